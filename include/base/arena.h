@@ -1,0 +1,66 @@
+/* Memory and JSON roots that live as long as one call. What lives as long as the call comes from
+ * its arena and is never freed by hand; every new JSON root is adopted in the expression that makes
+ * it (arena_json(arena, json_pack(...))), and from then on all references are borrowed. An arena
+ * belongs to one thread at a time. When the system's memory is gone, the process aborts.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef BASE_ARENA_H
+#define BASE_ARENA_H
+
+#include <jansson.h>
+#include <stddef.h>
+
+#include "base/slice.h"
+
+/* What one call may take; beyond, it is refused with 413. */
+#define ARENA_LIMIT ((size_t)64 << 20)
+
+struct arena;
+
+struct arena *arena_open(void);
+void arena_close(struct arena *arena);
+
+/* Lets go of everything that was allocated or adopted; keeps a first block, so that the next call
+ * costs no malloc. */
+void arena_reset(struct arena *arena);
+
+/* Never NULL; aligned for any type; not zeroed. */
+void *arena_alloc(struct arena *arena, size_t size);
+void *arena_zero(struct arena *arena, size_t size);
+
+/* Whether `size` more bytes stay within ARENA_LIMIT. Whoever takes memory in proportion to what is
+ * stored or sent asks first. */
+bool arena_fits(const struct arena *arena, size_t size);
+
+/* Bytes handed out since the last reset. */
+size_t arena_used(const struct arena *arena);
+
+/* Copies; a terminating zero follows the bytes. */
+struct slice arena_copy(struct arena *arena, struct slice bytes);
+char *arena_text(struct arena *arena, const char *format, ...)
+	__attribute__((format(printf, 2, 3), nonnull(2)));
+
+/* Takes over the reference and gives the same pointer back. NULL (out of memory) aborts. */
+json_t *arena_json(struct arena *arena, json_t *root);
+
+/* A text that grows in an arena. `data` is NULL until something was appended. */
+struct buffer {
+	struct arena *arena;
+	char *data;
+	size_t size;
+	size_t capacity;
+};
+
+#define BUFFER_INITIAL(from) ((struct buffer){ .arena = (from) })
+
+void buffer_append(struct buffer *buffer, struct slice bytes);
+void buffer_append_text(struct buffer *buffer, const char *text);
+void buffer_append_byte(struct buffer *buffer, char byte);
+/* Compact JSON of any value: the same bytes as jansson's with JSON_COMPACT, JSON_ENCODE_ANY and
+ * JSON_REAL_PRECISION(15), but integral reals are written as integers. */
+void buffer_append_json(struct buffer *buffer, const json_t *value);
+void buffer_append_integer(struct buffer *buffer, json_int_t value);
+/* What stands in the buffer now; valid until the next append. */
+struct slice buffer_slice(const struct buffer *buffer);
+
+#endif

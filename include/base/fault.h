@@ -1,0 +1,70 @@
+/* The one error type. A fault is small, lives on the caller's stack or in the call, and is passed
+ * last. Every function that can fail returns bool; fault_set always returns false, so a refusal is
+ * one line, and the first fault wins: later ones do not overwrite it. The rules of a body are the
+ * exception: they collect all their findings (schema/schema.h) and set one fault at the end.
+ *
+ * A fault has a text for the client (message, one sentence; detail, one more) and a cause for the
+ * log alone (paths, errno). Neither ever holds a secret.
+ *
+ * Each kind stands once in the table below: name, HTTP status, the standard message (decisions.md
+ * section 2).
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef BASE_FAULT_H
+#define BASE_FAULT_H
+
+#include <jansson.h>
+#include <stdbool.h>
+
+#define FAULT_KINDS(X) \
+	X(BAD_REQUEST, 400, "Bad request") \
+	X(MALFORMED, 400, "Malformed JSON") \
+	X(INVALID_BODY, 400, "Invalid body param") \
+	X(INVALID_QUERY, 400, "Invalid query parameter") \
+	X(UNAUTHORIZED, 401, "Token validation error") \
+	X(FORBIDDEN, 403, "Forbidden") \
+	X(NOT_FOUND, 404, "Not found") \
+	X(METHOD_NOT_ALLOWED, 405, "Method not allowed") \
+	X(CONFLICT, 409, "Conflict") \
+	X(PRECONDITION, 412, "Precondition failed") \
+	X(TOO_LARGE, 413, "Request body too large") \
+	X(TOO_MANY, 429, "Too many requests") \
+	X(INTERNAL, 500, "Internal error") \
+	X(UNAVAILABLE, 503, "The store cannot write at the moment")
+
+enum fault_kind {
+	FAULT_NONE,
+#define FAULT_KIND(name, status, text) FAULT_##name,
+	FAULT_KINDS(FAULT_KIND)
+#undef FAULT_KIND
+};
+
+struct fault {
+	enum fault_kind kind;
+	unsigned retry_after; /* seconds, for Retry-After; 0: none */
+	char message[200];
+	char detail[300]; /* empty: none */
+	char cause[300]; /* for the log alone; empty: none */
+	json_t *details; /* borrowed array of strings (lives in the call's arena), or NULL */
+};
+
+#define FAULT_INITIAL ((struct fault){ .kind = FAULT_NONE })
+
+/* Each returns false. `message` NULL means the kind's standard message. A text that is too long is
+ * cut at a whole UTF-8 character. */
+bool fault_set(struct fault *fault, enum fault_kind kind, const char *message, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* fault_set with the standard message and one sentence of detail. */
+bool fault_detail(struct fault *fault, enum fault_kind kind, const char *detail, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* fault_set with the standard message and a cause that only the log shows; errno_value 0: none. */
+bool fault_cause(struct fault *fault, enum fault_kind kind, int errno_value, const char *cause, ...)
+	__attribute__((format(printf, 4, 5)));
+
+/* The HTTP status and the standard message of a kind. FAULT_NONE: 200 and "OK". */
+int fault_status(enum fault_kind kind);
+const char *fault_text(enum fault_kind kind);
+
+#endif

@@ -1,0 +1,51 @@
+/* Identifiers (decisions.md sections 4 and 7). An id is 12 bytes, written as 24 lower-case hex
+ * digits: 4 bytes of time (seconds), 5 of a number that its account counts up, 3 random. Time and
+ * number never go back within an account, so ids sort by age, and the number is the item's place in
+ * every list it is in (store/sequence.h).
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef BASE_ID_H
+#define BASE_ID_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/clock.h"
+#include "base/slice.h"
+
+#define ID_SIZE 12
+#define ID_TEXT_SIZE (2 * ID_SIZE)
+#define ID_NUMBER_MAX (((uint64_t)1 << 40) - 1)
+
+struct id {
+	unsigned char bytes[ID_SIZE];
+};
+
+/* seconds: of the time it was made. number: at most ID_NUMBER_MAX. */
+struct id id_make(const struct clock *clock, uint32_t seconds, uint64_t number);
+/* Twelve random bytes: accounts and access keys. */
+struct id id_random(const struct clock *clock);
+
+/* False for anything but 24 lower-case hex digits. */
+bool id_parse(struct slice text, struct id *id);
+/* `text` is terminated. */
+void id_print(const struct id *id, char text[ID_TEXT_SIZE + 1]);
+
+uint32_t id_seconds(const struct id *id);
+uint64_t id_number(const struct id *id);
+/* As memcmp: the order of age within an account. */
+int id_compare(const struct id *a, const struct id *b);
+struct slice id_slice(const struct id *id);
+
+/* A version 4 UUID (RFC 4122), 36 characters and a terminator. */
+#define UUID_TEXT_SIZE 37
+void uuid_make(const struct clock *clock, char text[UUID_TEXT_SIZE]);
+
+/* A room code: lower-case letters, 3-4-3, each drawn without bias; terminated. */
+#define CODE_LETTERS 10
+#define CODE_TEXT_SIZE 13
+void code_make(const struct clock *clock, char text[CODE_TEXT_SIZE]);
+/* False for anything but the form abc-defg-hij. */
+bool code_is_well_formed(struct slice text);
+
+#endif

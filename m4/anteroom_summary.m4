@@ -1,0 +1,14 @@
+dnl ANTEROOM_SUMMARY
+dnl What was decided, for the person who ran configure.
+AC_DEFUN([ANTEROOM_SUMMARY], [
+  AC_MSG_NOTICE([
+  $PACKAGE_NAME $PACKAGE_VERSION
+    compiler      $CC $CFLAGS
+    prefix        $prefix
+    hardening     $enable_hardening
+    sanitizers    $enable_sanitizers
+    fuzz targets  $enable_fuzzers
+    werror        $enable_werror
+    left out      ${TESTS_LEFT_OUT:-nothing}
+  ])
+])

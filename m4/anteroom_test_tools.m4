@@ -1,0 +1,19 @@
+dnl ANTEROOM_TEST_TOOLS
+dnl What only the tests need. A plain build goes on without them; TESTS_LEFT_OUT says what is lost.
+AC_DEFUN([ANTEROOM_TEST_TOOLS], [
+  TESTS_LEFT_OUT=
+  PKG_CHECK_MODULES([CHECK], [check >= 0.15], [have_check=yes],
+    [have_check=no
+     TESTS_LEFT_OUT="$TESTS_LEFT_OUT all Check suites (no libcheck; Debian: check)."])
+  PKG_CHECK_MODULES([CURL], [libcurl >= 7.68], [have_curl=yes],
+    [have_curl=no
+     TESTS_LEFT_OUT="$TESTS_LEFT_OUT the end-to-end tests (no libcurl; Debian: libcurl4-openssl-dev)."])
+  AM_CONDITIONAL([HAVE_CHECK], [test "$have_check" = yes])
+  AM_CONDITIONAL([HAVE_CURL], [test "$have_check$have_curl" = yesyes])
+
+  AC_PATH_PROG([NGINX], [nginx], [], [$PATH:/usr/sbin:/usr/local/sbin])
+  AS_IF([test -z "$NGINX"],
+    [TESTS_LEFT_OUT="$TESTS_LEFT_OUT what needs nginx (not found)."])
+  AC_PATH_PROGS([CLANG_FORMAT], [clang-format-14 clang-format])
+  AC_SUBST([TESTS_LEFT_OUT])
+])

@@ -1,0 +1,122 @@
+# What nginx/quickstart and tests/run do before they can begin, read in by both with `.`: find out
+# what is missing, install it, configure a build directory. The caller sets `program` (its name, for
+# messages) and works in the top folder of the source tree.
+# shellcheck shell=sh
+
+# Where Debian keeps nginx; not everybody's PATH has it.
+PATH=$PATH:/usr/sbin:/sbin
+export PATH
+
+missing=
+
+say()
+{
+	printf '%s\n' "$*"
+}
+
+die()
+{
+	printf '%s: %s\n' "${program:?}" "$*" >&2
+	exit 1
+}
+
+# need command|module|header NAME PACKAGE: notes the Debian package when NAME is not there.
+need()
+{
+	case $1 in
+	command) command -v "$2" >/dev/null ;;
+	module) pkg-config --exists "$2" 2>/dev/null ;;
+	header) printf '#include <%s>\n' "$2" | cc -E - >/dev/null 2>&1 ;;
+	esac || case " $missing " in
+	*" $3 "*) ;;
+	*) missing="$missing $3" ;;
+	esac
+}
+
+need_for_building()
+{
+	need command cc gcc
+	need header stdio.h libc6-dev
+	need command make make
+	need command pkg-config pkg-config
+	need module fcgi libfcgi-dev
+	need module jansson libjansson-dev
+	need header gdbm.h libgdbm-dev
+	need module libpcre2-8 libpcre2-dev
+	need module libcrypto libssl-dev
+	test -f configure || need_autotools
+}
+
+need_autotools()
+{
+	need command autoconf autoconf
+	need command automake automake
+}
+
+need_for_running()
+{
+	need command nginx nginx-light
+	need command curl curl
+}
+
+# Installs what `need` found missing, or ends with one line that says what to do.
+install_missing()
+{
+	test -n "$missing" || return 0
+	command -v apt-get >/dev/null ||
+		die "missing (by the names of Debian's packages):$missing"
+	if [ "$(id -u)" = 0 ]; then
+		as_root=
+	elif command -v sudo >/dev/null && sudo -n true 2>/dev/null; then
+		as_root='sudo -n'
+	elif command -v sudo >/dev/null && [ -t 0 ]; then
+		as_root=sudo
+	else
+		die "missing; as root: apt-get install$missing"
+	fi
+	say "Installing with apt-get, because it is needed here and missing:$missing"
+	apt_log=$(mktemp) || exit 1
+	# shellcheck disable=SC2086
+	if ! $as_root sh -c "$install_script" install $missing >"$apt_log" 2>&1 </dev/null; then
+		apt_error=$(grep -E '^(E|dpkg): ' "$apt_log" | head -n 1)
+		rm -f "$apt_log"
+		die "apt-get could not install$missing: ${apt_error:-no reason given}"
+	fi
+	rm -f "$apt_log"
+	missing=
+}
+
+# Run as root with the packages as arguments. The policy keeps Debian from starting an nginx of its
+# own on port 80; one that is there already stays as it is.
+# shellcheck disable=SC2016
+install_script='
+policy=/usr/sbin/policy-rc.d
+if [ ! -e $policy ]; then
+	trap "rm -f $policy" EXIT
+	trap "exit 1" HUP INT TERM
+	printf "#!/bin/sh\nexit 101\n" >$policy && chmod 755 $policy
+fi
+export DEBIAN_FRONTEND=noninteractive
+apt-get -q -o DPkg::Lock::Timeout=300 update
+apt-get -q -y -o DPkg::Lock::Timeout=300 --no-install-recommends install "$@"
+'
+
+# configure_in DIRECTORY ARGUMENT...: makes DIRECTORY, below the source tree or an absolute path, a
+# configured build directory, unless it is one. Writes to standard output what the tools have to say.
+configure_in()
+{
+	directory=$1
+	shift
+	mkdir -p "$directory" || return 1
+	test -f "$directory/Makefile" && return 0
+	if command -v automake >/dev/null; then
+		# Two that start at once must not write the same files.
+		(flock 9 && autoreconf -i) 2>&1 9<configure.ac || return 1
+	fi
+	# A relative path lets the tree be moved.
+	case $directory in
+	/*) to_source=$PWD ;;
+	*) to_source=$(printf '%s\n' "$directory" | sed 's|[^/][^/]*|..|g') ;;
+	esac
+	(cd "$directory" && "$to_source/configure" "$@") 2>&1
+}

@@ -1,0 +1,172 @@
+/* Bump allocation in blocks. The first block stays through every reset; the others double in size and
+ * are given back. Adopted JSON roots stand in a vector and are released in one sweep, newest first.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "base/arena.h"
+
+#include <stdalign.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define FIRST_BLOCK ((size_t)64 << 10)
+#define LARGEST_BLOCK ((size_t)1 << 20)
+#define ALIGNMENT alignof(max_align_t)
+/* A vector of roots that grew beyond this is not kept for the next call. */
+#define KEPT_ROOTS 256
+
+struct block {
+	struct block *previous;
+	size_t size; /* of bytes */
+	alignas(max_align_t) char bytes[];
+};
+
+struct arena {
+	struct block *block; /* the one that is being handed out */
+	size_t taken; /* of that block */
+	size_t used;
+	json_t **roots;
+	size_t roots_n;
+	size_t roots_capacity;
+};
+
+static void *memory(void *result)
+{
+	if (result == NULL)
+		abort();
+	return result;
+}
+
+static struct block *block_open(struct block *previous, size_t size)
+{
+	struct block *block = memory(malloc(sizeof *block + size));
+
+	block->previous = previous;
+	block->size = size;
+	return block;
+}
+
+struct arena *arena_open(void)
+{
+	struct arena *arena = memory(calloc(1, sizeof *arena));
+
+	arena->block = block_open(NULL, FIRST_BLOCK);
+	return arena;
+}
+
+void arena_close(struct arena *arena)
+{
+	if (arena == NULL)
+		return;
+	arena_reset(arena);
+	free(arena->block);
+	free(arena->roots);
+	free(arena);
+}
+
+void arena_reset(struct arena *arena)
+{
+	while (arena->roots_n > 0)
+		json_decref(arena->roots[--arena->roots_n]);
+	if (arena->roots_capacity > KEPT_ROOTS) {
+		free(arena->roots);
+		arena->roots = NULL;
+		arena->roots_capacity = 0;
+	}
+	while (arena->block->previous != NULL) {
+		struct block *previous = arena->block->previous;
+
+		free(arena->block);
+		arena->block = previous;
+	}
+	arena->taken = 0;
+	arena->used = 0;
+}
+
+/* Always makes room behind the newest block: what is left of it is given up. */
+static void grow(struct arena *arena, size_t size)
+{
+	size_t next = 2 * arena->block->size;
+
+	if (next > LARGEST_BLOCK)
+		next = LARGEST_BLOCK;
+	arena->block = block_open(arena->block, size > next ? size : next);
+	arena->taken = 0;
+}
+
+void *arena_alloc(struct arena *arena, size_t size)
+{
+	if (size > SIZE_MAX / 2)
+		abort();
+
+	/* Rounded up, so that the next one is aligned; an empty one gets an address of its own. */
+	size_t rounded = size == 0 ? ALIGNMENT : (size + ALIGNMENT - 1) & ~(ALIGNMENT - 1);
+
+	if (rounded > arena->block->size - arena->taken)
+		grow(arena, rounded);
+
+	void *result = arena->block->bytes + arena->taken;
+
+	arena->taken += rounded;
+	arena->used += rounded;
+	return result;
+}
+
+void *arena_zero(struct arena *arena, size_t size)
+{
+	return memset(arena_alloc(arena, size), 0, size);
+}
+
+bool arena_fits(const struct arena *arena, size_t size)
+{
+	return arena->used <= ARENA_LIMIT && size <= ARENA_LIMIT - arena->used;
+}
+
+size_t arena_used(const struct arena *arena)
+{
+	return arena->used;
+}
+
+struct slice arena_copy(struct arena *arena, struct slice bytes)
+{
+	char *copy = arena_alloc(arena, bytes.size + 1);
+
+	if (bytes.size > 0)
+		memcpy(copy, bytes.data, bytes.size);
+	copy[bytes.size] = '\0';
+	return (struct slice){ copy, bytes.size };
+}
+
+char *arena_text(struct arena *arena, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	int size = vsnprintf(NULL, 0, format, arguments);
+	va_end(arguments);
+	if (size < 0)
+		abort();
+
+	char *text = arena_alloc(arena, (size_t)size + 1);
+
+	va_start(arguments, format);
+	(void)vsnprintf(text, (size_t)size + 1, format, arguments);
+	va_end(arguments);
+	return text;
+}
+
+json_t *arena_json(struct arena *arena, json_t *root)
+{
+	if (root == NULL)
+		abort();
+	if (arena->roots_n == arena->roots_capacity) {
+		size_t capacity = arena->roots_capacity == 0 ? 32 : 2 * arena->roots_capacity;
+
+		arena->roots = memory(realloc(arena->roots, capacity * sizeof *arena->roots));
+		arena->roots_capacity = capacity;
+	}
+	arena->roots[arena->roots_n++] = root;
+	return root;
+}

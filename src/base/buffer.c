@@ -1,0 +1,185 @@
+/* The text that grows in an arena (base/arena.h), and the one writer of JSON. jansson's own dump is
+ * not used: it writes 1.0 where the interface wants 1, and spends most of its time on looking for
+ * cycles, which our values never have. The tests hold both against each other.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/arena.h"
+
+#define FIRST_CAPACITY 256
+
+/* Where `size` bytes may be written; they count only when buffer->size is raised. */
+static char *reserve(struct buffer *buffer, size_t size)
+{
+	if (size > SIZE_MAX / 4)
+		abort();
+	if (buffer->data == NULL || size > buffer->capacity - buffer->size) {
+		size_t capacity = buffer->capacity < FIRST_CAPACITY ? FIRST_CAPACITY
+								    : 2 * buffer->capacity;
+
+		if (capacity < buffer->size + size)
+			capacity = buffer->size + size;
+
+		char *data = arena_alloc(buffer->arena, capacity);
+
+		if (buffer->size > 0)
+			memcpy(data, buffer->data, buffer->size);
+		buffer->data = data;
+		buffer->capacity = capacity;
+	}
+	return buffer->data + buffer->size;
+}
+
+void buffer_append(struct buffer *buffer, struct slice bytes)
+{
+	char *place = reserve(buffer, bytes.size);
+
+	if (bytes.size > 0)
+		memcpy(place, bytes.data, bytes.size);
+	buffer->size += bytes.size;
+}
+
+void buffer_append_text(struct buffer *buffer, const char *text)
+{
+	buffer_append(buffer, slice_of(text));
+}
+
+void buffer_append_byte(struct buffer *buffer, char byte)
+{
+	*reserve(buffer, 1) = byte;
+	buffer->size++;
+}
+
+struct slice buffer_slice(const struct buffer *buffer)
+{
+	return (struct slice){ buffer->data, buffer->size };
+}
+
+void buffer_append_integer(struct buffer *buffer, json_int_t value)
+{
+	char text[24];
+	int size = snprintf(text, sizeof text, "%" JSON_INTEGER_FORMAT, value);
+
+	buffer_append(buffer, (struct slice){ text, (size_t)size });
+}
+
+/* Fifteen digits always come back as they were written; the 17 that would keep any double show 1.1
+ * as 1.1000000000000001. From 2^53 on a double is no exact integer any more. */
+static void append_real(struct buffer *buffer, const json_t *real)
+{
+	double value = json_real_value(real);
+	char text[64];
+
+	if (fabs(value) < 9007199254740992.0 && value - trunc(value) == 0.0) {
+		buffer_append_integer(buffer, (json_int_t)value);
+		return;
+	}
+
+	size_t size = json_dumpb(real, text, sizeof text,
+				 JSON_ENCODE_ANY | JSON_REAL_PRECISION(15));
+
+	buffer_append(buffer, (struct slice){ text, size });
+}
+
+static bool stands_as_it_is(unsigned char byte)
+{
+	return byte >= 0x20 && byte != '"' && byte != '\\';
+}
+
+static struct slice escape(unsigned char byte, char text[7])
+{
+	static const char letters[0x20] = {
+		['\b'] = 'b', ['\t'] = 't', ['\n'] = 'n', ['\f'] = 'f', ['\r'] = 'r',
+	};
+	char letter = byte < 0x20 ? letters[byte] : (char)byte;
+
+	if (letter == '\0')
+		return (struct slice){ text, (size_t)snprintf(text, 7, "\\u%04X", byte) };
+	text[0] = '\\';
+	text[1] = letter;
+	return (struct slice){ text, 2 };
+}
+
+static void append_string(struct buffer *buffer, struct slice string)
+{
+	size_t start = 0;
+
+	buffer_append_byte(buffer, '"');
+	for (size_t i = 0; i < string.size; i++) {
+		unsigned char byte = (unsigned char)string.data[i];
+		char text[7];
+
+		if (stands_as_it_is(byte))
+			continue;
+		buffer_append(buffer, (struct slice){ string.data + start, i - start });
+		buffer_append(buffer, escape(byte, text));
+		start = i + 1;
+	}
+	buffer_append(buffer, (struct slice){ string.data + start, string.size - start });
+	buffer_append_byte(buffer, '"');
+}
+
+static void append_object(struct buffer *buffer, json_t *object)
+{
+	char before = '{';
+
+	for (void *i = json_object_iter(object); i != NULL; i = json_object_iter_next(object, i)) {
+		buffer_append_byte(buffer, before);
+		append_string(buffer, (struct slice){ json_object_iter_key(i),
+						      json_object_iter_key_len(i) });
+		buffer_append_byte(buffer, ':');
+		buffer_append_json(buffer, json_object_iter_value(i));
+		before = ',';
+	}
+	if (before == '{')
+		buffer_append_byte(buffer, '{');
+	buffer_append_byte(buffer, '}');
+}
+
+static void append_array(struct buffer *buffer, const json_t *array)
+{
+	buffer_append_byte(buffer, '[');
+	for (size_t i = 0; i < json_array_size(array); i++) {
+		if (i > 0)
+			buffer_append_byte(buffer, ',');
+		buffer_append_json(buffer, json_array_get(array, i));
+	}
+	buffer_append_byte(buffer, ']');
+}
+
+/* It calls itself as deep as the value is nested, which the parser of bodies bounds. */
+void buffer_append_json(struct buffer *buffer, const json_t *value)
+{
+	switch (json_typeof(value)) {
+	case JSON_OBJECT:
+		/* The iterators of jansson want a pointer that is not const; they change nothing. */
+		append_object(buffer, (json_t *)(uintptr_t)value);
+		break;
+	case JSON_ARRAY:
+		append_array(buffer, value);
+		break;
+	case JSON_STRING:
+		append_string(buffer, (struct slice){ json_string_value(value),
+						      json_string_length(value) });
+		break;
+	case JSON_INTEGER:
+		buffer_append_integer(buffer, json_integer_value(value));
+		break;
+	case JSON_REAL:
+		append_real(buffer, value);
+		break;
+	case JSON_TRUE:
+		buffer_append_text(buffer, "true");
+		break;
+	case JSON_FALSE:
+		buffer_append_text(buffer, "false");
+		break;
+	case JSON_NULL:
+		buffer_append_text(buffer, "null");
+		break;
+	}
+}

@@ -1,0 +1,49 @@
+/* The system's clock and chance.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "base/clock.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/random.h>
+#include <time.h>
+
+static int64_t milliseconds(clockid_t which)
+{
+	struct timespec time;
+
+	if (clock_gettime(which, &time) != 0)
+		abort();
+	return (int64_t)time.tv_sec * 1000 + time.tv_nsec / 1000000;
+}
+
+static int64_t system_now(const struct clock *clock)
+{
+	(void)clock;
+	return milliseconds(CLOCK_REALTIME);
+}
+
+/* Without chance there is no secret: better no process than one whose codes can be guessed. */
+static void system_random(const struct clock *clock, void *bytes, size_t size)
+{
+	unsigned char *place = bytes;
+
+	(void)clock;
+	while (size > 0) {
+		ssize_t got = getrandom(place, size, 0);
+
+		if (got < 0 && errno != EINTR)
+			abort();
+		if (got > 0) {
+			place += got;
+			size -= (size_t)got;
+		}
+	}
+}
+
+const struct clock clock_system = { .now = system_now, .random = system_random };
+
+int64_t clock_monotonic(void)
+{
+	return milliseconds(CLOCK_MONOTONIC);
+}

@@ -1,0 +1,98 @@
+/* Setting a fault, and what each kind says by default.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "base/fault.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/text.h"
+
+static const struct {
+	int status;
+	const char *text;
+} kinds[] = { [FAULT_NONE] = { 200, "OK" },
+#define FAULT_KIND(name, status, text) [FAULT_##name] = { status, text },
+	      FAULT_KINDS(FAULT_KIND)
+#undef FAULT_KIND
+};
+
+int fault_status(enum fault_kind kind)
+{
+	return kinds[kind].status;
+}
+
+const char *fault_text(enum fault_kind kind)
+{
+	return kinds[kind].text;
+}
+
+/* snprintf may cut within a character, so one byte more is asked for, which shows whether it did. */
+__attribute__((format(printf, 3, 0))) static void print(char *text, size_t size, const char *format,
+							va_list arguments)
+{
+	char whole[512];
+	int wanted = vsnprintf(whole, size + 1, format, arguments);
+
+	if (wanted < 0)
+		whole[0] = '\0';
+
+	struct slice kept = text_cut(slice_of(whole), size - 1);
+
+	memcpy(text, kept.data, kept.size);
+	text[kept.size] = '\0';
+}
+
+/* False when an earlier fault holds. */
+static bool begin(struct fault *fault, enum fault_kind kind)
+{
+	if (fault->kind != FAULT_NONE)
+		return false;
+	*fault = (struct fault){ .kind = kind };
+	(void)snprintf(fault->message, sizeof fault->message, "%s", fault_text(kind));
+	return true;
+}
+
+bool fault_set(struct fault *fault, enum fault_kind kind, const char *message, ...)
+{
+	va_list arguments;
+
+	if (!begin(fault, kind) || message == NULL)
+		return false;
+	va_start(arguments, message);
+	print(fault->message, sizeof fault->message, message, arguments);
+	va_end(arguments);
+	return false;
+}
+
+bool fault_detail(struct fault *fault, enum fault_kind kind, const char *detail, ...)
+{
+	va_list arguments;
+
+	if (!begin(fault, kind))
+		return false;
+	va_start(arguments, detail);
+	print(fault->detail, sizeof fault->detail, detail, arguments);
+	va_end(arguments);
+	return false;
+}
+
+bool fault_cause(struct fault *fault, enum fault_kind kind, int errno_value, const char *cause, ...)
+{
+	va_list arguments;
+
+	if (!begin(fault, kind))
+		return false;
+	va_start(arguments, cause);
+	print(fault->cause, sizeof fault->cause, cause, arguments);
+	va_end(arguments);
+	if (errno_value == 0)
+		return false;
+
+	size_t size = strlen(fault->cause);
+
+	(void)snprintf(fault->cause + size, sizeof fault->cause - size, ": %s",
+		       strerror(errno_value));
+	return false;
+}

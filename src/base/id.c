@@ -1,0 +1,163 @@
+/* Identifiers, UUIDs and room codes: all fixed-size texts that are drawn or counted.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "base/id.h"
+
+#include <assert.h>
+
+static const char hex_digits[] = "0123456789abcdef";
+
+struct id id_make(const struct clock *clock, uint32_t seconds, uint64_t number)
+{
+	struct id id;
+
+	assert(number <= ID_NUMBER_MAX);
+	for (int i = 0; i < 4; i++)
+		id.bytes[i] = (unsigned char)(seconds >> (24 - 8 * i));
+	for (int i = 0; i < 5; i++)
+		id.bytes[4 + i] = (unsigned char)(number >> (32 - 8 * i));
+	clock_random(clock, id.bytes + 9, 3);
+	return id;
+}
+
+struct id id_random(const struct clock *clock)
+{
+	struct id id;
+
+	clock_random(clock, id.bytes, sizeof id.bytes);
+	return id;
+}
+
+/* -1 for what is no lower-case hex digit. */
+static int hex_value(char digit)
+{
+	if (digit >= '0' && digit <= '9')
+		return digit - '0';
+	if (digit >= 'a' && digit <= 'f')
+		return digit - 'a' + 10;
+	return -1;
+}
+
+bool id_parse(struct slice text, struct id *id)
+{
+	struct id parsed;
+
+	if (text.size != ID_TEXT_SIZE)
+		return false;
+	for (size_t i = 0; i < ID_SIZE; i++) {
+		int high = hex_value(text.data[2 * i]);
+		int low = hex_value(text.data[2 * i + 1]);
+
+		if (high < 0 || low < 0)
+			return false;
+		parsed.bytes[i] = (unsigned char)(high << 4 | low);
+	}
+	*id = parsed;
+	return true;
+}
+
+static void print_hex(const unsigned char *bytes, size_t size, char *text)
+{
+	for (size_t i = 0; i < size; i++) {
+		text[2 * i] = hex_digits[bytes[i] >> 4];
+		text[2 * i + 1] = hex_digits[bytes[i] & 15];
+	}
+}
+
+void id_print(const struct id *id, char text[ID_TEXT_SIZE + 1])
+{
+	print_hex(id->bytes, ID_SIZE, text);
+	text[ID_TEXT_SIZE] = '\0';
+}
+
+uint32_t id_seconds(const struct id *id)
+{
+	uint32_t seconds = 0;
+
+	for (int i = 0; i < 4; i++)
+		seconds = seconds << 8 | id->bytes[i];
+	return seconds;
+}
+
+uint64_t id_number(const struct id *id)
+{
+	uint64_t number = 0;
+
+	for (int i = 4; i < 9; i++)
+		number = number << 8 | id->bytes[i];
+	return number;
+}
+
+int id_compare(const struct id *a, const struct id *b)
+{
+	return memcmp(a->bytes, b->bytes, ID_SIZE);
+}
+
+struct slice id_slice(const struct id *id)
+{
+	return (struct slice){ (const char *)id->bytes, ID_SIZE };
+}
+
+void uuid_make(const struct clock *clock, char text[UUID_TEXT_SIZE])
+{
+	static const unsigned char group_sizes[] = { 4, 2, 2, 2, 6 };
+	unsigned char bytes[16];
+	const unsigned char *group = bytes;
+
+	clock_random(clock, bytes, sizeof bytes);
+	bytes[6] = (unsigned char)((bytes[6] & 0x0f) | 0x40);
+	bytes[8] = (unsigned char)((bytes[8] & 0x3f) | 0x80);
+	for (size_t i = 0; i < sizeof group_sizes; i++) {
+		if (i > 0)
+			*text++ = '-';
+		print_hex(group, group_sizes[i], text);
+		text += 2 * group_sizes[i];
+		group += group_sizes[i];
+	}
+	*text = '\0';
+}
+
+static bool is_hyphen_place(size_t place)
+{
+	return place == 3 || place == 8;
+}
+
+/* Bytes of 234 (9 times 26) and more are thrown away: with them the first letters would come up more
+ * often than the last. */
+static char draw_letter(const struct clock *clock, unsigned char pool[16], size_t *left)
+{
+	for (;;) {
+		if (*left == 0) {
+			clock_random(clock, pool, 16);
+			*left = 16;
+		}
+
+		unsigned char byte = pool[--*left];
+
+		if (byte < 234)
+			return (char)('a' + byte % 26);
+	}
+}
+
+void code_make(const struct clock *clock, char text[CODE_TEXT_SIZE])
+{
+	unsigned char pool[16];
+	size_t left = 0;
+
+	for (size_t i = 0; i < CODE_TEXT_SIZE - 1; i++)
+		text[i] = is_hyphen_place(i) ? '-' : draw_letter(clock, pool, &left);
+	text[CODE_TEXT_SIZE - 1] = '\0';
+}
+
+bool code_is_well_formed(struct slice text)
+{
+	if (text.size != CODE_TEXT_SIZE - 1)
+		return false;
+	for (size_t i = 0; i < text.size; i++) {
+		char byte = text.data[i];
+
+		if (is_hyphen_place(i) ? byte != '-' : byte < 'a' || byte > 'z')
+			return false;
+	}
+	return true;
+}

@@ -1,0 +1,147 @@
+/* Lines of the log: error accounts_file path=/var/lib/x error="No such file or directory"
+ *
+ * A line is put together on the stack and never longer than what a pipe takes in one piece, so lines
+ * of several threads do not mix; one that is too long is cut and ends with "...".
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "base/log.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "base/slice.h"
+#include "base/text.h"
+
+#define ENDING "...\n"
+
+struct line {
+	char bytes[PIPE_BUF];
+	size_t size;
+	bool is_full;
+};
+
+static const char *const level_names[] = {
+	[LOG_LEVEL_ERROR] = "error",
+	[LOG_LEVEL_WARNING] = "warning",
+	[LOG_LEVEL_NOTICE] = "notice",
+	[LOG_LEVEL_INFO] = "info",
+};
+
+static void add(struct line *line, struct slice bytes)
+{
+	/* Room for the ending always stays. */
+	if (line->is_full || bytes.size > sizeof line->bytes - strlen(ENDING) - line->size) {
+		line->is_full = true;
+		return;
+	}
+	memcpy(line->bytes + line->size, bytes.data, bytes.size);
+	line->size += bytes.size;
+}
+
+static bool is_plain(unsigned char byte)
+{
+	return byte > ' ' && byte < 0x7f && byte != '"' && byte != '\\' && byte != '=';
+}
+
+static bool needs_quotes(struct slice value)
+{
+	for (size_t i = 0; i < value.size; i++)
+		if (!is_plain((unsigned char)value.data[i]))
+			return true;
+	return value.size == 0;
+}
+
+static void add_escaped(struct line *line, unsigned char byte)
+{
+	char text[5];
+	int size;
+
+	if (byte == '"' || byte == '\\')
+		size = snprintf(text, sizeof text, "\\%c", byte);
+	else if (byte == '\n')
+		size = snprintf(text, sizeof text, "\\n");
+	else
+		size = snprintf(text, sizeof text, "\\x%02x", byte);
+	add(line, (struct slice){ text, (size_t)size });
+}
+
+/* U+0080 to U+009F (0xc2 and one byte more) are control characters too, which a terminal obeys. */
+static bool shows_beyond_ascii(struct slice value)
+{
+	for (size_t i = 0; i + 1 < value.size; i++)
+		if ((unsigned char)value.data[i] == 0xc2 && (unsigned char)value.data[i + 1] < 0xa0)
+			return false;
+	return text_is_utf8(value);
+}
+
+static void add_quoted(struct line *line, struct slice value)
+{
+	bool shows_high_bytes = shows_beyond_ascii(value);
+
+	add(line, SLICE("\""));
+	for (size_t i = 0; i < value.size; i++) {
+		unsigned char byte = (unsigned char)value.data[i];
+		bool shows = byte >= 0x80 ? shows_high_bytes : byte >= ' ' && byte != 0x7f;
+
+		if (shows && byte != '"' && byte != '\\')
+			add(line, (struct slice){ value.data + i, 1 });
+		else
+			add_escaped(line, byte);
+	}
+	add(line, SLICE("\""));
+}
+
+static void add_pair(struct line *line, const char *key, const char *value)
+{
+	add(line, SLICE(" "));
+	add(line, slice_of(key));
+	add(line, SLICE("="));
+	if (needs_quotes(slice_of(value)))
+		add_quoted(line, slice_of(value));
+	else
+		add(line, slice_of(value));
+}
+
+/* A log that cannot be written is nobody's fault who is being served: there is nothing to do. */
+static void write_line(struct line *line)
+{
+	const char *ending = line->is_full ? ENDING : "\n";
+	ssize_t written;
+
+	memcpy(line->bytes + line->size, ending, strlen(ending));
+	line->size += strlen(ending);
+	do {
+		written = write(STDERR_FILENO, line->bytes, line->size);
+	} while (written < 0 && errno == EINTR);
+}
+
+void log_event(enum log_level level, const char *event, ...)
+{
+	struct line line;
+	va_list pairs;
+	const char *key;
+
+	line.size = 0;
+	line.is_full = false;
+	add(&line, slice_of(level_names[level]));
+	add(&line, SLICE(" "));
+	add(&line, slice_of(event));
+	va_start(pairs, event);
+	while ((key = va_arg(pairs, const char *)) != NULL) {
+		const char *value = va_arg(pairs, const char *);
+
+		if (value != NULL)
+			add_pair(&line, key, value);
+	}
+	va_end(pairs);
+	write_line(&line);
+}
+
+const char *log_number(char text[LOG_NUMBER_SIZE], long long value)
+{
+	(void)snprintf(text, LOG_NUMBER_SIZE, "%lld", value);
+	return text;
+}

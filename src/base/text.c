@@ -1,0 +1,371 @@
+/* Texts of the wire: percent-encoding, UTF-8, numbers, base64url, and how a value is shown.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "base/text.h"
+
+#include <stdint.h>
+
+/* --- UTF-8 --- */
+
+static bool is_continuation(unsigned char byte)
+{
+	return (byte & 0xc0) == 0x80;
+}
+
+/* The size of the character at `at`, 0 if there is no whole, shortest, allowed one. */
+static size_t character_size(const unsigned char *at, size_t left)
+{
+	unsigned char first = at[0];
+	size_t size = first < 0x80   ? 1
+		      : first < 0xc2 ? 0
+		      : first < 0xe0 ? 2
+		      : first < 0xf0 ? 3
+		      : first < 0xf5 ? 4
+				     : 0;
+
+	if (size == 0 || size > left)
+		return 0;
+	for (size_t i = 1; i < size; i++)
+		if (!is_continuation(at[i]))
+			return 0;
+	if ((first == 0xe0 && at[1] < 0xa0) || (first == 0xf0 && at[1] < 0x90))
+		return 0; /* a longer form than needed */
+	if ((first == 0xed && at[1] >= 0xa0) || (first == 0xf4 && at[1] >= 0x90))
+		return 0; /* a surrogate; beyond U+10FFFF */
+	return size;
+}
+
+bool text_is_utf8(struct slice text)
+{
+	const unsigned char *bytes = (const unsigned char *)text.data;
+
+	for (size_t i = 0; i < text.size;) {
+		size_t size = character_size(bytes + i, text.size - i);
+
+		if (size == 0)
+			return false;
+		i += size;
+	}
+	return true;
+}
+
+size_t text_characters(struct slice text)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < text.size; i++)
+		n += !is_continuation((unsigned char)text.data[i]);
+	return n;
+}
+
+struct slice text_cut(struct slice text, size_t most)
+{
+	if (text.size <= most)
+		return text;
+	while (most > 0 && is_continuation((unsigned char)text.data[most]))
+		most--;
+	return (struct slice){ text.data, most };
+}
+
+/* --- ASCII letters --- */
+
+static char lower(char byte)
+{
+	return byte >= 'A' && byte <= 'Z' ? (char)(byte - 'A' + 'a') : byte;
+}
+
+struct slice text_lower(struct arena *arena, struct slice text)
+{
+	char *result = arena_alloc(arena, text.size + 1);
+
+	for (size_t i = 0; i < text.size; i++)
+		result[i] = lower(text.data[i]);
+	result[text.size] = '\0';
+	return (struct slice){ result, text.size };
+}
+
+bool text_equal_ignoring_case(struct slice a, struct slice b)
+{
+	if (a.size != b.size)
+		return false;
+	for (size_t i = 0; i < a.size; i++)
+		if (lower(a.data[i]) != lower(b.data[i]))
+			return false;
+	return true;
+}
+
+/* --- Percent-encoding --- */
+
+static int hex_value(char digit)
+{
+	if (digit >= '0' && digit <= '9')
+		return digit - '0';
+	digit = lower(digit);
+	return digit >= 'a' && digit <= 'f' ? digit - 'a' + 10 : -1;
+}
+
+/* The byte that the three characters at `at` stand for, -1 if they stand for none that is allowed. */
+static int decode_escape(const char *at, size_t left, enum text_place place)
+{
+	if (left < 3)
+		return -1;
+
+	int high = hex_value(at[1]);
+	int low = hex_value(at[2]);
+	int byte = high * 16 + low;
+
+	if (high < 0 || low < 0 || byte == 0)
+		return -1;
+	return place == TEXT_PATH && byte == '/' ? -1 : byte;
+}
+
+bool text_decode(struct arena *arena, struct slice encoded, enum text_place place,
+		 struct slice *decoded)
+{
+	char *text = arena_alloc(arena, encoded.size + 1);
+	size_t size = 0;
+
+	for (size_t i = 0; i < encoded.size; i++) {
+		char byte = encoded.data[i];
+
+		if (byte == '\0')
+			return false;
+		if (byte == '%') {
+			int value = decode_escape(encoded.data + i, encoded.size - i, place);
+
+			if (value < 0)
+				return false;
+			byte = (char)value;
+			i += 2;
+		} else if (byte == '+' && place == TEXT_QUERY) {
+			byte = ' ';
+		}
+		text[size++] = byte;
+	}
+	text[size] = '\0';
+	*decoded = (struct slice){ text, size };
+	return text_is_utf8(*decoded);
+}
+
+/* What stands before the first `separator`, all if there is none; *rest begins behind it. */
+static struct slice split(struct slice text, char separator, struct slice *rest)
+{
+	const char *found = text.size == 0 ? NULL : memchr(text.data, separator, text.size);
+
+	if (found == NULL) {
+		*rest = (struct slice){ NULL, 0 };
+		return text;
+	}
+
+	size_t size = (size_t)(found - text.data);
+
+	*rest = (struct slice){ found + 1, text.size - size - 1 };
+	return (struct slice){ text.data, size };
+}
+
+static bool decode_part(struct arena *arena, struct slice part, struct parameter *parameter)
+{
+	struct slice value;
+	struct slice name = split(part, '=', &value);
+
+	*parameter = (struct parameter){ .value = { NULL, 0 } };
+	return text_decode(arena, name, TEXT_QUERY, &parameter->name) &&
+	       (value.data == NULL || text_decode(arena, value, TEXT_QUERY, &parameter->value));
+}
+
+bool text_query(struct arena *arena, struct slice query, struct parameter **parameters, size_t *n,
+		struct slice *bad)
+{
+	size_t parts = 1;
+
+	for (size_t i = 0; i < query.size; i++)
+		parts += query.data[i] == '&';
+	*parameters = arena_alloc(arena, parts * sizeof **parameters);
+	*n = 0;
+	while (query.size > 0) {
+		struct slice part = split(query, '&', &query);
+
+		if (part.size == 0)
+			continue;
+		if (!decode_part(arena, part, *parameters + *n)) {
+			*bad = part;
+			return false;
+		}
+		++*n;
+	}
+	return true;
+}
+
+/* --- Numbers --- */
+
+bool text_integer(struct slice text, int64_t *value)
+{
+	bool is_negative = text.size > 0 && text.data[0] == '-';
+	int64_t result = 0;
+
+	if (text.size == (is_negative ? 1 : 0))
+		return false;
+
+	/* Counted downwards: the smallest number has no positive counterpart. */
+	for (size_t i = is_negative ? 1 : 0; i < text.size; i++) {
+		int digit = text.data[i] - '0';
+
+		if (digit < 0 || digit > 9 || result < (INT64_MIN + digit) / 10)
+			return false;
+		result = result * 10 - digit;
+	}
+	if (!is_negative && result == INT64_MIN)
+		return false;
+	*value = is_negative ? result : -result;
+	return true;
+}
+
+/* --- base64url --- */
+
+static const char base64url_digits[] =
+	"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+
+struct slice text_base64url(struct arena *arena, struct slice bytes)
+{
+	char *text = arena_alloc(arena, bytes.size / 3 * 4 + 5);
+	size_t size = 0;
+	uint32_t bits = 0;
+	unsigned held = 0;
+
+	for (size_t i = 0; i < bytes.size; i++) {
+		bits = bits << 8 | (unsigned char)bytes.data[i];
+		for (held += 8; held >= 6; held -= 6)
+			text[size++] = base64url_digits[bits >> (held - 6) & 63];
+	}
+	if (held > 0)
+		text[size++] = base64url_digits[bits << (6 - held) & 63];
+	text[size] = '\0';
+	return (struct slice){ text, size };
+}
+
+static int base64url_value(char digit)
+{
+	if (digit >= 'A' && digit <= 'Z')
+		return digit - 'A';
+	if (digit >= 'a' && digit <= 'z')
+		return digit - 'a' + 26;
+	if (digit >= '0' && digit <= '9')
+		return digit - '0' + 52;
+	return digit == '-' ? 62 : digit == '_' ? 63 : -1;
+}
+
+bool text_base64url_decode(struct arena *arena, struct slice text, struct slice *bytes)
+{
+	if (text.size % 4 == 1)
+		return false;
+
+	char *result = arena_alloc(arena, text.size / 4 * 3 + 3);
+	size_t size = 0;
+	uint32_t bits = 0;
+	unsigned held = 0;
+
+	for (size_t i = 0; i < text.size; i++) {
+		int value = base64url_value(text.data[i]);
+
+		if (value < 0)
+			return false;
+		bits = bits << 6 | (uint32_t)value;
+		held += 6;
+		if (held >= 8) {
+			held -= 8;
+			result[size++] = (char)(bits >> held & 0xff);
+		}
+	}
+	if ((bits & ((1u << held) - 1)) != 0)
+		return false;
+	result[size] = '\0';
+	*bytes = (struct slice){ result, size };
+	return true;
+}
+
+/* --- Secrets --- */
+
+static uint64_t word_at(struct slice text, size_t at)
+{
+	size_t left = text.size - at;
+	uint64_t word = 0;
+
+	memcpy(&word, text.data + at, left < sizeof word ? left : sizeof word);
+	return word;
+}
+
+bool text_equal_secret(struct slice a, struct slice b)
+{
+	/* volatile: the compiler may not leave the loop early. */
+	volatile uint64_t difference = 0;
+
+	if (a.size != b.size)
+		return false;
+	for (size_t i = 0; i < a.size; i += sizeof(uint64_t))
+		difference = difference | (word_at(a, i) ^ word_at(b, i));
+	return difference == 0;
+}
+
+/* --- Values in messages --- */
+
+#define SHOWN_CHARACTERS 64
+
+/* The first characters of a text, cut between two of them. */
+static struct slice first_characters(struct slice text, size_t n)
+{
+	size_t size = 0;
+
+	while (size < text.size) {
+		if (!is_continuation((unsigned char)text.data[size]) && n-- == 0)
+			break;
+		size++;
+	}
+	return (struct slice){ text.data, size };
+}
+
+static struct slice shown_string(struct arena *arena, const json_t *value)
+{
+	struct buffer buffer = BUFFER_INITIAL(arena);
+	struct slice whole = { json_string_value(value), json_string_length(value) };
+	struct slice part = first_characters(whole, SHOWN_CHARACTERS);
+
+	buffer_append_json(&buffer, arena_json(arena, json_stringn_nocheck(part.data, part.size)));
+	if (part.size < whole.size)
+		buffer_append_text(&buffer, "...");
+	return buffer_slice(&buffer);
+}
+
+struct slice text_shown(struct arena *arena, const json_t *value)
+{
+	struct buffer buffer = BUFFER_INITIAL(arena);
+
+	switch (json_typeof(value)) {
+	case JSON_OBJECT:
+		return SLICE("an object");
+	case JSON_ARRAY:
+		return SLICE("an array");
+	case JSON_STRING:
+		return shown_string(arena, value);
+	case JSON_INTEGER:
+	case JSON_REAL:
+	case JSON_TRUE:
+	case JSON_FALSE:
+	case JSON_NULL:
+		break;
+	}
+	buffer_append_json(&buffer, value);
+	return buffer_slice(&buffer);
+}
+
+void text_pointer(struct buffer *pointer, struct slice name)
+{
+	buffer_append_byte(pointer, '/');
+	for (size_t i = 0; i < name.size; i++) {
+		if (name.data[i] == '~')
+			buffer_append_text(pointer, "~0");
+		else if (name.data[i] == '/')
+			buffer_append_text(pointer, "~1");
+		else
+			buffer_append_byte(pointer, name.data[i]);
+	}
+}

@@ -1,0 +1,219 @@
+/* Times as text (base/text.h): RFC 3339, years 1 to 9999, in the proleptic Gregorian calendar. Days
+ * are counted in years that begin in March, so that the leap day is a year's last.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include <assert.h>
+#include <stdio.h>
+
+#include "base/text.h"
+
+#define MILLISECONDS_A_DAY INT64_C(86400000)
+#define MILLISECONDS_A_MINUTE INT64_C(60000)
+#define DAYS_IN_400_YEARS INT64_C(146097)
+/* From 1 March of the year 0 to 1 January 1970. */
+#define DAYS_TO_1970 INT64_C(719468)
+#define EARLIEST INT64_C(-62135596800000) /* 0001-01-01T00:00:00.000Z */
+#define LATEST INT64_C(253402300799999) /* 9999-12-31T23:59:59.999Z */
+
+static int64_t days_from_date(int64_t year, int64_t month, int64_t day)
+{
+	int64_t march_year = month <= 2 ? year - 1 : year;
+	int64_t march_month = month <= 2 ? month + 9 : month - 3;
+	int64_t day_of_year = (153 * march_month + 2) / 5 + day - 1;
+
+	/* The year 1 begins in January, so no year here is negative. */
+	return march_year * 365 + march_year / 4 - march_year / 100 + march_year / 400 +
+	       day_of_year - DAYS_TO_1970;
+}
+
+static void date_from_days(int64_t days, int *year, int *month, int *day)
+{
+	int64_t since_0 = days + DAYS_TO_1970;
+	int64_t era = since_0 / DAYS_IN_400_YEARS;
+	int64_t day_of_era = since_0 % DAYS_IN_400_YEARS;
+	int64_t year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36524 -
+			       day_of_era / (DAYS_IN_400_YEARS - 1)) /
+			      365;
+	int64_t day_of_year = day_of_era -
+			      (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+	int64_t march_month = (5 * day_of_year + 2) / 153;
+
+	*day = (int)(day_of_year - (153 * march_month + 2) / 5 + 1);
+	*month = (int)(march_month < 10 ? march_month + 3 : march_month - 9);
+	*year = (int)(year_of_era + era * 400 + (*month <= 2));
+}
+
+static void put_digits(char *place, int value, int digits)
+{
+	while (digits > 0) {
+		place[--digits] = (char)('0' + value % 10);
+		value /= 10;
+	}
+}
+
+/* Writes "YYYY-MM-DDTHH:MM:SS"; what is left of the second is returned. */
+static int put_second(int64_t time, char *out)
+{
+	int year, month, day;
+
+	assert(time >= EARLIEST && time <= LATEST);
+
+	int64_t days = (time - EARLIEST) / MILLISECONDS_A_DAY + EARLIEST / MILLISECONDS_A_DAY;
+	int rest = (int)(time - days * MILLISECONDS_A_DAY);
+
+	date_from_days(days, &year, &month, &day);
+	memcpy(out, "0000-00-00T00:00:00", 19);
+	put_digits(out, year, 4);
+	put_digits(out + 5, month, 2);
+	put_digits(out + 8, day, 2);
+	put_digits(out + 11, rest / 3600000, 2);
+	put_digits(out + 14, rest / 60000 % 60, 2);
+	put_digits(out + 17, rest / 1000 % 60, 2);
+	return rest % 1000;
+}
+
+void text_time_milliseconds(int64_t time, char out[TEXT_TIME_SIZE])
+{
+	int milliseconds = put_second(time, out);
+
+	out[19] = '.';
+	put_digits(out + 20, milliseconds, 3);
+	out[23] = 'Z';
+	out[24] = '\0';
+}
+
+void text_time_seconds(int64_t time, char out[TEXT_TIME_SIZE])
+{
+	(void)put_second(time, out);
+	out[19] = 'Z';
+	out[20] = '\0';
+}
+
+/* What is still to be read. Each take_* function moves on only if it finds what it looks for. */
+struct reader {
+	const char *at;
+	size_t left;
+};
+
+static bool take_digits(struct reader *reader, size_t digits, int most, int *value)
+{
+	int result = 0;
+
+	if (reader->left < digits)
+		return false;
+	for (size_t i = 0; i < digits; i++) {
+		if (reader->at[i] < '0' || reader->at[i] > '9')
+			return false;
+		result = result * 10 + (reader->at[i] - '0');
+	}
+	if (result > most)
+		return false;
+	reader->at += digits;
+	reader->left -= digits;
+	*value = result;
+	return true;
+}
+
+static bool take(struct reader *reader, char byte)
+{
+	if (reader->left == 0 || *reader->at != byte)
+		return false;
+	reader->at++;
+	reader->left--;
+	return true;
+}
+
+static int days_of_month(int year, int month)
+{
+	static const int days[] = { 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31 };
+	bool is_leap_year = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+
+	return month == 2 && is_leap_year ? 29 : days[month - 1];
+}
+
+static bool take_date(struct reader *reader, int64_t *days)
+{
+	int year, month, day;
+
+	if (!take_digits(reader, 4, 9999, &year) || !take(reader, '-') ||
+	    !take_digits(reader, 2, 12, &month) || !take(reader, '-') ||
+	    !take_digits(reader, 2, 31, &day))
+		return false;
+	if (year < 1 || month < 1 || day < 1 || day > days_of_month(year, month))
+		return false;
+	*days = days_from_date(year, month, day);
+	return true;
+}
+
+/* Decimals after the third are read over. */
+static bool take_fraction(struct reader *reader, int *milliseconds)
+{
+	int scale = 100;
+	int digit;
+
+	*milliseconds = 0;
+	if (!take(reader, '.'))
+		return true;
+	if (!take_digits(reader, 1, 9, &digit))
+		return false;
+	do {
+		*milliseconds += scale * digit;
+		scale /= 10;
+	} while (take_digits(reader, 1, 9, &digit));
+	return true;
+}
+
+/* In minutes, east is positive. */
+static bool take_offset(struct reader *reader, int *offset)
+{
+	int hours, minutes;
+
+	*offset = 0;
+	if (take(reader, 'Z') || take(reader, 'z'))
+		return true;
+
+	int sign = take(reader, '-') ? -1 : take(reader, '+') ? 1 : 0;
+
+	if (sign == 0 || !take_digits(reader, 2, 23, &hours) || !take(reader, ':') ||
+	    !take_digits(reader, 2, 59, &minutes))
+		return false;
+	*offset = sign * (hours * 60 + minutes);
+	return true;
+}
+
+static bool take_clock(struct reader *reader, int64_t *time)
+{
+	int hour, minute, second, milliseconds, offset;
+
+	if (!take_digits(reader, 2, 23, &hour) || !take(reader, ':') ||
+	    !take_digits(reader, 2, 59, &minute) || !take(reader, ':') ||
+	    !take_digits(reader, 2, 60, &second) || !take_fraction(reader, &milliseconds) ||
+	    !take_offset(reader, &offset))
+		return false;
+	if (second == 60) {
+		second = 59;
+		milliseconds = 999;
+	}
+	*time += (hour * 60 + minute - offset) * MILLISECONDS_A_MINUTE + second * 1000 +
+		 milliseconds;
+	return true;
+}
+
+bool text_time_parse(struct slice text, int64_t *time)
+{
+	struct reader reader = { text.data, text.size };
+	int64_t days;
+
+	if (!take_date(&reader, &days))
+		return false;
+
+	int64_t result = days * MILLISECONDS_A_DAY;
+
+	if (reader.left > 0 && ((!take(&reader, 'T') && !take(&reader, 't')) ||
+				!take_clock(&reader, &result) || reader.left > 0))
+		return false;
+	if (result < EARLIEST || result > LATEST)
+		return false;
+	*time = result;
+	return true;
+}

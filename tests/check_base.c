@@ -1,0 +1,564 @@
+/* The base: arena and buffer, fault, id, pattern, log.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include <check.h>
+#include <pthread.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/arena.h"
+#include "base/clock.h"
+#include "base/fault.h"
+#include "base/id.h"
+#include "base/log.h"
+#include "base/pattern.h"
+#include "base/text.h"
+
+static struct arena *arena;
+
+static void open_arena(void)
+{
+	arena = arena_open();
+}
+
+static void close_arena(void)
+{
+	arena_close(arena);
+}
+
+/* --- Arena --- */
+
+START_TEST(arena_gives_aligned_memory_of_any_size)
+{
+	static const size_t sizes[] = { 0, 1, 7, 16, 17, 4096, 65536, 65537, 1 << 20, 3 << 20 };
+	char *previous = NULL;
+
+	for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+		char *memory = arena_alloc(arena, sizes[i]);
+
+		ck_assert_ptr_nonnull(memory);
+		ck_assert_ptr_ne(memory, previous);
+		ck_assert_uint_eq((uintptr_t)memory % 16, 0);
+		memset(memory, 'x', sizes[i]);
+		previous = memory;
+	}
+}
+END_TEST
+
+START_TEST(arena_starts_anew_in_its_first_block)
+{
+	void *first = arena_alloc(arena, 100);
+
+	for (int i = 0; i < 100; i++)
+		arena_alloc(arena, 10000);
+	ck_assert_uint_ge(arena_used(arena), 1000000);
+	arena_reset(arena);
+	ck_assert_uint_eq(arena_used(arena), 0);
+	ck_assert_ptr_eq(arena_alloc(arena, 100), first);
+}
+END_TEST
+
+START_TEST(arena_counts_towards_its_limit)
+{
+	ck_assert(arena_fits(arena, ARENA_LIMIT));
+	ck_assert(!arena_fits(arena, ARENA_LIMIT + 1));
+	ck_assert(!arena_fits(arena, SIZE_MAX));
+	arena_alloc(arena, 16);
+	ck_assert(!arena_fits(arena, ARENA_LIMIT));
+	ck_assert(arena_fits(arena, ARENA_LIMIT - 16));
+}
+END_TEST
+
+/* More than it keeps room for; the sanitizer sees any that is lost or released twice. */
+START_TEST(arena_lets_go_of_adopted_values)
+{
+	json_t *kept = json_string("kept");
+
+	for (int i = 0; i < 1000; i++)
+		ck_assert_ptr_eq(arena_json(arena, json_incref(kept)), kept);
+	ck_assert_uint_eq(kept->refcount, 1001);
+	arena_reset(arena);
+	ck_assert_uint_eq(kept->refcount, 1);
+	arena_json(arena, kept);
+}
+END_TEST
+
+START_TEST(arena_copies_and_prints)
+{
+	char bytes[] = { 'a', '\0', 'b' };
+	struct slice copy = arena_copy(arena, (struct slice){ bytes, 3 });
+	const char *zero = arena_zero(arena, 100);
+
+	bytes[0] = 'x';
+	ck_assert_uint_eq(copy.size, 3);
+	ck_assert_mem_eq(copy.data, "a\0b", 4);
+	ck_assert_uint_eq(arena_copy(arena, (struct slice){ NULL, 0 }).size, 0);
+	ck_assert_str_eq(arena_text(arena, "%s-%d", "room", 7), "room-7");
+	for (int i = 0; i < 100; i++)
+		ck_assert_int_eq(zero[i], 0);
+}
+END_TEST
+
+START_TEST(buffer_grows)
+{
+	struct buffer buffer = BUFFER_INITIAL(arena);
+
+	ck_assert_ptr_null(buffer_slice(&buffer).data);
+	for (int i = 0; i < 10000; i++) {
+		buffer_append_text(&buffer, "ab");
+		buffer_append_byte(&buffer, ',');
+		buffer_append(&buffer, (struct slice){ "cde", 2 });
+	}
+	buffer_append_integer(&buffer, INT64_MIN);
+	ck_assert_uint_eq(buffer.size, 50020);
+	for (size_t i = 0; i < 50000; i += 5)
+		ck_assert_mem_eq(buffer.data + i, "ab,cd", 5);
+	ck_assert_mem_eq(buffer.data + 50000, "-9223372036854775808", 20);
+}
+END_TEST
+
+static const char *written(const json_t *value)
+{
+	struct buffer buffer = BUFFER_INITIAL(arena);
+
+	buffer_append_json(&buffer, value);
+	buffer_append_byte(&buffer, '\0');
+	return buffer.data;
+}
+
+/* What jansson writes must be what we write. */
+static const char *const json_texts[] = {
+	"null",
+	"true",
+	"false",
+	"0",
+	"-1",
+	"9223372036854775807",
+	"\"\"",
+	"\"text\"",
+	"[]",
+	"{}",
+	"[[],{},[{}]]",
+	"[1,2,3]",
+	"{\"b\":1,\"a\":{\"c\":[null,true]}}",
+	"1.1",
+	"-0.5",
+	"1e300",
+	"1.5e-7",
+	"123456789.125",
+	"3.14159265358979",
+	"\"\\\"\\\\/\\b\\f\\n\\r\\t\\u0001\\u001f\"",
+	"\"\\u00e4\\u20ac\\ud83d\\ude00\\u007f\"",
+	"{\"\\\"\\n\\u0002\":\"\\u000b\"}",
+	"{\"\":\"\"}",
+};
+
+START_TEST(json_is_written_as_jansson_does)
+{
+	json_t *value = arena_json(arena, json_loads(json_texts[_i], JSON_DECODE_ANY, NULL));
+	char *expected = json_dumps(value,
+				    JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(15));
+
+	ck_assert_str_eq(written(value), expected);
+	free(expected);
+}
+END_TEST
+
+static const struct {
+	double value;
+	const char *text;
+} reals[] = {
+	{ 1.0, "1" },	  { -3.0, "-3" },
+	{ 0.0, "0" },	  { -0.0, "0" },
+	{ 1.1, "1.1" },	  { 0.1, "0.1" },
+	{ 12.5, "12.5" }, { 9007199254740991.0, "9007199254740991" },
+	{ 1e17, "1e17" },
+};
+
+START_TEST(integral_reals_have_no_point)
+{
+	ck_assert_str_eq(written(arena_json(arena, json_real(reals[_i].value))), reals[_i].text);
+}
+END_TEST
+
+START_TEST(json_keeps_zero_bytes_in_strings)
+{
+	json_t *value = arena_json(arena, json_stringn("a\0b", 3));
+
+	ck_assert_str_eq(written(value), "\"a\\u0000b\"");
+}
+END_TEST
+
+/* --- Fault --- */
+
+START_TEST(fault_has_status_and_standard_text)
+{
+	static const struct {
+		enum fault_kind kind;
+		int status;
+		const char *text;
+	} rows[] = {
+		{ FAULT_NONE, 200, "OK" },
+		{ FAULT_MALFORMED, 400, "Malformed JSON" },
+		{ FAULT_INVALID_BODY, 400, "Invalid body param" },
+		{ FAULT_UNAUTHORIZED, 401, "Token validation error" },
+		{ FAULT_UNAVAILABLE, 503, "The store cannot write at the moment" },
+	};
+
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		ck_assert_int_eq(fault_status(rows[i].kind), rows[i].status);
+		ck_assert_str_eq(fault_text(rows[i].kind), rows[i].text);
+	}
+}
+END_TEST
+
+START_TEST(first_fault_wins)
+{
+	struct fault fault = FAULT_INITIAL;
+
+	ck_assert(!fault_set(&fault, FAULT_NOT_FOUND, "%s not found", "role"));
+	ck_assert(!fault_set(&fault, FAULT_CONFLICT, NULL));
+	ck_assert(!fault_detail(&fault, FAULT_CONFLICT, "later"));
+	ck_assert(!fault_cause(&fault, FAULT_INTERNAL, 2, "later"));
+	ck_assert_int_eq(fault.kind, FAULT_NOT_FOUND);
+	ck_assert_str_eq(fault.message, "role not found");
+	ck_assert_str_eq(fault.detail, "");
+	ck_assert_str_eq(fault.cause, "");
+}
+END_TEST
+
+START_TEST(fault_keeps_detail_and_cause_apart)
+{
+	struct fault fault = FAULT_INITIAL;
+
+	ck_assert(!fault_detail(&fault, FAULT_INVALID_QUERY, "limit: %d", 5));
+	ck_assert_str_eq(fault.message, "Invalid query parameter");
+	ck_assert_str_eq(fault.detail, "limit: 5");
+	fault = FAULT_INITIAL;
+	ck_assert(!fault_cause(&fault, FAULT_INTERNAL, 2, "open %s", "x"));
+	ck_assert_str_eq(fault.message, "Internal error");
+	ck_assert_str_eq(fault.cause, "open x: No such file or directory");
+	ck_assert_str_eq(fault.detail, "");
+}
+END_TEST
+
+START_TEST(fault_cuts_at_whole_characters)
+{
+	/* With 0 to 2 bytes before it, a three-byte character meets the end in every way. */
+	for (int before = 0; before < 3; before++) {
+		struct fault fault = FAULT_INITIAL;
+		char text[400] = "";
+
+		for (int i = 0; i < before; i++)
+			strcat(text, "x");
+		for (int i = 0; i < 120; i++)
+			strcat(text, "\xe2\x82\xac");
+		fault_set(&fault, FAULT_BAD_REQUEST, "%s", text);
+		ck_assert(text_is_utf8(slice_of(fault.message)));
+		ck_assert_uint_ge(strlen(fault.message), sizeof fault.message - 3);
+	}
+}
+END_TEST
+
+/* --- Ids --- */
+
+static void count_up(const struct clock *clock, void *bytes, size_t size)
+{
+	(void)clock;
+	for (size_t i = 0; i < size; i++)
+		((unsigned char *)bytes)[i] = (unsigned char)(i + 1);
+}
+
+static const struct clock counting = { .now = NULL, .random = count_up };
+
+START_TEST(id_holds_time_and_number)
+{
+	struct id id = id_make(&counting, 0x12345678, 0x9abcdef012);
+	char text[ID_TEXT_SIZE + 1];
+
+	id_print(&id, text);
+	ck_assert_str_eq(text, "123456789abcdef012010203");
+	ck_assert_uint_eq(id_seconds(&id), 0x12345678);
+	ck_assert_uint_eq(id_number(&id), 0x9abcdef012);
+
+	struct id parsed;
+
+	ck_assert(id_parse(slice_of(text), &parsed));
+	ck_assert_int_eq(id_compare(&id, &parsed), 0);
+	ck_assert(slice_equal(id_slice(&id), id_slice(&parsed)));
+}
+END_TEST
+
+START_TEST(ids_sort_by_time_then_number)
+{
+	struct id rows[] = {
+		id_make(&clock_system, 1, 500),	  id_make(&clock_system, 2, 1),
+		id_make(&clock_system, 2, 2),	  id_make(&clock_system, 2, 256),
+		id_make(&clock_system, 256, 257), id_make(&clock_system, UINT32_MAX, ID_NUMBER_MAX),
+	};
+
+	for (size_t i = 1; i < sizeof rows / sizeof *rows; i++) {
+		ck_assert_int_lt(id_compare(&rows[i - 1], &rows[i]), 0);
+		ck_assert_int_gt(id_compare(&rows[i], &rows[i - 1]), 0);
+	}
+}
+END_TEST
+
+static const struct {
+	const char *text;
+	bool is_id;
+} id_texts[] = {
+	{ "0123456789abcdef01234567", true },
+	{ "ffffffffffffffffffffffff", true },
+	{ "0123456789ABCDEF01234567", false },
+	{ "0123456789abcdef0123456", false },
+	{ "0123456789abcdef012345678", false },
+	{ "0123456789abcdef0123456g", false },
+	{ "", false },
+	{ "0123456789abcdef 1234567", false },
+	{ "0x23456789abcdef01234567", false },
+};
+
+START_TEST(id_is_24_lower_case_hex_digits)
+{
+	struct id id;
+
+	ck_assert_int_eq(id_parse(slice_of(id_texts[_i].text), &id), id_texts[_i].is_id);
+}
+END_TEST
+
+START_TEST(uuid_is_version_4)
+{
+	char text[UUID_TEXT_SIZE];
+
+	uuid_make(&counting, text);
+	ck_assert_str_eq(text, "01020304-0506-4708-890a-0b0c0d0e0f10");
+}
+END_TEST
+
+/* Every letter comes up, none much more often than another: 100,000 draws of 26 letters are 3846
+ * each, give or take 61; a bias of bytes from 234 on would give ten letters 10 % more. */
+START_TEST(codes_are_drawn_without_bias)
+{
+	unsigned counts[26] = { 0 };
+
+	for (int i = 0; i < 10000; i++) {
+		char text[CODE_TEXT_SIZE];
+
+		code_make(&clock_system, text);
+		ck_assert(code_is_well_formed(slice_of(text)));
+		for (int place = 0; place < CODE_TEXT_SIZE - 1; place++)
+			if (text[place] != '-')
+				counts[text[place] - 'a']++;
+	}
+	for (int i = 0; i < 26; i++) {
+		ck_assert_uint_gt(counts[i], 3846 - 330);
+		ck_assert_uint_lt(counts[i], 3846 + 330);
+	}
+}
+END_TEST
+
+static const struct {
+	const char *text;
+	bool is_code;
+} codes[] = {
+	{ "abc-defg-hij", true },   { "zzz-zzzz-zzz", true },  { "abc-defg-hi", false },
+	{ "abc-defg-hijk", false }, { "abcd-efg-hij", false }, { "Abc-defg-hij", false },
+	{ "abc-def1-hij", false },  { "abcdefghijkl", false }, { "", false },
+	{ "abc-defg_hij", false },
+};
+
+START_TEST(code_has_its_form)
+{
+	ck_assert_int_eq(code_is_well_formed(slice_of(codes[_i].text)), codes[_i].is_code);
+}
+END_TEST
+
+/* --- Patterns --- */
+
+START_TEST(pattern_matches_the_whole_subject)
+{
+	struct pattern *pattern = pattern_open("[a-z]+|x1");
+
+	ck_assert(pattern_match(pattern, SLICE("abc"), NULL));
+	ck_assert(pattern_match(pattern, SLICE("x1"), NULL));
+	ck_assert(!pattern_match(pattern, SLICE("abc1"), NULL));
+	ck_assert(!pattern_match(pattern, SLICE("1abc"), NULL));
+	ck_assert(!pattern_match(pattern, SLICE("abc\n"), NULL));
+	ck_assert(!pattern_match(pattern, (struct slice){ "a\0b", 3 }, NULL));
+	ck_assert(!pattern_match(pattern, (struct slice){ NULL, 0 }, NULL));
+	pattern_close(pattern);
+}
+END_TEST
+
+START_TEST(pattern_gives_mark_and_captures)
+{
+	struct pattern *pattern =
+		pattern_open("(?|/a/([^/]+)(*MARK:one)|/b/([^/]+)(?:/(x)?(y))?(*MARK:two))");
+	struct match match;
+
+	ck_assert(pattern_match(pattern, SLICE("/a/room%2F"), &match));
+	ck_assert_str_eq(match.mark, "one");
+	ck_assert_uint_eq(match.n, 1);
+	ck_assert(slice_is(match.captures[0], "room%2F"));
+
+	ck_assert(pattern_match(pattern, SLICE("/b/q/y"), &match));
+	ck_assert_str_eq(match.mark, "two");
+	ck_assert_uint_eq(match.n, 3);
+	ck_assert_ptr_null(match.captures[1].data);
+	ck_assert(slice_is(match.captures[2], "y"));
+	ck_assert(!pattern_match(pattern, SLICE("/c/q"), &match));
+	pattern_close(pattern);
+}
+END_TEST
+
+START_TEST(pattern_fills_no_more_captures_than_there_are_places)
+{
+	struct pattern *pattern = pattern_open("(a)(b)(c)(d)(e)(f)(g)(h)(i)(j)");
+	struct match match;
+
+	ck_assert(pattern_match(pattern, SLICE("abcdefghij"), &match));
+	ck_assert_uint_eq(match.n, PATTERN_CAPTURES);
+	ck_assert(slice_is(match.captures[PATTERN_CAPTURES - 1], "h"));
+	pattern_close(pattern);
+}
+END_TEST
+
+static void *match_many(void *argument)
+{
+	const struct pattern *pattern = *(struct pattern **)argument;
+	struct match match;
+
+	for (int i = 0; i < 2000; i++) {
+		char text[32];
+		int size = snprintf(text, sizeof text, "%d-%d", i, i + 1);
+
+		if (!pattern_match(pattern, (struct slice){ text, (size_t)size }, &match) ||
+		    match.captures[0].data != text || match.n != 2)
+			return argument;
+	}
+	return NULL;
+}
+
+START_TEST(pattern_is_shared_by_threads)
+{
+	struct pattern *pattern = pattern_open("([0-9]+)-([0-9]+)");
+	pthread_t threads[4];
+
+	for (int i = 0; i < 4; i++)
+		ck_assert_int_eq(pthread_create(&threads[i], NULL, match_many, &pattern), 0);
+	for (int i = 0; i < 4; i++) {
+		void *failed;
+
+		ck_assert_int_eq(pthread_join(threads[i], &failed), 0);
+		ck_assert_ptr_null(failed);
+	}
+	pattern_close(pattern);
+}
+END_TEST
+
+/* --- Log --- */
+
+/* What one call writes to stderr. */
+static const char *logged(const char *value)
+{
+	int ends[2];
+	int stderr_copy = dup(STDERR_FILENO);
+	char *text = arena_zero(arena, 8192);
+
+	ck_assert_int_eq(pipe(ends), 0);
+	ck_assert_int_ge(dup2(ends[1], STDERR_FILENO), 0);
+	log_event(LOG_LEVEL_WARNING, "event", "key", value, "n", LOG_NUMBER(-7), NULL);
+	ck_assert_int_ge(dup2(stderr_copy, STDERR_FILENO), 0);
+	close(stderr_copy);
+	close(ends[1]);
+	ck_assert_int_ge((int)read(ends[0], text, 8191), 0);
+	close(ends[0]);
+	return text;
+}
+
+static const struct {
+	const char *value;
+	const char *line;
+} log_lines[] = {
+	{ "plain", "warning event key=plain n=-7\n" },
+	{ "/a/b.c:1", "warning event key=/a/b.c:1 n=-7\n" },
+	{ NULL, "warning event n=-7\n" },
+	{ "", "warning event key=\"\" n=-7\n" },
+	{ "two words", "warning event key=\"two words\" n=-7\n" },
+	{ "a=b", "warning event key=\"a=b\" n=-7\n" },
+	{ "\"\\", "warning event key=\"\\\"\\\\\" n=-7\n" },
+	{ "x\nerror forged", "warning event key=\"x\\nerror forged\" n=-7\n" },
+	{ "\x1b[31m\r\t\x7f", "warning event key=\"\\x1b[31m\\x0d\\x09\\x7f\" n=-7\n" },
+	{ "\xc3\xa4", "warning event key=\"\xc3\xa4\" n=-7\n" },
+	{ "\xff\xc3", "warning event key=\"\\xff\\xc3\" n=-7\n" },
+	{ "\xc2\x9b", "warning event key=\"\\xc2\\x9b\" n=-7\n" },
+};
+
+START_TEST(log_line_cannot_be_forged)
+{
+	ck_assert_str_eq(logged(log_lines[_i].value), log_lines[_i].line);
+}
+END_TEST
+
+START_TEST(long_log_line_is_cut)
+{
+	char *value = arena_zero(arena, 10001);
+
+	memset(value, '"', 10000);
+
+	const char *line = logged(value);
+	size_t size = strlen(line);
+
+	ck_assert_uint_le(size, 4096);
+	ck_assert_uint_ge(size, 4090);
+	ck_assert_str_eq(line + size - 4, "...\n");
+	ck_assert_ptr_eq(strchr(line, '\n'), line + size - 1);
+}
+END_TEST
+
+#define ROWS(table) ((int)(sizeof(table) / sizeof *(table)))
+
+int main(void)
+{
+	Suite *suite = suite_create("base");
+	TCase *cases = tcase_create("base");
+	SRunner *runner = srunner_create(suite);
+
+	suite_add_tcase(suite, cases);
+	tcase_add_checked_fixture(cases, open_arena, close_arena);
+	tcase_add_test(cases, arena_gives_aligned_memory_of_any_size);
+	tcase_add_test(cases, arena_starts_anew_in_its_first_block);
+	tcase_add_test(cases, arena_counts_towards_its_limit);
+	tcase_add_test(cases, arena_lets_go_of_adopted_values);
+	tcase_add_test(cases, arena_copies_and_prints);
+	tcase_add_test(cases, buffer_grows);
+	tcase_add_loop_test(cases, json_is_written_as_jansson_does, 0, ROWS(json_texts));
+	tcase_add_loop_test(cases, integral_reals_have_no_point, 0, ROWS(reals));
+	tcase_add_test(cases, json_keeps_zero_bytes_in_strings);
+	tcase_add_test(cases, fault_has_status_and_standard_text);
+	tcase_add_test(cases, first_fault_wins);
+	tcase_add_test(cases, fault_keeps_detail_and_cause_apart);
+	tcase_add_test(cases, fault_cuts_at_whole_characters);
+	tcase_add_test(cases, id_holds_time_and_number);
+	tcase_add_test(cases, ids_sort_by_time_then_number);
+	tcase_add_loop_test(cases, id_is_24_lower_case_hex_digits, 0, ROWS(id_texts));
+	tcase_add_test(cases, uuid_is_version_4);
+	tcase_add_test(cases, codes_are_drawn_without_bias);
+	tcase_add_loop_test(cases, code_has_its_form, 0, ROWS(codes));
+	tcase_add_test(cases, pattern_matches_the_whole_subject);
+	tcase_add_test(cases, pattern_gives_mark_and_captures);
+	tcase_add_test(cases, pattern_fills_no_more_captures_than_there_are_places);
+	tcase_add_test(cases, pattern_is_shared_by_threads);
+	tcase_add_loop_test(cases, log_line_cannot_be_forged, 0, ROWS(log_lines));
+	tcase_add_test(cases, long_log_line_is_cut);
+	srunner_run_all(runner, CK_ENV);
+
+	int failed = srunner_ntests_failed(runner);
+
+	srunner_free(runner);
+	return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

@@ -1,0 +1,540 @@
+/* Texts of the wire.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include <check.h>
+#include <inttypes.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/clock.h"
+#include "base/text.h"
+
+#define ROWS(table) ((int)(sizeof(table) / sizeof *(table)))
+
+static struct arena *arena;
+
+static void open_arena(void)
+{
+	arena = arena_open();
+}
+
+static void close_arena(void)
+{
+	arena_close(arena);
+}
+
+/* --- Percent-encoding --- */
+
+/* clang-format off */
+static const struct {
+	enum text_place place;
+	const char *encoded;
+	const char *decoded;	/* NULL: refused */
+} encoded_texts[] = {
+	{ TEXT_PATH,  "",                    "" },
+	{ TEXT_PATH,  "host",                "host" },
+	{ TEXT_PATH,  "a%20b",               "a b" },
+	{ TEXT_PATH,  "a+b",                 "a+b" },
+	{ TEXT_PATH,  "%C3%a4",              "\xc3\xa4" },
+	{ TEXT_PATH,  "%2541",               "%41" },
+	{ TEXT_PATH,  "%2F",                 NULL },
+	{ TEXT_PATH,  "a%2fb",               NULL },
+	{ TEXT_PATH,  "%00",                 NULL },
+	{ TEXT_PATH,  "%",                   NULL },
+	{ TEXT_PATH,  "%4",                  NULL },
+	{ TEXT_PATH,  "%4g",                 NULL },
+	{ TEXT_PATH,  "% 4",                 NULL },
+	{ TEXT_PATH,  "%-1",                 NULL },
+	{ TEXT_PATH,  "%C3",                 NULL },
+	{ TEXT_PATH,  "%C0%AF",              NULL },
+	{ TEXT_PATH,  "%ED%A0%80",           NULL },
+	{ TEXT_PATH,  "\xff",                NULL },
+	{ TEXT_QUERY, "a+b%2Bc",             "a b+c" },
+	{ TEXT_QUERY, "2026-01-31T12%3a00Z", "2026-01-31T12:00Z" },
+	{ TEXT_QUERY, "a%2Fb/c",             "a/b/c" },
+	{ TEXT_QUERY, "%00",                 NULL },
+	{ TEXT_QUERY, "%zz",                 NULL },
+	{ TEXT_QUERY, "%F5%80%80%80",        NULL },
+};
+/* clang-format on */
+
+START_TEST(text_is_decoded_once)
+{
+	struct slice decoded;
+	bool is_decoded = text_decode(arena, slice_of(encoded_texts[_i].encoded),
+				      encoded_texts[_i].place, &decoded);
+
+	ck_assert_int_eq(is_decoded, encoded_texts[_i].decoded != NULL);
+	if (is_decoded)
+		ck_assert_str_eq(decoded.data, encoded_texts[_i].decoded);
+}
+END_TEST
+
+START_TEST(raw_zero_byte_is_refused)
+{
+	struct slice decoded;
+
+	ck_assert(!text_decode(arena, (struct slice){ "a\0b", 3 }, TEXT_PATH, &decoded));
+}
+END_TEST
+
+/* clang-format off */
+static const struct {
+	const char *query;
+	const char *shown;	/* names and values as "name=value;", no '=' where there was none */
+	const char *bad;
+} queries[] = {
+	{ "",                       "",                    NULL },
+	{ "limit=10",               "limit=10;",           NULL },
+	{ "a=1&&b=2&",              "a=1;b=2;",            NULL },
+	{ "b=1&a=2&b=3",            "b=1;a=2;b=3;",        NULL },
+	{ "start=&flag",            "start=;flag;",        NULL },
+	{ "name=a%26b%3Dc+d&x=a=b", "name=a&b=c d;x=a=b;", NULL },
+	{ "n%61me=x",               "name=x;",             NULL },
+	{ "=x",                     "=x;",                 NULL },
+	{ "&",                      "",                    NULL },
+	{ "a=1&b=%4&c=%",           NULL,                  "b=%4" },
+	{ "a%=1",                   NULL,                  "a%=1" },
+	{ "a=%ff",                  NULL,                  "a=%ff" },
+};
+/* clang-format on */
+
+START_TEST(query_is_split_then_decoded)
+{
+	struct parameter *parameters;
+	struct slice bad = { NULL, 0 };
+	struct buffer shown = BUFFER_INITIAL(arena);
+	size_t n;
+
+	if (!text_query(arena, slice_of(queries[_i].query), &parameters, &n, &bad)) {
+		ck_assert_ptr_nonnull(queries[_i].bad);
+		ck_assert(slice_is(bad, queries[_i].bad));
+		return;
+	}
+	for (size_t i = 0; i < n; i++) {
+		buffer_append(&shown, parameters[i].name);
+		if (parameters[i].value.data != NULL)
+			buffer_append_byte(&shown, '=');
+		buffer_append(&shown, parameters[i].value);
+		buffer_append_byte(&shown, ';');
+	}
+	ck_assert_ptr_null(queries[_i].bad);
+	ck_assert(slice_is(buffer_slice(&shown), queries[_i].shown));
+}
+END_TEST
+
+/* --- UTF-8 --- */
+
+/* clang-format off */
+static const struct {
+	const char *text;
+	bool is_utf8;
+	size_t characters;
+} utf8_texts[] = {
+	{ "",                         true,  0 },
+	{ "abc",                      true,  3 },
+	{ "\x7f",                     true,  1 },
+	{ "\xc2\x80\xdf\xbf",         true,  2 },
+	{ "\xe0\xa0\x80\xef\xbf\xbf", true,  2 },
+	{ "\xed\x9f\xbf\xee\x80\x80", true,  2 },
+	{ "\xf0\x90\x80\x80",         true,  1 },
+	{ "\xf4\x8f\xbf\xbf",         true,  1 },
+	{ "a\xe2\x82\xac" "b",        true,  3 },
+	{ "\x80",                     false, 0 },
+	{ "\xc1\xbf",                 false, 0 },
+	{ "\xe0\x9f\xbf",             false, 0 },
+	{ "\xed\xa0\x80",             false, 0 },
+	{ "\xf0\x8f\xbf\xbf",         false, 0 },
+	{ "\xf4\x90\x80\x80",         false, 0 },
+	{ "\xf5\x80\x80\x80",         false, 0 },
+	{ "\xff",                     false, 0 },
+	{ "\xc3",                     false, 0 },
+	{ "\xe2\x82",                 false, 0 },
+	{ "\xf0\x9f\x98",             false, 0 },
+	{ "\xc3" "a",                 false, 0 },
+	{ "\xe2\x82" "a",             false, 0 },
+};
+/* clang-format on */
+
+START_TEST(utf8_is_recognised)
+{
+	struct slice text = slice_of(utf8_texts[_i].text);
+
+	ck_assert_int_eq(text_is_utf8(text), utf8_texts[_i].is_utf8);
+	if (utf8_texts[_i].is_utf8)
+		ck_assert_uint_eq(text_characters(text), utf8_texts[_i].characters);
+}
+END_TEST
+
+/* A character at the end is not looked for behind the slice. */
+START_TEST(utf8_ends_with_its_slice)
+{
+	char *text = malloc(2);
+
+	memcpy(text, "\xe2\x82", 2);
+	ck_assert(!text_is_utf8((struct slice){ text, 2 }));
+	free(text);
+}
+END_TEST
+
+START_TEST(text_is_cut_between_characters)
+{
+	static const size_t kept[] = { 0, 1, 1, 1, 4, 5, 5, 7, 7 };
+	struct slice text = SLICE("a\xe2\x82\xac"
+				  "b\xc3\xa4");
+
+	for (size_t most = 0; most < sizeof kept / sizeof *kept; most++) {
+		struct slice cut = text_cut(text, most);
+
+		ck_assert_ptr_eq(cut.data, text.data);
+		ck_assert_uint_eq(cut.size, kept[most]);
+	}
+}
+END_TEST
+
+START_TEST(case_is_that_of_ascii_letters)
+{
+	ck_assert(slice_is(text_lower(arena, SLICE("AZaz09[@`{\xc3\x84")), "azaz09[@`{\xc3\x84"));
+	ck_assert(text_equal_ignoring_case(SLICE("Bearer"), SLICE("bEARER")));
+	ck_assert(!text_equal_ignoring_case(SLICE("Bearer"), SLICE("Beare")));
+	ck_assert(!text_equal_ignoring_case(SLICE("@"), SLICE("`")));
+	ck_assert(!text_equal_ignoring_case(SLICE("\xc3\x84"), SLICE("\xc3\xa4")));
+}
+END_TEST
+
+/* --- Numbers --- */
+
+/* clang-format off */
+static const struct {
+	const char *text;
+	bool is_integer;
+	int64_t value;
+} integers[] = {
+	{ "0",                    true,  0 },
+	{ "-0",                   true,  0 },
+	{ "10",                   true,  10 },
+	{ "007",                  true,  7 },
+	{ "-25",                  true,  -25 },
+	{ "9223372036854775807",  true,  INT64_MAX },
+	{ "-9223372036854775808", true,  INT64_MIN },
+	{ "9223372036854775808",  false, 0 },
+	{ "-9223372036854775809", false, 0 },
+	{ "99999999999999999999", false, 0 },
+	{ "",                     false, 0 },
+	{ "-",                    false, 0 },
+	{ "--1",                  false, 0 },
+	{ "+1",                   false, 0 },
+	{ " 1",                   false, 0 },
+	{ "1 ",                   false, 0 },
+	{ "1.0",                  false, 0 },
+	{ "1e1",                  false, 0 },
+	{ "0x10",                 false, 0 },
+	{ "1:",                   false, 0 },
+	{ "1/",                   false, 0 },
+};
+/* clang-format on */
+
+START_TEST(integer_is_digits_alone)
+{
+	int64_t value = 0;
+
+	ck_assert_int_eq(text_integer(slice_of(integers[_i].text), &value),
+			 integers[_i].is_integer);
+	ck_assert_int_eq(value, integers[_i].value);
+}
+END_TEST
+
+/* --- Times --- */
+
+#define REFUSED INT64_MIN
+
+/* clang-format off */
+static const struct {
+	const char *text;
+	int64_t time;
+} times[] = {
+	{ "1970-01-01T00:00:00Z",             0 },
+	{ "1970-01-01",                       0 },
+	{ "1970-01-01T00:00:00.001Z",         1 },
+	{ "1969-12-31T23:59:59.999Z",         -1 },
+	{ "2026-01-31T12:34:56.789Z",         1769862896789 },
+	{ "2026-01-31T12:34:56.7899999999Z",  1769862896789 },
+	{ "2026-01-31T12:34:56.7Z",           1769862896700 },
+	{ "2026-01-31t12:34:56z",             1769862896000 },
+	{ "2026-01-31T12:34:56+01:30",        1769857496000 },
+	{ "2026-01-31T12:34:56-23:59",        1769949236000 },
+	{ "2026-01-31T12:34:56-00:00",        1769862896000 },
+	{ "2000-02-29",                       951782400000 },
+	{ "2024-02-29T00:00:00Z",             1709164800000 },
+	{ "2024-03-01",                       1709251200000 },
+	{ "1900-02-28",                       -2203977600000 },
+	{ "0001-01-01T00:00:00Z",             -62135596800000 },
+	{ "9999-12-31T23:59:59.999Z",         253402300799999 },
+	{ "2016-12-31T23:59:60Z",             1483228799999 },
+	{ "2016-12-31T23:59:60.5Z",           1483228799999 },
+	{ "2017-01-01T00:59:60+01:00",        1483228799999 },
+	{ "0000-12-31T23:59:59Z",             REFUSED },
+	{ "0001-01-01T00:00:00+00:01",        REFUSED },
+	{ "9999-12-31T23:59:59-00:01",        REFUSED },
+	{ "2023-02-29",                       REFUSED },
+	{ "1900-02-29",                       REFUSED },
+	{ "2026-04-31",                       REFUSED },
+	{ "2026-13-01",                       REFUSED },
+	{ "2026-00-01",                       REFUSED },
+	{ "2026-01-00",                       REFUSED },
+	{ "2026-01-31T24:00:00Z",             REFUSED },
+	{ "2026-01-31T12:60:00Z",             REFUSED },
+	{ "2026-01-31T12:00:61Z",             REFUSED },
+	{ "2026-01-31T12:34:56",              REFUSED },
+	{ "2026-01-31T12:34Z",                REFUSED },
+	{ "2026-01-31T12:34:56.Z",            REFUSED },
+	{ "2026-01-31T12:34:56,5Z",           REFUSED },
+	{ "2026-01-31T12:34:56+0100",         REFUSED },
+	{ "2026-01-31T12:34:56+24:00",        REFUSED },
+	{ "2026-01-31T12:34:56+01:60",        REFUSED },
+	{ "2026-01-31T12:34:56 01:00",        REFUSED },
+	{ "2026-01-31T12:34:56Zx",            REFUSED },
+	{ "2026-01-31 12:34:56Z",             REFUSED },
+	{ "2026-01-31T",                      REFUSED },
+	{ "2026-01-31x",                      REFUSED },
+	{ "2026-1-31",                        REFUSED },
+	{ "+2026-01-31",                      REFUSED },
+	{ "20260131",                         REFUSED },
+	{ "",                                 REFUSED },
+};
+/* clang-format on */
+
+START_TEST(time_is_rfc_3339)
+{
+	int64_t time = REFUSED;
+
+	ck_assert_int_eq(text_time_parse(slice_of(times[_i].text), &time),
+			 times[_i].time != REFUSED);
+	ck_assert_int_eq(time, times[_i].time);
+}
+END_TEST
+
+static const struct {
+	int64_t time;
+	const char *milliseconds;
+	const char *seconds;
+} printed_times[] = {
+	{ 0, "1970-01-01T00:00:00.000Z", "1970-01-01T00:00:00Z" },
+	{ -1, "1969-12-31T23:59:59.999Z", "1969-12-31T23:59:59Z" },
+	{ 1769862896789, "2026-01-31T12:34:56.789Z", "2026-01-31T12:34:56Z" },
+	{ 951782399999, "2000-02-28T23:59:59.999Z", "2000-02-28T23:59:59Z" },
+	{ 951782400000, "2000-02-29T00:00:00.000Z", "2000-02-29T00:00:00Z" },
+	{ -62135596800000, "0001-01-01T00:00:00.000Z", "0001-01-01T00:00:00Z" },
+	{ 253402300799999, "9999-12-31T23:59:59.999Z", "9999-12-31T23:59:59Z" },
+};
+
+START_TEST(time_is_printed)
+{
+	char text[TEXT_TIME_SIZE];
+
+	text_time_milliseconds(printed_times[_i].time, text);
+	ck_assert_str_eq(text, printed_times[_i].milliseconds);
+	text_time_seconds(printed_times[_i].time, text);
+	ck_assert_str_eq(text, printed_times[_i].seconds);
+}
+END_TEST
+
+/* All days of 450 years, and times spread over all years: printed and read again, the same. */
+START_TEST(time_survives_printing_and_parsing)
+{
+	const int64_t day = 86400000;
+
+	for (int64_t i = 0; i < 450 * 366; i++) {
+		int64_t rows[] = { (i - 200 * 365) * day, -62135596800000 + i * (1915744159 + 1) };
+
+		for (size_t j = 0; j < 2; j++) {
+			char text[TEXT_TIME_SIZE];
+			int64_t time = REFUSED;
+
+			if (rows[j] > 253402300799999)
+				continue;
+			text_time_milliseconds(rows[j], text);
+			ck_assert_msg(text_time_parse(slice_of(text), &time), "%s", text);
+			ck_assert_int_eq(time, rows[j]);
+		}
+	}
+}
+END_TEST
+
+/* --- base64url --- */
+
+/* clang-format off */
+static const struct {
+	const char *bytes;
+	const char *text;
+} encodings[] = {
+	{ "",             "" },
+	{ "f",            "Zg" },
+	{ "fo",           "Zm8" },
+	{ "foo",          "Zm9v" },
+	{ "foob",         "Zm9vYg" },
+	{ "fooba",        "Zm9vYmE" },
+	{ "foobar",       "Zm9vYmFy" },
+	{ "\xfb\xef\xff", "--__" },
+};
+
+static const char *const bad_encodings[] = {
+	"Z", "Zg==", "Zm8=", "Zm9vY", "Zm9v ", "Zm 9v", "Zm9v\n", "++//", "Zh", "Zm9", "Zm9vYh",
+	"\xc3\xa4zz",
+};
+/* clang-format on */
+
+START_TEST(base64url_has_no_padding)
+{
+	struct slice bytes;
+
+	ck_assert(
+		slice_is(text_base64url(arena, slice_of(encodings[_i].bytes)), encodings[_i].text));
+	ck_assert(text_base64url_decode(arena, slice_of(encodings[_i].text), &bytes));
+	ck_assert(slice_is(bytes, encodings[_i].bytes));
+}
+END_TEST
+
+START_TEST(bad_base64url_is_refused)
+{
+	struct slice bytes;
+
+	ck_assert(!text_base64url_decode(arena, slice_of(bad_encodings[_i]), &bytes));
+}
+END_TEST
+
+START_TEST(base64url_survives_all_bytes)
+{
+	char all[256];
+
+	for (int i = 0; i < 256; i++)
+		all[i] = (char)i;
+	for (size_t size = 0; size <= sizeof all; size++) {
+		struct slice bytes;
+		struct slice whole = { all + sizeof all - size, size };
+
+		ck_assert(text_base64url_decode(arena, text_base64url(arena, whole), &bytes));
+		ck_assert(slice_equal(bytes, whole));
+	}
+}
+END_TEST
+
+START_TEST(secrets_are_compared_whole)
+{
+	char a[40], b[40];
+
+	ck_assert(!text_equal_secret(SLICE("secret"), SLICE("secre")));
+	ck_assert(!text_equal_secret(SLICE(""), SLICE("s")));
+	ck_assert(text_equal_secret((struct slice){ NULL, 0 }, SLICE("")));
+	memset(a, 'a', sizeof a);
+	memset(b, 'a', sizeof b);
+	for (size_t size = 0; size < sizeof a; size++) {
+		ck_assert(text_equal_secret((struct slice){ a, size }, (struct slice){ b, size }));
+		for (size_t place = 0; place < sizeof a; place++) {
+			b[place] ^= 0x10;
+			ck_assert_int_eq(text_equal_secret((struct slice){ a, size },
+							   (struct slice){ b, size }),
+					 place >= size);
+			b[place] ^= 0x10;
+		}
+	}
+}
+END_TEST
+
+/* --- Values in messages --- */
+
+#define TEN "0123456789"
+#define SIXTY TEN TEN TEN TEN TEN TEN
+
+/* clang-format off */
+static const struct {
+	const char *json;
+	const char *shown;
+} shown_values[] = {
+	{ "9000",                      "9000" },
+	{ "-9223372036854775808",      "-9223372036854775808" },
+	{ "1.1",                       "1.1" },
+	{ "2.0",                       "2" },
+	{ "true",                      "true" },
+	{ "false",                     "false" },
+	{ "null",                      "null" },
+	{ "{\"a\":1}",                 "an object" },
+	{ "[1]",                       "an array" },
+	{ "\"\"",                      "\"\"" },
+	{ "\"a \\\"b\\\"\\n\"",        "\"a \\\"b\\\"\\n\"" },
+	{ "\"" SIXTY "abcd\"",         "\"" SIXTY "abcd\"" },
+	{ "\"" SIXTY "abcde\"",        "\"" SIXTY "abcd\"..." },
+	{ "\"" SIXTY "abc\xc3\xa4\"",  "\"" SIXTY "abc\xc3\xa4\"" },
+	{ "\"" SIXTY "abc\xc3\xa4x\"", "\"" SIXTY "abc\xc3\xa4\"..." },
+};
+/* clang-format on */
+
+START_TEST(value_is_shown_in_64_characters)
+{
+	json_t *value = arena_json(arena, json_loads(shown_values[_i].json, JSON_DECODE_ANY, NULL));
+	struct slice shown = text_shown(arena, value);
+
+	ck_assert_msg(slice_is(shown, shown_values[_i].shown), "%.*s", (int)shown.size, shown.data);
+}
+END_TEST
+
+START_TEST(pointer_escapes_its_names)
+{
+	struct buffer pointer = BUFFER_INITIAL(arena);
+
+	text_pointer(&pointer, SLICE("roles"));
+	text_pointer(&pointer, SLICE("a/b~c~1"));
+	text_pointer(&pointer, SLICE(""));
+	ck_assert(slice_is(buffer_slice(&pointer), "/roles/a~1b~0c~01/"));
+}
+END_TEST
+
+START_TEST(clock_goes_on)
+{
+	int64_t first = clock_monotonic();
+	int64_t now = clock_now(&clock_system);
+	unsigned char random[2][16];
+
+	ck_assert_int_ge(clock_monotonic(), first);
+	ck_assert_int_gt(now, 1700000000000);
+	clock_random(&clock_system, random[0], sizeof random[0]);
+	clock_random(&clock_system, random[1], sizeof random[1]);
+	ck_assert_mem_ne(random[0], random[1], sizeof random[0]);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("text");
+	TCase *cases = tcase_create("text");
+	SRunner *runner = srunner_create(suite);
+
+	suite_add_tcase(suite, cases);
+	tcase_add_checked_fixture(cases, open_arena, close_arena);
+	tcase_add_loop_test(cases, text_is_decoded_once, 0, ROWS(encoded_texts));
+	tcase_add_test(cases, raw_zero_byte_is_refused);
+	tcase_add_loop_test(cases, query_is_split_then_decoded, 0, ROWS(queries));
+	tcase_add_loop_test(cases, utf8_is_recognised, 0, ROWS(utf8_texts));
+	tcase_add_test(cases, utf8_ends_with_its_slice);
+	tcase_add_test(cases, text_is_cut_between_characters);
+	tcase_add_test(cases, case_is_that_of_ascii_letters);
+	tcase_add_loop_test(cases, integer_is_digits_alone, 0, ROWS(integers));
+	tcase_add_loop_test(cases, time_is_rfc_3339, 0, ROWS(times));
+	tcase_add_loop_test(cases, time_is_printed, 0, ROWS(printed_times));
+	tcase_add_test(cases, time_survives_printing_and_parsing);
+	tcase_add_loop_test(cases, base64url_has_no_padding, 0, ROWS(encodings));
+	tcase_add_loop_test(cases, bad_base64url_is_refused, 0, ROWS(bad_encodings));
+	tcase_add_test(cases, base64url_survives_all_bytes);
+	tcase_add_test(cases, secrets_are_compared_whole);
+	tcase_add_loop_test(cases, value_is_shown_in_64_characters, 0, ROWS(shown_values));
+	tcase_add_test(cases, pointer_escapes_its_names);
+	tcase_add_test(cases, clock_goes_on);
+	srunner_run_all(runner, CK_ENV);
+
+	int failed = srunner_ntests_failed(runner);
+
+	srunner_free(runner);
+	return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

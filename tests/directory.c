@@ -1,0 +1,50 @@
+/* Temporary directories, repeatable chance.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "directory.h"
+
+#include <ftw.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+char *directory_make(void)
+{
+	const char *parent = getenv("TMPDIR");
+	char *path;
+
+	if (asprintf(&path, "%s/anteroom-test-XXXXXX", parent == NULL ? "/tmp" : parent) < 0 ||
+	    mkdtemp(path) == NULL) {
+		perror("temporary directory");
+		abort();
+	}
+	return path;
+}
+
+static int remove_one(const char *path, const struct stat *status, int type, struct FTW *place)
+{
+	(void)status;
+	(void)type;
+	(void)place;
+	return remove(path);
+}
+
+void directory_remove(char *path)
+{
+	if (nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS) != 0)
+		perror(path);
+	free(path);
+}
+
+uint64_t chance(uint64_t *seed)
+{
+	uint64_t value = *seed += UINT64_C(0x9e3779b97f4a7c15);
+
+	value = (value ^ value >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+	value = (value ^ value >> 27) * UINT64_C(0x94d049bb133111eb);
+	return value ^ value >> 31;
+}
+
+uint64_t chance_below(uint64_t *seed, uint64_t n)
+{
+	return chance(seed) % n;
+}

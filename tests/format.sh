@@ -1,0 +1,22 @@
+#!/bin/sh
+# The layout of every C file is the one of .clang-format. Skipped where that tool is not installed.
+set -u
+cd "${SOURCE_DIR:-$(dirname "$0")/..}" || exit 1
+
+tool=${CLANG_FORMAT-$(command -v clang-format)}
+case $("${tool:-false}" --version 2>/dev/null) in
+*'version 14.'*) ;;
+*)
+	echo 'clang-format 14 was not found (other versions lay out differently)'
+	exit 77
+	;;
+esac
+
+# Prints the files that differ; `clang-format -i FILE` sets them right.
+differing=$(find src include tests -name '*.[ch]' | while read -r file; do
+	"$tool" --dry-run --Werror "$file" 2>/dev/null || echo "$file"
+done)
+test -z "$differing" || {
+	echo "$differing"
+	exit 1
+}
