@@ -1,0 +1,343 @@
+/* From tables to OpenAPI schemas (schema/describe.h).
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "schema/describe.h"
+
+#include <stdlib.h>
+
+static json_t *describe_row(const struct field *row, enum describe_form form, bool is_nullable);
+
+/* Memory that is gone ends the process, as everywhere. */
+static void set(json_t *object, const char *name, json_t *value)
+{
+	if (json_object_set_new(object, name, value) != 0)
+		abort();
+}
+
+static void append(json_t *array, json_t *value)
+{
+	if (json_array_append_new(array, value) != 0)
+		abort();
+}
+
+static const char *form_suffix(enum describe_form form)
+{
+	switch (form) {
+	case DESCRIBE_ANSWER:
+		return "";
+	case DESCRIBE_REQUEST:
+		return "Request";
+	case DESCRIBE_PATCH:
+		return "Patch";
+	}
+	return "";
+}
+
+static json_t *reference(const struct shape *shape, enum describe_form form)
+{
+	return json_pack("{s:o}", "$ref",
+			 json_sprintf("#/components/schemas/%s%s", shape->name, form_suffix(form)));
+}
+
+static void set_type(json_t *schema, const char *type, bool is_nullable)
+{
+	if (is_nullable)
+		set(schema, "type", json_pack("[s,s]", type, "null"));
+	else
+		set(schema, "type", json_string(type));
+}
+
+/* ---- single values ---- */
+
+static void describe_integer(json_t *schema, const struct field *row)
+{
+	set(schema, "format", json_string("int64"));
+	if (row->minimum > INT64_MIN)
+		set(schema, "minimum", json_integer(row->minimum));
+	if (row->maximum != UNLIMITED)
+		set(schema, "maximum", json_integer(row->maximum));
+	if (row->step > 1)
+		set(schema, "multipleOf", json_integer(row->step));
+}
+
+/* The pattern of the characters; those of an outer end are the same without the space. */
+static json_t *pattern_of(const struct text_rule *rule)
+{
+	char inner[64];
+	size_t size = 0;
+
+	if (!rule->no_outer_space)
+		return json_sprintf("^[%s]*$", rule->characters);
+	for (const char *at = rule->characters; *at != '\0' && size < sizeof inner - 1; at++) {
+		if (*at != ' ')
+			inner[size++] = *at;
+	}
+	inner[size] = '\0';
+	return json_sprintf("^[%s]([%s]*[%s])?$", inner, rule->characters, inner);
+}
+
+static void describe_text(json_t *schema, const struct text_rule *rule)
+{
+	if (rule->characters != NULL)
+		set(schema, "pattern", pattern_of(rule));
+	if (rule->shortest > 0)
+		set(schema, "minLength", json_integer((json_int_t)rule->shortest));
+	if (rule->longest == SIZE_MAX)
+		return;
+	set(schema, "maxLength", json_integer((json_int_t)rule->longest));
+	/* JSON Schema counts characters; of a text that is not ASCII, fewer are accepted. */
+	if (rule->counts_bytes)
+		set(schema, "x-maxBytes", json_integer((json_int_t)rule->longest));
+}
+
+static void describe_choice(json_t *schema, const struct field *row, bool is_nullable)
+{
+	json_t *choices = json_array();
+
+	for (const char *const *choice = row->choices; *choice != NULL; choice++)
+		append(choices, json_string(*choice));
+	if (is_nullable)
+		append(choices, json_null());
+	set(schema, "enum", choices);
+}
+
+/* ---- objects, maps, lists ---- */
+
+/* The form of what is below: a merge patch ends at lists and at what it replaces whole. */
+static enum describe_form form_below(const struct field *row, enum describe_form form)
+{
+	bool is_whole = row->kind == KIND_LIST || (row->flags & FIELD_ATOMIC) != 0;
+
+	return form == DESCRIBE_PATCH && is_whole ? DESCRIBE_REQUEST : form;
+}
+
+static void describe_object(json_t *schema, const struct field *row, enum describe_form form,
+			    bool is_nullable)
+{
+	json_t *whole = reference(row->shape, form_below(row, form));
+
+	if (is_nullable)
+		set(schema, "anyOf", json_pack("[o,{s:s}]", whole, "type", "null"));
+	else if (json_object_update_new(schema, whole) != 0)
+		abort();
+}
+
+static void describe_map(json_t *schema, const struct field *row, enum describe_form form)
+{
+	json_t *names = json_object();
+
+	describe_text(names, row->text);
+	set(schema, "propertyNames", names);
+	/* null as an entry: not supplied, or in a patch, removed. */
+	set(schema, "additionalProperties", describe_row(row->item, form, form != DESCRIBE_ANSWER));
+	if (row->most != 0)
+		set(schema, "maxProperties", json_integer((json_int_t)row->most));
+}
+
+static void describe_list(json_t *schema, const struct field *row, enum describe_form form)
+{
+	set(schema, "items", describe_row(row->item, form_below(row, form), false));
+	if (row->most != 0)
+		set(schema, "maxItems", json_integer((json_int_t)row->most));
+	if ((row->flags & FIELD_UNIQUE) != 0)
+		set(schema, "uniqueItems", json_true());
+}
+
+static void describe_kind(json_t *schema, const struct field *row, enum describe_form form,
+			  bool is_nullable)
+{
+	switch (row->kind) {
+	case KIND_BOOLEAN:
+		set_type(schema, "boolean", is_nullable);
+		break;
+	case KIND_INTEGER:
+		set_type(schema, "integer", is_nullable);
+		describe_integer(schema, row);
+		break;
+	case KIND_NUMBER:
+		set_type(schema, "number", is_nullable);
+		set(schema, "minimum", json_real(row->low));
+		set(schema, "maximum", json_real(row->high));
+		break;
+	case KIND_TEXT:
+		set_type(schema, "string", is_nullable);
+		describe_text(schema, row->text);
+		break;
+	case KIND_CHOICE:
+		set_type(schema, "string", is_nullable);
+		describe_choice(schema, row, is_nullable);
+		break;
+	case KIND_OBJECT:
+		describe_object(schema, row, form, is_nullable);
+		break;
+	case KIND_MAP:
+		set_type(schema, "object", is_nullable);
+		describe_map(schema, row, form);
+		break;
+	case KIND_LIST:
+		set_type(schema, "array", is_nullable);
+		describe_list(schema, row, form);
+		break;
+	case KIND_ANY:
+		break;
+	}
+}
+
+/* ---- rows ---- */
+
+static json_t *describe_row(const struct field *row, enum describe_form form, bool is_nullable)
+{
+	json_t *schema = json_object();
+	bool is_sent = form != DESCRIBE_ANSWER;
+	bool is_read_only = (row->flags & FIELD_READ_ONLY) != 0;
+
+	if (row->doc != NULL)
+		set(schema, "description", json_string(row->doc));
+	if (is_read_only)
+		set(schema, "readOnly", json_true());
+	if (is_sent && (row->flags & FIELD_WRITE_ONLY) != 0)
+		set(schema, "writeOnly", json_true());
+	/* A read-only member is accepted whatever it is. */
+	if (is_sent && is_read_only)
+		return schema;
+	describe_kind(schema, row, form, is_nullable);
+	if (form == DESCRIBE_REQUEST && row->standard != NULL && row->when_member == NULL)
+		set(schema, "default", json_loads(row->standard, JSON_DECODE_ANY, NULL));
+	return schema;
+}
+
+static bool may_be_null(const struct field *row, enum describe_form form)
+{
+	switch (form) {
+	case DESCRIBE_ANSWER:
+		return (row->flags & FIELD_NULLABLE) != 0;
+	case DESCRIBE_REQUEST:
+		return (row->flags & FIELD_REQUIRED) == 0;
+	case DESCRIBE_PATCH:
+		return (row->flags & (FIELD_REQUIRED | FIELD_KEPT)) == 0;
+	}
+	return false;
+}
+
+static bool is_described(const struct field *row, enum describe_form form)
+{
+	bool is_hidden = (row->flags & FIELD_WRITE_ONLY) != 0 && (row->flags & FIELD_ECHO) == 0;
+
+	return form != DESCRIBE_ANSWER || !is_hidden;
+}
+
+/* Whether an answer, or a request, always has this member. */
+static bool is_always_there(const struct shape *shape, const struct field *row,
+			    enum describe_form form)
+{
+	unsigned always = FIELD_REQUIRED;
+	bool is_key = shape->key_member != NULL && strcmp(row->name, shape->key_member) == 0;
+
+	if (form == DESCRIBE_REQUEST)
+		return (row->flags & FIELD_REQUIRED) != 0;
+	if (form == DESCRIBE_PATCH || (row->flags & FIELD_WRITE_ONLY) != 0)
+		return false;
+	always |= FIELD_READ_ONLY | FIELD_NULLABLE | FIELD_HIDDEN_DEFAULT;
+	return is_key || (row->flags & always) != 0 ||
+	       (row->standard != NULL && row->when_member == NULL);
+}
+
+/* ---- shapes ---- */
+
+static void describe_rule(json_t *rules, json_t *text, const char *name, const char *sentence)
+{
+	json_t *longer = json_sprintf("%s%s%s", json_string_value(text),
+				      json_string_length(text) == 0 ? "" : " ", sentence);
+
+	if (json_string_set(text, json_string_value(longer)) != 0)
+		abort();
+	json_decref(longer);
+	append(rules, json_pack("{s:s,s:s}", "name", name, "description", sentence));
+}
+
+static void describe_rules(json_t *schema, const struct shape *shape)
+{
+	json_t *rules = json_array();
+	json_t *text = json_string(shape->doc == NULL ? "" : shape->doc);
+
+	for (const struct rule *rule = shape->rules; rule != NULL && rule->check != NULL; rule++)
+		describe_rule(rules, text, rule->name, rule->doc);
+	if (shape->key_member != NULL)
+		describe_rule(rules, text, "key", "In a map, the name is the same as its key.");
+	if (json_string_length(text) > 0)
+		set(schema, "description", json_incref(text));
+	if (json_array_size(rules) > 0)
+		set(schema, "x-rules", json_incref(rules));
+	json_decref(text);
+	json_decref(rules);
+}
+
+static json_t *describe_shape(const struct shape *shape, enum describe_form form)
+{
+	json_t *schema = json_pack("{s:s}", "type", "object");
+	json_t *properties = json_object();
+	json_t *required = json_array();
+
+	describe_rules(schema, shape);
+	for (size_t i = 0; i < shape->field_count; i++) {
+		const struct field *row = &shape->fields[i];
+
+		if (!is_described(row, form))
+			continue;
+		set(properties, row->name, describe_row(row, form, may_be_null(row, form)));
+		if (is_always_there(shape, row, form))
+			append(required, json_string(row->name));
+	}
+	set(schema, "properties", properties);
+	if (json_array_size(required) > 0)
+		set(schema, "required", json_incref(required));
+	json_decref(required);
+	return schema;
+}
+
+/* The shapes that a row leads to. */
+static void describe_below(json_t *components, const struct field *row, enum describe_form form)
+{
+	bool is_ignored = (row->flags & FIELD_READ_ONLY) != 0 && form != DESCRIBE_ANSWER;
+
+	if (is_ignored || !is_described(row, form))
+		return;
+	if (row->kind == KIND_OBJECT)
+		describe_components(components, row->shape, form_below(row, form));
+	else if (row->kind == KIND_MAP || row->kind == KIND_LIST)
+		describe_below(components, row->item, form_below(row, form));
+}
+
+void describe_components(json_t *components, const struct shape *shape, enum describe_form form)
+{
+	json_t *name = json_sprintf("%s%s", shape->name, form_suffix(form));
+
+	if (json_object_get(components, json_string_value(name)) == NULL) {
+		set(components, json_string_value(name), describe_shape(shape, form));
+		for (size_t i = 0; i < shape->field_count; i++)
+			describe_below(components, &shape->fields[i], form);
+	}
+	json_decref(name);
+}
+
+json_t *describe_reference(struct arena *arena, const struct shape *shape, enum describe_form form)
+{
+	return arena_json(arena, reference(shape, form));
+}
+
+json_t *describe_parameters(struct arena *arena, const struct shape *query)
+{
+	json_t *parameters = arena_json(arena, json_array());
+
+	for (size_t i = 0; i < query->field_count; i++) {
+		const struct field *row = &query->fields[i];
+		json_t *parameter = json_pack("{s:s,s:s}", "name", row->name, "in", "query");
+		json_t *schema = describe_row(row, DESCRIBE_REQUEST, false);
+
+		if (json_object_del(schema, "description") == 0)
+			set(parameter, "description", json_string(row->doc));
+		set(parameter, "schema", schema);
+		append(parameters, parameter);
+	}
+	return parameters;
+}

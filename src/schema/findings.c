@@ -1,0 +1,314 @@
+/* What was found in one body: collected while it is walked, sorted by place and made one fault at
+ * the end. A body without a fault costs nothing here; at the first fault the body is copied, since
+ * the walk then goes on taking out what is faulty, and the order of the faults is that of the body
+ * as it was sent.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include <assert.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/text.h"
+#include "schema/walk.h"
+
+/* A body is never nested deeper (schema_parse), and a pointer never has more than one segment
+ * beyond. */
+#define DEPTH_MOST 33
+
+struct finding {
+	struct slice pointer;
+	const char *sentence;
+	/* NULL: the standard one */
+	const char *message;
+	/* Which member or item at each level, from 0. */
+	size_t depth;
+	size_t positions[DEPTH_MOST];
+};
+
+void findings_open(struct findings *findings, struct arena *arena)
+{
+	*findings = (struct findings){ .arena = arena };
+}
+
+struct arena *rule_arena(struct rule_context *context)
+{
+	return context->findings->arena;
+}
+
+struct place place_member(const struct place *up, struct slice name, unsigned flags)
+{
+	return (struct place){
+		.up = up,
+		.name = name,
+		.is_secret = up->is_secret || (flags & FIELD_SECRET) != 0,
+	};
+}
+
+struct place place_item(const struct place *up, size_t index, unsigned flags)
+{
+	return (struct place){
+		.up = up,
+		.index = index,
+		.is_secret = up->is_secret || (flags & FIELD_SECRET) != 0,
+	};
+}
+
+/* Calls itself as deep as the table is. */
+void place_print(const struct place *place, struct buffer *pointer)
+{
+	if (place->up == NULL)
+		return;
+	place_print(place->up, pointer);
+	if (place->name.data != NULL) {
+		text_pointer(pointer, place->name);
+		return;
+	}
+	buffer_append_byte(pointer, '/');
+	buffer_append_integer(pointer, (json_int_t)place->index);
+}
+
+/* Where the fault goes, or NULL when there are enough. */
+static struct finding *next_finding(struct findings *findings)
+{
+	if (findings->fault_count++ >= FINDINGS_FAULT_MOST)
+		return NULL;
+	if (findings->faults == NULL)
+		findings->faults = arena_alloc(findings->arena,
+					       FINDINGS_FAULT_MOST * sizeof *findings->faults);
+	if (findings->sent == NULL && findings->body != NULL)
+		findings->sent = arena_json(findings->arena, json_deep_copy(findings->body));
+	return &findings->faults[findings->fault_count - 1];
+}
+
+static const char *print(struct arena *arena, const char *format, va_list arguments)
+	__attribute__((format(printf, 2, 0)));
+
+static const char *print(struct arena *arena, const char *format, va_list arguments)
+{
+	char text[512];
+
+	(void)vsnprintf(text, sizeof text, format, arguments);
+	return arena_copy(arena, text_cut(slice_of(text), sizeof text - 2)).data;
+}
+
+void findings_report(struct findings *findings, const struct place *place, const char *sentence,
+		     ...)
+{
+	struct finding *finding = next_finding(findings);
+	struct buffer pointer = BUFFER_INITIAL(findings->arena);
+	va_list arguments;
+
+	if (finding == NULL)
+		return;
+	place_print(place, &pointer);
+	va_start(arguments, sentence);
+	*finding = (struct finding){
+		.pointer = buffer_slice(&pointer),
+		.sentence = print(findings->arena, sentence, arguments),
+	};
+	va_end(arguments);
+}
+
+void schema_fault(struct rule_context *context, const char *pointer, const char *sentence, ...)
+{
+	struct finding *finding = next_finding(context->findings);
+	struct buffer whole = BUFFER_INITIAL(context->findings->arena);
+	va_list arguments;
+
+	if (finding == NULL)
+		return;
+	place_print(context->place, &whole);
+	buffer_append_text(&whole, pointer);
+	va_start(arguments, sentence);
+	*finding = (struct finding){
+		.pointer = buffer_slice(&whole),
+		.sentence = print(context->findings->arena, sentence, arguments),
+	};
+	va_end(arguments);
+}
+
+void findings_add(struct findings *findings, const char *pointer, const char *sentence, ...)
+{
+	struct finding *finding = next_finding(findings);
+	va_list arguments;
+
+	if (finding == NULL)
+		return;
+	va_start(arguments, sentence);
+	*finding = (struct finding){
+		.pointer = arena_copy(findings->arena, slice_of(pointer)),
+		.sentence = print(findings->arena, sentence, arguments),
+	};
+	va_end(arguments);
+}
+
+void findings_message(struct findings *findings, const char *message)
+{
+	if (findings->fault_count == 1)
+		findings->faults[0].message = message;
+}
+
+void findings_unknown(struct findings *findings, const struct place *place)
+{
+	struct buffer pointer = BUFFER_INITIAL(findings->arena);
+
+	if (findings->unknown_count++ >= FINDINGS_UNKNOWN_MOST)
+		return;
+	if (findings->unknown == NULL)
+		findings->unknown = arena_alloc(findings->arena,
+						FINDINGS_UNKNOWN_MOST * sizeof *findings->unknown);
+	place_print(place, &pointer);
+	findings->unknown[findings->unknown_count - 1] = buffer_slice(&pointer);
+}
+
+void findings_run_rules(struct findings *findings, const struct shape *shape,
+			const struct place *place, const json_t *object)
+{
+	struct rule_context context = { .findings = findings, .place = place };
+
+	for (const struct rule *rule = shape->rules; rule != NULL && rule->check != NULL; rule++)
+		rule->check(&context, object);
+}
+
+/* ---- the order of faults ---- */
+
+static bool segment_is(struct slice segment, const char *name)
+{
+	for (size_t i = 0; i < segment.size; i++) {
+		char byte = segment.data[i];
+
+		if (byte == '~' && i + 1 < segment.size)
+			byte = segment.data[++i] == '0' ? '~' : '/';
+		if (*name++ != byte)
+			return false;
+	}
+	return *name == '\0';
+}
+
+/* The place of a member among those of its object; behind all of them when it is not there. */
+static size_t member_position(const json_t *object, struct slice segment, const json_t **value)
+{
+	size_t position = 0;
+
+	for (void *i = first_member(object); i != NULL; i = next_member(object, i)) {
+		if (segment_is(segment, json_object_iter_key(i))) {
+			*value = json_object_iter_value(i);
+			return position;
+		}
+		position++;
+	}
+	return position;
+}
+
+static size_t position(const json_t *within, struct slice segment, const json_t **value)
+{
+	int64_t index;
+
+	*value = NULL;
+	if (json_is_object(within))
+		return member_position(within, segment, value);
+	if (!json_is_array(within) || !text_integer(segment, &index) || index < 0)
+		return 0;
+	*value = json_array_get(within, (size_t)index);
+	return (size_t)index;
+}
+
+/* What the pointer leads to, or NULL; on the way, where. */
+static const json_t *locate(struct finding *finding, const json_t *sent)
+{
+	struct slice rest = finding->pointer;
+	const json_t *within = sent;
+
+	finding->depth = 0;
+	while (rest.size > 0 && finding->depth < DEPTH_MOST) {
+		struct slice segment = { rest.data + 1, 0 };
+
+		while (segment.size + 1 < rest.size && segment.data[segment.size] != '/')
+			segment.size++;
+		rest = (struct slice){ segment.data + segment.size, rest.size - segment.size - 1 };
+		finding->positions[finding->depth++] = position(within, segment, &within);
+	}
+	return within;
+}
+
+bool rule_was_sent(const struct rule_context *context, const char *pointer)
+{
+	const struct findings *findings = context->findings;
+	const json_t *sent = findings->sent != NULL ? findings->sent : findings->body;
+	struct buffer whole = BUFFER_INITIAL(findings->arena);
+	struct finding finding;
+
+	place_print(context->place, &whole);
+	buffer_append_text(&whole, pointer);
+	finding = (struct finding){ .pointer = buffer_slice(&whole) };
+	return locate(&finding, sent) != NULL;
+}
+
+static bool stands_before(const struct finding *a, const struct finding *b)
+{
+	for (size_t i = 0; i < a->depth && i < b->depth; i++) {
+		if (a->positions[i] != b->positions[i])
+			return a->positions[i] < b->positions[i];
+	}
+	return a->depth < b->depth;
+}
+
+/* By insertion, since there are at most fifty and those of one place keep their order. */
+static void sort(struct finding *faults, size_t count)
+{
+	for (size_t i = 1; i < count; i++) {
+		struct finding finding = faults[i];
+		size_t place = i;
+
+		for (; place > 0 && stands_before(&finding, &faults[place - 1]); place--)
+			faults[place] = faults[place - 1];
+		faults[place] = finding;
+	}
+}
+
+/* skip: bytes of each pointer that are not shown. */
+static json_t *details_of(struct findings *findings, size_t count, size_t skip)
+{
+	json_t *details = arena_json(findings->arena, json_array());
+
+	for (size_t i = 0; i < count; i++) {
+		struct buffer text = BUFFER_INITIAL(findings->arena);
+		struct slice pointer = findings->faults[i].pointer;
+
+		if (pointer.size > skip)
+			buffer_append(&text,
+				      (struct slice){ pointer.data + skip, pointer.size - skip });
+		buffer_append_text(&text, ": ");
+		buffer_append_text(&text, findings->faults[i].sentence);
+		if (json_array_append_new(details, json_stringn(text.data, text.size)) != 0)
+			abort();
+	}
+	return details;
+}
+
+bool findings_close(struct findings *findings, enum fault_kind kind, struct fault *fault)
+{
+	size_t kept = findings->fault_count < FINDINGS_FAULT_MOST ? findings->fault_count
+								  : FINDINGS_FAULT_MOST;
+
+	if (kept == 0)
+		return true;
+	if (fault->kind != FAULT_NONE)
+		return false;
+	for (size_t i = 0; i < kept && findings->sent != NULL; i++)
+		(void)locate(&findings->faults[i], findings->sent);
+	sort(findings->faults, kept);
+
+	if (kept == 1 && findings->faults[0].message != NULL)
+		(void)fault_set(fault, kind, "%s", findings->faults[0].message);
+	else
+		(void)fault_set(fault, kind, NULL);
+	fault->details = details_of(findings, kept, kind == FAULT_INVALID_QUERY ? 1 : 0);
+	return false;
+}
+
+bool findings_result(struct findings *findings, struct fault *fault)
+{
+	return findings_close(findings, FAULT_INVALID_BODY, fault);
+}

@@ -1,0 +1,149 @@
+/* Documents made out of others: a merge patch applied (RFC 7396), and the write-only members
+ * taken out of a document and put back. All three go along the table, so a target that lacks an
+ * object, or a patch for a member that is replaced whole, needs no guess.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include <stdlib.h>
+
+#include "schema/walk.h"
+
+static void merge_map(const struct field *row, json_t *target, const json_t *patch);
+
+static void set(json_t *object, const char *name, json_t *value)
+{
+	if (json_object_set_new_nocheck(object, name, value) != 0)
+		abort();
+}
+
+static json_t *borrow(const json_t *value)
+{
+	/* A reference more; what is shared is never changed. */
+	return json_incref((json_t *)(uintptr_t)value);
+}
+
+static bool merges(const struct field *row)
+{
+	return (row->kind == KIND_OBJECT && (row->flags & FIELD_ATOMIC) == 0) ||
+	       row->kind == KIND_MAP;
+}
+
+/* The object below `name` that a patch of it goes into, made where there is none. */
+static json_t *object_below(json_t *target, const char *name)
+{
+	if (!json_is_object(json_object_get(target, name)))
+		set(target, name, json_object());
+	return json_object_get(target, name);
+}
+
+static void merge_member(const struct field *row, json_t *target, const char *name,
+			 const json_t *value)
+{
+	if (json_is_null(value))
+		(void)json_object_del(target, name);
+	else if (!merges(row))
+		set(target, name, borrow(value));
+	else if (row->kind == KIND_MAP)
+		merge_map(row, object_below(target, name), value);
+	else
+		document_merge(row->shape, object_below(target, name), value);
+}
+
+static void merge_map(const struct field *row, json_t *target, const json_t *patch)
+{
+	for (void *i = first_member(patch); i != NULL; i = next_member(patch, i))
+		merge_member(row->item, target, json_object_iter_key(i), json_object_iter_value(i));
+}
+
+void document_merge(const struct shape *shape, json_t *target, const json_t *patch)
+{
+	for (void *i = first_member(patch); i != NULL; i = next_member(patch, i)) {
+		const struct field *row = shape_field(shape, json_object_iter_key(i));
+
+		if (row != NULL)
+			merge_member(row, target, row->name, json_object_iter_value(i));
+	}
+}
+
+/* ---- write-only members ---- */
+
+static json_t *hidden_of(const struct shape *shape, const json_t *document);
+
+/* What is hidden in one value: itself, a tree of what is below it, or NULL. */
+static json_t *hidden_value(const struct field *row, const json_t *value)
+{
+	json_t *tree;
+
+	if ((row->flags & FIELD_WRITE_ONLY) != 0)
+		return borrow(value);
+	if (row->kind == KIND_OBJECT)
+		return hidden_of(row->shape, value);
+	if (row->kind != KIND_MAP)
+		return NULL;
+	tree = NULL;
+	for (void *i = first_member(value); i != NULL; i = next_member(value, i)) {
+		json_t *below = hidden_value(row->item, json_object_iter_value(i));
+
+		if (below != NULL && tree == NULL)
+			tree = json_object();
+		if (below != NULL)
+			set(tree, json_object_iter_key(i), below);
+	}
+	return tree;
+}
+
+static json_t *hidden_of(const struct shape *shape, const json_t *document)
+{
+	json_t *tree = NULL;
+
+	for (size_t i = 0; i < shape->field_count; i++) {
+		const struct field *row = &shape->fields[i];
+		const json_t *value = json_object_get(document, row->name);
+		json_t *below;
+
+		if (value == NULL || json_is_null(value))
+			continue;
+		below = hidden_value(row, value);
+		if (below != NULL && tree == NULL)
+			tree = json_object();
+		if (below != NULL)
+			set(tree, row->name, below);
+	}
+	return tree;
+}
+
+json_t *document_hidden(struct arena *arena, const struct shape *shape, const json_t *document)
+{
+	json_t *tree = hidden_of(shape, document);
+
+	return arena_json(arena, tree != NULL ? tree : json_object());
+}
+
+static void unhide_value(const struct field *row, json_t *value, const json_t *hidden)
+{
+	if (row->kind == KIND_OBJECT && json_is_object(value))
+		document_unhide(row->shape, value, hidden);
+	if (row->kind != KIND_MAP)
+		return;
+	for (void *i = first_member(hidden); i != NULL; i = next_member(hidden, i)) {
+		json_t *entry = json_object_get(value, json_object_iter_key(i));
+
+		if (json_is_object(entry))
+			unhide_value(row->item, entry, json_object_iter_value(i));
+	}
+}
+
+void document_unhide(const struct shape *shape, json_t *document, const json_t *hidden)
+{
+	for (size_t i = 0; i < shape->field_count; i++) {
+		const struct field *row = &shape->fields[i];
+		const json_t *below = json_object_get(hidden, row->name);
+		json_t *value = json_object_get(document, row->name);
+
+		if (below == NULL)
+			continue;
+		if ((row->flags & FIELD_WRITE_ONLY) == 0)
+			unhide_value(row, value, below);
+		else if (value == NULL)
+			set(document, row->name, borrow(below));
+	}
+}

@@ -1,0 +1,102 @@
+/* Query parameters along a shape: each known one is turned from its text into the value of its row,
+ * then obeys the row as a member of a body does.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include <assert.h>
+#include <stdlib.h>
+
+#include "base/text.h"
+#include "schema/walk.h"
+
+/* The value a text stands for; a text that stands for none stays one, and its row refuses it. */
+static json_t *value_of(const struct field *row, struct slice text)
+{
+	int64_t integer;
+
+	if (row->kind == KIND_INTEGER && text_integer(text, &integer))
+		return json_integer(integer);
+	if (row->kind == KIND_BOOLEAN && slice_is(text, "true"))
+		return json_true();
+	if (row->kind == KIND_BOOLEAN && slice_is(text, "false"))
+		return json_false();
+	return json_stringn(text.data, text.size);
+}
+
+static void set(json_t *query, const char *name, json_t *value)
+{
+	if (json_object_set_new(query, name, value) != 0)
+		abort();
+}
+
+/* The place of a parameter's row, or field_count when it is none of ours. */
+static size_t row_of(const struct shape *shape, struct slice name)
+{
+	size_t i = 0;
+
+	while (i < shape->field_count && !slice_is(name, shape->fields[i].name))
+		i++;
+	return i;
+}
+
+static void take(const struct field *row, struct slice text, const struct place *place,
+		 json_t *query, struct findings *findings)
+{
+	json_t *value = arena_json(findings->arena, value_of(row, text));
+	json_t *canonical = NULL;
+
+	if (!value_obeys(row, value, place, findings, &canonical))
+		return;
+	assert(canonical == NULL);
+	set(query, row->name, json_incref(value));
+}
+
+static void take_all(const struct shape *shape, const struct parameter *parameters, size_t n,
+		     json_t *query, struct findings *findings)
+{
+	uint64_t seen = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		size_t index = row_of(shape, parameters[i].name);
+		struct place place = place_member(&PLACE_ROOT, parameters[i].name, 0);
+
+		if (index == shape->field_count)
+			continue;
+		if ((seen >> index & 1) != 0)
+			findings_report(findings, &place, "must not be given twice");
+		else if (parameters[i].value.size > 0)
+			take(&shape->fields[index], parameters[i].value, &place, query, findings);
+		seen |= (uint64_t)1 << index;
+	}
+}
+
+static void fill(const struct shape *shape, json_t *query)
+{
+	for (size_t i = 0; i < shape->field_count; i++) {
+		const struct field *row = &shape->fields[i];
+		bool is_filled = row->standard != NULL && (row->flags & FIELD_HIDDEN_DEFAULT) == 0;
+
+		if (is_filled && json_object_get(query, row->name) == NULL)
+			set(query, row->name, json_loads(row->standard, JSON_DECODE_ANY, NULL));
+	}
+}
+
+bool schema_query(struct arena *arena, const struct shape *shape, struct slice query_string,
+		  json_t **query, struct fault *fault)
+{
+	struct findings findings;
+	struct parameter *parameters;
+	struct slice bad;
+	size_t n;
+
+	findings_open(&findings, arena);
+	*query = arena_json(arena, json_object());
+	if (shape->field_count == 0)
+		return true;
+	if (!text_query(arena, query_string, &parameters, &n, &bad))
+		return fault_detail(fault, FAULT_INVALID_QUERY,
+				    "a bad percent-encoding, a NUL or something that is not UTF-8");
+	take_all(shape, parameters, n, *query, &findings);
+	findings_run_rules(&findings, shape, &PLACE_ROOT, *query);
+	fill(shape, *query);
+	return findings_close(&findings, FAULT_INVALID_QUERY, fault);
+}

@@ -1,0 +1,241 @@
+/* The rows that hold a single value: what obeys them, and the sentence for what does not.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include <assert.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/text.h"
+#include "schema/walk.h"
+
+/* From here on a double does not hold every integer any more. */
+#define DOUBLE_EXACT_BELOW 9007199254740992.0
+
+const char *value_kind(const json_t *value)
+{
+	switch (json_typeof(value)) {
+	case JSON_OBJECT:
+		return "an object";
+	case JSON_ARRAY:
+		return "an array";
+	case JSON_STRING:
+		return "a string";
+	case JSON_INTEGER:
+	case JSON_REAL:
+		return "a number";
+	case JSON_TRUE:
+	case JSON_FALSE:
+		return "a boolean";
+	case JSON_NULL:
+		return "null";
+	}
+	return "nothing";
+}
+
+const char *value_got(struct findings *findings, const struct place *place, const json_t *value)
+{
+	if (place->is_secret)
+		return "";
+
+	struct slice shown = text_shown(findings->arena, value);
+
+	return arena_text(findings->arena, ", got %.*s", (int)shown.size, shown.data);
+}
+
+/* A value of another kind than the row's. Of a secret one the kind alone is told. */
+static bool is_no(const char *what, const json_t *value, const struct place *place,
+		  struct findings *findings)
+{
+	if (place->is_secret)
+		findings_report(findings, place, "must be %s, got %s", what, value_kind(value));
+	else
+		findings_report(findings, place, "must be %s%s", what,
+				value_got(findings, place, value));
+	return false;
+}
+
+/* ---- numbers ---- */
+
+static const char *integer_sentence(const struct field *row, struct arena *arena)
+{
+	const char *what = "";
+
+	if (row->step > 1)
+		what = arena_text(arena, "a multiple of %" PRId64 " ", row->step);
+	if (row->maximum == UNLIMITED)
+		return arena_text(arena, "must be %sat least %" PRId64, what, row->minimum);
+	return arena_text(arena, "must be %sfrom %" PRId64 " to %" PRId64, what, row->minimum,
+			  row->maximum);
+}
+
+/* An integer written with a point or an exponent. */
+static bool real_is_integer(const struct field *row, const json_t *value, const struct place *place,
+			    struct findings *findings, int64_t *integer)
+{
+	double real = json_real_value(value);
+	bool is_exact = real > -DOUBLE_EXACT_BELOW && real < DOUBLE_EXACT_BELOW;
+
+	if (!is_exact && row->maximum < (int64_t)DOUBLE_EXACT_BELOW) {
+		findings_report(findings, place, "%s%s", integer_sentence(row, findings->arena),
+				value_got(findings, place, value));
+		return false;
+	}
+	if (!is_exact)
+		return is_no("below 2^53 in size when it is written with a point or an exponent",
+			     value, place, findings);
+	*integer = (int64_t)real;
+	if ((double)*integer < real || (double)*integer > real)
+		return is_no("an integer", value, place, findings);
+	return true;
+}
+
+static bool integer_obeys(const struct field *row, const json_t *value, const struct place *place,
+			  struct findings *findings, json_t **canonical)
+{
+	int64_t integer = 0;
+
+	if (json_is_integer(value))
+		integer = json_integer_value(value);
+	else if (!json_is_real(value))
+		return is_no("an integer", value, place, findings);
+	else if (!real_is_integer(row, value, place, findings, &integer))
+		return false;
+
+	if (integer < row->minimum || integer > row->maximum ||
+	    (row->step > 1 && integer % row->step != 0)) {
+		findings_report(findings, place, "%s%s", integer_sentence(row, findings->arena),
+				value_got(findings, place, value));
+		return false;
+	}
+	if (json_is_real(value))
+		*canonical = json_integer(integer);
+	return true;
+}
+
+/* The number that an answer will show: 15 digits, an integer when integral. Comparing anything else
+ * would let through what cannot be sent back. */
+static json_t *number_as_shown(double real)
+{
+	char text[40];
+
+	(void)snprintf(text, sizeof text, "%.15g", real);
+	real = strtod(text, NULL);
+	if (real > -DOUBLE_EXACT_BELOW && real < DOUBLE_EXACT_BELOW) {
+		int64_t integer = (int64_t)real;
+
+		if (!((double)integer < real || (double)integer > real))
+			return json_integer(integer);
+	}
+	return json_real(real);
+}
+
+static bool number_obeys(const struct field *row, const json_t *value, const struct place *place,
+			 struct findings *findings, json_t **canonical)
+{
+	if (!json_is_number(value))
+		return is_no("a number", value, place, findings);
+
+	json_t *shown = json_is_real(value) ? number_as_shown(json_real_value(value)) : NULL;
+	double number = json_number_value(shown != NULL ? shown : value);
+
+	if (number < row->low || number > row->high) {
+		json_decref(shown);
+		findings_report(findings, place, "must be from %.15g to %.15g%s", row->low,
+				row->high, value_got(findings, place, value));
+		return false;
+	}
+	*canonical = shown;
+	return true;
+}
+
+/* ---- texts ---- */
+
+/* `characters` reads like the inside of a bracket expression: single ones and ranges. */
+static bool is_accepted(const char *characters, char byte)
+{
+	for (const char *at = characters; *at != '\0'; at++) {
+		if (at[1] == '-' && at[2] != '\0') {
+			if (byte >= at[0] && byte <= at[2])
+				return true;
+			at += 2;
+		} else if (*at == byte) {
+			return true;
+		}
+	}
+	return false;
+}
+
+bool schema_text_obeys(const struct text_rule *rule, struct slice text)
+{
+	size_t size = rule->counts_bytes ? text.size : text_characters(text);
+
+	if (size < rule->shortest || size > rule->longest)
+		return false;
+	if (rule->no_outer_space && text.size > 0 &&
+	    (text.data[0] == ' ' || text.data[text.size - 1] == ' '))
+		return false;
+	for (size_t i = 0; i < text.size && rule->characters != NULL; i++) {
+		if (!is_accepted(rule->characters, text.data[i]))
+			return false;
+	}
+	return true;
+}
+
+static bool text_obeys(const struct field *row, const json_t *value, const struct place *place,
+		       struct findings *findings)
+{
+	if (!json_is_string(value))
+		return is_no("a string", value, place, findings);
+	if (schema_text_obeys(row->text, (struct slice){ json_string_value(value),
+							 json_string_length(value) }))
+		return true;
+	findings_report(findings, place, "%s%s", row->text->sentence,
+			value_got(findings, place, value));
+	return false;
+}
+
+static bool choice_obeys(const struct field *row, const json_t *value, const struct place *place,
+			 struct findings *findings)
+{
+	struct buffer choices = BUFFER_INITIAL(findings->arena);
+
+	for (const char *const *choice = row->choices; *choice != NULL; choice++) {
+		if (json_is_string(value) && strcmp(*choice, json_string_value(value)) == 0)
+			return true;
+	}
+	for (const char *const *choice = row->choices; *choice != NULL; choice++) {
+		buffer_append_text(&choices, choices.size == 0 ? "" : ", ");
+		buffer_append_text(&choices, *choice);
+	}
+	findings_report(findings, place, "must be %s%.*s%s",
+			row->choices[1] == NULL ? "" : "one of ", (int)choices.size, choices.data,
+			value_got(findings, place, value));
+	return false;
+}
+
+bool value_obeys(const struct field *row, const json_t *value, const struct place *place,
+		 struct findings *findings, json_t **canonical)
+{
+	*canonical = NULL;
+	switch (row->kind) {
+	case KIND_BOOLEAN:
+		return json_is_boolean(value) || is_no("a boolean", value, place, findings);
+	case KIND_INTEGER:
+		return integer_obeys(row, value, place, findings, canonical);
+	case KIND_NUMBER:
+		return number_obeys(row, value, place, findings, canonical);
+	case KIND_TEXT:
+		return text_obeys(row, value, place, findings);
+	case KIND_CHOICE:
+		return choice_obeys(row, value, place, findings);
+	case KIND_OBJECT:
+	case KIND_MAP:
+	case KIND_LIST:
+	case KIND_ANY:
+		break;
+	}
+	/* The walk has the rows of more than one value to itself. */
+	assert(false);
+	return false;
+}

@@ -1,0 +1,184 @@
+/* Looks over the tables at start, so that a mistake in one ends the process with a sentence, before
+ * any client can meet it: every default obeys its own row, is compact JSON, and so on.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/log.h"
+#include "schema/walk.h"
+
+/* One table, as deep as it is nested; more would be a table that contains itself. */
+#define DEPTH_MOST 20
+
+struct level {
+	const struct level *up;
+	const char *name;
+	size_t depth;
+	struct arena *arena;
+};
+
+static void print_names(const struct level *level, struct buffer *names)
+{
+	if (level->up != NULL) {
+		print_names(level->up, names);
+		buffer_append_byte(names, '.');
+	}
+	buffer_append_text(names, level->name);
+}
+
+static void require(bool condition, const struct level *level, const char *sentence)
+{
+	struct buffer names = BUFFER_INITIAL(level->arena);
+
+	if (condition)
+		return;
+	print_names(level, &names);
+	buffer_append_byte(&names, '\0');
+	log_event(LOG_LEVEL_ERROR, "bad_table", "row", names.data, "reason", sentence, NULL);
+	abort();
+}
+
+static void verify_shape(const struct shape *shape, const struct level *up);
+
+static void verify_text(const struct text_rule *rule, const struct level *level)
+{
+	require(rule != NULL, level, "has no text rule");
+	require(rule->sentence != NULL, level, "its text rule has no sentence");
+	require(rule->shortest <= rule->longest, level, "its text rule lets nothing through");
+}
+
+/* Runs the default through the row as if it had been sent. */
+static void verify_standard(const struct field *row, const struct level *level)
+{
+	const struct field rows[] = { *row };
+	const struct shape alone = { .name = "default", FIELDS(rows) };
+	struct fault fault = FAULT_INITIAL;
+	struct findings findings;
+	struct buffer text = BUFFER_INITIAL(level->arena);
+	json_t *value = json_loads(row->standard, JSON_DECODE_ANY | JSON_REJECT_DUPLICATES, NULL);
+
+	require(value != NULL, level, "its default is no JSON");
+	buffer_append_json(&text, value);
+	require(slice_is(buffer_slice(&text), row->standard), level, "its default is not compact");
+
+	json_t *body = arena_json(level->arena, json_pack("{s:o}", row->name, value));
+
+	findings_open(&findings, level->arena);
+	require(row->kind != KIND_OBJECT || json_object_size(value) == 0, level,
+		"the default of an object can only be {}");
+	require((row->flags & FIELD_NULLABLE) == 0, level, "has a default, so it cannot be null");
+	require(schema_check(&alone, body, SCHEMA_WHOLE, true, &findings, &fault) &&
+			findings.fault_count == 0,
+		level, "its default breaks its own row");
+}
+
+static void verify_when(const struct shape *shape, const struct field *row,
+			const struct level *level)
+{
+	const struct field *other = shape_field(shape, row->when_member);
+	bool is_choice = false;
+
+	require(other != NULL && other->kind == KIND_CHOICE, level,
+		"its default depends on what is no choice of this object");
+	for (const char *const *choice = other->choices; *choice != NULL; choice++)
+		is_choice = is_choice || strcmp(*choice, row->when_value) == 0;
+	require(is_choice, level, "its default depends on a value that cannot be");
+}
+
+static void verify_row(const struct field *row, const struct level *level)
+{
+	switch (row->kind) {
+	case KIND_BOOLEAN:
+		break;
+	case KIND_INTEGER:
+		require(row->minimum <= row->maximum && row->step >= 0, level, "has no range");
+		break;
+	case KIND_NUMBER:
+		require(row->low <= row->high, level, "has no range");
+		break;
+	case KIND_TEXT:
+		verify_text(row->text, level);
+		break;
+	case KIND_CHOICE:
+		require(row->choices != NULL && row->choices[0] != NULL, level, "has no choices");
+		break;
+	case KIND_OBJECT:
+		require(row->shape != NULL, level, "has no shape");
+		verify_shape(row->shape, level);
+		break;
+	case KIND_MAP:
+		verify_text(row->text, level);
+		require(row->item != NULL, level, "has no row for its items");
+		verify_row(row->item, level);
+		break;
+	case KIND_LIST:
+		require(row->item != NULL, level, "has no row for its items");
+		require((row->flags & FIELD_UNIQUE) == 0 || row->item->kind == KIND_TEXT ||
+				row->item->kind == KIND_CHOICE,
+			level, "only texts can be told to differ");
+		verify_row(row->item, level);
+		break;
+	case KIND_ANY:
+		require((row->flags & FIELD_READ_ONLY) != 0, level, "must be read-only");
+		break;
+	}
+}
+
+/* Names stand in answers as they are, without a look at what would have to be escaped. */
+static bool is_plain(const char *name)
+{
+	for (; *name != '\0'; name++) {
+		bool is_letter = (*name >= 'a' && *name <= 'z') || (*name >= 'A' && *name <= 'Z');
+
+		if (!is_letter && *name != '_')
+			return false;
+	}
+	return true;
+}
+
+static void verify_member(const struct shape *shape, const struct field *row,
+			  const struct level *level)
+{
+	require(is_plain(row->name), level, "its name is not of letters and _");
+	for (const struct field *other = shape->fields; other < row; other++)
+		require(strcmp(other->name, row->name) != 0, level, "is there twice");
+	require((row->flags & FIELD_ECHO) == 0 || (row->flags & FIELD_WRITE_ONLY) != 0, level,
+		"is echoed but not write-only");
+	verify_row(row, level);
+	if (row->standard != NULL)
+		verify_standard(row, level);
+	if (row->when_member != NULL)
+		verify_when(shape, row, level);
+}
+
+static void verify_shape(const struct shape *shape, const struct level *up)
+{
+	struct level here = *up;
+
+	require(shape->name != NULL, up, "its shape has no name");
+	require(shape->field_count <= 64, up, "has more than 64 members");
+	require(up->depth < DEPTH_MOST, up, "is nested too deeply");
+	for (size_t i = 0; i < shape->field_count; i++) {
+		here = (struct level){ up, shape->fields[i].name, up->depth + 1, up->arena };
+		require(here.name != NULL, up, "has a row without a name");
+		verify_member(shape, &shape->fields[i], &here);
+	}
+	if (shape->key_member != NULL) {
+		const struct field *key = shape_field(shape, shape->key_member);
+
+		require(key != NULL && key->kind == KIND_TEXT, up, "its key is none of its texts");
+	}
+	for (const struct rule *rule = shape->rules; rule != NULL && rule->check != NULL; rule++)
+		require(rule->name != NULL && rule->doc != NULL, up, "a rule has no sentence");
+}
+
+void schema_verify(const struct shape *shape)
+{
+	struct arena *arena = arena_open();
+	const struct level top = { .name = shape->name, .arena = arena };
+
+	verify_shape(shape, &top);
+	arena_close(arena);
+}
