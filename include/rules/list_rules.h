@@ -1,0 +1,15 @@
+/* The query parameters of lists: interface.md section 4.5, decisions.md sections 4, 6, 7 and 9.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef RULES_LIST_RULES_H
+#define RULES_LIST_RULES_H
+
+#include "rules/text_rules.h"
+
+extern const struct shape template_list_query;
+extern const struct shape room_list_query;
+extern const struct shape code_list_query;
+/* For calls that have no parameters. */
+extern const struct shape no_query;
+
+#endif

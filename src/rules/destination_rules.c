@@ -1,0 +1,270 @@
+/* The tables of destinations (rules/destination_rules.h): only what is supplied is answered, so the
+ * rows have no defaults but for one.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "rules/destination_rules.h"
+
+#include <string.h>
+
+/* clang-format off */
+
+/* decisions.md section 4: sizes, durations, offsets, fps. */
+#define AMOUNT() INTEGER(0, UNLIMITED)
+#define DESTINATION_NAME TEXT(destination_name_text), FLAGS(FIELD_KEPT), \
+	DOC("The same as its key, and filled in when missing.")
+
+static const struct text_rule rtmp_url_text = {
+	.sentence = "must be 1 to 2048 bytes",
+	.shortest = 1,
+	.longest = 2048,
+	.counts_bytes = true,
+};
+
+/* ---- browser recordings ---- */
+
+static const struct field browser_thumbnails_fields[] = {
+	{ "width",  AMOUNT(), DOC("Pixels.") },
+	{ "height", AMOUNT(), DOC("Pixels.") },
+};
+static const struct shape browser_thumbnails_shape = {
+	"BrowserThumbnails", FIELDS(browser_thumbnails_fields), .doc = "The size of thumbnails.",
+};
+
+static const struct field browser_recording_fields[] = {
+	{ "name",            DESTINATION_NAME },
+	{ "width",           AMOUNT(), DOC("Pixels of the recorded screen.") },
+	{ "height",          AMOUNT(), DOC("Pixels of the recorded screen.") },
+	{ "maxDuration",     AMOUNT(), DOC("Maximum recording duration in seconds.") },
+	{ "thumbnails",      OBJECT(browser_thumbnails_shape) },
+	{ "presignDuration", AMOUNT(), DOC("Validity of pre-signed URLs in seconds.") },
+	{ "role",            TEXT(any_text), FLAGS(FIELD_WRITE_ONLY),
+	  DOC("Names a role, which need not exist.") },
+};
+static const struct shape browser_recording_shape = {
+	"BrowserRecording", FIELDS(browser_recording_fields), .key_member = "name",
+	.doc = "A browser recording destination.",
+};
+static const struct field browser_recording_item = {
+	.name = NULL, OBJECT(browser_recording_shape),
+};
+
+/* ---- RTMP ---- */
+
+/* Stream keys are secrets. */
+static const struct field rtmp_url_item = {
+	.name = NULL, TEXT(rtmp_url_text), FLAGS(FIELD_SECRET),
+};
+
+static const struct field rtmp_destination_fields[] = {
+	{ "name",             DESTINATION_NAME },
+	{ "width",            AMOUNT(), DOC("Pixels.") },
+	{ "height",           AMOUNT(), DOC("Pixels.") },
+	{ "maxDuration",      AMOUNT(), DOC("Maximum duration in seconds.") },
+	{ "rtmpUrls",         LIST_OF(rtmp_url_item), MOST(3), DOC("RTMP URLs to broadcast to.") },
+	{ "recordingEnabled", BOOLEAN(), DOC("Requests recording; no effect on streaming.") },
+};
+static const struct shape rtmp_destination_shape = {
+	"RtmpDestination", FIELDS(rtmp_destination_fields), .key_member = "name",
+	.doc = "An RTMP destination.",
+};
+static const struct field rtmp_destination_item = { .name = NULL, OBJECT(rtmp_destination_shape) };
+
+/* ---- HLS ---- */
+
+static schema_rule check_sides, check_order, check_subset;
+
+/* decisions.md section 4: the sides of a layer. */
+#define SHORTER_SIDE_MOST 1080
+#define LONGER_SIDE_LEAST 192
+#define SIDE() INTEGER_STEP(144, 1920, 2)
+
+static const struct rule hls_layer_rules[] = {
+	{ "layerSides",
+	  "Where both sides are given, the shorter is at most 1080 and the longer at least 192.",
+	  check_sides },
+	{ NULL, NULL, NULL },
+};
+static const struct field hls_layer_fields[] = {
+	{ "width",        SIDE(), DOC("Pixels.") },
+	{ "height",       SIDE(), DOC("Pixels.") },
+	{ "videoBitrate", INTEGER(1, UNLIMITED), DOC("Bitrate in kbps.") },
+	{ "audioBitrate", INTEGER(1, UNLIMITED), DOC("Bitrate in kbps.") },
+};
+static const struct shape hls_layer_shape = {
+	"HlsLayer", FIELDS(hls_layer_fields), .rules = hls_layer_rules,
+	.doc = "A layer; what it does not state is left to the encoder.",
+};
+static const struct field hls_layer_item = { .name = NULL, OBJECT(hls_layer_shape) };
+
+/* The interface bounds no number of layers; this bounds the work of comparing them. */
+#define HLS_LAYERS LIST_OF(hls_layer_item), MOST(100)
+
+static const struct field hls_thumbnails_offset_item = { .name = NULL, AMOUNT() };
+
+static const struct field hls_thumbnails_fields[] = {
+	{ "enabled", BOOLEAN() },
+	{ "width",   AMOUNT(), DOC("Pixels.") },
+	{ "height",  AMOUNT(), DOC("Pixels.") },
+	{ "offsets", LIST_OF(hls_thumbnails_offset_item) },
+	{ "fps",     AMOUNT() },
+};
+static const struct shape hls_thumbnails_shape = {
+	"HlsThumbnails", FIELDS(hls_thumbnails_fields), .doc = "Thumbnails of a recording.",
+};
+
+#define LAYER_ORDER \
+	{ "layerOrder", \
+	  "From one layer to the next neither width x height nor videoBitrate grows, each " \
+	  "compared with the nearest earlier layer that states it.", \
+	  check_order }
+
+static const struct rule hls_recording_rules[] = { LAYER_ORDER, { NULL, NULL, NULL } };
+
+static const struct field hls_recording_fields[] = {
+	{ "hlsVod",             BOOLEAN(), DOC("Enables video on demand.") },
+	{ "singleFilePerLayer", BOOLEAN(), DOC("One mp4 file per HLS layer.") },
+	{ "layers",             HLS_LAYERS, DOC("Not supplied: all of the destination's layers.") },
+	{ "thumbnails",         OBJECT(hls_thumbnails_shape) },
+	{ "presignDuration",    AMOUNT(), DOC("Validity of pre-signed URLs in seconds.") },
+	/* decisions.md section 1, "Later fields". */
+	{ "enableZipUpload",    BOOLEAN(), DOC("Uploads the recording as a ZIP.") },
+};
+static const struct shape hls_recording_shape = {
+	"HlsRecording", FIELDS(hls_recording_fields), .rules = hls_recording_rules,
+	.doc = "The recording of an HLS stream.",
+};
+
+static const struct rule hls_destination_rules[] = {
+	LAYER_ORDER,
+	{ "layerSubset",
+	  "Each of recording.layers agrees with one of layers in every field that both state; "
+	  "without layers, any list is accepted.",
+	  check_subset },
+	{ NULL, NULL, NULL },
+};
+static const struct field hls_destination_fields[] = {
+	{ "name",                    DESTINATION_NAME },
+	{ "maxDuration",             AMOUNT(), DOC("Maximum duration in seconds.") },
+	{ "layers",                  HLS_LAYERS, DOC("In descending order.") },
+	{ "playlistType",            ONE_OF("event", "live") },
+	{ "numPlaylistSegments",     INTEGER(3, 12), DEFAULT_WHEN("playlistType", "live", 5),
+	  DOC("Used only for the live playlistType, and filled in only there.") },
+	{ "videoFrameRate",          AMOUNT(), DOC("Frames per second.") },
+	{ "enableMetadataInsertion", BOOLEAN() },
+	{ "enableStaticUrl",         BOOLEAN() },
+	{ "recording",               OBJECT(hls_recording_shape) },
+};
+static const struct shape hls_destination_shape = {
+	"HlsDestination", FIELDS(hls_destination_fields), .rules = hls_destination_rules,
+	.key_member = "name", .doc = "An HLS destination.",
+};
+static const struct field hls_destination_item = { .name = NULL, OBJECT(hls_destination_shape) };
+
+/* ---- all three ---- */
+
+static const struct field destinations_fields[] = {
+	{ "browserRecordings", MAP_OF(destination_name_text, browser_recording_item) },
+	{ "rtmpDestinations",  MAP_OF(destination_name_text, rtmp_destination_item) },
+	{ "hlsDestinations",   MAP_OF(destination_name_text, hls_destination_item) },
+};
+const struct shape destinations_shape = {
+	"Destinations", FIELDS(destinations_fields), .doc = "The destinations of a template.",
+};
+
+/* clang-format on */
+
+/* ---- named rules ---- */
+
+static void check_sides(struct rule_context *context, const json_t *object)
+{
+	json_int_t width = json_integer_value(json_object_get(object, "width"));
+	json_int_t height = json_integer_value(json_object_get(object, "height"));
+	json_int_t shorter = width < height ? width : height;
+	json_int_t longer = width < height ? height : width;
+
+	if (width == 0 || height == 0)
+		return;
+	if (shorter > SHORTER_SIDE_MOST)
+		schema_fault(context, width < height ? "/width" : "/height",
+			     "must be at most %d as the shorter side, got %" JSON_INTEGER_FORMAT,
+			     SHORTER_SIDE_MOST, shorter);
+	if (longer < LONGER_SIDE_LEAST)
+		schema_fault(context, width < height ? "/height" : "/width",
+			     "must be at least %d as the longer side, got %" JSON_INTEGER_FORMAT,
+			     LONGER_SIDE_LEAST, longer);
+}
+
+/* Width x height, or 0 for a layer that does not state both. */
+static json_int_t resolution(const json_t *layer)
+{
+	return json_integer_value(json_object_get(layer, "width")) *
+	       json_integer_value(json_object_get(layer, "height"));
+}
+
+/* `last`: what the nearest earlier layer that states it has, or 0. */
+static void check_descends(struct rule_context *context, size_t index, const char *name,
+			   const char *what, json_int_t value, json_int_t *last)
+{
+	if (value == 0)
+		return;
+	if (*last != 0 && value > *last)
+		schema_fault(context,
+			     arena_text(rule_arena(context), "/layers/%zu/%s", index, name),
+			     "%s must not be more than the %" JSON_INTEGER_FORMAT
+			     " of an earlier layer, got %" JSON_INTEGER_FORMAT,
+			     what, *last, value);
+	*last = value;
+}
+
+static void check_order(struct rule_context *context, const json_t *object)
+{
+	const json_t *layers = json_object_get(object, "layers");
+	json_int_t last_resolution = 0, last_bitrate = 0;
+
+	for (size_t i = 0; i < json_array_size(layers); i++) {
+		const json_t *layer = json_array_get(layers, i);
+
+		check_descends(context, i, "width", "width x height", resolution(layer),
+			       &last_resolution);
+		check_descends(context, i, "videoBitrate", "videoBitrate",
+			       json_integer_value(json_object_get(layer, "videoBitrate")),
+			       &last_bitrate);
+	}
+}
+
+/* A layer that was faulty agrees with any: it has its own fault already. */
+static bool agree(const json_t *a, const json_t *b)
+{
+	for (size_t i = 0; i < hls_layer_shape.field_count; i++) {
+		const json_t *of_a = json_object_get(a, hls_layer_fields[i].name);
+		const json_t *of_b = json_object_get(b, hls_layer_fields[i].name);
+
+		if (of_a != NULL && of_b != NULL && !json_equal(of_a, of_b))
+			return false;
+	}
+	return true;
+}
+
+static bool agrees_with_one(const json_t *layer, const json_t *layers)
+{
+	for (size_t i = 0; i < json_array_size(layers); i++) {
+		if (agree(layer, json_array_get(layers, i)))
+			return true;
+	}
+	return false;
+}
+
+static void check_subset(struct rule_context *context, const json_t *object)
+{
+	const json_t *layers = json_object_get(object, "layers");
+	const json_t *recorded = json_object_get(json_object_get(object, "recording"), "layers");
+
+	if (json_array_size(layers) == 0)
+		return;
+	for (size_t i = 0; i < json_array_size(recorded); i++) {
+		if (!agrees_with_one(json_array_get(recorded, i), layers))
+			schema_fault(context,
+				     arena_text(rule_arena(context), "/recording/layers/%zu", i),
+				     "must agree with one of the destination's layers");
+	}
+}

@@ -1,0 +1,73 @@
+/* The tables of query parameters (rules/list_rules.h).
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "rules/list_rules.h"
+
+#include "base/text.h"
+
+/* clang-format off */
+
+#define LIMIT INTEGER(10, 100), DOC("Items in an answer.")
+#define START DOC("Where to go on: the `last` of the answer before.")
+
+static const struct field template_list_fields[] = {
+	{ "limit",   LIMIT, DEFAULT(10) },
+	{ "start",   TEXT(id_text), START },
+	{ "name",    TEXT(any_text), DOC("The template of exactly this name.") },
+	{ "default", BOOLEAN(), DOC("true: the account's default template, false: the others.") },
+};
+const struct shape template_list_query = { "TemplateListQuery", FIELDS(template_list_fields) };
+
+static schema_rule check_times;
+
+static const struct rule room_list_rules[] = {
+	{ "times", "after and before are RFC 3339 times, or dates alone (midnight UTC).",
+	  check_times },
+	{ NULL, NULL, NULL },
+};
+
+static const struct field room_list_fields[] = {
+	{ "limit",       LIMIT, DEFAULT(10) },
+	{ "start",       TEXT(id_text), START },
+	{ "name",        TEXT(any_text), DOC("The room of this name, without regard to case.") },
+	{ "enabled",     BOOLEAN() },
+	{ "template_id", TEXT(any_text), DOC("Rooms of this template.") },
+	{ "after",       TEXT(any_text),
+	  DOC("Rooms made then or later: an RFC 3339 time, or a date (midnight UTC).") },
+	{ "before",      TEXT(any_text),
+	  DOC("Rooms made then or earlier: an RFC 3339 time, or a date (midnight UTC).") },
+};
+const struct shape room_list_query = {
+	"RoomListQuery", FIELDS(room_list_fields), .rules = room_list_rules,
+};
+
+static const struct field code_list_fields[] = {
+	{ "limit",   LIMIT, DEFAULT(20) },
+	{ "start",   TEXT(any_text), START },
+	{ "role",    TEXT(any_text), DOC("Codes of this role.") },
+	{ "enabled", BOOLEAN() },
+};
+const struct shape code_list_query = { "RoomCodeListQuery", FIELDS(code_list_fields) };
+
+const struct shape no_query = { "NoQuery", .fields = NULL, .field_count = 0 };
+
+/* clang-format on */
+
+static void check_times(struct rule_context *context, const json_t *object)
+{
+	static const char *const names[] = { "after", "before" };
+
+	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+		const json_t *value = json_object_get(object, names[i]);
+		struct slice text = { json_string_value(value), json_string_length(value) };
+		struct slice shown;
+		int64_t time;
+
+		if (value == NULL || text_time_parse(text, &time))
+			continue;
+		shown = text_shown(rule_arena(context), value);
+		schema_fault(context, arena_text(rule_arena(context), "/%s", names[i]),
+			     "must be a time (RFC 3339) or a date, got %.*s", (int)shown.size,
+			     shown.data);
+	}
+}

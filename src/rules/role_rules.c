@@ -1,0 +1,222 @@
+/* The tables of the role object (rules/role_rules.h), in the order of interface.md.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "rules/role_rules.h"
+
+#include <string.h>
+
+/* clang-format off */
+
+/* ---- publishParams, interface.md section 2.4 ---- */
+
+static const struct field publish_audio_fields[] = {
+	{ "bitRate", INTEGER(16, 128), DEFAULT(32), DOC("Bitrate in kbps.") },
+	{ "codec",   ONE_OF("opus"), DEFAULT("opus") },
+};
+static const struct shape publish_audio_shape = {
+	"PublishAudio", FIELDS(publish_audio_fields), .doc = "Audio publish parameters.",
+};
+
+static const struct field publish_video_fields[] = {
+	{ "bitRate",   INTEGER(30, 2000), DEFAULT(256), DOC("Bitrate in kbps.") },
+	{ "codec",     ONE_OF("vp8"), DEFAULT("vp8") },
+	{ "frameRate", INTEGER(1, 30), DEFAULT(25), DOC("Frames per second.") },
+	{ "height",    INTEGER(50, 1080), DEFAULT(180), DOC("Pixels.") },
+	{ "width",     INTEGER(50, 1920), DEFAULT(320), DOC("Pixels.") },
+};
+static const struct shape publish_video_shape = {
+	"PublishVideo", FIELDS(publish_video_fields), .doc = "Video publish parameters.",
+};
+
+static const struct field publish_screen_fields[] = {
+	{ "bitRate",   INTEGER(500, UNLIMITED), DEFAULT(1024), DOC("Bitrate in kbps.") },
+	{ "codec",     ONE_OF("vp8"), DEFAULT("vp8") },
+	{ "frameRate", INTEGER(1, 30), DEFAULT(10), DOC("Frames per second.") },
+	{ "height",    INTEGER(270, 1080), DEFAULT(720), DOC("Pixels.") },
+	{ "width",     INTEGER(480, 1920), DEFAULT(1280), DOC("Pixels.") },
+};
+static const struct shape publish_screen_shape = {
+	"PublishScreen", FIELDS(publish_screen_fields), .doc = "Screen-share publish parameters.",
+};
+
+static const struct field simulcast_layer_fields[] = {
+	{ "rid",                   ONE_OF("f", "h", "q"), FLAGS(FIELD_REQUIRED) },
+	{ "scaleResolutionDownBy", NUMBER(1.0, 12.0), FLAGS(FIELD_REQUIRED) },
+	{ "maxBitrate",            INTEGER(0, 2000), DEFAULT(0), DOC("Bitrate in kbps.") },
+	{ "maxFramerate",          INTEGER(1, 30), FLAGS(FIELD_REQUIRED),
+	  DOC("Frames per second.") },
+};
+static const struct shape simulcast_layer_shape = {
+	"SimulcastLayer", FIELDS(simulcast_layer_fields), .doc = "One layer of a simulcast.",
+};
+static const struct field simulcast_layer_item = { .name = NULL, OBJECT(simulcast_layer_shape) };
+
+static schema_rule check_rids, check_scales;
+
+static const struct rule simulcast_rules[] = {
+	{ "simulcastOrder",
+	  "The rids of the layers come in the order f, h, q, each at most once; the first is f.",
+	  check_rids },
+	{ "simulcastScale",
+	  "scaleResolutionDownBy is 1 in the first layer and grows from each layer to the next.",
+	  check_scales },
+	{ NULL, NULL, NULL },
+};
+
+static const struct field simulcast_layers_fields[] = {
+	{ "layers", LIST_OF(simulcast_layer_item), MOST(3) },
+};
+static const struct shape simulcast_layers_shape = {
+	"SimulcastLayers", FIELDS(simulcast_layers_fields), .rules = simulcast_rules,
+	.doc = "The layers of a simulcast, the largest first.",
+};
+
+static const struct field simulcast_fields[] = {
+	{ "video",  OBJECT(simulcast_layers_shape) },
+	{ "screen", OBJECT(simulcast_layers_shape) },
+};
+static const struct shape simulcast_shape = {
+	"Simulcast", FIELDS(simulcast_fields), .doc = "Simulcast, answered as it was sent.",
+};
+
+static const struct field allowed_item = {
+	.name = NULL, ONE_OF("audio", "video", "screen", "simulcast"),
+};
+
+static const struct field publish_params_fields[] = {
+	{ "allowed",   LIST_OF(allowed_item), FLAGS(FIELD_UNIQUE),
+	  DEFAULT(["audio","video","screen"]),
+	  DOC("What the role may publish; an empty list: nothing.") },
+	{ "audio",     OBJECT(publish_audio_shape), DEFAULT({}) },
+	{ "video",     OBJECT(publish_video_shape), DEFAULT({}) },
+	{ "screen",    OBJECT(publish_screen_shape), DEFAULT({}) },
+	{ "simulcast", OBJECT(simulcast_shape) },
+};
+static const struct shape publish_params_shape = {
+	"PublishParams", FIELDS(publish_params_fields), .doc = "What a role publishes.",
+};
+
+/* ---- subscribeParams, interface.md section 2.5 ---- */
+
+static const struct field subscribe_degradation_fields[] = {
+	{ "packetLossThreshold",       INTEGER(1, 100), DEFAULT(50) },
+	{ "degradeGracePeriodSeconds", INTEGER(1, 10), DEFAULT(1) },
+	{ "recoverGracePeriodSeconds", INTEGER(1, 10), DEFAULT(4) },
+};
+static const struct shape subscribe_degradation_shape = {
+	"SubscribeDegradation", FIELDS(subscribe_degradation_fields),
+	.doc = "Its presence enables screen simulcast.",
+};
+
+static const struct field subscribed_role_item = { .name = NULL, TEXT(any_text) };
+
+static const struct field subscribe_params_fields[] = {
+	{ "subscribeToRoles",     LIST_OF(subscribed_role_item),
+	  FLAGS(FIELD_UNIQUE | FIELD_HIDDEN_DEFAULT),
+	  DOC("Roles that can be subscribed to; they need not exist. When it is not supplied: all "
+	      "roles that the template has after the request, in their order.") },
+	{ "maxSubsBitRate",       INTEGER(0, UNLIMITED), DEFAULT(3200),
+	  DOC("Maximum subscribable bitrate in kbps.") },
+	{ "subscribeDegradation", OBJECT(subscribe_degradation_shape) },
+};
+static const struct shape subscribe_params_shape = {
+	"SubscribeParams", FIELDS(subscribe_params_fields), .doc = "What a role subscribes to.",
+};
+
+/* ---- permissions, interface.md section 2.3.1 and decisions.md section 1, "Later fields" ---- */
+
+static const struct field permissions_fields[] = {
+	{ "endRoom",          BOOLEAN(), DEFAULT(false), DOC("End the room for all.") },
+	{ "removeOthers",     BOOLEAN(), DEFAULT(false), DOC("Remove others from the room.") },
+	{ "mute",             BOOLEAN(), DEFAULT(false), DOC("Request others to mute.") },
+	{ "unmute",           BOOLEAN(), DEFAULT(false), DOC("Request others to unmute.") },
+	{ "changeRole",       BOOLEAN(), DEFAULT(false),
+	  DOC("Request others to change their role.") },
+	{ "sendRoomState",    BOOLEAN(), DEFAULT(false),
+	  DOC("Receive room state (peer count and peer list).") },
+	{ "browserRecording", BOOLEAN(), DEFAULT(true), DOC("Start and stop browser recording.") },
+	{ "rtmpStreaming",    BOOLEAN(), DEFAULT(true), DOC("Start and stop RTMP streaming.") },
+	{ "hlsStreaming",     BOOLEAN(), DEFAULT(true), DOC("Start and stop HLS streaming.") },
+	{ "pollRead",         BOOLEAN(), DOC("Read polls.") },
+	{ "pollWrite",        BOOLEAN(), DOC("Make polls.") },
+};
+static const struct shape permissions_shape = {
+	"Permissions", FIELDS(permissions_fields), .doc = "What a role may do.",
+};
+
+/* ---- the role, interface.md section 2.3 ---- */
+
+static const struct field role_fields[] = {
+	{ "name",            TEXT(role_name_text), FLAGS(FIELD_KEPT), DOC("Alias of the role.") },
+	{ "publishParams",   OBJECT(publish_params_shape), DEFAULT({}) },
+	{ "subscribeParams", OBJECT(subscribe_params_shape), DEFAULT({}) },
+	{ "permissions",     OBJECT(permissions_shape), DEFAULT({}) },
+	{ "priority",        INTEGER(1, 5), DEFAULT(1),
+	  DOC("The order in which roles are degraded: 1 is highest, 5 is lowest.") },
+	{ "maxPeerCount",    INTEGER(-1, UNLIMITED), DEFAULT(0),
+	  DOC("Peers with the role in a session; 0: any number, -1: none.") },
+};
+const struct shape role_shape = {
+	"Role", FIELDS(role_fields), .key_member = "name", .doc = "A role of a template.",
+};
+
+/* clang-format on */
+
+/* ---- named rules ---- */
+
+static const char rid_order[] = "fhq";
+
+/* 0, 1, 2; negative when the layer states none that could be compared. */
+static int rid_place(const json_t *layer)
+{
+	const char *rid = json_string_value(json_object_get(layer, "rid"));
+
+	return rid == NULL ? -1 : (int)(strchr(rid_order, *rid) - rid_order);
+}
+
+static void check_rids(struct rule_context *context, const json_t *object)
+{
+	const json_t *layers = json_object_get(object, "layers");
+	int last = -1;
+
+	for (size_t i = 0; i < json_array_size(layers); i++) {
+		int place = rid_place(json_array_get(layers, i));
+		const char *pointer = arena_text(rule_arena(context), "/layers/%zu/rid", i);
+
+		if (place < 0)
+			continue;
+		if (i == 0 && place != 0)
+			schema_fault(context, pointer, "must be f in the first layer, got \"%c\"",
+				     rid_order[place]);
+		else if (place <= last)
+			schema_fault(context, pointer,
+				     "must come after \"%c\" in the order f, h, q, got \"%c\"",
+				     rid_order[last], rid_order[place]);
+		last = place;
+	}
+}
+
+static void check_scales(struct rule_context *context, const json_t *object)
+{
+	const json_t *layers = json_object_get(object, "layers");
+	double last = 0.0;
+
+	for (size_t i = 0; i < json_array_size(layers); i++) {
+		const json_t *value = json_object_get(json_array_get(layers, i),
+						      "scaleResolutionDownBy");
+		const char *pointer = arena_text(rule_arena(context),
+						 "/layers/%zu/scaleResolutionDownBy", i);
+		double scale = json_number_value(value);
+
+		if (value == NULL)
+			continue;
+		if (i == 0 && scale > 1.0)
+			schema_fault(context, pointer, "must be 1 in the first layer, got %.15g",
+				     scale);
+		else if (scale <= last)
+			schema_fault(context, pointer,
+				     "must be greater than %.15g of the layer before, got %.15g",
+				     last, scale);
+		last = scale;
+	}
+}

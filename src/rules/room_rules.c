@@ -1,0 +1,84 @@
+/* The tables of the room (rules/room_rules.h). What is the template's (recording_info, region,
+ * template) is put into the document by the handlers.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "rules/room_rules.h"
+
+#include "rules/recording_rules.h"
+
+/* clang-format off */
+
+#define SIZE_MOST 2500
+#define LARGE_SIZE_MOST 20000
+
+static const struct text_rule description_text = {
+	.sentence = "must be at most 1024 characters",
+	.longest = 1024,
+};
+
+static const struct field recording_info_fields[] = {
+	{ "enabled",     BOOLEAN(), DEFAULT(false) },
+	{ "upload_info", OBJECT(upload_info_shape), FLAGS(FIELD_SECRET) },
+};
+const struct shape recording_info_shape = {
+	"RecordingInfo", FIELDS(recording_info_fields), .doc = "The recording of a room.",
+};
+
+static schema_rule check_size;
+
+static const struct rule room_rules[] = {
+	{ "roomSize", "size is at most 2500 unless large_room is true.", check_size },
+	{ NULL, NULL, NULL },
+};
+
+static const struct field room_fields[] = {
+	{ "id",                        TEXT(id_text), FLAGS(FIELD_READ_ONLY),
+	  DOC("Room identifier.") },
+	{ "name",                      TEXT(room_name_text),
+	  FLAGS(FIELD_KEPT | FIELD_HIDDEN_DEFAULT),
+	  DOC("Unique without regard to case; a version 4 UUID when it is not supplied.") },
+	{ "enabled",                   BOOLEAN(), DEFAULT(true) },
+	{ "description",               TEXT(description_text), DEFAULT("") },
+	{ "customer_id",               TEXT(id_text), FLAGS(FIELD_READ_ONLY),
+	  DOC("Account identifier of the owner.") },
+	{ "recording_source_template", BOOLEAN(), FLAGS(FIELD_HIDDEN_DEFAULT), DEFAULT(true),
+	  DOC("true: the recording is the template's, and recording_info is ignored.") },
+	{ "recording_info",            OBJECT(recording_info_shape), FLAGS(FIELD_ATOMIC) },
+	{ "template_id",               TEXT(any_text), FLAGS(FIELD_HIDDEN_DEFAULT),
+	  DOC("The account's default template when it is not supplied.") },
+	{ "template",                  TEXT(any_text), FLAGS(FIELD_READ_ONLY),
+	  DOC("The current name of the template.") },
+	{ "region",                    ONE_OF("in", "us", "eu", "auto"),
+	  FLAGS(FIELD_HIDDEN_DEFAULT),
+	  MESSAGE("Error: region not supported"),
+	  DOC("When it is not supplied at creation: the template's settings.region.") },
+	{ "large_room",                BOOLEAN(), DEFAULT(false) },
+	{ "size",                      INTEGER(0, LARGE_SIZE_MOST), DOC("Peers in the room.") },
+	{ "max_duration_seconds",      INTEGER(120, 43200) },
+	{ "created_at",                TEXT(time_text), FLAGS(FIELD_READ_ONLY) },
+	{ "updated_at",                TEXT(time_text), FLAGS(FIELD_READ_ONLY) },
+	{ "customer",                  TEXT(id_text), FLAGS(FIELD_READ_ONLY),
+	  DOC("Same value as customer_id.") },
+};
+const struct shape room_shape = {
+	"Room", FIELDS(room_fields), .rules = room_rules, .doc = "A room.",
+};
+
+/* clang-format on */
+
+static void check_size(struct rule_context *context, const json_t *object)
+{
+	json_int_t size = json_integer_value(json_object_get(object, "size"));
+
+	if (size <= SIZE_MOST || json_is_true(json_object_get(object, "large_room")))
+		return;
+	if (!rule_was_sent(context, "/size") && rule_was_sent(context, "/large_room"))
+		schema_fault(context, "/large_room",
+			     "must be true while size is over %d, which is %" JSON_INTEGER_FORMAT,
+			     SIZE_MOST, size);
+	else
+		schema_fault(context, "/size",
+			     "must be from 0 to %d unless large_room is true, "
+			     "got %" JSON_INTEGER_FORMAT,
+			     SIZE_MOST, size);
+}

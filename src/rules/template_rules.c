@@ -1,0 +1,71 @@
+/* The tables of the template and its settings (rules/template_rules.h).
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "rules/template_rules.h"
+
+#include "rules/destination_rules.h"
+#include "rules/recording_rules.h"
+#include "rules/role_rules.h"
+
+/* clang-format off */
+
+/* ---- settings, interface.md section 2.6, in the order of decisions.md section 4 ---- */
+
+static const struct field recording_fields[] = {
+	{ "enabled", BOOLEAN(), DEFAULT(false), DOC("Enables SFU recording for rooms.") },
+	{ "upload",  OBJECT(upload_shape), FLAGS(FIELD_SECRET),
+	  DOC("Omit it to store recordings with the service.") },
+};
+static const struct shape recording_shape = {
+	"Recording", FIELDS(recording_fields), .doc = "The recording of rooms.",
+};
+
+static const struct field room_state_fields[] = {
+	{ "messageInterval",     INTEGER_STEP(5, 3600, 5), DEFAULT(5),
+	  DOC("Interval of room-state messages in seconds.") },
+	{ "sendPeerList",        BOOLEAN(), DEFAULT(false),
+	  DOC("true: the peer list is sent, false: only the peer count.") },
+	{ "stopRoomStateOnJoin", BOOLEAN(), DEFAULT(true) },
+	{ "enabled",             BOOLEAN(), DEFAULT(false),
+	  DOC("Switches room-state sending for roles.") },
+};
+static const struct shape room_state_shape = {
+	"RoomState", FIELDS(room_state_fields), .doc = "Room-state messages.",
+};
+
+static const struct field settings_fields[] = {
+	{ "region",    ONE_OF("in", "us", "eu", "auto"), DEFAULT("auto"),
+	  DOC("Default hosting region of rooms.") },
+	{ "recording", OBJECT(recording_shape), FLAGS(FIELD_NULLABLE) },
+	{ "roomState", OBJECT(room_state_shape), DEFAULT({}) },
+	{ "retry",     ANY(), FLAGS(FIELD_READ_ONLY), DEFAULT({}) },
+};
+const struct shape settings_shape = {
+	"Settings", FIELDS(settings_fields), .doc = "The settings of a template.",
+};
+
+/* ---- the template, interface.md section 2.2, in the order of decisions.md section 1 ---- */
+
+static const struct field role_item = { .name = NULL, OBJECT(role_shape) };
+
+static const struct field template_fields[] = {
+	{ "id",           TEXT(id_text), FLAGS(FIELD_READ_ONLY), DOC("Template identifier.") },
+	{ "name",         TEXT(name_text), FLAGS(FIELD_KEPT | FIELD_HIDDEN_DEFAULT),
+	  DOC("Unique template name; a version 4 UUID when it is not supplied.") },
+	{ "customerId",   TEXT(id_text), FLAGS(FIELD_READ_ONLY),
+	  DOC("Account identifier of the owner.") },
+	{ "roles",        MAP_OF(role_name_text, role_item), MOST(100), DEFAULT({}),
+	  DOC("Role name to role.") },
+	{ "settings",     OBJECT(settings_shape), DEFAULT({}) },
+	{ "destinations", OBJECT(destinations_shape), DEFAULT({}) },
+	{ "createdAt",    TEXT(time_text), FLAGS(FIELD_READ_ONLY) },
+	{ "updatedAt",    TEXT(time_text), FLAGS(FIELD_READ_ONLY) },
+	{ "_id",          TEXT(id_text), FLAGS(FIELD_READ_ONLY), DOC("Same value as id.") },
+	{ "customer",     TEXT(id_text), FLAGS(FIELD_READ_ONLY), DOC("Same value as customerId.") },
+	{ "default",      BOOLEAN(), FLAGS(FIELD_WRITE_ONLY),
+	  DOC("Marks the template as the account default; not supplied: as it is.") },
+};
+const struct shape template_shape = {
+	"Template", FIELDS(template_fields),
+	.doc = "Roles, settings and destinations for rooms.",
+};

@@ -1,0 +1,65 @@
+/* What texts may be (rules/text_rules.h). Each sentence says what its row says: they stand side by
+ * side, and the tests hold them against each other.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "rules/text_rules.h"
+
+/* interface.md section 2.2, "Name rules". */
+#define NAME_CHARACTERS "a-zA-Z0-9 ._:-"
+
+const struct text_rule any_text = {
+	.sentence = "must be a string",
+	.longest = SIZE_MAX,
+};
+
+const struct text_rule some_text = {
+	.sentence = "must not be empty",
+	.shortest = 1,
+	.longest = SIZE_MAX,
+};
+
+const struct text_rule id_text = {
+	.characters = "0-9a-f",
+	.sentence = "must be an id (24 lower-case hex digits)",
+	.shortest = 24,
+	.longest = 24,
+};
+
+const struct text_rule time_text = {
+	.characters = "0-9TZ:.-",
+	.sentence = "must be a time",
+	.shortest = 20,
+	.longest = 24,
+};
+
+const struct text_rule name_text = {
+	.characters = NAME_CHARACTERS,
+	.sentence = "must be 1 to 128 of a-z A-Z 0-9 space - . _ : and neither start nor end with "
+		    "a space",
+	.shortest = 1,
+	.longest = 128,
+	.no_outer_space = true,
+};
+
+const struct text_rule role_name_text = {
+	.characters = NAME_CHARACTERS,
+	.sentence = "must be 1 to 64 of a-z A-Z 0-9 space - . _ : and neither start nor end with "
+		    "a space",
+	.shortest = 1,
+	.longest = 64,
+	.no_outer_space = true,
+};
+
+const struct text_rule destination_name_text = {
+	.characters = "<>" NAME_CHARACTERS,
+	.sentence = "must be 1 to 64 of a-z A-Z 0-9 space - . _ : < >",
+	.shortest = 1,
+	.longest = 64,
+};
+
+const struct text_rule room_name_text = {
+	.characters = "a-zA-Z0-9._:-",
+	.sentence = "must be 1 to 128 of a-z A-Z 0-9 - . _ :",
+	.shortest = 1,
+	.longest = 128,
+};
