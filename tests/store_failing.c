@@ -1,0 +1,143 @@
+/* The failing driver.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "store_failing.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+
+struct store_failing {
+	struct store store;
+	struct store *inner;
+	atomic_uint calls;
+	atomic_uint fails_at;
+};
+
+struct failing_transaction {
+	struct transaction base;
+	struct transaction *inner;
+};
+
+static struct transaction *inner_of(struct transaction *transaction)
+{
+	return ((struct failing_transaction *)transaction)->inner;
+}
+
+static bool call_passes(struct store *store, struct fault *fault)
+{
+	struct store_failing *failing = (struct store_failing *)store;
+
+	if (atomic_fetch_add(&failing->calls, 1) + 1 == atomic_load(&failing->fails_at))
+		return fault_set(fault, FAULT_UNAVAILABLE, NULL);
+	return true;
+}
+
+static bool failing_begin(struct store *store, enum store_access access, struct arena *arena,
+			  struct transaction **transaction, struct fault *fault)
+{
+	struct failing_transaction *own = arena_zero(arena, sizeof *own);
+
+	if (!call_passes(store, fault) ||
+	    !store_begin(((struct store_failing *)store)->inner, access, arena, &own->inner, fault))
+		return false;
+	own->base = *own->inner;
+	own->base.store = store;
+	*transaction = &own->base;
+	return true;
+}
+
+static bool failing_get(struct transaction *transaction, enum store_table table, struct slice key,
+			struct slice *value, struct fault *fault)
+{
+	return call_passes(transaction->store, fault) &&
+	       store_get(inner_of(transaction), table, key, value, fault);
+}
+
+static bool failing_put(struct transaction *transaction, enum store_table table, struct slice key,
+			struct slice value, struct fault *fault)
+{
+	return call_passes(transaction->store, fault) &&
+	       store_put(inner_of(transaction), table, key, value, fault);
+}
+
+static bool failing_remove(struct transaction *transaction, enum store_table table,
+			   struct slice key, struct fault *fault)
+{
+	return call_passes(transaction->store, fault) &&
+	       store_remove(inner_of(transaction), table, key, fault);
+}
+
+static bool failing_commit(struct transaction *transaction, uint64_t *number, struct fault *fault)
+{
+	if (!call_passes(transaction->store, fault)) {
+		store_abandon(inner_of(transaction));
+		return false;
+	}
+	return store_commit(inner_of(transaction), number, fault);
+}
+
+static void failing_abandon(struct transaction *transaction)
+{
+	store_abandon(inner_of(transaction));
+}
+
+static enum store_state failing_state(struct store *store, uint64_t number)
+{
+	return store_state(((struct store_failing *)store)->inner, number);
+}
+
+static bool failing_flush(struct store *store)
+{
+	return store_flush(((struct store_failing *)store)->inner);
+}
+
+static bool failing_can_write(struct store *store)
+{
+	return store_can_write(((struct store_failing *)store)->inner);
+}
+
+static void failing_close(struct store *store)
+{
+	store_close(((struct store_failing *)store)->inner);
+	free(store);
+}
+
+static const struct store_driver failing_driver = {
+	.name = "failing",
+	.begin = failing_begin,
+	.get = failing_get,
+	.put = failing_put,
+	.remove = failing_remove,
+	.commit = failing_commit,
+	.abandon = failing_abandon,
+	.state = failing_state,
+	.flush = failing_flush,
+	.can_write = failing_can_write,
+	.close = failing_close,
+};
+
+struct store *store_failing_open(struct store *inner)
+{
+	struct store_failing *failing = calloc(1, sizeof *failing);
+
+	if (failing == NULL)
+		abort();
+	failing->store.driver = &failing_driver;
+	failing->inner = inner;
+	atomic_init(&failing->calls, 0);
+	atomic_init(&failing->fails_at, 0);
+	return &failing->store;
+}
+
+void store_failing_at(struct store *store, unsigned n)
+{
+	struct store_failing *failing = (struct store_failing *)store;
+
+	atomic_store(&failing->calls, 0);
+	atomic_store(&failing->fails_at, n);
+}
+
+unsigned store_failing_calls(const struct store *store)
+{
+	return atomic_load(&((const struct store_failing *)store)->calls);
+}

@@ -1,0 +1,19 @@
+/* A driver that passes everything on to another store, counts the calls and lets one of them fail:
+ * so every error path of whoever uses a store can be walked, and its cost be counted.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef TESTS_STORE_FAILING_H
+#define TESTS_STORE_FAILING_H
+
+#include "store/store.h"
+
+/* Takes over `inner`, which is closed with it. */
+struct store *store_failing_open(struct store *inner);
+
+/* The n-th call from now on (begin, get, put, remove, commit) fails with FAULT_UNAVAILABLE; 0: none
+ * does. The count starts again at 0. */
+void store_failing_at(struct store *store, unsigned n);
+/* How many calls there were since. */
+unsigned store_failing_calls(const struct store *store);
+
+#endif
