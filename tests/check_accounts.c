@@ -1,0 +1,789 @@
+/* The accounts file: what the command line does to it, and what the service sees of that.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include <check.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/arena.h"
+#include "base/clock.h"
+#include "base/text.h"
+#include "call/accounts.h"
+#include "call/accounts_file.h"
+#include "directory.h"
+
+#define ROWS(table) ((int)(sizeof(table) / sizeof *(table)))
+
+static struct arena *arena;
+static char *directory;
+static char *path;
+static struct fault fault;
+
+static void set_up(void)
+{
+	arena = arena_open();
+	directory = directory_make();
+	path = accounts_file_path(directory, ACCOUNTS_FILE);
+	fault = FAULT_INITIAL;
+}
+
+static void tear_down(void)
+{
+	free(path);
+	directory_remove(directory);
+	arena_close(arena);
+}
+
+static struct account added(const char *name)
+{
+	struct account account;
+
+	ck_assert_msg(accounts_add(directory, &clock_system, name, &account, &fault), "%s: %s",
+		      fault.message, fault.cause);
+	return account;
+}
+
+static void write_file(const char *name, const char *text)
+{
+	FILE *file = fopen(name, "w");
+
+	ck_assert_ptr_nonnull(file);
+	ck_assert_int_ge(fputs(text, file), 0);
+	ck_assert_int_eq(fclose(file), 0);
+}
+
+/* As a command does it, but with any text. */
+static void replace_file(const char *text)
+{
+	ck_assert(accounts_file_replace(directory, slice_of(text), &fault));
+}
+
+static struct slice file_text(void)
+{
+	char *text = arena_zero(arena, 1 << 16);
+	FILE *file = fopen(path, "r");
+
+	ck_assert_ptr_nonnull(file);
+
+	size_t size = fread(text, 1, (1 << 16) - 1, file);
+
+	fclose(file);
+	return (struct slice){ text, size };
+}
+
+/* --- What commands do --- */
+
+START_TEST(account_is_added)
+{
+	int64_t before = clock_now(&clock_system);
+	struct account first = added("school");
+	struct account second = added("Uni 2.0_a:b-c");
+	struct roster *roster;
+	struct slice secret;
+
+	ck_assert(accounts_list(directory, &roster, &fault));
+	ck_assert_uint_eq(roster->count, 2);
+	ck_assert_str_eq(roster->accounts[0].name, "school");
+	ck_assert_str_eq(roster->accounts[1].name, "Uni 2.0_a:b-c");
+
+	const struct account *listed = roster_find(roster, "school");
+
+	ck_assert_ptr_eq(listed, &roster->accounts[0]);
+	ck_assert_ptr_eq(listed, roster_find(roster, first.id_text));
+	ck_assert_ptr_eq(listed, roster_find(roster, first.access_key_text));
+	ck_assert_ptr_eq(listed, roster_by_id(roster, &first.id));
+	ck_assert_ptr_eq(listed, roster_by_access_key(roster, &first.access_key));
+	ck_assert_ptr_null(roster_by_id(roster, &first.access_key));
+	ck_assert_ptr_null(roster_find(roster, "School"));
+	ck_assert_str_eq(listed->id_text, first.id_text);
+	ck_assert_str_eq(listed->access_key_text, first.access_key_text);
+	ck_assert(listed->is_enabled);
+	ck_assert_uint_eq(listed->secret_count, 1);
+	ck_assert_str_eq(listed->secrets[0].text, first.secrets[0].text);
+	ck_assert_int_ge(listed->created_at, before);
+	ck_assert_int_eq(listed->created_at, listed->secrets[0].created_at);
+
+	ck_assert(text_base64url_decode(arena, slice_of(first.secrets[0].text), &secret));
+	ck_assert_uint_eq(secret.size, 32);
+	ck_assert_str_ne(first.secrets[0].text, second.secrets[0].text);
+	ck_assert_int_ne(id_compare(&first.id, &first.access_key), 0);
+	ck_assert_int_ne(id_compare(&first.id, &second.id), 0);
+	roster_close(roster);
+}
+END_TEST
+
+static const struct {
+	const char *name;
+	enum fault_kind kind;
+} bad_names[] = {
+	{ "", FAULT_BAD_REQUEST },
+	{ " school", FAULT_BAD_REQUEST },
+	{ "school ", FAULT_BAD_REQUEST },
+	{ "a/b", FAULT_BAD_REQUEST },
+	{ "a\nb", FAULT_BAD_REQUEST },
+	{ "a\"b", FAULT_BAD_REQUEST },
+	{ "sch\xc3\xb6n", FAULT_BAD_REQUEST },
+	{ "0123456789012345678901234567890123456789012345678901234567890123"
+	  "01234567890123456789012345678901234567890123456789012345678901234",
+	  FAULT_BAD_REQUEST },
+	{ "taken", FAULT_CONFLICT },
+};
+
+START_TEST(bad_name_is_refused)
+{
+	added("taken");
+
+	struct slice before = file_text();
+
+	ck_assert(!accounts_add(directory, &clock_system, bad_names[_i].name, NULL, &fault));
+	ck_assert_int_eq(fault.kind, bad_names[_i].kind);
+	ck_assert(slice_equal(before, file_text()));
+}
+END_TEST
+
+START_TEST(account_is_disabled_and_enabled)
+{
+	struct account account = added("a");
+	struct account changed;
+
+	added("b");
+	ck_assert(accounts_set_enabled(directory, "a", false, &changed, &fault));
+	ck_assert(!changed.is_enabled);
+	ck_assert(accounts_set_enabled(directory, account.access_key_text, false, NULL, &fault));
+
+	struct roster *roster;
+
+	ck_assert(accounts_list(directory, &roster, &fault));
+	ck_assert(!roster->accounts[0].is_enabled);
+	ck_assert(roster->accounts[1].is_enabled);
+	roster_close(roster);
+	ck_assert(accounts_set_enabled(directory, account.id_text, true, &changed, &fault));
+	ck_assert(changed.is_enabled);
+	ck_assert_str_eq(changed.secrets[0].text, account.secrets[0].text);
+}
+END_TEST
+
+START_TEST(secret_is_rotated)
+{
+	struct account account = added("a");
+	struct account rotated;
+	struct account finished;
+
+	ck_assert(!accounts_finish(directory, "a", NULL, &fault));
+	ck_assert_int_eq(fault.kind, FAULT_CONFLICT);
+	fault = FAULT_INITIAL;
+	ck_assert(accounts_rotate(directory, &clock_system, "a", &rotated, &fault));
+	ck_assert_uint_eq(rotated.secret_count, 2);
+	ck_assert_str_eq(rotated.secrets[0].text, account.secrets[0].text);
+	ck_assert_str_ne(rotated.secrets[1].text, account.secrets[0].text);
+	ck_assert(!accounts_rotate(directory, &clock_system, "a", NULL, &fault));
+	ck_assert_int_eq(fault.kind, FAULT_CONFLICT);
+	fault = FAULT_INITIAL;
+	ck_assert(accounts_finish(directory, "a", &finished, &fault));
+	ck_assert_uint_eq(finished.secret_count, 1);
+	ck_assert_str_eq(finished.secrets[0].text, rotated.secrets[1].text);
+	ck_assert_ptr_null(strstr(file_text().data, account.secrets[0].text));
+	ck_assert_ptr_nonnull(strstr(file_text().data, rotated.secrets[1].text));
+}
+END_TEST
+
+START_TEST(unknown_account_is_not_found)
+{
+	added("a");
+	ck_assert(!accounts_set_enabled(directory, "b", false, NULL, &fault));
+	ck_assert_int_eq(fault.kind, FAULT_NOT_FOUND);
+	fault = FAULT_INITIAL;
+	ck_assert(!accounts_rotate(directory, &clock_system, "000000000000000000000000", NULL,
+				   &fault));
+	ck_assert_int_eq(fault.kind, FAULT_NOT_FOUND);
+	fault = FAULT_INITIAL;
+	ck_assert(!accounts_finish(directory, "", NULL, &fault));
+	ck_assert_int_eq(fault.kind, FAULT_NOT_FOUND);
+}
+END_TEST
+
+START_TEST(files_are_private_whatever_the_mask)
+{
+	struct stat status;
+	mode_t mask = umask(0);
+
+	added("a");
+	umask(0777);
+	added("b");
+	umask(mask);
+	ck_assert_int_eq(stat(path, &status), 0);
+	ck_assert_uint_eq(status.st_mode & 07777, 0600);
+	ck_assert_uint_eq(status.st_nlink, 1);
+
+	char *lock = accounts_file_path(directory, "accounts.lock");
+	char *left = accounts_file_path(directory, "accounts.json.new");
+
+	ck_assert_int_eq(stat(lock, &status), 0);
+	ck_assert_uint_eq(status.st_mode & 07777, 0600);
+	ck_assert_int_ne(access(left, F_OK), 0);
+	free(lock);
+	free(left);
+}
+END_TEST
+
+/* Only root can give a directory away. */
+START_TEST(files_belong_to_the_owner_of_the_directory)
+{
+	struct stat status;
+
+	if (geteuid() != 0)
+		return;
+	ck_assert_int_eq(chown(directory, 12345, 23456), 0);
+	for (int i = 0; i < 2; i++) {
+		added(i == 0 ? "a" : "b");
+		ck_assert_int_eq(stat(path, &status), 0);
+		ck_assert_uint_eq(status.st_uid, 12345);
+		ck_assert_uint_eq(status.st_gid, 23456);
+	}
+
+	char *lock = accounts_file_path(directory, "accounts.lock");
+
+	ck_assert_int_eq(stat(lock, &status), 0);
+	ck_assert_uint_eq(status.st_uid, 12345);
+	free(lock);
+}
+END_TEST
+
+/* A user who owns the directory may not make root write through a link. */
+START_TEST(links_are_not_followed)
+{
+	char *target = accounts_file_path(directory, "target");
+	char *new_file = accounts_file_path(directory, "accounts.json.new");
+	char *lock = accounts_file_path(directory, "accounts.lock");
+	struct stat status;
+
+	write_file(target, "precious");
+	ck_assert_int_eq(symlink(target, new_file), 0);
+	added("a");
+	ck_assert_int_eq(stat(target, &status), 0);
+	ck_assert_int_eq(status.st_size, 8);
+	ck_assert_int_eq(unlink(lock), 0);
+	ck_assert_int_eq(symlink(target, lock), 0);
+	ck_assert(!accounts_add(directory, &clock_system, "b", NULL, &fault));
+	ck_assert_int_eq(fault.kind, FAULT_INTERNAL);
+	free(target);
+	free(new_file);
+	free(lock);
+}
+END_TEST
+
+START_TEST(missing_directory_is_a_fault)
+{
+	char *missing = accounts_file_path(directory, "missing");
+
+	ck_assert(!accounts_add(missing, &clock_system, "a", NULL, &fault));
+	ck_assert_int_eq(fault.kind, FAULT_INTERNAL);
+	ck_assert_ptr_nonnull(strstr(fault.cause, "No such file"));
+	free(missing);
+}
+END_TEST
+
+/* A command that cannot read the file must not write one. */
+START_TEST(broken_file_is_left_alone)
+{
+	write_file(path, "{\"version\":1");
+	ck_assert(!accounts_add(directory, &clock_system, "a", NULL, &fault));
+	ck_assert_int_eq(fault.kind, FAULT_INTERNAL);
+	ck_assert(slice_is(file_text(), "{\"version\":1"));
+}
+END_TEST
+
+#define PER_PROCESS 25
+
+static int add_many(int process)
+{
+	for (int i = 0; i < PER_PROCESS; i++) {
+		struct fault own = FAULT_INITIAL;
+		char name[32];
+
+		snprintf(name, sizeof name, "%d-%d", process, i);
+		if (!accounts_add(directory, &clock_system, name, NULL, &own))
+			return 1;
+	}
+	return 0;
+}
+
+START_TEST(processes_take_turns)
+{
+	pid_t processes[3];
+	struct roster *roster;
+
+	for (int i = 0; i < 3; i++) {
+		processes[i] = fork();
+		if (processes[i] == 0)
+			_exit(add_many(i));
+	}
+	for (int i = 0; i < 3; i++) {
+		int status = -1;
+
+		ck_assert_int_eq(waitpid(processes[i], &status, 0), processes[i]);
+		ck_assert_int_eq(status, 0);
+	}
+	ck_assert(accounts_list(directory, &roster, &fault));
+	ck_assert_uint_eq(roster->count, 3 * PER_PROCESS);
+	for (int i = 0; i < 3; i++)
+		ck_assert_ptr_nonnull(roster_find(roster, arena_text(arena, "%d-24", i)));
+	roster_close(roster);
+}
+END_TEST
+
+/* --- What is an accounts file --- */
+
+#define SECRET_1 "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA1"
+#define SECRET_2 "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA2"
+#define SECRET(text) "{\"secret\":\"" text "\",\"created_at\":\"2026-01-31T00:00:00Z\"}"
+#define ACCOUNT(id, name, key, enabled, secrets) \
+	"{\"id\":\"" id "\",\"name\":\"" name "\",\"access_key\":\"" key "\",\"enabled\":" enabled \
+	",\"created_at\":\"2026-01-31\",\"secrets\":[" secrets "]}"
+#define FILE_OF(accounts) "{\"version\":1,\"accounts\":[" accounts "]}"
+#define ID_1 "111111111111111111111111"
+#define ID_2 "222222222222222222222222"
+#define ID_3 "333333333333333333333333"
+#define ID_4 "444444444444444444444444"
+#define GOOD ACCOUNT(ID_1, "a", ID_2, "true", SECRET(SECRET_1))
+
+/* clang-format off */
+static const struct {
+	const char *text;
+	int accounts;	/* -1: refused */
+} files[] = {
+	{ FILE_OF(""), 0 },
+	{ FILE_OF(GOOD), 1 },
+	{ FILE_OF(GOOD "," ACCOUNT(ID_3, "b", ID_4, "false", SECRET(SECRET_1) "," SECRET(SECRET_2))), 2 },
+	{ " { \"accounts\" : [], \"version\" : 1, \"note\" : \"x\" } ", 0 },
+	{ "", -1 },
+	{ "[]", -1 },
+	{ "{}", -1 },
+	{ FILE_OF(GOOD) "x", -1 },
+	{ "{\"version\":2,\"accounts\":[]}", -1 },
+	{ "{\"version\":\"1\",\"accounts\":[]}", -1 },
+	{ "{\"accounts\":[]}", -1 },
+	{ "{\"version\":1,\"accounts\":{}}", -1 },
+	{ "{\"version\":1,\"accounts\":[],\"accounts\":[]}", -1 },
+	{ FILE_OF("1"), -1 },
+	{ FILE_OF(GOOD ",{}"), -1 },
+	{ FILE_OF(GOOD "," ACCOUNT(ID_1, "b", ID_4, "true", SECRET(SECRET_2))), -1 },
+	{ FILE_OF(GOOD "," ACCOUNT(ID_3, "a", ID_4, "true", SECRET(SECRET_2))), -1 },
+	{ FILE_OF(GOOD "," ACCOUNT(ID_3, "b", ID_2, "true", SECRET(SECRET_2))), -1 },
+	{ FILE_OF(ACCOUNT("1", "a", ID_2, "true", SECRET(SECRET_1))), -1 },
+	{ FILE_OF(ACCOUNT(ID_1, "a/b", ID_2, "true", SECRET(SECRET_1))), -1 },
+	{ FILE_OF(ACCOUNT(ID_1, "a", "key", "true", SECRET(SECRET_1))), -1 },
+	{ FILE_OF(ACCOUNT(ID_1, "a", ID_2, "1", SECRET(SECRET_1))), -1 },
+	{ FILE_OF(ACCOUNT(ID_1, "a", ID_2, "\"true\"", SECRET(SECRET_1))), -1 },
+	{ FILE_OF(ACCOUNT(ID_1, "a", ID_2, "true", "")), -1 },
+	{ FILE_OF(ACCOUNT(ID_1, "a", ID_2, "true", SECRET(""))), -1 },
+	{ FILE_OF(ACCOUNT(ID_1, "a", ID_2, "true", SECRET("short"))), -1 },
+	{ FILE_OF(ACCOUNT(ID_1, "a", ID_2, "true", SECRET("+AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA1"))), -1 },
+	{ FILE_OF(ACCOUNT(ID_1, "a", ID_2, "true", "{\"secret\":\"" SECRET_1 "\",\"created_at\":\"soon\"}")), -1 },
+	{ FILE_OF(ACCOUNT(ID_1, "a", ID_2, "true", SECRET(SECRET_1) "," SECRET(SECRET_2) "," SECRET(SECRET_1))), -1 },
+};
+/* clang-format on */
+
+START_TEST(only_an_accounts_file_is_read)
+{
+	struct roster *roster = roster_parse(slice_of(files[_i].text), &fault);
+
+	ck_assert_int_eq(roster == NULL ? -1 : (int)roster->count, files[_i].accounts);
+	if (roster == NULL) {
+		ck_assert_int_eq(fault.kind, FAULT_INTERNAL);
+		ck_assert_str_ne(fault.cause, "");
+		ck_assert_ptr_null(strstr(fault.cause, SECRET_1));
+	}
+	roster_close(roster);
+}
+END_TEST
+
+START_TEST(text_of_a_roster_is_read_again)
+{
+	struct roster *roster = roster_parse(slice_of(files[2].text), &fault);
+	struct slice text = roster_text(arena, roster->accounts, roster->count);
+	struct roster *again = roster_parse(text, &fault);
+
+	ck_assert_ptr_nonnull(again);
+	ck_assert(slice_equal(text, roster_text(arena, again->accounts, again->count)));
+	ck_assert_mem_eq(roster->accounts, again->accounts, 2 * sizeof *roster->accounts);
+	roster_close(again);
+	roster_close(roster);
+}
+END_TEST
+
+#define CROWD 2000
+
+START_TEST(each_of_many_is_found)
+{
+	struct account *accounts = calloc(CROWD, sizeof *accounts);
+
+	for (int i = 0; i < CROWD; i++) {
+		struct account *account = &accounts[i];
+
+		account->id = id_random(&clock_system);
+		account->access_key = id_random(&clock_system);
+		id_print(&account->id, account->id_text);
+		id_print(&account->access_key, account->access_key_text);
+		snprintf(account->name, sizeof account->name, "account %d", i);
+		account->secret_count = 1;
+		strcpy(account->secrets[0].text, SECRET_1);
+	}
+
+	struct roster *roster = roster_parse(roster_text(arena, accounts, CROWD), &fault);
+
+	ck_assert_msg(roster != NULL, "%s", fault.cause);
+	for (int i = 0; i < CROWD; i++) {
+		const struct account *expected = &roster->accounts[i];
+
+		ck_assert_str_eq(expected->name, accounts[i].name);
+		ck_assert_ptr_eq(roster_by_id(roster, &accounts[i].id), expected);
+		ck_assert_ptr_eq(roster_by_access_key(roster, &accounts[i].access_key), expected);
+		ck_assert_ptr_eq(roster_by_name(roster, slice_of(accounts[i].name)), expected);
+	}
+	roster_close(roster);
+	free(accounts);
+}
+END_TEST
+
+/* --- What the service sees --- */
+
+/* Runs with stderr in a file, and gives what was logged meanwhile. */
+static int log_file;
+static int kept_stderr;
+
+static void begin_log(void)
+{
+	char *name = accounts_file_path(directory, "log");
+
+	log_file = open(name, O_RDWR | O_CREAT | O_TRUNC, 0600);
+	ck_assert_int_ge(log_file, 0);
+	kept_stderr = dup(STDERR_FILENO);
+	ck_assert_int_ge(dup2(log_file, STDERR_FILENO), 0);
+	free(name);
+}
+
+static const char *end_log(void)
+{
+	char *text = arena_zero(arena, 10000);
+
+	ck_assert_int_ge(dup2(kept_stderr, STDERR_FILENO), 0);
+	close(kept_stderr);
+	ck_assert_int_ge((int)pread(log_file, text, 9999, 0), 0);
+	close(log_file);
+	return text;
+}
+
+static size_t count_now(struct accounts *accounts)
+{
+	const struct roster *roster = accounts_current(accounts);
+	size_t count = roster->count;
+
+	accounts_release(accounts, roster);
+	return count;
+}
+
+START_TEST(service_sees_every_change_at_once)
+{
+	struct accounts *accounts;
+	uint64_t generation = 0;
+
+	begin_log();
+	ck_assert(accounts_open(directory, &accounts, &fault));
+	ck_assert_uint_eq(count_now(accounts), 0);
+	added("a");
+	ck_assert_uint_eq(count_now(accounts), 1);
+
+	/* Two files of one size within one tick of the clock, an inode number freed each time. */
+	for (int i = 0; i < 60; i++) {
+		ck_assert(accounts_set_enabled(directory, "a", i % 2 == 0, NULL, &fault));
+		ck_assert(accounts_rotate(directory, &clock_system, "a", NULL, &fault));
+		ck_assert(accounts_finish(directory, "a", NULL, &fault));
+
+		const struct roster *roster = accounts_current(accounts);
+		struct slice secret = slice_of(roster->accounts[0].secrets[0].text);
+
+		ck_assert_int_eq(roster->accounts[0].is_enabled, i % 2 == 0);
+		ck_assert_uint_eq(roster->accounts[0].secret_count, 1);
+		ck_assert_ptr_nonnull(strstr(file_text().data, secret.data));
+		ck_assert_uint_gt(roster->generation, generation);
+		generation = roster->generation;
+		accounts_release(accounts, roster);
+		arena_reset(arena);
+	}
+	ck_assert_uint_eq(count_now(accounts), 1);
+
+	const struct roster *roster = accounts_current(accounts);
+
+	ck_assert_uint_eq(roster->generation, generation);
+	accounts_release(accounts, roster);
+	accounts_close(accounts);
+	end_log();
+}
+END_TEST
+
+/* Times alone may be equal, so each member counts. */
+START_TEST(each_part_of_a_mark_counts)
+{
+	added("a");
+
+	const struct file_mark mark = accounts_file_look(path);
+	struct file_mark others[] = { mark, mark, mark, mark, mark, mark, mark };
+
+	others[0].error++;
+	others[1].device++;
+	others[2].inode++;
+	others[3].size++;
+	others[4].modified.tv_nsec++;
+	others[5].changed.tv_nsec++;
+	others[6].changed.tv_sec++;
+	ck_assert(file_mark_equal(&mark, &mark));
+	for (int i = 0; i < ROWS(others); i++)
+		ck_assert(!file_mark_equal(&mark, &others[i]));
+}
+END_TEST
+
+START_TEST(pinned_roster_stays_as_it_is)
+{
+	struct accounts *accounts;
+
+	begin_log();
+	added("a");
+	ck_assert(accounts_open(directory, &accounts, &fault));
+
+	const struct roster *first = accounts_current(accounts);
+	const struct roster *first_again = accounts_current(accounts);
+
+	added("b");
+
+	const struct roster *second = accounts_current(accounts);
+
+	added("c");
+	ck_assert_uint_eq(count_now(accounts), 3);
+	ck_assert_ptr_eq(first, first_again);
+	ck_assert_uint_eq(first->count, 1);
+	ck_assert_str_eq(first->accounts[0].name, "a");
+	ck_assert_uint_eq(second->count, 2);
+	accounts_release(accounts, first);
+	ck_assert_str_eq(first_again->accounts[0].name, "a");
+	accounts_release(accounts, second);
+	accounts_release(accounts, first_again);
+	ck_assert_uint_eq(count_now(accounts), 3);
+	accounts_close(accounts);
+	end_log();
+}
+END_TEST
+
+static int lines_with(const char *text, const char *word)
+{
+	int n = 0;
+
+	while ((text = strstr(text, word)) != NULL) {
+		n++;
+		text++;
+	}
+	return n;
+}
+
+/* A state of the file in which it cannot be read. */
+static void make_garbage(void)
+{
+	replace_file("garbage " SECRET_1);
+}
+
+static void make_other_version(void)
+{
+	replace_file("{\"version\":2,\"accounts\":[]}");
+}
+
+static void remove_it(void)
+{
+	ck_assert_int_eq(unlink(path), 0);
+}
+
+static void make_directory(void)
+{
+	remove_it();
+	ck_assert_int_eq(mkdir(path, 0700), 0);
+}
+
+static void make_link_to_itself(void)
+{
+	remove_it();
+	ck_assert_int_eq(symlink("accounts.json", path), 0);
+}
+
+static void make_link(void)
+{
+	char *target = accounts_file_path(directory, "target");
+
+	remove_it();
+	write_file(target, FILE_OF(""));
+	ck_assert_int_eq(symlink("target", path), 0);
+	free(target);
+}
+
+static void (*const unreadable[])(void) = {
+	make_garbage, make_other_version, remove_it, make_directory, make_link_to_itself, make_link,
+};
+
+START_TEST(unreadable_file_leaves_the_old_state)
+{
+	struct accounts *accounts;
+	struct account account = added("a");
+
+	ck_assert(accounts_open(directory, &accounts, &fault));
+	unreadable[_i]();
+	begin_log();
+	for (int i = 0; i < 5; i++) {
+		const struct roster *roster = accounts_current(accounts);
+
+		ck_assert_uint_eq(roster->count, 1);
+		ck_assert_str_eq(roster->accounts[0].id_text, account.id_text);
+		accounts_release(accounts, roster);
+	}
+
+	const char *log = end_log();
+
+	ck_assert_int_eq(lines_with(log, "error accounts_unreadable"), 1);
+	ck_assert_int_eq(lines_with(log, "file="), 1);
+	ck_assert_ptr_null(strstr(log, SECRET_1));
+
+	/* And the next good one is taken. */
+	if (rmdir(path) != 0)
+		(void)unlink(path);
+	begin_log();
+	replace_file(FILE_OF(GOOD "," ACCOUNT(ID_3, "b", ID_4, "false", SECRET(SECRET_1))));
+	ck_assert_uint_eq(count_now(accounts), 2);
+	ck_assert_uint_eq(count_now(accounts), 2);
+	remove_it();
+	ck_assert_uint_eq(count_now(accounts), 2);
+	log = end_log();
+	ck_assert_int_eq(lines_with(log, "notice accounts_read accounts=2"), 1);
+	ck_assert_int_eq(lines_with(log, "error accounts_unreadable"), 1);
+	accounts_close(accounts);
+}
+END_TEST
+
+START_TEST(each_unreadable_file_is_named_in_the_log)
+{
+	struct accounts *accounts;
+
+	added("a");
+	ck_assert(accounts_open(directory, &accounts, &fault));
+	begin_log();
+	make_garbage();
+	ck_assert_uint_eq(count_now(accounts), 1);
+	make_garbage();
+	ck_assert_uint_eq(count_now(accounts), 1);
+	ck_assert_uint_eq(count_now(accounts), 1);
+	ck_assert_int_eq(lines_with(end_log(), "error accounts_unreadable"), 2);
+	accounts_close(accounts);
+}
+END_TEST
+
+START_TEST(service_does_not_start_on_an_unreadable_file)
+{
+	struct accounts *accounts;
+
+	write_file(path, "garbage " SECRET_1);
+	ck_assert(!accounts_open(directory, &accounts, &fault));
+	ck_assert_int_eq(fault.kind, FAULT_INTERNAL);
+	ck_assert_ptr_nonnull(strstr(fault.cause, "not JSON"));
+	ck_assert_ptr_null(strstr(fault.cause, SECRET_1));
+}
+END_TEST
+
+/* Readers pin and look while the file is replaced again and again: never a roster that is freed (the
+ * sanitizers see it), never one that is older than a change they know to be done. */
+struct readers {
+	struct accounts *accounts;
+	atomic_uint done; /* accounts that were added */
+	atomic_bool is_over;
+	atomic_bool has_failed;
+};
+
+static void *look_on(void *argument)
+{
+	struct readers *readers = argument;
+
+	while (!atomic_load(&readers->is_over)) {
+		size_t known = atomic_load(&readers->done);
+		const struct roster *roster = accounts_current(readers->accounts);
+
+		if (roster->count < known || strcmp(roster->accounts[0].name, "first") != 0)
+			atomic_store(&readers->has_failed, true);
+		accounts_release(readers->accounts, roster);
+	}
+	return NULL;
+}
+
+START_TEST(threads_look_on_while_the_file_changes)
+{
+	struct readers readers = { .done = 1 };
+	pthread_t threads[3];
+
+	added("first");
+	ck_assert(accounts_open(directory, &readers.accounts, &fault));
+	begin_log();
+	for (int i = 0; i < 3; i++)
+		ck_assert_int_eq(pthread_create(&threads[i], NULL, look_on, &readers), 0);
+	for (int i = 0; i < 60; i++) {
+		added(arena_text(arena, "%d", i));
+		atomic_fetch_add(&readers.done, 1);
+	}
+	atomic_store(&readers.is_over, true);
+	for (int i = 0; i < 3; i++)
+		ck_assert_int_eq(pthread_join(threads[i], NULL), 0);
+	end_log();
+	ck_assert(!atomic_load(&readers.has_failed));
+	ck_assert_uint_eq(count_now(readers.accounts), 61);
+	accounts_close(readers.accounts);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("accounts");
+	TCase *cases = tcase_create("accounts");
+	SRunner *runner = srunner_create(suite);
+
+	json_object_seed(0);
+	suite_add_tcase(suite, cases);
+	tcase_set_timeout(cases, 60);
+	tcase_add_checked_fixture(cases, set_up, tear_down);
+	tcase_add_test(cases, account_is_added);
+	tcase_add_loop_test(cases, bad_name_is_refused, 0, ROWS(bad_names));
+	tcase_add_test(cases, account_is_disabled_and_enabled);
+	tcase_add_test(cases, secret_is_rotated);
+	tcase_add_test(cases, unknown_account_is_not_found);
+	tcase_add_test(cases, files_are_private_whatever_the_mask);
+	tcase_add_test(cases, files_belong_to_the_owner_of_the_directory);
+	tcase_add_test(cases, links_are_not_followed);
+	tcase_add_test(cases, missing_directory_is_a_fault);
+	tcase_add_test(cases, broken_file_is_left_alone);
+	tcase_add_test(cases, processes_take_turns);
+	tcase_add_loop_test(cases, only_an_accounts_file_is_read, 0, ROWS(files));
+	tcase_add_test(cases, text_of_a_roster_is_read_again);
+	tcase_add_test(cases, each_of_many_is_found);
+	tcase_add_test(cases, service_sees_every_change_at_once);
+	tcase_add_test(cases, each_part_of_a_mark_counts);
+	tcase_add_test(cases, pinned_roster_stays_as_it_is);
+	tcase_add_loop_test(cases, unreadable_file_leaves_the_old_state, 0, ROWS(unreadable));
+	tcase_add_test(cases, each_unreadable_file_is_named_in_the_log);
+	tcase_add_test(cases, service_does_not_start_on_an_unreadable_file);
+	tcase_add_test(cases, threads_look_on_while_the_file_changes);
+	srunner_run_all(runner, CK_ENV);
+
+	int failed = srunner_ntests_failed(runner);
+
+	srunner_free(runner);
+	return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
