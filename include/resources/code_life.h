@@ -1,0 +1,90 @@
+/* The life of room codes (interface.md section 3, decisions.md section 7), in O(1) for every change
+ * of a role, however many rooms use the template.
+ *
+ * A room's codes are one record under the room, in the order of their making. A code refers to its
+ * role by the role's identity (template_record.h), so a rename changes no code, and what a code
+ * shows is worked out when it is read:
+ *
+ *  - the role is in the template: its current name; enabled as stored;
+ *  - the role was deleted: its last name; not enabled; updated at the time of the deletion unless
+ *    it was disabled before. Such a code never comes back;
+ *  - the role was lost when the room moved to another template: the name, and the time of the move,
+ *    were written down then, since the other template's identities mean nothing any more.
+ *
+ * A code is due when the room was once asked for the codes of all roles and a live role's identity
+ * is above the last one that this room has seen. Whoever looks at the codes of the room first makes
+ * the due ones, created at the time when their role was added, in one transaction. A role that came
+ * and went between two looks is never live at a look and leaves no code.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef RESOURCES_CODE_LIFE_H
+#define RESOURCES_CODE_LIFE_H
+
+#include "resources/room_record.h"
+#include "resources/template_record.h"
+
+/* decisions.md section 7. */
+#define CODES_ENABLED_MOST 100
+#define CODES_MOST 1000
+
+struct code {
+	char letters[CODE_TEXT_SIZE];
+	bool is_enabled; /* as stored, see above */
+	bool is_lost;
+	uint32_t role; /* identity; of a lost one: index into the lost names */
+	int64_t created, updated; /* seconds since 1970 */
+};
+
+struct room_codes {
+	struct id room;
+	bool was_asked; /* for the codes of all roles */
+	uint32_t last_seen; /* the highest identity accounted for */
+	struct code *codes;
+	size_t count, capacity;
+	struct slice *lost_names;
+	size_t lost_count;
+};
+
+/* What a code shows. */
+struct shown_code {
+	struct slice role;
+	bool has_role; /* the template has it: the code can be enabled */
+	bool is_enabled;
+	int64_t created, updated; /* seconds */
+};
+
+/* Empty for a room that has none yet. */
+bool codes_load(struct call *call, const struct id *room, struct room_codes *codes,
+		struct fault *fault);
+bool codes_put(struct call *call, const struct room_codes *codes, struct fault *fault);
+
+bool code_show(struct call *call, const struct room_codes *codes, size_t index,
+	       const struct template_record *owner, struct shown_code *shown, struct fault *fault);
+
+/* Adds a code with letters that no code of the installation has. */
+bool codes_add(struct call *call, struct room_codes *codes, uint32_t identity, int64_t created,
+	       struct fault *fault);
+
+bool codes_are_due(const struct room_codes *codes, const struct template_record *owner);
+/* Makes the due ones; the caller stores. */
+bool codes_make_due(struct call *call, struct room_codes *codes,
+		    const struct template_record *owner, struct fault *fault);
+
+/* The first enabled code of a live role; `count` when it has none. */
+size_t codes_oldest_enabled(const struct room_codes *codes, uint32_t identity);
+/* Enabled codes of live roles. */
+size_t codes_count_enabled(const struct room_codes *codes, const struct template_record *owner);
+/* The index of a code, or `count`. */
+size_t codes_index(const struct room_codes *codes, struct slice letters);
+
+/* The room moves: roles are compared by name. Loads and stores the room's codes. */
+bool codes_move(struct call *call, const struct id *room, const struct template_record *from,
+		const struct template_record *to, struct fault *fault);
+/* The room goes: all its codes are unknown. */
+bool codes_remove_all(struct call *call, const struct id *room, struct fault *fault);
+
+/* Where a code is, in the whole installation. */
+bool code_find(struct call *call, struct slice letters, struct id *account, struct id *room,
+	       bool *is_there, struct fault *fault);
+
+#endif

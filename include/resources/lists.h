@@ -1,0 +1,34 @@
+/* Lists, page by page (decisions.md section 9): {"limit":n,"data":[...],"last":"..."}. The handler
+ * walks and adds the items' texts as parts of the answer (call_part), announcing each by
+ * list_add_item; this module writes what stands around them.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef RESOURCES_LISTS_H
+#define RESOURCES_LISTS_H
+
+#include "call/call.h"
+
+struct list {
+	struct call *call;
+	size_t limit;
+	size_t count;
+	bool is_bounded; /* `start` was given: only items below it */
+	struct id start;
+	struct slice last; /* `last` of the answer */
+};
+
+/* Reads limit and start from the query, which the route's table has checked. */
+void list_open(struct call *call, struct list *list);
+/* The same for a list whose `start` is no id, but the handler's own. */
+void list_begin(struct call *call, struct list *list);
+
+bool list_is_full(const struct list *list);
+
+/* Before an item's text. */
+void list_add_item(struct list *list, const struct id *id);
+void list_add(struct list *list, struct slice last);
+
+/* Completes the answer; true. */
+bool list_close(struct list *list);
+
+#endif

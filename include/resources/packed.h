@@ -1,0 +1,40 @@
+/* How a record of the store is written: numbers in little-endian order of bytes, texts with their
+ * size in front. A reader never runs over the end: once something did not fit, everything it gives
+ * is zero and packed_ended is false, so that a decoder checks once, at the end.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef RESOURCES_PACKED_H
+#define RESOURCES_PACKED_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/fault.h"
+#include "base/id.h"
+#include "base/slice.h"
+
+/* Writers. */
+void packed_put_number(struct buffer *record, uint64_t value, size_t bytes); /* 1 to 8 */
+void packed_put_text(struct buffer *record, struct slice text);
+void packed_put_id(struct buffer *record, const struct id *id);
+
+/* Readers. */
+struct packed {
+	struct slice rest;
+	bool is_short;
+};
+
+uint64_t packed_number(struct packed *record, size_t bytes);
+struct slice packed_text(struct packed *record); /* borrowed from the record */
+struct id packed_id(struct packed *record);
+/* Everything was there, and nothing is left. */
+bool packed_ended(const struct packed *record);
+
+/* The fault of a record that cannot be read: 503, with table and key in the log. */
+bool packed_damaged(const char *what, struct slice key, struct fault *fault);
+
+/* Keys: an account, then up to two more parts, in an arena. */
+struct slice account_key(struct arena *arena, const struct id *account, struct slice rest);
+
+#endif

@@ -1,0 +1,15 @@
+/* The calls of roles: interface.md 4.4, 4.6; decisions.md section 5. Handlers (call/call.h).
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef RESOURCES_ROLES_H
+#define RESOURCES_ROLES_H
+
+#include "call/call.h"
+
+handler roles_list;
+handler roles_get;
+handler roles_put; /* creates, or replaces whole; `name` in the body renames */
+handler roles_patch;
+handler roles_delete;
+
+#endif

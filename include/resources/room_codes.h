@@ -1,0 +1,17 @@
+/* The calls of room codes: interface.md 2.1, 4.1, 4.2; decisions.md section 7. Handlers
+ * (call/call.h). What a code shows, and when it is made, is in resources/code_life.h.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef RESOURCES_ROOM_CODES_H
+#define RESOURCES_ROOM_CODES_H
+
+#include "call/call.h"
+
+handler room_codes_create_all; /* each role's oldest enabled code, made where there is none */
+handler room_codes_create; /* a new code for one role */
+handler room_codes_list;
+handler room_codes_get;
+handler room_codes_switch; /* the code in the body */
+handler room_codes_switch_named; /* the code in the path */
+
+#endif

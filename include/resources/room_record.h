@@ -1,0 +1,53 @@
+/* A room as it is stored. The text of its answer is kept in three pieces, since two of its members
+ * are the template's: between the first and the second stands recording_info (the room's own, or,
+ * while the room follows its template, the template's), between the second and the third the
+ * template's current name. So a template that is renamed changes no room. A room's ETag number is
+ * the later of its own and of what rooms show of the template (template_record.h).
+ *
+ * Interface: decisions.md section 6.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef RESOURCES_ROOM_RECORD_H
+#define RESOURCES_ROOM_RECORD_H
+
+#include "resources/template_record.h"
+
+struct room_record {
+	struct id id;
+	struct id template_id;
+	int64_t created, updated; /* milliseconds */
+	uint64_t etag;
+	bool is_enabled;
+	bool follows_template; /* recording_source_template */
+	struct slice name; /* plain, as the client spelt it */
+	struct slice pieces[3];
+	struct slice recording; /* its own recording_info as JSON text, or empty */
+	struct slice hidden; /* the hidden members of its document as JSON text */
+};
+
+/* FAULT_NOT_FOUND when the account has no such room; the text is that of a path. */
+bool room_load_named(struct call *call, struct slice text, struct room_record *record,
+		     struct fault *fault);
+bool room_load(struct call *call, const struct id *id, struct room_record *record,
+	       struct fault *fault);
+bool room_put(struct call *call, const struct room_record *record, struct fault *fault);
+
+/* The answer; recording: another text for recording_info, or data NULL. */
+struct slice room_text(struct call *call, const struct room_record *record,
+		       const struct template_record *owner, struct slice recording);
+uint64_t room_etag(const struct room_record *record, const struct template_record *owner);
+
+/* The room as a document that may be changed: what clients may send, hidden members in place,
+ * without recording_info while it follows its template. */
+json_t *room_document(struct call *call, const struct room_record *record);
+/* Sets the pieces, the recording and the hidden members from a whole document and from the fields
+ * of the record. */
+void room_set_document(struct call *call, struct room_record *record, json_t *document);
+
+/* name -> id within the account, without regard to ASCII case. */
+bool room_find_name(struct call *call, struct slice name, struct id *id, bool *is_there,
+		    struct fault *fault);
+bool room_put_name(struct call *call, struct slice name, const struct id *id, struct fault *fault);
+bool room_remove_name(struct call *call, struct slice name, struct fault *fault);
+
+#endif

@@ -1,0 +1,15 @@
+/* The calls of rooms: decisions.md sections 6, 9, 10. Handlers (call/call.h).
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef RESOURCES_ROOMS_H
+#define RESOURCES_ROOMS_H
+
+#include "call/call.h"
+
+handler rooms_create; /* by name: creates, or updates with what is supplied */
+handler rooms_list;
+handler rooms_get;
+handler rooms_update; /* POST and PATCH are the same */
+handler rooms_delete;
+
+#endif

@@ -1,0 +1,48 @@
+/* The parts of a template made out of JSON documents: settings, destinations, roles. Each function
+ * takes a whole document (a body, or a stored part merged with a patch; the caller's, changed in
+ * place), keeps what has to be kept of what is stored, and sets the part's text, its hidden members
+ * and its ETag number in the record. Nothing is stored (template_put does that), but for what
+ * outlives a deleted role.
+ *
+ * Interface: decisions.md section 4.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef RESOURCES_TEMPLATE_PARTS_H
+#define RESOURCES_TEMPLATE_PARTS_H
+
+#include "resources/template_record.h"
+
+/* How a document came about. A REPLACED one keeps stored credentials and browser recording roles
+ * where the rules say so; a MERGED one has them already, or was asked to drop them. */
+enum part_origin { PART_REPLACED, PART_MERGED };
+
+/* sent: the settings as the request supplied them (to know whether it supplied credentials), or
+ * NULL. */
+void template_set_settings(struct call *call, struct template_record *record, json_t *settings,
+			   const json_t *sent, enum part_origin origin);
+void template_set_destinations(struct call *call, struct template_record *record,
+			       json_t *destinations, const json_t *sent, enum part_origin origin);
+
+/* The new set of roles, name -> document. sent: the roles as the request supplied them; a deleted
+ * role is taken out of every subscribeToRoles that the request did not write. */
+bool template_set_roles(struct call *call, struct template_record *record, json_t *roles,
+			const json_t *sent, struct fault *fault);
+
+/* Replaces the role at `index` (role_count: adds one at the end) by this document, under this name,
+ * which no other role has. Another name than before renames it, also in what others subscribe to.
+ * The caller has checked that there is room for one more. */
+void template_set_role(struct call *call, struct template_record *record, size_t index,
+		       struct slice name, json_t *document, bool names_sent);
+
+bool template_remove_role(struct call *call, struct template_record *record, size_t index,
+			  struct fault *fault);
+
+/* The stored part as a document that may be changed, hidden members in their places. */
+json_t *template_settings_document(struct call *call, const struct template_record *record);
+json_t *template_destinations_document(struct call *call, const struct template_record *record);
+json_t *template_role_document(struct call *call, const struct template_role *role);
+
+/* How many roles a template may have (the row of template_shape says so). */
+size_t template_roles_most(void);
+
+#endif

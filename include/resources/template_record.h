@@ -1,0 +1,98 @@
+/* A template as it is stored, and as it is made.
+ *
+ * The record has a head (times, ETag numbers, the roles with their identities), the text of the
+ * answer, ready to send, and the hidden part. Reads never parse the text: the head says where in it
+ * each role, the settings and the destinations stand, and those are slices of it. A write makes the
+ * texts of the parts it changes and joins them with the slices of the parts it does not
+ * (template_assemble): there is one way to make a template's text, whatever call changed it.
+ *
+ * A role has an identity, a number that the template counts up and never uses again, from its
+ * creation to its deletion; a rename keeps it. Codes refer to it (resources/code_life.h). Of a role
+ * that was deleted while rooms used the template, a small record stays in the table ROLE: its last
+ * name and when it was deleted. It stays as long as the account's data does: what shows codes must
+ * always be able to name their role.
+ *
+ * ETag numbers are those of the transactions that last changed what GET shows, or the hidden
+ * members, of the template, of one role, of the settings, of the destinations, and of what rooms
+ * show of it (its name, its recording). A part whose bytes stay the same keeps its number.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef RESOURCES_TEMPLATE_RECORD_H
+#define RESOURCES_TEMPLATE_RECORD_H
+
+#include "call/call.h"
+
+/* The most bytes of a template's answer (decisions.md section 4). */
+#define TEMPLATE_TEXT_MOST ((size_t)512 << 10)
+
+struct template_role {
+	struct slice name;
+	struct slice text; /* the role's answer */
+	uint32_t identity;
+	int64_t added; /* milliseconds */
+	uint64_t etag;
+};
+
+/* All slices are borrowed: from the stored value, or from the call's arena. */
+struct template_record {
+	struct id id;
+	int64_t created, updated; /* milliseconds */
+	uint64_t etag, settings_etag, destinations_etag, rooms_etag;
+	uint32_t last_identity;
+	struct slice name; /* plain */
+	struct slice settings; /* JSON texts as answered */
+	struct slice destinations;
+	struct slice region; /* plain: settings.region */
+	struct slice recording; /* JSON text: what rooms show as recording_info */
+	struct slice hidden_settings; /* JSON texts: what is stored and never answered */
+	struct slice hidden_destinations;
+	struct template_role *roles;
+	size_t role_count;
+	struct slice text; /* the answer */
+	struct slice echo; /* settings with the credentials that this request supplied;
+					 * data NULL: none */
+};
+
+/* A role that was deleted. */
+struct buried_role {
+	struct slice name;
+	int64_t deleted; /* milliseconds */
+};
+
+/* Parses the 24 digits of a path; anything else is a template that does not exist. */
+bool template_load_named(struct call *call, struct slice text, struct template_record *record,
+			 struct fault *fault);
+/* FAULT_NOT_FOUND when the account has no such template. */
+bool template_load(struct call *call, const struct id *id, struct template_record *record,
+		   struct fault *fault);
+/* *is_there false: none. */
+bool template_find(struct call *call, const struct id *id, struct template_record *record,
+		   bool *is_there, struct fault *fault);
+
+/* The index of a role, or role_count. */
+size_t template_role_index(const struct template_record *record, struct slice name);
+
+/* Joins the parts to record->text; findings at /roles when it grows over TEMPLATE_TEXT_MOST. */
+bool template_assemble(struct call *call, struct template_record *record, struct fault *fault);
+/* Writes an assembled record. */
+bool template_put(struct call *call, const struct template_record *record, struct fault *fault);
+/* The answer to a write: the text, with the credentials that this request supplied. */
+struct slice template_answer(struct call *call, const struct template_record *record);
+
+/* Keeps what outlives a role, when rooms use the template. */
+bool template_bury_role(struct call *call, const struct template_record *record,
+			const struct template_role *role, struct fault *fault);
+/* A missing one is damage. */
+bool template_buried_role(struct call *call, const struct id *template_id, uint32_t identity,
+			  struct buried_role *role, struct fault *fault);
+bool template_has_rooms(struct call *call, const struct id *id, bool *has_rooms,
+			struct fault *fault);
+
+/* name -> id, within the account. */
+bool template_find_name(struct call *call, struct slice name, struct id *id, bool *is_there,
+			struct fault *fault);
+bool template_put_name(struct call *call, struct slice name, const struct id *id,
+		       struct fault *fault);
+bool template_remove_name(struct call *call, struct slice name, struct fault *fault);
+
+#endif

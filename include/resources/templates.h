@@ -1,0 +1,25 @@
+/* The calls of templates, of their settings and their destinations: interface.md 4.3, 4.5;
+ * decisions.md sections 4, 9, 10. Handlers (call/call.h).
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef RESOURCES_TEMPLATES_H
+#define RESOURCES_TEMPLATES_H
+
+#include "call/call.h"
+
+handler templates_create; /* by name: creates, or overwrites whole */
+handler templates_list;
+handler templates_get;
+handler templates_update; /* members that are supplied replace the stored ones whole */
+handler templates_patch;
+handler templates_delete;
+
+handler settings_get;
+handler settings_replace;
+handler settings_patch;
+
+handler destinations_get;
+handler destinations_replace;
+handler destinations_patch;
+
+#endif

@@ -1,0 +1,12 @@
+/* The route table: every call of the interface, one row each, and nothing else.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SERVICE_ROUTES_H
+#define SERVICE_ROUTES_H
+
+#include "call/call.h"
+
+/* Ends with a row whose path is NULL. */
+extern const struct route routes[];
+
+#endif

@@ -1,0 +1,97 @@
+/* See resources/packed.h.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "resources/packed.h"
+
+#include <assert.h>
+
+#define STORED_KEY_SHOWN 100
+
+void packed_put_number(struct buffer *record, uint64_t value, size_t bytes)
+{
+	char text[8];
+
+	assert(bytes >= 1 && bytes <= sizeof text);
+	assert(bytes == sizeof text || value >> (8 * bytes) == 0);
+	for (size_t i = 0; i < bytes; i++)
+		text[i] = (char)(unsigned char)(value >> (8 * i));
+	buffer_append(record, (struct slice){ text, bytes });
+}
+
+void packed_put_text(struct buffer *record, struct slice text)
+{
+	packed_put_number(record, text.size, 4);
+	buffer_append(record, text);
+}
+
+void packed_put_id(struct buffer *record, const struct id *id)
+{
+	buffer_append(record, id_slice(id));
+}
+
+static struct slice take(struct packed *record, size_t size)
+{
+	struct slice taken = { record->rest.data, size };
+
+	if (record->is_short || record->rest.size < size) {
+		record->is_short = true;
+		return (struct slice){ "", 0 };
+	}
+	record->rest.data += size;
+	record->rest.size -= size;
+	return taken;
+}
+
+uint64_t packed_number(struct packed *record, size_t bytes)
+{
+	struct slice text = take(record, bytes);
+	uint64_t value = 0;
+
+	for (size_t i = 0; i < text.size; i++)
+		value |= (uint64_t)(unsigned char)text.data[i] << (8 * i);
+	return value;
+}
+
+struct slice packed_text(struct packed *record)
+{
+	return take(record, packed_number(record, 4));
+}
+
+struct id packed_id(struct packed *record)
+{
+	struct slice text = take(record, ID_SIZE);
+	struct id id = { { 0 } };
+
+	if (text.size == ID_SIZE)
+		memcpy(id.bytes, text.data, ID_SIZE);
+	return id;
+}
+
+bool packed_ended(const struct packed *record)
+{
+	return !record->is_short && record->rest.size == 0;
+}
+
+bool packed_damaged(const char *what, struct slice key, struct fault *fault)
+{
+	char hex[2 * STORED_KEY_SHOWN + 1];
+	size_t n = key.size < STORED_KEY_SHOWN ? key.size : STORED_KEY_SHOWN;
+
+	for (size_t i = 0; i < n; i++) {
+		hex[2 * i] = "0123456789abcdef"[(unsigned char)key.data[i] >> 4];
+		hex[2 * i + 1] = "0123456789abcdef"[(unsigned char)key.data[i] & 15];
+	}
+	hex[2 * n] = '\0';
+	return fault_cause(fault, FAULT_UNAVAILABLE, 0, "%s with the key %s cannot be read", what,
+			   hex);
+}
+
+struct slice account_key(struct arena *arena, const struct id *account, struct slice rest)
+{
+	char *key = arena_alloc(arena, ID_SIZE + rest.size);
+
+	memcpy(key, account->bytes, ID_SIZE);
+	if (rest.size > 0)
+		memcpy(key + ID_SIZE, rest.data, rest.size);
+	return (struct slice){ key, ID_SIZE + rest.size };
+}

@@ -1,0 +1,168 @@
+/* See resources/roles.h. A role is a slice of its template's text: reading one is finding it,
+ * writing one replaces its slice (template_parts.h).
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "resources/roles.h"
+
+#include "resources/template_parts.h"
+#include "resources/template_record.h"
+#include "rules/role_rules.h"
+#include "rules/template_rules.h"
+
+/* A template and the role that the path names; index role_count when it has no such role. */
+struct target {
+	struct template_record record;
+	size_t index;
+};
+
+static bool find(struct call *call, struct target *target, struct fault *fault)
+{
+	if (!template_load_named(call, call->parameters[0], &target->record, fault))
+		return false;
+	target->index = template_role_index(&target->record, call->parameters[1]);
+	return true;
+}
+
+static bool load(struct call *call, struct target *target, struct fault *fault)
+{
+	if (!find(call, target, fault))
+		return false;
+	if (target->index == target->record.role_count)
+		return fault_set(fault, FAULT_NOT_FOUND, "role not found");
+	return true;
+}
+
+bool roles_get(struct call *call, struct fault *fault)
+{
+	struct target target;
+	const struct template_role *role;
+
+	if (!load(call, &target, fault))
+		return false;
+	role = &target.record.roles[target.index];
+	call_etag(call, role->etag);
+	return call_not_modified(call, role->etag) || call_answer(call, role->text);
+}
+
+bool roles_list(struct call *call, struct fault *fault)
+{
+	struct template_record record;
+
+	if (!template_load_named(call, call->parameters[0], &record, fault))
+		return false;
+	call_answer(call, SLICE("{\"data\":["));
+	for (size_t i = 0; i < record.role_count; i++) {
+		if (i > 0)
+			call_part(call, SLICE(","));
+		call_part(call, record.roles[i].text);
+	}
+	call_part(call, SLICE("]}"));
+	return true;
+}
+
+/* ---- writing ---- */
+
+/* What the role will be called: the body's name renames, or names a new one. */
+static struct slice wanted_name(const struct call *call)
+{
+	const json_t *name = call_member(call, "name");
+
+	if (name == NULL)
+		return call->parameters[1];
+	return (struct slice){ json_string_value(name), json_string_length(name) };
+}
+
+static bool names_subscriptions(const json_t *body)
+{
+	return json_object_get(json_object_get(body, "subscribeParams"), "subscribeToRoles") !=
+	       NULL;
+}
+
+/* What only the stored template can tell: a name of the path that the call would make, and room for
+ * one more. */
+static bool check_new(struct call *call, const struct template_record *record, struct fault *fault)
+{
+	size_t most = template_roles_most();
+
+	if (call_member(call, "name") == NULL &&
+	    !schema_text_obeys(&role_name_text, call->parameters[1]))
+		return fault_set(fault, FAULT_BAD_REQUEST, "the role name in the path %s",
+				 role_name_text.sentence);
+	if (record->role_count >= most)
+		findings_add(&call->findings, "/roles", "must be at most %zu roles", most);
+	return findings_result(&call->findings, fault);
+}
+
+static bool is_taken(const struct target *target, struct slice name)
+{
+	size_t holder = template_role_index(&target->record, name);
+
+	return holder < target->record.role_count && holder != target->index;
+}
+
+/* The result is made before the conditions are looked at, and a conflict is told after both
+ * (decisions.md section 1, "Order of checks"); nothing is stored before all three are passed. */
+static bool save(struct call *call, struct target *target, bool exists, uint64_t condition,
+		 json_t *document, struct fault *fault)
+{
+	struct template_record *record = &target->record;
+	struct slice name = wanted_name(call);
+	bool name_is_taken = is_taken(target, name);
+	const struct template_role *role;
+
+	template_set_role(call, record, target->index, name, document,
+			  names_subscriptions(call->body));
+	record->updated = call->now;
+	record->etag = store_number(call->transaction);
+	if (!template_assemble(call, record, fault) ||
+	    !call_precondition(call, exists, condition, fault))
+		return false;
+	if (name_is_taken)
+		return fault_set(fault, FAULT_CONFLICT, "Overwrite error");
+	if (!template_put(call, record, fault))
+		return false;
+	role = &record->roles[target->index];
+	call_etag(call, role->etag);
+	return call_answer(call, role->text);
+}
+
+bool roles_put(struct call *call, struct fault *fault)
+{
+	struct target target;
+	bool exists;
+
+	if (!find(call, &target, fault))
+		return false;
+	exists = target.index < target.record.role_count;
+	if (!exists && !check_new(call, &target.record, fault))
+		return false;
+	return save(call, &target, exists, exists ? target.record.roles[target.index].etag : 0,
+		    call->body, fault);
+}
+
+bool roles_patch(struct call *call, struct fault *fault)
+{
+	struct target target;
+	json_t *document;
+
+	if (!load(call, &target, fault))
+		return false;
+	document = template_role_document(call, &target.record.roles[target.index]);
+	document_merge(&role_shape, document, call->body);
+	return document_finish(&role_shape, document, &call->findings, fault) &&
+	       save(call, &target, true, target.record.roles[target.index].etag, document, fault);
+}
+
+bool roles_delete(struct call *call, struct fault *fault)
+{
+	struct target target;
+
+	if (!load(call, &target, fault) ||
+	    !call_precondition(call, true, target.record.roles[target.index].etag, fault) ||
+	    !template_remove_role(call, &target.record, target.index, fault))
+		return false;
+	target.record.updated = call->now;
+	target.record.etag = store_number(call->transaction);
+	return template_assemble(call, &target.record, fault) &&
+	       template_put(call, &target.record, fault) && call_answer_nothing(call);
+}

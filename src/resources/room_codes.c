@@ -1,0 +1,295 @@
+/* See resources/room_codes.h. The calls that name a room refuse in this order: room not found, room
+ * disabled, role not found. Calls that look at the codes of a room begin reading and start again as
+ * a write only when there is something to make.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "resources/room_codes.h"
+
+#include "base/text.h"
+#include "resources/code_life.h"
+#include "resources/lists.h"
+#include "rules/room_code_rules.h"
+
+/* A room with its template and its codes. */
+struct subject {
+	struct room_record room;
+	struct template_record owner;
+	struct room_codes codes;
+};
+
+static bool load_rest(struct call *call, struct subject *subject, struct fault *fault)
+{
+	return template_load(call, &subject->room.template_id, &subject->owner, fault) &&
+	       codes_load(call, &subject->room.id, &subject->codes, fault);
+}
+
+/* The room that the path names, enabled. */
+static bool load(struct call *call, struct subject *subject, struct fault *fault)
+{
+	if (!room_load_named(call, call->parameters[0], &subject->room, fault))
+		return false;
+	if (!subject->room.is_enabled)
+		return fault_set(fault, FAULT_FORBIDDEN, "Room is disabled");
+	return load_rest(call, subject, fault);
+}
+
+/* ---- what is answered ---- */
+
+static struct slice code_text(struct call *call, const struct subject *subject, size_t index,
+			      const struct shown_code *shown)
+{
+	char room[ID_TEXT_SIZE + 1], created[TEXT_TIME_SIZE], updated[TEXT_TIME_SIZE];
+	struct buffer text = BUFFER_INITIAL(call->arena);
+
+	id_print(&subject->room.id, room);
+	text_time_seconds(shown->created * 1000, created);
+	text_time_seconds(shown->updated * 1000, updated);
+	document_write(
+		&room_code_shape,
+		arena_json(call->arena, json_pack("{s:s, s:s, s:s%, s:b, s:s, s:s}", "code",
+						  subject->codes.codes[index].letters, "room_id",
+						  room, "role", shown->role.data, shown->role.size,
+						  "enabled", shown->is_enabled, "created_at",
+						  created, "updated_at", updated)),
+		(struct slice){ 0 }, false, &text);
+	return buffer_slice(&text);
+}
+
+static bool answer_code(struct call *call, const struct subject *subject, size_t index,
+			struct fault *fault)
+{
+	struct shown_code shown;
+
+	return code_show(call, &subject->codes, index, &subject->owner, &shown, fault) &&
+	       call_answer(call, code_text(call, subject, index, &shown));
+}
+
+/* ---- making ---- */
+
+static bool lacks_a_code(const struct subject *subject)
+{
+	for (size_t i = 0; i < subject->owner.role_count; i++) {
+		if (codes_oldest_enabled(&subject->codes, subject->owner.roles[i].identity) ==
+		    subject->codes.count)
+			return true;
+	}
+	return !subject->codes.was_asked || codes_are_due(&subject->codes, &subject->owner);
+}
+
+static bool make_lacking(struct call *call, struct subject *subject, struct fault *fault)
+{
+	struct room_codes *codes = &subject->codes;
+
+	if (!codes_make_due(call, codes, &subject->owner, fault))
+		return false;
+	for (size_t i = 0; i < subject->owner.role_count; i++) {
+		uint32_t identity = subject->owner.roles[i].identity;
+
+		if (codes_oldest_enabled(codes, identity) == codes->count &&
+		    !codes_add(call, codes, identity, call->now / 1000, fault))
+			return false;
+	}
+	codes->was_asked = true;
+	return codes_put(call, codes, fault);
+}
+
+bool room_codes_create_all(struct call *call, struct fault *fault)
+{
+	struct subject subject;
+	struct shown_code shown;
+
+	if (!load(call, &subject, fault))
+		return false;
+	if (lacks_a_code(&subject)) {
+		if (!call_is_writing(call))
+			return call_write_instead(call);
+		if (!make_lacking(call, &subject, fault))
+			return false;
+	}
+	call_answer(call, SLICE("{\"data\":["));
+	for (size_t i = 0; i < subject.owner.role_count; i++) {
+		size_t index = codes_oldest_enabled(&subject.codes,
+						    subject.owner.roles[i].identity);
+
+		if (!code_show(call, &subject.codes, index, &subject.owner, &shown, fault))
+			return false;
+		if (i > 0)
+			call_part(call, SLICE(","));
+		call_part(call, code_text(call, &subject, index, &shown));
+	}
+	call_part(call, SLICE("]}"));
+	return true;
+}
+
+static bool check_enabled_count(const struct subject *subject, struct fault *fault)
+{
+	if (codes_count_enabled(&subject->codes, &subject->owner) >= CODES_ENABLED_MOST)
+		return fault_set(fault, FAULT_CONFLICT, "the room has %d enabled codes, the most",
+				 CODES_ENABLED_MOST);
+	return true;
+}
+
+bool room_codes_create(struct call *call, struct fault *fault)
+{
+	struct subject subject;
+	size_t role;
+
+	if (!load(call, &subject, fault))
+		return false;
+	role = template_role_index(&subject.owner, call->parameters[1]);
+	if (role == subject.owner.role_count)
+		return fault_set(fault, FAULT_NOT_FOUND, "role not found");
+	if (!codes_make_due(call, &subject.codes, &subject.owner, fault))
+		return false;
+	if (subject.codes.count >= CODES_MOST)
+		return fault_set(fault, FAULT_CONFLICT, "the room has %d codes, the most",
+				 CODES_MOST);
+	return check_enabled_count(&subject, fault) &&
+	       codes_add(call, &subject.codes, subject.owner.roles[role].identity, call->now / 1000,
+			 fault) &&
+	       codes_put(call, &subject.codes, fault) &&
+	       answer_code(call, &subject, subject.codes.count - 1, fault);
+}
+
+/* ---- the list ---- */
+
+/* The index of the first code after `start`. */
+static bool place_of_start(const struct call *call, const struct subject *subject, size_t *place,
+			   struct fault *fault)
+{
+	struct slice start = call_query_text(call, "start");
+	size_t index;
+
+	*place = 0;
+	if (start.data == NULL)
+		return true;
+	index = codes_index(&subject->codes, start);
+	if (index == subject->codes.count)
+		return fault_detail(fault, FAULT_INVALID_QUERY,
+				    "start: must be a code of this room");
+	*place = index + 1;
+	return true;
+}
+
+static bool add_codes(struct call *call, const struct subject *subject, size_t place,
+		      struct list *list, bool *shows_role, struct fault *fault)
+{
+	const json_t *enabled = json_object_get(call->query, "enabled");
+	struct slice role = call_query_text(call, "role");
+	struct shown_code shown;
+
+	for (size_t i = 0; i < subject->codes.count; i++) {
+		bool is_of_role;
+
+		if (!code_show(call, &subject->codes, i, &subject->owner, &shown, fault))
+			return false;
+		is_of_role = role.data == NULL || slice_equal(role, shown.role);
+		*shows_role = *shows_role || is_of_role;
+		if (i < place || !is_of_role || list_is_full(list) ||
+		    (enabled != NULL && json_is_true(enabled) != shown.is_enabled))
+			continue;
+		list_add(list, slice_of(subject->codes.codes[i].letters));
+		call_part(call, code_text(call, subject, i, &shown));
+	}
+	return true;
+}
+
+bool room_codes_list(struct call *call, struct fault *fault)
+{
+	struct slice role = call_query_text(call, "role");
+	struct subject subject;
+	struct list list;
+	size_t place;
+	bool shows_role;
+
+	if (!room_load_named(call, call->parameters[0], &subject.room, fault) ||
+	    !load_rest(call, &subject, fault))
+		return false;
+	if (codes_are_due(&subject.codes, &subject.owner) && subject.room.is_enabled) {
+		if (!call_is_writing(call))
+			return call_write_instead(call);
+		if (!codes_make_due(call, &subject.codes, &subject.owner, fault) ||
+		    !codes_put(call, &subject.codes, fault))
+			return false;
+	}
+	if (!place_of_start(call, &subject, &place, fault))
+		return false;
+	if (!subject.room.is_enabled)
+		return fault_set(fault, FAULT_FORBIDDEN, "Room is disabled");
+	list_begin(call, &list);
+	shows_role = role.data == NULL ||
+		     template_role_index(&subject.owner, role) < subject.owner.role_count;
+	if (!add_codes(call, &subject, place, &list, &shows_role, fault))
+		return false;
+	if (!shows_role)
+		return fault_set(fault, FAULT_NOT_FOUND, "role not found");
+	return list_close(&list);
+}
+
+/* ---- by code ---- */
+
+/* Another account's code is one that does not exist. */
+static bool load_by_code(struct call *call, struct slice letters, struct subject *subject,
+			 size_t *index, struct fault *fault)
+{
+	struct id account, room;
+	bool is_there;
+
+	if (!code_find(call, letters, &account, &room, &is_there, fault))
+		return false;
+	if (!is_there || id_compare(&account, &call->account) != 0)
+		return fault_set(fault, FAULT_NOT_FOUND, "room code not found");
+	if (!room_load(call, &room, &subject->room, fault) || !load_rest(call, subject, fault))
+		return false;
+	*index = codes_index(&subject->codes, letters);
+	if (*index == subject->codes.count)
+		return fault_cause(fault, FAULT_UNAVAILABLE, 0,
+				   "a code leads to a room that does not have it");
+	return true;
+}
+
+bool room_codes_get(struct call *call, struct fault *fault)
+{
+	struct subject subject;
+	size_t index;
+
+	return load_by_code(call, call->parameters[0], &subject, &index, fault) &&
+	       answer_code(call, &subject, index, fault);
+}
+
+static bool switch_code(struct call *call, struct slice letters, struct fault *fault)
+{
+	bool enables = json_is_true(call_member(call, "enabled"));
+	struct subject subject;
+	struct shown_code shown;
+	struct code *code;
+	size_t index;
+
+	if (!load_by_code(call, letters, &subject, &index, fault) ||
+	    !code_show(call, &subject.codes, index, &subject.owner, &shown, fault))
+		return false;
+	if (enables && !shown.has_role)
+		return fault_set(fault, FAULT_FORBIDDEN, "the role of this code was deleted");
+	if (enables == shown.is_enabled)
+		return answer_code(call, &subject, index, fault);
+	if (!codes_make_due(call, &subject.codes, &subject.owner, fault) ||
+	    (enables && !check_enabled_count(&subject, fault)))
+		return false;
+	code = &subject.codes.codes[index];
+	code->is_enabled = enables;
+	code->updated = call->now / 1000;
+	return codes_put(call, &subject.codes, fault) && answer_code(call, &subject, index, fault);
+}
+
+bool room_codes_switch(struct call *call, struct fault *fault)
+{
+	const json_t *code = call_member(call, "code");
+
+	return switch_code(
+		call, (struct slice){ json_string_value(code), json_string_length(code) }, fault);
+}
+
+bool room_codes_switch_named(struct call *call, struct fault *fault)
+{
+	return switch_code(call, call->parameters[0], fault);
+}

@@ -1,0 +1,246 @@
+/* See resources/room_record.h.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "resources/room_record.h"
+
+#include "base/text.h"
+#include "resources/packed.h"
+#include "rules/room_rules.h"
+
+#define VERSION 1
+#define PIECES 3
+
+/* ---- the stored form ---- */
+
+bool room_put(struct call *call, const struct room_record *record, struct fault *fault)
+{
+	struct buffer value = BUFFER_INITIAL(call->arena);
+
+	packed_put_number(&value, VERSION, 1);
+	packed_put_id(&value, &record->template_id);
+	packed_put_number(&value, (uint64_t)record->created, 8);
+	packed_put_number(&value, (uint64_t)record->updated, 8);
+	packed_put_number(&value, record->etag, 8);
+	packed_put_number(&value, record->is_enabled, 1);
+	packed_put_number(&value, record->follows_template, 1);
+	packed_put_text(&value, record->name);
+	packed_put_text(&value, record->recording);
+	packed_put_text(&value, record->hidden);
+	for (size_t i = 0; i < PIECES; i++)
+		packed_put_text(&value, record->pieces[i]);
+	return store_put(call->transaction, STORE_ROOM,
+			 account_key(call->arena, &call->account, id_slice(&record->id)),
+			 buffer_slice(&value), fault);
+}
+
+static bool decode(struct packed *reader, struct room_record *record)
+{
+	bool is_right = packed_number(reader, 1) == VERSION;
+
+	record->template_id = packed_id(reader);
+	record->created = (int64_t)packed_number(reader, 8);
+	record->updated = (int64_t)packed_number(reader, 8);
+	record->etag = packed_number(reader, 8);
+	record->is_enabled = packed_number(reader, 1) != 0;
+	record->follows_template = packed_number(reader, 1) != 0;
+	record->name = packed_text(reader);
+	record->recording = packed_text(reader);
+	record->hidden = packed_text(reader);
+	for (size_t i = 0; i < PIECES; i++)
+		record->pieces[i] = packed_text(reader);
+	return is_right && packed_ended(reader);
+}
+
+bool room_load(struct call *call, const struct id *id, struct room_record *record,
+	       struct fault *fault)
+{
+	struct slice key = account_key(call->arena, &call->account, id_slice(id));
+	struct slice value;
+	struct packed reader;
+
+	*record = (struct room_record){ .id = *id };
+	if (!store_get(call->transaction, STORE_ROOM, key, &value, fault))
+		return false;
+	if (value.data == NULL)
+		return fault_set(fault, FAULT_NOT_FOUND, "room not found");
+	reader = (struct packed){ .rest = value };
+	if (!decode(&reader, record))
+		return packed_damaged("room", key, fault);
+	call_after(call, record->updated);
+	return true;
+}
+
+bool room_load_named(struct call *call, struct slice text, struct room_record *record,
+		     struct fault *fault)
+{
+	struct id id;
+
+	if (!id_parse(text, &id))
+		return fault_set(fault, FAULT_NOT_FOUND, "room not found");
+	return room_load(call, &id, record, fault);
+}
+
+/* ---- the answer ---- */
+
+static void append_string(struct call *call, struct buffer *text, struct slice value)
+{
+	buffer_append_json(text, arena_json(call->arena, json_stringn(value.data, value.size)));
+}
+
+struct slice room_text(struct call *call, const struct room_record *record,
+		       const struct template_record *owner, struct slice recording)
+{
+	struct buffer text = BUFFER_INITIAL(call->arena);
+
+	if (recording.data == NULL)
+		recording = record->follows_template ? owner->recording : record->recording;
+	buffer_append(&text, record->pieces[0]);
+	buffer_append(&text, recording);
+	buffer_append(&text, record->pieces[1]);
+	append_string(call, &text, owner->name);
+	buffer_append(&text, record->pieces[2]);
+	return buffer_slice(&text);
+}
+
+uint64_t room_etag(const struct room_record *record, const struct template_record *owner)
+{
+	return record->etag > owner->rooms_etag ? record->etag : owner->rooms_etag;
+}
+
+json_t *room_document(struct call *call, const struct room_record *record)
+{
+	struct buffer text = BUFFER_INITIAL(call->arena);
+	json_t *document;
+
+	buffer_append(&text, record->pieces[0]);
+	buffer_append(&text, record->follows_template ? SLICE("null") : record->recording);
+	buffer_append(&text, record->pieces[1]);
+	buffer_append(&text, SLICE("null"));
+	buffer_append(&text, record->pieces[2]);
+	document = arena_json(call->arena, json_loadb(text.data, text.size, 0, NULL));
+	if (record->follows_template)
+		json_object_del(document, "recording_info");
+	document_unhide(&room_shape, document,
+			arena_json(call->arena,
+				   json_loadb(record->hidden.data, record->hidden.size, 0, NULL)));
+	return document;
+}
+
+static void set_text(json_t *document, const char *name, const char *value)
+{
+	json_object_set_new(document, name, json_string(value));
+}
+
+/* The members that are the service's. */
+static void set_fixed(struct call *call, const struct room_record *record, json_t *document)
+{
+	char id[ID_TEXT_SIZE + 1], time[TEXT_TIME_SIZE];
+
+	id_print(&record->id, id);
+	set_text(document, "id", id);
+	id_print(&record->template_id, id);
+	set_text(document, "template_id", id);
+	set_text(document, "customer_id", call->account_text);
+	set_text(document, "customer", call->account_text);
+	text_time_milliseconds(record->created, time);
+	set_text(document, "created_at", time);
+	text_time_milliseconds(record->updated, time);
+	set_text(document, "updated_at", time);
+	json_object_set_new(document, "name", json_stringn(record->name.data, record->name.size));
+	json_object_set_new(document, "enabled", json_boolean(record->is_enabled));
+	json_object_set_new(document, "recording_source_template",
+			    json_boolean(record->follows_template));
+}
+
+/* Members whose value is the template's end a piece: what follows the colon is put in by room_text. */
+static bool is_the_templates(const struct field *field)
+{
+	return strcmp(field->name, "recording_info") == 0 || strcmp(field->name, "template") == 0;
+}
+
+static void write_pieces(struct call *call, struct room_record *record, const json_t *document)
+{
+	struct buffer piece = BUFFER_INITIAL(call->arena);
+	size_t n = 0;
+
+	buffer_append_byte(&piece, '{');
+	for (size_t i = 0; i < room_shape.field_count; i++) {
+		const struct field *field = &room_shape.fields[i];
+		const json_t *value = json_object_get(document, field->name);
+
+		if (!is_the_templates(field) && value == NULL && field->standard == NULL)
+			continue;
+		if (i > 0)
+			buffer_append_byte(&piece, ',');
+		append_string(call, &piece, slice_of(field->name));
+		buffer_append_byte(&piece, ':');
+		if (is_the_templates(field)) {
+			record->pieces[n++] = buffer_slice(&piece);
+			piece = BUFFER_INITIAL(call->arena);
+		} else {
+			document_write_member(field, value, false, &piece);
+		}
+	}
+	buffer_append_byte(&piece, '}');
+	record->pieces[n] = buffer_slice(&piece);
+}
+
+static struct slice written_recording(struct call *call, const json_t *document)
+{
+	const json_t *recording = json_object_get(document, "recording_info");
+	struct buffer text = BUFFER_INITIAL(call->arena);
+
+	if (recording == NULL)
+		return SLICE("");
+	document_write(&recording_info_shape, recording, (struct slice){ 0 }, false, &text);
+	return buffer_slice(&text);
+}
+
+void room_set_document(struct call *call, struct room_record *record, json_t *document)
+{
+	struct buffer hidden = BUFFER_INITIAL(call->arena);
+
+	set_fixed(call, record, document);
+	write_pieces(call, record, document);
+	record->recording = written_recording(call, document);
+	buffer_append_json(&hidden, document_hidden(call->arena, &room_shape, document));
+	record->hidden = buffer_slice(&hidden);
+}
+
+/* ---- names ---- */
+
+static struct slice name_key(struct call *call, struct slice name)
+{
+	return account_key(call->arena, &call->account, text_lower(call->arena, name));
+}
+
+bool room_find_name(struct call *call, struct slice name, struct id *id, bool *is_there,
+		    struct fault *fault)
+{
+	struct slice key = name_key(call, name);
+	struct slice value;
+
+	*is_there = false;
+	if (key.size > STORE_KEY_MAX)
+		return true; /* asked for in a list: no name is that long */
+	if (!store_get(call->transaction, STORE_ROOM_NAME, key, &value, fault))
+		return false;
+	*is_there = value.data != NULL;
+	if (!*is_there)
+		return true;
+	if (value.size != ID_SIZE)
+		return packed_damaged("room name", key, fault);
+	memcpy(id->bytes, value.data, ID_SIZE);
+	return true;
+}
+
+bool room_put_name(struct call *call, struct slice name, const struct id *id, struct fault *fault)
+{
+	return store_put(call->transaction, STORE_ROOM_NAME, name_key(call, name), id_slice(id),
+			 fault);
+}
+
+bool room_remove_name(struct call *call, struct slice name, struct fault *fault)
+{
+	return store_remove(call->transaction, STORE_ROOM_NAME, name_key(call, name), fault);
+}

@@ -1,0 +1,384 @@
+/* See resources/template_parts.h.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "resources/template_parts.h"
+
+#include <assert.h>
+
+#include "rules/destination_rules.h"
+#include "rules/role_rules.h"
+#include "rules/room_rules.h"
+#include "rules/template_rules.h"
+
+static struct slice json_slice(const json_t *text)
+{
+	return (struct slice){ json_string_value(text), json_string_length(text) };
+}
+
+/* What is stored was written by us, and its checksum is right: it parses. */
+static json_t *stored_json(struct call *call, struct slice text)
+{
+	return arena_json(call->arena, json_loadb(text.data, text.size, 0, NULL));
+}
+
+static struct slice written(struct call *call, const struct shape *shape, const json_t *document,
+			    struct slice key, bool echo)
+{
+	struct buffer text = BUFFER_INITIAL(call->arena);
+
+	document_write(shape, document, key, echo, &text);
+	return buffer_slice(&text);
+}
+
+static struct slice hidden_text(struct call *call, const struct shape *shape,
+				const json_t *document)
+{
+	struct buffer text = BUFFER_INITIAL(call->arena);
+
+	buffer_append_json(&text, document_hidden(call->arena, shape, document));
+	return buffer_slice(&text);
+}
+
+/* Sets a part and its hidden members; the ETag number moves only when one of them changed. */
+static void set_part(struct call *call, struct slice text, struct slice hidden, struct slice *part,
+		     struct slice *hidden_part, uint64_t *etag)
+{
+	if (!slice_equal(*part, text) || !slice_equal(*hidden_part, hidden))
+		*etag = store_number(call->transaction);
+	*part = text;
+	*hidden_part = hidden;
+}
+
+/* ---- settings ---- */
+
+static json_t *member_at(const json_t *document, const char *first, const char *second)
+{
+	return json_object_get(json_object_get(document, first), second);
+}
+
+/* "A body that has an upload with the stored type and location and no credentials keeps the stored
+ * ones." */
+static void keep_credentials(struct call *call, const struct template_record *record,
+			     const json_t *settings)
+{
+	json_t *upload = member_at(settings, "recording", "upload");
+	const json_t *stored, *credentials;
+
+	if (upload == NULL || json_object_get(upload, "credentials") != NULL ||
+	    record->hidden_settings.size == 0)
+		return;
+	stored = template_settings_document(call, record);
+	stored = member_at(stored, "recording", "upload");
+	credentials = json_object_get(stored, "credentials");
+	if (credentials != NULL &&
+	    json_equal(json_object_get(stored, "type"), json_object_get(upload, "type")) &&
+	    json_equal(json_object_get(stored, "location"), json_object_get(upload, "location")))
+		json_object_set_new(upload, "credentials", json_deep_copy(credentials));
+}
+
+/* What rooms that follow their template show: the recording, with the names rooms have for it. */
+static struct slice room_recording(struct call *call, const json_t *settings)
+{
+	const json_t *recording = json_object_get(settings, "recording");
+	json_t *upload = json_object_get(recording, "upload");
+	json_t *shown = arena_json(call->arena, json_object());
+
+	if (json_object_get(recording, "enabled") != NULL)
+		json_object_set(shown, "enabled", json_object_get(recording, "enabled"));
+	if (upload != NULL)
+		json_object_set(shown, "upload_info", upload);
+	return written(call, &recording_info_shape, shown, (struct slice){ 0 }, false);
+}
+
+static struct slice region_of(const json_t *settings)
+{
+	const json_t *region = json_object_get(settings, "region");
+	struct slice standard = slice_of(shape_field(&settings_shape, "region")->standard);
+
+	if (region != NULL)
+		return json_slice(region);
+	return (struct slice){ standard.data + 1, standard.size - 2 }; /* without its quotes */
+}
+
+void template_set_settings(struct call *call, struct template_record *record, json_t *settings,
+			   const json_t *sent, enum part_origin origin)
+{
+	struct slice recording;
+
+	if (json_object_get(member_at(sent, "recording", "upload"), "credentials") != NULL)
+		record->echo = written(call, &settings_shape, settings, (struct slice){ 0 }, true);
+	if (origin == PART_REPLACED)
+		keep_credentials(call, record, settings);
+	set_part(call, written(call, &settings_shape, settings, (struct slice){ 0 }, false),
+		 hidden_text(call, &settings_shape, settings), &record->settings,
+		 &record->hidden_settings, &record->settings_etag);
+	record->region = region_of(settings);
+	recording = room_recording(call, settings);
+	if (!slice_equal(recording, record->recording))
+		record->rooms_etag = store_number(call->transaction);
+	record->recording = recording;
+}
+
+json_t *template_settings_document(struct call *call, const struct template_record *record)
+{
+	json_t *document = stored_json(call, record->settings);
+
+	document_unhide(&settings_shape, document, stored_json(call, record->hidden_settings));
+	return document;
+}
+
+/* ---- destinations ---- */
+
+/* "browserRecordings.*.role not supplied for a stored destination of that name is kept." */
+static void keep_recording_roles(struct call *call, const struct template_record *record,
+				 const json_t *destinations)
+{
+	const json_t *stored;
+	const char *name;
+	json_t *recording;
+
+	if (record->hidden_destinations.size == 0)
+		return;
+	stored = json_object_get(stored_json(call, record->hidden_destinations),
+				 "browserRecordings");
+	json_object_foreach(json_object_get(destinations, "browserRecordings"), name, recording) {
+		json_t *role = member_at(stored, name, "role");
+
+		if (role != NULL && json_object_get(recording, "role") == NULL)
+			json_object_set(recording, "role", role);
+	}
+}
+
+void template_set_destinations(struct call *call, struct template_record *record,
+			       json_t *destinations, const json_t *sent, enum part_origin origin)
+{
+	(void)sent; /* nothing of destinations is echoed */
+	if (origin == PART_REPLACED)
+		keep_recording_roles(call, record, destinations);
+	set_part(call, written(call, &destinations_shape, destinations, (struct slice){ 0 }, false),
+		 hidden_text(call, &destinations_shape, destinations), &record->destinations,
+		 &record->hidden_destinations, &record->destinations_etag);
+}
+
+json_t *template_destinations_document(struct call *call, const struct template_record *record)
+{
+	json_t *document = stored_json(call, record->destinations);
+
+	document_unhide(&destinations_shape, document,
+			stored_json(call, record->hidden_destinations));
+	return document;
+}
+
+/* ---- roles ---- */
+
+size_t template_roles_most(void)
+{
+	const struct field *roles = shape_field(&template_shape, "roles");
+
+	assert(roles != NULL && roles->most > 0);
+	return roles->most;
+}
+
+json_t *template_role_document(struct call *call, const struct template_role *role)
+{
+	return stored_json(call, role->text);
+}
+
+static json_t *subscriptions(const json_t *role)
+{
+	return member_at(role, "subscribeParams", "subscribeToRoles");
+}
+
+/* "not supplied gets the names of all roles that the template has after the request" */
+static void fill_subscriptions(json_t *role, json_t *names)
+{
+	json_t *parameters = json_object_get(role, "subscribeParams");
+
+	if (subscriptions(role) != NULL)
+		return;
+	if (parameters == NULL) {
+		parameters = json_object();
+		json_object_set_new(role, "subscribeParams", parameters);
+	}
+	json_object_set(parameters, "subscribeToRoles", names);
+}
+
+static size_t index_of_name(const json_t *names, struct slice name)
+{
+	size_t i = 0;
+
+	while (i < json_array_size(names) &&
+	       !slice_equal(json_slice(json_array_get(names, i)), name))
+		i++;
+	return i;
+}
+
+/* Takes a name out of a list, or puts another in its place, unless that is in the list already.
+ * Says whether the list changed. */
+static bool replace_name(json_t *names, struct slice name, const struct slice *other)
+{
+	size_t i = index_of_name(names, name);
+
+	if (i == json_array_size(names))
+		return false;
+	if (other == NULL || index_of_name(names, *other) < json_array_size(names))
+		json_array_remove(names, i);
+	else
+		json_array_set_new(names, i, json_stringn(other->data, other->size));
+	return true;
+}
+
+static void set_role_text(struct call *call, struct template_role *role, struct slice text)
+{
+	if (!slice_equal(role->text, text))
+		role->etag = store_number(call->transaction);
+	role->text = text;
+}
+
+/* The same in every role of the record but the one at `index`. Roles that do not name it keep
+ * their bytes. */
+static void replace_name_in_others(struct call *call, struct template_record *record, size_t index,
+				   struct slice name, const struct slice *other)
+{
+	for (size_t i = 0; i < record->role_count; i++) {
+		struct template_role *role = &record->roles[i];
+		json_t *document;
+
+		if (i == index)
+			continue;
+		document = template_role_document(call, role);
+		if (replace_name(subscriptions(document), name, other))
+			set_role_text(call, role,
+				      written(call, &role_shape, document, role->name, false));
+	}
+}
+
+static json_t *names_of_roles(struct call *call, const struct template_record *record)
+{
+	json_t *names = arena_json(call->arena, json_array());
+
+	for (size_t i = 0; i < record->role_count; i++)
+		json_array_append_new(names, json_stringn(record->roles[i].name.data,
+							  record->roles[i].name.size));
+	return names;
+}
+
+/* Roles with room for one more, so that a new one can be added in place. */
+static void make_room_for_role(struct call *call, struct template_record *record)
+{
+	struct template_role *roles = arena_zero(call->arena,
+						 (record->role_count + 1) * sizeof *roles);
+
+	if (record->role_count > 0)
+		memcpy(roles, record->roles, record->role_count * sizeof *roles);
+	record->roles = roles;
+}
+
+void template_set_role(struct call *call, struct template_record *record, size_t index,
+		       struct slice name, json_t *document, bool names_sent)
+{
+	struct template_role *role;
+	struct slice former;
+
+	if (index == record->role_count) {
+		make_room_for_role(call, record);
+		record->roles[index].identity = ++record->last_identity;
+		record->roles[index].added = call->now;
+		record->roles[index].name = name;
+		record->role_count++;
+	}
+	role = &record->roles[index];
+	former = role->name;
+	role->name = arena_copy(call->arena, name);
+	if (!slice_equal(former, name)) {
+		replace_name_in_others(call, record, index, former, &role->name);
+		if (!names_sent)
+			replace_name(subscriptions(document), former, &role->name);
+	}
+	fill_subscriptions(document, names_of_roles(call, record));
+	set_role_text(call, role, written(call, &role_shape, document, role->name, false));
+}
+
+bool template_remove_role(struct call *call, struct template_record *record, size_t index,
+			  struct fault *fault)
+{
+	struct template_role gone = record->roles[index];
+
+	if (!template_bury_role(call, record, &gone, fault))
+		return false;
+	record->role_count--;
+	memmove(&record->roles[index], &record->roles[index + 1],
+		(record->role_count - index) * sizeof gone);
+	replace_name_in_others(call, record, record->role_count, gone.name, NULL);
+	return true;
+}
+
+/* A role whose list the request did not write loses the names of roles that are gone. */
+static void drop_gone_names(const json_t *document, const json_t *sent,
+			    const struct template_record *former, const json_t *roles)
+{
+	if (subscriptions(sent) != NULL)
+		return;
+	for (size_t i = 0; i < former->role_count; i++) {
+		struct slice name = former->roles[i].name;
+
+		if (json_object_getn(roles, name.data, name.size) == NULL)
+			replace_name(subscriptions(document), name, NULL);
+	}
+}
+
+static bool bury_missing(struct call *call, const struct template_record *former,
+			 const json_t *roles, struct fault *fault)
+{
+	for (size_t i = 0; i < former->role_count; i++) {
+		const struct template_role *role = &former->roles[i];
+
+		if (json_object_getn(roles, role->name.data, role->name.size) == NULL &&
+		    !template_bury_role(call, former, role, fault))
+			return false;
+	}
+	return true;
+}
+
+/* "compare by role name: same name, the codes stay": the identity stays. */
+static struct template_role role_named(struct call *call, struct template_record *record,
+				       const struct template_record *former, struct slice name)
+{
+	size_t i = template_role_index(former, name);
+
+	if (i < former->role_count)
+		return former->roles[i];
+	return (struct template_role){
+		.name = arena_copy(call->arena, name),
+		.identity = ++record->last_identity,
+		.added = call->now,
+	};
+}
+
+bool template_set_roles(struct call *call, struct template_record *record, json_t *roles,
+			const json_t *sent, struct fault *fault)
+{
+	const struct template_record former = *record;
+	json_t *names = arena_json(call->arena, json_array());
+	const char *name;
+	size_t length;
+	json_t *document;
+
+	if (!bury_missing(call, &former, roles, fault))
+		return false;
+	json_object_keylen_foreach(roles, name, length, document)
+		json_array_append_new(names, json_stringn(name, length));
+	record->role_count = 0;
+	record->roles = arena_zero(call->arena,
+				   (json_object_size(roles) + 1) * sizeof *record->roles);
+	json_object_keylen_foreach(roles, name, length, document)
+	{
+		struct template_role *role = &record->roles[record->role_count++];
+
+		*role = role_named(call, record, &former, (struct slice){ name, length });
+		drop_gone_names(document, json_object_getn(sent, name, length), &former, roles);
+		fill_subscriptions(document, names);
+		set_role_text(call, role, written(call, &role_shape, document, role->name, false));
+	}
+	return true;
+}

@@ -1,0 +1,359 @@
+/* See resources/template_record.h.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "resources/template_record.h"
+
+#include <assert.h>
+
+#include "base/text.h"
+#include "resources/account_record.h"
+#include "resources/packed.h"
+#include "store/sequence.h"
+
+#define VERSION 1
+
+/* ---- the stored form ---- */
+
+static void put_place(struct buffer *value, struct slice text, struct slice part)
+{
+	assert(part.data >= text.data && part.data + part.size <= text.data + text.size);
+	packed_put_number(value, (uint64_t)(part.data - text.data), 4);
+	packed_put_number(value, part.size, 4);
+}
+
+struct place {
+	size_t offset, size;
+};
+
+static struct place place_of(struct packed *reader)
+{
+	struct place place = { 0 };
+
+	place.offset = packed_number(reader, 4);
+	place.size = packed_number(reader, 4);
+	return place;
+}
+
+/* Places come before the text they point into, so they are resolved when it is known. */
+static bool resolve(struct slice text, struct place place, struct slice *part)
+{
+	if (place.offset > text.size || place.size > text.size - place.offset)
+		return false;
+	*part = (struct slice){ text.data + place.offset, place.size };
+	return true;
+}
+
+static void put_role(struct buffer *value, struct slice text, const struct template_role *role)
+{
+	packed_put_text(value, role->name);
+	packed_put_number(value, role->identity, 4);
+	packed_put_number(value, (uint64_t)role->added, 8);
+	packed_put_number(value, role->etag, 8);
+	put_place(value, text, role->text);
+}
+
+bool template_put(struct call *call, const struct template_record *record, struct fault *fault)
+{
+	struct buffer value = BUFFER_INITIAL(call->arena);
+
+	packed_put_number(&value, VERSION, 1);
+	packed_put_number(&value, (uint64_t)record->created, 8);
+	packed_put_number(&value, (uint64_t)record->updated, 8);
+	packed_put_number(&value, record->etag, 8);
+	packed_put_number(&value, record->settings_etag, 8);
+	packed_put_number(&value, record->destinations_etag, 8);
+	packed_put_number(&value, record->rooms_etag, 8);
+	packed_put_number(&value, record->last_identity, 4);
+	packed_put_text(&value, record->name);
+	packed_put_text(&value, record->region);
+	packed_put_text(&value, record->recording);
+	packed_put_text(&value, record->hidden_settings);
+	packed_put_text(&value, record->hidden_destinations);
+	put_place(&value, record->text, record->settings);
+	put_place(&value, record->text, record->destinations);
+	packed_put_number(&value, record->role_count, 2);
+	for (size_t i = 0; i < record->role_count; i++)
+		put_role(&value, record->text, &record->roles[i]);
+	packed_put_text(&value, record->text);
+	return store_put(call->transaction, STORE_TEMPLATE,
+			 account_key(call->arena, &call->account, id_slice(&record->id)),
+			 buffer_slice(&value), fault);
+}
+
+static bool decode(struct call *call, struct packed *reader, struct template_record *record)
+{
+	struct place settings, destinations, *places;
+	bool is_right = packed_number(reader, 1) == VERSION;
+
+	record->created = (int64_t)packed_number(reader, 8);
+	record->updated = (int64_t)packed_number(reader, 8);
+	record->etag = packed_number(reader, 8);
+	record->settings_etag = packed_number(reader, 8);
+	record->destinations_etag = packed_number(reader, 8);
+	record->rooms_etag = packed_number(reader, 8);
+	record->last_identity = (uint32_t)packed_number(reader, 4);
+	record->name = packed_text(reader);
+	record->region = packed_text(reader);
+	record->recording = packed_text(reader);
+	record->hidden_settings = packed_text(reader);
+	record->hidden_destinations = packed_text(reader);
+	settings = place_of(reader);
+	destinations = place_of(reader);
+	record->role_count = packed_number(reader, 2);
+	record->roles = arena_alloc(call->arena, (record->role_count + 1) * sizeof *record->roles);
+	places = arena_alloc(call->arena, (record->role_count + 1) * sizeof *places);
+	for (size_t i = 0; i < record->role_count; i++) {
+		struct template_role *role = &record->roles[i];
+
+		role->name = packed_text(reader);
+		role->identity = (uint32_t)packed_number(reader, 4);
+		role->added = (int64_t)packed_number(reader, 8);
+		role->etag = packed_number(reader, 8);
+		places[i] = place_of(reader);
+	}
+	record->text = packed_text(reader);
+	is_right = is_right && packed_ended(reader) &&
+		   resolve(record->text, settings, &record->settings) &&
+		   resolve(record->text, destinations, &record->destinations);
+	for (size_t i = 0; is_right && i < record->role_count; i++)
+		is_right = resolve(record->text, places[i], &record->roles[i].text);
+	return is_right;
+}
+
+bool template_find(struct call *call, const struct id *id, struct template_record *record,
+		   bool *is_there, struct fault *fault)
+{
+	struct slice key = account_key(call->arena, &call->account, id_slice(id));
+	struct slice value;
+	struct packed reader;
+
+	*record = (struct template_record){ .id = *id };
+	if (!store_get(call->transaction, STORE_TEMPLATE, key, &value, fault))
+		return false;
+	*is_there = value.data != NULL;
+	if (!*is_there)
+		return true;
+	reader = (struct packed){ .rest = value };
+	if (!decode(call, &reader, record))
+		return packed_damaged("template", key, fault);
+	call_after(call, record->updated);
+	return true;
+}
+
+bool template_load(struct call *call, const struct id *id, struct template_record *record,
+		   struct fault *fault)
+{
+	bool is_there;
+
+	if (!template_find(call, id, record, &is_there, fault))
+		return false;
+	if (!is_there)
+		return fault_set(fault, FAULT_NOT_FOUND, "template not found");
+	return true;
+}
+
+bool template_load_named(struct call *call, struct slice text, struct template_record *record,
+			 struct fault *fault)
+{
+	struct id id;
+
+	if (!id_parse(text, &id))
+		return fault_set(fault, FAULT_NOT_FOUND, "template not found");
+	return template_load(call, &id, record, fault);
+}
+
+size_t template_role_index(const struct template_record *record, struct slice name)
+{
+	size_t i = 0;
+
+	while (i < record->role_count && !slice_equal(record->roles[i].name, name))
+		i++;
+	return i;
+}
+
+/* ---- the text ---- */
+
+static void append_text_value(struct call *call, struct buffer *text, struct slice value)
+{
+	buffer_append_json(text, arena_json(call->arena, json_stringn(value.data, value.size)));
+}
+
+static void append_member(struct call *call, struct buffer *text, const char *name,
+			  const char *value)
+{
+	buffer_append_text(text, name);
+	append_text_value(call, text, slice_of(value));
+}
+
+/* Appends a part and gives where it stands, as an offset: the buffer moves when it grows. */
+static size_t append_part(struct buffer *text, struct slice part)
+{
+	size_t offset = text->size;
+
+	buffer_append(text, part);
+	return offset;
+}
+
+/* The members in the order of decisions.md section 1. `offsets` gets the places of the roles, the
+ * settings and the destinations. */
+static struct slice join(struct call *call, const struct template_record *record,
+			 struct slice settings, size_t *offsets)
+{
+	struct buffer text = BUFFER_INITIAL(call->arena);
+	char id[ID_TEXT_SIZE + 1], created[TEXT_TIME_SIZE], updated[TEXT_TIME_SIZE];
+
+	id_print(&record->id, id);
+	text_time_milliseconds(record->created, created);
+	text_time_milliseconds(record->updated, updated);
+	append_member(call, &text, "{\"id\":", id);
+	buffer_append_text(&text, ",\"name\":");
+	append_text_value(call, &text, record->name);
+	append_member(call, &text, ",\"customerId\":", call->account_text);
+	buffer_append_text(&text, ",\"roles\":{");
+	for (size_t i = 0; i < record->role_count; i++) {
+		if (i > 0)
+			buffer_append_byte(&text, ',');
+		append_text_value(call, &text, record->roles[i].name);
+		buffer_append_byte(&text, ':');
+		offsets[i] = append_part(&text, record->roles[i].text);
+	}
+	buffer_append_text(&text, "},\"settings\":");
+	offsets[record->role_count] = append_part(&text, settings);
+	buffer_append_text(&text, ",\"destinations\":");
+	offsets[record->role_count + 1] = append_part(&text, record->destinations);
+	append_member(call, &text, ",\"createdAt\":", created);
+	append_member(call, &text, ",\"updatedAt\":", updated);
+	append_member(call, &text, ",\"_id\":", id);
+	append_member(call, &text, ",\"customer\":", call->account_text);
+	buffer_append_byte(&text, '}');
+	return buffer_slice(&text);
+}
+
+bool template_assemble(struct call *call, struct template_record *record, struct fault *fault)
+{
+	size_t n = record->role_count;
+	size_t *offsets = arena_alloc(call->arena, (n + 2) * sizeof *offsets);
+
+	record->text = join(call, record, record->settings, offsets);
+	for (size_t i = 0; i < n; i++)
+		record->roles[i].text.data = record->text.data + offsets[i];
+	record->settings.data = record->text.data + offsets[n];
+	record->destinations.data = record->text.data + offsets[n + 1];
+	if (record->text.size > TEMPLATE_TEXT_MOST)
+		findings_add(&call->findings, "/roles",
+			     "must leave the template within %zu bytes, it would have %zu",
+			     TEMPLATE_TEXT_MOST, record->text.size);
+	return findings_result(&call->findings, fault);
+}
+
+struct slice template_answer(struct call *call, const struct template_record *record)
+{
+	size_t *offsets;
+
+	if (record->echo.data == NULL)
+		return record->text;
+	offsets = arena_alloc(call->arena, (record->role_count + 2) * sizeof *offsets);
+	return join(call, record, record->echo, offsets);
+}
+
+/* ---- roles that were deleted ---- */
+
+static struct slice buried_key(struct call *call, const struct id *template_id, uint32_t identity)
+{
+	struct buffer key = BUFFER_INITIAL(call->arena);
+
+	packed_put_id(&key, &call->account);
+	packed_put_id(&key, template_id);
+	packed_put_number(&key, identity, 4);
+	return buffer_slice(&key);
+}
+
+bool template_has_rooms(struct call *call, const struct id *id, bool *has_rooms,
+			struct fault *fault)
+{
+	struct sequence_walk walk;
+	struct id room;
+
+	*has_rooms = false;
+	for (int enabled = 0; enabled < 2 && !*has_rooms; enabled++) {
+		sequence_start(&walk, call->transaction,
+			       list_of_template_rooms(call, id, enabled != 0), NULL);
+		if (!sequence_next(&walk, &room, has_rooms, fault))
+			return false;
+	}
+	return true;
+}
+
+bool template_bury_role(struct call *call, const struct template_record *record,
+			const struct template_role *role, struct fault *fault)
+{
+	struct buffer value = BUFFER_INITIAL(call->arena);
+	bool has_rooms;
+
+	if (!template_has_rooms(call, &record->id, &has_rooms, fault))
+		return false;
+	if (!has_rooms)
+		return true;
+	packed_put_number(&value, VERSION, 1);
+	packed_put_text(&value, role->name);
+	packed_put_number(&value, (uint64_t)role->added, 8);
+	packed_put_number(&value, (uint64_t)call->now, 8);
+	return store_put(call->transaction, STORE_ROLE,
+			 buried_key(call, &record->id, role->identity), buffer_slice(&value),
+			 fault);
+}
+
+bool template_buried_role(struct call *call, const struct id *template_id, uint32_t identity,
+			  struct buried_role *role, struct fault *fault)
+{
+	struct slice key = buried_key(call, template_id, identity);
+	struct slice value;
+	struct packed reader;
+	uint64_t version;
+
+	if (!store_get(call->transaction, STORE_ROLE, key, &value, fault))
+		return false;
+	reader = (struct packed){ .rest = value };
+	version = packed_number(&reader, 1);
+	role->name = packed_text(&reader);
+	(void)packed_number(&reader, 8);
+	role->deleted = (int64_t)packed_number(&reader, 8);
+	if (!packed_ended(&reader) || version != VERSION)
+		return packed_damaged("role", key, fault);
+	return true;
+}
+
+/* ---- names ---- */
+
+bool template_find_name(struct call *call, struct slice name, struct id *id, bool *is_there,
+			struct fault *fault)
+{
+	struct slice key = account_key(call->arena, &call->account, name);
+	struct slice value;
+
+	*is_there = false;
+	if (key.size > STORE_KEY_MAX)
+		return true; /* asked for in a list: no name is that long */
+	if (!store_get(call->transaction, STORE_TEMPLATE_NAME, key, &value, fault))
+		return false;
+	*is_there = value.data != NULL;
+	if (!*is_there)
+		return true;
+	if (value.size != ID_SIZE)
+		return packed_damaged("template name", key, fault);
+	memcpy(id->bytes, value.data, ID_SIZE);
+	return true;
+}
+
+bool template_put_name(struct call *call, struct slice name, const struct id *id,
+		       struct fault *fault)
+{
+	return store_put(call->transaction, STORE_TEMPLATE_NAME,
+			 account_key(call->arena, &call->account, name), id_slice(id), fault);
+}
+
+bool template_remove_name(struct call *call, struct slice name, struct fault *fault)
+{
+	return store_remove(call->transaction, STORE_TEMPLATE_NAME,
+			    account_key(call->arena, &call->account, name), fault);
+}

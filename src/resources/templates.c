@@ -1,0 +1,453 @@
+/* See resources/templates.h. A write loads the record, sets the parts that change
+ * (template_parts.h), and ends in save(), which joins the text, looks at the conditions of the
+ * request and stores: in this order, because a faulty result is told before a failed condition.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "resources/templates.h"
+
+#include "resources/account_record.h"
+#include "resources/lists.h"
+#include "resources/packed.h"
+#include "resources/template_parts.h"
+#include "resources/template_record.h"
+#include "rules/destination_rules.h"
+#include "rules/template_rules.h"
+#include "store/sequence.h"
+
+static struct slice json_slice(const json_t *text)
+{
+	return (struct slice){ json_string_value(text), json_string_length(text) };
+}
+
+static bool is_same_id(const struct id *a, const struct id *b)
+{
+	return id_compare(a, b) == 0;
+}
+
+/* ---- the default mark ---- */
+
+/* NULL: the mark stays as it is. */
+static bool set_mark(struct call *call, const struct id *id, const json_t *mark,
+		     struct fault *fault)
+{
+	struct account_record account;
+	bool is_marked;
+
+	if (mark == NULL)
+		return true;
+	if (!account_load(call, &account, fault))
+		return false;
+	is_marked = account.has_default && is_same_id(&account.default_template, id);
+	if (is_marked == json_is_true(mark))
+		return true;
+	account.has_default = json_is_true(mark);
+	account.default_template = account.has_default ? *id : (struct id){ { 0 } };
+	return account_put(call, &account, fault);
+}
+
+/* ---- writing ---- */
+
+/* Every successful write to a template or one of its parts ends here. */
+static bool save(struct call *call, struct template_record *record, bool exists, uint64_t condition,
+		 struct fault *fault)
+{
+	record->updated = call->now;
+	record->etag = store_number(call->transaction);
+	return template_assemble(call, record, fault) &&
+	       call_precondition(call, exists, condition, fault);
+}
+
+static bool answer_template(struct call *call, const struct template_record *record)
+{
+	call_etag(call, record->etag);
+	return call_answer(call, template_answer(call, record));
+}
+
+static json_t *supplied_or_empty(struct call *call, const char *name)
+{
+	json_t *value = call_member(call, name);
+
+	return value != NULL ? value : arena_json(call->arena, json_object());
+}
+
+/* All parts out of the body, defaults where it has none. */
+static bool set_whole(struct call *call, struct template_record *record, struct fault *fault)
+{
+	template_set_settings(call, record, supplied_or_empty(call, "settings"),
+			      call_member(call, "settings"), PART_REPLACED);
+	template_set_destinations(call, record, supplied_or_empty(call, "destinations"),
+				  call_member(call, "destinations"), PART_REPLACED);
+	return template_set_roles(call, record, supplied_or_empty(call, "roles"),
+				  call_member(call, "roles"), fault);
+}
+
+static bool create(struct call *call, struct slice name, struct fault *fault)
+{
+	struct template_record record = { .name = name };
+	struct account_record account;
+
+	if (!account_load(call, &account, fault))
+		return false;
+	record.id = account_next_id(call, &account, &account.template_number);
+	record.created = call->now;
+	record.rooms_etag = store_number(call->transaction);
+	return account_put(call, &account, fault) && set_whole(call, &record, fault) &&
+	       save(call, &record, false, 0, fault) && template_put(call, &record, fault) &&
+	       template_put_name(call, name, &record.id, fault) &&
+	       sequence_add(call->transaction, list_of_templates(call), &record.id, fault) &&
+	       set_mark(call, &record.id, call_member(call, "default"), fault) &&
+	       answer_template(call, &record);
+}
+
+static bool overwrite(struct call *call, const struct id *id, struct fault *fault)
+{
+	struct template_record record;
+	uint64_t condition;
+
+	if (!template_load(call, id, &record, fault))
+		return false;
+	condition = record.etag;
+	return set_whole(call, &record, fault) && save(call, &record, true, condition, fault) &&
+	       template_put(call, &record, fault) &&
+	       set_mark(call, id, call_member(call, "default"), fault) &&
+	       answer_template(call, &record);
+}
+
+bool templates_create(struct call *call, struct fault *fault)
+{
+	const json_t *name = call_member(call, "name");
+	char generated[UUID_TEXT_SIZE];
+	struct id id;
+	bool is_there;
+
+	if (name == NULL) {
+		uuid_make(call->environment->clock, generated);
+		return create(call, arena_copy(call->arena, slice_of(generated)), fault);
+	}
+	if (!template_find_name(call, json_slice(name), &id, &is_there, fault))
+		return false;
+	return is_there ? overwrite(call, &id, fault) : create(call, json_slice(name), fault);
+}
+
+/* The part of a rename that comes before the precondition, and the one that comes after it. */
+static void set_name(struct call *call, struct template_record *record, const json_t *name)
+{
+	if (name == NULL || slice_equal(json_slice(name), record->name))
+		return;
+	record->name = json_slice(name);
+	record->rooms_etag = store_number(call->transaction);
+}
+
+static bool move_name(struct call *call, struct slice former, const struct template_record *record,
+		      struct fault *fault)
+{
+	struct id other;
+	bool is_there;
+
+	if (slice_equal(former, record->name))
+		return true;
+	if (!template_find_name(call, record->name, &other, &is_there, fault))
+		return false;
+	if (is_there)
+		return fault_set(fault, FAULT_CONFLICT, "Overwrite error");
+	return template_remove_name(call, former, fault) &&
+	       template_put_name(call, record->name, &record->id, fault);
+}
+
+bool templates_update(struct call *call, struct fault *fault)
+{
+	struct template_record record;
+	struct slice former;
+	uint64_t condition;
+	json_t *part;
+
+	if (!template_load_named(call, call->parameters[0], &record, fault))
+		return false;
+	former = record.name;
+	condition = record.etag;
+	if (!document_finish(&template_shape, call->body, &call->findings, fault))
+		return false;
+	set_name(call, &record, call_member(call, "name"));
+	if ((part = call_member(call, "settings")) != NULL)
+		template_set_settings(call, &record, part, part, PART_REPLACED);
+	if ((part = call_member(call, "destinations")) != NULL)
+		template_set_destinations(call, &record, part, part, PART_REPLACED);
+	if ((part = call_member(call, "roles")) != NULL &&
+	    !template_set_roles(call, &record, part, part, fault))
+		return false;
+	return save(call, &record, true, condition, fault) &&
+	       move_name(call, former, &record, fault) && template_put(call, &record, fault) &&
+	       set_mark(call, &record.id, call_member(call, "default"), fault) &&
+	       answer_template(call, &record);
+}
+
+/* The stored template as a document that a patch can be merged into. */
+static json_t *template_document(struct call *call, const struct template_record *record)
+{
+	json_t *document = arena_json(call->arena, json_object());
+	json_t *roles = json_object();
+
+	for (size_t i = 0; i < record->role_count; i++)
+		json_object_setn(roles, record->roles[i].name.data, record->roles[i].name.size,
+				 template_role_document(call, &record->roles[i]));
+	json_object_set_new(document, "name", json_stringn(record->name.data, record->name.size));
+	json_object_set_new(document, "roles", roles);
+	json_object_set(document, "settings", template_settings_document(call, record));
+	json_object_set(document, "destinations", template_destinations_document(call, record));
+	return document;
+}
+
+static json_t *part_or_empty(struct call *call, const json_t *document, const char *name)
+{
+	json_t *part = json_object_get(document, name);
+
+	return part != NULL ? part : arena_json(call->arena, json_object());
+}
+
+/* "default": null takes the mark away, as it removes any other member. */
+static const json_t *mark_of_patch(const struct call *call)
+{
+	const json_t *mark = call_member(call, "default");
+
+	return json_is_null(mark) ? json_false() : mark;
+}
+
+bool templates_patch(struct call *call, struct fault *fault)
+{
+	struct template_record record;
+	struct slice former;
+	uint64_t condition;
+	json_t *document;
+
+	if (!template_load_named(call, call->parameters[0], &record, fault))
+		return false;
+	former = record.name;
+	condition = record.etag;
+	document = template_document(call, &record);
+	document_merge(&template_shape, document, call->body);
+	if (!document_finish(&template_shape, document, &call->findings, fault))
+		return false;
+	set_name(call, &record, json_object_get(document, "name"));
+	template_set_settings(call, &record, part_or_empty(call, document, "settings"),
+			      call_member(call, "settings"), PART_MERGED);
+	template_set_destinations(call, &record, part_or_empty(call, document, "destinations"),
+				  call_member(call, "destinations"), PART_MERGED);
+	return template_set_roles(call, &record, part_or_empty(call, document, "roles"),
+				  call_member(call, "roles"), fault) &&
+	       save(call, &record, true, condition, fault) &&
+	       move_name(call, former, &record, fault) && template_put(call, &record, fault) &&
+	       set_mark(call, &record.id, mark_of_patch(call), fault) &&
+	       answer_template(call, &record);
+}
+
+bool templates_delete(struct call *call, struct fault *fault)
+{
+	struct template_record record;
+	bool has_rooms;
+
+	if (!template_load_named(call, call->parameters[0], &record, fault) ||
+	    !call_precondition(call, true, record.etag, fault) ||
+	    !template_has_rooms(call, &record.id, &has_rooms, fault))
+		return false;
+	if (has_rooms)
+		return fault_set(fault, FAULT_CONFLICT, "rooms still use this template");
+	return store_remove(call->transaction, STORE_TEMPLATE,
+			    account_key(call->arena, &call->account, id_slice(&record.id)),
+			    fault) &&
+	       template_remove_name(call, record.name, fault) &&
+	       sequence_remove(call->transaction, list_of_templates(call), &record.id, fault) &&
+	       set_mark(call, &record.id, json_false(), fault) && call_answer_nothing(call);
+}
+
+/* ---- reading ---- */
+
+bool templates_get(struct call *call, struct fault *fault)
+{
+	struct template_record record;
+
+	if (!template_load_named(call, call->parameters[0], &record, fault))
+		return false;
+	call_etag(call, record.etag);
+	return call_not_modified(call, record.etag) || call_answer(call, record.text);
+}
+
+/* One item of the list: its text, as it stands in the store. */
+static bool add_item(struct call *call, struct list *list, const struct id *id, struct fault *fault)
+{
+	struct template_record record;
+
+	if (!template_load(call, id, &record, fault))
+		return false;
+	list_add_item(list, id);
+	call_part(call, record.text);
+	return true;
+}
+
+/* With a name, or for the marked template, there is at most one item: no walk is needed. */
+static bool list_one(struct call *call, struct list *list, const struct id *id,
+		     const struct account_record *account, struct fault *fault)
+{
+	const json_t *marked = json_object_get(call->query, "default");
+	bool is_marked = account->has_default && is_same_id(&account->default_template, id);
+
+	if (list->is_bounded && id_compare(id, &list->start) >= 0)
+		return true;
+	if (marked != NULL && json_is_true(marked) != is_marked)
+		return true;
+	return add_item(call, list, id, fault);
+}
+
+static bool list_walk(struct call *call, struct list *list, const struct account_record *account,
+		      struct fault *fault)
+{
+	bool skips_marked = json_is_false(json_object_get(call->query, "default"));
+	struct sequence_walk walk;
+	struct id id;
+	bool is_there;
+
+	sequence_start(&walk, call->transaction, list_of_templates(call),
+		       list->is_bounded ? &list->start : NULL);
+	while (!list_is_full(list)) {
+		if (!sequence_next(&walk, &id, &is_there, fault))
+			return false;
+		if (!is_there)
+			return true;
+		if (skips_marked && account->has_default &&
+		    is_same_id(&account->default_template, &id))
+			continue;
+		if (!add_item(call, list, &id, fault))
+			return false;
+	}
+	return true;
+}
+
+bool templates_list(struct call *call, struct fault *fault)
+{
+	struct slice name = call_query_text(call, "name");
+	struct account_record account;
+	struct list list;
+	struct id id;
+	bool is_there;
+
+	if (!account_load(call, &account, fault))
+		return false;
+	list_open(call, &list);
+	if (name.data != NULL) {
+		if (!template_find_name(call, name, &id, &is_there, fault) ||
+		    (is_there && !list_one(call, &list, &id, &account, fault)))
+			return false;
+	} else if (json_is_true(json_object_get(call->query, "default"))) {
+		if (account.has_default &&
+		    !list_one(call, &list, &account.default_template, &account, fault))
+			return false;
+	} else if (!list_walk(call, &list, &account, fault)) {
+		return false;
+	}
+	return list_close(&list);
+}
+
+/* ---- settings and destinations on their own ---- */
+
+struct part {
+	const struct shape *shape;
+	uint64_t (*etag)(const struct template_record *record);
+	struct slice (*text)(const struct template_record *record);
+	json_t *(*document)(struct call *call, const struct template_record *record);
+	void (*set)(struct call *call, struct template_record *record, json_t *document,
+		    const json_t *sent, enum part_origin origin);
+};
+
+static uint64_t settings_etag(const struct template_record *record)
+{
+	return record->settings_etag;
+}
+
+static struct slice settings_text(const struct template_record *record)
+{
+	return record->echo.data != NULL ? record->echo : record->settings;
+}
+
+static uint64_t destinations_etag(const struct template_record *record)
+{
+	return record->destinations_etag;
+}
+
+static struct slice destinations_text(const struct template_record *record)
+{
+	return record->destinations;
+}
+
+static const struct part settings_part = {
+	&settings_shape,       settings_etag, settings_text, template_settings_document,
+	template_set_settings,
+};
+
+static const struct part destinations_part = {
+	&destinations_shape,	   destinations_etag,
+	destinations_text,	   template_destinations_document,
+	template_set_destinations,
+};
+
+static bool part_get(struct call *call, const struct part *part, struct fault *fault)
+{
+	struct template_record record;
+
+	if (!template_load_named(call, call->parameters[0], &record, fault))
+		return false;
+	call_etag(call, part->etag(&record));
+	return call_not_modified(call, part->etag(&record)) ||
+	       call_answer(call, part->text(&record));
+}
+
+static bool part_write(struct call *call, const struct part *part, enum part_origin origin,
+		       struct fault *fault)
+{
+	struct template_record record;
+	json_t *document = call->body;
+	uint64_t condition;
+
+	if (!template_load_named(call, call->parameters[0], &record, fault))
+		return false;
+	condition = part->etag(&record);
+	if (origin == PART_MERGED) {
+		document = part->document(call, &record);
+		document_merge(part->shape, document, call->body);
+		if (!document_finish(part->shape, document, &call->findings, fault))
+			return false;
+	}
+	part->set(call, &record, document, call->body, origin);
+	if (!save(call, &record, true, condition, fault) || !template_put(call, &record, fault))
+		return false;
+	call_etag(call, part->etag(&record));
+	return call_answer(call, part->text(&record));
+}
+
+bool settings_get(struct call *call, struct fault *fault)
+{
+	return part_get(call, &settings_part, fault);
+}
+
+bool settings_replace(struct call *call, struct fault *fault)
+{
+	return part_write(call, &settings_part, PART_REPLACED, fault);
+}
+
+bool settings_patch(struct call *call, struct fault *fault)
+{
+	return part_write(call, &settings_part, PART_MERGED, fault);
+}
+
+bool destinations_get(struct call *call, struct fault *fault)
+{
+	return part_get(call, &destinations_part, fault);
+}
+
+bool destinations_replace(struct call *call, struct fault *fault)
+{
+	return part_write(call, &destinations_part, PART_REPLACED, fault);
+}
+
+bool destinations_patch(struct call *call, struct fault *fault)
+{
+	return part_write(call, &destinations_part, PART_MERGED, fault);
+}

@@ -1,0 +1,146 @@
+/* See service/headers.h.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "service/headers.h"
+
+#include "base/text.h"
+
+#define UNKNOWN_MOST 20
+#define UNKNOWN_BYTES_MOST 1024
+
+static bool is_request_id(struct slice text)
+{
+	if (text.data == NULL || text.size == 0 || text.size > 128)
+		return false;
+	for (size_t i = 0; i < text.size; i++) {
+		char c = text.data[i];
+
+		if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+		      c == '.' || c == '_' || c == '-'))
+			return false;
+	}
+	return true;
+}
+
+void headers_identify(struct call *call)
+{
+	struct slice sent = call->request.request_id;
+
+	if (call->id[0] == '\0' && is_request_id(sent)) {
+		memcpy(call->id, sent.data, sent.size);
+		call->id[sent.size] = '\0';
+	} else if (call->id[0] == '\0') {
+		uuid_make(call->environment->clock, call->id);
+	}
+	call_header(call, "X-Request-Id", slice_of(call->id));
+}
+
+void headers_content(struct call *call)
+{
+	if (call->answer.size > 0)
+		call_header(call, "Content-Type", SLICE("application/json; charset=utf-8"));
+}
+
+/* Printable ASCII without comma and percent stays as it is; a space at the end would be lost on the
+ * way, so it does not. */
+static void append_encoded(struct buffer *list, struct slice pointer)
+{
+	static const char digits[] = "0123456789ABCDEF";
+
+	for (size_t i = 0; i < pointer.size; i++) {
+		unsigned char c = (unsigned char)pointer.data[i];
+
+		if (c < ' ' || c > '~' || c == ',' || c == '%' ||
+		    (c == ' ' && i + 1 == pointer.size)) {
+			buffer_append_byte(list, '%');
+			buffer_append_byte(list, digits[c >> 4]);
+			buffer_append_byte(list, digits[c & 15]);
+		} else {
+			buffer_append_byte(list, (char)c);
+		}
+	}
+}
+
+void headers_unknown(struct call *call)
+{
+	const struct findings *findings = &call->findings;
+	struct buffer list = BUFFER_INITIAL(call->arena);
+	size_t whole = 0, i = 0;
+
+	if (findings->unknown_count == 0)
+		return;
+	for (; i < findings->unknown_count && i < UNKNOWN_MOST; i++) {
+		if (i > 0)
+			buffer_append_byte(&list, ',');
+		append_encoded(&list, findings->unknown[i]);
+		if (list.size > UNKNOWN_BYTES_MOST)
+			break;
+		whole = list.size;
+	}
+	list.size = whole;
+	if (i < findings->unknown_count) {
+		if (list.size > 0)
+			buffer_append_byte(&list, ',');
+		buffer_append_text(&list, "...");
+	}
+	call_header(call, "X-Unknown-Fields", buffer_slice(&list));
+}
+
+void headers_share(struct call *call)
+{
+	call_header(call, "Access-Control-Allow-Origin", SLICE("*"));
+	if (call->request.method != METHOD_OPTIONS)
+		return;
+	call_header(call, "Access-Control-Allow-Methods", SLICE("POST, OPTIONS"));
+	call_header(call, "Access-Control-Allow-Headers", SLICE("content-type, authorization"));
+}
+
+/* ---- Prefer ---- */
+
+static struct slice trim(struct slice text)
+{
+	while (text.size > 0 && (text.data[0] == ' ' || text.data[0] == '\t')) {
+		text.data++;
+		text.size--;
+	}
+	while (text.size > 0 &&
+	       (text.data[text.size - 1] == ' ' || text.data[text.size - 1] == '\t'))
+		text.size--;
+	return text;
+}
+
+/* The part before the first `mark`, and what is behind it; the whole when there is none. */
+static struct slice split(struct slice *rest, char mark)
+{
+	const char *at = rest->size == 0 ? NULL : memchr(rest->data, mark, rest->size);
+	struct slice part = *rest;
+
+	if (at == NULL) {
+		*rest = (struct slice){ 0 };
+		return part;
+	}
+	part.size = (size_t)(at - rest->data);
+	rest->data += part.size + 1;
+	rest->size -= part.size + 1;
+	return part;
+}
+
+static struct slice unquote(struct slice text)
+{
+	if (text.size >= 2 && text.data[0] == '"' && text.data[text.size - 1] == '"')
+		return (struct slice){ text.data + 1, text.size - 2 };
+	return text;
+}
+
+bool headers_prefer_strict(struct slice prefer)
+{
+	while (prefer.size > 0) {
+		struct slice preference = split(&prefer, ',');
+		struct slice value = split(&preference, ';');
+		struct slice name = split(&value, '=');
+
+		if (text_equal_ignoring_case(trim(name), SLICE("handling")))
+			return text_equal_ignoring_case(unquote(trim(value)), SLICE("strict"));
+	}
+	return false;
+}

@@ -1,0 +1,153 @@
+/* See service/routes.h. The order within a path is of no importance.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "service/routes.h"
+
+#include "resources/join.h"
+#include "resources/roles.h"
+#include "resources/room_codes.h"
+#include "resources/rooms.h"
+#include "resources/templates.h"
+#include "rules/destination_rules.h"
+#include "rules/list_rules.h"
+#include "rules/role_rules.h"
+#include "rules/room_code_rules.h"
+#include "rules/room_rules.h"
+#include "rules/template_rules.h"
+#include "service/openapi.h"
+
+#define WHOLE(shape) .body_kind = BODY_WHOLE, .body = &(shape)
+#define PARTIAL(shape) .body_kind = BODY_PARTIAL, .body = &(shape)
+#define MERGE(shape) .body_kind = BODY_PATCH, .body = &(shape)
+#define NO_BODY .body_kind = BODY_NONE
+#define QUERY(shape) .query = &(shape)
+#define ANSWER(shape) .answer = &(shape)
+#define LIST(shape) .answer = &(shape), .is_list = true
+#define ETAG .has_etag = true
+#define OPEN_TO_ALL .is_open = true, .is_shared = true
+#define FORBIDDEN(text) .forbidden = (text)
+#define CONFLICT(text) .conflict = (text)
+#undef DOC
+#define DOC(text) .doc = (text)
+
+/* clang-format off */
+const struct route routes[] = {
+	{ METHOD_POST,   "/v2/templates", ROUTE_WRITE, templates_create, "createTemplate",
+	  WHOLE(template_shape), ANSWER(template_shape), ETAG,
+	  DOC("Creates a template; one of that name is overwritten whole.") },
+	{ METHOD_GET,    "/v2/templates", ROUTE_READ, templates_list, "listTemplates",
+	  QUERY(template_list_query), LIST(template_shape),
+	  DOC("Lists templates, newest first.") },
+	{ METHOD_GET,    "/v2/templates/{template_id}", ROUTE_READ, templates_get, "getTemplate",
+	  ANSWER(template_shape), ETAG,
+	  DOC("Retrieves a template.") },
+	{ METHOD_POST,   "/v2/templates/{template_id}", ROUTE_WRITE, templates_update,
+	  "updateTemplate", PARTIAL(template_shape), ANSWER(template_shape), ETAG,
+	  CONFLICT("Another template has this name."),
+	  DOC("Replaces the members that are supplied, each whole; keeps the others.") },
+	{ METHOD_PATCH,  "/v2/templates/{template_id}", ROUTE_WRITE, templates_patch,
+	  "patchTemplate", MERGE(template_shape), ANSWER(template_shape), ETAG,
+	  CONFLICT("Another template has this name."),
+	  DOC("Merges into a template (JSON Merge Patch).") },
+	{ METHOD_DELETE, "/v2/templates/{template_id}", ROUTE_WRITE, templates_delete,
+	  "deleteTemplate", ETAG,
+	  CONFLICT("Rooms still use the template."),
+	  DOC("Deletes a template that no room uses.") },
+
+	{ METHOD_GET,    "/v2/templates/{template_id}/settings", ROUTE_READ, settings_get,
+	  "getSettings", ANSWER(settings_shape), ETAG,
+	  DOC("Retrieves a template's settings.") },
+	{ METHOD_POST,   "/v2/templates/{template_id}/settings", ROUTE_WRITE, settings_replace,
+	  "replaceSettings", WHOLE(settings_shape), ANSWER(settings_shape), ETAG,
+	  DOC("Replaces a template's settings.") },
+	{ METHOD_PATCH,  "/v2/templates/{template_id}/settings", ROUTE_WRITE, settings_patch,
+	  "patchSettings", MERGE(settings_shape), ANSWER(settings_shape), ETAG,
+	  DOC("Merges into a template's settings (JSON Merge Patch).") },
+	{ METHOD_GET,    "/v2/templates/{template_id}/destinations", ROUTE_READ, destinations_get,
+	  "getDestinations", ANSWER(destinations_shape), ETAG,
+	  DOC("Retrieves a template's destinations.") },
+	{ METHOD_POST,   "/v2/templates/{template_id}/destinations", ROUTE_WRITE,
+	  destinations_replace, "replaceDestinations", WHOLE(destinations_shape),
+	  ANSWER(destinations_shape), ETAG,
+	  DOC("Replaces a template's destinations.") },
+	{ METHOD_PATCH,  "/v2/templates/{template_id}/destinations", ROUTE_WRITE,
+	  destinations_patch, "patchDestinations", MERGE(destinations_shape),
+	  ANSWER(destinations_shape), ETAG,
+	  DOC("Merges into a template's destinations (JSON Merge Patch).") },
+
+	{ METHOD_GET,    "/v2/templates/{template_id}/roles", ROUTE_READ, roles_list, "listRoles",
+	  LIST(role_shape),
+	  DOC("Lists all roles of a template, in template order.") },
+	{ METHOD_GET,    "/v2/templates/{template_id}/roles/{role_name}", ROUTE_READ, roles_get,
+	  "getRole", ANSWER(role_shape), ETAG,
+	  DOC("Retrieves a role.") },
+	{ METHOD_POST,   "/v2/templates/{template_id}/roles/{role_name}", ROUTE_WRITE, roles_put,
+	  "putRole", WHOLE(role_shape), ANSWER(role_shape), ETAG,
+	  CONFLICT("Another role has this name."),
+	  DOC("Creates a role or replaces it whole; a name in the body renames it.") },
+	{ METHOD_PATCH,  "/v2/templates/{template_id}/roles/{role_name}", ROUTE_WRITE, roles_patch,
+	  "patchRole", MERGE(role_shape), ANSWER(role_shape), ETAG,
+	  CONFLICT("Another role has this name."),
+	  DOC("Merges into a role (JSON Merge Patch); a name in the body renames it.") },
+	{ METHOD_DELETE, "/v2/templates/{template_id}/roles/{role_name}", ROUTE_WRITE,
+	  roles_delete, "deleteRole", ETAG,
+	  DOC("Deletes a role; its room codes are disabled for good.") },
+
+	{ METHOD_POST,   "/v2/rooms", ROUTE_WRITE, rooms_create, "createRoom",
+	  PARTIAL(room_shape), ANSWER(room_shape), ETAG,
+	  DOC("Creates a room; one of that name is updated with what is supplied.") },
+	{ METHOD_GET,    "/v2/rooms", ROUTE_READ, rooms_list, "listRooms",
+	  QUERY(room_list_query), LIST(room_shape),
+	  DOC("Lists rooms, newest first.") },
+	{ METHOD_GET,    "/v2/rooms/{room_id}", ROUTE_READ, rooms_get, "getRoom",
+	  ANSWER(room_shape), ETAG,
+	  DOC("Retrieves a room.") },
+	{ METHOD_POST,   "/v2/rooms/{room_id}", ROUTE_WRITE, rooms_update, "updateRoom",
+	  PARTIAL(room_shape), ANSWER(room_shape), ETAG,
+	  CONFLICT("Another room has this name."),
+	  DOC("Changes what is supplied.") },
+	{ METHOD_PATCH,  "/v2/rooms/{room_id}", ROUTE_WRITE, rooms_update, "patchRoom",
+	  PARTIAL(room_shape), ANSWER(room_shape), ETAG,
+	  CONFLICT("Another room has this name."),
+	  DOC("Changes what is supplied; the same as POST.") },
+	{ METHOD_DELETE, "/v2/rooms/{room_id}", ROUTE_WRITE, rooms_delete, "deleteRoom", ETAG,
+	  DOC("Deletes a room with its codes.") },
+
+	{ METHOD_POST,   "/v2/room-codes/room/{room_id}", ROUTE_READ_FIRST, room_codes_create_all,
+	  "createRoomCodes", NO_BODY, LIST(room_code_shape),
+	  FORBIDDEN("Room is disabled."),
+	  DOC("For each role its oldest enabled code, made where there is none.") },
+	{ METHOD_GET,    "/v2/room-codes/room/{room_id}", ROUTE_READ_FIRST, room_codes_list,
+	  "listRoomCodes", QUERY(code_list_query), LIST(room_code_shape),
+	  FORBIDDEN("Room is disabled."),
+	  DOC("Lists the codes of a room, oldest first.") },
+	{ METHOD_POST,   "/v2/room-codes/room/{room_id}/role/{role}", ROUTE_WRITE,
+	  room_codes_create, "createRoomCode", NO_BODY, ANSWER(room_code_shape),
+	  FORBIDDEN("Room is disabled."), CONFLICT("The room has as many codes as it may."),
+	  DOC("Creates a code for one role.") },
+	{ METHOD_POST,   "/v2/room-codes/code", ROUTE_WRITE, room_codes_switch, "switchRoomCode",
+	  WHOLE(code_switch_shape), ANSWER(room_code_shape),
+	  FORBIDDEN("The role of the code was deleted."),
+	  CONFLICT("The room has as many enabled codes as it may."),
+	  DOC("Enables or disables the code in the body.") },
+	{ METHOD_GET,    "/v2/room-codes/code/{code}", ROUTE_READ, room_codes_get, "getRoomCode",
+	  ANSWER(room_code_shape),
+	  DOC("Retrieves a code.") },
+	{ METHOD_POST,   "/v2/room-codes/code/{code}", ROUTE_WRITE, room_codes_switch_named,
+	  "switchRoomCodeNamed", WHOLE(code_enabled_shape), ANSWER(room_code_shape),
+	  FORBIDDEN("The role of the code was deleted."),
+	  CONFLICT("The room has as many enabled codes as it may."),
+	  DOC("Enables or disables a code.") },
+
+	{ METHOD_POST,   "/v2/token", ROUTE_READ, join, "createToken",
+	  WHOLE(join_shape), ANSWER(token_answer_shape), OPEN_TO_ALL,
+	  FORBIDDEN("The code, its room or its account is disabled, or its role was deleted."),
+	  DOC("Exchanges a room code for a token to join with.") },
+
+	{ METHOD_GET,    "/v2/openapi.json", ROUTE_STATELESS, openapi_get, "getOpenApi",
+	  .is_open = true,
+	  DOC("This document.") },
+
+	{ .path = NULL },
+};
+/* clang-format on */

@@ -1,0 +1,257 @@
+/* See service/service.h. The way of a request is one chain, and a refusal ends it at its place:
+ *
+ *     path and method (404, 405) -> token (401) -> size and JSON (413, 400) -> query and body by the
+ *     route's tables (400) -> the handler, inside a transaction: existence (404), rules that need
+ *     what is stored (400), disabled (403), conditions (412), conflicts (409)
+ *
+ * Errors become bodies here and nowhere else.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "service/service.h"
+
+#include <stdlib.h>
+
+#include "base/log.h"
+#include "base/text.h"
+#include "call/auth.h"
+#include "call/router.h"
+#include "service/headers.h"
+#include "service/openapi.h"
+#include "service/routes.h"
+
+#define UNAVAILABLE_RETRY_AFTER 5
+
+struct service {
+	struct environment environment;
+	struct router *router;
+	char *document;
+};
+
+static void verify_tables(void)
+{
+	for (const struct route *route = routes; route->path != NULL; route++) {
+		if (route->body != NULL)
+			schema_verify(route->body);
+		if (route->query != NULL)
+			schema_verify(route->query);
+		if (route->answer != NULL)
+			schema_verify(route->answer);
+	}
+}
+
+/* Made once: it is the same for every request. */
+static char *document_text(void)
+{
+	struct arena *arena = arena_open();
+	char *text = json_dumps(openapi_document(arena, routes),
+				JSON_COMPACT | JSON_REAL_PRECISION(15));
+
+	if (text == NULL)
+		abort();
+	arena_close(arena);
+	return text;
+}
+
+struct service *service_open(const struct environment *environment)
+{
+	struct service *service = malloc(sizeof *service);
+
+	if (service == NULL)
+		abort();
+	verify_tables();
+	service->document = document_text();
+	service->environment = *environment;
+	service->environment.document = slice_of(service->document);
+	service->router = router_open(routes);
+	return service;
+}
+
+void service_close(struct service *service)
+{
+	if (service == NULL)
+		return;
+	router_close(service->router);
+	free(service->document);
+	free(service);
+}
+
+/* ---- what was sent ---- */
+
+static enum schema_mode mode_of(enum route_body kind)
+{
+	switch (kind) {
+	case BODY_PARTIAL:
+		return SCHEMA_PARTIAL;
+	case BODY_PATCH:
+		return SCHEMA_PATCH;
+	case BODY_IGNORED:
+	case BODY_NONE:
+	case BODY_WHOLE:
+		break;
+	}
+	return SCHEMA_WHOLE;
+}
+
+static bool read_json(struct call *call, struct fault *fault)
+{
+	if (call->route->body_kind == BODY_IGNORED) {
+		call->body = arena_json(call->arena, json_object());
+		return true;
+	}
+	if (call->request.body_is_too_large)
+		return fault_detail(fault, FAULT_TOO_LARGE, "a body has at most %zu bytes",
+				    CALL_BODY_MOST);
+	return schema_parse(call->arena, call->request.body, &call->body, fault);
+}
+
+static bool read_query(struct call *call, struct slice query, struct fault *fault)
+{
+	if (call->route->query != NULL)
+		return schema_query(call->arena, call->route->query, query, &call->query, fault);
+	call->query = arena_json(call->arena, json_object());
+	return true;
+}
+
+static bool check_body(struct call *call, struct fault *fault)
+{
+	bool is_strict;
+
+	if (call->route->body == NULL)
+		return true;
+	is_strict = headers_prefer_strict(call->request.prefer);
+	if (is_strict)
+		call_header(call, "Preference-Applied", SLICE("handling=strict"));
+	return schema_check(call->route->body, call->body, mode_of(call->route->body_kind),
+			    is_strict, &call->findings, fault);
+}
+
+/* ---- the handler in its transaction ---- */
+
+/* What stood in the answer before the handler began. */
+static void forget_answer(struct call *call, size_t header_count)
+{
+	call->answer.header_count = header_count;
+	call->answer.part_count = 0;
+	call->answer.size = 0;
+}
+
+static bool run_once(struct call *call, enum store_access access, struct fault *fault)
+{
+	if (!store_begin(call->environment->store, access, call->arena, &call->transaction, fault))
+		return false;
+	call->now = clock_now(call->environment->clock);
+	call->wants_write = false;
+	if (call->route->run(call, fault) && !call->wants_write && access == STORE_WRITE)
+		return store_commit(call->transaction, &call->answer.number, fault);
+	/* A refusal rests on what was seen, so it waits like an answer. */
+	if (access == STORE_WRITE)
+		call->answer.number = store_seen(call->transaction);
+	store_abandon(call->transaction);
+	return fault->kind == FAULT_NONE;
+}
+
+static bool run(struct call *call, struct fault *fault)
+{
+	enum route_access access = call->route->access;
+	size_t header_count = call->answer.header_count;
+
+	if (access == ROUTE_STATELESS)
+		return call->route->run(call, fault);
+	if (!run_once(call, access == ROUTE_WRITE ? STORE_WRITE : STORE_READ, fault))
+		return false;
+	if (!call->wants_write)
+		return true;
+	forget_answer(call, header_count);
+	return run_once(call, STORE_WRITE, fault);
+}
+
+/* ---- answers ---- */
+
+static void write_error(struct call *call, const struct fault *fault)
+{
+	json_t *body = arena_json(call->arena,
+				  json_pack("{s:i, s:s}", "code", fault_status(fault->kind),
+					    "message", fault->message));
+	struct buffer text = BUFFER_INITIAL(call->arena);
+
+	if (fault->details != NULL)
+		json_object_set(body, "details", fault->details);
+	else if (fault->detail[0] != '\0')
+		json_object_set_new(body, "details", json_pack("[s]", fault->detail));
+	buffer_append_json(&text, body);
+	call->answer.status = fault_status(fault->kind);
+	call_part(call, buffer_slice(&text));
+}
+
+/* Seconds; a full disk may have room again soon, whoever found it. */
+static unsigned retry_after(const struct fault *fault)
+{
+	if (fault->kind == FAULT_UNAVAILABLE)
+		return UNAVAILABLE_RETRY_AFTER;
+	return fault->retry_after;
+}
+
+static void answer_fault(struct call *call, const struct fault *fault)
+{
+	if (fault->cause[0] != '\0')
+		log_event(LOG_LEVEL_ERROR, "request_failed", "request", call->id, "cause",
+			  fault->cause, NULL);
+	if (fault->kind == FAULT_UNAUTHORIZED)
+		call_header(call, "WWW-Authenticate", SLICE("Bearer error=\"invalid_token\""));
+	if (retry_after(fault) > 0)
+		call_header(call, "Retry-After",
+			    slice_of(arena_text(call->arena, "%u", retry_after(fault))));
+	write_error(call, fault);
+}
+
+static bool carry(struct service *service, struct call *call, struct fault *fault)
+{
+	struct slice query;
+	bool is_shared;
+	bool is_found = router_find(service->router, call, &query, &is_shared, fault);
+
+	if (is_shared)
+		headers_share(call);
+	if (!is_found || call->route == NULL)
+		return is_found;
+	return (call->route->is_open || auth_check(call, fault)) && read_json(call, fault) &&
+	       router_decode(call, fault) && read_query(call, query, fault) &&
+	       check_body(call, fault);
+}
+
+void service_answer(struct service *service, struct call *call)
+{
+	struct fault fault = FAULT_INITIAL;
+	size_t header_count;
+
+	call->environment = &service->environment;
+	call->started = clock_monotonic();
+	call->answer = (struct answer){ .is_head = call->request.method == METHOD_HEAD };
+	findings_open(&call->findings, call->arena);
+	headers_identify(call);
+	if (!carry(service, call, &fault)) {
+		answer_fault(call, &fault);
+	} else if (call->route != NULL) {
+		header_count = call->answer.header_count;
+		if (!run(call, &fault)) {
+			forget_answer(call, header_count);
+			answer_fault(call, &fault);
+		}
+	}
+	headers_unknown(call);
+	headers_content(call);
+}
+
+void service_settle(struct service *service, struct call *call, enum store_state state)
+{
+	struct fault fault = FAULT_INITIAL;
+
+	(void)service;
+	if (state == STORE_DURABLE)
+		return;
+	fault_set(&fault, FAULT_UNAVAILABLE, NULL);
+	call->answer = (struct answer){ .is_head = call->answer.is_head };
+	headers_identify(call);
+	answer_fault(call, &fault);
+	headers_content(call);
+}

@@ -1,0 +1,185 @@
+/*
+ * What the interface promises of every answer, whatever was asked: the form of errors, the headers
+ * that are always there, and those that never are.  No case has to say it.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+#include "case_check.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void check_header_is(struct run *run, const char *name, const char *wanted)
+{
+	const char *value = answer_header(run, name);
+
+	if (value == NULL || strcmp(value, wanted) != 0) {
+		problem(run, "header %s must be \"%s\", is %s%s%s", name, wanted,
+			value == NULL ? "absent" : "\"", value == NULL ? "" : value,
+			value == NULL ? "" : "\"");
+	}
+}
+
+static bool is_head(const struct run *run)
+{
+	return strcmp(run->request.method, "HEAD") == 0;
+}
+
+/* No blank stands outside the strings of compact JSON. */
+static bool json_is_compact(const struct case_answer *answer)
+{
+	bool quoted = false;
+
+	for (size_t n = 0; n < answer->body_length; n++) {
+		char letter = answer->body[n];
+
+		if (quoted && letter == '\\') {
+			n++;
+		} else if (letter == '"') {
+			quoted = !quoted;
+		} else if (!quoted && strchr(" \t\r\n", letter) != NULL) {
+			return false;
+		}
+	}
+	return true;
+}
+
+/* Section 2 of the decisions: the form of an error. */
+static void check_error_body(struct run *run)
+{
+	static const char *const names[] = { "code", "message", "details" };
+	const json_t *details = json_object_get(run->document, "details");
+	size_t at = 0;
+	const char *key;
+	json_t *value;
+	size_t n;
+
+	json_object_foreach(run->document, key, value) {
+		if (at == 3 || strcmp(key, names[at]) != 0) {
+			problem(run,
+				"an error has code, message, details, in this order, not \"%s\"",
+				key);
+			break;
+		}
+		at++;
+	}
+	if (at < 2 ||
+	    json_integer_value(json_object_get(run->document, "code")) != run->answer.status) {
+		problem(run, "the code of an error is its status, and it has a message");
+	}
+	if (json_string_length(json_object_get(run->document, "message")) == 0)
+		problem(run, "the message of an error is a sentence");
+	if (details != NULL && (json_array_size(details) == 0 || json_array_size(details) > 50))
+		problem(run, "details are 1 to 50, or absent");
+	json_array_foreach(details, n, value) {
+		if (json_string_length(value) == 0)
+			problem(run, "each of the details is a sentence");
+	}
+}
+
+static void check_error_headers(struct run *run)
+{
+	const json_t *message = json_object_get(run->document, "message");
+
+	switch (run->answer.status) {
+	case 401:
+		check_header_is(run, "WWW-Authenticate", "Bearer error=\"invalid_token\"");
+		if (!is_head(run) &&
+		    (json_string_length(message) == 0 ||
+		     strcmp(json_string_value(message), "Token validation error") != 0 ||
+		     json_object_get(run->document, "details") == NULL)) {
+			problem(run,
+				"a 401 says \"Token validation error\" and the reason in details");
+		}
+		break;
+	case 405:
+		if (answer_header(run, "Allow") == NULL)
+			problem(run, "a 405 has a header Allow");
+		break;
+	case 429:
+	case 503:
+		if (answer_header(run, "Retry-After") == NULL)
+			problem(run, "a %d has a header Retry-After", run->answer.status);
+		break;
+	}
+}
+
+static bool is_token_path(const char *target)
+{
+	size_t length = strcspn(target, "?");
+
+	return (length == 9 && strncmp(target, "/v2/token", 9) == 0) ||
+	       (length == 10 && strncmp(target, "/v2/token/", 10) == 0);
+}
+
+#define ID_LETTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-"
+
+static void check_headers_of_all(struct run *run)
+{
+	const char *id = answer_header(run, "X-Request-Id");
+	const char *origin = answer_header(run, "Access-Control-Allow-Origin");
+
+	/* strspn, for a regular expression with so large a bound takes a millisecond to compile. */
+	if (id == NULL || *id == '\0' || strlen(id) > 128 || id[strspn(id, ID_LETTERS)] != '\0')
+		problem(run, "every answer has a header X-Request-Id, came %s",
+			id == NULL ? "none" : id);
+	if (is_token_path(run->request.target)) {
+		check_header_is(run, "Access-Control-Allow-Origin", "*");
+	} else if (origin != NULL) {
+		problem(run, "only /v2/token is open to other origins");
+	}
+}
+
+static void check_body_of_all(struct run *run)
+{
+	const struct case_answer *answer = &run->answer;
+	const char *length = answer_header(run, "Content-Length");
+	char wanted[32];
+
+	if (answer->status == 204 || answer->status == 304) {
+		if (answer->body_length > 0)
+			problem(run, "a %d has no body", answer->status);
+		return;
+	}
+	check_header_is(run, "Content-Type", "application/json; charset=utf-8");
+	if (run->transport->wire) {
+		snprintf(wanted, sizeof wanted, "%zu", answer->body_length);
+		if (length == NULL || (!is_head(run) && strcmp(length, wanted) != 0)) {
+			problem(run, "Content-Length must be %s, is %s", wanted,
+				length == NULL ? "absent" : length);
+		}
+		if (is_head(run)) {
+			if (answer->body_length > 0)
+				problem(run, "the answer to HEAD has a body");
+			return;
+		}
+	}
+	if (is_head(run))
+		return;
+	if (run->document == NULL) {
+		problem(run, "the answer is no JSON");
+	} else if (!json_is_compact(answer)) {
+		problem(run, "the JSON is not compact");
+	}
+	if (answer->status >= 400)
+		check_error_body(run);
+}
+
+void check_every_answer(struct run *run)
+{
+	check_headers_of_all(run);
+	check_body_of_all(run);
+	check_error_headers(run);
+	if (run->answer.body != NULL && (strstr(run->answer.body, run->a.secret) != NULL ||
+					 strstr(run->answer.body, run->b.secret) != NULL)) {
+		problem(run, "the answer shows an account's secret");
+	}
+}
+
+void check_no_surprise(struct run *run)
+{
+	const char *unknown = answer_header(run, "X-Unknown-Fields");
+
+	if (run->answered && unknown != NULL && !run->unknown_fields_checked)
+		problem(run, "header X-Unknown-Fields was not expected: %s", unknown);
+}

@@ -1,0 +1,71 @@
+/*
+ * The cases as a Check suite.  The list is read before Check forks, so that a mistake in a file
+ * shows once; a file is a test case of Check (CK_RUN_CASE=templates/names runs one), and a case,
+ * or a row of its table, is one test.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+#include "case.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Check hands a test nothing but its index, so the list and the transport stand here. */
+static struct case_list *cases;
+static struct transport *means;
+
+START_TEST(a_case_goes_as_written)
+{
+	char *report = case_run(cases, (size_t)_i, means);
+	char text[3000];
+
+	if (report != NULL) {
+		snprintf(text, sizeof text, "%s", report);
+		free(report);
+		ck_abort_msg("%.300s%s", case_list_name(cases, (size_t)_i), text);
+	}
+}
+END_TEST
+
+static Suite *suite_of(const struct case_list *list, const char *name)
+{
+	Suite *suite = suite_create(name);
+
+	for (size_t n = 0; n < case_list_count(list);) {
+		const char *file = case_list_file(list, n);
+		TCase *test = tcase_create(file);
+		size_t first = n;
+
+		while (n < case_list_count(list) && strcmp(case_list_file(list, n), file) == 0)
+			n++;
+		tcase_set_timeout(test, 60);
+		tcase_add_loop_test(test, a_case_goes_as_written, (int)first, (int)n);
+		suite_add_tcase(suite, test);
+	}
+	return suite;
+}
+
+int case_main(struct transport *transport)
+{
+	const char *source = getenv("SOURCE_DIR");
+	char folder[4096];
+	SRunner *runner;
+	int failed;
+
+	snprintf(folder, sizeof folder, "%s/tests/cases", source == NULL ? "." : source);
+	cases = case_list_open(folder, transport);
+	means = transport;
+	if (cases == NULL)
+		return EXIT_FAILURE;
+	runner = srunner_create(suite_of(cases, transport->name));
+	/* A process for each of so many short tests would take most of the time. */
+	if (getenv("CK_FORK") == NULL)
+		srunner_set_fork_status(runner, CK_NOFORK);
+	srunner_run_all(runner, CK_ENV);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	case_list_close(cases);
+	return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

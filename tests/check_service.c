@@ -1,0 +1,263 @@
+/*
+ * The cases of tests/cases in process: a request goes into service_answer and comes back as a
+ * struct, over a store in memory, with a clock that cases may move. What the edge would do around
+ * it (take the method and the headers apart, wait for the store) is done here in the same order.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/clock.h"
+#include "call/accounts.h"
+#include "call/misses.h"
+#include "call/token.h"
+#include "case.h"
+#include "directory.h"
+#include "service/service.h"
+#include "store_failing.h"
+#include "store/store_memory.h"
+
+/* The system's clock, and how far cases have moved it. */
+struct moved_clock {
+	struct clock clock;
+	int64_t offset;
+};
+
+struct in_process {
+	struct transport transport;
+	struct moved_clock clock;
+	struct environment environment;
+	struct service *service;
+	char *directory;
+};
+
+static struct in_process *in_process_of(struct transport *transport)
+{
+	return (struct in_process *)(void *)transport;
+}
+
+static int64_t moved_now(const struct clock *clock)
+{
+	const struct moved_clock *moved = (const struct moved_clock *)(const void *)clock;
+
+	return clock_now(&clock_system) + moved->offset;
+}
+
+static bool move_clock(struct transport *transport, int seconds, char problem[static 256])
+{
+	(void)problem;
+	in_process_of(transport)->clock.offset += (int64_t)seconds * 1000;
+	return true;
+}
+
+/* ---- requests ---- */
+
+static enum method method_of(const char *name)
+{
+	static const char *const names[] = {
+		[METHOD_GET] = "GET",	  [METHOD_HEAD] = "HEAD",     [METHOD_POST] = "POST",
+		[METHOD_PATCH] = "PATCH", [METHOD_DELETE] = "DELETE", [METHOD_OPTIONS] = "OPTIONS",
+	};
+
+	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+		if (strcmp(names[i], name) == 0)
+			return (enum method)i;
+	return METHOD_OTHER;
+}
+
+/* Nothing there is told from empty, as the edge does it. */
+static struct slice header_of(const struct case_request *request, const char *name)
+{
+	for (size_t i = 0; i < request->n_headers; i++)
+		if (strcasecmp(request->headers[i].name, name) == 0 &&
+		    *request->headers[i].value != '\0')
+			return slice_of(request->headers[i].value);
+	return (struct slice){ NULL, 0 };
+}
+
+static struct request request_of(const struct case_request *request)
+{
+	bool is_too_large = request->body_length > CALL_BODY_MOST;
+
+	return (struct request){
+		.method = method_of(request->method),
+		.uri = slice_of(request->target),
+		.body = { request->body, is_too_large ? CALL_BODY_MOST : request->body_length },
+		.body_is_too_large = is_too_large,
+		.authorization = header_of(request, "Authorization"),
+		.if_match = header_of(request, "If-Match"),
+		.if_none_match = header_of(request, "If-None-Match"),
+		.prefer = header_of(request, "Prefer"),
+		.request_id = header_of(request, "X-Request-Id"),
+		.address = slice_of(request->from),
+	};
+}
+
+static void copy_answer(struct arena *arena, const struct answer *from, struct case_answer *to)
+{
+	struct buffer body = BUFFER_INITIAL(arena);
+
+	to->status = from->status;
+	for (size_t i = 0; i < from->header_count; i++)
+		case_answer_header(to, from->headers[i].name,
+				   arena_copy(arena, from->headers[i].value).data);
+	for (size_t i = 0; i < from->part_count && !from->is_head; i++)
+		buffer_append(&body, from->parts[i]);
+	case_answer_body(to, body.data, body.size);
+}
+
+static bool answer_in_process(struct transport *transport, const struct case_request *request,
+			      struct case_answer *answer, char problem[static 256])
+{
+	struct in_process *in_process = in_process_of(transport);
+	struct store *store = in_process->environment.store;
+	struct arena *arena = arena_open();
+	struct call call = { .arena = arena, .request = request_of(request) };
+	uint64_t number;
+
+	(void)problem;
+	service_answer(in_process->service, &call);
+	number = call.answer.number;
+	while (number != 0 && store_state(store, number) == STORE_PENDING)
+		(void)store_flush(store);
+	if (number != 0)
+		service_settle(in_process->service, &call, store_state(store, number));
+	copy_answer(arena, &call.answer, answer);
+	arena_close(arena);
+	return true;
+}
+
+static void fail_store(struct transport *transport, unsigned n)
+{
+	store_failing_at(in_process_of(transport)->environment.store, n);
+}
+
+static unsigned count_store(struct transport *transport)
+{
+	return store_failing_calls(in_process_of(transport)->environment.store);
+}
+
+/* ---- accounts ---- */
+
+/* The token is a day's, so that no case moves the clock beyond it. */
+static void copy_account(const struct clock *clock, const struct account *from,
+			 struct case_account *to)
+{
+	struct arena *arena = arena_open();
+	struct slice token = token_sign_management(arena, clock, from, clock_now(clock), 86400);
+
+	snprintf(to->token, sizeof to->token, "%.*s", (int)token.size, token.data);
+	arena_close(arena);
+	snprintf(to->id, sizeof to->id, "%s", from->id_text);
+	snprintf(to->access_key, sizeof to->access_key, "%s", from->access_key_text);
+	snprintf(to->secret, sizeof to->secret, "%s", from->secrets[from->secret_count - 1].text);
+}
+
+static bool add_account(struct transport *transport, const char *name, struct case_account *account,
+			char problem[static 256])
+{
+	struct in_process *in_process = in_process_of(transport);
+	struct account made;
+	struct fault fault = FAULT_INITIAL;
+
+	if (!accounts_add(in_process->directory, &in_process->clock.clock, name, &made, &fault)) {
+		snprintf(problem, 256, "accounts_add failed");
+		return false;
+	}
+	copy_account(&in_process->clock.clock, &made, account);
+	return true;
+}
+
+static bool change_account(struct transport *transport, struct case_account *account,
+			   enum case_change change, char problem[static 256])
+{
+	struct in_process *in_process = in_process_of(transport);
+	const char *directory = in_process->directory;
+	const char *which = account->access_key;
+	struct account made;
+	struct fault fault = FAULT_INITIAL;
+	bool done = false;
+
+	switch (change) {
+	case CASE_DISABLE:
+		done = accounts_set_enabled(directory, which, false, &made, &fault);
+		break;
+	case CASE_ENABLE:
+		done = accounts_set_enabled(directory, which, true, &made, &fault);
+		break;
+	case CASE_ROTATE:
+		done = accounts_rotate(directory, &in_process->clock.clock, which, &made, &fault);
+		break;
+	case CASE_FINISH:
+		done = accounts_finish(directory, which, &made, &fault);
+		break;
+	}
+	if (!done) {
+		snprintf(problem, 256, "the change failed");
+		return false;
+	}
+	if (change == CASE_ROTATE)
+		copy_account(&in_process->clock.clock, &made, account);
+	return true;
+}
+
+/* ---- start and end ---- */
+
+static bool begin(struct in_process *in_process)
+{
+	char problem[256] = "";
+	struct fault fault = FAULT_INITIAL;
+
+	in_process->directory = directory_make();
+	if (!add_account(&in_process->transport, "a", &in_process->transport.a, problem) ||
+	    !add_account(&in_process->transport, "b", &in_process->transport.b, problem) ||
+	    !accounts_open(in_process->directory, &in_process->environment.accounts, &fault)) {
+		fprintf(stderr, "the accounts cannot be made: %s\n", problem);
+		return false;
+	}
+	in_process->environment.clock = &in_process->clock.clock;
+	in_process->environment.store = store_failing_open(store_memory_open());
+	in_process->environment.tokens = token_memory_open();
+	in_process->environment.misses = misses_open(&in_process->clock.clock);
+	in_process->environment.join_seconds = 24 * 60 * 60;
+	in_process->service = service_open(&in_process->environment);
+	return true;
+}
+
+static void end(struct in_process *in_process)
+{
+	service_close(in_process->service);
+	misses_close(in_process->environment.misses);
+	token_memory_close(in_process->environment.tokens);
+	store_close(in_process->environment.store);
+	if (in_process->environment.accounts != NULL)
+		accounts_close(in_process->environment.accounts);
+	directory_remove(in_process->directory);
+}
+
+int main(void)
+{
+	struct in_process in_process = {
+		.transport = {
+			.name = "service",
+			.send = answer_in_process,
+			.account_add = add_account,
+			.account_change = change_account,
+			.clock_advance = move_clock,
+			.store_fail = fail_store,
+			.store_calls = count_store,
+		},
+		.clock.clock = { .now = moved_now, .random = clock_system.random },
+	};
+	int status = EXIT_FAILURE;
+
+	json_object_seed(0);
+	if (begin(&in_process))
+		status = case_main(&in_process.transport);
+	end(&in_process);
+	return status;
+}
