@@ -56,7 +56,7 @@ struct template_record {
 /* A role that was deleted. */
 struct buried_role {
 	struct slice name;
-	int64_t deleted; /* milliseconds */
+	int64_t added, deleted; /* milliseconds */
 };
 
 /* Parses the 24 digits of a path; anything else is a template that does not exist. */
@@ -82,6 +82,13 @@ struct slice template_answer(struct call *call, const struct template_record *re
 /* Keeps what outlives a role, when rooms use the template. */
 bool template_bury_role(struct call *call, const struct template_record *record,
 			const struct template_role *role, struct fault *fault);
+bool template_put_buried(struct call *call, const struct id *template_id, uint32_t identity,
+			 const struct buried_role *role, struct fault *fault);
+bool template_remove_buried(struct call *call, const struct id *template_id, uint32_t identity,
+			    struct fault *fault);
+/* *is_there false: none. */
+bool template_find_buried(struct call *call, const struct id *template_id, uint32_t identity,
+			  struct buried_role *role, bool *is_there, struct fault *fault);
 /* A missing one is damage. */
 bool template_buried_role(struct call *call, const struct id *template_id, uint32_t identity,
 			  struct buried_role *role, struct fault *fault);

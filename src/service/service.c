@@ -225,7 +225,6 @@ void service_answer(struct service *service, struct call *call)
 	size_t header_count;
 
 	call->environment = &service->environment;
-	call->started = clock_monotonic();
 	call->answer = (struct answer){ .is_head = call->request.method == METHOD_HEAD };
 	findings_open(&call->findings, call->arena);
 	headers_identify(call);

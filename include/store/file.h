@@ -1,0 +1,92 @@
+/* Every file operation of the durable store goes through this layer: a const struct of functions,
+ * so that a test can put another one in its place that records (power cuts) or fails at the n-th
+ * call (full disks, broken disks). Whoever replaces it embeds `struct file_system` first; each
+ * function gets the layer it was called on.
+ *
+ * Results are those of the system calls of the same name: -1 and errno, or short counts. Nothing is
+ * retried here but EINTR. Paths are whole (directory, '/', name). Descriptors are close-on-exec.
+ *
+ * What a layer must know about the order of calls:
+ *
+ *  - What was written to a file is on disk after fdatasync or fsync of it, a new, renamed or
+ *    removed name after sync_directory of its directory; nothing earlier is relied upon.
+ *  - libgdbm writes its files by itself, not through this layer. Such a file is one object: between
+ *    object_begin(path) and object_end(path) it may be absent, empty, or any mixture of sectors;
+ *    after object_end it is whole and on disk under that path, and from then on only renamed,
+ *    read, and removed. When a build is given up, unlink(path) follows instead of object_end.
+ *    object_end comes after an fsync through this layer that succeeded. Its name still needs
+ *    sync_directory, as any other.
+ *
+ * Threads: any number at once.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef STORE_FILE_H
+#define STORE_FILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+struct file_system {
+	int (*open)(const struct file_system *files, const char *path, int flags, mode_t mode);
+	int (*close)(const struct file_system *files, int file);
+	ssize_t (*pread)(const struct file_system *files, int file, void *bytes, size_t size,
+			 off_t offset);
+	ssize_t (*pwrite)(const struct file_system *files, int file, const void *bytes, size_t size,
+			  off_t offset);
+	/* fallocate(2) of the first `size` bytes; it may fail with EOPNOTSUPP, which only means that
+	 * a full disk shows later, while zeros are written. */
+	int (*allocate)(const struct file_system *files, int file, off_t size);
+	int (*ftruncate)(const struct file_system *files, int file, off_t size);
+	int (*fdatasync)(const struct file_system *files, int file);
+	int (*fsync)(const struct file_system *files, int file);
+	int (*size)(const struct file_system *files, int file, off_t *size);
+	/* flock(2), exclusive, without waiting; let go by close. */
+	int (*lock)(const struct file_system *files, int file);
+	/* A shared mapping for reading of the first `size` bytes (more than 0), or NULL and errno. It
+	 * outlives the descriptor. */
+	const void *(*map)(const struct file_system *files, int file, size_t size);
+	void (*unmap)(const struct file_system *files, const void *mapping, size_t size);
+
+	int (*rename)(const struct file_system *files, const char *from, const char *to);
+	int (*unlink)(const struct file_system *files, const char *path);
+	int (*mkdir)(const struct file_system *files, const char *path, mode_t mode);
+	int (*sync_directory)(const struct file_system *files, const char *path);
+	/* Calls visit with each name but "." and "..", in any order, until it says false. */
+	int (*list)(const struct file_system *files, const char *path,
+		    bool (*visit)(void *context, const char *name), void *context);
+
+	int (*object_begin)(const struct file_system *files, const char *path);
+	int (*object_end)(const struct file_system *files, const char *path);
+};
+
+extern const struct file_system file_system_posix;
+
+/* All bytes, or false and errno: short counts are gone on with. For reading, the end of the file is
+ * EIO: nobody here reads what ought not to be there. */
+bool file_write_all(const struct file_system *files, int file, const void *bytes, size_t size,
+		    off_t offset);
+bool file_read_all(const struct file_system *files, int file, void *bytes, size_t size,
+		   off_t offset);
+
+/* The whole file in one piece from malloc (never NULL on success, also when it is empty), or false
+ * and errno; one of more than `most` bytes is EFBIG. */
+bool file_read_whole(const struct file_system *files, const char *path, size_t most, char **bytes,
+		     size_t *size);
+
+/* Whether an operation that failed with this errno may well succeed later, nothing being lost:
+ * no room on the disk, no descriptors, no memory. */
+bool file_error_passes(int error);
+
+/* fsync. False: *is_broken is set when the sync itself failed in a way that must never be retried
+ * (the kernel may have dropped what was not written, and say so only once). */
+bool file_sync(const struct file_system *files, int file, bool *is_broken);
+bool file_sync_directory(const struct file_system *files, const char *path, bool *is_broken);
+
+/* Replaces the file at `path` by these bytes: written beside as `path`.new, fsync, rename, fsync of
+ * the directory. False and errno: *is_broken as in file_sync; *is_replaced tells whether the new
+ * file is there, but may be gone after a power cut (file_sync_directory is left to be done). */
+bool file_replace(const struct file_system *files, const char *directory, const char *path,
+		  const void *bytes, size_t size, bool *is_replaced, bool *is_broken);
+
+#endif

@@ -1,0 +1,109 @@
+/* The journal: the only copy of what was acknowledged until a file of the stack holds it.
+ *
+ * It is a row of segments, `journal-` and sixteen hex digits, the number of the first transaction
+ * in it. A segment has a head, then groups one behind the other, then zeros. A group is what one
+ * fdatasync made durable: a head (how many bytes, the first number, up to which number everything
+ * was durable when it was written) and whole records. A record is one transaction: size, CRC32C of
+ * everything behind it, number, the changes. journal_format.h has the places of the bytes.
+ *
+ * Segments are written ahead with zeros and synced, as `journal.new`, by a thread of the journal,
+ * the first 1 MB, each next twice as large up to the largest; a segment is only begun (head, fsync,
+ * rename, fsync of the directory) when the one before is full, and everything before it is durable
+ * then. So a full disk shows in journal_admit and journal_reserve, before anything is acknowledged,
+ * and a commit is one write into space that is there and one fdatasync.
+ *
+ * After a failed fdatasync nothing is tried again: nothing can be written until restart, and what
+ * was pending is STORE_FAILED. A write that fails because there is no room after all (a filesystem
+ * that does not overwrite in place) is repeated until there is; what waits for it stays pending.
+ *
+ * Threads: journal_admit, journal_flush, journal_flush_to, journal_state and the other questions
+ * from any; journal_reserve, journal_append from the one writer.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef STORE_JOURNAL_H
+#define STORE_JOURNAL_H
+
+#include "store/file.h"
+#include "store/record.h"
+
+struct journal;
+
+struct journal_options {
+	const struct file_system *files;
+	const char *directory;
+	struct installation installation;
+	size_t segment_bytes; /* the largest segment; 0: 32 MB */
+};
+
+/* What journal_replay found, and what journal_open goes on from. */
+struct journal_end {
+	uint64_t last; /* the last whole transaction */
+	uint64_t *segments; /* first numbers of the segments there are, oldest first */
+	size_t n;
+	/* Where reading stopped in the last segment, and whether something else than zeros is there:
+	 * a torn tail, which journal_open cuts off. */
+	uint64_t offset;
+	bool is_torn;
+	/* Damage: `last` + 1 is not whole, though `durable` says that it was once. */
+	bool is_damaged;
+	uint64_t damaged_segment;
+	uint64_t damaged_offset;
+	uint64_t durable;
+};
+
+/* Gives every change of every whole transaction above `base`, in order. */
+typedef void journal_visit(void *context, uint64_t number, const struct change *change);
+
+/* Reads the journal of a directory from the number `base` on; changes nothing. False only when it
+ * cannot be read (a cause is set) or has a segment that is not ours to read; damage is no fault
+ * here: it is in *end, and what comes before it has been visited. Segments whose successor starts
+ * at or below base + 1 are not looked at. */
+bool journal_replay(const struct journal_options *options, uint64_t base, journal_visit *visit,
+		    void *context, struct journal_end *end, struct fault *fault);
+
+/* Frees what *end holds. */
+void journal_end_free(struct journal_end *end);
+
+/* Whether a name in the directory is a segment's; gives its first number. */
+bool journal_segment_name(const char *name, uint64_t *first);
+
+/* Goes on after what journal_replay found undamaged: cuts off the tail and syncs the cut, removes
+ * a last segment with nothing in it, starts the thread. A full disk is no fault here. */
+bool journal_open(const struct journal_options *options, const struct journal_end *end,
+		  struct journal **journal, struct fault *fault);
+/* Flushes once, ends the thread, closes. NULL is fine. */
+void journal_close(struct journal *journal);
+
+/* Whether a transaction of ordinary size (half a segment, at most 1 MB) may begin. Waits while room
+ * is being made, flushes when too much is pending; never called with the writer mutex held.
+ * FAULT_UNAVAILABLE: no room can be had (retry_after 5), or writing has failed for good. */
+bool journal_admit(struct journal *journal, struct fault *fault);
+
+/* Makes sure that there is room for a record of these changes; then journal_append cannot fail.
+ * Only a record larger than the ordinary ever waits here. */
+bool journal_reserve(struct journal *journal, const struct change *changes, size_t n,
+		     struct fault *fault);
+/* The transaction is pending from here on. number: one more than the last. */
+void journal_append(struct journal *journal, uint64_t number, const struct change *changes,
+		    size_t n);
+
+/* As store_flush. */
+bool journal_flush(struct journal *journal);
+/* Waits until the number is not pending any more. False: it will never be durable. */
+bool journal_flush_to(struct journal *journal, uint64_t number);
+
+/* Without a lock. */
+enum store_state journal_state(const struct journal *journal, uint64_t number);
+uint64_t journal_durable(const struct journal *journal);
+bool journal_can_write(struct journal *journal);
+
+/* Fail stop for writes, with one line in the log. Whoever had a failed sync calls it; `what` is the
+ * file or directory concerned. */
+void journal_fail(struct journal *journal, const char *what, int error);
+bool journal_has_failed(const struct journal *journal);
+
+/* Removes the segments whose successor starts at or below base + 1, oldest first: a manifest that is
+ * on disk says that files hold everything up to base. */
+void journal_drop(struct journal *journal, uint64_t base);
+
+#endif

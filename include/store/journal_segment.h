@@ -1,0 +1,53 @@
+/* The segments of a journal as files: made ahead, begun, given up, cut, removed. Used by journal.c
+ * alone; nothing here locks.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef STORE_JOURNAL_SEGMENT_H
+#define STORE_JOURNAL_SEGMENT_H
+
+#include "store/journal.h"
+
+struct segment {
+	int file; /* -1: none */
+	bool is_named; /* it bears its number, and no longer the name of one made ahead */
+	uint64_t first; /* when it is named */
+	size_t size;
+	size_t used;
+};
+
+#define SEGMENT_NONE ((struct segment){ .file = -1 })
+
+/* First numbers of the segments there are, oldest first, the current one included. */
+struct segment_list {
+	uint64_t *first;
+	size_t n;
+};
+
+/* The path of a named segment, or of the one made ahead. */
+void segment_path(const struct journal_options *options, const struct segment *segment,
+		  char path[]);
+
+/* `size` bytes of zeros, synced. False and errno: nothing is left behind; *is_broken as in
+ * file_sync. */
+bool segment_make(const struct journal_options *options, size_t size, struct segment *segment,
+		  bool *is_broken);
+/* Gives one that was made its head and its name, all on disk. False and errno: may be called again
+ * with the same number unless *is_broken was set. */
+bool segment_begin(const struct journal_options *options, struct segment *segment, uint64_t first,
+		   bool *is_broken);
+/* Closes and removes. */
+void segment_discard(const struct journal_options *options, struct segment *segment);
+
+/* Takes over what journal_replay found: the tail of the last segment is cut, or the whole segment
+ * removed when nothing was written into it, and that is on disk. */
+bool segments_take_over(const struct journal_options *options, const struct journal_end *end,
+			struct segment_list *list, struct fault *fault);
+void segments_add(struct segment_list *list, uint64_t first);
+/* Takes the oldest segment off the list if its successor starts at or below base + 1. They are to be
+ * removed in this order: whatever a power cut brings back, a segment that is there has its successor
+ * at or below base + 1 then, and is not looked at. */
+bool segments_take_below(struct segment_list *list, uint64_t base, uint64_t *first);
+/* A named one that is not open; what fails is logged, and tried again at the next start. */
+void segment_remove(const struct journal_options *options, const struct segment *segment);
+
+#endif

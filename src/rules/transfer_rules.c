@@ -1,0 +1,173 @@
+/* The tables of a dump's lines (rules/transfer_rules.h). No row has a default: a dump says
+ * everything. Codes and secrets are never shown in a fault.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "rules/transfer_rules.h"
+
+#include "rules/room_rules.h"
+#include "rules/template_rules.h"
+
+/* clang-format off */
+
+#define REQUIRED FLAGS(FIELD_REQUIRED)
+/* Numbers of ids (base/id.h), and identities of roles (resources/template_record.h). */
+#define NUMBER_OF_ID() INTEGER(0, ((int64_t)1 << 40) - 1)
+#define IDENTITY() INTEGER(1, UINT32_MAX)
+
+/* ---- the first line and the last ---- */
+
+static const struct field dump_fields[] = {
+	{ "format",  INTEGER(1, 1), REQUIRED, DOC("Of the lines that follow.") },
+	{ "program", TEXT(any_text), REQUIRED },
+	{ "made_at", TEXT(time_text), REQUIRED },
+};
+static const struct shape dump_shape = {
+	"DumpHead", FIELDS(dump_fields), .doc = "The first line.",
+};
+
+static const struct field end_fields[] = {
+	{ "accounts",  INTEGER(0, UNLIMITED), REQUIRED },
+	{ "templates", INTEGER(0, UNLIMITED), REQUIRED },
+	{ "rooms",     INTEGER(0, UNLIMITED), REQUIRED },
+};
+static const struct shape end_shape = {
+	"DumpEnd", FIELDS(end_fields),
+	.doc = "The last line, with how many lines of each kind came before it.",
+};
+
+/* ---- accounts ---- */
+
+static const struct text_rule account_name_text = {
+	.characters = "a-zA-Z0-9 ._:-",
+	.sentence = "must be 1 to 128 of a-z A-Z 0-9 space - . _ : and neither start nor end with "
+		    "a space",
+	.shortest = 1,
+	.longest = 128,
+	.no_outer_space = true,
+};
+static const struct text_rule secret_text = {
+	.characters = "a-zA-Z0-9_-",
+	.sentence = "must be 43 of a-z A-Z 0-9 - _",
+	.shortest = 43,
+	.longest = 43,
+};
+
+static const struct field secret_fields[] = {
+	{ "secret",     TEXT(secret_text), FLAGS(FIELD_REQUIRED | FIELD_SECRET) },
+	{ "created_at", TEXT(time_text), REQUIRED },
+};
+static const struct shape secret_shape = {
+	"DumpSecret", FIELDS(secret_fields), .doc = "An active secret of an account.",
+};
+static const struct field secret_item = { .name = NULL, OBJECT(secret_shape) };
+
+static const struct field account_fields[] = {
+	{ "id",               TEXT(id_text), REQUIRED },
+	{ "name",             TEXT(account_name_text), REQUIRED },
+	{ "access_key",       TEXT(id_text), REQUIRED },
+	{ "enabled",          BOOLEAN(), REQUIRED },
+	{ "created_at",       TEXT(time_text), REQUIRED },
+	{ "secrets",          LIST_OF(secret_item), MOST(2), REQUIRED, DOC("The older first.") },
+	{ "last_template",    NUMBER_OF_ID(), REQUIRED,
+	  DOC("How far the account has counted its templates.") },
+	{ "last_room",        NUMBER_OF_ID(), REQUIRED },
+	{ "last_time",        TEXT(time_text), REQUIRED, DOC("Of the youngest id.") },
+	{ "default_template", TEXT(id_text) },
+};
+static const struct shape account_shape = {
+	"DumpAccount", FIELDS(account_fields),
+	.doc = "An account; what follows up to the next one is its.",
+};
+
+/* ---- templates ---- */
+
+static const struct field identity_fields[] = {
+	{ "identity", IDENTITY(), REQUIRED },
+	{ "added_at", TEXT(time_text), REQUIRED },
+};
+static const struct shape identity_shape = {
+	"DumpRole", FIELDS(identity_fields), .doc = "What a template's document does not show.",
+};
+static const struct field identity_item = { .name = NULL, OBJECT(identity_shape) };
+
+static const struct field template_fields[] = {
+	{ "id",            TEXT(id_text), REQUIRED },
+	{ "created_at",    TEXT(time_text), REQUIRED },
+	{ "updated_at",    TEXT(time_text), REQUIRED },
+	{ "last_identity", INTEGER(0, UINT32_MAX), REQUIRED,
+	  DOC("How far the template has counted its roles.") },
+	{ "identities",    MAP_OF(role_name_text, identity_item), REQUIRED,
+	  DOC("For each role of the document.") },
+	{ "document",      OBJECT(template_shape), REQUIRED,
+	  DOC("The template as it could be sent, with what is stored and never answered.") },
+};
+static const struct shape dumped_template_shape = {
+	"DumpTemplate", FIELDS(template_fields), .doc = "A template; the youngest comes first.",
+};
+
+/* ---- rooms ---- */
+
+static const struct field code_fields[] = {
+	{ "code",       TEXT(any_text), FLAGS(FIELD_REQUIRED | FIELD_SECRET) },
+	{ "enabled",    BOOLEAN(), REQUIRED },
+	{ "identity",   IDENTITY(), DOC("Of its role.") },
+	{ "lost_role",  TEXT(role_name_text),
+	  DOC("Instead of the identity: the name of the role it had before the room moved.") },
+	{ "created_at", TEXT(time_text), REQUIRED },
+	{ "updated_at", TEXT(time_text), REQUIRED },
+};
+static const struct shape code_shape = {
+	"DumpCode", FIELDS(code_fields), .doc = "A code of a room.",
+};
+static const struct field code_item = { .name = NULL, OBJECT(code_shape) };
+
+static const struct field deleted_role_fields[] = {
+	{ "identity",   IDENTITY(), REQUIRED },
+	{ "name",       TEXT(role_name_text), REQUIRED },
+	{ "added_at",   TEXT(time_text), REQUIRED },
+	{ "deleted_at", TEXT(time_text), REQUIRED },
+};
+static const struct shape deleted_role_shape = {
+	"DumpDeletedRole", FIELDS(deleted_role_fields),
+	.doc = "A role that the template had, and a code still refers to.",
+};
+static const struct field deleted_role_item = { .name = NULL, OBJECT(deleted_role_shape) };
+
+static const struct field codes_fields[] = {
+	{ "all_asked",     BOOLEAN(), REQUIRED,
+	  DOC("Codes of all roles were asked for: roles that are added get one by themselves.") },
+	{ "last_identity", INTEGER(0, UINT32_MAX), REQUIRED,
+	  DOC("The last role of the template that the room's codes know of.") },
+	{ "codes",         LIST_OF(code_item), REQUIRED, DOC("The oldest first.") },
+	{ "deleted_roles", LIST_OF(deleted_role_item), REQUIRED },
+};
+static const struct shape codes_shape = {
+	"DumpCodes", FIELDS(codes_fields), .doc = "The codes of a room.",
+};
+
+static const struct field room_fields[] = {
+	{ "id",         TEXT(id_text), REQUIRED },
+	{ "created_at", TEXT(time_text), REQUIRED },
+	{ "updated_at", TEXT(time_text), REQUIRED },
+	{ "document",   OBJECT(room_shape), REQUIRED,
+	  DOC("The room as it could be sent, with what is stored and never answered.") },
+	{ "codes",      OBJECT(codes_shape), DOC("Absent: none was ever made or asked for.") },
+};
+static const struct shape dumped_room_shape = {
+	"DumpRoom", FIELDS(room_fields), .doc = "A room; the youngest comes first.",
+};
+
+/* ---- a line ---- */
+
+static const struct field line_fields[] = {
+	{ "dump",     OBJECT(dump_shape) },
+	{ "account",  OBJECT(account_shape) },
+	{ "template", OBJECT(dumped_template_shape) },
+	{ "room",     OBJECT(dumped_room_shape) },
+	{ "end",      OBJECT(end_shape) },
+};
+const struct shape transfer_line_shape = {
+	"DumpLine", FIELDS(line_fields), .doc = "A line of a dump, which has one of these members.",
+};
+
+/* clang-format on */

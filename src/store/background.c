@@ -1,0 +1,389 @@
+/* The two threads: when they work, what they do next, and who waits for them.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "store/background.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "store/rewrite.h"
+
+/* So many overlays may wait besides the one that is written to. */
+#define FROZEN_MOST 2
+#define RETRY_AFTER_SECONDS 5
+#define RETRY_MILLISECONDS 500
+#define COLLECT_MILLISECONDS 100
+/* The slow reader: a block of 64 KB every so often, and a pause after each round. */
+#define VERIFY_MILLISECONDS 50
+#define VERIFY_PAUSE_MILLISECONDS (INT64_C(6) * 3600 * 1000)
+/* Everything is merged when more than this share of all bytes is superfluous. */
+#define SUPERFLUOUS_PERCENT 30
+/* As setpriority(2): 0 is an ordinary thread, 19 the lowest. */
+#define FREEZE_PRIORITY 5
+#define MERGE_PRIORITY 10
+
+struct background {
+	struct store_gdbm *store;
+	pthread_t freezer;
+	pthread_t merger;
+	atomic_bool is_stopped;
+
+	pthread_mutex_t lock;
+	pthread_cond_t work; /* for the two threads */
+	pthread_cond_t done; /* something was done, or could not be */
+	size_t frozen; /* overlays that wait */
+	bool freeze_is_stuck; /* the last attempt failed */
+	bool merge_is_stuck;
+	bool merge_is_idle; /* looked, and found nothing due, since the last file came */
+	bool is_all_wanted; /* one merge of everything */
+
+	/* The merger's: where the slow reader is, and when it goes on. */
+	uint64_t verify_id;
+	uint64_t verify_block;
+	int64_t verify_at;
+};
+
+static void wait_for(struct background *background, int64_t milliseconds)
+{
+	struct timespec until;
+
+	clock_gettime(CLOCK_MONOTONIC, &until);
+	until.tv_sec += (time_t)(milliseconds / 1000);
+	until.tv_nsec += (long)(milliseconds % 1000) * 1000000L;
+	until.tv_sec += until.tv_nsec / 1000000000L;
+	until.tv_nsec %= 1000000000L;
+	pthread_cond_timedwait(&background->work, &background->lock, &until);
+}
+
+static void log_stuck(const char *event, const struct store_gdbm *store, const struct fault *fault)
+{
+	log_event(LOG_LEVEL_WARNING, event, "directory", store->directory, "error", fault->cause,
+		  NULL);
+}
+
+/* The first thread. */
+
+static void freeze_one(struct background *background)
+{
+	struct store_gdbm *store = background->store;
+	struct fault fault = FAULT_INITIAL;
+	bool is_done;
+
+	pthread_mutex_unlock(&background->lock);
+	is_done = rewrite_overlay(store, &background->is_stopped, &fault);
+	pthread_mutex_lock(&background->lock);
+	if (is_done) {
+		background->frozen--;
+		background->merge_is_idle = false;
+		pthread_cond_broadcast(&background->work);
+	} else if (!background->freeze_is_stuck && !atomic_load(&background->is_stopped)) {
+		log_stuck("store_file_not_written", store, &fault);
+	}
+	background->freeze_is_stuck = !is_done;
+	pthread_cond_broadcast(&background->done);
+}
+
+static void *freezer_run(void *context)
+{
+	struct background *background = context;
+
+	setpriority(PRIO_PROCESS, 0, FREEZE_PRIORITY);
+	pthread_mutex_lock(&background->lock);
+	while (!atomic_load(&background->is_stopped)) {
+		bool has_failed = journal_has_failed(background->store->journal);
+
+		if (has_failed)
+			pthread_cond_broadcast(&background->done);
+		else if (background->frozen > 0)
+			freeze_one(background);
+		if (atomic_load(&background->is_stopped))
+			break;
+		if (has_failed || background->freeze_is_stuck)
+			wait_for(background, RETRY_MILLISECONDS);
+		else if (background->frozen == 0)
+			pthread_cond_wait(&background->work, &background->lock);
+	}
+	pthread_mutex_unlock(&background->lock);
+	return NULL;
+}
+
+/* The second thread: merging. */
+
+/* How many of the newest files are to become one now; 0: none. What a damaged file hides behind
+ * itself cannot be merged, nor can what is newer be merged with it. */
+static size_t files_due(const struct view *view, bool is_all_wanted)
+{
+	uint64_t newer = 0, bytes = 0, superfluous = 0;
+	size_t n = 0, due = 0, i;
+
+	while (n < view->n_files && !stack_file_is_damaged(view->files[n]))
+		n++;
+	for (i = 0; i < n; i++) {
+		const struct stack_info *info = stack_file_info(view->files[i]);
+
+		if (i > 0 && 2 * newer >= info->records)
+			due = i + 1;
+		newer += info->records;
+		bytes += info->bytes;
+		superfluous += info->superseded + info->removals * stack_record_bytes(0, 0);
+	}
+	if (n == 0 || n < view->n_files)
+		return due;
+	if (100 * superfluous > SUPERFLUOUS_PERCENT * bytes)
+		return n;
+	if (is_all_wanted && (n > 1 || stack_file_info(view->files[0])->removals > 0))
+		return n;
+	return due;
+}
+
+/* False: nothing was due. */
+static bool merge_once(struct background *background, bool is_all_wanted)
+{
+	struct store_gdbm *store = background->store;
+	struct fault fault = FAULT_INITIAL;
+	bool is_done = true;
+	struct pin pin;
+	size_t n;
+
+	views_pin(store->views, &pin);
+	n = files_due(pin.view, is_all_wanted);
+	if (n > 0)
+		is_done = rewrite_files(store, pin.view->files, n, n == pin.view->n_files,
+					&background->is_stopped, &fault);
+	views_unpin(store->views, &pin);
+	pthread_mutex_lock(&background->lock);
+	if (!is_done && !background->merge_is_stuck && !atomic_load(&background->is_stopped))
+		log_stuck("store_files_not_merged", store, &fault);
+	background->merge_is_stuck = !is_done;
+	pthread_mutex_unlock(&background->lock);
+	return n > 0;
+}
+
+/* The slow reader. */
+
+/* The file with the least id above the one that was read last, or the one being read. */
+static struct stack_file *file_to_verify(const struct view *view, uint64_t id)
+{
+	struct stack_file *next = NULL;
+	size_t i;
+
+	for (i = 0; i < view->n_files; i++) {
+		struct stack_file *file = view->files[i];
+
+		if (stack_file_info(file)->id >= id && !stack_file_is_damaged(file) &&
+		    (next == NULL || stack_file_info(file)->id < stack_file_info(next)->id))
+			next = file;
+	}
+	return next;
+}
+
+static void verify_one(struct background *background)
+{
+	struct store_gdbm *store = background->store;
+	struct fault ignored = FAULT_INITIAL;
+	struct stack_file *file;
+	bool is_last = false;
+	struct pin pin;
+
+	views_pin(store->views, &pin);
+	file = file_to_verify(pin.view, background->verify_id);
+	background->verify_at = clock_monotonic() + VERIFY_MILLISECONDS;
+	if (file == NULL) {
+		background->verify_id = 0;
+		background->verify_at += VERIFY_PAUSE_MILLISECONDS;
+	} else {
+		uint64_t id = stack_file_info(file)->id;
+
+		if (id != background->verify_id)
+			background->verify_block = 0;
+		background->verify_id = id;
+		/* A file that is damaged has said so, and is not looked at again. */
+		if (!stack_file_verify_block(file, background->verify_block++, &is_last,
+					     &ignored) ||
+		    is_last) {
+			background->verify_id = id + 1;
+			background->verify_block = 0;
+		}
+	}
+	views_unpin(store->views, &pin);
+}
+
+/* With the lock held: until the slow reader's time, or something else is to be looked at. */
+static void merger_wait(struct background *background, bool is_something_left)
+{
+	int64_t left = background->verify_at - clock_monotonic();
+
+	if (is_something_left && left > COLLECT_MILLISECONDS)
+		left = COLLECT_MILLISECONDS;
+	if (background->merge_is_stuck && left > RETRY_MILLISECONDS)
+		left = RETRY_MILLISECONDS;
+	if (left > 0)
+		wait_for(background, left);
+}
+
+static void *merger_run(void *context)
+{
+	struct background *background = context;
+	struct store_gdbm *store = background->store;
+
+	setpriority(PRIO_PROCESS, 0, MERGE_PRIORITY);
+	while (!atomic_load(&background->is_stopped)) {
+		bool was_idle, is_all_wanted, is_merged, is_something_left;
+
+		pthread_mutex_lock(&background->lock);
+		was_idle = background->merge_is_idle && !background->merge_is_stuck;
+		is_all_wanted = background->is_all_wanted && background->frozen == 0;
+		background->merge_is_idle = true;
+		pthread_mutex_unlock(&background->lock);
+
+		is_merged = !journal_has_failed(store->journal) && (!was_idle || is_all_wanted) &&
+			    merge_once(background, is_all_wanted);
+		is_something_left = views_collect(store->views);
+		if (!is_merged && clock_monotonic() >= background->verify_at)
+			verify_one(background);
+
+		pthread_mutex_lock(&background->lock);
+		if (is_merged)
+			background->merge_is_idle = false;
+		if (is_all_wanted && !background->merge_is_stuck)
+			background->is_all_wanted = false;
+		pthread_cond_broadcast(&background->done);
+		if (!atomic_load(&background->is_stopped) &&
+		    (background->merge_is_stuck ||
+		     (background->merge_is_idle && !background->is_all_wanted)))
+			merger_wait(background, is_something_left);
+		pthread_mutex_unlock(&background->lock);
+	}
+	return NULL;
+}
+
+/* Who waits for them. */
+
+void background_frozen(struct background *background)
+{
+	pthread_mutex_lock(&background->lock);
+	background->frozen++;
+	pthread_cond_broadcast(&background->work);
+	pthread_mutex_unlock(&background->lock);
+}
+
+bool background_admit(struct background *background, struct fault *fault)
+{
+	bool is_admitted = true;
+
+	pthread_mutex_lock(&background->lock);
+	while (background->frozen > FROZEN_MOST && is_admitted) {
+		is_admitted = !background->freeze_is_stuck &&
+			      !journal_has_failed(background->store->journal);
+		if (is_admitted)
+			pthread_cond_wait(&background->done, &background->lock);
+	}
+	pthread_mutex_unlock(&background->lock);
+	if (is_admitted)
+		return true;
+	fault_cause(fault, FAULT_UNAVAILABLE, 0, "files cannot be written in %s",
+		    background->store->directory);
+	fault->retry_after = RETRY_AFTER_SECONDS;
+	return false;
+}
+
+bool background_can_write(struct background *background)
+{
+	bool can_write;
+
+	pthread_mutex_lock(&background->lock);
+	can_write = background->frozen <= FROZEN_MOST || !background->freeze_is_stuck;
+	pthread_mutex_unlock(&background->lock);
+	return can_write;
+}
+
+static bool is_settled(const struct background *background)
+{
+	return background->frozen == 0 && background->merge_is_idle && !background->is_all_wanted;
+}
+
+bool background_settle(struct background *background, bool is_all_merged)
+{
+	bool is_done;
+
+	pthread_mutex_lock(&background->lock);
+	background->is_all_wanted = is_all_merged;
+	background->merge_is_idle = false;
+	pthread_cond_broadcast(&background->work);
+	while (!is_settled(background) && !background->freeze_is_stuck &&
+	       !background->merge_is_stuck && !journal_has_failed(background->store->journal))
+		pthread_cond_wait(&background->done, &background->lock);
+	is_done = is_settled(background);
+	pthread_mutex_unlock(&background->lock);
+	return is_done;
+}
+
+static struct background *background_make(struct store_gdbm *store)
+{
+	struct background *background = calloc(1, sizeof *background);
+	pthread_condattr_t attributes;
+	struct pin pin;
+
+	if (background == NULL)
+		abort();
+	background->store = store;
+	views_pin(store->views, &pin);
+	background->frozen = pin.view->n_overlays - 1;
+	views_unpin(store->views, &pin);
+	background->verify_at = clock_monotonic() + VERIFY_MILLISECONDS;
+	pthread_condattr_init(&attributes);
+	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+	pthread_mutex_init(&background->lock, NULL);
+	pthread_cond_init(&background->work, &attributes);
+	pthread_cond_init(&background->done, NULL);
+	pthread_condattr_destroy(&attributes);
+	return background;
+}
+
+static void background_free(struct background *background)
+{
+	pthread_cond_destroy(&background->done);
+	pthread_cond_destroy(&background->work);
+	pthread_mutex_destroy(&background->lock);
+	free(background);
+}
+
+static void stop(struct background *background)
+{
+	pthread_mutex_lock(&background->lock);
+	atomic_store(&background->is_stopped, true);
+	pthread_cond_broadcast(&background->work);
+	pthread_mutex_unlock(&background->lock);
+}
+
+bool background_open(struct store_gdbm *store, struct background **background, struct fault *fault)
+{
+	struct background *opened = background_make(store);
+	int error = pthread_create(&opened->freezer, NULL, freezer_run, opened);
+
+	if (error == 0) {
+		error = pthread_create(&opened->merger, NULL, merger_run, opened);
+		if (error == 0) {
+			*background = opened;
+			return true;
+		}
+		stop(opened);
+		pthread_join(opened->freezer, NULL);
+	}
+	background_free(opened);
+	return fault_cause(fault, FAULT_UNAVAILABLE, error, "cannot start a thread");
+}
+
+void background_close(struct background *background)
+{
+	if (background == NULL)
+		return;
+	stop(background);
+	pthread_join(background->freezer, NULL);
+	pthread_join(background->merger, NULL);
+	background_free(background);
+}

@@ -1,0 +1,359 @@
+/* The system's own file operations, and the few sequences of them that must be right in one place.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "store/file.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define READ_AT_MOST ((size_t)1 << 30)
+
+static int posix_open(const struct file_system *files, const char *path, int flags, mode_t mode)
+{
+	int file;
+
+	(void)files;
+	do
+		file = open(path, flags | O_CLOEXEC, mode);
+	while (file < 0 && errno == EINTR);
+	return file;
+}
+
+static int posix_close(const struct file_system *files, int file)
+{
+	(void)files;
+	return close(file);
+}
+
+static ssize_t posix_pread(const struct file_system *files, int file, void *bytes, size_t size,
+			   off_t offset)
+{
+	ssize_t n;
+
+	(void)files;
+	do
+		n = pread(file, bytes, size, offset);
+	while (n < 0 && errno == EINTR);
+	return n;
+}
+
+static ssize_t posix_pwrite(const struct file_system *files, int file, const void *bytes,
+			    size_t size, off_t offset)
+{
+	ssize_t n;
+
+	(void)files;
+	do
+		n = pwrite(file, bytes, size, offset);
+	while (n < 0 && errno == EINTR);
+	return n;
+}
+
+static int posix_allocate(const struct file_system *files, int file, off_t size)
+{
+	int result;
+
+	(void)files;
+	do
+		result = fallocate(file, 0, 0, size);
+	while (result < 0 && errno == EINTR);
+	return result;
+}
+
+static int posix_ftruncate(const struct file_system *files, int file, off_t size)
+{
+	int result;
+
+	(void)files;
+	do
+		result = ftruncate(file, size);
+	while (result < 0 && errno == EINTR);
+	return result;
+}
+
+/* Not repeated after EINTR: what a sync that did not succeed has done is not known. */
+static int posix_fdatasync(const struct file_system *files, int file)
+{
+	(void)files;
+	return fdatasync(file);
+}
+
+static int posix_fsync(const struct file_system *files, int file)
+{
+	(void)files;
+	return fsync(file);
+}
+
+static int posix_size(const struct file_system *files, int file, off_t *size)
+{
+	struct stat status;
+
+	(void)files;
+	if (fstat(file, &status) < 0)
+		return -1;
+	*size = status.st_size;
+	return 0;
+}
+
+static int posix_lock(const struct file_system *files, int file)
+{
+	(void)files;
+	return flock(file, LOCK_EX | LOCK_NB);
+}
+
+static const void *posix_map(const struct file_system *files, int file, size_t size)
+{
+	void *mapping = mmap(NULL, size, PROT_READ, MAP_SHARED, file, 0);
+
+	(void)files;
+	return mapping == MAP_FAILED ? NULL : mapping;
+}
+
+static void posix_unmap(const struct file_system *files, const void *mapping, size_t size)
+{
+	(void)files;
+	/* The cast takes away a const that map put on: munmap does not write. */
+	munmap((void *)(size_t)mapping, size);
+}
+
+static int posix_rename(const struct file_system *files, const char *from, const char *to)
+{
+	(void)files;
+	return rename(from, to);
+}
+
+static int posix_unlink(const struct file_system *files, const char *path)
+{
+	(void)files;
+	return unlink(path);
+}
+
+static int posix_mkdir(const struct file_system *files, const char *path, mode_t mode)
+{
+	(void)files;
+	return mkdir(path, mode);
+}
+
+static int posix_sync_directory(const struct file_system *files, const char *path)
+{
+	int directory = posix_open(files, path, O_RDONLY | O_DIRECTORY, 0);
+	int result, error;
+
+	if (directory < 0)
+		return -1;
+	result = fsync(directory);
+	error = errno;
+	close(directory);
+	errno = error;
+	return result;
+}
+
+static int posix_list(const struct file_system *files, const char *path,
+		      bool (*visit)(void *context, const char *name), void *context)
+{
+	DIR *directory = opendir(path);
+	const struct dirent *entry;
+	int error;
+
+	(void)files;
+	if (directory == NULL)
+		return -1;
+	for (;;) {
+		errno = 0;
+		entry = readdir(directory);
+		if (entry == NULL)
+			break;
+		if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+			continue;
+		if (!visit(context, entry->d_name))
+			break;
+	}
+	error = entry == NULL ? errno : 0;
+	closedir(directory);
+	errno = error;
+	return error == 0 ? 0 : -1;
+}
+
+/* An object is nothing special to the system: the two calls are there for layers that record. */
+static int posix_object(const struct file_system *files, const char *path)
+{
+	(void)files;
+	(void)path;
+	return 0;
+}
+
+const struct file_system file_system_posix = {
+	.open = posix_open,
+	.close = posix_close,
+	.pread = posix_pread,
+	.pwrite = posix_pwrite,
+	.allocate = posix_allocate,
+	.ftruncate = posix_ftruncate,
+	.fdatasync = posix_fdatasync,
+	.fsync = posix_fsync,
+	.size = posix_size,
+	.lock = posix_lock,
+	.map = posix_map,
+	.unmap = posix_unmap,
+	.rename = posix_rename,
+	.unlink = posix_unlink,
+	.mkdir = posix_mkdir,
+	.sync_directory = posix_sync_directory,
+	.list = posix_list,
+	.object_begin = posix_object,
+	.object_end = posix_object,
+};
+
+bool file_write_all(const struct file_system *files, int file, const void *bytes, size_t size,
+		    off_t offset)
+{
+	const char *from = bytes;
+
+	while (size > 0) {
+		ssize_t n = files->pwrite(files, file, from, size, offset);
+
+		if (n < 0)
+			return false;
+		if (n == 0) {
+			errno = EIO;
+			return false;
+		}
+		from += n;
+		size -= (size_t)n;
+		offset += n;
+	}
+	return true;
+}
+
+bool file_read_all(const struct file_system *files, int file, void *bytes, size_t size,
+		   off_t offset)
+{
+	char *to = bytes;
+
+	while (size > 0) {
+		ssize_t n = files->pread(files, file, to, size < READ_AT_MOST ? size : READ_AT_MOST,
+					 offset);
+
+		if (n < 0)
+			return false;
+		if (n == 0) {
+			errno = EIO;
+			return false;
+		}
+		to += n;
+		size -= (size_t)n;
+		offset += n;
+	}
+	return true;
+}
+
+static bool read_open_file(const struct file_system *files, int file, size_t most, char **bytes,
+			   size_t *size)
+{
+	off_t whole;
+
+	if (files->size(files, file, &whole) < 0)
+		return false;
+	if ((uint64_t)whole > most) {
+		errno = EFBIG;
+		return false;
+	}
+	*size = (size_t)whole;
+	*bytes = malloc(*size + 1);
+	if (*bytes == NULL)
+		return false;
+	if (file_read_all(files, file, *bytes, *size, 0))
+		return true;
+	free(*bytes);
+	*bytes = NULL;
+	return false;
+}
+
+bool file_read_whole(const struct file_system *files, const char *path, size_t most, char **bytes,
+		     size_t *size)
+{
+	int file = files->open(files, path, O_RDONLY, 0);
+	bool is_read;
+	int error;
+
+	if (file < 0)
+		return false;
+	is_read = read_open_file(files, file, most, bytes, size);
+	error = errno;
+	files->close(files, file);
+	errno = error;
+	return is_read;
+}
+
+bool file_error_passes(int error)
+{
+	return error == ENOSPC || error == EDQUOT || error == EMFILE || error == ENFILE ||
+	       error == ENOMEM;
+}
+
+bool file_sync(const struct file_system *files, int file, bool *is_broken)
+{
+	if (files->fsync(files, file) == 0)
+		return true;
+	if (!file_error_passes(errno))
+		*is_broken = true;
+	return false;
+}
+
+bool file_sync_directory(const struct file_system *files, const char *path, bool *is_broken)
+{
+	if (files->sync_directory(files, path) == 0)
+		return true;
+	if (!file_error_passes(errno))
+		*is_broken = true;
+	return false;
+}
+
+static bool write_new_file(const struct file_system *files, const char *path, const void *bytes,
+			   size_t size, bool *is_broken)
+{
+	int file = files->open(files, path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+	bool is_written;
+	int error;
+
+	if (file < 0)
+		return false;
+	is_written = file_write_all(files, file, bytes, size, 0) &&
+		     file_sync(files, file, is_broken);
+	error = errno;
+	files->close(files, file);
+	errno = error;
+	return is_written;
+}
+
+bool file_replace(const struct file_system *files, const char *directory, const char *path,
+		  const void *bytes, size_t size, bool *is_replaced, bool *is_broken)
+{
+	char beside[PATH_MAX];
+	int error;
+
+	*is_replaced = false;
+	if (snprintf(beside, sizeof beside, "%s.new", path) >= (int)sizeof beside) {
+		errno = ENAMETOOLONG;
+		return false;
+	}
+	if (!write_new_file(files, beside, bytes, size, is_broken) ||
+	    files->rename(files, beside, path) < 0) {
+		error = errno;
+		files->unlink(files, beside);
+		errno = error;
+		return false;
+	}
+	*is_replaced = true;
+	return file_sync_directory(files, directory, is_broken);
+}

@@ -1,0 +1,217 @@
+/* Writing an index: the keys go out as they come, in whole blocks with their checksums; the filter is
+ * kept in memory until the last key is known (ten bits a key); the head is written last.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "store/checksum.h"
+#include "store/encode.h"
+#include "store/stack_index.h"
+#include "store/stack_index_format.h"
+
+struct index_build {
+	struct stack_place place;
+	uint64_t id;
+	char path[PATH_MAX];
+	int file;
+	bool is_done;
+	unsigned char *filter;
+	uint64_t filter_lines;
+	uint64_t records;
+	uint64_t removals;
+	char block[STACK_BLOCK];
+	size_t in_block;
+	size_t body_size; /* whole blocks that were written, and the one at hand */
+	char *sums; /* of the body's blocks */
+	size_t n_sums;
+};
+
+bool index_build_begin(const struct stack_place *place, uint64_t id, uint64_t most_records,
+		       struct index_build **build, struct fault *fault)
+{
+	const struct file_system *files = place->files;
+	struct index_build *begun = malloc(sizeof *begun);
+	uint64_t lines = most_records * FILTER_BITS_A_KEY / (8 * FILTER_LINE) + 1;
+	char name[STACK_NAME_SIZE];
+
+	if (begun == NULL)
+		abort();
+	*begun = (struct index_build){ .place = *place, .id = id, .filter_lines = lines };
+	stack_index_name(id, name);
+	snprintf(begun->path, sizeof begun->path, "%s/%s.new", place->directory, name);
+	begun->filter = calloc(lines, FILTER_LINE);
+	if (begun->filter == NULL)
+		abort();
+	begun->file = files->open(files, begun->path, O_RDWR | O_CREAT | O_TRUNC, 0600);
+	if (begun->file < 0) {
+		fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot make %s", begun->path);
+		begun->is_done = true;
+		index_build_close(begun);
+		return false;
+	}
+	*build = begun;
+	return true;
+}
+
+static bool failed(const struct index_build *build, struct fault *fault)
+{
+	return fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot write %s", build->path);
+}
+
+static bool block_write(struct index_build *build)
+{
+	off_t at = (off_t)(INDEX_HEAD + build->body_size - build->in_block);
+
+	build->sums = realloc(build->sums, 4 * (build->n_sums + 1));
+	if (build->sums == NULL)
+		abort();
+	encode_32(build->sums + 4 * build->n_sums, checksum(0, build->block, build->in_block));
+	build->n_sums++;
+	if (!file_write_all(build->place.files, build->file, build->block, build->in_block, at))
+		return false;
+	build->in_block = 0;
+	return true;
+}
+
+static bool body_append(struct index_build *build, const void *bytes, size_t size)
+{
+	const char *from = bytes;
+
+	while (size > 0) {
+		size_t n = STACK_BLOCK - build->in_block;
+
+		if (n > size)
+			n = size;
+		memcpy(build->block + build->in_block, from, n);
+		build->in_block += n;
+		build->body_size += n;
+		from += n;
+		size -= n;
+		if (build->in_block == STACK_BLOCK && !block_write(build))
+			return false;
+	}
+	return true;
+}
+
+bool index_build_add(struct index_build *build, struct slice key, uint32_t value_size,
+		     bool is_removal, struct fault *fault)
+{
+	uint64_t hash = record_key_hash(key);
+	unsigned char *line = build->filter + filter_line(hash, build->filter_lines) * FILTER_LINE;
+	char head[KEY_HEAD] = { 0 };
+	unsigned i;
+
+	for (i = 0; i < FILTER_BITS; i++) {
+		unsigned bit = filter_bit(hash, i);
+
+		line[bit / 8] = (unsigned char)(line[bit / 8] | 1u << bit % 8);
+	}
+	encode_16(head, (uint16_t)key.size);
+	head[2] = is_removal ? STACK_REMOVAL : STACK_PUT;
+	encode_32(head + 4, value_size);
+	build->records++;
+	build->removals += is_removal;
+	return (body_append(build, head, sizeof head) && body_append(build, key.data, key.size)) ||
+	       failed(build, fault);
+}
+
+/* The checksums of the GDBM file, read back block by block. */
+static bool gdbm_sums_append(struct index_build *build, int gdbm, uint64_t size)
+{
+	const struct file_system *files = build->place.files;
+	char *block = malloc(STACK_BLOCK), sum[4];
+	bool is_right = true;
+	uint64_t at;
+
+	if (block == NULL)
+		abort();
+	for (at = 0; is_right && at < size; at += STACK_BLOCK) {
+		size_t n = size - at < STACK_BLOCK ? size - at : STACK_BLOCK;
+
+		is_right = file_read_all(files, gdbm, block, n, (off_t)at);
+		if (is_right) {
+			encode_32(sum, checksum(0, block, n));
+			is_right = body_append(build, sum, sizeof sum);
+		}
+	}
+	free(block);
+	return is_right;
+}
+
+static bool pad_append(struct index_build *build)
+{
+	static const char zeros[FILTER_LINE];
+	size_t over = (INDEX_HEAD + build->body_size) % FILTER_LINE;
+
+	return over == 0 || body_append(build, zeros, FILTER_LINE - over);
+}
+
+static bool head_write(struct index_build *build, size_t keys_size, size_t filter,
+		       struct stack_info *info)
+{
+	char head[INDEX_HEAD] = INDEX_MAGIC;
+
+	encode_32(head + 8, INDEX_VERSION);
+	encode_32(head + 12, (uint32_t)STACK_BLOCK);
+	memcpy(head + 16, build->place.installation.bytes, INSTALLATION_SIZE);
+	encode_64(head + 32, build->id);
+	encode_64(head + 40, build->records);
+	encode_64(head + 48, build->removals);
+	encode_64(head + 56, keys_size);
+	encode_64(head + 64, filter);
+	encode_64(head + 72, build->filter_lines);
+	encode_64(head + 80, info->gdbm_size);
+	encode_64(head + 88, filter + build->filter_lines * FILTER_LINE);
+	encode_64(head + 96, build->body_size);
+	encode_32(head + 104, checksum(0, build->sums, 4 * build->n_sums));
+	info->index_checksum = checksum(0, head, 252);
+	encode_32(head + 252, info->index_checksum);
+	info->index_size = INDEX_HEAD + build->body_size + 4 * build->n_sums;
+	return file_write_all(build->place.files, build->file, head, sizeof head, 0);
+}
+
+bool index_build_end(struct index_build *build, int gdbm, struct stack_info *info, bool *is_broken,
+		     struct fault *fault)
+{
+	const struct file_system *files = build->place.files;
+	size_t keys_size = build->body_size, filter;
+	off_t size;
+
+	if (files->size(files, gdbm, &size) < 0)
+		return failed(build, fault);
+	info->id = build->id;
+	info->records = build->records;
+	info->removals = build->removals;
+	info->gdbm_size = (uint64_t)size;
+	if (!pad_append(build))
+		return failed(build, fault);
+	filter = INDEX_HEAD + build->body_size;
+	if (!body_append(build, build->filter, build->filter_lines * FILTER_LINE) ||
+	    !gdbm_sums_append(build, gdbm, info->gdbm_size) ||
+	    (build->in_block > 0 && !block_write(build)) ||
+	    !file_write_all(files, build->file, build->sums, 4 * build->n_sums,
+			    (off_t)(INDEX_HEAD + build->body_size)) ||
+	    !head_write(build, keys_size, filter, info) ||
+	    !file_sync(files, build->file, is_broken))
+		return failed(build, fault);
+	build->is_done = true;
+	return true;
+}
+
+void index_build_close(struct index_build *build)
+{
+	const struct file_system *files = build->place.files;
+
+	if (build->file >= 0)
+		files->close(files, build->file);
+	if (!build->is_done)
+		files->unlink(files, build->path);
+	free(build->filter);
+	free(build->sums);
+	free(build);
+}

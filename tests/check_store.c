@@ -1,0 +1,929 @@
+/* The one suite of store tests, over every driver: what store.h promises, by example, against a
+ * plain model, and with threads (meant to be run under ThreadSanitizer too).
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "store/store.h"
+
+#include <check.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "directory.h"
+#include "store/store_gdbm.h"
+#include "store/store_memory.h"
+#include "store_failing.h"
+
+/* Under test: `open` opens what is in the directory, or something new. */
+struct driver {
+	const char *name;
+	struct store *(*open)(const char *directory);
+	bool is_durable;
+};
+
+static struct store *memory_open(const char *path)
+{
+	(void)path;
+	return store_memory_open();
+}
+
+static struct store *failing_open(const char *path)
+{
+	(void)path;
+	return store_failing_open(store_memory_open());
+}
+
+static struct store *gdbm_open_with(const char *path, size_t overlay_bytes, size_t segment_bytes)
+{
+	const struct store_options options = { .directory = path,
+					       .readers = 8,
+					       .overlay_bytes = overlay_bytes,
+					       .segment_bytes = segment_bytes };
+	struct fault fault = FAULT_INITIAL;
+	struct store *opened = NULL;
+
+	if (!store_gdbm_open(&options, &opened, &fault)) {
+		fprintf(stderr, "%s: %s\n", fault.message, fault.cause);
+		abort();
+	}
+	return opened;
+}
+
+static struct store *durable_open(const char *path)
+{
+	return gdbm_open_with(path, 0, 0);
+}
+
+/* Files, merges and segments change all the time. */
+static struct store *restless_open(const char *path)
+{
+	return gdbm_open_with(path, 16 << 10, 64 << 10);
+}
+
+static const struct driver drivers[] = {
+	{ "memory", memory_open, false },
+	{ "failing", failing_open, false },
+	{ "gdbm", durable_open, true },
+	{ "gdbm, small bounds", restless_open, true },
+};
+
+#define DRIVERS ((int)(sizeof drivers / sizeof drivers[0]))
+
+static char *directory;
+static const struct driver *driver;
+static struct store *store;
+static struct arena *arena;
+
+static void setup(void)
+{
+	directory = directory_make();
+	arena = arena_open();
+}
+
+static void teardown(void)
+{
+	arena_close(arena);
+	store_close(store);
+	directory_remove(directory);
+}
+
+static void open_driver(int i)
+{
+	driver = &drivers[i];
+	store = driver->open(directory);
+}
+
+static void reopen(void)
+{
+	store_close(store);
+	store = driver->open(directory);
+}
+
+static struct transaction *begin(enum store_access access)
+{
+	struct fault fault = FAULT_INITIAL;
+	struct transaction *transaction = NULL;
+
+	ck_assert(store_begin(store, access, arena, &transaction, &fault));
+	return transaction;
+}
+
+static uint64_t commit(struct transaction *transaction)
+{
+	struct fault fault = FAULT_INITIAL;
+	uint64_t number = 0;
+
+	ck_assert(store_commit(transaction, &number, &fault));
+	return number;
+}
+
+static void commit_and_wait(struct transaction *transaction)
+{
+	struct fault fault = FAULT_INITIAL;
+
+	ck_assert(store_wait(store, commit(transaction), &fault));
+}
+
+static void put_slice(struct transaction *transaction, enum store_table table, struct slice key,
+		      struct slice value)
+{
+	struct fault fault = FAULT_INITIAL;
+
+	ck_assert(store_put(transaction, table, key, value, &fault));
+}
+
+static void put(struct transaction *transaction, const char *key, const char *value)
+{
+	put_slice(transaction, STORE_ROOM, slice_of(key), slice_of(value));
+}
+
+static void drop(struct transaction *transaction, const char *key)
+{
+	struct fault fault = FAULT_INITIAL;
+
+	ck_assert(store_remove(transaction, STORE_ROOM, slice_of(key), &fault));
+}
+
+static struct slice get_slice(struct transaction *transaction, enum store_table table,
+			      struct slice key)
+{
+	struct fault fault = FAULT_INITIAL;
+	struct slice value = SLICE("untouched");
+
+	ck_assert(store_get(transaction, table, key, &value, &fault));
+	return value;
+}
+
+/* `value` NULL: that there is none. */
+static void expect_slice(struct transaction *transaction, enum store_table table, struct slice key,
+			 struct slice value)
+{
+	const struct slice found = get_slice(transaction, table, key);
+
+	ck_assert_int_eq(found.data == NULL, value.data == NULL);
+	ck_assert_uint_eq(found.size, value.size);
+	ck_assert(slice_equal(found, value));
+}
+
+static void expect(struct transaction *transaction, const char *key, const char *value)
+{
+	expect_slice(transaction, STORE_ROOM, slice_of(key), slice_of(value));
+}
+
+START_TEST(a_transaction_sees_its_own_writes)
+{
+	struct transaction *transaction;
+
+	open_driver(_i);
+	transaction = begin(STORE_WRITE);
+	expect(transaction, "key", NULL);
+	put(transaction, "key", "one");
+	expect(transaction, "key", "one");
+	put(transaction, "key", "another");
+	expect(transaction, "key", "another");
+	drop(transaction, "key");
+	expect(transaction, "key", NULL);
+	put(transaction, "key", "");
+	expect(transaction, "key", "");
+	commit_and_wait(transaction);
+	transaction = begin(STORE_READ);
+	expect(transaction, "key", "");
+	store_abandon(transaction);
+}
+END_TEST
+
+START_TEST(abandoned_it_leaves_nothing)
+{
+	struct transaction *transaction;
+	uint64_t number;
+
+	open_driver(_i);
+	transaction = begin(STORE_WRITE);
+	put(transaction, "kept", "old");
+	commit_and_wait(transaction);
+	transaction = begin(STORE_WRITE);
+	number = store_number(transaction);
+	put(transaction, "kept", "new");
+	put(transaction, "new", "new");
+	drop(transaction, "kept");
+	store_abandon(transaction);
+
+	for (int access = STORE_READ; access <= STORE_WRITE; access++) {
+		transaction = begin((enum store_access)access);
+		expect(transaction, "kept", "old");
+		expect(transaction, "new", NULL);
+		store_abandon(transaction);
+	}
+	transaction = begin(STORE_WRITE);
+	ck_assert_uint_eq(store_number(transaction), number);
+	put(transaction, "next", "next");
+	ck_assert_uint_eq(commit(transaction), number);
+	if (driver->is_durable) {
+		reopen();
+		transaction = begin(STORE_READ);
+		expect(transaction, "kept", "old");
+		expect(transaction, "new", NULL);
+		store_abandon(transaction);
+	}
+}
+END_TEST
+
+START_TEST(readers_see_what_is_durable_and_writers_what_is_committed)
+{
+	struct fault fault = FAULT_INITIAL;
+	struct transaction *before;
+	struct transaction *pending;
+	struct transaction *after;
+	struct transaction *writer;
+	uint64_t number;
+
+	open_driver(_i);
+	writer = begin(STORE_WRITE);
+	put(writer, "key", "old");
+	put(writer, "gone", "old");
+	commit_and_wait(writer);
+
+	before = begin(STORE_READ);
+	writer = begin(STORE_WRITE);
+	put(writer, "key", "new");
+	put(writer, "made", "new");
+	drop(writer, "gone");
+	expect(before, "key", "old");
+	number = commit(writer);
+	ck_assert_int_eq(store_state(store, number), STORE_PENDING);
+	ck_assert_int_eq(store_state(store, number - 1), STORE_DURABLE);
+	pending = begin(STORE_READ);
+	writer = begin(STORE_WRITE);
+	expect(writer, "key", "new");
+	expect(writer, "made", "new");
+	expect(writer, "gone", NULL);
+	store_abandon(writer);
+	ck_assert(store_wait(store, number, &fault));
+	ck_assert_int_eq(store_state(store, number), STORE_DURABLE);
+
+	after = begin(STORE_READ);
+	for (unsigned i = 0; i < 2; i++) {
+		struct transaction *reader = i == 0 ? before : pending;
+
+		ck_assert_uint_eq(store_number(reader), number - 1);
+		ck_assert_uint_eq(store_seen(reader), number - 1);
+		expect(reader, "key", "old");
+		expect(reader, "made", NULL);
+		expect(reader, "gone", "old");
+		store_abandon(reader);
+	}
+	ck_assert_uint_eq(store_number(after), number);
+	expect(after, "key", "new");
+	expect(after, "made", "new");
+	expect(after, "gone", NULL);
+	store_abandon(after);
+}
+END_TEST
+
+START_TEST(numbers_rise_by_one)
+{
+	struct fault fault = FAULT_INITIAL;
+	struct transaction *transaction;
+	uint64_t first;
+	uint64_t number;
+
+	open_driver(_i);
+	transaction = begin(STORE_WRITE);
+	first = store_number(transaction);
+	ck_assert_uint_gt(first, 0);
+	put(transaction, "key", "value");
+	ck_assert_uint_eq(commit(transaction), first);
+	for (uint64_t i = 1; i < 20; i++) {
+		transaction = begin(STORE_WRITE);
+		ck_assert_uint_eq(store_number(transaction), first + i);
+		ck_assert_uint_eq(store_seen(transaction), first + i - 1);
+		put(transaction, "key", "value");
+		ck_assert_uint_eq(commit(transaction), first + i);
+	}
+
+	/* What changed nothing takes none, and answers what it could see, durable or not. */
+	transaction = begin(STORE_WRITE);
+	expect(transaction, "key", "value");
+	number = commit(transaction);
+	ck_assert_uint_eq(number, first + 19);
+	ck_assert_int_eq(store_state(store, number), STORE_PENDING);
+	transaction = begin(STORE_READ);
+	ck_assert_uint_lt(commit(transaction), number);
+	ck_assert(store_wait(store, number, &fault));
+	transaction = begin(STORE_READ);
+	ck_assert_uint_eq(commit(transaction), number);
+	if (driver->is_durable) {
+		reopen();
+		transaction = begin(STORE_WRITE);
+		ck_assert_uint_eq(store_number(transaction), number + 1);
+		store_abandon(transaction);
+	}
+}
+END_TEST
+
+START_TEST(values_live_as_long_as_the_arena)
+{
+	struct transaction *transaction;
+	struct slice own;
+	struct slice stored;
+
+	open_driver(_i);
+	transaction = begin(STORE_WRITE);
+	put(transaction, "key", "first");
+	own = get_slice(transaction, STORE_ROOM, SLICE("key"));
+	put(transaction, "key", "other");
+	ck_assert(slice_is(own, "first"));
+	commit_and_wait(transaction);
+	transaction = begin(STORE_READ);
+	stored = get_slice(transaction, STORE_ROOM, SLICE("key"));
+	store_abandon(transaction);
+	transaction = begin(STORE_WRITE);
+	drop(transaction, "key");
+	commit_and_wait(transaction);
+	store_close(store);
+	store = NULL;
+	ck_assert(slice_is(own, "first"));
+	ck_assert(slice_is(stored, "other"));
+}
+END_TEST
+
+START_TEST(keys_and_values_are_copied)
+{
+	char key[] = "key";
+	char value[] = "value";
+	struct transaction *transaction;
+
+	open_driver(_i);
+	transaction = begin(STORE_WRITE);
+	put(transaction, key, value);
+	memset(key, 'x', sizeof key - 1);
+	memset(value, 'x', sizeof value - 1);
+	expect(transaction, "key", "value");
+	commit_and_wait(transaction);
+	transaction = begin(STORE_READ);
+	expect(transaction, "key", "value");
+	expect(transaction, "xxx", NULL);
+	store_abandon(transaction);
+}
+END_TEST
+
+/* Keys of every table that begin alike, of any bytes, as short and as long as can be. */
+START_TEST(tables_and_keys_do_not_mix)
+{
+	char longest[STORE_KEY_MAX];
+	const struct slice keys[] = {
+		{ "k", 1 },
+		{ "k\0", 2 },
+		{ "k\0\0", 3 },
+		{ "\0", 1 },
+		{ "key", 3 },
+		{ "\xff\xff", 2 },
+		{ longest, STORE_KEY_MAX - 1 },
+		{ longest, STORE_KEY_MAX },
+		{ "tk", 2 },
+		{ "aa", 2 },
+	};
+	const size_t n = sizeof keys / sizeof keys[0];
+	char value[STORE_TABLE_COUNT][sizeof keys / sizeof keys[0]][32];
+	struct transaction *transaction;
+
+	memset(longest, 'k', sizeof longest);
+	open_driver(_i);
+	transaction = begin(STORE_WRITE);
+	for (int table = 0; table < STORE_TABLE_COUNT; table++) {
+		for (size_t i = 0; i < n; i++) {
+			snprintf(value[table][i], sizeof value[table][i], "%d of %zu", table, i);
+			expect_slice(transaction, (enum store_table)table, keys[i],
+				     (struct slice){ NULL, 0 });
+			put_slice(transaction, (enum store_table)table, keys[i],
+				  slice_of(value[table][i]));
+		}
+	}
+	commit_and_wait(transaction);
+	if (driver->is_durable)
+		reopen();
+	transaction = begin(STORE_READ);
+	for (int table = 0; table < STORE_TABLE_COUNT; table++) {
+		for (size_t i = 0; i < n; i++)
+			expect_slice(transaction, (enum store_table)table, keys[i],
+				     slice_of(value[table][i]));
+	}
+	store_abandon(transaction);
+}
+END_TEST
+
+START_TEST(tables_have_names_and_letters_of_their_own)
+{
+	for (int i = 0; i < STORE_TABLE_COUNT; i++) {
+		for (int j = 0; j < i; j++) {
+			ck_assert_str_ne(store_table_name((enum store_table)i),
+					 store_table_name((enum store_table)j));
+			ck_assert_int_ne(store_table_letter((enum store_table)i),
+					 store_table_letter((enum store_table)j));
+		}
+	}
+	ck_assert_str_eq(store_table_name(STORE_ROOM_CODES), "ROOM_CODES");
+	ck_assert_int_eq(store_table_letter(STORE_ROOM_CODES), 'd');
+}
+END_TEST
+
+START_TEST(large_values)
+{
+	static const size_t sizes[] = { 0, 1, 4095, 4096, 65536, 300000, STORE_VALUE_MAX };
+	const size_t n = sizeof sizes / sizeof sizes[0];
+	char *bytes = malloc(STORE_VALUE_MAX);
+	uint64_t seed = 1;
+	struct transaction *transaction;
+	struct fault fault = FAULT_INITIAL;
+	struct slice value;
+
+	for (size_t i = 0; i < STORE_VALUE_MAX; i++)
+		bytes[i] = (char)chance(&seed);
+	open_driver(_i);
+	transaction = begin(STORE_WRITE);
+	for (size_t i = 0; i < n; i++)
+		put_slice(transaction, STORE_ROOM,
+			  (struct slice){ (const char *)&sizes[i], sizeof sizes[i] },
+			  (struct slice){ bytes, sizes[i] });
+	commit_and_wait(transaction);
+	for (unsigned round = 0; round <= driver->is_durable; round++) {
+		transaction = begin(STORE_READ);
+		for (size_t i = 0; i < n; i++)
+			expect_slice(transaction, STORE_ROOM,
+				     (struct slice){ (const char *)&sizes[i], sizeof sizes[i] },
+				     (struct slice){ bytes, sizes[i] });
+		store_abandon(transaction);
+		if (driver->is_durable)
+			reopen();
+	}
+
+	/* An arena that is nearly full is no reason to go beyond its limit. */
+	transaction = begin(STORE_READ);
+	while (arena_fits(arena, STORE_VALUE_MAX))
+		arena_alloc(arena, STORE_VALUE_MAX / 2);
+	ck_assert(!store_get(transaction, STORE_ROOM,
+			     (struct slice){ (const char *)&sizes[n - 1], sizeof sizes[n - 1] },
+			     &value, &fault));
+	ck_assert_int_eq(fault.kind, FAULT_TOO_LARGE);
+	store_abandon(transaction);
+	free(bytes);
+}
+END_TEST
+
+/* The model: what each of some keys holds, as of one transaction. A value is a stamp and a size
+ * that follows from it; 0 is none. */
+#define MODEL_KEYS 300
+
+struct model {
+	uint64_t number;
+	uint64_t stamps[MODEL_KEYS];
+};
+
+static struct slice model_value(uint64_t stamp, char bytes[4096])
+{
+	const size_t size = 8 + stamp % (stamp % 16 == 0 ? 4000 : 200);
+
+	if (stamp == 0)
+		return (struct slice){ NULL, 0 };
+	for (size_t i = 0; i < size; i += 8)
+		memcpy(bytes + i, &stamp, 8);
+	return (struct slice){ bytes, size };
+}
+
+static void expect_model(struct transaction *transaction, const struct model *model, uint64_t *seed,
+			 unsigned keys)
+{
+	char bytes[4096];
+
+	ck_assert_uint_eq(store_seen(transaction), model->number);
+	for (unsigned n = 0; n < keys; n++) {
+		const uint64_t i = keys == MODEL_KEYS ? n : chance_below(seed, MODEL_KEYS);
+
+		expect_slice(transaction, (enum store_table)(i % STORE_TABLE_COUNT),
+			     (struct slice){ (const char *)&i, sizeof i },
+			     model_value(model->stamps[i], bytes));
+	}
+}
+
+static void change(struct transaction *transaction, struct model *model, uint64_t *seed)
+{
+	const uint64_t i = chance_below(seed, MODEL_KEYS);
+	const struct slice key = { (const char *)&i, sizeof i };
+	const enum store_table table = (enum store_table)(i % STORE_TABLE_COUNT);
+	struct fault fault = FAULT_INITIAL;
+	char bytes[4096];
+
+	model->stamps[i] = chance_below(seed, 4) == 0 ? 0 : chance(seed);
+	if (model->stamps[i] == 0)
+		ck_assert(store_remove(transaction, table, key, &fault));
+	else
+		put_slice(transaction, table, key, model_value(model->stamps[i], bytes));
+}
+
+#define SNAPSHOTS 6
+
+/* Any row of transactions, abandoned ones among them, with flushes, readers that stay open across
+ * many of them, and reopening in between. */
+START_TEST(same_as_a_plain_model)
+{
+	struct model committed = { .number = 0 };
+	struct model durable = { .number = 0 };
+	struct model snapshots[SNAPSHOTS];
+	struct transaction *readers[SNAPSHOTS] = { NULL };
+	struct arena *arenas[SNAPSHOTS];
+	uint64_t seed = 7;
+
+	open_driver(_i);
+	for (unsigned i = 0; i < SNAPSHOTS; i++)
+		arenas[i] = arena_open();
+	for (unsigned round = 0; round < 3000; round++) {
+		struct model changed = committed;
+		struct transaction *transaction = begin(STORE_WRITE);
+		const unsigned slot = (unsigned)chance_below(&seed, SNAPSHOTS);
+		struct fault fault = FAULT_INITIAL;
+
+		expect_model(transaction, &committed, &seed, 3);
+		changed.number = store_number(transaction);
+		for (uint64_t n = 1 + chance_below(&seed, 8); n > 0; n--)
+			change(transaction, &changed, &seed);
+		if (chance_below(&seed, 10) == 0) {
+			store_abandon(transaction);
+		} else {
+			ck_assert_uint_eq(commit(transaction), changed.number);
+			committed = changed;
+		}
+		if (chance_below(&seed, 3) == 0) {
+			ck_assert(store_wait(store, committed.number, &fault));
+			durable = committed;
+		}
+		if (readers[slot] != NULL) {
+			expect_model(readers[slot], &snapshots[slot], &seed,
+				     round % 50 == 0 ? MODEL_KEYS : 10);
+			store_abandon(readers[slot]);
+			arena_reset(arenas[slot]);
+			readers[slot] = NULL;
+		} else {
+			ck_assert(store_begin(store, STORE_READ, arenas[slot], &readers[slot],
+					      &fault));
+			snapshots[slot] = durable;
+			expect_model(readers[slot], &snapshots[slot], &seed, 10);
+		}
+		arena_reset(arena);
+		if (!driver->is_durable || round % 500 != 499)
+			continue;
+		for (unsigned i = 0; i < SNAPSHOTS; i++) {
+			if (readers[i] != NULL)
+				store_abandon(readers[i]);
+			arena_reset(arenas[i]);
+			readers[i] = NULL;
+		}
+		ck_assert(store_wait(store, committed.number, &fault));
+		durable = committed;
+		reopen();
+		transaction = begin(STORE_READ);
+		expect_model(transaction, &durable, &seed, MODEL_KEYS);
+		store_abandon(transaction);
+	}
+	for (unsigned i = 0; i < SNAPSHOTS; i++) {
+		if (readers[i] != NULL)
+			store_abandon(readers[i]);
+		arena_close(arenas[i]);
+	}
+}
+END_TEST
+
+#define MANY 6000
+
+/* Every third is removed again, every fifth written twice. */
+static struct slice many_value(uint64_t i, char text[64])
+{
+	if (i % 3 == 0)
+		return (struct slice){ NULL, 0 };
+	snprintf(text, 64, "%s %llu", i % 5 == 0 ? "second" : "first", (unsigned long long)i);
+	return slice_of(text);
+}
+
+START_TEST(many_keys)
+{
+	struct transaction *transaction;
+	char text[64];
+
+	open_driver(_i);
+	for (unsigned round = 0; round < 2; round++) {
+		for (uint64_t i = 0; i < MANY;) {
+			transaction = begin(STORE_WRITE);
+			for (uint64_t end = i + 100; i < end; i++) {
+				const struct slice key = { (const char *)&i, sizeof i };
+				struct fault fault = FAULT_INITIAL;
+				struct slice value = many_value(i, text);
+
+				if (round == 0)
+					put_slice(transaction, STORE_CODE, key,
+						  SLICE("to be changed"));
+				else if (value.data == NULL)
+					ck_assert(
+						store_remove(transaction, STORE_CODE, key, &fault));
+				else
+					put_slice(transaction, STORE_CODE, key, value);
+			}
+			commit_and_wait(transaction);
+			arena_reset(arena);
+		}
+	}
+	for (unsigned round = 0; round <= driver->is_durable; round++) {
+		transaction = begin(STORE_READ);
+		for (uint64_t i = 0; i < MANY; i++)
+			expect_slice(transaction, STORE_CODE,
+				     (struct slice){ (const char *)&i, sizeof i },
+				     many_value(i, text));
+		store_abandon(transaction);
+		arena_reset(arena);
+		if (driver->is_durable)
+			reopen();
+	}
+}
+END_TEST
+
+/* Threads. A Check assertion in a thread other than the test's own would not be seen: what goes
+ * wrong is counted, and the test asserts that nothing did. */
+#define READERS 3
+#define WRITERS 3
+#define SAME_KEYS 5
+
+static atomic_uint wrongs;
+static atomic_bool is_over;
+
+static void check(bool is_right)
+{
+	if (!is_right)
+		atomic_fetch_add(&wrongs, 1);
+}
+
+static void run_threads(void *(*function)(void *), unsigned n, pthread_t *threads)
+{
+	for (unsigned i = 0; i < n; i++)
+		ck_assert_int_eq(pthread_create(&threads[i], NULL, function, NULL), 0);
+}
+
+static void join_threads(unsigned n, const pthread_t *threads)
+{
+	for (unsigned i = 0; i < n; i++)
+		ck_assert_int_eq(pthread_join(threads[i], NULL), 0);
+}
+
+/* Every transaction writes its own number under each key, some of them by way of a removal, so a
+ * state is consistent when all keys hold its number. */
+static void *write_numbers(void *nothing)
+{
+	struct arena *own = arena_open();
+
+	(void)nothing;
+	for (unsigned round = 0; round < 150; round++) {
+		struct fault fault = FAULT_INITIAL;
+		struct transaction *transaction;
+		uint64_t number;
+		bool is_fine;
+
+		arena_reset(own);
+		if (!store_begin(store, STORE_WRITE, own, &transaction, &fault)) {
+			check(false);
+			continue;
+		}
+		number = store_number(transaction);
+		is_fine = store_remove(transaction, STORE_ROOM, SLICE("1"), &fault);
+		for (char key = '0'; key < '0' + SAME_KEYS; key++)
+			is_fine = is_fine &&
+				  store_put(transaction, STORE_ROOM, (struct slice){ &key, 1 },
+					    (struct slice){ (const char *)&number, 8 }, &fault);
+		check(is_fine);
+		check(store_commit(transaction, &number, &fault));
+		check(round % 2 == 0 || store_wait(store, number, &fault));
+	}
+	arena_close(own);
+	return NULL;
+}
+
+static void *read_numbers(void *nothing)
+{
+	struct arena *own = arena_open();
+	uint64_t last = 0;
+
+	(void)nothing;
+	while (!atomic_load(&is_over)) {
+		struct fault fault = FAULT_INITIAL;
+		struct transaction *transaction;
+
+		arena_reset(own);
+		if (!store_begin(store, STORE_READ, own, &transaction, &fault)) {
+			check(false);
+			continue;
+		}
+		check(store_number(transaction) >= last);
+		last = store_number(transaction);
+		check(store_state(store, last) == STORE_DURABLE);
+		for (char key = '0'; key < '0' + SAME_KEYS && last > 0; key++) {
+			struct slice value;
+
+			check(store_get(transaction, STORE_ROOM, (struct slice){ &key, 1 }, &value,
+					&fault));
+			check(value.data != NULL && value.size == 8 &&
+			      memcmp(value.data, &last, 8) == 0);
+		}
+		store_abandon(transaction);
+	}
+	arena_close(own);
+	return NULL;
+}
+
+START_TEST(readers_beside_writers)
+{
+	pthread_t readers[READERS];
+	pthread_t writers[WRITERS];
+
+	open_driver(_i);
+	atomic_store(&wrongs, 0);
+	atomic_store(&is_over, false);
+	run_threads(read_numbers, READERS, readers);
+	run_threads(write_numbers, WRITERS, writers);
+	join_threads(WRITERS, writers);
+	atomic_store(&is_over, true);
+	join_threads(READERS, readers);
+	ck_assert_uint_eq(atomic_load(&wrongs), 0);
+}
+END_TEST
+
+#define NAMES 150
+
+static atomic_uint winners[NAMES];
+
+/* Takes each name that is free, without waiting for anything to become durable. */
+static void *take_names(void *nothing)
+{
+	struct arena *own = arena_open();
+
+	(void)nothing;
+	for (unsigned name = 0; name < NAMES; name++) {
+		const struct slice key = { (const char *)&name, sizeof name };
+		struct fault fault = FAULT_INITIAL;
+		struct transaction *transaction;
+		struct slice value;
+		uint64_t number;
+		bool is_free;
+
+		arena_reset(own);
+		if (!store_begin(store, STORE_WRITE, own, &transaction, &fault) ||
+		    !store_get(transaction, STORE_ROOM_NAME, key, &value, &fault)) {
+			check(false);
+			continue;
+		}
+		is_free = value.data == NULL;
+		check(!is_free || store_put(transaction, STORE_ROOM_NAME, key, key, &fault));
+		check(store_commit(transaction, &number, &fault));
+		if (is_free)
+			atomic_fetch_add(&winners[name], 1);
+		/* Also a refusal waits for what it saw. */
+		check(name % 7 != 0 || store_wait(store, number, &fault));
+	}
+	arena_close(own);
+	return NULL;
+}
+
+START_TEST(two_writers_never_both_win_a_name)
+{
+	pthread_t writers[WRITERS];
+
+	open_driver(_i);
+	atomic_store(&wrongs, 0);
+	for (unsigned name = 0; name < NAMES; name++)
+		atomic_store(&winners[name], 0);
+	run_threads(take_names, WRITERS, writers);
+	join_threads(WRITERS, writers);
+	ck_assert_uint_eq(atomic_load(&wrongs), 0);
+	for (unsigned name = 0; name < NAMES; name++)
+		ck_assert_uint_eq(atomic_load(&winners[name]), 1);
+}
+END_TEST
+
+START_TEST(reopened_it_has_everything)
+{
+	struct transaction *transaction;
+	uint64_t number = 0;
+
+	open_driver(_i);
+	if (!driver->is_durable)
+		return;
+	reopen();
+	for (unsigned round = 0; round < 5; round++) {
+		char key[16];
+		struct fault fault = FAULT_INITIAL;
+
+		transaction = begin(STORE_WRITE);
+		ck_assert(round == 0 || store_number(transaction) == number + 1);
+		snprintf(key, sizeof key, "%u", round);
+		put(transaction, key, key);
+		put(transaction, "last", key);
+		number = commit(transaction);
+		ck_assert(store_wait(store, number, &fault));
+		reopen();
+		ck_assert(store_can_write(store));
+		ck_assert_int_eq(store_state(store, number), STORE_DURABLE);
+		transaction = begin(STORE_READ);
+		for (unsigned i = 0; i <= round; i++) {
+			snprintf(key, sizeof key, "%u", i);
+			expect(transaction, key, key);
+		}
+		expect(transaction, "last", key);
+		store_abandon(transaction);
+	}
+}
+END_TEST
+
+/* A sample of what a request does; false at the first fault. */
+static bool sample(struct fault *fault)
+{
+	struct transaction *transaction;
+	struct slice value;
+	uint64_t number;
+
+	if (!store_begin(store, STORE_WRITE, arena, &transaction, fault))
+		return false;
+	if (!store_get(transaction, STORE_ROOM, SLICE("kept"), &value, fault) ||
+	    !store_put(transaction, STORE_ROOM, SLICE("kept"), SLICE("changed"), fault) ||
+	    !store_put(transaction, STORE_ROOM, SLICE("made"), SLICE("made"), fault) ||
+	    !store_remove(transaction, STORE_ROOM, SLICE("gone"), fault)) {
+		store_abandon(transaction);
+		return false;
+	}
+	return store_commit(transaction, &number, fault) && store_wait(store, number, fault);
+}
+
+START_TEST(a_failing_call_leaves_nothing)
+{
+	struct fault fault = FAULT_INITIAL;
+	struct transaction *transaction;
+	unsigned n = 1;
+
+	store = store_failing_open(drivers[_i].open(directory));
+	transaction = begin(STORE_WRITE);
+	put(transaction, "kept", "old");
+	put(transaction, "gone", "old");
+	commit_and_wait(transaction);
+	for (store_failing_at(store, n); !sample(&fault); store_failing_at(store, ++n)) {
+		ck_assert_int_eq(fault.kind, FAULT_UNAVAILABLE);
+		store_failing_at(store, 0);
+		transaction = begin(STORE_WRITE);
+		expect(transaction, "kept", "old");
+		expect(transaction, "made", NULL);
+		expect(transaction, "gone", "old");
+		store_abandon(transaction);
+	}
+	ck_assert_uint_eq(n, 7);
+	store_failing_at(store, 0);
+	transaction = begin(STORE_READ);
+	expect(transaction, "kept", "changed");
+	expect(transaction, "made", "made");
+	expect(transaction, "gone", NULL);
+	store_abandon(transaction);
+}
+END_TEST
+
+START_TEST(closing_nothing_is_fine)
+{
+	store_close(NULL);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("store");
+	TCase *tcase = tcase_create("drivers");
+	SRunner *runner;
+	int failed;
+
+	tcase_add_checked_fixture(tcase, setup, teardown);
+	tcase_set_timeout(tcase, 120);
+	tcase_add_loop_test(tcase, a_transaction_sees_its_own_writes, 0, DRIVERS);
+	tcase_add_loop_test(tcase, abandoned_it_leaves_nothing, 0, DRIVERS);
+	tcase_add_loop_test(tcase, readers_see_what_is_durable_and_writers_what_is_committed, 0,
+			    DRIVERS);
+	tcase_add_loop_test(tcase, numbers_rise_by_one, 0, DRIVERS);
+	tcase_add_loop_test(tcase, values_live_as_long_as_the_arena, 0, DRIVERS);
+	tcase_add_loop_test(tcase, keys_and_values_are_copied, 0, DRIVERS);
+	tcase_add_loop_test(tcase, tables_and_keys_do_not_mix, 0, DRIVERS);
+	tcase_add_test(tcase, tables_have_names_and_letters_of_their_own);
+	tcase_add_loop_test(tcase, large_values, 0, DRIVERS);
+	tcase_add_loop_test(tcase, same_as_a_plain_model, 0, DRIVERS);
+	tcase_add_loop_test(tcase, many_keys, 0, DRIVERS);
+	tcase_add_loop_test(tcase, readers_beside_writers, 0, DRIVERS);
+	tcase_add_loop_test(tcase, two_writers_never_both_win_a_name, 0, DRIVERS);
+	tcase_add_loop_test(tcase, reopened_it_has_everything, 0, DRIVERS);
+	tcase_add_loop_test(tcase, a_failing_call_leaves_nothing, 0, DRIVERS);
+	tcase_add_test(tcase, closing_nothing_is_fine);
+	suite_add_tcase(suite, tcase);
+	runner = srunner_create(suite);
+	srunner_run_all(runner, CK_NORMAL);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
