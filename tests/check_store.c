@@ -522,73 +522,100 @@ static void change(struct transaction *transaction, struct model *model, uint64_
 }
 
 #define SNAPSHOTS 6
+#define ROUNDS 3000
 
-/* Any row of transactions, abandoned ones among them, with flushes, readers that stay open across
- * many of them, and reopening in between. */
+/* The state after each transaction, by its number. */
+static struct model states[ROUNDS + 1];
+
+/* Readers that stay open across many transactions. */
+struct snapshot {
+	struct transaction *transaction; /* NULL: none at the moment */
+	struct arena *arena;
+};
+
+static void snapshot_end(struct snapshot *snapshot)
+{
+	if (snapshot->transaction != NULL)
+		store_abandon(snapshot->transaction);
+	snapshot->transaction = NULL;
+	arena_reset(snapshot->arena);
+}
+
+/* Begins or ends it. A driver may make durable what is pending whenever it likes. */
+static void snapshot_turn(struct snapshot *snapshot, uint64_t durable, uint64_t committed,
+			  uint64_t *seed)
+{
+	struct fault fault = FAULT_INITIAL;
+	uint64_t number;
+
+	if (snapshot->transaction != NULL) {
+		number = store_number(snapshot->transaction);
+		expect_model(snapshot->transaction, &states[number], seed,
+			     chance_below(seed, 50) == 0 ? MODEL_KEYS : 10);
+		snapshot_end(snapshot);
+		return;
+	}
+	ck_assert(store_begin(store, STORE_READ, snapshot->arena, &snapshot->transaction, &fault));
+	number = store_number(snapshot->transaction);
+	ck_assert_uint_ge(number, durable);
+	ck_assert_uint_le(number, committed);
+	expect_model(snapshot->transaction, &states[number], seed, 10);
+}
+
+/* One WRITE transaction, abandoned now and then; gives the number of the last one committed. */
+static uint64_t model_turn(uint64_t committed, uint64_t *seed)
+{
+	struct model changed = states[committed];
+	struct transaction *transaction = begin(STORE_WRITE);
+
+	expect_model(transaction, &states[committed], seed, 3);
+	changed.number = store_number(transaction);
+	for (uint64_t n = 1 + chance_below(seed, 8); n > 0; n--)
+		change(transaction, &changed, seed);
+	if (chance_below(seed, 10) == 0) {
+		store_abandon(transaction);
+		return committed;
+	}
+	ck_assert_uint_eq(commit(transaction), committed + 1);
+	states[committed + 1] = changed;
+	return committed + 1;
+}
+
+/* Any row of transactions, with flushes, readers and reopening in between. */
 START_TEST(same_as_a_plain_model)
 {
-	struct model committed = { .number = 0 };
-	struct model durable = { .number = 0 };
-	struct model snapshots[SNAPSHOTS];
-	struct transaction *readers[SNAPSHOTS] = { NULL };
-	struct arena *arenas[SNAPSHOTS];
+	struct snapshot snapshots[SNAPSHOTS] = { { NULL, NULL } };
+	uint64_t committed = 0;
+	uint64_t durable = 0;
 	uint64_t seed = 7;
 
 	open_driver(_i);
 	for (unsigned i = 0; i < SNAPSHOTS; i++)
-		arenas[i] = arena_open();
-	for (unsigned round = 0; round < 3000; round++) {
-		struct model changed = committed;
-		struct transaction *transaction = begin(STORE_WRITE);
-		const unsigned slot = (unsigned)chance_below(&seed, SNAPSHOTS);
+		snapshots[i].arena = arena_open();
+	for (unsigned round = 1; round <= ROUNDS; round++) {
+		const bool ends = driver->is_durable && round % 500 == 0;
 		struct fault fault = FAULT_INITIAL;
 
-		expect_model(transaction, &committed, &seed, 3);
-		changed.number = store_number(transaction);
-		for (uint64_t n = 1 + chance_below(&seed, 8); n > 0; n--)
-			change(transaction, &changed, &seed);
-		if (chance_below(&seed, 10) == 0) {
-			store_abandon(transaction);
-		} else {
-			ck_assert_uint_eq(commit(transaction), changed.number);
-			committed = changed;
-		}
-		if (chance_below(&seed, 3) == 0) {
-			ck_assert(store_wait(store, committed.number, &fault));
+		committed = model_turn(committed, &seed);
+		if (ends || chance_below(&seed, 3) == 0) {
+			ck_assert(store_wait(store, committed, &fault));
 			durable = committed;
 		}
-		if (readers[slot] != NULL) {
-			expect_model(readers[slot], &snapshots[slot], &seed,
-				     round % 50 == 0 ? MODEL_KEYS : 10);
-			store_abandon(readers[slot]);
-			arena_reset(arenas[slot]);
-			readers[slot] = NULL;
-		} else {
-			ck_assert(store_begin(store, STORE_READ, arenas[slot], &readers[slot],
-					      &fault));
-			snapshots[slot] = durable;
-			expect_model(readers[slot], &snapshots[slot], &seed, 10);
-		}
+		snapshot_turn(&snapshots[chance_below(&seed, SNAPSHOTS)], durable, committed,
+			      &seed);
 		arena_reset(arena);
-		if (!driver->is_durable || round % 500 != 499)
+		if (!ends)
 			continue;
-		for (unsigned i = 0; i < SNAPSHOTS; i++) {
-			if (readers[i] != NULL)
-				store_abandon(readers[i]);
-			arena_reset(arenas[i]);
-			readers[i] = NULL;
-		}
-		ck_assert(store_wait(store, committed.number, &fault));
-		durable = committed;
+		for (unsigned i = 0; i < SNAPSHOTS; i++)
+			snapshot_end(&snapshots[i]);
 		reopen();
-		transaction = begin(STORE_READ);
-		expect_model(transaction, &durable, &seed, MODEL_KEYS);
+		struct transaction *transaction = begin(STORE_READ);
+		expect_model(transaction, &states[committed], &seed, MODEL_KEYS);
 		store_abandon(transaction);
 	}
 	for (unsigned i = 0; i < SNAPSHOTS; i++) {
-		if (readers[i] != NULL)
-			store_abandon(readers[i]);
-		arena_close(arenas[i]);
+		snapshot_end(&snapshots[i]);
+		arena_close(snapshots[i].arena);
 	}
 }
 END_TEST

@@ -1,0 +1,13 @@
+/* One line a request, when that is asked for: request method=GET path=... status=200 ... A code in
+ * the path, and everything after the '?' (it may hold one), is left out: whoever has a code can join.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef EDGE_ACCESS_LOG_H
+#define EDGE_ACCESS_LOG_H
+
+#include "call/call.h"
+
+/* The answer is complete and about to be sent; the time is from the arrival until now. */
+void access_log(const struct call *call);
+
+#endif

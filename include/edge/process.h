@@ -1,0 +1,37 @@
+/* What the process may do: root given up, no new privileges, no core with secrets in it, files that
+ * nobody else reads; and the directory that the data lies in. Main's side, before the first thread.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef EDGE_PROCESS_H
+#define EDGE_PROCESS_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "base/fault.h"
+
+struct identity {
+	uid_t user;
+	gid_t group;
+};
+
+/* FAULT_BAD_REQUEST when there is no such user or group. */
+bool process_find_user(const char *name, struct identity *identity, struct fault *fault);
+bool process_find_group(const char *name, gid_t *group, struct fault *fault);
+
+/* Becomes that user for good, with no groups but its own, and sees that root cannot come back. */
+bool process_become(const struct identity *identity, struct fault *fault);
+
+/* umask, as many open files as are allowed, no new privileges, no core. After process_become, which
+ * undoes some of it. */
+bool process_harden(struct fault *fault);
+
+/* Makes the directory, 0700, when it is not there; *was_made says so. owner: NULL leaves it to the
+ * one who runs. The directory above has to be there. */
+bool process_make_directory(const char *path, const struct identity *owner, bool *was_made,
+			    struct fault *fault);
+
+/* FAULT_BAD_REQUEST when this is no directory that the process can read and write. */
+bool process_check_directory(const char *path, struct fault *fault);
+
+#endif

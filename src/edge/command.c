@@ -1,0 +1,40 @@
+/* How commands speak to the person at the terminal.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "edge/command.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void command_complain(const struct command *command, const char *format, ...)
+{
+	va_list arguments;
+
+	fprintf(stderr, "anteroom %s: ", command->name);
+	va_start(arguments, format);
+	vfprintf(stderr, format, arguments);
+	va_end(arguments);
+	fputc('\n', stderr);
+}
+
+int command_failed(const struct command *command, const struct fault *fault)
+{
+	if (fault->cause[0] != '\0')
+		command_complain(command, "%s", fault->cause);
+	else if (fault->detail[0] != '\0')
+		command_complain(command, "%s: %s", fault->message, fault->detail);
+	else
+		command_complain(command, "%s", fault->message);
+	return fault->kind == FAULT_BAD_REQUEST ? EXIT_WRONG_USE : EXIT_FAILURE;
+}
+
+int command_printed(const struct command *command)
+{
+	if (fflush(stdout) == 0 && ferror(stdout) == 0)
+		return EXIT_SUCCESS;
+	command_complain(command, "standard output cannot be written: %s", strerror(errno));
+	return EXIT_FAILURE;
+}

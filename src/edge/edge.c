@@ -1,0 +1,396 @@
+/* One epoll set, a handful of workers. A connection is always in exactly one place: idle in the set
+ * (armed for one event), or in the hands of the one exchange that carries its request. libfcgi closes
+ * connections by itself, so an open one is known here by its descriptor alone: `open` counts how
+ * often a descriptor is in use, since it may be given out again before the worker that saw it end
+ * has come to say so.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "edge/edge.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "edge/access_log.h"
+#include "edge/fastcgi.h"
+#include "edge/parked.h"
+#include "edge/pool.h"
+
+/* A peer that sends or takes nothing for so long is given up. */
+#define RECEIVE_SECONDS 5
+#define SEND_SECONDS 10
+
+/* Milliseconds from the signal: until idle connections are closed, and until peers that take no
+ * answer are. */
+#define STOP_IDLE 900
+#define STOP_SLOW 960
+
+/* When no connection can be accepted: how long until it is tried again, and until it is said again,
+ * in milliseconds. */
+#define ACCEPT_PAUSE 100
+#define ACCEPT_SAY_AGAIN 10000
+
+/* Descriptors above are not used for connections. */
+#define CONNECTIONS_MOST 65536
+
+struct edge {
+	struct edge_options options;
+	struct parked *parked;
+	int epoll;
+	int timer; /* arms the listener again */
+	int end; /* readable, for ever, when the workers are to end */
+	int emptied; /* readable when the last connection has gone while stopping */
+	atomic_bool is_stopping;
+	atomic_int connections; /* that are open, or about to be accepted */
+	atomic_uchar *open; /* by descriptor */
+	size_t open_size;
+	atomic_llong said; /* when a failed accept was last logged */
+	struct pool *pool;
+	pthread_t *workers;
+	unsigned worker_count;
+};
+
+/* ---- the set ---- */
+
+static bool watch(struct edge *edge, int operation, int descriptor, uint32_t events)
+{
+	struct epoll_event event = { .events = events, .data.fd = descriptor };
+
+	return epoll_ctl(edge->epoll, operation, descriptor, &event) == 0;
+}
+
+/* Without effect once the listener was taken out of the set, and so it is meant. */
+static void arm_listener(struct edge *edge)
+{
+	(void)watch(edge, EPOLL_CTL_MOD, edge->options.listener->descriptor,
+		    EPOLLIN | EPOLLONESHOT);
+}
+
+static void count_down(struct edge *edge)
+{
+	if (atomic_fetch_sub(&edge->connections, 1) == 1 && atomic_load(&edge->is_stopping) &&
+	    eventfd_write(edge->emptied, 1) != 0)
+		abort();
+}
+
+/* libfcgi has closed it. */
+static void forget(struct edge *edge, int connection)
+{
+	atomic_fetch_sub(&edge->open[connection], 1);
+	count_down(edge);
+}
+
+/* ---- connections come ---- */
+
+static void accept_failed(struct edge *edge, int error)
+{
+	struct itimerspec pause = { .it_value.tv_nsec = ACCEPT_PAUSE * 1000000L };
+	long long now = clock_monotonic();
+	long long said = atomic_load(&edge->said);
+
+	if ((said == 0 || now - said >= ACCEPT_SAY_AGAIN) &&
+	    atomic_compare_exchange_strong(&edge->said, &said, now))
+		log_event(LOG_LEVEL_ERROR, "accept", "error", strerror(error), "connections",
+			  LOG_NUMBER(atomic_load(&edge->connections)), NULL);
+	if (timerfd_settime(edge->timer, 0, &pause, NULL) != 0)
+		abort();
+}
+
+static bool is_passing(int error)
+{
+	return error == EAGAIN || error == EINTR || error == ECONNABORTED;
+}
+
+/* What libfcgi reads and writes is blocking, with an end. */
+static bool take_connection(struct edge *edge, int connection)
+{
+	const struct timeval receive = { .tv_sec = RECEIVE_SECONDS };
+	const struct timeval send = { .tv_sec = SEND_SECONDS };
+
+	if ((size_t)connection >= edge->open_size) {
+		errno = EMFILE;
+		return false;
+	}
+	if (setsockopt(connection, SOL_SOCKET, SO_RCVTIMEO, &receive, sizeof receive) != 0 ||
+	    setsockopt(connection, SOL_SOCKET, SO_SNDTIMEO, &send, sizeof send) != 0)
+		return false;
+	atomic_fetch_add(&edge->open[connection], 1);
+	if (watch(edge, EPOLL_CTL_ADD, connection, EPOLLIN | EPOLLONESHOT))
+		return true;
+	atomic_fetch_sub(&edge->open[connection], 1);
+	return false;
+}
+
+/* The connection is counted before it is there, so that whoever stops the edge cannot find the count
+ * at zero while one is just being taken from the queue. Returns 0 or an errno. */
+static int accept_one(struct edge *edge)
+{
+	struct listener *listener = edge->options.listener;
+	int connection = -1;
+	int error = 0;
+
+	atomic_fetch_add(&edge->connections, 1);
+	if (!atomic_load(&edge->is_stopping) || listener->is_ours) {
+		connection = accept4(listener->descriptor, NULL, NULL, SOCK_CLOEXEC);
+		if (connection >= 0 && take_connection(edge, connection))
+			return 0;
+		error = errno;
+	}
+	if (connection >= 0)
+		close(connection);
+	count_down(edge);
+	return error;
+}
+
+static void listener_is_ready(struct edge *edge)
+{
+	int error = accept_one(edge);
+
+	if (error == 0 || is_passing(error) || atomic_load(&edge->is_stopping))
+		arm_listener(edge);
+	else
+		accept_failed(edge, error);
+}
+
+/* ---- requests ---- */
+
+/* The answer may be sent. */
+static void deliver(struct edge *edge, struct exchange *exchange)
+{
+	struct call *call = &exchange->call;
+	int connection = exchange->connection;
+
+	if (call->answer.number != 0)
+		edge->options.settle(edge->options.service, call,
+				     store_state(edge->options.store, call->answer.number));
+	if (edge->options.logs_access)
+		access_log(call);
+	if (!fastcgi_send(exchange, !atomic_load(&edge->is_stopping)))
+		forget(edge, connection);
+	else if (!watch(edge, EPOLL_CTL_MOD, connection, EPOLLIN | EPOLLONESHOT))
+		abort();
+}
+
+static void deliver_ready(struct edge *edge)
+{
+	struct exchange *exchange;
+
+	while ((exchange = parked_next(edge->parked)) != NULL) {
+		deliver(edge, exchange);
+		pool_give(edge->pool, exchange);
+	}
+}
+
+static bool is_pending(const struct edge *edge, const struct call *call)
+{
+	uint64_t number = call->answer.number;
+
+	return number != 0 && store_state(edge->options.store, number) == STORE_PENDING;
+}
+
+/* One request of a connection. Gives the exchange back, or NULL when it was laid aside. */
+static struct exchange *serve(struct edge *edge, int connection, struct exchange *exchange)
+{
+	if (!fastcgi_receive(exchange, connection)) {
+		forget(edge, connection);
+		return exchange;
+	}
+	edge->options.answer(edge->options.service, &exchange->call);
+	if (!is_pending(edge, &exchange->call)) {
+		deliver(edge, exchange);
+		return exchange;
+	}
+	if (parked_add(edge->parked, exchange)) {
+		parked_flush(edge->parked);
+		deliver_ready(edge);
+	}
+	return NULL;
+}
+
+static void *work(void *argument)
+{
+	struct edge *edge = argument;
+	struct exchange *exchange = NULL;
+	struct epoll_event event = { .data.fd = -1 };
+
+	while (event.data.fd != edge->end) {
+		if (epoll_wait(edge->epoll, &event, 1, -1) != 1) {
+			event.data.fd = -1;
+		} else if (event.data.fd == edge->options.listener->descriptor) {
+			listener_is_ready(edge);
+		} else if (event.data.fd == edge->timer) {
+			arm_listener(edge);
+		} else if (event.data.fd == parked_descriptor(edge->parked)) {
+			parked_help(edge->parked);
+			deliver_ready(edge);
+		} else if (event.data.fd != edge->end) {
+			if (exchange == NULL)
+				exchange = pool_take(edge->pool);
+			exchange = serve(edge, event.data.fd, exchange);
+		}
+	}
+	fastcgi_close(exchange);
+	return NULL;
+}
+
+/* ---- start ---- */
+
+unsigned edge_default_threads(void)
+{
+	long cores = sysconf(_SC_NPROCESSORS_ONLN);
+
+	return cores > 4 ? (unsigned)cores * 2 : 8;
+}
+
+/* As many as the process may open. */
+static bool make_table(struct edge *edge)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
+		return false;
+	edge->open_size = limit.rlim_cur < CONNECTIONS_MOST ? limit.rlim_cur : CONNECTIONS_MOST;
+	edge->open = calloc(edge->open_size, sizeof *edge->open);
+	return edge->open != NULL;
+}
+
+static bool make_set(struct edge *edge)
+{
+	edge->epoll = epoll_create1(EPOLL_CLOEXEC);
+	edge->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	edge->end = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	edge->emptied = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	edge->parked = parked_open(edge->options.store);
+	return edge->epoll >= 0 && edge->timer >= 0 && edge->end >= 0 && edge->emptied >= 0 &&
+	       edge->parked != NULL && watch(edge, EPOLL_CTL_ADD, edge->end, EPOLLIN) &&
+	       watch(edge, EPOLL_CTL_ADD, edge->timer, EPOLLIN | EPOLLET) &&
+	       watch(edge, EPOLL_CTL_ADD, parked_descriptor(edge->parked), EPOLLIN | EPOLLET) &&
+	       watch(edge, EPOLL_CTL_ADD, edge->options.listener->descriptor,
+		     EPOLLIN | EPOLLONESHOT);
+}
+
+static bool start_workers(struct edge *edge)
+{
+	edge->workers = calloc(edge->options.threads, sizeof *edge->workers);
+	if (edge->workers == NULL)
+		return false;
+	while (edge->worker_count < edge->options.threads) {
+		int error = pthread_create(&edge->workers[edge->worker_count], NULL, work, edge);
+
+		if (error != 0) {
+			errno = error;
+			return false;
+		}
+		edge->worker_count++;
+	}
+	return true;
+}
+
+bool edge_open(const struct edge_options *options, struct edge **opened, struct fault *fault)
+{
+	struct edge *edge = calloc(1, sizeof *edge);
+
+	assert(options->threads > 0);
+	if (edge == NULL)
+		abort();
+	edge->options = *options;
+	edge->epoll = edge->timer = edge->end = edge->emptied = -1;
+	edge->pool = pool_open();
+	if (make_table(edge) && make_set(edge) && start_workers(edge)) {
+		*opened = edge;
+		return true;
+	}
+	fault_cause(fault, FAULT_UNAVAILABLE, errno, "the workers cannot be started");
+	edge_close(edge);
+	return false;
+}
+
+/* ---- end ---- */
+
+/* deadline: of clock_monotonic; -1: none. */
+static bool wait_until_empty(struct edge *edge, int64_t deadline)
+{
+	while (atomic_load(&edge->connections) > 0) {
+		struct pollfd wait = { .fd = edge->emptied, .events = POLLIN };
+		int64_t rest = deadline - clock_monotonic();
+		eventfd_t ignored;
+
+		if (deadline >= 0 && rest <= 0)
+			return false;
+		(void)poll(&wait, 1, deadline < 0 ? -1 : (int)rest);
+		(void)eventfd_read(edge->emptied, &ignored);
+	}
+	return true;
+}
+
+/* The one who withdraws a socket of ours takes what is queued on it. */
+static void stop_accepting(struct edge *edge)
+{
+	if (listener_withdraw(edge->options.listener))
+		while (accept_one(edge) == 0)
+			continue;
+	(void)epoll_ctl(edge->epoll, EPOLL_CTL_DEL, edge->options.listener->descriptor, NULL);
+}
+
+/* Each connection becomes readable, and the workers find its end, or what had arrived before. A
+ * descriptor that was closed a moment ago and is something else now is no socket: nobody in this
+ * process opens any after the listener has gone. */
+static void shut_down_connections(struct edge *edge, int how)
+{
+	for (size_t i = 0; i < edge->open_size; i++)
+		if (atomic_load(&edge->open[i]) > 0)
+			(void)shutdown((int)i, how);
+}
+
+static void stop(struct edge *edge)
+{
+	int64_t start = clock_monotonic();
+
+	atomic_store(&edge->is_stopping, true);
+	stop_accepting(edge);
+	if (!wait_until_empty(edge, start + STOP_IDLE)) {
+		shut_down_connections(edge, SHUT_RD);
+		if (!wait_until_empty(edge, start + STOP_SLOW)) {
+			shut_down_connections(edge, SHUT_RDWR);
+			(void)wait_until_empty(edge, -1);
+		}
+	}
+	if (eventfd_write(edge->end, 1) != 0)
+		abort();
+	for (unsigned i = 0; i < edge->worker_count; i++)
+		pthread_join(edge->workers[i], NULL);
+}
+
+static void close_if_open(int descriptor)
+{
+	if (descriptor >= 0)
+		close(descriptor);
+}
+
+void edge_close(struct edge *edge)
+{
+	if (edge == NULL)
+		return;
+	if (edge->worker_count > 0)
+		stop(edge);
+	pool_close(edge->pool);
+	parked_close(edge->parked);
+	close_if_open(edge->emptied);
+	close_if_open(edge->end);
+	close_if_open(edge->timer);
+	close_if_open(edge->epoll);
+	free(edge->workers);
+	free(edge->open);
+	free(edge);
+}

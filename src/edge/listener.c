@@ -1,0 +1,212 @@
+/* Where the listening socket comes from, and how a path that we bound is given back.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "edge/listener.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/slice.h"
+#include "base/text.h"
+
+/* The kernel's own bound (net.core.somaxconn) cuts it. */
+#define BACKLOG 4096
+
+/* The first descriptor that systemd passes (sd_listen_fds(3)). */
+#define FIRST_PASSED 3
+
+/* ---- a socket of our own ---- */
+
+static bool path_refused(const char *path, const char *what, struct fault *fault)
+{
+	return fault_cause(fault, FAULT_UNAVAILABLE, errno, "%s: %s", path, what);
+}
+
+static int local_socket(void)
+{
+	return socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+}
+
+static bool bind_path(int descriptor, const char *path)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+
+	memcpy(address.sun_path, path, strlen(path) + 1);
+	return bind(descriptor, (const struct sockaddr *)&address, sizeof address) == 0;
+}
+
+/* Whether nobody answers at the path: then, and only then, connecting is refused. */
+static bool is_stale(const char *path, struct fault *fault)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	struct stat there;
+	int descriptor;
+	int result;
+	int error;
+
+	if (lstat(path, &there) != 0)
+		return path_refused(path, "cannot be looked at", fault);
+	if (!S_ISSOCK(there.st_mode))
+		return fault_cause(fault, FAULT_BAD_REQUEST, 0,
+				   "%s is there and is no socket; choose another path", path);
+	descriptor = local_socket();
+	if (descriptor < 0)
+		return path_refused(path, "cannot be tried", fault);
+	memcpy(address.sun_path, path, strlen(path) + 1);
+	result = connect(descriptor, (const struct sockaddr *)&address, sizeof address);
+	error = errno;
+	close(descriptor);
+	if (result == 0 || error == EAGAIN)
+		return fault_cause(
+			fault, FAULT_UNAVAILABLE, 0,
+			"another process listens on %s; stop it first, or choose another "
+			"path",
+			path);
+	errno = error;
+	return error == ECONNREFUSED || path_refused(path, "cannot be tried", fault);
+}
+
+static bool bind_or_replace(int descriptor, const char *path, struct fault *fault)
+{
+	if (bind_path(descriptor, path))
+		return true;
+	if (errno != EADDRINUSE)
+		return path_refused(path, "a socket cannot be made there", fault);
+	if (!is_stale(path, fault))
+		return false;
+	if ((unlink(path) != 0 && errno != ENOENT) || !bind_path(descriptor, path))
+		return path_refused(path, "the old socket cannot be replaced", fault);
+	return true;
+}
+
+/* Nobody can connect before listen(), so nobody slips in before mode and owner are right. */
+static bool set_up(struct listener *listener, const struct listener_options *options,
+		   struct fault *fault)
+{
+	const char *path = listener->path;
+	struct stat there;
+
+	if (lstat(path, &there) != 0)
+		return path_refused(path, "cannot be looked at", fault);
+	listener->device = there.st_dev;
+	listener->inode = there.st_ino;
+	listener->is_ours = true;
+	if (chmod(path, options->mode) != 0)
+		return path_refused(path, "its mode cannot be set", fault);
+	if ((options->owner != (uid_t)-1 || options->group != (gid_t)-1) &&
+	    chown(path, options->owner, options->group) != 0)
+		return path_refused(path,
+				    "its owner or group cannot be set (an ordinary user may "
+				    "only name a group that he is in)",
+				    fault);
+	if (listen(listener->descriptor, BACKLOG) != 0)
+		return path_refused(path, "cannot listen", fault);
+	return true;
+}
+
+static bool open_path(const struct listener_options *options, struct listener *listener,
+		      struct fault *fault)
+{
+	size_t size = strlen(options->path);
+
+	if (size == 0 || size >= sizeof listener->path)
+		return fault_cause(fault, FAULT_BAD_REQUEST, 0,
+				   "the path of the socket must have 1 to %zu bytes, it has %zu",
+				   sizeof listener->path - 1, size);
+	memcpy(listener->path, options->path, size + 1);
+	listener->descriptor = local_socket();
+	if (listener->descriptor < 0)
+		return path_refused(listener->path, "no socket", fault);
+	if (bind_or_replace(listener->descriptor, listener->path, fault) &&
+	    set_up(listener, options, fault))
+		return true;
+	listener_close(listener);
+	return false;
+}
+
+/* ---- a socket that we were started with ---- */
+
+static int socket_option(int descriptor, int option)
+{
+	int value = 0;
+	socklen_t size = sizeof value;
+
+	return getsockopt(descriptor, SOL_SOCKET, option, &value, &size) == 0 ? value : 0;
+}
+
+/* -1: systemd passed nothing to this process. */
+static int64_t passed_sockets(void)
+{
+	const char *process = getenv("LISTEN_PID");
+	const char *count = getenv("LISTEN_FDS");
+	int64_t number;
+
+	if (process == NULL || count == NULL || !text_integer(slice_of(process), &number) ||
+	    number != getpid() || !text_integer(slice_of(count), &number))
+		return -1;
+	return number;
+}
+
+static bool open_inherited(struct listener *listener, struct fault *fault)
+{
+	int64_t passed = passed_sockets();
+	int descriptor = passed > 0 ? FIRST_PASSED : STDIN_FILENO;
+	int flags;
+
+	if (passed > 1)
+		return fault_cause(fault, FAULT_BAD_REQUEST, 0,
+				   "systemd passed %lld sockets; pass one", (long long)passed);
+	if (socket_option(descriptor, SO_ACCEPTCONN) == 0)
+		return fault_cause(fault, FAULT_BAD_REQUEST, 0,
+				   "nowhere to listen; say --listen PATH, or start it with a "
+				   "listening socket on descriptor 0 or from systemd");
+	if (socket_option(descriptor, SO_DOMAIN) != AF_UNIX)
+		return fault_cause(fault, FAULT_BAD_REQUEST, 0,
+				   "the listening socket that was passed is not a local one; "
+				   "whoever can connect speaks for nginx, so it has to be");
+	flags = fcntl(descriptor, F_GETFL);
+	if (flags < 0 || fcntl(descriptor, F_SETFL, flags | O_NONBLOCK) != 0 ||
+	    fcntl(descriptor, F_SETFD, FD_CLOEXEC) != 0)
+		return fault_cause(fault, FAULT_UNAVAILABLE, errno, "the socket that was passed");
+	listener->descriptor = descriptor;
+	return true;
+}
+
+/* ---- */
+
+bool listener_open(const struct listener_options *options, struct listener *listener,
+		   struct fault *fault)
+{
+	*listener = (struct listener){ .descriptor = -1 };
+	return options->path != NULL ? open_path(options, listener, fault)
+				     : open_inherited(listener, fault);
+}
+
+/* Unlinking alone would not do: somebody may have found the path and not connected yet, and the
+ * directory may not let us, root having been given up (then the next start replaces the socket). */
+bool listener_withdraw(struct listener *listener)
+{
+	struct stat there;
+
+	if (!listener->is_ours)
+		return false;
+	(void)shutdown(listener->descriptor, SHUT_RD);
+	if (lstat(listener->path, &there) == 0 && there.st_dev == listener->device &&
+	    there.st_ino == listener->inode)
+		(void)unlink(listener->path);
+	return true;
+}
+
+void listener_close(struct listener *listener)
+{
+	if (listener->descriptor < 0)
+		return;
+	(void)listener_withdraw(listener);
+	close(listener->descriptor);
+	listener->descriptor = -1;
+}

@@ -1,0 +1,121 @@
+/* System calls with their reasons.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "edge/process.h"
+
+#include <errno.h>
+#include <grp.h>
+#include <pwd.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* The leak checker of a sanitized build attaches to the process at its end, which needs this. */
+#if defined(__SANITIZE_ADDRESS__)
+#define MAY_BE_DUMPED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define MAY_BE_DUMPED 1
+#endif
+#endif
+#ifndef MAY_BE_DUMPED
+#define MAY_BE_DUMPED 0
+#endif
+
+bool process_find_user(const char *name, struct identity *identity, struct fault *fault)
+{
+	const struct passwd *found;
+
+	errno = 0;
+	found = getpwnam(name);
+	if (found == NULL)
+		return fault_cause(fault, FAULT_BAD_REQUEST, errno, "there is no user \"%s\"",
+				   name);
+	*identity = (struct identity){ .user = found->pw_uid, .group = found->pw_gid };
+	return true;
+}
+
+bool process_find_group(const char *name, gid_t *group, struct fault *fault)
+{
+	const struct group *found;
+
+	errno = 0;
+	found = getgrnam(name);
+	if (found == NULL)
+		return fault_cause(fault, FAULT_BAD_REQUEST, errno, "there is no group \"%s\"",
+				   name);
+	*group = found->gr_gid;
+	return true;
+}
+
+bool process_become(const struct identity *identity, struct fault *fault)
+{
+	if (setgroups(1, &identity->group) != 0 ||
+	    setresgid(identity->group, identity->group, identity->group) != 0 ||
+	    setresuid(identity->user, identity->user, identity->user) != 0)
+		return fault_cause(fault, FAULT_UNAVAILABLE, errno, "root cannot be given up");
+	if (identity->user != 0 && (setuid(0) == 0 || geteuid() == 0 || getuid() == 0))
+		return fault_cause(fault, FAULT_UNAVAILABLE, 0, "root was given up and came back");
+	return true;
+}
+
+/* Each connection is an open file, and the soft limit is often 1,024 for the sake of programs that
+ * use select(2). */
+static bool raise_open_files(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
+		return false;
+	limit.rlim_cur = limit.rlim_max;
+	return setrlimit(RLIMIT_NOFILE, &limit) == 0;
+}
+
+bool process_harden(struct fault *fault)
+{
+	umask(077);
+	if (!raise_open_files())
+		return fault_cause(fault, FAULT_UNAVAILABLE, errno,
+				   "the limit of open files cannot be raised");
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
+	    prctl(PR_SET_DUMPABLE, MAY_BE_DUMPED, 0, 0, 0) != 0)
+		return fault_cause(fault, FAULT_UNAVAILABLE, errno,
+				   "the process cannot be hardened");
+	return true;
+}
+
+bool process_make_directory(const char *path, const struct identity *owner, bool *was_made,
+			    struct fault *fault)
+{
+	*was_made = mkdir(path, 0700) == 0;
+	if (!*was_made && errno == EEXIST)
+		return true;
+	if (!*was_made)
+		return fault_cause(fault, FAULT_UNAVAILABLE, errno,
+				   "the directory %s cannot be made", path);
+	/* A umask must not take away what the owner needs. */
+	if (chmod(path, 0700) != 0 ||
+	    (owner != NULL && chown(path, owner->user, owner->group) != 0))
+		return fault_cause(fault, FAULT_UNAVAILABLE, errno,
+				   "the directory %s cannot be given to its owner", path);
+	return true;
+}
+
+bool process_check_directory(const char *path, struct fault *fault)
+{
+	struct stat there;
+
+	if (stat(path, &there) != 0)
+		return fault_cause(fault, FAULT_BAD_REQUEST, errno,
+				   "--data %s is not there; serve and account add make it, below a "
+				   "directory that exists",
+				   path);
+	if (!S_ISDIR(there.st_mode))
+		return fault_cause(fault, FAULT_BAD_REQUEST, 0, "--data %s is no directory", path);
+	if (access(path, R_OK | W_OK | X_OK) != 0)
+		return fault_cause(fault, FAULT_UNAVAILABLE, errno,
+				   "--data %s cannot be used by user %ld; it belongs to user %ld",
+				   path, (long)geteuid(), (long)there.st_uid);
+	return true;
+}

@@ -1,0 +1,124 @@
+/* The program: finds the command in a table and runs it. What a command does and which options it
+ * has stands with its function (src/edge); a new one is declared in edge/command.h and gets a row.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "edge/command.h"
+#include "edge/options.h"
+
+/* clang-format off */
+static const struct command commands[] = {
+	{ "serve",           NULL,         "answers what nginx passes on, until it is told to stop", command_serve },
+	{ "account add",     "NAME",       "makes an account and prints its access key and secret", command_account_add },
+	{ "account list",    NULL,         "shows all accounts, never a secret", command_account_list },
+	{ "account disable", "ACCOUNT",    "refuses an account's tokens from now on", command_account_disable },
+	{ "account enable",  "ACCOUNT",    "accepts an account's tokens again", command_account_enable },
+	{ "account rotate",  "ACCOUNT",    "gives an account a second secret, or retires the older one", command_account_rotate },
+	{ "token",           "ACCESS_KEY", "prints a management token of an account", command_token },
+};
+/* clang-format on */
+
+#define COMMANDS (sizeof commands / sizeof commands[0])
+
+/* How many words of argv name this command: 0, 1 or 2. */
+static int words_of(const struct command *command, int argc, char **argv)
+{
+	const char *space = strchr(command->name, ' ');
+	size_t first = space == NULL ? strlen(command->name) : (size_t)(space - command->name);
+
+	if (argc < 2 || strlen(argv[1]) != first || memcmp(argv[1], command->name, first) != 0)
+		return 0;
+	if (space == NULL)
+		return 1;
+	return argc > 2 && strcmp(argv[2], space + 1) == 0 ? 2 : 0;
+}
+
+static bool begins_with_word(const struct command *command, const char *word)
+{
+	size_t size = strlen(word);
+
+	return strncmp(command->name, word, size) == 0 && command->name[size] == ' ';
+}
+
+/* word: only the commands that begin with it; NULL: all. Returns how many there are. */
+static size_t print_commands(FILE *out, const char *word)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < COMMANDS; i++) {
+		const struct command *command = &commands[i];
+		const char *operand = command->operand == NULL ? "" : command->operand;
+
+		if (word != NULL && !begins_with_word(command, word))
+			continue;
+		if (n++ == 0)
+			fprintf(out, "Usage: anteroom COMMAND [OPTION]...\n\n");
+		fprintf(out, "  anteroom %s %-*s %s\n", command->name,
+			(int)(26 - strlen(command->name)), operand, command->help);
+	}
+	if (n > 0)
+		fprintf(out, "\nanteroom COMMAND --help says more about each.\n");
+	return n;
+}
+
+/* group: the first word, or NULL; rest: the second, or NULL. */
+static int refuse(const char *group, const char *rest)
+{
+	if (group == NULL)
+		fprintf(stderr, "anteroom: say which command\n\n");
+	else
+		fprintf(stderr, "anteroom: there is no command \"%s%s%s\"\n\n", group,
+			rest == NULL ? "" : " ", rest == NULL ? "" : rest);
+	if (group == NULL || print_commands(stderr, group) == 0)
+		(void)print_commands(stderr, NULL);
+	return EXIT_WRONG_USE;
+}
+
+/* No command was found: asked for help, or wrong use. */
+static int explain(int argc, char **argv)
+{
+	const char *last = argc < 2 ? "" : argv[argc > 2 ? 2 : 1];
+	const char *group = argc < 2 || argv[1][0] == '-' ? NULL : argv[1];
+
+	if (strcmp(last, "--version") == 0) {
+		options_print_version();
+		return fflush(stdout) == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+	}
+	if (strcmp(last, "--help") == 0 && print_commands(stdout, group) > 0)
+		return fflush(stdout) == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+	return refuse(group, argc > 2 ? argv[2] : NULL);
+}
+
+/* A file or a socket must never get the number of a standard descriptor that happens to be closed:
+ * what is meant for the log would go there. */
+static bool standard_descriptors_are_open(void)
+{
+	int descriptor;
+
+	do {
+		descriptor = open("/dev/null", O_RDWR | O_CLOEXEC);
+	} while (descriptor >= 0 && descriptor <= STDERR_FILENO);
+	if (descriptor < 0)
+		return false;
+	close(descriptor);
+	return true;
+}
+
+int main(int argc, char **argv)
+{
+	if (!standard_descriptors_are_open())
+		return EXIT_FAILURE;
+	for (size_t i = 0; i < COMMANDS; i++) {
+		int words = words_of(&commands[i], argc, argv);
+
+		if (words > 0)
+			return commands[i].run(&commands[i], argc - words, argv + words);
+	}
+	return explain(argc, argv);
+}

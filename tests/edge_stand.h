@@ -1,0 +1,71 @@
+/* An edge to be tested, without the rest of the program: a service that does what the path says, a
+ * store whose disk is a gate that the test opens, a socket in a directory of its own.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef TESTS_EDGE_STAND_H
+#define TESTS_EDGE_STAND_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "edge/edge.h"
+#include "edge/listener.h"
+#include "fastcgi_client.h"
+#include "store/store.h"
+
+/* A store that has nothing but numbers. */
+struct gate {
+	struct store base;
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+	uint64_t committed;
+	uint64_t durable;
+	uint64_t step; /* one flush makes at most so many durable; 0: all */
+	uint64_t fails_from; /* this number and all above never become durable; 0: none */
+	bool is_shut; /* a flush waits */
+	bool is_flushing;
+	unsigned flushes;
+};
+
+void gate_shut(struct gate *gate, bool is_shut);
+/* Returns when a flush has begun. */
+void gate_await_flush(struct gate *gate);
+
+/*
+ * /write       commits; the answer waits for it
+ * /number/N    the answer waits for the number N
+ * /size/N      N bytes, in three parts
+ * /status/N    this status
+ * all others   what came: method, Authorization, address, request id, too large, and the body
+ */
+struct service {
+	struct gate *gate;
+	atomic_uint calls;
+};
+
+struct stand {
+	char *directory;
+	char path[100]; /* of the socket */
+	struct gate gate;
+	struct service service;
+	struct listener listener;
+	struct edge *edge;
+};
+
+/* threads: of the edge; 0: it is not started yet. */
+struct stand *stand_open(unsigned threads);
+void stand_start(struct stand *stand, unsigned threads);
+/* Ends the edge alone. */
+void stand_stop(struct stand *stand);
+void stand_close(struct stand *stand);
+int stand_connect(const struct stand *stand);
+
+extern const struct client_request request_get;
+extern const struct client_request request_write;
+
+/* Fails the test unless a GET on this connection is answered. */
+void stand_answers(int connection);
+
+#endif

@@ -1,0 +1,439 @@
+/* Full disks and broken ones: the n-th call of the file layer, or of what libgdbm asks of the
+ * system, fails while a store works; for every n. No crash, no lie: what is refused is refused with
+ * FAULT_UNAVAILABLE, reads go on, what was acknowledged is there, then and at the next start. After
+ * a journal's failed sync nothing is written until then; when a full disk has room again, writing
+ * goes on by itself.
+ *
+ *     fault_injection [-a] [-t TROUBLE] [-n N]      -a: every n; otherwise at most 100 a trouble
+ *
+ * Each case is a process of its own, so that a crash or a standstill is one case's. The part inside
+ * libgdbm needs the library preload_gdbm, named by the environment's PRELOAD_GDBM.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "directory.h"
+#include "file_hooks.h"
+#include "numbered.h"
+#include "store/store_gdbm.h"
+
+#define TRANSACTIONS 120
+#define OVERLAY_BYTES (8 << 10)
+#define SEGMENT_BYTES (32 << 10)
+#define CASE_SECONDS 15
+#define PENDING_MOST 50 /* milliseconds that a write may stay pending before it is left so */
+/* Milliseconds: after a disk has room again; after it was broken, to see whether it stays so. */
+#define GOES_ON_WITHIN 8000
+#define STOPPED_AFTER 1000
+
+#define BIT(operation) (1u << (operation))
+
+/* What happens to which calls. */
+struct trouble {
+	const char *name;
+	unsigned operations; /* of the file layer; 0: those inside libgdbm */
+	int error; /* 0: half of what was to be read or written */
+	unsigned times; /* how many calls in a row; 0: until it is lifted */
+	bool only_new; /* of opens: those that make a file */
+	bool goes_on; /* once lifted, writing must go on without a restart */
+};
+
+#define TAKES_ROOM \
+	(BIT(FILE_OPEN) | BIT(FILE_PWRITE) | BIT(FILE_ALLOCATE) | BIT(FILE_MKDIR) | \
+	 BIT(FILE_RENAME))
+#define TAKES_DESCRIPTOR (BIT(FILE_OPEN) | BIT(FILE_SYNC_DIRECTORY) | BIT(FILE_LIST))
+#define CHANGES \
+	(BIT(FILE_OPEN) | BIT(FILE_PWRITE) | BIT(FILE_ALLOCATE) | BIT(FILE_FTRUNCATE) | \
+	 BIT(FILE_RENAME) | BIT(FILE_UNLINK) | BIT(FILE_MKDIR) | BIT(FILE_LIST) | \
+	 BIT(FILE_PREAD) | BIT(FILE_GET_SIZE) | BIT(FILE_MAP) | BIT(FILE_CLOSE))
+#define SYNCS (BIT(FILE_FDATASYNC) | BIT(FILE_FSYNC) | BIT(FILE_SYNC_DIRECTORY))
+
+static const struct trouble troubles[] = {
+	{ "full", TAKES_ROOM, ENOSPC, 1, true, true },
+	{ "full-until-lifted", TAKES_ROOM, ENOSPC, 0, true, true },
+	{ "no-descriptor", TAKES_DESCRIPTOR, EMFILE, 1, false, true },
+	{ "no-descriptor-until-lifted", TAKES_DESCRIPTOR, EMFILE, 0, false, true },
+	{ "broken", CHANGES, EIO, 1, false, false },
+	{ "broken-sync", SYNCS, EIO, 1, false, false },
+	{ "short", BIT(FILE_PWRITE) | BIT(FILE_PREAD), 0, 1, false, true },
+	{ "gdbm-full", 0, ENOSPC, 1, false, true },
+	{ "gdbm-full-until-lifted", 0, ENOSPC, 0, false, true },
+	{ "gdbm-broken", 0, EIO, 1, false, false },
+};
+
+/* Shared with the process of the case. */
+struct shared {
+	atomic_uint calls;
+	atomic_int operation; /* that failed; -1: none did */
+	atomic_bool is_journal; /* it was on a segment of the journal */
+	atomic_bool has_stopped;
+	atomic_bool did_not_open;
+	char wrong[400];
+};
+
+static struct shared *shared;
+static const struct trouble *trouble;
+static unsigned failing; /* n */
+static atomic_bool is_lifted;
+static struct file_hooks hooks;
+static void (*gdbm_fail)(unsigned n, unsigned times, int error);
+static unsigned (*gdbm_calls)(void);
+
+static _Noreturn void wrong(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+static _Noreturn void wrong(const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(shared->wrong, sizeof shared->wrong, format, arguments);
+	va_end(arguments);
+	_exit(EXIT_FAILURE);
+}
+
+static bool is_concerned(const struct file_call *call)
+{
+	if ((trouble->operations & BIT(call->operation)) == 0)
+		return false;
+	if (call->operation == FILE_OPEN && trouble->only_new)
+		return (call->flags & O_CREAT) != 0;
+	return trouble->error != 0 || call->size > 1;
+}
+
+static int fail_some(struct file_hooks *unused, struct file_call *call)
+{
+	unsigned n;
+
+	(void)unused;
+	if (atomic_load(&is_lifted) || !is_concerned(call))
+		return 0;
+	n = atomic_fetch_add(&shared->calls, 1) + 1;
+	if (failing == 0 || n < failing || (trouble->times > 0 && n >= failing + trouble->times))
+		return 0;
+	if (n == failing) {
+		atomic_store(&shared->is_journal, strstr(call->path, "/journal-") != NULL);
+		atomic_store(&shared->operation, (int)call->operation);
+	}
+	if (trouble->error == 0)
+		call->size /= 2;
+	return trouble->error;
+}
+
+static void lift(void)
+{
+	atomic_store(&is_lifted, true);
+	if (gdbm_calls != NULL && trouble->operations == 0) {
+		atomic_store(&shared->calls, gdbm_calls());
+		gdbm_fail(0, 0, 0);
+	}
+}
+
+static bool store_start(const char *directory, struct store **store, struct fault *fault)
+{
+	const struct store_options options = { .directory = directory,
+					       .files = &hooks.files,
+					       .readers = 2,
+					       .overlay_bytes = OVERLAY_BYTES,
+					       .segment_bytes = SEGMENT_BYTES };
+
+	return store_gdbm_open(&options, store, fault);
+}
+
+static void expect_unavailable(const struct fault *fault, const char *what)
+{
+	if (fault->kind != FAULT_UNAVAILABLE)
+		wrong("%s: refused with %d: %s %s", what, (int)fault->kind, fault->message,
+		      fault->cause);
+}
+
+/* What can be said of a store's history: up to where it is certain, and how far it may go. */
+struct known {
+	uint64_t acknowledged;
+	uint64_t committed;
+};
+
+/* Flushes until it is known what became of a transaction, or for some time. */
+static enum store_state state_soon(struct store *store, uint64_t number)
+{
+	const int64_t end = clock_monotonic() + PENDING_MOST;
+
+	while (store_state(store, number) == STORE_PENDING && clock_monotonic() < end) {
+		if (!store_flush(store))
+			poll(NULL, 0, 1);
+	}
+	return store_state(store, number);
+}
+
+/* False: refused, or not known yet. */
+static bool write_next(struct store *store, struct known *known)
+{
+	const struct history none = HISTORY_INITIAL;
+	struct arena *arena = arena_open();
+	struct fault fault = FAULT_INITIAL;
+	struct transaction *transaction;
+	uint64_t number = 0;
+	bool is_done = numbered_begin(store, arena, &none, &transaction, &fault);
+
+	if (is_done) {
+		number = store_number(transaction);
+		is_done = store_commit(transaction, &number, &fault);
+		if (is_done)
+			known->committed = number;
+	}
+	if (!is_done)
+		expect_unavailable(&fault, "write");
+	is_done = is_done && state_soon(store, number) == STORE_DURABLE;
+	if (is_done)
+		known->acknowledged = number;
+	arena_close(arena);
+	return is_done;
+}
+
+static void read_all(struct store *store, const struct known *known, const char *when)
+{
+	const struct history none = HISTORY_INITIAL;
+	struct arena *arena = arena_open();
+	struct fault fault = FAULT_INITIAL;
+	struct transaction *transaction;
+	const char *found;
+
+	if (!store_begin(store, STORE_READ, arena, &transaction, &fault))
+		wrong("%s: no read: %s %s", when, fault.message, fault.cause);
+	if (store_number(transaction) < known->acknowledged)
+		wrong("%s: stands at %llu, acknowledged was %llu", when,
+		      (unsigned long long)store_number(transaction),
+		      (unsigned long long)known->acknowledged);
+	if (store_number(transaction) > known->committed)
+		wrong("%s: stands at %llu, committed was %llu", when,
+		      (unsigned long long)store_number(transaction),
+		      (unsigned long long)known->committed);
+	found = numbered_wrong(transaction, &none, &fault);
+	if (found != NULL)
+		wrong("%s: %s: %s %s", when, found, fault.message, fault.cause);
+	store_abandon(transaction);
+	arena_close(arena);
+}
+
+/* Whether writing goes on within the time. */
+static bool goes_on(struct store *store, struct known *known, int64_t milliseconds)
+{
+	const int64_t end = clock_monotonic() + milliseconds;
+
+	while (!write_next(store, known) || !store_can_write(store)) {
+		if (clock_monotonic() > end)
+			return false;
+		poll(NULL, 0, 20);
+	}
+	return true;
+}
+
+/* What the store has to say once the trouble is over. */
+static void expect_recovery(struct store *store, struct known *known)
+{
+	const int operation = atomic_load(&shared->operation);
+
+	read_all(store, known, "after the trouble");
+	if (atomic_load(&shared->is_journal) && operation == FILE_FDATASYNC) {
+		if (store_can_write(store) || write_next(store, known))
+			wrong("it goes on after a failed sync of the journal");
+		atomic_store(&shared->has_stopped, true);
+	} else if (!goes_on(store, known, trouble->goes_on ? GOES_ON_WITHIN : STOPPED_AFTER)) {
+		if (trouble->goes_on)
+			wrong("it does not go on");
+		atomic_store(&shared->has_stopped, true);
+	}
+	read_all(store, known, "at the end");
+}
+
+/* The case: opens, writes and reads through the trouble, closes; opens again without. */
+static _Noreturn void run_case(const char *parent)
+{
+	struct fault fault = FAULT_INITIAL;
+	struct known known = { 0, 0 };
+	struct store *store;
+	char directory[512];
+
+	alarm(CASE_SECONDS);
+	snprintf(directory, sizeof directory, "%s/store", parent);
+	file_hooks_start(&hooks);
+	hooks.is_fast = true;
+	hooks.before = fail_some;
+	if (trouble->operations == 0)
+		gdbm_fail(failing, trouble->times == 0 ? 1u << 30 : trouble->times, trouble->error);
+	if (!store_start(directory, &store, &fault)) {
+		expect_unavailable(&fault, "open");
+		if (fault.cause[0] == '\0')
+			wrong("open: refused without a cause");
+		atomic_store(&shared->did_not_open, true);
+		lift();
+		fault = FAULT_INITIAL;
+		if (!store_start(directory, &store, &fault))
+			wrong("open, at the second time: %s %s", fault.message, fault.cause);
+	}
+	for (unsigned i = 0; i < TRANSACTIONS; i++) {
+		(void)write_next(store, &known);
+		if (i % 8 == 0)
+			read_all(store, &known, "in between");
+	}
+	lift();
+	expect_recovery(store, &known);
+	store_close(store);
+
+	fault = FAULT_INITIAL;
+	if (!store_start(directory, &store, &fault))
+		wrong("reopen: %s %s", fault.message, fault.cause);
+	read_all(store, &known, "reopened");
+	_exit(EXIT_SUCCESS);
+}
+
+static void copy_log(const char *path)
+{
+	char *bytes;
+	size_t size;
+
+	if (!file_read_whole(&file_system_posix, path, (size_t)1 << 30, &bytes, &size))
+		return;
+	fwrite(bytes + (size > 4000 ? size - 4000 : 0), 1, size > 4000 ? 4000 : size, stderr);
+	free(bytes);
+}
+
+/* One case in its process. What it logs is kept beside, and shown when it goes wrong. */
+static bool case_is_fine(unsigned n)
+{
+	char *parent = directory_make();
+	char path[512];
+	bool is_fine;
+	int status;
+	pid_t child;
+
+	memset(shared, 0, sizeof *shared);
+	atomic_store(&shared->operation, -1);
+	failing = n;
+	snprintf(path, sizeof path, "%s/log", parent);
+	fflush(NULL);
+	child = fork();
+	if (child < 0)
+		abort();
+	if (child == 0) {
+		const int log = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+
+		if (log < 0 || dup2(log, STDERR_FILENO) < 0)
+			_exit(EXIT_FAILURE);
+		run_case(parent);
+	}
+	waitpid(child, &status, 0);
+	is_fine = WIFEXITED(status) && WEXITSTATUS(status) == EXIT_SUCCESS;
+	if (!is_fine) {
+		const int operation = atomic_load(&shared->operation);
+
+		copy_log(path);
+		fprintf(stderr, "fault_injection: %s, n %u (%s%s): %s%s\n", trouble->name, n,
+			operation < 0 ? "none"
+				      : file_operation_name((enum file_operation)operation),
+			atomic_load(&shared->is_journal) ? " of the journal" : "",
+			WIFSIGNALED(status) ? strsignal(WTERMSIG(status)) : "", shared->wrong);
+	}
+	directory_remove(parent);
+	return is_fine;
+}
+
+/* All n of one trouble, or some of them spread evenly. */
+static unsigned run_trouble(bool is_everything, unsigned only)
+{
+	unsigned wrongs = 0;
+	unsigned run = 0;
+	unsigned stopped = 0;
+	unsigned unopened = 0;
+	unsigned calls;
+	unsigned stride;
+
+	/* Without any trouble first: how many calls there are. */
+	if (!case_is_fine(0))
+		return 1;
+	calls = atomic_load(&shared->calls);
+	stride = is_everything || calls <= 100 ? 1 : (calls + 99) / 100;
+	for (unsigned n = only > 0 ? only : 1; n <= (only > 0 ? only : calls) && wrongs < 3;
+	     n += stride) {
+		wrongs += !case_is_fine(n);
+		stopped += atomic_load(&shared->has_stopped);
+		unopened += atomic_load(&shared->did_not_open);
+		run++;
+	}
+	printf("%s: %u calls, %u of them failed, %u wrong (%u times not opened, %u times stopped "
+	       "until restart)\n",
+	       trouble->name, calls, run, wrongs, unopened, stopped);
+	fflush(stdout);
+	return wrongs + (calls == 0);
+}
+
+/* Starts this program again with the library in front, unless it is there. */
+static void preload(char **argv)
+{
+	const char *library = getenv("PRELOAD_GDBM");
+	void *fail = dlsym(RTLD_DEFAULT, "preload_gdbm_fail");
+	void *count = dlsym(RTLD_DEFAULT, "preload_gdbm_calls");
+
+	if (fail == NULL && library != NULL && getenv("LD_PRELOAD") == NULL) {
+		setenv("LD_PRELOAD", library, 1);
+		execv("/proc/self/exe", argv);
+	}
+	memcpy(&gdbm_fail, &fail, sizeof fail);
+	memcpy(&gdbm_calls, &count, sizeof count);
+}
+
+static bool number_of(const char *text, unsigned *number)
+{
+	char *end;
+	const unsigned long value = strtoul(text, &end, 10);
+
+	*number = (unsigned)value;
+	return end != text && *end == '\0';
+}
+
+int main(int argc, char **argv)
+{
+	const char *only_trouble = NULL;
+	unsigned only = 0;
+	unsigned wrongs = 0;
+	bool is_everything = false;
+
+	preload(argv);
+	for (int option; (option = getopt(argc, argv, "at:n:")) != -1;) {
+		if (option == 'a')
+			is_everything = true;
+		else if (option == 't')
+			only_trouble = optarg;
+		if (option == '?' || (option == 'n' && !number_of(optarg, &only))) {
+			fprintf(stderr, "usage: fault_injection [-a] [-t TROUBLE] [-n N]\n");
+			return EXIT_FAILURE;
+		}
+	}
+	shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
+		      0);
+	if (shared == MAP_FAILED)
+		abort();
+	for (size_t i = 0; i < sizeof troubles / sizeof troubles[0]; i++) {
+		trouble = &troubles[i];
+		if (only_trouble != NULL && strcmp(only_trouble, trouble->name) != 0)
+			continue;
+		if (trouble->operations == 0 && gdbm_fail == NULL) {
+			fprintf(stderr,
+				"fault_injection: PRELOAD_GDBM does not name the library\n");
+			wrongs++;
+			break;
+		}
+		wrongs += run_trouble(is_everything, only);
+	}
+	return wrongs == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

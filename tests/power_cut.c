@@ -1,0 +1,333 @@
+/* Power cuts: a store is written to under a trace; then the directory is rebuilt as it might look
+ * after a cut at any event (trace.h), and opened. What was acknowledged before the cut must be
+ * there, in the state of one whole transaction, and the store must go on from there.
+ *
+ * Some of the directories are gone on with under a trace of their own, and cut again: so recovery
+ * is cut too.
+ *
+ *     power_cut [-a] [-s SEED]      -a: every event, every way; otherwise a sample
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "directory.h"
+#include "numbered.h"
+#include "store/store_gdbm.h"
+#include "trace.h"
+
+#define WRITERS 3
+#define OVERLAY_BYTES (8 << 10)
+#define SEGMENT_BYTES (32 << 10)
+
+static _Noreturn void give_up(const char *what, const struct fault *fault)
+{
+	fprintf(stderr, "power_cut: %s: %s: %s\n", what, fault->message, fault->cause);
+	exit(EXIT_FAILURE);
+}
+
+/* The next transaction; noted in the trace, if there is one. Not all wait, so that some share a
+ * sync. */
+static void write_one(struct store *store, struct arena *arena, struct trace *trace,
+		      const struct history *history, bool waits)
+{
+	struct fault fault = FAULT_INITIAL;
+	struct transaction *transaction;
+	uint64_t number;
+
+	if (!numbered_begin(store, arena, history, &transaction, &fault))
+		give_up("begin", &fault);
+	number = store_number(transaction);
+	if (trace != NULL)
+		trace_number(trace, EVENT_SENT, number);
+	if (!store_commit(transaction, &number, &fault) ||
+	    (waits && !store_wait(store, number, &fault)))
+		give_up("commit", &fault);
+	if (trace != NULL && waits)
+		trace_number(trace, EVENT_DURABLE, number);
+}
+
+static bool store_start(const char *directory, const struct file_system *files,
+			struct store **store, struct fault *fault)
+{
+	const struct store_options options = { .directory = directory,
+					       .files = files,
+					       .readers = WRITERS + 1,
+					       .overlay_bytes = OVERLAY_BYTES,
+					       .segment_bytes = SEGMENT_BYTES };
+
+	return store_gdbm_open(&options, store, fault);
+}
+
+/* What must hold of a directory: the number it stands at lies between these. */
+struct limits {
+	uint64_t durable;
+	uint64_t sent;
+};
+
+/* Opens, checks, and with `goes_on` takes one more transaction. NULL: all is well. */
+static const char *open_fault(const char *directory, const struct history *history,
+			      const struct limits *limits, bool goes_on, uint64_t *number,
+			      struct fault *fault)
+{
+	static struct file_hooks fast;
+	struct arena *arena = arena_open();
+	struct transaction *transaction;
+	struct store *store = NULL;
+	const char *found = NULL;
+
+	file_hooks_start(&fast);
+	fast.is_fast = true;
+	if (!store_start(directory, &fast.files, &store, fault)) {
+		found = "it does not open";
+	} else if (!store_begin(store, STORE_READ, arena, &transaction, fault)) {
+		found = "it cannot be read";
+	} else {
+		*number = store_number(transaction);
+		if (*number < limits->durable)
+			found = "an acknowledged transaction is not there";
+		else if (*number > limits->sent)
+			found = "a transaction is there that was never sent";
+		else
+			found = numbered_wrong(transaction, history, fault);
+		store_abandon(transaction);
+	}
+	if (found == NULL && goes_on)
+		write_one(store, arena, NULL, history, true);
+	store_close(store);
+	arena_close(arena);
+	return found;
+}
+
+/* What was sent and acknowledged before an event. */
+static struct limits limits_at(const struct trace *trace, size_t end, uint64_t base)
+{
+	struct limits limits = { base, base };
+
+	for (size_t i = 0; i < end; i++) {
+		const struct event *event = &trace->events[i];
+
+		if (event->kind == EVENT_SENT && event->number > limits.sent)
+			limits.sent = event->number;
+		if (event->kind == EVENT_DURABLE && event->number > limits.durable)
+			limits.durable = event->number;
+	}
+	return limits;
+}
+
+struct writer {
+	struct store *store;
+	struct trace *trace;
+	const struct history *history;
+	unsigned transactions;
+};
+
+static void *write_some(void *context)
+{
+	const struct writer *writer = context;
+	struct arena *arena = arena_open();
+
+	for (unsigned i = 0; i < writer->transactions; i++) {
+		write_one(writer->store, arena, writer->trace, writer->history, i % 4 == 3);
+		arena_reset(arena);
+	}
+	arena_close(arena);
+	return NULL;
+}
+
+static uint64_t number_now(struct store *store)
+{
+	struct arena *arena = arena_open();
+	struct fault fault = FAULT_INITIAL;
+	struct transaction *transaction;
+	uint64_t number;
+
+	if (!store_begin(store, STORE_READ, arena, &transaction, &fault))
+		give_up("begin", &fault);
+	number = store_number(transaction);
+	store_abandon(transaction);
+	arena_close(arena);
+	return number;
+}
+
+/* Opens the directory under a trace, writes, and closes it. With a history: what is there is
+ * imported first, and the history gets its cut. */
+static struct trace *record(const char *directory, unsigned transactions, struct history *history)
+{
+	const struct history none = HISTORY_INITIAL;
+	struct trace *trace = trace_start();
+	struct fault fault = FAULT_INITIAL;
+	pthread_t threads[WRITERS];
+	struct writer writer = { .trace = trace,
+				 .history = history == NULL ? &none : history,
+				 .transactions = transactions / WRITERS };
+
+	if (history != NULL)
+		trace_import(trace, directory);
+	if (!store_start(directory, &trace->hooks.files, &writer.store, &fault))
+		give_up(directory, &fault);
+	if (history != NULL)
+		history->cuts[0] = number_now(writer.store);
+	for (unsigned i = 0; i < WRITERS; i++) {
+		if (pthread_create(&threads[i], NULL, write_some, &writer) != 0)
+			abort();
+	}
+	for (unsigned i = 0; i < WRITERS; i++)
+		pthread_join(threads[i], NULL);
+	store_close(writer.store);
+	trace_finish(trace);
+	return trace;
+}
+
+/* A trace to cut: of which directory, with which history, standing where when it began. */
+struct course {
+	const struct trace *trace;
+	const char *directory;
+	struct history history;
+	uint64_t base;
+};
+
+static unsigned cuts;
+static unsigned wrongs;
+
+/* One cut: opened, checked, gone on with, opened again. */
+static void cut_once(const struct course *course, size_t end, enum cut cut, uint64_t seed,
+		     bool goes_on)
+{
+	char *directory = directory_make();
+	const uint64_t first_seed = seed;
+	struct limits limits = limits_at(course->trace, end, course->base);
+	struct history history = course->history;
+	struct fault fault = FAULT_INITIAL;
+	uint64_t number = 0;
+	const char *found;
+	char to[512];
+
+	snprintf(to, sizeof to, "%s/store", directory);
+	trace_rebuild(course->trace, end, cut, &seed, course->directory, to);
+	found = open_fault(to, &history, &limits, false, &number, &fault);
+	if (found == NULL && goes_on) {
+		limits = (struct limits){ number, number };
+		history.cuts[1] = number;
+		found = open_fault(to, &history, &limits, true, &number, &fault);
+		limits = (struct limits){ number + 1, number + 1 };
+		if (found == NULL)
+			found = open_fault(to, &history, &limits, false, &number, &fault);
+	}
+	cuts++;
+	if (found == NULL) {
+		directory_remove(directory);
+		return;
+	}
+	fprintf(stderr,
+		"power_cut: before event %zu of %zu, way %d, seed %llu: %s (stands at %llu, must be "
+		"%llu to %llu; %s %s); left as it is: %s\n",
+		end, course->trace->n, (int)cut, (unsigned long long)first_seed, found,
+		(unsigned long long)number, (unsigned long long)limits.durable,
+		(unsigned long long)limits.sent, fault.message, fault.cause, directory);
+	free(directory);
+	wrongs++;
+}
+
+/* Cuts everywhere, or at every `stride`-th event in one way each. */
+static void cut_course(const struct course *course, bool is_everything, size_t stride,
+		       uint64_t *seed)
+{
+	for (size_t end = course->trace->imported; end <= course->trace->n; end++) {
+		if (is_everything) {
+			for (int cut = 0; cut < CUT_COUNT; cut++)
+				cut_once(course, end, (enum cut)cut, chance(seed), end % 4 == 0);
+		} else if (chance_below(seed, stride) == 0) {
+			cut_once(course, end, (enum cut)chance_below(seed, CUT_COUNT), chance(seed),
+				 chance_below(seed, 2) == 0);
+		}
+		if (wrongs > 10)
+			return;
+	}
+}
+
+/* A directory after a cut, gone on with, cut again. */
+static void cut_again(const struct course *first, bool is_everything, uint64_t *seed)
+{
+	char *parent = directory_make();
+	const size_t end = chance_below(seed, first->trace->n);
+	struct course course = { .history = HISTORY_INITIAL };
+	char directory[512];
+	struct trace *trace;
+
+	snprintf(directory, sizeof directory, "%s/store", parent);
+	trace_rebuild(first->trace, end, CUT_ANYTHING, seed, first->directory, directory);
+	if (access(directory, F_OK) == 0) {
+		trace = record(directory, 15, &course.history);
+		course.trace = trace;
+		course.directory = directory;
+		course.base = course.history.cuts[0];
+		cut_course(&course, is_everything, 4, seed);
+		trace_free(trace);
+	}
+	directory_remove(parent);
+}
+
+static unsigned events_of(const struct trace *trace, enum event_kind kind)
+{
+	unsigned n = 0;
+
+	for (size_t i = 0; i < trace->n; i++)
+		n += trace->events[i].kind == kind;
+	return n;
+}
+
+static void cut_all(bool is_everything, uint64_t seed)
+{
+	char *parent = directory_make();
+	struct course course = { .history = HISTORY_INITIAL };
+	char directory[512];
+	struct trace *trace;
+
+	snprintf(directory, sizeof directory, "%s/store", parent);
+	trace = record(directory, 240, NULL);
+	course.trace = trace;
+	course.directory = directory;
+	printf("%zu events: %u writes, %u syncs, %u renames, %u removals, %u GDBM files\n",
+	       trace->n, events_of(trace, EVENT_WRITE),
+	       events_of(trace, EVENT_SYNC_FILE) + events_of(trace, EVENT_SYNC_NAMES),
+	       events_of(trace, EVENT_RENAME), events_of(trace, EVENT_UNLINK),
+	       events_of(trace, EVENT_OBJECT));
+	fflush(stdout);
+	if (events_of(trace, EVENT_OBJECT) < 5 || events_of(trace, EVENT_UNLINK) < 5) {
+		fprintf(stderr, "power_cut: too little happened to be worth a cut\n");
+		wrongs++;
+	}
+	cut_course(&course, is_everything, 1 + trace->n / 600, &seed);
+	for (unsigned i = 0; i < (is_everything ? 40 : 8) && wrongs == 0; i++)
+		cut_again(&course, is_everything, &seed);
+	trace_free(trace);
+	directory_remove(parent);
+}
+
+int main(int argc, char **argv)
+{
+	bool is_everything = false;
+	uint64_t seed = (uint64_t)time(NULL);
+
+	for (int option; (option = getopt(argc, argv, "as:")) != -1;) {
+		char *end = NULL;
+
+		errno = 0;
+		if (option == 'a')
+			is_everything = true;
+		else if (option == 's')
+			seed = strtoull(optarg, &end, 10);
+		if (option == '?' || errno != 0 || (end != NULL && *end != '\0')) {
+			fprintf(stderr, "usage: power_cut [-a] [-s SEED]\n");
+			return EXIT_FAILURE;
+		}
+	}
+	printf("seed %llu\n", (unsigned long long)seed);
+	cut_all(is_everything, seed);
+	printf("%u cuts, %u wrong\n", cuts, wrongs);
+	return wrongs == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

@@ -1,0 +1,78 @@
+#!/bin/sh
+# nginx/quickstart as a user would use it: two side by side, what it prints pasted into a shell, a
+# second start that finds the data and the codes of the first, crashes, and wrong use.
+set -u
+cd "${SOURCE_DIR:-$(dirname "$0")/..}" || exit 1
+PATH=$PATH:/usr/sbin
+scratch=$(mktemp -d) || exit 1
+trap 'quickstart --stop --data "$scratch/one" >/dev/null 2>&1
+	quickstart --stop --data "$scratch/two" >/dev/null 2>&1
+	rm -rf "$scratch"' EXIT
+trap 'exit 1' INT TERM HUP
+
+quickstart()
+{
+	sh nginx/quickstart "$@"
+}
+
+fail()
+{
+	echo "tests/quickstart.sh: $*" >&2
+	exit 1
+}
+
+# Starts with a data directory, on a port that is free. Sets port; prints into the file DATA.printed.
+start()
+{
+	directory=$1
+	shift
+	port=$(($$ % 20000 + 20000))
+	until quickstart --detach --port $port --data "$directory" "$@" >"$directory.printed" 2>&1; do
+		grep -q 'is in use' "$directory.printed" || fail "$(cat "$directory.printed")"
+		port=$((port + 1))
+		[ $port -lt 60000 ] || fail 'no port is free'
+	done
+}
+
+start "$scratch/one"
+first=$port
+codes=$(grep -E '[a-z]{3}-[a-z]{4}-[a-z]{3}' "$scratch/one.printed")
+[ "$(echo "$codes" | grep -c .)" = 3 ] || fail "no three codes: $codes"
+[ "$(stat -c %a "$scratch/one/quickstart.env")" = 600 ] || fail 'quickstart.env can be read by all'
+[ "$(grep -cE '^(BASE_URL|(ACCESS_KEY|SECRET)(_B)?|MANAGEMENT_TOKEN)=.' \
+	"$scratch/one/quickstart.env")" = 6 ] || fail 'quickstart.env is not complete'
+grep '^curl ' "$scratch/one.printed" >"$scratch/calls"
+[ "$(grep -c . "$scratch/calls")" = 3 ] || fail 'no three calls to paste'
+sed 's/^curl /curl -sS --fail-with-body /; s/$/ || exit 1/' "$scratch/calls" >"$scratch/checked"
+sh "$scratch/checked" >"$scratch/answers" 2>&1 || fail "pasted: $(cat "$scratch/answers")"
+
+start "$scratch/two" --no-sample
+second=$port
+grep '^curl ' "$scratch/two.printed" |
+	sed 's/^curl /curl -sS --fail-with-body /; s/$/ || exit 1/' >"$scratch/checked"
+sh "$scratch/checked" >"$scratch/answers" 2>&1 || fail "pasted: $(cat "$scratch/answers")"
+quickstart --detach --port "$first" --data "$scratch/three" >"$scratch/busy" 2>&1 &&
+	fail 'a busy port was taken'
+[ "$(grep -c . "$scratch/busy")" = 1 ] || fail "a busy port: $(cat "$scratch/busy")"
+quickstart --detach --port "$first" --data "$scratch/one" >/dev/null 2>&1 &&
+	fail 'it started twice with the same data'
+
+kill -9 "$(cat "$scratch/two/nginx/nginx.pid")"
+quickstart --stop --data "$scratch/two" >/dev/null || fail 'it cannot be stopped after a crash'
+quickstart --detach --port "$second" --data "$scratch/two" >"$scratch/two.printed" 2>&1 ||
+	fail "after a crash: $(cat "$scratch/two.printed")"
+
+quickstart --stop --data "$scratch/one" >/dev/null || fail 'it cannot be stopped'
+curl -s -o /dev/null "http://127.0.0.1:$first/" && fail 'nginx runs although it was stopped'
+start "$scratch/one"
+again=$(grep -E '[a-z]{3}-[a-z]{4}-[a-z]{3}' "$scratch/one.printed")
+for code in $(echo "$codes" | sed 's/.* //'); do
+	case $again in
+	*"$code"*) ;;
+	*) fail "the code $code is lost: $again" ;;
+	esac
+done
+
+quickstart --port nine >/dev/null 2>&1
+[ $? = 2 ] || fail 'a port that is none'
+quickstart --help >/dev/null || fail '--help'

@@ -1,0 +1,599 @@
+/* Torture: a child process writes and reads a durable store from many threads and is killed with
+ * SIGKILL at a random moment, again and again. Each time the next child, before it goes on, checks
+ * that what was acknowledged is there, whole transactions only, and nothing that was never sent.
+ *
+ * Everything that is written is a function of (writer, how many transactions of it came before,
+ * life), so that the whole state of a writer follows from the count it keeps in the store. Beside
+ * the store, in memory shared with the parent, each writer notes the count it is about to commit
+ * and the last one that was acknowledged; a life is the time between two kills.
+ *
+ * After every second kill, the parent writes noise or zeros over what comes after the last byte that
+ * a sync had reported as durable in the file synced last (the journal), and over any sector of what
+ * was written elsewhere and not synced.
+ *
+ *     torture [-n KILLS] [-s SEED]
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "directory.h"
+#include "file_hooks.h"
+#include "store/store_gdbm.h"
+
+#define WRITERS 8
+#define READERS 2
+#define SLOTS 60
+#define TOUCHED 3 /* slots that a transaction puts or removes, besides the count */
+#define VALUE_MAX 1500
+#define TAILS 256
+#define SECTOR 512
+
+/* How far a file is known to be durable. The child writes, the parent reads after its death. */
+struct tail {
+	char path[256];
+	atomic_uint_least64_t durable;
+	atomic_uint_least64_t written;
+};
+
+struct shared {
+	atomic_uint_least64_t sent[WRITERS];
+	atomic_uint_least64_t acknowledged[WRITERS];
+	atomic_uint_least64_t commits;
+	atomic_uint_least64_t reads;
+	atomic_uint_least64_t objects; /* GDBM files finished */
+	atomic_uint_least64_t removed; /* files removed */
+	atomic_bool is_ending;
+	atomic_uint tails_used;
+	atomic_uint last_synced; /* index of a tail, plus one */
+	struct tail tails[TAILS];
+	size_t lives;
+	uint64_t starts[][WRITERS]; /* by life: the counts it started from */
+};
+
+static struct shared *shared;
+static struct store *store;
+static struct file_hooks hooks;
+static unsigned tail_of_file[FILE_HOOKS_FILES]; /* index plus one; 0: none */
+static uint64_t syncing[FILE_HOOKS_FILES]; /* what was written when its sync began */
+
+static _Noreturn void wrong(const char *what, unsigned writer, uint64_t count, uint64_t expected)
+{
+	fprintf(stderr, "torture: %s: writer %u, count %llu, expected %llu\n", what, writer,
+		(unsigned long long)count, (unsigned long long)expected);
+	_exit(EXIT_FAILURE);
+}
+
+static _Noreturn void refused(const char *what, const struct fault *fault)
+{
+	fprintf(stderr, "torture: %s: %s: %s\n", what, fault->message, fault->cause);
+	_exit(EXIT_FAILURE);
+}
+
+/* What a transaction does to one slot. */
+struct touch {
+	unsigned slot;
+	bool is_removal;
+};
+
+static struct touch touch_of(unsigned writer, uint64_t count, unsigned i)
+{
+	uint64_t seed = count * WRITERS * TOUCHED + writer * TOUCHED + i;
+	const uint64_t drawn = chance(&seed);
+
+	return (struct touch){ (unsigned)(drawn % SLOTS), drawn / SLOTS % 5 == 0 };
+}
+
+/* The life in which a transaction that is there was made: the last that started below it. */
+static size_t life_of(unsigned writer, uint64_t count)
+{
+	size_t life = shared->lives;
+
+	while (shared->starts[life][writer] >= count)
+		life--;
+	return life;
+}
+
+static struct slice value_of(unsigned writer, uint64_t count, char bytes[VALUE_MAX + 8])
+{
+	const uint64_t life = life_of(writer, count);
+	uint64_t seed = life << 40 ^ (uint64_t)writer << 32 ^ count;
+	const size_t size = 24 + chance_below(&seed, VALUE_MAX - 24);
+	const uint64_t head[] = { writer, count, life };
+
+	memcpy(bytes, head, sizeof head);
+	for (size_t i = sizeof head; i < size; i += 8) {
+		const uint64_t drawn = chance(&seed);
+
+		memcpy(bytes + i, &drawn, 8);
+	}
+	return (struct slice){ bytes, size };
+}
+
+struct key {
+	char text[32];
+	enum store_table table;
+};
+
+static struct key key_of(unsigned writer, unsigned slot)
+{
+	struct key key = { .table = (enum store_table)(slot % STORE_TABLE_COUNT) };
+
+	snprintf(key.text, sizeof key.text, "writer %u slot %u", writer, slot);
+	return key;
+}
+
+static struct key count_key(unsigned writer)
+{
+	return key_of(writer, SLOTS);
+}
+
+static struct slice key_slice(const struct key *key)
+{
+	return slice_of(key->text);
+}
+
+static uint64_t count_read(struct transaction *transaction, unsigned writer)
+{
+	const struct key key = count_key(writer);
+	struct fault fault = FAULT_INITIAL;
+	struct slice value;
+	uint64_t count = 0;
+
+	if (!store_get(transaction, key.table, key_slice(&key), &value, &fault))
+		refused("count", &fault);
+	if (value.data != NULL && value.size != sizeof count)
+		wrong("size of the count", writer, value.size, sizeof count);
+	if (value.data != NULL)
+		memcpy(&count, value.data, sizeof count);
+	return count;
+}
+
+static void slot_check(struct transaction *transaction, unsigned writer, unsigned slot,
+		       uint64_t count)
+{
+	const struct key key = key_of(writer, slot);
+	struct slice expected = { NULL, 0 };
+	struct fault fault = FAULT_INITIAL;
+	char bytes[VALUE_MAX + 8];
+	struct slice value;
+	bool is_found = false;
+
+	if (!store_get(transaction, key.table, key_slice(&key), &value, &fault))
+		refused("slot", &fault);
+	for (uint64_t n = count; n > 0 && !is_found; n--) {
+		for (unsigned i = TOUCHED; i-- > 0 && !is_found;) {
+			const struct touch touch = touch_of(writer, n, i);
+
+			is_found = touch.slot == slot;
+			if (is_found && !touch.is_removal)
+				expected = value_of(writer, n, bytes);
+		}
+	}
+	if ((value.data == NULL) != (expected.data == NULL))
+		wrong(value.data == NULL ? "missing" : "there", writer, count, slot);
+	if (!slice_equal(value, expected))
+		wrong("torn or foreign", writer, count, slot);
+}
+
+/* The whole of what a writer has made, in one state. */
+static uint64_t writer_check(struct transaction *transaction, unsigned writer)
+{
+	const uint64_t count = count_read(transaction, writer);
+
+	for (unsigned slot = 0; slot < SLOTS; slot++)
+		slot_check(transaction, writer, slot, count);
+	return count;
+}
+
+static void transaction_write(struct arena *arena, unsigned writer, uint64_t count)
+{
+	const struct key counter = count_key(writer);
+	struct fault fault = FAULT_INITIAL;
+	struct transaction *transaction;
+	char bytes[VALUE_MAX + 8];
+	bool is_fine;
+	uint64_t number;
+
+	if (!store_begin(store, STORE_WRITE, arena, &transaction, &fault))
+		refused("begin", &fault);
+	if (count_read(transaction, writer) != count - 1)
+		wrong("own count", writer, count_read(transaction, writer), count - 1);
+	is_fine = store_put(transaction, counter.table, key_slice(&counter),
+			    (struct slice){ (const char *)&count, sizeof count }, &fault);
+	for (unsigned i = 0; i < TOUCHED && is_fine; i++) {
+		const struct touch touch = touch_of(writer, count, i);
+		const struct key key = key_of(writer, touch.slot);
+
+		is_fine = touch.is_removal
+				  ? store_remove(transaction, key.table, key_slice(&key), &fault)
+				  : store_put(transaction, key.table, key_slice(&key),
+					      value_of(writer, count, bytes), &fault);
+	}
+	if (!is_fine)
+		refused("put", &fault);
+	atomic_store(&shared->sent[writer], count);
+	if (!store_commit(transaction, &number, &fault) || !store_wait(store, number, &fault))
+		refused("commit", &fault);
+	atomic_store(&shared->acknowledged[writer], count);
+	atomic_fetch_add(&shared->commits, 1);
+}
+
+static void *write_on(void *which)
+{
+	const unsigned writer = *(const unsigned *)which;
+	struct arena *arena = arena_open();
+
+	for (uint64_t count = atomic_load(&shared->acknowledged[writer]) + 1;
+	     !atomic_load(&shared->is_ending); count++) {
+		transaction_write(arena, writer, count);
+		arena_reset(arena);
+	}
+	arena_close(arena);
+	return NULL;
+}
+
+static void *read_on(void *which)
+{
+	uint64_t seed = *(const unsigned *)which;
+	struct arena *arena = arena_open();
+
+	while (!atomic_load(&shared->is_ending)) {
+		const unsigned writer = (unsigned)chance_below(&seed, WRITERS);
+		const uint64_t acknowledged = atomic_load(&shared->acknowledged[writer]);
+		struct fault fault = FAULT_INITIAL;
+		struct transaction *transaction;
+		uint64_t count;
+
+		if (!store_begin(store, STORE_READ, arena, &transaction, &fault))
+			refused("read", &fault);
+		count = writer_check(transaction, writer);
+		store_abandon(transaction);
+		if (count < acknowledged)
+			wrong("stale", writer, count, acknowledged);
+		if (count > atomic_load(&shared->sent[writer]))
+			wrong("from the future", writer, count, atomic_load(&shared->sent[writer]));
+		atomic_fetch_add(&shared->reads, 1);
+		arena_reset(arena);
+	}
+	arena_close(arena);
+	return NULL;
+}
+
+/* What the last life left: at least what was acknowledged, at most what was sent. From then on it
+ * is what there is. */
+static void check_all(void)
+{
+	struct arena *arena = arena_open();
+	struct fault fault = FAULT_INITIAL;
+	struct transaction *transaction;
+
+	if (!store_begin(store, STORE_READ, arena, &transaction, &fault))
+		refused("first read", &fault);
+	for (unsigned writer = 0; writer < WRITERS; writer++) {
+		const uint64_t count = writer_check(transaction, writer);
+
+		if (count < atomic_load(&shared->acknowledged[writer]))
+			wrong("lost", writer, count, atomic_load(&shared->acknowledged[writer]));
+		if (count > atomic_load(&shared->sent[writer]))
+			wrong("never sent", writer, count, atomic_load(&shared->sent[writer]));
+		shared->starts[shared->lives + 1][writer] = count;
+	}
+	store_abandon(transaction);
+	arena_close(arena);
+	/* A kill in between leaves them as they were, or closer to what is there. */
+	for (unsigned writer = 0; writer < WRITERS; writer++) {
+		const uint64_t count = shared->starts[shared->lives + 1][writer];
+
+		atomic_store(&shared->acknowledged[writer], count);
+		atomic_store(&shared->sent[writer], count);
+	}
+	shared->lives++;
+}
+
+static bool is_zero(const char *bytes, size_t size)
+{
+	return size == 0 || (bytes[0] == 0 && memcmp(bytes, bytes + 1, size - 1) == 0);
+}
+
+/* The tail of an open file; made at its first write. */
+static struct tail *tail_take(const struct file_call *call)
+{
+	unsigned *index = &tail_of_file[call->file];
+
+	if (*index == 0) {
+		*index = atomic_fetch_add(&shared->tails_used, 1) + 1;
+		snprintf(shared->tails[(*index - 1) % TAILS].path, sizeof shared->tails[0].path,
+			 "%s", call->path);
+		atomic_store(&shared->tails[(*index - 1) % TAILS].durable, 0);
+		atomic_store(&shared->tails[(*index - 1) % TAILS].written, 0);
+	}
+	return &shared->tails[(*index - 1) % TAILS];
+}
+
+/* Zeros written ahead do not count: what comes after the last record is what matters. */
+static int note_before(struct file_hooks *unused, struct file_call *call)
+{
+	(void)unused;
+	if (call->operation == FILE_PWRITE && !is_zero(call->bytes, call->size)) {
+		struct tail *tail = tail_take(call);
+		const uint64_t end = (uint64_t)call->offset + call->size;
+
+		if (end > atomic_load(&tail->written))
+			atomic_store(&tail->written, end);
+	}
+	if ((call->operation == FILE_FDATASYNC || call->operation == FILE_FSYNC) &&
+	    tail_of_file[call->file] != 0)
+		syncing[call->file] = atomic_load(&tail_take(call)->written);
+	return 0;
+}
+
+static void note_after(struct file_hooks *unused, const struct file_call *call)
+{
+	(void)unused;
+	if (call->error != 0)
+		return;
+	switch (call->operation) {
+	case FILE_OPEN:
+	case FILE_CLOSE:
+		tail_of_file[call->file] = 0;
+		break;
+	case FILE_FDATASYNC:
+	case FILE_FSYNC:
+		if (tail_of_file[call->file] == 0)
+			break;
+		atomic_store(&tail_take(call)->durable, syncing[call->file]);
+		if (call->operation == FILE_FDATASYNC)
+			atomic_store(&shared->last_synced,
+				     (tail_of_file[call->file] - 1) % TAILS + 1);
+		break;
+	case FILE_RENAME:
+		for (unsigned i = 0; i < TAILS; i++) {
+			if (strcmp(shared->tails[i].path, call->path) == 0)
+				snprintf(shared->tails[i].path, sizeof shared->tails[i].path, "%s",
+					 call->to);
+		}
+		break;
+	case FILE_UNLINK:
+		atomic_fetch_add(&shared->removed, 1);
+		break;
+	case FILE_OBJECT_END:
+		atomic_fetch_add(&shared->objects, 1);
+		break;
+	case FILE_PREAD:
+	case FILE_PWRITE:
+	case FILE_ALLOCATE:
+	case FILE_FTRUNCATE:
+	case FILE_GET_SIZE:
+	case FILE_LOCK:
+	case FILE_MAP:
+	case FILE_MKDIR:
+	case FILE_SYNC_DIRECTORY:
+	case FILE_LIST:
+	case FILE_OBJECT_BEGIN:
+	case FILE_OPERATION_COUNT:
+		break;
+	}
+}
+
+/* The child. `ready` is closed by its end, however that comes. */
+static _Noreturn void live(const char *directory, int ready)
+{
+	static unsigned numbers[WRITERS];
+	const struct store_options options = { .directory = directory,
+					       .files = &hooks.files,
+					       .readers = WRITERS + READERS,
+					       .overlay_bytes = 64 << 10,
+					       .segment_bytes = 256 << 10 };
+	struct fault fault = FAULT_INITIAL;
+	pthread_t threads[WRITERS + READERS];
+
+	file_hooks_start(&hooks);
+	hooks.before = note_before;
+	hooks.after = note_after;
+	if (!store_gdbm_open(&options, &store, &fault))
+		refused("open", &fault);
+	check_all();
+	if (write(ready, "r", 1) != 1)
+		_exit(EXIT_FAILURE);
+	for (unsigned i = 0; i < WRITERS; i++) {
+		numbers[i] = i;
+		if (pthread_create(&threads[i], NULL, write_on, &numbers[i]) != 0)
+			_exit(EXIT_FAILURE);
+	}
+	for (unsigned i = 0; i < READERS; i++) {
+		if (pthread_create(&threads[WRITERS + i], NULL, read_on, &numbers[i]) != 0)
+			_exit(EXIT_FAILURE);
+	}
+	for (unsigned i = 0; i < WRITERS + READERS; i++)
+		pthread_join(threads[i], NULL);
+	store_close(store);
+	_exit(EXIT_SUCCESS);
+}
+
+/* Noise, zeros, or what is there, sector by sector, from `from` to `to`. */
+static void spoil(const char *path, uint64_t from, uint64_t to, uint64_t *seed)
+{
+	const int file = open(path, O_RDWR | O_CLOEXEC);
+	struct stat status;
+
+	if (file < 0)
+		return;
+	if (fstat(file, &status) == 0 && to > (uint64_t)status.st_size)
+		to = (uint64_t)status.st_size;
+	while (from < to) {
+		const uint64_t end = (from / SECTOR + 1) * SECTOR;
+		const size_t size = (size_t)((end < to ? end : to) - from);
+		const uint64_t what = chance_below(seed, 3);
+		char bytes[SECTOR] = { 0 };
+
+		for (size_t i = 0; i < size && what == 1; i++)
+			bytes[i] = (char)chance(seed);
+		if (what != 2 && pwrite(file, bytes, size, (off_t)from) != (ssize_t)size)
+			perror(path);
+		from += size;
+	}
+	close(file);
+}
+
+static void spoil_tails(uint64_t *seed)
+{
+	const unsigned last = atomic_load(&shared->last_synced);
+
+	for (unsigned i = 0; i < TAILS; i++) {
+		const struct tail *tail = &shared->tails[i];
+		const uint64_t durable = atomic_load(&tail->durable);
+
+		if (i + 1 == last)
+			spoil(tail->path, durable, durable + chance_below(seed, 64 << 10), seed);
+		else if (atomic_load(&tail->written) > durable)
+			spoil(tail->path, durable, atomic_load(&tail->written), seed);
+	}
+}
+
+/* A process with one life. */
+static pid_t child_start(const char *directory, int *ready)
+{
+	int ends[2];
+	pid_t child;
+
+	memset(shared->tails, 0, sizeof shared->tails);
+	atomic_store(&shared->tails_used, 0);
+	atomic_store(&shared->last_synced, 0);
+	atomic_store(&shared->is_ending, false);
+	if (pipe(ends) < 0)
+		abort();
+	child = fork();
+	if (child < 0)
+		abort();
+	if (child == 0) {
+		close(ends[0]);
+		live(directory, ends[1]);
+	}
+	close(ends[1]);
+	*ready = ends[0];
+	return child;
+}
+
+/* Whether the pipe says anything (or is closed) within the time. */
+static bool pipe_speaks(int ready, int milliseconds)
+{
+	struct pollfd pollfd = { .fd = ready, .events = POLLIN };
+
+	return poll(&pollfd, 1, milliseconds) > 0;
+}
+
+/* False when the child ended by itself. */
+static bool child_kill(pid_t child, int ready, int milliseconds)
+{
+	char byte;
+	int status;
+
+	/* Now and then it is killed while it opens the store. */
+	if (milliseconds % 8 == 0)
+		(void)pipe_speaks(ready, milliseconds / 8);
+	else if (!pipe_speaks(ready, 60000) || read(ready, &byte, 1) == 1)
+		(void)pipe_speaks(ready, milliseconds);
+	kill(child, SIGKILL);
+	waitpid(child, &status, 0);
+	close(ready);
+	return WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
+}
+
+static bool child_end(pid_t child, int ready)
+{
+	char byte;
+	int status;
+
+	if (read(ready, &byte, 1) == 1)
+		(void)pipe_speaks(ready, 100);
+	atomic_store(&shared->is_ending, true);
+	waitpid(child, &status, 0);
+	close(ready);
+	return WIFEXITED(status) && WEXITSTATUS(status) == EXIT_SUCCESS;
+}
+
+static bool torture(const char *directory, unsigned kills, uint64_t seed)
+{
+	unsigned spoiled = 0;
+	int ready;
+	pid_t child;
+
+	for (unsigned n = 0; n < kills; n++) {
+		child = child_start(directory, &ready);
+		if (!child_kill(child, ready, 1 + (int)chance_below(&seed, 350))) {
+			fprintf(stderr, "torture: the child ended by itself after %u kills\n", n);
+			return false;
+		}
+		if (n % 2 == 1) {
+			spoil_tails(&seed);
+			spoiled++;
+		}
+		/* Every so often the end is a regular one. */
+		if (n % 20 == 19) {
+			child = child_start(directory, &ready);
+			if (!child_end(child, ready))
+				return false;
+		}
+	}
+	child = child_start(directory, &ready);
+	if (!child_end(child, ready))
+		return false;
+	printf("%u kills, %u of them with spoiled tails: %llu transactions acknowledged, %llu reads "
+	       "checked, %llu files built, %llu removed\n",
+	       kills, spoiled, (unsigned long long)atomic_load(&shared->commits),
+	       (unsigned long long)atomic_load(&shared->reads),
+	       (unsigned long long)atomic_load(&shared->objects),
+	       (unsigned long long)atomic_load(&shared->removed));
+	return true;
+}
+
+static bool number_of(const char *text, uint64_t *number)
+{
+	char *end;
+
+	errno = 0;
+	*number = strtoull(text, &end, 10);
+	return errno == 0 && end != text && *end == '\0';
+}
+
+int main(int argc, char **argv)
+{
+	uint64_t kills = 200;
+	uint64_t seed = (uint64_t)time(NULL);
+	size_t size;
+	char *directory;
+	bool is_fine;
+
+	for (int option; (option = getopt(argc, argv, "n:s:")) != -1;) {
+		if (option == '?' || !number_of(optarg, option == 'n' ? &kills : &seed)) {
+			fprintf(stderr, "usage: torture [-n KILLS] [-s SEED]\n");
+			return EXIT_FAILURE;
+		}
+	}
+	/* Lives: two more than kills, one more for each regular end, the one before all. */
+	size = sizeof *shared + (kills + kills / 20 + 4) * sizeof shared->starts[0];
+	shared = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (shared == MAP_FAILED)
+		abort();
+	directory = directory_make();
+	printf("seed %llu\n", (unsigned long long)seed);
+	fflush(stdout);
+	is_fine = torture(directory, (unsigned)kills, seed);
+	if (is_fine)
+		directory_remove(directory);
+	else
+		fprintf(stderr, "torture: left as it is: %s\n", directory);
+	return is_fine ? EXIT_SUCCESS : EXIT_FAILURE;
+}
