@@ -278,7 +278,7 @@ static bool is_request(const char *text)
 /* `Name: value`; the length of the name, or 0. */
 static size_t header_length(const char *text)
 {
-	size_t length = strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-");
+	size_t length = strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-$");
 
 	return text[length] == ':' && (text[length + 1] == ' ' || text[length + 1] == '\0') ? length
 											    : 0;
@@ -287,7 +287,7 @@ static size_t header_length(const char *text)
 /* A pointer, the dot of the whole document, or a variable that holds one. */
 static bool is_pointer(const char *text)
 {
-	return *text == '/' || (*text == '$' && !is_request(text)) ||
+	return *text == '/' || (*text == '$' && !is_request(text) && header_length(text) == 0) ||
 	       (text[0] == '.' && text[1] == ' ');
 }
 
@@ -300,7 +300,7 @@ bool case_line_is_known(const char *text)
 static void run_header(struct run *run, const char *text)
 {
 	size_t length = header_length(text);
-	const char *name = bytes_copy(&run->pool, text, length).bytes;
+	const char *name = expanded(run, bytes_copy(&run->pool, text, length).bytes).bytes;
 	const char *value = text + length + 1;
 
 	if (strcasecmp(name, "Authorization") == 0)
@@ -389,6 +389,8 @@ static void run_prepare(struct run *run, const struct case_entry *entry, size_t 
 {
 	run->scope.pool = &run->pool;
 	run->scope.ahead = run->transport->ahead;
+	if (run->transport->store_fail != NULL)
+		run->transport->store_fail(run->transport, 0);
 	run->a = run->transport->a;
 	run->b = run->transport->b;
 	scope_set_text(&run->scope, "space", " ");

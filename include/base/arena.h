@@ -28,6 +28,10 @@ void arena_reset(struct arena *arena);
 void *arena_alloc(struct arena *arena, size_t size);
 void *arena_zero(struct arena *arena, size_t size);
 
+/* Whether the newest piece of the arena, `data` of `size` bytes, could be made `wanted` bytes long
+ * where it is. */
+bool arena_extend(struct arena *arena, const void *data, size_t size, size_t wanted);
+
 /* Whether `size` more bytes stay within ARENA_LIMIT. Whoever takes memory in proportion to what is
  * stored or sent asks first. */
 bool arena_fits(const struct arena *arena, size_t size);
@@ -60,6 +64,8 @@ void buffer_append_byte(struct buffer *buffer, char byte);
  * JSON_REAL_PRECISION(15), but integral reals are written as integers. */
 void buffer_append_json(struct buffer *buffer, const json_t *value);
 void buffer_append_integer(struct buffer *buffer, json_int_t value);
+/* A JSON string with these characters, which are UTF-8. */
+void buffer_append_string(struct buffer *buffer, struct slice string);
 /* What stands in the buffer now; valid until the next append. */
 struct slice buffer_slice(const struct buffer *buffer);
 

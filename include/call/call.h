@@ -22,6 +22,7 @@
 struct accounts;
 struct token_memory;
 struct misses;
+struct metrics;
 
 /* What all calls share; const after the start, but for what the named modules guard themselves. */
 struct environment {
@@ -30,6 +31,7 @@ struct environment {
 	struct accounts *accounts;
 	struct token_memory *tokens; /* verified ones (call/token.h), or NULL */
 	struct misses *misses; /* the budget of unknown codes (call/misses.h) */
+	struct metrics *metrics; /* of requests (call/metrics.h), or NULL */
 	int64_t join_seconds; /* how long a token for joining is valid */
 	struct slice document; /* the OpenAPI document; made by service_open */
 };
@@ -118,6 +120,7 @@ struct route {
 	bool is_open; /* no Authorization */
 	bool is_shared; /* for browsers of any origin (CORS) */
 	bool has_etag; /* conditional requests (decisions.md section 10) */
+	bool is_internal; /* for those who run the service: no part of the interface */
 	/* For the OpenAPI document: a sentence each; NULL: this refusal does not happen here. */
 	const char *forbidden; /* 403 */
 	const char *conflict; /* 409 */
@@ -130,8 +133,8 @@ struct call {
 	struct request request;
 	const struct route *route;
 	struct slice parameters[ROUTE_PARAMETERS]; /* of the path, decoded */
-	json_t *body; /* checked and cleaned; {} when there was none */
-	json_t *query; /* typed; {} when there was none */
+	json_t *body; /* checked and cleaned; NULL where the route has none */
+	json_t *query; /* typed; NULL where the route has no parameters */
 	struct findings findings;
 	struct id account;
 	char account_text[ID_TEXT_SIZE + 1];
@@ -140,7 +143,7 @@ struct call {
 	bool wants_write; /* see call_write_instead */
 	struct answer answer;
 	char id[129]; /* X-Request-Id */
-	int64_t started; /* clock_monotonic, for the log */
+	int64_t started; /* clock_microseconds, for the log and the metrics */
 };
 
 /* ---- what handlers answer with; all return true ---- */

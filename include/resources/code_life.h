@@ -84,6 +84,8 @@ bool codes_move(struct call *call, const struct id *room, const struct template_
 bool codes_remove_all(struct call *call, const struct id *room, struct fault *fault);
 
 /* Where a code is, in the whole installation. */
+bool code_put_place(struct call *call, struct slice letters, const struct id *room,
+		    struct fault *fault);
 bool code_find(struct call *call, struct slice letters, struct id *account, struct id *room,
 	       bool *is_there, struct fault *fault);
 

@@ -72,6 +72,10 @@ bool template_find(struct call *call, const struct id *id, struct template_recor
 /* The index of a role, or role_count. */
 size_t template_role_index(const struct template_record *record, struct slice name);
 
+/* The role that has this identity now, or NULL. */
+const struct template_role *template_live_role(const struct template_record *record,
+					       uint32_t identity);
+
 /* Joins the parts to record->text; findings at /roles when it grows over TEMPLATE_TEXT_MOST. */
 bool template_assemble(struct call *call, struct template_record *record, struct fault *fault);
 /* Writes an assembled record. */

@@ -5,7 +5,7 @@
 #ifndef RESOURCES_TEMPLATES_H
 #define RESOURCES_TEMPLATES_H
 
-#include "call/call.h"
+#include "resources/template_record.h"
 
 handler templates_create; /* by name: creates, or overwrites whole */
 handler templates_list;
@@ -13,6 +13,9 @@ handler templates_get;
 handler templates_update; /* members that are supplied replace the stored ones whole */
 handler templates_patch;
 handler templates_delete;
+
+/* The template goes, with its name and its place in the list; no room uses it. */
+bool template_remove(struct call *call, const struct template_record *record, struct fault *fault);
 
 handler settings_get;
 handler settings_replace;

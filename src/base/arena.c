@@ -96,13 +96,17 @@ static void grow(struct arena *arena, size_t size)
 	arena->taken = 0;
 }
 
-void *arena_alloc(struct arena *arena, size_t size)
+/* Rounded up, so that the next one is aligned; an empty one gets an address of its own. */
+static size_t rounded_up(size_t size)
 {
 	if (size > SIZE_MAX / 2)
 		abort();
+	return size == 0 ? ALIGNMENT : (size + ALIGNMENT - 1) & ~(ALIGNMENT - 1);
+}
 
-	/* Rounded up, so that the next one is aligned; an empty one gets an address of its own. */
-	size_t rounded = size == 0 ? ALIGNMENT : (size + ALIGNMENT - 1) & ~(ALIGNMENT - 1);
+void *arena_alloc(struct arena *arena, size_t size)
+{
+	size_t rounded = rounded_up(size);
 
 	if (rounded > arena->block->size - arena->taken)
 		grow(arena, rounded);
@@ -112,6 +116,20 @@ void *arena_alloc(struct arena *arena, size_t size)
 	arena->taken += rounded;
 	arena->used += rounded;
 	return result;
+}
+
+bool arena_extend(struct arena *arena, const void *data, size_t size, size_t wanted)
+{
+	struct block *block = arena->block;
+	size_t rounded = rounded_up(size);
+	size_t more = rounded_up(wanted) - rounded;
+
+	if ((const char *)data + rounded != block->bytes + arena->taken ||
+	    more > block->size - arena->taken)
+		return false;
+	arena->taken += more;
+	arena->used += more;
+	return true;
 }
 
 void *arena_zero(struct arena *arena, size_t size)

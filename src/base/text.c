@@ -285,24 +285,22 @@ bool text_base64url_decode(struct arena *arena, struct slice text, struct slice 
 
 /* --- Secrets --- */
 
-static uint64_t word_at(struct slice text, size_t at)
-{
-	size_t left = text.size - at;
-	uint64_t word = 0;
-
-	memcpy(&word, text.data + at, left < sizeof word ? left : sizeof word);
-	return word;
-}
-
 bool text_equal_secret(struct slice a, struct slice b)
 {
-	/* volatile: the compiler may not leave the loop early. */
+	/* volatile: the compiler may not leave the loops early. */
 	volatile uint64_t difference = 0;
+	uint64_t left, right;
+	size_t i = 0;
 
 	if (a.size != b.size)
 		return false;
-	for (size_t i = 0; i < a.size; i += sizeof(uint64_t))
-		difference = difference | (word_at(a, i) ^ word_at(b, i));
+	for (; i + sizeof left <= a.size; i += sizeof left) {
+		memcpy(&left, a.data + i, sizeof left);
+		memcpy(&right, b.data + i, sizeof right);
+		difference = difference | (left ^ right);
+	}
+	for (; i < a.size; i++)
+		difference = difference | (uint64_t)(a.data[i] ^ b.data[i]);
 	return difference == 0;
 }
 

@@ -8,7 +8,6 @@
 #include "call/call.h"
 
 #include <assert.h>
-#include <inttypes.h>
 
 #define PARTS_INITIAL 8
 
@@ -72,9 +71,20 @@ void call_after(struct call *call, int64_t time)
 		call->now = time + 1;
 }
 
+#define ETAG_SIZE 18 /* 16 digits in quotes */
+
 static struct slice etag_text(const struct call *call, uint64_t number)
 {
-	return slice_of(arena_text(call->arena, "\"%" PRIx64 "\"", number));
+	char *text = arena_alloc(call->arena, ETAG_SIZE);
+	char *at = text + ETAG_SIZE;
+
+	*--at = '"';
+	do {
+		*--at = "0123456789abcdef"[number & 15];
+		number >>= 4;
+	} while (number > 0);
+	*--at = '"';
+	return (struct slice){ at, (size_t)(text + ETAG_SIZE - at) };
 }
 
 void call_etag(struct call *call, uint64_t number)

@@ -1,9 +1,10 @@
-/* See call/router.h. Each different path of the table is a branch of one expression,
+/* See call/router.h. The paths, sorted, are one expression in which what they have in common at the
+ * front stands once,
  *
- *     (?|/v2/templates(*MARK:0)|/v2/templates/([^/]+)(*MARK:1)|...)/?
+ *     (?|/v2(?|/rooms(?|/?(*MARK:0)|/([^/]++)/?(*MARK:1))|/templates(?|...)))
  *
- * in which captures are numbered from one in every branch; the mark tells the branch, and the
- * methods of a path are looked up in its list.
+ * and captures are numbered alike in every branch; the mark tells which path it was, and the methods
+ * of a path are looked up in its list.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "call/router.h"
@@ -65,20 +66,60 @@ static void note_allowed(struct branch *branch)
 
 /* Paths are ours: of the characters that mean something to PCRE2 only the dot occurs in them, which
  * the assert holds. A name in braces stands for one segment. */
-static void append_expression(struct buffer *expression, const char *path)
+static void append_segment(struct buffer *expression, struct slice segment)
 {
-	for (const char *c = path; *c != '\0'; c++) {
-		assert(strchr("\\^$[]|()?*+", *c) == NULL);
-		if (*c == '.')
+	if (segment.data[1] == '{') {
+		buffer_append_text(expression, "/([^/]++)");
+		return;
+	}
+	for (size_t i = 0; i < segment.size; i++) {
+		assert(strchr("\\^$[]|()?*+{}", segment.data[i]) == NULL);
+		if (segment.data[i] == '.')
 			buffer_append_byte(expression, '\\');
-		if (*c != '{') {
-			buffer_append_byte(expression, *c);
+		buffer_append_byte(expression, segment.data[i]);
+	}
+}
+
+/* The next segment of a path, its slash included; empty at its end. */
+static struct slice segment_at(const struct branch *branch, size_t offset)
+{
+	const char *rest = branch->path + offset;
+
+	return (struct slice){ rest, *rest == '\0' ? 0 : 1 + strcspn(rest + 1, "/") };
+}
+
+/* The branches from `first` up to `end`, which are the same up to `offset`. It calls itself as deep
+ * as a path has segments. */
+static void append_branches(struct buffer *expression, const struct router *router, size_t first,
+			    size_t end, size_t offset)
+{
+	buffer_append_text(expression, "(?|");
+	for (size_t i = first, next; i < end; i = next) {
+		struct slice segment = segment_at(&router->branches[i], offset);
+
+		if (i > first)
+			buffer_append_byte(expression, '|');
+		next = i + 1;
+		if (segment.size == 0) {
+			buffer_append_text(expression, "/?(*MARK:");
+			buffer_append_integer(expression, (json_int_t)i);
+			buffer_append_byte(expression, ')');
 			continue;
 		}
-		buffer_append_text(expression, "([^/]+)");
-		c = strchr(c, '}');
-		assert(c != NULL);
+		while (next < end &&
+		       slice_equal(segment_at(&router->branches[next], offset), segment))
+			next++;
+		append_segment(expression, segment);
+		append_branches(expression, router, i, next, offset + segment.size);
 	}
+	buffer_append_byte(expression, ')');
+}
+
+static int by_path(const void *a, const void *b)
+{
+	const struct branch *left = a, *right = b;
+
+	return strcmp(left->path, right->path);
 }
 
 static struct pattern *compile(const struct router *router)
@@ -87,16 +128,7 @@ static struct pattern *compile(const struct router *router)
 	struct buffer expression = BUFFER_INITIAL(arena);
 	struct pattern *pattern;
 
-	buffer_append_text(&expression, "(?|");
-	for (size_t i = 0; i < router->n; i++) {
-		if (i > 0)
-			buffer_append_byte(&expression, '|');
-		append_expression(&expression, router->branches[i].path);
-		buffer_append_text(&expression, "/?(*MARK:");
-		buffer_append_integer(&expression, (json_int_t)i);
-		buffer_append_byte(&expression, ')');
-	}
-	buffer_append_byte(&expression, ')');
+	append_branches(&expression, router, 0, router->n, 0);
 	buffer_append_byte(&expression, '\0');
 	pattern = pattern_open(expression.data);
 	arena_close(arena);
@@ -120,6 +152,7 @@ struct router *router_open(const struct route *routes)
 		if (routes[i].method == METHOD_GET)
 			branch->routes[METHOD_HEAD] = &routes[i];
 	}
+	qsort(router->branches, router->n, sizeof *router->branches, by_path);
 	for (size_t i = 0; i < router->n; i++)
 		note_allowed(&router->branches[i]);
 	router->pattern = compile(router);

@@ -106,15 +106,6 @@ bool codes_load(struct call *call, const struct id *room, struct room_codes *cod
 
 /* ---- what a code shows ---- */
 
-static const struct template_role *live_role(const struct template_record *owner, uint32_t identity)
-{
-	for (size_t i = 0; i < owner->role_count; i++) {
-		if (owner->roles[i].identity == identity)
-			return &owner->roles[i];
-	}
-	return NULL;
-}
-
 bool code_show(struct call *call, const struct room_codes *codes, size_t index,
 	       const struct template_record *owner, struct shown_code *shown, struct fault *fault)
 {
@@ -127,7 +118,7 @@ bool code_show(struct call *call, const struct room_codes *codes, size_t index,
 		shown->role = codes->lost_names[code->role];
 		return true;
 	}
-	role = live_role(owner, code->role);
+	role = template_live_role(owner, code->role);
 	if (role != NULL) {
 		shown->role = role->name;
 		shown->has_role = true;
@@ -159,7 +150,8 @@ size_t codes_count_enabled(const struct room_codes *codes, const struct template
 	for (size_t i = 0; i < codes->count; i++) {
 		const struct code *code = &codes->codes[i];
 
-		if (code->is_enabled && !code->is_lost && live_role(owner, code->role) != NULL)
+		if (code->is_enabled && !code->is_lost &&
+		    template_live_role(owner, code->role) != NULL)
 			n++;
 	}
 	return n;
@@ -198,6 +190,16 @@ bool code_find(struct call *call, struct slice letters, struct id *account, stru
 	return true;
 }
 
+bool code_put_place(struct call *call, struct slice letters, const struct id *room,
+		    struct fault *fault)
+{
+	struct buffer place = BUFFER_INITIAL(call->arena);
+
+	packed_put_id(&place, &call->account);
+	packed_put_id(&place, room);
+	return store_put(call->transaction, STORE_CODE, letters, buffer_slice(&place), fault);
+}
+
 static bool draw_letters(struct call *call, char letters[CODE_TEXT_SIZE], struct fault *fault)
 {
 	struct id account, room;
@@ -234,14 +236,9 @@ bool codes_add(struct call *call, struct room_codes *codes, uint32_t identity, i
 		.created = created,
 		.updated = created,
 	};
-	struct buffer place = BUFFER_INITIAL(call->arena);
 
-	if (!draw_letters(call, code.letters, fault))
-		return false;
-	packed_put_id(&place, &call->account);
-	packed_put_id(&place, &codes->room);
-	if (!store_put(call->transaction, STORE_CODE, letters_of(&code), buffer_slice(&place),
-		       fault))
+	if (!draw_letters(call, code.letters, fault) ||
+	    !code_put_place(call, letters_of(&code), &codes->room, fault))
 		return false;
 	*next_code(call, codes) = code;
 	return true;

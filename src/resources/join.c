@@ -83,12 +83,16 @@ static bool sign(struct call *call, const struct token_join *subject, struct sli
 	const struct environment *environment = call->environment;
 	const struct roster *roster = accounts_current(environment->accounts);
 	const struct account *account = roster_by_id(roster, &call->account);
-	bool is_enabled = account != NULL && account->is_enabled;
+	bool is_known = account != NULL;
+	bool is_enabled = is_known && account->is_enabled;
 
 	if (is_enabled)
 		*token = token_sign_join(call->arena, environment->clock, account, subject,
 					 call->now, environment->join_seconds, expires_at);
 	accounts_release(environment->accounts, roster);
+	/* A load that was cut off can have left records of an account that nobody has. */
+	if (!is_known)
+		return fault_set(fault, FAULT_NOT_FOUND, "room code not found");
 	return is_enabled || fault_set(fault, FAULT_FORBIDDEN, "account is disabled");
 }
 

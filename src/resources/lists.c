@@ -49,8 +49,7 @@ bool list_close(struct list *list)
 	struct buffer end = BUFFER_INITIAL(list->call->arena);
 
 	buffer_append_text(&end, "],\"last\":");
-	buffer_append_json(&end, arena_json(list->call->arena,
-					    json_stringn(list->last.data, list->last.size)));
+	buffer_append_string(&end, list->last);
 	buffer_append_byte(&end, '}');
 	call_part(list->call, buffer_slice(&end));
 	return true;

@@ -4,6 +4,7 @@
 #include "resources/packed.h"
 
 #include <assert.h>
+#include <endian.h>
 
 #define STORED_KEY_SHOWN 100
 
@@ -42,13 +43,22 @@ static struct slice take(struct packed *record, size_t size)
 	return taken;
 }
 
+/* Most numbers have eight bytes or more behind them: those are read at once and cut. */
 uint64_t packed_number(struct packed *record, size_t bytes)
 {
-	struct slice text = take(record, bytes);
+	const unsigned char *at = (const unsigned char *)record->rest.data;
 	uint64_t value = 0;
 
-	for (size_t i = 0; i < text.size; i++)
-		value |= (uint64_t)(unsigned char)text.data[i] << (8 * i);
+	if (!record->is_short && record->rest.size >= sizeof value) {
+		memcpy(&value, at, sizeof value);
+		value = le64toh(value) & (UINT64_MAX >> (64 - 8 * bytes));
+		record->rest.data += bytes;
+		record->rest.size -= bytes;
+		return value;
+	}
+	at = (const unsigned char *)take(record, bytes).data;
+	for (size_t i = 0; !record->is_short && i < bytes; i++)
+		value |= (uint64_t)at[i] << (8 * i);
 	return value;
 }
 

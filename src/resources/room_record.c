@@ -82,11 +82,6 @@ bool room_load_named(struct call *call, struct slice text, struct room_record *r
 
 /* ---- the answer ---- */
 
-static void append_string(struct call *call, struct buffer *text, struct slice value)
-{
-	buffer_append_json(text, arena_json(call->arena, json_stringn(value.data, value.size)));
-}
-
 struct slice room_text(struct call *call, const struct room_record *record,
 		       const struct template_record *owner, struct slice recording)
 {
@@ -97,7 +92,7 @@ struct slice room_text(struct call *call, const struct room_record *record,
 	buffer_append(&text, record->pieces[0]);
 	buffer_append(&text, recording);
 	buffer_append(&text, record->pieces[1]);
-	append_string(call, &text, owner->name);
+	buffer_append_string(&text, owner->name);
 	buffer_append(&text, record->pieces[2]);
 	return buffer_slice(&text);
 }
@@ -172,7 +167,7 @@ static void write_pieces(struct call *call, struct room_record *record, const js
 			continue;
 		if (i > 0)
 			buffer_append_byte(&piece, ',');
-		append_string(call, &piece, slice_of(field->name));
+		buffer_append_string(&piece, slice_of(field->name));
 		buffer_append_byte(&piece, ':');
 		if (is_the_templates(field)) {
 			record->pieces[n++] = buffer_slice(&piece);

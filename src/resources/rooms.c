@@ -289,23 +289,28 @@ bool rooms_get(struct call *call, struct fault *fault)
 	       call_answer(call, room_text(call, &room, &owner, (struct slice){ 0 }));
 }
 
+bool room_remove(struct call *call, const struct room_record *room, struct fault *fault)
+{
+	struct transaction *transaction = call->transaction;
+
+	return store_remove(transaction, STORE_ROOM,
+			    account_key(call->arena, &call->account, id_slice(&room->id)), fault) &&
+	       room_remove_name(call, room->name, fault) &&
+	       sequence_remove(transaction, list_of_rooms(call, room->is_enabled), &room->id,
+			       fault) &&
+	       sequence_remove(transaction,
+			       list_of_template_rooms(call, &room->template_id, room->is_enabled),
+			       &room->id, fault) &&
+	       codes_remove_all(call, &room->id, fault);
+}
+
 bool rooms_delete(struct call *call, struct fault *fault)
 {
 	struct room_record room;
 	struct template_record owner;
-	struct transaction *transaction = call->transaction;
 
-	if (!room_load_named(call, call->parameters[0], &room, fault) ||
-	    !template_load(call, &room.template_id, &owner, fault) ||
-	    !call_precondition(call, true, room_etag(&room, &owner), fault))
-		return false;
-	return store_remove(transaction, STORE_ROOM,
-			    account_key(call->arena, &call->account, id_slice(&room.id)), fault) &&
-	       room_remove_name(call, room.name, fault) &&
-	       sequence_remove(transaction, list_of_rooms(call, room.is_enabled), &room.id,
-			       fault) &&
-	       sequence_remove(transaction,
-			       list_of_template_rooms(call, &room.template_id, room.is_enabled),
-			       &room.id, fault) &&
-	       codes_remove_all(call, &room.id, fault) && call_answer_nothing(call);
+	return room_load_named(call, call->parameters[0], &room, fault) &&
+	       template_load(call, &room.template_id, &owner, fault) &&
+	       call_precondition(call, true, room_etag(&room, &owner), fault) &&
+	       room_remove(call, &room, fault) && call_answer_nothing(call);
 }

@@ -171,18 +171,22 @@ size_t template_role_index(const struct template_record *record, struct slice na
 	return i;
 }
 
-/* ---- the text ---- */
-
-static void append_text_value(struct call *call, struct buffer *text, struct slice value)
+const struct template_role *template_live_role(const struct template_record *record,
+					       uint32_t identity)
 {
-	buffer_append_json(text, arena_json(call->arena, json_stringn(value.data, value.size)));
+	for (size_t i = 0; i < record->role_count; i++) {
+		if (record->roles[i].identity == identity)
+			return &record->roles[i];
+	}
+	return NULL;
 }
 
-static void append_member(struct call *call, struct buffer *text, const char *name,
-			  const char *value)
+/* ---- the text ---- */
+
+static void append_member(struct buffer *text, const char *name, const char *value)
 {
 	buffer_append_text(text, name);
-	append_text_value(call, text, slice_of(value));
+	buffer_append_string(text, slice_of(value));
 }
 
 /* Appends a part and gives where it stands, as an offset: the buffer moves when it grows. */
@@ -205,15 +209,15 @@ static struct slice join(struct call *call, const struct template_record *record
 	id_print(&record->id, id);
 	text_time_milliseconds(record->created, created);
 	text_time_milliseconds(record->updated, updated);
-	append_member(call, &text, "{\"id\":", id);
+	append_member(&text, "{\"id\":", id);
 	buffer_append_text(&text, ",\"name\":");
-	append_text_value(call, &text, record->name);
-	append_member(call, &text, ",\"customerId\":", call->account_text);
+	buffer_append_string(&text, record->name);
+	append_member(&text, ",\"customerId\":", call->account_text);
 	buffer_append_text(&text, ",\"roles\":{");
 	for (size_t i = 0; i < record->role_count; i++) {
 		if (i > 0)
 			buffer_append_byte(&text, ',');
-		append_text_value(call, &text, record->roles[i].name);
+		buffer_append_string(&text, record->roles[i].name);
 		buffer_append_byte(&text, ':');
 		offsets[i] = append_part(&text, record->roles[i].text);
 	}
@@ -221,10 +225,10 @@ static struct slice join(struct call *call, const struct template_record *record
 	offsets[record->role_count] = append_part(&text, settings);
 	buffer_append_text(&text, ",\"destinations\":");
 	offsets[record->role_count + 1] = append_part(&text, record->destinations);
-	append_member(call, &text, ",\"createdAt\":", created);
-	append_member(call, &text, ",\"updatedAt\":", updated);
-	append_member(call, &text, ",\"_id\":", id);
-	append_member(call, &text, ",\"customer\":", call->account_text);
+	append_member(&text, ",\"createdAt\":", created);
+	append_member(&text, ",\"updatedAt\":", updated);
+	append_member(&text, ",\"_id\":", id);
+	append_member(&text, ",\"customer\":", call->account_text);
 	buffer_append_byte(&text, '}');
 	return buffer_slice(&text);
 }

@@ -240,6 +240,16 @@ bool templates_patch(struct call *call, struct fault *fault)
 	       answer_template(call, &record);
 }
 
+bool template_remove(struct call *call, const struct template_record *record, struct fault *fault)
+{
+	return store_remove(call->transaction, STORE_TEMPLATE,
+			    account_key(call->arena, &call->account, id_slice(&record->id)),
+			    fault) &&
+	       template_remove_name(call, record->name, fault) &&
+	       sequence_remove(call->transaction, list_of_templates(call), &record->id, fault) &&
+	       set_mark(call, &record->id, json_false(), fault);
+}
+
 bool templates_delete(struct call *call, struct fault *fault)
 {
 	struct template_record record;
@@ -251,12 +261,7 @@ bool templates_delete(struct call *call, struct fault *fault)
 		return false;
 	if (has_rooms)
 		return fault_set(fault, FAULT_CONFLICT, "rooms still use this template");
-	return store_remove(call->transaction, STORE_TEMPLATE,
-			    account_key(call->arena, &call->account, id_slice(&record.id)),
-			    fault) &&
-	       template_remove_name(call, record.name, fault) &&
-	       sequence_remove(call->transaction, list_of_templates(call), &record.id, fault) &&
-	       set_mark(call, &record.id, json_false(), fault) && call_answer_nothing(call);
+	return template_remove(call, &record, fault) && call_answer_nothing(call);
 }
 
 /* ---- reading ---- */

@@ -46,12 +46,6 @@ static void write_name(const char *name, struct buffer *buffer)
 	buffer_append(buffer, SLICE("\":"));
 }
 
-static void write_key(struct slice key, struct buffer *buffer)
-{
-	buffer_append_json(buffer,
-			   arena_json(buffer->arena, json_stringn_nocheck(key.data, key.size)));
-}
-
 static void write_member(const struct shape *shape, const struct field *row, const json_t *object,
 			 struct slice key, bool echo, struct buffer *buffer)
 {
@@ -62,7 +56,7 @@ static void write_member(const struct shape *shape, const struct field *row, con
 	if (key.data != NULL && shape->key_member != NULL &&
 	    strcmp(row->name, shape->key_member) == 0) {
 		write_name(row->name, buffer);
-		write_key(key, buffer);
+		buffer_append_string(buffer, key);
 	} else if (value != NULL && !json_is_null(value)) {
 		write_name(row->name, buffer);
 		write_value(row, value, (struct slice){ 0 }, echo, buffer);
@@ -94,7 +88,7 @@ static void write_map(const struct field *row, const json_t *map, bool echo, str
 		struct slice key = member_key(i);
 
 		buffer_append_byte(buffer, before);
-		write_key(key, buffer);
+		buffer_append_string(buffer, key);
 		buffer_append_byte(buffer, ':');
 		write_value(row->item, json_object_iter_value(i), key, echo, buffer);
 		before = ',';

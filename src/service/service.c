@@ -94,10 +94,8 @@ static enum schema_mode mode_of(enum route_body kind)
 
 static bool read_json(struct call *call, struct fault *fault)
 {
-	if (call->route->body_kind == BODY_IGNORED) {
-		call->body = arena_json(call->arena, json_object());
+	if (call->route->body_kind == BODY_IGNORED)
 		return true;
-	}
 	if (call->request.body_is_too_large)
 		return fault_detail(fault, FAULT_TOO_LARGE, "a body has at most %zu bytes",
 				    CALL_BODY_MOST);
@@ -106,10 +104,8 @@ static bool read_json(struct call *call, struct fault *fault)
 
 static bool read_query(struct call *call, struct slice query, struct fault *fault)
 {
-	if (call->route->query != NULL)
-		return schema_query(call->arena, call->route->query, query, &call->query, fault);
-	call->query = arena_json(call->arena, json_object());
-	return true;
+	return call->route->query == NULL ||
+	       schema_query(call->arena, call->route->query, query, &call->query, fault);
 }
 
 static bool check_body(struct call *call, struct fault *fault)
