@@ -1,0 +1,179 @@
+#!/bin/sh
+# What the command line answers: a table of command lines, exit statuses and words of the message.
+# ANTEROOM names the program (./anteroom if not set).
+set -u
+program=${ANTEROOM:-./anteroom}
+case $program in /*) ;; *) program=$PWD/$program ;; esac
+directory=$(mktemp -d "${TMPDIR:-/tmp}/anteroom-commands.XXXXXX") || exit 1
+server=
+trap 'test -z "$server" || kill "$server"; rm -rf "$directory"' EXIT
+trap 'exit 1' HUP INT TERM
+cd "$directory" || exit 1
+: >file
+mkdir data
+failed=0
+
+fail()
+{
+	echo "check_commands: $*: status $status"
+	cat out err
+	failed=1
+}
+
+# check STATUS WORDS ARGUMENT...: the words have to be on stdout when the status is 0 (no words: it is
+# empty), else on stderr, and then stdout is empty.
+check()
+{
+	expected=$1
+	words=$2
+	shift 2
+	"$program" "$@" >out 2>err </dev/null
+	status=$?
+	test "$status" -eq "$expected" || fail "$*"
+	if test -z "$words"; then
+		test ! -s out || fail "$*: something on stdout"
+	elif test "$expected" -eq 0; then
+		grep -qF -e "$words" out || fail "$*: not on stdout: $words"
+	else
+		grep -qF -e "$words" err || fail "$*: not on stderr: $words"
+		test ! -s out || fail "$*: something on stdout"
+	fi
+}
+
+# The value that follows a word in what was printed last.
+printed()
+{
+	sed -n "s/^$1: //p" out
+}
+
+# ---- which command ----
+check 2 'say which command'
+check 2 'no command "frobnicate"' frobnicate
+check 2 'no command "account"' account
+check 2 'no command "account remove"' account remove
+check 2 'no command "serv"' serv
+check 0 'anteroom account add NAME' --help
+check 0 'anteroom account rotate' account --help
+check 0 'anteroom ' --version
+for command in serve 'account add' 'account list' 'account disable' 'account enable' \
+	'account rotate' token; do
+	# Two words are two arguments.
+	check 0 "Usage: anteroom $command" $command --help
+	check 0 'anteroom ' $command --version
+	check 2 'is no option of this command' $command --frobnicate
+	check 2 'needs a value' $command --data
+	check 2 '--data must not be empty' $command --data ''
+done
+
+# ---- wrong use ----
+check 2 'serve: --data is missing; say where the data lies: --data DIR' serve
+check 2 'account add: NAME is missing' account add --data data
+check 2 'account add: --data is missing' account add x
+check 2 '"y" is too much' account add x y --data data
+check 2 'account list: --data is missing' account list
+check 2 '"x" is too much' account list x --data data
+check 2 'account disable: ACCOUNT is missing' account disable --data data
+check 2 'account rotate: ACCOUNT is missing' account rotate --finish --data data
+check 2 'token: ACCESS_KEY is missing' token --data data
+check 2 'token: ACCESS_KEY is missing' token '' --data data
+check 2 '--data none is not there' account list --data none
+check 2 '--data none is not there' token x --data none
+check 2 '--data file is no directory' account list --data file
+check 2 '--data file is no directory' account add x --data file
+for number in 0 1025 -1 +8 8x ' 8' 0x8 8.0 99999999999999999999; do
+	check 2 '--threads must be a whole number from 1 to 1024' serve --data data --threads "$number"
+done
+for mode in 0888 1777 66666 rw- -1; do
+	check 2 '--socket-mode must be an octal mode' serve --data data --socket-mode "$mode"
+done
+for duration in 0s 24 h -1h 1.5h 24H 24hours 3651d 9223372036854775807d ' 1h' 1h1m; do
+	check 2 '--ttl must be a whole number with s, m, h or d' token x --data data --ttl "$duration"
+	check 2 '--token-ttl must be a whole number' serve --data data --token-ttl "$duration"
+done
+check 2 'takes no value' serve --data data --access-log=yes
+
+# ---- accounts ----
+check 2 'a name is' account add ' x' --data data
+check 0 'name: first' account add first --data data
+grep -qF 'shown only now' err || fail 'account add: does not say that the secret is shown once'
+id=$(printed id) key=$(printed access_key) secret=$(printed secret)
+test "${#id}" -eq 24 && test "${#key}" -eq 24 && test "${#secret}" -ge 43 ||
+	fail "account add: id $id, access key $key"
+check 1 'first' account add first --data data
+check 0 'name: second' account add second --data new
+test -d new || fail 'account add: no new directory'
+check 0 "$key" account list --data data
+check 0 "\"access_key\": \"$key\"" account list --json --data data
+"$program" account list --data data --json | grep -qF "$secret" && fail 'account list: shows the secret'
+check 1 'no account' account disable nobody --data data
+check 1 'no account' token nobody --data data
+for which in first "$id" "$key"; do
+	check 0 'eyJ' token "$which" --data data --ttl 90s
+	test "$(wc -l <out)" -eq 1 && test ! -s err || fail 'token: more than the token'
+	check 0 '' account disable "$which" --data data
+	check 0 disabled account list --data data
+	check 1 'is disabled' token "$which" --data data
+	check 0 '' account enable "$which" --data data
+done
+check 1 'one secret' account rotate first --finish --data data
+check 0 'secret: ' account rotate first --data data
+test "$(printed secret)" != "$secret" || fail 'account rotate: the same secret'
+check 1 'two secrets' account rotate first --data data
+check 0 '' account rotate first --finish --data data
+check 1 'one secret' account rotate first --finish --data data
+echo '{' >data/accounts.json
+check 1 'accounts file' account list --data data
+if test -c /dev/full; then
+	"$program" account list --data new >/dev/full 2>err
+	status=$?
+	test "$status" -eq 1 || fail 'account list: a full disk is no failure'
+fi
+
+# ---- serve does not begin ----
+if test "$(id -u)" -eq 0; then
+	check 2 'does not serve as root; say --user USER' serve --data new --listen socket
+	check 2 '--user root is root' serve --data new --listen socket --user root
+	user='--user nobody'
+	chmod 755 .
+else
+	check 2 'only root can become' serve --data new --listen socket --user daemon
+	user=
+fi
+check 2 'no user "no-such-user"' serve --data new --listen socket --user no-such-user
+check 2 'no group "no-such-group"' serve --data new --listen socket --socket-group no-such-group $user
+check 2 'nowhere to listen; say --listen PATH' serve --data new $user
+check 2 'file is there and is no socket' serve --data new --listen file $user
+check 1 'none/socket' serve --data new --listen none/socket $user
+check 1 'none/data' serve --data none/data --listen socket $user
+test ! -e socket || fail 'serve: leaves its socket behind'
+
+# ---- serve begins and ends ----
+mkdir run
+mkfifo log
+test "$(id -u)" -ne 0 || chown nobody run
+# shellcheck disable=SC2086
+"$program" serve --data served --listen run/socket $user 2>log &
+server=$!
+exec 3<log
+read -r line <&3
+case $line in
+*' serving '*) ;;
+*)
+	status=none
+	fail "serve: $line"
+	;;
+esac
+test "$(stat -c %a served)" = 700 || fail 'serve: others can look into the data directory'
+test "$(stat -c %a run/socket)" = 660 || fail 'serve: the mode of the socket'
+check 1 'another process listens on run/socket' serve --data other --listen run/socket $user
+check 1 '' serve --data served --listen run/socket2 $user
+test -S run/socket || fail 'serve: a second one takes the socket away'
+kill -TERM "$server"
+wait "$server"
+status=$?
+server=
+test "$status" -eq 0 || fail 'serve: ends with an error'
+test ! -e run/socket || fail 'serve: leaves its socket behind'
+grep -q ' stopped' <&3 || fail 'serve: does not say that it stopped'
+
+exit "$failed"
