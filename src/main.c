@@ -21,6 +21,12 @@ static const struct command commands[] = {
 	{ "account enable",  "ACCOUNT",    "accepts an account's tokens again", command_account_enable },
 	{ "account rotate",  "ACCOUNT",    "gives an account a second secret, or retires the older one", command_account_rotate },
 	{ "token",           "ACCESS_KEY", "prints a management token of an account", command_token },
+	{ "check",           "DIR",        "looks at everything that is stored, changing nothing", command_check },
+	{ "stat",            "DIR",        "says how much is stored, and where", command_stat },
+	{ "backup",          "DIR DEST",   "copies a data directory, while it is in use or not", command_backup },
+	{ "dump",            "DIR",        "writes all that accounts own as JSON lines, secrets included", command_dump },
+	{ "load",            "DIR [FILE]", "reads a dump into a data directory that is not in use, all or nothing", command_load },
+	{ "openapi",         NULL,         "prints the interface as an OpenAPI document", command_openapi },
 };
 /* clang-format on */
 

@@ -13,7 +13,7 @@ rules      base schema rules
 call       base schema store call
 resources  base schema store rules call resources
 service    base schema store rules call resources service
-edge       base store call service edge
+edge       base store call resources service edge
 main       base edge
 '
 

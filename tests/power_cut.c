@@ -240,7 +240,7 @@ static void cut_course(const struct course *course, bool is_everything, size_t s
 		if (is_everything) {
 			for (int cut = 0; cut < CUT_COUNT; cut++)
 				cut_once(course, end, (enum cut)cut, chance(seed), end % 4 == 0);
-		} else if (chance_below(seed, stride) == 0) {
+		} else if (chance_below(seed, stride) == 0 || end == course->trace->n) {
 			cut_once(course, end, (enum cut)chance_below(seed, CUT_COUNT), chance(seed),
 				 chance_below(seed, 2) == 0);
 		}
@@ -249,11 +249,25 @@ static void cut_course(const struct course *course, bool is_everything, size_t s
 	}
 }
 
+/* Any event, but often the first write behind a rename: the beginning of something new. */
+static size_t end_choose(const struct trace *trace, uint64_t *seed)
+{
+	size_t end = chance_below(seed, trace->n);
+
+	if (chance_below(seed, 4) == 0)
+		return end;
+	while (end < trace->n && trace->events[end].kind != EVENT_RENAME)
+		end++;
+	while (end < trace->n && trace->events[end].kind != EVENT_WRITE)
+		end++;
+	return end < trace->n ? end + 1 : end;
+}
+
 /* A directory after a cut, gone on with, cut again. */
 static void cut_again(const struct course *first, bool is_everything, uint64_t *seed)
 {
 	char *parent = directory_make();
-	const size_t end = chance_below(seed, first->trace->n);
+	const size_t end = end_choose(first->trace, seed);
 	struct course course = { .history = HISTORY_INITIAL };
 	char directory[512];
 	struct trace *trace;
@@ -261,11 +275,11 @@ static void cut_again(const struct course *first, bool is_everything, uint64_t *
 	snprintf(directory, sizeof directory, "%s/store", parent);
 	trace_rebuild(first->trace, end, CUT_ANYTHING, seed, first->directory, directory);
 	if (access(directory, F_OK) == 0) {
-		trace = record(directory, 15, &course.history);
+		trace = record(directory, 60, &course.history);
 		course.trace = trace;
 		course.directory = directory;
 		course.base = course.history.cuts[0];
-		cut_course(&course, is_everything, 4, seed);
+		cut_course(&course, is_everything, 16, seed);
 		trace_free(trace);
 	}
 	directory_remove(parent);
@@ -302,7 +316,7 @@ static void cut_all(bool is_everything, uint64_t seed)
 		wrongs++;
 	}
 	cut_course(&course, is_everything, 1 + trace->n / 600, &seed);
-	for (unsigned i = 0; i < (is_everything ? 40 : 8) && wrongs == 0; i++)
+	for (unsigned i = 0; i < (is_everything ? 30 : 20) && wrongs == 0; i++)
 		cut_again(&course, is_everything, &seed);
 	trace_free(trace);
 	directory_remove(parent);

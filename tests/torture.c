@@ -37,7 +37,7 @@
 #define SLOTS 60
 #define TOUCHED 3 /* slots that a transaction puts or removes, besides the count */
 #define VALUE_MAX 1500
-#define TAILS 256
+#define TAILS 4096 /* more than files are written in one life */
 #define SECTOR 512
 
 /* How far a file is known to be durable. The child writes, the parent reads after its death. */
@@ -65,6 +65,7 @@ struct shared {
 static struct shared *shared;
 static struct store *store;
 static struct file_hooks hooks;
+static pthread_mutex_t tails_lock = PTHREAD_MUTEX_INITIALIZER;
 static unsigned tail_of_file[FILE_HOOKS_FILES]; /* index plus one; 0: none */
 static uint64_t syncing[FILE_HOOKS_FILES]; /* what was written when its sync began */
 
@@ -313,19 +314,20 @@ static struct tail *tail_take(const struct file_call *call)
 	unsigned *index = &tail_of_file[call->file];
 
 	if (*index == 0) {
+		if (atomic_load(&shared->tails_used) == TAILS)
+			abort();
 		*index = atomic_fetch_add(&shared->tails_used, 1) + 1;
-		snprintf(shared->tails[(*index - 1) % TAILS].path, sizeof shared->tails[0].path,
-			 "%s", call->path);
-		atomic_store(&shared->tails[(*index - 1) % TAILS].durable, 0);
-		atomic_store(&shared->tails[(*index - 1) % TAILS].written, 0);
+		snprintf(shared->tails[*index - 1].path, sizeof shared->tails[0].path, "%s",
+			 call->path);
 	}
-	return &shared->tails[(*index - 1) % TAILS];
+	return &shared->tails[*index - 1];
 }
 
 /* Zeros written ahead do not count: what comes after the last record is what matters. */
 static int note_before(struct file_hooks *unused, struct file_call *call)
 {
 	(void)unused;
+	pthread_mutex_lock(&tails_lock);
 	if (call->operation == FILE_PWRITE && !is_zero(call->bytes, call->size)) {
 		struct tail *tail = tail_take(call);
 		const uint64_t end = (uint64_t)call->offset + call->size;
@@ -333,20 +335,21 @@ static int note_before(struct file_hooks *unused, struct file_call *call)
 		if (end > atomic_load(&tail->written))
 			atomic_store(&tail->written, end);
 	}
+	/* Before it is done: then another thread may be given the same descriptor at once. */
+	if (call->operation == FILE_CLOSE)
+		tail_of_file[call->file] = 0;
 	if ((call->operation == FILE_FDATASYNC || call->operation == FILE_FSYNC) &&
 	    tail_of_file[call->file] != 0)
 		syncing[call->file] = atomic_load(&tail_take(call)->written);
+	pthread_mutex_unlock(&tails_lock);
 	return 0;
 }
 
-static void note_after(struct file_hooks *unused, const struct file_call *call)
+/* With the lock held. */
+static void note(const struct file_call *call)
 {
-	(void)unused;
-	if (call->error != 0)
-		return;
 	switch (call->operation) {
 	case FILE_OPEN:
-	case FILE_CLOSE:
 		tail_of_file[call->file] = 0;
 		break;
 	case FILE_FDATASYNC:
@@ -355,11 +358,10 @@ static void note_after(struct file_hooks *unused, const struct file_call *call)
 			break;
 		atomic_store(&tail_take(call)->durable, syncing[call->file]);
 		if (call->operation == FILE_FDATASYNC)
-			atomic_store(&shared->last_synced,
-				     (tail_of_file[call->file] - 1) % TAILS + 1);
+			atomic_store(&shared->last_synced, tail_of_file[call->file]);
 		break;
 	case FILE_RENAME:
-		for (unsigned i = 0; i < TAILS; i++) {
+		for (unsigned i = 0; i < atomic_load(&shared->tails_used); i++) {
 			if (strcmp(shared->tails[i].path, call->path) == 0)
 				snprintf(shared->tails[i].path, sizeof shared->tails[i].path, "%s",
 					 call->to);
@@ -371,6 +373,7 @@ static void note_after(struct file_hooks *unused, const struct file_call *call)
 	case FILE_OBJECT_END:
 		atomic_fetch_add(&shared->objects, 1);
 		break;
+	case FILE_CLOSE:
 	case FILE_PREAD:
 	case FILE_PWRITE:
 	case FILE_ALLOCATE:
@@ -385,6 +388,16 @@ static void note_after(struct file_hooks *unused, const struct file_call *call)
 	case FILE_OPERATION_COUNT:
 		break;
 	}
+}
+
+static void note_after(struct file_hooks *unused, const struct file_call *call)
+{
+	(void)unused;
+	if (call->error != 0)
+		return;
+	pthread_mutex_lock(&tails_lock);
+	note(call);
+	pthread_mutex_unlock(&tails_lock);
 }
 
 /* The child. `ready` is closed by its end, however that comes. */
@@ -451,7 +464,7 @@ static void spoil_tails(uint64_t *seed)
 {
 	const unsigned last = atomic_load(&shared->last_synced);
 
-	for (unsigned i = 0; i < TAILS; i++) {
+	for (unsigned i = 0; i < atomic_load(&shared->tails_used); i++) {
 		const struct tail *tail = &shared->tails[i];
 		const uint64_t durable = atomic_load(&tail->durable);
 

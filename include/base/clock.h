@@ -28,5 +28,7 @@ static inline void clock_random(const struct clock *clock, void *bytes, size_t s
 
 /* Milliseconds that never go back, for measuring and for waiting; not replaceable. */
 int64_t clock_monotonic(void);
+/* The same in microseconds. */
+int64_t clock_microseconds(void);
 
 #endif

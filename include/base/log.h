@@ -1,6 +1,7 @@
 /* One line an event to stderr: level, event, key=value pairs; values are quoted where they need it,
  * control characters escaped, so that a client can never forge a line. One write(2) a line. No
- * secret is ever passed in. Any thread.
+ * secret is ever passed in. Where the journal of systemd reads stderr, the level stands in front of the
+ * line in its way, too (sd-daemon(3)). Any thread.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef BASE_LOG_H

@@ -48,6 +48,11 @@ bool accounts_rotate(const char *directory, const struct clock *clock, const cha
 /* Ends it: the older one is retired. FAULT_CONFLICT when there is but one. */
 bool accounts_finish(const char *directory, const char *which, struct account *changed,
 		     struct fault *fault);
+/* Adds accounts as they are, secrets included: all, or none when an id, a name or an access key is
+ * taken (FAULT_CONFLICT). After another fault they may be there all the same, when what failed came
+ * after the file was replaced. */
+bool accounts_restore(const char *directory, const struct account *accounts, size_t count,
+		      struct fault *fault);
 /* The accounts in the order of their making; given back with roster_close. */
 bool accounts_list(const char *directory, struct roster **roster, struct fault *fault);
 

@@ -104,6 +104,12 @@ enum route_body {
 
 #define ROUTE_PARAMETERS 2
 
+/* What a handler refuses with 400 because of what is stored; the last has no name. */
+struct route_rule {
+	const char *name;
+	const char *doc; /* the rule as a sentence */
+};
+
 /* A row of the route table (service/routes.h). */
 struct route {
 	enum method method; /* GET serves HEAD too */
@@ -124,6 +130,7 @@ struct route {
 	/* For the OpenAPI document: a sentence each; NULL: this refusal does not happen here. */
 	const char *forbidden; /* 403 */
 	const char *conflict; /* 409 */
+	const struct route_rule *rules; /* 400; NULL: none but those of the tables */
 	const char *doc;
 };
 

@@ -3,8 +3,9 @@
  * 2,000 a minute; then every call of that address is refused until a minute has passed. An address
  * without misses never notices.
  *
- * Memory is fixed: when more addresses miss than fit, the one whose minute began first is forgotten
- * among the few places it could be in. Any thread; guarded by its own lock, held for a look-up only.
+ * Memory is fixed, 5 MB for 131,072 addresses: when more miss within a minute than fit, the one whose
+ * minute began first is forgotten among the few places it could be in. So whoever has more addresses
+ * than that (a /32 of IPv6) is bounded by what the service can answer, and by nginx. Any thread; guarded by its own lock, held for a look-up only.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef CALL_MISSES_H
@@ -32,5 +33,7 @@ unsigned misses_wait(struct misses *misses, struct slice address, int64_t now);
 void misses_count(struct misses *misses, struct slice address, int64_t now);
 /* Misses of the last whole minute or of the one that runs, whichever is more: for the metrics. */
 unsigned misses_rate(struct misses *misses, int64_t now);
+/* All misses since misses_open: for the metrics. */
+uint64_t misses_total(struct misses *misses);
 
 #endif

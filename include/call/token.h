@@ -24,6 +24,8 @@ struct token_memory;
 
 struct token_memory *token_memory_open(void);
 void token_memory_close(struct token_memory *memory);
+/* How many are remembered now, the expired among them included; NULL: none. */
+uint64_t token_memory_count(const struct token_memory *memory);
 
 /* Whether `token` (what follows "Bearer" and its spaces) is a management token of an enabled account,
  * at `now` in milliseconds; *account is that account then and lives as long as the roster.

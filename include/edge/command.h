@@ -14,7 +14,9 @@
 
 struct command {
 	const char *name; /* one word or two: "serve", "account add" */
-	const char *operand; /* what it has to be given besides options ("NAME"), or NULL */
+	/* What it has to be given besides options ("NAME"), or NULL; several words ("DIR [FILE]")
+	 * are several, and in brackets one that may be left out. */
+	const char *operand;
 	const char *help; /* one clause that follows the name: "makes an account ..." */
 	/* argv[0] is the last word of the name. Returns the exit status. */
 	int (*run)(const struct command *command, int argc, char **argv);
@@ -27,6 +29,12 @@ int command_account_disable(const struct command *command, int argc, char **argv
 int command_account_enable(const struct command *command, int argc, char **argv);
 int command_account_rotate(const struct command *command, int argc, char **argv);
 int command_token(const struct command *command, int argc, char **argv);
+int command_check(const struct command *command, int argc, char **argv);
+int command_stat(const struct command *command, int argc, char **argv);
+int command_backup(const struct command *command, int argc, char **argv);
+int command_dump(const struct command *command, int argc, char **argv);
+int command_load(const struct command *command, int argc, char **argv);
+int command_openapi(const struct command *command, int argc, char **argv);
 
 /* ---- for the functions above ---- */
 

@@ -24,6 +24,7 @@ struct edge_options {
 	void (*settle)(struct service *service, struct call *call, enum store_state state);
 	unsigned threads; /* at least 1 */
 	bool logs_access; /* one line a request */
+	struct metrics *metrics; /* counts requests; NULL: nobody does */
 };
 
 /* Starts to serve. fastcgi_start() has been called, SIGPIPE is ignored, and the signals that end the

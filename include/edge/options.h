@@ -53,9 +53,10 @@ struct option_row {
 /* DONE: help or version was asked for and printed. WRONG: it has been said what. */
 enum options_result { OPTIONS_GO, OPTIONS_DONE, OPTIONS_WRONG };
 
-/* operand: set to the command's operand; NULL when it has none. */
+/* operands: set to the command's operands, as many as it names; one that was left out is NULL. NULL
+ * when it has none. */
 enum options_result options_parse(const struct command *command, const struct option_row *rows,
-				  size_t n, int argc, char **argv, const char **operand);
+				  size_t n, int argc, char **argv, const char **operands);
 
 /* The exit status of a result that is not OPTIONS_GO. */
 int options_status(enum options_result result);

@@ -21,6 +21,12 @@ json_t *describe_reference(struct arena *arena, const struct shape *shape, enum 
  * schema), where they are not there yet. */
 void describe_components(json_t *components, const struct shape *shape, enum describe_form form);
 
+/* Adds a named rule to a schema or an operation: a sentence more of its description, and an entry of
+ * its x-rules ({"name","description"}). */
+void describe_rule(json_t *described, const char *name, const char *sentence);
+/* All rules of a shape. */
+void describe_rules(json_t *described, const struct shape *shape);
+
 /* Query parameters as an array of OpenAPI parameter objects. The arena's. */
 json_t *describe_parameters(struct arena *arena, const struct shape *query);
 

@@ -8,7 +8,7 @@
 
 /* X-Request-Id: the client's own, when it is well-formed, else a new one; also in call->id. */
 void headers_identify(struct call *call);
-/* Content-Type, where there is a body. */
+/* Content-Type, where there is a body and the handler has not said what it is. */
 void headers_content(struct call *call);
 /* X-Unknown-Fields, where the body had some. */
 void headers_unknown(struct call *call);

@@ -23,6 +23,7 @@
 #ifndef STORE_JOURNAL_H
 #define STORE_JOURNAL_H
 
+#include "store/figures.h"
 #include "store/file.h"
 #include "store/record.h"
 
@@ -96,6 +97,9 @@ bool journal_flush_to(struct journal *journal, uint64_t number);
 enum store_state journal_state(const struct journal *journal, uint64_t number);
 uint64_t journal_durable(const struct journal *journal);
 bool journal_can_write(struct journal *journal);
+
+/* Fills in what is the journal's. */
+void journal_figures(struct journal *journal, struct store_figures *figures);
 
 /* Fail stop for writes, with one line in the log. Whoever had a failed sync calls it; `what` is the
  * file or directory concerned. */

@@ -16,7 +16,7 @@
  * (*is_stopped was set, or a fault says why; a sync that failed has stopped the store). */
 bool rewrite_overlay(struct store_gdbm *store, const atomic_bool *is_stopped, struct fault *fault);
 
-/* These files, which stand side by side, newest first, and which the caller has pinned, become one;
+/* These files, which stand side by side, newest first, and which the caller holds, become one;
  * removals are dropped if the oldest file there is is among them. Only one thread does this;
  * overlays may become files meanwhile. False: as above. */
 bool rewrite_files(struct store_gdbm *store, struct stack_file *const *files, size_t n,

@@ -25,6 +25,19 @@ bool sequence_add(struct transaction *transaction, struct slice list, const stru
 bool sequence_remove(struct transaction *transaction, struct slice list, const struct id *id,
 		     struct fault *fault);
 
+/* One record of the table SEQUENCE, for `check`: *list is the name of its list, the ids are those of a
+ * leaf (none otherwise); both borrowed from the key and from the arena. FAULT_UNAVAILABLE with a
+ * cause when it is no node, when a child that it names is not there, or when no node names it. */
+struct sequence_node {
+	struct slice list;
+	bool is_root;
+	const struct id *ids;
+	size_t count;
+};
+
+bool sequence_look(struct transaction *transaction, struct slice key, struct sequence_node *node,
+		   struct fault *fault);
+
 /* A walk from newest to oldest. It sees the transaction's state; it keeps the leaf it stands on, so
  * a step costs a store_get only now and then. Do not change the list during a walk. */
 struct sequence_walk {

@@ -26,6 +26,7 @@ struct stack_place {
 	const char *directory;
 	struct installation installation;
 	bool is_read_only; /* nothing is ever removed */
+	_Atomic uint64_t *checksum_failures; /* counted here, unless NULL */
 };
 
 /* What the manifest says of a file. Bytes are those of keys and values with their heads. */

@@ -65,6 +65,7 @@ enum store_state {
 
 struct store;
 struct transaction;
+struct store_figures; /* store/figures.h */
 
 /* What a driver provides. Drivers implement these; everybody else calls the functions below, which
  * check the common preconditions by assert and pass on. */
@@ -82,6 +83,7 @@ struct store_driver {
 	enum store_state (*state)(struct store *, uint64_t number);
 	bool (*flush)(struct store *);
 	bool (*can_write)(struct store *);
+	void (*figures)(struct store *, struct store_figures *); /* NULL: it has none */
 	void (*close)(struct store *);
 };
 
@@ -135,6 +137,9 @@ bool store_wait(struct store *store, uint64_t number, struct fault *fault);
 
 /* Whether a WRITE transaction would be let in now (readiness). */
 bool store_can_write(struct store *store);
+
+/* What the store says of itself. False, and all zero: this driver says nothing. */
+bool store_figures(struct store *store, struct store_figures *figures);
 
 /* No transaction may be open. NULL is fine. */
 void store_close(struct store *store);

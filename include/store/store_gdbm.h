@@ -45,6 +45,8 @@ struct store_options {
 	const char *directory; /* DIR/store; made (0700) when it is not there */
 	const struct file_system *files; /* NULL: the system's own */
 	unsigned readers; /* threads that will read at the same time, at most */
+	/* So long, in milliseconds, another process that owns the directory may take to end. */
+	unsigned wait;
 	/* Bounds, for tests; 0: the default. */
 	size_t overlay_bytes; /* an overlay of this size is frozen; 8 MB */
 	size_t segment_bytes; /* the largest journal segment; 32 MB */

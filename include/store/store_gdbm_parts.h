@@ -9,7 +9,9 @@
 #define STORE_STORE_GDBM_PARTS_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 
+#include "store/figures.h"
 #include "store/journal.h"
 #include "store/manifest.h"
 #include "store/store_gdbm.h"
@@ -30,6 +32,11 @@ struct store_gdbm {
 
 	pthread_mutex_t manifest_lock; /* held while the manifest is replaced */
 	struct manifest manifest; /* as it is on the disk */
+	atomic_bool manifest_is_stuck; /* it cannot be synced for now */
+
+	_Atomic uint64_t files_written; /* these three for the figures alone */
+	_Atomic uint64_t files_merged;
+	_Atomic uint64_t checksum_failures;
 
 	pthread_mutex_t writer; /* held from begin to commit of a WRITE transaction */
 	struct overlay *active; /* the current view's first */
@@ -63,6 +70,9 @@ static inline struct store_gdbm *store_gdbm_of(struct store *store)
 bool view_get(struct store_gdbm *store, const struct view *view, uint64_t number,
 	      const struct record_key *key, struct arena *arena, struct slice *value,
 	      struct fault *fault);
+
+/* store_figures of the driver. */
+void store_gdbm_figures(struct store *store, struct store_figures *figures);
 
 /* Puts changes into the overlay being written and freezes it when it is full; with the writer mutex
  * held, or before there are other threads. */

@@ -47,3 +47,12 @@ int64_t clock_monotonic(void)
 {
 	return milliseconds(CLOCK_MONOTONIC);
 }
+
+int64_t clock_microseconds(void)
+{
+	struct timespec time;
+
+	if (clock_gettime(CLOCK_MONOTONIC, &time) != 0)
+		abort();
+	return (int64_t)time.tv_sec * 1000000 + time.tv_nsec / 1000;
+}

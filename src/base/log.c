@@ -10,6 +10,8 @@
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/slice.h"
@@ -21,6 +23,14 @@ struct line {
 	char bytes[PIPE_BUF];
 	size_t size;
 	bool is_full;
+};
+
+/* As syslog(3) numbers them, which the journal of systemd reads in front of a line. */
+static const char *const level_prefixes[] = {
+	[LOG_LEVEL_ERROR] = "<3>",
+	[LOG_LEVEL_WARNING] = "<4>",
+	[LOG_LEVEL_NOTICE] = "<5>",
+	[LOG_LEVEL_INFO] = "<6>",
 };
 
 static const char *const level_names[] = {
@@ -105,6 +115,21 @@ static void add_pair(struct line *line, const char *key, const char *value)
 		add(line, slice_of(value));
 }
 
+/* Whether stderr is the socket that JOURNAL_STREAM names by device and inode (systemd.exec(5)). Asked
+ * for each line: it costs less than the write does, and nothing has to be remembered. */
+static bool is_read_by_the_journal(void)
+{
+	const char *stream = getenv("JOURNAL_STREAM");
+	char text[2 * LOG_NUMBER_SIZE];
+	struct stat there;
+
+	if (stream == NULL || fstat(STDERR_FILENO, &there) != 0)
+		return false;
+	(void)snprintf(text, sizeof text, "%llu:%llu", (unsigned long long)there.st_dev,
+		       (unsigned long long)there.st_ino);
+	return strcmp(text, stream) == 0;
+}
+
 /* A log that cannot be written is nobody's fault who is being served: there is nothing to do. */
 static void write_line(struct line *line)
 {
@@ -126,6 +151,8 @@ void log_event(enum log_level level, const char *event, ...)
 
 	line.size = 0;
 	line.is_full = false;
+	if (is_read_by_the_journal())
+		add(&line, slice_of(level_prefixes[level]));
 	add(&line, slice_of(level_names[level]));
 	add(&line, SLICE(" "));
 	add(&line, slice_of(event));

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #define WAYS 8
-#define GROUPS 2048
+#define GROUPS 16384
 #define ADDRESS_SIZE 16
 #define PREFIX_SIZE 8 /* of an IPv6 address: its /64 */
 
@@ -27,6 +27,7 @@ struct misses {
 	uint64_t key[2];
 	int64_t minute_began;
 	unsigned minute_count, last_minute_count;
+	uint64_t total;
 	struct entry entries[GROUPS][WAYS];
 };
 
@@ -156,13 +157,14 @@ void misses_count(struct misses *misses, struct slice address, int64_t now)
 	pthread_mutex_lock(&misses->lock);
 	turn_minute(misses, now);
 	misses->minute_count++;
+	misses->total++;
 	most = is_under_attack(misses, now) ? MISSES_ADDRESS_MOST_UNDER_ATTACK
 					    : MISSES_ADDRESS_MOST;
 	entry = find(misses, normal);
 	if (entry == NULL)
 		entry = oldest(misses, normal);
 	if (memcmp(entry->address, normal, ADDRESS_SIZE) != 0 ||
-	    now - entry->began >= MISSES_MINUTE) {
+	    (now - entry->began >= MISSES_MINUTE && entry->refused_until <= now)) {
 		memset(entry, 0, sizeof *entry);
 		memcpy(entry->address, normal, ADDRESS_SIZE);
 		entry->began = now;
@@ -183,4 +185,14 @@ unsigned misses_rate(struct misses *misses, int64_t now)
 								: misses->last_minute_count;
 	pthread_mutex_unlock(&misses->lock);
 	return rate;
+}
+
+uint64_t misses_total(struct misses *misses)
+{
+	uint64_t total;
+
+	pthread_mutex_lock(&misses->lock);
+	total = misses->total;
+	pthread_mutex_unlock(&misses->lock);
+	return total;
 }

@@ -4,6 +4,7 @@
 #include "call/token_memory.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 
 #include "base/text.h"
@@ -20,6 +21,7 @@ struct place {
 };
 
 struct token_memory {
+	_Atomic uint64_t count; /* of places that are taken */
 	struct place places[PLACES];
 };
 
@@ -43,6 +45,11 @@ void token_memory_close(struct token_memory *memory)
 		pthread_mutex_destroy(&memory->places[i].lock);
 	explicit_bzero(memory, sizeof *memory);
 	free(memory);
+}
+
+uint64_t token_memory_count(const struct token_memory *memory)
+{
+	return memory == NULL ? 0 : atomic_load(&memory->count);
 }
 
 /* A signature that was verified is as good as chance, so a few of its characters will do; all that
@@ -96,6 +103,8 @@ void token_memory_keep(struct token_memory *memory, struct slice token,
 	struct place *place = place_of(memory, token);
 
 	acquire(place);
+	if (place->size == 0)
+		atomic_fetch_add(&memory->count, 1);
 	place->verified = *verified;
 	place->size = token.size;
 	memcpy(place->token, token.data, token.size);

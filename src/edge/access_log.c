@@ -44,7 +44,7 @@ void access_log(const struct call *call)
 	log_event(LOG_LEVEL_INFO, "request", "method", method_name(call->request.method), "path",
 		  shown_path(call), "status", LOG_NUMBER(call->answer.status), "bytes",
 		  LOG_NUMBER(call->answer.size), "milliseconds",
-		  LOG_NUMBER(clock_monotonic() - call->started), "request_id",
+		  LOG_NUMBER((clock_microseconds() - call->started) / 1000), "request_id",
 		  call->id[0] != '\0' ? call->id : NULL, "account",
 		  call->account_text[0] != '\0' ? call->account_text : NULL, NULL);
 }

@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "call/metrics.h"
 #include "edge/access_log.h"
 #include "edge/fastcgi.h"
 #include "edge/parked.h"
@@ -174,6 +175,7 @@ static void deliver(struct edge *edge, struct exchange *exchange)
 	if (call->answer.number != 0)
 		edge->options.settle(edge->options.service, call,
 				     store_state(edge->options.store, call->answer.number));
+	metrics_count(edge->options.metrics, call, clock_microseconds() - call->started);
 	if (edge->options.logs_access)
 		access_log(call);
 	if (!fastcgi_send(exchange, !atomic_load(&edge->is_stopping)))

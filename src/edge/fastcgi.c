@@ -183,7 +183,7 @@ bool fastcgi_receive(struct exchange *exchange, int connection)
 		request->ipcFd = -1;
 		return false;
 	}
-	exchange->call = (struct call){ .arena = arena, .started = clock_monotonic() };
+	exchange->call = (struct call){ .arena = arena, .started = clock_microseconds() };
 	read_parameters(request->envp, &exchange->call.request, &length);
 	/* A connection that ends between two parameters counts as success above. */
 	if (FCGX_GetError(request->in) != 0 || request->role != ROLE_RESPONDER ||

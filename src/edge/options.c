@@ -171,6 +171,34 @@ static void make_table(struct option table[OPTIONS_MOST + 3], const struct optio
 	table[n + 1] = (struct option){ .name = "version", .val = ANSWER_VERSION };
 }
 
+/* The words of a command's `operand`, and how many of them may not be left out. */
+static int operands_of(const struct command *command, int *required)
+{
+	const char *word = command->operand;
+	int n = 0;
+
+	*required = 0;
+	while (word != NULL) {
+		n++;
+		if (*word != '[')
+			*required += 1;
+		word = strchr(word, ' ');
+		word = word == NULL ? NULL : word + 1;
+	}
+	return n;
+}
+
+static bool missing_operand(const struct command *command, int index)
+{
+	const char *word = command->operand;
+
+	for (; index > 0; index--)
+		word = strchr(word, ' ') + 1;
+	command_complain(command, "%.*s is missing; see anteroom %s --help",
+			 (int)strcspn(word, " "), word, command->name);
+	return false;
+}
+
 static bool is_given(const struct option_row *row)
 {
 	return row->kind != OPTION_TEXT || *row->value.text != NULL;
@@ -180,19 +208,16 @@ static bool is_given(const struct option_row *row)
 static bool is_complete(const struct command *command, const struct option_row *rows, size_t n,
 			int argc, char **argv)
 {
-	const char *extra = NULL;
+	int required, most = operands_of(command, &required);
 
-	if (optind < argc && (command->operand == NULL || optind + 1 < argc))
-		extra = argv[command->operand == NULL ? optind : optind + 1];
-	if (extra != NULL) {
-		command_complain(command, "\"%s\" is too much; see anteroom %s --help", extra,
-				 command->name);
+	if (argc - optind > most) {
+		command_complain(command, "\"%s\" is too much; see anteroom %s --help",
+				 argv[optind + most], command->name);
 		return false;
 	}
-	if (command->operand != NULL && (optind >= argc || argv[optind][0] == '\0')) {
-		command_complain(command, "%s is missing; see anteroom %s --help", command->operand,
-				 command->name);
-		return false;
+	for (int i = 0; i < most; i++) {
+		if (optind + i < argc ? argv[optind + i][0] == '\0' : i < required)
+			return missing_operand(command, i);
 	}
 	for (size_t i = 0; i < n; i++) {
 		if (rows[i].is_required && !is_given(&rows[i])) {
@@ -216,10 +241,10 @@ static enum options_result wrong_option(const struct command *command, const cha
 }
 
 enum options_result options_parse(const struct command *command, const struct option_row *rows,
-				  size_t n, int argc, char **argv, const char **operand)
+				  size_t n, int argc, char **argv, const char **operands)
 {
 	struct option table[OPTIONS_MOST + 3] = { { .name = NULL } };
-	int answer;
+	int answer, required;
 
 	make_table(table, rows, n);
 	opterr = 0;
@@ -239,8 +264,8 @@ enum options_result options_parse(const struct command *command, const struct op
 	}
 	if (!is_complete(command, rows, n, argc, argv))
 		return OPTIONS_WRONG;
-	if (command->operand != NULL)
-		*operand = argv[optind];
+	for (int i = 0; i < operands_of(command, &required); i++)
+		operands[i] = optind + i < argc ? argv[optind + i] : NULL;
 	return OPTIONS_GO;
 }
 

@@ -12,16 +12,23 @@
 
 #include "base/log.h"
 #include "call/accounts.h"
+#include "call/metrics.h"
 #include "call/misses.h"
+#include "call/token.h"
 #include "edge/command.h"
 #include "edge/edge.h"
 #include "edge/fastcgi.h"
+#include "edge/notify.h"
 #include "edge/options.h"
 #include "edge/process.h"
+#include "service/routes.h"
 #include "service/service.h"
 #include "store/store_gdbm.h"
 
 #define THREADS_MOST 1024
+
+/* Milliseconds that the process before may take to end (--wait). */
+#define WAIT_MOST 10000
 
 struct serve_options {
 	const char *directory;
@@ -32,12 +39,14 @@ struct serve_options {
 	unsigned threads;
 	int64_t join_seconds;
 	bool logs_access;
+	bool waits;
 };
 
 /* In the order in which they are opened. */
 struct program {
+	int notify; /* edge/notify.h */
 	struct listener listener;
-	struct environment environment; /* clock, store, accounts, misses */
+	struct environment environment; /* clock, accounts, store, tokens, misses, metrics */
 	struct service *service;
 	struct edge *edge;
 };
@@ -57,6 +66,7 @@ static enum options_result parse(const struct command *command, int argc, char *
 		{ "threads", "N", "workers; 8, or twice the cores if that is more, if not given", TO_NUMBER(&options->threads, 1, THREADS_MOST) },
 		{ "token-ttl", "DURATION", "how long tokens for joining are valid: 90s, 15m, 7d; 24h if not given", TO_DURATION(&options->join_seconds) },
 		{ "access-log", NULL, "logs a line for each request", TO_SWITCH(&options->logs_access) },
+		{ "wait", NULL, "waits up to 10 s for the process that has the data to end", TO_SWITCH(&options->waits) },
 	};
 	/* clang-format on */
 
@@ -110,6 +120,7 @@ static bool prepare_process(struct fault *fault)
 	if (!fastcgi_start())
 		return fault_cause(fault, FAULT_UNAVAILABLE, errno, "libfcgi does not start");
 	json_object_seed(0);
+	store_gdbm_watch_medium();
 	return true;
 }
 
@@ -157,6 +168,7 @@ static bool open_store(const struct serve_options *options, struct store **store
 	const struct store_options chosen = {
 		.directory = directory,
 		.readers = options->threads,
+		.wait = options->waits ? WAIT_MOST : 0,
 	};
 
 	if (size < 0 || (size_t)size >= sizeof directory)
@@ -182,10 +194,13 @@ static bool open_all(const struct serve_options *options, const struct identity 
 	    !accounts_open(options->directory, &environment->accounts, fault) ||
 	    !open_store(options, &environment->store, fault))
 		return false;
+	environment->tokens = token_memory_open();
 	environment->misses = misses_open(environment->clock);
+	environment->metrics = metrics_open(routes);
 	program->service = service_open(environment);
 	edge.store = environment->store;
 	edge.service = program->service;
+	edge.metrics = environment->metrics;
 	return edge_open(&edge, &program->edge, fault);
 }
 
@@ -194,10 +209,13 @@ static void close_all(struct program *program)
 {
 	edge_close(program->edge);
 	service_close(program->service);
+	metrics_close(program->environment.metrics);
 	misses_close(program->environment.misses);
+	token_memory_close(program->environment.tokens);
 	store_close(program->environment.store);
 	accounts_close(program->environment.accounts);
 	listener_close(&program->listener);
+	notify_close(program->notify);
 }
 
 int command_serve(const struct command *command, int argc, char **argv)
@@ -208,7 +226,7 @@ int command_serve(const struct command *command, int argc, char **argv)
 		.join_seconds = (int64_t)24 * 60 * 60,
 	};
 	enum options_result result = parse(command, argc, argv, &options);
-	struct program program = { .listener.descriptor = -1 };
+	struct program program = { .listener.descriptor = -1, .notify = notify_open() };
 	struct fault fault = FAULT_INITIAL;
 	struct identity identity;
 	int status = EXIT_SUCCESS;
@@ -221,7 +239,9 @@ int command_serve(const struct command *command, int argc, char **argv)
 		log_event(LOG_LEVEL_NOTICE, "serving", "version", PACKAGE_VERSION, "socket",
 			  options.path, "data", options.directory, "threads",
 			  LOG_NUMBER(options.threads), NULL);
+		notify_tell(program.notify, "READY=1");
 		wait_for_signal();
+		notify_tell(program.notify, "STOPPING=1");
 	} else {
 		status = command_failed(command, &fault);
 	}

@@ -30,7 +30,7 @@ static const struct field room_list_fields[] = {
 	{ "limit",       LIMIT, DEFAULT(10) },
 	{ "start",       TEXT(id_text), START },
 	{ "name",        TEXT(any_text), DOC("The room of this name, without regard to case.") },
-	{ "enabled",     BOOLEAN() },
+	{ "enabled",     BOOLEAN(), DOC("true: enabled rooms, false: the others.") },
 	{ "template_id", TEXT(any_text), DOC("Rooms of this template.") },
 	{ "after",       TEXT(any_text),
 	  DOC("Rooms made then or later: an RFC 3339 time, or a date (midnight UTC).") },
@@ -45,7 +45,7 @@ static const struct field code_list_fields[] = {
 	{ "limit",   LIMIT, DEFAULT(20) },
 	{ "start",   TEXT(any_text), START },
 	{ "role",    TEXT(any_text), DOC("Codes of this role.") },
-	{ "enabled", BOOLEAN() },
+	{ "enabled", BOOLEAN(), DOC("true: enabled codes, false: the others.") },
 };
 const struct shape code_list_query = { "RoomCodeListQuery", FIELDS(code_list_fields) };
 

@@ -42,7 +42,8 @@ static const struct field room_fields[] = {
 	{ "customer_id",               TEXT(id_text), FLAGS(FIELD_READ_ONLY),
 	  DOC("Account identifier of the owner.") },
 	{ "recording_source_template", BOOLEAN(), FLAGS(FIELD_HIDDEN_DEFAULT), DEFAULT(true),
-	  DOC("true: the recording is the template's, and recording_info is ignored.") },
+	  DOC("true while recording_info was not supplied. In a body true makes the room follow its "
+	      "template (again), and recording_info beside it is ignored.") },
 	{ "recording_info",            OBJECT(recording_info_shape), FLAGS(FIELD_ATOMIC) },
 	{ "template_id",               TEXT(any_text), FLAGS(FIELD_HIDDEN_DEFAULT),
 	  DOC("The account's default template when it is not supplied.") },

@@ -47,6 +47,17 @@ static void set_type(json_t *schema, const char *type, bool is_nullable)
 		set(schema, "type", json_string(type));
 }
 
+/* One sentence more for the description. */
+static void describe_further(json_t *schema, const char *sentence)
+{
+	const char *before = json_string_value(json_object_get(schema, "description"));
+
+	if (before == NULL)
+		set(schema, "description", json_string(sentence));
+	else
+		set(schema, "description", json_sprintf("%s %s", before, sentence));
+}
+
 /* ---- single values ---- */
 
 static void describe_integer(json_t *schema, const struct field *row)
@@ -130,8 +141,17 @@ static void describe_map(json_t *schema, const struct field *row, enum describe_
 	set(schema, "propertyNames", names);
 	/* null as an entry: not supplied, or in a patch, removed. */
 	set(schema, "additionalProperties", describe_row(row->item, form, form != DESCRIBE_ANSWER));
-	if (row->most != 0)
+	if (row->most == 0)
+		return;
+	if (form != DESCRIBE_PATCH) {
 		set(schema, "maxProperties", json_integer((json_int_t)row->most));
+		return;
+	}
+	/* A patch may have any number of entries: some remove, some change what is there. */
+	json_t *sentence = json_sprintf("At most %zu after the merge.", row->most);
+
+	describe_further(schema, json_string_value(sentence));
+	json_decref(sentence);
 }
 
 static void describe_list(json_t *schema, const struct field *row, enum describe_form form)
@@ -185,6 +205,24 @@ static void describe_kind(json_t *schema, const struct field *row, enum describe
 
 /* ---- rows ---- */
 
+/* A default that the tables alone fill becomes `default`; one that depends on a neighbour can only
+ * be told; what a handler fills is told by the row's own text. */
+static void describe_default(json_t *schema, const struct field *row)
+{
+	json_t *sentence;
+
+	if (row->standard == NULL || (row->flags & FIELD_HIDDEN_DEFAULT) != 0)
+		return;
+	if (row->when_member == NULL) {
+		set(schema, "default", json_loads(row->standard, JSON_DECODE_ANY, NULL));
+		return;
+	}
+	sentence = json_sprintf("Default where %s is %s: %s.", row->when_member, row->when_value,
+				row->standard);
+	describe_further(schema, json_string_value(sentence));
+	json_decref(sentence);
+}
+
 static json_t *describe_row(const struct field *row, enum describe_form form, bool is_nullable)
 {
 	json_t *schema = json_object();
@@ -201,8 +239,8 @@ static json_t *describe_row(const struct field *row, enum describe_form form, bo
 	if (is_sent && is_read_only)
 		return schema;
 	describe_kind(schema, row, form, is_nullable);
-	if (form == DESCRIBE_REQUEST && row->standard != NULL && row->when_member == NULL)
-		set(schema, "default", json_loads(row->standard, JSON_DECODE_ANY, NULL));
+	if (form == DESCRIBE_REQUEST)
+		describe_default(schema, row);
 	return schema;
 }
 
@@ -244,32 +282,24 @@ static bool is_always_there(const struct shape *shape, const struct field *row,
 
 /* ---- shapes ---- */
 
-static void describe_rule(json_t *rules, json_t *text, const char *name, const char *sentence)
+void describe_rule(json_t *described, const char *name, const char *sentence)
 {
-	json_t *longer = json_sprintf("%s%s%s", json_string_value(text),
-				      json_string_length(text) == 0 ? "" : " ", sentence);
+	json_t *rules = json_object_get(described, "x-rules");
 
-	if (json_string_set(text, json_string_value(longer)) != 0)
-		abort();
-	json_decref(longer);
+	describe_further(described, sentence);
+	if (rules == NULL) {
+		rules = json_array();
+		set(described, "x-rules", rules);
+	}
 	append(rules, json_pack("{s:s,s:s}", "name", name, "description", sentence));
 }
 
-static void describe_rules(json_t *schema, const struct shape *shape)
+void describe_rules(json_t *described, const struct shape *shape)
 {
-	json_t *rules = json_array();
-	json_t *text = json_string(shape->doc == NULL ? "" : shape->doc);
-
 	for (const struct rule *rule = shape->rules; rule != NULL && rule->check != NULL; rule++)
-		describe_rule(rules, text, rule->name, rule->doc);
+		describe_rule(described, rule->name, rule->doc);
 	if (shape->key_member != NULL)
-		describe_rule(rules, text, "key", "In a map, the name is the same as its key.");
-	if (json_string_length(text) > 0)
-		set(schema, "description", json_incref(text));
-	if (json_array_size(rules) > 0)
-		set(schema, "x-rules", json_incref(rules));
-	json_decref(text);
-	json_decref(rules);
+		describe_rule(described, "key", "In a map, the name is the same as its key.");
 }
 
 static json_t *describe_shape(const struct shape *shape, enum describe_form form)
@@ -278,6 +308,8 @@ static json_t *describe_shape(const struct shape *shape, enum describe_form form
 	json_t *properties = json_object();
 	json_t *required = json_array();
 
+	if (shape->doc != NULL)
+		describe_further(schema, shape->doc);
 	describe_rules(schema, shape);
 	for (size_t i = 0; i < shape->field_count; i++) {
 		const struct field *row = &shape->fields[i];

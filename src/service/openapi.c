@@ -1,11 +1,13 @@
-/* See service/openapi.h.
+/* See service/openapi.h. The parts that all calls share are in service/openapi_parts.c.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "service/openapi.h"
 
 #include <stdlib.h>
 
+#include "rules/text_rules.h"
 #include "schema/describe.h"
+#include "service/openapi_parts.h"
 
 /* Memory that is gone ends the process, as everywhere. */
 static void set(json_t *object, const char *name, json_t *value)
@@ -19,125 +21,6 @@ static void append(json_t *array, json_t *value)
 	if (json_array_append_new(array, value) != 0)
 		abort();
 }
-
-static json_t *referring(const char *kind, const char *name)
-{
-	return json_pack("{s:o}", "$ref", json_sprintf("#/components/%s/%s", kind, name));
-}
-
-/* ---- what stands once and is referred to ---- */
-
-static const struct {
-	const char *key, *name, *doc;
-} request_headers[] = {
-	{ "IfMatch", "If-Match",
-	  "Entity tags, or *: the write is refused with 412 when none of them is current." },
-	{ "IfNoneMatch", "If-None-Match",
-	  "Entity tags, or *: a read answers 304 when one is current, a write is refused with "
-	  "412." },
-	{ "Prefer", "Prefer",
-	  "handling=strict (RFC 7240) makes unknown members of the body a fault." },
-	{ "RequestId", "X-Request-Id",
-	  "1 to 128 of A-Z a-z 0-9 . _ -: comes back in the answer and stands in the log." },
-};
-
-static const struct {
-	const char *name, *doc;
-} answer_headers[] = {
-	{ "X-Request-Id", "The client's own, or a generated one." },
-	{ "ETag", "Differs whenever the bytes shown differ." },
-	{ "X-Unknown-Fields",
-	  "JSON Pointers of the outermost members of the body that are not known and were "
-	  "ignored, comma-separated and percent-encoded." },
-	{ "Preference-Applied", "handling=strict, when it was asked for." },
-	{ "WWW-Authenticate", "Bearer error=\"invalid_token\"." },
-	{ "Retry-After", "Seconds." },
-	{ "Allow", "The methods of the path." },
-};
-
-static const struct {
-	enum fault_kind kind;
-	const char *name, *doc, *header;
-} errors[] = {
-	{ FAULT_INVALID_BODY, "BadRequest",
-	  "Malformed JSON, a rule broken, a bad query parameter. All faults of a body at once, at "
-	  "most 50.",
-	  "X-Unknown-Fields" },
-	{ FAULT_UNAUTHORIZED, "Unauthorized", "The token is missing or not valid.",
-	  "WWW-Authenticate" },
-	{ FAULT_NOT_FOUND, "NotFound", "It does not exist, or it is another account's.", NULL },
-	{ FAULT_PRECONDITION, "PreconditionFailed",
-	  "If-Match or If-None-Match does not allow the write.", NULL },
-	{ FAULT_TOO_LARGE, "PayloadTooLarge", "The body is larger than 256 KiB.", NULL },
-	{ FAULT_TOO_MANY, "TooManyRequests", "Too many calls, or too many unknown codes.",
-	  "Retry-After" },
-	{ FAULT_UNAVAILABLE, "ServiceUnavailable",
-	  "The store cannot write at the moment; nothing was changed.", "Retry-After" },
-};
-
-static json_t *error_content(void)
-{
-	return json_pack("{s:{s:o}}", "application/json", "schema", referring("schemas", "Error"));
-}
-
-static json_t *headers_with(const char *one, const char *other)
-{
-	json_t *headers = json_pack("{s:o}", "X-Request-Id", referring("headers", "X-Request-Id"));
-
-	if (one != NULL)
-		set(headers, one, referring("headers", one));
-	if (other != NULL)
-		set(headers, other, referring("headers", other));
-	return headers;
-}
-
-static json_t *error_schema(void)
-{
-	return json_pack("{s:s, s:s, s:[s,s], s:{s:{s:s,s:s}, s:{s:s,s:s}, s:{s:s,s:s,s:{s:s}}}}",
-			 "description", "Every error has this form.", "type", "object", "required",
-			 "code", "message", "properties", "code", "type", "integer", "description",
-			 "The HTTP status.", "message", "type", "string", "description",
-			 "One sentence.", "details", "type", "array", "description",
-			 "More to say: of a bad body one entry a fault, which begins with the JSON "
-			 "Pointer of the member and a colon.",
-			 "items", "type", "string");
-}
-
-static json_t *request_header_components(void)
-{
-	json_t *parameters = json_object();
-
-	for (size_t i = 0; i < sizeof request_headers / sizeof request_headers[0]; i++)
-		set(parameters, request_headers[i].key,
-		    json_pack("{s:s, s:s, s:s, s:{s:s}}", "name", request_headers[i].name, "in",
-			      "header", "description", request_headers[i].doc, "schema", "type",
-			      "string"));
-	return parameters;
-}
-
-static json_t *answer_header_components(void)
-{
-	json_t *headers = json_object();
-
-	for (size_t i = 0; i < sizeof answer_headers / sizeof answer_headers[0]; i++)
-		set(headers, answer_headers[i].name,
-		    json_pack("{s:s, s:{s:s}}", "description", answer_headers[i].doc, "schema",
-			      "type", "string"));
-	return headers;
-}
-
-static json_t *error_components(void)
-{
-	json_t *responses = json_object();
-
-	for (size_t i = 0; i < sizeof errors / sizeof errors[0]; i++)
-		set(responses, errors[i].name,
-		    json_pack("{s:s, s:o, s:o}", "description", errors[i].doc, "headers",
-			      headers_with(errors[i].header, NULL), "content", error_content()));
-	return responses;
-}
-
-/* ---- one operation ---- */
 
 static bool has_checked_body(const struct route *route)
 {
@@ -154,15 +37,45 @@ static enum describe_form form_of(enum route_body kind)
 	return kind == BODY_PATCH ? DESCRIBE_PATCH : DESCRIBE_REQUEST;
 }
 
-static void append_path_parameters(json_t *parameters, const char *path)
+/* ---- parameters ---- */
+
+/* clang-format off */
+static const struct field path_fields[] = {
+	{ "template_id", TEXT(id_text), DOC("Template identifier.") },
+	{ "room_id",     TEXT(id_text), DOC("Room identifier.") },
+	{ "role_name",   TEXT(role_name_text), DOC("Name of a role of the template.") },
+	{ "role",        TEXT(role_name_text), DOC("Name of a role of the room's template.") },
+	{ "code",        TEXT(any_text), DOC("A room code.") },
+};
+static const struct shape path_shape = { "Path", FIELDS(path_fields) };
+/* clang-format on */
+
+static json_t *path_parameter(struct arena *arena, const char *name, size_t size)
+{
+	json_t *parameters = describe_parameters(arena, &path_shape);
+	size_t i;
+	json_t *parameter;
+
+	json_array_foreach(parameters, i, parameter) {
+		const char *own = path_fields[i].name;
+
+		if (strlen(own) != size || strncmp(own, name, size) != 0)
+			continue;
+		set(parameter, "in", json_string("path"));
+		set(parameter, "required", json_true());
+		return json_incref(parameter);
+	}
+	/* A path of the route table that names what is not described above. */
+	abort();
+}
+
+static void append_path_parameters(struct arena *arena, json_t *parameters, const char *path)
 {
 	const char *open, *close;
 
 	for (; (open = strchr(path, '{')) != NULL; path = close) {
 		close = strchr(open, '}');
-		append(parameters, json_pack("{s:s%, s:s, s:b, s:{s:s}}", "name", open + 1,
-					     (size_t)(close - open - 1), "in", "path", "required",
-					     1, "schema", "type", "string"));
+		append(parameters, path_parameter(arena, open + 1, (size_t)(close - open - 1)));
 	}
 }
 
@@ -170,38 +83,79 @@ static json_t *parameters_of(struct arena *arena, const struct route *route)
 {
 	json_t *parameters = json_array();
 
-	append_path_parameters(parameters, route->path);
+	append_path_parameters(arena, parameters, route->path);
 	if (route->query != NULL &&
 	    json_array_extend(parameters, describe_parameters(arena, route->query)) != 0)
 		abort();
-	append(parameters, referring("parameters", "RequestId"));
+	append(parameters, openapi_reference("parameters", "RequestId"));
 	if (has_checked_body(route))
-		append(parameters, referring("parameters", "Prefer"));
+		append(parameters, openapi_reference("parameters", "Prefer"));
 	if (!route->has_etag)
 		return parameters;
-	append(parameters, referring("parameters", "IfNoneMatch"));
+	append(parameters, openapi_reference("parameters", "IfNoneMatch"));
 	if (!is_reading(route))
-		append(parameters, referring("parameters", "IfMatch"));
+		append(parameters, openapi_reference("parameters", "IfMatch"));
 	return parameters;
+}
+
+/* ---- bodies ---- */
+
+static bool requires_something(const struct route *route)
+{
+	for (size_t i = 0; route->body != NULL && i < route->body->field_count; i++) {
+		if ((route->body->fields[i].flags & FIELD_REQUIRED) != 0)
+			return true;
+	}
+	return false;
+}
+
+/* null counts as {} where nothing is required. */
+static json_t *body_schema(struct arena *arena, const struct route *route)
+{
+	json_t *schema;
+
+	if (route->body == NULL)
+		return json_pack("{s:[s,s], s:s}", "type", "object", "null", "description",
+				 "Ignored.");
+	schema = json_incref(describe_reference(arena, route->body, form_of(route->body_kind)));
+	if (requires_something(route))
+		return schema;
+	return json_pack("{s:[o,{s:s}]}", "anyOf", schema, "type", "null");
+}
+
+static const char *body_doc(enum route_body kind)
+{
+	switch (kind) {
+	case BODY_PARTIAL:
+		return "A member that is not supplied keeps what is stored; the defaults are for "
+		       "what is new.";
+	case BODY_PATCH:
+		return "A JSON Merge Patch (RFC 7396), whatever the Content-Type.";
+	case BODY_WHOLE:
+		return "A member that is not supplied gets its default.";
+	case BODY_NONE:
+	case BODY_IGNORED:
+		break;
+	}
+	return "Not needed; any object is accepted and ignored.";
 }
 
 static json_t *body_of(struct arena *arena, const struct route *route)
 {
-	json_t *schema;
+	json_t *schema, *content;
 
 	if (route->body_kind == BODY_IGNORED)
 		return NULL;
-	if (route->body == NULL)
-		schema = json_pack("{s:s, s:s}", "type", "object", "description",
-				   "Ignored; may be left out.");
-	else
-		schema = json_incref(
-			describe_reference(arena, route->body, form_of(route->body_kind)));
-	return json_pack("{s:b, s:{s:{s:o}}}", "required", 0, "content",
-			 route->body_kind == BODY_PATCH ? "application/merge-patch+json"
-							: "application/json",
-			 "schema", schema);
+	schema = body_schema(arena, route);
+	content = json_pack("{s:{s:O}}", "application/json", "schema", schema);
+	if (route->body_kind == BODY_PATCH)
+		set(content, "application/merge-patch+json", json_pack("{s:O}", "schema", schema));
+	json_decref(schema);
+	return json_pack("{s:s, s:b, s:o}", "description", body_doc(route->body_kind), "required",
+			 requires_something(route), "content", content);
 }
+
+/* ---- answers ---- */
 
 static json_t *answer_schema(struct arena *arena, const struct route *route)
 {
@@ -225,13 +179,25 @@ static json_t *answer_schema(struct arena *arena, const struct route *route)
 	return schema;
 }
 
+static json_t *success_headers(const struct route *route)
+{
+	const char *names[4] = { NULL };
+	size_t n = 0;
+
+	if (route->has_etag && route->method != METHOD_DELETE)
+		names[n++] = "ETag";
+	if (has_checked_body(route)) {
+		names[n++] = "X-Unknown-Fields";
+		names[n++] = "Preference-Applied";
+	}
+	return openapi_headers_of(route, names);
+}
+
 static json_t *success_of(struct arena *arena, const struct route *route)
 {
-	const char *etag = route->has_etag && route->method != METHOD_DELETE ? "ETag" : NULL;
-	const char *unknown = has_checked_body(route) ? "X-Unknown-Fields" : NULL;
 	json_t *success = json_pack("{s:s, s:o}", "description",
 				    route->method == METHOD_DELETE ? "Done." : "The answer.",
-				    "headers", headers_with(etag, unknown));
+				    "headers", success_headers(route));
 	json_t *schema;
 
 	if (route->method == METHOD_DELETE)
@@ -239,27 +205,30 @@ static json_t *success_of(struct arena *arena, const struct route *route)
 	schema = route->answer != NULL ? answer_schema(arena, route)
 				       : json_pack("{s:s}", "type", "object");
 	set(success, "content", json_pack("{s:{s:o}}", "application/json", "schema", schema));
-	if (has_checked_body(route))
-		set(json_object_get(success, "headers"), "Preference-Applied",
-		    referring("headers", "Preference-Applied"));
 	return success;
 }
 
 static bool can_fail(const struct route *route, enum fault_kind kind)
 {
 	bool has_body = route->body_kind != BODY_IGNORED;
-	bool names_something = strchr(route->path, '{') != NULL || route->is_shared ||
-			       route->body_kind == BODY_WHOLE;
+	bool has_path_parameters = strchr(route->path, '{') != NULL;
 
+	if (kind == FAULT_INTERNAL)
+		return true;
 	if (route->access == ROUTE_STATELESS)
 		return false;
 	switch (fault_status(kind)) {
 	case 400:
-		return has_body || route->query != NULL || names_something;
+		return has_body || route->query != NULL || has_path_parameters;
 	case 401:
 		return !route->is_open;
+	case 403:
+		return route->forbidden != NULL;
 	case 404:
-		return names_something;
+		/* What can be disabled is named, in the path or in the body. */
+		return has_path_parameters || route->forbidden != NULL;
+	case 409:
+		return route->conflict != NULL;
 	case 412:
 		return route->has_etag && !is_reading(route);
 	case 413:
@@ -271,36 +240,52 @@ static bool can_fail(const struct route *route, enum fault_kind kind)
 	}
 }
 
-static const char *status_text(struct arena *arena, enum fault_kind kind)
+static const char *own_doc(const struct route *route, enum fault_kind kind)
 {
-	return arena_text(arena, "%d", fault_status(kind));
+	if (kind == FAULT_FORBIDDEN)
+		return route->forbidden;
+	return kind == FAULT_CONFLICT ? route->conflict : NULL;
 }
 
-static json_t *own_error(const char *doc)
+static const char *status_text(struct arena *arena, enum fault_kind kind)
 {
-	return json_pack("{s:s, s:o, s:o}", "description", doc, "headers", headers_with(NULL, NULL),
-			 "content", error_content());
+	if (kind == FAULT_INTERNAL)
+		return "default";
+	return arena_text(arena, "%d", fault_status(kind));
 }
 
 static json_t *responses_of(struct arena *arena, const struct route *route)
 {
+	static const char *const etag[] = { "ETag", NULL };
 	json_t *responses = json_object();
 
 	set(responses, route->method == METHOD_DELETE ? "204" : "200", success_of(arena, route));
 	if (route->has_etag && is_reading(route))
 		set(responses, "304",
 		    json_pack("{s:s, s:o}", "description", "It has not changed.", "headers",
-			      headers_with("ETag", NULL)));
-	for (size_t i = 0; i < sizeof errors / sizeof errors[0]; i++) {
-		if (can_fail(route, errors[i].kind))
-			set(responses, status_text(arena, errors[i].kind),
-			    referring("responses", errors[i].name));
+			      openapi_headers_of(route, etag)));
+	for (const enum fault_kind *kind = openapi_error_kinds; *kind != FAULT_NONE; kind++) {
+		if (can_fail(route, *kind))
+			set(responses, status_text(arena, *kind),
+			    openapi_error_of(route, *kind, own_doc(route, *kind)));
 	}
-	if (route->forbidden != NULL)
-		set(responses, status_text(arena, FAULT_FORBIDDEN), own_error(route->forbidden));
-	if (route->conflict != NULL)
-		set(responses, status_text(arena, FAULT_CONFLICT), own_error(route->conflict));
 	return responses;
+}
+
+/* ---- operations ---- */
+
+static void add_rules(json_t *operation, const struct route *route)
+{
+	const struct route_rule *rule = route->rules;
+
+	if (route->query != NULL)
+		describe_rules(operation, route->query);
+	if (route->body_kind == BODY_PATCH || route->body_kind == BODY_PARTIAL)
+		describe_rule(operation, "result",
+			      "What comes out, of what is stored and the body, obeys all rules too "
+			      "and has all required members.");
+	for (; rule != NULL && rule->name != NULL; rule++)
+		describe_rule(operation, rule->name, rule->doc);
 }
 
 static const char *method_name(enum method method)
@@ -315,10 +300,12 @@ static const char *method_name(enum method method)
 
 static void add_operation(struct arena *arena, json_t *paths, const struct route *route)
 {
-	json_t *operation = json_pack("{s:s, s:s, s:o}", "operationId", route->name, "summary",
-				      route->doc, "parameters", parameters_of(arena, route));
+	json_t *operation = json_pack("{s:s, s:s}", "operationId", route->name, "summary",
+				      route->doc);
 	json_t *body = body_of(arena, route);
 
+	add_rules(operation, route);
+	set(operation, "parameters", parameters_of(arena, route));
 	if (body != NULL)
 		set(operation, "requestBody", body);
 	set(operation, "responses", responses_of(arena, route));
@@ -333,9 +320,11 @@ static void add_operation(struct arena *arena, json_t *paths, const struct route
 
 static json_t *schemas_of(const struct route *table)
 {
-	json_t *schemas = json_pack("{s:o}", "Error", error_schema());
+	json_t *schemas = json_pack("{s:o}", "Error", openapi_error_schema());
 
 	for (const struct route *route = table; route->path != NULL; route++) {
+		if (route->is_internal)
+			continue;
 		if (route->body != NULL)
 			describe_components(schemas, route->body, form_of(route->body_kind));
 		if (route->answer != NULL)
@@ -344,30 +333,23 @@ static json_t *schemas_of(const struct route *table)
 	return schemas;
 }
 
-static json_t *information(void)
-{
-	return json_pack("{s:s, s:s, s:s, s:{s:s, s:s}}", "title", "Anteroom", "version",
-			 PACKAGE_VERSION, "description",
-			 "Templates, rooms and room codes in front of the media servers of a "
-			 "real-time conferencing backend.",
-			 "license", "name", "GPL-3.0-or-later", "identifier", "GPL-3.0-or-later");
-}
-
 json_t *openapi_document(struct arena *arena, const struct route *table)
 {
 	json_t *paths = json_object();
 
-	for (const struct route *route = table; route->path != NULL; route++)
-		add_operation(arena, paths, route);
-	return arena_json(
-		arena, json_pack("{s:s, s:o, s:[{s:s}], s:[{s:[]}], s:o, s:{s:o, s:o, s:o, s:o, "
-				 "s:{s:{s:s, s:s, s:s}}}}",
-				 "openapi", "3.1.0", "info", information(), "servers", "url", "/",
-				 "security", "management", "paths", paths, "components", "schemas",
-				 schemas_of(table), "parameters", request_header_components(),
-				 "headers", answer_header_components(), "responses",
-				 error_components(), "securitySchemes", "management", "type",
-				 "http", "scheme", "bearer", "bearerFormat", "JWT"));
+	for (const struct route *route = table; route->path != NULL; route++) {
+		if (!route->is_internal)
+			add_operation(arena, paths, route);
+	}
+	return arena_json(arena,
+			  json_pack("{s:s, s:o, s:[{s:s}], s:[{s:[]}], s:o, s:{s:o, s:o, s:o, s:o, "
+				    "s:o}}",
+				    "openapi", "3.1.0", "info", openapi_information(), "servers",
+				    "url", "/", "security", "management", "paths", paths,
+				    "components", "schemas", schemas_of(table), "parameters",
+				    openapi_header_parameters(), "headers", openapi_headers(),
+				    "responses", openapi_errors(), "securitySchemes",
+				    openapi_security_schemes()));
 }
 
 bool openapi_get(struct call *call, struct fault *fault)

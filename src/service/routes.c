@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "service/routes.h"
 
+#include "resources/health.h"
 #include "resources/join.h"
 #include "resources/roles.h"
 #include "resources/room_codes.h"
@@ -25,15 +26,29 @@
 #define LIST(shape) .answer = &(shape), .is_list = true
 #define ETAG .has_etag = true
 #define OPEN_TO_ALL .is_open = true, .is_shared = true
+#define INTERNAL .is_open = true, .is_internal = true
 #define FORBIDDEN(text) .forbidden = (text)
 #define CONFLICT(text) .conflict = (text)
 #undef DOC
 #define DOC(text) .doc = (text)
 
 /* clang-format off */
+#define RULES(...) .rules = (const struct route_rule[]){ __VA_ARGS__, { NULL, NULL } }
+
+/* What only the handler can tell of a body or a query, because of what is stored. */
+#define TEMPLATE_SIZE { "templateSize", "An answer that shows the template is at most 512 KiB." }
+#define ROLE_COUNT { "roleCount", "A template has at most 100 roles." }
+#define ROLE_NAME { "roleName", \
+	"A name in the path that the call would make is a name that a role may have." }
+#define TEMPLATE_EXISTS { "templateExists", "template_id is that of a template." }
+#define DEFAULT_TEMPLATE { "defaultTemplate", \
+	"A new room without template_id takes the account's default template, so there must be one." }
+#define START_OF_ROOM { "startOfRoom", "start is a code of this room." }
+
 const struct route routes[] = {
 	{ METHOD_POST,   "/v2/templates", ROUTE_WRITE, templates_create, "createTemplate",
 	  WHOLE(template_shape), ANSWER(template_shape), ETAG,
+	  RULES(TEMPLATE_SIZE),
 	  DOC("Creates a template; one of that name is overwritten whole.") },
 	{ METHOD_GET,    "/v2/templates", ROUTE_READ, templates_list, "listTemplates",
 	  QUERY(template_list_query), LIST(template_shape),
@@ -44,10 +59,12 @@ const struct route routes[] = {
 	{ METHOD_POST,   "/v2/templates/{template_id}", ROUTE_WRITE, templates_update,
 	  "updateTemplate", PARTIAL(template_shape), ANSWER(template_shape), ETAG,
 	  CONFLICT("Another template has this name."),
+	  RULES(TEMPLATE_SIZE),
 	  DOC("Replaces the members that are supplied, each whole; keeps the others.") },
 	{ METHOD_PATCH,  "/v2/templates/{template_id}", ROUTE_WRITE, templates_patch,
 	  "patchTemplate", MERGE(template_shape), ANSWER(template_shape), ETAG,
 	  CONFLICT("Another template has this name."),
+	  RULES(TEMPLATE_SIZE),
 	  DOC("Merges into a template (JSON Merge Patch).") },
 	{ METHOD_DELETE, "/v2/templates/{template_id}", ROUTE_WRITE, templates_delete,
 	  "deleteTemplate", ETAG,
@@ -59,9 +76,11 @@ const struct route routes[] = {
 	  DOC("Retrieves a template's settings.") },
 	{ METHOD_POST,   "/v2/templates/{template_id}/settings", ROUTE_WRITE, settings_replace,
 	  "replaceSettings", WHOLE(settings_shape), ANSWER(settings_shape), ETAG,
+	  RULES(TEMPLATE_SIZE),
 	  DOC("Replaces a template's settings.") },
 	{ METHOD_PATCH,  "/v2/templates/{template_id}/settings", ROUTE_WRITE, settings_patch,
 	  "patchSettings", MERGE(settings_shape), ANSWER(settings_shape), ETAG,
+	  RULES(TEMPLATE_SIZE),
 	  DOC("Merges into a template's settings (JSON Merge Patch).") },
 	{ METHOD_GET,    "/v2/templates/{template_id}/destinations", ROUTE_READ, destinations_get,
 	  "getDestinations", ANSWER(destinations_shape), ETAG,
@@ -69,10 +88,12 @@ const struct route routes[] = {
 	{ METHOD_POST,   "/v2/templates/{template_id}/destinations", ROUTE_WRITE,
 	  destinations_replace, "replaceDestinations", WHOLE(destinations_shape),
 	  ANSWER(destinations_shape), ETAG,
+	  RULES(TEMPLATE_SIZE),
 	  DOC("Replaces a template's destinations.") },
 	{ METHOD_PATCH,  "/v2/templates/{template_id}/destinations", ROUTE_WRITE,
 	  destinations_patch, "patchDestinations", MERGE(destinations_shape),
 	  ANSWER(destinations_shape), ETAG,
+	  RULES(TEMPLATE_SIZE),
 	  DOC("Merges into a template's destinations (JSON Merge Patch).") },
 
 	{ METHOD_GET,    "/v2/templates/{template_id}/roles", ROUTE_READ, roles_list, "listRoles",
@@ -84,10 +105,12 @@ const struct route routes[] = {
 	{ METHOD_POST,   "/v2/templates/{template_id}/roles/{role_name}", ROUTE_WRITE, roles_put,
 	  "putRole", WHOLE(role_shape), ANSWER(role_shape), ETAG,
 	  CONFLICT("Another role has this name."),
+	  RULES(TEMPLATE_SIZE, ROLE_COUNT, ROLE_NAME),
 	  DOC("Creates a role or replaces it whole; a name in the body renames it.") },
 	{ METHOD_PATCH,  "/v2/templates/{template_id}/roles/{role_name}", ROUTE_WRITE, roles_patch,
 	  "patchRole", MERGE(role_shape), ANSWER(role_shape), ETAG,
 	  CONFLICT("Another role has this name."),
+	  RULES(TEMPLATE_SIZE),
 	  DOC("Merges into a role (JSON Merge Patch); a name in the body renames it.") },
 	{ METHOD_DELETE, "/v2/templates/{template_id}/roles/{role_name}", ROUTE_WRITE,
 	  roles_delete, "deleteRole", ETAG,
@@ -95,6 +118,7 @@ const struct route routes[] = {
 
 	{ METHOD_POST,   "/v2/rooms", ROUTE_WRITE, rooms_create, "createRoom",
 	  PARTIAL(room_shape), ANSWER(room_shape), ETAG,
+	  RULES(TEMPLATE_EXISTS, DEFAULT_TEMPLATE),
 	  DOC("Creates a room; one of that name is updated with what is supplied.") },
 	{ METHOD_GET,    "/v2/rooms", ROUTE_READ, rooms_list, "listRooms",
 	  QUERY(room_list_query), LIST(room_shape),
@@ -105,10 +129,12 @@ const struct route routes[] = {
 	{ METHOD_POST,   "/v2/rooms/{room_id}", ROUTE_WRITE, rooms_update, "updateRoom",
 	  PARTIAL(room_shape), ANSWER(room_shape), ETAG,
 	  CONFLICT("Another room has this name."),
+	  RULES(TEMPLATE_EXISTS),
 	  DOC("Changes what is supplied.") },
 	{ METHOD_PATCH,  "/v2/rooms/{room_id}", ROUTE_WRITE, rooms_update, "patchRoom",
 	  PARTIAL(room_shape), ANSWER(room_shape), ETAG,
 	  CONFLICT("Another room has this name."),
+	  RULES(TEMPLATE_EXISTS),
 	  DOC("Changes what is supplied; the same as POST.") },
 	{ METHOD_DELETE, "/v2/rooms/{room_id}", ROUTE_WRITE, rooms_delete, "deleteRoom", ETAG,
 	  DOC("Deletes a room with its codes.") },
@@ -120,6 +146,7 @@ const struct route routes[] = {
 	{ METHOD_GET,    "/v2/room-codes/room/{room_id}", ROUTE_READ_FIRST, room_codes_list,
 	  "listRoomCodes", QUERY(code_list_query), LIST(room_code_shape),
 	  FORBIDDEN("Room is disabled."),
+	  RULES(START_OF_ROOM),
 	  DOC("Lists the codes of a room, oldest first.") },
 	{ METHOD_POST,   "/v2/room-codes/room/{room_id}/role/{role}", ROUTE_WRITE,
 	  room_codes_create, "createRoomCode", NO_BODY, ANSWER(room_code_shape),
@@ -147,6 +174,13 @@ const struct route routes[] = {
 	{ METHOD_GET,    "/v2/openapi.json", ROUTE_STATELESS, openapi_get, "getOpenApi",
 	  .is_open = true,
 	  DOC("This document.") },
+
+	{ METHOD_GET,    "/healthz", ROUTE_STATELESS, health_live, "live", INTERNAL,
+	  DOC("The process is up.") },
+	{ METHOD_GET,    "/readyz", ROUTE_STATELESS, health_ready, "ready", INTERNAL,
+	  DOC("The store can write, and none of its files is damaged.") },
+	{ METHOD_GET,    "/metrics", ROUTE_STATELESS, health_metrics, "metrics", INTERNAL,
+	  DOC("Counters and gauges in the text format of Prometheus.") },
 
 	{ .path = NULL },
 };

@@ -190,7 +190,7 @@ static unsigned retry_after(const struct fault *fault)
 static void answer_fault(struct call *call, const struct fault *fault)
 {
 	if (fault->cause[0] != '\0')
-		log_event(LOG_LEVEL_ERROR, "request_failed", "request", call->id, "cause",
+		log_event(LOG_LEVEL_ERROR, "request_failed", "request_id", call->id, "cause",
 			  fault->cause, NULL);
 	if (fault->kind == FAULT_UNAUTHORIZED)
 		call_header(call, "WWW-Authenticate", SLICE("Bearer error=\"invalid_token\""));

@@ -12,11 +12,16 @@
 #include "base/log.h"
 #include "store/rewrite.h"
 
+#if defined(__GLIBC__)
+#include <malloc.h>
+#endif
+
 /* So many overlays may wait besides the one that is written to. */
 #define FROZEN_MOST 2
 #define RETRY_AFTER_SECONDS 5
 #define RETRY_MILLISECONDS 500
 #define COLLECT_MILLISECONDS 100
+#define ADMIT_MILLISECONDS 50
 /* The slow reader: a block of 64 KB every so often, and a pause after each round. */
 #define VERIFY_MILLISECONDS 50
 #define VERIFY_PAUSE_MILLISECONDS (INT64_C(6) * 3600 * 1000)
@@ -47,7 +52,7 @@ struct background {
 	int64_t verify_at;
 };
 
-static void wait_for(struct background *background, int64_t milliseconds)
+static void wait_for(struct background *background, pthread_cond_t *condition, int64_t milliseconds)
 {
 	struct timespec until;
 
@@ -56,7 +61,7 @@ static void wait_for(struct background *background, int64_t milliseconds)
 	until.tv_nsec += (long)(milliseconds % 1000) * 1000000L;
 	until.tv_sec += until.tv_nsec / 1000000000L;
 	until.tv_nsec %= 1000000000L;
-	pthread_cond_timedwait(&background->work, &background->lock, &until);
+	pthread_cond_timedwait(condition, &background->lock, &until);
 }
 
 static void log_stuck(const char *event, const struct store_gdbm *store, const struct fault *fault)
@@ -64,6 +69,19 @@ static void log_stuck(const char *event, const struct store_gdbm *store, const s
 	log_event(LOG_LEVEL_WARNING, event, "directory", store->directory, "error", fault->cause,
 		  NULL);
 }
+
+/* Making files leaves holes in the heap, tens of megabytes of them after long writing; who has a way
+ * to give them back to the system does. */
+#if defined(__GLIBC__)
+static void memory_give_back(void)
+{
+	malloc_trim(0);
+}
+#else
+static void memory_give_back(void)
+{
+}
+#endif
 
 /* The first thread. */
 
@@ -103,7 +121,7 @@ static void *freezer_run(void *context)
 		if (atomic_load(&background->is_stopped))
 			break;
 		if (has_failed || background->freeze_is_stuck)
-			wait_for(background, RETRY_MILLISECONDS);
+			wait_for(background, &background->work, RETRY_MILLISECONDS);
 		else if (background->frozen == 0)
 			pthread_cond_wait(&background->work, &background->lock);
 	}
@@ -140,21 +158,49 @@ static size_t files_due(const struct view *view, bool is_all_wanted)
 	return due;
 }
 
+/* The files that are due, held; from malloc, or NULL. The view is let go of at once: it would keep
+ * overlays in memory that have long become files. */
+static struct stack_file **files_take(struct background *background, bool is_all_wanted, size_t *n,
+				      bool *is_oldest_among)
+{
+	struct views *views = background->store->views;
+	struct stack_file **files = NULL;
+	struct pin pin;
+	size_t i;
+
+	views_pin(views, &pin);
+	*n = files_due(pin.view, is_all_wanted);
+	*is_oldest_among = *n == pin.view->n_files;
+	if (*n > 0) {
+		files = malloc(*n * sizeof *files);
+		if (files == NULL)
+			abort();
+	}
+	for (i = 0; i < *n; i++) {
+		files[i] = pin.view->files[i];
+		stack_file_hold(files[i]);
+	}
+	views_unpin(views, &pin);
+	return files;
+}
+
 /* False: nothing was due. */
 static bool merge_once(struct background *background, bool is_all_wanted)
 {
 	struct store_gdbm *store = background->store;
 	struct fault fault = FAULT_INITIAL;
-	bool is_done = true;
-	struct pin pin;
-	size_t n;
+	bool is_done = true, is_oldest_among;
+	struct stack_file **files;
+	size_t n, i;
 
-	views_pin(store->views, &pin);
-	n = files_due(pin.view, is_all_wanted);
+	files = files_take(background, is_all_wanted, &n, &is_oldest_among);
 	if (n > 0)
-		is_done = rewrite_files(store, pin.view->files, n, n == pin.view->n_files,
-					&background->is_stopped, &fault);
-	views_unpin(store->views, &pin);
+		is_done = rewrite_files(store, files, n, is_oldest_among, &background->is_stopped,
+					&fault);
+	for (i = 0; i < n; i++)
+		stack_file_let_go(files[i]);
+	free(files);
+	memory_give_back();
 	pthread_mutex_lock(&background->lock);
 	if (!is_done && !background->merge_is_stuck && !atomic_load(&background->is_stopped))
 		log_stuck("store_files_not_merged", store, &fault);
@@ -222,7 +268,7 @@ static void merger_wait(struct background *background, bool is_something_left)
 	if (background->merge_is_stuck && left > RETRY_MILLISECONDS)
 		left = RETRY_MILLISECONDS;
 	if (left > 0)
-		wait_for(background, left);
+		wait_for(background, &background->work, left);
 }
 
 static void *merger_run(void *context)
@@ -271,17 +317,21 @@ void background_frozen(struct background *background)
 	pthread_mutex_unlock(&background->lock);
 }
 
+static bool is_stuck(const struct background *background)
+{
+	return background->freeze_is_stuck || atomic_load(&background->store->manifest_is_stuck) ||
+	       journal_has_failed(background->store->journal);
+}
+
 bool background_admit(struct background *background, struct fault *fault)
 {
-	bool is_admitted = true;
+	bool is_admitted;
 
 	pthread_mutex_lock(&background->lock);
-	while (background->frozen > FROZEN_MOST && is_admitted) {
-		is_admitted = !background->freeze_is_stuck &&
-			      !journal_has_failed(background->store->journal);
-		if (is_admitted)
-			pthread_cond_wait(&background->done, &background->lock);
-	}
+	/* It may get stuck without telling: then there is nobody to tell. */
+	while (background->frozen > FROZEN_MOST && !is_stuck(background))
+		wait_for(background, &background->done, ADMIT_MILLISECONDS);
+	is_admitted = background->frozen <= FROZEN_MOST;
 	pthread_mutex_unlock(&background->lock);
 	if (is_admitted)
 		return true;
@@ -296,7 +346,7 @@ bool background_can_write(struct background *background)
 	bool can_write;
 
 	pthread_mutex_lock(&background->lock);
-	can_write = background->frozen <= FROZEN_MOST || !background->freeze_is_stuck;
+	can_write = background->frozen <= FROZEN_MOST || !is_stuck(background);
 	pthread_mutex_unlock(&background->lock);
 	return can_write;
 }
@@ -314,9 +364,8 @@ bool background_settle(struct background *background, bool is_all_merged)
 	background->is_all_wanted = is_all_merged;
 	background->merge_is_idle = false;
 	pthread_cond_broadcast(&background->work);
-	while (!is_settled(background) && !background->freeze_is_stuck &&
-	       !background->merge_is_stuck && !journal_has_failed(background->store->journal))
-		pthread_cond_wait(&background->done, &background->lock);
+	while (!is_settled(background) && !background->merge_is_stuck && !is_stuck(background))
+		wait_for(background, &background->done, ADMIT_MILLISECONDS);
 	is_done = is_settled(background);
 	pthread_mutex_unlock(&background->lock);
 	return is_done;
@@ -339,7 +388,7 @@ static struct background *background_make(struct store_gdbm *store)
 	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
 	pthread_mutex_init(&background->lock, NULL);
 	pthread_cond_init(&background->work, &attributes);
-	pthread_cond_init(&background->done, NULL);
+	pthread_cond_init(&background->done, &attributes);
 	pthread_condattr_destroy(&attributes);
 	return background;
 }

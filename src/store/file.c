@@ -18,7 +18,7 @@
 
 #define READ_AT_MOST ((size_t)1 << 30)
 
-static int posix_open(const struct file_system *files, const char *path, int flags, mode_t mode)
+static int plain_open(const struct file_system *files, const char *path, int flags, mode_t mode)
 {
 	int file;
 
@@ -29,13 +29,13 @@ static int posix_open(const struct file_system *files, const char *path, int fla
 	return file;
 }
 
-static int posix_close(const struct file_system *files, int file)
+static int plain_close(const struct file_system *files, int file)
 {
 	(void)files;
 	return close(file);
 }
 
-static ssize_t posix_pread(const struct file_system *files, int file, void *bytes, size_t size,
+static ssize_t plain_pread(const struct file_system *files, int file, void *bytes, size_t size,
 			   off_t offset)
 {
 	ssize_t n;
@@ -47,7 +47,7 @@ static ssize_t posix_pread(const struct file_system *files, int file, void *byte
 	return n;
 }
 
-static ssize_t posix_pwrite(const struct file_system *files, int file, const void *bytes,
+static ssize_t plain_pwrite(const struct file_system *files, int file, const void *bytes,
 			    size_t size, off_t offset)
 {
 	ssize_t n;
@@ -59,7 +59,7 @@ static ssize_t posix_pwrite(const struct file_system *files, int file, const voi
 	return n;
 }
 
-static int posix_allocate(const struct file_system *files, int file, off_t size)
+static int plain_allocate(const struct file_system *files, int file, off_t size)
 {
 	int result;
 
@@ -70,7 +70,7 @@ static int posix_allocate(const struct file_system *files, int file, off_t size)
 	return result;
 }
 
-static int posix_ftruncate(const struct file_system *files, int file, off_t size)
+static int plain_ftruncate(const struct file_system *files, int file, off_t size)
 {
 	int result;
 
@@ -82,19 +82,19 @@ static int posix_ftruncate(const struct file_system *files, int file, off_t size
 }
 
 /* Not repeated after EINTR: what a sync that did not succeed has done is not known. */
-static int posix_fdatasync(const struct file_system *files, int file)
+static int plain_fdatasync(const struct file_system *files, int file)
 {
 	(void)files;
 	return fdatasync(file);
 }
 
-static int posix_fsync(const struct file_system *files, int file)
+static int plain_fsync(const struct file_system *files, int file)
 {
 	(void)files;
 	return fsync(file);
 }
 
-static int posix_size(const struct file_system *files, int file, off_t *size)
+static int plain_size(const struct file_system *files, int file, off_t *size)
 {
 	struct stat status;
 
@@ -105,13 +105,13 @@ static int posix_size(const struct file_system *files, int file, off_t *size)
 	return 0;
 }
 
-static int posix_lock(const struct file_system *files, int file)
+static int plain_lock(const struct file_system *files, int file)
 {
 	(void)files;
 	return flock(file, LOCK_EX | LOCK_NB);
 }
 
-static const void *posix_map(const struct file_system *files, int file, size_t size)
+static const void *plain_map(const struct file_system *files, int file, size_t size)
 {
 	void *mapping = mmap(NULL, size, PROT_READ, MAP_SHARED, file, 0);
 
@@ -119,34 +119,34 @@ static const void *posix_map(const struct file_system *files, int file, size_t s
 	return mapping == MAP_FAILED ? NULL : mapping;
 }
 
-static void posix_unmap(const struct file_system *files, const void *mapping, size_t size)
+static void plain_unmap(const struct file_system *files, const void *mapping, size_t size)
 {
 	(void)files;
 	/* The cast takes away a const that map put on: munmap does not write. */
 	munmap((void *)(size_t)mapping, size);
 }
 
-static int posix_rename(const struct file_system *files, const char *from, const char *to)
+static int plain_rename(const struct file_system *files, const char *from, const char *to)
 {
 	(void)files;
 	return rename(from, to);
 }
 
-static int posix_unlink(const struct file_system *files, const char *path)
+static int plain_unlink(const struct file_system *files, const char *path)
 {
 	(void)files;
 	return unlink(path);
 }
 
-static int posix_mkdir(const struct file_system *files, const char *path, mode_t mode)
+static int plain_mkdir(const struct file_system *files, const char *path, mode_t mode)
 {
 	(void)files;
 	return mkdir(path, mode);
 }
 
-static int posix_sync_directory(const struct file_system *files, const char *path)
+static int plain_sync_directory(const struct file_system *files, const char *path)
 {
-	int directory = posix_open(files, path, O_RDONLY | O_DIRECTORY, 0);
+	int directory = plain_open(files, path, O_RDONLY | O_DIRECTORY, 0);
 	int result, error;
 
 	if (directory < 0)
@@ -158,7 +158,7 @@ static int posix_sync_directory(const struct file_system *files, const char *pat
 	return result;
 }
 
-static int posix_list(const struct file_system *files, const char *path,
+static int plain_list(const struct file_system *files, const char *path,
 		      bool (*visit)(void *context, const char *name), void *context)
 {
 	DIR *directory = opendir(path);
@@ -185,7 +185,7 @@ static int posix_list(const struct file_system *files, const char *path,
 }
 
 /* An object is nothing special to the system: the two calls are there for layers that record. */
-static int posix_object(const struct file_system *files, const char *path)
+static int plain_object(const struct file_system *files, const char *path)
 {
 	(void)files;
 	(void)path;
@@ -193,25 +193,25 @@ static int posix_object(const struct file_system *files, const char *path)
 }
 
 const struct file_system file_system_posix = {
-	.open = posix_open,
-	.close = posix_close,
-	.pread = posix_pread,
-	.pwrite = posix_pwrite,
-	.allocate = posix_allocate,
-	.ftruncate = posix_ftruncate,
-	.fdatasync = posix_fdatasync,
-	.fsync = posix_fsync,
-	.size = posix_size,
-	.lock = posix_lock,
-	.map = posix_map,
-	.unmap = posix_unmap,
-	.rename = posix_rename,
-	.unlink = posix_unlink,
-	.mkdir = posix_mkdir,
-	.sync_directory = posix_sync_directory,
-	.list = posix_list,
-	.object_begin = posix_object,
-	.object_end = posix_object,
+	.open = plain_open,
+	.close = plain_close,
+	.pread = plain_pread,
+	.pwrite = plain_pwrite,
+	.allocate = plain_allocate,
+	.ftruncate = plain_ftruncate,
+	.fdatasync = plain_fdatasync,
+	.fsync = plain_fsync,
+	.size = plain_size,
+	.lock = plain_lock,
+	.map = plain_map,
+	.unmap = plain_unmap,
+	.rename = plain_rename,
+	.unlink = plain_unlink,
+	.mkdir = plain_mkdir,
+	.sync_directory = plain_sync_directory,
+	.list = plain_list,
+	.object_begin = plain_object,
+	.object_end = plain_object,
 };
 
 bool file_write_all(const struct file_system *files, int file, const void *bytes, size_t size,

@@ -23,8 +23,10 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "store/journal_format.h"
+#include "store/journal_records.h"
 #include "store/journal_segment.h"
 
 #define SEGMENT_FIRST ((size_t)1 << 20)
@@ -33,20 +35,9 @@
 /* What an ordinary transaction may take, and how much may wait for the disk. */
 #define ORDINARY ((size_t)512 << 10)
 #define PENDING_MOST ((size_t)4 << 20)
-#define RECORDS_LEAST ((size_t)64 << 10)
-/* Buffers that had to grow beyond this are given back. */
-#define KEPT_MOST ((size_t)1 << 20)
 /* How long until room is looked for again. */
 #define RETRY_MILLISECONDS 200
 #define RETRY_AFTER_SECONDS 5
-
-/* Whole records behind a gap of GROUP_HEAD bytes. */
-struct records {
-	char *bytes;
-	size_t size;
-	size_t capacity;
-	size_t done; /* bytes that are on disk already, the gap included */
-};
 
 struct journal {
 	struct journal_options options;
@@ -72,6 +63,9 @@ struct journal {
 	struct segment_list segments;
 
 	struct records writing; /* the flusher's */
+
+	struct histogram syncs; /* for the figures alone, like the bytes */
+	_Atomic uint64_t written;
 };
 
 enum store_state journal_state(const struct journal *journal, uint64_t number)
@@ -271,19 +265,20 @@ bool journal_can_write(struct journal *journal)
 	return can_write;
 }
 
-static size_t record_size(const struct change *changes, size_t n)
+void journal_figures(struct journal *journal, struct store_figures *figures)
 {
-	size_t size = RECORD_HEAD, i;
-
-	for (i = 0; i < n; i++)
-		size += CHANGE_HEAD + changes[i].key.size + changes[i].value.size;
-	return size;
+	figures->durable = journal_durable(journal);
+	figures->journal_bytes = atomic_load(&journal->written);
+	histogram_read(&journal->syncs, &figures->journal_syncs);
+	pthread_mutex_lock(&journal->lock);
+	figures->journal_segments = journal->segments.n;
+	pthread_mutex_unlock(&journal->lock);
 }
 
 bool journal_reserve(struct journal *journal, const struct change *changes, size_t n,
 		     struct fault *fault)
 {
-	size_t size = record_padded(record_size(changes, n)) + GROUP_HEAD;
+	size_t size = record_padded(records_size(changes, n)) + GROUP_HEAD;
 
 	if (size > SEGMENT_MOST / 2)
 		return fault_cause(fault, FAULT_TOO_LARGE, 0, "a transaction of %zu bytes", size);
@@ -295,75 +290,12 @@ bool journal_reserve(struct journal *journal, const struct change *changes, size
 	return true;
 }
 
-static void records_grow(struct records *records, size_t size)
-{
-	size_t capacity = records->capacity == 0 ? RECORDS_LEAST : records->capacity;
-
-	while (capacity < size)
-		capacity *= 2;
-	if (capacity == records->capacity)
-		return;
-	records->bytes = realloc(records->bytes, capacity);
-	if (records->bytes == NULL)
-		abort();
-	records->capacity = capacity;
-}
-
-static void records_clear(struct records *records)
-{
-	if (records->capacity > KEPT_MOST) {
-		free(records->bytes);
-		records->bytes = NULL;
-		records->capacity = 0;
-	}
-	records->size = 0;
-	records->done = 0;
-}
-
-static char *change_write(char *to, const struct change *change)
-{
-	to[0] = change->value.data == NULL ? CHANGE_REMOVE : CHANGE_PUT;
-	to[1] = store_table_letter(change->table);
-	encode_16(to + 2, (uint16_t)change->key.size);
-	encode_32(to + 4, (uint32_t)change->value.size);
-	to += CHANGE_HEAD;
-	if (change->key.size > 0)
-		memcpy(to, change->key.data, change->key.size);
-	to += change->key.size;
-	if (change->value.size > 0)
-		memcpy(to, change->value.data, change->value.size);
-	return to + change->value.size;
-}
-
-static void record_write(char *record, size_t size, uint64_t number, const struct change *changes,
-			 size_t n)
-{
-	char *to = record + RECORD_HEAD;
-	size_t i;
-
-	encode_32(record, (uint32_t)size);
-	encode_64(record + 8, number);
-	encode_32(record + 16, (uint32_t)n);
-	encode_32(record + 20, 0);
-	for (i = 0; i < n; i++)
-		to = change_write(to, &changes[i]);
-	memset(to, 0, record_padded(size) - size);
-	encode_32(record + 4, record_checksum(record, size));
-}
-
 void journal_append(struct journal *journal, uint64_t number, const struct change *changes,
 		    size_t n)
 {
-	size_t size = record_size(changes, n);
-	struct records *pending = &journal->pending;
-
 	pthread_mutex_lock(&journal->lock);
 	assert(number == journal->appended + 1);
-	if (pending->size == 0)
-		pending->size = pending->done = GROUP_HEAD;
-	records_grow(pending, pending->size + record_padded(size));
-	record_write(pending->bytes + pending->size, size, number, changes, n);
-	pending->size += record_padded(size);
+	records_add(&journal->pending, number, changes, n);
 	journal->appended = number;
 	pthread_mutex_unlock(&journal->lock);
 }
@@ -423,56 +355,26 @@ static bool segment_change(struct journal *journal)
 	return true;
 }
 
-/* The records that fit into so much room: their bytes, how many, the last number. */
-struct part {
-	size_t size;
-	size_t n;
-	uint64_t first;
-	uint64_t last;
-};
-
-static struct part part_that_fits(const struct records *records, size_t room)
-{
-	struct part part = { 0 };
-	const char *bytes = records->bytes;
-	size_t at = records->done;
-
-	while (at < records->size) {
-		size_t size = record_padded(decode_32(bytes + at));
-
-		if (GROUP_HEAD + part.size + size > room)
-			break;
-		part.last = decode_64(bytes + at + 8);
-		if (part.n == 0)
-			part.first = part.last;
-		part.size += size;
-		part.n++;
-		at += size;
-	}
-	return part;
-}
-
-/* The group's head goes into the bytes before its first record, which are a gap or were written. */
 static bool part_write(struct journal *journal, const struct part *part)
 {
 	const struct journal_options *options = &journal->options;
 	struct records *records = &journal->writing;
 	struct segment *segment = &journal->current;
-	char *head = records->bytes + records->done - GROUP_HEAD, path[PATH_MAX];
+	char path[PATH_MAX];
+	const char *group;
+	int64_t started;
 
 	segment_path(options, segment, path);
-	encode_32(head, GROUP_MAGIC);
-	encode_32(head + 8, (uint32_t)part->size);
-	encode_32(head + 12, 0);
-	encode_64(head + 16, part->first);
-	encode_64(head + 24, journal_durable(journal));
-	encode_32(head + 4, group_head_checksum(&options->installation, head));
-	if (!file_write_all(options->files, segment->file, head, GROUP_HEAD + part->size,
+	group = records_group(records, part, &options->installation, journal_durable(journal));
+	if (!file_write_all(options->files, segment->file, group, GROUP_HEAD + part->size,
 			    (off_t)segment->used))
 		return write_failed(journal, path, errno, false);
+	started = clock_microseconds();
 	if (options->files->fdatasync(options->files, segment->file) < 0)
 		return write_failed(journal, path, errno, true);
 	atomic_store(&journal->durable, part->last);
+	histogram_add(&journal->syncs, (uint64_t)(clock_microseconds() - started));
+	atomic_fetch_add_explicit(&journal->written, GROUP_HEAD + part->size, memory_order_relaxed);
 	records->done += part->size;
 	pthread_mutex_lock(&journal->lock);
 	segment->used += GROUP_HEAD + part->size;
@@ -495,8 +397,8 @@ static void flush_once(struct journal *journal)
 	}
 	pthread_mutex_unlock(&journal->lock);
 	while (writing->done < writing->size && !journal_has_failed(journal)) {
-		struct part part = part_that_fits(writing,
-						  journal->current.size - journal->current.used);
+		struct part part = records_that_fit(writing,
+						    journal->current.size - journal->current.used);
 
 		if (part.n == 0 ? !segment_change(journal) : !part_write(journal, &part))
 			return;
@@ -572,8 +474,8 @@ static void journal_free(struct journal *journal)
 	pthread_cond_destroy(&journal->room);
 	pthread_mutex_destroy(&journal->lock);
 	free(journal->segments.first);
-	free(journal->pending.bytes);
-	free(journal->writing.bytes);
+	records_free(&journal->pending);
+	records_free(&journal->writing);
 	free(journal);
 }
 

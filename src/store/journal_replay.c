@@ -45,7 +45,8 @@ bool journal_segment_name(const char *name, uint64_t *first)
 			return false;
 		*first = *first << 4 | (uint64_t)(digit - digits);
 	}
-	return name[16] == '\0';
+	/* There is no transaction 0. */
+	return name[16] == '\0' && *first > 0;
 }
 
 static bool collect_segment(void *context, const char *name)

@@ -158,7 +158,7 @@ bool segments_take_over(const struct journal_options *options, const struct jour
 	if (end->is_torn)
 		log_event(LOG_LEVEL_NOTICE, "journal_tail_cut", "file", path, "offset",
 			  LOG_NUMBER(end->offset), NULL);
-	if (end->offset > SEGMENT_HEAD || last.first <= end->last)
+	if (last.first <= end->last)
 		return cut(options, path, end->offset) ||
 		       fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot cut the tail of %s",
 				   path);

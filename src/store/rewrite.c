@@ -84,13 +84,15 @@ static bool sync_until_done(struct rewrite *rewrite)
 {
 	const struct stack_place *place = &rewrite->store->place;
 	const struct timespec pause = { .tv_nsec = RETRY_NANOSECONDS };
+	bool is_done = false;
 
-	while (!rewrite->is_broken && !atomic_load(rewrite->is_stopped)) {
-		if (file_sync_directory(place->files, place->directory, &rewrite->is_broken))
-			return true;
+	atomic_store(&rewrite->store->manifest_is_stuck, true);
+	while (!is_done && !rewrite->is_broken && !atomic_load(rewrite->is_stopped)) {
 		nanosleep(&pause, NULL);
+		is_done = file_sync_directory(place->files, place->directory, &rewrite->is_broken);
 	}
-	return false;
+	atomic_store(&rewrite->store->manifest_is_stuck, false);
+	return is_done;
 }
 
 /* With the manifest lock held; `manifest` is what shall be, and is taken over or freed. */
@@ -211,6 +213,7 @@ bool rewrite_overlay(struct store_gdbm *store, const atomic_bool *is_stopped, st
 	if (is_done) {
 		views_overlay_to_file(store->views, file);
 		journal_drop(store->journal, number);
+		atomic_fetch_add(&store->files_written, file == NULL ? 0 : 1);
 	}
 	return rewrite_end(&rewrite, is_done);
 }
@@ -281,6 +284,7 @@ bool rewrite_files(struct store_gdbm *store, struct stack_file *const *files, si
 		for (i = 0; i < n; i++)
 			stack_file_retire(files[i]);
 		views_merge_files(store->views, files, n, file);
+		atomic_fetch_add(&store->files_merged, 1);
 	}
 	return rewrite_end(&rewrite, is_done);
 }

@@ -23,6 +23,9 @@
 #define INDEX_SIZE 5
 #define KEY_MAX (SEQUENCE_LIST_MAX + LEVEL_SIZE + INDEX_SIZE)
 
+/* The root has a child for each value of the bits of a number that are left at its level. */
+#define ROOT_BITS ((UINT64_C(2) << (ID_NUMBER_MAX >> (CHILD_BITS * ROOT_LEVEL))) - 1)
+
 #define BITS_SIZE 8
 #define SECONDS_SIZE 4
 #define NODE_MAX (BITS_SIZE + CHILDREN * SECONDS_SIZE)
@@ -146,7 +149,7 @@ static bool node_read(struct transaction *transaction, struct slice list, unsign
 	if (value.size < BITS_SIZE)
 		return damaged(&key, fault);
 	node->bits = big_endian_read(value.data, BITS_SIZE);
-	if (node->bits == 0 ||
+	if (node->bits == 0 || (level == ROOT_LEVEL && node->bits > ROOT_BITS) ||
 	    value.size != BITS_SIZE + SECONDS_SIZE * (size_t)__builtin_popcountll(node->bits))
 		return damaged(&key, fault);
 	for (unsigned child = 0; child < CHILDREN; child++) {
@@ -451,4 +454,73 @@ bool sequence_next(struct sequence_walk *walk, struct id *id, bool *is_there, st
 			return false;
 	}
 	return true;
+}
+
+/* ---- one node, for check ---- */
+
+static bool children_are_there(struct transaction *transaction, struct slice list, unsigned level,
+			       uint64_t number, struct fault *fault)
+{
+	struct node_key key;
+	struct node node;
+	struct slice value;
+
+	if (!node_read(transaction, list, level, number, &node, fault))
+		return false;
+	for (unsigned child = 0; child < CHILDREN; child++) {
+		const uint64_t first = first_of(level, number) +
+				       ((uint64_t)child << (CHILD_BITS * level));
+
+		if (!(node.bits >> child & 1))
+			continue;
+		if (!store_get(transaction, STORE_SEQUENCE, node_key(&key, list, level - 1, first),
+			       &value, fault))
+			return false;
+		if (value.data == NULL)
+			return damaged(&key, fault);
+	}
+	return true;
+}
+
+static bool parent_names_it(struct transaction *transaction, struct slice list, unsigned level,
+			    uint64_t number, struct fault *fault)
+{
+	struct node_key key;
+	struct node node;
+
+	if (!node_read(transaction, list, level + 1, number, &node, fault))
+		return false;
+	if (node.bits >> child_of(level + 1, number) & 1)
+		return true;
+	node_key(&key, list, level + 1, number);
+	return damaged(&key, fault);
+}
+
+bool sequence_look(struct transaction *transaction, struct slice key, struct sequence_node *node,
+		   struct fault *fault)
+{
+	struct slice list = { key.data, 0 };
+	struct slice leaf = { NULL, 0 };
+	unsigned level;
+	uint64_t index;
+
+	*node = (struct sequence_node){ .is_root = false };
+	if (key.size < LEVEL_SIZE + INDEX_SIZE || key.size > KEY_MAX)
+		return fault_cause(fault, FAULT_UNAVAILABLE, 0, "the key is none of a list's node");
+	list.size = key.size - LEVEL_SIZE - INDEX_SIZE;
+	level = (unsigned char)list.data[list.size];
+	index = big_endian_read(list.data + list.size + LEVEL_SIZE, INDEX_SIZE);
+	if (level > ROOT_LEVEL || index > index_of(level, ID_NUMBER_MAX))
+		return fault_cause(fault, FAULT_UNAVAILABLE, 0, "the key is none of a list's node");
+	index <<= CHILD_BITS * (level + 1);
+	node->list = list;
+	node->is_root = level == ROOT_LEVEL;
+	if (level > 0 && !children_are_there(transaction, list, level, index, fault))
+		return false;
+	if (level == 0 && !leaf_read(transaction, list, index, &leaf, fault))
+		return false;
+	if (leaf.data != NULL)
+		node->ids = leaf_id(leaf, 0);
+	node->count = leaf_count(leaf);
+	return node->is_root || parent_names_it(transaction, list, level, index, fault);
 }

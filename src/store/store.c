@@ -8,6 +8,8 @@
 #include <assert.h>
 #include <time.h>
 
+#include "store/figures.h"
+
 static bool key_is_valid(enum store_table table, struct slice key)
 {
 	return table < STORE_TABLE_COUNT && key.data != NULL && key.size <= STORE_KEY_MAX;
@@ -111,6 +113,15 @@ bool store_wait(struct store *store, uint64_t number, struct fault *fault)
 bool store_can_write(struct store *store)
 {
 	return store->driver->can_write(store);
+}
+
+bool store_figures(struct store *store, struct store_figures *figures)
+{
+	*figures = (struct store_figures){ .durable = 0 };
+	if (store->driver->figures == NULL)
+		return false;
+	store->driver->figures(store, figures);
+	return true;
 }
 
 void store_close(struct store *store)

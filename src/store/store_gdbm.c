@@ -312,5 +312,6 @@ const struct store_driver store_gdbm_driver = {
 	.state = gdbm_state,
 	.flush = gdbm_flush,
 	.can_write = gdbm_can_write,
+	.figures = store_gdbm_figures,
 	.close = gdbm_close,
 };

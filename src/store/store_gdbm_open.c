@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -17,6 +18,7 @@
 #include "store/store_gdbm_parts.h"
 
 #define LOCK_NAME "lock"
+#define LOCK_PAUSE 5000000L /* nanoseconds */
 #define OVERLAY_BYTES ((size_t)8 << 20)
 #define READERS 8
 /* A live directory changes while it is opened for reading: then it is opened again. */
@@ -75,6 +77,22 @@ static bool lock_refuse(const struct file_system *files, int file, const char *p
 			   pid[0] == '\0' ? "?" : pid, path);
 }
 
+/* False, and errno, when the lock is another's and remains so. flock(2) has no end of its own to its
+ * waiting. */
+static bool lock_wait(const struct opening *opening, int file)
+{
+	const struct file_system *files = opening->store->place.files;
+	const struct timespec pause = { .tv_nsec = LOCK_PAUSE };
+	int64_t deadline = clock_monotonic() + opening->options->wait;
+
+	while (files->lock(files, file) < 0) {
+		if (errno != EWOULDBLOCK || clock_monotonic() >= deadline)
+			return false;
+		(void)nanosleep(&pause, NULL);
+	}
+	return true;
+}
+
 static bool lock_take(struct opening *opening, struct fault *fault)
 {
 	struct store_gdbm *store = opening->store;
@@ -88,7 +106,7 @@ static bool lock_take(struct opening *opening, struct fault *fault)
 	file = files->open(files, path, O_RDWR | O_CREAT, 0600);
 	if (file < 0)
 		return fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot open %s", path);
-	if (files->lock(files, file) < 0)
+	if (!lock_wait(opening, file))
 		return lock_refuse(files, file, path, errno, fault);
 	store->lock_file = file;
 	n = snprintf(pid, sizeof pid, "%ld\n", (long)getpid());
@@ -293,6 +311,7 @@ static struct store_gdbm *store_make(const struct store_options *options)
 	store->place.files = options->files == NULL ? &file_system_posix : options->files;
 	store->place.directory = store->directory;
 	store->place.is_read_only = options->is_read_only;
+	store->place.checksum_failures = &store->checksum_failures;
 	store->overlay_bytes = options->overlay_bytes == 0 ? OVERLAY_BYTES : options->overlay_bytes;
 	store->lock_file = -1;
 	pthread_mutex_init(&store->writer, NULL);
@@ -346,7 +365,7 @@ bool store_gdbm_settle(struct store *base, bool is_all_merged)
 
 static void medium_failed(int signal_number)
 {
-	static const char line[] = "level=error event=store_medium_failed error=\"a mapped file "
+	static const char line[] = "error store_medium_failed error=\"a mapped file "
 				   "could not be read (SIGBUS)\" consequence=exit\n";
 	ssize_t ignored = write(STDERR_FILENO, line, sizeof line - 1);
 

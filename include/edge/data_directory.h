@@ -1,0 +1,30 @@
+/* The data directory as commands use it: accounts.json, and the store in store/.
+ *
+ * A command that root runs does its work as the owner of the directory, so that everything it makes
+ * there belongs to the service's user, too.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef EDGE_DATA_DIRECTORY_H
+#define EDGE_DATA_DIRECTORY_H
+
+#include <stdbool.h>
+
+#include "base/fault.h"
+#include "edge/process.h"
+#include "store/store.h"
+
+/* FAULT_BAD_REQUEST when there is no such directory. */
+bool data_directory_check(const char *path, struct identity *owner, struct fault *fault);
+/* Does nothing unless root runs and another owns the directory. */
+bool data_directory_become(const struct identity *owner, struct fault *fault);
+
+/* The path of the store in it; from malloc. */
+char *data_directory_store(const char *path);
+/* FAULT_BAD_REQUEST when there is none. */
+bool data_directory_has_store(const char *path, struct fault *fault);
+/* Read-only: as data_directory_has_store. Not read-only: FAULT_UNAVAILABLE with the
+ * pid of the process that has it open. */
+bool data_directory_open_store(const char *path, bool is_read_only, struct store **store,
+			       struct fault *fault);
+
+#endif

@@ -1,0 +1,153 @@
+/* anteroom dump: accounts and all they own as lines of JSON (resources/transfer.h), of a directory in
+ * use or not, in the state of one moment.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "call/accounts.h"
+#include "edge/command.h"
+#include "edge/data_directory.h"
+#include "edge/options.h"
+#include "edge/progress.h"
+#include "resources/transfer.h"
+
+struct dumping {
+	struct transfer_output output;
+	const char *directory;
+	const char *account; /* NULL: all */
+	const char *path; /* NULL: standard output */
+	FILE *file;
+	struct progress progress;
+};
+
+static bool write_line(struct transfer_output *output, struct slice line, struct fault *fault)
+{
+	struct dumping *dumping = (struct dumping *)output;
+
+	if (fwrite(line.data, 1, line.size, dumping->file) != line.size ||
+	    putc('\n', dumping->file) == EOF)
+		return fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot write the dump");
+	progress_show(&dumping->progress, output->counts.templates + output->counts.rooms, 0);
+	return true;
+}
+
+static bool write_accounts(struct dumping *dumping, struct survey *survey,
+			   const struct roster *roster, const struct account *only,
+			   struct fault *fault)
+{
+	if (!transfer_write_begin(survey, &dumping->output, fault))
+		return false;
+	for (size_t i = 0; i < roster->count; i++) {
+		const struct account *account = &roster->accounts[i];
+
+		if ((only == NULL || only == account) &&
+		    !transfer_write_account(survey, account, &dumping->output, fault))
+			return false;
+	}
+	return transfer_write_end(survey, &dumping->output, fault);
+}
+
+static bool dump_store(struct dumping *dumping, struct store *store, const struct roster *roster,
+		       struct fault *fault)
+{
+	const struct account *only = NULL;
+	struct survey survey;
+	bool is_dumped;
+
+	if (dumping->account != NULL && (only = roster_find(roster, dumping->account)) == NULL)
+		return fault_cause(fault, FAULT_NOT_FOUND, 0,
+				   "there is no account with name, id or access key \"%s\"; "
+				   "anteroom account list shows all",
+				   dumping->account);
+	if (!survey_open(store, &clock_system, &survey, fault))
+		return false;
+	is_dumped = write_accounts(dumping, &survey, roster, only, fault);
+	survey_close(&survey);
+	return is_dumped;
+}
+
+/* The store is opened first: whoever has records in it is in the accounts file by then. */
+static bool dump(struct dumping *dumping, struct fault *fault)
+{
+	struct store *store = NULL;
+	struct roster *roster = NULL;
+	bool is_dumped = data_directory_open_store(dumping->directory, true, &store, fault) &&
+			 accounts_list(dumping->directory, &roster, fault) &&
+			 dump_store(dumping, store, roster, fault);
+
+	roster_close(roster);
+	store_close(store);
+	return is_dumped;
+}
+
+/* ---- where it goes ---- */
+
+static bool open_file(struct dumping *dumping, struct fault *fault)
+{
+	int file;
+
+	dumping->file = stdout;
+	if (dumping->path == NULL)
+		return true;
+	file = open(dumping->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (file < 0)
+		return fault_cause(fault, FAULT_BAD_REQUEST, errno,
+				   errno == EEXIST ? "--output %s is there already; name another "
+						     "file, or remove it"
+						   : "--output %s cannot be made",
+				   dumping->path);
+	dumping->file = fdopen(file, "w");
+	if (dumping->file == NULL)
+		abort();
+	return true;
+}
+
+/* On its way, and for a file on the disk. */
+static bool close_file(struct dumping *dumping, struct fault *fault)
+{
+	bool is_written = fflush(dumping->file) == 0 && ferror(dumping->file) == 0 &&
+			  (dumping->path == NULL || fsync(fileno(dumping->file)) == 0);
+
+	if (!is_written)
+		fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot write the dump");
+	if (dumping->path != NULL)
+		(void)fclose(dumping->file);
+	return is_written;
+}
+
+int command_dump(const struct command *command, int argc, char **argv)
+{
+	struct dumping dumping = { .output.line = write_line };
+	const struct option_row rows[] = {
+		{ "account", "ACCOUNT", "one account alone, by its name, id or access key",
+		  TO_TEXT(&dumping.account) },
+		{ "output", "FILE",
+		  "where to write it, for its owner alone to read; to standard "
+		  "output if not given",
+		  TO_TEXT(&dumping.path) },
+	};
+	enum options_result result = options_parse(command, rows, 2, argc, argv,
+						   &dumping.directory);
+	struct fault fault = FAULT_INITIAL;
+	struct identity owner;
+	bool is_dumped;
+
+	if (result != OPTIONS_GO)
+		return options_status(result);
+	if (!data_directory_check(dumping.directory, &owner, &fault) ||
+	    !open_file(&dumping, &fault))
+		return command_failed(command, &fault);
+	progress_begin(&dumping.progress, command, "templates and rooms written");
+	is_dumped = data_directory_become(&owner, &fault) && dump(&dumping, &fault);
+	is_dumped = close_file(&dumping, &fault) && is_dumped;
+	progress_end(&dumping.progress);
+	if (is_dumped)
+		return EXIT_SUCCESS;
+	if (dumping.path != NULL)
+		(void)unlink(dumping.path);
+	return command_failed(command, &fault);
+}

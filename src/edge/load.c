@@ -1,0 +1,409 @@
+/* anteroom load: a dump into a directory that no process has in use, all or nothing.
+ *
+ * The dump is read line by line and goes into the store in transactions of a bounded size, so that
+ * neither memory nor a transaction grows with it. None of this can be seen: the accounts file does
+ * not have its accounts yet, no token of theirs is accepted, and a code of theirs is as unknown as
+ * any other. When everything is in the store, and durable, the accounts file is replaced: this one
+ * rename makes all of it visible.
+ *
+ * What is given up before (a faulty line, a full disk, a name that was taken meanwhile) is removed
+ * again. For a process that ends in the middle, the file load.unfinished names the accounts whose
+ * records may be in the store; it is on disk before the first of these records is. The next load
+ * begins by removing what these accounts have, unless the accounts file has them: then the load was
+ * done, and only the file is left to be removed.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "call/accounts.h"
+#include "call/accounts_file.h"
+#include "edge/command.h"
+#include "edge/data_directory.h"
+#include "edge/options.h"
+#include "edge/progress.h"
+#include "resources/transfer.h"
+
+#define MARK_FILE "load.unfinished"
+
+/* A transaction is committed when it has taken so much memory, or so many lines. */
+#define BATCH_BYTES ((size_t)2 << 20)
+#define BATCH_LINES 256
+
+struct loading {
+	const struct command *command;
+	const char *directory;
+	FILE *file;
+	struct store *store;
+	struct roster *present;
+	struct transfer_input input;
+	struct arena *arena;
+	struct transaction *transaction; /* NULL: none is open */
+	size_t batch_lines;
+	uint64_t last; /* the last transaction */
+	char *line;
+	size_t line_size, line_capacity;
+	uint64_t line_number;
+	char *mark_path;
+	int mark; /* -1: there is none */
+	uint64_t marked; /* accounts in it */
+	struct progress progress;
+};
+
+/* ---- the mark of an unfinished load ---- */
+
+static bool sync_directory(const char *directory, struct fault *fault)
+{
+	int file = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	bool is_synced = file >= 0 && fsync(file) == 0;
+
+	if (!is_synced)
+		fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot sync %s", directory);
+	if (file >= 0)
+		close(file);
+	return is_synced;
+}
+
+static bool mark_failed(const struct loading *loading, struct fault *fault)
+{
+	return fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot write %s", loading->mark_path);
+}
+
+static bool make_mark(struct loading *loading, struct fault *fault)
+{
+	loading->mark = open(loading->mark_path,
+			     O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (loading->mark < 0)
+		return mark_failed(loading, fault);
+	return sync_directory(loading->directory, fault);
+}
+
+/* Names the accounts that were read since, each in a line. */
+static bool mark_accounts(struct loading *loading, struct fault *fault)
+{
+	const struct transfer_input *input = &loading->input;
+
+	if (loading->marked == input->counts.accounts)
+		return true;
+	for (; loading->marked < input->counts.accounts; loading->marked++) {
+		char line[ID_TEXT_SIZE + 1];
+
+		memcpy(line, input->accounts[loading->marked].id_text, ID_TEXT_SIZE);
+		line[ID_TEXT_SIZE] = '\n';
+		if (write(loading->mark, line, sizeof line) != (ssize_t)sizeof line)
+			return mark_failed(loading, fault);
+	}
+	return fsync(loading->mark) == 0 || mark_failed(loading, fault);
+}
+
+static bool remove_mark(struct loading *loading, struct fault *fault)
+{
+	if (unlink(loading->mark_path) != 0)
+		return fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot remove %s",
+				   loading->mark_path);
+	return sync_directory(loading->directory, fault);
+}
+
+/* ---- removing what was given up ---- */
+
+static bool remove_some(struct loading *loading, const struct id *account, bool *is_empty,
+			struct fault *fault)
+{
+	const struct environment environment = { .clock = &clock_system, .store = loading->store };
+	struct call call = { .environment = &environment, .arena = loading->arena };
+
+	call.account = *account;
+	id_print(account, call.account_text);
+	arena_reset(loading->arena);
+	if (!store_begin(loading->store, STORE_WRITE, loading->arena, &call.transaction, fault))
+		return false;
+	if (!transfer_remove_some(&call, is_empty, fault)) {
+		store_abandon(call.transaction);
+		return false;
+	}
+	return store_commit(call.transaction, &loading->last, fault);
+}
+
+/* Nothing of an account that is in the accounts file. */
+static bool remove_account(struct loading *loading, const struct roster *roster,
+			   const struct id *account, struct fault *fault)
+{
+	bool is_empty = roster_by_id(roster, account) != NULL;
+
+	while (!is_empty) {
+		if (!remove_some(loading, account, &is_empty, fault))
+			return false;
+	}
+	return true;
+}
+
+static bool remove_read(struct loading *loading, struct fault *fault)
+{
+	const struct transfer_input *input = &loading->input;
+	struct roster *roster;
+
+	if (!accounts_list(loading->directory, &roster, fault))
+		return false;
+	for (uint64_t i = 0; i < input->counts.accounts; i++) {
+		if (!remove_account(loading, roster, &input->accounts[i].id, fault)) {
+			roster_close(roster);
+			return false;
+		}
+	}
+	roster_close(roster);
+	return store_wait(loading->store, loading->last, fault) && remove_mark(loading, fault);
+}
+
+/* A line that was not written whole names no account whose records could be there. */
+static bool remove_marked(struct loading *loading, FILE *mark, struct fault *fault)
+{
+	char line[ID_TEXT_SIZE + 2];
+	struct id account;
+
+	while (fgets(line, sizeof line, mark) != NULL) {
+		if (id_parse((struct slice){ line, strcspn(line, "\n") }, &account) &&
+		    !remove_account(loading, loading->present, &account, fault))
+			return false;
+	}
+	if (ferror(mark) != 0)
+		return fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot read %s",
+				   loading->mark_path);
+	return store_wait(loading->store, loading->last, fault) && remove_mark(loading, fault);
+}
+
+/* What a load that was cut off left behind. */
+static bool clear_former(struct loading *loading, struct fault *fault)
+{
+	FILE *mark = fopen(loading->mark_path, "re");
+	bool is_cleared;
+
+	if (mark == NULL && errno == ENOENT)
+		return true;
+	if (mark == NULL)
+		return fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot read %s",
+				   loading->mark_path);
+	command_complain(loading->command, "removes what an earlier load, which was cut off, left");
+	is_cleared = remove_marked(loading, mark, fault);
+	fclose(mark);
+	return is_cleared;
+}
+
+/* ---- lines ---- */
+
+static void keep_byte(struct loading *loading, int byte)
+{
+	if (loading->line_size == loading->line_capacity) {
+		size_t capacity = loading->line_capacity * 2 + 4096;
+		char *larger = malloc(capacity);
+
+		if (larger == NULL)
+			abort();
+		if (loading->line_size > 0)
+			memcpy(larger, loading->line, loading->line_size);
+		free(loading->line);
+		loading->line = larger;
+		loading->line_capacity = capacity;
+	}
+	loading->line[loading->line_size++] = (char)byte;
+}
+
+/* *is_there false: the end. */
+static bool next_line(struct loading *loading, bool *is_there, struct fault *fault)
+{
+	int byte = 0;
+
+	loading->line_size = 0;
+	while (loading->line_size < TRANSFER_LINE_MOST &&
+	       (byte = getc_unlocked(loading->file)) != EOF && byte != '\n')
+		keep_byte(loading, byte);
+	if (ferror(loading->file) != 0)
+		return fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot read the dump");
+	*is_there = loading->line_size > 0 || byte != EOF;
+	if (*is_there)
+		loading->line_number++;
+	if (loading->line_size == TRANSFER_LINE_MOST)
+		return fault_set(fault, FAULT_CONFLICT, "is longer than any line of a dump");
+	return true;
+}
+
+/* ---- batches ---- */
+
+static bool begin_batch(struct loading *loading, struct fault *fault)
+{
+	struct call *call = &loading->input.call;
+
+	if (loading->transaction != NULL)
+		return true;
+	arena_reset(loading->arena);
+	loading->batch_lines = 0;
+	if (!store_begin(loading->store, STORE_WRITE, loading->arena, &loading->transaction, fault))
+		return false;
+	call->arena = loading->arena;
+	call->transaction = loading->transaction;
+	return true;
+}
+
+static bool end_batch(struct loading *loading, struct fault *fault)
+{
+	struct transaction *transaction = loading->transaction;
+
+	if (transaction == NULL)
+		return true;
+	if (!mark_accounts(loading, fault))
+		return false;
+	loading->transaction = NULL;
+	return store_commit(transaction, &loading->last, fault);
+}
+
+static bool read_line(struct loading *loading, struct fault *fault)
+{
+	if (!begin_batch(loading, fault))
+		return false;
+	findings_open(&loading->input.call.findings, loading->arena);
+	if (!transfer_read_line(&loading->input,
+				(struct slice){ loading->line, loading->line_size }, fault))
+		return false;
+	progress_show(&loading->progress, loading->line_number, 0);
+	if (++loading->batch_lines < BATCH_LINES && arena_used(loading->arena) < BATCH_BYTES)
+		return true;
+	return end_batch(loading, fault);
+}
+
+static bool read_all(struct loading *loading, struct fault *fault)
+{
+	bool is_there = true;
+
+	while (is_there) {
+		if (!next_line(loading, &is_there, fault) ||
+		    (is_there && !read_line(loading, fault)))
+			return false;
+	}
+	return transfer_read_end(&loading->input, fault) && end_batch(loading, fault) &&
+	       store_wait(loading->store, loading->last, fault);
+}
+
+/* ---- all of it ---- */
+
+/* With the line, and all that is wrong with it. */
+static void complain(const struct loading *loading, const struct fault *fault)
+{
+	const char *sentence = fault->cause[0] != '\0' ? fault->cause : fault->message;
+
+	if (loading->line_number == 0)
+		command_complain(loading->command, "%s", sentence);
+	else
+		command_complain(loading->command, "line %llu: %s%s%s",
+				 (unsigned long long)loading->line_number, sentence,
+				 fault->detail[0] != '\0' ? ": " : "", fault->detail);
+	for (size_t i = 0; i < json_array_size(fault->details); i++)
+		fprintf(stderr, "  %s\n", json_string_value(json_array_get(fault->details, i)));
+}
+
+static void give_up(struct loading *loading, const struct fault *why)
+{
+	struct fault fault = FAULT_INITIAL;
+
+	progress_end(&loading->progress);
+	complain(loading, why);
+	if (loading->transaction != NULL)
+		store_abandon(loading->transaction);
+	loading->transaction = NULL;
+	if (loading->mark < 0)
+		return;
+	if (remove_read(loading, &fault))
+		command_complain(loading->command, "nothing was loaded");
+	else
+		command_complain(loading->command,
+				 "nothing was loaded, but what was read is still in the store, "
+				 "where nobody sees it; the next load removes it (%s)",
+				 fault.cause[0] != '\0' ? fault.cause : fault.message);
+}
+
+static bool load_lines(struct loading *loading, struct fault *fault)
+{
+	const struct transfer_input *input = &loading->input;
+
+	if (!make_mark(loading, fault) || !read_all(loading, fault))
+		return false;
+	loading->line_number = 0;
+	return accounts_restore(loading->directory, input->accounts, (size_t)input->counts.accounts,
+				fault);
+}
+
+static int load(struct loading *loading)
+{
+	struct fault fault = FAULT_INITIAL;
+
+	if (!data_directory_open_store(loading->directory, false, &loading->store, &fault) ||
+	    !accounts_list(loading->directory, &loading->present, &fault) ||
+	    !clear_former(loading, &fault))
+		return command_failed(loading->command, &fault);
+	transfer_input_open(&loading->input, loading->store, &clock_system, loading->present);
+	progress_begin(&loading->progress, loading->command, "lines loaded");
+	if (!load_lines(loading, &fault)) {
+		give_up(loading, &fault);
+		return EXIT_FAILURE;
+	}
+	progress_end(&loading->progress);
+	if (!remove_mark(loading, &fault))
+		return command_failed(loading->command, &fault);
+	fprintf(stderr, "Loaded %llu accounts, %llu templates, %llu rooms.\n",
+		(unsigned long long)loading->input.counts.accounts,
+		(unsigned long long)loading->input.counts.templates,
+		(unsigned long long)loading->input.counts.rooms);
+	return EXIT_SUCCESS;
+}
+
+static void end(struct loading *loading)
+{
+	if (loading->input.taken != NULL)
+		transfer_input_close(&loading->input);
+	store_close(loading->store);
+	roster_close(loading->present);
+	arena_close(loading->arena);
+	if (loading->mark >= 0)
+		close(loading->mark);
+	if (loading->line_capacity > 0)
+		explicit_bzero(loading->line, loading->line_capacity);
+	free(loading->line);
+	free(loading->mark_path);
+}
+
+static bool open_dump(const char *path, FILE **file, struct fault *fault)
+{
+	*file = path == NULL ? stdin : fopen(path, "re");
+	if (*file == NULL)
+		return fault_cause(fault, FAULT_BAD_REQUEST, errno, "cannot open %s", path);
+	return true;
+}
+
+int command_load(const struct command *command, int argc, char **argv)
+{
+	const char *operands[2]; /* the directory; the dump, or NULL */
+	enum options_result result = options_parse(command, NULL, 0, argc, argv, operands);
+	struct loading loading = { .command = command, .mark = -1 };
+	struct fault fault = FAULT_INITIAL;
+	struct identity owner;
+	bool was_made;
+	int status;
+
+	if (result != OPTIONS_GO)
+		return options_status(result);
+	if (!process_make_directory(operands[0], NULL, &was_made, &fault) ||
+	    !data_directory_check(operands[0], &owner, &fault) ||
+	    !open_dump(operands[1], &loading.file, &fault) ||
+	    !data_directory_become(&owner, &fault))
+		return command_failed(command, &fault);
+	loading.directory = operands[0];
+	loading.mark_path = accounts_file_path(operands[0], MARK_FILE);
+	loading.arena = arena_open();
+	status = load(&loading);
+	end(&loading);
+	if (operands[1] != NULL)
+		(void)fclose(loading.file);
+	return status;
+}

@@ -1,0 +1,327 @@
+/* Out of a store: see resources/transfer.h. A line is made as one JSON value; members of documents
+ * that a load would ignore are left out.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include <stdlib.h>
+
+#include "base/text.h"
+#include "resources/account_record.h"
+#include "resources/code_life.h"
+#include "resources/template_parts.h"
+#include "resources/transfer.h"
+
+#define FORMAT 1
+
+static void set(json_t *object, const char *name, json_t *value)
+{
+	if (json_object_set_new(object, name, value) != 0)
+		abort();
+}
+
+static void append(json_t *list, json_t *value)
+{
+	if (json_array_append_new(list, value) != 0)
+		abort();
+}
+
+static json_t *text_value(struct slice text)
+{
+	return json_stringn(text.data, text.size);
+}
+
+static json_t *id_value(const struct id *id)
+{
+	char text[ID_TEXT_SIZE + 1];
+
+	id_print(id, text);
+	return json_string(text);
+}
+
+static json_t *time_value(int64_t milliseconds)
+{
+	char text[TEXT_TIME_SIZE];
+
+	text_time_milliseconds(milliseconds, text);
+	return json_string(text);
+}
+
+static json_t *seconds_value(int64_t seconds)
+{
+	char text[TEXT_TIME_SIZE];
+
+	text_time_seconds(seconds * 1000, text);
+	return json_string(text);
+}
+
+static json_t *number_value(uint64_t number)
+{
+	return json_integer((json_int_t)number);
+}
+
+/* {"kind": value} as a line; whatever was read for it is let go of. */
+static bool send(struct survey *survey, struct transfer_output *output, const char *kind,
+		 json_t *value, struct fault *fault)
+{
+	struct buffer text = BUFFER_INITIAL(survey->call.arena);
+	bool is_sent;
+
+	buffer_append_text(&text, "{\"");
+	buffer_append_text(&text, kind);
+	buffer_append_text(&text, "\":");
+	buffer_append_json(&text, value);
+	buffer_append_byte(&text, '}');
+	is_sent = output->line(output, buffer_slice(&text), fault);
+	survey_forget(survey);
+	return is_sent;
+}
+
+bool transfer_write_begin(struct survey *survey, struct transfer_output *output,
+			  struct fault *fault)
+{
+	json_t *head = arena_json(survey->call.arena, json_object());
+
+	set(head, "format", json_integer(FORMAT));
+	set(head, "program", json_string("anteroom " PACKAGE_VERSION));
+	set(head, "made_at", time_value(survey->call.now));
+	return send(survey, output, "dump", head, fault);
+}
+
+bool transfer_write_end(struct survey *survey, struct transfer_output *output, struct fault *fault)
+{
+	json_t *end = arena_json(survey->call.arena, json_object());
+
+	set(end, "accounts", number_value(output->counts.accounts));
+	set(end, "templates", number_value(output->counts.templates));
+	set(end, "rooms", number_value(output->counts.rooms));
+	return send(survey, output, "end", end, fault);
+}
+
+/* ---- templates ---- */
+
+static void add_roles(struct call *call, const struct template_record *record, json_t *identities,
+		      json_t *roles)
+{
+	for (size_t i = 0; i < record->role_count; i++) {
+		const struct template_role *role = &record->roles[i];
+		json_t *identity = json_object();
+
+		set(identity, "identity", number_value(role->identity));
+		set(identity, "added_at", time_value(role->added));
+		if (json_object_setn_new(identities, role->name.data, role->name.size, identity) !=
+			    0 ||
+		    json_object_setn(roles, role->name.data, role->name.size,
+				     template_role_document(call, role)) != 0)
+			abort();
+	}
+}
+
+static json_t *template_value(struct call *call, const struct template_record *record)
+{
+	json_t *value = arena_json(call->arena, json_object());
+	json_t *identities = json_object();
+	json_t *document = json_object();
+	json_t *roles = json_object();
+
+	set(value, "id", id_value(&record->id));
+	set(value, "created_at", time_value(record->created));
+	set(value, "updated_at", time_value(record->updated));
+	set(value, "last_identity", number_value(record->last_identity));
+	set(value, "identities", identities);
+	set(value, "document", document);
+	set(document, "name", text_value(record->name));
+	set(document, "roles", roles);
+	add_roles(call, record, identities, roles);
+	set(document, "settings", json_incref(template_settings_document(call, record)));
+	set(document, "destinations", json_incref(template_destinations_document(call, record)));
+	return value;
+}
+
+static bool write_template(struct survey *survey, const struct id *id,
+			   struct transfer_output *output, struct fault *fault)
+{
+	struct call *call = &survey->call;
+	struct template_record record;
+
+	if (!template_load(call, id, &record, fault))
+		return false;
+	output->counts.templates++;
+	return send(survey, output, "template", template_value(call, &record), fault);
+}
+
+/* ---- rooms ---- */
+
+static bool is_listed(const json_t *roles, uint32_t identity)
+{
+	for (size_t i = 0; i < json_array_size(roles); i++) {
+		if (json_integer_value(json_object_get(json_array_get(roles, i), "identity")) ==
+		    identity)
+			return true;
+	}
+	return false;
+}
+
+/* The deleted role of a code, unless it is there already. */
+static bool add_deleted(struct call *call, const struct template_record *owner, uint32_t identity,
+			json_t *roles, struct fault *fault)
+{
+	struct buried_role buried;
+	json_t *role;
+
+	if (template_live_role(owner, identity) != NULL || is_listed(roles, identity))
+		return true;
+	if (!template_buried_role(call, &owner->id, identity, &buried, fault))
+		return false;
+	role = json_object();
+	set(role, "identity", number_value(identity));
+	set(role, "name", text_value(buried.name));
+	set(role, "added_at", time_value(buried.added));
+	set(role, "deleted_at", time_value(buried.deleted));
+	append(roles, role);
+	return true;
+}
+
+static json_t *code_value(const struct room_codes *codes, const struct code *code)
+{
+	json_t *value = json_object();
+
+	set(value, "code", json_string(code->letters));
+	set(value, "enabled", json_boolean(code->is_enabled));
+	if (code->is_lost)
+		set(value, "lost_role", text_value(codes->lost_names[code->role]));
+	else
+		set(value, "identity", number_value(code->role));
+	set(value, "created_at", seconds_value(code->created));
+	set(value, "updated_at", seconds_value(code->updated));
+	return value;
+}
+
+/* Nothing for a room that never had to do with codes. */
+static bool add_codes(struct call *call, const struct template_record *owner, const struct id *room,
+		      json_t *value, struct fault *fault)
+{
+	struct room_codes codes;
+	json_t *object, *list, *deleted;
+
+	if (!codes_load(call, room, &codes, fault))
+		return false;
+	if (!codes.was_asked && codes.count == 0 && codes.last_seen == 0)
+		return true;
+	object = json_object();
+	list = json_array();
+	deleted = json_array();
+	set(object, "all_asked", json_boolean(codes.was_asked));
+	set(object, "last_identity", number_value(codes.last_seen));
+	set(object, "codes", list);
+	set(object, "deleted_roles", deleted);
+	set(value, "codes", object);
+	for (size_t i = 0; i < codes.count; i++) {
+		const struct code *code = &codes.codes[i];
+
+		append(list, code_value(&codes, code));
+		if (!code->is_lost && !add_deleted(call, owner, code->role, deleted, fault))
+			return false;
+	}
+	return true;
+}
+
+/* What room_document has beside what can be sent. */
+static const char *const not_sent[] = {
+	"id", "customer_id", "template", "created_at", "updated_at", "customer",
+};
+
+static bool write_room(struct survey *survey, const struct id *id, struct transfer_output *output,
+		       struct fault *fault)
+{
+	struct call *call = &survey->call;
+	json_t *value = arena_json(call->arena, json_object());
+	struct room_record record;
+	struct template_record owner;
+	json_t *document;
+
+	if (!room_load(call, id, &record, fault) ||
+	    !template_load(call, &record.template_id, &owner, fault))
+		return false;
+	document = room_document(call, &record);
+	for (size_t i = 0; i < sizeof not_sent / sizeof not_sent[0]; i++)
+		(void)json_object_del(document, not_sent[i]);
+	set(value, "id", id_value(&record.id));
+	set(value, "created_at", time_value(record.created));
+	set(value, "updated_at", time_value(record.updated));
+	set(value, "document", json_incref(document));
+	if (!add_codes(call, &owner, id, value, fault))
+		return false;
+	output->counts.rooms++;
+	return send(survey, output, "room", value, fault);
+}
+
+/* ---- accounts ---- */
+
+static json_t *account_value(struct call *call, const struct account *account,
+			     const struct account_record *record)
+{
+	json_t *value = arena_json(call->arena, json_object());
+	json_t *secrets = json_array();
+
+	for (size_t i = 0; i < account->secret_count; i++) {
+		json_t *secret = json_object();
+
+		set(secret, "secret", json_string(account->secrets[i].text));
+		set(secret, "created_at", time_value(account->secrets[i].created_at));
+		append(secrets, secret);
+	}
+	set(value, "id", json_string(account->id_text));
+	set(value, "name", json_string(account->name));
+	set(value, "access_key", json_string(account->access_key_text));
+	set(value, "enabled", json_boolean(account->is_enabled));
+	set(value, "created_at", time_value(account->created_at));
+	set(value, "secrets", secrets);
+	set(value, "last_template", number_value(record->template_number));
+	set(value, "last_room", number_value(record->room_number));
+	set(value, "last_time", time_value(record->last_time));
+	if (record->has_default)
+		set(value, "default_template", id_value(&record->default_template));
+	return value;
+}
+
+typedef bool page_of(struct call *call, const struct id *below, struct page *page,
+		     struct fault *fault);
+typedef bool write_one(struct survey *survey, const struct id *id, struct transfer_output *output,
+		       struct fault *fault);
+
+static bool write_list(struct survey *survey, page_of *next_page, write_one *write,
+		       struct transfer_output *output, struct fault *fault)
+{
+	const struct id *below = NULL;
+	struct id last;
+	struct page page;
+
+	do {
+		if (!next_page(&survey->call, below, &page, fault))
+			return false;
+		survey_forget(survey);
+		for (size_t i = 0; i < page.count; i++) {
+			if (!write(survey, &page.ids[i], output, fault))
+				return false;
+		}
+		if (page.count > 0) {
+			last = page.ids[page.count - 1];
+			below = &last;
+		}
+	} while (page.count > 0);
+	return true;
+}
+
+bool transfer_write_account(struct survey *survey, const struct account *account,
+			    struct transfer_output *output, struct fault *fault)
+{
+	struct account_record record;
+
+	survey_of_account(survey, &account->id);
+	if (!account_load(&survey->call, &record, fault))
+		return false;
+	output->counts.accounts++;
+	return send(survey, output, "account", account_value(&survey->call, account, &record),
+		    fault) &&
+	       write_list(survey, page_of_templates, write_template, output, fault) &&
+	       write_list(survey, page_of_rooms, write_room, output, fault);
+}

@@ -1,0 +1,221 @@
+/* See service/openapi_parts.h.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "service/openapi_parts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Memory that is gone ends the process, as everywhere. */
+static void set(json_t *object, const char *name, json_t *value)
+{
+	if (json_object_set_new(object, name, value) != 0)
+		abort();
+}
+
+json_t *openapi_reference(const char *kind, const char *name)
+{
+	return json_pack("{s:o}", "$ref", json_sprintf("#/components/%s/%s", kind, name));
+}
+
+/* ---- headers ---- */
+
+static const struct {
+	const char *key, *name, *doc;
+} request_headers[] = {
+	{ "IfMatch", "If-Match",
+	  "Entity tags, or *: the write is refused with 412 when none of them is current." },
+	{ "IfNoneMatch", "If-None-Match",
+	  "Entity tags, or *: a read answers 304 when one is current, a write is refused with "
+	  "412." },
+	{ "Prefer", "Prefer",
+	  "handling=strict (RFC 7240) makes unknown members of the body a fault." },
+	{ "RequestId", "X-Request-Id",
+	  "1 to 128 of A-Z a-z 0-9 . _ -: comes back in the answer and stands in the log. Anything "
+	  "else is replaced." },
+};
+
+static const struct {
+	const char *name, *doc, *type, *pattern; /* pattern NULL: any */
+} answer_headers[] = {
+	{ "X-Request-Id", "The client's own, or a generated one.", "string",
+	  "^[A-Za-z0-9._-]{1,128}$" },
+	{ "ETag", "A strong entity tag: differs whenever the bytes shown differ.", "string",
+	  "^\"[^\"]+\"$" },
+	{ "X-Unknown-Fields",
+	  "Only where the body had members that are not known: the JSON Pointers of the outermost "
+	  "ones, comma-separated and percent-encoded, at most 20 and 1024 bytes, then `...`.",
+	  "string", NULL },
+	{ "Preference-Applied", "Only where it was asked for.", "string", "^handling=strict$" },
+	{ "WWW-Authenticate", "Always the same.", "string", "^Bearer error=\"invalid_token\"$" },
+	{ "Retry-After", "Seconds.", "integer", NULL },
+	{ "Access-Control-Allow-Origin", "Browsers of any origin may call.", "string", "^\\*$" },
+};
+
+json_t *openapi_header_parameters(void)
+{
+	json_t *parameters = json_object();
+
+	for (size_t i = 0; i < sizeof request_headers / sizeof request_headers[0]; i++)
+		set(parameters, request_headers[i].key,
+		    json_pack("{s:s, s:s, s:s, s:{s:s}}", "name", request_headers[i].name, "in",
+			      "header", "description", request_headers[i].doc, "schema", "type",
+			      "string"));
+	return parameters;
+}
+
+json_t *openapi_headers(void)
+{
+	json_t *headers = json_object();
+
+	for (size_t i = 0; i < sizeof answer_headers / sizeof answer_headers[0]; i++)
+		set(headers, answer_headers[i].name,
+		    json_pack("{s:s, s:{s:s, s:s*}}", "description", answer_headers[i].doc,
+			      "schema", "type", answer_headers[i].type, "pattern",
+			      answer_headers[i].pattern));
+	return headers;
+}
+
+json_t *openapi_headers_of(const struct route *route, const char *const *names)
+{
+	static const char origin[] = "Access-Control-Allow-Origin", id[] = "X-Request-Id";
+	json_t *headers = json_pack("{s:o}", id, openapi_reference("headers", id));
+
+	for (; *names != NULL; names++)
+		set(headers, *names, openapi_reference("headers", *names));
+	if (route != NULL && route->is_shared)
+		set(headers, origin, openapi_reference("headers", origin));
+	return headers;
+}
+
+/* ---- errors ---- */
+
+#define HEADERS_MOST 3
+#define OF_THE_BODY "X-Unknown-Fields", "Preference-Applied"
+
+static const struct {
+	const char *name, *doc;
+	const char *headers[HEADERS_MOST];
+} errors[] = {
+	[FAULT_INVALID_BODY] = { "BadRequest",
+				 "Malformed JSON, a rule broken, a bad query parameter. All faults "
+				 "of a body at once, at most 50.",
+				 { OF_THE_BODY } },
+	[FAULT_UNAUTHORIZED] = { "Unauthorized",
+				 "The token is missing or not valid.",
+				 { "WWW-Authenticate" } },
+	[FAULT_FORBIDDEN] = { "Forbidden", "What is named is disabled.", { OF_THE_BODY } },
+	[FAULT_NOT_FOUND] = { "NotFound",
+			      "It does not exist, or it is another account's.",
+			      { OF_THE_BODY } },
+	[FAULT_CONFLICT] = { "Conflict", "It collides with what is there.", { OF_THE_BODY } },
+	[FAULT_PRECONDITION] = { "PreconditionFailed",
+				 "If-Match or If-None-Match does not allow the write.",
+				 { OF_THE_BODY } },
+	[FAULT_TOO_LARGE] = { "PayloadTooLarge", "The body is larger than 256 KiB.", { NULL } },
+	[FAULT_TOO_MANY] = { "TooManyRequests",
+			     "Too many calls, or too many unknown codes.",
+			     { "Retry-After" } },
+	[FAULT_INTERNAL] = { "OtherError",
+			     "Anything else, of the same form: 405 with Allow for another method, and "
+			     "what the web server in front answers by itself (400, 403, 408, 413, "
+			     "414, 429, 431, 500 to 505).",
+			     { NULL } },
+	[FAULT_UNAVAILABLE] = { "ServiceUnavailable",
+				"The store cannot write at the moment; nothing was changed.",
+				{ "Retry-After" } },
+};
+
+const enum fault_kind openapi_error_kinds[] = {
+	FAULT_INVALID_BODY, FAULT_UNAUTHORIZED, FAULT_FORBIDDEN, FAULT_NOT_FOUND,
+	FAULT_CONFLICT,	    FAULT_PRECONDITION, FAULT_TOO_LARGE, FAULT_TOO_MANY,
+	FAULT_UNAVAILABLE,  FAULT_INTERNAL,	FAULT_NONE,
+};
+
+static json_t *error_response(const struct route *route, enum fault_kind kind, const char *doc)
+{
+	return json_pack("{s:s, s:o, s:{s:{s:o}}}", "description",
+			 doc != NULL ? doc : errors[kind].doc, "headers",
+			 openapi_headers_of(route, errors[kind].headers), "content",
+			 "application/json", "schema", openapi_reference("schemas", "Error"));
+}
+
+/* With a sentence of its own, or only by routes that are shared. */
+static bool is_told_by_route(enum fault_kind kind)
+{
+	return kind == FAULT_FORBIDDEN || kind == FAULT_CONFLICT || kind == FAULT_TOO_MANY;
+}
+
+json_t *openapi_errors(void)
+{
+	json_t *responses = json_object();
+
+	for (const enum fault_kind *kind = openapi_error_kinds; *kind != FAULT_NONE; kind++) {
+		if (!is_told_by_route(*kind))
+			set(responses, errors[*kind].name, error_response(NULL, *kind, NULL));
+	}
+	return responses;
+}
+
+json_t *openapi_error_of(const struct route *route, enum fault_kind kind, const char *doc)
+{
+	if (!is_told_by_route(kind) && !route->is_shared)
+		return openapi_reference("responses", errors[kind].name);
+	return error_response(route, kind, doc);
+}
+
+json_t *openapi_error_schema(void)
+{
+	return json_pack("{s:s, s:s, s:[s,s], s:{s:{s:s,s:s}, s:{s:s,s:s}, s:{s:s,s:s,s:{s:s}}}}",
+			 "description", "Every error has this form.", "type", "object", "required",
+			 "code", "message", "properties", "code", "type", "integer", "description",
+			 "The HTTP status.", "message", "type", "string", "description",
+			 "One sentence.", "details", "type", "array", "description",
+			 "More to say: of a bad body one entry a fault, which begins with the JSON "
+			 "Pointer of the member and a colon, of a bad query with the parameter and "
+			 "a colon.",
+			 "items", "type", "string");
+}
+
+/* ---- what holds for every call ---- */
+
+json_t *openapi_security_schemes(void)
+{
+	return json_pack("{s:{s:s, s:s, s:s, s:s}}", "management", "type", "http", "scheme",
+			 "bearer", "bearerFormat", "JWT", "description",
+			 "A management token: a JWT, HS256 with a secret of the account, with "
+			 "access_key, type \"management\", version 2 and exp; iat and nbf, if they "
+			 "are there, lie at most 60 seconds in the future.");
+}
+
+static const char conventions[] =
+	"Templates, rooms and room codes in front of the media servers of a real-time conferencing "
+	"backend.\n\n"
+	"**Rules.** What a schema cannot say has a name: it is a sentence of the description and an "
+	"entry of `x-rules`, of a schema where the body alone shows it, of an operation where the "
+	"query or what is stored is needed. A rule that is broken gives 400. `x-maxBytes` bounds a "
+	"text in UTF-8, where `maxLength` counts characters.\n\n"
+	"**Bodies.** JSON in UTF-8, at most 256 KiB, whatever the Content-Type says. Duplicate "
+	"members, NUL in a text, a lone surrogate, more than 32 levels, trailing bytes and a byte "
+	"order mark are malformed. Where no member is required, an empty body and `null` count as "
+	"`{}`. A member that is `null` counts as not supplied, in a merge patch it removes. Integers "
+	"may be written as 32.0 and are kept exactly, to 64 bits; one with a point or an exponent is "
+	"below 2^53. Read-only members are accepted, whatever they are, and ignored. Unknown members "
+	"are ignored and named in X-Unknown-Fields; `Prefer: handling=strict` makes them faults.\n\n"
+	"**Addresses.** One trailing slash is accepted. Segments and values are percent-decoded once; "
+	"a bad escape is 400. A malformed id in a path is not found. Of a query, `+` is a space, an "
+	"empty value counts as absent, a known parameter given twice is 400, and unknown ones are "
+	"ignored. HEAD works wherever GET does; OPTIONS is answered with Allow, for /v2/token with "
+	"Access-Control-Allow-Methods and Access-Control-Allow-Headers.\n\n"
+	"**Order of checks.** 404 for a path that is none and 405; 401; 413 and malformed JSON; all "
+	"rules of query and body (400); existence (404); rules that need what is stored (400); "
+	"disabled (403); If-Match and If-None-Match (412); conflicts (409).\n\n"
+	"**Lists.** `start` is a position, exclusive; `limit` in an answer is the one applied; a page "
+	"shorter than it is the last one.";
+
+json_t *openapi_information(void)
+{
+	return json_pack("{s:s, s:s, s:s, s:{s:s, s:s}}", "title", "Anteroom", "version",
+			 PACKAGE_VERSION, "description", conventions, "license", "name",
+			 "GPL-3.0-or-later", "identifier", "GPL-3.0-or-later");
+}

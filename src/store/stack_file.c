@@ -1,0 +1,401 @@
+/* Reading a file of the stack: it keeps a few open handles; who reads takes one and puts it back, so
+ * that there are as many as are used at once, and no two threads use one at a time.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "store/stack_format.h"
+#include "store/stack_handle.h"
+#include "store/stack_index.h"
+
+#define HANDLES_MOST 64
+
+typedef _Atomic(struct gdbm_file_info *) handle_place;
+
+struct stack_file {
+	struct stack_place place;
+	struct stack_info info;
+	struct stack_index *index;
+	int opened; /* for the checksums of its blocks */
+	atomic_uint holders;
+	atomic_bool is_retired;
+	atomic_bool is_damaged;
+	size_t n_handles;
+	handle_place handles[];
+};
+
+static struct gdbm_file_info *file_handle(const struct stack_file *file, struct fault *fault)
+{
+	char name[STACK_NAME_SIZE], path[PATH_MAX];
+
+	stack_gdbm_name(file->info.id, name);
+	stack_path(&file->place, name, "", path);
+	return handle_open(path, fault);
+}
+
+/* Begins to look at the place of its processor, so that the same threads find the same handles. */
+static size_t place_of_processor(const struct stack_file *file)
+{
+	int processor = sched_getcpu();
+
+	return processor < 0 ? 0 : (size_t)processor % file->n_handles;
+}
+
+static struct gdbm_file_info *handle_take(struct stack_file *file, struct fault *fault)
+{
+	size_t at = place_of_processor(file), i;
+
+	for (i = 0; i < file->n_handles; i++) {
+		handle_place *place = &file->handles[(at + i) % file->n_handles];
+		struct gdbm_file_info *handle = NULL;
+
+		if (atomic_load_explicit(place, memory_order_relaxed) != NULL)
+			handle = atomic_exchange(place, NULL);
+		if (handle != NULL)
+			return handle;
+	}
+	return file_handle(file, fault);
+}
+
+static void handle_put(struct stack_file *file, struct gdbm_file_info *handle)
+{
+	size_t at = place_of_processor(file), i;
+
+	if (handle_is_usable(handle))
+		for (i = 0; i < file->n_handles; i++) {
+			struct gdbm_file_info *none = NULL;
+
+			if (atomic_compare_exchange_strong(
+				    &file->handles[(at + i) % file->n_handles], &none, handle))
+				return;
+		}
+	handle_close(handle);
+}
+
+/* Opening and closing. */
+
+static struct stack_file *file_make(const struct stack_place *place, const struct stack_info *info)
+{
+	long processors = sysconf(_SC_NPROCESSORS_ONLN);
+	size_t n = processors < 1 ? 2 : (size_t)processors + 1, i;
+	struct stack_file *file;
+
+	if (n > HANDLES_MOST)
+		n = HANDLES_MOST;
+	file = malloc(sizeof *file + n * sizeof *file->handles);
+	if (file == NULL)
+		abort();
+	file->place = *place;
+	file->info = *info;
+	file->index = NULL;
+	file->opened = -1;
+	atomic_init(&file->holders, 1);
+	atomic_init(&file->is_retired, false);
+	atomic_init(&file->is_damaged, false);
+	file->n_handles = n;
+	for (i = 0; i < n; i++)
+		atomic_init(&file->handles[i], NULL);
+	return file;
+}
+
+static bool size_check(struct stack_file *file, const char *path, struct fault *fault)
+{
+	const struct file_system *files = file->place.files;
+	off_t size;
+
+	file->opened = files->open(files, path, O_RDONLY, 0);
+	if (file->opened < 0 || files->size(files, file->opened, &size) < 0)
+		return fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot open %s", path);
+	if ((uint64_t)size != file->info.gdbm_size)
+		return fault_cause(fault, FAULT_UNAVAILABLE, 0,
+				   "%s has %lld bytes, and %llu in the manifest", path,
+				   (long long)size, (unsigned long long)file->info.gdbm_size);
+	return true;
+}
+
+static bool stamp_check(const struct stack_file *file, struct gdbm_file_info *handle,
+			const char *path, struct fault *fault)
+{
+	struct slice found = { NULL, 0 };
+	char stamp[STAMP_SIZE];
+	bool is_ours, is_of_our_format;
+
+	stamp_write(&file->place, file->info.id, stamp);
+	is_ours = handle_fetch(handle, STAMP_KEY, &found, fault) == HANDLE_FOUND &&
+		  found.size == STAMP_SIZE && memcmp(found.data, stamp, 8) == 0 &&
+		  memcmp(found.data + 16, stamp + 16, STAMP_SIZE - 16) == 0;
+	is_of_our_format = is_ours && memcmp(found.data, stamp, STAMP_SIZE) == 0;
+	free((char *)(size_t)found.data);
+	if (!is_ours)
+		return fault_cause(fault, FAULT_UNAVAILABLE, 0,
+				   "%s is not the file that the manifest names", path);
+	return is_of_our_format ||
+	       fault_cause(fault, FAULT_UNAVAILABLE, 0,
+			   "%s has a format that this program does not read", path);
+}
+
+static bool file_check(struct stack_file *file, struct fault *fault)
+{
+	char name[STACK_NAME_SIZE], path[PATH_MAX];
+	struct gdbm_file_info *handle;
+	bool is_right;
+
+	stack_gdbm_name(file->info.id, name);
+	stack_path(&file->place, name, "", path);
+	if (!size_check(file, path, fault))
+		return false;
+	handle = handle_open(path, fault);
+	if (handle == NULL)
+		return false;
+	is_right = stamp_check(file, handle, path, fault);
+	handle_put(file, handle);
+	return is_right;
+}
+
+bool stack_file_open(const struct stack_place *place, const struct stack_info *info,
+		     struct stack_file **file, struct fault *fault)
+{
+	struct stack_file *opened = file_make(place, info);
+
+	if (!stack_index_open(place, info, &opened->index, fault) || !file_check(opened, fault)) {
+		stack_file_let_go(opened);
+		return false;
+	}
+	*file = opened;
+	return true;
+}
+
+void stack_file_hold(struct stack_file *file)
+{
+	atomic_fetch_add(&file->holders, 1);
+}
+
+void stack_remove(const struct stack_place *place, uint64_t id)
+{
+	const struct file_system *files = place->files;
+	char name[STACK_NAME_SIZE], path[PATH_MAX];
+
+	stack_gdbm_name(id, name);
+	stack_path(place, name, "", path);
+	files->unlink(files, path);
+	stack_index_name(id, name);
+	stack_path(place, name, "", path);
+	/* What fails is tried again at the next start: no manifest names the file any more. */
+	files->unlink(files, path);
+}
+
+void stack_file_let_go(struct stack_file *file)
+{
+	size_t i;
+
+	if (atomic_fetch_sub(&file->holders, 1) > 1)
+		return;
+	for (i = 0; i < file->n_handles; i++) {
+		struct gdbm_file_info *handle = atomic_exchange(&file->handles[i], NULL);
+
+		if (handle != NULL)
+			handle_close(handle);
+	}
+	if (file->opened >= 0)
+		file->place.files->close(file->place.files, file->opened);
+	stack_index_close(&file->place, file->index);
+	if (atomic_load(&file->is_retired) && !file->place.is_read_only)
+		stack_remove(&file->place, file->info.id);
+	free(file);
+}
+
+void stack_file_retire(struct stack_file *file)
+{
+	atomic_store(&file->is_retired, true);
+}
+
+const struct stack_info *stack_file_info(const struct stack_file *file)
+{
+	return &file->info;
+}
+
+const struct stack_index *stack_file_index(const struct stack_file *file)
+{
+	return file->index;
+}
+
+static void count_failure(const struct stack_file *file)
+{
+	if (file->place.checksum_failures != NULL)
+		atomic_fetch_add(file->place.checksum_failures, 1);
+}
+
+void stack_file_damage(struct stack_file *file, const char *what)
+{
+	char name[STACK_NAME_SIZE];
+
+	if (atomic_exchange(&file->is_damaged, true))
+		return;
+	count_failure(file);
+	stack_gdbm_name(file->info.id, name);
+	log_event(LOG_LEVEL_ERROR, "store_file_damaged", "directory", file->place.directory, "file",
+		  name, "damage", what, "consequence", "what would be read from it is refused",
+		  NULL);
+}
+
+bool stack_file_is_damaged(const struct stack_file *file)
+{
+	return atomic_load_explicit(&file->is_damaged, memory_order_relaxed);
+}
+
+/* Reading. */
+
+/* The key of a record for the log and for a fault: its table, and the key with what is not plain
+ * as dots and hexadecimal digits; of a room code the table alone, since whoever reads a log must not
+ * be able to join with what it says. */
+#define SHOWN_SIZE 200
+static void key_show(const struct record_key *record_key, char shown[SHOWN_SIZE])
+{
+	static const char digits[] = "0123456789abcdef";
+	enum store_table table;
+	struct slice key;
+	size_t i, n;
+
+	if (!record_key_parse((struct slice){ record_key->bytes, record_key->size }, &table,
+			      &key)) {
+		snprintf(shown, SHOWN_SIZE, "?");
+		return;
+	}
+	n = (size_t)snprintf(shown, SHOWN_SIZE, "%s ", store_table_name(table));
+	if (table == STORE_CODE)
+		key.size = 0;
+	for (i = 0; i < key.size && n + 3 < SHOWN_SIZE; i++) {
+		unsigned char byte = (unsigned char)key.data[i];
+
+		shown[n++] = digits[byte >> 4];
+		shown[n++] = digits[byte & 15];
+	}
+	shown[n] = '\0';
+}
+
+static bool value_damaged(const struct stack_file *file, const struct record_key *key,
+			  struct fault *fault)
+{
+	char name[STACK_NAME_SIZE], shown[SHOWN_SIZE];
+
+	count_failure(file);
+	stack_gdbm_name(file->info.id, name);
+	key_show(key, shown);
+	log_event(LOG_LEVEL_ERROR, "store_value_damaged", "directory", file->place.directory,
+		  "file", name, "key", shown, NULL);
+	return fault_cause(fault, FAULT_UNAVAILABLE, 0, "the value of %s in %s is damaged", shown,
+			   name);
+}
+
+static bool value_take(const struct stack_file *file, const struct record_key *key,
+		       struct slice found, struct arena *arena, struct slice *value,
+		       struct fault *fault)
+{
+	struct slice key_bytes = { key->bytes, key->size };
+
+	if (found.size < VALUE_HEAD || found.data[4] != VALUE_FORMAT ||
+	    (found.data[5] != STACK_PUT && found.data[5] != STACK_REMOVAL) ||
+	    value_checksum(key_bytes, found.data, found.size) != decode_32(found.data))
+		return value_damaged(file, key, fault);
+	*value = (struct slice){ NULL, 0 };
+	if (found.data[5] == STACK_REMOVAL)
+		return true;
+	if (!arena_fits(arena, found.size + 1))
+		return fault_set(fault, FAULT_TOO_LARGE, NULL);
+	*value = arena_copy(arena,
+			    (struct slice){ found.data + VALUE_HEAD, found.size - VALUE_HEAD });
+	return true;
+}
+
+/* Whether the answer is one; what shows that the file is damaged is remembered. */
+static bool is_answer(struct stack_file *file, enum handle_answer answer, const struct fault *fault)
+{
+	if (answer == HANDLE_DAMAGED)
+		stack_file_damage(file, fault->cause);
+	return answer == HANDLE_FOUND || answer == HANDLE_ABSENT;
+}
+
+bool stack_file_get(struct stack_file *file, const struct record_key *key, struct arena *arena,
+		    struct slice *value, bool *is_there, struct fault *fault)
+{
+	struct gdbm_file_info *handle;
+	enum handle_answer answer;
+	struct slice found;
+	bool is_whole;
+
+	*is_there = false;
+	if (stack_file_is_damaged(file))
+		return fault_cause(fault, FAULT_UNAVAILABLE, 0, "stack file %llu is damaged",
+				   (unsigned long long)file->info.id);
+	if (!stack_index_may_have(file->index, key->hash))
+		return true;
+	handle = handle_take(file, fault);
+	if (handle == NULL)
+		return false;
+	answer = handle_fetch(handle, (struct slice){ key->bytes, key->size }, &found, fault);
+	handle_put(file, handle);
+	if (answer != HANDLE_FOUND)
+		return is_answer(file, answer, fault);
+	*is_there = true;
+	is_whole = value_take(file, key, found, arena, value, fault);
+	free((char *)(size_t)found.data);
+	return is_whole;
+}
+
+bool stack_file_count(struct stack_file *file, uint64_t *n, struct fault *fault)
+{
+	struct gdbm_file_info *handle = handle_take(file, fault);
+	enum handle_answer answer;
+	uint64_t count = 0;
+
+	if (handle == NULL)
+		return false;
+	answer = handle_count(handle, &count, fault);
+	handle_put(file, handle);
+	/* The record that names the file is none of ours. */
+	*n = count == 0 ? 0 : count - 1;
+	return is_answer(file, answer, fault);
+}
+
+static bool gdbm_block_is_right(const struct stack_file *file, uint64_t block)
+{
+	uint64_t at = block * STACK_BLOCK, left = file->info.gdbm_size - at;
+	size_t size = left < STACK_BLOCK ? (size_t)left : STACK_BLOCK;
+	char *bytes = malloc(size);
+	bool is_right;
+
+	if (bytes == NULL)
+		abort();
+	is_right = file_read_all(file->place.files, file->opened, bytes, size, (off_t)at) &&
+		   checksum(0, bytes, size) == stack_index_gdbm_checksum(file->index, block);
+	free(bytes);
+	return is_right;
+}
+
+bool stack_file_verify_block(struct stack_file *file, uint64_t block, bool *is_last,
+			     struct fault *fault)
+{
+	uint64_t body = stack_index_body_blocks(file->index);
+	uint64_t all = body + stack_index_gdbm_blocks(file->index);
+	char what[80];
+
+	/* The index first: it has the checksums of the other. */
+	assert(block < all);
+	*is_last = block + 1 == all;
+	if (block < body ? stack_index_body_is_right(file->index, block)
+			 : gdbm_block_is_right(file, block - body))
+		return true;
+	snprintf(what, sizeof what, "wrong checksum of block %llu of the %s",
+		 (unsigned long long)(block < body ? block : block - body),
+		 block < body ? "index" : "GDBM file");
+	stack_file_damage(file, what);
+	return fault_cause(fault, FAULT_UNAVAILABLE, 0, "stack file %llu: %s",
+			   (unsigned long long)file->info.id, what);
+}

@@ -1,0 +1,333 @@
+/* Health, readiness and the metrics, in process: over a store that says of itself what the test wants.
+ * The page as a whole is read by Prometheus' own parser in tests/operation.sh.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include <check.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "call/metrics.h"
+#include "call/misses.h"
+#include "call/token.h"
+#include "service/routes.h"
+#include "service/service.h"
+#include "store/figures.h"
+
+/* ---- a store that is asked for nothing else ---- */
+
+struct told_store {
+	struct store base;
+	bool can_write;
+	struct store_figures figures;
+};
+
+static bool told_can_write(struct store *store)
+{
+	return ((const struct told_store *)(const void *)store)->can_write;
+}
+
+static void told_figures(struct store *store, struct store_figures *figures)
+{
+	*figures = ((const struct told_store *)(const void *)store)->figures;
+}
+
+static const struct store_driver told_driver = {
+	.name = "told",
+	.can_write = told_can_write,
+	.figures = told_figures,
+};
+
+static struct told_store told;
+static struct environment environment;
+static struct service *service;
+static struct arena *arena;
+
+static void begin(void)
+{
+	told = (struct told_store){ .base.driver = &told_driver, .can_write = true };
+	environment = (struct environment){
+		.clock = &clock_system,
+		.store = &told.base,
+		.tokens = token_memory_open(),
+		.misses = misses_open(&clock_system),
+		.metrics = metrics_open(routes),
+	};
+	service = service_open(&environment);
+	arena = arena_open();
+}
+
+static void end(void)
+{
+	arena_close(arena);
+	service_close(service);
+	metrics_close(environment.metrics);
+	misses_close(environment.misses);
+	token_memory_close(environment.tokens);
+}
+
+static struct call ask(enum method method, const char *uri)
+{
+	struct call call = { .arena = arena };
+
+	call.request.method = method;
+	call.request.uri = slice_of(uri);
+	service_answer(service, &call);
+	return call;
+}
+
+static const char *body_of(const struct call *call)
+{
+	struct buffer body = BUFFER_INITIAL(arena);
+
+	for (size_t i = 0; i < call->answer.part_count; i++)
+		buffer_append(&body, call->answer.parts[i]);
+	buffer_append_byte(&body, '\0');
+	return body.data;
+}
+
+static const char *header_of(const struct call *call, const char *name)
+{
+	for (size_t i = 0; i < call->answer.header_count; i++)
+		if (strcmp(call->answer.headers[i].name, name) == 0)
+			return arena_copy(arena, call->answer.headers[i].value).data;
+	return "";
+}
+
+/* ---- readiness ---- */
+
+static const struct {
+	bool can_write;
+	uint64_t damaged;
+	int status;
+	const char *says;
+} states[] = {
+	{ true, 0, 200, "{\"status\":\"ready\"}" },
+	{ false, 0, 503, "cannot write" },
+	{ true, 1, 503, "damaged" },
+	{ false, 2, 503, "cannot write" },
+};
+
+#define ROWS(table) (int)(sizeof(table) / sizeof(table)[0])
+
+START_TEST(it_is_ready_when_the_store_is)
+{
+	struct call call;
+
+	told.can_write = states[_i].can_write;
+	told.figures.files_damaged = states[_i].damaged;
+	call = ask(METHOD_GET, "/readyz");
+	ck_assert_int_eq(call.answer.status, states[_i].status);
+	ck_assert_ptr_nonnull(strstr(body_of(&call), states[_i].says));
+	if (states[_i].status == 503)
+		ck_assert_str_eq(header_of(&call, "Retry-After"), "5");
+	ck_assert_int_eq(ask(METHOD_GET, "/healthz").answer.status, 200);
+}
+END_TEST
+
+/* ---- the page ---- */
+
+static void expect_line(const char *page, const char *line)
+{
+	const char *whole = arena_text(arena, "\n%s\n", line);
+
+	ck_assert_msg(strstr(page, whole) != NULL, "no line \"%s\"", line);
+}
+
+START_TEST(the_page_says_what_the_store_says)
+{
+	static const char *const lines[] = {
+		"anteroom_transactions_total 17",
+		"anteroom_journal_sync_duration_seconds_bucket{le=\"0.000100\"} 3",
+		"anteroom_journal_sync_duration_seconds_bucket{le=\"0.000250\"} 3",
+		"anteroom_journal_sync_duration_seconds_bucket{le=\"5.000000\"} 3",
+		"anteroom_journal_sync_duration_seconds_bucket{le=\"+Inf\"} 7",
+		"anteroom_journal_sync_duration_seconds_sum 12.000345",
+		"anteroom_journal_sync_duration_seconds_count 7",
+		"anteroom_overlay_bytes 9000000000",
+		"anteroom_files 5",
+		"anteroom_files_merged_total 6",
+		"anteroom_checksum_failures_total 8",
+		"anteroom_store_writable 1",
+	};
+	struct call call;
+	const char *page;
+
+	told.figures = (struct store_figures){
+		.durable = 17,
+		.overlay_bytes = 9000000000,
+		.files = 5,
+		.files_merged = 6,
+		.checksum_failures = 8,
+		.journal_syncs = { .counts = { 3, [HISTOGRAM_BOUNDS] = 4 }, .sum = 12000345 },
+	};
+	call = ask(METHOD_GET, "/metrics");
+	ck_assert_int_eq(call.answer.status, 200);
+	ck_assert_str_eq(header_of(&call, "Content-Type"),
+			 "text/plain; version=0.0.4; charset=utf-8");
+	page = body_of(&call);
+	for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++)
+		expect_line(page, lines[i]);
+}
+END_TEST
+
+/* A store without figures (that of the tests) is no reason to have no page. */
+START_TEST(a_store_may_say_nothing)
+{
+	static const struct store_driver silent = { .name = "silent", .can_write = told_can_write };
+	struct call call;
+
+	told.base.driver = &silent;
+	ck_assert_int_eq(ask(METHOD_GET, "/readyz").answer.status, 200);
+	call = ask(METHOD_GET, "/metrics");
+	ck_assert_int_eq(call.answer.status, 200);
+	ck_assert_ptr_null(strstr(body_of(&call), "anteroom_files"));
+}
+END_TEST
+
+START_TEST(they_are_no_part_of_the_interface)
+{
+	struct call call = ask(METHOD_GET, "/v2/openapi.json");
+	const char *document = body_of(&call);
+
+	ck_assert_ptr_nonnull(strstr(document, "/v2/templates"));
+	ck_assert_ptr_null(strstr(document, "/metrics"));
+	ck_assert_ptr_null(strstr(document, "/healthz"));
+}
+END_TEST
+
+/* ---- counting ---- */
+
+enum { THREADS = 4, REQUESTS = 5000 };
+
+static void *count_some(void *context)
+{
+	const struct call *call = context;
+
+	for (int i = 0; i < REQUESTS; i++)
+		metrics_count(environment.metrics, call, i % 2 == 0 ? 50 : 6000000);
+	return NULL;
+}
+
+START_TEST(nothing_is_lost_between_threads)
+{
+	struct call call = ask(METHOD_GET, "/healthz");
+	pthread_t threads[THREADS];
+	struct metrics_route read;
+	size_t seen = 0;
+
+	for (size_t i = 0; i < THREADS; i++)
+		ck_assert_int_eq(pthread_create(&threads[i], NULL, count_some, &call), 0);
+	for (size_t i = 0; i < THREADS; i++)
+		pthread_join(threads[i], NULL);
+	for (size_t i = 0; metrics_read(environment.metrics, i, &read); i++) {
+		if (read.route != call.route) {
+			ck_assert_uint_eq(read.statuses[0], 0);
+			continue;
+		}
+		seen++;
+		ck_assert_uint_eq(read.statuses[0], THREADS * REQUESTS);
+		ck_assert_uint_eq(read.durations.counts[0], THREADS * REQUESTS / 2);
+		ck_assert_uint_eq(read.durations.counts[HISTOGRAM_BOUNDS], THREADS * REQUESTS / 2);
+		ck_assert_uint_eq(read.durations.sum, UINT64_C(6000050) * THREADS * REQUESTS / 2);
+	}
+	ck_assert_uint_eq(seen, 1);
+}
+END_TEST
+
+START_TEST(a_status_that_nobody_knows_is_counted_too)
+{
+	struct call call = ask(METHOD_GET, "/nowhere");
+	struct metrics_route read, last = { 0 };
+
+	ck_assert_ptr_null(call.route);
+	metrics_count(environment.metrics, &call, -1);
+	call.answer.status = 299;
+	metrics_count(environment.metrics, &call, 0);
+	metrics_count(NULL, &call, 0);
+	for (size_t i = 0; metrics_read(environment.metrics, i, &read); i++)
+		last = read;
+	ck_assert_ptr_null(last.route);
+	ck_assert_uint_eq(last.statuses[METRICS_STATUSES], 1);
+	ck_assert_uint_eq(last.durations.counts[0], 2);
+}
+END_TEST
+
+static const struct {
+	uint64_t microseconds;
+	size_t place;
+} durations[] = {
+	{ 0, 0 },
+	{ 100, 0 },
+	{ 101, 1 },
+	{ 250, 1 },
+	{ 1000, 3 },
+	{ 5000000, HISTOGRAM_BOUNDS - 1 },
+	{ 5000001, HISTOGRAM_BOUNDS },
+	{ UINT64_MAX / 2, HISTOGRAM_BOUNDS },
+};
+
+START_TEST(a_bound_is_within)
+{
+	struct histogram histogram = { .sum = 0 };
+	struct histogram_state state = { .sum = 0 };
+
+	histogram_add(&histogram, durations[_i].microseconds);
+	histogram_read(&histogram, &state);
+	ck_assert_uint_eq(state.counts[durations[_i].place], 1);
+	ck_assert_uint_eq(state.sum, durations[_i].microseconds);
+}
+END_TEST
+
+/* ---- the budget of unknown codes holds for many addresses ---- */
+
+START_TEST(addresses_do_not_push_each_other_out)
+{
+	struct misses *misses = misses_open(&clock_system);
+	unsigned refused = 0;
+	char address[32];
+
+	/* A whole /48: 65,536 networks, which miss in turn. */
+	for (int round = 0; round < 3; round++) {
+		for (unsigned i = 0; i < 65536; i++) {
+			struct slice text;
+
+			snprintf(address, sizeof address, "2001:db8:1:%x::1", i);
+			text = slice_of(address);
+			if (misses_wait(misses, text, 1000) > 0)
+				refused++;
+			else
+				misses_count(misses, text, 1000);
+		}
+	}
+	/* After two each, all but those for which there was no place. */
+	ck_assert_uint_ge(refused, 60000);
+	misses_close(misses);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("health");
+	TCase *tcase = tcase_create("health");
+	SRunner *runner;
+	int failed;
+
+	json_object_seed(0);
+	tcase_add_checked_fixture(tcase, begin, end);
+	tcase_add_loop_test(tcase, it_is_ready_when_the_store_is, 0, ROWS(states));
+	tcase_add_test(tcase, the_page_says_what_the_store_says);
+	tcase_add_test(tcase, a_store_may_say_nothing);
+	tcase_add_test(tcase, they_are_no_part_of_the_interface);
+	tcase_add_test(tcase, nothing_is_lost_between_threads);
+	tcase_add_test(tcase, a_status_that_nobody_knows_is_counted_too);
+	tcase_add_loop_test(tcase, a_bound_is_within, 0, ROWS(durations));
+	tcase_add_test(tcase, addresses_do_not_push_each_other_out);
+	suite_add_tcase(suite, tcase);
+	runner = srunner_create(suite);
+	srunner_run_all(runner, CK_ENV);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

@@ -1,0 +1,351 @@
+/* The life of the real program (named by $ANTEROOM, else ./anteroom): what it tells systemd and its
+ * journal, what a process that waits for another does, what the process may do. It is given a
+ * listening socket on descriptor 0 that the test keeps, and spoken to by bare FastCGI. Started by
+ * root, it gives root up, to `nobody`.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include <check.h>
+#include <dirent.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <pwd.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "directory.h"
+#include "fastcgi_client.h"
+
+#define ARGUMENTS 12
+
+struct life {
+	char *directory;
+	char data[PATH_MAX];
+	char path[108]; /* of the listening socket */
+	int listener;
+	int notify; /* what the program tells systemd comes here */
+	char notify_path[108];
+};
+
+static struct life life;
+
+static int bind_socket(int type, char path[108], const char *name)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	const struct timeval patience = { .tv_sec = CLIENT_PATIENCE };
+	int descriptor = socket(AF_UNIX, type | SOCK_CLOEXEC, 0);
+
+	ck_assert_int_lt(snprintf(path, 108, "%s/%s", life.directory, name), 108);
+	memcpy(address.sun_path, path, strlen(path) + 1);
+	ck_assert_int_ge(descriptor, 0);
+	ck_assert_int_eq(bind(descriptor, (const struct sockaddr *)&address, sizeof address), 0);
+	ck_assert_int_eq(chmod(path, 0666), 0);
+	ck_assert_int_eq(
+		setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience), 0);
+	return descriptor;
+}
+
+static void begin(void)
+{
+	const struct passwd *nobody = geteuid() == 0 ? getpwnam("nobody") : NULL;
+
+	life.directory = directory_make();
+	snprintf(life.data, sizeof life.data, "%s/data", life.directory);
+	ck_assert_int_eq(chmod(life.directory, 0755), 0);
+	ck_assert_int_eq(mkdir(life.data, 0700), 0);
+	if (nobody != NULL)
+		ck_assert_int_eq(chown(life.data, nobody->pw_uid, nobody->pw_gid), 0);
+	life.listener = bind_socket(SOCK_STREAM, life.path, "socket");
+	ck_assert_int_eq(listen(life.listener, 64), 0);
+	life.notify = bind_socket(SOCK_DGRAM, life.notify_path, "notify");
+}
+
+static void end(void)
+{
+	close(life.listener);
+	close(life.notify);
+	directory_remove(life.directory);
+}
+
+/* ---- processes ---- */
+
+struct process {
+	pid_t pid;
+	int log; /* its stderr */
+};
+
+static void become(char *const *arguments, int log)
+{
+	char journal[64];
+	struct stat there;
+
+	if (dup2(life.listener, STDIN_FILENO) < 0 || dup2(log, STDERR_FILENO) < 0 ||
+	    prctl(PR_SET_PDEATHSIG, SIGTERM) != 0 || fstat(log, &there) != 0)
+		_exit(126);
+	snprintf(journal, sizeof journal, "%llu:%llu", (unsigned long long)there.st_dev,
+		 (unsigned long long)there.st_ino);
+	for (int inherited = STDERR_FILENO + 1; inherited < 256; inherited++)
+		close(inherited);
+	setenv("JOURNAL_STREAM", journal, 1);
+	setenv("NOTIFY_SOCKET", life.notify_path, 1);
+	execv(arguments[0], arguments);
+	_exit(127);
+}
+
+/* more: one further option, or NULL. */
+static struct process start(const char *more)
+{
+	const char *named = getenv("ANTEROOM");
+	char program[PATH_MAX];
+	char serve[] = "serve", data[] = "--data", user[] = "--user", nobody[] = "nobody";
+	char option[32] = "";
+	char *arguments[ARGUMENTS] = { program, serve, data, life.data };
+	struct process process;
+	size_t n = 4;
+	int pipes[2];
+
+	ck_assert_ptr_nonnull(realpath(named == NULL ? "./anteroom" : named, program));
+	if (geteuid() == 0) {
+		arguments[n++] = user;
+		arguments[n++] = nobody;
+	}
+	if (more != NULL) {
+		snprintf(option, sizeof option, "%s", more);
+		arguments[n++] = option;
+	}
+	ck_assert_int_eq(pipe2(pipes, O_CLOEXEC), 0);
+	process.pid = fork();
+	if (process.pid == 0)
+		become(arguments, pipes[1]);
+	close(pipes[1]);
+	process.log = pipes[0];
+	return process;
+}
+
+/* The exit status; the log is read to its end. */
+static int finish(struct process *process, char *log, size_t size)
+{
+	size_t length = 0;
+	int status;
+	ssize_t n;
+
+	while (length + 1 < size && (n = read(process->log, log + length, size - length - 1)) > 0)
+		length += (size_t)n;
+	log[length] = '\0';
+	close(process->log);
+	ck_assert_int_eq(waitpid(process->pid, &status, 0), process->pid);
+	ck_assert(WIFEXITED(status));
+	return WEXITSTATUS(status);
+}
+
+static void expect_told(const char *expected)
+{
+	char told[64];
+	ssize_t n = recv(life.notify, told, sizeof told - 1, 0);
+
+	ck_assert_int_gt(n, 0);
+	told[n] = '\0';
+	ck_assert_str_eq(told, expected);
+}
+
+static void expect_answer(const char *path, int status, const char *body)
+{
+	const struct client_request request = { "GET", path, NULL, 0, NULL };
+	struct client_answer answer;
+	int connection = client_connect(life.path);
+
+	ck_assert_int_ge(connection, 0);
+	ck_assert(client_send(connection, &request));
+	client_receive(connection, &answer);
+	ck_assert_int_eq(answer.status, status);
+	ck_assert_ptr_nonnull(strstr(answer.body, body));
+	client_forget(&answer);
+	close(connection);
+}
+
+/* ---- what it tells ---- */
+
+START_TEST(readiness_and_stopping_are_told)
+{
+	struct process process = start(NULL);
+	char log[4096];
+
+	expect_told("READY=1");
+	expect_answer("/healthz", 200, "{\"status\":\"up\"}");
+	expect_answer("/readyz", 200, "{\"status\":\"ready\"}");
+	kill(process.pid, SIGTERM);
+	expect_told("STOPPING=1");
+	ck_assert_int_eq(finish(&process, log, sizeof log), 0);
+	ck_assert_msg(strncmp(log, "<5>notice serving ", 18) == 0, "%s", log);
+	ck_assert_ptr_nonnull(strstr(log, "\n<5>notice stopped\n"));
+}
+END_TEST
+
+START_TEST(nothing_is_told_when_it_cannot_serve)
+{
+	struct process process;
+	char path[PATH_MAX + 16], log[4096], told[64];
+
+	snprintf(path, sizeof path, "%s/accounts.json", life.data);
+	ck_assert_int_eq(symlink("nowhere/at/all", path), 0);
+	snprintf(path, sizeof path, "%s/store", life.data);
+	ck_assert_int_eq(symlink("nowhere/at/all", path), 0);
+	process = start(NULL);
+	ck_assert_int_eq(finish(&process, log, sizeof log), 1);
+	ck_assert_int_lt(recv(life.notify, told, sizeof told, MSG_DONTWAIT), 0);
+}
+END_TEST
+
+/* ---- one after the other ---- */
+
+START_TEST(a_second_one_is_refused)
+{
+	struct process first = start(NULL), second;
+	char log[4096];
+
+	expect_told("READY=1");
+	second = start(NULL);
+	ck_assert_int_eq(finish(&second, log, sizeof log), 1);
+	ck_assert_ptr_nonnull(strstr(log, "is in use by the process with pid "));
+	kill(first.pid, SIGTERM);
+	ck_assert_int_eq(finish(&first, log, sizeof log), 0);
+}
+END_TEST
+
+START_TEST(one_that_waits_takes_over)
+{
+	struct process first = start(NULL), second;
+	struct pollfd silence = { .fd = life.notify, .events = POLLIN };
+	char log[4096];
+
+	expect_told("READY=1");
+	second = start("--wait");
+	ck_assert_int_eq(poll(&silence, 1, 300), 0);
+	kill(first.pid, SIGTERM);
+	expect_told("STOPPING=1");
+	ck_assert_int_eq(finish(&first, log, sizeof log), 0);
+	expect_told("READY=1");
+	expect_answer("/readyz", 200, "ready");
+	kill(second.pid, SIGTERM);
+	ck_assert_int_eq(finish(&second, log, sizeof log), 0);
+}
+END_TEST
+
+START_TEST(it_waits_for_ten_seconds_at_most)
+{
+	struct process first = start(NULL), second;
+	int64_t began = clock_monotonic(), waited;
+	char log[4096];
+
+	expect_told("READY=1");
+	second = start("--wait");
+	ck_assert_int_eq(finish(&second, log, sizeof log), 1);
+	waited = clock_monotonic() - began;
+	ck_assert_int_ge(waited, 10000);
+	ck_assert_int_le(waited, 20000);
+	kill(first.pid, SIGTERM);
+	ck_assert_int_eq(finish(&first, log, sizeof log), 0);
+}
+END_TEST
+
+/* ---- what the process may do ---- */
+
+static void read_status(pid_t pid, char *status, size_t size)
+{
+	char path[64];
+	int file;
+	ssize_t n;
+
+	snprintf(path, sizeof path, "/proc/%ld/status", (long)pid);
+	file = open(path, O_RDONLY | O_CLOEXEC);
+	ck_assert_int_ge(file, 0);
+	n = read(file, status, size - 1);
+	ck_assert_int_gt(n, 0);
+	status[n] = '\0';
+	close(file);
+}
+
+/* Sockets, pipes and the like have names without a slash. */
+static bool may_be_open(const char *target)
+{
+	return target[0] != '/' || strcmp(target, "/dev/null") == 0 ||
+	       strncmp(target, life.directory, strlen(life.directory)) == 0;
+}
+
+/* Whoever may not look does not see: then there is nothing to say. */
+static void look_at_open_files(pid_t pid)
+{
+	char path[128], target[PATH_MAX];
+	struct dirent *entry;
+	DIR *open_files;
+
+	snprintf(path, sizeof path, "/proc/%ld/fd", (long)pid);
+	open_files = opendir(path);
+	while (open_files != NULL && (entry = readdir(open_files)) != NULL) {
+		ssize_t n;
+
+		snprintf(path, sizeof path, "/proc/%ld/fd/%.16s", (long)pid, entry->d_name);
+		n = readlink(path, target, sizeof target - 1);
+		if (n <= 0)
+			continue;
+		target[n] = '\0';
+		ck_assert_msg(may_be_open(target) || strcmp(entry->d_name, "1") == 0,
+			      "descriptor %s is %s", entry->d_name, target);
+	}
+	if (open_files != NULL)
+		closedir(open_files);
+}
+
+START_TEST(the_process_has_no_more_than_it_needs)
+{
+	struct process process = start(NULL);
+	char status[8192], log[4096], path[PATH_MAX + 16];
+	struct stat there;
+
+	expect_told("READY=1");
+	read_status(process.pid, status, sizeof status);
+	ck_assert_ptr_nonnull(strstr(status, "\nNoNewPrivs:\t1\n"));
+	ck_assert_ptr_nonnull(strstr(status, "\nUmask:\t0077\n"));
+	ck_assert_ptr_nonnull(strstr(status, "\nCapEff:\t0000000000000000\n"));
+	look_at_open_files(process.pid);
+	snprintf(path, sizeof path, "%s/store/lock", life.data);
+	ck_assert_int_eq(stat(path, &there), 0);
+	ck_assert_uint_eq(there.st_mode & 07777, 0600);
+	kill(process.pid, SIGTERM);
+	ck_assert_int_eq(finish(&process, log, sizeof log), 0);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("life");
+	TCase *tcase = tcase_create("life");
+	SRunner *runner;
+	int failed;
+
+	tcase_set_timeout(tcase, 30);
+	tcase_add_checked_fixture(tcase, begin, end);
+	tcase_add_test(tcase, readiness_and_stopping_are_told);
+	tcase_add_test(tcase, nothing_is_told_when_it_cannot_serve);
+	tcase_add_test(tcase, a_second_one_is_refused);
+	tcase_add_test(tcase, one_that_waits_takes_over);
+	tcase_add_test(tcase, it_waits_for_ten_seconds_at_most);
+	tcase_add_test(tcase, the_process_has_no_more_than_it_needs);
+	suite_add_tcase(suite, tcase);
+	runner = srunner_create(suite);
+	srunner_run_all(runner, CK_ENV);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

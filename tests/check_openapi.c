@@ -1,0 +1,433 @@
+/* The OpenAPI document beside the route table: every row of it is there with its parameters, body,
+ * query, answer, refusals and named rules; every reference leads somewhere; nothing that a reader
+ * needs is without a sentence. Whether the program does what it says is for tests/openapi.sh.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "service/openapi.h"
+#include "service/routes.h"
+
+static struct arena *arena;
+static json_t *document;
+
+static void set_up(void)
+{
+	arena = arena_open();
+	document = openapi_document(arena, routes);
+}
+
+static void tear_down(void)
+{
+	arena_close(arena);
+}
+
+/* The rows that the document speaks of. */
+static size_t described_routes(void)
+{
+	size_t count = 0;
+
+	for (const struct route *route = routes; route->path != NULL; route++)
+		count += !route->is_internal;
+	return count;
+}
+
+static const struct route *described_route(int index)
+{
+	const struct route *route = routes;
+
+	for (;; route++) {
+		if (!route->is_internal && index-- == 0)
+			return route;
+	}
+}
+
+/* ---- looking things up ---- */
+
+/* What a reference of this document leads to; NULL when it leads nowhere. */
+static const json_t *referred(const char *reference)
+{
+	const json_t *at = document;
+	char path[256];
+	char *rest;
+
+	ck_assert_str_eq(arena_text(arena, "%.2s", reference), "#/");
+	ck_assert_uint_lt(strlen(reference), sizeof path);
+	strcpy(path, reference + 2);
+	for (char *step = strtok_r(path, "/", &rest); step != NULL;
+	     step = strtok_r(NULL, "/", &rest))
+		at = json_object_get(at, step);
+	return at;
+}
+
+static const json_t *resolved(const json_t *part)
+{
+	const json_t *reference = json_object_get(part, "$ref");
+
+	return reference == NULL ? part : referred(json_string_value(reference));
+}
+
+static const char *method_of(const struct route *route)
+{
+	switch (route->method) {
+	case METHOD_GET:
+		return "get";
+	case METHOD_POST:
+		return "post";
+	case METHOD_PATCH:
+		return "patch";
+	case METHOD_DELETE:
+		return "delete";
+	case METHOD_HEAD:
+	case METHOD_OPTIONS:
+	case METHOD_OTHER:
+		break;
+	}
+	return "none";
+}
+
+static const json_t *operation_of(const struct route *route)
+{
+	const json_t *paths = json_object_get(document, "paths");
+	const json_t *operation = json_object_get(json_object_get(paths, route->path),
+						  method_of(route));
+
+	ck_assert_msg(operation != NULL, "%s is not described", route->name);
+	return operation;
+}
+
+static const json_t *parameter_of(const json_t *operation, const char *place, const char *name)
+{
+	const json_t *parameters = json_object_get(operation, "parameters");
+	size_t i;
+	const json_t *parameter;
+
+	json_array_foreach(parameters, i, parameter) {
+		const json_t *whole = resolved(parameter);
+
+		if (strcmp(json_string_value(json_object_get(whole, "in")), place) == 0 &&
+		    strcmp(json_string_value(json_object_get(whole, "name")), name) == 0)
+			return whole;
+	}
+	return NULL;
+}
+
+static bool refers_to(const json_t *part, const char *component)
+{
+	const char *reference = arena_text(arena, "\"#/components/schemas/%s\"", component);
+	char *text = json_dumps(part, JSON_COMPACT);
+	bool refers = text != NULL && strstr(text, reference) != NULL;
+
+	free(text);
+	return refers;
+}
+
+/* Whether the rule is there, and in the description too. */
+static bool has_rule(const json_t *described, const char *name, const char *sentence)
+{
+	const char *prose = json_string_value(json_object_get(described, "description"));
+	size_t i;
+	const json_t *rule;
+
+	json_array_foreach(json_object_get(described, "x-rules"), i, rule) {
+		if (strcmp(json_string_value(json_object_get(rule, "name")), name) == 0)
+			return strcmp(json_string_value(json_object_get(rule, "description")),
+				      sentence) == 0 &&
+			       strstr(prose, sentence) != NULL;
+	}
+	return false;
+}
+
+/* ---- a row of the route table ---- */
+
+static void expect_parameter(const struct route *route, const char *place, const char *name)
+{
+	const json_t *parameter = parameter_of(operation_of(route), place, name);
+
+	ck_assert_msg(parameter != NULL, "%s: no %s parameter %s", route->name, place, name);
+	ck_assert_msg(json_is_object(json_object_get(parameter, "schema")), "%s: %s is anything",
+		      route->name, name);
+	ck_assert_msg(json_string_length(json_object_get(parameter, "description")) > 0,
+		      "%s: %s has no sentence", route->name, name);
+	ck_assert_int_eq(json_is_true(json_object_get(parameter, "required")),
+			 strcmp(place, "path") == 0);
+}
+
+START_TEST(every_parameter_is_described)
+{
+	const struct route *route = described_route(_i);
+	const char *open, *close;
+	size_t expected = 0;
+
+	for (const char *at = route->path; (open = strchr(at, '{')) != NULL; at = close) {
+		close = strchr(open, '}');
+		expect_parameter(route, "path",
+				 arena_text(arena, "%.*s", (int)(close - open - 1), open + 1));
+		expected++;
+	}
+	for (size_t i = 0; route->query != NULL && i < route->query->field_count; i++) {
+		expect_parameter(route, "query", route->query->fields[i].name);
+		expected++;
+	}
+	expect_parameter(route, "header", "X-Request-Id");
+	expected++;
+	if (route->body != NULL) {
+		expect_parameter(route, "header", "Prefer");
+		expected++;
+	}
+	if (route->has_etag) {
+		expect_parameter(route, "header", "If-None-Match");
+		expected++;
+	}
+	if (route->has_etag && route->method != METHOD_GET) {
+		expect_parameter(route, "header", "If-Match");
+		expected++;
+	}
+	ck_assert_uint_eq(json_array_size(json_object_get(operation_of(route), "parameters")),
+			  expected);
+}
+END_TEST
+
+START_TEST(every_body_is_described)
+{
+	const struct route *route = described_route(_i);
+	const json_t *body = json_object_get(operation_of(route), "requestBody");
+	const json_t *content = json_object_get(body, "content");
+	const json_t *media = json_object_get(content, "application/json");
+	const char *form = route->body_kind == BODY_PATCH ? "Patch" : "Request";
+	bool needs_something = false;
+
+	if (route->body_kind == BODY_IGNORED) {
+		ck_assert_ptr_null(body);
+		return;
+	}
+	ck_assert_ptr_nonnull(json_object_get(media, "schema"));
+	ck_assert_uint_gt(json_string_length(json_object_get(body, "description")), 0);
+	ck_assert_int_eq(json_object_get(content, "application/merge-patch+json") != NULL,
+			 route->body_kind == BODY_PATCH);
+	if (route->body == NULL)
+		return;
+	ck_assert(refers_to(media, arena_text(arena, "%s%s", route->body->name, form)));
+	for (size_t i = 0; i < route->body->field_count; i++)
+		needs_something |= (route->body->fields[i].flags & FIELD_REQUIRED) != 0;
+	ck_assert_int_eq(json_is_true(json_object_get(body, "required")), needs_something);
+}
+END_TEST
+
+START_TEST(every_answer_is_described)
+{
+	const struct route *route = described_route(_i);
+	bool is_deletion = route->method == METHOD_DELETE;
+	const json_t *answers = json_object_get(operation_of(route), "responses");
+	const json_t *answer = json_object_get(answers, is_deletion ? "204" : "200");
+	const json_t *headers = json_object_get(answer, "headers");
+	const json_t *media = json_object_get(json_object_get(answer, "content"),
+					      "application/json");
+
+	ck_assert_ptr_nonnull(answer);
+	ck_assert_ptr_nonnull(json_object_get(headers, "X-Request-Id"));
+	ck_assert_int_eq(json_object_get(headers, "ETag") != NULL, route->has_etag && !is_deletion);
+	ck_assert_int_eq(json_object_get(headers, "X-Unknown-Fields") != NULL, route->body != NULL);
+	ck_assert_int_eq(media != NULL, !is_deletion);
+	if (route->answer == NULL)
+		return;
+	ck_assert(refers_to(media, route->answer->name));
+	ck_assert_int_eq(
+		json_object_get(json_object_get(json_object_get(media, "schema"), "properties"),
+				"data") != NULL,
+		route->is_list);
+}
+END_TEST
+
+START_TEST(every_refusal_is_described)
+{
+	const struct route *route = described_route(_i);
+	const json_t *answers = json_object_get(operation_of(route), "responses");
+	bool needs_store = route->access != ROUTE_STATELESS;
+	const struct {
+		const char *status;
+		bool is_expected;
+	} rows[] = {
+		{ "401", !route->is_open },
+		{ "403", route->forbidden != NULL },
+		{ "409", route->conflict != NULL },
+		{ "412", route->has_etag && route->method != METHOD_GET },
+		{ "413", route->body_kind != BODY_IGNORED },
+		{ "429", route->is_shared },
+		{ "503", needs_store },
+		{ "304", route->has_etag && route->method == METHOD_GET },
+		{ "default", true },
+	};
+
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		const json_t *answer = resolved(json_object_get(answers, rows[i].status));
+
+		ck_assert_msg((answer != NULL) == rows[i].is_expected, "%s: %s", route->name,
+			      rows[i].status);
+		if (answer != NULL)
+			ck_assert_uint_gt(
+				json_string_length(json_object_get(answer, "description")), 0);
+	}
+	if (strchr(route->path, '{') != NULL)
+		ck_assert_ptr_nonnull(json_object_get(answers, "404"));
+	ck_assert_int_eq(json_object_get(operation_of(route), "security") != NULL, route->is_open);
+}
+END_TEST
+
+START_TEST(every_rule_of_a_route_is_named)
+{
+	const struct route *route = described_route(_i);
+	const json_t *operation = operation_of(route);
+	const struct rule *rule = route->query == NULL ? NULL : route->query->rules;
+	const struct route_rule *stored = route->rules;
+
+	for (; rule != NULL && rule->check != NULL; rule++)
+		ck_assert_msg(has_rule(operation, rule->name, rule->doc), "%s: %s", route->name,
+			      rule->name);
+	for (; stored != NULL && stored->name != NULL; stored++)
+		ck_assert_msg(has_rule(operation, stored->name, stored->doc), "%s: %s", route->name,
+			      stored->name);
+	ck_assert_str_eq(json_string_value(json_object_get(operation, "operationId")), route->name);
+	ck_assert_str_eq(json_string_value(json_object_get(operation, "summary")), route->doc);
+}
+END_TEST
+
+/* ---- the shapes that bodies and answers lead to ---- */
+
+static void look_at_shape(const struct shape *shape, const char *suffix, size_t *rules);
+
+static void look_at_row(const struct field *row, const char *suffix, size_t *rules)
+{
+	if ((row->flags & FIELD_READ_ONLY) != 0)
+		return;
+	if (row->kind == KIND_OBJECT)
+		look_at_shape(row->shape, suffix, rules);
+	else if (row->kind == KIND_MAP || row->kind == KIND_LIST)
+		look_at_row(row->item, suffix, rules);
+}
+
+/* Its component has all members and all rules. */
+static void look_at_shape(const struct shape *shape, const char *suffix, size_t *rules)
+{
+	const json_t *schemas = json_object_get(json_object_get(document, "components"), "schemas");
+	const char *name = arena_text(arena, "%s%s", shape->name, suffix);
+	const json_t *schema = json_object_get(schemas, name);
+	const json_t *properties = json_object_get(schema, "properties");
+
+	ck_assert_msg(schema != NULL, "%s is not described", name);
+	ck_assert_uint_gt(json_string_length(json_object_get(schema, "description")), 0);
+	for (const struct rule *rule = shape->rules; rule != NULL && rule->check != NULL; rule++) {
+		ck_assert_msg(has_rule(schema, rule->name, rule->doc), "%s: %s", name, rule->name);
+		(*rules)++;
+	}
+	if (shape->key_member != NULL)
+		ck_assert_msg(has_rule(schema, "key", "In a map, the name is the same as its key."),
+			      "%s: key", name);
+	for (size_t i = 0; i < shape->field_count; i++) {
+		ck_assert_msg(json_object_get(properties, shape->fields[i].name) != NULL,
+			      "%s: %s is not described", name, shape->fields[i].name);
+		look_at_row(&shape->fields[i], suffix, rules);
+	}
+}
+
+START_TEST(every_shape_is_described_with_its_rules)
+{
+	size_t rules = 0;
+
+	for (const struct route *route = routes; route->path != NULL; route++) {
+		if (route->body != NULL && route->body_kind != BODY_PATCH)
+			look_at_shape(route->body, "Request", &rules);
+	}
+	ck_assert_uint_gt(rules, 10);
+}
+END_TEST
+
+/* ---- the whole ---- */
+
+static size_t follow_references(json_t *part)
+{
+	const json_t *reference = json_object_get(part, "$ref");
+	size_t found = reference != NULL;
+	json_t *below;
+	size_t i;
+
+	if (reference != NULL)
+		ck_assert_msg(referred(json_string_value(reference)) != NULL, "%s",
+			      json_string_value(reference));
+	if (json_is_object(part)) {
+		void *at = json_object_iter(part);
+
+		for (; at != NULL; at = json_object_iter_next(part, at))
+			found += follow_references(json_object_iter_value(at));
+	}
+	json_array_foreach(part, i, below)
+		found += follow_references(below);
+	return found;
+}
+
+START_TEST(every_reference_leads_somewhere)
+{
+	ck_assert_uint_gt(follow_references(document), 300);
+}
+END_TEST
+
+START_TEST(every_component_is_used)
+{
+	static const char *const kinds[] = { "schemas", "parameters", "headers", "responses" };
+	const json_t *components = json_object_get(document, "components");
+	char *text = json_dumps(document, JSON_COMPACT);
+
+	for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+		json_t *kind = json_object_get(components, kinds[i]);
+
+		for (void *at = json_object_iter(kind); at != NULL;
+		     at = json_object_iter_next(kind, at)) {
+			const char *reference = arena_text(arena, "\"#/components/%s/%s\"",
+							   kinds[i], json_object_iter_key(at));
+
+			ck_assert_msg(strstr(text, reference) != NULL, "%s is not used", reference);
+		}
+	}
+	free(text);
+}
+END_TEST
+
+START_TEST(no_other_operation_is_described)
+{
+	json_t *paths = json_object_get(document, "paths");
+	size_t described = 0;
+
+	for (void *at = json_object_iter(paths); at != NULL; at = json_object_iter_next(paths, at))
+		described += json_object_size(json_object_iter_value(at));
+	ck_assert_uint_eq(described, described_routes());
+	ck_assert_str_eq(json_string_value(json_object_get(document, "openapi")), "3.1.0");
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("openapi");
+	TCase *rows = tcase_create("rows"), *whole = tcase_create("whole");
+	SRunner *runner = srunner_create(suite);
+	int count = (int)described_routes(), failed;
+
+	suite_add_tcase(suite, rows);
+	suite_add_tcase(suite, whole);
+	tcase_add_checked_fixture(rows, set_up, tear_down);
+	tcase_add_checked_fixture(whole, set_up, tear_down);
+	tcase_add_loop_test(rows, every_parameter_is_described, 0, count);
+	tcase_add_loop_test(rows, every_body_is_described, 0, count);
+	tcase_add_loop_test(rows, every_answer_is_described, 0, count);
+	tcase_add_loop_test(rows, every_refusal_is_described, 0, count);
+	tcase_add_loop_test(rows, every_rule_of_a_route_is_named, 0, count);
+	tcase_add_test(whole, every_shape_is_described_with_its_rules);
+	tcase_add_test(whole, every_reference_leads_somewhere);
+	tcase_add_test(whole, every_component_is_used);
+	tcase_add_test(whole, no_other_operation_is_described);
+	srunner_run_all(runner, CK_NORMAL);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

@@ -1,0 +1,1028 @@
+/*
+ * Accounts out of one store and into another (resources/transfer.h), and what `check` sees of a
+ * store (resources/record_check.h). A world is a data directory with the service over its durable
+ * store; a life is a row of requests that leaves behind one of everything: hidden members, deleted
+ * and renamed roles, codes of all kinds and codes that are due, rooms that moved.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+#include <check.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "call/accounts.h"
+#include "call/misses.h"
+#include "call/token.h"
+#include "directory.h"
+#include "resources/record_check.h"
+#include "resources/transfer.h"
+#include "service/service.h"
+#include "store/inspect.h"
+#include "store/store_gdbm.h"
+
+#define ROWS(table) ((int)(sizeof(table) / sizeof *(table)))
+#define DAY ((int64_t)24 * 60 * 60)
+
+/* ---- worlds ---- */
+
+/* The system's clock, and how far a life has moved it. */
+struct moved_clock {
+	struct clock clock;
+	int64_t offset;
+};
+
+struct world {
+	struct moved_clock clock;
+	char *directory;
+	char store_directory[4200];
+	struct environment environment;
+	struct service *service;
+};
+
+static struct fault fault;
+
+static int64_t moved_now(const struct clock *clock)
+{
+	const struct moved_clock *moved = (const struct moved_clock *)(const void *)clock;
+
+	return clock_now(&clock_system) + moved->offset;
+}
+
+static void world_open_store(struct world *world, bool is_read_only, struct store **store)
+{
+	const struct store_options options = {
+		.directory = world->store_directory,
+		.is_read_only = is_read_only,
+	};
+
+	ck_assert_msg(store_gdbm_open(&options, store, &fault), "%s", fault.cause);
+}
+
+static void world_open(struct world *world)
+{
+	*world = (struct world){ .clock.clock = clock_system };
+	world->clock.clock.now = moved_now;
+	world->directory = directory_make();
+	(void)snprintf(world->store_directory, sizeof world->store_directory, "%s/store",
+		       world->directory);
+	world->environment.clock = &world->clock.clock;
+	world->environment.join_seconds = DAY;
+	world->environment.misses = misses_open(world->environment.clock);
+	ck_assert(accounts_open(world->directory, &world->environment.accounts, &fault));
+	world_open_store(world, false, &world->environment.store);
+	world->service = service_open(&world->environment);
+}
+
+static void world_close(struct world *world)
+{
+	service_close(world->service);
+	store_close(world->environment.store);
+	accounts_close(world->environment.accounts);
+	misses_close(world->environment.misses);
+	directory_remove(world->directory);
+}
+
+static struct world one, other;
+
+static void set_up(void)
+{
+	fault = FAULT_INITIAL;
+	world_open(&one);
+	world_open(&other);
+}
+
+static void tear_down(void)
+{
+	world_close(&other);
+	world_close(&one);
+}
+
+/* ---- requests ---- */
+
+static const struct account *account_of(struct world *world, const char *name,
+					const struct roster **roster)
+{
+	*roster = accounts_current(world->environment.accounts);
+	return roster_by_name(*roster, slice_of(name));
+}
+
+static struct slice token_for(struct world *world, struct arena *arena, const char *name)
+{
+	const struct roster *roster;
+	const struct account *account = account_of(world, name, &roster);
+	struct slice token;
+	struct buffer header = BUFFER_INITIAL(arena);
+
+	ck_assert_ptr_nonnull(account);
+	token = token_sign_management(arena, world->environment.clock, account,
+				      clock_now(world->environment.clock), DAY);
+	accounts_release(world->environment.accounts, roster);
+	buffer_append_text(&header, "Bearer ");
+	buffer_append(&header, token);
+	return buffer_slice(&header);
+}
+
+/* The answer's text, to be freed; a status other than 200 and 204 stands in front of it. */
+static char *answer_of(struct world *world, const char *name, enum method method, const char *path,
+		       const char *body)
+{
+	struct store *store = world->environment.store;
+	struct arena *arena = arena_open();
+	struct call call = { .arena = arena };
+	struct buffer text = BUFFER_INITIAL(arena);
+	struct fault unused = FAULT_INITIAL;
+	char *copy;
+
+	call.request = (struct request){
+		.method = method,
+		.uri = slice_of(path),
+		.body = slice_of(body == NULL ? "" : body),
+		.authorization = token_for(world, arena, name),
+		.address = SLICE("192.0.2.1"),
+	};
+	service_answer(world->service, &call);
+	if (call.answer.number != 0)
+		ck_assert(store_wait(store, call.answer.number, &unused));
+	if (call.answer.status / 100 != 2)
+		buffer_append_text(&text, arena_text(arena, "%d ", call.answer.status));
+	for (size_t i = 0; i < call.answer.part_count; i++)
+		buffer_append(&text, call.answer.parts[i]);
+	buffer_append_byte(&text, '\0');
+	copy = strdup(text.data);
+	arena_close(arena);
+	return copy;
+}
+
+/* A request that succeeds; `id` of the answer goes to *id where that is not NULL. */
+static void done(struct world *world, enum method method, const char *body, char id[25],
+		 const char *format, ...) __attribute__((format(printf, 5, 6)));
+
+static void done(struct world *world, enum method method, const char *body, char id[25],
+		 const char *format, ...)
+{
+	char path[400];
+	va_list arguments;
+	char *text;
+	json_t *answer;
+
+	va_start(arguments, format);
+	(void)vsnprintf(path, sizeof path, format, arguments);
+	va_end(arguments);
+	text = answer_of(world, "a", method, path, body);
+	ck_assert_msg(text[0] == '{' || text[0] == '\0', "%s: %s", path, text);
+	if (id != NULL) {
+		answer = json_loads(text, 0, NULL);
+		(void)snprintf(id, 25, "%s", json_string_value(json_object_get(answer, "id")));
+		json_decref(answer);
+	}
+	free(text);
+	world->clock.offset += 7000;
+}
+
+struct life {
+	char one[25], two[25]; /* templates */
+	char followed[25], own[25], moved[25], off[25]; /* rooms */
+};
+
+static const char *const template_one =
+	"{\"name\":\"one\",\"default\":true,\"roles\":{\"host\":{\"priority\":2},\"guest\":{},"
+	"\"extra\":{}},\"settings\":{\"region\":\"eu\",\"recording\":{\"enabled\":true,\"upload\":"
+	"{\"type\":\"s3\",\"location\":\"bucket\",\"prefix\":\"p\",\"credentials\":{\"key\":\"k1\","
+	"\"secretKey\":\"k2\"}}}},\"destinations\":{\"browserRecordings\":{\"rec\":{\"width\":640,"
+	"\"role\":\"host\"}},\"hlsDestinations\":{\"h\":{\"playlistType\":\"live\",\"layers\":[{}]}}}}";
+static const char *const own_recording =
+	"{\"name\":\"Own\",\"size\":5000,\"large_room\":true,\"recording_info\":{\"enabled\":true,"
+	"\"upload_info\":{\"type\":\"gs\",\"location\":\"b\",\"prefix\":\"q\",\"credentials\":"
+	"{\"key\":\"k3\",\"secret\":\"k4\"}}}}";
+
+static void add_accounts(struct world *world)
+{
+	ck_assert(accounts_add(world->directory, world->environment.clock, "a", NULL, &fault));
+	ck_assert(accounts_add(world->directory, world->environment.clock, "b", NULL, &fault));
+	ck_assert(accounts_rotate(world->directory, world->environment.clock, "b", NULL, &fault));
+	ck_assert(accounts_set_enabled(world->directory, "b", false, NULL, &fault));
+}
+
+/* The role `late` is added last: the rooms that were asked for all codes have one due. */
+static void live(struct world *world, struct life *life)
+{
+	char body[200], gone[25];
+
+	add_accounts(world);
+	done(world, METHOD_POST, template_one, life->one, "/v2/templates");
+	done(world, METHOD_POST, "{\"name\":\"gone\"}", gone, "/v2/templates");
+	done(world, METHOD_POST,
+	     "{\"name\":\"two\",\"roles\":{\"host\":{},\"only\":{},\"extra\":{}}}", life->two,
+	     "/v2/templates");
+	done(world, METHOD_DELETE, NULL, NULL, "/v2/templates/%s", gone);
+	done(world, METHOD_POST, "{\"name\":\"Followed\"}", life->followed, "/v2/rooms");
+	done(world, METHOD_POST, own_recording, life->own, "/v2/rooms");
+	done(world, METHOD_POST, "{\"name\":\"gone\"}", gone, "/v2/rooms");
+	done(world, METHOD_POST, "{\"name\":\"moved\"}", life->moved, "/v2/rooms");
+	(void)snprintf(body, sizeof body, "{\"template_id\":\"%s\",\"description\":\"d\"}",
+		       life->two);
+	done(world, METHOD_POST, body, life->off, "/v2/rooms");
+	done(world, METHOD_POST, NULL, NULL, "/v2/room-codes/room/%s", life->followed);
+	done(world, METHOD_POST, NULL, NULL, "/v2/room-codes/room/%s", life->moved);
+	done(world, METHOD_POST, NULL, NULL, "/v2/room-codes/room/%s", gone);
+	done(world, METHOD_POST, NULL, NULL, "/v2/room-codes/room/%s/role/host", life->own);
+	done(world, METHOD_POST, NULL, NULL, "/v2/room-codes/room/%s/role/guest", life->own);
+	done(world, METHOD_DELETE, NULL, NULL, "/v2/rooms/%s", gone);
+	done(world, METHOD_PATCH, "{\"name\":\"chief\"}", NULL, "/v2/templates/%s/roles/host",
+	     life->one);
+	done(world, METHOD_DELETE, NULL, NULL, "/v2/templates/%s/roles/guest", life->one);
+	done(world, METHOD_PATCH, body, NULL, "/v2/rooms/%s", life->moved);
+	done(world, METHOD_PATCH, "{\"enabled\":false}", NULL, "/v2/rooms/%s", life->off);
+	done(world, METHOD_POST, "{}", NULL, "/v2/templates/%s/roles/late", life->one);
+}
+
+/* What GET answers, one a line. */
+static const char *const shown[] = {
+	"/v2/templates?limit=100",  "/v2/templates?default=true",
+	"/v2/rooms?limit=100",	    "/v2/rooms?enabled=false",
+	"/v2/templates/%s",	    "/v2/templates/%s/settings",
+	"/v2/templates/%s/roles",   "/v2/templates/%s/destinations",
+	"/v2/rooms?template_id=%s",
+};
+
+static void compare_shown(const char *ids[], size_t n)
+{
+	for (size_t i = 0; i < sizeof shown / sizeof shown[0]; i++) {
+		for (size_t j = 0; j < n; j++) {
+			struct arena *arena = arena_open();
+			const char *place = strstr(shown[i], "%s");
+			size_t before = place == NULL ? strlen(shown[i])
+						      : (size_t)(place - shown[i]);
+			const char *path = arena_text(arena, "%.*s%s%s", (int)before, shown[i],
+						      place == NULL ? "" : ids[j],
+						      place == NULL ? "" : place + 2);
+			char *first = answer_of(&one, "a", METHOD_GET, path, NULL);
+			char *second = answer_of(&other, "a", METHOD_GET, path, NULL);
+
+			ck_assert_int_eq(first[0], '{');
+			ck_assert_msg(strcmp(first, second) == 0, "%s:\n%s\n%s", path, first,
+				      second);
+			free(first);
+			free(second);
+			arena_close(arena);
+		}
+	}
+}
+
+/* ---- dumps ---- */
+
+struct lines {
+	struct transfer_output output;
+	struct world *busy; /* changes while it is dumped, or NULL */
+	size_t changes;
+	char *lines[200];
+	size_t count;
+};
+
+static bool keep_line(struct transfer_output *output, struct slice line, struct fault *unused)
+{
+	struct lines *lines = (struct lines *)output;
+
+	(void)unused;
+	ck_assert_uint_lt(lines->count, sizeof lines->lines / sizeof lines->lines[0]);
+	lines->lines[lines->count++] = strndup(line.data, line.size);
+	if (lines->busy != NULL) {
+		char path[40];
+
+		(void)snprintf(path, sizeof path, "{\"name\":\"busy%zu\"}", lines->changes++);
+		done(lines->busy, METHOD_POST, path, NULL, "/v2/templates");
+		done(lines->busy, METHOD_POST, path, NULL, "/v2/rooms");
+		done(lines->busy, METHOD_POST, "{\"name\":\"busy0\"}", NULL, "/v2/templates");
+	}
+	return true;
+}
+
+static void free_lines(struct lines *lines)
+{
+	for (size_t i = 0; i < lines->count; i++)
+		free(lines->lines[i]);
+}
+
+/* Over a second opening of the store, which a service has open: as the command does it. */
+static void dump(struct world *world, struct lines *lines)
+{
+	struct store *store;
+	struct roster *roster;
+	struct survey survey;
+
+	lines->output.line = keep_line;
+	world_open_store(world, true, &store);
+	ck_assert(accounts_list(world->directory, &roster, &fault));
+	ck_assert(survey_open(store, &clock_system, &survey, &fault));
+	ck_assert(transfer_write_begin(&survey, &lines->output, &fault));
+	for (size_t i = 0; i < roster->count; i++)
+		ck_assert_msg(transfer_write_account(&survey, &roster->accounts[i], &lines->output,
+						     &fault),
+			      "%s %s", fault.message, fault.cause);
+	ck_assert(transfer_write_end(&survey, &lines->output, &fault));
+	survey_close(&survey);
+	roster_close(roster);
+	store_close(store);
+}
+
+/* All lines in one transaction. On a fault: *at is the line, and its details are in *said. */
+static bool load(struct world *world, const struct lines *lines, size_t *at, char said[2000])
+{
+	struct store *store = world->environment.store;
+	struct transfer_input input;
+	struct arena *arena = arena_open();
+	struct roster *roster;
+	struct fault why = FAULT_INITIAL;
+	uint64_t number;
+	bool is_loaded = true;
+
+	said[0] = '\0';
+	ck_assert(accounts_list(world->directory, &roster, &fault));
+	transfer_input_open(&input, store, &clock_system, roster);
+	input.call.arena = arena;
+	ck_assert(store_begin(store, STORE_WRITE, arena, &input.call.transaction, &fault));
+	for (*at = 0; is_loaded && *at < lines->count; ++*at) {
+		findings_open(&input.call.findings, arena);
+		is_loaded = transfer_read_line(&input, slice_of(lines->lines[*at]), &why);
+	}
+	is_loaded = is_loaded && transfer_read_end(&input, &why);
+	if (is_loaded) {
+		ck_assert(store_commit(input.call.transaction, &number, &fault));
+		ck_assert(store_wait(store, number, &fault));
+		ck_assert(accounts_restore(world->directory, input.accounts,
+					   (size_t)input.counts.accounts, &fault));
+	} else {
+		store_abandon(input.call.transaction);
+		(void)snprintf(said, 2000, "%s %s", why.message, why.detail);
+		for (size_t i = 0; i < json_array_size(why.details); i++)
+			(void)snprintf(said + strlen(said), 2000 - strlen(said), "\n%s",
+				       json_string_value(json_array_get(why.details, i)));
+	}
+	transfer_input_close(&input);
+	roster_close(roster);
+	arena_close(arena);
+	return is_loaded;
+}
+
+static void load_whole(struct world *world, const struct lines *lines)
+{
+	char said[2000];
+	size_t at;
+
+	ck_assert_msg(load(world, lines, &at, said), "line %zu: %s", at, said);
+}
+
+/* All lines but the first, which has the time. */
+static void compare_dumps(const struct lines *first, const struct lines *second)
+{
+	ck_assert_uint_eq(first->count, second->count);
+	for (size_t i = 1; i < first->count; i++)
+		ck_assert_str_eq(first->lines[i], second->lines[i]);
+}
+
+/* ---- check ---- */
+
+struct counting {
+	struct record_findings findings;
+	unsigned count;
+	enum store_table table; /* of the last */
+	char said[800];
+	struct survey *survey;
+	enum store_table walked;
+};
+
+static void count_finding(struct record_findings *findings, enum store_table table, const char *key,
+			  const char *problem)
+{
+	struct counting *counting = (struct counting *)findings;
+
+	counting->count++;
+	counting->table = table;
+	(void)snprintf(counting->said, sizeof counting->said, "%s %s: %s", store_table_name(table),
+		       key, problem);
+}
+
+static bool look_at(void *context, struct slice key, struct slice value, struct fault *unused)
+{
+	struct counting *counting = context;
+
+	(void)unused;
+	record_check(counting->survey, counting->walked, key, value, &counting->findings);
+	return true;
+}
+
+static struct counting checked(struct world *world)
+{
+	struct counting counting = { .findings.tell = count_finding };
+	struct roster *roster;
+	struct survey survey;
+
+	ck_assert(accounts_list(world->directory, &roster, &fault));
+	ck_assert(survey_open(world->environment.store, &clock_system, &survey, &fault));
+	counting.findings.roster = roster;
+	counting.survey = &survey;
+	for (int i = 0; i < STORE_TABLE_COUNT; i++) {
+		counting.walked = (enum store_table)i;
+		ck_assert(store_gdbm_walk(survey.call.transaction, counting.walked, look_at,
+					  &counting, &fault));
+	}
+	survey_close(&survey);
+	roster_close(roster);
+	return counting;
+}
+
+static void sound(struct world *world)
+{
+	struct counting counting = checked(world);
+
+	ck_assert_msg(counting.count == 0, "%u findings, the last: %s", counting.count,
+		      counting.said);
+}
+
+/* ---- tests of transfer ---- */
+
+START_TEST(what_is_loaded_answers_as_before)
+{
+	struct lines first = { .count = 0 }, second = { .count = 0 };
+	struct life life;
+
+	live(&one, &life);
+	sound(&one);
+	dump(&one, &first);
+	load_whole(&other, &first);
+	dump(&other, &second);
+	compare_dumps(&first, &second);
+	compare_shown((const char *[]){ life.one, life.two }, 2);
+	sound(&other);
+	free_lines(&first);
+	free_lines(&second);
+}
+END_TEST
+
+/* The codes of a room without the letters of those made after the dump. */
+static json_t *codes_of(struct world *world, const char *room, const struct lines *dumped)
+{
+	char path[100], *text;
+	json_t *list, *code;
+	size_t i;
+
+	(void)snprintf(path, sizeof path, "/v2/room-codes/room/%s?limit=100", room);
+	text = answer_of(world, "a", METHOD_GET, path, NULL);
+	list = json_loads(text, 0, NULL);
+	ck_assert_msg(list != NULL, "%s", text);
+	(void)json_object_del(list, "last");
+	json_array_foreach(json_object_get(list, "data"), i, code) {
+		bool is_old = false;
+
+		for (size_t j = 0; j < dumped->count; j++)
+			is_old = is_old ||
+				 strstr(dumped->lines[j],
+					json_string_value(json_object_get(code, "code"))) != NULL;
+		if (!is_old)
+			(void)json_object_del(code, "code");
+	}
+	free(text);
+	return list;
+}
+
+static void compare_codes(const char *room, const struct lines *dumped, size_t count)
+{
+	json_t *first = codes_of(&one, room, dumped);
+	json_t *second = codes_of(&other, room, dumped);
+
+	ck_assert_uint_eq(json_array_size(json_object_get(first, "data")), count);
+	ck_assert_msg(json_equal(first, second) == 1, "%s", json_dumps(second, 0));
+	json_decref(first);
+	json_decref(second);
+}
+
+/* In both worlds at what is nearly one time: what came later is compared without its times. */
+static void both(enum method method, const char *body, const char *format, const char *id)
+{
+	char path[200], *first, *second;
+
+	(void)snprintf(path, sizeof path, "%s", format);
+	(void)snprintf(path + strlen(path), sizeof path - strlen(path), "%s", id);
+	first = answer_of(&one, "a", method, path, body);
+	second = answer_of(&other, "a", method, path, body);
+	ck_assert_int_eq(first[0], second[0]);
+	free(first);
+	free(second);
+}
+
+START_TEST(the_life_of_codes_goes_on)
+{
+	struct lines dumped = { .count = 0 };
+	struct life life;
+	json_t *first, *second;
+
+	live(&one, &life);
+	dump(&one, &dumped);
+	load_whole(&other, &dumped);
+	other.clock.offset = one.clock.offset;
+	/* host, guest, extra, and the one for `late`, which is due. */
+	compare_codes(life.followed, &dumped, 4);
+	/* extra is in both templates; chief and guest were lost; host and only came with the move. */
+	compare_codes(life.moved, &dumped, 5);
+	compare_codes(life.own, &dumped, 2);
+	both(METHOD_DELETE, NULL, "/v2/templates/", life.one);
+	both(METHOD_PATCH, "{\"roles\":{\"chief\":null,\"guest\":{}}}", "/v2/templates/", life.one);
+	first = codes_of(&one, life.followed, &dumped);
+	second = codes_of(&other, life.followed, &dumped);
+	for (size_t i = 0; i < 5; i++) {
+		json_t *a = json_array_get(json_object_get(first, "data"), i);
+		json_t *b = json_array_get(json_object_get(second, "data"), i);
+
+		ck_assert_ptr_nonnull(a);
+		ck_assert(json_equal(json_object_get(a, "role"), json_object_get(b, "role")) == 1);
+		ck_assert(json_equal(json_object_get(a, "enabled"),
+				     json_object_get(b, "enabled")) == 1);
+		ck_assert_int_eq(json_is_true(json_object_get(a, "enabled")), i >= 2);
+	}
+	json_decref(first);
+	json_decref(second);
+	sound(&other);
+	free_lines(&dumped);
+}
+END_TEST
+
+START_TEST(a_dump_is_of_one_moment)
+{
+	struct lines before = { .count = 0 }, busy = { .busy = &one };
+	struct life life;
+
+	live(&one, &life);
+	dump(&one, &before);
+	dump(&one, &busy);
+	compare_dumps(&before, &busy);
+	ck_assert_uint_eq(busy.changes, busy.count);
+	sound(&one);
+	load_whole(&other, &busy);
+	sound(&other);
+	free_lines(&before);
+	free_lines(&busy);
+}
+END_TEST
+
+START_TEST(hidden_members_are_kept)
+{
+	static const char *const hidden[] = { "\"k1\"", "\"k2\"", "\"k3\"", "\"k4\"",
+					      "\"role\":\"host\"" };
+	struct lines first = { .count = 0 }, second = { .count = 0 };
+	struct life life;
+
+	live(&one, &life);
+	dump(&one, &first);
+	load_whole(&other, &first);
+	/* An upload without credentials keeps those that are stored, if they are. */
+	done(&other, METHOD_POST,
+	     "{\"recording\":{\"upload\":{\"type\":\"s3\",\"location\":\"bucket\",\"prefix\":\"n\"}}}",
+	     NULL, "/v2/templates/%s/settings", life.one);
+	dump(&other, &second);
+	for (size_t i = 0; i < sizeof hidden / sizeof hidden[0]; i++) {
+		unsigned found = 0;
+
+		for (size_t j = 0; j < second.count; j++)
+			found += strstr(second.lines[j], hidden[i]) != NULL;
+		ck_assert_msg(found == 1, "%s", hidden[i]);
+	}
+	free_lines(&first);
+	free_lines(&second);
+}
+END_TEST
+
+START_TEST(counters_go_on)
+{
+	struct lines dumped = { .count = 0 };
+	struct life life;
+	char first[25], second[25];
+
+	live(&one, &life);
+	dump(&one, &dumped);
+	load_whole(&other, &dumped);
+	done(&one, METHOD_POST, "{}", first, "/v2/rooms");
+	done(&other, METHOD_POST, "{}", second, "/v2/rooms");
+	/* The number in the id, behind eight digits of time. */
+	ck_assert_int_eq(memcmp(first + 8, second + 8, 10), 0);
+	sound(&other);
+	free_lines(&dumped);
+}
+END_TEST
+
+/* The time of the younger account's id never goes back, also when the clock of the new place does. */
+START_TEST(times_do_not_go_back)
+{
+	struct lines dumped = { .count = 0 };
+	struct life life;
+	char id[25];
+
+	live(&one, &life);
+	dump(&one, &dumped);
+	load_whole(&other, &dumped);
+	other.clock.offset = -1000 * DAY;
+	done(&other, METHOD_POST, "{}", id, "/v2/rooms");
+	ck_assert_int_ge(strncmp(id, life.off, 8), 0);
+	sound(&other);
+	free_lines(&dumped);
+}
+END_TEST
+
+/* ---- faulty dumps ---- */
+
+static const struct {
+	const char *line; /* the first that has this */
+	const char *from, *to; /* in it */
+	const char *says;
+} faulty[] = {
+	{ "{\"dump\"", "\"format\":1", "\"format\":2", "/dump/format: must be from 1 to 1" },
+	{ "{\"dump\"", "{\"dump\"", "{\"dimp\"", "/dimp: is not known" },
+	{ "{\"dump\"", "}}", "},\"end\":{\"accounts\":0,\"templates\":0,\"rooms\":0}}",
+	  "a line has one member" },
+	{ "{\"dump\"", "{\"dump\"", "\"dump\"", "Malformed JSON" },
+	{ "{\"account\"", "\"name\":\"a\"", "\"name\":\" a\"", "/account/name: must be" },
+	{ "{\"account\"", "\"enabled\":", "\"enabbled\":", "/account/enabled: is required" },
+	{ "{\"account\"", "\"secret\":\"", "\"secret\":\"!", "/account/secrets/0/secret: must be" },
+	{ "{\"account\"", "\"last_room\":", "\"last_room\":-", "/account/last_room: must be" },
+	{ "{\"account\"", "\"last_time\":\"2", "\"last_time\":\"Z", "/account/last_time: must be" },
+	{ "{\"account\"", "\"last_template\":3", "\"last_template\":2",
+	  "/template/id: its number" },
+	{ "\"name\":\"one\"", "\"priority\":2", "\"priority\":9",
+	  "/template/document/roles/chief/priority: must be from 1 to 5" },
+	{ "\"name\":\"one\"", "\"identity\":1", "\"identity\":7",
+	  "/template/identities/chief: its identity must not be above" },
+	{ "\"name\":\"one\"", "\"identity\":1", "\"identity\":3", "is another role's" },
+	{ "\"name\":\"one\"", "{\"chief\":{\"identity\"", "{\"chef\":{\"identity\"",
+	  "/template/identities/chief: is required" },
+	{ "\"name\":\"one\"", "\"document\":{\"name\":\"one\"", "\"document\":{\"name\":\"two\"",
+	  "/template/document/name: an earlier template" },
+	{ "\"name\":\"one\"", "\"document\":{\"name\":\"one\",", "\"document\":{",
+	  "/template/document/name: is required" },
+	{ "\"name\":\"one\"", "\"created_at\":\"20", "\"created_at\":\"19",
+	  "/template/id: must begin with the time" },
+	{ "{\"room\"", "\"template_id\":\"", "\"template_id\":\"0",
+	  "/room/document/template_id: must be an earlier template" },
+	{ "{\"room\"", "\"region\":\"", "\"region\":\"x", "/room/document/region: must be one of" },
+	{ "{\"room\"", "\"enabled\":false,", "", "/room/document/enabled: is required" },
+	{ "\"name\":\"moved\"", "\"name\":\"moved\"", "\"name\":\"FOLLOWED\"",
+	  "/room/document/name: an earlier room" },
+	{ "\"name\":\"Own\"", "\"size\":5000", "\"size\":50000", "/room/document/size: must be" },
+	{ "\"name\":\"Own\"", "\"large_room\":true", "\"large_room\":false",
+	  "/room/document/size: must be from 0 to 2500" },
+	{ "\"name\":\"Own\"", "\"recording_info\":", "\"recordinginfo\":",
+	  "/room/document/recordinginfo: is not known" },
+	{ "\"name\":\"Own\"", "\"deleted_roles\":[{", "\"deleted_roles\":[],\"x\":[{",
+	  "/room/codes/x: is not known" },
+	{ "\"name\":\"Own\"", "\"deleted_roles\":[{\"identity\":2",
+	  "\"deleted_roles\":[{\"identity\":1",
+	  "its role is neither one of the template nor a deleted one" },
+	{ "\"name\":\"Own\"", "\"code\":\"", "\"code\":\"A",
+	  "/room/codes/codes/0/code: must be a code" },
+	{ "\"name\":\"moved\"", "\"lost_role\":\"guest\"", "\"x\":1",
+	  "/room/codes/codes/1/x: is not known" },
+	{ "{\"end\"", "\"rooms\":4", "\"rooms\":5", "counts other lines" },
+};
+
+/* The line with its first `from` replaced. */
+static char *replaced(const char *line, const char *from, const char *to)
+{
+	const char *place = strstr(line, from);
+	size_t size = strlen(line) + strlen(to) + 1;
+	char *text = malloc(size);
+
+	ck_assert_msg(place != NULL, "no %s in %s", from, line);
+	ck_assert_ptr_nonnull(text);
+	(void)snprintf(text, size, "%.*s%s%s", (int)(place - line), line, to, place + strlen(from));
+	return text;
+}
+
+START_TEST(a_faulty_line_is_refused)
+{
+	struct lines dumped = { .count = 0 };
+	struct life life;
+	char said[2000], *line;
+	size_t at, faulty_line = 0;
+
+	live(&one, &life);
+	dump(&one, &dumped);
+	for (int row = 0; row < ROWS(faulty); row++) {
+		for (size_t i = 0; i < dumped.count; i++) {
+			faulty_line = i;
+			if (strstr(dumped.lines[i], faulty[row].line) != NULL)
+				break;
+		}
+		line = dumped.lines[faulty_line];
+		dumped.lines[faulty_line] = replaced(line, faulty[row].from, faulty[row].to);
+		ck_assert_msg(!load(&other, &dumped, &at, said), "row %d was taken", row);
+		ck_assert_msg(strstr(said, faulty[row].says) != NULL, "row %d, line %zu: %s", row,
+			      at, said);
+		free(dumped.lines[faulty_line]);
+		dumped.lines[faulty_line] = line;
+	}
+	load_whole(&other, &dumped);
+	free_lines(&dumped);
+}
+END_TEST
+
+/* Each line in turn is missing, or there twice, or the dump ends before it. */
+START_TEST(a_dump_that_is_not_whole_is_refused)
+{
+	struct lines dumped = { .count = 0 }, part;
+	struct life life;
+	char said[2000];
+	size_t at;
+
+	live(&one, &life);
+	dump(&one, &dumped);
+	for (size_t i = 0; i < dumped.count; i++) {
+		part = dumped;
+		part.count = i;
+		ck_assert_msg(!load(&other, &part, &at, said), "%zu lines", i);
+		part = dumped;
+		part.count--;
+		memmove(&part.lines[i], &part.lines[i + 1],
+			(dumped.count - i - 1) * sizeof part.lines[0]);
+		ck_assert_msg(!load(&other, &part, &at, said), "without line %zu", i);
+		part = dumped;
+		part.count++;
+		memmove(&part.lines[i + 1], &part.lines[i],
+			(dumped.count - i) * sizeof part.lines[0]);
+		ck_assert_msg(!load(&other, &part, &at, said), "line %zu twice", i);
+	}
+	free_lines(&dumped);
+}
+END_TEST
+
+START_TEST(accounts_that_are_there_are_refused)
+{
+	struct lines dumped = { .count = 0 };
+	struct life life;
+	char said[2000];
+	size_t at;
+
+	live(&one, &life);
+	dump(&one, &dumped);
+	ck_assert(!load(&one, &dumped, &at, said));
+	ck_assert_msg(strstr(said, "/account/id: there is an account") != NULL, "%s", said);
+	ck_assert_msg(strstr(said, "/account/name: there is an account") != NULL, "%s", said);
+	ck_assert(accounts_add(other.directory, &clock_system, "b", NULL, &fault));
+	ck_assert(!load(&other, &dumped, &at, said));
+	ck_assert_msg(strstr(said, "/account/name: there is an account") != NULL, "%s", said);
+	free_lines(&dumped);
+}
+END_TEST
+
+/* A code is one in the whole installation: another account's stands in the way. */
+START_TEST(codes_that_are_taken_are_refused)
+{
+	struct lines dumped = { .count = 0 };
+	struct life life;
+	char said[2000];
+	const char *letters;
+	struct arena *arena = arena_open();
+	struct transaction *transaction;
+	uint64_t number;
+	size_t at;
+
+	live(&one, &life);
+	dump(&one, &dumped);
+	letters = NULL;
+	for (size_t i = 0; letters == NULL && i < dumped.count; i++)
+		letters = strstr(dumped.lines[i], "\"code\":\"");
+	ck_assert_ptr_nonnull(letters);
+	letters += strlen("\"code\":\"");
+	ck_assert(store_begin(other.environment.store, STORE_WRITE, arena, &transaction, &fault));
+	ck_assert(store_put(transaction, STORE_CODE, (struct slice){ letters, 12 },
+			    SLICE("aaaaaaaaaaaabbbbbbbbbbbb"), &fault));
+	ck_assert(store_commit(transaction, &number, &fault));
+	ck_assert(!load(&other, &dumped, &at, said));
+	ck_assert_msg(strstr(said, "/code: is a code already") != NULL, "%s", said);
+	ck_assert(memmem(said, strlen(said), letters, 12) == NULL);
+	free_lines(&dumped);
+	arena_close(arena);
+}
+END_TEST
+
+START_TEST(what_was_given_up_leaves_nothing)
+{
+	struct lines dumped = { .count = 0 };
+	struct life life;
+	uint64_t counts[STORE_TABLE_COUNT];
+	struct arena *arena = arena_open();
+	struct transaction *transaction;
+	struct roster *roster;
+	uint64_t number = 0;
+
+	live(&one, &life);
+	dump(&one, &dumped);
+	load_whole(&other, &dumped);
+	ck_assert(accounts_list(other.directory, &roster, &fault));
+	for (size_t i = 0; i < roster->count; i++) {
+		struct call call = { .environment = &other.environment, .arena = arena };
+		bool is_empty = false;
+
+		call.account = roster->accounts[i].id;
+		while (!is_empty) {
+			ck_assert(store_begin(other.environment.store, STORE_WRITE, arena,
+					      &call.transaction, &fault));
+			ck_assert(transfer_remove_some(&call, &is_empty, &fault));
+			ck_assert(store_commit(call.transaction, &number, &fault));
+		}
+	}
+	ck_assert(store_wait(other.environment.store, number, &fault));
+	ck_assert(store_begin(other.environment.store, STORE_READ, arena, &transaction, &fault));
+	ck_assert(store_gdbm_count(transaction, counts, &fault));
+	store_abandon(transaction);
+	for (int i = 0; i < STORE_TABLE_COUNT; i++)
+		ck_assert_msg(counts[i] == 0, "%s", store_table_name((enum store_table)i));
+	roster_close(roster);
+	free_lines(&dumped);
+	arena_close(arena);
+}
+END_TEST
+
+/* ---- tests of check ---- */
+
+struct stored {
+	enum store_table table;
+	struct slice key, value;
+};
+
+struct collecting {
+	struct arena *arena;
+	struct stored *records;
+	size_t count;
+	enum store_table table;
+};
+
+#define RECORDS_MOST 1000
+
+static bool collect(void *context, struct slice key, struct slice value, struct fault *unused)
+{
+	struct collecting *collecting = context;
+
+	(void)unused;
+	ck_assert_uint_lt(collecting->count, RECORDS_MOST);
+	collecting->records[collecting->count++] = (struct stored){
+		.table = collecting->table,
+		.key = arena_copy(collecting->arena, key),
+		.value = arena_copy(collecting->arena, value),
+	};
+	return true;
+}
+
+static void collect_all(struct world *world, struct collecting *collecting)
+{
+	struct arena *arena = arena_open();
+	struct transaction *transaction;
+
+	collecting->records = arena_zero(collecting->arena,
+					 RECORDS_MOST * sizeof *collecting->records);
+	ck_assert(store_begin(world->environment.store, STORE_READ, arena, &transaction, &fault));
+	for (int i = 0; i < STORE_TABLE_COUNT; i++) {
+		collecting->table = (enum store_table)i;
+		ck_assert(store_gdbm_walk(transaction, collecting->table, collect, collecting,
+					  &fault));
+	}
+	store_abandon(transaction);
+	arena_close(arena);
+}
+
+/* value.data NULL: the record goes. */
+static void change(struct world *world, const struct stored *record, struct slice value)
+{
+	struct store *store = world->environment.store;
+	struct arena *arena = arena_open();
+	struct transaction *transaction;
+	uint64_t number;
+
+	ck_assert(store_begin(store, STORE_WRITE, arena, &transaction, &fault));
+	ck_assert(value.data == NULL
+			  ? store_remove(transaction, record->table, record->key, &fault)
+			  : store_put(transaction, record->table, record->key, value, &fault));
+	ck_assert(store_commit(transaction, &number, &fault));
+	ck_assert(store_wait(store, number, &fault));
+	arena_close(arena);
+}
+
+/* Whichever record is gone, or cut short, or has a byte more: it shows. */
+START_TEST(every_damaged_record_is_found)
+{
+	struct collecting collecting = { .arena = arena_open() };
+	struct life life;
+
+	live(&one, &life);
+	collect_all(&one, &collecting);
+	ck_assert_uint_gt(collecting.count, 50);
+	for (size_t i = 0; i < collecting.count; i++) {
+		const struct stored *record = &collecting.records[i];
+		struct buffer longer = BUFFER_INITIAL(collecting.arena);
+		const struct slice values[] = { { NULL, 0 },
+						{ record->value.data, record->value.size - 1 },
+						{ NULL, 0 } };
+
+		buffer_append(&longer, record->value);
+		buffer_append_byte(&longer, 0);
+		for (int how = 0; how < 3; how++) {
+			struct counting counting;
+
+			change(&one, record, how == 2 ? buffer_slice(&longer) : values[how]);
+			counting = checked(&one);
+			ck_assert_msg(counting.count > 0, "%s, record %zu, change %d",
+				      store_table_name(record->table), i, how);
+			change(&one, record, record->value);
+		}
+	}
+	sound(&one);
+	arena_close(collecting.arena);
+}
+END_TEST
+
+/* What leads nowhere, or to another: the table of the finding, and never a code. */
+static const struct {
+	enum store_table table;
+	const char *rest; /* of the key, behind the account; of a code all of it */
+	size_t size;
+	const char *says;
+} strays[] = {
+	{ STORE_TEMPLATE_NAME, "stray", 5, "leads to a template that is not there" },
+	{ STORE_ROOM_NAME, "stray", 5, "leads to a room that is not there" },
+	{ STORE_CODE, "qqq-qqqq-qqq", 12, "which does not have it" },
+	{ STORE_SEQUENCE, "stray", 5, "none of a list's node" },
+};
+
+START_TEST(strays_are_found)
+{
+	struct life life;
+	struct counting counting;
+	struct arena *arena = arena_open();
+	const struct roster *roster;
+	const struct account *account;
+
+	live(&one, &life);
+	account = account_of(&one, "a", &roster);
+	for (int row = 0; row < ROWS(strays); row++) {
+		struct buffer key = BUFFER_INITIAL(arena);
+		struct buffer value = BUFFER_INITIAL(arena);
+		struct stored record = { .table = strays[row].table };
+
+		if (record.table == STORE_CODE)
+			buffer_append(&value, id_slice(&account->id));
+		else if (record.table != STORE_SEQUENCE)
+			buffer_append(&key, id_slice(&account->id));
+		buffer_append(&key, (struct slice){ strays[row].rest, strays[row].size });
+		buffer_append(&value, SLICE("abcdefghijkl"));
+		record.key = buffer_slice(&key);
+		change(&one, &record, buffer_slice(&value));
+		counting = checked(&one);
+		ck_assert_msg(counting.count == 1 && counting.table == record.table &&
+				      strstr(counting.said, strays[row].says) != NULL,
+			      "row %d: %u, %s", row, counting.count, counting.said);
+		ck_assert_ptr_null(strstr(counting.said, "qqq-"));
+		change(&one, &record, (struct slice){ NULL, 0 });
+	}
+	accounts_release(one.environment.accounts, roster);
+	arena_close(arena);
+}
+END_TEST
+
+static Suite *suite(void)
+{
+	Suite *suite = suite_create("transfer");
+	TCase *transfer = tcase_create("transfer");
+	TCase *check = tcase_create("check");
+
+	tcase_add_checked_fixture(transfer, set_up, tear_down);
+	tcase_set_timeout(transfer, 30);
+	tcase_add_test(transfer, what_is_loaded_answers_as_before);
+	tcase_add_test(transfer, the_life_of_codes_goes_on);
+	tcase_add_test(transfer, a_dump_is_of_one_moment);
+	tcase_add_test(transfer, hidden_members_are_kept);
+	tcase_add_test(transfer, counters_go_on);
+	tcase_add_test(transfer, times_do_not_go_back);
+	tcase_add_test(transfer, a_faulty_line_is_refused);
+	tcase_add_test(transfer, a_dump_that_is_not_whole_is_refused);
+	tcase_add_test(transfer, accounts_that_are_there_are_refused);
+	tcase_add_test(transfer, codes_that_are_taken_are_refused);
+	tcase_add_test(transfer, what_was_given_up_leaves_nothing);
+	suite_add_tcase(suite, transfer);
+	tcase_add_checked_fixture(check, set_up, tear_down);
+	tcase_set_timeout(check, 60);
+	tcase_add_test(check, every_damaged_record_is_found);
+	tcase_add_test(check, strays_are_found);
+	suite_add_tcase(suite, check);
+	return suite;
+}
+
+int main(void)
+{
+	SRunner *runner = srunner_create(suite());
+	int failed;
+
+	srunner_run_all(runner, CK_ENV);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

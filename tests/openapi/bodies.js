@@ -1,0 +1,95 @@
+// Bodies: what the document calls valid and no named rule forbids is accepted, what it calls invalid
+// or a rule forbids is refused at its place.
+//
+// SPDX-License-Identifier: GPL-3.0-or-later
+import { cases } from "./cases.js";
+import { each } from "./client.js";
+import { jsonText, plain } from "./json.js";
+import { isRefusal, isRefusalWith } from "./proof.js";
+import { broken } from "./rules.js";
+import { source } from "./values.js";
+
+const SEED = 20;
+const RANDOM_BODIES = 25;
+
+function* randomCases(values, schema) {
+	const next = source(SEED);
+
+	for (let n = 0; n < RANDOM_BODIES; n++)
+		yield {
+			value: values.random(schema, next),
+			isValid: true,
+			what: `random ${n}`,
+			place: "",
+		};
+}
+
+export async function proveBodies(proof, operation, values) {
+	const seen = { expected: new Set(), accepted: new Set() };
+
+	if (operation.body === undefined) return;
+	await each(cases(values, operation.body), (one) =>
+		proveBody(proof, operation, values, one, seen),
+	);
+	// Each edge was accepted somewhere, not only refused for the sake of a named rule.
+	for (const what of seen.expected) {
+		if (!seen.accepted.has(what)) proof.problem(operation, what, "never accepted");
+	}
+	await each(randomCases(values, operation.body), (one) =>
+		proveBody(proof, operation, values, one, seen),
+	);
+}
+
+async function proveBody(proof, operation, values, one, seen) {
+	const what = `${one.place || "/"} ${one.what}`;
+	const value = plain(one.value);
+	const breaks = one.isValid ? [...broken(values, operation.body, value)] : [];
+	const isGood = one.isValid && breaks.length === 0;
+
+	if (!one.isMalformed && proof.document.obeys(operation.body, value) !== one.isValid)
+		return proof.problem(operation, what, "generated as what it is not, says Ajv");
+	const place = await placeFor(proof, operation, isGood);
+	const body = jsonText(withCode(operation, one.value, place));
+	const answer = await proof.ask(operation, what, { place, body });
+
+	if (one.isValid && !one.isBreaking) seen.expected.add(what);
+	if (isGood) seen.accepted.add(what);
+	for (const { rule } of breaks) proof.brokenRules.add(rule);
+	if (isGood && answer.status >= 300)
+		proof.problem(operation, what, "valid, but refused", answer);
+	if (!isGood && !isRefusedRightly(one, breaks, answer))
+		proof.problem(
+			operation,
+			what,
+			`not refused at ${breaks[0]?.pointer ?? one.pointer}`,
+			answer,
+		);
+}
+
+// What is changed is made anew, so that nothing but this body decides.
+function placeFor(proof, operation, isGood) {
+	const isChange = operation.path.includes("{");
+
+	return isGood && isChange
+		? proof.fixtures.fresh(operation)
+		: proof.fixtures.once(operation);
+}
+
+// Where a body names a code, it is the one that was made for it.
+export function withCode(operation, value, place) {
+	const isWithCode = typeof value?.code === "string" && place.code !== undefined;
+
+	return isWithCode ? { ...value, code: place.code } : value;
+}
+
+function isRefusedRightly(one, breaks, answer) {
+	const isWhole = one.pointer === "" && one.place === "";
+
+	if (breaks.length > 0) return breaks.every(({ pointer }) => isRefusalWith(answer, pointer));
+	// As a body, null counts as {}, and what else is no object is no body at all.
+	if (isWhole && one.value === null) return answer.json?.message === "Invalid body param";
+	if (isWhole || one.isMalformed) return answer.json?.message === "Malformed JSON";
+	// Layers of which there are too many cannot be in order either.
+	if (one.what === "too many items") return isRefusalWith(answer, one.pointer);
+	return isRefusal(answer, one.pointer);
+}

@@ -1,0 +1,137 @@
+// For each place of a schema the values at the edge of what it allows, and just beyond. Each case is
+// a value for the whole schema that is special in one place:
+//
+//	{ value, isValid, place, what, pointer }
+//
+// place: where it is special, with * for any entry of a map or list; what: in which way; pointer: the
+// JSON Pointer that a refusal has to name, null where the JSON parser already refuses it.
+//
+// SPDX-License-Identifier: GPL-3.0-or-later
+import { jsonText } from "./json.js";
+import { beside, breaking } from "./rules.js";
+import { singles, texts } from "./singles.js";
+import { stem } from "./values.js";
+
+const kinds = {
+	null: [null],
+	boolean: [true],
+	number: [7],
+	string: ["seven", "7", ""],
+	array: [[], [7]],
+	object: [{}, { seven: 7 }],
+};
+
+function special(value, isValid, what, pointer = "", place = pointer) {
+	return { value, isValid, what, pointer, place };
+}
+
+// A case below a member, key or index becomes one of the whole.
+function within(below, name, value, place = name) {
+	const pointer = below.pointer === null ? null : `/${name}${below.pointer}`;
+
+	return { ...below, value, pointer, place: `/${place}${below.place}` };
+}
+
+// n: the place in a list, where a sample depends on it.
+export function* cases(values, schema, n = 0) {
+	const seen = values.look(schema);
+
+	if (seen.type === undefined) {
+		for (const value of [null, 7, "x", { a: [] }]) yield special(value, true, "anything");
+		return;
+	}
+	yield* otherKinds(seen);
+	for (const one of singles(seen, values.salt))
+		yield { pointer: one.isMalformed ? null : "", place: "", ...one };
+	if (seen.type === "array") yield* lists(values, seen);
+	else if (seen.additionalProperties) yield* maps(values, seen);
+	else if (seen.type === "object") yield* objects(values, seen, n);
+}
+
+function* otherKinds(seen) {
+	const own = seen.type === "integer" ? "number" : seen.type;
+
+	for (const [kind, others] of Object.entries(kinds)) {
+		if (kind === own) continue;
+		for (const value of others) {
+			const isValid = value === null && seen.isNullable;
+
+			yield special(value, isValid, `${jsonText(value)} as ${seen.type}`);
+		}
+	}
+}
+
+function* objects(values, seen, n) {
+	const least = values.least(seen, n);
+	const component = stem(seen.component);
+
+	yield special(least, true, "what is required");
+	yield special(values.fullOf(seen, n), true, "all members");
+	for (const value of breaking[component] ?? [])
+		yield { ...special(value, true, "made to break a rule"), isBreaking: true };
+	for (const name of seen.required ?? []) {
+		const { [name]: _, ...rest } = least;
+
+		yield special(rest, false, "missing", `/${name}`);
+	}
+	for (const name of Object.keys(seen.properties ?? {})) {
+		const around = { ...least, ...beside[`${component}.${name}`] };
+
+		for (const below of members(values, seen, name))
+			yield within(below, name, { ...around, [name]: below.value });
+	}
+}
+
+function* members(values, seen, name) {
+	const given = values.given(seen, name);
+
+	for (const below of cases(values, seen.properties[name])) {
+		if (given === undefined || !below.isValid || below.value === null) yield below;
+	}
+	if (given !== undefined) yield special(given, true, `given: ${given}`);
+}
+
+function* maps(values, seen) {
+	const item = seen.additionalProperties;
+	const entry = (n) => [`${values.salt}${n}`, {}];
+	const many = (count) =>
+		Object.fromEntries(Array.from({ length: count }, (_, n) => entry(n)));
+
+	yield special({}, true, "empty");
+	for (const { value: key, isValid, what } of texts(seen.propertyNames, values.salt)) {
+		const escaped = key.replaceAll("~", "~0").replaceAll("/", "~1");
+		const value = { [key]: values.least(values.look(item)) };
+
+		yield special(value, isValid, `a key: ${what}`, `/${escaped}`, "");
+	}
+	for (const below of cases(values, item)) {
+		// A name is valid only under itself.
+		const name = below.isValid && !below.isBreaking ? below.value?.name : undefined;
+		const key = typeof name === "string" ? name : `${values.salt}k`;
+
+		yield within(below, key, { [key]: below.value }, "*");
+	}
+	if (seen.maxProperties === undefined) return;
+	yield special(many(seen.maxProperties), true, "the most entries");
+	yield special(many(seen.maxProperties + 1), false, "too many entries");
+}
+
+function* lists(values, seen) {
+	const sample = (n) => values.sample(seen.items, n);
+	const many = (count) => Array.from({ length: count }, (_, n) => sample(n));
+
+	yield special([], true, "empty");
+	for (const place of seen.uniqueItems ? [0] : [0, 1]) {
+		for (const below of cases(values, seen.items, place))
+			yield within(below, place, [...many(place), below.value], "*");
+	}
+	if (seen.uniqueItems) {
+		const one = sample(0);
+
+		yield special(values.look(seen.items).enum ?? many(3), true, "all different");
+		yield special([one, one], false, "one repeated", "/1", "");
+	}
+	if (seen.maxItems === undefined) return;
+	yield special(many(seen.maxItems), true, "the most items");
+	yield special(many(seen.maxItems + 1), false, "too many items");
+}

@@ -1,0 +1,70 @@
+// Sends requests over kept connections, a few at a time.
+//
+// SPDX-License-Identifier: GPL-3.0-or-later
+import http from "node:http";
+
+const CONNECTIONS = 8;
+
+export class Client {
+	constructor(base) {
+		this.base = new URL(base);
+		this.agent = new http.Agent({ keepAlive: true, maxSockets: CONNECTIONS });
+		this.count = 0;
+	}
+
+	// { status, headers, text, json }; json is undefined where the text is none.
+	send({ method, target, token, headers = {}, body }) {
+		const sent = { ...headers };
+
+		if (token) sent.Authorization = `Bearer ${token}`;
+		if (body !== undefined) sent["Content-Length"] = Buffer.byteLength(body);
+		this.count++;
+		return new Promise((resolve, reject) => {
+			const options = {
+				method,
+				path: target,
+				headers: sent,
+				agent: this.agent,
+				host: this.base.hostname,
+				port: this.base.port,
+			};
+			const request = http.request(options, (answer) => {
+				const chunks = [];
+
+				answer.on("data", (chunk) => chunks.push(chunk));
+				answer.on("error", reject);
+				answer.on("end", () =>
+					resolve(received(answer, Buffer.concat(chunks).toString())),
+				);
+			});
+
+			request.on("error", reject);
+			request.end(body);
+		});
+	}
+
+	close() {
+		this.agent.destroy();
+	}
+}
+
+function received(answer, text) {
+	let json;
+
+	try {
+		json = JSON.parse(text);
+	} catch {
+		json = undefined;
+	}
+	return { status: answer.statusCode, headers: answer.headers, text, json };
+}
+
+// Does all, a few at a time.
+export async function each(items, work) {
+	const rest = items[Symbol.iterator]();
+	const workers = Array.from({ length: CONNECTIONS }, async () => {
+		for (const item of { [Symbol.iterator]: () => rest }) await work(item);
+	});
+
+	await Promise.all(workers);
+}

@@ -1,0 +1,153 @@
+// The document as a test sees it: proves that it is an OpenAPI 3.1 document, compiles its schemas,
+// and lists its operations.
+//
+// @seriousme/openapi-schema-validator holds it against the official meta-schema of 3.1 and resolves
+// every $ref; it needs nothing but Ajv, which is needed here anyway. That meta-schema leaves Schema
+// Objects open, so Ajv (JSON Schema 2020-12, the dialect of OpenAPI 3.1) compiles them in strict
+// mode, where an unknown keyword, a pattern on a number and the like are errors.
+//
+// SPDX-License-Identifier: GPL-3.0-or-later
+import { Validator } from "@seriousme/openapi-schema-validator";
+import Ajv from "ajv/dist/2020.js";
+import formats from "ajv-formats";
+
+const PREFIX = "#/components/schemas/";
+
+// Every object and array below a value, with the path to it.
+function* parts(value, path = "") {
+	if (value === null || typeof value !== "object") return;
+	yield [path, value];
+	for (const [name, below] of Object.entries(value)) yield* parts(below, `${path}/${name}`);
+}
+
+function rewrite(schema) {
+	return JSON.parse(JSON.stringify(schema).replaceAll(`"${PREFIX}`, '"anteroom#/$defs/'));
+}
+
+// What an answer may not have: a member that the document does not name.
+function close(schemas) {
+	for (const [, schema] of parts(schemas)) {
+		if (schema.type === "object" && schema.properties) schema.additionalProperties = false;
+	}
+	return schemas;
+}
+
+function validator(schemas) {
+	const ajv = new Ajv({ strict: true, allowUnionTypes: true, allErrors: true });
+
+	formats.default(ajv);
+	ajv.addKeyword({ keyword: "x-rules", schemaType: "array" });
+	ajv.addKeyword({
+		keyword: "x-maxBytes",
+		type: "string",
+		schemaType: "number",
+		validate: (most, text) => Buffer.byteLength(text) <= most,
+	});
+	ajv.addSchema({ $id: "anteroom", $defs: schemas });
+	return ajv;
+}
+
+export class Document {
+	constructor(text) {
+		this.whole = JSON.parse(text);
+		this.schemas = this.whole.components.schemas;
+		this.sent = validator(rewrite(this.schemas));
+		this.answered = validator(close(rewrite(this.schemas)));
+		this.compiled = new Map();
+	}
+
+	// The problems of the document, a line each.
+	async problems() {
+		const result = await new Validator({ allErrors: true }).validate(this.whole);
+		const problems = result.valid ? [] : [JSON.stringify(result.errors)];
+
+		for (const name of Object.keys(this.schemas)) {
+			try {
+				this.sent.compile({ $ref: `anteroom#/$defs/${name}` });
+			} catch (error) {
+				problems.push(`${name}: ${error.message}`);
+			}
+		}
+		return problems.concat(this.#defaultProblems(), this.#ruleProblems());
+	}
+
+	#defaultProblems() {
+		const problems = [];
+
+		for (const [path, schema] of parts(this.schemas)) {
+			if (
+				!path.endsWith("/properties") &&
+				"default" in schema &&
+				!this.obeys(schema, schema.default)
+			)
+				problems.push(`${path}: its default breaks its own schema`);
+		}
+		return problems;
+	}
+
+	// A named rule is also prose.
+	#ruleProblems() {
+		const problems = [];
+
+		for (const [path, part] of parts(this.whole)) {
+			for (const rule of part["x-rules"] ?? []) {
+				if (!rule.name || !part.description.includes(rule.description))
+					problems.push(`${path}: the rule ${rule.name} is not prose`);
+			}
+		}
+		return problems;
+	}
+
+	#check(ajv, schema) {
+		const key = (ajv === this.sent ? "sent" : "answered") + JSON.stringify(schema);
+
+		if (!this.compiled.has(key)) this.compiled.set(key, ajv.compile(rewrite(schema)));
+		return this.compiled.get(key);
+	}
+
+	obeys(schema, value) {
+		return this.#check(this.sent, schema)(value);
+	}
+
+	// What is wrong with a part of an answer.
+	*answerProblems(schema, value) {
+		const check = this.#check(this.answered, schema);
+
+		if (!check(value)) yield this.answered.errorsText(check.errors);
+	}
+
+	// A part that may stand elsewhere.
+	resolve(part) {
+		while (part.$ref) {
+			const path = part.$ref.slice(2).split("/");
+
+			part = path.reduce((at, name) => at[name], this.whole);
+		}
+		return part;
+	}
+
+	operations() {
+		const operations = [];
+
+		for (const [path, item] of Object.entries(this.whole.paths)) {
+			for (const [method, operation] of Object.entries(item)) {
+				const parameters = operation.parameters.map((parameter) =>
+					this.resolve(parameter),
+				);
+
+				operations.push({
+					...operation,
+					id: operation.operationId,
+					method: method.toUpperCase(),
+					path,
+					parameters,
+					query: parameters.filter((parameter) => parameter.in === "query"),
+					body: operation.requestBody?.content["application/json"].schema,
+					isOpen: operation.security?.length === 0,
+					success: Object.keys(operation.responses).find((status) => status < "300"),
+				});
+			}
+		}
+		return operations;
+	}
+}

@@ -1,0 +1,94 @@
+// What the parameters of paths stand for: things made for a request, so that a body that obeys the
+// document is accepted by what is stored too. Templates are made by one account and rooms by another,
+// whose default template nothing takes away.
+//
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+const ROLE = "host";
+
+export class Fixtures {
+	constructor(client, tokens) {
+		Object.assign(this, { client, tokens, shared: new Map() });
+	}
+
+	// The account that an operation is tried with.
+	token(operation) {
+		return /^\/v2\/(rooms|room-codes|token)/.test(operation.path)
+			? this.tokens.rooms
+			: this.tokens.templates;
+	}
+
+	async make(token, target, body) {
+		const answer = await this.client.send({
+			method: "POST",
+			target,
+			token,
+			body: JSON.stringify(body),
+		});
+
+		if (answer.status !== 200)
+			throw new Error(`${target}: ${answer.status} ${answer.text}`);
+		return answer.json;
+	}
+
+	async open() {
+		const template = await this.make(this.tokens.rooms, "/v2/templates", {
+			default: true,
+			roles: { [ROLE]: {} },
+		});
+
+		this.templateOfRooms = template.id;
+	}
+
+	// The token of an account that has no default template any more.
+	async withoutDefault() {
+		const token = this.tokens.templates;
+		const marked = await this.client.send({
+			method: "GET",
+			target: "/v2/templates?default=true",
+			token,
+		});
+
+		for (const { id } of marked.json.data)
+			await this.make(token, `/v2/templates/${id}`, { default: false });
+		return token;
+	}
+
+	template(roles = { [ROLE]: {} }) {
+		return this.make(this.tokens.templates, "/v2/templates", { roles });
+	}
+
+	room() {
+		return this.make(this.tokens.rooms, "/v2/rooms", {});
+	}
+
+	async code(room) {
+		const made = await this.make(
+			this.tokens.rooms,
+			`/v2/room-codes/room/${room}/role/${ROLE}`,
+			{},
+		);
+
+		return made.code;
+	}
+
+	// What the placeholders of a path stand for, newly made.
+	async fresh(operation) {
+		const path = operation.path;
+		const values = { role: ROLE, role_name: ROLE };
+
+		if (path.startsWith("/v2/templates/")) values.template_id = (await this.template()).id;
+		if (path.startsWith("/v2/rooms/") || /^\/v2\/(room-codes|token)/.test(path))
+			values.room_id = (await this.room()).id;
+		if (/^\/v2\/(room-codes|token)/.test(path))
+			values.code = await this.code(values.room_id);
+		return values;
+	}
+
+	// The same for all that ask for it.
+	once(operation) {
+		if (!this.shared.has(operation.id))
+			this.shared.set(operation.id, this.fresh(operation));
+		return this.shared.get(operation.id);
+	}
+}

@@ -1,0 +1,114 @@
+// What all parts of the proof share: the document, the program behind it, what was found wrong, and
+// the way of a request, whose answer is always held against the document.
+//
+// SPDX-License-Identifier: GPL-3.0-or-later
+import { Client } from "./client.js";
+import { Document } from "./document.js";
+import { Fixtures } from "./fixtures.js";
+
+// Headers that come only where the document says so.
+const TOLD = [
+	"Access-Control-Allow-Origin",
+	"ETag",
+	"Preference-Applied",
+	"Retry-After",
+	"WWW-Authenticate",
+	"X-Unknown-Fields",
+];
+
+export class Proof {
+	constructor({ base, tokens }) {
+		this.client = new Client(base);
+		this.fixtures = new Fixtures(this.client, tokens);
+		this.problems = [];
+		this.brokenRules = new Set();
+		this.seen = new Set();
+	}
+
+	async open() {
+		const served = await this.client.send({ method: "GET", target: "/v2/openapi.json" });
+
+		this.document = new Document(served.text);
+		this.operations = this.document.operations();
+		this.problems.push(...(await this.document.problems()));
+		await this.fixtures.open();
+	}
+
+	operation(id) {
+		return this.operations.find((operation) => operation.id === id);
+	}
+
+	// Sends a request of an operation. place: what the placeholders of its path stand for.
+	async ask(operation, what, { place, query = "", ...request }) {
+		const path = operation.path.replaceAll(/\{(\w+)\}/g, (_, name) =>
+			encodeURIComponent(place[name]),
+		);
+		const answer = await this.client.send({
+			method: operation.method,
+			target: query ? `${path}?${query}` : path,
+			token: this.fixtures.token(operation),
+			...request,
+		});
+
+		this.seen.add(`${operation.id} ${answer.status}`);
+		for (const wrong of this.wrongWith(operation, answer))
+			this.problem(operation, what, wrong, answer);
+		return answer;
+	}
+
+	problem(operation, what, wrong, answer) {
+		const told = answer ? `: ${answer.status} ${answer.text.slice(0, 300)}` : "";
+
+		this.problems.push(`${operation.id}: ${what}: ${wrong}${told}`);
+	}
+
+	// Where an answer is not what the document says of the operation.
+	*wrongWith(operation, answer) {
+		const response = operation.responses[answer.status];
+
+		if (response === undefined) return yield "a status that is not described";
+		const described = this.document.resolve(response);
+
+		yield* this.wrongHeaders(described.headers, answer.headers);
+		if (described.content === undefined) {
+			if (answer.text) yield "a body that is not described";
+			return;
+		}
+		const { schema } = described.content["application/json"];
+
+		yield* this.document.answerProblems(schema, answer.json);
+		if (answer.status >= 400 && answer.json?.code !== answer.status)
+			yield "its code is not the status";
+	}
+
+	*wrongHeaders(described, headers) {
+		for (const [name, reference] of Object.entries(described)) {
+			const { schema, description } = this.document.resolve(reference);
+			const text = headers[name.toLowerCase()];
+			const value = schema.type === "integer" ? Number(text) : text;
+
+			if (text !== undefined) yield* this.document.answerProblems(schema, value);
+			else if (!description.startsWith("Only where")) yield `no ${name}`;
+		}
+		for (const name of TOLD) {
+			if (headers[name.toLowerCase()] !== undefined && !described[name])
+				yield `${name} is not described`;
+		}
+	}
+}
+
+// Whether the answer names, as the only fault, the pointer of a body or the parameter of a query.
+export function isRefusal(answer, pointer) {
+	const details = answer.json?.details;
+
+	return (
+		answer.status === 400 && details?.length === 1 && details[0].startsWith(`${pointer}:`)
+	);
+}
+
+// Whether it names this one among others.
+export function isRefusalWith(answer, pointer) {
+	const details = answer.json?.details ?? [];
+
+	return answer.status === 400 && details.some((detail) => detail.startsWith(`${pointer}:`));
+}

@@ -1,0 +1,66 @@
+// Queries: the same for the parameters of lists.
+//
+// SPDX-License-Identifier: GPL-3.0-or-later
+import { cases } from "./cases.js";
+import { each } from "./client.js";
+import { jsonText } from "./json.js";
+import { isRefusal } from "./proof.js";
+
+const times = {
+	good: ["2026-01-31", "2026-01-31T12:00:00Z", "2026-01-31T12:00:00.5+01:00", "2024-02-29"],
+	bad: ["yesterday", "2026-02-30", "2026-01-31T12:00:00", "31.01.2026"],
+};
+
+// The values of parameters that a rule of the operation, or what is stored, decides on.
+function knownValues(operation, place) {
+	switch (operation.id) {
+		case "listRooms":
+			return { after: times, before: times };
+		case "listRoomCodes":
+			return {
+				start: { good: [place.code], bad: ["abc-defg-hij", "x"] },
+				role: { good: [place.role], bad: [] },
+			};
+	}
+	return {};
+}
+
+// A text that is JSON is what it says: 7 is an integer.
+function obeys(document, schema, text) {
+	if (schema.type === "string") return document.obeys(schema, text);
+	return /^(true|false|-?\d+)$/.test(text) && document.obeys(schema, JSON.parse(text));
+}
+
+function queryTexts(document, values, parameter, known) {
+	if (known) return known;
+	const texts = [...cases(values, parameter.schema)]
+		.filter(({ value }) => typeof value !== "object")
+		.map(({ value }) => (typeof value === "string" ? value : jsonText(value)))
+		.filter((text) => text !== "");
+	const isGood = (text) => obeys(document, parameter.schema, text);
+
+	return { good: texts.filter(isGood), bad: texts.filter((text) => !isGood(text)) };
+}
+
+export async function proveQuery(proof, operation, values) {
+	const place = await proof.fixtures.once(operation);
+	const known = knownValues(operation, place);
+
+	for (const parameter of operation.query) {
+		const { name } = parameter;
+		const { good, bad } = queryTexts(proof.document, values, parameter, known[name]);
+		const pair = (text) => `${name}=${encodeURIComponent(text)}`;
+
+		await each(["", ...good], async (text) => {
+			const answer = await proof.ask(operation, pair(text), { place, query: pair(text) });
+
+			if (answer.status !== 200) proof.problem(operation, pair(text), "refused", answer);
+		});
+		await each([...bad.map(pair), `${pair(good[0])}&${pair(good[0])}`], async (query) => {
+			const answer = await proof.ask(operation, query, { place, query });
+
+			if (!isRefusal(answer, name))
+				proof.problem(operation, query, "not refused", answer);
+		});
+	}
+}

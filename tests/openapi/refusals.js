@@ -1,0 +1,103 @@
+// Refusals for the sake of what is stored: 403, 409 and, at last, 429, by each operation that the
+// document says can answer so.
+//
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+const CODES_MOST = 100;
+const MISSES_MOST = 20;
+
+export async function proveRefusals(proof) {
+	const expect = async (status, id, place, sent) => {
+		const operation = proof.operation(id);
+		const body = sent && JSON.stringify(sent);
+		const what = `made to be ${status}`;
+		const answer = await proof.ask(operation, what, { place, body });
+
+		if (answer.status !== status)
+			proof.problem(operation, what, "is something else", answer);
+	};
+
+	await proveTaken(proof, expect);
+	await proveDisabled(proof, expect);
+	await proveDeletedRole(proof, expect);
+	await proveFullRoom(proof, expect);
+	await proveMisses(proof, expect);
+	for (const operation of proof.operations) {
+		for (const status of Object.keys(operation.responses)) {
+			const isForeseen = status === "503" || status === "default";
+
+			if (!isForeseen && !proof.seen.has(`${operation.id} ${status}`))
+				proof.problem(operation, status, "described, but never seen");
+		}
+	}
+}
+
+async function proveTaken(proof, expect) {
+	const { fixtures } = proof;
+	const other = await fixtures.template();
+	const template = {
+		template_id: (await fixtures.template({ a: {}, b: {} })).id,
+		role_name: "a",
+	};
+	const room = { room_id: (await fixtures.room()).id };
+	const taken = await fixtures.room();
+	const users = fixtures.tokens.templates;
+	const used = await fixtures.template();
+
+	await expect(409, "updateTemplate", template, { name: other.name });
+	await expect(409, "patchTemplate", template, { name: other.name });
+	await expect(409, "putRole", template, { name: "b" });
+	await expect(409, "patchRole", template, { name: "b" });
+	await expect(409, "updateRoom", room, { name: taken.name });
+	await expect(409, "patchRoom", room, { name: taken.name });
+	await fixtures.make(users, "/v2/rooms", { template_id: used.id });
+	await expect(409, "deleteTemplate", { template_id: used.id });
+}
+
+async function proveDisabled(proof, expect) {
+	const { fixtures } = proof;
+	const room = await fixtures.room();
+	const place = { room_id: room.id, role: "host" };
+	const code = await fixtures.code(room.id);
+
+	await fixtures.make(fixtures.tokens.rooms, `/v2/rooms/${room.id}`, { enabled: false });
+	for (const id of ["createRoomCodes", "listRoomCodes", "createRoomCode"])
+		await expect(403, id, place);
+	await expect(403, "createToken", {}, { code });
+}
+
+async function proveDeletedRole(proof, expect) {
+	const { fixtures } = proof;
+	const token = fixtures.tokens.rooms;
+	const roles = { host: {}, guest: {} };
+	const template = await fixtures.make(token, "/v2/templates", { roles });
+	const room = await fixtures.make(token, "/v2/rooms", { template_id: template.id });
+	const code = await fixtures.code(room.id);
+
+	await fixtures.make(token, `/v2/templates/${template.id}`, { roles: { guest: {} } });
+	await expect(403, "switchRoomCode", {}, { code, enabled: true });
+	await expect(403, "switchRoomCodeNamed", { code }, { enabled: true });
+}
+
+async function proveFullRoom(proof, expect) {
+	const { fixtures } = proof;
+	const room = await fixtures.room();
+	const disabled = await fixtures.code(room.id);
+	const target = `/v2/room-codes/code/${disabled}`;
+
+	await fixtures.make(fixtures.tokens.rooms, target, { enabled: false });
+	for (let n = 0; n < CODES_MOST; n++) await fixtures.code(room.id);
+	await expect(409, "createRoomCode", { room_id: room.id, role: "host" });
+	await expect(409, "switchRoomCode", {}, { code: disabled, enabled: true });
+	await expect(409, "switchRoomCodeNamed", { code: disabled }, { enabled: true });
+}
+
+// The last of all: from now on this address has no token.
+async function proveMisses(proof, expect) {
+	const unknown = { code: "no code" };
+
+	await expect(404, "createToken", {}, unknown);
+	await expect(404, "switchRoomCode", {}, { ...unknown, enabled: true });
+	for (let n = 1; n < MISSES_MOST; n++) await expect(404, "createToken", {}, unknown);
+	await expect(429, "createToken", {}, unknown);
+}

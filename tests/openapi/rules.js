@@ -1,0 +1,160 @@
+// The named rules of schemas, a second time: given an object that obeys its schema, the pointers of
+// what breaks the rule, relative to the object. A rule of the document that is not here fails the
+// test.
+//
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+function* simulcastOrder({ layers }) {
+	const places = (layers ?? []).map((layer) => "fhq".indexOf(layer.rid));
+
+	for (let i = 0; i < places.length; i++) {
+		if (i === 0 ? places[0] !== 0 : places[i] <= places[i - 1]) yield `/layers/${i}/rid`;
+	}
+}
+
+function* simulcastScale({ layers }) {
+	const scales = (layers ?? []).map((layer) => layer.scaleResolutionDownBy);
+
+	for (let i = 0; i < scales.length; i++) {
+		if (i === 0 ? scales[0] !== 1 : scales[i] <= scales[i - 1])
+			yield `/layers/${i}/scaleResolutionDownBy`;
+	}
+}
+
+function* layerSides({ width, height }) {
+	if (width == null || height == null) return;
+	if (Math.min(width, height) > 1080) yield width < height ? "/width" : "/height";
+	if (Math.max(width, height) < 192) yield width < height ? "/height" : "/width";
+}
+
+function* layerOrder({ layers }) {
+	let size = Infinity;
+	let rate = Infinity;
+
+	for (const [i, { width, height, videoBitrate }] of (layers ?? []).entries()) {
+		if (width != null && height != null) {
+			if (width * height > size) yield `/layers/${i}/width`;
+			size = width * height;
+		}
+		if (videoBitrate != null) {
+			if (videoBitrate > rate) yield `/layers/${i}/videoBitrate`;
+			rate = videoBitrate;
+		}
+	}
+}
+
+function* layerSubset({ layers, recording }) {
+	const agree = (a, b) =>
+		Object.keys(a).every(
+			(name) => a[name] == null || b[name] == null || a[name] === b[name],
+		);
+
+	if (!layers?.length) return;
+	for (const [i, layer] of (recording?.layers ?? []).entries()) {
+		if (!layers.some((other) => agree(layer, other))) yield `/recording/layers/${i}`;
+	}
+}
+
+function* roomSize({ size, large_room }) {
+	if (size > 2500 && large_room !== true) yield "/size";
+}
+
+function* key({ name }, entry) {
+	if (entry !== undefined && name != null && name !== entry) yield "/name";
+}
+
+const rules = {
+	simulcastOrder,
+	simulcastScale,
+	layerSides,
+	layerOrder,
+	layerSubset,
+	roomSize,
+	key,
+};
+
+// The names of all rules that a request can break.
+export function namedRules(document) {
+	const components = Object.entries(document.schemas).filter(([name]) =>
+		/(Request|Patch)$/.test(name),
+	);
+	const described = [...components.map(([, schema]) => schema), ...document.operations()];
+
+	return new Set(described.flatMap((one) => (one["x-rules"] ?? []).map((rule) => rule.name)));
+}
+
+// The pointers at which a value that obeys its schema breaks named rules, each with the rule's name.
+export function* broken(values, schema, value, pointer = "", entry = undefined) {
+	const seen = values.look(schema);
+
+	if (value === null || typeof value !== "object" || seen.type === undefined) return;
+	if (Array.isArray(value)) {
+		for (const [i, item] of value.entries())
+			yield* broken(values, seen.items, item, `${pointer}/${i}`);
+		return;
+	}
+	for (const rule of seen["x-rules"] ?? []) {
+		if (!rules[rule.name])
+			throw new Error(
+				`${seen.component}: the rule ${rule.name} is not known to the test`,
+			);
+		for (const below of rules[rule.name](value, entry))
+			yield { rule: rule.name, pointer: pointer + below };
+	}
+	for (const [name, member] of Object.entries(value)) {
+		const below = seen.additionalProperties ?? seen.properties?.[name];
+
+		if (below)
+			yield* broken(
+				values,
+				below,
+				member,
+				`${pointer}/${name}`,
+				seen.additionalProperties ? name : undefined,
+			);
+	}
+}
+
+// Bodies that break each rule of a schema at least once, by the component (of requests and patches) that has it.
+export const breaking = {
+	SimulcastLayers: [
+		{ layers: [{ rid: "h", scaleResolutionDownBy: 1, maxFramerate: 30 }] },
+		{
+			layers: [
+				{ rid: "f", scaleResolutionDownBy: 1, maxFramerate: 30 },
+				{ rid: "f", scaleResolutionDownBy: 2, maxFramerate: 30 },
+			],
+		},
+		{ layers: [{ rid: "f", scaleResolutionDownBy: 1.5, maxFramerate: 30 }] },
+		{
+			layers: [
+				{ rid: "f", scaleResolutionDownBy: 1, maxFramerate: 30 },
+				{ rid: "h", scaleResolutionDownBy: 1, maxFramerate: 30 },
+			],
+		},
+	],
+	HlsLayer: [
+		{ width: 1082, height: 1082 },
+		{ width: 190, height: 190 },
+	],
+	HlsRecording: [{ layers: [{ videoBitrate: 1 }, {}, { videoBitrate: 2 }] }],
+	HlsDestination: [
+		{
+			layers: [
+				{ width: 640, height: 360 },
+				{ width: 642, height: 360 },
+			],
+		},
+		{ layers: [{ width: 640 }], recording: { layers: [{}, { width: 642 }] } },
+		{ name: "another" },
+	],
+	Role: [{ name: "another" }],
+	BrowserRecording: [{ name: "another" }],
+	RtmpDestination: [{ name: "another" }],
+	Room: [{ size: 2501 }, { size: 2501, large_room: false }],
+};
+
+// What a member needs beside it, so that no rule forbids what its own schema allows.
+export const beside = {
+	"Room.size": { large_room: true },
+};

@@ -1,0 +1,72 @@
+// Headers and statuses: each that the document names for an operation comes when it should.
+//
+// SPDX-License-Identifier: GPL-3.0-or-later
+import { jsonText } from "./json.js";
+import { withCode } from "./bodies.js";
+import { isRefusal } from "./proof.js";
+
+const LARGE = " ".repeat((256 << 10) + 1);
+
+export async function proveStatuses(proof, operation, values) {
+	const can = (status) => operation.responses[status] !== undefined;
+	// What is sent in a request that is good but for what is given here.
+	const expect = async (status, what, { place, more, ...request } = {}) => {
+		const at = place ?? (await proof.fixtures.fresh(operation));
+		const least = operation.body && values.least(values.look(operation.body));
+		const body = least && jsonText({ ...withCode(operation, least, at), ...more });
+		const answer = await proof.ask(operation, what, { place: at, body, ...request });
+
+		if (String(answer.status) !== status)
+			proof.problem(operation, what, `is not ${status}`, answer);
+		return answer;
+	};
+
+	await expect(operation.success, "as it should be");
+	if (!operation.isOpen) await expect("401", "without a token", { token: undefined });
+	if (can("413")) await expect("413", "a large body", { body: LARGE });
+	if (can("304")) await proveReading(proof, operation, expect);
+	if (can("412")) await expect("412", "an old ETag", { headers: { "If-Match": '"0"' } });
+	if (can("412") && operation.path.includes("{"))
+		await expect("412", "is there", { headers: { "If-None-Match": "*" } });
+	if (operation.parameters.some(({ name }) => name === "Prefer"))
+		await proveUnknown(proof, operation, expect);
+	await provePath(proof, operation, expect);
+}
+
+async function proveReading(proof, operation, expect) {
+	const place = await proof.fixtures.fresh(operation);
+	const shown = await expect("200", "read", { place });
+	const headers = { "If-None-Match": shown.headers.etag };
+
+	await expect("304", "read again", { place, headers });
+}
+
+async function proveUnknown(proof, operation, expect) {
+	const more = { unknown: 1 };
+	const headers = { Prefer: "handling=strict" };
+	const ignored = await expect(operation.success, "an unknown member", { more });
+	const strict = await expect("400", "an unknown member, strict", { more, headers });
+
+	if (ignored.headers["x-unknown-fields"] !== "/unknown")
+		proof.problem(operation, "an unknown member", "it is not named", ignored);
+	if (!isRefusal(strict, "/unknown") || strict.headers["preference-applied"] === undefined)
+		proof.problem(operation, "an unknown member, strict", "not refused as such", strict);
+}
+
+// What a path names, unknown or malformed, is not found, unless the call makes it.
+async function provePath(proof, operation, expect) {
+	for (const { name, schema } of operation.parameters.filter((one) => one.in === "path")) {
+		const isMade = operation.id === "putRole" && name === "role_name";
+		const isId = schema.pattern === "^[0-9a-f]*$";
+		const unknown = isId ? "0123456789abcdef01234567" : "zzz-zzzz-zzz";
+		const place = await proof.fixtures.fresh(operation);
+
+		await expect("400", `a slash in ${name}`, { place: { ...place, [name]: "a/b" } });
+		await expect(isMade ? "400" : "404", `a bad ${name}`, {
+			place: { ...place, [name]: "a,b" },
+		});
+		await expect(isMade ? "200" : "404", `an unknown ${name}`, {
+			place: { ...place, [name]: unknown },
+		});
+	}
+}

@@ -1,0 +1,94 @@
+// The named rules of operations: what a schema cannot show because it depends on what is stored, or
+// stands in a query. Each is broken here by operations that have it.
+//
+// SPDX-License-Identifier: GPL-3.0-or-later
+import { isRefusal } from "./proof.js";
+
+const ABSENT = "0123456789abcdef01234567";
+const LONG = "z".repeat(250000);
+
+function roles(count, role = {}) {
+	return Object.fromEntries(Array.from({ length: count }, (_, n) => [`r${n}`, role]));
+}
+
+// rule: [operation, what its path names, body or query, pointer, token]
+async function requests(fixtures) {
+	const subscribing = (text) => ({ subscribeParams: { subscribeToRoles: [text] } });
+	const room = { room_id: (await fixtures.room()).id };
+	const full = { template_id: (await fixtures.template(roles(100))).id };
+	const large = {
+		template_id: (await fixtures.template(roles(100, subscribing("y".repeat(2400))))).id,
+		role_name: "r0",
+	};
+	const upload = { type: "s3", location: LONG, prefix: "" };
+	const streams = { rtmpDestinations: { a: { rtmpUrls: [] } }, hlsDestinations: {} };
+
+	for (let n = 0; n < 4000; n++)
+		streams.hlsDestinations[`a-destination-of-a-long-name-${n}`] = {};
+	return {
+		times: [["listRooms", {}, "after=x", "after"]],
+		startOfRoom: [["listRoomCodes", room, "start=abc-defg-hij", "start"]],
+		templateExists: ["createRoom", "updateRoom", "patchRoom"].map((id) => [
+			id,
+			room,
+			{ template_id: ABSENT },
+			"/template_id",
+		]),
+		defaultTemplate: [
+			["createRoom", {}, {}, "/template_id", await fixtures.withoutDefault()],
+		],
+		roleCount: [["putRole", { ...full, role_name: "another" }, {}, "/roles"]],
+		roleName: [["putRole", { ...full, role_name: "a,b" }, {}, null]],
+		templateSize: [
+			["putRole", large, subscribing(LONG), "/roles"],
+			["patchRole", large, subscribing(LONG), "/roles"],
+			["replaceSettings", large, { recording: { upload } }, "/roles"],
+			["patchSettings", large, { recording: { upload } }, "/roles"],
+			["updateTemplate", large, { settings: { recording: { upload } } }, "/roles"],
+			["patchTemplate", large, { settings: { recording: { upload } } }, "/roles"],
+			["replaceDestinations", large, streams, "/roles"],
+			["patchDestinations", large, streams, "/roles"],
+		],
+		result: [
+			[
+				"patchSettings",
+				full,
+				{ recording: { upload: { type: "s3", prefix: "" } } },
+				"/recording/upload/location",
+			],
+			["patchTemplate", full, { roles: { another: {} } }, "/roles"],
+			["updateRoom", room, { size: 2501 }, "/size"],
+			["patchRoom", room, { size: 2501 }, "/size"],
+		],
+	};
+}
+
+export async function proveStoredRules(proof) {
+	const rows = await requests(proof.fixtures);
+
+	for (const operation of proof.operations) {
+		for (const { name } of operation["x-rules"] ?? []) {
+			if (rows[name] === undefined)
+				proof.problem(operation, name, "a rule unknown to the test");
+		}
+	}
+	for (const [rule, broken] of Object.entries(rows)) {
+		for (const row of broken) await proveBroken(proof, rule, row);
+		proof.brokenRules.add(rule);
+	}
+}
+
+async function proveBroken(proof, rule, [id, place, sent, pointer, token]) {
+	const operation = proof.operation(id);
+	const request = typeof sent === "string" ? { query: sent } : { body: JSON.stringify(sent) };
+	const answer = await proof.ask(operation, rule, {
+		place,
+		...request,
+		...(token && { token }),
+	});
+
+	if (!operation["x-rules"]?.some(({ name }) => name === rule))
+		proof.problem(operation, rule, "a rule that it does not have");
+	if (pointer === null ? answer.status !== 400 : !isRefusal(answer, pointer))
+		proof.problem(operation, rule, "broken, but not refused", answer);
+}

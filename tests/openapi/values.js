@@ -1,0 +1,181 @@
+// Values that obey a schema: the least, a sample, all members, any.
+//
+// SPDX-License-Identifier: GPL-3.0-or-later
+import { charactersOf, singles } from "./singles.js";
+
+// The n-th sample, and a full one, of components whose members cannot be chosen one by one.
+const samples = {
+	SimulcastLayerRequest: (n) => ({
+		rid: "fhq"[n % 3],
+		scaleResolutionDownBy: n + 1,
+		maxFramerate: 30,
+	}),
+};
+const fulls = {
+	SimulcastLayerRequest: (n) => ({ ...samples.SimulcastLayerRequest(n), maxBitrate: 100 }),
+	HlsLayerRequest: () => ({ width: 640, height: 360, videoBitrate: 500, audioBitrate: 64 }),
+};
+
+// "Role" of "RoleRequest" and "RolePatch".
+export function stem(component) {
+	return component?.replace(/(Request|Patch)$/, "");
+}
+
+// Numbers from 0 to 1, the same at every run (mulberry32).
+export function source(seed) {
+	let state = seed;
+
+	return () => {
+		state = (state + 0x6d2b79f5) | 0;
+		let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+
+		mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+		return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296;
+	};
+}
+
+// Of a map, the name is the key: so an entry has none of its own.
+function unnamed(entry) {
+	const { name: _, ...rest } = entry ?? {};
+
+	return entry === null ? null : rest;
+}
+
+export class Values {
+	// salt: a character for names, so that operations do not meet. members: by component and
+	// member ("Room.template_id"), a value that stands for all, where only what is stored will do.
+	constructor(document, { salt, members = {} }) {
+		Object.assign(this, { document, salt, members, count: 0 });
+	}
+
+	// A schema with what it refers to: its component's name, its type, whether it may be null.
+	look(schema) {
+		const reference = schema.anyOf ? schema.anyOf[0].$ref : schema.$ref;
+		const whole = reference ? this.document.resolve({ $ref: reference }) : schema;
+		const types = [whole.type ?? []].flat();
+
+		return {
+			...whole,
+			component: reference?.split("/").pop(),
+			type: types.find((type) => type !== "null"),
+			isNullable: schema.anyOf !== undefined || types.includes("null"),
+		};
+	}
+
+	given(seen, name) {
+		return this.members[`${stem(seen.component)}.${name}`];
+	}
+
+	// The members that a whole object needs: a patch may have to bring them.
+	required(seen) {
+		const whole = seen.component?.replace(/Patch$/, "Request");
+
+		return this.document.schemas[whole]?.required ?? seen.required ?? [];
+	}
+
+	// Where the schema lets it: one that was not given out before.
+	name(seen) {
+		const text = `${this.salt}-${this.count++}`;
+		const characters = seen.pattern && charactersOf(seen.pattern);
+
+		if (!characters || [...text].every((one) => characters.all.includes(one))) return text;
+		return characters.outer[0].repeat(seen.minLength ?? 0);
+	}
+
+	sample(schema, n = 0) {
+		const seen = this.look(schema);
+
+		if (seen.enum) return seen.enum[n % seen.enum.length];
+		switch (seen.type) {
+			case "boolean":
+				return true;
+			case "integer":
+			case "number":
+				return seen.minimum;
+			case "string":
+				return this.name(seen);
+			case "array":
+				return [this.sample(seen.items)];
+			case "object":
+				return this.least(seen, n);
+		}
+		return "anything";
+	}
+
+	// What is required, of an object.
+	least(seen, n = 0) {
+		const names = this.required(seen);
+
+		if (samples[seen.component]) return samples[seen.component](n);
+		return Object.fromEntries(names.map((name) => [name, this.member(seen, name, n)]));
+	}
+
+	member(seen, name, n = 0) {
+		return this.given(seen, name) ?? this.sample(seen.properties[name], n);
+	}
+
+	// All members.
+	full(schema, n = 0) {
+		return this.fullOf(this.look(schema), n);
+	}
+
+	fullOf(seen, n = 0) {
+		const map = seen.additionalProperties;
+
+		if (fulls[seen.component]) return fulls[seen.component](n);
+		if (seen.type === "array") return [this.full(seen.items)];
+		if (map) return { [this.name(seen.propertyNames)]: unnamed(this.full(map)) };
+		if (seen.type !== "object") return this.sample(seen, n);
+		return Object.fromEntries(
+			Object.entries(seen.properties ?? {}).map(([name, below]) => [
+				name,
+				this.given(seen, name) ?? this.full(below),
+			]),
+		);
+	}
+
+	// Any, by a source of numbers.
+	random(schema, next) {
+		const seen = this.look(schema);
+
+		if (seen.isNullable && next() < 0.1) return null;
+		if (fulls[seen.component]) return fulls[seen.component](0);
+		if (seen.type === "array") return this.randomList(seen, next);
+		if (seen.additionalProperties) return this.randomMap(seen, next);
+		if (seen.type === "object") return this.randomObject(seen, next);
+		const values = [...singles(seen, this.salt)].filter((one) => one.isValid);
+
+		return values[Math.floor(next() * values.length)]?.value ?? "anything";
+	}
+
+	randomList(seen, next) {
+		const count = Math.floor(next() * (Math.min(seen.maxItems ?? 4, 4) + 1));
+		const make = fulls[this.look(seen.items).component];
+		const items = Array.from({ length: count }, (_, n) =>
+			make ? make(n) : this.random(seen.items, next),
+		);
+
+		return seen.uniqueItems ? [...new Set(items)] : items;
+	}
+
+	randomMap(seen, next) {
+		const names = Array.from({ length: Math.floor(next() * 4) }, () =>
+			this.name(seen.propertyNames),
+		);
+		const entry = () => unnamed(this.random(seen.additionalProperties, next));
+
+		return Object.fromEntries(names.map((name) => [name, entry()]));
+	}
+
+	randomObject(seen, next) {
+		const value = this.least(seen);
+
+		for (const [name, below] of Object.entries(seen.properties ?? {})) {
+			const single = name === "name" ? this.name(this.look(below)) : undefined;
+
+			if (next() < 0.4)
+				value[name] = this.given(seen, name) ?? single ?? this.random(below, next);
+		}
+		return value;
+	}
+}

@@ -1,0 +1,115 @@
+#!/bin/sh
+# What those who run the service look at, through a real nginx: health, readiness, the metrics, read by
+# Prometheus' own parser where promtool is installed, the log. Only the local host may see them.
+set -u
+test=tests/operation.sh
+. "${SOURCE_DIR:-$(dirname "$0")/..}/tests/servers.sh"
+for needed in nginx spawn-fcgi curl; do
+	have $needed || { say "needs $needed" && exit 77; }
+done
+become_ordinary
+make_scratch
+start_responder operation
+start_nginx operation
+
+# expect STATUS PATH [ARGUMENT...]: the body goes to body, the headers to headers.
+expect()
+{
+	status=$1
+	path=$2
+	shift 2
+	: >body
+	got=$(printf 'header = "Authorization: Bearer %s"\n' "$token" |
+		curl --config - -sS --max-time 20 --path-as-is -D headers -o body \
+			-w '%{http_code}' "$@" "$base$path" 2>&1)
+	[ "$got" = "$status" ] || fail "$path: $got, not $status: $(head -c 300 body)"
+}
+
+# sample NAME: the value of one sample of the page in `page`.
+sample()
+{
+	awk -v name="$1" '$1 == name { print $2 }' page
+}
+
+expect 200 /healthz
+expect 200 /readyz
+[ "$(cat body)" = '{"status":"ready"}' ] || fail "/readyz: $(cat body)"
+expect 405 /readyz -d '{}'
+
+# What is counted.
+expect 200 /v2/templates -d '{"name":"one","roles":{"host":{}}}'
+expect 200 /v2/templates -d '{"name":"two"}'
+expect 200 /v2/templates
+expect 400 '/v2/templates?limit=1'
+expect 404 /v2/token -d '{"code":"abc-defg-hij"}'
+expect 404 /nowhere
+expect 200 /metrics
+mv body page
+grep -qi '^Content-Type: text/plain; version=0.0.4; charset=utf-8' headers ||
+	fail "the content type: $(cat headers)"
+templates='route="/v2/templates"'
+while read -r name value; do
+	[ "$(sample "$name")" = "$value" ] || fail "$name is $(sample "$name"), not $value"
+done <<END
+anteroom_requests_total{method="POST",$templates,status="200"} 2
+anteroom_requests_total{method="GET",$templates,status="200"} 1
+anteroom_requests_total{method="GET",$templates,status="400"} 1
+anteroom_requests_total{method="POST",route="/v2/token",status="404"} 1
+anteroom_requests_total{method="",route="",status="404"} 1
+anteroom_request_duration_seconds_count{method="POST",$templates} 2
+anteroom_request_duration_seconds_bucket{method="POST",$templates,le="+Inf"} 2
+anteroom_code_misses_total 1
+anteroom_code_misses_per_minute 1
+anteroom_tokens_remembered 1
+anteroom_transactions_total 2
+anteroom_store_writable 1
+anteroom_files_damaged 0
+anteroom_checksum_failures_total 0
+END
+[ "$(sample anteroom_journal_sync_duration_seconds_count)" -ge 1 ] || fail 'no sync was counted'
+[ "$(sample anteroom_overlay_bytes)" -gt 0 ] || fail 'the overlay is empty'
+grep -q "$token" page && fail 'a token is on the page'
+
+if have promtool; then
+	promtool check metrics <page >promtool.log 2>&1 || fail "promtool: $(cat promtool.log)"
+	[ ! -s promtool.log ] || fail "promtool: $(cat promtool.log)"
+	say 'promtool has read the page.'
+fi
+
+# From elsewhere, and by no other spelling of the path.
+for path in /healthz /readyz /metrics /metrics/ '/metrics?x' /%6detrics; do
+	expect 403 "$path" --interface 127.0.0.2
+	[ "$(cat body)" = '{"code":403,"message":"Forbidden"}' ] || fail "$path: $(cat body)"
+done
+for path in //metrics /./metrics /v2/../metrics '/metrics;' /metrics%2F; do
+	got=$(curl -sS --max-time 20 --path-as-is --interface 127.0.0.2 -o body \
+		-w '%{http_code}' "$base$path")
+	[ "$got" = 403 ] || [ "$got" = 404 ] || fail "$path: $got"
+done
+
+# The request id of a failure is in the answer, in nginx's log and in the program's.
+expect 404 /v2/templates/000000000000000000000000 -H 'X-Request-Id: watched.1'
+end QUIT nginx-operation/nginx.pid
+grep -q ' 404 .* watched.1$' nginx-operation/access.log || fail 'nginx does not log the request id'
+grep -qE ' /(healthz|readyz|metrics) 200 ' nginx-operation/access.log && fail 'scrapes are logged'
+end_all
+
+# One line a request with --access-log.
+rm -f operation.sock
+"$program" serve --data "$scratch/operation" --listen operation.sock --access-log 2>operation.log &
+echo $! >operation.responder
+note "$scratch/operation.responder" TERM
+until [ -S operation.sock ]; do
+	kill -0 $! || fail 'it ended'
+	sleep 0.05
+done
+start_nginx operation
+expect 404 /v2/templates/000000000000000000000000 -H 'X-Request-Id: watched.2'
+expect 404 /v2/room-codes/code/abc-defg-hij
+end_all
+wait
+grep -qE '^info request method=GET path=/v2/templates/0{24} status=404 .*request_id=watched\.2 account=' \
+	operation.log || fail "the access log: $(cat operation.log)"
+grep -q 'abc-defg' operation.log && fail 'a room code is in the log'
+have promtool || { say 'promtool is not installed: the page was not parsed' && exit 77; }
+exit 0

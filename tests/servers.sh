@@ -1,0 +1,146 @@
+# Web servers for tests, each with a configuration, files and free ports of its own. To be read by a
+# script that has set $test, its name. Everything lies in $scratch, which is removed at the end with
+# whatever was started; a server that the machine lacks is no failure.
+# shellcheck shell=sh disable=SC2034
+
+PATH=$PATH:/usr/sbin:/sbin
+export PATH
+umask 022
+source=$(cd "${SOURCE_DIR:-$(dirname "$0")/..}" && pwd) || exit 1
+program=${ANTEROOM:-$source/build/anteroom}
+pids=
+
+say()
+{
+	printf '%s\n' "$*"
+}
+
+fail()
+{
+	say "${test:?}: $*" >&2
+	for log in "$scratch"/*.log; do
+		[ ! -s "$log" ] || { say "---- $log" && tail -n 20 "$log"; } >&2
+	done
+	exit 1
+}
+
+have()
+{
+	command -v "$1" >/dev/null
+}
+
+# Root does not serve: then everything is done by nobody, with copies that nobody can read.
+become_ordinary()
+{
+	[ "$(id -u)" = 0 ] || return 0
+	have setpriv || { say "needs setpriv to stop being root" && exit 77; }
+	place=$(mktemp -d) || exit 1
+	trap 'rm -rf "$place"' EXIT
+	mkdir "$place/source" "$place/source/tests" "$place/temporary" || exit 1
+	cp -R "$source/nginx" "$source/packaging" "$place/source" &&
+		cp "$source"/tests/servers.sh "$source/${test:?}" "$place/source/tests" &&
+		cp "$program" "$place/anteroom" &&
+		chmod -R a+rX "$place" && chmod 1777 "$place/temporary" || exit 1
+	user=$(id -u nobody) || exit 1
+	(cd "$place" && exec env HOME="$place/temporary" TMPDIR="$place/temporary" \
+		ANTEROOM="$place/anteroom" SOURCE_DIR="$place/source" \
+		setpriv --reuid="$user" --regid="$(id -g nobody)" --clear-groups \
+		sh "$place/source/$test")
+	exit
+}
+
+make_scratch()
+{
+	scratch=$(mktemp -d) || exit 1
+	trap 'end_all; rm -rf "$scratch"' EXIT
+	trap 'exit 1' INT TERM HUP
+	port=$(($$ % 20000 + 20000))
+	cd "$scratch" || exit 1
+}
+
+# The next port at which nobody answers (7 is curl's word for that).
+next_port()
+{
+	while :; do
+		port=$((port + 1))
+		[ $port -lt 60000 ] || fail 'no port is free'
+		curl -s -o /dev/null --max-time 2 "http://127.0.0.1:$port/"
+		[ $? != 7 ] || return 0
+	done
+}
+
+# start_on_port COMMAND...: runs it with the next free port in $port until it does not say that the
+# port is taken after all. It makes its configuration, and comes back when the server listens.
+start_on_port()
+{
+	next_port
+	until "$@" >"$scratch/start.log" 2>&1; do
+		grep -qi 'in use' "$scratch/start.log" || fail "$1: $(cat "$scratch/start.log")"
+		next_port
+	done
+	base=http://127.0.0.1:$port
+}
+
+# Notes a process, by the file with its pid, to be ended with a signal.
+note()
+{
+	pids="$2 $1 $pids"
+}
+
+# end SIGNAL FILE: ends one and waits until it is gone.
+end()
+{
+	[ -s "$2" ] || return 0
+	pid=$(cat "$2")
+	if kill -s "$1" "$pid" 2>/dev/null; then
+		timeout 20 tail --pid="$pid" -s 0.05 -f /dev/null || kill -s KILL "$pid"
+	fi
+	rm -f "$2"
+}
+
+end_all()
+{
+	# shellcheck disable=SC2086
+	set -- $pids
+	while [ $# -gt 0 ]; do
+		end "$1" "$2"
+		shift 2
+	done
+	pids=
+}
+
+# start_responder NAME: a responder with data of its own in NAME/, behind the socket NAME.sock, which
+# spawn-fcgi keeps for it. Sets token.
+start_responder()
+{
+	make_account "$1"
+	spawn-fcgi -s "$scratch/$1.sock" -M 0600 -P "$scratch/$1.responder" -- \
+		"$program" serve --data "$scratch/$1" >"$scratch/$1.log" 2>&1 ||
+		fail "spawn-fcgi: $(cat "$scratch/$1.log")"
+	note "$scratch/$1.responder" TERM
+}
+
+make_account()
+{
+	"$program" account add test --data "$scratch/$1" >/dev/null 2>"$scratch/$1.log" ||
+		fail "account add: $(cat "$scratch/$1.log")"
+	token=$("$program" token test --data "$scratch/$1") || fail 'token'
+}
+
+# start_nginx NAME [SED-SCRIPT]: the site of the tree before the socket NAME.sock, changed by a script
+# for sed, on a port of its own.
+start_nginx()
+{
+	mkdir -p "$scratch/nginx-$1/temporary"
+	cp -f "$source/nginx/nginx.conf" "$scratch/nginx-$1/nginx.conf" || exit 1
+	start_on_port try_nginx "$@"
+	note "$scratch/nginx-$1/nginx.pid" QUIT
+}
+
+try_nginx()
+{
+	sed -e "${2-}" -e "s|@LISTEN@|127.0.0.1:$port|" -e "s|@SOCKET@|$scratch/$1.sock|" \
+		-e 's|@ACCESS_LOG@|access.log|' "$source/nginx/anteroom.conf.in" \
+		>"$scratch/nginx-$1/anteroom.conf" &&
+		nginx -p "$scratch/nginx-$1/" -c nginx.conf -e error.log
+}

@@ -1,0 +1,271 @@
+#!/bin/sh
+# check, stat, backup, dump, load and openapi as the program has them: over a directory that is
+# stopped, that is live, that is damaged, and one whose load was killed. ANTEROOM names the program
+# (./anteroom if not set).
+set -u
+program=${ANTEROOM:-./anteroom}
+case $program in /*) ;; *) program=$PWD/$program ;; esac
+test -x "$program" || {
+	echo "store_commands: there is no program $program"
+	exit 1
+}
+directory=$(mktemp -d "${TMPDIR:-/tmp}/anteroom-store.XXXXXX") || exit 1
+server=
+stop()
+{
+	test -z "$server" || kill -KILL "$server" 2>/dev/null
+	rm -rf "$directory"
+}
+trap stop EXIT
+trap 'exit 1' HUP INT TERM
+cd "$directory" || exit 1
+failed=0
+
+fail()
+{
+	echo "store_commands: $*: status $status"
+	head -c 2000 out err
+	failed=1
+}
+
+# expect STATUS WORDS ARGUMENT...: the words, if any, have to be on stdout or stderr.
+expect()
+{
+	expected=$1
+	words=$2
+	shift 2
+	"$program" "$@" >out 2>err
+	status=$?
+	test "$status" -eq "$expected" || fail "$* (expected $expected)"
+	test -z "$words" || cat out err | grep -qF -e "$words" || fail "$*: does not say: $words"
+}
+
+# as_json ARGUMENT...: what is on stdout begins and ends as an object does.
+as_json()
+{
+	"$program" "$@" >out 2>err
+	test "$(head -c 1 out)" = '{' && test "$(tail -n 1 out)" = '}' || fail "$*: no JSON object"
+}
+
+# A dump of one account: template 1 to $2, a room and two codes for each, the youngest first. $1 is
+# the account's hex digit, and a letter of its codes.
+make_dump()
+{
+	awk -v digit="$1" -v n="$2" '
+	function repeat(text, times,   all) {
+		while (times-- > 0)
+			all = all text
+		return all
+	}
+	function letters(number,   text) {
+		while (length(text) < 6) {
+			text = sprintf("%c", 97 + number % 26) text
+			number = int(number / 26)
+		}
+		return digit "aa-a" substr(text, 1, 3) "-" substr(text, 4)
+	}
+	function code(number, identity) {
+		return "{\"code\":\"" letters(number) "\",\"enabled\":true,\"identity\":" identity \
+			",\"created_at\":\"2026-01-01T00:00:00Z\",\"updated_at\":\"2026-01-01T00:00:00Z\"}"
+	}
+	BEGIN {
+		time = "\"2026-01-01T00:00:00.000Z\""
+		account = repeat(digit, 24)
+		times = "\",\"created_at\":" time ",\"updated_at\":" time
+		print "{\"dump\":{\"format\":1,\"program\":\"test\",\"made_at\":" time "}}"
+		print "{\"account\":{\"id\":\"" account "\",\"name\":\"account " digit \
+			"\",\"access_key\":\"" account "\",\"enabled\":true,\"created_at\":" time \
+			",\"secrets\":[{\"secret\":\"" repeat(digit, 43) "\",\"created_at\":" time \
+			"}],\"last_template\":" n ",\"last_room\":" n ",\"last_time\":" time \
+			",\"default_template\":\"6955b9000000000001000000\"}}"
+		for (i = n; i > 0; i--)
+			printf "{\"template\":{\"id\":\"6955b900%010x000000%s,\"last_identity\":2," \
+				"\"identities\":{\"host\":{\"identity\":1,\"added_at\":%s}}," \
+				"\"document\":{\"name\":\"t%d\",\"roles\":{\"host\":{}}}}}\n", i, times, time, i
+		for (i = n; i > 0; i--)
+			printf "{\"room\":{\"id\":\"6955b900%010x000000%s,\"document\":{\"name\":\"r%d\"," \
+				"\"enabled\":true,\"recording_source_template\":true,\"template_id\":" \
+				"\"6955b900%010x000000\",\"region\":\"eu\"},\"codes\":{\"all_asked\":true," \
+				"\"last_identity\":2,\"codes\":[%s,%s],\"deleted_roles\":[{\"identity\":2," \
+				"\"name\":\"gone\",\"added_at\":%s,\"deleted_at\":%s}]}}}\n", \
+				i, times, i, i, code(2 * i, 1), code(2 * i + 1, 2), time, time
+		print "{\"end\":{\"accounts\":1,\"templates\":" n ",\"rooms\":" n "}}"
+	}' >"$3"
+}
+
+# All lines of a directory's dump but the first, which has the time.
+dumped()
+{
+	"$program" dump "$1" 2>/dev/null | tail -n +2
+}
+
+same()
+{
+	dumped "$1" >first
+	dumped "$2" >second
+	status=0
+	test -s first && cmp -s first second || fail "$1 and $2 do not hold the same"
+}
+
+make_dump a 300 a.dump
+make_dump b 2000 b.dump
+: >file
+mkdir full empty
+: >full/file
+
+# ---- wrong use ----
+for command in check stat dump load backup; do
+	expect 2 'DIR is missing' "$command"
+done
+expect 2 'DEST is missing' backup data
+expect 2 '"z" is too much' backup x y z
+expect 2 '"z" is too much' load x y z
+expect 2 '"y" is too much' check x y
+expect 2 '"y" is too much' openapi y
+for command in check stat dump; do
+	expect 2 'cannot use the data directory none' "$command" none
+	expect 2 'file is no directory' "$command" file
+	expect 2 'has no store' "$command" empty
+done
+expect 0 'secrets' dump --help
+expect 2 'cannot open none' load data none
+test ! -e data || rmdir data || fail 'load: does something before it has the dump'
+
+# ---- load ----
+expect 0 'Loaded 1 accounts, 300 templates, 300 rooms' load data a.dump
+test ! -e data/load.unfinished || fail 'load: leaves its mark'
+test "$(stat -c %a data/accounts.json)" = 600 || fail 'load: the mode of accounts.json'
+expect 0 'account a' account list --data data
+expect 0 'No damage' check data
+as_json check data --json
+grep -qF '"damaged": false' out || fail 'check --json: damage'
+expect 0 'templates                             300' stat data
+as_json stat data --json
+grep -qF '"codes": 600' out || fail 'stat --json: codes'
+expect 1 'there is an account with it already' load data a.dump
+expect 0 'No damage' check data
+"$program" load piped <a.dump 2>/dev/null
+same data piped
+
+# ---- dump ----
+"$program" dump data --output dumped >out 2>err
+status=$?
+test "$status" -eq 0 && test ! -s out && test "$(stat -c %a dumped)" = 600 || fail 'dump --output'
+expect 2 'is there already' dump data --output dumped
+expect 0 'Loaded' load again dumped
+same data again
+expect 0 'Loaded' load data b.dump
+expect 1 'there is no account' dump data --account nobody
+test -z "$(ls | grep nobody)" || fail 'dump: a file of an account that is not there'
+for which in 'account b' bbbbbbbbbbbbbbbbbbbbbbbb; do
+	"$program" dump data --account "$which" 2>/dev/null | tail -n +2 >first
+	grep -qF '"name":"account a"' first && fail "dump --account $which: another account"
+	grep -qF '{"end":{"accounts":1,"templates":2000,"rooms":2000}}' first || fail 'dump --account'
+done
+if test -c /dev/full; then
+	"$program" dump data >/dev/full 2>err
+	status=$?
+	test "$status" -eq 1 || fail 'dump: a full disk is no failure'
+fi
+
+# ---- a load that is refused, and one that is killed, leave nothing ----
+sed '2000s/"eu"/"xx"/; 2000s/"name":"t/"name":" t/' b.dump >faulty.dump
+expect 1 'line 2000: Invalid body param' load again faulty.dump
+grep -qF '  /template/document/name: must be' err || fail 'load: does not say what is wrong'
+expect 1 'line "end": it was cut off' load again /dev/null
+head -n 3000 b.dump >cut.dump
+expect 1 'it was cut off' load again cut.dump
+expect 0 'No damage' check again
+dumped again >second
+tail -n +2 dumped | cmp -s - second || fail 'load: what was refused left something'
+# The end of the dump does not come until the process is gone.
+mkfifo pipe
+"$program" load again pipe 2>err &
+loader=$!
+exec 4>pipe
+cat cut.dump >&4
+while ! grep -qF bbbbbb again/load.unfinished 2>/dev/null; do
+	kill -0 "$loader" || break
+done
+expect 1 'in use by the process with pid' load again a.dump
+kill -KILL "$loader"
+wait "$loader" 2>/dev/null
+exec 4>&-
+test -e again/load.unfinished || fail 'load: no mark of a load that was killed'
+dumped again >second
+tail -n +2 dumped | cmp -s - second || fail 'load: what was killed can be seen'
+expect 0 'Loaded 1 accounts, 2000' load again b.dump
+grep -qF 'was cut off' err || fail 'load: does not say that it removes what was left'
+test ! -e again/load.unfinished || fail 'load: leaves the mark of a former load'
+expect 0 'No damage' check again
+same data again
+
+# ---- backup ----
+expect 0 '' backup data copy
+test "$(stat -c %a copy/accounts.json)" = 600 || fail 'backup: the mode of accounts.json'
+expect 0 'No damage' check copy
+same data copy
+expect 0 '' backup data empty
+same data empty
+expect 2 'is not empty' backup data full
+expect 2 'is not empty' backup data copy
+expect 1 'none/copy' backup data none/copy
+
+# ---- damage ----
+journal=$(ls copy/store/journal-* | head -n 1)
+printf 'XXXXXXXX' | dd of="$journal" bs=1 seek=20000 conv=notrunc 2>/dev/null
+expect 1 'journal' check copy
+as_json check copy --json
+grep -qF '"damaged": true' out || fail 'check --json: no damage'
+expect 1 'damaged' dump copy
+echo '{' >empty/accounts.json
+expect 1 'accounts.json: ' check empty
+rm empty/accounts.json
+expect 1 'the accounts file does not have this account' check empty
+grep -qE '[a-z]{3}-[a-z]{4}-[a-z]{3}' out && fail 'check: shows a code'
+
+# ---- a live directory ----
+if test "$(id -u)" -eq 0; then
+	user='--user nobody'
+	chmod 755 .
+	chown -R nobody data
+else
+	user=
+fi
+mkfifo log
+# shellcheck disable=SC2086
+"$program" serve --data data --listen socket $user 2>log &
+server=$!
+exec 3<log
+read -r line <&3
+case $line in *' serving '*) ;; *) fail "serve: $line" ;; esac
+expect 0 'No damage' check data
+expect 0 'codes                                4600' stat data
+rm -rf copy
+expect 0 '' backup data copy
+expect 1 "in use by the process with pid $server" load data a.dump
+kill -TERM "$server"
+wait "$server"
+status=$?
+test "$status" -eq 0 || fail 'serve: was disturbed'
+server=
+same data copy
+expect 0 'No damage' check copy
+
+# ---- a backup serves ----
+exec 3<&-
+# shellcheck disable=SC2086
+"$program" serve --data copy --listen socket $user 2>log &
+server=$!
+exec 3<log
+read -r line <&3
+case $line in *' serving '*) ;; *) fail "serve: $line" ;; esac
+kill -TERM "$server"
+wait "$server"
+server=
+
+# ---- openapi ----
+as_json openapi
+grep -qF '"openapi": "3.1' out || fail 'openapi: no version'
+
+exit "$failed"

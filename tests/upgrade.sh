@@ -1,0 +1,90 @@
+#!/bin/sh
+# An upgrade of the program under load loses nothing. One listening socket, which this script holds as
+# systemd would, a real nginx in front, clients that make templates without a pause; meanwhile one
+# process after the other is started with --wait and the one before told to end. Every answer has to be
+# 200, and what was acknowledged has to be there. HANDOVERS names how often; 5 if it does not.
+set -u
+test=tests/upgrade.sh
+. "${SOURCE_DIR:-$(dirname "$0")/..}/tests/servers.sh"
+for needed in nginx spawn-fcgi curl; do
+	have $needed || { say "needs $needed" && exit 77; }
+done
+handovers=${HANDOVERS:-5}
+
+# Started again by spawn-fcgi, with the socket as standard input.
+if [ "${1-}" != held ]; then
+	become_ordinary
+	make_scratch
+	spawn-fcgi -n -s "$scratch/upgrade.sock" -M 0600 -- \
+		/usr/bin/env SCRATCH="$scratch" sh "$source/$test" held
+	exit
+fi
+scratch=${SCRATCH:?}
+exec 3<&0
+cd "$scratch" || exit 1
+port=$(($$ % 20000 + 20000))
+trap end_all EXIT
+trap 'exit 1' INT TERM HUP
+
+# serve N [OPTION]: the N-th process.
+serve()
+{
+	number=$1
+	shift
+	"$program" serve --data "$scratch/upgrade" "$@" <&3 >"$scratch/upgrade-$number.log" 2>&1 &
+	echo $! >"responder-$number"
+	note "$scratch/responder-$number" TERM
+}
+
+# load N: a client that makes templates until there is a file `enough`.
+load()
+{
+	while [ ! -e enough ]; do
+		printf 'header = "Authorization: Bearer %s"\n' "$token" |
+			curl --config - -sS --max-time 30 -d '{}' -o /dev/null -w '%{http_code}\n' \
+				"$base/v2/templates?[1-200]" 3<&-
+	done >"statuses-$1" 2>&1
+}
+
+count()
+{
+	cat statuses-* | grep -c "$@"
+}
+
+make_account upgrade
+serve 0
+start_nginx upgrade
+for client in 1 2 3 4; do
+	load $client &
+	clients="${clients-} $!"
+done
+
+# The next handover begins when the load goes on with the one that took over.
+i=0
+while [ $i -lt "$handovers" ]; do
+	seen=$(count '^200$')
+	tries=0
+	until [ "$(count '^200$')" -gt $((seen + 20)) ]; do
+		tries=$((tries + 1))
+		[ $tries -lt 300 ] || fail "no answers after $i handovers"
+		sleep 0.1
+	done
+	serve $((i + 1)) --wait
+	end TERM "$scratch/responder-$i"
+	i=$((i + 1))
+done
+seen=$(count '^200$')
+until [ "$(count '^200$')" -gt "$seen" ]; do sleep 0.1; done
+: >enough
+# shellcheck disable=SC2086
+wait $clients
+
+made=$(count '^200$')
+lost=$(count -v '^200$')
+say "$handovers handovers, $made templates made, $lost requests lost"
+[ "$lost" = 0 ] || fail "$(cat statuses-* | sort | uniq -c)"
+there=$("$program" stat "$scratch/upgrade" | sed -n 's/^templates *//p')
+[ "$there" = "$made" ] || fail "$made were acknowledged, $there are there"
+grep -L 'notice stopped' "$scratch"/upgrade-*.log | grep -v "upgrade-$handovers.log" &&
+	fail 'one did not end in good order'
+exit 0
