@@ -1,0 +1,277 @@
+#!/bin/sh
+# Anteroom behind each front end that the README names, with the example site of the tree, all as an
+# ordinary user: nginx with spawn-fcgi, nginx with TLS and HTTP/2, lighttpd and mod_fcgid, which start
+# the program themselves, and Apache's mod_proxy_fcgi. Through each a template is made and read, and
+# what front ends like to spoil is looked at. A front end that is not installed is named and left out.
+set -u
+test=tests/front_ends.sh
+. "${SOURCE_DIR:-$(dirname "$0")/..}/tests/servers.sh"
+become_ordinary
+make_scratch
+modules=/usr/lib/apache2/modules
+missing=
+for needed in nginx spawn-fcgi openssl lighttpd apache2; do
+	have $needed || missing="$missing $needed"
+done
+for needed in proxy_fcgi fcgid; do
+	[ -e $modules/mod_$needed.so ] || missing="$missing mod_$needed"
+done
+[ -z "$missing" ] || say "left out is what needs$missing"
+
+# ---- what each has to let through ----
+
+# call METHOD PATH [ARGUMENT...]: prints the status, a space and the body; headers go to headers.
+call()
+{
+	method=$1
+	path=$2
+	shift 2
+	: >body
+	printf 'header = "Authorization: Bearer %s"\n' "$token" |
+		curl --config - -sS --max-time 20 --path-as-is -X "$method" -D headers -o body \
+			-w '%{http_code} ' "$@" "$base$path" 2>&1
+	cat body
+}
+
+expect()
+{
+	what=$1
+	pattern=$2
+	shift 2
+	answer=$(call "$@")
+	# shellcheck disable=SC2254
+	case $answer in
+	$pattern) ;;
+	*) fail "$front_end: $what: $(say "$answer" | head -c 300)" ;;
+	esac
+}
+
+header()
+{
+	tr -d '\r' <headers | sed -n "s/^$1: *//Ip"
+}
+
+# A file of N bytes of JSON, most of them in an unknown member.
+body_of()
+{
+	printf '{"x":"%*s"}' $(($1 - 8)) ''
+}
+
+check()
+{
+	front_end=$1
+	say "$front_end"
+	expect 'making a template' '200 {"id":"*' POST /v2/templates -d '{"name":"made","roles":{"host":{}}}'
+	id=$(sed -n 's/^{"id":"\([0-9a-f]*\)".*/\1/p' body)
+	expect 'reading it' "200 {\"id\":\"$id\",\"name\":\"made\",*" GET "/v2/templates/$id" \
+		-H 'X-Request-Id: the-client.1'
+	[ "$(header X-Request-Id)" = the-client.1 ] || fail "$front_end: X-Request-Id is lost"
+	etag=$(header ETag)
+	expect '304' '304 ' GET "/v2/templates/$id" -H "If-None-Match: $etag"
+	expect '412' '412 {"code":412,*' PATCH "/v2/templates/$id" -d '{}' -H 'If-Match: "none"'
+	expect 'If-Match' '200 *' PATCH "/v2/templates/$id" -d '{"settings":{"region":"eu"}}' \
+		-H "If-Match: $etag"
+	[ "$(header ETag)" != "$etag" ] || fail "$front_end: the ETag did not change"
+	expect 'a role with a space' '200 {"name":"stage left",*' \
+		POST "/v2/templates/$id/roles/stage%20left" -d '{}'
+	expect 'a role like a file' '200 {"name":"stage.inc",*' \
+		POST "/v2/templates/$id/roles/stage.inc" -d '{}'
+	expect 'an encoded slash' '400 {"code":400,*' GET "/v2/templates/$id/roles/a%2Fb"
+	expect 'an encoded question mark' '404 *role*' GET "/v2/templates/$id/roles/a%3Fb"
+	expect 'a control character' '404 *role*' GET "/v2/templates/$id/roles/a%01b"
+	expect 'dots' '404 *role*' GET "/v2/templates/$id/roles/..."
+	expect 'two slashes' '404 {"code":404,*' GET "/v2//templates"
+	expect 'a query' '200 {"limit":100,*"name":"made"*' GET '/v2/templates?limit=100&name=made'
+	expect 'an error with details' '400 *"details":*/roles/host/priority*' \
+		POST /v2/templates -d '{"roles":{"host":{"priority":9}}}'
+	expect 'a body in pieces' '200 {"id":*' POST /v2/templates -H 'Transfer-Encoding: chunked' \
+		-d '{"name":"pieces"}'
+	body_of 262144 >large
+	expect 'a large body' '200 *' POST /v2/templates --data-binary @large
+	[ "$(header X-Unknown-Fields)" = /x ] || fail "$front_end: X-Unknown-Fields is lost"
+	body_of 262145 >large
+	expect 'a body that is too large' '413 *' POST /v2/templates --data-binary @large
+	expect 'a body too large in pieces' '413 *' POST /v2/templates --data-binary @large \
+		-H 'Transfer-Encoding: chunked'
+	expect 'deleting it' '204 ' DELETE "/v2/templates/$id"
+	expect 'deleting it again' '404 {"code":404,*' DELETE "/v2/templates/$id"
+	token=wrong expect 'a wrong token' '401 {"code":401,*' GET /v2/templates
+	case $(header WWW-Authenticate) in
+	Bearer*) ;;
+	*) fail "$front_end: WWW-Authenticate is lost" ;;
+	esac
+	case $front_end in
+	shared*) expect 'the metrics' '404 *' GET /metrics ;;
+	*) expect 'the metrics' '200 *anteroom*' GET /metrics ;;
+	esac
+	expect "the metrics from elsewhere" '40[34] *' GET /metrics --interface 127.0.0.2
+	expect 'joining' '404 {"code":404,*' POST /v2/token -d '{"code":"abc-defg-hij"}'
+	[ "$(header Access-Control-Allow-Origin)" = '*' ] || fail "$front_end: no CORS"
+}
+
+# ---- nginx ----
+
+if have nginx && have spawn-fcgi; then
+	start_responder nginx
+	start_nginx nginx
+	check 'nginx with spawn-fcgi'
+
+	# The same site with the lines for TLS that it holds as comments.
+	if have openssl; then
+		openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 \
+			-subj /CN=localhost -addext subjectAltName=IP:127.0.0.1 \
+			-keyout key.pem -out certificate.pem 2>openssl.log || fail 'openssl'
+		end QUIT nginx-nginx/nginx.pid
+		start_nginx nginx "/^[[:space:]]*listen @LISTEN@;/d
+			s|#listen 443|listen @LISTEN@|
+			s|#ssl_|ssl_|
+			s|/etc/ssl/certs/anteroom.pem|$scratch/certificate.pem|
+			s|/etc/ssl/private/anteroom.key|$scratch/key.pem|"
+		base=https://127.0.0.1:$port
+		CURL_CA_BUNDLE=$scratch/certificate.pem
+		export CURL_CA_BUNDLE
+		check 'nginx with TLS and HTTP/2'
+		unset CURL_CA_BUNDLE
+		[ "$(curl -sS --http2 --cacert certificate.pem -o /dev/null -w '%{http_version}' \
+			"$base/v2/templates")" = 2 ] || fail 'no HTTP/2'
+		curl -sS --tls-max 1.1 --cacert certificate.pem "$base/" >/dev/null 2>&1 &&
+			fail 'TLS 1.1 is spoken'
+	fi
+	end_all
+fi
+
+# ---- lighttpd, which starts the program itself ----
+
+try_lighttpd()
+{
+	{
+		# As in Debian's own file, what the site has to undo.
+		cat <<'END'
+server.modules = ( "mod_access" )
+url.access-deny = ( "~", ".inc" )
+server.http-parseopts = (
+	"url-normalize-unreserved" => "enable",
+	"url-normalize-required" => "enable",
+	"url-ctrls-reject" => "enable",
+	"url-path-2f-decode" => "enable",
+	"url-path-dotseg-remove" => "enable"
+)
+END
+		printf 'server.document-root = "%s"\nserver.bind = "127.0.0.1"\nserver.port = %s\n' \
+			"$scratch/empty" "$port"
+		printf 'server.pid-file = "%s"\nserver.errorlog = "%s"\n' \
+			"$scratch/lighttpd.pid" "$scratch/lighttpd.log"
+		printf 'accesslog.filename = "%s"\nserver.upload-dirs = ( "%s" )\n' \
+			"$scratch/lighttpd-access.log" "$scratch"
+		sed -e "s|/usr/bin/anteroom|$program|; s|/var/lib/anteroom|$scratch/lighttpd|" \
+			-e "s|/run/lighttpd|$scratch|" "$source/packaging/examples/lighttpd.conf"
+	} >lighttpd.conf
+	lighttpd -f lighttpd.conf
+}
+
+mkdir empty || exit 1
+if have lighttpd; then
+	make_account lighttpd
+	start_on_port try_lighttpd
+	note "$scratch/lighttpd.pid" TERM
+	check lighttpd
+	grep -q /v2 lighttpd-access.log && fail 'lighttpd logs paths'
+	end_all
+fi
+
+# ---- Apache ----
+
+# The server's own part, as ordinary user; the site follows.
+apache_own_part()
+{
+	printf 'ServerRoot "%s"\nPidFile apache.pid\nErrorLog apache.log\nMutex file:%s\n' \
+		"$scratch" "$scratch"
+	printf 'Listen 127.0.0.1:%s\nServerName localhost\nDocumentRoot "%s"\n' \
+		"$port" "$scratch/empty"
+	printf 'DefaultRuntimeDir "%s"\nStartServers 1\nMinSpareThreads 1\nThreadsPerChild 8\n' \
+		"$scratch"
+	printf 'MaxRequestWorkers 16\nServerLimit 2\n'
+	for module in mpm_event authz_core authz_host headers reqtimeout "$@"; do
+		printf 'LoadModule %s_module %s/mod_%s.so\n' "$module" "$modules" "$module"
+	done
+}
+
+try_proxy_fcgi()
+{
+	{
+		apache_own_part proxy proxy_fcgi
+		printf 'Define APACHE_LOG_DIR "%s"\n' "$scratch"
+		sed -e "s|\\*:80|127.0.0.1:$port|; s|/run/anteroom/anteroom.sock|$scratch/apache.sock|" \
+			"$source/packaging/examples/apache.conf"
+	} >apache.conf
+	apache2 -f "$scratch/apache.conf" -k start
+}
+
+if have apache2 && have spawn-fcgi && [ -e $modules/mod_proxy_fcgi.so ]; then
+	start_responder apache
+	start_on_port try_proxy_fcgi
+	note "$scratch/apache.pid" TERM
+	check 'Apache with mod_proxy_fcgi'
+	body_of 262145 >large
+	expect 'an error of its own' '413 {"code":413,*' POST /v2/templates --data-binary @large
+	case $(header Content-Type) in
+	application/json*) ;;
+	*) fail "Apache's own errors are $(header Content-Type)" ;;
+	esac
+	grep -q /v2 anteroom.log && fail 'Apache logs paths'
+	end_all
+fi
+
+# ---- shared hosting: all in a home directory, .htaccess, and what the host has to set ----
+
+try_fcgid()
+{
+	{
+		apache_own_part mime rewrite fcgid
+		cat <<END
+FcgidIPCDir "$scratch/fcgid"
+FcgidProcessTableFile "$scratch/fcgid/table"
+FcgidInitialEnv HOME "$scratch/home"
+FcgidMaxProcessesPerClass $1
+FcgidMaxRequestLen 1048576
+FcgidSpawnScoreUpLimit 100
+TypesConfig /dev/null
+<Directory "$scratch/home/public_html">
+	AllowOverride All
+	Require all granted
+</Directory>
+<VirtualHost 127.0.0.1:$port>
+	DocumentRoot "$scratch/home/public_html"
+	AllowEncodedSlashes NoDecode
+	MergeSlashes Off
+</VirtualHost>
+END
+	} >apache.conf
+	apache2 -f "$scratch/apache.conf" -k start
+}
+
+if have apache2 && [ -e $modules/mod_fcgid.so ]; then
+	mkdir -p home/bin home/public_html fcgid || exit 1
+	cp "$program" home/bin/anteroom &&
+		cp "$source/packaging/examples/shared-hosting/anteroom.fcgi" home/public_html &&
+		cp "$source/packaging/examples/shared-hosting/htaccess" home/public_html/.htaccess &&
+		chmod 755 home/public_html/anteroom.fcgi || exit 1
+	make_account home/anteroom
+	start_on_port try_fcgid 1
+	note "$scratch/apache.pid" TERM
+	check 'shared hosting with mod_fcgid'
+	end_all
+
+	# Where the host allows more processes, further ones end and say why; the first goes on.
+	start_on_port try_fcgid 4
+	note "$scratch/apache.pid" TERM
+	expect 'the first' '200 *' GET /v2/templates
+	printf 'header = "Authorization: Bearer %s"\n' "$token" |
+		curl --config - -sS --max-time 20 --parallel --parallel-immediate -o many \
+			"$base/v2/templates?[1-40]" >/dev/null 2>&1
+	grep -q 'anteroom serve: .*pid [0-9]' apache.log || fail 'no second process, or no reason'
+	expect 'the first, again' '200 *' GET /v2/templates
+	end_all
+fi
+
+[ -z "$missing" ] || exit 77

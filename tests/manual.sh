@@ -1,0 +1,204 @@
+#!/bin/sh
+# The manual pages: the formatters have nothing to say about them, each option of the program is in
+# them, and what stands in their examples is run as printed and prints what the page says.
+#
+# A display (.Bd) behind the comment `run` is run, with all others of its page in one shell; with a
+# word behind it only where that command exists. One behind the comment `prints` is what the displays
+# since the last one print, where "..." is any text.
+set -u
+test=tests/manual.sh
+. "${SOURCE_DIR:-$(dirname "$0")/..}/tests/servers.sh"
+become_ordinary
+make_scratch
+pages=$source/packaging/man
+left_out=
+
+# ---- form ----
+
+# Makes the page as people read it, in NAME.text.
+format()
+{
+	page=$1
+	name=$(basename "$page")
+	if have mandoc; then
+		mandoc -Tascii "$page" | col -bx >"$name.text"
+		# Whether other pages are installed is not this page's fault.
+		mandoc -Tlint -W style "$page" 2>&1 | grep -vE 'lacks .* entry|manual not found' >"$name.lint"
+		[ ! -s "$name.lint" ] || fail "mandoc: $(cat "$name.lint")"
+	fi
+	if have groff && have man; then
+		LC_ALL=C.UTF-8 MANWIDTH=80 man --warnings -l "$page" 2>"$name.lint" |
+			col -bx >"$name.groff"
+		[ ! -s "$name.lint" ] || fail "man: $(cat "$name.lint")"
+		[ -s "$name.text" ] || cp "$name.groff" "$name.text"
+	fi
+	[ -s "$name.text" ] || { say 'needs mandoc or groff' && exit 77; }
+}
+
+# ---- what stands in the examples ----
+
+# Makes of a page NAME.script, which runs its examples and writes what each prints into NAME.N, and
+# NAME.N.expected beside it.
+extract()
+{
+	name=$(basename "$1")
+	awk -v name="$name" -v q="'" '
+	function plain(line)
+	{
+		sub(/^\\&/, "", line)
+		gsub(/\\\(aq/, q, line)
+		gsub(/\\\(ti/, "~", line)
+		gsub(/\\\(ha/, "^", line)
+		gsub(/\\\(ga/, "`", line)
+		gsub(/\\-/, "-", line)
+		gsub(/\\e/, "\\", line)
+		return line
+	}
+	/^\.\\" run/    { kind = "run"; needs = $3 }
+	/^\.\\" prints/ { kind = "prints" }
+	/^\.Bd/ && kind == "run" {
+		if (needs != "")
+			print "if command -v " needs " >/dev/null; then" >(name ".script")
+		print "{" >(name ".script")
+	}
+	/^\.Ed/ && kind == "run" {
+		print "} >>" name "." n + 0 >(name ".script")
+		if (needs != "")
+			print "fi" >(name ".script")
+	}
+	/^\.Ed/ && kind == "prints" { n++ }
+	/^\.Ed/ { kind = ""; inside = 0 }
+	inside {
+		print plain($0) >(name (kind == "run" ? ".script" : "." n + 0 ".expected"))
+		print plain($0) >(name ".literal")
+	}
+	/^\.Bd/ { inside = kind != "" }
+	' "$1"
+}
+
+# Each line of an example must come out of the formatter as it is run.
+check_printed()
+{
+	sed 's/^[[:space:]]*//' "$1.text" >"$1.lines"
+	sed 's/^[[:space:]]*//' "$1.literal" | tr '\t' ' ' | while read -r line; do
+		tr '\t' ' ' <"$1.lines" | grep -qxF -- "$line" || say "$line"
+	done >"$1.missing"
+	[ ! -s "$1.missing" ] || fail "$1: not printed as it is run: $(cat "$1.missing")"
+}
+
+# matches TEXT EXPECTED: line by line; blanks count once, "..." is anything.
+matches()
+{
+	awk '
+	function pattern(line)
+	{
+		gsub(/[[:space:]]+/, " ", line)
+		gsub(/[][\\.^$*+?(){}|\/]/, "\\\\&", line)
+		gsub(/\\\.\\\.\\\./, ".*", line)
+		return "^" line "$"
+	}
+	FNR == NR { wanted[++n] = pattern($0); next }
+	{ gsub(/[[:space:]]+/, " "); if ($0 !~ wanted[++i]) bad = 1 }
+	END { exit bad || i != n }
+	' "$2" "$1"
+}
+
+# A new HOME for examples, with a service that runs on its directory anteroom.
+serve_at_home()
+{
+	new_home
+	"$program" serve --data home/anteroom --listen home/anteroom.sock 2>serve.log &
+	echo $! >serve.pid
+	note "$scratch/serve.pid" TERM
+	tries=0
+	until [ -S home/anteroom.sock ] && "$program" stat home/anteroom >/dev/null 2>&1; do
+		tries=$((tries + 1))
+		[ $tries -lt 300 ] || fail 'serve does not start'
+		sleep 0.1
+	done
+}
+
+new_home()
+{
+	end_all
+	rm -rf home && mkdir home || exit 1
+}
+
+# Runs the examples of a page with the program under its own name.
+run_examples()
+{
+	name=$(basename "$1")
+	extract "$1"
+	[ -s "$name.script" ] || return 0
+	check_printed "$name"
+	mkdir "bin.$name" && ln -s "$program" "bin.$name/anteroom" || exit 1
+	(
+		HOME=$scratch/home
+		PATH=$scratch/bin.$name:$PATH
+		BASE=${base-}
+		TOKEN=${token-}
+		export HOME PATH BASE TOKEN
+		exec timeout 120 sh -eu "$name.script" 2>"$name.log"
+	) || fail "$name: an example failed"
+	end TERM home/anteroom.pid
+	for expected in "$name".*.expected; do
+		[ -e "$expected" ] || continue
+		matches "${expected%.expected}" "$expected" || fail "$name says
+
+$(cat "$expected")
+
+but it is
+
+$(cat "${expected%.expected}")"
+	done
+}
+
+# ---- what the program says of itself ----
+
+# Each long option in the help of a command is in a page, and the page has no other.
+check_options()
+{
+	page=$1
+	shift
+	"$program" "$@" --help | sed -n 's/^ *--\([a-z-]*\).*/\1/p' | grep -vE '^(help|version)$' |
+		sort >options.help
+	while read -r option; do
+		sed 's/\\-/-/g' "$page" | grep -qE "^\.(It |Op )?Fl -$option( |\$)" ||
+			fail "$(basename "$page") does not know $* --$option"
+	done <options.help
+}
+
+check_commands()
+{
+	"$program" --help | sed -n 's/^  anteroom \([a-z]*\( [a-z][a-z]*\)\{0,1\}\) .*/\1/p' \
+		>commands.help
+	while read -r command; do
+		grep -q "^\.Cm $command\( \|\$\)" "$pages/anteroom.1" ||
+			fail "anteroom.1 does not know $command"
+		# shellcheck disable=SC2086
+		[ "$command" = serve ] || check_options "$pages/anteroom.1" $command
+	done <commands.help
+	check_options "$pages/anteroom-serve.8" serve
+}
+
+for page in "$pages"/*.[178]; do
+	format "$page"
+done
+check_commands
+serve_at_home
+run_examples "$pages/anteroom.1"
+new_home
+if have spawn-fcgi; then
+	run_examples "$pages/anteroom-serve.8"
+else
+	left_out="$left_out spawn-fcgi"
+fi
+if have nginx && have spawn-fcgi && have jq; then
+	new_home
+	start_responder nginx
+	start_nginx nginx
+	run_examples "$pages/anteroom-api.7"
+else
+	left_out="$left_out anteroom-api.7 (needs nginx, spawn-fcgi and jq)"
+fi
+[ -z "$left_out" ] || { say "left out:$left_out" && exit 77; }

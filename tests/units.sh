@@ -1,0 +1,45 @@
+#!/bin/sh
+# The units for systemd: they are understood, and the service is as closed as promised (an exposure of
+# at most 3.0). Nothing is started: systemd-analyze reads files.
+set -u
+test=tests/units.sh
+source=$(cd "${SOURCE_DIR:-$(dirname "$0")/..}" && pwd) || exit 1
+command -v systemd-analyze >/dev/null || {
+	echo 'needs systemd-analyze'
+	exit 77
+}
+scratch=$(mktemp -d) || exit 1
+trap 'rm -rf "$scratch"' EXIT
+trap 'exit 1' INT TERM HUP
+
+fail()
+{
+	echo "$test: $*" >&2
+	exit 1
+}
+
+# A program that the unit names has to be there for it to be verified.
+mkdir "$scratch/bin" && ln -s "$(command -v env)" "$scratch/bin/anteroom" &&
+	cp "$source/packaging/systemd/anteroom.socket" "$scratch" &&
+	sed "s|@bindir@|$scratch/bin|" "$source/packaging/systemd/anteroom.service.in" \
+		>"$scratch/anteroom.service" || exit 1
+cd "$scratch" || exit 1
+
+complaints=$(systemd-analyze verify --man=no --recursive-errors=no ./anteroom.service \
+	./anteroom.socket 2>&1) || fail "$complaints"
+[ -z "$complaints" ] || fail "$complaints"
+exposure=$(systemd-analyze security --offline=true --threshold=30 ./anteroom.service 2>&1) ||
+	fail "$exposure"
+echo "$exposure" | tail -n 1
+systemd-analyze security --offline=true --threshold=1 ./anteroom.service >/dev/null 2>&1 &&
+	fail 'any exposure is accepted'
+
+if command -v systemd-sysusers >/dev/null; then
+	{
+		mkdir -p root/etc
+		systemd-sysusers --root="$scratch/root" \
+			--replace=/usr/lib/sysusers.d/anteroom.conf \
+			"$source/packaging/systemd/sysusers.d/anteroom.conf"
+	} >sysusers.log 2>&1 || fail "sysusers: $(cat sysusers.log)"
+	grep -q '^anteroom:.*:/var/lib/anteroom:' root/etc/passwd || fail 'no user anteroom'
+fi
