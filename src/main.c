@@ -11,6 +11,7 @@
 
 #include "edge/command.h"
 #include "edge/options.h"
+#include "edge/process.h"
 
 /* clang-format off */
 static const struct command commands[] = {
@@ -118,7 +119,7 @@ static bool standard_descriptors_are_open(void)
 
 int main(int argc, char **argv)
 {
-	if (!standard_descriptors_are_open())
+	if (!standard_descriptors_are_open() || !process_forbid_core())
 		return EXIT_FAILURE;
 	for (size_t i = 0; i < COMMANDS; i++) {
 		int words = words_of(&commands[i], argc, argv);

@@ -26,9 +26,9 @@ percentiles()
 measure()
 {
 	curl --config authorized -sS --max-time 60 -o /dev/null \
-		-w '%{http_code} %{time_starttransfer}\n' "$base/v2/templates/$id?[1-4000]" >times 2>&1
-	grep -v '^200 ' times | head -n 3 | grep . && fail 'the good client was not served'
-	awk '{ print int($2 * 1000000) }' times | percentiles
+		-w '%{http_code} %{time_starttransfer}\n' "$base/v2/templates/$id?[1-4000]" >durations 2>&1
+	grep -v '^200 ' durations | head -n 3 | grep . && fail 'the good client was not served'
+	awk '{ print int($2 * 1000000) }' durations | percentiles
 }
 
 # 50 connections at once, again and again until the end.

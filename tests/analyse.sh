@@ -39,7 +39,7 @@ analyse_with_cppcheck()
 #   no-int-to-ptr                  a const that an interface of C lacks
 #   UnixAPI                        calloc of nothing
 #   NonNullParam, CallAndMessage   it does not know that a slice with a size has bytes, nor that
-#                                  fault_set is false; UBSan and valgrind know
+#                                  fault_set is false; UBSan looks at the first
 tidy_checks='-*,bugprone-*,cert-*,clang-analyzer-*,performance-*,misc-redundant-expression,
 	misc-misplaced-const,-bugprone-easily-swappable-parameters,-bugprone-branch-clone,
 	-bugprone-narrowing-conversions,-bugprone-reserved-identifier,-bugprone-macro-parentheses,

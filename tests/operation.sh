@@ -95,21 +95,48 @@ grep -qE ' /(healthz|readyz|metrics) 200 ' nginx-operation/access.log && fail 's
 end_all
 
 # One line a request with --access-log.
-rm -f operation.sock
-"$program" serve --data "$scratch/operation" --listen operation.sock --access-log 2>operation.log &
-echo $! >operation.responder
-note "$scratch/operation.responder" TERM
-until [ -S operation.sock ]; do
-	kill -0 $! || fail 'it ended'
+rm -f operation.sock operation/store/lock
+traced=
+if have strace && strace -f -o /dev/null true 2>/dev/null; then
+	traced='strace -f -qq -o trace -e trace=open,openat,creat,execve,connect'
+fi
+# shellcheck disable=SC2086
+ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0 $traced "$program" serve --data "$scratch/operation" --listen operation.sock --access-log \
+	2>operation.log &
+tries=0
+until responder=$(cat operation/store/lock 2>/dev/null) && [ -S operation.sock ]; do
+	tries=$((tries + 1))
+	[ $tries -lt 200 ] || fail 'it does not start'
 	sleep 0.05
 done
+echo "$responder" >operation.responder
+note "$scratch/operation.responder" TERM
 start_nginx operation
+expect 200 /healthz
+: >>trace
+seen=$(wc -l <trace)
 expect 404 /v2/templates/000000000000000000000000 -H 'X-Request-Id: watched.2'
 expect 404 /v2/room-codes/code/abc-defg-hij
+expect 404 /v2/token -d '{"code":"abc-defg-hij"}'
+roles=$(i=0; while [ $i -lt 100 ]; do printf '%s"r%s":{}' "${comma-}" $i && comma=, && i=$((i + 1)); done)
+printf '{"roles":{%s}}' "$roles" >many
+# So much that an overlay becomes a file.
+made=$(printf 'header = "Authorization: Bearer %s"\n' "$token" |
+	curl --config - -sS --max-time 60 -o /dev/null -w '%{http_code}\n' --data-binary @many \
+		"$base/v2/templates?[1-100]" | grep -c '^200$')
+[ "$made" = 100 ] || fail "$made of 100 large templates were made"
 end_all
 wait
 grep -qE '^info request method=GET path=/v2/templates/0{24} status=404 .*request_id=watched\.2 account=' \
 	operation.log || fail "the access log: $(cat operation.log)"
 grep -q 'abc-defg' operation.log && fail 'a room code is in the log'
+# Of a process that gives up being looked at, a tracer without rights reads no names; one that is built
+# with AddressSanitizer does not give it up.
+if [ -n "$traced" ] && grep -q '"' trace; then
+	tail -n +$((seen + 1)) trace | grep -E '(open|openat|creat|execve|connect)\(' >opened
+	grep -q '/store/stack-' opened || fail 'no overlay became a file'
+	grep -vF "\"$scratch/operation/" opened && fail 'it opens what is outside its data directory'
+	say 'After the start nothing outside the data directory was opened.'
+fi
 have promtool || { say 'promtool is not installed: the page was not parsed' && exit 77; }
 exit 0

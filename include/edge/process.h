@@ -22,6 +22,10 @@ bool process_find_group(const char *name, gid_t *group, struct fault *fault);
 /* Becomes that user for good, with no groups but its own, and sees that root cannot come back. */
 bool process_become(const struct identity *identity, struct fault *fault);
 
+/* No core: the process holds secrets. For main, whatever the command; process_harden does it, too, since
+ * another user's rights undo it. */
+bool process_forbid_core(void);
+
 /* umask, as many open files as are allowed, no new privileges, no core. After process_become, which
  * undoes some of it. */
 bool process_harden(struct fault *fault);

@@ -78,6 +78,7 @@ static bool write_change(struct change *change, struct account *changed, struct 
 						roster_text(arena, accounts, count), fault);
 
 	arena_close(arena);
+	explicit_bzero(accounts, count * sizeof *accounts);
 	free(accounts);
 	if (is_written && changed != NULL)
 		*changed = change->account;
@@ -102,6 +103,7 @@ static struct secret new_secret(const struct clock *clock, int64_t now)
 	struct slice text = text_base64url(arena, (struct slice){ bytes, sizeof bytes });
 
 	memcpy(secret.text, text.data, SECRET_TEXT_SIZE);
+	explicit_bzero(bytes, sizeof bytes);
 	arena_close(arena);
 	return secret;
 }

@@ -115,6 +115,8 @@ bool accounts_file_read(const char *path, struct roster **roster, struct opened_
 		close(opened->file);
 		opened->file = -1;
 	}
+	if (bytes != NULL)
+		explicit_bzero(bytes, (size_t)opened->mark.size);
 	free(bytes);
 	return *roster != NULL;
 }

@@ -181,6 +181,8 @@ static bool read_secret(const json_t *object, struct secret *secret)
 			return false;
 	memcpy(secret->text, text.data, text.size);
 	secret->text[text.size] = '\0';
+	/* The JSON is ours, is read once, and would leave the secret in memory that is given back. */
+	explicit_bzero((char *)(uintptr_t)text.data, text.size);
 	return read_time(object, &secret->created_at);
 }
 

@@ -38,9 +38,11 @@ static void free_context(void *context)
 	EVP_MAC_CTX_free(context);
 }
 
+/* libcrypto would read its configuration now, in the middle of a request; we want nothing of it. */
 static void make_context_key(void)
 {
-	if (pthread_key_create(&context_key, free_context) != 0)
+	if (OPENSSL_init_crypto(OPENSSL_INIT_NO_LOAD_CONFIG, NULL) != 1 ||
+	    pthread_key_create(&context_key, free_context) != 0)
 		abort();
 }
 

@@ -303,12 +303,32 @@ static void complain(const struct loading *loading, const struct fault *fault)
 		fprintf(stderr, "  %s\n", json_string_value(json_array_get(fault->details, i)));
 }
 
+/* What failed came after the accounts file was replaced. */
+static bool is_visible(const struct loading *loading, const struct fault *why)
+{
+	const struct transfer_input *input = &loading->input;
+	struct fault unused = FAULT_INITIAL;
+	struct roster *roster = NULL;
+	bool is_there = input->has_ended && input->counts.accounts > 0 &&
+			why->kind != FAULT_CONFLICT &&
+			accounts_list(loading->directory, &roster, &unused) &&
+			roster_by_id(roster, &input->accounts[0].id) != NULL;
+
+	roster_close(roster);
+	return is_there;
+}
+
 static void give_up(struct loading *loading, const struct fault *why)
 {
 	struct fault fault = FAULT_INITIAL;
 
 	progress_end(&loading->progress);
 	complain(loading, why);
+	if (is_visible(loading, why)) {
+		command_complain(loading->command,
+				 "everything was loaded, but may be gone after a power cut");
+		return;
+	}
 	if (loading->transaction != NULL)
 		store_abandon(loading->transaction);
 	loading->transaction = NULL;

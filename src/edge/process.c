@@ -72,14 +72,18 @@ static bool raise_open_files(void)
 	return setrlimit(RLIMIT_NOFILE, &limit) == 0;
 }
 
+bool process_forbid_core(void)
+{
+	return prctl(PR_SET_DUMPABLE, MAY_BE_DUMPED, 0, 0, 0) == 0;
+}
+
 bool process_harden(struct fault *fault)
 {
 	umask(077);
 	if (!raise_open_files())
 		return fault_cause(fault, FAULT_UNAVAILABLE, errno,
 				   "the limit of open files cannot be raised");
-	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
-	    prctl(PR_SET_DUMPABLE, MAY_BE_DUMPED, 0, 0, 0) != 0)
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || !process_forbid_core())
 		return fault_cause(fault, FAULT_UNAVAILABLE, errno,
 				   "the process cannot be hardened");
 	return true;

@@ -28,23 +28,28 @@ static void print_names(const struct level *level, struct buffer *names)
 	buffer_append_text(names, level->name);
 }
 
-static void require(bool condition, const struct level *level, const char *sentence)
+static _Noreturn void refuse(const struct level *level, const char *sentence)
 {
 	struct buffer names = BUFFER_INITIAL(level->arena);
 
-	if (condition)
-		return;
 	print_names(level, &names);
 	buffer_append_byte(&names, '\0');
 	log_event(LOG_LEVEL_ERROR, "bad_table", "row", names.data, "reason", sentence, NULL);
 	abort();
 }
 
+static void require(bool condition, const struct level *level, const char *sentence)
+{
+	if (!condition)
+		refuse(level, sentence);
+}
+
 static void verify_shape(const struct shape *shape, const struct level *up);
 
 static void verify_text(const struct text_rule *rule, const struct level *level)
 {
-	require(rule != NULL, level, "has no text rule");
+	if (rule == NULL)
+		refuse(level, "has no text rule");
 	require(rule->sentence != NULL, level, "its text rule has no sentence");
 	require(rule->shortest <= rule->longest, level, "its text rule lets nothing through");
 }
@@ -114,7 +119,8 @@ static void verify_row(const struct field *row, const struct level *level)
 		verify_row(row->item, level);
 		break;
 	case KIND_LIST:
-		require(row->item != NULL, level, "has no row for its items");
+		if (row->item == NULL)
+			refuse(level, "has no row for its items");
 		require((row->flags & FIELD_UNIQUE) == 0 || row->item->kind == KIND_TEXT ||
 				row->item->kind == KIND_CHOICE,
 			level, "only texts can be told to differ");

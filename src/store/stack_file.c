@@ -81,10 +81,17 @@ static void handle_put(struct stack_file *file, struct gdbm_file_info *handle)
 
 /* Opening and closing. */
 
+/* sysconf(3) would open a file of the system's. */
+static size_t processors(void)
+{
+	cpu_set_t usable;
+
+	return sched_getaffinity(0, sizeof usable, &usable) == 0 ? (size_t)CPU_COUNT(&usable) : 1;
+}
+
 static struct stack_file *file_make(const struct stack_place *place, const struct stack_info *info)
 {
-	long processors = sysconf(_SC_NPROCESSORS_ONLN);
-	size_t n = processors < 1 ? 2 : (size_t)processors + 1, i;
+	size_t n = processors() + 1, i;
 	struct stack_file *file;
 
 	if (n > HANDLES_MOST)

@@ -1,0 +1,210 @@
+/* The replay of a journal. The input is one or two segments; the first byte says whether their checksums
+ * are made right first, so that what lies behind them is reached. Nothing that is visited may be out of
+ * order or larger than the store's bounds, and what is said to be damaged lies in a segment.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "store/journal.h"
+#include "store/journal_format.h"
+
+#define SEGMENTS 2
+#define FIRST_FILE 3
+#define SIZE_MOST ((size_t)1 << 20)
+
+int LLVMFuzzerTestOneInput(const char *data, size_t size);
+
+struct segment_bytes {
+	char *bytes;
+	size_t size;
+	char name[SEGMENT_NAME_SIZE];
+};
+
+/* A directory with segments in it, in memory, that can only be read. */
+struct memory_files {
+	struct file_system files;
+	struct segment_bytes segments[SEGMENTS];
+	size_t n;
+};
+
+struct visited {
+	uint64_t base;
+	uint64_t last;
+};
+
+static const struct memory_files *memory_of(const struct file_system *files)
+{
+	return (const struct memory_files *)(const void *)files;
+}
+
+static int memory_open(const struct file_system *files, const char *path, int flags, mode_t mode)
+{
+	const struct memory_files *memory = memory_of(files);
+	const char *name = strrchr(path, '/');
+
+	(void)flags;
+	(void)mode;
+	for (size_t i = 0; name != NULL && i < memory->n; i++)
+		if (strcmp(memory->segments[i].name, name + 1) == 0)
+			return FIRST_FILE + (int)i;
+	errno = ENOENT;
+	return -1;
+}
+
+static int memory_close(const struct file_system *files, int file)
+{
+	(void)files;
+	(void)file;
+	return 0;
+}
+
+static ssize_t memory_pread(const struct file_system *files, int file, void *bytes, size_t size,
+			    off_t offset)
+{
+	const struct segment_bytes *segment = &memory_of(files)->segments[file - FIRST_FILE];
+	size_t at = (size_t)offset;
+
+	if (at > segment->size)
+		return 0;
+	if (size > segment->size - at)
+		size = segment->size - at;
+	if (size > 0)
+		memcpy(bytes, segment->bytes + at, size);
+	return (ssize_t)size;
+}
+
+static int memory_size(const struct file_system *files, int file, off_t *size)
+{
+	*size = (off_t)memory_of(files)->segments[file - FIRST_FILE].size;
+	return 0;
+}
+
+static int memory_list(const struct file_system *files, const char *path,
+		       bool (*visit)(void *context, const char *name), void *context)
+{
+	const struct memory_files *memory = memory_of(files);
+
+	(void)path;
+	for (size_t i = 0; i < memory->n; i++)
+		if (!visit(context, memory->segments[i].name))
+			break;
+	return 0;
+}
+
+/* ---- the input ---- */
+
+static void mend_records(char *bytes, size_t size)
+{
+	size_t at = 0;
+
+	while (size - at >= RECORD_HEAD) {
+		size_t record = decode_32(bytes + at);
+
+		if (record < RECORD_HEAD || record > size - at)
+			return;
+		encode_32(bytes + at + 4, record_checksum(bytes + at, record));
+		at += record_padded(record);
+		if (at > size)
+			return;
+	}
+}
+
+static void mend(const struct journal_options *options, struct segment_bytes *segment)
+{
+	char *bytes = segment->bytes;
+	size_t at = SEGMENT_HEAD;
+
+	if (segment->size < SEGMENT_HEAD)
+		return;
+	memcpy(bytes, SEGMENT_MAGIC, 8);
+	encode_32(bytes + 8, JOURNAL_VERSION);
+	memcpy(bytes + 16, options->installation.bytes, INSTALLATION_SIZE);
+	encode_32(bytes + 60, checksum(0, bytes, 60));
+	while (segment->size - at >= GROUP_HEAD && decode_32(bytes + at) == GROUP_MAGIC) {
+		size_t left = decode_32(bytes + at + 8);
+
+		encode_32(bytes + at + 4, group_head_checksum(&options->installation, bytes + at));
+		at += GROUP_HEAD;
+		if (left > segment->size - at)
+			left = segment->size - at;
+		mend_records(bytes + at, left);
+		at += left;
+	}
+}
+
+/* A segment bears the number that its head says is the first. */
+static void take_segment(struct memory_files *memory, const char *data, size_t size)
+{
+	struct segment_bytes *segment = &memory->segments[memory->n++];
+	uint64_t first;
+
+	segment->bytes = malloc(size + 1);
+	if (segment->bytes == NULL)
+		abort();
+	memcpy(segment->bytes, data, size);
+	segment->size = size;
+	first = size < SEGMENT_HEAD ? memory->n : decode_64(data + 32);
+	snprintf(segment->name, sizeof segment->name, SEGMENT_NAME, (unsigned long long)first);
+}
+
+static void visit(void *context, uint64_t number, const struct change *change)
+{
+	struct visited *visited = context;
+
+	if (number <= visited->base || number < visited->last ||
+	    change->table >= STORE_TABLE_COUNT || change->key.size > STORE_KEY_MAX)
+		abort();
+	visited->last = number;
+}
+
+static void replay(const struct journal_options *options, uint64_t base)
+{
+	struct visited visited = { .base = base };
+	struct fault fault = FAULT_INITIAL;
+	struct journal_end end;
+
+	if (journal_replay(options, base, visit, &visited, &end, &fault)) {
+		/* What is damaged below `base` is told too, though files have it. */
+		if (end.last < visited.last || end.last < base || end.last == UINT64_MAX ||
+		    (end.is_damaged && end.last > base && end.durable <= end.last))
+			abort();
+	} else if (fault.cause[0] == '\0') {
+		abort();
+	}
+	journal_end_free(&end);
+}
+
+int LLVMFuzzerTestOneInput(const char *data, size_t size)
+{
+	struct memory_files memory = {
+		.files = {
+			.open = memory_open,
+			.close = memory_close,
+			.pread = memory_pread,
+			.size = memory_size,
+			.list = memory_list,
+		},
+	};
+	struct journal_options options = { .files = &memory.files, .directory = "/nowhere" };
+	size_t cut;
+
+	if (size < 4 || size > SIZE_MOST)
+		return 0;
+	memset(options.installation.bytes, 'i', INSTALLATION_SIZE);
+	cut = decode_16(data + 2);
+	if (cut > size - 4)
+		cut = size - 4;
+	take_segment(&memory, data + 4, cut);
+	if (cut < size - 4)
+		take_segment(&memory, data + 4 + cut, size - 4 - cut);
+	for (size_t i = 0; i < memory.n && (data[0] & 1) != 0; i++)
+		mend(&options, &memory.segments[i]);
+	replay(&options, (unsigned char)data[1]);
+	for (size_t i = 0; i < memory.n; i++)
+		free(memory.segments[i].bytes);
+	return 0;
+}

@@ -1,0 +1,299 @@
+/* Requests through the router and the service, over a store in memory. An input is up to eight requests,
+ * divided by the byte 0x00; each is a method (one byte), the address, and behind newlines If-Match,
+ * If-None-Match, Prefer, X-Request-Id and the body. The bytes 0x01 to 0x03 stand for the id of a
+ * template, of a room, and a room code that are there. Every answer is whole and well-formed, and none
+ * is 500.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "call/accounts.h"
+#include "call/metrics.h"
+#include "call/misses.h"
+#include "call/token.h"
+#include "directory.h"
+#include "service/routes.h"
+#include "service/service.h"
+#include "store/store_memory.h"
+
+#define REQUESTS_MOST 8
+#define REQUEST_FIELDS 6 /* of a request, behind the method */
+
+int LLVMFuzzerInitialize(int *argc, char ***argv);
+int LLVMFuzzerTestOneInput(const char *data, size_t size);
+
+static struct accounts *accounts;
+static char *directory;
+static char authorization[1024];
+
+/* ---- time and chance that are the same for each input ---- */
+
+struct counted_clock {
+	struct clock clock;
+	uint64_t seed;
+};
+
+static struct counted_clock counted;
+
+static int64_t counted_now(const struct clock *clock)
+{
+	(void)clock;
+	return clock_now(&clock_system);
+}
+
+static void counted_random(const struct clock *clock, void *bytes, size_t size)
+{
+	unsigned char *place = bytes;
+
+	(void)clock;
+	for (size_t i = 0; i < size; i++)
+		place[i] = (unsigned char)chance(&counted.seed);
+}
+
+static void remove_directory(void)
+{
+	accounts_close(accounts);
+	directory_remove(directory);
+}
+
+int LLVMFuzzerInitialize(int *argc, char ***argv)
+{
+	struct arena *arena = arena_open();
+	struct fault fault = FAULT_INITIAL;
+	struct account account;
+	struct slice token;
+
+	(void)argc;
+	(void)argv;
+	json_object_seed(1);
+	counted.clock = (struct clock){ .now = counted_now, .random = counted_random };
+	directory = directory_make();
+	if (!accounts_add(directory, &clock_system, "fuzz", &account, &fault) ||
+	    !accounts_open(directory, &accounts, &fault))
+		abort();
+	token = token_sign_management(arena, &clock_system, &account, clock_now(&clock_system),
+				      7 * 24 * 3600);
+	snprintf(authorization, sizeof authorization, "Bearer %.*s", (int)token.size, token.data);
+	arena_close(arena);
+	atexit(remove_directory);
+	return 0;
+}
+
+/* ---- the service; anew after some inputs, so that it stays small ---- */
+
+#define INPUTS_MOST 256
+
+struct stand {
+	struct environment environment;
+	struct service *service;
+	char known[3][ID_TEXT_SIZE + 1]; /* template, room, code */
+	char address[16]; /* of the client; another for each input, since it has but few misses */
+};
+
+static void settle(struct stand *stand, struct call *call)
+{
+	uint64_t number = call->answer.number;
+
+	while (number != 0 && store_state(stand->environment.store, number) == STORE_PENDING)
+		(void)store_flush(stand->environment.store);
+	if (number != 0)
+		service_settle(stand->service, call, store_state(stand->environment.store, number));
+}
+
+static struct slice body_of(struct arena *arena, const struct answer *answer)
+{
+	struct buffer body = BUFFER_INITIAL(arena);
+
+	for (size_t i = 0; i < answer->part_count; i++)
+		buffer_append(&body, answer->parts[i]);
+	return buffer_slice(&body);
+}
+
+static json_t *ask(struct stand *stand, struct arena *arena, const char *uri, const char *body)
+{
+	struct call call = {
+		.arena = arena,
+		.request = {
+			.method = METHOD_POST,
+			.uri = slice_of(uri),
+			.body = slice_of(body),
+			.authorization = slice_of(authorization),
+		},
+	};
+	struct slice text;
+
+	service_answer(stand->service, &call);
+	settle(stand, &call);
+	text = body_of(arena, &call.answer);
+	if (call.answer.status != 200)
+		abort();
+	return arena_json(arena, json_loadb(text.data, text.size, 0, NULL));
+}
+
+static void know(char known[ID_TEXT_SIZE + 1], const json_t *value)
+{
+	snprintf(known, ID_TEXT_SIZE + 1, "%s", json_string_value(value));
+}
+
+/* A template with two roles, the default; a room of it, with codes. No other input knows their names. */
+static void furnish(struct stand *stand, unsigned input)
+{
+	struct arena *arena = arena_open();
+	json_t *codes;
+
+	know(stand->known[0], json_object_get(ask(stand, arena, "/v2/templates",
+						  arena_text(arena,
+							     "{\"name\":\"t:%u\",\"default\":true,"
+							     "\"roles\":{\"a\":{},\"b\":{}}}",
+							     input)),
+					      "id"));
+	know(stand->known[1], json_object_get(ask(stand, arena, "/v2/rooms",
+						  arena_text(arena, "{\"name\":\"r:%u\"}", input)),
+					      "id"));
+	codes = ask(stand, arena, arena_text(arena, "/v2/room-codes/room/%s", stand->known[1]), "");
+	know(stand->known[2],
+	     json_object_get(json_array_get(json_object_get(codes, "data"), 0), "code"));
+	arena_close(arena);
+}
+
+static void stand_open(struct stand *stand)
+{
+	stand->environment = (struct environment){
+		.clock = &counted.clock,
+		.store = store_memory_open(),
+		.accounts = accounts,
+		.misses = misses_open(&counted.clock),
+		.metrics = metrics_open(routes),
+		.join_seconds = 3600,
+	};
+	stand->service = service_open(&stand->environment);
+}
+
+static void stand_close(struct stand *stand)
+{
+	if (stand->service == NULL)
+		return;
+	service_close(stand->service);
+	metrics_close(stand->environment.metrics);
+	misses_close(stand->environment.misses);
+	store_close(stand->environment.store);
+}
+
+/* ---- one request ---- */
+
+static struct slice expand(const struct stand *stand, struct arena *arena, struct slice text)
+{
+	struct buffer whole = BUFFER_INITIAL(arena);
+
+	if (text.size == 0)
+		return (struct slice){ "", 0 };
+	for (size_t i = 0; i < text.size; i++) {
+		unsigned char byte = (unsigned char)text.data[i];
+
+		if (byte >= 1 && byte <= 3)
+			buffer_append_text(&whole, stand->known[byte - 1]);
+		else
+			buffer_append_byte(&whole, (char)byte);
+	}
+	return buffer_slice(&whole);
+}
+
+/* A header that is empty was not sent; nginx lets no line end through. */
+static struct slice header_of(struct slice text)
+{
+	if (text.size == 0 || memchr(text.data, '\r', text.size) != NULL)
+		return (struct slice){ NULL, 0 };
+	return text;
+}
+
+static void check_answer(struct arena *arena, const struct call *call)
+{
+	const struct answer *answer = &call->answer;
+	struct slice body = body_of(arena, answer);
+	bool is_json = true;
+
+	if (answer->status < 200 || answer->status == 500 || answer->status > 503)
+		abort();
+	for (size_t i = 0; i < answer->header_count; i++) {
+		struct slice value = answer->headers[i].value;
+
+		if (value.size > 2048 || memchr(value.data, '\r', value.size) != NULL ||
+		    memchr(value.data, '\n', value.size) != NULL)
+			abort();
+		if (strcmp(answer->headers[i].name, "Content-Type") == 0 && value.data[0] == 't')
+			is_json = false;
+	}
+	if (body.size != answer->size)
+		abort();
+	if (body.size > 0 && is_json &&
+	    arena_json(arena, json_loadb(body.data, body.size, JSON_REJECT_DUPLICATES, NULL)) ==
+		    NULL)
+		abort();
+}
+
+static void request(struct stand *stand, struct slice text)
+{
+	struct arena *arena = arena_open();
+	struct call call = { .arena = arena };
+	struct slice fields[REQUEST_FIELDS] = { { 0 } };
+
+	call.request.method = (enum method)((unsigned char)text.data[0] % (METHOD_OTHER + 1));
+	text.data++;
+	text.size--;
+	for (size_t i = 0; i < REQUEST_FIELDS; i++) {
+		const char *end = i + 1 == REQUEST_FIELDS || text.size == 0
+					  ? NULL
+					  : memchr(text.data, '\n', text.size);
+		size_t size = end == NULL ? text.size : (size_t)(end - text.data);
+
+		fields[i] = expand(stand, arena, (struct slice){ text.data, size });
+		if (end != NULL)
+			size++;
+		text.data += size;
+		text.size -= size;
+	}
+	call.request.uri = fields[0];
+	call.request.authorization = slice_of(authorization);
+	call.request.if_match = header_of(fields[1]);
+	call.request.if_none_match = header_of(fields[2]);
+	call.request.prefer = header_of(fields[3]);
+	call.request.request_id = header_of(fields[4]);
+	call.request.body = fields[5];
+	call.request.address = slice_of(stand->address);
+	service_answer(stand->service, &call);
+	settle(stand, &call);
+	check_answer(arena, &call);
+	metrics_count(stand->environment.metrics, &call, 1);
+	arena_close(arena);
+}
+
+int LLVMFuzzerTestOneInput(const char *data, size_t size)
+{
+	static struct stand stand;
+	static unsigned inputs;
+
+	if (size > 65536)
+		return 0;
+	if (inputs++ % INPUTS_MOST == 0) {
+		stand_close(&stand);
+		stand_open(&stand);
+	}
+	counted.seed = inputs;
+	furnish(&stand, inputs);
+	snprintf(stand.address, sizeof stand.address, "10.0.%u.%u", inputs / 256 % 256,
+		 inputs % 256);
+	for (size_t n = 0; n < REQUESTS_MOST && size > 0; n++) {
+		const char *end = memchr(data, '\0', size);
+		size_t length = end == NULL ? size : (size_t)(end - data);
+
+		if (length > 0)
+			request(&stand, (struct slice){ data, length });
+		if (end != NULL)
+			length++;
+		data += length;
+		size -= length;
+	}
+	return 0;
+}
