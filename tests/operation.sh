@@ -129,11 +129,19 @@ end_all
 wait
 grep -qE '^info request method=GET path=/v2/templates/0{24} status=404 .*request_id=watched\.2 account=' \
 	operation.log || fail "the access log: $(cat operation.log)"
-grep -q 'abc-defg' operation.log && fail 'a room code is in the log'
+
+# What is secret: the tokens and the accounts' secrets (of 43 characters), and room codes.
+secret=$(sed -n 's/.*"secret":"\([^"]*\)".*/\1/p' operation/accounts.json)
+[ ${#secret} = 43 ] || fail 'there is no secret to look for'
+for secret in "$token" "$secret" abc-defg-hij; do
+	grep -qF -e "$secret" ./*.log nginx-operation/*.log && fail "a secret is in a log: $secret"
+done
+readable=$(find operation -perm /077)
+[ -z "$readable" ] || fail "others may use $readable"
 # Of a process that gives up being looked at, a tracer without rights reads no names; one that is built
 # with AddressSanitizer does not give it up.
-if [ -n "$traced" ] && grep -q '"' trace; then
-	tail -n +$((seen + 1)) trace | grep -E '(open|openat|creat|execve|connect)\(' >opened
+tail -n +$((seen + 1)) trace | grep -E '(open|openat|creat|execve|connect)\(' >opened
+if grep -q '"' opened; then
 	grep -q '/store/stack-' opened || fail 'no overlay became a file'
 	grep -vF "\"$scratch/operation/" opened && fail 'it opens what is outside its data directory'
 	say 'After the start nothing outside the data directory was opened.'

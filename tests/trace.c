@@ -393,7 +393,8 @@ static void rebuilt_write(struct rebuilt *file, const char *bytes, size_t size, 
 {
 	if (offset + size > file->size)
 		rebuilt_resize(file, offset + size);
-	memcpy(file->bytes + offset, bytes, size);
+	if (size > 0)
+		memcpy(file->bytes + offset, bytes, size);
 }
 
 /* A write that no sync covers: each of its sectors for itself. */
