@@ -48,7 +48,7 @@ struct store_options {
 	/* So long, in milliseconds, another process that owns the directory may take to end. */
 	unsigned wait;
 	/* Bounds, for tests; 0: the default. */
-	size_t overlay_bytes; /* an overlay of this size is frozen; 8 MB */
+	size_t overlay_bytes; /* an overlay of this size is frozen; 12 MB */
 	size_t segment_bytes; /* the largest journal segment; 32 MB */
 	bool is_read_only; /* check, stat, dump: no lock is taken, nothing changed */
 };

@@ -17,7 +17,7 @@
 #endif
 
 /* So many overlays may wait besides the one that is written to. */
-#define FROZEN_MOST 2
+#define FROZEN_MOST 1
 #define RETRY_AFTER_SECONDS 5
 #define RETRY_MILLISECONDS 500
 #define COLLECT_MILLISECONDS 100
@@ -143,7 +143,7 @@ static size_t files_due(const struct view *view, bool is_all_wanted)
 	for (i = 0; i < n; i++) {
 		const struct stack_info *info = stack_file_info(view->files[i]);
 
-		if (i > 0 && 2 * newer >= info->records)
+		if (i > 0 && newer >= info->records)
 			due = i + 1;
 		newer += info->records;
 		bytes += info->bytes;

@@ -19,7 +19,7 @@
 
 #define LOCK_NAME "lock"
 #define LOCK_PAUSE 5000000L /* nanoseconds */
-#define OVERLAY_BYTES ((size_t)8 << 20)
+#define OVERLAY_BYTES ((size_t)12 << 20)
 #define READERS 8
 /* A live directory changes while it is opened for reading: then it is opened again. */
 #define ATTEMPTS 20
