@@ -43,7 +43,8 @@ struct background {
 	size_t frozen; /* overlays that wait */
 	bool freeze_is_stuck; /* the last attempt failed */
 	bool merge_is_stuck;
-	bool merge_is_idle; /* looked, and found nothing due, since the last file came */
+	bool merge_is_idle; /* looked, or is looking, since the last file came */
+	bool merge_is_under_way; /* looks, or merges, right now */
 	bool is_all_wanted; /* one merge of everything */
 
 	/* The merger's: where the slow reader is, and when it goes on. */
@@ -284,6 +285,7 @@ static void *merger_run(void *context)
 		was_idle = background->merge_is_idle && !background->merge_is_stuck;
 		is_all_wanted = background->is_all_wanted && background->frozen == 0;
 		background->merge_is_idle = true;
+		background->merge_is_under_way = true;
 		pthread_mutex_unlock(&background->lock);
 
 		is_merged = !journal_has_failed(store->journal) && (!was_idle || is_all_wanted) &&
@@ -293,6 +295,7 @@ static void *merger_run(void *context)
 			verify_one(background);
 
 		pthread_mutex_lock(&background->lock);
+		background->merge_is_under_way = false;
 		if (is_merged)
 			background->merge_is_idle = false;
 		if (is_all_wanted && !background->merge_is_stuck)
@@ -353,7 +356,8 @@ bool background_can_write(struct background *background)
 
 static bool is_settled(const struct background *background)
 {
-	return background->frozen == 0 && background->merge_is_idle && !background->is_all_wanted;
+	return background->frozen == 0 && background->merge_is_idle &&
+	       !background->merge_is_under_way && !background->is_all_wanted;
 }
 
 bool background_settle(struct background *background, bool is_all_merged)
