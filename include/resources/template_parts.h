@@ -32,7 +32,7 @@ bool template_set_roles(struct call *call, struct template_record *record, json_
  * which no other role has. Another name than before renames it, also in what others subscribe to.
  * The caller has checked that there is room for one more. */
 void template_set_role(struct call *call, struct template_record *record, size_t index,
-		       struct slice name, json_t *document, bool names_sent);
+		       struct slice name, json_t *document);
 
 bool template_remove_role(struct call *call, struct template_record *record, size_t index,
 			  struct fault *fault);

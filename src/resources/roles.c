@@ -72,12 +72,6 @@ static struct slice wanted_name(const struct call *call)
 	return (struct slice){ json_string_value(name), json_string_length(name) };
 }
 
-static bool names_subscriptions(const json_t *body)
-{
-	return json_object_get(json_object_get(body, "subscribeParams"), "subscribeToRoles") !=
-	       NULL;
-}
-
 /* What only the stored template can tell: a name of the path that the call would make, and room for
  * one more. */
 static bool check_new(struct call *call, const struct template_record *record, struct fault *fault)
@@ -110,8 +104,7 @@ static bool save(struct call *call, struct target *target, bool exists, uint64_t
 	bool name_is_taken = is_taken(target, name);
 	const struct template_role *role;
 
-	template_set_role(call, record, target->index, name, document,
-			  names_subscriptions(call->body));
+	template_set_role(call, record, target->index, name, document);
 	record->updated = call->now;
 	record->etag = store_number(call->transaction);
 	if (!template_assemble(call, record, fault) ||

@@ -275,7 +275,7 @@ static void make_room_for_role(struct call *call, struct template_record *record
 }
 
 void template_set_role(struct call *call, struct template_record *record, size_t index,
-		       struct slice name, json_t *document, bool names_sent)
+		       struct slice name, json_t *document)
 {
 	struct template_role *role;
 	struct slice former;
@@ -292,8 +292,9 @@ void template_set_role(struct call *call, struct template_record *record, size_t
 	role->name = arena_copy(call->arena, name);
 	if (!slice_equal(former, name)) {
 		replace_name_in_others(call, record, index, former, &role->name);
-		if (!names_sent)
-			replace_name(subscriptions(document), former, &role->name);
+		/* Also in a list that was sent: a client reads the role, changes its name, and sends
+		 * it back. */
+		replace_name(subscriptions(document), former, &role->name);
 	}
 	fill_subscriptions(document, names_of_roles(call, record));
 	set_role_text(call, role, written(call, &role_shape, document, role->name, false));
