@@ -98,8 +98,15 @@ static enum method method_of(struct slice name)
 	return METHOD_OTHER;
 }
 
-/* One walk over the parameters; the first of a name counts. */
-static void read_parameters(char **parameters, struct request *request, struct slice *length)
+/* nginx passes each line of a header on its own; several lines of Prefer are one list (RFC 7240). */
+static void join_preferences(struct arena *arena, struct slice *preferences, struct slice more)
+{
+	*preferences = slice_of(arena_text(arena, "%s, %s", preferences->data, more.data));
+}
+
+/* One walk over the parameters; the first of a name counts, but for lists. */
+static void read_parameters(struct arena *arena, char **parameters, struct request *request,
+			    struct slice *length)
 {
 	struct slice method = { NULL, 0 };
 	const struct {
@@ -117,11 +124,19 @@ static void read_parameters(char **parameters, struct request *request, struct s
 		{ SLICE("HTTP_X_REQUEST_ID="), &request->request_id },
 	};
 
-	for (; *parameters != NULL; parameters++)
-		for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++)
-			if (wanted[i].value->data == NULL &&
-			    strncmp(*parameters, wanted[i].name.data, wanted[i].name.size) == 0)
-				*wanted[i].value = slice_of(*parameters + wanted[i].name.size);
+	for (; *parameters != NULL; parameters++) {
+		for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++) {
+			struct slice value;
+
+			if (strncmp(*parameters, wanted[i].name.data, wanted[i].name.size) != 0)
+				continue;
+			value = slice_of(*parameters + wanted[i].name.size);
+			if (wanted[i].value->data == NULL)
+				*wanted[i].value = value;
+			else if (wanted[i].value == &request->prefer)
+				join_preferences(arena, &request->prefer, value);
+		}
+	}
 	if (request->uri.data == NULL)
 		request->uri = SLICE("");
 	request->method = method_of(method);
@@ -184,7 +199,7 @@ bool fastcgi_receive(struct exchange *exchange, int connection)
 		return false;
 	}
 	exchange->call = (struct call){ .arena = arena, .started = clock_microseconds() };
-	read_parameters(request->envp, &exchange->call.request, &length);
+	read_parameters(arena, request->envp, &exchange->call.request, &length);
 	/* A connection that ends between two parameters counts as success above. */
 	if (FCGX_GetError(request->in) != 0 || request->role != ROLE_RESPONDER ||
 	    !read_body(request->in, length, &exchange->call)) {
