@@ -14,6 +14,7 @@ extern const struct text_rule some_text;
 extern const struct text_rule id_text;
 /* Times in answers. */
 extern const struct text_rule time_text;
+extern const struct text_rule room_code_text; /* room codes: interface.md section 2.1 */
 
 /* Names: of templates (interface.md section 2.2), of roles and keys of destinations (decisions.md
  * section 4), of rooms (section 6). */

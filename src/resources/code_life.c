@@ -244,24 +244,36 @@ bool codes_add(struct call *call, struct room_codes *codes, uint32_t identity, i
 	return true;
 }
 
+/* The role with the lowest identity above this one, or NULL: identities rise in the order in which
+ * roles were added, the template's own order does not. */
+static const struct template_role *next_added(const struct template_record *owner,
+					      uint32_t identity)
+{
+	const struct template_role *next = NULL;
+
+	for (size_t i = 0; i < owner->role_count; i++) {
+		const struct template_role *role = &owner->roles[i];
+
+		if (role->identity > identity && (next == NULL || role->identity < next->identity))
+			next = role;
+	}
+	return next;
+}
+
 bool codes_are_due(const struct room_codes *codes, const struct template_record *owner)
 {
-	for (size_t i = 0; codes->was_asked && i < owner->role_count; i++) {
-		if (owner->roles[i].identity > codes->last_seen)
-			return true;
-	}
-	return false;
+	return codes->was_asked && next_added(owner, codes->last_seen) != NULL;
 }
 
 bool codes_make_due(struct call *call, struct room_codes *codes,
 		    const struct template_record *owner, struct fault *fault)
 {
-	for (size_t i = 0; codes->was_asked && i < owner->role_count; i++) {
-		const struct template_role *role = &owner->roles[i];
+	const struct template_role *role;
 
-		if (role->identity > codes->last_seen &&
-		    !codes_add(call, codes, role->identity, role->added / 1000, fault))
+	while (codes->was_asked && (role = next_added(owner, codes->last_seen)) != NULL) {
+		if (!codes_add(call, codes, role->identity, role->added / 1000, fault))
 			return false;
+		codes->last_seen = role->identity;
 	}
 	codes->last_seen = owner->last_identity;
 	return true;

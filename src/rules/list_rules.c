@@ -43,7 +43,7 @@ const struct shape room_list_query = {
 
 static const struct field code_list_fields[] = {
 	{ "limit",   LIMIT, DEFAULT(20) },
-	{ "start",   TEXT(any_text), START },
+	{ "start",   TEXT(room_code_text), START },
 	{ "role",    TEXT(any_text), DOC("Codes of this role.") },
 	{ "enabled", BOOLEAN(), DOC("true: enabled codes, false: the others.") },
 };

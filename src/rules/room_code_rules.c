@@ -14,20 +14,13 @@
 	{ "created_at", TEXT(time_text), FLAGS(FIELD_READ_ONLY) }, \
 	{ "updated_at", TEXT(time_text), FLAGS(FIELD_READ_ONLY) }
 
-static const struct text_rule code_text = {
-	.characters = "a-z-",
-	.sentence = "must be a room code",
-	.shortest = 12,
-	.longest = 12,
-};
-
 static const struct text_rule user_id_text = {
 	.sentence = "must be at most 256 characters",
 	.longest = 256,
 };
 
 static const struct field room_code_fields[] = {
-	{ "code",    TEXT(code_text), FLAGS(FIELD_READ_ONLY),
+	{ "code",    TEXT(room_code_text), FLAGS(FIELD_READ_ONLY),
 	  DOC("Three groups of letters joined by hyphens.") },
 	REST_OF_A_ROOM_CODE,
 	{ "enabled", BOOLEAN(), FLAGS(FIELD_READ_ONLY), DOC("True when the code is usable.") },

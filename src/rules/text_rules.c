@@ -32,6 +32,13 @@ const struct text_rule time_text = {
 	.longest = 24,
 };
 
+const struct text_rule room_code_text = {
+	.characters = "a-z-",
+	.sentence = "must be a room code",
+	.shortest = 12,
+	.longest = 12,
+};
+
 const struct text_rule name_text = {
 	.characters = NAME_CHARACTERS,
 	.sentence = "must be 1 to 128 of a-z A-Z 0-9 space - . _ : and neither start nor end with "
