@@ -581,7 +581,7 @@ static const struct body_case {
 	{ .shape = &room_shape, "{\"size\":20000}", .mode = SCHEMA_PARTIAL },
 	{ .shape = &room_shape, "{\"size\":20001}",
 	  "/size: must be from 0 to 20000, got 20001", SCHEMA_PARTIAL },
-	{ .shape = &room_shape, "{\"recording_source_template\":true,\"recording_info\":{\"enabled\":1}}",
+	{ .shape = &room_shape, "{\"recording_source_template\":false,\"recording_info\":{\"enabled\":1}}",
 	  "/recording_info/enabled: must be a boolean, got 1", SCHEMA_PARTIAL },
 	{ .shape = &room_shape, ROOM_UPLOAD(""),
 	  ROOM_UPLOAD_AT "/type: is required\n" ROOM_UPLOAD_AT "/location: is required",

@@ -8,4 +8,8 @@
 
 handler join;
 
+/* FAULT_TOO_MANY, with the seconds, while this address has had too many misses: for every call of its,
+ * whatever the body, so it is asked before the body is read. */
+bool join_check_budget(const struct call *call, struct fault *fault);
+
 #endif

@@ -115,6 +115,8 @@ struct shape {
 	const char *doc;
 	/* In a map's item: the member that repeats the key ("name"); filled by document_write when
 	 * missing; another value is a fault. */
+	/* What is not looked at, because of another member: takes it out before the walk; NULL: nothing. */
+	void (*leave_out)(json_t *object);
 	const char *key_member;
 };
 

@@ -26,6 +26,8 @@ const struct shape recording_info_shape = {
 
 static schema_rule check_size;
 
+static void leave_out_recording(json_t *room);
+
 static const struct rule room_rules[] = {
 	{ "roomSize", "size is at most 2500 unless large_room is true.", check_size },
 	{ NULL, NULL, NULL },
@@ -63,6 +65,7 @@ static const struct field room_fields[] = {
 };
 const struct shape room_shape = {
 	"Room", FIELDS(room_fields), .rules = room_rules, .doc = "A room.",
+	.leave_out = leave_out_recording,
 };
 
 /* clang-format on */
@@ -82,4 +85,11 @@ static void check_size(struct rule_context *context, const json_t *object)
 			     "must be from 0 to %d unless large_room is true, "
 			     "got %" JSON_INTEGER_FORMAT,
 			     SIZE_MOST, size);
+}
+
+/* "recording_info beside it is ignored" */
+static void leave_out_recording(json_t *room)
+{
+	if (json_is_true(json_object_get(room, "recording_source_template")))
+		json_object_del(room, "recording_info");
 }

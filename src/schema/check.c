@@ -127,6 +127,8 @@ static void check_object(struct walk *walk, const struct shape *shape, const str
 {
 	uint64_t seen = 0;
 
+	if (shape->leave_out != NULL)
+		shape->leave_out(object);
 	for (void *i = first_member(object); i != NULL;) {
 		const struct field *row = shape_field(shape, json_object_iter_key(i));
 		struct place member = place_member(place, member_key(i),

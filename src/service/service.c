@@ -15,6 +15,7 @@
 #include "base/text.h"
 #include "call/auth.h"
 #include "call/router.h"
+#include "resources/join.h"
 #include "service/headers.h"
 #include "service/openapi.h"
 #include "service/routes.h"
@@ -210,7 +211,8 @@ static bool carry(struct service *service, struct call *call, struct fault *faul
 		headers_share(call);
 	if (!is_found || call->route == NULL)
 		return is_found;
-	return (call->route->is_open || auth_check(call, fault)) && read_json(call, fault) &&
+	return (!is_shared || join_check_budget(call, fault)) &&
+	       (call->route->is_open || auth_check(call, fault)) && read_json(call, fault) &&
 	       router_decode(call, fault) && read_query(call, query, fault) &&
 	       check_body(call, fault);
 }
