@@ -57,6 +57,9 @@ bool text_base64url_decode(struct arena *arena, struct slice text, struct slice 
 /* Its time depends on the sizes alone. */
 bool text_equal_secret(struct slice a, struct slice b);
 
+/* The characters of a JSON string, borrowed from it; data NULL for NULL or another kind of value. */
+struct slice text_of_json(const json_t *string);
+
 /* A value for a message: at most 64 characters of it, in JSON's notation, cut with "...". */
 struct slice text_shown(struct arena *arena, const json_t *value);
 

@@ -83,7 +83,7 @@ bool codes_move(struct call *call, const struct id *room, const struct template_
 /* The room goes: all its codes are unknown. */
 bool codes_remove_all(struct call *call, const struct id *room, struct fault *fault);
 
-/* Where a code is, in the whole installation. */
+/* Where a code is, in the whole installation: noted for a code of call->account, and found. */
 bool code_put_place(struct call *call, struct slice letters, const struct id *room,
 		    struct fault *fault);
 bool code_find(struct call *call, struct slice letters, struct id *account, struct id *room,

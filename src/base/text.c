@@ -304,6 +304,13 @@ bool text_equal_secret(struct slice a, struct slice b)
 	return difference == 0;
 }
 
+/* --- JSON strings --- */
+
+struct slice text_of_json(const json_t *string)
+{
+	return (struct slice){ json_string_value(string), json_string_length(string) };
+}
+
 /* --- Values in messages --- */
 
 #define SHOWN_CHARACTERS 64

@@ -26,11 +26,6 @@ struct change {
 	struct slice echo; /* recording_info with the credentials of this request, or none */
 };
 
-static struct slice json_slice(const json_t *text)
-{
-	return (struct slice){ json_string_value(text), json_string_length(text) };
-}
-
 /* ---- the document as it will be ---- */
 
 /* Members that are taken over as they were supplied. */
@@ -91,7 +86,7 @@ static void apply_body(struct call *call, struct change *change)
 			json_object_set(change->document, plain_members[i], value);
 	}
 	if (name != NULL)
-		change->room.name = json_slice(name);
+		change->room.name = text_of_json(name);
 	if (enabled != NULL)
 		change->room.is_enabled = json_is_true(enabled);
 	set_recording(call, change);
@@ -138,7 +133,7 @@ static bool find_owner(struct call *call, struct change *change, struct fault *f
 	}
 	if (supplied == NULL && !find_default(call, &id, fault))
 		return false;
-	if (supplied != NULL && !id_parse(json_slice(supplied), &id))
+	if (supplied != NULL && !id_parse(text_of_json(supplied), &id))
 		return refuse_template(call, fault);
 	if (!template_find(call, &id, &change->owner, &is_there, fault))
 		return false;
@@ -253,7 +248,7 @@ bool rooms_create(struct call *call, struct fault *fault)
 	struct id id;
 	bool is_there = false;
 
-	if (name != NULL && !room_find_name(call, json_slice(name), &id, &is_there, fault))
+	if (name != NULL && !room_find_name(call, text_of_json(name), &id, &is_there, fault))
 		return false;
 	if (is_there)
 		return room_load(call, &id, &change.former, fault) &&

@@ -5,15 +5,11 @@
 
 #include <assert.h>
 
+#include "base/text.h"
 #include "rules/destination_rules.h"
 #include "rules/role_rules.h"
 #include "rules/room_rules.h"
 #include "rules/template_rules.h"
-
-static struct slice json_slice(const json_t *text)
-{
-	return (struct slice){ json_string_value(text), json_string_length(text) };
-}
 
 /* What is stored was written by us, and its checksum is right: it parses. */
 static json_t *stored_json(struct call *call, struct slice text)
@@ -96,7 +92,7 @@ static struct slice region_of(const json_t *settings)
 	struct slice standard = slice_of(shape_field(&settings_shape, "region")->standard);
 
 	if (region != NULL)
-		return json_slice(region);
+		return text_of_json(region);
 	return (struct slice){ standard.data + 1, standard.size - 2 }; /* without its quotes */
 }
 
@@ -208,7 +204,7 @@ static size_t index_of_name(const json_t *names, struct slice name)
 	size_t i = 0;
 
 	while (i < json_array_size(names) &&
-	       !slice_equal(json_slice(json_array_get(names, i)), name))
+	       !slice_equal(text_of_json(json_array_get(names, i)), name))
 		i++;
 	return i;
 }

@@ -5,6 +5,7 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "resources/templates.h"
 
+#include "base/text.h"
 #include "resources/account_record.h"
 #include "resources/lists.h"
 #include "resources/packed.h"
@@ -13,11 +14,6 @@
 #include "rules/destination_rules.h"
 #include "rules/template_rules.h"
 #include "store/sequence.h"
-
-static struct slice json_slice(const json_t *text)
-{
-	return (struct slice){ json_string_value(text), json_string_length(text) };
-}
 
 static bool is_same_id(const struct id *a, const struct id *b)
 {
@@ -124,17 +120,17 @@ bool templates_create(struct call *call, struct fault *fault)
 		uuid_make(call->environment->clock, generated);
 		return create(call, arena_copy(call->arena, slice_of(generated)), fault);
 	}
-	if (!template_find_name(call, json_slice(name), &id, &is_there, fault))
+	if (!template_find_name(call, text_of_json(name), &id, &is_there, fault))
 		return false;
-	return is_there ? overwrite(call, &id, fault) : create(call, json_slice(name), fault);
+	return is_there ? overwrite(call, &id, fault) : create(call, text_of_json(name), fault);
 }
 
 /* The part of a rename that comes before the precondition, and the one that comes after it. */
 static void set_name(struct call *call, struct template_record *record, const json_t *name)
 {
-	if (name == NULL || slice_equal(json_slice(name), record->name))
+	if (name == NULL || slice_equal(text_of_json(name), record->name))
 		return;
-	record->name = json_slice(name);
+	record->name = text_of_json(name);
 	record->rooms_etag = store_number(call->transaction);
 }
 
