@@ -148,6 +148,7 @@ START_TEST(the_page_says_what_the_store_says)
 		"anteroom_overlay_bytes 9000000000",
 		"anteroom_files 5",
 		"anteroom_files_merged_total 6",
+		"anteroom_file_records_written_total 12",
 		"anteroom_checksum_failures_total 8",
 		"anteroom_store_writable 1",
 	};
@@ -159,6 +160,7 @@ START_TEST(the_page_says_what_the_store_says)
 		.overlay_bytes = 9000000000,
 		.files = 5,
 		.files_merged = 6,
+		.records_written = 12,
 		.checksum_failures = 8,
 		.journal_syncs = { .counts = { 3, [HISTOGRAM_BOUNDS] = 4 }, .sum = 12000345 },
 	};

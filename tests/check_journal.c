@@ -638,6 +638,21 @@ START_TEST(a_check_of_a_damaged_journal_says_what_can_be_saved)
 }
 END_TEST
 
+/* What is damaged is in the files already; the disk is not to be trusted all the same. */
+START_TEST(damage_below_the_number_of_the_files_is_refused)
+{
+	off_t group = journal_make();
+	struct store *store = open_store();
+
+	ck_assert(store_gdbm_settle(store, false));
+	store_close(store);
+	flip(path_of("journal-", ""), (off_t)SEGMENT_HEAD + 4 * group + 40);
+	refused("transaction 5 ");
+	ck_assert_uint_eq(check_store().damages, 1);
+	ck_assert_uint_eq(check_store().transactions, 0);
+}
+END_TEST
+
 START_TEST(names_that_are_not_ours_are_left_alone)
 {
 	static const char *const theirs[] = { "journal-1", "stack-1.gdbm", "notes", "x.new" };
@@ -820,6 +835,7 @@ int main(void)
 	tcase_add_loop_test(tcase, a_torn_tail_is_cut, 0, ROWS(torn));
 	tcase_add_test(tcase, garbage_behind_the_end_is_cut);
 	tcase_add_loop_test(tcase, a_damaged_middle_is_refused, 0, ROWS(middles));
+	tcase_add_test(tcase, damage_below_the_number_of_the_files_is_refused);
 	tcase_add_loop_test(tcase, a_damaged_head_is_refused, 0, ROWS(heads));
 	tcase_add_test(tcase, a_segment_of_another_installation_is_refused);
 	tcase_add_test(tcase, segments_follow_each_other);

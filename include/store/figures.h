@@ -22,6 +22,7 @@ struct store_figures {
 	uint64_t files_damaged;
 	uint64_t files_written; /* out of overlays */
 	uint64_t files_merged; /* how often several became one */
+	uint64_t records_written; /* into files, in both ways */
 	uint64_t checksum_failures;
 };
 

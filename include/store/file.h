@@ -74,6 +74,10 @@ bool file_read_all(const struct file_system *files, int file, void *bytes, size_
 bool file_read_whole(const struct file_system *files, const char *path, size_t most, char **bytes,
 		     size_t *size);
 
+/* A mapping of the whole file, for files->unmap, or false and errno. NULL when it is empty. */
+bool file_map_whole(const struct file_system *files, const char *path, const char **mapping,
+		    size_t *size);
+
 /* Whether an operation that failed with this errno may well succeed later, nothing being lost:
  * no room on the disk, no descriptors, no memory. */
 bool file_error_passes(int error);

@@ -45,8 +45,9 @@ struct journal_end {
 	 * a torn tail, which journal_open cuts off. */
 	uint64_t offset;
 	bool is_torn;
-	/* Damage: `last` + 1 is not whole, though `durable` says that it was once. */
+	/* Damage: this number is not whole, though `durable` says that it was once. */
 	bool is_damaged;
+	uint64_t damaged_number;
 	uint64_t damaged_segment;
 	uint64_t damaged_offset;
 	uint64_t durable;

@@ -16,10 +16,18 @@
  * (*is_stopped was set, or a fault says why; a sync that failed has stopped the store). */
 bool rewrite_overlay(struct store_gdbm *store, const atomic_bool *is_stopped, struct fault *fault);
 
-/* These files, which stand side by side, newest first, and which the caller holds, become one;
- * removals are dropped if the oldest file there is is among them. Only one thread does this;
- * overlays may become files meanwhile. False: as above. */
-bool rewrite_files(struct store_gdbm *store, struct stack_file *const *files, size_t n,
-		   bool is_oldest_among, const atomic_bool *is_stopped, struct fault *fault);
+/* What is to become one file, and what is done beside it. */
+struct rewrite_files {
+	struct stack_file *const *files; /* side by side, newest first; the caller holds them */
+	size_t n;
+	bool is_oldest_among; /* of all there are: removals are dropped then */
+	/* Called now and then, since the whole takes long; it may rewrite other files. */
+	void (*pause)(void *context, const struct rewrite_files *order);
+	void *context;
+};
+
+/* Only one thread does this; overlays may become files meanwhile. False: as above. */
+bool rewrite_files(struct store_gdbm *store, const struct rewrite_files *order,
+		   const atomic_bool *is_stopped, struct fault *fault);
 
 #endif

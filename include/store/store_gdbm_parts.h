@@ -34,8 +34,9 @@ struct store_gdbm {
 	struct manifest manifest; /* as it is on the disk */
 	atomic_bool manifest_is_stuck; /* it cannot be synced for now */
 
-	_Atomic uint64_t files_written; /* these three for the figures alone */
+	_Atomic uint64_t files_written; /* these four for the figures alone */
 	_Atomic uint64_t files_merged;
+	_Atomic uint64_t records_written;
 	_Atomic uint64_t checksum_failures;
 
 	pthread_mutex_t writer; /* held from begin to commit of a WRITE transaction */

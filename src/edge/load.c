@@ -413,9 +413,9 @@ int command_load(const struct command *command, int argc, char **argv)
 
 	if (result != OPTIONS_GO)
 		return options_status(result);
-	if (!process_make_directory(operands[0], NULL, &was_made, &fault) ||
+	if (!open_dump(operands[1], &loading.file, &fault) ||
+	    !process_make_directory(operands[0], NULL, &was_made, &fault) ||
 	    !data_directory_check(operands[0], &owner, &fault) ||
-	    !open_dump(operands[1], &loading.file, &fault) ||
 	    !data_directory_become(&owner, &fault))
 		return command_failed(command, &fault);
 	loading.directory = operands[0];

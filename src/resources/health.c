@@ -223,6 +223,9 @@ static void append_files(struct buffer *page, const struct store_figures *figure
 		   figures->files_written);
 	append_one(page, "anteroom_files_merged_total", "counter",
 		   "Merges of several files into one.", figures->files_merged);
+	append_one(page, "anteroom_file_records_written_total", "counter",
+		   "Records written into files, out of overlays and by merges.",
+		   figures->records_written);
 	append_one(page, "anteroom_checksum_failures_total", "counter",
 		   "Values and files that were not what was written.", figures->checksum_failures);
 }

@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "store/rewrite.h"
+#include "store/scrub.h"
 
 #if defined(__GLIBC__)
 #include <malloc.h>
@@ -22,9 +23,6 @@
 #define RETRY_MILLISECONDS 500
 #define COLLECT_MILLISECONDS 100
 #define ADMIT_MILLISECONDS 50
-/* The slow reader: a block of 64 KB every so often, and a pause after each round. */
-#define VERIFY_MILLISECONDS 50
-#define VERIFY_PAUSE_MILLISECONDS (INT64_C(6) * 3600 * 1000)
 /* Everything is merged when more than this share of all bytes is superfluous. */
 #define SUPERFLUOUS_PERCENT 30
 /* As setpriority(2): 0 is an ordinary thread, 19 the lowest. */
@@ -47,10 +45,7 @@ struct background {
 	bool merge_is_under_way; /* looks, or merges, right now */
 	bool is_all_wanted; /* one merge of everything */
 
-	/* The merger's: where the slow reader is, and when it goes on. */
-	uint64_t verify_id;
-	uint64_t verify_block;
-	int64_t verify_at;
+	struct scrub scrub; /* the merger's */
 };
 
 static void wait_for(struct background *background, pthread_cond_t *condition, int64_t milliseconds)
@@ -133,13 +128,15 @@ static void *freezer_run(void *context)
 /* The second thread: merging. */
 
 /* How many of the newest files are to become one now; 0: none. What a damaged file hides behind
- * itself cannot be merged, nor can what is newer be merged with it. */
-static size_t files_due(const struct view *view, bool is_all_wanted)
+ * itself cannot be merged, nor can what is newer be merged with it; the same holds of `busy` and
+ * what is older, which is being merged already, unless it is NULL. */
+static size_t files_due(const struct view *view, const struct stack_file *busy, bool is_all_wanted)
 {
 	uint64_t newer = 0, bytes = 0, superfluous = 0;
 	size_t n = 0, due = 0, i;
 
-	while (n < view->n_files && !stack_file_is_damaged(view->files[n]))
+	while (n < view->n_files && view->files[n] != busy &&
+	       !stack_file_is_damaged(view->files[n]))
 		n++;
 	for (i = 0; i < n; i++) {
 		const struct stack_info *info = stack_file_info(view->files[i]);
@@ -161,8 +158,8 @@ static size_t files_due(const struct view *view, bool is_all_wanted)
 
 /* The files that are due, held; from malloc, or NULL. The view is let go of at once: it would keep
  * overlays in memory that have long become files. */
-static struct stack_file **files_take(struct background *background, bool is_all_wanted, size_t *n,
-				      bool *is_oldest_among)
+static struct stack_file **files_take(struct background *background, const struct stack_file *busy,
+				      bool is_all_wanted, struct rewrite_files *order)
 {
 	struct views *views = background->store->views;
 	struct stack_file **files = NULL;
@@ -170,99 +167,69 @@ static struct stack_file **files_take(struct background *background, bool is_all
 	size_t i;
 
 	views_pin(views, &pin);
-	*n = files_due(pin.view, is_all_wanted);
-	*is_oldest_among = *n == pin.view->n_files;
-	if (*n > 0) {
-		files = malloc(*n * sizeof *files);
+	order->n = files_due(pin.view, busy, is_all_wanted);
+	order->is_oldest_among = order->n == pin.view->n_files;
+	if (order->n > 0) {
+		files = malloc(order->n * sizeof *files);
 		if (files == NULL)
 			abort();
 	}
-	for (i = 0; i < *n; i++) {
+	for (i = 0; i < order->n; i++) {
 		files[i] = pin.view->files[i];
 		stack_file_hold(files[i]);
 	}
 	views_unpin(views, &pin);
+	order->files = files;
 	return files;
 }
 
-/* False: nothing was due. */
-static bool merge_once(struct background *background, bool is_all_wanted)
-{
-	struct store_gdbm *store = background->store;
-	struct fault fault = FAULT_INITIAL;
-	bool is_done = true, is_oldest_among;
-	struct stack_file **files;
-	size_t n, i;
+static bool merge_once(struct background *background, const struct stack_file *busy,
+		       bool is_all_wanted);
 
-	files = files_take(background, is_all_wanted, &n, &is_oldest_among);
-	if (n > 0)
-		is_done = rewrite_files(store, files, n, is_oldest_among, &background->is_stopped,
-					&fault);
-	for (i = 0; i < n; i++)
-		stack_file_let_go(files[i]);
-	free(files);
-	memory_give_back();
-	pthread_mutex_lock(&background->lock);
-	if (!is_done && !background->merge_is_stuck && !atomic_load(&background->is_stopped))
-		log_stuck("store_files_not_merged", store, &fault);
-	background->merge_is_stuck = !is_done;
-	pthread_mutex_unlock(&background->lock);
-	return n > 0;
+/* A merge of everything takes minutes, in which hundreds of small files may come: these are merged
+ * among themselves meanwhile, and so on. Each merge within another is of newer and fewer records,
+ * so they are as deep as there are sizes, some ten. */
+static void merge_within(void *context, const struct rewrite_files *order)
+{
+	struct background *background = context;
+	bool is_stuck;
+
+	do {
+		pthread_mutex_lock(&background->lock);
+		is_stuck = background->merge_is_stuck;
+		pthread_mutex_unlock(&background->lock);
+	} while (!is_stuck && merge_once(background, order->files[0], false));
 }
 
-/* The slow reader. */
-
-/* The file with the least id above the one that was read last, or the one being read. */
-static struct stack_file *file_to_verify(const struct view *view, uint64_t id)
+/* False: nothing was due. */
+static bool merge_once(struct background *background, const struct stack_file *busy,
+		       bool is_all_wanted)
 {
-	struct stack_file *next = NULL;
+	struct rewrite_files order = { .pause = merge_within, .context = background };
+	struct stack_file **files = files_take(background, busy, is_all_wanted, &order);
+	struct fault fault = FAULT_INITIAL;
+	bool is_done = true;
 	size_t i;
 
-	for (i = 0; i < view->n_files; i++) {
-		struct stack_file *file = view->files[i];
-
-		if (stack_file_info(file)->id >= id && !stack_file_is_damaged(file) &&
-		    (next == NULL || stack_file_info(file)->id < stack_file_info(next)->id))
-			next = file;
-	}
-	return next;
-}
-
-static void verify_one(struct background *background)
-{
-	struct store_gdbm *store = background->store;
-	struct fault ignored = FAULT_INITIAL;
-	struct stack_file *file;
-	bool is_last = false;
-	struct pin pin;
-
-	views_pin(store->views, &pin);
-	file = file_to_verify(pin.view, background->verify_id);
-	background->verify_at = clock_monotonic() + VERIFY_MILLISECONDS;
-	if (file == NULL) {
-		background->verify_id = 0;
-		background->verify_at += VERIFY_PAUSE_MILLISECONDS;
-	} else {
-		uint64_t id = stack_file_info(file)->id;
-
-		if (id != background->verify_id)
-			background->verify_block = 0;
-		background->verify_id = id;
-		/* A file that is damaged has said so, and is not looked at again. */
-		if (!stack_file_verify_block(file, background->verify_block++, &is_last,
-					     &ignored) ||
-		    is_last) {
-			background->verify_id = id + 1;
-			background->verify_block = 0;
-		}
-	}
-	views_unpin(store->views, &pin);
+	if (order.n > 0)
+		is_done = rewrite_files(background->store, &order, &background->is_stopped, &fault);
+	for (i = 0; i < order.n; i++)
+		stack_file_let_go(files[i]);
+	free(files);
+	if (order.n > 0)
+		memory_give_back();
+	pthread_mutex_lock(&background->lock);
+	if (!is_done && !background->merge_is_stuck && !atomic_load(&background->is_stopped))
+		log_stuck("store_files_not_merged", background->store, &fault);
+	background->merge_is_stuck = !is_done;
+	pthread_mutex_unlock(&background->lock);
+	return order.n > 0;
 }
 
 /* With the lock held: until the slow reader's time, or something else is to be looked at. */
 static void merger_wait(struct background *background, bool is_something_left)
 {
-	int64_t left = background->verify_at - clock_monotonic();
+	int64_t left = background->scrub.at - clock_monotonic();
 
 	if (is_something_left && left > COLLECT_MILLISECONDS)
 		left = COLLECT_MILLISECONDS;
@@ -289,10 +256,10 @@ static void *merger_run(void *context)
 		pthread_mutex_unlock(&background->lock);
 
 		is_merged = !journal_has_failed(store->journal) && (!was_idle || is_all_wanted) &&
-			    merge_once(background, is_all_wanted);
+			    merge_once(background, NULL, is_all_wanted);
 		is_something_left = views_collect(store->views);
-		if (!is_merged && clock_monotonic() >= background->verify_at)
-			verify_one(background);
+		if (!is_merged && clock_monotonic() >= background->scrub.at)
+			scrub_step(&background->scrub, store->views);
 
 		pthread_mutex_lock(&background->lock);
 		background->merge_is_under_way = false;
@@ -387,7 +354,7 @@ static struct background *background_make(struct store_gdbm *store)
 	views_pin(store->views, &pin);
 	background->frozen = pin.view->n_overlays - 1;
 	views_unpin(store->views, &pin);
-	background->verify_at = clock_monotonic() + VERIFY_MILLISECONDS;
+	background->scrub = scrub_start();
 	pthread_condattr_init(&attributes);
 	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
 	pthread_mutex_init(&background->lock, NULL);

@@ -295,6 +295,36 @@ bool file_read_whole(const struct file_system *files, const char *path, size_t m
 	return is_read;
 }
 
+static bool map_open_file(const struct file_system *files, int file, const char **mapping,
+			  size_t *size)
+{
+	off_t whole;
+
+	*mapping = NULL;
+	if (files->size(files, file, &whole) < 0)
+		return false;
+	*size = (size_t)whole;
+	if (*size > 0)
+		*mapping = files->map(files, file, *size);
+	return *size == 0 || *mapping != NULL;
+}
+
+bool file_map_whole(const struct file_system *files, const char *path, const char **mapping,
+		    size_t *size)
+{
+	int file = files->open(files, path, O_RDONLY, 0);
+	bool is_mapped;
+	int error;
+
+	if (file < 0)
+		return false;
+	is_mapped = map_open_file(files, file, mapping, size);
+	error = errno;
+	files->close(files, file);
+	errno = error;
+	return is_mapped;
+}
+
 bool file_error_passes(int error)
 {
 	return error == ENOSPC || error == EDQUOT || error == EMFILE || error == ENFILE ||

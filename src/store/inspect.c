@@ -233,7 +233,7 @@ static void check_journal(struct checking *checking, const struct inspection *in
 	snprintf(what, sizeof what,
 		 "transaction %llu cannot be read at offset %llu, though %llu was durable; "
 		 "what comes before it can be saved",
-		 (unsigned long long)end->last + 1, (unsigned long long)end->damaged_offset,
+		 (unsigned long long)end->damaged_number, (unsigned long long)end->damaged_offset,
 		 (unsigned long long)end->durable);
 	damage(checking, name, what);
 }

@@ -85,6 +85,7 @@ static void note_damage(struct reading *reading, uint64_t segment, uint64_t offs
 	if (end->is_damaged && end->durable >= durable)
 		return;
 	if (!end->is_damaged) {
+		end->damaged_number = reading->next;
 		end->damaged_segment = segment;
 		end->damaged_offset = offset;
 	}
@@ -236,29 +237,27 @@ static bool check_head(const struct reading *reading, uint64_t first, const char
 /* What a segment says by being there: everything before its first number was durable. */
 static bool read_segment(struct reading *reading, uint64_t first, struct fault *fault)
 {
-	const struct journal_options *options = reading->options;
-	char path[PATH_MAX], *bytes;
-	size_t size, end;
+	const struct file_system *files = reading->options->files;
+	char path[PATH_MAX];
+	const char *bytes;
+	bool is_segment;
+	size_t size;
 
-	snprintf(path, sizeof path, "%s/" SEGMENT_NAME, options->directory,
+	snprintf(path, sizeof path, "%s/" SEGMENT_NAME, reading->options->directory,
 		 (unsigned long long)first);
-	if (!file_read_whole(options->files, path, SEGMENT_MOST, &bytes, &size))
+	if (!file_map_whole(files, path, &bytes, &size))
 		return fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot read %s", path);
-	if (!check_head(reading, first, bytes, size, path, fault)) {
-		free(bytes);
-		return false;
+	is_segment = check_head(reading, first, bytes, size, path, fault);
+	if (is_segment) {
+		if (first > reading->next)
+			note_damage(reading, first, 0, first - 1);
+		look_behind(reading, first, bytes, size,
+			    reading->end->is_damaged ? SEGMENT_HEAD
+						     : read_groups(reading, bytes, size));
 	}
-	if (first > reading->next)
-		note_damage(reading, first, 0, first - 1);
-	if (reading->end->is_damaged) {
-		look_behind(reading, first, bytes, size, SEGMENT_HEAD);
-		free(bytes);
-		return true;
-	}
-	end = read_groups(reading, bytes, size);
-	look_behind(reading, first, bytes, size, end);
-	free(bytes);
-	return true;
+	if (size > 0)
+		files->unmap(files, bytes, size);
+	return is_segment;
 }
 
 static bool read_segments(struct reading *reading, struct fault *fault)

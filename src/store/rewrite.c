@@ -11,6 +11,8 @@
 
 /* How long until the sync of a directory that could not be opened is tried again. */
 #define RETRY_NANOSECONDS 100000000L
+/* A merge looks up from its work each time it has written so many records. */
+#define PAUSE_RECORDS 64
 
 struct rewrite {
 	struct store_gdbm *store;
@@ -214,12 +216,13 @@ bool rewrite_overlay(struct store_gdbm *store, const atomic_bool *is_stopped, st
 		views_overlay_to_file(store->views, file);
 		journal_drop(store->journal, number);
 		atomic_fetch_add(&store->files_written, file == NULL ? 0 : 1);
+		atomic_fetch_add(&store->records_written, rewrite.written);
 	}
 	return rewrite_end(&rewrite, is_done);
 }
 
-static bool files_write(struct rewrite *rewrite, struct merge *merge, bool is_oldest_among,
-			uint64_t *passed_over)
+static bool files_write(struct rewrite *rewrite, const struct rewrite_files *order,
+			struct merge *merge, uint64_t *passed_over)
 {
 	struct merge_entry entry;
 	struct slice value;
@@ -231,21 +234,23 @@ static bool files_write(struct rewrite *rewrite, struct merge *merge, bool is_ol
 		if (!is_there)
 			return true;
 		*passed_over += entry.passed_over;
-		if (entry.is_removal && is_oldest_among)
+		if (entry.is_removal && order->is_oldest_among)
 			continue;
 		arena_reset(rewrite->arena);
 		if (!merge_value(merge, &entry, rewrite->arena, &value, rewrite->fault) ||
 		    !rewrite_add(rewrite, entry.key, value))
 			return false;
+		if (rewrite->written % PAUSE_RECORDS == 0)
+			order->pause(order->context, order);
 	}
 }
 
 /* New files may have come in front meanwhile: the place is found by the id. */
-static bool files_install(struct rewrite *rewrite, struct stack_file *const *files, size_t n,
+static bool files_install(struct rewrite *rewrite, const struct rewrite_files *order,
 			  struct stack_file *file)
 {
 	struct store_gdbm *store = rewrite->store;
-	const uint64_t newest = stack_file_info(files[0])->id;
+	const uint64_t newest = stack_file_info(order->files[0])->id;
 	struct manifest next;
 	size_t first = 0;
 	bool is_done;
@@ -254,37 +259,39 @@ static bool files_install(struct rewrite *rewrite, struct stack_file *const *fil
 	next = manifest_copy(&store->manifest);
 	while (next.files[first].id != newest)
 		first++;
-	manifest_merge(&next, first, n, file == NULL ? NULL : stack_file_info(file));
+	manifest_merge(&next, first, order->n, file == NULL ? NULL : stack_file_info(file));
 	is_done = manifest_install(rewrite, &next, file);
 	pthread_mutex_unlock(&store->manifest_lock);
 	return is_done;
 }
 
-bool rewrite_files(struct store_gdbm *store, struct stack_file *const *files, size_t n,
-		   bool is_oldest_among, const atomic_bool *is_stopped, struct fault *fault)
+bool rewrite_files(struct store_gdbm *store, const struct rewrite_files *order,
+		   const atomic_bool *is_stopped, struct fault *fault)
 {
 	struct rewrite rewrite = { .store = store, .is_stopped = is_stopped, .fault = fault };
-	struct merge *merge = merge_open(NULL, 0, 0, files, n);
+	struct merge *merge = merge_open(NULL, 0, 0, order->files, order->n);
 	uint64_t records = 0, superseded = 0, passed_over = 0;
 	struct stack_file *file = NULL;
 	bool is_done;
 	size_t i;
 
-	for (i = 0; i < n; i++) {
-		records += stack_file_info(files[i])->records;
-		superseded += stack_file_info(files[i])->superseded;
+	for (i = 0; i < order->n; i++) {
+		records += stack_file_info(order->files[i])->records;
+		superseded += stack_file_info(order->files[i])->superseded;
 	}
 	is_done = rewrite_begin(&rewrite, records) &&
-		  files_write(&rewrite, merge, is_oldest_among, &passed_over);
+		  files_write(&rewrite, order, merge, &passed_over);
 	merge_close(merge);
-	superseded = is_oldest_among || superseded < passed_over ? 0 : superseded - passed_over;
+	superseded = order->is_oldest_among || superseded < passed_over ? 0
+									: superseded - passed_over;
 	is_done = is_done && rewrite_finish(&rewrite, superseded, &file) &&
-		  files_install(&rewrite, files, n, file);
+		  files_install(&rewrite, order, file);
 	if (is_done) {
-		for (i = 0; i < n; i++)
-			stack_file_retire(files[i]);
-		views_merge_files(store->views, files, n, file);
+		for (i = 0; i < order->n; i++)
+			stack_file_retire(order->files[i]);
+		views_merge_files(store->views, order->files, order->n, file);
 		atomic_fetch_add(&store->files_merged, 1);
+		atomic_fetch_add(&store->records_written, rewrite.written);
 	}
 	return rewrite_end(&rewrite, is_done);
 }

@@ -4,7 +4,6 @@
 #include "store/stack_index.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -86,25 +85,20 @@ static bool index_check(struct stack_index *index, const struct stack_place *pla
 static const char *map_whole(const struct stack_place *place, const struct stack_info *info,
 			     const char *path, struct fault *fault)
 {
-	const struct file_system *files = place->files;
-	int file = files->open(files, path, O_RDONLY, 0);
-	const char *bytes = NULL;
-	off_t size;
+	const char *bytes;
+	size_t size;
 
-	if (file < 0) {
-		fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot open %s", path);
+	if (!file_map_whole(place->files, path, &bytes, &size)) {
+		fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot read %s", path);
 		return NULL;
 	}
-	if (files->size(files, file, &size) < 0)
-		fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot read %s", path);
-	else if ((uint64_t)size != info->index_size || info->index_size < INDEX_HEAD)
-		fault_cause(fault, FAULT_UNAVAILABLE, 0,
-			    "%s has %lld bytes, and %llu in the manifest", path, (long long)size,
-			    (unsigned long long)info->index_size);
-	else if ((bytes = files->map(files, file, info->index_size)) == NULL)
-		fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot map %s", path);
-	files->close(files, file);
-	return bytes;
+	if (size == info->index_size && size >= INDEX_HEAD)
+		return bytes;
+	fault_cause(fault, FAULT_UNAVAILABLE, 0, "%s has %zu bytes, and %llu in the manifest", path,
+		    size, (unsigned long long)info->index_size);
+	if (size > 0)
+		place->files->unmap(place->files, bytes, size);
+	return NULL;
 }
 
 bool stack_index_open(const struct stack_place *place, const struct stack_info *info,

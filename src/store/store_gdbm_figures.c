@@ -33,5 +33,6 @@ void store_gdbm_figures(struct store *base, struct store_figures *figures)
 	views_unpin(store->views, &pin);
 	figures->files_written = atomic_load(&store->files_written);
 	figures->files_merged = atomic_load(&store->files_merged);
+	figures->records_written = atomic_load(&store->records_written);
 	figures->checksum_failures = atomic_load(&store->checksum_failures);
 }

@@ -268,7 +268,7 @@ static bool journal_read(struct opening *opening, struct fault *fault)
 				   "`anteroom check` says what can be saved",
 				   (unsigned long long)end->damaged_segment, store->directory,
 				   (unsigned long long)end->damaged_offset,
-				   (unsigned long long)end->last + 1,
+				   (unsigned long long)end->damaged_number,
 				   (unsigned long long)end->durable);
 	store->manifest = opening->manifest;
 	opening->manifest = (struct manifest){ .n = 0 };

@@ -1,0 +1,23 @@
+/* The slow reader: goes through all files of the stack, block by block, and compares each with its
+ * checksum, so that a medium that fails is noticed before somebody asks for what was there. One
+ * block of 64 KB every 50 ms, and six hours of pause after each round. A file that fails is named in
+ * the log and refused from then on (stack_file_damage).
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef STORE_SCRUB_H
+#define STORE_SCRUB_H
+
+#include "store/view.h"
+
+/* Where it is; one thread's. */
+struct scrub {
+	uint64_t file; /* its id */
+	uint64_t block;
+	int64_t at; /* the time of clock_monotonic at which it goes on */
+};
+
+struct scrub scrub_start(void);
+/* Reads one block of what is in the current view, and sets the time of the next. */
+void scrub_step(struct scrub *scrub, struct views *views);
+
+#endif
