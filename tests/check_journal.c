@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -15,6 +16,7 @@
 
 #include "directory.h"
 #include "file_hooks.h"
+#include "store/figures.h"
 #include "store/inspect.h"
 #include "store/journal_format.h"
 #include "store/overlay.h"
@@ -433,6 +435,117 @@ START_TEST(a_full_disk_refuses_and_then_goes_on)
 }
 END_TEST
 
+/* A disk on which one merge, the next file that is begun, waits until it is let go on. */
+struct held_disk {
+	struct file_hooks hooks;
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+	bool is_armed;
+	bool is_held;
+	bool is_ended; /* the file that was held gets its name */
+	char path[PATH_MAX]; /* of that file */
+	unsigned others; /* other files that got theirs */
+	struct store *store;
+	uint64_t merges; /* when it was armed, and then how many there were until is_ended */
+};
+
+static uint64_t merges_of(struct store *store)
+{
+	struct store_figures figures = { 0 };
+
+	store_figures(store, &figures);
+	return figures.files_merged;
+}
+
+static int held_before(struct file_hooks *hooks, struct file_call *call)
+{
+	struct held_disk *disk = (struct held_disk *)hooks;
+
+	if (call->operation != FILE_OBJECT_BEGIN)
+		return 0;
+	pthread_mutex_lock(&disk->lock);
+	if (disk->is_armed) {
+		disk->is_armed = false;
+		disk->is_held = true;
+		snprintf(disk->path, sizeof disk->path, "%s", call->path);
+		pthread_cond_broadcast(&disk->changed);
+		while (disk->is_held)
+			pthread_cond_wait(&disk->changed, &disk->lock);
+	}
+	pthread_mutex_unlock(&disk->lock);
+	return 0;
+}
+
+static void held_after(struct file_hooks *hooks, const struct file_call *call)
+{
+	struct held_disk *disk = (struct held_disk *)hooks;
+
+	if (call->operation != FILE_RENAME || strstr(call->path, ".gdbm.new") == NULL)
+		return;
+	pthread_mutex_lock(&disk->lock);
+	if (strcmp(call->path, disk->path) == 0) {
+		disk->is_ended = true;
+		disk->merges = merges_of(disk->store) - disk->merges;
+	} else {
+		disk->others++;
+	}
+	pthread_cond_broadcast(&disk->changed);
+	pthread_mutex_unlock(&disk->lock);
+}
+
+static void *merge_all(void *store)
+{
+	ck_assert(store_gdbm_settle(store, true));
+	return NULL;
+}
+
+#define OVERLAYS 6
+
+START_TEST(small_files_are_merged_while_a_large_merge_goes_on)
+{
+	static struct held_disk disk = { .lock = PTHREAD_MUTEX_INITIALIZER,
+					 .changed = PTHREAD_COND_INITIALIZER };
+	const struct store_options options = { .files = &disk.hooks.files, .overlay_bytes = 8192 };
+	struct store *store;
+	unsigned n = 0;
+	pthread_t merger;
+
+	file_hooks_start(&disk.hooks);
+	disk.hooks.before = held_before;
+	disk.hooks.after = held_after;
+	store = disk.store = open_with(options);
+	while (n < 300)
+		put_durable(store, n++, 100);
+	ck_assert(store_gdbm_settle(store, true));
+	put_durable(store, n++, 100);
+	ck_assert(store_gdbm_settle(store, false));
+	disk.merges = merges_of(store);
+	disk.is_armed = true;
+	ck_assert_int_eq(pthread_create(&merger, NULL, merge_all, store), 0);
+	pthread_mutex_lock(&disk.lock);
+	while (!disk.is_held)
+		pthread_cond_wait(&disk.changed, &disk.lock);
+	disk.others = 0;
+	while (disk.others < OVERLAYS) {
+		pthread_mutex_unlock(&disk.lock);
+		put_durable(store, n++, 1000);
+		pthread_mutex_lock(&disk.lock);
+	}
+	disk.is_held = false;
+	pthread_cond_broadcast(&disk.changed);
+	while (!disk.is_ended)
+		pthread_cond_wait(&disk.changed, &disk.lock);
+	ck_assert_uint_gt(disk.merges, 0);
+	pthread_mutex_unlock(&disk.lock);
+	pthread_join(merger, NULL);
+	store_close(store);
+	store = open_store();
+	while (n-- > 0)
+		ck_assert(has(store, n));
+	store_close(store);
+}
+END_TEST
+
 static const unsigned sync_operations[] = { FILE_FDATASYNC, FILE_PWRITE };
 
 START_TEST(a_failed_sync_stops_writing_for_good)
@@ -842,6 +955,7 @@ int main(void)
 	tcase_add_test(tcase, a_missing_segment_is_refused);
 	tcase_add_test(tcase, a_record_larger_than_a_segment_has_one_of_its_own);
 	tcase_add_loop_test(tcase, a_full_disk_refuses_and_then_goes_on, 0, ROWS(full_operations));
+	tcase_add_test(tcase, small_files_are_merged_while_a_large_merge_goes_on);
 	tcase_add_loop_test(tcase, a_failed_sync_stops_writing_for_good, 0, ROWS(sync_operations));
 	tcase_add_test(tcase, a_second_owner_is_told_the_pid_of_the_first);
 	tcase_add_loop_test(tcase, a_damaged_manifest_is_refused, 0, 11);
