@@ -20,30 +20,12 @@
 #ifndef RESOURCES_CODE_LIFE_H
 #define RESOURCES_CODE_LIFE_H
 
-#include "resources/room_record.h"
+#include "resources/code_record.h"
 #include "resources/template_record.h"
 
 /* decisions.md section 7. */
 #define CODES_ENABLED_MOST 100
 #define CODES_MOST 1000
-
-struct code {
-	char letters[CODE_TEXT_SIZE];
-	bool is_enabled; /* as stored, see above */
-	bool is_lost;
-	uint32_t role; /* identity; of a lost one: index into the lost names */
-	int64_t created, updated; /* seconds since 1970 */
-};
-
-struct room_codes {
-	struct id room;
-	bool was_asked; /* for the codes of all roles */
-	uint32_t last_seen; /* the highest identity accounted for */
-	struct code *codes;
-	size_t count, capacity;
-	struct slice *lost_names;
-	size_t lost_count;
-};
 
 /* What a code shows. */
 struct shown_code {
@@ -52,11 +34,6 @@ struct shown_code {
 	bool is_enabled;
 	int64_t created, updated; /* seconds */
 };
-
-/* Empty for a room that has none yet. */
-bool codes_load(struct call *call, const struct id *room, struct room_codes *codes,
-		struct fault *fault);
-bool codes_put(struct call *call, const struct room_codes *codes, struct fault *fault);
 
 bool code_show(struct call *call, const struct room_codes *codes, size_t index,
 	       const struct template_record *owner, struct shown_code *shown, struct fault *fault);
@@ -74,19 +51,9 @@ bool codes_make_due(struct call *call, struct room_codes *codes,
 size_t codes_oldest_enabled(const struct room_codes *codes, uint32_t identity);
 /* Enabled codes of live roles. */
 size_t codes_count_enabled(const struct room_codes *codes, const struct template_record *owner);
-/* The index of a code, or `count`. */
-size_t codes_index(const struct room_codes *codes, struct slice letters);
 
 /* The room moves: roles are compared by name. Loads and stores the room's codes. */
 bool codes_move(struct call *call, const struct id *room, const struct template_record *from,
 		const struct template_record *to, struct fault *fault);
-/* The room goes: all its codes are unknown. */
-bool codes_remove_all(struct call *call, const struct id *room, struct fault *fault);
-
-/* Where a code is, in the whole installation: noted for a code of call->account, and found. */
-bool code_put_place(struct call *call, struct slice letters, const struct id *room,
-		    struct fault *fault);
-bool code_find(struct call *call, struct slice letters, struct id *account, struct id *room,
-	       bool *is_there, struct fault *fault);
 
 #endif

@@ -3,107 +3,6 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "resources/code_life.h"
 
-#include "resources/packed.h"
-
-#define VERSION 1
-#define CAPACITY_INITIAL 8
-
-/* ---- the stored form ---- */
-
-enum code_flag { CODE_ENABLED = 1 << 0, CODE_LOST = 1 << 1 };
-
-static struct slice letters_of(const struct code *code)
-{
-	return (struct slice){ code->letters, CODE_TEXT_SIZE - 1 };
-}
-
-bool codes_put(struct call *call, const struct room_codes *codes, struct fault *fault)
-{
-	struct buffer value = BUFFER_INITIAL(call->arena);
-
-	packed_put_number(&value, VERSION, 1);
-	packed_put_number(&value, codes->was_asked, 1);
-	packed_put_number(&value, codes->last_seen, 4);
-	packed_put_number(&value, codes->lost_count, 4);
-	for (size_t i = 0; i < codes->lost_count; i++)
-		packed_put_text(&value, codes->lost_names[i]);
-	packed_put_number(&value, codes->count, 4);
-	for (size_t i = 0; i < codes->count; i++) {
-		const struct code *code = &codes->codes[i];
-
-		buffer_append(&value, letters_of(code));
-		packed_put_number(&value,
-				  (code->is_enabled ? (unsigned)CODE_ENABLED : 0) |
-					  (code->is_lost ? (unsigned)CODE_LOST : 0),
-				  1);
-		packed_put_number(&value, code->role, 4);
-		packed_put_number(&value, (uint64_t)code->created, 8);
-		packed_put_number(&value, (uint64_t)code->updated, 8);
-	}
-	return store_put(call->transaction, STORE_ROOM_CODES,
-			 account_key(call->arena, &call->account, id_slice(&codes->room)),
-			 buffer_slice(&value), fault);
-}
-
-static void decode_code(struct packed *reader, struct code *code)
-{
-	uint64_t flags;
-
-	for (size_t i = 0; i + 1 < CODE_TEXT_SIZE; i++)
-		code->letters[i] = (char)packed_number(reader, 1);
-	code->letters[CODE_TEXT_SIZE - 1] = '\0';
-	flags = packed_number(reader, 1);
-	code->is_enabled = (flags & CODE_ENABLED) != 0;
-	code->is_lost = (flags & CODE_LOST) != 0;
-	code->role = (uint32_t)packed_number(reader, 4);
-	code->created = (int64_t)packed_number(reader, 8);
-	code->updated = (int64_t)packed_number(reader, 8);
-}
-
-static bool decode(struct call *call, struct packed *reader, struct room_codes *codes)
-{
-	bool is_right = packed_number(reader, 1) == VERSION;
-
-	codes->was_asked = packed_number(reader, 1) != 0;
-	codes->last_seen = (uint32_t)packed_number(reader, 4);
-	codes->lost_count = packed_number(reader, 4);
-	if (codes->lost_count > reader->rest.size)
-		return false;
-	codes->lost_names = arena_alloc(call->arena,
-					(codes->lost_count + 1) * sizeof *codes->lost_names);
-	for (size_t i = 0; i < codes->lost_count; i++)
-		codes->lost_names[i] = packed_text(reader);
-	codes->count = packed_number(reader, 4);
-	if (codes->count > reader->rest.size)
-		return false;
-	codes->capacity = codes->count + CAPACITY_INITIAL;
-	codes->codes = arena_alloc(call->arena, codes->capacity * sizeof *codes->codes);
-	for (size_t i = 0; i < codes->count; i++) {
-		decode_code(reader, &codes->codes[i]);
-		if (codes->codes[i].is_lost && codes->codes[i].role >= codes->lost_count)
-			return false;
-	}
-	return is_right && packed_ended(reader);
-}
-
-bool codes_load(struct call *call, const struct id *room, struct room_codes *codes,
-		struct fault *fault)
-{
-	struct slice key = account_key(call->arena, &call->account, id_slice(room));
-	struct slice value;
-	struct packed reader;
-
-	*codes = (struct room_codes){ .room = *room };
-	if (!store_get(call->transaction, STORE_ROOM_CODES, key, &value, fault))
-		return false;
-	if (value.data == NULL)
-		return true;
-	reader = (struct packed){ .rest = value };
-	if (!decode(call, &reader, codes))
-		return packed_damaged("codes of a room", key, fault);
-	return true;
-}
-
 /* ---- what a code shows ---- */
 
 bool code_show(struct call *call, const struct room_codes *codes, size_t index,
@@ -157,48 +56,7 @@ size_t codes_count_enabled(const struct room_codes *codes, const struct template
 	return n;
 }
 
-size_t codes_index(const struct room_codes *codes, struct slice letters)
-{
-	size_t i = 0;
-
-	while (i < codes->count && !slice_equal(letters_of(&codes->codes[i]), letters))
-		i++;
-	return i;
-}
-
 /* ---- making codes ---- */
-
-bool code_find(struct call *call, struct slice letters, struct id *account, struct id *room,
-	       bool *is_there, struct fault *fault)
-{
-	struct slice value;
-	struct packed reader;
-
-	*is_there = false;
-	if (!code_is_well_formed(letters))
-		return true;
-	if (!store_get(call->transaction, STORE_CODE, letters, &value, fault))
-		return false;
-	*is_there = value.data != NULL;
-	if (!*is_there)
-		return true;
-	reader = (struct packed){ .rest = value };
-	*account = packed_id(&reader);
-	*room = packed_id(&reader);
-	if (!packed_ended(&reader))
-		return packed_damaged("code", SLICE(""), fault); /* codes stay out of the log */
-	return true;
-}
-
-bool code_put_place(struct call *call, struct slice letters, const struct id *room,
-		    struct fault *fault)
-{
-	struct buffer place = BUFFER_INITIAL(call->arena);
-
-	packed_put_id(&place, &call->account);
-	packed_put_id(&place, room);
-	return store_put(call->transaction, STORE_CODE, letters, buffer_slice(&place), fault);
-}
 
 static bool draw_letters(struct call *call, char letters[CODE_TEXT_SIZE], struct fault *fault)
 {
@@ -213,20 +71,6 @@ static bool draw_letters(struct call *call, char letters[CODE_TEXT_SIZE], struct
 	return true;
 }
 
-static struct code *next_code(struct call *call, struct room_codes *codes)
-{
-	if (codes->count == codes->capacity) {
-		size_t capacity = codes->capacity * 2 + CAPACITY_INITIAL;
-		struct code *larger = arena_alloc(call->arena, capacity * sizeof *larger);
-
-		if (codes->count > 0)
-			memcpy(larger, codes->codes, codes->count * sizeof *larger);
-		codes->codes = larger;
-		codes->capacity = capacity;
-	}
-	return &codes->codes[codes->count++];
-}
-
 bool codes_add(struct call *call, struct room_codes *codes, uint32_t identity, int64_t created,
 	       struct fault *fault)
 {
@@ -238,9 +82,9 @@ bool codes_add(struct call *call, struct room_codes *codes, uint32_t identity, i
 	};
 
 	if (!draw_letters(call, code.letters, fault) ||
-	    !code_put_place(call, letters_of(&code), &codes->room, fault))
+	    !code_put_place(call, slice_of(code.letters), &codes->room, fault))
 		return false;
-	*next_code(call, codes) = code;
+	*codes_append(call, codes) = code;
 	return true;
 }
 
@@ -279,7 +123,7 @@ bool codes_make_due(struct call *call, struct room_codes *codes,
 	return true;
 }
 
-/* ---- a room moves, a room goes ---- */
+/* ---- a room moves ---- */
 
 static uint32_t lost_name_index(struct call *call, struct room_codes *codes, struct slice name)
 {
@@ -343,19 +187,4 @@ bool codes_move(struct call *call, const struct id *room, const struct template_
 	}
 	codes.last_seen = to->last_identity;
 	return codes_put(call, &codes, fault);
-}
-
-bool codes_remove_all(struct call *call, const struct id *room, struct fault *fault)
-{
-	struct room_codes codes;
-
-	if (!codes_load(call, room, &codes, fault))
-		return false;
-	for (size_t i = 0; i < codes.count; i++) {
-		if (!store_remove(call->transaction, STORE_CODE, letters_of(&codes.codes[i]),
-				  fault))
-			return false;
-	}
-	return store_remove(call->transaction, STORE_ROOM_CODES,
-			    account_key(call->arena, &call->account, id_slice(room)), fault);
 }

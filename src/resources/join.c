@@ -9,6 +9,7 @@
 #include "call/misses.h"
 #include "call/token.h"
 #include "resources/code_life.h"
+#include "resources/room_record.h"
 #include "rules/room_code_rules.h"
 
 static struct slice member_text(const struct call *call, const char *name)

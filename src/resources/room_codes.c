@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "resources/code_life.h"
 #include "resources/lists.h"
+#include "resources/room_record.h"
 #include "rules/room_code_rules.h"
 
 /* A room with its template and its codes. */

@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "resources/account_record.h"
 #include "resources/code_life.h"
+#include "resources/room_record.h"
 #include "resources/transfer_parts.h"
 #include "store/sequence.h"
 

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "resources/account_record.h"
 #include "resources/code_life.h"
+#include "resources/room_record.h"
 #include "resources/template_parts.h"
 #include "resources/transfer.h"
 
