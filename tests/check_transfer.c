@@ -682,6 +682,18 @@ static const struct {
 	  "/room/codes/codes/0/code: must be a code" },
 	{ "\"name\":\"moved\"", "\"lost_role\":\"guest\"", "\"x\":1",
 	  "/room/codes/codes/1/x: is not known" },
+	{ "\"name\":\"moved\"", "\"due_roles\":[{\"identity\":1", "\"due_roles\":[{\"identity\":2",
+	  "/room/codes/due_roles/1: must be a role of the template that has no code" },
+	{ "\"name\":\"moved\"", "\"due_roles\":[{\"identity\":1", "\"due_roles\":[{\"identity\":3",
+	  "/room/codes/due_roles/0: must be a role of the template that has no code" },
+	{ "\"name\":\"moved\"", "\"due_roles\":[{\"identity\":1", "\"due_roles\":[{\"identity\":4",
+	  "/room/codes/due_roles/0: must be a role of the template that has no code" },
+	{ "\"name\":\"moved\"", "\"last_identity\":3", "\"last_identity\":1",
+	  "/room/codes/due_roles/1: must be a role of the template that has no code" },
+	{ "\"name\":\"moved\"", "\"all_asked\":true", "\"all_asked\":false",
+	  "/room/codes/due_roles/0: must be a role of the template that has no code" },
+	{ "\"name\":\"moved\"", "\"due_at\":\"2", "\"due_at\":\"Z",
+	  "/room/codes/due_roles/0/due_at: must be a time" },
 	{ "{\"end\"", "\"rooms\":4", "\"rooms\":5", "counts other lines" },
 };
 
@@ -940,6 +952,79 @@ START_TEST(every_damaged_record_is_found)
 }
 END_TEST
 
+/* The codes of this room. */
+static struct stored *stored_codes(struct collecting *collecting, const char *room)
+{
+	struct id id;
+	size_t i = 0;
+
+	ck_assert(id_parse(slice_of(room), &id));
+	while (i < collecting->count &&
+	       (collecting->records[i].table != STORE_ROOM_CODES ||
+		memcmp(collecting->records[i].key.data + ID_SIZE, id.bytes, ID_SIZE) != 0))
+		i++;
+	ck_assert_uint_lt(i, collecting->count);
+	return &collecting->records[i];
+}
+
+/* A copy of the value that ends `shorter` bytes earlier, with one of its bytes changed. */
+static struct slice altered(struct arena *arena, struct slice value, size_t shorter, size_t place,
+			    char byte)
+{
+	char *copy = arena_alloc(arena, value.size);
+
+	memcpy(copy, value.data, value.size);
+	copy[place] = byte;
+	return (struct slice){ copy, value.size - shorter };
+}
+
+/* The record ends with the due roles `host` and `only`, each an identity of four bytes and a time of
+ * eight; the other's identity, that of a role with a code, and one that was not seen. */
+START_TEST(wrong_due_roles_are_found)
+{
+	static const char wrong[] = { 1, 3, 4 };
+	struct collecting collecting = { .arena = arena_open() };
+	const struct stored *record;
+	struct counting counting;
+	struct life life;
+
+	live(&one, &life);
+	collect_all(&one, &collecting);
+	record = stored_codes(&collecting, life.moved);
+	ck_assert_int_eq(record->value.data[record->value.size - 12], 2);
+	for (int row = 0; row < ROWS(wrong); row++) {
+		change(&one, record,
+		       altered(collecting.arena, record->value, 0, record->value.size - 12,
+			       wrong[row]));
+		counting = checked(&one);
+		ck_assert_uint_eq(counting.count, 1);
+		ck_assert_msg(strstr(counting.said, "its due role 1 has a code") != NULL, "%s",
+			      counting.said);
+	}
+	arena_close(collecting.arena);
+}
+END_TEST
+
+/* Version 1 ended before the count of due roles. */
+START_TEST(older_codes_can_be_read)
+{
+	struct collecting collecting = { .arena = arena_open() };
+	const struct stored *record;
+	struct life life;
+
+	live(&one, &life);
+	collect_all(&one, &collecting);
+	record = stored_codes(&collecting, life.followed);
+	change(&one, record, altered(collecting.arena, record->value, 4, 0, 1));
+	sound(&one);
+	for (char version = 0; version <= 3; version++) {
+		change(&one, record, altered(collecting.arena, record->value, 0, 0, version));
+		ck_assert_int_eq(checked(&one).count == 0, version == 2);
+	}
+	arena_close(collecting.arena);
+}
+END_TEST
+
 /* What leads nowhere, or to another: the table of the finding, and never a code. */
 static const struct {
 	enum store_table table;
@@ -1011,6 +1096,8 @@ static Suite *suite(void)
 	tcase_add_checked_fixture(check, set_up, tear_down);
 	tcase_set_timeout(check, 60);
 	tcase_add_test(check, every_damaged_record_is_found);
+	tcase_add_test(check, wrong_due_roles_are_found);
+	tcase_add_test(check, older_codes_can_be_read);
 	tcase_add_test(check, strays_are_found);
 	suite_add_tcase(suite, check);
 	return suite;

@@ -16,6 +16,10 @@
  * the due ones, created at the time when their role was added, in one transaction. A role that came
  * and went between two looks is never live at a look and leaves no code.
  *
+ * A move is no look. The roles that are new to the room are due from then on; since they can be
+ * older than the last one of their template, the record names them, with that time. A role that was
+ * due before the move and is in the other template too, by its name, stays due since when it was.
+ *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef RESOURCES_CODE_LIFE_H
 #define RESOURCES_CODE_LIFE_H
@@ -43,6 +47,8 @@ bool codes_add(struct call *call, struct room_codes *codes, uint32_t identity, i
 	       struct fault *fault);
 
 bool codes_are_due(const struct room_codes *codes, const struct template_record *owner);
+/* Whether codes->due[index] is what the record promises of it, and named once. */
+bool codes_due_is_right(const struct room_codes *codes, size_t index);
 /* Makes the due ones; the caller stores. */
 bool codes_make_due(struct call *call, struct room_codes *codes,
 		    const struct template_record *owner, struct fault *fault);
@@ -52,7 +58,7 @@ size_t codes_oldest_enabled(const struct room_codes *codes, uint32_t identity);
 /* Enabled codes of live roles. */
 size_t codes_count_enabled(const struct room_codes *codes, const struct template_record *owner);
 
-/* The room moves: roles are compared by name. Loads and stores the room's codes. */
+/* The room moves: roles are compared by name. Loads and stores the room's codes, makes none. */
 bool codes_move(struct call *call, const struct id *room, const struct template_record *from,
 		const struct template_record *to, struct fault *fault);
 

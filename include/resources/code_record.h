@@ -15,10 +15,19 @@ struct code {
 	int64_t created, updated; /* seconds since 1970 */
 };
 
+/* A role that is due though it is not above the last one seen: there are none in a room that was not
+ * asked for the codes of all roles, and none that a code refers to. */
+struct due_role {
+	uint32_t identity;
+	int64_t since; /* seconds since 1970: when its code was made, for whoever looks */
+};
+
 struct room_codes {
 	struct id room;
 	bool was_asked; /* for the codes of all roles */
 	uint32_t last_seen; /* the highest identity accounted for */
+	struct due_role *due; /* the longest due first; some may be deleted meanwhile */
+	size_t due_count;
 	struct code *codes;
 	size_t count, capacity;
 	struct slice *lost_names;

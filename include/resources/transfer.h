@@ -7,8 +7,9 @@
  * taken for whole. rules/transfer_rules.c says what stands in each. A template and a room stand there
  * as documents that could be sent, with the members that are never answered (credentials, the
  * browser recordings' roles); beside them is what documents do not show: ids, times, the identities
- * of roles, and of a room all its codes, with the deleted roles that these refer to. (What else was
- * kept of deleted roles is of no use to anyone and is left behind.)
+ * of roles, and of a room all its codes, with the deleted roles that these refer to, and the roles
+ * that are due since a move. (What else was kept of deleted roles is of no use to anyone and is left
+ * behind.)
  *
  * A dump holds every secret of its accounts.
  *

@@ -88,6 +88,8 @@ bool codes_add(struct call *call, struct room_codes *codes, uint32_t identity, i
 	return true;
 }
 
+/* ---- what is due ---- */
+
 /* The role with the lowest identity above this one, or NULL: identities rise in the order in which
  * roles were added, the template's own order does not. */
 static const struct template_role *next_added(const struct template_record *owner,
@@ -106,20 +108,59 @@ static const struct template_role *next_added(const struct template_record *owne
 
 bool codes_are_due(const struct room_codes *codes, const struct template_record *owner)
 {
+	for (size_t i = 0; i < codes->due_count; i++) {
+		if (template_live_role(owner, codes->due[i].identity) != NULL)
+			return true;
+	}
 	return codes->was_asked && next_added(owner, codes->last_seen) != NULL;
+}
+
+bool codes_due_is_right(const struct room_codes *codes, size_t index)
+{
+	uint32_t identity = codes->due[index].identity;
+
+	for (size_t i = 0; i < index; i++) {
+		if (codes->due[i].identity == identity)
+			return false;
+	}
+	for (size_t i = 0; i < codes->count; i++) {
+		if (!codes->codes[i].is_lost && codes->codes[i].role == identity)
+			return false;
+	}
+	return codes->was_asked && identity <= codes->last_seen;
+}
+
+/* Names all live roles that are due, in the order in which they became so, and no others. */
+static void gather_due(struct call *call, struct room_codes *codes,
+		       const struct template_record *owner)
+{
+	size_t most = codes->due_count + owner->role_count + 1;
+	struct due_role *due = arena_alloc(call->arena, most * sizeof *due);
+	const struct template_role *role;
+	size_t n = 0;
+
+	for (size_t i = 0; i < codes->due_count; i++) {
+		if (template_live_role(owner, codes->due[i].identity) != NULL)
+			due[n++] = codes->due[i];
+	}
+	while (codes->was_asked && (role = next_added(owner, codes->last_seen)) != NULL) {
+		due[n++] = (struct due_role){ role->identity, role->added / 1000 };
+		codes->last_seen = role->identity;
+	}
+	codes->last_seen = owner->last_identity;
+	codes->due = due;
+	codes->due_count = n;
 }
 
 bool codes_make_due(struct call *call, struct room_codes *codes,
 		    const struct template_record *owner, struct fault *fault)
 {
-	const struct template_role *role;
-
-	while (codes->was_asked && (role = next_added(owner, codes->last_seen)) != NULL) {
-		if (!codes_add(call, codes, role->identity, role->added / 1000, fault))
+	gather_due(call, codes, owner);
+	for (size_t i = 0; i < codes->due_count; i++) {
+		if (!codes_add(call, codes, codes->due[i].identity, codes->due[i].since, fault))
 			return false;
-		codes->last_seen = role->identity;
 	}
-	codes->last_seen = owner->last_identity;
+	codes->due_count = 0;
 	return true;
 }
 
@@ -167,24 +208,45 @@ static bool move_code(struct call *call, struct room_codes *codes, size_t index,
 	return true;
 }
 
+/* What was due stays so where both templates have a role of that name; the new roles are due now. */
+static void move_due(struct call *call, struct room_codes *codes,
+		     const struct template_record *from, const struct template_record *to)
+{
+	size_t most = codes->due_count + to->role_count + 1;
+	struct due_role *due = arena_alloc(call->arena, most * sizeof *due);
+	size_t n = 0;
+
+	for (size_t i = 0; i < codes->due_count; i++) {
+		struct slice name = template_live_role(from, codes->due[i].identity)->name;
+		size_t role = template_role_index(to, name);
+
+		if (role < to->role_count)
+			due[n++] = (struct due_role){ to->roles[role].identity,
+						      codes->due[i].since };
+	}
+	for (size_t i = 0; codes->was_asked && i < to->role_count; i++) {
+		const struct template_role *role = &to->roles[i];
+
+		if (template_role_index(from, role->name) == from->role_count)
+			due[n++] = (struct due_role){ role->identity, call->now / 1000 };
+	}
+	codes->due = due;
+	codes->due_count = n;
+	codes->last_seen = to->last_identity;
+}
+
 bool codes_move(struct call *call, const struct id *room, const struct template_record *from,
 		const struct template_record *to, struct fault *fault)
 {
 	struct room_codes codes;
 
-	if (!codes_load(call, room, &codes, fault) || !codes_make_due(call, &codes, from, fault))
+	if (!codes_load(call, room, &codes, fault))
 		return false;
+	gather_due(call, &codes, from);
 	for (size_t i = 0; i < codes.count; i++) {
 		if (!move_code(call, &codes, i, from, to, fault))
 			return false;
 	}
-	for (size_t i = 0; codes.was_asked && i < to->role_count; i++) {
-		const struct template_role *role = &to->roles[i];
-
-		if (template_role_index(from, role->name) == from->role_count &&
-		    !codes_add(call, &codes, role->identity, call->now / 1000, fault))
-			return false;
-	}
-	codes.last_seen = to->last_identity;
+	move_due(call, &codes, from, to);
 	return codes_put(call, &codes, fault);
 }

@@ -5,7 +5,8 @@
 
 #include "resources/packed.h"
 
-#define VERSION 1
+/* 1 had no due roles. */
+#define VERSION 2
 #define CAPACITY_INITIAL 8
 
 /* ---- the stored form ---- */
@@ -40,6 +41,11 @@ bool codes_put(struct call *call, const struct room_codes *codes, struct fault *
 		packed_put_number(&value, (uint64_t)code->created, 8);
 		packed_put_number(&value, (uint64_t)code->updated, 8);
 	}
+	packed_put_number(&value, codes->due_count, 4);
+	for (size_t i = 0; i < codes->due_count; i++) {
+		packed_put_number(&value, codes->due[i].identity, 4);
+		packed_put_number(&value, (uint64_t)codes->due[i].since, 8);
+	}
 	return store_put(call->transaction, STORE_ROOM_CODES,
 			 account_key(call->arena, &call->account, id_slice(&codes->room)),
 			 buffer_slice(&value), fault);
@@ -60,9 +66,22 @@ static void decode_code(struct packed *reader, struct code *code)
 	code->updated = (int64_t)packed_number(reader, 8);
 }
 
+static bool decode_due(struct call *call, struct packed *reader, struct room_codes *codes)
+{
+	codes->due_count = packed_number(reader, 4);
+	if (codes->due_count > reader->rest.size)
+		return false;
+	codes->due = arena_alloc(call->arena, (codes->due_count + 1) * sizeof *codes->due);
+	for (size_t i = 0; i < codes->due_count; i++) {
+		codes->due[i].identity = (uint32_t)packed_number(reader, 4);
+		codes->due[i].since = (int64_t)packed_number(reader, 8);
+	}
+	return true;
+}
+
 static bool decode(struct call *call, struct packed *reader, struct room_codes *codes)
 {
-	bool is_right = packed_number(reader, 1) == VERSION;
+	uint64_t version = packed_number(reader, 1);
 
 	codes->was_asked = packed_number(reader, 1) != 0;
 	codes->last_seen = (uint32_t)packed_number(reader, 4);
@@ -83,7 +102,9 @@ static bool decode(struct call *call, struct packed *reader, struct room_codes *
 		if (codes->codes[i].is_lost && codes->codes[i].role >= codes->lost_count)
 			return false;
 	}
-	return is_right && packed_ended(reader);
+	if (version > 1 && !decode_due(call, reader, codes))
+		return false;
+	return version >= 1 && version <= VERSION && packed_ended(reader);
 }
 
 bool codes_load(struct call *call, const struct id *room, struct room_codes *codes,

@@ -139,6 +139,10 @@ bool subject_check_room_codes(const struct subject *subject, struct fault *fault
 		if (!check_one_code(subject, &codes, i, &owner, fault))
 			return false;
 	}
+	for (size_t i = 0; i < codes.due_count; i++) {
+		if (!codes_due_is_right(&codes, i))
+			subject_found(subject, "its due role %zu has a code, or cannot be due", i);
+	}
 	return true;
 }
 

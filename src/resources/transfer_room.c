@@ -113,6 +113,28 @@ static bool read_code(struct transfer_input *input, const struct template_record
 	return code_put_place(call, letters, &codes->room, fault);
 }
 
+/* Behind the codes, to which they are compared. */
+static void read_due(struct transfer_input *input, const struct template_record *owner,
+		     const json_t *list, struct room_codes *codes)
+{
+	struct call *call = &input->call;
+
+	codes->due = arena_zero(call->arena, (json_array_size(list) + 1) * sizeof *codes->due);
+	for (size_t i = 0; i < json_array_size(list); i++) {
+		const json_t *object = json_array_get(list, i);
+		const char *pointer = arena_text(call->arena, "/room/codes/due_roles/%zu", i);
+		struct due_role *due = &codes->due[codes->due_count++];
+
+		due->identity = (uint32_t)transfer_number(object, "identity");
+		due->since = transfer_time(input, pointer, object, "due_at") / 1000;
+		if (template_live_role(owner, due->identity) == NULL ||
+		    !codes_due_is_right(codes, i))
+			findings_add(&call->findings, pointer,
+				     "must be a role of the template that has no code, though the "
+				     "room was asked for all and its last_identity is not below");
+	}
+}
+
 /* So that what is not referred to is never stored: nothing would ever remove it. */
 static void check_all_referred(struct call *call, const struct room_codes *codes,
 			       const json_t *deleted)
@@ -162,6 +184,7 @@ static bool read_codes(struct transfer_input *input, const struct template_recor
 			       arena_text(call->arena, "/room/codes/codes/%zu", i), &codes, fault))
 			return false;
 	}
+	read_due(input, owner, json_object_get(object, "due_roles"), &codes);
 	if (call->findings.fault_count == 0)
 		check_all_referred(call, &codes, deleted);
 	return findings_result(&call->findings, fault) && codes_put(call, &codes, fault);

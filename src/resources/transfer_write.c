@@ -196,12 +196,21 @@ static json_t *code_value(const struct room_codes *codes, const struct code *cod
 	return value;
 }
 
+static json_t *due_value(const struct due_role *due)
+{
+	json_t *value = json_object();
+
+	set(value, "identity", number_value(due->identity));
+	set(value, "due_at", seconds_value(due->since));
+	return value;
+}
+
 /* Nothing for a room that never had to do with codes. */
 static bool add_codes(struct call *call, const struct template_record *owner, const struct id *room,
 		      json_t *value, struct fault *fault)
 {
 	struct room_codes codes;
-	json_t *object, *list, *deleted;
+	json_t *object, *list, *deleted, *due;
 
 	if (!codes_load(call, room, &codes, fault))
 		return false;
@@ -210,10 +219,12 @@ static bool add_codes(struct call *call, const struct template_record *owner, co
 	object = json_object();
 	list = json_array();
 	deleted = json_array();
+	due = json_array();
 	set(object, "all_asked", json_boolean(codes.was_asked));
 	set(object, "last_identity", number_value(codes.last_seen));
 	set(object, "codes", list);
 	set(object, "deleted_roles", deleted);
+	set(object, "due_roles", due);
 	set(value, "codes", object);
 	for (size_t i = 0; i < codes.count; i++) {
 		const struct code *code = &codes.codes[i];
@@ -221,6 +232,10 @@ static bool add_codes(struct call *call, const struct template_record *owner, co
 		append(list, code_value(&codes, code));
 		if (!code->is_lost && !add_deleted(call, owner, code->role, deleted, fault))
 			return false;
+	}
+	for (size_t i = 0; i < codes.due_count; i++) {
+		if (template_live_role(owner, codes.due[i].identity) != NULL)
+			append(due, due_value(&codes.due[i]));
 	}
 	return true;
 }

@@ -133,6 +133,16 @@ static const struct shape deleted_role_shape = {
 };
 static const struct field deleted_role_item = { .name = NULL, OBJECT(deleted_role_shape) };
 
+static const struct field due_role_fields[] = {
+	{ "identity", IDENTITY(), REQUIRED },
+	{ "due_at",   TEXT(time_text), REQUIRED, DOC("When its code was made, for whoever looks.") },
+};
+static const struct shape due_role_shape = {
+	"DumpDueRole", FIELDS(due_role_fields),
+	.doc = "A role that came with a move of the room, and has no code as long as nobody looks.",
+};
+static const struct field due_role_item = { .name = NULL, OBJECT(due_role_shape) };
+
 static const struct field codes_fields[] = {
 	{ "all_asked",     BOOLEAN(), REQUIRED,
 	  DOC("Codes of all roles were asked for: roles that are added get one by themselves.") },
@@ -140,6 +150,7 @@ static const struct field codes_fields[] = {
 	  DOC("The last role of the template that the room's codes know of.") },
 	{ "codes",         LIST_OF(code_item), REQUIRED, DOC("The oldest first.") },
 	{ "deleted_roles", LIST_OF(deleted_role_item), REQUIRED },
+	{ "due_roles",     LIST_OF(due_role_item), DOC("The longest due first. Absent: none.") },
 };
 static const struct shape codes_shape = {
 	"DumpCodes", FIELDS(codes_fields), .doc = "The codes of a room.",
