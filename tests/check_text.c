@@ -316,6 +316,38 @@ START_TEST(time_is_rfc_3339)
 }
 END_TEST
 
+/* clang-format off */
+static const struct {
+	const char *text;
+	int64_t time;
+} later_times[] = {
+	{ "1970-01-01T00:00:00.069Z",         69 },
+	{ "1970-01-01T00:00:00.0690000Z",     69 },
+	{ "1970-01-01T00:00:00.0690001Z",     70 },
+	{ "1970-01-01T00:00:00.0699Z",        70 },
+	{ "1970-01-01T00:00:00.9999Z",        1000 },
+	{ "1970-01-01T01:00:00.0001+01:00",   1 },
+	{ "1969-12-31T23:59:59.9999Z",        0 },
+	{ "1969-12-31T23:59:59.9980Z",        -2 },
+	{ "1970-01-01",                       0 },
+	{ "1972-06-30T23:59:60Z",             78796800000 },
+	{ "1972-07-01T01:59:60.5+02:00",      78796800000 },
+	{ "9999-12-31T23:59:59.9999Z",        253402300800000 },
+	{ "0001-01-01T00:00:00+00:01",        REFUSED },
+	{ "1970-01-01T00:00:00.Z",            REFUSED },
+};
+/* clang-format on */
+
+START_TEST(time_is_rounded_up)
+{
+	int64_t time = REFUSED;
+
+	ck_assert_int_eq(text_time_parse_up(slice_of(later_times[_i].text), &time),
+			 later_times[_i].time != REFUSED);
+	ck_assert_int_eq(time, later_times[_i].time);
+}
+END_TEST
+
 static const struct {
 	int64_t time;
 	const char *milliseconds;
@@ -522,6 +554,7 @@ int main(void)
 	tcase_add_test(cases, case_is_that_of_ascii_letters);
 	tcase_add_loop_test(cases, integer_is_digits_alone, 0, ROWS(integers));
 	tcase_add_loop_test(cases, time_is_rfc_3339, 0, ROWS(times));
+	tcase_add_loop_test(cases, time_is_rounded_up, 0, ROWS(later_times));
 	tcase_add_loop_test(cases, time_is_printed, 0, ROWS(printed_times));
 	tcase_add_test(cases, time_survives_printing_and_parsing);
 	tcase_add_loop_test(cases, base64url_has_no_padding, 0, ROWS(encodings));

@@ -48,6 +48,9 @@ void text_time_seconds(int64_t time, char out[TEXT_TIME_SIZE]);
  * (midnight UTC). False for anything else, an impossible date too; a leap second counts as the
  * last millisecond of its minute. */
 bool text_time_parse(struct slice text, int64_t *time);
+/* The same, but a time between two milliseconds, and a leap second, is the later one: so that what is
+ * not before it is not before the text. It may be one above the last time there is. */
+bool text_time_parse_up(struct slice text, int64_t *time);
 
 /* base64url without padding (RFC 4648 section 5). Decoding refuses padding, other alphabets, white
  * space, and bits left over that are not zero. */

@@ -89,6 +89,12 @@ void text_time_seconds(int64_t time, char out[TEXT_TIME_SIZE])
 	out[20] = '\0';
 }
 
+/* What was read: a time of whole milliseconds, or one between it and the next. */
+struct moment {
+	int64_t floor;
+	bool is_between;
+};
+
 /* What is still to be read. Each take_* function moves on only if it finds what it looks for. */
 struct reader {
 	const char *at;
@@ -145,19 +151,20 @@ static bool take_date(struct reader *reader, int64_t *days)
 	return true;
 }
 
-/* Decimals after the third are read over. */
-static bool take_fraction(struct reader *reader, int *milliseconds)
+static bool take_fraction(struct reader *reader, int *milliseconds, bool *is_between)
 {
 	int scale = 100;
 	int digit;
 
 	*milliseconds = 0;
+	*is_between = false;
 	if (!take(reader, '.'))
 		return true;
 	if (!take_digits(reader, 1, 9, &digit))
 		return false;
 	do {
 		*milliseconds += scale * digit;
+		*is_between = *is_between || (scale == 0 && digit > 0);
 		scale /= 10;
 	} while (take_digits(reader, 1, 9, &digit));
 	return true;
@@ -181,39 +188,56 @@ static bool take_offset(struct reader *reader, int *offset)
 	return true;
 }
 
-static bool take_clock(struct reader *reader, int64_t *time)
+static bool take_clock(struct reader *reader, struct moment *moment)
 {
 	int hour, minute, second, milliseconds, offset;
 
 	if (!take_digits(reader, 2, 23, &hour) || !take(reader, ':') ||
 	    !take_digits(reader, 2, 59, &minute) || !take(reader, ':') ||
-	    !take_digits(reader, 2, 60, &second) || !take_fraction(reader, &milliseconds) ||
+	    !take_digits(reader, 2, 60, &second) ||
+	    !take_fraction(reader, &milliseconds, &moment->is_between) ||
 	    !take_offset(reader, &offset))
 		return false;
 	if (second == 60) {
 		second = 59;
 		milliseconds = 999;
+		moment->is_between = true;
 	}
-	*time += (hour * 60 + minute - offset) * MILLISECONDS_A_MINUTE + second * 1000 +
-		 milliseconds;
+	moment->floor += (hour * 60 + minute - offset) * MILLISECONDS_A_MINUTE + second * 1000 +
+			 milliseconds;
 	return true;
 }
 
-bool text_time_parse(struct slice text, int64_t *time)
+static bool parse(struct slice text, struct moment *moment)
 {
 	struct reader reader = { text.data, text.size };
 	int64_t days;
 
 	if (!take_date(&reader, &days))
 		return false;
-
-	int64_t result = days * MILLISECONDS_A_DAY;
-
+	*moment = (struct moment){ .floor = days * MILLISECONDS_A_DAY };
 	if (reader.left > 0 && ((!take(&reader, 'T') && !take(&reader, 't')) ||
-				!take_clock(&reader, &result) || reader.left > 0))
+				!take_clock(&reader, moment) || reader.left > 0))
 		return false;
-	if (result < EARLIEST || result > LATEST)
+	return moment->floor >= EARLIEST && moment->floor <= LATEST;
+}
+
+bool text_time_parse(struct slice text, int64_t *time)
+{
+	struct moment moment;
+
+	if (!parse(text, &moment))
 		return false;
-	*time = result;
+	*time = moment.floor;
+	return true;
+}
+
+bool text_time_parse_up(struct slice text, int64_t *time)
+{
+	struct moment moment;
+
+	if (!parse(text, &moment))
+		return false;
+	*time = moment.floor + moment.is_between;
 	return true;
 }

@@ -19,7 +19,7 @@ struct filter {
 	struct id template_id;
 	const json_t *enabled; /* NULL: both */
 	bool has_after, has_before;
-	int64_t after, before; /* milliseconds, inclusive */
+	int64_t after, before; /* milliseconds, inclusive; the first and the last that match */
 	bool is_bounded;
 	struct id bound; /* only rooms below this id */
 	bool is_empty; /* nothing can match */
@@ -66,20 +66,15 @@ static void bound_by_time(struct filter *filter)
 	bound_by(filter, &bound);
 }
 
-/* The query's table has let through only what parses. */
-static bool read_time(const struct call *call, const char *name, int64_t *time)
-{
-	struct slice text = call_query_text(call, name);
-
-	return text.data != NULL && text_time_parse(text, time);
-}
-
 static void read_filter(struct call *call, const struct list *list, struct filter *filter)
 {
 	struct slice template_id = call_query_text(call, "template_id");
+	struct slice after = call_query_text(call, "after");
+	struct slice before = call_query_text(call, "before");
 
-	filter->has_after = read_time(call, "after", &filter->after);
-	filter->has_before = read_time(call, "before", &filter->before);
+	/* The query's table has let through only what parses. */
+	filter->has_after = after.data != NULL && text_time_parse_up(after, &filter->after);
+	filter->has_before = before.data != NULL && text_time_parse(before, &filter->before);
 	filter->enabled = json_object_get(call->query, "enabled");
 	filter->has_template = template_id.data != NULL;
 	if (filter->has_template && !id_parse(template_id, &filter->template_id))
