@@ -1,5 +1,5 @@
 /* Records of a journal in memory, as they will be in the file: gathered, cut into groups, given a
- * head. Used by journal.c alone; nothing here locks.
+ * head. Used by the journal alone; nothing here locks.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef STORE_JOURNAL_RECORDS_H

@@ -1,4 +1,4 @@
-/* The segments of a journal as files: made ahead, begun, given up, cut, removed. Used by journal.c
+/* The segments of a journal as files: made ahead, begun, given up, cut, removed. Used by the journal
  * alone; nothing here locks.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */

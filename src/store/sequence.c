@@ -1,187 +1,16 @@
-/* A list as a trie over the number in the id. Level 0 are the leaves: the node that holds a number
- * at level n has the index number >> 6 * (n + 1). A leaf is its ids, ascending. An inner node is
- * the bits of its children, 8 bytes big-endian, then for each bit, from child 0 up, 4 bytes
- * big-endian: the lowest seconds of all ids put below that child since it was last empty.
+/* Adding to a list, removing, and walking through it. The nodes are in store/trie.h.
  *
- * These seconds are a lower bound: the id that brought them may be gone again. A search by them can
- * therefore come out in a leaf (or node) where nothing is below the bound; but then, because numbers
- * and seconds rise together, everything in the next lower leaf is, so one step back is enough
- * (see child_below).
- *
- * A key is the list's name, the level (1 byte), the index (5 bytes big-endian).
+ * The seconds that an inner node has of a child are a lower bound: the id that brought them may be
+ * gone again. A search by them can therefore come out in a leaf (or node) where nothing is below the
+ * bound; but then, because numbers and seconds rise together, everything in the next lower leaf is,
+ * so one step back is enough (see child_below).
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "store/sequence.h"
 
 #include <assert.h>
 
-#define CHILDREN 64
-#define CHILD_BITS 6
-#define ROOT_LEVEL 6
-
-#define LEVEL_SIZE 1
-#define INDEX_SIZE 5
-#define KEY_MAX (SEQUENCE_LIST_MAX + LEVEL_SIZE + INDEX_SIZE)
-
-/* The root has a child for each value of the bits of a number that are left at its level. */
-#define ROOT_BITS ((UINT64_C(2) << (ID_NUMBER_MAX >> (CHILD_BITS * ROOT_LEVEL))) - 1)
-
-#define BITS_SIZE 8
-#define SECONDS_SIZE 4
-#define NODE_MAX (BITS_SIZE + CHILDREN * SECONDS_SIZE)
-#define LEAF_MAX (CHILDREN * ID_SIZE)
-
-static_assert(ID_NUMBER_MAX >> (CHILD_BITS * (ROOT_LEVEL + 1)) == 0, "the root covers all numbers");
-static_assert(KEY_MAX <= STORE_KEY_MAX, "a node's key is a key");
-
-/* An inner node, decoded. */
-struct node {
-	uint64_t bits;
-	uint32_t seconds[CHILDREN]; /* of the children whose bit is set */
-};
-
-struct node_key {
-	char bytes[KEY_MAX];
-	size_t size;
-};
-
-static uint64_t index_of(unsigned level, uint64_t number)
-{
-	return number >> (CHILD_BITS * (level + 1));
-}
-
-/* Which child of the node at `level` a number belongs to. */
-static unsigned child_of(unsigned level, uint64_t number)
-{
-	return (unsigned)(number >> (CHILD_BITS * level)) % CHILDREN;
-}
-
-static void big_endian_write(char *bytes, size_t size, uint64_t value)
-{
-	for (size_t i = size; i-- > 0; value >>= 8)
-		bytes[i] = (char)(value & 0xff);
-}
-
-static uint64_t big_endian_read(const char *bytes, size_t size)
-{
-	uint64_t value = 0;
-
-	for (size_t i = 0; i < size; i++)
-		value = value << 8 | (unsigned char)bytes[i];
-	return value;
-}
-
-static struct slice node_key(struct node_key *key, struct slice list, unsigned level,
-			     uint64_t number)
-{
-	assert(list.data != NULL && list.size <= SEQUENCE_LIST_MAX);
-	assert(number <= ID_NUMBER_MAX);
-	memcpy(key->bytes, list.data, list.size);
-	big_endian_write(key->bytes + list.size, LEVEL_SIZE, level);
-	big_endian_write(key->bytes + list.size + LEVEL_SIZE, INDEX_SIZE, index_of(level, number));
-	key->size = list.size + LEVEL_SIZE + INDEX_SIZE;
-	return (struct slice){ key->bytes, key->size };
-}
-
-/* The key is shown in hex: what a list is called is up to its resource. */
-static bool damaged(const struct node_key *key, struct fault *fault)
-{
-	static const char digits[] = "0123456789abcdef";
-	char text[2 * KEY_MAX + 1];
-
-	for (size_t i = 0; i < key->size; i++) {
-		text[2 * i] = digits[(unsigned char)key->bytes[i] >> 4];
-		text[2 * i + 1] = digits[(unsigned char)key->bytes[i] & 0xf];
-	}
-	text[2 * key->size] = '\0';
-	return fault_cause(fault, FAULT_UNAVAILABLE, 0, "%s %s: the node of the list is damaged",
-			   store_table_name(STORE_SEQUENCE), text);
-}
-
-/* An id of the leaf, borrowed from it (an id has the alignment of a byte). */
-static const struct id *leaf_id(struct slice leaf, size_t i)
-{
-	return (const struct id *)(leaf.data + i * ID_SIZE);
-}
-
-static size_t leaf_count(struct slice leaf)
-{
-	return leaf.size / ID_SIZE;
-}
-
-/* *leaf: data NULL when there is none. */
-static bool leaf_read(struct transaction *transaction, struct slice list, uint64_t number,
-		      struct slice *leaf, struct fault *fault)
-{
-	struct node_key key;
-
-	if (!store_get(transaction, STORE_SEQUENCE, node_key(&key, list, 0, number), leaf, fault))
-		return false;
-	if (leaf->data == NULL)
-		return true;
-	if (leaf->size == 0 || leaf->size > LEAF_MAX || leaf->size % ID_SIZE != 0)
-		return damaged(&key, fault);
-	for (size_t i = 0; i < leaf_count(*leaf); i++) {
-		const struct id *id = leaf_id(*leaf, i);
-
-		if (index_of(0, id_number(id)) != index_of(0, number))
-			return damaged(&key, fault);
-		if (i > 0 && id_number(leaf_id(*leaf, i - 1)) >= id_number(id))
-			return damaged(&key, fault);
-	}
-	return true;
-}
-
-/* A node that is not there has no bits. */
-static bool node_read(struct transaction *transaction, struct slice list, unsigned level,
-		      uint64_t number, struct node *node, struct fault *fault)
-{
-	struct node_key key;
-	struct slice value;
-	size_t offset = BITS_SIZE;
-
-	node->bits = 0;
-	if (!store_get(transaction, STORE_SEQUENCE, node_key(&key, list, level, number), &value,
-		       fault))
-		return false;
-	if (value.data == NULL)
-		return true;
-	if (value.size < BITS_SIZE)
-		return damaged(&key, fault);
-	node->bits = big_endian_read(value.data, BITS_SIZE);
-	if (node->bits == 0 || (level == ROOT_LEVEL && node->bits > ROOT_BITS) ||
-	    value.size != BITS_SIZE + SECONDS_SIZE * (size_t)__builtin_popcountll(node->bits))
-		return damaged(&key, fault);
-	for (unsigned child = 0; child < CHILDREN; child++) {
-		if (!(node->bits >> child & 1))
-			continue;
-		node->seconds[child] = (uint32_t)big_endian_read(value.data + offset, SECONDS_SIZE);
-		offset += SECONDS_SIZE;
-	}
-	return true;
-}
-
-static bool node_write(struct transaction *transaction, struct slice list, unsigned level,
-		       uint64_t number, const struct node *node, struct fault *fault)
-{
-	struct node_key key;
-	char value[NODE_MAX];
-	size_t size = BITS_SIZE;
-
-	node_key(&key, list, level, number);
-	if (node->bits == 0)
-		return store_remove(transaction, STORE_SEQUENCE,
-				    (struct slice){ key.bytes, key.size }, fault);
-	big_endian_write(value, BITS_SIZE, node->bits);
-	for (unsigned child = 0; child < CHILDREN; child++) {
-		if (!(node->bits >> child & 1))
-			continue;
-		big_endian_write(value + size, SECONDS_SIZE, node->seconds[child]);
-		size += SECONDS_SIZE;
-	}
-	return store_put(transaction, STORE_SEQUENCE, (struct slice){ key.bytes, key.size },
-			 (struct slice){ value, size }, fault);
-}
+#include "store/trie.h"
 
 /* Tells the nodes above the leaf that an id came which is the lowest there. */
 static bool nodes_add(struct transaction *transaction, struct slice list, const struct id *id,
@@ -189,18 +18,18 @@ static bool nodes_add(struct transaction *transaction, struct slice list, const 
 {
 	const uint64_t number = id_number(id);
 	const uint32_t seconds = id_seconds(id);
-	struct node node;
+	struct trie_node node;
 
-	for (unsigned level = 1; level <= ROOT_LEVEL; level++) {
-		const unsigned child = child_of(level, number);
+	for (unsigned level = 1; level <= TRIE_ROOT_LEVEL; level++) {
+		const unsigned child = trie_child(level, number);
 
-		if (!node_read(transaction, list, level, number, &node, fault))
+		if (!trie_node_read(transaction, list, level, number, &node, fault))
 			return false;
 		if (node.bits >> child & 1 && node.seconds[child] <= seconds)
 			return true;
 		node.bits |= UINT64_C(1) << child;
 		node.seconds[child] = seconds;
-		if (!node_write(transaction, list, level, number, &node, fault))
+		if (!trie_node_write(transaction, list, level, number, &node, fault))
 			return false;
 	}
 	return true;
@@ -210,13 +39,13 @@ static bool nodes_add(struct transaction *transaction, struct slice list, const 
 static bool nodes_remove(struct transaction *transaction, struct slice list, uint64_t number,
 			 struct fault *fault)
 {
-	struct node node = { .bits = 0 };
+	struct trie_node node = { .bits = 0 };
 
-	for (unsigned level = 1; level <= ROOT_LEVEL && node.bits == 0; level++) {
-		if (!node_read(transaction, list, level, number, &node, fault))
+	for (unsigned level = 1; level <= TRIE_ROOT_LEVEL && node.bits == 0; level++) {
+		if (!trie_node_read(transaction, list, level, number, &node, fault))
 			return false;
-		node.bits &= ~(UINT64_C(1) << child_of(level, number));
-		if (!node_write(transaction, list, level, number, &node, fault))
+		node.bits &= ~(UINT64_C(1) << trie_child(level, number));
+		if (!trie_node_write(transaction, list, level, number, &node, fault))
 			return false;
 	}
 	return true;
@@ -227,7 +56,7 @@ static size_t leaf_place(struct slice leaf, uint64_t number)
 {
 	size_t place = 0;
 
-	while (place < leaf_count(leaf) && id_number(leaf_id(leaf, place)) < number)
+	while (place < trie_leaf_count(leaf) && id_number(trie_leaf_id(leaf, place)) < number)
 		place++;
 	return place;
 }
@@ -235,27 +64,36 @@ static size_t leaf_place(struct slice leaf, uint64_t number)
 /* Whether the leaf has the id at this place; another of the same number would be our mistake. */
 static bool leaf_has(struct slice leaf, size_t place, const struct id *id)
 {
-	if (place == leaf_count(leaf) || id_number(leaf_id(leaf, place)) != id_number(id))
+	if (place == trie_leaf_count(leaf) || id_number(trie_leaf_id(leaf, place)) != id_number(id))
 		return false;
-	assert(id_compare(leaf_id(leaf, place), id) == 0);
+	assert(id_compare(trie_leaf_id(leaf, place), id) == 0);
+	return true;
+}
+
+/* The leaf that has the id, or would have it, and its place there. */
+static bool leaf_find(struct transaction *transaction, struct slice list, const struct id *id,
+		      struct slice *leaf, size_t *place, bool *is_there, struct fault *fault)
+{
+	if (!trie_leaf_read(transaction, list, id_number(id), leaf, fault))
+		return false;
+	*place = leaf_place(*leaf, id_number(id));
+	*is_there = leaf_has(*leaf, *place, id);
 	return true;
 }
 
 bool sequence_add(struct transaction *transaction, struct slice list, const struct id *id,
 		  struct fault *fault)
 {
-	struct node_key key;
+	struct trie_key key;
 	struct slice leaf;
-	char bytes[LEAF_MAX];
-	size_t place;
-	size_t before;
+	char bytes[TRIE_LEAF_MAX];
+	size_t place, before;
+	bool is_there;
 
-	if (!leaf_read(transaction, list, id_number(id), &leaf, fault))
+	if (!leaf_find(transaction, list, id, &leaf, &place, &is_there, fault))
 		return false;
-	place = leaf_place(leaf, id_number(id));
-	if (leaf_has(leaf, place, id))
+	if (is_there)
 		return true;
-
 	before = place * ID_SIZE;
 	assert(leaf.size + ID_SIZE <= sizeof bytes);
 	if (before > 0)
@@ -263,7 +101,7 @@ bool sequence_add(struct transaction *transaction, struct slice list, const stru
 	memcpy(bytes + before, id->bytes, ID_SIZE);
 	if (leaf.size > before)
 		memcpy(bytes + before + ID_SIZE, leaf.data + before, leaf.size - before);
-	return store_put(transaction, STORE_SEQUENCE, node_key(&key, list, 0, id_number(id)),
+	return store_put(transaction, STORE_SEQUENCE, trie_key_make(&key, list, 0, id_number(id)),
 			 (struct slice){ bytes, leaf.size + ID_SIZE }, fault) &&
 	       (place > 0 || nodes_add(transaction, list, id, fault));
 }
@@ -271,20 +109,18 @@ bool sequence_add(struct transaction *transaction, struct slice list, const stru
 bool sequence_remove(struct transaction *transaction, struct slice list, const struct id *id,
 		     struct fault *fault)
 {
-	struct node_key key;
+	struct trie_key key;
 	struct slice leaf;
-	char bytes[LEAF_MAX];
-	size_t place;
-	size_t before;
+	char bytes[TRIE_LEAF_MAX];
+	size_t place, before;
+	bool is_there;
 
-	if (!leaf_read(transaction, list, id_number(id), &leaf, fault))
+	if (!leaf_find(transaction, list, id, &leaf, &place, &is_there, fault))
 		return false;
-	place = leaf_place(leaf, id_number(id));
-	if (!leaf_has(leaf, place, id))
+	if (!is_there)
 		return true;
-
-	node_key(&key, list, 0, id_number(id));
-	if (leaf_count(leaf) == 1)
+	trie_key_make(&key, list, 0, id_number(id));
+	if (trie_leaf_count(leaf) == 1)
 		return store_remove(transaction, STORE_SEQUENCE,
 				    (struct slice){ key.bytes, key.size }, fault) &&
 		       nodes_remove(transaction, list, id_number(id), fault);
@@ -296,14 +132,14 @@ bool sequence_remove(struct transaction *transaction, struct slice list, const s
 }
 
 /* The highest child below `end` that is not empty; false: none. */
-static bool child_before(const struct node *node, unsigned end, unsigned *child)
+static bool child_before(const struct trie_node *node, unsigned end, unsigned *child)
 {
-	const uint64_t lower = end == CHILDREN ? UINT64_MAX : (UINT64_C(1) << end) - 1;
+	const uint64_t lower = end == TRIE_CHILDREN ? UINT64_MAX : (UINT64_C(1) << end) - 1;
 	const uint64_t bits = node->bits & lower;
 
 	if (bits == 0)
 		return false;
-	*child = CHILDREN - 1 - (unsigned)__builtin_clzll(bits);
+	*child = TRIE_CHILDREN - 1 - (unsigned)__builtin_clzll(bits);
 	return true;
 }
 
@@ -311,13 +147,13 @@ static bool child_before(const struct node *node, unsigned end, unsigned *child)
  * with this number of seconds was once added there. If s is below the bound's seconds, or equal to
  * them while the child's lowest number is not above the bound's, every id of a lower child, having a
  * lower number and no later seconds, is below the bound. */
-static bool child_below(const struct node *node, unsigned level, uint64_t first,
+static bool child_below(const struct trie_node *node, unsigned level, uint64_t first,
 			const struct id *bound, unsigned *child)
 {
 	const uint32_t seconds = id_seconds(bound);
 
-	for (*child = CHILDREN; child_before(node, *child, child);) {
-		const uint64_t lowest = first + ((uint64_t)*child << (CHILD_BITS * level));
+	for (*child = TRIE_CHILDREN; child_before(node, *child, child);) {
+		const uint64_t lowest = first + ((uint64_t)*child << (TRIE_CHILD_BITS * level));
 
 		if (node->seconds[*child] < seconds ||
 		    (node->seconds[*child] == seconds && lowest <= id_number(bound)))
@@ -326,26 +162,21 @@ static bool child_below(const struct node *node, unsigned level, uint64_t first,
 	return false;
 }
 
-static uint64_t first_of(unsigned level, uint64_t number)
-{
-	return index_of(level, number) << (CHILD_BITS * (level + 1));
-}
-
 /* A node without the child, or a child without the node, is damage that the walk may not take for
  * the end of the list. */
 static bool walk_damaged(const struct sequence_walk *walk, unsigned level, uint64_t number,
 			 struct fault *fault)
 {
-	struct node_key key;
+	struct trie_key key;
 
-	node_key(&key, walk->list, level, number);
-	return damaged(&key, fault);
+	trie_key_make(&key, walk->list, level, number);
+	return trie_damaged(&key, fault);
 }
 
 static bool walk_take_leaf(struct sequence_walk *walk, uint64_t number, struct fault *fault)
 {
 	walk->leaf_number = number;
-	if (!leaf_read(walk->transaction, walk->list, number, &walk->leaf, fault))
+	if (!trie_leaf_read(walk->transaction, walk->list, number, &walk->leaf, fault))
 		return false;
 	return walk->leaf.data != NULL || walk_damaged(walk, 0, number, fault);
 }
@@ -354,15 +185,15 @@ static bool walk_take_leaf(struct sequence_walk *walk, uint64_t number, struct f
 static bool walk_down(struct sequence_walk *walk, unsigned level, uint64_t number,
 		      struct fault *fault)
 {
-	struct node node;
+	struct trie_node node;
 	unsigned child;
 
 	for (; level > 0; level--) {
-		if (!node_read(walk->transaction, walk->list, level, number, &node, fault))
+		if (!trie_node_read(walk->transaction, walk->list, level, number, &node, fault))
 			return false;
-		if (!child_before(&node, CHILDREN, &child))
+		if (!child_before(&node, TRIE_CHILDREN, &child))
 			return walk_damaged(walk, level, number, fault);
-		number = first_of(level, number) + ((uint64_t)child << (CHILD_BITS * level));
+		number = trie_first(level, number) + ((uint64_t)child << (TRIE_CHILD_BITS * level));
 	}
 	return walk_take_leaf(walk, number, fault);
 }
@@ -372,18 +203,18 @@ static bool walk_down(struct sequence_walk *walk, unsigned level, uint64_t numbe
 static bool walk_back(struct sequence_walk *walk, unsigned level, uint64_t number,
 		      struct fault *fault)
 {
-	struct node node;
+	struct trie_node node;
 	unsigned child;
 
 	walk->leaf = (struct slice){ NULL, 0 };
-	while (level++ < ROOT_LEVEL) {
-		if (!node_read(walk->transaction, walk->list, level, number, &node, fault))
+	while (level++ < TRIE_ROOT_LEVEL) {
+		if (!trie_node_read(walk->transaction, walk->list, level, number, &node, fault))
 			return false;
-		if (!(node.bits >> child_of(level, number) & 1))
+		if (!(node.bits >> trie_child(level, number) & 1))
 			return walk_damaged(walk, level, number, fault);
-		if (!child_before(&node, child_of(level, number), &child))
+		if (!child_before(&node, trie_child(level, number), &child))
 			continue;
-		number = first_of(level, number) + ((uint64_t)child << (CHILD_BITS * level));
+		number = trie_first(level, number) + ((uint64_t)child << (TRIE_CHILD_BITS * level));
 		return walk_down(walk, level - 1, number, fault);
 	}
 	return true;
@@ -392,26 +223,26 @@ static bool walk_back(struct sequence_walk *walk, unsigned level, uint64_t numbe
 /* Takes the leaf where the newest id below the bound is, or the one above that leaf. */
 static bool walk_find(struct sequence_walk *walk, struct fault *fault)
 {
-	struct node node;
+	struct trie_node node;
 	uint64_t number = 0;
 	unsigned child;
 
-	if (!node_read(walk->transaction, walk->list, ROOT_LEVEL, number, &node, fault))
+	if (!trie_node_read(walk->transaction, walk->list, TRIE_ROOT_LEVEL, number, &node, fault))
 		return false;
 	if (node.bits == 0)
 		return true;
 	if (!walk->is_bounded)
-		return walk_down(walk, ROOT_LEVEL, number, fault);
+		return walk_down(walk, TRIE_ROOT_LEVEL, number, fault);
 
-	for (unsigned level = ROOT_LEVEL; level > 0; level--) {
-		if (level < ROOT_LEVEL &&
-		    !node_read(walk->transaction, walk->list, level, number, &node, fault))
+	for (unsigned level = TRIE_ROOT_LEVEL; level > 0; level--) {
+		if (level < TRIE_ROOT_LEVEL &&
+		    !trie_node_read(walk->transaction, walk->list, level, number, &node, fault))
 			return false;
 		if (node.bits == 0)
 			return walk_damaged(walk, level, number, fault);
 		if (!child_below(&node, level, number, &walk->bound, &child))
 			return walk_back(walk, level, number, fault);
-		number += (uint64_t)child << (CHILD_BITS * level);
+		number += (uint64_t)child << (TRIE_CHILD_BITS * level);
 	}
 	return walk_take_leaf(walk, number, fault);
 }
@@ -419,10 +250,10 @@ static bool walk_find(struct sequence_walk *walk, struct fault *fault)
 /* The newest id of the leaf at hand that is below the bound. */
 static bool walk_id(const struct sequence_walk *walk, struct id *id)
 {
-	for (size_t i = leaf_count(walk->leaf); i-- > 0;) {
-		if (walk->is_bounded && id_compare(leaf_id(walk->leaf, i), &walk->bound) >= 0)
+	for (size_t i = trie_leaf_count(walk->leaf); i-- > 0;) {
+		if (walk->is_bounded && id_compare(trie_leaf_id(walk->leaf, i), &walk->bound) >= 0)
 			continue;
-		*id = *leaf_id(walk->leaf, i);
+		*id = *trie_leaf_id(walk->leaf, i);
 		return true;
 	}
 	return false;
@@ -454,73 +285,4 @@ bool sequence_next(struct sequence_walk *walk, struct id *id, bool *is_there, st
 			return false;
 	}
 	return true;
-}
-
-/* ---- one node, for check ---- */
-
-static bool children_are_there(struct transaction *transaction, struct slice list, unsigned level,
-			       uint64_t number, struct fault *fault)
-{
-	struct node_key key;
-	struct node node;
-	struct slice value;
-
-	if (!node_read(transaction, list, level, number, &node, fault))
-		return false;
-	for (unsigned child = 0; child < CHILDREN; child++) {
-		const uint64_t first = first_of(level, number) +
-				       ((uint64_t)child << (CHILD_BITS * level));
-
-		if (!(node.bits >> child & 1))
-			continue;
-		if (!store_get(transaction, STORE_SEQUENCE, node_key(&key, list, level - 1, first),
-			       &value, fault))
-			return false;
-		if (value.data == NULL)
-			return damaged(&key, fault);
-	}
-	return true;
-}
-
-static bool parent_names_it(struct transaction *transaction, struct slice list, unsigned level,
-			    uint64_t number, struct fault *fault)
-{
-	struct node_key key;
-	struct node node;
-
-	if (!node_read(transaction, list, level + 1, number, &node, fault))
-		return false;
-	if (node.bits >> child_of(level + 1, number) & 1)
-		return true;
-	node_key(&key, list, level + 1, number);
-	return damaged(&key, fault);
-}
-
-bool sequence_look(struct transaction *transaction, struct slice key, struct sequence_node *node,
-		   struct fault *fault)
-{
-	struct slice list = { key.data, 0 };
-	struct slice leaf = { NULL, 0 };
-	unsigned level;
-	uint64_t index;
-
-	*node = (struct sequence_node){ .is_root = false };
-	if (key.size < LEVEL_SIZE + INDEX_SIZE || key.size > KEY_MAX)
-		return fault_cause(fault, FAULT_UNAVAILABLE, 0, "the key is none of a list's node");
-	list.size = key.size - LEVEL_SIZE - INDEX_SIZE;
-	level = (unsigned char)list.data[list.size];
-	index = big_endian_read(list.data + list.size + LEVEL_SIZE, INDEX_SIZE);
-	if (level > ROOT_LEVEL || index > index_of(level, ID_NUMBER_MAX))
-		return fault_cause(fault, FAULT_UNAVAILABLE, 0, "the key is none of a list's node");
-	index <<= CHILD_BITS * (level + 1);
-	node->list = list;
-	node->is_root = level == ROOT_LEVEL;
-	if (level > 0 && !children_are_there(transaction, list, level, index, fault))
-		return false;
-	if (level == 0 && !leaf_read(transaction, list, index, &leaf, fault))
-		return false;
-	if (leaf.data != NULL)
-		node->ids = leaf_id(leaf, 0);
-	node->count = leaf_count(leaf);
-	return node->is_root || parent_names_it(transaction, list, level, index, fault);
 }

@@ -1,0 +1,104 @@
+/* The journal's thread: it writes the next segment ahead, looks for room again when there was none,
+ * and flushes again what could not be written for want of room.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/log.h"
+#include "store/journal_format.h"
+#include "store/journal_parts.h"
+
+/* How long until room is looked for again. */
+#define RETRY_MILLISECONDS 200
+
+size_t journal_largest(const struct journal *journal)
+{
+	size_t size = journal->options.segment_bytes;
+
+	if (size == 0)
+		return SEGMENT_LARGEST;
+	return size < SEGMENT_LEAST ? SEGMENT_LEAST : size;
+}
+
+static void wait_a_moment(struct journal *journal)
+{
+	struct timespec until;
+
+	clock_gettime(CLOCK_MONOTONIC, &until);
+	until.tv_nsec += RETRY_MILLISECONDS * 1000000L;
+	until.tv_sec += until.tv_nsec / 1000000000L;
+	until.tv_nsec %= 1000000000L;
+	pthread_cond_timedwait(&journal->work, &journal->lock, &until);
+}
+
+/* With the lock held, which it lets go of meanwhile. */
+static void make_ahead(struct journal *journal)
+{
+	size_t size = journal->ahead_size, whole = journal_largest(journal);
+	struct segment segment;
+	bool is_made, is_broken = false;
+	int error;
+
+	if (size < journal->least_size)
+		size = journal->least_size;
+	pthread_mutex_unlock(&journal->lock);
+	is_made = segment_make(&journal->options, size, &segment, &is_broken);
+	error = errno;
+	if (is_broken)
+		journal_fail(journal, SEGMENT_AHEAD, error);
+	pthread_mutex_lock(&journal->lock);
+	if (is_made) {
+		journal->ahead = segment;
+		journal->ahead_error = 0;
+		journal->ahead_size = 2 * size < whole ? 2 * size : whole;
+		journal->least_size = 0;
+	} else {
+		if (journal->ahead_error == 0)
+			log_event(LOG_LEVEL_WARNING, "journal_no_room", "directory",
+				  journal->options.directory, "error", strerror(error), NULL);
+		journal->ahead_error = error;
+		journal->least_size = 0;
+		/* Where there is no room for a large one, there may be for a small one. */
+		if (journal->ahead_size > SEGMENT_FIRST)
+			journal->ahead_size /= 2;
+	}
+	pthread_cond_broadcast(&journal->room);
+}
+
+static bool ahead_is_too_small(const struct journal *journal)
+{
+	return journal->ahead.file >= 0 && !journal->is_beginning &&
+	       journal->least_size > journal->ahead.size;
+}
+
+void *journal_thread(void *context)
+{
+	struct journal *journal = context;
+
+	pthread_mutex_lock(&journal->lock);
+	while (!journal->is_closing) {
+		if (journal_has_failed(journal)) {
+			pthread_cond_wait(&journal->work, &journal->lock);
+			continue;
+		}
+		if (ahead_is_too_small(journal))
+			segment_discard(&journal->options, &journal->ahead);
+		if (journal->ahead.file < 0)
+			make_ahead(journal);
+		if (journal->write_error != 0) {
+			pthread_mutex_unlock(&journal->lock);
+			journal_flush(journal);
+			pthread_mutex_lock(&journal->lock);
+		}
+		if (journal->is_closing)
+			break;
+		if (journal->ahead_error != 0 || journal->write_error != 0)
+			wait_a_moment(journal);
+		else if (journal->ahead.file >= 0 && !ahead_is_too_small(journal))
+			pthread_cond_wait(&journal->work, &journal->lock);
+	}
+	pthread_mutex_unlock(&journal->lock);
+	return NULL;
+}
