@@ -86,6 +86,63 @@ START_TEST(arena_lets_go_of_adopted_values)
 }
 END_TEST
 
+/* What a call leaves behind: values with references, roots that were never let go. */
+START_TEST(arena_serves_jansson)
+{
+	json_t *earlier = json_pack("{s:[i, i]}", "kept", 1, 2);
+	struct arena *before = arena_serve(arena);
+	json_t *root = arena_json(arena,
+				  json_pack("{s:s, s:[i, f, b]}", "a", "text", "b", 1, 1.5, 1));
+
+	ck_assert_ptr_null(before);
+	ck_assert_uint_gt(arena_used(arena), 0);
+	json_incref(root);
+	ck_assert_int_eq(json_object_del(root, "a"), 0);
+	for (int i = 0; i < 1000; i++)
+		json_object_set_new(root, arena_text(arena, "member %d", i), json_array());
+	ck_assert_uint_eq(json_object_size(root), 1001);
+	json_decref(earlier);
+	ck_assert_ptr_eq(arena_serve(before), arena);
+	arena_reset(arena);
+	ck_assert_uint_eq(arena_used(arena), 0);
+
+	json_decref(json_string("from malloc again"));
+	ck_assert_uint_eq(arena_used(arena), 0);
+}
+END_TEST
+
+static void *use_elsewhere(void *root)
+{
+	struct arena *before = arena_serve(arena);
+
+	ck_assert_ptr_null(before);
+	json_object_set_new(root, "thread", json_string("another"));
+	json_object_clear(root);
+	arena_serve(before);
+	arena_reset(arena);
+	return NULL;
+}
+
+/* As a parked call goes from the worker that carried it to the one that sends it. */
+START_TEST(arena_goes_from_thread_to_thread)
+{
+	for (int i = 0; i < 100; i++) {
+		struct arena *other = arena_open();
+		struct arena *before = arena_serve(arena);
+		json_t *root = arena_json(arena, json_pack("{s:i}", "thread", 1));
+		pthread_t thread;
+
+		ck_assert_ptr_eq(arena_serve(other), arena);
+		ck_assert_int_eq(pthread_create(&thread, NULL, use_elsewhere, root), 0);
+		ck_assert_ptr_nonnull(arena_json(other, json_object()));
+		ck_assert_int_eq(pthread_join(thread, NULL), 0);
+		ck_assert_uint_eq(arena_used(arena), 0);
+		arena_serve(before);
+		arena_close(other);
+	}
+}
+END_TEST
+
 START_TEST(arena_copies_and_prints)
 {
 	char bytes[] = { 'a', '\0', 'b' };
@@ -534,6 +591,8 @@ int main(void)
 	tcase_add_test(cases, arena_starts_anew_in_its_first_block);
 	tcase_add_test(cases, arena_counts_towards_its_limit);
 	tcase_add_test(cases, arena_lets_go_of_adopted_values);
+	tcase_add_test(cases, arena_serves_jansson);
+	tcase_add_test(cases, arena_goes_from_thread_to_thread);
 	tcase_add_test(cases, arena_copies_and_prints);
 	tcase_add_test(cases, buffer_grows);
 	tcase_add_loop_test(cases, json_is_written_as_jansson_does, 0, ROWS(json_texts));

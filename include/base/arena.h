@@ -1,7 +1,14 @@
-/* Memory and JSON roots that live as long as one call. What lives as long as the call comes from
- * its arena and is never freed by hand; every new JSON root is adopted in the expression that makes
- * it (arena_json(arena, json_pack(...))), and from then on all references are borrowed. An arena
- * belongs to one thread at a time. When the system's memory is gone, the process aborts.
+/* Memory and JSON that live as long as one call. What lives as long as the call comes from its arena
+ * and is never freed by hand; every new JSON root is adopted in the expression that makes it
+ * (arena_json(arena, json_pack(...))), and from then on all references are borrowed. An arena
+ * belongs to one thread at a time; a call that is parked takes its arena along to the thread that
+ * sends it. When the system's memory is gone, the process aborts.
+ *
+ * While an arena serves a thread (arena_serve), all memory that jansson takes on that thread comes
+ * from it: what is made then ends with the next reset, whatever references are left, so that no tree
+ * has to be walked to let it go. JSON that is to outlive the call is made while no arena serves. The
+ * last reference to a value that came from an arena is given up while that arena serves, or never;
+ * to one that came from malloc, at any time.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef BASE_ARENA_H
@@ -44,7 +51,12 @@ struct slice arena_copy(struct arena *arena, struct slice bytes);
 char *arena_text(struct arena *arena, const char *format, ...)
 	__attribute__((format(printf, 2, 3), nonnull(2)));
 
-/* Takes over the reference and gives the same pointer back. NULL (out of memory) aborts. */
+/* From now on jansson's memory on this thread comes from `arena` (NULL: from malloc). Gives back the
+ * arena that served before, NULL if none did, for the caller to put it back. */
+struct arena *arena_serve(struct arena *arena);
+
+/* Takes over the reference to a root that was just made, and gives the same pointer back. NULL (out of
+ * memory) aborts. */
 json_t *arena_json(struct arena *arena, json_t *root);
 
 /* A text that grows in an arena. `data` is NULL until something was appended. */

@@ -1,9 +1,15 @@
 /* Bump allocation in blocks. The first block stays through every reset; the others double in size and
- * are given back. Adopted JSON roots stand in a vector and are released in one sweep, newest first.
+ * are given back. JSON that was made while the arena served lies in the blocks and goes with them; other
+ * adopted roots stand in a vector and are released in one sweep, newest first.
+ *
+ * What jansson gives back is told apart by its address: what lies in a block of the arena that serves
+ * stays there, everything else is malloc's. Under AddressSanitizer a block can be touched only where
+ * it is handed out.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "base/arena.h"
 
+#include <pthread.h>
 #include <stdalign.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,6 +20,24 @@
 #define FIRST_BLOCK ((size_t)64 << 10)
 #define LARGEST_BLOCK ((size_t)1 << 20)
 #define ALIGNMENT alignof(max_align_t)
+
+#if defined(__SANITIZE_ADDRESS__)
+#define IS_WATCHED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define IS_WATCHED 1
+#endif
+#endif
+
+#ifdef IS_WATCHED
+#include <sanitizer/asan_interface.h>
+#define FORBID(place, size) ASAN_POISON_MEMORY_REGION((place), (size))
+#define ALLOW(place, size) ASAN_UNPOISON_MEMORY_REGION((place), (size))
+#else
+#define FORBID(place, size) ((void)(place), (void)(size))
+#define ALLOW(place, size) ((void)(place), (void)(size))
+#endif
+
 /* A vector of roots that grew beyond this is not kept for the next call. */
 #define KEPT_ROOTS 256
 
@@ -32,6 +56,9 @@ struct arena {
 	size_t roots_capacity;
 };
 
+/* The one whose turn it is on this thread. */
+static _Thread_local struct arena *serving;
+
 static void *memory(void *result)
 {
 	if (result == NULL)
@@ -45,13 +72,55 @@ static struct block *block_open(struct block *previous, size_t size)
 
 	block->previous = previous;
 	block->size = size;
+	FORBID(block->bytes, size);
 	return block;
 }
+
+/* ---- jansson's memory ---- */
+
+static void *take(size_t size)
+{
+	return serving != NULL ? arena_alloc(serving, size) : malloc(size);
+}
+
+static bool holds(const struct arena *arena, const void *place)
+{
+	for (const struct block *block = arena->block; block != NULL; block = block->previous)
+		if ((uintptr_t)place >= (uintptr_t)block->bytes &&
+		    (uintptr_t)place - (uintptr_t)block->bytes < block->size)
+			return true;
+	return false;
+}
+
+static void give_back(void *place)
+{
+	if (serving == NULL || !holds(serving, place))
+		free(place);
+}
+
+static pthread_once_t serving_once = PTHREAD_ONCE_INIT;
+
+static void begin_serving(void)
+{
+	json_set_alloc_funcs(take, give_back);
+}
+
+struct arena *arena_serve(struct arena *arena)
+{
+	struct arena *before = serving;
+
+	serving = arena;
+	return before;
+}
+
+/* ---- arenas ---- */
 
 struct arena *arena_open(void)
 {
 	struct arena *arena = memory(calloc(1, sizeof *arena));
 
+	if (pthread_once(&serving_once, begin_serving) != 0)
+		abort();
 	arena->block = block_open(NULL, FIRST_BLOCK);
 	return arena;
 }
@@ -81,6 +150,7 @@ void arena_reset(struct arena *arena)
 		free(arena->block);
 		arena->block = previous;
 	}
+	FORBID(arena->block->bytes, arena->block->size);
 	arena->taken = 0;
 	arena->used = 0;
 }
@@ -113,6 +183,7 @@ void *arena_alloc(struct arena *arena, size_t size)
 
 	void *result = arena->block->bytes + arena->taken;
 
+	ALLOW(result, size);
 	arena->taken += rounded;
 	arena->used += rounded;
 	return result;
@@ -127,6 +198,7 @@ bool arena_extend(struct arena *arena, const void *data, size_t size, size_t wan
 	if ((const char *)data + rounded != block->bytes + arena->taken ||
 	    more > block->size - arena->taken)
 		return false;
+	ALLOW(data, wanted);
 	arena->taken += more;
 	arena->used += more;
 	return true;
@@ -179,6 +251,8 @@ json_t *arena_json(struct arena *arena, json_t *root)
 {
 	if (root == NULL)
 		abort();
+	if (arena == serving)
+		return root;
 	if (arena->roots_n == arena->roots_capacity) {
 		size_t capacity = arena->roots_capacity == 0 ? 32 : 2 * arena->roots_capacity;
 

@@ -273,20 +273,23 @@ static struct roster *read_file(const json_t *file, struct fault *fault)
 
 struct roster *roster_parse(struct slice text, struct fault *fault)
 {
+	/* Whoever asks for an account when the file has changed reads it, but not into the memory of
+	 * his call. */
+	struct arena *arena = arena_open();
+	struct arena *served = arena_serve(arena);
+	struct roster *roster = NULL;
 	json_error_t error;
-	json_t *file = json_loadb(text.data, text.size, JSON_REJECT_DUPLICATES, &error);
+	const json_t *file = json_loadb(text.data, text.size, JSON_REJECT_DUPLICATES, &error);
 
 	/* jansson's own text would show what stands there, which may be a secret. */
-	if (file == NULL) {
+	if (file == NULL)
 		fault_cause(fault, FAULT_INTERNAL, 0,
 			    "the accounts file is not JSON at line %d, column %d", error.line,
 			    error.column);
-		return NULL;
-	}
-
-	struct roster *roster = read_file(file, fault);
-
-	json_decref(file);
+	else
+		roster = read_file(file, fault);
+	arena_serve(served);
+	arena_close(arena);
 	return roster;
 }
 

@@ -219,6 +219,7 @@ static bool carry(struct service *service, struct call *call, struct fault *faul
 
 void service_answer(struct service *service, struct call *call)
 {
+	struct arena *served = arena_serve(call->arena);
 	struct fault fault = FAULT_INITIAL;
 	size_t header_count;
 
@@ -237,6 +238,7 @@ void service_answer(struct service *service, struct call *call)
 	}
 	headers_unknown(call);
 	headers_content(call);
+	arena_serve(served);
 }
 
 void service_settle(struct service *service, struct call *call, enum store_state state)
