@@ -29,6 +29,8 @@ bool text_query(struct arena *arena, struct slice query, struct parameter **para
 		struct slice *bad);
 
 bool text_is_utf8(struct slice text);
+/* How many bytes from its beginning are UTF-8. */
+size_t text_utf8_size(struct slice text);
 /* Unicode code points of a text that is UTF-8. */
 size_t text_characters(struct slice text);
 /* The longest prefix of at most `most` bytes that ends at a whole character. */
@@ -36,8 +38,13 @@ struct slice text_cut(struct slice text, size_t most);
 /* ASCII letters only; the result lives in the arena. */
 struct slice text_lower(struct arena *arena, struct slice text);
 bool text_equal_ignoring_case(struct slice a, struct slice b);
+/* -1 for what is no hexadecimal digit. */
+int text_hex_value(char digit);
 /* Without '+', spaces, or overflow; decimal digits with an optional '-'. */
 bool text_integer(struct slice text, int64_t *value);
+/* A number of JSON with a point or an exponent; false when it is beyond a double. One that is no
+ * integer never becomes a double that is one, however close it is: it comes out beside it. */
+bool text_real(struct arena *arena, struct slice literal, double *value);
 
 /* Times are milliseconds since 1970-01-01T00:00:00Z, from year 1 to 9999. */
 #define TEXT_TIME_SIZE 25

@@ -31,6 +31,10 @@ struct id packed_id(struct packed *record);
 /* Everything was there, and nothing is left. */
 bool packed_ended(const struct packed *record);
 
+/* A text of a record that is a JSON object; the arena's. What is stored was written by us, and its
+ * checksum is right: one that is none aborts. */
+json_t *packed_json(struct arena *arena, struct slice text);
+
 /* The fault of a record that cannot be read: 503, with table and key in the log. */
 bool packed_damaged(const char *what, struct slice key, struct fault *fault);
 

@@ -1,4 +1,4 @@
-/* Texts of the wire: percent-encoding, UTF-8, numbers, base64url, and how a value is shown.
+/* Texts of the wire: percent-encoding, UTF-8, base64url, and how a value is shown.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "base/text.h"
@@ -35,18 +35,24 @@ static size_t character_size(const unsigned char *at, size_t left)
 	return size;
 }
 
-bool text_is_utf8(struct slice text)
+size_t text_utf8_size(struct slice text)
 {
 	const unsigned char *bytes = (const unsigned char *)text.data;
+	size_t i = 0;
 
-	for (size_t i = 0; i < text.size;) {
+	while (i < text.size) {
 		size_t size = character_size(bytes + i, text.size - i);
 
 		if (size == 0)
-			return false;
+			break;
 		i += size;
 	}
-	return true;
+	return i;
+}
+
+bool text_is_utf8(struct slice text)
+{
+	return text_utf8_size(text) == text.size;
 }
 
 size_t text_characters(struct slice text)
@@ -96,7 +102,7 @@ bool text_equal_ignoring_case(struct slice a, struct slice b)
 
 /* --- Percent-encoding --- */
 
-static int hex_value(char digit)
+int text_hex_value(char digit)
 {
 	if (digit >= '0' && digit <= '9')
 		return digit - '0';
@@ -110,8 +116,8 @@ static int decode_escape(const char *at, size_t left, enum text_place place)
 	if (left < 3)
 		return -1;
 
-	int high = hex_value(at[1]);
-	int low = hex_value(at[2]);
+	int high = text_hex_value(at[1]);
+	int low = text_hex_value(at[2]);
 	int byte = high * 16 + low;
 
 	if (high < 0 || low < 0 || byte == 0)
@@ -193,30 +199,6 @@ bool text_query(struct arena *arena, struct slice query, struct parameter **para
 		}
 		++*n;
 	}
-	return true;
-}
-
-/* --- Numbers --- */
-
-bool text_integer(struct slice text, int64_t *value)
-{
-	bool is_negative = text.size > 0 && text.data[0] == '-';
-	int64_t result = 0;
-
-	if (text.size == (is_negative ? 1 : 0))
-		return false;
-
-	/* Counted downwards: the smallest number has no positive counterpart. */
-	for (size_t i = is_negative ? 1 : 0; i < text.size; i++) {
-		int digit = text.data[i] - '0';
-
-		if (digit < 0 || digit > 9 || result < (INT64_MIN + digit) / 10)
-			return false;
-		result = result * 10 - digit;
-	}
-	if (!is_negative && result == INT64_MIN)
-		return false;
-	*value = is_negative ? result : -result;
 	return true;
 }
 
@@ -340,6 +322,19 @@ static struct slice shown_string(struct arena *arena, const json_t *value)
 	return buffer_slice(&buffer);
 }
 
+/* As an answer would have it; one that looks integral then but is not, with all its digits. */
+static struct slice shown_real(struct arena *arena, const json_t *value)
+{
+	struct buffer buffer = BUFFER_INITIAL(arena);
+	struct slice shown;
+
+	buffer_append_json(&buffer, value);
+	shown = buffer_slice(&buffer);
+	if (shown.size > 2 && memcmp(shown.data + shown.size - 2, ".0", 2) == 0)
+		return slice_of(arena_text(arena, "%.17g", json_real_value(value)));
+	return shown;
+}
+
 struct slice text_shown(struct arena *arena, const json_t *value)
 {
 	struct buffer buffer = BUFFER_INITIAL(arena);
@@ -351,8 +346,9 @@ struct slice text_shown(struct arena *arena, const json_t *value)
 		return SLICE("an array");
 	case JSON_STRING:
 		return shown_string(arena, value);
-	case JSON_INTEGER:
 	case JSON_REAL:
+		return shown_real(arena, value);
+	case JSON_INTEGER:
 	case JSON_TRUE:
 	case JSON_FALSE:
 	case JSON_NULL:

@@ -13,6 +13,7 @@
 #include <jansson.h>
 #include <stdlib.h>
 
+#include "base/json_text.h"
 #include "base/text.h"
 
 #define FILE_VERSION 1
@@ -278,14 +279,13 @@ struct roster *roster_parse(struct slice text, struct fault *fault)
 	struct arena *arena = arena_open();
 	struct arena *served = arena_serve(arena);
 	struct roster *roster = NULL;
-	json_error_t error;
-	const json_t *file = json_loadb(text.data, text.size, JSON_REJECT_DUPLICATES, &error);
+	struct json_flaw flaw;
+	const json_t *file = json_text_read(arena, text, &flaw);
 
-	/* jansson's own text would show what stands there, which may be a secret. */
 	if (file == NULL)
 		fault_cause(fault, FAULT_INTERNAL, 0,
-			    "the accounts file is not JSON at line %d, column %d", error.line,
-			    error.column);
+			    "the accounts file is not JSON at line %zu, column %zu", flaw.line,
+			    flaw.column);
 	else
 		roster = read_file(file, fault);
 	arena_serve(served);

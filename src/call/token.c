@@ -18,6 +18,7 @@
 #include <openssl/evp.h>
 #include <openssl/params.h>
 
+#include "base/json_text.h"
 #include "base/text.h"
 #include "call/token_memory.h"
 
@@ -116,7 +117,7 @@ static bool split(struct slice token, struct parts *parts)
 	return true;
 }
 
-/* A JSON object that has each member once, or NULL. */
+/* The JSON object, or NULL. */
 static json_t *read_object(struct arena *arena, struct slice encoded)
 {
 	struct slice text;
@@ -124,12 +125,7 @@ static json_t *read_object(struct arena *arena, struct slice encoded)
 	if (!text_base64url_decode(arena, encoded, &text))
 		return NULL;
 
-	json_t *object = json_loadb(text.data, text.size, JSON_REJECT_DUPLICATES, NULL);
-
-	if (object == NULL)
-		return NULL;
-	arena_json(arena, object);
-	return json_is_object(object) ? object : NULL;
+	return json_text_read(arena, text, NULL);
 }
 
 static bool text_member(const json_t *object, const char *name, struct slice *text)

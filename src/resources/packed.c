@@ -5,6 +5,9 @@
 
 #include <assert.h>
 #include <endian.h>
+#include <stdlib.h>
+
+#include "base/json_text.h"
 
 #define STORED_KEY_SHOWN 100
 
@@ -80,6 +83,15 @@ struct id packed_id(struct packed *record)
 bool packed_ended(const struct packed *record)
 {
 	return !record->is_short && record->rest.size == 0;
+}
+
+json_t *packed_json(struct arena *arena, struct slice text)
+{
+	json_t *object = json_text_read(arena, text, NULL);
+
+	if (object == NULL)
+		abort();
+	return object;
 }
 
 bool packed_damaged(const char *what, struct slice key, struct fault *fault)

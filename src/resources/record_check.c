@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "base/json_text.h"
 #include "base/text.h"
 #include "resources/account_record.h"
 #include "resources/room_record.h"
@@ -99,9 +100,7 @@ struct id subject_id_at(struct slice bytes, size_t offset)
 
 json_t *subject_parsed(const struct subject *subject, struct slice text)
 {
-	json_t *value = json_loadb(text.data, text.size, 0, NULL);
-
-	return value == NULL ? NULL : arena_json(subject->call->arena, value);
+	return json_text_read(subject->call->arena, text, NULL);
 }
 
 bool subject_says(const json_t *object, const char *name, struct slice text)
@@ -206,7 +205,7 @@ static void check_texts(const struct subject *subject, const struct template_rec
 	};
 
 	for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
-		if (!json_is_object(subject_parsed(subject, texts[i])))
+		if (subject_parsed(subject, texts[i]) == NULL)
 			subject_found(subject, "text %zu of the record is not JSON", i);
 	}
 	for (size_t i = 0; i < record->role_count; i++) {

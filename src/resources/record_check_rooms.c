@@ -22,7 +22,7 @@ static void check_room_texts(const struct subject *subject, const struct room_re
 	    !subject_says(text, "template", owner->name) ||
 	    json_is_true(json_object_get(text, "enabled")) != room->is_enabled)
 		subject_found(subject, "its text is not what its parts give");
-	if (!json_is_object(subject_parsed(subject, room->hidden)))
+	if (subject_parsed(subject, room->hidden) == NULL)
 		subject_found(subject, "its hidden part is not JSON");
 }
 

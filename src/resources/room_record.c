@@ -112,12 +112,10 @@ json_t *room_document(struct call *call, const struct room_record *record)
 	buffer_append(&text, record->pieces[1]);
 	buffer_append(&text, SLICE("null"));
 	buffer_append(&text, record->pieces[2]);
-	document = arena_json(call->arena, json_loadb(text.data, text.size, 0, NULL));
+	document = packed_json(call->arena, buffer_slice(&text));
 	if (record->follows_template)
 		json_object_del(document, "recording_info");
-	document_unhide(&room_shape, document,
-			arena_json(call->arena,
-				   json_loadb(record->hidden.data, record->hidden.size, 0, NULL)));
+	document_unhide(&room_shape, document, packed_json(call->arena, record->hidden));
 	return document;
 }
 

@@ -6,16 +6,11 @@
 #include <assert.h>
 
 #include "base/text.h"
+#include "resources/packed.h"
 #include "rules/destination_rules.h"
 #include "rules/role_rules.h"
 #include "rules/room_rules.h"
 #include "rules/template_rules.h"
-
-/* What is stored was written by us, and its checksum is right: it parses. */
-static json_t *stored_json(struct call *call, struct slice text)
-{
-	return arena_json(call->arena, json_loadb(text.data, text.size, 0, NULL));
-}
 
 static struct slice written(struct call *call, const struct shape *shape, const json_t *document,
 			    struct slice key, bool echo)
@@ -117,9 +112,10 @@ void template_set_settings(struct call *call, struct template_record *record, js
 
 json_t *template_settings_document(struct call *call, const struct template_record *record)
 {
-	json_t *document = stored_json(call, record->settings);
+	json_t *document = packed_json(call->arena, record->settings);
 
-	document_unhide(&settings_shape, document, stored_json(call, record->hidden_settings));
+	document_unhide(&settings_shape, document,
+			packed_json(call->arena, record->hidden_settings));
 	return document;
 }
 
@@ -135,7 +131,7 @@ static void keep_recording_roles(struct call *call, const struct template_record
 
 	if (record->hidden_destinations.size == 0)
 		return;
-	stored = json_object_get(stored_json(call, record->hidden_destinations),
+	stored = json_object_get(packed_json(call->arena, record->hidden_destinations),
 				 "browserRecordings");
 	json_object_foreach(json_object_get(destinations, "browserRecordings"), name, recording) {
 		json_t *role = member_at(stored, name, "role");
@@ -158,10 +154,10 @@ void template_set_destinations(struct call *call, struct template_record *record
 
 json_t *template_destinations_document(struct call *call, const struct template_record *record)
 {
-	json_t *document = stored_json(call, record->destinations);
+	json_t *document = packed_json(call->arena, record->destinations);
 
 	document_unhide(&destinations_shape, document,
-			stored_json(call, record->hidden_destinations));
+			packed_json(call->arena, record->hidden_destinations));
 	return document;
 }
 
@@ -177,7 +173,7 @@ size_t template_roles_most(void)
 
 json_t *template_role_document(struct call *call, const struct template_role *role)
 {
-	return stored_json(call, role->text);
+	return packed_json(call->arena, role->text);
 }
 
 static json_t *subscriptions(const json_t *role)

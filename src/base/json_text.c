@@ -1,0 +1,432 @@
+/* One pass over the bytes, from left to right. What is open is a row of levels, not a depth of calls:
+ * read_next takes one member or item, or the end, of the innermost object or list. Whoever finds
+ * something wrong leaves `at` there.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "base/json_text.h"
+
+#include <assert.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "base/text.h"
+
+struct level {
+	json_t *value;
+	size_t count; /* of its members or items */
+	bool is_object;
+};
+
+struct reader {
+	struct arena *arena;
+	const char *at, *end;
+	const char *sentence; /* of the flaw */
+	struct level levels[JSON_TEXT_DEPTH];
+	size_t depth;
+	/* Where strings with escapes are put together; a name has to last until its value is there. */
+	struct buffer name, string;
+};
+
+static bool flawed(struct reader *reader, const char *sentence)
+{
+	if (reader->at == reader->end)
+		reader->sentence = "the JSON ends too early";
+	else if (*reader->at == '\0')
+		reader->sentence = "a NUL byte";
+	else
+		reader->sentence = sentence;
+	return false;
+}
+
+static bool flawed_at(struct reader *reader, const char *place, const char *sentence)
+{
+	reader->at = place;
+	reader->sentence = sentence;
+	return false;
+}
+
+/* The byte to come; 0 at the end, where nothing begins with it. */
+static char next_byte(const struct reader *reader)
+{
+	return reader->at < reader->end ? *reader->at : '\0';
+}
+
+static char next_behind_space(struct reader *reader)
+{
+	char byte;
+
+	while ((byte = next_byte(reader)) == ' ' || byte == '\n' || byte == '\r' || byte == '\t')
+		reader->at++;
+	return byte;
+}
+
+/* ---- strings ---- */
+
+/* Up to the closing quote or the next escape. */
+static bool read_plain(struct reader *reader, struct slice *plain)
+{
+	const char *start = reader->at;
+	const char *at = start;
+	unsigned char all = 0;
+
+	while (at < reader->end && (unsigned char)*at >= 0x20 && *at != '"' && *at != '\\')
+		all |= (unsigned char)*at++;
+	*plain = (struct slice){ start, (size_t)(at - start) };
+	reader->at = at;
+	if (all >= 0x80 && !text_is_utf8(*plain))
+		return flawed_at(reader, start + text_utf8_size(*plain), "not UTF-8");
+	if (at == reader->end || (unsigned char)*at < 0x20)
+		return flawed(reader, "a control character in a string");
+	return true;
+}
+
+/* Four digits behind \u, -1 if they are none. */
+static int32_t read_unit(struct reader *reader)
+{
+	int32_t unit = 0;
+
+	for (int i = 0; i < 4; i++) {
+		int digit = text_hex_value(next_byte(reader));
+
+		if (digit < 0)
+			return -1;
+		unit = unit << 4 | digit;
+		reader->at++;
+	}
+	return unit;
+}
+
+static bool is_high_surrogate(int32_t unit)
+{
+	return unit >= 0xd800 && unit <= 0xdbff;
+}
+
+static bool is_low_surrogate(int32_t unit)
+{
+	return unit >= 0xdc00 && unit <= 0xdfff;
+}
+
+static void append_character(struct buffer *string, int32_t character)
+{
+	static const unsigned char firsts[] = { 0, 0, 0xc0, 0xe0, 0xf0 };
+	int size = character < 0x80 ? 1 : character < 0x800 ? 2 : character < 0x10000 ? 3 : 4;
+
+	buffer_append_byte(string, (char)(firsts[size] | character >> 6 * (size - 1)));
+	for (int i = size - 2; i >= 0; i--)
+		buffer_append_byte(string, (char)(0x80 | (character >> 6 * i & 0x3f)));
+}
+
+/* Behind \u. */
+static bool read_character(struct reader *reader, struct buffer *string)
+{
+	const char *escape = reader->at - 2;
+	int32_t character = read_unit(reader);
+
+	if (character < 0)
+		return flawed(reader, "an escape that is none");
+	if (character == 0)
+		return flawed_at(reader, escape, "a NUL character in a string");
+	if (is_high_surrogate(character) && reader->end - reader->at >= 2 &&
+	    reader->at[0] == '\\' && reader->at[1] == 'u') {
+		reader->at += 2;
+
+		int32_t low = read_unit(reader);
+
+		if (low < 0)
+			return flawed(reader, "an escape that is none");
+		if (is_low_surrogate(low))
+			character = 0x10000 + ((character - 0xd800) << 10) + (low - 0xdc00);
+	}
+	if (is_high_surrogate(character) || is_low_surrogate(character))
+		return flawed_at(reader, escape, "a surrogate that stands alone");
+	append_character(string, character);
+	return true;
+}
+
+/* At the backslash. */
+static bool read_escape(struct reader *reader, struct buffer *string)
+{
+	static const char escapes[] = "\"\\/bfnrt";
+	static const char bytes[] = "\"\\/\b\f\n\r\t";
+	char letter;
+	const char *found;
+
+	reader->at++;
+	letter = next_byte(reader);
+	if (letter == 'u') {
+		reader->at++;
+		return read_character(reader, string);
+	}
+	found = letter == '\0' ? NULL : strchr(escapes, letter);
+	if (found == NULL)
+		return flawed(reader, "an escape that is none");
+	reader->at++;
+	buffer_append_byte(string, bytes[found - escapes]);
+	return true;
+}
+
+/* At the opening quote. Most strings are a slice of the text; one with escapes is put together in
+ * `whole`. */
+static bool read_string(struct reader *reader, struct buffer *whole, struct slice *string)
+{
+	reader->at++;
+	if (!read_plain(reader, string))
+		return false;
+	if (*reader->at == '\\') {
+		struct slice plain = *string;
+
+		whole->size = 0;
+		buffer_append(whole, plain);
+		while (*reader->at == '\\') {
+			if (!read_escape(reader, whole) || !read_plain(reader, &plain))
+				return false;
+			buffer_append(whole, plain);
+		}
+		*string = buffer_slice(whole);
+	}
+	reader->at++;
+	return true;
+}
+
+/* ---- numbers ---- */
+
+static bool is_digit(char byte)
+{
+	return byte >= '0' && byte <= '9';
+}
+
+static bool is_exponent(char byte)
+{
+	return byte == 'e' || byte == 'E';
+}
+
+/* At least one. */
+static bool skip_digits(struct reader *reader)
+{
+	const char *start = reader->at;
+
+	while (is_digit(next_byte(reader)))
+		reader->at++;
+	return reader->at > start;
+}
+
+static bool skip_fraction(struct reader *reader)
+{
+	if (next_byte(reader) != '.')
+		return true;
+	reader->at++;
+	return skip_digits(reader);
+}
+
+static bool skip_exponent(struct reader *reader)
+{
+	if (!is_exponent(next_byte(reader)))
+		return true;
+	reader->at++;
+	if (next_byte(reader) == '+' || next_byte(reader) == '-')
+		reader->at++;
+	return skip_digits(reader);
+}
+
+static json_t *read_number(struct reader *reader)
+{
+	const char *start = reader->at;
+	const char *first;
+	struct slice literal;
+	bool is_real;
+	int64_t integer;
+	double real;
+
+	if (*reader->at == '-')
+		reader->at++;
+	first = reader->at;
+	if (!skip_digits(reader) || (*first == '0' && reader->at > first + 1)) {
+		reader->at = first == reader->end ? first : start;
+		flawed(reader, "invalid token");
+		return NULL;
+	}
+	is_real = next_byte(reader) == '.' || is_exponent(next_byte(reader));
+	if (!skip_fraction(reader) || !skip_exponent(reader)) {
+		flawed(reader, "a digit expected");
+		return NULL;
+	}
+	literal = (struct slice){ start, (size_t)(reader->at - start) };
+	if (is_real ? !text_real(reader->arena, literal, &real)
+		    : !text_integer(literal, &integer)) {
+		flawed_at(reader, start, "a number that is too large");
+		return NULL;
+	}
+	return is_real ? json_real(real) : json_integer(integer);
+}
+
+/* ---- values ---- */
+
+static json_t *read_literal(struct reader *reader, struct slice literal, json_t *value)
+{
+	size_t i = 0;
+
+	while (i < literal.size && reader->at + i < reader->end && reader->at[i] == literal.data[i])
+		i++;
+	if (i < literal.size) {
+		if (reader->at + i == reader->end)
+			reader->at = reader->end;
+		flawed(reader, "invalid token");
+		return NULL;
+	}
+	reader->at += i;
+	return value;
+}
+
+/* An empty one, which is filled later. */
+static json_t *open_level(struct reader *reader, json_t *value)
+{
+	assert(reader->depth < JSON_TEXT_DEPTH);
+	reader->levels[reader->depth++] = (struct level){ .value = value,
+							  .is_object = json_is_object(value) };
+	reader->at++;
+	return value;
+}
+
+static json_t *read_text(struct reader *reader)
+{
+	struct slice string;
+
+	if (!read_string(reader, &reader->string, &string))
+		return NULL;
+	return json_stringn_nocheck(string.data, string.size);
+}
+
+static json_t *read_value(struct reader *reader)
+{
+	char first = next_behind_space(reader);
+
+	if ((first == '{' || first == '[') && reader->depth == JSON_TEXT_DEPTH) {
+		flawed(reader, "nested deeper than 32 levels");
+		return NULL;
+	}
+	switch (first) {
+	case '"':
+		return read_text(reader);
+	case '{':
+		return open_level(reader, json_object());
+	case '[':
+		return open_level(reader, json_array());
+	case 't':
+		return read_literal(reader, SLICE("true"), json_true());
+	case 'f':
+		return read_literal(reader, SLICE("false"), json_false());
+	case 'n':
+		return read_literal(reader, SLICE("null"), json_null());
+	default:
+		if (first == '-' || is_digit(first))
+			return read_number(reader);
+		flawed(reader, "invalid token");
+		return NULL;
+	}
+}
+
+/* A name that is there already takes the place of the earlier one, which shows in the size. */
+static bool read_member(struct reader *reader, struct level *level)
+{
+	const char *start = reader->at;
+	struct slice name;
+	json_t *value;
+
+	if (next_byte(reader) != '"')
+		return flawed(reader,
+			      level->count == 0 ? "string or '}' expected" : "string expected");
+	if (!read_string(reader, &reader->name, &name))
+		return false;
+	if (next_behind_space(reader) != ':')
+		return flawed(reader, "':' expected");
+	reader->at++;
+	value = read_value(reader);
+	if (value == NULL)
+		return false;
+	if (json_object_setn_new_nocheck(level->value, name.data, name.size, value) != 0)
+		abort();
+	if (json_object_size(level->value) != ++level->count)
+		return flawed_at(reader, start, "a member that is there already");
+	return true;
+}
+
+static bool read_item(struct reader *reader, struct level *level)
+{
+	json_t *value = read_value(reader);
+
+	if (value == NULL)
+		return false;
+	if (json_array_append_new(level->value, value) != 0)
+		abort();
+	level->count++;
+	return true;
+}
+
+static bool read_next(struct reader *reader)
+{
+	struct level *level = &reader->levels[reader->depth - 1];
+	char next = next_behind_space(reader);
+
+	if (next == (level->is_object ? '}' : ']')) {
+		reader->at++;
+		reader->depth--;
+		return true;
+	}
+	if (level->count > 0) {
+		if (next != ',')
+			return flawed(reader, level->is_object ? "',' or '}' expected"
+							       : "',' or ']' expected");
+		reader->at++;
+		(void)next_behind_space(reader);
+	}
+	return level->is_object ? read_member(reader, level) : read_item(reader, level);
+}
+
+static json_t *read_all(struct reader *reader)
+{
+	json_t *object;
+
+	if (next_behind_space(reader) != '{') {
+		flawed(reader, "the top level must be an object");
+		return NULL;
+	}
+	object = arena_json(reader->arena, open_level(reader, json_object()));
+	while (reader->depth > 0)
+		if (!read_next(reader))
+			return NULL;
+	(void)next_behind_space(reader);
+	if (reader->at < reader->end) {
+		flawed(reader, "something follows the JSON object");
+		return NULL;
+	}
+	return object;
+}
+
+static struct json_flaw flaw_at(struct slice text, const char *at, const char *sentence)
+{
+	struct json_flaw flaw = { 1, 1, sentence };
+
+	for (const char *byte = text.data; byte < at; byte++) {
+		bool continues_a_character = ((unsigned char)*byte & 0xc0) == 0x80;
+
+		if (*byte == '\n') {
+			flaw.line++;
+			flaw.column = 1;
+		} else if (!continues_a_character) {
+			flaw.column++;
+		}
+	}
+	return flaw;
+}
+
+json_t *json_text_read(struct arena *arena, struct slice text, struct json_flaw *flaw)
+{
+	struct reader reader = { .arena = arena, .at = text.data, .end = text.data + text.size };
+	json_t *object;
+
+	reader.name = reader.string = BUFFER_INITIAL(arena);
+	object = read_all(&reader);
+	if (object == NULL && flaw != NULL)
+		*flaw = flaw_at(text, reader.at, reader.sentence);
+	return object;
+}

@@ -1,0 +1,91 @@
+/* Numbers as they are written.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "base/text.h"
+
+/* From here on a double does not hold every integer any more, and from half of it on nothing else. */
+#define DOUBLE_EXACT_BELOW 9007199254740992.0
+#define DOUBLE_LAST_FRACTION 4503599627370495.5
+
+bool text_integer(struct slice text, int64_t *value)
+{
+	bool is_negative = text.size > 0 && text.data[0] == '-';
+	int64_t result = 0;
+
+	if (text.size == (is_negative ? 1 : 0))
+		return false;
+
+	/* Counted downwards: the smallest number has no positive counterpart. */
+	for (size_t i = is_negative ? 1 : 0; i < text.size; i++) {
+		int digit = text.data[i] - '0';
+
+		if (digit < 0 || digit > 9 || result < (INT64_MIN + digit) / 10)
+			return false;
+		result = result * 10 - digit;
+	}
+	if (!is_negative && result == INT64_MIN)
+		return false;
+	*value = is_negative ? result : -result;
+	return true;
+}
+
+/* The exponent behind its e; one that is too large to be counted is as large as any. */
+static int64_t exponent_of(struct slice text)
+{
+	int64_t exponent;
+
+	if (text.size > 0 && text.data[0] == '+')
+		text = (struct slice){ text.data + 1, text.size - 1 };
+	if (text.size == 0)
+		return 0;
+	if (text_integer(text, &exponent))
+		return exponent;
+	return text.data[0] == '-' ? INT64_MIN : INT64_MAX;
+}
+
+/* Whether a literal names an integer, however many digits it has: whether its last digit that is not
+ * 0 stands before the point when the exponent has moved it. */
+static bool is_integral(struct slice literal)
+{
+	int64_t digits = 0, before_point = -1, last = 0;
+	size_t i = 0;
+
+	for (; i < literal.size && literal.data[i] != 'e' && literal.data[i] != 'E'; i++) {
+		if (literal.data[i] == '.')
+			before_point = digits;
+		if (literal.data[i] >= '0' && literal.data[i] <= '9')
+			digits++;
+		if (literal.data[i] >= '1' && literal.data[i] <= '9')
+			last = digits;
+	}
+	if (before_point < 0)
+		before_point = digits;
+	if (i < literal.size)
+		i++;
+	return last == 0 || last - before_point <= exponent_of((struct slice){ literal.data + i,
+									       literal.size - i });
+}
+
+/* The nearest that is no integer, or next to it. */
+static double moved_off_integer(double value)
+{
+	if (fabs(value) > DOUBLE_LAST_FRACTION)
+		return copysign(DOUBLE_LAST_FRACTION, value);
+	return nextafter(value, HUGE_VAL);
+}
+
+bool text_real(struct arena *arena, struct slice literal, double *value)
+{
+	double real = strtod(arena_copy(arena, literal).data, NULL);
+
+	if (isinf(real))
+		return false;
+	if (fabs(real) < DOUBLE_EXACT_BELOW && real - trunc(real) == 0.0 && !is_integral(literal))
+		real = moved_off_integer(real);
+	*value = real;
+	return true;
+}

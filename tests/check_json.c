@@ -1,0 +1,244 @@
+/* The reader of JSON: what it takes, where it says something is wrong, and that it is of one mind
+ * with jansson about every text that is one change away from a good one.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include <check.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "base/arena.h"
+#include "base/json_text.h"
+#include "base/text.h"
+#include "json_agree.h"
+
+#define ROWS(table) ((int)(sizeof(table) / sizeof *(table)))
+
+static struct arena *arena;
+
+static void open_arena(void)
+{
+	arena = arena_open();
+}
+
+static void close_arena(void)
+{
+	arena_close(arena);
+}
+
+/* ---- texts ---- */
+
+#define BYTES(literal) \
+	{ \
+		(literal), sizeof(literal) - 1 \
+	}
+#define TEN_OPEN "[[[[[[[[[["
+#define TEN_CLOSE "]]]]]]]]]]"
+
+/* clang-format off */
+static const struct slice good_texts[] = {
+	BYTES("{}"),
+	BYTES(" {\t\"a\" :\r\n[ 1 , -2,0 ,-0, 9223372036854775807,-9223372036854775808 ] }\n"),
+	BYTES("{\"\":\"\",\"a\":{\"a\":{}},\"b\":[[],{},[{}],true,false,null]}"),
+	BYTES("{\"a\":1.5,\"b\":[-0.0,0e0,1E2,1e+2,1.25e-2,123456789012345678.5,1e-400,1e308]}"),
+	BYTES("{\"\\\"\\\\\\/\\b\\f\\n\\r\\t\":\"x\\u0041\\u00e4\\u20AC\\uD83d\\uDe00\\u0001 y\"}"),
+	BYTES("{\"\xc3\xa4\":\"\x7f\xe2\x82\xac\xf0\x9f\x98\x80\xef\xbf\xbf\"}"),
+	BYTES("{\"a\":\"[{\\\"\",\"b\":[[" TEN_OPEN TEN_OPEN "[[[[[[[[[\"[{\"]]]]]]]]]"
+	      TEN_CLOSE TEN_CLOSE "]]}"),
+	BYTES("{\"one\":1,\"two\":2,\"three\":3,\"four\":4,\"five\":5,\"six\":6,\"seven\":7,"
+	      "\"eight\":8,\"nine\":9,\"ten\":10,\"n\\u0069ne\\u002e\":11}"),
+};
+
+static const struct {
+	struct slice text;
+	size_t line, column;
+	const char *sentence;
+} flaws[] = {
+	{ BYTES(""),                     1, 1,  "the JSON ends too early" },
+	{ BYTES(" \n "),                 2, 2,  "the JSON ends too early" },
+	{ BYTES("null"),                 1, 1,  "the top level must be an object" },
+	{ BYTES("[]"),                   1, 1,  "the top level must be an object" },
+	{ BYTES("\xef\xbb\xbf{}"),       1, 1,  "the top level must be an object" },
+	{ BYTES("\0{}"),                 1, 1,  "a NUL byte" },
+	{ BYTES("{"),                    1, 2,  "the JSON ends too early" },
+	{ BYTES("{\"a\""),               1, 5,  "the JSON ends too early" },
+	{ BYTES("{\"a"),                 1, 4,  "the JSON ends too early" },
+	{ BYTES("{\"a\\"),               1, 5,  "the JSON ends too early" },
+	{ BYTES("{\"a\\u00"),            1, 8,  "the JSON ends too early" },
+	{ BYTES("{\"a\":tru"),           1, 9,  "the JSON ends too early" },
+	{ BYTES("{\"a\":-"),             1, 7,  "the JSON ends too early" },
+	{ BYTES("{\"a\":1."),            1, 8,  "the JSON ends too early" },
+	{ BYTES("{\"a\":1e+"),           1, 9,  "the JSON ends too early" },
+	{ BYTES("{} {}"),                1, 4,  "something follows the JSON object" },
+	{ BYTES("{}\n\0"),               2, 1,  "a NUL byte" },
+	{ BYTES("{,}"),                  1, 2,  "string or '}' expected" },
+	{ BYTES("{1:2}"),                1, 2,  "string or '}' expected" },
+	{ BYTES("{\"\xc3\xa4\":\n \"\xc3\xa4\xc3\xa4\",}"),
+	                                 2, 7,  "string expected" },
+	{ BYTES("{\"a\" 1}"),            1, 6,  "':' expected" },
+	{ BYTES("{\"a\":1 \"b\":2}"),    1, 8,  "',' or '}' expected" },
+	{ BYTES("{\"a\":[1 2]}"),        1, 9,  "',' or ']' expected" },
+	{ BYTES("{\"a\":[1}"),           1, 8,  "',' or ']' expected" },
+	{ BYTES("{\"a\":[,1]}"),         1, 7,  "invalid token" },
+	{ BYTES("{\"a\":[1,]}"),         1, 9,  "invalid token" },
+	{ BYTES("{\"a\":}"),             1, 6,  "invalid token" },
+	{ BYTES("{\"a\":True}"),         1, 6,  "invalid token" },
+	{ BYTES("{\"a\":trux}"),         1, 6,  "invalid token" },
+	{ BYTES("{\"a\":\xc3\xa4}"),     1, 6,  "invalid token" },
+	{ BYTES("{\"a\":01}"),           1, 6,  "invalid token" },
+	{ BYTES("{\"a\":-01}"),          1, 6,  "invalid token" },
+	{ BYTES("{\"a\":+1}"),           1, 6,  "invalid token" },
+	{ BYTES("{\"a\":-x}"),           1, 6,  "invalid token" },
+	{ BYTES("{\"a\":.5}"),           1, 6,  "invalid token" },
+	{ BYTES("{\"a\":1.}"),           1, 8,  "a digit expected" },
+	{ BYTES("{\"a\":1e}"),           1, 8,  "a digit expected" },
+	{ BYTES("{\"a\":1.e5}"),         1, 8,  "a digit expected" },
+	{ BYTES("{\"a\":1x}"),           1, 7,  "',' or '}' expected" },
+	{ BYTES("{\"a\":9223372036854775808}"), 1, 6, "a number that is too large" },
+	{ BYTES("{\"a\":-9223372036854775809}"), 1, 6, "a number that is too large" },
+	{ BYTES("{\"a\":1e400}"),        1, 6,  "a number that is too large" },
+	{ BYTES("{\"a\":-1e400}"),       1, 6,  "a number that is too large" },
+	{ BYTES("{\"a\":\"b\nc\"}"),     1, 8,  "a control character in a string" },
+	{ BYTES("{\"a\":\"b\0c\"}"),     1, 8,  "a NUL byte" },
+	{ BYTES("{\"a\":\"b\\x\"}"),     1, 9,  "an escape that is none" },
+	{ BYTES("{\"a\":\"\\u12g4\"}"),  1, 11, "an escape that is none" },
+	{ BYTES("{\"a\":\"\xc3\xa4\\u0000\"}"), 1, 8, "a NUL character in a string" },
+	{ BYTES("{\"\\u0000\":1}"),      1, 3,  "a NUL character in a string" },
+	{ BYTES("{\"a\":\"\\ud800\"}"),  1, 7,  "a surrogate that stands alone" },
+	{ BYTES("{\"a\":\"\\udc00\"}"),  1, 7,  "a surrogate that stands alone" },
+	{ BYTES("{\"a\":\"\\ud800\\u0041\"}"), 1, 7, "a surrogate that stands alone" },
+	{ BYTES("{\"a\":\"\xc3\xa4" "b\xff\"}"), 1, 9, "not UTF-8" },
+	{ BYTES("{\"a\":\"\xed\xa0\x80\"}"), 1, 7, "not UTF-8" },
+	{ BYTES("{\"a\xc3\":1}"),        1, 4,  "not UTF-8" },
+	{ BYTES("{\"a\":1,\"a\":2}"),    1, 8,  "a member that is there already" },
+	{ BYTES("{\"a\":{},\"\\u0061\":{}}"), 1, 9, "a member that is there already" },
+	{ BYTES("{\"a\":[[" TEN_OPEN TEN_OPEN "[[[[[[[[[["), 1, 37, "nested deeper than 32 levels" },
+	{ BYTES("{\"a\":[[" TEN_OPEN TEN_OPEN "[[[[[[[[[{"), 1, 37, "nested deeper than 32 levels" },
+};
+/* clang-format on */
+
+START_TEST(a_flaw_is_found_in_its_place)
+{
+	struct json_flaw flaw;
+
+	ck_assert_ptr_null(json_text_read(arena, flaws[_i].text, &flaw));
+	ck_assert_str_eq(flaw.sentence, flaws[_i].sentence);
+	ck_assert_uint_eq(flaw.line, flaws[_i].line);
+	ck_assert_uint_eq(flaw.column, flaws[_i].column);
+	ck_assert_ptr_null(json_text_read(arena, flaws[_i].text, NULL));
+}
+END_TEST
+
+START_TEST(a_good_text_gives_what_jansson_gives)
+{
+	ck_assert_ptr_nonnull(json_text_read(arena, good_texts[_i], NULL));
+	ck_assert(json_agrees(arena, good_texts[_i]));
+}
+END_TEST
+
+/* In memory of exactly its size, so that the sanitizer sees what is read behind it. */
+static void expect_agreement(struct slice before, char byte, struct slice behind, bool has_byte)
+{
+	size_t size = before.size + has_byte + behind.size;
+	char *text = malloc(size + (size == 0));
+
+	ck_assert_ptr_nonnull(text);
+	if (before.size > 0)
+		memcpy(text, before.data, before.size);
+	text[before.size < size ? before.size : 0] = byte;
+	if (behind.size > 0)
+		memcpy(text + size - behind.size, behind.data, behind.size);
+	ck_assert_msg(json_agrees(arena, (struct slice){ text, size }), "%.*s", (int)size, text);
+	free(text);
+	arena_reset(arena);
+}
+
+/* Cut anywhere, each byte left out, each byte replaced by, or preceded by, each that means something. */
+START_TEST(a_text_beside_a_good_one_is_judged_as_by_jansson)
+{
+	static const char bytes[] = "{}[]:,\"\\ \n\t/ubte0aD.+-Ex8\x1f\x7f\x80\xc3\xed\xf4\xff";
+	struct slice text = good_texts[_i];
+
+	for (size_t i = 0; i < text.size; i++) {
+		struct slice before = { text.data, i };
+		struct slice from = { text.data + i, text.size - i };
+		struct slice behind = { text.data + i + 1, text.size - i - 1 };
+
+		expect_agreement(before, '\0', (struct slice){ NULL, 0 }, false);
+		expect_agreement(before, '\0', behind, false);
+		for (size_t k = 0; k < sizeof bytes; k++) {
+			expect_agreement(before, bytes[k], behind, true);
+			expect_agreement(before, bytes[k], from, true);
+		}
+	}
+}
+END_TEST
+
+/* ---- numbers ---- */
+
+static const struct {
+	const char *literal;
+	const char *shown; /* as it is in a message; NULL: too large */
+} reals[] = {
+	{ "32.0", "32" },
+	{ "3.2e1", "32" },
+	{ "320e-1", "32" },
+	{ "0.32E+2", "32" },
+	{ "-0.0", "0" },
+	{ "0e99999999999999999999", "0" },
+	{ "0.000e-99999999999999999999", "0" },
+	{ "1.5", "1.5" },
+	{ "-1.25e-1", "-0.125" },
+	{ "30.000000000000000000", "30" },
+	{ "300000000000000000000000e-22", "30" },
+	{ "29.999999999999999999", "30.000000000000004" },
+	{ "30.000000000000000001", "30.000000000000004" },
+	{ "-29.999999999999999999", "-29.999999999999996" },
+	{ "2999999999999999999999e-20", "30.000000000000004" },
+	{ "0.3000000000000000000001e2", "30.000000000000004" },
+	{ "1e-400", "4.94065645841247e-324" },
+	{ "1e-99999999999999999999", "4.94065645841247e-324" },
+	{ "4503599627370495.5", "4.5035996273705e15" },
+	{ "4503599627370496.3", "4.5035996273705e15" },
+	{ "-9007199254740990.7", "-4.5035996273705e15" },
+	{ "9007199254740991.0", "9007199254740991" },
+	{ "9007199254740992.5", "9.00719925474099e15" },
+	{ "1e308", "1e308" },
+	{ "1e309", NULL },
+	{ "-1e99999999999999999999", NULL },
+};
+
+START_TEST(a_real_is_no_integer_that_was_not_written)
+{
+	double value;
+	bool is_real = text_real(arena, slice_of(reals[_i].literal), &value);
+	struct slice shown;
+
+	ck_assert_int_eq(is_real, reals[_i].shown != NULL);
+	if (!is_real)
+		return;
+	shown = text_shown(arena, arena_json(arena, json_real(value)));
+	ck_assert_msg(slice_is(shown, reals[_i].shown), "%.*s", (int)shown.size, shown.data);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("json");
+	TCase *cases = tcase_create("json");
+	SRunner *runner = srunner_create(suite);
+
+	suite_add_tcase(suite, cases);
+	tcase_add_checked_fixture(cases, open_arena, close_arena);
+	tcase_set_timeout(cases, 60);
+	tcase_add_loop_test(cases, a_flaw_is_found_in_its_place, 0, ROWS(flaws));
+	tcase_add_loop_test(cases, a_good_text_gives_what_jansson_gives, 0, ROWS(good_texts));
+	tcase_add_loop_test(cases, a_text_beside_a_good_one_is_judged_as_by_jansson, 0,
+			    ROWS(good_texts));
+	tcase_add_loop_test(cases, a_real_is_no_integer_that_was_not_written, 0, ROWS(reals));
+	srunner_run_all(runner, CK_ENV);
+
+	int failed = srunner_ntests_failed(runner);
+
+	srunner_free(runner);
+	return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
