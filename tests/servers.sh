@@ -24,22 +24,29 @@ fail()
 	exit 1
 }
 
+helper_path()
+{
+	say "$(dirname "$program")/tests/${helper:?}"
+}
+
 have()
 {
 	command -v "$1" >/dev/null
 }
 
-# Root does not serve: then everything is done by nobody, with copies that nobody can read.
+# Root does not serve: then everything is done by nobody, with copies that nobody can read; among them
+# is $helper, a program that a test may have beside it.
 become_ordinary()
 {
 	[ "$(id -u)" = 0 ] || return 0
 	have setpriv || { say "needs setpriv to stop being root" && exit 77; }
 	place=$(mktemp -d) || exit 1
 	trap 'rm -rf "$place"' EXIT
-	mkdir "$place/source" "$place/source/tests" "$place/temporary" || exit 1
+	mkdir "$place/source" "$place/source/tests" "$place/tests" "$place/temporary" || exit 1
 	cp -R "$source/nginx" "$source/packaging" "$place/source" &&
 		cp "$source"/tests/servers.sh "$source/${test:?}" "$place/source/tests" &&
 		cp "$program" "$place/anteroom" &&
+		{ [ -z "${helper-}" ] || cp "$(helper_path)" "$place/tests"; } &&
 		chmod -R a+rX "$place" && chmod 1777 "$place/temporary" || exit 1
 	user=$(id -u nobody) || exit 1
 	(cd "$place" && exec env HOME="$place/temporary" TMPDIR="$place/temporary" \
