@@ -288,7 +288,10 @@ static bool keep_line(struct transfer_output *output, struct slice line, struct 
 
 	(void)unused;
 	ck_assert_uint_lt(lines->count, sizeof lines->lines / sizeof lines->lines[0]);
-	lines->lines[lines->count++] = strndup(line.data, line.size);
+	lines->lines[lines->count] = malloc(line.size + 1);
+	ck_assert_ptr_nonnull(lines->lines[lines->count]);
+	memcpy(lines->lines[lines->count], line.data, line.size);
+	lines->lines[lines->count++][line.size] = '\0';
 	if (lines->busy != NULL) {
 		char path[40];
 
