@@ -131,6 +131,8 @@ if have nginx && have spawn-fcgi; then
 		CURL_CA_BUNDLE=$scratch/certificate.pem
 		export CURL_CA_BUNDLE
 		check 'nginx with TLS and HTTP/2'
+		body_of 262145 >large
+		expect 'the page of 413' '413 {"code":413,*' POST /v2/templates --data-binary @large
 		unset CURL_CA_BUNDLE
 		[ "$(curl -sS --http2 --cacert certificate.pem -o /dev/null -w '%{http_version}' \
 			"$base/v2/templates")" = 2 ] || fail 'no HTTP/2'
