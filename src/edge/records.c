@@ -1,0 +1,135 @@
+/* See edge/records.h.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "edge/records.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <limits.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+
+#define VERSION 1
+#define END_REQUEST 3
+#define STDOUT 6
+#define GET_VALUES_RESULT 10
+
+#define HEADER_SIZE 8
+/* Of one record: the most there can be that needs no padding. */
+#define CONTENT_MOST 65528
+
+struct gathering {
+	struct iovec *pieces;
+	size_t count;
+	unsigned char (*headers)[HEADER_SIZE]; /* those not used yet */
+	uint16_t request_id;
+	size_t left; /* of the content: in all, and in the record that was begun */
+	size_t room;
+};
+
+static void add(struct gathering *gathering, const void *bytes, size_t size)
+{
+	/* sendmsg(2) only reads, but struct iovec serves readv(2) too. */
+	gathering->pieces[gathering->count++] = (struct iovec){ (void *)(uintptr_t)bytes, size };
+}
+
+static void add_header(struct gathering *gathering, unsigned char type, uint16_t request_id,
+		       size_t size)
+{
+	const unsigned char header[HEADER_SIZE] = {
+		VERSION,
+		type,
+		(unsigned char)(request_id >> 8),
+		(unsigned char)request_id,
+		(unsigned char)(size >> 8),
+		(unsigned char)size,
+	};
+
+	memcpy(*gathering->headers, header, sizeof header);
+	add(gathering, *gathering->headers++, sizeof header);
+}
+
+/* With a header before each CONTENT_MOST bytes of the content, wherever that is. */
+static void add_content(struct gathering *gathering, struct slice part)
+{
+	while (part.size > 0) {
+		size_t taken;
+
+		if (gathering->room == 0) {
+			gathering->room = gathering->left < CONTENT_MOST ? gathering->left
+									 : CONTENT_MOST;
+			add_header(gathering, STDOUT, gathering->request_id, gathering->room);
+		}
+		taken = part.size < gathering->room ? part.size : gathering->room;
+		add(gathering, part.data, taken);
+		part.data += taken;
+		part.size -= taken;
+		gathering->room -= taken;
+		gathering->left -= taken;
+	}
+}
+
+/* If the end of the request and the end of the connection came one after the other, nginx could see
+ * the first without the second, put its next request on the connection, and lose it (measured: 27 of
+ * 250,000 in 20 handovers). It keeps no connection on which anything follows END_REQUEST; so behind
+ * the last answer something does: a record that says nothing. */
+static void add_end(struct gathering *gathering, bool is_last)
+{
+	static const unsigned char complete[HEADER_SIZE]; /* what END_REQUEST says: status 0 */
+
+	add_header(gathering, STDOUT, gathering->request_id, 0);
+	add_header(gathering, END_REQUEST, gathering->request_id, sizeof complete);
+	add(gathering, complete, sizeof complete);
+	if (is_last)
+		add_header(gathering, GET_VALUES_RESULT, 0, 0);
+}
+
+/* Takes what was sent off the front. */
+static void advance(struct gathering *rest, size_t sent)
+{
+	while (sent > 0 && sent >= rest->pieces->iov_len) {
+		sent -= rest->pieces->iov_len;
+		rest->pieces++;
+		rest->count--;
+	}
+	if (sent > 0) {
+		rest->pieces->iov_base = (char *)rest->pieces->iov_base + sent;
+		rest->pieces->iov_len -= sent;
+	}
+}
+
+static bool send_all(int connection, struct gathering *rest)
+{
+	while (rest->count > 0) {
+		const struct msghdr message = {
+			.msg_iov = rest->pieces,
+			.msg_iovlen = rest->count < IOV_MAX ? rest->count : IOV_MAX,
+		};
+		ssize_t sent = sendmsg(connection, &message, MSG_NOSIGNAL);
+
+		if (sent > 0)
+			advance(rest, (size_t)sent);
+		else if (sent == 0 || errno != EINTR)
+			return false;
+	}
+	return true;
+}
+
+bool records_send(const struct records *records)
+{
+	size_t size = records->head.size + records->size;
+	size_t header_count = (size + CONTENT_MOST - 1) / CONTENT_MOST + 3;
+	/* Behind each header one piece begins; so does one with the head and with each part. */
+	size_t most = 2 * header_count + 1 + records->part_count;
+	struct gathering gathering = { .request_id = records->request_id, .left = size };
+
+	gathering.headers = arena_alloc(records->arena, header_count * sizeof *gathering.headers);
+	gathering.pieces = arena_alloc(records->arena, most * sizeof *gathering.pieces);
+	add_content(&gathering, records->head);
+	for (size_t i = 0; i < records->part_count; i++)
+		add_content(&gathering, records->parts[i]);
+	assert(gathering.left == 0);
+	add_end(&gathering, records->is_last);
+	assert(gathering.count <= most);
+	return send_all(records->connection, &gathering);
+}
