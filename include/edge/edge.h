@@ -39,7 +39,7 @@ bool edge_open(const struct edge_options *options, struct edge **edge, struct fa
  * Called by the thread that opened the edge. NULL is fine. */
 void edge_close(struct edge *edge);
 
-/* Twice the cores, at least 8. */
+/* Twice the cores, at least 4. */
 unsigned edge_default_threads(void);
 
 #endif

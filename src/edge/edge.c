@@ -252,7 +252,7 @@ unsigned edge_default_threads(void)
 {
 	long cores = sysconf(_SC_NPROCESSORS_ONLN);
 
-	return cores > 4 ? (unsigned)cores * 2 : 8;
+	return cores > 2 ? (unsigned)cores * 2 : 4;
 }
 
 /* As many as the process may open. */

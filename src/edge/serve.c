@@ -63,7 +63,7 @@ static enum options_result parse(const struct command *command, int argc, char *
 		{ "socket-mode", "MODE", "the mode of that socket; 0660 if not given", TO_MODE(&options->socket_mode) },
 		{ "socket-group", "GROUP", "the group of that socket: nginx's", TO_TEXT(&options->socket_group) },
 		{ "user", "USER", "becomes this user once the socket is there; needs root", TO_TEXT(&options->user) },
-		{ "threads", "N", "workers; 8, or twice the cores if that is more, if not given", TO_NUMBER(&options->threads, 1, THREADS_MOST) },
+		{ "threads", "N", "workers; twice the cores, at least 4, if not given", TO_NUMBER(&options->threads, 1, THREADS_MOST) },
 		{ "token-ttl", "DURATION", "how long tokens for joining are valid: 90s, 15m, 7d; 24h if not given", TO_DURATION(&options->join_seconds) },
 		{ "access-log", NULL, "logs a line for each request", TO_SWITCH(&options->logs_access) },
 		{ "wait", NULL, "waits up to 10 s for the process that has the data to end", TO_SWITCH(&options->waits) },
