@@ -42,6 +42,9 @@ bool text_equal_ignoring_case(struct slice a, struct slice b);
 int text_hex_value(char digit);
 /* Without '+', spaces, or overflow; decimal digits with an optional '-'. */
 bool text_integer(struct slice text, int64_t *value);
+/* The number of JSON that a text begins with, of size 0 when it begins with none ("01", "1."). *is_real:
+ * whether it has a point or an exponent. */
+struct slice text_number(struct slice text, bool *is_real);
 /* A number of JSON with a point or an exponent; false when it is beyond a double. One that is no
  * integer never becomes a double that is one, however close it is: it comes out beside it. */
 bool text_real(struct arena *arena, struct slice literal, double *value);

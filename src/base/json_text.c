@@ -45,6 +45,24 @@ static bool flawed_at(struct reader *reader, const char *place, const char *sent
 	return false;
 }
 
+static json_t *nothing(struct reader *reader, const char *sentence)
+{
+	(void)flawed(reader, sentence);
+	return NULL;
+}
+
+static json_t *made(json_t *value)
+{
+	if (value == NULL)
+		abort();
+	return value;
+}
+
+static size_t left(const struct reader *reader)
+{
+	return (size_t)(reader->end - reader->at);
+}
+
 /* The byte to come; 0 at the end, where nothing begins with it. */
 static char next_byte(const struct reader *reader)
 {
@@ -126,8 +144,8 @@ static bool read_character(struct reader *reader, struct buffer *string)
 		return flawed(reader, "an escape that is none");
 	if (character == 0)
 		return flawed_at(reader, escape, "a NUL character in a string");
-	if (is_high_surrogate(character) && reader->end - reader->at >= 2 &&
-	    reader->at[0] == '\\' && reader->at[1] == 'u') {
+	if (is_high_surrogate(character) && left(reader) >= 2 && reader->at[0] == '\\' &&
+	    reader->at[1] == 'u') {
 		reader->at += 2;
 
 		int32_t low = read_unit(reader);
@@ -188,91 +206,18 @@ static bool read_string(struct reader *reader, struct buffer *whole, struct slic
 	return true;
 }
 
-/* ---- numbers ---- */
-
-static bool is_digit(char byte)
-{
-	return byte >= '0' && byte <= '9';
-}
-
-static bool is_exponent(char byte)
-{
-	return byte == 'e' || byte == 'E';
-}
-
-/* At least one. */
-static bool skip_digits(struct reader *reader)
-{
-	const char *start = reader->at;
-
-	while (is_digit(next_byte(reader)))
-		reader->at++;
-	return reader->at > start;
-}
-
-static bool skip_fraction(struct reader *reader)
-{
-	if (next_byte(reader) != '.')
-		return true;
-	reader->at++;
-	return skip_digits(reader);
-}
-
-static bool skip_exponent(struct reader *reader)
-{
-	if (!is_exponent(next_byte(reader)))
-		return true;
-	reader->at++;
-	if (next_byte(reader) == '+' || next_byte(reader) == '-')
-		reader->at++;
-	return skip_digits(reader);
-}
-
-static json_t *read_number(struct reader *reader)
-{
-	const char *start = reader->at;
-	const char *first;
-	struct slice literal;
-	bool is_real;
-	int64_t integer;
-	double real;
-
-	if (*reader->at == '-')
-		reader->at++;
-	first = reader->at;
-	if (!skip_digits(reader) || (*first == '0' && reader->at > first + 1)) {
-		reader->at = first == reader->end ? first : start;
-		flawed(reader, "invalid token");
-		return NULL;
-	}
-	is_real = next_byte(reader) == '.' || is_exponent(next_byte(reader));
-	if (!skip_fraction(reader) || !skip_exponent(reader)) {
-		flawed(reader, "a digit expected");
-		return NULL;
-	}
-	literal = (struct slice){ start, (size_t)(reader->at - start) };
-	if (is_real ? !text_real(reader->arena, literal, &real)
-		    : !text_integer(literal, &integer)) {
-		flawed_at(reader, start, "a number that is too large");
-		return NULL;
-	}
-	return is_real ? json_real(real) : json_integer(integer);
-}
-
 /* ---- values ---- */
 
 static json_t *read_literal(struct reader *reader, struct slice literal, json_t *value)
 {
 	size_t i = 0;
 
-	while (i < literal.size && reader->at + i < reader->end && reader->at[i] == literal.data[i])
+	while (i < literal.size && i < left(reader) && reader->at[i] == literal.data[i])
 		i++;
-	if (i < literal.size) {
-		if (reader->at + i == reader->end)
-			reader->at = reader->end;
-		flawed(reader, "invalid token");
-		return NULL;
-	}
+	if (i == left(reader) && i < literal.size)
+		reader->at = reader->end;
+	if (i < literal.size)
+		return nothing(reader, "invalid token");
 	reader->at += i;
 	return value;
 }
@@ -281,7 +226,7 @@ static json_t *read_literal(struct reader *reader, struct slice literal, json_t 
 static json_t *open_level(struct reader *reader, json_t *value)
 {
 	assert(reader->depth < JSON_TEXT_DEPTH);
-	reader->levels[reader->depth++] = (struct level){ .value = value,
+	reader->levels[reader->depth++] = (struct level){ .value = made(value),
 							  .is_object = json_is_object(value) };
 	reader->at++;
 	return value;
@@ -293,17 +238,30 @@ static json_t *read_text(struct reader *reader)
 
 	if (!read_string(reader, &reader->string, &string))
 		return NULL;
-	return json_stringn_nocheck(string.data, string.size);
+	return made(json_stringn_nocheck(string.data, string.size));
+}
+
+static json_t *read_number(struct reader *reader)
+{
+	bool is_real;
+	struct slice literal = text_number((struct slice){ reader->at, left(reader) }, &is_real);
+	int64_t integer;
+	double real;
+
+	if (literal.size == 0)
+		return nothing(reader, "invalid token");
+	if (is_real ? !text_real(reader->arena, literal, &real) : !text_integer(literal, &integer))
+		return nothing(reader, "a number that is too large");
+	reader->at += literal.size;
+	return made(is_real ? json_real(real) : json_integer(integer));
 }
 
 static json_t *read_value(struct reader *reader)
 {
 	char first = next_behind_space(reader);
 
-	if ((first == '{' || first == '[') && reader->depth == JSON_TEXT_DEPTH) {
-		flawed(reader, "nested deeper than 32 levels");
-		return NULL;
-	}
+	if ((first == '{' || first == '[') && reader->depth == JSON_TEXT_DEPTH)
+		return nothing(reader, "nested deeper than 32 levels");
 	switch (first) {
 	case '"':
 		return read_text(reader);
@@ -318,10 +276,7 @@ static json_t *read_value(struct reader *reader)
 	case 'n':
 		return read_literal(reader, SLICE("null"), json_null());
 	default:
-		if (first == '-' || is_digit(first))
-			return read_number(reader);
-		flawed(reader, "invalid token");
-		return NULL;
+		return read_number(reader);
 	}
 }
 
@@ -386,19 +341,15 @@ static json_t *read_all(struct reader *reader)
 {
 	json_t *object;
 
-	if (next_behind_space(reader) != '{') {
-		flawed(reader, "the top level must be an object");
-		return NULL;
-	}
+	if (next_behind_space(reader) != '{')
+		return nothing(reader, "the top level must be an object");
 	object = arena_json(reader->arena, open_level(reader, json_object()));
 	while (reader->depth > 0)
 		if (!read_next(reader))
 			return NULL;
 	(void)next_behind_space(reader);
-	if (reader->at < reader->end) {
-		flawed(reader, "something follows the JSON object");
-		return NULL;
-	}
+	if (reader->at < reader->end)
+		return nothing(reader, "something follows the JSON object");
 	return object;
 }
 

@@ -33,6 +33,52 @@ bool text_integer(struct slice text, int64_t *value)
 	return true;
 }
 
+static bool is_digit(char byte)
+{
+	return byte >= '0' && byte <= '9';
+}
+
+static bool is_exponent(char byte)
+{
+	return byte == 'e' || byte == 'E';
+}
+
+/* Where the digits end that begin at `i`. */
+static size_t skip_digits(struct slice text, size_t i)
+{
+	while (i < text.size && is_digit(text.data[i]))
+		i++;
+	return i;
+}
+
+struct slice text_number(struct slice text, bool *is_real)
+{
+	const struct slice none = { text.data, 0 };
+	size_t start = text.size > 0 && text.data[0] == '-' ? 1 : 0;
+	size_t end = skip_digits(text, start);
+
+	*is_real = false;
+	if (end == start || (end > start + 1 && text.data[start] == '0'))
+		return none;
+	if (end < text.size && text.data[end] == '.') {
+		*is_real = true;
+		start = end + 1;
+		end = skip_digits(text, start);
+		if (end == start)
+			return none;
+	}
+	if (end < text.size && is_exponent(text.data[end])) {
+		*is_real = true;
+		start = end + 1;
+		if (start < text.size && (text.data[start] == '+' || text.data[start] == '-'))
+			start++;
+		end = skip_digits(text, start);
+		if (end == start)
+			return none;
+	}
+	return (struct slice){ text.data, end };
+}
+
 /* The exponent behind its e; one that is too large to be counted is as large as any. */
 static int64_t exponent_of(struct slice text)
 {
@@ -54,10 +100,10 @@ static bool is_integral(struct slice literal)
 	int64_t digits = 0, before_point = -1, last = 0;
 	size_t i = 0;
 
-	for (; i < literal.size && literal.data[i] != 'e' && literal.data[i] != 'E'; i++) {
+	for (; i < literal.size && !is_exponent(literal.data[i]); i++) {
 		if (literal.data[i] == '.')
 			before_point = digits;
-		if (literal.data[i] >= '0' && literal.data[i] <= '9')
+		if (is_digit(literal.data[i]))
 			digits++;
 		if (literal.data[i] >= '1' && literal.data[i] <= '9')
 			last = digits;
