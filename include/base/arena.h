@@ -69,9 +69,37 @@ struct buffer {
 
 #define BUFFER_INITIAL(from) ((struct buffer){ .arena = (from) })
 
-void buffer_append(struct buffer *buffer, struct slice bytes);
-void buffer_append_text(struct buffer *buffer, const char *text);
-void buffer_append_byte(struct buffer *buffer, char byte);
+/* More room than there is. */
+void buffer_grow(struct buffer *buffer, size_t size);
+
+/* Where `size` bytes may be written; they count only when buffer->size is raised. */
+static inline char *buffer_reserve(struct buffer *buffer, size_t size)
+{
+	if (buffer->data == NULL || size > buffer->capacity - buffer->size)
+		buffer_grow(buffer, size);
+	return buffer->data + buffer->size;
+}
+
+static inline void buffer_append(struct buffer *buffer, struct slice bytes)
+{
+	char *place = buffer_reserve(buffer, bytes.size);
+
+	if (bytes.size > 0)
+		memcpy(place, bytes.data, bytes.size);
+	buffer->size += bytes.size;
+}
+
+static inline void buffer_append_byte(struct buffer *buffer, char byte)
+{
+	*buffer_reserve(buffer, 1) = byte;
+	buffer->size++;
+}
+
+static inline void buffer_append_text(struct buffer *buffer, const char *text)
+{
+	buffer_append(buffer, slice_of(text));
+}
+
 /* Compact JSON of any value: the same bytes as jansson's with JSON_COMPACT, JSON_ENCODE_ANY and
  * JSON_REAL_PRECISION(15), but integral reals are written as integers. */
 void buffer_append_json(struct buffer *buffer, const json_t *value);

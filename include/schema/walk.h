@@ -36,6 +36,16 @@ static inline struct slice member_key(void *i)
 	return (struct slice){ json_object_iter_key(i), json_object_iter_key_len(i) };
 }
 
+/* As many rows as a shape may have. */
+#define ROWS_MOST 64
+
+/* The row of a member, or NULL. It is looked for from *next on, which is then behind it: members mostly
+ * come in the order of the table. */
+const struct field *row_of_member(const struct shape *shape, const char *name, size_t *next);
+/* The values of an object in the order of the rows, NULL for one that is not there. */
+void values_by_row(const struct shape *shape, const json_t *object,
+		   const json_t *values[ROWS_MOST]);
+
 #define PLACE_ROOT ((struct place){ .up = NULL })
 
 struct place place_member(const struct place *up, struct slice name, unsigned flags);

@@ -13,8 +13,14 @@
 #define FIRST_CAPACITY 256
 
 /* Where it stands if nothing was allocated behind it, else by a copy. */
-static void grow(struct buffer *buffer, size_t capacity)
+void buffer_grow(struct buffer *buffer, size_t size)
 {
+	size_t capacity = buffer->capacity < FIRST_CAPACITY ? FIRST_CAPACITY : 2 * buffer->capacity;
+
+	if (size > SIZE_MAX / 4)
+		abort();
+	if (capacity < buffer->size + size)
+		capacity = buffer->size + size;
 	if (buffer->data == NULL ||
 	    !arena_extend(buffer->arena, buffer->data, buffer->capacity, capacity)) {
 		char *data = arena_alloc(buffer->arena, capacity);
@@ -24,42 +30,6 @@ static void grow(struct buffer *buffer, size_t capacity)
 		buffer->data = data;
 	}
 	buffer->capacity = capacity;
-}
-
-/* Where `size` bytes may be written; they count only when buffer->size is raised. */
-static char *reserve(struct buffer *buffer, size_t size)
-{
-	if (size > SIZE_MAX / 4)
-		abort();
-	if (buffer->data == NULL || size > buffer->capacity - buffer->size) {
-		size_t capacity = buffer->capacity < FIRST_CAPACITY ? FIRST_CAPACITY
-								    : 2 * buffer->capacity;
-
-		if (capacity < buffer->size + size)
-			capacity = buffer->size + size;
-		grow(buffer, capacity);
-	}
-	return buffer->data + buffer->size;
-}
-
-void buffer_append(struct buffer *buffer, struct slice bytes)
-{
-	char *place = reserve(buffer, bytes.size);
-
-	if (bytes.size > 0)
-		memcpy(place, bytes.data, bytes.size);
-	buffer->size += bytes.size;
-}
-
-void buffer_append_text(struct buffer *buffer, const char *text)
-{
-	buffer_append(buffer, slice_of(text));
-}
-
-void buffer_append_byte(struct buffer *buffer, char byte)
-{
-	*reserve(buffer, 1) = byte;
-	buffer->size++;
 }
 
 struct slice buffer_slice(const struct buffer *buffer)

@@ -4,6 +4,7 @@
 #include "base/id.h"
 
 #include <assert.h>
+#include <endian.h>
 
 static const char hex_digits[] = "0123456789abcdef";
 
@@ -72,20 +73,19 @@ void id_print(const struct id *id, char text[ID_TEXT_SIZE + 1])
 
 uint32_t id_seconds(const struct id *id)
 {
-	uint32_t seconds = 0;
+	uint32_t seconds;
 
-	for (int i = 0; i < 4; i++)
-		seconds = seconds << 8 | id->bytes[i];
-	return seconds;
+	memcpy(&seconds, id->bytes, sizeof seconds);
+	return be32toh(seconds);
 }
 
 uint64_t id_number(const struct id *id)
 {
-	uint64_t number = 0;
+	uint64_t number;
 
-	for (int i = 4; i < 9; i++)
-		number = number << 8 | id->bytes[i];
-	return number;
+	/* Five bytes, with the three random ones behind them. */
+	memcpy(&number, id->bytes + 4, sizeof number);
+	return be64toh(number) >> 24;
 }
 
 int id_compare(const struct id *a, const struct id *b)

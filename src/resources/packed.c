@@ -13,13 +13,12 @@
 
 void packed_put_number(struct buffer *record, uint64_t value, size_t bytes)
 {
-	char text[8];
+	uint64_t little = htole64(value);
 
-	assert(bytes >= 1 && bytes <= sizeof text);
-	assert(bytes == sizeof text || value >> (8 * bytes) == 0);
-	for (size_t i = 0; i < bytes; i++)
-		text[i] = (char)(unsigned char)(value >> (8 * i));
-	buffer_append(record, (struct slice){ text, bytes });
+	assert(bytes >= 1 && bytes <= sizeof little);
+	assert(bytes == sizeof little || value >> (8 * bytes) == 0);
+	memcpy(buffer_reserve(record, sizeof little), &little, sizeof little);
+	record->size += bytes;
 }
 
 void packed_put_text(struct buffer *record, struct slice text)

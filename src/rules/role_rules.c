@@ -174,6 +174,11 @@ static int rid_place(const json_t *layer)
 	return rid == NULL ? -1 : (int)(strchr(rid_order, *rid) - rid_order);
 }
 
+static const char *layer_pointer(struct rule_context *context, size_t index, const char *name)
+{
+	return arena_text(rule_arena(context), "/layers/%zu/%s", index, name);
+}
+
 static void check_rids(struct rule_context *context, const json_t *object)
 {
 	const json_t *layers = json_object_get(object, "layers");
@@ -181,15 +186,14 @@ static void check_rids(struct rule_context *context, const json_t *object)
 
 	for (size_t i = 0; i < json_array_size(layers); i++) {
 		int place = rid_place(json_array_get(layers, i));
-		const char *pointer = arena_text(rule_arena(context), "/layers/%zu/rid", i);
 
 		if (place < 0)
 			continue;
 		if (i == 0 && place != 0)
-			schema_fault(context, pointer, "must be f in the first layer, got \"%c\"",
-				     rid_order[place]);
+			schema_fault(context, layer_pointer(context, i, "rid"),
+				     "must be f in the first layer, got \"%c\"", rid_order[place]);
 		else if (place <= last)
-			schema_fault(context, pointer,
+			schema_fault(context, layer_pointer(context, i, "rid"),
 				     "must come after \"%c\" in the order f, h, q, got \"%c\"",
 				     rid_order[last], rid_order[place]);
 		last = place;
@@ -198,23 +202,21 @@ static void check_rids(struct rule_context *context, const json_t *object)
 
 static void check_scales(struct rule_context *context, const json_t *object)
 {
+	const char *name = "scaleResolutionDownBy";
 	const json_t *layers = json_object_get(object, "layers");
 	double last = 0.0;
 
 	for (size_t i = 0; i < json_array_size(layers); i++) {
-		const json_t *value = json_object_get(json_array_get(layers, i),
-						      "scaleResolutionDownBy");
-		const char *pointer = arena_text(rule_arena(context),
-						 "/layers/%zu/scaleResolutionDownBy", i);
+		const json_t *value = json_object_get(json_array_get(layers, i), name);
 		double scale = json_number_value(value);
 
 		if (value == NULL)
 			continue;
 		if (i == 0 && scale > 1.0)
-			schema_fault(context, pointer, "must be 1 in the first layer, got %.15g",
-				     scale);
+			schema_fault(context, layer_pointer(context, i, name),
+				     "must be 1 in the first layer, got %.15g", scale);
 		else if (scale <= last)
-			schema_fault(context, pointer,
+			schema_fault(context, layer_pointer(context, i, name),
 				     "must be greater than %.15g of the layer before, got %.15g",
 				     last, scale);
 		last = scale;

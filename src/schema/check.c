@@ -28,13 +28,41 @@ static enum verdict check_value(struct walk *walk, const struct field *row,
 				const struct place *place, json_t *value, enum schema_mode mode,
 				struct slice key, json_t **canonical);
 
-const struct field *shape_field(const struct shape *shape, const char *name)
+const struct field *row_of_member(const struct shape *shape, const char *name, size_t *next)
 {
-	for (size_t i = 0; i < shape->field_count; i++) {
-		if (strcmp(shape->fields[i].name, name) == 0)
-			return &shape->fields[i];
+	size_t i = *next;
+
+	for (size_t n = shape->field_count; n > 0; n--) {
+		const struct field *row = &shape->fields[i < shape->field_count ? i : 0];
+
+		i = (size_t)(row - shape->fields) + 1;
+		if (*row->name == *name && strcmp(row->name, name) == 0) {
+			*next = i;
+			return row;
+		}
 	}
 	return NULL;
+}
+
+const struct field *shape_field(const struct shape *shape, const char *name)
+{
+	size_t next = 0;
+
+	return row_of_member(shape, name, &next);
+}
+
+void values_by_row(const struct shape *shape, const json_t *object, const json_t *values[ROWS_MOST])
+{
+	size_t next = 0;
+
+	for (size_t i = 0; i < shape->field_count; i++)
+		values[i] = NULL;
+	for (void *i = first_member(object); i != NULL; i = next_member(object, i)) {
+		const struct field *row = row_of_member(shape, json_object_iter_key(i), &next);
+
+		if (row != NULL)
+			values[row - shape->fields] = json_object_iter_value(i);
+	}
 }
 
 /* The mode for what is below a row. PARTIAL is a matter of the top level alone, and of how many
@@ -126,11 +154,12 @@ static void check_object(struct walk *walk, const struct shape *shape, const str
 			 json_t *object, enum schema_mode mode, struct slice key)
 {
 	uint64_t seen = 0;
+	size_t next = 0;
 
 	if (shape->leave_out != NULL)
 		shape->leave_out(object);
 	for (void *i = first_member(object); i != NULL;) {
-		const struct field *row = shape_field(shape, json_object_iter_key(i));
+		const struct field *row = row_of_member(shape, json_object_iter_key(i), &next);
 		struct place member = place_member(place, member_key(i),
 						   row == NULL ? 0 : row->flags);
 		json_t *canonical = NULL;
@@ -351,11 +380,14 @@ static void finish_member(struct findings *findings, const struct field *row,
 static void finish_object(struct findings *findings, const struct shape *shape,
 			  const struct place *place, const json_t *object)
 {
+	const json_t *values[ROWS_MOST];
+
+	values_by_row(shape, object, values);
 	for (size_t i = 0; i < shape->field_count; i++) {
 		const struct field *row = &shape->fields[i];
 		struct place member = place_member(place, slice_of(row->name), row->flags);
 
-		finish_member(findings, row, &member, json_object_get(object, row->name));
+		finish_member(findings, row, &member, values[i]);
 	}
 	findings_run_rules(findings, shape, place, object);
 }

@@ -93,16 +93,17 @@ static json_t *hidden_value(const struct field *row, const json_t *value)
 
 static json_t *hidden_of(const struct shape *shape, const json_t *document)
 {
+	const json_t *values[ROWS_MOST];
 	json_t *tree = NULL;
 
+	values_by_row(shape, document, values);
 	for (size_t i = 0; i < shape->field_count; i++) {
 		const struct field *row = &shape->fields[i];
-		const json_t *value = json_object_get(document, row->name);
 		json_t *below;
 
-		if (value == NULL || json_is_null(value))
+		if (values[i] == NULL || json_is_null(values[i]))
 			continue;
-		below = hidden_value(row, value);
+		below = hidden_value(row, values[i]);
 		if (below != NULL && tree == NULL)
 			tree = json_object();
 		if (below != NULL)

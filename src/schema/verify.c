@@ -164,7 +164,7 @@ static void verify_shape(const struct shape *shape, const struct level *up)
 	struct level here = *up;
 
 	require(shape->name != NULL, up, "its shape has no name");
-	require(shape->field_count <= 64, up, "has more than 64 members");
+	require(shape->field_count <= ROWS_MOST, up, "has more than 64 members");
 	require(up->depth < DEPTH_MOST, up, "is nested too deeply");
 	for (size_t i = 0; i < shape->field_count; i++) {
 		here = (struct level){ up, shape->fields[i].name, up->depth + 1, up->arena };

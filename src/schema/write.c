@@ -39,18 +39,22 @@ static void write_standard(const struct field *row, struct buffer *buffer)
 
 static void write_name(const char *name, struct buffer *buffer)
 {
-	if (buffer->data[buffer->size - 1] != '{')
-		buffer_append_byte(buffer, ',');
-	buffer_append_byte(buffer, '"');
-	buffer_append_text(buffer, name);
-	buffer_append(buffer, SLICE("\":"));
+	size_t size = strlen(name);
+	char *place = buffer_reserve(buffer, size + 4);
+
+	if (place[-1] != '{')
+		*place++ = ',';
+	*place++ = '"';
+	memcpy(place, name, size);
+	place += size;
+	*place++ = '"';
+	*place++ = ':';
+	buffer->size = (size_t)(place - buffer->data);
 }
 
 static void write_member(const struct shape *shape, const struct field *row, const json_t *object,
-			 struct slice key, bool echo, struct buffer *buffer)
+			 const json_t *value, struct slice key, bool echo, struct buffer *buffer)
 {
-	const json_t *value = json_object_get(object, row->name);
-
 	if (!is_answered(row, echo))
 		return;
 	if (key.data != NULL && shape->key_member != NULL &&
@@ -72,9 +76,12 @@ static void write_member(const struct shape *shape, const struct field *row, con
 void document_write(const struct shape *shape, const json_t *document, struct slice key, bool echo,
 		    struct buffer *buffer)
 {
+	const json_t *values[ROWS_MOST];
+
+	values_by_row(shape, document, values);
 	buffer_append_byte(buffer, '{');
 	for (size_t i = 0; i < shape->field_count; i++)
-		write_member(shape, &shape->fields[i], document, key, echo, buffer);
+		write_member(shape, &shape->fields[i], document, values[i], key, echo, buffer);
 	buffer_append_byte(buffer, '}');
 }
 
