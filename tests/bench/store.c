@@ -11,7 +11,6 @@
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -20,6 +19,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "crowd.h"
 #include "directory.h"
 #include "store/figures.h"
 #include "store/store_gdbm.h"
@@ -28,8 +28,6 @@
 #define VALUE_SIZE 1500
 /* A record in the journal: heads of group, record and change, the letter, padding. */
 #define RECORD_SIZE (32 + 24 + 8 + KEY_SIZE + VALUE_SIZE + 4)
-#define SEGMENT ((size_t)32 << 20)
-#define WRITERS_MOST 32
 #define ROUNDS 10
 
 static _Noreturn void give_up(const char *what)
@@ -46,107 +44,7 @@ static void check(bool is_right, const struct fault *fault)
 	exit(EXIT_FAILURE);
 }
 
-/* What is measured: something that takes a record, gives its number, and makes it durable. */
-struct target {
-	uint64_t (*append)(struct target *target, struct arena *arena, uint64_t key);
-	bool (*flush)(struct target *target);
-	bool (*is_durable)(struct target *target, uint64_t number);
-};
-
-/* The bare program. */
-struct bare {
-	struct target target;
-	int file;
-	size_t used;
-	pthread_mutex_t lock;
-	char *pending;
-	char *writing;
-	size_t size;
-	uint64_t appended;
-	atomic_uint_least64_t durable;
-	atomic_bool is_flushing;
-};
-
 static char value[VALUE_SIZE];
-
-static uint64_t bare_append(struct target *target, struct arena *arena, uint64_t key)
-{
-	struct bare *bare = (struct bare *)target;
-	uint64_t number;
-
-	(void)arena;
-	pthread_mutex_lock(&bare->lock);
-	memcpy(bare->pending + bare->size, &key, sizeof key);
-	memcpy(bare->pending + bare->size + RECORD_SIZE - VALUE_SIZE, value, VALUE_SIZE);
-	bare->size += RECORD_SIZE;
-	number = ++bare->appended;
-	pthread_mutex_unlock(&bare->lock);
-	return number;
-}
-
-static bool bare_flush(struct target *target)
-{
-	struct bare *bare = (struct bare *)target;
-	uint64_t last;
-	size_t size;
-	char *bytes;
-
-	if (atomic_exchange(&bare->is_flushing, true))
-		return false;
-	pthread_mutex_lock(&bare->lock);
-	bytes = bare->pending;
-	bare->pending = bare->writing;
-	bare->writing = bytes;
-	size = bare->size;
-	bare->size = 0;
-	last = bare->appended;
-	pthread_mutex_unlock(&bare->lock);
-	if (bare->used + size > SEGMENT)
-		bare->used = 0;
-	if (size > 0 && (pwrite(bare->file, bytes, size, (off_t)bare->used) != (ssize_t)size ||
-			 fdatasync(bare->file) < 0))
-		give_up("bare");
-	bare->used += size;
-	atomic_store(&bare->durable, last);
-	atomic_store(&bare->is_flushing, false);
-	return true;
-}
-
-static bool bare_is_durable(struct target *target, uint64_t number)
-{
-	return atomic_load(&((struct bare *)target)->durable) >= number;
-}
-
-static struct bare *bare_open(const char *directory)
-{
-	struct bare *bare = calloc(1, sizeof *bare);
-	char path[512];
-
-	snprintf(path, sizeof path, "%s/bare", directory);
-	bare->target = (struct target){ bare_append, bare_flush, bare_is_durable };
-	bare->file = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
-	bare->pending = calloc(WRITERS_MOST, RECORD_SIZE);
-	bare->writing = calloc(WRITERS_MOST, RECORD_SIZE);
-	pthread_mutex_init(&bare->lock, NULL);
-	for (size_t at = 0; at < SEGMENT; at += VALUE_SIZE) {
-		static const char zeros[VALUE_SIZE];
-
-		if (pwrite(bare->file, zeros, sizeof zeros, (off_t)at) != (ssize_t)sizeof zeros)
-			give_up(path);
-	}
-	if (fsync(bare->file) < 0)
-		give_up(path);
-	return bare;
-}
-
-static void bare_close(struct bare *bare)
-{
-	close(bare->file);
-	free(bare->pending);
-	free(bare->writing);
-	pthread_mutex_destroy(&bare->lock);
-	free(bare);
-}
 
 /* The store. */
 struct measured {
@@ -191,94 +89,6 @@ static bool measured_is_durable(struct target *target, uint64_t number)
 	return store_state(((struct measured *)target)->store, number) == STORE_DURABLE;
 }
 
-/* Writers: each appends, and waits until it is durable; the first that finds nobody flushing does it
- * for all, and wakes them. The store's own threads flush too now and then, and wake nobody: so no
- * wait is without end. */
-struct crowd {
-	struct target *target;
-	pthread_mutex_t lock;
-	pthread_cond_t flushed;
-	atomic_uint_least64_t generation;
-	atomic_uint_least64_t keys;
-	atomic_uint_least64_t written;
-	int64_t end;
-	atomic_uint_least64_t longest; /* microseconds from begin to durable */
-};
-
-static void crowd_sleep(struct crowd *crowd)
-{
-	struct timespec until;
-
-	clock_gettime(CLOCK_REALTIME, &until);
-	until.tv_nsec += 1000000;
-	until.tv_sec += until.tv_nsec / 1000000000;
-	until.tv_nsec %= 1000000000;
-	pthread_cond_timedwait(&crowd->flushed, &crowd->lock, &until);
-}
-
-static void crowd_wait(struct crowd *crowd, uint64_t number)
-{
-	while (!crowd->target->is_durable(crowd->target, number)) {
-		const uint64_t generation = atomic_load(&crowd->generation);
-		const bool was_flushed = crowd->target->flush(crowd->target);
-
-		pthread_mutex_lock(&crowd->lock);
-		if (was_flushed) {
-			atomic_fetch_add(&crowd->generation, 1);
-			pthread_cond_broadcast(&crowd->flushed);
-		}
-		if (!was_flushed && atomic_load(&crowd->generation) == generation)
-			crowd_sleep(crowd);
-		pthread_mutex_unlock(&crowd->lock);
-	}
-}
-
-static void *crowd_write(void *context)
-{
-	struct crowd *crowd = context;
-	struct arena *arena = arena_open();
-
-	while (clock_monotonic() < crowd->end) {
-		const uint64_t key = atomic_fetch_add(&crowd->keys, 1);
-		const int64_t begin = clock_microseconds();
-		uint64_t longest = atomic_load(&crowd->longest), took;
-
-		crowd_wait(crowd, crowd->target->append(crowd->target, arena, key));
-		took = (uint64_t)(clock_microseconds() - begin);
-		while (took > longest &&
-		       !atomic_compare_exchange_weak(&crowd->longest, &longest, took))
-			;
-		atomic_fetch_add(&crowd->written, 1);
-	}
-	arena_close(arena);
-	return NULL;
-}
-
-/* Records a second; the longest wait of one in milliseconds. */
-static double crowd_run(struct target *target, unsigned writers, int64_t milliseconds,
-			double *longest)
-{
-	static atomic_uint_least64_t runs;
-	struct crowd crowd = { .target = target };
-	pthread_t threads[WRITERS_MOST];
-	const int64_t begin = clock_monotonic();
-
-	pthread_mutex_init(&crowd.lock, NULL);
-	pthread_cond_init(&crowd.flushed, NULL);
-	atomic_store(&crowd.keys, atomic_fetch_add(&runs, 1) << 32);
-	crowd.end = begin + milliseconds;
-	for (unsigned i = 0; i < writers; i++) {
-		if (pthread_create(&threads[i], NULL, crowd_write, &crowd) != 0)
-			give_up("thread");
-	}
-	for (unsigned i = 0; i < writers; i++)
-		pthread_join(threads[i], NULL);
-	pthread_cond_destroy(&crowd.flushed);
-	pthread_mutex_destroy(&crowd.lock);
-	*longest = (double)atomic_load(&crowd.longest) / 1000;
-	return (double)atomic_load(&crowd.written) * 1000 / (double)(clock_monotonic() - begin);
-}
-
 static struct store *store_start(const char *directory, const char *name)
 {
 	char path[512];
@@ -301,22 +111,20 @@ static void bench_writes(const char *directory, int64_t milliseconds)
 		{ 8, 0.6 },
 		{ 32, 0.6 },
 	};
-	struct bare *bare = bare_open(directory);
+	struct target *bare = bare_open(directory, RECORD_SIZE);
 	struct measured measured = { { store_append, measured_flush, measured_is_durable }, NULL };
 
 	for (size_t row = 0; row < sizeof rows / sizeof rows[0]; row++) {
 		double bare_sum = 0;
 		double store_sum = 0;
-		double longest;
 		char name[32];
 
 		snprintf(name, sizeof name, "writers-%u", rows[row].writers);
 		measured.store = store_start(directory, name);
 		for (unsigned round = 0; round < ROUNDS; round++) {
-			bare_sum += crowd_run(&bare->target, rows[row].writers,
-					      milliseconds / ROUNDS, &longest);
+			bare_sum += crowd_run(bare, rows[row].writers, milliseconds / ROUNDS, NULL);
 			store_sum += crowd_run(&measured.target, rows[row].writers,
-					       milliseconds / ROUNDS, &longest);
+					       milliseconds / ROUNDS, NULL);
 		}
 		store_close(measured.store);
 		printf("%2u writers: %8.0f a second, bare %8.0f: %.2f (target %.2f)\n",
