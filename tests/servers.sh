@@ -134,8 +134,8 @@ make_account()
 	token=$("$program" token test --data "$scratch/$1") || fail 'token'
 }
 
-# start_nginx NAME [SED-SCRIPT]: the site of the tree before the socket NAME.sock, changed by a script
-# for sed, on a port of its own.
+# start_nginx NAME [SED-SCRIPT]: the site of the tree, or the one that $site names, before the socket
+# NAME.sock, changed by a script for sed, on a port of its own.
 start_nginx()
 {
 	mkdir -p "$scratch/nginx-$1/temporary"
@@ -147,7 +147,7 @@ start_nginx()
 try_nginx()
 {
 	sed -e "${2-}" -e "s|@LISTEN@|127.0.0.1:$port|" -e "s|@SOCKET@|$scratch/$1.sock|" \
-		-e 's|@ACCESS_LOG@|access.log|' "$source/nginx/anteroom.conf.in" \
+		-e 's|@ACCESS_LOG@|access.log|' "${site:-$source/nginx/anteroom.conf.in}" \
 		>"$scratch/nginx-$1/anteroom.conf" &&
 		nginx -p "$scratch/nginx-$1/" -c nginx.conf -e error.log
 }

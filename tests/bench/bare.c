@@ -1,74 +1,113 @@
-/* The bare responder that `make bench` sets beside the program: the same libfcgi, the same workers and
- * the same nginx, but no token, no parsing, no storage. It answers any request with as many bytes as
- * its query says (?size=N), from a socket on descriptor 0, until it is told to stop.
+/* The bare responder that bench.sh sets beside the program: libfcgi, as many workers, kept connections
+ * in an epoll set, and nothing else: no token, no parsing, no storage. It is the most that nginx and
+ * libfcgi can do with an answer of that size. It answers any request with as many bytes as its query
+ * says (size=N at its end), from a listening socket on descriptor 0, until it is killed.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
+#include <fcgiapp.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include "base/text.h"
 #include "edge/edge.h"
-#include "edge/fastcgi.h"
-#include "store/store_memory.h"
 
-#define SIZE_MOST ((size_t)1 << 20)
+#define SIZE_MOST (1 << 20)
 
-static void answer(struct service *service, struct call *call)
+static void watch(int set, int operation, int descriptor)
 {
-	static const char bytes[SIZE_MOST];
-	const char *mark = memchr(call->request.uri.data, '=', call->request.uri.size);
-	struct slice uri = call->request.uri;
-	int64_t size = 0;
+	struct epoll_event event = { .events = EPOLLIN | EPOLLONESHOT, .data.fd = descriptor };
 
-	(void)service;
-	if (mark != NULL)
-		(void)text_integer(
-			(struct slice){ mark + 1, uri.size - (size_t)(mark + 1 - uri.data) },
-			&size);
-	call->answer = (struct answer){ .status = 200 };
-	call_header(call, "Content-Type", SLICE("application/octet-stream"));
-	call_part(call,
-		  (struct slice){ bytes, (size_t)size < SIZE_MOST ? (size_t)size : SIZE_MOST });
+	if (epoll_ctl(set, operation, descriptor, &event) != 0) {
+		perror("bare: epoll_ctl");
+		exit(EXIT_FAILURE);
+	}
 }
 
-static void settle(struct service *service, struct call *call, enum store_state state)
+static int size_wanted(const FCGX_Request *request)
 {
-	(void)service;
-	(void)call;
-	(void)state;
+	const char *query = FCGX_GetParam("QUERY_STRING", request->envp);
+	const char *wanted = query == NULL ? NULL : strstr(query, "size=");
+	int64_t size;
+
+	if (wanted == NULL || !text_integer(slice_of(wanted + 5), &size) || size < 0 ||
+	    size > SIZE_MOST)
+		return 0;
+	return (int)size;
+}
+
+static void answer(FCGX_Request *request)
+{
+	static const char bytes[SIZE_MOST];
+	const int size = size_wanted(request);
+	char body[8192];
+
+	while (FCGX_GetStr(body, sizeof body, request->in) == (int)sizeof body)
+		continue;
+	(void)FCGX_FPrintF(request->out,
+			   "Content-Type: application/json\r\nContent-Length: %d\r\n\r\n", size);
+	(void)FCGX_PutStr(bytes, size, request->out);
+}
+
+/* One request of a connection; libfcgi sets ipcFd to -1 when it has closed it. */
+static void serve(FCGX_Request *request, int set, int connection)
+{
+	request->ipcFd = connection;
+	request->keepConnection = 1;
+	if (FCGX_Accept_r(request) == 0) {
+		answer(request);
+		FCGX_Finish_r(request);
+		if (request->ipcFd >= 0)
+			watch(set, EPOLL_CTL_MOD, connection);
+	}
+	request->ipcFd = -1;
+}
+
+static void *work(void *context)
+{
+	const int set = *(const int *)context;
+	FCGX_Request request;
+
+	if (FCGX_InitRequest(&request, -1, 0) != 0)
+		abort();
+	for (;;) {
+		struct epoll_event event;
+		int connection;
+
+		if (epoll_wait(set, &event, 1, -1) != 1)
+			continue;
+		if (event.data.fd != STDIN_FILENO) {
+			serve(&request, set, event.data.fd);
+			continue;
+		}
+		connection = accept(STDIN_FILENO, NULL, NULL);
+		watch(set, EPOLL_CTL_MOD, STDIN_FILENO);
+		if (connection >= 0)
+			watch(set, EPOLL_CTL_ADD, connection);
+	}
+	return NULL;
 }
 
 int main(void)
 {
-	const struct listener_options socket = { .owner = (uid_t)-1, .group = (gid_t)-1 };
-	struct listener listener = { .descriptor = -1 };
-	struct edge_options options = {
-		.listener = &listener,
-		.answer = answer,
-		.settle = settle,
-		.threads = edge_default_threads(),
-		.store = store_memory_open(),
-	};
-	struct fault fault = FAULT_INITIAL;
-	struct edge *edge = NULL;
-	sigset_t signals;
-	int signal_number;
+	int set = epoll_create1(EPOLL_CLOEXEC);
+	pthread_t thread;
 
-	sigemptyset(&signals);
-	sigaddset(&signals, SIGTERM);
-	sigaddset(&signals, SIGINT);
-	pthread_sigmask(SIG_BLOCK, &signals, NULL);
-	(void)signal(SIGPIPE, SIG_IGN);
-	if (!fastcgi_start() || !listener_open(&socket, &listener, &fault) ||
-	    !edge_open(&options, &edge, &fault)) {
-		fprintf(stderr, "bare: %s\n", fault.cause);
+	if (set < 0 || setenv("LIBFCGI_OS_CLOSE_POLL_TIMEOUT", "0", 1) != 0 || FCGX_Init() != 0) {
+		fprintf(stderr, "bare: does not start\n");
 		return EXIT_FAILURE;
 	}
-	while (sigwait(&signals, &signal_number) != 0)
-		continue;
-	edge_close(edge);
-	listener_close(&listener);
-	store_close(options.store);
+	/* libfcgi would have TERM end nothing. */
+	(void)signal(SIGTERM, SIG_DFL);
+	(void)signal(SIGPIPE, SIG_IGN);
+	watch(set, EPOLL_CTL_ADD, STDIN_FILENO);
+	for (unsigned i = 1; i < edge_default_threads(); i++)
+		if (pthread_create(&thread, NULL, work, &set) != 0)
+			return EXIT_FAILURE;
+	(void)work(&set);
 	return EXIT_SUCCESS;
 }

@@ -1,10 +1,14 @@
--- What wrk sends for tests/bench/http.sh. OPERATION, TOKEN, IDS (a file of template ids), ROOMS (of room
--- ids), CODES (of room codes), TAG (new in each run) and SIZE (set for the bare responder: each request
--- then asks for that many bytes) come by environment.
+-- What wrk sends for tests/bench/bench.sh. By environment: OPERATION, TOKEN, TEMPLATE (a file with the
+-- template to create, in which NAME stands for the name), IDS (a file of template ids), ROOMS (of room
+-- ids that have no codes yet), CODES (of room codes), TAG (of names, new in each run), THREADS; SIZES,
+-- for the bare responder: "get_role=900 list10=31000 ...", with which its requests say how many bytes
+-- they want; COLLECT: a file that the id of each thing made is added to.
 local env = os.getenv
 local roles = { "host", "guest", "viewer", "recorder" }
-local threads = 0
+local random = math.random
+local all_threads = {}
 local serial = 0
+missing = 0
 
 local function lines(path)
 	local all = {}
@@ -14,66 +18,128 @@ local function lines(path)
 	return all
 end
 
-local ids, rooms, codes = lines(env "IDS"), lines(env "ROOMS"), lines(env "CODES")
-local headers = { Authorization = "Bearer " .. env "TOKEN", ["Content-Type"] = "application/json" }
-local template = [[{"name":"%s","roles":{"host":{"publishParams":{"video":{"bitRate":700,"width":1280,]]
-	.. [["height":720},"simulcast":{"video":{"layers":[{"rid":"f","scaleResolutionDownBy":1,]]
-	.. [["maxBitrate":700,"maxFramerate":30},{"rid":"h","scaleResolutionDownBy":2,"maxFramerate":20}]}}},]]
-	.. [["subscribeParams":{"subscribeToRoles":["host","guest"]},"permissions":{"endRoom":true}},]]
-	.. [["guest":{"publishParams":{"allowed":["audio","video"]},"priority":2},"viewer":{},"recorder":{}},]]
-	.. [["settings":{"region":"eu"}}]]
-local role = [[{"publishParams":{"allowed":["audio","video"],"video":{"bitRate":512}},"maxPeerCount":%d}]]
+local sizes = {}
+for name, size in (env "SIZES" or ""):gmatch "([%w_]+)=(%d+)" do
+	sizes[name] = size
+end
 
-local operations = {
-	get_role = function()
-		return "GET", "/v2/templates/" .. ids[math.random(#ids)] .. "/roles/" .. roles[math.random(4)]
-	end,
-	list10 = function()
-		return "GET", "/v2/templates?limit=10&start=" .. ids[math.random(#ids)]
-	end,
-	list100 = function()
-		return "GET", "/v2/templates?limit=100&start=" .. ids[#ids]
-	end,
-	create = function()
+-- A request as text, made once and cut where the mark stands, so that sending one is a concatenation.
+-- What is put there has the length of the mark.
+local function cut(name, method, path, body, mark)
+	if sizes[name] then
+		path = path .. (path:find("?", 1, true) and "&" or "?") .. "size=" .. sizes[name]
+	end
+	local headers = { Authorization = "Bearer " .. env "TOKEN" }
+	if body and body ~= "" then
+		headers["Content-Type"] = "application/json"
+	end
+	local text = wrk.format(method, path, headers, body)
+	local first, last = text:find(mark, 1, true)
+	return text:sub(1, first - 1), text:sub(last + 1)
+end
+
+local operations = {}
+
+local function make_operations()
+	local ids, rooms, codes = lines(env "IDS"), lines(env "ROOMS"), lines(env "CODES")
+	local id, name, code = ("i"):rep(24), TAG_MARK, ("c"):rep(#(codes[1] or "c"))
+	local next_room = thread_number
+
+	local gets, updates = {}, {}
+	for i, role in ipairs(roles) do
+		local path = "/v2/templates/" .. id .. "/roles/" .. role
+		local body = [[{"publishParams":{"allowed":["audio","video"],"audio":{"bitRate":48},"video":]]
+			.. [[{"bitRate":512,"frameRate":24,"width":640,"height":360}},"subscribeParams":]]
+			.. [[{"subscribeToRoles":["host","guest"],"maxSubsBitRate":2400},"permissions":]]
+			.. [[{"mute":true,"unmute":true},"priority":3,"maxPeerCount":%%%}]]
+		gets[i] = { cut("get_role", "GET", path, nil, id) }
+		local before, after = cut("update_role", "POST", path, body, id)
+		local first, last = after:find("%%%", 1, true)
+		updates[i] = { before, after:sub(1, first - 1), after:sub(last + 1) }
+	end
+	function operations.get_role()
+		local get = gets[random(4)]
+		return get[1] .. ids[random(#ids)] .. get[2]
+	end
+	function operations.update_role()
+		local update = updates[random(4)]
+		return update[1] .. ids[random(#ids)] .. update[2] .. random(100, 999) .. update[3]
+	end
+
+	for _, limit in ipairs { 10, 100 } do
+		local before, after = cut("list" .. limit, "GET",
+			"/v2/templates?limit=" .. limit .. "&start=" .. id, nil, id)
+		operations["list" .. limit] = function()
+			return before .. ids[random(#ids)] .. after
+		end
+	end
+
+	local template = io.open(env "TEMPLATE"):read("*a"):gsub("\n%s*", ""):gsub("NAME", name)
+	local create, created = cut("create", "POST", "/v2/templates", template, name)
+	function operations.create()
 		serial = serial + 1
-		return "POST", "/v2/templates", template:format(env "TAG" .. "-" .. thread_number .. "-" .. serial)
-	end,
-	update_role = function()
-		return "POST", "/v2/templates/" .. ids[math.random(#ids)] .. "/roles/" .. roles[math.random(4)],
-			role:format(math.random(100, 999))
-	end,
-	room = function()
-		return "POST", "/v2/rooms", '{"template_id":"' .. ids[math.random(#ids)] .. '"}'
-	end,
-	room_codes = function()
-		return "POST", "/v2/room-codes/room/" .. rooms[math.random(#rooms)], ""
-	end,
-	token = function()
-		return "POST", "/v2/token", '{"code":"' .. codes[math.random(#codes)] .. '"}'
-	end,
-}
-local operation = operations[env "OPERATION"]
+		return create .. ("%s-%02d-%09d"):format(env "TAG", thread_number, serial) .. created
+	end
+
+	local room, made = cut("room", "POST", "/v2/rooms", '{"template_id":"' .. id .. '"}', id)
+	function operations.room()
+		return room .. ids[random(#ids)] .. made
+	end
+
+	-- The codes of a room that has none yet: each room once.
+	local room_codes, coded = cut("room_codes", "POST", "/v2/room-codes/room/" .. id, "", id)
+	function operations.room_codes()
+		local fresh = rooms[next_room]
+		next_room = next_room + tonumber(env "THREADS")
+		missing = missing + (fresh and 0 or 1)
+		return room_codes .. (fresh or rooms[1]) .. coded
+	end
+
+	local token, joined = cut("token", "POST", "/v2/token", '{"code":"' .. code .. '"}', code)
+	function operations.token()
+		return token .. codes[random(#codes)] .. joined
+	end
+
+	-- 95 % reads.
+	function operations.mix()
+		local chance = random()
+		return chance < 0.80 and operations.get_role() or chance < 0.95 and operations.list10()
+			or chance < 0.97 and operations.create() or chance < 0.99 and operations.update_role()
+			or operations.room()
+	end
+end
+
+TAG_MARK = ("%s-%02d-%09d"):format(env "TAG", 0, 0)
 
 function setup(thread)
-	threads = threads + 1
-	thread:set("thread_number", threads)
+	all_threads[#all_threads + 1] = thread
+	thread:set("thread_number", #all_threads)
 end
 
 function init()
 	math.randomseed(thread_number)
+	make_operations()
+	request = assert(operations[env "OPERATION"], "no such operation")
 end
 
-function request()
-	local method, path, body = operation()
-	if env "SIZE" ~= "" then
-		path = "/?size=" .. env "SIZE"
+if env "COLLECT" then
+	local out = io.open(env "COLLECT", "a")
+	out:setvbuf "line" -- whole lines: all threads write to one file
+	function response(status, _, body)
+		local id = status == 200 and body:match '"id"%s*:%s*"([^"]+)"'
+		if id then
+			out:write(id .. "\n")
+		end
 	end
-	return wrk.format(method, path, headers, body)
 end
 
 function done(summary, latency)
-	local errors = summary.errors
-	io.write(("RESULT %.0f %.2f %.2f %d\n"):format(summary.requests / summary.duration * 1e6,
+	local errors, rooms_missing = summary.errors, 0
+	for _, thread in ipairs(all_threads) do
+		rooms_missing = rooms_missing + thread:get "missing"
+	end
+	io.write(("RESULT %.0f %.2f %.2f %d %d\n"):format(summary.requests / summary.duration * 1e6,
 		latency:percentile(50) / 1000, latency:percentile(99) / 1000,
-		errors.status + errors.connect + errors.read + errors.write + errors.timeout))
+		errors.status + errors.connect + errors.read + errors.write + errors.timeout,
+		sizes.room_codes and 0 or rooms_missing))
 end

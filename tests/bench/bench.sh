@@ -1,0 +1,112 @@
+#!/bin/sh
+# How fast it is (`make bench`): the main operations over a private nginx with the site of this tree,
+# beside a bare libfcgi responder that answers as many bytes behind a bare nginx, in the same run.
+# --help names the options; with them also what it costs as more is stored (--scaling), and the
+# instructions of a request (--instructions). Everything is made in a directory of TMPDIR: its disk is
+# the one measured. PROGRAMS names the directory of the programs that belong to this.
+set -u
+test=tests/bench/bench.sh
+. "${SOURCE_DIR:-$(dirname "$0")/../..}/tests/servers.sh"
+programs=${PROGRAMS:-$(dirname "$program")/tests/bench}
+what=table
+rounds=5
+seconds=2
+write_seconds=
+only=
+templates=1000
+sizes='1000 100000 1000000'
+results=
+
+usage()
+{
+	cat <<END
+Usage: make bench BENCH='OPTION...'
+
+  --rounds N         rounds, of which the median is told; 5 if not given
+  --seconds N        of each operation in a round; 2 if not given
+  --write-seconds N  of each write; 20 and more brings new files and merges into the figures
+  --only OPERATION   get_role, list10, list100, create, update_role, room, room_codes, token or mix;
+                     with :N behind it, only with N connections
+  --templates N      are stored; 1000 if not given
+  --scaling          instead, what the operations cost as more is stored, the memory and the start
+  --sizes 'N N N'    the numbers of templates for that; 1000, 100000 and 1000000 if not given
+  --instructions     instead, the instructions of a request (valgrind)
+  --results FILE     where the table goes as TSV as well; bench.tsv if not given, bench-scaling.tsv or
+                     bench-instructions.tsv
+END
+}
+
+wrong()
+{
+	say "bench: $*" >&2
+	usage >&2
+	exit 2
+}
+
+# The value of an option that wants a number, or some.
+numbers()
+{
+	case ${2:-none} in
+	*[!0-9\ ]*) wrong "$1 wants a number" ;;
+	esac
+}
+
+while [ $# -gt 0 ]; do
+	case $1 in
+	--rounds) numbers "$1" "${2-}" && rounds=$2 && shift ;;
+	--seconds) numbers "$1" "${2-}" && seconds=$2 && shift ;;
+	--write-seconds) numbers "$1" "${2-}" && write_seconds=$2 && shift ;;
+	--templates) numbers "$1" "${2-}" && templates=$2 && shift ;;
+	--sizes) numbers "$1" "${2-}" && sizes=$2 && shift ;;
+	--only) only=${2:?} && shift ;;
+	--results) results=${2:?} && shift ;;
+	--table | --scaling | --instructions) what=${1#--} ;;
+	--help) usage && exit 0 ;;
+	*) wrong "there is no option $1" ;;
+	esac
+	shift
+done
+write_seconds=${write_seconds:-$seconds}
+case $what in
+table) needs='nginx spawn-fcgi wrk curl' && results=${results:-bench.tsv} ;;
+scaling) needs='nginx spawn-fcgi wrk curl' && results=${results:-bench-scaling.tsv} ;;
+instructions) needs=valgrind && results=${results:-bench-instructions.tsv} ;;
+esac
+for needed in $needs; do
+	have "$needed" || { say "needs $needed, which is not installed" && exit 77; }
+done
+
+# Root does not serve; the numbers are the same for anybody.
+if [ "$(id -u)" = 0 ]; then
+	have setpriv || { say "needs setpriv to stop being root" && exit 77; }
+	place=$(mktemp -d) || exit 1
+	trap 'rm -rf "$place"' EXIT
+	mkdir -p "$place/source/tests/bench" "$place/programs" "$place/temporary" || exit 1
+	cp -R "$source/nginx" "$place/source" &&
+		cp "$source/tests/servers.sh" "$place/source/tests" &&
+		cp "$source"/tests/bench/*.* "$place/source/tests/bench" &&
+		cp "$program" "$place/anteroom" || exit 1
+	for one in bare disk requests start; do
+		cp "$programs/$one" "$place/programs" || exit 1
+	done
+	chmod -R a+rX "$place" && chmod 1777 "$place/temporary" || exit 1
+	env HOME="$place/temporary" TMPDIR="$place/temporary" ANTEROOM="$place/anteroom" \
+		PROGRAMS="$place/programs" SOURCE_DIR="$place/source" \
+		setpriv --reuid="$(id -u nobody)" --regid="$(id -g nobody)" --clear-groups \
+		sh "$place/source/$test" --rounds "$rounds" --seconds "$seconds" \
+		--write-seconds "$write_seconds" --templates "$templates" --sizes "$sizes" \
+		${only:+--only "$only"} "--$what" --results "$place/temporary/results"
+	status=$?
+	[ $status != 0 ] || cp "$place/temporary/results" "$results" || status=1
+	exit $status
+fi
+case $results in
+/*) ;;
+*) results=$PWD/$results ;;
+esac
+make_scratch
+TEMPLATE=$source/tests/bench/template.json
+export TEMPLATE
+. "$source/tests/bench/measure.sh"
+# shellcheck source=/dev/null
+. "$source/tests/bench/$what.sh"

@@ -1,0 +1,15 @@
+# The instructions of a request without a socket: router, token, store and answer. Counted by callgrind,
+# so that they are the same each time, to a percent. Read by tests/bench/bench.sh.
+# shellcheck shell=sh disable=SC2154
+
+n=500
+printf 'operation\tinstructions a request\n' >"$scratch/table"
+for operation in get_role list10 create; do
+	progress "Counting: $(name_of $operation)"
+	valgrind --tool=callgrind --toggle-collect='measured*' --callgrind-out-file=/dev/null \
+		"$programs/requests" $operation $n >"$scratch/count.log" 2>&1 || fail "$operation"
+	sum=$(sed -n 's/.*Collected : //p' "$scratch/count.log")
+	printf '%s\t%s\n' "$(name_of $operation)" "$(calculate "${sum:?} / $n" %.0f)" >>"$scratch/table"
+done
+cp "$scratch/table" "$results" || fail "cannot write $results"
+lay_out "$scratch/table"

@@ -1,0 +1,203 @@
+# What tests/bench/table.sh and tests/bench/scaling.sh measure with: responders with filled stores, one
+# run of wrk, the memory of a process, medians. Read by tests/bench/bench.sh.
+# shellcheck shell=sh disable=SC2015,SC2034,SC2154
+
+# What is told to people while it goes on.
+progress()
+{
+	say "$*" >&2
+}
+
+# ---- responders ----
+
+# fill NAME TEMPLATES: a data directory NAME with an account and so many templates. NAME.ids and
+# NAME.codes are a spread of what is in it.
+fill()
+{
+	mkdir "$scratch/$1" &&
+		"$programs/requests" fill "$scratch/$1" "$2" >"$scratch/$1.made" || fail "cannot fill $1"
+	sed -n 's/^template //p' "$scratch/$1.made" >"$scratch/$1.ids"
+	sed -n 's/^code //p' "$scratch/$1.made" >"$scratch/$1.codes"
+	# For the bare responder, which does not mind.
+	say 000000000000000000000000 >"$scratch/$1.rooms"
+	"$program" token bench --data "$scratch/$1" >"$scratch/$1.token" || fail 'token'
+}
+
+# serve NAME PROGRAM [ARGUMENT...]: on the socket NAME.sock.
+serve()
+{
+	served=$1
+	shift
+	rm -f "$scratch/$served.sock"
+	spawn-fcgi -s "$scratch/$served.sock" -M 0600 -P "$scratch/$served.responder" -- "$@" \
+		>>"$scratch/$served.log" 2>&1 || fail "spawn-fcgi: $(cat "$scratch/$served.log")"
+	note "$scratch/$served.responder" TERM
+}
+
+# serve_store NAME: the program, on a data directory that was filled.
+serve_store()
+{
+	serve "$1" "$program" serve --data "$scratch/$1"
+}
+
+# The site as it is shipped, but for the limit of joining by address: here all calls come from one.
+nginx_for_store()
+{
+	start_nginx "$1" '/^\tlimit_req zone=/d'
+	echo "$base" >"$scratch/$1.url"
+}
+
+# The bare responder and its nginx.
+serve_bare()
+{
+	serve bare "$programs/bare"
+	site=$source/tests/bench/bare.conf.in
+	start_nginx bare
+	site=
+	echo "$base" >"$scratch/bare.url"
+}
+
+# api NAME PATH [ARGUMENT...]: curl, with a token of the store NAME.
+api()
+{
+	url=$(cat "$scratch/$1.url")$2
+	who=$1
+	shift 2
+	printf 'header = "Authorization: Bearer %s"\n' "$(cat "$scratch/$who.token")" |
+		curl --config - -sS --fail-with-body --max-time 30 "$@" "$url" || fail "$url"
+}
+
+# ---- runs ----
+
+# run WHO STORE OPERATION CONNECTIONS SECONDS: what wrk says of an operation at the site WHO, with the
+# ids of STORE: sets rate (a second), median and late (the 99th percentile), in milliseconds.
+# $sizes_of_answers holds for the bare responder, $collect names a file for the ids of what is made.
+run()
+{
+	threads=2
+	[ "$4" != 1 ] || threads=1
+	serial=$((${serial-0} + 1))
+	line=$(OPERATION=$3 THREADS=$threads TAG=bench$$x$serial TOKEN=$(cat "$scratch/$2.token") \
+		IDS=$scratch/$2.ids ROOMS=$scratch/$2.rooms CODES=$scratch/$2.codes \
+		SIZES=${sizes_of_answers-} ${collect:+env COLLECT="$collect"} \
+		wrk -t$threads -c"$4" -d"$5"s -s "$source/tests/bench/operations.lua" \
+		"$(cat "$scratch/$1.url")" | grep '^RESULT') || fail "wrk: $3"
+	# shellcheck disable=SC2086
+	set -- "$3" $line
+	rate=$3 median=$4 late=$5
+	[ "$6" = 0 ] || fail "$1: $6 answers were errors"
+	[ "$7" = 0 ] || fail "$1: all rooms were used up"
+	[ "$rate" -gt 0 ] || fail "$1: nothing was answered"
+}
+
+# make_rooms STORE SECONDS: rooms without codes, more than so many seconds of room_codes use up.
+make_rooms()
+{
+	rm -f "$scratch/$1.rooms.new"
+	collect=$scratch/$1.rooms.new
+	run "$1" "$1" room 32 $(($2 + $2 / 2 + 1))
+	collect=
+	mv "$scratch/$1.rooms.new" "$scratch/$1.rooms"
+}
+
+is_write()
+{
+	case $1 in
+	create | update_role | room | room_codes) return 0 ;;
+	*) return 1 ;;
+	esac
+}
+
+# metric NAME METRIC: what the responder says of itself.
+metric()
+{
+	curl -s "$(cat "$scratch/$1.url")/metrics" |
+		awk -v name="anteroom_$2" '$1 == name { print $2 }'
+}
+
+# The private memory of a process, in KB.
+memory_of()
+{
+	while read -r word value _; do
+		[ "$word" != RssAnon: ] || say "$value"
+	done <"/proc/$(cat "$scratch/$1.responder")/status"
+}
+
+# watch_memory NAME: notes the most that it has, looked at ten times a second, until it is told to
+# stop; then $scratch/NAME.memory has it.
+watch_memory()
+{
+	rm -f "$scratch/watch.end"
+	while [ ! -e "$scratch/watch.end" ]; do
+		now=$(memory_of "$1")
+		most=$(cat "$scratch/$1.memory" 2>/dev/null || say 0)
+		[ "${now:-0}" -le "$most" ] || say "$now" >"$scratch/$1.memory"
+		sleep 0.1
+	done &
+	watcher=$!
+}
+
+unwatch_memory()
+{
+	: >"$scratch/watch.end"
+	wait "$watcher"
+}
+
+# ---- tables ----
+
+# Of numbers, one a line: the middle one.
+middle()
+{
+	sort -n | awk '{ all[NR] = $1 } END { print all[int((NR + 1) / 2)] }'
+}
+
+# calculate EXPRESSION [FORMAT]
+calculate()
+{
+	awk "BEGIN { printf \"${2:-%.2f}\", $1 }"
+}
+
+name_of()
+{
+	case $1 in
+	get_role) say 'get one role' ;;
+	list10) say 'list of 10' ;;
+	list100) say 'list of 100' ;;
+	create) say 'create a template' ;;
+	update_role) say 'update a role' ;;
+	room) say 'create a room' ;;
+	room_codes) say 'codes of a fresh room' ;;
+	token) say 'a code for a token' ;;
+	mix) say 'mix, 95 % reads' ;;
+	esac
+}
+
+# The machine that was measured.
+machine()
+{
+	say "$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1), $(nproc) cores that the load" \
+		"generator shares, Linux $(uname -r), $(df -P -T "$scratch" | awk 'NR == 2 { print $2 }')," \
+		"$(nginx -v 2>&1 | sed 's|.*: ||')"
+}
+
+# lay_out FILE: a table of tabs for people: the first column to the left, the others to the right.
+lay_out()
+{
+	awk -F '\t' '
+	{
+		for (i = 1; i <= NF; i++) {
+			cell[NR, i] = $i
+			if (length($i) > width[i])
+				width[i] = length($i)
+		}
+		columns = NF
+	}
+	END {
+		for (row = 1; row <= NR; row++) {
+			line = sprintf("%-" width[1] "s", cell[row, 1])
+			for (i = 2; i <= columns; i++)
+				line = line sprintf("  %" width[i] "s", cell[row, i])
+			print line
+		}
+	}' "$1"
+}
