@@ -85,6 +85,56 @@ START_TEST(one_connection_carries_all)
 }
 END_TEST
 
+/* The head and the body share the records, and one has at most 65,528 bytes. */
+START_TEST(records_end_anywhere)
+{
+	struct stand *stand = stand_open(1);
+	int connection = stand_connect(stand);
+
+	for (size_t size = 65528 - 200; size <= 65528; size++) {
+		char uri[32];
+		struct client_request request = { "GET", uri, NULL, 0, NULL };
+		struct client_answer answer;
+
+		(void)snprintf(uri, sizeof uri, "/size/%zu", size);
+		ck_assert(client_send(connection, &request));
+		client_receive(connection, &answer);
+		ck_assert(answer.is_whole);
+		ck_assert_uint_eq(answer.size, size);
+		client_forget(&answer);
+	}
+	close(connection);
+	stand_close(stand);
+}
+END_TEST
+
+/* Many more than one call to the kernel takes. */
+START_TEST(all_parts_come_in_their_order)
+{
+	struct stand *stand = stand_open(1);
+	int connection = stand_connect(stand);
+	const struct client_request request = { "GET", "/parts/30000", NULL, 0, NULL };
+	struct client_answer answer;
+	const char *rest;
+
+	ck_assert(client_send(connection, &request));
+	client_receive(connection, &answer);
+	ck_assert(answer.is_whole);
+	rest = answer.body;
+	for (unsigned long i = 0; i < 30000; i++) {
+		char *end;
+
+		ck_assert_uint_eq(strtoul(rest, &end, 10), i);
+		ck_assert_int_eq(*end, ' ');
+		rest = end + 1;
+	}
+	ck_assert_ptr_eq(rest, answer.body + answer.size);
+	client_forget(&answer);
+	close(connection);
+	stand_close(stand);
+}
+END_TEST
+
 START_TEST(a_connection_not_to_be_kept_is_closed)
 {
 	struct stand *stand = stand_open(1);
@@ -450,6 +500,8 @@ static TCase *requests_case(void)
 
 	tcase_set_timeout(tcase, 60);
 	tcase_add_test(tcase, one_connection_carries_all);
+	tcase_add_test(tcase, records_end_anywhere);
+	tcase_add_test(tcase, all_parts_come_in_their_order);
 	tcase_add_test(tcase, a_connection_not_to_be_kept_is_closed);
 	tcase_add_test(tcase, idle_connections_cost_nothing);
 	tcase_add_test(tcase, connections_beyond_the_limit_wait);

@@ -110,6 +110,14 @@ static void answer_bytes(struct call *call, size_t size)
 	add_part(call, (struct slice){ bytes, size - size / 3 * 2 });
 }
 
+/* 0 1 2 ... in so many parts. */
+static void answer_parts(struct call *call, size_t n)
+{
+	call->answer.parts = arena_alloc(call->arena, n * sizeof *call->answer.parts);
+	for (size_t i = 0; i < n; i++)
+		add_part(call, slice_of(arena_text(call->arena, "%zu ", i)));
+}
+
 /* What came, so that the test can see it. */
 static void answer_echo(struct call *call)
 {
@@ -152,6 +160,8 @@ static void stub_answer(struct service *service, struct call *call)
 		answer->number = (uint64_t)number_after(uri, "/number/");
 	} else if (number_after(uri, "/size/") >= 0) {
 		answer_bytes(call, (size_t)number_after(uri, "/size/"));
+	} else if (number_after(uri, "/parts/") > 0) {
+		answer_parts(call, (size_t)number_after(uri, "/parts/"));
 	} else if (number_after(uri, "/status/") > 0) {
 		answer->status = (int)number_after(uri, "/status/");
 	} else {

@@ -89,7 +89,17 @@ done
 
 # The request id of a failure is in the answer, in nginx's log and in the program's.
 expect 404 /v2/templates/000000000000000000000000 -H 'X-Request-Id: watched.1'
+# Errors of nginx's own are logged by another format; the usual one shows no code.
+head -c 300000 /dev/zero | tr '\0' x >large
+expect 413 /v2/rooms --data-binary @large
+expect 404 /v2/room-codes/code/abc-defg-hij
+expect 200 '/v2/rooms?name=abc-defg-hij'
 end QUIT nginx-operation/nginx.pid
+grep -q ' POST /v2/rooms 413 ' nginx-operation/access.log ||
+	fail "the log of nginx's own errors: $(cat nginx-operation/access.log)"
+grep -q ' GET /v2/room-codes/code/\.\.\. 404 ' nginx-operation/access.log ||
+	fail "the log of the responder's errors: $(cat nginx-operation/access.log)"
+grep abc-defg-hij nginx-operation/access.log && fail 'nginx logs codes'
 grep -q ' 404 .* watched.1$' nginx-operation/access.log || fail 'nginx does not log the request id'
 grep -qE ' /(healthz|readyz|metrics) 200 ' nginx-operation/access.log && fail 'scrapes are logged'
 end_all
