@@ -32,6 +32,10 @@
 #define RECEIVE_SECONDS 5
 #define SEND_SECONDS 10
 
+/* Bytes of an answer that the kernel may hold for its taker; as many as it allows (net.core.wmem_max),
+ * and it counts its own needs as well. A list of 100 fits: no worker waits while nginx takes it. */
+#define SEND_BUFFER (1 << 20)
+
 /* Milliseconds from the signal: until idle connections are closed, and until peers that take no
  * answer are. */
 #define STOP_IDLE 900
@@ -118,13 +122,15 @@ static bool take_connection(struct edge *edge, int connection)
 {
 	const struct timeval receive = { .tv_sec = RECEIVE_SECONDS };
 	const struct timeval send = { .tv_sec = SEND_SECONDS };
+	const int buffer = SEND_BUFFER;
 
 	if ((size_t)connection >= edge->open_size) {
 		errno = EMFILE;
 		return false;
 	}
 	if (setsockopt(connection, SOL_SOCKET, SO_RCVTIMEO, &receive, sizeof receive) != 0 ||
-	    setsockopt(connection, SOL_SOCKET, SO_SNDTIMEO, &send, sizeof send) != 0)
+	    setsockopt(connection, SOL_SOCKET, SO_SNDTIMEO, &send, sizeof send) != 0 ||
+	    setsockopt(connection, SOL_SOCKET, SO_SNDBUF, &buffer, sizeof buffer) != 0)
 		return false;
 	atomic_fetch_add(&edge->open[connection], 1);
 	if (watch(edge, EPOLL_CTL_ADD, connection, EPOLLIN | EPOLLONESHOT))
