@@ -26,6 +26,10 @@ bool process_become(const struct identity *identity, struct fault *fault);
  * another user's rights undo it. */
 bool process_forbid_core(void);
 
+/* Before the first request: the first time that glibc lets the memory of a thread shrink, it reads a file
+ * in /proc. Afterwards it never does, and nothing outside the data directory is opened any more. */
+bool process_try_memory(struct fault *fault);
+
 /* umask, as many open files as are allowed, no new privileges, no core. After process_become, which
  * undoes some of it. */
 bool process_harden(struct fault *fault);

@@ -5,7 +5,9 @@
 
 #include <errno.h>
 #include <grp.h>
+#include <pthread.h>
 #include <pwd.h>
+#include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -86,6 +88,33 @@ bool process_harden(struct fault *fault)
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || !process_forbid_core())
 		return fault_cause(fault, FAULT_UNAVAILABLE, errno,
 				   "the process cannot be hardened");
+	return true;
+}
+
+#define PIECES 32
+#define PIECE ((size_t)64 << 10)
+
+/* Pieces that come from a heap of the thread's own, and make it shrink when they are given back. */
+static void *take_and_give_back(void *argument)
+{
+	void *volatile pieces[PIECES];
+
+	(void)argument;
+	for (size_t i = 0; i < PIECES; i++)
+		pieces[i] = malloc(PIECE);
+	for (size_t i = PIECES; i > 0; i--)
+		free(pieces[i - 1]);
+	return NULL;
+}
+
+bool process_try_memory(struct fault *fault)
+{
+	pthread_t thread;
+	int error = pthread_create(&thread, NULL, take_and_give_back, NULL);
+
+	if (error != 0)
+		return fault_cause(fault, FAULT_UNAVAILABLE, error, "no thread can be started");
+	pthread_join(thread, NULL);
 	return true;
 }
 
