@@ -90,6 +90,7 @@ static void end(struct change *change)
 	if (change->lock >= 0)
 		close(change->lock);
 	roster_close(change->roster);
+	explicit_bzero(&change->account, sizeof change->account);
 }
 
 static struct secret new_secret(const struct clock *clock, int64_t now)

@@ -346,6 +346,19 @@ static json_t *packed_account(const struct account *account)
 			 packed_secrets(account));
 }
 
+/* As read_secret does. */
+static void forget_secrets(const json_t *account)
+{
+	const json_t *list = json_object_get(account, "secrets");
+
+	for (size_t i = 0; i < json_array_size(list); i++) {
+		const json_t *secret = json_object_get(json_array_get(list, i), "secret");
+
+		explicit_bzero((char *)(uintptr_t)json_string_value(secret),
+			       json_string_length(secret));
+	}
+}
+
 /* An account a line: to be read by people, and by grep. */
 struct slice roster_text(struct arena *arena, const struct account *accounts, size_t count)
 {
@@ -361,6 +374,7 @@ struct slice roster_text(struct arena *arena, const struct account *accounts, si
 			abort();
 		buffer_append_text(&text, i == 0 ? "\n" : ",\n");
 		buffer_append_json(&text, account);
+		forget_secrets(account);
 		json_decref(account); /* not adopted: there may be a hundred thousand */
 	}
 	buffer_append_text(&text, "\n]}\n");
