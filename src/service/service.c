@@ -95,8 +95,7 @@ static enum schema_mode mode_of(enum route_body kind)
 
 static bool read_json(struct call *call, struct fault *fault)
 {
-	if (call->route->body_kind == BODY_IGNORED ||
-	    (call->route->body == NULL && call->request.body.size == 0))
+	if (call->route->body_kind == BODY_IGNORED)
 		return true;
 	if (call->request.body_is_too_large)
 		return fault_detail(fault, FAULT_TOO_LARGE, "a body has at most %zu bytes",
