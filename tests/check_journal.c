@@ -934,6 +934,25 @@ START_TEST(checksums_are_those_of_crc32c)
 }
 END_TEST
 
+/* However long they are, and wherever they are cut: in pieces of a few bytes there is one way only. */
+START_TEST(checksums_of_many_bytes_are_those_of_their_pieces)
+{
+	unsigned char bytes[5000];
+	uint64_t seed = 11;
+	uint32_t sum = 0;
+
+	for (size_t i = 0; i < sizeof bytes; i++)
+		bytes[i] = (unsigned char)chance(&seed);
+	for (size_t size = 0; size < sizeof bytes; size++) {
+		size_t cut = chance_below(&seed, size + 1);
+
+		ck_assert_uint_eq(checksum(0, bytes, size), sum);
+		ck_assert_uint_eq(checksum(checksum(0, bytes, cut), bytes + cut, size - cut), sum);
+		sum = checksum(sum, bytes + size, 1);
+	}
+}
+END_TEST
+
 #define ROWS(table) (int)(sizeof(table) / sizeof((table)[0]))
 
 int main(void)
@@ -968,6 +987,7 @@ int main(void)
 	tcase_add_test(tcase, a_live_store_is_looked_at_from_outside);
 	tcase_add_test(tcase, a_walk_gives_each_key_once);
 	tcase_add_test(tcase, an_overlay_keeps_versions);
+	tcase_add_test(tcase, checksums_of_many_bytes_are_those_of_their_pieces);
 	tcase_add_loop_test(tcase, checksums_are_those_of_crc32c, 0, ROWS(sums));
 	suite_add_tcase(suite, tcase);
 	runner = srunner_create(suite);

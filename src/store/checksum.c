@@ -6,6 +6,10 @@
 
 #include <string.h>
 
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
 /* The reflected polynomial 0x82f63b78, one entry a byte. */
 // clang-format off
 static const uint32_t by_byte[256] = {
@@ -64,26 +68,59 @@ static uint32_t checksum_by_table(uint32_t crc, const unsigned char *bytes, size
 
 #if defined(__x86_64__)
 
-__attribute__((target("sse4.2"))) static uint32_t checksum_by_instruction(
-	uint32_t crc, const unsigned char *bytes, size_t size)
+#define IS_FAST __attribute__((target("sse4.2,pclmul")))
+
+/* The instruction takes three cycles, and another can begin in each: so three lanes are gone through
+ * side by side. Afterwards the first two are moved behind what comes after them: a checksum that is
+ * followed by n zero bytes is its product with x^(8n). Carry-less multiplication gives the product,
+ * one bit off, and the instruction brings it below the polynomial, 32 bits off; so the factors are
+ * x^(8n - 33), modulo the polynomial and reflected, for one lane and for two. */
+#define LANE 256
+#define FACTOR_ONE 0xb9e02b86
+#define FACTOR_TWO 0xdd7e3b0c
+
+IS_FAST static uint64_t moved(uint64_t crc, int64_t factor)
+{
+	const __m128i product = _mm_clmulepi64_si128(_mm_cvtsi64_si128((int64_t)crc),
+						     _mm_cvtsi64_si128(factor), 0);
+
+	return _mm_crc32_u64(0, (uint64_t)_mm_cvtsi128_si64(product));
+}
+
+static uint64_t word_at(const unsigned char *bytes)
+{
+	uint64_t word;
+
+	memcpy(&word, bytes, sizeof word);
+	return word;
+}
+
+IS_FAST static uint32_t checksum_by_instruction(uint32_t crc, const unsigned char *bytes,
+						size_t size)
 {
 	uint64_t wide = crc;
 
-	for (; size >= 8; size -= 8, bytes += 8) {
-		uint64_t word;
+	for (; size >= 3 * LANE; size -= 3 * LANE, bytes += 3 * LANE) {
+		uint64_t second = 0, third = 0;
 
-		memcpy(&word, bytes, sizeof word);
-		wide = __builtin_ia32_crc32di(wide, word);
+		for (size_t i = 0; i < LANE; i += 8) {
+			wide = _mm_crc32_u64(wide, word_at(bytes + i));
+			second = _mm_crc32_u64(second, word_at(bytes + LANE + i));
+			third = _mm_crc32_u64(third, word_at(bytes + 2 * LANE + i));
+		}
+		wide = moved(wide, FACTOR_TWO) ^ moved(second, FACTOR_ONE) ^ third;
 	}
+	for (; size >= 8; size -= 8, bytes += 8)
+		wide = _mm_crc32_u64(wide, word_at(bytes));
 	crc = (uint32_t)wide;
 	for (; size > 0; size--)
-		crc = __builtin_ia32_crc32qi(crc, *bytes++);
+		crc = _mm_crc32_u8(crc, *bytes++);
 	return crc;
 }
 
 uint32_t checksum(uint32_t before, const void *bytes, size_t size)
 {
-	if (__builtin_cpu_supports("sse4.2"))
+	if (__builtin_cpu_supports("sse4.2") && __builtin_cpu_supports("pclmul"))
 		return ~checksum_by_instruction(~before, bytes, size);
 	return ~checksum_by_table(~before, bytes, size);
 }
