@@ -1,7 +1,7 @@
 /*
  * HTTP tests as data.  The files under tests/cases say what is sent and what must come back; the
  * runner here reads them, and a transport carries the requests: in process (check_service.c) or
- * over nginx (end_to_end.c).  The language is described in tests/cases/README.
+ * over nginx (wire.c).  The language is described in tests/cases/README.
  *
  * A list is read once and never changes.  Running a case touches only the transport, so that
  * Check may fork for each.

@@ -1,0 +1,35 @@
+/*
+ * The program itself (named by $ANTEROOM, else ./anteroom) behind a real nginx with the configuration
+ * of this tree, and libcurl in front: the transport of tests/case.h that goes over the wire.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
+#ifndef TESTS_WIRE_H
+#define TESTS_WIRE_H
+
+#include <curl/curl.h>
+#include <sys/types.h>
+
+#include "case.h"
+
+#define WIRE_SKIPPED 77
+
+struct wire {
+	struct transport transport;
+	char *program;
+	char *directory; /* nginx's prefix; the data lies below it */
+	char data[512];
+	char url[64];
+	int port;
+	pid_t responder;
+	pid_t nginx;
+	CURL *curl;
+};
+
+/* Starts both, with the accounts a and b. Else the exit status for a test program that ends with
+ * nothing done: WIRE_SKIPPED where there is no nginx. Why is on stderr. */
+int wire_begin(struct wire *wire);
+/* Whether both ended well. */
+bool wire_end(struct wire *wire);
+
+#endif
