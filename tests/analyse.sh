@@ -15,16 +15,18 @@ failed=0
 missing=
 processors=$(nproc)
 
-# Does not know: attributes of sentinels (varFuncNullUB: NULL is a pointer in C), that a struct is
-# filled through its members' addresses or that an array is filled by the callee (uninitvar), that a
-# pointer to a local may be held by a struct that dies with it (autoVariables).
+# What it does not know is left out where it says so: that NULL is a pointer in C (varFuncNullUB, of all
+# calls that log), that an array is filled by the callee (uninitvar), that a pointer to a local may be
+# held by a struct that dies with it (autoVariables). Headers of the system are not read, so the one
+# loop of jansson's that is no word of C is made one.
 analyse_with_cppcheck()
 {
 	cppcheck -j "$processors" --quiet --error-exitcode=1 --inline-suppr --std=c11 \
 		--enable=warning,performance,portability --suppress=missingIncludeSystem \
-		--suppress=varFuncNullUB --suppress=uninitvar --suppress=autoVariables \
-		--suppress=unknownMacro -I include --include="$build/config.h" \
-		-D'_Static_assert(x,y)=' src
+		--suppress=varFuncNullUB --suppress=uninitvar:src/base/id.c \
+		--suppress=autoVariables:src/edge/store_commands.c \
+		-I include --include="$build/config.h" -D'_Static_assert(x,y)=' \
+		-D'json_object_keylen_foreach(o,k,n,v)=for ((v)=(o); (v)!=0;)' src
 }
 
 # All of bugprone, cert, the analyser, and performance, but for:
