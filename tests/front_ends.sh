@@ -104,7 +104,9 @@ check()
 	shared*) expect 'the metrics' '404 *' GET /metrics ;;
 	*) expect 'the metrics' '200 *anteroom*' GET /metrics ;;
 	esac
-	expect "the metrics from elsewhere" '40[34] *' GET /metrics --interface 127.0.0.2
+	for path in /metrics /metrics/ '/metrics?x' /%6detrics //metrics /v2/../metrics /healthz /readyz; do
+		expect "$path from elsewhere" '40[34] *' GET "$path" --interface 127.0.0.2
+	done
 	expect 'joining' '404 {"code":404,*' POST /v2/token -d '{"code":"abc-defg-hij"}'
 	[ "$(header Access-Control-Allow-Origin)" = '*' ] || fail "$front_end: no CORS"
 }
