@@ -9,6 +9,7 @@ umask 022
 source=$(cd "${SOURCE_DIR:-$(dirname "$0")/..}" && pwd) || exit 1
 program=${ANTEROOM:-$source/build/anteroom}
 pids=
+site=
 
 say()
 {

@@ -58,8 +58,8 @@ while [ $# -gt 0 ]; do
 	--write-seconds) numbers "$1" "${2-}" && write_seconds=$2 && shift ;;
 	--templates) numbers "$1" "${2-}" && templates=$2 && shift ;;
 	--sizes) numbers "$1" "${2-}" && sizes=$2 && shift ;;
-	--only) only=${2:?} && shift ;;
-	--results) results=${2:?} && shift ;;
+	--only) only=${2:?wants an operation} && shift ;;
+	--results) results=${2:?wants a file} && shift ;;
 	--table | --scaling | --instructions) what=${1#--} ;;
 	--help) usage && exit 0 ;;
 	*) wrong "there is no option $1" ;;

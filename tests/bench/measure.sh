@@ -80,12 +80,13 @@ run()
 	line=$(OPERATION=$3 THREADS=$threads TAG=bench$$x$serial TOKEN=$(cat "$scratch/$2.token") \
 		IDS=$scratch/$2.ids ROOMS=$scratch/$2.rooms CODES=$scratch/$2.codes \
 		SIZES=${sizes_of_answers-} ${collect:+env COLLECT="$collect"} \
-		wrk -t$threads -c"$4" -d"$5"s -s "$source/tests/bench/operations.lua" \
+		wrk -t$threads -c"$4" -d"$5"s --timeout 30s -s "$source/tests/bench/operations.lua" \
 		"$(cat "$scratch/$1.url")" | grep '^RESULT') || fail "wrk: $3"
+	asked=$1
 	# shellcheck disable=SC2086
 	set -- "$3" $line
 	rate=$3 median=$4 late=$5
-	[ "$6" = 0 ] || fail "$1: $6 answers were errors"
+	[ "$6" = 0 ] || fail "$1: $6 answers were errors, at $asked"
 	[ "$7" = 0 ] || fail "$1: all rooms were used up"
 	[ "$rate" -gt 0 ] || fail "$1: nothing was answered"
 }
