@@ -46,6 +46,9 @@ bool arena_fits(const struct arena *arena, size_t size);
 /* Bytes handed out since the last reset. */
 size_t arena_used(const struct arena *arena);
 
+/* Takes over `size` bytes from malloc: they live as long as what the arena gives. */
+void arena_adopt(struct arena *arena, void *memory, size_t size);
+
 /* Copies; a terminating zero follows the bytes. */
 struct slice arena_copy(struct arena *arena, struct slice bytes);
 char *arena_text(struct arena *arena, const char *format, ...)

@@ -47,10 +47,17 @@ struct block {
 	alignas(max_align_t) char bytes[];
 };
 
+/* What was not taken from a block; these lie in the blocks. */
+struct adopted {
+	struct adopted *previous;
+	void *memory;
+};
+
 struct arena {
 	struct block *block; /* the one that is being handed out */
 	size_t taken; /* of that block */
 	size_t used;
+	struct adopted *adopted; /* the last one */
 	json_t **roots;
 	size_t roots_n;
 	size_t roots_capacity;
@@ -144,6 +151,8 @@ void arena_reset(struct arena *arena)
 		arena->roots = NULL;
 		arena->roots_capacity = 0;
 	}
+	for (; arena->adopted != NULL; arena->adopted = arena->adopted->previous)
+		free(arena->adopted->memory);
 	while (arena->block->previous != NULL) {
 		struct block *previous = arena->block->previous;
 
@@ -207,6 +216,15 @@ bool arena_extend(struct arena *arena, const void *data, size_t size, size_t wan
 void *arena_zero(struct arena *arena, size_t size)
 {
 	return memset(arena_alloc(arena, size), 0, size);
+}
+
+void arena_adopt(struct arena *arena, void *memory, size_t size)
+{
+	struct adopted *adopted = arena_alloc(arena, sizeof *adopted);
+
+	*adopted = (struct adopted){ arena->adopted, memory };
+	arena->adopted = adopted;
+	arena->used += size;
 }
 
 bool arena_fits(const struct arena *arena, size_t size)

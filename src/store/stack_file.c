@@ -301,9 +301,9 @@ static bool value_damaged(const struct stack_file *file, const struct record_key
 			   name);
 }
 
-static bool value_take(const struct stack_file *file, const struct record_key *key,
-		       struct slice found, struct arena *arena, struct slice *value,
-		       struct fault *fault)
+/* `found` is whole: *value is what stands behind its head. */
+static bool value_read(const struct stack_file *file, const struct record_key *key,
+		       struct slice found, struct slice *value, struct fault *fault)
 {
 	struct slice key_bytes = { key->bytes, key->size };
 
@@ -312,13 +312,24 @@ static bool value_take(const struct stack_file *file, const struct record_key *k
 	    value_checksum(key_bytes, found.data, found.size) != decode_32(found.data))
 		return value_damaged(file, key, fault);
 	*value = (struct slice){ NULL, 0 };
-	if (found.data[5] == STACK_REMOVAL)
-		return true;
-	if (!arena_fits(arena, found.size + 1))
-		return fault_set(fault, FAULT_TOO_LARGE, NULL);
-	*value = arena_copy(arena,
-			    (struct slice){ found.data + VALUE_HEAD, found.size - VALUE_HEAD });
+	if (found.data[5] == STACK_PUT)
+		*value = (struct slice){ found.data + VALUE_HEAD, found.size - VALUE_HEAD };
 	return true;
+}
+
+/* What GDBM gave comes from malloc, and is the arena's now. */
+static bool value_take(const struct stack_file *file, const struct record_key *key,
+		       struct slice found, struct arena *arena, struct slice *value,
+		       struct fault *fault)
+{
+	char *memory = (char *)(size_t)found.data;
+
+	if (!arena_fits(arena, found.size)) {
+		free(memory);
+		return fault_set(fault, FAULT_TOO_LARGE, NULL);
+	}
+	arena_adopt(arena, memory, found.size);
+	return value_read(file, key, found, value, fault);
 }
 
 /* Whether the answer is one; what shows that the file is damaged is remembered. */
@@ -335,7 +346,6 @@ bool stack_file_get(struct stack_file *file, const struct record_key *key, struc
 	struct gdbm_file_info *handle;
 	enum handle_answer answer;
 	struct slice found;
-	bool is_whole;
 
 	*is_there = false;
 	if (stack_file_is_damaged(file))
@@ -351,9 +361,7 @@ bool stack_file_get(struct stack_file *file, const struct record_key *key, struc
 	if (answer != HANDLE_FOUND)
 		return is_answer(file, answer, fault);
 	*is_there = true;
-	is_whole = value_take(file, key, found, arena, value, fault);
-	free((char *)(size_t)found.data);
-	return is_whole;
+	return value_take(file, key, found, arena, value, fault);
 }
 
 bool stack_file_count(struct stack_file *file, uint64_t *n, struct fault *fault)
