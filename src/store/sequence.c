@@ -220,6 +220,26 @@ static bool walk_back(struct sequence_walk *walk, unsigned level, uint64_t numbe
 	return true;
 }
 
+/* Most walks go on where a page has ended, in the midst of a leaf. When the leaf of the bound's number
+ * has ids on both sides of it, the newest below it is one of them, and the way from the root is saved:
+ * ids and numbers rise together. Otherwise the walk has no leaf yet. */
+static bool walk_try_bound(struct sequence_walk *walk, struct fault *fault)
+{
+	const uint64_t number = id_number(&walk->bound);
+	struct slice leaf;
+	size_t n;
+
+	if (!trie_leaf_read(walk->transaction, walk->list, number, &leaf, fault))
+		return false;
+	n = trie_leaf_count(leaf);
+	if (n > 0 && id_compare(trie_leaf_id(leaf, 0), &walk->bound) < 0 &&
+	    id_compare(trie_leaf_id(leaf, n - 1), &walk->bound) >= 0) {
+		walk->leaf = leaf;
+		walk->leaf_number = trie_first(0, number);
+	}
+	return true;
+}
+
 /* Takes the leaf where the newest id below the bound is, or the one above that leaf. */
 static bool walk_find(struct sequence_walk *walk, struct fault *fault)
 {
@@ -272,6 +292,8 @@ void sequence_start(struct sequence_walk *walk, struct transaction *transaction,
 bool sequence_next(struct sequence_walk *walk, struct id *id, bool *is_there, struct fault *fault)
 {
 	*is_there = false;
+	if (walk->leaf.data == NULL && walk->is_bounded && !walk_try_bound(walk, fault))
+		return false;
 	if (walk->leaf.data == NULL && !walk_find(walk, fault))
 		return false;
 	while (walk->leaf.data != NULL) {
