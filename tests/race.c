@@ -64,7 +64,6 @@ struct client {
 	struct race *race;
 	unsigned number;
 	uint64_t seed;
-	char own_room[ID_SIZE_MOST];
 	unsigned place; /* which of the rooms for codes */
 	char codes_room[ID_SIZE_MOST];
 	unsigned addresses;
@@ -136,21 +135,25 @@ static int get(struct client *client, const char *path)
 	return ask(client, "GET", path, NULL, NULL, NULL);
 }
 
+static void take_text(const struct client *client, const char *member, char text[ID_SIZE_MOST])
+{
+	const char *got = json_string_value(json_object_get(client->body, member));
+
+	(void)snprintf(text, ID_SIZE_MOST, "%s", got == NULL ? "" : got);
+}
+
 /* What must succeed: the answer's `member`, a text, goes to `text`. */
 static bool done(struct client *client, const char *method, const char *path, const char *body,
 		 const char *member, char text[ID_SIZE_MOST])
 {
 	int status = ask(client, method, path, body, NULL, NULL);
-	const char *got;
 
 	if (status != 200 && status != 204) {
 		found(client->race, "%s %s: %d", method, path, status);
 		return false;
 	}
-	if (member == NULL)
-		return true;
-	got = json_string_value(json_object_get(client->body, member));
-	(void)snprintf(text, ID_SIZE_MOST, "%s", got == NULL ? "" : got);
+	if (member != NULL)
+		take_text(client, member, text);
 	return true;
 }
 
@@ -182,36 +185,34 @@ static void count_up(struct client *client, struct counted *counted)
 }
 
 /* Every name is tried twice, mostly by both: every second one by making a room, the others by renaming
- * one's own. */
+ * a new one. No name is ever given up. */
 static void take_name(struct client *client)
 {
 	struct race *race = client->race;
 	unsigned number = atomic_fetch_add(&race->tickets, 1) / 2;
-	char body[128], path[96];
-	const char *id;
+	char body[128], path[96] = "/v2/rooms", id[ID_SIZE_MOST];
 	bool makes = number % 2 == 0;
 	int status;
 
 	if (number >= NAMES_MOST)
 		return;
-	(void)snprintf(body, sizeof body, "{\"name\":\"name-%u\"%s%s%s}", number,
-		       makes ? ",\"template_id\":\"" : "", makes ? race->template_id : "",
-		       makes ? "\"" : "");
-	(void)snprintf(path, sizeof path, "/v2/rooms/%s", client->own_room);
-	status = makes ? ask(client, "POST", "/v2/rooms", body, "If-None-Match", "*")
-		       : ask(client, "POST", path, body, NULL, NULL);
+	(void)snprintf(body, sizeof body, "{\"template_id\":\"%s\"}", race->template_id);
+	if (!makes && !done(client, "POST", path, body, "id", id))
+		return;
+	if (!makes)
+		(void)snprintf(path, sizeof path, "/v2/rooms/%s", id);
+	(void)snprintf(body, sizeof body, "{\"name\":\"name-%u\",\"template_id\":\"%s\"}", number,
+		       race->template_id);
+	status = ask(client, "POST", path, body, makes ? "If-None-Match" : NULL, "*");
 	if (status != 200) {
 		if (status != (makes ? 412 : 409))
 			found(race, "name-%u: %d", number, status);
 		return;
 	}
-	id = json_string_value(json_object_get(client->body, "id"));
 	pthread_mutex_lock(&race->mutex);
-	if (id == NULL ||
-	    (*race->winners[number] != '\0' && strcmp(race->winners[number], id) != 0))
+	if (*race->winners[number] != '\0')
 		found(race, "name-%u was taken twice", number);
-	else
-		(void)snprintf(race->winners[number], ID_SIZE_MOST, "%s", id);
+	take_text(client, "id", race->winners[number]);
 	pthread_mutex_unlock(&race->mutex);
 }
 
@@ -455,8 +456,6 @@ static void check_end(struct client *client)
 	for (unsigned i = 0; i < names && i < NAMES_MOST; i++) {
 		if (*race->winners[i] == '\0')
 			found(race, "name-%u was free, and nobody got it", i);
-		if (i % 2 != 0)
-			continue;
 		(void)snprintf(path, sizeof path, "/v2/rooms?name=NAME-%u", i);
 		(void)done(client, "GET", path, NULL, "last", id);
 		if (strcmp(id, race->winners[i]) != 0)
@@ -478,17 +477,12 @@ static void run(struct race *race, long seconds)
 {
 	struct client clients[WRITERS + 1], first;
 	pthread_t threads[WRITERS + 1];
-	char body[96];
 	bool is_ready;
 
 	client_open(&first, race, WRITERS + 1);
 	is_ready = prepare(&first);
-	(void)snprintf(body, sizeof body, "{\"template_id\":\"%s\"}", race->template_id);
-	for (unsigned i = 0; i <= WRITERS; i++) {
+	for (unsigned i = 0; i <= WRITERS; i++)
 		client_open(&clients[i], race, i);
-		is_ready = is_ready &&
-			   done(&first, "POST", "/v2/rooms", body, "id", clients[i].own_room);
-	}
 	race->end = clock_monotonic() + seconds * 1000;
 	for (unsigned i = 0; is_ready && i <= WRITERS; i++) {
 		if (pthread_create(&threads[i], NULL, i < WRITERS ? write_on : list_on,
