@@ -35,7 +35,10 @@ for size in $sizes; do
 	[ "$size" -gt $put_back_most ] || cp -R "$scratch/$size" "$scratch/$size.kept" || exit 1
 	serve_store "$size"
 	nginx_for_store "$size"
+	# The files into the system's cache, and most of them into the process, which maps them: what
+	# a page costs that is touched for the first time is not meant.
 	cat "$scratch/$size/store"/stack-* >/dev/null
+	run "$size" "$size" list100 32 $((size / 50000 + 1))
 done
 
 put_back()
