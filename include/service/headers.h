@@ -6,8 +6,9 @@
 
 #include "call/call.h"
 
-/* X-Request-Id: the client's own, when it is well-formed, else a new one; also in call->id. */
-void headers_identify(struct call *call);
+/* X-Request-Id: the client's own, when it is well-formed, else `number` in hexadecimal digits; also in
+ * call->id. */
+void headers_identify(struct call *call, uint64_t number);
 /* Content-Type, where there is a body and the handler has not said what it is. */
 void headers_content(struct call *call);
 /* X-Unknown-Fields, where the body had some. */

@@ -22,7 +22,16 @@ static bool is_request_id(struct slice text)
 	return true;
 }
 
-void headers_identify(struct call *call)
+static void print_hex(uint64_t number, char text[17])
+{
+	static const char digits[] = "0123456789abcdef";
+
+	for (int i = 15; i >= 0; i--, number >>= 4)
+		text[i] = digits[number & 0xf];
+	text[16] = '\0';
+}
+
+void headers_identify(struct call *call, uint64_t number)
 {
 	struct slice sent = call->request.request_id;
 
@@ -30,7 +39,7 @@ void headers_identify(struct call *call)
 		memcpy(call->id, sent.data, sent.size);
 		call->id[sent.size] = '\0';
 	} else if (call->id[0] == '\0') {
-		uuid_make(call->environment->clock, call->id);
+		print_hex(number, call->id);
 	}
 	call_header(call, "X-Request-Id", slice_of(call->id));
 }

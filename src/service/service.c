@@ -9,6 +9,7 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "service/service.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 
 #include "base/log.h"
@@ -26,6 +27,7 @@ struct service {
 	struct environment environment;
 	struct router *router;
 	char *document;
+	_Atomic uint64_t requests; /* counted up from somewhere: what requests are called */
 };
 
 static void verify_tables(void)
@@ -56,6 +58,7 @@ static char *document_text(void)
 struct service *service_open(const struct environment *environment)
 {
 	struct service *service = malloc(sizeof *service);
+	uint64_t start;
 
 	if (service == NULL)
 		abort();
@@ -64,6 +67,8 @@ struct service *service_open(const struct environment *environment)
 	service->environment = *environment;
 	service->environment.document = slice_of(service->document);
 	service->router = router_open(routes);
+	clock_random(environment->clock, &start, sizeof start);
+	atomic_init(&service->requests, start);
 	return service;
 }
 
@@ -226,7 +231,7 @@ void service_answer(struct service *service, struct call *call)
 	call->environment = &service->environment;
 	call->answer = (struct answer){ .is_head = call->request.method == METHOD_HEAD };
 	findings_open(&call->findings, call->arena);
-	headers_identify(call);
+	headers_identify(call, atomic_fetch_add(&service->requests, 1));
 	if (!carry(service, call, &fault)) {
 		answer_fault(call, &fault);
 	} else if (call->route != NULL) {
@@ -245,12 +250,11 @@ void service_settle(struct service *service, struct call *call, enum store_state
 {
 	struct fault fault = FAULT_INITIAL;
 
-	(void)service;
 	if (state == STORE_DURABLE)
 		return;
 	fault_set(&fault, FAULT_UNAVAILABLE, NULL);
 	call->answer = (struct answer){ .is_head = call->answer.is_head };
-	headers_identify(call);
+	headers_identify(call, atomic_fetch_add(&service->requests, 1));
 	answer_fault(call, &fault);
 	headers_content(call);
 }
