@@ -1,6 +1,6 @@
 /* What goes on behind the durable store: two threads of low priority. One turns the oldest frozen
  * overlay into a file of the stack, and never waits for the other. The other merges files: a file
- * with all newer ones as soon as these together hold as many records as it, or everything when
+ * with all newer ones as soon as these together hold twice as many records as it, or everything when
  * a third of all bytes is superfluous; and reads, slowly, all files against their checksums.
  *
  * A full disk stops neither for good: what was begun is removed, the overlay or the files stay as

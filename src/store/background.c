@@ -25,6 +25,10 @@
 #define ADMIT_MILLISECONDS 50
 /* Everything is merged when more than this share of all bytes is superfluous. */
 #define SUPERFLUOUS_PERCENT 30
+/* A file is merged with all newer ones when these hold so many times its records. With 1 (a tower of
+ * twos) a record of a million is rewritten nine times and there are some four files; with 2 (threes)
+ * six times, and some five files, each of which costs a reader one look into a filter. */
+#define MERGE_RATIO 2
 /* As setpriority(2): 0 is an ordinary thread, 19 the lowest. */
 #define FREEZE_PRIORITY 5
 #define MERGE_PRIORITY 10
@@ -141,7 +145,7 @@ static size_t files_due(const struct view *view, const struct stack_file *busy, 
 	for (i = 0; i < n; i++) {
 		const struct stack_info *info = stack_file_info(view->files[i]);
 
-		if (i > 0 && newer >= info->records)
+		if (i > 0 && newer >= MERGE_RATIO * info->records)
 			due = i + 1;
 		newer += info->records;
 		bytes += info->bytes;
