@@ -1,6 +1,7 @@
 #!/bin/sh
 # The manual pages: the formatters have nothing to say about them, each option of the program is in
-# them, and what stands in their examples is run as printed and prints what the page says.
+# them and no other, each metric that they name is there, and what stands in their examples is run as
+# printed and prints what the page says.
 #
 # A display (.Bd) behind the comment `run` is run, with all others of its page in one shell; with a
 # word behind it only where that command exists. One behind the comment `prints` is what the displays
@@ -155,21 +156,30 @@ $(cat "${expected%.expected}")"
 
 # ---- what the program says of itself ----
 
-# Each long option in the help of a command is in a page, and the page has no other.
+# Each long option in the help of a command is in a page. All of them are collected in options.all.
 check_options()
 {
 	page=$1
 	shift
-	"$program" "$@" --help | sed -n 's/^ *--\([a-z-]*\).*/\1/p' | grep -vE '^(help|version)$' |
-		sort >options.help
-	while read -r option; do
+	"$program" "$@" --help | sed -n 's/^ *--\([a-z-]*\).*/\1/p' >options.help
+	cat options.help >>options.all
+	grep -vE '^(help|version)$' options.help | while read -r option; do
 		sed 's/\\-/-/g' "$page" | grep -qE "^\.(It |Op )?Fl -$option( |\$)" ||
 			fail "$(basename "$page") does not know $* --$option"
-	done <options.help
+	done || exit 1
+}
+
+# And the page has no other.
+check_no_other_option()
+{
+	sed 's/\\-/-/g' "$1" | grep -oE 'Fl -[a-z-]+' | while read -r _ option; do
+		grep -qx -- "${option#-}" options.all || fail "$(basename "$1"): what is -$option?"
+	done || exit 1
 }
 
 check_commands()
 {
+	: >options.all
 	"$program" --help | sed -n 's/^  anteroom \([a-z]*\( [a-z][a-z]*\)\{0,1\}\) .*/\1/p' \
 		>commands.help
 	while read -r command; do
@@ -178,7 +188,18 @@ check_commands()
 		# shellcheck disable=SC2086
 		[ "$command" = serve ] || check_options "$pages/anteroom.1" $command
 	done <commands.help
+	check_no_other_option "$pages/anteroom.1"
+	: >options.all
 	check_options "$pages/anteroom-serve.8" serve
+	check_no_other_option "$pages/anteroom-serve.8"
+}
+
+check_metrics()
+{
+	curl -sS -o metrics "$base/metrics" || fail 'no metrics'
+	grep -oE 'anteroom_[a-z_]+' "$pages/anteroom-serve.8" | while read -r metric; do
+		grep -q "^# TYPE $metric " metrics || fail "there is no metric $metric"
+	done || exit 1
 }
 
 for page in "$pages"/*.[178]; do
@@ -197,6 +218,7 @@ if have nginx && have spawn-fcgi && have jq; then
 	new_home
 	start_responder nginx
 	start_nginx nginx
+	check_metrics
 	run_examples "$pages/anteroom-api.7"
 else
 	left_out="$left_out anteroom-api.7 (needs nginx, spawn-fcgi and jq)"
