@@ -28,7 +28,8 @@ struct arena *arena_open(void);
 void arena_close(struct arena *arena);
 
 /* Lets go of everything that was allocated or adopted; keeps a first block, so that the next call
- * costs no malloc. */
+ * costs no malloc. Other blocks are cleared before they are given back: they may have held secrets.
+ * (What arena_adopt took is what is stored, and lies in the memory of the store as well.) */
 void arena_reset(struct arena *arena);
 
 /* Never NULL; aligned for any type; not zeroed. */

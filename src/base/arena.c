@@ -132,12 +132,20 @@ struct arena *arena_open(void)
 	return arena;
 }
 
+/* What a call handled may be a credential, or the text of the accounts file. */
+static void block_close(struct block *block)
+{
+	ALLOW(block->bytes, block->size);
+	explicit_bzero(block->bytes, block->size);
+	free(block);
+}
+
 void arena_close(struct arena *arena)
 {
 	if (arena == NULL)
 		return;
 	arena_reset(arena);
-	free(arena->block);
+	block_close(arena->block);
 	free(arena->roots);
 	free(arena);
 }
@@ -156,7 +164,7 @@ void arena_reset(struct arena *arena)
 	while (arena->block->previous != NULL) {
 		struct block *previous = arena->block->previous;
 
-		free(arena->block);
+		block_close(arena->block);
 		arena->block = previous;
 	}
 	FORBID(arena->block->bytes, arena->block->size);
