@@ -31,7 +31,7 @@
 #define TRANSACTIONS 120
 #define OVERLAY_BYTES (8 << 10)
 #define SEGMENT_BYTES (32 << 10)
-#define CASE_SECONDS 15
+#define CASE_SECONDS 60
 #define PENDING_MOST 50 /* milliseconds that a write may stay pending before it is left so */
 /* Milliseconds: after a disk has room again; after it was broken, to see whether it stays so. */
 #define GOES_ON_WITHIN 8000
