@@ -100,11 +100,12 @@ static void advance(struct gathering *rest, size_t sent)
 
 static bool send_all(int connection, struct gathering *rest)
 {
+	static_assert(IOV_MAX <= UINT16_MAX, "the pieces of one message cannot be counted");
+
 	while (rest->count > 0) {
-		const struct msghdr message = {
-			.msg_iov = rest->pieces,
-			.msg_iovlen = rest->count < IOV_MAX ? rest->count : IOV_MAX,
-		};
+		/* POSIX has an int for it, glibc a size_t; this fits both. */
+		uint16_t count = (uint16_t)(rest->count < IOV_MAX ? rest->count : IOV_MAX);
+		const struct msghdr message = { .msg_iov = rest->pieces, .msg_iovlen = count };
 		ssize_t sent = sendmsg(connection, &message, MSG_NOSIGNAL);
 
 		if (sent > 0)
