@@ -20,6 +20,10 @@
 
 /* ---- the end ---- */
 
+/* It takes 900 ms at most on a machine that has time for it. What must not hold it up are peers, and
+ * these have 5 s. */
+#define END_MOST 4000
+
 static void *stop_in_thread(void *stand)
 {
 	stand_stop(stand);
@@ -41,7 +45,7 @@ START_TEST(what_has_arrived_is_answered)
 	}
 	began = clock_monotonic();
 	stand_stop(stand);
-	ck_assert_int_lt(clock_monotonic() - began, 1500);
+	ck_assert_int_lt(clock_monotonic() - began, END_MOST);
 	for (size_t i = 0; i < REQUESTS; i++) {
 		client_receive(connections[i], &answer);
 		ck_assert_int_eq(answer.status, 200);
@@ -62,11 +66,12 @@ START_TEST(idle_connections_are_served_while_stopping)
 	struct stand *stand = stand_open(2);
 	int idle[IDLE];
 	int busy = stand_connect(stand);
-	int64_t began = clock_monotonic();
+	int64_t began;
 	pthread_t closer;
 
 	for (size_t i = 0; i < IDLE; i++)
 		stand_answers(idle[i] = stand_connect(stand));
+	began = clock_monotonic();
 	ck_assert_int_eq(pthread_create(&closer, NULL, stop_in_thread, stand), 0);
 	do {
 		stand_answers(busy);
@@ -79,7 +84,7 @@ START_TEST(idle_connections_are_served_while_stopping)
 	for (size_t i = IDLE / 2; i < IDLE; i++)
 		ck_assert(client_is_closed(idle[i], 1000 * CLIENT_PATIENCE));
 	pthread_join(closer, NULL);
-	ck_assert_int_lt(clock_monotonic() - began, 2500);
+	ck_assert_int_lt(clock_monotonic() - began, END_MOST);
 	for (size_t i = 0; i < IDLE; i++)
 		close(idle[i]);
 	close(busy);
@@ -102,7 +107,7 @@ START_TEST(the_end_waits_for_no_slow_peer)
 	stand_answers(good);
 	began = clock_monotonic();
 	stand_stop(stand);
-	ck_assert_int_lt(clock_monotonic() - began, 1500);
+	ck_assert_int_lt(clock_monotonic() - began, END_MOST);
 	close(sends_half);
 	close(does_not_read);
 	close(good);
