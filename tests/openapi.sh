@@ -45,7 +45,7 @@ prove()
 	PRINTED=$scratch/printed.json
 	"$program" openapi >"$PRINTED" || fail 'it is not printed'
 	export TOKEN TOKEN_B BASE_URL PRINTED
-	timeout 300 node "$PROOF/prove.js" || fail 'the document and the program differ'
+	timeout 900 node "$PROOF/prove.js" || fail 'the document and the program differ'
 }
 
 if [ -n "${PROOF-}" ]; then
