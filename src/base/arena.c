@@ -132,11 +132,12 @@ struct arena *arena_open(void)
 	return arena;
 }
 
-/* What a call handled may be a credential, or the text of the accounts file. */
-static void block_close(struct block *block)
+/* What a call handled may be a credential, or the text of the accounts file. Behind `taken` nothing was
+ * ever written. */
+static void block_close(struct block *block, size_t taken)
 {
-	ALLOW(block->bytes, block->size);
-	explicit_bzero(block->bytes, block->size);
+	ALLOW(block->bytes, taken);
+	explicit_bzero(block->bytes, taken);
 	free(block);
 }
 
@@ -145,7 +146,7 @@ void arena_close(struct arena *arena)
 	if (arena == NULL)
 		return;
 	arena_reset(arena);
-	block_close(arena->block);
+	block_close(arena->block, arena->block->size);
 	free(arena->roots);
 	free(arena);
 }
@@ -164,8 +165,9 @@ void arena_reset(struct arena *arena)
 	while (arena->block->previous != NULL) {
 		struct block *previous = arena->block->previous;
 
-		block_close(arena->block);
+		block_close(arena->block, arena->taken);
 		arena->block = previous;
+		arena->taken = previous->size;
 	}
 	FORBID(arena->block->bytes, arena->block->size);
 	arena->taken = 0;

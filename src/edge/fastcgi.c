@@ -162,16 +162,19 @@ static size_t read_some(FCGX_Stream *in, char *bytes, size_t most)
 	return n > 0 ? (size_t)n : 0;
 }
 
-static size_t read_the_rest(FCGX_Stream *in)
+/* All that comes, of which at most CALL_BODY_MOST bytes are kept; gives how many there were. */
+static size_t read_to_end(FCGX_Stream *in, struct buffer *body)
 {
-	char rest[4096];
+	char piece[4096];
 	size_t total = 0;
 	size_t n;
 
 	do {
-		n = read_some(in, rest, sizeof rest);
+		n = read_some(in, piece, sizeof piece);
 		total += n;
-	} while (n == sizeof rest);
+		if (total <= CALL_BODY_MOST)
+			buffer_append(body, (struct slice){ piece, n });
+	} while (n == sizeof piece);
 	return total;
 }
 
@@ -180,19 +183,14 @@ static size_t read_the_rest(FCGX_Stream *in)
 static bool read_body(FCGX_Stream *in, struct slice length_text, struct call *call)
 {
 	struct request *request = &call->request;
+	struct buffer body = BUFFER_INITIAL(call->arena);
 	int64_t length = -1;
-	size_t capacity = CALL_BODY_MOST;
-	char *bytes;
 	size_t total;
 
 	if (length_text.size > 0 && (!text_integer(length_text, &length) || length < 0))
 		return false;
-	if (length >= 0 && length < (int64_t)CALL_BODY_MOST)
-		capacity = (size_t)length;
-	bytes = arena_alloc(call->arena, capacity + 1);
-	request->body.data = bytes;
-	request->body.size = read_some(in, bytes, capacity);
-	total = request->body.size + read_the_rest(in);
+	total = read_to_end(in, &body);
+	request->body = buffer_slice(&body);
 	request->body_is_too_large = total > CALL_BODY_MOST;
 	return FCGX_GetError(in) == 0 && (length < 0 || (uint64_t)length == total);
 }
