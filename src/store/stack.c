@@ -140,9 +140,16 @@ static GDBM_FILE open_with(const char *path, int flags, size_t buckets, struct f
 	return NULL;
 }
 
+/* What cannot be mapped (a process may have so many mappings, and so much memory) is read like any
+ * other file. */
 GDBM_FILE handle_open(const char *path, struct fault *fault)
 {
-	return open_with(path, GDBM_READER, READ_CACHE, fault);
+	struct fault ignored = FAULT_INITIAL;
+	GDBM_FILE handle = open_with(path, GDBM_READER, READ_CACHE, &ignored);
+
+	if (handle != NULL)
+		return handle;
+	return open_with(path, GDBM_READER | GDBM_NOMMAP, READ_CACHE, fault);
 }
 
 GDBM_FILE handle_make(const char *path, struct fault *fault)
