@@ -43,7 +43,7 @@ serve_store()
 # The site as it is shipped, but for the limit of joining by address: here all calls come from one.
 nginx_for_store()
 {
-	start_nginx "$1" '/^\tlimit_req zone=/d'
+	start_nginx "$1" '/^[[:space:]]*limit_req zone=/d'
 	echo "$base" >"$scratch/$1.url"
 }
 
