@@ -190,11 +190,14 @@ static void deliver(struct edge *edge, struct exchange *exchange)
 		abort();
 }
 
-static void deliver_ready(struct edge *edge)
+static void flush(struct edge *edge)
 {
-	struct exchange *exchange;
+	struct exchange *next = parked_flush(edge->parked);
 
-	while ((exchange = parked_next(edge->parked)) != NULL) {
+	while (next != NULL) {
+		struct exchange *exchange = next;
+
+		next = exchange->next;
 		deliver(edge, exchange);
 		pool_give(edge->pool, exchange);
 	}
@@ -207,48 +210,63 @@ static bool is_pending(const struct edge *edge, const struct call *call)
 	return number != 0 && store_state(edge->options.store, number) == STORE_PENDING;
 }
 
-/* One request of a connection. Gives the exchange back, or NULL when it was laid aside. */
-static struct exchange *serve(struct edge *edge, int connection, struct exchange *exchange)
+/* What a worker has in its hands. */
+struct work {
+	struct exchange *exchange; /* for the next request; NULL: none yet */
+	bool is_flusher; /* as parked_add says */
+};
+
+/* One request of a connection. */
+static void serve(struct edge *edge, int connection, struct work *work)
 {
+	struct exchange *exchange = work->exchange;
+
+	if (exchange == NULL)
+		exchange = work->exchange = pool_take(edge->pool);
 	if (!fastcgi_receive(exchange, connection)) {
 		forget(edge, connection);
-		return exchange;
+		return;
 	}
 	edge->options.answer(edge->options.service, &exchange->call);
 	if (!is_pending(edge, &exchange->call)) {
 		deliver(edge, exchange);
-		return exchange;
+		return;
 	}
-	if (parked_add(edge->parked, exchange)) {
-		parked_flush(edge->parked);
-		deliver_ready(edge);
-	}
-	return NULL;
+	work->exchange = NULL;
+	work->is_flusher = parked_add(edge->parked, exchange);
 }
 
-static void *work(void *argument)
+/* The descriptor of what is ready; -1: nothing is, after all. */
+static int next_event(struct edge *edge, struct work *work)
+{
+	struct epoll_event event;
+	const int n = epoll_wait(edge->epoll, &event, 1, work->is_flusher ? 0 : -1);
+
+	if (work->is_flusher && n == 1)
+		parked_pass_on(edge->parked);
+	else if (work->is_flusher)
+		flush(edge);
+	work->is_flusher = false;
+	return n == 1 ? event.data.fd : -1;
+}
+
+static void *run_worker(void *argument)
 {
 	struct edge *edge = argument;
-	struct exchange *exchange = NULL;
-	struct epoll_event event = { .data.fd = -1 };
+	struct work work = { NULL, false };
+	int ready;
 
-	while (event.data.fd != edge->end) {
-		if (epoll_wait(edge->epoll, &event, 1, -1) != 1) {
-			event.data.fd = -1;
-		} else if (event.data.fd == edge->options.listener->descriptor) {
+	while ((ready = next_event(edge, &work)) != edge->end) {
+		if (ready == edge->options.listener->descriptor)
 			listener_is_ready(edge);
-		} else if (event.data.fd == edge->timer) {
+		else if (ready == edge->timer)
 			arm_listener(edge);
-		} else if (event.data.fd == parked_descriptor(edge->parked)) {
-			parked_help(edge->parked);
-			deliver_ready(edge);
-		} else if (event.data.fd != edge->end) {
-			if (exchange == NULL)
-				exchange = pool_take(edge->pool);
-			exchange = serve(edge, event.data.fd, exchange);
-		}
+		else if (ready == parked_descriptor(edge->parked))
+			flush(edge);
+		else if (ready >= 0)
+			serve(edge, ready, &work);
 	}
-	fastcgi_close(exchange);
+	fastcgi_close(work.exchange);
 	return NULL;
 }
 
@@ -294,7 +312,8 @@ static bool start_workers(struct edge *edge)
 	if (edge->workers == NULL)
 		return false;
 	while (edge->worker_count < edge->options.threads) {
-		int error = pthread_create(&edge->workers[edge->worker_count], NULL, work, edge);
+		int error = pthread_create(&edge->workers[edge->worker_count], NULL, run_worker,
+					   edge);
 
 		if (error != 0) {
 			errno = error;

@@ -1,4 +1,4 @@
-/* Two lists and two marks under one lock; see the header for how they work together.
+/* A list and a mark under one lock; see the header for how they work together.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "edge/parked.h"
@@ -19,9 +19,7 @@ struct parked {
 	int descriptor;
 	pthread_mutex_t lock;
 	struct list waiting;
-	struct list ready;
-	bool has_flusher; /* a worker is in parked_flush and will look at waiting again */
-	bool has_helper; /* a worker was woken and has not come yet */
+	bool has_flusher; /* a worker is, or will be, in parked_flush and looks at waiting then */
 };
 
 static void append(struct list *list, struct exchange *exchange)
@@ -65,7 +63,7 @@ void parked_close(struct parked *parked)
 {
 	if (parked == NULL)
 		return;
-	assert(parked->waiting.first == NULL && parked->ready.first == NULL);
+	assert(parked->waiting.first == NULL);
 	pthread_mutex_destroy(&parked->lock);
 	close(parked->descriptor);
 	free(parked);
@@ -74,22 +72,6 @@ void parked_close(struct parked *parked)
 int parked_descriptor(const struct parked *parked)
 {
 	return parked->descriptor;
-}
-
-/* Each write is an edge of its own, whatever the counter says, so nobody ever reads it. */
-static void wake(struct parked *parked)
-{
-	if (eventfd_write(parked->descriptor, 1) != 0)
-		abort();
-}
-
-/* Under the lock: whether the caller is to wake a helper once it has let go of it. */
-static bool needs_helper(struct parked *parked)
-{
-	if (parked->ready.first == NULL || parked->has_helper)
-		return false;
-	parked->has_helper = true;
-	return true;
 }
 
 bool parked_add(struct parked *parked, struct exchange *exchange)
@@ -104,39 +86,38 @@ bool parked_add(struct parked *parked, struct exchange *exchange)
 	return is_flusher;
 }
 
-/* All that wait; an empty list when the caller ceases to be the flusher. When it goes on, somebody
- * else has to send what is ready. */
+/* Each write is an edge of its own, whatever the counter says, so nobody ever reads it. */
+void parked_pass_on(struct parked *parked)
+{
+	if (eventfd_write(parked->descriptor, 1) != 0)
+		abort();
+}
+
 static struct list take_waiting(struct parked *parked)
 {
 	struct list taken;
-	bool must_wake = false;
 
 	pthread_mutex_lock(&parked->lock);
 	taken = parked->waiting;
 	parked->waiting = (struct list){ NULL, NULL };
-	if (taken.first == NULL)
-		parked->has_flusher = false;
-	else
-		must_wake = needs_helper(parked);
 	pthread_mutex_unlock(&parked->lock);
-	if (must_wake)
-		wake(parked);
 	return taken;
 }
 
-/* After a flush everything that was committed before it is durable or has failed. */
-static void sort_out(struct parked *parked, struct list taken)
+/* Ends the caller's time as the flusher. What is still pending waits again; true: somebody has to
+ * flush for those who wait. */
+static bool give_up(struct parked *parked, struct list pending)
 {
 	struct exchange *exchange;
+	bool must_go_on;
 
 	pthread_mutex_lock(&parked->lock);
-	while ((exchange = take_first(&taken)) != NULL) {
-		uint64_t number = exchange->call.answer.number;
-		bool is_pending = store_state(parked->store, number) == STORE_PENDING;
-
-		append(is_pending ? &parked->waiting : &parked->ready, exchange);
-	}
+	while ((exchange = take_first(&pending)) != NULL)
+		append(&parked->waiting, exchange);
+	must_go_on = parked->waiting.first != NULL;
+	parked->has_flusher = must_go_on;
 	pthread_mutex_unlock(&parked->lock);
+	return must_go_on;
 }
 
 static void flush(struct store *store, uint64_t first_number)
@@ -149,33 +130,20 @@ static void flush(struct store *store, uint64_t first_number)
 		(void)store_wait(store, first_number, &ignored);
 }
 
-void parked_flush(struct parked *parked)
+struct exchange *parked_flush(struct parked *parked)
 {
-	struct list taken;
-
-	while ((taken = take_waiting(parked)).first != NULL) {
-		flush(parked->store, taken.first->call.answer.number);
-		sort_out(parked, taken);
-	}
-}
-
-void parked_help(struct parked *parked)
-{
-	pthread_mutex_lock(&parked->lock);
-	parked->has_helper = false;
-	pthread_mutex_unlock(&parked->lock);
-}
-
-struct exchange *parked_next(struct parked *parked)
-{
+	struct list taken = take_waiting(parked), ready = { NULL, NULL }, pending = { NULL, NULL };
 	struct exchange *exchange;
-	bool must_wake;
 
-	pthread_mutex_lock(&parked->lock);
-	exchange = take_first(&parked->ready);
-	must_wake = needs_helper(parked);
-	pthread_mutex_unlock(&parked->lock);
-	if (must_wake)
-		wake(parked);
-	return exchange;
+	if (taken.first != NULL)
+		flush(parked->store, taken.first->call.answer.number);
+	while ((exchange = take_first(&taken)) != NULL) {
+		uint64_t number = exchange->call.answer.number;
+		bool is_pending = store_state(parked->store, number) == STORE_PENDING;
+
+		append(is_pending ? &pending : &ready, exchange);
+	}
+	if (give_up(parked, pending))
+		parked_pass_on(parked);
+	return ready.first;
 }
