@@ -15,6 +15,8 @@
 #include "store/journal_format.h"
 
 #define ZEROS ((size_t)64 << 10)
+/* So that no group has to wait behind a whole segment of zeros on its way to the disk. */
+#define ZEROS_A_SYNC ((size_t)1 << 20)
 
 void segment_path(const struct journal_options *options, const struct segment *segment, char path[])
 {
@@ -25,7 +27,7 @@ void segment_path(const struct journal_options *options, const struct segment *s
 		snprintf(path, PATH_MAX, "%s/" SEGMENT_AHEAD, options->directory);
 }
 
-static bool write_zeros(const struct file_system *files, int file, size_t size)
+static bool write_zeros(const struct file_system *files, int file, size_t size, bool *is_broken)
 {
 	static const char zeros[ZEROS];
 	size_t at, n;
@@ -36,8 +38,10 @@ static bool write_zeros(const struct file_system *files, int file, size_t size)
 		n = size - at < sizeof zeros ? size - at : sizeof zeros;
 		if (!file_write_all(files, file, zeros, n, (off_t)at))
 			return false;
+		if ((at + n) % ZEROS_A_SYNC == 0 && !file_sync(files, file, is_broken))
+			return false;
 	}
-	return true;
+	return file_sync(files, file, is_broken);
 }
 
 bool segment_make(const struct journal_options *options, size_t size, struct segment *segment,
@@ -52,7 +56,7 @@ bool segment_make(const struct journal_options *options, size_t size, struct seg
 	segment->file = files->open(files, path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
 	if (segment->file < 0)
 		return false;
-	if (write_zeros(files, segment->file, size) && file_sync(files, segment->file, is_broken))
+	if (write_zeros(files, segment->file, size, is_broken))
 		return true;
 	error = errno;
 	segment_discard(options, segment);

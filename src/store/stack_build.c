@@ -10,7 +10,8 @@
 #include "store/stack_handle.h"
 #include "store/stack_index.h"
 
-#define SYNC_BYTES ((uint64_t)8 << 20)
+/* What is synced at once: a group of the journal may have to wait behind it. */
+#define SYNC_BYTES ((uint64_t)2 << 20)
 /* What GDBM and the index take beside key and value. */
 #define RECORD_OVERHEAD (VALUE_HEAD + 24 + 8)
 
@@ -96,7 +97,6 @@ bool stack_build_add(struct stack_build *build, struct slice key, struct slice v
 		return false;
 	build->bytes += stack_record_bytes(key.size, value.size);
 	build->unsynced += key.size + value.size;
-	/* So that the last sync has little left to do, and no other has to wait behind it. */
 	if (build->unsynced >= SYNC_BYTES) {
 		build->unsynced = 0;
 		if (!handle_sync(build->handle, is_broken, fault))
