@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #define INDEX_MAGIC "AnteIndx"
-#define INDEX_VERSION 1
+#define INDEX_VERSION 2
 #define INDEX_HEAD ((size_t)4096)
 #define KEY_HEAD ((size_t)8)
 

@@ -97,7 +97,8 @@ uint32_t record_key_order(struct slice record_key)
 	size_t i;
 
 	for (i = 0; i < record_key.size; i++) {
-		uint32_t byte = (unsigned char)record_key.data[i];
+		/* A char as the platform has it: so does GDBM take it. */
+		uint32_t byte = (uint32_t)record_key.data[i];
 
 		value = (value + (byte << (i * 5 % 24))) & 0x7fffffff;
 	}

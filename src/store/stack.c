@@ -14,10 +14,11 @@
 /* GDBM reads buckets whole, of the size of a block, and a large file has so many that nearly every
  * read is of another one: with blocks of 16 KB, copying the bucket was three fifths of a read's time,
  * with these it is twice as fast. Files are a tenth larger for it. For the same reason a large cache
- * in a handle helps nothing; when writing, in order, two buckets would do. */
+ * in a handle helps nothing; writing is in the order of the buckets, and each sync writes those that
+ * are in the cache. */
 #define GDBM_BLOCK 4096
 #define READ_CACHE 16
-#define WRITE_CACHE 64
+#define WRITE_CACHE 16
 
 /* When a write of its own fails, GDBM calls the function it was given and then ends the process. That
  * a disk is full must not end ours, so the function does not return: it jumps back to where GDBM was
