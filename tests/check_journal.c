@@ -7,6 +7,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <gdbm.h>
 #include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -499,7 +500,8 @@ static void *merge_all(void *store)
 	return NULL;
 }
 
-#define OVERLAYS 6
+/* More than are left alone while they come so fast. */
+#define OVERLAYS 10
 
 START_TEST(small_files_are_merged_while_a_large_merge_goes_on)
 {
@@ -543,6 +545,35 @@ START_TEST(small_files_are_merged_while_a_large_merge_goes_on)
 	while (n-- > 0)
 		ck_assert(has(store, n));
 	store_close(store);
+}
+END_TEST
+
+/* While files come one upon the other few are merged; nobody has to ask for the rest. */
+START_TEST(files_are_merged_when_no_more_come)
+{
+	static struct held_disk disk = { .lock = PTHREAD_MUTEX_INITIALIZER,
+					 .changed = PTHREAD_COND_INITIALIZER };
+	const struct store_options options = { .files = &disk.hooks.files, .overlay_bytes = 8192 };
+	unsigned n = 0;
+
+	file_hooks_start(&disk.hooks);
+	disk.hooks.before = held_before;
+	disk.hooks.after = held_after;
+	disk.store = open_with(options);
+	pthread_mutex_lock(&disk.lock);
+	while (disk.others < 4) {
+		pthread_mutex_unlock(&disk.lock);
+		put_durable(disk.store, n++, 1000);
+		pthread_mutex_lock(&disk.lock);
+	}
+	while (disk.others == 4)
+		pthread_cond_wait(&disk.changed, &disk.lock);
+	pthread_mutex_unlock(&disk.lock);
+	store_close(disk.store);
+	disk.store = open_store();
+	while (n-- > 0)
+		ck_assert(has(disk.store, n));
+	store_close(disk.store);
 }
 END_TEST
 
@@ -613,6 +644,33 @@ static void stack_make(unsigned n)
 	ck_assert(store_gdbm_settle(store, true));
 	store_close(store);
 }
+
+/* GDBM gives records bucket by bucket. What was written in another order was read and written from and
+ * to another bucket each time. */
+START_TEST(records_are_written_in_the_order_of_their_buckets)
+{
+	uint32_t above = 0;
+	GDBM_FILE file;
+	datum key;
+
+	stack_make(5000);
+	file = gdbm_open(path_of("stack-", ".gdbm"), 0, GDBM_READER | GDBM_NOLOCK, 0, NULL);
+	ck_assert_ptr_nonnull(file);
+	key = gdbm_firstkey(file);
+	while (key.dptr != NULL) {
+		const struct slice bytes = { key.dptr, (size_t)key.dsize };
+		const uint32_t sixteenth = record_key_order(bytes) >> 27; /* of 31 bits */
+		const datum next = gdbm_nextkey(file, key);
+
+		ck_assert_uint_ge(sixteenth, above);
+		above = sixteenth;
+		free(key.dptr);
+		key = next;
+	}
+	ck_assert_uint_eq(above, 15);
+	gdbm_close(file);
+}
+END_TEST
 
 static const struct missing {
 	const char *suffix;
@@ -975,6 +1033,8 @@ int main(void)
 	tcase_add_test(tcase, a_record_larger_than_a_segment_has_one_of_its_own);
 	tcase_add_loop_test(tcase, a_full_disk_refuses_and_then_goes_on, 0, ROWS(full_operations));
 	tcase_add_test(tcase, small_files_are_merged_while_a_large_merge_goes_on);
+	tcase_add_test(tcase, files_are_merged_when_no_more_come);
+	tcase_add_test(tcase, records_are_written_in_the_order_of_their_buckets);
 	tcase_add_loop_test(tcase, a_failed_sync_stops_writing_for_good, 0, ROWS(sync_operations));
 	tcase_add_test(tcase, a_second_owner_is_told_the_pid_of_the_first);
 	tcase_add_loop_test(tcase, a_damaged_manifest_is_refused, 0, 11);

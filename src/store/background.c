@@ -27,8 +27,13 @@
 #define SUPERFLUOUS_PERCENT 30
 /* A file is merged with all newer ones when these hold so many times its records. With 1 (a tower of
  * twos) a record of a million is rewritten nine times and there are some four files; with 2 (threes)
- * six times, and some five files, each of which costs a reader one look into a filter. */
+ * six times, and some five files, each of which costs a reader one look into a filter. While files
+ * come one upon the other, writing is what the disk and the processor are wanted for: then with 6
+ * (sevens), which is three times and some twelve files, until there is time again. */
 #define MERGE_RATIO 2
+#define MERGE_RATIO_HURRIED 6
+/* Two files that came within so long of each other, the last of them not longer ago. */
+#define HURRIED_MILLISECONDS 1000
 /* As setpriority(2): 0 is an ordinary thread, 19 the lowest. */
 #define FREEZE_PRIORITY 5
 #define MERGE_PRIORITY 10
@@ -43,6 +48,7 @@ struct background {
 	pthread_cond_t work; /* for the two threads */
 	pthread_cond_t done; /* something was done, or could not be */
 	size_t frozen; /* overlays that wait */
+	int64_t frozen_at[2]; /* when the last one came, and the one before */
 	bool freeze_is_stuck; /* the last attempt failed */
 	bool merge_is_stuck;
 	bool merge_is_idle; /* looked, or is looking, since the last file came */
@@ -134,7 +140,8 @@ static void *freezer_run(void *context)
 /* How many of the newest files are to become one now; 0: none. What a damaged file hides behind
  * itself cannot be merged, nor can what is newer be merged with it; the same holds of `busy` and
  * what is older, which is being merged already, unless it is NULL. */
-static size_t files_due(const struct view *view, const struct stack_file *busy, bool is_all_wanted)
+static size_t files_due(const struct view *view, const struct stack_file *busy, uint64_t ratio,
+			bool is_all_wanted)
 {
 	uint64_t newer = 0, bytes = 0, superfluous = 0;
 	size_t n = 0, due = 0, i;
@@ -145,7 +152,7 @@ static size_t files_due(const struct view *view, const struct stack_file *busy, 
 	for (i = 0; i < n; i++) {
 		const struct stack_info *info = stack_file_info(view->files[i]);
 
-		if (i > 0 && newer >= MERGE_RATIO * info->records)
+		if (i > 0 && newer >= ratio * info->records)
 			due = i + 1;
 		newer += info->records;
 		bytes += info->bytes;
@@ -160,6 +167,23 @@ static size_t files_due(const struct view *view, const struct stack_file *busy, 
 	return due;
 }
 
+/* With the lock held. */
+static bool is_hurried(const struct background *background)
+{
+	return clock_monotonic() - background->frozen_at[0] < HURRIED_MILLISECONDS &&
+	       background->frozen_at[0] - background->frozen_at[1] < HURRIED_MILLISECONDS;
+}
+
+static uint64_t merge_ratio(struct background *background)
+{
+	uint64_t ratio;
+
+	pthread_mutex_lock(&background->lock);
+	ratio = is_hurried(background) ? MERGE_RATIO_HURRIED : MERGE_RATIO;
+	pthread_mutex_unlock(&background->lock);
+	return ratio;
+}
+
 /* The files that are due, held; from malloc, or NULL. The view is let go of at once: it would keep
  * overlays in memory that have long become files. */
 static struct stack_file **files_take(struct background *background, const struct stack_file *busy,
@@ -171,7 +195,7 @@ static struct stack_file **files_take(struct background *background, const struc
 	size_t i;
 
 	views_pin(views, &pin);
-	order->n = files_due(pin.view, busy, is_all_wanted);
+	order->n = files_due(pin.view, busy, merge_ratio(background), is_all_wanted);
 	order->is_oldest_among = order->n == pin.view->n_files;
 	if (order->n > 0) {
 		files = malloc(order->n * sizeof *files);
@@ -234,6 +258,10 @@ static bool merge_once(struct background *background, const struct stack_file *b
 static void merger_wait(struct background *background, bool is_something_left)
 {
 	int64_t left = background->scrub.at - clock_monotonic();
+	const bool was_hurried = is_hurried(background);
+
+	if (was_hurried && left > HURRIED_MILLISECONDS)
+		left = HURRIED_MILLISECONDS;
 
 	if (is_something_left && left > COLLECT_MILLISECONDS)
 		left = COLLECT_MILLISECONDS;
@@ -241,6 +269,8 @@ static void merger_wait(struct background *background, bool is_something_left)
 		left = RETRY_MILLISECONDS;
 	if (left > 0)
 		wait_for(background, &background->work, left);
+	if (was_hurried)
+		background->merge_is_idle = false;
 }
 
 static void *merger_run(void *context)
@@ -287,6 +317,8 @@ void background_frozen(struct background *background)
 {
 	pthread_mutex_lock(&background->lock);
 	background->frozen++;
+	background->frozen_at[1] = background->frozen_at[0];
+	background->frozen_at[0] = clock_monotonic();
 	pthread_cond_broadcast(&background->work);
 	pthread_mutex_unlock(&background->lock);
 }
@@ -338,6 +370,7 @@ bool background_settle(struct background *background, bool is_all_merged)
 	pthread_mutex_lock(&background->lock);
 	background->is_all_wanted = is_all_merged;
 	background->merge_is_idle = false;
+	background->frozen_at[1] = -HURRIED_MILLISECONDS; /* whoever waits is not writing */
 	pthread_cond_broadcast(&background->work);
 	while (!is_settled(background) && !background->merge_is_stuck && !is_stuck(background))
 		wait_for(background, &background->done, ADMIT_MILLISECONDS);
