@@ -7,7 +7,10 @@
 
 #include "resources/template_record.h"
 
-handler templates_create; /* by name: creates, or overwrites whole */
+/* By name: creates, or overwrites whole. The texts of a new one are the longest part of it; they are
+ * made ahead. */
+handler templates_create;
+handler templates_write_ahead;
 handler templates_list;
 handler templates_get;
 handler templates_update; /* members that are supplied replace the stored ones whole */

@@ -91,23 +91,47 @@ static struct slice region_of(const json_t *settings)
 	return (struct slice){ standard.data + 1, standard.size - 2 }; /* without its quotes */
 }
 
+static bool has_credentials(const json_t *settings)
+{
+	return json_object_get(member_at(settings, "recording", "upload"), "credentials") != NULL;
+}
+
+static struct settings_text write_settings(struct call *call, const json_t *settings,
+					   bool is_echoed)
+{
+	const struct slice no_key = { NULL, 0 };
+
+	return (struct settings_text){
+		.shown = written(call, &settings_shape, settings, no_key, false),
+		.hidden = hidden_text(call, &settings_shape, settings),
+		.echo = is_echoed ? written(call, &settings_shape, settings, no_key, true) : no_key,
+		.region = region_of(settings),
+		.recording = room_recording(call, settings),
+	};
+}
+
+static void put_settings(struct call *call, struct template_record *record,
+			 const struct settings_text *text)
+{
+	record->echo = text->echo;
+	set_part(call, text->shown, text->hidden, &record->settings, &record->hidden_settings,
+		 &record->settings_etag);
+	record->region = text->region;
+	if (!slice_equal(text->recording, record->recording))
+		record->rooms_etag = store_number(call->transaction);
+	record->recording = text->recording;
+}
+
 void template_set_settings(struct call *call, struct template_record *record, json_t *settings,
 			   const json_t *sent, enum part_origin origin)
 {
-	struct slice recording;
+	const bool is_echoed = has_credentials(sent);
+	struct settings_text text;
 
-	if (json_object_get(member_at(sent, "recording", "upload"), "credentials") != NULL)
-		record->echo = written(call, &settings_shape, settings, (struct slice){ 0 }, true);
 	if (origin == PART_REPLACED)
 		keep_credentials(call, record, settings);
-	set_part(call, written(call, &settings_shape, settings, (struct slice){ 0 }, false),
-		 hidden_text(call, &settings_shape, settings), &record->settings,
-		 &record->hidden_settings, &record->settings_etag);
-	record->region = region_of(settings);
-	recording = room_recording(call, settings);
-	if (!slice_equal(recording, record->recording))
-		record->rooms_etag = store_number(call->transaction);
-	record->recording = recording;
+	text = write_settings(call, settings, is_echoed);
+	put_settings(call, record, &text);
 }
 
 json_t *template_settings_document(struct call *call, const struct template_record *record)
@@ -141,15 +165,32 @@ static void keep_recording_roles(struct call *call, const struct template_record
 	}
 }
 
+static struct part_text write_destinations(struct call *call, const json_t *destinations)
+{
+	return (struct part_text){
+		.shown = written(call, &destinations_shape, destinations, (struct slice){ 0 },
+				 false),
+		.hidden = hidden_text(call, &destinations_shape, destinations),
+	};
+}
+
+static void put_destinations(struct call *call, struct template_record *record,
+			     const struct part_text *text)
+{
+	set_part(call, text->shown, text->hidden, &record->destinations,
+		 &record->hidden_destinations, &record->destinations_etag);
+}
+
 void template_set_destinations(struct call *call, struct template_record *record,
 			       json_t *destinations, const json_t *sent, enum part_origin origin)
 {
+	struct part_text text;
+
 	(void)sent; /* nothing of destinations is echoed */
 	if (origin == PART_REPLACED)
 		keep_recording_roles(call, record, destinations);
-	set_part(call, written(call, &destinations_shape, destinations, (struct slice){ 0 }, false),
-		 hidden_text(call, &destinations_shape, destinations), &record->destinations,
-		 &record->hidden_destinations, &record->destinations_etag);
+	text = write_destinations(call, destinations);
+	put_destinations(call, record, &text);
 }
 
 json_t *template_destinations_document(struct call *call, const struct template_record *record)
@@ -334,25 +375,63 @@ static bool bury_missing(struct call *call, const struct template_record *former
 }
 
 /* "compare by role name: same name, the codes stay": the identity stays. */
-static struct template_role role_named(struct call *call, struct template_record *record,
-				       const struct template_record *former, struct slice name)
+static struct template_role role_named(struct template_record *record,
+				       const struct template_record *former, struct slice name,
+				       int64_t now)
 {
 	size_t i = template_role_index(former, name);
 
 	if (i < former->role_count)
 		return former->roles[i];
 	return (struct template_role){
-		.name = arena_copy(call->arena, name),
+		.name = name,
 		.identity = ++record->last_identity,
-		.added = call->now,
+		.added = now,
 	};
+}
+
+/* Fills in what each role subscribes to when it does not say. */
+static struct role_text *write_roles(struct call *call, json_t *roles)
+{
+	struct role_text *texts = arena_alloc(call->arena,
+					      (json_object_size(roles) + 1) * sizeof *texts);
+	json_t *names = arena_json(call->arena, json_array()), *document;
+	const char *name;
+	size_t length, n = 0;
+
+	json_object_keylen_foreach(roles, name, length, document)
+		json_array_append_new(names, json_stringn(name, length));
+	json_object_keylen_foreach(roles, name, length, document)
+	{
+		struct slice key = arena_copy(call->arena, (struct slice){ name, length });
+
+		fill_subscriptions(document, names);
+		texts[n++] = (struct role_text){
+			.name = key,
+			.text = written(call, &role_shape, document, key, false),
+		};
+	}
+	return texts;
+}
+
+/* In place of those of `former`. */
+static void put_roles(struct call *call, struct template_record *record,
+		      const struct template_record *former, const struct role_text *texts, size_t n)
+{
+	record->roles = arena_zero(call->arena, (n + 1) * sizeof *record->roles);
+	for (record->role_count = 0; record->role_count < n; record->role_count++) {
+		const struct role_text *text = &texts[record->role_count];
+		struct template_role *role = &record->roles[record->role_count];
+
+		*role = role_named(record, former, text->name, call->now);
+		set_role_text(call, role, text->text);
+	}
 }
 
 bool template_set_roles(struct call *call, struct template_record *record, json_t *roles,
 			const json_t *sent, struct fault *fault)
 {
 	const struct template_record former = *record;
-	json_t *names = arena_json(call->arena, json_array());
 	const char *name;
 	size_t length;
 	json_t *document;
@@ -360,18 +439,30 @@ bool template_set_roles(struct call *call, struct template_record *record, json_
 	if (!bury_missing(call, &former, roles, fault))
 		return false;
 	json_object_keylen_foreach(roles, name, length, document)
-		json_array_append_new(names, json_stringn(name, length));
-	record->role_count = 0;
-	record->roles = arena_zero(call->arena,
-				   (json_object_size(roles) + 1) * sizeof *record->roles);
-	json_object_keylen_foreach(roles, name, length, document)
-	{
-		struct template_role *role = &record->roles[record->role_count++];
-
-		*role = role_named(call, record, &former, (struct slice){ name, length });
 		drop_gone_names(document, json_object_getn(sent, name, length), &former, roles);
-		fill_subscriptions(document, names);
-		set_role_text(call, role, written(call, &role_shape, document, role->name, false));
-	}
+	put_roles(call, record, &former, write_roles(call, roles), json_object_size(roles));
 	return true;
+}
+
+/* ---- a new template ---- */
+
+struct template_texts template_write(struct call *call, json_t *settings, json_t *destinations,
+				     json_t *roles, const json_t *sent)
+{
+	return (struct template_texts){
+		.settings = write_settings(call, settings, has_credentials(sent)),
+		.destinations = write_destinations(call, destinations),
+		.roles = write_roles(call, roles),
+		.role_count = json_object_size(roles),
+	};
+}
+
+void template_set_texts(struct call *call, struct template_record *record,
+			const struct template_texts *texts)
+{
+	const struct template_record former = *record;
+
+	put_settings(call, record, &texts->settings);
+	put_destinations(call, record, &texts->destinations);
+	put_roles(call, record, &former, texts->roles, texts->role_count);
 }

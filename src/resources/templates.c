@@ -77,6 +77,18 @@ static bool set_whole(struct call *call, struct template_record *record, struct 
 				  call_member(call, "roles"), fault);
 }
 
+bool templates_write_ahead(struct call *call, struct fault *fault)
+{
+	struct template_texts *texts = arena_alloc(call->arena, sizeof *texts);
+
+	(void)fault;
+	*texts = template_write(call, supplied_or_empty(call, "settings"),
+				supplied_or_empty(call, "destinations"),
+				supplied_or_empty(call, "roles"), call_member(call, "settings"));
+	call->written = texts;
+	return true;
+}
+
 static bool create(struct call *call, struct slice name, struct fault *fault)
 {
 	struct template_record record = { .name = name };
@@ -87,8 +99,9 @@ static bool create(struct call *call, struct slice name, struct fault *fault)
 	record.id = account_next_id(call, &account, &account.template_number);
 	record.created = call->now;
 	record.rooms_etag = store_number(call->transaction);
-	return account_put(call, &account, fault) && set_whole(call, &record, fault) &&
-	       save(call, &record, false, 0, fault) && template_put(call, &record, fault) &&
+	template_set_texts(call, &record, call->written);
+	return account_put(call, &account, fault) && save(call, &record, false, 0, fault) &&
+	       template_put(call, &record, fault) &&
 	       template_put_name(call, name, &record.id, fault) &&
 	       sequence_add(call->transaction, list_of_templates(call), &record.id, fault) &&
 	       set_mark(call, &record.id, call_member(call, "default"), fault) &&

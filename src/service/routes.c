@@ -25,6 +25,7 @@
 #define ANSWER(shape) .answer = &(shape)
 #define LIST(shape) .answer = &(shape), .is_list = true
 #define ETAG .has_etag = true
+#define AHEAD(handler) .write_ahead = (handler)
 #define OPEN_TO_ALL .is_open = true, .is_shared = true
 #define INTERNAL .is_open = true, .is_internal = true
 #define FORBIDDEN(text) .forbidden = (text)
@@ -47,7 +48,7 @@
 
 const struct route routes[] = {
 	{ METHOD_POST,   "/v2/templates", ROUTE_WRITE, templates_create, "createTemplate",
-	  WHOLE(template_shape), ANSWER(template_shape), ETAG,
+	  AHEAD(templates_write_ahead), WHOLE(template_shape), ANSWER(template_shape), ETAG,
 	  RULES(TEMPLATE_SIZE),
 	  DOC("Creates a template; one of that name is overwritten whole.") },
 	{ METHOD_GET,    "/v2/templates", ROUTE_READ, templates_list, "listTemplates",

@@ -159,6 +159,8 @@ static bool run(struct call *call, struct fault *fault)
 
 	if (access == ROUTE_STATELESS)
 		return call->route->run(call, fault);
+	if (call->route->write_ahead != NULL && !call->route->write_ahead(call, fault))
+		return false;
 	if (!run_once(call, access == ROUTE_WRITE ? STORE_WRITE : STORE_READ, fault))
 		return false;
 	if (!call->wants_write)
