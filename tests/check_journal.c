@@ -12,6 +12,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -501,7 +502,7 @@ static void *merge_all(void *store)
 }
 
 /* More than are left alone while they come so fast. */
-#define OVERLAYS 10
+#define OVERLAYS 14
 
 START_TEST(small_files_are_merged_while_a_large_merge_goes_on)
 {
@@ -942,7 +943,8 @@ END_TEST
 START_TEST(an_overlay_keeps_versions)
 {
 	const struct installation installation = { { 1 } };
-	struct overlay *overlay = overlay_open(4096);
+	struct overlay_memory *memory = overlay_memory_open();
+	struct overlay *overlay = overlay_open(memory, 4096);
 	struct overlay_entry *entries;
 	struct record_key key, other;
 	struct slice value;
@@ -967,6 +969,58 @@ START_TEST(an_overlay_keeps_versions)
 	free(entries);
 	ck_assert_uint_eq(overlay_last(overlay), 8);
 	overlay_let_go(overlay);
+	overlay_memory_close(memory);
+}
+END_TEST
+
+static bool is_mapped(const void *place)
+{
+	const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+	unsigned char is_there;
+
+	return mincore((char *)((uintptr_t)place & ~(page - 1)), 1, &is_there) == 0;
+}
+
+/* Where an overlay of that memory holds a value of so many bytes. */
+static const char *value_place(struct overlay *overlay, size_t size)
+{
+	const struct installation installation = { { 1 } };
+	struct record_key key;
+	struct slice value = { arena_zero(arena, size), size };
+
+	record_key_make(&installation, STORE_TEMPLATE, SLICE("a"), &key);
+	overlay_put(overlay, &key, 1, value);
+	ck_assert(overlay_get(overlay, &key, 1, &value));
+	return value.data;
+}
+
+static const struct kept {
+	size_t most;
+	size_t size; /* of a value */
+	bool is_kept;
+} kept[] = {
+	{ 0, 100, false }, { 1 << 20, 100, true }, { 1000, 100, false }, { 1 << 20, 1 << 20, false }
+};
+
+START_TEST(the_memory_of_an_overlay_is_kept_for_the_next)
+{
+	const struct kept *row = &kept[_i];
+	struct overlay_memory *memory = overlay_memory_open();
+	struct overlay *overlay = overlay_open(memory, 4096);
+	const char *place;
+
+	overlay_memory_keep(memory, row->most);
+	place = value_place(overlay, row->size);
+	overlay_let_go(overlay);
+	ck_assert_int_eq(is_mapped(place), row->is_kept);
+	if (row->is_kept) {
+		overlay = overlay_open(memory, 4096);
+		ck_assert_ptr_eq(value_place(overlay, row->size), place);
+		overlay_let_go(overlay);
+		overlay_memory_keep(memory, 0);
+		ck_assert(!is_mapped(place));
+	}
+	overlay_memory_close(memory);
 }
 END_TEST
 
@@ -1047,6 +1101,7 @@ int main(void)
 	tcase_add_test(tcase, a_live_store_is_looked_at_from_outside);
 	tcase_add_test(tcase, a_walk_gives_each_key_once);
 	tcase_add_test(tcase, an_overlay_keeps_versions);
+	tcase_add_loop_test(tcase, the_memory_of_an_overlay_is_kept_for_the_next, 0, ROWS(kept));
 	tcase_add_test(tcase, checksums_of_many_bytes_are_those_of_their_pieces);
 	tcase_add_loop_test(tcase, checksums_are_those_of_crc32c, 0, ROWS(sums));
 	suite_add_tcase(suite, tcase);

@@ -15,8 +15,17 @@
 
 struct overlay;
 
+/* Where overlays have their memory from; it outlives them. At first nothing is kept of what they give
+ * back. Any thread. */
+struct overlay_memory *overlay_memory_open(void);
+/* NULL is fine. */
+void overlay_memory_close(struct overlay_memory *memory);
+/* From now on at most so many bytes are kept for the next overlay; 0: none, and what is kept goes back
+ * to the system. */
+void overlay_memory_keep(struct overlay_memory *memory, size_t most);
+
 /* bytes: the size at which it will be frozen; only the width of the table follows from it. */
-struct overlay *overlay_open(size_t bytes);
+struct overlay *overlay_open(struct overlay_memory *memory, size_t bytes);
 /* Whoever opened it holds it once; it is freed when the last holder lets go. Any thread. */
 void overlay_hold(struct overlay *overlay);
 void overlay_let_go(struct overlay *overlay);

@@ -24,6 +24,7 @@ struct store_gdbm {
 	struct stack_place place;
 	char *directory;
 	size_t overlay_bytes;
+	struct overlay_memory *overlay_memory;
 	int lock_file; /* -1: read-only */
 	uint64_t read_only_number; /* what a store that was opened read-only shows */
 	struct views *views;

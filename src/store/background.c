@@ -28,10 +28,10 @@
 /* A file is merged with all newer ones when these hold so many times its records. With 1 (a tower of
  * twos) a record of a million is rewritten nine times and there are some four files; with 2 (threes)
  * six times, and some five files, each of which costs a reader one look into a filter. While files
- * come one upon the other, writing is what the disk and the processor are wanted for: then with 6
- * (sevens), which is three times and some twelve files, until there is time again. */
+ * come one upon the other, writing is what the disk and the processor are wanted for: then with 10
+ * (elevens), which is two or three times and up to twenty files, until there is time again. */
 #define MERGE_RATIO 2
-#define MERGE_RATIO_HURRIED 6
+#define MERGE_RATIO_HURRIED 10
 /* Two files that came within so long of each other, the last of them not longer ago. */
 #define HURRIED_MILLISECONDS 1000
 /* As setpriority(2): 0 is an ordinary thread, 19 the lowest. */
@@ -174,14 +174,18 @@ static bool is_hurried(const struct background *background)
 	       background->frozen_at[0] - background->frozen_at[1] < HURRIED_MILLISECONDS;
 }
 
-static uint64_t merge_ratio(struct background *background)
+/* How fast files come decides what is due, and whether the memory of an overlay is kept for the next.
+ */
+static uint64_t set_pace(struct background *background)
 {
-	uint64_t ratio;
+	bool was_hurried;
 
 	pthread_mutex_lock(&background->lock);
-	ratio = is_hurried(background) ? MERGE_RATIO_HURRIED : MERGE_RATIO;
+	was_hurried = is_hurried(background);
 	pthread_mutex_unlock(&background->lock);
-	return ratio;
+	overlay_memory_keep(background->store->overlay_memory,
+			    was_hurried ? background->store->overlay_bytes : 0);
+	return was_hurried ? MERGE_RATIO_HURRIED : MERGE_RATIO;
 }
 
 /* The files that are due, held; from malloc, or NULL. The view is let go of at once: it would keep
@@ -195,7 +199,7 @@ static struct stack_file **files_take(struct background *background, const struc
 	size_t i;
 
 	views_pin(views, &pin);
-	order->n = files_due(pin.view, busy, merge_ratio(background), is_all_wanted);
+	order->n = files_due(pin.view, busy, set_pace(background), is_all_wanted);
 	order->is_oldest_among = order->n == pin.view->n_files;
 	if (order->n > 0) {
 		files = malloc(order->n * sizeof *files);

@@ -2,12 +2,14 @@
  * Everything is published by one release store of the pointer that makes it reachable and read by
  * acquire loads, and nothing reachable is ever changed but those pointers. The table never grows:
  * its width follows from the size at which the overlay is frozen. Memory comes from the system in
- * whole chunks and goes back to it, so that overlays that came and went leave no holes behind.
+ * whole chunks and goes back to it, so that overlays that came and went leave no holes behind; a chunk
+ * from the system is cleared page by page, one that another overlay had is there at once.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "store/overlay.h"
 
 #include <assert.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -39,7 +41,15 @@ struct chunk {
 	size_t size;
 };
 
+struct overlay_memory {
+	pthread_mutex_t lock;
+	struct chunk *kept; /* all of CHUNK_SIZE */
+	size_t kept_bytes;
+	size_t most; /* bytes */
+};
+
 struct overlay {
+	struct overlay_memory *memory;
 	atomic_uint holders;
 	struct chunk *chunks;
 	char *free_space;
@@ -61,6 +71,76 @@ static void *chunk_map(size_t size)
 	return memory;
 }
 
+static struct chunk *take_kept(struct overlay_memory *memory)
+{
+	struct chunk *chunk;
+
+	pthread_mutex_lock(&memory->lock);
+	chunk = memory->kept;
+	if (chunk != NULL) {
+		memory->kept = chunk->next;
+		memory->kept_bytes -= chunk->size;
+	}
+	pthread_mutex_unlock(&memory->lock);
+	return chunk;
+}
+
+static struct chunk *chunk_take(struct overlay_memory *memory, size_t size)
+{
+	struct chunk *chunk = size == CHUNK_SIZE ? take_kept(memory) : NULL;
+
+	if (chunk == NULL)
+		chunk = chunk_map(size);
+	chunk->size = size;
+	return chunk;
+}
+
+static void chunk_give(struct overlay_memory *memory, struct chunk *chunk)
+{
+	bool is_kept;
+
+	pthread_mutex_lock(&memory->lock);
+	is_kept = chunk->size == CHUNK_SIZE && memory->kept_bytes + chunk->size <= memory->most;
+	if (is_kept) {
+		chunk->next = memory->kept;
+		memory->kept = chunk;
+		memory->kept_bytes += chunk->size;
+	}
+	pthread_mutex_unlock(&memory->lock);
+	if (!is_kept)
+		munmap(chunk, chunk->size);
+}
+
+struct overlay_memory *overlay_memory_open(void)
+{
+	struct overlay_memory *memory = calloc(1, sizeof *memory);
+
+	if (memory == NULL)
+		abort();
+	pthread_mutex_init(&memory->lock, NULL);
+	return memory;
+}
+
+void overlay_memory_keep(struct overlay_memory *memory, size_t most)
+{
+	struct chunk *chunk;
+
+	pthread_mutex_lock(&memory->lock);
+	memory->most = most;
+	pthread_mutex_unlock(&memory->lock);
+	while (most == 0 && (chunk = take_kept(memory)) != NULL)
+		munmap(chunk, chunk->size);
+}
+
+void overlay_memory_close(struct overlay_memory *memory)
+{
+	if (memory == NULL)
+		return;
+	overlay_memory_keep(memory, 0);
+	pthread_mutex_destroy(&memory->lock);
+	free(memory);
+}
+
 static void *overlay_alloc(struct overlay *overlay, size_t size)
 {
 	char *result;
@@ -70,9 +150,9 @@ static void *overlay_alloc(struct overlay *overlay, size_t size)
 		size_t whole = size + sizeof(struct chunk) > CHUNK_SIZE
 				       ? size + sizeof(struct chunk)
 				       : CHUNK_SIZE;
-		struct chunk *chunk = chunk_map(whole);
+		struct chunk *chunk = chunk_take(overlay->memory, whole);
 
-		*chunk = (struct chunk){ overlay->chunks, whole };
+		chunk->next = overlay->chunks;
 		overlay->chunks = chunk;
 		overlay->free_space = (char *)(chunk + 1);
 		overlay->free_size = whole - sizeof *chunk;
@@ -84,13 +164,14 @@ static void *overlay_alloc(struct overlay *overlay, size_t size)
 	return result;
 }
 
-struct overlay *overlay_open(size_t bytes)
+struct overlay *overlay_open(struct overlay_memory *memory, size_t bytes)
 {
 	struct overlay *overlay = calloc(1, sizeof *overlay);
 	size_t n = BUCKETS_LEAST, i;
 
 	if (overlay == NULL)
 		abort();
+	overlay->memory = memory;
 	atomic_init(&overlay->holders, 1);
 	while (n < bytes / BYTES_A_BUCKET)
 		n *= 2;
@@ -116,7 +197,7 @@ void overlay_let_go(struct overlay *overlay)
 		struct chunk *chunk = overlay->chunks;
 
 		overlay->chunks = chunk->next;
-		munmap(chunk, chunk->size);
+		chunk_give(overlay->memory, chunk);
 	}
 	free(overlay->buckets);
 	free(overlay);

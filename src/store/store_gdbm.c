@@ -223,7 +223,7 @@ void store_gdbm_freeze(struct store_gdbm *store)
 {
 	if (overlay_last(store->active) == 0)
 		return;
-	store->active = overlay_open(store->overlay_bytes);
+	store->active = overlay_open(store->overlay_memory, store->overlay_bytes);
 	views_add_overlay(store->views, store->active);
 	if (store->background != NULL)
 		background_frozen(store->background);
@@ -292,6 +292,7 @@ static void gdbm_close(struct store *base)
 	background_close(store->background);
 	journal_close(store->journal);
 	views_close(store->views);
+	overlay_memory_close(store->overlay_memory);
 	if (store->lock_file >= 0)
 		store->place.files->close(store->place.files, store->lock_file);
 	pthread_mutex_destroy(&store->writer);

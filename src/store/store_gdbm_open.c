@@ -253,7 +253,8 @@ static bool journal_read(struct opening *opening, struct fault *fault)
 		.installation = store->place.installation,
 		.segment_bytes = opening->options->segment_bytes,
 	};
-	store->active = overlay_open(store->overlay_bytes);
+	store->overlay_memory = overlay_memory_open();
+	store->active = overlay_open(store->overlay_memory, store->overlay_bytes);
 	store->views = views_open(opening->options->readers == 0 ? READERS
 								 : opening->options->readers,
 				  store->active, opening->files, opening->n_files);
