@@ -19,8 +19,18 @@
 
 static struct arena *arena;
 
+static const struct shape *const shapes[] = {
+	&role_shape,	     &template_shape,	   &settings_shape,	  &destinations_shape,
+	&upload_shape,	     &upload_info_shape,   &recording_info_shape, &room_shape,
+	&room_code_shape,    &code_switch_shape,   &code_enabled_shape,	  &join_shape,
+	&token_answer_shape, &template_list_query, &room_list_query,	  &code_list_query,
+	&no_query,
+};
+
 static void set_up(void)
 {
+	for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++)
+		schema_verify(shapes[i]);
 	arena = arena_open();
 }
 
@@ -83,14 +93,6 @@ static const char *written(const struct shape *shape, const json_t *document)
 }
 
 /* ---- tables ---- */
-
-static const struct shape *const shapes[] = {
-	&role_shape,	     &template_shape,	   &settings_shape,	  &destinations_shape,
-	&upload_shape,	     &upload_info_shape,   &recording_info_shape, &room_shape,
-	&room_code_shape,    &code_switch_shape,   &code_enabled_shape,	  &join_shape,
-	&token_answer_shape, &template_list_query, &room_list_query,	  &code_list_query,
-	&no_query,
-};
 
 START_TEST(every_default_obeys_its_own_row)
 {

@@ -13,7 +13,7 @@ struct survey {
 	struct arena *lasting; /* of the transaction itself */
 };
 
-/* False: nothing is open. */
+/* False: nothing is open. Verifies the tables of what is stored (schema_verify). */
 bool survey_open(struct store *store, const struct clock *clock, struct survey *survey,
 		 struct fault *fault);
 void survey_close(struct survey *survey);

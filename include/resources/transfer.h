@@ -66,7 +66,7 @@ struct transfer_input {
 	bool found_default;
 };
 
-/* `present` is borrowed. */
+/* `present` is borrowed. Verifies the table of a line (schema_verify). */
 void transfer_input_open(struct transfer_input *input, struct store *store,
 			 const struct clock *clock, const struct roster *present);
 void transfer_input_close(struct transfer_input *input);

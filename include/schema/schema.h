@@ -19,7 +19,8 @@
  * is copied as such.
  *
  * The walk goes down the table, so its depth is the table's whatever is sent. Tables are const
- * and shared by all threads; everything made here lives in the call's arena.
+ * and shared by all threads, and so is what schema_verify works out of them at the start, before
+ * anything else is done with a table; everything else made here lives in the call's arena.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef SCHEMA_SCHEMA_H
@@ -118,10 +119,33 @@ struct shape {
 	/* What is not looked at, because of another member: takes it out before the walk; NULL: nothing. */
 	void (*leave_out)(json_t *object);
 	const char *key_member;
+	struct shape_plan *plan;	/* private to schema; worked out by schema_verify */
+};
+
+/* What the walks need of a row. */
+struct row_plan {
+	struct slice label;	/* ,"bitRate": */
+	size_t before;		/* where in plan->missing its own text begins */
+};
+
+/* What the walks need of a shape and no table says, worked out once. Sets of rows are bits. */
+struct shape_plan {
+	bool is_made;
+	struct row_plan *rows;	/* and one behind the last */
+	/* What is written for the rows that have no value, one behind the other. */
+	struct slice missing;
+	uint64_t required, write_only, echoed;
+	uint64_t hiding;	/* write-only, or something below is */
+	uint64_t conditional;	/* the default depends on another member */
+	size_t key;		/* the row of key_member; field_count: none */
 };
 
 /* ---- rows ---- */
-#define FIELDS(rows) .fields = (rows), .field_count = sizeof (rows) / sizeof (rows)[0]
+#define FIELDS(table) .fields = (table), .field_count = sizeof (table) / sizeof (table)[0], \
+	.plan = &(struct shape_plan){ .rows = \
+		(struct row_plan[sizeof (table) / sizeof (table)[0] + 1]){ { .before = 0 } } }
+#define NO_FIELDS() .fields = NULL, .field_count = 0, \
+	.plan = &(struct shape_plan){ .rows = (struct row_plan[1]){ { .before = 0 } } }
 #define BOOLEAN() .kind = KIND_BOOLEAN
 #define INTEGER(least, most_) .kind = KIND_INTEGER, .minimum = (least), .maximum = (most_)
 #define INTEGER_STEP(least, most_, by) INTEGER(least, most_), .step = (by)
@@ -244,7 +268,8 @@ void document_unhide(const struct shape *shape, json_t *document, const json_t *
 /* ---- at start ---- */
 
 /* Aborts with a sentence when a table is wrong: a default that does not parse or breaks its row, a
- * text rule without a sentence, two fields of one name. Walks everything reachable. Called once,
+ * text rule without a sentence, two fields of one name. Walks everything reachable, and works out
+ * its plans, which stay as long as the process; a shape that was verified stays as it is. Called
  * before any thread. */
 void schema_verify(const struct shape *shape);
 

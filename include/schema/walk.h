@@ -5,6 +5,8 @@
 #ifndef SCHEMA_WALK_H
 #define SCHEMA_WALK_H
 
+#include <assert.h>
+
 #include "schema/schema.h"
 
 /* A place of a document while it is being walked: a chain through the frames of the walk, made a
@@ -39,12 +41,37 @@ static inline struct slice member_key(void *i)
 /* As many rows as a shape may have. */
 #define ROWS_MOST 64
 
-/* The row of a member, or NULL. It is looked for from *next on, which is then behind it: members mostly
- * come in the order of the table. */
-const struct field *row_of_member(const struct shape *shape, const char *name, size_t *next);
-/* The values of an object in the order of the rows, NULL for one that is not there. */
-void values_by_row(const struct shape *shape, const json_t *object,
-		   const json_t *values[ROWS_MOST]);
+/* ---- rows, by shape_plan ---- */
+
+/* Nothing is done with a shape before it was verified. */
+static inline const struct shape_plan *plan_of(const struct shape *shape)
+{
+	assert(shape->plan->is_made);
+	return shape->plan;
+}
+
+static inline uint64_t row_bit(size_t row)
+{
+	return (uint64_t)1 << row;
+}
+
+/* Takes the first row out of a set that is not empty. */
+static inline size_t next_row(uint64_t *rows)
+{
+	size_t row = (size_t)__builtin_ctzll(*rows);
+
+	*rows &= *rows - 1;
+	return row;
+}
+
+/* The row of a name, or field_count. It is looked for from `from` on: members mostly come in the order
+ * of the table. */
+size_t row_of_member(const struct shape *shape, struct slice name, size_t from);
+/* The rows that have a value in an object, and their values; the others stay as they were. */
+uint64_t values_by_row(const struct shape *shape, const json_t *object,
+		       const json_t *values[ROWS_MOST]);
+/* Works out the plan of a shape; the shapes below have theirs. Its texts are in the arena. */
+void plan_make(const struct shape *shape, struct arena *arena);
 
 #define PLACE_ROOT ((struct place){ .up = NULL })
 

@@ -6,6 +6,7 @@
 #include "resources/survey.h"
 
 #include "resources/account_record.h"
+#include "rules/transfer_rules.h"
 #include "store/sequence.h"
 
 bool survey_open(struct store *store, const struct clock *clock, struct survey *survey,
@@ -13,6 +14,7 @@ bool survey_open(struct store *store, const struct clock *clock, struct survey *
 {
 	struct call *call = &survey->call;
 
+	schema_verify(&transfer_line_shape);
 	*survey = (struct survey){ .environment = { .clock = clock, .store = store } };
 	survey->lasting = arena_open();
 	if (!store_begin(store, STORE_READ, survey->lasting, &call->transaction, fault)) {

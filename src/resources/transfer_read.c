@@ -13,6 +13,7 @@
 void transfer_input_open(struct transfer_input *input, struct store *store,
 			 const struct clock *clock, const struct roster *present)
 {
+	schema_verify(&transfer_line_shape);
 	*input = (struct transfer_input){
 		.environment = { .clock = clock, .store = store },
 		.present = present,

@@ -49,7 +49,7 @@ static const struct field code_list_fields[] = {
 };
 const struct shape code_list_query = { "RoomCodeListQuery", FIELDS(code_list_fields) };
 
-const struct shape no_query = { "NoQuery", .fields = NULL, .field_count = 0 };
+const struct shape no_query = { "NoQuery", NO_FIELDS() };
 
 /* clang-format on */
 

@@ -28,43 +28,6 @@ static enum verdict check_value(struct walk *walk, const struct field *row,
 				const struct place *place, json_t *value, enum schema_mode mode,
 				struct slice key, json_t **canonical);
 
-const struct field *row_of_member(const struct shape *shape, const char *name, size_t *next)
-{
-	size_t i = *next;
-
-	for (size_t n = shape->field_count; n > 0; n--) {
-		const struct field *row = &shape->fields[i < shape->field_count ? i : 0];
-
-		i = (size_t)(row - shape->fields) + 1;
-		if (*row->name == *name && strcmp(row->name, name) == 0) {
-			*next = i;
-			return row;
-		}
-	}
-	return NULL;
-}
-
-const struct field *shape_field(const struct shape *shape, const char *name)
-{
-	size_t next = 0;
-
-	return row_of_member(shape, name, &next);
-}
-
-void values_by_row(const struct shape *shape, const json_t *object, const json_t *values[ROWS_MOST])
-{
-	size_t next = 0;
-
-	for (size_t i = 0; i < shape->field_count; i++)
-		values[i] = NULL;
-	for (void *i = first_member(object); i != NULL; i = next_member(object, i)) {
-		const struct field *row = row_of_member(shape, json_object_iter_key(i), &next);
-
-		if (row != NULL)
-			values[row - shape->fields] = json_object_iter_value(i);
-	}
-}
-
 /* The mode for what is below a row. PARTIAL is a matter of the top level alone, and of how many
  * entries its maps have. */
 static enum schema_mode mode_below(const struct field *row, enum schema_mode mode)
@@ -116,8 +79,8 @@ static enum verdict check_null(struct walk *walk, const struct field *row,
 static bool repeats_key(struct walk *walk, const struct shape *shape, const struct field *row,
 			const struct place *place, const json_t *value, struct slice key)
 {
-	if (key.data == NULL || shape->key_member == NULL ||
-	    strcmp(row->name, shape->key_member) != 0 || slice_is(key, json_string_value(value)))
+	if (key.data == NULL || plan_of(shape)->key != (size_t)(row - shape->fields) ||
+	    slice_is(key, json_string_value(value)))
 		return true;
 	findings_report(walk->findings, place, "must be the same as its key%s",
 			value_got(walk->findings, place, value));
@@ -127,12 +90,11 @@ static bool repeats_key(struct walk *walk, const struct shape *shape, const stru
 static void require_members(struct walk *walk, const struct shape *shape, const struct place *place,
 			    uint64_t seen)
 {
-	for (size_t i = 0; i < shape->field_count; i++) {
-		const struct field *row = &shape->fields[i];
+	for (uint64_t rows = plan_of(shape)->required & ~seen; rows != 0;) {
+		const struct field *row = &shape->fields[next_row(&rows)];
 		struct place missing = place_member(place, slice_of(row->name), row->flags);
 
-		if ((row->flags & FIELD_REQUIRED) != 0 && (seen >> i & 1) == 0)
-			findings_report(walk->findings, &missing, "is required");
+		findings_report(walk->findings, &missing, "is required");
 	}
 }
 
@@ -159,18 +121,21 @@ static void check_object(struct walk *walk, const struct shape *shape, const str
 	if (shape->leave_out != NULL)
 		shape->leave_out(object);
 	for (void *i = first_member(object); i != NULL;) {
-		const struct field *row = row_of_member(shape, json_object_iter_key(i), &next);
-		struct place member = place_member(place, member_key(i),
-						   row == NULL ? 0 : row->flags);
+		struct slice name = member_key(i);
+		size_t index = row_of_member(shape, name, next);
+		bool is_known = index < shape->field_count;
+		const struct field *row = is_known ? &shape->fields[index] : NULL;
+		struct place member = place_member(place, name, is_known ? row->flags : 0);
 		json_t *canonical = NULL;
 		enum verdict verdict;
 
-		if (row == NULL) {
-			verdict = check_unknown(walk, &member);
-		} else {
-			seen |= (uint64_t)1 << (row - shape->fields);
+		if (is_known) {
+			seen |= row_bit(index);
+			next = index + 1;
 			verdict = check_member(walk, shape, row, &member, json_object_iter_value(i),
 					       mode, key, &canonical);
+		} else {
+			verdict = check_unknown(walk, &member);
 		}
 		i = settle(object, i, verdict, canonical);
 	}
@@ -364,7 +329,7 @@ static void finish_list(struct findings *findings, const struct field *row,
 static void finish_member(struct findings *findings, const struct field *row,
 			  const struct place *place, const json_t *value)
 {
-	if (value == NULL || json_is_null(value)) {
+	if (value == NULL) {
 		if ((row->flags & FIELD_REQUIRED) != 0 && (row->flags & FIELD_READ_ONLY) == 0)
 			findings_report(findings, place, "is required");
 		return;
@@ -381,13 +346,13 @@ static void finish_object(struct findings *findings, const struct shape *shape,
 			  const struct place *place, const json_t *object)
 {
 	const json_t *values[ROWS_MOST];
+	uint64_t there = values_by_row(shape, object, values);
 
-	values_by_row(shape, object, values);
 	for (size_t i = 0; i < shape->field_count; i++) {
 		const struct field *row = &shape->fields[i];
 		struct place member = place_member(place, slice_of(row->name), row->flags);
 
-		finish_member(findings, row, &member, values[i]);
+		finish_member(findings, row, &member, (there >> i & 1) != 0 ? values[i] : NULL);
 	}
 	findings_run_rules(findings, shape, place, object);
 }

@@ -56,11 +56,16 @@ static void merge_map(const struct field *row, json_t *target, const json_t *pat
 
 void document_merge(const struct shape *shape, json_t *target, const json_t *patch)
 {
-	for (void *i = first_member(patch); i != NULL; i = next_member(patch, i)) {
-		const struct field *row = shape_field(shape, json_object_iter_key(i));
+	size_t next = 0;
 
-		if (row != NULL)
-			merge_member(row, target, row->name, json_object_iter_value(i));
+	for (void *i = first_member(patch); i != NULL; i = next_member(patch, i)) {
+		size_t row = row_of_member(shape, member_key(i), next);
+
+		if (row == shape->field_count)
+			continue;
+		next = row + 1;
+		merge_member(&shape->fields[row], target, shape->fields[row].name,
+			     json_object_iter_value(i));
 	}
 }
 
@@ -95,19 +100,18 @@ static json_t *hidden_of(const struct shape *shape, const json_t *document)
 {
 	const json_t *values[ROWS_MOST];
 	json_t *tree = NULL;
+	uint64_t rows = plan_of(shape)->hiding;
 
-	values_by_row(shape, document, values);
-	for (size_t i = 0; i < shape->field_count; i++) {
-		const struct field *row = &shape->fields[i];
-		json_t *below;
+	if (rows != 0)
+		rows &= values_by_row(shape, document, values);
+	while (rows != 0) {
+		size_t i = next_row(&rows);
+		json_t *below = hidden_value(&shape->fields[i], values[i]);
 
-		if (values[i] == NULL || json_is_null(values[i]))
-			continue;
-		below = hidden_value(row, values[i]);
 		if (below != NULL && tree == NULL)
 			tree = json_object();
 		if (below != NULL)
-			set(tree, row->name, below);
+			set(tree, shape->fields[i].name, below);
 	}
 	return tree;
 }
@@ -135,8 +139,8 @@ static void unhide_value(const struct field *row, json_t *value, const json_t *h
 
 void document_unhide(const struct shape *shape, json_t *document, const json_t *hidden)
 {
-	for (size_t i = 0; i < shape->field_count; i++) {
-		const struct field *row = &shape->fields[i];
+	for (uint64_t rows = plan_of(shape)->hiding; rows != 0;) {
+		const struct field *row = &shape->fields[next_row(&rows)];
 		const json_t *below = json_object_get(hidden, row->name);
 		json_t *value = json_object_get(document, row->name);
 

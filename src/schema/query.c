@@ -28,16 +28,6 @@ static void set(json_t *query, const char *name, json_t *value)
 		abort();
 }
 
-/* The place of a parameter's row, or field_count when it is none of ours. */
-static size_t row_of(const struct shape *shape, struct slice name)
-{
-	size_t i = 0;
-
-	while (i < shape->field_count && !slice_is(name, shape->fields[i].name))
-		i++;
-	return i;
-}
-
 static void take(const struct field *row, struct slice text, const struct place *place,
 		 json_t *query, struct findings *findings)
 {
@@ -56,16 +46,16 @@ static void take_all(const struct shape *shape, const struct parameter *paramete
 	uint64_t seen = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		size_t index = row_of(shape, parameters[i].name);
+		size_t index = row_of_member(shape, parameters[i].name, 0);
 		struct place place = place_member(&PLACE_ROOT, parameters[i].name, 0);
 
 		if (index == shape->field_count)
 			continue;
-		if ((seen >> index & 1) != 0)
+		if ((seen & row_bit(index)) != 0)
 			findings_report(findings, &place, "must not be given twice");
 		else if (parameters[i].value.size > 0)
 			take(&shape->fields[index], parameters[i].value, &place, query, findings);
-		seen |= (uint64_t)1 << index;
+		seen |= row_bit(index);
 	}
 }
 

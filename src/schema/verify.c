@@ -1,5 +1,6 @@
 /* Looks over the tables at start, so that a mistake in one ends the process with a sentence, before
- * any client can meet it: every default obeys its own row, is compact JSON, and so on.
+ * any client can meet it: every default obeys its own row, is compact JSON, and so on. Then their
+ * plans are made.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <stdarg.h>
@@ -18,6 +19,9 @@ struct level {
 	size_t depth;
 	struct arena *arena;
 };
+
+/* The texts of the plans; as long as the tables, which is as long as the process. */
+static struct arena *texts;
 
 static void print_names(const struct level *level, struct buffer *names)
 {
@@ -70,6 +74,7 @@ static void verify_standard(const struct field *row, const struct level *level)
 
 	json_t *body = arena_json(level->arena, json_pack("{s:o}", row->name, value));
 
+	plan_make(&alone, level->arena);
 	findings_open(&findings, level->arena);
 	require(row->kind != KIND_OBJECT || json_object_size(value) == 0, level,
 		"the default of an object can only be {}");
@@ -152,6 +157,8 @@ static void verify_member(const struct shape *shape, const struct field *row,
 		require(strcmp(other->name, row->name) != 0, level, "is there twice");
 	require((row->flags & FIELD_ECHO) == 0 || (row->flags & FIELD_WRITE_ONLY) != 0, level,
 		"is echoed but not write-only");
+	require((row->flags & FIELD_NULLABLE) == 0 || (row->flags & FIELD_WRITE_ONLY) == 0, level,
+		"is never answered, so it cannot be null");
 	verify_row(row, level);
 	if (row->standard != NULL)
 		verify_standard(row, level);
@@ -163,6 +170,8 @@ static void verify_shape(const struct shape *shape, const struct level *up)
 {
 	struct level here = *up;
 
+	if (shape->plan->is_made)
+		return;
 	require(shape->name != NULL, up, "its shape has no name");
 	require(shape->field_count <= ROWS_MOST, up, "has more than 64 members");
 	require(up->depth < DEPTH_MOST, up, "is nested too deeply");
@@ -178,6 +187,7 @@ static void verify_shape(const struct shape *shape, const struct level *up)
 	}
 	for (const struct rule *rule = shape->rules; rule != NULL && rule->check != NULL; rule++)
 		require(rule->name != NULL && rule->doc != NULL, up, "a rule has no sentence");
+	plan_make(shape, texts);
 }
 
 void schema_verify(const struct shape *shape)
@@ -185,6 +195,8 @@ void schema_verify(const struct shape *shape)
 	struct arena *arena = arena_open();
 	const struct level top = { .name = shape->name, .arena = arena };
 
+	if (texts == NULL)
+		texts = arena_open();
 	verify_shape(shape, &top);
 	arena_close(arena);
 }

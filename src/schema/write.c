@@ -1,33 +1,14 @@
-/* A document as compact JSON, in the order of its table. This is the hot path of every write, so a
- * default is copied as the text it is, and nothing is built in between.
+/* A document as compact JSON, in the order of its table. This is the hot path of every write: only
+ * members that are there are visited, what is written for the rows between two of them is copied at
+ * once (shape_plan), and nothing is built in between.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
-#include <assert.h>
-
 #include "schema/walk.h"
 
 static void write_value(const struct field *row, const json_t *value, struct slice key, bool echo,
 			struct buffer *buffer);
 
-static bool is_answered(const struct field *row, bool echo)
-{
-	if ((row->flags & FIELD_WRITE_ONLY) == 0)
-		return true;
-	return echo && (row->flags & FIELD_ECHO) != 0;
-}
-
-/* Whether the default of a row counts in this object (NULL: an empty one). */
-static bool is_filled(const struct field *row, const json_t *object)
-{
-	if (row->standard == NULL || (row->flags & (FIELD_HIDDEN_DEFAULT | FIELD_WRITE_ONLY)) != 0)
-		return false;
-	if (row->when_member == NULL)
-		return true;
-
-	const char *value = json_string_value(json_object_get(object, row->when_member));
-
-	return value != NULL && strcmp(value, row->when_value) == 0;
-}
+/* ---- what has no value ---- */
 
 static void write_standard(const struct field *row, struct buffer *buffer)
 {
@@ -37,52 +18,72 @@ static void write_standard(const struct field *row, struct buffer *buffer)
 		buffer_append_text(buffer, row->standard);
 }
 
-static void write_name(const char *name, struct buffer *buffer)
+/* The rows from `from` up to `to`. */
+static void write_missing(const struct shape_plan *plan, size_t from, size_t to,
+			  struct buffer *buffer)
 {
-	size_t size = strlen(name);
-	char *place = buffer_reserve(buffer, size + 4);
+	size_t start = plan->rows[from].before;
 
-	if (place[-1] != '{')
-		*place++ = ',';
-	*place++ = '"';
-	memcpy(place, name, size);
-	place += size;
-	*place++ = '"';
-	*place++ = ':';
-	buffer->size = (size_t)(place - buffer->data);
+	buffer_append(buffer,
+		      (struct slice){ plan->missing.data + start, plan->rows[to].before - start });
 }
 
-static void write_member(const struct shape *shape, const struct field *row, const json_t *object,
-			 const json_t *value, struct slice key, bool echo, struct buffer *buffer)
+/* Those of `rows` whose default counts in this object. */
+static uint64_t filled(const struct shape *shape, const json_t *object, uint64_t rows)
 {
-	if (!is_answered(row, echo))
-		return;
-	if (key.data != NULL && shape->key_member != NULL &&
-	    strcmp(row->name, shape->key_member) == 0) {
-		write_name(row->name, buffer);
-		buffer_append_string(buffer, key);
-	} else if (value != NULL && !json_is_null(value)) {
-		write_name(row->name, buffer);
-		write_value(row, value, (struct slice){ 0 }, echo, buffer);
-	} else if ((row->flags & FIELD_NULLABLE) != 0) {
-		write_name(row->name, buffer);
-		buffer_append(buffer, SLICE("null"));
-	} else if (is_filled(row, object)) {
-		write_name(row->name, buffer);
-		write_standard(row, buffer);
+	uint64_t result = 0;
+
+	while (rows != 0) {
+		size_t i = next_row(&rows);
+		const struct field *row = &shape->fields[i];
+		const char *value = json_string_value(json_object_get(object, row->when_member));
+
+		if (value != NULL && strcmp(value, row->when_value) == 0)
+			result |= row_bit(i);
 	}
+	return result;
+}
+
+/* ---- objects ---- */
+
+/* Each member begins with a comma; the first of them gives way. */
+static void enclose(struct buffer *buffer, size_t start)
+{
+	if (buffer->size == start)
+		buffer_append_byte(buffer, '{');
+	else
+		buffer->data[start] = '{';
+	buffer_append_byte(buffer, '}');
 }
 
 void document_write(const struct shape *shape, const json_t *document, struct slice key, bool echo,
 		    struct buffer *buffer)
 {
+	const struct shape_plan *plan = plan_of(shape);
 	const json_t *values[ROWS_MOST];
+	uint64_t there = values_by_row(shape, document, values);
+	uint64_t standards = filled(shape, document, plan->conditional & ~there);
+	uint64_t keys = key.data != NULL && plan->key < shape->field_count ? row_bit(plan->key) : 0;
+	uint64_t silent = echo ? plan->write_only & ~plan->echoed : plan->write_only;
+	uint64_t rows = (there | standards | keys) & ~silent;
+	size_t start = buffer->size, next = 0;
 
-	values_by_row(shape, document, values);
-	buffer_append_byte(buffer, '{');
-	for (size_t i = 0; i < shape->field_count; i++)
-		write_member(shape, &shape->fields[i], document, values[i], key, echo, buffer);
-	buffer_append_byte(buffer, '}');
+	while (rows != 0) {
+		size_t i = next_row(&rows);
+
+		write_missing(plan, next, i, buffer);
+		next = i + 1;
+		buffer_append(buffer, plan->rows[i].label);
+		if ((keys >> i & 1) != 0)
+			buffer_append_string(buffer, key);
+		else if ((standards >> i & 1) != 0)
+			write_standard(&shape->fields[i], buffer);
+		else
+			write_value(&shape->fields[i], values[i], (struct slice){ 0 }, echo,
+				    buffer);
+	}
+	write_missing(plan, next, shape->field_count, buffer);
+	enclose(buffer, start);
 }
 
 static void write_map(const struct field *row, const json_t *map, bool echo, struct buffer *buffer)
@@ -139,16 +140,22 @@ static void write_value(const struct field *row, const json_t *value, struct sli
 	}
 }
 
+static bool has_standard(const struct field *row)
+{
+	return row->standard != NULL && row->when_member == NULL &&
+	       (row->flags & FIELD_HIDDEN_DEFAULT) == 0;
+}
+
 bool document_write_member(const struct field *field, const json_t *value, bool echo,
 			   struct buffer *buffer)
 {
-	if (!is_answered(field, echo))
+	if ((field->flags & FIELD_WRITE_ONLY) != 0 && (!echo || (field->flags & FIELD_ECHO) == 0))
 		return false;
 	if (value != NULL && !json_is_null(value))
 		write_value(field, value, (struct slice){ 0 }, echo, buffer);
 	else if ((field->flags & FIELD_NULLABLE) != 0)
 		buffer_append(buffer, SLICE("null"));
-	else if (is_filled(field, NULL))
+	else if ((field->flags & FIELD_WRITE_ONLY) == 0 && has_standard(field))
 		write_standard(field, buffer);
 	else
 		return false;

@@ -1,0 +1,102 @@
+/* What is worked out of a shape at the start, and the rows of the members of an object, found by it.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "schema/walk.h"
+
+/* A label has this much around the name. */
+#define LABEL_BEFORE 2
+#define LABEL_AROUND 4
+
+size_t row_of_member(const struct shape *shape, struct slice name, size_t from)
+{
+	const struct row_plan *rows = plan_of(shape)->rows;
+
+	for (size_t n = shape->field_count, i = from; n > 0; n--, i++) {
+		if (i >= shape->field_count)
+			i = 0;
+		if (rows[i].label.size == name.size + LABEL_AROUND &&
+		    memcmp(rows[i].label.data + LABEL_BEFORE, name.data, name.size) == 0)
+			return i;
+	}
+	return shape->field_count;
+}
+
+const struct field *shape_field(const struct shape *shape, const char *name)
+{
+	for (size_t i = 0; i < shape->field_count; i++) {
+		if (strcmp(shape->fields[i].name, name) == 0)
+			return &shape->fields[i];
+	}
+	return NULL;
+}
+
+uint64_t values_by_row(const struct shape *shape, const json_t *object,
+		       const json_t *values[ROWS_MOST])
+{
+	uint64_t there = 0;
+	size_t next = 0;
+
+	for (void *i = first_member(object); i != NULL; i = next_member(object, i)) {
+		size_t row = row_of_member(shape, member_key(i), next);
+		const json_t *value = json_object_iter_value(i);
+
+		if (row == shape->field_count || json_is_null(value))
+			continue;
+		values[row] = value;
+		there |= row_bit(row);
+		next = row + 1;
+	}
+	return there;
+}
+
+/* ---- at start ---- */
+
+static bool hides(const struct field *row)
+{
+	if ((row->flags & FIELD_WRITE_ONLY) != 0)
+		return true;
+	if (row->kind == KIND_OBJECT)
+		return plan_of(row->shape)->hiding != 0;
+	return row->kind == KIND_MAP && hides(row->item);
+}
+
+static uint64_t bit_if(bool condition, size_t row)
+{
+	return condition ? row_bit(row) : 0;
+}
+
+static void plan_row(const struct shape *shape, size_t i, struct buffer *missing)
+{
+	const struct field *row = &shape->fields[i];
+	struct shape_plan *plan = shape->plan;
+	struct row_plan *row_plan = &plan->rows[i];
+	const unsigned unfilled = FIELD_HIDDEN_DEFAULT | FIELD_WRITE_ONLY;
+
+	plan->required |= bit_if((row->flags & FIELD_REQUIRED) != 0, i);
+	plan->write_only |= bit_if((row->flags & FIELD_WRITE_ONLY) != 0, i);
+	plan->echoed |= bit_if((row->flags & FIELD_ECHO) != 0, i);
+	plan->hiding |= bit_if(hides(row), i);
+	plan->conditional |= bit_if(row->when_member != NULL && (row->flags & unfilled) == 0, i);
+	if (shape->key_member != NULL && strcmp(row->name, shape->key_member) == 0)
+		plan->key = i;
+	row_plan->before = missing->size;
+	buffer_append(missing, row_plan->label);
+	if (!document_write_member(row, NULL, false, missing))
+		missing->size = row_plan->before;
+}
+
+void plan_make(const struct shape *shape, struct arena *arena)
+{
+	struct shape_plan *plan = shape->plan;
+	struct buffer missing = BUFFER_INITIAL(arena);
+
+	plan->key = shape->field_count;
+	for (size_t i = 0; i < shape->field_count; i++) {
+		plan->rows[i].label =
+			slice_of(arena_text(arena, ",\"%s\":", shape->fields[i].name));
+		plan_row(shape, i, &missing);
+	}
+	plan->rows[shape->field_count].before = missing.size;
+	plan->missing = buffer_slice(&missing);
+	plan->is_made = true;
+}
