@@ -179,6 +179,27 @@ START_TEST(utf8_ends_with_its_slice)
 }
 END_TEST
 
+START_TEST(plain_text_ends_before_what_is_escaped)
+{
+	bool is_ascii;
+
+	for (int byte = 0; byte < 256; byte++) {
+		char text[] = { 'a', (char)byte, 'b' };
+		bool stops = byte < 0x20 || byte == '"' || byte == '\\';
+
+		ck_assert_uint_eq(text_plain_size((struct slice){ text, 3 }, &is_ascii),
+				  stops ? 1 : 3);
+		ck_assert_int_eq(is_ascii, stops || byte < 0x80);
+	}
+	ck_assert_uint_eq(text_plain_size(SLICE("\xc3\xa4\""), &is_ascii), 2);
+	ck_assert(!is_ascii);
+	ck_assert_uint_eq(text_plain_size(SLICE("\"\xc3\xa4"), &is_ascii), 0);
+	ck_assert(is_ascii);
+	ck_assert_uint_eq(text_plain_size(SLICE(""), &is_ascii), 0);
+	ck_assert(is_ascii);
+}
+END_TEST
+
 START_TEST(text_is_cut_between_characters)
 {
 	static const size_t kept[] = { 0, 1, 1, 1, 4, 5, 5, 7, 7 };
@@ -550,6 +571,7 @@ int main(void)
 	tcase_add_loop_test(cases, query_is_split_then_decoded, 0, ROWS(queries));
 	tcase_add_loop_test(cases, utf8_is_recognised, 0, ROWS(utf8_texts));
 	tcase_add_test(cases, utf8_ends_with_its_slice);
+	tcase_add_test(cases, plain_text_ends_before_what_is_escaped);
 	tcase_add_test(cases, text_is_cut_between_characters);
 	tcase_add_test(cases, case_is_that_of_ascii_letters);
 	tcase_add_loop_test(cases, integer_is_digits_alone, 0, ROWS(integers));

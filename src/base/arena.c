@@ -56,7 +56,7 @@ struct adopted {
 struct arena {
 	struct block *block; /* the one that is being handed out */
 	size_t taken; /* of that block */
-	size_t used;
+	size_t taken_before; /* of the others, and what was adopted */
 	struct adopted *adopted; /* the last one */
 	json_t **roots;
 	size_t roots_n;
@@ -171,17 +171,19 @@ void arena_reset(struct arena *arena)
 	}
 	FORBID(arena->block->bytes, arena->block->size);
 	arena->taken = 0;
-	arena->used = 0;
+	arena->taken_before = 0;
 }
 
-/* Always makes room behind the newest block: what is left of it is given up. */
-static void grow(struct arena *arena, size_t size)
+/* Always makes room behind the newest block: what is left of it is given up. Apart, so that taking what
+ * there is stays short. */
+static __attribute__((noinline)) void grow(struct arena *arena, size_t size)
 {
 	size_t next = 2 * arena->block->size;
 
 	if (next > LARGEST_BLOCK)
 		next = LARGEST_BLOCK;
 	arena->block = block_open(arena->block, size > next ? size : next);
+	arena->taken_before += arena->taken;
 	arena->taken = 0;
 }
 
@@ -204,7 +206,6 @@ void *arena_alloc(struct arena *arena, size_t size)
 
 	ALLOW(result, size);
 	arena->taken += rounded;
-	arena->used += rounded;
 	return result;
 }
 
@@ -219,7 +220,6 @@ bool arena_extend(struct arena *arena, const void *data, size_t size, size_t wan
 		return false;
 	ALLOW(data, wanted);
 	arena->taken += more;
-	arena->used += more;
 	return true;
 }
 
@@ -234,17 +234,19 @@ void arena_adopt(struct arena *arena, void *memory, size_t size)
 
 	*adopted = (struct adopted){ arena->adopted, memory };
 	arena->adopted = adopted;
-	arena->used += size;
+	arena->taken_before += size;
 }
 
 bool arena_fits(const struct arena *arena, size_t size)
 {
-	return arena->used <= ARENA_LIMIT && size <= ARENA_LIMIT - arena->used;
+	size_t used = arena_used(arena);
+
+	return used <= ARENA_LIMIT && size <= ARENA_LIMIT - used;
 }
 
 size_t arena_used(const struct arena *arena)
 {
-	return arena->used;
+	return arena->taken_before + arena->taken;
 }
 
 struct slice arena_copy(struct arena *arena, struct slice bytes)

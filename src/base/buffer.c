@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "base/arena.h"
+#include "base/text.h"
 
 #define FIRST_CAPACITY 256
 
@@ -72,11 +73,6 @@ static void append_real(struct buffer *buffer, const json_t *real)
 	buffer_append(buffer, (struct slice){ text, size });
 }
 
-static bool stands_as_it_is(unsigned char byte)
-{
-	return byte >= 0x20 && byte != '"' && byte != '\\';
-}
-
 static struct slice escape(unsigned char byte, char text[7])
 {
 	static const char letters[0x20] = {
@@ -93,20 +89,19 @@ static struct slice escape(unsigned char byte, char text[7])
 
 void buffer_append_string(struct buffer *buffer, struct slice string)
 {
-	size_t start = 0;
+	bool is_ascii;
+	char text[7];
 
 	buffer_append_byte(buffer, '"');
-	for (size_t i = 0; i < string.size; i++) {
-		unsigned char byte = (unsigned char)string.data[i];
-		char text[7];
+	for (;;) {
+		size_t plain = text_plain_size(string, &is_ascii);
 
-		if (stands_as_it_is(byte))
-			continue;
-		buffer_append(buffer, (struct slice){ string.data + start, i - start });
-		buffer_append(buffer, escape(byte, text));
-		start = i + 1;
+		buffer_append(buffer, (struct slice){ string.data, plain });
+		if (plain == string.size)
+			break;
+		buffer_append(buffer, escape((unsigned char)string.data[plain], text));
+		string = (struct slice){ string.data + plain + 1, string.size - plain - 1 };
 	}
-	buffer_append(buffer, (struct slice){ string.data + start, string.size - start });
 	buffer_append_byte(buffer, '"');
 }
 

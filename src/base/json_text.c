@@ -71,10 +71,12 @@ static char next_byte(const struct reader *reader)
 
 static char next_behind_space(struct reader *reader)
 {
-	char byte;
+	char byte = next_byte(reader);
 
-	while ((byte = next_byte(reader)) == ' ' || byte == '\n' || byte == '\r' || byte == '\t')
+	while (byte <= ' ' && (byte == ' ' || byte == '\n' || byte == '\r' || byte == '\t')) {
 		reader->at++;
+		byte = next_byte(reader);
+	}
 	return byte;
 }
 
@@ -83,17 +85,14 @@ static char next_behind_space(struct reader *reader)
 /* Up to the closing quote or the next escape. */
 static bool read_plain(struct reader *reader, struct slice *plain)
 {
-	const char *start = reader->at;
-	const char *at = start;
-	unsigned char all = 0;
+	bool is_ascii;
 
-	while (at < reader->end && (unsigned char)*at >= 0x20 && *at != '"' && *at != '\\')
-		all |= (unsigned char)*at++;
-	*plain = (struct slice){ start, (size_t)(at - start) };
-	reader->at = at;
-	if (all >= 0x80 && !text_is_utf8(*plain))
-		return flawed_at(reader, start + text_utf8_size(*plain), "not UTF-8");
-	if (at == reader->end || (unsigned char)*at < 0x20)
+	*plain = (struct slice){ reader->at, left(reader) };
+	plain->size = text_plain_size(*plain, &is_ascii);
+	reader->at += plain->size;
+	if (!is_ascii && !text_is_utf8(*plain))
+		return flawed_at(reader, plain->data + text_utf8_size(*plain), "not UTF-8");
+	if (reader->at == reader->end || (unsigned char)*reader->at < 0x20)
 		return flawed(reader, "a control character in a string");
 	return true;
 }
@@ -183,25 +182,30 @@ static bool read_escape(struct reader *reader, struct buffer *string)
 	return true;
 }
 
+/* At the first escape of a string: the whole of it, put together. */
+static bool read_escaped(struct reader *reader, struct buffer *whole, struct slice *string)
+{
+	struct slice plain = *string;
+
+	whole->size = 0;
+	buffer_append(whole, plain);
+	while (*reader->at == '\\') {
+		if (!read_escape(reader, whole) || !read_plain(reader, &plain))
+			return false;
+		buffer_append(whole, plain);
+	}
+	*string = buffer_slice(whole);
+	return true;
+}
+
 /* At the opening quote. Most strings are a slice of the text; one with escapes is put together in
  * `whole`. */
 static bool read_string(struct reader *reader, struct buffer *whole, struct slice *string)
 {
 	reader->at++;
-	if (!read_plain(reader, string))
+	if (!read_plain(reader, string) ||
+	    (*reader->at == '\\' && !read_escaped(reader, whole, string)))
 		return false;
-	if (*reader->at == '\\') {
-		struct slice plain = *string;
-
-		whole->size = 0;
-		buffer_append(whole, plain);
-		while (*reader->at == '\\') {
-			if (!read_escape(reader, whole) || !read_plain(reader, &plain))
-				return false;
-			buffer_append(whole, plain);
-		}
-		*string = buffer_slice(whole);
-	}
 	reader->at++;
 	return true;
 }

@@ -55,6 +55,31 @@ bool text_is_utf8(struct slice text)
 	return text_utf8_size(text) == text.size;
 }
 
+/* What a byte is in a string of JSON. */
+enum string_byte { PLAIN, STOPS, ABOVE_ASCII };
+
+#define EIGHT(what) what, what, what, what, what, what, what, what
+#define THIRTY_TWO(what) EIGHT(what), EIGHT(what), EIGHT(what), EIGHT(what)
+static const unsigned char string_bytes[256] = {
+	THIRTY_TWO(STOPS),	 ['"'] = STOPS,
+	['\\'] = STOPS,		 [0x80] = THIRTY_TWO(ABOVE_ASCII),
+	THIRTY_TWO(ABOVE_ASCII), THIRTY_TWO(ABOVE_ASCII),
+	THIRTY_TWO(ABOVE_ASCII),
+};
+
+size_t text_plain_size(struct slice text, bool *is_ascii)
+{
+	const unsigned char *bytes = (const unsigned char *)text.data;
+	size_t i = 0;
+
+	while (i < text.size && string_bytes[bytes[i]] == PLAIN)
+		i++;
+	*is_ascii = i == text.size || string_bytes[bytes[i]] == STOPS;
+	while (i < text.size && string_bytes[bytes[i]] != STOPS)
+		i++;
+	return i;
+}
+
 size_t text_characters(struct slice text)
 {
 	size_t n = 0;

@@ -23,9 +23,9 @@ bool text_integer(struct slice text, int64_t *value)
 	for (size_t i = is_negative ? 1 : 0; i < text.size; i++) {
 		int digit = text.data[i] - '0';
 
-		if (digit < 0 || digit > 9 || result < (INT64_MIN + digit) / 10)
+		if (digit < 0 || digit > 9 || __builtin_mul_overflow(result, 10, &result) ||
+		    __builtin_sub_overflow(result, digit, &result))
 			return false;
-		result = result * 10 - digit;
 	}
 	if (!is_negative && result == INT64_MIN)
 		return false;
