@@ -351,6 +351,8 @@ static const struct check_case {
 	{ .body = "{\"words\":[\"a\",null,\"b\"]}", "/words/1: must be a string, got null" },
 	{ .body = "{\"words\":[\"a\",\"b\",\"a\"]}",
 	  "/words/2: must not repeat an earlier item, got \"a\"" },
+	{ .body = "{\"words\":[1,\"\"]}", "/words/0: must be a string, got 1" },
+	{ .body = "{\"words\":[\"\",\"\"]}", "/words/1: must not repeat an earlier item, got \"\"" },
 	{ .body = "{\"entries\":{\"a\":{\"layers\":[{},{},{},{}]}}}",
 	  "/entries/a/layers: must have at most 3 items, got 4" },
 	{ .body = "{\"entries\":{\"a\":{\"layers\":[null]}}}",
@@ -532,6 +534,31 @@ START_TEST(a_long_list_of_different_texts_is_checked_in_no_time)
 	findings_open(&findings, arena);
 	ck_assert(!schema_check(&top_shape, body, SCHEMA_WHOLE, false, &findings, &fault));
 	ck_assert_str_eq(lines(&fault), "/words/11: must not repeat an earlier item, got \"a\"");
+}
+END_TEST
+
+/* However many there are: few are compared with each other, many are looked up. */
+START_TEST(a_repeated_item_is_found)
+{
+	for (size_t n = 1; n < 40; n++) {
+		struct buffer text = BUFFER_INITIAL(arena);
+		struct fault fault = FAULT_INITIAL;
+		struct findings findings;
+
+		buffer_append_text(&text, "{\"words\":[");
+		for (size_t i = 0; i < n; i++)
+			buffer_append_text(&text, arena_text(arena, "\"%zu\",", i));
+		buffer_append_text(&text, arena_text(arena, "\"%zu\"]}", n - 1));
+		buffer_append_byte(&text, '\0');
+		findings_open(&findings, arena);
+		ck_assert(!schema_check(&top_shape, parse(text.data), SCHEMA_WHOLE, false,
+					&findings, &fault));
+		ck_assert_str_eq(lines(&fault),
+				 arena_text(arena,
+					    "/words/%zu: must not repeat an earlier item, "
+					    "got \"%zu\"",
+					    n, n - 1));
+	}
 }
 END_TEST
 
@@ -861,6 +888,7 @@ static Suite *schema_suite(void)
 	tcase_add_test(bodies, required_members_of_the_top_level);
 	tcase_add_test(bodies, at_most_fifty_faults_and_twenty_unknown_members_are_kept);
 	tcase_add_test(bodies, a_long_list_of_different_texts_is_checked_in_no_time);
+	tcase_add_test(bodies, a_repeated_item_is_found);
 	tcase_add_test(bodies, findings_of_handlers_are_sorted_among_the_others);
 	tcase_add_test(bodies, an_earlier_fault_wins);
 	LOOP(bodies, a_query_is_checked, query_cases);

@@ -64,9 +64,27 @@ static inline size_t next_row(uint64_t *rows)
 	return row;
 }
 
-/* The row of a name, or field_count. It is looked for from `from` on: members mostly come in the order
- * of the table. */
-size_t row_of_member(const struct shape *shape, struct slice name, size_t from);
+/* A label has so much before the name, and so much around it. */
+#define LABEL_BEFORE 2
+#define LABEL_AROUND 4
+
+static inline bool row_is(const struct row_plan *row, struct slice name)
+{
+	return row->label.size == name.size + LABEL_AROUND &&
+	       memcmp(row->label.data + LABEL_BEFORE, name.data, name.size) == 0;
+}
+
+/* The row of a name, or field_count. */
+size_t row_named(const struct shape *shape, struct slice name);
+
+/* The same; members mostly come in the order of the table, and this one may be the next row. */
+static inline size_t row_of_member(const struct shape *shape, struct slice name, size_t next)
+{
+	if (next < shape->field_count && row_is(&shape->plan->rows[next], name))
+		return next;
+	return row_named(shape, name);
+}
+
 /* The rows that have a value in an object, and their values; the others stay as they were. */
 uint64_t values_by_row(const struct shape *shape, const json_t *object,
 		       const json_t *values[ROWS_MOST]);

@@ -16,6 +16,9 @@
  * would make an answer many times as large as the body. */
 #define KEY_MOST 128
 
+/* In a list of more items than these, an earlier one is looked up instead of compared with each. */
+#define COMPARED_MOST 16
+
 struct walk {
 	struct findings *findings;
 	bool is_strict;
@@ -189,18 +192,33 @@ static void check_map(struct walk *walk, const struct field *row, const struct p
 		check_count(walk->findings, row, place, json_object_size(map));
 }
 
-/* Whether the item differs from those before it, which `earlier` holds as keys. */
-static bool is_new(struct walk *walk, const struct place *place, json_t *earlier,
-		   const json_t *value)
+static bool is_among(const json_t *list, size_t n, struct slice text)
 {
-	const char *text = json_string_value(value);
+	for (size_t i = 0; i < n; i++) {
+		const json_t *item = json_array_get(list, i);
 
-	if (json_object_get(earlier, text) != NULL) {
+		if (json_is_string(item) && slice_equal(text_of_json(item), text))
+			return true;
+	}
+	return false;
+}
+
+/* Whether the item at `n` differs from those before it, which `earlier` holds as keys if they are many;
+ * those that went are null. */
+static bool is_new(struct walk *walk, const struct place *place, json_t *earlier,
+		   const json_t *list, size_t n)
+{
+	const json_t *value = json_array_get(list, n);
+	struct slice text = text_of_json(value);
+
+	if (earlier == NULL ? is_among(list, n, text)
+			    : json_object_getn(earlier, text.data, text.size) != NULL) {
 		findings_report(walk->findings, place, "must not repeat an earlier item%s",
 				value_got(walk->findings, place, value));
 		return false;
 	}
-	if (json_object_set_new_nocheck(earlier, text, json_true()) != 0)
+	if (earlier != NULL &&
+	    json_object_setn_new_nocheck(earlier, text.data, text.size, json_true()) != 0)
 		abort();
 	return true;
 }
@@ -209,7 +227,9 @@ static void check_list(struct walk *walk, const struct field *row, const struct 
 		       json_t *list)
 {
 	bool is_unique = (row->flags & FIELD_UNIQUE) != 0;
-	json_t *earlier = is_unique ? arena_json(walk->findings->arena, json_object()) : NULL;
+	bool is_long = json_array_size(list) > COMPARED_MOST;
+	json_t *earlier = is_unique && is_long ? arena_json(walk->findings->arena, json_object())
+					       : NULL;
 
 	check_count(walk->findings, row, place, json_array_size(list));
 	for (size_t i = 0; i < json_array_size(list); i++) {
@@ -219,7 +239,7 @@ static void check_list(struct walk *walk, const struct field *row, const struct 
 		enum verdict verdict = check_value(walk, row->item, &item, value, SCHEMA_WHOLE,
 						   (struct slice){ 0 }, &canonical);
 
-		if (verdict == STAYS && is_unique && !is_new(walk, &item, earlier, value))
+		if (verdict == STAYS && is_unique && !is_new(walk, &item, earlier, list, i))
 			verdict = GOES;
 		/* The others keep their places, so that the rules name the right ones. */
 		if (verdict == GOES)

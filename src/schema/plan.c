@@ -3,22 +3,14 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "schema/walk.h"
 
-/* A label has this much around the name. */
-#define LABEL_BEFORE 2
-#define LABEL_AROUND 4
-
-size_t row_of_member(const struct shape *shape, struct slice name, size_t from)
+size_t row_named(const struct shape *shape, struct slice name)
 {
 	const struct row_plan *rows = plan_of(shape)->rows;
+	size_t i = 0;
 
-	for (size_t n = shape->field_count, i = from; n > 0; n--, i++) {
-		if (i >= shape->field_count)
-			i = 0;
-		if (rows[i].label.size == name.size + LABEL_AROUND &&
-		    memcmp(rows[i].label.data + LABEL_BEFORE, name.data, name.size) == 0)
-			return i;
-	}
-	return shape->field_count;
+	while (i < shape->field_count && !row_is(&rows[i], name))
+		i++;
+	return i;
 }
 
 const struct field *shape_field(const struct shape *shape, const char *name)

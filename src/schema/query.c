@@ -46,7 +46,7 @@ static void take_all(const struct shape *shape, const struct parameter *paramete
 	uint64_t seen = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		size_t index = row_of_member(shape, parameters[i].name, 0);
+		size_t index = row_named(shape, parameters[i].name);
 		struct place place = place_member(&PLACE_ROOT, parameters[i].name, 0);
 
 		if (index == shape->field_count)
