@@ -19,6 +19,8 @@ struct place {
 	size_t index;
 	/* Nothing of what is here is shown. */
 	bool is_secret;
+	/* The member is an entry of a map, its name a key. */
+	bool is_entry;
 };
 
 /* The members of an object in their order. jansson's iterators want a pointer that is not const,
@@ -93,8 +95,35 @@ void plan_make(const struct shape *shape, struct arena *arena);
 
 #define PLACE_ROOT ((struct place){ .up = NULL })
 
-struct place place_member(const struct place *up, struct slice name, unsigned flags);
-struct place place_item(const struct place *up, size_t index, unsigned flags);
+static inline bool is_secret_below(const struct place *up, const struct field *row)
+{
+	return up->is_secret || (row != NULL && (row->flags & FIELD_SECRET) != 0);
+}
+
+/* row: NULL for what is not known. */
+static inline struct place place_member(const struct place *up, struct slice name,
+					const struct field *row)
+{
+	return (struct place){ .up = up, .name = name, .is_secret = is_secret_below(up, row) };
+}
+
+static inline struct place place_entry(const struct place *up, struct slice key,
+				       const struct field *item)
+{
+	return (struct place){
+		.up = up,
+		.name = key,
+		.is_secret = is_secret_below(up, item),
+		.is_entry = true,
+	};
+}
+
+static inline struct place place_item(const struct place *up, size_t index,
+				      const struct field *item)
+{
+	return (struct place){ .up = up, .index = index, .is_secret = is_secret_below(up, item) };
+}
+
 /* Appends the JSON Pointer. */
 void place_print(const struct place *place, struct buffer *pointer);
 
@@ -115,11 +144,11 @@ bool findings_close(struct findings *findings, enum fault_kind kind, struct faul
 void findings_run_rules(struct findings *findings, const struct shape *shape,
 			const struct place *place, const json_t *object);
 
-/* Whether `value` obeys a row that holds a single value (boolean, integer, number, text, choice).
- * If it does not, the fault is reported. If it does, *canonical is NULL, or a new reference to what
- * takes its place: 32 for 32.0. */
-bool value_obeys(const struct field *row, const json_t *value, const struct place *place,
-		 struct findings *findings, json_t **canonical);
+/* What `value` is by a row that holds a single value (boolean, integer, number, text, choice): itself, or a
+ * new reference to what takes its place, 32 for 32.0. NULL: it does not obey the row, and the fault
+ * is reported. */
+json_t *value_checked(const struct field *row, json_t *value, const struct place *place,
+		      struct findings *findings);
 
 /* ", got 9000": nothing for a secret. */
 const char *value_got(struct findings *findings, const struct place *place, const json_t *value);

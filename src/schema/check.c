@@ -24,12 +24,10 @@ struct walk {
 	bool is_strict;
 };
 
-/* What becomes of a member after it was looked at. */
-enum verdict { STAYS, GOES };
-
-static enum verdict check_value(struct walk *walk, const struct field *row,
-				const struct place *place, json_t *value, enum schema_mode mode,
-				struct slice key, json_t **canonical);
+/* These give back what is to stand where the value stands: itself, a new reference to something else, or
+ * NULL: it goes. */
+static json_t *check_value(struct walk *walk, const struct field *row, const struct place *place,
+			   json_t *value, enum schema_mode mode);
 
 /* The mode for what is below a row. PARTIAL is a matter of the top level alone, and of how many
  * entries its maps have. */
@@ -41,52 +39,52 @@ static enum schema_mode mode_below(const struct field *row, enum schema_mode mod
 	return patches_below || counts_later ? mode : SCHEMA_WHOLE;
 }
 
-/* Goes on behind the member at `i`, which stays, is replaced by *canonical, or goes. */
-static void *settle(json_t *object, void *i, enum verdict verdict, json_t *canonical)
+/* Puts `checked` where `value` stands, at `i`, and goes on behind it. */
+static void *settle(json_t *object, void *i, const json_t *value, json_t *checked)
 {
 	void *next = next_member(object, i);
 
-	if (canonical != NULL && json_object_iter_set_new(object, i, canonical) != 0)
-		abort();
-	if (verdict == GOES && json_object_del(object, json_object_iter_key(i)) != 0)
+	if (checked == value)
+		return next;
+	if (checked == NULL ? json_object_del(object, json_object_iter_key(i)) != 0
+			    : json_object_iter_set_new(object, i, checked) != 0)
 		abort();
 	return next;
 }
 
 /* ---- objects ---- */
 
-static enum verdict check_unknown(struct walk *walk, const struct place *place)
+static json_t *check_unknown(struct walk *walk, const struct place *place)
 {
 	if (walk->is_strict)
 		findings_report(walk->findings, place, "is not known");
 	findings_unknown(walk->findings, place);
-	return GOES;
+	return NULL;
 }
 
-/* `is_waiting`: whether it has to be there is found out later, over the whole document. */
-static enum verdict check_null(struct walk *walk, const struct field *row,
-			       const struct place *place, enum schema_mode mode, bool is_waiting)
+/* A required member in SCHEMA_PARTIAL: whether it has to be there is found out later, over the whole
+ * document. */
+static json_t *check_null(struct walk *walk, const struct field *row, const struct place *place,
+			  json_t *null, enum schema_mode mode)
 {
 	if (mode == SCHEMA_PATCH) {
 		if ((row->flags & FIELD_KEPT) == 0)
-			return STAYS;
+			return null;
 		findings_report(walk->findings, place, "cannot be removed");
-		return GOES;
+		return NULL;
 	}
-	if ((row->flags & FIELD_REQUIRED) != 0 && !is_waiting)
+	if ((row->flags & FIELD_REQUIRED) != 0 && mode != SCHEMA_PARTIAL)
 		findings_report(walk->findings, place, "is required");
-	return GOES;
+	return NULL;
 }
 
-/* In the item of a map, the member that repeats the key. */
-static bool repeats_key(struct walk *walk, const struct shape *shape, const struct field *row,
-			const struct place *place, const json_t *value, struct slice key)
+/* In an entry of a map, the member that repeats the key. */
+static bool repeats_key(struct walk *walk, const struct place *member, const json_t *value)
 {
-	if (key.data == NULL || plan_of(shape)->key != (size_t)(row - shape->fields) ||
-	    slice_is(key, json_string_value(value)))
+	if (slice_equal(text_of_json(value), member->up->name))
 		return true;
-	findings_report(walk->findings, place, "must be the same as its key%s",
-			value_got(walk->findings, place, value));
+	findings_report(walk->findings, member, "must be the same as its key%s",
+			value_got(walk->findings, member, value));
 	return false;
 }
 
@@ -95,29 +93,26 @@ static void require_members(struct walk *walk, const struct shape *shape, const 
 {
 	for (uint64_t rows = plan_of(shape)->required & ~seen; rows != 0;) {
 		const struct field *row = &shape->fields[next_row(&rows)];
-		struct place missing = place_member(place, slice_of(row->name), row->flags);
+		struct place missing = place_member(place, slice_of(row->name), row);
 
 		findings_report(walk->findings, &missing, "is required");
 	}
 }
 
-static enum verdict check_member(struct walk *walk, const struct shape *shape,
-				 const struct field *row, const struct place *place, json_t *value,
-				 enum schema_mode mode, struct slice key, json_t **canonical)
+static json_t *check_member(struct walk *walk, const struct field *row, const struct place *place,
+			    json_t *value, enum schema_mode mode)
 {
 	if ((row->flags & FIELD_READ_ONLY) != 0)
-		return GOES;
+		return NULL;
 	if (json_is_null(value))
-		return check_null(walk, row, place, mode, mode == SCHEMA_PARTIAL);
-	if (check_value(walk, row, place, value, mode_below(row, mode), (struct slice){ 0 },
-			canonical) == GOES)
-		return GOES;
-	return repeats_key(walk, shape, row, place, value, key) ? STAYS : GOES;
+		return check_null(walk, row, place, value, mode);
+	return check_value(walk, row, place, value, mode_below(row, mode));
 }
 
 static void check_object(struct walk *walk, const struct shape *shape, const struct place *place,
-			 json_t *object, enum schema_mode mode, struct slice key)
+			 json_t *object, enum schema_mode mode)
 {
+	size_t key = place->is_entry ? plan_of(shape)->key : shape->field_count;
 	uint64_t seen = 0;
 	size_t next = 0;
 
@@ -125,22 +120,23 @@ static void check_object(struct walk *walk, const struct shape *shape, const str
 		shape->leave_out(object);
 	for (void *i = first_member(object); i != NULL;) {
 		struct slice name = member_key(i);
+		json_t *value = json_object_iter_value(i);
 		size_t index = row_of_member(shape, name, next);
-		bool is_known = index < shape->field_count;
-		const struct field *row = is_known ? &shape->fields[index] : NULL;
-		struct place member = place_member(place, name, is_known ? row->flags : 0);
-		json_t *canonical = NULL;
-		enum verdict verdict;
+		const struct field *row = index < shape->field_count ? &shape->fields[index] : NULL;
+		struct place member = place_member(place, name, row);
+		json_t *checked;
 
-		if (is_known) {
+		if (row == NULL) {
+			checked = check_unknown(walk, &member);
+		} else {
 			seen |= row_bit(index);
 			next = index + 1;
-			verdict = check_member(walk, shape, row, &member, json_object_iter_value(i),
-					       mode, key, &canonical);
-		} else {
-			verdict = check_unknown(walk, &member);
+			checked = check_member(walk, row, &member, value, mode);
+			if (index == key && json_is_string(checked) &&
+			    !repeats_key(walk, &member, value))
+				checked = NULL;
 		}
-		i = settle(object, i, verdict, canonical);
+		i = settle(object, i, value, checked);
 	}
 	if (mode != SCHEMA_WHOLE)
 		return;
@@ -158,21 +154,20 @@ static void check_count(struct findings *findings, const struct field *row,
 				row->kind == KIND_MAP ? "entries" : "items", count);
 }
 
-static enum verdict check_entry(struct walk *walk, const struct field *row,
-				const struct place *place, json_t *value, enum schema_mode mode,
-				struct slice key, json_t **canonical)
+static json_t *check_entry(struct walk *walk, const struct field *row, const struct place *place,
+			   json_t *value, enum schema_mode mode)
 {
-	bool key_obeys = schema_text_obeys(row->text, key);
+	bool key_obeys = schema_text_obeys(row->text, place->name);
+	json_t *checked;
 
 	if (!key_obeys)
 		findings_report(walk->findings, place, "its name %s", row->text->sentence);
 	if (json_is_null(value))
-		return mode == SCHEMA_PATCH ? STAYS : GOES;
-	if (key.size > KEY_MOST)
-		return GOES;
-	if (check_value(walk, row->item, place, value, mode, key, canonical) == GOES)
-		return GOES;
-	return key_obeys ? STAYS : GOES;
+		return mode == SCHEMA_PATCH ? value : NULL;
+	if (place->name.size > KEY_MOST)
+		return NULL;
+	checked = check_value(walk, row->item, place, value, mode);
+	return key_obeys ? checked : NULL;
 }
 
 static void check_map(struct walk *walk, const struct field *row, const struct place *place,
@@ -181,12 +176,10 @@ static void check_map(struct walk *walk, const struct field *row, const struct p
 	enum schema_mode below = mode == SCHEMA_PARTIAL ? SCHEMA_WHOLE : mode;
 
 	for (void *i = first_member(map); i != NULL;) {
-		struct place entry = place_member(place, member_key(i), row->item->flags);
-		json_t *canonical = NULL;
-		enum verdict verdict = check_entry(walk, row, &entry, json_object_iter_value(i),
-						   below, member_key(i), &canonical);
+		struct place entry = place_entry(place, member_key(i), row->item);
+		json_t *value = json_object_iter_value(i);
 
-		i = settle(map, i, verdict, canonical);
+		i = settle(map, i, value, check_entry(walk, row, &entry, value, below));
 	}
 	if (mode == SCHEMA_WHOLE)
 		check_count(walk->findings, row, place, json_object_size(map));
@@ -233,46 +226,42 @@ static void check_list(struct walk *walk, const struct field *row, const struct 
 
 	check_count(walk->findings, row, place, json_array_size(list));
 	for (size_t i = 0; i < json_array_size(list); i++) {
-		struct place item = place_item(place, i, row->item->flags);
+		struct place item = place_item(place, i, row->item);
 		json_t *value = json_array_get(list, i);
-		json_t *canonical = NULL;
-		enum verdict verdict = check_value(walk, row->item, &item, value, SCHEMA_WHOLE,
-						   (struct slice){ 0 }, &canonical);
+		json_t *checked = check_value(walk, row->item, &item, value, SCHEMA_WHOLE);
 
-		if (verdict == STAYS && is_unique && !is_new(walk, &item, earlier, list, i))
-			verdict = GOES;
+		if (checked != NULL && is_unique && !is_new(walk, &item, earlier, list, i))
+			checked = NULL;
 		/* The others keep their places, so that the rules name the right ones. */
-		if (verdict == GOES)
-			canonical = json_null();
-		if (canonical != NULL && json_array_set_new(list, i, canonical) != 0)
+		if (checked == NULL)
+			checked = json_null();
+		if (checked != value && json_array_set_new(list, i, checked) != 0)
 			abort();
 	}
 }
 
 /* ---- any value ---- */
 
-static enum verdict wrong_kind(struct walk *walk, const struct place *place, const char *what,
-			       const json_t *value)
+static json_t *wrong_kind(struct walk *walk, const struct place *place, const char *what,
+			  const json_t *value)
 {
 	findings_report(walk->findings, place, "must be %s, got %s", what, value_kind(value));
-	return GOES;
+	return NULL;
 }
 
-static enum verdict check_single(struct walk *walk, const struct field *row,
-				 const struct place *place, const json_t *value, json_t **canonical)
+static json_t *check_single(struct walk *walk, const struct field *row, const struct place *place,
+			    json_t *value)
 {
-	if (value_obeys(row, value, place, walk->findings, canonical))
-		return STAYS;
-	if (row->message != NULL)
+	json_t *checked = value_checked(row, value, place, walk->findings);
+
+	if (checked == NULL && row->message != NULL)
 		findings_message(walk->findings, row->message);
-	return GOES;
+	return checked;
 }
 
-/* An object, map or list of the right kind stays: what is wrong within has been taken out of it.
- * key: of the entry of a map, else data NULL. */
-static enum verdict check_value(struct walk *walk, const struct field *row,
-				const struct place *place, json_t *value, enum schema_mode mode,
-				struct slice key, json_t **canonical)
+/* An object, map or list of the right kind stays: what is wrong within has been taken out of it. */
+static json_t *check_value(struct walk *walk, const struct field *row, const struct place *place,
+			   json_t *value, enum schema_mode mode)
 {
 	switch (row->kind) {
 	case KIND_BOOLEAN:
@@ -280,11 +269,11 @@ static enum verdict check_value(struct walk *walk, const struct field *row,
 	case KIND_NUMBER:
 	case KIND_TEXT:
 	case KIND_CHOICE:
-		return check_single(walk, row, place, value, canonical);
+		return check_single(walk, row, place, value);
 	case KIND_OBJECT:
 		if (!json_is_object(value))
 			return wrong_kind(walk, place, "an object", value);
-		check_object(walk, row->shape, place, value, mode, key);
+		check_object(walk, row->shape, place, value, mode);
 		break;
 	case KIND_MAP:
 		if (!json_is_object(value))
@@ -299,7 +288,7 @@ static enum verdict check_value(struct walk *walk, const struct field *row,
 	case KIND_ANY:
 		break;
 	}
-	return STAYS;
+	return value;
 }
 
 bool schema_check(const struct shape *shape, json_t *body, enum schema_mode mode, bool strict,
@@ -309,7 +298,7 @@ bool schema_check(const struct shape *shape, json_t *body, enum schema_mode mode
 
 	assert(json_is_object(body));
 	findings->body = body;
-	check_object(&walk, shape, &PLACE_ROOT, body, mode, (struct slice){ 0 });
+	check_object(&walk, shape, &PLACE_ROOT, body, mode);
 	findings->body = NULL;
 	if (findings->sent == NULL)
 		findings->sent = body;
@@ -328,7 +317,7 @@ static void finish_map(struct findings *findings, const struct field *row,
 	if (row->item->kind != KIND_OBJECT)
 		return;
 	for (void *i = first_member(map); i != NULL; i = next_member(map, i)) {
-		struct place entry = place_member(place, member_key(i), row->item->flags);
+		struct place entry = place_entry(place, member_key(i), row->item);
 
 		finish_object(findings, row->item->shape, &entry, json_object_iter_value(i));
 	}
@@ -340,7 +329,7 @@ static void finish_list(struct findings *findings, const struct field *row,
 	if (row->item->kind != KIND_OBJECT)
 		return;
 	for (size_t i = 0; i < json_array_size(list); i++) {
-		struct place item = place_item(place, i, row->item->flags);
+		struct place item = place_item(place, i, row->item);
 
 		finish_object(findings, row->item->shape, &item, json_array_get(list, i));
 	}
@@ -370,7 +359,7 @@ static void finish_object(struct findings *findings, const struct shape *shape,
 
 	for (size_t i = 0; i < shape->field_count; i++) {
 		const struct field *row = &shape->fields[i];
-		struct place member = place_member(place, slice_of(row->name), row->flags);
+		struct place member = place_member(place, slice_of(row->name), row);
 
 		finish_member(findings, row, &member, (there >> i & 1) != 0 ? values[i] : NULL);
 	}

@@ -36,24 +36,6 @@ struct arena *rule_arena(struct rule_context *context)
 	return context->findings->arena;
 }
 
-struct place place_member(const struct place *up, struct slice name, unsigned flags)
-{
-	return (struct place){
-		.up = up,
-		.name = name,
-		.is_secret = up->is_secret || (flags & FIELD_SECRET) != 0,
-	};
-}
-
-struct place place_item(const struct place *up, size_t index, unsigned flags)
-{
-	return (struct place){
-		.up = up,
-		.index = index,
-		.is_secret = up->is_secret || (flags & FIELD_SECRET) != 0,
-	};
-}
-
 /* Calls itself as deep as the table is. */
 void place_print(const struct place *place, struct buffer *pointer)
 {

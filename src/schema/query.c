@@ -32,12 +32,11 @@ static void take(const struct field *row, struct slice text, const struct place 
 		 json_t *query, struct findings *findings)
 {
 	json_t *value = arena_json(findings->arena, value_of(row, text));
-	json_t *canonical = NULL;
+	const json_t *checked = value_checked(row, value, place, findings);
 
-	if (!value_obeys(row, value, place, findings, &canonical))
-		return;
-	assert(canonical == NULL);
-	set(query, row->name, json_incref(value));
+	assert(checked == NULL || checked == value);
+	if (checked != NULL)
+		set(query, row->name, json_incref(value));
 }
 
 static void take_all(const struct shape *shape, const struct parameter *parameters, size_t n,
@@ -47,7 +46,7 @@ static void take_all(const struct shape *shape, const struct parameter *paramete
 
 	for (size_t i = 0; i < n; i++) {
 		size_t index = row_named(shape, parameters[i].name);
-		struct place place = place_member(&PLACE_ROOT, parameters[i].name, 0);
+		struct place place = place_member(&PLACE_ROOT, parameters[i].name, NULL);
 
 		if (index == shape->field_count)
 			continue;

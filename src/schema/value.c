@@ -44,15 +44,15 @@ const char *value_got(struct findings *findings, const struct place *place, cons
 }
 
 /* A value of another kind than the row's. Of a secret one the kind alone is told. */
-static bool is_no(const char *what, const json_t *value, const struct place *place,
-		  struct findings *findings)
+static json_t *is_no(const char *what, const json_t *value, const struct place *place,
+		     struct findings *findings)
 {
 	if (place->is_secret)
 		findings_report(findings, place, "must be %s, got %s", what, value_kind(value));
 	else
 		findings_report(findings, place, "must be %s%s", what,
 				value_got(findings, place, value));
-	return false;
+	return NULL;
 }
 
 /* ---- numbers ---- */
@@ -81,17 +81,20 @@ static bool real_is_integer(const struct field *row, const json_t *value, const 
 				value_got(findings, place, value));
 		return false;
 	}
-	if (!is_exact)
-		return is_no("below 2^53 in size when it is written with a point or an exponent",
-			     value, place, findings);
+	if (!is_exact) {
+		is_no("below 2^53 in size when it is written with a point or an exponent", value,
+		      place, findings);
+		return false;
+	}
 	*integer = (int64_t)real;
-	if ((double)*integer < real || (double)*integer > real)
-		return is_no("an integer", value, place, findings);
-	return true;
+	if (!((double)*integer < real || (double)*integer > real))
+		return true;
+	is_no("an integer", value, place, findings);
+	return false;
 }
 
-static bool integer_obeys(const struct field *row, const json_t *value, const struct place *place,
-			  struct findings *findings, json_t **canonical)
+static json_t *integer_checked(const struct field *row, json_t *value, const struct place *place,
+			       struct findings *findings)
 {
 	int64_t integer = 0;
 
@@ -100,17 +103,15 @@ static bool integer_obeys(const struct field *row, const json_t *value, const st
 	else if (!json_is_real(value))
 		return is_no("an integer", value, place, findings);
 	else if (!real_is_integer(row, value, place, findings, &integer))
-		return false;
+		return NULL;
 
 	if (integer < row->minimum || integer > row->maximum ||
 	    (row->step > 1 && integer % row->step != 0)) {
 		findings_report(findings, place, "%s%s", integer_sentence(row, findings->arena),
 				value_got(findings, place, value));
-		return false;
+		return NULL;
 	}
-	if (json_is_real(value))
-		*canonical = json_integer(integer);
-	return true;
+	return json_is_real(value) ? json_integer(integer) : value;
 }
 
 /* The number that an answer will show: 15 digits, an integer when integral. Comparing anything else
@@ -130,23 +131,22 @@ static __attribute__((noinline)) json_t *number_as_shown(double real)
 	return json_real(real);
 }
 
-static bool number_obeys(const struct field *row, const json_t *value, const struct place *place,
-			 struct findings *findings, json_t **canonical)
+static json_t *number_checked(const struct field *row, json_t *value, const struct place *place,
+			      struct findings *findings)
 {
 	if (!json_is_number(value))
 		return is_no("a number", value, place, findings);
 
-	json_t *shown = json_is_real(value) ? number_as_shown(json_real_value(value)) : NULL;
-	double number = json_number_value(shown != NULL ? shown : value);
+	json_t *shown = json_is_real(value) ? number_as_shown(json_real_value(value)) : value;
+	double number = json_number_value(shown);
 
-	if (number < row->low || number > row->high) {
+	if (number >= row->low && number <= row->high)
+		return shown;
+	if (shown != value)
 		json_decref(shown);
-		findings_report(findings, place, "must be from %.15g to %.15g%s", row->low,
-				row->high, value_got(findings, place, value));
-		return false;
-	}
-	*canonical = shown;
-	return true;
+	findings_report(findings, place, "must be from %.15g to %.15g%s", row->low, row->high,
+			value_got(findings, place, value));
+	return NULL;
 }
 
 /* ---- texts ---- */
@@ -182,53 +182,58 @@ bool schema_text_obeys(const struct text_rule *rule, struct slice text)
 	return true;
 }
 
-static bool text_obeys(const struct field *row, const json_t *value, const struct place *place,
-		       struct findings *findings)
+static json_t *text_checked(const struct field *row, json_t *value, const struct place *place,
+			    struct findings *findings)
 {
 	if (!json_is_string(value))
 		return is_no("a string", value, place, findings);
-	if (schema_text_obeys(row->text, (struct slice){ json_string_value(value),
-							 json_string_length(value) }))
-		return true;
+	if (schema_text_obeys(row->text, text_of_json(value)))
+		return value;
 	findings_report(findings, place, "%s%s", row->text->sentence,
 			value_got(findings, place, value));
-	return false;
+	return NULL;
 }
 
-static bool choice_obeys(const struct field *row, const json_t *value, const struct place *place,
-			 struct findings *findings)
+static const char *choices_listed(const struct field *row, struct arena *arena)
 {
-	struct buffer choices = BUFFER_INITIAL(findings->arena);
+	struct buffer choices = BUFFER_INITIAL(arena);
 
-	for (const char *const *choice = row->choices; *choice != NULL; choice++) {
-		if (json_is_string(value) && strcmp(*choice, json_string_value(value)) == 0)
-			return true;
-	}
 	for (const char *const *choice = row->choices; *choice != NULL; choice++) {
 		buffer_append_text(&choices, choices.size == 0 ? "" : ", ");
 		buffer_append_text(&choices, *choice);
 	}
-	findings_report(findings, place, "must be %s%.*s%s",
-			row->choices[1] == NULL ? "" : "one of ", (int)choices.size, choices.data,
-			value_got(findings, place, value));
-	return false;
+	buffer_append_byte(&choices, '\0');
+	return choices.data;
 }
 
-bool value_obeys(const struct field *row, const json_t *value, const struct place *place,
-		 struct findings *findings, json_t **canonical)
+static json_t *choice_checked(const struct field *row, json_t *value, const struct place *place,
+			      struct findings *findings)
 {
-	*canonical = NULL;
+	const char *text = json_string_value(value);
+
+	for (const char *const *choice = row->choices; text != NULL && *choice != NULL; choice++) {
+		if (strcmp(*choice, text) == 0)
+			return value;
+	}
+	findings_report(findings, place, "must be %s%s%s", row->choices[1] == NULL ? "" : "one of ",
+			choices_listed(row, findings->arena), value_got(findings, place, value));
+	return NULL;
+}
+
+json_t *value_checked(const struct field *row, json_t *value, const struct place *place,
+		      struct findings *findings)
+{
 	switch (row->kind) {
 	case KIND_BOOLEAN:
-		return json_is_boolean(value) || is_no("a boolean", value, place, findings);
+		return json_is_boolean(value) ? value : is_no("a boolean", value, place, findings);
 	case KIND_INTEGER:
-		return integer_obeys(row, value, place, findings, canonical);
+		return integer_checked(row, value, place, findings);
 	case KIND_NUMBER:
-		return number_obeys(row, value, place, findings, canonical);
+		return number_checked(row, value, place, findings);
 	case KIND_TEXT:
-		return text_obeys(row, value, place, findings);
+		return text_checked(row, value, place, findings);
 	case KIND_CHOICE:
-		return choice_obeys(row, value, place, findings);
+		return choice_checked(row, value, place, findings);
 	case KIND_OBJECT:
 	case KIND_MAP:
 	case KIND_LIST:
@@ -237,5 +242,5 @@ bool value_obeys(const struct field *row, const json_t *value, const struct plac
 	}
 	/* The walk has the rows of more than one value to itself. */
 	assert(false);
-	return false;
+	return NULL;
 }
