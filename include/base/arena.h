@@ -79,7 +79,7 @@ void buffer_grow(struct buffer *buffer, size_t size);
 /* Where `size` bytes may be written; they count only when buffer->size is raised. */
 static inline char *buffer_reserve(struct buffer *buffer, size_t size)
 {
-	if (buffer->data == NULL || size > buffer->capacity - buffer->size)
+	if (size >= buffer->capacity - buffer->size)
 		buffer_grow(buffer, size);
 	return buffer->data + buffer->size;
 }

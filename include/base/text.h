@@ -35,9 +35,12 @@ size_t text_utf8_size(struct slice text);
 size_t text_characters(struct slice text);
 /* The longest prefix of at most `most` bytes that ends at a whole character. */
 struct slice text_cut(struct slice text, size_t most);
-/* How many bytes from its beginning stand as they are in a string of JSON, where control characters,
- * quotes and backslashes do not. *is_ascii: whether none of them is above 0x7f. */
-size_t text_plain_size(struct slice text, bool *is_ascii);
+/* What stands as it is in a string of JSON, up to a control character, quote or backslash. */
+struct plain {
+	size_t size;
+	bool is_ascii;
+};
+struct plain text_plain(struct slice text);
 /* ASCII letters only; the result lives in the arena. */
 struct slice text_lower(struct arena *arena, struct slice text);
 bool text_equal_ignoring_case(struct slice a, struct slice b);

@@ -89,19 +89,17 @@ static struct slice escape(unsigned char byte, char text[7])
 
 void buffer_append_string(struct buffer *buffer, struct slice string)
 {
-	bool is_ascii;
+	size_t plain = text_plain(string).size;
 	char text[7];
 
 	buffer_append_byte(buffer, '"');
-	for (;;) {
-		size_t plain = text_plain_size(string, &is_ascii);
-
+	while (plain < string.size) {
 		buffer_append(buffer, (struct slice){ string.data, plain });
-		if (plain == string.size)
-			break;
 		buffer_append(buffer, escape((unsigned char)string.data[plain], text));
 		string = (struct slice){ string.data + plain + 1, string.size - plain - 1 };
+		plain = text_plain(string).size;
 	}
+	buffer_append(buffer, string);
 	buffer_append_byte(buffer, '"');
 }
 

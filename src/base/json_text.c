@@ -69,32 +69,39 @@ static char next_byte(const struct reader *reader)
 	return reader->at < reader->end ? *reader->at : '\0';
 }
 
-static char next_behind_space(struct reader *reader)
+static char skip_space(struct reader *reader)
+{
+	char byte;
+
+	while ((byte = next_byte(reader)) == ' ' || byte == '\n' || byte == '\r' || byte == '\t')
+		reader->at++;
+	return byte;
+}
+
+/* What comes is mostly no space. */
+static inline char next_behind_space(struct reader *reader)
 {
 	char byte = next_byte(reader);
 
-	while (byte <= ' ' && (byte == ' ' || byte == '\n' || byte == '\r' || byte == '\t')) {
-		reader->at++;
-		byte = next_byte(reader);
-	}
-	return byte;
+	return byte <= ' ' ? skip_space(reader) : byte;
 }
 
 /* ---- strings ---- */
 
 /* Up to the closing quote or the next escape. */
-static bool read_plain(struct reader *reader, struct slice *plain)
+static inline struct slice read_plain(struct reader *reader)
 {
-	bool is_ascii;
+	struct plain plain = text_plain((struct slice){ reader->at, left(reader) });
+	struct slice string = { reader->at, plain.size };
 
-	*plain = (struct slice){ reader->at, left(reader) };
-	plain->size = text_plain_size(*plain, &is_ascii);
-	reader->at += plain->size;
-	if (!is_ascii && !text_is_utf8(*plain))
-		return flawed_at(reader, plain->data + text_utf8_size(*plain), "not UTF-8");
-	if (reader->at == reader->end || (unsigned char)*reader->at < 0x20)
-		return flawed(reader, "a control character in a string");
-	return true;
+	reader->at += plain.size;
+	if (!plain.is_ascii && !text_is_utf8(string))
+		flawed_at(reader, string.data + text_utf8_size(string), "not UTF-8");
+	else if (reader->at == reader->end || (unsigned char)*reader->at < 0x20)
+		flawed(reader, "a control character in a string");
+	else
+		return string;
+	return (struct slice){ 0 };
 }
 
 /* Four digits behind \u, -1 if they are none. */
@@ -165,8 +172,8 @@ static bool read_escape(struct reader *reader, struct buffer *string)
 {
 	static const char escapes[] = "\"\\/bfnrt";
 	static const char bytes[] = "\"\\/\b\f\n\r\t";
-	char letter;
 	const char *found;
+	char letter;
 
 	reader->at++;
 	letter = next_byte(reader);
@@ -182,32 +189,35 @@ static bool read_escape(struct reader *reader, struct buffer *string)
 	return true;
 }
 
-/* At the first escape of a string: the whole of it, put together. */
-static bool read_escaped(struct reader *reader, struct buffer *whole, struct slice *string)
+/* At an escape: the whole of a string that begins with `plain`. */
+static struct slice read_escaped(struct reader *reader, struct slice plain, struct buffer *whole)
 {
-	struct slice plain = *string;
-
 	whole->size = 0;
 	buffer_append(whole, plain);
 	while (*reader->at == '\\') {
-		if (!read_escape(reader, whole) || !read_plain(reader, &plain))
-			return false;
+		if (!read_escape(reader, whole))
+			return (struct slice){ 0 };
+		plain = read_plain(reader);
+		if (plain.data == NULL)
+			return (struct slice){ 0 };
 		buffer_append(whole, plain);
 	}
-	*string = buffer_slice(whole);
-	return true;
+	return buffer_slice(whole);
 }
 
 /* At the opening quote. Most strings are a slice of the text; one with escapes is put together in
  * `whole`. */
-static bool read_string(struct reader *reader, struct buffer *whole, struct slice *string)
+static struct slice read_string(struct reader *reader, struct buffer *whole)
 {
+	struct slice string;
+
 	reader->at++;
-	if (!read_plain(reader, string) ||
-	    (*reader->at == '\\' && !read_escaped(reader, whole, string)))
-		return false;
-	reader->at++;
-	return true;
+	string = read_plain(reader);
+	if (string.data != NULL && *reader->at == '\\')
+		string = read_escaped(reader, string, whole);
+	if (string.data != NULL)
+		reader->at++;
+	return string;
 }
 
 /* ---- values ---- */
@@ -218,12 +228,13 @@ static json_t *read_literal(struct reader *reader, struct slice literal, json_t 
 
 	while (i < literal.size && i < left(reader) && reader->at[i] == literal.data[i])
 		i++;
-	if (i == left(reader) && i < literal.size)
+	if (i == literal.size) {
+		reader->at += i;
+		return value;
+	}
+	if (i == left(reader))
 		reader->at = reader->end;
-	if (i < literal.size)
-		return nothing(reader, "invalid token");
-	reader->at += i;
-	return value;
+	return nothing(reader, "invalid token");
 }
 
 /* An empty one, which is filled later. */
@@ -238,9 +249,9 @@ static json_t *open_level(struct reader *reader, json_t *value)
 
 static json_t *read_text(struct reader *reader)
 {
-	struct slice string;
+	struct slice string = read_string(reader, &reader->string);
 
-	if (!read_string(reader, &reader->string, &string))
+	if (string.data == NULL)
 		return NULL;
 	return made(json_stringn_nocheck(string.data, string.size));
 }
@@ -294,7 +305,8 @@ static bool read_member(struct reader *reader, struct level *level)
 	if (next_byte(reader) != '"')
 		return flawed(reader,
 			      level->count == 0 ? "string or '}' expected" : "string expected");
-	if (!read_string(reader, &reader->name, &name))
+	name = read_string(reader, &reader->name);
+	if (name.data == NULL)
 		return false;
 	if (next_behind_space(reader) != ':')
 		return flawed(reader, "':' expected");

@@ -67,17 +67,17 @@ static const unsigned char string_bytes[256] = {
 	THIRTY_TWO(ABOVE_ASCII),
 };
 
-size_t text_plain_size(struct slice text, bool *is_ascii)
+struct plain text_plain(struct slice text)
 {
 	const unsigned char *bytes = (const unsigned char *)text.data;
-	size_t i = 0;
+	struct plain plain = { 0 };
 
-	while (i < text.size && string_bytes[bytes[i]] == PLAIN)
-		i++;
-	*is_ascii = i == text.size || string_bytes[bytes[i]] == STOPS;
-	while (i < text.size && string_bytes[bytes[i]] != STOPS)
-		i++;
-	return i;
+	while (plain.size < text.size && string_bytes[bytes[plain.size]] == PLAIN)
+		plain.size++;
+	plain.is_ascii = plain.size == text.size || string_bytes[bytes[plain.size]] == STOPS;
+	while (plain.size < text.size && string_bytes[bytes[plain.size]] != STOPS)
+		plain.size++;
+	return plain;
 }
 
 size_t text_characters(struct slice text)
