@@ -103,7 +103,8 @@ void buffer_append_string(struct buffer *buffer, struct slice string)
 	buffer_append_byte(buffer, '"');
 }
 
-static void append_object(struct buffer *buffer, json_t *object)
+/* Objects and arrays apart, so that buffer_append_json is short for the many values that are neither. */
+static __attribute__((noinline)) void append_object(struct buffer *buffer, json_t *object)
 {
 	char before = '{';
 
@@ -120,7 +121,7 @@ static void append_object(struct buffer *buffer, json_t *object)
 	buffer_append_byte(buffer, '}');
 }
 
-static void append_array(struct buffer *buffer, const json_t *array)
+static __attribute__((noinline)) void append_array(struct buffer *buffer, const json_t *array)
 {
 	buffer_append_byte(buffer, '[');
 	for (size_t i = 0; i < json_array_size(array); i++) {

@@ -170,8 +170,10 @@ static json_t *check_entry(struct walk *walk, const struct field *row, const str
 	return key_obeys ? checked : NULL;
 }
 
-static void check_map(struct walk *walk, const struct field *row, const struct place *place,
-		      json_t *map, enum schema_mode mode)
+/* Maps and lists apart, so that check_value is short for the many values that are neither. */
+static __attribute__((noinline)) void check_map(struct walk *walk, const struct field *row,
+						const struct place *place, json_t *map,
+						enum schema_mode mode)
 {
 	enum schema_mode below = mode == SCHEMA_PARTIAL ? SCHEMA_WHOLE : mode;
 
@@ -216,8 +218,8 @@ static bool is_new(struct walk *walk, const struct place *place, json_t *earlier
 	return true;
 }
 
-static void check_list(struct walk *walk, const struct field *row, const struct place *place,
-		       json_t *list)
+static __attribute__((noinline)) void check_list(struct walk *walk, const struct field *row,
+						 const struct place *place, json_t *list)
 {
 	bool is_unique = (row->flags & FIELD_UNIQUE) != 0;
 	bool is_long = json_array_size(list) > COMPARED_MOST;

@@ -86,7 +86,9 @@ void document_write(const struct shape *shape, const json_t *document, struct sl
 	enclose(buffer, start);
 }
 
-static void write_map(const struct field *row, const json_t *map, bool echo, struct buffer *buffer)
+/* Maps and lists apart, so that write_value is short for the many values that are neither. */
+static __attribute__((noinline)) void write_map(const struct field *row, const json_t *map,
+						bool echo, struct buffer *buffer)
 {
 	char before = '{';
 
@@ -104,8 +106,8 @@ static void write_map(const struct field *row, const json_t *map, bool echo, str
 	buffer_append_byte(buffer, '}');
 }
 
-static void write_list(const struct field *row, const json_t *list, bool echo,
-		       struct buffer *buffer)
+static __attribute__((noinline)) void write_list(const struct field *row, const json_t *list,
+						 bool echo, struct buffer *buffer)
 {
 	buffer_append_byte(buffer, '[');
 	for (size_t i = 0; i < json_array_size(list); i++) {
