@@ -33,7 +33,7 @@
 #define MERGE_RATIO 2
 #define MERGE_RATIO_HURRIED 10
 /* Two files that came within so long of each other, the last of them not longer ago. */
-#define HURRIED_MILLISECONDS 1000
+#define HURRIED_MILLISECONDS 5000
 /* As setpriority(2): 0 is an ordinary thread, 19 the lowest. */
 #define FREEZE_PRIORITY 5
 #define MERGE_PRIORITY 10
