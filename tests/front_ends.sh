@@ -109,6 +109,19 @@ check()
 	done
 	expect 'joining' '404 {"code":404,*' POST /v2/token -d '{"code":"abc-defg-hij"}'
 	[ "$(header Access-Control-Allow-Origin)" = '*' ] || fail "$front_end: no CORS"
+	expect 'a code' '404 {"code":404,*' GET /v2/room-codes/code/abc-defg-hij
+	expect 'a code with too large a body' '413 *' POST /v2/room-codes/code/abc-defg-hij \
+		--data-binary @large
+	expect 'the same in pieces' '413 *' POST /v2/room-codes/code/abc-defg-hij \
+		--data-binary @large -H 'Transfer-Encoding: chunked'
+}
+
+# logs_no_code LOG...: whoever reads a code in a log can join.
+logs_no_code()
+{
+	cat "$@" >all.logs || fail "$front_end: no log"
+	[ -s all.logs ] || fail "$front_end: the logs are empty"
+	grep abc-defg-hij all.logs && fail "$front_end: logs codes"
 }
 
 # ---- nginx ----
@@ -142,6 +155,7 @@ if have nginx && have spawn-fcgi; then
 			fail 'TLS 1.1 is spoken'
 	fi
 	end_all
+	logs_no_code nginx-nginx/*.log nginx.log
 fi
 
 # ---- lighttpd, which starts the program itself ----
@@ -181,6 +195,7 @@ if have lighttpd; then
 	check lighttpd
 	grep -q /v2 lighttpd-access.log && fail 'lighttpd logs paths'
 	end_all
+	logs_no_code lighttpd*.log
 fi
 
 # ---- Apache ----
@@ -224,6 +239,7 @@ if have apache2 && have spawn-fcgi && [ -e $modules/mod_proxy_fcgi.so ]; then
 	esac
 	grep -q /v2 anteroom.log && fail 'Apache logs paths'
 	end_all
+	logs_no_code anteroom.log apache.log
 fi
 
 # ---- shared hosting: all in a home directory, .htaccess, and what the host has to set ----
@@ -265,6 +281,7 @@ if have apache2 && [ -e $modules/mod_fcgid.so ]; then
 	note "$scratch/apache.pid" TERM
 	check 'shared hosting with mod_fcgid'
 	end_all
+	logs_no_code apache.log
 
 	# Where the host allows more processes, further ones end and say why; the first goes on.
 	start_on_port try_fcgid 4

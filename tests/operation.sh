@@ -100,7 +100,24 @@ head -c 300000 /dev/zero | tr '\0' x >large
 expect 413 /v2/rooms --data-binary @large
 expect 404 /v2/room-codes/code/abc-defg-hij
 expect 200 '/v2/rooms?name=abc-defg-hij'
+# Nor does the log of errors, whatever goes wrong: a body that is too large, nobody behind the socket, no
+# socket.
+code_paths='/v2/room-codes/code/abc-defg-hij
+/v2/%72oom-codes/code/abc-defg-hij
+/v2/room-codes/room/000000000000000000000000?start=abc-defg-hij'
+for path in $code_paths; do
+	expect 413 "$path" --data-binary @large
+	expect 413 "$path" --data-binary @large -H 'Transfer-Encoding: chunked'
+done
+end TERM operation.responder
+for path in $code_paths /v2/templates; do expect 502 "$path"; done
+mv operation.sock moved
+for path in $code_paths; do expect 502 "$path"; done
+rm moved
 end QUIT nginx-operation/nginx.pid
+grep -q 'request: "GET /v2/templates ' nginx-operation/error.log ||
+	fail "nginx says nothing of what went wrong: $(cat nginx-operation/error.log)"
+grep abc-defg-hij nginx-operation/error.log && fail 'nginx logs codes with its errors'
 grep -q ' POST /v2/rooms 413 ' nginx-operation/access.log ||
 	fail "the log of nginx's own errors: $(cat nginx-operation/access.log)"
 grep -q ' GET /v2/room-codes/code/\.\.\. 404 ' nginx-operation/access.log ||
