@@ -155,6 +155,10 @@ expect 404 /v2/templates/000000000000000000000000 -H 'X-Request-Id: watched.2'
 expect 404 /v2/room-codes/code/abc-defg-hij
 expect 404 '/no%0Ainfo%20where="x"%0D' -H 'X-Request-Id: with a blank'
 expect 404 /v2/token -d '{"code":"abc-defg-hij"}'
+# Addresses that are wrong.
+expect 404 /v2/room-code/abc-defg-hij
+expect 404 //v2/room-codes/code/abc-defg-hij
+expect 404 /v2/templates/xabc-defg-hijx
 roles=$(i=0; while [ $i -lt 100 ]; do printf '%s"r%s":{}' "${comma-}" $i && comma=, && i=$((i + 1)); done)
 printf '{"roles":{%s}}' "$roles" >many
 # So much, some 25 MB, that an overlay becomes a file.
@@ -170,6 +174,7 @@ end_all
 wait
 grep -qE '^info request method=GET path=/v2/templates/0{24} status=404 .*request_id=watched\.2 account=' \
 	operation.log || fail "the access log: $(cat operation.log)"
+grep -q ' path=/v2/room-code/ status=404 ' operation.log || fail 'an address that is wrong is not logged'
 # One line an event: a level, its name, and key=value.
 expected='^(error|warning|notice|info) [a-z_]+( [a-z_]+=("([^"\\]|\\.)*"|[^ "=]+))*$'
 grep -vE "$expected" operation.log && fail 'a line of the log is no event'

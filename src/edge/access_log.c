@@ -3,7 +3,10 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "edge/access_log.h"
 
+#include "base/id.h"
 #include "base/log.h"
+
+#define CODE_SIZE (CODE_TEXT_SIZE - 1)
 
 static const char *method_name(enum method method)
 {
@@ -26,17 +29,31 @@ static const char *method_name(enum method method)
 	return "other";
 }
 
-/* The path as it was sent, cut where a code may begin. */
-static const char *shown_path(const struct call *call)
+/* How much of a path comes before a code, or before what stands in the place of one. A client that
+ * mistypes an address has its code anywhere in it. */
+static size_t size_before_code(struct slice path)
 {
 	const struct slice before_code = SLICE("/v2/room-codes/code/");
-	struct slice uri = call->request.uri;
-	const char *query = uri.size > 0 ? memchr(uri.data, '?', uri.size) : NULL;
-	size_t size = query == NULL ? uri.size : (size_t)(query - uri.data);
 
-	if (size > before_code.size && memcmp(uri.data, before_code.data, before_code.size) == 0)
-		size = before_code.size;
-	return arena_copy(call->arena, (struct slice){ uri.data, size }).data;
+	if (path.size > before_code.size &&
+	    memcmp(path.data, before_code.data, before_code.size) == 0)
+		return before_code.size;
+	for (size_t i = 0; i + CODE_SIZE <= path.size; i++)
+		if (code_is_well_formed((struct slice){ path.data + i, CODE_SIZE }))
+			return i;
+	return path.size;
+}
+
+/* The path as it was sent. */
+static const char *shown_path(const struct call *call)
+{
+	struct slice path = call->request.uri;
+	const char *query = path.size > 0 ? memchr(path.data, '?', path.size) : NULL;
+
+	if (query != NULL)
+		path.size = (size_t)(query - path.data);
+	path.size = size_before_code(path);
+	return arena_copy(call->arena, path).data;
 }
 
 void access_log(const struct call *call)
