@@ -1,7 +1,7 @@
 /* The life of the real program (named by $ANTEROOM, else ./anteroom): what it tells systemd and its
  * journal, what a process that waits for another does, what the process may do. It is given a
- * listening socket on descriptor 0 that the test keeps, and spoken to by bare FastCGI. Started by
- * root, it gives root up, to `nobody`.
+ * listening socket that the test keeps, on descriptor 0 or as systemd does, and spoken to by bare
+ * FastCGI. Started by root, it gives root up, to `nobody`.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <check.h>
@@ -34,6 +34,8 @@ struct life {
 	char data[PATH_MAX];
 	char path[108]; /* of the listening socket */
 	int listener;
+	const char
+		*passed; /* how many sockets systemd passes, from descriptor 3 on; NULL: it is 0 */
 	int notify; /* what the program tells systemd comes here */
 	char notify_path[108];
 };
@@ -66,6 +68,7 @@ static void begin(void)
 	ck_assert_int_eq(mkdir(life.data, 0700), 0);
 	if (nobody != NULL)
 		ck_assert_int_eq(chown(life.data, nobody->pw_uid, nobody->pw_gid), 0);
+	life.passed = NULL;
 	life.listener = bind_socket(SOCK_STREAM, life.path, "socket");
 	ck_assert_int_eq(listen(life.listener, 64), 0);
 	life.notify = bind_socket(SOCK_DGRAM, life.notify_path, "notify");
@@ -85,6 +88,19 @@ struct process {
 	int log; /* its stderr */
 };
 
+/* From descriptor 0 to where systemd.socket(5) has it; the next one is another name of it. */
+static void pass_as_systemd(void)
+{
+	char pid[32];
+
+	if (dup2(STDIN_FILENO, 3) != 3 || dup2(STDIN_FILENO, 4) != 4 || close(STDIN_FILENO) != 0 ||
+	    open("/dev/null", O_RDONLY) != STDIN_FILENO)
+		_exit(126);
+	snprintf(pid, sizeof pid, "%ld", (long)getpid());
+	setenv("LISTEN_PID", pid, 1);
+	setenv("LISTEN_FDS", life.passed, 1);
+}
+
 static void become(char *const *arguments, int log)
 {
 	char journal[64];
@@ -97,6 +113,8 @@ static void become(char *const *arguments, int log)
 		 (unsigned long long)there.st_ino);
 	for (int inherited = STDERR_FILENO + 1; inherited < 256; inherited++)
 		close(inherited);
+	if (life.passed != NULL)
+		pass_as_systemd();
 	setenv("JOURNAL_STREAM", journal, 1);
 	setenv("NOTIFY_SOCKET", life.notify_path, 1);
 	execv(arguments[0], arguments);
@@ -259,6 +277,48 @@ START_TEST(it_waits_for_ten_seconds_at_most)
 }
 END_TEST
 
+/* systemd keeps the socket: what comes while nobody serves waits there for the next one. */
+START_TEST(a_socket_of_systemd_is_taken)
+{
+	const struct client_request request = { "GET", "/readyz", NULL, 0, NULL };
+	struct client_answer answer;
+	struct process process;
+	char log[4096];
+	int waiting;
+
+	life.passed = "1";
+	process = start(NULL);
+	expect_told("READY=1");
+	expect_answer("/readyz", 200, "ready");
+	kill(process.pid, SIGTERM);
+	expect_told("STOPPING=1");
+	ck_assert_int_eq(finish(&process, log, sizeof log), 0);
+	waiting = client_connect(life.path);
+	ck_assert_int_ge(waiting, 0);
+	ck_assert(client_send(waiting, &request));
+	process = start(NULL);
+	expect_told("READY=1");
+	client_receive(waiting, &answer);
+	ck_assert_int_eq(answer.status, 200);
+	client_forget(&answer);
+	close(waiting);
+	kill(process.pid, SIGTERM);
+	ck_assert_int_eq(finish(&process, log, sizeof log), 0);
+}
+END_TEST
+
+START_TEST(one_socket_of_systemd_is_enough)
+{
+	struct process process;
+	char log[4096];
+
+	life.passed = "2";
+	process = start(NULL);
+	ck_assert_int_eq(finish(&process, log, sizeof log), 2);
+	ck_assert_ptr_nonnull(strstr(log, "systemd passed 2 sockets; pass one"));
+}
+END_TEST
+
 /* ---- what the process may do ---- */
 
 static void read_status(pid_t pid, char *status, size_t size)
@@ -341,6 +401,8 @@ int main(void)
 	tcase_add_test(tcase, a_second_one_is_refused);
 	tcase_add_test(tcase, one_that_waits_takes_over);
 	tcase_add_test(tcase, it_waits_for_ten_seconds_at_most);
+	tcase_add_test(tcase, a_socket_of_systemd_is_taken);
+	tcase_add_test(tcase, one_socket_of_systemd_is_enough);
 	tcase_add_test(tcase, the_process_has_no_more_than_it_needs);
 	suite_add_tcase(suite, tcase);
 	runner = srunner_create(suite);
