@@ -10,6 +10,7 @@
 #include "service/service.h"
 
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/log.h"
@@ -152,6 +153,18 @@ static bool run_once(struct call *call, enum store_access access, struct fault *
 	return fault->kind == FAULT_NONE;
 }
 
+/* A body that is too large was refused before: what is too large for a handler is what it reads. */
+static void explain_size(struct fault *fault)
+{
+	if (fault->kind != FAULT_TOO_LARGE)
+		return;
+	(void)snprintf(fault->message, sizeof fault->message, "Too much for one call");
+	(void)snprintf(fault->detail, sizeof fault->detail,
+		       "what it reads takes more than %zu MB; of a list, ask for a smaller page "
+		       "(limit)",
+		       ARENA_LIMIT >> 20);
+}
+
 static bool run(struct call *call, struct fault *fault)
 {
 	enum route_access access = call->route->access;
@@ -240,6 +253,7 @@ void service_answer(struct service *service, struct call *call)
 		header_count = call->answer.header_count;
 		if (!run(call, &fault)) {
 			forget_answer(call, header_count);
+			explain_size(&fault);
 			answer_fault(call, &fault);
 		}
 	}
