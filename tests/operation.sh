@@ -195,5 +195,31 @@ if [ -n "$traced" ]; then
 	grep -vF "\"$scratch/operation/" named && fail 'it uses what is outside its data directory'
 	say 'After the start nothing outside the data directory was used.'
 fi
+
+# A file that the slow reader finds damaged is named in the log and counted, and the service is not ready.
+damaged=$(find operation/store -name 'stack-*.gdbm' -size +400k | head -n 1)
+[ -n "$damaged" ] || fail "no file to damage: $(ls -l operation/store)"
+printf 'damaged' | dd of="$damaged" bs=1 seek=200000 conv=notrunc 2>/dev/null || fail 'dd'
+"$program" serve --data "$scratch/operation" --listen operation.sock 2>operation.log &
+echo $! >operation.responder
+note "$scratch/operation.responder" TERM
+start_nginx operation
+tries=0
+until [ "$(curl -sS --max-time 20 -o body -w '%{http_code}' "$base/readyz")" = 503 ]; do
+	tries=$((tries + 1))
+	[ $tries -lt 400 ] || fail "the damage is not noticed: $(cat body)"
+	sleep 0.05
+done
+[ "$(cat body)" = '{"code":503,"message":"A file of the store is damaged"}' ] || fail "$(cat body)"
+expect 200 /healthz
+expect 200 /metrics
+mv body page
+[ "$(sample anteroom_files_damaged)" = 1 ] || fail 'the damaged file is not counted'
+[ "$(sample anteroom_checksum_failures_total)" -ge 1 ] || fail 'the checksum is not counted'
+[ "$(sample anteroom_files)" -ge 1 ] || fail 'no files are counted'
+[ "$(sample anteroom_files_merged_total)" = 0 ] || fail 'a merge is counted'
+grep -q "^error store_file_damaged .*file=${damaged##*/}" operation.log ||
+	fail "the damage is not in the log: $(cat operation.log)"
+end_all
 have promtool || { say 'promtool is not installed: the page was not parsed' && exit 77; }
 exit 0
