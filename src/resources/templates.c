@@ -7,7 +7,6 @@
 
 #include "base/text.h"
 #include "resources/account_record.h"
-#include "resources/lists.h"
 #include "resources/packed.h"
 #include "resources/template_parts.h"
 #include "resources/template_record.h"
@@ -283,81 +282,6 @@ bool templates_get(struct call *call, struct fault *fault)
 		return false;
 	call_etag(call, record.etag);
 	return call_not_modified(call, record.etag) || call_answer(call, record.text);
-}
-
-/* One item of the list: its text, as it stands in the store. */
-static bool add_item(struct call *call, struct list *list, const struct id *id, struct fault *fault)
-{
-	struct template_record record;
-
-	if (!template_load(call, id, &record, fault))
-		return false;
-	list_add_item(list, id);
-	call_part(call, record.text);
-	return true;
-}
-
-/* With a name, or for the marked template, there is at most one item: no walk is needed. */
-static bool list_one(struct call *call, struct list *list, const struct id *id,
-		     const struct account_record *account, struct fault *fault)
-{
-	const json_t *marked = json_object_get(call->query, "default");
-	bool is_marked = account->has_default && is_same_id(&account->default_template, id);
-
-	if (list->is_bounded && id_compare(id, &list->start) >= 0)
-		return true;
-	if (marked != NULL && json_is_true(marked) != is_marked)
-		return true;
-	return add_item(call, list, id, fault);
-}
-
-static bool list_walk(struct call *call, struct list *list, const struct account_record *account,
-		      struct fault *fault)
-{
-	bool skips_marked = json_is_false(json_object_get(call->query, "default"));
-	struct sequence_walk walk;
-	struct id id;
-	bool is_there;
-
-	sequence_start(&walk, call->transaction, list_of_templates(call),
-		       list->is_bounded ? &list->start : NULL);
-	while (!list_is_full(list)) {
-		if (!sequence_next(&walk, &id, &is_there, fault))
-			return false;
-		if (!is_there)
-			return true;
-		if (skips_marked && account->has_default &&
-		    is_same_id(&account->default_template, &id))
-			continue;
-		if (!add_item(call, list, &id, fault))
-			return false;
-	}
-	return true;
-}
-
-bool templates_list(struct call *call, struct fault *fault)
-{
-	struct slice name = call_query_text(call, "name");
-	struct account_record account;
-	struct list list;
-	struct id id;
-	bool is_there;
-
-	if (!account_load(call, &account, fault))
-		return false;
-	list_open(call, &list);
-	if (name.data != NULL) {
-		if (!template_find_name(call, name, &id, &is_there, fault) ||
-		    (is_there && !list_one(call, &list, &id, &account, fault)))
-			return false;
-	} else if (json_is_true(json_object_get(call->query, "default"))) {
-		if (account.has_default &&
-		    !list_one(call, &list, &account.default_template, &account, fault))
-			return false;
-	} else if (!list_walk(call, &list, &account, fault)) {
-		return false;
-	}
-	return list_close(&list);
 }
 
 /* ---- settings and destinations on their own ---- */
