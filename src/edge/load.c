@@ -7,28 +7,23 @@
  * rename makes all of it visible.
  *
  * What is given up before (a faulty line, a full disk, a name that was taken meanwhile) is removed
- * again. For a process that ends in the middle, the file load.unfinished names the accounts whose
- * records may be in the store; it is on disk before the first of these records is. The next load
- * begins by removing what these accounts have, unless the accounts file has them: then the load was
- * done, and only the file is left to be removed.
+ * again. For a process that ends in the middle there is a mark (edge/load_mark.h): the next load
+ * begins by removing what the accounts in it have, unless the accounts file has them: then the load
+ * was done, and only the mark is left to be removed.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "call/accounts.h"
-#include "call/accounts_file.h"
 #include "edge/command.h"
 #include "edge/data_directory.h"
+#include "edge/load_mark.h"
 #include "edge/options.h"
 #include "edge/progress.h"
 #include "resources/transfer.h"
-
-#define MARK_FILE "load.unfinished"
 
 /* A transaction is committed when it has taken so much memory, or so many lines. */
 #define BATCH_BYTES ((size_t)2 << 20)
@@ -48,65 +43,9 @@ struct loading {
 	char *line;
 	size_t line_size, line_capacity;
 	uint64_t line_number;
-	char *mark_path;
-	int mark; /* -1: there is none */
-	uint64_t marked; /* accounts in it */
+	struct load_mark mark;
 	struct progress progress;
 };
-
-/* ---- the mark of an unfinished load ---- */
-
-static bool sync_directory(const char *directory, struct fault *fault)
-{
-	int file = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	bool is_synced = file >= 0 && fsync(file) == 0;
-
-	if (!is_synced)
-		fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot sync %s", directory);
-	if (file >= 0)
-		close(file);
-	return is_synced;
-}
-
-static bool mark_failed(const struct loading *loading, struct fault *fault)
-{
-	return fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot write %s", loading->mark_path);
-}
-
-static bool make_mark(struct loading *loading, struct fault *fault)
-{
-	loading->mark = open(loading->mark_path,
-			     O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-	if (loading->mark < 0)
-		return mark_failed(loading, fault);
-	return sync_directory(loading->directory, fault);
-}
-
-/* Names the accounts that were read since, each in a line. */
-static bool mark_accounts(struct loading *loading, struct fault *fault)
-{
-	const struct transfer_input *input = &loading->input;
-
-	if (loading->marked == input->counts.accounts)
-		return true;
-	for (; loading->marked < input->counts.accounts; loading->marked++) {
-		char line[ID_TEXT_SIZE + 1];
-
-		memcpy(line, input->accounts[loading->marked].id_text, ID_TEXT_SIZE);
-		line[ID_TEXT_SIZE] = '\n';
-		if (write(loading->mark, line, sizeof line) != (ssize_t)sizeof line)
-			return mark_failed(loading, fault);
-	}
-	return fsync(loading->mark) == 0 || mark_failed(loading, fault);
-}
-
-static bool remove_mark(struct loading *loading, struct fault *fault)
-{
-	if (unlink(loading->mark_path) != 0)
-		return fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot remove %s",
-				   loading->mark_path);
-	return sync_directory(loading->directory, fault);
-}
 
 /* ---- removing what was given up ---- */
 
@@ -155,41 +94,30 @@ static bool remove_read(struct loading *loading, struct fault *fault)
 		}
 	}
 	roster_close(roster);
-	return store_wait(loading->store, loading->last, fault) && remove_mark(loading, fault);
+	return store_wait(loading->store, loading->last, fault) &&
+	       load_mark_remove(&loading->mark, fault);
 }
 
-/* A line that was not written whole names no account whose records could be there. */
-static bool remove_marked(struct loading *loading, FILE *mark, struct fault *fault)
+static bool remove_former(void *context, const struct id *account, struct fault *fault)
 {
-	char line[ID_TEXT_SIZE + 2];
-	struct id account;
+	struct loading *loading = context;
 
-	while (fgets(line, sizeof line, mark) != NULL) {
-		if (id_parse((struct slice){ line, strcspn(line, "\n") }, &account) &&
-		    !remove_account(loading, loading->present, &account, fault))
-			return false;
-	}
-	if (ferror(mark) != 0)
-		return fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot read %s",
-				   loading->mark_path);
-	return store_wait(loading->store, loading->last, fault) && remove_mark(loading, fault);
+	return remove_account(loading, loading->present, account, fault);
 }
 
 /* What a load that was cut off left behind. */
 static bool clear_former(struct loading *loading, struct fault *fault)
 {
-	FILE *mark = fopen(loading->mark_path, "re");
-	bool is_cleared;
+	FILE *former;
 
-	if (mark == NULL && errno == ENOENT)
+	if (!load_mark_find(&loading->mark, &former, fault))
+		return false;
+	if (former == NULL)
 		return true;
-	if (mark == NULL)
-		return fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot read %s",
-				   loading->mark_path);
 	command_complain(loading->command, "removes what an earlier load, which was cut off, left");
-	is_cleared = remove_marked(loading, mark, fault);
-	fclose(mark);
-	return is_cleared;
+	return load_mark_read(&loading->mark, former, remove_former, loading, fault) &&
+	       store_wait(loading->store, loading->last, fault) &&
+	       load_mark_remove(&loading->mark, fault);
 }
 
 /* ---- lines ---- */
@@ -253,7 +181,7 @@ static bool end_batch(struct loading *loading, struct fault *fault)
 
 	if (transaction == NULL)
 		return true;
-	if (!mark_accounts(loading, fault))
+	if (!load_mark_name(&loading->mark, &loading->input, fault))
 		return false;
 	loading->transaction = NULL;
 	return store_commit(transaction, &loading->last, fault);
@@ -332,7 +260,7 @@ static void give_up(struct loading *loading, const struct fault *why)
 	if (loading->transaction != NULL)
 		store_abandon(loading->transaction);
 	loading->transaction = NULL;
-	if (loading->mark < 0)
+	if (loading->mark.file < 0)
 		return;
 	if (remove_read(loading, &fault))
 		command_complain(loading->command, "nothing was loaded");
@@ -347,7 +275,7 @@ static bool load_lines(struct loading *loading, struct fault *fault)
 {
 	const struct transfer_input *input = &loading->input;
 
-	if (!make_mark(loading, fault) || !read_all(loading, fault))
+	if (!load_mark_make(&loading->mark, fault) || !read_all(loading, fault))
 		return false;
 	loading->line_number = 0;
 	return accounts_restore(loading->directory, input->accounts, (size_t)input->counts.accounts,
@@ -369,7 +297,7 @@ static int load(struct loading *loading)
 		return EXIT_FAILURE;
 	}
 	progress_end(&loading->progress);
-	if (!remove_mark(loading, &fault))
+	if (!load_mark_remove(&loading->mark, &fault))
 		return command_failed(loading->command, &fault);
 	fprintf(stderr, "Loaded %llu accounts, %llu templates, %llu rooms.\n",
 		(unsigned long long)loading->input.counts.accounts,
@@ -385,12 +313,10 @@ static void end(struct loading *loading)
 	store_close(loading->store);
 	roster_close(loading->present);
 	arena_close(loading->arena);
-	if (loading->mark >= 0)
-		close(loading->mark);
+	load_mark_close(&loading->mark);
 	if (loading->line_capacity > 0)
 		explicit_bzero(loading->line, loading->line_capacity);
 	free(loading->line);
-	free(loading->mark_path);
 }
 
 static bool open_dump(const char *path, FILE **file, struct fault *fault)
@@ -405,7 +331,7 @@ int command_load(const struct command *command, int argc, char **argv)
 {
 	const char *operands[2]; /* the directory; the dump, or NULL */
 	enum options_result result = options_parse(command, NULL, 0, argc, argv, operands);
-	struct loading loading = { .command = command, .mark = -1 };
+	struct loading loading = { .command = command };
 	struct fault fault = FAULT_INITIAL;
 	struct identity owner;
 	bool was_made;
@@ -419,7 +345,7 @@ int command_load(const struct command *command, int argc, char **argv)
 	    !data_directory_become(&owner, &fault))
 		return command_failed(command, &fault);
 	loading.directory = operands[0];
-	loading.mark_path = accounts_file_path(operands[0], MARK_FILE);
+	load_mark_open(&loading.mark, operands[0]);
 	loading.arena = arena_open();
 	status = load(&loading);
 	end(&loading);
