@@ -23,6 +23,10 @@ bool subject_found(const struct subject *subject, const char *format, ...)
 /* Whether the key is an account and `size` more bytes; the account is the call's from then on. */
 bool subject_key_has(const struct subject *subject, size_t size);
 struct id subject_id_at(struct slice bytes, size_t offset);
+/* Of a record that leads from a name to a thing, say "room": both. False: it is no such record, which
+ * is told. */
+bool subject_name(const struct subject *subject, const char *thing, struct slice *name,
+		  struct id *id);
 /* NULL when it is no JSON object. */
 json_t *subject_parsed(const struct subject *subject, struct slice text);
 bool subject_says(const json_t *object, const char *name, struct slice text);

@@ -98,6 +98,18 @@ struct id subject_id_at(struct slice bytes, size_t offset)
 	return id;
 }
 
+bool subject_name(const struct subject *subject, const char *thing, struct slice *name,
+		  struct id *id)
+{
+	if (subject->key.size <= ID_SIZE || !subject_key_has(subject, subject->key.size - ID_SIZE))
+		return !subject_found(subject, "the key is no name");
+	if (subject->value.size != ID_SIZE)
+		return !subject_found(subject, "leads to no %s", thing);
+	*name = (struct slice){ subject->key.data + ID_SIZE, subject->key.size - ID_SIZE };
+	*id = subject_id_at(subject->value, 0);
+	return true;
+}
+
 json_t *subject_parsed(const struct subject *subject, struct slice text)
 {
 	return json_text_read(subject->call->arena, text, NULL);
@@ -277,12 +289,8 @@ static bool check_template_name(const struct subject *subject, struct fault *fau
 	struct id id;
 	bool is_there;
 
-	if (subject->key.size <= ID_SIZE || !subject_key_has(subject, subject->key.size - ID_SIZE))
-		return subject_found(subject, "the key is no name");
-	if (subject->value.size != ID_SIZE)
-		return subject_found(subject, "leads to no template");
-	name = (struct slice){ subject->key.data + ID_SIZE, subject->key.size - ID_SIZE };
-	id = subject_id_at(subject->value, 0);
+	if (!subject_name(subject, "template", &name, &id))
+		return true;
 	if (!template_find(call, &id, &record, &is_there, fault))
 		return false;
 	if (!is_there || !slice_equal(record.name, name))

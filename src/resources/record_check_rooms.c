@@ -79,12 +79,8 @@ bool subject_check_room_name(const struct subject *subject, struct fault *fault)
 	struct id id;
 	bool is_there;
 
-	if (subject->key.size <= ID_SIZE || !subject_key_has(subject, subject->key.size - ID_SIZE))
-		return subject_found(subject, "the key is no name");
-	if (subject->value.size != ID_SIZE)
-		return subject_found(subject, "leads to no room");
-	name = (struct slice){ subject->key.data + ID_SIZE, subject->key.size - ID_SIZE };
-	id = subject_id_at(subject->value, 0);
+	if (!subject_name(subject, "room", &name, &id))
+		return true;
 	if (!subject_find_room(subject, &id, &room, &is_there, fault))
 		return false;
 	if (!is_there || !slice_equal(text_lower(subject->call->arena, room.name), name))
