@@ -21,7 +21,7 @@ static const struct command commands[] = {
 	{ "account disable", "ACCOUNT",    "refuses an account's tokens from now on", command_account_disable },
 	{ "account enable",  "ACCOUNT",    "accepts an account's tokens again", command_account_enable },
 	{ "account rotate",  "ACCOUNT",    "gives an account a second secret, or retires the older one", command_account_rotate },
-	{ "token",           "ACCESS_KEY", "prints a management token of an account", command_token },
+	{ "token",           "ACCOUNT",    "prints a management token of an account", command_token },
 	{ "check",           "DIR",        "looks at everything that is stored, changing nothing", command_check },
 	{ "stat",            "DIR",        "says how much is stored, and where", command_stat },
 	{ "backup",          "DIR DEST",   "copies a data directory, while it is in use or not", command_backup },

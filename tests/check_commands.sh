@@ -74,8 +74,8 @@ check 2 'account list: --data is missing' account list
 check 2 '"x" is too much' account list x --data data
 check 2 'account disable: ACCOUNT is missing' account disable --data data
 check 2 'account rotate: ACCOUNT is missing' account rotate --finish --data data
-check 2 'token: ACCESS_KEY is missing' token --data data
-check 2 'token: ACCESS_KEY is missing' token '' --data data
+check 2 'token: ACCOUNT is missing' token --data data
+check 2 'token: ACCOUNT is missing' token '' --data data
 check 2 '--data none is not there' account list --data none
 check 2 '--data none is not there' token x --data none
 check 2 '--data file is no directory' account list --data file
