@@ -125,7 +125,8 @@ expect 2 '"y" is too much' openapi y
 for command in check stat dump; do
 	expect 2 'cannot use the data directory none' "$command" none
 	expect 2 'file is no directory' "$command" file
-	expect 2 'has no store' "$command" empty
+	expect 2 'has no store: serve, which makes it, never ran there, or it was removed' \
+		"$command" empty
 done
 expect 0 'secrets' dump --help
 expect 2 'cannot open none' load data none

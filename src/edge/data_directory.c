@@ -57,8 +57,9 @@ bool data_directory_has_store(const char *path, struct fault *fault)
 	bool has = stat(store, &status) == 0;
 
 	if (!has)
-		fault_cause(fault, FAULT_BAD_REQUEST, errno,
-			    "the data directory %s has no store; serve makes it when it first runs",
+		fault_cause(fault, FAULT_BAD_REQUEST, errno == ENOENT ? 0 : errno,
+			    "the data directory %s has no store: serve, which makes it, never "
+			    "ran there, or it was removed",
 			    path);
 	free(store);
 	return has;
