@@ -309,6 +309,31 @@ START_TEST(addresses_do_not_push_each_other_out)
 }
 END_TEST
 
+/* Two hundred calls at once: each was let in while there was a budget. */
+START_TEST(calls_at_once_share_the_budget)
+{
+	enum { AT_ONCE = 200, NOW = 1000 };
+	struct misses *misses = misses_open(&clock_system);
+	struct slice address = SLICE("192.0.2.1");
+	unsigned within = 0;
+
+	for (int i = 0; i < AT_ONCE; i++)
+		ck_assert_uint_eq(misses_wait(misses, address, NOW), 0);
+	for (int i = 0; i < AT_ONCE; i++) {
+		unsigned seconds = misses_count(misses, address, NOW);
+
+		if (seconds == 0)
+			within++;
+		else
+			ck_assert_uint_eq(seconds, MISSES_MINUTE / 1000);
+	}
+	ck_assert_uint_eq(within, MISSES_ADDRESS_MOST);
+	ck_assert_uint_eq(misses_wait(misses, address, NOW + MISSES_MINUTE), 0);
+	ck_assert_uint_eq(misses_count(misses, address, NOW + MISSES_MINUTE), 0);
+	misses_close(misses);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("health");
@@ -326,6 +351,7 @@ int main(void)
 	tcase_add_test(tcase, a_status_that_nobody_knows_is_counted_too);
 	tcase_add_loop_test(tcase, a_bound_is_within, 0, ROWS(durations));
 	tcase_add_test(tcase, addresses_do_not_push_each_other_out);
+	tcase_add_test(tcase, calls_at_once_share_the_budget);
 	suite_add_tcase(suite, tcase);
 	runner = srunner_create(suite);
 	srunner_run_all(runner, CK_ENV);

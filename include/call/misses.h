@@ -5,7 +5,8 @@
  *
  * Memory is fixed, 5 MB for 131,072 addresses: when more miss within a minute than fit, the one whose
  * minute began first is forgotten among the few places it could be in. So whoever has more addresses
- * than that (a /32 of IPv6) is bounded by what the service can answer, and by nginx. Any thread; guarded by its own lock, held for a look-up only.
+ * than that (a /32 of IPv6) is bounded by what the service can answer, and by nginx. Any thread;
+ * guarded by its own lock, held for a look-up only.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef CALL_MISSES_H
@@ -29,8 +30,9 @@ void misses_close(struct misses *misses);
 
 /* now: clock_monotonic's milliseconds. 0: the address may call; else the seconds until it may. */
 unsigned misses_wait(struct misses *misses, struct slice address, int64_t now);
-/* One more unknown code from this address. */
-void misses_count(struct misses *misses, struct slice address, int64_t now);
+/* One more unknown code from this address. Gives what misses_wait would have, had it been asked now:
+ * calls that came at once may have used up the budget together. */
+unsigned misses_count(struct misses *misses, struct slice address, int64_t now);
 /* Misses of the last whole minute or of the one that runs, whichever is more: for the metrics. */
 unsigned misses_rate(struct misses *misses, int64_t now);
 /* All misses since misses_open: for the metrics. */

@@ -129,11 +129,19 @@ static bool is_under_attack(struct misses *misses, int64_t now)
 	       misses->last_minute_count > MISSES_SERVICE_MOST;
 }
 
+/* NULL: an address without misses. */
+static unsigned seconds_left(const struct entry *entry, int64_t now)
+{
+	if (entry == NULL || entry->refused_until <= now)
+		return 0;
+	return (unsigned)((entry->refused_until - now + 999) / 1000);
+}
+
 unsigned misses_wait(struct misses *misses, struct slice address, int64_t now)
 {
 	unsigned char normal[ADDRESS_SIZE];
 	struct entry *entry;
-	int64_t left = 0;
+	unsigned seconds;
 
 	normalise(address, normal);
 	pthread_mutex_lock(&misses->lock);
@@ -141,17 +149,16 @@ unsigned misses_wait(struct misses *misses, struct slice address, int64_t now)
 	if (entry != NULL && entry->refused_until == 0 && now - entry->began < MISSES_MINUTE &&
 	    entry->count >= MISSES_ADDRESS_MOST_UNDER_ATTACK && is_under_attack(misses, now))
 		entry->refused_until = now + MISSES_MINUTE;
-	if (entry != NULL && entry->refused_until > now)
-		left = entry->refused_until - now;
+	seconds = seconds_left(entry, now);
 	pthread_mutex_unlock(&misses->lock);
-	return (unsigned)((left + 999) / 1000);
+	return seconds;
 }
 
-void misses_count(struct misses *misses, struct slice address, int64_t now)
+unsigned misses_count(struct misses *misses, struct slice address, int64_t now)
 {
 	unsigned char normal[ADDRESS_SIZE];
 	struct entry *entry;
-	unsigned most;
+	unsigned most, seconds;
 
 	normalise(address, normal);
 	pthread_mutex_lock(&misses->lock);
@@ -169,10 +176,12 @@ void misses_count(struct misses *misses, struct slice address, int64_t now)
 		memcpy(entry->address, normal, ADDRESS_SIZE);
 		entry->began = now;
 	}
+	seconds = seconds_left(entry, now);
 	entry->count++;
 	if (entry->count >= most && entry->refused_until == 0)
 		entry->refused_until = now + MISSES_MINUTE;
 	pthread_mutex_unlock(&misses->lock);
+	return seconds;
 }
 
 unsigned misses_rate(struct misses *misses, int64_t now)

@@ -21,16 +21,29 @@ static struct slice member_text(const struct call *call, const char *name)
 	return (struct slice){ json_string_value(value), json_string_length(value) };
 }
 
+static bool refuse_for(unsigned seconds, struct fault *fault)
+{
+	fault_detail(fault, FAULT_TOO_MANY, "too many unknown codes from this address");
+	fault->retry_after = seconds;
+	return false;
+}
+
 bool join_check_budget(const struct call *call, struct fault *fault)
 {
 	unsigned seconds = misses_wait(call->environment->misses, call->request.address,
 				       clock_monotonic());
 
-	if (seconds == 0)
-		return true;
-	fault_detail(fault, FAULT_TOO_MANY, "too many unknown codes from this address");
-	fault->retry_after = seconds;
-	return false;
+	return seconds == 0 || refuse_for(seconds, fault);
+}
+
+static bool miss(const struct call *call, struct fault *fault)
+{
+	unsigned seconds = misses_count(call->environment->misses, call->request.address,
+					clock_monotonic());
+
+	if (seconds > 0)
+		return refuse_for(seconds, fault);
+	return fault_set(fault, FAULT_NOT_FOUND, "room code not found");
 }
 
 /* The room and the role of a code that can be used; sets call->account. */
@@ -46,10 +59,8 @@ static bool resolve(struct call *call, struct room_record *room, struct slice *r
 
 	if (!code_find(call, letters, &call->account, &room_id, &is_there, fault))
 		return false;
-	if (!is_there) {
-		misses_count(call->environment->misses, call->request.address, clock_monotonic());
-		return fault_set(fault, FAULT_NOT_FOUND, "room code not found");
-	}
+	if (!is_there)
+		return miss(call, fault);
 	id_print(&call->account, call->account_text);
 	if (!room_load(call, &room_id, room, fault) ||
 	    !template_load(call, &room->template_id, &owner, fault) ||
