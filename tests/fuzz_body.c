@@ -41,6 +41,8 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 	json_object_seed(1);
 	for (size_t i = 0; i < COUNT(shapes); i++)
 		schema_verify(shapes[i]);
+	for (size_t i = 0; i < COUNT(queries); i++)
+		schema_verify(queries[i]);
 	arena = arena_open();
 	return 0;
 }
