@@ -121,7 +121,7 @@ struct route {
 	const struct shape *body;
 	const struct shape *query; /* NULL: no parameters */
 	const struct shape *answer; /* NULL: no body (204) */
-	handler *write_ahead; /* what of a write needs nothing that is stored: runs before the
+	handler *prepare; /* what of a write needs nothing that is stored: runs before the
 				   * transaction, while others write; NULL: nothing */
 	bool is_list; /* the answer is {"data":[...]} of that shape; with limit and last when
 				 * the route has a query */
@@ -147,7 +147,7 @@ struct call {
 	struct findings findings;
 	struct id account;
 	char account_text[ID_TEXT_SIZE + 1];
-	void *written; /* what write_ahead made, for run; in the arena */
+	void *prepared; /* what prepare made, for run; in the arena */
 	struct transaction *transaction;
 	int64_t now; /* the one time of this request, in milliseconds */
 	bool wants_write; /* see call_write_instead */

@@ -10,7 +10,7 @@
 /* By name: creates, or overwrites whole. The texts of a new one are the longest part of it; they are
  * made ahead. */
 handler templates_create;
-handler templates_write_ahead;
+handler templates_prepare;
 handler templates_list;
 handler templates_get;
 handler templates_update; /* members that are supplied replace the stored ones whole */

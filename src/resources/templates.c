@@ -76,7 +76,7 @@ static bool set_whole(struct call *call, struct template_record *record, struct 
 				  call_member(call, "roles"), fault);
 }
 
-bool templates_write_ahead(struct call *call, struct fault *fault)
+bool templates_prepare(struct call *call, struct fault *fault)
 {
 	struct template_texts *texts = arena_alloc(call->arena, sizeof *texts);
 
@@ -84,7 +84,7 @@ bool templates_write_ahead(struct call *call, struct fault *fault)
 	*texts = template_write(call, supplied_or_empty(call, "settings"),
 				supplied_or_empty(call, "destinations"),
 				supplied_or_empty(call, "roles"), call_member(call, "settings"));
-	call->written = texts;
+	call->prepared = texts;
 	return true;
 }
 
@@ -98,7 +98,7 @@ static bool create(struct call *call, struct slice name, struct fault *fault)
 	record.id = account_next_id(call, &account, &account.template_number);
 	record.created = call->now;
 	record.rooms_etag = store_number(call->transaction);
-	template_set_texts(call, &record, call->written);
+	template_set_texts(call, &record, call->prepared);
 	return account_put(call, &account, fault) && save(call, &record, false, 0, fault) &&
 	       template_put(call, &record, fault) &&
 	       template_put_name(call, name, &record.id, fault) &&

@@ -172,7 +172,7 @@ static bool run(struct call *call, struct fault *fault)
 
 	if (access == ROUTE_STATELESS)
 		return call->route->run(call, fault);
-	if (call->route->write_ahead != NULL && !call->route->write_ahead(call, fault))
+	if (call->route->prepare != NULL && !call->route->prepare(call, fault))
 		return false;
 	if (!run_once(call, access == ROUTE_WRITE ? STORE_WRITE : STORE_READ, fault))
 		return false;
