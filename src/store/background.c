@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "store/merge_due.h"
 #include "store/rewrite.h"
 #include "store/scrub.h"
 
@@ -23,17 +24,6 @@
 #define RETRY_MILLISECONDS 500
 #define COLLECT_MILLISECONDS 100
 #define ADMIT_MILLISECONDS 50
-/* Everything is merged when more than this share of all bytes is superfluous. */
-#define SUPERFLUOUS_PERCENT 30
-/* A file is merged with all newer ones when these hold so many times its records. With 1 (a tower of
- * twos) a record of a million is rewritten nine times and there are some four files; with 2 (threes)
- * six times, and some five files, each of which costs a reader one look into a filter. While files
- * come one upon the other, writing is what the disk and the processor are wanted for: then with 10
- * (elevens), which is two or three times and up to twenty files, until there is time again. */
-#define MERGE_RATIO 2
-#define MERGE_RATIO_HURRIED 10
-/* Two files that came within so long of each other, the last of them not longer ago. */
-#define HURRIED_MILLISECONDS 5000
 /* As setpriority(2): 0 is an ordinary thread, 19 the lowest. */
 #define FREEZE_PRIORITY 5
 #define MERGE_PRIORITY 10
@@ -48,7 +38,7 @@ struct background {
 	pthread_cond_t work; /* for the two threads */
 	pthread_cond_t done; /* something was done, or could not be */
 	size_t frozen; /* overlays that wait */
-	int64_t frozen_at[2]; /* when the last one came, and the one before */
+	struct pace pace; /* in which they come */
 	bool freeze_is_stuck; /* the last attempt failed */
 	bool merge_is_stuck;
 	bool merge_is_idle; /* looked, or is looking, since the last file came */
@@ -137,55 +127,18 @@ static void *freezer_run(void *context)
 
 /* The second thread: merging. */
 
-/* How many of the newest files are to become one now; 0: none. What a damaged file hides behind
- * itself cannot be merged, nor can what is newer be merged with it; the same holds of `busy` and
- * what is older, which is being merged already, unless it is NULL. */
-static size_t files_due(const struct view *view, const struct stack_file *busy, uint64_t ratio,
-			bool is_all_wanted)
-{
-	uint64_t newer = 0, bytes = 0, superfluous = 0;
-	size_t n = 0, due = 0, i;
-
-	while (n < view->n_files && view->files[n] != busy &&
-	       !stack_file_is_damaged(view->files[n]))
-		n++;
-	for (i = 0; i < n; i++) {
-		const struct stack_info *info = stack_file_info(view->files[i]);
-
-		if (i > 0 && newer >= ratio * info->records)
-			due = i + 1;
-		newer += info->records;
-		bytes += info->bytes;
-		superfluous += info->superseded + info->removals * stack_record_bytes(0, 0);
-	}
-	if (n == 0 || n < view->n_files)
-		return due;
-	if (100 * superfluous > SUPERFLUOUS_PERCENT * bytes)
-		return n;
-	if (is_all_wanted && (n > 1 || stack_file_info(view->files[0])->removals > 0))
-		return n;
-	return due;
-}
-
-/* With the lock held. */
-static bool is_hurried(const struct background *background)
-{
-	return clock_monotonic() - background->frozen_at[0] < HURRIED_MILLISECONDS &&
-	       background->frozen_at[0] - background->frozen_at[1] < HURRIED_MILLISECONDS;
-}
-
 /* How fast files come decides what is due, and whether the memory of an overlay is kept for the next.
  */
-static uint64_t set_pace(struct background *background)
+static bool look_at_pace(struct background *background)
 {
 	bool was_hurried;
 
 	pthread_mutex_lock(&background->lock);
-	was_hurried = is_hurried(background);
+	was_hurried = pace_is_hurried(&background->pace);
 	pthread_mutex_unlock(&background->lock);
 	overlay_memory_keep(background->store->overlay_memory,
 			    was_hurried ? background->store->overlay_bytes : 0);
-	return was_hurried ? MERGE_RATIO_HURRIED : MERGE_RATIO;
+	return was_hurried;
 }
 
 /* The files that are due, held; from malloc, or NULL. The view is let go of at once: it would keep
@@ -199,7 +152,7 @@ static struct stack_file **files_take(struct background *background, const struc
 	size_t i;
 
 	views_pin(views, &pin);
-	order->n = files_due(pin.view, busy, set_pace(background), is_all_wanted);
+	order->n = merge_due(pin.view, busy, look_at_pace(background), is_all_wanted);
 	order->is_oldest_among = order->n == pin.view->n_files;
 	if (order->n > 0) {
 		files = malloc(order->n * sizeof *files);
@@ -262,10 +215,10 @@ static bool merge_once(struct background *background, const struct stack_file *b
 static void merger_wait(struct background *background, bool is_something_left)
 {
 	int64_t left = background->scrub.at - clock_monotonic();
-	const bool was_hurried = is_hurried(background);
+	const bool was_hurried = pace_is_hurried(&background->pace);
 
-	if (was_hurried && left > HURRIED_MILLISECONDS)
-		left = HURRIED_MILLISECONDS;
+	if (was_hurried && left > PACE_HURRIED)
+		left = PACE_HURRIED;
 
 	if (is_something_left && left > COLLECT_MILLISECONDS)
 		left = COLLECT_MILLISECONDS;
@@ -321,8 +274,7 @@ void background_frozen(struct background *background)
 {
 	pthread_mutex_lock(&background->lock);
 	background->frozen++;
-	background->frozen_at[1] = background->frozen_at[0];
-	background->frozen_at[0] = clock_monotonic();
+	pace_note(&background->pace);
 	pthread_cond_broadcast(&background->work);
 	pthread_mutex_unlock(&background->lock);
 }
@@ -374,7 +326,7 @@ bool background_settle(struct background *background, bool is_all_merged)
 	pthread_mutex_lock(&background->lock);
 	background->is_all_wanted = is_all_merged;
 	background->merge_is_idle = false;
-	background->frozen_at[1] = -HURRIED_MILLISECONDS; /* whoever waits is not writing */
+	background->pace = PACE_NONE; /* whoever waits is not writing */
 	pthread_cond_broadcast(&background->work);
 	while (!is_settled(background) && !background->merge_is_stuck && !is_stuck(background))
 		wait_for(background, &background->done, ADMIT_MILLISECONDS);
@@ -396,6 +348,7 @@ static struct background *background_make(struct store_gdbm *store)
 	background->frozen = pin.view->n_overlays - 1;
 	views_unpin(store->views, &pin);
 	background->scrub = scrub_start();
+	background->pace = PACE_NONE;
 	pthread_condattr_init(&attributes);
 	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
 	pthread_mutex_init(&background->lock, NULL);

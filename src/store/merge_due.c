@@ -1,0 +1,56 @@
+/* See store/merge_due.h.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "store/merge_due.h"
+
+#include "base/clock.h"
+
+/* Everything is merged when more than this share of all bytes is superfluous. */
+#define SUPERFLUOUS_PERCENT 30
+/* A file is merged with all newer ones when these hold so many times its records. With 1 (a tower of
+ * twos) a record of a million is rewritten nine times and there are some four files; with 2 (threes)
+ * six times, and some five files, each of which costs a reader one look into a filter. While files
+ * hurry, writing is what the disk and the processor are wanted for: then with 10 (elevens), which is
+ * two or three times and up to twenty files, until there is time again. */
+#define RATIO 2
+#define RATIO_HURRIED 10
+
+void pace_note(struct pace *pace)
+{
+	pace->came[1] = pace->came[0];
+	pace->came[0] = clock_monotonic();
+}
+
+bool pace_is_hurried(const struct pace *pace)
+{
+	return clock_monotonic() - pace->came[0] < PACE_HURRIED &&
+	       pace->came[0] - pace->came[1] < PACE_HURRIED;
+}
+
+size_t merge_due(const struct view *view, const struct stack_file *busy, bool is_hurried,
+		 bool is_all_wanted)
+{
+	const uint64_t ratio = is_hurried ? RATIO_HURRIED : RATIO;
+	uint64_t newer = 0, bytes = 0, superfluous = 0;
+	size_t n = 0, due = 0, i;
+
+	while (n < view->n_files && view->files[n] != busy &&
+	       !stack_file_is_damaged(view->files[n]))
+		n++;
+	for (i = 0; i < n; i++) {
+		const struct stack_info *info = stack_file_info(view->files[i]);
+
+		if (i > 0 && newer >= ratio * info->records)
+			due = i + 1;
+		newer += info->records;
+		bytes += info->bytes;
+		superfluous += info->superseded + info->removals * stack_record_bytes(0, 0);
+	}
+	if (n == 0 || n < view->n_files)
+		return due;
+	if (100 * superfluous > SUPERFLUOUS_PERCENT * bytes)
+		return n;
+	if (is_all_wanted && (n > 1 || stack_file_info(view->files[0])->removals > 0))
+		return n;
+	return due;
+}
