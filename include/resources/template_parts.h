@@ -11,6 +11,7 @@
 #define RESOURCES_TEMPLATE_PARTS_H
 
 #include "resources/template_record.h"
+#include "resources/template_texts.h"
 
 /* How a document came about. A REPLACED one keeps stored credentials and browser recording roles
  * where the rules say so; a MERGED one has them already, or was asked to drop them. */
@@ -37,32 +38,6 @@ void template_set_role(struct call *call, struct template_record *record, size_t
 bool template_remove_role(struct call *call, struct template_record *record, size_t index,
 			  struct fault *fault);
 
-/* The texts of the parts, made of their documents alone: before the transaction of a write that makes a
- * new template. */
-struct part_text {
-	struct slice shown, hidden; /* JSON texts: as answered, and what is not answered */
-};
-
-struct settings_text {
-	struct slice shown, hidden;
-	struct slice echo, region, recording; /* as in struct template_record */
-};
-
-struct role_text {
-	struct slice name, text;
-};
-
-struct template_texts {
-	struct settings_text settings;
-	struct part_text destinations;
-	struct role_text *roles; /* the arena's */
-	size_t role_count;
-};
-
-/* Whole documents, the caller's; those of the roles get the subscriptions that they do not have.
- * sent: as for template_set_settings. Needs no transaction. */
-struct template_texts template_write(struct call *call, json_t *settings, json_t *destinations,
-				     json_t *roles, const json_t *sent);
 /* All parts of a record that has none yet. */
 void template_set_texts(struct call *call, struct template_record *record,
 			const struct template_texts *texts);

@@ -8,27 +8,7 @@
 #include "base/text.h"
 #include "resources/packed.h"
 #include "rules/destination_rules.h"
-#include "rules/role_rules.h"
-#include "rules/room_rules.h"
 #include "rules/template_rules.h"
-
-static struct slice written(struct call *call, const struct shape *shape, const json_t *document,
-			    struct slice key, bool echo)
-{
-	struct buffer text = BUFFER_INITIAL(call->arena);
-
-	document_write(shape, document, key, echo, &text);
-	return buffer_slice(&text);
-}
-
-static struct slice hidden_text(struct call *call, const struct shape *shape,
-				const json_t *document)
-{
-	struct buffer text = BUFFER_INITIAL(call->arena);
-
-	buffer_append_json(&text, document_hidden(call->arena, shape, document));
-	return buffer_slice(&text);
-}
 
 /* Sets a part and its hidden members; the ETag number moves only when one of them changed. */
 static void set_part(struct call *call, struct slice text, struct slice hidden, struct slice *part,
@@ -40,12 +20,12 @@ static void set_part(struct call *call, struct slice text, struct slice hidden, 
 	*hidden_part = hidden;
 }
 
-/* ---- settings ---- */
-
 static json_t *member_at(const json_t *document, const char *first, const char *second)
 {
 	return json_object_get(json_object_get(document, first), second);
 }
+
+/* ---- settings ---- */
 
 /* "A body that has an upload with the stored type and location and no credentials keeps the stored
  * ones." */
@@ -67,49 +47,6 @@ static void keep_credentials(struct call *call, const struct template_record *re
 		json_object_set_new(upload, "credentials", json_deep_copy(credentials));
 }
 
-/* What rooms that follow their template show: the recording, with the names rooms have for it. */
-static struct slice room_recording(struct call *call, const json_t *settings)
-{
-	const json_t *recording = json_object_get(settings, "recording");
-	json_t *upload = json_object_get(recording, "upload");
-	json_t *shown = arena_json(call->arena, json_object());
-
-	if (json_object_get(recording, "enabled") != NULL)
-		json_object_set(shown, "enabled", json_object_get(recording, "enabled"));
-	if (upload != NULL)
-		json_object_set(shown, "upload_info", upload);
-	return written(call, &recording_info_shape, shown, (struct slice){ 0 }, false);
-}
-
-static struct slice region_of(const json_t *settings)
-{
-	const json_t *region = json_object_get(settings, "region");
-	struct slice standard = slice_of(shape_field(&settings_shape, "region")->standard);
-
-	if (region != NULL)
-		return text_of_json(region);
-	return (struct slice){ standard.data + 1, standard.size - 2 }; /* without its quotes */
-}
-
-static bool has_credentials(const json_t *settings)
-{
-	return json_object_get(member_at(settings, "recording", "upload"), "credentials") != NULL;
-}
-
-static struct settings_text write_settings(struct call *call, const json_t *settings,
-					   bool is_echoed)
-{
-	const struct slice no_key = { NULL, 0 };
-
-	return (struct settings_text){
-		.shown = written(call, &settings_shape, settings, no_key, false),
-		.hidden = hidden_text(call, &settings_shape, settings),
-		.echo = is_echoed ? written(call, &settings_shape, settings, no_key, true) : no_key,
-		.region = region_of(settings),
-		.recording = room_recording(call, settings),
-	};
-}
-
 static void put_settings(struct call *call, struct template_record *record,
 			 const struct settings_text *text)
 {
@@ -125,12 +62,12 @@ static void put_settings(struct call *call, struct template_record *record,
 void template_set_settings(struct call *call, struct template_record *record, json_t *settings,
 			   const json_t *sent, enum part_origin origin)
 {
-	const bool is_echoed = has_credentials(sent);
+	const bool is_echoed = settings_have_credentials(sent);
 	struct settings_text text;
 
 	if (origin == PART_REPLACED)
 		keep_credentials(call, record, settings);
-	text = write_settings(call, settings, is_echoed);
+	text = settings_write(call, settings, is_echoed);
 	put_settings(call, record, &text);
 }
 
@@ -165,15 +102,6 @@ static void keep_recording_roles(struct call *call, const struct template_record
 	}
 }
 
-static struct part_text write_destinations(struct call *call, const json_t *destinations)
-{
-	return (struct part_text){
-		.shown = written(call, &destinations_shape, destinations, (struct slice){ 0 },
-				 false),
-		.hidden = hidden_text(call, &destinations_shape, destinations),
-	};
-}
-
 static void put_destinations(struct call *call, struct template_record *record,
 			     const struct part_text *text)
 {
@@ -189,7 +117,7 @@ void template_set_destinations(struct call *call, struct template_record *record
 	(void)sent; /* nothing of destinations is echoed */
 	if (origin == PART_REPLACED)
 		keep_recording_roles(call, record, destinations);
-	text = write_destinations(call, destinations);
+	text = destinations_write(call, destinations);
 	put_destinations(call, record, &text);
 }
 
@@ -215,25 +143,6 @@ size_t template_roles_most(void)
 json_t *template_role_document(struct call *call, const struct template_role *role)
 {
 	return packed_json(call->arena, role->text);
-}
-
-static json_t *subscriptions(const json_t *role)
-{
-	return member_at(role, "subscribeParams", "subscribeToRoles");
-}
-
-/* "not supplied gets the names of all roles that the template has after the request" */
-static void fill_subscriptions(json_t *role, json_t *names)
-{
-	json_t *parameters = json_object_get(role, "subscribeParams");
-
-	if (subscriptions(role) != NULL)
-		return;
-	if (parameters == NULL) {
-		parameters = json_object();
-		json_object_set_new(role, "subscribeParams", parameters);
-	}
-	json_object_set(parameters, "subscribeToRoles", names);
 }
 
 static size_t index_of_name(const json_t *names, struct slice name)
@@ -280,9 +189,8 @@ static void replace_name_in_others(struct call *call, struct template_record *re
 		if (i == index)
 			continue;
 		document = template_role_document(call, role);
-		if (replace_name(subscriptions(document), name, other))
-			set_role_text(call, role,
-				      written(call, &role_shape, document, role->name, false));
+		if (replace_name(role_subscriptions(document), name, other))
+			set_role_text(call, role, role_write(call, document, role->name));
 	}
 }
 
@@ -327,10 +235,10 @@ void template_set_role(struct call *call, struct template_record *record, size_t
 		replace_name_in_others(call, record, index, former, &role->name);
 		/* Also in a list that was sent: a client reads the role, changes its name, and sends
 		 * it back. */
-		replace_name(subscriptions(document), former, &role->name);
+		replace_name(role_subscriptions(document), former, &role->name);
 	}
-	fill_subscriptions(document, names_of_roles(call, record));
-	set_role_text(call, role, written(call, &role_shape, document, role->name, false));
+	role_fill_subscriptions(document, names_of_roles(call, record));
+	set_role_text(call, role, role_write(call, document, role->name));
 }
 
 bool template_remove_role(struct call *call, struct template_record *record, size_t index,
@@ -351,13 +259,13 @@ bool template_remove_role(struct call *call, struct template_record *record, siz
 static void drop_gone_names(const json_t *document, const json_t *sent,
 			    const struct template_record *former, const json_t *roles)
 {
-	if (subscriptions(sent) != NULL)
+	if (role_subscriptions(sent) != NULL)
 		return;
 	for (size_t i = 0; i < former->role_count; i++) {
 		struct slice name = former->roles[i].name;
 
 		if (json_object_getn(roles, name.data, name.size) == NULL)
-			replace_name(subscriptions(document), name, NULL);
+			replace_name(role_subscriptions(document), name, NULL);
 	}
 }
 
@@ -390,30 +298,6 @@ static struct template_role role_named(struct template_record *record,
 	};
 }
 
-/* Fills in what each role subscribes to when it does not say. */
-static struct role_text *write_roles(struct call *call, json_t *roles)
-{
-	struct role_text *texts = arena_alloc(call->arena,
-					      (json_object_size(roles) + 1) * sizeof *texts);
-	json_t *names = arena_json(call->arena, json_array()), *document;
-	const char *name;
-	size_t length, n = 0;
-
-	json_object_keylen_foreach(roles, name, length, document)
-		json_array_append_new(names, json_stringn(name, length));
-	json_object_keylen_foreach(roles, name, length, document)
-	{
-		struct slice key = arena_copy(call->arena, (struct slice){ name, length });
-
-		fill_subscriptions(document, names);
-		texts[n++] = (struct role_text){
-			.name = key,
-			.text = written(call, &role_shape, document, key, false),
-		};
-	}
-	return texts;
-}
-
 /* In place of those of `former`. */
 static void put_roles(struct call *call, struct template_record *record,
 		      const struct template_record *former, const struct role_text *texts, size_t n)
@@ -440,22 +324,11 @@ bool template_set_roles(struct call *call, struct template_record *record, json_
 		return false;
 	json_object_keylen_foreach(roles, name, length, document)
 		drop_gone_names(document, json_object_getn(sent, name, length), &former, roles);
-	put_roles(call, record, &former, write_roles(call, roles), json_object_size(roles));
+	put_roles(call, record, &former, roles_write(call, roles), json_object_size(roles));
 	return true;
 }
 
 /* ---- a new template ---- */
-
-struct template_texts template_write(struct call *call, json_t *settings, json_t *destinations,
-				     json_t *roles, const json_t *sent)
-{
-	return (struct template_texts){
-		.settings = write_settings(call, settings, has_credentials(sent)),
-		.destinations = write_destinations(call, destinations),
-		.roles = write_roles(call, roles),
-		.role_count = json_object_size(roles),
-	};
-}
 
 void template_set_texts(struct call *call, struct template_record *record,
 			const struct template_texts *texts)
