@@ -208,6 +208,12 @@ static json_t *success_of(struct arena *arena, const struct route *route)
 	return success;
 }
 
+/* Of a list that may be longer. */
+static bool is_page(const struct route *route)
+{
+	return route->is_list && route->query != NULL;
+}
+
 static bool can_fail(const struct route *route, enum fault_kind kind)
 {
 	bool has_body = route->body_kind != BODY_IGNORED;
@@ -232,7 +238,7 @@ static bool can_fail(const struct route *route, enum fault_kind kind)
 	case 412:
 		return route->has_etag && !is_reading(route);
 	case 413:
-		return has_body;
+		return has_body || is_page(route);
 	case 429:
 		return route->is_shared;
 	default:
@@ -244,6 +250,8 @@ static const char *own_doc(const struct route *route, enum fault_kind kind)
 {
 	if (kind == FAULT_FORBIDDEN)
 		return route->forbidden;
+	if (kind == FAULT_TOO_LARGE && is_page(route))
+		return "The page would take more than 64 MB of memory; a smaller limit helps.";
 	return kind == FAULT_CONFLICT ? route->conflict : NULL;
 }
 

@@ -159,7 +159,7 @@ json_t *openapi_errors(void)
 
 json_t *openapi_error_of(const struct route *route, enum fault_kind kind, const char *doc)
 {
-	if (!is_told_by_route(kind) && !route->is_shared)
+	if (doc == NULL && !is_told_by_route(kind) && !route->is_shared)
 		return openapi_reference("responses", errors[kind].name);
 	return error_response(route, kind, doc);
 }
