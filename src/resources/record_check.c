@@ -101,10 +101,15 @@ struct id subject_id_at(struct slice bytes, size_t offset)
 bool subject_name(const struct subject *subject, const char *thing, struct slice *name,
 		  struct id *id)
 {
-	if (subject->key.size <= ID_SIZE || !subject_key_has(subject, subject->key.size - ID_SIZE))
-		return !subject_found(subject, "the key is no name");
-	if (subject->value.size != ID_SIZE)
-		return !subject_found(subject, "leads to no %s", thing);
+	if (subject->key.size <= ID_SIZE ||
+	    !subject_key_has(subject, subject->key.size - ID_SIZE)) {
+		(void)subject_found(subject, "the key is no name");
+		return false;
+	}
+	if (subject->value.size != ID_SIZE) {
+		(void)subject_found(subject, "leads to no %s", thing);
+		return false;
+	}
 	*name = (struct slice){ subject->key.data + ID_SIZE, subject->key.size - ID_SIZE };
 	*id = subject_id_at(subject->value, 0);
 	return true;
