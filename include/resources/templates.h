@@ -7,9 +7,10 @@
 
 #include "resources/template_record.h"
 
-/* By name: creates, or overwrites whole. The texts of a new one are the longest part of it; they are
- * made ahead. */
+/* By name: creates, or overwrites whole. */
 handler templates_create;
+/* The texts of a new one, which are the longest part of making it; an overwrite, of which nobody knows
+ * before its transaction, makes its own, of what it keeps. */
 handler templates_prepare;
 handler templates_list;
 handler templates_get;

@@ -213,7 +213,7 @@ static bool is_pending(const struct edge *edge, const struct call *call)
 /* What a worker has in its hands. */
 struct work {
 	struct exchange *exchange; /* for the next request; NULL: none yet */
-	bool is_flusher; /* as parked_add says */
+	bool is_flusher; /* parked_add said so, and nothing was done since */
 };
 
 /* One request of a connection. */
