@@ -34,8 +34,8 @@ struct life {
 	char data[PATH_MAX];
 	char path[108]; /* of the listening socket */
 	int listener;
-	const char
-		*passed; /* how many sockets systemd passes, from descriptor 3 on; NULL: it is 0 */
+	/* How many sockets systemd passes, from descriptor 3 on; NULL: the socket is descriptor 0. */
+	const char *passed;
 	int notify; /* what the program tells systemd comes here */
 	char notify_path[108];
 };
