@@ -25,6 +25,7 @@ struct stack_place {
 	const struct file_system *files;
 	const char *directory;
 	struct installation installation;
+	unsigned readers; /* threads that will read at the same time, at most */
 	bool is_read_only; /* nothing is ever removed */
 	_Atomic uint64_t *checksum_failures; /* counted here, unless NULL */
 };

@@ -100,6 +100,7 @@ bool inspection_open(const char *directory, const struct file_system *files,
 									    ? &file_system_posix
 									    : files,
 							   .directory = directory,
+							   .readers = 1,
 							   .is_read_only = true,
 						   } };
 		last = FAULT_INITIAL;

@@ -1,5 +1,7 @@
-/* Reading a file of the stack: it keeps a few open handles; who reads takes one and puts it back, so
- * that there are as many as are used at once, and no two threads use one at a time.
+/* Reading a file of the stack: it keeps open handles; who reads takes one and puts it back, so that
+ * there are as many as were used at once, and no two threads use one at a time. There is a place for
+ * each reader: each handle has a mapping of its own, and to close one of a large file, and to touch
+ * all its pages anew in the next, costs more than thousands of reads.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <assert.h>
@@ -14,8 +16,6 @@
 #include "store/stack_format.h"
 #include "store/stack_handle.h"
 #include "store/stack_index.h"
-
-#define HANDLES_MOST 64
 
 typedef _Atomic(struct gdbm_file_info *) handle_place;
 
@@ -81,21 +81,12 @@ static void handle_put(struct stack_file *file, struct gdbm_file_info *handle)
 
 /* Opening and closing. */
 
-/* sysconf(3) would open a file of the system's. */
-static size_t processors(void)
-{
-	cpu_set_t usable;
-
-	return sched_getaffinity(0, sizeof usable, &usable) == 0 ? (size_t)CPU_COUNT(&usable) : 1;
-}
-
 static struct stack_file *file_make(const struct stack_place *place, const struct stack_info *info)
 {
-	size_t n = processors() + 1, i;
+	/* One more for the threads behind. */
+	size_t n = (size_t)place->readers + 1, i;
 	struct stack_file *file;
 
-	if (n > HANDLES_MOST)
-		n = HANDLES_MOST;
 	file = malloc(sizeof *file + n * sizeof *file->handles);
 	if (file == NULL)
 		abort();
