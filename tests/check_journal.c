@@ -399,8 +399,8 @@ static struct store *open_on(struct disk *disk, size_t overlay_bytes)
 
 /* What fails while the disk is full; what cannot be written then is never acknowledged. */
 static const unsigned full_operations[] = {
-	1u << FILE_ALLOCATE, 1u << FILE_ALLOCATE | 1u << FILE_PWRITE,	    1u << FILE_PWRITE,
-	1u << FILE_OPEN,     1u << FILE_OBJECT_BEGIN | 1u << FILE_ALLOCATE, 1u << FILE_RENAME,
+	1u << FILE_ALLOCATE, 1u << FILE_ALLOCATE | 1u << FILE_PWRITE, 1u << FILE_PWRITE,
+	1u << FILE_OPEN,     1u << FILE_OPEN | 1u << FILE_ALLOCATE,   1u << FILE_RENAME,
 };
 
 START_TEST(a_full_disk_refuses_and_then_goes_on)
@@ -463,7 +463,7 @@ static int held_before(struct file_hooks *hooks, struct file_call *call)
 {
 	struct held_disk *disk = (struct held_disk *)hooks;
 
-	if (call->operation != FILE_OBJECT_BEGIN)
+	if (call->operation != FILE_OPEN || strstr(call->path, ".gdbm.new") == NULL)
 		return 0;
 	pthread_mutex_lock(&disk->lock);
 	if (disk->is_armed) {

@@ -1,16 +1,13 @@
-/* Full disks and broken ones: the n-th call of the file layer, or of what libgdbm asks of the
- * system, fails while a store works; for every n. No crash, no lie: what is refused is refused with
- * FAULT_UNAVAILABLE, reads go on, what was acknowledged is there, then and at the next start. After
- * a journal's failed sync nothing is written until then; when a full disk has room again, writing
- * goes on by itself.
+/* Full disks and broken ones: the n-th call of the file layer fails while a store works; for every n.
+ * No crash, no lie: what is refused is refused with FAULT_UNAVAILABLE, reads go on, what was
+ * acknowledged is there, then and at the next start. After a journal's failed sync nothing is written
+ * until then; when a full disk has room again, writing goes on by itself.
  *
  *     fault_injection [-a] [-t TROUBLE] [-n N]      -a: every n; otherwise at most 100 a trouble
  *
- * Each case is a process of its own, so that a crash or a standstill is one case's. The part inside
- * libgdbm needs the library preload_gdbm, named by the environment's PRELOAD_GDBM.
+ * Each case is a process of its own, so that a crash or a standstill is one case's.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
-#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -42,7 +39,7 @@
 /* What happens to which calls. */
 struct trouble {
 	const char *name;
-	unsigned operations; /* of the file layer; 0: those inside libgdbm */
+	unsigned operations;
 	int error; /* 0: half of what was to be read or written */
 	unsigned times; /* how many calls in a row; 0: until it is lifted */
 	bool only_new; /* of opens: those that make a file */
@@ -67,9 +64,6 @@ static const struct trouble troubles[] = {
 	{ "broken", CHANGES, EIO, 1, false, false },
 	{ "broken-sync", SYNCS, EIO, 1, false, false },
 	{ "short", BIT(FILE_PWRITE) | BIT(FILE_PREAD), 0, 1, false, true },
-	{ "gdbm-full", 0, ENOSPC, 1, false, true },
-	{ "gdbm-full-until-lifted", 0, ENOSPC, 0, false, true },
-	{ "gdbm-broken", 0, EIO, 1, false, false },
 };
 
 /* Shared with the process of the case. */
@@ -87,8 +81,6 @@ static const struct trouble *trouble;
 static unsigned failing; /* n */
 static atomic_bool is_lifted;
 static struct file_hooks hooks;
-static void (*gdbm_fail)(unsigned n, unsigned times, int error);
-static unsigned (*gdbm_calls)(void);
 
 static _Noreturn void wrong(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
@@ -128,15 +120,6 @@ static int fail_some(struct file_hooks *unused, struct file_call *call)
 	if (trouble->error == 0)
 		call->size /= 2;
 	return trouble->error;
-}
-
-static void lift(void)
-{
-	atomic_store(&is_lifted, true);
-	if (gdbm_calls != NULL && trouble->operations == 0) {
-		atomic_store(&shared->calls, gdbm_calls());
-		gdbm_fail(0, 0, 0);
-	}
 }
 
 static bool store_start(const char *directory, struct store **store, struct fault *fault)
@@ -269,14 +252,12 @@ static _Noreturn void run_case(const char *parent)
 	file_hooks_start(&hooks);
 	hooks.is_fast = true;
 	hooks.before = fail_some;
-	if (trouble->operations == 0)
-		gdbm_fail(failing, trouble->times == 0 ? 1u << 30 : trouble->times, trouble->error);
 	if (!store_start(directory, &store, &fault)) {
 		expect_unavailable(&fault, "open");
 		if (fault.cause[0] == '\0')
 			wrong("open: refused without a cause");
 		atomic_store(&shared->did_not_open, true);
-		lift();
+		atomic_store(&is_lifted, true);
 		fault = FAULT_INITIAL;
 		if (!store_start(directory, &store, &fault))
 			wrong("open, at the second time: %s %s", fault.message, fault.cause);
@@ -286,7 +267,7 @@ static _Noreturn void run_case(const char *parent)
 		if (i % 8 == 0)
 			read_all(store, &known, "in between");
 	}
-	lift();
+	atomic_store(&is_lifted, true);
 	expect_recovery(store, &known);
 	store_close(store);
 
@@ -377,21 +358,6 @@ static unsigned run_trouble(bool is_everything, unsigned only)
 	return wrongs + (calls == 0);
 }
 
-/* Starts this program again with the library in front, unless it is there. */
-static void preload(char **argv)
-{
-	const char *library = getenv("PRELOAD_GDBM");
-	void *fail = dlsym(RTLD_DEFAULT, "preload_gdbm_fail");
-	void *count = dlsym(RTLD_DEFAULT, "preload_gdbm_calls");
-
-	if (fail == NULL && library != NULL && getenv("LD_PRELOAD") == NULL) {
-		setenv("LD_PRELOAD", library, 1);
-		execv("/proc/self/exe", argv);
-	}
-	memcpy(&gdbm_fail, &fail, sizeof fail);
-	memcpy(&gdbm_calls, &count, sizeof count);
-}
-
 static bool number_of(const char *text, unsigned *number)
 {
 	char *end;
@@ -408,7 +374,6 @@ int main(int argc, char **argv)
 	unsigned wrongs = 0;
 	bool is_everything = false;
 
-	preload(argv);
 	for (int option; (option = getopt(argc, argv, "at:n:")) != -1;) {
 		if (option == 'a')
 			is_everything = true;
@@ -427,12 +392,6 @@ int main(int argc, char **argv)
 		trouble = &troubles[i];
 		if (only_trouble != NULL && strcmp(only_trouble, trouble->name) != 0)
 			continue;
-		if (trouble->operations == 0 && gdbm_fail == NULL) {
-			fprintf(stderr,
-				"fault_injection: PRELOAD_GDBM does not name the library\n");
-			wrongs++;
-			break;
-		}
 		wrongs += run_trouble(is_everything, only);
 	}
 	return wrongs == 0 ? EXIT_SUCCESS : EXIT_FAILURE;

@@ -264,24 +264,6 @@ static int hooked_list(const struct file_system *files, const char *path,
 	return (int)done(files, &call, real->list(real, path, visit, context));
 }
 
-static int hooked_object_begin(const struct file_system *files, const char *path)
-{
-	struct file_call call = call_on_path(FILE_OBJECT_BEGIN, path);
-
-	if (!is_let_through(files, &call))
-		return -1;
-	return (int)done(files, &call, 0);
-}
-
-static int hooked_object_end(const struct file_system *files, const char *path)
-{
-	struct file_call call = call_on_path(FILE_OBJECT_END, path);
-
-	if (!is_let_through(files, &call))
-		return -1;
-	return (int)done(files, &call, 0);
-}
-
 void file_hooks_start(struct file_hooks *hooks)
 {
 	memset(hooks, 0, sizeof *hooks);
@@ -304,8 +286,6 @@ void file_hooks_start(struct file_hooks *hooks)
 		.mkdir = hooked_mkdir,
 		.sync_directory = hooked_sync_directory,
 		.list = hooked_list,
-		.object_begin = hooked_object_begin,
-		.object_end = hooked_object_end,
 	};
 }
 
@@ -328,8 +308,6 @@ const char *file_operation_name(enum file_operation operation)
 		[FILE_MKDIR] = "mkdir",
 		[FILE_SYNC_DIRECTORY] = "sync_directory",
 		[FILE_LIST] = "list",
-		[FILE_OBJECT_BEGIN] = "object_begin",
-		[FILE_OBJECT_END] = "object_end",
 	};
 
 	return names[operation];

@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -294,6 +295,17 @@ static unsigned events_of(const struct trace *trace, enum event_kind kind)
 	return n;
 }
 
+/* GDBM files that were finished. */
+static unsigned gdbm_files_of(const struct trace *trace)
+{
+	unsigned n = 0;
+
+	for (size_t i = 0; i < trace->n; i++)
+		n += trace->events[i].kind == EVENT_RENAME &&
+		     strstr(trace->events[i].to, ".gdbm") != NULL;
+	return n;
+}
+
 static void cut_all(bool is_everything, uint64_t seed)
 {
 	char *parent = directory_make();
@@ -309,9 +321,9 @@ static void cut_all(bool is_everything, uint64_t seed)
 	       trace->n, events_of(trace, EVENT_WRITE),
 	       events_of(trace, EVENT_SYNC_FILE) + events_of(trace, EVENT_SYNC_NAMES),
 	       events_of(trace, EVENT_RENAME), events_of(trace, EVENT_UNLINK),
-	       events_of(trace, EVENT_OBJECT));
+	       gdbm_files_of(trace));
 	fflush(stdout);
-	if (events_of(trace, EVENT_OBJECT) < 5 || events_of(trace, EVENT_UNLINK) < 5) {
+	if (gdbm_files_of(trace) < 5 || events_of(trace, EVENT_UNLINK) < 5) {
 		fprintf(stderr, "power_cut: too little happened to be worth a cut\n");
 		wrongs++;
 	}

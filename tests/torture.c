@@ -52,7 +52,7 @@ struct shared {
 	atomic_uint_least64_t acknowledged[WRITERS];
 	atomic_uint_least64_t commits;
 	atomic_uint_least64_t reads;
-	atomic_uint_least64_t objects; /* GDBM files finished */
+	atomic_uint_least64_t built; /* GDBM files finished */
 	atomic_uint_least64_t removed; /* files removed */
 	atomic_bool is_ending;
 	atomic_uint tails_used;
@@ -361,6 +361,8 @@ static void note(const struct file_call *call)
 			atomic_store(&shared->last_synced, tail_of_file[call->file]);
 		break;
 	case FILE_RENAME:
+		if (strstr(call->to, ".gdbm") != NULL)
+			atomic_fetch_add(&shared->built, 1);
 		for (unsigned i = 0; i < atomic_load(&shared->tails_used); i++) {
 			if (strcmp(shared->tails[i].path, call->path) == 0)
 				snprintf(shared->tails[i].path, sizeof shared->tails[i].path, "%s",
@@ -369,9 +371,6 @@ static void note(const struct file_call *call)
 		break;
 	case FILE_UNLINK:
 		atomic_fetch_add(&shared->removed, 1);
-		break;
-	case FILE_OBJECT_END:
-		atomic_fetch_add(&shared->objects, 1);
 		break;
 	case FILE_CLOSE:
 	case FILE_PREAD:
@@ -384,7 +383,6 @@ static void note(const struct file_call *call)
 	case FILE_MKDIR:
 	case FILE_SYNC_DIRECTORY:
 	case FILE_LIST:
-	case FILE_OBJECT_BEGIN:
 	case FILE_OPERATION_COUNT:
 		break;
 	}
@@ -567,7 +565,7 @@ static bool torture(const char *directory, unsigned kills, uint64_t seed)
 	       "checked, %llu files built, %llu removed\n",
 	       kills, spoiled, (unsigned long long)atomic_load(&shared->commits),
 	       (unsigned long long)atomic_load(&shared->reads),
-	       (unsigned long long)atomic_load(&shared->objects),
+	       (unsigned long long)atomic_load(&shared->built),
 	       (unsigned long long)atomic_load(&shared->removed));
 	return true;
 }

@@ -112,20 +112,6 @@ static void trace_open(struct trace *trace, const struct file_call *call)
 	}
 }
 
-static void trace_object(struct trace *trace, const char *path)
-{
-	struct event event = { .kind = EVENT_OBJECT };
-	size_t name;
-
-	event.bytes = file_bytes(path, &event.size);
-	if (event.bytes == NULL || !trace_find(trace, path, &name)) {
-		fprintf(stderr, "trace: end of an object that is not there: %s\n", path);
-		abort();
-	}
-	event.file = trace->names[name].file;
-	trace_add(trace, event);
-}
-
 static void trace_call(struct trace *trace, const struct file_call *call)
 {
 	size_t name;
@@ -173,12 +159,6 @@ static void trace_call(struct trace *trace, const struct file_call *call)
 		trace_add(trace, (struct event){ .kind = EVENT_SYNC_NAMES,
 						 .path = checked(strdup(call->path)),
 						 .since = names_since });
-		break;
-	case FILE_OBJECT_BEGIN:
-		(void)trace_make(trace, call->path);
-		break;
-	case FILE_OBJECT_END:
-		trace_object(trace, call->path);
 		break;
 	case FILE_CLOSE:
 	case FILE_PREAD:
@@ -315,7 +295,6 @@ static bool is_covered_by(const struct event *event, const struct event *sync)
 		return sync->kind == EVENT_SYNC_FILE && event->file == sync->file;
 	case EVENT_SYNC_NAMES:
 	case EVENT_SYNC_FILE:
-	case EVENT_OBJECT:
 	case EVENT_SENT:
 	case EVENT_DURABLE:
 		break;
@@ -343,7 +322,6 @@ struct rebuilt {
 	char *bytes;
 	size_t size;
 	size_t capacity;
-	size_t object; /* the event that made a GDBM file whole; SIZE_MAX: none */
 };
 
 static bool data_is_kept(enum cut cut, uint64_t *seed)
@@ -413,34 +391,12 @@ static void rebuilt_tear(struct rebuilt *file, const struct event *event, enum c
 	}
 }
 
-/* An object that was being built: of what it was going to be, any sectors. */
-static void rebuilt_object(struct rebuilt *file, const struct trace *trace, uint64_t *seed)
-{
-	const struct event *event = &trace->events[file->object];
-
-	if (chance_below(seed, 4) == 0)
-		return;
-	rebuilt_resize(file, chance_below(seed, event->size + 1));
-	for (size_t at = 0; at < file->size; at += SECTOR) {
-		const size_t left = file->size - at;
-
-		if (chance_below(seed, 3) != 0)
-			memcpy(file->bytes + at, event->bytes + at, left < SECTOR ? left : SECTOR);
-	}
-}
-
 /* What each file holds after a cut before the event `end`. */
 static struct rebuilt *rebuild_files(const struct trace *trace, size_t end, enum cut cut,
 				     uint64_t *seed)
 {
 	struct rebuilt *files = checked(calloc(trace->files + 1, sizeof *files));
 
-	for (size_t i = 0; i < trace->files; i++)
-		files[i].object = SIZE_MAX;
-	for (size_t i = 0; i < trace->n; i++) {
-		if (trace->events[i].kind == EVENT_OBJECT)
-			files[trace->events[i].file].object = i;
-	}
 	for (size_t i = 0; i < end; i++) {
 		const struct event *event = &trace->events[i];
 		const bool is_durable = event->covered < end;
@@ -453,12 +409,6 @@ static struct rebuilt *rebuild_files(const struct trace *trace, size_t end, enum
 			rebuilt_tear(file, event, cut, seed);
 		else if (event->kind == EVENT_RESIZE && (is_durable || data_is_kept(cut, seed)))
 			rebuilt_resize(file, event->size);
-		else if (event->kind == EVENT_OBJECT)
-			rebuilt_write(file, event->bytes, event->size, 0);
-	}
-	for (size_t i = 0; i < trace->files; i++) {
-		if (files[i].object != SIZE_MAX && files[i].object >= end)
-			rebuilt_object(&files[i], trace, seed);
 	}
 	return files;
 }

@@ -6,16 +6,9 @@
  * Results are those of the system calls of the same name: -1 and errno, or short counts. Nothing is
  * retried here but EINTR. Paths are whole (directory, '/', name). Descriptors are close-on-exec.
  *
- * What a layer must know about the order of calls:
- *
- *  - What was written to a file is on disk after fdatasync or fsync of it, a new, renamed or
- *    removed name after sync_directory of its directory; nothing earlier is relied upon.
- *  - libgdbm writes its files by itself, not through this layer. Such a file is one object: between
- *    object_begin(path) and object_end(path) it may be absent, empty, or any mixture of sectors;
- *    after object_end it is whole and on disk under that path, and from then on only renamed,
- *    read, and removed. When a build is given up, unlink(path) follows instead of object_end.
- *    object_end comes after an fsync through this layer that succeeded. Its name still needs
- *    sync_directory, as any other.
+ * What a layer must know about the order of calls: what was written to a file is on disk after
+ * fdatasync or fsync of it, a new, renamed or removed name after sync_directory of its directory;
+ * nothing earlier is relied upon. libgdbm reads files by itself, not through this layer.
  *
  * Threads: any number at once.
  *
@@ -55,9 +48,6 @@ struct file_system {
 	/* Calls visit with each name but "." and "..", in any order, until it says false. */
 	int (*list)(const struct file_system *files, const char *path,
 		    bool (*visit)(void *context, const char *name), void *context);
-
-	int (*object_begin)(const struct file_system *files, const char *path);
-	int (*object_end)(const struct file_system *files, const char *path);
 };
 
 extern const struct file_system file_system_posix;

@@ -5,10 +5,9 @@
  * CRC32C of the key and of all that follows (4), format (1), put 1 or removal 2 (1), zero (2). One
  * more record, under a key that no table has, names the installation and the file.
  *
- * GDBM's rules that are kept here: two threads never use one handle at a time (a file has a few,
- * which whoever reads takes and puts back); a file is written without mapping and read with it; the
- * cache of a handle is bounded; a file counts as written only when gdbm_sync said so and no recovery
- * is asked for.
+ * GDBM's rules that are kept here: two threads never use one handle at a time (a file has some, which
+ * whoever reads takes and puts back); the cache of a handle is bounded. Files are written from front to
+ * back, without libgdbm (store/gdbm_writer.h), and only read by it.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef STORE_STACK_H

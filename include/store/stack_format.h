@@ -36,6 +36,16 @@ static inline uint32_t value_checksum(struct slice key, const char *value, size_
 	return checksum(checksum(0, key.data, key.size), value + 4, size - 4);
 }
 
+/* kind: STACK_PUT or STACK_REMOVAL. */
+static inline void value_head_write(char head[VALUE_HEAD], char kind, struct slice key,
+				    struct slice value)
+{
+	memset(head, 0, VALUE_HEAD);
+	head[4] = VALUE_FORMAT;
+	head[5] = kind;
+	encode_32(head, checksum(value_checksum(key, head, VALUE_HEAD), value.data, value.size));
+}
+
 static inline void stack_path(const struct stack_place *place, const char *name, const char *end,
 			      char path[PATH_MAX])
 {

@@ -20,9 +20,10 @@
 #ifndef STORE_STACK_INDEX_H
 #define STORE_STACK_INDEX_H
 
+#include "store/gdbm_writer.h"
 #include "store/stack.h"
 
-#define STACK_BLOCK ((size_t)64 << 10)
+#define STACK_BLOCK GDBM_WRITER_SUM_BLOCK
 #define STACK_PUT 1
 #define STACK_REMOVAL 2
 
@@ -69,10 +70,10 @@ bool index_build_begin(const struct stack_place *place, uint64_t id, uint64_t mo
 		       struct index_build **build, struct fault *fault);
 bool index_build_add(struct index_build *build, struct slice key, uint32_t value_size,
 		     bool is_removal, struct fault *fault);
-/* gdbm: the finished GDBM file, open for reading. Fills all of *info but bytes and superseded. On
- * disk when true; *is_broken as in file_sync. */
-bool index_build_end(struct index_build *build, int gdbm, struct stack_info *info, bool *is_broken,
-		     struct fault *fault);
+/* gdbm: the finished GDBM file. Fills all of *info but bytes and superseded. On disk when true;
+ * *is_broken as in file_sync. */
+bool index_build_end(struct index_build *build, const struct gdbm_written *gdbm,
+		     struct stack_info *info, bool *is_broken, struct fault *fault);
 /* Frees; removes the file unless _end has succeeded. */
 void index_build_close(struct index_build *build);
 

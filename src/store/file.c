@@ -184,14 +184,6 @@ static int plain_list(const struct file_system *files, const char *path,
 	return error == 0 ? 0 : -1;
 }
 
-/* An object is nothing special to the system: the two calls are there for layers that record. */
-static int plain_object(const struct file_system *files, const char *path)
-{
-	(void)files;
-	(void)path;
-	return 0;
-}
-
 const struct file_system file_system_posix = {
 	.open = plain_open,
 	.close = plain_close,
@@ -210,8 +202,6 @@ const struct file_system file_system_posix = {
 	.mkdir = plain_mkdir,
 	.sync_directory = plain_sync_directory,
 	.list = plain_list,
-	.object_begin = plain_object,
-	.object_end = plain_object,
 };
 
 bool file_write_all(const struct file_system *files, int file, const void *bytes, size_t size,

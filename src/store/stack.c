@@ -11,19 +11,13 @@
 #include "base/log.h"
 #include "store/file.h"
 
-/* GDBM reads buckets whole, of the size of a block, and a large file has so many that nearly every
- * read is of another one: with blocks of 16 KB, copying the bucket was three fifths of a read's time,
- * with these it is twice as fast. Files are a tenth larger for it. For the same reason a large cache
- * in a handle helps nothing; writing is in the order of the buckets, and each sync writes those that
- * are in the cache. */
-#define GDBM_BLOCK 4096
+/* Of a large file nearly every read is of another bucket: a large cache in a handle helps nothing. */
 #define READ_CACHE 16
-#define WRITE_CACHE 16
 
-/* When a write of its own fails, GDBM calls the function it was given and then ends the process. That
- * a disk is full must not end ours, so the function does not return: it jumps back to where GDBM was
- * called. The handle is good for nothing then but to be closed, which may fail in the same way. The
- * function is given nothing but a text, so the way back must be the thread's. */
+/* When a call of its own to the system fails, GDBM calls the function it was given and then ends the
+ * process. That a disk cannot be read must not end ours, so the function does not return: it jumps back
+ * to where GDBM was called. The handle is good for nothing then but to be closed, which may fail in the
+ * same way. The function is given nothing but a text, so the way back must be the thread's. */
 static _Thread_local jmp_buf *way_back;
 
 static void gdbm_gave_up(const char *message)
@@ -45,25 +39,10 @@ static GDBM_FILE guarded_open(const char *path, int flags)
 		return NULL;
 	}
 	way_back = &here;
-	handle = gdbm_open(path, GDBM_BLOCK, flags | GDBM_NOLOCK | GDBM_CLOEXEC, 0600,
+	handle = gdbm_open(path, 0, flags | GDBM_READER | GDBM_NOLOCK | GDBM_CLOEXEC, 0,
 			   gdbm_gave_up);
 	way_back = NULL;
 	return handle;
-}
-
-static int guarded_store(GDBM_FILE handle, datum key, datum value)
-{
-	jmp_buf here;
-	int result;
-
-	if (setjmp(here) != 0) {
-		way_back = NULL;
-		return -1;
-	}
-	way_back = &here;
-	result = gdbm_store(handle, key, value, GDBM_INSERT);
-	way_back = NULL;
-	return result;
 }
 
 static datum guarded_fetch(GDBM_FILE handle, datum key, gdbm_error *error)
@@ -81,21 +60,6 @@ static datum guarded_fetch(GDBM_FILE handle, datum key, gdbm_error *error)
 	way_back = NULL;
 	*error = gdbm_errno;
 	return found;
-}
-
-static int guarded_sync(GDBM_FILE handle)
-{
-	jmp_buf here;
-	int result;
-
-	if (setjmp(here) != 0) {
-		way_back = NULL;
-		return -1;
-	}
-	way_back = &here;
-	result = gdbm_sync(handle);
-	way_back = NULL;
-	return result;
 }
 
 static int guarded_close(GDBM_FILE handle)
@@ -121,18 +85,14 @@ static datum datum_of(struct slice bytes)
 	return (datum){ .dptr = (char *)(size_t)bytes.data, .dsize = (int)bytes.size };
 }
 
-static bool cache_set(GDBM_FILE handle, size_t buckets)
+static GDBM_FILE open_with(const char *path, int flags, struct fault *fault)
 {
-	return gdbm_setopt(handle, GDBM_SETCACHESIZE, &buckets, sizeof buckets) == 0;
-}
-
-static GDBM_FILE open_with(const char *path, int flags, size_t buckets, struct fault *fault)
-{
+	size_t buckets = READ_CACHE;
 	GDBM_FILE handle;
 
 	errno = 0;
 	handle = guarded_open(path, flags);
-	if (handle != NULL && cache_set(handle, buckets))
+	if (handle != NULL && gdbm_setopt(handle, GDBM_SETCACHESIZE, &buckets, sizeof buckets) == 0)
 		return handle;
 	fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot open %s: %s", path,
 		    gdbm_strerror(gdbm_errno));
@@ -146,16 +106,11 @@ static GDBM_FILE open_with(const char *path, int flags, size_t buckets, struct f
 GDBM_FILE handle_open(const char *path, struct fault *fault)
 {
 	struct fault ignored = FAULT_INITIAL;
-	GDBM_FILE handle = open_with(path, GDBM_READER, READ_CACHE, &ignored);
+	GDBM_FILE handle = open_with(path, 0, &ignored);
 
 	if (handle != NULL)
 		return handle;
-	return open_with(path, GDBM_READER | GDBM_NOMMAP, READ_CACHE, fault);
-}
-
-GDBM_FILE handle_make(const char *path, struct fault *fault)
-{
-	return open_with(path, GDBM_NEWDB | GDBM_NOMMAP, WRITE_CACHE, fault);
+	return open_with(path, GDBM_NOMMAP, fault);
 }
 
 static bool failed(GDBM_FILE handle, struct fault *fault)
@@ -194,21 +149,6 @@ enum handle_answer handle_count(GDBM_FILE handle, uint64_t *n, struct fault *fau
 		return read_failed(handle, gdbm_errno, fault);
 	*n = count;
 	return HANDLE_FOUND;
-}
-
-bool handle_store(GDBM_FILE handle, struct slice key, struct slice value, struct fault *fault)
-{
-	return guarded_store(handle, datum_of(key), datum_of(value)) == 0 || failed(handle, fault);
-}
-
-bool handle_sync(GDBM_FILE handle, bool *is_broken, struct fault *fault)
-{
-	if (guarded_sync(handle) != 0) {
-		if (!file_error_passes(gdbm_last_syserr(handle)))
-			*is_broken = true;
-		return failed(handle, fault);
-	}
-	return !gdbm_needs_recovery(handle) || failed(handle, fault);
 }
 
 bool handle_is_usable(GDBM_FILE handle)

@@ -120,29 +120,6 @@ bool index_build_add(struct index_build *build, struct slice key, uint32_t value
 	       failed(build, fault);
 }
 
-/* The checksums of the GDBM file, read back block by block. */
-static bool gdbm_sums_append(struct index_build *build, int gdbm, uint64_t size)
-{
-	const struct file_system *files = build->place.files;
-	char *block = malloc(STACK_BLOCK), sum[4];
-	bool is_right = true;
-	uint64_t at;
-
-	if (block == NULL)
-		abort();
-	for (at = 0; is_right && at < size; at += STACK_BLOCK) {
-		size_t n = size - at < STACK_BLOCK ? size - at : STACK_BLOCK;
-
-		is_right = file_read_all(files, gdbm, block, n, (off_t)at);
-		if (is_right) {
-			encode_32(sum, checksum(0, block, n));
-			is_right = body_append(build, sum, sizeof sum);
-		}
-	}
-	free(block);
-	return is_right;
-}
-
 static bool pad_append(struct index_build *build)
 {
 	static const char zeros[FILTER_LINE];
@@ -175,24 +152,21 @@ static bool head_write(struct index_build *build, size_t keys_size, size_t filte
 	return file_write_all(build->place.files, build->file, head, sizeof head, 0);
 }
 
-bool index_build_end(struct index_build *build, int gdbm, struct stack_info *info, bool *is_broken,
-		     struct fault *fault)
+bool index_build_end(struct index_build *build, const struct gdbm_written *gdbm,
+		     struct stack_info *info, bool *is_broken, struct fault *fault)
 {
 	const struct file_system *files = build->place.files;
 	size_t keys_size = build->body_size, filter;
-	off_t size;
 
-	if (files->size(files, gdbm, &size) < 0)
-		return failed(build, fault);
 	info->id = build->id;
 	info->records = build->records;
 	info->removals = build->removals;
-	info->gdbm_size = (uint64_t)size;
+	info->gdbm_size = gdbm->size;
 	if (!pad_append(build))
 		return failed(build, fault);
 	filter = INDEX_HEAD + build->body_size;
 	if (!body_append(build, build->filter, build->filter_lines * FILTER_LINE) ||
-	    !gdbm_sums_append(build, gdbm, info->gdbm_size) ||
+	    !body_append(build, gdbm->sums, 4 * gdbm->n_sums) ||
 	    (build->in_block > 0 && !block_write(build)) ||
 	    !file_write_all(files, build->file, build->sums, 4 * build->n_sums,
 			    (off_t)(INDEX_HEAD + build->body_size)) ||

@@ -1,0 +1,54 @@
+/* Writing a whole GDBM file at once. libgdbm has no bulk load: a file that is filled by gdbm_store has
+ * each bucket written once for every record in it, and each record takes a dozen system calls. Here
+ * the records come in the order of GDBM's hash, so each bucket is complete when the next begins, and
+ * the file is written from front to back, once. libgdbm reads it like one of its own.
+ *
+ * It writes through the file layer, so a full disk and a broken one are found here as everywhere else.
+ *
+ * The file, in blocks of 4 KB (numbers have the byte order and the sizes of this machine, as libgdbm
+ * has it; the structures are in gdbm_writer.c):
+ *
+ *  - the header: where the directory is, how large everything is, and that no place is free;
+ *  - records, a key and its value one behind the other, and behind the records of a bucket the bucket,
+ *    at the start of a block: a hash table of the records' places, open addressing, without a gap;
+ *  - the directory: for each value of the hash's first `dir_bits` bits the bucket of the records whose
+ *    hashes begin so; a bucket of fewer bits stands there several times;
+ *  - a block of zeros, since libgdbm takes no directory at the very end.
+ *
+ * Threads: one at a time.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef STORE_GDBM_WRITER_H
+#define STORE_GDBM_WRITER_H
+
+#include <stdint.h>
+
+#include "base/slice.h"
+#include "store/file.h"
+
+struct gdbm_writer;
+
+/* file: empty, and the caller's, who closes it after the writer. */
+struct gdbm_writer *gdbm_writer_open(const struct file_system *files, int file);
+/* NULL is fine. */
+void gdbm_writer_close(struct gdbm_writer *writer);
+
+/* A record of two pieces of value. Keys come in the order of record_key_order, each once. False and
+ * errno: the file is good for nothing then; *is_broken as in file_sync. EOVERFLOW: there are more keys
+ * of one hash than a bucket has places (166), which GDBM cannot hold. */
+bool gdbm_writer_add(struct gdbm_writer *writer, struct slice key, struct slice head,
+		     struct slice value, bool *is_broken);
+
+/* What was written: the size, and the CRC32C of each block of `block` bytes (the last may be shorter),
+ * 4 bytes each, little-endian; it lives as long as the writer. */
+struct gdbm_written {
+	uint64_t size;
+	const char *sums;
+	size_t n_sums;
+};
+#define GDBM_WRITER_SUM_BLOCK ((size_t)64 << 10)
+
+/* No more records: the file is whole and on disk when true. False: as above. */
+bool gdbm_writer_end(struct gdbm_writer *writer, struct gdbm_written *written, bool *is_broken);
+
+#endif
