@@ -27,6 +27,9 @@ struct record_key {
 
 void record_key_make(const struct installation *installation, enum store_table table,
 		     struct slice key, struct record_key *record_key);
+/* The same, of a key whose hash is known. */
+void record_key_remake(uint64_t hash, enum store_table table, struct slice key,
+		       struct record_key *record_key);
 uint64_t record_key_hash(struct slice record_key);
 /* False when the bytes are none of ours. The key is borrowed from the bytes. */
 bool record_key_parse(struct slice record_key, enum store_table *table, struct slice *key);

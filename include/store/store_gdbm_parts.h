@@ -76,10 +76,6 @@ bool view_get(struct store_gdbm *store, const struct view *view, uint64_t number
 /* store_figures of the driver. */
 void store_gdbm_figures(struct store *store, struct store_figures *figures);
 
-/* Puts changes into the overlay being written and freezes it when it is full; with the writer mutex
- * held, or before there are other threads. */
-void store_gdbm_apply(struct store_gdbm *store, uint64_t number, const struct change *changes,
-		      size_t n);
 /* Goes over to a new overlay, unless the one being written is empty. */
 void store_gdbm_freeze(struct store_gdbm *store);
 

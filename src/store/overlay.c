@@ -14,8 +14,8 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-/* A bucket for so many bytes; a record of a template and its name take some 4,000. */
-#define BYTES_A_BUCKET 512
+/* A bucket for so many bytes: what a room code takes, the smallest of all that come in numbers. */
+#define BYTES_A_BUCKET 128
 #define BUCKETS_LEAST 64
 #define CHUNK_SIZE ((size_t)256 << 10)
 #define ALIGNMENT sizeof(uint64_t)
@@ -167,7 +167,7 @@ static void *overlay_alloc(struct overlay *overlay, size_t size)
 struct overlay *overlay_open(struct overlay_memory *memory, size_t bytes)
 {
 	struct overlay *overlay = calloc(1, sizeof *overlay);
-	size_t n = BUCKETS_LEAST, i;
+	size_t n = BUCKETS_LEAST;
 
 	if (overlay == NULL)
 		abort();
@@ -176,11 +176,10 @@ struct overlay *overlay_open(struct overlay_memory *memory, size_t bytes)
 	while (n < bytes / BYTES_A_BUCKET)
 		n *= 2;
 	overlay->mask = n - 1;
-	overlay->buckets = malloc(n * sizeof *overlay->buckets);
+	/* Cleared by the system, page by page, when it is touched: a writer waits for this. */
+	overlay->buckets = calloc(n, sizeof *overlay->buckets);
 	if (overlay->buckets == NULL)
 		abort();
-	for (i = 0; i < n; i++)
-		atomic_init(&overlay->buckets[i], NULL);
 	return overlay;
 }
 

@@ -58,16 +58,29 @@ static uint64_t sip_hash(const struct installation *installation, const char *by
 	return sip.v0 ^ sip.v1 ^ sip.v2 ^ sip.v3;
 }
 
-void record_key_make(const struct installation *installation, enum store_table table,
-		     struct slice key, struct record_key *record_key)
+static void key_copy(enum store_table table, struct slice key, struct record_key *record_key)
 {
 	assert(key.size <= STORE_KEY_MAX);
 	record_key->bytes[8] = store_table_letter(table);
 	if (key.size > 0)
 		memcpy(record_key->bytes + 9, key.data, key.size);
 	record_key->size = 9 + key.size;
+}
+
+void record_key_make(const struct installation *installation, enum store_table table,
+		     struct slice key, struct record_key *record_key)
+{
+	key_copy(table, key, record_key);
 	record_key->hash = sip_hash(installation, record_key->bytes + 8, 1 + key.size);
 	encode_64(record_key->bytes, record_key->hash);
+}
+
+void record_key_remake(uint64_t hash, enum store_table table, struct slice key,
+		       struct record_key *record_key)
+{
+	key_copy(table, key, record_key);
+	record_key->hash = hash;
+	encode_64(record_key->bytes, hash);
 }
 
 uint64_t record_key_hash(struct slice record_key)

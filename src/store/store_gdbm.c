@@ -229,15 +229,16 @@ void store_gdbm_freeze(struct store_gdbm *store)
 		background_frozen(store->background);
 }
 
-void store_gdbm_apply(struct store_gdbm *store, uint64_t number, const struct change *changes,
-		      size_t n)
+static void apply(struct store_gdbm *store, uint64_t number, const struct changes *changes)
 {
 	struct record_key key;
 	size_t i;
 
-	for (i = 0; i < n; i++) {
-		record_key_make(&store->place.installation, changes[i].table, changes[i].key, &key);
-		overlay_put(store->active, &key, number, changes[i].value);
+	for (i = 0; i < changes->n; i++) {
+		const struct change *change = &changes->list[i];
+
+		record_key_remake(changes->hashes[i], change->table, change->key, &key);
+		overlay_put(store->active, &key, number, change->value);
 	}
 }
 
@@ -253,7 +254,7 @@ static bool gdbm_commit(struct transaction *base, uint64_t *number, struct fault
 		return false;
 	}
 	store->last = *number = base->number;
-	store_gdbm_apply(store, base->number, changes->list, changes->n);
+	apply(store, base->number, changes);
 	journal_append(store->journal, base->number, changes->list, changes->n);
 	if (overlay_size(store->active) >= store->overlay_bytes)
 		store_gdbm_freeze(store);

@@ -227,8 +227,10 @@ static bool files_open(struct opening *opening, struct fault *fault)
 static void replay_change(void *context, uint64_t number, const struct change *change)
 {
 	struct store_gdbm *store = context;
+	struct record_key key;
 
-	store_gdbm_apply(store, number, change, 1);
+	record_key_make(&store->place.installation, change->table, change->key, &key);
+	overlay_put(store->active, &key, number, change->value);
 }
 
 /* An overlay may only end between two transactions; the journal gives change by change. */
