@@ -269,17 +269,21 @@ static void run(struct abuser *abuser)
 	} while (polled[abuser->count].revents == 0);
 }
 
-/* Spread over the time that each waits, so that they do not come all at once. */
+/* Each kind is spread over the time that it waits, so that they do not come all at once: clients that
+ * know nothing of each other do not either. */
 static void place(struct abuser *abuser, const struct kind *from, size_t n)
 {
 	int64_t now = clock_monotonic();
 
-	for (size_t i = 0; i < abuser->count; i++)
+	for (size_t i = 0; i < abuser->count; i++) {
+		const struct kind *kind = &from[i % n];
+
 		abuser->connections[i] = (struct connection){
-			.kind = &from[i % n],
+			.kind = kind,
 			.descriptor = -1,
-			.next = now + (int64_t)(i * 100 / abuser->count),
+			.next = now + (int64_t)i * kind->pause / (int64_t)abuser->count,
 		};
+	}
 }
 
 static bool place_one_kind(struct abuser *abuser, const char *name, const char *count)

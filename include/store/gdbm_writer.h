@@ -35,7 +35,7 @@ void gdbm_writer_close(struct gdbm_writer *writer);
 
 /* A record of two pieces of value. Keys come in the order of record_key_order, each once. False and
  * errno: the file is good for nothing then; *is_broken as in file_sync. EOVERFLOW: there are more keys
- * of one hash than a bucket has places (166), which GDBM cannot hold. */
+ * than a bucket has places (166) whose hashes begin with the same 27 bits, which GDBM cannot hold. */
 bool gdbm_writer_add(struct gdbm_writer *writer, struct slice key, struct slice head,
 		     struct slice value, bool *is_broken);
 

@@ -21,6 +21,8 @@
 #include "store/record.h"
 
 #define HASH_BITS 31
+/* The most that a bucket can have: libgdbm takes no directory of 2 GB. */
+#define BITS_MOST 27
 #define KEY_START 4
 #define BUCKET_FREE 6
 #define BLOCK 4096
@@ -243,7 +245,7 @@ static bool bucket_write(struct gdbm_writer *writer, bool *is_broken)
 	while (writer->next % (UINT64_C(1) << (HASH_BITS - bits)) != 0)
 		bits++;
 	for (;; bits++) {
-		if (bits > HASH_BITS) {
+		if (bits > BITS_MOST) {
 			errno = EOVERFLOW;
 			return false;
 		}
