@@ -25,13 +25,16 @@ static bool load_rest(struct call *call, struct subject *subject, struct fault *
 }
 
 /* The room that the path names, enabled. */
-static bool load(struct call *call, struct subject *subject, struct fault *fault)
+static bool load_room(struct call *call, struct subject *subject, struct fault *fault)
 {
 	if (!room_load_named(call, call->parameters[0], &subject->room, fault))
 		return false;
-	if (!subject->room.is_enabled)
-		return fault_set(fault, FAULT_FORBIDDEN, "Room is disabled");
-	return load_rest(call, subject, fault);
+	return subject->room.is_enabled || fault_set(fault, FAULT_FORBIDDEN, "Room is disabled");
+}
+
+static bool load(struct call *call, struct subject *subject, struct fault *fault)
+{
+	return load_room(call, subject, fault) && load_rest(call, subject, fault);
 }
 
 /* ---- what is answered ---- */
@@ -99,7 +102,13 @@ bool room_codes_create_all(struct call *call, struct fault *fault)
 	struct subject subject;
 	struct shown_code shown;
 
-	if (!load(call, &subject, fault))
+	if (!load_room(call, &subject, fault) ||
+	    !codes_load(call, &subject.room.id, &subject.codes, fault))
+		return false;
+	/* The first call for a room is most of them, and needs no look at the template to know. */
+	if (!subject.codes.was_asked && !call_is_writing(call))
+		return call_write_instead(call);
+	if (!template_load(call, &subject.room.template_id, &subject.owner, fault))
 		return false;
 	if (lacks_a_code(&subject)) {
 		if (!call_is_writing(call))
