@@ -1,7 +1,8 @@
 /* What goes on behind the durable store: two threads of low priority. One turns the oldest frozen
  * overlay into a file of the stack, and never waits for the other. The other merges files: a file
  * with all newer ones as soon as these together hold twice as many records as it, or everything when
- * a third of all bytes is superfluous; and reads, slowly, all files against their checksums.
+ * a third of all bytes is superfluous; lets the overlay that is written to become a file too when no
+ * more come; and reads, slowly, all files against their checksums.
  *
  * A full disk stops neither for good: what was begun is removed, the overlay or the files stay as
  * they are, and it is tried again. A failed sync is a fail stop for the whole store.

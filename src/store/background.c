@@ -39,6 +39,7 @@ struct background {
 	pthread_cond_t done; /* something was done, or could not be */
 	size_t frozen; /* overlays that wait */
 	struct pace pace; /* in which they come */
+	bool was_hurried; /* when the merger last looked */
 	bool freeze_is_stuck; /* the last attempt failed */
 	bool merge_is_stuck;
 	bool merge_is_idle; /* looked, or is looking, since the last file came */
@@ -127,18 +128,31 @@ static void *freezer_run(void *context)
 
 /* The second thread: merging. */
 
+/* What was written last becomes a file too. */
+static void freeze_rest(struct store_gdbm *store)
+{
+	pthread_mutex_lock(&store->writer);
+	if (!journal_has_failed(store->journal))
+		store_gdbm_freeze(store);
+	pthread_mutex_unlock(&store->writer);
+}
+
 /* How fast files come decides what is due, and whether the memory of an overlay is kept for the next.
- */
+ * When no more come, the one that was begun need not stay in memory half full. */
 static bool look_at_pace(struct background *background)
 {
-	bool was_hurried;
+	bool is_hurried, has_calmed;
 
 	pthread_mutex_lock(&background->lock);
-	was_hurried = pace_is_hurried(&background->pace);
+	is_hurried = pace_is_hurried(&background->pace);
+	has_calmed = background->was_hurried && !is_hurried;
+	background->was_hurried = is_hurried;
 	pthread_mutex_unlock(&background->lock);
 	overlay_memory_keep(background->store->overlay_memory,
-			    was_hurried ? background->store->overlay_bytes : 0);
-	return was_hurried;
+			    is_hurried ? background->store->overlay_bytes : 0);
+	if (has_calmed)
+		freeze_rest(background->store);
+	return is_hurried;
 }
 
 /* The files that are due, held; from malloc, or NULL. The view is let go of at once: it would keep
