@@ -67,8 +67,11 @@ static void record_add(const void *key, size_t key_size, size_t value_size)
 {
 	struct record *record;
 
-	records = realloc(records, (records_n + 1) * sizeof *records);
-	ck_assert_ptr_nonnull(records);
+	/* Twice as many whenever a power of two is full. */
+	if ((records_n & (records_n - 1)) == 0) {
+		records = realloc(records, (records_n == 0 ? 1 : 2 * records_n) * sizeof *records);
+		ck_assert_ptr_nonnull(records);
+	}
 	record = &records[records_n++];
 	ck_assert_uint_le(key_size, sizeof record->key);
 	memset(record, 0, sizeof *record);
