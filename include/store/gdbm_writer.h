@@ -39,14 +39,15 @@ void gdbm_writer_close(struct gdbm_writer *writer);
 bool gdbm_writer_add(struct gdbm_writer *writer, struct slice key, struct slice head,
 		     struct slice value, bool *is_broken);
 
-/* What was written: the size, and the CRC32C of each block of `block` bytes (the last may be shorter),
- * 4 bytes each, little-endian; it lives as long as the writer. */
+#define GDBM_WRITER_SUM_BLOCK ((size_t)64 << 10)
+
+/* What was written: the size, and the CRC32C of each block of so many bytes (the last may be shorter),
+ * 4 bytes each, little-endian; they live as long as the writer. */
 struct gdbm_written {
 	uint64_t size;
 	const char *sums;
 	size_t n_sums;
 };
-#define GDBM_WRITER_SUM_BLOCK ((size_t)64 << 10)
 
 /* No more records: the file is whole and on disk when true. False: as above. */
 bool gdbm_writer_end(struct gdbm_writer *writer, struct gdbm_written *written, bool *is_broken);

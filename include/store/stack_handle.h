@@ -32,6 +32,6 @@ enum handle_answer handle_count(struct gdbm_file_info *handle, uint64_t *n, stru
 
 /* After some errors a handle answers nothing any more, and can only be closed. */
 bool handle_is_usable(struct gdbm_file_info *handle);
-bool handle_close(struct gdbm_file_info *handle);
+void handle_close(struct gdbm_file_info *handle);
 
 #endif

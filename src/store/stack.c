@@ -27,7 +27,7 @@ static void gdbm_gave_up(const char *message)
 	log_event(LOG_LEVEL_ERROR, "gdbm_gave_up", "error", message, NULL);
 }
 
-/* The calls of GDBM that may end that way: -1 or NULL then. */
+/* The calls of GDBM that may end that way. */
 
 static GDBM_FILE guarded_open(const char *path, int flags)
 {
@@ -62,21 +62,20 @@ static datum guarded_fetch(GDBM_FILE handle, datum key, gdbm_error *error)
 	return found;
 }
 
-static int guarded_close(GDBM_FILE handle)
+/* What fails does not matter: nothing was written. */
+void handle_close(GDBM_FILE handle)
 {
 	const int file = gdbm_fdesc(handle);
 	jmp_buf here;
-	int result;
 
 	if (setjmp(here) != 0) {
 		way_back = NULL;
 		close(file);
-		return -1;
+		return;
 	}
 	way_back = &here;
-	result = gdbm_close(handle);
+	gdbm_close(handle);
 	way_back = NULL;
-	return result;
 }
 
 static datum datum_of(struct slice bytes)
@@ -97,7 +96,7 @@ static GDBM_FILE open_with(const char *path, int flags, struct fault *fault)
 	fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot open %s: %s", path,
 		    gdbm_strerror(gdbm_errno));
 	if (handle != NULL)
-		guarded_close(handle);
+		handle_close(handle);
 	return NULL;
 }
 
@@ -154,9 +153,4 @@ enum handle_answer handle_count(GDBM_FILE handle, uint64_t *n, struct fault *fau
 bool handle_is_usable(GDBM_FILE handle)
 {
 	return !gdbm_needs_recovery(handle);
-}
-
-bool handle_close(GDBM_FILE handle)
-{
-	return guarded_close(handle) == 0;
 }
