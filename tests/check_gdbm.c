@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "directory.h"
+#include "store/block_writer.h"
 #include "store/checksum.h"
 #include "store/encode.h"
 #include "store/gdbm_writer.h"
@@ -109,15 +110,12 @@ static void expect_sums(const struct gdbm_written *written)
 
 	ck_assert(file_read_whole(&file_system_posix, path, (size_t)1 << 30, &bytes, &size));
 	ck_assert_uint_eq(size, written->size);
-	ck_assert_uint_eq(written->n_sums,
-			  (size + GDBM_WRITER_SUM_BLOCK - 1) / GDBM_WRITER_SUM_BLOCK);
+	ck_assert_uint_eq(written->n_sums, (size + STACK_BLOCK - 1) / STACK_BLOCK);
 	for (size_t i = 0; i < written->n_sums; i++) {
-		size_t at = i * GDBM_WRITER_SUM_BLOCK, left = size - at;
+		size_t at = i * STACK_BLOCK, left = size - at;
 
-		ck_assert_uint_eq(
-			decode_32(written->sums + 4 * i),
-			checksum(0, bytes + at,
-				 left < GDBM_WRITER_SUM_BLOCK ? left : GDBM_WRITER_SUM_BLOCK));
+		ck_assert_uint_eq(decode_32(written->sums + 4 * i),
+				  checksum(0, bytes + at, left < STACK_BLOCK ? left : STACK_BLOCK));
 	}
 	free(bytes);
 }

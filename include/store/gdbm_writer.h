@@ -28,7 +28,7 @@
 
 struct gdbm_writer;
 
-/* file: empty, and the caller's, who closes it after the writer. */
+/* file: empty, open for reading too, and the caller's, who closes it after the writer. */
 struct gdbm_writer *gdbm_writer_open(const struct file_system *files, int file);
 /* NULL is fine. */
 void gdbm_writer_close(struct gdbm_writer *writer);
@@ -39,10 +39,8 @@ void gdbm_writer_close(struct gdbm_writer *writer);
 bool gdbm_writer_add(struct gdbm_writer *writer, struct slice key, struct slice head,
 		     struct slice value, bool *is_broken);
 
-#define GDBM_WRITER_SUM_BLOCK ((size_t)64 << 10)
-
-/* What was written: the size, and the CRC32C of each block of so many bytes (the last may be shorter),
- * 4 bytes each, little-endian; they live as long as the writer. */
+/* What was written: the size, and the checksums of the blocks (store/block_writer.h), which live as long
+ * as the writer. */
 struct gdbm_written {
 	uint64_t size;
 	const char *sums;

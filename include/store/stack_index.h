@@ -20,10 +20,10 @@
 #ifndef STORE_STACK_INDEX_H
 #define STORE_STACK_INDEX_H
 
+#include "store/block_writer.h"
 #include "store/gdbm_writer.h"
 #include "store/stack.h"
 
-#define STACK_BLOCK GDBM_WRITER_SUM_BLOCK
 #define STACK_PUT 1
 #define STACK_REMOVAL 2
 

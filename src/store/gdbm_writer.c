@@ -1,5 +1,4 @@
-/* Records and buckets go out through one buffer of 64 KB, which is also the unit of the checksums. The
- * first one is kept until the end, when it gets the header.
+/* Everything goes out one behind the other; only the header, which comes first, is filled in at the end.
  *
  * Buckets. GDBM hashes keys to 31 bits; a bucket stands for all hashes that begin with the same so many
  * bits, a range whose size is a power of two and whose start is a multiple of it. The records that have
@@ -16,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "store/block_writer.h"
 #include "store/checksum.h"
 #include "store/encode.h"
 #include "store/record.h"
@@ -87,13 +87,8 @@ struct entry {
 };
 
 struct gdbm_writer {
-	const struct file_system *files;
-	int file;
-	uint64_t size; /* of the file, the buffer included */
-	uint64_t synced;
-	char *first; /* the first 64 KB, once the buffer has been full */
-	char *sums;
-	size_t n_sums;
+	struct block_writer out;
+	uint64_t synced; /* as far as it was written then */
 	struct entry *directory;
 	size_t n_directory;
 	size_t directory_capacity;
@@ -101,7 +96,6 @@ struct gdbm_writer {
 	uint64_t next; /* the first hash without a bucket */
 	size_t n_waiting;
 	struct place waiting[PLACES + 1]; /* records without a bucket, by their hashes */
-	char buffer[GDBM_WRITER_SUM_BLOCK];
 };
 
 static void *grown(void *memory, size_t size)
@@ -116,7 +110,8 @@ struct gdbm_writer *gdbm_writer_open(const struct file_system *files, int file)
 {
 	struct gdbm_writer *writer = grown(NULL, sizeof *writer);
 
-	*writer = (struct gdbm_writer){ .files = files, .file = file, .size = BLOCK };
+	/* The header's place is zeros until the end. */
+	*writer = (struct gdbm_writer){ .out = { .files = files, .file = file, .size = BLOCK } };
 	return writer;
 }
 
@@ -124,70 +119,27 @@ void gdbm_writer_close(struct gdbm_writer *writer)
 {
 	if (writer == NULL)
 		return;
-	free(writer->first);
-	free(writer->sums);
+	free(writer->out.sums);
 	free(writer->directory);
 	free(writer);
 }
 
 /* ---- bytes ---- */
 
-static void sum_put(struct gdbm_writer *writer, size_t block, const char *bytes, size_t size)
-{
-	encode_32(writer->sums + 4 * block, checksum(0, bytes, size));
-}
-
-/* The buffer, which holds the `size` bytes before the end of the file. */
-static bool buffer_write(struct gdbm_writer *writer, size_t size, bool *is_broken)
-{
-	const uint64_t at = writer->size - size;
-
-	writer->sums = grown(writer->sums, 4 * (writer->n_sums + 1));
-	writer->n_sums++;
-	if (at == 0) {
-		writer->first = grown(NULL, size);
-		memcpy(writer->first, writer->buffer, size);
-		return true;
-	}
-	sum_put(writer, writer->n_sums - 1, writer->buffer, size);
-	if (!file_write_all(writer->files, writer->file, writer->buffer, size, (off_t)at))
-		return false;
-	if (writer->size - writer->synced < SYNC_BYTES)
-		return true;
-	writer->synced = writer->size;
-	return file_sync(writer->files, writer->file, is_broken);
-}
-
-/* NULL bytes: zeros. */
 static bool append(struct gdbm_writer *writer, const void *bytes, size_t size, bool *is_broken)
 {
-	const char *from = bytes;
-
-	while (size > 0) {
-		size_t in_buffer = (size_t)(writer->size % sizeof writer->buffer);
-		size_t n = sizeof writer->buffer - in_buffer;
-
-		if (n > size)
-			n = size;
-		if (from == NULL) {
-			memset(writer->buffer + in_buffer, 0, n);
-		} else {
-			memcpy(writer->buffer + in_buffer, from, n);
-			from += n;
-		}
-		writer->size += n;
-		size -= n;
-		if (in_buffer + n == sizeof writer->buffer &&
-		    !buffer_write(writer, sizeof writer->buffer, is_broken))
-			return false;
-	}
-	return true;
+	if (!block_append(&writer->out, bytes, size))
+		return false;
+	if (writer->out.size - writer->synced < SYNC_BYTES)
+		return true;
+	writer->synced = writer->out.size;
+	return file_sync(writer->out.files, writer->out.file, is_broken);
 }
 
 /* To the start of a block. */
 static bool align(struct gdbm_writer *writer, bool *is_broken)
 {
-	size_t over = (size_t)(writer->size % BLOCK);
+	size_t over = (size_t)(writer->out.size % BLOCK);
 
 	return over == 0 || append(writer, NULL, BLOCK - over, is_broken);
 }
@@ -229,7 +181,7 @@ static void directory_add(struct gdbm_writer *writer, unsigned bits)
 		writer->directory = grown(writer->directory,
 					  writer->directory_capacity * sizeof *writer->directory);
 	}
-	writer->directory[writer->n_directory++] = (struct entry){ (off_t)writer->size, bits };
+	writer->directory[writer->n_directory++] = (struct entry){ (off_t)writer->out.size, bits };
 	if (bits > writer->bits)
 		writer->bits = bits;
 }
@@ -272,7 +224,7 @@ bool gdbm_writer_add(struct gdbm_writer *writer, struct slice key, struct slice 
 	struct place *place = &writer->waiting[writer->n_waiting];
 
 	*place = (struct place){ .hash = (int)record_key_order(key),
-				 .at = (off_t)writer->size,
+				 .at = (off_t)writer->out.size,
 				 .key_size = (int)key.size,
 				 .value_size = (int)(head.size + value.size) };
 	memcpy(place->key_start, key.data, key.size < KEY_START ? key.size : KEY_START);
@@ -313,10 +265,10 @@ static bool directory_write(struct gdbm_writer *writer, bool *is_broken)
 	return append(writer, NULL, BLOCK, is_broken) && align(writer, is_broken);
 }
 
+/* The header goes into the first block, whose checksum it changes. */
 static bool header_write(struct gdbm_writer *writer, off_t directory)
 {
-	const size_t size = writer->size < sizeof writer->buffer ? (size_t)writer->size
-								 : sizeof writer->buffer;
+	struct block_writer *out = &writer->out;
 	const struct header header = {
 		.magic = MAGIC,
 		.block_size = BLOCK,
@@ -325,35 +277,35 @@ static bool header_write(struct gdbm_writer *writer, off_t directory)
 		.directory_bits = (int)writer->bits,
 		.bucket_size = BLOCK,
 		.bucket_places = (int)PLACES,
-		.end = (off_t)writer->size,
+		.end = (off_t)out->size,
 		.free_most =
 			(int)((BLOCK - offsetof(struct header, free)) / sizeof(struct free_place)),
 	};
+	const size_t size = out->size < STACK_BLOCK ? (size_t)out->size : STACK_BLOCK;
 
-	memcpy(writer->first, &header, sizeof header);
-	sum_put(writer, 0, writer->first, size);
-	return file_write_all(writer->files, writer->file, writer->first, size, 0);
+	if (!file_read_all(out->files, out->file, out->block, size, 0))
+		return false;
+	memcpy(out->block, &header, sizeof header);
+	encode_32(out->sums, checksum(0, out->block, size));
+	return file_write_all(out->files, out->file, out->block, BLOCK, 0);
 }
 
 bool gdbm_writer_end(struct gdbm_writer *writer, struct gdbm_written *written, bool *is_broken)
 {
 	off_t directory;
-	size_t rest;
 
 	while (writer->next >> HASH_BITS == 0)
 		if (!bucket_write(writer, is_broken))
 			return false;
 	if (writer->bits < least_bits())
 		writer->bits = least_bits();
-	directory = (off_t)writer->size;
-	if (!directory_write(writer, is_broken))
+	directory = (off_t)writer->out.size;
+	if (!directory_write(writer, is_broken) || !block_end(&writer->out) ||
+	    !header_write(writer, directory) ||
+	    !file_sync(writer->out.files, writer->out.file, is_broken))
 		return false;
-	rest = (size_t)(writer->size % sizeof writer->buffer);
-	if ((rest > 0 && !buffer_write(writer, rest, is_broken)) ||
-	    !header_write(writer, directory) || !file_sync(writer->files, writer->file, is_broken))
-		return false;
-	*written = (struct gdbm_written){ .size = writer->size,
-					  .sums = writer->sums,
-					  .n_sums = writer->n_sums };
+	*written = (struct gdbm_written){ .size = writer->out.size,
+					  .sums = writer->out.sums,
+					  .n_sums = writer->out.n_sums };
 	return true;
 }

@@ -38,7 +38,7 @@ static bool build_open(struct stack_build *build, struct fault *fault)
 {
 	const struct file_system *files = build->place.files;
 
-	build->file = files->open(files, build->path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+	build->file = files->open(files, build->path, O_RDWR | O_CREAT | O_TRUNC, 0600);
 	if (build->file < 0)
 		return build_failed(build, fault);
 	build->writer = gdbm_writer_open(files, build->file);

@@ -18,17 +18,12 @@ struct index_build {
 	struct stack_place place;
 	uint64_t id;
 	char path[PATH_MAX];
-	int file;
 	bool is_done;
 	unsigned char *filter;
 	uint64_t filter_lines;
 	uint64_t records;
 	uint64_t removals;
-	char block[STACK_BLOCK];
-	size_t in_block;
-	size_t body_size; /* whole blocks that were written, and the one at hand */
-	char *sums; /* of the body's blocks */
-	size_t n_sums;
+	struct block_writer body;
 };
 
 bool index_build_begin(const struct stack_place *place, uint64_t id, uint64_t most_records,
@@ -41,14 +36,17 @@ bool index_build_begin(const struct stack_place *place, uint64_t id, uint64_t mo
 
 	if (begun == NULL)
 		abort();
-	*begun = (struct index_build){ .place = *place, .id = id, .filter_lines = lines };
+	*begun = (struct index_build){ .place = *place,
+				       .id = id,
+				       .filter_lines = lines,
+				       .body = { .files = files, .start = INDEX_HEAD } };
 	stack_index_name(id, name);
 	snprintf(begun->path, sizeof begun->path, "%s/%s.new", place->directory, name);
 	begun->filter = calloc(lines, FILTER_LINE);
 	if (begun->filter == NULL)
 		abort();
-	begun->file = files->open(files, begun->path, O_RDWR | O_CREAT | O_TRUNC, 0600);
-	if (begun->file < 0) {
+	begun->body.file = files->open(files, begun->path, O_RDWR | O_CREAT | O_TRUNC, 0600);
+	if (begun->body.file < 0) {
 		fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot make %s", begun->path);
 		begun->is_done = true;
 		index_build_close(begun);
@@ -61,41 +59,6 @@ bool index_build_begin(const struct stack_place *place, uint64_t id, uint64_t mo
 static bool failed(const struct index_build *build, struct fault *fault)
 {
 	return fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot write %s", build->path);
-}
-
-static bool block_write(struct index_build *build)
-{
-	off_t at = (off_t)(INDEX_HEAD + build->body_size - build->in_block);
-
-	build->sums = realloc(build->sums, 4 * (build->n_sums + 1));
-	if (build->sums == NULL)
-		abort();
-	encode_32(build->sums + 4 * build->n_sums, checksum(0, build->block, build->in_block));
-	build->n_sums++;
-	if (!file_write_all(build->place.files, build->file, build->block, build->in_block, at))
-		return false;
-	build->in_block = 0;
-	return true;
-}
-
-static bool body_append(struct index_build *build, const void *bytes, size_t size)
-{
-	const char *from = bytes;
-
-	while (size > 0) {
-		size_t n = STACK_BLOCK - build->in_block;
-
-		if (n > size)
-			n = size;
-		memcpy(build->block + build->in_block, from, n);
-		build->in_block += n;
-		build->body_size += n;
-		from += n;
-		size -= n;
-		if (build->in_block == STACK_BLOCK && !block_write(build))
-			return false;
-	}
-	return true;
 }
 
 bool index_build_add(struct index_build *build, struct slice key, uint32_t value_size,
@@ -116,16 +79,16 @@ bool index_build_add(struct index_build *build, struct slice key, uint32_t value
 	encode_32(head + 4, value_size);
 	build->records++;
 	build->removals += is_removal;
-	return (body_append(build, head, sizeof head) && body_append(build, key.data, key.size)) ||
+	return (block_append(&build->body, head, sizeof head) &&
+		block_append(&build->body, key.data, key.size)) ||
 	       failed(build, fault);
 }
 
 static bool pad_append(struct index_build *build)
 {
-	static const char zeros[FILTER_LINE];
-	size_t over = (INDEX_HEAD + build->body_size) % FILTER_LINE;
+	size_t over = (INDEX_HEAD + build->body.size) % FILTER_LINE;
 
-	return over == 0 || body_append(build, zeros, FILTER_LINE - over);
+	return over == 0 || block_append(&build->body, NULL, FILTER_LINE - over);
 }
 
 static bool head_write(struct index_build *build, size_t keys_size, size_t filter,
@@ -144,19 +107,19 @@ static bool head_write(struct index_build *build, size_t keys_size, size_t filte
 	encode_64(head + 72, build->filter_lines);
 	encode_64(head + 80, info->gdbm_size);
 	encode_64(head + 88, filter + build->filter_lines * FILTER_LINE);
-	encode_64(head + 96, build->body_size);
-	encode_32(head + 104, checksum(0, build->sums, 4 * build->n_sums));
+	encode_64(head + 96, build->body.size);
+	encode_32(head + 104, checksum(0, build->body.sums, 4 * build->body.n_sums));
 	info->index_checksum = checksum(0, head, 252);
 	encode_32(head + 252, info->index_checksum);
-	info->index_size = INDEX_HEAD + build->body_size + 4 * build->n_sums;
-	return file_write_all(build->place.files, build->file, head, sizeof head, 0);
+	info->index_size = INDEX_HEAD + build->body.size + 4 * build->body.n_sums;
+	return file_write_all(build->place.files, build->body.file, head, sizeof head, 0);
 }
 
 bool index_build_end(struct index_build *build, const struct gdbm_written *gdbm,
 		     struct stack_info *info, bool *is_broken, struct fault *fault)
 {
 	const struct file_system *files = build->place.files;
-	size_t keys_size = build->body_size, filter;
+	size_t keys_size = build->body.size, filter;
 
 	info->id = build->id;
 	info->records = build->records;
@@ -164,14 +127,13 @@ bool index_build_end(struct index_build *build, const struct gdbm_written *gdbm,
 	info->gdbm_size = gdbm->size;
 	if (!pad_append(build))
 		return failed(build, fault);
-	filter = INDEX_HEAD + build->body_size;
-	if (!body_append(build, build->filter, build->filter_lines * FILTER_LINE) ||
-	    !body_append(build, gdbm->sums, 4 * gdbm->n_sums) ||
-	    (build->in_block > 0 && !block_write(build)) ||
-	    !file_write_all(files, build->file, build->sums, 4 * build->n_sums,
-			    (off_t)(INDEX_HEAD + build->body_size)) ||
+	filter = INDEX_HEAD + build->body.size;
+	if (!block_append(&build->body, build->filter, build->filter_lines * FILTER_LINE) ||
+	    !block_append(&build->body, gdbm->sums, 4 * gdbm->n_sums) || !block_end(&build->body) ||
+	    !file_write_all(files, build->body.file, build->body.sums, 4 * build->body.n_sums,
+			    (off_t)(INDEX_HEAD + build->body.size)) ||
 	    !head_write(build, keys_size, filter, info) ||
-	    !file_sync(files, build->file, is_broken))
+	    !file_sync(files, build->body.file, is_broken))
 		return failed(build, fault);
 	build->is_done = true;
 	return true;
@@ -181,11 +143,11 @@ void index_build_close(struct index_build *build)
 {
 	const struct file_system *files = build->place.files;
 
-	if (build->file >= 0)
-		files->close(files, build->file);
+	if (build->body.file >= 0)
+		files->close(files, build->body.file);
 	if (!build->is_done)
 		files->unlink(files, build->path);
 	free(build->filter);
-	free(build->sums);
+	free(build->body.sums);
 	free(build);
 }

@@ -1,0 +1,54 @@
+/* See store/block_writer.h.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "store/block_writer.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "store/checksum.h"
+#include "store/encode.h"
+
+/* The block, which holds the last `size` bytes. */
+static bool block_write(struct block_writer *writer, size_t size)
+{
+	const off_t at = (off_t)(writer->start + writer->size - size);
+
+	writer->sums = realloc(writer->sums, 4 * (writer->n_sums + 1));
+	if (writer->sums == NULL)
+		abort();
+	encode_32(writer->sums + 4 * writer->n_sums, checksum(0, writer->block, size));
+	writer->n_sums++;
+	return file_write_all(writer->files, writer->file, writer->block, size, at);
+}
+
+bool block_append(struct block_writer *writer, const void *bytes, size_t size)
+{
+	const char *from = bytes;
+
+	while (size > 0) {
+		size_t in_block = (size_t)(writer->size % STACK_BLOCK);
+		size_t n = STACK_BLOCK - in_block;
+
+		if (n > size)
+			n = size;
+		if (from == NULL) {
+			memset(writer->block + in_block, 0, n);
+		} else {
+			memcpy(writer->block + in_block, from, n);
+			from += n;
+		}
+		writer->size += n;
+		size -= n;
+		if (in_block + n == STACK_BLOCK && !block_write(writer, STACK_BLOCK))
+			return false;
+	}
+	return true;
+}
+
+bool block_end(struct block_writer *writer)
+{
+	size_t in_block = (size_t)(writer->size % STACK_BLOCK);
+
+	return in_block == 0 || block_write(writer, in_block);
+}
