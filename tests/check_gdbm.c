@@ -1,5 +1,5 @@
 /* Files that gdbm_writer made, read by libgdbm itself: every record is there, once, and no other; it
- * goes through all of them, counts them, and asks for no recovery.
+ * goes through all of them, counts them, and asks for no recovery. gdbm_reader finds the same.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <check.h>
@@ -15,6 +15,8 @@
 #include "store/block_writer.h"
 #include "store/checksum.h"
 #include "store/encode.h"
+#include "store/gdbm_library.h"
+#include "store/gdbm_reader.h"
 #include "store/gdbm_writer.h"
 #include "store/record.h"
 
@@ -138,6 +140,28 @@ static void expect_each(GDBM_FILE file)
 	ck_assert_ptr_null(gdbm_fetch(file, (datum){ .dptr = "absent", .dsize = 6 }).dptr);
 }
 
+static void expect_reader(void)
+{
+	static char value[1 << 20];
+	struct gdbm_reader reader;
+	struct slice found;
+	char *bytes;
+	size_t size;
+
+	ck_assert(file_read_whole(&file_system_posix, path, (size_t)1 << 30, &bytes, &size));
+	ck_assert(gdbm_reader_open(&reader, (struct slice){ bytes, size }));
+	for (size_t i = 0; i < records_n; i++) {
+		const struct slice key = { records[i].key, records[i].key_size };
+
+		value_make(&records[i], value);
+		ck_assert_int_eq(gdbm_reader_find(&reader, key, &found), GDBM_FOUND);
+		ck_assert_uint_eq(found.size, records[i].value_size);
+		ck_assert_mem_eq(found.data, value, found.size);
+	}
+	ck_assert_int_eq(gdbm_reader_find(&reader, SLICE("absent"), &found), GDBM_ABSENT);
+	free(bytes);
+}
+
 static void expect_no_more(GDBM_FILE file)
 {
 	gdbm_count_t count;
@@ -163,6 +187,7 @@ static void expect_file(int flags)
 
 	ck_assert(write_records(writer, &written));
 	expect_sums(&written);
+	expect_reader();
 	gdbm_writer_close(writer);
 	close(opened);
 	file = gdbm_open(path, 0, GDBM_READER | flags, 0, NULL);
@@ -283,6 +308,23 @@ START_TEST(libgdbm_can_go_on_writing)
 }
 END_TEST
 
+START_TEST(libgdbm_counts)
+{
+	struct fault fault = FAULT_INITIAL;
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < 300; i++)
+		record_add(&i, sizeof i, 3);
+	expect_file(0);
+	ck_assert(gdbm_library_count(path, &n, &fault));
+	ck_assert_uint_eq(n, 300);
+	ck_assert_int_eq(truncate(path, 5000), 0);
+	ck_assert(!gdbm_library_count(path, &n, &fault));
+	ck_assert_int_eq(fault.kind, FAULT_UNAVAILABLE);
+	ck_assert_ptr_nonnull(strstr(fault.cause, path));
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("gdbm");
@@ -298,6 +340,7 @@ int main(void)
 	tcase_add_test(tcase, a_bucket_full_of_one_hash);
 	tcase_add_test(tcase, more_of_one_hash_than_gdbm_can_hold);
 	tcase_add_test(tcase, libgdbm_can_go_on_writing);
+	tcase_add_test(tcase, libgdbm_counts);
 	suite_add_tcase(suite, tcase);
 	runner = srunner_create(suite);
 	srunner_run_all(runner, CK_NORMAL);

@@ -22,7 +22,7 @@ libraries='
 fcgiapp\.h      src/edge/fastcgi\.c
 fcgi_.*\.h      no-file
 pcre2\.h        src/base/pattern\.c
-gdbm\.h         src/store/stack\.c
+gdbm\.h         src/store/gdbm_library\.c
 openssl/.*\.h   src/call/token\.c
 '
 

@@ -8,7 +8,7 @@
  *
  * What a layer must know about the order of calls: what was written to a file is on disk after
  * fdatasync or fsync of it, a new, renamed or removed name after sync_directory of its directory;
- * nothing earlier is relied upon. libgdbm reads files by itself, not through this layer.
+ * nothing earlier is relied upon. What `check` has libgdbm count is not read through this layer.
  *
  * Threads: any number at once.
  *

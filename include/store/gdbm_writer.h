@@ -1,18 +1,16 @@
 /* Writing a whole GDBM file at once. libgdbm has no bulk load: a file that is filled by gdbm_store has
  * each bucket written once for every record in it, and each record takes a dozen system calls. Here
  * the records come in the order of GDBM's hash, so each bucket is complete when the next begins, and
- * the file is written from front to back, once. libgdbm reads it like one of its own.
+ * the file is written from front to back, once. libgdbm takes it for one of its own.
  *
  * It writes through the file layer, so a full disk and a broken one are found here as everywhere else.
  *
- * The file, in blocks of 4 KB (numbers have the byte order and the sizes of this machine, as libgdbm
- * has it; the structures are in gdbm_writer.c):
+ * The file, in blocks of 4 KB (the structures are in store/gdbm_format.h):
  *
  *  - the header: where the directory is, how large everything is, and that no place is free;
  *  - records, a key and its value one behind the other, and behind the records of a bucket the bucket,
- *    at the start of a block: a hash table of the records' places, open addressing, without a gap;
- *  - the directory: for each value of the hash's first `dir_bits` bits the bucket of the records whose
- *    hashes begin so; a bucket of fewer bits stands there several times;
+ *    at the start of a block;
+ *  - the directory;
  *  - a block of zeros, since libgdbm takes no directory at the very end.
  *
  * Threads: one at a time.

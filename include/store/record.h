@@ -35,10 +35,9 @@ uint64_t record_key_hash(struct slice record_key);
 bool record_key_parse(struct slice record_key, enum store_table *table, struct slice *key);
 
 /* The order in which records are written and merged: by GDBM's hash of the key, then by the key's
- * bytes. In this order GDBM fills one bucket after the other, so that writing a file reads and
- * writes each bucket about once however large it is, and reading it for a merge goes through it
- * from front to back; in the order of keys every record is in another bucket. Nothing but speed
- * depends on its being GDBM's own hash. */
+ * bytes. In this order one bucket of a GDBM file is complete after the other, so that the file can be
+ * written from front to back (store/gdbm_writer.h), and a merge reads it so; it is also where a record
+ * is looked for (store/gdbm_reader.h). */
 uint32_t record_key_order(struct slice record_key);
 int record_key_compare(uint32_t order_a, struct slice a, uint32_t order_b, struct slice b);
 

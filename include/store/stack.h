@@ -5,9 +5,9 @@
  * CRC32C of the key and of all that follows (4), format (1), put 1 or removal 2 (1), zero (2). One
  * more record, under a key that no table has, names the installation and the file.
  *
- * GDBM's rules that are kept here: two threads never use one handle at a time (a file has some, which
- * whoever reads takes and puts back); the cache of a handle is bounded. Files are written from front to
- * back, without libgdbm (store/gdbm_writer.h), and only read by it.
+ * Files are written from front to back (store/gdbm_writer.h), and read in one mapping
+ * (store/gdbm_reader.h): both without libgdbm, whose files they are nevertheless; `check` has it count
+ * the records (store/gdbm_library.h).
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef STORE_STACK_H
@@ -24,7 +24,6 @@ struct stack_place {
 	const struct file_system *files;
 	const char *directory;
 	struct installation installation;
-	unsigned readers; /* threads that will read at the same time, at most */
 	bool is_read_only; /* nothing is ever removed */
 	_Atomic uint64_t *checksum_failures; /* counted here, unless NULL */
 };
@@ -79,7 +78,7 @@ bool stack_file_get(struct stack_file *file, const struct record_key *key, struc
  * through both from 0. *is_last: there are no more. A wrong one is logged, and the file damaged. */
 bool stack_file_verify_block(struct stack_file *file, uint64_t block, bool *is_last,
 			     struct fault *fault);
-/* How many records GDBM says there are, the one that names the file not counted. */
+/* How many records libgdbm says there are, the one that names the file not counted. */
 bool stack_file_count(struct stack_file *file, uint64_t *n, struct fault *fault);
 
 /* A file that is being written: records in the order of record_key_compare, then _end; _abandon

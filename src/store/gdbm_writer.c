@@ -18,67 +18,23 @@
 #include "store/block_writer.h"
 #include "store/checksum.h"
 #include "store/encode.h"
+#include "store/gdbm_format.h"
 #include "store/record.h"
 
-#define HASH_BITS 31
 /* The most that a bucket can have: libgdbm takes no directory of 2 GB. */
 #define BITS_MOST 27
-#define KEY_START 4
-#define BUCKET_FREE 6
 #define BLOCK 4096
 /* What is synced at once: a group of the journal may have to wait behind it. */
 #define SYNC_BYTES ((uint64_t)2 << 20)
 
-/* The file's own structures: int and off_t as libgdbm was built with them. A library with another off_t
- * does not take the magic number. */
-
-struct free_place {
-	int size;
-	off_t at;
-};
-
-struct header {
-	int magic;
-	int block_size;
-	off_t directory;
-	int directory_size;
-	int directory_bits;
-	int bucket_size;
-	int bucket_places;
-	off_t end; /* of what is used */
-	/* Free places: how many the header has room for, how many there are, where there are more. */
-	int free_most;
-	int free_count;
-	off_t free_next;
-	struct free_place free[1];
-};
-
-struct place {
-	int hash; /* -1: none */
-	char key_start[KEY_START];
-	off_t at; /* of the key, which its value follows */
-	int key_size;
-	int value_size;
-};
-
-struct bucket_head {
-	int free_count;
-	struct free_place free[BUCKET_FREE];
-	int bits;
-	int count;
-};
-
-#define PLACES ((BLOCK - sizeof(struct bucket_head)) / sizeof(struct place))
+#define PLACES ((BLOCK - sizeof(struct gdbm_bucket_head)) / sizeof(struct gdbm_place))
 
 struct bucket {
-	struct bucket_head head;
-	struct place places[PLACES];
+	struct gdbm_bucket_head head;
+	struct gdbm_place places[PLACES];
 };
 
 static_assert(sizeof(struct bucket) <= BLOCK, "a bucket is a block");
-static_assert(sizeof(off_t) == 8 || sizeof(off_t) == 4, "libgdbm knows two sizes");
-
-#define MAGIC (sizeof(off_t) == 8 ? 0x13579acf : 0x13579acd)
 
 /* A bucket that was written. */
 struct entry {
@@ -95,7 +51,7 @@ struct gdbm_writer {
 	unsigned bits; /* the most of a bucket */
 	uint64_t next; /* the first hash without a bucket */
 	size_t n_waiting;
-	struct place waiting[PLACES + 1]; /* records without a bucket, by their hashes */
+	struct gdbm_place waiting[PLACES + 1]; /* records without a bucket, by their hashes */
 };
 
 static void *grown(void *memory, size_t size)
@@ -156,7 +112,8 @@ static size_t waiting_below(const struct gdbm_writer *writer, uint64_t end)
 	return n;
 }
 
-static void bucket_fill(struct bucket *bucket, const struct place *places, size_t n, unsigned bits)
+static void bucket_fill(struct bucket *bucket, const struct gdbm_place *places, size_t n,
+			unsigned bits)
 {
 	size_t i;
 
@@ -194,14 +151,14 @@ static bool bucket_write(struct gdbm_writer *writer, bool *is_broken)
 	uint64_t range;
 	size_t n;
 
-	while (writer->next % (UINT64_C(1) << (HASH_BITS - bits)) != 0)
+	while (writer->next % (UINT64_C(1) << (GDBM_HASH_BITS - bits)) != 0)
 		bits++;
 	for (;; bits++) {
 		if (bits > BITS_MOST) {
 			errno = EOVERFLOW;
 			return false;
 		}
-		range = UINT64_C(1) << (HASH_BITS - bits);
+		range = UINT64_C(1) << (GDBM_HASH_BITS - bits);
 		n = waiting_below(writer, writer->next + range);
 		if (n <= PLACES)
 			break;
@@ -221,13 +178,13 @@ static bool bucket_write(struct gdbm_writer *writer, bool *is_broken)
 bool gdbm_writer_add(struct gdbm_writer *writer, struct slice key, struct slice head,
 		     struct slice value, bool *is_broken)
 {
-	struct place *place = &writer->waiting[writer->n_waiting];
+	struct gdbm_place *place = &writer->waiting[writer->n_waiting];
 
-	*place = (struct place){ .hash = (int)record_key_order(key),
-				 .at = (off_t)writer->out.size,
-				 .key_size = (int)key.size,
-				 .value_size = (int)(head.size + value.size) };
-	memcpy(place->key_start, key.data, key.size < KEY_START ? key.size : KEY_START);
+	*place = (struct gdbm_place){ .hash = (int)record_key_order(key),
+				      .at = (off_t)writer->out.size,
+				      .key_size = (int)key.size,
+				      .value_size = (int)(head.size + value.size) };
+	memcpy(place->key_start, key.data, key.size < GDBM_KEY_START ? key.size : GDBM_KEY_START);
 	assert((uint64_t)place->hash >= writer->next);
 	assert(writer->n_waiting == 0 || place->hash >= place[-1].hash);
 	writer->n_waiting++;
@@ -269,8 +226,8 @@ static bool directory_write(struct gdbm_writer *writer, bool *is_broken)
 static bool header_write(struct gdbm_writer *writer, off_t directory)
 {
 	struct block_writer *out = &writer->out;
-	const struct header header = {
-		.magic = MAGIC,
+	const struct gdbm_header header = {
+		.magic = GDBM_MAGIC,
 		.block_size = BLOCK,
 		.directory = directory,
 		.directory_size = (int)(sizeof(off_t) << writer->bits),
@@ -278,8 +235,8 @@ static bool header_write(struct gdbm_writer *writer, off_t directory)
 		.bucket_size = BLOCK,
 		.bucket_places = (int)PLACES,
 		.end = (off_t)out->size,
-		.free_most =
-			(int)((BLOCK - offsetof(struct header, free)) / sizeof(struct free_place)),
+		.free_most = (int)((BLOCK - offsetof(struct gdbm_header, free)) /
+				   sizeof(struct gdbm_free_place)),
 	};
 	const size_t size = out->size < STACK_BLOCK ? (size_t)out->size : STACK_BLOCK;
 
@@ -294,7 +251,7 @@ bool gdbm_writer_end(struct gdbm_writer *writer, struct gdbm_written *written, b
 {
 	off_t directory;
 
-	while (writer->next >> HASH_BITS == 0)
+	while (writer->next >> GDBM_HASH_BITS == 0)
 		if (!bucket_write(writer, is_broken))
 			return false;
 	if (writer->bits < least_bits())

@@ -100,7 +100,6 @@ bool inspection_open(const char *directory, const struct file_system *files,
 									    ? &file_system_posix
 									    : files,
 							   .directory = directory,
-							   .readers = 1,
 							   .is_read_only = true,
 						   } };
 		last = FAULT_INITIAL;

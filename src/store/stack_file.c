@@ -1,105 +1,42 @@
-/* Reading a file of the stack: it keeps open handles; who reads takes one and puts it back, so that
- * there are as many as were used at once, and no two threads use one at a time. There is a place for
- * each reader: each handle has a mapping of its own, and to close one of a large file, and to touch
- * all its pages anew in the next, costs more than thousands of reads.
+/* Reading a file of the stack: it is mapped once, for all who read (store/gdbm_reader.h).
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "base/log.h"
+#include "store/gdbm_library.h"
+#include "store/gdbm_reader.h"
 #include "store/stack_format.h"
-#include "store/stack_handle.h"
 #include "store/stack_index.h"
-
-typedef _Atomic(struct gdbm_file_info *) handle_place;
 
 struct stack_file {
 	struct stack_place place;
 	struct stack_info info;
 	struct stack_index *index;
 	int opened; /* for the checksums of its blocks */
+	const char *mapping;
+	struct gdbm_reader reader;
 	atomic_uint holders;
 	atomic_bool is_retired;
 	atomic_bool is_damaged;
-	size_t n_handles;
-	handle_place handles[];
 };
-
-static struct gdbm_file_info *file_handle(const struct stack_file *file, struct fault *fault)
-{
-	char name[STACK_NAME_SIZE], path[PATH_MAX];
-
-	stack_gdbm_name(file->info.id, name);
-	stack_path(&file->place, name, "", path);
-	return handle_open(path, fault);
-}
-
-/* Begins to look at the place of its processor, so that the same threads find the same handles. */
-static size_t place_of_processor(const struct stack_file *file)
-{
-	int processor = sched_getcpu();
-
-	return processor < 0 ? 0 : (size_t)processor % file->n_handles;
-}
-
-static struct gdbm_file_info *handle_take(struct stack_file *file, struct fault *fault)
-{
-	size_t at = place_of_processor(file), i;
-
-	for (i = 0; i < file->n_handles; i++) {
-		handle_place *place = &file->handles[(at + i) % file->n_handles];
-		struct gdbm_file_info *handle = NULL;
-
-		if (atomic_load_explicit(place, memory_order_relaxed) != NULL)
-			handle = atomic_exchange(place, NULL);
-		if (handle != NULL)
-			return handle;
-	}
-	return file_handle(file, fault);
-}
-
-static void handle_put(struct stack_file *file, struct gdbm_file_info *handle)
-{
-	size_t at = place_of_processor(file), i;
-
-	if (handle_is_usable(handle))
-		for (i = 0; i < file->n_handles; i++) {
-			struct gdbm_file_info *none = NULL;
-
-			if (atomic_compare_exchange_strong(
-				    &file->handles[(at + i) % file->n_handles], &none, handle))
-				return;
-		}
-	handle_close(handle);
-}
 
 /* Opening and closing. */
 
 static struct stack_file *file_make(const struct stack_place *place, const struct stack_info *info)
 {
-	/* One more for the threads behind. */
-	size_t n = (size_t)place->readers + 1, i;
-	struct stack_file *file;
+	struct stack_file *file = malloc(sizeof *file);
 
-	file = malloc(sizeof *file + n * sizeof *file->handles);
 	if (file == NULL)
 		abort();
-	file->place = *place;
-	file->info = *info;
-	file->index = NULL;
-	file->opened = -1;
+	*file = (struct stack_file){ .place = *place, .info = *info, .opened = -1 };
 	atomic_init(&file->holders, 1);
 	atomic_init(&file->is_retired, false);
 	atomic_init(&file->is_damaged, false);
-	file->n_handles = n;
-	for (i = 0; i < n; i++)
-		atomic_init(&file->handles[i], NULL);
 	return file;
 }
 
@@ -118,43 +55,38 @@ static bool size_check(struct stack_file *file, const char *path, struct fault *
 	return true;
 }
 
-static bool stamp_check(const struct stack_file *file, struct gdbm_file_info *handle,
-			const char *path, struct fault *fault)
+static bool stamp_check(const struct stack_file *file, const char *path, struct fault *fault)
 {
-	struct slice found = { NULL, 0 };
 	char stamp[STAMP_SIZE];
-	bool is_ours, is_of_our_format;
+	struct slice found;
 
 	stamp_write(&file->place, file->info.id, stamp);
-	is_ours = handle_fetch(handle, STAMP_KEY, &found, fault) == HANDLE_FOUND &&
-		  found.size == STAMP_SIZE && memcmp(found.data, stamp, 8) == 0 &&
-		  memcmp(found.data + 16, stamp + 16, STAMP_SIZE - 16) == 0;
-	is_of_our_format = is_ours && memcmp(found.data, stamp, STAMP_SIZE) == 0;
-	free((char *)(size_t)found.data);
-	if (!is_ours)
+	if (gdbm_reader_find(&file->reader, STAMP_KEY, &found) != GDBM_FOUND ||
+	    found.size != STAMP_SIZE || memcmp(found.data, stamp, 8) != 0 ||
+	    memcmp(found.data + 16, stamp + 16, STAMP_SIZE - 16) != 0)
 		return fault_cause(fault, FAULT_UNAVAILABLE, 0,
 				   "%s is not the file that the manifest names", path);
-	return is_of_our_format ||
+	return memcmp(found.data, stamp, STAMP_SIZE) == 0 ||
 	       fault_cause(fault, FAULT_UNAVAILABLE, 0,
 			   "%s has a format that this program does not read", path);
 }
 
-static bool file_check(struct stack_file *file, struct fault *fault)
+static bool file_map(struct stack_file *file, struct fault *fault)
 {
+	const struct file_system *files = file->place.files;
+	const size_t size = (size_t)file->info.gdbm_size;
 	char name[STACK_NAME_SIZE], path[PATH_MAX];
-	struct gdbm_file_info *handle;
-	bool is_right;
 
 	stack_gdbm_name(file->info.id, name);
 	stack_path(&file->place, name, "", path);
 	if (!size_check(file, path, fault))
 		return false;
-	handle = handle_open(path, fault);
-	if (handle == NULL)
-		return false;
-	is_right = stamp_check(file, handle, path, fault);
-	handle_put(file, handle);
-	return is_right;
+	file->mapping = size == 0 ? NULL : files->map(files, file->opened, size);
+	if (size > 0 && file->mapping == NULL)
+		return fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot read %s", path);
+	if (!gdbm_reader_open(&file->reader, (struct slice){ file->mapping, size }))
+		return fault_cause(fault, FAULT_UNAVAILABLE, 0, "%s is no GDBM file", path);
+	return stamp_check(file, path, fault);
 }
 
 bool stack_file_open(const struct stack_place *place, const struct stack_info *info,
@@ -162,7 +94,7 @@ bool stack_file_open(const struct stack_place *place, const struct stack_info *i
 {
 	struct stack_file *opened = file_make(place, info);
 
-	if (!stack_index_open(place, info, &opened->index, fault) || !file_check(opened, fault)) {
+	if (!stack_index_open(place, info, &opened->index, fault) || !file_map(opened, fault)) {
 		stack_file_let_go(opened);
 		return false;
 	}
@@ -191,18 +123,14 @@ void stack_remove(const struct stack_place *place, uint64_t id)
 
 void stack_file_let_go(struct stack_file *file)
 {
-	size_t i;
+	const struct file_system *files = file->place.files;
 
 	if (atomic_fetch_sub(&file->holders, 1) > 1)
 		return;
-	for (i = 0; i < file->n_handles; i++) {
-		struct gdbm_file_info *handle = atomic_exchange(&file->handles[i], NULL);
-
-		if (handle != NULL)
-			handle_close(handle);
-	}
+	if (file->mapping != NULL)
+		files->unmap(files, file->mapping, (size_t)file->info.gdbm_size);
 	if (file->opened >= 0)
-		file->place.files->close(file->place.files, file->opened);
+		files->close(files, file->opened);
 	stack_index_close(&file->place, file->index);
 	if (atomic_load(&file->is_retired) && !file->place.is_read_only)
 		stack_remove(&file->place, file->info.id);
@@ -308,66 +236,58 @@ static bool value_read(const struct stack_file *file, const struct record_key *k
 	return true;
 }
 
-/* What GDBM gave comes from malloc, and is the arena's now. */
-static bool value_take(const struct stack_file *file, const struct record_key *key,
+/* Large values have memory of their own: an arena's further blocks are cleared at the end. */
+static bool value_copy(const struct stack_file *file, const struct record_key *key,
 		       struct slice found, struct arena *arena, struct slice *value,
 		       struct fault *fault)
 {
-	char *memory = (char *)(size_t)found.data;
+	char *memory;
 
-	if (!arena_fits(arena, found.size)) {
-		free(memory);
+	if (!arena_fits(arena, found.size))
 		return fault_set(fault, FAULT_TOO_LARGE, NULL);
-	}
+	memory = malloc(found.size);
+	if (memory == NULL)
+		abort();
+	memcpy(memory, found.data, found.size);
 	arena_adopt(arena, memory, found.size);
-	return value_read(file, key, found, value, fault);
-}
-
-/* Whether the answer is one; what shows that the file is damaged is remembered. */
-static bool is_answer(struct stack_file *file, enum handle_answer answer, const struct fault *fault)
-{
-	if (answer == HANDLE_DAMAGED)
-		stack_file_damage(file, fault->cause);
-	return answer == HANDLE_FOUND || answer == HANDLE_ABSENT;
+	return value_read(file, key, (struct slice){ memory, found.size }, value, fault);
 }
 
 bool stack_file_get(struct stack_file *file, const struct record_key *key, struct arena *arena,
 		    struct slice *value, bool *is_there, struct fault *fault)
 {
-	struct gdbm_file_info *handle;
-	enum handle_answer answer;
+	enum gdbm_answer answer;
 	struct slice found;
 
 	*is_there = false;
-	if (stack_file_is_damaged(file))
-		return fault_cause(fault, FAULT_UNAVAILABLE, 0, "stack file %llu is damaged",
-				   (unsigned long long)file->info.id);
-	if (!stack_index_may_have(file->index, key->hash))
-		return true;
-	handle = handle_take(file, fault);
-	if (handle == NULL)
-		return false;
-	answer = handle_fetch(handle, (struct slice){ key->bytes, key->size }, &found, fault);
-	handle_put(file, handle);
-	if (answer != HANDLE_FOUND)
-		return is_answer(file, answer, fault);
-	*is_there = true;
-	return value_take(file, key, found, arena, value, fault);
+	if (!stack_file_is_damaged(file)) {
+		if (!stack_index_may_have(file->index, key->hash))
+			return true;
+		answer = gdbm_reader_find(&file->reader, (struct slice){ key->bytes, key->size },
+					  &found);
+		if (answer == GDBM_ABSENT)
+			return true;
+		if (answer == GDBM_FOUND) {
+			*is_there = true;
+			return value_copy(file, key, found, arena, value, fault);
+		}
+		stack_file_damage(file, "it refers to what it does not have");
+	}
+	return fault_cause(fault, FAULT_UNAVAILABLE, 0, "stack file %llu is damaged",
+			   (unsigned long long)file->info.id);
 }
 
 bool stack_file_count(struct stack_file *file, uint64_t *n, struct fault *fault)
 {
-	struct gdbm_file_info *handle = handle_take(file, fault);
-	enum handle_answer answer;
-	uint64_t count = 0;
+	char name[STACK_NAME_SIZE], path[PATH_MAX];
 
-	if (handle == NULL)
+	stack_gdbm_name(file->info.id, name);
+	stack_path(&file->place, name, "", path);
+	if (!gdbm_library_count(path, n, fault))
 		return false;
-	answer = handle_count(handle, &count, fault);
-	handle_put(file, handle);
 	/* The record that names the file is none of ours. */
-	*n = count == 0 ? 0 : count - 1;
-	return is_answer(file, answer, fault);
+	*n -= *n > 0;
+	return true;
 }
 
 static bool gdbm_block_is_right(const struct stack_file *file, uint64_t block)

@@ -257,8 +257,9 @@ static bool journal_read(struct opening *opening, struct fault *fault)
 	};
 	store->overlay_memory = overlay_memory_open();
 	store->active = overlay_open(store->overlay_memory, store->overlay_bytes);
-	store->views = views_open(store->place.readers, store->active, opening->files,
-				  opening->n_files);
+	store->views = views_open(opening->options->readers == 0 ? READERS
+								 : opening->options->readers,
+				  store->active, opening->files, opening->n_files);
 	opening->n_files = 0; /* the views hold them now */
 	if (!journal_replay(&opening->journal, opening->manifest.number, replay_visit, store, end,
 			    fault))
@@ -312,7 +313,6 @@ static struct store_gdbm *store_make(const struct store_options *options)
 		abort();
 	store->place.files = options->files == NULL ? &file_system_posix : options->files;
 	store->place.directory = store->directory;
-	store->place.readers = options->readers == 0 ? READERS : options->readers;
 	store->place.is_read_only = options->is_read_only;
 	store->place.checksum_failures = &store->checksum_failures;
 	store->overlay_bytes = options->overlay_bytes == 0 ? OVERLAY_BYTES : options->overlay_bytes;

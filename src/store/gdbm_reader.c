@@ -1,0 +1,94 @@
+/* See store/gdbm_reader.h. Structures are copied out of the bytes before they are looked at: nothing says
+ * that a damaged file has them where they are aligned.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "store/gdbm_reader.h"
+
+#include <stdint.h>
+#include <string.h>
+
+#include "store/gdbm_format.h"
+#include "store/record.h"
+
+/* A negative place, which only a damaged file has, is a huge one here, and outside too. */
+static bool is_inside(const struct gdbm_reader *reader, uint64_t at, uint64_t size)
+{
+	return at <= reader->file.size && size <= reader->file.size - at;
+}
+
+bool gdbm_reader_open(struct gdbm_reader *reader, struct slice file)
+{
+	struct gdbm_header header;
+
+	*reader = (struct gdbm_reader){ .file = file };
+	if (file.size < sizeof header)
+		return false;
+	memcpy(&header, file.data, sizeof header);
+	if (header.magic != GDBM_MAGIC || header.directory_bits < 1 ||
+	    header.directory_bits >= GDBM_HASH_BITS || header.bucket_places < 1 ||
+	    (size_t)header.bucket_size < sizeof(struct gdbm_bucket_head) ||
+	    (size_t)header.bucket_places >
+		    ((size_t)header.bucket_size - sizeof(struct gdbm_bucket_head)) /
+			    sizeof(struct gdbm_place))
+		return false;
+	reader->directory = (size_t)header.directory;
+	reader->directory_bits = (unsigned)header.directory_bits;
+	reader->bucket_size = (size_t)header.bucket_size;
+	reader->bucket_places = (size_t)header.bucket_places;
+	return is_inside(reader, (uint64_t)header.directory,
+			 (uint64_t)sizeof(off_t) << reader->directory_bits);
+}
+
+static off_t bucket_of(const struct gdbm_reader *reader, uint32_t hash)
+{
+	const size_t entry = hash >> (GDBM_HASH_BITS - reader->directory_bits);
+	off_t at;
+
+	memcpy(&at, reader->file.data + reader->directory + entry * sizeof at, sizeof at);
+	return at;
+}
+
+/* Whether the record at the place has the key; *value is what stands behind it. */
+static enum gdbm_answer record_look(const struct gdbm_reader *reader,
+				    const struct gdbm_place *place, struct slice key,
+				    struct slice *value)
+{
+	const char *record;
+
+	if (place->key_size < 0 || place->value_size < 0 ||
+	    !is_inside(reader, (uint64_t)place->at,
+		       (uint64_t)place->key_size + (uint64_t)place->value_size))
+		return GDBM_DAMAGED;
+	record = reader->file.data + place->at;
+	if ((size_t)place->key_size != key.size || memcmp(record, key.data, key.size) != 0)
+		return GDBM_ABSENT;
+	*value = (struct slice){ record + key.size, (size_t)place->value_size };
+	return GDBM_FOUND;
+}
+
+enum gdbm_answer gdbm_reader_find(const struct gdbm_reader *reader, struct slice key,
+				  struct slice *value)
+{
+	const uint32_t hash = record_key_order(key);
+	const off_t bucket = bucket_of(reader, hash);
+	size_t at = hash % reader->bucket_places;
+	const char *places;
+
+	if (!is_inside(reader, (uint64_t)bucket, reader->bucket_size))
+		return GDBM_DAMAGED;
+	places = reader->file.data + bucket + sizeof(struct gdbm_bucket_head);
+	for (size_t n = reader->bucket_places; n > 0; n--) {
+		enum gdbm_answer answer = GDBM_ABSENT;
+		struct gdbm_place place;
+
+		memcpy(&place, places + at * sizeof place, sizeof place);
+		if (place.hash == -1)
+			return GDBM_ABSENT;
+		if ((uint32_t)place.hash == hash)
+			answer = record_look(reader, &place, key, value);
+		if (answer != GDBM_ABSENT)
+			return answer;
+		at = at + 1 < reader->bucket_places ? at + 1 : 0;
+	}
+	return GDBM_ABSENT;
+}

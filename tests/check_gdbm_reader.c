@@ -1,0 +1,323 @@
+/* gdbm_reader: files that libgdbm made, of several block sizes, and bytes that are damaged. The bytes lie
+ * in memory of exactly their size, so that AddressSanitizer sees a look at any other. (Files that
+ * gdbm_writer made are in check_gdbm.c.)
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include <check.h>
+#include <gdbm.h>
+#include <limits.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "directory.h"
+#include "store/file.h"
+#include "store/gdbm_format.h"
+#include "store/gdbm_reader.h"
+
+#define VALUE_MOST 600
+
+static char *directory;
+static char *bytes;
+static size_t size;
+
+static void setup(void)
+{
+	directory = directory_make();
+}
+
+static void teardown(void)
+{
+	free(bytes);
+	bytes = NULL;
+	directory_remove(directory);
+}
+
+/* ---- a file of libgdbm's ---- */
+
+static struct slice key_of(unsigned i, char key[32])
+{
+	int length = snprintf(key, 32, "the key %u", i);
+
+	return (struct slice){ key, (size_t)length };
+}
+
+static struct slice value_of(unsigned i, char value[VALUE_MOST])
+{
+	memset(value, 'a' + (int)(i % 26), VALUE_MOST);
+	return (struct slice){ value, (i + 1) * 7 % VALUE_MOST };
+}
+
+static datum datum_of(struct slice from)
+{
+	return (datum){ .dptr = (char *)(uintptr_t)from.data, .dsize = (int)from.size };
+}
+
+static void file_make(int block_size, unsigned records)
+{
+	char path[512], key[32], value[VALUE_MOST];
+	GDBM_FILE file;
+
+	snprintf(path, sizeof path, "%s/file", directory);
+	file = gdbm_open(path, block_size, GDBM_NEWDB | GDBM_BSEXACT, 0600, NULL);
+	ck_assert_msg(file != NULL, "%s", gdbm_strerror(gdbm_errno));
+	for (unsigned i = 0; i < records; i++)
+		ck_assert_int_eq(gdbm_store(file, datum_of(key_of(i, key)),
+					    datum_of(value_of(i, value)), GDBM_INSERT),
+				 0);
+	ck_assert_int_eq(gdbm_close(file), 0);
+	ck_assert(file_read_whole(&file_system_posix, path, (size_t)1 << 30, &bytes, &size));
+	bytes = realloc(bytes, size);
+	ck_assert_ptr_nonnull(bytes);
+}
+
+static enum gdbm_answer find(unsigned i, struct slice *value)
+{
+	struct gdbm_reader reader;
+	char key[32];
+
+	if (!gdbm_reader_open(&reader, (struct slice){ bytes, size }))
+		return GDBM_DAMAGED;
+	return gdbm_reader_find(&reader, key_of(i, key), value);
+}
+
+static const struct {
+	int block_size;
+	unsigned records;
+} files[] = { { 512, 0 },    { 512, 1 },     { 512, 5000 },  { 4096, 1 },
+	      { 4096, 166 }, { 4096, 5000 }, { 16384, 5000 } };
+
+START_TEST(what_libgdbm_wrote_is_found)
+{
+	char value[VALUE_MOST];
+	struct slice found;
+
+	file_make(files[_i].block_size, files[_i].records);
+	for (unsigned i = 0; i < files[_i].records; i++) {
+		const struct slice stored = value_of(i, value);
+
+		ck_assert_int_eq(find(i, &found), GDBM_FOUND);
+		ck_assert_uint_eq(found.size, stored.size);
+		ck_assert_mem_eq(found.data, stored.data, stored.size);
+	}
+	for (unsigned i = files[_i].records; i < files[_i].records + 1000; i++)
+		ck_assert_int_eq(find(i, &found), GDBM_ABSENT);
+}
+END_TEST
+
+/* ---- headers that are refused ---- */
+
+/* A number that replaces another. */
+struct change {
+	size_t at;
+	size_t size; /* of an int or an off_t */
+	off_t value;
+};
+
+static void change_make(char *structure, const struct change *change)
+{
+	const int as_int = (int)change->value;
+
+	if (change->size == sizeof as_int)
+		memcpy(structure + change->at, &as_int, sizeof as_int);
+	else
+		memcpy(structure + change->at, &change->value, sizeof change->value);
+}
+
+#define CHANGE(type, member, value) \
+	{ \
+		offsetof(struct type, member), sizeof(((struct type *)0)->member), (value) \
+	}
+#define HEADER(member, value) CHANGE(gdbm_header, member, value)
+static const struct {
+	const char *what;
+	struct change change;
+} headers[] = {
+	{ "another magic number", HEADER(magic, 0x13579ad0) },
+	{ "a directory without bits", HEADER(directory_bits, 0) },
+	{ "fewer bits", HEADER(directory_bits, -1) },
+	{ "a directory that is larger than the file", HEADER(directory_bits, 30) },
+	{ "as many bits as a hash has", HEADER(directory_bits, GDBM_HASH_BITS) },
+	{ "more bits than a number has", HEADER(directory_bits, 64) },
+	{ "a directory behind the file", HEADER(directory, INT_MAX) },
+	{ "a directory before the file", HEADER(directory, -64) },
+	{ "a bucket without places", HEADER(bucket_places, 0) },
+	{ "fewer places", HEADER(bucket_places, -1) },
+	{ "more places than a bucket holds", HEADER(bucket_places, 167) },
+	{ "a bucket without a head", HEADER(bucket_size, 8) },
+};
+
+START_TEST(a_header_is_refused)
+{
+	struct gdbm_reader reader;
+
+	file_make(4096, 1);
+	ck_assert(gdbm_reader_open(&reader, (struct slice){ bytes, size }));
+	change_make(bytes, &headers[_i].change);
+	ck_assert_msg(!gdbm_reader_open(&reader, (struct slice){ bytes, size }), "%s",
+		      headers[_i].what);
+}
+END_TEST
+
+START_TEST(a_short_file_is_refused)
+{
+	struct gdbm_reader reader;
+	struct gdbm_header header;
+
+	file_make(4096, 1);
+	memcpy(&header, bytes, sizeof header);
+	for (size_t cut = 0; cut < (size_t)header.directory + (size_t)header.directory_size;
+	     cut += cut < sizeof header ? 1 : 64) {
+		char *copy = malloc(cut + 1);
+
+		ck_assert_ptr_nonnull(copy);
+		memcpy(copy, bytes, cut);
+		copy = realloc(copy, cut > 0 ? cut : 1);
+		ck_assert(!gdbm_reader_open(&reader, (struct slice){ copy, cut }));
+		free(copy);
+	}
+}
+END_TEST
+
+/* ---- records that are elsewhere ---- */
+
+#define PLACE(member, value) CHANGE(gdbm_place, member, value)
+#define ENTRY(value) \
+	{ \
+		0, sizeof(off_t), (value) \
+	}
+static const struct {
+	const char *what;
+	struct change change; /* of the record's place, or of all entries of the directory */
+	bool is_entry;
+	enum gdbm_answer answer;
+} places[] = {
+	{ "another start of the key", PLACE(key_start, 0), false, GDBM_FOUND }, /* nobody looks */
+	{ "another hash", PLACE(hash, 5), false, GDBM_ABSENT },
+	{ "no hash", PLACE(hash, -1), false, GDBM_ABSENT },
+	{ "another size of the key", PLACE(key_size, 8), false, GDBM_ABSENT },
+	{ "a record behind the file", PLACE(at, INT_MAX), false, GDBM_DAMAGED },
+	{ "a record before the file", PLACE(at, -8), false, GDBM_DAMAGED },
+	{ "a key of less than nothing", PLACE(key_size, -1), false, GDBM_DAMAGED },
+	{ "a value of less than nothing", PLACE(value_size, -1), false, GDBM_DAMAGED },
+	{ "a value that is too long", PLACE(value_size, INT_MAX), false, GDBM_DAMAGED },
+	{ "a bucket behind the file", ENTRY(INT_MAX), true, GDBM_DAMAGED },
+	{ "a bucket before the file", ENTRY(-64), true, GDBM_DAMAGED },
+};
+
+/* Of a file whose directory has but one bucket. */
+static char *place_at(const struct gdbm_header *header, int i)
+{
+	off_t bucket;
+
+	memcpy(&bucket, bytes + header->directory, sizeof bucket);
+	return bytes + bucket + sizeof(struct gdbm_bucket_head) +
+	       (size_t)i * sizeof(struct gdbm_place);
+}
+
+static int hash_at(const struct gdbm_header *header, int i)
+{
+	int hash;
+
+	memcpy(&hash, place_at(header, i), sizeof hash);
+	return hash;
+}
+
+/* Which place has the only record. */
+static int only_place(const struct gdbm_header *header)
+{
+	int i = 0;
+
+	while (hash_at(header, i) == -1)
+		ck_assert_int_lt(++i, header->bucket_places);
+	return i;
+}
+
+START_TEST(a_record_that_is_elsewhere)
+{
+	struct gdbm_header header;
+	struct slice found;
+
+	file_make(4096, 1);
+	memcpy(&header, bytes, sizeof header);
+	if (!places[_i].is_entry)
+		change_make(place_at(&header, only_place(&header)), &places[_i].change);
+	else
+		for (int i = 0; i < header.directory_size; i += (int)sizeof(off_t))
+			change_make(bytes + header.directory + i, &places[_i].change);
+	ck_assert_msg(find(0, &found) == places[_i].answer, "%s", places[_i].what);
+}
+END_TEST
+
+/* No place says that the search is over, and the record is in the last one that is looked at. */
+START_TEST(a_bucket_without_an_end)
+{
+	const int another = 7;
+	struct gdbm_header header;
+	struct slice found;
+	int only, before;
+
+	file_make(4096, 1);
+	memcpy(&header, bytes, sizeof header);
+	only = only_place(&header);
+	before = (only + header.bucket_places - 1) % header.bucket_places;
+	memcpy(place_at(&header, before), place_at(&header, only), sizeof(struct gdbm_place));
+	for (int i = 0; i < header.bucket_places; i++)
+		if (i != before)
+			memcpy(place_at(&header, i), &another, sizeof another);
+	ck_assert_int_eq(find(0, &found), GDBM_FOUND);
+	ck_assert_int_eq(find(1, &found), GDBM_ABSENT);
+}
+END_TEST
+
+/* Single bytes that are something else: whatever is found lies in the file. */
+START_TEST(bytes_that_are_wrong)
+{
+	uint64_t seed = (uint64_t)_i + 1;
+
+	file_make(512, 300);
+	for (int turn = 0; turn < 2000; turn++) {
+		struct slice found = { bytes, 0 };
+		size_t at;
+		char right;
+
+		seed = seed * 6364136223846793005 + 1442695040888963407;
+		at = (seed >> 20) % size;
+		right = bytes[at];
+		bytes[at] = (char)(seed >> 12);
+		for (unsigned i = 0; i < 310; i += 10)
+			if (find(i, &found) == GDBM_FOUND)
+				ck_assert(found.data >= bytes && found.size <= size &&
+					  found.data <= bytes + size - found.size);
+		bytes[at] = right;
+	}
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("gdbm_reader");
+	TCase *tcase = tcase_create("reader");
+	SRunner *runner;
+	int failed;
+
+	tcase_add_checked_fixture(tcase, setup, teardown);
+	tcase_set_timeout(tcase, 60);
+	tcase_add_loop_test(tcase, what_libgdbm_wrote_is_found, 0,
+			    (int)(sizeof files / sizeof files[0]));
+	tcase_add_loop_test(tcase, a_header_is_refused, 0,
+			    (int)(sizeof headers / sizeof headers[0]));
+	tcase_add_test(tcase, a_short_file_is_refused);
+	tcase_add_loop_test(tcase, a_record_that_is_elsewhere, 0,
+			    (int)(sizeof places / sizeof places[0]));
+	tcase_add_test(tcase, a_bucket_without_an_end);
+	tcase_add_loop_test(tcase, bytes_that_are_wrong, 0, 3);
+	suite_add_tcase(suite, tcase);
+	runner = srunner_create(suite);
+	srunner_run_all(runner, CK_NORMAL);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
