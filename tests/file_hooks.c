@@ -168,6 +168,19 @@ static int hooked_fsync(const struct file_system *files, int file)
 	return (int)done(files, &call, hooks_of(files)->is_fast ? 0 : real->fsync(real, file));
 }
 
+static int hooked_write_out(const struct file_system *files, int file, off_t offset, off_t size)
+{
+	char path[256];
+	struct file_call call = call_on_file(files, FILE_WRITE_OUT, file, path);
+
+	call.offset = offset;
+	call.size = (size_t)size;
+	if (!is_let_through(files, &call))
+		return -1;
+	return (int)done(files, &call,
+			 hooks_of(files)->is_fast ? 0 : real->write_out(real, file, offset, size));
+}
+
 static int hooked_size(const struct file_system *files, int file, off_t *size)
 {
 	char path[256];
@@ -277,6 +290,7 @@ void file_hooks_start(struct file_hooks *hooks)
 		.ftruncate = hooked_ftruncate,
 		.fdatasync = hooked_fdatasync,
 		.fsync = hooked_fsync,
+		.write_out = hooked_write_out,
 		.size = hooked_size,
 		.lock = hooked_lock,
 		.map = hooked_map,
@@ -292,21 +306,14 @@ void file_hooks_start(struct file_hooks *hooks)
 const char *file_operation_name(enum file_operation operation)
 {
 	static const char *const names[FILE_OPERATION_COUNT] = {
-		[FILE_OPEN] = "open",
-		[FILE_CLOSE] = "close",
-		[FILE_PREAD] = "pread",
-		[FILE_PWRITE] = "pwrite",
-		[FILE_ALLOCATE] = "allocate",
-		[FILE_FTRUNCATE] = "ftruncate",
-		[FILE_FDATASYNC] = "fdatasync",
-		[FILE_FSYNC] = "fsync",
-		[FILE_GET_SIZE] = "size",
-		[FILE_LOCK] = "lock",
-		[FILE_MAP] = "map",
-		[FILE_RENAME] = "rename",
-		[FILE_UNLINK] = "unlink",
-		[FILE_MKDIR] = "mkdir",
-		[FILE_SYNC_DIRECTORY] = "sync_directory",
+		[FILE_OPEN] = "open",		[FILE_CLOSE] = "close",
+		[FILE_PREAD] = "pread",		[FILE_PWRITE] = "pwrite",
+		[FILE_ALLOCATE] = "allocate",	[FILE_FTRUNCATE] = "ftruncate",
+		[FILE_FDATASYNC] = "fdatasync", [FILE_FSYNC] = "fsync",
+		[FILE_WRITE_OUT] = "write_out", [FILE_GET_SIZE] = "size",
+		[FILE_LOCK] = "lock",		[FILE_MAP] = "map",
+		[FILE_RENAME] = "rename",	[FILE_UNLINK] = "unlink",
+		[FILE_MKDIR] = "mkdir",		[FILE_SYNC_DIRECTORY] = "sync_directory",
 		[FILE_LIST] = "list",
 	};
 

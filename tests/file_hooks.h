@@ -19,6 +19,7 @@ enum file_operation {
 	FILE_FTRUNCATE,
 	FILE_FDATASYNC,
 	FILE_FSYNC,
+	FILE_WRITE_OUT,
 	FILE_GET_SIZE,
 	FILE_LOCK,
 	FILE_MAP,
@@ -37,7 +38,7 @@ struct file_call {
 	int file; /* -1: none */
 	int flags; /* open */
 	const void *bytes; /* pwrite */
-	size_t size; /* pread, pwrite; allocate, ftruncate: the size of the file */
+	size_t size; /* pread, pwrite, write_out; allocate, ftruncate: the size of the file */
 	off_t offset;
 	bool is_new; /* after open: it was made */
 	int error; /* after: 0 or errno */

@@ -379,6 +379,7 @@ static void note(const struct file_call *call)
 	case FILE_FTRUNCATE:
 	case FILE_GET_SIZE:
 	case FILE_LOCK:
+	case FILE_WRITE_OUT:
 	case FILE_MAP:
 	case FILE_MKDIR:
 	case FILE_SYNC_DIRECTORY:

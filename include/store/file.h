@@ -33,6 +33,9 @@ struct file_system {
 	int (*ftruncate)(const struct file_system *files, int file, off_t size);
 	int (*fdatasync)(const struct file_system *files, int file);
 	int (*fsync)(const struct file_system *files, int file);
+	/* Sends this part to the disk and waits for it, but not until it would survive a power cut: only
+	 * a sync does that, which then has less to wait for. sync_file_range(2) where there is one. */
+	int (*write_out)(const struct file_system *files, int file, off_t offset, off_t size);
 	int (*size)(const struct file_system *files, int file, off_t *size);
 	/* flock(2), exclusive, without waiting; let go by close. */
 	int (*lock)(const struct file_system *files, int file);
@@ -76,6 +79,13 @@ bool file_error_passes(int error);
  * (the kernel may have dropped what was not written, and say so only once). */
 bool file_sync(const struct file_system *files, int file, bool *is_broken);
 bool file_sync_directory(const struct file_system *files, const char *path, bool *is_broken);
+
+/* Who writes much beside the journal writes it out in pieces of this size: a sync of the journal waits
+ * behind all that is on its way to the disk by then, and a disk takes its time for a large sync. */
+#define FILE_PIECE ((size_t)256 << 10)
+/* Like file_sync. */
+bool file_write_out(const struct file_system *files, int file, off_t offset, off_t size,
+		    bool *is_broken);
 
 /* Replaces the file at `path` by these bytes: written beside as `path`.new, fsync, rename, fsync of
  * the directory. False and errno: *is_broken as in file_sync; *is_replaced tells whether the new

@@ -69,7 +69,7 @@ bool index_cursor_next(struct index_cursor *cursor, struct index_entry *entry, b
 bool index_build_begin(const struct stack_place *place, uint64_t id, uint64_t most_records,
 		       struct index_build **build, struct fault *fault);
 bool index_build_add(struct index_build *build, struct slice key, uint32_t value_size,
-		     bool is_removal, struct fault *fault);
+		     bool is_removal, bool *is_broken, struct fault *fault);
 /* gdbm: the finished GDBM file. Fills all of *info but bytes and superseded. On disk when true;
  * *is_broken as in file_sync. */
 bool index_build_end(struct index_build *build, const struct gdbm_written *gdbm,

@@ -22,7 +22,18 @@ static bool block_write(struct block_writer *writer, size_t size)
 	return file_write_all(writer->files, writer->file, writer->block, size, at);
 }
 
-bool block_append(struct block_writer *writer, const void *bytes, size_t size)
+static bool blocks_send(struct block_writer *writer, bool *is_broken)
+{
+	const uint64_t from = writer->sent, size = writer->size - from;
+
+	if (size < FILE_PIECE)
+		return true;
+	writer->sent = writer->size;
+	return file_write_out(writer->files, writer->file, (off_t)(writer->start + from),
+			      (off_t)size, is_broken);
+}
+
+bool block_append(struct block_writer *writer, const void *bytes, size_t size, bool *is_broken)
 {
 	const char *from = bytes;
 
@@ -40,7 +51,8 @@ bool block_append(struct block_writer *writer, const void *bytes, size_t size)
 		}
 		writer->size += n;
 		size -= n;
-		if (in_block + n == STACK_BLOCK && !block_write(writer, STACK_BLOCK))
+		if (in_block + n == STACK_BLOCK &&
+		    (!block_write(writer, STACK_BLOCK) || !blocks_send(writer, is_broken)))
 			return false;
 	}
 	return true;

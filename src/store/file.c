@@ -94,6 +94,17 @@ static int plain_fsync(const struct file_system *files, int file)
 	return fsync(file);
 }
 
+/* Without it, all waits for the sync. */
+static int plain_write_out(const struct file_system *files, int file, off_t offset, off_t size)
+{
+	(void)files;
+	if (sync_file_range(file, offset, size,
+			    SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE |
+				    SYNC_FILE_RANGE_WAIT_AFTER) == 0)
+		return 0;
+	return errno == ENOSYS ? 0 : -1;
+}
+
 static int plain_size(const struct file_system *files, int file, off_t *size)
 {
 	struct stat status;
@@ -193,6 +204,7 @@ const struct file_system file_system_posix = {
 	.ftruncate = plain_ftruncate,
 	.fdatasync = plain_fdatasync,
 	.fsync = plain_fsync,
+	.write_out = plain_write_out,
 	.size = plain_size,
 	.lock = plain_lock,
 	.map = plain_map,
@@ -324,6 +336,16 @@ bool file_error_passes(int error)
 bool file_sync(const struct file_system *files, int file, bool *is_broken)
 {
 	if (files->fsync(files, file) == 0)
+		return true;
+	if (!file_error_passes(errno))
+		*is_broken = true;
+	return false;
+}
+
+bool file_write_out(const struct file_system *files, int file, off_t offset, off_t size,
+		    bool *is_broken)
+{
+	if (files->write_out(files, file, offset, size) == 0)
 		return true;
 	if (!file_error_passes(errno))
 		*is_broken = true;

@@ -24,8 +24,6 @@
 /* The most that a bucket can have: libgdbm takes no directory of 2 GB. */
 #define BITS_MOST 27
 #define BLOCK 4096
-/* What is synced at once: a group of the journal may have to wait behind it. */
-#define SYNC_BYTES ((uint64_t)2 << 20)
 
 #define PLACES ((BLOCK - sizeof(struct gdbm_bucket_head)) / sizeof(struct gdbm_place))
 
@@ -44,7 +42,6 @@ struct entry {
 
 struct gdbm_writer {
 	struct block_writer out;
-	uint64_t synced; /* as far as it was written then */
 	struct entry *directory;
 	size_t n_directory;
 	size_t directory_capacity;
@@ -82,22 +79,12 @@ void gdbm_writer_close(struct gdbm_writer *writer)
 
 /* ---- bytes ---- */
 
-static bool append(struct gdbm_writer *writer, const void *bytes, size_t size, bool *is_broken)
-{
-	if (!block_append(&writer->out, bytes, size))
-		return false;
-	if (writer->out.size - writer->synced < SYNC_BYTES)
-		return true;
-	writer->synced = writer->out.size;
-	return file_sync(writer->out.files, writer->out.file, is_broken);
-}
-
 /* To the start of a block. */
 static bool align(struct gdbm_writer *writer, bool *is_broken)
 {
 	size_t over = (size_t)(writer->out.size % BLOCK);
 
-	return over == 0 || append(writer, NULL, BLOCK - over, is_broken);
+	return over == 0 || block_append(&writer->out, NULL, BLOCK - over, is_broken);
 }
 
 /* ---- buckets ---- */
@@ -171,8 +158,8 @@ static bool bucket_write(struct gdbm_writer *writer, bool *is_broken)
 	if (!align(writer, is_broken))
 		return false;
 	directory_add(writer, bits);
-	return append(writer, &bucket, sizeof bucket, is_broken) &&
-	       append(writer, NULL, BLOCK - sizeof bucket, is_broken);
+	return block_append(&writer->out, &bucket, sizeof bucket, is_broken) &&
+	       block_append(&writer->out, NULL, BLOCK - sizeof bucket, is_broken);
 }
 
 bool gdbm_writer_add(struct gdbm_writer *writer, struct slice key, struct slice head,
@@ -188,9 +175,9 @@ bool gdbm_writer_add(struct gdbm_writer *writer, struct slice key, struct slice 
 	assert((uint64_t)place->hash >= writer->next);
 	assert(writer->n_waiting == 0 || place->hash >= place[-1].hash);
 	writer->n_waiting++;
-	if (!append(writer, key.data, key.size, is_broken) ||
-	    !append(writer, head.data, head.size, is_broken) ||
-	    !append(writer, value.data, value.size, is_broken))
+	if (!block_append(&writer->out, key.data, key.size, is_broken) ||
+	    !block_append(&writer->out, head.data, head.size, is_broken) ||
+	    !block_append(&writer->out, value.data, value.size, is_broken))
 		return false;
 	while (writer->n_waiting > PLACES)
 		if (!bucket_write(writer, is_broken))
@@ -216,10 +203,10 @@ static bool directory_write(struct gdbm_writer *writer, bool *is_broken)
 		const struct entry *entry = &writer->directory[i];
 
 		for (uint32_t n = UINT32_C(1) << (writer->bits - entry->bits); n > 0; n--)
-			if (!append(writer, &entry->at, sizeof entry->at, is_broken))
+			if (!block_append(&writer->out, &entry->at, sizeof entry->at, is_broken))
 				return false;
 	}
-	return append(writer, NULL, BLOCK, is_broken) && align(writer, is_broken);
+	return block_append(&writer->out, NULL, BLOCK, is_broken) && align(writer, is_broken);
 }
 
 /* The header goes into the first block, whose checksum it changes. */

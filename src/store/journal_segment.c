@@ -14,10 +14,6 @@
 #include "base/log.h"
 #include "store/journal_format.h"
 
-#define ZEROS ((size_t)64 << 10)
-/* So that no group has to wait behind a whole segment of zeros on its way to the disk. */
-#define ZEROS_A_SYNC ((size_t)1 << 20)
-
 void segment_path(const struct journal_options *options, const struct segment *segment, char path[])
 {
 	if (segment->is_named)
@@ -29,16 +25,15 @@ void segment_path(const struct journal_options *options, const struct segment *s
 
 static bool write_zeros(const struct file_system *files, int file, size_t size, bool *is_broken)
 {
-	static const char zeros[ZEROS];
+	static const char zeros[FILE_PIECE];
 	size_t at, n;
 
 	if (files->allocate(files, file, (off_t)size) < 0 && errno != EOPNOTSUPP)
 		return false;
 	for (at = 0; at < size; at += n) {
 		n = size - at < sizeof zeros ? size - at : sizeof zeros;
-		if (!file_write_all(files, file, zeros, n, (off_t)at))
-			return false;
-		if ((at + n) % ZEROS_A_SYNC == 0 && !file_sync(files, file, is_broken))
+		if (!file_write_all(files, file, zeros, n, (off_t)at) ||
+		    !file_write_out(files, file, (off_t)at, (off_t)n, is_broken))
 			return false;
 	}
 	return file_sync(files, file, is_broken);

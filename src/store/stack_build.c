@@ -91,7 +91,8 @@ bool stack_build_add(struct stack_build *build, struct slice key, struct slice v
 			     is_broken))
 		return build_failed(build, fault);
 	build->bytes += stack_record_bytes(key.size, value.size);
-	return index_build_add(build->index, key, (uint32_t)value.size, value.data == NULL, fault);
+	return index_build_add(build->index, key, (uint32_t)value.size, value.data == NULL,
+			       is_broken, fault);
 }
 
 static bool files_finish(struct stack_build *build, struct stack_info *info, bool *is_broken,

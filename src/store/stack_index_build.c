@@ -62,7 +62,7 @@ static bool failed(const struct index_build *build, struct fault *fault)
 }
 
 bool index_build_add(struct index_build *build, struct slice key, uint32_t value_size,
-		     bool is_removal, struct fault *fault)
+		     bool is_removal, bool *is_broken, struct fault *fault)
 {
 	uint64_t hash = record_key_hash(key);
 	unsigned char *line = build->filter + filter_line(hash, build->filter_lines) * FILTER_LINE;
@@ -79,16 +79,16 @@ bool index_build_add(struct index_build *build, struct slice key, uint32_t value
 	encode_32(head + 4, value_size);
 	build->records++;
 	build->removals += is_removal;
-	return (block_append(&build->body, head, sizeof head) &&
-		block_append(&build->body, key.data, key.size)) ||
+	return (block_append(&build->body, head, sizeof head, is_broken) &&
+		block_append(&build->body, key.data, key.size, is_broken)) ||
 	       failed(build, fault);
 }
 
-static bool pad_append(struct index_build *build)
+static bool pad_append(struct index_build *build, bool *is_broken)
 {
 	size_t over = (INDEX_HEAD + build->body.size) % FILTER_LINE;
 
-	return over == 0 || block_append(&build->body, NULL, FILTER_LINE - over);
+	return over == 0 || block_append(&build->body, NULL, FILTER_LINE - over, is_broken);
 }
 
 static bool head_write(struct index_build *build, size_t keys_size, size_t filter,
@@ -125,11 +125,13 @@ bool index_build_end(struct index_build *build, const struct gdbm_written *gdbm,
 	info->records = build->records;
 	info->removals = build->removals;
 	info->gdbm_size = gdbm->size;
-	if (!pad_append(build))
+	if (!pad_append(build, is_broken))
 		return failed(build, fault);
 	filter = INDEX_HEAD + build->body.size;
-	if (!block_append(&build->body, build->filter, build->filter_lines * FILTER_LINE) ||
-	    !block_append(&build->body, gdbm->sums, 4 * gdbm->n_sums) || !block_end(&build->body) ||
+	if (!block_append(&build->body, build->filter, build->filter_lines * FILTER_LINE,
+			  is_broken) ||
+	    !block_append(&build->body, gdbm->sums, 4 * gdbm->n_sums, is_broken) ||
+	    !block_end(&build->body) ||
 	    !file_write_all(files, build->body.file, build->body.sums, 4 * build->body.n_sums,
 			    (off_t)(INDEX_HEAD + build->body.size)) ||
 	    !head_write(build, keys_size, filter, info) ||
