@@ -12,6 +12,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "edge/fastcgi.h"
 #include "edge_stand.h"
 
 /* ---- requests and answers ---- */
@@ -452,6 +453,59 @@ START_TEST(a_slow_reader_holds_up_nobody)
 }
 END_TEST
 
+/* The same with a writer's: whoever flushed has that answer to send, and others wait for the next flush. */
+START_TEST(a_slow_writer_holds_up_no_flush)
+{
+	const struct client_request large = { "POST", "/write/3000000", NULL, 0, NULL };
+	struct stand *stand = stand_open(2);
+	int slow = stand_connect(stand), good = stand_connect(stand), reader = stand_connect(stand);
+	struct client_answer answer;
+
+	gate_shut(&stand->gate, true);
+	ck_assert(client_send(slow, &large));
+	gate_await_flush(&stand->gate);
+	ck_assert(client_send(good, &request_write));
+	stand_answers(reader);
+	gate_shut(&stand->gate, false);
+	client_receive(good, &answer);
+	ck_assert_int_eq(answer.status, 200);
+	client_forget(&answer);
+	client_receive(slow, &answer);
+	ck_assert_uint_eq(answer.size, 3000000);
+	client_forget(&answer);
+	close(slow);
+	close(good);
+	close(reader);
+	stand_close(stand);
+}
+END_TEST
+
+START_TEST(who_may_have_to_wait)
+{
+	static char bytes[4096];
+	struct exchange *exchange = fastcgi_open();
+	int pair[2];
+
+	ck_assert_int_eq(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
+	exchange->connection = pair[0];
+	exchange->call.answer.size = 3000;
+	ck_assert(!fastcgi_may_wait(exchange));
+	exchange->call.answer.size = 100000;
+	ck_assert(fastcgi_may_wait(exchange));
+	exchange->call.answer.size = 3000;
+	while (send(pair[0], bytes, sizeof bytes, MSG_DONTWAIT) > 0)
+		continue;
+	ck_assert(fastcgi_may_wait(exchange));
+	while (recv(pair[1], bytes, sizeof bytes, MSG_DONTWAIT) > 0)
+		continue;
+	ck_assert(!fastcgi_may_wait(exchange));
+	exchange->connection = -1;
+	fastcgi_close(exchange);
+	close(pair[0]);
+	close(pair[1]);
+}
+END_TEST
+
 struct writer {
 	const char *path;
 	unsigned requests;
@@ -519,6 +573,8 @@ static TCase *waiting_case(void)
 	tcase_add_loop_test(tcase, parked_answers_come_in_every_order, 0, 24);
 	tcase_add_test(tcase, reads_go_on_while_the_disk_works);
 	tcase_add_test(tcase, a_slow_reader_holds_up_nobody);
+	tcase_add_test(tcase, a_slow_writer_holds_up_no_flush);
+	tcase_add_test(tcase, who_may_have_to_wait);
 	tcase_add_loop_test(tcase, no_writer_is_forgotten, 0, 3);
 	return tcase;
 }

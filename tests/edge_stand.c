@@ -156,6 +156,9 @@ static void stub_answer(struct service *service, struct call *call)
 	if (slice_is(uri, "/write")) {
 		answer->number = gate_commit(service->gate);
 		add_part(call, SLICE("written"));
+	} else if (number_after(uri, "/write/") > 0) {
+		answer->number = gate_commit(service->gate);
+		answer_bytes(call, (size_t)number_after(uri, "/write/"));
 	} else if (number_after(uri, "/number/") > 0) {
 		answer->number = (uint64_t)number_after(uri, "/number/");
 	} else if (number_after(uri, "/size/") >= 0) {

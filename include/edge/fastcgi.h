@@ -39,6 +39,10 @@ void fastcgi_close(struct exchange *exchange);
  * the connection is closed then, and nothing is at hand. */
 bool fastcgi_receive(struct exchange *exchange, int connection);
 
+/* Whether fastcgi_send may have to wait for the peer: the answer is a large one, or what was sent before
+ * has not been taken. */
+bool fastcgi_may_wait(const struct exchange *exchange);
+
 /* Sends call.answer and lets go of everything that belonged to the request. Whether the connection
  * is still open: false when `keep` is false, when the peer asked for that, or when it has gone. */
 bool fastcgi_send(struct exchange *exchange, bool keep);

@@ -7,8 +7,9 @@
  * flush on instead, as an event of the descriptor, which stands behind all that is ready by then. So
  * a single client waits for nothing, and under load a group is what was ready, without a timer.
  *
- * The flusher takes all that wait, flushes, passes on the next flush when others wait by then, and
- * sends only after that: no flush waits for a slow peer.
+ * The flusher takes all that wait, flushes, sends their answers, and flushes again when others wait by
+ * then: to wake another worker for each flush costs as much as a small request. But no flush waits for
+ * a slow peer: before the flusher sends what its peer may not take at once, it passes the flush on.
  *
  * No wake-up is lost: "somebody flushes" and the list are one state under one lock, and the flusher
  * gives up its place only in the moment when it finds the list empty.
@@ -40,7 +41,7 @@ bool parked_add(struct parked *parked, struct exchange *exchange);
 void parked_pass_on(struct parked *parked);
 
 /* One flush of all that wait. Those that are to be settled and sent, linked by `next`; the caller's.
- */
-struct exchange *parked_flush(struct parked *parked);
+ * *is_flusher: others wait by now, and the caller has to call parked_flush or parked_pass_on for them. */
+struct exchange *parked_flush(struct parked *parked, bool *is_flusher);
 
 #endif

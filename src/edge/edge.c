@@ -192,14 +192,22 @@ static void deliver(struct edge *edge, struct exchange *exchange)
 
 static void flush(struct edge *edge)
 {
-	struct exchange *next = parked_flush(edge->parked);
+	bool is_flusher = true;
 
-	while (next != NULL) {
-		struct exchange *exchange = next;
+	while (is_flusher) {
+		struct exchange *next = parked_flush(edge->parked, &is_flusher);
 
-		next = exchange->next;
-		deliver(edge, exchange);
-		pool_give(edge->pool, exchange);
+		while (next != NULL) {
+			struct exchange *exchange = next;
+
+			next = exchange->next;
+			if (is_flusher && fastcgi_may_wait(exchange)) {
+				parked_pass_on(edge->parked);
+				is_flusher = false;
+			}
+			deliver(edge, exchange);
+			pool_give(edge->pool, exchange);
+		}
 	}
 }
 

@@ -14,12 +14,17 @@
 
 #include <assert.h>
 #include <fcgiapp.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 
 #include "base/clock.h"
 #include "base/text.h"
 #include "edge/records.h"
+
+/* An answer of so many bytes fits into what a connection holds that can be written to: a quarter of what
+ * the kernel allows by itself (net.core.wmem_default). */
+#define TAKEN_AT_ONCE ((size_t)48 << 10)
 
 /* Of the protocol; fcgiapp.h does not have it. */
 #define ROLE_RESPONDER 1
@@ -299,6 +304,13 @@ static bool send_answer(const FCGX_Request *request, struct arena *arena,
 	};
 
 	return records_send(&records);
+}
+
+bool fastcgi_may_wait(const struct exchange *exchange)
+{
+	struct pollfd peer = { .fd = exchange->connection, .events = POLLOUT };
+
+	return exchange->call.answer.size > TAKEN_AT_ONCE || poll(&peer, 1, 0) != 1;
 }
 
 bool fastcgi_send(struct exchange *exchange, bool keep)

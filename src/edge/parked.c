@@ -104,9 +104,8 @@ static struct list take_waiting(struct parked *parked)
 	return taken;
 }
 
-/* Ends the caller's time as the flusher. What is still pending waits again; true: somebody has to
- * flush for those who wait. */
-static bool give_up(struct parked *parked, struct list pending)
+/* What is still pending waits again. Whether anybody waits: if not, there is no flusher any more. */
+static bool go_on(struct parked *parked, struct list pending)
 {
 	struct exchange *exchange;
 	bool must_go_on;
@@ -130,10 +129,11 @@ static void flush(struct store *store, uint64_t first_number)
 		(void)store_wait(store, first_number, &ignored);
 }
 
-struct exchange *parked_flush(struct parked *parked)
+struct exchange *parked_flush(struct parked *parked, bool *is_flusher)
 {
 	struct list taken = take_waiting(parked), ready = { NULL, NULL }, pending = { NULL, NULL };
 	struct exchange *exchange;
+	bool is_again;
 
 	if (taken.first != NULL)
 		flush(parked->store, taken.first->call.answer.number);
@@ -143,7 +143,10 @@ struct exchange *parked_flush(struct parked *parked)
 
 		append(is_pending ? &pending : &ready, exchange);
 	}
-	if (give_up(parked, pending))
+	/* What the disk did not take is tried again, but after what else there is to do. */
+	is_again = pending.first != NULL;
+	*is_flusher = go_on(parked, pending) && !is_again;
+	if (is_again)
 		parked_pass_on(parked);
 	return ready.first;
 }
