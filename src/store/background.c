@@ -225,6 +225,14 @@ static bool merge_once(struct background *background, const struct stack_file *b
 	return order.n > 0;
 }
 
+/* With the lock held. One merge of everything begins when all overlays are files. */
+static bool has_nothing_to_do(const struct background *background)
+{
+	return background->merge_is_stuck ||
+	       (background->merge_is_idle &&
+		(!background->is_all_wanted || background->frozen > 0));
+}
+
 /* With the lock held: until the slow reader's time, or something else is to be looked at. */
 static void merger_wait(struct background *background, bool is_something_left)
 {
@@ -233,7 +241,6 @@ static void merger_wait(struct background *background, bool is_something_left)
 
 	if (was_hurried && left > PACE_HURRIED)
 		left = PACE_HURRIED;
-
 	if (is_something_left && left > COLLECT_MILLISECONDS)
 		left = COLLECT_MILLISECONDS;
 	if (background->merge_is_stuck && left > RETRY_MILLISECONDS)
@@ -273,9 +280,7 @@ static void *merger_run(void *context)
 		if (is_all_wanted && !background->merge_is_stuck)
 			background->is_all_wanted = false;
 		pthread_cond_broadcast(&background->done);
-		if (!atomic_load(&background->is_stopped) &&
-		    (background->merge_is_stuck ||
-		     (background->merge_is_idle && !background->is_all_wanted)))
+		if (!atomic_load(&background->is_stopped) && has_nothing_to_do(background))
 			merger_wait(background, is_something_left);
 		pthread_mutex_unlock(&background->lock);
 	}
