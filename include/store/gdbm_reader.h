@@ -29,6 +29,9 @@ struct gdbm_reader {
 /* The bytes stay the caller's, and where they are. False: it is no GDBM file of this machine's kind. */
 bool gdbm_reader_open(struct gdbm_reader *reader, struct slice file);
 
+/* The key will be looked for in a moment: its place in the bucket is fetched from memory meanwhile. */
+void gdbm_reader_expect(const struct gdbm_reader *reader, struct slice key);
+
 enum gdbm_answer { GDBM_FOUND, GDBM_ABSENT, GDBM_DAMAGED };
 
 /* *value is in the file's bytes, and set when found. DAMAGED: the file refers to what it does not have. */

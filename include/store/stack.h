@@ -74,6 +74,9 @@ bool stack_file_is_damaged(const struct stack_file *file);
 bool stack_file_get(struct stack_file *file, const struct record_key *key, struct arena *arena,
 		    struct slice *value, bool *is_there, struct fault *fault);
 
+/* The key may be asked for in a moment: of a large file, what that needs first is fetched meanwhile. */
+void stack_file_expect(const struct stack_file *file, const struct record_key *key);
+
 /* Compares one 64 KB block of the GDBM file or of the index with its checksum; blocks are numbered
  * through both from 0. *is_last: there are no more. A wrong one is logged, and the file damaged. */
 bool stack_file_verify_block(struct stack_file *file, uint64_t block, bool *is_last,

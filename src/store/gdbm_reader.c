@@ -60,10 +60,22 @@ static enum gdbm_answer record_look(const struct gdbm_reader *reader,
 		       (uint64_t)place->key_size + (uint64_t)place->value_size))
 		return GDBM_DAMAGED;
 	record = reader->file.data + place->at;
+	/* Most records reach into another page, which is looked for at the same time as the first. */
+	__builtin_prefetch(record + key.size + place->value_size);
 	if ((size_t)place->key_size != key.size || memcmp(record, key.data, key.size) != 0)
 		return GDBM_ABSENT;
 	*value = (struct slice){ record + key.size, (size_t)place->value_size };
 	return GDBM_FOUND;
+}
+
+void gdbm_reader_expect(const struct gdbm_reader *reader, struct slice key)
+{
+	const uint32_t hash = record_key_order(key);
+	const off_t bucket = bucket_of(reader, hash);
+
+	if (is_inside(reader, (uint64_t)bucket, reader->bucket_size))
+		__builtin_prefetch(reader->file.data + bucket + sizeof(struct gdbm_bucket_head) +
+				   hash % reader->bucket_places * sizeof(struct gdbm_place));
 }
 
 enum gdbm_answer gdbm_reader_find(const struct gdbm_reader *reader, struct slice key,

@@ -253,6 +253,15 @@ static bool value_copy(const struct stack_file *file, const struct record_key *k
 	return value_read(file, key, (struct slice){ memory, found.size }, value, fault);
 }
 
+/* A file so large that the processor's caches have little of it. */
+#define LARGE_FILE ((uint64_t)64 << 20)
+
+void stack_file_expect(const struct stack_file *file, const struct record_key *key)
+{
+	if (file->info.gdbm_size >= LARGE_FILE)
+		gdbm_reader_expect(&file->reader, (struct slice){ key->bytes, key->size });
+}
+
 bool stack_file_get(struct stack_file *file, const struct record_key *key, struct arena *arena,
 		    struct slice *value, bool *is_there, struct fault *fault)
 {

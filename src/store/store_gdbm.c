@@ -148,6 +148,9 @@ bool view_get(struct store_gdbm *store, const struct view *view, uint64_t number
 
 	(void)store;
 	*value = (struct slice){ NULL, 0 };
+	/* Most of what there is is in the oldest. */
+	if (view->n_files > 0)
+		stack_file_expect(view->files[view->n_files - 1], key);
 	for (i = 0; i < view->n_overlays; i++)
 		if (overlay_get(view->overlays[i], key, number, &stored))
 			return copy_out(stored, arena, value, fault);
