@@ -61,7 +61,7 @@ static enum gdbm_answer record_look(const struct gdbm_reader *reader,
 		return GDBM_DAMAGED;
 	record = reader->file.data + place->at;
 	/* Most records reach into another page, which is looked for at the same time as the first. */
-	__builtin_prefetch(record + key.size + place->value_size);
+	__builtin_prefetch(record + place->key_size + place->value_size);
 	if ((size_t)place->key_size != key.size || memcmp(record, key.data, key.size) != 0)
 		return GDBM_ABSENT;
 	*value = (struct slice){ record + key.size, (size_t)place->value_size };
