@@ -15,6 +15,7 @@ struct list {
 	bool is_bounded; /* `start` was given: only items below it */
 	struct id start;
 	struct slice last; /* `last` of the answer */
+	char last_id[ID_TEXT_SIZE + 1]; /* where `last` is, when it is an item's id */
 };
 
 /* Reads limit and start from the query, which the route's table has checked. */

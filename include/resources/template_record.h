@@ -65,6 +65,9 @@ bool template_load_named(struct call *call, struct slice text, struct template_r
 /* FAULT_NOT_FOUND when the account has no such template. */
 bool template_load(struct call *call, const struct id *id, struct template_record *record,
 		   struct fault *fault);
+/* The answer alone, for lists. */
+bool template_load_text(struct call *call, const struct id *id, struct slice *text,
+			struct fault *fault);
 /* *is_there false: none. */
 bool template_find(struct call *call, const struct id *id, struct template_record *record,
 		   bool *is_there, struct fault *fault);

@@ -38,10 +38,8 @@ void list_add(struct list *list, struct slice last)
 
 void list_add_item(struct list *list, const struct id *id)
 {
-	char text[ID_TEXT_SIZE + 1];
-
-	id_print(id, text);
-	list_add(list, arena_copy(list->call->arena, slice_of(text)));
+	id_print(id, list->last_id);
+	list_add(list, (struct slice){ list->last_id, ID_TEXT_SIZE });
 }
 
 bool list_close(struct list *list)

@@ -79,6 +79,11 @@ struct id packed_id(struct packed *record)
 	return id;
 }
 
+void packed_skip(struct packed *record, size_t bytes)
+{
+	(void)take(record, bytes);
+}
+
 bool packed_ended(const struct packed *record)
 {
 	return !record->is_short && record->rest.size == 0;

@@ -16,12 +16,12 @@ static bool is_marked(const struct account_record *account, const struct id *id)
 /* One item of the list: its text, as it stands in the store. */
 static bool add_item(struct call *call, struct list *list, const struct id *id, struct fault *fault)
 {
-	struct template_record record;
+	struct slice text;
 
-	if (!template_load(call, id, &record, fault))
+	if (!template_load_text(call, id, &text, fault))
 		return false;
 	list_add_item(list, id);
-	call_part(call, record.text);
+	call_part(call, text);
 	return true;
 }
 

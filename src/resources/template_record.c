@@ -12,6 +12,10 @@
 
 #define VERSION 1
 
+/* Of a role, what stands behind its name. */
+#define ROLE_SIZE (4 + 8 + 8 + PLACE_SIZE)
+#define PLACE_SIZE (4 + 4)
+
 /* ---- the stored form ---- */
 
 static void put_place(struct buffer *value, struct slice text, struct slice part)
@@ -80,10 +84,11 @@ bool template_put(struct call *call, const struct template_record *record, struc
 			 buffer_slice(&value), fault);
 }
 
-static bool decode(struct call *call, struct packed *reader, struct template_record *record)
+/* What stands before the roles, with their number; true when it is of our version. */
+static bool decode_head(struct packed *reader, struct template_record *record,
+			struct place *settings, struct place *destinations)
 {
-	struct place settings, destinations, *places;
-	bool is_right = packed_number(reader, 1) == VERSION;
+	const bool is_ours = packed_number(reader, 1) == VERSION;
 
 	record->created = (int64_t)packed_number(reader, 8);
 	record->updated = (int64_t)packed_number(reader, 8);
@@ -97,9 +102,17 @@ static bool decode(struct call *call, struct packed *reader, struct template_rec
 	record->recording = packed_text(reader);
 	record->hidden_settings = packed_text(reader);
 	record->hidden_destinations = packed_text(reader);
-	settings = place_of(reader);
-	destinations = place_of(reader);
+	*settings = place_of(reader);
+	*destinations = place_of(reader);
 	record->role_count = packed_number(reader, 2);
+	return is_ours;
+}
+
+static bool decode(struct call *call, struct packed *reader, struct template_record *record)
+{
+	struct place settings, destinations, *places;
+	bool is_right = decode_head(reader, record, &settings, &destinations);
+
 	record->roles = arena_alloc(call->arena, (record->role_count + 1) * sizeof *record->roles);
 	places = arena_alloc(call->arena, (record->role_count + 1) * sizeof *places);
 	for (size_t i = 0; i < record->role_count; i++) {
@@ -118,6 +131,20 @@ static bool decode(struct call *call, struct packed *reader, struct template_rec
 	for (size_t i = 0; is_right && i < record->role_count; i++)
 		is_right = resolve(record->text, places[i], &record->roles[i].text);
 	return is_right;
+}
+
+/* The same, as far as the text is meant, without a list of the roles. */
+static bool decode_text(struct packed *reader, struct template_record *record)
+{
+	struct place settings, destinations;
+	const bool is_right = decode_head(reader, record, &settings, &destinations);
+
+	for (size_t i = 0; i < record->role_count && !reader->is_short; i++) {
+		packed_text(reader);
+		packed_skip(reader, ROLE_SIZE);
+	}
+	record->text = packed_text(reader);
+	return is_right && packed_ended(reader);
 }
 
 bool template_find(struct call *call, const struct id *id, struct template_record *record,
@@ -149,6 +176,24 @@ bool template_load(struct call *call, const struct id *id, struct template_recor
 		return false;
 	if (!is_there)
 		return fault_set(fault, FAULT_NOT_FOUND, "template not found");
+	return true;
+}
+
+bool template_load_text(struct call *call, const struct id *id, struct slice *text,
+			struct fault *fault)
+{
+	struct slice key = account_key(call->arena, &call->account, id_slice(id));
+	struct template_record record;
+	struct packed reader = { .is_short = false };
+
+	if (!store_get(call->transaction, STORE_TEMPLATE, key, &reader.rest, fault))
+		return false;
+	if (reader.rest.data == NULL)
+		return fault_set(fault, FAULT_NOT_FOUND, "template not found");
+	if (!decode_text(&reader, &record))
+		return packed_damaged("template", key, fault);
+	call_after(call, record.updated);
+	*text = record.text;
 	return true;
 }
 
