@@ -67,8 +67,8 @@ static void log_stuck(const char *event, const struct store_gdbm *store, const s
 		  NULL);
 }
 
-/* Making files leaves holes in the heap, tens of megabytes of them after long writing; who has a way
- * to give them back to the system does. */
+/* Making files and many calls at once leave holes in the heap, tens of megabytes of them after long
+ * writing; who has a way to give them back to the system does. */
 #if defined(__GLIBC__)
 static void memory_give_back(void)
 {
@@ -138,7 +138,8 @@ static void freeze_rest(struct store_gdbm *store)
 }
 
 /* How fast files come decides what is due, and whether the memory of an overlay is kept for the next.
- * When no more come, the one that was begun need not stay in memory half full. */
+ * When no more come, the one that was begun need not stay in memory half full, and what the calls left
+ * need not wait for the end of the merge, which may be minutes away. */
 static bool look_at_pace(struct background *background)
 {
 	bool is_hurried, has_calmed;
@@ -150,8 +151,10 @@ static bool look_at_pace(struct background *background)
 	pthread_mutex_unlock(&background->lock);
 	overlay_memory_keep(background->store->overlay_memory,
 			    is_hurried ? background->store->overlay_bytes : 0);
-	if (has_calmed)
+	if (has_calmed) {
 		freeze_rest(background->store);
+		memory_give_back();
+	}
 	return is_hurried;
 }
 
