@@ -37,6 +37,9 @@ bool segment_begin(const struct journal_options *options, struct segment *segmen
 		   bool *is_broken);
 /* Closes and removes. */
 void segment_discard(const struct journal_options *options, struct segment *segment);
+/* Removes the segment ahead that a process left which was killed: that may be large, and take as long
+ * as reading the journal. */
+void segment_forget(const struct journal_options *options);
 
 /* Takes over what journal_replay found: the tail of the last segment is cut, or the whole segment
  * removed when nothing was written into it, and that is on disk. */

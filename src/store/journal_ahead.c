@@ -77,6 +77,7 @@ void *journal_thread(void *context)
 {
 	struct journal *journal = context;
 
+	segment_forget(&journal->options);
 	pthread_mutex_lock(&journal->lock);
 	while (!journal->is_closing) {
 		if (journal_has_failed(journal)) {

@@ -96,6 +96,14 @@ void segment_discard(const struct journal_options *options, struct segment *segm
 	*segment = SEGMENT_NONE;
 }
 
+void segment_forget(const struct journal_options *options)
+{
+	char path[PATH_MAX];
+
+	segment_path(options, &SEGMENT_NONE, path);
+	options->files->unlink(options->files, path);
+}
+
 void segments_add(struct segment_list *list, uint64_t first)
 {
 	list->first = realloc(list->first, (list->n + 1) * sizeof *list->first);

@@ -15,6 +15,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "store/background.h"
+#include "store/journal_format.h"
 #include "store/store_gdbm_parts.h"
 
 #define LOCK_NAME "lock"
@@ -122,7 +123,7 @@ static bool is_half_made(const char *name)
 	uint64_t id;
 	bool half_made;
 
-	return strcmp(name, "journal.new") == 0 || strcmp(name, MANIFEST_NAME ".new") == 0 ||
+	return strcmp(name, MANIFEST_NAME ".new") == 0 ||
 	       (stack_name_parse(name, &id, &half_made) && half_made);
 }
 
@@ -147,8 +148,8 @@ static void remove_name(const struct opening *opening, const char *name)
 			  NULL);
 }
 
-/* Removes what a process that ended left half made, and files that no manifest names (any more);
- * leaves alone what is not ours. Before there is a manifest nothing is removed but half-made. */
+/* Removes what a process that ended left half made (but for the segment ahead, which the journal's
+ * thread removes), and files that no manifest names (any more); leaves alone what is not ours. Before there is a manifest nothing is removed but half-made. */
 static bool look_at_name(void *context, const char *name)
 {
 	struct opening *opening = context;
@@ -166,7 +167,8 @@ static bool look_at_name(void *context, const char *name)
 	} else if (journal_segment_name(name, &number)) {
 		opening->has_others = true;
 	} else {
-		is_ours = strcmp(name, MANIFEST_NAME) == 0 || strcmp(name, LOCK_NAME) == 0;
+		is_ours = strcmp(name, MANIFEST_NAME) == 0 || strcmp(name, LOCK_NAME) == 0 ||
+			  strcmp(name, SEGMENT_AHEAD) == 0;
 	}
 	if (!is_ours && !opening->options->is_read_only)
 		log_event(LOG_LEVEL_NOTICE, "store_foreign_name", "directory",
