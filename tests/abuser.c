@@ -202,7 +202,9 @@ static void act(struct abuser *abuser, struct connection *connection, int64_t no
 	const struct kind *kind = connection->kind;
 	size_t size = abuser->sizes[place_of(connection)];
 
-	connection->next = now + kind->pause;
+	connection->next += kind->pause;
+	if (connection->next <= now)
+		connection->next = now + 1;
 	if (kind->hangs_up)
 		hang_up(connection);
 	if (connection->descriptor < 0)
