@@ -1,11 +1,13 @@
 /* Bodies through every schema: parse, check, finish, write. The first byte chooses the shape, the second
  * the way it is checked; the rest is the body. What is written has to be a body that its own shape
- * accepts: a client may send back what it got.
+ * accepts: a client may send back what it got. Every other new input is made along a table (along.h).
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "along.h"
+#include "directory.h"
 #include "rules/destination_rules.h"
 #include "rules/list_rules.h"
 #include "rules/recording_rules.h"
@@ -18,6 +20,8 @@
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const char *data, size_t size);
+size_t LLVMFuzzerMutate(unsigned char *data, size_t size, size_t most);
+size_t LLVMFuzzerCustomMutator(unsigned char *data, size_t size, size_t most, unsigned seed);
 
 static const struct shape *const shapes[] = {
 	&template_shape,    &role_shape,	 &settings_shape, &destinations_shape,	&room_shape,
@@ -108,4 +112,24 @@ int LLVMFuzzerTestOneInput(const char *data, size_t size)
 		(void)schema_query(arena, queries[which - COUNT(shapes)], text, &query, &fault);
 	arena_reset(arena);
 	return 0;
+}
+
+size_t LLVMFuzzerCustomMutator(unsigned char *data, size_t size, size_t most, unsigned seed)
+{
+	uint64_t state = seed;
+	const size_t which = chance_below(&state, COUNT(shapes) + COUNT(queries));
+	struct buffer text = BUFFER_INITIAL(arena);
+
+	if (chance_below(&state, 2) == 0)
+		return LLVMFuzzerMutate(data, size, most);
+	buffer_append_byte(&text, (char)which);
+	buffer_append_byte(&text, (char)chance_below(&state, 256));
+	if (which < COUNT(shapes))
+		along_shape(&text, shapes[which], &state);
+	else
+		along_query(&text, queries[which - COUNT(shapes)], &state);
+	size = text.size < most ? text.size : most;
+	memcpy(data, text.data, size);
+	arena_reset(arena);
+	return size;
 }

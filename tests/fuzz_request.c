@@ -2,13 +2,15 @@
  * divided by the byte 0x00; each is a method (one byte), the address, and behind newlines If-Match,
  * If-None-Match, Prefer, X-Request-Id and the body. The bytes 0x01 to 0x03 stand for the id of a
  * template, of a room, and a room code that are there. Every answer is whole and well-formed, and none
- * is 500.
+ * is 500. Every other new input has a request more, or another one, of some route and along its tables
+ * (along.h).
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "along.h"
 #include "call/accounts.h"
 #include "call/metrics.h"
 #include "call/misses.h"
@@ -23,6 +25,8 @@
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const char *data, size_t size);
+size_t LLVMFuzzerMutate(unsigned char *data, size_t size, size_t most);
+size_t LLVMFuzzerCustomMutator(unsigned char *data, size_t size, size_t most, unsigned seed);
 
 static struct accounts *accounts;
 static char *directory;
@@ -296,4 +300,100 @@ int LLVMFuzzerTestOneInput(const char *data, size_t size)
 		size -= length;
 	}
 	return 0;
+}
+
+/* ---- new inputs ---- */
+
+/* One of the headers, mostly none. */
+static void put_header(struct buffer *text, uint64_t *seed)
+{
+	static const char *const headers[] = {
+		"*", "W/\"1\"", "\"1\"", "\"2\", \"x\"", "handling=strict", "abc.1"
+	};
+
+	if (chance_below(seed, 8) == 0)
+		buffer_append_text(text,
+				   headers[chance_below(seed, sizeof headers / sizeof headers[0])]);
+	buffer_append_byte(text, '\n');
+}
+
+/* The route's path, with one of the three known ids, or a name, for each parameter. */
+static void put_path(struct buffer *text, const char *path, uint64_t *seed)
+{
+	for (const char *at = path; *at != '\0'; at++) {
+		if (*at != '{') {
+			buffer_append_byte(text, *at);
+			continue;
+		}
+		if (strncmp(at, "{role", 5) == 0 || chance_below(seed, 16) == 0)
+			buffer_append_text(text, along_name(seed));
+		else if (strncmp(at, "{template", 9) == 0)
+			buffer_append_byte(text, 1);
+		else
+			buffer_append_byte(text, strncmp(at, "{room", 5) == 0 ? 2 : 3);
+		at = strchr(at, '}');
+	}
+}
+
+static void put_request(struct buffer *text, uint64_t *seed)
+{
+	const struct route *route = routes;
+	size_t count = 0;
+
+	while (routes[count].path != NULL)
+		count++;
+	route += chance_below(seed, count);
+	/* Another number for the same method, which is never 0. */
+	buffer_append_byte(text, (char)(route->method + METHOD_OTHER + 1));
+	put_path(text, route->path, seed);
+	if (route->query != NULL) {
+		buffer_append_byte(text, '?');
+		along_query(text, route->query, seed);
+	}
+	buffer_append_byte(text, '\n');
+	for (size_t i = 0; i < REQUEST_FIELDS - 2; i++)
+		put_header(text, seed);
+	if (route->method != METHOD_GET)
+		along_shape(text, route->body, seed);
+}
+
+/* With the bytes that stand for what is known in place of their escapes. */
+static void put_known(struct buffer *text, struct slice made)
+{
+	for (size_t i = 0; i < made.size; i++) {
+		if (made.size - i >= 6 && memcmp(made.data + i, "\\u000", 5) == 0 &&
+		    strchr("123", made.data[i + 5]) != NULL) {
+			buffer_append_byte(text, (char)(made.data[i + 5] - '0'));
+			i += 5;
+		} else {
+			buffer_append_byte(text, made.data[i]);
+		}
+	}
+}
+
+size_t LLVMFuzzerCustomMutator(unsigned char *data, size_t size, size_t most, unsigned seed)
+{
+	uint64_t state = seed;
+	struct arena *arena;
+	struct buffer made = { 0 }, text = { 0 };
+	size_t keep;
+
+	if (chance_below(&state, 2) == 0)
+		return LLVMFuzzerMutate(data, size, most);
+	arena = arena_open();
+	made.arena = text.arena = arena;
+	/* What came before it stays, up to the end of one of the requests. */
+	keep = size == 0 ? 0 : chance_below(&state, size + 1);
+	while (keep > 0 && keep < size && data[keep - 1] != '\0')
+		keep++;
+	if (keep > 0 && keep == size && data[size - 1] != '\0')
+		buffer_append_byte(&text, '\0');
+	put_request(&made, &state);
+	put_known(&text, buffer_slice(&made));
+	if (text.size > most - keep)
+		text.size = most - keep;
+	memcpy(data + keep, text.data, text.size);
+	size = keep + text.size;
+	arena_close(arena);
+	return size;
 }

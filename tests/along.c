@@ -1,0 +1,230 @@
+/* See along.h. How deep a text is follows from the tables, as in the walks of the schema.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "along.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "directory.h"
+
+#define ITEMS 4
+#define LONGEST 300
+
+static bool one_in(uint64_t *seed, uint64_t n)
+{
+	return chance_below(seed, n) == 0;
+}
+
+const char *along_name(uint64_t *seed)
+{
+	static const char *const names[] = { "a",     "b", "host", "a",	 "b", "c d",
+					     "Z-._:", "",  "\1",   "\2", "\3" };
+
+	return names[chance_below(seed, sizeof names / sizeof names[0])];
+}
+
+static void put_strange(struct buffer *text, uint64_t *seed)
+{
+	static const char *const strange[] = {
+		"null",
+		"true",
+		"-1",
+		"0.5",
+		"32.0",
+		"99999999999999999999",
+		"\"\"",
+		"[]",
+		"{}",
+		"[null]",
+		"\"\\u0000\"",
+		"1e300",
+		"[{}]",
+		"\"x\"",
+		"\"é\"",
+		"{\"a\":null}",
+		"\"\\ud83d\\ude00\"",
+	};
+
+	buffer_append_text(text, strange[chance_below(seed, sizeof strange / sizeof strange[0])]);
+}
+
+static void put_string(struct buffer *text, const char *string)
+{
+	buffer_append_string(text, slice_of(string));
+}
+
+/* The first of a range, the last, or what stands between two: any character of the expression is one
+ * that it accepts, but for the '-' in its middle. */
+static char character(const struct text_rule *rule, uint64_t *seed)
+{
+	static const char any[] = "abz09 ._:-/\"\\";
+	const char *of = rule->characters == NULL ? any : rule->characters;
+
+	return of[chance_below(seed, strlen(of))];
+}
+
+static void put_text(struct buffer *text, const struct text_rule *rule, uint64_t *seed)
+{
+	char made[LONGEST + 1];
+	size_t size = rule->shortest + chance_below(seed, 8);
+
+	if (!one_in(seed, 3)) {
+		put_string(text, along_name(seed));
+		return;
+	}
+	if (one_in(seed, 4))
+		size = rule->longest + chance_below(seed, 2);
+	if (size > LONGEST)
+		size = LONGEST;
+	for (size_t i = 0; i < size; i++)
+		made[i] = character(rule, seed);
+	made[size] = '\0';
+	put_string(text, made);
+}
+
+static void put_integer(struct buffer *text, const struct field *field, uint64_t *seed)
+{
+	const int64_t high = field->maximum == UNLIMITED ? 1000000 : field->maximum;
+	const int64_t values[] = {
+		field->minimum,
+		high,
+		field->minimum + 1,
+		field->minimum - 1,
+		high + 1,
+		field->minimum + (int64_t)chance_below(seed, (uint64_t)(high - field->minimum) + 1),
+	};
+
+	buffer_append_integer(text, values[chance_below(seed, sizeof values / sizeof values[0])]);
+}
+
+static void put_number(struct buffer *text, const struct field *field, uint64_t *seed)
+{
+	const double values[] = { field->low, field->high, (field->low + field->high) / 2,
+				  field->low - 0.001, field->high + 1 };
+	char made[64];
+
+	snprintf(made, sizeof made, "%.15g",
+		 values[chance_below(seed, sizeof values / sizeof values[0])]);
+	buffer_append_text(text, made);
+}
+
+static void put_choice(struct buffer *text, const struct field *field, uint64_t *seed)
+{
+	size_t n = 0;
+
+	while (field->choices[n] != NULL)
+		n++;
+	put_string(text, field->choices[chance_below(seed, n)]);
+}
+
+static void put_value(struct buffer *text, const struct field *field, uint64_t *seed);
+
+static void put_items(struct buffer *text, const struct field *field, uint64_t *seed)
+{
+	const bool is_map = field->kind == KIND_MAP;
+	const size_t n = chance_below(seed, ITEMS);
+
+	buffer_append_byte(text, is_map ? '{' : '[');
+	for (size_t i = 0; i < n; i++) {
+		if (i > 0)
+			buffer_append_byte(text, ',');
+		if (is_map) {
+			put_text(text, field->text, seed);
+			buffer_append_byte(text, ':');
+		}
+		put_value(text, field->item, seed);
+	}
+	buffer_append_byte(text, is_map ? '}' : ']');
+}
+
+static void put_value(struct buffer *text, const struct field *field, uint64_t *seed)
+{
+	if (field->kind == KIND_ANY || one_in(seed, 32)) {
+		put_strange(text, seed);
+		return;
+	}
+	switch (field->kind) {
+	case KIND_BOOLEAN:
+		buffer_append_text(text, one_in(seed, 2) ? "true" : "false");
+		return;
+	case KIND_INTEGER:
+		put_integer(text, field, seed);
+		return;
+	case KIND_NUMBER:
+		put_number(text, field, seed);
+		return;
+	case KIND_TEXT:
+		put_text(text, field->text, seed);
+		return;
+	case KIND_CHOICE:
+		put_choice(text, field, seed);
+		return;
+	case KIND_OBJECT:
+		along_shape(text, field->shape, seed);
+		return;
+	case KIND_MAP:
+	case KIND_LIST:
+		put_items(text, field, seed);
+		return;
+	case KIND_ANY:
+		return;
+	}
+}
+
+static void put_member(struct buffer *text, const char *name)
+{
+	if (text->data[text->size - 1] != '{')
+		buffer_append_byte(text, ',');
+	put_string(text, name);
+	buffer_append_byte(text, ':');
+}
+
+void along_shape(struct buffer *text, const struct shape *shape, uint64_t *seed)
+{
+	/* Of some objects nearly all members, of others nearly none. */
+	const uint64_t rare = 1 + chance_below(seed, 6);
+
+	buffer_append_byte(text, '{');
+	for (size_t i = 0; shape != NULL && i < shape->field_count; i++) {
+		const struct field *field = &shape->fields[i];
+		const bool is_required = (field->flags & FIELD_REQUIRED) != 0;
+
+		if (is_required ? one_in(seed, 16) : !one_in(seed, rare))
+			continue;
+		put_member(text, field->name);
+		put_value(text, field, seed);
+	}
+	if (one_in(seed, 32)) {
+		put_member(text, along_name(seed));
+		put_strange(text, seed);
+	}
+	buffer_append_byte(text, '}');
+}
+
+/* As it stands in an address: without the quotes of JSON. */
+static void put_plain(struct buffer *text, const struct field *field, uint64_t *seed)
+{
+	struct buffer value = BUFFER_INITIAL(text->arena);
+
+	put_value(&value, field, seed);
+	for (size_t i = 0; i < value.size; i++)
+		if (value.data[i] != '"')
+			buffer_append_byte(text, value.data[i]);
+}
+
+void along_query(struct buffer *text, const struct shape *shape, uint64_t *seed)
+{
+	bool is_first = true;
+
+	for (size_t i = 0; shape != NULL && i < shape->field_count; i++) {
+		if (!one_in(seed, 3))
+			continue;
+		if (!is_first)
+			buffer_append_byte(text, '&');
+		is_first = false;
+		buffer_append_text(text, shape->fields[i].name);
+		buffer_append_byte(text, '=');
+		put_plain(text, &shape->fields[i], seed);
+	}
+}
