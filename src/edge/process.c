@@ -13,6 +13,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#if defined(__GLIBC__)
+#include <malloc.h>
+#endif
+
 /* The leak checker of a sanitized build attaches to the process at its end, which needs this. */
 #if defined(__SANITIZE_ADDRESS__)
 #define MAY_BE_DUMPED 1
@@ -91,8 +95,24 @@ bool process_harden(struct fault *fault)
 	return true;
 }
 
+#define KEPT_MOST (1 << 20)
+
+#if defined(__GLIBC__)
+void process_keep_memory(void)
+{
+	/* Whoever sets one of them sets both: glibc adapts neither any more. */
+	(void)mallopt(M_TRIM_THRESHOLD, KEPT_MOST);
+	(void)mallopt(M_MMAP_THRESHOLD, KEPT_MOST / 2);
+}
+#else
+void process_keep_memory(void)
+{
+}
+#endif
+
 #define PIECES 32
 #define PIECE ((size_t)64 << 10)
+_Static_assert(KEPT_MOST < PIECES * PIECE, "what is given back has to make the heap shrink");
 
 /* Pieces that come from a heap of the thread's own, and make it shrink when they are given back. */
 static void *take_and_give_back(void *argument)

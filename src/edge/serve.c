@@ -121,6 +121,7 @@ static bool prepare_process(struct fault *fault)
 		return fault_cause(fault, FAULT_UNAVAILABLE, errno, "libfcgi does not start");
 	json_object_seed(0);
 	store_gdbm_watch_medium();
+	process_keep_memory();
 	return process_try_memory(fault);
 }
 
