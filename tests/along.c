@@ -18,8 +18,9 @@ static bool one_in(uint64_t *seed, uint64_t n)
 
 const char *along_name(uint64_t *seed)
 {
-	static const char *const names[] = { "a",     "b", "host", "a",	 "b", "c d",
-					     "Z-._:", "",  "\1",   "\2", "\3" };
+	static const char *const names[] = { "a",  "b",	  "host",  "a",
+					     "b",  "c d", "Z-._:", "",
+					     "\1", "\2",  "\3",	   "2024-02-29T23:59:59.5-01:30" };
 
 	return names[chance_below(seed, sizeof names / sizeof names[0])];
 }
