@@ -12,9 +12,9 @@
 
 #define VERSION 1
 
-/* Of a role, what stands behind its name. */
-#define ROLE_SIZE (4 + 8 + 8 + PLACE_SIZE)
 #define PLACE_SIZE (4 + 4)
+/* Of a role, what stands behind its name: identity, time, ETag number, place. */
+#define ROLE_SIZE (4 + 8 + 8 + PLACE_SIZE)
 
 /* ---- the stored form ---- */
 
@@ -147,52 +147,54 @@ static bool decode_text(struct packed *reader, struct template_record *record)
 	return is_right && packed_ended(reader);
 }
 
-bool template_find(struct call *call, const struct id *id, struct template_record *record,
-		   bool *is_there, struct fault *fault)
+/* Without the roles when only the text is wanted. */
+static bool find(struct call *call, const struct id *id, bool is_text_only,
+		 struct template_record *record, bool *is_there, struct fault *fault)
 {
 	struct slice key = account_key(call->arena, &call->account, id_slice(id));
-	struct slice value;
-	struct packed reader;
+	struct packed reader = { .is_short = false };
 
 	*record = (struct template_record){ .id = *id };
-	if (!store_get(call->transaction, STORE_TEMPLATE, key, &value, fault))
+	if (!store_get(call->transaction, STORE_TEMPLATE, key, &reader.rest, fault))
 		return false;
-	*is_there = value.data != NULL;
+	*is_there = reader.rest.data != NULL;
 	if (!*is_there)
 		return true;
-	reader = (struct packed){ .rest = value };
-	if (!decode(call, &reader, record))
+	if (!(is_text_only ? decode_text(&reader, record) : decode(call, &reader, record)))
 		return packed_damaged("template", key, fault);
 	call_after(call, record->updated);
 	return true;
 }
 
-bool template_load(struct call *call, const struct id *id, struct template_record *record,
-		   struct fault *fault)
+bool template_find(struct call *call, const struct id *id, struct template_record *record,
+		   bool *is_there, struct fault *fault)
+{
+	return find(call, id, false, record, is_there, fault);
+}
+
+static bool load(struct call *call, const struct id *id, bool is_text_only,
+		 struct template_record *record, struct fault *fault)
 {
 	bool is_there;
 
-	if (!template_find(call, id, record, &is_there, fault))
+	if (!find(call, id, is_text_only, record, &is_there, fault))
 		return false;
-	if (!is_there)
-		return fault_set(fault, FAULT_NOT_FOUND, "template not found");
-	return true;
+	return is_there || fault_set(fault, FAULT_NOT_FOUND, "template not found");
+}
+
+bool template_load(struct call *call, const struct id *id, struct template_record *record,
+		   struct fault *fault)
+{
+	return load(call, id, false, record, fault);
 }
 
 bool template_load_text(struct call *call, const struct id *id, struct slice *text,
 			struct fault *fault)
 {
-	struct slice key = account_key(call->arena, &call->account, id_slice(id));
 	struct template_record record;
-	struct packed reader = { .is_short = false };
 
-	if (!store_get(call->transaction, STORE_TEMPLATE, key, &reader.rest, fault))
+	if (!load(call, id, true, &record, fault))
 		return false;
-	if (reader.rest.data == NULL)
-		return fault_set(fault, FAULT_NOT_FOUND, "template not found");
-	if (!decode_text(&reader, &record))
-		return packed_damaged("template", key, fault);
-	call_after(call, record.updated);
 	*text = record.text;
 	return true;
 }

@@ -48,6 +48,16 @@ static off_t bucket_of(const struct gdbm_reader *reader, uint32_t hash)
 	return at;
 }
 
+/* The places of the bucket that a key of this hash is in; NULL when the file does not have it. */
+static const char *places_of(const struct gdbm_reader *reader, uint32_t hash)
+{
+	const off_t bucket = bucket_of(reader, hash);
+
+	if (!is_inside(reader, (uint64_t)bucket, reader->bucket_size))
+		return NULL;
+	return reader->file.data + bucket + sizeof(struct gdbm_bucket_head);
+}
+
 /* Whether the record at the place has the key; *value is what stands behind it. */
 static enum gdbm_answer record_look(const struct gdbm_reader *reader,
 				    const struct gdbm_place *place, struct slice key,
@@ -71,10 +81,10 @@ static enum gdbm_answer record_look(const struct gdbm_reader *reader,
 void gdbm_reader_expect(const struct gdbm_reader *reader, struct slice key)
 {
 	const uint32_t hash = record_key_order(key);
-	const off_t bucket = bucket_of(reader, hash);
+	const char *places = places_of(reader, hash);
 
-	if (is_inside(reader, (uint64_t)bucket, reader->bucket_size))
-		__builtin_prefetch(reader->file.data + bucket + sizeof(struct gdbm_bucket_head) +
+	if (places != NULL)
+		__builtin_prefetch(places +
 				   hash % reader->bucket_places * sizeof(struct gdbm_place));
 }
 
@@ -82,13 +92,11 @@ enum gdbm_answer gdbm_reader_find(const struct gdbm_reader *reader, struct slice
 				  struct slice *value)
 {
 	const uint32_t hash = record_key_order(key);
-	const off_t bucket = bucket_of(reader, hash);
+	const char *places = places_of(reader, hash);
 	size_t at = hash % reader->bucket_places;
-	const char *places;
 
-	if (!is_inside(reader, (uint64_t)bucket, reader->bucket_size))
+	if (places == NULL)
 		return GDBM_DAMAGED;
-	places = reader->file.data + bucket + sizeof(struct gdbm_bucket_head);
 	for (size_t n = reader->bucket_places; n > 0; n--) {
 		enum gdbm_answer answer = GDBM_ABSENT;
 		struct gdbm_place place;

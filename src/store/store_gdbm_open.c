@@ -149,7 +149,8 @@ static void remove_name(const struct opening *opening, const char *name)
 }
 
 /* Removes what a process that ended left half made (but for the segment ahead, which the journal's
- * thread removes), and files that no manifest names (any more); leaves alone what is not ours. Before there is a manifest nothing is removed but half-made. */
+ * thread removes), and files that no manifest names (any more); leaves alone what is not ours. Before
+ * there is a manifest nothing is removed but half-made. */
 static bool look_at_name(void *context, const char *name)
 {
 	struct opening *opening = context;
