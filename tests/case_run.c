@@ -196,9 +196,11 @@ static void verb_use(struct run *run, const char *rest)
 	problem(run, "no scene of that name: %s", rest);
 }
 
+/* Where it says `end`, or `end STATUS`. */
 static const struct case_line *end_of_block(const struct case_line *line)
 {
-	while (line != NULL && strcmp(line->text, "end") != 0)
+	while (line != NULL && strcmp(line->text, "end") != 0 &&
+	       strncmp(line->text, "end ", strlen("end ")) != 0)
 		line = line->next;
 	return line;
 }
@@ -207,16 +209,23 @@ static void verb_repeat(struct run *run, const char *rest)
 {
 	unsigned long most = strtoul(expanded(run, rest).bytes, NULL, 10);
 	const struct case_line *start = run->line;
+	const struct case_line *end = end_of_block(start);
+	unsigned long awaited;
+	bool come = false;
 
-	for (unsigned long n = 1; n <= most && run->problems == 0; n++) {
-		count_to(run, n);
-		run_lines(run, start->next, end_of_block(start));
-	}
-	run->line = end_of_block(start);
-	if (run->line == NULL) {
-		run->line = start;
+	if (end == NULL) {
 		problem(run, "repeat without end");
+		return;
 	}
+	awaited = strtoul(end->text + strlen("end"), NULL, 10);
+	for (unsigned long n = 1; n <= most && !come && run->problems == 0; n++) {
+		count_to(run, n);
+		run_lines(run, start->next, end);
+		come = awaited != 0 && (unsigned long)run->answer.status == awaited;
+	}
+	run->line = end;
+	if (awaited != 0 && !come && run->problems == 0)
+		problem(run, "no answer was %lu", awaited);
 }
 
 static void verb_end(struct run *run, const char *rest)
