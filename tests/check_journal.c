@@ -375,6 +375,50 @@ START_TEST(a_record_larger_than_a_segment_has_one_of_its_own)
 }
 END_TEST
 
+/* Counts what is written into segments, and what of it is not whole blocks. */
+struct block_watch {
+	struct file_hooks hooks;
+	unsigned writes;
+	unsigned torn;
+};
+
+static int watch_blocks(struct file_hooks *hooks, struct file_call *call)
+{
+	struct block_watch *watch = (struct block_watch *)hooks;
+
+	if (call->operation == FILE_PWRITE && strstr(call->path, "journal-") != NULL) {
+		watch->writes++;
+		watch->torn += (size_t)call->offset % SEGMENT_BLOCK != 0 ||
+			       call->size % SEGMENT_BLOCK != 0;
+	}
+	return 0;
+}
+
+static const size_t block_sizes[] = { 1, 500, 3900, 3904, 3912, 4000, 4096, 9000, 60000 };
+
+/* A block of which a part is written has to be read first, where the system does not remember it. */
+START_TEST(a_segment_is_written_in_whole_blocks)
+{
+	static struct block_watch watch;
+	struct store *store;
+
+	file_hooks_start(&watch.hooks);
+	watch.hooks.before = watch_blocks;
+	store = open_with((struct store_options){ .files = &watch.hooks.files });
+	for (unsigned n = 0; n < 12; n++)
+		put_durable(store, n, block_sizes[_i]);
+	put(store, 12, 700);
+	put_durable(store, 13, block_sizes[_i]);
+	ck_assert_uint_ge(watch.writes, 13);
+	ck_assert_uint_eq(watch.torn, 0);
+	store_close(store);
+	store = open_store();
+	for (unsigned n = 0; n < 14; n++)
+		ck_assert(has(store, n));
+	store_close(store);
+}
+END_TEST
+
 /* A disk without room: `error` for the operations whose bit is set. */
 struct disk {
 	struct file_hooks hooks;
@@ -1096,6 +1140,7 @@ int main(void)
 	tcase_add_test(tcase, segments_follow_each_other);
 	tcase_add_test(tcase, a_missing_segment_is_refused);
 	tcase_add_test(tcase, a_record_larger_than_a_segment_has_one_of_its_own);
+	tcase_add_loop_test(tcase, a_segment_is_written_in_whole_blocks, 0, ROWS(block_sizes));
 	tcase_add_loop_test(tcase, a_full_disk_refuses_and_then_goes_on, 0, ROWS(full_operations));
 	tcase_add_test(tcase, small_files_are_merged_while_a_large_merge_goes_on);
 	tcase_add_test(tcase, files_are_merged_when_no_more_come);

@@ -10,7 +10,9 @@
  * the first 1 MB, each next twice as large up to the largest; a segment is only begun (head, fsync,
  * rename, fsync of the directory) when the one before is full, and everything before it is durable
  * then. So a full disk shows in journal_admit and journal_reserve, before anything is acknowledged,
- * and a commit is one write into space that is there and one fdatasync.
+ * and a commit is one write into space that is there and one fdatasync. What is written is whole
+ * blocks: the first again, with what it has, and the last up to its end with zeros. Else the system
+ * would have to read what was written ahead, once it no longer remembers that, before each write.
  *
  * After a failed fdatasync nothing is tried again: nothing can be written until restart, and what
  * was pending is STORE_FAILED. A write that fails because there is no room after all (a filesystem

@@ -25,6 +25,8 @@
 #define SEGMENT_NAME "journal-%016llx"
 #define SEGMENT_NAME_SIZE 25
 #define SEGMENT_AHEAD "journal.new"
+/* What is written is whole blocks of so many bytes (store/journal.h). */
+#define SEGMENT_BLOCK ((size_t)4096)
 /* The largest a segment can be: its last record may need one of its own. */
 #define SEGMENT_MOST ((size_t)1 << 31)
 

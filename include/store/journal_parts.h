@@ -44,7 +44,8 @@ struct journal {
 	struct records pending;
 	struct segment_list segments;
 
-	struct records writing; /* the flusher's */
+	struct records writing; /* the flusher's, like the block */
+	char block[SEGMENT_BLOCK]; /* of `current`, the one that its next group begins in */
 
 	struct histogram syncs; /* for the figures alone, like the bytes */
 	_Atomic uint64_t written;

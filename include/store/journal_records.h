@@ -5,9 +5,10 @@
 #ifndef STORE_JOURNAL_RECORDS_H
 #define STORE_JOURNAL_RECORDS_H
 
-#include "store/record.h"
+#include "store/journal_format.h"
 
-/* Whole records behind a gap of GROUP_HEAD bytes. */
+/* Whole records behind a gap of SEGMENT_BLOCK and GROUP_HEAD bytes; there is room for SEGMENT_BLOCK
+ * more behind them. */
 struct records {
 	char *bytes;
 	size_t size;
@@ -34,9 +35,27 @@ struct part {
 /* Of those that are not done. */
 struct part records_that_fit(const struct records *records, size_t room);
 
-/* The part as a group with its head, GROUP_HEAD + part->size bytes. The head goes into the bytes
- * before its first record, which are the gap or have been written. */
-const char *records_group(struct records *records, const struct part *part,
-			  const struct installation *installation, uint64_t durable);
+/* Where in a segment of `size` bytes a group goes, and what is there already. */
+struct group_place {
+	size_t used;
+	size_t size;
+	const char *block; /* the block that `used` is in, as far as it is used */
+};
+
+/* What is written for a group: `used` and the end of the group are within. */
+struct group_span {
+	char *bytes;
+	size_t size;
+	size_t offset;
+	size_t used; /* of the segment, with the group */
+};
+
+/* The part as a group with its head, in whole blocks: behind what its first block has already, and
+ * with zeros up to the end of its last, but for a part that others follow and the end of the segment.
+ * What is added goes into the bytes before the part's first record, which are the gap or have been
+ * written, and behind its last. */
+struct group_span records_group(struct records *records, const struct part *part,
+				const struct installation *installation, uint64_t durable,
+				const struct group_place *place);
 
 #endif

@@ -31,10 +31,11 @@ void segment_path(const struct journal_options *options, const struct segment *s
  * file_sync. */
 bool segment_make(const struct journal_options *options, size_t size, struct segment *segment,
 		  bool *is_broken);
-/* Gives one that was made its head and its name, all on disk. False and errno: may be called again
- * with the same number unless *is_broken was set. */
+/* Gives one that was made its head and its name, all on disk; `block` is its first block then, of
+ * SEGMENT_BLOCK bytes. False and errno: may be called again with the same number unless *is_broken was
+ * set. */
 bool segment_begin(const struct journal_options *options, struct segment *segment, uint64_t first,
-		   bool *is_broken);
+		   char block[], bool *is_broken);
 /* Closes and removes. */
 void segment_discard(const struct journal_options *options, struct segment *segment);
 /* Removes the segment ahead that a process left which was killed: that may be large, and take as long

@@ -34,6 +34,7 @@ static bool write_failed(struct journal *journal, const char *what, int error, b
 static bool segment_change(struct journal *journal)
 {
 	struct segment next, old;
+	char block[SEGMENT_BLOCK];
 	bool is_begun, is_broken = false;
 	int error;
 
@@ -43,7 +44,7 @@ static bool segment_change(struct journal *journal)
 	pthread_mutex_unlock(&journal->lock);
 	if (next.file < 0)
 		return false;
-	is_begun = segment_begin(&journal->options, &next, journal_durable(journal) + 1,
+	is_begun = segment_begin(&journal->options, &next, journal_durable(journal) + 1, block,
 				 &is_broken);
 	error = errno;
 	pthread_mutex_lock(&journal->lock);
@@ -59,6 +60,7 @@ static bool segment_change(struct journal *journal)
 	pthread_mutex_unlock(&journal->lock);
 	if (!is_begun)
 		return write_failed(journal, SEGMENT_AHEAD, error, is_broken);
+	memcpy(journal->block, block, sizeof block);
 	if (old.file >= 0)
 		journal->options.files->close(journal->options.files, old.file);
 	return true;
@@ -69,14 +71,16 @@ static bool part_write(struct journal *journal, const struct part *part)
 	const struct journal_options *options = &journal->options;
 	struct records *records = &journal->writing;
 	struct segment *segment = &journal->current;
+	const struct group_place place = { segment->used, segment->size, journal->block };
 	char path[PATH_MAX];
-	const char *group;
+	struct group_span span;
 	int64_t started;
 
 	segment_path(options, segment, path);
-	group = records_group(records, part, &options->installation, journal_durable(journal));
-	if (!file_write_all(options->files, segment->file, group, GROUP_HEAD + part->size,
-			    (off_t)segment->used))
+	span = records_group(records, part, &options->installation, journal_durable(journal),
+			     &place);
+	if (!file_write_all(options->files, segment->file, span.bytes, span.size,
+			    (off_t)span.offset))
 		return write_failed(journal, path, errno, false);
 	started = clock_microseconds();
 	if (options->files->fdatasync(options->files, segment->file) < 0)
@@ -85,8 +89,10 @@ static bool part_write(struct journal *journal, const struct part *part)
 	histogram_add(&journal->syncs, (uint64_t)(clock_microseconds() - started));
 	atomic_fetch_add_explicit(&journal->written, GROUP_HEAD + part->size, memory_order_relaxed);
 	records->done += part->size;
+	memcpy(journal->block, span.bytes + (span.used - span.used % SEGMENT_BLOCK - span.offset),
+	       span.used % SEGMENT_BLOCK);
 	pthread_mutex_lock(&journal->lock);
-	segment->used += GROUP_HEAD + part->size;
+	segment->used = span.used;
 	journal->accounted -= part->size + part->n * GROUP_HEAD;
 	journal->write_error = 0;
 	pthread_mutex_unlock(&journal->lock);

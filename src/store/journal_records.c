@@ -70,8 +70,8 @@ void records_add(struct records *records, uint64_t number, const struct change *
 	size_t size = records_size(changes, n);
 
 	if (records->size == 0)
-		records->size = records->done = GROUP_HEAD;
-	records_grow(records, records->size + record_padded(size));
+		records->size = records->done = SEGMENT_BLOCK + GROUP_HEAD;
+	records_grow(records, records->size + record_padded(size) + SEGMENT_BLOCK);
 	record_write(records->bytes + records->size, size, number, changes, n);
 	records->size += record_padded(size);
 }
@@ -114,10 +114,17 @@ struct part records_that_fit(const struct records *records, size_t room)
 	return part;
 }
 
-const char *records_group(struct records *records, const struct part *part,
-			  const struct installation *installation, uint64_t durable)
+struct group_span records_group(struct records *records, const struct part *part,
+				const struct installation *installation, uint64_t durable,
+				const struct group_place *place)
 {
-	char *head = records->bytes + records->done - GROUP_HEAD;
+	char *head = records->bytes + records->done - GROUP_HEAD, *end;
+	size_t before = place->used % SEGMENT_BLOCK;
+	size_t used = place->used + GROUP_HEAD + part->size;
+	size_t behind = (SEGMENT_BLOCK - used % SEGMENT_BLOCK) % SEGMENT_BLOCK;
+	struct group_span span = { .bytes = head - before,
+				   .offset = place->used - before,
+				   .used = used };
 
 	encode_32(head, GROUP_MAGIC);
 	encode_32(head + 8, (uint32_t)part->size);
@@ -125,5 +132,11 @@ const char *records_group(struct records *records, const struct part *part,
 	encode_64(head + 16, part->first);
 	encode_64(head + 24, durable);
 	encode_32(head + 4, group_head_checksum(installation, head));
-	return head;
+	end = head + GROUP_HEAD + part->size;
+	if (end < records->bytes + records->size || behind > place->size - used)
+		behind = 0;
+	memcpy(span.bytes, place->block, before);
+	memset(end, 0, behind);
+	span.size = (size_t)(end - span.bytes) + behind;
+	return span;
 }

@@ -59,23 +59,30 @@ bool segment_make(const struct journal_options *options, size_t size, struct seg
 	return false;
 }
 
+static void first_block(const struct journal_options *options, uint64_t first, char block[])
+{
+	memset(block, 0, SEGMENT_BLOCK);
+	memcpy(block, SEGMENT_MAGIC, 8);
+	encode_32(block + 8, JOURNAL_VERSION);
+	memcpy(block + 16, options->installation.bytes, INSTALLATION_SIZE);
+	encode_64(block + 32, first);
+	encode_32(block + 60, checksum(0, block, 60));
+}
+
 bool segment_begin(const struct journal_options *options, struct segment *segment, uint64_t first,
-		   bool *is_broken)
+		   char block[], bool *is_broken)
 {
 	const struct file_system *files = options->files;
 	struct segment named = *segment;
-	char head[SEGMENT_HEAD] = SEGMENT_MAGIC, from[PATH_MAX], to[PATH_MAX];
+	char from[PATH_MAX], to[PATH_MAX];
 
+	first_block(options, first, block);
 	if (!segment->is_named) {
 		named.is_named = true;
 		named.first = first;
 		segment_path(options, segment, from);
 		segment_path(options, &named, to);
-		encode_32(head + 8, JOURNAL_VERSION);
-		memcpy(head + 16, options->installation.bytes, INSTALLATION_SIZE);
-		encode_64(head + 32, first);
-		encode_32(head + 60, checksum(0, head, 60));
-		if (!file_write_all(files, segment->file, head, sizeof head, 0) ||
+		if (!file_write_all(files, segment->file, block, SEGMENT_BLOCK, 0) ||
 		    !file_sync(files, segment->file, is_broken) ||
 		    files->rename(files, from, to) < 0)
 			return false;
