@@ -7,10 +7,8 @@
  * (template_assemble): there is one way to make a template's text, whatever call changed it.
  *
  * A role has an identity, a number that the template counts up and never uses again, from its
- * creation to its deletion; a rename keeps it. Codes refer to it (resources/code_life.h). Of a role
- * that was deleted while rooms used the template, a small record stays in the table ROLE: its last
- * name and when it was deleted. It stays as long as the account's data does: what shows codes must
- * always be able to name their role.
+ * creation to its deletion; a rename keeps it. Codes refer to it (resources/code_life.h). What stays
+ * of a role that was deleted is in resources/buried_role.h.
  *
  * ETag numbers are those of the transactions that last changed what GET shows, or the hidden
  * members, of the template, of one role, of the settings, of the destinations, and of what rooms
@@ -53,12 +51,6 @@ struct template_record {
 					 * data NULL: none */
 };
 
-/* A role that was deleted. */
-struct buried_role {
-	struct slice name;
-	int64_t added, deleted; /* milliseconds */
-};
-
 /* Parses the 24 digits of a path; anything else is a template that does not exist. */
 bool template_load_named(struct call *call, struct slice text, struct template_record *record,
 			 struct fault *fault);
@@ -86,19 +78,6 @@ bool template_put(struct call *call, const struct template_record *record, struc
 /* The answer to a write: the text, with the credentials that this request supplied. */
 struct slice template_answer(struct call *call, const struct template_record *record);
 
-/* Keeps what outlives a role, when rooms use the template. */
-bool template_bury_role(struct call *call, const struct template_record *record,
-			const struct template_role *role, struct fault *fault);
-bool template_put_buried(struct call *call, const struct id *template_id, uint32_t identity,
-			 const struct buried_role *role, struct fault *fault);
-bool template_remove_buried(struct call *call, const struct id *template_id, uint32_t identity,
-			    struct fault *fault);
-/* *is_there false: none. */
-bool template_find_buried(struct call *call, const struct id *template_id, uint32_t identity,
-			  struct buried_role *role, bool *is_there, struct fault *fault);
-/* A missing one is damage. */
-bool template_buried_role(struct call *call, const struct id *template_id, uint32_t identity,
-			  struct buried_role *role, struct fault *fault);
 bool template_has_rooms(struct call *call, const struct id *id, bool *has_rooms,
 			struct fault *fault);
 

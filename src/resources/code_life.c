@@ -3,6 +3,8 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "resources/code_life.h"
 
+#include "resources/buried_role.h"
+
 /* ---- what a code shows ---- */
 
 bool code_show(struct call *call, const struct room_codes *codes, size_t index,

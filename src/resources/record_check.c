@@ -10,6 +10,7 @@
 #include "base/json_text.h"
 #include "base/text.h"
 #include "resources/account_record.h"
+#include "resources/buried_role.h"
 #include "resources/room_record.h"
 #include "resources/packed.h"
 #include "store/sequence.h"

@@ -6,6 +6,7 @@
 #include <assert.h>
 
 #include "base/text.h"
+#include "resources/buried_role.h"
 #include "resources/packed.h"
 #include "rules/destination_rules.h"
 #include "rules/template_rules.h"

@@ -2,6 +2,7 @@
  * load leaves lists and records in agreement, so walking the lists finds everything.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "resources/buried_role.h"
 #include "resources/code_life.h"
 #include "resources/rooms.h"
 #include "resources/templates.h"

@@ -2,6 +2,7 @@
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "resources/account_record.h"
+#include "resources/buried_role.h"
 #include "resources/code_life.h"
 #include "resources/room_record.h"
 #include "resources/transfer_parts.h"

@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "resources/account_record.h"
+#include "resources/buried_role.h"
 #include "resources/code_life.h"
 #include "resources/room_record.h"
 #include "resources/template_parts.h"
