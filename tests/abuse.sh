@@ -103,6 +103,13 @@ were()
 	esac
 }
 
+# They did most of what they meant to; else the good client was not beside them.
+were_active()
+{
+	awk '/^did / { right = 10 * $2 >= 9 * $4 } END { exit !right }' abusers ||
+		fail "the bad ones were kept from it: $(grep '^did ' abusers)"
+}
+
 # lowest COLUMN FILE
 lowest()
 {
@@ -121,6 +128,7 @@ compare()
 		[ $round != 5 ] || join
 		end_abuse
 	done
+	were_active
 	were slow-heads ''
 	were slow-bodies ''
 	were slow-readers ' 200:*'

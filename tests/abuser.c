@@ -1,16 +1,18 @@
 /* Two hundred bad connections, for tests/abuse.sh: ten kinds, twenty of each, from one address to a
- * web server on another of this machine, until standard input ends. Then it prints, a line a kind, what
- * the kind was answered, and how often.
+ * web server on another of this machine, until standard input ends. Then it prints how much they did of
+ * what they meant to do, and, a line a kind, what the kind was answered, and how often.
  *
  *     tests/abuser PORT [KIND N]    N of one kind instead
  *
  * A management token is the first line of standard input. `there` is printed when all have been there
- * for a second.
+ * for two seconds.
  *
  * A connection does a thing ten times a second: so often a client can ask and be answered that is 100 ms
  * away. The slow ones send or take some bytes a second, and those with large bodies send two megabytes a
- * second each. This is what makes the measure honest where the bad ones share the good one's processors:
- * what they take is what the server spends on them, and not what it costs to be bad.
+ * second each, as a network would bring them, not in one go. And this program gives way to all others
+ * (SCHED_IDLE). This is what makes the measure honest where the bad ones share the good one's processors:
+ * what they take is what the server spends on them, and not what it costs to be bad, which is paid on
+ * other machines.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <arpa/inet.h>
@@ -18,6 +20,7 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
+#include <sched.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -54,7 +57,7 @@ static const struct kind kinds[] = {
 	{ "slow-bodies", HEAD("POST", "/v2/templates") "Authorization: Bearer %t\r\n" JSON "Content-Length: 200000\r\n\r\n", 200000, 500, 1000, 0, false },
 	{ "slow-readers", HEAD("GET", "/v2/templates?limit=100") "Authorization: Bearer %t\r\n\r\n", 0, 500, 0, 250, false },
 	{ "half-requests", HEAD("POST", "/v2/templates") JSON "Content-Length: 1000\r\n\r\n{", 100, 100, 0, 0, true },
-	{ "large-bodies", HEAD("POST", "/v2/templates") JSON "Content-Length: 2000000\r\n\r\n", 2000000, 1000, 0, 0, true },
+	{ "large-bodies", HEAD("POST", "/v2/templates") JSON "Content-Length: 2000000\r\n\r\n", 2000000, 50, 100000, 0, true },
 	{ "large-heads", HEAD("GET", "/v2/templates") "X-Large: ", 100000, 100, 0, 0, true },
 	{ "comers-and-goers", "", 0, 100, 0, 0, true },
 	{ "guesses", HEAD("POST", "/v2/token") JSON "Content-Length: 23\r\n\r\n{\"code\":\"abc-defg-hij\"}", 0, 100, 0, 0, false },
@@ -69,6 +72,7 @@ static const struct kind kinds[] = {
 struct connection {
 	const struct kind *kind;
 	int descriptor; /* -1: not open */
+	int64_t first; /* when it does something */
 	int64_t next; /* when it does something again */
 	size_t sent;
 	size_t may_send; /* up to here, until then */
@@ -81,6 +85,8 @@ struct abuser {
 	size_t sizes[KINDS];
 	struct connection connections[CONNECTIONS_MOST];
 	size_t count;
+	int64_t began;
+	unsigned long acts;
 	unsigned long answers[KINDS][STATUSES];
 };
 
@@ -202,10 +208,12 @@ static void act(struct abuser *abuser, struct connection *connection, int64_t no
 	const struct kind *kind = connection->kind;
 	size_t size = abuser->sizes[place_of(connection)];
 
+	abuser->acts++;
 	connection->next += kind->pause;
 	if (connection->next <= now)
 		connection->next = now + 1;
-	if (kind->hangs_up)
+	if (kind->hangs_up && connection->sent >= connection->may_send &&
+	    (kind->send_most == 0 || connection->sent == size))
 		hang_up(connection);
 	if (connection->descriptor < 0)
 		come(abuser, connection);
@@ -249,11 +257,10 @@ static int fill(const struct abuser *abuser, struct pollfd *polled, int64_t now)
 static void run(struct abuser *abuser)
 {
 	struct pollfd polled[CONNECTIONS_MOST + 1];
-	int64_t began = clock_monotonic();
 	bool is_said = false;
 
 	do {
-		if (!is_said && clock_monotonic() - began >= 1000)
+		if (!is_said && clock_monotonic() - abuser->began >= 2000)
 			is_said = puts("there") >= 0 && fflush(stdout) == 0;
 		if (poll(polled, abuser->count + 1, fill(abuser, polled, clock_monotonic())) < 0)
 			give_up("poll");
@@ -277,13 +284,16 @@ static void place(struct abuser *abuser, const struct kind *from, size_t n)
 {
 	int64_t now = clock_monotonic();
 
+	abuser->began = now;
 	for (size_t i = 0; i < abuser->count; i++) {
 		const struct kind *kind = &from[i % n];
+		int64_t first = now + (int64_t)i * kind->pause / (int64_t)abuser->count;
 
 		abuser->connections[i] = (struct connection){
 			.kind = kind,
 			.descriptor = -1,
-			.next = now + (int64_t)i * kind->pause / (int64_t)abuser->count,
+			.first = first,
+			.next = first,
 		};
 	}
 }
@@ -313,8 +323,26 @@ static bool place_all(struct abuser *abuser, int argc, char **argv)
 	return argc == 2;
 }
 
+/* How often they would have done something, had nobody kept them from it. */
+static unsigned long acts_due(const struct abuser *abuser)
+{
+	int64_t now = clock_monotonic();
+	unsigned long due = 0;
+
+	for (size_t i = 0; i < abuser->count; i++) {
+		const struct connection *connection = &abuser->connections[i];
+
+		if (now >= connection->first)
+			due += (unsigned long)((now - connection->first) /
+					       connection->kind->pause) +
+			       1;
+	}
+	return due;
+}
+
 static void report(const struct abuser *abuser)
 {
+	printf("did %lu of %lu\n", abuser->acts, acts_due(abuser));
 	for (size_t i = 0; i < KINDS; i++) {
 		printf("%s", kinds[i].name);
 		for (int status = 0; status < STATUSES; status++)
@@ -343,6 +371,8 @@ int main(int argc, char **argv)
 	};
 	for (size_t i = 0; i < KINDS; i++)
 		prepare(&abuser, i, token);
+	if (sched_setscheduler(0, SCHED_IDLE, &(struct sched_param){ .sched_priority = 0 }) != 0)
+		give_up("sched_setscheduler");
 	run(&abuser);
 	report(&abuser);
 	for (size_t i = 0; i < abuser.count; i++)
