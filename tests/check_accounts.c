@@ -535,7 +535,7 @@ START_TEST(each_part_of_a_mark_counts)
 	added("a");
 
 	const struct file_mark mark = accounts_file_look(path);
-	struct file_mark others[] = { mark, mark, mark, mark, mark, mark, mark };
+	struct file_mark others[] = { mark, mark, mark, mark, mark, mark, mark, mark };
 
 	others[0].error++;
 	others[1].device++;
@@ -544,6 +544,7 @@ START_TEST(each_part_of_a_mark_counts)
 	others[4].modified.tv_nsec++;
 	others[5].changed.tv_nsec++;
 	others[6].changed.tv_sec++;
+	others[7].links++;
 	ck_assert(file_mark_equal(&mark, &mark));
 	for (int i = 0; i < ROWS(others); i++)
 		ck_assert(!file_mark_equal(&mark, &others[i]));
@@ -591,6 +592,8 @@ static int lines_with(const char *text, const char *word)
 	}
 	return n;
 }
+
+#define TWO_ACCOUNTS FILE_OF(GOOD "," ACCOUNT(ID_3, "b", ID_4, "false", SECRET(SECRET_1)))
 
 /* A state of the file in which it cannot be read. */
 static void make_garbage(void)
@@ -660,7 +663,7 @@ START_TEST(unreadable_file_leaves_the_old_state)
 	if (rmdir(path) != 0)
 		(void)unlink(path);
 	begin_log();
-	replace_file(FILE_OF(GOOD "," ACCOUNT(ID_3, "b", ID_4, "false", SECRET(SECRET_1))));
+	replace_file(TWO_ACCOUNTS);
 	ck_assert_uint_eq(count_now(accounts), 2);
 	ck_assert_uint_eq(count_now(accounts), 2);
 	remove_it();
@@ -668,6 +671,61 @@ START_TEST(unreadable_file_leaves_the_old_state)
 	log = end_log();
 	ck_assert_int_eq(lines_with(log, "notice accounts_read accounts=2"), 1);
 	ck_assert_int_eq(lines_with(log, "error accounts_unreadable"), 1);
+	accounts_close(accounts);
+}
+END_TEST
+
+/* How another file comes to be in the place of the one that is open. */
+static void put_over_it(void)
+{
+	replace_file(TWO_ACCOUNTS);
+}
+
+static void put_over_one_of_two_names(void)
+{
+	char *other = accounts_file_path(directory, "other");
+
+	ck_assert_int_eq(link(path, other), 0);
+	replace_file(TWO_ACCOUNTS);
+	free(other);
+}
+
+static void move_it_away(void)
+{
+	char *other = accounts_file_path(directory, "other");
+
+	ck_assert_int_eq(rename(path, other), 0);
+	write_file(path, TWO_ACCOUNTS);
+	free(other);
+}
+
+static void make_it_anew(void)
+{
+	remove_it();
+	write_file(path, TWO_ACCOUNTS);
+}
+
+static void write_it_in_place(void)
+{
+	write_file(path, TWO_ACCOUNTS);
+}
+
+static void (*const ways[])(void) = {
+	put_over_it, put_over_one_of_two_names, move_it_away, make_it_anew, write_it_in_place,
+};
+
+START_TEST(another_file_is_taken_however_it_comes)
+{
+	struct accounts *accounts;
+
+	replace_file(FILE_OF(GOOD));
+	ck_assert(accounts_open(directory, &accounts, &fault));
+	begin_log();
+	ck_assert_uint_eq(count_now(accounts), 1);
+	ways[_i]();
+	ck_assert_uint_eq(count_now(accounts), 2);
+	ck_assert_uint_eq(count_now(accounts), 2);
+	ck_assert_int_eq(lines_with(end_log(), "notice accounts_read accounts=2"), 1);
 	accounts_close(accounts);
 }
 END_TEST
@@ -777,6 +835,7 @@ int main(void)
 	tcase_add_test(cases, each_part_of_a_mark_counts);
 	tcase_add_test(cases, pinned_roster_stays_as_it_is);
 	tcase_add_loop_test(cases, unreadable_file_leaves_the_old_state, 0, ROWS(unreadable));
+	tcase_add_loop_test(cases, another_file_is_taken_however_it_comes, 0, ROWS(ways));
 	tcase_add_test(cases, each_unreadable_file_is_named_in_the_log);
 	tcase_add_test(cases, service_does_not_start_on_an_unreadable_file);
 	tcase_add_test(cases, threads_look_on_while_the_file_changes);

@@ -24,8 +24,8 @@ bool accounts_open(const char *directory, struct accounts **accounts, struct fau
 /* All rosters have been released. */
 void accounts_close(struct accounts *accounts);
 
-/* The accounts as the file has them now: a command that returned before this call is seen. Costs a
- * stat(2), and a reading when the file is another one. A file that cannot be read, or is gone, leaves
+/* The accounts as the file has them now: a command that returned before this call is seen. Costs an
+ * fstat(2), and a reading when the file is another one. A file that cannot be read, or is gone, leaves
  * the accounts as they were, and the log says so once for each such file. Never NULL; each one has
  * to be released, and its accounts live no longer than that. */
 const struct roster *accounts_current(struct accounts *accounts);

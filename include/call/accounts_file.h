@@ -17,9 +17,10 @@ char *accounts_file_path(const char *directory, const char *name);
 
 /* What tells one state of the file from another. Times alone do not: two changes may fall in one
  * tick of the file system's clock. A replaced file has another inode number, as long as the one it
- * is compared with is kept open. */
+ * is compared with is kept open; and that one has lost a name, which it shows too. */
 struct file_mark {
 	int error; /* of stat(2); 0: there is a file, and the rest is its */
+	nlink_t links;
 	dev_t device;
 	ino_t inode;
 	off_t size;
@@ -28,6 +29,10 @@ struct file_mark {
 };
 
 struct file_mark accounts_file_look(const char *path);
+/* Of one that is open: while it has the mark that it was read with, it also has its name still, for a
+ * file that is renamed or removed, or over which another is renamed, is changed by that. This way no
+ * path has to be walked. */
+struct file_mark accounts_file_look_open(int file);
 bool file_mark_equal(const struct file_mark *a, const struct file_mark *b);
 
 struct opened_file {

@@ -8,6 +8,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -26,7 +27,7 @@ struct accounts {
 	/* Taken by whoever reads the file, for as long as that takes. */
 	pthread_mutex_t reading;
 	struct file_mark complained; /* of the file that the log has last named */
-	int file; /* kept open so that its inode number stays its own */
+	atomic_int file; /* kept open so that its inode number stays its own; -1: there is none */
 	uint64_t generation;
 
 	/* Never held for longer than a few instructions; the inner one of the two. */
@@ -88,9 +89,9 @@ static void settle(struct accounts *accounts, const struct file_mark *mark, int 
 	acquire(&accounts->lock);
 	accounts->seen = *mark;
 	let_go(&accounts->lock);
-	if (accounts->file >= 0)
-		close(accounts->file);
-	accounts->file = file;
+	file = atomic_exchange(&accounts->file, file);
+	if (file >= 0)
+		close(file);
 }
 
 static void replace(struct accounts *accounts, struct roster *roster)
@@ -175,7 +176,7 @@ bool accounts_open(const char *directory, struct accounts **accounts, struct fau
 	    pthread_mutex_init(&opened->lock, NULL) != 0)
 		abort();
 	opened->path = accounts_file_path(directory, ACCOUNTS_FILE);
-	opened->file = -1;
+	atomic_init(&opened->file, -1);
 	if (!read_first(opened, fault)) {
 		accounts_close(opened);
 		return false;
@@ -192,8 +193,8 @@ void accounts_close(struct accounts *accounts)
 		assert(accounts->current->references == 1 && accounts->current->next == NULL);
 		roster_close(unpin(accounts, accounts->current->roster));
 	}
-	if (accounts->file >= 0)
-		close(accounts->file);
+	if (atomic_load(&accounts->file) >= 0)
+		close(atomic_load(&accounts->file));
 	pthread_mutex_destroy(&accounts->reading);
 	pthread_mutex_destroy(&accounts->lock);
 	free(accounts->path);
@@ -214,9 +215,17 @@ static const struct roster *pin(struct accounts *accounts, const struct file_mar
 	return roster;
 }
 
+/* What was closed meanwhile, or became another file, has not the mark of the one that was seen. */
+static struct file_mark look(struct accounts *accounts)
+{
+	int file = atomic_load(&accounts->file);
+
+	return file < 0 ? accounts_file_look(accounts->path) : accounts_file_look_open(file);
+}
+
 const struct roster *accounts_current(struct accounts *accounts)
 {
-	struct file_mark mark = accounts_file_look(accounts->path);
+	struct file_mark mark = look(accounts);
 	const struct roster *roster = pin(accounts, &mark);
 
 	if (roster != NULL)

@@ -35,6 +35,7 @@ char *accounts_file_path(const char *directory, const char *name)
 static struct file_mark mark_of(const struct stat *status)
 {
 	return (struct file_mark){
+		.links = status->st_nlink,
 		.device = status->st_dev,
 		.inode = status->st_ino,
 		.size = status->st_size,
@@ -52,6 +53,15 @@ struct file_mark accounts_file_look(const char *path)
 	return mark_of(&status);
 }
 
+struct file_mark accounts_file_look_open(int file)
+{
+	struct stat status;
+
+	if (fstat(file, &status) != 0)
+		return (struct file_mark){ .error = errno };
+	return mark_of(&status);
+}
+
 static bool time_equal(struct timespec a, struct timespec b)
 {
 	return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
@@ -59,8 +69,8 @@ static bool time_equal(struct timespec a, struct timespec b)
 
 bool file_mark_equal(const struct file_mark *a, const struct file_mark *b)
 {
-	return a->error == b->error && a->device == b->device && a->inode == b->inode &&
-	       a->size == b->size && time_equal(a->modified, b->modified) &&
+	return a->error == b->error && a->links == b->links && a->device == b->device &&
+	       a->inode == b->inode && a->size == b->size && time_equal(a->modified, b->modified) &&
 	       time_equal(a->changed, b->changed);
 }
 
