@@ -29,9 +29,9 @@ struct file_mark {
 };
 
 struct file_mark accounts_file_look(const char *path);
-/* Of one that is open: while it has the mark that it was read with, it also has its name still, for a
- * file that is renamed or removed, or over which another is renamed, is changed by that. This way no
- * path has to be walked. */
+/* Of one that is open. While that has the mark that it had under its name, it still has its name, for a
+ * file that is renamed or removed, or over which another is renamed, is changed by that: so no path has
+ * to be walked. */
 struct file_mark accounts_file_look_open(int file);
 bool file_mark_equal(const struct file_mark *a, const struct file_mark *b);
 

@@ -7,6 +7,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -27,7 +28,7 @@ struct accounts {
 	/* Taken by whoever reads the file, for as long as that takes. */
 	pthread_mutex_t reading;
 	struct file_mark complained; /* of the file that the log has last named */
-	atomic_int file; /* kept open so that its inode number stays its own; -1: there is none */
+	atomic_int file; /* kept open so that its inode number stays its own; -1: there was none */
 	uint64_t generation;
 
 	/* Never held for longer than a few instructions; the inner one of the two. */
@@ -82,6 +83,22 @@ static struct roster *make_current(struct accounts *accounts, struct roster *ros
 
 /* --- Reading; with `reading` held --- */
 
+/* The file takes the place of the one before under the same number, so that whoever looks at that
+ * meanwhile sees the one or the other. When there is none any more, the one before stays. */
+static void keep_open(struct accounts *accounts, int file)
+{
+	int kept = atomic_load(&accounts->file);
+
+	if (kept < 0) {
+		atomic_store(&accounts->file, file);
+	} else if (file >= 0) {
+		while (dup3(file, kept, O_CLOEXEC) < 0)
+			if (errno != EINTR && errno != EBUSY)
+				abort();
+		close(file);
+	}
+}
+
 /* The next look will not read the file of this mark again. `file` is it, or -1 when there is none.
  * The one before is closed last: until then its inode number cannot come back. */
 static void settle(struct accounts *accounts, const struct file_mark *mark, int file)
@@ -89,8 +106,18 @@ static void settle(struct accounts *accounts, const struct file_mark *mark, int 
 	acquire(&accounts->lock);
 	accounts->seen = *mark;
 	let_go(&accounts->lock);
-	file = atomic_exchange(&accounts->file, file);
-	if (file >= 0)
+	keep_open(accounts, file);
+}
+
+/* A file that lost its name before its mark was taken would have that mark for ever: only while it has
+ * the name is a later loss seen. Else the next look reads again. */
+static void settle_if_named(struct accounts *accounts, const struct file_mark *mark, int file)
+{
+	struct file_mark named = accounts_file_look(accounts->path);
+
+	if (file_mark_equal(&named, mark))
+		settle(accounts, mark, file);
+	else
 		close(file);
 }
 
@@ -117,7 +144,7 @@ static bool read_file(struct accounts *accounts, struct file_mark *mark, struct 
 		replace(accounts, roster);
 	if (opened.file >= 0) {
 		*mark = opened.mark;
-		settle(accounts, mark, opened.file);
+		settle_if_named(accounts, mark, opened.file);
 	}
 	return roster != NULL;
 }
@@ -215,7 +242,6 @@ static const struct roster *pin(struct accounts *accounts, const struct file_mar
 	return roster;
 }
 
-/* What was closed meanwhile, or became another file, has not the mark of the one that was seen. */
 static struct file_mark look(struct accounts *accounts)
 {
 	int file = atomic_load(&accounts->file);
