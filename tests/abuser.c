@@ -202,7 +202,7 @@ static size_t or_all(size_t most)
 	return most == 0 ? SIZE_MAX : most;
 }
 
-/* What it does ten times a second, or twice, or once. */
+/* What it does each time. */
 static void act(struct abuser *abuser, struct connection *connection, int64_t now)
 {
 	const struct kind *kind = connection->kind;
@@ -212,8 +212,7 @@ static void act(struct abuser *abuser, struct connection *connection, int64_t no
 	connection->next += kind->pause;
 	if (connection->next <= now)
 		connection->next = now + 1;
-	if (kind->hangs_up && connection->sent >= connection->may_send &&
-	    (kind->send_most == 0 || connection->sent == size))
+	if (kind->hangs_up && (kind->send_most == 0 || connection->sent == size))
 		hang_up(connection);
 	if (connection->descriptor < 0)
 		come(abuser, connection);

@@ -16,7 +16,6 @@ done
 for needed in proxy_fcgi fcgid; do
 	[ -e $modules/mod_$needed.so ] || missing="$missing mod_$needed"
 done
-[ -z "$missing" ] || say "left out is what needs$missing"
 
 # ---- what each has to let through ----
 
@@ -295,4 +294,4 @@ if have apache2 && [ -e $modules/mod_fcgid.so ]; then
 	end_all
 fi
 
-[ -z "$missing" ] || exit 77
+[ -z "$missing" ] || { say "left out is what needs$missing" && exit 77; }

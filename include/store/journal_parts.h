@@ -14,6 +14,7 @@
 #include <stdatomic.h>
 
 #include "store/journal.h"
+#include "store/journal_format.h"
 #include "store/journal_records.h"
 #include "store/journal_segment.h"
 

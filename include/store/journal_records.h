@@ -5,7 +5,7 @@
 #ifndef STORE_JOURNAL_RECORDS_H
 #define STORE_JOURNAL_RECORDS_H
 
-#include "store/journal_format.h"
+#include "store/record.h"
 
 /* Whole records behind a gap of SEGMENT_BLOCK and GROUP_HEAD bytes; there is room for SEGMENT_BLOCK
  * more behind them. */
@@ -48,6 +48,7 @@ struct group_span {
 	size_t size;
 	size_t offset;
 	size_t used; /* of the segment, with the group */
+	const char *block; /* the block that `used` is in */
 };
 
 /* The part as a group with its head, in whole blocks: behind what its first block has already, and

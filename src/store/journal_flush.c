@@ -89,8 +89,7 @@ static bool part_write(struct journal *journal, const struct part *part)
 	histogram_add(&journal->syncs, (uint64_t)(clock_microseconds() - started));
 	atomic_fetch_add_explicit(&journal->written, GROUP_HEAD + part->size, memory_order_relaxed);
 	records->done += part->size;
-	memcpy(journal->block, span.bytes + (span.used - span.used % SEGMENT_BLOCK - span.offset),
-	       span.used % SEGMENT_BLOCK);
+	memcpy(journal->block, span.block, span.used % SEGMENT_BLOCK);
 	pthread_mutex_lock(&journal->lock);
 	segment->used = span.used;
 	journal->accounted -= part->size + part->n * GROUP_HEAD;

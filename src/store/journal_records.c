@@ -138,5 +138,6 @@ struct group_span records_group(struct records *records, const struct part *part
 	memcpy(span.bytes, place->block, before);
 	memset(end, 0, behind);
 	span.size = (size_t)(end - span.bytes) + behind;
+	span.block = end - used % SEGMENT_BLOCK;
 	return span;
 }
