@@ -13,6 +13,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -21,6 +22,7 @@
 #include "file_hooks.h"
 #include "store/figures.h"
 #include "store/inspect.h"
+#include "store/journal.h"
 #include "store/journal_format.h"
 #include "store/overlay.h"
 #include "store/store_gdbm.h"
@@ -945,6 +947,79 @@ START_TEST(a_live_store_is_looked_at_from_outside)
 }
 END_TEST
 
+/* Counts what is read of the journal, and how often meanwhile somebody else could have taken the
+ * directory for himself. */
+struct read_watch {
+	struct file_hooks hooks;
+	unsigned reads;
+	unsigned unheld;
+};
+
+static int watch_reads(struct file_hooks *hooks, struct file_call *call)
+{
+	struct read_watch *watch = (struct read_watch *)hooks;
+	const bool reads = call->operation == FILE_MAP || call->operation == FILE_PREAD;
+	int hold;
+
+	if (!reads || strstr(call->path, "journal-") == NULL)
+		return 0;
+	hold = journal_hold(&file_system_posix, path, LOCK_EX | LOCK_NB);
+	watch->reads++;
+	if (hold < 0) {
+		ck_assert_int_eq(errno, EWOULDBLOCK);
+		return 0;
+	}
+	watch->unheld++;
+	close(hold);
+	return 0;
+}
+
+static void read_by_opening(const struct file_system *files)
+{
+	store_close(open_with((struct store_options){ .is_read_only = true, .files = files }));
+}
+
+static void read_by_check(const struct file_system *files)
+{
+	const struct store_watch watch = { .context = NULL };
+	struct fault fault = FAULT_INITIAL;
+	struct store_check check;
+
+	ck_assert(store_gdbm_check(path, files, &watch, &check, &fault));
+	ck_assert_uint_eq(check.damages, 0);
+}
+
+static void read_by_backup(const struct file_system *files)
+{
+	const struct store_watch watch = { .context = NULL };
+	struct fault fault = FAULT_INITIAL;
+	char copy[PATH_MAX];
+
+	snprintf(copy, sizeof copy, "%s/copy", directory);
+	ck_assert(store_gdbm_backup(path, copy, files, &watch, &fault));
+}
+
+static const struct reader {
+	void (*read)(const struct file_system *files);
+	unsigned reads; /* at least */
+} readers[] = { { read_by_opening, 1 }, { read_by_check, 1 }, { read_by_backup, 2 } };
+
+/* Else a segment might be filled with something else while it is read. */
+START_TEST(whoever_reads_the_journal_of_a_live_store_holds_it)
+{
+	static struct read_watch watch;
+	struct store *store = open_store();
+
+	put_durable(store, 1, 100);
+	file_hooks_start(&watch.hooks);
+	watch.hooks.before = watch_reads;
+	readers[_i].read(&watch.hooks.files);
+	ck_assert_uint_ge(watch.reads, readers[_i].reads);
+	ck_assert_uint_eq(watch.unheld, 0);
+	store_close(store);
+}
+END_TEST
+
 static unsigned walked[40];
 
 static bool walk_visit(void *context, struct slice key, struct slice value, struct fault *fault)
@@ -1155,6 +1230,8 @@ int main(void)
 	tcase_add_test(tcase, a_check_of_a_damaged_journal_says_what_can_be_saved);
 	tcase_add_test(tcase, names_that_are_not_ours_are_left_alone);
 	tcase_add_test(tcase, a_live_store_is_looked_at_from_outside);
+	tcase_add_loop_test(tcase, whoever_reads_the_journal_of_a_live_store_holds_it, 0,
+			    (int)(sizeof readers / sizeof readers[0]));
 	tcase_add_test(tcase, a_walk_gives_each_key_once);
 	tcase_add_test(tcase, an_overlay_keeps_versions);
 	tcase_add_loop_test(tcase, the_memory_of_an_overlay_is_kept_for_the_next, 0, ROWS(kept));

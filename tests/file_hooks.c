@@ -191,14 +191,14 @@ static int hooked_size(const struct file_system *files, int file, off_t *size)
 	return (int)done(files, &call, real->size(real, file, size));
 }
 
-static int hooked_lock(const struct file_system *files, int file)
+static int hooked_lock(const struct file_system *files, int file, int operation)
 {
 	char path[256];
 	struct file_call call = call_on_file(files, FILE_LOCK, file, path);
 
 	if (!is_let_through(files, &call))
 		return -1;
-	return (int)done(files, &call, real->lock(real, file));
+	return (int)done(files, &call, real->lock(real, file, operation));
 }
 
 static const void *hooked_map(const struct file_system *files, int file, size_t size)

@@ -20,7 +20,8 @@ cd "${SOURCE_DIR:-$(dirname "$0")/..}" || exit 1
 [ $# -gt 0 ] || set -- accounts body journal json request token
 
 # run TARGET SECONDS: the log goes to DIRECTORY/fuzz-TARGET.log. What is made along the tables is long from
-# the start.
+# the start. Leaks are looked for at the end, not after each input that keeps something, as a store does:
+# that took four fifths of the time.
 run()
 {
 	mkdir -p "$directory/corpus/$1"
@@ -29,7 +30,7 @@ run()
 	*) growing=100 ;;
 	esac
 	"$directory/tests/fuzz_$1" -max_total_time="$2" -timeout=20 -max_len=8192 -len_control=$growing \
-		-artifact_prefix="$directory/found-$1-" "$directory/corpus/$1" "tests/corpus/$1" \
+		-detect_leaks=0 -artifact_prefix="$directory/found-$1-" "$directory/corpus/$1" "tests/corpus/$1" \
 		>"$directory/fuzz-$1.log" 2>&1 && return
 	echo "$1: failed" >&2
 	tail -n 60 "$directory/fuzz-$1.log" >&2

@@ -37,8 +37,8 @@ struct file_system {
 	 * a sync does that, which then has less to wait for. sync_file_range(2) where there is one. */
 	int (*write_out)(const struct file_system *files, int file, off_t offset, off_t size);
 	int (*size)(const struct file_system *files, int file, off_t *size);
-	/* flock(2), exclusive, without waiting; let go by close. */
-	int (*lock)(const struct file_system *files, int file);
+	/* flock(2); let go by close. */
+	int (*lock)(const struct file_system *files, int file, int operation);
 	/* A shared mapping for reading of the first `size` bytes (more than 0), or NULL and errno. It
 	 * outlives the descriptor. */
 	const void *(*map)(const struct file_system *files, int file, size_t size);

@@ -1,6 +1,6 @@
 /* Looking at a durable store from outside, for the commands `check`, `stat`, `backup` and `dump`: of
  * a directory that no process has open, or of a live one, which changes meanwhile. Nothing in it is
- * ever changed, and no lock is taken. `files` NULL: the system's own.
+ * ever changed, and nobody waits for them. `files` NULL: the system's own.
  *
  * What is read of a live directory is what was in it at one moment near the start: all its files are
  * opened before anything else, so that it does not matter when their names go. A change between the

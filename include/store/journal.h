@@ -1,10 +1,11 @@
 /* The journal: the only copy of what was acknowledged until a file of the stack holds it.
  *
  * It is a row of segments, `journal-` and sixteen hex digits, the number of the first transaction
- * in it. A segment has a head, then groups one behind the other, then zeros. A group is what one
- * fdatasync made durable: a head (how many bytes, the first number, up to which number everything
- * was durable when it was written) and whole records. A record is one transaction: size, CRC32C of
- * everything behind it, number, the changes. journal_format.h has the places of the bytes.
+ * in it. A segment has a head, then groups one behind the other, then what was there before: zeros,
+ * or groups with smaller numbers. A group is what one fdatasync made durable: a head (how many bytes,
+ * the first number, up to which number everything was durable when it was written) and whole records.
+ * A record is one transaction: size, CRC32C of everything behind it, number, the changes.
+ * journal_format.h has the places of the bytes.
  *
  * Segments are written ahead with zeros and synced, as `journal.new`, by a thread of the journal,
  * the first 1 MB, each next twice as large up to the largest; a segment is only begun (head, fsync,
@@ -13,6 +14,11 @@
  * and a commit is one write into space that is there and one fdatasync. What is written is whole
  * blocks: the first again, with what it has, and the last up to its end with zeros. Else the system
  * would have to read what was written ahead, once it no longer remembers that, before each write.
+ *
+ * A segment of the largest size that is not needed any more may become `journal.new` instead of
+ * zeros: while much is written, each byte goes to the disk once here, not twice. Numbers only rise, so
+ * nothing that was in it can be taken for what comes next. Two such spares are kept, under the names
+ * they had; whoever reads a live directory sees to it by a lock that none is taken (journal_hold).
  *
  * After a failed fdatasync nothing is tried again: nothing can be written until restart, and what
  * was pending is STORE_FAILED. A write that fails because there is no room after all (a filesystem
@@ -36,6 +42,7 @@ struct journal_options {
 	const char *directory;
 	struct installation installation;
 	size_t segment_bytes; /* the largest segment; 0: 32 MB */
+	bool is_anothers; /* a process may have it open: journal_replay holds the directory */
 };
 
 /* What journal_replay found, and what journal_open goes on from. */
@@ -43,8 +50,9 @@ struct journal_end {
 	uint64_t last; /* the last whole transaction */
 	uint64_t *segments; /* first numbers of the segments there are, oldest first */
 	size_t n;
-	/* Where reading stopped in the last segment, and whether something else than zeros is there:
-	 * a torn tail, which journal_open cuts off. */
+	size_t superfluous; /* of them, so many first ones were not looked at */
+	/* Where reading stopped in the last segment, from where on journal_open cuts it off, and whether
+	 * a group was begun there: a torn tail. */
 	uint64_t offset;
 	bool is_torn;
 	/* Damage: this number is not whole, though `durable` says that it was once. */
@@ -57,6 +65,11 @@ struct journal_end {
 
 /* Gives every change of every whole transaction above `base`, in order. */
 typedef void journal_visit(void *context, uint64_t number, const struct change *change);
+
+/* Locks a directory as flock(2) does: whoever reads the journal of a live one locks it LOCK_SH, so that
+ * no segment of it is reused meanwhile; what is open stays what it was. Waits for a moment only. Gives
+ * a descriptor, whose closing ends it, or -1 and errno. */
+int journal_hold(const struct file_system *files, const char *directory, int operation);
 
 /* Reads the journal of a directory from the number `base` on; changes nothing. False only when it
  * cannot be read (a cause is set) or has a segment that is not ours to read; damage is no fault
@@ -109,8 +122,10 @@ void journal_figures(struct journal *journal, struct store_figures *figures);
 void journal_fail(struct journal *journal, const char *what, int error);
 bool journal_has_failed(const struct journal *journal);
 
-/* Removes the segments whose successor starts at or below base + 1, oldest first: a manifest that is
- * on disk says that files hold everything up to base. */
+/* Nothing of the segments whose successor starts at or below base + 1 is needed: a manifest that is
+ * on disk says that files hold everything up to base. They are removed, but for the spares. */
 void journal_drop(struct journal *journal, uint64_t base);
+/* Whether there are spares from now on; at first there are none. */
+void journal_keep_spares(struct journal *journal, bool keeps_spares);
 
 #endif

@@ -17,7 +17,7 @@ struct segment {
 
 #define SEGMENT_NONE ((struct segment){ .file = -1 })
 
-/* First numbers of the segments there are, oldest first, the current one included. */
+/* First numbers of segments, oldest first. */
 struct segment_list {
 	uint64_t *first;
 	size_t n;
@@ -27,10 +27,14 @@ struct segment_list {
 void segment_path(const struct journal_options *options, const struct segment *segment,
 		  char path[]);
 
-/* `size` bytes of zeros, synced. False and errno: nothing is left behind; *is_broken as in
+/* One ahead: `size` bytes of zeros, synced. False and errno: nothing is left behind; *is_broken as in
  * file_sync. */
 bool segment_make(const struct journal_options *options, size_t size, struct segment *segment,
 		  bool *is_broken);
+/* The same of a named segment that nobody needs, with what is in it, if its size is right and nobody
+ * reads the directory. False: it is removed. */
+bool segment_reuse(const struct journal_options *options, uint64_t first, size_t size,
+		   struct segment *segment, bool *is_broken);
 /* Gives one that was made its head and its name, all on disk; `block` is its first block then, of
  * SEGMENT_BLOCK bytes. False and errno: may be called again with the same number unless *is_broken was
  * set. */
@@ -47,11 +51,13 @@ void segment_forget(const struct journal_options *options);
 bool segments_take_over(const struct journal_options *options, const struct journal_end *end,
 			struct segment_list *list, struct fault *fault);
 void segments_add(struct segment_list *list, uint64_t first);
-/* Takes the oldest segment off the list if its successor starts at or below base + 1. They are to be
- * removed in this order: whatever a power cut brings back, a segment that is there has its successor
- * at or below base + 1 then, and is not looked at. */
-bool segments_take_below(struct segment_list *list, uint64_t base, uint64_t *first);
+/* Takes the oldest segment off the list; 0 if there is none. */
+uint64_t segments_take(struct segment_list *list);
+/* The same if its successor starts at or below base + 1. That one stays: whatever a power cut brings
+ * back of those that are removed or reused, its successor starts at or below base + 1 too, and it is
+ * not looked at. */
+uint64_t segments_take_below(struct segment_list *list, uint64_t base);
 /* A named one that is not open; what fails is logged, and tried again at the next start. */
-void segment_remove(const struct journal_options *options, const struct segment *segment);
+void segment_remove(const struct journal_options *options, uint64_t first);
 
 #endif

@@ -1,6 +1,7 @@
 /* Copying a store. Its files are open before the first byte is copied, so that a live store may
- * remove their names meanwhile; of the journal's last segment only what was whole is copied, so that
- * what is being written behind it leaves no trace.
+ * remove their names meanwhile, and its directory is held, so that it reuses no segment; of the
+ * journal's last segment only what was whole is copied, so that what is being written behind it leaves
+ * no trace.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <errno.h>
@@ -8,6 +9,7 @@
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/file.h>
 
 #include "store/inspect.h"
 #include "store/inspection.h"
@@ -26,6 +28,8 @@ struct backup {
 	const struct file_system *files;
 	const char *to;
 	const struct store_watch *watch;
+	int hold; /* on the directory; -1: there is none, and why */
+	int hold_error;
 	struct inspection inspection;
 	struct source *sources;
 	size_t n;
@@ -87,7 +91,7 @@ static bool sources_open(struct backup *backup, struct fault *fault)
 		if (!source_add(backup, name, manifest->files[i].index_size, fault))
 			return false;
 	}
-	for (i = 0; i < backup->inspection.end.n; i++)
+	for (i = backup->inspection.end.superfluous; i < backup->inspection.end.n; i++)
 		if (!segment_add(backup, i, fault))
 			return false;
 	return true;
@@ -113,6 +117,9 @@ static bool backup_open(struct backup *backup, const char *directory, struct fau
 		each = FAULT_INITIAL;
 		if (!inspection_open(directory, backup->files, &backup->inspection, fault))
 			return false;
+		if (backup->hold < 0)
+			return fault_cause(fault, FAULT_UNAVAILABLE, backup->hold_error,
+					   "cannot lock %s", directory);
 		if (backup->inspection.end.is_damaged)
 			return fault_cause(fault, FAULT_UNAVAILABLE, 0,
 					   "the journal is damaged; `anteroom check` says where");
@@ -196,8 +203,11 @@ bool store_gdbm_backup(const char *directory, const char *to, const struct file_
 	struct backup backup = { .files = files == NULL ? &file_system_posix : files,
 				 .to = to,
 				 .watch = watch };
-	bool is_done = backup_open(&backup, directory, fault);
+	bool is_done;
 
+	backup.hold = journal_hold(backup.files, directory, LOCK_SH);
+	backup.hold_error = errno;
+	is_done = backup_open(&backup, directory, fault);
 	if (is_done && backup.files->mkdir(backup.files, to, 0700) < 0) {
 		is_done = fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot make %s", to);
 	} else if (is_done) {
@@ -206,5 +216,7 @@ bool store_gdbm_backup(const char *directory, const char *to, const struct file_
 			copy_remove(&backup);
 	}
 	sources_close(&backup);
+	if (backup.hold >= 0)
+		backup.files->close(backup.files, backup.hold);
 	return is_done;
 }

@@ -116,10 +116,15 @@ static int plain_size(const struct file_system *files, int file, off_t *size)
 	return 0;
 }
 
-static int plain_lock(const struct file_system *files, int file)
+static int plain_lock(const struct file_system *files, int file, int operation)
 {
+	int result;
+
 	(void)files;
-	return flock(file, LOCK_EX | LOCK_NB);
+	do
+		result = flock(file, operation);
+	while (result < 0 && errno == EINTR);
+	return result;
 }
 
 static const void *plain_map(const struct file_system *files, int file, size_t size)

@@ -76,6 +76,7 @@ static bool open_once(struct inspection *inspection, bool *is_whole, struct faul
 		.files = inspection->place.files,
 		.directory = inspection->place.directory,
 		.installation = inspection->place.installation,
+		.is_anothers = true,
 	};
 	if (!journal_replay(&inspection->journal, inspection->manifest.number, visit_nothing, NULL,
 			    &inspection->end, fault))
@@ -266,8 +267,8 @@ static void segments_count(const struct inspection *inspection, struct store_sta
 	off_t size;
 	size_t i;
 
-	stat->journal_segments = inspection->end.n;
-	for (i = 0; i < inspection->end.n; i++) {
+	stat->journal_segments = inspection->end.n - inspection->end.superfluous;
+	for (i = inspection->end.superfluous; i < inspection->end.n; i++) {
 		snprintf(path, sizeof path, "%s/journal-%016llx", inspection->place.directory,
 			 (unsigned long long)inspection->end.segments[i]);
 		int file = files->open(files, path, O_RDONLY, 0);

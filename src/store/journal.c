@@ -22,6 +22,8 @@
 #define ORDINARY ((size_t)512 << 10)
 #define PENDING_MOST ((size_t)4 << 20)
 #define RETRY_AFTER_SECONDS 5
+/* While one is being filled, others become superfluous one or two at once. */
+#define SPARES_MOST 2
 
 enum store_state journal_state(const struct journal *journal, uint64_t number)
 {
@@ -164,18 +166,35 @@ void journal_append(struct journal *journal, uint64_t number, const struct chang
 	pthread_mutex_unlock(&journal->lock);
 }
 
+/* The oldest one that is to be removed, 0 if there is none. */
+static uint64_t take_superfluous(struct journal *journal, uint64_t base)
+{
+	uint64_t first;
+
+	pthread_mutex_lock(&journal->lock);
+	while ((first = segments_take_below(&journal->segments, base)) != 0)
+		segments_add(&journal->spares, first);
+	first = journal->spares.n > (journal->keeps_spares ? SPARES_MOST : 0)
+			? segments_take(&journal->spares)
+			: 0;
+	pthread_mutex_unlock(&journal->lock);
+	return first;
+}
+
 void journal_drop(struct journal *journal, uint64_t base)
 {
-	struct segment oldest = { .file = -1, .is_named = true };
+	uint64_t first;
 
-	for (;;) {
-		pthread_mutex_lock(&journal->lock);
-		bool is_dropped = segments_take_below(&journal->segments, base, &oldest.first);
-		pthread_mutex_unlock(&journal->lock);
-		if (!is_dropped)
-			return;
-		segment_remove(&journal->options, &oldest);
-	}
+	while ((first = take_superfluous(journal, base)) != 0)
+		segment_remove(&journal->options, first);
+}
+
+void journal_keep_spares(struct journal *journal, bool keeps_spares)
+{
+	pthread_mutex_lock(&journal->lock);
+	journal->keeps_spares = keeps_spares;
+	pthread_mutex_unlock(&journal->lock);
+	journal_drop(journal, 0);
 }
 
 static void conditions_open(struct journal *journal)
@@ -201,6 +220,7 @@ static void journal_free(struct journal *journal)
 	pthread_cond_destroy(&journal->room);
 	pthread_mutex_destroy(&journal->lock);
 	free(journal->segments.first);
+	free(journal->spares.first);
 	records_free(&journal->pending);
 	records_free(&journal->writing);
 	free(journal);
@@ -245,5 +265,6 @@ void journal_close(struct journal *journal)
 	pthread_cond_signal(&journal->work);
 	pthread_mutex_unlock(&journal->lock);
 	pthread_join(journal->thread, NULL);
+	journal_keep_spares(journal, false);
 	journal_free(journal);
 }

@@ -1,4 +1,4 @@
-/* The journal's thread: it writes the next segment ahead, looks for room again when there was none,
+/* The journal's thread: it has the next segment ready, looks for room again when there was none,
  * and flushes again what could not be written for want of room.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
@@ -33,10 +33,20 @@ static void wait_a_moment(struct journal *journal)
 	pthread_cond_timedwait(&journal->work, &journal->lock, &until);
 }
 
+/* From a segment that was dropped, 0: none, if it can be had. */
+static bool segment_get(const struct journal *journal, uint64_t spare, size_t size,
+			struct segment *segment, bool *is_broken)
+{
+	if (spare != 0 && segment_reuse(&journal->options, spare, size, segment, is_broken))
+		return true;
+	return !*is_broken && segment_make(&journal->options, size, segment, is_broken);
+}
+
 /* With the lock held, which it lets go of meanwhile. */
 static void make_ahead(struct journal *journal)
 {
 	size_t size = journal->ahead_size, whole = journal_largest(journal);
+	uint64_t spare = segments_take(&journal->spares);
 	struct segment segment;
 	bool is_made, is_broken = false;
 	int error;
@@ -44,7 +54,7 @@ static void make_ahead(struct journal *journal)
 	if (size < journal->least_size)
 		size = journal->least_size;
 	pthread_mutex_unlock(&journal->lock);
-	is_made = segment_make(&journal->options, size, &segment, &is_broken);
+	is_made = segment_get(journal, spare, size, &segment, &is_broken);
 	error = errno;
 	if (is_broken)
 		journal_fail(journal, SEGMENT_AHEAD, error);

@@ -1,7 +1,8 @@
 /* Reading a journal: every whole transaction in order, and where it ends.
  *
- * The end is the first record that does not fit. Behind it there may be zeros (the usual), or what
- * is left of a group that was being written when the power went (a torn tail, never acknowledged).
+ * The end is the first record that does not fit. Behind it there may be zeros, or what the segment
+ * held before it was reused (smaller numbers, so nothing of it fits), or what is left of a group that
+ * was being written when the power went (a torn tail, never acknowledged).
  * It may also be damage to something that was acknowledged, and the two are told apart by what comes
  * later: every group, and every segment, says up to which number everything was durable when it was
  * written. If one that is behind the end says so of the number that is missing, that number was
@@ -9,10 +10,12 @@
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 
 #include "store/journal.h"
 #include "store/journal_format.h"
@@ -185,8 +188,10 @@ static size_t read_groups(struct reading *reading, const char *bytes, size_t siz
 		while (left > 0) {
 			size_t n = read_record(reading, bytes + at, left);
 
-			if (n == 0)
+			if (n == 0) {
+				reading->end->is_torn = true;
 				return at;
+			}
 			at += n;
 			left -= n;
 		}
@@ -199,15 +204,24 @@ static bool is_zero(const char *bytes, size_t size)
 	return size == 0 || (bytes[0] == 0 && memcmp(bytes, bytes + 1, size - 1) == 0);
 }
 
-/* Whether anything but zeros is behind the end, and what groups there say was durable. */
+/* What of the block behind the end was not written with what is before it. */
+static bool is_block_torn(const char *bytes, size_t size, size_t from)
+{
+	size_t left = (SEGMENT_BLOCK - from % SEGMENT_BLOCK) % SEGMENT_BLOCK;
+
+	return !is_zero(bytes + from, left < size - from ? left : size - from);
+}
+
+/* Whether a group was begun at the end, and what groups behind it say was durable. */
 static void look_behind(struct reading *reading, uint64_t segment, const char *bytes, size_t size,
 			size_t from)
 {
 	size_t at;
 
 	reading->end->offset = from;
-	reading->end->is_torn = !is_zero(bytes + from, size - from);
-	if (!reading->end->is_torn)
+	if (is_block_torn(bytes, size, from))
+		reading->end->is_torn = true;
+	if (is_zero(bytes + from, size - from))
 		return;
 	for (at = record_padded(from); at < size; at += 8) {
 		if (!is_group_head(reading, bytes + at, size - at))
@@ -271,6 +285,7 @@ static bool read_segments(struct reading *reading, struct fault *fault)
 	 * until there; one that starts above leaves a gap, which read_segment calls damage. */
 	if (i < end->n && end->segments[i] <= reading->base)
 		reading->next = end->segments[i];
+	end->superfluous = i;
 	for (; i < end->n; i++)
 		if (!read_segment(reading, end->segments[i], fault))
 			return false;
@@ -281,6 +296,45 @@ static bool read_segments(struct reading *reading, struct fault *fault)
 	 * that is past, and new records go behind the files' number. */
 	end->last = reading->base;
 	return true;
+}
+
+int journal_hold(const struct file_system *files, const char *directory, int operation)
+{
+	int hold = files->open(files, directory, O_RDONLY | O_DIRECTORY, 0), error;
+
+	if (hold < 0 || files->lock(files, hold, operation) == 0)
+		return hold;
+	error = errno;
+	files->close(files, hold);
+	errno = error;
+	return -1;
+}
+
+static bool read_directory(struct reading *reading, struct fault *fault)
+{
+	const struct journal_options *options = reading->options;
+	struct journal_end *end = reading->end;
+
+	if (options->files->list(options->files, options->directory, collect_segment, end) < 0)
+		return fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot list %s",
+				   options->directory);
+	if (end->n > 0)
+		qsort(end->segments, end->n, sizeof *end->segments, compare_numbers);
+	return read_segments(reading, fault);
+}
+
+static bool read_held(struct reading *reading, struct fault *fault)
+{
+	const struct journal_options *options = reading->options;
+	int hold = journal_hold(options->files, options->directory, LOCK_SH);
+	bool is_read;
+
+	if (hold < 0)
+		return fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot lock %s",
+				   options->directory);
+	is_read = read_directory(reading, fault);
+	options->files->close(options->files, hold);
+	return is_read;
 }
 
 bool journal_replay(const struct journal_options *options, uint64_t base, journal_visit *visit,
@@ -295,12 +349,8 @@ bool journal_replay(const struct journal_options *options, uint64_t base, journa
 	bool is_read;
 
 	*end = (struct journal_end){ .last = base };
-	if (options->files->list(options->files, options->directory, collect_segment, end) < 0)
-		return fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot list %s",
-				   options->directory);
-	if (end->n > 0)
-		qsort(end->segments, end->n, sizeof *end->segments, compare_numbers);
-	is_read = read_segments(&reading, fault);
+	is_read = options->is_anothers ? read_held(&reading, fault)
+				       : read_directory(&reading, fault);
 	free(reading.changes);
 	return is_read;
 }

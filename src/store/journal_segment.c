@@ -11,6 +11,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include <sys/file.h>
+
 #include "base/log.h"
 #include "store/journal_format.h"
 
@@ -56,6 +58,45 @@ bool segment_make(const struct journal_options *options, size_t size, struct seg
 	error = errno;
 	segment_discard(options, segment);
 	errno = error;
+	return false;
+}
+
+/* Its old name is gone for good before a byte of it changes. */
+static bool become_ahead(const struct journal_options *options, uint64_t first,
+			 const struct segment *segment, bool *is_broken)
+{
+	const struct file_system *files = options->files;
+	const struct segment dropped = { .is_named = true, .first = first };
+	int hold = journal_hold(files, options->directory, LOCK_EX | LOCK_NB);
+	char from[PATH_MAX], to[PATH_MAX];
+	bool is_done;
+
+	if (hold < 0)
+		return false;
+	segment_path(options, &dropped, from);
+	segment_path(options, segment, to);
+	is_done = files->rename(files, from, to) == 0 &&
+		  file_sync_directory(files, options->directory, is_broken);
+	files->close(files, hold);
+	return is_done;
+}
+
+bool segment_reuse(const struct journal_options *options, uint64_t first, size_t size,
+		   struct segment *segment, bool *is_broken)
+{
+	const struct file_system *files = options->files;
+	const struct segment dropped = { .is_named = true, .first = first };
+	char path[PATH_MAX];
+	off_t is_size;
+
+	*segment = (struct segment){ .size = size, .used = SEGMENT_HEAD };
+	segment_path(options, &dropped, path);
+	segment->file = files->open(files, path, O_WRONLY, 0);
+	if (segment->file >= 0 && files->size(files, segment->file, &is_size) == 0 &&
+	    is_size == (off_t)size && become_ahead(options, first, segment, is_broken))
+		return true;
+	segment_discard(options, segment);
+	segment_remove(options, first);
 	return false;
 }
 
@@ -119,22 +160,30 @@ void segments_add(struct segment_list *list, uint64_t first)
 	list->first[list->n++] = first;
 }
 
-bool segments_take_below(struct segment_list *list, uint64_t base, uint64_t *first)
+uint64_t segments_take(struct segment_list *list)
 {
-	if (list->n < 2 || list->first[1] > base + 1)
-		return false;
-	*first = list->first[0];
+	uint64_t first;
+
+	if (list->n == 0)
+		return 0;
+	first = list->first[0];
 	list->n--;
 	memmove(list->first, list->first + 1, list->n * sizeof *list->first);
-	return true;
+	return first;
 }
 
-void segment_remove(const struct journal_options *options, const struct segment *segment)
+uint64_t segments_take_below(struct segment_list *list, uint64_t base)
 {
+	return list->n < 2 || list->first[1] > base + 1 ? 0 : segments_take(list);
+}
+
+void segment_remove(const struct journal_options *options, uint64_t first)
+{
+	const struct segment segment = { .is_named = true, .first = first };
 	char path[PATH_MAX];
 
-	segment_path(options, segment, path);
-	if (options->files->unlink(options->files, path) < 0)
+	segment_path(options, &segment, path);
+	if (options->files->unlink(options->files, path) < 0 && errno != ENOENT)
 		log_event(LOG_LEVEL_WARNING, "journal_remove", "file", path, "error",
 			  strerror(errno), NULL);
 }

@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/file.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -86,7 +87,7 @@ static bool lock_wait(const struct opening *opening, int file)
 	const struct timespec pause = { .tv_nsec = LOCK_PAUSE };
 	int64_t deadline = clock_monotonic() + opening->options->wait;
 
-	while (files->lock(files, file) < 0) {
+	while (files->lock(files, file, LOCK_EX | LOCK_NB) < 0) {
 		if (errno != EWOULDBLOCK || clock_monotonic() >= deadline)
 			return false;
 		(void)nanosleep(&pause, NULL);
@@ -257,6 +258,7 @@ static bool journal_read(struct opening *opening, struct fault *fault)
 		.directory = store->directory,
 		.installation = store->place.installation,
 		.segment_bytes = opening->options->segment_bytes,
+		.is_anothers = opening->options->is_read_only,
 	};
 	store->overlay_memory = overlay_memory_open();
 	store->active = overlay_open(store->overlay_memory, store->overlay_bytes);
