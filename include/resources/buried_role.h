@@ -14,17 +14,17 @@ struct buried_role {
 };
 
 /* Buries a role that is being deleted now, when rooms use the template. */
-bool template_bury_role(struct call *call, const struct template_record *record,
-			const struct template_role *role, struct fault *fault);
-bool template_put_buried(struct call *call, const struct id *template_id, uint32_t identity,
-			 const struct buried_role *role, struct fault *fault);
-bool template_remove_buried(struct call *call, const struct id *template_id, uint32_t identity,
-			    struct fault *fault);
+bool buried_role_bury(struct call *call, const struct template_record *record,
+		      const struct template_role *role, struct fault *fault);
+bool buried_role_put(struct call *call, const struct id *template_id, uint32_t identity,
+		     const struct buried_role *role, struct fault *fault);
+bool buried_role_remove(struct call *call, const struct id *template_id, uint32_t identity,
+			struct fault *fault);
 /* *is_there false: none. */
-bool template_find_buried(struct call *call, const struct id *template_id, uint32_t identity,
-			  struct buried_role *role, bool *is_there, struct fault *fault);
+bool buried_role_find(struct call *call, const struct id *template_id, uint32_t identity,
+		      struct buried_role *role, bool *is_there, struct fault *fault);
 /* A missing one is damage. */
-bool template_buried_role(struct call *call, const struct id *template_id, uint32_t identity,
-			  struct buried_role *role, struct fault *fault);
+bool buried_role_load(struct call *call, const struct id *template_id, uint32_t identity,
+		      struct buried_role *role, struct fault *fault);
 
 #endif

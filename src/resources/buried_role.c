@@ -17,8 +17,8 @@ static struct slice buried_key(struct call *call, const struct id *template_id, 
 	return buffer_slice(&key);
 }
 
-bool template_put_buried(struct call *call, const struct id *template_id, uint32_t identity,
-			 const struct buried_role *role, struct fault *fault)
+bool buried_role_put(struct call *call, const struct id *template_id, uint32_t identity,
+		     const struct buried_role *role, struct fault *fault)
 {
 	struct buffer value = BUFFER_INITIAL(call->arena);
 
@@ -30,8 +30,8 @@ bool template_put_buried(struct call *call, const struct id *template_id, uint32
 			 buffer_slice(&value), fault);
 }
 
-bool template_bury_role(struct call *call, const struct template_record *record,
-			const struct template_role *role, struct fault *fault)
+bool buried_role_bury(struct call *call, const struct template_record *record,
+		      const struct template_role *role, struct fault *fault)
 {
 	const struct buried_role buried = {
 		.name = role->name,
@@ -42,18 +42,18 @@ bool template_bury_role(struct call *call, const struct template_record *record,
 
 	if (!template_has_rooms(call, &record->id, &has_rooms, fault))
 		return false;
-	return !has_rooms || template_put_buried(call, &record->id, role->identity, &buried, fault);
+	return !has_rooms || buried_role_put(call, &record->id, role->identity, &buried, fault);
 }
 
-bool template_remove_buried(struct call *call, const struct id *template_id, uint32_t identity,
-			    struct fault *fault)
+bool buried_role_remove(struct call *call, const struct id *template_id, uint32_t identity,
+			struct fault *fault)
 {
 	return store_remove(call->transaction, STORE_ROLE, buried_key(call, template_id, identity),
 			    fault);
 }
 
-bool template_find_buried(struct call *call, const struct id *template_id, uint32_t identity,
-			  struct buried_role *role, bool *is_there, struct fault *fault)
+bool buried_role_find(struct call *call, const struct id *template_id, uint32_t identity,
+		      struct buried_role *role, bool *is_there, struct fault *fault)
 {
 	struct slice key = buried_key(call, template_id, identity);
 	struct slice value;
@@ -75,12 +75,12 @@ bool template_find_buried(struct call *call, const struct id *template_id, uint3
 	return true;
 }
 
-bool template_buried_role(struct call *call, const struct id *template_id, uint32_t identity,
-			  struct buried_role *role, struct fault *fault)
+bool buried_role_load(struct call *call, const struct id *template_id, uint32_t identity,
+		      struct buried_role *role, struct fault *fault)
 {
 	bool is_there;
 
-	if (!template_find_buried(call, template_id, identity, role, &is_there, fault))
+	if (!buried_role_find(call, template_id, identity, role, &is_there, fault))
 		return false;
 	return is_there || packed_damaged("role", buried_key(call, template_id, identity), fault);
 }

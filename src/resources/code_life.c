@@ -26,7 +26,7 @@ bool code_show(struct call *call, const struct room_codes *codes, size_t index,
 		shown->is_enabled = code->is_enabled;
 		return true;
 	}
-	if (!template_buried_role(call, &owner->id, code->role, &buried, fault))
+	if (!buried_role_load(call, &owner->id, code->role, &buried, fault))
 		return false;
 	shown->role = buried.name;
 	if (code->is_enabled)

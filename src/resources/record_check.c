@@ -321,7 +321,7 @@ static bool check_role(const struct subject *subject, struct fault *fault)
 	reader.rest = (struct slice){ subject->key.data + 2 * (size_t)ID_SIZE, 4 };
 	reader.is_short = false;
 	identity = (uint32_t)packed_number(&reader, 4);
-	if (!template_buried_role(call, &id, identity, &buried, fault) ||
+	if (!buried_role_load(call, &id, identity, &buried, fault) ||
 	    !template_find(call, &id, &record, &is_there, fault))
 		return false;
 	/* It stays when its template goes. */

@@ -247,7 +247,7 @@ bool template_remove_role(struct call *call, struct template_record *record, siz
 {
 	struct template_role gone = record->roles[index];
 
-	if (!template_bury_role(call, record, &gone, fault))
+	if (!buried_role_bury(call, record, &gone, fault))
 		return false;
 	record->role_count--;
 	memmove(&record->roles[index], &record->roles[index + 1],
@@ -277,7 +277,7 @@ static bool bury_missing(struct call *call, const struct template_record *former
 		const struct template_role *role = &former->roles[i];
 
 		if (json_object_getn(roles, role->name.data, role->name.size) == NULL &&
-		    !template_bury_role(call, former, role, fault))
+		    !buried_role_bury(call, former, role, fault))
 			return false;
 	}
 	return true;

@@ -22,7 +22,7 @@ static bool remove_deleted_roles(struct call *call, const struct room_record *ro
 		const struct code *code = &codes.codes[i];
 
 		if (!code->is_lost && template_live_role(&owner, code->role) == NULL &&
-		    !template_remove_buried(call, &owner.id, code->role, fault))
+		    !buried_role_remove(call, &owner.id, code->role, fault))
 			return false;
 	}
 	return true;

@@ -28,12 +28,12 @@ static bool read_deleted(struct transfer_input *input, const struct template_rec
 		findings_add(&call->findings, pointer,
 			     "its identity must be one that the template has used, and no longer "
 			     "has");
-	if (!template_find_buried(call, &owner->id, identity, &stored, &is_there, fault))
+	if (!buried_role_find(call, &owner->id, identity, &stored, &is_there, fault))
 		return false;
 	if (is_there && (!slice_equal(stored.name, role.name) || stored.added != role.added ||
 			 stored.deleted != role.deleted))
 		findings_add(&call->findings, pointer, "an earlier room says otherwise of it");
-	return template_put_buried(call, &owner->id, identity, &role, fault);
+	return buried_role_put(call, &owner->id, identity, &role, fault);
 }
 
 static uint32_t lost_index(struct room_codes *codes, struct slice name)
@@ -73,7 +73,7 @@ static bool check_role(struct call *call, const struct template_record *owner,
 
 	if (code->is_lost || template_live_role(owner, code->role) != NULL)
 		return true;
-	if (!template_find_buried(call, &owner->id, code->role, &buried, &is_there, fault))
+	if (!buried_role_find(call, &owner->id, code->role, &buried, &is_there, fault))
 		return false;
 	if (!is_there)
 		findings_add(&call->findings, pointer,

@@ -171,7 +171,7 @@ static bool add_deleted(struct call *call, const struct template_record *owner, 
 
 	if (template_live_role(owner, identity) != NULL || is_listed(roles, identity))
 		return true;
-	if (!template_buried_role(call, &owner->id, identity, &buried, fault))
+	if (!buried_role_load(call, &owner->id, identity, &buried, fault))
 		return false;
 	role = json_object();
 	set(role, "identity", number_value(identity));

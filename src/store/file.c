@@ -338,32 +338,28 @@ bool file_error_passes(int error)
 	       error == ENOMEM;
 }
 
+/* What a sync said: whether it was done, and if not, whether it may be tried again. */
+static bool synced(int result, bool *is_broken)
+{
+	if (result != 0 && !file_error_passes(errno))
+		*is_broken = true;
+	return result == 0;
+}
+
 bool file_sync(const struct file_system *files, int file, bool *is_broken)
 {
-	if (files->fsync(files, file) == 0)
-		return true;
-	if (!file_error_passes(errno))
-		*is_broken = true;
-	return false;
+	return synced(files->fsync(files, file), is_broken);
 }
 
 bool file_write_out(const struct file_system *files, int file, off_t offset, off_t size,
 		    bool *is_broken)
 {
-	if (files->write_out(files, file, offset, size) == 0)
-		return true;
-	if (!file_error_passes(errno))
-		*is_broken = true;
-	return false;
+	return synced(files->write_out(files, file, offset, size), is_broken);
 }
 
 bool file_sync_directory(const struct file_system *files, const char *path, bool *is_broken)
 {
-	if (files->sync_directory(files, path) == 0)
-		return true;
-	if (!file_error_passes(errno))
-		*is_broken = true;
-	return false;
+	return synced(files->sync_directory(files, path), is_broken);
 }
 
 static bool write_new_file(const struct file_system *files, const char *path, const void *bytes,
