@@ -3,7 +3,8 @@
  * If-None-Match, Prefer, X-Request-Id and the body. The bytes 0x01 to 0x03 stand for the id of a
  * template, of a room, and a room code that are there. Every answer is whole and well-formed, and none
  * is 500. Every other new input has a request more, or another one, of some route and along its tables
- * (along.h).
+ * (along.h). The store, time and chance are new for each input, so that it does the same whatever came
+ * before it.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <stdio.h>
@@ -19,6 +20,7 @@
 #include "service/routes.h"
 #include "service/service.h"
 #include "store/store_memory.h"
+#include "store_failing.h"
 
 #define REQUESTS_MOST 8
 #define REQUEST_FIELDS 6 /* of a request, behind the method */
@@ -34,8 +36,11 @@ static char authorization[1024];
 
 /* ---- time and chance that are the same for each input ---- */
 
+#define START INT64_C(1700000000000)
+
 struct counted_clock {
 	struct clock clock;
+	int64_t now; /* goes on with each look at it */
 	uint64_t seed;
 };
 
@@ -44,7 +49,7 @@ static struct counted_clock counted;
 static int64_t counted_now(const struct clock *clock)
 {
 	(void)clock;
-	return clock_now(&clock_system);
+	return counted.now++;
 }
 
 static void counted_random(const struct clock *clock, void *bytes, size_t size)
@@ -72,22 +77,22 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 	(void)argc;
 	(void)argv;
 	json_object_seed(1);
-	counted.clock = (struct clock){ .now = counted_now, .random = counted_random };
+	counted = (struct counted_clock){
+		.clock = { .now = counted_now, .random = counted_random },
+		.now = START,
+	};
 	directory = directory_make();
-	if (!accounts_add(directory, &clock_system, "fuzz", &account, &fault) ||
+	if (!accounts_add(directory, &counted.clock, "fuzz", &account, &fault) ||
 	    !accounts_open(directory, &accounts, &fault))
 		abort();
-	token = token_sign_management(arena, &clock_system, &account, clock_now(&clock_system),
-				      7 * 24 * 3600);
+	token = token_sign_management(arena, &counted.clock, &account, START, 7 * 24 * 3600);
 	snprintf(authorization, sizeof authorization, "Bearer %.*s", (int)token.size, token.data);
 	arena_close(arena);
 	atexit(remove_directory);
 	return 0;
 }
 
-/* ---- the service; anew after some inputs, so that it stays small ---- */
-
-#define INPUTS_MOST 256
+/* ---- the service ---- */
 
 struct stand {
 	struct environment environment;
@@ -141,21 +146,18 @@ static void know(char known[ID_TEXT_SIZE + 1], const json_t *value)
 	snprintf(known, ID_TEXT_SIZE + 1, "%s", json_string_value(value));
 }
 
-/* A template with two roles, the default; a room of it, with codes. No other input knows their names. */
-static void furnish(struct stand *stand, unsigned input)
+/* A template with two roles, the default; a room of it, with codes. */
+static void furnish(struct stand *stand)
 {
 	struct arena *arena = arena_open();
 	json_t *codes;
 
 	know(stand->known[0], json_object_get(ask(stand, arena, "/v2/templates",
-						  arena_text(arena,
-							     "{\"name\":\"t:%u\",\"default\":true,"
-							     "\"roles\":{\"a\":{},\"b\":{}}}",
-							     input)),
+						  "{\"name\":\"t\",\"default\":true,"
+						  "\"roles\":{\"a\":{},\"b\":{}}}"),
 					      "id"));
-	know(stand->known[1], json_object_get(ask(stand, arena, "/v2/rooms",
-						  arena_text(arena, "{\"name\":\"r:%u\"}", input)),
-					      "id"));
+	know(stand->known[1],
+	     json_object_get(ask(stand, arena, "/v2/rooms", "{\"name\":\"r\"}"), "id"));
 	codes = ask(stand, arena, arena_text(arena, "/v2/room-codes/room/%s", stand->known[1]), "");
 	know(stand->known[2],
 	     json_object_get(json_array_get(json_object_get(codes, "data"), 0), "code"));
@@ -166,7 +168,7 @@ static void stand_open(struct stand *stand)
 {
 	stand->environment = (struct environment){
 		.clock = &counted.clock,
-		.store = store_memory_open(),
+		.store = store_failing_open(store_memory_open()),
 		.accounts = accounts,
 		.misses = misses_open(&counted.clock),
 		.metrics = metrics_open(routes),
@@ -175,14 +177,15 @@ static void stand_open(struct stand *stand)
 	stand->service = service_open(&stand->environment);
 }
 
-static void stand_close(struct stand *stand)
+/* As it was at the start, but for the misses, which are counted by address. */
+static void stand_renew(struct stand *stand, unsigned input)
 {
-	if (stand->service == NULL)
-		return;
-	service_close(stand->service);
-	metrics_close(stand->environment.metrics);
-	misses_close(stand->environment.misses);
-	store_close(stand->environment.store);
+	store_failing_renew(stand->environment.store, store_memory_open());
+	counted.now = START;
+	counted.seed = 1;
+	furnish(stand);
+	snprintf(stand->address, sizeof stand->address, "10.%u.%u.%u", input >> 16 & 255,
+		 input >> 8 & 255, input & 255);
 }
 
 /* ---- one request ---- */
@@ -280,14 +283,9 @@ int LLVMFuzzerTestOneInput(const char *data, size_t size)
 
 	if (size > 65536)
 		return 0;
-	if (inputs++ % INPUTS_MOST == 0) {
-		stand_close(&stand);
+	if (stand.service == NULL)
 		stand_open(&stand);
-	}
-	counted.seed = inputs;
-	furnish(&stand, inputs);
-	snprintf(stand.address, sizeof stand.address, "10.0.%u.%u", inputs / 256 % 256,
-		 inputs % 256);
+	stand_renew(&stand, inputs++);
 	for (size_t n = 0; n < REQUESTS_MOST && size > 0; n++) {
 		const char *end = memchr(data, '\0', size);
 		size_t length = end == NULL ? size : (size_t)(end - data);

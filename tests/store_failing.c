@@ -129,6 +129,14 @@ struct store *store_failing_open(struct store *inner)
 	return &failing->store;
 }
 
+void store_failing_renew(struct store *store, struct store *inner)
+{
+	struct store_failing *failing = (struct store_failing *)store;
+
+	store_close(failing->inner);
+	failing->inner = inner;
+}
+
 void store_failing_at(struct store *store, unsigned n)
 {
 	struct store_failing *failing = (struct store_failing *)store;

@@ -9,6 +9,8 @@
 
 /* Takes over `inner`, which is closed with it. */
 struct store *store_failing_open(struct store *inner);
+/* Closes the inner store, which nobody is using, and goes on with another. */
+void store_failing_renew(struct store *store, struct store *inner);
 
 /* The n-th call from now on (begin, get, put, remove, commit) fails with FAULT_UNAVAILABLE; 0: none
  * does. The count starts again at 0. */
