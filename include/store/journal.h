@@ -16,9 +16,10 @@
  * would have to read what was written ahead, once it no longer remembers that, before each write.
  *
  * A segment of the largest size that is not needed any more may become `journal.new` instead of
- * zeros: while much is written, each byte goes to the disk once here, not twice. Numbers only rise, so
- * nothing that was in it can be taken for what comes next. Two such spares are kept, under the names
- * they had; whoever reads a live directory sees to it by a lock that none is taken (journal_hold).
+ * zeros: where much is written, each byte goes to the disk once here, not twice. Numbers only rise, so
+ * nothing that was in it can be taken for what comes next. Two such spares are kept, until the journal
+ * is closed or room is short, under the names they had; whoever reads a live directory sees to it by a
+ * lock that none is taken (journal_hold).
  *
  * After a failed fdatasync nothing is tried again: nothing can be written until restart, and what
  * was pending is STORE_FAILED. A write that fails because there is no room after all (a filesystem
@@ -125,7 +126,7 @@ bool journal_has_failed(const struct journal *journal);
 /* Nothing of the segments whose successor starts at or below base + 1 is needed: a manifest that is
  * on disk says that files hold everything up to base. They are removed, but for the spares. */
 void journal_drop(struct journal *journal, uint64_t base);
-/* Whether there are spares from now on; at first there are none. */
-void journal_keep_spares(struct journal *journal, bool keeps_spares);
+/* Whoever has no room for a file has it from them. */
+void journal_remove_spares(struct journal *journal);
 
 #endif

@@ -45,7 +45,6 @@ struct journal {
 	struct records pending;
 	struct segment_list segments;
 	struct segment_list spares; /* dropped; their names are still there */
-	bool keeps_spares;
 
 	struct records writing; /* the flusher's, like the block */
 	char block[SEGMENT_BLOCK]; /* of `current`, the one that its next group begins in */

@@ -90,6 +90,8 @@ static void freeze_one(struct background *background)
 
 	pthread_mutex_unlock(&background->lock);
 	is_done = rewrite_overlay(store, &background->is_stopped, &fault);
+	if (!is_done)
+		journal_remove_spares(store->journal);
 	pthread_mutex_lock(&background->lock);
 	if (is_done) {
 		background->frozen--;
@@ -137,9 +139,9 @@ static void freeze_rest(struct store_gdbm *store)
 	pthread_mutex_unlock(&store->writer);
 }
 
-/* How fast files come decides what is due, and whether the memory of an overlay and the segments of the
- * journal are kept for the next. When no more come, the overlay that was begun need not stay in memory
- * half full, and what the calls left need not wait for the end of the merge, which may be minutes away. */
+/* How fast files come decides what is due, and whether the memory of an overlay is kept for the next.
+ * When no more come, the one that was begun need not stay in memory half full, and what the calls left
+ * need not wait for the end of the merge, which may be minutes away. */
 static bool look_at_pace(struct background *background)
 {
 	bool is_hurried, has_calmed;
@@ -151,7 +153,6 @@ static bool look_at_pace(struct background *background)
 	pthread_mutex_unlock(&background->lock);
 	overlay_memory_keep(background->store->overlay_memory,
 			    is_hurried ? background->store->overlay_bytes : 0);
-	journal_keep_spares(background->store->journal, is_hurried);
 	if (has_calmed) {
 		freeze_rest(background->store);
 		memory_give_back();

@@ -166,17 +166,15 @@ void journal_append(struct journal *journal, uint64_t number, const struct chang
 	pthread_mutex_unlock(&journal->lock);
 }
 
-/* The oldest one that is to be removed, 0 if there is none. */
-static uint64_t take_superfluous(struct journal *journal, uint64_t base)
+/* A segment that nobody needs if there are more than so many; 0 if there are not. */
+static uint64_t take_spare(struct journal *journal, uint64_t base, size_t most)
 {
 	uint64_t first;
 
 	pthread_mutex_lock(&journal->lock);
 	while ((first = segments_take_below(&journal->segments, base)) != 0)
 		segments_add(&journal->spares, first);
-	first = journal->spares.n > (journal->keeps_spares ? SPARES_MOST : 0)
-			? segments_take(&journal->spares)
-			: 0;
+	first = journal->spares.n > most ? segments_take(&journal->spares) : 0;
 	pthread_mutex_unlock(&journal->lock);
 	return first;
 }
@@ -185,16 +183,16 @@ void journal_drop(struct journal *journal, uint64_t base)
 {
 	uint64_t first;
 
-	while ((first = take_superfluous(journal, base)) != 0)
+	while ((first = take_spare(journal, base, SPARES_MOST)) != 0)
 		segment_remove(&journal->options, first);
 }
 
-void journal_keep_spares(struct journal *journal, bool keeps_spares)
+void journal_remove_spares(struct journal *journal)
 {
-	pthread_mutex_lock(&journal->lock);
-	journal->keeps_spares = keeps_spares;
-	pthread_mutex_unlock(&journal->lock);
-	journal_drop(journal, 0);
+	uint64_t first;
+
+	while ((first = take_spare(journal, 0, 0)) != 0)
+		segment_remove(&journal->options, first);
 }
 
 static void conditions_open(struct journal *journal)
@@ -265,6 +263,6 @@ void journal_close(struct journal *journal)
 	pthread_cond_signal(&journal->work);
 	pthread_mutex_unlock(&journal->lock);
 	pthread_join(journal->thread, NULL);
-	journal_keep_spares(journal, false);
+	journal_remove_spares(journal);
 	journal_free(journal);
 }
