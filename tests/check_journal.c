@@ -340,9 +340,9 @@ START_TEST(segments_follow_each_other)
 		ck_assert(has(store, n));
 	/* Everything is in a file then, and the segments but the last are not needed. */
 	ck_assert(store_gdbm_settle(store, false));
+	store_close(store);
 	first = name_of("journal-", "");
 	ck_assert_str_gt(first, "journal-0000000000000030");
-	store_close(store);
 	store = open_with(small_segments);
 	for (unsigned n = 0; n < 60; n++)
 		ck_assert(has(store, n));
@@ -727,6 +727,62 @@ START_TEST(records_are_written_in_the_order_of_their_buckets)
 	}
 	ck_assert_uint_eq(above, 15);
 	gdbm_close(file);
+}
+END_TEST
+
+/* Counts what of a GDBM file is read ahead, and the mappings of it. */
+struct ahead_watch {
+	struct file_hooks hooks;
+	off_t ahead;
+	unsigned scattered;
+	unsigned others; /* mappings */
+	bool is_out_of_order;
+};
+
+static int watch_ahead(struct file_hooks *hooks, struct file_call *call)
+{
+	struct ahead_watch *watch = (struct ahead_watch *)hooks;
+
+	if (strstr(call->path, ".gdbm") == NULL)
+		return 0;
+	if (call->operation == FILE_MAP) {
+		watch->scattered += call->is_scattered;
+		watch->others += !call->is_scattered;
+	}
+	if (call->operation == FILE_WILL_NEED) {
+		watch->is_out_of_order = watch->is_out_of_order || call->offset != watch->ahead;
+		watch->ahead = call->offset + (off_t)call->size;
+	}
+	return 0;
+}
+
+/* One record is looked for where it lies, without what is around it; who reads all has them come. */
+START_TEST(a_file_is_read_ahead_by_who_reads_all_of_it)
+{
+	const struct store_watch nobody = { .context = NULL };
+	static struct ahead_watch watch;
+	struct fault fault = FAULT_INITIAL;
+	struct store_check check;
+	struct store *store;
+	off_t size;
+
+	stack_make(5000);
+	size = size_of(path_of("stack-", ".gdbm"));
+	file_hooks_start(&watch.hooks);
+	watch.hooks.before = watch_ahead;
+	store = open_with(
+		(struct store_options){ .is_read_only = true, .files = &watch.hooks.files });
+	ck_assert(has(store, 0) && has(store, 4999));
+	store_close(store);
+	ck_assert_uint_eq(watch.scattered, 1);
+	ck_assert_int_eq(watch.ahead, 0);
+	ck_assert(store_gdbm_check(path, &watch.hooks.files, &nobody, &check, &fault));
+	ck_assert_uint_eq(check.damages, 0);
+	ck_assert_uint_eq(watch.others, 0);
+	ck_assert(!watch.is_out_of_order);
+	ck_assert_int_gt(size, 4 * (off_t)FILE_PIECE);
+	ck_assert_int_gt(watch.ahead, size - 2 * (off_t)FILE_PIECE);
+	ck_assert_int_lt(watch.ahead, size + 2 * (off_t)FILE_PIECE);
 }
 END_TEST
 
@@ -1229,6 +1285,7 @@ int main(void)
 	tcase_add_loop_test(tcase, a_check_finds_every_flipped_bit, 0, 2);
 	tcase_add_test(tcase, a_check_of_a_damaged_journal_says_what_can_be_saved);
 	tcase_add_test(tcase, names_that_are_not_ours_are_left_alone);
+	tcase_add_test(tcase, a_file_is_read_ahead_by_who_reads_all_of_it);
 	tcase_add_test(tcase, a_live_store_is_looked_at_from_outside);
 	tcase_add_loop_test(tcase, whoever_reads_the_journal_of_a_live_store_holds_it, 0,
 			    (int)(sizeof readers / sizeof readers[0]));

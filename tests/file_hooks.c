@@ -201,16 +201,31 @@ static int hooked_lock(const struct file_system *files, int file, int operation)
 	return (int)done(files, &call, real->lock(real, file, operation));
 }
 
-static const void *hooked_map(const struct file_system *files, int file, size_t size)
+static void hooked_will_need(const struct file_system *files, int file, off_t offset, off_t size)
+{
+	char path[256];
+	struct file_call call = call_on_file(files, FILE_WILL_NEED, file, path);
+
+	call.offset = offset;
+	call.size = (size_t)size;
+	if (!is_let_through(files, &call))
+		return;
+	real->will_need(real, file, offset, size);
+	(void)done(files, &call, 0);
+}
+
+static const void *hooked_map(const struct file_system *files, int file, size_t size,
+			      bool is_scattered)
 {
 	char path[256];
 	struct file_call call = call_on_file(files, FILE_MAP, file, path);
 	const void *mapping;
 
 	call.size = size;
+	call.is_scattered = is_scattered;
 	if (!is_let_through(files, &call))
 		return NULL;
-	mapping = real->map(real, file, size);
+	mapping = real->map(real, file, size, is_scattered);
 	return done(files, &call, mapping == NULL ? -1 : 0) < 0 ? NULL : mapping;
 }
 
@@ -294,6 +309,7 @@ void file_hooks_start(struct file_hooks *hooks)
 		.size = hooked_size,
 		.lock = hooked_lock,
 		.map = hooked_map,
+		.will_need = hooked_will_need,
 		.unmap = hooked_unmap,
 		.rename = hooked_rename,
 		.unlink = hooked_unlink,
@@ -314,7 +330,7 @@ const char *file_operation_name(enum file_operation operation)
 		[FILE_LOCK] = "lock",		[FILE_MAP] = "map",
 		[FILE_RENAME] = "rename",	[FILE_UNLINK] = "unlink",
 		[FILE_MKDIR] = "mkdir",		[FILE_SYNC_DIRECTORY] = "sync_directory",
-		[FILE_LIST] = "list",
+		[FILE_LIST] = "list",		[FILE_WILL_NEED] = "will_need",
 	};
 
 	return names[operation];

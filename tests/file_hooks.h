@@ -23,6 +23,7 @@ enum file_operation {
 	FILE_GET_SIZE,
 	FILE_LOCK,
 	FILE_MAP,
+	FILE_WILL_NEED,
 	FILE_RENAME,
 	FILE_UNLINK,
 	FILE_MKDIR,
@@ -38,9 +39,10 @@ struct file_call {
 	int file; /* -1: none */
 	int flags; /* open */
 	const void *bytes; /* pwrite */
-	size_t size; /* pread, pwrite, write_out; allocate, ftruncate: the size of the file */
+	size_t size; /* pread, pwrite, write_out, will_need; allocate, ftruncate: the size of the file */
 	off_t offset;
 	bool is_new; /* after open: it was made */
+	bool is_scattered; /* map */
 	int error; /* after: 0 or errno */
 };
 

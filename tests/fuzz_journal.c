@@ -63,11 +63,13 @@ static int memory_close(const struct file_system *files, int file)
 }
 
 /* A copy of its own size: what is read behind it is found. */
-static const void *memory_map(const struct file_system *files, int file, size_t size)
+static const void *memory_map(const struct file_system *files, int file, size_t size,
+			      bool is_scattered)
 {
 	const struct segment_bytes *segment = &memory_of(files)->segments[file - FIRST_FILE];
 	char *copy = malloc(size);
 
+	(void)is_scattered;
 	if (copy == NULL || size > segment->size)
 		abort();
 	memcpy(copy, segment->bytes, size);

@@ -381,6 +381,7 @@ static void note(const struct file_call *call)
 	case FILE_LOCK:
 	case FILE_WRITE_OUT:
 	case FILE_MAP:
+	case FILE_WILL_NEED:
 	case FILE_MKDIR:
 	case FILE_SYNC_DIRECTORY:
 	case FILE_LIST:

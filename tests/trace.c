@@ -166,6 +166,7 @@ static void trace_call(struct trace *trace, const struct file_call *call)
 	case FILE_LOCK:
 	case FILE_WRITE_OUT:
 	case FILE_MAP:
+	case FILE_WILL_NEED:
 	case FILE_LIST:
 	case FILE_OPERATION_COUNT:
 		break;

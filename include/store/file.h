@@ -40,9 +40,13 @@ struct file_system {
 	/* flock(2); let go by close. */
 	int (*lock)(const struct file_system *files, int file, int operation);
 	/* A shared mapping for reading of the first `size` bytes (more than 0), or NULL and errno. It
-	 * outlives the descriptor. */
-	const void *(*map)(const struct file_system *files, int file, size_t size);
+	 * outlives the descriptor. is_scattered: what will be read lies here and there, and the system is
+	 * not to read what is around it too (madvise(2), MADV_RANDOM). */
+	const void *(*map)(const struct file_system *files, int file, size_t size,
+			   bool is_scattered);
 	void (*unmap)(const struct file_system *files, const void *mapping, size_t size);
+	/* This part will be read soon (posix_fadvise(2)); makes no difference but in time. */
+	void (*will_need)(const struct file_system *files, int file, off_t offset, off_t size);
 
 	int (*rename)(const struct file_system *files, const char *from, const char *to);
 	int (*unlink)(const struct file_system *files, const char *path);

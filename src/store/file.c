@@ -127,12 +127,23 @@ static int plain_lock(const struct file_system *files, int file, int operation)
 	return result;
 }
 
-static const void *plain_map(const struct file_system *files, int file, size_t size)
+static const void *plain_map(const struct file_system *files, int file, size_t size,
+			     bool is_scattered)
 {
 	void *mapping = mmap(NULL, size, PROT_READ, MAP_SHARED, file, 0);
 
 	(void)files;
-	return mapping == MAP_FAILED ? NULL : mapping;
+	if (mapping == MAP_FAILED)
+		return NULL;
+	if (is_scattered)
+		(void)madvise(mapping, size, MADV_RANDOM);
+	return mapping;
+}
+
+static void plain_will_need(const struct file_system *files, int file, off_t offset, off_t size)
+{
+	(void)files;
+	(void)posix_fadvise(file, offset, size, POSIX_FADV_WILLNEED);
 }
 
 static void plain_unmap(const struct file_system *files, const void *mapping, size_t size)
@@ -214,6 +225,7 @@ const struct file_system file_system_posix = {
 	.lock = plain_lock,
 	.map = plain_map,
 	.unmap = plain_unmap,
+	.will_need = plain_will_need,
 	.rename = plain_rename,
 	.unlink = plain_unlink,
 	.mkdir = plain_mkdir,
@@ -312,7 +324,7 @@ static bool map_open_file(const struct file_system *files, int file, const char 
 		return false;
 	*size = (size_t)whole;
 	if (*size > 0)
-		*mapping = files->map(files, file, *size);
+		*mapping = files->map(files, file, *size, false);
 	return *size == 0 || *mapping != NULL;
 }
 

@@ -4,7 +4,6 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "store/gdbm_reader.h"
 
-#include <stdint.h>
 #include <string.h>
 
 #include "store/gdbm_format.h"
@@ -76,6 +75,13 @@ static enum gdbm_answer record_look(const struct gdbm_reader *reader,
 		return GDBM_ABSENT;
 	*value = (struct slice){ record + key.size, (size_t)place->value_size };
 	return GDBM_FOUND;
+}
+
+uint64_t gdbm_reader_bucket(const struct gdbm_reader *reader, struct slice key)
+{
+	const off_t bucket = bucket_of(reader, record_key_order(key));
+
+	return is_inside(reader, (uint64_t)bucket, reader->bucket_size) ? (uint64_t)bucket : 0;
 }
 
 void gdbm_reader_expect(const struct gdbm_reader *reader, struct slice key)

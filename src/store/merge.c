@@ -12,6 +12,7 @@ struct run {
 	size_t at;
 	struct stack_file *file;
 	struct index_cursor cursor;
+	uint64_t ahead; /* up to there the file was read ahead */
 
 	/* The record at hand. */
 	struct slice key;
@@ -140,7 +141,7 @@ bool merge_next(struct merge *merge, struct merge_entry *entry, bool *is_there, 
 bool merge_value(struct merge *merge, const struct merge_entry *entry, struct arena *arena,
 		 struct slice *value, struct fault *fault)
 {
-	const struct run *run = &merge->runs[entry->run];
+	struct run *run = &merge->runs[entry->run];
 	struct record_key key = { .hash = record_key_hash(entry->key), .size = entry->key.size };
 	bool is_there;
 
@@ -148,6 +149,7 @@ bool merge_value(struct merge *merge, const struct merge_entry *entry, struct ar
 	if (run->file == NULL || entry->is_removal)
 		return true;
 	memcpy(key.bytes, entry->key.data, key.size);
+	stack_file_read_on(run->file, &key, &run->ahead);
 	if (!stack_file_get(run->file, &key, arena, value, &is_there, fault))
 		return false;
 	if (is_there && value->data != NULL)

@@ -81,7 +81,7 @@ static bool file_map(struct stack_file *file, struct fault *fault)
 	stack_path(&file->place, name, "", path);
 	if (!size_check(file, path, fault))
 		return false;
-	file->mapping = size == 0 ? NULL : files->map(files, file->opened, size);
+	file->mapping = size == 0 ? NULL : files->map(files, file->opened, size, true);
 	if (size > 0 && file->mapping == NULL)
 		return fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot read %s", path);
 	if (!gdbm_reader_open(&file->reader, (struct slice){ file->mapping, size }))
@@ -260,6 +260,19 @@ void stack_file_expect(const struct stack_file *file, const struct record_key *k
 {
 	if (file->info.gdbm_size >= LARGE_FILE)
 		gdbm_reader_expect(&file->reader, (struct slice){ key->bytes, key->size });
+}
+
+void stack_file_read_on(const struct stack_file *file, const struct record_key *key,
+			uint64_t *ahead)
+{
+	const struct file_system *files = file->place.files;
+	const struct slice bytes = { key->bytes, key->size };
+	const uint64_t until = gdbm_reader_bucket(&file->reader, bytes) + 2 * FILE_PIECE;
+
+	while (*ahead < until && *ahead < file->info.gdbm_size) {
+		files->will_need(files, file->opened, (off_t)*ahead, FILE_PIECE);
+		*ahead += FILE_PIECE;
+	}
 }
 
 bool stack_file_get(struct stack_file *file, const struct record_key *key, struct arena *arena,
