@@ -13,6 +13,7 @@ struct merge;
 
 struct merge_entry {
 	struct slice key; /* a record key */
+	uint32_t order; /* of it */
 	bool is_removal;
 	uint64_t passed_over; /* bytes of the older records of this key, as stack_record_bytes */
 	size_t run; /* which run it comes from */

@@ -76,11 +76,10 @@ bool stack_file_get(struct stack_file *file, const struct record_key *key, struc
 
 /* The key may be asked for in a moment: of a large file, what that needs first is fetched meanwhile. */
 void stack_file_expect(const struct stack_file *file, const struct record_key *key);
-/* Whoever gets records one after the other, in their order, says so before each: what comes next is read
- * from the disk meanwhile, in pieces of FILE_PIECE. Else a page is read at a time, as is right for what
- * is looked for here and there. *ahead: how far that has got; 0 at first. */
-void stack_file_read_on(const struct stack_file *file, const struct record_key *key,
-			uint64_t *ahead);
+/* Whoever gets records one after the other, in their order (record_key_order), says so before each: what
+ * comes next is read from the disk meanwhile, in pieces of FILE_PIECE. Else a page is read at a time, as
+ * is right for what is looked for here and there. *ahead: how far that has got; 0 at first. */
+void stack_file_read_on(const struct stack_file *file, uint32_t order, uint64_t *ahead);
 
 /* Compares one 64 KB block of the GDBM file or of the index with its checksum; blocks are numbered
  * through both from 0. *is_last: there are no more. A wrong one is logged, and the file damaged. */

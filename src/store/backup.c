@@ -28,8 +28,6 @@ struct backup {
 	const struct file_system *files;
 	const char *to;
 	const struct store_watch *watch;
-	int hold; /* on the directory; -1: there is none, and why */
-	int hold_error;
 	struct inspection inspection;
 	struct source *sources;
 	size_t n;
@@ -117,9 +115,6 @@ static bool backup_open(struct backup *backup, const char *directory, struct fau
 		each = FAULT_INITIAL;
 		if (!inspection_open(directory, backup->files, &backup->inspection, fault))
 			return false;
-		if (backup->hold < 0)
-			return fault_cause(fault, FAULT_UNAVAILABLE, backup->hold_error,
-					   "cannot lock %s", directory);
 		if (backup->inspection.end.is_damaged)
 			return fault_cause(fault, FAULT_UNAVAILABLE, 0,
 					   "the journal is damaged; `anteroom check` says where");
@@ -203,10 +198,11 @@ bool store_gdbm_backup(const char *directory, const char *to, const struct file_
 	struct backup backup = { .files = files == NULL ? &file_system_posix : files,
 				 .to = to,
 				 .watch = watch };
+	int hold = journal_hold(backup.files, directory, LOCK_SH);
 	bool is_done;
 
-	backup.hold = journal_hold(backup.files, directory, LOCK_SH);
-	backup.hold_error = errno;
+	if (hold < 0)
+		return fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot lock %s", directory);
 	is_done = backup_open(&backup, directory, fault);
 	if (is_done && backup.files->mkdir(backup.files, to, 0700) < 0) {
 		is_done = fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot make %s", to);
@@ -216,7 +212,6 @@ bool store_gdbm_backup(const char *directory, const char *to, const struct file_
 			copy_remove(&backup);
 	}
 	sources_close(&backup);
-	if (backup.hold >= 0)
-		backup.files->close(backup.files, backup.hold);
+	backup.files->close(backup.files, hold);
 	return is_done;
 }

@@ -38,23 +38,21 @@ bool gdbm_reader_open(struct gdbm_reader *reader, struct slice file)
 			 (uint64_t)sizeof(off_t) << reader->directory_bits);
 }
 
-static off_t bucket_of(const struct gdbm_reader *reader, uint32_t hash)
+size_t gdbm_reader_bucket(const struct gdbm_reader *reader, uint32_t order)
 {
-	const size_t entry = hash >> (GDBM_HASH_BITS - reader->directory_bits);
+	const size_t entry = order >> (GDBM_HASH_BITS - reader->directory_bits);
 	off_t at;
 
 	memcpy(&at, reader->file.data + reader->directory + entry * sizeof at, sizeof at);
-	return at;
+	return is_inside(reader, (uint64_t)at, reader->bucket_size) ? (size_t)at : 0;
 }
 
 /* The places of the bucket that a key of this hash is in; NULL when the file does not have it. */
 static const char *places_of(const struct gdbm_reader *reader, uint32_t hash)
 {
-	const off_t bucket = bucket_of(reader, hash);
+	const size_t bucket = gdbm_reader_bucket(reader, hash);
 
-	if (!is_inside(reader, (uint64_t)bucket, reader->bucket_size))
-		return NULL;
-	return reader->file.data + bucket + sizeof(struct gdbm_bucket_head);
+	return bucket == 0 ? NULL : reader->file.data + bucket + sizeof(struct gdbm_bucket_head);
 }
 
 /* Whether the record at the place has the key; *value is what stands behind it. */
@@ -75,13 +73,6 @@ static enum gdbm_answer record_look(const struct gdbm_reader *reader,
 		return GDBM_ABSENT;
 	*value = (struct slice){ record + key.size, (size_t)place->value_size };
 	return GDBM_FOUND;
-}
-
-uint64_t gdbm_reader_bucket(const struct gdbm_reader *reader, struct slice key)
-{
-	const off_t bucket = bucket_of(reader, record_key_order(key));
-
-	return is_inside(reader, (uint64_t)bucket, reader->bucket_size) ? (uint64_t)bucket : 0;
 }
 
 void gdbm_reader_expect(const struct gdbm_reader *reader, struct slice key)

@@ -166,33 +166,34 @@ void journal_append(struct journal *journal, uint64_t number, const struct chang
 	pthread_mutex_unlock(&journal->lock);
 }
 
-/* A segment that nobody needs if there are more than so many; 0 if there are not. */
-static uint64_t take_spare(struct journal *journal, uint64_t base, size_t most)
+/* All but so many. */
+static void remove_spares(struct journal *journal, size_t most)
 {
-	uint64_t first;
-
 	pthread_mutex_lock(&journal->lock);
-	while ((first = segments_take_below(&journal->segments, base)) != 0)
-		segments_add(&journal->spares, first);
-	first = journal->spares.n > most ? segments_take(&journal->spares) : 0;
+	while (journal->spares.n > most) {
+		uint64_t first = segments_take(&journal->spares);
+
+		pthread_mutex_unlock(&journal->lock);
+		segment_remove(&journal->options, first);
+		pthread_mutex_lock(&journal->lock);
+	}
 	pthread_mutex_unlock(&journal->lock);
-	return first;
 }
 
 void journal_drop(struct journal *journal, uint64_t base)
 {
 	uint64_t first;
 
-	while ((first = take_spare(journal, base, SPARES_MOST)) != 0)
-		segment_remove(&journal->options, first);
+	pthread_mutex_lock(&journal->lock);
+	while ((first = segments_take_below(&journal->segments, base)) != 0)
+		segments_add(&journal->spares, first);
+	pthread_mutex_unlock(&journal->lock);
+	remove_spares(journal, SPARES_MOST);
 }
 
 void journal_remove_spares(struct journal *journal)
 {
-	uint64_t first;
-
-	while ((first = take_spare(journal, 0, 0)) != 0)
-		segment_remove(&journal->options, first);
+	remove_spares(journal, 0);
 }
 
 static void conditions_open(struct journal *journal)

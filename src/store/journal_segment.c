@@ -10,7 +10,6 @@
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
-
 #include <sys/file.h>
 
 #include "base/log.h"

@@ -122,6 +122,7 @@ bool merge_next(struct merge *merge, struct merge_entry *entry, bool *is_there, 
 		return true;
 	first = *least;
 	*entry = (struct merge_entry){ .key = first.key,
+				       .order = first.order,
 				       .is_removal = first.is_removal,
 				       .run = (size_t)(least - merge->runs),
 				       .value = first.value };
@@ -149,7 +150,7 @@ bool merge_value(struct merge *merge, const struct merge_entry *entry, struct ar
 	if (run->file == NULL || entry->is_removal)
 		return true;
 	memcpy(key.bytes, entry->key.data, key.size);
-	stack_file_read_on(run->file, &key, &run->ahead);
+	stack_file_read_on(run->file, entry->order, &run->ahead);
 	if (!stack_file_get(run->file, &key, arena, value, &is_there, fault))
 		return false;
 	if (is_there && value->data != NULL)

@@ -262,12 +262,10 @@ void stack_file_expect(const struct stack_file *file, const struct record_key *k
 		gdbm_reader_expect(&file->reader, (struct slice){ key->bytes, key->size });
 }
 
-void stack_file_read_on(const struct stack_file *file, const struct record_key *key,
-			uint64_t *ahead)
+void stack_file_read_on(const struct stack_file *file, uint32_t order, uint64_t *ahead)
 {
 	const struct file_system *files = file->place.files;
-	const struct slice bytes = { key->bytes, key->size };
-	const uint64_t until = gdbm_reader_bucket(&file->reader, bytes) + 2 * FILE_PIECE;
+	const uint64_t until = gdbm_reader_bucket(&file->reader, order) + 2 * FILE_PIECE;
 
 	while (*ahead < until && *ahead < file->info.gdbm_size) {
 		files->will_need(files, file->opened, (off_t)*ahead, FILE_PIECE);
