@@ -604,6 +604,88 @@ START_TEST(small_files_are_merged_while_a_large_merge_goes_on)
 }
 END_TEST
 
+/* A disk with room for one file of the stack, which waits until it is let go on. */
+struct short_disk {
+	struct file_hooks hooks;
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+	bool is_held;
+	bool is_full;
+	unsigned refused; /* files, when it is full */
+	unsigned removed; /* segments of the journal, since the first of them */
+};
+
+static int short_before(struct file_hooks *hooks, struct file_call *call)
+{
+	struct short_disk *disk = (struct short_disk *)hooks;
+	int error = 0;
+
+	if (call->operation != FILE_OPEN || strstr(call->path, ".gdbm.new") == NULL)
+		return 0;
+	pthread_mutex_lock(&disk->lock);
+	while (disk->is_held)
+		pthread_cond_wait(&disk->changed, &disk->lock);
+	if (disk->is_full) {
+		error = ENOSPC;
+		disk->refused++;
+		pthread_cond_broadcast(&disk->changed);
+	}
+	pthread_mutex_unlock(&disk->lock);
+	return error;
+}
+
+static void short_after(struct file_hooks *hooks, const struct file_call *call)
+{
+	struct short_disk *disk = (struct short_disk *)hooks;
+
+	pthread_mutex_lock(&disk->lock);
+	if (call->operation == FILE_RENAME && strstr(call->path, ".gdbm.new") != NULL)
+		disk->is_full = true;
+	pthread_cond_broadcast(&disk->changed);
+	if (call->operation == FILE_UNLINK && strstr(call->path, "/journal-") != NULL)
+		disk->removed += disk->refused > 0;
+	pthread_mutex_unlock(&disk->lock);
+}
+
+/* The first of two overlays becomes a file, after which nobody needs its segments; the second cannot. */
+START_TEST(who_has_no_room_gets_that_of_the_spare_segments)
+{
+	static struct short_disk disk = { .lock = PTHREAD_MUTEX_INITIALIZER,
+					  .changed = PTHREAD_COND_INITIALIZER,
+					  .is_held = true };
+	const struct store_options options = { .files = &disk.hooks.files,
+					       .segment_bytes = 16384,
+					       .overlay_bytes = 65536 };
+	struct store *store;
+	unsigned n = 0;
+
+	file_hooks_start(&disk.hooks);
+	disk.hooks.before = short_before;
+	disk.hooks.after = short_after;
+	store = open_with(options);
+	while (overlay_bytes_of(store) < 2 * options.overlay_bytes)
+		put_durable(store, n++, 1000);
+	pthread_mutex_lock(&disk.lock);
+	disk.is_held = false;
+	pthread_cond_broadcast(&disk.changed);
+	while (!disk.is_full)
+		pthread_cond_wait(&disk.changed, &disk.lock);
+	pthread_mutex_unlock(&disk.lock);
+	put_durable(store, n++, 1000); /* now the second is large enough, if it was not before */
+	pthread_mutex_lock(&disk.lock);
+	while (disk.refused < 2) /* it is tried again, after what follows the first time */
+		pthread_cond_wait(&disk.changed, &disk.lock);
+	ck_assert_uint_gt(disk.removed, 0);
+	disk.is_full = false;
+	pthread_mutex_unlock(&disk.lock);
+	store_close(store);
+	store = open_store();
+	while (n-- > 0)
+		ck_assert(has(store, n));
+	store_close(store);
+}
+END_TEST
+
 /* While files come one upon the other few are merged; nobody has to ask for the rest, nor for what is
  * left in memory to become a file. */
 START_TEST(files_are_merged_when_no_more_come)
@@ -1273,6 +1355,7 @@ int main(void)
 	tcase_add_test(tcase, a_record_larger_than_a_segment_has_one_of_its_own);
 	tcase_add_loop_test(tcase, a_segment_is_written_in_whole_blocks, 0, ROWS(block_sizes));
 	tcase_add_loop_test(tcase, a_full_disk_refuses_and_then_goes_on, 0, ROWS(full_operations));
+	tcase_add_test(tcase, who_has_no_room_gets_that_of_the_spare_segments);
 	tcase_add_test(tcase, small_files_are_merged_while_a_large_merge_goes_on);
 	tcase_add_test(tcase, files_are_merged_when_no_more_come);
 	tcase_add_test(tcase, records_are_written_in_the_order_of_their_buckets);
