@@ -30,6 +30,7 @@
 
 #include "base/clock.h"
 #include "base/text.h"
+#include "suite.h"
 
 #define FROM 0x7f000002u /* 127.0.0.2 */
 #define TO 0x7f000001u
@@ -66,7 +67,7 @@ static const struct kind kinds[] = {
 };
 /* clang-format on */
 
-#define KINDS (sizeof kinds / sizeof kinds[0])
+#define KINDS ROWS(kinds)
 #define CONNECTIONS_MOST 4096
 
 struct connection {

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "directory.h"
+#include "suite.h"
 
 #define ITEMS 4
 #define LONGEST 300
@@ -22,7 +23,7 @@ const char *along_name(uint64_t *seed)
 					     "b",  "c d", "Z-._:", "",
 					     "\1", "\2",  "\3",	   "2024-02-29T23:59:59.5-01:30" };
 
-	return names[chance_below(seed, sizeof names / sizeof names[0])];
+	return names[chance_below(seed, ROWS(names))];
 }
 
 static void put_strange(struct buffer *text, uint64_t *seed)
@@ -47,7 +48,7 @@ static void put_strange(struct buffer *text, uint64_t *seed)
 		"\"\\ud83d\\ude00\"",
 	};
 
-	buffer_append_text(text, strange[chance_below(seed, sizeof strange / sizeof strange[0])]);
+	buffer_append_text(text, strange[chance_below(seed, ROWS(strange))]);
 }
 
 static void put_string(struct buffer *text, const char *string)
@@ -96,7 +97,7 @@ static void put_integer(struct buffer *text, const struct field *field, uint64_t
 		field->minimum + (int64_t)chance_below(seed, (uint64_t)(high - field->minimum) + 1),
 	};
 
-	buffer_append_integer(text, values[chance_below(seed, sizeof values / sizeof values[0])]);
+	buffer_append_integer(text, values[chance_below(seed, ROWS(values))]);
 }
 
 static void put_number(struct buffer *text, const struct field *field, uint64_t *seed)
@@ -105,8 +106,7 @@ static void put_number(struct buffer *text, const struct field *field, uint64_t 
 				  field->low - 0.001, field->high + 1 };
 	char made[64];
 
-	snprintf(made, sizeof made, "%.15g",
-		 values[chance_below(seed, sizeof values / sizeof values[0])]);
+	snprintf(made, sizeof made, "%.15g", values[chance_below(seed, ROWS(values))]);
 	buffer_append_text(text, made);
 }
 

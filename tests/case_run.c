@@ -8,6 +8,7 @@
  */
 #include "case_check.h"
 #include "case_verbs.h"
+#include "suite.h"
 
 #include <stdatomic.h>
 #include <stdio.h>
@@ -268,7 +269,7 @@ static const struct verb *verb_of(const char *text)
 {
 	size_t length = strcspn(text, " ");
 
-	for (size_t n = 0; n < sizeof verbs / sizeof verbs[0]; n++) {
+	for (size_t n = 0; n < ROWS(verbs); n++) {
 		if (strlen(verbs[n].word) == length && strncmp(verbs[n].word, text, length) == 0)
 			return &verbs[n];
 	}

@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "suite.h"
+
 /* Check hands a test nothing but its index, so the list and the transport stand here. */
 static struct case_list *cases;
 static struct transport *means;
@@ -51,21 +53,16 @@ int case_main(struct transport *transport)
 {
 	const char *source = getenv("SOURCE_DIR");
 	char folder[4096];
-	SRunner *runner;
-	int failed;
+	int status;
 
 	snprintf(folder, sizeof folder, "%s/tests/cases", source == NULL ? "." : source);
 	cases = case_list_open(folder, transport);
 	means = transport;
 	if (cases == NULL)
 		return EXIT_FAILURE;
-	runner = srunner_create(suite_of(cases, transport->name));
 	/* A process for each of so many short tests would take most of the time. */
-	if (getenv("CK_FORK") == NULL)
-		srunner_set_fork_status(runner, CK_NOFORK);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
+	setenv("CK_FORK", "no", 0);
+	status = suite_run(suite_of(cases, transport->name));
 	case_list_close(cases);
-	return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+	return status;
 }

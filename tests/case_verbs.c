@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "suite.h"
+
 /* `NAME = VALUE`: the name; the value as it stands in `rest`. */
 static const char *assigned(struct run *run, const char *text, const char **rest)
 {
@@ -212,7 +214,7 @@ void verb_account(struct run *run, const char *rest)
 		set_account(run, "", &run->a);
 		return;
 	}
-	for (size_t n = 0; n < sizeof rows / sizeof rows[0]; n++) {
+	for (size_t n = 0; n < ROWS(rows); n++) {
 		if (strcmp(rest, rows[n].word) == 0) {
 			if (!run->transport->account_change(run->transport, &run->a, rows[n].change,
 							    trouble)) {

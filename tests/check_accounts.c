@@ -18,8 +18,7 @@
 #include "call/accounts.h"
 #include "call/accounts_file.h"
 #include "directory.h"
-
-#define ROWS(table) ((int)(sizeof(table) / sizeof *(table)))
+#include "suite.h"
 
 static struct arena *arena;
 static char *directory;
@@ -811,7 +810,6 @@ int main(void)
 {
 	Suite *suite = suite_create("accounts");
 	TCase *cases = tcase_create("accounts");
-	SRunner *runner = srunner_create(suite);
 
 	json_object_seed(0);
 	suite_add_tcase(suite, cases);
@@ -839,10 +837,5 @@ int main(void)
 	tcase_add_test(cases, each_unreadable_file_is_named_in_the_log);
 	tcase_add_test(cases, service_does_not_start_on_an_unreadable_file);
 	tcase_add_test(cases, threads_look_on_while_the_file_changes);
-	srunner_run_all(runner, CK_ENV);
-
-	int failed = srunner_ntests_failed(runner);
-
-	srunner_free(runner);
-	return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+	return suite_run(suite);
 }

@@ -16,6 +16,7 @@
 #include "base/log.h"
 #include "base/pattern.h"
 #include "base/text.h"
+#include "suite.h"
 
 static struct arena *arena;
 
@@ -36,7 +37,7 @@ START_TEST(arena_gives_aligned_memory_of_any_size)
 	static const size_t sizes[] = { 0, 1, 7, 16, 17, 4096, 65536, 65537, 1 << 20, 3 << 20 };
 	char *previous = NULL;
 
-	for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+	for (size_t i = 0; i < ROWS(sizes); i++) {
 		char *memory = arena_alloc(arena, sizes[i]);
 
 		ck_assert_ptr_nonnull(memory);
@@ -265,7 +266,7 @@ START_TEST(fault_has_status_and_standard_text)
 		{ FAULT_UNAVAILABLE, 503, "The store cannot write at the moment" },
 	};
 
-	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+	for (size_t i = 0; i < ROWS(rows); i++) {
 		ck_assert_int_eq(fault_status(rows[i].kind), rows[i].status);
 		ck_assert_str_eq(fault_text(rows[i].kind), rows[i].text);
 	}
@@ -357,7 +358,7 @@ START_TEST(ids_sort_by_time_then_number)
 		id_make(&clock_system, 256, 257), id_make(&clock_system, UINT32_MAX, ID_NUMBER_MAX),
 	};
 
-	for (size_t i = 1; i < sizeof rows / sizeof *rows; i++) {
+	for (size_t i = 1; i < ROWS(rows); i++) {
 		ck_assert_int_lt(id_compare(&rows[i - 1], &rows[i]), 0);
 		ck_assert_int_gt(id_compare(&rows[i], &rows[i - 1]), 0);
 	}
@@ -577,13 +578,10 @@ START_TEST(long_log_line_is_cut)
 }
 END_TEST
 
-#define ROWS(table) ((int)(sizeof(table) / sizeof *(table)))
-
 int main(void)
 {
 	Suite *suite = suite_create("base");
 	TCase *cases = tcase_create("base");
-	SRunner *runner = srunner_create(suite);
 
 	suite_add_tcase(suite, cases);
 	tcase_add_checked_fixture(cases, open_arena, close_arena);
@@ -614,10 +612,5 @@ int main(void)
 	tcase_add_test(cases, pattern_is_shared_by_threads);
 	tcase_add_loop_test(cases, log_line_cannot_be_forged, 0, ROWS(log_lines));
 	tcase_add_test(cases, long_log_line_is_cut);
-	srunner_run_all(runner, CK_ENV);
-
-	int failed = srunner_ntests_failed(runner);
-
-	srunner_free(runner);
-	return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+	return suite_run(suite);
 }

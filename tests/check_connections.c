@@ -21,6 +21,7 @@
 
 #include "directory.h"
 #include "fastcgi_client.h"
+#include "suite.h"
 
 #define SKIPPED 77
 #define CONNECTIONS 10000
@@ -193,19 +194,14 @@ static bool may_open_files(void)
 
 int main(void)
 {
-	Suite *suite = suite_create("connections");
-	TCase *tests = tcase_create("connections");
-	SRunner *runner = srunner_create(suite);
-	int failed = 0;
+	Suite *suite;
+	TCase *tests;
 
+	if (!may_open_files())
+		return SKIPPED;
+	suite = suite_create("connections");
+	tests = tcase_create("connections");
 	suite_add_tcase(suite, tests);
 	tcase_add_test(tests, ten_thousand_cost_next_to_nothing);
-	if (!may_open_files()) {
-		srunner_free(runner);
-		return SKIPPED;
-	}
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+	return suite_run(suite);
 }

@@ -14,6 +14,7 @@
 
 #include "edge/fastcgi.h"
 #include "edge_stand.h"
+#include "suite.h"
 
 /* ---- requests and answers ---- */
 
@@ -60,7 +61,7 @@ START_TEST(one_connection_carries_all)
 
 	ck_assert_ptr_nonnull(body);
 	memset(body, 'b', 9 * CALL_BODY_MOST);
-	for (size_t i = 0; i < 2 * sizeof exchanges / sizeof exchanges[0]; i++) {
+	for (size_t i = 0; i < 2 * ROWS(exchanges); i++) {
 		const struct exchange_row *row = &exchanges[i / 2];
 		struct client_request request = { row->method, row->uri, body, row->body,
 						  row->length };
@@ -582,14 +583,8 @@ static TCase *waiting_case(void)
 int main(void)
 {
 	Suite *suite = suite_create("edge");
-	SRunner *runner;
-	int failed;
 
 	suite_add_tcase(suite, requests_case());
 	suite_add_tcase(suite, waiting_case());
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+	return suite_run(suite);
 }

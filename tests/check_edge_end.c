@@ -17,6 +17,7 @@
 #include "base/clock.h"
 #include "directory.h"
 #include "edge_stand.h"
+#include "suite.h"
 
 /* ---- the end ---- */
 
@@ -376,14 +377,8 @@ static TCase *listener_case(void)
 int main(void)
 {
 	Suite *suite = suite_create("edge_end");
-	SRunner *runner;
-	int failed;
 
 	suite_add_tcase(suite, end_case());
 	suite_add_tcase(suite, listener_case());
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+	return suite_run(suite);
 }

@@ -19,6 +19,7 @@
 #include "store/gdbm_reader.h"
 #include "store/gdbm_writer.h"
 #include "store/record.h"
+#include "suite.h"
 
 #define KEY_MOST 80
 
@@ -329,22 +330,15 @@ int main(void)
 {
 	Suite *suite = suite_create("gdbm");
 	TCase *tcase = tcase_create("files");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_checked_fixture(tcase, setup, teardown);
 	tcase_set_timeout(tcase, 60);
-	tcase_add_loop_test(tcase, libgdbm_reads_what_was_written, 0,
-			    (int)(sizeof sizes / sizeof sizes[0]));
+	tcase_add_loop_test(tcase, libgdbm_reads_what_was_written, 0, ROWS(sizes));
 	tcase_add_test(tcase, hashes_that_begin_alike);
 	tcase_add_test(tcase, a_bucket_full_of_one_hash);
 	tcase_add_test(tcase, more_of_one_hash_than_gdbm_can_hold);
 	tcase_add_test(tcase, libgdbm_can_go_on_writing);
 	tcase_add_test(tcase, libgdbm_counts);
 	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+	return suite_run(suite);
 }

@@ -16,6 +16,7 @@
 #include "store/file.h"
 #include "store/gdbm_format.h"
 #include "store/gdbm_reader.h"
+#include "suite.h"
 
 #define VALUE_MOST 600
 
@@ -300,24 +301,15 @@ int main(void)
 {
 	Suite *suite = suite_create("gdbm_reader");
 	TCase *tcase = tcase_create("reader");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_checked_fixture(tcase, setup, teardown);
 	tcase_set_timeout(tcase, 60);
-	tcase_add_loop_test(tcase, what_libgdbm_wrote_is_found, 0,
-			    (int)(sizeof files / sizeof files[0]));
-	tcase_add_loop_test(tcase, a_header_is_refused, 0,
-			    (int)(sizeof headers / sizeof headers[0]));
+	tcase_add_loop_test(tcase, what_libgdbm_wrote_is_found, 0, ROWS(files));
+	tcase_add_loop_test(tcase, a_header_is_refused, 0, ROWS(headers));
 	tcase_add_test(tcase, a_short_file_is_refused);
-	tcase_add_loop_test(tcase, a_record_that_is_elsewhere, 0,
-			    (int)(sizeof places / sizeof places[0]));
+	tcase_add_loop_test(tcase, a_record_that_is_elsewhere, 0, ROWS(places));
 	tcase_add_test(tcase, a_bucket_without_an_end);
 	tcase_add_loop_test(tcase, bytes_that_are_wrong, 0, 3);
 	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+	return suite_run(suite);
 }

@@ -5,7 +5,6 @@
 #include <check.h>
 #include <pthread.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "call/metrics.h"
@@ -14,6 +13,7 @@
 #include "service/routes.h"
 #include "service/service.h"
 #include "store/figures.h"
+#include "suite.h"
 
 /* ---- a store that is asked for nothing else ---- */
 
@@ -109,8 +109,6 @@ static const struct {
 	{ false, 2, 503, "cannot write" },
 };
 
-#define ROWS(table) (int)(sizeof(table) / sizeof(table)[0])
-
 START_TEST(it_is_ready_when_the_store_is)
 {
 	struct call call;
@@ -169,7 +167,7 @@ START_TEST(the_page_says_what_the_store_says)
 	ck_assert_str_eq(header_of(&call, "Content-Type"),
 			 "text/plain; version=0.0.4; charset=utf-8");
 	page = body_of(&call);
-	for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++)
+	for (size_t i = 0; i < ROWS(lines); i++)
 		expect_line(page, lines[i]);
 }
 END_TEST
@@ -338,8 +336,6 @@ int main(void)
 {
 	Suite *suite = suite_create("health");
 	TCase *tcase = tcase_create("health");
-	SRunner *runner;
-	int failed;
 
 	json_object_seed(0);
 	tcase_add_checked_fixture(tcase, begin, end);
@@ -353,9 +349,5 @@ int main(void)
 	tcase_add_test(tcase, addresses_do_not_push_each_other_out);
 	tcase_add_test(tcase, calls_at_once_share_the_budget);
 	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+	return suite_run(suite);
 }

@@ -26,6 +26,7 @@
 #include "store/journal_format.h"
 #include "store/overlay.h"
 #include "store/store_gdbm.h"
+#include "suite.h"
 
 #define GROUPS 10
 
@@ -1333,14 +1334,10 @@ START_TEST(checksums_of_many_bytes_are_those_of_their_pieces)
 }
 END_TEST
 
-#define ROWS(table) (int)(sizeof(table) / sizeof((table)[0]))
-
 int main(void)
 {
 	Suite *suite = suite_create("journal");
 	TCase *tcase = tcase_create("journal");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_checked_fixture(tcase, setup, teardown);
 	tcase_set_timeout(tcase, 60);
@@ -1371,16 +1368,12 @@ int main(void)
 	tcase_add_test(tcase, a_file_is_read_ahead_by_who_reads_all_of_it);
 	tcase_add_test(tcase, a_live_store_is_looked_at_from_outside);
 	tcase_add_loop_test(tcase, whoever_reads_the_journal_of_a_live_store_holds_it, 0,
-			    (int)(sizeof readers / sizeof readers[0]));
+			    ROWS(readers));
 	tcase_add_test(tcase, a_walk_gives_each_key_once);
 	tcase_add_test(tcase, an_overlay_keeps_versions);
 	tcase_add_loop_test(tcase, the_memory_of_an_overlay_is_kept_for_the_next, 0, ROWS(kept));
 	tcase_add_test(tcase, checksums_of_many_bytes_are_those_of_their_pieces);
 	tcase_add_loop_test(tcase, checksums_are_those_of_crc32c, 0, ROWS(sums));
 	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+	return suite_run(suite);
 }

@@ -10,8 +10,7 @@
 #include "base/json_text.h"
 #include "base/text.h"
 #include "json_agree.h"
-
-#define ROWS(table) ((int)(sizeof(table) / sizeof *(table)))
+#include "suite.h"
 
 static struct arena *arena;
 
@@ -225,7 +224,6 @@ int main(void)
 {
 	Suite *suite = suite_create("json");
 	TCase *cases = tcase_create("json");
-	SRunner *runner = srunner_create(suite);
 
 	suite_add_tcase(suite, cases);
 	tcase_add_checked_fixture(cases, open_arena, close_arena);
@@ -235,10 +233,5 @@ int main(void)
 	tcase_add_loop_test(cases, a_text_beside_a_good_one_is_judged_as_by_jansson, 0,
 			    ROWS(good_texts));
 	tcase_add_loop_test(cases, a_real_is_no_integer_that_was_not_written, 0, ROWS(reals));
-	srunner_run_all(runner, CK_ENV);
-
-	int failed = srunner_ntests_failed(runner);
-
-	srunner_free(runner);
-	return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+	return suite_run(suite);
 }

@@ -26,6 +26,7 @@
 #include "base/clock.h"
 #include "directory.h"
 #include "fastcgi_client.h"
+#include "suite.h"
 
 #define ARGUMENTS 12
 
@@ -391,8 +392,6 @@ int main(void)
 {
 	Suite *suite = suite_create("life");
 	TCase *tcase = tcase_create("life");
-	SRunner *runner;
-	int failed;
 
 	tcase_set_timeout(tcase, 30);
 	tcase_add_checked_fixture(tcase, begin, end);
@@ -405,9 +404,5 @@ int main(void)
 	tcase_add_test(tcase, one_socket_of_systemd_is_enough);
 	tcase_add_test(tcase, the_process_has_no_more_than_it_needs);
 	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+	return suite_run(suite);
 }

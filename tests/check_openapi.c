@@ -9,6 +9,7 @@
 
 #include "service/openapi.h"
 #include "service/routes.h"
+#include "suite.h"
 
 static struct arena *arena;
 static json_t *document;
@@ -262,7 +263,7 @@ START_TEST(every_refusal_is_described)
 		{ "default", true },
 	};
 
-	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+	for (size_t i = 0; i < ROWS(rows); i++) {
 		const json_t *answer = resolved(json_object_get(answers, rows[i].status));
 
 		ck_assert_msg((answer != NULL) == rows[i].is_expected, "%s: %s", route->name,
@@ -380,7 +381,7 @@ START_TEST(every_component_is_used)
 	const json_t *components = json_object_get(document, "components");
 	char *text = json_dumps(document, JSON_COMPACT);
 
-	for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+	for (size_t i = 0; i < ROWS(kinds); i++) {
 		json_t *kind = json_object_get(components, kinds[i]);
 
 		for (void *at = json_object_iter(kind); at != NULL;
@@ -411,8 +412,7 @@ int main(void)
 {
 	Suite *suite = suite_create("openapi");
 	TCase *rows = tcase_create("rows"), *whole = tcase_create("whole");
-	SRunner *runner = srunner_create(suite);
-	int count = (int)described_routes(), failed;
+	int count = (int)described_routes();
 
 	suite_add_tcase(suite, rows);
 	suite_add_tcase(suite, whole);
@@ -427,8 +427,5 @@ int main(void)
 	tcase_add_test(whole, every_reference_leads_somewhere);
 	tcase_add_test(whole, every_component_is_used);
 	tcase_add_test(whole, no_other_operation_is_described);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+	return suite_run(suite);
 }

@@ -5,7 +5,6 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <check.h>
 #include <inttypes.h>
-#include <stdlib.h>
 
 #include "base/text.h"
 #include "rules/destination_rules.h"
@@ -16,6 +15,7 @@
 #include "rules/room_rules.h"
 #include "rules/template_rules.h"
 #include "schema/describe.h"
+#include "suite.h"
 
 static struct arena *arena;
 
@@ -29,7 +29,7 @@ static const struct shape *const shapes[] = {
 
 static void set_up(void)
 {
-	for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++)
+	for (size_t i = 0; i < ROWS(shapes); i++)
 		schema_verify(shapes[i]);
 	arena = arena_open();
 }
@@ -288,7 +288,7 @@ START_TEST(a_choice_holds)
 					   with(choice_cases[_i].body, value)),
 				 "");
 	}
-	for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+	for (size_t i = 0; i < ROWS(wrong); i++) {
 		const char *faults = faults_of(choice_cases[_i].shape, SCHEMA_WHOLE,
 					       with(choice_cases[_i].body, wrong[i]));
 		const char *start = arena_text(arena, "%s: must be ", choice_cases[_i].pointer);
@@ -696,7 +696,7 @@ START_TEST(a_region_that_is_the_only_fault_gives_its_own_message)
 		{ "{\"size\":-1,\"region\":\"mars\"}", "Invalid body param" },
 	};
 
-	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+	for (size_t i = 0; i < ROWS(rows); i++) {
 		struct fault fault = FAULT_INITIAL;
 		struct findings findings;
 
@@ -722,7 +722,7 @@ START_TEST(the_size_of_a_room_is_looked_at_as_it_will_be)
 		{ "{\"large_room\":false}", "{\"size\":2500,\"large_room\":false}", NULL },
 	};
 
-	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+	for (size_t i = 0; i < ROWS(rows); i++) {
 		struct fault fault = FAULT_INITIAL;
 		struct findings findings;
 
@@ -875,7 +875,7 @@ START_TEST(the_hidden_members_are_the_write_only_ones)
 		{ &role_shape, "{\"name\":\"n\"}", "{}" },
 	};
 
-	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+	for (size_t i = 0; i < ROWS(rows); i++) {
 		struct buffer buffer = BUFFER_INITIAL(arena);
 
 		buffer_append_json(&buffer,
@@ -994,7 +994,7 @@ START_TEST(what_is_always_there_is_described)
 	};
 	const json_t *all = components();
 
-	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+	for (size_t i = 0; i < ROWS(rows); i++) {
 		const json_t *required = json_object_get(json_object_get(all, rows[i].component),
 							 "required");
 
@@ -1094,9 +1094,6 @@ START_TEST(a_query_is_accepted_or_refused)
 }
 END_TEST
 
-#define LOOP(suite_case, test, rows) \
-	tcase_add_loop_test(suite_case, test, 0, (int)(sizeof(rows) / sizeof(rows)[0]))
-
 static Suite *rules_suite(void)
 {
 	Suite *suite = suite_create("rules");
@@ -1105,26 +1102,27 @@ static Suite *rules_suite(void)
 	TCase *answers = tcase_create("answers");
 
 	tcase_add_checked_fixture(rows, set_up, tear_down);
-	LOOP(rows, every_default_obeys_its_own_row, shapes);
-	LOOP(rows, a_range_holds_at_both_edges, range_cases);
-	LOOP(rows, a_choice_holds, choice_cases);
-	LOOP(rows, a_text_rule_holds, text_cases);
+	tcase_add_loop_test(rows, every_default_obeys_its_own_row, 0, ROWS(shapes));
+	tcase_add_loop_test(rows, a_range_holds_at_both_edges, 0, ROWS(range_cases));
+	tcase_add_loop_test(rows, a_choice_holds, 0, ROWS(choice_cases));
+	tcase_add_loop_test(rows, a_text_rule_holds, 0, ROWS(text_cases));
 	suite_add_tcase(suite, rows);
 
 	tcase_add_checked_fixture(bodies, set_up, tear_down);
-	LOOP(bodies, a_body_is_accepted_or_refused, body_cases);
+	tcase_add_loop_test(bodies, a_body_is_accepted_or_refused, 0, ROWS(body_cases));
 	tcase_add_test(bodies, a_list_of_layers_has_at_most_a_hundred);
 	tcase_add_test(bodies, a_hundred_roles_and_a_description_of_1024_characters_are_the_most);
 	tcase_add_test(bodies, a_region_that_is_the_only_fault_gives_its_own_message);
 	tcase_add_test(bodies, the_size_of_a_room_is_looked_at_as_it_will_be);
-	LOOP(bodies, a_query_is_accepted_or_refused, query_cases);
+	tcase_add_loop_test(bodies, a_query_is_accepted_or_refused, 0, ROWS(query_cases));
 	suite_add_tcase(suite, bodies);
 
 	tcase_add_checked_fixture(answers, set_up, tear_down);
-	LOOP(answers, an_answer_has_its_defaults_and_its_order, answer_cases);
+	tcase_add_loop_test(answers, an_answer_has_its_defaults_and_its_order, 0,
+			    ROWS(answer_cases));
 	tcase_add_test(answers, credentials_are_echoed_to_the_request_that_supplied_them);
 	tcase_add_test(answers, the_hidden_members_are_the_write_only_ones);
-	LOOP(answers, a_row_is_described, description_cases);
+	tcase_add_loop_test(answers, a_row_is_described, 0, ROWS(description_cases));
 	tcase_add_test(answers, what_is_always_there_is_described);
 	tcase_add_test(answers, every_reference_leads_somewhere_and_every_rule_is_named);
 	tcase_add_test(answers, parameters_are_described);
@@ -1134,12 +1132,5 @@ static Suite *rules_suite(void)
 
 int main(void)
 {
-	SRunner *runner = srunner_create(rules_suite());
-
-	srunner_run_all(runner, CK_ENV);
-
-	int failed = srunner_ntests_failed(runner);
-
-	srunner_free(runner);
-	return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+	return suite_run(rules_suite());
 }

@@ -4,10 +4,10 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <check.h>
 #include <signal.h>
-#include <stdlib.h>
 
 #include "base/text.h"
 #include "schema/schema.h"
+#include "suite.h"
 
 /* clang-format off */
 static const struct text_rule name_rule = {
@@ -481,7 +481,7 @@ START_TEST(required_members_of_the_top_level)
 		{ "{\"a\":null}", "", SCHEMA_PATCH },
 	};
 
-	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+	for (size_t i = 0; i < ROWS(rows); i++) {
 		struct fault fault = FAULT_INITIAL;
 		struct findings findings;
 
@@ -667,7 +667,7 @@ START_TEST(one_member_is_written_alone)
 		{ "colors", NULL, "[\"red\",\"green\"]" },
 	};
 
-	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+	for (size_t i = 0; i < ROWS(rows); i++) {
 		struct buffer buffer = BUFFER_INITIAL(arena);
 		const json_t *value = rows[i].value == NULL ? NULL : parse(rows[i].value);
 		bool wrote = document_write_member(shape_field(&top_shape, rows[i].name), value,
@@ -829,7 +829,7 @@ START_TEST(a_query_that_cannot_be_decoded)
 {
 	static const char *const queries[] = { "limit=%zz", "x=%00", "name=%ff", "%c3=1" };
 
-	for (size_t i = 0; i < sizeof queries / sizeof queries[0]; i++) {
+	for (size_t i = 0; i < ROWS(queries); i++) {
 		struct fault fault = FAULT_INITIAL;
 		json_t *query;
 
@@ -872,9 +872,6 @@ START_TEST(a_broken_table_ends_the_process)
 }
 END_TEST
 
-#define LOOP(suite_case, test, rows) \
-	tcase_add_loop_test(suite_case, test, 0, (int)(sizeof(rows) / sizeof(rows)[0]))
-
 static Suite *schema_suite(void)
 {
 	Suite *suite = suite_create("schema");
@@ -883,41 +880,36 @@ static Suite *schema_suite(void)
 	TCase *tables = tcase_create("tables");
 
 	tcase_add_checked_fixture(bodies, set_up, tear_down);
-	LOOP(bodies, a_body_is_parsed, parse_cases);
-	LOOP(bodies, a_body_is_checked_and_cleaned, check_cases);
+	tcase_add_loop_test(bodies, a_body_is_parsed, 0, ROWS(parse_cases));
+	tcase_add_loop_test(bodies, a_body_is_checked_and_cleaned, 0, ROWS(check_cases));
 	tcase_add_test(bodies, required_members_of_the_top_level);
 	tcase_add_test(bodies, at_most_fifty_faults_and_twenty_unknown_members_are_kept);
 	tcase_add_test(bodies, a_long_list_of_different_texts_is_checked_in_no_time);
 	tcase_add_test(bodies, a_repeated_item_is_found);
 	tcase_add_test(bodies, findings_of_handlers_are_sorted_among_the_others);
 	tcase_add_test(bodies, an_earlier_fault_wins);
-	LOOP(bodies, a_query_is_checked, query_cases);
+	tcase_add_loop_test(bodies, a_query_is_checked, 0, ROWS(query_cases));
 	tcase_add_test(bodies, a_query_that_cannot_be_decoded);
 	suite_add_tcase(suite, bodies);
 
 	tcase_add_checked_fixture(documents, set_up, tear_down);
-	LOOP(documents, a_document_is_written_with_its_defaults, write_cases);
+	tcase_add_loop_test(documents, a_document_is_written_with_its_defaults, 0,
+			    ROWS(write_cases));
 	tcase_add_test(documents, an_entry_is_written_with_its_key);
 	tcase_add_test(documents, one_member_is_written_alone);
-	LOOP(documents, a_patch_is_merged, merge_cases);
-	LOOP(documents, a_whole_document_is_checked, finish_cases);
-	LOOP(documents, hidden_members_are_taken_out_and_put_back, hidden_cases);
+	tcase_add_loop_test(documents, a_patch_is_merged, 0, ROWS(merge_cases));
+	tcase_add_loop_test(documents, a_whole_document_is_checked, 0, ROWS(finish_cases));
+	tcase_add_loop_test(documents, hidden_members_are_taken_out_and_put_back, 0,
+			    ROWS(hidden_cases));
 	suite_add_tcase(suite, documents);
 
 	tcase_add_loop_test_raise_signal(tables, a_broken_table_ends_the_process, SIGABRT, 0,
-					 (int)(sizeof broken_shapes / sizeof broken_shapes[0]));
+					 ROWS(broken_shapes));
 	suite_add_tcase(suite, tables);
 	return suite;
 }
 
 int main(void)
 {
-	SRunner *runner = srunner_create(schema_suite());
-
-	srunner_run_all(runner, CK_ENV);
-
-	int failed = srunner_ntests_failed(runner);
-
-	srunner_free(runner);
-	return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+	return suite_run(schema_suite());
 }

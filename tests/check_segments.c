@@ -6,7 +6,6 @@
 #include <fcntl.h>
 #include <stdatomic.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -16,6 +15,7 @@
 #include "file_hooks.h"
 #include "store/journal.h"
 #include "store/journal_format.h"
+#include "suite.h"
 
 #define SEGMENT_BYTES ((size_t)4 * SEGMENT_BLOCK)
 /* With its heads, a group is 1,000 bytes, so that none begins at the start of a block. */
@@ -146,22 +146,30 @@ static off_t size_of(const char *path)
 
 /* ---- when ---- */
 
+static const struct reuse {
+	bool is_read; /* by somebody else, meanwhile */
+	unsigned wanted; /* segments reused, or more; 0: none may be */
+} reuses[] = {
+	{ false, 10 },
+	{ true, 0 },
+};
+
 START_TEST(segments_are_reused)
 {
-	const bool is_read = _i == 1; /* by somebody else, meanwhile */
-	int hold = is_read ? journal_hold(&file_system_posix, directory, LOCK_SH) : -1;
+	const struct reuse *row = &reuses[_i];
+	int hold = row->is_read ? journal_hold(&file_system_posix, directory, LOCK_SH) : -1;
 
-	while (number < GROUPS_MOST / 10 || (!is_read && watch.reused < 10)) {
+	while (number < GROUPS_MOST / 10 || watch.reused < row->wanted) {
 		ck_assert_uint_lt(number, GROUPS_MOST);
 		append();
 	}
-	ck_assert_uint_eq(watch.reused > 0, !is_read);
+	ck_assert_uint_eq(watch.reused > 0, row->wanted > 0);
 	ck_assert_uint_eq(watch.early, 0);
 	/* What was not reused was removed: besides the two that are kept there is the current one. */
 	ck_assert_uint_le(segments_there(), 3);
 	journal_close(journal);
 	ck_assert_uint_eq(segments_there(), 1);
-	ck_assert_int_eq(hold < 0, !is_read);
+	ck_assert_int_eq(hold < 0, !row->is_read);
 	if (hold >= 0)
 		close(hold);
 }
@@ -242,7 +250,8 @@ START_TEST(older_groups_are_behind_the_end)
 	if (row->groups_back != 0)
 		flip(path, place_of(lost - first) + row->at, 0x10);
 	end = replay(first - 1);
-	ck_assert_uint_eq(visited, lost - 1);
+	ck_assert_msg(visited == lost - 1, "%s: replayed to %llu, not %llu", row->name,
+		      (unsigned long long)visited, (unsigned long long)(lost - 1));
 	ck_assert_uint_eq(end.last, lost - 1);
 	ck_assert_int_eq(end.is_torn, row->is_torn);
 	ck_assert_int_eq(end.is_damaged, row->is_damaged);
@@ -278,20 +287,13 @@ int main(void)
 {
 	Suite *suite = suite_create("segments");
 	TCase *tcase = tcase_create("segments");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_checked_fixture(tcase, setup, teardown);
 	tcase_set_timeout(tcase, 60);
-	tcase_add_loop_test(tcase, segments_are_reused, 0, 2);
+	tcase_add_loop_test(tcase, segments_are_reused, 0, ROWS(reuses));
 	tcase_add_test(tcase, a_segment_of_another_size_is_not_reused);
-	tcase_add_loop_test(tcase, older_groups_are_behind_the_end, 0,
-			    (int)(sizeof behinds / sizeof behinds[0]));
+	tcase_add_loop_test(tcase, older_groups_are_behind_the_end, 0, ROWS(behinds));
 	tcase_add_test(tcase, a_journal_is_gone_on_with);
 	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+	return suite_run(suite);
 }

@@ -10,6 +10,7 @@
 #include "directory.h"
 #include "store/store_memory.h"
 #include "store_failing.h"
+#include "suite.h"
 
 static struct store *store; /* a failing one over one in memory */
 static struct arena *arena;
@@ -282,9 +283,9 @@ START_TEST(lists_do_not_mix)
 	struct transaction *transaction = begin();
 
 	ck_assert_uint_eq(strlen(lists[4]), SEQUENCE_LIST_MAX);
-	for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++)
+	for (size_t i = 0; i < ROWS(lists); i++)
 		add(transaction, lists[i], id_of(1, i));
-	for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) {
+	for (size_t i = 0; i < ROWS(lists); i++) {
 		struct id id = id_of(1, i);
 		bool is_there = true;
 
@@ -458,24 +459,17 @@ int main(void)
 {
 	Suite *suite = suite_create("sequence");
 	TCase *tcase = tcase_create("sequence");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_checked_fixture(tcase, setup, teardown);
 	tcase_set_timeout(tcase, 60);
-	tcase_add_loop_test(tcase, same_as_a_sorted_array, 0, sizeof mixes / sizeof mixes[0]);
+	tcase_add_loop_test(tcase, same_as_a_sorted_array, 0, ROWS(mixes));
 	tcase_add_test(tcase, finds_by_time_what_was_added_late);
 	tcase_add_test(tcase, adding_twice_and_removing_nothing_change_nothing);
 	tcase_add_test(tcase, lists_do_not_mix);
 	tcase_add_loop_test(tcase, a_page_of_100_is_a_few_gets, 1, 11);
 	tcase_add_test(tcase, adding_and_removing_write_one_leaf);
-	tcase_add_loop_test(tcase, damage_is_told_from_the_end, 0,
-			    sizeof damages / sizeof damages[0]);
+	tcase_add_loop_test(tcase, damage_is_told_from_the_end, 0, ROWS(damages));
 	tcase_add_test(tcase, every_failing_call_is_reported);
 	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+	return suite_run(suite);
 }

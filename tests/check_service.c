@@ -20,6 +20,7 @@
 #include "service/service.h"
 #include "store_failing.h"
 #include "store/store_memory.h"
+#include "suite.h"
 
 /* The system's clock, and how far cases have moved it. */
 struct moved_clock {
@@ -63,7 +64,7 @@ static enum method method_of(const char *name)
 		[METHOD_PATCH] = "PATCH", [METHOD_DELETE] = "DELETE", [METHOD_OPTIONS] = "OPTIONS",
 	};
 
-	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+	for (size_t i = 0; i < ROWS(names); i++)
 		if (strcmp(names[i], name) == 0)
 			return (enum method)i;
 	return METHOD_OTHER;

@@ -14,6 +14,7 @@
 #include "store/store_gdbm.h"
 #include "store/store_memory.h"
 #include "store_failing.h"
+#include "suite.h"
 
 /* Under test: `open` opens what is in the directory, or something new. */
 struct driver {
@@ -67,8 +68,6 @@ static const struct driver drivers[] = {
 	{ "gdbm", durable_open, true },
 	{ "gdbm, small bounds", restless_open, true },
 };
-
-#define DRIVERS ((int)(sizeof drivers / sizeof drivers[0]))
 
 static char *directory;
 static const struct driver *driver;
@@ -384,8 +383,8 @@ START_TEST(tables_and_keys_do_not_mix)
 		{ "tk", 2 },
 		{ "aa", 2 },
 	};
-	const size_t n = sizeof keys / sizeof keys[0];
-	char value[STORE_TABLE_COUNT][sizeof keys / sizeof keys[0]][32];
+	const size_t n = ROWS(keys);
+	char value[STORE_TABLE_COUNT][ROWS(keys)][32];
 	struct transaction *transaction;
 
 	memset(longest, 'k', sizeof longest);
@@ -431,7 +430,7 @@ END_TEST
 START_TEST(large_values)
 {
 	static const size_t sizes[] = { 0, 1, 4095, 4096, 65536, 300000, STORE_VALUE_MAX };
-	const size_t n = sizeof sizes / sizeof sizes[0];
+	const size_t n = ROWS(sizes);
 	char *bytes = malloc(STORE_VALUE_MAX);
 	uint64_t seed = 1;
 	struct transaction *transaction;
@@ -925,32 +924,26 @@ int main(void)
 {
 	Suite *suite = suite_create("store");
 	TCase *tcase = tcase_create("drivers");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_checked_fixture(tcase, setup, teardown);
 	tcase_set_timeout(tcase, 120);
-	tcase_add_loop_test(tcase, a_transaction_sees_its_own_writes, 0, DRIVERS);
-	tcase_add_loop_test(tcase, abandoned_it_leaves_nothing, 0, DRIVERS);
+	tcase_add_loop_test(tcase, a_transaction_sees_its_own_writes, 0, ROWS(drivers));
+	tcase_add_loop_test(tcase, abandoned_it_leaves_nothing, 0, ROWS(drivers));
 	tcase_add_loop_test(tcase, readers_see_what_is_durable_and_writers_what_is_committed, 0,
-			    DRIVERS);
-	tcase_add_loop_test(tcase, numbers_rise_by_one, 0, DRIVERS);
-	tcase_add_loop_test(tcase, values_live_as_long_as_the_arena, 0, DRIVERS);
-	tcase_add_loop_test(tcase, keys_and_values_are_copied, 0, DRIVERS);
-	tcase_add_loop_test(tcase, tables_and_keys_do_not_mix, 0, DRIVERS);
+			    ROWS(drivers));
+	tcase_add_loop_test(tcase, numbers_rise_by_one, 0, ROWS(drivers));
+	tcase_add_loop_test(tcase, values_live_as_long_as_the_arena, 0, ROWS(drivers));
+	tcase_add_loop_test(tcase, keys_and_values_are_copied, 0, ROWS(drivers));
+	tcase_add_loop_test(tcase, tables_and_keys_do_not_mix, 0, ROWS(drivers));
 	tcase_add_test(tcase, tables_have_names_and_letters_of_their_own);
-	tcase_add_loop_test(tcase, large_values, 0, DRIVERS);
-	tcase_add_loop_test(tcase, same_as_a_plain_model, 0, DRIVERS);
-	tcase_add_loop_test(tcase, many_keys, 0, DRIVERS);
-	tcase_add_loop_test(tcase, readers_beside_writers, 0, DRIVERS);
-	tcase_add_loop_test(tcase, two_writers_never_both_win_a_name, 0, DRIVERS);
-	tcase_add_loop_test(tcase, reopened_it_has_everything, 0, DRIVERS);
-	tcase_add_loop_test(tcase, a_failing_call_leaves_nothing, 0, DRIVERS);
+	tcase_add_loop_test(tcase, large_values, 0, ROWS(drivers));
+	tcase_add_loop_test(tcase, same_as_a_plain_model, 0, ROWS(drivers));
+	tcase_add_loop_test(tcase, many_keys, 0, ROWS(drivers));
+	tcase_add_loop_test(tcase, readers_beside_writers, 0, ROWS(drivers));
+	tcase_add_loop_test(tcase, two_writers_never_both_win_a_name, 0, ROWS(drivers));
+	tcase_add_loop_test(tcase, reopened_it_has_everything, 0, ROWS(drivers));
+	tcase_add_loop_test(tcase, a_failing_call_leaves_nothing, 0, ROWS(drivers));
 	tcase_add_test(tcase, closing_nothing_is_fine);
 	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+	return suite_run(suite);
 }

@@ -10,8 +10,7 @@
 #include "base/arena.h"
 #include "base/clock.h"
 #include "base/text.h"
-
-#define ROWS(table) ((int)(sizeof(table) / sizeof *(table)))
+#include "suite.h"
 
 static struct arena *arena;
 
@@ -207,7 +206,7 @@ START_TEST(text_is_cut_between_characters)
 	struct slice text = SLICE("a\xe2\x82\xac"
 				  "b\xc3\xa4");
 
-	for (size_t most = 0; most < sizeof kept / sizeof *kept; most++) {
+	for (size_t most = 0; most < ROWS(kept); most++) {
 		struct slice cut = text_cut(text, most);
 
 		ck_assert_ptr_eq(cut.data, text.data);
@@ -563,7 +562,6 @@ int main(void)
 {
 	Suite *suite = suite_create("text");
 	TCase *cases = tcase_create("text");
-	SRunner *runner = srunner_create(suite);
 
 	suite_add_tcase(suite, cases);
 	tcase_add_checked_fixture(cases, open_arena, close_arena);
@@ -587,10 +585,5 @@ int main(void)
 	tcase_add_loop_test(cases, value_is_shown_in_64_characters, 0, ROWS(shown_values));
 	tcase_add_test(cases, pointer_escapes_its_names);
 	tcase_add_test(cases, clock_goes_on);
-	srunner_run_all(runner, CK_ENV);
-
-	int failed = srunner_ntests_failed(runner);
-
-	srunner_free(runner);
-	return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+	return suite_run(suite);
 }

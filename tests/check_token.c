@@ -7,7 +7,6 @@
 #include <openssl/hmac.h>
 #include <pthread.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/arena.h"
@@ -16,8 +15,7 @@
 #include "base/text.h"
 #include "call/roster.h"
 #include "call/token.h"
-
-#define ROWS(table) ((int)(sizeof(table) / sizeof *(table)))
+#include "suite.h"
 
 /* All times of the tables are about this one: 2000000000.5 seconds. */
 #define NOW INT64_C(2000000000500)
@@ -729,7 +727,6 @@ int main(void)
 {
 	Suite *suite = suite_create("token");
 	TCase *cases = tcase_create("token");
-	SRunner *runner = srunner_create(suite);
 
 	json_object_seed(0);
 	suite_add_tcase(suite, cases);
@@ -745,10 +742,5 @@ int main(void)
 	tcase_add_test(cases, memory_is_shared_by_threads);
 	tcase_add_test(cases, management_token_is_signed_with_the_younger_secret);
 	tcase_add_test(cases, join_token_is_signed_with_the_older_secret);
-	srunner_run_all(runner, CK_ENV);
-
-	int failed = srunner_ntests_failed(runner);
-
-	srunner_free(runner);
-	return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+	return suite_run(suite);
 }

@@ -22,8 +22,8 @@
 #include "service/service.h"
 #include "store/inspect.h"
 #include "store/store_gdbm.h"
+#include "suite.h"
 
-#define ROWS(table) ((int)(sizeof(table) / sizeof *(table)))
 #define DAY ((int64_t)24 * 60 * 60)
 
 /* ---- worlds ---- */
@@ -250,7 +250,7 @@ static const char *const shown[] = {
 
 static void compare_shown(const char *ids[], size_t n)
 {
-	for (size_t i = 0; i < sizeof shown / sizeof shown[0]; i++) {
+	for (size_t i = 0; i < ROWS(shown); i++) {
 		for (size_t j = 0; j < n; j++) {
 			struct arena *arena = arena_open();
 			const char *place = strstr(shown[i], "%s");
@@ -287,7 +287,7 @@ static bool keep_line(struct transfer_output *output, struct slice line, struct 
 	struct lines *lines = (struct lines *)output;
 
 	(void)unused;
-	ck_assert_uint_lt(lines->count, sizeof lines->lines / sizeof lines->lines[0]);
+	ck_assert_uint_lt(lines->count, ROWS(lines->lines));
 	lines->lines[lines->count] = malloc(line.size + 1);
 	ck_assert_ptr_nonnull(lines->lines[lines->count]);
 	memcpy(lines->lines[lines->count], line.data, line.size);
@@ -585,7 +585,7 @@ START_TEST(hidden_members_are_kept)
 	     "{\"recording\":{\"upload\":{\"type\":\"s3\",\"location\":\"bucket\",\"prefix\":\"n\"}}}",
 	     NULL, "/v2/templates/%s/settings", life.one);
 	dump(&other, &second);
-	for (size_t i = 0; i < sizeof hidden / sizeof hidden[0]; i++) {
+	for (size_t i = 0; i < ROWS(hidden); i++) {
 		unsigned found = 0;
 
 		for (size_t j = 0; j < second.count; j++)
@@ -1108,11 +1108,5 @@ static Suite *suite(void)
 
 int main(void)
 {
-	SRunner *runner = srunner_create(suite());
-	int failed;
-
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+	return suite_run(suite());
 }

@@ -24,6 +24,7 @@
 #include "file_hooks.h"
 #include "numbered.h"
 #include "store/store_gdbm.h"
+#include "suite.h"
 
 #define TRANSACTIONS 120
 #define OVERLAY_BYTES (8 << 10)
@@ -389,7 +390,7 @@ int main(int argc, char **argv)
 		      0);
 	if (shared == MAP_FAILED)
 		abort();
-	for (size_t i = 0; i < sizeof troubles / sizeof troubles[0]; i++) {
+	for (size_t i = 0; i < ROWS(troubles); i++) {
 		trouble = &troubles[i];
 		if (only_trouble != NULL && strcmp(only_trouble, trouble->name) != 0)
 			continue;

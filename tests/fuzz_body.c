@@ -17,6 +17,7 @@
 #include "rules/template_rules.h"
 #include "rules/transfer_rules.h"
 #include "schema/schema.h"
+#include "suite.h"
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const char *data, size_t size);
@@ -34,8 +35,6 @@ static const struct shape *const queries[] = {
 	&code_list_query,
 };
 
-#define COUNT(rows) (sizeof(rows) / sizeof(rows)[0])
-
 static struct arena *arena;
 
 int LLVMFuzzerInitialize(int *argc, char ***argv)
@@ -43,9 +42,9 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 	(void)argc;
 	(void)argv;
 	json_object_seed(1);
-	for (size_t i = 0; i < COUNT(shapes); i++)
+	for (size_t i = 0; i < ROWS(shapes); i++)
 		schema_verify(shapes[i]);
-	for (size_t i = 0; i < COUNT(queries); i++)
+	for (size_t i = 0; i < ROWS(queries); i++)
 		schema_verify(queries[i]);
 	arena = arena_open();
 	return 0;
@@ -102,14 +101,14 @@ int LLVMFuzzerTestOneInput(const char *data, size_t size)
 
 	if (size < 2 || size > 65536)
 		return 0;
-	which = (unsigned char)data[0] % (COUNT(shapes) + COUNT(queries));
+	which = (unsigned char)data[0] % (ROWS(shapes) + ROWS(queries));
 	/* Behind the bytes there is nothing: what is read too far is found. */
 	text = (struct slice){ data + 2, size - 2 };
-	if (which < COUNT(shapes))
+	if (which < ROWS(shapes))
 		check(shapes[which], (enum schema_mode)((unsigned char)data[1] % 3),
 		      (data[1] & 0x40) != 0, text);
 	else
-		(void)schema_query(arena, queries[which - COUNT(shapes)], text, &query, &fault);
+		(void)schema_query(arena, queries[which - ROWS(shapes)], text, &query, &fault);
 	arena_reset(arena);
 	return 0;
 }
@@ -117,17 +116,17 @@ int LLVMFuzzerTestOneInput(const char *data, size_t size)
 size_t LLVMFuzzerCustomMutator(unsigned char *data, size_t size, size_t most, unsigned seed)
 {
 	uint64_t state = seed;
-	const size_t which = chance_below(&state, COUNT(shapes) + COUNT(queries));
+	const size_t which = chance_below(&state, ROWS(shapes) + ROWS(queries));
 	struct buffer text = BUFFER_INITIAL(arena);
 
 	if (chance_below(&state, 2) == 0)
 		return LLVMFuzzerMutate(data, size, most);
 	buffer_append_byte(&text, (char)which);
 	buffer_append_byte(&text, (char)chance_below(&state, 256));
-	if (which < COUNT(shapes))
+	if (which < ROWS(shapes))
 		along_shape(&text, shapes[which], &state);
 	else
-		along_query(&text, queries[which - COUNT(shapes)], &state);
+		along_query(&text, queries[which - ROWS(shapes)], &state);
 	size = text.size < most ? text.size : most;
 	memcpy(data, text.data, size);
 	arena_reset(arena);

@@ -21,6 +21,7 @@
 #include "service/service.h"
 #include "store/store_memory.h"
 #include "store_failing.h"
+#include "suite.h"
 
 #define REQUESTS_MOST 8
 #define REQUEST_FIELDS 6 /* of a request, behind the method */
@@ -310,8 +311,7 @@ static void put_header(struct buffer *text, uint64_t *seed)
 	};
 
 	if (chance_below(seed, 8) == 0)
-		buffer_append_text(text,
-				   headers[chance_below(seed, sizeof headers / sizeof headers[0])]);
+		buffer_append_text(text, headers[chance_below(seed, ROWS(headers))]);
 	buffer_append_byte(text, '\n');
 }
 

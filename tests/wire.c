@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #include "directory.h"
+#include "suite.h"
 
 #define SECONDS_MOST 30L
 #define ARGUMENTS 16
@@ -348,7 +349,7 @@ static bool instantiate(const struct wire *wire, const char *name, const char *t
 		NULL,
 		NULL,
 	};
-	const char *filled[sizeof arguments / sizeof arguments[0]];
+	const char *filled[ROWS(arguments)];
 	char path[4096];
 	char port[16];
 	int status = 1;
@@ -372,7 +373,7 @@ static bool make_directories(struct wire *wire)
 
 	wire->directory = directory_make();
 	snprintf(wire->data, sizeof wire->data, "%s/data", wire->directory);
-	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+	for (size_t i = 0; i < ROWS(names); i++) {
 		snprintf(path, sizeof path, "%s%s", wire->directory, names[i]);
 		if ((i > 0 && mkdir(path, 0700) != 0) ||
 		    (nobody != NULL && chown(path, nobody->pw_uid, nobody->pw_gid) != 0)) {

@@ -1,0 +1,17 @@
+/* What every suite does in the same way: it counts the rows of a table, and is run.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef TESTS_SUITE_H
+#define TESTS_SUITE_H
+
+/* How many rows a table has. An int, since Check counts so. */
+#define ROWS(table) ((int)(sizeof(table) / sizeof *(table)))
+
+/* Check's Suite: its header is not wanted by those who only count. */
+struct Suite;
+
+/* Runs a suite, as the environment says (CK_VERBOSITY, CK_FORK), and frees it. Returns the exit status
+ * of a test program. */
+int suite_run(struct Suite *suite);
+
+#endif
