@@ -11,6 +11,7 @@
 #include <limits.h>
 #include <poll.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/file.h>
@@ -18,6 +19,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "directory.h"
 #include "file_hooks.h"
 #include "store/figures.h"
@@ -25,7 +27,9 @@
 #include "store/journal.h"
 #include "store/journal_format.h"
 #include "store/overlay.h"
+#include "store/stack.h"
 #include "store/store_gdbm.h"
+#include "store/throttle.h"
 #include "suite.h"
 
 #define GROUPS 10
@@ -718,6 +722,147 @@ START_TEST(files_are_merged_when_no_more_come)
 }
 END_TEST
 
+static const struct {
+	size_t files;
+	int64_t microseconds;
+} waits[] = {
+	{ 0, 0 },      { 1, 0 },      { 48, 0 },     { 49, 50 },     { 50, 100 },
+	{ 147, 4950 }, { 148, 5000 }, { 149, 5000 }, { 1000, 5000 }, { SIZE_MAX, 5000 },
+};
+
+START_TEST(a_write_waits_for_each_file_too_many)
+{
+	ck_assert_int_eq(throttle_write(waits[_i].files), waits[_i].microseconds);
+}
+END_TEST
+
+static void *work(void *is_stopped)
+{
+	while (!atomic_load((atomic_bool *)is_stopped))
+		continue;
+	return NULL;
+}
+
+static const struct {
+	bool is_busy; /* another thread works */
+	size_t files;
+	bool has_to_wait;
+} asides[] = {
+	{ false, 1, false },
+	{ true, 1, true },
+	{ true, THROTTLE_FEW, true },
+	{ true, THROTTLE_FEW + 1, false },
+};
+
+START_TEST(a_merge_steps_aside_for_others)
+{
+	struct throttle throttle = { 0, 0, 0 };
+	atomic_bool is_stopped = !asides[_i].is_busy;
+	unsigned slices, waits_there = 0;
+	pthread_t other;
+
+	ck_assert_int_eq(pthread_create(&other, NULL, work, &is_stopped), 0);
+	/* What the process did until now is the first slice. */
+	while (throttle.own == 0)
+		throttle_merge(&throttle, asides[_i].files);
+	/* The other need not be given the processor in each. */
+	for (slices = 0; slices < 20; slices++) {
+		const int64_t before = throttle.own;
+		int64_t wait = 0;
+
+		while (throttle.own == before) {
+			ck_assert_int_eq(wait, 0);
+			wait = throttle_merge(&throttle, asides[_i].files);
+		}
+		ck_assert_int_ge(throttle.own - before, 5000);
+		waits_there += wait > 0;
+	}
+	ck_assert_int_eq(waits_there > 0, asides[_i].has_to_wait);
+	atomic_store(&is_stopped, true);
+	pthread_join(other, NULL);
+}
+END_TEST
+
+/* A merge of everything waits; small files come meanwhile, until there are too many. */
+START_TEST(writes_wait_when_files_are_too_many)
+{
+	static struct held_disk disk = { .lock = PTHREAD_MUTEX_INITIALIZER,
+					 .changed = PTHREAD_COND_INITIALIZER };
+	const struct store_options options = { .files = &disk.hooks.files, .overlay_bytes = 8192 };
+	struct store_figures figures = { 0 };
+	unsigned n = 0, measured = 20;
+	int64_t began, least;
+	pthread_t merger;
+
+	file_hooks_start(&disk.hooks);
+	disk.hooks.before = held_before;
+	disk.hooks.is_fast = true;
+	disk.store = open_with(options);
+	while (n < 100)
+		put_durable(disk.store, n++, 1000);
+	ck_assert(store_gdbm_settle(disk.store, false));
+	put_durable(disk.store, n++, 1000);
+	ck_assert(store_gdbm_settle(disk.store, false));
+	disk.is_armed = true;
+	ck_assert_int_eq(pthread_create(&merger, NULL, merge_all, disk.store), 0);
+	pthread_mutex_lock(&disk.lock);
+	while (!disk.is_held)
+		pthread_cond_wait(&disk.changed, &disk.lock);
+	pthread_mutex_unlock(&disk.lock);
+	do {
+		put_durable(disk.store, n++, 1000);
+		store_figures(disk.store, &figures);
+	} while (figures.files < THROTTLE_MANY + 10);
+	/* None of them can be merged meanwhile. */
+	least = measured * throttle_write(figures.files);
+	began = clock_microseconds();
+	while (measured-- > 0)
+		put(disk.store, n++, 10);
+	ck_assert_int_ge(clock_microseconds() - began, least);
+	pthread_mutex_lock(&disk.lock);
+	disk.is_held = false;
+	pthread_cond_broadcast(&disk.changed);
+	pthread_mutex_unlock(&disk.lock);
+	pthread_join(merger, NULL);
+	store_figures(disk.store, &figures);
+	ck_assert_uint_le(figures.files, THROTTLE_FEW);
+	store_close(disk.store);
+}
+END_TEST
+
+/* Of which each was overwritten once: more than are looked at one by one. */
+#define OVERWRITTEN 1500
+
+START_TEST(what_is_superseded_is_known_roughly)
+{
+	const struct store_options options = { .overlay_bytes = 64 << 20 };
+	struct store *store = open_with(options);
+	/* A record's key has nine bytes more. */
+	const uint64_t bytes = OVERWRITTEN * stack_record_bytes(9 + key_of(4321).size, 132);
+	const uint64_t large = stack_record_bytes(9 + key_of(0).size, 400032);
+	struct fault fault = FAULT_INITIAL;
+	struct store_stat stat;
+	unsigned n;
+
+	for (n = 1000; n < 7000; n++)
+		put(store, n, 100);
+	put(store, 0, 400000);
+	ck_assert(store_gdbm_settle(store, false));
+	/* As many that are new as others. */
+	for (n = 7000 - OVERWRITTEN; n < 7000 + OVERWRITTEN; n++)
+		put(store, n, 100);
+	put(store, 0, 400000);
+	ck_assert(store_gdbm_settle(store, false));
+	store_close(store);
+	ck_assert(store_gdbm_stat(path, NULL, &stat, &fault));
+	ck_assert_uint_eq(stat.manifest.n, 2);
+	/* Five times the deviation that is to be expected. */
+	ck_assert_uint_ge(stat.superfluous_bytes, large + bytes * 75 / 100);
+	ck_assert_uint_le(stat.superfluous_bytes, large + bytes * 125 / 100);
+	manifest_free(&stat.manifest);
+}
+END_TEST
+
 static const unsigned sync_operations[] = { FILE_FDATASYNC, FILE_PWRITE };
 
 START_TEST(a_failed_sync_stops_writing_for_good)
@@ -1353,6 +1498,10 @@ int main(void)
 	tcase_add_loop_test(tcase, a_segment_is_written_in_whole_blocks, 0, ROWS(block_sizes));
 	tcase_add_loop_test(tcase, a_full_disk_refuses_and_then_goes_on, 0, ROWS(full_operations));
 	tcase_add_test(tcase, who_has_no_room_gets_that_of_the_spare_segments);
+	tcase_add_loop_test(tcase, a_write_waits_for_each_file_too_many, 0, ROWS(waits));
+	tcase_add_loop_test(tcase, a_merge_steps_aside_for_others, 0, ROWS(asides));
+	tcase_add_test(tcase, writes_wait_when_files_are_too_many);
+	tcase_add_test(tcase, what_is_superseded_is_known_roughly);
 	tcase_add_test(tcase, small_files_are_merged_while_a_large_merge_goes_on);
 	tcase_add_test(tcase, files_are_merged_when_no_more_come);
 	tcase_add_test(tcase, records_are_written_in_the_order_of_their_buckets);

@@ -13,6 +13,10 @@
 #define RETRY_NANOSECONDS 100000000L
 /* A merge looks up from its work each time it has written so many records. */
 #define PAUSE_RECORDS 64
+/* Of an overlay with more records than this, about so many are looked for in the files, and all that
+ * are larger. */
+#define SAMPLE_RECORDS 512
+#define SAMPLE_BYTES 16384
 
 struct rewrite {
 	struct store_gdbm *store;
@@ -135,9 +139,10 @@ static bool rewrite_end(struct rewrite *rewrite, bool is_done)
 	return is_done;
 }
 
-/* What the files say of a key. When it cannot be told, it may be there. */
+/* What the files say of a key. When it cannot be told, it may be there. *bytes: what its newest record
+ * in them takes, if that can be told. */
 static bool is_below(struct rewrite *rewrite, const struct view *view, struct slice key,
-		     uint64_t *superseded)
+		     uint64_t *bytes)
 {
 	struct record_key record_key = { .hash = record_key_hash(key), .size = key.size };
 	struct fault ignored = FAULT_INITIAL;
@@ -145,6 +150,7 @@ static bool is_below(struct rewrite *rewrite, const struct view *view, struct sl
 	bool is_there = false;
 	size_t i;
 
+	*bytes = 0;
 	memcpy(record_key.bytes, key.data, key.size);
 	arena_reset(rewrite->arena);
 	for (i = 0; i < view->n_files && !is_there; i++)
@@ -152,23 +158,35 @@ static bool is_below(struct rewrite *rewrite, const struct view *view, struct sl
 				    &ignored))
 			return true;
 	if (is_there)
-		*superseded += stack_record_bytes(key.size, value.size);
+		*bytes = stack_record_bytes(key.size, value.size);
 	return is_there;
 }
 
-/* Older overlays have become files already, so a removal of what no file has is not needed. */
+/* Older overlays have become files already, so a removal of what no file has is not needed. A key that
+ * is not in them is looked for in each; how much of them is superseded need only be known roughly, so
+ * of many records a sample is looked for: they are in the order of their hashes, which is as good as
+ * none. */
 static bool overlay_write(struct rewrite *rewrite, const struct view *view,
 			  const struct overlay_entry *entries, size_t n, uint64_t *superseded)
 {
+	const size_t step = 1 + n / SAMPLE_RECORDS;
+	uint64_t bytes;
 	size_t i;
 
 	if (!rewrite_begin(rewrite, n))
 		return false;
-	for (i = 0; i < n; i++)
-		if ((is_below(rewrite, view, entries[i].key, superseded) ||
-		     entries[i].value.data != NULL) &&
-		    !rewrite_add(rewrite, entries[i].key, entries[i].value))
+	for (i = 0; i < n; i++) {
+		const struct slice value = entries[i].value;
+		const size_t stands_for = value.data == NULL || value.size > SAMPLE_BYTES ? 1
+											  : step;
+
+		if (i % stands_for == 0 && is_below(rewrite, view, entries[i].key, &bytes))
+			*superseded += stands_for * bytes;
+		else if (value.data == NULL)
+			continue;
+		if (!rewrite_add(rewrite, entries[i].key, value))
 			return false;
+	}
 	return true;
 }
 
