@@ -8,10 +8,10 @@
 
 #include "base/clock.h"
 
-/* A merge that steps aside works so long (microseconds of the processor), then waits so long: it has a
- * thirtieth of one processor. */
-#define SLICE_MICROSECONDS 5000
-#define WAIT_MILLISECONDS 150
+/* A merge that steps aside works so long (microseconds of the processor), then waits so long: fewer than
+ * one call in a hundred meets it, and that one not for long. */
+#define SLICE_MICROSECONDS 1000
+#define WAIT_MILLISECONDS 125
 /* The others are at work when they use more than one part in so many of one processor. */
 #define IDLE_SHARE 8
 /* For each file too many. */
