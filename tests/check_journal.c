@@ -426,6 +426,16 @@ START_TEST(a_segment_is_written_in_whole_blocks)
 }
 END_TEST
 
+/* The first n keys are there when it is opened again. */
+static void close_and_find(struct store *store, unsigned n)
+{
+	store_close(store);
+	store = open_store();
+	while (n-- > 0)
+		ck_assert(has(store, n));
+	store_close(store);
+}
+
 /* A disk without room: `error` for the operations whose bit is set. */
 struct disk {
 	struct file_hooks hooks;
@@ -601,11 +611,7 @@ START_TEST(small_files_are_merged_while_a_large_merge_goes_on)
 	ck_assert_uint_gt(disk.merges, 0);
 	pthread_mutex_unlock(&disk.lock);
 	pthread_join(merger, NULL);
-	store_close(store);
-	store = open_store();
-	while (n-- > 0)
-		ck_assert(has(store, n));
-	store_close(store);
+	close_and_find(store, n);
 }
 END_TEST
 
@@ -683,11 +689,7 @@ START_TEST(who_has_no_room_gets_that_of_the_spare_segments)
 	ck_assert_uint_gt(disk.removed, 0);
 	disk.is_full = false;
 	pthread_mutex_unlock(&disk.lock);
-	store_close(store);
-	store = open_store();
-	while (n-- > 0)
-		ck_assert(has(store, n));
-	store_close(store);
+	close_and_find(store, n);
 }
 END_TEST
 
@@ -714,11 +716,7 @@ START_TEST(files_are_merged_when_no_more_come)
 	put_durable(disk.store, n++, 1000);
 	while (merges_of(disk.store) == 0 || overlay_bytes_of(disk.store) > 0)
 		poll(NULL, 0, 10);
-	store_close(disk.store);
-	disk.store = open_store();
-	while (n-- > 0)
-		ck_assert(has(disk.store, n));
-	store_close(disk.store);
+	close_and_find(disk.store, n);
 }
 END_TEST
 

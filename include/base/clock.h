@@ -31,4 +31,8 @@ int64_t clock_monotonic(void);
 /* The same in microseconds. */
 int64_t clock_microseconds(void);
 
+/* Microseconds of the processor that the calling thread has used, and all threads together. */
+int64_t clock_of_thread(void);
+int64_t clock_of_process(void);
+
 #endif

@@ -48,11 +48,26 @@ int64_t clock_monotonic(void)
 	return milliseconds(CLOCK_MONOTONIC);
 }
 
-int64_t clock_microseconds(void)
+static int64_t microseconds_of(clockid_t clock)
 {
 	struct timespec time;
 
-	if (clock_gettime(CLOCK_MONOTONIC, &time) != 0)
+	if (clock_gettime(clock, &time) != 0)
 		abort();
 	return (int64_t)time.tv_sec * 1000000 + time.tv_nsec / 1000;
+}
+
+int64_t clock_microseconds(void)
+{
+	return microseconds_of(CLOCK_MONOTONIC);
+}
+
+int64_t clock_of_thread(void)
+{
+	return microseconds_of(CLOCK_THREAD_CPUTIME_ID);
+}
+
+int64_t clock_of_process(void)
+{
+	return microseconds_of(CLOCK_PROCESS_CPUTIME_ID);
 }

@@ -53,9 +53,10 @@ static void freeze_one(struct background *background)
 
 	pthread_mutex_unlock(&background->lock);
 	is_done = rewrite_overlay(store, &background->is_stopped, &fault);
-	if (!is_done)
+	if (is_done)
+		background_note_files(background);
+	else
 		journal_remove_spares(store->journal);
-	background_note_files(background);
 	pthread_mutex_lock(&background->lock);
 	if (is_done) {
 		background->frozen--;

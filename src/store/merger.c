@@ -103,8 +103,10 @@ static void merge_within(void *context, const struct rewrite_files *order)
 		is_stuck = background->merge_is_stuck;
 		pthread_mutex_unlock(&background->lock);
 	} while (!is_stuck && merge_once(background, order->files[0], false));
+	if (pause == 0)
+		return;
 	pthread_mutex_lock(&background->lock);
-	if (pause > 0 && !atomic_load(&background->is_stopped))
+	if (!atomic_load(&background->is_stopped))
 		background_wait(background, &background->work, pause);
 	pthread_mutex_unlock(&background->lock);
 }

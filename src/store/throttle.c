@@ -3,9 +3,6 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "store/throttle.h"
 
-#include <stdbool.h>
-#include <time.h>
-
 #include "base/clock.h"
 
 /* A merge that steps aside works so long (microseconds of the processor), then waits so long: fewer than
@@ -17,24 +14,15 @@
 /* For each file too many. */
 #define FILE_MICROSECONDS 50
 
-static int64_t processor_time(clockid_t clock)
-{
-	struct timespec time;
-
-	clock_gettime(clock, &time);
-	return (int64_t)time.tv_sec * 1000000 + time.tv_nsec / 1000;
-}
-
 int64_t throttle_merge(struct throttle *throttle, size_t files)
 {
 	const struct throttle before = *throttle;
-	const int64_t own = processor_time(CLOCK_THREAD_CPUTIME_ID);
+	const int64_t own = clock_of_thread();
 	int64_t others;
 
 	if (own - before.own < SLICE_MICROSECONDS)
 		return 0;
-	*throttle = (struct throttle){ own, processor_time(CLOCK_PROCESS_CPUTIME_ID),
-				       clock_microseconds() };
+	*throttle = (struct throttle){ own, clock_of_process(), clock_microseconds() };
 	others = throttle->all - before.all - (own - before.own);
 	return files <= THROTTLE_FEW && IDLE_SHARE * others > throttle->clock - before.clock
 		       ? WAIT_MILLISECONDS
