@@ -529,6 +529,14 @@ static uint64_t overlay_bytes_of(struct store *store)
 	return figures.overlay_bytes;
 }
 
+static uint64_t overlays_of(struct store *store)
+{
+	struct store_figures figures = { 0 };
+
+	store_figures(store, &figures);
+	return figures.overlays;
+}
+
 static int held_before(struct file_hooks *hooks, struct file_call *call)
 {
 	struct held_disk *disk = (struct held_disk *)hooks;
@@ -694,7 +702,8 @@ START_TEST(who_has_no_room_gets_that_of_the_spare_segments)
 END_TEST
 
 /* While files come one upon the other few are merged; nobody has to ask for the rest, nor for what is
- * left in memory to become a file. */
+ * left in memory to become a file. But while another overlay waits to become one, the one that is
+ * written to stays, or every write would have to wait. */
 START_TEST(files_are_merged_when_no_more_come)
 {
 	static struct held_disk disk = { .lock = PTHREAD_MUTEX_INITIALIZER,
@@ -712,9 +721,23 @@ START_TEST(files_are_merged_when_no_more_come)
 		put_durable(disk.store, n++, 1000);
 		pthread_mutex_lock(&disk.lock);
 	}
+	disk.is_armed = true;
+	while (!disk.is_held) {
+		pthread_mutex_unlock(&disk.lock);
+		if (overlays_of(disk.store) == 1)
+			put_durable(disk.store, n++, 1000);
+		pthread_mutex_lock(&disk.lock);
+	}
 	pthread_mutex_unlock(&disk.lock);
 	put_durable(disk.store, n++, 1000);
-	while (merges_of(disk.store) == 0 || overlay_bytes_of(disk.store) > 0)
+	while (merges_of(disk.store) == 0)
+		poll(NULL, 0, 10);
+	ck_assert_uint_eq(overlays_of(disk.store), 2);
+	pthread_mutex_lock(&disk.lock);
+	disk.is_held = false;
+	pthread_cond_broadcast(&disk.changed);
+	pthread_mutex_unlock(&disk.lock);
+	while (overlay_bytes_of(disk.store) > 0)
 		poll(NULL, 0, 10);
 	close_and_find(disk.store, n);
 }

@@ -24,7 +24,6 @@ struct background {
 	pthread_cond_t done; /* something was done, or could not be */
 	size_t frozen; /* overlays that wait */
 	struct pace pace; /* in which they come */
-	bool was_hurried; /* when the merger last looked */
 	bool freeze_is_stuck; /* the last attempt failed */
 	bool merge_is_stuck;
 	bool merge_is_idle; /* looked, or is looking, since the last file came */
@@ -33,6 +32,7 @@ struct background {
 
 	struct scrub scrub; /* the merger's, as is what follows */
 	struct throttle throttle;
+	bool was_hurried; /* and what was left then has not become a file since */
 };
 
 /* With the lock held: waits for a condition, so many milliseconds at most. */

@@ -29,13 +29,21 @@ static void memory_give_back(void)
 }
 #endif
 
-/* What was written last becomes a file too. */
-static void freeze_rest(struct store_gdbm *store)
+/* What was written last becomes a file too. False while another waits for that: with two, every write
+ * would wait for one of them. */
+static bool freeze_rest(struct background *background)
 {
+	struct store_gdbm *store = background->store;
+	bool is_free;
+
 	pthread_mutex_lock(&store->writer);
-	if (!journal_has_failed(store->journal))
+	pthread_mutex_lock(&background->lock);
+	is_free = background->frozen == 0;
+	pthread_mutex_unlock(&background->lock);
+	if (is_free && !journal_has_failed(store->journal))
 		store_gdbm_freeze(store);
 	pthread_mutex_unlock(&store->writer);
+	return is_free;
 }
 
 /* How fast files come decides what is due, and whether the memory of an overlay is kept for the next.
@@ -43,17 +51,17 @@ static void freeze_rest(struct store_gdbm *store)
  * need not wait for the end of the merge, which may be minutes away. */
 static bool look_at_pace(struct background *background)
 {
-	bool is_hurried, has_calmed;
+	bool is_hurried;
 
 	pthread_mutex_lock(&background->lock);
 	is_hurried = pace_is_hurried(&background->pace);
-	has_calmed = background->was_hurried && !is_hurried;
-	background->was_hurried = is_hurried;
 	pthread_mutex_unlock(&background->lock);
 	overlay_memory_keep(background->store->overlay_memory,
 			    is_hurried ? background->store->overlay_bytes : 0);
-	if (has_calmed) {
-		freeze_rest(background->store);
+	if (is_hurried) {
+		background->was_hurried = true;
+	} else if (background->was_hurried && freeze_rest(background)) {
+		background->was_hurried = false;
 		memory_give_back();
 	}
 	return is_hurried;
