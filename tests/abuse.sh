@@ -1,8 +1,9 @@
 #!/bin/sh
 # What a good client notices of 200 bad connections: nothing, or at most twice the time. A real nginx;
-# one client reads a template again and again, alone and beside tests/abuser, which says what the bad
-# ones do and how fast. Its 99th percentile may double (below a millisecond nothing is measured on a
-# machine that is shared). Alone and beside take turns, five times, and the lowest of each are compared:
+# one client reads a template 200 times a second, alone and beside tests/abuser, which says what the bad
+# ones do and how fast. Its 99th percentile may double. (A client that asks again at once, thousands of
+# times a second, keeps the processors awake for itself: alone it is served in half the time, and of the
+# bad ones it notices more.) Alone and beside take turns, five times, and the lowest of each are compared:
 # what else the machine does comes and goes, and only adds. Meanwhile a school of 200 joins at once.
 set -u
 test=tests/abuse.sh
@@ -53,8 +54,8 @@ percentiles()
 # measure: a good client.
 measure()
 {
-	curl --config authorized -sS --max-time 60 -o /dev/null \
-		-w '%{http_code} %{time_starttransfer}\n' "$base/v2/templates/$id?[1-2000]" >durations 2>&1
+	curl --config authorized -sS --max-time 60 --rate 200/s -o /dev/null \
+		-w '%{http_code} %{time_starttransfer}\n' "$base/v2/templates/$id?[1-500]" >durations 2>&1
 	grep -v '^200 ' durations | head -n 3 | grep . && fail 'the good client was not served'
 	awk '{ print int($2 * 1000000) }' durations | percentiles
 }
@@ -141,9 +142,7 @@ compare()
 	for what in alone beside; do
 		say "$what: median $(lowest 1 $what), 99th percentile $(lowest 2 $what) microseconds"
 	done
-	limit=$(lowest 2 alone)
-	[ "$limit" -ge 1000 ] || limit=1000
-	[ "$(lowest 2 beside)" -le $((2 * limit)) ]
+	[ "$(lowest 2 beside)" -le $((2 * $(lowest 2 alone))) ]
 }
 
 # From one address so many requests may be under way, and no more; others do not notice.
