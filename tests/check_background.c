@@ -1,0 +1,431 @@
+/* What goes on behind the durable store: which files are merged when, what is left in memory, and who
+ * waits for whom.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include <check.h>
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "file_hooks.h"
+#include "scratch.h"
+#include "store/figures.h"
+#include "store/stack.h"
+#include "store/throttle.h"
+#include "suite.h"
+
+/* A disk on which one merge, the next file that is begun, waits until it is let go on. */
+struct held_disk {
+	struct file_hooks hooks;
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+	bool is_armed;
+	bool is_held;
+	bool is_ended; /* the file that was held gets its name */
+	char path[PATH_MAX]; /* of that file */
+	unsigned others; /* other files that got theirs */
+	struct store *store;
+	uint64_t merges; /* when it was armed, and then how many there were until is_ended */
+};
+
+static uint64_t merges_of(struct store *store)
+{
+	struct store_figures figures = { 0 };
+
+	store_figures(store, &figures);
+	return figures.files_merged;
+}
+
+static uint64_t overlay_bytes_of(struct store *store)
+{
+	struct store_figures figures = { 0 };
+
+	store_figures(store, &figures);
+	return figures.overlay_bytes;
+}
+
+static uint64_t overlays_of(struct store *store)
+{
+	struct store_figures figures = { 0 };
+
+	store_figures(store, &figures);
+	return figures.overlays;
+}
+
+static int held_before(struct file_hooks *hooks, struct file_call *call)
+{
+	struct held_disk *disk = (struct held_disk *)hooks;
+
+	if (call->operation != FILE_OPEN || strstr(call->path, ".gdbm.new") == NULL)
+		return 0;
+	pthread_mutex_lock(&disk->lock);
+	if (disk->is_armed) {
+		disk->is_armed = false;
+		disk->is_held = true;
+		snprintf(disk->path, sizeof disk->path, "%s", call->path);
+		pthread_cond_broadcast(&disk->changed);
+		while (disk->is_held)
+			pthread_cond_wait(&disk->changed, &disk->lock);
+	}
+	pthread_mutex_unlock(&disk->lock);
+	return 0;
+}
+
+static void held_after(struct file_hooks *hooks, const struct file_call *call)
+{
+	struct held_disk *disk = (struct held_disk *)hooks;
+
+	if (call->operation != FILE_RENAME || strstr(call->path, ".gdbm.new") == NULL)
+		return;
+	pthread_mutex_lock(&disk->lock);
+	if (strcmp(call->path, disk->path) == 0) {
+		disk->is_ended = true;
+		disk->merges = merges_of(disk->store) - disk->merges;
+	} else {
+		disk->others++;
+	}
+	pthread_cond_broadcast(&disk->changed);
+	pthread_mutex_unlock(&disk->lock);
+}
+
+static void held_open(struct held_disk *disk, bool is_fast)
+{
+	file_hooks_start(&disk->hooks);
+	disk->hooks.before = held_before;
+	disk->hooks.after = held_after;
+	disk->hooks.is_fast = is_fast;
+	disk->store = scratch_store_with(
+		(struct store_options){ .files = &disk->hooks.files, .overlay_bytes = 8192 });
+}
+
+/* Files that got their names, without the one that was held. */
+static unsigned others_of(struct held_disk *disk)
+{
+	unsigned others;
+
+	pthread_mutex_lock(&disk->lock);
+	others = disk->others;
+	pthread_mutex_unlock(&disk->lock);
+	return others;
+}
+
+static void await_held(struct held_disk *disk)
+{
+	pthread_mutex_lock(&disk->lock);
+	while (!disk->is_held)
+		pthread_cond_wait(&disk->changed, &disk->lock);
+	pthread_mutex_unlock(&disk->lock);
+}
+
+static void let_go_on(struct held_disk *disk)
+{
+	pthread_mutex_lock(&disk->lock);
+	disk->is_held = false;
+	pthread_cond_broadcast(&disk->changed);
+	pthread_mutex_unlock(&disk->lock);
+}
+
+static void *merge_all(void *store)
+{
+	ck_assert(store_gdbm_settle(store, true));
+	return NULL;
+}
+
+/* More than are left alone while they come so fast. */
+#define OVERLAYS 14
+
+START_TEST(small_files_are_merged_while_a_large_merge_goes_on)
+{
+	static struct held_disk disk = { .lock = PTHREAD_MUTEX_INITIALIZER,
+					 .changed = PTHREAD_COND_INITIALIZER };
+	unsigned n = 0;
+	pthread_t merger;
+
+	held_open(&disk, false);
+	while (n < 300)
+		scratch_put_durable(disk.store, n++, 100);
+	ck_assert(store_gdbm_settle(disk.store, true));
+	scratch_put_durable(disk.store, n++, 100);
+	ck_assert(store_gdbm_settle(disk.store, false));
+	disk.merges = merges_of(disk.store);
+	disk.is_armed = true;
+	ck_assert_int_eq(pthread_create(&merger, NULL, merge_all, disk.store), 0);
+	await_held(&disk);
+	for (unsigned others = others_of(&disk); others_of(&disk) < others + OVERLAYS;)
+		scratch_put_durable(disk.store, n++, 1000);
+	let_go_on(&disk);
+	pthread_mutex_lock(&disk.lock);
+	while (!disk.is_ended)
+		pthread_cond_wait(&disk.changed, &disk.lock);
+	ck_assert_uint_gt(disk.merges, 0);
+	pthread_mutex_unlock(&disk.lock);
+	pthread_join(merger, NULL);
+	scratch_close_and_find(disk.store, n);
+}
+END_TEST
+
+/* A disk with room for one file of the stack, which waits until it is let go on. */
+struct short_disk {
+	struct file_hooks hooks;
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+	bool is_held;
+	bool is_full;
+	unsigned refused; /* files, when it is full */
+	unsigned removed; /* segments of the journal, since the first of them */
+};
+
+static int short_before(struct file_hooks *hooks, struct file_call *call)
+{
+	struct short_disk *disk = (struct short_disk *)hooks;
+	int error = 0;
+
+	if (call->operation != FILE_OPEN || strstr(call->path, ".gdbm.new") == NULL)
+		return 0;
+	pthread_mutex_lock(&disk->lock);
+	while (disk->is_held)
+		pthread_cond_wait(&disk->changed, &disk->lock);
+	if (disk->is_full) {
+		error = ENOSPC;
+		disk->refused++;
+		pthread_cond_broadcast(&disk->changed);
+	}
+	pthread_mutex_unlock(&disk->lock);
+	return error;
+}
+
+static void short_after(struct file_hooks *hooks, const struct file_call *call)
+{
+	struct short_disk *disk = (struct short_disk *)hooks;
+
+	pthread_mutex_lock(&disk->lock);
+	if (call->operation == FILE_RENAME && strstr(call->path, ".gdbm.new") != NULL)
+		disk->is_full = true;
+	pthread_cond_broadcast(&disk->changed);
+	if (call->operation == FILE_UNLINK && strstr(call->path, "/journal-") != NULL)
+		disk->removed += disk->refused > 0;
+	pthread_mutex_unlock(&disk->lock);
+}
+
+/* The first of two overlays becomes a file, after which nobody needs its segments; the second cannot. */
+START_TEST(who_has_no_room_gets_that_of_the_spare_segments)
+{
+	static struct short_disk disk = { .lock = PTHREAD_MUTEX_INITIALIZER,
+					  .changed = PTHREAD_COND_INITIALIZER,
+					  .is_held = true };
+	const struct store_options options = { .files = &disk.hooks.files,
+					       .segment_bytes = 16384,
+					       .overlay_bytes = 65536 };
+	struct store *store;
+	unsigned n = 0;
+
+	file_hooks_start(&disk.hooks);
+	disk.hooks.before = short_before;
+	disk.hooks.after = short_after;
+	store = scratch_store_with(options);
+	while (overlay_bytes_of(store) < 2 * options.overlay_bytes)
+		scratch_put_durable(store, n++, 1000);
+	pthread_mutex_lock(&disk.lock);
+	disk.is_held = false;
+	pthread_cond_broadcast(&disk.changed);
+	while (!disk.is_full)
+		pthread_cond_wait(&disk.changed, &disk.lock);
+	pthread_mutex_unlock(&disk.lock);
+	scratch_put_durable(store, n++,
+			    1000); /* now the second is large enough, if it was not before */
+	pthread_mutex_lock(&disk.lock);
+	while (disk.refused < 2) /* it is tried again, after what follows the first time */
+		pthread_cond_wait(&disk.changed, &disk.lock);
+	ck_assert_uint_gt(disk.removed, 0);
+	disk.is_full = false;
+	pthread_mutex_unlock(&disk.lock);
+	scratch_close_and_find(store, n);
+}
+END_TEST
+
+/* While files come one upon the other few are merged; nobody has to ask for the rest, nor for what is
+ * left in memory to become a file. But while another overlay waits to become one, the one that is
+ * written to stays, or every write would have to wait. */
+START_TEST(files_are_merged_when_no_more_come)
+{
+	static struct held_disk disk = { .lock = PTHREAD_MUTEX_INITIALIZER,
+					 .changed = PTHREAD_COND_INITIALIZER };
+	unsigned n = 0;
+
+	held_open(&disk, false);
+	while (others_of(&disk) < 4)
+		scratch_put_durable(disk.store, n++, 1000);
+	pthread_mutex_lock(&disk.lock);
+	disk.is_armed = true;
+	while (!disk.is_held) {
+		pthread_mutex_unlock(&disk.lock);
+		if (overlays_of(disk.store) == 1)
+			scratch_put_durable(disk.store, n++, 1000);
+		pthread_mutex_lock(&disk.lock);
+	}
+	pthread_mutex_unlock(&disk.lock);
+	scratch_put_durable(disk.store, n++, 1000);
+	while (merges_of(disk.store) == 0)
+		poll(NULL, 0, 10);
+	ck_assert_uint_eq(overlays_of(disk.store), 2);
+	let_go_on(&disk);
+	while (overlay_bytes_of(disk.store) > 0)
+		poll(NULL, 0, 10);
+	scratch_close_and_find(disk.store, n);
+}
+END_TEST
+
+static const struct {
+	size_t files;
+	int64_t microseconds;
+} waits[] = {
+	{ 0, 0 },      { 1, 0 },      { 48, 0 },     { 49, 50 },     { 50, 100 },
+	{ 147, 4950 }, { 148, 5000 }, { 149, 5000 }, { 1000, 5000 }, { SIZE_MAX, 5000 },
+};
+
+START_TEST(a_write_waits_for_each_file_too_many)
+{
+	ck_assert_int_eq(throttle_write(waits[_i].files), waits[_i].microseconds);
+}
+END_TEST
+
+static void *work(void *is_stopped)
+{
+	while (!atomic_load((atomic_bool *)is_stopped))
+		continue;
+	return NULL;
+}
+
+static const struct {
+	bool is_busy; /* another thread works */
+	size_t files;
+	bool has_to_wait;
+} asides[] = {
+	{ false, 1, false },
+	{ true, 1, true },
+	{ true, THROTTLE_FEW, true },
+	{ true, THROTTLE_FEW + 1, false },
+};
+
+START_TEST(a_merge_steps_aside_for_others)
+{
+	struct throttle throttle = { 0, 0, 0 };
+	atomic_bool is_stopped = false;
+	unsigned slices, waits_there = 0;
+	pthread_t other;
+
+	if (asides[_i].is_busy)
+		ck_assert_int_eq(pthread_create(&other, NULL, work, &is_stopped), 0);
+	/* What the process did until now is the first slice. */
+	while (throttle.own == 0)
+		throttle_merge(&throttle, asides[_i].files);
+	/* The other need not be given the processor in each. */
+	for (slices = 0; slices < 100; slices++) {
+		const int64_t before = throttle.own;
+		int64_t wait = 0;
+
+		while (throttle.own == before) {
+			ck_assert_int_eq(wait, 0);
+			wait = throttle_merge(&throttle, asides[_i].files);
+		}
+		ck_assert_int_ge(throttle.own - before, 1000);
+		waits_there += wait > 0;
+	}
+	ck_assert_int_eq(waits_there > 0, asides[_i].has_to_wait);
+	atomic_store(&is_stopped, true);
+	if (asides[_i].is_busy)
+		pthread_join(other, NULL);
+}
+END_TEST
+
+/* A merge of everything waits; small files come meanwhile, until there are too many. */
+START_TEST(writes_wait_when_files_are_too_many)
+{
+	static struct held_disk disk = { .lock = PTHREAD_MUTEX_INITIALIZER,
+					 .changed = PTHREAD_COND_INITIALIZER };
+	struct store_figures figures = { 0 };
+	unsigned n = 0, measured = 20;
+	int64_t began, least;
+	pthread_t merger;
+
+	held_open(&disk, true);
+	while (n < 100)
+		scratch_put_durable(disk.store, n++, 1000);
+	ck_assert(store_gdbm_settle(disk.store, false));
+	scratch_put_durable(disk.store, n++, 1000);
+	ck_assert(store_gdbm_settle(disk.store, false));
+	disk.is_armed = true;
+	ck_assert_int_eq(pthread_create(&merger, NULL, merge_all, disk.store), 0);
+	await_held(&disk);
+	do {
+		scratch_put_durable(disk.store, n++, 1000);
+		store_figures(disk.store, &figures);
+	} while (figures.files < THROTTLE_MANY + 10);
+	/* None of them can be merged meanwhile. */
+	least = measured * throttle_write(figures.files);
+	began = clock_microseconds();
+	while (measured-- > 0)
+		scratch_put(disk.store, n++, 10);
+	ck_assert_int_ge(clock_microseconds() - began, least);
+	let_go_on(&disk);
+	pthread_join(merger, NULL);
+	store_figures(disk.store, &figures);
+	ck_assert_uint_le(figures.files, THROTTLE_FEW);
+	store_close(disk.store);
+}
+END_TEST
+
+/* Of which each was overwritten once: more than are looked at one by one. */
+#define OVERWRITTEN 1500
+
+START_TEST(what_is_superseded_is_known_roughly)
+{
+	const struct store_options options = { .overlay_bytes = 64 << 20 };
+	struct store *store = scratch_store_with(options);
+	/* A record's key has nine bytes more. */
+	const uint64_t bytes = OVERWRITTEN * stack_record_bytes(9 + scratch_key(4321).size, 132);
+	const uint64_t large = stack_record_bytes(9 + scratch_key(0).size, 400032);
+	struct fault fault = FAULT_INITIAL;
+	struct store_stat stat;
+	unsigned n;
+
+	for (n = 1000; n < 7000; n++)
+		scratch_put(store, n, 100);
+	scratch_put(store, 0, 400000);
+	ck_assert(store_gdbm_settle(store, false));
+	/* As many that are new as others. */
+	for (n = 7000 - OVERWRITTEN; n < 7000 + OVERWRITTEN; n++)
+		scratch_put(store, n, 100);
+	scratch_put(store, 0, 400000);
+	ck_assert(store_gdbm_settle(store, false));
+	store_close(store);
+	ck_assert(store_gdbm_stat(scratch.path, NULL, &stat, &fault));
+	ck_assert_uint_eq(stat.manifest.n, 2);
+	/* Five times the deviation that is to be expected. */
+	ck_assert_uint_ge(stat.superfluous_bytes, large + bytes * 75 / 100);
+	ck_assert_uint_le(stat.superfluous_bytes, large + bytes * 125 / 100);
+	manifest_free(&stat.manifest);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("background");
+	TCase *tcase = tcase_create("background");
+
+	tcase_add_checked_fixture(tcase, scratch_open, scratch_close);
+	tcase_set_timeout(tcase, 60);
+	tcase_add_test(tcase, who_has_no_room_gets_that_of_the_spare_segments);
+	tcase_add_loop_test(tcase, a_write_waits_for_each_file_too_many, 0, ROWS(waits));
+	tcase_add_loop_test(tcase, a_merge_steps_aside_for_others, 0, ROWS(asides));
+	tcase_add_test(tcase, writes_wait_when_files_are_too_many);
+	tcase_add_test(tcase, what_is_superseded_is_known_roughly);
+	tcase_add_test(tcase, small_files_are_merged_while_a_large_merge_goes_on);
+	tcase_add_test(tcase, files_are_merged_when_no_more_come);
+	suite_add_tcase(suite, tcase);
+	return suite_run(suite);
+}

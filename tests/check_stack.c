@@ -1,0 +1,369 @@
+/* The directory of the durable store and the files of its stack: the lock, the manifest, files that are
+ * missing or damaged, and looking at all of it from outside.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include <check.h>
+#include <fcntl.h>
+#include <gdbm.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "file_hooks.h"
+#include "scratch.h"
+#include "store/stack.h"
+#include "suite.h"
+
+START_TEST(a_second_owner_is_told_the_pid_of_the_first)
+{
+	struct store *store = scratch_store();
+
+	scratch_refused(arena_text(scratch.arena, "pid %ld ", (long)getpid()));
+	store_close(store);
+	store_close(scratch_store());
+}
+END_TEST
+
+START_TEST(a_damaged_manifest_is_refused)
+{
+	static const off_t places[] = { 0, 8, 12, 16, 32, 40, 48, 50, 110, -1, -4 };
+	struct store *store = scratch_store();
+	off_t at = places[_i];
+
+	scratch_put_durable(store, 1, 100);
+	ck_assert(store_gdbm_settle(store, false));
+	store_close(store);
+	file_flip(scratch_file("manifest", ""),
+		  at < 0 ? file_size(scratch_file("manifest", "")) + at : at);
+	scratch_refused("manifest");
+	ck_assert_int_eq(truncate(scratch_file("manifest", ""), 20), 0);
+	scratch_refused("is no manifest");
+	ck_assert_int_eq(unlink(scratch_file("manifest", "")), 0);
+	scratch_refused("no manifest");
+}
+END_TEST
+
+/* GDBM gives records bucket by bucket. What was written in another order was read and written from and
+ * to another bucket each time. */
+START_TEST(records_are_written_in_the_order_of_their_buckets)
+{
+	uint32_t above = 0;
+	GDBM_FILE file;
+	datum key;
+
+	scratch_make_stack(5000);
+	file = gdbm_open(scratch_file("stack-", ".gdbm"), 0, GDBM_READER | GDBM_NOLOCK, 0, NULL);
+	ck_assert_ptr_nonnull(file);
+	key = gdbm_firstkey(file);
+	while (key.dptr != NULL) {
+		const struct slice bytes = { key.dptr, (size_t)key.dsize };
+		const uint32_t sixteenth = record_key_order(bytes) >> 27; /* of 31 bits */
+		const datum next = gdbm_nextkey(file, key);
+
+		ck_assert_uint_ge(sixteenth, above);
+		above = sixteenth;
+		free(key.dptr);
+		key = next;
+	}
+	ck_assert_uint_eq(above, 15);
+	gdbm_close(file);
+}
+END_TEST
+
+/* Counts what of a GDBM file is read ahead, and the mappings of it. */
+struct ahead_watch {
+	struct file_hooks hooks;
+	off_t ahead;
+	unsigned scattered;
+	unsigned others; /* mappings */
+	bool is_out_of_order;
+};
+
+static int watch_ahead(struct file_hooks *hooks, struct file_call *call)
+{
+	struct ahead_watch *watch = (struct ahead_watch *)hooks;
+
+	if (strstr(call->path, ".gdbm") == NULL)
+		return 0;
+	if (call->operation == FILE_MAP) {
+		watch->scattered += call->is_scattered;
+		watch->others += !call->is_scattered;
+	}
+	if (call->operation == FILE_WILL_NEED) {
+		watch->is_out_of_order = watch->is_out_of_order || call->offset != watch->ahead;
+		watch->ahead = call->offset + (off_t)call->size;
+	}
+	return 0;
+}
+
+/* One record is looked for where it lies, without what is around it; who reads all has them come. */
+START_TEST(a_file_is_read_ahead_by_who_reads_all_of_it)
+{
+	const struct store_watch nobody = { .context = NULL };
+	static struct ahead_watch watch;
+	struct fault fault = FAULT_INITIAL;
+	struct store_check check;
+	struct store *store;
+	off_t size;
+
+	scratch_make_stack(5000);
+	size = file_size(scratch_file("stack-", ".gdbm"));
+	file_hooks_start(&watch.hooks);
+	watch.hooks.before = watch_ahead;
+	store = scratch_store_with(
+		(struct store_options){ .is_read_only = true, .files = &watch.hooks.files });
+	ck_assert(scratch_has(store, 0) && scratch_has(store, 4999));
+	store_close(store);
+	ck_assert_uint_eq(watch.scattered, 1);
+	ck_assert_int_eq(watch.ahead, 0);
+	ck_assert(store_gdbm_check(scratch.path, &watch.hooks.files, &nobody, &check, &fault));
+	ck_assert_uint_eq(check.damages, 0);
+	ck_assert_uint_eq(watch.others, 0);
+	ck_assert(!watch.is_out_of_order);
+	ck_assert_int_gt(size, 4 * (off_t)FILE_PIECE);
+	ck_assert_int_gt(watch.ahead, size - 2 * (off_t)FILE_PIECE);
+	ck_assert_int_lt(watch.ahead, size + 2 * (off_t)FILE_PIECE);
+}
+END_TEST
+
+static const struct missing {
+	const char *suffix;
+	bool is_cut; /* or removed */
+} missing[] = { { ".gdbm", false }, { ".gdbm", true }, { ".index", false }, { ".index", true } };
+
+START_TEST(a_missing_file_is_refused)
+{
+	const struct missing *row = &missing[_i];
+	char *file;
+
+	scratch_make_stack(100);
+	file = scratch_file("stack-", row->suffix);
+	if (row->is_cut)
+		ck_assert_int_eq(truncate(file, file_size(file) - 1), 0);
+	else
+		ck_assert_int_eq(unlink(file), 0);
+	scratch_refused(file);
+}
+END_TEST
+
+START_TEST(a_file_of_another_installation_is_refused)
+{
+	char *files[2], *others[2], command[4 * PATH_MAX];
+	static const char *const suffixes[] = { ".gdbm", ".index" };
+
+	scratch_make_stack(100);
+	for (int i = 0; i < 2; i++)
+		files[i] = scratch_file("stack-", suffixes[i]);
+	snprintf(scratch.path, sizeof scratch.path, "%s/other", scratch.directory);
+	scratch_make_stack(100);
+	others[_i] = scratch_file("stack-", suffixes[_i]);
+	snprintf(command, sizeof command, "cp '%s' '%s'", files[_i], others[_i]);
+	ck_assert_int_eq(system(command), 0);
+	scratch_refused(others[_i]);
+}
+END_TEST
+
+/* The place of a value's bytes in a file. */
+static off_t find(const char *file, const char *text)
+{
+	size_t size = (size_t)file_size(file), wanted = strlen(text) + 1, i;
+	char *bytes = malloc(size);
+	int opened = open(file, O_RDONLY);
+	off_t found = -1;
+
+	ck_assert_int_eq(read(opened, bytes, size), (ssize_t)size);
+	close(opened);
+	for (i = 0; i + wanted <= size && found < 0; i++)
+		if (memcmp(bytes + i, text, wanted) == 0)
+			found = (off_t)i;
+	free(bytes);
+	ck_assert_int_ge(found, 0);
+	return found;
+}
+
+START_TEST(a_damaged_value_is_not_answered)
+{
+	struct slice value;
+	struct fault fault;
+	struct store *store;
+	char *file;
+
+	scratch_make_stack(100);
+	file = scratch_file("stack-", ".gdbm");
+	file_flip(file, find(file, "value 7") + 50);
+	store = scratch_store();
+	ck_assert(!scratch_try_get(store, 7, &value, &fault));
+	ck_assert_int_eq(fault.kind, FAULT_UNAVAILABLE);
+	ck_assert_ptr_nonnull(strstr(fault.cause, "TEMPLATE 6b65792037"));
+	ck_assert(scratch_has(store, 8));
+	/* Whoever compares blocks finds it too, and from then on nothing is read from the file. */
+	ck_assert(!store_gdbm_verify(store));
+	ck_assert(!scratch_try_get(store, 8, &value, &fault));
+	scratch_put_durable(store, 8, 100);
+	ck_assert(scratch_has(store, 8));
+	store_close(store);
+}
+END_TEST
+
+/* Flips one bit of a file at so many places; each must be found. */
+START_TEST(a_check_finds_every_flipped_bit)
+{
+	static const char *const suffixes[] = { ".gdbm", ".index" };
+	char *file;
+	off_t size;
+
+	scratch_make_stack(300);
+	ck_assert_uint_eq(scratch_check(NULL).records, 300);
+	ck_assert_uint_eq(scratch_check(NULL).damages, 0);
+	file = scratch_file("stack-", suffixes[_i]);
+	size = file_size(file);
+	for (off_t at = 0; at < size; at += size / 41) {
+		/* The rest of an index's head is zeros that nobody reads. */
+		if (_i == 1 && at >= 256 && at < 4096)
+			continue;
+		file_flip(file, at);
+		ck_assert_msg(scratch_check(NULL).damages > 0, "%s at %ld", file, (long)at);
+		file_flip(file, at);
+	}
+	ck_assert_uint_eq(scratch_check(NULL).damages, 0);
+}
+END_TEST
+
+START_TEST(names_that_are_not_ours_are_left_alone)
+{
+	static const char *const theirs[] = { "journal-1", "stack-1.gdbm", "notes", "x.new" };
+	static const char *const half_made[] = { "journal.new", "manifest.new",
+						 "stack-0000000000000009.gdbm.new",
+						 "stack-0000000000000009.index" };
+	size_t i;
+
+	scratch_make_stack(10);
+	for (i = 0; i < 4; i++) {
+		close(open(arena_text(scratch.arena, "%s/%s", scratch.path, theirs[i]),
+			   O_CREAT | O_WRONLY, 0600));
+		close(open(arena_text(scratch.arena, "%s/%s", scratch.path, half_made[i]),
+			   O_CREAT | O_WRONLY, 0600));
+	}
+	store_close(scratch_store());
+	for (i = 0; i < 4; i++) {
+		ck_assert_ptr_nonnull(scratch_name(theirs[i], ""));
+		ck_assert_ptr_null(scratch_name(half_made[i], ""));
+	}
+}
+END_TEST
+
+START_TEST(a_live_store_is_looked_at_from_outside)
+{
+	const struct store_watch watch = { .context = NULL };
+	const struct store_options read_only = { .is_read_only = true };
+	struct store *store = scratch_store(), *other;
+	struct fault fault = FAULT_INITIAL;
+	struct store_stat stat;
+	uint64_t number;
+	char copy[PATH_MAX];
+
+	for (unsigned n = 0; n < 50; n++)
+		scratch_put_durable(store, n, 100);
+	ck_assert(store_gdbm_settle(store, false));
+	for (unsigned n = 50; n < 70; n++)
+		scratch_put_durable(store, n, 100);
+	other = scratch_store_with(read_only);
+	ck_assert(scratch_has(other, 0) && scratch_has(other, 69) && !scratch_has(other, 70));
+	ck_assert(!scratch_try_put(other, 70, 100, &number, &fault));
+	ck_assert(!store_can_write(other));
+	ck_assert_uint_eq(scratch_check(NULL).records, 50);
+	ck_assert_uint_eq(scratch_check(NULL).transactions, 20);
+	fault = FAULT_INITIAL;
+	ck_assert(store_gdbm_stat(scratch.path, NULL, &stat, &fault));
+	ck_assert_uint_eq(stat.last, 70);
+	ck_assert_uint_eq(stat.manifest.n, 1);
+	manifest_free(&stat.manifest);
+	/* What is taken away behind a reader's back stays readable for it. */
+	ck_assert(store_gdbm_settle(store, true));
+	ck_assert(scratch_has(other, 0) && scratch_has(other, 69));
+	store_close(other);
+	snprintf(copy, sizeof copy, "%s/copy", scratch.directory);
+	ck_assert(store_gdbm_backup(scratch.path, copy, NULL, &watch, &fault));
+	scratch_put_durable(store, 70, 100);
+	store_close(store);
+	snprintf(scratch.path, sizeof scratch.path, "%s", copy);
+	ck_assert_uint_eq(scratch_check(NULL).damages, 0);
+	store = scratch_store();
+	ck_assert(scratch_has(store, 0) && scratch_has(store, 69) && !scratch_has(store, 70));
+	scratch_put_durable(store, 70, 100);
+	store_close(store);
+}
+END_TEST
+
+static unsigned walked[40];
+
+static bool walk_visit(void *context, struct slice key, struct slice value, struct fault *fault)
+{
+	unsigned n = (unsigned)strtoul(key.data + 4, NULL, 10);
+
+	(void)context;
+	(void)fault;
+	ck_assert_uint_lt(n, 40);
+	ck_assert(slice_is(slice_of(value.data), arena_text(scratch.arena, "value %u", n)));
+	walked[n]++;
+	return true;
+}
+
+START_TEST(a_walk_gives_each_key_once)
+{
+	struct store *store = scratch_store();
+	struct fault fault = FAULT_INITIAL;
+	struct transaction *transaction;
+	uint64_t counts[STORE_TABLE_COUNT], number;
+
+	for (unsigned round = 0; round < 4; round++) {
+		for (unsigned n = round; n < 40; n += 1 + round)
+			scratch_put(store, n, 100 * round);
+		ck_assert(store_gdbm_settle(store, false));
+	}
+	ck_assert(store_begin(store, STORE_WRITE, scratch.arena, &transaction, &fault));
+	for (unsigned n = 0; n < 40; n += 5)
+		ck_assert(store_remove(transaction, STORE_TEMPLATE, scratch_key(n), &fault));
+	ck_assert(store_put(transaction, STORE_ROOM, scratch_key(1), SLICE("room"), &fault));
+	ck_assert(store_commit(transaction, &number, &fault));
+	for (int round = 0; round < 2; round++) {
+		ck_assert(store_wait(store, number, &fault));
+		ck_assert(store_begin(store, STORE_READ, scratch.arena, &transaction, &fault));
+		memset(walked, 0, sizeof walked);
+		ck_assert(store_gdbm_walk(transaction, STORE_TEMPLATE, walk_visit, NULL, &fault));
+		for (unsigned n = 0; n < 40; n++)
+			ck_assert_uint_eq(walked[n], n % 5 != 0);
+		ck_assert(store_gdbm_count(transaction, counts, &fault));
+		ck_assert_uint_eq(counts[STORE_TEMPLATE], 32);
+		ck_assert_uint_eq(counts[STORE_ROOM], 1);
+		store_abandon(transaction);
+		ck_assert(store_gdbm_settle(store, true));
+	}
+	store_close(store);
+	/* A merge of everything keeps no removal. */
+	ck_assert_uint_eq(scratch_check(NULL).records, 33);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("stack");
+	TCase *tcase = tcase_create("stack");
+
+	tcase_add_checked_fixture(tcase, scratch_open, scratch_close);
+	tcase_set_timeout(tcase, 60);
+	tcase_add_test(tcase, records_are_written_in_the_order_of_their_buckets);
+	tcase_add_test(tcase, a_second_owner_is_told_the_pid_of_the_first);
+	tcase_add_loop_test(tcase, a_damaged_manifest_is_refused, 0, 11);
+	tcase_add_loop_test(tcase, a_missing_file_is_refused, 0, ROWS(missing));
+	tcase_add_loop_test(tcase, a_file_of_another_installation_is_refused, 0, 2);
+	tcase_add_test(tcase, a_damaged_value_is_not_answered);
+	tcase_add_loop_test(tcase, a_check_finds_every_flipped_bit, 0, 2);
+	tcase_add_test(tcase, names_that_are_not_ours_are_left_alone);
+	tcase_add_test(tcase, a_file_is_read_ahead_by_who_reads_all_of_it);
+	tcase_add_test(tcase, a_live_store_is_looked_at_from_outside);
+	tcase_add_test(tcase, a_walk_gives_each_key_once);
+	suite_add_tcase(suite, tcase);
+	return suite_run(suite);
+}
