@@ -379,6 +379,36 @@ START_TEST(writes_wait_when_files_are_too_many)
 }
 END_TEST
 
+struct asker {
+	struct store *store;
+	atomic_bool is_stopped;
+};
+
+static void *ask(void *context)
+{
+	struct asker *asker = context;
+
+	while (!atomic_load(&asker->is_stopped))
+		ck_assert_uint_gt(overlays_of(asker->store), 0);
+	return NULL;
+}
+
+/* For the ThreadSanitizer. */
+START_TEST(figures_are_asked_while_something_is_written)
+{
+	struct asker asker = { .store = scratch_store_with(
+				       (struct store_options){ .overlay_bytes = 8192 }) };
+	pthread_t thread;
+
+	ck_assert_int_eq(pthread_create(&thread, NULL, ask, &asker), 0);
+	for (unsigned n = 0; n < 300; n++)
+		scratch_put(asker.store, n, 100);
+	atomic_store(&asker.is_stopped, true);
+	pthread_join(thread, NULL);
+	store_close(asker.store);
+}
+END_TEST
+
 /* Of which each was overwritten once: more than are looked at one by one. */
 #define OVERWRITTEN 1500
 
@@ -423,6 +453,7 @@ int main(void)
 	tcase_add_loop_test(tcase, a_write_waits_for_each_file_too_many, 0, ROWS(waits));
 	tcase_add_loop_test(tcase, a_merge_steps_aside_for_others, 0, ROWS(asides));
 	tcase_add_test(tcase, writes_wait_when_files_are_too_many);
+	tcase_add_test(tcase, figures_are_asked_while_something_is_written);
 	tcase_add_test(tcase, what_is_superseded_is_known_roughly);
 	tcase_add_test(tcase, small_files_are_merged_while_a_large_merge_goes_on);
 	tcase_add_test(tcase, files_are_merged_when_no_more_come);

@@ -78,8 +78,7 @@ static char *value_of(uint64_t n, char value[VALUE_BYTES])
 	return value;
 }
 
-/* One more group, after which nothing before it is needed. */
-static void append(void)
+static void append_one(void)
 {
 	char value[VALUE_BYTES];
 	const struct change change = { .table = STORE_TEMPLATE,
@@ -89,6 +88,12 @@ static void append(void)
 
 	ck_assert(journal_reserve(journal, &change, 1, &fault));
 	journal_append(journal, ++number, &change, 1);
+}
+
+/* One more group, after which nothing before it is needed. */
+static void append(void)
+{
+	append_one();
 	ck_assert(journal_flush_to(journal, number));
 	journal_drop(journal, number - 1);
 }
@@ -260,6 +265,30 @@ START_TEST(older_groups_are_behind_the_end)
 }
 END_TEST
 
+/* What is written at once and fills a segment goes on in the next, and leaves what was behind its end in
+ * the first as it was: that is no torn tail. */
+START_TEST(a_full_segment_is_not_torn)
+{
+	struct journal_end end;
+	uint64_t base;
+
+	while (watch.reused < 3)
+		append();
+	base = number;
+	while (number < base + 30) {
+		for (int i = 0; i < 5; i++)
+			append_one();
+		ck_assert(journal_flush_to(journal, number));
+	}
+	end = replay(base);
+	ck_assert_uint_eq(visited, number);
+	ck_assert_uint_gt(end.n, 1);
+	ck_assert(!end.is_torn && !end.is_damaged);
+	journal_end_free(&end);
+	journal_close(journal);
+}
+END_TEST
+
 /* A journal that is gone on with: what lies behind the end is cut off with the torn tail. */
 START_TEST(a_journal_is_gone_on_with)
 {
@@ -293,6 +322,7 @@ int main(void)
 	tcase_add_loop_test(tcase, segments_are_reused, 0, ROWS(reuses));
 	tcase_add_test(tcase, a_segment_of_another_size_is_not_reused);
 	tcase_add_loop_test(tcase, older_groups_are_behind_the_end, 0, ROWS(behinds));
+	tcase_add_test(tcase, a_full_segment_is_not_torn);
 	tcase_add_test(tcase, a_journal_is_gone_on_with);
 	suite_add_tcase(suite, tcase);
 	return suite_run(suite);

@@ -230,6 +230,71 @@ START_TEST(a_check_finds_every_flipped_bit)
 }
 END_TEST
 
+static void unlink_stack(void *context, uint64_t done, uint64_t all)
+{
+	static const char *const suffixes[] = { ".gdbm", ".index" };
+
+	(void)context;
+	(void)done;
+	(void)all;
+	for (int i = 0; i < 2; i++)
+		if (scratch_name("stack-", suffixes[i]) != NULL)
+			ck_assert_int_eq(unlink(scratch_file("stack-", suffixes[i])), 0);
+}
+
+/* As a merge of the service that runs may do at any moment. */
+START_TEST(a_check_needs_no_names_once_it_has_begun)
+{
+	const struct store_watch watch = { .progress = unlink_stack };
+	struct fault fault = FAULT_INITIAL;
+	struct store_check check;
+
+	scratch_make_stack(300);
+	ck_assert(store_gdbm_check(scratch.path, NULL, &watch, &check, &fault));
+	ck_assert_ptr_null(scratch_name("stack-", ""));
+	ck_assert_uint_eq(check.records, 300);
+	ck_assert_uint_eq(check.damages, 0);
+}
+END_TEST
+
+struct open_watch {
+	struct file_hooks hooks;
+	unsigned manifests;
+};
+
+static int watch_opens(struct file_hooks *hooks, struct file_call *call)
+{
+	struct open_watch *watch = (struct open_watch *)hooks;
+
+	watch->manifests += call->operation == FILE_OPEN && strstr(call->path, "/manifest") != NULL;
+	return 0;
+}
+
+/* And the manifest once more, to see that nothing was replaced meanwhile. What the memory was before
+ * that it is read into is all one. */
+START_TEST(what_does_not_change_is_opened_once)
+{
+	static struct open_watch watch;
+	struct fault fault = FAULT_INITIAL;
+	struct store_stat stat;
+	void *blocks[50];
+	size_t i;
+
+	scratch_make_stack(100);
+	for (i = 0; i < 50; i++) {
+		blocks[i] = malloc(30 + 16 * i);
+		memset(blocks[i], 0xa5, 30 + 16 * i);
+	}
+	for (i = 0; i < 50; i++)
+		free(blocks[i]);
+	file_hooks_start(&watch.hooks);
+	watch.hooks.before = watch_opens;
+	ck_assert(store_gdbm_stat(scratch.path, &watch.hooks.files, &stat, &fault));
+	manifest_free(&stat.manifest);
+	ck_assert_uint_eq(watch.manifests, 2);
+}
+END_TEST
+
 START_TEST(names_that_are_not_ours_are_left_alone)
 {
 	static const char *const theirs[] = { "journal-1", "stack-1.gdbm", "notes", "x.new" };
@@ -360,6 +425,8 @@ int main(void)
 	tcase_add_loop_test(tcase, a_file_of_another_installation_is_refused, 0, 2);
 	tcase_add_test(tcase, a_damaged_value_is_not_answered);
 	tcase_add_loop_test(tcase, a_check_finds_every_flipped_bit, 0, 2);
+	tcase_add_test(tcase, a_check_needs_no_names_once_it_has_begun);
+	tcase_add_test(tcase, what_does_not_change_is_opened_once);
 	tcase_add_test(tcase, names_that_are_not_ours_are_left_alone);
 	tcase_add_test(tcase, a_file_is_read_ahead_by_who_reads_all_of_it);
 	tcase_add_test(tcase, a_live_store_is_looked_at_from_outside);

@@ -11,7 +11,8 @@
 
 #include "base/fault.h"
 
-/* How many records libgdbm finds in the file. FAULT_UNAVAILABLE with what it says. */
-bool gdbm_library_count(const char *path, uint64_t *n, struct fault *fault);
+/* How many records libgdbm finds in an open file, which stays the caller's; name: for the fault,
+ * FAULT_UNAVAILABLE with what it says. */
+bool gdbm_library_count(int file, const char *name, uint64_t *n, struct fault *fault);
 
 #endif

@@ -32,7 +32,7 @@ void segment_path(const struct journal_options *options, const struct segment *s
 bool segment_make(const struct journal_options *options, size_t size, struct segment *segment,
 		  bool *is_broken);
 /* The same of a named segment that nobody needs, with what is in it, if its size is right and nobody
- * reads the directory. False: it is removed. */
+ * reads the directory. False and errno: it is removed. */
 bool segment_reuse(const struct journal_options *options, uint64_t first, size_t size,
 		   struct segment *segment, bool *is_broken);
 /* Gives one that was made its head and its name, all on disk; `block` is its first block then, of

@@ -39,8 +39,9 @@ void overlay_put(struct overlay *overlay, const struct record_key *key, uint64_t
 bool overlay_get(const struct overlay *overlay, const struct record_key *key, uint64_t number,
 		 struct slice *value);
 
-/* Bytes taken, the writer's to ask; the number of the last put (0: none). */
+/* Bytes taken. */
 size_t overlay_size(const struct overlay *overlay);
+/* The number of the last put (0: none); the writer's to ask, and anybody's when it is frozen. */
 uint64_t overlay_last(const struct overlay *overlay);
 
 /* The newest version up to a number of each key that has one. */

@@ -4,6 +4,7 @@
 #include "store/gdbm_library.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <gdbm.h>
 #include <setjmp.h>
 
@@ -22,10 +23,15 @@ static void gdbm_gave_up(const char *message)
 	log_event(LOG_LEVEL_ERROR, "gdbm_gave_up", "error", message, NULL);
 }
 
-static bool count(const char *path, gdbm_count_t *n)
+/* The handle closes what it was given. The file is read through its descriptor: it may have lost its
+ * name meanwhile. */
+static bool count(int file, const char *name, gdbm_count_t *n)
 {
-	GDBM_FILE handle = gdbm_open(path, 0, GDBM_READER | GDBM_NOLOCK | GDBM_CLOEXEC, 0,
-				     gdbm_gave_up);
+	const int own = fcntl(file, F_DUPFD_CLOEXEC, 0);
+	GDBM_FILE handle = own < 0 ? NULL
+				   : gdbm_fd_open(own, name,
+						  GDBM_READER | GDBM_NOLOCK | GDBM_CLOERROR, 0,
+						  gdbm_gave_up);
 	bool is_counted = handle != NULL && gdbm_count(handle, n) == 0;
 	const gdbm_error error = gdbm_errno;
 
@@ -35,7 +41,7 @@ static bool count(const char *path, gdbm_count_t *n)
 	return is_counted;
 }
 
-static bool guarded_count(const char *path, gdbm_count_t *n)
+static bool guarded_count(int file, const char *name, gdbm_count_t *n)
 {
 	jmp_buf here;
 	bool is_counted;
@@ -46,18 +52,18 @@ static bool guarded_count(const char *path, gdbm_count_t *n)
 		return false;
 	}
 	way_back = &here;
-	is_counted = count(path, n);
+	is_counted = count(file, name, n);
 	way_back = NULL;
 	return is_counted;
 }
 
-bool gdbm_library_count(const char *path, uint64_t *n, struct fault *fault)
+bool gdbm_library_count(int file, const char *name, uint64_t *n, struct fault *fault)
 {
 	gdbm_count_t counted = 0;
 
 	errno = 0;
-	if (!guarded_count(path, &counted))
-		return fault_cause(fault, FAULT_UNAVAILABLE, errno, "GDBM says of %s: %s", path,
+	if (!guarded_count(file, name, &counted))
+		return fault_cause(fault, FAULT_UNAVAILABLE, errno, "GDBM says of %s: %s", name,
 				   gdbm_strerror(gdbm_errno));
 	*n = counted;
 	return true;

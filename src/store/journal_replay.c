@@ -96,14 +96,12 @@ static void note_damage(struct reading *reading, uint64_t segment, uint64_t offs
 	end->durable = durable;
 }
 
-static bool read_change(struct reading *reading, const char *bytes, size_t size, size_t *at,
-			struct change *change)
+static bool read_change(const char *bytes, size_t size, size_t *at, struct change *change)
 {
 	const char *head = bytes + *at;
 	size_t key_size, value_size;
 	int table;
 
-	(void)reading;
 	if (size - *at < CHANGE_HEAD)
 		return false;
 	key_size = decode_16(head + 2);
@@ -138,7 +136,7 @@ static bool read_changes(struct reading *reading, const char *record, size_t siz
 		reading->capacity = n;
 	}
 	for (i = 0; i < n; i++)
-		if (!read_change(reading, record, size, &at, &reading->changes[i]))
+		if (!read_change(record, size, &at, &reading->changes[i]))
 			return false;
 	return at == size;
 }
@@ -263,6 +261,7 @@ static bool read_segment(struct reading *reading, uint64_t first, struct fault *
 		return fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot read %s", path);
 	is_segment = check_head(reading, first, bytes, size, path, fault);
 	if (is_segment) {
+		reading->end->is_torn = false; /* which is said of the last segment alone */
 		if (first > reading->next)
 			note_damage(reading, first, 0, first - 1);
 		look_behind(reading, first, bytes, size,

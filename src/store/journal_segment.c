@@ -86,16 +86,19 @@ bool segment_reuse(const struct journal_options *options, uint64_t first, size_t
 	const struct file_system *files = options->files;
 	const struct segment dropped = { .is_named = true, .first = first };
 	char path[PATH_MAX];
-	off_t is_size;
+	off_t there;
+	int error;
 
 	*segment = (struct segment){ .size = size, .used = SEGMENT_HEAD };
 	segment_path(options, &dropped, path);
 	segment->file = files->open(files, path, O_WRONLY, 0);
-	if (segment->file >= 0 && files->size(files, segment->file, &is_size) == 0 &&
-	    is_size == (off_t)size && become_ahead(options, first, segment, is_broken))
+	if (segment->file >= 0 && files->size(files, segment->file, &there) == 0 &&
+	    there == (off_t)size && become_ahead(options, first, segment, is_broken))
 		return true;
+	error = errno;
 	segment_discard(options, segment);
 	segment_remove(options, first);
+	errno = error;
 	return false;
 }
 

@@ -54,7 +54,7 @@ struct overlay {
 	struct chunk *chunks;
 	char *free_space;
 	size_t free_size;
-	size_t used;
+	_Atomic size_t used; /* written by the writer alone */
 	uint64_t last;
 	size_t mask;
 	_Atomic(struct node *) *buckets;
@@ -141,6 +141,11 @@ void overlay_memory_close(struct overlay_memory *memory)
 	free(memory);
 }
 
+size_t overlay_size(const struct overlay *overlay)
+{
+	return atomic_load_explicit(&overlay->used, memory_order_relaxed);
+}
+
 static void *overlay_alloc(struct overlay *overlay, size_t size)
 {
 	char *result;
@@ -160,7 +165,7 @@ static void *overlay_alloc(struct overlay *overlay, size_t size)
 	result = overlay->free_space;
 	overlay->free_space += size;
 	overlay->free_size -= size;
-	overlay->used += size;
+	atomic_store_explicit(&overlay->used, overlay_size(overlay) + size, memory_order_relaxed);
 	return result;
 }
 
@@ -267,11 +272,6 @@ bool overlay_get(const struct overlay *overlay, const struct record_key *key, ui
 		return false;
 	*value = version_value(version);
 	return true;
-}
-
-size_t overlay_size(const struct overlay *overlay)
-{
-	return overlay->used;
 }
 
 uint64_t overlay_last(const struct overlay *overlay)

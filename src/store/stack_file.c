@@ -299,11 +299,10 @@ bool stack_file_get(struct stack_file *file, const struct record_key *key, struc
 
 bool stack_file_count(struct stack_file *file, uint64_t *n, struct fault *fault)
 {
-	char name[STACK_NAME_SIZE], path[PATH_MAX];
+	char name[STACK_NAME_SIZE];
 
 	stack_gdbm_name(file->info.id, name);
-	stack_path(&file->place, name, "", path);
-	if (!gdbm_library_count(path, n, fault))
+	if (!gdbm_library_count(file->opened, name, n, fault))
 		return false;
 	/* The record that names the file is none of ours. */
 	*n -= *n > 0;
