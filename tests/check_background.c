@@ -14,6 +14,7 @@
 #include "file_hooks.h"
 #include "scratch.h"
 #include "store/figures.h"
+#include "store/merge_due.h"
 #include "store/stack.h"
 #include "store/throttle.h"
 #include "suite.h"
@@ -379,6 +380,125 @@ START_TEST(writes_wait_when_files_are_too_many)
 }
 END_TEST
 
+/* Counts the files that are begun; those that grow larger find no room while the disk is full. */
+struct small_disk {
+	struct file_hooks hooks;
+	atomic_bool is_full;
+	_Atomic unsigned begun;
+	_Atomic unsigned refused;
+};
+
+#define ROOM 100000
+
+static int small_before(struct file_hooks *hooks, struct file_call *call)
+{
+	struct small_disk *disk = (struct small_disk *)hooks;
+
+	if (strstr(call->path, ".gdbm.new") == NULL)
+		return 0;
+	disk->begun += call->operation == FILE_OPEN;
+	if (call->operation != FILE_PWRITE || !disk->is_full || call->offset < ROOM)
+		return 0;
+	disk->refused++;
+	return ENOSPC;
+}
+
+static struct store *small_open(struct small_disk *disk)
+{
+	file_hooks_start(&disk->hooks);
+	disk->hooks.before = small_before;
+	return scratch_store_with(
+		(struct store_options){ .files = &disk->hooks.files, .overlay_bytes = 8192 });
+}
+
+/* A merge of everything fails for want of room. What is smaller is merged all the same, the large one
+ * not tried at each opportunity, and done when there is room. */
+START_TEST(what_has_no_room_stops_no_smaller_merge)
+{
+	static struct small_disk disk;
+	struct store *store = small_open(&disk);
+	uint64_t merges;
+	unsigned n = 0;
+
+	while (n < 2 * ROOM / 1000)
+		scratch_put_durable(store, n++, 1000);
+	ck_assert(store_gdbm_settle(store, true));
+	disk.is_full = true;
+	scratch_put_durable(store, n++, 1000);
+	ck_assert(!store_gdbm_settle(store, true));
+	merges = merges_of(store);
+	while (merges_of(store) < merges + 2)
+		scratch_put_durable(store, n++, 1000);
+	/* Half a second, one, two, four. */
+	ck_assert_uint_ge(disk.refused, 1);
+	ck_assert_uint_le(disk.refused, 5);
+	disk.is_full = false;
+	while (!store_gdbm_settle(store, true))
+		poll(NULL, 0, 10);
+	scratch_close_and_find(store, n);
+}
+END_TEST
+
+/* Nor does a value that is damaged, which makes its file one that is not merged any more. */
+START_TEST(a_damaged_value_stops_no_other_merge)
+{
+	static struct small_disk disk;
+	struct slice value;
+	struct fault fault;
+	struct store *store;
+	unsigned begun, damaged = 1000;
+	const char *file;
+
+	/* So far behind that the slow reader does not come there meanwhile. */
+	scratch_make_stack(10000);
+	file = scratch_file("stack-", ".gdbm");
+	while (scratch_place(file, arena_text(scratch.arena, "value %u", damaged)) <
+	       file_size(file) * 3 / 4)
+		damaged++;
+	file_flip(file, scratch_place(file, arena_text(scratch.arena, "value %u", damaged)) + 50);
+	store = small_open(&disk);
+	scratch_put_durable(store, 10000, 100);
+	ck_assert(!store_gdbm_settle(store, true));
+	begun = disk.begun;
+	while (!store_gdbm_settle(store, true))
+		poll(NULL, 0, 10);
+	ck_assert_uint_eq(disk.begun, begun);
+	/* Of the same size each, so that the third is merged with the two before it. */
+	for (unsigned n = 10001; n < 10004; n++) {
+		scratch_put_durable(store, n, 100);
+		ck_assert(store_gdbm_settle(store, false));
+	}
+	ck_assert_uint_eq(merges_of(store), 1);
+	ck_assert(scratch_has(store, 10003));
+	ck_assert(!scratch_try_get(store, damaged, &value, &fault));
+	store_close(store);
+}
+END_TEST
+
+/* Each time twice as long, up to ten minutes; what is larger than what was done knows of no limit. */
+START_TEST(what_cannot_be_merged_is_tried_ever_less_often)
+{
+	struct merge_limit limit = MERGE_NO_LIMIT;
+	int64_t pause = MERGE_PAUSE_FIRST;
+
+	ck_assert(!merge_limit_holds(&limit));
+	for (int i = 0; i < 20; i++) {
+		const int64_t before = clock_monotonic();
+
+		merge_limit_failed(&limit, 1000);
+		ck_assert(merge_limit_holds(&limit));
+		ck_assert_int_ge(limit.until, before + pause);
+		ck_assert_int_le(limit.until, clock_monotonic() + pause);
+		pause = 2 * pause < MERGE_PAUSE_MOST ? 2 * pause : MERGE_PAUSE_MOST;
+	}
+	merge_limit_done(&limit, 999);
+	ck_assert(merge_limit_holds(&limit));
+	merge_limit_done(&limit, 1000);
+	ck_assert(!merge_limit_holds(&limit));
+	ck_assert_uint_eq(limit.bytes, UINT64_MAX);
+}
+END_TEST
+
 struct asker {
 	struct store *store;
 	atomic_bool is_stopped;
@@ -453,6 +573,9 @@ int main(void)
 	tcase_add_loop_test(tcase, a_write_waits_for_each_file_too_many, 0, ROWS(waits));
 	tcase_add_loop_test(tcase, a_merge_steps_aside_for_others, 0, ROWS(asides));
 	tcase_add_test(tcase, writes_wait_when_files_are_too_many);
+	tcase_add_test(tcase, what_has_no_room_stops_no_smaller_merge);
+	tcase_add_test(tcase, a_damaged_value_stops_no_other_merge);
+	tcase_add_test(tcase, what_cannot_be_merged_is_tried_ever_less_often);
 	tcase_add_test(tcase, figures_are_asked_while_something_is_written);
 	tcase_add_test(tcase, what_is_superseded_is_known_roughly);
 	tcase_add_test(tcase, small_files_are_merged_while_a_large_merge_goes_on);

@@ -164,24 +164,6 @@ START_TEST(a_file_of_another_installation_is_refused)
 }
 END_TEST
 
-/* The place of a value's bytes in a file. */
-static off_t find(const char *file, const char *text)
-{
-	size_t size = (size_t)file_size(file), wanted = strlen(text) + 1, i;
-	char *bytes = malloc(size);
-	int opened = open(file, O_RDONLY);
-	off_t found = -1;
-
-	ck_assert_int_eq(read(opened, bytes, size), (ssize_t)size);
-	close(opened);
-	for (i = 0; i + wanted <= size && found < 0; i++)
-		if (memcmp(bytes + i, text, wanted) == 0)
-			found = (off_t)i;
-	free(bytes);
-	ck_assert_int_ge(found, 0);
-	return found;
-}
-
 START_TEST(a_damaged_value_is_not_answered)
 {
 	struct slice value;
@@ -191,7 +173,7 @@ START_TEST(a_damaged_value_is_not_answered)
 
 	scratch_make_stack(100);
 	file = scratch_file("stack-", ".gdbm");
-	file_flip(file, find(file, "value 7") + 50);
+	file_flip(file, scratch_place(file, "value 7") + 50);
 	store = scratch_store();
 	ck_assert(!scratch_try_get(store, 7, &value, &fault));
 	ck_assert_int_eq(fault.kind, FAULT_UNAVAILABLE);

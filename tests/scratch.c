@@ -189,6 +189,23 @@ void scratch_close_and_find(struct store *store, unsigned n)
 	store_close(store);
 }
 
+off_t scratch_place(const char *file, const char *text)
+{
+	size_t size = (size_t)file_size(file), wanted = strlen(text) + 1, i;
+	char *bytes = malloc(size);
+	int opened = open(file, O_RDONLY);
+	off_t found = -1;
+
+	ck_assert_int_eq(read(opened, bytes, size), (ssize_t)size);
+	close(opened);
+	for (i = 0; i + wanted <= size && found < 0; i++)
+		if (memcmp(bytes + i, text, wanted) == 0)
+			found = (off_t)i;
+	free(bytes);
+	ck_assert_int_ge(found, 0);
+	return found;
+}
+
 void scratch_make_stack(unsigned n)
 {
 	struct store *store = scratch_store();

@@ -52,6 +52,9 @@ char *scratch_name(const char *prefix, const char *suffix);
 /* Its path; there is one. */
 char *scratch_file(const char *prefix, const char *suffix);
 
+/* Where a file has these bytes and a zero: a value. */
+off_t scratch_place(const char *file, const char *text);
+
 off_t file_size(const char *file);
 void file_overwrite(const char *file, off_t at, const void *bytes, size_t size);
 /* One bit of the byte there. */

@@ -32,6 +32,7 @@ struct background {
 
 	struct scrub scrub; /* the merger's, as is what follows */
 	struct throttle throttle;
+	struct merge_limit limit;
 	bool was_hurried; /* and what was left then has not become a file since */
 };
 

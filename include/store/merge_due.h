@@ -23,10 +23,29 @@ struct pace {
 void pace_note(struct pace *pace);
 bool pace_is_hurried(const struct pace *pace);
 
-/* How many of the newest files are to become one now; 0: none. What a damaged file hides behind
- * itself cannot be merged, nor can what is newer be merged with it; the same holds of `busy` and
- * what is older, which is being merged already, unless it is NULL. */
+/* What could not be merged, most often for want of room: so much at once is not tried for a while, each
+ * time twice as long. Less is, as ever. */
+struct merge_limit {
+	uint64_t bytes;
+	int64_t until; /* clock_monotonic */
+	int64_t pause; /* milliseconds, the last */
+};
+
+#define MERGE_NO_LIMIT ((struct merge_limit){ UINT64_MAX, 0, 0 })
+/* The first and the longest time. */
+#define MERGE_PAUSE_FIRST 500
+#define MERGE_PAUSE_MOST 600000
+
+/* Files of so many bytes could not be merged; files of so many were. */
+void merge_limit_failed(struct merge_limit *limit, uint64_t bytes);
+void merge_limit_done(struct merge_limit *limit, uint64_t bytes);
+/* Whether there is one now. */
+bool merge_limit_holds(const struct merge_limit *limit);
+
+/* How many of the newest files are to become one now; 0: none. What is damaged, as a whole or in one
+ * value, is not merged, since what it hides would be lost or come to light; nor is what is older, nor
+ * what is newer with it. The same holds of `busy`, which is being merged already, unless it is NULL. */
 size_t merge_due(const struct view *view, const struct stack_file *busy, bool is_hurried,
-		 bool is_all_wanted);
+		 bool is_all_wanted, const struct merge_limit *limit);
 
 #endif

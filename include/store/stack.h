@@ -67,6 +67,8 @@ const struct stack_index *stack_file_index(const struct stack_file *file);
 /* Once a file was found damaged, nothing that depends on it is answered any more: it is refused. */
 void stack_file_damage(struct stack_file *file, const char *what);
 bool stack_file_is_damaged(const struct stack_file *file);
+/* Also when all that was found is a value with a wrong checksum: the others are answered. */
+bool stack_file_has_damage(const struct stack_file *file);
 
 /* *is_there: whether the file says something of the key; *value is in the arena then, or data NULL
  * for a removal. FAULT_UNAVAILABLE when the file is damaged, or the value's checksum is wrong: that

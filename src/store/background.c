@@ -179,6 +179,7 @@ static struct background *background_make(struct store_gdbm *store)
 	views_unpin(store->views, &pin);
 	background->scrub = scrub_start();
 	background->pace = PACE_NONE;
+	background->limit = MERGE_NO_LIMIT;
 	pthread_condattr_init(&attributes);
 	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
 	pthread_mutex_init(&background->lock, NULL);

@@ -78,7 +78,8 @@ static struct stack_file **files_take(struct background *background, const struc
 	size_t i;
 
 	views_pin(views, &pin);
-	order->n = merge_due(pin.view, busy, look_at_pace(background), is_all_wanted);
+	order->n = merge_due(pin.view, busy, look_at_pace(background), is_all_wanted,
+			     &background->limit);
 	order->is_oldest_among = order->n == pin.view->n_files;
 	if (order->n > 0) {
 		files = malloc(order->n * sizeof *files);
@@ -104,46 +105,70 @@ static void merge_within(void *context, const struct rewrite_files *order)
 {
 	struct background *background = context;
 	int64_t pause = throttle_merge(&background->throttle, atomic_load(&background->files));
-	bool is_stuck;
 
-	do {
-		pthread_mutex_lock(&background->lock);
-		is_stuck = background->merge_is_stuck;
-		pthread_mutex_unlock(&background->lock);
-	} while (!is_stuck && merge_once(background, order->files[0], false));
+	while (merge_once(background, order->files[0], false))
+		continue;
 	if (pause == 0)
 		return;
+	/* What a reader holds of the view before is let go of now and then, not after hours. */
+	views_collect(background->store->views);
 	pthread_mutex_lock(&background->lock);
 	if (!atomic_load(&background->is_stopped))
 		background_wait(background, &background->work, pause);
 	pthread_mutex_unlock(&background->lock);
 }
 
-/* False: nothing was due. */
+/* Whether something could not be merged and will be tried again; error: why, NULL: it is as before. */
+static void set_stuck(struct background *background, bool is_stuck, const struct fault *fault)
+{
+	pthread_mutex_lock(&background->lock);
+	if (is_stuck && !background->merge_is_stuck)
+		background_log_stuck(background, "store_files_not_merged", fault);
+	background->merge_is_stuck = is_stuck;
+	pthread_mutex_unlock(&background->lock);
+}
+
+static uint64_t bytes_of(const struct rewrite_files *order)
+{
+	uint64_t bytes = 0;
+	size_t i;
+
+	for (i = 0; i < order->n; i++)
+		bytes += stack_file_info(order->files[i])->bytes;
+	return bytes;
+}
+
+/* False: nothing was due, or it could not be done. While there is a limit something is due that is not
+ * tried: the merger stays stuck until it was, or is not due any more. */
 static bool merge_once(struct background *background, const struct stack_file *busy,
 		       bool is_all_wanted)
 {
 	struct rewrite_files order = { .pause = merge_within, .context = background };
 	struct stack_file **files = files_take(background, busy, is_all_wanted, &order);
+	const uint64_t bytes = bytes_of(&order);
 	struct fault fault = FAULT_INITIAL;
-	bool is_done = true;
+	bool is_done;
 	size_t i;
 
-	if (order.n > 0)
-		is_done = rewrite_files(background->store, &order, &background->is_stopped, &fault);
+	if (order.n == 0) {
+		if (busy == NULL && !merge_limit_holds(&background->limit))
+			set_stuck(background, false, NULL);
+		return false;
+	}
+	is_done = rewrite_files(background->store, &order, &background->is_stopped, &fault);
 	for (i = 0; i < order.n; i++)
 		stack_file_let_go(files[i]);
 	free(files);
-	if (order.n > 0) {
-		memory_give_back();
-		background_note_files(background);
+	memory_give_back();
+	background_note_files(background);
+	if (is_done) {
+		merge_limit_done(&background->limit, bytes);
+	} else if (!atomic_load(&background->is_stopped)) {
+		merge_limit_failed(&background->limit, bytes);
+		set_stuck(background, true, &fault);
+		journal_remove_spares(background->store->journal);
 	}
-	pthread_mutex_lock(&background->lock);
-	if (!is_done && !background->merge_is_stuck && !atomic_load(&background->is_stopped))
-		background_log_stuck(background, "store_files_not_merged", &fault);
-	background->merge_is_stuck = !is_done;
-	pthread_mutex_unlock(&background->lock);
-	return order.n > 0;
+	return is_done;
 }
 
 /* With the lock held. One merge of everything begins when all overlays are files. */
@@ -158,7 +183,8 @@ static bool has_nothing_to_do(const struct background *background)
 static void merger_wait(struct background *background, bool is_something_left)
 {
 	int64_t left = background->scrub.at - clock_monotonic();
-	const bool was_hurried = pace_is_hurried(&background->pace);
+	/* Whoever has found that files hurry looks again when they do not. */
+	const bool was_hurried = background->was_hurried || pace_is_hurried(&background->pace);
 
 	if (was_hurried && left > PACE_HURRIED)
 		left = PACE_HURRIED;

@@ -23,6 +23,7 @@ struct stack_file {
 	atomic_uint holders;
 	atomic_bool is_retired;
 	atomic_bool is_damaged;
+	atomic_bool has_damaged_value;
 };
 
 /* Opening and closing. */
@@ -37,6 +38,7 @@ static struct stack_file *file_make(const struct stack_place *place, const struc
 	atomic_init(&file->holders, 1);
 	atomic_init(&file->is_retired, false);
 	atomic_init(&file->is_damaged, false);
+	atomic_init(&file->has_damaged_value, false);
 	return file;
 }
 
@@ -176,6 +178,12 @@ bool stack_file_is_damaged(const struct stack_file *file)
 	return atomic_load_explicit(&file->is_damaged, memory_order_relaxed);
 }
 
+bool stack_file_has_damage(const struct stack_file *file)
+{
+	return stack_file_is_damaged(file) ||
+	       atomic_load_explicit(&file->has_damaged_value, memory_order_relaxed);
+}
+
 /* Reading. */
 
 /* The key of a record for the log and for a fault: its table, and the key with what is not plain
@@ -206,11 +214,12 @@ static void key_show(const struct record_key *record_key, char shown[SHOWN_SIZE]
 	shown[n] = '\0';
 }
 
-static bool value_damaged(const struct stack_file *file, const struct record_key *key,
+static bool value_damaged(struct stack_file *file, const struct record_key *key,
 			  struct fault *fault)
 {
 	char name[STACK_NAME_SIZE], shown[SHOWN_SIZE];
 
+	atomic_store(&file->has_damaged_value, true);
 	count_failure(file);
 	stack_gdbm_name(file->info.id, name);
 	key_show(key, shown);
@@ -221,8 +230,8 @@ static bool value_damaged(const struct stack_file *file, const struct record_key
 }
 
 /* `found` is whole: *value is what stands behind its head. */
-static bool value_read(const struct stack_file *file, const struct record_key *key,
-		       struct slice found, struct slice *value, struct fault *fault)
+static bool value_read(struct stack_file *file, const struct record_key *key, struct slice found,
+		       struct slice *value, struct fault *fault)
 {
 	struct slice key_bytes = { key->bytes, key->size };
 
@@ -237,9 +246,8 @@ static bool value_read(const struct stack_file *file, const struct record_key *k
 }
 
 /* Large values have memory of their own: an arena's further blocks are cleared at the end. */
-static bool value_copy(const struct stack_file *file, const struct record_key *key,
-		       struct slice found, struct arena *arena, struct slice *value,
-		       struct fault *fault)
+static bool value_copy(struct stack_file *file, const struct record_key *key, struct slice found,
+		       struct arena *arena, struct slice *value, struct fault *fault)
 {
 	char *memory;
 
