@@ -12,6 +12,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "directory.h"
 #include "file_hooks.h"
 #include "scratch.h"
@@ -297,6 +298,32 @@ START_TEST(a_full_disk_refuses_and_then_goes_on)
 }
 END_TEST
 
+/* The file system may have none although the segment is there already. */
+START_TEST(who_waits_for_room_does_not_spin)
+{
+	static struct disk disk;
+	struct store *store = open_on(&disk, 0);
+	struct fault fault = FAULT_INITIAL;
+	unsigned flushes = 20;
+	uint64_t number;
+	int64_t began;
+
+	scratch_put_durable(store, 0, 100);
+	disk.error = ENOSPC;
+	disk.failing = 1u << FILE_PWRITE;
+	number = scratch_put(store, 1, 100);
+	began = clock_monotonic();
+	while (flushes > 0)
+		flushes -= store_flush(store);
+	/* Another's attempt may cut one wait short. */
+	ck_assert_int_ge(clock_monotonic() - began, 20 * 5 / 2);
+	ck_assert_int_eq(store_state(store, number), STORE_PENDING);
+	disk.failing = 0;
+	ck_assert(store_wait(store, number, &fault));
+	scratch_close_and_find(store, 2);
+}
+END_TEST
+
 static const unsigned sync_operations[] = { FILE_FDATASYNC, FILE_PWRITE };
 
 START_TEST(a_failed_sync_stops_writing_for_good)
@@ -480,6 +507,7 @@ int main(void)
 	tcase_add_test(tcase, a_record_larger_than_a_segment_has_one_of_its_own);
 	tcase_add_loop_test(tcase, a_segment_is_written_in_whole_blocks, 0, ROWS(block_sizes));
 	tcase_add_loop_test(tcase, a_full_disk_refuses_and_then_goes_on, 0, ROWS(full_operations));
+	tcase_add_test(tcase, who_waits_for_room_does_not_spin);
 	tcase_add_loop_test(tcase, a_failed_sync_stops_writing_for_good, 0, ROWS(sync_operations));
 	tcase_add_test(tcase, a_check_of_a_damaged_journal_says_what_can_be_saved);
 	tcase_add_loop_test(tcase, whoever_reads_the_journal_of_a_live_store_holds_it, 0,

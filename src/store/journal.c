@@ -203,7 +203,7 @@ static void conditions_open(struct journal *journal)
 	pthread_condattr_init(&attributes);
 	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
 	pthread_mutex_init(&journal->lock, NULL);
-	pthread_cond_init(&journal->room, NULL);
+	pthread_cond_init(&journal->room, &attributes);
 	pthread_cond_init(&journal->work, &attributes);
 	pthread_condattr_destroy(&attributes);
 }

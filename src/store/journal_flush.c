@@ -6,11 +6,15 @@
 #include <errno.h>
 #include <limits.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/clock.h"
 #include "base/log.h"
 #include "store/journal_format.h"
 #include "store/journal_parts.h"
+
+/* Whoever could not write what was pending does nothing for so long, or until there is room. */
+#define ROOM_MILLISECONDS 5
 
 /* Always false. What may pass is tried again by the journal's thread; all else is a fail stop: a
  * write that failed may have written. */
@@ -98,7 +102,8 @@ static bool part_write(struct journal *journal, const struct part *part)
 	return true;
 }
 
-static void flush_once(struct journal *journal)
+/* Whether all that was pending was written; if not, that is tried again. */
+static bool flush_once(struct journal *journal)
 {
 	struct records *writing = &journal->writing;
 
@@ -115,21 +120,37 @@ static void flush_once(struct journal *journal)
 						    journal->current.size - journal->current.used);
 
 		if (part.n == 0 ? !segment_change(journal) : !part_write(journal, &part))
-			return;
+			return false;
 	}
 	if (!journal_has_failed(journal))
 		records_clear(writing);
+	return true;
+}
+
+/* With the lock held: until there may be room, but not long: the thread may have others to serve. */
+static void wait_for_room(struct journal *journal)
+{
+	struct timespec until;
+
+	clock_gettime(CLOCK_MONOTONIC, &until);
+	until.tv_nsec += ROOM_MILLISECONDS * 1000000L;
+	until.tv_sec += until.tv_nsec / 1000000000L;
+	until.tv_nsec %= 1000000000L;
+	pthread_cond_timedwait(&journal->room, &journal->lock, &until);
 }
 
 bool journal_flush(struct journal *journal)
 {
+	bool is_done;
+
 	if (atomic_exchange(&journal->is_flushing, true))
 		return false;
-	if (!journal_has_failed(journal))
-		flush_once(journal);
+	is_done = journal_has_failed(journal) || flush_once(journal);
 	atomic_store(&journal->is_flushing, false);
 	pthread_mutex_lock(&journal->lock);
 	pthread_cond_broadcast(&journal->room);
+	if (!is_done && !journal_has_failed(journal))
+		wait_for_room(journal);
 	pthread_mutex_unlock(&journal->lock);
 	return true;
 }
