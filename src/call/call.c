@@ -1,6 +1,7 @@
 /* What handlers answer with, and conditional requests.
  *
- * An ETag is the number of the last transaction that changed what GET shows of a thing, in hex. The
+ * An ETag is the number of the last transaction that changed what GET shows of a thing, and the lineage of
+ * the store, without which a number would mean something else after `load` or a restored backup. The
  * comparison of If-Match is strong, that of If-None-Match weak (RFC 9110 section 13.1), which for
  * our tags differs only in whether a W/ in front is forgiven.
  *
@@ -71,18 +72,30 @@ void call_after(struct call *call, int64_t time)
 		call->now = time + 1;
 }
 
-#define ETAG_SIZE 18 /* 16 digits in quotes */
+#define ETAG_SIZE 27 /* 16 digits, a hyphen and 8 digits, in quotes */
+
+/* Before `end`; gives the start. */
+static char *hex_before(char *end, uint64_t number)
+{
+	do {
+		*--end = "0123456789abcdef"[number & 15];
+		number >>= 4;
+	} while (number > 0);
+	return end;
+}
 
 static struct slice etag_text(const struct call *call, uint64_t number)
 {
+	const uint32_t lineage = call->environment->store->lineage;
 	char *text = arena_alloc(call->arena, ETAG_SIZE);
 	char *at = text + ETAG_SIZE;
 
 	*--at = '"';
-	do {
-		*--at = "0123456789abcdef"[number & 15];
-		number >>= 4;
-	} while (number > 0);
+	if (lineage != 0) {
+		at = hex_before(at, lineage);
+		*--at = '-';
+	}
+	at = hex_before(at, number);
 	*--at = '"';
 	return (struct slice){ at, (size_t)(text + ETAG_SIZE - at) };
 }

@@ -177,6 +177,8 @@ static bool copy(struct backup *backup, struct fault *fault)
 			return false;
 	if (backup->files->sync_directory(backup->files, backup->to) < 0)
 		return fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot sync %s", backup->to);
+	/* What is written to the copy gets numbers that it gets in the original as well. */
+	backup->inspection.manifest.lineage = manifest_draw_lineage();
 	return manifest_write(backup->files, backup->to, &backup->inspection.manifest, &is_replaced,
 			      &is_broken, fault);
 }

@@ -10,12 +10,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "store/checksum.h"
 #include "store/encode.h"
 
 #define MAGIC "AnteMfst"
-#define VERSION 1
-#define HEAD ((size_t)48)
+#define VERSION 2
+/* Version 1 had no lineage. */
+#define VERSION_READ 1
+#define HEAD ((size_t)56)
+#define HEAD_READ ((size_t)48)
 #define ENTRY ((size_t)64)
 #define TAIL ((size_t)4)
 #define SIZE_MOST ((size_t)16 << 20)
@@ -55,29 +59,31 @@ static void entry_write(char *bytes, const struct stack_info *info)
 static bool manifest_parse(const char *path, const char *bytes, size_t size,
 			   struct manifest *manifest, struct fault *fault)
 {
-	size_t i, n;
+	size_t i, n, head;
 
-	if (size < HEAD + TAIL || memcmp(bytes, MAGIC, 8) != 0)
+	if (size < HEAD_READ + TAIL || memcmp(bytes, MAGIC, 8) != 0)
 		return fault_cause(fault, FAULT_UNAVAILABLE, 0, "%s is no manifest of a store",
 				   path);
-	if (decode_32(bytes + 8) != VERSION)
+	if (decode_32(bytes + 8) != VERSION && decode_32(bytes + 8) != VERSION_READ)
 		return fault_cause(fault, FAULT_UNAVAILABLE, 0,
 				   "%s has format %lu; this program reads format %d", path,
 				   (unsigned long)decode_32(bytes + 8), VERSION);
+	head = decode_32(bytes + 8) == VERSION ? HEAD : HEAD_READ;
 	n = decode_32(bytes + 12);
-	if (size != HEAD + n * ENTRY + TAIL ||
+	if (size != head + n * ENTRY + TAIL ||
 	    checksum(0, bytes, size - TAIL) != decode_32(bytes + size - TAIL))
 		return fault_cause(fault, FAULT_UNAVAILABLE, 0,
 				   "%s is damaged: its checksum is wrong; restore a backup", path);
 	memcpy(manifest->installation.bytes, bytes + 16, INSTALLATION_SIZE);
 	manifest->number = decode_64(bytes + 32);
 	manifest->next_id = decode_64(bytes + 40);
+	manifest->lineage = head == HEAD ? decode_32(bytes + 48) : 0;
 	manifest->n = n;
 	manifest->files = malloc((n + 1) * sizeof *manifest->files);
 	if (manifest->files == NULL)
 		abort();
 	for (i = 0; i < n; i++)
-		entry_read(bytes + HEAD + i * ENTRY, &manifest->files[i]);
+		entry_read(bytes + head + i * ENTRY, &manifest->files[i]);
 	return true;
 }
 
@@ -119,6 +125,7 @@ bool manifest_write(const struct file_system *files, const char *directory,
 	memcpy(bytes + 16, manifest->installation.bytes, INSTALLATION_SIZE);
 	encode_64(bytes + 32, manifest->number);
 	encode_64(bytes + 40, manifest->next_id);
+	encode_32(bytes + 48, manifest->lineage);
 	for (i = 0; i < manifest->n; i++)
 		entry_write(bytes + HEAD + i * ENTRY, &manifest->files[i]);
 	encode_32(bytes + size - TAIL, checksum(0, bytes, size - TAIL));
@@ -127,6 +134,15 @@ bool manifest_write(const struct file_system *files, const char *directory,
 	error = errno;
 	free(bytes);
 	return is_written || fault_cause(fault, FAULT_UNAVAILABLE, error, "cannot write %s", path);
+}
+
+uint32_t manifest_draw_lineage(void)
+{
+	uint32_t lineage = 0;
+
+	while (lineage == 0)
+		clock_random(&clock_system, &lineage, sizeof lineage);
+	return lineage;
 }
 
 void manifest_free(struct manifest *manifest)

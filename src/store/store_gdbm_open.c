@@ -190,6 +190,7 @@ static bool installation_make(struct opening *opening, struct fault *fault)
 							 "from a backup"
 						       : ": it is no store");
 	clock_random(&clock_system, opening->manifest.installation.bytes, INSTALLATION_SIZE);
+	opening->manifest.lineage = manifest_draw_lineage();
 	opening->manifest.next_id = 1;
 	return manifest_write(store->place.files, store->directory, &opening->manifest,
 			      &is_replaced, &is_broken, fault);
@@ -209,6 +210,7 @@ static bool directory_read(struct opening *opening, struct fault *fault)
 	if (!opening->has_manifest && !installation_make(opening, fault))
 		return false;
 	store->place.installation = opening->manifest.installation;
+	store->base.lineage = opening->manifest.lineage;
 	return true;
 }
 
