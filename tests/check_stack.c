@@ -272,6 +272,24 @@ START_TEST(a_check_finds_every_flipped_bit)
 }
 END_TEST
 
+START_TEST(a_damaged_file_is_not_copied)
+{
+	static const char *const suffixes[] = { ".gdbm", ".index" };
+	const struct store_watch watch = { .context = NULL };
+	struct fault fault = FAULT_INITIAL;
+	char copy[PATH_MAX], *file;
+
+	scratch_make_stack(300);
+	file = scratch_file("stack-", suffixes[_i]);
+	file_flip(file, file_size(file) / 2);
+	snprintf(copy, sizeof copy, "%s/copy", scratch.directory);
+	ck_assert(!store_gdbm_backup(scratch.path, copy, NULL, &watch, &fault));
+	ck_assert_ptr_nonnull(
+		strstr(fault.cause, "the copy would be damaged (stack file 1: wrong"));
+	ck_assert_int_eq(rmdir(copy), 0);
+}
+END_TEST
+
 static void unlink_stack(void *context, uint64_t done, uint64_t all)
 {
 	static const char *const suffixes[] = { ".gdbm", ".index" };
@@ -469,6 +487,7 @@ int main(void)
 	tcase_add_loop_test(tcase, a_file_of_another_installation_is_refused, 0, 2);
 	tcase_add_test(tcase, a_damaged_value_is_not_answered);
 	tcase_add_loop_test(tcase, a_check_finds_every_flipped_bit, 0, 2);
+	tcase_add_loop_test(tcase, a_damaged_file_is_not_copied, 0, 2);
 	tcase_add_test(tcase, a_check_needs_no_names_once_it_has_begun);
 	tcase_add_test(tcase, what_does_not_change_is_opened_once);
 	tcase_add_test(tcase, names_that_are_not_ours_are_left_alone);

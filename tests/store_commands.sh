@@ -220,6 +220,8 @@ as_json check copy --json
 grep -qF '"damaged": true' out || fail 'check --json: no damage'
 expect 1 'damaged' dump copy
 echo '{' >empty/accounts.json
+expect 1 'the accounts file is not JSON' backup empty fresh
+test ! -e fresh || fail 'backup: leaves the copy of a store without accounts'
 expect 1 'accounts.json: ' check empty
 rm empty/accounts.json
 expect 1 'the accounts file does not have this account' check empty

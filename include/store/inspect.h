@@ -52,8 +52,8 @@ bool store_gdbm_stat(const char *directory, const struct file_system *files,
 		     struct store_stat *stat, struct fault *fault);
 
 /* Copies a store to `to`, which must not be there: whole files, the journal up to the last whole
- * transaction, everything synced. What was acknowledged before the call is in the copy. A copy that
- * fails is removed as far as possible. */
+ * transaction, everything synced, and the files read against their checksums. What was acknowledged
+ * before the call is in the copy. A copy that fails is removed, but for the directory. */
 bool store_gdbm_backup(const char *directory, const char *to, const struct file_system *files,
 		       const struct store_watch *watch, struct fault *fault);
 

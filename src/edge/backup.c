@@ -44,11 +44,13 @@ static bool copy(const char *from, const char *to, struct progress *progress, st
 	char *store_copy = data_directory_store(to);
 	struct arena *arena = arena_open();
 	struct roster *roster = NULL;
-	bool is_copied = store_gdbm_backup(store, store_copy, NULL, &watch, fault) &&
-			 accounts_list(from, &roster, fault) &&
+	bool is_copied = accounts_list(from, &roster, fault) &&
+			 store_gdbm_backup(store, store_copy, NULL, &watch, fault) &&
 			 accounts_file_replace(
 				 to, roster_text(arena, roster->accounts, roster->count), fault);
 
+	if (!is_copied)
+		(void)rmdir(store_copy); /* empty, when it is the store that could not be copied */
 	roster_close(roster);
 	arena_close(arena);
 	free(store_copy);

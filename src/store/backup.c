@@ -166,6 +166,43 @@ static bool source_copy(struct backup *backup, const struct source *source, stru
 	return is_copied || fault_cause(fault, FAULT_UNAVAILABLE, error, "cannot write %s", path);
 }
 
+/* Reads a file of the copy against its checksums: what is damaged there was damaged here, or got so. */
+static bool file_verify(struct backup *backup, const struct stack_info *info, struct fault *fault)
+{
+	const struct stack_place place = {
+		.files = backup->files,
+		.directory = backup->to,
+		.installation = backup->inspection.manifest.installation,
+		.is_read_only = true,
+	};
+	struct stack_file *file;
+	bool is_right, is_last = false;
+	uint64_t block = 0;
+
+	if (!stack_file_open(&place, info, &file, fault))
+		return false;
+	do
+		is_right = stack_file_verify_block(file, block++, &is_last, fault);
+	while (is_right && !is_last);
+	stack_file_let_go(file);
+	return is_right;
+}
+
+static bool verify(struct backup *backup, struct fault *fault)
+{
+	const struct manifest *manifest = &backup->inspection.manifest;
+	struct fault each = FAULT_INITIAL;
+	size_t i;
+
+	for (i = 0; i < manifest->n; i++)
+		if (!file_verify(backup, &manifest->files[i], &each))
+			return fault_cause(fault, FAULT_UNAVAILABLE, 0,
+					   "the copy would be damaged (%s); `anteroom check` says "
+					   "whether the original is",
+					   each.cause);
+	return true;
+}
+
 /* The manifest comes last: a copy without one is none. */
 static bool copy(struct backup *backup, struct fault *fault)
 {
@@ -177,6 +214,8 @@ static bool copy(struct backup *backup, struct fault *fault)
 			return false;
 	if (backup->files->sync_directory(backup->files, backup->to) < 0)
 		return fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot sync %s", backup->to);
+	if (!verify(backup, fault))
+		return false;
 	/* What is written to the copy gets numbers that it gets in the original as well. */
 	backup->inspection.manifest.lineage = manifest_draw_lineage();
 	return manifest_write(backup->files, backup->to, &backup->inspection.manifest, &is_replaced,
@@ -192,6 +231,9 @@ static void copy_remove(const struct backup *backup)
 		snprintf(path, sizeof path, "%s/%s", backup->to, backup->sources[i].name);
 		backup->files->unlink(backup->files, path);
 	}
+	/* It may have its name although that could not be synced. */
+	snprintf(path, sizeof path, "%s/" MANIFEST_NAME, backup->to);
+	backup->files->unlink(backup->files, path);
 }
 
 bool store_gdbm_backup(const char *directory, const char *to, const struct file_system *files,
