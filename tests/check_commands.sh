@@ -60,7 +60,9 @@ for command in serve 'account add' 'account list' 'account disable' 'account ena
 	# Two words are two arguments.
 	check 0 "Usage: anteroom $command" $command --help
 	check 0 'anteroom ' $command --version
-	check 2 'is no option of this command' $command --frobnicate
+	check 2 '--frobnicate is no option of this command' $command --frobnicate
+	check 2 '-d is no option of this command' $command -data data
+	check 2 '-d is no option of this command' $command -d
 	check 2 'needs a value' $command --data
 	check 2 '--data must not be empty' $command --data ''
 done

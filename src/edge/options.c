@@ -229,14 +229,22 @@ static bool is_complete(const struct command *command, const struct option_row *
 	return true;
 }
 
-static enum options_result wrong_option(const struct command *command, const char *word,
+/* Of a word with one dash getopt has tried the first letter, which is in optopt: it may not have gone
+ * past the word. Past one with two it has, and optopt is 0 or what a row's index is. */
+static enum options_result wrong_option(const struct command *command, const char *last,
 					bool is_known)
 {
-	command_complain(command,
-			 is_known ? "%s needs a value; see anteroom %s --help"
-				  : "%s is no option of this command, or takes no value; "
-				    "see anteroom %s --help",
-			 word, command->name);
+	if (!is_known && (optopt < 0 || optopt > ANSWER_VERSION))
+		command_complain(command,
+				 "-%c is no option of this command: all begin with two dashes; "
+				 "see anteroom %s --help",
+				 optopt, command->name);
+	else
+		command_complain(command,
+				 is_known ? "%s needs a value; see anteroom %s --help"
+					  : "%s is no option of this command, or takes no value; "
+					    "see anteroom %s --help",
+				 last, command->name);
 	return OPTIONS_WRONG;
 }
 
