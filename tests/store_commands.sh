@@ -230,6 +230,15 @@ grep -qE '[a-z]{3}-[a-z]{4}-[a-z]{3}' out && fail 'check: shows a code'
 # ---- a live directory ----
 if test "$(id -u)" -eq 0; then
 	user='--user nobody'
+	# Root works as the owner of a directory, who has to be able to reach it.
+	mkdir -m 700 closed
+	cp -R copy closed/data
+	chown -R nobody closed/data
+	for command in check stat dump; do
+		expect 2 "user $(id -u nobody) cannot reach" "$command" closed/data
+		grep -qF 'Permission denied' err || fail "$command: does not say why"
+		grep -qF 'has no store' err && fail "$command: says that there is no store"
+	done
 	chmod 755 .
 	chown -R nobody data
 else

@@ -1,7 +1,7 @@
 /* The data directory as commands use it: accounts.json, and the store in store/.
  *
  * A command that root runs does its work as the owner of the directory, so that everything it makes
- * there belongs to the service's user, too.
+ * there belongs to the service's user, too. That user has to be able to reach the directory.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef EDGE_DATA_DIRECTORY_H
@@ -20,7 +20,7 @@ bool data_directory_become(const struct identity *owner, struct fault *fault);
 
 /* The path of the store in it; from malloc. */
 char *data_directory_store(const char *path);
-/* FAULT_BAD_REQUEST when there is none. */
+/* FAULT_BAD_REQUEST when there is none, or the process cannot reach it. */
 bool data_directory_has_store(const char *path, struct fault *fault);
 /* Read-only: as data_directory_has_store. Not read-only: FAULT_UNAVAILABLE with the
  * pid of the process that has it open. */

@@ -50,17 +50,23 @@ char *data_directory_store(const char *path)
 	return store;
 }
 
+static bool no_store(const char *path, const char *store, int error, struct fault *fault)
+{
+	if (error == ENOENT)
+		return fault_cause(fault, FAULT_BAD_REQUEST, 0,
+				   "the data directory %s has no store: serve, which makes it, "
+				   "never ran there, or it was removed",
+				   path);
+	return fault_cause(fault, FAULT_BAD_REQUEST, error, "user %ld cannot reach %s",
+			   (long)geteuid(), store);
+}
+
 bool data_directory_has_store(const char *path, struct fault *fault)
 {
 	char *store = data_directory_store(path);
 	struct stat status;
-	bool has = stat(store, &status) == 0;
+	bool has = stat(store, &status) == 0 || no_store(path, store, errno, fault);
 
-	if (!has)
-		fault_cause(fault, FAULT_BAD_REQUEST, errno == ENOENT ? 0 : errno,
-			    "the data directory %s has no store: serve, which makes it, never "
-			    "ran there, or it was removed",
-			    path);
 	free(store);
 	return has;
 }
