@@ -239,6 +239,10 @@ if test "$(id -u)" -eq 0; then
 		grep -qF 'Permission denied' err || fail "$command: does not say why"
 		grep -qF 'has no store' err && fail "$command: says that there is no store"
 	done
+	mkdir -m 755 roots
+	expect 2 'roots/all is not whole and cannot be removed' dump closed/data --output roots/all
+	expect 1 'there is no account' dump closed/data --account nobody --output roots/one
+	test ! -e roots/one || fail 'dump: a file for an account that is not there'
 	chmod 755 .
 	chown -R nobody data
 else

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "call/accounts.h"
@@ -51,19 +52,28 @@ static bool write_accounts(struct dumping *dumping, struct survey *survey,
 	return transfer_write_end(survey, &dumping->output, fault);
 }
 
+/* *only: the account that was asked for; NULL when all were. */
+static bool find_account(const struct dumping *dumping, const struct roster *roster,
+			 const struct account **only, struct fault *fault)
+{
+	*only = NULL;
+	if (dumping->account == NULL || (*only = roster_find(roster, dumping->account)) != NULL)
+		return true;
+	return fault_cause(fault, FAULT_NOT_FOUND, 0,
+			   "there is no account with name, id or access key \"%s\"; anteroom "
+			   "account list shows all",
+			   dumping->account);
+}
+
 static bool dump_store(struct dumping *dumping, struct store *store, const struct roster *roster,
 		       struct fault *fault)
 {
-	const struct account *only = NULL;
+	const struct account *only;
 	struct survey survey;
 	bool is_dumped;
 
-	if (dumping->account != NULL && (only = roster_find(roster, dumping->account)) == NULL)
-		return fault_cause(fault, FAULT_NOT_FOUND, 0,
-				   "there is no account with name, id or access key \"%s\"; "
-				   "anteroom account list shows all",
-				   dumping->account);
-	if (!survey_open(store, &clock_system, &survey, fault))
+	if (!find_account(dumping, roster, &only, fault) ||
+	    !survey_open(store, &clock_system, &survey, fault))
 		return false;
 	is_dumped = write_accounts(dumping, &survey, roster, only, fault);
 	survey_close(&survey);
@@ -85,6 +95,19 @@ static bool dump(struct dumping *dumping, struct fault *fault)
 }
 
 /* ---- where it goes ---- */
+
+/* Before the file is made: a name that is mistyped leaves none behind. */
+static bool check_account(const struct dumping *dumping, struct fault *fault)
+{
+	const struct account *only;
+	struct roster *roster = NULL;
+	bool is_there = dumping->account == NULL ||
+			(accounts_list(dumping->directory, &roster, fault) &&
+			 find_account(dumping, roster, &only, fault));
+
+	roster_close(roster);
+	return is_there;
+}
 
 static bool open_file(struct dumping *dumping, struct fault *fault)
 {
@@ -119,6 +142,16 @@ static bool close_file(struct dumping *dumping, struct fault *fault)
 	return is_written;
 }
 
+/* Root may have been given up since the file was made. */
+static void remove_file(const struct dumping *dumping, const struct command *command)
+{
+	if (dumping->path != NULL && unlink(dumping->path) != 0)
+		command_complain(command,
+				 "--output %s is not whole and cannot be removed by user %ld: %s; "
+				 "remove it",
+				 dumping->path, (long)geteuid(), strerror(errno));
+}
+
 int command_dump(const struct command *command, int argc, char **argv)
 {
 	struct dumping dumping = { .output.line = write_line };
@@ -139,7 +172,7 @@ int command_dump(const struct command *command, int argc, char **argv)
 	if (result != OPTIONS_GO)
 		return options_status(result);
 	if (!data_directory_check(dumping.directory, &owner, &fault) ||
-	    !open_file(&dumping, &fault))
+	    !check_account(&dumping, &fault) || !open_file(&dumping, &fault))
 		return command_failed(command, &fault);
 	progress_begin(&dumping.progress, command, "templates and rooms written");
 	is_dumped = data_directory_become(&owner, &fault) && dump(&dumping, &fault);
@@ -147,7 +180,6 @@ int command_dump(const struct command *command, int argc, char **argv)
 	progress_end(&dumping.progress);
 	if (is_dumped)
 		return EXIT_SUCCESS;
-	if (dumping.path != NULL)
-		(void)unlink(dumping.path);
+	remove_file(&dumping, command);
 	return command_failed(command, &fault);
 }
