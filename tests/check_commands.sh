@@ -107,8 +107,10 @@ test -d new || fail 'account add: no new directory'
 check 0 "$key" account list --data data
 check 0 "\"access_key\": \"$key\"" account list --json --data data
 "$program" account list --data data --json | grep -qF "$secret" && fail 'account list: shows the secret'
-check 1 'no account' account disable nobody --data data
-check 1 'no account' token nobody --data data
+for command in 'account disable' 'account enable' 'account rotate' 'account rotate --finish' token; do
+	check 1 'name, id or access key "nobody"; anteroom account list shows all' \
+		$command nobody --data data
+done
 for which in first "$id" "$key"; do
 	check 0 'eyJ' token "$which" --data data --ttl 90s
 	test "$(wc -l <out)" -eq 1 && test ! -s err || fail 'token: more than the token'

@@ -55,5 +55,8 @@ bool accounts_restore(const char *directory, const struct account *accounts, siz
 		      struct fault *fault);
 /* The accounts in the order of their making; given back with roster_close. */
 bool accounts_list(const char *directory, struct roster **roster, struct fault *fault);
+/* The account in it that has this name, id or access key; NULL and FAULT_NOT_FOUND when none has. */
+const struct account *accounts_find(const struct roster *roster, const char *which,
+				    struct fault *fault);
 
 #endif

@@ -37,6 +37,19 @@ bool accounts_list(const char *directory, struct roster **roster, struct fault *
 	return is_read;
 }
 
+const struct account *accounts_find(const struct roster *roster, const char *which,
+				    struct fault *fault)
+{
+	const struct account *account = roster_find(roster, which);
+
+	if (account == NULL)
+		fault_cause(fault, FAULT_NOT_FOUND, 0,
+			    "there is no account with name, id or access key \"%s\"; anteroom "
+			    "account list shows all",
+			    which);
+	return account;
+}
+
 static bool begin(struct change *change, const char *directory, struct fault *fault)
 {
 	*change = (struct change){ .directory = directory, .lock = -1 };
@@ -50,11 +63,10 @@ static bool begin_with(struct change *change, const char *directory, const char 
 	if (!begin(change, directory, fault))
 		return false;
 
-	const struct account *account = roster_find(change->roster, which);
+	const struct account *account = accounts_find(change->roster, which, fault);
 
 	if (account == NULL)
-		return fault_set(fault, FAULT_NOT_FOUND,
-				 "no account has this name, id or access key");
+		return false;
 	change->account = *account;
 	change->place = (size_t)(account - change->roster->accounts);
 	return true;

@@ -232,12 +232,9 @@ int command_token(const struct command *command, int argc, char **argv)
 	if (!process_check_directory(directory, &fault) ||
 	    !accounts_list(directory, &roster, &fault))
 		return command_failed(command, &fault);
-	account = roster_find(roster, which);
+	account = accounts_find(roster, which, &fault);
 	if (account == NULL)
-		command_complain(command,
-				 "there is no account with access key, id or name \"%s\"; anteroom "
-				 "account list shows all",
-				 which);
+		status = command_failed(command, &fault);
 	else if (!account->is_enabled)
 		command_complain(command,
 				 "the account \"%s\" is disabled, so no token of it is accepted; "

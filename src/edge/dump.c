@@ -57,12 +57,10 @@ static bool find_account(const struct dumping *dumping, const struct roster *ros
 			 const struct account **only, struct fault *fault)
 {
 	*only = NULL;
-	if (dumping->account == NULL || (*only = roster_find(roster, dumping->account)) != NULL)
+	if (dumping->account == NULL)
 		return true;
-	return fault_cause(fault, FAULT_NOT_FOUND, 0,
-			   "there is no account with name, id or access key \"%s\"; anteroom "
-			   "account list shows all",
-			   dumping->account);
+	*only = accounts_find(roster, dumping->account, fault);
+	return *only != NULL;
 }
 
 static bool dump_store(struct dumping *dumping, struct store *store, const struct roster *roster,
