@@ -95,10 +95,10 @@ static int explain(int argc, char **argv)
 
 	if (strcmp(last, "--version") == 0) {
 		options_print_version();
-		return fflush(stdout) == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+		return command_printed(NULL);
 	}
 	if (strcmp(last, "--help") == 0 && print_commands(stdout, group) > 0)
-		return fflush(stdout) == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+		return command_printed(NULL);
 	return refuse(group, argc > 2 ? argv[2] : NULL);
 }
 

@@ -128,9 +128,13 @@ check 1 'one secret' account rotate first --finish --data data
 echo '{' >data/accounts.json
 check 1 'accounts file' account list --data data
 if test -c /dev/full; then
-	"$program" account list --data new >/dev/full 2>err
-	status=$?
-	test "$status" -eq 1 || fail 'account list: a full disk is no failure'
+	for command in 'account list --data new' --help --version 'account --help' 'serve --help' \
+		'token --version'; do
+		"$program" $command >/dev/full 2>err
+		status=$?
+		test "$status" -eq 1 && grep -q 'standard output cannot be written: ' err ||
+			fail "$command: a full disk is no failure, or is not named"
+	done
 fi
 
 # ---- serve does not begin ----

@@ -50,8 +50,9 @@ struct option_row {
 /* At most this many in a table, besides --help and --version which all commands have. */
 #define OPTIONS_MOST 16
 
-/* DONE: help or version was asked for and printed. WRONG: it has been said what. */
-enum options_result { OPTIONS_GO, OPTIONS_DONE, OPTIONS_WRONG };
+/* DONE: help or version was asked for and printed; FAILED: it could not be. WRONG: the use is. Of these
+ * two it has been said what. */
+enum options_result { OPTIONS_GO, OPTIONS_DONE, OPTIONS_WRONG, OPTIONS_FAILED };
 
 /* operands: set to the command's operands, as many as it names; one that was left out is NULL. NULL
  * when it has none. */

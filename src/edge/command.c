@@ -13,7 +13,8 @@ void command_complain(const struct command *command, const char *format, ...)
 {
 	va_list arguments;
 
-	fprintf(stderr, "anteroom %s: ", command->name);
+	fprintf(stderr, "anteroom%s%s: ", command == NULL ? "" : " ",
+		command == NULL ? "" : command->name);
 	va_start(arguments, format);
 	vfprintf(stderr, format, arguments);
 	va_end(arguments);

@@ -248,6 +248,11 @@ static enum options_result wrong_option(const struct command *command, const cha
 	return OPTIONS_WRONG;
 }
 
+static enum options_result printed(const struct command *command)
+{
+	return command_printed(command) == EXIT_SUCCESS ? OPTIONS_DONE : OPTIONS_FAILED;
+}
+
 enum options_result options_parse(const struct command *command, const struct option_row *rows,
 				  size_t n, int argc, char **argv, const char **operands)
 {
@@ -261,11 +266,11 @@ enum options_result options_parse(const struct command *command, const struct op
 			return wrong_option(command, argv[optind - 1], answer == ':');
 		if (answer == ANSWER_HELP) {
 			print_help(command, rows, n);
-			return OPTIONS_DONE;
+			return printed(command);
 		}
 		if (answer == ANSWER_VERSION) {
 			options_print_version();
-			return OPTIONS_DONE;
+			return printed(command);
 		}
 		if (!parse_value(command, &rows[answer], optarg))
 			return OPTIONS_WRONG;
@@ -279,7 +284,7 @@ enum options_result options_parse(const struct command *command, const struct op
 
 int options_status(enum options_result result)
 {
-	if (result == OPTIONS_DONE && fflush(stdout) == 0)
+	if (result == OPTIONS_DONE)
 		return EXIT_SUCCESS;
 	return result == OPTIONS_WRONG ? EXIT_WRONG_USE : EXIT_FAILURE;
 }
