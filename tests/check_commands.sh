@@ -125,6 +125,22 @@ test "$(printed secret)" != "$secret" || fail 'account rotate: the same secret'
 check 1 'two secrets' account rotate first --data data
 check 0 '' account rotate first --finish --data data
 check 1 'one secret' account rotate first --finish --data data
+# What only reads works where nothing can be written, and who owns it is not what is said else.
+if unshare -rm true 2>/dev/null; then
+	for command in 'account list' 'token first' 'account add third'; do
+		# shellcheck disable=SC2016
+		unshare -rm sh -c 'mount --bind data data && mount -o remount,ro,bind data && exec "$@"' \
+			- "$program" $command --data data >out 2>err
+		status=$?
+		case $command in
+		*add*)
+			test "$status" -eq 1 && grep -q 'cannot be used: Read-only' err ||
+				fail "$command: on a read-only file system"
+			;;
+		*) test "$status" -eq 0 && test -s out || fail "$command: on a read-only file system" ;;
+		esac
+	done
+fi
 echo '{' >data/accounts.json
 check 1 'accounts file' account list --data data
 if test -c /dev/full; then

@@ -31,7 +31,7 @@ static bool prepare_directory(const struct command *command, const char *directo
 	bool was_made;
 
 	if (!process_make_directory(directory, NULL, &was_made, fault) ||
-	    !process_check_directory(directory, fault))
+	    !process_check_directory(directory, true, fault))
 		return false;
 	if (was_made)
 		command_complain(command, "made the directory %s", directory);
@@ -123,7 +123,7 @@ int command_account_list(const struct command *command, int argc, char **argv)
 
 	if (result != OPTIONS_GO)
 		return options_status(result);
-	if (!process_check_directory(directory, &fault) ||
+	if (!process_check_directory(directory, false, &fault) ||
 	    !accounts_list(directory, &roster, &fault))
 		return command_failed(command, &fault);
 	if (wants_json)
@@ -146,7 +146,7 @@ static int set_enabled(const struct command *command, int argc, char **argv, boo
 
 	if (result != OPTIONS_GO)
 		return options_status(result);
-	if (!process_check_directory(directory, &fault) ||
+	if (!process_check_directory(directory, true, &fault) ||
 	    !accounts_set_enabled(directory, which, is_enabled, NULL, &fault))
 		return command_failed(command, &fault);
 	return EXIT_SUCCESS;
@@ -179,7 +179,7 @@ int command_account_rotate(const struct command *command, int argc, char **argv)
 
 	if (result != OPTIONS_GO)
 		return options_status(result);
-	if (!process_check_directory(directory, &fault))
+	if (!process_check_directory(directory, true, &fault))
 		return command_failed(command, &fault);
 	if (is_finish) {
 		if (!accounts_finish(directory, which, NULL, &fault))
@@ -229,7 +229,7 @@ int command_token(const struct command *command, int argc, char **argv)
 
 	if (result != OPTIONS_GO)
 		return options_status(result);
-	if (!process_check_directory(directory, &fault) ||
+	if (!process_check_directory(directory, false, &fault) ||
 	    !accounts_list(directory, &roster, &fault))
 		return command_failed(command, &fault);
 	account = accounts_find(roster, which, &fault);

@@ -155,7 +155,7 @@ bool process_make_directory(const char *path, const struct identity *owner, bool
 	return true;
 }
 
-bool process_check_directory(const char *path, struct fault *fault)
+bool process_check_directory(const char *path, bool is_written, struct fault *fault)
 {
 	struct stat there;
 
@@ -166,9 +166,11 @@ bool process_check_directory(const char *path, struct fault *fault)
 				   path);
 	if (!S_ISDIR(there.st_mode))
 		return fault_cause(fault, FAULT_BAD_REQUEST, 0, "--data %s is no directory", path);
-	if (access(path, R_OK | W_OK | X_OK) != 0)
+	if (access(path, is_written ? R_OK | W_OK | X_OK : R_OK | X_OK) == 0)
+		return true;
+	if (errno == EACCES || errno == EPERM)
 		return fault_cause(fault, FAULT_UNAVAILABLE, errno,
 				   "--data %s cannot be used by user %ld; it belongs to user %ld",
 				   path, (long)geteuid(), (long)there.st_uid);
-	return true;
+	return fault_cause(fault, FAULT_UNAVAILABLE, errno, "--data %s cannot be used", path);
 }

@@ -158,7 +158,7 @@ static bool open_as_root(const struct serve_options *options, const struct ident
 	       process_make_directory(options->directory, is_root ? identity : NULL, &was_made,
 				      fault) &&
 	       (!is_root || process_become(identity, fault)) && process_harden(fault) &&
-	       process_check_directory(options->directory, fault);
+	       process_check_directory(options->directory, true, fault);
 }
 
 static bool open_store(const struct serve_options *options, struct store **store,
