@@ -162,6 +162,11 @@ expect 404 /v2/token -d '{"code":"abc-defg-hij"}'
 expect 404 /v2/room-code/abc-defg-hij
 expect 404 //v2/room-codes/code/abc-defg-hij
 expect 404 /v2/templates/xabc-defg-hijx
+expect 404 /v2/rooms/abc%2ddefg-hij
+expect 404 /v2/rooms/%61bc-defg%2Dhij
+expect 404 '/v2/room-codes/abc-defg-hij?x'
+expect 404 "/v2/rooms/$token"
+expect 404 "/v2/rooms/%65yJ${token#eyJ}"
 roles=$(i=0; while [ $i -lt 100 ]; do printf '%s"r%s":{}' "${comma-}" $i && comma=, && i=$((i + 1)); done)
 printf '{"roles":{%s}}' "$roles" >many
 # So much, some 25 MB, that an overlay becomes a file.
@@ -178,6 +183,9 @@ wait
 grep -qE '^info request method=GET path=/v2/templates/0{24} status=404 .*request_id=watched\.2 account=' \
 	operation.log || fail "the access log: $(cat operation.log)"
 grep -q ' path=/v2/room-code/ status=404 ' operation.log || fail 'an address that is wrong is not logged'
+[ "$(grep -c ' path=/v2/rooms/ status=404 ' operation.log)" = 4 ] &&
+	[ "$(grep -c ' GET /v2/rooms/\.\.\. 404 ' nginx-operation/access.log)" = 4 ] ||
+	fail 'addresses that hold what is secret are not logged up to there'
 # One line an event: a level, its name, and key=value.
 expected='^(error|warning|notice|info) [a-z_]+( [a-z_]+=("([^"\\]|\\.)*"|[^ "=]+))*$'
 grep -vE "$expected" operation.log && fail 'a line of the log is no event'
@@ -185,7 +193,7 @@ grep -vE "$expected" operation.log && fail 'a line of the log is no event'
 # What is secret: the tokens and the accounts' secrets (of 43 characters), and room codes.
 secret=$(sed -n 's/.*"secret":"\([^"]*\)".*/\1/p' operation/accounts.json)
 [ ${#secret} = 43 ] || fail 'there is no secret to look for'
-for secret in "$token" "$secret" abc-defg-hij; do
+for secret in "$token" "${token#eyJ}" "$secret" defg; do
 	grep -qF -e "$secret" ./*.log nginx-operation/*.log && fail "a secret is in a log: $secret"
 done
 readable=$(find operation -perm /077)

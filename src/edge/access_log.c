@@ -5,6 +5,7 @@
 
 #include "base/id.h"
 #include "base/log.h"
+#include "base/text.h"
 
 #define CODE_SIZE (CODE_TEXT_SIZE - 1)
 
@@ -29,17 +30,45 @@ static const char *method_name(enum method method)
 	return "other";
 }
 
-/* How much of a path comes before a code, or before what stands in the place of one. A client that
- * mistypes an address has its code anywhere in it. */
-static size_t size_before_code(struct slice path)
+/* The first `size` bytes of what the path says once its %XX are decoded; fewer where it ends. */
+static struct slice decoded_start(struct slice path, char *bytes, size_t size)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; n < size && i < path.size; i++) {
+		int high = path.size - i < 3 ? -1 : text_hex_value(path.data[i + 1]);
+		int low = path.size - i < 3 ? -1 : text_hex_value(path.data[i + 2]);
+
+		bytes[n] = path.data[i];
+		if (path.data[i] == '%' && high >= 0 && low >= 0) {
+			bytes[n] = (char)(high * 16 + low);
+			i += 2;
+		}
+		n++;
+	}
+	return (struct slice){ bytes, n };
+}
+
+/* A code, or a token: each begins with the first letters of {" in base64url. */
+static bool begins_with_secret(struct slice path)
+{
+	char bytes[CODE_SIZE];
+	struct slice start = decoded_start(path, bytes, sizeof bytes);
+
+	return code_is_well_formed(start) || (start.size >= 3 && memcmp(bytes, "eyJ", 3) == 0);
+}
+
+/* How much of a path comes before a code or a token, or before what stands in the place of a code. A
+ * client that mistypes an address has them anywhere in it. */
+static size_t size_before_secret(struct slice path)
 {
 	const struct slice before_code = SLICE("/v2/room-codes/code/");
 
 	if (path.size > before_code.size &&
 	    memcmp(path.data, before_code.data, before_code.size) == 0)
 		return before_code.size;
-	for (size_t i = 0; i + CODE_SIZE <= path.size; i++)
-		if (code_is_well_formed((struct slice){ path.data + i, CODE_SIZE }))
+	for (size_t i = 0; i < path.size; i++)
+		if (begins_with_secret((struct slice){ path.data + i, path.size - i }))
 			return i;
 	return path.size;
 }
@@ -52,7 +81,7 @@ static const char *shown_path(const struct call *call)
 
 	if (query != NULL)
 		path.size = (size_t)(query - path.data);
-	path.size = size_before_code(path);
+	path.size = size_before_secret(path);
 	return arena_copy(call->arena, path).data;
 }
 
