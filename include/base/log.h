@@ -15,6 +15,10 @@ enum log_level { LOG_LEVEL_ERROR, LOG_LEVEL_WARNING, LOG_LEVEL_NOTICE, LOG_LEVEL
  * strerror(n), NULL). All values are terminated texts; a NULL value skips its pair. */
 void log_event(enum log_level level, const char *event, ...) __attribute__((sentinel));
 
+/* What stands in front of a line of this level where the journal reads stderr, "<3>"; else nothing. For
+ * lines that are no events. */
+const char *log_prefix(enum log_level level);
+
 /* A number as text for a pair: LOG_NUMBER(n) lives to the end of the block it stands in. */
 #define LOG_NUMBER_SIZE 24
 const char *log_number(char text[LOG_NUMBER_SIZE], long long value);

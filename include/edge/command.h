@@ -38,8 +38,11 @@ int command_openapi(const struct command *command, int argc, char **argv);
 
 /* ---- for the functions above ---- */
 
-/* One line on stderr: "anteroom serve: ...". command: NULL where none was named: "anteroom: ...". */
+/* One line on stderr: "anteroom serve: ...". command: NULL where none was named: "anteroom: ...". Where the
+ * journal of systemd reads stderr, the line has its level in front: an error, and for a remark a notice. */
 void command_complain(const struct command *command, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+void command_remark(const struct command *command, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
 /* Complains with the fault's cause, or else its message and detail. Returns the exit status:

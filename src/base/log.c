@@ -130,6 +130,11 @@ static bool is_read_by_the_journal(void)
 	return strcmp(text, stream) == 0;
 }
 
+const char *log_prefix(enum log_level level)
+{
+	return is_read_by_the_journal() ? level_prefixes[level] : "";
+}
+
 /* A log that cannot be written is nobody's fault who is being served: there is nothing to do. */
 static void write_line(struct line *line)
 {
@@ -151,8 +156,7 @@ void log_event(enum log_level level, const char *event, ...)
 
 	line.size = 0;
 	line.is_full = false;
-	if (is_read_by_the_journal())
-		add(&line, slice_of(level_prefixes[level]));
+	add(&line, slice_of(log_prefix(level)));
 	add(&line, slice_of(level_names[level]));
 	add(&line, SLICE(" "));
 	add(&line, slice_of(event));

@@ -34,7 +34,7 @@ static bool prepare_directory(const struct command *command, const char *directo
 	    !process_check_directory(directory, true, fault))
 		return false;
 	if (was_made)
-		command_complain(command, "made the directory %s", directory);
+		command_remark(command, "made the directory %s", directory);
 	return true;
 }
 

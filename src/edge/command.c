@@ -9,16 +9,34 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/log.h"
+
+__attribute__((format(printf, 3, 0))) static void say(enum log_level level,
+						      const struct command *command,
+						      const char *format, va_list arguments)
+{
+	fprintf(stderr, "%santeroom%s%s: ", log_prefix(level), command == NULL ? "" : " ",
+		command == NULL ? "" : command->name);
+	vfprintf(stderr, format, arguments);
+	fputc('\n', stderr);
+}
+
 void command_complain(const struct command *command, const char *format, ...)
 {
 	va_list arguments;
 
-	fprintf(stderr, "anteroom%s%s: ", command == NULL ? "" : " ",
-		command == NULL ? "" : command->name);
 	va_start(arguments, format);
-	vfprintf(stderr, format, arguments);
+	say(LOG_LEVEL_ERROR, command, format, arguments);
 	va_end(arguments);
-	fputc('\n', stderr);
+}
+
+void command_remark(const struct command *command, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	say(LOG_LEVEL_NOTICE, command, format, arguments);
+	va_end(arguments);
 }
 
 int command_failed(const struct command *command, const struct fault *fault)

@@ -114,7 +114,7 @@ static bool clear_former(struct loading *loading, struct fault *fault)
 		return false;
 	if (former == NULL)
 		return true;
-	command_complain(loading->command, "removes what an earlier load, which was cut off, left");
+	command_remark(loading->command, "removes what an earlier load, which was cut off, left");
 	return load_mark_read(&loading->mark, former, remove_former, loading, fault) &&
 	       store_wait(loading->store, loading->last, fault) &&
 	       load_mark_remove(&loading->mark, fault);
