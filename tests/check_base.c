@@ -264,6 +264,7 @@ START_TEST(fault_has_status_and_standard_text)
 		{ FAULT_INVALID_BODY, 400, "Invalid body param" },
 		{ FAULT_UNAUTHORIZED, 401, "Token validation error" },
 		{ FAULT_UNAVAILABLE, 503, "The store cannot write at the moment" },
+		{ FAULT_DAMAGED, 503, "What is stored of this is damaged on the disk" },
 	};
 
 	for (size_t i = 0; i < ROWS(rows); i++) {

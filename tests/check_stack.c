@@ -236,7 +236,7 @@ START_TEST(a_damaged_value_is_not_answered)
 	file_flip(file, scratch_place(file, "value 7") + 50);
 	store = scratch_store();
 	ck_assert(!scratch_try_get(store, 7, &value, &fault));
-	ck_assert_int_eq(fault.kind, FAULT_UNAVAILABLE);
+	ck_assert_int_eq(fault.kind, FAULT_DAMAGED);
 	ck_assert_ptr_nonnull(strstr(fault.cause, "TEMPLATE 6b65792037"));
 	ck_assert(scratch_has(store, 8));
 	/* Whoever compares blocks finds it too, and from then on nothing is read from the file. */

@@ -30,7 +30,8 @@
 	X(TOO_LARGE, 413, "Request body too large") \
 	X(TOO_MANY, 429, "Too many requests") \
 	X(INTERNAL, 500, "Internal error") \
-	X(UNAVAILABLE, 503, "The store cannot write at the moment")
+	X(UNAVAILABLE, 503, "The store cannot write at the moment") \
+	X(DAMAGED, 503, "What is stored of this is damaged on the disk")
 
 enum fault_kind {
 	FAULT_NONE,

@@ -71,7 +71,7 @@ bool stack_file_is_damaged(const struct stack_file *file);
 bool stack_file_has_damage(const struct stack_file *file);
 
 /* *is_there: whether the file says something of the key; *value is in the arena then, or data NULL
- * for a removal. FAULT_UNAVAILABLE when the file is damaged, or the value's checksum is wrong: that
+ * for a removal. FAULT_DAMAGED when the file is damaged, or the value's checksum is wrong: that
  * is logged with the key. FAULT_TOO_LARGE when the arena is full. */
 bool stack_file_get(struct stack_file *file, const struct record_key *key, struct arena *arena,
 		    struct slice *value, bool *is_there, struct fault *fault);

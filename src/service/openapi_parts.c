@@ -122,7 +122,8 @@ static const struct {
 			     "414, 429, 431, 500 to 505).",
 			     { NULL } },
 	[FAULT_UNAVAILABLE] = { "ServiceUnavailable",
-				"The store cannot write at the moment; nothing was changed.",
+				"The store cannot write at the moment, nothing was changed; or, without "
+				"Retry-After, what was asked for is damaged on the disk.",
 				{ "Retry-After" } },
 };
 

@@ -225,7 +225,7 @@ static bool value_damaged(struct stack_file *file, const struct record_key *key,
 	key_show(key, shown);
 	log_event(LOG_LEVEL_ERROR, "store_value_damaged", "directory", file->place.directory,
 		  "file", name, "key", shown, NULL);
-	return fault_cause(fault, FAULT_UNAVAILABLE, 0, "the value of %s in %s is damaged", shown,
+	return fault_cause(fault, FAULT_DAMAGED, 0, "the value of %s in %s is damaged", shown,
 			   name);
 }
 
@@ -301,7 +301,7 @@ bool stack_file_get(struct stack_file *file, const struct record_key *key, struc
 		}
 		stack_file_damage(file, "it refers to what it does not have");
 	}
-	return fault_cause(fault, FAULT_UNAVAILABLE, 0, "stack file %llu is damaged",
+	return fault_cause(fault, FAULT_DAMAGED, 0, "stack file %llu is damaged",
 			   (unsigned long long)file->info.id);
 }
 
@@ -349,6 +349,6 @@ bool stack_file_verify_block(struct stack_file *file, uint64_t block, bool *is_l
 		 (unsigned long long)(block < body ? block : block - body),
 		 block < body ? "index" : "GDBM file");
 	stack_file_damage(file, what);
-	return fault_cause(fault, FAULT_UNAVAILABLE, 0, "stack file %llu: %s",
+	return fault_cause(fault, FAULT_DAMAGED, 0, "stack file %llu: %s",
 			   (unsigned long long)file->info.id, what);
 }
