@@ -399,7 +399,7 @@ START_TEST(damage_is_told_from_the_end)
 	while (is_fine && is_there)
 		is_fine = sequence_next(&walk, &id, &is_there, &fault);
 	ck_assert(!is_fine);
-	ck_assert_int_eq(fault.kind, FAULT_UNAVAILABLE);
+	ck_assert_int_eq(fault.kind, FAULT_DAMAGED);
 	ck_assert_ptr_nonnull(strstr(fault.cause, "6c697374"));
 	store_abandon(transaction);
 }

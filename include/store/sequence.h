@@ -26,7 +26,7 @@ bool sequence_remove(struct transaction *transaction, struct slice list, const s
 		     struct fault *fault);
 
 /* One record of the table SEQUENCE, for `check`: *list is the name of its list, the ids are those of a
- * leaf (none otherwise); both borrowed from the key and from the arena. FAULT_UNAVAILABLE with a
+ * leaf (none otherwise); both borrowed from the key and from the arena. FAULT_DAMAGED with a
  * cause when it is no node, when a child that it names is not there, or when no node names it. */
 struct sequence_node {
 	struct slice list;

@@ -68,11 +68,6 @@ static inline struct store_gdbm *store_gdbm_of(struct store *store)
 	return (struct store_gdbm *)store;
 }
 
-/* Reads from a view what is there up to a number. */
-bool view_get(struct store_gdbm *store, const struct view *view, uint64_t number,
-	      const struct record_key *key, struct arena *arena, struct slice *value,
-	      struct fault *fault);
-
 /* store_figures of the driver. */
 void store_gdbm_figures(struct store *store, struct store_figures *figures);
 

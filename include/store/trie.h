@@ -56,11 +56,11 @@ struct slice trie_key_make(struct trie_key *key, struct slice list, unsigned lev
 			   uint64_t number);
 /* Of a key, `size` bytes big-endian. */
 uint64_t trie_number_read(const char *bytes, size_t size);
-/* False, always: FAULT_UNAVAILABLE, with the key shown in hex, since what a list is called is up to
+/* False, always: FAULT_DAMAGED, with the key shown in hex, since what a list is called is up to
  * its resource. */
 bool trie_damaged(const struct trie_key *key, struct fault *fault);
 
-/* *leaf: data NULL when there is none. One that is no leaf is trie_damaged. */
+/* *leaf: data NULL when there is none. One that is no leaf is damaged. */
 bool trie_leaf_read(struct transaction *transaction, struct slice list, uint64_t number,
 		    struct slice *leaf, struct fault *fault);
 /* An id of the leaf, borrowed from it (an id has the alignment of a byte). */

@@ -7,8 +7,7 @@
  * free (they are as many as readers, one cache line each, and it begins to look at the slot of its
  * processor) and looks whether the view is still current. A view that was replaced is freed when no
  * slot names it; with the last view that names them, overlays are freed and files closed and, when a
- * merge has made them superfluous, removed. Who finds no free slot, or reads for long, is counted
- * under the lock instead.
+ * merge has made them superfluous, removed. Who finds no free slot is counted under the lock instead.
  *
  * Threads: any.
  *

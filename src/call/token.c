@@ -274,7 +274,12 @@ static const struct account *verify(const struct roster *roster, struct arena *a
 	json_t *claims = NULL;
 	const struct account *signer = NULL;
 
-	if (token.size <= TOKEN_MOST && split(token, &parts))
+	if (token.size > TOKEN_MOST) {
+		fault_detail(fault, FAULT_UNAUTHORIZED, "the token has %zu bytes, more than %d",
+			     token.size, TOKEN_MOST);
+		return NULL;
+	}
+	if (split(token, &parts))
 		signer = find_signer(roster, arena, &parts, &claims);
 	if (signer == NULL) {
 		refuse(fault, "malformed token, unknown access key, or wrong signature");

@@ -253,7 +253,7 @@ static bool load_by_code(struct call *call, struct slice letters, struct subject
 		return false;
 	*index = codes_index(&subject->codes, letters);
 	if (*index == subject->codes.count)
-		return fault_cause(fault, FAULT_UNAVAILABLE, 0,
+		return fault_cause(fault, FAULT_DAMAGED, 0,
 				   "a code leads to a room that does not have it");
 	return true;
 }

@@ -156,6 +156,6 @@ bool merge_value(struct merge *merge, const struct merge_entry *entry, struct ar
 	if (is_there && value->data != NULL)
 		return true;
 	stack_file_damage(run->file, "a record that the index names is not in the GDBM file");
-	return fault_cause(fault, FAULT_UNAVAILABLE, 0, "stack file %llu has lost a record",
+	return fault_cause(fault, FAULT_DAMAGED, 0, "stack file %llu has lost a record",
 			   (unsigned long long)stack_file_info(run->file)->id);
 }

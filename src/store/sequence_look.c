@@ -52,12 +52,12 @@ bool sequence_look(struct transaction *transaction, struct slice key, struct seq
 
 	*node = (struct sequence_node){ .is_root = false };
 	if (key.size < TRIE_LEVEL_SIZE + TRIE_INDEX_SIZE || key.size > TRIE_KEY_MAX)
-		return fault_cause(fault, FAULT_UNAVAILABLE, 0, "the key is none of a list's node");
+		return fault_cause(fault, FAULT_DAMAGED, 0, "the key is none of a list's node");
 	list.size = key.size - TRIE_LEVEL_SIZE - TRIE_INDEX_SIZE;
 	level = (unsigned char)list.data[list.size];
 	index = trie_number_read(list.data + list.size + TRIE_LEVEL_SIZE, TRIE_INDEX_SIZE);
 	if (level > TRIE_ROOT_LEVEL || index > trie_index(level, ID_NUMBER_MAX))
-		return fault_cause(fault, FAULT_UNAVAILABLE, 0, "the key is none of a list's node");
+		return fault_cause(fault, FAULT_DAMAGED, 0, "the key is none of a list's node");
 	index <<= TRIE_CHILD_BITS * (level + 1);
 	node->list = list;
 	node->is_root = level == TRIE_ROOT_LEVEL;

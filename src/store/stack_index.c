@@ -197,11 +197,11 @@ bool index_cursor_next(struct index_cursor *cursor, struct index_entry *entry, b
 	if (left == 0)
 		return true;
 	if (left < KEY_HEAD || !verify_to(cursor, cursor->at + KEY_HEAD))
-		return fault_cause(fault, FAULT_UNAVAILABLE, 0, "an index is damaged");
+		return fault_cause(fault, FAULT_DAMAGED, 0, "an index is damaged");
 	key_size = decode_16(bytes);
 	if (key_size > left - KEY_HEAD || key_size > RECORD_KEY_MAX ||
 	    !verify_to(cursor, cursor->at + KEY_HEAD + key_size))
-		return fault_cause(fault, FAULT_UNAVAILABLE, 0, "an index is damaged");
+		return fault_cause(fault, FAULT_DAMAGED, 0, "an index is damaged");
 	entry->key = (struct slice){ bytes + KEY_HEAD, key_size };
 	entry->order = record_key_order(entry->key);
 	entry->is_removal = bytes[2] == STACK_REMOVAL;

@@ -138,15 +138,14 @@ static bool copy_out(struct slice stored, struct arena *arena, struct slice *val
 	return true;
 }
 
-bool view_get(struct store_gdbm *store, const struct view *view, uint64_t number,
-	      const struct record_key *key, struct arena *arena, struct slice *value,
-	      struct fault *fault)
+/* Reads from a view what is there up to a number. */
+static bool view_get(const struct view *view, uint64_t number, const struct record_key *key,
+		     struct arena *arena, struct slice *value, struct fault *fault)
 {
 	struct slice stored;
 	bool is_there;
 	size_t i;
 
-	(void)store;
 	*value = (struct slice){ NULL, 0 };
 	/* Most of what there is is in the oldest. */
 	if (view->n_files > 0)
@@ -177,7 +176,7 @@ static bool gdbm_get(struct transaction *base, enum store_table table, struct sl
 		*value = own->value;
 		return true;
 	}
-	return view_get(store, transaction->pin.view, base->number, &record_key, base->arena, value,
+	return view_get(transaction->pin.view, base->number, &record_key, base->arena, value,
 			fault);
 }
 
