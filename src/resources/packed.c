@@ -108,8 +108,7 @@ bool packed_damaged(const char *what, struct slice key, struct fault *fault)
 		hex[2 * i + 1] = "0123456789abcdef"[(unsigned char)key.data[i] & 15];
 	}
 	hex[2 * n] = '\0';
-	return fault_cause(fault, FAULT_DAMAGED, 0, "%s with the key %s cannot be read", what,
-			   hex);
+	return fault_cause(fault, FAULT_DAMAGED, 0, "%s with the key %s cannot be read", what, hex);
 }
 
 struct slice account_key(struct arena *arena, const struct id *account, struct slice rest)

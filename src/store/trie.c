@@ -53,8 +53,7 @@ bool trie_damaged(const struct trie_key *key, struct fault *fault)
 		text[2 * i + 1] = digits[(unsigned char)key->bytes[i] & 0xf];
 	}
 	text[2 * key->size] = '\0';
-	return fault_cause(fault, FAULT_DAMAGED, 0,
-			   "%s %s: the node of the list is damaged",
+	return fault_cause(fault, FAULT_DAMAGED, 0, "%s %s: the node of the list is damaged",
 			   store_table_name(STORE_SEQUENCE), text);
 }
 
