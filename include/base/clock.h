@@ -5,6 +5,7 @@
 #ifndef BASE_CLOCK_H
 #define BASE_CLOCK_H
 
+#include <pthread.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -34,5 +35,10 @@ int64_t clock_microseconds(void);
 /* Microseconds of the processor that the calling thread has used, and all threads together. */
 int64_t clock_of_thread(void);
 int64_t clock_of_process(void);
+
+/* A condition that is waited for by the clock of clock_monotonic; for clock_wait, or without a time. */
+void clock_condition_init(pthread_cond_t *condition);
+/* With the lock held, which the condition belongs to: waits for it, so long at most. */
+void clock_wait(pthread_cond_t *condition, pthread_mutex_t *lock, int64_t milliseconds);
 
 #endif

@@ -1,6 +1,6 @@
 /* One line a request, when that is asked for: request method=GET path=... status=200 ... The path
- * ends before a code or a token in it, also one with %XX, and everything after the '?' is left out: whoever
- * has a code can join.
+ * ends before a code or a token in it, also one with %XX, and everything after the '?' is left out:
+ * whoever has a code can join.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef EDGE_ACCESS_LOG_H

@@ -38,8 +38,9 @@ int command_openapi(const struct command *command, int argc, char **argv);
 
 /* ---- for the functions above ---- */
 
-/* One line on stderr: "anteroom serve: ...". command: NULL where none was named: "anteroom: ...". Where the
- * journal of systemd reads stderr, the line has its level in front: an error, and for a remark a notice. */
+/* One line on stderr: "anteroom serve: ...". command: NULL where none was named: "anteroom: ...". Where
+ * the journal of systemd reads stderr, the line has its level in front: an error, and for a remark a
+ * notice. */
 void command_complain(const struct command *command, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 void command_remark(const struct command *command, const char *format, ...)
@@ -49,8 +50,8 @@ void command_remark(const struct command *command, const char *format, ...)
  * EXIT_WRONG_USE for FAULT_BAD_REQUEST, EXIT_FAILURE for all others. */
 int command_failed(const struct command *command, const struct fault *fault);
 
-/* Sends what was printed on its way; command: as above. Returns the exit status: a full disk or a closed pipe must not
- * look like success. */
+/* Sends what was printed on its way; command: as above. Returns the exit status: a full disk or a
+ * closed pipe must not look like success. */
 int command_printed(const struct command *command);
 
 #endif

@@ -43,8 +43,8 @@ bool process_harden(struct fault *fault);
 bool process_make_directory(const char *path, const struct identity *owner, bool *was_made,
 			    struct fault *fault);
 
-/* FAULT_BAD_REQUEST when this is no directory, FAULT_UNAVAILABLE when the process cannot read it or, with
- * is_written, write in it. */
+/* FAULT_BAD_REQUEST when this is no directory, FAULT_UNAVAILABLE when the process cannot read it or,
+ * with is_written, write in it. */
 bool process_check_directory(const char *path, bool is_written, struct fault *fault);
 
 #endif

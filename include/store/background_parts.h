@@ -36,9 +36,6 @@ struct background {
 	bool was_hurried; /* and what was left then has not become a file since */
 };
 
-/* With the lock held: waits for a condition, so many milliseconds at most. */
-void background_wait(struct background *background, pthread_cond_t *condition,
-		     int64_t milliseconds);
 /* How many files there are has changed. Without the lock. */
 void background_note_files(struct background *background);
 /* Something could not be done, and will be tried again: a warning. */

@@ -4,7 +4,8 @@
  * function gets the layer it was called on.
  *
  * Results are those of the system calls of the same name: -1 and errno, or short counts. Nothing is
- * retried here but EINTR, and that not of a sync. Paths are whole (directory, '/', name). Descriptors are close-on-exec.
+ * retried here but EINTR, and that not of a sync. Paths are whole (directory, '/', name). Descriptors
+ * are close-on-exec.
  *
  * What a layer must know about the order of calls: what was written to a file is on disk after
  * fdatasync or fsync of it, a new, renamed or removed name after sync_directory of its directory;

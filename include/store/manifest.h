@@ -3,10 +3,10 @@
  * they hold everything; what comes after it is in the journal. It is the first file that is made, so
  * a directory that has others and no manifest is damaged.
  *
- * Bytes, little-endian: 0 magic (8), 8 version (4), 12 how many files (4), 16 installation (16),
- * 32 number (8), 40 the id that the next file gets (8), 48 lineage (4), zero (4); from 56 on 64 a file: id, records, removals,
- * bytes, superseded, size of the GDBM file, size of the index (8 each), checksum of the index's head
- * (4), zero (4); last the CRC32C of all before (4).
+ * Bytes, little-endian: 0 magic (8), 8 version (4), 12 how many files (4), 16 installation (16), 32
+ * number (8), 40 the id that the next file gets (8), 48 lineage (4), zero (4); from 56 on 64 a file:
+ * id, records, removals, bytes, superseded, size of the GDBM file, size of the index (8 each),
+ * checksum of the index's head (4), zero (4); last the CRC32C of all before (4).
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef STORE_MANIFEST_H

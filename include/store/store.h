@@ -133,7 +133,8 @@ enum store_state store_state(struct store *store, uint64_t number);
  * false at once without having done anything (that thread will see what is pending now before it
  * stops or the caller's next attempt succeeds: call again as long as something you wait for is
  * STORE_PENDING). True: this thread flushed, once; states may have changed to DURABLE or FAILED.
- * When there was no room on the disk it waited some milliseconds: nobody has to wait before the next. */
+ * When there was no room on the disk it waited some milliseconds: nobody has to wait before the next
+ * attempt. */
 bool store_flush(struct store *store);
 
 /* Waits until the number is durable: for commands and tests, never for a worker. */

@@ -71,3 +71,26 @@ int64_t clock_of_process(void)
 {
 	return microseconds_of(CLOCK_PROCESS_CPUTIME_ID);
 }
+
+void clock_condition_init(pthread_cond_t *condition)
+{
+	pthread_condattr_t attributes;
+
+	pthread_condattr_init(&attributes);
+	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+	pthread_cond_init(condition, &attributes);
+	pthread_condattr_destroy(&attributes);
+}
+
+void clock_wait(pthread_cond_t *condition, pthread_mutex_t *lock, int64_t milliseconds)
+{
+	struct timespec until;
+
+	if (clock_gettime(CLOCK_MONOTONIC, &until) != 0)
+		abort();
+	until.tv_sec += (time_t)(milliseconds / 1000);
+	until.tv_nsec += (long)(milliseconds % 1000) * 1000000L;
+	until.tv_sec += until.tv_nsec / 1000000000L;
+	until.tv_nsec %= 1000000000L;
+	pthread_cond_timedwait(condition, lock, &until);
+}

@@ -1,7 +1,7 @@
 /* What handlers answer with, and conditional requests.
  *
- * An ETag is the number of the last transaction that changed what GET shows of a thing, and the lineage of
- * the store, without which a number would mean something else after `load` or a restored backup. The
+ * An ETag is the number of the last transaction that changed what GET shows of a thing, and the lineage
+ * of the store, without which a number would mean something else after `load` or a restored backup. The
  * comparison of If-Match is strong, that of If-None-Match weak (RFC 9110 section 13.1), which for
  * our tags differs only in whether a W/ in front is forgiven.
  *

@@ -7,6 +7,7 @@
 #include <sys/resource.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "store/rewrite.h"
 
@@ -16,18 +17,6 @@
 #define ADMIT_MILLISECONDS 50
 /* As setpriority(2): 0 is an ordinary thread, 19 the lowest. */
 #define FREEZE_PRIORITY 5
-
-void background_wait(struct background *background, pthread_cond_t *condition, int64_t milliseconds)
-{
-	struct timespec until;
-
-	clock_gettime(CLOCK_MONOTONIC, &until);
-	until.tv_sec += (time_t)(milliseconds / 1000);
-	until.tv_nsec += (long)(milliseconds % 1000) * 1000000L;
-	until.tv_sec += until.tv_nsec / 1000000000L;
-	until.tv_nsec %= 1000000000L;
-	pthread_cond_timedwait(condition, &background->lock, &until);
-}
 
 void background_note_files(struct background *background)
 {
@@ -85,8 +74,8 @@ static void *freezer_run(void *context)
 		if (atomic_load(&background->is_stopped))
 			break;
 		if (has_failed || background->freeze_is_stuck)
-			background_wait(background, &background->work,
-					BACKGROUND_RETRY_MILLISECONDS);
+			clock_wait(&background->work, &background->lock,
+				   BACKGROUND_RETRY_MILLISECONDS);
 		else if (background->frozen == 0)
 			pthread_cond_wait(&background->work, &background->lock);
 	}
@@ -121,7 +110,7 @@ bool background_admit(struct background *background, struct fault *fault)
 	pthread_mutex_lock(&background->lock);
 	/* It may get stuck without telling: then there is nobody to tell. */
 	while (background->frozen > FROZEN_MOST && !is_stuck(background))
-		background_wait(background, &background->done, ADMIT_MILLISECONDS);
+		clock_wait(&background->done, &background->lock, ADMIT_MILLISECONDS);
 	is_admitted = background->frozen <= FROZEN_MOST;
 	pthread_mutex_unlock(&background->lock);
 	if (is_admitted)
@@ -158,7 +147,7 @@ bool background_settle(struct background *background, bool is_all_merged)
 	background->pace = PACE_NONE; /* whoever waits is not writing */
 	pthread_cond_broadcast(&background->work);
 	while (!is_settled(background) && !background->merge_is_stuck && !is_stuck(background))
-		background_wait(background, &background->done, ADMIT_MILLISECONDS);
+		clock_wait(&background->done, &background->lock, ADMIT_MILLISECONDS);
 	is_done = is_settled(background);
 	pthread_mutex_unlock(&background->lock);
 	return is_done;
@@ -167,7 +156,6 @@ bool background_settle(struct background *background, bool is_all_merged)
 static struct background *background_make(struct store_gdbm *store)
 {
 	struct background *background = calloc(1, sizeof *background);
-	pthread_condattr_t attributes;
 	struct pin pin;
 
 	if (background == NULL)
@@ -180,12 +168,9 @@ static struct background *background_make(struct store_gdbm *store)
 	background->scrub = scrub_start();
 	background->pace = PACE_NONE;
 	background->limit = MERGE_NO_LIMIT;
-	pthread_condattr_init(&attributes);
-	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
 	pthread_mutex_init(&background->lock, NULL);
-	pthread_cond_init(&background->work, &attributes);
-	pthread_cond_init(&background->done, &attributes);
-	pthread_condattr_destroy(&attributes);
+	clock_condition_init(&background->work);
+	clock_condition_init(&background->done);
 	return background;
 }
 

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "store/journal_format.h"
 #include "store/journal_parts.h"
@@ -196,18 +197,6 @@ void journal_remove_spares(struct journal *journal)
 	remove_spares(journal, 0);
 }
 
-static void conditions_open(struct journal *journal)
-{
-	pthread_condattr_t attributes;
-
-	pthread_condattr_init(&attributes);
-	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-	pthread_mutex_init(&journal->lock, NULL);
-	pthread_cond_init(&journal->room, &attributes);
-	pthread_cond_init(&journal->work, &attributes);
-	pthread_condattr_destroy(&attributes);
-}
-
 static void journal_free(struct journal *journal)
 {
 	const struct file_system *files = journal->options.files;
@@ -240,7 +229,9 @@ bool journal_open(const struct journal_options *options, const struct journal_en
 								     : journal_largest(opened);
 	opened->appended = end->last;
 	atomic_init(&opened->durable, end->last);
-	conditions_open(opened);
+	pthread_mutex_init(&opened->lock, NULL);
+	clock_condition_init(&opened->room);
+	clock_condition_init(&opened->work);
 	if (!segments_take_over(options, end, &opened->segments, fault)) {
 		journal_free(opened);
 		return false;

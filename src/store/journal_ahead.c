@@ -4,8 +4,8 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <errno.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "store/journal_format.h"
 #include "store/journal_parts.h"
@@ -20,17 +20,6 @@ size_t journal_largest(const struct journal *journal)
 	if (size == 0)
 		return SEGMENT_LARGEST;
 	return size < SEGMENT_LEAST ? SEGMENT_LEAST : size;
-}
-
-static void wait_a_moment(struct journal *journal)
-{
-	struct timespec until;
-
-	clock_gettime(CLOCK_MONOTONIC, &until);
-	until.tv_nsec += RETRY_MILLISECONDS * 1000000L;
-	until.tv_sec += until.tv_nsec / 1000000000L;
-	until.tv_nsec %= 1000000000L;
-	pthread_cond_timedwait(&journal->work, &journal->lock, &until);
 }
 
 /* From a segment that was dropped, 0: none, if it can be had. */
@@ -106,7 +95,7 @@ void *journal_thread(void *context)
 		if (journal->is_closing)
 			break;
 		if (journal->ahead_error != 0 || journal->write_error != 0)
-			wait_a_moment(journal);
+			clock_wait(&journal->work, &journal->lock, RETRY_MILLISECONDS);
 		else if (journal->ahead.file >= 0 && !ahead_is_too_small(journal))
 			pthread_cond_wait(&journal->work, &journal->lock);
 	}

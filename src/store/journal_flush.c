@@ -6,14 +6,14 @@
 #include <errno.h>
 #include <limits.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/clock.h"
 #include "base/log.h"
 #include "store/journal_format.h"
 #include "store/journal_parts.h"
 
-/* Whoever could not write what was pending does nothing for so long, or until there is room. */
+/* Whoever could not write what was pending does nothing for so long, or until there may be room; not
+ * longer, since the thread may have others to serve. */
 #define ROOM_MILLISECONDS 5
 
 /* Always false. What may pass is tried again by the journal's thread; all else is a fail stop: a
@@ -127,18 +127,6 @@ static bool flush_once(struct journal *journal)
 	return true;
 }
 
-/* With the lock held: until there may be room, but not long: the thread may have others to serve. */
-static void wait_for_room(struct journal *journal)
-{
-	struct timespec until;
-
-	clock_gettime(CLOCK_MONOTONIC, &until);
-	until.tv_nsec += ROOM_MILLISECONDS * 1000000L;
-	until.tv_sec += until.tv_nsec / 1000000000L;
-	until.tv_nsec %= 1000000000L;
-	pthread_cond_timedwait(&journal->room, &journal->lock, &until);
-}
-
 bool journal_flush(struct journal *journal)
 {
 	bool is_done;
@@ -150,7 +138,7 @@ bool journal_flush(struct journal *journal)
 	pthread_mutex_lock(&journal->lock);
 	pthread_cond_broadcast(&journal->room);
 	if (!is_done && !journal_has_failed(journal))
-		wait_for_room(journal);
+		clock_wait(&journal->room, &journal->lock, ROOM_MILLISECONDS);
 	pthread_mutex_unlock(&journal->lock);
 	return true;
 }

@@ -114,11 +114,11 @@ static void merge_within(void *context, const struct rewrite_files *order)
 	views_collect(background->store->views);
 	pthread_mutex_lock(&background->lock);
 	if (!atomic_load(&background->is_stopped))
-		background_wait(background, &background->work, pause);
+		clock_wait(&background->work, &background->lock, pause);
 	pthread_mutex_unlock(&background->lock);
 }
 
-/* Whether something could not be merged and will be tried again; error: why, NULL: it is as before. */
+/* Whether something could not be merged and will be tried again; fault: why it could not. */
 static void set_stuck(struct background *background, bool is_stuck, const struct fault *fault)
 {
 	pthread_mutex_lock(&background->lock);
@@ -193,7 +193,7 @@ static void merger_wait(struct background *background, bool is_something_left)
 	if (background->merge_is_stuck && left > BACKGROUND_RETRY_MILLISECONDS)
 		left = BACKGROUND_RETRY_MILLISECONDS;
 	if (left > 0)
-		background_wait(background, &background->work, left);
+		clock_wait(&background->work, &background->lock, left);
 	if (was_hurried)
 		background->merge_is_idle = false;
 }
