@@ -46,6 +46,8 @@ struct slice text_lower(struct arena *arena, struct slice text);
 bool text_equal_ignoring_case(struct slice a, struct slice b);
 /* -1 for what is no hexadecimal digit. */
 int text_hex_value(char digit);
+/* Two lower-case hexadecimal digits for each byte; not terminated. */
+void text_hex(const void *bytes, size_t size, char *text);
 /* Without '+', spaces, or overflow; decimal digits with an optional '-'. */
 bool text_integer(struct slice text, int64_t *value);
 /* The number of JSON that a text begins with, of size 0 when it begins with none ("01", "1."). *is_real:

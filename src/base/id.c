@@ -6,7 +6,7 @@
 #include <assert.h>
 #include <endian.h>
 
-static const char hex_digits[] = "0123456789abcdef";
+#include "base/text.h"
 
 struct id id_make(const struct clock *clock, uint32_t seconds, uint64_t number)
 {
@@ -29,14 +29,10 @@ struct id id_random(const struct clock *clock)
 	return id;
 }
 
-/* -1 for what is no lower-case hex digit. */
-static int hex_value(char digit)
+/* -1 for what is no lower-case hexadecimal digit. */
+static int lower_hex_value(char digit)
 {
-	if (digit >= '0' && digit <= '9')
-		return digit - '0';
-	if (digit >= 'a' && digit <= 'f')
-		return digit - 'a' + 10;
-	return -1;
+	return digit >= 'A' && digit <= 'F' ? -1 : text_hex_value(digit);
 }
 
 bool id_parse(struct slice text, struct id *id)
@@ -46,8 +42,8 @@ bool id_parse(struct slice text, struct id *id)
 	if (text.size != ID_TEXT_SIZE)
 		return false;
 	for (size_t i = 0; i < ID_SIZE; i++) {
-		int high = hex_value(text.data[2 * i]);
-		int low = hex_value(text.data[2 * i + 1]);
+		int high = lower_hex_value(text.data[2 * i]);
+		int low = lower_hex_value(text.data[2 * i + 1]);
 
 		if (high < 0 || low < 0)
 			return false;
@@ -57,17 +53,9 @@ bool id_parse(struct slice text, struct id *id)
 	return true;
 }
 
-static void print_hex(const unsigned char *bytes, size_t size, char *text)
-{
-	for (size_t i = 0; i < size; i++) {
-		text[2 * i] = hex_digits[bytes[i] >> 4];
-		text[2 * i + 1] = hex_digits[bytes[i] & 15];
-	}
-}
-
 void id_print(const struct id *id, char text[ID_TEXT_SIZE + 1])
 {
-	print_hex(id->bytes, ID_SIZE, text);
+	text_hex(id->bytes, ID_SIZE, text);
 	text[ID_TEXT_SIZE] = '\0';
 }
 
@@ -110,7 +98,7 @@ void uuid_make(const struct clock *clock, char text[UUID_TEXT_SIZE])
 	for (size_t i = 0; i < sizeof group_sizes; i++) {
 		if (i > 0)
 			*text++ = '-';
-		print_hex(group, group_sizes[i], text);
+		text_hex(group, group_sizes[i], text);
 		text += 2 * group_sizes[i];
 		group += group_sizes[i];
 	}

@@ -125,7 +125,7 @@ bool text_equal_ignoring_case(struct slice a, struct slice b)
 	return true;
 }
 
-/* --- Percent-encoding --- */
+/* --- Hexadecimal digits, percent-encoding --- */
 
 int text_hex_value(char digit)
 {
@@ -133,6 +133,17 @@ int text_hex_value(char digit)
 		return digit - '0';
 	digit = lower(digit);
 	return digit >= 'a' && digit <= 'f' ? digit - 'a' + 10 : -1;
+}
+
+void text_hex(const void *bytes, size_t size, char *text)
+{
+	static const char digits[] = "0123456789abcdef";
+	const unsigned char *each = bytes;
+
+	for (size_t i = 0; i < size; i++) {
+		text[2 * i] = digits[each[i] >> 4];
+		text[2 * i + 1] = digits[each[i] & 15];
+	}
 }
 
 /* The byte that the three characters at `at` stand for, -1 if they stand for none that is allowed. */

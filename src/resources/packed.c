@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "base/json_text.h"
+#include "base/text.h"
 
 #define STORED_KEY_SHOWN 100
 
@@ -103,10 +104,7 @@ bool packed_damaged(const char *what, struct slice key, struct fault *fault)
 	char hex[2 * STORED_KEY_SHOWN + 1];
 	size_t n = key.size < STORED_KEY_SHOWN ? key.size : STORED_KEY_SHOWN;
 
-	for (size_t i = 0; i < n; i++) {
-		hex[2 * i] = "0123456789abcdef"[(unsigned char)key.data[i] >> 4];
-		hex[2 * i + 1] = "0123456789abcdef"[(unsigned char)key.data[i] & 15];
-	}
+	text_hex(key.data, n, hex);
 	hex[2 * n] = '\0';
 	return fault_cause(fault, FAULT_DAMAGED, 0, "%s with the key %s cannot be read", what, hex);
 }

@@ -21,10 +21,8 @@
 
 static void append_hex(struct buffer *text, struct slice bytes)
 {
-	for (size_t i = 0; i < bytes.size; i++) {
-		buffer_append_byte(text, "0123456789abcdef"[(unsigned char)bytes.data[i] >> 4]);
-		buffer_append_byte(text, "0123456789abcdef"[(unsigned char)bytes.data[i] & 15]);
-	}
+	text_hex(bytes.data, bytes.size, buffer_reserve(text, 2 * bytes.size));
+	text->size += 2 * bytes.size;
 }
 
 static bool is_plain(struct slice bytes)

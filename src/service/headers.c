@@ -3,6 +3,8 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "service/headers.h"
 
+#include <endian.h>
+
 #include "base/text.h"
 
 #define UNKNOWN_MOST 20
@@ -22,24 +24,17 @@ static bool is_request_id(struct slice text)
 	return true;
 }
 
-static void print_hex(uint64_t number, char text[17])
-{
-	static const char digits[] = "0123456789abcdef";
-
-	for (int i = 15; i >= 0; i--, number >>= 4)
-		text[i] = digits[number & 0xf];
-	text[16] = '\0';
-}
-
 void headers_identify(struct call *call, uint64_t number)
 {
 	struct slice sent = call->request.request_id;
+	const uint64_t bytes = htobe64(number);
 
 	if (call->id[0] == '\0' && is_request_id(sent)) {
 		memcpy(call->id, sent.data, sent.size);
 		call->id[sent.size] = '\0';
 	} else if (call->id[0] == '\0') {
-		print_hex(number, call->id);
+		text_hex(&bytes, sizeof bytes, call->id);
+		call->id[2 * sizeof bytes] = '\0';
 	}
 	call_header(call, "X-Request-Id", slice_of(call->id));
 }
