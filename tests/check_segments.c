@@ -135,8 +135,10 @@ static uint64_t last_segment(char path[512])
 {
 	struct journal_end end = replay(number);
 	uint64_t first = end.segments[end.n - 1];
+	char name[SEGMENT_NAME_SIZE];
 
-	snprintf(path, 512, "%s/" SEGMENT_NAME, directory, (unsigned long long)first);
+	segment_name(first, name);
+	snprintf(path, 512, "%s/%s", directory, name);
 	journal_end_free(&end);
 	return first;
 }

@@ -154,7 +154,7 @@ static void take_segment(struct memory_files *memory, const char *data, size_t s
 	memcpy(segment->bytes, data, size);
 	segment->size = size;
 	first = size < SEGMENT_HEAD ? memory->n : decode_64(data + 32);
-	snprintf(segment->name, sizeof segment->name, SEGMENT_NAME, (unsigned long long)first);
+	segment_name(first, segment->name);
 }
 
 static void visit(void *context, uint64_t number, const struct change *change)

@@ -15,6 +15,8 @@
 #ifndef STORE_JOURNAL_FORMAT_H
 #define STORE_JOURNAL_FORMAT_H
 
+#include <stdio.h>
+
 #include "store/checksum.h"
 #include "store/encode.h"
 #include "store/record.h"
@@ -22,7 +24,6 @@
 #define JOURNAL_VERSION 1
 #define SEGMENT_MAGIC "AnteJrnl"
 #define SEGMENT_HEAD ((size_t)64)
-#define SEGMENT_NAME "journal-%016llx"
 #define SEGMENT_NAME_SIZE 25
 #define SEGMENT_AHEAD "journal.new"
 /* What is written is whole blocks of so many bytes (store/journal.h). */
@@ -36,6 +37,12 @@
 #define CHANGE_HEAD ((size_t)8)
 #define CHANGE_PUT 1
 #define CHANGE_REMOVE 2
+
+/* The name of the segment whose first number this is. */
+static inline void segment_name(uint64_t first, char name[SEGMENT_NAME_SIZE])
+{
+	(void)snprintf(name, SEGMENT_NAME_SIZE, "journal-%016llx", (unsigned long long)first);
+}
 
 static inline size_t record_padded(size_t size)
 {

@@ -13,6 +13,7 @@
 
 #include "store/inspect.h"
 #include "store/inspection.h"
+#include "store/journal_format.h"
 
 #define COPY_BYTES ((size_t)1 << 20)
 #define NAME_SIZE 40
@@ -54,10 +55,10 @@ static bool source_add(struct backup *backup, const char *name, uint64_t size, s
 static bool segment_add(struct backup *backup, size_t i, struct fault *fault)
 {
 	const struct journal_end *end = &backup->inspection.end;
-	char name[NAME_SIZE];
+	char name[SEGMENT_NAME_SIZE];
 	off_t size;
 
-	snprintf(name, sizeof name, "journal-%016llx", (unsigned long long)end->segments[i]);
+	segment_name(end->segments[i], name);
 	if (!source_add(backup, name, end->offset, fault))
 		return false;
 	if (i + 1 == end->n)

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "store/inspection.h"
+#include "store/journal_format.h"
 #include "store/stack_index.h"
 
 #define ATTEMPTS 20
@@ -231,13 +232,13 @@ static void check_file(struct checking *checking, const struct inspection *inspe
 static void check_journal(struct checking *checking, const struct inspection *inspection)
 {
 	const struct journal_end *end = &inspection->end;
-	char name[40], what[200];
+	char name[SEGMENT_NAME_SIZE], what[200];
 
 	checking->check->last = end->last;
 	checking->check->transactions = end->last - inspection->manifest.number;
 	if (!end->is_damaged)
 		return;
-	snprintf(name, sizeof name, "journal-%016llx", (unsigned long long)end->damaged_segment);
+	segment_name(end->damaged_segment, name);
 	snprintf(what, sizeof what,
 		 "transaction %llu cannot be read at offset %llu, though %llu was durable; "
 		 "what comes before it can be saved",
@@ -270,14 +271,14 @@ bool store_gdbm_check(const char *directory, const struct file_system *files,
 static void segments_count(const struct inspection *inspection, struct store_stat *stat)
 {
 	const struct file_system *files = inspection->place.files;
-	char path[PATH_MAX];
+	char name[SEGMENT_NAME_SIZE], path[PATH_MAX];
 	off_t size;
 	size_t i;
 
 	stat->journal_segments = inspection->end.n - inspection->end.superfluous;
 	for (i = inspection->end.superfluous; i < inspection->end.n; i++) {
-		snprintf(path, sizeof path, "%s/journal-%016llx", inspection->place.directory,
-			 (unsigned long long)inspection->end.segments[i]);
+		segment_name(inspection->end.segments[i], name);
+		snprintf(path, sizeof path, "%s/%s", inspection->place.directory, name);
 		int file = files->open(files, path, O_RDONLY, 0);
 
 		/* One that is gone meanwhile is not counted. */

@@ -250,13 +250,13 @@ static bool check_head(const struct reading *reading, uint64_t first, const char
 static bool read_segment(struct reading *reading, uint64_t first, struct fault *fault)
 {
 	const struct file_system *files = reading->options->files;
-	char path[PATH_MAX];
+	char name[SEGMENT_NAME_SIZE], path[PATH_MAX];
 	const char *bytes;
 	bool is_segment;
 	size_t size;
 
-	snprintf(path, sizeof path, "%s/" SEGMENT_NAME, reading->options->directory,
-		 (unsigned long long)first);
+	segment_name(first, name);
+	snprintf(path, sizeof path, "%s/%s", reading->options->directory, name);
 	if (!file_map_whole(files, path, &bytes, &size))
 		return fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot read %s", path);
 	is_segment = check_head(reading, first, bytes, size, path, fault);

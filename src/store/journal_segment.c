@@ -17,11 +17,11 @@
 
 void segment_path(const struct journal_options *options, const struct segment *segment, char path[])
 {
+	char name[SEGMENT_NAME_SIZE] = SEGMENT_AHEAD;
+
 	if (segment->is_named)
-		snprintf(path, PATH_MAX, "%s/" SEGMENT_NAME, options->directory,
-			 (unsigned long long)segment->first);
-	else
-		snprintf(path, PATH_MAX, "%s/" SEGMENT_AHEAD, options->directory);
+		segment_name(segment->first, name);
+	snprintf(path, PATH_MAX, "%s/%s", options->directory, name);
 }
 
 static bool write_zeros(const struct file_system *files, int file, size_t size, bool *is_broken)
