@@ -1,4 +1,4 @@
-/* The base: arena and buffer, fault, id, pattern, log.
+/* The base: arena and buffer, fault, id, pattern, names of directories, log.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <check.h>
@@ -11,6 +11,7 @@
 
 #include "base/arena.h"
 #include "base/clock.h"
+#include "base/directory.h"
 #include "base/fault.h"
 #include "base/id.h"
 #include "base/log.h"
@@ -519,6 +520,32 @@ START_TEST(pattern_is_shared_by_threads)
 }
 END_TEST
 
+/* --- Names of directories --- */
+
+static const struct {
+	const char *path;
+	const char *directory;
+} names[] = {
+	{ "data", "." },
+	{ "data/", "." },
+	{ "/data", "/" },
+	{ "/srv/data", "/srv" },
+	{ "srv/data//", "srv" },
+	{ "//srv//data", "//srv" },
+	{ "../data/store", "../data" },
+	{ "/", "/" },
+	{ "", "." },
+};
+
+START_TEST(name_is_in_a_directory)
+{
+	char directory[PATH_MAX];
+
+	directory_of(names[_i].path, directory);
+	ck_assert_str_eq(directory, names[_i].directory);
+}
+END_TEST
+
 /* --- Log --- */
 
 /* What one call writes to stderr. */
@@ -611,6 +638,7 @@ int main(void)
 	tcase_add_test(cases, pattern_gives_mark_and_captures);
 	tcase_add_test(cases, pattern_fills_no_more_captures_than_there_are_places);
 	tcase_add_test(cases, pattern_is_shared_by_threads);
+	tcase_add_loop_test(cases, name_is_in_a_directory, 0, ROWS(names));
 	tcase_add_loop_test(cases, log_line_cannot_be_forged, 0, ROWS(log_lines));
 	tcase_add_test(cases, long_log_line_is_cut);
 	return suite_run(suite);

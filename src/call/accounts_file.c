@@ -14,6 +14,8 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include "base/directory.h"
+
 #define LOCK_FILE "accounts.lock"
 #define NEW_FILE "accounts.json.new"
 /* Some 700,000 accounts. */
@@ -236,16 +238,10 @@ static bool make_new(const char *path, const struct stat *directory, struct slic
 	return is_written;
 }
 
-static bool sync_directory(const char *directory, struct fault *fault)
+static bool sync_names(const char *directory, struct fault *fault)
 {
-	int file = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	bool is_synced = file >= 0 && fsync(file) == 0;
-
-	if (!is_synced)
-		fault_cause(fault, FAULT_INTERNAL, errno, "cannot sync %s", directory);
-	if (file >= 0)
-		close(file);
-	return is_synced;
+	return directory_sync(directory) ||
+	       fault_cause(fault, FAULT_INTERNAL, errno, "cannot sync %s", directory);
 }
 
 static bool rename_new(const char *from, const char *to, struct fault *fault)
@@ -271,5 +267,5 @@ bool accounts_file_replace(const char *directory, struct slice text, struct faul
 		(void)unlink(new_path);
 	free(new_path);
 	free(path);
-	return is_renamed && sync_directory(directory, fault);
+	return is_renamed && sync_names(directory, fault);
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/directory.h"
 #include "call/accounts_file.h"
 
 #define MARK_FILE "load.unfinished"
@@ -29,16 +30,10 @@ void load_mark_close(struct load_mark *mark)
 	free(mark->path);
 }
 
-static bool sync_directory(const char *directory, struct fault *fault)
+static bool sync_names(const char *directory, struct fault *fault)
 {
-	int file = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	bool is_synced = file >= 0 && fsync(file) == 0;
-
-	if (!is_synced)
-		fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot sync %s", directory);
-	if (file >= 0)
-		close(file);
-	return is_synced;
+	return directory_sync(directory) ||
+	       fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot sync %s", directory);
 }
 
 static bool cannot(const struct load_mark *mark, const char *what, struct fault *fault)
@@ -51,7 +46,7 @@ bool load_mark_make(struct load_mark *mark, struct fault *fault)
 	mark->file = open(mark->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (mark->file < 0)
 		return cannot(mark, "write", fault);
-	return sync_directory(mark->directory, fault);
+	return sync_names(mark->directory, fault);
 }
 
 bool load_mark_name(struct load_mark *mark, const struct transfer_input *input, struct fault *fault)
@@ -73,7 +68,7 @@ bool load_mark_remove(const struct load_mark *mark, struct fault *fault)
 {
 	if (unlink(mark->path) != 0)
 		return cannot(mark, "remove", fault);
-	return sync_directory(mark->directory, fault);
+	return sync_names(mark->directory, fault);
 }
 
 bool load_mark_find(const struct load_mark *mark, FILE **former, struct fault *fault)

@@ -13,6 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/directory.h"
+
 #if defined(__GLIBC__)
 #include <malloc.h>
 #endif
@@ -141,6 +143,8 @@ bool process_try_memory(struct fault *fault)
 bool process_make_directory(const char *path, const struct identity *owner, bool *was_made,
 			    struct fault *fault)
 {
+	char parent[PATH_MAX];
+
 	*was_made = mkdir(path, 0700) == 0;
 	if (!*was_made && errno == EEXIST)
 		return true;
@@ -152,7 +156,10 @@ bool process_make_directory(const char *path, const struct identity *owner, bool
 	    (owner != NULL && chown(path, owner->user, owner->group) != 0))
 		return fault_cause(fault, FAULT_UNAVAILABLE, errno,
 				   "the directory %s cannot be given to its owner", path);
-	return true;
+	/* What is stored in it is there for good only when its name is. */
+	directory_of(path, parent);
+	return directory_sync(parent) ||
+	       fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot sync %s", parent);
 }
 
 bool process_check_directory(const char *path, bool is_written, struct fault *fault)

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/directory.h"
 #include "store/file.h"
 
 static int plain_open(const struct file_system *files, const char *path, int flags, mode_t mode)
@@ -168,16 +169,8 @@ static int plain_mkdir(const struct file_system *files, const char *path, mode_t
 
 static int plain_sync_directory(const struct file_system *files, const char *path)
 {
-	int directory = plain_open(files, path, O_RDONLY | O_DIRECTORY, 0);
-	int result, error;
-
-	if (directory < 0)
-		return -1;
-	result = fsync(directory);
-	error = errno;
-	close(directory);
-	errno = error;
-	return result;
+	(void)files;
+	return directory_sync(path) ? 0 : -1;
 }
 
 static int plain_list(const struct file_system *files, const char *path,

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/directory.h"
 #include "base/log.h"
 #include "store/background.h"
 #include "store/journal_format.h"
@@ -42,7 +43,7 @@ static bool directory_make(const struct opening *opening, struct fault *fault)
 {
 	const struct file_system *files = opening->store->place.files;
 	const char *directory = opening->store->directory;
-	char parent[PATH_MAX], *end;
+	char parent[PATH_MAX];
 
 	if (opening->options->is_read_only)
 		return true;
@@ -52,12 +53,7 @@ static bool directory_make(const struct opening *opening, struct fault *fault)
 		return fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot make the directory %s",
 				   directory);
 	}
-	snprintf(parent, sizeof parent, "%s", directory);
-	end = strrchr(parent, '/');
-	if (end == NULL)
-		snprintf(parent, sizeof parent, ".");
-	else
-		end[end == parent ? 1 : 0] = '\0';
+	directory_of(directory, parent);
 	if (files->sync_directory(files, parent) < 0)
 		return fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot sync %s", parent);
 	return true;
