@@ -50,6 +50,15 @@ put_back()
 	serve_store "$1"
 }
 
+# signal_others SIGNAL TEMPLATES: to the responders of the other sizes. They stand still while one is
+# measured: left to themselves they merge what was written last, and take the disk and a processor.
+signal_others()
+{
+	for other in $sizes; do
+		[ "$other" = "$2" ] || kill -s "$1" "$(cat "$scratch/$other.responder")" || exit 1
+	done
+}
+
 : >"$scratch/runs"
 # measure ROW...: a round of these operations.
 measure()
@@ -59,8 +68,10 @@ measure()
 		progress "Round $round of $rounds: $(name_of "$name")"
 		for size in $sizes; do
 			! is_write "$name" || put_back "$size"
+			signal_others STOP "$size"
 			[ "$name" != room_codes ] || make_rooms "$size" "$seconds"
 			run "$size" "$size" "$name" "${rest%:*}" "$seconds"
+			signal_others CONT "$size"
 			echo "$name $size $rate" >>"$scratch/runs"
 		done
 	done
