@@ -34,6 +34,15 @@ static bool write_failed(struct journal *journal, const char *what, int error, b
 	return false;
 }
 
+/* As write_failed, of the current segment. */
+static bool segment_failed(struct journal *journal, int error, bool is_broken)
+{
+	char path[PATH_MAX];
+
+	segment_path(&journal->options, &journal->current, path);
+	return write_failed(journal, path, error, is_broken);
+}
+
 /* Goes over to the segment ahead; false when there is none yet or it could not be begun. */
 static bool segment_change(struct journal *journal)
 {
@@ -76,19 +85,17 @@ static bool part_write(struct journal *journal, const struct part *part)
 	struct records *records = &journal->writing;
 	struct segment *segment = &journal->current;
 	const struct group_place place = { segment->used, segment->size, journal->block };
-	char path[PATH_MAX];
 	struct group_span span;
 	int64_t started;
 
-	segment_path(options, segment, path);
 	span = records_group(records, part, &options->installation, journal_durable(journal),
 			     &place);
 	if (!file_write_all(options->files, segment->file, span.bytes, span.size,
 			    (off_t)span.offset))
-		return write_failed(journal, path, errno, false);
+		return segment_failed(journal, errno, false);
 	started = clock_microseconds();
 	if (options->files->fdatasync(options->files, segment->file) < 0)
-		return write_failed(journal, path, errno, true);
+		return segment_failed(journal, errno, true);
 	atomic_store(&journal->durable, part->last);
 	histogram_add(&journal->syncs, (uint64_t)(clock_microseconds() - started));
 	atomic_fetch_add_explicit(&journal->written, GROUP_HEAD + part->size, memory_order_relaxed);
