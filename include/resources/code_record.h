@@ -31,7 +31,8 @@ struct room_codes {
 	struct code *codes;
 	size_t count, capacity;
 	struct slice *lost_names;
-	size_t lost_count;
+	size_t lost_count, lost_capacity;
+	json_t *lost_indexes; /* by name; NULL until it is needed */
 };
 
 /* Empty for a room that has none yet. */
@@ -41,6 +42,9 @@ bool codes_put(struct call *call, const struct room_codes *codes, struct fault *
 
 /* Room for one more behind the others, which is counted already. */
 struct code *codes_append(struct call *call, struct room_codes *codes);
+/* The index of a lost role's name, which is added when it is new. Its time does not depend on how many
+ * there are, once they were gone through. */
+uint32_t codes_lost_index(struct call *call, struct room_codes *codes, struct slice name);
 /* The index of a code, or `count`. */
 size_t codes_index(const struct room_codes *codes, struct slice letters);
 

@@ -32,9 +32,13 @@ bool room_load(struct call *call, const struct id *id, struct room_record *recor
 	       struct fault *fault);
 bool room_put(struct call *call, const struct room_record *record, struct fault *fault);
 
-/* The answer; recording: another text for recording_info, or data NULL. */
+/* Answers with the room, or adds it to the answer, in parts that lie in the arena already; recording:
+ * another text for recording_info, or data NULL. Always true. */
+bool room_answer(struct call *call, const struct room_record *record,
+		 const struct template_record *owner, struct slice recording);
+/* The same as one text, as it is without another recording. */
 struct slice room_text(struct call *call, const struct room_record *record,
-		       const struct template_record *owner, struct slice recording);
+		       const struct template_record *owner);
 uint64_t room_etag(const struct room_record *record, const struct template_record *owner);
 
 /* The room as a document that may be changed: what clients may send, hidden members in place,

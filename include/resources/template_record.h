@@ -22,6 +22,8 @@
 
 /* The most bytes of a template's answer (decisions.md section 4). */
 #define TEMPLATE_TEXT_MOST ((size_t)512 << 10)
+/* And of what no answer shows, for the settings and for the destinations alike. */
+#define TEMPLATE_HIDDEN_MOST ((size_t)512 << 10)
 
 struct template_role {
 	struct slice name;
@@ -71,7 +73,9 @@ size_t template_role_index(const struct template_record *record, struct slice na
 const struct template_role *template_live_role(const struct template_record *record,
 					       uint32_t identity);
 
-/* Joins the parts to record->text; findings at /roles when it grows over TEMPLATE_TEXT_MOST. */
+/* Joins the parts to record->text. Findings at /roles when it grows over TEMPLATE_TEXT_MOST, at
+ * /settings and /destinations when what they hide grows over TEMPLATE_HIDDEN_MOST: so the record stays
+ * far below STORE_VALUE_MAX. */
 bool template_assemble(struct call *call, struct template_record *record, struct fault *fault);
 /* Writes an assembled record. */
 bool template_put(struct call *call, const struct template_record *record, struct fault *fault);

@@ -168,23 +168,6 @@ bool codes_make_due(struct call *call, struct room_codes *codes,
 
 /* ---- a room moves ---- */
 
-static uint32_t lost_name_index(struct call *call, struct room_codes *codes, struct slice name)
-{
-	struct slice *names;
-	size_t i = 0;
-
-	while (i < codes->lost_count && !slice_equal(codes->lost_names[i], name))
-		i++;
-	if (i < codes->lost_count)
-		return (uint32_t)i;
-	names = arena_alloc(call->arena, (codes->lost_count + 1) * sizeof *names);
-	if (codes->lost_count > 0)
-		memcpy(names, codes->lost_names, codes->lost_count * sizeof *names);
-	names[codes->lost_count] = name;
-	codes->lost_names = names;
-	return (uint32_t)codes->lost_count++;
-}
-
 /* A code keeps its role when both templates have one of that name, else it is lost now. */
 static bool move_code(struct call *call, struct room_codes *codes, size_t index,
 		      const struct template_record *from, const struct template_record *to,
@@ -206,7 +189,7 @@ static bool move_code(struct call *call, struct room_codes *codes, size_t index,
 	code->updated = shown.is_enabled ? call->now / 1000 : shown.updated;
 	code->is_enabled = false;
 	code->is_lost = true;
-	code->role = lost_name_index(call, codes, shown.role);
+	code->role = codes_lost_index(call, codes, shown.role);
 	return true;
 }
 

@@ -46,6 +46,11 @@ bool codes_put(struct call *call, const struct room_codes *codes, struct fault *
 		packed_put_number(&value, codes->due[i].identity, 4);
 		packed_put_number(&value, (uint64_t)codes->due[i].since, 8);
 	}
+	if (value.size > STORE_VALUE_MAX)
+		return fault_detail(fault, FAULT_TOO_LARGE,
+				    "the codes of the room, former ones too, would take %zu bytes, "
+				    "more than %zu",
+				    value.size, STORE_VALUE_MAX);
 	return store_put(call->transaction, STORE_ROOM_CODES,
 			 account_key(call->arena, &call->account, id_slice(&codes->room)),
 			 buffer_slice(&value), fault);
@@ -88,8 +93,9 @@ static bool decode(struct call *call, struct packed *reader, struct room_codes *
 	codes->lost_count = packed_number(reader, 4);
 	if (codes->lost_count > reader->rest.size)
 		return false;
+	codes->lost_capacity = codes->lost_count + 1;
 	codes->lost_names = arena_alloc(call->arena,
-					(codes->lost_count + 1) * sizeof *codes->lost_names);
+					codes->lost_capacity * sizeof *codes->lost_names);
 	for (size_t i = 0; i < codes->lost_count; i++)
 		codes->lost_names[i] = packed_text(reader);
 	codes->count = packed_number(reader, 4);
@@ -137,6 +143,41 @@ struct code *codes_append(struct call *call, struct room_codes *codes)
 		codes->capacity = capacity;
 	}
 	return &codes->codes[codes->count++];
+}
+
+static void note_lost(struct room_codes *codes, size_t index)
+{
+	struct slice name = codes->lost_names[index];
+
+	if (json_object_setn_new(codes->lost_indexes, name.data, name.size,
+				 json_integer((json_int_t)index)) != 0)
+		abort();
+}
+
+uint32_t codes_lost_index(struct call *call, struct room_codes *codes, struct slice name)
+{
+	const json_t *index;
+
+	if (codes->lost_indexes == NULL) {
+		codes->lost_indexes = arena_json(call->arena, json_object());
+		for (size_t i = 0; i < codes->lost_count; i++)
+			note_lost(codes, i);
+	}
+	index = json_object_getn(codes->lost_indexes, name.data, name.size);
+	if (index != NULL)
+		return (uint32_t)json_integer_value(index);
+	if (codes->lost_count == codes->lost_capacity) {
+		size_t capacity = codes->lost_capacity * 2 + CAPACITY_INITIAL;
+		struct slice *larger = arena_alloc(call->arena, capacity * sizeof *larger);
+
+		if (codes->lost_count > 0)
+			memcpy(larger, codes->lost_names, codes->lost_count * sizeof *larger);
+		codes->lost_names = larger;
+		codes->lost_capacity = capacity;
+	}
+	codes->lost_names[codes->lost_count] = name;
+	note_lost(codes, codes->lost_count);
+	return (uint32_t)codes->lost_count++;
 }
 
 size_t codes_index(const struct room_codes *codes, struct slice letters)

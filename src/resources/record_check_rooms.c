@@ -12,8 +12,7 @@ static void check_room_texts(const struct subject *subject, const struct room_re
 			     const struct template_record *owner)
 {
 	struct call *call = subject->call;
-	const json_t *text = subject_parsed(subject,
-					    room_text(call, room, owner, (struct slice){ 0 }));
+	const json_t *text = subject_parsed(subject, room_text(call, room, owner));
 	char id[ID_TEXT_SIZE + 1];
 
 	id_print(&room->id, id);

@@ -105,8 +105,7 @@ static bool add_room(struct call *call, struct page *page, const struct id *id, 
 		page->has_owner = true;
 	}
 	list_add_item(&page->list, id);
-	call_part(call, room_text(call, &room, &page->owner, (struct slice){ 0 }));
-	return true;
+	return room_answer(call, &room, &page->owner, (struct slice){ 0 });
 }
 
 static bool step(struct side *side, struct fault *fault)

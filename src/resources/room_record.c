@@ -82,19 +82,47 @@ bool room_load_named(struct call *call, struct slice text, struct room_record *r
 
 /* ---- the answer ---- */
 
-struct slice room_text(struct call *call, const struct room_record *record,
-		       const struct template_record *owner, struct slice recording)
+#define PARTS 5
+
+/* Of its answer, in their order. */
+static void take_parts(struct call *call, const struct room_record *record,
+		       const struct template_record *owner, struct slice recording,
+		       struct slice parts[PARTS])
 {
-	struct buffer text = BUFFER_INITIAL(call->arena);
+	struct buffer name = BUFFER_INITIAL(call->arena);
 
 	if (recording.data == NULL)
 		recording = record->follows_template ? owner->recording : record->recording;
-	buffer_append(&text, record->pieces[0]);
-	buffer_append(&text, recording);
-	buffer_append(&text, record->pieces[1]);
-	buffer_append_string(&text, owner->name);
-	buffer_append(&text, record->pieces[2]);
+	buffer_append_string(&name, owner->name);
+	parts[0] = record->pieces[0];
+	parts[1] = recording;
+	parts[2] = record->pieces[1];
+	parts[3] = buffer_slice(&name);
+	parts[4] = record->pieces[2];
+}
+
+struct slice room_text(struct call *call, const struct room_record *record,
+		       const struct template_record *owner)
+{
+	struct buffer text = BUFFER_INITIAL(call->arena);
+	struct slice parts[PARTS];
+
+	take_parts(call, record, owner, (struct slice){ 0 }, parts);
+	for (size_t i = 0; i < PARTS; i++)
+		buffer_append(&text, parts[i]);
 	return buffer_slice(&text);
+}
+
+bool room_answer(struct call *call, const struct room_record *record,
+		 const struct template_record *owner, struct slice recording)
+{
+	struct slice parts[PARTS];
+
+	take_parts(call, record, owner, recording, parts);
+	call_answer(call, parts[0]);
+	for (size_t i = 1; i < PARTS; i++)
+		call_part(call, parts[i]);
+	return true;
 }
 
 uint64_t room_etag(const struct room_record *record, const struct template_record *owner)

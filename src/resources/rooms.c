@@ -94,15 +94,21 @@ static void apply_body(struct call *call, struct change *change)
 
 /* ---- its template ---- */
 
+/* The service's own words for one fault of a body. */
+static bool refuse_as(struct fault *fault, const char *message)
+{
+	(void)snprintf(fault->message, sizeof fault->message, "%s", message);
+	return false;
+}
+
 static bool refuse_template(struct call *call, struct fault *fault)
 {
 	struct slice shown = text_shown(call->arena, call_member(call, "template_id"));
 
-	fault_set(fault, FAULT_INVALID_BODY, "Error: template not found");
-	snprintf(fault->detail, sizeof fault->detail,
-		 "/template_id: must be a template of this account, got %.*s", (int)shown.size,
-		 shown.data);
-	return false;
+	fault_detail(fault, FAULT_INVALID_BODY,
+		     "/template_id: must be a template of this account, got %.*s", (int)shown.size,
+		     shown.data);
+	return refuse_as(fault, "Error: template not found");
 }
 
 static bool find_default(struct call *call, struct id *id, struct fault *fault)
@@ -112,10 +118,9 @@ static bool find_default(struct call *call, struct id *id, struct fault *fault)
 	if (!account_load(call, &account, fault))
 		return false;
 	if (!account.has_default) {
-		fault_set(fault, FAULT_INVALID_BODY, "Error: no default template");
-		snprintf(fault->detail, sizeof fault->detail,
-			 "/template_id: is required while no template is the default");
-		return false;
+		fault_detail(fault, FAULT_INVALID_BODY,
+			     "/template_id: is required while no template is the default");
+		return refuse_as(fault, "Error: no default template");
 	}
 	*id = account.default_template;
 	return true;
@@ -229,7 +234,7 @@ static bool save(struct call *call, struct change *change, struct fault *fault)
 	    !move_codes(call, change, fault) || !room_put(call, room, fault))
 		return false;
 	call_etag(call, room_etag(room, &change->owner));
-	return call_answer(call, room_text(call, room, &change->owner, change->echo));
+	return room_answer(call, room, &change->owner, change->echo);
 }
 
 static bool load_former(struct call *call, struct change *change, struct fault *fault)
@@ -281,7 +286,7 @@ bool rooms_get(struct call *call, struct fault *fault)
 		return false;
 	call_etag(call, room_etag(&room, &owner));
 	return call_not_modified(call, room_etag(&room, &owner)) ||
-	       call_answer(call, room_text(call, &room, &owner, (struct slice){ 0 }));
+	       room_answer(call, &room, &owner, (struct slice){ 0 });
 }
 
 bool room_remove(struct call *call, const struct room_record *room, struct fault *fault)

@@ -281,6 +281,16 @@ static struct slice join(struct call *call, const struct template_record *record
 	return buffer_slice(&text);
 }
 
+/* What no answer shows is bounded by nothing else: each merge may add to it. */
+static void check_hidden(struct call *call, const char *pointer, struct slice hidden)
+{
+	if (hidden.size > TEMPLATE_HIDDEN_MOST)
+		findings_add(&call->findings, pointer,
+			     "must leave what is stored of it but not shown within %zu bytes, it "
+			     "would have %zu",
+			     TEMPLATE_HIDDEN_MOST, hidden.size);
+}
+
 bool template_assemble(struct call *call, struct template_record *record, struct fault *fault)
 {
 	size_t n = record->role_count;
@@ -295,6 +305,8 @@ bool template_assemble(struct call *call, struct template_record *record, struct
 		findings_add(&call->findings, "/roles",
 			     "must leave the template within %zu bytes, it would have %zu",
 			     TEMPLATE_TEXT_MOST, record->text.size);
+	check_hidden(call, "/settings", record->hidden_settings);
+	check_hidden(call, "/destinations", record->hidden_destinations);
 	return findings_result(&call->findings, fault);
 }
 

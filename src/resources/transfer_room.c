@@ -36,17 +36,6 @@ static bool read_deleted(struct transfer_input *input, const struct template_rec
 	return buried_role_put(call, &owner->id, identity, &role, fault);
 }
 
-static uint32_t lost_index(struct room_codes *codes, struct slice name)
-{
-	size_t i = 0;
-
-	while (i < codes->lost_count && !slice_equal(codes->lost_names[i], name))
-		i++;
-	if (i == codes->lost_count)
-		codes->lost_names[codes->lost_count++] = name;
-	return (uint32_t)i;
-}
-
 static bool check_letters(struct call *call, struct slice letters, const char *pointer,
 			  bool *is_right, struct fault *fault)
 {
@@ -103,7 +92,7 @@ static bool read_code(struct transfer_input *input, const struct template_record
 		findings_add(&call->findings, arena_text(call->arena, "%s/enabled", pointer),
 			     "must be false: its role was lost");
 	if (code.is_lost)
-		code.role = lost_index(codes, lost_role);
+		code.role = codes_lost_index(call, codes, lost_role);
 	if (!check_letters(call, letters, pointer, &is_right, fault) ||
 	    !check_role(call, owner, &code, pointer, fault))
 		return false;
@@ -166,7 +155,6 @@ static bool read_codes(struct transfer_input *input, const struct template_recor
 		.was_asked = json_is_true(json_object_get(object, "all_asked")),
 		.last_seen = (uint32_t)transfer_number(object, "last_identity"),
 		.codes = arena_zero(call->arena, most * sizeof *codes.codes),
-		.lost_names = arena_zero(call->arena, most * sizeof *codes.lost_names),
 	};
 
 	if (object == NULL)

@@ -160,10 +160,13 @@ static json_t *check_entry(struct walk *walk, const struct field *row, const str
 	bool key_obeys = schema_text_obeys(row->text, place->name);
 	json_t *checked;
 
+	/* As one that is not there, whatever its name. */
+	if (json_is_null(value) && mode != SCHEMA_PATCH)
+		return NULL;
 	if (!key_obeys)
 		findings_report(walk->findings, place, "its name %s", row->text->sentence);
 	if (json_is_null(value))
-		return mode == SCHEMA_PATCH ? value : NULL;
+		return value;
 	if (place->name.size > KEY_MOST)
 		return NULL;
 	checked = check_value(walk, row->item, place, value, mode);

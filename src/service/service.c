@@ -153,12 +153,15 @@ static bool run_once(struct call *call, enum store_access access, struct fault *
 	return fault->kind == FAULT_NONE;
 }
 
-/* A body that is too large was refused before: what is too large for a handler is what it reads. */
+/* A body that is too large was refused before: what is too large for a handler is what it reads,
+ * unless it says otherwise. */
 static void explain_size(struct fault *fault)
 {
 	if (fault->kind != FAULT_TOO_LARGE)
 		return;
 	(void)snprintf(fault->message, sizeof fault->message, "Too much for one call");
+	if (fault->detail[0] != '\0')
+		return;
 	(void)snprintf(fault->detail, sizeof fault->detail,
 		       "what it reads takes more than %zu MB; of a list, ask for a smaller page "
 		       "(limit)",
