@@ -3,13 +3,18 @@
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <check.h>
+#include <dirent.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "edge/fastcgi.h"
@@ -210,6 +215,71 @@ START_TEST(connections_beyond_the_limit_wait)
 	while (n > 0)
 		close(connections[--n]);
 	close(waiting);
+	stand_close(stand);
+}
+END_TEST
+
+static size_t open_files(void)
+{
+	DIR *directory = opendir("/proc/self/fd");
+	size_t n = 0;
+
+	ck_assert_ptr_nonnull(directory);
+	while (readdir(directory) != NULL)
+		n++;
+	closedir(directory);
+	return n;
+}
+
+/* Another process, since what it opens must not count here. */
+static pid_t connect_many(const struct stand *stand, int n, const struct rlimit *limit)
+{
+	pid_t pid = fork();
+
+	ck_assert_int_ge(pid, 0);
+	if (pid > 0)
+		return pid;
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || setrlimit(RLIMIT_NOFILE, limit) != 0)
+		_exit(1);
+	while (n > 0 && client_connect(stand->path) >= 0)
+		n--;
+	for (;;)
+		(void)pause();
+}
+
+/* The store and the accounts' file can be opened whatever connections there are. */
+START_TEST(connections_leave_descriptors_to_others)
+{
+	enum { LIMIT = 200, HALF = LIMIT / 2, REST = 50, TRIES = 1000 };
+	struct rlimit limit, tight;
+	struct stand *stand;
+	int others[REST];
+	int tries = 0;
+	pid_t peers;
+
+	ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &limit), 0);
+	tight = (struct rlimit){ .rlim_cur = LIMIT, .rlim_max = limit.rlim_max };
+	limit.rlim_cur = limit.rlim_max;
+	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &tight), 0);
+	stand = stand_open(2);
+	peers = connect_many(stand, LIMIT, &limit);
+	while (open_files() < HALF && tries++ < TRIES)
+		(void)poll(NULL, 0, 10);
+	ck_assert_uint_ge(open_files(), HALF);
+	for (size_t i = 0; i < REST; i++) {
+		others[i] = open("/dev/null", O_RDONLY);
+		ck_assert_int_ge(others[i], 0);
+	}
+	ck_assert_int_eq(kill(peers, SIGKILL), 0);
+	ck_assert_int_eq(waitpid(peers, NULL, 0), peers);
+	for (size_t i = 0; i < REST; i++)
+		close(others[i]);
+	{
+		int connection = stand_connect(stand);
+
+		stand_answers(connection);
+		close(connection);
+	}
 	stand_close(stand);
 }
 END_TEST
@@ -560,6 +630,7 @@ static TCase *requests_case(void)
 	tcase_add_test(tcase, a_connection_not_to_be_kept_is_closed);
 	tcase_add_test(tcase, idle_connections_cost_nothing);
 	tcase_add_test(tcase, connections_beyond_the_limit_wait);
+	tcase_add_test(tcase, connections_leave_descriptors_to_others);
 	tcase_add_test(tcase, half_a_request_is_given_up);
 	tcase_add_loop_test(tcase, what_is_no_request_is_not_served, 0, MISDEEDS);
 	tcase_add_test(tcase, a_peer_that_has_gone_is_no_error);

@@ -279,6 +279,27 @@ START_TEST(it_waits_for_ten_seconds_at_most)
 }
 END_TEST
 
+START_TEST(one_that_waits_can_be_ended)
+{
+	struct process first = start(NULL), second;
+	struct pollfd silence = { .fd = life.notify, .events = POLLIN };
+	int64_t told;
+	char log[4096];
+
+	expect_told("READY=1");
+	second = start("--wait");
+	ck_assert_int_eq(poll(&silence, 1, 300), 0);
+	told = clock_monotonic();
+	kill(second.pid, SIGTERM);
+	ck_assert_int_eq(finish(&second, log, sizeof log), 0);
+	ck_assert_int_lt(clock_monotonic() - told, 5000);
+	ck_assert_ptr_nonnull(strstr(log, "stopping signal=TERM"));
+	expect_answer("/readyz", 200, "ready");
+	kill(first.pid, SIGTERM);
+	ck_assert_int_eq(finish(&first, log, sizeof log), 0);
+}
+END_TEST
+
 /* systemd keeps the socket: what comes while nobody serves waits there for the next one. */
 START_TEST(a_socket_of_systemd_is_taken)
 {
@@ -400,6 +421,7 @@ int main(void)
 	tcase_add_test(tcase, nothing_is_told_when_it_cannot_serve);
 	tcase_add_test(tcase, a_second_one_is_refused);
 	tcase_add_test(tcase, one_that_waits_takes_over);
+	tcase_add_test(tcase, one_that_waits_can_be_ended);
 	tcase_add_test(tcase, it_waits_for_ten_seconds_at_most);
 	tcase_add_test(tcase, a_socket_of_systemd_is_taken);
 	tcase_add_test(tcase, one_socket_of_systemd_is_enough);

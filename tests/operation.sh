@@ -109,8 +109,12 @@ for path in $code_paths; do
 	expect 413 "$path" --data-binary @large
 	expect 413 "$path" --data-binary @large -H 'Transfer-Encoding: chunked'
 done
+# The page that somebody joins from may have the code in its address.
+page='Referer: https://app.example/abc-defg-hij'
+for path in /v2/token /v2/token/; do expect 413 "$path" -H "$page" --data-binary @large; done
 end TERM operation.responder
 for path in $code_paths /v2/templates; do expect 502 "$path"; done
+for path in /v2/token /v2/token/; do expect 502 "$path" -H "$page" -d '{}'; done
 mv operation.sock moved
 for path in $code_paths; do expect 502 "$path"; done
 rm moved

@@ -19,11 +19,11 @@ struct identity {
 bool process_find_user(const char *name, struct identity *identity, struct fault *fault);
 bool process_find_group(const char *name, gid_t *group, struct fault *fault);
 
-/* Becomes that user for good, with no groups but its own, and sees that root cannot come back. */
+/* Becomes that user for good, with no groups but its own, and sees that root cannot come back. The system
+ * allows a core again then: it is forbidden once more. */
 bool process_become(const struct identity *identity, struct fault *fault);
 
-/* No core: the process holds secrets. For main, whatever the command; process_harden does it, too, since
- * another user's rights undo it. */
+/* No core: the process holds secrets. For main, whatever the command. */
 bool process_forbid_core(void);
 
 /* What a call took stays with the process for the next, up to a megabyte a thread: glibc would let 128 KB

@@ -79,7 +79,11 @@ static const unsigned char *bytes_of(struct slice slice)
 	return (const unsigned char *)slice.data;
 }
 
-/* libcrypto fails here only for want of memory. */
+/* Stands in for a secret where there is none, and never counts. */
+#define IDLE_KEY SLICE("-------------------------------------------")
+
+/* libcrypto fails here only for want of memory. The context keeps a copy of its key until it gets
+ * another, which may be never: so it gets the idle one, and a secret stays nowhere but in the roster. */
 static void compute_mac(struct slice key, struct slice text, unsigned char mac[MAC_SIZE])
 {
 	EVP_MAC_CTX *context = thread_context();
@@ -87,7 +91,8 @@ static void compute_mac(struct slice key, struct slice text, unsigned char mac[M
 
 	if (EVP_MAC_init(context, bytes_of(key), key.size, NULL) != 1 ||
 	    EVP_MAC_update(context, bytes_of(text), text.size) != 1 ||
-	    EVP_MAC_final(context, mac, &size, MAC_SIZE) != 1 || size != MAC_SIZE)
+	    EVP_MAC_final(context, mac, &size, MAC_SIZE) != 1 || size != MAC_SIZE ||
+	    EVP_MAC_init(context, bytes_of(IDLE_KEY), IDLE_KEY.size, NULL) != 1)
 		abort();
 }
 
@@ -141,7 +146,6 @@ static bool text_member(const json_t *object, const char *name, struct slice *te
 /* Always as many signatures, whether there is such an account or not; the idle key never counts. */
 static bool is_signed_by(const struct account *account, struct slice text, struct slice signature)
 {
-	const struct slice idle_key = SLICE("-------------------------------------------");
 	bool is_right = false;
 
 	for (size_t i = 0; i < ACCOUNT_SECRETS; i++) {
@@ -149,7 +153,7 @@ static bool is_signed_by(const struct account *account, struct slice text, struc
 				 i < account->secret_count;
 		unsigned char mac[MAC_SIZE];
 
-		compute_mac(is_active ? slice_of(account->secrets[i].text) : idle_key, text, mac);
+		compute_mac(is_active ? slice_of(account->secrets[i].text) : IDLE_KEY, text, mac);
 
 		bool is_equal = CRYPTO_memcmp(mac, signature.data, MAC_SIZE) == 0;
 

@@ -46,8 +46,10 @@
 #define ACCEPT_PAUSE 100
 #define ACCEPT_SAY_AGAIN 10000
 
-/* Descriptors above are not used for connections. */
+/* Descriptors above are not used for connections, and so many stay for the rest: the store's files and
+ * segments, the accounts' file. Below twice as many, half of all. */
 #define CONNECTIONS_MOST 65536
+#define DESCRIPTORS_KEPT 256
 
 struct edge {
 	struct edge_options options;
@@ -60,6 +62,7 @@ struct edge {
 	atomic_int connections; /* that are open, or about to be accepted */
 	atomic_uchar *open; /* by descriptor */
 	size_t open_size;
+	int connections_most;
 	atomic_llong said; /* when a failed accept was last logged */
 	struct pool *pool;
 	pthread_t *workers;
@@ -106,8 +109,11 @@ static void accept_failed(struct edge *edge, int error)
 
 	if ((said == 0 || now - said >= ACCEPT_SAY_AGAIN) &&
 	    atomic_compare_exchange_strong(&edge->said, &said, now))
-		log_event(LOG_LEVEL_ERROR, "accept", "error", strerror(error), "connections",
-			  LOG_NUMBER(atomic_load(&edge->connections)), NULL);
+		log_event(
+			LOG_LEVEL_ERROR, "accept", "error", strerror(error), "connections",
+			LOG_NUMBER(atomic_load(&edge->connections)), "consequence",
+			"new connections wait until others end; allow the process more open files",
+			NULL);
 	if (timerfd_settime(edge->timer, 0, &pause, NULL) != 0)
 		abort();
 }
@@ -147,8 +153,9 @@ static int accept_one(struct edge *edge)
 	int connection = -1;
 	int error = 0;
 
-	atomic_fetch_add(&edge->connections, 1);
-	if (!atomic_load(&edge->is_stopping) || listener->is_ours) {
+	if (atomic_fetch_add(&edge->connections, 1) >= edge->connections_most) {
+		error = EMFILE;
+	} else if (!atomic_load(&edge->is_stopping) || listener->is_ours) {
 		connection = accept4(listener->descriptor, NULL, NULL, SOCK_CLOEXEC);
 		if (connection >= 0 && take_connection(edge, connection))
 			return 0;
@@ -295,6 +302,12 @@ static bool make_table(struct edge *edge)
 	if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
 		return false;
 	edge->open_size = limit.rlim_cur < CONNECTIONS_MOST ? limit.rlim_cur : CONNECTIONS_MOST;
+	edge->connections_most = (int)(limit.rlim_cur < CONNECTIONS_MOST + DESCRIPTORS_KEPT
+					       ? limit.rlim_cur
+					       : CONNECTIONS_MOST + DESCRIPTORS_KEPT);
+	edge->connections_most -= edge->connections_most < 2 * DESCRIPTORS_KEPT
+					  ? edge->connections_most / 2
+					  : DESCRIPTORS_KEPT;
 	edge->open = calloc(edge->open_size, sizeof *edge->open);
 	return edge->open != NULL;
 }

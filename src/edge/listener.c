@@ -32,12 +32,21 @@ static int local_socket(void)
 	return socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 }
 
-static bool bind_path(int descriptor, const char *path)
+/* The socket has its mode from the first moment: a path may name something else in the next, where
+ * another owns the directory. */
+static bool bind_path(int descriptor, const char *path, mode_t mode)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	mode_t former = umask(~mode & 0777);
+	bool is_bound;
+	int error;
 
 	memcpy(address.sun_path, path, strlen(path) + 1);
-	return bind(descriptor, (const struct sockaddr *)&address, sizeof address) == 0;
+	is_bound = bind(descriptor, (const struct sockaddr *)&address, sizeof address) == 0;
+	error = errno;
+	umask(former);
+	errno = error;
+	return is_bound;
 }
 
 /* Whether nobody answers at the path: then, and only then, connecting is refused. */
@@ -71,20 +80,20 @@ static bool is_stale(const char *path, struct fault *fault)
 	return error == ECONNREFUSED || path_refused(path, "cannot be tried", fault);
 }
 
-static bool bind_or_replace(int descriptor, const char *path, struct fault *fault)
+static bool bind_or_replace(int descriptor, const char *path, mode_t mode, struct fault *fault)
 {
-	if (bind_path(descriptor, path))
+	if (bind_path(descriptor, path, mode))
 		return true;
 	if (errno != EADDRINUSE)
 		return path_refused(path, "a socket cannot be made there", fault);
 	if (!is_stale(path, fault))
 		return false;
-	if ((unlink(path) != 0 && errno != ENOENT) || !bind_path(descriptor, path))
+	if ((unlink(path) != 0 && errno != ENOENT) || !bind_path(descriptor, path, mode))
 		return path_refused(path, "the old socket cannot be replaced", fault);
 	return true;
 }
 
-/* Nobody can connect before listen(), so nobody slips in before mode and owner are right. */
+/* Nobody can connect before listen(), so nobody slips in before its owner is right. No link is followed. */
 static bool set_up(struct listener *listener, const struct listener_options *options,
 		   struct fault *fault)
 {
@@ -96,10 +105,8 @@ static bool set_up(struct listener *listener, const struct listener_options *opt
 	listener->device = there.st_dev;
 	listener->inode = there.st_ino;
 	listener->is_ours = true;
-	if (chmod(path, options->mode) != 0)
-		return path_refused(path, "its mode cannot be set", fault);
 	if ((options->owner != (uid_t)-1 || options->group != (gid_t)-1) &&
-	    chown(path, options->owner, options->group) != 0)
+	    lchown(path, options->owner, options->group) != 0)
 		return path_refused(path,
 				    "its owner or group cannot be set (an ordinary user may "
 				    "only name a group that he is in)",
@@ -122,7 +129,7 @@ static bool open_path(const struct listener_options *options, struct listener *l
 	listener->descriptor = local_socket();
 	if (listener->descriptor < 0)
 		return path_refused(listener->path, "no socket", fault);
-	if (bind_or_replace(listener->descriptor, listener->path, fault) &&
+	if (bind_or_replace(listener->descriptor, listener->path, options->mode, fault) &&
 	    set_up(listener, options, fault))
 		return true;
 	listener_close(listener);

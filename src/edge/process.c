@@ -4,6 +4,7 @@
 #include "edge/process.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <grp.h>
 #include <pthread.h>
 #include <pwd.h>
@@ -65,7 +66,9 @@ bool process_become(const struct identity *identity, struct fault *fault)
 		return fault_cause(fault, FAULT_UNAVAILABLE, errno, "root cannot be given up");
 	if (identity->user != 0 && (setuid(0) == 0 || geteuid() == 0 || getuid() == 0))
 		return fault_cause(fault, FAULT_UNAVAILABLE, 0, "root was given up and came back");
-	return true;
+	/* Another user's process may be dumped again, as far as the system lets it. */
+	return process_forbid_core() ||
+	       fault_cause(fault, FAULT_UNAVAILABLE, errno, "a core cannot be forbidden");
 }
 
 /* Each connection is an open file, and the soft limit is often 1,024 for the sake of programs that
@@ -140,6 +143,26 @@ bool process_try_memory(struct fault *fault)
 	return true;
 }
 
+/* Of the directory that we made at the path, and of nothing that another has put there since: a umask
+ * must not take away what the owner needs. */
+static bool give(const char *path, const struct identity *owner)
+{
+	int directory = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	struct stat made;
+	bool is_given;
+	int error;
+
+	if (directory < 0)
+		return false;
+	is_given = fstat(directory, &made) == 0 && made.st_uid == geteuid() &&
+		   fchmod(directory, 0700) == 0 &&
+		   (owner == NULL || fchown(directory, owner->user, owner->group) == 0);
+	error = errno;
+	close(directory);
+	errno = error;
+	return is_given;
+}
+
 bool process_make_directory(const char *path, const struct identity *owner, bool *was_made,
 			    struct fault *fault)
 {
@@ -151,9 +174,7 @@ bool process_make_directory(const char *path, const struct identity *owner, bool
 	if (!*was_made)
 		return fault_cause(fault, FAULT_UNAVAILABLE, errno,
 				   "the directory %s cannot be made", path);
-	/* A umask must not take away what the owner needs. */
-	if (chmod(path, 0700) != 0 ||
-	    (owner != NULL && chown(path, owner->user, owner->group) != 0))
+	if (!give(path, owner))
 		return fault_cause(fault, FAULT_UNAVAILABLE, errno,
 				   "the directory %s cannot be given to its owner", path);
 	/* What is stored in it is there for good only when its name is. */

@@ -137,6 +137,16 @@ static void wait_for_signal(void)
 		  NULL);
 }
 
+/* Leaves errno: there is nothing that could fail. */
+static bool is_told_to_end(void)
+{
+	sigset_t pending;
+
+	sigemptyset(&pending);
+	return sigpending(&pending) == 0 &&
+	       (sigismember(&pending, SIGTERM) == 1 || sigismember(&pending, SIGINT) == 1);
+}
+
 /* ---- the parts ---- */
 
 /* What needs root comes first, then root is given up, if it was there. */
@@ -170,6 +180,7 @@ static bool open_store(const struct serve_options *options, struct store **store
 		.directory = directory,
 		.readers = options->threads,
 		.wait = options->waits ? WAIT_MOST : 0,
+		.gives_up = is_told_to_end,
 	};
 
 	if (size < 0 || (size_t)size >= sizeof directory)
@@ -243,6 +254,9 @@ int command_serve(const struct command *command, int argc, char **argv)
 		notify_tell(program.notify, "READY=1");
 		wait_for_signal();
 		notify_tell(program.notify, "STOPPING=1");
+	} else if (is_told_to_end()) {
+		/* While it waited for another to end. */
+		wait_for_signal();
 	} else {
 		status = command_failed(command, &fault);
 	}

@@ -56,7 +56,11 @@ static void make_ahead(struct journal *journal)
 	} else {
 		if (journal->ahead_error == 0)
 			log_event(LOG_LEVEL_WARNING, "journal_no_room", "directory",
-				  journal->options.directory, "error", strerror(error), NULL);
+				  journal->options.directory, "error", strerror(error),
+				  "consequence",
+				  "writes are refused once the present segment is full; they go on "
+				  "when there is room",
+				  NULL);
 		journal->ahead_error = error;
 		journal->least_size = 0;
 		/* Where there is no room for a large one, there may be for a small one. */

@@ -27,7 +27,8 @@ static bool write_failed(struct journal *journal, const char *what, int error, b
 	pthread_mutex_lock(&journal->lock);
 	if (journal->write_error == 0)
 		log_event(LOG_LEVEL_WARNING, "journal_no_room", "file", what, "error",
-			  strerror(error), NULL);
+			  strerror(error), "consequence",
+			  "writes are refused; they go on when there is room", NULL);
 	journal->write_error = error;
 	pthread_cond_signal(&journal->work);
 	pthread_mutex_unlock(&journal->lock);

@@ -224,7 +224,8 @@ static bool value_damaged(struct stack_file *file, const struct record_key *key,
 	stack_gdbm_name(file->info.id, name);
 	key_show(key, shown);
 	log_event(LOG_LEVEL_ERROR, "store_value_damaged", "directory", file->place.directory,
-		  "file", name, "key", shown, NULL);
+		  "file", name, "key", shown, "consequence",
+		  "what needs it is refused; `anteroom check` looks for more", NULL);
 	return fault_cause(fault, FAULT_DAMAGED, 0, "the value of %s in %s is damaged", shown,
 			   name);
 }

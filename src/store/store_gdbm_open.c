@@ -75,6 +75,11 @@ static bool lock_refuse(const struct file_system *files, int file, const char *p
 			   pid[0] == '\0' ? "?" : pid, path);
 }
 
+static bool gives_up(const struct opening *opening)
+{
+	return opening->options->gives_up != NULL && opening->options->gives_up();
+}
+
 /* False, and errno, when the lock is another's and remains so. flock(2) has no end of its own to its
  * waiting. */
 static bool lock_wait(const struct opening *opening, int file)
@@ -84,7 +89,7 @@ static bool lock_wait(const struct opening *opening, int file)
 	int64_t deadline = clock_monotonic() + opening->options->wait;
 
 	while (files->lock(files, file, LOCK_EX | LOCK_NB) < 0) {
-		if (errno != EWOULDBLOCK || clock_monotonic() >= deadline)
+		if (errno != EWOULDBLOCK || clock_monotonic() >= deadline || gives_up(opening))
 			return false;
 		(void)nanosleep(&pause, NULL);
 	}
