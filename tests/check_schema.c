@@ -362,8 +362,10 @@ static const struct check_case {
 	{ .body = "{\"entries\":{\"a*b\":{\"size\":1}}}",
 	  "/entries/a*b: its name must be 1 to 8 of the accepted characters\n"
 	  "/entries/a*b/size: must be from 30 to 2000, got 1" },
+	{ .body = "{\"entries\":{\"a*b\":null}}", NULL, "{\"entries\":{}}" },
 	{ .body = "{\"entries\":{\"a*b\":null}}",
-	  "/entries/a*b: its name must be 1 to 8 of the accepted characters" },
+	  "/entries/a*b: its name must be 1 to 8 of the accepted characters", NULL, NULL,
+	  SCHEMA_PATCH },
 	{ .body = "{\"entries\":{\"a/b~c\":7}}",
 	  "/entries/a~1b~0c: its name must be 1 to 8 of the accepted characters\n"
 	  "/entries/a~1b~0c: must be an object, got a number" },
