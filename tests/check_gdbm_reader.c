@@ -108,6 +108,58 @@ START_TEST(what_libgdbm_wrote_is_found)
 }
 END_TEST
 
+/* ---- what is not to be believed ---- */
+
+/* What needs the piece is refused, whether there is such a key or not, and all else answered. */
+START_TEST(what_is_refused_is_not_answered)
+{
+	struct gdbm_reader reader;
+	struct slice found;
+	unsigned refused = 0, absent = 0;
+	char key[32];
+
+	file_make(4096, 5000);
+	ck_assert(gdbm_reader_open(&reader, (struct slice){ bytes, size }));
+	ck_assert(gdbm_reader_refuse(&reader, size / 2, 1));
+	ck_assert(!gdbm_reader_refuse(&reader, size / 2, 1));
+	for (unsigned i = 0; i < 10000; i++) {
+		enum gdbm_answer answer = gdbm_reader_find(&reader, key_of(i, key), &found);
+		const size_t from = size / 2 >> 16 << 16;
+
+		if (answer == GDBM_FOUND) {
+			const size_t at = (size_t)(found.data - bytes);
+
+			ck_assert(at + found.size <= from || at >= from + 65536);
+		}
+		ck_assert_int_ne(answer, GDBM_DAMAGED);
+		ck_assert_int_ne(answer, i < 5000 ? GDBM_ABSENT : GDBM_FOUND);
+		refused += answer == GDBM_REFUSED;
+		absent += answer == GDBM_ABSENT;
+	}
+	ck_assert_uint_gt(refused, 0);
+	ck_assert_uint_lt(refused, 5000);
+	ck_assert_uint_gt(absent, 2000);
+	gdbm_reader_close(&reader);
+}
+END_TEST
+
+/* Without the directory nothing can be said. */
+START_TEST(a_refused_directory_refuses_all)
+{
+	struct gdbm_reader reader;
+	struct slice found;
+	char key[32];
+
+	file_make(4096, 5000);
+	ck_assert(gdbm_reader_open(&reader, (struct slice){ bytes, size }));
+	ck_assert(gdbm_reader_refuse(&reader, reader.directory,
+				     sizeof(off_t) << reader.directory_bits));
+	for (unsigned i = 0; i < 10000; i++)
+		ck_assert_int_eq(gdbm_reader_find(&reader, key_of(i, key), &found), GDBM_REFUSED);
+	gdbm_reader_close(&reader);
+}
+END_TEST
+
 /* ---- headers that are refused ---- */
 
 /* A number that replaces another. */
@@ -304,6 +356,8 @@ int main(void)
 
 	tcase_add_checked_fixture(tcase, setup, teardown);
 	tcase_set_timeout(tcase, 60);
+	tcase_add_test(tcase, what_is_refused_is_not_answered);
+	tcase_add_test(tcase, a_refused_directory_refuses_all);
 	tcase_add_loop_test(tcase, what_libgdbm_wrote_is_found, 0, ROWS(files));
 	tcase_add_loop_test(tcase, a_header_is_refused, 0, ROWS(headers));
 	tcase_add_test(tcase, a_short_file_is_refused);

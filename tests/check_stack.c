@@ -14,6 +14,7 @@
 #include "scratch.h"
 #include "store/checksum.h"
 #include "store/encode.h"
+#include "store/figures.h"
 #include "store/stack.h"
 #include "suite.h"
 
@@ -239,12 +240,54 @@ START_TEST(a_damaged_value_is_not_answered)
 	ck_assert_int_eq(fault.kind, FAULT_DAMAGED);
 	ck_assert_ptr_nonnull(strstr(fault.cause, "TEMPLATE 6b65792037"));
 	ck_assert(scratch_has(store, 8));
-	/* Whoever compares blocks finds it too, and from then on nothing is read from the file. */
+	/* Whoever compares blocks finds it too, and from then on nothing is read from the block. */
 	ck_assert(!store_gdbm_verify(store));
 	ck_assert(!scratch_try_get(store, 8, &value, &fault));
 	scratch_put_durable(store, 8, 100);
 	ck_assert(scratch_has(store, 8));
 	store_close(store);
+}
+END_TEST
+
+/* One flipped bit in each of two blocks: what lies elsewhere is answered, also after a restart. */
+START_TEST(a_damaged_block_is_refused_alone)
+{
+	enum { RECORDS = 10000, MOST = RECORDS / 4 };
+	unsigned refused = 0;
+	struct slice value;
+	struct store *store;
+	char *file;
+
+	scratch_make_stack(RECORDS);
+	file = scratch_file("stack-", ".gdbm");
+	ck_assert_int_gt(file_size(file), 1000000);
+	file_flip(file, file_size(file) / 3);
+	file_flip(file, file_size(file) / 3 * 2);
+	for (int i = 0; i < 2; i++) {
+		struct store_figures figures;
+		struct fault fault;
+
+		store = scratch_store();
+		ck_assert(!store_gdbm_verify(store));
+		refused = 0;
+		for (unsigned n = 0; n < RECORDS; n++) {
+			bool is_there = scratch_try_get(store, n, &value, &fault);
+
+			ck_assert(!is_there || value.data != NULL);
+			ck_assert(is_there || fault.kind == FAULT_DAMAGED);
+			refused += !is_there;
+		}
+		ck_assert_uint_gt(refused, 1);
+		ck_assert_uint_lt(refused, MOST);
+		store_figures(store, &figures);
+		ck_assert_uint_eq(figures.files_damaged, 1);
+		ck_assert_uint_eq(figures.checksum_failures, 2);
+		/* Told once. */
+		ck_assert(!store_gdbm_verify(store));
+		store_figures(store, &figures);
+		ck_assert_uint_eq(figures.checksum_failures, 2);
+		store_close(store);
+	}
 }
 END_TEST
 
@@ -486,6 +529,7 @@ int main(void)
 	tcase_add_loop_test(tcase, a_missing_file_is_refused, 0, ROWS(missing));
 	tcase_add_loop_test(tcase, a_file_of_another_installation_is_refused, 0, 2);
 	tcase_add_test(tcase, a_damaged_value_is_not_answered);
+	tcase_add_test(tcase, a_damaged_block_is_refused_alone);
 	tcase_add_loop_test(tcase, a_check_finds_every_flipped_bit, 0, 2);
 	tcase_add_loop_test(tcase, a_damaged_file_is_not_copied, 0, 2);
 	tcase_add_test(tcase, a_check_needs_no_names_once_it_has_begun);

@@ -1,7 +1,7 @@
 /* The slow reader: goes through all files of the stack, block by block, and compares each with its
  * checksum, so that a medium that fails is noticed before somebody asks for what was there. One
- * block of 64 KB every 50 ms, and six hours of pause after each round. A file that fails is named in
- * the log and refused from then on (stack_file_damage).
+ * block of 64 KB every 50 ms, and six hours of pause after each round. What fails is named in the
+ * log, and what needs it is refused from then on (stack_file_verify_block).
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef STORE_SCRUB_H

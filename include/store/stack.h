@@ -67,12 +67,14 @@ const struct stack_index *stack_file_index(const struct stack_file *file);
 /* Once a file was found damaged, nothing that depends on it is answered any more: it is refused. */
 void stack_file_damage(struct stack_file *file, const char *what);
 bool stack_file_is_damaged(const struct stack_file *file);
+/* Also when all that was found are blocks of the GDBM file: what does not need them is answered. */
+bool stack_file_is_not_whole(const struct stack_file *file);
 /* Also when all that was found is a value with a wrong checksum: the others are answered. */
 bool stack_file_has_damage(const struct stack_file *file);
 
 /* *is_there: whether the file says something of the key; *value is in the arena then, or data NULL
- * for a removal. FAULT_DAMAGED when the file is damaged, or the value's checksum is wrong: that
- * is logged with the key. FAULT_TOO_LARGE when the arena is full. */
+ * for a removal. FAULT_DAMAGED when the file is damaged, or a block that it needs, or the value's
+ * checksum is wrong: that is logged with the key. FAULT_TOO_LARGE when the arena is full. */
 bool stack_file_get(struct stack_file *file, const struct record_key *key, struct arena *arena,
 		    struct slice *value, bool *is_there, struct fault *fault);
 
@@ -84,7 +86,8 @@ void stack_file_expect(const struct stack_file *file, const struct record_key *k
 void stack_file_read_on(const struct stack_file *file, uint32_t order, uint64_t *ahead);
 
 /* Compares one 64 KB block of the GDBM file or of the index with its checksum; blocks are numbered
- * through both from 0. *is_last: there are no more. A wrong one is logged, and the file damaged. */
+ * through both from 0. *is_last: there are no more. A wrong one is logged; what needs it is refused from
+ * then on, and all of the file when it is the index's. */
 bool stack_file_verify_block(struct stack_file *file, uint64_t block, bool *is_last,
 			     struct fault *fault);
 /* How many records libgdbm says there are, the one that names the file not counted. */

@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "store/gdbm_reader.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "store/gdbm_format.h"
@@ -13,6 +14,53 @@
 static bool is_inside(const struct gdbm_reader *reader, uint64_t at, uint64_t size)
 {
 	return at <= reader->file.size && size <= reader->file.size - at;
+}
+
+#define PIECE_BITS 16
+
+void gdbm_reader_close(struct gdbm_reader *reader)
+{
+	free(atomic_load(&reader->refused));
+}
+
+/* Once it is there, it stays. */
+static atomic_uchar *refused_make(struct gdbm_reader *reader)
+{
+	atomic_uchar *made = calloc((reader->file.size >> PIECE_BITS) + 1, sizeof *made);
+	atomic_uchar *former = NULL;
+
+	if (made == NULL)
+		abort();
+	if (atomic_compare_exchange_strong(&reader->refused, &former, made))
+		return made;
+	free(made);
+	return former;
+}
+
+bool gdbm_reader_refuse(struct gdbm_reader *reader, uint64_t at, uint64_t size)
+{
+	atomic_uchar *refused = atomic_load(&reader->refused);
+	bool is_new = false;
+
+	if (refused == NULL)
+		refused = refused_make(reader);
+	for (uint64_t piece = at >> PIECE_BITS; piece <= (at + size - 1) >> PIECE_BITS; piece++)
+		is_new = atomic_exchange(&refused[piece], 1) == 0 || is_new;
+	return is_new;
+}
+
+/* The bytes are inside the file, and there is at least one. */
+static bool is_refused(const struct gdbm_reader *reader, uint64_t at, uint64_t size)
+{
+	const atomic_uchar *refused = atomic_load_explicit(&reader->refused, memory_order_acquire);
+
+	if (refused == NULL)
+		return false;
+	for (uint64_t piece = at >> PIECE_BITS; piece <= (at + size - 1) >> PIECE_BITS; piece++) {
+		if (atomic_load(&refused[piece]) != 0)
+			return true;
+	}
+	return false;
 }
 
 bool gdbm_reader_open(struct gdbm_reader *reader, struct slice file)
@@ -38,12 +86,18 @@ bool gdbm_reader_open(struct gdbm_reader *reader, struct slice file)
 			 (uint64_t)sizeof(off_t) << reader->directory_bits);
 }
 
+/* Where the directory has the place of the bucket. */
+static size_t entry_of(const struct gdbm_reader *reader, uint32_t order)
+{
+	return reader->directory +
+	       (order >> (GDBM_HASH_BITS - reader->directory_bits)) * sizeof(off_t);
+}
+
 size_t gdbm_reader_bucket(const struct gdbm_reader *reader, uint32_t order)
 {
-	const size_t entry = order >> (GDBM_HASH_BITS - reader->directory_bits);
 	off_t at;
 
-	memcpy(&at, reader->file.data + reader->directory + entry * sizeof at, sizeof at);
+	memcpy(&at, reader->file.data + entry_of(reader, order), sizeof at);
 	return is_inside(reader, (uint64_t)at, reader->bucket_size) ? (size_t)at : 0;
 }
 
@@ -66,6 +120,9 @@ static enum gdbm_answer record_look(const struct gdbm_reader *reader,
 	    !is_inside(reader, (uint64_t)place->at,
 		       (uint64_t)place->key_size + (uint64_t)place->value_size))
 		return GDBM_DAMAGED;
+	if (is_refused(reader, (uint64_t)place->at,
+		       (uint64_t)place->key_size + (uint64_t)place->value_size + 1))
+		return GDBM_REFUSED;
 	record = reader->file.data + place->at;
 	/* Most records reach into another page, which is looked for at the same time as the first. */
 	__builtin_prefetch(record + place->key_size + place->value_size);
@@ -92,8 +149,12 @@ enum gdbm_answer gdbm_reader_find(const struct gdbm_reader *reader, struct slice
 	const char *places = places_of(reader, hash);
 	size_t at = hash % reader->bucket_places;
 
+	if (is_refused(reader, entry_of(reader, hash), sizeof(off_t)))
+		return GDBM_REFUSED;
 	if (places == NULL)
 		return GDBM_DAMAGED;
+	if (is_refused(reader, (uint64_t)(places - reader->file.data), reader->bucket_size))
+		return GDBM_REFUSED;
 	for (size_t n = reader->bucket_places; n > 0; n--) {
 		enum gdbm_answer answer = GDBM_ABSENT;
 		struct gdbm_place place;

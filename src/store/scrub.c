@@ -39,8 +39,9 @@ static void block_verify(struct scrub *scrub, struct stack_file *file)
 	if (id != scrub->file)
 		scrub->block = 0;
 	scrub->file = id;
-	/* A file that is damaged has said so, and is not looked at again. */
-	if (!stack_file_verify_block(file, scrub->block++, &is_last, &ignored) || is_last) {
+	/* A file that is damaged as a whole has said so, and is not looked at again. */
+	(void)stack_file_verify_block(file, scrub->block++, &is_last, &ignored);
+	if (is_last || stack_file_is_damaged(file)) {
 		scrub->file = id + 1;
 		scrub->block = 0;
 	}

@@ -24,6 +24,7 @@ struct stack_file {
 	atomic_bool is_retired;
 	atomic_bool is_damaged;
 	atomic_bool has_damaged_value;
+	atomic_bool has_damaged_block;
 };
 
 /* Opening and closing. */
@@ -39,6 +40,7 @@ static struct stack_file *file_make(const struct stack_place *place, const struc
 	atomic_init(&file->is_retired, false);
 	atomic_init(&file->is_damaged, false);
 	atomic_init(&file->has_damaged_value, false);
+	atomic_init(&file->has_damaged_block, false);
 	return file;
 }
 
@@ -129,6 +131,7 @@ void stack_file_let_go(struct stack_file *file)
 
 	if (atomic_fetch_sub(&file->holders, 1) > 1)
 		return;
+	gdbm_reader_close(&file->reader);
 	if (file->mapping != NULL)
 		files->unmap(files, file->mapping, (size_t)file->info.gdbm_size);
 	if (file->opened >= 0)
@@ -160,17 +163,30 @@ static void count_failure(const struct stack_file *file)
 		atomic_fetch_add(file->place.checksum_failures, 1);
 }
 
-void stack_file_damage(struct stack_file *file, const char *what)
+static void tell_damage(const struct stack_file *file, const char *what, const char *consequence)
 {
 	char name[STACK_NAME_SIZE];
 
-	if (atomic_exchange(&file->is_damaged, true))
-		return;
 	count_failure(file);
 	stack_gdbm_name(file->info.id, name);
 	log_event(LOG_LEVEL_ERROR, "store_file_damaged", "directory", file->place.directory, "file",
-		  name, "damage", what, "consequence", "what would be read from it is refused",
-		  NULL);
+		  name, "damage", what, "consequence", consequence, NULL);
+}
+
+void stack_file_damage(struct stack_file *file, const char *what)
+{
+	if (!atomic_exchange(&file->is_damaged, true))
+		tell_damage(file, what, "what would be read from it is refused");
+}
+
+/* Of the GDBM file. */
+static void block_damage(struct stack_file *file, uint64_t block, const char *what)
+{
+	uint64_t at = block * STACK_BLOCK, left = file->info.gdbm_size - at;
+
+	atomic_store(&file->has_damaged_block, true);
+	if (gdbm_reader_refuse(&file->reader, at, left < STACK_BLOCK ? left : STACK_BLOCK))
+		tell_damage(file, what, "what would be read from this block is refused");
 }
 
 bool stack_file_is_damaged(const struct stack_file *file)
@@ -178,9 +194,15 @@ bool stack_file_is_damaged(const struct stack_file *file)
 	return atomic_load_explicit(&file->is_damaged, memory_order_relaxed);
 }
 
-bool stack_file_has_damage(const struct stack_file *file)
+bool stack_file_is_not_whole(const struct stack_file *file)
 {
 	return stack_file_is_damaged(file) ||
+	       atomic_load_explicit(&file->has_damaged_block, memory_order_relaxed);
+}
+
+bool stack_file_has_damage(const struct stack_file *file)
+{
+	return stack_file_is_not_whole(file) ||
 	       atomic_load_explicit(&file->has_damaged_value, memory_order_relaxed);
 }
 
@@ -300,6 +322,10 @@ bool stack_file_get(struct stack_file *file, const struct record_key *key, struc
 			*is_there = true;
 			return value_copy(file, key, found, arena, value, fault);
 		}
+		if (answer == GDBM_REFUSED)
+			return fault_cause(fault, FAULT_DAMAGED, 0,
+					   "a block of stack file %llu is damaged",
+					   (unsigned long long)file->info.id);
 		stack_file_damage(file, "it refers to what it does not have");
 	}
 	return fault_cause(fault, FAULT_DAMAGED, 0, "stack file %llu is damaged",
@@ -349,7 +375,10 @@ bool stack_file_verify_block(struct stack_file *file, uint64_t block, bool *is_l
 	snprintf(what, sizeof what, "wrong checksum of block %llu of the %s",
 		 (unsigned long long)(block < body ? block : block - body),
 		 block < body ? "index" : "GDBM file");
-	stack_file_damage(file, what);
+	if (block < body)
+		stack_file_damage(file, what);
+	else
+		block_damage(file, block - body, what);
 	return fault_cause(fault, FAULT_DAMAGED, 0, "stack file %llu: %s",
 			   (unsigned long long)file->info.id, what);
 }

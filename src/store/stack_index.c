@@ -28,7 +28,7 @@ struct stack_index {
 static bool damaged(const char *path, struct fault *fault)
 {
 	return fault_cause(fault, FAULT_UNAVAILABLE, 0,
-			   "%s is damaged; restore a backup, or what can be saved of it", path);
+			   "%s is damaged; anteroom-serve(8) says under DAMAGE what to do", path);
 }
 
 /* The places of the parts, as far as they agree with each other and with the manifest. */

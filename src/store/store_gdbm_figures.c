@@ -15,7 +15,7 @@ static void count_view(const struct view *view, struct store_figures *figures)
 
 		figures->files_bytes += info->gdbm_size + info->index_size;
 		figures->files_records += info->records;
-		figures->files_damaged += stack_file_is_damaged(view->files[i]) ? 1 : 0;
+		figures->files_damaged += stack_file_is_not_whole(view->files[i]) ? 1 : 0;
 	}
 }
 

@@ -276,7 +276,7 @@ static bool journal_read(struct opening *opening, struct fault *fault)
 		return fault_cause(fault, FAULT_UNAVAILABLE, 0,
 				   "journal segment %016llx of %s is damaged at offset %llu: "
 				   "transaction %llu cannot be read, though %llu was durable; "
-				   "`anteroom check` says what can be saved",
+				   "anteroom-serve(8) says under DAMAGE what can be saved",
 				   (unsigned long long)end->damaged_segment, store->directory,
 				   (unsigned long long)end->damaged_offset,
 				   (unsigned long long)end->damaged_number,

@@ -89,14 +89,15 @@ bool store_gdbm_verify(struct store *base)
 
 	views_pin(store->views, &pin);
 	for (i = 0; i < pin.view->n_files; i++) {
-		struct fault fault = FAULT_INITIAL;
+		struct stack_file *file = pin.view->files[i];
 		uint64_t block = 0;
 
-		do
-			is_right = stack_file_verify_block(pin.view->files[i], block++, &is_last,
-							   &fault) &&
+		do {
+			struct fault ignored = FAULT_INITIAL;
+
+			is_right = stack_file_verify_block(file, block++, &is_last, &ignored) &&
 				   is_right;
-		while (!is_last && fault.kind == FAULT_NONE);
+		} while (!is_last && !stack_file_is_damaged(file));
 	}
 	views_unpin(store->views, &pin);
 	return is_right;
