@@ -22,10 +22,8 @@ bool health_ready(struct call *call, struct fault *fault)
 
 	if (!store_can_write(store))
 		return fault_detail(fault, FAULT_UNAVAILABLE, "the log says why");
-	if (store_figures(store, &figures) && figures.files_damaged > 0) {
-		fault_set(fault, FAULT_UNAVAILABLE, "A file of the store is damaged");
-		return false;
-	}
+	if (store_figures(store, &figures) && figures.files_damaged > 0)
+		return fault_set(fault, FAULT_DAMAGED, "A file of the store is damaged");
 	return call_answer(call, SLICE("{\"status\":\"ready\"}"));
 }
 
@@ -186,11 +184,15 @@ static void append_guards(struct buffer *page, const struct environment *environ
 		   "Verified tokens that need no second verification.",
 		   token_memory_count(environment->tokens));
 	append_one(page, "anteroom_code_misses_total", "counter",
-		   "Unknown room codes that somebody tried to join with.",
+		   "Tries to join with an unknown room code, but for those from addresses that are "
+		   "refused with 429 already.",
 		   misses_total(environment->misses));
-	append_one(page, "anteroom_code_misses_per_minute", "gauge",
-		   "The same in the last whole minute, or in the one that runs if that has more.",
-		   misses_rate(environment->misses, clock_monotonic()));
+	append_one(
+		page, "anteroom_code_misses_per_minute", "gauge",
+		"Tries to join with an unknown room code, counted as in "
+		"anteroom_code_misses_total, in the last whole minute, or in the one that runs if "
+		"that has more.",
+		misses_rate(environment->misses, clock_monotonic()));
 }
 
 static void append_journal(struct buffer *page, const struct store_figures *figures)
@@ -199,7 +201,8 @@ static void append_journal(struct buffer *page, const struct store_figures *figu
 
 	append_one(page, "anteroom_transactions_total", "counter",
 		   "Transactions that are on the disk, since the data was new.", figures->durable);
-	begin_metric(page, syncs, "histogram", "fdatasync of the journal.");
+	begin_metric(page, syncs, "histogram",
+		     "How long each fdatasync of the journal took, for which writes wait.");
 	append_histogram(page, syncs, (struct slice){ 0 }, &figures->journal_syncs);
 	append_one(page, "anteroom_journal_written_bytes_total", "counter",
 		   "Bytes written to the journal.", figures->journal_bytes);
@@ -209,25 +212,32 @@ static void append_journal(struct buffer *page, const struct store_figures *figu
 
 static void append_files(struct buffer *page, const struct store_figures *figures)
 {
-	append_one(page, "anteroom_overlays", "gauge", "Overlays in memory.", figures->overlays);
-	append_one(page, "anteroom_overlay_bytes", "gauge", "Memory that overlays take.",
+	append_one(page, "anteroom_overlays", "gauge",
+		   "Overlays: the parts in memory of what is stored, which become files.",
+		   figures->overlays);
+	append_one(page, "anteroom_overlay_bytes", "gauge",
+		   "Memory that overlays take, which is what waits to become files.",
 		   figures->overlay_bytes);
-	append_one(page, "anteroom_files", "gauge", "Files of the stack.", figures->files);
-	append_one(page, "anteroom_files_bytes", "gauge", "What they take on the disk.",
+	append_one(page, "anteroom_files", "gauge",
+		   "Files of the stack: the GDBM files of the store.", figures->files);
+	append_one(page, "anteroom_files_bytes", "gauge",
+		   "What the files of the stack and their indexes take on the disk.",
 		   figures->files_bytes);
-	append_one(page, "anteroom_files_records", "gauge", "Records in them.",
-		   figures->files_records);
+	append_one(page, "anteroom_files_records", "gauge",
+		   "Records in the files of the stack, removals included.", figures->files_records);
 	append_one(page, "anteroom_files_damaged", "gauge",
-		   "Those of them that were found damaged.", figures->files_damaged);
+		   "Files of the stack that were found damaged.", figures->files_damaged);
 	append_one(page, "anteroom_files_written_total", "counter", "Overlays that became a file.",
 		   figures->files_written);
 	append_one(page, "anteroom_files_merged_total", "counter",
-		   "Merges of several files into one.", figures->files_merged);
+		   "How often several files were merged into one: merges, not the files merged.",
+		   figures->files_merged);
 	append_one(page, "anteroom_file_records_written_total", "counter",
 		   "Records written into files, out of overlays and by merges.",
 		   figures->records_written);
 	append_one(page, "anteroom_checksum_failures_total", "counter",
-		   "Values and files that were not what was written.", figures->checksum_failures);
+		   "How often a value or a file was found not to be what was written.",
+		   figures->checksum_failures);
 }
 
 bool health_metrics(struct call *call, struct fault *fault)
@@ -241,7 +251,8 @@ bool health_metrics(struct call *call, struct fault *fault)
 		append_requests(&page, environment->metrics);
 	append_guards(&page, environment);
 	append_one(&page, "anteroom_store_writable", "gauge",
-		   "1 while the store can write, else 0.",
+		   "1 while the store can write, else 0; 0 also while the disk has no room for the "
+		   "journal's next segment, though writes go on until the present one is full.",
 		   store_can_write(environment->store) ? 1 : 0);
 	if (store_figures(environment->store, &figures)) {
 		append_journal(&page, &figures);
