@@ -143,8 +143,19 @@ bool process_try_memory(struct fault *fault)
 	return true;
 }
 
-/* Of the directory that we made at the path, and of nothing that another has put there since: a umask
- * must not take away what the owner needs. */
+/* A umask must not take away what the owner needs. */
+static bool make(const char *path)
+{
+	mode_t former = umask(077);
+	bool is_made = mkdir(path, 0700) == 0;
+	int error = errno;
+
+	umask(former);
+	errno = error;
+	return is_made;
+}
+
+/* Of the directory that we made at the path, and of nothing that another has put there since. */
 static bool give(const char *path, const struct identity *owner)
 {
 	int directory = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -155,8 +166,7 @@ static bool give(const char *path, const struct identity *owner)
 	if (directory < 0)
 		return false;
 	is_given = fstat(directory, &made) == 0 && made.st_uid == geteuid() &&
-		   fchmod(directory, 0700) == 0 &&
-		   (owner == NULL || fchown(directory, owner->user, owner->group) == 0);
+		   fchown(directory, owner->user, owner->group) == 0;
 	error = errno;
 	close(directory);
 	errno = error;
@@ -168,13 +178,13 @@ bool process_make_directory(const char *path, const struct identity *owner, bool
 {
 	char parent[PATH_MAX];
 
-	*was_made = mkdir(path, 0700) == 0;
+	*was_made = make(path);
 	if (!*was_made && errno == EEXIST)
 		return true;
 	if (!*was_made)
 		return fault_cause(fault, FAULT_UNAVAILABLE, errno,
 				   "the directory %s cannot be made", path);
-	if (!give(path, owner))
+	if (owner != NULL && !give(path, owner))
 		return fault_cause(fault, FAULT_UNAVAILABLE, errno,
 				   "the directory %s cannot be given to its owner", path);
 	/* What is stored in it is there for good only when its name is. */
