@@ -129,8 +129,8 @@ static bool read_changes(struct reading *reading, const char *record, size_t siz
 
 	if (n > (size - RECORD_HEAD) / CHANGE_HEAD)
 		return false;
-	if (n > reading->capacity) {
-		reading->changes = realloc(reading->changes, n * sizeof *reading->changes);
+	if (reading->changes == NULL || n > reading->capacity) {
+		reading->changes = realloc(reading->changes, (n + 1) * sizeof *reading->changes);
 		if (reading->changes == NULL)
 			abort();
 		reading->capacity = n;
