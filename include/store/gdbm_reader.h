@@ -38,6 +38,8 @@ void gdbm_reader_close(struct gdbm_reader *reader);
 /* From now on what needs these bytes, of which there is at least one, is refused; rounded up to pieces of
  * 64 KB. False: it was already. */
 bool gdbm_reader_refuse(struct gdbm_reader *reader, uint64_t at, uint64_t size);
+/* Whether anything is. */
+bool gdbm_reader_refuses(const struct gdbm_reader *reader);
 
 /* The key will be looked for in a moment: its place in the bucket is fetched from memory meanwhile. */
 void gdbm_reader_expect(const struct gdbm_reader *reader, struct slice key);

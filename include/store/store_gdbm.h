@@ -47,7 +47,7 @@ struct store_options {
 	unsigned readers; /* threads that will read at the same time, at most */
 	/* So long, in milliseconds, another process that owns the directory may take to end. */
 	unsigned wait;
-	/* Asked now and then while it is waited for: whether that is to end now; leaves errno. NULL: no. */
+	/* Asked now and then while it is waited for: whether that is to end now. NULL: no. */
 	bool (*gives_up)(void);
 	/* Bounds, for tests; 0: the default. */
 	size_t overlay_bytes; /* an overlay of this size is frozen; 12 MB */

@@ -298,16 +298,13 @@ unsigned edge_default_threads(void)
 static bool make_table(struct edge *edge)
 {
 	struct rlimit limit;
+	size_t kept;
 
 	if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
 		return false;
 	edge->open_size = limit.rlim_cur < CONNECTIONS_MOST ? limit.rlim_cur : CONNECTIONS_MOST;
-	edge->connections_most = (int)(limit.rlim_cur < CONNECTIONS_MOST + DESCRIPTORS_KEPT
-					       ? limit.rlim_cur
-					       : CONNECTIONS_MOST + DESCRIPTORS_KEPT);
-	edge->connections_most -= edge->connections_most < 2 * DESCRIPTORS_KEPT
-					  ? edge->connections_most / 2
-					  : DESCRIPTORS_KEPT;
+	kept = edge->open_size < 2 * DESCRIPTORS_KEPT ? edge->open_size / 2 : DESCRIPTORS_KEPT;
+	edge->connections_most = (int)(edge->open_size - kept);
 	edge->open = calloc(edge->open_size, sizeof *edge->open);
 	return edge->open != NULL;
 }

@@ -137,7 +137,6 @@ static void wait_for_signal(void)
 		  NULL);
 }
 
-/* Leaves errno: there is nothing that could fail. */
 static bool is_told_to_end(void)
 {
 	sigset_t pending;
@@ -254,8 +253,8 @@ int command_serve(const struct command *command, int argc, char **argv)
 		notify_tell(program.notify, "READY=1");
 		wait_for_signal();
 		notify_tell(program.notify, "STOPPING=1");
-	} else if (is_told_to_end()) {
-		/* While it waited for another to end. */
+	} else if (options.waits && is_told_to_end()) {
+		/* While it waited for another to end: what else may be wrong is not asked any more. */
 		wait_for_signal();
 	} else {
 		status = command_failed(command, &fault);

@@ -131,17 +131,24 @@ bool codes_load(struct call *call, const struct id *room, struct room_codes *cod
 	return true;
 }
 
+/* The items, or a copy of them, with room for one more. */
+static void *with_room(struct call *call, void *items, size_t count, size_t *capacity, size_t size)
+{
+	void *larger;
+
+	if (count < *capacity)
+		return items;
+	*capacity = *capacity * 2 + CAPACITY_INITIAL;
+	larger = arena_alloc(call->arena, *capacity * size);
+	if (count > 0)
+		memcpy(larger, items, count * size);
+	return larger;
+}
+
 struct code *codes_append(struct call *call, struct room_codes *codes)
 {
-	if (codes->count == codes->capacity) {
-		size_t capacity = codes->capacity * 2 + CAPACITY_INITIAL;
-		struct code *larger = arena_alloc(call->arena, capacity * sizeof *larger);
-
-		if (codes->count > 0)
-			memcpy(larger, codes->codes, codes->count * sizeof *larger);
-		codes->codes = larger;
-		codes->capacity = capacity;
-	}
+	codes->codes = with_room(call, codes->codes, codes->count, &codes->capacity,
+				 sizeof *codes->codes);
 	return &codes->codes[codes->count++];
 }
 
@@ -166,15 +173,8 @@ uint32_t codes_lost_index(struct call *call, struct room_codes *codes, struct sl
 	index = json_object_getn(codes->lost_indexes, name.data, name.size);
 	if (index != NULL)
 		return (uint32_t)json_integer_value(index);
-	if (codes->lost_count == codes->lost_capacity) {
-		size_t capacity = codes->lost_capacity * 2 + CAPACITY_INITIAL;
-		struct slice *larger = arena_alloc(call->arena, capacity * sizeof *larger);
-
-		if (codes->lost_count > 0)
-			memcpy(larger, codes->lost_names, codes->lost_count * sizeof *larger);
-		codes->lost_names = larger;
-		codes->lost_capacity = capacity;
-	}
+	codes->lost_names = with_room(call, codes->lost_names, codes->lost_count,
+				      &codes->lost_capacity, sizeof *codes->lost_names);
 	codes->lost_names[codes->lost_count] = name;
 	note_lost(codes, codes->lost_count);
 	return (uint32_t)codes->lost_count++;

@@ -37,7 +37,9 @@
 #define RULES(...) .rules = (const struct route_rule[]){ __VA_ARGS__, { NULL, NULL } }
 
 /* What only the handler can tell of a body or a query, because of what is stored. */
-#define TEMPLATE_SIZE { "templateSize", "An answer that shows the template is at most 512 KiB." }
+#define TEMPLATE_SIZE { "templateSize", \
+	"An answer that shows the template is at most 512 KiB, and so is what is stored and not shown of " \
+	"its settings, and of its destinations." }
 #define ROLE_COUNT { "roleCount", "A template has at most 100 roles." }
 #define ROLE_NAME { "roleName", \
 	"A name in the path that the call would make is a name that a role may have." }

@@ -49,6 +49,11 @@ bool gdbm_reader_refuse(struct gdbm_reader *reader, uint64_t at, uint64_t size)
 	return is_new;
 }
 
+bool gdbm_reader_refuses(const struct gdbm_reader *reader)
+{
+	return atomic_load_explicit(&reader->refused, memory_order_relaxed) != NULL;
+}
+
 /* The bytes are inside the file, and there is at least one. */
 static bool is_refused(const struct gdbm_reader *reader, uint64_t at, uint64_t size)
 {

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "base/log.h"
+#include "base/text.h"
 #include "store/gdbm_library.h"
 #include "store/gdbm_reader.h"
 #include "store/stack_format.h"
@@ -24,7 +25,6 @@ struct stack_file {
 	atomic_bool is_retired;
 	atomic_bool is_damaged;
 	atomic_bool has_damaged_value;
-	atomic_bool has_damaged_block;
 };
 
 /* Opening and closing. */
@@ -40,7 +40,6 @@ static struct stack_file *file_make(const struct stack_place *place, const struc
 	atomic_init(&file->is_retired, false);
 	atomic_init(&file->is_damaged, false);
 	atomic_init(&file->has_damaged_value, false);
-	atomic_init(&file->has_damaged_block, false);
 	return file;
 }
 
@@ -184,7 +183,6 @@ static void block_damage(struct stack_file *file, uint64_t block, const char *wh
 {
 	uint64_t at = block * STACK_BLOCK, left = file->info.gdbm_size - at;
 
-	atomic_store(&file->has_damaged_block, true);
 	if (gdbm_reader_refuse(&file->reader, at, left < STACK_BLOCK ? left : STACK_BLOCK))
 		tell_damage(file, what, "what would be read from this block is refused");
 }
@@ -196,8 +194,7 @@ bool stack_file_is_damaged(const struct stack_file *file)
 
 bool stack_file_is_not_whole(const struct stack_file *file)
 {
-	return stack_file_is_damaged(file) ||
-	       atomic_load_explicit(&file->has_damaged_block, memory_order_relaxed);
+	return stack_file_is_damaged(file) || gdbm_reader_refuses(&file->reader);
 }
 
 bool stack_file_has_damage(const struct stack_file *file)
@@ -214,10 +211,9 @@ bool stack_file_has_damage(const struct stack_file *file)
 #define SHOWN_SIZE 200
 static void key_show(const struct record_key *record_key, char shown[SHOWN_SIZE])
 {
-	static const char digits[] = "0123456789abcdef";
 	enum store_table table;
 	struct slice key;
-	size_t i, n;
+	size_t n;
 
 	if (!record_key_parse((struct slice){ record_key->bytes, record_key->size }, &table,
 			      &key)) {
@@ -227,12 +223,10 @@ static void key_show(const struct record_key *record_key, char shown[SHOWN_SIZE]
 	n = (size_t)snprintf(shown, SHOWN_SIZE, "%s ", store_table_name(table));
 	if (table == STORE_CODE)
 		key.size = 0;
-	for (i = 0; i < key.size && n + 3 < SHOWN_SIZE; i++) {
-		unsigned char byte = (unsigned char)key.data[i];
-
-		shown[n++] = digits[byte >> 4];
-		shown[n++] = digits[byte & 15];
-	}
+	if (key.size > (SHOWN_SIZE - 1 - n) / 2)
+		key.size = (SHOWN_SIZE - 1 - n) / 2;
+	text_hex(key.data, key.size, shown + n);
+	n += 2 * key.size;
 	shown[n] = '\0';
 }
 

@@ -89,8 +89,12 @@ static bool lock_wait(const struct opening *opening, int file)
 	int64_t deadline = clock_monotonic() + opening->options->wait;
 
 	while (files->lock(files, file, LOCK_EX | LOCK_NB) < 0) {
-		if (errno != EWOULDBLOCK || clock_monotonic() >= deadline || gives_up(opening))
+		if (errno != EWOULDBLOCK)
 			return false;
+		if (clock_monotonic() >= deadline || gives_up(opening)) {
+			errno = EWOULDBLOCK;
+			return false;
+		}
 		(void)nanosleep(&pause, NULL);
 	}
 	return true;

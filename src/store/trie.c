@@ -5,6 +5,8 @@
 
 #include <assert.h>
 
+#include "base/text.h"
+
 /* The root has a child for each value of the bits of a number that are left at its level. */
 #define ROOT_BITS ((UINT64_C(2) << (ID_NUMBER_MAX >> (TRIE_CHILD_BITS * TRIE_ROOT_LEVEL))) - 1)
 
@@ -45,13 +47,9 @@ struct slice trie_key_make(struct trie_key *key, struct slice list, unsigned lev
 
 bool trie_damaged(const struct trie_key *key, struct fault *fault)
 {
-	static const char digits[] = "0123456789abcdef";
 	char text[2 * TRIE_KEY_MAX + 1];
 
-	for (size_t i = 0; i < key->size; i++) {
-		text[2 * i] = digits[(unsigned char)key->bytes[i] >> 4];
-		text[2 * i + 1] = digits[(unsigned char)key->bytes[i] & 0xf];
-	}
+	text_hex(key->bytes, key->size, text);
 	text[2 * key->size] = '\0';
 	return fault_cause(fault, FAULT_DAMAGED, 0, "%s %s: the node of the list is damaged",
 			   store_table_name(STORE_SEQUENCE), text);

@@ -1,0 +1,65 @@
+/* base64url without padding: see base/text.h.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "base/text.h"
+
+static const char base64url_digits[] =
+	"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+
+struct slice text_base64url(struct arena *arena, struct slice bytes)
+{
+	char *text = arena_alloc(arena, bytes.size / 3 * 4 + 5);
+	size_t size = 0;
+	uint32_t bits = 0;
+	unsigned held = 0;
+
+	for (size_t i = 0; i < bytes.size; i++) {
+		bits = bits << 8 | (unsigned char)bytes.data[i];
+		for (held += 8; held >= 6; held -= 6)
+			text[size++] = base64url_digits[bits >> (held - 6) & 63];
+	}
+	if (held > 0)
+		text[size++] = base64url_digits[bits << (6 - held) & 63];
+	text[size] = '\0';
+	return (struct slice){ text, size };
+}
+
+static int base64url_value(char digit)
+{
+	if (digit >= 'A' && digit <= 'Z')
+		return digit - 'A';
+	if (digit >= 'a' && digit <= 'z')
+		return digit - 'a' + 26;
+	if (digit >= '0' && digit <= '9')
+		return digit - '0' + 52;
+	return digit == '-' ? 62 : digit == '_' ? 63 : -1;
+}
+
+bool text_base64url_decode(struct arena *arena, struct slice text, struct slice *bytes)
+{
+	if (text.size % 4 == 1)
+		return false;
+
+	char *result = arena_alloc(arena, text.size / 4 * 3 + 3);
+	size_t size = 0;
+	uint32_t bits = 0;
+	unsigned held = 0;
+
+	for (size_t i = 0; i < text.size; i++) {
+		int value = base64url_value(text.data[i]);
+
+		if (value < 0)
+			return false;
+		bits = bits << 6 | (uint32_t)value;
+		held += 6;
+		if (held >= 8) {
+			held -= 8;
+			result[size++] = (char)(bits >> held & 0xff);
+		}
+	}
+	if ((bits & ((1u << held) - 1)) != 0)
+		return false;
+	result[size] = '\0';
+	*bytes = (struct slice){ result, size };
+	return true;
+}
