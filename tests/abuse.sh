@@ -22,7 +22,7 @@ printf 'header = "Authorization: Bearer %s"\n' "$token" >authorized
 # post PATH BODY
 post()
 {
-	curl --config authorized -sS --max-time 20 -d "$2" "$base$1" || fail "$1"
+	curl --config authorized -sS --max-time 120 -d "$2" "$base$1" || fail "$1"
 }
 
 # member NAME: of the answer on standard input, the first of that name.
@@ -57,7 +57,7 @@ ask()
 {
 	n=$1
 	shift
-	curl --config authorized -sS --max-time 60 "$@" -o /dev/null \
+	curl --config authorized -sS --max-time 600 "$@" -o /dev/null \
 		-w '%{http_code} %{time_starttransfer}\n' "$base/v2/templates/$id?[1-$n]" >durations 2>&1
 	grep -v '^200 ' durations | head -n 3 | grep . && fail 'the good client was not served'
 	awk '{ print int($2 * 1000000) }' durations | percentiles
@@ -73,7 +73,7 @@ measure()
 # A school behind one address, at nine o'clock.
 join()
 {
-	curl -sS --interface 127.0.0.3 --max-time 20 --parallel --parallel-max 200 \
+	curl -sS --interface 127.0.0.3 --max-time 120 --parallel --parallel-max 200 \
 		-d "{\"code\":\"$code\"}" -o /dev/null -w '%{http_code}\n' "$base/v2/token?[1-200]" \
 		>joined 2>&1
 	[ "$(grep -c '^200$' joined)" = 200 ] || fail "joining: $(sort joined | uniq -c)"
@@ -92,7 +92,7 @@ start_abuse()
 	tries=0
 	until grep -q there abusers; do
 		tries=$((tries + 1))
-		[ $tries -lt 400 ] || fail 'the bad ones do not come'
+		[ $tries -lt 4000 ] || fail 'the bad ones do not come'
 		sleep 0.05
 	done
 }

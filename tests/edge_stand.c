@@ -192,12 +192,18 @@ void stand_start(struct stand *stand, unsigned threads)
 		.answer = stub_answer,
 		.settle = stub_settle,
 		.threads = threads,
+		.patience = stand->patience,
 	};
 
 	ck_assert_msg(edge_open(&options, &stand->edge, &fault), "%s", fault.cause);
 }
 
 struct stand *stand_open(unsigned threads)
+{
+	return stand_open_patient(threads, 0);
+}
+
+struct stand *stand_open_patient(unsigned threads, unsigned patience)
 {
 	struct stand *stand = calloc(1, sizeof *stand);
 	struct listener_options options = { NULL, 0600, (uid_t)-1, (gid_t)-1 };
@@ -206,6 +212,7 @@ struct stand *stand_open(unsigned threads)
 	ck_assert_ptr_nonnull(stand);
 	signal(SIGPIPE, SIG_IGN);
 	ck_assert(fastcgi_start());
+	stand->patience = patience;
 	stand->directory = directory_make();
 	snprintf(stand->path, sizeof stand->path, "%s/socket", stand->directory);
 	stand->gate.base.driver = &gate_driver;

@@ -52,10 +52,12 @@ struct stand {
 	struct service service;
 	struct listener listener;
 	struct edge *edge;
+	unsigned patience;
 };
 
-/* threads: of the edge; 0: it is not started yet. */
+/* threads: of the edge; 0: it is not started yet. A patience in seconds: see edge/edge.h. */
 struct stand *stand_open(unsigned threads);
+struct stand *stand_open_patient(unsigned threads, unsigned patience);
 void stand_start(struct stand *stand, unsigned threads);
 /* Ends the edge alone. */
 void stand_stop(struct stand *stand);

@@ -9,7 +9,7 @@
 #include <stddef.h>
 
 /* Every wait for the other side ends after so many seconds, as a failure. */
-#define CLIENT_PATIENCE 15
+#define CLIENT_PATIENCE 120
 
 enum record {
 	RECORD_BEGIN = 1,

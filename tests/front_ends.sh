@@ -27,7 +27,7 @@ call()
 	shift 2
 	: >body
 	printf 'header = "Authorization: Bearer %s"\n' "$token" |
-		curl --config - -sS --max-time 20 --path-as-is -X "$method" -D headers -o body \
+		curl --config - -sS --max-time 120 --path-as-is -X "$method" -D headers -o body \
 			-w '%{http_code} ' "$@" "$base$path" 2>&1
 	cat body
 }
@@ -305,7 +305,7 @@ if have apache2 && [ -e $modules/mod_fcgid.so ]; then
 	note "$scratch/apache.pid" TERM
 	expect 'the first' '200 *' GET /v2/templates
 	printf 'header = "Authorization: Bearer %s"\n' "$token" |
-		curl --config - -sS --max-time 20 --parallel --parallel-immediate -o many \
+		curl --config - -sS --max-time 120 --parallel --parallel-immediate -o many \
 			"$base/v2/templates?[1-40]" >/dev/null 2>&1
 	grep -q 'anteroom serve: .*pid [0-9]' apache.log || fail 'no second process, or no reason'
 	expect 'the first, again' '200 *' GET /v2/templates

@@ -114,7 +114,7 @@ serve_at_home()
 	tries=0
 	until [ -S home/anteroom.sock ] && "$program" stat home/anteroom >/dev/null 2>&1; do
 		tries=$((tries + 1))
-		[ $tries -lt 300 ] || fail 'serve does not start'
+		[ $tries -lt 3000 ] || fail 'serve does not start'
 		sleep 0.1
 	done
 }
@@ -139,7 +139,7 @@ run_examples()
 		BASE=${base-}
 		TOKEN=${token-}
 		export HOME PATH BASE TOKEN
-		exec timeout 120 sh -eu "$name.script" 2>"$name.log"
+		exec timeout 1200 sh -eu "$name.script" 2>"$name.log"
 	) || fail "$name: an example failed"
 	end TERM home/anteroom.pid
 	for expected in "$name".*.expected; do

@@ -20,7 +20,7 @@ expect()
 	shift 2
 	: >body
 	got=$(printf 'header = "Authorization: Bearer %s"\n' "$token" |
-		curl --config - -sS --max-time 20 --path-as-is -D headers -o body \
+		curl --config - -sS --max-time 120 --path-as-is -D headers -o body \
 			-w '%{http_code}' "$@" "$base$path" 2>&1)
 	[ "$got" = "$status" ] || fail "$path: $got, not $status: $(head -c 300 body)"
 }
@@ -88,7 +88,7 @@ for path in /healthz /readyz /metrics /metrics/ '/metrics?x' /%6detrics; do
 	[ "$(cat body)" = '{"code":403,"message":"Forbidden"}' ] || fail "$path: $(cat body)"
 done
 for path in //metrics /./metrics /v2/../metrics '/metrics;' /metrics%2F; do
-	got=$(curl -sS --max-time 20 --path-as-is --interface 127.0.0.2 -o body \
+	got=$(curl -sS --max-time 120 --path-as-is --interface 127.0.0.2 -o body \
 		-w '%{http_code}' "$base$path")
 	[ "$got" = 403 ] || [ "$got" = 404 ] || fail "$path: $got"
 done
@@ -149,7 +149,7 @@ ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0 $traced "$program" se
 tries=0
 until responder=$(cat operation/store/lock 2>/dev/null) && [ -S operation.sock ]; do
 	tries=$((tries + 1))
-	[ $tries -lt 200 ] || fail 'it does not start'
+	[ $tries -lt 2000 ] || fail 'it does not start'
 	sleep 0.05
 done
 echo "$responder" >operation.responder
@@ -175,7 +175,7 @@ roles=$(i=0; while [ $i -lt 100 ]; do printf '%s"r%s":{}' "${comma-}" $i && comm
 printf '{"roles":{%s}}' "$roles" >many
 # So much, some 25 MB, that an overlay becomes a file.
 made=$(printf 'header = "Authorization: Bearer %s"\n' "$token" |
-	curl --config - -sS --max-time 60 -o /dev/null -w '%{http_code}\n' --data-binary @many \
+	curl --config - -sS --max-time 600 -o /dev/null -w '%{http_code}\n' --data-binary @many \
 		"$base/v2/templates?[1-200]" | grep -c '^200$')
 [ "$made" = 200 ] || fail "$made of 200 large templates were made"
 # Some 11 MB, more than nginx keeps in memory.
@@ -220,9 +220,9 @@ echo $! >operation.responder
 note "$scratch/operation.responder" TERM
 start_nginx operation
 tries=0
-until [ "$(curl -sS --max-time 20 -o body -w '%{http_code}' "$base/readyz")" = 503 ]; do
+until [ "$(curl -sS --max-time 120 -o body -w '%{http_code}' "$base/readyz")" = 503 ]; do
 	tries=$((tries + 1))
-	[ $tries -lt 400 ] || fail "the damage is not noticed: $(cat body)"
+	[ $tries -lt 4000 ] || fail "the damage is not noticed: $(cat body)"
 	sleep 0.05
 done
 [ "$(cat body)" = '{"code":503,"message":"A file of the store is damaged"}' ] || fail "$(cat body)"

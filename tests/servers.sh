@@ -101,7 +101,7 @@ end()
 	[ -s "$2" ] || return 0
 	pid=$(cat "$2")
 	if kill -s "$1" "$pid" 2>/dev/null; then
-		timeout 20 tail --pid="$pid" -s 0.05 -f /dev/null || kill -s KILL "$pid"
+		timeout 120 tail --pid="$pid" -s 0.05 -f /dev/null || kill -s KILL "$pid"
 	fi
 	rm -f "$2"
 }

@@ -41,7 +41,7 @@ load()
 {
 	while [ ! -e enough ]; do
 		printf 'header = "Authorization: Bearer %s"\n' "$token" |
-			curl --config - -sS --max-time 30 -d '{}' -o /dev/null -w '%{http_code}\n' \
+			curl --config - -sS --max-time 120 -d '{}' -o /dev/null -w '%{http_code}\n' \
 				"$base/v2/templates?[1-200]" 3<&-
 	done >"statuses-$1" 2>&1
 }
@@ -66,7 +66,7 @@ while [ $i -lt "$handovers" ]; do
 	tries=0
 	until [ "$(count '^200$')" -gt $((seen + 20)) ]; do
 		tries=$((tries + 1))
-		[ $tries -lt 300 ] || fail "no answers after $i handovers"
+		[ $tries -lt 3000 ] || fail "no answers after $i handovers"
 		sleep 0.1
 	done
 	serve $((i + 1)) --wait

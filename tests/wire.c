@@ -24,7 +24,7 @@
 #include "directory.h"
 #include "suite.h"
 
-#define SECONDS_MOST 30L
+#define SECONDS_MOST 120L
 #define ARGUMENTS 16
 
 static struct wire *wire_of(struct transport *transport)
@@ -64,7 +64,7 @@ static bool stop(pid_t child, const char *name)
 	if (child <= 0)
 		return true;
 	kill(child, SIGTERM);
-	for (int turns = 0; turns < 1000; turns++) {
+	for (int turns = 0; turns < 12000; turns++) {
 		if (waitpid(child, &status, WNOHANG) == child) {
 			if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
 				return true;

@@ -23,6 +23,7 @@ struct edge_options {
 	void (*answer)(struct service *service, struct call *call);
 	void (*settle)(struct service *service, struct call *call, enum store_state state);
 	unsigned threads; /* at least 1 */
+	unsigned patience; /* seconds for which a peer may send or take nothing; 0: 5 and 10 */
 	bool logs_access; /* one line a request */
 	struct metrics *metrics; /* counts requests; NULL: nobody does */
 };

@@ -126,8 +126,9 @@ static bool is_passing(int error)
 /* What libfcgi reads and writes is blocking, with an end. */
 static bool take_connection(struct edge *edge, int connection)
 {
-	const struct timeval receive = { .tv_sec = RECEIVE_SECONDS };
-	const struct timeval send = { .tv_sec = SEND_SECONDS };
+	const unsigned patience = edge->options.patience;
+	const struct timeval receive = { .tv_sec = patience != 0 ? patience : RECEIVE_SECONDS };
+	const struct timeval send = { .tv_sec = patience != 0 ? patience : SEND_SECONDS };
 	const int buffer = SEND_BUFFER;
 
 	if ((size_t)connection >= edge->open_size) {
