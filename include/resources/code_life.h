@@ -9,7 +9,12 @@
  *  - the role was deleted: its last name; not enabled; updated at the time of the deletion unless
  *    it was disabled before. Such a code never comes back;
  *  - the role was lost when the room moved to another template: the name, and the time of the move,
- *    were written down then, since the other template's identities mean nothing any more.
+ *    were written down then, since the other template's identities mean nothing any more. The same is
+ *    written down of a deleted role's code with the next write to the record.
+ *
+ * A former code is one whose role was deleted or lost. A room keeps the newest CODES_FORMER_MOST of
+ * them; each write removes what is over, the oldest first, and no more than CODES_REMOVED_AT_ONCE, so
+ * that a room of an earlier version, which kept all, shrinks in pieces.
  *
  * A code is due when the room was once asked for the codes of all roles and a live role's identity
  * is above the last one that this room has seen. Whoever looks at the codes of the room first makes
@@ -25,11 +30,29 @@
 #define RESOURCES_CODE_LIFE_H
 
 #include "resources/code_record.h"
+#include "resources/room_record.h"
 #include "resources/template_record.h"
 
 /* decisions.md section 7. */
 #define CODES_ENABLED_MOST 100
 #define CODES_MOST 1000
+
+/* Former codes that a room keeps, and how many one write removes. */
+#define CODES_FORMER_MOST 1000
+#define CODES_REMOVED_AT_ONCE 1000
+
+/* A room with its template and its codes. */
+struct room_subject {
+	struct room_record room;
+	struct template_record owner;
+	struct room_codes codes;
+};
+
+/* Adds the template and the codes to the room. */
+bool room_subject_load(struct call *call, struct room_subject *subject, struct fault *fault);
+/* The room that a code leads to (code_find), and the code's index among its codes. */
+bool room_subject_of_code(struct call *call, const struct id *room, struct slice letters,
+			  struct room_subject *subject, size_t *index, struct fault *fault);
 
 /* What a code shows. */
 struct shown_code {
@@ -49,14 +72,19 @@ bool codes_add(struct call *call, struct room_codes *codes, uint32_t identity, i
 bool codes_are_due(const struct room_codes *codes, const struct template_record *owner);
 /* Whether codes->due[index] is what the record promises of it, and named once. */
 bool codes_due_is_right(const struct room_codes *codes, size_t index);
+/* Writes the record, without the former codes that are too many. FAULT_TOO_LARGE when it is over
+ * STORE_VALUE_MAX. */
+bool codes_store(struct call *call, struct room_codes *codes, const struct template_record *owner,
+		 struct fault *fault);
 /* Makes the due ones; the caller stores. */
 bool codes_make_due(struct call *call, struct room_codes *codes,
 		    const struct template_record *owner, struct fault *fault);
 
 /* The first enabled code of a live role; `count` when it has none. */
 size_t codes_oldest_enabled(const struct room_codes *codes, uint32_t identity);
-/* Enabled codes of live roles. */
-size_t codes_count_enabled(const struct room_codes *codes, const struct template_record *owner);
+/* Codes that are not former, all of them or those that are enabled. */
+size_t codes_count(const struct room_codes *codes, const struct template_record *owner,
+		   bool is_enabled);
 
 /* The room moves: roles are compared by name. Loads and stores the room's codes, makes none. */
 bool codes_move(struct call *call, const struct id *room, const struct template_record *from,

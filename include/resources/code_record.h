@@ -45,12 +45,15 @@ struct code *codes_append(struct call *call, struct room_codes *codes);
 /* The index of a lost role's name, which is added when it is new. Its time does not depend on how many
  * there are, once they were gone through. */
 uint32_t codes_lost_index(struct call *call, struct room_codes *codes, struct slice name);
+/* Leaves out the names that no lost code has any more. */
+void codes_forget_names(struct call *call, struct room_codes *codes);
 /* The index of a code, or `count`. */
 size_t codes_index(const struct room_codes *codes, struct slice letters);
 
 /* Where a code is, in the whole installation: noted for a code of call->account, and found. */
 bool code_put_place(struct call *call, struct slice letters, const struct id *room,
 		    struct fault *fault);
+bool code_remove_place(struct call *call, struct slice letters, struct fault *fault);
 bool code_find(struct call *call, struct slice letters, struct id *account, struct id *room,
 	       bool *is_there, struct fault *fault);
 

@@ -38,6 +38,8 @@ json_t *packed_json(struct arena *arena, struct slice text);
 
 /* The fault of a record that cannot be read: 503, with table and key in the log. */
 bool packed_damaged(const char *what, struct slice key, struct fault *fault);
+/* The fault of a record that is not there although another one refers to it: the same. */
+bool packed_missing(const char *what, struct slice key, struct fault *fault);
 
 /* Keys: an account, then up to two more parts, in an arena. */
 struct slice account_key(struct arena *arena, const struct id *account, struct slice rest);

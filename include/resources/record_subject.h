@@ -38,9 +38,6 @@ bool subject_check_listed(const struct subject *subject, struct slice list, cons
 /* What ids and times of an account have to be. */
 bool subject_counted(const struct subject *subject, const struct id *id, int64_t created,
 		     bool is_room, struct fault *fault);
-/* *is_there false: none. */
-bool subject_find_room(const struct subject *subject, const struct id *id, struct room_record *room,
-		       bool *is_there, struct fault *fault);
 
 /* The checks of these tables; false: something could not be read. */
 bool subject_check_room(const struct subject *subject, struct fault *fault);

@@ -25,10 +25,15 @@ struct room_record {
 	struct slice hidden; /* the hidden members of its document as JSON text */
 };
 
-/* FAULT_NOT_FOUND when the account has no such room; the text is that of a path. */
+/* The room that a client names; the text is that of a path. FAULT_NOT_FOUND when the account has no
+ * such room. */
 bool room_load_named(struct call *call, struct slice text, struct room_record *record,
 		     struct fault *fault);
+/* The room that another record refers to. FAULT_DAMAGED when it is not there. */
 bool room_load(struct call *call, const struct id *id, struct room_record *record,
+	       struct fault *fault);
+/* *is_there false: none. */
+bool room_find(struct call *call, const struct id *id, struct room_record *record, bool *is_there,
 	       struct fault *fault);
 bool room_put(struct call *call, const struct room_record *record, struct fault *fault);
 

@@ -53,10 +53,11 @@ struct template_record {
 					 * data NULL: none */
 };
 
-/* Parses the 24 digits of a path; anything else is a template that does not exist. */
+/* The template that a client names, by the 24 digits of a path; anything else is a template that does not
+ * exist. FAULT_NOT_FOUND when the account has no such template. */
 bool template_load_named(struct call *call, struct slice text, struct template_record *record,
 			 struct fault *fault);
-/* FAULT_NOT_FOUND when the account has no such template. */
+/* The template that another record refers to. FAULT_DAMAGED when it is not there. */
 bool template_load(struct call *call, const struct id *id, struct template_record *record,
 		   struct fault *fault);
 /* The answer alone, for lists. */

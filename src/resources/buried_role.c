@@ -82,5 +82,5 @@ bool buried_role_load(struct call *call, const struct id *template_id, uint32_t 
 
 	if (!buried_role_find(call, template_id, identity, role, &is_there, fault))
 		return false;
-	return is_there || packed_damaged("role", buried_key(call, template_id, identity), fault);
+	return is_there || packed_missing("role", buried_key(call, template_id, identity), fault);
 }

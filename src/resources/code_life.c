@@ -4,6 +4,27 @@
 #include "resources/code_life.h"
 
 #include "resources/buried_role.h"
+#include "resources/packed.h"
+
+/* ---- a room with its codes ---- */
+
+bool room_subject_load(struct call *call, struct room_subject *subject, struct fault *fault)
+{
+	return template_load(call, &subject->room.template_id, &subject->owner, fault) &&
+	       codes_load(call, &subject->room.id, &subject->codes, fault);
+}
+
+bool room_subject_of_code(struct call *call, const struct id *room, struct slice letters,
+			  struct room_subject *subject, size_t *index, struct fault *fault)
+{
+	if (!room_load(call, room, &subject->room, fault) ||
+	    !room_subject_load(call, subject, fault))
+		return false;
+	*index = codes_index(&subject->codes, letters);
+	return *index < subject->codes.count ||
+	       packed_missing("a code of the room",
+			      account_key(call->arena, &call->account, id_slice(room)), fault);
+}
 
 /* ---- what a code shows ---- */
 
@@ -44,16 +65,20 @@ size_t codes_oldest_enabled(const struct room_codes *codes, uint32_t identity)
 	return i;
 }
 
-size_t codes_count_enabled(const struct room_codes *codes, const struct template_record *owner)
+static bool code_is_former(const struct code *code, const struct template_record *owner)
+{
+	return code->is_lost || template_live_role(owner, code->role) == NULL;
+}
+
+size_t codes_count(const struct room_codes *codes, const struct template_record *owner,
+		   bool is_enabled)
 {
 	size_t n = 0;
 
 	for (size_t i = 0; i < codes->count; i++) {
 		const struct code *code = &codes->codes[i];
 
-		if (code->is_enabled && !code->is_lost &&
-		    template_live_role(owner, code->role) != NULL)
-			n++;
+		n += (code->is_enabled || !is_enabled) && !code_is_former(code, owner);
 	}
 	return n;
 }
@@ -166,6 +191,69 @@ bool codes_make_due(struct call *call, struct room_codes *codes,
 	return true;
 }
 
+/* ---- former codes ---- */
+
+/* Its role is gone for good: what it shows is written down. */
+static void lose_code(struct call *call, struct room_codes *codes, size_t index,
+		      const struct shown_code *shown, int64_t updated)
+{
+	struct code *code = &codes->codes[index];
+
+	code->updated = updated;
+	code->is_enabled = false;
+	code->is_lost = true;
+	code->role = codes_lost_index(call, codes, shown->role);
+}
+
+/* How many of the oldest former codes go now. */
+static size_t count_superfluous(const struct room_codes *codes, const struct template_record *owner)
+{
+	size_t n = codes->count - codes_count(codes, owner, false);
+
+	n = n > CODES_FORMER_MOST ? n - CODES_FORMER_MOST : 0;
+	return n < CODES_REMOVED_AT_ONCE ? n : CODES_REMOVED_AT_ONCE;
+}
+
+static bool remove_superfluous(struct call *call, struct room_codes *codes,
+			       const struct template_record *owner, struct fault *fault)
+{
+	size_t left = count_superfluous(codes, owner), kept = 0;
+
+	if (left == 0)
+		return true;
+	for (size_t i = 0; i < codes->count; i++) {
+		const struct code *code = &codes->codes[i];
+
+		if (left == 0 || !code_is_former(code, owner)) {
+			codes->codes[kept++] = *code;
+			continue;
+		}
+		left--;
+		if (!code_remove_place(call, slice_of(code->letters), fault))
+			return false;
+	}
+	codes->count = kept;
+	codes_forget_names(call, codes);
+	return true;
+}
+
+bool codes_store(struct call *call, struct room_codes *codes, const struct template_record *owner,
+		 struct fault *fault)
+{
+	struct shown_code shown;
+
+	if (!remove_superfluous(call, codes, owner, fault))
+		return false;
+	for (size_t i = 0; i < codes->count; i++) {
+		if (codes->codes[i].is_lost || !code_is_former(&codes->codes[i], owner))
+			continue;
+		if (!code_show(call, codes, i, owner, &shown, fault))
+			return false;
+		lose_code(call, codes, i, &shown, shown.updated);
+	}
+	return codes_put(call, codes, fault);
+}
+
 /* ---- a room moves ---- */
 
 /* A code keeps its role when both templates have one of that name, else it is lost now. */
@@ -186,10 +274,7 @@ static bool move_code(struct call *call, struct room_codes *codes, size_t index,
 		code->role = to->roles[role].identity;
 		return true;
 	}
-	code->updated = shown.is_enabled ? call->now / 1000 : shown.updated;
-	code->is_enabled = false;
-	code->is_lost = true;
-	code->role = codes_lost_index(call, codes, shown.role);
+	lose_code(call, codes, index, &shown, shown.is_enabled ? call->now / 1000 : shown.updated);
 	return true;
 }
 
@@ -202,8 +287,10 @@ static void move_due(struct call *call, struct room_codes *codes,
 	size_t n = 0;
 
 	for (size_t i = 0; i < codes->due_count; i++) {
-		struct slice name = template_live_role(from, codes->due[i].identity)->name;
-		size_t role = template_role_index(to, name);
+		const struct template_role *due_role = template_live_role(from,
+									  codes->due[i].identity);
+		size_t role = due_role == NULL ? to->role_count
+					       : template_role_index(to, due_role->name);
 
 		if (role < to->role_count)
 			due[n++] = (struct due_role){ to->roles[role].identity,
@@ -225,7 +312,8 @@ bool codes_move(struct call *call, const struct id *room, const struct template_
 {
 	struct room_codes codes;
 
-	if (!codes_load(call, room, &codes, fault))
+	if (!codes_load(call, room, &codes, fault) ||
+	    !remove_superfluous(call, &codes, from, fault))
 		return false;
 	gather_due(call, &codes, from);
 	for (size_t i = 0; i < codes.count; i++) {
@@ -233,5 +321,5 @@ bool codes_move(struct call *call, const struct id *room, const struct template_
 			return false;
 	}
 	move_due(call, &codes, from, to);
-	return codes_put(call, &codes, fault);
+	return codes_store(call, &codes, to, fault);
 }

@@ -180,6 +180,29 @@ uint32_t codes_lost_index(struct call *call, struct room_codes *codes, struct sl
 	return (uint32_t)codes->lost_count++;
 }
 
+void codes_forget_names(struct call *call, struct room_codes *codes)
+{
+	struct slice *names = codes->lost_names;
+	size_t n = codes->lost_count;
+	uint32_t *places = arena_alloc(call->arena, (n + 1) * sizeof *places);
+
+	memset(places, 0xff, n * sizeof *places);
+	codes->lost_count = 0;
+	codes->lost_indexes = NULL;
+	codes->lost_names = arena_alloc(call->arena, codes->lost_capacity * sizeof *names);
+	for (size_t i = 0; i < codes->count; i++) {
+		struct code *code = &codes->codes[i];
+
+		if (!code->is_lost)
+			continue;
+		if (places[code->role] == UINT32_MAX) {
+			places[code->role] = (uint32_t)codes->lost_count;
+			codes->lost_names[codes->lost_count++] = names[code->role];
+		}
+		code->role = places[code->role];
+	}
+}
+
 size_t codes_index(const struct room_codes *codes, struct slice letters)
 {
 	size_t i = 0;
@@ -223,6 +246,11 @@ bool code_put_place(struct call *call, struct slice letters, const struct id *ro
 	return store_put(call->transaction, STORE_CODE, letters, buffer_slice(&place), fault);
 }
 
+bool code_remove_place(struct call *call, struct slice letters, struct fault *fault)
+{
+	return store_remove(call->transaction, STORE_CODE, letters, fault);
+}
+
 bool codes_remove_all(struct call *call, const struct id *room, struct fault *fault)
 {
 	struct room_codes codes;
@@ -230,8 +258,7 @@ bool codes_remove_all(struct call *call, const struct id *room, struct fault *fa
 	if (!codes_load(call, room, &codes, fault))
 		return false;
 	for (size_t i = 0; i < codes.count; i++) {
-		if (!store_remove(call->transaction, STORE_CODE, letters_of(&codes.codes[i]),
-				  fault))
+		if (!code_remove_place(call, letters_of(&codes.codes[i]), fault))
 			return false;
 	}
 	return store_remove(call->transaction, STORE_ROOM_CODES,

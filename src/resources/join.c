@@ -51,10 +51,10 @@ static bool resolve(struct call *call, struct room_record *room, struct slice *r
 		    struct fault *fault)
 {
 	struct slice letters = member_text(call, "code");
-	struct template_record owner;
-	struct room_codes codes;
+	struct room_subject subject;
 	struct shown_code shown;
 	struct id room_id;
+	size_t index;
 	bool is_there;
 
 	if (!code_find(call, letters, &call->account, &room_id, &is_there, fault))
@@ -62,11 +62,10 @@ static bool resolve(struct call *call, struct room_record *room, struct slice *r
 	if (!is_there)
 		return miss(call, fault);
 	id_print(&call->account, call->account_text);
-	if (!room_load(call, &room_id, room, fault) ||
-	    !template_load(call, &room->template_id, &owner, fault) ||
-	    !codes_load(call, &room_id, &codes, fault) ||
-	    !code_show(call, &codes, codes_index(&codes, letters), &owner, &shown, fault))
+	if (!room_subject_of_code(call, &room_id, letters, &subject, &index, fault) ||
+	    !code_show(call, &subject.codes, index, &subject.owner, &shown, fault))
 		return false;
+	*room = subject.room;
 	if (!room->is_enabled)
 		return fault_set(fault, FAULT_FORBIDDEN, "Room is disabled");
 	if (!shown.has_role)

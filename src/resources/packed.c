@@ -99,14 +99,29 @@ json_t *packed_json(struct arena *arena, struct slice text)
 	return object;
 }
 
-bool packed_damaged(const char *what, struct slice key, struct fault *fault)
+static void show_key(struct slice key, char hex[2 * STORED_KEY_SHOWN + 1])
 {
-	char hex[2 * STORED_KEY_SHOWN + 1];
 	size_t n = key.size < STORED_KEY_SHOWN ? key.size : STORED_KEY_SHOWN;
 
 	text_hex(key.data, n, hex);
 	hex[2 * n] = '\0';
+}
+
+bool packed_damaged(const char *what, struct slice key, struct fault *fault)
+{
+	char hex[2 * STORED_KEY_SHOWN + 1];
+
+	show_key(key, hex);
 	return fault_cause(fault, FAULT_DAMAGED, 0, "%s with the key %s cannot be read", what, hex);
+}
+
+bool packed_missing(const char *what, struct slice key, struct fault *fault)
+{
+	char hex[2 * STORED_KEY_SHOWN + 1];
+
+	show_key(key, hex);
+	return fault_cause(fault, FAULT_DAMAGED, 0,
+			   "%s with the key %s is missing: another record refers to it", what, hex);
 }
 
 struct slice account_key(struct arena *arena, const struct id *account, struct slice rest)

@@ -174,18 +174,6 @@ bool subject_counted(const struct subject *subject, const struct id *id, int64_t
 	return true;
 }
 
-bool subject_find_room(const struct subject *subject, const struct id *id, struct room_record *room,
-		       bool *is_there, struct fault *fault)
-{
-	struct fault own = FAULT_INITIAL;
-
-	*is_there = room_load(subject->call, id, room, &own);
-	if (*is_there || own.kind == FAULT_NOT_FOUND)
-		return true;
-	*fault = own;
-	return false;
-}
-
 /* ---- accounts ---- */
 
 static bool check_account(const struct subject *subject, struct fault *fault)

@@ -22,7 +22,7 @@ static bool belongs(const struct subject *subject, struct slice list, const stru
 
 	if (list.data[0] == LIST_TEMPLATES)
 		return template_find(call, id, &record, does, fault);
-	if (!subject_find_room(subject, id, &room, does, fault))
+	if (!room_find(subject->call, id, &room, does, fault))
 		return false;
 	if (*does && list.size > 1 + ID_SIZE)
 		*does = memcmp(room.template_id.bytes, list.data + 1 + ID_SIZE, ID_SIZE) == 0;

@@ -80,7 +80,7 @@ bool subject_check_room_name(const struct subject *subject, struct fault *fault)
 
 	if (!subject_name(subject, "room", &name, &id))
 		return true;
-	if (!subject_find_room(subject, &id, &room, &is_there, fault))
+	if (!room_find(subject->call, &id, &room, &is_there, fault))
 		return false;
 	if (!is_there || !slice_equal(text_lower(subject->call->arena, room.name), name))
 		return subject_found(subject,
@@ -121,7 +121,7 @@ bool subject_check_room_codes(const struct subject *subject, struct fault *fault
 	if (!subject_key_has(subject, ID_SIZE))
 		return subject_found(subject, "the key is no room");
 	id = subject_id_at(subject->key, ID_SIZE);
-	if (!subject_find_room(subject, &id, &room, &is_there, fault))
+	if (!room_find(subject->call, &id, &room, &is_there, fault))
 		return false;
 	if (!is_there)
 		return subject_found(subject, "the room of these codes is not there");

@@ -11,35 +11,22 @@
 #include "resources/room_record.h"
 #include "rules/room_code_rules.h"
 
-/* A room with its template and its codes. */
-struct subject {
-	struct room_record room;
-	struct template_record owner;
-	struct room_codes codes;
-};
-
-static bool load_rest(struct call *call, struct subject *subject, struct fault *fault)
-{
-	return template_load(call, &subject->room.template_id, &subject->owner, fault) &&
-	       codes_load(call, &subject->room.id, &subject->codes, fault);
-}
-
 /* The room that the path names, enabled. */
-static bool load_room(struct call *call, struct subject *subject, struct fault *fault)
+static bool load_room(struct call *call, struct room_subject *subject, struct fault *fault)
 {
 	if (!room_load_named(call, call->parameters[0], &subject->room, fault))
 		return false;
 	return subject->room.is_enabled || fault_set(fault, FAULT_FORBIDDEN, "Room is disabled");
 }
 
-static bool load(struct call *call, struct subject *subject, struct fault *fault)
+static bool load(struct call *call, struct room_subject *subject, struct fault *fault)
 {
-	return load_room(call, subject, fault) && load_rest(call, subject, fault);
+	return load_room(call, subject, fault) && room_subject_load(call, subject, fault);
 }
 
 /* ---- what is answered ---- */
 
-static struct slice code_text(struct call *call, const struct subject *subject, size_t index,
+static struct slice code_text(struct call *call, const struct room_subject *subject, size_t index,
 			      const struct shown_code *shown)
 {
 	char room[ID_TEXT_SIZE + 1], created[TEXT_TIME_SIZE], updated[TEXT_TIME_SIZE];
@@ -59,7 +46,7 @@ static struct slice code_text(struct call *call, const struct subject *subject, 
 	return buffer_slice(&text);
 }
 
-static bool answer_code(struct call *call, const struct subject *subject, size_t index,
+static bool answer_code(struct call *call, const struct room_subject *subject, size_t index,
 			struct fault *fault)
 {
 	struct shown_code shown;
@@ -70,7 +57,7 @@ static bool answer_code(struct call *call, const struct subject *subject, size_t
 
 /* ---- making ---- */
 
-static bool lacks_a_code(const struct subject *subject)
+static bool lacks_a_code(const struct room_subject *subject)
 {
 	for (size_t i = 0; i < subject->owner.role_count; i++) {
 		if (codes_oldest_enabled(&subject->codes, subject->owner.roles[i].identity) ==
@@ -80,7 +67,7 @@ static bool lacks_a_code(const struct subject *subject)
 	return !subject->codes.was_asked || codes_are_due(&subject->codes, &subject->owner);
 }
 
-static bool make_lacking(struct call *call, struct subject *subject, struct fault *fault)
+static bool make_lacking(struct call *call, struct room_subject *subject, struct fault *fault)
 {
 	struct room_codes *codes = &subject->codes;
 
@@ -94,12 +81,12 @@ static bool make_lacking(struct call *call, struct subject *subject, struct faul
 			return false;
 	}
 	codes->was_asked = true;
-	return codes_put(call, codes, fault);
+	return codes_store(call, codes, &subject->owner, fault);
 }
 
 bool room_codes_create_all(struct call *call, struct fault *fault)
 {
-	struct subject subject;
+	struct room_subject subject;
 	struct shown_code shown;
 
 	if (!load_room(call, &subject, fault) ||
@@ -131,9 +118,9 @@ bool room_codes_create_all(struct call *call, struct fault *fault)
 	return true;
 }
 
-static bool check_enabled_count(const struct subject *subject, struct fault *fault)
+static bool check_enabled_count(const struct room_subject *subject, struct fault *fault)
 {
-	if (codes_count_enabled(&subject->codes, &subject->owner) >= CODES_ENABLED_MOST)
+	if (codes_count(&subject->codes, &subject->owner, true) >= CODES_ENABLED_MOST)
 		return fault_set(fault, FAULT_CONFLICT, "the room has %d enabled codes, the most",
 				 CODES_ENABLED_MOST);
 	return true;
@@ -141,7 +128,7 @@ static bool check_enabled_count(const struct subject *subject, struct fault *fau
 
 bool room_codes_create(struct call *call, struct fault *fault)
 {
-	struct subject subject;
+	struct room_subject subject;
 	size_t role;
 
 	if (!load(call, &subject, fault))
@@ -151,21 +138,21 @@ bool room_codes_create(struct call *call, struct fault *fault)
 		return fault_set(fault, FAULT_NOT_FOUND, "role not found");
 	if (!codes_make_due(call, &subject.codes, &subject.owner, fault))
 		return false;
-	if (subject.codes.count >= CODES_MOST)
+	if (codes_count(&subject.codes, &subject.owner, false) >= CODES_MOST)
 		return fault_set(fault, FAULT_CONFLICT, "the room has %d codes, the most",
 				 CODES_MOST);
 	return check_enabled_count(&subject, fault) &&
 	       codes_add(call, &subject.codes, subject.owner.roles[role].identity, call->now / 1000,
 			 fault) &&
-	       codes_put(call, &subject.codes, fault) &&
+	       codes_store(call, &subject.codes, &subject.owner, fault) &&
 	       answer_code(call, &subject, subject.codes.count - 1, fault);
 }
 
 /* ---- the list ---- */
 
 /* The index of the first code after `start`. */
-static bool place_of_start(const struct call *call, const struct subject *subject, size_t *place,
-			   struct fault *fault)
+static bool place_of_start(const struct call *call, const struct room_subject *subject,
+			   size_t *place, struct fault *fault)
 {
 	struct slice start = call_query_text(call, "start");
 	size_t index;
@@ -181,21 +168,34 @@ static bool place_of_start(const struct call *call, const struct subject *subjec
 	return true;
 }
 
-static bool add_codes(struct call *call, const struct subject *subject, size_t place,
+/* Without a look at the role when that is not needed: a former code's name may be one more record. */
+static bool is_out(const struct call *call, const struct room_subject *subject, size_t index)
+{
+	const struct code *code = &subject->codes.codes[index];
+
+	return json_is_true(json_object_get(call->query, "enabled")) &&
+	       call_query_text(call, "role").data == NULL && (code->is_lost || !code->is_enabled);
+}
+
+/* Adds codes until the page is full. With a role, those before the page tell whether any code shows it. */
+static bool add_codes(struct call *call, const struct room_subject *subject, size_t place,
 		      struct list *list, bool *shows_role, struct fault *fault)
 {
 	const json_t *enabled = json_object_get(call->query, "enabled");
 	struct slice role = call_query_text(call, "role");
 	struct shown_code shown;
 
-	for (size_t i = 0; i < subject->codes.count; i++) {
+	for (size_t i = *shows_role ? place : 0; i < subject->codes.count && !list_is_full(list);
+	     i++) {
 		bool is_of_role;
 
+		if (is_out(call, subject, i))
+			continue;
 		if (!code_show(call, &subject->codes, i, &subject->owner, &shown, fault))
 			return false;
 		is_of_role = role.data == NULL || slice_equal(role, shown.role);
 		*shows_role = *shows_role || is_of_role;
-		if (i < place || !is_of_role || list_is_full(list) ||
+		if (i < place || !is_of_role ||
 		    (enabled != NULL && json_is_true(enabled) != shown.is_enabled))
 			continue;
 		list_add(list, slice_of(subject->codes.codes[i].letters));
@@ -207,19 +207,19 @@ static bool add_codes(struct call *call, const struct subject *subject, size_t p
 bool room_codes_list(struct call *call, struct fault *fault)
 {
 	struct slice role = call_query_text(call, "role");
-	struct subject subject;
+	struct room_subject subject;
 	struct list list;
 	size_t place;
 	bool shows_role;
 
 	if (!room_load_named(call, call->parameters[0], &subject.room, fault) ||
-	    !load_rest(call, &subject, fault))
+	    !room_subject_load(call, &subject, fault))
 		return false;
 	if (codes_are_due(&subject.codes, &subject.owner) && subject.room.is_enabled) {
 		if (!call_is_writing(call))
 			return call_write_instead(call);
 		if (!codes_make_due(call, &subject.codes, &subject.owner, fault) ||
-		    !codes_put(call, &subject.codes, fault))
+		    !codes_store(call, &subject.codes, &subject.owner, fault))
 			return false;
 	}
 	if (!place_of_start(call, &subject, &place, fault))
@@ -239,7 +239,7 @@ bool room_codes_list(struct call *call, struct fault *fault)
 /* ---- by code ---- */
 
 /* Another account's code is one that does not exist. */
-static bool load_by_code(struct call *call, struct slice letters, struct subject *subject,
+static bool load_by_code(struct call *call, struct slice letters, struct room_subject *subject,
 			 size_t *index, struct fault *fault)
 {
 	struct id account, room;
@@ -249,18 +249,12 @@ static bool load_by_code(struct call *call, struct slice letters, struct subject
 		return false;
 	if (!is_there || id_compare(&account, &call->account) != 0)
 		return fault_set(fault, FAULT_NOT_FOUND, "room code not found");
-	if (!room_load(call, &room, &subject->room, fault) || !load_rest(call, subject, fault))
-		return false;
-	*index = codes_index(&subject->codes, letters);
-	if (*index == subject->codes.count)
-		return fault_cause(fault, FAULT_DAMAGED, 0,
-				   "a code leads to a room that does not have it");
-	return true;
+	return room_subject_of_code(call, &room, letters, subject, index, fault);
 }
 
 bool room_codes_get(struct call *call, struct fault *fault)
 {
-	struct subject subject;
+	struct room_subject subject;
 	size_t index;
 
 	return load_by_code(call, call->parameters[0], &subject, &index, fault) &&
@@ -270,7 +264,7 @@ bool room_codes_get(struct call *call, struct fault *fault)
 static bool switch_code(struct call *call, struct slice letters, struct fault *fault)
 {
 	bool enables = json_is_true(call_member(call, "enabled"));
-	struct subject subject;
+	struct room_subject subject;
 	struct shown_code shown;
 	struct code *code;
 	size_t index;
@@ -282,8 +276,9 @@ static bool switch_code(struct call *call, struct slice letters, struct fault *f
 		return fault_set(fault, FAULT_FORBIDDEN, "the role of this code was deleted");
 	if (enables == shown.is_enabled)
 		return answer_code(call, &subject, index, fault);
-	if (!codes_make_due(call, &subject.codes, &subject.owner, fault) ||
-	    (enables && !check_enabled_count(&subject, fault)))
+	/* Disabling makes nothing and moves nothing, so that the record is never too large for it. */
+	if (enables && (!codes_make_due(call, &subject.codes, &subject.owner, fault) ||
+			!check_enabled_count(&subject, fault)))
 		return false;
 	code = &subject.codes.codes[index];
 	code->is_enabled = enables;

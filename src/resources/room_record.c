@@ -51,33 +51,48 @@ static bool decode(struct packed *reader, struct room_record *record)
 	return is_right && packed_ended(reader);
 }
 
-bool room_load(struct call *call, const struct id *id, struct room_record *record,
+static struct slice room_key(const struct call *call, const struct id *id)
+{
+	return account_key(call->arena, &call->account, id_slice(id));
+}
+
+bool room_find(struct call *call, const struct id *id, struct room_record *record, bool *is_there,
 	       struct fault *fault)
 {
-	struct slice key = account_key(call->arena, &call->account, id_slice(id));
-	struct slice value;
-	struct packed reader;
+	struct slice key = room_key(call, id);
+	struct packed reader = { .is_short = false };
 
 	*record = (struct room_record){ .id = *id };
-	if (!store_get(call->transaction, STORE_ROOM, key, &value, fault))
+	if (!store_get(call->transaction, STORE_ROOM, key, &reader.rest, fault))
 		return false;
-	if (value.data == NULL)
-		return fault_set(fault, FAULT_NOT_FOUND, "room not found");
-	reader = (struct packed){ .rest = value };
+	*is_there = reader.rest.data != NULL;
+	if (!*is_there)
+		return true;
 	if (!decode(&reader, record))
 		return packed_damaged("room", key, fault);
 	call_after(call, record->updated);
 	return true;
 }
 
+bool room_load(struct call *call, const struct id *id, struct room_record *record,
+	       struct fault *fault)
+{
+	bool is_there;
+
+	if (!room_find(call, id, record, &is_there, fault))
+		return false;
+	return is_there || packed_missing("room", room_key(call, id), fault);
+}
+
 bool room_load_named(struct call *call, struct slice text, struct room_record *record,
 		     struct fault *fault)
 {
 	struct id id;
+	bool is_there = false;
 
-	if (!id_parse(text, &id))
-		return fault_set(fault, FAULT_NOT_FOUND, "room not found");
-	return room_load(call, &id, record, fault);
+	if (id_parse(text, &id) && !room_find(call, &id, record, &is_there, fault))
+		return false;
+	return is_there || fault_set(fault, FAULT_NOT_FOUND, "room not found");
 }
 
 /* ---- the answer ---- */

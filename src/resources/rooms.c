@@ -129,16 +129,17 @@ static bool find_default(struct call *call, struct id *id, struct fault *fault)
 static bool find_owner(struct call *call, struct change *change, struct fault *fault)
 {
 	const json_t *supplied = call_member(call, "template_id");
-	struct id id = change->former.template_id;
+	struct id id;
 	bool is_there;
 
 	if (supplied == NULL && change->exists) {
 		change->owner = change->former_owner;
 		return true;
 	}
-	if (supplied == NULL && !find_default(call, &id, fault))
-		return false;
-	if (supplied != NULL && !id_parse(text_of_json(supplied), &id))
+	if (supplied == NULL)
+		return find_default(call, &id, fault) &&
+		       template_load(call, &id, &change->owner, fault);
+	if (!id_parse(text_of_json(supplied), &id))
 		return refuse_template(call, fault);
 	if (!template_find(call, &id, &change->owner, &is_there, fault))
 		return false;

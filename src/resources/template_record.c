@@ -148,11 +148,16 @@ static bool decode_text(struct packed *reader, struct template_record *record)
 	return is_right && packed_ended(reader);
 }
 
+static struct slice template_key(const struct call *call, const struct id *id)
+{
+	return account_key(call->arena, &call->account, id_slice(id));
+}
+
 /* Without the roles when only the text is wanted. */
 static bool find(struct call *call, const struct id *id, bool is_text_only,
 		 struct template_record *record, bool *is_there, struct fault *fault)
 {
-	struct slice key = account_key(call->arena, &call->account, id_slice(id));
+	struct slice key = template_key(call, id);
 	struct packed reader = { .is_short = false };
 
 	*record = (struct template_record){ .id = *id };
@@ -180,7 +185,7 @@ static bool load(struct call *call, const struct id *id, bool is_text_only,
 
 	if (!find(call, id, is_text_only, record, &is_there, fault))
 		return false;
-	return is_there || fault_set(fault, FAULT_NOT_FOUND, "template not found");
+	return is_there || packed_missing("template", template_key(call, id), fault);
 }
 
 bool template_load(struct call *call, const struct id *id, struct template_record *record,
@@ -204,10 +209,11 @@ bool template_load_named(struct call *call, struct slice text, struct template_r
 			 struct fault *fault)
 {
 	struct id id;
+	bool is_there = false;
 
-	if (!id_parse(text, &id))
-		return fault_set(fault, FAULT_NOT_FOUND, "template not found");
-	return template_load(call, &id, record, fault);
+	if (id_parse(text, &id) && !template_find(call, &id, record, &is_there, fault))
+		return false;
+	return is_there || fault_set(fault, FAULT_NOT_FOUND, "template not found");
 }
 
 size_t template_role_index(const struct template_record *record, struct slice name)

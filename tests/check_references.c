@@ -1,0 +1,250 @@
+/* What leads nowhere: a record that others refer to is gone from the store, which no call of a client
+ * can bring about. Whoever follows the reference answers that something is damaged; nobody says that
+ * there is no such thing, and nobody falls.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include <check.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "call/accounts.h"
+#include "call/misses.h"
+#include "call/token.h"
+#include "directory.h"
+#include "resources/packed.h"
+#include "service/service.h"
+#include "store/store_memory.h"
+#include "suite.h"
+
+/* An account with a template (the default), a room, a code of a live role and one of a deleted role. */
+static struct world {
+	char *directory;
+	struct environment environment;
+	struct service *service;
+	struct id account;
+	char template[ID_TEXT_SIZE + 1], room[ID_TEXT_SIZE + 1];
+	char code[CODE_TEXT_SIZE], former[CODE_TEXT_SIZE];
+} world;
+
+/* The status; the answer's text goes to *text, in the arena. */
+static int ask(struct arena *arena, enum method method, const char *path, const char *body,
+	       char **text)
+{
+	const struct roster *roster = accounts_current(world.environment.accounts);
+	const struct account *account = roster_by_name(roster, SLICE("a"));
+	struct buffer header = BUFFER_INITIAL(arena), answer = BUFFER_INITIAL(arena);
+	struct call call = { .arena = arena };
+	struct fault fault = FAULT_INITIAL;
+
+	world.account = account->id;
+	buffer_append_text(&header, "Bearer ");
+	buffer_append(&header, token_sign_management(arena, &clock_system, account,
+						     clock_now(&clock_system), 3600));
+	accounts_release(world.environment.accounts, roster);
+	call.request = (struct request){
+		.method = method,
+		.uri = slice_of(path),
+		.body = slice_of(body == NULL ? "" : body),
+		.authorization = buffer_slice(&header),
+		.address = SLICE("192.0.2.1"),
+	};
+	service_answer(world.service, &call);
+	if (call.answer.number != 0)
+		ck_assert(store_wait(world.environment.store, call.answer.number, &fault));
+	for (size_t i = 0; i < call.answer.part_count; i++)
+		buffer_append(&answer, call.answer.parts[i]);
+	buffer_append_byte(&answer, '\0');
+	*text = answer.data;
+	return call.answer.status;
+}
+
+/* A call that is right; the member at the place goes to `kept`, of so many bytes. */
+static void done(const char *path, const char *body, const char *list, size_t place,
+		 const char *member, char *kept, size_t size)
+{
+	struct arena *arena = arena_open();
+	char *text;
+	json_t *answer, *object;
+
+	ck_assert_msg(ask(arena, METHOD_POST, path, body, &text) == 200, "%s: %s", path, text);
+	answer = json_loads(text, 0, NULL);
+	object = list == NULL ? answer : json_array_get(json_object_get(answer, list), place);
+	ck_assert_uint_lt((size_t)snprintf(kept, size, "%s",
+					   json_string_value(json_object_get(object, member))),
+			  size);
+	json_decref(answer);
+	arena_close(arena);
+}
+
+static void set_up(void)
+{
+	struct fault fault = FAULT_INITIAL;
+	char path[200], ignored[64];
+
+	world.directory = directory_make();
+	world.environment = (struct environment){ .clock = &clock_system, .join_seconds = 3600 };
+	world.environment.misses = misses_open(&clock_system);
+	ck_assert(accounts_add(world.directory, &clock_system, "a", NULL, &fault));
+	ck_assert(accounts_open(world.directory, &world.environment.accounts, &fault));
+	world.environment.store = store_memory_open();
+	world.service = service_open(&world.environment);
+	done("/v2/templates",
+	     "{\"name\":\"t\",\"default\":true,\"roles\":{\"gone\":{},\"here\":{}}}", NULL, 0, "id",
+	     world.template, sizeof world.template);
+	done("/v2/rooms", "{\"name\":\"r\"}", NULL, 0, "id", world.room, sizeof world.room);
+	(void)snprintf(path, sizeof path, "/v2/room-codes/room/%s", world.room);
+	done(path, NULL, "data", 0, "code", world.former, sizeof world.former);
+	done(path, NULL, "data", 1, "code", world.code, sizeof world.code);
+	(void)snprintf(path, sizeof path, "/v2/templates/%s", world.template);
+	done(path, "{\"roles\":{\"here\":{}}}", NULL, 0, "id", ignored, sizeof ignored);
+}
+
+static void tear_down(void)
+{
+	service_close(world.service);
+	store_close(world.environment.store);
+	accounts_close(world.environment.accounts);
+	misses_close(world.environment.misses);
+	directory_remove(world.directory);
+}
+
+/* The one record that the table has; of the deleted role, whose identity is the template's first. */
+static void lose(enum store_table table)
+{
+	struct arena *arena = arena_open();
+	struct fault fault = FAULT_INITIAL;
+	struct buffer key = BUFFER_INITIAL(arena);
+	struct transaction *transaction;
+	struct slice value;
+	uint64_t number;
+	struct id id;
+
+	ck_assert(id_parse(slice_of(table == STORE_TEMPLATE || table == STORE_ROLE ? world.template
+										   : world.room),
+			   &id));
+	packed_put_id(&key, &world.account);
+	packed_put_id(&key, &id);
+	if (table == STORE_ROLE)
+		packed_put_number(&key, 1, 4);
+	ck_assert(store_begin(world.environment.store, STORE_WRITE, arena, &transaction, &fault));
+	ck_assert(store_get(transaction, table, buffer_slice(&key), &value, &fault));
+	ck_assert_ptr_nonnull(value.data);
+	ck_assert(store_remove(transaction, table, buffer_slice(&key), &fault));
+	ck_assert(store_commit(transaction, &number, &fault));
+	ck_assert(store_wait(world.environment.store, number, &fault));
+	arena_close(arena);
+}
+
+/* In a path and a body, T is the template, R the room, C the code, F the former one. What a client
+ * names itself is not found; the rest is damage. */
+static const struct {
+	enum store_table gone;
+	enum method method;
+	const char *path, *body;
+	int status;
+} rows[] = {
+	{ STORE_TEMPLATE, METHOD_GET, "/v2/templates/T", NULL, 404 },
+	{ STORE_TEMPLATE, METHOD_GET, "/v2/templates", NULL, 503 },
+	{ STORE_TEMPLATE, METHOD_GET, "/v2/templates?name=t", NULL, 503 },
+	{ STORE_TEMPLATE, METHOD_GET, "/v2/templates?default=true", NULL, 503 },
+	{ STORE_TEMPLATE, METHOD_POST, "/v2/templates", "{\"name\":\"t\"}", 503 },
+	{ STORE_TEMPLATE, METHOD_GET, "/v2/rooms", NULL, 503 },
+	{ STORE_TEMPLATE, METHOD_GET, "/v2/rooms?name=r", NULL, 503 },
+	{ STORE_TEMPLATE, METHOD_GET, "/v2/rooms/R", NULL, 503 },
+	{ STORE_TEMPLATE, METHOD_POST, "/v2/rooms/R", "{\"enabled\":false}", 503 },
+	{ STORE_TEMPLATE, METHOD_DELETE, "/v2/rooms/R", NULL, 503 },
+	{ STORE_TEMPLATE, METHOD_POST, "/v2/rooms", "{}", 503 },
+	{ STORE_TEMPLATE, METHOD_POST, "/v2/rooms", "{\"name\":\"r\"}", 503 },
+	{ STORE_TEMPLATE, METHOD_POST, "/v2/rooms", "{\"template_id\":\"T\"}", 400 },
+	{ STORE_TEMPLATE, METHOD_GET, "/v2/room-codes/room/R", NULL, 503 },
+	{ STORE_TEMPLATE, METHOD_POST, "/v2/room-codes/room/R", NULL, 503 },
+	{ STORE_TEMPLATE, METHOD_POST, "/v2/room-codes/room/R/role/here", NULL, 503 },
+	{ STORE_TEMPLATE, METHOD_GET, "/v2/room-codes/code/C", NULL, 503 },
+	{ STORE_TEMPLATE, METHOD_POST, "/v2/room-codes/code/C", "{\"enabled\":false}", 503 },
+	{ STORE_TEMPLATE, METHOD_POST, "/v2/token", "{\"code\":\"C\"}", 503 },
+	{ STORE_ROOM, METHOD_GET, "/v2/rooms/R", NULL, 404 },
+	{ STORE_ROOM, METHOD_GET, "/v2/rooms", NULL, 503 },
+	{ STORE_ROOM, METHOD_GET, "/v2/rooms?name=r", NULL, 503 },
+	{ STORE_ROOM, METHOD_GET, "/v2/rooms?template_id=T", NULL, 503 },
+	{ STORE_ROOM, METHOD_POST, "/v2/rooms", "{\"name\":\"r\"}", 503 },
+	{ STORE_ROOM, METHOD_GET, "/v2/room-codes/room/R", NULL, 404 },
+	{ STORE_ROOM, METHOD_GET, "/v2/room-codes/code/C", NULL, 503 },
+	{ STORE_ROOM, METHOD_POST, "/v2/room-codes/code", "{\"code\":\"C\",\"enabled\":false}",
+	  503 },
+	{ STORE_ROOM, METHOD_POST, "/v2/token", "{\"code\":\"C\"}", 503 },
+	{ STORE_ROOM_CODES, METHOD_GET, "/v2/room-codes/code/C", NULL, 503 },
+	{ STORE_ROOM_CODES, METHOD_POST, "/v2/room-codes/code/C", "{\"enabled\":false}", 503 },
+	{ STORE_ROOM_CODES, METHOD_POST, "/v2/room-codes/code", "{\"code\":\"C\",\"enabled\":true}",
+	  503 },
+	{ STORE_ROOM_CODES, METHOD_POST, "/v2/token", "{\"code\":\"C\"}", 503 },
+	{ STORE_ROLE, METHOD_GET, "/v2/room-codes/room/R", NULL, 503 },
+	{ STORE_ROLE, METHOD_GET, "/v2/room-codes/code/F", NULL, 503 },
+	{ STORE_ROLE, METHOD_POST, "/v2/token", "{\"code\":\"F\"}", 503 },
+	{ STORE_ROLE, METHOD_POST, "/v2/room-codes/code/F", "{\"enabled\":true}", 503 },
+	{ STORE_ROLE, METHOD_GET, "/v2/room-codes/code/C", NULL, 200 },
+	{ STORE_ROLE, METHOD_POST, "/v2/token", "{\"code\":\"C\"}", 200 },
+};
+
+static const char *filled(struct arena *arena, const char *text)
+{
+	struct buffer full = BUFFER_INITIAL(arena);
+
+	for (; text != NULL && *text != '\0'; text++) {
+		if (*text == 'T')
+			buffer_append_text(&full, world.template);
+		else if (*text == 'R')
+			buffer_append_text(&full, world.room);
+		else if (*text == 'C')
+			buffer_append_text(&full, world.code);
+		else if (*text == 'F')
+			buffer_append_text(&full, world.former);
+		else
+			buffer_append_byte(&full, *text);
+	}
+	buffer_append_byte(&full, '\0');
+	return full.data;
+}
+
+START_TEST(what_leads_nowhere_is_damage)
+{
+	struct arena *arena = arena_open();
+	char *text;
+	int status;
+
+	lose(rows[_i].gone);
+	status = ask(arena, rows[_i].method, filled(arena, rows[_i].path),
+		     filled(arena, rows[_i].body), &text);
+	ck_assert_msg(status == rows[_i].status, "%s: %d, not %d: %s", rows[_i].path, status,
+		      rows[_i].status, text);
+	arena_close(arena);
+}
+END_TEST
+
+/* And nothing is answered so while all is there. */
+START_TEST(what_leads_somewhere_is_none)
+{
+	struct arena *arena = arena_open();
+	char *text;
+	int status;
+
+	status = ask(arena, rows[_i].method, filled(arena, rows[_i].path),
+		     filled(arena, rows[_i].body), &text);
+	ck_assert_msg(status < 404 || status == 409, "%s: %d: %s", rows[_i].path, status, text);
+	arena_close(arena);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("references");
+	TCase *tcase = tcase_create("references");
+
+	tcase_add_checked_fixture(tcase, set_up, tear_down);
+	tcase_add_loop_test(tcase, what_leads_nowhere_is_damage, 0, ROWS(rows));
+	tcase_add_loop_test(tcase, what_leads_somewhere_is_none, 0, ROWS(rows));
+	suite_add_tcase(suite, tcase);
+	return suite_run(suite);
+}
