@@ -352,6 +352,7 @@ END_TEST
 #define ID_3 "333333333333333333333333"
 #define ID_4 "444444444444444444444444"
 #define GOOD ACCOUNT(ID_1, "a", ID_2, "true", SECRET(SECRET_1))
+#define TWO_ACCOUNTS FILE_OF(GOOD "," ACCOUNT(ID_3, "b", ID_4, "false", SECRET(SECRET_1)))
 
 /* clang-format off */
 static const struct {
@@ -361,7 +362,14 @@ static const struct {
 	{ FILE_OF(""), 0 },
 	{ FILE_OF(GOOD), 1 },
 	{ FILE_OF(GOOD "," ACCOUNT(ID_3, "b", ID_4, "false", SECRET(SECRET_1) "," SECRET(SECRET_2))), 2 },
-	{ " { \"accounts\" : [], \"version\" : 1, \"note\" : \"x\" } ", 0 },
+	{ " { \"accounts\" : [], \"version\" : 1 } ", 0 },
+	{ "{\"version\":1,\"accounts\":[],\"note\":\"x\"}", -1 },
+	{ "{\"version\":1,\"accounts\":[\n]\n,\"checksum\":\"b1d79412\"}\n", 0 },
+	{ "{\"version\":1,\"accounts\":[\n]\n,\"checksum\":\"B1D79412\"}\n", -1 },
+	{ "{\"version\":1,\"accounts\":[\n]\n,\"checksum\":\"b1d79413\"}\n", -1 },
+	{ "{\"version\":1,\"accounts\":[\n]\n,\"checksum\":\"b1d79412\"}\n ", -1 },
+	{ "{\"version\":1,\"accounts\":[\n]\n,\"checksum\":\"\"}\n", -1 },
+	{ "{\"version\":1,\"checksum\":\"b1d79412\",\"accounts\":[\n]\n}\n", -1 },
 	{ "", -1 },
 	{ "[]", -1 },
 	{ "{}", -1 },
@@ -414,6 +422,83 @@ START_TEST(text_of_a_roster_is_read_again)
 	ck_assert(slice_equal(text, roster_text(arena, again->accounts, again->count)));
 	ck_assert_mem_eq(roster->accounts, again->accounts, 2 * sizeof *roster->accounts);
 	roster_close(again);
+	roster_close(roster);
+}
+END_TEST
+
+/* Every bit of a file that a command wrote: one of an id would hide the account, of a secret refuse its
+ * tokens, of a name show another. */
+START_TEST(no_flipped_bit_is_read_over)
+{
+	struct account first = added("a");
+
+	added("b");
+	ck_assert(accounts_rotate(directory, &clock_system, "b", NULL, &fault));
+
+	struct slice text = file_text();
+	char *bytes = arena_text(arena, "%.*s", (int)text.size, text.data);
+
+	for (size_t bit = 0; bit < text.size * 8; bit++) {
+		struct roster *roster;
+		char was = bytes[bit / 8];
+
+		fault = FAULT_INITIAL;
+		bytes[bit / 8] = (char)(was ^ (1 << bit % 8));
+		roster = roster_parse((struct slice){ bytes, text.size }, &fault);
+		ck_assert_msg(roster == NULL, "bit %zu of byte %zu, '%c', is read over", bit % 8,
+			      bit / 8, was);
+		ck_assert_int_eq(fault.kind, FAULT_INTERNAL);
+		ck_assert_ptr_null(strstr(fault.cause, first.secrets[0].text));
+		bytes[bit / 8] = was;
+	}
+}
+END_TEST
+
+/* The message names the file, and each remedy; no command writes over the file, which can be mended. */
+START_TEST(damaged_file_is_refused_with_the_remedy)
+{
+	struct account account = added("a");
+	struct accounts *accounts;
+	struct roster *roster;
+	char *text = arena_text(arena, "%.*s", (int)file_text().size, file_text().data);
+
+	strstr(text, account.id_text)[5] ^= 1;
+	write_file(path, text);
+	ck_assert(!accounts_list(directory, &roster, &fault));
+	ck_assert_int_eq(fault.kind, FAULT_INTERNAL);
+	ck_assert_ptr_eq(strstr(fault.cause, path), fault.cause);
+	ck_assert_ptr_nonnull(strstr(fault.cause, "restore it from a backup"));
+	ck_assert_ptr_nonnull(strstr(fault.cause, "remove ,\"checksum\""));
+	fault = FAULT_INITIAL;
+	ck_assert(!accounts_open(directory, &accounts, &fault));
+	ck_assert_ptr_eq(strstr(fault.cause, path), fault.cause);
+	fault = FAULT_INITIAL;
+	ck_assert(!accounts_add(directory, &clock_system, "b", NULL, &fault));
+	ck_assert_ptr_eq(strstr(fault.cause, path), fault.cause);
+	ck_assert(slice_is(file_text(), text));
+}
+END_TEST
+
+/* What an earlier version wrote, or an administrator who did as the message says. The next change
+ * writes a checksum. */
+START_TEST(file_without_a_checksum_is_read_on)
+{
+	struct roster *roster;
+
+	write_file(path, TWO_ACCOUNTS);
+	ck_assert(accounts_list(directory, &roster, &fault));
+	ck_assert_uint_eq(roster->count, 2);
+	roster_close(roster);
+	added("c");
+
+	struct slice text = file_text();
+	char *end = strstr(arena_text(arena, "%.*s", (int)text.size, text.data),
+			   "\n,\"checksum\":\"");
+
+	ck_assert_ptr_nonnull(end);
+	ck_assert_uint_eq(strlen(end), strlen("\n,\"checksum\":\"01234567\"}\n"));
+	ck_assert(accounts_list(directory, &roster, &fault));
+	ck_assert_uint_eq(roster->count, 3);
 	roster_close(roster);
 }
 END_TEST
@@ -591,8 +676,6 @@ static int lines_with(const char *text, const char *word)
 	}
 	return n;
 }
-
-#define TWO_ACCOUNTS FILE_OF(GOOD "," ACCOUNT(ID_3, "b", ID_4, "false", SECRET(SECRET_1)))
 
 /* A state of the file in which it cannot be read. */
 static void make_garbage(void)
@@ -828,6 +911,9 @@ int main(void)
 	tcase_add_test(cases, processes_take_turns);
 	tcase_add_loop_test(cases, only_an_accounts_file_is_read, 0, ROWS(files));
 	tcase_add_test(cases, text_of_a_roster_is_read_again);
+	tcase_add_test(cases, no_flipped_bit_is_read_over);
+	tcase_add_test(cases, damaged_file_is_refused_with_the_remedy);
+	tcase_add_test(cases, file_without_a_checksum_is_read_on);
 	tcase_add_test(cases, each_of_many_is_found);
 	tcase_add_test(cases, service_sees_every_change_at_once);
 	tcase_add_test(cases, each_part_of_a_mark_counts);

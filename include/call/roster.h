@@ -46,13 +46,14 @@ struct roster {
 };
 
 /* NULL and a fault (FAULT_INTERNAL with a cause, which never shows a secret) when the text is not an
- * accounts file of ours, or when two accounts share an id, a name, or an access key. */
+ * accounts file of ours, when it has a checksum that does not fit, or when two accounts share an id, a
+ * name, or an access key. */
 struct roster *roster_parse(struct slice text, struct fault *fault);
 /* A roster without accounts. */
 struct roster *roster_empty(void);
 void roster_close(struct roster *roster);
 
-/* The text of the accounts file. */
+/* The text of the accounts file, with its checksum. */
 struct slice roster_text(struct arena *arena, const struct account *accounts, size_t count);
 
 /* NULL when there is none; enabled or not. All live as long as the roster. */

@@ -112,6 +112,17 @@ static bool read_text(int file, struct file_mark *mark, char **bytes, struct fau
 	return read_all(file, *bytes, (size_t)status.st_size, fault);
 }
 
+/* A fault of what is in the file names the file. */
+static struct roster *parse(const char *path, struct slice text, struct fault *fault)
+{
+	struct fault inside = FAULT_INITIAL;
+	struct roster *roster = roster_parse(text, &inside);
+
+	if (roster == NULL)
+		fault_cause(fault, inside.kind, 0, "%s: %s", path, inside.cause);
+	return roster;
+}
+
 bool accounts_file_read(const char *path, struct roster **roster, struct opened_file *opened,
 			struct fault *fault)
 {
@@ -122,7 +133,7 @@ bool accounts_file_read(const char *path, struct roster **roster, struct opened_
 	if (opened->file < 0)
 		return fault_cause(fault, FAULT_INTERNAL, errno, "cannot open %s", path);
 	if (read_text(opened->file, &opened->mark, &bytes, fault)) {
-		*roster = roster_parse((struct slice){ bytes, (size_t)opened->mark.size }, fault);
+		*roster = parse(path, (struct slice){ bytes, (size_t)opened->mark.size }, fault);
 	} else {
 		close(opened->file);
 		opened->file = -1;

@@ -1,7 +1,14 @@
 /* Reading, writing and searching the list of accounts. The text is JSON:
  *
  *     {"version":1,"accounts":[{"id":"...","name":"...","access_key":"...","enabled":true,
- *      "created_at":"2026-01-31T12:34:56.789Z","secrets":[{"secret":"...","created_at":"..."}]}]}
+ *      "created_at":"2026-01-31T12:34:56.789Z","secrets":[{"secret":"...","created_at":"..."}]}
+ *     ]
+ *     ,"checksum":"0123abcd"}
+ *
+ * The checksum is the CRC32C of all lines before the last one. A file that has none was written by an
+ * earlier version, or by an administrator who took it out after editing; such a file is read, and gets
+ * one with the next change. So that no damage makes a file look like that, no other members are
+ * allowed beside these three.
  *
  * People may look into it and programs may read it, so what is read is trusted no more than a
  * request's body is.
@@ -11,12 +18,18 @@
 
 #include <assert.h>
 #include <jansson.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/json_text.h"
 #include "base/text.h"
+#include "store/checksum.h"
 
 #define FILE_VERSION 1
+/* How the last line begins. The checksum, 8 hexadecimal digits in lower case, and "} and a newline
+ * follow. */
+#define LAST_LINE "\n,\"checksum\":\""
+#define LAST_LINE_SIZE (sizeof LAST_LINE - 1 + 8 + 3)
 
 /* --- Orders --- */
 
@@ -252,7 +265,56 @@ static struct roster *roster_of(size_t count)
 	return roster;
 }
 
-static struct roster *read_file(const json_t *file, struct fault *fault)
+/* The last line, the newline before it included, of a text that has `lines` before. */
+static void print_last_line(struct slice lines, char line[LAST_LINE_SIZE + 1])
+{
+	uint32_t sum = checksum(checksum(0, lines.data, lines.size), "\n", 1);
+
+	(void)snprintf(line, LAST_LINE_SIZE + 1, LAST_LINE "%08lx\"}\n", (unsigned long)sum);
+}
+
+static bool has_last_line(struct slice text)
+{
+	return text.size > LAST_LINE_SIZE &&
+	       memcmp(text.data + text.size - LAST_LINE_SIZE, LAST_LINE, sizeof LAST_LINE - 1) == 0;
+}
+
+static bool refuse_checksum(struct fault *fault)
+{
+	return fault_cause(
+		fault, FAULT_INTERNAL, 0,
+		"the checksum does not fit what the file holds: restore it from a "
+		"backup; or, if it was edited by hand, remove ,\"checksum\":\"...\" from "
+		"its last line");
+}
+
+/* Before the text is taken for JSON: what is damaged may be no JSON any more. */
+static bool verify_checksum(struct slice text, struct fault *fault)
+{
+	char line[LAST_LINE_SIZE + 1];
+
+	if (!has_last_line(text))
+		return true;
+	print_last_line((struct slice){ text.data, text.size - LAST_LINE_SIZE }, line);
+	return memcmp(text.data + text.size - LAST_LINE_SIZE, line, LAST_LINE_SIZE) == 0 ||
+	       refuse_checksum(fault);
+}
+
+static bool check_members(const json_t *file, struct slice text, struct fault *fault)
+{
+	bool has_checksum = json_object_get(file, "checksum") != NULL;
+
+	if (has_checksum && !has_last_line(text))
+		return refuse_checksum(fault);
+	if (json_object_size(file) > (has_checksum ? 3 : 2))
+		return fault_cause(fault, FAULT_INTERNAL, 0,
+				   "the accounts file has other members than \"version\", "
+				   "\"accounts\" and \"checksum\": restore it from a backup, or "
+				   "remove them if they were added by hand");
+	return true;
+}
+
+static struct roster *read_file(const json_t *file, struct slice text, struct fault *fault)
 {
 	const json_t *version = json_object_get(file, "version");
 	const json_t *list = json_object_get(file, "accounts");
@@ -263,6 +325,8 @@ static struct roster *read_file(const json_t *file, struct fault *fault)
 			    "the accounts file has not the form of version %d", FILE_VERSION);
 		return NULL;
 	}
+	if (!check_members(file, text, fault))
+		return NULL;
 
 	struct roster *roster = roster_of(json_array_size(list));
 
@@ -274,6 +338,9 @@ static struct roster *read_file(const json_t *file, struct fault *fault)
 
 struct roster *roster_parse(struct slice text, struct fault *fault)
 {
+	if (!verify_checksum(text, fault))
+		return NULL;
+
 	/* Whoever asks for an account when the file has changed reads it, but not into the memory of
 	 * his call. */
 	struct arena *arena = arena_open();
@@ -284,10 +351,11 @@ struct roster *roster_parse(struct slice text, struct fault *fault)
 
 	if (file == NULL)
 		fault_cause(fault, FAULT_INTERNAL, 0,
-			    "the accounts file is not JSON at line %zu, column %zu", flaw.line,
-			    flaw.column);
+			    "the accounts file is not JSON at line %zu, column %zu: restore it "
+			    "from a backup",
+			    flaw.line, flaw.column);
 	else
-		roster = read_file(file, fault);
+		roster = read_file(file, text, fault);
 	arena_serve(served);
 	arena_close(arena);
 	return roster;
@@ -363,6 +431,7 @@ static void forget_secrets(const json_t *account)
 struct slice roster_text(struct arena *arena, const struct account *accounts, size_t count)
 {
 	struct buffer text = BUFFER_INITIAL(arena);
+	char last_line[LAST_LINE_SIZE + 1];
 
 	buffer_append_text(&text, "{\"version\":");
 	buffer_append_integer(&text, FILE_VERSION);
@@ -377,6 +446,8 @@ struct slice roster_text(struct arena *arena, const struct account *accounts, si
 		forget_secrets(account);
 		json_decref(account); /* not adopted: there may be a hundred thousand */
 	}
-	buffer_append_text(&text, "\n]}\n");
+	buffer_append_text(&text, "\n]");
+	print_last_line(buffer_slice(&text), last_line);
+	buffer_append_text(&text, last_line);
 	return buffer_slice(&text);
 }
