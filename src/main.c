@@ -22,6 +22,7 @@ static const struct command commands[] = {
 	{ "account enable",  "ACCOUNT",    "accepts an account's tokens again", command_account_enable },
 	{ "account rotate",  "ACCOUNT",    "gives an account a second secret, or retires the older one", command_account_rotate },
 	{ "token",           "ACCOUNT",    "prints a management token of an account", command_token },
+	{ "store create",    "DIR",        "makes an empty store, in a directory that has none", command_store_create },
 	{ "check",           "DIR",        "looks at everything that is stored, changing nothing", command_check },
 	{ "stat",            "DIR",        "says how much is stored, and where", command_stat },
 	{ "backup",          "DIR DEST",   "copies a data directory, while it is in use or not", command_backup },

@@ -103,7 +103,8 @@ test "${#id}" -eq 24 && test "${#key}" -eq 24 && test "${#secret}" -ge 43 ||
 	fail "account add: id $id, access key $key"
 check 1 'first' account add first --data data
 check 0 'name: second' account add second --data new
-test -d new || fail 'account add: no new directory'
+grep -qF 'made the directory new' err || fail 'account add: does not say that it made the directory'
+test -d new/store || fail 'account add: no new directory'
 check 0 "$key" account list --data data
 check 0 "\"access_key\": \"$key\"" account list --json --data data
 "$program" account list --data data --json | grep -qF "$secret" && fail 'account list: shows the secret'
@@ -168,13 +169,15 @@ check 2 'no group "no-such-group"' serve --data new --listen socket --socket-gro
 check 2 'nowhere to listen; say --listen PATH' serve --data new $user
 check 2 'file is there and is no socket' serve --data new --listen file $user
 check 1 'none/socket' serve --data new --listen none/socket $user
-check 1 'none/data' serve --data none/data --listen socket $user
+check 2 '--data none/data is not there' serve --data none/data --listen socket $user
 test ! -e socket || fail 'serve: leaves its socket behind'
 
 # ---- serve begins and ends ----
 mkdir run
 mkfifo log
-test "$(id -u)" -ne 0 || chown nobody run
+mkdir -m 700 served
+test "$(id -u)" -ne 0 || chown nobody run served
+check 0 '' store create served
 # shellcheck disable=SC2086
 "$program" serve --data served --listen run/socket $user 2>log &
 server=$!

@@ -92,6 +92,7 @@ static void responder_start(struct responder *responder)
 	snprintf(responder->socket, sizeof responder->socket, "%s/socket", responder->directory);
 	snprintf(responder->data, sizeof responder->data, "%s/data", responder->directory);
 	snprintf(responder->notify, sizeof responder->notify, "%s/notify", responder->directory);
+	directory_make_data(responder->data);
 	listener = bind_at(responder->socket, SOCK_STREAM);
 	notified = bind_at(responder->notify, SOCK_DGRAM);
 	ck_assert_int_eq(listen(listener, SOMAXCONN), 0);

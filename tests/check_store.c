@@ -39,6 +39,7 @@ static struct store *gdbm_open_with(const char *path, size_t overlay_bytes, size
 {
 	const struct store_options options = { .directory = path,
 					       .readers = 8,
+					       .creates = true,
 					       .overlay_bytes = overlay_bytes,
 					       .segment_bytes = segment_bytes };
 	struct fault fault = FAULT_INITIAL;

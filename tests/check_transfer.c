@@ -56,6 +56,7 @@ static void world_open_store(struct world *world, bool is_read_only, struct stor
 	const struct store_options options = {
 		.directory = world->store_directory,
 		.is_read_only = is_read_only,
+		.creates = true,
 	};
 
 	ck_assert_msg(store_gdbm_open(&options, store, &fault), "%s", fault.cause);

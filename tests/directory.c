@@ -4,8 +4,12 @@
 #include "directory.h"
 
 #include <ftw.h>
+#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 char *directory_make(void)
 {
@@ -33,6 +37,30 @@ void directory_remove(char *path)
 	if (nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS) != 0)
 		perror(path);
 	free(path);
+}
+
+void directory_make_data(const char *path)
+{
+	const struct passwd *nobody = geteuid() == 0 ? getpwnam("nobody") : NULL;
+	const char *program = getenv("ANTEROOM");
+	int status = -1;
+	pid_t child;
+
+	if (mkdir(path, 0700) != 0 ||
+	    (nobody != NULL && chown(path, nobody->pw_uid, nobody->pw_gid) != 0)) {
+		perror(path);
+		abort();
+	}
+	if (program == NULL)
+		program = "./anteroom";
+	child = fork();
+	if (child == 0) {
+		execl(program, program, "store", "create", path, (char *)NULL);
+		perror(program);
+		_exit(127);
+	}
+	if (child < 0 || waitpid(child, &status, 0) != child || status != 0)
+		abort();
 }
 
 uint64_t chance(uint64_t *seed)

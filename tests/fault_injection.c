@@ -129,6 +129,7 @@ static bool store_start(const char *directory, struct store **store, struct faul
 	const struct store_options options = { .directory = directory,
 					       .files = &hooks.files,
 					       .readers = 2,
+					       .creates = true,
 					       .overlay_bytes = OVERLAY_BYTES,
 					       .segment_bytes = SEGMENT_BYTES };
 

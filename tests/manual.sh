@@ -108,6 +108,7 @@ matches()
 serve_at_home()
 {
 	new_home
+	"$program" store create home/anteroom 2>store.log || fail "store create: $(cat store.log)"
 	"$program" serve --data home/anteroom --listen home/anteroom.sock 2>serve.log &
 	echo $! >serve.pid
 	note "$scratch/serve.pid" TERM

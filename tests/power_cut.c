@@ -57,6 +57,7 @@ static bool store_start(const char *directory, const struct file_system *files,
 	const struct store_options options = { .directory = directory,
 					       .files = files,
 					       .readers = WRITERS + 1,
+					       .creates = true,
 					       .overlay_bytes = OVERLAY_BYTES,
 					       .segment_bytes = SEGMENT_BYTES };
 

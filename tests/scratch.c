@@ -33,6 +33,7 @@ bool scratch_try_store(struct store_options options, struct store **store, struc
 {
 	options.directory = scratch.path;
 	options.readers = 2;
+	options.creates = true;
 	*fault = FAULT_INITIAL;
 	return store_gdbm_open(&options, store, fault);
 }

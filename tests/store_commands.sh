@@ -114,9 +114,10 @@ mkdir full empty
 : >full/file
 
 # ---- wrong use ----
-for command in check stat dump load backup; do
-	expect 2 'DIR is missing' "$command"
+for command in 'store create' check stat dump load backup; do
+	expect 2 'DIR is missing' $command
 done
+expect 2 'no command "store"' store
 expect 2 'DEST is missing' backup data
 expect 2 '"z" is too much' backup x y z
 expect 2 '"z" is too much' load x y z
@@ -125,12 +126,113 @@ expect 2 '"y" is too much' openapi y
 for command in check stat dump; do
 	expect 2 'cannot use the data directory none' "$command" none
 	expect 2 'file is no directory' "$command" file
-	expect 2 'has no store: serve, which makes it, never ran there, or it was removed' \
-		"$command" empty
 done
 expect 0 'secrets' dump --help
 expect 2 'cannot open none' load data none
 test ! -e data || fail 'load: does something before it has the dump'
+
+# ---- a store is made when it is asked for, and never by who finds none ----
+user=
+if test "$(id -u)" -eq 0; then
+	user='--user nobody'
+	chmod 755 .
+fi
+
+# own DIRECTORY: the data is its user's whom serve becomes.
+own()
+{
+	test -z "$user" || chown -R nobody "$1"
+}
+
+# Each file, but for the lock of the accounts file.
+state_of()
+{
+	find "$1" ! -name accounts.lock | sort
+	find "$1" -type f ! -name accounts.lock -exec cksum {} + | sort
+}
+
+# lost STORE: a directory new/ with an account, whose store is as STORE says.
+lost()
+{
+	rm -rf new
+	mkdir new
+	own new
+	"$program" account add a --data new >out 2>err
+	status=$?
+	test "$status" -eq 0 || fail 'account add: in an empty directory'
+	case $1 in
+	missing) rm -rf new/store ;;
+	empty) rm -rf new/store/* ;;
+	half-made)
+		rm -rf new/store/*
+		install -m 600 /dev/null new/store/lock
+		install -m 600 file new/store/manifest.new
+		;;
+	esac
+	own new
+	state_of new >before
+}
+
+for store in missing empty half-made; do
+	lost $store
+	for command in "serve --listen socket --data new $user" 'check new' 'stat new' 'dump new' \
+		'backup new copy' 'load new a.dump' 'account add b --data new'; do
+		# shellcheck disable=SC2086
+		timeout 30 "$program" $command >out 2>err
+		status=$?
+		test "$status" -eq 2 && grep -qF 'anteroom store create DIR makes an empty one' err ||
+			fail "$command: does not refuse a directory whose store is $store"
+		state_of new | cmp -s before - || fail "$command: changes something ($store)"
+		test ! -e socket || fail 'serve: leaves its socket behind'
+	done
+	expect 0 'eyJ' token a --data new
+	expect 0 '' store create new
+	test "$(stat -c %a-%U new/store)" = "700-$(stat -c %U new)" || fail 'store create: mode or owner'
+	test -z "$(find new/store -perm /077)" || fail 'store create: others may use its files'
+	expect 0 'No damage' check new
+	expect 1 'the data directory new has a store already' store create new
+	expect 0 '' account add b --data new
+done
+# Whoever is killed between making the store and writing the accounts has left a store alone, or half a
+# store alone.
+for store in empty half-made whole; do
+	lost $store
+	rm new/accounts.json
+	expect 0 'name: again' account add again --data new
+	expect 0 'accounts                                1' stat new
+	lost $store
+	rm new/accounts.json
+	expect 0 'Loaded 1 accounts, 300' load new a.dump
+	expect 0 'accounts                                1' stat new
+done
+# Where files of a store are, but no manifest, nothing is made over them.
+rm new/store/manifest
+expect 1 'other files of a store: restore it from a backup' dump new
+expect 1 'has a store already' store create new
+rm -rf new
+expect 0 'made the directory new' store create new
+test "$(stat -c %a new)" = 700 || fail 'store create: the mode of the directory'
+expect 0 'No damage' check new
+rm -rf new
+for n in 1 2 3 4 5 6; do
+	"$program" account add "$n" --data new >/dev/null 2>>all &
+	adding="${adding-} $!"
+done
+status=0
+for process in $adding; do
+	wait "$process" || status=1
+done
+test "$status" -eq 0 || fail "account add: six at once in a new directory: $(cat all)"
+expect 0 'accounts                                6' stat new
+if test -n "$user"; then
+	mkdir -m 777 others
+	chown nobody others
+	setpriv --reuid 1 --regid 1 --clear-groups "$program" store create others >out 2>err
+	status=$?
+	test "$status" -eq 1 && grep -q "belongs to user $(id -u nobody)" err ||
+		fail 'store create: in the directory of another user'
+fi
+rm -rf new
 
 # ---- load ----
 expect 0 'Loaded 1 accounts, 300 templates, 300 rooms' load data a.dump

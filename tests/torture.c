@@ -407,6 +407,7 @@ static _Noreturn void live(const char *directory, int ready)
 	const struct store_options options = { .directory = directory,
 					       .files = &hooks.files,
 					       .readers = WRITERS + READERS,
+					       .creates = true,
 					       .overlay_bytes = 64 << 10,
 					       .segment_bytes = 256 << 10 };
 	struct fault fault = FAULT_INITIAL;

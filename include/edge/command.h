@@ -29,6 +29,7 @@ int command_account_disable(const struct command *command, int argc, char **argv
 int command_account_enable(const struct command *command, int argc, char **argv);
 int command_account_rotate(const struct command *command, int argc, char **argv);
 int command_token(const struct command *command, int argc, char **argv);
+int command_store_create(const struct command *command, int argc, char **argv);
 int command_check(const struct command *command, int argc, char **argv);
 int command_stat(const struct command *command, int argc, char **argv);
 int command_backup(const struct command *command, int argc, char **argv);

@@ -20,10 +20,17 @@ bool data_directory_become(const struct identity *owner, struct fault *fault);
 
 /* The path of the store in it; from malloc. */
 char *data_directory_store(const char *path);
-/* FAULT_BAD_REQUEST when there is none, or the process cannot reach it. */
+/* FAULT_BAD_REQUEST when there is none, or the process cannot reach it. No command makes a missing store
+ * unless it says so below: an empty directory may be where a volume was not mounted. */
 bool data_directory_has_store(const char *path, struct fault *fault);
-/* Read-only: as data_directory_has_store. Not read-only: FAULT_UNAVAILABLE with the
- * pid of the process that has it open. */
+/* Makes an empty store as the owner of the directory, whom root becomes for good. FAULT_CONFLICT when
+ * there is a store, FAULT_UNAVAILABLE when neither root nor the owner runs. */
+bool data_directory_create_store(const char *path, struct fault *fault);
+/* Makes an empty store, as above, in a directory that has neither accounts nor a store. Does nothing
+ * when there is a store. Accounts without a store: as data_directory_has_store. */
+bool data_directory_prepare(const char *path, bool *was_made, struct fault *fault);
+/* Fails as data_directory_has_store does, and when not read-only with FAULT_UNAVAILABLE and the pid of
+ * the process that has the store open. */
 bool data_directory_open_store(const char *path, bool is_read_only, struct store **store,
 			       struct fault *fault);
 

@@ -42,7 +42,7 @@
 struct file_system; /* store/file.h: the one thin layer over file operations that tests replace */
 
 struct store_options {
-	const char *directory; /* DIR/store; made (0700) when it is not there */
+	const char *directory; /* DIR/store */
 	const struct file_system *files; /* NULL: the system's own */
 	unsigned readers; /* threads that will read at the same time, at most */
 	/* So long, in milliseconds, another process that owns the directory may take to end. */
@@ -53,9 +53,15 @@ struct store_options {
 	size_t overlay_bytes; /* an overlay of this size is frozen; 12 MB */
 	size_t segment_bytes; /* the largest journal segment; 32 MB */
 	bool is_read_only; /* check, stat, dump: no lock is taken, nothing changed */
+	/* Where there is no store, an empty one is made, and its directory (0700); else that is a fault. */
+	bool creates;
 };
 
-/* Opens or creates; replays the journal. Faults: FAULT_UNAVAILABLE with a cause that names the file
+/* Whether the directory holds a store, or parts of one. A directory that is missing or empty does not,
+ * nor one with no more than a creation leaves that was cut off. FAULT_UNAVAILABLE: it cannot be read. */
+bool store_gdbm_find(const char *directory, bool *is_there, struct fault *fault);
+
+/* Opens; replays the journal. Faults: FAULT_UNAVAILABLE with a cause that names the file
  * and says what to do. A full disk is no fault: reading works. A directory can be opened read-only
  * while another process owns it: it shows what was in it at that moment, and is for one thread. */
 bool store_gdbm_open(const struct store_options *options, struct store **store,

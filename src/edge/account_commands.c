@@ -14,6 +14,7 @@
 #include "call/accounts.h"
 #include "call/token.h"
 #include "edge/command.h"
+#include "edge/data_directory.h"
 #include "edge/options.h"
 #include "edge/process.h"
 
@@ -24,17 +25,21 @@
 
 #define DEFAULT_TOKEN_SECONDS ((int64_t)24 * 60 * 60)
 
-/* Whoever makes the first account of a new installation makes its directory. */
+/* The first account of a new installation makes its directory and its store. The store comes first: when
+ * the process ends in between, the next call finds a store without accounts, and goes on. */
 static bool prepare_directory(const struct command *command, const char *directory,
 			      struct fault *fault)
 {
-	bool was_made;
+	bool was_made, store_was_made;
 
 	if (!process_make_directory(directory, NULL, &was_made, fault) ||
-	    !process_check_directory(directory, true, fault))
+	    !process_check_directory(directory, true, fault) ||
+	    !data_directory_prepare(directory, &store_was_made, fault))
 		return false;
 	if (was_made)
 		command_remark(command, "made the directory %s", directory);
+	else if (store_was_made)
+		command_remark(command, "made an empty store in %s", directory);
 	return true;
 }
 

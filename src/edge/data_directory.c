@@ -10,7 +10,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "call/accounts_file.h"
 #include "store/store_gdbm.h"
+
+/* Milliseconds that another process may take that makes the same store. */
+#define WAIT_FOR_ANOTHER 10000
 
 bool data_directory_check(const char *path, struct identity *owner, struct fault *fault)
 {
@@ -50,25 +54,110 @@ char *data_directory_store(const char *path)
 	return store;
 }
 
-static bool no_store(const char *path, const char *store, int error, struct fault *fault)
+static bool no_store(const char *path, struct fault *fault)
 {
-	if (error == ENOENT)
-		return fault_cause(fault, FAULT_BAD_REQUEST, 0,
-				   "the data directory %s has no store: serve, which makes it, "
-				   "never ran there, or it was removed",
-				   path);
-	return fault_cause(fault, FAULT_BAD_REQUEST, error, "user %ld cannot reach %s",
+	return fault_cause(
+		fault, FAULT_BAD_REQUEST, 0,
+		"the data directory %s has no store: if there was one, see whether its "
+		"volume is mounted, or restore a backup; anteroom store create DIR makes "
+		"an empty one",
+		path);
+}
+
+static bool cannot_reach(const char *store, struct fault *fault)
+{
+	return fault_cause(fault, FAULT_BAD_REQUEST, errno, "user %ld cannot reach %s",
 			   (long)geteuid(), store);
+}
+
+static bool find_store(const char *path, bool *is_there, struct fault *fault)
+{
+	char *store = data_directory_store(path);
+	struct stat status;
+	bool is_found = stat(store, &status) == 0 ? store_gdbm_find(store, is_there, fault)
+						  : errno == ENOENT || cannot_reach(store, fault);
+
+	free(store);
+	return is_found;
 }
 
 bool data_directory_has_store(const char *path, struct fault *fault)
 {
-	char *store = data_directory_store(path);
-	struct stat status;
-	bool has = stat(store, &status) == 0 || no_store(path, store, errno, fault);
+	bool is_there = false;
 
-	free(store);
+	return find_store(path, &is_there, fault) && (is_there || no_store(path, fault));
+}
+
+/* The umask may be any. Of two processes at once the second waits for the first, and finds its store. */
+static bool make_or_find(const char *path, struct fault *fault)
+{
+	char *directory = data_directory_store(path);
+	const struct store_options options = {
+		.directory = directory,
+		.readers = 1,
+		.wait = WAIT_FOR_ANOTHER,
+		.creates = true,
+	};
+	mode_t mask = umask(077);
+	struct store *store = NULL;
+	bool is_made = store_gdbm_open(&options, &store, fault);
+
+	store_close(store);
+	umask(mask);
+	free(directory);
+	return is_made;
+}
+
+static bool make_store(const char *path, struct fault *fault)
+{
+	struct identity owner;
+
+	if (!data_directory_check(path, &owner, fault) || !data_directory_become(&owner, fault))
+		return false;
+	if (geteuid() != owner.user)
+		return fault_cause(
+			fault, FAULT_UNAVAILABLE, 0,
+			"the data directory %s belongs to user %ld: only that user or root "
+			"can make its store",
+			path, (long)owner.user);
+	return make_or_find(path, fault);
+}
+
+bool data_directory_create_store(const char *path, struct fault *fault)
+{
+	bool is_there = false;
+
+	if (!find_store(path, &is_there, fault))
+		return false;
+	if (is_there)
+		return fault_cause(fault, FAULT_CONFLICT, 0,
+				   "the data directory %s has a store already", path);
+	return make_store(path, fault);
+}
+
+static bool has_accounts(const char *path)
+{
+	char *accounts = accounts_file_path(path, ACCOUNTS_FILE);
+	bool has = accounts_file_look(accounts).error != ENOENT;
+
+	free(accounts);
 	return has;
+}
+
+bool data_directory_prepare(const char *path, bool *was_made, struct fault *fault)
+{
+	/* In this order: another process that makes both makes the accounts last. */
+	bool is_new = !has_accounts(path), is_there = false;
+
+	*was_made = false;
+	if (!find_store(path, &is_there, fault))
+		return false;
+	if (is_there)
+		return true;
+	if (!is_new)
+		return no_store(path, fault);
+	*was_made = make_store(path, fault);
+	return *was_made;
 }
 
 bool data_directory_open_store(const char *path, bool is_read_only, struct store **store,
@@ -80,7 +169,7 @@ bool data_directory_open_store(const char *path, bool is_read_only, struct store
 		.readers = 1,
 		.is_read_only = is_read_only,
 	};
-	bool is_open = (!is_read_only || data_directory_has_store(path, fault)) &&
+	bool is_open = data_directory_has_store(path, fault) &&
 		       store_gdbm_open(&options, store, fault);
 
 	free(directory);

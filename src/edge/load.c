@@ -285,8 +285,10 @@ static bool load_lines(struct loading *loading, struct fault *fault)
 static int load(struct loading *loading)
 {
 	struct fault fault = FAULT_INITIAL;
+	bool was_made;
 
-	if (!data_directory_open_store(loading->directory, false, &loading->store, &fault) ||
+	if (!data_directory_prepare(loading->directory, &was_made, &fault) ||
+	    !data_directory_open_store(loading->directory, false, &loading->store, &fault) ||
 	    !accounts_list(loading->directory, &loading->present, &fault) ||
 	    !clear_former(loading, &fault))
 		return command_failed(loading->command, &fault);

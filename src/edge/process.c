@@ -199,8 +199,8 @@ bool process_check_directory(const char *path, bool is_written, struct fault *fa
 
 	if (stat(path, &there) != 0)
 		return fault_cause(fault, FAULT_BAD_REQUEST, errno,
-				   "--data %s is not there; serve and account add make it, below a "
-				   "directory that exists",
+				   "--data %s is not there; account add and store create make it, "
+				   "below a directory that exists",
 				   path);
 	if (!S_ISDIR(there.st_mode))
 		return fault_cause(fault, FAULT_BAD_REQUEST, 0, "--data %s is no directory", path);

@@ -16,6 +16,7 @@
 #include "call/misses.h"
 #include "call/token.h"
 #include "edge/command.h"
+#include "edge/data_directory.h"
 #include "edge/edge.h"
 #include "edge/fastcgi.h"
 #include "edge/notify.h"
@@ -148,6 +149,13 @@ static bool is_told_to_end(void)
 
 /* ---- the parts ---- */
 
+/* While root can still remove the socket again. */
+static bool check_data(const char *directory, struct fault *fault)
+{
+	return process_check_directory(directory, false, fault) &&
+	       data_directory_has_store(directory, fault);
+}
+
 /* What needs root comes first, then root is given up, if it was there. */
 static bool open_as_root(const struct serve_options *options, const struct identity *identity,
 			 struct program *program, struct fault *fault)
@@ -159,13 +167,11 @@ static bool open_as_root(const struct serve_options *options, const struct ident
 		.owner = is_root ? identity->user : (uid_t)-1,
 		.group = is_root ? identity->group : (gid_t)-1,
 	};
-	bool was_made;
 
 	return (options->socket_group == NULL ||
 		process_find_group(options->socket_group, &listener.group, fault)) &&
 	       listener_open(&listener, &program->listener, fault) &&
-	       process_make_directory(options->directory, is_root ? identity : NULL, &was_made,
-				      fault) &&
+	       check_data(options->directory, fault) &&
 	       (!is_root || process_become(identity, fault)) && process_harden(fault) &&
 	       process_check_directory(options->directory, true, fault);
 }

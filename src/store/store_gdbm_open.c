@@ -45,7 +45,7 @@ static bool directory_make(const struct opening *opening, struct fault *fault)
 	const char *directory = opening->store->directory;
 	char parent[PATH_MAX];
 
-	if (opening->options->is_read_only)
+	if (!opening->options->creates || opening->options->is_read_only)
 		return true;
 	if (files->mkdir(files, directory, 0700) < 0) {
 		if (errno == EEXIST)
@@ -188,7 +188,7 @@ static bool installation_make(struct opening *opening, struct fault *fault)
 	struct store_gdbm *store = opening->store;
 	bool is_replaced, is_broken = false;
 
-	if (opening->has_others || opening->options->is_read_only)
+	if (opening->has_others || !opening->options->creates || opening->options->is_read_only)
 		return fault_cause(fault, FAULT_UNAVAILABLE, 0, "%s has no manifest%s",
 				   store->directory,
 				   opening->has_others ? ", but other files of a store: restore it "
@@ -311,6 +311,25 @@ static void opening_end(struct opening *opening)
 	free(opening->files);
 	manifest_free(&opening->manifest);
 	journal_end_free(&opening->end);
+}
+
+static bool look_for_store(void *context, const char *name)
+{
+	bool *is_there = context, half_made;
+	uint64_t number;
+
+	*is_there = strcmp(name, MANIFEST_NAME) == 0 || journal_segment_name(name, &number) ||
+		    (stack_name_parse(name, &number, &half_made) && !half_made);
+	return !*is_there;
+}
+
+bool store_gdbm_find(const char *directory, bool *is_there, struct fault *fault)
+{
+	const struct file_system *files = &file_system_posix;
+
+	*is_there = false;
+	return files->list(files, directory, look_for_store, is_there) == 0 || errno == ENOENT ||
+	       fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot list %s", directory);
 }
 
 static struct store_gdbm *store_make(const struct store_options *options)

@@ -116,6 +116,7 @@ static void bench_open(struct bench *bench, const char *directory, const struct 
 	const struct store_options options = {
 		.directory = store,
 		.readers = 1,
+		.creates = true,
 		.overlay_bytes = overlay_bytes,
 	};
 	struct environment *environment = &bench->environment;

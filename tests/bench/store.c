@@ -92,7 +92,9 @@ static bool measured_is_durable(struct target *target, uint64_t number)
 static struct store *store_start(const char *directory, const char *name)
 {
 	char path[512];
-	const struct store_options options = { .directory = path, .readers = WRITERS_MOST };
+	const struct store_options options = { .directory = path,
+					       .readers = WRITERS_MOST,
+					       .creates = true };
 	struct fault fault = FAULT_INITIAL;
 	struct store *store = NULL;
 
