@@ -829,6 +829,42 @@ START_TEST(each_unreadable_file_is_named_in_the_log)
 }
 END_TEST
 
+static const struct {
+	mode_t mode;
+	int warnings;
+} modes[] = {
+	{ 0600, 0 }, { 0400, 0 }, { 0700, 0 }, { 0640, 1 }, { 0644, 1 }, { 0602, 1 }, { 0610, 1 },
+};
+
+/* At the start, and when the file is read again; the accounts are served all the same. */
+START_TEST(file_for_others_is_named_in_the_log)
+{
+	struct accounts *accounts;
+	const char *mode = arena_text(arena, " mode=%04o ", (unsigned)modes[_i].mode);
+	const char *remedy = arena_text(arena, "remedy=\"chmod 600 %s\"", path);
+	const char *log;
+
+	added("a");
+	ck_assert_int_eq(chmod(path, modes[_i].mode), 0);
+	begin_log();
+	ck_assert(accounts_open(directory, &accounts, &fault));
+	ck_assert_uint_eq(count_now(accounts), 1);
+	log = end_log();
+	ck_assert_int_eq(lines_with(log, "warning accounts_for_others "), modes[_i].warnings);
+	ck_assert_int_eq(lines_with(log, mode), modes[_i].warnings);
+	ck_assert_int_eq(lines_with(log, remedy), modes[_i].warnings);
+
+	begin_log();
+	ck_assert_int_eq(chmod(path, 0604), 0);
+	ck_assert_uint_eq(count_now(accounts), 1);
+	ck_assert_uint_eq(count_now(accounts), 1);
+	ck_assert_int_eq(chmod(path, 0600), 0);
+	ck_assert_uint_eq(count_now(accounts), 1);
+	ck_assert_int_eq(lines_with(end_log(), "warning accounts_for_others "), 1);
+	accounts_close(accounts);
+}
+END_TEST
+
 START_TEST(service_does_not_start_on_an_unreadable_file)
 {
 	struct accounts *accounts;
@@ -921,6 +957,7 @@ int main(void)
 	tcase_add_loop_test(cases, unreadable_file_leaves_the_old_state, 0, ROWS(unreadable));
 	tcase_add_loop_test(cases, another_file_is_taken_however_it_comes, 0, ROWS(ways));
 	tcase_add_test(cases, each_unreadable_file_is_named_in_the_log);
+	tcase_add_loop_test(cases, file_for_others_is_named_in_the_log, 0, ROWS(modes));
 	tcase_add_test(cases, service_does_not_start_on_an_unreadable_file);
 	tcase_add_test(cases, threads_look_on_while_the_file_changes);
 	return suite_run(suite);

@@ -126,6 +126,24 @@ test "$(printed secret)" != "$secret" || fail 'account rotate: the same secret'
 check 1 'two secrets' account rotate first --data data
 check 0 '' account rotate first --finish --data data
 check 1 'one secret' account rotate first --finish --data data
+# Others who can read the accounts file are warned of, by each command that uses it.
+for command in 'account list --data data' 'token first --data data' 'account disable first --data data' \
+	'account enable first --data data' 'account rotate first --data data' \
+	'account rotate first --finish --data data' 'account add mode --data data' 'check data'; do
+	chmod 640 data/accounts.json
+	"$program" $command >out 2>err
+	status=$?
+	test "$status" -eq 0 && grep -qF 'data/accounts.json has mode 0640, so that others than its owner can use the secrets in it: chmod 600 data/accounts.json' err ||
+		fail "$command: says nothing of the mode of accounts.json"
+	case $command in
+	*able* | *rotate* | *add*)
+		test "$(stat -c %a data/accounts.json)" = 600 || fail "$command: keeps the mode"
+		;;
+	esac
+done
+chmod 600 data/accounts.json
+check 0 first account list --data data
+test ! -s err || fail 'account list: warns of mode 0600'
 # What only reads works where nothing can be written, and who owns it is not what is said else.
 if unshare -rm true 2>/dev/null; then
 	for command in 'account list' 'token first' 'account add third'; do

@@ -35,6 +35,9 @@ struct file_mark accounts_file_look(const char *path);
 struct file_mark accounts_file_look_open(int file);
 bool file_mark_equal(const struct file_mark *a, const struct file_mark *b);
 
+/* Whether others than the owner of the file may read or write it; *mode is its mode then. */
+bool accounts_file_is_for_others(const char *path, mode_t *mode);
+
 struct opened_file {
 	int file; /* -1: it could not be opened, or not be read */
 	struct file_mark mark;

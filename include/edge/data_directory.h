@@ -10,6 +10,7 @@
 #include <stdbool.h>
 
 #include "base/fault.h"
+#include "edge/command.h"
 #include "edge/process.h"
 #include "store/store.h"
 
@@ -17,6 +18,9 @@
 bool data_directory_check(const char *path, struct identity *owner, struct fault *fault);
 /* Does nothing unless root runs and another owns the directory. */
 bool data_directory_become(const struct identity *owner, struct fault *fault);
+
+/* Remarks that others than its owner may use the accounts file, if so. */
+void data_directory_warn(const struct command *command, const char *path);
 
 /* The path of the store in it; from malloc. */
 char *data_directory_store(const char *path);

@@ -8,8 +8,10 @@
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -132,6 +134,20 @@ static void replace(struct accounts *accounts, struct roster *roster)
 	roster_close(unused);
 }
 
+/* No refusal: that would stop the service, and keep no secret that has been read already. */
+static void warn_of_mode(const struct accounts *accounts)
+{
+	char digits[8], remedy[PATH_MAX + 16];
+	mode_t mode;
+
+	if (!accounts_file_is_for_others(accounts->path, &mode))
+		return;
+	(void)snprintf(digits, sizeof digits, "%04o", (unsigned)mode);
+	(void)snprintf(remedy, sizeof remedy, "chmod 600 %s", accounts->path);
+	log_event(LOG_LEVEL_WARNING, "accounts_for_others", "file", accounts->path, "mode", digits,
+		  "remedy", remedy, NULL);
+}
+
 /* A file that was read and is no accounts file needs no second look. One that cannot be opened does:
  * the reason may pass without a trace on the file. *mark becomes that of the file that was read. */
 static bool read_file(struct accounts *accounts, struct file_mark *mark, struct fault *fault)
@@ -140,8 +156,10 @@ static bool read_file(struct accounts *accounts, struct file_mark *mark, struct 
 	struct roster *roster;
 
 	accounts_file_read(accounts->path, &roster, &opened, fault);
-	if (roster != NULL)
+	if (roster != NULL) {
 		replace(accounts, roster);
+		warn_of_mode(accounts);
+	}
 	if (opened.file >= 0) {
 		*mark = opened.mark;
 		settle_if_named(accounts, mark, opened.file);

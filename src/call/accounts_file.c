@@ -76,6 +76,16 @@ bool file_mark_equal(const struct file_mark *a, const struct file_mark *b)
 	       time_equal(a->changed, b->changed);
 }
 
+bool accounts_file_is_for_others(const char *path, mode_t *mode)
+{
+	struct stat status;
+
+	if (lstat(path, &status) != 0 || !S_ISREG(status.st_mode))
+		return false;
+	*mode = status.st_mode & 07777;
+	return (*mode & (S_IRWXG | S_IRWXO)) != 0;
+}
+
 /* --- Reading --- */
 
 static bool read_all(int file, char *bytes, size_t size, struct fault *fault)

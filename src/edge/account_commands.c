@@ -25,6 +25,15 @@
 
 #define DEFAULT_TOKEN_SECONDS ((int64_t)24 * 60 * 60)
 
+static bool use_directory(const struct command *command, const char *directory, bool is_written,
+			  struct fault *fault)
+{
+	if (!process_check_directory(directory, is_written, fault))
+		return false;
+	data_directory_warn(command, directory);
+	return true;
+}
+
 /* The first account of a new installation makes its directory and its store. The store comes first: when
  * the process ends in between, the next call finds a store without accounts, and goes on. */
 static bool prepare_directory(const struct command *command, const char *directory,
@@ -33,7 +42,7 @@ static bool prepare_directory(const struct command *command, const char *directo
 	bool was_made, store_was_made;
 
 	if (!process_make_directory(directory, NULL, &was_made, fault) ||
-	    !process_check_directory(directory, true, fault) ||
+	    !use_directory(command, directory, true, fault) ||
 	    !data_directory_prepare(directory, &store_was_made, fault))
 		return false;
 	if (was_made)
@@ -128,7 +137,7 @@ int command_account_list(const struct command *command, int argc, char **argv)
 
 	if (result != OPTIONS_GO)
 		return options_status(result);
-	if (!process_check_directory(directory, false, &fault) ||
+	if (!use_directory(command, directory, false, &fault) ||
 	    !accounts_list(directory, &roster, &fault))
 		return command_failed(command, &fault);
 	if (wants_json)
@@ -151,7 +160,7 @@ static int set_enabled(const struct command *command, int argc, char **argv, boo
 
 	if (result != OPTIONS_GO)
 		return options_status(result);
-	if (!process_check_directory(directory, true, &fault) ||
+	if (!use_directory(command, directory, true, &fault) ||
 	    !accounts_set_enabled(directory, which, is_enabled, NULL, &fault))
 		return command_failed(command, &fault);
 	return EXIT_SUCCESS;
@@ -184,7 +193,7 @@ int command_account_rotate(const struct command *command, int argc, char **argv)
 
 	if (result != OPTIONS_GO)
 		return options_status(result);
-	if (!process_check_directory(directory, true, &fault))
+	if (!use_directory(command, directory, true, &fault))
 		return command_failed(command, &fault);
 	if (is_finish) {
 		if (!accounts_finish(directory, which, NULL, &fault))
@@ -234,7 +243,7 @@ int command_token(const struct command *command, int argc, char **argv)
 
 	if (result != OPTIONS_GO)
 		return options_status(result);
-	if (!process_check_directory(directory, false, &fault) ||
+	if (!use_directory(command, directory, false, &fault) ||
 	    !accounts_list(directory, &roster, &fault))
 		return command_failed(command, &fault);
 	account = accounts_find(roster, which, &fault);

@@ -42,6 +42,19 @@ bool data_directory_become(const struct identity *owner, struct fault *fault)
 	return process_become(owner, fault);
 }
 
+void data_directory_warn(const struct command *command, const char *path)
+{
+	char *accounts = accounts_file_path(path, ACCOUNTS_FILE);
+	mode_t mode;
+
+	if (accounts_file_is_for_others(accounts, &mode))
+		command_remark(command,
+			       "%s has mode %04o, so that others than its owner can use the "
+			       "secrets in it: chmod 600 %s",
+			       accounts, (unsigned)mode, accounts);
+	free(accounts);
+}
+
 char *data_directory_store(const char *path)
 {
 	static const char name[] = "/store";

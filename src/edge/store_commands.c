@@ -200,6 +200,7 @@ int command_check(const struct command *command, int argc, char **argv)
 		return options_status(result);
 	if (!begin(checking.directory, &fault))
 		return command_failed(command, &fault);
+	data_directory_warn(command, checking.directory);
 	if (checking.wants_json)
 		printf("{\n  \"findings\": [");
 	if (check_files(&checking, &fault))
