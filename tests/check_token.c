@@ -727,6 +727,64 @@ START_TEST(join_token_is_signed_with_the_older_secret)
 }
 END_TEST
 
+/* What a user may be called. The payload is read with plain base64 and each byte taken for a character. */
+static const char *const user_ids[] = {
+	"who??",
+	">>>",
+	"~",
+	"\177",
+	"\303\205sa",
+	"\343\201\202\343\201\204",
+	"\360\237\230\200",
+	"a\\?\"b",
+	"\t\r\n\x1f",
+	"J\303\266rg <j@example.org>",
+};
+
+static char plain_byte(char letter)
+{
+	static const char letters[] =
+		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+	const char *place = strchr(letters, letter);
+
+	ck_assert_msg(place != NULL && letter != '\0', "%c is none of plain base64", letter);
+	return (char)(place - letters);
+}
+
+START_TEST(payload_is_read_by_plain_base64)
+{
+	char padded[64];
+
+	/* With no, one, two letters before it, so that each byte stands in each of the three places. */
+	for (int before = 0; before < 3; before++) {
+		struct token_join join = { SLICE("room"), SLICE("host"), { padded, 0 } };
+		int64_t expires_at;
+		struct buffer read = BUFFER_INITIAL(arena);
+		unsigned bits = 0, n = 0;
+		json_t *claims;
+		struct slice token;
+
+		join.user_id.size = (size_t)snprintf(padded, sizeof padded, "%.*s%s", before, "xx",
+						     user_ids[_i]);
+		token = token_sign_join(arena, &clock_system, roster_find(roster, "b"), &join, NOW,
+					86400, &expires_at);
+		for (const char *at = strchr(token.data, '.') + 1; *at != '.'; at++) {
+			bits = bits << 6 | (unsigned)plain_byte(*at);
+			n += 6;
+			if (n >= 8) {
+				n -= 8;
+				buffer_append_byte(&read, (char)(bits >> n & 0xff));
+				ck_assert_int_lt((int)(bits >> n & 0xff), 0x80);
+			}
+		}
+		claims = json_loadb(read.data, read.size, 0, NULL);
+		ck_assert_ptr_nonnull(claims);
+		ck_assert_str_eq(json_string_value(json_object_get(claims, "user_id")), padded);
+		json_decref(claims);
+	}
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("token");
@@ -746,5 +804,6 @@ int main(void)
 	tcase_add_test(cases, memory_is_shared_by_threads);
 	tcase_add_test(cases, management_token_is_signed_with_the_younger_secret);
 	tcase_add_test(cases, join_token_is_signed_with_the_older_secret);
+	tcase_add_loop_test(cases, payload_is_read_by_plain_base64, 0, ROWS(user_ids));
 	return suite_run(suite);
 }

@@ -11,7 +11,9 @@
 #include <jansson.h>
 #include <math.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <openssl/core_names.h>
 #include <openssl/crypto.h>
@@ -319,13 +321,35 @@ bool token_verify(struct token_memory *memory, const struct roster *roster, stru
 
 /* --- Signing --- */
 
+/* Of ASCII alone; and since the letters > ? ~ and DEL, which only strings have, are escaped as well, its
+ * base64url has neither - nor _: there are browsers' libraries that read the payload as plain base64, in
+ * which these two letters are others, and take each byte for a character. */
+static int append_plain(const char *text, size_t size, void *payload)
+{
+	struct buffer *buffer = payload;
+
+	for (size_t i = 0; i < size; i++) {
+		char escaped[8];
+
+		if (text[i] == '\0' || strchr(">?~\177", text[i]) == NULL) {
+			buffer_append_byte(buffer, text[i]);
+			continue;
+		}
+		(void)snprintf(escaped, sizeof escaped, "\\u%04X", (unsigned char)text[i]);
+		buffer_append_text(buffer, escaped);
+	}
+	return 0;
+}
+
 static struct slice sign(struct arena *arena, const struct secret *secret, const json_t *claims)
 {
 	struct buffer payload = BUFFER_INITIAL(arena);
 	struct buffer token = BUFFER_INITIAL(arena);
 	unsigned char mac[MAC_SIZE];
 
-	buffer_append_json(&payload, claims);
+	if (json_dump_callback(claims, append_plain, &payload, JSON_COMPACT | JSON_ENSURE_ASCII) !=
+	    0)
+		abort();
 	buffer_append(&token, text_base64url(arena, SLICE(HEADER)));
 	buffer_append_byte(&token, '.');
 	buffer_append(&token, text_base64url(arena, buffer_slice(&payload)));
