@@ -1,4 +1,6 @@
-/* Lists, page by page (decisions.md section 9): {"limit":n,"data":[...],"last":"..."}. The handler
+/* Lists, page by page (decisions.md section 9): {"limit":n,"data":[...],"last":"..."}. A
+ * walk that begins with an empty `start`, or goes on behind the last item, ends in "data":null: published
+ * clients walk on until they see that. The handler
  * walks and adds the items' texts as parts of the answer (call_part), announcing each by
  * list_add_item; this module writes what stands around them.
  *

@@ -44,6 +44,8 @@ enum field_kind {
 	KIND_OBJECT,	/* shape */
 	KIND_MAP,	/* text: the rule of its keys; item; most; see key_member */
 	KIND_LIST,	/* item; most; unique */
+	KIND_KEPT_OBJECT, /* kept as it was sent, whatever it holds; most: bytes as compact JSON */
+	KIND_KEPT_LIST,	/* the same of an array */
 	KIND_ANY	/* only for read-only members */
 };
 
@@ -84,7 +86,8 @@ struct field {
 	const char *const *choices;		/* NULL-terminated */
 	const struct shape *shape;		/* KIND_OBJECT */
 	const struct field *item;		/* KIND_MAP, KIND_LIST */
-	size_t most;				/* items of a map or list; 0: any number */
+	size_t most;				/* items of a map or list, bytes of what is kept as
+						 * it was sent; 0: any number */
 	/* The default as JSON text; NULL: left out when not supplied. "{}" for an object: written
 	 * with its own defaults. */
 	const char *standard;
@@ -155,6 +158,10 @@ struct shape_plan {
 #define OBJECT(shape_) .kind = KIND_OBJECT, .shape = &(shape_)
 #define MAP_OF(keys_, item_) .kind = KIND_MAP, .text = &(keys_), .item = &(item_)
 #define LIST_OF(item_) .kind = KIND_LIST, .item = &(item_)
+/* Members that came later to the public service, of whose insides nothing is known. */
+#define KEPT_BYTES_MOST ((size_t)16 << 10)
+#define KEPT_OBJECT() .kind = KIND_KEPT_OBJECT, MOST(KEPT_BYTES_MOST)
+#define KEPT_LIST() .kind = KIND_KEPT_LIST, MOST(KEPT_BYTES_MOST)
 #define ANY() .kind = KIND_ANY
 #define MOST(n) .most = (n)
 #define FLAGS(bits) .flags = (bits)
@@ -205,7 +212,7 @@ struct findings {
 void findings_open(struct findings *findings, struct arena *arena);
 
 /* Parses a body (decisions.md section 1, "JSON rules"): FAULT_MALFORMED with line and column in
- * detail. Empty, white space alone, or null gives {}. *body belongs to the arena. */
+ * detail. Empty, white space alone, null or [] gives {}. *body belongs to the arena. */
 bool schema_parse(struct arena *arena, struct slice text, json_t **body, struct fault *fault);
 
 /* Checks *body along the shape; cleans it in place as described above (body must not be shared).

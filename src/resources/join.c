@@ -21,6 +21,23 @@ static struct slice member_text(const struct call *call, const char *name)
 	return (struct slice){ json_string_value(value), json_string_length(value) };
 }
 
+static bool is_blank(char letter)
+{
+	return letter == ' ' || (letter >= '\t' && letter <= '\r');
+}
+
+/* The code as it may have been typed: with blanks around, and in capitals. */
+static struct slice typed_code(const struct call *call)
+{
+	struct slice code = member_text(call, "code");
+
+	while (code.size > 0 && is_blank(code.data[code.size - 1]))
+		code.size--;
+	while (code.size > 0 && is_blank(*code.data))
+		code = (struct slice){ code.data + 1, code.size - 1 };
+	return text_lower(call->arena, code);
+}
+
 static bool refuse_for(unsigned seconds, struct fault *fault)
 {
 	fault_detail(fault, FAULT_TOO_MANY, "too many unknown codes from this address");
@@ -50,7 +67,7 @@ static bool miss(const struct call *call, struct fault *fault)
 static bool resolve(struct call *call, struct room_record *room, struct slice *role,
 		    struct fault *fault)
 {
-	struct slice letters = member_text(call, "code");
+	struct slice letters = typed_code(call);
 	struct room_subject subject;
 	struct shown_code shown;
 	struct id room_id;

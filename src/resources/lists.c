@@ -3,6 +3,10 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "resources/lists.h"
 
+#include <string.h>
+
+#include "base/text.h"
+
 void list_begin(struct call *call, struct list *list)
 {
 	*list = (struct list){
@@ -12,7 +16,7 @@ void list_begin(struct call *call, struct list *list)
 	};
 	call->answer.status = 200;
 	call_part(call,
-		  slice_of(arena_text(call->arena, "{\"limit\":%zu,\"data\":[", list->limit)));
+		  slice_of(arena_text(call->arena, "{\"limit\":%zu,\"data\":", list->limit)));
 }
 
 void list_open(struct call *call, struct list *list)
@@ -30,8 +34,7 @@ bool list_is_full(const struct list *list)
 
 void list_add(struct list *list, struct slice last)
 {
-	if (list->count > 0)
-		call_part(list->call, SLICE(","));
+	call_part(list->call, list->count > 0 ? SLICE(",") : SLICE("["));
 	list->count++;
 	list->last = last;
 }
@@ -42,11 +45,34 @@ void list_add_item(struct list *list, const struct id *id)
 	list_add(list, (struct slice){ list->last_id, ID_TEXT_SIZE });
 }
 
+/* Whether the query has `start`, even an empty one, which counts as absent everywhere else. */
+static bool is_walk(const struct call *call)
+{
+	struct slice uri = call->request.uri, bad;
+	const char *mark = memchr(uri.data, '?', uri.size);
+	struct parameter *parameters;
+	size_t n;
+
+	if (mark == NULL)
+		return false;
+	uri.size -= (size_t)(mark + 1 - uri.data);
+	uri.data = mark + 1;
+	if (!text_query(call->arena, uri, &parameters, &n, &bad))
+		return false;
+	while (n > 0 && !slice_is(parameters[n - 1].name, "start"))
+		n--;
+	return n > 0;
+}
+
 bool list_close(struct list *list)
 {
 	struct buffer end = BUFFER_INITIAL(list->call->arena);
 
-	buffer_append_text(&end, "],\"last\":");
+	if (list->count > 0)
+		buffer_append_text(&end, "]");
+	else
+		buffer_append_text(&end, is_walk(list->call) ? "null" : "[]");
+	buffer_append_text(&end, ",\"last\":");
 	buffer_append_string(&end, list->last);
 	buffer_append_byte(&end, '}');
 	call_part(list->call, buffer_slice(&end));

@@ -30,7 +30,7 @@ struct change {
 
 /* Members that are taken over as they were supplied. */
 static const char *const plain_members[] = {
-	"description", "region", "large_room", "size", "max_duration_seconds",
+	"description", "region", "large_room", "size", "max_duration_seconds", "webhook", "polls",
 };
 
 static json_t *upload_of(const json_t *recording)

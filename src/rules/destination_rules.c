@@ -10,6 +10,10 @@
 
 /* decisions.md section 4: sizes, durations, offsets, fps. */
 #define AMOUNT() INTEGER(0, UNLIMITED)
+/* decisions.md section 1, "Later fields". */
+#define STARTS_BY_ITSELF \
+	{ "autoStart",       BOOLEAN(), DOC("Starts with the session.") }, \
+	{ "autoStopTimeout", AMOUNT(), DOC("Stops so many seconds after the last peer has left.") }
 #define DESTINATION_NAME TEXT(destination_name_text), FLAGS(FIELD_KEPT), \
 	DOC("The same as its key, and filled in when missing.")
 
@@ -39,6 +43,7 @@ static const struct field browser_recording_fields[] = {
 	{ "presignDuration", AMOUNT(), DOC("Validity of pre-signed URLs in seconds.") },
 	{ "role",            TEXT(any_text), FLAGS(FIELD_WRITE_ONLY),
 	  DOC("Names a role, which need not exist.") },
+	STARTS_BY_ITSELF,
 };
 static const struct shape browser_recording_shape = {
 	"BrowserRecording", FIELDS(browser_recording_fields), .key_member = "name",
@@ -62,6 +67,7 @@ static const struct field rtmp_destination_fields[] = {
 	{ "maxDuration",      AMOUNT(), DOC("Maximum duration in seconds.") },
 	{ "rtmpUrls",         LIST_OF(rtmp_url_item), MOST(3), DOC("RTMP URLs to broadcast to.") },
 	{ "recordingEnabled", BOOLEAN(), DOC("Requests recording; no effect on streaming.") },
+	STARTS_BY_ITSELF,
 };
 static const struct shape rtmp_destination_shape = {
 	"RtmpDestination", FIELDS(rtmp_destination_fields), .key_member = "name",
@@ -153,6 +159,7 @@ static const struct field hls_destination_fields[] = {
 	{ "enableMetadataInsertion", BOOLEAN() },
 	{ "enableStaticUrl",         BOOLEAN() },
 	{ "recording",               OBJECT(hls_recording_shape) },
+	STARTS_BY_ITSELF,
 };
 static const struct shape hls_destination_shape = {
 	"HlsDestination", FIELDS(hls_destination_fields), .rules = hls_destination_rules,
@@ -166,6 +173,7 @@ static const struct field destinations_fields[] = {
 	{ "browserRecordings", MAP_OF(destination_name_text, browser_recording_item) },
 	{ "rtmpDestinations",  MAP_OF(destination_name_text, rtmp_destination_item) },
 	{ "hlsDestinations",   MAP_OF(destination_name_text, hls_destination_item) },
+	{ "transcriptions",    KEPT_OBJECT(), DOC("Kept as it was sent.") },
 };
 const struct shape destinations_shape = {
 	"Destinations", FIELDS(destinations_fields), .doc = "The destinations of a template.",

@@ -62,6 +62,8 @@ static const struct field room_fields[] = {
 	{ "updated_at",                TEXT(time_text), FLAGS(FIELD_READ_ONLY) },
 	{ "customer",                  TEXT(id_text), FLAGS(FIELD_READ_ONLY),
 	  DOC("Same value as customer_id.") },
+	{ "webhook",                   KEPT_OBJECT(), DOC("Kept as it was sent, never called.") },
+	{ "polls",                     KEPT_LIST(), DOC("Kept as they were sent.") },
 };
 const struct shape room_shape = {
 	"Room", FIELDS(room_fields), .rules = room_rules, .doc = "A room.",

@@ -254,6 +254,29 @@ static json_t *wrong_kind(struct walk *walk, const struct place *place, const ch
 	return NULL;
 }
 
+/* The value where an object or a map is expected. PHP writes an empty one as an empty array. */
+static json_t *object_of(struct walk *walk, const struct place *place, json_t *value)
+{
+	if (json_is_object(value))
+		return value;
+	if (json_is_array(value) && json_array_size(value) == 0)
+		return json_object();
+	return wrong_kind(walk, place, "an object", value);
+}
+
+static json_t *check_kept(struct walk *walk, const struct field *row, const struct place *place,
+			  json_t *value)
+{
+	struct buffer text = BUFFER_INITIAL(walk->findings->arena);
+
+	buffer_append_json(&text, value);
+	if (text.size <= row->most)
+		return value;
+	findings_report(walk->findings, place, "must be at most %zu bytes as compact JSON, got %zu",
+			row->most, text.size);
+	return NULL;
+}
+
 static json_t *check_single(struct walk *walk, const struct field *row, const struct place *place,
 			    json_t *value)
 {
@@ -276,20 +299,27 @@ static json_t *check_value(struct walk *walk, const struct field *row, const str
 	case KIND_CHOICE:
 		return check_single(walk, row, place, value);
 	case KIND_OBJECT:
-		if (!json_is_object(value))
-			return wrong_kind(walk, place, "an object", value);
-		check_object(walk, row->shape, place, value, mode);
+		value = object_of(walk, place, value);
+		if (value != NULL)
+			check_object(walk, row->shape, place, value, mode);
 		break;
 	case KIND_MAP:
-		if (!json_is_object(value))
-			return wrong_kind(walk, place, "an object", value);
-		check_map(walk, row, place, value, mode);
+		value = object_of(walk, place, value);
+		if (value != NULL)
+			check_map(walk, row, place, value, mode);
 		break;
 	case KIND_LIST:
 		if (!json_is_array(value))
 			return wrong_kind(walk, place, "an array", value);
 		check_list(walk, row, place, value);
 		break;
+	case KIND_KEPT_OBJECT:
+		value = object_of(walk, place, value);
+		return value == NULL ? NULL : check_kept(walk, row, place, value);
+	case KIND_KEPT_LIST:
+		if (!json_is_array(value))
+			return wrong_kind(walk, place, "an array", value);
+		return check_kept(walk, row, place, value);
 	case KIND_ANY:
 		break;
 	}

@@ -198,6 +198,15 @@ static void describe_kind(json_t *schema, const struct field *row, enum describe
 		set_type(schema, "array", is_nullable);
 		describe_list(schema, row, form);
 		break;
+	case KIND_KEPT_OBJECT:
+		set_type(schema, "object", is_nullable);
+		set(schema, "x-maxBytes", json_integer((json_int_t)row->most));
+		break;
+	case KIND_KEPT_LIST:
+		set_type(schema, "array", is_nullable);
+		set(schema, "items", json_object());
+		set(schema, "x-maxBytes", json_integer((json_int_t)row->most));
+		break;
 	case KIND_ANY:
 		break;
 	}

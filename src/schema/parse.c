@@ -18,12 +18,19 @@ static struct slice trim(struct slice text)
 	return text;
 }
 
+/* As PHP writes an empty object. */
+static bool is_empty_array(struct slice text)
+{
+	return text.size >= 2 && text.data[0] == '[' && text.data[text.size - 1] == ']' &&
+	       trim((struct slice){ text.data + 1, text.size - 2 }).size == 0;
+}
+
 bool schema_parse(struct arena *arena, struct slice text, json_t **body, struct fault *fault)
 {
 	struct slice content = trim(text);
 	struct json_flaw flaw;
 
-	if (content.size == 0 || slice_is(content, "null")) {
+	if (content.size == 0 || slice_is(content, "null") || is_empty_array(content)) {
 		*body = arena_json(arena, json_object());
 		return true;
 	}

@@ -237,6 +237,8 @@ json_t *value_checked(const struct field *row, json_t *value, const struct place
 	case KIND_OBJECT:
 	case KIND_MAP:
 	case KIND_LIST:
+	case KIND_KEPT_OBJECT:
+	case KIND_KEPT_LIST:
 	case KIND_ANY:
 		break;
 	}

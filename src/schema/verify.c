@@ -131,6 +131,10 @@ static void verify_row(const struct field *row, const struct level *level)
 			level, "only texts can be told to differ");
 		verify_row(row->item, level);
 		break;
+	case KIND_KEPT_OBJECT:
+	case KIND_KEPT_LIST:
+		require(row->most > 0, level, "has no size");
+		break;
 	case KIND_ANY:
 		require((row->flags & FIELD_READ_ONLY) != 0, level, "must be read-only");
 		break;

@@ -127,6 +127,8 @@ static void write_value(const struct field *row, const json_t *value, struct sli
 	case KIND_NUMBER:
 	case KIND_TEXT:
 	case KIND_CHOICE:
+	case KIND_KEPT_OBJECT:
+	case KIND_KEPT_LIST:
 	case KIND_ANY:
 		buffer_append_json(buffer, value);
 		return;
