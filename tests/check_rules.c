@@ -458,7 +458,7 @@ static const struct body_case {
 	{ .shape = &template_shape, "{\"roles\":{\"a/b\":{}}}",
 	  "/roles/a~1b: its name must be 1 to 64 of a-z A-Z 0-9 space - . _ : and neither start nor "
 	  "end with a space" },
-	{ .shape = &template_shape, "{\"roles\":[]}", "/roles: must be an object, got an array" },
+	{ .shape = &template_shape, "{\"roles\":[1]}", "/roles: must be an object, got an array" },
 	{ .shape = &template_shape,
 	  "{\"roles\":{\"host\":{\"publishParams\":{\"video\":{\"bitRate\":9000}}}},\"name\":5}",
 	  "/roles/host/publishParams/video/bitRate: must be from 30 to 2000, got 9000\n"

@@ -17,6 +17,7 @@
 #include "call/misses.h"
 #include "call/token.h"
 #include "directory.h"
+#include "resources/packed.h"
 #include "resources/record_check.h"
 #include "resources/transfer.h"
 #include "service/service.h"
@@ -193,9 +194,10 @@ static const char *const template_one =
 	"\"extra\":{}},\"settings\":{\"region\":\"eu\",\"recording\":{\"enabled\":true,\"upload\":"
 	"{\"type\":\"s3\",\"location\":\"bucket\",\"prefix\":\"p\",\"credentials\":{\"key\":\"k1\","
 	"\"secretKey\":\"k2\"}}}},\"destinations\":{\"browserRecordings\":{\"rec\":{\"width\":640,"
-	"\"role\":\"host\"}},\"hlsDestinations\":{\"h\":{\"playlistType\":\"live\",\"layers\":[{}]}}}}";
+	"\"role\":\"host\"}},\"hlsDestinations\":{\"h\":{\"playlistType\":\"live\",\"layers\":[{}]}},\"transcriptions\":"
+	"{\"t\":null}},\"plugins\":{\"p\":[null,1]}}";
 static const char *const own_recording =
-	"{\"name\":\"Own\",\"size\":5000,\"large_room\":true,\"recording_info\":{\"enabled\":true,"
+	"{\"name\":\"Own\",\"webhook\":{\"url\":null},\"polls\":[[]],\"size\":5000,\"large_room\":true,\"recording_info\":{\"enabled\":true,"
 	"\"upload_info\":{\"type\":\"gs\",\"location\":\"b\",\"prefix\":\"q\",\"credentials\":"
 	"{\"key\":\"k3\",\"secret\":\"k4\"}}}}";
 
@@ -1029,6 +1031,56 @@ START_TEST(older_codes_can_be_read)
 }
 END_TEST
 
+/* Version 1 had no place of the plugins behind that of the destinations, which the five texts come before:
+ * eight bytes. The first template has plugins, the second has none. */
+START_TEST(older_templates_can_be_read)
+{
+	struct collecting collecting = { .arena = arena_open() };
+	size_t read = 0;
+	struct life life;
+
+	live(&one, &life);
+	collect_all(&one, &collecting);
+	for (size_t i = 0; i < collecting.count; i++) {
+		const struct stored *record = &collecting.records[i];
+		struct packed head = { .rest = record->value };
+		struct buffer older = BUFFER_INITIAL(collecting.arena);
+		size_t place;
+		char *before, *after;
+		const char *path;
+		char id[ID_TEXT_SIZE + 1];
+		struct id of;
+
+		if (record->table != STORE_TEMPLATE)
+			continue;
+		packed_skip(&head, 1 + 6 * 8 + 4);
+		for (int text = 0; text < 5; text++)
+			(void)packed_text(&head);
+		packed_skip(&head, 2 * 8 + 4);
+		if (packed_number(&head, 4) > 0)
+			continue;
+		place = record->value.size - head.rest.size - 8;
+		memcpy(of.bytes, record->key.data + ID_SIZE, ID_SIZE);
+		id_print(&of, id);
+		path = arena_text(collecting.arena, "/v2/templates/%s", id);
+		before = answer_of(&one, "a", METHOD_GET, path, NULL);
+		buffer_append_byte(&older, 1);
+		buffer_append(&older, (struct slice){ record->value.data + 1, place - 1 });
+		buffer_append(&older, (struct slice){ record->value.data + place + 8,
+						      record->value.size - place - 8 });
+		change(&one, record, buffer_slice(&older));
+		after = answer_of(&one, "a", METHOD_GET, path, NULL);
+		ck_assert_str_eq(before, after);
+		free(before);
+		free(after);
+		read++;
+	}
+	sound(&one);
+	ck_assert_uint_eq(read, 1);
+	arena_close(collecting.arena);
+}
+END_TEST
+
 /* What leads nowhere, or to another: the table of the finding, and never a code. */
 static const struct {
 	enum store_table table;
@@ -1102,6 +1154,7 @@ static Suite *suite(void)
 	tcase_add_test(check, every_damaged_record_is_found);
 	tcase_add_test(check, wrong_due_roles_are_found);
 	tcase_add_test(check, older_codes_can_be_read);
+	tcase_add_test(check, older_templates_can_be_read);
 	tcase_add_test(check, strays_are_found);
 	suite_add_tcase(suite, check);
 	return suite;

@@ -24,6 +24,9 @@ void template_set_settings(struct call *call, struct template_record *record, js
 void template_set_destinations(struct call *call, struct template_record *record,
 			       json_t *destinations, const json_t *sent, enum part_origin origin);
 
+/* plugins: as they are kept; NULL or null: none. */
+void template_set_plugins(struct call *call, struct template_record *record, const json_t *plugins);
+
 /* The new set of roles, name -> document. sent: the roles as the request supplied them; a deleted
  * role is taken out of every subscribeToRoles that the request did not write. */
 bool template_set_roles(struct call *call, struct template_record *record, json_t *roles,
@@ -45,6 +48,8 @@ void template_set_texts(struct call *call, struct template_record *record,
 /* The stored part as a document that may be changed, hidden members in their places. */
 json_t *template_settings_document(struct call *call, const struct template_record *record);
 json_t *template_destinations_document(struct call *call, const struct template_record *record);
+/* NULL: there are none. */
+json_t *template_plugins_document(struct call *call, const struct template_record *record);
 json_t *template_role_document(struct call *call, const struct template_role *role);
 
 /* How many roles a template may have (the row of template_shape says so). */

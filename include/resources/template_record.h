@@ -42,6 +42,7 @@ struct template_record {
 	struct slice name; /* plain */
 	struct slice settings; /* JSON texts as answered */
 	struct slice destinations;
+	struct slice plugins; /* empty: none */
 	struct slice region; /* plain: settings.region */
 	struct slice recording; /* JSON text: what rooms show as recording_info */
 	struct slice hidden_settings; /* JSON texts: what is stored and never answered */

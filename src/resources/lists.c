@@ -15,8 +15,7 @@ void list_begin(struct call *call, struct list *list)
 		.last = SLICE(""),
 	};
 	call->answer.status = 200;
-	call_part(call,
-		  slice_of(arena_text(call->arena, "{\"limit\":%zu,\"data\":", list->limit)));
+	call_part(call, slice_of(arena_text(call->arena, "{\"limit\":%zu,\"data\":", list->limit)));
 }
 
 void list_open(struct call *call, struct list *list)

@@ -212,6 +212,8 @@ static void check_texts(const struct subject *subject, const struct template_rec
 		if (subject_parsed(subject, texts[i]) == NULL)
 			subject_found(subject, "text %zu of the record is not JSON", i);
 	}
+	if (record->plugins.size > 0 && subject_parsed(subject, record->plugins) == NULL)
+		subject_found(subject, "its plugins are not JSON");
 	for (size_t i = 0; i < record->role_count; i++) {
 		if (!subject_says(subject_parsed(subject, record->roles[i].text), "name",
 				  record->roles[i].name))

@@ -122,6 +122,20 @@ void template_set_destinations(struct call *call, struct template_record *record
 	put_destinations(call, record, &text);
 }
 
+void template_set_plugins(struct call *call, struct template_record *record, const json_t *plugins)
+{
+	struct buffer text = BUFFER_INITIAL(call->arena);
+
+	if (plugins != NULL && !json_is_null(plugins))
+		buffer_append_json(&text, plugins);
+	record->plugins = buffer_slice(&text);
+}
+
+json_t *template_plugins_document(struct call *call, const struct template_record *record)
+{
+	return record->plugins.size == 0 ? NULL : packed_json(call->arena, record->plugins);
+}
+
 json_t *template_destinations_document(struct call *call, const struct template_record *record)
 {
 	json_t *document = packed_json(call->arena, record->destinations);

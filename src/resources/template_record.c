@@ -10,7 +10,8 @@
 #include "resources/packed.h"
 #include "store/sequence.h"
 
-#define VERSION 1
+/* 1 had no plugins. */
+#define VERSION 2
 
 #define PLACE_SIZE (4 + 4)
 /* Of a role, what stands behind its name: identity, time, ETag number, place. */
@@ -28,6 +29,10 @@ static void put_place(struct buffer *value, struct slice text, struct slice part
 /* Of a part in the text. */
 struct place {
 	size_t offset, size;
+};
+
+struct places {
+	struct place settings, destinations, plugins;
 };
 
 static struct place place_of(struct packed *reader)
@@ -76,6 +81,7 @@ bool template_put(struct call *call, const struct template_record *record, struc
 	packed_put_text(&value, record->hidden_destinations);
 	put_place(&value, record->text, record->settings);
 	put_place(&value, record->text, record->destinations);
+	put_place(&value, record->text, record->plugins);
 	packed_put_number(&value, record->role_count, 2);
 	for (size_t i = 0; i < record->role_count; i++)
 		put_role(&value, record->text, &record->roles[i]);
@@ -87,9 +93,9 @@ bool template_put(struct call *call, const struct template_record *record, struc
 
 /* What stands before the roles, with their number; true when it is of our version. */
 static bool decode_head(struct packed *reader, struct template_record *record,
-			struct place *settings, struct place *destinations)
+			struct places *places)
 {
-	const bool is_ours = packed_number(reader, 1) == VERSION;
+	const uint64_t version = packed_number(reader, 1);
 
 	record->created = (int64_t)packed_number(reader, 8);
 	record->updated = (int64_t)packed_number(reader, 8);
@@ -103,19 +109,21 @@ static bool decode_head(struct packed *reader, struct template_record *record,
 	record->recording = packed_text(reader);
 	record->hidden_settings = packed_text(reader);
 	record->hidden_destinations = packed_text(reader);
-	*settings = place_of(reader);
-	*destinations = place_of(reader);
+	places->settings = place_of(reader);
+	places->destinations = place_of(reader);
+	places->plugins = version == 1 ? (struct place){ 0, 0 } : place_of(reader);
 	record->role_count = packed_number(reader, 2);
-	return is_ours;
+	return version >= 1 && version <= VERSION;
 }
 
 static bool decode(struct call *call, struct packed *reader, struct template_record *record)
 {
-	struct place settings, destinations, *places;
-	bool is_right = decode_head(reader, record, &settings, &destinations);
+	struct places places;
+	struct place *roles;
+	bool is_right = decode_head(reader, record, &places);
 
 	record->roles = arena_alloc(call->arena, (record->role_count + 1) * sizeof *record->roles);
-	places = arena_alloc(call->arena, (record->role_count + 1) * sizeof *places);
+	roles = arena_alloc(call->arena, (record->role_count + 1) * sizeof *roles);
 	for (size_t i = 0; i < record->role_count; i++) {
 		struct template_role *role = &record->roles[i];
 
@@ -123,22 +131,23 @@ static bool decode(struct call *call, struct packed *reader, struct template_rec
 		role->identity = (uint32_t)packed_number(reader, 4);
 		role->added = (int64_t)packed_number(reader, 8);
 		role->etag = packed_number(reader, 8);
-		places[i] = place_of(reader);
+		roles[i] = place_of(reader);
 	}
 	record->text = packed_text(reader);
 	is_right = is_right && packed_ended(reader) &&
-		   resolve(record->text, settings, &record->settings) &&
-		   resolve(record->text, destinations, &record->destinations);
+		   resolve(record->text, places.settings, &record->settings) &&
+		   resolve(record->text, places.destinations, &record->destinations) &&
+		   resolve(record->text, places.plugins, &record->plugins);
 	for (size_t i = 0; is_right && i < record->role_count; i++)
-		is_right = resolve(record->text, places[i], &record->roles[i].text);
+		is_right = resolve(record->text, roles[i], &record->roles[i].text);
 	return is_right;
 }
 
 /* The same, as far as the text is meant, without a list of the roles. */
 static bool decode_text(struct packed *reader, struct template_record *record)
 {
-	struct place settings, destinations;
-	const bool is_right = decode_head(reader, record, &settings, &destinations);
+	struct places places;
+	const bool is_right = decode_head(reader, record, &places);
 
 	for (size_t i = 0; i < record->role_count && !reader->is_short; i++) {
 		packed_text(reader);
@@ -253,7 +262,7 @@ static size_t append_part(struct buffer *text, struct slice part)
 }
 
 /* The members in the order of decisions.md section 1. `offsets` gets the places of the roles, the
- * settings and the destinations. */
+ * settings, the destinations and the plugins. */
 static struct slice join(struct call *call, const struct template_record *record,
 			 struct slice settings, size_t *offsets)
 {
@@ -283,6 +292,9 @@ static struct slice join(struct call *call, const struct template_record *record
 	append_member(&text, ",\"updatedAt\":", updated);
 	append_member(&text, ",\"_id\":", id);
 	append_member(&text, ",\"customer\":", call->account_text);
+	if (record->plugins.size > 0)
+		buffer_append_text(&text, ",\"plugins\":");
+	offsets[record->role_count + 2] = append_part(&text, record->plugins);
 	buffer_append_byte(&text, '}');
 	return buffer_slice(&text);
 }
@@ -300,13 +312,14 @@ static void check_hidden(struct call *call, const char *pointer, struct slice hi
 bool template_assemble(struct call *call, struct template_record *record, struct fault *fault)
 {
 	size_t n = record->role_count;
-	size_t *offsets = arena_alloc(call->arena, (n + 2) * sizeof *offsets);
+	size_t *offsets = arena_alloc(call->arena, (n + 3) * sizeof *offsets);
 
 	record->text = join(call, record, record->settings, offsets);
 	for (size_t i = 0; i < n; i++)
 		record->roles[i].text.data = record->text.data + offsets[i];
 	record->settings.data = record->text.data + offsets[n];
 	record->destinations.data = record->text.data + offsets[n + 1];
+	record->plugins.data = record->text.data + offsets[n + 2];
 	if (record->text.size > TEMPLATE_TEXT_MOST)
 		findings_add(&call->findings, "/roles",
 			     "must leave the template within %zu bytes, it would have %zu",
@@ -322,7 +335,7 @@ struct slice template_answer(struct call *call, const struct template_record *re
 
 	if (record->echo.data == NULL)
 		return record->text;
-	offsets = arena_alloc(call->arena, (record->role_count + 2) * sizeof *offsets);
+	offsets = arena_alloc(call->arena, (record->role_count + 3) * sizeof *offsets);
 	return join(call, record, record->echo, offsets);
 }
 

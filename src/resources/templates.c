@@ -72,6 +72,7 @@ static bool set_whole(struct call *call, struct template_record *record, struct 
 			      call_member(call, "settings"), PART_REPLACED);
 	template_set_destinations(call, record, supplied_or_empty(call, "destinations"),
 				  call_member(call, "destinations"), PART_REPLACED);
+	template_set_plugins(call, record, call_member(call, "plugins"));
 	return template_set_roles(call, record, supplied_or_empty(call, "roles"),
 				  call_member(call, "roles"), fault);
 }
@@ -99,6 +100,7 @@ static bool create(struct call *call, struct slice name, struct fault *fault)
 	record.created = call->now;
 	record.rooms_etag = store_number(call->transaction);
 	template_set_texts(call, &record, call->prepared);
+	template_set_plugins(call, &record, call_member(call, "plugins"));
 	return account_put(call, &account, fault) && save(call, &record, false, 0, fault) &&
 	       template_put(call, &record, fault) &&
 	       template_put_name(call, name, &record.id, fault) &&
@@ -180,6 +182,8 @@ bool templates_update(struct call *call, struct fault *fault)
 		template_set_settings(call, &record, part, part, PART_REPLACED);
 	if ((part = call_member(call, "destinations")) != NULL)
 		template_set_destinations(call, &record, part, part, PART_REPLACED);
+	if ((part = call_member(call, "plugins")) != NULL)
+		template_set_plugins(call, &record, part);
 	if ((part = call_member(call, "roles")) != NULL &&
 	    !template_set_roles(call, &record, part, part, fault))
 		return false;
@@ -202,6 +206,8 @@ static json_t *template_document(struct call *call, const struct template_record
 	json_object_set_new(document, "roles", roles);
 	json_object_set(document, "settings", template_settings_document(call, record));
 	json_object_set(document, "destinations", template_destinations_document(call, record));
+	if (record->plugins.size > 0)
+		json_object_set(document, "plugins", template_plugins_document(call, record));
 	return document;
 }
 
@@ -240,6 +246,7 @@ bool templates_patch(struct call *call, struct fault *fault)
 			      call_member(call, "settings"), PART_MERGED);
 	template_set_destinations(call, &record, part_or_empty(call, document, "destinations"),
 				  call_member(call, "destinations"), PART_MERGED);
+	template_set_plugins(call, &record, json_object_get(document, "plugins"));
 	return template_set_roles(call, &record, part_or_empty(call, document, "roles"),
 				  call_member(call, "roles"), fault) &&
 	       save(call, &record, true, condition, fault) &&

@@ -135,6 +135,8 @@ static json_t *template_value(struct call *call, const struct template_record *r
 	add_roles(call, record, identities, roles);
 	set(document, "settings", json_incref(template_settings_document(call, record)));
 	set(document, "destinations", json_incref(template_destinations_document(call, record)));
+	if (record->plugins.size > 0)
+		set(document, "plugins", json_incref(template_plugins_document(call, record)));
 	return value;
 }
 

@@ -62,6 +62,7 @@ static const struct field template_fields[] = {
 	{ "updatedAt",    TEXT(time_text), FLAGS(FIELD_READ_ONLY) },
 	{ "_id",          TEXT(id_text), FLAGS(FIELD_READ_ONLY), DOC("Same value as id.") },
 	{ "customer",     TEXT(id_text), FLAGS(FIELD_READ_ONLY), DOC("Same value as customerId.") },
+	{ "plugins",      KEPT_OBJECT(), DOC("Kept as it was sent.") },
 	{ "default",      BOOLEAN(), FLAGS(FIELD_WRITE_ONLY),
 	  DOC("Marks the template as the account default; not supplied: as it is.") },
 };
