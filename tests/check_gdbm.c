@@ -146,20 +146,27 @@ static void expect_reader(void)
 	static char value[1 << 20];
 	struct gdbm_reader reader;
 	struct slice found;
+	struct stack_blocks blocks = { .has_refused = false };
+	uint64_t block;
 	char *bytes;
 	size_t size;
 
 	ck_assert(file_read_whole(&file_system_posix, path, (size_t)1 << 30, &bytes, &size));
-	ck_assert(gdbm_reader_open(&reader, (struct slice){ bytes, size }));
+	blocks.states = calloc(size / STACK_BLOCK + 1, sizeof *blocks.states);
+	ck_assert_ptr_nonnull(blocks.states);
+	for (block = 0; block <= size / STACK_BLOCK; block++)
+		block_believe(&blocks, block);
+	ck_assert(gdbm_reader_open(&reader, (struct slice){ bytes, size }, &blocks, 0));
 	for (size_t i = 0; i < records_n; i++) {
 		const struct slice key = { records[i].key, records[i].key_size };
 
 		value_make(&records[i], value);
-		ck_assert_int_eq(gdbm_reader_find(&reader, key, &found), GDBM_FOUND);
+		ck_assert_int_eq(gdbm_reader_find(&reader, key, &found, &block), GDBM_FOUND);
 		ck_assert_uint_eq(found.size, records[i].value_size);
 		ck_assert_mem_eq(found.data, value, found.size);
 	}
-	ck_assert_int_eq(gdbm_reader_find(&reader, SLICE("absent"), &found), GDBM_ABSENT);
+	ck_assert_int_eq(gdbm_reader_find(&reader, SLICE("absent"), &found, &block), GDBM_ABSENT);
+	free(blocks.states);
 	free(bytes);
 }
 

@@ -16,6 +16,7 @@
 #include "store/file.h"
 #include "store/gdbm_format.h"
 #include "store/gdbm_reader.h"
+#include "store/record.h"
 #include "suite.h"
 
 #define VALUE_MOST 600
@@ -23,10 +24,14 @@
 static char *directory;
 static char *bytes;
 static size_t size;
+static atomic_uchar states[64]; /* of blocks: right, unless a test says something else */
+static struct stack_blocks blocks;
 
 static void setup(void)
 {
 	directory = directory_make();
+	memset(states, BLOCK_RIGHT, sizeof states);
+	blocks = (struct stack_blocks){ .states = states };
 }
 
 static void teardown(void)
@@ -72,16 +77,18 @@ static void file_make(int block_size, unsigned records)
 	ck_assert(file_read_whole(&file_system_posix, path, (size_t)1 << 30, &bytes, &size));
 	bytes = realloc(bytes, size);
 	ck_assert_ptr_nonnull(bytes);
+	ck_assert_uint_lt(size / STACK_BLOCK, ROWS(states));
 }
 
 static enum gdbm_answer find(unsigned i, struct slice *value)
 {
 	struct gdbm_reader reader;
 	char key[32];
+	uint64_t block;
 
-	if (!gdbm_reader_open(&reader, (struct slice){ bytes, size }))
+	if (!gdbm_reader_open(&reader, (struct slice){ bytes, size }, &blocks, 0))
 		return GDBM_DAMAGED;
-	return gdbm_reader_find(&reader, key_of(i, key), value);
+	return gdbm_reader_find(&reader, key_of(i, key), value, &block);
 }
 
 static const struct {
@@ -110,26 +117,25 @@ END_TEST
 
 /* ---- what is not to be believed ---- */
 
-/* What needs the piece is refused, whether there is such a key or not, and all else answered. */
+/* What needs the block is refused, whether there is such a key or not, and all else answered. */
 START_TEST(what_is_refused_is_not_answered)
 {
-	struct gdbm_reader reader;
-	struct slice found;
 	unsigned refused = 0, absent = 0;
-	char key[32];
+	struct slice found;
+	size_t from;
 
 	file_make(4096, 5000);
-	ck_assert(gdbm_reader_open(&reader, (struct slice){ bytes, size }));
-	ck_assert(gdbm_reader_refuse(&reader, size / 2, 1));
-	ck_assert(!gdbm_reader_refuse(&reader, size / 2, 1));
+	from = size / 2 / STACK_BLOCK * STACK_BLOCK;
+	ck_assert(block_refuse(&blocks, from / STACK_BLOCK));
+	ck_assert(!block_refuse(&blocks, from / STACK_BLOCK));
+	block_believe(&blocks, from / STACK_BLOCK);
 	for (unsigned i = 0; i < 10000; i++) {
-		enum gdbm_answer answer = gdbm_reader_find(&reader, key_of(i, key), &found);
-		const size_t from = size / 2 >> 16 << 16;
+		enum gdbm_answer answer = find(i, &found);
 
 		if (answer == GDBM_FOUND) {
 			const size_t at = (size_t)(found.data - bytes);
 
-			ck_assert(at + found.size <= from || at >= from + 65536);
+			ck_assert(at + found.size <= from || at >= from + STACK_BLOCK);
 		}
 		ck_assert_int_ne(answer, GDBM_DAMAGED);
 		ck_assert_int_ne(answer, i < 5000 ? GDBM_ABSENT : GDBM_FOUND);
@@ -139,54 +145,78 @@ START_TEST(what_is_refused_is_not_answered)
 	ck_assert_uint_gt(refused, 0);
 	ck_assert_uint_lt(refused, 5000);
 	ck_assert_uint_gt(absent, 2000);
-	gdbm_reader_close(&reader);
 }
 END_TEST
 
 /* Without the directory nothing can be said. */
 START_TEST(a_refused_directory_refuses_all)
 {
+	struct gdbm_header header;
+	struct slice found;
+
+	file_make(4096, 5000);
+	memcpy(&header, bytes, sizeof header);
+	for (off_t at = header.directory; at < header.directory + header.directory_size; at++)
+		block_refuse(&blocks, (uint64_t)at / STACK_BLOCK);
+	for (unsigned i = 0; i < 10000; i++)
+		ck_assert_int_eq(find(i, &found), GDBM_REFUSED);
+}
+END_TEST
+
+/* What is there needs no verified block, and what is not there needs a few. */
+START_TEST(what_is_absent_needs_verified_blocks)
+{
 	struct gdbm_reader reader;
 	struct slice found;
+	unsigned verified = 0;
+	uint64_t block;
+	size_t bucket;
 	char key[32];
 
 	file_make(4096, 5000);
-	ck_assert(gdbm_reader_open(&reader, (struct slice){ bytes, size }));
-	ck_assert(gdbm_reader_refuse(&reader, reader.directory,
-				     sizeof(off_t) << reader.directory_bits));
-	for (unsigned i = 0; i < 10000; i++)
-		ck_assert_int_eq(gdbm_reader_find(&reader, key_of(i, key), &found), GDBM_REFUSED);
-	gdbm_reader_close(&reader);
+	memset(states, BLOCK_UNKNOWN, sizeof states);
+	ck_assert(gdbm_reader_open(&reader, (struct slice){ bytes, size }, &blocks, 0));
+	for (unsigned i = 0; i < 5000; i++)
+		ck_assert_int_eq(find(i, &found), GDBM_FOUND);
+	while (gdbm_reader_find(&reader, key_of(5000, key), &found, &block) == GDBM_UNVERIFIED) {
+		ck_assert_int_eq(block_state(&blocks, block), BLOCK_UNKNOWN);
+		block_believe(&blocks, block);
+		ck_assert_uint_le(++verified, 4);
+	}
+	ck_assert_int_eq(find(5000, &found), GDBM_ABSENT);
+	ck_assert_int_eq(block_state(&blocks, 0), BLOCK_RIGHT);
+	bucket = gdbm_reader_bucket(&reader, record_key_order(key_of(5000, key)));
+	ck_assert_int_eq(block_state(&blocks, bucket / STACK_BLOCK), BLOCK_RIGHT);
 }
 END_TEST
 
 /* ---- headers that are refused ---- */
 
 /* A number that replaces another. */
-struct change {
+struct patch {
 	size_t at;
 	size_t size; /* of an int or an off_t */
 	off_t value;
 };
 
-static void change_make(char *structure, const struct change *change)
+static void patch_make(char *structure, const struct patch *patch)
 {
-	const int as_int = (int)change->value;
+	const int as_int = (int)patch->value;
 
-	if (change->size == sizeof as_int)
-		memcpy(structure + change->at, &as_int, sizeof as_int);
+	if (patch->size == sizeof as_int)
+		memcpy(structure + patch->at, &as_int, sizeof as_int);
 	else
-		memcpy(structure + change->at, &change->value, sizeof change->value);
+		memcpy(structure + patch->at, &patch->value, sizeof patch->value);
 }
 
-#define CHANGE(type, member, value) \
+#define PATCH(type, member, value) \
 	{ \
 		offsetof(struct type, member), sizeof(((struct type *)0)->member), (value) \
 	}
-#define HEADER(member, value) CHANGE(gdbm_header, member, value)
+#define HEADER(member, value) PATCH(gdbm_header, member, value)
 static const struct {
 	const char *what;
-	struct change change;
+	struct patch patch;
 } headers[] = {
 	{ "another magic number", HEADER(magic, 0x13579ad0) },
 	{ "a directory without bits", HEADER(directory_bits, 0) },
@@ -207,9 +237,9 @@ START_TEST(a_header_is_refused)
 	struct gdbm_reader reader;
 
 	file_make(4096, 1);
-	ck_assert(gdbm_reader_open(&reader, (struct slice){ bytes, size }));
-	change_make(bytes, &headers[_i].change);
-	ck_assert_msg(!gdbm_reader_open(&reader, (struct slice){ bytes, size }), "%s",
+	ck_assert(gdbm_reader_open(&reader, (struct slice){ bytes, size }, &blocks, 0));
+	patch_make(bytes, &headers[_i].patch);
+	ck_assert_msg(!gdbm_reader_open(&reader, (struct slice){ bytes, size }, &blocks, 0), "%s",
 		      headers[_i].what);
 }
 END_TEST
@@ -228,7 +258,7 @@ START_TEST(a_short_file_is_refused)
 		ck_assert_ptr_nonnull(copy);
 		memcpy(copy, bytes, cut);
 		copy = realloc(copy, cut > 0 ? cut : 1);
-		ck_assert(!gdbm_reader_open(&reader, (struct slice){ copy, cut }));
+		ck_assert(!gdbm_reader_open(&reader, (struct slice){ copy, cut }, &blocks, 0));
 		free(copy);
 	}
 }
@@ -236,14 +266,14 @@ END_TEST
 
 /* ---- records that are elsewhere ---- */
 
-#define PLACE(member, value) CHANGE(gdbm_place, member, value)
+#define PLACE(member, value) PATCH(gdbm_place, member, value)
 #define ENTRY(value) \
 	{ \
 		0, sizeof(off_t), (value) \
 	}
 static const struct {
 	const char *what;
-	struct change change; /* of the record's place, or of all entries of the directory */
+	struct patch patch; /* of the record's place, or of all entries of the directory */
 	bool is_entry;
 	enum gdbm_answer answer;
 } places[] = {
@@ -296,10 +326,10 @@ START_TEST(a_record_that_is_elsewhere)
 	file_make(4096, 1);
 	memcpy(&header, bytes, sizeof header);
 	if (!places[_i].is_entry)
-		change_make(place_at(&header, only_place(&header)), &places[_i].change);
+		patch_make(place_at(&header, only_place(&header)), &places[_i].patch);
 	else
 		for (int i = 0; i < header.directory_size; i += (int)sizeof(off_t))
-			change_make(bytes + header.directory + i, &places[_i].change);
+			patch_make(bytes + header.directory + i, &places[_i].patch);
 	ck_assert_msg(find(0, &found) == places[_i].answer, "%s", places[_i].what);
 }
 END_TEST
@@ -322,6 +352,42 @@ START_TEST(a_bucket_without_an_end)
 			memcpy(place_at(&header, i), &another, sizeof another);
 	ck_assert_int_eq(find(0, &found), GDBM_FOUND);
 	ck_assert_int_eq(find(1, &found), GDBM_ABSENT);
+}
+END_TEST
+
+/* A record whose hash is the key's, and whose own key is another: that the key is absent rests on the
+ * record's block, here one of its own. */
+START_TEST(another_key_with_the_hash_needs_its_block)
+{
+	const off_t at = 2 * (off_t)STACK_BLOCK;
+	struct gdbm_reader reader;
+	struct gdbm_header header;
+	struct gdbm_place place;
+	struct slice found;
+	uint64_t block;
+	char key[32], *from;
+
+	file_make(4096, 1);
+	ck_assert_uint_le(size, (size_t)at);
+	bytes = realloc(bytes, (size_t)at + 64);
+	ck_assert_ptr_nonnull(bytes);
+	size = (size_t)at + 64;
+	memcpy(&header, bytes, sizeof header);
+	from = place_at(&header, only_place(&header));
+	memcpy(&place, from, sizeof place);
+	memcpy(bytes + at, bytes + place.at, (size_t)(place.key_size + place.value_size));
+	place.at = at;
+	memcpy(from, &place, sizeof place);
+	ck_assert_int_eq(find(0, &found), GDBM_FOUND);
+	bytes[at]++;
+	ck_assert_int_eq(find(0, &found), GDBM_ABSENT);
+	states[2] = BLOCK_UNKNOWN;
+	ck_assert(gdbm_reader_open(&reader, (struct slice){ bytes, size }, &blocks, 0));
+	ck_assert_int_eq(gdbm_reader_find(&reader, key_of(0, key), &found, &block),
+			 GDBM_UNVERIFIED);
+	ck_assert_uint_eq(block, 2);
+	block_refuse(&blocks, block);
+	ck_assert_int_eq(find(0, &found), GDBM_REFUSED);
 }
 END_TEST
 
@@ -358,6 +424,8 @@ int main(void)
 	tcase_set_timeout(tcase, 60);
 	tcase_add_test(tcase, what_is_refused_is_not_answered);
 	tcase_add_test(tcase, a_refused_directory_refuses_all);
+	tcase_add_test(tcase, what_is_absent_needs_verified_blocks);
+	tcase_add_test(tcase, another_key_with_the_hash_needs_its_block);
 	tcase_add_loop_test(tcase, what_libgdbm_wrote_is_found, 0, ROWS(files));
 	tcase_add_loop_test(tcase, a_header_is_refused, 0, ROWS(headers));
 	tcase_add_test(tcase, a_short_file_is_refused);

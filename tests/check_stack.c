@@ -3,6 +3,7 @@
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <check.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <gdbm.h>
 #include <stdio.h>
@@ -12,6 +13,7 @@
 
 #include "file_hooks.h"
 #include "scratch.h"
+#include "store/block_writer.h"
 #include "store/checksum.h"
 #include "store/encode.h"
 #include "store/figures.h"
@@ -291,6 +293,126 @@ START_TEST(a_damaged_block_is_refused_alone)
 }
 END_TEST
 
+/* Counts the blocks of the stack's files that are read, and may fail the reads. */
+struct block_watch {
+	struct file_hooks hooks;
+	unsigned reads;
+	bool is_failing;
+};
+
+static int watch_blocks(struct file_hooks *hooks, struct file_call *call)
+{
+	struct block_watch *watch = (struct block_watch *)hooks;
+
+	if (call->operation != FILE_PREAD || strstr(call->path, "/stack-") == NULL)
+		return 0;
+	watch->reads++;
+	return watch->is_failing ? EIO : 0;
+}
+
+/* A store with keys in one file, and the blocks of both files of it. */
+static struct store *block_watch_start(struct block_watch *watch, unsigned *blocks)
+{
+	const off_t block = (off_t)STACK_BLOCK;
+
+	scratch_make_stack(2000);
+	*blocks = (unsigned)((file_size(scratch_file("stack-", ".gdbm")) + block - 1) / block +
+			     (file_size(scratch_file("stack-", ".index")) + block - 1) / block);
+	*watch = (struct block_watch){ .reads = 0 };
+	file_hooks_start(&watch->hooks);
+	watch->hooks.before = watch_blocks;
+	return scratch_store_with(
+		(struct store_options){ .is_read_only = true, .files = &watch->hooks.files });
+}
+
+/* Either by a request for what is absent, or by the slow reader before it; what is there needs none. */
+START_TEST(a_block_is_verified_once)
+{
+	static struct block_watch watch;
+	unsigned blocks;
+	struct store *store = block_watch_start(&watch, &blocks);
+
+	for (unsigned n = 0; n < 2000; n++)
+		ck_assert(scratch_has(store, n));
+	ck_assert_uint_eq(watch.reads, 0);
+	if (_i == 1) {
+		ck_assert(store_gdbm_verify(store));
+		watch.reads = 0;
+	}
+	for (unsigned n = 2000; n < 3000; n++)
+		ck_assert(!scratch_has(store, n));
+	ck_assert(_i == 1 ? watch.reads == 0 : watch.reads > 0 && watch.reads <= blocks);
+	watch.reads = 0;
+	for (unsigned n = 2000; n < 3000; n++)
+		ck_assert(!scratch_has(store, n));
+	ck_assert_uint_eq(watch.reads, 0);
+	store_close(store);
+}
+END_TEST
+
+START_TEST(a_block_that_cannot_be_read_is_damaged)
+{
+	static struct block_watch watch;
+	struct slice value;
+	struct fault fault;
+	unsigned blocks;
+	struct store *store = block_watch_start(&watch, &blocks);
+
+	watch.is_failing = true;
+	ck_assert(scratch_has(store, 7));
+	ck_assert(!scratch_try_get(store, 2000, &value, &fault));
+	ck_assert_int_eq(fault.kind, FAULT_DAMAGED);
+	store_close(store);
+}
+END_TEST
+
+/* The whole filter says of no key that it may be there. */
+static void filter_clear(const char *index)
+{
+	const char zeros[4096] = { 0 };
+	char head[128];
+	int opened = open(index, O_RDONLY);
+	uint64_t filter, size;
+
+	ck_assert_int_eq(read(opened, head, sizeof head), (ssize_t)sizeof head);
+	close(opened);
+	filter = decode_64(head + 64);
+	size = decode_64(head + 72) * 64;
+	ck_assert_uint_le(size, sizeof zeros);
+	file_overwrite(index, (off_t)filter, zeros, size);
+}
+
+/* Where an older file has another answer, the newer file's damage is not taken for an absence: one bit of
+ * a key, and of what the filter says of one. The blocks are verified by the request itself. */
+START_TEST(an_older_value_is_not_answered_for_a_damaged_newer_one)
+{
+	struct store *store = scratch_store();
+	struct store_figures figures;
+	struct slice value;
+	struct fault fault;
+	char *file;
+
+	for (unsigned n = 0; n < 100; n++)
+		scratch_put(store, n, 200);
+	ck_assert(store_gdbm_settle(store, true));
+	scratch_put_durable(store, 7, 300);
+	ck_assert(store_gdbm_settle(store, false));
+	store_close(store);
+	file = scratch_file("stack-0000000000000002", _i == 0 ? ".gdbm" : ".index");
+	if (_i == 0)
+		file_flip(file, scratch_place(file, "value 7") - 16);
+	else
+		filter_clear(file);
+	store = scratch_store();
+	ck_assert(!scratch_try_get(store, 7, &value, &fault));
+	ck_assert_int_eq(fault.kind, FAULT_DAMAGED);
+	store_figures(store, &figures);
+	ck_assert_uint_eq(figures.checksum_failures, 1);
+	ck_assert_uint_eq(figures.files_damaged, 1);
+	store_close(store);
+}
+END_TEST
+
 /* Flips one bit of a file at so many places; each must be found. */
 START_TEST(a_check_finds_every_flipped_bit)
 {
@@ -530,6 +652,9 @@ int main(void)
 	tcase_add_loop_test(tcase, a_file_of_another_installation_is_refused, 0, 2);
 	tcase_add_test(tcase, a_damaged_value_is_not_answered);
 	tcase_add_test(tcase, a_damaged_block_is_refused_alone);
+	tcase_add_loop_test(tcase, a_block_is_verified_once, 0, 2);
+	tcase_add_test(tcase, a_block_that_cannot_be_read_is_damaged);
+	tcase_add_loop_test(tcase, an_older_value_is_not_answered_for_a_damaged_newer_one, 0, 2);
 	tcase_add_loop_test(tcase, a_check_finds_every_flipped_bit, 0, 2);
 	tcase_add_loop_test(tcase, a_damaged_file_is_not_copied, 0, 2);
 	tcase_add_test(tcase, a_check_needs_no_names_once_it_has_begun);

@@ -6,8 +6,9 @@
  * threads share one mapping.
  *
  * The bytes are not trusted: whatever they say, nothing outside them is looked at. A damaged file may
- * give a wrong value, or seem not to have a key: its owner has checksums against both, and says which
- * bytes are not to be believed.
+ * give a wrong value: its owner has a checksum of each. It may also seem not to have a key. So that a key
+ * is absent is answered only when all blocks that this rests on have been verified: those of the header,
+ * of the directory's entry, of the bucket, and of each record with the same hash and another key.
  *
  * Threads: any number at once.
  *
@@ -15,11 +16,8 @@
 #ifndef STORE_GDBM_READER_H
 #define STORE_GDBM_READER_H
 
-#include <stdatomic.h>
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "base/slice.h"
+#include "store/stack_blocks.h"
 
 struct gdbm_reader {
 	struct slice file;
@@ -27,19 +25,14 @@ struct gdbm_reader {
 	unsigned directory_bits;
 	size_t bucket_size;
 	size_t bucket_places;
-	_Atomic(atomic_uchar *) refused; /* for each piece of the file; NULL while nothing is */
+	const struct stack_blocks *blocks;
+	uint64_t first_block; /* the number in them of the file's first */
 };
 
-/* The bytes stay the caller's, and where they are. False: it is no GDBM file of this machine's kind. */
-bool gdbm_reader_open(struct gdbm_reader *reader, struct slice file);
-/* When nobody reads any more; also of one that was not opened, but is zero. */
-void gdbm_reader_close(struct gdbm_reader *reader);
-
-/* From now on what needs these bytes, of which there is at least one, is refused; rounded up to pieces of
- * 64 KB. False: it was already. */
-bool gdbm_reader_refuse(struct gdbm_reader *reader, uint64_t at, uint64_t size);
-/* Whether anything is. */
-bool gdbm_reader_refuses(const struct gdbm_reader *reader);
+/* The bytes and the states of their blocks stay the caller's, and where they are. False: it is no GDBM
+ * file of this machine's kind. */
+bool gdbm_reader_open(struct gdbm_reader *reader, struct slice file,
+		      const struct stack_blocks *blocks, uint64_t first_block);
 
 /* The key will be looked for in a moment: its place in the bucket is fetched from memory meanwhile. */
 void gdbm_reader_expect(const struct gdbm_reader *reader, struct slice key);
@@ -48,11 +41,12 @@ void gdbm_reader_expect(const struct gdbm_reader *reader, struct slice key);
  * lies in a file of gdbm_writer's; 0: the file does not have it. */
 size_t gdbm_reader_bucket(const struct gdbm_reader *reader, uint32_t order);
 
-enum gdbm_answer { GDBM_FOUND, GDBM_ABSENT, GDBM_DAMAGED, GDBM_REFUSED };
+enum gdbm_answer { GDBM_FOUND, GDBM_ABSENT, GDBM_DAMAGED, GDBM_REFUSED, GDBM_UNVERIFIED };
 
-/* *value is in the file's bytes, and set when found. DAMAGED: the file refers to what it does not have.
- * REFUSED: the answer lies, as far as it was come, in what gdbm_reader_refuse has named. */
+/* *value is in the file's bytes, and set when found. DAMAGED: the file refers to what it does not have,
+ * although the blocks that say so are right. REFUSED: a block that was looked at is refused.
+ * UNVERIFIED: *block is unknown and would have to be right; the caller verifies it and asks again. */
 enum gdbm_answer gdbm_reader_find(const struct gdbm_reader *reader, struct slice key,
-				  struct slice *value);
+				  struct slice *value, uint64_t *block);
 
 #endif

@@ -73,8 +73,10 @@ bool stack_file_is_not_whole(const struct stack_file *file);
 bool stack_file_has_damage(const struct stack_file *file);
 
 /* *is_there: whether the file says something of the key; *value is in the arena then, or data NULL
- * for a removal. FAULT_DAMAGED when the file is damaged, or a block that it needs, or the value's
- * checksum is wrong: that is logged with the key. FAULT_TOO_LARGE when the arena is full. */
+ * for a removal. A value rests on its own checksum; that there is none rests on the checksums of the blocks
+ * that were looked at, which are verified here if that has not been done since the file was opened
+ * (store/stack_blocks.h). FAULT_DAMAGED when the file is damaged, or a block that it needs, or the value's
+ * checksum is wrong: that is logged, with the key of a value. FAULT_TOO_LARGE when the arena is full. */
 bool stack_file_get(struct stack_file *file, const struct record_key *key, struct arena *arena,
 		    struct slice *value, bool *is_there, struct fault *fault);
 
@@ -85,9 +87,10 @@ void stack_file_expect(const struct stack_file *file, const struct record_key *k
  * is right for what is looked for here and there. *ahead: how far that has got; 0 at first. */
 void stack_file_read_on(const struct stack_file *file, uint32_t order, uint64_t *ahead);
 
-/* Compares one 64 KB block of the GDBM file or of the index with its checksum; blocks are numbered
- * through both from 0. *is_last: there are no more. A wrong one is logged; what needs it is refused from
- * then on, and all of the file when it is the index's. */
+/* Compares one 64 KB block of the index or of the GDBM file with its checksum, whatever is known of it;
+ * blocks are numbered through both from 0. *is_last: there are no more. A right one need not be verified
+ * by a request any more. A wrong one is logged; what needs it is refused from then on, and all of the file
+ * when it is the index's. */
 bool stack_file_verify_block(struct stack_file *file, uint64_t block, bool *is_last,
 			     struct fault *fault);
 /* How many records libgdbm says there are, the one that names the file not counted. */

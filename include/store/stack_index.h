@@ -34,16 +34,16 @@ struct index_build;
 bool stack_index_open(const struct stack_place *place, const struct stack_info *info,
 		      struct stack_index **index, struct fault *fault);
 /* NULL is fine. */
-void stack_index_close(const struct stack_place *place, struct stack_index *index);
+void stack_index_close(struct stack_index *index);
 
-/* False: the key with this hash is not in the file. */
-bool stack_index_may_have(const struct stack_index *index, uint64_t hash);
+/* False: the key with this hash is not in the file, if *block of the body, which says so, is right. */
+bool stack_index_may_have(const struct stack_index *index, uint64_t hash, uint64_t *block);
 
 /* Blocks of the GDBM file and of the index's body, and what their checksums are. */
 uint64_t stack_index_gdbm_blocks(const struct stack_index *index);
 uint64_t stack_index_body_blocks(const struct stack_index *index);
 uint32_t stack_index_gdbm_checksum(const struct stack_index *index, uint64_t block);
-/* Whether a block of the body agrees with its checksum. */
+/* Whether a block of the body, read from the file, agrees with its checksum. */
 bool stack_index_body_is_right(const struct stack_index *index, uint64_t block);
 
 /* Going through the keys. Each block is verified before anything in it is believed. */

@@ -22,7 +22,9 @@
  *  - A sync that failed is never tried again (the kernel may have dropped what it could not write):
  *    nothing is written until restart, what was pending is STORE_FAILED, one line is in the log.
  *  - What is damaged is not answered. Values carry a checksum that every read verifies; the 64 KB
- *    blocks of each file have checksums that a slow reader behind and store_gdbm_check verify. The
+ *    blocks of each file have checksums that a slow reader behind and store_gdbm_check verify. That a
+ *    file does not have a key is believed, and an older file asked, only when the blocks that say so
+ *    have been verified since the file was opened; a request verifies those that are not yet. The
  *    journal tells a torn tail (cut off) from damage to what was acknowledged (refused at start,
  *    with segment and offset) by what comes behind it. Damage to the very last group that was
  *    written cannot be told from a tail torn by a power cut: nothing comes behind it.

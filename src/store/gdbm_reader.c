@@ -4,7 +4,6 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "store/gdbm_reader.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "store/gdbm_format.h"
@@ -16,63 +15,51 @@ static bool is_inside(const struct gdbm_reader *reader, uint64_t at, uint64_t si
 	return at <= reader->file.size && size <= reader->file.size - at;
 }
 
-#define PIECE_BITS 16
-
-void gdbm_reader_close(struct gdbm_reader *reader)
+/* The worst of the states of the blocks with these bytes, which are inside the file, and *block is the
+ * first that has it. */
+static enum block_state bytes_state(const struct gdbm_reader *reader, uint64_t at, uint64_t size,
+				    uint64_t *block)
 {
-	free(atomic_load(&reader->refused));
-}
+	const uint64_t first = reader->first_block + at / STACK_BLOCK;
+	const uint64_t last = reader->first_block + (at + size - (size > 0)) / STACK_BLOCK;
+	enum block_state worst = BLOCK_RIGHT;
 
-/* Once it is there, it stays. */
-static atomic_uchar *refused_make(struct gdbm_reader *reader)
-{
-	atomic_uchar *made = calloc((reader->file.size >> PIECE_BITS) + 1, sizeof *made);
-	atomic_uchar *former = NULL;
+	for (uint64_t i = first; i <= last && worst != BLOCK_REFUSED; i++) {
+		const enum block_state state = block_state(reader->blocks, i);
 
-	if (made == NULL)
-		abort();
-	if (atomic_compare_exchange_strong(&reader->refused, &former, made))
-		return made;
-	free(made);
-	return former;
-}
-
-bool gdbm_reader_refuse(struct gdbm_reader *reader, uint64_t at, uint64_t size)
-{
-	atomic_uchar *refused = atomic_load(&reader->refused);
-	bool is_new = false;
-
-	if (refused == NULL)
-		refused = refused_make(reader);
-	for (uint64_t piece = at >> PIECE_BITS; piece <= (at + size - 1) >> PIECE_BITS; piece++)
-		is_new = atomic_exchange(&refused[piece], 1) == 0 || is_new;
-	return is_new;
-}
-
-bool gdbm_reader_refuses(const struct gdbm_reader *reader)
-{
-	return atomic_load_explicit(&reader->refused, memory_order_relaxed) != NULL;
-}
-
-/* The bytes are inside the file, and there is at least one. */
-static bool is_refused(const struct gdbm_reader *reader, uint64_t at, uint64_t size)
-{
-	const atomic_uchar *refused = atomic_load_explicit(&reader->refused, memory_order_acquire);
-
-	if (refused == NULL)
-		return false;
-	for (uint64_t piece = at >> PIECE_BITS; piece <= (at + size - 1) >> PIECE_BITS; piece++) {
-		if (atomic_load(&refused[piece]) != 0)
-			return true;
+		if (state == BLOCK_RIGHT || state == worst)
+			continue;
+		worst = state;
+		*block = i;
 	}
-	return false;
+	return worst;
 }
 
-bool gdbm_reader_open(struct gdbm_reader *reader, struct slice file)
+/* The answer, if these bytes, which it rests on, may be believed. What is found has a checksum of its own,
+ * so that only a refused block is in its way. */
+static inline enum gdbm_answer rests_on(const struct gdbm_reader *reader, uint64_t at,
+					uint64_t size, enum gdbm_answer answer, uint64_t *block)
+{
+	if (answer == GDBM_FOUND && !blocks_have_refused(reader->blocks))
+		return answer;
+	switch (bytes_state(reader, at, size, block)) {
+	case BLOCK_REFUSED:
+		return GDBM_REFUSED;
+	case BLOCK_UNKNOWN:
+		return answer == GDBM_FOUND || answer == GDBM_REFUSED ? answer : GDBM_UNVERIFIED;
+	case BLOCK_RIGHT:
+		break;
+	}
+	return answer;
+}
+
+bool gdbm_reader_open(struct gdbm_reader *reader, struct slice file,
+		      const struct stack_blocks *blocks, uint64_t first_block)
 {
 	struct gdbm_header header;
 
-	*reader = (struct gdbm_reader){ .file = file };
+	*reader =
+		(struct gdbm_reader){ .file = file, .blocks = blocks, .first_block = first_block };
 	if (file.size < sizeof header)
 		return false;
 	memcpy(&header, file.data, sizeof header);
@@ -114,27 +101,26 @@ static const char *places_of(const struct gdbm_reader *reader, uint32_t hash)
 	return bucket == 0 ? NULL : reader->file.data + bucket + sizeof(struct gdbm_bucket_head);
 }
 
-/* Whether the record at the place has the key; *value is what stands behind it. */
+/* Whether the record at the place has the key; *value is what stands behind it. That it has another key
+ * rests on its block. */
 static enum gdbm_answer record_look(const struct gdbm_reader *reader,
 				    const struct gdbm_place *place, struct slice key,
-				    struct slice *value)
+				    struct slice *value, uint64_t *block)
 {
+	const uint64_t size = (uint64_t)place->key_size + (uint64_t)place->value_size;
 	const char *record;
 
 	if (place->key_size < 0 || place->value_size < 0 ||
-	    !is_inside(reader, (uint64_t)place->at,
-		       (uint64_t)place->key_size + (uint64_t)place->value_size))
+	    !is_inside(reader, (uint64_t)place->at, size))
 		return GDBM_DAMAGED;
-	if (is_refused(reader, (uint64_t)place->at,
-		       (uint64_t)place->key_size + (uint64_t)place->value_size + 1))
-		return GDBM_REFUSED;
 	record = reader->file.data + place->at;
 	/* Most records reach into another page, which is looked for at the same time as the first. */
-	__builtin_prefetch(record + place->key_size + place->value_size);
+	__builtin_prefetch(record + size);
 	if ((size_t)place->key_size != key.size || memcmp(record, key.data, key.size) != 0)
-		return GDBM_ABSENT;
+		return rests_on(reader, (uint64_t)place->at, (uint64_t)place->key_size, GDBM_ABSENT,
+				block);
 	*value = (struct slice){ record + key.size, (size_t)place->value_size };
-	return GDBM_FOUND;
+	return rests_on(reader, (uint64_t)place->at, size, GDBM_FOUND, block);
 }
 
 void gdbm_reader_expect(const struct gdbm_reader *reader, struct slice key)
@@ -147,19 +133,12 @@ void gdbm_reader_expect(const struct gdbm_reader *reader, struct slice key)
 				   hash % reader->bucket_places * sizeof(struct gdbm_place));
 }
 
-enum gdbm_answer gdbm_reader_find(const struct gdbm_reader *reader, struct slice key,
-				  struct slice *value)
+static enum gdbm_answer bucket_search(const struct gdbm_reader *reader, const char *places,
+				      uint32_t hash, struct slice key, struct slice *value,
+				      uint64_t *block)
 {
-	const uint32_t hash = record_key_order(key);
-	const char *places = places_of(reader, hash);
 	size_t at = hash % reader->bucket_places;
 
-	if (is_refused(reader, entry_of(reader, hash), sizeof(off_t)))
-		return GDBM_REFUSED;
-	if (places == NULL)
-		return GDBM_DAMAGED;
-	if (is_refused(reader, (uint64_t)(places - reader->file.data), reader->bucket_size))
-		return GDBM_REFUSED;
 	for (size_t n = reader->bucket_places; n > 0; n--) {
 		enum gdbm_answer answer = GDBM_ABSENT;
 		struct gdbm_place place;
@@ -168,10 +147,29 @@ enum gdbm_answer gdbm_reader_find(const struct gdbm_reader *reader, struct slice
 		if (place.hash == -1)
 			return GDBM_ABSENT;
 		if ((uint32_t)place.hash == hash)
-			answer = record_look(reader, &place, key, value);
+			answer = record_look(reader, &place, key, value, block);
 		if (answer != GDBM_ABSENT)
 			return answer;
 		at = at + 1 < reader->bucket_places ? at + 1 : 0;
 	}
 	return GDBM_ABSENT;
+}
+
+enum gdbm_answer gdbm_reader_find(const struct gdbm_reader *reader, struct slice key,
+				  struct slice *value, uint64_t *block)
+{
+	const uint32_t hash = record_key_order(key);
+	const char *places = places_of(reader, hash);
+	enum gdbm_answer answer = GDBM_DAMAGED;
+
+	if (places != NULL)
+		answer = bucket_search(reader, places, hash, key, value, block);
+	/* When several blocks are unknown, *block is one of them: the next search finds the others. */
+	answer = rests_on(reader, 0, sizeof(struct gdbm_header), answer, block);
+	answer = rests_on(reader, entry_of(reader, hash), sizeof(off_t), answer, block);
+	if (places == NULL)
+		return answer;
+	return rests_on(reader,
+			(uint64_t)(places - reader->file.data) - sizeof(struct gdbm_bucket_head),
+			reader->bucket_size, answer, block);
 }

@@ -21,6 +21,8 @@ struct stack_file {
 	int opened; /* for the checksums of its blocks */
 	const char *mapping;
 	struct gdbm_reader reader;
+	struct stack_blocks blocks; /* those of the index's body, then those of the GDBM file */
+	uint64_t n_body;
 	atomic_uint holders;
 	atomic_bool is_retired;
 	atomic_bool is_damaged;
@@ -62,9 +64,10 @@ static bool stamp_check(const struct stack_file *file, const char *path, struct 
 {
 	char stamp[STAMP_SIZE];
 	struct slice found;
+	uint64_t ignored;
 
 	stamp_write(&file->place, file->info.id, stamp);
-	if (gdbm_reader_find(&file->reader, STAMP_KEY, &found) != GDBM_FOUND ||
+	if (gdbm_reader_find(&file->reader, STAMP_KEY, &found, &ignored) != GDBM_FOUND ||
 	    found.size != STAMP_SIZE || memcmp(found.data, stamp, 8) != 0 ||
 	    memcmp(found.data + 16, stamp + 16, STAMP_SIZE - 16) != 0)
 		return fault_cause(fault, FAULT_UNAVAILABLE, 0,
@@ -72,6 +75,15 @@ static bool stamp_check(const struct stack_file *file, const char *path, struct 
 	return memcmp(found.data, stamp, STAMP_SIZE) == 0 ||
 	       fault_cause(fault, FAULT_UNAVAILABLE, 0,
 			   "%s has a format that this program does not read", path);
+}
+
+static void blocks_make(struct stack_file *file)
+{
+	file->n_body = stack_index_body_blocks(file->index);
+	file->blocks.states = calloc(file->n_body + stack_index_gdbm_blocks(file->index) + 1,
+				     sizeof *file->blocks.states);
+	if (file->blocks.states == NULL)
+		abort();
 }
 
 static bool file_map(struct stack_file *file, struct fault *fault)
@@ -87,7 +99,9 @@ static bool file_map(struct stack_file *file, struct fault *fault)
 	file->mapping = size == 0 ? NULL : files->map(files, file->opened, size, true);
 	if (size > 0 && file->mapping == NULL)
 		return fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot read %s", path);
-	if (!gdbm_reader_open(&file->reader, (struct slice){ file->mapping, size }))
+	blocks_make(file);
+	if (!gdbm_reader_open(&file->reader, (struct slice){ file->mapping, size }, &file->blocks,
+			      file->n_body))
 		return fault_cause(fault, FAULT_UNAVAILABLE, 0, "%s is no GDBM file", path);
 	return stamp_check(file, path, fault);
 }
@@ -130,14 +144,14 @@ void stack_file_let_go(struct stack_file *file)
 
 	if (atomic_fetch_sub(&file->holders, 1) > 1)
 		return;
-	gdbm_reader_close(&file->reader);
 	if (file->mapping != NULL)
 		files->unmap(files, file->mapping, (size_t)file->info.gdbm_size);
 	if (file->opened >= 0)
 		files->close(files, file->opened);
-	stack_index_close(&file->place, file->index);
+	stack_index_close(file->index);
 	if (atomic_load(&file->is_retired) && !file->place.is_read_only)
 		stack_remove(&file->place, file->info.id);
+	free(file->blocks.states);
 	free(file);
 }
 
@@ -178,15 +192,6 @@ void stack_file_damage(struct stack_file *file, const char *what)
 		tell_damage(file, what, "what would be read from it is refused");
 }
 
-/* Of the GDBM file. */
-static void block_damage(struct stack_file *file, uint64_t block, const char *what)
-{
-	uint64_t at = block * STACK_BLOCK, left = file->info.gdbm_size - at;
-
-	if (gdbm_reader_refuse(&file->reader, at, left < STACK_BLOCK ? left : STACK_BLOCK))
-		tell_damage(file, what, "what would be read from this block is refused");
-}
-
 bool stack_file_is_damaged(const struct stack_file *file)
 {
 	return atomic_load_explicit(&file->is_damaged, memory_order_relaxed);
@@ -194,13 +199,58 @@ bool stack_file_is_damaged(const struct stack_file *file)
 
 bool stack_file_is_not_whole(const struct stack_file *file)
 {
-	return stack_file_is_damaged(file) || gdbm_reader_refuses(&file->reader);
+	return stack_file_is_damaged(file) || blocks_have_refused(&file->blocks);
 }
 
 bool stack_file_has_damage(const struct stack_file *file)
 {
 	return stack_file_is_not_whole(file) ||
 	       atomic_load_explicit(&file->has_damaged_value, memory_order_relaxed);
+}
+
+/* Verifying. */
+
+static bool block_is_right(const struct stack_file *file, uint64_t block)
+{
+	const uint64_t of_gdbm = block - file->n_body;
+
+	if (block < file->n_body)
+		return stack_index_body_is_right(file->index, block);
+	return block_agrees(file->place.files, file->opened, of_gdbm * STACK_BLOCK,
+			    file->info.gdbm_size, stack_index_gdbm_checksum(file->index, of_gdbm));
+}
+
+static bool block_verify(struct stack_file *file, uint64_t block, struct fault *fault)
+{
+	const bool is_index = block < file->n_body;
+	bool is_new;
+	char what[80];
+
+	if (block_is_right(file, block)) {
+		block_believe(&file->blocks, block);
+		return true;
+	}
+	snprintf(what, sizeof what, "wrong checksum of block %llu of the %s",
+		 (unsigned long long)(is_index ? block : block - file->n_body),
+		 is_index ? "index" : "GDBM file");
+	is_new = block_refuse(&file->blocks, block);
+	if (is_index)
+		stack_file_damage(file, what);
+	else if (is_new)
+		tell_damage(file, what, "what would be read from this block is refused");
+	return fault_cause(fault, FAULT_DAMAGED, 0, "stack file %llu: %s",
+			   (unsigned long long)file->info.id, what);
+}
+
+bool stack_file_verify_block(struct stack_file *file, uint64_t block, bool *is_last,
+			     struct fault *fault)
+{
+	const uint64_t all = file->n_body + stack_index_gdbm_blocks(file->index);
+
+	/* The index first: it has the checksums of the other. */
+	assert(block < all);
+	*is_last = block + 1 == all;
+	return block_verify(file, block, fault);
 }
 
 /* Reading. */
@@ -298,18 +348,36 @@ void stack_file_read_on(const struct stack_file *file, uint32_t order, uint64_t 
 	}
 }
 
+/* What the GDBM file says of the key. Each turn but the last verifies a block that was unknown. */
+static bool file_find(struct stack_file *file, const struct record_key *key, struct slice *found,
+		      enum gdbm_answer *answer, struct fault *fault)
+{
+	uint64_t block;
+
+	for (;;) {
+		*answer = gdbm_reader_find(&file->reader, (struct slice){ key->bytes, key->size },
+					   found, &block);
+		if (*answer != GDBM_UNVERIFIED)
+			return true;
+		if (!block_verify(file, block, fault))
+			return false;
+	}
+}
+
 bool stack_file_get(struct stack_file *file, const struct record_key *key, struct arena *arena,
 		    struct slice *value, bool *is_there, struct fault *fault)
 {
 	enum gdbm_answer answer;
 	struct slice found;
+	uint64_t block;
 
 	*is_there = false;
 	if (!stack_file_is_damaged(file)) {
-		if (!stack_index_may_have(file->index, key->hash))
-			return true;
-		answer = gdbm_reader_find(&file->reader, (struct slice){ key->bytes, key->size },
-					  &found);
+		if (!stack_index_may_have(file->index, key->hash, &block))
+			return block_state(&file->blocks, block) == BLOCK_RIGHT ||
+			       block_verify(file, block, fault);
+		if (!file_find(file, key, &found, &answer, fault))
+			return false;
 		if (answer == GDBM_ABSENT)
 			return true;
 		if (answer == GDBM_FOUND) {
@@ -336,43 +404,4 @@ bool stack_file_count(struct stack_file *file, uint64_t *n, struct fault *fault)
 	/* The record that names the file is none of ours. */
 	*n -= *n > 0;
 	return true;
-}
-
-static bool gdbm_block_is_right(const struct stack_file *file, uint64_t block)
-{
-	uint64_t at = block * STACK_BLOCK, left = file->info.gdbm_size - at;
-	size_t size = left < STACK_BLOCK ? (size_t)left : STACK_BLOCK;
-	char *bytes = malloc(size);
-	bool is_right;
-
-	if (bytes == NULL)
-		abort();
-	is_right = file_read_all(file->place.files, file->opened, bytes, size, (off_t)at) &&
-		   checksum(0, bytes, size) == stack_index_gdbm_checksum(file->index, block);
-	free(bytes);
-	return is_right;
-}
-
-bool stack_file_verify_block(struct stack_file *file, uint64_t block, bool *is_last,
-			     struct fault *fault)
-{
-	uint64_t body = stack_index_body_blocks(file->index);
-	uint64_t all = body + stack_index_gdbm_blocks(file->index);
-	char what[80];
-
-	/* The index first: it has the checksums of the other. */
-	assert(block < all);
-	*is_last = block + 1 == all;
-	if (block < body ? stack_index_body_is_right(file->index, block)
-			 : gdbm_block_is_right(file, block - body))
-		return true;
-	snprintf(what, sizeof what, "wrong checksum of block %llu of the %s",
-		 (unsigned long long)(block < body ? block : block - body),
-		 block < body ? "index" : "GDBM file");
-	if (block < body)
-		stack_file_damage(file, what);
-	else
-		block_damage(file, block - body, what);
-	return fault_cause(fault, FAULT_DAMAGED, 0, "stack file %llu: %s",
-			   (unsigned long long)file->info.id, what);
 }

@@ -1,22 +1,26 @@
-/* Reading an index: everything is in one mapping.
+/* Reading an index: everything is in one mapping, but for verifying (store/stack_blocks.h).
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "store/stack_index.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "store/checksum.h"
 #include "store/encode.h"
+#include "store/stack_blocks.h"
 #include "store/stack_index_format.h"
 
 struct stack_index {
+	const struct file_system *files;
+	int opened;
 	const char *bytes; /* the mapping */
 	size_t size;
 	size_t keys_size;
-	const unsigned char *filter;
+	size_t filter; /* where it begins */
 	uint64_t filter_lines;
 	const char *gdbm_sums;
 	uint64_t gdbm_blocks;
@@ -50,7 +54,7 @@ static bool index_parse(struct stack_index *index, const struct stack_info *info
 	    sums != filter + lines * FILTER_LINE || sums + 4 * blocks != INDEX_HEAD + body)
 		return false;
 	index->keys_size = decode_64(head + 56);
-	index->filter = (const unsigned char *)index->bytes + filter;
+	index->filter = filter;
 	index->filter_lines = lines;
 	index->gdbm_sums = index->bytes + sums;
 	index->gdbm_blocks = blocks;
@@ -82,61 +86,64 @@ static bool index_check(struct stack_index *index, const struct stack_place *pla
 	return index_parse(index, info) || damaged(path, fault);
 }
 
-static const char *map_whole(const struct stack_place *place, const struct stack_info *info,
-			     const char *path, struct fault *fault)
+static bool map_whole(struct stack_index *index, const struct stack_info *info, const char *path,
+		      struct fault *fault)
 {
-	const char *bytes;
-	size_t size;
+	const struct file_system *files = index->files;
+	off_t size;
 
-	if (!file_map_whole(place->files, path, &bytes, &size)) {
-		fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot read %s", path);
-		return NULL;
-	}
-	if (size == info->index_size && size >= INDEX_HEAD)
-		return bytes;
-	fault_cause(fault, FAULT_UNAVAILABLE, 0, "%s has %zu bytes, and %llu in the manifest", path,
-		    size, (unsigned long long)info->index_size);
-	if (size > 0)
-		place->files->unmap(place->files, bytes, size);
-	return NULL;
+	index->opened = files->open(files, path, O_RDONLY, 0);
+	if (index->opened < 0 || files->size(files, index->opened, &size) < 0)
+		return fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot read %s", path);
+	if ((uint64_t)size != info->index_size || (size_t)size < INDEX_HEAD)
+		return fault_cause(fault, FAULT_UNAVAILABLE, 0,
+				   "%s has %lld bytes, and %llu in the manifest", path,
+				   (long long)size, (unsigned long long)info->index_size);
+	index->bytes = files->map(files, index->opened, index->size, false);
+	return index->bytes != NULL ||
+	       fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot read %s", path);
 }
 
 bool stack_index_open(const struct stack_place *place, const struct stack_info *info,
 		      struct stack_index **index, struct fault *fault)
 {
 	char path[PATH_MAX], name[STACK_NAME_SIZE];
-	struct stack_index opened = { .size = info->index_size };
+	struct stack_index *opened = malloc(sizeof *opened);
 
+	if (opened == NULL)
+		abort();
+	*opened = (struct stack_index){ .files = place->files,
+					.opened = -1,
+					.size = info->index_size };
 	stack_index_name(info->id, name);
 	snprintf(path, sizeof path, "%s/%s", place->directory, name);
-	opened.bytes = map_whole(place, info, path, fault);
-	if (opened.bytes == NULL)
-		return false;
-	if (!index_check(&opened, place, info, path, fault)) {
-		place->files->unmap(place->files, opened.bytes, opened.size);
+	if (!map_whole(opened, info, path, fault) ||
+	    !index_check(opened, place, info, path, fault)) {
+		stack_index_close(opened);
 		return false;
 	}
-	*index = malloc(sizeof **index);
-	if (*index == NULL)
-		abort();
-	**index = opened;
+	*index = opened;
 	return true;
 }
 
-void stack_index_close(const struct stack_place *place, struct stack_index *index)
+void stack_index_close(struct stack_index *index)
 {
 	if (index == NULL)
 		return;
-	place->files->unmap(place->files, index->bytes, index->size);
+	if (index->bytes != NULL)
+		index->files->unmap(index->files, index->bytes, index->size);
+	if (index->opened >= 0)
+		index->files->close(index->files, index->opened);
 	free(index);
 }
 
-bool stack_index_may_have(const struct stack_index *index, uint64_t hash)
+bool stack_index_may_have(const struct stack_index *index, uint64_t hash, uint64_t *block)
 {
-	const unsigned char *line = index->filter +
-				    filter_line(hash, index->filter_lines) * FILTER_LINE;
+	const size_t at = index->filter + filter_line(hash, index->filter_lines) * FILTER_LINE;
+	const unsigned char *line = (const unsigned char *)index->bytes + at;
 	unsigned i;
 
+	*block = (at - INDEX_HEAD) / STACK_BLOCK;
 	for (i = 0; i < FILTER_BITS; i++) {
 		unsigned bit = filter_bit(hash, i);
 
@@ -163,12 +170,8 @@ uint32_t stack_index_gdbm_checksum(const struct stack_index *index, uint64_t blo
 
 bool stack_index_body_is_right(const struct stack_index *index, uint64_t block)
 {
-	size_t at = block * STACK_BLOCK, size = index->body_size - at;
-
-	if (size > STACK_BLOCK)
-		size = STACK_BLOCK;
-	return checksum(0, index->bytes + INDEX_HEAD + at, size) ==
-	       decode_32(index->body_sums + 4 * block);
+	return block_agrees(index->files, index->opened, INDEX_HEAD + block * STACK_BLOCK,
+			    INDEX_HEAD + index->body_size, decode_32(index->body_sums + 4 * block));
 }
 
 struct index_cursor index_cursor_start(const struct stack_index *index)
