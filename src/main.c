@@ -3,6 +3,7 @@
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <fcntl.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -118,9 +119,17 @@ static bool standard_descriptors_are_open(void)
 	return true;
 }
 
+/* A limit of the size of files is an error of the write that meets it, and no end of the process. */
+static bool pass_over_file_limits(void)
+{
+	const struct sigaction ignore = { .sa_handler = SIG_IGN };
+
+	return sigaction(SIGXFSZ, &ignore, NULL) == 0;
+}
+
 int main(int argc, char **argv)
 {
-	if (!standard_descriptors_are_open() || !process_forbid_core())
+	if (!standard_descriptors_are_open() || !process_forbid_core() || !pass_over_file_limits())
 		return EXIT_FAILURE;
 	for (size_t i = 0; i < COMMANDS; i++) {
 		int words = words_of(&commands[i], argc, argv);

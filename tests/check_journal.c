@@ -273,17 +273,21 @@ static const unsigned full_operations[] = {
 	1u << FILE_OPEN,     1u << FILE_OPEN | 1u << FILE_ALLOCATE,   1u << FILE_RENAME,
 };
 
+/* The last is what a limit of a file's size says. */
+static const int full_errors[] = { ENOSPC, EDQUOT, EFBIG };
+
 START_TEST(a_full_disk_refuses_and_then_goes_on)
 {
+	const unsigned operations = full_operations[_i / ROWS(full_errors)];
 	static struct disk disk;
 	struct store *store = open_on(&disk, 32768);
 	struct fault fault = FAULT_INITIAL;
 	unsigned n = 0;
 	uint64_t number;
 
-	disk.error = ENOSPC;
+	disk.error = full_errors[_i % ROWS(full_errors)];
 	scratch_put_durable(store, n++, 1000);
-	disk.failing = full_operations[_i];
+	disk.failing = operations;
 	while (scratch_try_put(store, n, 1000, &number, &fault)) {
 		store_flush(store);
 		ck_assert_uint_lt(++n, 1000);
@@ -515,7 +519,8 @@ int main(void)
 	tcase_add_test(tcase, a_missing_segment_is_refused);
 	tcase_add_test(tcase, a_record_larger_than_a_segment_has_one_of_its_own);
 	tcase_add_loop_test(tcase, a_segment_is_written_in_whole_blocks, 0, ROWS(block_sizes));
-	tcase_add_loop_test(tcase, a_full_disk_refuses_and_then_goes_on, 0, ROWS(full_operations));
+	tcase_add_loop_test(tcase, a_full_disk_refuses_and_then_goes_on, 0,
+			    ROWS(full_operations) * ROWS(full_errors));
 	tcase_add_test(tcase, who_waits_for_room_does_not_spin);
 	tcase_add_loop_test(tcase, a_failed_sync_stops_writing_for_good, 0, ROWS(sync_operations));
 	tcase_add_test(tcase, a_check_of_a_damaged_journal_says_what_can_be_saved);

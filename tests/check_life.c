@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/time.h>
@@ -36,6 +37,7 @@ struct life {
 	int listener;
 	/* How many sockets systemd passes, from descriptor 3 on; NULL: the socket is descriptor 0. */
 	const char *passed;
+	rlim_t file_size; /* the most bytes that a file of the program may have; 0: any number */
 	int notify; /* what the program tells systemd comes here */
 	char notify_path[108];
 };
@@ -65,6 +67,7 @@ static void begin(void)
 	ck_assert_int_eq(chmod(life.directory, 0755), 0);
 	directory_make_data(life.data);
 	life.passed = NULL;
+	life.file_size = 0;
 	life.listener = bind_socket(SOCK_STREAM, life.path, "socket");
 	ck_assert_int_eq(listen(life.listener, 64), 0);
 	life.notify = bind_socket(SOCK_DGRAM, life.notify_path, "notify");
@@ -111,6 +114,9 @@ static void become(char *const *arguments, int log)
 		close(inherited);
 	if (life.passed != NULL)
 		pass_as_systemd();
+	if (life.file_size != 0 &&
+	    setrlimit(RLIMIT_FSIZE, &(struct rlimit){ life.file_size, life.file_size }) != 0)
+		_exit(126);
 	setenv("JOURNAL_STREAM", journal, 1);
 	setenv("NOTIFY_SOCKET", life.notify_path, 1);
 	execv(arguments[0], arguments);
@@ -221,6 +227,65 @@ START_TEST(readiness_and_stopping_are_told)
 	ck_assert_int_eq(finish(&process, log, sizeof log), 0);
 	ck_assert_msg(strncmp(log, "<5>notice serving ", 18) == 0, "%s", log);
 	ck_assert_ptr_nonnull(strstr(log, "\n<5>notice stopped\n"));
+}
+END_TEST
+
+static const struct {
+	int number;
+	const char *logged;
+} ending[] = {
+	{ SIGTERM, "\n<5>notice stopping signal=TERM\n" },
+	{ SIGINT, "\n<5>notice stopping signal=INT\n" },
+	{ SIGUSR1, "\n<5>notice stopping signal=USR1\n" },
+};
+
+START_TEST(a_signal_ends_it_in_order)
+{
+	struct process process = start(NULL);
+	char log[4096];
+
+	expect_told("READY=1");
+	kill(process.pid, ending[_i].number);
+	expect_told("STOPPING=1");
+	ck_assert_int_eq(finish(&process, log, sizeof log), 0);
+	ck_assert_msg(strstr(log, ending[_i].logged) != NULL, "%s", log);
+	ck_assert_ptr_nonnull(strstr(log, "\n<5>notice stopped\n"));
+}
+END_TEST
+
+static const int passed_over[] = {
+	SIGHUP, SIGUSR2, SIGALRM, SIGXFSZ, SIGPIPE, SIGVTALRM, SIGPROF, SIGIO, SIGWINCH, SIGCHLD,
+};
+
+START_TEST(other_signals_are_passed_over)
+{
+	struct process process = start(NULL);
+	char log[4096];
+
+	expect_told("READY=1");
+	kill(process.pid, passed_over[_i]);
+	expect_answer("/readyz", 200, "{\"status\":\"ready\"}");
+	kill(process.pid, SIGTERM);
+	expect_told("STOPPING=1");
+	ck_assert_int_eq(finish(&process, log, sizeof log), 0);
+}
+END_TEST
+
+/* Too little for the journal: as on a full disk, there is no room to write. */
+START_TEST(a_limit_of_file_sizes_is_no_end)
+{
+	struct process process;
+	char log[4096];
+
+	life.file_size = 100000;
+	process = start(NULL);
+	expect_told("READY=1");
+	expect_answer("/healthz", 200, "{\"status\":\"up\"}");
+	expect_answer("/readyz", 503, "the log says why");
+	kill(process.pid, SIGTERM);
+	expect_told("STOPPING=1");
+	ck_assert_int_eq(finish(&process, log, sizeof log), 0);
+	ck_assert_msg(strstr(log, "journal_no_room") != NULL, "%s", log);
 }
 END_TEST
 
@@ -425,6 +490,9 @@ int main(void)
 	tcase_set_timeout(tcase, 30);
 	tcase_add_checked_fixture(tcase, begin, end);
 	tcase_add_test(tcase, readiness_and_stopping_are_told);
+	tcase_add_loop_test(tcase, a_signal_ends_it_in_order, 0, ROWS(ending));
+	tcase_add_loop_test(tcase, other_signals_are_passed_over, 0, ROWS(passed_over));
+	tcase_add_test(tcase, a_limit_of_file_sizes_is_no_end);
 	tcase_add_test(tcase, nothing_is_told_when_it_cannot_serve);
 	tcase_add_test(tcase, a_second_one_is_refused);
 	tcase_add_test(tcase, one_that_waits_takes_over);

@@ -101,22 +101,52 @@ static bool check_user(const struct serve_options *options, struct identity *ide
 
 /* ---- the process ---- */
 
+/* What ends the service in order; FastCGI says SIGUSR1 for it. */
+static const struct {
+	int number;
+	const char *name;
+} ending_signals[] = { { SIGTERM, "TERM" }, { SIGINT, "INT" }, { SIGUSR1, "USR1" } };
+#define ENDING_SIGNALS (sizeof ending_signals / sizeof ending_signals[0])
+
+/* What would end it at once, and is sent by who means another service, or none in particular. */
+static const int ignored_signals[] = {
+	SIGPIPE, SIGHUP, SIGUSR2, SIGALRM, SIGVTALRM, SIGPROF, SIGIO,
+};
+
 static void signals_to_wait_for(sigset_t *signals)
 {
 	sigemptyset(signals);
-	sigaddset(signals, SIGTERM);
-	sigaddset(signals, SIGINT);
+	for (size_t i = 0; i < ENDING_SIGNALS; i++)
+		sigaddset(signals, ending_signals[i].number);
+}
+
+static const char *signal_name(int number)
+{
+	size_t i = 0;
+
+	while (i + 1 < ENDING_SIGNALS && ending_signals[i].number != number)
+		i++;
+	return ending_signals[i].name;
+}
+
+static bool ignore_signals(void)
+{
+	const struct sigaction ignore = { .sa_handler = SIG_IGN };
+
+	for (size_t i = 0; i < sizeof ignored_signals / sizeof ignored_signals[0]; i++) {
+		if (sigaction(ignored_signals[i], &ignore, NULL) != 0)
+			return false;
+	}
+	return true;
 }
 
 /* Before the first thread: what all of them inherit, and what is not safe once there are some. */
 static bool prepare_process(struct fault *fault)
 {
-	const struct sigaction ignore = { .sa_handler = SIG_IGN };
 	sigset_t signals;
 
 	signals_to_wait_for(&signals);
-	if (sigaction(SIGPIPE, &ignore, NULL) != 0 ||
-	    pthread_sigmask(SIG_BLOCK, &signals, NULL) != 0)
+	if (!ignore_signals() || pthread_sigmask(SIG_BLOCK, &signals, NULL) != 0)
 		return fault_cause(fault, FAULT_UNAVAILABLE, errno, "signals cannot be set up");
 	if (!fastcgi_start())
 		return fault_cause(fault, FAULT_UNAVAILABLE, errno, "libfcgi does not start");
@@ -134,17 +164,19 @@ static void wait_for_signal(void)
 	signals_to_wait_for(&signals);
 	while (sigwait(&signals, &signal_number) != 0)
 		continue;
-	log_event(LOG_LEVEL_NOTICE, "stopping", "signal", signal_number == SIGTERM ? "TERM" : "INT",
-		  NULL);
+	log_event(LOG_LEVEL_NOTICE, "stopping", "signal", signal_name(signal_number), NULL);
 }
 
 static bool is_told_to_end(void)
 {
 	sigset_t pending;
+	bool is_told = false;
 
-	sigemptyset(&pending);
-	return sigpending(&pending) == 0 &&
-	       (sigismember(&pending, SIGTERM) == 1 || sigismember(&pending, SIGINT) == 1);
+	if (sigpending(&pending) != 0)
+		return false;
+	for (size_t i = 0; i < ENDING_SIGNALS; i++)
+		is_told = is_told || sigismember(&pending, ending_signals[i].number) == 1;
+	return is_told;
 }
 
 /* ---- the parts ---- */

@@ -126,8 +126,8 @@ bool file_map_whole(const struct file_system *files, const char *path, const cha
 
 bool file_error_passes(int error)
 {
-	return error == ENOSPC || error == EDQUOT || error == EMFILE || error == ENFILE ||
-	       error == ENOMEM;
+	return error == ENOSPC || error == EDQUOT || error == EFBIG || error == EMFILE ||
+	       error == ENFILE || error == ENOMEM;
 }
 
 /* What a sync said: whether it was done, and if not, whether it may be tried again. */
