@@ -137,9 +137,9 @@ START_TEST(the_page_says_what_the_store_says)
 {
 	static const char *const lines[] = {
 		"anteroom_transactions_total 17",
-		"anteroom_journal_sync_duration_seconds_bucket{le=\"0.000100\"} 3",
-		"anteroom_journal_sync_duration_seconds_bucket{le=\"0.000250\"} 3",
-		"anteroom_journal_sync_duration_seconds_bucket{le=\"5.000000\"} 3",
+		"anteroom_journal_sync_duration_seconds_bucket{le=\"0.0001\"} 3",
+		"anteroom_journal_sync_duration_seconds_bucket{le=\"0.00025\"} 3",
+		"anteroom_journal_sync_duration_seconds_bucket{le=\"5\"} 3",
 		"anteroom_journal_sync_duration_seconds_bucket{le=\"+Inf\"} 7",
 		"anteroom_journal_sync_duration_seconds_sum 12.000345",
 		"anteroom_journal_sync_duration_seconds_count 7",

@@ -29,16 +29,19 @@ bool health_ready(struct call *call, struct fault *fault)
 
 /* ---- the page ---- */
 
-/* Numbers of JSON and of Prometheus are written alike: integers, and a point before six digits. */
+/* Numbers of JSON and of Prometheus are written alike: integers, and a point before up to six digits. */
 static void append_seconds(struct buffer *page, uint64_t microseconds)
 {
 	char digits[7] = ".000000";
+	size_t size = sizeof digits;
 	uint64_t rest = microseconds % 1000000;
 
 	for (size_t i = sizeof digits - 1; i > 0; i--, rest /= 10)
 		digits[i] = (char)('0' + rest % 10);
+	while (size > 1 && digits[size - 1] == '0')
+		size--;
 	buffer_append_integer(page, (json_int_t)(microseconds / 1000000));
-	buffer_append(page, (struct slice){ digits, sizeof digits });
+	buffer_append(page, (struct slice){ digits, size > 1 ? size : 0 });
 }
 
 static void begin_metric(struct buffer *page, const char *name, const char *type, const char *help)
