@@ -69,10 +69,13 @@ static struct slice value_of(unsigned n, int version, char value[VALUE_MOST])
 	return (struct slice){ value, 40 + (size_t)chance_below(&seed, VALUE_MOST - 40) };
 }
 
-static struct store *store_start(const char *directory, bool is_read_only, struct fault *fault)
+enum start { START_NEW, START_AGAIN, START_READ_ONLY };
+
+static struct store *store_start(const char *directory, enum start start, struct fault *fault)
 {
 	const struct store_options options = { .directory = directory,
-					       .is_read_only = is_read_only,
+					       .is_read_only = start == START_READ_ONLY,
+					       .creates = start == START_NEW,
 					       .readers = 2 };
 	struct store *store;
 
@@ -120,7 +123,7 @@ static void layer_write(struct store *store, unsigned records, uint64_t *seed)
 static void store_make(const char *directory, uint64_t *seed)
 {
 	struct fault fault = FAULT_INITIAL;
-	struct store *store = store_start(directory, false, &fault);
+	struct store *store = store_start(directory, START_NEW, &fault);
 
 	if (store == NULL)
 		give_up("open", &fault);
@@ -495,7 +498,8 @@ static enum verdict trial_judge(const char *directory, uint64_t *seed)
 	struct comparison comparison = { .wrong = 0 };
 	struct fault fault = FAULT_INITIAL;
 
-	comparison.store = store_start(directory, !is_service, &fault);
+	comparison.store = store_start(directory, is_service ? START_AGAIN : START_READ_ONLY,
+				       &fault);
 	if (comparison.store == NULL)
 		return NOT_OPENED;
 	compare_all(&comparison, seed);
@@ -503,7 +507,7 @@ static enum verdict trial_judge(const char *directory, uint64_t *seed)
 		(void)store_gdbm_settle(comparison.store, true);
 		compare_all(&comparison, seed);
 		store_close(comparison.store);
-		comparison.store = store_start(directory, true, &fault);
+		comparison.store = store_start(directory, START_READ_ONLY, &fault);
 		if (comparison.store == NULL)
 			return comparison.wrong > 0 ? WRONG : NOT_OPENED;
 		compare_all(&comparison, seed);
