@@ -7,6 +7,7 @@ test=tests/operation.sh
 for needed in nginx spawn-fcgi curl; do
 	have $needed || { say "needs $needed" && exit 77; }
 done
+helper=abuser
 become_ordinary
 make_scratch
 start_responder operation
@@ -173,15 +174,52 @@ expect 404 "/v2/rooms/$token"
 expect 404 "/v2/rooms/%65yJ${token#eyJ}"
 roles=$(i=0; while [ $i -lt 100 ]; do printf '%s"r%s":{}' "${comma-}" $i && comma=, && i=$((i + 1)); done)
 printf '{"roles":{%s}}' "$roles" >many
-# So much, some 25 MB, that an overlay becomes a file.
-made=$(printf 'header = "Authorization: Bearer %s"\n' "$token" |
-	curl --config - -sS --max-time 600 -o /dev/null -w '%{http_code}\n' --data-binary @many \
-		"$base/v2/templates?[1-200]" | grep -c '^200$')
-[ "$made" = 200 ] || fail "$made of 200 large templates were made"
-# Some 11 MB, more than nginx keeps in memory.
+# make_large N: so many templates of some 110 KB.
+make_large()
+{
+	made=$(printf 'header = "Authorization: Bearer %s"\n' "$token" |
+		curl --config - -sS --max-time 600 -o /dev/null -w '%{http_code}\n' \
+			--data-binary @many "$base/v2/templates?[1-$1]" | grep -c '^200$')
+	[ "$made" = "$1" ] || fail "$made of $1 large templates were made"
+}
+make_large 70
+# Some 8 MB, more than nginx keeps in memory, and nearly as much as an answer may have.
 expect 200 '/v2/templates?limit=100'
-[ "$(wc -c <body)" -gt 10000000 ] && tail -c 40 body | grep -q '"last":"[0-9a-f]*"}$' ||
+[ "$(wc -c <body)" -gt 7500000 ] && tail -c 40 body | grep -q '"last":"[0-9a-f]*"}$' ||
 	fail 'a large answer came in part'
+# Of forty from one address that do not read, eight are sent away, and the others' answers wait in
+# temporary files of 8 MB at most. Another address is served.
+mkfifo hold
+exec 4<>hold
+: >abusers
+"$(helper_path)" "$port" slow-readers 40 <hold >abusers 2>abuser.log 4>&- &
+abuser=$!
+say "$token" >&4
+tries=0
+until grep -q there abusers; do
+	tries=$((tries + 1))
+	[ $tries -lt 4000 ] || fail 'the slow ones do not come'
+	sleep 0.05
+done
+expect 200 '/v2/templates?limit=100'
+# The sizes of the temporary files that nginx' workers have open, which have no names any more.
+nginx=$(cat nginx-operation/nginx.pid)
+files=$(for worker in $(cat "/proc/$nginx/task/$nginx/children"); do
+	for file in "/proc/$worker/fd"/*; do
+		case $(readlink "$file") in
+		*/temporary/*) stat -L -c %s "$file" ;;
+		esac
+	done
+done)
+exec 4>&-
+wait $abuser || fail 'the slow ones failed'
+[ "$(sed -n 's/^slow-readers//p' abusers)" = ' 200:32 429:8' ] || fail "the slow ones: $(cat abusers)"
+[ "$(say "$files" | grep -c .)" -ge 20 ] || fail "the answers are not in temporary files: $files"
+say "$files" | awk '{ if ($1 > 8 * 1024 * 1024) exit 1 }' || fail "a temporary file is too large: $files"
+# So much, some 25 MB, that an overlay becomes a file. A page of a hundred would be 11 MB.
+make_large 130
+expect 413 '/v2/templates?limit=100'
+grep -q '"message":"Too much for one call","details":\["[^"]*limit[^"]*"\]' body || fail "$(cat body)"
 end_all
 wait
 grep -qE '^info request method=GET path=/v2/templates/0{24} status=404 .*request_id=watched\.2 account=' \

@@ -10,6 +10,9 @@
 
 #include "call/call.h"
 
+/* Bytes of an answer. Ten templates fit, as large as they may be (TEMPLATE_TEXT_MOST). */
+#define ANSWER_MOST ((size_t)8 << 20)
+
 struct list {
 	struct call *call;
 	size_t limit;
@@ -25,13 +28,15 @@ void list_open(struct call *call, struct list *list);
 /* The same for a list whose `start` is no id, but the handler's own. */
 void list_begin(struct call *call, struct list *list);
 
+/* Also when the answer is larger than ANSWER_MOST already. */
 bool list_is_full(const struct list *list);
 
 /* Before an item's text. */
 void list_add_item(struct list *list, const struct id *id);
 void list_add(struct list *list, struct slice last);
 
-/* Completes the answer; true. */
-bool list_close(struct list *list);
+/* Completes the answer. FAULT_TOO_LARGE when it is larger than ANSWER_MOST: what a slow client has not
+ * taken yet lies in the web server's temporary files. */
+bool list_close(struct list *list, struct fault *fault);
 
 #endif

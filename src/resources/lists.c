@@ -26,9 +26,14 @@ void list_open(struct call *call, struct list *list)
 	list->is_bounded = start.data != NULL && id_parse(start, &list->start);
 }
 
+static bool is_too_large(const struct list *list)
+{
+	return list->call->answer.size > ANSWER_MOST;
+}
+
 bool list_is_full(const struct list *list)
 {
-	return list->count == list->limit;
+	return list->count == list->limit || is_too_large(list);
 }
 
 void list_add(struct list *list, struct slice last)
@@ -63,10 +68,15 @@ static bool is_walk(const struct call *call)
 	return n > 0;
 }
 
-bool list_close(struct list *list)
+bool list_close(struct list *list, struct fault *fault)
 {
 	struct buffer end = BUFFER_INITIAL(list->call->arena);
 
+	if (is_too_large(list))
+		return fault_detail(fault, FAULT_TOO_LARGE,
+				    "the answer would have more than %zu bytes, after %zu of its "
+				    "items: ask for a smaller limit; 10 always fit",
+				    ANSWER_MOST, list->count - 1);
 	if (list->count > 0)
 		buffer_append_text(&end, "]");
 	else

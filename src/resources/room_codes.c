@@ -233,7 +233,7 @@ bool room_codes_list(struct call *call, struct fault *fault)
 		return false;
 	if (!shows_role)
 		return fault_set(fault, FAULT_NOT_FOUND, "role not found");
-	return list_close(&list);
+	return list_close(&list, fault);
 }
 
 /* ---- by code ---- */

@@ -169,11 +169,11 @@ bool rooms_list(struct call *call, struct fault *fault)
 	list_open(call, &page.list);
 	read_filter(call, &page.list, &page.filter);
 	if (page.filter.is_empty)
-		return list_close(&page.list);
+		return list_close(&page.list, fault);
 	if (name.data == NULL)
-		return walk(call, &page, fault) && list_close(&page.list);
+		return walk(call, &page, fault) && list_close(&page.list, fault);
 	if (!room_find_name(call, name, &id, &is_there, fault) ||
 	    (is_there && !add_room(call, &page, &id, fault)))
 		return false;
-	return list_close(&page.list);
+	return list_close(&page.list, fault);
 }

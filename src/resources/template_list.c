@@ -83,5 +83,5 @@ bool templates_list(struct call *call, struct fault *fault)
 	} else if (!list_walk(call, &list, &account, fault)) {
 		return false;
 	}
-	return list_close(&list);
+	return list_close(&list, fault);
 }

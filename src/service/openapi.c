@@ -251,7 +251,7 @@ static const char *own_doc(const struct route *route, enum fault_kind kind)
 	if (kind == FAULT_FORBIDDEN)
 		return route->forbidden;
 	if (kind == FAULT_TOO_LARGE && is_page(route))
-		return "The page would take more than 64 MB of memory; a smaller limit helps.";
+		return "The answer would be larger than 8 MB; a smaller limit helps.";
 	return kind == FAULT_CONFLICT ? route->conflict : NULL;
 }
 
