@@ -22,9 +22,9 @@
 
 #define GROUPS 10
 
-/* A journal of GROUPS groups of one transaction each, all of one size; gives that size. Closing cuts
- * nothing: the segment keeps its zeros. */
-static off_t journal_make(void)
+/* A journal of GROUPS groups of one transaction each, all of one size, that was closed or killed; gives
+ * that size. Closing cuts nothing: the segment keeps its zeros. */
+static off_t journal_end(bool is_killed)
 {
 	struct store *store = scratch_store();
 	off_t size = (off_t)(GROUP_HEAD +
@@ -32,8 +32,16 @@ static off_t journal_make(void)
 
 	for (unsigned n = 0; n < GROUPS; n++)
 		scratch_put_durable(store, n, 100);
-	store_close(store);
+	if (is_killed)
+		scratch_kill(store);
+	else
+		store_close(store);
 	return size;
+}
+
+static off_t journal_make(void)
+{
+	return journal_end(false);
 }
 
 /* Where the bytes of the last group are changed, from its start: it was being written. */
@@ -53,10 +61,12 @@ static const struct torn {
 	{ "the group's checksum", 4, 1, false },
 };
 
+/* After a kill. What was written behind it goes under another lineage: the number may have been given out. */
 START_TEST(a_torn_tail_is_cut)
 {
 	const struct torn *row = &torn[_i];
-	off_t group = journal_make(), last = (off_t)SEGMENT_HEAD + (GROUPS - 1) * group;
+	off_t group = journal_end(true), last = (off_t)SEGMENT_HEAD + (GROUPS - 1) * group;
+	uint32_t lineage = scratch_lineage();
 	char zeros[500] = { 0 };
 	struct store *store;
 
@@ -65,7 +75,11 @@ START_TEST(a_torn_tail_is_cut)
 	else if (row->size > 0)
 		file_overwrite(scratch_file("journal-", ""), last + row->from, zeros, row->size);
 	for (int round = 0; round < 2; round++) {
+		uint32_t former = lineage;
+
 		store = scratch_store();
+		lineage = store->lineage;
+		ck_assert_int_eq(lineage == former, round == 1);
 		for (unsigned n = 0; n + 1 < GROUPS; n++)
 			ck_assert(scratch_has(store, n));
 		ck_assert(scratch_has(store, GROUPS - 1) == row->is_last_kept);
@@ -73,6 +87,95 @@ START_TEST(a_torn_tail_is_cut)
 		scratch_put_durable(store, GROUPS, 100);
 		store_close(store);
 	}
+}
+END_TEST
+
+/* After a clean stop nothing of it can be torn. */
+START_TEST(a_tail_that_was_closed_is_damage)
+{
+	const struct torn *row = &torn[_i];
+	off_t group = journal_make(), last = (off_t)SEGMENT_HEAD + (GROUPS - 1) * group;
+	uint32_t lineage = scratch_lineage();
+	char zeros[500] = { 0 };
+	struct store *store;
+
+	if (row->size == 1)
+		file_flip(scratch_file("journal-", ""), last + row->from);
+	else if (row->size > 0)
+		file_overwrite(scratch_file("journal-", ""), last + row->from, zeros, row->size);
+	if (row->is_last_kept) {
+		ck_assert_uint_eq(scratch_check(NULL).damages, 0);
+		store = scratch_store();
+		ck_assert_uint_eq(store->lineage, lineage);
+		scratch_close_and_find(store, GROUPS);
+		return;
+	}
+	scratch_refused("transaction 10 cannot be read");
+	scratch_refused("though 10 was durable");
+	ck_assert_uint_eq(scratch_check(NULL).damages, 1);
+}
+END_TEST
+
+/* What becomes of the newest segment, the only one or the last of many, after a kill or a clean stop. */
+enum loss { CUT_BY_ONE, CUT_TO_GROUP, CUT_TO_HEAD, CUT_TO_NOTHING, REMOVED, LOSSES };
+
+static void lose_newest(enum loss loss)
+{
+	char *file = scratch_newest("journal-0");
+	off_t sizes[] = {
+		[CUT_BY_ONE] = file_size(file) - 1,
+		[CUT_TO_GROUP] = (off_t)SEGMENT_HEAD + 600,
+		[CUT_TO_HEAD] = (off_t)SEGMENT_HEAD,
+		[CUT_TO_NOTHING] = 0,
+	};
+
+	ck_assert_int_eq(loss == REMOVED ? unlink(file) : truncate(file, sizes[loss]), 0);
+}
+
+START_TEST(a_newest_segment_that_was_cut_or_removed_is_damage)
+{
+	const enum loss loss = (enum loss)(_i / 4);
+	const bool is_killed = _i % 2 != 0, is_large = _i / 2 % 2 != 0;
+	const struct store_options options = { .segment_bytes = is_large ? 0 : 4096 };
+	struct store *store = scratch_store_with(options);
+	struct store_check check;
+	struct fault fault = FAULT_INITIAL;
+
+	for (unsigned n = 0; n < 60; n++)
+		scratch_put_durable(store, n, 500);
+	if (is_killed)
+		scratch_kill(store);
+	else
+		store_close(store);
+	/* A clean stop asks for no more than was used. */
+	if (loss == CUT_BY_ONE && !is_killed) {
+		lose_newest(loss);
+		scratch_close_and_find(scratch_store_with(options), 60);
+		return;
+	}
+	lose_newest(loss);
+	ck_assert(!scratch_try_store(options, &store, &fault));
+	ck_assert_int_eq(fault.kind, FAULT_UNAVAILABLE);
+	ck_assert(!store_gdbm_check(scratch.path, NULL, &(struct store_watch){ .context = NULL },
+				    &check, &fault) ||
+		  check.damages > 0);
+}
+END_TEST
+
+/* Also when another program has written the store before there were marks, which it is told by the format
+ * of the manifest. */
+START_TEST(a_journal_without_a_mark_is_damage)
+{
+	char *mark = arena_text(scratch.arena, "%s/" MARK_NAME, scratch.path);
+	char zeros[1024] = { 0 };
+
+	journal_make();
+	file_overwrite(mark, 0, zeros, 512);
+	scratch_close_and_find(scratch_store(), GROUPS);
+	file_overwrite(mark, 0, zeros, sizeof zeros);
+	scratch_refused("journal.mark is damaged");
+	ck_assert_int_eq(unlink(mark), 0);
+	scratch_refused("cannot read");
 }
 END_TEST
 
@@ -510,6 +613,10 @@ int main(void)
 	tcase_add_checked_fixture(tcase, scratch_open, scratch_close);
 	tcase_set_timeout(tcase, 60);
 	tcase_add_loop_test(tcase, a_torn_tail_is_cut, 0, ROWS(torn));
+	tcase_add_loop_test(tcase, a_tail_that_was_closed_is_damage, 0, ROWS(torn));
+	tcase_add_loop_test(tcase, a_newest_segment_that_was_cut_or_removed_is_damage, 0,
+			    4 * LOSSES);
+	tcase_add_test(tcase, a_journal_without_a_mark_is_damage);
 	tcase_add_test(tcase, garbage_behind_the_end_is_cut);
 	tcase_add_loop_test(tcase, a_damaged_middle_is_refused, 0, ROWS(middles));
 	tcase_add_test(tcase, damage_below_the_number_of_the_files_is_refused);

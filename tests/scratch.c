@@ -13,6 +13,9 @@
 #include <unistd.h>
 
 #include "directory.h"
+#include "store/file.h"
+#include "store/journal_mark.h"
+#include "store/manifest.h"
 
 struct scratch scratch;
 
@@ -145,6 +148,35 @@ char *scratch_name(const char *prefix, const char *suffix)
 	return found;
 }
 
+char *scratch_newest(const char *prefix)
+{
+	DIR *names = opendir(scratch.path);
+	struct dirent *entry;
+	char *found = NULL;
+
+	ck_assert_ptr_nonnull(names);
+	while ((entry = readdir(names)) != NULL) {
+		if (strncmp(entry->d_name, prefix, strlen(prefix)) == 0 &&
+		    (found == NULL || strcmp(entry->d_name, found) > 0))
+			found = arena_text(scratch.arena, "%s", entry->d_name);
+	}
+	closedir(names);
+	ck_assert_ptr_nonnull(found);
+	return arena_text(scratch.arena, "%s/%s", scratch.path, found);
+}
+
+uint32_t scratch_lineage(void)
+{
+	struct manifest manifest;
+	struct fault fault = FAULT_INITIAL;
+	bool is_there;
+
+	ck_assert(manifest_read(&file_system_posix, scratch.path, &manifest, &is_there, &fault));
+	ck_assert(is_there);
+	manifest_free(&manifest);
+	return manifest.lineage;
+}
+
 char *scratch_file(const char *prefix, const char *suffix)
 {
 	const char *name = scratch_name(prefix, suffix);
@@ -179,6 +211,18 @@ void file_flip(const char *file, off_t at)
 	byte = (char)(byte ^ 0x10);
 	ck_assert_int_eq(pwrite(opened, &byte, 1, at), 1);
 	close(opened);
+}
+
+void scratch_kill(struct store *store)
+{
+	const char *path = arena_text(scratch.arena, "%s/" MARK_NAME, scratch.path);
+	char *bytes;
+	size_t size;
+
+	ck_assert(file_read_whole(&file_system_posix, path, 4096, &bytes, &size));
+	store_close(store);
+	file_overwrite(path, 0, bytes, size);
+	free(bytes);
 }
 
 void scratch_close_and_find(struct store *store, unsigned n)

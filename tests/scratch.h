@@ -38,6 +38,8 @@ uint64_t scratch_put(struct store *store, unsigned n, size_t size);
 void scratch_put_durable(struct store *store, unsigned n, size_t size);
 bool scratch_try_get(struct store *store, unsigned n, struct slice *value, struct fault *fault);
 bool scratch_has(struct store *store, unsigned n);
+/* Closes it, and leaves what a kill would: the mark of the journal's end as it was before. */
+void scratch_kill(struct store *store);
 /* The first n keys are there when it is opened again. */
 void scratch_close_and_find(struct store *store, unsigned n);
 
@@ -49,6 +51,10 @@ struct store_check scratch_check(const struct file_system *files);
 /* The name in the store's directory that begins and ends so, the first in the order of names; NULL: there
  * is none. In the arena. */
 char *scratch_name(const char *prefix, const char *suffix);
+/* The path of the last in that order; there is one. */
+char *scratch_newest(const char *prefix);
+/* The store's lineage, as its manifest has it. */
+uint32_t scratch_lineage(void);
 /* Its path; there is one. */
 char *scratch_file(const char *prefix, const char *suffix);
 

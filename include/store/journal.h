@@ -1,5 +1,8 @@
 /* The journal: the only copy of what was acknowledged until a file of the stack holds it.
  *
+ * What says where it ends is the mark (store/journal_mark.h): written when a segment is begun, at a clean
+ * stop, and when one goes on after what was found.
+ *
  * It is a row of segments, `journal-` and sixteen hex digits, the number of the first transaction
  * in it. A segment has a head, then groups one behind the other, then what was there before: zeros,
  * or groups with smaller numbers. A group is what one fdatasync made durable: a head (how many bytes,
@@ -34,6 +37,7 @@
 
 #include "store/figures.h"
 #include "store/file.h"
+#include "store/journal_mark.h"
 #include "store/record.h"
 
 struct journal;
@@ -44,6 +48,7 @@ struct journal_options {
 	struct installation installation;
 	size_t segment_bytes; /* the largest segment; 0: 32 MB */
 	bool is_anothers; /* a process may have it open: journal_replay holds the directory */
+	bool has_mark; /* there has to be a mark of its end (store/journal_mark.h) */
 };
 
 /* What journal_replay found, and what journal_open goes on from. */
@@ -56,13 +61,18 @@ struct journal_end {
 	 * a group was begun there: a torn tail. */
 	uint64_t offset;
 	bool is_torn;
-	/* Damage: this number is not whole, though `durable` says that it was once. */
+	struct journal_mark mark; /* as it was read; zeros where there is none */
+	/* Damage: this number is not whole, though `durable` says that it was once; or the newest segment,
+	 * which the mark names, is missing, or its file is shorter than it was. */
 	bool is_damaged;
+	bool is_missing;
 	uint64_t damaged_number;
 	uint64_t damaged_segment;
 	uint64_t damaged_offset;
 	uint64_t durable;
 };
+
+#define JOURNAL_TEXT_SIZE 200
 
 /* Gives every change of every whole transaction above `base`, in order. */
 typedef void journal_visit(void *context, uint64_t number, const struct change *change);
@@ -85,11 +95,15 @@ void journal_end_free(struct journal_end *end);
 /* Whether a name in the directory is a segment's; gives its first number. */
 bool journal_segment_name(const char *name, uint64_t *first);
 
-/* Goes on after what journal_replay found undamaged: cuts off the tail and syncs the cut, removes
- * a last segment with nothing in it, starts the thread. A full disk is no fault here. */
+/* What is damaged, as a sentence without its end. */
+void journal_end_describe(const struct journal_end *end, char text[static JOURNAL_TEXT_SIZE]);
+
+/* Goes on after what journal_replay found undamaged: marks the end, cuts off the tail and syncs the
+ * cut, removes a last segment with nothing in it, starts the thread. A full disk is no fault here, but
+ * where there is no mark yet. */
 bool journal_open(const struct journal_options *options, const struct journal_end *end,
 		  struct journal **journal, struct fault *fault);
-/* Flushes once, ends the thread, closes. NULL is fine. */
+/* Flushes once, ends the thread, marks a clean end if everything is durable, closes. NULL is fine. */
 void journal_close(struct journal *journal);
 
 /* Whether a transaction of ordinary size (half a segment, at most 1 MB) may begin. Waits while room

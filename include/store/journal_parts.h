@@ -46,6 +46,10 @@ struct journal {
 	struct segment_list segments;
 	struct segment_list spares; /* dropped; their names are still there */
 
+	/* The flusher's, and of who opens and closes. */
+	int mark_file;
+	struct journal_mark mark; /* as it was written last */
+
 	struct records writing; /* the flusher's, like the block */
 	char block[SEGMENT_BLOCK]; /* of `current`, the one that its next group begins in */
 
@@ -55,6 +59,8 @@ struct journal {
 
 /* The size of the largest segment. */
 size_t journal_largest(const struct journal *journal);
+/* After a line that there was no room. */
+void journal_tell_room(const struct journal *journal);
 /* What the thread that writes ahead runs, with the journal as its context. */
 void *journal_thread(void *context);
 

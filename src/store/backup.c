@@ -204,10 +204,26 @@ static bool verify(struct backup *backup, struct fault *fault)
 	return true;
 }
 
+/* What is copied ends clean. */
+static bool mark_copy(struct backup *backup, struct fault *fault)
+{
+	const struct journal_end *end = &backup->inspection.end;
+	const struct journal_mark mark = {
+		.newest = end->n == 0 ? 0 : end->segments[end->n - 1],
+		.size = end->n == 0 ? 0 : end->offset,
+		.durable = end->last,
+		.is_clean = true,
+	};
+	bool is_broken = false;
+
+	return mark_create(backup->files, backup->to, &backup->inspection.manifest.installation,
+			   &mark, &is_broken, fault);
+}
+
 /* The manifest comes last: a copy without one is none. */
 static bool copy(struct backup *backup, struct fault *fault)
 {
-	bool is_replaced, is_broken;
+	bool is_replaced, is_broken = false;
 	size_t i;
 
 	for (i = 0; i < backup->n; i++)
@@ -215,7 +231,7 @@ static bool copy(struct backup *backup, struct fault *fault)
 			return false;
 	if (backup->files->sync_directory(backup->files, backup->to) < 0)
 		return fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot sync %s", backup->to);
-	if (!verify(backup, fault))
+	if (!verify(backup, fault) || !mark_copy(backup, fault))
 		return false;
 	/* What is written to the copy gets numbers that it gets in the original as well. */
 	backup->inspection.manifest.lineage = manifest_draw_lineage();
@@ -232,6 +248,8 @@ static void copy_remove(const struct backup *backup)
 		snprintf(path, sizeof path, "%s/%s", backup->to, backup->sources[i].name);
 		backup->files->unlink(backup->files, path);
 	}
+	snprintf(path, sizeof path, "%s/" MARK_NAME, backup->to);
+	backup->files->unlink(backup->files, path);
 	/* It may have its name although that could not be synced. */
 	snprintf(path, sizeof path, "%s/" MANIFEST_NAME, backup->to);
 	backup->files->unlink(backup->files, path);

@@ -85,6 +85,7 @@ static bool open_once(struct inspection *inspection, bool *is_whole, struct faul
 		.directory = inspection->place.directory,
 		.installation = inspection->place.installation,
 		.is_anothers = true,
+		.has_mark = inspection->manifest.has_mark,
 	};
 	if (!journal_replay(&inspection->journal, inspection->manifest.number, visit_nothing, NULL,
 			    &inspection->end, fault))
@@ -232,18 +233,15 @@ static void check_file(struct checking *checking, const struct inspection *inspe
 static void check_journal(struct checking *checking, const struct inspection *inspection)
 {
 	const struct journal_end *end = &inspection->end;
-	char name[SEGMENT_NAME_SIZE], what[200];
+	char name[SEGMENT_NAME_SIZE], how[JOURNAL_TEXT_SIZE], what[JOURNAL_TEXT_SIZE + 50];
 
 	checking->check->last = end->last;
 	checking->check->transactions = end->last - inspection->manifest.number;
 	if (!end->is_damaged)
 		return;
 	segment_name(end->damaged_segment, name);
-	snprintf(what, sizeof what,
-		 "transaction %llu cannot be read at offset %llu, though %llu was durable; "
-		 "what comes before it can be saved",
-		 (unsigned long long)end->damaged_number, (unsigned long long)end->damaged_offset,
-		 (unsigned long long)end->durable);
+	journal_end_describe(end, how);
+	snprintf(what, sizeof what, "%s; what comes before can be saved", how);
 	damage(checking, name, what);
 }
 

@@ -9,6 +9,7 @@
 #include "store/journal.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -201,9 +202,15 @@ static void journal_free(struct journal *journal)
 {
 	const struct file_system *files = journal->options.files;
 
-	segment_discard(&journal->options, &journal->ahead);
+	/* One that has its name stays, though nothing is in it: the mark may name it. */
+	if (journal->ahead.is_named && journal->ahead.file >= 0)
+		files->close(files, journal->ahead.file);
+	else
+		segment_discard(&journal->options, &journal->ahead);
 	if (journal->current.file >= 0)
 		files->close(files, journal->current.file);
+	if (journal->mark_file >= 0)
+		files->close(files, journal->mark_file);
 	pthread_cond_destroy(&journal->work);
 	pthread_cond_destroy(&journal->room);
 	pthread_mutex_destroy(&journal->lock);
@@ -212,6 +219,57 @@ static void journal_free(struct journal *journal)
 	records_free(&journal->pending);
 	records_free(&journal->writing);
 	free(journal);
+}
+
+/* What segments_take_over is about to make of what was found: it cuts the last segment off, or removes it
+ * when it has nothing. So the mark asks for no more before that begins. */
+static bool mark_found(struct journal *journal, const struct journal_end *end, struct fault *fault)
+{
+	const struct journal_options *options = &journal->options;
+	const bool is_kept = end->n > 0 && end->segments[end->n - 1] <= end->last;
+	const size_t n = is_kept || end->n == 0 ? end->n : end->n - 1;
+	bool is_broken = false;
+
+	journal->mark = end->mark;
+	journal->mark.newest = n == 0 ? 0 : end->segments[n - 1];
+	journal->mark.size = is_kept ? end->offset : 0;
+	journal->mark.durable = end->last;
+	journal->mark.is_clean = false;
+	if (!options->has_mark &&
+	    !mark_create(options->files, options->directory, &options->installation, &journal->mark,
+			 &is_broken, fault))
+		return false;
+	journal->mark_file = mark_open(options->files, options->directory);
+	if (journal->mark_file >= 0 &&
+	    (!options->has_mark || mark_write(options->files, journal->mark_file,
+					      &options->installation, &journal->mark, &is_broken)))
+		return true;
+	return fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot write %s/" MARK_NAME,
+			   options->directory);
+}
+
+/* Twice, so that both slots say it: no damage of one makes an older one count. What fails leaves an end
+ * that is not clean, as a kill does. */
+static void mark_clean(struct journal *journal)
+{
+	const struct journal_options *options = &journal->options;
+	bool is_broken = false;
+
+	if (journal_has_failed(journal) || journal_durable(journal) != journal->appended)
+		return;
+	journal->mark.durable = journal->appended;
+	journal->mark.is_clean = true;
+	if (journal->current.file >= 0) {
+		journal->mark.newest = journal->current.first;
+		journal->mark.size = journal->current.used;
+	}
+	for (int i = 0; i < 2; i++) {
+		if (!mark_write(options->files, journal->mark_file, &options->installation,
+				&journal->mark, &is_broken))
+			log_event(LOG_LEVEL_WARNING, "journal_not_marked", "directory",
+				  options->directory, "error", strerror(errno), "consequence",
+				  "the next start finds a journal that was not closed", NULL);
+	}
 }
 
 bool journal_open(const struct journal_options *options, const struct journal_end *end,
@@ -225,6 +283,7 @@ bool journal_open(const struct journal_options *options, const struct journal_en
 	opened->options = *options;
 	opened->current = SEGMENT_NONE;
 	opened->ahead = SEGMENT_NONE;
+	opened->mark_file = -1;
 	opened->ahead_size = SEGMENT_FIRST < journal_largest(opened) ? SEGMENT_FIRST
 								     : journal_largest(opened);
 	opened->appended = end->last;
@@ -232,7 +291,8 @@ bool journal_open(const struct journal_options *options, const struct journal_en
 	pthread_mutex_init(&opened->lock, NULL);
 	clock_condition_init(&opened->room);
 	clock_condition_init(&opened->work);
-	if (!segments_take_over(options, end, &opened->segments, fault)) {
+	if (!mark_found(opened, end, fault) ||
+	    !segments_take_over(options, end, &opened->segments, fault)) {
 		journal_free(opened);
 		return false;
 	}
@@ -256,5 +316,6 @@ void journal_close(struct journal *journal)
 	pthread_mutex_unlock(&journal->lock);
 	pthread_join(journal->thread, NULL);
 	journal_remove_spares(journal);
+	mark_clean(journal);
 	journal_free(journal);
 }

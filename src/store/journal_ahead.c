@@ -31,6 +31,12 @@ static bool segment_get(const struct journal *journal, uint64_t spare, size_t si
 	return !*is_broken && segment_make(&journal->options, size, segment, is_broken);
 }
 
+void journal_tell_room(const struct journal *journal)
+{
+	log_event(LOG_LEVEL_NOTICE, "journal_has_room", "directory", journal->options.directory,
+		  "consequence", "writes go on", NULL);
+}
+
 /* With the lock held, which it lets go of meanwhile. */
 static void make_ahead(struct journal *journal)
 {
@@ -49,6 +55,8 @@ static void make_ahead(struct journal *journal)
 		journal_fail(journal, SEGMENT_AHEAD, error);
 	pthread_mutex_lock(&journal->lock);
 	if (is_made) {
+		if (journal->ahead_error != 0)
+			journal_tell_room(journal);
 		journal->ahead = segment;
 		journal->ahead_error = 0;
 		journal->ahead_size = 2 * size < whole ? 2 * size : whole;
@@ -72,7 +80,7 @@ static void make_ahead(struct journal *journal)
 
 static bool ahead_is_too_small(const struct journal *journal)
 {
-	return journal->ahead.file >= 0 && !journal->is_beginning &&
+	return journal->ahead.file >= 0 && !journal->is_beginning && !journal->ahead.is_named &&
 	       journal->least_size > journal->ahead.size;
 }
 

@@ -44,6 +44,22 @@ static bool segment_failed(struct journal *journal, int error, bool is_broken)
 	return write_failed(journal, path, error, is_broken);
 }
 
+/* Before anything in the segment is acknowledged. */
+static bool mark_newest(struct journal *journal, const struct segment *newest, bool *is_broken)
+{
+	struct journal_mark mark = journal->mark;
+
+	mark.newest = newest->first;
+	mark.size = newest->size;
+	mark.durable = journal_durable(journal);
+	mark.is_clean = false;
+	if (!mark_write(journal->options.files, journal->mark_file, &journal->options.installation,
+			&mark, is_broken))
+		return false;
+	journal->mark = mark;
+	return true;
+}
+
 /* Goes over to the segment ahead; false when there is none yet or it could not be begun. */
 static bool segment_change(struct journal *journal)
 {
@@ -59,7 +75,8 @@ static bool segment_change(struct journal *journal)
 	if (next.file < 0)
 		return false;
 	is_begun = segment_begin(&journal->options, &next, journal_durable(journal) + 1, block,
-				 &is_broken);
+				 &is_broken) &&
+		   mark_newest(journal, &next, &is_broken);
 	error = errno;
 	pthread_mutex_lock(&journal->lock);
 	journal->is_beginning = false;
@@ -87,6 +104,7 @@ static bool part_write(struct journal *journal, const struct part *part)
 	struct segment *segment = &journal->current;
 	const struct group_place place = { segment->used, segment->size, journal->block };
 	struct group_span span;
+	bool had_no_room;
 	int64_t started;
 
 	span = records_group(records, part, &options->installation, journal_durable(journal),
@@ -105,8 +123,11 @@ static bool part_write(struct journal *journal, const struct part *part)
 	pthread_mutex_lock(&journal->lock);
 	segment->used = span.used;
 	journal->accounted -= part->size + part->n * GROUP_HEAD;
+	had_no_room = journal->write_error != 0;
 	journal->write_error = 0;
 	pthread_mutex_unlock(&journal->lock);
+	if (had_no_room)
+		journal_tell_room(journal);
 	return true;
 }
 

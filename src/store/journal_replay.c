@@ -27,6 +27,7 @@ struct reading {
 	void *context;
 	struct journal_end *end;
 	uint64_t next; /* the number that must come */
+	uint64_t newest_size; /* bytes of the segment that the mark names */
 	struct change *changes; /* of the record at hand, from malloc */
 	size_t capacity;
 };
@@ -260,6 +261,8 @@ static bool read_segment(struct reading *reading, uint64_t first, struct fault *
 	if (!file_map_whole(files, path, &bytes, &size))
 		return fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot read %s", path);
 	is_segment = check_head(reading, first, bytes, size, path, fault);
+	if (first == reading->end->mark.newest)
+		reading->newest_size = size;
 	if (is_segment) {
 		reading->end->is_torn = false; /* which is said of the last segment alone */
 		if (first > reading->next)
@@ -271,6 +274,23 @@ static bool read_segment(struct reading *reading, uint64_t first, struct fault *
 	if (size > 0)
 		files->unmap(files, bytes, size);
 	return is_segment;
+}
+
+/* What the mark says of the end has to be there: no power cut takes it away. */
+static void compare_mark(struct reading *reading)
+{
+	struct journal_end *end = reading->end;
+	const struct journal_mark *mark = &end->mark;
+	const bool is_newer = end->n > 0 && end->segments[end->n - 1] > mark->newest;
+
+	if (mark->newest != 0 && !is_newer && reading->newest_size == 0) {
+		note_damage(reading, mark->newest, 0, mark->durable);
+		end->is_missing = true;
+	} else if (mark->newest != 0 && !is_newer && reading->newest_size < mark->size) {
+		note_damage(reading, mark->newest, reading->newest_size, mark->durable);
+	}
+	if (end->last < mark->durable)
+		note_damage(reading, mark->newest, end->offset, mark->durable);
 }
 
 static bool read_segments(struct reading *reading, struct fault *fault)
@@ -289,11 +309,11 @@ static bool read_segments(struct reading *reading, struct fault *fault)
 		if (!read_segment(reading, end->segments[i], fault))
 			return false;
 	end->last = reading->next - 1;
-	if (end->last >= reading->base)
-		return true;
 	/* The journal ends below what files hold: its last segment, half written, belongs to a time
 	 * that is past, and new records go behind the files' number. */
-	end->last = reading->base;
+	if (end->last < reading->base)
+		end->last = reading->base;
+	compare_mark(reading);
 	return true;
 }
 
@@ -336,6 +356,25 @@ static bool read_held(struct reading *reading, struct fault *fault)
 	return is_read;
 }
 
+void journal_end_describe(const struct journal_end *end, char text[static JOURNAL_TEXT_SIZE])
+{
+	if (end->is_missing)
+		snprintf(text, JOURNAL_TEXT_SIZE,
+			 "it is missing: transactions from %llu on may be lost, %llu was durable",
+			 (unsigned long long)end->damaged_number, (unsigned long long)end->durable);
+	else if (end->durable < end->damaged_number)
+		snprintf(
+			text, JOURNAL_TEXT_SIZE,
+			"it ends at %llu, and had %llu bytes: transactions from %llu on may be lost",
+			(unsigned long long)end->damaged_offset, (unsigned long long)end->mark.size,
+			(unsigned long long)end->damaged_number);
+	else
+		snprintf(text, JOURNAL_TEXT_SIZE,
+			 "transaction %llu cannot be read at offset %llu, though %llu was durable",
+			 (unsigned long long)end->damaged_number,
+			 (unsigned long long)end->damaged_offset, (unsigned long long)end->durable);
+}
+
 bool journal_replay(const struct journal_options *options, uint64_t base, journal_visit *visit,
 		    void *context, struct journal_end *end, struct fault *fault)
 {
@@ -348,6 +387,10 @@ bool journal_replay(const struct journal_options *options, uint64_t base, journa
 	bool is_read;
 
 	*end = (struct journal_end){ .last = base };
+	/* First, since what is marked is there: of a live journal more may be there by then. */
+	if (options->has_mark && !mark_read(options->files, options->directory,
+					    &options->installation, &end->mark, fault))
+		return false;
 	is_read = options->is_anothers ? read_held(&reading, fault)
 				       : read_directory(&reading, fault);
 	free(reading.changes);

@@ -15,8 +15,9 @@
 #include "store/encode.h"
 
 #define MAGIC "AnteMfst"
-#define VERSION 2
-/* Version 1 had no lineage. */
+#define VERSION 3
+/* Version 1 had no lineage; versions 1 and 2 no mark of the journal. */
+#define VERSION_LINEAGE 2
 #define VERSION_READ 1
 #define HEAD ((size_t)56)
 #define HEAD_READ ((size_t)48)
@@ -59,16 +60,18 @@ static void entry_write(char *bytes, const struct stack_info *info)
 static bool manifest_parse(const char *path, const char *bytes, size_t size,
 			   struct manifest *manifest, struct fault *fault)
 {
+	uint32_t version;
 	size_t i, n, head;
 
 	if (size < HEAD_READ + TAIL || memcmp(bytes, MAGIC, 8) != 0)
 		return fault_cause(fault, FAULT_UNAVAILABLE, 0, "%s is no manifest of a store",
 				   path);
-	if (decode_32(bytes + 8) != VERSION && decode_32(bytes + 8) != VERSION_READ)
+	version = decode_32(bytes + 8);
+	if (version < VERSION_READ || version > VERSION)
 		return fault_cause(fault, FAULT_UNAVAILABLE, 0,
-				   "%s has format %lu; this program reads format %d", path,
-				   (unsigned long)decode_32(bytes + 8), VERSION);
-	head = decode_32(bytes + 8) == VERSION ? HEAD : HEAD_READ;
+				   "%s has format %lu; this program reads formats up to %d", path,
+				   (unsigned long)version, VERSION);
+	head = version >= VERSION_LINEAGE ? HEAD : HEAD_READ;
 	n = decode_32(bytes + 12);
 	if (size != head + n * ENTRY + TAIL ||
 	    checksum(0, bytes, size - TAIL) != decode_32(bytes + size - TAIL))
@@ -77,6 +80,7 @@ static bool manifest_parse(const char *path, const char *bytes, size_t size,
 	memcpy(manifest->installation.bytes, bytes + 16, INSTALLATION_SIZE);
 	manifest->number = decode_64(bytes + 32);
 	manifest->next_id = decode_64(bytes + 40);
+	manifest->has_mark = version == VERSION;
 	manifest->lineage = head == HEAD ? decode_32(bytes + 48) : 0;
 	manifest->n = n;
 	manifest->files = malloc((n + 1) * sizeof *manifest->files);

@@ -175,7 +175,7 @@ static bool look_at_name(void *context, const char *name)
 		opening->has_others = true;
 	} else {
 		is_ours = strcmp(name, MANIFEST_NAME) == 0 || strcmp(name, LOCK_NAME) == 0 ||
-			  strcmp(name, SEGMENT_AHEAD) == 0;
+			  strcmp(name, SEGMENT_AHEAD) == 0 || strcmp(name, MARK_NAME) == 0;
 	}
 	if (!is_ours && !opening->options->is_read_only)
 		log_event(LOG_LEVEL_NOTICE, "store_foreign_name", "directory",
@@ -186,6 +186,7 @@ static bool look_at_name(void *context, const char *name)
 static bool installation_make(struct opening *opening, struct fault *fault)
 {
 	struct store_gdbm *store = opening->store;
+	const struct journal_mark empty = { .is_clean = true };
 	bool is_replaced, is_broken = false;
 
 	if (opening->has_others || !opening->options->creates || opening->options->is_read_only)
@@ -197,7 +198,10 @@ static bool installation_make(struct opening *opening, struct fault *fault)
 	clock_random(&clock_system, opening->manifest.installation.bytes, INSTALLATION_SIZE);
 	opening->manifest.lineage = manifest_draw_lineage();
 	opening->manifest.next_id = 1;
-	return manifest_write(store->place.files, store->directory, &opening->manifest,
+	opening->manifest.has_mark = true;
+	return mark_create(store->place.files, store->directory, &opening->manifest.installation,
+			   &empty, &is_broken, fault) &&
+	       manifest_write(store->place.files, store->directory, &opening->manifest,
 			      &is_replaced, &is_broken, fault);
 }
 
@@ -259,6 +263,7 @@ static bool journal_read(struct opening *opening, struct fault *fault)
 {
 	struct store_gdbm *store = opening->store;
 	struct journal_end *end = &opening->end;
+	char what[JOURNAL_TEXT_SIZE];
 
 	opening->journal = (struct journal_options){
 		.files = store->place.files,
@@ -266,6 +271,7 @@ static bool journal_read(struct opening *opening, struct fault *fault)
 		.installation = store->place.installation,
 		.segment_bytes = opening->options->segment_bytes,
 		.is_anothers = opening->options->is_read_only,
+		.has_mark = opening->manifest.has_mark,
 	};
 	store->overlay_memory = overlay_memory_open();
 	store->active = overlay_open(store->overlay_memory, store->overlay_bytes);
@@ -277,18 +283,44 @@ static bool journal_read(struct opening *opening, struct fault *fault)
 			    fault))
 		return false;
 	if (end->is_damaged)
-		return fault_cause(fault, FAULT_UNAVAILABLE, 0,
-				   "journal segment %016llx of %s is damaged at offset %llu: "
-				   "transaction %llu cannot be read, though %llu was durable; "
-				   "anteroom-serve(8) says under DAMAGE what can be saved",
-				   (unsigned long long)end->damaged_segment, store->directory,
-				   (unsigned long long)end->damaged_offset,
-				   (unsigned long long)end->damaged_number,
-				   (unsigned long long)end->durable);
+		journal_end_describe(end, what);
+	if (end->is_damaged)
+		return fault_cause(
+			fault, FAULT_UNAVAILABLE, 0,
+			"journal segment %016llx of %s is damaged: %s; anteroom-serve(8) "
+			"says under DAMAGE what can be saved",
+			(unsigned long long)end->damaged_segment, store->directory, what);
 	store->manifest = opening->manifest;
 	opening->manifest = (struct manifest){ .n = 0 };
 	store->last = end->last;
 	store->read_only_number = end->last;
+	return true;
+}
+
+/* After an end that was not clean, numbers may be given out again that a client has seen: what a power cut
+ * takes was never acknowledged, but damage can look like that. So they get another lineage. When there is no
+ * room for the manifest, the next one that is written says so; after another such end there is another. */
+static bool lineage_go_on(struct opening *opening, struct fault *fault)
+{
+	struct store_gdbm *store = opening->store;
+	const struct journal_end *end = &opening->end;
+	const bool had_mark = opening->journal.has_mark;
+	const bool was_clean = had_mark ? end->mark.is_clean : !end->is_torn;
+	bool is_replaced, is_broken = false;
+	int error;
+
+	if (was_clean && had_mark)
+		return true;
+	if (!was_clean)
+		store->manifest.lineage = manifest_draw_lineage();
+	store->base.lineage = store->manifest.lineage;
+	if (manifest_write(store->place.files, store->directory, &store->manifest, &is_replaced,
+			   &is_broken, fault))
+		return true;
+	error = errno;
+	if (is_broken || !file_error_passes(error))
+		return false;
+	*fault = FAULT_INITIAL;
 	return true;
 }
 
@@ -299,7 +331,7 @@ static bool start(struct opening *opening, struct fault *fault)
 	if (opening->options->is_read_only)
 		return true;
 	return journal_open(&opening->journal, &opening->end, &store->journal, fault) &&
-	       background_open(store, &store->background, fault);
+	       lineage_go_on(opening, fault) && background_open(store, &store->background, fault);
 }
 
 static void opening_end(struct opening *opening)

@@ -1,0 +1,42 @@
+/* What is on record of the journal's end, in a small file of its own, `journal.mark`. The journal cannot say
+ * itself that its newest segment is missing or was cut short: that looks like what a power cut leaves. So
+ * the mark names the newest segment before anything in it is acknowledged, and says up to which number
+ * everything was durable then; and a clean stop says where it stopped.
+ *
+ * Two slots of 512 bytes are written in turn, each by one pwrite and one fdatasync: a power cut spoils the
+ * one that was being written at most, and a full disk has room for both. A slot, little-endian: 0 magic (8),
+ * 8 version (4), 12 whether the stop was clean (4), 16 installation (16), 32 how many were written before
+ * (8), 40 newest, 48 size, 56 durable (8 each), zeros, 508 CRC32C of all before (4).
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef STORE_JOURNAL_MARK_H
+#define STORE_JOURNAL_MARK_H
+
+#include "store/file.h"
+#include "store/record.h"
+
+#define MARK_NAME "journal.mark"
+
+struct journal_mark {
+	uint64_t count; /* of marks written before */
+	uint64_t newest; /* the first number of the newest segment; 0: there is none */
+	uint64_t size; /* bytes that its file has at least */
+	uint64_t durable;
+	bool is_clean; /* nothing comes behind `durable` */
+};
+
+/* The newest slot that is right. FAULT_UNAVAILABLE: there is no such file, or no slot is right. */
+bool mark_read(const struct file_system *files, const char *directory,
+	       const struct installation *installation, struct journal_mark *mark,
+	       struct fault *fault);
+/* Makes the file, or replaces it, with one slot. False: the fault; *is_broken as in file_sync. */
+bool mark_create(const struct file_system *files, const char *directory,
+		 const struct installation *installation, const struct journal_mark *mark,
+		 bool *is_broken, struct fault *fault);
+/* Opens the file for mark_write; -1 and errno. */
+int mark_open(const struct file_system *files, const char *directory);
+/* On disk when true; counts it. False and errno: *is_broken as in file_sync. */
+bool mark_write(const struct file_system *files, int file, const struct installation *installation,
+		struct journal_mark *mark, bool *is_broken);
+
+#endif
