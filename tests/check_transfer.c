@@ -636,6 +636,33 @@ START_TEST(times_do_not_go_back)
 }
 END_TEST
 
+/* Lists are in the order of ids, so an id never gets an earlier second than an older id has, though
+ * its four bytes end in 2106. */
+START_TEST(a_clock_beyond_the_ids_hides_nothing)
+{
+	struct lines dumped = { .count = 0 };
+	struct life life;
+	char id[25];
+
+	live(&one, &life);
+	one.clock.offset += (int64_t)UINT32_MAX * 1000;
+	for (int i = 0; i < 2; i++) {
+		done(&one, METHOD_POST, "{}", id, "/v2/rooms");
+		ck_assert_int_eq(strncmp(id, "ffffffff", 8), 0);
+		done(&one, METHOD_POST, "{\"name\":\"late\"}", id, "/v2/templates");
+		ck_assert_int_eq(strncmp(id, "ffffffff", 8), 0);
+		one.clock.offset -= DAY * 1000;
+		done(&one, METHOD_DELETE, NULL, NULL, "/v2/templates/%s", id);
+	}
+	dump(&one, &dumped);
+	ck_assert_ptr_nonnull(strstr(dumped.lines[dumped.count - 1], "\"rooms\":6"));
+	load_whole(&other, &dumped);
+	sound(&one);
+	sound(&other);
+	free_lines(&dumped);
+}
+END_TEST
+
 /* ---- faulty dumps ---- */
 
 static const struct {
@@ -1143,6 +1170,7 @@ static Suite *suite(void)
 	tcase_add_test(transfer, hidden_members_are_kept);
 	tcase_add_test(transfer, counters_go_on);
 	tcase_add_test(transfer, times_do_not_go_back);
+	tcase_add_test(transfer, a_clock_beyond_the_ids_hides_nothing);
 	tcase_add_test(transfer, a_faulty_line_is_refused);
 	tcase_add_test(transfer, a_dump_that_is_not_whole_is_refused);
 	tcase_add_test(transfer, accounts_that_are_there_are_refused);

@@ -16,6 +16,8 @@
 #define ID_SIZE 12
 #define ID_TEXT_SIZE (2 * ID_SIZE)
 #define ID_NUMBER_MAX (((uint64_t)1 << 40) - 1)
+/* The last millisecond (Unix time) whose second fits into an id; it is in 2106. */
+#define ID_TIME_MAX (((int64_t)UINT32_MAX + 1) * 1000 - 1)
 
 struct id {
 	unsigned char bytes[ID_SIZE];

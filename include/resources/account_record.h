@@ -20,7 +20,8 @@ bool account_load(struct call *call, struct account_record *record, struct fault
 bool account_put(struct call *call, const struct account_record *record, struct fault *fault);
 
 /* The next id of a counter of this record. When the clock went back, call->now becomes the time of
- * the youngest id: ids and creation times never go back within an account. */
+ * the youngest id: ids and creation times never go back within an account. After ID_TIME_MAX it stands
+ * still there. */
 struct id account_next_id(struct call *call, struct account_record *record, uint64_t *number);
 
 /* The lists of an account and of a template (store/sequence.h). */

@@ -49,6 +49,9 @@ struct id account_next_id(struct call *call, struct account_record *record, uint
 {
 	if (call->now < record->last_time)
 		call->now = record->last_time;
+	/* A later second would not fit into the id, which would then sort before all older ones. */
+	if (call->now > ID_TIME_MAX)
+		call->now = ID_TIME_MAX;
 	record->last_time = call->now;
 	*number += 1;
 	return id_make(call->environment->clock, (uint32_t)(call->now / 1000), *number);
