@@ -17,6 +17,8 @@
 #include "call/misses.h"
 #include "call/token.h"
 #include "directory.h"
+#include "resources/buried_role.h"
+#include "resources/code_record.h"
 #include "resources/packed.h"
 #include "resources/record_check.h"
 #include "resources/transfer.h"
@@ -349,6 +351,7 @@ static bool load(struct world *world, const struct lines *lines, size_t *at, cha
 	ck_assert(accounts_list(world->directory, &roster, &fault));
 	transfer_input_open(&input, store, &clock_system, roster);
 	input.call.arena = arena;
+	arena_set_limit(arena, SURVEY_ARENA_MOST);
 	ck_assert(store_begin(store, STORE_WRITE, arena, &input.call.transaction, &fault));
 	for (*at = 0; is_loaded && *at < lines->count; ++*at) {
 		findings_open(&input.call.findings, arena);
@@ -659,6 +662,76 @@ START_TEST(a_clock_beyond_the_ids_hides_nothing)
 	load_whole(&other, &dumped);
 	sound(&one);
 	sound(&other);
+	free_lines(&dumped);
+}
+END_TEST
+
+/* As many codes as the record of a room holds, each for a deleted role of its own. */
+#define CODES_MOST 127000
+
+static struct id parsed_id(const char *text)
+{
+	struct id id;
+
+	ck_assert(id_parse(slice_of(text), &id));
+	return id;
+}
+
+static void fill_codes(struct world *world, const struct life *life)
+{
+	struct store *store = world->environment.store;
+	const struct id room = parsed_id(life->followed), owner_id = parsed_id(life->one);
+	struct arena *arena = arena_open();
+	const struct roster *roster;
+	struct call call = { .environment = &world->environment, .arena = arena };
+	struct template_record owner;
+	struct room_codes codes;
+	uint64_t number;
+
+	arena_set_limit(arena, SURVEY_ARENA_MOST);
+	call.account = account_of(world, "a", &roster)->id;
+	accounts_release(world->environment.accounts, roster);
+	ck_assert(store_begin(store, STORE_WRITE, arena, &call.transaction, &fault));
+	ck_assert(template_load(&call, &owner_id, &owner, &fault));
+	ck_assert(codes_load(&call, &room, &codes, &fault));
+	while (codes.count < CODES_MOST) {
+		const uint32_t identity = ++owner.last_identity;
+		const struct buried_role buried = { .name = SLICE("gone") };
+		struct code *code = codes_append(&call, &codes);
+
+		*code = (struct code){ .role = identity, .letters = "zzz-aaaa-aaa" };
+		for (uint32_t i = 11, left = identity; left > 0; left /= 26) {
+			code->letters[i] = (char)('a' + left % 26);
+			i -= i == 9 ? 2 : 1;
+		}
+		ck_assert(buried_role_put(&call, &owner_id, identity, &buried, &fault));
+		ck_assert(code_put_place(&call, slice_of(code->letters), &room, &fault));
+	}
+	ck_assert(template_put(&call, &owner, &fault));
+	ck_assert(codes_put(&call, &codes, &fault));
+	ck_assert(store_commit(call.transaction, &number, &fault));
+	ck_assert(store_wait(store, number, &fault));
+	arena_close(arena);
+}
+
+/* Nothing is looked for code by code: this would not be done before the end of the test. */
+START_TEST(a_room_may_have_had_many_codes)
+{
+	struct lines dumped = { .count = 0 };
+	struct life life;
+	size_t longest = 0;
+
+	live(&one, &life);
+	fill_codes(&one, &life);
+	dump(&one, &dumped);
+	for (size_t i = 0; i < dumped.count; i++) {
+		const size_t size = strlen(dumped.lines[i]);
+
+		longest = size > longest ? size : longest;
+	}
+	ck_assert_uint_gt(longest, (size_t)CODES_MOST * 200);
+	ck_assert_uint_lt(longest, TRANSFER_LINE_MOST);
+	load_whole(&other, &dumped);
 	free_lines(&dumped);
 }
 END_TEST
@@ -1170,6 +1243,7 @@ static Suite *suite(void)
 	tcase_add_test(transfer, hidden_members_are_kept);
 	tcase_add_test(transfer, counters_go_on);
 	tcase_add_test(transfer, times_do_not_go_back);
+	tcase_add_test(transfer, a_room_may_have_had_many_codes);
 	tcase_add_test(transfer, a_clock_beyond_the_ids_hides_nothing);
 	tcase_add_test(transfer, a_faulty_line_is_refused);
 	tcase_add_test(transfer, a_dump_that_is_not_whole_is_refused);

@@ -43,6 +43,8 @@ bool arena_extend(struct arena *arena, const void *data, size_t size, size_t wan
 /* Whether `size` more bytes stay within ARENA_LIMIT. Whoever takes memory in proportion to what is
  * stored or sent asks first. */
 bool arena_fits(const struct arena *arena, size_t size);
+/* For a command, which has the whole memory of its process: a limit other than ARENA_LIMIT. */
+void arena_set_limit(struct arena *arena, size_t limit);
 
 /* Bytes handed out since the last reset. */
 size_t arena_used(const struct arena *arena);

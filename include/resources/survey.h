@@ -7,6 +7,9 @@
 
 #include "call/call.h"
 
+/* The limit (arena_set_limit) of an arena in which all that a room has is read or written at once. */
+#define SURVEY_ARENA_MOST ((size_t)2 << 30)
+
 struct survey {
 	struct environment environment;
 	struct call call; /* what the functions of records want */

@@ -20,8 +20,9 @@
 #include "call/roster.h"
 #include "resources/survey.h"
 
-/* The most bytes of a line, and more than any line of ours can have. */
-#define TRANSFER_LINE_MOST ((size_t)8 << 20)
+/* The most bytes of a line, and more than any line of ours can have: the longest is that of a room
+ * with 127,000 codes, each for a deleted role of its own with a name of 64 characters. */
+#define TRANSFER_LINE_MOST ((size_t)128 << 20)
 
 struct transfer_counts {
 	uint64_t accounts, templates, rooms;

@@ -55,6 +55,7 @@ struct adopted {
 
 struct arena {
 	struct block *block; /* the one that is being handed out */
+	size_t limit; /* of arena_fits */
 	size_t taken; /* of that block */
 	size_t taken_before; /* of the others, and what was adopted */
 	struct adopted *adopted; /* the last one */
@@ -129,6 +130,7 @@ struct arena *arena_open(void)
 	if (pthread_once(&serving_once, begin_serving) != 0)
 		abort();
 	arena->block = block_open(NULL, FIRST_BLOCK);
+	arena->limit = ARENA_LIMIT;
 	return arena;
 }
 
@@ -241,7 +243,12 @@ bool arena_fits(const struct arena *arena, size_t size)
 {
 	size_t used = arena_used(arena);
 
-	return used <= ARENA_LIMIT && size <= ARENA_LIMIT - used;
+	return used <= arena->limit && size <= arena->limit - used;
+}
+
+void arena_set_limit(struct arena *arena, size_t limit)
+{
+	arena->limit = limit;
 }
 
 size_t arena_used(const struct arena *arena)

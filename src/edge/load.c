@@ -349,6 +349,7 @@ int command_load(const struct command *command, int argc, char **argv)
 	loading.directory = operands[0];
 	load_mark_open(&loading.mark, operands[0]);
 	loading.arena = arena_open();
+	arena_set_limit(loading.arena, SURVEY_ARENA_MOST);
 	status = load(&loading);
 	end(&loading);
 	if (operands[1] != NULL)

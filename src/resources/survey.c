@@ -24,6 +24,7 @@ bool survey_open(struct store *store, const struct clock *clock, struct survey *
 	call->environment = &survey->environment;
 	call->now = clock_now(clock);
 	call->arena = call->transaction->arena = arena_open();
+	arena_set_limit(call->arena, SURVEY_ARENA_MOST);
 	survey_forget(survey);
 	return true;
 }

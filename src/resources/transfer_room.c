@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "resources/account_record.h"
 #include "resources/buried_role.h"
+#include "resources/code_identities.h"
 #include "resources/code_life.h"
 #include "resources/room_record.h"
 #include "resources/transfer_parts.h"
@@ -129,14 +130,12 @@ static void read_due(struct transfer_input *input, const struct template_record 
 static void check_all_referred(struct call *call, const struct room_codes *codes,
 			       const json_t *deleted)
 {
+	const struct code_identities identities = code_identities_of(call, codes);
+
 	for (size_t i = 0; i < json_array_size(deleted); i++) {
 		uint64_t identity = transfer_number(json_array_get(deleted, i), "identity");
-		size_t j = 0;
 
-		while (j < codes->count &&
-		       (codes->codes[j].is_lost || codes->codes[j].role != identity))
-			j++;
-		if (j == codes->count)
+		if (!code_identities_have(&identities, (uint32_t)identity))
 			findings_add(&call->findings,
 				     arena_text(call->arena, "/room/codes/deleted_roles/%zu", i),
 				     "no code of the room refers to it");

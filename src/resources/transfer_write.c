@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "resources/account_record.h"
 #include "resources/buried_role.h"
+#include "resources/code_identities.h"
 #include "resources/code_life.h"
 #include "resources/room_record.h"
 #include "resources/template_parts.h"
@@ -154,33 +155,28 @@ static bool write_template(struct survey *survey, const struct id *id,
 
 /* ---- rooms ---- */
 
-static bool is_listed(const json_t *roles, uint32_t identity)
+/* The deleted roles that codes of the room are for. */
+static bool add_deleted(struct call *call, const struct template_record *owner,
+			const struct room_codes *codes, json_t *roles, struct fault *fault)
 {
-	for (size_t i = 0; i < json_array_size(roles); i++) {
-		if (json_integer_value(json_object_get(json_array_get(roles, i), "identity")) ==
-		    identity)
-			return true;
+	const struct code_identities identities = code_identities_of(call, codes);
+
+	for (size_t i = 0; i < identities.count; i++) {
+		const uint32_t identity = identities.items[i];
+		struct buried_role buried;
+		json_t *role;
+
+		if (template_live_role(owner, identity) != NULL)
+			continue;
+		if (!buried_role_load(call, &owner->id, identity, &buried, fault))
+			return false;
+		role = json_object();
+		set(role, "identity", number_value(identity));
+		set(role, "name", text_value(buried.name));
+		set(role, "added_at", time_value(buried.added));
+		set(role, "deleted_at", time_value(buried.deleted));
+		append(roles, role);
 	}
-	return false;
-}
-
-/* The deleted role of a code, unless it is there already. */
-static bool add_deleted(struct call *call, const struct template_record *owner, uint32_t identity,
-			json_t *roles, struct fault *fault)
-{
-	struct buried_role buried;
-	json_t *role;
-
-	if (template_live_role(owner, identity) != NULL || is_listed(roles, identity))
-		return true;
-	if (!buried_role_load(call, &owner->id, identity, &buried, fault))
-		return false;
-	role = json_object();
-	set(role, "identity", number_value(identity));
-	set(role, "name", text_value(buried.name));
-	set(role, "added_at", time_value(buried.added));
-	set(role, "deleted_at", time_value(buried.deleted));
-	append(roles, role);
 	return true;
 }
 
@@ -229,13 +225,10 @@ static bool add_codes(struct call *call, const struct template_record *owner, co
 	set(object, "deleted_roles", deleted);
 	set(object, "due_roles", due);
 	set(value, "codes", object);
-	for (size_t i = 0; i < codes.count; i++) {
-		const struct code *code = &codes.codes[i];
-
-		append(list, code_value(&codes, code));
-		if (!code->is_lost && !add_deleted(call, owner, code->role, deleted, fault))
-			return false;
-	}
+	if (!add_deleted(call, owner, &codes, deleted, fault))
+		return false;
+	for (size_t i = 0; i < codes.count; i++)
+		append(list, code_value(&codes, &codes.codes[i]));
 	for (size_t i = 0; i < codes.due_count; i++) {
 		if (template_live_role(owner, codes.due[i].identity) != NULL)
 			append(due, due_value(&codes.due[i]));
