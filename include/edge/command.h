@@ -11,6 +11,8 @@
 
 /* The exit status for wrong use; EXIT_FAILURE (1) is for what failed though it was asked rightly. */
 #define EXIT_WRONG_USE 2
+/* The exit status of `dump --salvage` and `backup --salvage`: done, but for what could not be read. */
+#define EXIT_LOST 3
 
 struct command {
 	const char *name; /* one word or two: "serve", "account add" */

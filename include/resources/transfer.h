@@ -34,14 +34,20 @@ struct transfer_counts {
  * the function returns. */
 struct transfer_output {
 	bool (*line)(struct transfer_output *output, struct slice line, struct fault *fault);
+	/* Told of each thing that is left out, because it or a thing that it refers to cannot be
+	 * read: its kind, account and id, and why. NULL: the first such thing ends the dump. */
+	void (*lost)(struct transfer_output *output, const char *what, const char *why);
 	struct transfer_counts counts; /* of the lines that went there */
 };
 
-bool transfer_write_begin(struct survey *survey, struct transfer_output *output,
-			  struct fault *fault);
-bool transfer_write_account(struct survey *survey, const struct account *account,
-			    struct transfer_output *output, struct fault *fault);
-bool transfer_write_end(struct survey *survey, struct transfer_output *output, struct fault *fault);
+/* Writes the accounts of the roster, or `only` this one. The survey is of a durable store.
+ *
+ * A dump of lists that disagree with the records is FAULT_DAMAGED: every template and room that there
+ * is stands in it, or it fails. With `lost`, templates and rooms are found by their keys, whether they
+ * are in a list or not, and what refers to lost things is written without them, so that
+ * transfer_read_line takes every line. */
+bool transfer_write(struct survey *survey, const struct roster *roster, const struct account *only,
+		    struct transfer_output *output, struct fault *fault);
 
 /* ---- into a store ---- */
 

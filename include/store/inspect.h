@@ -65,6 +65,10 @@ typedef bool store_visit(void *context, struct slice key, struct slice value, st
 bool store_gdbm_walk(struct transaction *transaction, enum store_table table, store_visit *visit,
 		     void *context, struct fault *fault);
 
+/* The same with keys alone: no value is read, so that a damaged one is passed over; `value` is empty. */
+bool store_gdbm_walk_keys(struct transaction *transaction, enum store_table table,
+			  store_visit *visit, void *context, struct fault *fault);
+
 /* How many keys there are in each table, without reading a value. */
 bool store_gdbm_count(struct transaction *transaction, uint64_t counts[STORE_TABLE_COUNT],
 		      struct fault *fault);

@@ -18,10 +18,13 @@
 
 struct dumping {
 	struct transfer_output output;
+	const struct command *command;
 	const char *directory;
 	const char *account; /* NULL: all */
 	const char *path; /* NULL: standard output */
 	FILE *file;
+	bool is_salvage;
+	uint64_t lost; /* things that were left out */
 	struct progress progress;
 };
 
@@ -36,20 +39,13 @@ static bool write_line(struct transfer_output *output, struct slice line, struct
 	return true;
 }
 
-static bool write_accounts(struct dumping *dumping, struct survey *survey,
-			   const struct roster *roster, const struct account *only,
-			   struct fault *fault)
+static void tell_lost(struct transfer_output *output, const char *what, const char *why)
 {
-	if (!transfer_write_begin(survey, &dumping->output, fault))
-		return false;
-	for (size_t i = 0; i < roster->count; i++) {
-		const struct account *account = &roster->accounts[i];
+	struct dumping *dumping = (struct dumping *)output;
 
-		if ((only == NULL || only == account) &&
-		    !transfer_write_account(survey, account, &dumping->output, fault))
-			return false;
-	}
-	return transfer_write_end(survey, &dumping->output, fault);
+	progress_end(&dumping->progress);
+	command_complain(dumping->command, "lost: %s: %s", what, why);
+	dumping->lost++;
 }
 
 /* *only: the account that was asked for; NULL when all were. */
@@ -73,7 +69,7 @@ static bool dump_store(struct dumping *dumping, struct store *store, const struc
 	if (!find_account(dumping, roster, &only, fault) ||
 	    !survey_open(store, &clock_system, &survey, fault))
 		return false;
-	is_dumped = write_accounts(dumping, &survey, roster, only, fault);
+	is_dumped = transfer_write(&survey, roster, only, &dumping->output, fault);
 	survey_close(&survey);
 	return is_dumped;
 }
@@ -152,7 +148,7 @@ static void remove_file(const struct dumping *dumping, const struct command *com
 
 int command_dump(const struct command *command, int argc, char **argv)
 {
-	struct dumping dumping = { .output.line = write_line };
+	struct dumping dumping = { .output.line = write_line, .command = command };
 	const struct option_row rows[] = {
 		{ "account", "ACCOUNT", "one account alone, by its name, id or access key",
 		  TO_TEXT(&dumping.account) },
@@ -160,24 +156,40 @@ int command_dump(const struct command *command, int argc, char **argv)
 		  "where to write it, for its owner alone to read; to standard "
 		  "output if not given",
 		  TO_TEXT(&dumping.path) },
+		{ "salvage", NULL,
+		  "of a damaged store, writes all that can be read; tells what cannot, and ends "
+		  "with status 3",
+		  TO_SWITCH(&dumping.is_salvage) },
 	};
-	enum options_result result = options_parse(command, rows, 2, argc, argv,
+	enum options_result result = options_parse(command, rows, 3, argc, argv,
 						   &dumping.directory);
 	struct fault fault = FAULT_INITIAL;
 	struct identity owner;
 	bool is_dumped;
+	int status;
 
 	if (result != OPTIONS_GO)
 		return options_status(result);
 	if (!data_directory_check(dumping.directory, &owner, &fault) ||
 	    !check_account(&dumping, &fault) || !open_file(&dumping, &fault))
 		return command_failed(command, &fault);
+	if (dumping.is_salvage)
+		dumping.output.lost = tell_lost;
 	progress_begin(&dumping.progress, command, "templates and rooms written");
 	is_dumped = data_directory_become(&owner, &fault) && dump(&dumping, &fault);
 	is_dumped = close_file(&dumping, &fault) && is_dumped;
 	progress_end(&dumping.progress);
+	if (is_dumped && dumping.lost > 0)
+		command_complain(command,
+				 "%llu things were lost, the dump has all others and can be loaded",
+				 (unsigned long long)dumping.lost);
 	if (is_dumped)
-		return EXIT_SUCCESS;
+		return dumping.lost > 0 ? EXIT_LOST : EXIT_SUCCESS;
 	remove_file(&dumping, command);
-	return command_failed(command, &fault);
+	status = command_failed(command, &fault);
+	if (fault.kind == FAULT_DAMAGED && !dumping.is_salvage)
+		command_complain(command,
+				 "with --salvage it writes all that can be read, and tells what "
+				 "cannot; `anteroom check` says what is damaged");
+	return status;
 }

@@ -64,6 +64,25 @@ bool store_gdbm_walk(struct transaction *transaction, enum store_table table, st
 	return is_done;
 }
 
+bool store_gdbm_walk_keys(struct transaction *transaction, enum store_table wanted,
+			  store_visit *visit, void *context, struct fault *fault)
+{
+	struct merge *merge = view_merge(transaction);
+	struct merge_entry entry;
+	enum store_table table;
+	struct slice key;
+	bool is_done, is_there;
+
+	while ((is_done = next_put(merge, &entry, &table, &key, &is_there, fault)) && is_there) {
+		if (table == wanted && !visit(context, key, (struct slice){ NULL, 0 }, fault)) {
+			is_done = false;
+			break;
+		}
+	}
+	merge_close(merge);
+	return is_done;
+}
+
 bool store_gdbm_count(struct transaction *transaction, uint64_t counts[STORE_TABLE_COUNT],
 		      struct fault *fault)
 {
