@@ -321,6 +321,36 @@ expect 1 'journal' check copy
 as_json check copy --json
 grep -qF '"damaged": true' out || fail 'check --json: no damage'
 expect 1 'damaged' dump copy
+grep -qF -e --salvage err || fail 'dump: does not say how to save what can be read'
+# What came before the damage.
+"$program" dump copy --salvage --output rest >out 2>err
+status=$?
+test "$status" -eq 3 || fail 'dump --salvage: the status'
+grep -qF "lost: ${journal##*/}: damaged at offset" err || fail 'dump --salvage: what was lost'
+expect 0 'Loaded' load saved rest
+expect 0 'No damage' check saved
+"$program" dump data --salvage >out 2>err
+status=$?
+test "$status" -eq 0 || fail 'dump --salvage: of a sound store'
+tail -n +2 out >second
+dumped data | cmp -s - second || fail 'dump --salvage: of a sound store, has something else'
+# A byte in 64 of a GDBM file, whose values and blocks have checksums.
+make_dump c 20000 c.dump
+expect 0 'Loaded' load large c.dump
+file=$(ls large/store/stack-*.gdbm | tail -n 1)
+size=$(wc -c <"$file")
+at=$((size / 64))
+while test "$at" -lt "$size"; do
+	printf 'X' | dd of="$file" bs=1 seek="$at" conv=notrunc 2>/dev/null
+	at=$((at + size / 64))
+done
+expect 1 '--salvage' dump large --output lines
+"$program" dump large --salvage --output lines >out 2>err
+status=$?
+test "$status" -eq 3 && grep -qF 'lost: ' err || fail 'dump --salvage: a damaged file'
+expect 0 'Loaded' load rescued lines
+expect 0 'No damage' check rescued
+grep -qE '[a-z]{3}-[a-z]{4}-[a-z]{3}' err && fail 'dump --salvage: shows a code'
 echo '{' >empty/accounts.json
 expect 1 'the accounts file is not JSON' backup empty fresh
 test ! -e fresh || fail 'backup: leaves the copy of a store without accounts'

@@ -37,5 +37,9 @@ bool data_directory_prepare(const char *path, bool *was_made, struct fault *faul
  * the process that has the store open. */
 bool data_directory_open_store(const char *path, bool is_read_only, struct store **store,
 			       struct fault *fault);
+/* Read-only; `salvage` as in struct store_options. */
+bool data_directory_open_damaged(const char *path,
+				 void (*salvage)(void *context, const char *file, const char *what),
+				 void *context, struct store **store, struct fault *fault);
 
 #endif

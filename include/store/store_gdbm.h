@@ -57,6 +57,10 @@ struct store_options {
 	bool is_read_only; /* check, stat, dump: no lock is taken, nothing changed */
 	/* Where there is no store, an empty one is made, and its directory (0700); else that is a fault. */
 	bool creates;
+	/* Read-only, for `dump --salvage`: told of a damaged journal (file, sentence), which is then
+	 * read up to the damage instead of being refused. NULL: it is refused. */
+	void (*salvage)(void *context, const char *file, const char *what);
+	void *salvage_context;
 };
 
 /* Whether the directory holds a store, or parts of one. A directory that is missing or empty does not,

@@ -173,18 +173,36 @@ bool data_directory_prepare(const char *path, bool *was_made, struct fault *faul
 	return *was_made;
 }
 
+static bool open_store(const char *path, struct store_options *options, struct store **store,
+		       struct fault *fault)
+{
+	char *directory = data_directory_store(path);
+	bool is_open;
+
+	options->directory = directory;
+	options->readers = 1;
+	is_open = data_directory_has_store(path, fault) && store_gdbm_open(options, store, fault);
+	free(directory);
+	return is_open;
+}
+
 bool data_directory_open_store(const char *path, bool is_read_only, struct store **store,
 			       struct fault *fault)
 {
-	char *directory = data_directory_store(path);
-	const struct store_options options = {
-		.directory = directory,
-		.readers = 1,
-		.is_read_only = is_read_only,
-	};
-	bool is_open = data_directory_has_store(path, fault) &&
-		       store_gdbm_open(&options, store, fault);
+	struct store_options options = { .is_read_only = is_read_only };
 
-	free(directory);
-	return is_open;
+	return open_store(path, &options, store, fault);
+}
+
+bool data_directory_open_damaged(const char *path,
+				 void (*salvage)(void *context, const char *file, const char *what),
+				 void *context, struct store **store, struct fault *fault)
+{
+	struct store_options options = {
+		.is_read_only = true,
+		.salvage = salvage,
+		.salvage_context = context,
+	};
+
+	return open_store(path, &options, store, fault);
 }

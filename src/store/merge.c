@@ -12,6 +12,7 @@ struct run {
 	size_t at;
 	struct stack_file *file;
 	struct index_cursor cursor;
+	bool is_spared; /* merge_spare_files */
 	uint64_t ahead; /* up to there the file was read ahead */
 
 	/* The record at hand. */
@@ -49,7 +50,8 @@ static bool run_next(struct run *run, struct fault *fault)
 		return true;
 	}
 	if (!index_cursor_next(&run->cursor, &entry, &is_there, fault)) {
-		stack_file_damage(run->file, "the index");
+		if (!run->is_spared)
+			stack_file_damage(run->file, "the index");
 		return false;
 	}
 	run->is_at_end = !is_there;
@@ -78,6 +80,12 @@ struct merge *merge_open(struct overlay *const *overlays, size_t n_overlays, uin
 		merge->runs[n_overlays + i].cursor = index_cursor_start(stack_file_index(files[i]));
 	}
 	return merge;
+}
+
+void merge_spare_files(struct merge *merge)
+{
+	for (size_t i = 0; i < merge->n; i++)
+		merge->runs[i].is_spared = true;
 }
 
 void merge_close(struct merge *merge)

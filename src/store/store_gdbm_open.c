@@ -33,6 +33,7 @@ struct opening {
 	struct manifest manifest;
 	bool has_manifest;
 	bool has_others; /* journal or stack files */
+	bool is_salvage; /* options->salvage is to be told */
 	struct journal_options journal;
 	struct journal_end end;
 	struct stack_file **files;
@@ -259,11 +260,40 @@ static void replay_visit(void *context, uint64_t number, const struct change *ch
 	replay_change(store, number, change);
 }
 
+static bool journal_damaged(const struct opening *opening, struct fault *fault)
+{
+	const struct journal_end *end = &opening->end;
+	char name[SEGMENT_NAME_SIZE], what[JOURNAL_TEXT_SIZE];
+
+	journal_end_describe(end, what);
+	segment_name(end->damaged_segment, name);
+	if (!opening->is_salvage)
+		return fault_cause(fault, FAULT_UNAVAILABLE, 0,
+				   "%s of %s is damaged: %s; anteroom-serve(8) says under DAMAGE "
+				   "what can be saved",
+				   name, opening->store->directory, what);
+	opening->options->salvage(opening->options->salvage_context, name, what);
+	return true;
+}
+
+/* Without a mark the journal is read as far as it goes. */
+static bool salvage_has_mark(const struct opening *opening)
+{
+	const struct store_gdbm *store = opening->store;
+	struct fault fault = FAULT_INITIAL;
+	struct journal_mark ignored;
+
+	if (mark_read(store->place.files, store->directory, &store->place.installation, &ignored,
+		      &fault))
+		return true;
+	opening->options->salvage(opening->options->salvage_context, MARK_NAME, fault.cause);
+	return false;
+}
+
 static bool journal_read(struct opening *opening, struct fault *fault)
 {
 	struct store_gdbm *store = opening->store;
 	struct journal_end *end = &opening->end;
-	char what[JOURNAL_TEXT_SIZE];
 
 	opening->journal = (struct journal_options){
 		.files = store->place.files,
@@ -273,6 +303,8 @@ static bool journal_read(struct opening *opening, struct fault *fault)
 		.is_anothers = opening->options->is_read_only,
 		.has_mark = opening->manifest.has_mark,
 	};
+	if (opening->is_salvage && opening->journal.has_mark)
+		opening->journal.has_mark = salvage_has_mark(opening);
 	store->overlay_memory = overlay_memory_open();
 	store->active = overlay_open(store->overlay_memory, store->overlay_bytes);
 	store->views = views_open(opening->options->readers == 0 ? READERS
@@ -282,14 +314,8 @@ static bool journal_read(struct opening *opening, struct fault *fault)
 	if (!journal_replay(&opening->journal, opening->manifest.number, replay_visit, store, end,
 			    fault))
 		return false;
-	if (end->is_damaged)
-		journal_end_describe(end, what);
-	if (end->is_damaged)
-		return fault_cause(
-			fault, FAULT_UNAVAILABLE, 0,
-			"journal segment %016llx of %s is damaged: %s; anteroom-serve(8) "
-			"says under DAMAGE what can be saved",
-			(unsigned long long)end->damaged_segment, store->directory, what);
+	if (end->is_damaged && !journal_damaged(opening, fault))
+		return false;
 	store->manifest = opening->manifest;
 	opening->manifest = (struct manifest){ .n = 0 };
 	store->last = end->last;
@@ -385,10 +411,14 @@ static struct store_gdbm *store_make(const struct store_options *options)
 	return store;
 }
 
-static bool open_once(const struct store_options *options, struct store **store,
+static bool open_once(const struct store_options *options, bool is_salvage, struct store **store,
 		      struct fault *fault)
 {
-	struct opening opening = { .options = options, .store = store_make(options) };
+	struct opening opening = {
+		.options = options,
+		.store = store_make(options),
+		.is_salvage = is_salvage,
+	};
 	bool is_open = directory_make(&opening, fault) && lock_take(&opening, fault) &&
 		       directory_read(&opening, fault) && files_open(&opening, fault) &&
 		       journal_read(&opening, fault) && start(&opening, fault);
@@ -408,12 +438,15 @@ bool store_gdbm_open(const struct store_options *options, struct store **store, 
 
 	*store = NULL;
 	if (!options->is_read_only)
-		return open_once(options, store, fault);
+		return open_once(options, false, store, fault);
 	for (i = 0; i < ATTEMPTS; i++) {
 		each = FAULT_INITIAL;
-		if (open_once(options, store, &each))
+		if (open_once(options, false, store, &each))
 			return true;
 	}
+	/* It was not a live directory that changed. */
+	if (options->salvage != NULL && open_once(options, true, store, &each))
+		return true;
 	if (fault->kind == FAULT_NONE)
 		*fault = each;
 	return false;

@@ -73,6 +73,7 @@ bool store_gdbm_walk_keys(struct transaction *transaction, enum store_table want
 	struct slice key;
 	bool is_done, is_there;
 
+	merge_spare_files(merge);
 	while ((is_done = next_put(merge, &entry, &table, &key, &is_there, fault)) && is_there) {
 		if (table == wanted && !visit(context, key, (struct slice){ NULL, 0 }, fault)) {
 			is_done = false;
