@@ -329,6 +329,14 @@ test "$status" -eq 3 || fail 'dump --salvage: the status'
 grep -qF "lost: ${journal##*/}: damaged at offset" err || fail 'dump --salvage: what was lost'
 expect 0 'Loaded' load saved rest
 expect 0 'No damage' check saved
+expect 1 '--salvage' backup copy salvaged
+expect 3 'lost: journal' backup copy salvaged --salvage
+expect 0 'No damage' check salvaged
+same saved salvaged
+test "$(stat -c %a salvaged/accounts.json)" = 600 || fail 'backup --salvage: the mode'
+test "$(ls salvaged)" = "$(ls saved)" || fail 'backup --salvage: leaves a file'
+expect 0 '' backup data whole --salvage
+same data whole
 "$program" dump data --salvage >out 2>err
 status=$?
 test "$status" -eq 0 || fail 'dump --salvage: of a sound store'
@@ -351,6 +359,10 @@ test "$status" -eq 3 && grep -qF 'lost: ' err || fail 'dump --salvage: a damaged
 expect 0 'Loaded' load rescued lines
 expect 0 'No damage' check rescued
 grep -qE '[a-z]{3}-[a-z]{4}-[a-z]{3}' err && fail 'dump --salvage: shows a code'
+expect 1 '--salvage' backup large larger
+test ! -e larger || fail 'backup: leaves a copy that would be damaged'
+expect 3 'lost: ' backup large larger --salvage
+same rescued larger
 echo '{' >empty/accounts.json
 expect 1 'the accounts file is not JSON' backup empty fresh
 test ! -e fresh || fail 'backup: leaves the copy of a store without accounts'

@@ -4,6 +4,9 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -13,6 +16,7 @@
 #include "edge/data_directory.h"
 #include "edge/options.h"
 #include "edge/progress.h"
+#include "edge/salvage.h"
 #include "store/inspect.h"
 
 static void watch_progress(void *context, uint64_t done, uint64_t all)
@@ -58,14 +62,68 @@ static bool copy(const char *from, const char *to, struct progress *progress, st
 	return is_copied;
 }
 
+/* ---- of a damaged store ---- */
+
+/* It holds every secret, so it has no name in the directory that it lies in. */
+static bool open_dump(const char *directory, FILE **file, struct fault *fault)
+{
+	char path[PATH_MAX];
+	int opened;
+
+	(void)snprintf(path, sizeof path, "%s/salvage.dump", directory);
+	opened = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (opened < 0 || unlink(path) != 0)
+		return fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot make %s", path);
+	*file = fdopen(opened, "w+");
+	if (*file == NULL)
+		abort();
+	return true;
+}
+
+/* Returns the exit status. */
+static int salvage(const struct command *command, const char *from, const char *to)
+{
+	struct fault fault = FAULT_INITIAL;
+	uint64_t lost = 0;
+	FILE *file;
+	int status;
+
+	if (!open_dump(to, &file, &fault))
+		return command_failed(command, &fault);
+	if (!salvage_dump(command, from, file, &lost, &fault)) {
+		(void)fclose(file);
+		return command_failed(command, &fault);
+	}
+	rewind(file);
+	status = salvage_load(command, to, file);
+	(void)fclose(file);
+	if (status != EXIT_SUCCESS) {
+		command_complain(command, "%s is not whole, remove it", to);
+		return status;
+	}
+	if (lost == 0)
+		return EXIT_SUCCESS;
+	command_complain(command, "%llu things were lost, %s has all others",
+			 (unsigned long long)lost, to);
+	return EXIT_LOST;
+}
+
 int command_backup(const struct command *command, int argc, char **argv)
 {
 	const char *directories[2];
-	enum options_result result = options_parse(command, NULL, 0, argc, argv, directories);
+	bool is_salvage = false;
+	const struct option_row rows[] = {
+		{ "salvage", NULL,
+		  "of a damaged store, makes a new one of all that can be read; tells what cannot, "
+		  "and ends with status 3",
+		  TO_SWITCH(&is_salvage) },
+	};
+	enum options_result result = options_parse(command, rows, 1, argc, argv, directories);
 	struct fault fault = FAULT_INITIAL;
 	struct progress progress;
 	struct identity owner;
 	bool was_made = false, is_copied;
+	int status;
 
 	if (result != OPTIONS_GO)
 		return options_status(result);
@@ -75,6 +133,12 @@ int command_backup(const struct command *command, int argc, char **argv)
 				    &fault) ||
 	    !check_empty(directories[1], &fault) || !data_directory_become(&owner, &fault))
 		return command_failed(command, &fault);
+	if (is_salvage) {
+		status = salvage(command, directories[0], directories[1]);
+		if (status != EXIT_SUCCESS && status != EXIT_LOST && was_made)
+			(void)rmdir(directories[1]); /* unless a load had begun */
+		return status;
+	}
 	progress_begin(&progress, command, "bytes copied");
 	is_copied = copy(directories[0], directories[1], &progress, &fault);
 	progress_end(&progress);

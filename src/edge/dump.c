@@ -14,6 +14,7 @@
 #include "edge/data_directory.h"
 #include "edge/options.h"
 #include "edge/progress.h"
+#include "edge/salvage.h"
 #include "resources/transfer.h"
 
 struct dumping {
@@ -103,6 +104,36 @@ static bool dump(struct dumping *dumping, struct fault *fault)
 	return is_dumped;
 }
 
+static bool dump_all(struct dumping *dumping, struct fault *fault)
+{
+	bool is_dumped;
+
+	if (dumping->is_salvage)
+		dumping->output.lost = tell_lost;
+	progress_begin(&dumping->progress, dumping->command, "templates and rooms written");
+	is_dumped = dump(dumping, fault);
+	progress_end(&dumping->progress);
+	return is_dumped;
+}
+
+bool salvage_dump(const struct command *command, const char *directory, FILE *file, uint64_t *lost,
+		  struct fault *fault)
+{
+	struct dumping dumping = {
+		.output.line = write_line,
+		.command = command,
+		.directory = directory,
+		.file = file,
+		.is_salvage = true,
+	};
+	bool is_dumped = dump_all(&dumping, fault);
+
+	*lost = dumping.lost;
+	if (is_dumped && (fflush(file) != 0 || ferror(file) != 0))
+		return fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot write the dump");
+	return is_dumped;
+}
+
 /* ---- where it goes ---- */
 
 /* Before the file is made: a name that is mistyped leaves none behind. */
@@ -188,12 +219,8 @@ int command_dump(const struct command *command, int argc, char **argv)
 	if (!data_directory_check(dumping.directory, &owner, &fault) ||
 	    !check_account(&dumping, &fault) || !open_file(&dumping, &fault))
 		return command_failed(command, &fault);
-	if (dumping.is_salvage)
-		dumping.output.lost = tell_lost;
-	progress_begin(&dumping.progress, command, "templates and rooms written");
-	is_dumped = data_directory_become(&owner, &fault) && dump(&dumping, &fault);
+	is_dumped = data_directory_become(&owner, &fault) && dump_all(&dumping, &fault);
 	is_dumped = close_file(&dumping, &fault) && is_dumped;
-	progress_end(&dumping.progress);
 	if (is_dumped && dumping.lost > 0)
 		command_complain(command,
 				 "%llu things were lost, the dump has all others and can be loaded",

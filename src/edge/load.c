@@ -23,6 +23,7 @@
 #include "edge/load_mark.h"
 #include "edge/options.h"
 #include "edge/progress.h"
+#include "edge/salvage.h"
 #include "resources/transfer.h"
 
 /* A transaction is committed when it has taken so much memory, or so many lines. */
@@ -329,11 +330,28 @@ static bool open_dump(const char *path, FILE **file, struct fault *fault)
 	return true;
 }
 
+int salvage_load(const struct command *command, const char *directory, FILE *file)
+{
+	struct loading loading = {
+		.command = command,
+		.directory = directory,
+		.file = file,
+		.arena = arena_open(),
+	};
+	int status;
+
+	arena_set_limit(loading.arena, SURVEY_ARENA_MOST);
+	load_mark_open(&loading.mark, directory);
+	status = load(&loading);
+	end(&loading);
+	return status;
+}
+
 int command_load(const struct command *command, int argc, char **argv)
 {
 	const char *operands[2]; /* the directory; the dump, or NULL */
 	enum options_result result = options_parse(command, NULL, 0, argc, argv, operands);
-	struct loading loading = { .command = command };
+	FILE *file;
 	struct fault fault = FAULT_INITIAL;
 	struct identity owner;
 	bool was_made;
@@ -341,18 +359,13 @@ int command_load(const struct command *command, int argc, char **argv)
 
 	if (result != OPTIONS_GO)
 		return options_status(result);
-	if (!open_dump(operands[1], &loading.file, &fault) ||
+	if (!open_dump(operands[1], &file, &fault) ||
 	    !process_make_directory(operands[0], NULL, &was_made, &fault) ||
 	    !data_directory_check(operands[0], &owner, &fault) ||
 	    !data_directory_become(&owner, &fault))
 		return command_failed(command, &fault);
-	loading.directory = operands[0];
-	load_mark_open(&loading.mark, operands[0]);
-	loading.arena = arena_open();
-	arena_set_limit(loading.arena, SURVEY_ARENA_MOST);
-	status = load(&loading);
-	end(&loading);
+	status = salvage_load(command, operands[0], file);
 	if (operands[1] != NULL)
-		(void)fclose(loading.file);
+		(void)fclose(file);
 	return status;
 }

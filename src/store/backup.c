@@ -117,8 +117,10 @@ static bool backup_open(struct backup *backup, const char *directory, struct fau
 		if (!inspection_open(directory, backup->files, &backup->inspection, fault))
 			return false;
 		if (backup->inspection.end.is_damaged)
-			return fault_cause(fault, FAULT_UNAVAILABLE, 0,
-					   "the journal is damaged; `anteroom check` says where");
+			return fault_cause(
+				fault, FAULT_UNAVAILABLE, 0,
+				"the journal is damaged; `anteroom check` says where, and "
+				"--salvage saves what can be read");
 		if (sources_open(backup, &each))
 			return true;
 		sources_close(backup);
@@ -199,7 +201,8 @@ static bool verify(struct backup *backup, struct fault *fault)
 		if (!file_verify(backup, &manifest->files[i], &each))
 			return fault_cause(fault, FAULT_UNAVAILABLE, 0,
 					   "the copy would be damaged (%s); `anteroom check` says "
-					   "whether the original is",
+					   "whether the original is, and --salvage saves what can "
+					   "be read",
 					   each.cause);
 	return true;
 }
