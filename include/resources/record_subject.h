@@ -1,5 +1,6 @@
-/* A record being looked at (resources/record_check.h), and what its checks share. Nobody but
- * record_check.c, record_check_rooms.c and record_check_lists.c includes this.
+/* A record being looked at (resources/record_check.h), and what its checks share. Only
+ * record_check.c, record_check_rooms.c and record_check_lists.c include this, and transfer_whole.c for
+ * subject_listed.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef RESOURCES_RECORD_SUBJECT_H
