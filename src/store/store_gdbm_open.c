@@ -269,8 +269,8 @@ static bool journal_damaged(const struct opening *opening, struct fault *fault)
 	segment_name(end->damaged_segment, name);
 	if (!opening->is_salvage)
 		return fault_cause(fault, FAULT_UNAVAILABLE, 0,
-				   "%s of %s is damaged: %s; anteroom-serve(8) says under DAMAGE "
-				   "what can be saved",
+				   "%s of %s is damaged: %s; dump --salvage saves what comes "
+				   "before",
 				   name, opening->store->directory, what);
 	opening->options->salvage(opening->options->salvage_context, name, what);
 	return true;
