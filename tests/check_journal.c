@@ -206,7 +206,7 @@ START_TEST(a_damaged_middle_is_refused)
 	off_t group = journal_make();
 
 	file_flip(scratch_file("journal-", ""), (off_t)SEGMENT_HEAD + 4 * group + middles[_i]);
-	scratch_refused("journal segment 0000000000000001");
+	scratch_refused("journal-0000000000000001 of ");
 	scratch_refused(
 		arena_text(scratch.arena, "offset %ld",
 			   (long)(SEGMENT_HEAD) + 4 * (long)group + (middles[_i] < 32 ? 0 : 32)));
