@@ -258,6 +258,8 @@ END_TEST
 
 /* ---- checking ---- */
 
+/* 64 of them. */
+#define SHOWN_KEY "kkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkk"
 #define LONG_KEY \
 	"kkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkk" \
 	"kkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkk"
@@ -377,7 +379,7 @@ static const struct check_case {
 	  "/entries/a~1b~0c: its name must be 1 to 8 of the accepted characters\n"
 	  "/entries/a~1b~0c: must be an object, got a number" },
 	{ .body = "{\"entries\":{\"" LONG_KEY "\":{\"size\":1}}}",
-	  "/entries/" LONG_KEY ": its name must be 1 to 8 of the accepted characters" },
+	  "/entries/" SHOWN_KEY "...: its name must be 1 to 8 of the accepted characters" },
 	{ .body = "{\"entries\":{\"a\":{\"name\":\"a\"}}}", NULL, "{\"entries\":{\"a\":{\"name\":\"a\"}}}" },
 	{ .body = "{\"entries\":{\"a\":{\"name\":\"b\"}}}",
 	  "/entries/a/name: must be the same as its key, got \"b\"" },
@@ -522,7 +524,7 @@ START_TEST(at_most_fifty_faults_and_twenty_unknown_members_are_kept)
 	ck_assert_uint_eq(json_array_size(fault.details), FINDINGS_FAULT_MOST);
 	ck_assert_str_eq(json_string_value(json_array_get(fault.details, 49)),
 			 "/words/49: must be a string, got 2");
-	ck_assert_uint_eq(findings.fault_count, 100);
+	ck_assert_uint_eq(findings.fault_count, FINDINGS_FAULT_MOST);
 	ck_assert_uint_eq(findings.unknown_count, 30);
 	ck_assert(slice_is(findings.unknown[FINDINGS_UNKNOWN_MOST - 1], "/x19"));
 }

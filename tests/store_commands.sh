@@ -326,7 +326,7 @@ grep -qF -e --salvage err || fail 'dump: does not say how to save what can be re
 "$program" dump copy --salvage --output rest >out 2>err
 status=$?
 test "$status" -eq 3 || fail 'dump --salvage: the status'
-grep -qF "lost: ${journal##*/}: damaged at offset" err || fail 'dump --salvage: what was lost'
+grep -qF "lost: ${journal##*/}: transaction " err || fail 'dump --salvage: what was lost'
 expect 0 'Loaded' load saved rest
 expect 0 'No damage' check saved
 expect 1 '--salvage' backup copy salvaged

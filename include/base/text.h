@@ -35,6 +35,8 @@ size_t text_utf8_size(struct slice text);
 size_t text_characters(struct slice text);
 /* The longest prefix of at most `most` bytes that ends at a whole character. */
 struct slice text_cut(struct slice text, size_t most);
+/* The first n characters, or all. */
+struct slice text_first(struct slice text, size_t n);
 /* What stands as it is in a string of JSON, up to a control character, quote or backslash. */
 struct plain {
 	size_t size;

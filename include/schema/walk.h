@@ -135,6 +135,8 @@ struct rule_context {
 /* One fault, "<pointer>: <sentence>". */
 void findings_report(struct findings *findings, const struct place *place, const char *sentence,
 		     ...) __attribute__((format(printf, 3, 4)));
+/* There are as many as are told: no more have to be looked for. */
+bool findings_are_full(const struct findings *findings);
 /* The message of the whole fault, if the last finding reported stays the only one. */
 void findings_message(struct findings *findings, const char *message);
 void findings_unknown(struct findings *findings, const struct place *place);

@@ -271,7 +271,7 @@ struct slice text_of_json(const json_t *string)
 #define SHOWN_CHARACTERS 64
 
 /* The first characters of a text, cut between two of them. */
-static struct slice first_characters(struct slice text, size_t n)
+struct slice text_first(struct slice text, size_t n)
 {
 	size_t size = 0;
 
@@ -287,7 +287,7 @@ static struct slice shown_string(struct arena *arena, const json_t *value)
 {
 	struct buffer buffer = BUFFER_INITIAL(arena);
 	struct slice whole = { json_string_value(value), json_string_length(value) };
-	struct slice part = first_characters(whole, SHOWN_CHARACTERS);
+	struct slice part = text_first(whole, SHOWN_CHARACTERS);
 
 	buffer_append_json(&buffer, arena_json(arena, json_stringn_nocheck(part.data, part.size)));
 	if (part.size < whole.size)

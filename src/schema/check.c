@@ -128,6 +128,8 @@ static void check_object(struct walk *walk, const struct shape *shape, const str
 
 		if (row == NULL) {
 			checked = check_unknown(walk, &member);
+		} else if (findings_are_full(walk->findings)) {
+			checked = value;
 		} else {
 			seen |= row_bit(index);
 			next = index + 1;
@@ -138,7 +140,7 @@ static void check_object(struct walk *walk, const struct shape *shape, const str
 		}
 		i = settle(object, i, value, checked);
 	}
-	if (mode != SCHEMA_WHOLE)
+	if (mode != SCHEMA_WHOLE || findings_are_full(walk->findings))
 		return;
 	require_members(walk, shape, place, seen);
 	findings_run_rules(walk->findings, shape, place, object);
@@ -170,7 +172,11 @@ static json_t *check_entry(struct walk *walk, const struct field *row, const str
 	if (place->name.size > KEY_MOST)
 		return NULL;
 	checked = check_value(walk, row->item, place, value, mode);
-	return key_obeys ? checked : NULL;
+	if (key_obeys)
+		return checked;
+	if (checked != value)
+		json_decref(checked);
+	return NULL;
 }
 
 /* Maps and lists apart, so that check_value is short for the many values that are neither. */
@@ -180,7 +186,7 @@ static __attribute__((noinline)) void check_map(struct walk *walk, const struct 
 {
 	enum schema_mode below = mode == SCHEMA_PARTIAL ? SCHEMA_WHOLE : mode;
 
-	for (void *i = first_member(map); i != NULL;) {
+	for (void *i = first_member(map); i != NULL && !findings_are_full(walk->findings);) {
 		struct place entry = place_entry(place, member_key(i), row->item);
 		json_t *value = json_object_iter_value(i);
 
@@ -230,7 +236,7 @@ static __attribute__((noinline)) void check_list(struct walk *walk, const struct
 					       : NULL;
 
 	check_count(walk->findings, row, place, json_array_size(list));
-	for (size_t i = 0; i < json_array_size(list); i++) {
+	for (size_t i = 0; i < json_array_size(list) && !findings_are_full(walk->findings); i++) {
 		struct place item = place_item(place, i, row->item);
 		json_t *value = json_array_get(list, i);
 		json_t *checked = check_value(walk, row->item, &item, value, SCHEMA_WHOLE);

@@ -58,6 +58,14 @@ static void describe_further(json_t *schema, const char *sentence)
 		set(schema, "description", json_sprintf("%s %s", before, sentence));
 }
 
+static void describe_kept(json_t *schema, const struct field *row)
+{
+	json_t *sentence = json_sprintf("At most %zu bytes as compact JSON.", row->most);
+
+	describe_further(schema, json_string_value(sentence));
+	json_decref(sentence);
+}
+
 /* ---- single values ---- */
 
 static void describe_integer(json_t *schema, const struct field *row)
@@ -200,12 +208,12 @@ static void describe_kind(json_t *schema, const struct field *row, enum describe
 		break;
 	case KIND_KEPT_OBJECT:
 		set_type(schema, "object", is_nullable);
-		set(schema, "x-maxBytes", json_integer((json_int_t)row->most));
+		describe_kept(schema, row);
 		break;
 	case KIND_KEPT_LIST:
 		set_type(schema, "array", is_nullable);
 		set(schema, "items", json_object());
-		set(schema, "x-maxBytes", json_integer((json_int_t)row->most));
+		describe_kept(schema, row);
 		break;
 	case KIND_ANY:
 		break;

@@ -1,7 +1,7 @@
 /* What was found in one body: collected while it is walked, sorted by place and made one fault at
- * the end. A body without a fault costs nothing here; at the first fault the body is copied, since
- * the walk then goes on taking out what is faulty, and the order of the faults is that of the body
- * as it was sent.
+ * the end. A body without a fault costs nothing here; at the first fault the outline of the body is
+ * copied, since the walk then goes on taking out what is faulty, and the order of the faults is that of
+ * the body as it was sent. With as many faults as are told the walk ends.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <assert.h>
@@ -50,6 +50,38 @@ void place_print(const struct place *place, struct buffer *pointer)
 	buffer_append_integer(pointer, (json_int_t)place->index);
 }
 
+/* What of a body tells the order of its faults: the names of members, and how many items there are. Calls
+ * itself as deep as the body is nested. */
+static json_t *outline(const json_t *value)
+{
+	json_t *copy;
+
+	if (json_is_object(value)) {
+		copy = json_object();
+		for (void *i = first_member(value); i != NULL; i = next_member(value, i)) {
+			struct slice name = member_key(i);
+
+			if (json_object_setn_new_nocheck(copy, name.data, name.size,
+							 outline(json_object_iter_value(i))) != 0)
+				abort();
+		}
+		return copy;
+	}
+	if (!json_is_array(value))
+		return json_true();
+	copy = json_array();
+	for (size_t i = 0; i < json_array_size(value); i++) {
+		if (json_array_append_new(copy, outline(json_array_get(value, i))) != 0)
+			abort();
+	}
+	return copy;
+}
+
+bool findings_are_full(const struct findings *findings)
+{
+	return findings->fault_count >= FINDINGS_FAULT_MOST;
+}
+
 /* Where the fault goes, or NULL when there are enough. */
 static struct finding *next_finding(struct findings *findings)
 {
@@ -59,7 +91,7 @@ static struct finding *next_finding(struct findings *findings)
 		findings->faults = arena_alloc(findings->arena,
 					       FINDINGS_FAULT_MOST * sizeof *findings->faults);
 	if (findings->sent == NULL && findings->body != NULL)
-		findings->sent = arena_json(findings->arena, json_deep_copy(findings->body));
+		findings->sent = arena_json(findings->arena, outline(findings->body));
 	return &findings->faults[findings->fault_count - 1];
 }
 
@@ -249,6 +281,34 @@ static void sort(struct finding *faults, size_t count)
 	}
 }
 
+/* Of each name in a pointer so many characters are shown. */
+#define SHOWN_MOST 64
+
+static void append_segment(struct buffer *text, struct slice segment)
+{
+	struct slice shown = text_first(segment, SHOWN_MOST);
+
+	/* Half an escape is none. */
+	if (shown.size < segment.size && shown.data[shown.size - 1] == '~')
+		shown.size--;
+	buffer_append(text, shown);
+	if (shown.size < segment.size)
+		buffer_append_text(text, "...");
+}
+
+static void append_pointer(struct buffer *text, struct slice pointer)
+{
+	while (pointer.size > 0) {
+		size_t size = 1;
+
+		while (size < pointer.size && pointer.data[size] != '/')
+			size++;
+		buffer_append_byte(text, '/');
+		append_segment(text, (struct slice){ pointer.data + 1, size - 1 });
+		pointer = (struct slice){ pointer.data + size, pointer.size - size };
+	}
+}
+
 /* skip: bytes of each pointer that are not shown. */
 static json_t *details_of(struct findings *findings, size_t count, size_t skip)
 {
@@ -256,11 +316,11 @@ static json_t *details_of(struct findings *findings, size_t count, size_t skip)
 
 	for (size_t i = 0; i < count; i++) {
 		struct buffer text = BUFFER_INITIAL(findings->arena);
-		struct slice pointer = findings->faults[i].pointer;
 
-		if (pointer.size > skip)
-			buffer_append(&text,
-				      (struct slice){ pointer.data + skip, pointer.size - skip });
+		append_pointer(&text, findings->faults[i].pointer);
+		if (text.size > skip)
+			memmove(text.data, text.data + skip, text.size - skip);
+		text.size -= text.size > skip ? skip : text.size;
 		buffer_append_text(&text, ": ");
 		buffer_append_text(&text, findings->faults[i].sentence);
 		if (json_array_append_new(details, json_stringn(text.data, text.size)) != 0)

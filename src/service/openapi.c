@@ -160,7 +160,7 @@ static json_t *body_of(struct arena *arena, const struct route *route)
 static json_t *answer_schema(struct arena *arena, const struct route *route)
 {
 	json_t *item = json_incref(describe_reference(arena, route->answer, DESCRIBE_ANSWER));
-	json_t *schema;
+	json_t *schema, *data;
 
 	if (!route->is_list)
 		return item;
@@ -168,6 +168,11 @@ static json_t *answer_schema(struct arena *arena, const struct route *route)
 			   "properties", "data", "type", "array", "items", item);
 	if (route->query == NULL)
 		return schema;
+	/* A walk ends in null. */
+	data = json_object_get(json_object_get(schema, "properties"), "data");
+	set(data, "type", json_pack("[s,s]", "array", "null"));
+	set(data, "description",
+	    json_string("null: an empty page of a request with `start`, even an empty one."));
 	append(json_object_get(schema, "required"), json_string("limit"));
 	append(json_object_get(schema, "required"), json_string("last"));
 	set(json_object_get(schema, "properties"), "limit",

@@ -199,7 +199,7 @@ static const char conventions[] =
 	"**Bodies.** JSON in UTF-8, at most 256 KiB, whatever the Content-Type says. Duplicate "
 	"members, NUL in a text, a lone surrogate, more than 32 levels, trailing bytes and a byte "
 	"order mark are malformed. Where no member is required, an empty body and `null` count as "
-	"`{}`. A member that is `null` counts as not supplied, in a merge patch it removes. Integers "
+	"`{}`, and an empty array does wherever an object is expected. A member that is `null` counts as not supplied, in a merge patch it removes. Integers "
 	"may be written as 32.0 and are kept exactly, to 64 bits; one with a point or an exponent is "
 	"below 2^53. Read-only members are accepted, whatever they are, and ignored. Unknown members "
 	"are ignored and named in X-Unknown-Fields; `Prefer: handling=strict` makes them faults.\n\n"

@@ -54,6 +54,8 @@ function* otherKinds(seen) {
 	for (const [kind, others] of Object.entries(kinds)) {
 		if (kind === own) continue;
 		for (const value of others) {
+			// An empty array counts as an empty object.
+			if (own === "object" && kind === "array" && value.length === 0) continue;
 			const isValid = value === null && seen.isNullable;
 
 			yield special(value, isValid, `${jsonText(value)} as ${seen.type}`);

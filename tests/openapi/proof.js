@@ -97,12 +97,20 @@ export class Proof {
 	}
 }
 
+// A pointer as a fault shows it: 64 characters of each name.
+function shown(pointer) {
+	return pointer
+		?.split("/")
+		.map((name) => ([...name].length > 64 ? `${[...name].slice(0, 64).join("")}...` : name))
+		.join("/");
+}
+
 // Whether the answer names, as the only fault, the pointer of a body or the parameter of a query.
 export function isRefusal(answer, pointer) {
 	const details = answer.json?.details;
 
 	return (
-		answer.status === 400 && details?.length === 1 && details[0].startsWith(`${pointer}:`)
+		answer.status === 400 && details?.length === 1 && details[0].startsWith(`${shown(pointer)}:`)
 	);
 }
 
@@ -110,5 +118,5 @@ export function isRefusal(answer, pointer) {
 export function isRefusalWith(answer, pointer) {
 	const details = answer.json?.details ?? [];
 
-	return answer.status === 400 && details.some((detail) => detail.startsWith(`${pointer}:`));
+	return answer.status === 400 && details.some((detail) => detail.startsWith(`${shown(pointer)}:`));
 }
