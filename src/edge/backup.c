@@ -85,7 +85,7 @@ static int salvage(const struct command *command, const char *from, const char *
 {
 	struct fault fault = FAULT_INITIAL;
 	uint64_t lost = 0;
-	FILE *file;
+	FILE *file = NULL;
 	int status;
 
 	if (!open_dump(to, &file, &fault))
