@@ -142,6 +142,37 @@ START_TEST(all_parts_come_in_their_order)
 }
 END_TEST
 
+/* The protocol allows padding after each record, an empty one too. */
+static const struct client_padding paddings[] = {
+	{ .contents = 8 },
+	{ .parameters_end = 1 },
+	{ .parameters_end = 8 },
+	{ .parameters_end = 255 },
+	{ .contents = 255, .parameters_end = 255 },
+};
+
+/* Many times on one connection, since the pieces arrive together or not. */
+START_TEST(padding_is_passed_over)
+{
+	const struct client_request request = { "POST", "/echo", "body", 4, NULL };
+	struct stand *stand = stand_open(1);
+	int connection = stand_connect(stand);
+
+	for (size_t i = 0; i < 200; i++) {
+		struct client_answer answer;
+
+		ck_assert_msg(client_send_padded(connection, &request, &paddings[_i]),
+			      "closed before request %zu", i);
+		client_receive(connection, &answer);
+		ck_assert_msg(answer.is_whole, "no answer to request %zu", i);
+		ck_assert_str_eq(answer.body, "2 Bearer first 192.0.2.7 an-id 0 body");
+		client_forget(&answer);
+	}
+	close(connection);
+	stand_close(stand);
+}
+END_TEST
+
 START_TEST(a_connection_not_to_be_kept_is_closed)
 {
 	struct stand *stand = stand_open(1);
@@ -625,6 +656,7 @@ static TCase *requests_case(void)
 	tcase_add_test(tcase, one_connection_carries_all);
 	tcase_add_test(tcase, records_end_anywhere);
 	tcase_add_test(tcase, all_parts_come_in_their_order);
+	tcase_add_loop_test(tcase, padding_is_passed_over, 0, ROWS(paddings));
 	tcase_add_test(tcase, a_connection_not_to_be_kept_is_closed);
 	tcase_add_test(tcase, idle_connections_cost_nothing);
 	tcase_add_test(tcase, connections_beyond_the_limit_wait);

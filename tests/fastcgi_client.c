@@ -4,6 +4,7 @@
 #include "fastcgi_client.h"
 
 #include <poll.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,15 +50,24 @@ static bool send_all(int connection, const void *bytes, size_t size)
 	return true;
 }
 
-bool client_record(int connection, enum record type, const void *content, size_t size)
+static bool send_record(int connection, enum record type, const void *content, size_t size,
+			unsigned char padding)
 {
+	static const unsigned char zeros[UINT8_MAX];
 	const unsigned char head[8] = {
-		1, (unsigned char)type, 0, 1, (unsigned char)(size >> 8), (unsigned char)size, 0, 0,
+		1,	 (unsigned char)type, 0, 1, (unsigned char)(size >> 8), (unsigned char)size,
+		padding,
 	};
 
 	if (size > CONTENT_MOST)
 		abort();
-	return send_all(connection, head, sizeof head) && send_all(connection, content, size);
+	return send_all(connection, head, sizeof head) && send_all(connection, content, size) &&
+	       send_all(connection, zeros, padding);
+}
+
+bool client_record(int connection, enum record type, const void *content, size_t size)
+{
+	return send_record(connection, type, content, size, 0);
 }
 
 bool client_begin(int connection, bool keeps)
@@ -81,7 +91,8 @@ static size_t add_parameter(unsigned char *to, const char *name, const char *val
 	return 2 + name_size + value_size;
 }
 
-bool client_parameters(int connection, const struct client_request *request)
+static bool send_parameters(int connection, const struct client_request *request,
+			    const struct client_padding *padding)
 {
 	unsigned char content[1024];
 	size_t size = 0;
@@ -96,27 +107,46 @@ bool client_parameters(int connection, const struct client_request *request)
 	size += add_parameter(content + size, "HTTP_AUTHORIZATION", "Bearer first");
 	size += add_parameter(content + size, "HTTP_AUTHORIZATION", "Bearer second");
 	size += add_parameter(content + size, "HTTP_X_REQUEST_ID", "an-id");
-	return client_record(connection, RECORD_PARAMS, content, size) &&
-	       client_record(connection, RECORD_PARAMS, NULL, 0);
+	return send_record(connection, RECORD_PARAMS, content, size, padding->contents) &&
+	       send_record(connection, RECORD_PARAMS, NULL, 0, padding->parameters_end);
 }
 
-bool client_body(int connection, const char *body, size_t size)
+static bool send_body(int connection, const char *body, size_t size,
+		      const struct client_padding *padding)
 {
 	while (size > 0) {
 		size_t part = size < CONTENT_MOST ? size : CONTENT_MOST;
 
-		if (!client_record(connection, RECORD_STDIN, body, part))
+		if (!send_record(connection, RECORD_STDIN, body, part, padding->contents))
 			return false;
 		body += part;
 		size -= part;
 	}
-	return client_record(connection, RECORD_STDIN, NULL, 0);
+	return send_record(connection, RECORD_STDIN, NULL, 0, 0);
+}
+
+static const struct client_padding no_padding;
+
+bool client_parameters(int connection, const struct client_request *request)
+{
+	return send_parameters(connection, request, &no_padding);
+}
+
+bool client_body(int connection, const char *body, size_t size)
+{
+	return send_body(connection, body, size, &no_padding);
+}
+
+bool client_send_padded(int connection, const struct client_request *request,
+			const struct client_padding *padding)
+{
+	return client_begin(connection, true) && send_parameters(connection, request, padding) &&
+	       send_body(connection, request->body, request->body_size, padding);
 }
 
 bool client_send(int connection, const struct client_request *request)
 {
-	return client_begin(connection, true) && client_parameters(connection, request) &&
-	       client_body(connection, request->body, request->body_size);
+	return client_send_padded(connection, request, &no_padding);
 }
 
 /* ---- receiving ---- */

@@ -47,6 +47,16 @@ bool client_body(int connection, const char *body, size_t size);
 
 /* A whole request on a connection to be kept. */
 bool client_send(int connection, const struct client_request *request);
+
+/* Bytes of padding: after contents, and after the empty record that ends the parameters. */
+struct client_padding {
+	unsigned char contents;
+	unsigned char parameters_end;
+};
+
+bool client_send_padded(int connection, const struct client_request *request,
+			const struct client_padding *padding);
+
 /* answer->is_whole tells whether it came to its end. */
 void client_receive(int connection, struct client_answer *answer);
 void client_forget(struct client_answer *answer);

@@ -6,6 +6,9 @@
  *  - FCGX_Finish_r closes ipcFd unless keepConnection is set and nothing went wrong, and says so by
  *    setting it to -1.
  *
+ *  - A reading FCGX_Stream has its next byte at rdNext, in the buffer that it fills, and reads no further
+ *    than to stop (and wrNext, which is the same for a reader) before it looks for the next record.
+ *
  *  - FCGX_FClose, which FCGX_Finish_r calls, writes nothing once wasFCloseCalled is set: what goes out
  *    is ours (edge/records.h).
  *
@@ -28,6 +31,10 @@
 
 /* Of the protocol; fcgiapp.h does not have it. */
 #define ROLE_RESPONDER 1
+#define VERSION 1
+#define PARAMS 4
+#define STDIN 5
+#define HEADER_SIZE 8
 
 struct fastcgi {
 	struct exchange exchange;
@@ -167,6 +174,42 @@ static size_t read_some(FCGX_Stream *in, char *bytes, size_t most)
 	return n > 0 ? (size_t)n : 0;
 }
 
+/* The header of the empty record that ended the parameters, if that has padding; else NULL. libfcgi fills
+ * its buffer from an address that is a multiple of 8 on, and stopUnget lies in that buffer. So by either
+ * condition all of the header precedes rdNext. A header that was read in two parts is not found:
+ * libfcgi then fails at the padding, and the connection is closed. */
+static unsigned char *padded_end(FCGX_Stream *in)
+{
+	unsigned char *header;
+
+	if ((uintptr_t)in->rdNext % HEADER_SIZE != 0 && in->rdNext - in->stopUnget < HEADER_SIZE)
+		return NULL;
+	header = in->rdNext - HEADER_SIZE;
+	return header[0] == VERSION && header[1] == PARAMS && header[4] == 0 && header[5] == 0 &&
+			       header[6] > 0
+		       ? header
+		       : NULL;
+}
+
+/* libfcgi ends the parameters at their empty record, and takes the padding of that for the next header.
+ * So the header is made into that of a record of the body with the padding as its content, and read
+ * again. False: the connection ended before. */
+static bool pass_padding(FCGX_Stream *in)
+{
+	unsigned char *header = padded_end(in);
+	char padding[UINT8_MAX];
+	size_t size;
+
+	if (header == NULL)
+		return true;
+	size = header[6];
+	header[1] = STDIN;
+	header[5] = header[6];
+	header[6] = 0;
+	in->rdNext = in->stop = in->wrNext = header;
+	return read_some(in, padding, size) == size;
+}
+
 /* All that comes, of which at most CALL_BODY_MOST bytes are kept; gives how many there were. */
 static size_t read_to_end(FCGX_Stream *in, struct buffer *body)
 {
@@ -217,7 +260,7 @@ bool fastcgi_receive(struct exchange *exchange, int connection)
 	read_parameters(arena, request->envp, &exchange->call.request, &length);
 	/* A connection that ends between two parameters counts as success above. */
 	if (FCGX_GetError(request->in) != 0 || request->role != ROLE_RESPONDER ||
-	    !read_body(request->in, length, &exchange->call)) {
+	    !pass_padding(request->in) || !read_body(request->in, length, &exchange->call)) {
 		request->keepConnection = 0;
 		FCGX_Finish_r(request);
 		arena_reset(arena);
