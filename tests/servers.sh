@@ -145,10 +145,18 @@ start_nginx()
 	note "$scratch/nginx-$1/nginx.pid" QUIT
 }
 
+# fill_in FROM TO NAME [SED-SCRIPT]: a part of the site.
+fill_in()
+{
+	sed -e "${4-}" -e "s|@LISTEN@|127.0.0.1:$port|" -e "s|@SOCKET@|$scratch/$3.sock|" \
+		-e 's|@ACCESS_LOG@|access.log|' -e 's|@PARTS@/||' "$1" >"$2"
+}
+
 try_nginx()
 {
-	sed -e "${2-}" -e "s|@LISTEN@|127.0.0.1:$port|" -e "s|@SOCKET@|$scratch/$1.sock|" \
-		-e 's|@ACCESS_LOG@|access.log|' "${site:-$source/nginx/anteroom.conf.in}" \
-		>"$scratch/nginx-$1/anteroom.conf" &&
-		nginx -p "$scratch/nginx-$1/" -c nginx.conf -e error.log
+	for part in http server site; do
+		fill_in "$source/nginx/$part.conf.in" "$scratch/nginx-$1/$part.conf" "$@" || return 1
+	done
+	[ -z "$site" ] || fill_in "$site" "$scratch/nginx-$1/site.conf" "$@" || return 1
+	nginx -p "$scratch/nginx-$1/" -c nginx.conf -e error.log
 }

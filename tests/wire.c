@@ -342,7 +342,7 @@ static bool instantiate(const struct wire *wire, const char *name, const char *t
 		"sh",
 		"-c",
 		"sed -e \"s|@LISTEN@|127.0.0.1:$3|\" -e \"s|@SOCKET@|$1/anteroom.sock|\" "
-		"-e 's|@ACCESS_LOG@|access.log|' \"$0\" >\"$1/$2\"",
+		"-e 's|@ACCESS_LOG@|access.log|' -e 's|@PARTS@/||' \"$0\" >\"$1/$2\"",
 		NULL,
 		wire->directory,
 		to,
@@ -418,7 +418,9 @@ static bool start_nginx(struct wire *wire)
 	};
 	int listener = listen_inet(&wire->port);
 
-	if (listener < 0 || !instantiate(wire, "anteroom.conf.in", "anteroom.conf") ||
+	if (listener < 0 || !instantiate(wire, "http.conf.in", "http.conf") ||
+	    !instantiate(wire, "server.conf.in", "server.conf") ||
+	    !instantiate(wire, "site.conf.in", "site.conf") ||
 	    !instantiate(wire, "nginx.conf", "nginx.conf"))
 		return false;
 	if (group != NULL)

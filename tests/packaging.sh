@@ -1,0 +1,45 @@
+#!/bin/sh
+# What packagers do: install, over an earlier installation too, make `configure`, make a package.
+set -u
+source=$(cd "${SOURCE_DIR:-$(dirname "$0")/..}" && pwd) || exit 1
+build=$(cd "$(dirname "${ANTEROOM:-build/anteroom}")" && pwd) || exit 1
+scratch=$(mktemp -d) || exit 1
+trap 'rm -rf "$scratch"' EXIT
+trap 'exit 1' INT TERM HUP
+unset MAKEFLAGS MAKELEVEL
+
+fail()
+{
+	echo "tests/packaging.sh: $*" >&2
+	exit 1
+}
+
+install_data()
+{
+	make -C "$build" install-data DESTDIR="$scratch/root" >"$scratch/log" 2>&1 ||
+		fail "make install-data: $(tail -n 3 "$scratch/log")"
+}
+
+# A site of one's own outlives an upgrade, and what is Anteroom's in it is there and comes new.
+install_data
+site=$(find "$scratch/root" -path '*/share/anteroom/nginx/site.conf')
+[ -n "$site" ] || fail 'no site to copy is installed'
+included=$(sed -n 's/^[[:space:]]*include \(.*\);$/\1/p' "$site")
+[ "$(echo "$included" | grep -c .)" = 2 ] || fail "the site includes: $included"
+for part in $included; do
+	[ -f "$scratch/root$part" ] || fail "the site includes $part, which is not installed"
+	cp "$scratch/root$part" "$scratch/before"
+	echo '# of an earlier version' >"$scratch/root$part"
+	grep -nE '^[[:space:]]*#?(listen|server_name|ssl_)' "$scratch/before" &&
+		fail "$part has what a site of one's own would change"
+done
+mkdir -p "$scratch/root/etc/nginx/conf.d" || exit 1
+own=$scratch/root/etc/nginx/conf.d/anteroom.conf
+sed 's/server_name localhost;/server_name rooms.example.org;/' "$site" >"$own"
+cp "$own" "$scratch/own"
+install_data
+cmp "$own" "$scratch/own" || fail "an upgrade changed a site of one's own"
+for part in $included; do
+	grep -q 'an earlier version' "$scratch/root$part" && fail "an upgrade left $part as it was"
+done
+exit 0
