@@ -42,4 +42,15 @@ cmp "$own" "$scratch/own" || fail "an upgrade changed a site of one's own"
 for part in $included; do
 	grep -q 'an earlier version' "$scratch/root$part" && fail "an upgrade left $part as it was"
 done
+
+# Without pkg-config there is one clear message, and no configure that could never work.
+if command -v autoreconf >/dev/null && command -v aclocal >/dev/null; then
+	mkdir "$scratch/tree" "$scratch/macros" || exit 1
+	cp -R "$source/configure.ac" "$source/Makefile.am" "$source/m4" "$scratch/tree" || exit 1
+	(cd "$scratch/tree" && ACLOCAL_PATH='' ACLOCAL="aclocal --system-acdir=$scratch/macros" \
+		autoreconf -i >"$scratch/log" 2>&1) && fail 'autoreconf does without pkg-config'
+	grep -q 'error: pkg-config is missing.*apt-get install pkg-config' "$scratch/log" ||
+		fail "autoreconf without pkg-config: $(cat "$scratch/log")"
+	[ ! -e "$scratch/tree/configure" ] || fail 'a configure was made without pkg-config'
+fi
 exit 0
