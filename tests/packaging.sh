@@ -53,4 +53,26 @@ if command -v autoreconf >/dev/null && command -v aclocal >/dev/null; then
 		fail "autoreconf without pkg-config: $(cat "$scratch/log")"
 	[ ! -e "$scratch/tree/configure" ] || fail 'a configure was made without pkg-config'
 fi
+
+# What a package lacks is named at once, before anything is done, in words for apt-get.
+mkdir "$scratch/path" || exit 1
+: >"$scratch/anteroom-1.tar.gz"
+for command in sh cat dirname basename sed tr mktemp rm; do
+	ln -s "$(command -v $command)" "$scratch/path/$command" || exit 1
+done
+lacks()
+{
+	(cd "$scratch" && PATH=$scratch/path sh "$source/packaging/build-deb" anteroom-1.tar.gz) \
+		>"$scratch/log" 2>&1 && fail 'build-deb does without what it needs'
+	grep -q "^build-deb: missing; as root: apt-get install $1\$" "$scratch/log" ||
+		fail "build-deb, not $1: $(cat "$scratch/log")"
+}
+lacks 'dpkg-dev check curl debhelper-compat .* libcurl4-openssl-dev libfcgi-dev .* spawn-fcgi'
+cat >"$scratch/path/dpkg-checkbuilddeps" <<'END'
+#!/bin/sh
+echo 'dpkg-checkbuilddeps: error: Unmet build dependencies: debhelper-compat (= 13) jq libssl-dev (>= 3.0)' >&2
+exit 1
+END
+chmod 755 "$scratch/path/dpkg-checkbuilddeps"
+lacks 'dpkg-dev debhelper-compat jq libssl-dev'
 exit 0
