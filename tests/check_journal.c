@@ -6,8 +6,10 @@
 #include <check.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <unistd.h>
@@ -382,12 +384,23 @@ static const int full_errors[] = { ENOSPC, EDQUOT, EFBIG };
 START_TEST(a_full_disk_refuses_and_then_goes_on)
 {
 	const unsigned operations = full_operations[_i / ROWS(full_errors)];
+	char log[PATH_MAX];
 	static struct disk disk;
-	struct store *store = open_on(&disk, 32768);
+	struct store *store;
+	const char *said;
+	size_t size;
+	char *text;
+	int file;
 	struct fault fault = FAULT_INITIAL;
 	unsigned n = 0;
 	uint64_t number;
 
+	/* The test has a process of its own. */
+	snprintf(log, sizeof log, "%s/log", scratch.directory);
+	file = open(log, O_WRONLY | O_CREAT | O_APPEND, 0600);
+	ck_assert_int_eq(dup2(file, STDERR_FILENO), STDERR_FILENO);
+	close(file);
+	store = open_on(&disk, 32768);
 	disk.error = full_errors[_i % ROWS(full_errors)];
 	scratch_put_durable(store, n++, 1000);
 	disk.failing = operations;
@@ -406,6 +419,15 @@ START_TEST(a_full_disk_refuses_and_then_goes_on)
 	}
 	ck_assert(store_wait(store, number, &fault));
 	scratch_close_and_find(store, n + 1);
+	/* That there is none, and that there is some again. */
+	ck_assert(file_read_whole(&file_system_posix, log, (size_t)1 << 20, &text, &size));
+	said = arena_copy(scratch.arena, (struct slice){ text, size }).data;
+	free(text);
+	ck_assert_msg((strstr(said, "journal_no_room") != NULL) ==
+			      (strstr(said, "notice journal_has_room directory=") != NULL),
+		      "%s", said);
+	ck_assert_msg(strstr(said, "_no_room") != NULL || strstr(said, "_not_written") != NULL,
+		      "%s", said);
 }
 END_TEST
 
