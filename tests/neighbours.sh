@@ -84,7 +84,7 @@ done
 
 # Bodies that are costly to refuse.
 jq -nc '{roles: {r: {subscribeParams: {subscribeToRoles: [range(110000) | 1]}}}}' >faults
-jq -nc '{("x" * 240000): 1}' >unknown
+jq -nc '{name: "unknown", ("x" * 240000): 1}' >unknown
 awk 'BEGIN { while (i++ < 100000) printf "["; printf "\n" }' >deep
 awk 'BEGIN { printf "{\"name\":\""; while (i++ < 40000) printf "\\ud83d"; printf "\"}\n" }' >surrogates
 awk 'BEGIN { printf "{\"name\":\"a\""; while (i++ < 15000) printf ",\"m%d\":%d", i, i; printf "}\n" }' >members
