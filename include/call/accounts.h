@@ -19,8 +19,8 @@
 
 struct accounts;
 
-/* No file yet means no accounts. One that cannot be read is FAULT_INTERNAL here. One that others than its
- * owner may use is read, with a warning in the log. */
+/* Without a file there are no accounts. A file that cannot be read is FAULT_INTERNAL here. A file that other
+ * users than its owner may use is read, and the log has a warning. */
 bool accounts_open(const char *directory, struct accounts **accounts, struct fault *fault);
 /* All rosters have been released. */
 void accounts_close(struct accounts *accounts);

@@ -13,8 +13,8 @@
  *    written down of a deleted role's code with the next write to the record.
  *
  * A former code is one whose role was deleted or lost. A room keeps the newest CODES_FORMER_MOST of
- * them; each write removes what is over, the oldest first, and no more than CODES_REMOVED_AT_ONCE, so
- * that a room of an earlier version, which kept all, shrinks in pieces.
+ * them. Each write of the record removes the oldest of the others, at most CODES_REMOVED_AT_ONCE: a
+ * room of an earlier version, which kept all, shrinks in pieces.
  *
  * A code is due when the room was once asked for the codes of all roles and a live role's identity
  * is above the last one that this room has seen. Whoever looks at the codes of the room first makes
@@ -82,7 +82,7 @@ bool codes_make_due(struct call *call, struct room_codes *codes,
 
 /* The first enabled code of a live role; `count` when it has none. */
 size_t codes_oldest_enabled(const struct room_codes *codes, uint32_t identity);
-/* Codes that are not former, all of them or those that are enabled. */
+/* How many codes are not former; is_enabled: how many of these are enabled. */
 size_t codes_count(const struct room_codes *codes, const struct template_record *owner,
 		   bool is_enabled);
 

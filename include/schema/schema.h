@@ -44,8 +44,8 @@ enum field_kind {
 	KIND_OBJECT,	/* shape */
 	KIND_MAP,	/* text: the rule of its keys; item; most; see key_member */
 	KIND_LIST,	/* item; most; unique */
-	KIND_KEPT_OBJECT, /* kept as it was sent, whatever it holds; most: bytes as compact JSON */
-	KIND_KEPT_LIST,	/* the same of an array */
+	KIND_KEPT_OBJECT, /* any object, stored as it was sent; most: bytes as compact JSON */
+	KIND_KEPT_LIST,	/* any array, stored as it was sent */
 	KIND_ANY	/* only for read-only members */
 };
 

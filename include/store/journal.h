@@ -1,7 +1,7 @@
 /* The journal: the only copy of what was acknowledged until a file of the stack holds it.
  *
- * What says where it ends is the mark (store/journal_mark.h): written when a segment is begun, at a clean
- * stop, and when one goes on after what was found.
+ * The mark (store/journal_mark.h) says where it ends. It is written when a segment is begun, at a clean
+ * stop, and when the journal is opened.
  *
  * It is a row of segments, `journal-` and sixteen hex digits, the number of the first transaction
  * in it. A segment has a head, then groups one behind the other, then what was there before: zeros,
@@ -95,7 +95,7 @@ void journal_end_free(struct journal_end *end);
 /* Whether a name in the directory is a segment's; gives its first number. */
 bool journal_segment_name(const char *name, uint64_t *first);
 
-/* What is damaged, as a sentence without its end. */
+/* Describes the damage in one sentence, without a full stop. */
 void journal_end_describe(const struct journal_end *end, char text[static JOURNAL_TEXT_SIZE]);
 
 /* Goes on after what journal_replay found undamaged: marks the end, cuts off the tail and syncs the

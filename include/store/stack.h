@@ -87,10 +87,10 @@ void stack_file_expect(const struct stack_file *file, const struct record_key *k
  * is right for what is looked for here and there. *ahead: how far that has got; 0 at first. */
 void stack_file_read_on(const struct stack_file *file, uint32_t order, uint64_t *ahead);
 
-/* Compares one 64 KB block of the index or of the GDBM file with its checksum, whatever is known of it;
- * blocks are numbered through both from 0. *is_last: there are no more. A right one need not be verified
- * by a request any more. A wrong one is logged; what needs it is refused from then on, and all of the file
- * when it is the index's. */
+/* Compares one 64 KB block of the index or of the GDBM file with its checksum, also one that was
+ * verified before; blocks are numbered through both from 0. *is_last: there are no more. A right one need
+ * not be verified by a request any more. A wrong one is logged; what needs it is refused from then on, and
+ * all of the file when it is the index's. */
 bool stack_file_verify_block(struct stack_file *file, uint64_t block, bool *is_last,
 			     struct fault *fault);
 /* How many records libgdbm says there are, the one that names the file not counted. */

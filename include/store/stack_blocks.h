@@ -32,7 +32,7 @@ static inline bool blocks_have_refused(const struct stack_blocks *blocks)
 	return atomic_load_explicit(&blocks->has_refused, memory_order_acquire);
 }
 
-/* It agrees with its checksum; one that was refused stays so. */
+/* Notes that the block agrees with its checksum. A refused block stays refused. */
 void block_believe(struct stack_blocks *blocks, uint64_t block);
 /* False: it was refused before. */
 bool block_refuse(struct stack_blocks *blocks, uint64_t block);
