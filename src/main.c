@@ -1,5 +1,5 @@
 /* The program: finds the command in a table and runs it. What a command does and which options it
- * has stands with its function (src/edge); a new one is declared in edge/command.h and gets a row.
+ * has stands with its function (src/edge); a new one is declared in command/command.h and gets a row.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <fcntl.h>
@@ -10,9 +10,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "edge/command.h"
-#include "edge/options.h"
-#include "edge/process.h"
+#include "command/command.h"
+#include "command/options.h"
+#include "command/process.h"
 
 /* clang-format off */
 static const struct command commands[] = {

@@ -24,7 +24,7 @@ analyse_with_cppcheck()
 	cppcheck -j "$processors" --quiet --error-exitcode=1 --inline-suppr --std=c11 \
 		--enable=warning,performance,portability --suppress=missingIncludeSystem \
 		--suppress=varFuncNullUB --suppress=uninitvar:src/base/id.c \
-		--suppress=autoVariables:src/edge/store_commands.c \
+		--suppress=autoVariables:src/command/store_commands.c \
 		-I include --include="$build/config.h" -D'_Static_assert(x,y)=' \
 		-D'json_object_keylen_foreach(o,k,n,v)=for ((v)=(o); (v)!=0;)' src
 }

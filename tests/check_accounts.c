@@ -15,8 +15,8 @@
 #include "base/arena.h"
 #include "base/clock.h"
 #include "base/text.h"
-#include "call/accounts.h"
-#include "call/accounts_file.h"
+#include "accounts/accounts.h"
+#include "accounts/accounts_file.h"
 #include "directory.h"
 #include "suite.h"
 

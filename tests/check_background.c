@@ -14,9 +14,9 @@
 #include "file_hooks.h"
 #include "scratch.h"
 #include "store/figures.h"
-#include "store/merge_due.h"
-#include "store/stack.h"
-#include "store/throttle.h"
+#include "store/gdbm/merge_due.h"
+#include "store/gdbm/stack.h"
+#include "store/gdbm/throttle.h"
 #include "suite.h"
 
 /* A disk on which one merge, the next file that is begun, waits until it is let go on. */

@@ -12,13 +12,13 @@
 #include <unistd.h>
 
 #include "directory.h"
-#include "store/block_writer.h"
-#include "store/checksum.h"
-#include "store/encode.h"
-#include "store/gdbm_library.h"
-#include "store/gdbm_reader.h"
-#include "store/gdbm_writer.h"
-#include "store/record.h"
+#include "store/gdbm/block_writer.h"
+#include "base/checksum.h"
+#include "base/encode.h"
+#include "store/gdbm/gdbm_library.h"
+#include "store/gdbm/gdbm_reader.h"
+#include "store/gdbm/gdbm_writer.h"
+#include "store/gdbm/record.h"
 #include "suite.h"
 
 #define KEY_MOST 80

@@ -13,10 +13,10 @@
 #include <string.h>
 
 #include "directory.h"
-#include "store/file.h"
-#include "store/gdbm_format.h"
-#include "store/gdbm_reader.h"
-#include "store/record.h"
+#include "store/gdbm/file.h"
+#include "store/gdbm/gdbm_format.h"
+#include "store/gdbm/gdbm_reader.h"
+#include "store/gdbm/record.h"
 #include "suite.h"
 
 #define VALUE_MOST 600

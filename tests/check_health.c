@@ -7,9 +7,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "call/metrics.h"
-#include "call/misses.h"
-#include "call/token.h"
+#include "service/metrics.h"
+#include "resources/misses.h"
+#include "accounts/token.h"
 #include "service/routes.h"
 #include "service/service.h"
 #include "store/figures.h"

@@ -18,8 +18,8 @@
 #include "directory.h"
 #include "file_hooks.h"
 #include "scratch.h"
-#include "store/journal.h"
-#include "store/journal_format.h"
+#include "store/gdbm/journal.h"
+#include "store/gdbm/journal_format.h"
 #include "suite.h"
 
 #define GROUPS 10

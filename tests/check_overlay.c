@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "scratch.h"
-#include "store/overlay.h"
+#include "store/gdbm/overlay.h"
 #include "suite.h"
 
 START_TEST(an_overlay_keeps_versions)

@@ -10,13 +10,13 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "call/accounts.h"
-#include "call/misses.h"
-#include "call/token.h"
+#include "accounts/accounts.h"
+#include "resources/misses.h"
+#include "accounts/token.h"
 #include "directory.h"
 #include "resources/packed.h"
 #include "service/service.h"
-#include "store/store_memory.h"
+#include "store/memory/store_memory.h"
 #include "suite.h"
 
 /* An account with a template (the default), a room, a code of a live role and one of a deleted role. */

@@ -13,8 +13,8 @@
 
 #include "directory.h"
 #include "file_hooks.h"
-#include "store/journal.h"
-#include "store/journal_format.h"
+#include "store/gdbm/journal.h"
+#include "store/gdbm/journal_format.h"
 #include "suite.h"
 
 #define SEGMENT_BYTES ((size_t)4 * SEGMENT_BLOCK)

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "directory.h"
-#include "store/store_memory.h"
+#include "store/memory/store_memory.h"
 #include "store_failing.h"
 #include "suite.h"
 

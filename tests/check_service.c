@@ -12,14 +12,14 @@
 #include <strings.h>
 
 #include "base/clock.h"
-#include "call/accounts.h"
-#include "call/misses.h"
-#include "call/token.h"
+#include "accounts/accounts.h"
+#include "resources/misses.h"
+#include "accounts/token.h"
 #include "case.h"
 #include "directory.h"
 #include "service/service.h"
 #include "store_failing.h"
-#include "store/store_memory.h"
+#include "store/memory/store_memory.h"
 #include "suite.h"
 
 /* The system's clock, and how far cases have moved it. */

@@ -13,11 +13,11 @@
 
 #include "file_hooks.h"
 #include "scratch.h"
-#include "store/block_writer.h"
-#include "store/checksum.h"
-#include "store/encode.h"
+#include "store/gdbm/block_writer.h"
+#include "base/checksum.h"
+#include "base/encode.h"
 #include "store/figures.h"
-#include "store/stack.h"
+#include "store/gdbm/stack.h"
 #include "suite.h"
 
 START_TEST(a_second_owner_is_told_the_pid_of_the_first)

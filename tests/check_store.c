@@ -11,8 +11,8 @@
 #include <stdlib.h>
 
 #include "directory.h"
-#include "store/store_gdbm.h"
-#include "store/store_memory.h"
+#include "store/gdbm/store_gdbm.h"
+#include "store/memory/store_memory.h"
 #include "store_failing.h"
 #include "suite.h"
 

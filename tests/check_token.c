@@ -13,8 +13,8 @@
 #include "base/clock.h"
 #include "base/fault.h"
 #include "base/text.h"
-#include "call/roster.h"
-#include "call/token.h"
+#include "accounts/roster.h"
+#include "accounts/token.h"
 #include "suite.h"
 
 /* All times of the tables are about this one: 2000000000.5 seconds. */

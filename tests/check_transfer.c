@@ -1,6 +1,6 @@
 /*
- * Accounts out of one store and into another (resources/transfer.h), and what `check` sees of a
- * store (resources/record_check.h). A world is a data directory with the service over its durable
+ * Accounts out of one store and into another (transfer/transfer.h), and what `check` sees of a
+ * store (transfer/record_check.h). A world is a data directory with the service over its durable
  * store; a life is a row of requests that leaves behind one of everything: hidden members, deleted
  * and renamed roles, codes of all kinds and codes that are due, rooms that moved.
  *
@@ -13,20 +13,20 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "call/accounts.h"
-#include "call/misses.h"
-#include "call/token.h"
+#include "accounts/accounts.h"
+#include "resources/misses.h"
+#include "accounts/token.h"
 #include "directory.h"
 #include "resources/account_record.h"
 #include "resources/buried_role.h"
 #include "resources/code_record.h"
 #include "resources/packed.h"
-#include "resources/record_check.h"
-#include "resources/transfer.h"
+#include "transfer/record_check.h"
+#include "transfer/transfer.h"
 #include "service/service.h"
-#include "store/inspect.h"
+#include "store/gdbm/inspect.h"
 #include "store/sequence.h"
-#include "store/store_gdbm.h"
+#include "store/gdbm/store_gdbm.h"
 #include "suite.h"
 
 #define DAY ((int64_t)24 * 60 * 60)

@@ -20,12 +20,12 @@
 #include <unistd.h>
 
 #include "directory.h"
-#include "store/encode.h"
-#include "store/file.h"
-#include "store/gdbm_format.h"
-#include "store/inspect.h"
-#include "store/stack_index_format.h"
-#include "store/store_gdbm.h"
+#include "base/encode.h"
+#include "store/gdbm/file.h"
+#include "store/gdbm/gdbm_format.h"
+#include "store/gdbm/inspect.h"
+#include "store/gdbm/stack_index_format.h"
+#include "store/gdbm/store_gdbm.h"
 #include "suite.h"
 
 #define KEYS 3000

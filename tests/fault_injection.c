@@ -23,7 +23,7 @@
 #include "directory.h"
 #include "file_hooks.h"
 #include "numbered.h"
-#include "store/store_gdbm.h"
+#include "store/gdbm/store_gdbm.h"
 #include "suite.h"
 
 #define TRANSACTIONS 120

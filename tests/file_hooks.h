@@ -8,7 +8,7 @@
 #include <limits.h>
 #include <pthread.h>
 
-#include "store/file.h"
+#include "store/gdbm/file.h"
 
 enum file_operation {
 	FILE_OPEN,

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <stdlib.h>
 
-#include "call/roster.h"
+#include "accounts/roster.h"
 
 int LLVMFuzzerTestOneInput(const char *data, size_t size);
 

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "store/journal.h"
-#include "store/journal_format.h"
+#include "store/gdbm/journal.h"
+#include "store/gdbm/journal_format.h"
 
 #define SEGMENTS 2
 #define FIRST_FILE 3

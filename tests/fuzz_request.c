@@ -12,14 +12,14 @@
 #include <string.h>
 
 #include "along.h"
-#include "call/accounts.h"
-#include "call/metrics.h"
-#include "call/misses.h"
-#include "call/token.h"
+#include "accounts/accounts.h"
+#include "service/metrics.h"
+#include "resources/misses.h"
+#include "accounts/token.h"
 #include "directory.h"
 #include "service/routes.h"
 #include "service/service.h"
-#include "store/store_memory.h"
+#include "store/memory/store_memory.h"
 #include "store_failing.h"
 #include "suite.h"
 

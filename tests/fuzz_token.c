@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "call/token.h"
+#include "accounts/token.h"
 
 #define NOW INT64_C(1700000000000)
 

@@ -1,20 +1,24 @@
 #!/bin/sh
-# Which layer may include which: every arrow points down. Also which file may know a library, and
+# Which room may include which: every arrow points down. Also which file may know a library, and
 # that every source is in Makefile.am. Prints each breach as file:line.
 set -u
 cd "${SOURCE_DIR:-$(dirname "$0")/..}" || exit 1
 
-# layer: the layers whose headers its files may include
-layers='
-base       base
-schema     base schema
-store      base store
-rules      base schema rules
-call       base schema store call
-resources  base schema store rules call resources
-service    base schema store rules call resources service
-edge       base store call resources service edge
-main       base edge
+# room: the rooms whose headers its files may include. A driver of the store is a room of its own.
+rooms='
+base          base
+schema        base schema
+store         base store
+store/memory  base store store/memory
+store/gdbm    base store store/gdbm
+rules         base schema rules
+accounts      base schema accounts
+resources     base schema store rules accounts resources
+transfer      base schema store store/gdbm rules accounts resources transfer
+service       base schema store rules accounts resources service
+edge          base store resources service edge
+command       base store store/gdbm rules accounts resources transfer service edge command
+main          base command
 '
 
 # third-party header: the one file that may include it
@@ -22,17 +26,17 @@ libraries='
 fcgiapp\.h      src/edge/fastcgi\.c
 fcgi_.*\.h      no-file
 pcre2\.h        src/base/pattern\.c
-gdbm\.h         src/store/gdbm_library\.c
-openssl/.*\.h   src/call/token\.c
+gdbm\.h         src/store/gdbm/gdbm_library\.c
+openssl/.*\.h   src/accounts/token\.c
 '
 
 breaches=$(
 	# file:line:"layer/module.h"
 	find src include -name '*.[ch]' \
 		-exec grep -nE '^[[:space:]]*#[[:space:]]*include[[:space:]]*"' /dev/null {} + |
-	awk -v layers="$layers" '
+	awk -v rooms="$rooms" '
 	BEGIN {
-		n = split(layers, rows, "\n")
+		n = split(rooms, rows, "\n")
 		for (i = 1; i <= n; i++) {
 			count = split(rows[i], words, " ")
 			for (j = 2; j <= count; j++)
@@ -44,12 +48,17 @@ breaches=$(
 	{
 		split($0, quoted, "\"")
 		split($0, parts, ":")
-		split(parts[1], path, "/")
-		from = parts[1] == "src/main.c" ? "main" : path[2]
-		split(quoted[2], target, "/")
+		from = parts[1]
+		sub(/^[^\/]*\//, "", from)
+		to = quoted[2]
+		if (from == "main.c")
+			from = "main"
+		else
+			sub(/\/[^\/]*$/, "", from)
+		sub(/\/[^\/]*$/, "", to)
 		if (!(from in known))
-			print parts[1] ": " from " is no layer"
-		else if (!((from, target[1]) in allowed))
+			print parts[1] ": " from " is no room"
+		else if (!((from, to) in allowed))
 			print parts[1] ":" parts[2] ": " from " must not include " quoted[2]
 	}'
 
@@ -62,6 +71,13 @@ breaches=$(
 	find src include tests -name '*.[ch]' \
 		-exec grep -nE '^[[:space:]]*#[[:space:]]*include[[:space:]]*["<].*\.c[">]' /dev/null {} + |
 		sed 's/$/ includes a source/'
+
+	# include/ has the headers that other rooms use, and tests use; src/ those of one room.
+	find src -name '*.h' | sed 's|^src/||' | while read -r header; do
+		grep -rlE "^[[:space:]]*#[[:space:]]*include[[:space:]]*\"$header\"" src include |
+			grep -vE "^(src|include)/${header%/*}/[^/]*\$" |
+			sed "s|\$|: $header is private to its room|"
+	done
 
 	# A test program is listed by its own name.
 	find src include tests -name '*.[ch]' | while read -r file; do

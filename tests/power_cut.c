@@ -17,7 +17,7 @@
 
 #include "directory.h"
 #include "numbered.h"
-#include "store/store_gdbm.h"
+#include "store/gdbm/store_gdbm.h"
 #include "trace.h"
 
 #define WRITERS 3

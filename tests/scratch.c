@@ -13,9 +13,9 @@
 #include <unistd.h>
 
 #include "directory.h"
-#include "store/file.h"
-#include "store/journal_mark.h"
-#include "store/manifest.h"
+#include "store/gdbm/file.h"
+#include "store/gdbm/journal_mark.h"
+#include "store/gdbm/manifest.h"
 
 struct scratch scratch;
 

@@ -8,8 +8,8 @@
 #include <limits.h>
 #include <sys/types.h>
 
-#include "store/inspect.h"
-#include "store/store_gdbm.h"
+#include "store/gdbm/inspect.h"
+#include "store/gdbm/store_gdbm.h"
 
 /* Of the test that runs. */
 extern struct scratch {

@@ -30,7 +30,7 @@
 
 #include "directory.h"
 #include "file_hooks.h"
-#include "store/store_gdbm.h"
+#include "store/gdbm/store_gdbm.h"
 
 #define WRITERS 8
 #define READERS 2

@@ -1,5 +1,5 @@
 /* Directories, so that the names in them are still there after a power cut. The store reaches its own
- * through store/file.h.
+ * through store/gdbm/file.h.
  *
  * Any thread.
  *

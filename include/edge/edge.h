@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 
-#include "call/call.h"
+#include "resources/call.h"
 #include "edge/listener.h"
 #include "store/store.h"
 

@@ -17,7 +17,7 @@
 
 #include <stdbool.h>
 
-#include "call/call.h"
+#include "resources/call.h"
 
 struct exchange {
 	struct call call; /* its arena is the exchange's own */

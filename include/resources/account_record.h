@@ -1,11 +1,11 @@
 /* What the store keeps of an account: how far it has counted, and its default template. Keys: the
- * account. (Names, access keys and secrets are in the accounts file, call/accounts.h.)
+ * account. (Names, access keys and secrets are in the accounts file, accounts/accounts.h.)
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef RESOURCES_ACCOUNT_RECORD_H
 #define RESOURCES_ACCOUNT_RECORD_H
 
-#include "call/call.h"
+#include "resources/call.h"
 
 struct account_record {
 	uint64_t template_number; /* of the youngest template; 0: none yet */

@@ -1,10 +1,10 @@
-/* The calls of roles: interface.md 4.4, 4.6; decisions.md section 5. Handlers (call/call.h).
+/* The calls of roles: interface.md 4.4, 4.6; decisions.md section 5. Handlers (resources/call.h).
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef RESOURCES_ROLES_H
 #define RESOURCES_ROLES_H
 
-#include "call/call.h"
+#include "resources/call.h"
 
 handler roles_list;
 handler roles_get;

@@ -1,11 +1,11 @@
 /* The calls of room codes: interface.md 2.1, 4.1, 4.2; decisions.md section 7. Handlers
- * (call/call.h). What a code shows, and when it is made, is in resources/code_life.h.
+ * (resources/call.h). What a code shows, and when it is made, is in resources/code_life.h.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef RESOURCES_ROOM_CODES_H
 #define RESOURCES_ROOM_CODES_H
 
-#include "call/call.h"
+#include "resources/call.h"
 
 handler room_codes_create_all; /* each role's oldest enabled code, made where there is none */
 handler room_codes_create; /* a new code for one role */

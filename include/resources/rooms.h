@@ -1,4 +1,4 @@
-/* The calls of rooms: decisions.md sections 6, 9, 10. Handlers (call/call.h).
+/* The calls of rooms: decisions.md sections 6, 9, 10. Handlers (resources/call.h).
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef RESOURCES_ROOMS_H

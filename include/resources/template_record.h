@@ -18,7 +18,7 @@
 #ifndef RESOURCES_TEMPLATE_RECORD_H
 #define RESOURCES_TEMPLATE_RECORD_H
 
-#include "call/call.h"
+#include "resources/call.h"
 
 /* The most bytes of a template's answer (decisions.md section 4). */
 #define TEMPLATE_TEXT_MOST ((size_t)512 << 10)

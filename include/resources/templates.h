@@ -1,5 +1,5 @@
 /* The calls of templates, of their settings and their destinations: interface.md 4.3, 4.5;
- * decisions.md sections 4, 9, 10. Handlers (call/call.h).
+ * decisions.md sections 4, 9, 10. Handlers (resources/call.h).
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef RESOURCES_TEMPLATES_H

@@ -1,4 +1,4 @@
-/* The lines of a dump (resources/transfer.h). A line is an object with one member, which says what
+/* The lines of a dump (transfer/transfer.h). A line is an object with one member, which says what
  * it is; what it holds of a template, a room or a role is the tables of the interface.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */

@@ -5,7 +5,7 @@
 #ifndef SERVICE_OPENAPI_H
 #define SERVICE_OPENAPI_H
 
-#include "call/call.h"
+#include "resources/call.h"
 
 /* The whole document; the arena's. `table` is that of service/routes.h. */
 json_t *openapi_document(struct arena *arena, const struct route *table);

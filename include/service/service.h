@@ -4,7 +4,7 @@
 #ifndef SERVICE_SERVICE_H
 #define SERVICE_SERVICE_H
 
-#include "call/call.h"
+#include "resources/call.h"
 
 struct service;
 

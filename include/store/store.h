@@ -1,5 +1,5 @@
 /* The store: transactions over named tables of key -> blob. This is the interface; drivers are
- * store_gdbm (durable: store/store_gdbm.h), store_memory (tests) and, in the tests, one that fails
+ * store_gdbm (durable: store/gdbm/store_gdbm.h), store_memory (tests) and, in the tests, one that fails
  * at the n-th call. The open store embeds `struct store` first.
  *
  * What it promises (decisions.md "Read your writes"; house of the durable driver in store_gdbm.h):

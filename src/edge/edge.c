@@ -22,7 +22,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
-#include "call/metrics.h"
+#include "service/metrics.h"
 #include "edge/access_log.h"
 #include "edge/fastcgi.h"
 #include "edge/parked.h"

@@ -1,13 +1,13 @@
 /* See resources/join.h. No account is named by the request: it is the code's. Unknown and malformed
- * codes answer alike and count as misses (call/misses.h).
+ * codes answer alike and count as misses (resources/misses.h).
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "resources/join.h"
 
 #include "base/text.h"
-#include "call/accounts.h"
-#include "call/misses.h"
-#include "call/token.h"
+#include "accounts/accounts.h"
+#include "resources/misses.h"
+#include "accounts/token.h"
 #include "resources/code_life.h"
 #include "resources/room_record.h"
 #include "rules/room_code_rules.h"

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "service/routes.h"
 
-#include "resources/health.h"
+#include "service/health.h"
 #include "resources/join.h"
 #include "resources/roles.h"
 #include "resources/room_codes.h"

@@ -15,8 +15,8 @@
 
 #include "base/log.h"
 #include "base/text.h"
-#include "call/auth.h"
-#include "call/router.h"
+#include "service/auth.h"
+#include "service/router.h"
 #include "resources/join.h"
 #include "service/headers.h"
 #include "service/openapi.h"

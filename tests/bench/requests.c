@@ -15,13 +15,13 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "call/accounts.h"
-#include "call/misses.h"
-#include "call/token.h"
+#include "accounts/accounts.h"
+#include "resources/misses.h"
+#include "accounts/token.h"
 #include "directory.h"
 #include "service/service.h"
 #include "store/figures.h"
-#include "store/store_gdbm.h"
+#include "store/gdbm/store_gdbm.h"
 
 /* Writes that one flush makes durable: as with so many connections; and when filling. */
 #define GROUP 32

@@ -22,7 +22,7 @@
 #include "crowd.h"
 #include "directory.h"
 #include "store/figures.h"
-#include "store/store_gdbm.h"
+#include "store/gdbm/store_gdbm.h"
 
 #define KEY_SIZE 16
 #define VALUE_SIZE 1500

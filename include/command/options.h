@@ -1,0 +1,68 @@
+/* Options of a command: a table that parses them and prints the help, so that the two cannot differ.
+ * Values are read strictly; what is wrong is said with the option's name.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef COMMAND_OPTIONS_H
+#define COMMAND_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "command/command.h"
+
+enum option_kind {
+	OPTION_SWITCH,
+	OPTION_TEXT, /* not empty */
+	OPTION_NUMBER, /* from least to most */
+	OPTION_DURATION, /* 90s, 15m, 24h, 7d; from a second to ten years; in seconds */
+	OPTION_MODE /* octal, 0 to 0777 */
+};
+
+/* What is not given keeps the value it has. */
+struct option_row {
+	const char *name;
+	const char *argument; /* its name in the help; NULL for a switch */
+	const char *help; /* for a required one a clause that follows "say": "where ..." */
+	bool is_required;
+	enum option_kind kind;
+	union {
+		bool *is_given;
+		const char **text;
+		unsigned *number;
+		int64_t *seconds;
+		mode_t *mode;
+	} value;
+	unsigned least;
+	unsigned most;
+};
+
+/* clang-format off */
+#define TO_SWITCH(to)              .kind = OPTION_SWITCH, .value.is_given = (to)
+#define TO_TEXT(to)                .kind = OPTION_TEXT, .value.text = (to)
+#define TO_NUMBER(to, from, up_to) .kind = OPTION_NUMBER, .value.number = (to), \
+				   .least = (from), .most = (up_to)
+#define TO_DURATION(to)            .kind = OPTION_DURATION, .value.seconds = (to)
+#define TO_MODE(to)                .kind = OPTION_MODE, .value.mode = (to)
+/* clang-format on */
+
+/* At most this many in a table, besides --help and --version which all commands have. */
+#define OPTIONS_MOST 16
+
+/* DONE: help or version was asked for and printed; FAILED: it could not be. WRONG: the use is. Of these
+ * two it has been said what. */
+enum options_result { OPTIONS_GO, OPTIONS_DONE, OPTIONS_WRONG, OPTIONS_FAILED };
+
+/* operands: set to the command's operands, as many as it names; one that was left out is NULL. NULL
+ * when it has none. */
+enum options_result options_parse(const struct command *command, const struct option_row *rows,
+				  size_t n, int argc, char **argv, const char **operands);
+
+/* The exit status of a result that is not OPTIONS_GO. */
+int options_status(enum options_result result);
+
+/* "anteroom 1.2.3" and where the source's licence lets one look. */
+void options_print_version(void);
+
+#endif

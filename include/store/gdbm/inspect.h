@@ -1,0 +1,76 @@
+/* Looking at a durable store from outside, for the commands `check`, `stat`, `backup` and `dump`: of
+ * a directory that no process has open, or of a live one, which changes meanwhile. Nothing in it is
+ * ever changed, and nobody waits for them. `files` NULL: the system's own.
+ *
+ * What is read of a live directory is what was in it at one moment near the start: all its files are
+ * opened before anything else, so that it does not matter when their names go. A change between the
+ * steps of opening is noticed, and opening begun again; when that fails again and again, the fault
+ * is the last one.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef STORE_GDBM_INSPECT_H
+#define STORE_GDBM_INSPECT_H
+
+#include "store/gdbm/manifest.h"
+
+/* Who is told. Either may be NULL. */
+struct store_watch {
+	void *context;
+	/* Something is damaged: the file's name in the directory, and what about it (a sentence
+	 * without its end, as in the log). */
+	void (*damage)(void *context, const char *file, const char *what);
+	/* So many of so many bytes are done; called now and then, at the end with done == all. */
+	void (*progress)(void *context, uint64_t done, uint64_t all);
+};
+
+struct store_check {
+	uint64_t files; /* of the stack */
+	uint64_t records; /* in them, removals too; each was read */
+	uint64_t blocks; /* whose checksums were verified */
+	uint64_t transactions; /* in the journal, and not yet in files */
+	uint64_t last; /* the last whole transaction: up to it all can be read */
+	uint64_t damages; /* how often `damage` was called */
+};
+
+/* Verifies every checksum and reads every record. False when it could not (no store, no permission):
+ * then the fault says why. Damage is no fault: it is told, and counted. What the records mean
+ * (sequences against what they list) is for whoever opens the store with is_read_only. */
+bool store_gdbm_check(const char *directory, const struct file_system *files,
+		      const struct store_watch *watch, struct store_check *check,
+		      struct fault *fault);
+
+struct store_stat {
+	struct manifest manifest; /* the files of the stack; manifest_free */
+	uint64_t last; /* the last transaction */
+	uint64_t journal_segments;
+	uint64_t journal_bytes; /* on the disk, what is written ahead included */
+	uint64_t stack_bytes; /* on the disk, indexes included */
+	uint64_t superfluous_bytes; /* of them, a merge would free */
+};
+
+bool store_gdbm_stat(const char *directory, const struct file_system *files,
+		     struct store_stat *stat, struct fault *fault);
+
+/* Copies a store to `to`, which must not be there: whole files, the journal up to the last whole
+ * transaction, everything synced, and the files read against their checksums. What was acknowledged
+ * before the call is in the copy. A copy that fails is removed, but for the directory. */
+bool store_gdbm_backup(const char *directory, const char *to, const struct file_system *files,
+		       const struct store_watch *watch, struct fault *fault);
+
+/* Every key that a READ transaction sees in a table, each once, in no order that means anything. The
+ * value lives until visit returns; visit may use the transaction. It ends when visit says false,
+ * which then has set the fault. A transaction that is open for long keeps what it sees: on a live
+ * store files on disk and overlays in memory. */
+typedef bool store_visit(void *context, struct slice key, struct slice value, struct fault *fault);
+bool store_gdbm_walk(struct transaction *transaction, enum store_table table, store_visit *visit,
+		     void *context, struct fault *fault);
+
+/* The same with keys alone: no value is read, so that a damaged one is passed over; `value` is empty. */
+bool store_gdbm_walk_keys(struct transaction *transaction, enum store_table table,
+			  store_visit *visit, void *context, struct fault *fault);
+
+/* How many keys there are in each table, without reading a value. */
+bool store_gdbm_count(struct transaction *transaction, uint64_t counts[STORE_TABLE_COUNT],
+		      struct fault *fault);
+
+#endif

@@ -1,0 +1,92 @@
+/* Accounts with all they own, as lines of JSON: out of a store (anteroom dump) and into another
+ * (anteroom load). After that every GET answers the same body, every code is in the same state, and
+ * the life of codes goes on as if nothing had happened; only ETags are others.
+ *
+ * A dump is a line `dump`, then for each account a line `account`, its templates and its rooms, the
+ * youngest of each first, then a line `end` that counts them, so that one that was cut off is never
+ * taken for whole. rules/transfer_rules.c says what stands in each. A template and a room stand there
+ * as documents that could be sent, with the members that are never answered (credentials, the
+ * browser recordings' roles); beside them is what documents do not show: ids, times, the identities
+ * of roles, and of a room all its codes, with the deleted roles that these refer to, and the roles
+ * that are due since a move. (What else was kept of deleted roles is of no use to anyone and is left
+ * behind.)
+ *
+ * A dump holds every secret of its accounts.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef TRANSFER_TRANSFER_H
+#define TRANSFER_TRANSFER_H
+
+#include "accounts/roster.h"
+#include "transfer/survey.h"
+
+/* The most bytes of a line, and more than any line of ours can have: the longest is that of a room
+ * with 127,000 codes, each for a deleted role of its own with a name of 64 characters. */
+#define TRANSFER_LINE_MOST ((size_t)128 << 20)
+
+struct transfer_counts {
+	uint64_t accounts, templates, rooms;
+};
+
+/* ---- out of a store ---- */
+
+/* Where lines go; whoever writes them embeds this first. The line has no newline, and lives until
+ * the function returns. */
+struct transfer_output {
+	bool (*line)(struct transfer_output *output, struct slice line, struct fault *fault);
+	/* Told of each thing that is left out, because it or a thing that it refers to cannot be
+	 * read: its kind, account and id, and why. NULL: the first such thing ends the dump. */
+	void (*lost)(struct transfer_output *output, const char *what, const char *why);
+	struct transfer_counts counts; /* of the lines that went there */
+};
+
+/* Writes the accounts of the roster, or `only` this one. The survey is of a durable store.
+ *
+ * A dump of lists that disagree with the records is FAULT_DAMAGED: every template and room that there
+ * is stands in it, or it fails. With `lost`, templates and rooms are found by their keys, whether they
+ * are in a list or not, and what refers to lost things is written without them, so that
+ * transfer_read_line takes every line. */
+bool transfer_write(struct survey *survey, const struct roster *roster, const struct account *only,
+		    struct transfer_output *output, struct fault *fault);
+
+/* ---- into a store ---- */
+
+/* Line by line, inside WRITE transactions of the caller's, who sets call.arena and call.transaction
+ * and calls findings_open before each. Nothing of an account that is being read can be seen by
+ * anyone, since the accounts file does not have it yet. */
+struct transfer_input {
+	struct environment environment;
+	struct call call; /* of the account at hand */
+	const struct roster *present; /* accounts that are there already */
+	struct account *accounts; /* those that were read, from malloc */
+	size_t capacity;
+	struct transfer_counts counts; /* of the lines that were read; accounts: of `accounts` */
+	json_t *taken; /* names, ids and access keys of `accounts` */
+	bool has_begun, has_ended;
+	bool is_at_rooms; /* no more templates of this account */
+	bool has_above; /* the line before was one of the same kind */
+	struct id above; /* and had this id */
+	uint64_t last_template, last_room; /* what the account's line said */
+	int64_t last_time;
+	bool has_default;
+	struct id default_template;
+	bool found_default;
+};
+
+/* `present` is borrowed. Verifies the table of a line (schema_verify). */
+void transfer_input_open(struct transfer_input *input, struct store *store,
+			 const struct clock *clock, const struct roster *present);
+void transfer_input_close(struct transfer_input *input);
+
+/* Reads one line. FAULT_INVALID_BODY with all findings in `details`, each with its JSON Pointer in
+ * the line; FAULT_MALFORMED; FAULT_CONFLICT for what the place of the line in the dump forbids.
+ * After a fault the caller gives up the whole dump. */
+bool transfer_read_line(struct transfer_input *input, struct slice line, struct fault *fault);
+/* After the last line: whether the dump was whole. */
+bool transfer_read_end(struct transfer_input *input, struct fault *fault);
+
+/* Removes some (at most PAGE_MOST) of what call->account has, in a WRITE transaction; *is_empty:
+ * there is nothing left. For a dump that was given up. */
+bool transfer_remove_some(struct call *call, bool *is_empty, struct fault *fault);
+
+#endif

@@ -1,0 +1,291 @@
+/* The accounts as the service sees them. A roster is never changed: when the file is another one, a
+ * new roster takes the old one's place, and the old one is freed when the last who looks at it has
+ * released it.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "accounts/accounts.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "accounts/accounts_file.h"
+
+struct pinned_roster {
+	struct pinned_roster *next; /* an older one that is still looked at */
+	struct roster *roster;
+	size_t references; /* the newest has one more, as the current one */
+};
+
+struct accounts {
+	char *path;
+
+	/* Taken by whoever reads the file, for as long as that takes. */
+	pthread_mutex_t reading;
+	struct file_mark complained; /* of the file that the log has last named */
+	atomic_int file; /* kept open so that its inode number stays its own; -1: there was none */
+	uint64_t generation;
+
+	/* Never held for longer than a few instructions; the inner one of the two. */
+	pthread_mutex_t lock;
+	struct file_mark seen; /* of the file that needs no look inside any more */
+	struct pinned_roster *current;
+};
+
+static void acquire(pthread_mutex_t *mutex)
+{
+	if (pthread_mutex_lock(mutex) != 0)
+		abort();
+}
+
+static void let_go(pthread_mutex_t *mutex)
+{
+	if (pthread_mutex_unlock(mutex) != 0)
+		abort();
+}
+
+/* --- The current roster; with the lock held --- */
+
+/* The roster that nobody looks at any more, or NULL: to be closed when the lock is let go of. */
+static struct roster *unpin(struct accounts *accounts, const struct roster *roster)
+{
+	struct pinned_roster **place = &accounts->current;
+
+	while ((*place)->roster != roster)
+		place = &(*place)->next;
+
+	struct pinned_roster *pinned = *place;
+	struct roster *unused = pinned->roster;
+
+	if (--pinned->references > 0)
+		return NULL;
+	*place = pinned->next;
+	free(pinned);
+	return unused;
+}
+
+static struct roster *make_current(struct accounts *accounts, struct roster *roster)
+{
+	struct pinned_roster *pinned = malloc(sizeof *pinned);
+	struct pinned_roster *previous = accounts->current;
+
+	if (pinned == NULL)
+		abort();
+	*pinned = (struct pinned_roster){ .next = previous, .roster = roster, .references = 1 };
+	accounts->current = pinned;
+	return previous == NULL ? NULL : unpin(accounts, previous->roster);
+}
+
+/* --- Reading; with `reading` held --- */
+
+/* The file takes the place of the one before under the same number, so that whoever looks at that
+ * meanwhile sees the one or the other. When there is none any more, the one before stays. */
+static void keep_open(struct accounts *accounts, int file)
+{
+	int kept = atomic_load(&accounts->file);
+
+	if (kept < 0) {
+		atomic_store(&accounts->file, file);
+	} else if (file >= 0) {
+		while (dup3(file, kept, O_CLOEXEC) < 0)
+			if (errno != EINTR && errno != EBUSY)
+				abort();
+		close(file);
+	}
+}
+
+/* The next look will not read the file of this mark again. `file` is it, or -1 when there is none.
+ * The one before is closed last: until then its inode number cannot come back. */
+static void settle(struct accounts *accounts, const struct file_mark *mark, int file)
+{
+	acquire(&accounts->lock);
+	accounts->seen = *mark;
+	let_go(&accounts->lock);
+	keep_open(accounts, file);
+}
+
+/* A file that lost its name before its mark was taken would have that mark for ever: only while it has
+ * the name is a later loss seen. Else the next look reads again. */
+static void settle_if_named(struct accounts *accounts, const struct file_mark *mark, int file)
+{
+	struct file_mark named = accounts_file_look(accounts->path);
+
+	if (file_mark_equal(&named, mark))
+		settle(accounts, mark, file);
+	else
+		close(file);
+}
+
+static void replace(struct accounts *accounts, struct roster *roster)
+{
+	roster->generation = ++accounts->generation;
+	acquire(&accounts->lock);
+
+	struct roster *unused = make_current(accounts, roster);
+
+	let_go(&accounts->lock);
+	roster_close(unused);
+}
+
+/* No refusal: that would stop the service, and keep no secret that has been read already. */
+static void warn_of_mode(const struct accounts *accounts)
+{
+	char digits[8], remedy[PATH_MAX + 16];
+	mode_t mode;
+
+	if (!accounts_file_is_for_others(accounts->path, &mode))
+		return;
+	(void)snprintf(digits, sizeof digits, "%04o", (unsigned)mode);
+	(void)snprintf(remedy, sizeof remedy, "chmod 600 %s", accounts->path);
+	log_event(LOG_LEVEL_WARNING, "accounts_for_others", "file", accounts->path, "mode", digits,
+		  "remedy", remedy, NULL);
+}
+
+/* A file that was read and is no accounts file needs no second look. One that cannot be opened does:
+ * the reason may pass without a trace on the file. *mark becomes that of the file that was read. */
+static bool read_file(struct accounts *accounts, struct file_mark *mark, struct fault *fault)
+{
+	struct opened_file opened;
+	struct roster *roster;
+
+	accounts_file_read(accounts->path, &roster, &opened, fault);
+	if (roster != NULL) {
+		replace(accounts, roster);
+		warn_of_mode(accounts);
+	}
+	if (opened.file >= 0) {
+		*mark = opened.mark;
+		settle_if_named(accounts, mark, opened.file);
+	}
+	return roster != NULL;
+}
+
+static void complain(struct accounts *accounts, const struct file_mark *mark, const char *cause)
+{
+	if (file_mark_equal(&accounts->complained, mark))
+		return;
+	accounts->complained = *mark;
+	log_event(LOG_LEVEL_ERROR, "accounts_unreadable", "file", accounts->path, "error", cause,
+		  "effect", "the accounts stay as they were", NULL);
+}
+
+static void read_again(struct accounts *accounts)
+{
+	struct file_mark mark = accounts_file_look(accounts->path);
+	struct fault fault = FAULT_INITIAL;
+
+	/* Whoever had `reading` before may have read this very file. Only we may change `seen`. */
+	if (file_mark_equal(&mark, &accounts->seen))
+		return;
+	if (mark.error != 0) {
+		complain(accounts, &mark, strerror(mark.error));
+		settle(accounts, &mark, -1);
+		return;
+	}
+	if (!read_file(accounts, &mark, &fault)) {
+		complain(accounts, &mark, fault.cause);
+		return;
+	}
+	accounts->complained = (struct file_mark){ .error = 0 };
+	log_event(LOG_LEVEL_NOTICE, "accounts_read", "accounts",
+		  LOG_NUMBER(accounts->current->roster->count), NULL);
+}
+
+/* --- The promises of the header --- */
+
+static bool read_first(struct accounts *accounts, struct fault *fault)
+{
+	struct file_mark mark = accounts_file_look(accounts->path);
+
+	if (mark.error == ENOENT) {
+		replace(accounts, roster_empty());
+		settle(accounts, &mark, -1);
+		return true;
+	}
+	return read_file(accounts, &mark, fault);
+}
+
+bool accounts_open(const char *directory, struct accounts **accounts, struct fault *fault)
+{
+	struct accounts *opened = calloc(1, sizeof *opened);
+
+	*accounts = NULL;
+	if (opened == NULL || pthread_mutex_init(&opened->reading, NULL) != 0 ||
+	    pthread_mutex_init(&opened->lock, NULL) != 0)
+		abort();
+	opened->path = accounts_file_path(directory, ACCOUNTS_FILE);
+	atomic_init(&opened->file, -1);
+	if (!read_first(opened, fault)) {
+		accounts_close(opened);
+		return false;
+	}
+	*accounts = opened;
+	return true;
+}
+
+void accounts_close(struct accounts *accounts)
+{
+	if (accounts == NULL)
+		return;
+	if (accounts->current != NULL) {
+		assert(accounts->current->references == 1 && accounts->current->next == NULL);
+		roster_close(unpin(accounts, accounts->current->roster));
+	}
+	if (atomic_load(&accounts->file) >= 0)
+		close(atomic_load(&accounts->file));
+	pthread_mutex_destroy(&accounts->reading);
+	pthread_mutex_destroy(&accounts->lock);
+	free(accounts->path);
+	free(accounts);
+}
+
+/* NULL when the file is not the one that `seen` stands for; `mark` NULL takes what there is. */
+static const struct roster *pin(struct accounts *accounts, const struct file_mark *mark)
+{
+	const struct roster *roster = NULL;
+
+	acquire(&accounts->lock);
+	if (mark == NULL || file_mark_equal(mark, &accounts->seen)) {
+		accounts->current->references++;
+		roster = accounts->current->roster;
+	}
+	let_go(&accounts->lock);
+	return roster;
+}
+
+static struct file_mark look(struct accounts *accounts)
+{
+	int file = atomic_load(&accounts->file);
+
+	return file < 0 ? accounts_file_look(accounts->path) : accounts_file_look_open(file);
+}
+
+const struct roster *accounts_current(struct accounts *accounts)
+{
+	struct file_mark mark = look(accounts);
+	const struct roster *roster = pin(accounts, &mark);
+
+	if (roster != NULL)
+		return roster;
+	acquire(&accounts->reading);
+	read_again(accounts);
+	let_go(&accounts->reading);
+	return pin(accounts, NULL);
+}
+
+void accounts_release(struct accounts *accounts, const struct roster *roster)
+{
+	acquire(&accounts->lock);
+
+	struct roster *unused = unpin(accounts, roster);
+
+	let_go(&accounts->lock);
+	roster_close(unused);
+}

@@ -1,0 +1,224 @@
+/* What the command line does to accounts. Each change reads the file, alters or adds one account, and
+ * replaces the file, all under the lock: two commands at once lose nothing.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/text.h"
+#include "accounts/accounts.h"
+#include "accounts/accounts_file.h"
+
+#define SECRET_BYTES 32
+
+struct change {
+	const char *directory;
+	int lock;
+	struct roster *roster;
+	struct account account; /* as it shall be */
+	size_t place; /* in the roster; its count for a new one */
+};
+
+bool accounts_list(const char *directory, struct roster **roster, struct fault *fault)
+{
+	char *path = accounts_file_path(directory, ACCOUNTS_FILE);
+	struct opened_file opened = { .file = -1 };
+	bool is_read = true;
+
+	*roster = NULL;
+	if (accounts_file_look(path).error == ENOENT)
+		*roster = roster_empty();
+	else
+		is_read = accounts_file_read(path, roster, &opened, fault);
+	if (opened.file >= 0)
+		close(opened.file);
+	free(path);
+	return is_read;
+}
+
+const struct account *accounts_find(const struct roster *roster, const char *which,
+				    struct fault *fault)
+{
+	const struct account *account = roster_find(roster, which);
+
+	if (account == NULL)
+		fault_cause(fault, FAULT_NOT_FOUND, 0,
+			    "there is no account with name, id or access key \"%s\"; anteroom "
+			    "account list shows all",
+			    which);
+	return account;
+}
+
+static bool begin(struct change *change, const char *directory, struct fault *fault)
+{
+	*change = (struct change){ .directory = directory, .lock = -1 };
+	return accounts_file_lock(directory, &change->lock, fault) &&
+	       accounts_list(directory, &change->roster, fault);
+}
+
+static bool begin_with(struct change *change, const char *directory, const char *which,
+		       struct fault *fault)
+{
+	if (!begin(change, directory, fault))
+		return false;
+
+	const struct account *account = accounts_find(change->roster, which, fault);
+
+	if (account == NULL)
+		return false;
+	change->account = *account;
+	change->place = (size_t)(account - change->roster->accounts);
+	return true;
+}
+
+static bool write_change(struct change *change, struct account *changed, struct fault *fault)
+{
+	size_t count = change->roster->count;
+	struct account *accounts = calloc(count + 1, sizeof *accounts);
+	struct arena *arena = arena_open();
+
+	if (accounts == NULL)
+		abort();
+	if (count > 0)
+		memcpy(accounts, change->roster->accounts, count * sizeof *accounts);
+	accounts[change->place] = change->account;
+	if (change->place == count)
+		count++;
+
+	bool is_written = accounts_file_replace(change->directory,
+						roster_text(arena, accounts, count), fault);
+
+	arena_close(arena);
+	explicit_bzero(accounts, count * sizeof *accounts);
+	free(accounts);
+	if (is_written && changed != NULL)
+		*changed = change->account;
+	return is_written;
+}
+
+static void end(struct change *change)
+{
+	if (change->lock >= 0)
+		close(change->lock);
+	roster_close(change->roster);
+	explicit_bzero(&change->account, sizeof change->account);
+}
+
+static struct secret new_secret(const struct clock *clock, int64_t now)
+{
+	struct secret secret = { .created_at = now };
+	struct arena *arena = arena_open();
+	char bytes[SECRET_BYTES];
+
+	clock_random(clock, bytes, sizeof bytes);
+
+	struct slice text = text_base64url(arena, (struct slice){ bytes, sizeof bytes });
+
+	memcpy(secret.text, text.data, SECRET_TEXT_SIZE);
+	explicit_bzero(bytes, sizeof bytes);
+	arena_close(arena);
+	return secret;
+}
+
+static bool make_account(struct change *change, const struct clock *clock, const char *name,
+			 struct fault *fault)
+{
+	struct account *account = &change->account;
+	int64_t now = clock_now(clock);
+
+	if (!account_name_is_allowed(slice_of(name)))
+		return fault_set(
+			fault, FAULT_BAD_REQUEST,
+			"a name is 1 to %d of a-z A-Z 0-9 space - . _ : and neither starts nor "
+			"ends with a space",
+			ACCOUNT_NAME_MOST);
+	memcpy(account->name, name, strlen(name) + 1);
+	if (roster_by_name(change->roster, slice_of(name)) != NULL)
+		return fault_set(fault, FAULT_CONFLICT, "there is an account of this name: %s",
+				 name);
+	account->id = id_random(clock);
+	account->access_key = id_random(clock);
+	id_print(&account->id, account->id_text);
+	id_print(&account->access_key, account->access_key_text);
+	account->is_enabled = true;
+	account->created_at = now;
+	account->secrets[0] = new_secret(clock, now);
+	account->secret_count = 1;
+	change->place = change->roster->count;
+	return true;
+}
+
+bool accounts_add(const char *directory, const struct clock *clock, const char *name,
+		  struct account *changed, struct fault *fault)
+{
+	struct change change;
+	bool is_done = begin(&change, directory, fault) &&
+		       make_account(&change, clock, name, fault) &&
+		       write_change(&change, changed, fault);
+
+	end(&change);
+	return is_done;
+}
+
+bool accounts_set_enabled(const char *directory, const char *which, bool is_enabled,
+			  struct account *changed, struct fault *fault)
+{
+	struct change change;
+	bool is_found = begin_with(&change, directory, which, fault);
+
+	change.account.is_enabled = is_enabled;
+
+	bool is_done = is_found && write_change(&change, changed, fault);
+
+	end(&change);
+	return is_done;
+}
+
+static bool add_secret(struct change *change, const struct clock *clock, struct fault *fault)
+{
+	struct account *account = &change->account;
+
+	if (account->secret_count == ACCOUNT_SECRETS)
+		return fault_set(
+			fault, FAULT_CONFLICT,
+			"the account has two secrets already: finish the rotation that was begun, "
+			"which retires the older one");
+	account->secrets[account->secret_count++] = new_secret(clock, clock_now(clock));
+	return true;
+}
+
+bool accounts_rotate(const char *directory, const struct clock *clock, const char *which,
+		     struct account *changed, struct fault *fault)
+{
+	struct change change;
+	bool is_done = begin_with(&change, directory, which, fault) &&
+		       add_secret(&change, clock, fault) && write_change(&change, changed, fault);
+
+	end(&change);
+	return is_done;
+}
+
+static bool retire_secret(struct change *change, struct fault *fault)
+{
+	struct account *account = &change->account;
+
+	if (account->secret_count < ACCOUNT_SECRETS)
+		return fault_set(fault, FAULT_CONFLICT,
+				 "the account has one secret only: there is no rotation to finish");
+	account->secrets[0] = account->secrets[1];
+	account->secrets[1] = (struct secret){ .created_at = 0 };
+	account->secret_count = 1;
+	return true;
+}
+
+bool accounts_finish(const char *directory, const char *which, struct account *changed,
+		     struct fault *fault)
+{
+	struct change change;
+	bool is_done = begin_with(&change, directory, which, fault) &&
+		       retire_secret(&change, fault) && write_change(&change, changed, fault);
+
+	end(&change);
+	return is_done;
+}

@@ -1,0 +1,292 @@
+/* The accounts file on disk. It does not go through the store's file layer: it has an owner to keep,
+ * which the store's files never change, and it is written by commands alone.
+ *
+ * A command may be run by root in a directory of the service's user. So nothing here follows a link
+ * at the end of a path, and only what this process made itself is given away.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "accounts/accounts_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include "base/directory.h"
+
+#define LOCK_FILE "accounts.lock"
+#define NEW_FILE "accounts.json.new"
+/* Some 700,000 accounts. */
+#define SIZE_MOST ((off_t)256 << 20)
+
+char *accounts_file_path(const char *directory, const char *name)
+{
+	size_t size = strlen(directory) + strlen(name) + 2;
+	char *path = malloc(size);
+
+	if (path == NULL)
+		abort();
+	(void)snprintf(path, size, "%s/%s", directory, name);
+	return path;
+}
+
+/* --- Looking --- */
+
+static struct file_mark mark_of(const struct stat *status)
+{
+	return (struct file_mark){
+		.links = status->st_nlink,
+		.device = status->st_dev,
+		.inode = status->st_ino,
+		.size = status->st_size,
+		.modified = status->st_mtim,
+		.changed = status->st_ctim,
+	};
+}
+
+struct file_mark accounts_file_look(const char *path)
+{
+	struct stat status;
+
+	if (stat(path, &status) != 0)
+		return (struct file_mark){ .error = errno };
+	return mark_of(&status);
+}
+
+struct file_mark accounts_file_look_open(int file)
+{
+	struct stat status;
+
+	if (fstat(file, &status) != 0)
+		return (struct file_mark){ .error = errno };
+	return mark_of(&status);
+}
+
+static bool time_equal(struct timespec a, struct timespec b)
+{
+	return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
+}
+
+bool file_mark_equal(const struct file_mark *a, const struct file_mark *b)
+{
+	return a->error == b->error && a->links == b->links && a->device == b->device &&
+	       a->inode == b->inode && a->size == b->size && time_equal(a->modified, b->modified) &&
+	       time_equal(a->changed, b->changed);
+}
+
+bool accounts_file_is_for_others(const char *path, mode_t *mode)
+{
+	struct stat status;
+
+	if (lstat(path, &status) != 0 || !S_ISREG(status.st_mode))
+		return false;
+	*mode = status.st_mode & 07777;
+	return (*mode & (S_IRWXG | S_IRWXO)) != 0;
+}
+
+/* --- Reading --- */
+
+static bool read_all(int file, char *bytes, size_t size, struct fault *fault)
+{
+	size_t done = 0;
+
+	while (done < size) {
+		ssize_t got = read(file, bytes + done, size - done);
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got <= 0)
+			return fault_cause(fault, FAULT_INTERNAL, got < 0 ? errno : 0,
+					   "cannot read the accounts file");
+		done += (size_t)got;
+	}
+	return true;
+}
+
+/* The mark is taken before the reading: a change meanwhile shows at the next look. */
+static bool read_text(int file, struct file_mark *mark, char **bytes, struct fault *fault)
+{
+	struct stat status;
+
+	if (fstat(file, &status) != 0)
+		return fault_cause(fault, FAULT_INTERNAL, errno, "cannot read the accounts file");
+	if (!S_ISREG(status.st_mode) || status.st_size > SIZE_MOST)
+		return fault_cause(fault, FAULT_INTERNAL, 0,
+				   "the accounts file is not a file, or too large");
+	*mark = mark_of(&status);
+	*bytes = malloc((size_t)status.st_size + 1);
+	if (*bytes == NULL)
+		abort();
+	return read_all(file, *bytes, (size_t)status.st_size, fault);
+}
+
+/* A fault of what is in the file names the file. */
+static struct roster *parse(const char *path, struct slice text, struct fault *fault)
+{
+	struct fault inside = FAULT_INITIAL;
+	struct roster *roster = roster_parse(text, &inside);
+
+	if (roster == NULL)
+		fault_cause(fault, inside.kind, 0, "%s: %s", path, inside.cause);
+	return roster;
+}
+
+bool accounts_file_read(const char *path, struct roster **roster, struct opened_file *opened,
+			struct fault *fault)
+{
+	char *bytes = NULL;
+
+	*roster = NULL;
+	opened->file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	if (opened->file < 0)
+		return fault_cause(fault, FAULT_INTERNAL, errno, "cannot open %s", path);
+	if (read_text(opened->file, &opened->mark, &bytes, fault)) {
+		*roster = parse(path, (struct slice){ bytes, (size_t)opened->mark.size }, fault);
+	} else {
+		close(opened->file);
+		opened->file = -1;
+	}
+	if (bytes != NULL)
+		explicit_bzero(bytes, (size_t)opened->mark.size);
+	free(bytes);
+	return *roster != NULL;
+}
+
+/* --- Writing --- */
+
+static bool directory_status(const char *directory, struct stat *status, struct fault *fault)
+{
+	if (stat(directory, status) != 0)
+		return fault_cause(fault, FAULT_INTERNAL, errno, "cannot look at %s", directory);
+	if (!S_ISDIR(status->st_mode))
+		return fault_cause(fault, FAULT_INTERNAL, ENOTDIR, "cannot use %s", directory);
+	return true;
+}
+
+/* A file that another user owns is not ours to give. */
+static bool give(int file, const struct stat *directory, const char *path, struct fault *fault)
+{
+	struct stat status;
+
+	if (fstat(file, &status) != 0)
+		return fault_cause(fault, FAULT_INTERNAL, errno, "cannot look at %s", path);
+	if (status.st_uid != geteuid() ||
+	    (status.st_uid == directory->st_uid && status.st_gid == directory->st_gid))
+		return true;
+	if (fchown(file, directory->st_uid, directory->st_gid) != 0)
+		return fault_cause(fault, FAULT_INTERNAL, errno,
+				   "cannot give %s to the owner of its directory", path);
+	return true;
+}
+
+static bool take_turn(int file, const struct stat *directory, const char *path, struct fault *fault)
+{
+	if (file < 0)
+		return fault_cause(fault, FAULT_INTERNAL, errno, "cannot open %s", path);
+	if (!give(file, directory, path, fault))
+		return false;
+	while (flock(file, LOCK_EX) != 0)
+		if (errno != EINTR)
+			return fault_cause(fault, FAULT_INTERNAL, errno, "cannot lock %s", path);
+	return true;
+}
+
+bool accounts_file_lock(const char *directory, int *lock, struct fault *fault)
+{
+	struct stat status;
+
+	*lock = -1;
+	if (!directory_status(directory, &status, fault))
+		return false;
+
+	char *path = accounts_file_path(directory, LOCK_FILE);
+
+	*lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+
+	bool is_locked = take_turn(*lock, &status, path, fault);
+
+	if (!is_locked && *lock >= 0) {
+		close(*lock);
+		*lock = -1;
+	}
+	free(path);
+	return is_locked;
+}
+
+static bool write_all(int file, struct slice text)
+{
+	size_t done = 0;
+
+	while (done < text.size) {
+		ssize_t written = write(file, text.data + done, text.size - done);
+
+		if (written < 0 && errno != EINTR)
+			return false;
+		if (written > 0)
+			done += (size_t)written;
+	}
+	return true;
+}
+
+/* It gets its owner and mode before it gets its secrets. */
+static bool write_new(int file, const struct stat *directory, const char *path, struct slice text,
+		      struct fault *fault)
+{
+	if (!give(file, directory, path, fault))
+		return false;
+	if (fchmod(file, 0600) != 0 || !write_all(file, text) || fsync(file) != 0)
+		return fault_cause(fault, FAULT_INTERNAL, errno, "cannot write %s", path);
+	return true;
+}
+
+static bool make_new(const char *path, const struct stat *directory, struct slice text,
+		     struct fault *fault)
+{
+	/* One that is there was left by a command that was killed: we hold the lock. */
+	if (unlink(path) != 0 && errno != ENOENT)
+		return fault_cause(fault, FAULT_INTERNAL, errno, "cannot remove %s", path);
+
+	int file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+
+	if (file < 0)
+		return fault_cause(fault, FAULT_INTERNAL, errno, "cannot make %s", path);
+
+	bool is_written = write_new(file, directory, path, text, fault);
+
+	close(file);
+	return is_written;
+}
+
+static bool sync_names(const char *directory, struct fault *fault)
+{
+	return directory_sync(directory) ||
+	       fault_cause(fault, FAULT_INTERNAL, errno, "cannot sync %s", directory);
+}
+
+static bool rename_new(const char *from, const char *to, struct fault *fault)
+{
+	if (rename(from, to) != 0)
+		return fault_cause(fault, FAULT_INTERNAL, errno, "cannot replace %s", to);
+	return true;
+}
+
+bool accounts_file_replace(const char *directory, struct slice text, struct fault *fault)
+{
+	struct stat status;
+
+	if (!directory_status(directory, &status, fault))
+		return false;
+
+	char *path = accounts_file_path(directory, ACCOUNTS_FILE);
+	char *new_path = accounts_file_path(directory, NEW_FILE);
+	bool is_renamed = make_new(new_path, &status, text, fault) &&
+			  rename_new(new_path, path, fault);
+
+	if (!is_renamed)
+		(void)unlink(new_path);
+	free(new_path);
+	free(path);
+	return is_renamed && sync_names(directory, fault);
+}

@@ -1,0 +1,453 @@
+/* Reading, writing and searching the list of accounts. The text is JSON:
+ *
+ *     {"version":1,"accounts":[{"id":"...","name":"...","access_key":"...","enabled":true,
+ *      "created_at":"2026-01-31T12:34:56.789Z","secrets":[{"secret":"...","created_at":"..."}]}
+ *     ]
+ *     ,"checksum":"0123abcd"}
+ *
+ * The checksum is the CRC32C of all lines before the last one. A file that has none was written by an
+ * earlier version, or by an administrator who took it out after editing; such a file is read, and gets
+ * one with the next change. So that no damage makes a file look like that, no other members are
+ * allowed beside these three.
+ *
+ * People may look into it and programs may read it, so what is read is trusted no more than a
+ * request's body is.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "accounts/roster.h"
+
+#include <assert.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/json_text.h"
+#include "base/text.h"
+#include "base/checksum.h"
+
+#define FILE_VERSION 1
+/* How the last line begins. The checksum, 8 hexadecimal digits in lower case, and "} and a newline
+ * follow. */
+#define LAST_LINE "\n,\"checksum\":\""
+#define LAST_LINE_SIZE (sizeof LAST_LINE - 1 + 8 + 3)
+
+/* --- Orders --- */
+
+static int by_id(const void *a, const void *b)
+{
+	const struct account *const *first = a;
+	const struct account *const *second = b;
+
+	return id_compare(&(*first)->id, &(*second)->id);
+}
+
+static int by_access_key(const void *a, const void *b)
+{
+	const struct account *const *first = a;
+	const struct account *const *second = b;
+
+	return id_compare(&(*first)->access_key, &(*second)->access_key);
+}
+
+static int by_name(const void *a, const void *b)
+{
+	const struct account *const *first = a;
+	const struct account *const *second = b;
+
+	return strcmp((*first)->name, (*second)->name);
+}
+
+typedef int account_order(const void *a, const void *b);
+
+static const struct account **sorted(const struct roster *roster, account_order *order)
+{
+	/* One place at least: an empty one may be NULL, which qsort and bsearch must not get. */
+	const struct account **places = calloc(roster->count + 1, sizeof(const struct account *));
+
+	if (places == NULL)
+		abort();
+	for (size_t i = 0; i < roster->count; i++)
+		places[i] = &roster->accounts[i];
+	qsort(places, roster->count, sizeof *places, order);
+	return places;
+}
+
+static const struct account *search(const struct roster *roster, const struct account **places,
+				    const struct account *like, account_order *order)
+{
+	const struct account **found = bsearch(&like, places, roster->count, sizeof *places, order);
+
+	return found == NULL ? NULL : *found;
+}
+
+/* An account that shares its place in an order with another, or NULL. */
+static const struct account *repeated(const struct roster *roster, const struct account **places,
+				      account_order *order)
+{
+	for (size_t i = 1; i < roster->count; i++)
+		if (order(&places[i - 1], &places[i]) == 0)
+			return places[i];
+	return NULL;
+}
+
+const struct account *roster_by_id(const struct roster *roster, const struct id *id)
+{
+	struct account like = { .id = *id };
+
+	return search(roster, roster->by_id, &like, by_id);
+}
+
+const struct account *roster_by_access_key(const struct roster *roster, const struct id *access_key)
+{
+	struct account like = { .access_key = *access_key };
+
+	return search(roster, roster->by_access_key, &like, by_access_key);
+}
+
+const struct account *roster_by_name(const struct roster *roster, struct slice name)
+{
+	struct account like = { .name = "" };
+
+	if (name.size > ACCOUNT_NAME_MOST)
+		return NULL;
+	memcpy(like.name, name.data, name.size);
+	return search(roster, roster->by_name, &like, by_name);
+}
+
+const struct account *roster_find(const struct roster *roster, const char *which)
+{
+	const struct account *account = roster_by_name(roster, slice_of(which));
+	struct id id;
+
+	if (account == NULL && id_parse(slice_of(which), &id))
+		account = roster_by_id(roster, &id);
+	if (account == NULL && id_parse(slice_of(which), &id))
+		account = roster_by_access_key(roster, &id);
+	return account;
+}
+
+/* --- Reading --- */
+
+static bool is_name_byte(char byte)
+{
+	return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') ||
+	       (byte >= '0' && byte <= '9') || byte == ' ' || byte == '-' || byte == '.' ||
+	       byte == '_' || byte == ':';
+}
+
+bool account_name_is_allowed(struct slice name)
+{
+	if (name.size == 0 || name.size > ACCOUNT_NAME_MOST)
+		return false;
+	for (size_t i = 0; i < name.size; i++)
+		if (!is_name_byte(name.data[i]))
+			return false;
+	return name.data[0] != ' ' && name.data[name.size - 1] != ' ';
+}
+
+/* data NULL when there is no such text. */
+static struct slice text_member(const json_t *object, const char *name)
+{
+	const json_t *member = json_object_get(object, name);
+
+	return (struct slice){ json_string_value(member), json_string_length(member) };
+}
+
+static bool read_id(const json_t *object, const char *name, struct id *id,
+		    char text[ID_TEXT_SIZE + 1])
+{
+	if (!id_parse(text_member(object, name), id))
+		return false;
+	id_print(id, text);
+	return true;
+}
+
+static bool read_time(const json_t *object, int64_t *time)
+{
+	return text_time_parse(text_member(object, "created_at"), time);
+}
+
+static bool read_name(const json_t *object, char name[ACCOUNT_NAME_MOST + 1])
+{
+	struct slice text = text_member(object, "name");
+
+	if (!account_name_is_allowed(text))
+		return false;
+	memcpy(name, text.data, text.size);
+	name[text.size] = '\0';
+	return true;
+}
+
+static bool is_secret_byte(char byte)
+{
+	return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') ||
+	       (byte >= '0' && byte <= '9') || byte == '-' || byte == '_';
+}
+
+static bool read_secret(const json_t *object, struct secret *secret)
+{
+	struct slice text = text_member(object, "secret");
+
+	if (text.size != SECRET_TEXT_SIZE)
+		return false;
+	for (size_t i = 0; i < text.size; i++)
+		if (!is_secret_byte(text.data[i]))
+			return false;
+	memcpy(secret->text, text.data, text.size);
+	secret->text[text.size] = '\0';
+	/* The JSON is ours, is read once, and would leave the secret in memory that is given back. */
+	explicit_bzero((char *)(uintptr_t)text.data, text.size);
+	return read_time(object, &secret->created_at);
+}
+
+static bool read_secrets(const json_t *list, struct account *account)
+{
+	account->secret_count = json_array_size(list);
+	if (account->secret_count == 0 || account->secret_count > ACCOUNT_SECRETS)
+		return false;
+	for (size_t i = 0; i < account->secret_count; i++)
+		if (!read_secret(json_array_get(list, i), &account->secrets[i]))
+			return false;
+	return true;
+}
+
+static bool read_account(const json_t *object, struct account *account)
+{
+	const json_t *enabled = json_object_get(object, "enabled");
+
+	account->is_enabled = json_is_true(enabled);
+	return json_is_boolean(enabled) && read_id(object, "id", &account->id, account->id_text) &&
+	       read_id(object, "access_key", &account->access_key, account->access_key_text) &&
+	       read_name(object, account->name) && read_time(object, &account->created_at) &&
+	       read_secrets(json_object_get(object, "secrets"), account);
+}
+
+static bool read_accounts(const json_t *list, struct roster *roster, struct fault *fault)
+{
+	for (size_t i = 0; i < roster->count; i++)
+		if (!read_account(json_array_get(list, i), &roster->accounts[i]))
+			return fault_cause(fault, FAULT_INTERNAL, 0,
+					   "account %zu of the accounts file is malformed", i + 1);
+	return true;
+}
+
+static bool refuse_repeated(const struct account *account, const char *what, struct fault *fault)
+{
+	if (account == NULL)
+		return true;
+	return fault_cause(fault, FAULT_INTERNAL, 0,
+			   "two accounts of the accounts file have the %s of account %s", what,
+			   account->id_text);
+}
+
+static bool sort_and_compare(struct roster *roster, struct fault *fault)
+{
+	roster->by_id = sorted(roster, by_id);
+	roster->by_access_key = sorted(roster, by_access_key);
+	roster->by_name = sorted(roster, by_name);
+	return refuse_repeated(repeated(roster, roster->by_id, by_id), "id", fault) &&
+	       refuse_repeated(repeated(roster, roster->by_access_key, by_access_key), "access key",
+			       fault) &&
+	       refuse_repeated(repeated(roster, roster->by_name, by_name), "name", fault);
+}
+
+static struct roster *roster_of(size_t count)
+{
+	struct roster *roster = calloc(1, sizeof *roster);
+
+	if (roster == NULL)
+		abort();
+	roster->generation = 1;
+	roster->count = count;
+	roster->accounts = calloc(count + 1, sizeof *roster->accounts);
+	if (roster->accounts == NULL)
+		abort();
+	return roster;
+}
+
+/* The last line, the newline before it included, of a text that has `lines` before. */
+static void print_last_line(struct slice lines, char line[LAST_LINE_SIZE + 1])
+{
+	uint32_t sum = checksum(checksum(0, lines.data, lines.size), "\n", 1);
+
+	(void)snprintf(line, LAST_LINE_SIZE + 1, LAST_LINE "%08lx\"}\n", (unsigned long)sum);
+}
+
+static bool has_last_line(struct slice text)
+{
+	return text.size > LAST_LINE_SIZE &&
+	       memcmp(text.data + text.size - LAST_LINE_SIZE, LAST_LINE, sizeof LAST_LINE - 1) == 0;
+}
+
+static bool refuse_checksum(struct fault *fault)
+{
+	return fault_cause(
+		fault, FAULT_INTERNAL, 0,
+		"the checksum does not fit what the file holds: restore it from a "
+		"backup; or, if it was edited by hand, remove ,\"checksum\":\"...\" from "
+		"its last line");
+}
+
+/* Before the text is taken for JSON: what is damaged may be no JSON any more. */
+static bool verify_checksum(struct slice text, struct fault *fault)
+{
+	char line[LAST_LINE_SIZE + 1];
+
+	if (!has_last_line(text))
+		return true;
+	print_last_line((struct slice){ text.data, text.size - LAST_LINE_SIZE }, line);
+	return memcmp(text.data + text.size - LAST_LINE_SIZE, line, LAST_LINE_SIZE) == 0 ||
+	       refuse_checksum(fault);
+}
+
+static bool check_members(const json_t *file, struct slice text, struct fault *fault)
+{
+	bool has_checksum = json_object_get(file, "checksum") != NULL;
+
+	if (has_checksum && !has_last_line(text))
+		return refuse_checksum(fault);
+	if (json_object_size(file) > (has_checksum ? 3 : 2))
+		return fault_cause(fault, FAULT_INTERNAL, 0,
+				   "the accounts file has other members than \"version\", "
+				   "\"accounts\" and \"checksum\": restore it from a backup, or "
+				   "remove them if they were added by hand");
+	return true;
+}
+
+static struct roster *read_file(const json_t *file, struct slice text, struct fault *fault)
+{
+	const json_t *version = json_object_get(file, "version");
+	const json_t *list = json_object_get(file, "accounts");
+
+	if (!json_is_integer(version) || json_integer_value(version) != FILE_VERSION ||
+	    !json_is_array(list)) {
+		fault_cause(fault, FAULT_INTERNAL, 0,
+			    "the accounts file has not the form of version %d", FILE_VERSION);
+		return NULL;
+	}
+	if (!check_members(file, text, fault))
+		return NULL;
+
+	struct roster *roster = roster_of(json_array_size(list));
+
+	if (read_accounts(list, roster, fault) && sort_and_compare(roster, fault))
+		return roster;
+	roster_close(roster);
+	return NULL;
+}
+
+struct roster *roster_parse(struct slice text, struct fault *fault)
+{
+	if (!verify_checksum(text, fault))
+		return NULL;
+
+	/* Whoever asks for an account when the file has changed reads it, but not into the memory of
+	 * his call. */
+	struct arena *arena = arena_open();
+	struct arena *served = arena_serve(arena);
+	struct roster *roster = NULL;
+	struct json_flaw flaw;
+	const json_t *file = json_text_read(arena, text, &flaw);
+
+	if (file == NULL)
+		fault_cause(fault, FAULT_INTERNAL, 0,
+			    "the accounts file is not JSON at line %zu, column %zu: restore it "
+			    "from a backup",
+			    flaw.line, flaw.column);
+	else
+		roster = read_file(file, text, fault);
+	arena_serve(served);
+	arena_close(arena);
+	return roster;
+}
+
+struct roster *roster_empty(void)
+{
+	struct fault fault = FAULT_INITIAL;
+	struct roster *roster = roster_of(0);
+	bool is_sorted = sort_and_compare(roster, &fault);
+
+	assert(is_sorted);
+	(void)is_sorted;
+	return roster;
+}
+
+void roster_close(struct roster *roster)
+{
+	if (roster == NULL)
+		return;
+
+	/* Secrets that were retired have no business in memory any more. */
+	explicit_bzero(roster->accounts, roster->count * sizeof *roster->accounts);
+	free(roster->accounts);
+	free(roster->by_id);
+	free(roster->by_access_key);
+	free(roster->by_name);
+	free(roster);
+}
+
+/* --- Writing --- */
+
+static json_t *packed_secrets(const struct account *account)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < account->secret_count; i++) {
+		const struct secret *secret = &account->secrets[i];
+		char time[TEXT_TIME_SIZE];
+
+		text_time_milliseconds(secret->created_at, time);
+		json_array_append_new(
+			list, json_pack("{s:s, s:s}", "secret", secret->text, "created_at", time));
+	}
+	return list;
+}
+
+static json_t *packed_account(const struct account *account)
+{
+	char time[TEXT_TIME_SIZE];
+
+	text_time_milliseconds(account->created_at, time);
+	return json_pack("{s:s, s:s, s:s, s:b, s:s, s:o}", "id", account->id_text, "name",
+			 account->name, "access_key", account->access_key_text, "enabled",
+			 account->is_enabled, "created_at", time, "secrets",
+			 packed_secrets(account));
+}
+
+/* As read_secret does. */
+static void forget_secrets(const json_t *account)
+{
+	const json_t *list = json_object_get(account, "secrets");
+
+	for (size_t i = 0; i < json_array_size(list); i++) {
+		const json_t *secret = json_object_get(json_array_get(list, i), "secret");
+
+		explicit_bzero((char *)(uintptr_t)json_string_value(secret),
+			       json_string_length(secret));
+	}
+}
+
+/* An account a line: to be read by people, and by grep. */
+struct slice roster_text(struct arena *arena, const struct account *accounts, size_t count)
+{
+	struct buffer text = BUFFER_INITIAL(arena);
+	char last_line[LAST_LINE_SIZE + 1];
+
+	buffer_append_text(&text, "{\"version\":");
+	buffer_append_integer(&text, FILE_VERSION);
+	buffer_append_text(&text, ",\"accounts\":[");
+	for (size_t i = 0; i < count; i++) {
+		json_t *account = packed_account(&accounts[i]);
+
+		if (account == NULL)
+			abort();
+		buffer_append_text(&text, i == 0 ? "\n" : ",\n");
+		buffer_append_json(&text, account);
+		forget_secrets(account);
+		json_decref(account); /* not adopted: there may be a hundred thousand */
+	}
+	buffer_append_text(&text, "\n]");
+	print_last_line(buffer_slice(&text), last_line);
+	buffer_append_text(&text, last_line);
+	return buffer_slice(&text);
+}

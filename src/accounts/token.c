@@ -1,0 +1,403 @@
+/* JSON Web Tokens, and the only file that knows OpenSSL.
+ *
+ * A token is verified in an order that tells nothing to those who cannot sign: as long as the
+ * signature has not been found right, there is one refusal, and an access key that nobody has costs
+ * as much as one that somebody has. What header and claims say is looked at only after that; the
+ * algorithm is never taken from the header.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "accounts/token.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <openssl/core_names.h>
+#include <openssl/crypto.h>
+#include <openssl/evp.h>
+#include <openssl/params.h>
+
+#include "base/json_text.h"
+#include "base/text.h"
+#include "accounts/token_memory.h"
+
+#define MAC_SIZE 32
+#define HEADER "{\"alg\":\"HS256\",\"typ\":\"JWT\"}"
+#define VERSION 2
+/* How far in the future nbf and iat may lie: clocks differ. exp has no such leeway. */
+#define LEEWAY_MILLISECONDS 60000.0
+
+/* --- HMAC-SHA-256 --- */
+
+/* Making a context costs four times what using it does, so each thread has one. */
+static pthread_key_t context_key;
+static pthread_once_t context_once = PTHREAD_ONCE_INIT;
+
+static void free_context(void *context)
+{
+	EVP_MAC_CTX_free(context);
+}
+
+/* libcrypto would read its configuration now, in the middle of a request; we want nothing of it. */
+static void make_context_key(void)
+{
+	if (OPENSSL_init_crypto(OPENSSL_INIT_NO_LOAD_CONFIG, NULL) != 1 ||
+	    pthread_key_create(&context_key, free_context) != 0)
+		abort();
+}
+
+static EVP_MAC_CTX *make_context(void)
+{
+	char digest[] = "SHA256";
+	const OSSL_PARAM parameters[] = {
+		OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_DIGEST, digest, 0),
+		OSSL_PARAM_construct_end(),
+	};
+	EVP_MAC *mac = EVP_MAC_fetch(NULL, "HMAC", NULL);
+	EVP_MAC_CTX *context = EVP_MAC_CTX_new(mac);
+
+	if (context == NULL || EVP_MAC_CTX_set_params(context, parameters) != 1 ||
+	    pthread_setspecific(context_key, context) != 0)
+		abort();
+	EVP_MAC_free(mac);
+	return context;
+}
+
+static EVP_MAC_CTX *thread_context(void)
+{
+	if (pthread_once(&context_once, make_context_key) != 0)
+		abort();
+
+	EVP_MAC_CTX *context = pthread_getspecific(context_key);
+
+	return context == NULL ? make_context() : context;
+}
+
+static const unsigned char *bytes_of(struct slice slice)
+{
+	return (const unsigned char *)slice.data;
+}
+
+/* Stands in for a secret where there is none, and never counts. */
+#define IDLE_KEY SLICE("-------------------------------------------")
+
+/* libcrypto fails here only for want of memory. The context keeps a copy of its key until it gets
+ * another, which may be never: so it gets the idle one, and a secret stays nowhere but in the roster. */
+static void compute_mac(struct slice key, struct slice text, unsigned char mac[MAC_SIZE])
+{
+	EVP_MAC_CTX *context = thread_context();
+	size_t size = 0;
+
+	if (EVP_MAC_init(context, bytes_of(key), key.size, NULL) != 1 ||
+	    EVP_MAC_update(context, bytes_of(text), text.size) != 1 ||
+	    EVP_MAC_final(context, mac, &size, MAC_SIZE) != 1 || size != MAC_SIZE ||
+	    EVP_MAC_init(context, bytes_of(IDLE_KEY), IDLE_KEY.size, NULL) != 1)
+		abort();
+}
+
+/* --- Verifying: the signature --- */
+
+struct parts {
+	struct slice signed_text; /* header.payload */
+	struct slice header;
+	struct slice payload;
+	struct slice signature; /* all three still encoded */
+};
+
+/* A third dot is left in the signature, where it is no base64url. */
+static bool split(struct slice token, struct parts *parts)
+{
+	const char *end = token.data + token.size;
+	const char *first = token.size == 0 ? NULL : memchr(token.data, '.', token.size);
+	const char *second = first == NULL ? NULL
+					   : memchr(first + 1, '.', (size_t)(end - first - 1));
+
+	if (second == NULL)
+		return false;
+	parts->signed_text = (struct slice){ token.data, (size_t)(second - token.data) };
+	parts->header = (struct slice){ token.data, (size_t)(first - token.data) };
+	parts->payload = (struct slice){ first + 1, (size_t)(second - first - 1) };
+	parts->signature = (struct slice){ second + 1, (size_t)(end - second - 1) };
+	return true;
+}
+
+/* The JSON object, or NULL. */
+static json_t *read_object(struct arena *arena, struct slice encoded)
+{
+	struct slice text;
+
+	if (!text_base64url_decode(arena, encoded, &text))
+		return NULL;
+
+	return json_text_read(arena, text, NULL);
+}
+
+static bool text_member(const json_t *object, const char *name, struct slice *text)
+{
+	const json_t *member = json_object_get(object, name);
+
+	if (!json_is_string(member))
+		return false;
+	*text = (struct slice){ json_string_value(member), json_string_length(member) };
+	return true;
+}
+
+/* Always as many signatures, whether there is such an account or not; the idle key never counts. */
+static bool is_signed_by(const struct account *account, struct slice text, struct slice signature)
+{
+	bool is_right = false;
+
+	for (size_t i = 0; i < ACCOUNT_SECRETS; i++) {
+		bool is_active = account != NULL && account->is_enabled &&
+				 i < account->secret_count;
+		unsigned char mac[MAC_SIZE];
+
+		compute_mac(is_active ? slice_of(account->secrets[i].text) : IDLE_KEY, text, mac);
+
+		bool is_equal = CRYPTO_memcmp(mac, signature.data, MAC_SIZE) == 0;
+
+		OPENSSL_cleanse(mac, sizeof mac);
+		is_right = is_right || (is_active && is_equal);
+	}
+	return is_right;
+}
+
+/* The account that signed the token, or NULL; *claims is its payload then. */
+static const struct account *find_signer(const struct roster *roster, struct arena *arena,
+					 const struct parts *parts, json_t **claims)
+{
+	struct slice signature;
+	struct slice text;
+	struct id access_key;
+
+	if (!text_base64url_decode(arena, parts->signature, &signature) ||
+	    signature.size != MAC_SIZE)
+		return NULL;
+	*claims = read_object(arena, parts->payload);
+	if (*claims == NULL || !text_member(*claims, "access_key", &text) ||
+	    !id_parse(text, &access_key))
+		return NULL;
+
+	const struct account *account = roster_by_access_key(roster, &access_key);
+
+	return is_signed_by(account, parts->signed_text, signature) ? account : NULL;
+}
+
+/* --- Verifying: what it says --- */
+
+static bool refuse(struct fault *fault, const char *reason)
+{
+	return fault_detail(fault, FAULT_UNAUTHORIZED, "%s", reason);
+}
+
+static bool header_is_allowed(const json_t *header, struct fault *fault)
+{
+	struct slice text;
+
+	if (header == NULL)
+		return refuse(fault, "the header of the token is malformed");
+	if (!text_member(header, "alg", &text) || !slice_is(text, "HS256"))
+		return refuse(fault, "the alg of the token must be HS256");
+	if (json_object_get(header, "crit") != NULL || json_object_get(header, "b64") != NULL)
+		return refuse(fault, "the header of the token has crit or b64");
+	if (json_object_get(header, "typ") != NULL &&
+	    (!text_member(header, "typ", &text) || !text_equal_ignoring_case(text, SLICE("JWT"))))
+		return refuse(fault, "the typ of the token must be JWT");
+	return true;
+}
+
+static bool kind_is_allowed(const json_t *claims, struct fault *fault)
+{
+	const json_t *version = json_object_get(claims, "version");
+	struct slice type;
+
+	if (!text_member(claims, "type", &type) || !slice_is(type, "management"))
+		return refuse(fault, "the type of the token must be management");
+	if (!json_is_number(version) || fabs(json_number_value(version) - VERSION) > 0)
+		return refuse(fault, "the version of the token must be 2");
+	return true;
+}
+
+/* Raises verified->not_before by a claim that may be missing. */
+static bool read_start(const json_t *claims, const char *name, struct verified_token *verified,
+		       struct fault *fault)
+{
+	const json_t *claim = json_object_get(claims, name);
+
+	if (claim == NULL)
+		return true;
+	if (!json_is_number(claim))
+		return fault_detail(fault, FAULT_UNAUTHORIZED,
+				    "the %s of the token must be a number", name);
+	verified->not_before = fmax(verified->not_before,
+				    json_number_value(claim) * 1000.0 - LEEWAY_MILLISECONDS);
+	return true;
+}
+
+static bool read_times(const json_t *claims, struct verified_token *verified, struct fault *fault)
+{
+	const json_t *exp = json_object_get(claims, "exp");
+
+	if (!json_is_number(exp))
+		return refuse(fault, "the token must have an exp that is a number");
+	verified->expires = json_number_value(exp) * 1000.0;
+	verified->not_before = -INFINITY;
+	return read_start(claims, "nbf", verified, fault) &&
+	       read_start(claims, "iat", verified, fault);
+}
+
+static bool is_in_time(const struct verified_token *verified, int64_t now, struct fault *fault)
+{
+	if ((double)now >= verified->expires)
+		return refuse(fault, "the token has expired");
+	if ((double)now < verified->not_before)
+		return refuse(fault, "the token is not valid yet");
+	return true;
+}
+
+/* The account of a token that was verified before, with this very roster. */
+static const struct account *recall(struct token_memory *memory, const struct roster *roster,
+				    struct slice token, struct verified_token *verified)
+{
+	if (!token_memory_find(memory, token, verified) ||
+	    verified->generation != roster->generation || verified->place >= roster->count)
+		return NULL;
+
+	const struct account *account = &roster->accounts[verified->place];
+
+	return id_compare(&account->id, &verified->account) == 0 ? account : NULL;
+}
+
+/* Fills *verified and finds the account, all but whether it is time. */
+static const struct account *verify(const struct roster *roster, struct arena *arena,
+				    struct slice token, struct verified_token *verified,
+				    struct fault *fault)
+{
+	struct parts parts;
+	json_t *claims = NULL;
+	const struct account *signer = NULL;
+
+	if (token.size > TOKEN_MOST) {
+		fault_detail(fault, FAULT_UNAUTHORIZED, "the token has %zu bytes, more than %d",
+			     token.size, TOKEN_MOST);
+		return NULL;
+	}
+	if (split(token, &parts))
+		signer = find_signer(roster, arena, &parts, &claims);
+	if (signer == NULL) {
+		refuse(fault, "malformed token, unknown access key, or wrong signature");
+		return NULL;
+	}
+	verified->generation = roster->generation;
+	verified->account = signer->id;
+	verified->place = (size_t)(signer - roster->accounts);
+	if (!header_is_allowed(read_object(arena, parts.header), fault) ||
+	    !kind_is_allowed(claims, fault) || !read_times(claims, verified, fault))
+		return NULL;
+	return signer;
+}
+
+bool token_verify(struct token_memory *memory, const struct roster *roster, struct arena *arena,
+		  struct slice token, int64_t now, const struct account **account,
+		  struct fault *fault)
+{
+	struct verified_token verified;
+	const struct account *signer = recall(memory, roster, token, &verified);
+	bool is_recalled = signer != NULL;
+
+	*account = NULL;
+	if (!is_recalled)
+		signer = verify(roster, arena, token, &verified, fault);
+	if (signer == NULL || !is_in_time(&verified, now, fault))
+		return false;
+	if (!is_recalled)
+		token_memory_keep(memory, token, &verified);
+	*account = signer;
+	return true;
+}
+
+/* --- Signing --- */
+
+/* Of ASCII alone; and since the letters > ? ~ and DEL, which only strings have, are escaped as well, its
+ * base64url has neither - nor _: there are browsers' libraries that read the payload as plain base64, in
+ * which these two letters are others, and take each byte for a character. */
+static int append_plain(const char *text, size_t size, void *payload)
+{
+	struct buffer *buffer = payload;
+
+	for (size_t i = 0; i < size; i++) {
+		char escaped[8];
+
+		if (text[i] == '\0' || strchr(">?~\177", text[i]) == NULL) {
+			buffer_append_byte(buffer, text[i]);
+			continue;
+		}
+		(void)snprintf(escaped, sizeof escaped, "\\u%04X", (unsigned char)text[i]);
+		buffer_append_text(buffer, escaped);
+	}
+	return 0;
+}
+
+static struct slice sign(struct arena *arena, const struct secret *secret, const json_t *claims)
+{
+	struct buffer payload = BUFFER_INITIAL(arena);
+	struct buffer token = BUFFER_INITIAL(arena);
+	unsigned char mac[MAC_SIZE];
+
+	if (json_dump_callback(claims, append_plain, &payload, JSON_COMPACT | JSON_ENSURE_ASCII) !=
+	    0)
+		abort();
+	buffer_append(&token, text_base64url(arena, SLICE(HEADER)));
+	buffer_append_byte(&token, '.');
+	buffer_append(&token, text_base64url(arena, buffer_slice(&payload)));
+	compute_mac(slice_of(secret->text), buffer_slice(&token), mac);
+	buffer_append_byte(&token, '.');
+	buffer_append(&token,
+		      text_base64url(arena, (struct slice){ (const char *)mac, sizeof mac }));
+	return buffer_slice(&token);
+}
+
+/* The claims that every token has at its end. */
+static void add_times(json_t *claims, const struct clock *clock, json_int_t from, json_int_t to)
+{
+	char jti[UUID_TEXT_SIZE];
+
+	uuid_make(clock, jti);
+	if (json_object_set_new(claims, "iat", json_integer(from)) != 0 ||
+	    json_object_set_new(claims, "nbf", json_integer(from)) != 0 ||
+	    json_object_set_new(claims, "exp", json_integer(to)) != 0 ||
+	    json_object_set_new(claims, "jti", json_string(jti)) != 0)
+		abort();
+}
+
+struct slice token_sign_management(struct arena *arena, const struct clock *clock,
+				   const struct account *account, int64_t now, int64_t seconds)
+{
+	const struct secret *younger = &account->secrets[account->secret_count - 1];
+	json_t *claims = arena_json(arena, json_pack("{s:s, s:s, s:i}", "access_key",
+						     account->access_key_text, "type", "management",
+						     "version", VERSION));
+
+	add_times(claims, clock, now / 1000, now / 1000 + seconds);
+	return sign(arena, younger, claims);
+}
+
+struct slice token_sign_join(struct arena *arena, const struct clock *clock,
+			     const struct account *account, const struct token_join *join,
+			     int64_t now, int64_t seconds, int64_t *expires_at)
+{
+	const struct secret *older = &account->secrets[0];
+	json_t *claims = arena_json(arena, json_pack("{s:s, s:s, s:i, s:s%, s:s%, s:s%}",
+						     "access_key", account->access_key_text, "type",
+						     "app", "version", VERSION, "room_id",
+						     join->room_id.data, join->room_id.size, "role",
+						     join->role.data, join->role.size, "user_id",
+						     join->user_id.data, join->user_id.size));
+
+	add_times(claims, clock, now / 1000, now / 1000 + seconds);
+	*expires_at = (now / 1000 + seconds) * 1000;
+	return sign(arena, older, claims);
+}

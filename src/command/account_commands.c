@@ -1,0 +1,261 @@
+/* anteroom account add, list, disable, enable, rotate; anteroom token. They change the accounts file,
+ * which a running service sees by itself, or read it.
+ *
+ * A secret goes to standard output and nowhere else.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/text.h"
+#include "accounts/accounts.h"
+#include "accounts/token.h"
+#include "command/command.h"
+#include "command/data_directory.h"
+#include "command/options.h"
+#include "command/process.h"
+
+/* clang-format off */
+#define DATA_ROW(to) \
+	{ "data", "DIR", "where the data lies", .is_required = true, TO_TEXT(to) }
+/* clang-format on */
+
+#define DEFAULT_TOKEN_SECONDS ((int64_t)24 * 60 * 60)
+
+static bool use_directory(const struct command *command, const char *directory, bool is_written,
+			  struct fault *fault)
+{
+	if (!process_check_directory(directory, is_written, fault))
+		return false;
+	data_directory_warn(command, directory);
+	return true;
+}
+
+/* The first account of a new installation makes its directory and its store. The store comes first: when
+ * the process ends in between, the next call finds a store without accounts, and goes on. */
+static bool prepare_directory(const struct command *command, const char *directory,
+			      struct fault *fault)
+{
+	bool was_made, store_was_made;
+
+	if (!process_make_directory(directory, NULL, &was_made, fault) ||
+	    !use_directory(command, directory, true, fault) ||
+	    !data_directory_prepare(directory, &store_was_made, fault))
+		return false;
+	if (was_made)
+		command_remark(command, "made the directory %s", directory);
+	else if (store_was_made)
+		command_remark(command, "made an empty store in %s", directory);
+	return true;
+}
+
+static void print_secret(const struct secret *secret, const char *sentence)
+{
+	printf("secret: %s\n", secret->text);
+	fprintf(stderr, "%s\n", sentence);
+}
+
+int command_account_add(const struct command *command, int argc, char **argv)
+{
+	const char *directory = NULL;
+	const char *name = NULL;
+	const struct option_row rows[] = { DATA_ROW(&directory) };
+	enum options_result result = options_parse(command, rows, 1, argc, argv, &name);
+	struct fault fault = FAULT_INITIAL;
+	struct account account;
+
+	if (result != OPTIONS_GO)
+		return options_status(result);
+	if (!prepare_directory(command, directory, &fault) ||
+	    !accounts_add(directory, &clock_system, name, &account, &fault))
+		return command_failed(command, &fault);
+	printf("id: %s\nname: %s\naccess_key: %s\n", account.id_text, account.name,
+	       account.access_key_text);
+	print_secret(&account.secrets[0], "The secret is shown only now: keep it safe.");
+	explicit_bzero(&account, sizeof account);
+	return command_printed(command);
+}
+
+/* ---- list ---- */
+
+static void print_table(const struct roster *roster)
+{
+	char time[TEXT_TIME_SIZE];
+
+	if (roster->count == 0) {
+		fprintf(stderr, "There are no accounts; anteroom account add NAME makes one.\n");
+		return;
+	}
+	printf("%-24s  %-24s  %-8s  %-7s  %-20s  %s\n", "ID", "ACCESS KEY", "STATE", "SECRETS",
+	       "MADE", "NAME");
+	for (size_t i = 0; i < roster->count; i++) {
+		const struct account *account = &roster->accounts[i];
+
+		text_time_seconds(account->created_at, time);
+		printf("%-24s  %-24s  %-8s  %-7zu  %-20s  %s\n", account->id_text,
+		       account->access_key_text, account->is_enabled ? "enabled" : "disabled",
+		       account->secret_count, time, account->name);
+	}
+}
+
+static void print_json(const struct roster *roster)
+{
+	json_t *list = json_array();
+	char time[TEXT_TIME_SIZE];
+
+	for (size_t i = 0; i < roster->count; i++) {
+		const struct account *account = &roster->accounts[i];
+
+		text_time_milliseconds(account->created_at, time);
+		if (json_array_append_new(list, json_pack("{s:s, s:s, s:s, s:b, s:I, s:s}", "id",
+							  account->id_text, "name", account->name,
+							  "access_key", account->access_key_text,
+							  "enabled", account->is_enabled, "secrets",
+							  (json_int_t)account->secret_count,
+							  "created_at", time)) != 0)
+			abort();
+	}
+	(void)json_dumpf(list, stdout, JSON_INDENT(2));
+	printf("\n");
+	json_decref(list);
+}
+
+int command_account_list(const struct command *command, int argc, char **argv)
+{
+	const char *directory = NULL;
+	bool wants_json = false;
+	const struct option_row rows[] = {
+		DATA_ROW(&directory),
+		{ "json", NULL, "prints JSON instead of a table", TO_SWITCH(&wants_json) },
+	};
+	enum options_result result = options_parse(command, rows, 2, argc, argv, NULL);
+	struct fault fault = FAULT_INITIAL;
+	struct roster *roster;
+
+	if (result != OPTIONS_GO)
+		return options_status(result);
+	if (!use_directory(command, directory, false, &fault) ||
+	    !accounts_list(directory, &roster, &fault))
+		return command_failed(command, &fault);
+	if (wants_json)
+		print_json(roster);
+	else
+		print_table(roster);
+	roster_close(roster);
+	return command_printed(command);
+}
+
+/* ---- disable, enable ---- */
+
+static int set_enabled(const struct command *command, int argc, char **argv, bool is_enabled)
+{
+	const char *directory = NULL;
+	const char *which = NULL;
+	const struct option_row rows[] = { DATA_ROW(&directory) };
+	enum options_result result = options_parse(command, rows, 1, argc, argv, &which);
+	struct fault fault = FAULT_INITIAL;
+
+	if (result != OPTIONS_GO)
+		return options_status(result);
+	if (!use_directory(command, directory, true, &fault) ||
+	    !accounts_set_enabled(directory, which, is_enabled, NULL, &fault))
+		return command_failed(command, &fault);
+	return EXIT_SUCCESS;
+}
+
+int command_account_disable(const struct command *command, int argc, char **argv)
+{
+	return set_enabled(command, argc, argv, false);
+}
+
+int command_account_enable(const struct command *command, int argc, char **argv)
+{
+	return set_enabled(command, argc, argv, true);
+}
+
+/* ---- rotate ---- */
+
+int command_account_rotate(const struct command *command, int argc, char **argv)
+{
+	const char *directory = NULL;
+	const char *which = NULL;
+	bool is_finish = false;
+	const struct option_row rows[] = {
+		DATA_ROW(&directory),
+		{ "finish", NULL, "retires the older of two secrets", TO_SWITCH(&is_finish) },
+	};
+	enum options_result result = options_parse(command, rows, 2, argc, argv, &which);
+	struct fault fault = FAULT_INITIAL;
+	struct account account;
+
+	if (result != OPTIONS_GO)
+		return options_status(result);
+	if (!use_directory(command, directory, true, &fault))
+		return command_failed(command, &fault);
+	if (is_finish) {
+		if (!accounts_finish(directory, which, NULL, &fault))
+			return command_failed(command, &fault);
+		return EXIT_SUCCESS;
+	}
+	if (!accounts_rotate(directory, &clock_system, which, &account, &fault))
+		return command_failed(command, &fault);
+	printf("id: %s\nname: %s\naccess_key: %s\n", account.id_text, account.name,
+	       account.access_key_text);
+	print_secret(&account.secrets[account.secret_count - 1],
+		     "The new secret is shown only now: keep it safe. Both secrets are valid until "
+		     "account rotate --finish retires the older one.");
+	explicit_bzero(&account, sizeof account);
+	return command_printed(command);
+}
+
+/* ---- token ---- */
+
+static int print_token(const struct command *command, const struct account *account,
+		       int64_t seconds)
+{
+	struct arena *arena = arena_open();
+	struct slice token = token_sign_management(arena, &clock_system, account,
+						   clock_now(&clock_system), seconds);
+
+	printf("%.*s\n", (int)token.size, token.data);
+	arena_close(arena);
+	return command_printed(command);
+}
+
+int command_token(const struct command *command, int argc, char **argv)
+{
+	const char *directory = NULL;
+	const char *which = NULL;
+	int64_t seconds = DEFAULT_TOKEN_SECONDS;
+	const struct option_row rows[] = {
+		DATA_ROW(&directory),
+		{ "ttl", "DURATION", "how long it is valid: 90s, 15m, 24h, 7d; 24h if not given",
+		  TO_DURATION(&seconds) },
+	};
+	enum options_result result = options_parse(command, rows, 2, argc, argv, &which);
+	struct fault fault = FAULT_INITIAL;
+	const struct account *account;
+	struct roster *roster;
+	int status = EXIT_FAILURE;
+
+	if (result != OPTIONS_GO)
+		return options_status(result);
+	if (!use_directory(command, directory, false, &fault) ||
+	    !accounts_list(directory, &roster, &fault))
+		return command_failed(command, &fault);
+	account = accounts_find(roster, which, &fault);
+	if (account == NULL)
+		status = command_failed(command, &fault);
+	else if (!account->is_enabled)
+		command_complain(command,
+				 "the account \"%s\" is disabled, so no token of it is accepted; "
+				 "anteroom account enable makes it usable again",
+				 account->name);
+	else
+		status = print_token(command, account, seconds);
+	roster_close(roster);
+	return status;
+}

@@ -1,0 +1,59 @@
+/* How commands speak to the person at the terminal.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "command/command.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+
+__attribute__((format(printf, 3, 0))) static void say(enum log_level level,
+						      const struct command *command,
+						      const char *format, va_list arguments)
+{
+	fprintf(stderr, "%santeroom%s%s: ", log_prefix(level), command == NULL ? "" : " ",
+		command == NULL ? "" : command->name);
+	vfprintf(stderr, format, arguments);
+	fputc('\n', stderr);
+}
+
+void command_complain(const struct command *command, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	say(LOG_LEVEL_ERROR, command, format, arguments);
+	va_end(arguments);
+}
+
+void command_remark(const struct command *command, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	say(LOG_LEVEL_NOTICE, command, format, arguments);
+	va_end(arguments);
+}
+
+int command_failed(const struct command *command, const struct fault *fault)
+{
+	if (fault->cause[0] != '\0')
+		command_complain(command, "%s", fault->cause);
+	else if (fault->detail[0] != '\0')
+		command_complain(command, "%s: %s", fault->message, fault->detail);
+	else
+		command_complain(command, "%s", fault->message);
+	return fault->kind == FAULT_BAD_REQUEST ? EXIT_WRONG_USE : EXIT_FAILURE;
+}
+
+int command_printed(const struct command *command)
+{
+	if (fflush(stdout) == 0 && ferror(stdout) == 0)
+		return EXIT_SUCCESS;
+	command_complain(command, "standard output cannot be written: %s", strerror(errno));
+	return EXIT_FAILURE;
+}

@@ -1,0 +1,208 @@
+/* See command/data_directory.h.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "command/data_directory.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "accounts/accounts_file.h"
+#include "store/gdbm/store_gdbm.h"
+
+/* Milliseconds that another process may take that makes the same store. */
+#define WAIT_FOR_ANOTHER 10000
+
+bool data_directory_check(const char *path, struct identity *owner, struct fault *fault)
+{
+	struct stat there;
+
+	if (stat(path, &there) != 0)
+		return fault_cause(fault, FAULT_BAD_REQUEST, errno,
+				   "cannot use the data directory %s", path);
+	if (!S_ISDIR(there.st_mode))
+		return fault_cause(fault, FAULT_BAD_REQUEST, 0,
+				   "%s is no directory; say where the data lies", path);
+	*owner = (struct identity){ .user = there.st_uid, .group = there.st_gid };
+	if (access(path, R_OK | X_OK) != 0)
+		return fault_cause(fault, FAULT_UNAVAILABLE, errno,
+				   "the data directory %s cannot be read by user %ld; it belongs "
+				   "to user %ld",
+				   path, (long)geteuid(), (long)there.st_uid);
+	return true;
+}
+
+bool data_directory_become(const struct identity *owner, struct fault *fault)
+{
+	if (geteuid() != 0 || owner->user == 0)
+		return true;
+	return process_become(owner, fault);
+}
+
+void data_directory_warn(const struct command *command, const char *path)
+{
+	char *accounts = accounts_file_path(path, ACCOUNTS_FILE);
+	mode_t mode;
+
+	if (accounts_file_is_for_others(accounts, &mode))
+		command_remark(command,
+			       "%s has mode %04o, so that others than its owner can use the "
+			       "secrets in it: chmod 600 %s",
+			       accounts, (unsigned)mode, accounts);
+	free(accounts);
+}
+
+char *data_directory_store(const char *path)
+{
+	static const char name[] = "/store";
+	size_t size = strlen(path) + sizeof name;
+	char *store = malloc(size);
+
+	if (store == NULL)
+		abort();
+	(void)snprintf(store, size, "%s%s", path, name);
+	return store;
+}
+
+static bool no_store(const char *path, struct fault *fault)
+{
+	return fault_cause(
+		fault, FAULT_BAD_REQUEST, 0,
+		"the data directory %s has no store: if there was one, see whether its "
+		"volume is mounted, or restore a backup; anteroom store create DIR makes "
+		"an empty one",
+		path);
+}
+
+static bool cannot_reach(const char *store, struct fault *fault)
+{
+	return fault_cause(fault, FAULT_BAD_REQUEST, errno, "user %ld cannot reach %s",
+			   (long)geteuid(), store);
+}
+
+static bool find_store(const char *path, bool *is_there, struct fault *fault)
+{
+	char *store = data_directory_store(path);
+	struct stat status;
+	bool is_found = stat(store, &status) == 0 ? store_gdbm_find(store, is_there, fault)
+						  : errno == ENOENT || cannot_reach(store, fault);
+
+	free(store);
+	return is_found;
+}
+
+bool data_directory_has_store(const char *path, struct fault *fault)
+{
+	bool is_there = false;
+
+	return find_store(path, &is_there, fault) && (is_there || no_store(path, fault));
+}
+
+/* The umask may be any. Of two processes at once the second waits for the first, and finds its store. */
+static bool make_or_find(const char *path, struct fault *fault)
+{
+	char *directory = data_directory_store(path);
+	const struct store_options options = {
+		.directory = directory,
+		.readers = 1,
+		.wait = WAIT_FOR_ANOTHER,
+		.creates = true,
+	};
+	mode_t mask = umask(077);
+	struct store *store = NULL;
+	bool is_made = store_gdbm_open(&options, &store, fault);
+
+	store_close(store);
+	umask(mask);
+	free(directory);
+	return is_made;
+}
+
+static bool make_store(const char *path, struct fault *fault)
+{
+	struct identity owner;
+
+	if (!data_directory_check(path, &owner, fault) || !data_directory_become(&owner, fault))
+		return false;
+	if (geteuid() != owner.user)
+		return fault_cause(
+			fault, FAULT_UNAVAILABLE, 0,
+			"the data directory %s belongs to user %ld: only that user or root "
+			"can make its store",
+			path, (long)owner.user);
+	return make_or_find(path, fault);
+}
+
+bool data_directory_create_store(const char *path, struct fault *fault)
+{
+	bool is_there = false;
+
+	if (!find_store(path, &is_there, fault))
+		return false;
+	if (is_there)
+		return fault_cause(fault, FAULT_CONFLICT, 0,
+				   "the data directory %s has a store already", path);
+	return make_store(path, fault);
+}
+
+static bool has_accounts(const char *path)
+{
+	char *accounts = accounts_file_path(path, ACCOUNTS_FILE);
+	bool has = accounts_file_look(accounts).error != ENOENT;
+
+	free(accounts);
+	return has;
+}
+
+bool data_directory_prepare(const char *path, bool *was_made, struct fault *fault)
+{
+	/* In this order: another process that makes both makes the accounts last. */
+	bool is_new = !has_accounts(path), is_there = false;
+
+	*was_made = false;
+	if (!find_store(path, &is_there, fault))
+		return false;
+	if (is_there)
+		return true;
+	if (!is_new)
+		return no_store(path, fault);
+	*was_made = make_store(path, fault);
+	return *was_made;
+}
+
+static bool open_store(const char *path, struct store_options *options, struct store **store,
+		       struct fault *fault)
+{
+	char *directory = data_directory_store(path);
+	bool is_open;
+
+	options->directory = directory;
+	options->readers = 1;
+	is_open = data_directory_has_store(path, fault) && store_gdbm_open(options, store, fault);
+	free(directory);
+	return is_open;
+}
+
+bool data_directory_open_store(const char *path, bool is_read_only, struct store **store,
+			       struct fault *fault)
+{
+	struct store_options options = { .is_read_only = is_read_only };
+
+	return open_store(path, &options, store, fault);
+}
+
+bool data_directory_open_damaged(const char *path,
+				 void (*salvage)(void *context, const char *file, const char *what),
+				 void *context, struct store **store, struct fault *fault)
+{
+	struct store_options options = {
+		.is_read_only = true,
+		.salvage = salvage,
+		.salvage_context = context,
+	};
+
+	return open_store(path, &options, store, fault);
+}

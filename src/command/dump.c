@@ -1,0 +1,237 @@
+/* anteroom dump: accounts and all they own as lines of JSON (transfer/transfer.h), of a directory in
+ * use or not, in the state of one moment.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "accounts/accounts.h"
+#include "command/command.h"
+#include "command/data_directory.h"
+#include "command/options.h"
+#include "command/progress.h"
+#include "command/salvage.h"
+#include "transfer/transfer.h"
+
+struct dumping {
+	struct transfer_output output;
+	const struct command *command;
+	const char *directory;
+	const char *account; /* NULL: all */
+	const char *path; /* NULL: standard output */
+	FILE *file;
+	bool is_salvage;
+	uint64_t lost; /* things that were left out */
+	struct progress progress;
+};
+
+static bool write_line(struct transfer_output *output, struct slice line, struct fault *fault)
+{
+	struct dumping *dumping = (struct dumping *)output;
+
+	if (fwrite(line.data, 1, line.size, dumping->file) != line.size ||
+	    putc('\n', dumping->file) == EOF)
+		return fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot write the dump");
+	progress_show(&dumping->progress, output->counts.templates + output->counts.rooms, 0);
+	return true;
+}
+
+static void tell_lost(struct transfer_output *output, const char *what, const char *why)
+{
+	struct dumping *dumping = (struct dumping *)output;
+
+	progress_end(&dumping->progress);
+	command_complain(dumping->command, "lost: %s: %s", what, why);
+	dumping->lost++;
+}
+
+/* *only: the account that was asked for; NULL when all were. */
+static bool find_account(const struct dumping *dumping, const struct roster *roster,
+			 const struct account **only, struct fault *fault)
+{
+	*only = NULL;
+	if (dumping->account == NULL)
+		return true;
+	*only = accounts_find(roster, dumping->account, fault);
+	return *only != NULL;
+}
+
+static bool dump_store(struct dumping *dumping, struct store *store, const struct roster *roster,
+		       struct fault *fault)
+{
+	const struct account *only;
+	struct survey survey;
+	bool is_dumped;
+
+	if (!find_account(dumping, roster, &only, fault) ||
+	    !survey_open(store, &clock_system, &survey, fault))
+		return false;
+	is_dumped = transfer_write(&survey, roster, only, &dumping->output, fault);
+	survey_close(&survey);
+	return is_dumped;
+}
+
+static void tell_lost_file(void *context, const char *file, const char *what)
+{
+	struct dumping *dumping = context;
+
+	tell_lost(&dumping->output, file, what);
+}
+
+static bool open_store(struct dumping *dumping, struct store **store, struct fault *fault)
+{
+	if (dumping->is_salvage)
+		return data_directory_open_damaged(dumping->directory, tell_lost_file, dumping,
+						   store, fault);
+	return data_directory_open_store(dumping->directory, true, store, fault);
+}
+
+/* The store is opened first: whoever has records in it is in the accounts file by then. */
+static bool dump(struct dumping *dumping, struct fault *fault)
+{
+	struct store *store = NULL;
+	struct roster *roster = NULL;
+	bool is_dumped = open_store(dumping, &store, fault) &&
+			 accounts_list(dumping->directory, &roster, fault) &&
+			 dump_store(dumping, store, roster, fault);
+
+	roster_close(roster);
+	store_close(store);
+	return is_dumped;
+}
+
+static bool dump_all(struct dumping *dumping, struct fault *fault)
+{
+	bool is_dumped;
+
+	if (dumping->is_salvage)
+		dumping->output.lost = tell_lost;
+	progress_begin(&dumping->progress, dumping->command, "templates and rooms written");
+	is_dumped = dump(dumping, fault);
+	progress_end(&dumping->progress);
+	return is_dumped;
+}
+
+bool salvage_dump(const struct command *command, const char *directory, FILE *file, uint64_t *lost,
+		  struct fault *fault)
+{
+	struct dumping dumping = {
+		.output.line = write_line,
+		.command = command,
+		.directory = directory,
+		.file = file,
+		.is_salvage = true,
+	};
+	bool is_dumped = dump_all(&dumping, fault);
+
+	*lost = dumping.lost;
+	if (is_dumped && (fflush(file) != 0 || ferror(file) != 0))
+		return fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot write the dump");
+	return is_dumped;
+}
+
+/* ---- where it goes ---- */
+
+/* Before the file is made: a name that is mistyped leaves none behind. */
+static bool check_account(const struct dumping *dumping, struct fault *fault)
+{
+	const struct account *only;
+	struct roster *roster = NULL;
+	bool is_there = dumping->account == NULL ||
+			(accounts_list(dumping->directory, &roster, fault) &&
+			 find_account(dumping, roster, &only, fault));
+
+	roster_close(roster);
+	return is_there;
+}
+
+static bool open_file(struct dumping *dumping, struct fault *fault)
+{
+	int file;
+
+	dumping->file = stdout;
+	if (dumping->path == NULL)
+		return true;
+	file = open(dumping->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (file < 0)
+		return fault_cause(fault, FAULT_BAD_REQUEST, errno,
+				   errno == EEXIST ? "--output %s is there already; name another "
+						     "file, or remove it"
+						   : "--output %s cannot be made",
+				   dumping->path);
+	dumping->file = fdopen(file, "w");
+	if (dumping->file == NULL)
+		abort();
+	return true;
+}
+
+/* On its way, and for a file on the disk. */
+static bool close_file(struct dumping *dumping, struct fault *fault)
+{
+	bool is_written = fflush(dumping->file) == 0 && ferror(dumping->file) == 0 &&
+			  (dumping->path == NULL || fsync(fileno(dumping->file)) == 0);
+
+	if (!is_written)
+		fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot write the dump");
+	if (dumping->path != NULL)
+		(void)fclose(dumping->file);
+	return is_written;
+}
+
+/* Root may have been given up since the file was made. */
+static void remove_file(const struct dumping *dumping, const struct command *command)
+{
+	if (dumping->path != NULL && unlink(dumping->path) != 0)
+		command_complain(command,
+				 "--output %s is not whole and cannot be removed by user %ld: %s; "
+				 "remove it",
+				 dumping->path, (long)geteuid(), strerror(errno));
+}
+
+int command_dump(const struct command *command, int argc, char **argv)
+{
+	struct dumping dumping = { .output.line = write_line, .command = command };
+	const struct option_row rows[] = {
+		{ "account", "ACCOUNT", "one account alone, by its name, id or access key",
+		  TO_TEXT(&dumping.account) },
+		{ "output", "FILE",
+		  "where to write it, for its owner alone to read; to standard "
+		  "output if not given",
+		  TO_TEXT(&dumping.path) },
+		{ "salvage", NULL,
+		  "of a damaged store, writes all that can be read; tells what cannot, and ends "
+		  "with status 3",
+		  TO_SWITCH(&dumping.is_salvage) },
+	};
+	enum options_result result = options_parse(command, rows, 3, argc, argv,
+						   &dumping.directory);
+	struct fault fault = FAULT_INITIAL;
+	struct identity owner;
+	bool is_dumped;
+	int status;
+
+	if (result != OPTIONS_GO)
+		return options_status(result);
+	if (!data_directory_check(dumping.directory, &owner, &fault) ||
+	    !check_account(&dumping, &fault) || !open_file(&dumping, &fault))
+		return command_failed(command, &fault);
+	is_dumped = data_directory_become(&owner, &fault) && dump_all(&dumping, &fault);
+	is_dumped = close_file(&dumping, &fault) && is_dumped;
+	if (is_dumped && dumping.lost > 0)
+		command_complain(command,
+				 "%llu things were lost, the dump has all others and can be loaded",
+				 (unsigned long long)dumping.lost);
+	if (is_dumped)
+		return dumping.lost > 0 ? EXIT_LOST : EXIT_SUCCESS;
+	remove_file(&dumping, command);
+	status = command_failed(command, &fault);
+	if (fault.kind == FAULT_DAMAGED && !dumping.is_salvage)
+		command_complain(command,
+				 "with --salvage it writes all that can be read, and tells what "
+				 "cannot; `anteroom check` says what is damaged");
+	return status;
+}

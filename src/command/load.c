@@ -1,0 +1,371 @@
+/* anteroom load: a dump into a directory that no process has in use, all or nothing.
+ *
+ * The dump is read line by line and goes into the store in transactions of a bounded size, so that
+ * neither memory nor a transaction grows with it. None of this can be seen: the accounts file does
+ * not have its accounts yet, no token of theirs is accepted, and a code of theirs is as unknown as
+ * any other. When everything is in the store, and durable, the accounts file is replaced: this one
+ * rename makes all of it visible.
+ *
+ * What is given up before (a faulty line, a full disk, a name that was taken meanwhile) is removed
+ * again. For a process that ends in the middle there is a mark (command/load_mark.h): the next load
+ * begins by removing what the accounts in it have, unless the accounts file has them: then the load
+ * was done, and only the mark is left to be removed.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "accounts/accounts.h"
+#include "command/command.h"
+#include "command/data_directory.h"
+#include "command/load_mark.h"
+#include "command/options.h"
+#include "command/progress.h"
+#include "command/salvage.h"
+#include "transfer/transfer.h"
+
+/* A transaction is committed when it has taken so much memory, or so many lines. */
+#define BATCH_BYTES ((size_t)2 << 20)
+#define BATCH_LINES 256
+
+struct loading {
+	const struct command *command;
+	const char *directory;
+	FILE *file;
+	struct store *store;
+	struct roster *present;
+	struct transfer_input input;
+	struct arena *arena;
+	struct transaction *transaction; /* NULL: none is open */
+	size_t batch_lines;
+	uint64_t last; /* the last transaction */
+	char *line;
+	size_t line_size, line_capacity;
+	uint64_t line_number;
+	struct load_mark mark;
+	struct progress progress;
+};
+
+/* ---- removing what was given up ---- */
+
+static bool remove_some(struct loading *loading, const struct id *account, bool *is_empty,
+			struct fault *fault)
+{
+	const struct environment environment = { .clock = &clock_system, .store = loading->store };
+	struct call call = { .environment = &environment, .arena = loading->arena };
+
+	call.account = *account;
+	id_print(account, call.account_text);
+	arena_reset(loading->arena);
+	if (!store_begin(loading->store, STORE_WRITE, loading->arena, &call.transaction, fault))
+		return false;
+	if (!transfer_remove_some(&call, is_empty, fault)) {
+		store_abandon(call.transaction);
+		return false;
+	}
+	return store_commit(call.transaction, &loading->last, fault);
+}
+
+/* Nothing of an account that is in the accounts file. */
+static bool remove_account(struct loading *loading, const struct roster *roster,
+			   const struct id *account, struct fault *fault)
+{
+	bool is_empty = roster_by_id(roster, account) != NULL;
+
+	while (!is_empty) {
+		if (!remove_some(loading, account, &is_empty, fault))
+			return false;
+	}
+	return true;
+}
+
+static bool remove_read(struct loading *loading, struct fault *fault)
+{
+	const struct transfer_input *input = &loading->input;
+	struct roster *roster;
+
+	if (!accounts_list(loading->directory, &roster, fault))
+		return false;
+	for (uint64_t i = 0; i < input->counts.accounts; i++) {
+		if (!remove_account(loading, roster, &input->accounts[i].id, fault)) {
+			roster_close(roster);
+			return false;
+		}
+	}
+	roster_close(roster);
+	return store_wait(loading->store, loading->last, fault) &&
+	       load_mark_remove(&loading->mark, fault);
+}
+
+static bool remove_former(void *context, const struct id *account, struct fault *fault)
+{
+	struct loading *loading = context;
+
+	return remove_account(loading, loading->present, account, fault);
+}
+
+/* What a load that was cut off left behind. */
+static bool clear_former(struct loading *loading, struct fault *fault)
+{
+	FILE *former;
+
+	if (!load_mark_find(&loading->mark, &former, fault))
+		return false;
+	if (former == NULL)
+		return true;
+	command_remark(loading->command, "removes what an earlier load, which was cut off, left");
+	return load_mark_read(&loading->mark, former, remove_former, loading, fault) &&
+	       store_wait(loading->store, loading->last, fault) &&
+	       load_mark_remove(&loading->mark, fault);
+}
+
+/* ---- lines ---- */
+
+static void keep_byte(struct loading *loading, int byte)
+{
+	if (loading->line_size == loading->line_capacity) {
+		size_t capacity = loading->line_capacity * 2 + 4096;
+		char *larger = malloc(capacity);
+
+		if (larger == NULL)
+			abort();
+		if (loading->line_size > 0)
+			memcpy(larger, loading->line, loading->line_size);
+		free(loading->line);
+		loading->line = larger;
+		loading->line_capacity = capacity;
+	}
+	loading->line[loading->line_size++] = (char)byte;
+}
+
+/* *is_there false: the end. */
+static bool next_line(struct loading *loading, bool *is_there, struct fault *fault)
+{
+	int byte = 0;
+
+	loading->line_size = 0;
+	while (loading->line_size < TRANSFER_LINE_MOST &&
+	       (byte = getc_unlocked(loading->file)) != EOF && byte != '\n')
+		keep_byte(loading, byte);
+	if (ferror(loading->file) != 0)
+		return fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot read the dump");
+	*is_there = loading->line_size > 0 || byte != EOF;
+	if (*is_there)
+		loading->line_number++;
+	if (loading->line_size == TRANSFER_LINE_MOST)
+		return fault_set(fault, FAULT_CONFLICT, "is longer than any line of a dump");
+	return true;
+}
+
+/* ---- batches ---- */
+
+static bool begin_batch(struct loading *loading, struct fault *fault)
+{
+	struct call *call = &loading->input.call;
+
+	if (loading->transaction != NULL)
+		return true;
+	arena_reset(loading->arena);
+	loading->batch_lines = 0;
+	if (!store_begin(loading->store, STORE_WRITE, loading->arena, &loading->transaction, fault))
+		return false;
+	call->arena = loading->arena;
+	call->transaction = loading->transaction;
+	return true;
+}
+
+static bool end_batch(struct loading *loading, struct fault *fault)
+{
+	struct transaction *transaction = loading->transaction;
+
+	if (transaction == NULL)
+		return true;
+	if (!load_mark_name(&loading->mark, &loading->input, fault))
+		return false;
+	loading->transaction = NULL;
+	return store_commit(transaction, &loading->last, fault);
+}
+
+static bool read_line(struct loading *loading, struct fault *fault)
+{
+	if (!begin_batch(loading, fault))
+		return false;
+	findings_open(&loading->input.call.findings, loading->arena);
+	if (!transfer_read_line(&loading->input,
+				(struct slice){ loading->line, loading->line_size }, fault))
+		return false;
+	progress_show(&loading->progress, loading->line_number, 0);
+	if (++loading->batch_lines < BATCH_LINES && arena_used(loading->arena) < BATCH_BYTES)
+		return true;
+	return end_batch(loading, fault);
+}
+
+static bool read_all(struct loading *loading, struct fault *fault)
+{
+	bool is_there = true;
+
+	while (is_there) {
+		if (!next_line(loading, &is_there, fault) ||
+		    (is_there && !read_line(loading, fault)))
+			return false;
+	}
+	return transfer_read_end(&loading->input, fault) && end_batch(loading, fault) &&
+	       store_wait(loading->store, loading->last, fault);
+}
+
+/* ---- all of it ---- */
+
+/* With the line, and all that is wrong with it. */
+static void complain(const struct loading *loading, const struct fault *fault)
+{
+	const char *sentence = fault->cause[0] != '\0' ? fault->cause : fault->message;
+
+	if (loading->line_number == 0)
+		command_complain(loading->command, "%s", sentence);
+	else
+		command_complain(loading->command, "line %llu: %s%s%s",
+				 (unsigned long long)loading->line_number, sentence,
+				 fault->detail[0] != '\0' ? ": " : "", fault->detail);
+	for (size_t i = 0; i < json_array_size(fault->details); i++)
+		fprintf(stderr, "  %s\n", json_string_value(json_array_get(fault->details, i)));
+}
+
+/* What failed came after the accounts file was replaced. */
+static bool is_visible(const struct loading *loading, const struct fault *why)
+{
+	const struct transfer_input *input = &loading->input;
+	struct fault unused = FAULT_INITIAL;
+	struct roster *roster = NULL;
+	bool is_there = input->has_ended && input->counts.accounts > 0 &&
+			why->kind != FAULT_CONFLICT &&
+			accounts_list(loading->directory, &roster, &unused) &&
+			roster_by_id(roster, &input->accounts[0].id) != NULL;
+
+	roster_close(roster);
+	return is_there;
+}
+
+static void give_up(struct loading *loading, const struct fault *why)
+{
+	struct fault fault = FAULT_INITIAL;
+
+	progress_end(&loading->progress);
+	complain(loading, why);
+	if (is_visible(loading, why)) {
+		command_complain(loading->command,
+				 "everything was loaded, but may be gone after a power cut");
+		return;
+	}
+	if (loading->transaction != NULL)
+		store_abandon(loading->transaction);
+	loading->transaction = NULL;
+	if (loading->mark.file < 0)
+		return;
+	if (remove_read(loading, &fault))
+		command_complain(loading->command, "nothing was loaded");
+	else
+		command_complain(loading->command,
+				 "nothing was loaded, but what was read is still in the store, "
+				 "where nobody sees it; the next load removes it (%s)",
+				 fault.cause[0] != '\0' ? fault.cause : fault.message);
+}
+
+static bool load_lines(struct loading *loading, struct fault *fault)
+{
+	const struct transfer_input *input = &loading->input;
+
+	if (!load_mark_make(&loading->mark, fault) || !read_all(loading, fault))
+		return false;
+	loading->line_number = 0;
+	return accounts_restore(loading->directory, input->accounts, (size_t)input->counts.accounts,
+				fault);
+}
+
+static int load(struct loading *loading)
+{
+	struct fault fault = FAULT_INITIAL;
+	bool was_made;
+
+	if (!data_directory_prepare(loading->directory, &was_made, &fault) ||
+	    !data_directory_open_store(loading->directory, false, &loading->store, &fault) ||
+	    !accounts_list(loading->directory, &loading->present, &fault) ||
+	    !clear_former(loading, &fault))
+		return command_failed(loading->command, &fault);
+	transfer_input_open(&loading->input, loading->store, &clock_system, loading->present);
+	progress_begin(&loading->progress, loading->command, "lines loaded");
+	if (!load_lines(loading, &fault)) {
+		give_up(loading, &fault);
+		return EXIT_FAILURE;
+	}
+	progress_end(&loading->progress);
+	if (!load_mark_remove(&loading->mark, &fault))
+		return command_failed(loading->command, &fault);
+	fprintf(stderr, "Loaded %llu accounts, %llu templates, %llu rooms.\n",
+		(unsigned long long)loading->input.counts.accounts,
+		(unsigned long long)loading->input.counts.templates,
+		(unsigned long long)loading->input.counts.rooms);
+	return EXIT_SUCCESS;
+}
+
+static void end(struct loading *loading)
+{
+	if (loading->input.taken != NULL)
+		transfer_input_close(&loading->input);
+	store_close(loading->store);
+	roster_close(loading->present);
+	arena_close(loading->arena);
+	load_mark_close(&loading->mark);
+	if (loading->line_capacity > 0)
+		explicit_bzero(loading->line, loading->line_capacity);
+	free(loading->line);
+}
+
+static bool open_dump(const char *path, FILE **file, struct fault *fault)
+{
+	*file = path == NULL ? stdin : fopen(path, "re");
+	if (*file == NULL)
+		return fault_cause(fault, FAULT_BAD_REQUEST, errno, "cannot open %s", path);
+	return true;
+}
+
+int salvage_load(const struct command *command, const char *directory, FILE *file)
+{
+	struct loading loading = {
+		.command = command,
+		.directory = directory,
+		.file = file,
+		.arena = arena_open(),
+	};
+	int status;
+
+	arena_set_limit(loading.arena, SURVEY_ARENA_MOST);
+	load_mark_open(&loading.mark, directory);
+	status = load(&loading);
+	end(&loading);
+	return status;
+}
+
+int command_load(const struct command *command, int argc, char **argv)
+{
+	const char *operands[2]; /* the directory; the dump, or NULL */
+	enum options_result result = options_parse(command, NULL, 0, argc, argv, operands);
+	FILE *file;
+	struct fault fault = FAULT_INITIAL;
+	struct identity owner;
+	bool was_made;
+	int status;
+
+	if (result != OPTIONS_GO)
+		return options_status(result);
+	if (!open_dump(operands[1], &file, &fault) ||
+	    !process_make_directory(operands[0], NULL, &was_made, &fault) ||
+	    !data_directory_check(operands[0], &owner, &fault) ||
+	    !data_directory_become(&owner, &fault))
+		return command_failed(command, &fault);
+	status = salvage_load(command, operands[0], file);
+	if (operands[1] != NULL)
+		(void)fclose(file);
+	return status;
+}

@@ -1,0 +1,103 @@
+/* See command/load_mark.h. A line is the id of an account.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "command/load_mark.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/directory.h"
+#include "accounts/accounts_file.h"
+
+#define MARK_FILE "load.unfinished"
+
+void load_mark_open(struct load_mark *mark, const char *directory)
+{
+	*mark = (struct load_mark){
+		.directory = directory,
+		.path = accounts_file_path(directory, MARK_FILE),
+		.file = -1,
+	};
+}
+
+void load_mark_close(struct load_mark *mark)
+{
+	if (mark->file >= 0)
+		close(mark->file);
+	free(mark->path);
+}
+
+static bool sync_names(const char *directory, struct fault *fault)
+{
+	return directory_sync(directory) ||
+	       fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot sync %s", directory);
+}
+
+static bool cannot(const struct load_mark *mark, const char *what, struct fault *fault)
+{
+	return fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot %s %s", what, mark->path);
+}
+
+bool load_mark_make(struct load_mark *mark, struct fault *fault)
+{
+	mark->file = open(mark->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (mark->file < 0)
+		return cannot(mark, "write", fault);
+	return sync_names(mark->directory, fault);
+}
+
+bool load_mark_name(struct load_mark *mark, const struct transfer_input *input, struct fault *fault)
+{
+	if (mark->accounts == input->counts.accounts)
+		return true;
+	for (; mark->accounts < input->counts.accounts; mark->accounts++) {
+		char line[ID_TEXT_SIZE + 1];
+
+		memcpy(line, input->accounts[mark->accounts].id_text, ID_TEXT_SIZE);
+		line[ID_TEXT_SIZE] = '\n';
+		if (write(mark->file, line, sizeof line) != (ssize_t)sizeof line)
+			return cannot(mark, "write", fault);
+	}
+	return fsync(mark->file) == 0 || cannot(mark, "write", fault);
+}
+
+bool load_mark_remove(const struct load_mark *mark, struct fault *fault)
+{
+	if (unlink(mark->path) != 0)
+		return cannot(mark, "remove", fault);
+	return sync_names(mark->directory, fault);
+}
+
+bool load_mark_find(const struct load_mark *mark, FILE **former, struct fault *fault)
+{
+	*former = fopen(mark->path, "re");
+	return *former != NULL || errno == ENOENT || cannot(mark, "read", fault);
+}
+
+/* A line that was not written whole names no account whose records could be there. */
+static bool read_lines(FILE *former, load_mark_visit *visit, void *context, struct fault *fault)
+{
+	char line[ID_TEXT_SIZE + 2];
+	struct id account;
+
+	while (fgets(line, sizeof line, former) != NULL) {
+		if (id_parse((struct slice){ line, strcspn(line, "\n") }, &account) &&
+		    !visit(context, &account, fault))
+			return false;
+	}
+	return true;
+}
+
+bool load_mark_read(const struct load_mark *mark, FILE *former, load_mark_visit *visit,
+		    void *context, struct fault *fault)
+{
+	bool is_read = read_lines(former, visit, context, fault);
+
+	if (is_read && ferror(former) != 0)
+		is_read = cannot(mark, "read", fault);
+	fclose(former);
+	return is_read;
+}

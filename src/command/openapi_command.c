@@ -1,0 +1,24 @@
+/* anteroom openapi: the document that GET /v2/openapi.json answers, for people to read.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include <stdio.h>
+
+#include "command/command.h"
+#include "command/options.h"
+#include "service/openapi.h"
+#include "service/routes.h"
+
+int command_openapi(const struct command *command, int argc, char **argv)
+{
+	enum options_result result = options_parse(command, NULL, 0, argc, argv, NULL);
+	struct arena *arena;
+
+	if (result != OPTIONS_GO)
+		return options_status(result);
+	arena = arena_open();
+	(void)json_dumpf(openapi_document(arena, routes), stdout,
+			 JSON_INDENT(2) | JSON_REAL_PRECISION(15));
+	printf("\n");
+	arena_close(arena);
+	return command_printed(command);
+}

@@ -1,0 +1,290 @@
+/* getopt_long, driven by rows.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "command/options.h"
+
+#include <assert.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/slice.h"
+#include "base/text.h"
+
+#define HELP_COLUMN 28
+#define DAY ((int64_t)24 * 60 * 60)
+#define LONGEST_DURATION (3650 * DAY)
+
+/* What getopt_long answers: the index of a row, or one of these. */
+enum answer { ANSWER_HELP = OPTIONS_MOST, ANSWER_VERSION };
+
+/* ---- values ---- */
+
+static bool wrong_value(const struct command *command, const struct option_row *row,
+			const char *text, const char *expected)
+{
+	command_complain(command, "--%s %s: got \"%s\"", row->name, expected, text);
+	return false;
+}
+
+static bool parse_text(const struct command *command, const struct option_row *row,
+		       const char *text)
+{
+	if (text[0] == '\0')
+		return wrong_value(command, row, text, "must not be empty");
+	*row->value.text = text;
+	return true;
+}
+
+static bool parse_number(const struct command *command, const struct option_row *row,
+			 const char *text)
+{
+	int64_t number;
+	char expected[80];
+
+	if (!text_integer(slice_of(text), &number) || number < row->least || number > row->most) {
+		(void)snprintf(expected, sizeof expected, "must be a whole number from %u to %u",
+			       row->least, row->most);
+		return wrong_value(command, row, text, expected);
+	}
+	*row->value.number = (unsigned)number;
+	return true;
+}
+
+/* 0: no unit of time. */
+static int64_t seconds_of_unit(char unit)
+{
+	switch (unit) {
+	case 's':
+		return 1;
+	case 'm':
+		return 60;
+	case 'h':
+		return 60 * 60;
+	case 'd':
+		return DAY;
+	}
+	return 0;
+}
+
+static bool parse_duration(const struct command *command, const struct option_row *row,
+			   const char *text)
+{
+	struct slice digits = slice_of(text);
+	int64_t unit = digits.size > 0 ? seconds_of_unit(text[digits.size - 1]) : 0;
+	int64_t number;
+
+	if (digits.size > 0)
+		digits.size--;
+	if (unit == 0 || !text_integer(digits, &number) || number < 1 ||
+	    number > LONGEST_DURATION / unit)
+		return wrong_value(command, row, text,
+				   "must be a whole number with s, m, h or d behind it, as in 24h, "
+				   "and at most 3650d");
+	*row->value.seconds = number * unit;
+	return true;
+}
+
+static bool parse_mode(const struct command *command, const struct option_row *row,
+		       const char *text)
+{
+	unsigned mode = 0;
+	size_t size = strlen(text);
+	bool is_octal = size > 0 && size <= 4 && strspn(text, "01234567") == size;
+
+	for (size_t i = 0; is_octal && i < size; i++)
+		mode = mode * 8 + (unsigned)(text[i] - '0');
+	if (!is_octal || mode > 0777)
+		return wrong_value(command, row, text, "must be an octal mode, as in 0660");
+	*row->value.mode = (mode_t)mode;
+	return true;
+}
+
+static bool parse_value(const struct command *command, const struct option_row *row,
+			const char *text)
+{
+	switch (row->kind) {
+	case OPTION_SWITCH:
+		*row->value.is_given = true;
+		return true;
+	case OPTION_TEXT:
+		return parse_text(command, row, text);
+	case OPTION_NUMBER:
+		return parse_number(command, row, text);
+	case OPTION_DURATION:
+		return parse_duration(command, row, text);
+	case OPTION_MODE:
+		return parse_mode(command, row, text);
+	}
+	return false;
+}
+
+/* ---- help ---- */
+
+static void print_option(const char *name, const char *argument, const char *help)
+{
+	int width = printf("  --%s%s%s", name, argument == NULL ? "" : " ",
+			   argument == NULL ? "" : argument);
+
+	if (width >= HELP_COLUMN) {
+		printf("\n");
+		width = 0;
+	}
+	printf("%*s%s\n", HELP_COLUMN - width, "", help);
+}
+
+static void print_help(const struct command *command, const struct option_row *rows, size_t n)
+{
+	printf("Usage: anteroom %s", command->name);
+	if (command->operand != NULL)
+		printf(" %s", command->operand);
+	for (size_t i = 0; i < n; i++)
+		if (rows[i].is_required)
+			printf(" --%s %s", rows[i].name, rows[i].argument);
+	printf(" [OPTION]...\n\nanteroom %s %s.\n\n", command->name, command->help);
+	for (size_t i = 0; i < n; i++)
+		print_option(rows[i].name, rows[i].argument, rows[i].help);
+	print_option("help", NULL, "prints this");
+	print_option("version", NULL, "prints the version");
+}
+
+void options_print_version(void)
+{
+	printf("anteroom %s\n"
+	       "Licence GPL-3.0-or-later. There is no warranty, as far as the law allows.\n",
+	       PACKAGE_VERSION);
+}
+
+/* ---- parsing ---- */
+
+static void make_table(struct option table[OPTIONS_MOST + 3], const struct option_row *rows,
+		       size_t n)
+{
+	assert(n <= OPTIONS_MOST);
+	for (size_t i = 0; i < n; i++) {
+		table[i].name = rows[i].name;
+		table[i].has_arg = rows[i].argument == NULL ? no_argument : required_argument;
+		table[i].val = (int)i;
+	}
+	table[n] = (struct option){ .name = "help", .val = ANSWER_HELP };
+	table[n + 1] = (struct option){ .name = "version", .val = ANSWER_VERSION };
+}
+
+/* The words of a command's `operand`, and how many of them may not be left out. */
+static int operands_of(const struct command *command, int *required)
+{
+	const char *word = command->operand;
+	int n = 0;
+
+	*required = 0;
+	while (word != NULL) {
+		n++;
+		if (*word != '[')
+			*required += 1;
+		word = strchr(word, ' ');
+		word = word == NULL ? NULL : word + 1;
+	}
+	return n;
+}
+
+static bool missing_operand(const struct command *command, int index)
+{
+	const char *word = command->operand;
+
+	for (; index > 0; index--)
+		word = strchr(word, ' ') + 1;
+	command_complain(command, "%.*s is missing; see anteroom %s --help",
+			 (int)strcspn(word, " "), word, command->name);
+	return false;
+}
+
+static bool is_given(const struct option_row *row)
+{
+	return row->kind != OPTION_TEXT || *row->value.text != NULL;
+}
+
+/* What has to be there and is not. */
+static bool is_complete(const struct command *command, const struct option_row *rows, size_t n,
+			int argc, char **argv)
+{
+	int required, most = operands_of(command, &required);
+
+	if (argc - optind > most) {
+		command_complain(command, "\"%s\" is too much; see anteroom %s --help",
+				 argv[optind + most], command->name);
+		return false;
+	}
+	for (int i = 0; i < most; i++) {
+		if (optind + i < argc ? argv[optind + i][0] == '\0' : i < required)
+			return missing_operand(command, i);
+	}
+	for (size_t i = 0; i < n; i++) {
+		if (rows[i].is_required && !is_given(&rows[i])) {
+			command_complain(command, "--%s is missing; say %s: --%s %s", rows[i].name,
+					 rows[i].help, rows[i].name, rows[i].argument);
+			return false;
+		}
+	}
+	return true;
+}
+
+/* Of a word with one dash getopt has tried the first letter, which is in optopt: it may not have gone
+ * past the word. Past one with two it has, and optopt is 0 or what a row's index is. */
+static enum options_result wrong_option(const struct command *command, const char *last,
+					bool is_known)
+{
+	if (!is_known && (optopt < 0 || optopt > ANSWER_VERSION))
+		command_complain(command,
+				 "-%c is no option of this command: all begin with two dashes; "
+				 "see anteroom %s --help",
+				 optopt, command->name);
+	else
+		command_complain(command,
+				 is_known ? "%s needs a value; see anteroom %s --help"
+					  : "%s is no option of this command, or takes no value; "
+					    "see anteroom %s --help",
+				 last, command->name);
+	return OPTIONS_WRONG;
+}
+
+static enum options_result printed(const struct command *command)
+{
+	return command_printed(command) == EXIT_SUCCESS ? OPTIONS_DONE : OPTIONS_FAILED;
+}
+
+enum options_result options_parse(const struct command *command, const struct option_row *rows,
+				  size_t n, int argc, char **argv, const char **operands)
+{
+	struct option table[OPTIONS_MOST + 3] = { { .name = NULL } };
+	int answer, required;
+
+	make_table(table, rows, n);
+	opterr = 0;
+	while ((answer = getopt_long(argc, argv, ":", table, NULL)) != -1) {
+		if (answer == '?' || answer == ':')
+			return wrong_option(command, argv[optind - 1], answer == ':');
+		if (answer == ANSWER_HELP) {
+			print_help(command, rows, n);
+			return printed(command);
+		}
+		if (answer == ANSWER_VERSION) {
+			options_print_version();
+			return printed(command);
+		}
+		if (!parse_value(command, &rows[answer], optarg))
+			return OPTIONS_WRONG;
+	}
+	if (!is_complete(command, rows, n, argc, argv))
+		return OPTIONS_WRONG;
+	for (int i = 0; i < operands_of(command, &required); i++)
+		operands[i] = optind + i < argc ? argv[optind + i] : NULL;
+	return OPTIONS_GO;
+}
+
+int options_status(enum options_result result)
+{
+	if (result == OPTIONS_DONE)
+		return EXIT_SUCCESS;
+	return result == OPTIONS_WRONG ? EXIT_WRONG_USE : EXIT_FAILURE;
+}

@@ -1,0 +1,214 @@
+/* System calls with their reasons.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "command/process.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <pthread.h>
+#include <pwd.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/directory.h"
+
+#if defined(__GLIBC__)
+#include <malloc.h>
+#endif
+
+/* The leak checker of a sanitized build attaches to the process at its end, which needs this. */
+#if defined(__SANITIZE_ADDRESS__)
+#define MAY_BE_DUMPED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define MAY_BE_DUMPED 1
+#endif
+#endif
+#ifndef MAY_BE_DUMPED
+#define MAY_BE_DUMPED 0
+#endif
+
+bool process_find_user(const char *name, struct identity *identity, struct fault *fault)
+{
+	const struct passwd *found;
+
+	errno = 0;
+	found = getpwnam(name);
+	if (found == NULL)
+		return fault_cause(fault, FAULT_BAD_REQUEST, errno, "there is no user \"%s\"",
+				   name);
+	*identity = (struct identity){ .user = found->pw_uid, .group = found->pw_gid };
+	return true;
+}
+
+bool process_find_group(const char *name, gid_t *group, struct fault *fault)
+{
+	const struct group *found;
+
+	errno = 0;
+	found = getgrnam(name);
+	if (found == NULL)
+		return fault_cause(fault, FAULT_BAD_REQUEST, errno, "there is no group \"%s\"",
+				   name);
+	*group = found->gr_gid;
+	return true;
+}
+
+bool process_become(const struct identity *identity, struct fault *fault)
+{
+	if (setgroups(1, &identity->group) != 0 ||
+	    setresgid(identity->group, identity->group, identity->group) != 0 ||
+	    setresuid(identity->user, identity->user, identity->user) != 0)
+		return fault_cause(fault, FAULT_UNAVAILABLE, errno, "root cannot be given up");
+	if (identity->user != 0 && (setuid(0) == 0 || geteuid() == 0 || getuid() == 0))
+		return fault_cause(fault, FAULT_UNAVAILABLE, 0, "root was given up and came back");
+	/* Another user's process may be dumped again, as far as the system lets it. */
+	return process_forbid_core() ||
+	       fault_cause(fault, FAULT_UNAVAILABLE, errno, "a core cannot be forbidden");
+}
+
+/* Each connection is an open file, and the soft limit is often 1,024 for the sake of programs that
+ * use select(2). */
+static bool raise_open_files(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
+		return false;
+	limit.rlim_cur = limit.rlim_max;
+	return setrlimit(RLIMIT_NOFILE, &limit) == 0;
+}
+
+bool process_forbid_core(void)
+{
+	return prctl(PR_SET_DUMPABLE, MAY_BE_DUMPED, 0, 0, 0) == 0;
+}
+
+bool process_harden(struct fault *fault)
+{
+	umask(077);
+	if (!raise_open_files())
+		return fault_cause(fault, FAULT_UNAVAILABLE, errno,
+				   "the limit of open files cannot be raised");
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || !process_forbid_core())
+		return fault_cause(fault, FAULT_UNAVAILABLE, errno,
+				   "the process cannot be hardened");
+	return true;
+}
+
+#define KEPT_MOST (1 << 20)
+
+#if defined(__GLIBC__)
+void process_keep_memory(void)
+{
+	/* Whoever sets one of them sets both: glibc adapts neither any more. */
+	(void)mallopt(M_TRIM_THRESHOLD, KEPT_MOST);
+	(void)mallopt(M_MMAP_THRESHOLD, KEPT_MOST / 2);
+}
+#else
+void process_keep_memory(void)
+{
+}
+#endif
+
+#define PIECES 32
+#define PIECE ((size_t)64 << 10)
+_Static_assert(KEPT_MOST < PIECES * PIECE, "what is given back has to make the heap shrink");
+
+/* Pieces that come from a heap of the thread's own, and make it shrink when they are given back. */
+static void *take_and_give_back(void *argument)
+{
+	void *volatile pieces[PIECES];
+
+	(void)argument;
+	for (size_t i = 0; i < PIECES; i++)
+		pieces[i] = malloc(PIECE);
+	for (size_t i = PIECES; i > 0; i--)
+		free(pieces[i - 1]);
+	return NULL;
+}
+
+bool process_try_memory(struct fault *fault)
+{
+	pthread_t thread;
+	int error = pthread_create(&thread, NULL, take_and_give_back, NULL);
+
+	if (error != 0)
+		return fault_cause(fault, FAULT_UNAVAILABLE, error, "no thread can be started");
+	pthread_join(thread, NULL);
+	return true;
+}
+
+/* A umask must not take away what the owner needs. */
+static bool make(const char *path)
+{
+	mode_t former = umask(077);
+	bool is_made = mkdir(path, 0700) == 0;
+	int error = errno;
+
+	umask(former);
+	errno = error;
+	return is_made;
+}
+
+/* Of the directory that we made at the path, and of nothing that another has put there since. */
+static bool give(const char *path, const struct identity *owner)
+{
+	int directory = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	struct stat made;
+	bool is_given;
+	int error;
+
+	if (directory < 0)
+		return false;
+	is_given = fstat(directory, &made) == 0 && made.st_uid == geteuid() &&
+		   fchown(directory, owner->user, owner->group) == 0;
+	error = errno;
+	close(directory);
+	errno = error;
+	return is_given;
+}
+
+bool process_make_directory(const char *path, const struct identity *owner, bool *was_made,
+			    struct fault *fault)
+{
+	char parent[PATH_MAX];
+
+	*was_made = make(path);
+	if (!*was_made && errno == EEXIST)
+		return true;
+	if (!*was_made)
+		return fault_cause(fault, FAULT_UNAVAILABLE, errno,
+				   "the directory %s cannot be made", path);
+	if (owner != NULL && !give(path, owner))
+		return fault_cause(fault, FAULT_UNAVAILABLE, errno,
+				   "the directory %s cannot be given to its owner", path);
+	/* What is stored in it is there for good only when its name is. */
+	directory_of(path, parent);
+	return directory_sync(parent) ||
+	       fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot sync %s", parent);
+}
+
+bool process_check_directory(const char *path, bool is_written, struct fault *fault)
+{
+	struct stat there;
+
+	if (stat(path, &there) != 0)
+		return fault_cause(fault, FAULT_BAD_REQUEST, errno,
+				   "--data %s is not there; account add and store create make it, "
+				   "below a directory that exists",
+				   path);
+	if (!S_ISDIR(there.st_mode))
+		return fault_cause(fault, FAULT_BAD_REQUEST, 0, "--data %s is no directory", path);
+	if (access(path, is_written ? R_OK | W_OK | X_OK : R_OK | X_OK) == 0)
+		return true;
+	if (errno == EACCES || errno == EPERM)
+		return fault_cause(fault, FAULT_UNAVAILABLE, errno,
+				   "--data %s cannot be used by user %ld; it belongs to user %ld",
+				   path, (long)geteuid(), (long)there.st_uid);
+	return fault_cause(fault, FAULT_UNAVAILABLE, errno, "--data %s cannot be used", path);
+}

@@ -1,0 +1,304 @@
+/* anteroom serve: everything is opened in order, the process waits to be told to stop, and everything
+ * is closed in the opposite order. This is the only place that knows what the program consists of.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include <errno.h>
+#include <jansson.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "accounts/accounts.h"
+#include "service/metrics.h"
+#include "resources/misses.h"
+#include "accounts/token.h"
+#include "command/command.h"
+#include "command/data_directory.h"
+#include "edge/edge.h"
+#include "edge/fastcgi.h"
+#include "command/notify.h"
+#include "command/options.h"
+#include "command/process.h"
+#include "service/routes.h"
+#include "service/service.h"
+#include "store/gdbm/store_gdbm.h"
+
+#define THREADS_MOST 1024
+
+/* Milliseconds that the process before may take to end (--wait). */
+#define WAIT_MOST 10000
+
+struct serve_options {
+	const char *directory;
+	const char *path;
+	const char *socket_group;
+	const char *user;
+	mode_t socket_mode;
+	unsigned threads;
+	int64_t join_seconds;
+	bool logs_access;
+	bool waits;
+};
+
+/* In the order in which they are opened. */
+struct program {
+	int notify; /* command/notify.h */
+	struct listener listener;
+	struct environment environment; /* clock, accounts, store, tokens, misses, metrics */
+	struct service *service;
+	struct edge *edge;
+};
+
+/* ---- what was asked ---- */
+
+static enum options_result parse(const struct command *command, int argc, char **argv,
+				 struct serve_options *options)
+{
+	/* clang-format off */
+	const struct option_row rows[] = {
+		{ "data", "DIR", "where the data lies", .is_required = true, TO_TEXT(&options->directory) },
+		{ "listen", "PATH", "the socket to make; else one passed on descriptor 0 or by systemd", TO_TEXT(&options->path) },
+		{ "socket-mode", "MODE", "the mode of that socket; 0660 if not given", TO_MODE(&options->socket_mode) },
+		{ "socket-group", "GROUP", "the group of that socket: nginx's", TO_TEXT(&options->socket_group) },
+		{ "user", "USER", "becomes this user once the socket is there; needs root", TO_TEXT(&options->user) },
+		{ "threads", "N", "workers; twice the cores, at least 4, if not given", TO_NUMBER(&options->threads, 1, THREADS_MOST) },
+		{ "token-ttl", "DURATION", "how long tokens for joining are valid: 90s, 15m, 7d; 24h if not given", TO_DURATION(&options->join_seconds) },
+		{ "access-log", NULL, "logs a line for each request", TO_SWITCH(&options->logs_access) },
+		{ "wait", NULL, "waits up to 10 s for the process that has the data to end", TO_SWITCH(&options->waits) },
+	};
+	/* clang-format on */
+
+	return options_parse(command, rows, sizeof rows / sizeof rows[0], argc, argv, NULL);
+}
+
+static bool check_user(const struct serve_options *options, struct identity *identity,
+		       struct fault *fault)
+{
+	bool is_root = geteuid() == 0;
+
+	if (options->user == NULL && is_root)
+		return fault_cause(fault, FAULT_BAD_REQUEST, 0,
+				   "does not serve as root; say --user USER to become that user "
+				   "once the socket is there, or start it as an ordinary user");
+	if (options->user == NULL) {
+		*identity = (struct identity){ .user = geteuid(), .group = getegid() };
+		return true;
+	}
+	if (!process_find_user(options->user, identity, fault))
+		return false;
+	if (is_root && identity->user == 0)
+		return fault_cause(fault, FAULT_BAD_REQUEST, 0,
+				   "--user %s is root; name an ordinary user", options->user);
+	if (!is_root && identity->user != geteuid())
+		return fault_cause(fault, FAULT_BAD_REQUEST, 0,
+				   "only root can become the user %s; leave --user out",
+				   options->user);
+	return true;
+}
+
+/* ---- the process ---- */
+
+/* What ends the service in order; FastCGI says SIGUSR1 for it. */
+static const struct {
+	int number;
+	const char *name;
+} ending_signals[] = { { SIGTERM, "TERM" }, { SIGINT, "INT" }, { SIGUSR1, "USR1" } };
+#define ENDING_SIGNALS (sizeof ending_signals / sizeof ending_signals[0])
+
+/* What would end it at once, and is sent by who means another service, or none in particular. */
+static const int ignored_signals[] = {
+	SIGPIPE, SIGHUP, SIGUSR2, SIGALRM, SIGVTALRM, SIGPROF, SIGIO,
+};
+
+static void signals_to_wait_for(sigset_t *signals)
+{
+	sigemptyset(signals);
+	for (size_t i = 0; i < ENDING_SIGNALS; i++)
+		sigaddset(signals, ending_signals[i].number);
+}
+
+static const char *signal_name(int number)
+{
+	size_t i = 0;
+
+	while (i + 1 < ENDING_SIGNALS && ending_signals[i].number != number)
+		i++;
+	return ending_signals[i].name;
+}
+
+static bool ignore_signals(void)
+{
+	const struct sigaction ignore = { .sa_handler = SIG_IGN };
+
+	for (size_t i = 0; i < sizeof ignored_signals / sizeof ignored_signals[0]; i++) {
+		if (sigaction(ignored_signals[i], &ignore, NULL) != 0)
+			return false;
+	}
+	return true;
+}
+
+/* Before the first thread: what all of them inherit, and what is not safe once there are some. */
+static bool prepare_process(struct fault *fault)
+{
+	sigset_t signals;
+
+	signals_to_wait_for(&signals);
+	if (!ignore_signals() || pthread_sigmask(SIG_BLOCK, &signals, NULL) != 0)
+		return fault_cause(fault, FAULT_UNAVAILABLE, errno, "signals cannot be set up");
+	if (!fastcgi_start())
+		return fault_cause(fault, FAULT_UNAVAILABLE, errno, "libfcgi does not start");
+	json_object_seed(0);
+	store_gdbm_watch_medium();
+	process_keep_memory();
+	return process_try_memory(fault);
+}
+
+static void wait_for_signal(void)
+{
+	sigset_t signals;
+	int signal_number = 0;
+
+	signals_to_wait_for(&signals);
+	while (sigwait(&signals, &signal_number) != 0)
+		continue;
+	log_event(LOG_LEVEL_NOTICE, "stopping", "signal", signal_name(signal_number), NULL);
+}
+
+static bool is_told_to_end(void)
+{
+	sigset_t pending;
+	bool is_told = false;
+
+	if (sigpending(&pending) != 0)
+		return false;
+	for (size_t i = 0; i < ENDING_SIGNALS; i++)
+		is_told = is_told || sigismember(&pending, ending_signals[i].number) == 1;
+	return is_told;
+}
+
+/* ---- the parts ---- */
+
+/* While root can still remove the socket again. */
+static bool check_data(const char *directory, struct fault *fault)
+{
+	return process_check_directory(directory, false, fault) &&
+	       data_directory_has_store(directory, fault);
+}
+
+/* What needs root comes first, then root is given up, if it was there. */
+static bool open_as_root(const struct serve_options *options, const struct identity *identity,
+			 struct program *program, struct fault *fault)
+{
+	bool is_root = geteuid() == 0;
+	struct listener_options listener = {
+		.path = options->path,
+		.mode = options->socket_mode,
+		.owner = is_root ? identity->user : (uid_t)-1,
+		.group = is_root ? identity->group : (gid_t)-1,
+	};
+
+	return (options->socket_group == NULL ||
+		process_find_group(options->socket_group, &listener.group, fault)) &&
+	       listener_open(&listener, &program->listener, fault) &&
+	       check_data(options->directory, fault) &&
+	       (!is_root || process_become(identity, fault)) && process_harden(fault) &&
+	       process_check_directory(options->directory, true, fault);
+}
+
+static bool open_store(const struct serve_options *options, struct store **store,
+		       struct fault *fault)
+{
+	char directory[PATH_MAX];
+	int size = snprintf(directory, sizeof directory, "%s/store", options->directory);
+	const struct store_options chosen = {
+		.directory = directory,
+		.readers = options->threads,
+		.wait = options->waits ? WAIT_MOST : 0,
+		.gives_up = is_told_to_end,
+	};
+
+	if (size < 0 || (size_t)size >= sizeof directory)
+		return fault_cause(fault, FAULT_BAD_REQUEST, 0, "--data is too long a path");
+	return store_gdbm_open(&chosen, store, fault);
+}
+
+static bool open_all(const struct serve_options *options, const struct identity *identity,
+		     struct program *program, struct fault *fault)
+{
+	struct environment *environment = &program->environment;
+	struct edge_options edge = {
+		.listener = &program->listener,
+		.answer = service_answer,
+		.settle = service_settle,
+		.threads = options->threads,
+		.logs_access = options->logs_access,
+	};
+
+	environment->clock = &clock_system;
+	environment->join_seconds = options->join_seconds;
+	if (!open_as_root(options, identity, program, fault) || !prepare_process(fault) ||
+	    !accounts_open(options->directory, &environment->accounts, fault) ||
+	    !open_store(options, &environment->store, fault))
+		return false;
+	environment->tokens = token_memory_open();
+	environment->misses = misses_open(environment->clock);
+	environment->metrics = metrics_open(routes);
+	program->service = service_open(environment);
+	edge.store = environment->store;
+	edge.service = program->service;
+	edge.metrics = environment->metrics;
+	return edge_open(&edge, &program->edge, fault);
+}
+
+/* Also what open_all has not got to. */
+static void close_all(struct program *program)
+{
+	edge_close(program->edge);
+	service_close(program->service);
+	metrics_close(program->environment.metrics);
+	misses_close(program->environment.misses);
+	token_memory_close(program->environment.tokens);
+	store_close(program->environment.store);
+	accounts_close(program->environment.accounts);
+	listener_close(&program->listener);
+	notify_close(program->notify);
+}
+
+int command_serve(const struct command *command, int argc, char **argv)
+{
+	struct serve_options options = {
+		.socket_mode = 0660,
+		.threads = edge_default_threads(),
+		.join_seconds = (int64_t)24 * 60 * 60,
+	};
+	enum options_result result = parse(command, argc, argv, &options);
+	struct program program = { .listener.descriptor = -1, .notify = notify_open() };
+	struct fault fault = FAULT_INITIAL;
+	struct identity identity;
+	int status = EXIT_SUCCESS;
+
+	if (result != OPTIONS_GO)
+		return options_status(result);
+	if (!check_user(&options, &identity, &fault))
+		return command_failed(command, &fault);
+	if (open_all(&options, &identity, &program, &fault)) {
+		log_event(LOG_LEVEL_NOTICE, "serving", "version", PACKAGE_VERSION, "socket",
+			  options.path, "data", options.directory, "threads",
+			  LOG_NUMBER(options.threads), NULL);
+		notify_tell(program.notify, "READY=1");
+		wait_for_signal();
+		notify_tell(program.notify, "STOPPING=1");
+	} else if (options.waits && is_told_to_end()) {
+		/* While it waited for another to end: what else may be wrong is not asked any more. */
+		wait_for_signal();
+	} else {
+		status = command_failed(command, &fault);
+	}
+	close_all(&program);
+	if (status == EXIT_SUCCESS)
+		log_event(LOG_LEVEL_NOTICE, "stopped", NULL);
+	return status;
+}

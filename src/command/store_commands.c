@@ -1,0 +1,351 @@
+/* anteroom check, stat: they look at a data directory, of a running service or of none, take
+ * no lock and change nothing in it.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "accounts/accounts.h"
+#include "accounts/accounts_file.h"
+#include "command/command.h"
+#include "command/data_directory.h"
+#include "command/options.h"
+#include "command/progress.h"
+#include "transfer/record_check.h"
+#include "store/gdbm/inspect.h"
+
+/* clang-format off */
+#define JSON_ROW(to) \
+	{ "json", NULL, "prints JSON instead of a table", TO_SWITCH(to) }
+/* clang-format on */
+
+static bool begin(const char *directory, struct fault *fault)
+{
+	struct identity owner;
+
+	return data_directory_check(directory, &owner, fault) &&
+	       data_directory_become(&owner, fault) && data_directory_has_store(directory, fault);
+}
+
+/* ---- check ---- */
+
+/* A finding is printed when it is found: there may be any number. */
+struct checking {
+	struct record_findings findings;
+	const char *directory;
+	const struct command *command;
+	struct progress progress;
+	bool wants_json;
+	uint64_t found;
+	uint64_t records, all; /* looked at; there are */
+	struct store_check files;
+	/* Of the table that is being walked. */
+	struct survey *survey;
+	enum store_table table;
+};
+
+/* table and key, or file. */
+static void print_finding(struct checking *checking, const char *file, const char *table,
+			  const char *key, const char *problem)
+{
+	json_t *finding;
+
+	progress_end(&checking->progress);
+	if (!checking->wants_json) {
+		if (file != NULL)
+			printf("%s: %s\n", file, problem);
+		else
+			printf("table %s, key %s: %s\n", table, key, problem);
+		checking->found++;
+		return;
+	}
+	finding = file != NULL ? json_pack("{s:s, s:s}", "file", file, "problem", problem)
+			       : json_pack("{s:s, s:s, s:s}", "table", table, "key", key, "problem",
+					   problem);
+	if (finding == NULL)
+		abort();
+	printf(checking->found++ == 0 ? "\n    " : ",\n    ");
+	(void)json_dumpf(finding, stdout, 0);
+	json_decref(finding);
+}
+
+static void tell_file(void *context, const char *file, const char *what)
+{
+	struct checking *checking = context;
+
+	print_finding(checking, file, NULL, NULL, what);
+}
+
+static void tell_record(struct record_findings *findings, enum store_table table, const char *key,
+			const char *problem)
+{
+	struct checking *checking = (struct checking *)findings;
+
+	print_finding(checking, NULL, store_table_name(table), key, problem);
+}
+
+static void check_progress(void *context, uint64_t done, uint64_t all)
+{
+	struct checking *checking = context;
+
+	progress_show(&checking->progress, done, all);
+}
+
+static bool check_files(struct checking *checking, struct fault *fault)
+{
+	const struct store_watch watch = {
+		.context = checking,
+		.damage = tell_file,
+		.progress = check_progress,
+	};
+	char *store = data_directory_store(checking->directory);
+	bool is_checked;
+
+	progress_begin(&checking->progress, checking->command, "bytes verified");
+	is_checked = store_gdbm_check(store, NULL, &watch, &checking->files, fault);
+	progress_end(&checking->progress);
+	free(store);
+	return is_checked;
+}
+
+static bool visit(void *context, struct slice key, struct slice value, struct fault *fault)
+{
+	struct checking *checking = context;
+
+	(void)fault;
+	record_check(checking->survey, checking->table, key, value, &checking->findings);
+	progress_show(&checking->progress, ++checking->records, checking->all);
+	return true;
+}
+
+static bool check_tables(struct checking *checking, struct fault *fault)
+{
+	struct transaction *transaction = checking->survey->call.transaction;
+	uint64_t counts[STORE_TABLE_COUNT];
+
+	if (!store_gdbm_count(transaction, counts, fault))
+		return false;
+	for (int i = 0; i < STORE_TABLE_COUNT; i++)
+		checking->all += counts[i];
+	for (int i = 0; i < STORE_TABLE_COUNT; i++) {
+		checking->table = (enum store_table)i;
+		if (!store_gdbm_walk(transaction, checking->table, visit, checking, fault))
+			return false;
+	}
+	return true;
+}
+
+static const char *sentence_of(const struct fault *fault)
+{
+	return fault->cause[0] != '\0' ? fault->cause : fault->message;
+}
+
+/* The store is opened before the accounts file is read: whoever has records in what is seen is in
+ * the file by then. What keeps the records from being looked at is a finding. */
+static void check_records(struct checking *checking)
+{
+	struct fault fault = FAULT_INITIAL, no_accounts = FAULT_INITIAL;
+	struct store *store = NULL;
+	struct roster *roster = NULL;
+	struct survey survey;
+
+	progress_begin(&checking->progress, checking->command, "records looked at");
+	if (data_directory_open_store(checking->directory, true, &store, &fault) &&
+	    survey_open(store, &clock_system, &survey, &fault)) {
+		if (!accounts_list(checking->directory, &roster, &no_accounts))
+			print_finding(checking, ACCOUNTS_FILE, NULL, NULL,
+				      sentence_of(&no_accounts));
+		checking->findings.roster = roster;
+		checking->survey = &survey;
+		(void)check_tables(checking, &fault);
+		survey_close(&survey);
+	}
+	progress_end(&checking->progress);
+	if (fault.kind != FAULT_NONE)
+		print_finding(checking, "store", NULL, NULL, sentence_of(&fault));
+	roster_close(roster);
+	store_close(store);
+}
+
+static void print_result(const struct checking *checking)
+{
+	if (checking->wants_json)
+		printf("%s],\n  \"files\": %llu,\n  \"blocks\": %llu,\n  \"transactions\": %llu,\n"
+		       "  \"last_transaction\": %llu,\n  \"records\": %llu,\n  \"damaged\": %s\n}\n",
+		       checking->found > 0 ? "\n  " : "", (unsigned long long)checking->files.files,
+		       (unsigned long long)checking->files.blocks,
+		       (unsigned long long)checking->files.transactions,
+		       (unsigned long long)checking->files.last,
+		       (unsigned long long)checking->records,
+		       checking->found > 0 ? "true" : "false");
+	else if (checking->found == 0)
+		printf("No damage: %llu files with %llu blocks, %llu transactions of the journal, "
+		       "%llu records.\n",
+		       (unsigned long long)checking->files.files,
+		       (unsigned long long)checking->files.blocks,
+		       (unsigned long long)checking->files.transactions,
+		       (unsigned long long)checking->records);
+}
+
+int command_check(const struct command *command, int argc, char **argv)
+{
+	struct checking checking = { .findings.tell = tell_record, .command = command };
+	const struct option_row rows[] = { JSON_ROW(&checking.wants_json) };
+	enum options_result result = options_parse(command, rows, 1, argc, argv,
+						   &checking.directory);
+	struct fault fault = FAULT_INITIAL;
+	int status;
+
+	if (result != OPTIONS_GO)
+		return options_status(result);
+	if (!begin(checking.directory, &fault))
+		return command_failed(command, &fault);
+	data_directory_warn(command, checking.directory);
+	if (checking.wants_json)
+		printf("{\n  \"findings\": [");
+	if (check_files(&checking, &fault))
+		check_records(&checking);
+	else
+		print_finding(&checking, "store", NULL, NULL, sentence_of(&fault));
+	print_result(&checking);
+	status = command_printed(command);
+	return checking.found > 0 ? EXIT_FAILURE : status;
+}
+
+/* ---- stat ---- */
+
+struct figures {
+	struct store_stat store;
+	uint64_t accounts;
+	uint64_t counts[STORE_TABLE_COUNT];
+};
+
+static bool count(const char *directory, struct figures *figures, struct fault *fault)
+{
+	struct arena *arena = arena_open();
+	struct transaction *transaction;
+	struct store *store = NULL;
+	bool is_counted = data_directory_open_store(directory, true, &store, fault) &&
+			  store_begin(store, STORE_READ, arena, &transaction, fault);
+
+	if (is_counted) {
+		is_counted = store_gdbm_count(transaction, figures->counts, fault);
+		store_abandon(transaction);
+	}
+	store_close(store);
+	arena_close(arena);
+	return is_counted;
+}
+
+static bool gather(const char *directory, struct figures *figures, struct fault *fault)
+{
+	char *store = data_directory_store(directory);
+	struct roster *roster = NULL;
+	bool is_gathered = accounts_list(directory, &roster, fault) &&
+			   count(directory, figures, fault) &&
+			   store_gdbm_stat(store, NULL, &figures->store, fault);
+
+	if (roster != NULL)
+		figures->accounts = roster->count;
+	roster_close(roster);
+	free(store);
+	return is_gathered;
+}
+
+/* What people ask for; the other tables are in the JSON. */
+static const struct {
+	const char *name;
+	enum store_table table;
+} counted[] = {
+	{ "templates", STORE_TEMPLATE },
+	{ "rooms", STORE_ROOM },
+	{ "codes", STORE_CODE },
+};
+
+static void print_figure(const char *name, uint64_t figure)
+{
+	printf("%-20s %20llu\n", name, (unsigned long long)figure);
+}
+
+static void print_table(const struct figures *figures)
+{
+	const struct store_stat *store = &figures->store;
+
+	print_figure("accounts", figures->accounts);
+	for (size_t i = 0; i < sizeof counted / sizeof counted[0]; i++)
+		print_figure(counted[i].name, figures->counts[counted[i].table]);
+	print_figure("last transaction", store->last);
+	print_figure("journal segments", store->journal_segments);
+	print_figure("journal bytes", store->journal_bytes);
+	print_figure("files", store->manifest.n);
+	print_figure("files bytes", store->stack_bytes);
+	print_figure("superfluous bytes", store->superfluous_bytes);
+	if (store->manifest.n > 0)
+		printf("\n%-16s  %12s  %12s  %14s\n", "FILE, NEWEST FIRST", "RECORDS", "REMOVALS",
+		       "BYTES");
+	for (size_t i = 0; i < store->manifest.n; i++) {
+		const struct stack_info *file = &store->manifest.files[i];
+
+		printf("%016llx    %12llu  %12llu  %14llu\n", (unsigned long long)file->id,
+		       (unsigned long long)file->records, (unsigned long long)file->removals,
+		       (unsigned long long)(file->gdbm_size + file->index_size));
+	}
+}
+
+static json_t *packed_file(const struct stack_info *file)
+{
+	char name[17];
+
+	(void)snprintf(name, sizeof name, "%016llx", (unsigned long long)file->id);
+	return json_pack("{s:s, s:I, s:I, s:I}", "id", name, "records", (json_int_t)file->records,
+			 "removals", (json_int_t)file->removals, "bytes",
+			 (json_int_t)(file->gdbm_size + file->index_size));
+}
+
+static void print_json(const struct figures *figures)
+{
+	const struct store_stat *store = &figures->store;
+	json_t *records = json_object(), *files = json_array(), *object;
+
+	for (int i = 0; i < STORE_TABLE_COUNT; i++)
+		json_object_set_new(records, store_table_name((enum store_table)i),
+				    json_integer((json_int_t)figures->counts[i]));
+	for (size_t i = 0; i < store->manifest.n; i++)
+		json_array_append_new(files, packed_file(&store->manifest.files[i]));
+	object = json_pack(
+		"{s:I, s:I, s:I, s:I, s:I, s:{s:I, s:I}, s:I, s:I, s:o, s:o}", "accounts",
+		(json_int_t)figures->accounts, "templates",
+		(json_int_t)figures->counts[STORE_TEMPLATE], "rooms",
+		(json_int_t)figures->counts[STORE_ROOM], "codes",
+		(json_int_t)figures->counts[STORE_CODE], "last_transaction",
+		(json_int_t)store->last, "journal", "segments", (json_int_t)store->journal_segments,
+		"bytes", (json_int_t)store->journal_bytes, "files_bytes",
+		(json_int_t)store->stack_bytes, "superfluous_bytes",
+		(json_int_t)store->superfluous_bytes, "records", records, "files", files);
+	if (object == NULL)
+		abort();
+	(void)json_dumpf(object, stdout, JSON_INDENT(2));
+	printf("\n");
+	json_decref(object);
+}
+
+int command_stat(const struct command *command, int argc, char **argv)
+{
+	const char *directory;
+	bool wants_json = false;
+	const struct option_row rows[] = { JSON_ROW(&wants_json) };
+	enum options_result result = options_parse(command, rows, 1, argc, argv, &directory);
+	struct fault fault = FAULT_INITIAL;
+	struct figures figures = { .accounts = 0 };
+
+	if (result != OPTIONS_GO)
+		return options_status(result);
+	if (!begin(directory, &fault) || !gather(directory, &figures, &fault))
+		return command_failed(command, &fault);
+	if (wants_json)
+		print_json(&figures);
+	else
+		print_table(&figures);
+	manifest_free(&figures.store.manifest);
+	return command_printed(command);
+}

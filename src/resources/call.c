@@ -1,0 +1,203 @@
+/* What handlers answer with, and conditional requests.
+ *
+ * An ETag is the number of the last transaction that changed what GET shows of a thing, and the lineage
+ * of the store, without which a number would mean something else after `load` or a restored backup. The
+ * comparison of If-Match is strong, that of If-None-Match weak (RFC 9110 section 13.1), which for
+ * our tags differs only in whether a W/ in front is forgiven.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "resources/call.h"
+
+#include <assert.h>
+
+#define PARTS_INITIAL 8
+
+void call_part(struct call *call, struct slice bytes)
+{
+	struct answer *answer = &call->answer;
+
+	if (bytes.size == 0)
+		return;
+	if (answer->part_count == answer->part_capacity) {
+		size_t capacity = answer->part_capacity == 0 ? PARTS_INITIAL
+							     : answer->part_capacity * 2;
+		struct slice *parts = arena_alloc(call->arena, capacity * sizeof *parts);
+
+		if (answer->part_count > 0)
+			memcpy(parts, answer->parts, answer->part_count * sizeof *parts);
+		answer->parts = parts;
+		answer->part_capacity = capacity;
+	}
+	answer->parts[answer->part_count++] = bytes;
+	answer->size += bytes.size;
+}
+
+bool call_answer(struct call *call, struct slice body)
+{
+	call->answer.status = 200;
+	call_part(call, body);
+	return true;
+}
+
+bool call_answer_nothing(struct call *call)
+{
+	call->answer.status = 204;
+	return true;
+}
+
+void call_header(struct call *call, const char *name, struct slice value)
+{
+	struct answer *answer = &call->answer;
+
+	assert(answer->header_count < ANSWER_HEADERS);
+	answer->headers[answer->header_count++] = (struct header){ name,
+								   arena_copy(call->arena, value) };
+}
+
+bool call_write_instead(struct call *call)
+{
+	assert(!call_is_writing(call));
+	call->wants_write = true;
+	return true;
+}
+
+bool call_is_writing(const struct call *call)
+{
+	return call->transaction->access == STORE_WRITE;
+}
+
+void call_after(struct call *call, int64_t time)
+{
+	if (call_is_writing(call) && call->now <= time)
+		call->now = time + 1;
+}
+
+#define ETAG_SIZE 27 /* 16 digits, a hyphen and 8 digits, in quotes */
+
+/* Before `end`; gives the start. */
+static char *hex_before(char *end, uint64_t number)
+{
+	do {
+		*--end = "0123456789abcdef"[number & 15];
+		number >>= 4;
+	} while (number > 0);
+	return end;
+}
+
+static struct slice etag_text(const struct call *call, uint64_t number)
+{
+	const uint32_t lineage = call->environment->store->lineage;
+	char *text = arena_alloc(call->arena, ETAG_SIZE);
+	char *at = text + ETAG_SIZE;
+
+	*--at = '"';
+	if (lineage != 0) {
+		at = hex_before(at, lineage);
+		*--at = '-';
+	}
+	at = hex_before(at, number);
+	*--at = '"';
+	return (struct slice){ at, (size_t)(text + ETAG_SIZE - at) };
+}
+
+void call_etag(struct call *call, uint64_t number)
+{
+	call_header(call, "ETag", etag_text(call, number));
+}
+
+static struct slice without_blanks(struct slice text)
+{
+	while (text.size > 0 && (text.data[0] == ' ' || text.data[0] == '\t')) {
+		text.data++;
+		text.size--;
+	}
+	while (text.size > 0 &&
+	       (text.data[text.size - 1] == ' ' || text.data[text.size - 1] == '\t'))
+		text.size--;
+	return text;
+}
+
+/* Takes one entity-tag off the front of a list; false at its end, or where it is no list of
+ * entity-tags: what cannot be read matches nothing. */
+static bool next_tag(struct slice *list, struct slice *tag, bool *is_weak)
+{
+	const char *end;
+
+	while (list->size > 0 &&
+	       (list->data[0] == ',' || list->data[0] == ' ' || list->data[0] == '\t')) {
+		list->data++;
+		list->size--;
+	}
+	*is_weak = list->size > 2 && list->data[0] == 'W' && list->data[1] == '/';
+	if (*is_weak) {
+		list->data += 2;
+		list->size -= 2;
+	}
+	if (list->size < 2 || list->data[0] != '"')
+		return false;
+	end = memchr(list->data + 1, '"', list->size - 1);
+	if (end == NULL)
+		return false;
+	tag->data = list->data;
+	tag->size = (size_t)(end - list->data) + 1;
+	list->data += tag->size;
+	list->size -= tag->size;
+	return true;
+}
+
+/* Whether a field value, `*` or a list of entity-tags, names what is there. */
+static bool names(struct slice list, bool forgives_weak, bool exists, struct slice current)
+{
+	struct slice tag;
+	bool is_weak;
+
+	if (!exists)
+		return false;
+	if (slice_equal(without_blanks(list), SLICE("*")))
+		return true;
+	while (next_tag(&list, &tag, &is_weak)) {
+		if ((forgives_weak || !is_weak) && slice_equal(tag, current))
+			return true;
+	}
+	return false;
+}
+
+bool call_not_modified(struct call *call, uint64_t number)
+{
+	struct slice wanted = call->request.if_none_match;
+
+	if (wanted.data == NULL || !names(wanted, true, true, etag_text(call, number)))
+		return false;
+	call->answer.status = 304;
+	return true;
+}
+
+bool call_precondition(const struct call *call, bool exists, uint64_t number, struct fault *fault)
+{
+	const struct request *request = &call->request;
+	struct slice current = exists ? etag_text(call, number) : (struct slice){ 0 };
+
+	if (request->if_match.data != NULL && !names(request->if_match, false, exists, current))
+		return fault_detail(fault, FAULT_PRECONDITION,
+				    exists ? "If-Match: it has changed meanwhile; read it again"
+					   : "If-Match: there is no such thing yet");
+	if (request->if_none_match.data != NULL &&
+	    names(request->if_none_match, true, exists, current))
+		return fault_detail(fault, FAULT_PRECONDITION,
+				    "If-None-Match: it is there already");
+	return true;
+}
+
+json_t *call_member(const struct call *call, const char *name)
+{
+	return json_object_get(call->body, name);
+}
+
+struct slice call_query_text(const struct call *call, const char *name)
+{
+	const json_t *value = json_object_get(call->query, name);
+
+	if (value == NULL)
+		return (struct slice){ 0 };
+	return (struct slice){ json_string_value(value), json_string_length(value) };
+}

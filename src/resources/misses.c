@@ -1,0 +1,207 @@
+/* See resources/misses.h. A table of PLACES entries in groups of WAYS; the group of an address follows
+ * from a hash that is keyed by chance, so that nobody can aim at the place of another. What is free
+ * in a group is an entry whose minute has passed.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "resources/misses.h"
+
+#include <arpa/inet.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define WAYS 8
+#define GROUPS 16384
+#define ADDRESS_SIZE 16
+#define PREFIX_SIZE 8 /* of an IPv6 address: its /64 */
+
+struct entry {
+	unsigned char address[ADDRESS_SIZE];
+	int64_t began; /* of the minute that counts; 0: never used */
+	int64_t refused_until; /* 0: not refused */
+	unsigned count;
+};
+
+struct misses {
+	pthread_mutex_t lock;
+	uint64_t key[2];
+	int64_t minute_began;
+	unsigned minute_count, last_minute_count;
+	uint64_t total;
+	struct entry entries[GROUPS][WAYS];
+};
+
+struct misses *misses_open(const struct clock *clock)
+{
+	struct misses *misses = calloc(1, sizeof *misses);
+
+	if (misses == NULL || pthread_mutex_init(&misses->lock, NULL) != 0)
+		abort();
+	clock_random(clock, misses->key, sizeof misses->key);
+	return misses;
+}
+
+void misses_close(struct misses *misses)
+{
+	if (misses == NULL)
+		return;
+	pthread_mutex_destroy(&misses->lock);
+	free(misses);
+}
+
+/* What counts as one address: an IPv4 address, also one written as IPv6, or an IPv6 /64. What is
+ * neither (a unix socket in front) is all one. */
+static void normalise(struct slice text, unsigned char address[ADDRESS_SIZE])
+{
+	static const unsigned char mapped[12] = { [10] = 0xff, [11] = 0xff };
+	char terminated[INET6_ADDRSTRLEN] = "";
+
+	memset(address, 0, ADDRESS_SIZE);
+	if (text.size >= sizeof terminated)
+		return;
+	if (text.size > 0)
+		memcpy(terminated, text.data, text.size);
+	if (inet_pton(AF_INET, terminated, address + sizeof mapped) == 1) {
+		memcpy(address, mapped, sizeof mapped);
+		return;
+	}
+	if (inet_pton(AF_INET6, terminated, address) == 1 &&
+	    memcmp(address, mapped, sizeof mapped) != 0)
+		memset(address + PREFIX_SIZE, 0, ADDRESS_SIZE - PREFIX_SIZE);
+}
+
+static uint64_t mix(uint64_t value)
+{
+	value ^= value >> 32;
+	value *= 0xd6e8feb86659fd93u;
+	value ^= value >> 32;
+	value *= 0xd6e8feb86659fd93u;
+	return value ^ value >> 32;
+}
+
+static struct entry *group_of(struct misses *misses, const unsigned char address[ADDRESS_SIZE])
+{
+	uint64_t halves[2];
+
+	memcpy(halves, address, sizeof halves);
+	return misses->entries[mix(mix(halves[0] ^ misses->key[0]) ^ halves[1] ^ misses->key[1]) %
+			       GROUPS];
+}
+
+static struct entry *find(struct misses *misses, const unsigned char address[ADDRESS_SIZE])
+{
+	struct entry *group = group_of(misses, address);
+
+	for (size_t i = 0; i < WAYS; i++) {
+		if (group[i].began != 0 && memcmp(group[i].address, address, ADDRESS_SIZE) == 0)
+			return &group[i];
+	}
+	return NULL;
+}
+
+static struct entry *oldest(struct misses *misses, const unsigned char address[ADDRESS_SIZE])
+{
+	struct entry *group = group_of(misses, address);
+	struct entry *entry = &group[0];
+
+	for (size_t i = 1; i < WAYS; i++) {
+		if (group[i].began < entry->began)
+			entry = &group[i];
+	}
+	return entry;
+}
+
+static void turn_minute(struct misses *misses, int64_t now)
+{
+	if (now - misses->minute_began < MISSES_MINUTE)
+		return;
+	misses->last_minute_count = now - misses->minute_began < 2 * MISSES_MINUTE
+					    ? misses->minute_count
+					    : 0;
+	misses->minute_count = 0;
+	misses->minute_began = now;
+}
+
+static bool is_under_attack(struct misses *misses, int64_t now)
+{
+	turn_minute(misses, now);
+	return misses->minute_count > MISSES_SERVICE_MOST ||
+	       misses->last_minute_count > MISSES_SERVICE_MOST;
+}
+
+/* NULL: an address without misses. */
+static unsigned seconds_left(const struct entry *entry, int64_t now)
+{
+	if (entry == NULL || entry->refused_until <= now)
+		return 0;
+	return (unsigned)((entry->refused_until - now + 999) / 1000);
+}
+
+unsigned misses_wait(struct misses *misses, struct slice address, int64_t now)
+{
+	unsigned char normal[ADDRESS_SIZE];
+	struct entry *entry;
+	unsigned seconds;
+
+	normalise(address, normal);
+	pthread_mutex_lock(&misses->lock);
+	entry = find(misses, normal);
+	if (entry != NULL && entry->refused_until == 0 && now - entry->began < MISSES_MINUTE &&
+	    entry->count >= MISSES_ADDRESS_MOST_UNDER_ATTACK && is_under_attack(misses, now))
+		entry->refused_until = now + MISSES_MINUTE;
+	seconds = seconds_left(entry, now);
+	pthread_mutex_unlock(&misses->lock);
+	return seconds;
+}
+
+unsigned misses_count(struct misses *misses, struct slice address, int64_t now)
+{
+	unsigned char normal[ADDRESS_SIZE];
+	struct entry *entry;
+	unsigned most, seconds;
+
+	normalise(address, normal);
+	pthread_mutex_lock(&misses->lock);
+	turn_minute(misses, now);
+	misses->minute_count++;
+	misses->total++;
+	most = is_under_attack(misses, now) ? MISSES_ADDRESS_MOST_UNDER_ATTACK
+					    : MISSES_ADDRESS_MOST;
+	entry = find(misses, normal);
+	if (entry == NULL)
+		entry = oldest(misses, normal);
+	if (memcmp(entry->address, normal, ADDRESS_SIZE) != 0 ||
+	    (now - entry->began >= MISSES_MINUTE && entry->refused_until <= now)) {
+		memset(entry, 0, sizeof *entry);
+		memcpy(entry->address, normal, ADDRESS_SIZE);
+		entry->began = now;
+	}
+	seconds = seconds_left(entry, now);
+	entry->count++;
+	if (entry->count >= most && entry->refused_until == 0)
+		entry->refused_until = now + MISSES_MINUTE;
+	pthread_mutex_unlock(&misses->lock);
+	return seconds;
+}
+
+unsigned misses_rate(struct misses *misses, int64_t now)
+{
+	unsigned rate;
+
+	pthread_mutex_lock(&misses->lock);
+	turn_minute(misses, now);
+	rate = misses->minute_count > misses->last_minute_count ? misses->minute_count
+								: misses->last_minute_count;
+	pthread_mutex_unlock(&misses->lock);
+	return rate;
+}
+
+uint64_t misses_total(struct misses *misses)
+{
+	uint64_t total;
+
+	pthread_mutex_lock(&misses->lock);
+	total = misses->total;
+	pthread_mutex_unlock(&misses->lock);
+	return total;
+}

@@ -1,0 +1,51 @@
+/* See service/auth.h.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "service/auth.h"
+
+#include "base/text.h"
+#include "accounts/accounts.h"
+#include "accounts/token.h"
+
+/* What follows `Bearer`, in any case, and one or more spaces. */
+static bool take_token(struct slice header, struct slice *token)
+{
+	const struct slice scheme = SLICE("bearer ");
+
+	if (header.size < scheme.size ||
+	    !text_equal_ignoring_case((struct slice){ header.data, scheme.size }, scheme))
+		return false;
+	header.data += scheme.size;
+	header.size -= scheme.size;
+	while (header.size > 0 && header.data[0] == ' ') {
+		header.data++;
+		header.size--;
+	}
+	*token = header;
+	return true;
+}
+
+bool auth_check(struct call *call, struct fault *fault)
+{
+	const struct environment *environment = call->environment;
+	const struct roster *roster;
+	const struct account *account;
+	struct slice token;
+	bool is_right;
+
+	if (call->request.authorization.data == NULL)
+		return fault_detail(fault, FAULT_UNAUTHORIZED,
+				    "the header Authorization is missing");
+	if (!take_token(call->request.authorization, &token))
+		return fault_detail(fault, FAULT_UNAUTHORIZED,
+				    "the header Authorization must be: Bearer <management token>");
+	roster = accounts_current(environment->accounts);
+	is_right = token_verify(environment->tokens, roster, call->arena, token,
+				clock_now(environment->clock), &account, fault);
+	if (is_right) {
+		call->account = account->id;
+		memcpy(call->account_text, account->id_text, sizeof call->account_text);
+	}
+	accounts_release(environment->accounts, roster);
+	return is_right;
+}

@@ -1,0 +1,266 @@
+/* See service/health.h. A metric of the page is a row or a few lines here: its name, its kind, what it
+ * counts. Names end as Prometheus asks for: _total counts up, _seconds and _bytes are units.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "service/health.h"
+
+#include "service/metrics.h"
+#include "resources/misses.h"
+#include "accounts/token.h"
+#include "store/figures.h"
+
+bool health_live(struct call *call, struct fault *fault)
+{
+	(void)fault;
+	return call_answer(call, SLICE("{\"status\":\"up\"}"));
+}
+
+bool health_ready(struct call *call, struct fault *fault)
+{
+	struct store *store = call->environment->store;
+	struct store_figures figures;
+
+	if (!store_can_write(store))
+		return fault_detail(fault, FAULT_UNAVAILABLE, "the log says why");
+	if (store_figures(store, &figures) && figures.files_damaged > 0)
+		return fault_set(fault, FAULT_DAMAGED, "A file of the store is damaged");
+	return call_answer(call, SLICE("{\"status\":\"ready\"}"));
+}
+
+/* ---- the page ---- */
+
+/* Numbers of JSON and of Prometheus are written alike: integers, and a point before up to six digits. */
+static void append_seconds(struct buffer *page, uint64_t microseconds)
+{
+	char digits[7] = ".000000";
+	size_t size = sizeof digits;
+	uint64_t rest = microseconds % 1000000;
+
+	for (size_t i = sizeof digits - 1; i > 0; i--, rest /= 10)
+		digits[i] = (char)('0' + rest % 10);
+	while (size > 1 && digits[size - 1] == '0')
+		size--;
+	buffer_append_integer(page, (json_int_t)(microseconds / 1000000));
+	buffer_append(page, (struct slice){ digits, size > 1 ? size : 0 });
+}
+
+static void begin_metric(struct buffer *page, const char *name, const char *type, const char *help)
+{
+	const char *const words[] = {
+		"# HELP ", name, " ", help, "\n# TYPE ", name, " ", type, "\n",
+	};
+
+	for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+		buffer_append_text(page, words[i]);
+}
+
+/* `labels`: what stands in braces, or empty. */
+static void append_sample(struct buffer *page, const char *name, const char *end,
+			  struct slice labels, uint64_t value)
+{
+	buffer_append_text(page, name);
+	buffer_append_text(page, end);
+	if (labels.size > 0) {
+		buffer_append_byte(page, '{');
+		buffer_append(page, labels);
+		buffer_append_byte(page, '}');
+	}
+	buffer_append_byte(page, ' ');
+	buffer_append_integer(page, (json_int_t)value);
+	buffer_append_byte(page, '\n');
+}
+
+static void append_one(struct buffer *page, const char *name, const char *type, const char *help,
+		       uint64_t value)
+{
+	begin_metric(page, name, type, help);
+	append_sample(page, name, "", (struct slice){ 0 }, value);
+}
+
+/* One bucket: the labels, then how long what is counted took at most. */
+static void append_bucket(struct buffer *page, const char *name, struct slice labels, size_t i,
+			  uint64_t count)
+{
+	struct buffer both = BUFFER_INITIAL(page->arena);
+
+	buffer_append(&both, labels);
+	buffer_append_text(&both, labels.size > 0 ? ",le=\"" : "le=\"");
+	if (i < HISTOGRAM_BOUNDS)
+		append_seconds(&both, histogram_bounds[i]);
+	else
+		buffer_append_text(&both, "+Inf");
+	buffer_append_byte(&both, '"');
+	append_sample(page, name, "_bucket", buffer_slice(&both), count);
+}
+
+static void append_histogram(struct buffer *page, const char *name, struct slice labels,
+			     const struct histogram_state *state)
+{
+	uint64_t count = 0;
+
+	for (size_t i = 0; i <= HISTOGRAM_BOUNDS; i++) {
+		count += state->counts[i];
+		append_bucket(page, name, labels, i, count);
+	}
+	buffer_append_text(page, name);
+	buffer_append_text(page, "_sum");
+	if (labels.size > 0) {
+		buffer_append_byte(page, '{');
+		buffer_append(page, labels);
+		buffer_append_byte(page, '}');
+	}
+	buffer_append_byte(page, ' ');
+	append_seconds(page, state->sum);
+	buffer_append_byte(page, '\n');
+	append_sample(page, name, "_count", labels, count);
+}
+
+/* ---- requests ---- */
+
+static const char *method_name(enum method method)
+{
+	static const char *const names[] = {
+		[METHOD_GET] = "GET",	  [METHOD_HEAD] = "HEAD",     [METHOD_POST] = "POST",
+		[METHOD_PATCH] = "PATCH", [METHOD_DELETE] = "DELETE",
+	};
+
+	return names[method];
+}
+
+/* Paths and methods are the table's own: nothing in them needs an escape. */
+static struct slice route_labels(struct arena *arena, const struct route *route)
+{
+	if (route == NULL)
+		return SLICE("method=\"\",route=\"\"");
+	return slice_of(arena_text(arena, "method=\"%s\",route=\"%s\"", method_name(route->method),
+				   route->path));
+}
+
+static void append_statuses(struct buffer *page, const char *name, struct slice labels,
+			    const struct metrics_route *read)
+{
+	for (size_t i = 0; i <= METRICS_STATUSES; i++) {
+		int status = i < METRICS_STATUSES ? metrics_statuses[i] : 0;
+
+		if (read->statuses[i] > 0)
+			append_sample(page, name, "",
+				      slice_of(arena_text(page->arena, "%s,status=\"%d\"",
+							  labels.data, status)),
+				      read->statuses[i]);
+	}
+}
+
+static uint64_t requests_of(const struct metrics_route *read)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; i <= METRICS_STATUSES; i++)
+		n += read->statuses[i];
+	return n;
+}
+
+/* What was never asked for is left out, so that the page is as long as it is of use. */
+static void append_requests(struct buffer *page, const struct metrics *metrics)
+{
+	static const char requests[] = "anteroom_requests_total";
+	static const char durations[] = "anteroom_request_duration_seconds";
+	struct metrics_route read;
+
+	begin_metric(page, requests, "counter",
+		     "Requests answered, by route (empty: none) and status.");
+	for (size_t i = 0; metrics_read(metrics, i, &read); i++)
+		append_statuses(page, requests, route_labels(page->arena, read.route), &read);
+	begin_metric(page, durations, "histogram",
+		     "From the arrival of a request until its answer is sent, the disk included.");
+	for (size_t i = 0; metrics_read(metrics, i, &read); i++) {
+		if (requests_of(&read) > 0)
+			append_histogram(page, durations, route_labels(page->arena, read.route),
+					 &read.durations);
+	}
+}
+
+/* ---- the rest ---- */
+
+static void append_guards(struct buffer *page, const struct environment *environment)
+{
+	append_one(page, "anteroom_tokens_remembered", "gauge",
+		   "Verified tokens that need no second verification.",
+		   token_memory_count(environment->tokens));
+	append_one(page, "anteroom_code_misses_total", "counter",
+		   "Tries to join with an unknown room code, but for those from addresses that are "
+		   "refused with 429 already.",
+		   misses_total(environment->misses));
+	append_one(
+		page, "anteroom_code_misses_per_minute", "gauge",
+		"Tries to join with an unknown room code, counted as in "
+		"anteroom_code_misses_total, in the last whole minute, or in the one that runs if "
+		"that has more.",
+		misses_rate(environment->misses, clock_monotonic()));
+}
+
+static void append_journal(struct buffer *page, const struct store_figures *figures)
+{
+	static const char syncs[] = "anteroom_journal_sync_duration_seconds";
+
+	append_one(page, "anteroom_transactions_total", "counter",
+		   "Transactions that are on the disk, since the data was new.", figures->durable);
+	begin_metric(page, syncs, "histogram",
+		     "How long each fdatasync of the journal took, for which writes wait.");
+	append_histogram(page, syncs, (struct slice){ 0 }, &figures->journal_syncs);
+	append_one(page, "anteroom_journal_written_bytes_total", "counter",
+		   "Bytes written to the journal.", figures->journal_bytes);
+	append_one(page, "anteroom_journal_segments", "gauge", "Segments of the journal.",
+		   figures->journal_segments);
+}
+
+static void append_files(struct buffer *page, const struct store_figures *figures)
+{
+	append_one(page, "anteroom_overlays", "gauge",
+		   "Overlays: the parts in memory of what is stored, which become files.",
+		   figures->overlays);
+	append_one(page, "anteroom_overlay_bytes", "gauge",
+		   "Memory that overlays take, which is what waits to become files.",
+		   figures->overlay_bytes);
+	append_one(page, "anteroom_files", "gauge",
+		   "Files of the stack: the GDBM files of the store.", figures->files);
+	append_one(page, "anteroom_files_bytes", "gauge",
+		   "What the files of the stack and their indexes take on the disk.",
+		   figures->files_bytes);
+	append_one(page, "anteroom_files_records", "gauge",
+		   "Records in the files of the stack, removals included.", figures->files_records);
+	append_one(page, "anteroom_files_damaged", "gauge",
+		   "Files of the stack that were found damaged.", figures->files_damaged);
+	append_one(page, "anteroom_files_written_total", "counter", "Overlays that became a file.",
+		   figures->files_written);
+	append_one(page, "anteroom_files_merged_total", "counter",
+		   "How often several files were merged into one: merges, not the files merged.",
+		   figures->files_merged);
+	append_one(page, "anteroom_file_records_written_total", "counter",
+		   "Records written into files, out of overlays and by merges.",
+		   figures->records_written);
+	append_one(page, "anteroom_checksum_failures_total", "counter",
+		   "How often a value or a file was found not to be what was written.",
+		   figures->checksum_failures);
+}
+
+bool health_metrics(struct call *call, struct fault *fault)
+{
+	const struct environment *environment = call->environment;
+	struct buffer page = BUFFER_INITIAL(call->arena);
+	struct store_figures figures;
+
+	(void)fault;
+	if (environment->metrics != NULL)
+		append_requests(&page, environment->metrics);
+	append_guards(&page, environment);
+	append_one(&page, "anteroom_store_writable", "gauge",
+		   "1 while the store can write, else 0; 0 also while the disk has no room for the "
+		   "journal's next segment, though writes go on until the present one is full.",
+		   store_can_write(environment->store) ? 1 : 0);
+	if (store_figures(environment->store, &figures)) {
+		append_journal(&page, &figures);
+		append_files(&page, &figures);
+	}
+	call_header(call, "Content-Type", SLICE("text/plain; version=0.0.4; charset=utf-8"));
+	return call_answer(call, buffer_slice(&page));
+}

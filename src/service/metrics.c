@@ -1,0 +1,105 @@
+/* See service/metrics.h. The rows of a processor lie together and share no cache line with those of
+ * another; a thread that is moved between looking and counting only counts in its old place.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "service/metrics.h"
+
+#include <sched.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define PROCESSORS_MOST 64
+#define CACHE_LINE 64
+
+const int metrics_statuses[METRICS_STATUSES] = {
+	200, 204, 304, 400, 401, 403, 404, 405, 409, 412, 413, 429, 500, 503,
+};
+
+struct row {
+	_Alignas(CACHE_LINE) _Atomic uint64_t statuses[METRICS_STATUSES + 1];
+	struct histogram durations;
+};
+
+struct metrics {
+	const struct route *routes;
+	size_t n_routes;
+	size_t n_processors;
+	struct row *rows; /* of each processor: its routes, then what found none */
+};
+
+struct metrics *metrics_open(const struct route *routes)
+{
+	struct metrics *metrics = calloc(1, sizeof *metrics);
+	long processors = sysconf(_SC_NPROCESSORS_ONLN);
+	size_t size;
+
+	if (metrics == NULL)
+		abort();
+	metrics->routes = routes;
+	while (routes[metrics->n_routes].path != NULL)
+		metrics->n_routes++;
+	metrics->n_processors = processors < 1 ? 1 : (size_t)processors;
+	if (metrics->n_processors > PROCESSORS_MOST)
+		metrics->n_processors = PROCESSORS_MOST;
+	size = metrics->n_processors * (metrics->n_routes + 1) * sizeof *metrics->rows;
+	metrics->rows = aligned_alloc(CACHE_LINE, size);
+	if (metrics->rows == NULL)
+		abort();
+	memset(metrics->rows, 0, size);
+	return metrics;
+}
+
+void metrics_close(struct metrics *metrics)
+{
+	if (metrics == NULL)
+		return;
+	free(metrics->rows);
+	free(metrics);
+}
+
+static struct row *row_of(const struct metrics *metrics, size_t processor, size_t route)
+{
+	return &metrics->rows[processor * (metrics->n_routes + 1) + route];
+}
+
+static size_t status_index(int status)
+{
+	size_t i = 0;
+
+	while (i < METRICS_STATUSES && metrics_statuses[i] != status)
+		i++;
+	return i;
+}
+
+void metrics_count(struct metrics *metrics, const struct call *call, int64_t microseconds)
+{
+	int processor = sched_getcpu();
+	size_t route;
+	struct row *row;
+
+	if (metrics == NULL)
+		return;
+	route = call->route == NULL ? metrics->n_routes : (size_t)(call->route - metrics->routes);
+	row = row_of(metrics, processor < 0 ? 0 : (size_t)processor % metrics->n_processors, route);
+	atomic_fetch_add_explicit(&row->statuses[status_index(call->answer.status)], 1,
+				  memory_order_relaxed);
+	histogram_add(&row->durations, microseconds < 0 ? 0 : (uint64_t)microseconds);
+}
+
+bool metrics_read(const struct metrics *metrics, size_t n, struct metrics_route *read)
+{
+	if (n > metrics->n_routes)
+		return false;
+	*read = (struct metrics_route){
+		.route = n == metrics->n_routes ? NULL : &metrics->routes[n],
+	};
+	for (size_t i = 0; i < metrics->n_processors; i++) {
+		const struct row *row = row_of(metrics, i, n);
+
+		for (size_t status = 0; status <= METRICS_STATUSES; status++)
+			read->statuses[status] += atomic_load_explicit(&row->statuses[status],
+								       memory_order_relaxed);
+		histogram_read(&row->durations, &read->durations);
+	}
+	return true;
+}

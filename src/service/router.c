@@ -1,0 +1,242 @@
+/* See service/router.h. The paths, sorted, are one expression in which what they have in common at the
+ * front stands once,
+ *
+ *     (?|/v2(?|/rooms(?|/?(*MARK:0)|/([^/]++)/?(*MARK:1))|/templates(?|...)))
+ *
+ * and captures are numbered alike in every branch; the mark tells which path it was, and the methods
+ * of a path are looked up in its list.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "service/router.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#include "base/pattern.h"
+#include "base/text.h"
+
+#define METHODS 5 /* those a route can have */
+
+static const struct {
+	enum method method;
+	const char *name;
+} method_names[METHODS] = {
+	{ METHOD_GET, "GET" },	   { METHOD_HEAD, "HEAD" },	{ METHOD_POST, "POST" },
+	{ METHOD_PATCH, "PATCH" }, { METHOD_DELETE, "DELETE" },
+};
+
+struct branch {
+	const char *path;
+	const struct route *routes[METHODS]; /* by enum method; HEAD is GET's */
+	char allow[64];
+};
+
+struct router {
+	struct pattern *pattern;
+	struct branch *branches;
+	size_t n;
+};
+
+static struct branch *branch_of(struct router *router, const char *path)
+{
+	for (size_t i = 0; i < router->n; i++) {
+		if (strcmp(router->branches[i].path, path) == 0)
+			return &router->branches[i];
+	}
+	router->branches[router->n].path = path;
+	return &router->branches[router->n++];
+}
+
+static void note_allowed(struct branch *branch)
+{
+	struct arena *arena = arena_open();
+	struct buffer allow = BUFFER_INITIAL(arena);
+
+	for (size_t i = 0; i < METHODS; i++) {
+		if (branch->routes[method_names[i].method] == NULL)
+			continue;
+		buffer_append_text(&allow, method_names[i].name);
+		buffer_append_text(&allow, ", ");
+	}
+	buffer_append_text(&allow, "OPTIONS");
+	assert(allow.size < sizeof branch->allow);
+	memcpy(branch->allow, allow.data, allow.size);
+	arena_close(arena);
+}
+
+/* Paths are ours: of the characters that mean something to PCRE2 only the dot occurs in them, which
+ * the assert holds. A name in braces stands for one segment. */
+static void append_segment(struct buffer *expression, struct slice segment)
+{
+	if (segment.data[1] == '{') {
+		buffer_append_text(expression, "/([^/]++)");
+		return;
+	}
+	for (size_t i = 0; i < segment.size; i++) {
+		assert(strchr("\\^$[]|()?*+{}", segment.data[i]) == NULL);
+		if (segment.data[i] == '.')
+			buffer_append_byte(expression, '\\');
+		buffer_append_byte(expression, segment.data[i]);
+	}
+}
+
+/* The next segment of a path, its slash included; empty at its end. */
+static struct slice segment_at(const struct branch *branch, size_t offset)
+{
+	const char *rest = branch->path + offset;
+
+	return (struct slice){ rest, *rest == '\0' ? 0 : 1 + strcspn(rest + 1, "/") };
+}
+
+/* The branches from `first` up to `end`, which are the same up to `offset`. It calls itself as deep
+ * as a path has segments. */
+static void append_branches(struct buffer *expression, const struct router *router, size_t first,
+			    size_t end, size_t offset)
+{
+	buffer_append_text(expression, "(?|");
+	for (size_t i = first, next; i < end; i = next) {
+		struct slice segment = segment_at(&router->branches[i], offset);
+
+		if (i > first)
+			buffer_append_byte(expression, '|');
+		next = i + 1;
+		if (segment.size == 0) {
+			buffer_append_text(expression, "/?(*MARK:");
+			buffer_append_integer(expression, (json_int_t)i);
+			buffer_append_byte(expression, ')');
+			continue;
+		}
+		while (next < end &&
+		       slice_equal(segment_at(&router->branches[next], offset), segment))
+			next++;
+		append_segment(expression, segment);
+		append_branches(expression, router, i, next, offset + segment.size);
+	}
+	buffer_append_byte(expression, ')');
+}
+
+static int by_path(const void *a, const void *b)
+{
+	const struct branch *left = a, *right = b;
+
+	return strcmp(left->path, right->path);
+}
+
+static struct pattern *compile(const struct router *router)
+{
+	struct arena *arena = arena_open();
+	struct buffer expression = BUFFER_INITIAL(arena);
+	struct pattern *pattern;
+
+	append_branches(&expression, router, 0, router->n, 0);
+	buffer_append_byte(&expression, '\0');
+	pattern = pattern_open(expression.data);
+	arena_close(arena);
+	return pattern;
+}
+
+struct router *router_open(const struct route *routes)
+{
+	struct router *router = calloc(1, sizeof *router);
+	size_t n = 0;
+
+	while (routes[n].path != NULL)
+		n++;
+	if (router == NULL || (router->branches = calloc(n, sizeof *router->branches)) == NULL)
+		abort();
+	for (size_t i = 0; i < n; i++) {
+		struct branch *branch = branch_of(router, routes[i].path);
+
+		assert(routes[i].method < METHODS && branch->routes[routes[i].method] == NULL);
+		branch->routes[routes[i].method] = &routes[i];
+		if (routes[i].method == METHOD_GET)
+			branch->routes[METHOD_HEAD] = &routes[i];
+	}
+	qsort(router->branches, router->n, sizeof *router->branches, by_path);
+	for (size_t i = 0; i < router->n; i++)
+		note_allowed(&router->branches[i]);
+	router->pattern = compile(router);
+	return router;
+}
+
+void router_close(struct router *router)
+{
+	if (router == NULL)
+		return;
+	pattern_close(router->pattern);
+	free(router->branches);
+	free(router);
+}
+
+static bool is_for_all_origins(const struct branch *branch)
+{
+	for (size_t i = 0; i < METHODS; i++) {
+		if (branch->routes[i] != NULL)
+			return branch->routes[i]->is_shared;
+	}
+	return false;
+}
+
+static struct slice split_query(struct slice uri, struct slice *query)
+{
+	const char *mark = uri.size == 0 ? NULL : memchr(uri.data, '?', uri.size);
+
+	*query = (struct slice){ 0 };
+	if (mark == NULL)
+		return uri;
+	query->data = mark + 1;
+	query->size = uri.size - (size_t)(mark + 1 - uri.data);
+	return (struct slice){ uri.data, (size_t)(mark - uri.data) };
+}
+
+/* A mark is the number of its branch, in decimal digits that router_open wrote. */
+static size_t branch_number(const char *mark)
+{
+	size_t number = 0;
+
+	for (; *mark != '\0'; mark++)
+		number = number * 10 + (size_t)(*mark - '0');
+	return number;
+}
+
+bool router_find(const struct router *router, struct call *call, struct slice *query,
+		 bool *is_shared, struct fault *fault)
+{
+	struct slice path = split_query(call->request.uri, query);
+	struct match match;
+	const struct branch *branch;
+
+	*is_shared = false;
+	if (!pattern_match(router->pattern, path, &match))
+		return fault_set(fault, FAULT_NOT_FOUND, "no such path");
+	branch = &router->branches[branch_number(match.mark)];
+	*is_shared = is_for_all_origins(branch);
+	if (call->request.method == METHOD_OPTIONS) {
+		call_header(call, "Allow", slice_of(branch->allow));
+		return call_answer_nothing(call);
+	}
+	if (call->request.method >= METHODS || branch->routes[call->request.method] == NULL) {
+		call_header(call, "Allow", slice_of(branch->allow));
+		return fault_detail(fault, FAULT_METHOD_NOT_ALLOWED, "this path allows %s",
+				    branch->allow);
+	}
+	call->route = branch->routes[call->request.method];
+	assert(match.n <= ROUTE_PARAMETERS);
+	for (size_t i = 0; i < match.n; i++)
+		call->parameters[i] = match.captures[i];
+	return true;
+}
+
+bool router_decode(struct call *call, struct fault *fault)
+{
+	for (size_t i = 0; i < ROUTE_PARAMETERS; i++) {
+		struct slice *parameter = &call->parameters[i];
+
+		if (parameter->data != NULL &&
+		    !text_decode(call->arena, *parameter, TEXT_PATH, parameter))
+			return fault_set(fault, FAULT_BAD_REQUEST,
+					 "the path is not well percent-encoded UTF-8 without "
+					 "NUL and without an encoded slash");
+	}
+	return true;
+}

@@ -1,0 +1,283 @@
+/* Copying a store. Its files are open before the first byte is copied, so that a live store may
+ * remove their names meanwhile, and its directory is held, so that it reuses no segment; of the
+ * journal's last segment only what was whole is copied, so that what is being written behind it leaves
+ * no trace.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/file.h>
+
+#include "store/gdbm/inspect.h"
+#include "store/gdbm/inspection.h"
+#include "store/gdbm/journal_format.h"
+
+#define COPY_BYTES ((size_t)1 << 20)
+#define NAME_SIZE 40
+#define ATTEMPTS 20
+
+struct source {
+	int file;
+	char name[NAME_SIZE];
+	uint64_t size; /* to be copied */
+};
+
+struct backup {
+	const struct file_system *files;
+	const char *to;
+	const struct store_watch *watch;
+	struct inspection inspection;
+	struct source *sources;
+	size_t n;
+	uint64_t done;
+	uint64_t all;
+};
+
+static bool source_add(struct backup *backup, const char *name, uint64_t size, struct fault *fault)
+{
+	struct source *source = &backup->sources[backup->n];
+	char path[PATH_MAX];
+
+	snprintf(path, sizeof path, "%s/%s", backup->inspection.place.directory, name);
+	snprintf(source->name, sizeof source->name, "%s", name);
+	source->size = size;
+	source->file = backup->files->open(backup->files, path, O_RDONLY, 0);
+	if (source->file < 0)
+		return fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot open %s", path);
+	backup->n++;
+	backup->all += size;
+	return true;
+}
+
+static bool segment_add(struct backup *backup, size_t i, struct fault *fault)
+{
+	const struct journal_end *end = &backup->inspection.end;
+	char name[SEGMENT_NAME_SIZE];
+	off_t size;
+
+	segment_name(end->segments[i], name);
+	if (!source_add(backup, name, end->offset, fault))
+		return false;
+	if (i + 1 == end->n)
+		return true;
+	struct source *source = &backup->sources[backup->n - 1];
+
+	if (backup->files->size(backup->files, source->file, &size) < 0)
+		return fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot read %s", name);
+	backup->all += (uint64_t)size - source->size;
+	source->size = (uint64_t)size;
+	return true;
+}
+
+static bool sources_open(struct backup *backup, struct fault *fault)
+{
+	const struct manifest *manifest = &backup->inspection.manifest;
+	char name[STACK_NAME_SIZE];
+	size_t i;
+
+	backup->sources = calloc(2 * manifest->n + backup->inspection.end.n + 1,
+				 sizeof *backup->sources);
+	if (backup->sources == NULL)
+		abort();
+	for (i = 0; i < manifest->n; i++) {
+		stack_gdbm_name(manifest->files[i].id, name);
+		if (!source_add(backup, name, manifest->files[i].gdbm_size, fault))
+			return false;
+		stack_index_name(manifest->files[i].id, name);
+		if (!source_add(backup, name, manifest->files[i].index_size, fault))
+			return false;
+	}
+	for (i = backup->inspection.end.superfluous; i < backup->inspection.end.n; i++)
+		if (!segment_add(backup, i, fault))
+			return false;
+	return true;
+}
+
+static void sources_close(struct backup *backup)
+{
+	while (backup->n > 0)
+		backup->files->close(backup->files, backup->sources[--backup->n].file);
+	free(backup->sources);
+	backup->sources = NULL;
+	backup->all = 0;
+	inspection_close(&backup->inspection);
+}
+
+/* A file that went between looking and opening means that the store is alive: once more. */
+static bool backup_open(struct backup *backup, const char *directory, struct fault *fault)
+{
+	struct fault each;
+	int i;
+
+	for (i = 0; i < ATTEMPTS; i++) {
+		each = FAULT_INITIAL;
+		if (!inspection_open(directory, backup->files, &backup->inspection, fault))
+			return false;
+		if (backup->inspection.end.is_damaged)
+			return fault_cause(
+				fault, FAULT_UNAVAILABLE, 0,
+				"the journal is damaged; `anteroom check` says where, and "
+				"--salvage saves what can be read");
+		if (sources_open(backup, &each))
+			return true;
+		sources_close(backup);
+	}
+	*fault = each;
+	return false;
+}
+
+static bool bytes_copy(struct backup *backup, const struct source *source, int to)
+{
+	const struct file_system *files = backup->files;
+	char *bytes = malloc(COPY_BYTES);
+	bool is_copied = true;
+	uint64_t at;
+
+	if (bytes == NULL)
+		abort();
+	for (at = 0; is_copied && at < source->size; at += COPY_BYTES) {
+		size_t n = source->size - at < COPY_BYTES ? (size_t)(source->size - at)
+							  : COPY_BYTES;
+
+		is_copied = file_read_all(files, source->file, bytes, n, (off_t)at) &&
+			    file_write_all(files, to, bytes, n, (off_t)at);
+		backup->done += n;
+		if (backup->watch->progress != NULL)
+			backup->watch->progress(backup->watch->context, backup->done, backup->all);
+	}
+	free(bytes);
+	return is_copied && files->fsync(files, to) == 0;
+}
+
+static bool source_copy(struct backup *backup, const struct source *source, struct fault *fault)
+{
+	const struct file_system *files = backup->files;
+	char path[PATH_MAX];
+	bool is_copied;
+	int to, error;
+
+	snprintf(path, sizeof path, "%s/%s", backup->to, source->name);
+	to = files->open(files, path, O_WRONLY | O_CREAT | O_EXCL, 0600);
+	if (to < 0)
+		return fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot make %s", path);
+	is_copied = bytes_copy(backup, source, to);
+	error = errno;
+	files->close(files, to);
+	return is_copied || fault_cause(fault, FAULT_UNAVAILABLE, error, "cannot write %s", path);
+}
+
+/* Reads a file of the copy against its checksums: what is damaged there was damaged here, or got so. */
+static bool file_verify(struct backup *backup, const struct stack_info *info, struct fault *fault)
+{
+	const struct stack_place place = {
+		.files = backup->files,
+		.directory = backup->to,
+		.installation = backup->inspection.manifest.installation,
+		.is_read_only = true,
+	};
+	struct stack_file *file;
+	bool is_right, is_last = false;
+	uint64_t block = 0;
+
+	if (!stack_file_open(&place, info, &file, fault))
+		return false;
+	do
+		is_right = stack_file_verify_block(file, block++, &is_last, fault);
+	while (is_right && !is_last);
+	stack_file_let_go(file);
+	return is_right;
+}
+
+static bool verify(struct backup *backup, struct fault *fault)
+{
+	const struct manifest *manifest = &backup->inspection.manifest;
+	struct fault each = FAULT_INITIAL;
+	size_t i;
+
+	for (i = 0; i < manifest->n; i++)
+		if (!file_verify(backup, &manifest->files[i], &each))
+			return fault_cause(fault, FAULT_UNAVAILABLE, 0,
+					   "the copy would be damaged (%s); `anteroom check` says "
+					   "whether the original is, and --salvage saves what can "
+					   "be read",
+					   each.cause);
+	return true;
+}
+
+/* What is copied ends clean. */
+static bool mark_copy(struct backup *backup, struct fault *fault)
+{
+	const struct journal_end *end = &backup->inspection.end;
+	const struct journal_mark mark = {
+		.newest = end->n == 0 ? 0 : end->segments[end->n - 1],
+		.size = end->n == 0 ? 0 : end->offset,
+		.durable = end->last,
+		.is_clean = true,
+	};
+	bool is_broken = false;
+
+	return mark_create(backup->files, backup->to, &backup->inspection.manifest.installation,
+			   &mark, &is_broken, fault);
+}
+
+/* The manifest comes last: a copy without one is none. */
+static bool copy(struct backup *backup, struct fault *fault)
+{
+	bool is_replaced, is_broken = false;
+	size_t i;
+
+	for (i = 0; i < backup->n; i++)
+		if (!source_copy(backup, &backup->sources[i], fault))
+			return false;
+	if (backup->files->sync_directory(backup->files, backup->to) < 0)
+		return fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot sync %s", backup->to);
+	if (!verify(backup, fault) || !mark_copy(backup, fault))
+		return false;
+	/* What is written to the copy gets numbers that it gets in the original as well. */
+	backup->inspection.manifest.lineage = manifest_draw_lineage();
+	return manifest_write(backup->files, backup->to, &backup->inspection.manifest, &is_replaced,
+			      &is_broken, fault);
+}
+
+static void copy_remove(const struct backup *backup)
+{
+	char path[PATH_MAX];
+	size_t i;
+
+	for (i = 0; i < backup->n; i++) {
+		snprintf(path, sizeof path, "%s/%s", backup->to, backup->sources[i].name);
+		backup->files->unlink(backup->files, path);
+	}
+	snprintf(path, sizeof path, "%s/" MARK_NAME, backup->to);
+	backup->files->unlink(backup->files, path);
+	/* It may have its name although that could not be synced. */
+	snprintf(path, sizeof path, "%s/" MANIFEST_NAME, backup->to);
+	backup->files->unlink(backup->files, path);
+}
+
+bool store_gdbm_backup(const char *directory, const char *to, const struct file_system *files,
+		       const struct store_watch *watch, struct fault *fault)
+{
+	struct backup backup = { .files = files == NULL ? &file_system_posix : files,
+				 .to = to,
+				 .watch = watch };
+	int hold = journal_hold(backup.files, directory, LOCK_SH);
+	bool is_done;
+
+	if (hold < 0)
+		return fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot lock %s", directory);
+	is_done = backup_open(&backup, directory, fault);
+	if (is_done && backup.files->mkdir(backup.files, to, 0700) < 0) {
+		is_done = fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot make %s", to);
+	} else if (is_done) {
+		is_done = copy(&backup, fault);
+		if (!is_done)
+			copy_remove(&backup);
+	}
+	sources_close(&backup);
+	backup.files->close(backup.files, hold);
+	return is_done;
+}

@@ -1,0 +1,194 @@
+/* The few sequences of file operations that must be right in one place.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "store/gdbm/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define READ_AT_MOST ((size_t)1 << 30)
+
+bool file_write_all(const struct file_system *files, int file, const void *bytes, size_t size,
+		    off_t offset)
+{
+	const char *from = bytes;
+
+	while (size > 0) {
+		ssize_t n = files->pwrite(files, file, from, size, offset);
+
+		if (n < 0)
+			return false;
+		if (n == 0) {
+			errno = EIO;
+			return false;
+		}
+		from += n;
+		size -= (size_t)n;
+		offset += n;
+	}
+	return true;
+}
+
+bool file_read_all(const struct file_system *files, int file, void *bytes, size_t size,
+		   off_t offset)
+{
+	char *to = bytes;
+
+	while (size > 0) {
+		ssize_t n = files->pread(files, file, to, size < READ_AT_MOST ? size : READ_AT_MOST,
+					 offset);
+
+		if (n < 0)
+			return false;
+		if (n == 0) {
+			errno = EIO;
+			return false;
+		}
+		to += n;
+		size -= (size_t)n;
+		offset += n;
+	}
+	return true;
+}
+
+static bool read_open_file(const struct file_system *files, int file, size_t most, char **bytes,
+			   size_t *size)
+{
+	off_t whole;
+
+	if (files->size(files, file, &whole) < 0)
+		return false;
+	if ((uint64_t)whole > most) {
+		errno = EFBIG;
+		return false;
+	}
+	*size = (size_t)whole;
+	*bytes = malloc(*size + 1);
+	if (*bytes == NULL)
+		return false;
+	if (file_read_all(files, file, *bytes, *size, 0))
+		return true;
+	free(*bytes);
+	*bytes = NULL;
+	return false;
+}
+
+bool file_read_whole(const struct file_system *files, const char *path, size_t most, char **bytes,
+		     size_t *size)
+{
+	int file = files->open(files, path, O_RDONLY, 0);
+	bool is_read;
+	int error;
+
+	if (file < 0)
+		return false;
+	is_read = read_open_file(files, file, most, bytes, size);
+	error = errno;
+	files->close(files, file);
+	errno = error;
+	return is_read;
+}
+
+static bool map_open_file(const struct file_system *files, int file, const char **mapping,
+			  size_t *size)
+{
+	off_t whole;
+
+	*mapping = NULL;
+	if (files->size(files, file, &whole) < 0)
+		return false;
+	*size = (size_t)whole;
+	if (*size > 0)
+		*mapping = files->map(files, file, *size, false);
+	return *size == 0 || *mapping != NULL;
+}
+
+bool file_map_whole(const struct file_system *files, const char *path, const char **mapping,
+		    size_t *size)
+{
+	int file = files->open(files, path, O_RDONLY, 0);
+	bool is_mapped;
+	int error;
+
+	if (file < 0)
+		return false;
+	is_mapped = map_open_file(files, file, mapping, size);
+	error = errno;
+	files->close(files, file);
+	errno = error;
+	return is_mapped;
+}
+
+bool file_error_passes(int error)
+{
+	return error == ENOSPC || error == EDQUOT || error == EFBIG || error == EMFILE ||
+	       error == ENFILE || error == ENOMEM;
+}
+
+/* What a sync said: whether it was done, and if not, whether it may be tried again. */
+static bool synced(int result, bool *is_broken)
+{
+	if (result != 0 && !file_error_passes(errno))
+		*is_broken = true;
+	return result == 0;
+}
+
+bool file_sync(const struct file_system *files, int file, bool *is_broken)
+{
+	return synced(files->fsync(files, file), is_broken);
+}
+
+bool file_write_out(const struct file_system *files, int file, off_t offset, off_t size,
+		    bool *is_broken)
+{
+	return synced(files->write_out(files, file, offset, size), is_broken);
+}
+
+bool file_sync_directory(const struct file_system *files, const char *path, bool *is_broken)
+{
+	return synced(files->sync_directory(files, path), is_broken);
+}
+
+static bool write_new_file(const struct file_system *files, const char *path, const void *bytes,
+			   size_t size, bool *is_broken)
+{
+	int file = files->open(files, path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+	bool is_written;
+	int error;
+
+	if (file < 0)
+		return false;
+	is_written = file_write_all(files, file, bytes, size, 0) &&
+		     file_sync(files, file, is_broken);
+	error = errno;
+	files->close(files, file);
+	errno = error;
+	return is_written;
+}
+
+bool file_replace(const struct file_system *files, const char *directory, const char *path,
+		  const void *bytes, size_t size, bool *is_replaced, bool *is_broken)
+{
+	char beside[PATH_MAX];
+	int error;
+
+	*is_replaced = false;
+	if (snprintf(beside, sizeof beside, "%s.new", path) >= (int)sizeof beside) {
+		errno = ENAMETOOLONG;
+		return false;
+	}
+	if (!write_new_file(files, beside, bytes, size, is_broken) ||
+	    files->rename(files, beside, path) < 0) {
+		error = errno;
+		files->unlink(files, beside);
+		errno = error;
+		return false;
+	}
+	*is_replaced = true;
+	return file_sync_directory(files, directory, is_broken);
+}

@@ -1,0 +1,222 @@
+/* The file layer that is the system's own operations.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/directory.h"
+#include "store/gdbm/file.h"
+
+static int plain_open(const struct file_system *files, const char *path, int flags, mode_t mode)
+{
+	int file;
+
+	(void)files;
+	do
+		file = open(path, flags | O_CLOEXEC, mode);
+	while (file < 0 && errno == EINTR);
+	return file;
+}
+
+static int plain_close(const struct file_system *files, int file)
+{
+	(void)files;
+	return close(file);
+}
+
+static ssize_t plain_pread(const struct file_system *files, int file, void *bytes, size_t size,
+			   off_t offset)
+{
+	ssize_t n;
+
+	(void)files;
+	do
+		n = pread(file, bytes, size, offset);
+	while (n < 0 && errno == EINTR);
+	return n;
+}
+
+static ssize_t plain_pwrite(const struct file_system *files, int file, const void *bytes,
+			    size_t size, off_t offset)
+{
+	ssize_t n;
+
+	(void)files;
+	do
+		n = pwrite(file, bytes, size, offset);
+	while (n < 0 && errno == EINTR);
+	return n;
+}
+
+static int plain_allocate(const struct file_system *files, int file, off_t size)
+{
+	int result;
+
+	(void)files;
+	do
+		result = fallocate(file, 0, 0, size);
+	while (result < 0 && errno == EINTR);
+	return result;
+}
+
+static int plain_ftruncate(const struct file_system *files, int file, off_t size)
+{
+	int result;
+
+	(void)files;
+	do
+		result = ftruncate(file, size);
+	while (result < 0 && errno == EINTR);
+	return result;
+}
+
+/* Not repeated after EINTR: what a sync that did not succeed has done is not known. */
+static int plain_fdatasync(const struct file_system *files, int file)
+{
+	(void)files;
+	return fdatasync(file);
+}
+
+static int plain_fsync(const struct file_system *files, int file)
+{
+	(void)files;
+	return fsync(file);
+}
+
+/* Without it, all waits for the sync. */
+static int plain_write_out(const struct file_system *files, int file, off_t offset, off_t size)
+{
+	(void)files;
+	if (sync_file_range(file, offset, size,
+			    SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE |
+				    SYNC_FILE_RANGE_WAIT_AFTER) == 0)
+		return 0;
+	return errno == ENOSYS ? 0 : -1;
+}
+
+static int plain_size(const struct file_system *files, int file, off_t *size)
+{
+	struct stat status;
+
+	(void)files;
+	if (fstat(file, &status) < 0)
+		return -1;
+	*size = status.st_size;
+	return 0;
+}
+
+static int plain_lock(const struct file_system *files, int file, int operation)
+{
+	int result;
+
+	(void)files;
+	do
+		result = flock(file, operation);
+	while (result < 0 && errno == EINTR);
+	return result;
+}
+
+static const void *plain_map(const struct file_system *files, int file, size_t size,
+			     bool is_scattered)
+{
+	void *mapping = mmap(NULL, size, PROT_READ, MAP_SHARED, file, 0);
+
+	(void)files;
+	if (mapping == MAP_FAILED)
+		return NULL;
+	if (is_scattered)
+		(void)madvise(mapping, size, MADV_RANDOM);
+	return mapping;
+}
+
+static void plain_will_need(const struct file_system *files, int file, off_t offset, off_t size)
+{
+	(void)files;
+	(void)posix_fadvise(file, offset, size, POSIX_FADV_WILLNEED);
+}
+
+static void plain_unmap(const struct file_system *files, const void *mapping, size_t size)
+{
+	(void)files;
+	/* The cast takes away a const that map put on: munmap does not write. */
+	munmap((void *)(size_t)mapping, size);
+}
+
+static int plain_rename(const struct file_system *files, const char *from, const char *to)
+{
+	(void)files;
+	return rename(from, to);
+}
+
+static int plain_unlink(const struct file_system *files, const char *path)
+{
+	(void)files;
+	return unlink(path);
+}
+
+static int plain_mkdir(const struct file_system *files, const char *path, mode_t mode)
+{
+	(void)files;
+	return mkdir(path, mode);
+}
+
+static int plain_sync_directory(const struct file_system *files, const char *path)
+{
+	(void)files;
+	return directory_sync(path) ? 0 : -1;
+}
+
+static int plain_list(const struct file_system *files, const char *path,
+		      bool (*visit)(void *context, const char *name), void *context)
+{
+	DIR *directory = opendir(path);
+	const struct dirent *entry;
+	int error;
+
+	(void)files;
+	if (directory == NULL)
+		return -1;
+	for (;;) {
+		errno = 0;
+		entry = readdir(directory);
+		if (entry == NULL)
+			break;
+		if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+			continue;
+		if (!visit(context, entry->d_name))
+			break;
+	}
+	error = entry == NULL ? errno : 0;
+	closedir(directory);
+	errno = error;
+	return error == 0 ? 0 : -1;
+}
+
+const struct file_system file_system_posix = {
+	.open = plain_open,
+	.close = plain_close,
+	.pread = plain_pread,
+	.pwrite = plain_pwrite,
+	.allocate = plain_allocate,
+	.ftruncate = plain_ftruncate,
+	.fdatasync = plain_fdatasync,
+	.fsync = plain_fsync,
+	.write_out = plain_write_out,
+	.size = plain_size,
+	.lock = plain_lock,
+	.map = plain_map,
+	.unmap = plain_unmap,
+	.will_need = plain_will_need,
+	.rename = plain_rename,
+	.unlink = plain_unlink,
+	.mkdir = plain_mkdir,
+	.sync_directory = plain_sync_directory,
+	.list = plain_list,
+};

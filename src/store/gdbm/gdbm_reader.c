@@ -1,0 +1,175 @@
+/* See store/gdbm/gdbm_reader.h. Structures are copied out of the bytes before they are looked at: nothing says
+ * that a damaged file has them where they are aligned.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "store/gdbm/gdbm_reader.h"
+
+#include <string.h>
+
+#include "store/gdbm/gdbm_format.h"
+#include "store/gdbm/record.h"
+
+/* A negative place, which only a damaged file has, is a huge one here, and outside too. */
+static bool is_inside(const struct gdbm_reader *reader, uint64_t at, uint64_t size)
+{
+	return at <= reader->file.size && size <= reader->file.size - at;
+}
+
+/* The worst of the states of the blocks with these bytes, which are inside the file, and *block is the
+ * first that has it. */
+static enum block_state bytes_state(const struct gdbm_reader *reader, uint64_t at, uint64_t size,
+				    uint64_t *block)
+{
+	const uint64_t first = reader->first_block + at / STACK_BLOCK;
+	const uint64_t last = reader->first_block + (at + size - (size > 0)) / STACK_BLOCK;
+	enum block_state worst = BLOCK_RIGHT;
+
+	for (uint64_t i = first; i <= last && worst != BLOCK_REFUSED; i++) {
+		const enum block_state state = block_state(reader->blocks, i);
+
+		if (state == BLOCK_RIGHT || state == worst)
+			continue;
+		worst = state;
+		*block = i;
+	}
+	return worst;
+}
+
+/* The answer, if these bytes, which it rests on, may be believed. What is found has a checksum of its own,
+ * so that only a refused block is in its way. */
+static inline enum gdbm_answer rests_on(const struct gdbm_reader *reader, uint64_t at,
+					uint64_t size, enum gdbm_answer answer, uint64_t *block)
+{
+	if (answer == GDBM_FOUND && !blocks_have_refused(reader->blocks))
+		return answer;
+	switch (bytes_state(reader, at, size, block)) {
+	case BLOCK_REFUSED:
+		return GDBM_REFUSED;
+	case BLOCK_UNKNOWN:
+		return answer == GDBM_FOUND || answer == GDBM_REFUSED ? answer : GDBM_UNVERIFIED;
+	case BLOCK_RIGHT:
+		break;
+	}
+	return answer;
+}
+
+bool gdbm_reader_open(struct gdbm_reader *reader, struct slice file,
+		      const struct stack_blocks *blocks, uint64_t first_block)
+{
+	struct gdbm_header header;
+
+	*reader =
+		(struct gdbm_reader){ .file = file, .blocks = blocks, .first_block = first_block };
+	if (file.size < sizeof header)
+		return false;
+	memcpy(&header, file.data, sizeof header);
+	if (header.magic != GDBM_MAGIC || header.directory_bits < 1 ||
+	    header.directory_bits >= GDBM_HASH_BITS || header.bucket_places < 1 ||
+	    (size_t)header.bucket_size < sizeof(struct gdbm_bucket_head) ||
+	    (size_t)header.bucket_places >
+		    ((size_t)header.bucket_size - sizeof(struct gdbm_bucket_head)) /
+			    sizeof(struct gdbm_place))
+		return false;
+	reader->directory = (size_t)header.directory;
+	reader->directory_bits = (unsigned)header.directory_bits;
+	reader->bucket_size = (size_t)header.bucket_size;
+	reader->bucket_places = (size_t)header.bucket_places;
+	return is_inside(reader, (uint64_t)header.directory,
+			 (uint64_t)sizeof(off_t) << reader->directory_bits);
+}
+
+/* Where the directory has the place of the bucket. */
+static size_t entry_of(const struct gdbm_reader *reader, uint32_t order)
+{
+	return reader->directory +
+	       (order >> (GDBM_HASH_BITS - reader->directory_bits)) * sizeof(off_t);
+}
+
+size_t gdbm_reader_bucket(const struct gdbm_reader *reader, uint32_t order)
+{
+	off_t at;
+
+	memcpy(&at, reader->file.data + entry_of(reader, order), sizeof at);
+	return is_inside(reader, (uint64_t)at, reader->bucket_size) ? (size_t)at : 0;
+}
+
+/* The places of the bucket that a key of this hash is in; NULL when the file does not have it. */
+static const char *places_of(const struct gdbm_reader *reader, uint32_t hash)
+{
+	const size_t bucket = gdbm_reader_bucket(reader, hash);
+
+	return bucket == 0 ? NULL : reader->file.data + bucket + sizeof(struct gdbm_bucket_head);
+}
+
+/* Whether the record at the place has the key; *value is what stands behind it. That it has another key
+ * rests on its block. */
+static enum gdbm_answer record_look(const struct gdbm_reader *reader,
+				    const struct gdbm_place *place, struct slice key,
+				    struct slice *value, uint64_t *block)
+{
+	const uint64_t size = (uint64_t)place->key_size + (uint64_t)place->value_size;
+	const char *record;
+
+	if (place->key_size < 0 || place->value_size < 0 ||
+	    !is_inside(reader, (uint64_t)place->at, size))
+		return GDBM_DAMAGED;
+	record = reader->file.data + place->at;
+	/* Most records reach into another page, which is looked for at the same time as the first. */
+	__builtin_prefetch(record + size);
+	if ((size_t)place->key_size != key.size || memcmp(record, key.data, key.size) != 0)
+		return rests_on(reader, (uint64_t)place->at, (uint64_t)place->key_size, GDBM_ABSENT,
+				block);
+	*value = (struct slice){ record + key.size, (size_t)place->value_size };
+	return rests_on(reader, (uint64_t)place->at, size, GDBM_FOUND, block);
+}
+
+void gdbm_reader_expect(const struct gdbm_reader *reader, struct slice key)
+{
+	const uint32_t hash = record_key_order(key);
+	const char *places = places_of(reader, hash);
+
+	if (places != NULL)
+		__builtin_prefetch(places +
+				   hash % reader->bucket_places * sizeof(struct gdbm_place));
+}
+
+static enum gdbm_answer bucket_search(const struct gdbm_reader *reader, const char *places,
+				      uint32_t hash, struct slice key, struct slice *value,
+				      uint64_t *block)
+{
+	size_t at = hash % reader->bucket_places;
+
+	for (size_t n = reader->bucket_places; n > 0; n--) {
+		enum gdbm_answer answer = GDBM_ABSENT;
+		struct gdbm_place place;
+
+		memcpy(&place, places + at * sizeof place, sizeof place);
+		if (place.hash == -1)
+			return GDBM_ABSENT;
+		if ((uint32_t)place.hash == hash)
+			answer = record_look(reader, &place, key, value, block);
+		if (answer != GDBM_ABSENT)
+			return answer;
+		at = at + 1 < reader->bucket_places ? at + 1 : 0;
+	}
+	return GDBM_ABSENT;
+}
+
+enum gdbm_answer gdbm_reader_find(const struct gdbm_reader *reader, struct slice key,
+				  struct slice *value, uint64_t *block)
+{
+	const uint32_t hash = record_key_order(key);
+	const char *places = places_of(reader, hash);
+	enum gdbm_answer answer = GDBM_DAMAGED;
+
+	if (places != NULL)
+		answer = bucket_search(reader, places, hash, key, value, block);
+	/* When several blocks are unknown, *block is one of them: the next search finds the others. */
+	answer = rests_on(reader, 0, sizeof(struct gdbm_header), answer, block);
+	answer = rests_on(reader, entry_of(reader, hash), sizeof(off_t), answer, block);
+	if (places == NULL)
+		return answer;
+	return rests_on(reader,
+			(uint64_t)(places - reader->file.data) - sizeof(struct gdbm_bucket_head),
+			reader->bucket_size, answer, block);
+}

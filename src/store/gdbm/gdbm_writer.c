@@ -1,0 +1,255 @@
+/* Everything goes out one behind the other; only the header, which comes first, is filled in at the end.
+ *
+ * Buckets. GDBM hashes keys to 31 bits; a bucket stands for all hashes that begin with the same so many
+ * bits, a range whose size is a power of two and whose start is a multiple of it. The records that have
+ * no bucket yet are kept, as what a bucket has of them, until there is one more than a bucket holds;
+ * then the largest range that begins where the last ended, and has no more than that, is complete.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "store/gdbm/gdbm_writer.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "store/gdbm/block_writer.h"
+#include "base/checksum.h"
+#include "base/encode.h"
+#include "store/gdbm/gdbm_format.h"
+#include "store/gdbm/record.h"
+
+/* The most that a bucket can have: libgdbm takes no directory of 2 GB. */
+#define BITS_MOST 27
+#define BLOCK 4096
+
+#define PLACES ((BLOCK - sizeof(struct gdbm_bucket_head)) / sizeof(struct gdbm_place))
+
+struct bucket {
+	struct gdbm_bucket_head head;
+	struct gdbm_place places[PLACES];
+};
+
+static_assert(sizeof(struct bucket) <= BLOCK, "a bucket is a block");
+
+/* A bucket that was written. */
+struct entry {
+	off_t at;
+	unsigned bits;
+};
+
+struct gdbm_writer {
+	struct block_writer out;
+	struct entry *directory;
+	size_t n_directory;
+	size_t directory_capacity;
+	unsigned bits; /* the most of a bucket */
+	uint64_t next; /* the first hash without a bucket */
+	size_t n_waiting;
+	struct gdbm_place waiting[PLACES + 1]; /* records without a bucket, by their hashes */
+};
+
+static void *grown(void *memory, size_t size)
+{
+	memory = realloc(memory, size);
+	if (memory == NULL)
+		abort();
+	return memory;
+}
+
+struct gdbm_writer *gdbm_writer_open(const struct file_system *files, int file)
+{
+	struct gdbm_writer *writer = grown(NULL, sizeof *writer);
+
+	/* The header's place is zeros until the end. */
+	*writer = (struct gdbm_writer){ .out = { .files = files, .file = file, .size = BLOCK } };
+	return writer;
+}
+
+void gdbm_writer_close(struct gdbm_writer *writer)
+{
+	if (writer == NULL)
+		return;
+	free(writer->out.sums);
+	free(writer->directory);
+	free(writer);
+}
+
+/* ---- bytes ---- */
+
+/* To the start of a block. */
+static bool align(struct gdbm_writer *writer, bool *is_broken)
+{
+	size_t over = (size_t)(writer->out.size % BLOCK);
+
+	return over == 0 || block_append(&writer->out, NULL, BLOCK - over, is_broken);
+}
+
+/* ---- buckets ---- */
+
+/* How many of the records that wait have hashes below `end`. */
+static size_t waiting_below(const struct gdbm_writer *writer, uint64_t end)
+{
+	size_t n = writer->n_waiting;
+
+	while (n > 0 && (uint64_t)writer->waiting[n - 1].hash >= end)
+		n--;
+	return n;
+}
+
+static void bucket_fill(struct bucket *bucket, const struct gdbm_place *places, size_t n,
+			unsigned bits)
+{
+	size_t i;
+
+	memset(bucket, 0, sizeof *bucket);
+	bucket->head.bits = (int)bits;
+	bucket->head.count = (int)n;
+	for (i = 0; i < PLACES; i++)
+		bucket->places[i].hash = -1;
+	for (i = 0; i < n; i++) {
+		size_t at = (size_t)places[i].hash % PLACES;
+
+		while (bucket->places[at].hash != -1)
+			at = (at + 1) % PLACES;
+		bucket->places[at] = places[i];
+	}
+}
+
+static void directory_add(struct gdbm_writer *writer, unsigned bits)
+{
+	if (writer->n_directory == writer->directory_capacity) {
+		writer->directory_capacity = 2 * writer->directory_capacity + 16;
+		writer->directory = grown(writer->directory,
+					  writer->directory_capacity * sizeof *writer->directory);
+	}
+	writer->directory[writer->n_directory++] = (struct entry){ (off_t)writer->out.size, bits };
+	if (bits > writer->bits)
+		writer->bits = bits;
+}
+
+/* The next bucket, of those that wait; all of the hashes in its range are among them. */
+static bool bucket_write(struct gdbm_writer *writer, bool *is_broken)
+{
+	unsigned bits = 0;
+	struct bucket bucket;
+	uint64_t range;
+	size_t n;
+
+	while (writer->next % (UINT64_C(1) << (GDBM_HASH_BITS - bits)) != 0)
+		bits++;
+	for (;; bits++) {
+		if (bits > BITS_MOST) {
+			errno = EOVERFLOW;
+			return false;
+		}
+		range = UINT64_C(1) << (GDBM_HASH_BITS - bits);
+		n = waiting_below(writer, writer->next + range);
+		if (n <= PLACES)
+			break;
+	}
+	bucket_fill(&bucket, writer->waiting, n, bits);
+	writer->next += range;
+	writer->n_waiting -= n;
+	memmove(writer->waiting, writer->waiting + n,
+		writer->n_waiting * sizeof writer->waiting[0]);
+	if (!align(writer, is_broken))
+		return false;
+	directory_add(writer, bits);
+	return block_append(&writer->out, &bucket, sizeof bucket, is_broken) &&
+	       block_append(&writer->out, NULL, BLOCK - sizeof bucket, is_broken);
+}
+
+bool gdbm_writer_add(struct gdbm_writer *writer, struct slice key, struct slice head,
+		     struct slice value, bool *is_broken)
+{
+	struct gdbm_place *place = &writer->waiting[writer->n_waiting];
+
+	*place = (struct gdbm_place){ .hash = (int)record_key_order(key),
+				      .at = (off_t)writer->out.size,
+				      .key_size = (int)key.size,
+				      .value_size = (int)(head.size + value.size) };
+	memcpy(place->key_start, key.data, key.size < GDBM_KEY_START ? key.size : GDBM_KEY_START);
+	assert((uint64_t)place->hash >= writer->next);
+	assert(writer->n_waiting == 0 || place->hash >= place[-1].hash);
+	writer->n_waiting++;
+	if (!block_append(&writer->out, key.data, key.size, is_broken) ||
+	    !block_append(&writer->out, head.data, head.size, is_broken) ||
+	    !block_append(&writer->out, value.data, value.size, is_broken))
+		return false;
+	while (writer->n_waiting > PLACES)
+		if (!bucket_write(writer, is_broken))
+			return false;
+	return true;
+}
+
+/* ---- the end ---- */
+
+/* So many bits has the least directory that libgdbm takes: at least a block. */
+static unsigned least_bits(void)
+{
+	unsigned bits = 3;
+
+	while (sizeof(off_t) << bits < BLOCK)
+		bits++;
+	return bits;
+}
+
+static bool directory_write(struct gdbm_writer *writer, bool *is_broken)
+{
+	for (size_t i = 0; i < writer->n_directory; i++) {
+		const struct entry *entry = &writer->directory[i];
+
+		for (uint32_t n = UINT32_C(1) << (writer->bits - entry->bits); n > 0; n--)
+			if (!block_append(&writer->out, &entry->at, sizeof entry->at, is_broken))
+				return false;
+	}
+	return block_append(&writer->out, NULL, BLOCK, is_broken) && align(writer, is_broken);
+}
+
+/* The header goes into the first block, whose checksum it changes. */
+static bool header_write(struct gdbm_writer *writer, off_t directory)
+{
+	struct block_writer *out = &writer->out;
+	const struct gdbm_header header = {
+		.magic = GDBM_MAGIC,
+		.block_size = BLOCK,
+		.directory = directory,
+		.directory_size = (int)(sizeof(off_t) << writer->bits),
+		.directory_bits = (int)writer->bits,
+		.bucket_size = BLOCK,
+		.bucket_places = (int)PLACES,
+		.end = (off_t)out->size,
+		.free_most = (int)((BLOCK - offsetof(struct gdbm_header, free)) /
+				   sizeof(struct gdbm_free_place)),
+	};
+	const size_t size = out->size < STACK_BLOCK ? (size_t)out->size : STACK_BLOCK;
+
+	if (!file_read_all(out->files, out->file, out->block, size, 0))
+		return false;
+	memcpy(out->block, &header, sizeof header);
+	encode_32(out->sums, checksum(0, out->block, size));
+	return file_write_all(out->files, out->file, out->block, BLOCK, 0);
+}
+
+bool gdbm_writer_end(struct gdbm_writer *writer, struct gdbm_written *written, bool *is_broken)
+{
+	off_t directory;
+
+	while (writer->next >> GDBM_HASH_BITS == 0)
+		if (!bucket_write(writer, is_broken))
+			return false;
+	if (writer->bits < least_bits())
+		writer->bits = least_bits();
+	directory = (off_t)writer->out.size;
+	if (!directory_write(writer, is_broken) || !block_end(&writer->out) ||
+	    !header_write(writer, directory) ||
+	    !file_sync(writer->out.files, writer->out.file, is_broken))
+		return false;
+	*written = (struct gdbm_written){ .size = writer->out.size,
+					  .sums = writer->out.sums,
+					  .n_sums = writer->out.n_sums };
+	return true;
+}

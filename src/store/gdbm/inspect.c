@@ -1,0 +1,311 @@
+/* A store opened to be looked at: its manifest, its files, the end of its journal, all of one moment.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "store/gdbm/inspect.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "store/gdbm/inspection.h"
+#include "store/gdbm/journal_format.h"
+#include "store/gdbm/stack_index.h"
+
+#define ATTEMPTS 20
+
+static void visit_nothing(void *context, uint64_t number, const struct change *change)
+{
+	(void)context;
+	(void)number;
+	(void)change;
+}
+
+/* What has an id never changes, and no id is given twice. */
+static bool is_same(const struct manifest *a, const struct manifest *b)
+{
+	size_t i;
+
+	if (a->number != b->number || a->n != b->n)
+		return false;
+	for (i = 0; i < a->n; i++)
+		if (a->files[i].id != b->files[i].id)
+			return false;
+	return true;
+}
+
+/* Whether nothing was replaced while everything was opened. */
+static bool has_stayed(const struct inspection *inspection)
+{
+	struct fault ignored = FAULT_INITIAL;
+	struct manifest now;
+	bool is_there;
+	bool has = manifest_read(inspection->place.files, inspection->place.directory, &now,
+				 &is_there, &ignored) &&
+		   is_there && is_same(&now, &inspection->manifest);
+
+	manifest_free(&now);
+	return has;
+}
+
+static bool files_open(struct inspection *inspection)
+{
+	const size_t n = inspection->manifest.n;
+	bool is_whole = true;
+	size_t i;
+
+	inspection->files = calloc(n + 1, sizeof *inspection->files);
+	inspection->faults = calloc(n + 1, sizeof *inspection->faults);
+	if (inspection->files == NULL || inspection->faults == NULL)
+		abort();
+	for (i = 0; i < n; i++)
+		if (!stack_file_open(&inspection->place, &inspection->manifest.files[i],
+				     &inspection->files[i], &inspection->faults[i]))
+			is_whole = false;
+	return is_whole;
+}
+
+/* *is_whole: nothing is wrong with it so far. */
+static bool open_once(struct inspection *inspection, bool *is_whole, struct fault *fault)
+{
+	bool is_there;
+
+	*is_whole = false;
+	if (!manifest_read(inspection->place.files, inspection->place.directory,
+			   &inspection->manifest, &is_there, fault))
+		return false;
+	if (!is_there)
+		return fault_cause(fault, FAULT_UNAVAILABLE, 0, "%s is no store: no manifest",
+				   inspection->place.directory);
+	inspection->place.installation = inspection->manifest.installation;
+	*is_whole = files_open(inspection);
+	inspection->journal = (struct journal_options){
+		.files = inspection->place.files,
+		.directory = inspection->place.directory,
+		.installation = inspection->place.installation,
+		.is_anothers = true,
+		.has_mark = inspection->manifest.has_mark,
+	};
+	if (!journal_replay(&inspection->journal, inspection->manifest.number, visit_nothing, NULL,
+			    &inspection->end, fault))
+		return false;
+	*is_whole = *is_whole && !inspection->end.is_damaged;
+	return true;
+}
+
+/* What is wrong with a live directory may be so because it changed: only what stays wrong counts. */
+bool inspection_open(const char *directory, const struct file_system *files,
+		     struct inspection *inspection, struct fault *fault)
+{
+	bool is_open, is_whole;
+	struct fault last;
+	int i = 0;
+
+	do {
+		if (i > 0)
+			inspection_close(inspection);
+		*inspection = (struct inspection){ .place = {
+							   .files = files == NULL
+									    ? &file_system_posix
+									    : files,
+							   .directory = directory,
+							   .is_read_only = true,
+						   } };
+		last = FAULT_INITIAL;
+		is_open = open_once(inspection, &is_whole, &last);
+		i++;
+	} while (i < ATTEMPTS && !(is_open && is_whole && has_stayed(inspection)));
+	if (is_open)
+		return true;
+	inspection_close(inspection);
+	if (fault->kind == FAULT_NONE)
+		*fault = last;
+	return false;
+}
+
+void inspection_close(struct inspection *inspection)
+{
+	size_t i;
+
+	for (i = 0; inspection->files != NULL && i < inspection->manifest.n; i++)
+		if (inspection->files[i] != NULL)
+			stack_file_let_go(inspection->files[i]);
+	free(inspection->files);
+	free(inspection->faults);
+	manifest_free(&inspection->manifest);
+	journal_end_free(&inspection->end);
+	*inspection = (struct inspection){ .files = NULL };
+}
+
+/* Checking. */
+
+struct checking {
+	const struct store_watch *watch;
+	struct store_check *check;
+	uint64_t done;
+	uint64_t all;
+};
+
+static void damage(struct checking *checking, const char *file, const char *what)
+{
+	checking->check->damages++;
+	if (checking->watch->damage != NULL)
+		checking->watch->damage(checking->watch->context, file, what);
+}
+
+static void progress(struct checking *checking, uint64_t bytes)
+{
+	checking->done += bytes;
+	if (checking->done > checking->all)
+		checking->done = checking->all;
+	if (checking->watch->progress != NULL)
+		checking->watch->progress(checking->watch->context, checking->done, checking->all);
+}
+
+/* Every block, also behind a wrong one. */
+static void check_blocks(struct checking *checking, struct stack_file *file, const char *name)
+{
+	const uint64_t body = stack_index_body_blocks(stack_file_index(file));
+	uint64_t block = 0;
+	bool is_last;
+
+	do {
+		struct fault fault = FAULT_INITIAL;
+
+		if (!stack_file_verify_block(file, block, &is_last, &fault))
+			damage(checking, name, fault.cause);
+		if (block >= body)
+			progress(checking, STACK_BLOCK);
+		block++;
+	} while (!is_last);
+	checking->check->blocks += block;
+}
+
+/* Every key that the index names, with its value; and as many as GDBM says it has. */
+static void check_records(struct checking *checking, struct stack_file *file, const char *name)
+{
+	struct merge *merge = merge_open(NULL, 0, 0, &file, 1);
+	struct arena *arena = arena_open();
+	struct fault fault = FAULT_INITIAL;
+	struct merge_entry entry;
+	struct slice value;
+	uint64_t n = 0, counted = 0;
+	bool is_there;
+
+	while (merge_next(merge, &entry, &is_there, &fault) && is_there) {
+		struct fault of_value = FAULT_INITIAL;
+
+		n++;
+		arena_reset(arena);
+		if (!merge_value(merge, &entry, arena, &value, &of_value))
+			damage(checking, name, of_value.cause);
+	}
+	if (fault.kind != FAULT_NONE)
+		damage(checking, name, fault.cause);
+	else if (!stack_file_count(file, &counted, &fault))
+		damage(checking, name, fault.cause);
+	else if (counted != n || n != stack_file_info(file)->records)
+		damage(checking, name, "it has other records than the index and the manifest say");
+	checking->check->records += n;
+	arena_close(arena);
+	merge_close(merge);
+}
+
+static void check_file(struct checking *checking, const struct inspection *inspection, size_t i)
+{
+	struct stack_file *file = inspection->files[i];
+	uint64_t damages = checking->check->damages;
+	char name[STACK_NAME_SIZE];
+
+	stack_gdbm_name(inspection->manifest.files[i].id, name);
+	checking->check->files++;
+	if (file == NULL) {
+		damage(checking, name, inspection->faults[i].cause);
+		return;
+	}
+	check_blocks(checking, file, name);
+	/* What is damaged is not read any more, so nothing could be said of each record. */
+	if (checking->check->damages == damages)
+		check_records(checking, file, name);
+}
+
+static void check_journal(struct checking *checking, const struct inspection *inspection)
+{
+	const struct journal_end *end = &inspection->end;
+	char name[SEGMENT_NAME_SIZE], how[JOURNAL_TEXT_SIZE], what[JOURNAL_TEXT_SIZE + 50];
+
+	checking->check->last = end->last;
+	checking->check->transactions = end->last - inspection->manifest.number;
+	if (!end->is_damaged)
+		return;
+	segment_name(end->damaged_segment, name);
+	journal_end_describe(end, how);
+	snprintf(what, sizeof what, "%s; what comes before can be saved", how);
+	damage(checking, name, what);
+}
+
+bool store_gdbm_check(const char *directory, const struct file_system *files,
+		      const struct store_watch *watch, struct store_check *check,
+		      struct fault *fault)
+{
+	struct checking checking = { .watch = watch, .check = check };
+	struct inspection inspection;
+	size_t i;
+
+	*check = (struct store_check){ 0 };
+	if (!inspection_open(directory, files, &inspection, fault))
+		return false;
+	for (i = 0; i < inspection.manifest.n; i++)
+		checking.all += inspection.manifest.files[i].gdbm_size;
+	for (i = 0; i < inspection.manifest.n; i++)
+		check_file(&checking, &inspection, i);
+	check_journal(&checking, &inspection);
+	progress(&checking, checking.all - checking.done);
+	inspection_close(&inspection);
+	return true;
+}
+
+static void segments_count(const struct inspection *inspection, struct store_stat *stat)
+{
+	const struct file_system *files = inspection->place.files;
+	char name[SEGMENT_NAME_SIZE], path[PATH_MAX];
+	off_t size;
+	size_t i;
+
+	stat->journal_segments = inspection->end.n - inspection->end.superfluous;
+	for (i = inspection->end.superfluous; i < inspection->end.n; i++) {
+		segment_name(inspection->end.segments[i], name);
+		snprintf(path, sizeof path, "%s/%s", inspection->place.directory, name);
+		int file = files->open(files, path, O_RDONLY, 0);
+
+		/* One that is gone meanwhile is not counted. */
+		if (file < 0)
+			continue;
+		if (files->size(files, file, &size) == 0)
+			stat->journal_bytes += (uint64_t)size;
+		files->close(files, file);
+	}
+}
+
+bool store_gdbm_stat(const char *directory, const struct file_system *files,
+		     struct store_stat *stat, struct fault *fault)
+{
+	struct inspection inspection;
+	size_t i;
+
+	*stat = (struct store_stat){ .last = 0 };
+	if (!inspection_open(directory, files, &inspection, fault))
+		return false;
+	stat->last = inspection.end.last;
+	segments_count(&inspection, stat);
+	stat->manifest = manifest_copy(&inspection.manifest);
+	for (i = 0; i < stat->manifest.n; i++) {
+		const struct stack_info *info = &stat->manifest.files[i];
+
+		stat->stack_bytes += info->gdbm_size + info->index_size;
+		stat->superfluous_bytes += info->superseded;
+	}
+	inspection_close(&inspection);
+	return true;
+}

@@ -1,0 +1,190 @@
+/* Writing what waits, and making it durable. All of this runs with is_flushing held, so `writing`,
+ * `current` and a segment that is being begun have one owner; what others read of them changes under
+ * the lock.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include <errno.h>
+#include <limits.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "store/gdbm/journal_format.h"
+#include "store/gdbm/journal_parts.h"
+
+/* Whoever could not write what was pending does nothing for so long, or until there may be room; not
+ * longer, since the thread may have others to serve. */
+#define ROOM_MILLISECONDS 5
+
+/* Always false. What may pass is tried again by the journal's thread; all else is a fail stop: a
+ * write that failed may have written. */
+static bool write_failed(struct journal *journal, const char *what, int error, bool is_broken)
+{
+	if (is_broken || !file_error_passes(error)) {
+		journal_fail(journal, what, error);
+		return false;
+	}
+	pthread_mutex_lock(&journal->lock);
+	if (journal->write_error == 0)
+		log_event(LOG_LEVEL_WARNING, "journal_no_room", "file", what, "error",
+			  strerror(error), "consequence",
+			  "writes are refused; they go on when there is room", NULL);
+	journal->write_error = error;
+	pthread_cond_signal(&journal->work);
+	pthread_mutex_unlock(&journal->lock);
+	return false;
+}
+
+/* As write_failed, of the current segment. */
+static bool segment_failed(struct journal *journal, int error, bool is_broken)
+{
+	char path[PATH_MAX];
+
+	segment_path(&journal->options, &journal->current, path);
+	return write_failed(journal, path, error, is_broken);
+}
+
+/* Before anything in the segment is acknowledged. */
+static bool mark_newest(struct journal *journal, const struct segment *newest, bool *is_broken)
+{
+	struct journal_mark mark = journal->mark;
+
+	mark.newest = newest->first;
+	mark.size = newest->size;
+	mark.durable = journal_durable(journal);
+	mark.is_clean = false;
+	if (!mark_write(journal->options.files, journal->mark_file, &journal->options.installation,
+			&mark, is_broken))
+		return false;
+	journal->mark = mark;
+	return true;
+}
+
+/* Goes over to the segment ahead; false when there is none yet or it could not be begun. */
+static bool segment_change(struct journal *journal)
+{
+	struct segment next, old;
+	char block[SEGMENT_BLOCK];
+	bool is_begun, is_broken = false;
+	int error;
+
+	pthread_mutex_lock(&journal->lock);
+	next = journal->ahead;
+	journal->is_beginning = next.file >= 0;
+	pthread_mutex_unlock(&journal->lock);
+	if (next.file < 0)
+		return false;
+	is_begun = segment_begin(&journal->options, &next, journal_durable(journal) + 1, block,
+				 &is_broken) &&
+		   mark_newest(journal, &next, &is_broken);
+	error = errno;
+	pthread_mutex_lock(&journal->lock);
+	journal->is_beginning = false;
+	journal->ahead = next;
+	old = journal->current;
+	if (is_begun) {
+		journal->current = next;
+		journal->ahead.file = -1;
+		segments_add(&journal->segments, next.first);
+		pthread_cond_signal(&journal->work);
+	}
+	pthread_mutex_unlock(&journal->lock);
+	if (!is_begun)
+		return write_failed(journal, SEGMENT_AHEAD, error, is_broken);
+	memcpy(journal->block, block, sizeof block);
+	if (old.file >= 0)
+		journal->options.files->close(journal->options.files, old.file);
+	return true;
+}
+
+static bool part_write(struct journal *journal, const struct part *part)
+{
+	const struct journal_options *options = &journal->options;
+	struct records *records = &journal->writing;
+	struct segment *segment = &journal->current;
+	const struct group_place place = { segment->used, segment->size, journal->block };
+	struct group_span span;
+	bool had_no_room;
+	int64_t started;
+
+	span = records_group(records, part, &options->installation, journal_durable(journal),
+			     &place);
+	if (!file_write_all(options->files, segment->file, span.bytes, span.size,
+			    (off_t)span.offset))
+		return segment_failed(journal, errno, false);
+	started = clock_microseconds();
+	if (options->files->fdatasync(options->files, segment->file) < 0)
+		return segment_failed(journal, errno, true);
+	atomic_store(&journal->durable, part->last);
+	histogram_add(&journal->syncs, (uint64_t)(clock_microseconds() - started));
+	atomic_fetch_add_explicit(&journal->written, GROUP_HEAD + part->size, memory_order_relaxed);
+	records->done += part->size;
+	memcpy(journal->block, span.block, span.used % SEGMENT_BLOCK);
+	pthread_mutex_lock(&journal->lock);
+	segment->used = span.used;
+	journal->accounted -= part->size + part->n * GROUP_HEAD;
+	had_no_room = journal->write_error != 0;
+	journal->write_error = 0;
+	pthread_mutex_unlock(&journal->lock);
+	if (had_no_room)
+		journal_tell_room(journal);
+	return true;
+}
+
+/* Whether all that was pending was written; if not, that is tried again. */
+static bool flush_once(struct journal *journal)
+{
+	struct records *writing = &journal->writing;
+
+	pthread_mutex_lock(&journal->lock);
+	if (writing->size == 0) {
+		struct records empty = *writing;
+
+		*writing = journal->pending;
+		journal->pending = empty;
+	}
+	pthread_mutex_unlock(&journal->lock);
+	while (writing->done < writing->size && !journal_has_failed(journal)) {
+		struct part part = records_that_fit(writing,
+						    journal->current.size - journal->current.used);
+
+		if (part.n == 0 ? !segment_change(journal) : !part_write(journal, &part))
+			return false;
+	}
+	if (!journal_has_failed(journal))
+		records_clear(writing);
+	return true;
+}
+
+bool journal_flush(struct journal *journal)
+{
+	bool is_done;
+
+	if (atomic_exchange(&journal->is_flushing, true))
+		return false;
+	is_done = journal_has_failed(journal) || flush_once(journal);
+	atomic_store(&journal->is_flushing, false);
+	pthread_mutex_lock(&journal->lock);
+	pthread_cond_broadcast(&journal->room);
+	if (!is_done && !journal_has_failed(journal))
+		clock_wait(&journal->room, &journal->lock, ROOM_MILLISECONDS);
+	pthread_mutex_unlock(&journal->lock);
+	return true;
+}
+
+bool journal_flush_to(struct journal *journal, uint64_t number)
+{
+	while (journal_state(journal, number) == STORE_PENDING) {
+		bool was_flushed = journal_flush(journal);
+
+		pthread_mutex_lock(&journal->lock);
+		/* Whoever flushes tells when it has ended; while there is no room for what is being
+		 * written, the journal's thread does. */
+		if (journal_state(journal, number) == STORE_PENDING &&
+		    (journal->write_error != 0 ||
+		     (!was_flushed && atomic_load(&journal->is_flushing))))
+			pthread_cond_wait(&journal->room, &journal->lock);
+		pthread_mutex_unlock(&journal->lock);
+	}
+	return journal_state(journal, number) == STORE_DURABLE;
+}

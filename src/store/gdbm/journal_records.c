@@ -1,0 +1,143 @@
+/* Making records and groups; the places of the bytes are in journal_format.h.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "store/gdbm/journal_records.h"
+
+#include <stdlib.h>
+
+#include "store/gdbm/journal_format.h"
+
+#define RECORDS_LEAST ((size_t)64 << 10)
+/* Buffers that had to grow beyond this are given back. */
+#define KEPT_MOST ((size_t)1 << 20)
+
+size_t records_size(const struct change *changes, size_t n)
+{
+	size_t size = RECORD_HEAD, i;
+
+	for (i = 0; i < n; i++)
+		size += CHANGE_HEAD + changes[i].key.size + changes[i].value.size;
+	return size;
+}
+
+static void records_grow(struct records *records, size_t size)
+{
+	size_t capacity = records->capacity == 0 ? RECORDS_LEAST : records->capacity;
+
+	while (capacity < size)
+		capacity *= 2;
+	if (capacity == records->capacity)
+		return;
+	records->bytes = realloc(records->bytes, capacity);
+	if (records->bytes == NULL)
+		abort();
+	records->capacity = capacity;
+}
+
+static char *change_write(char *to, const struct change *change)
+{
+	to[0] = change->value.data == NULL ? CHANGE_REMOVE : CHANGE_PUT;
+	to[1] = store_table_letter(change->table);
+	encode_16(to + 2, (uint16_t)change->key.size);
+	encode_32(to + 4, (uint32_t)change->value.size);
+	to += CHANGE_HEAD;
+	if (change->key.size > 0)
+		memcpy(to, change->key.data, change->key.size);
+	to += change->key.size;
+	if (change->value.size > 0)
+		memcpy(to, change->value.data, change->value.size);
+	return to + change->value.size;
+}
+
+static void record_write(char *record, size_t size, uint64_t number, const struct change *changes,
+			 size_t n)
+{
+	char *to = record + RECORD_HEAD;
+	size_t i;
+
+	encode_32(record, (uint32_t)size);
+	encode_64(record + 8, number);
+	encode_32(record + 16, (uint32_t)n);
+	encode_32(record + 20, 0);
+	for (i = 0; i < n; i++)
+		to = change_write(to, &changes[i]);
+	memset(to, 0, record_padded(size) - size);
+	encode_32(record + 4, record_checksum(record, size));
+}
+
+void records_add(struct records *records, uint64_t number, const struct change *changes, size_t n)
+{
+	size_t size = records_size(changes, n);
+
+	if (records->size == 0)
+		records->size = records->done = SEGMENT_BLOCK + GROUP_HEAD;
+	records_grow(records, records->size + record_padded(size) + SEGMENT_BLOCK);
+	record_write(records->bytes + records->size, size, number, changes, n);
+	records->size += record_padded(size);
+}
+
+void records_clear(struct records *records)
+{
+	if (records->capacity > KEPT_MOST) {
+		free(records->bytes);
+		records->bytes = NULL;
+		records->capacity = 0;
+	}
+	records->size = 0;
+	records->done = 0;
+}
+
+void records_free(struct records *records)
+{
+	free(records->bytes);
+	*records = (struct records){ .bytes = NULL };
+}
+
+struct part records_that_fit(const struct records *records, size_t room)
+{
+	struct part part = { 0 };
+	const char *bytes = records->bytes;
+	size_t at = records->done;
+
+	while (at < records->size) {
+		size_t size = record_padded(decode_32(bytes + at));
+
+		if (GROUP_HEAD + part.size + size > room)
+			break;
+		part.last = decode_64(bytes + at + 8);
+		if (part.n == 0)
+			part.first = part.last;
+		part.size += size;
+		part.n++;
+		at += size;
+	}
+	return part;
+}
+
+struct group_span records_group(struct records *records, const struct part *part,
+				const struct installation *installation, uint64_t durable,
+				const struct group_place *place)
+{
+	char *head = records->bytes + records->done - GROUP_HEAD, *end;
+	size_t before = place->used % SEGMENT_BLOCK;
+	size_t used = place->used + GROUP_HEAD + part->size;
+	size_t behind = (SEGMENT_BLOCK - used % SEGMENT_BLOCK) % SEGMENT_BLOCK;
+	struct group_span span = { .bytes = head - before,
+				   .offset = place->used - before,
+				   .used = used };
+
+	encode_32(head, GROUP_MAGIC);
+	encode_32(head + 8, (uint32_t)part->size);
+	encode_32(head + 12, 0);
+	encode_64(head + 16, part->first);
+	encode_64(head + 24, durable);
+	encode_32(head + 4, group_head_checksum(installation, head));
+	end = head + GROUP_HEAD + part->size;
+	if (end < records->bytes + records->size || behind > place->size - used)
+		behind = 0;
+	memcpy(span.bytes, place->block, before);
+	memset(end, 0, behind);
+	span.size = (size_t)(end - span.bytes) + behind;
+	span.block = end - used % SEGMENT_BLOCK;
+	return span;
+}

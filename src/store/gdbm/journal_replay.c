@@ -1,0 +1,398 @@
+/* Reading a journal: every whole transaction in order, and where it ends.
+ *
+ * The end is the first record that does not fit. Behind it there may be zeros, or what the segment
+ * held before it was reused (smaller numbers, so nothing of it fits), or what is left of a group that
+ * was being written when the power went (a torn tail, never acknowledged).
+ * It may also be damage to something that was acknowledged, and the two are told apart by what comes
+ * later: every group, and every segment, says up to which number everything was durable when it was
+ * written. If one that is behind the end says so of the number that is missing, that number was
+ * acknowledged. What cannot be told from a torn tail is damage to the very last group there is.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+
+#include "store/gdbm/journal.h"
+#include "store/gdbm/journal_format.h"
+
+struct reading {
+	const struct journal_options *options;
+	uint64_t base;
+	journal_visit *visit;
+	void *context;
+	struct journal_end *end;
+	uint64_t next; /* the number that must come */
+	uint64_t newest_size; /* bytes of the segment that the mark names */
+	struct change *changes; /* of the record at hand, from malloc */
+	size_t capacity;
+};
+
+bool journal_segment_name(const char *name, uint64_t *first)
+{
+	static const char digits[] = "0123456789abcdef";
+	static const char prefix[] = "journal-";
+	size_t i;
+
+	if (strncmp(name, prefix, sizeof prefix - 1) != 0)
+		return false;
+	name += sizeof prefix - 1;
+	*first = 0;
+	for (i = 0; i < 16; i++) {
+		const char *digit = name[i] == '\0' ? NULL : strchr(digits, name[i]);
+
+		if (digit == NULL)
+			return false;
+		*first = *first << 4 | (uint64_t)(digit - digits);
+	}
+	/* There is no transaction 0. */
+	return name[16] == '\0' && *first > 0;
+}
+
+static bool collect_segment(void *context, const char *name)
+{
+	struct journal_end *end = context;
+	uint64_t first;
+
+	if (!journal_segment_name(name, &first))
+		return true;
+	end->segments = realloc(end->segments, (end->n + 1) * sizeof *end->segments);
+	if (end->segments == NULL)
+		abort();
+	end->segments[end->n++] = first;
+	return true;
+}
+
+static int compare_numbers(const void *a, const void *b)
+{
+	const uint64_t *left = a, *right = b;
+
+	return *left < *right ? -1 : *left > *right;
+}
+
+void journal_end_free(struct journal_end *end)
+{
+	free(end->segments);
+	end->segments = NULL;
+	end->n = 0;
+}
+
+static void note_damage(struct reading *reading, uint64_t segment, uint64_t offset,
+			uint64_t durable)
+{
+	struct journal_end *end = reading->end;
+
+	if (end->is_damaged && end->durable >= durable)
+		return;
+	if (!end->is_damaged) {
+		end->damaged_number = reading->next;
+		end->damaged_segment = segment;
+		end->damaged_offset = offset;
+	}
+	end->is_damaged = true;
+	end->durable = durable;
+}
+
+static bool read_change(const char *bytes, size_t size, size_t *at, struct change *change)
+{
+	const char *head = bytes + *at;
+	size_t key_size, value_size;
+	int table;
+
+	if (size - *at < CHANGE_HEAD)
+		return false;
+	key_size = decode_16(head + 2);
+	value_size = decode_32(head + 4);
+	if (key_size > STORE_KEY_MAX || key_size > size - *at - CHANGE_HEAD ||
+	    value_size > size - *at - CHANGE_HEAD - key_size)
+		return false;
+	for (table = 0; table < STORE_TABLE_COUNT; table++)
+		if (store_table_letter((enum store_table)table) == head[1])
+			break;
+	if (table == STORE_TABLE_COUNT || (head[0] != CHANGE_PUT && head[0] != CHANGE_REMOVE))
+		return false;
+	change->table = (enum store_table)table;
+	change->key = (struct slice){ head + CHANGE_HEAD, key_size };
+	change->value = (struct slice){ NULL, 0 };
+	if (head[0] == CHANGE_PUT)
+		change->value = (struct slice){ head + CHANGE_HEAD + key_size, value_size };
+	*at += CHANGE_HEAD + key_size + value_size;
+	return true;
+}
+
+static bool read_changes(struct reading *reading, const char *record, size_t size, size_t n)
+{
+	size_t at = RECORD_HEAD, i;
+
+	if (n > (size - RECORD_HEAD) / CHANGE_HEAD)
+		return false;
+	if (reading->changes == NULL || n > reading->capacity) {
+		reading->changes = realloc(reading->changes, (n + 1) * sizeof *reading->changes);
+		if (reading->changes == NULL)
+			abort();
+		reading->capacity = n;
+	}
+	for (i = 0; i < n; i++)
+		if (!read_change(record, size, &at, &reading->changes[i]))
+			return false;
+	return at == size;
+}
+
+/* A whole record at the start of `bytes`: visits its changes, gives its padded size, or 0. */
+static size_t read_record(struct reading *reading, const char *bytes, size_t size)
+{
+	size_t record_size, n, i;
+	uint64_t number;
+
+	if (size < RECORD_HEAD)
+		return 0;
+	record_size = decode_32(bytes);
+	number = decode_64(bytes + 8);
+	n = decode_32(bytes + 16);
+	if (record_size < RECORD_HEAD || record_padded(record_size) > size ||
+	    number != reading->next ||
+	    record_checksum(bytes, record_size) != decode_32(bytes + 4) ||
+	    !read_changes(reading, bytes, record_size, n))
+		return 0;
+	if (number > reading->base)
+		for (i = 0; i < n; i++)
+			reading->visit(reading->context, number, &reading->changes[i]);
+	reading->next++;
+	return record_padded(record_size);
+}
+
+static bool is_group_head(const struct reading *reading, const char *bytes, size_t size)
+{
+	return size >= GROUP_HEAD && decode_32(bytes) == GROUP_MAGIC &&
+	       decode_32(bytes + 4) == group_head_checksum(&reading->options->installation, bytes);
+}
+
+/* Goes through the groups; gives the offset of the first byte that does not fit. */
+static size_t read_groups(struct reading *reading, const char *bytes, size_t size)
+{
+	size_t at = SEGMENT_HEAD;
+
+	while (is_group_head(reading, bytes + at, size - at) &&
+	       decode_64(bytes + at + 16) == reading->next) {
+		size_t left = decode_32(bytes + at + 8);
+
+		/* A group whose end was cut off keeps the records that came before. */
+		if (left > size - at - GROUP_HEAD)
+			left = size - at - GROUP_HEAD;
+		at += GROUP_HEAD;
+		while (left > 0) {
+			size_t n = read_record(reading, bytes + at, left);
+
+			if (n == 0) {
+				reading->end->is_torn = true;
+				return at;
+			}
+			at += n;
+			left -= n;
+		}
+	}
+	return at;
+}
+
+static bool is_zero(const char *bytes, size_t size)
+{
+	return size == 0 || (bytes[0] == 0 && memcmp(bytes, bytes + 1, size - 1) == 0);
+}
+
+/* What of the block behind the end was not written with what is before it. */
+static bool is_block_torn(const char *bytes, size_t size, size_t from)
+{
+	size_t left = (SEGMENT_BLOCK - from % SEGMENT_BLOCK) % SEGMENT_BLOCK;
+
+	return !is_zero(bytes + from, left < size - from ? left : size - from);
+}
+
+/* Whether a group was begun at the end, and what groups behind it say was durable. */
+static void look_behind(struct reading *reading, uint64_t segment, const char *bytes, size_t size,
+			size_t from)
+{
+	size_t at;
+
+	reading->end->offset = from;
+	if (is_block_torn(bytes, size, from))
+		reading->end->is_torn = true;
+	if (is_zero(bytes + from, size - from))
+		return;
+	for (at = record_padded(from); at < size; at += 8) {
+		if (!is_group_head(reading, bytes + at, size - at))
+			continue;
+		if (decode_64(bytes + at + 24) >= reading->next)
+			note_damage(reading, segment, from, decode_64(bytes + at + 24));
+	}
+}
+
+static bool check_head(const struct reading *reading, uint64_t first, const char *bytes,
+		       size_t size, const char *path, struct fault *fault)
+{
+	if (size < SEGMENT_HEAD || memcmp(bytes, SEGMENT_MAGIC, 8) != 0)
+		return fault_cause(fault, FAULT_UNAVAILABLE, 0, "%s is no journal segment", path);
+	if (decode_32(bytes + 8) != JOURNAL_VERSION)
+		return fault_cause(fault, FAULT_UNAVAILABLE, 0,
+				   "%s has format %lu; this program reads format %d", path,
+				   (unsigned long)decode_32(bytes + 8), JOURNAL_VERSION);
+	if (checksum(0, bytes, 60) != decode_32(bytes + 60) || decode_64(bytes + 32) != first)
+		return fault_cause(fault, FAULT_UNAVAILABLE, 0, "the head of %s is damaged", path);
+	if (memcmp(bytes + 16, reading->options->installation.bytes, INSTALLATION_SIZE) != 0)
+		return fault_cause(fault, FAULT_UNAVAILABLE, 0,
+				   "%s belongs to another installation", path);
+	return true;
+}
+
+/* What a segment says by being there: everything before its first number was durable. */
+static bool read_segment(struct reading *reading, uint64_t first, struct fault *fault)
+{
+	const struct file_system *files = reading->options->files;
+	char name[SEGMENT_NAME_SIZE], path[PATH_MAX];
+	const char *bytes;
+	bool is_segment;
+	size_t size;
+
+	segment_name(first, name);
+	snprintf(path, sizeof path, "%s/%s", reading->options->directory, name);
+	if (!file_map_whole(files, path, &bytes, &size))
+		return fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot read %s", path);
+	is_segment = check_head(reading, first, bytes, size, path, fault);
+	if (first == reading->end->mark.newest)
+		reading->newest_size = size;
+	if (is_segment) {
+		reading->end->is_torn = false; /* which is said of the last segment alone */
+		if (first > reading->next)
+			note_damage(reading, first, 0, first - 1);
+		look_behind(reading, first, bytes, size,
+			    reading->end->is_damaged ? SEGMENT_HEAD
+						     : read_groups(reading, bytes, size));
+	}
+	if (size > 0)
+		files->unmap(files, bytes, size);
+	return is_segment;
+}
+
+/* What the mark says of the end has to be there: no power cut takes it away. */
+static void compare_mark(struct reading *reading)
+{
+	struct journal_end *end = reading->end;
+	const struct journal_mark *mark = &end->mark;
+	const bool is_newer = end->n > 0 && end->segments[end->n - 1] > mark->newest;
+
+	if (mark->newest != 0 && !is_newer && reading->newest_size == 0) {
+		note_damage(reading, mark->newest, 0, mark->durable);
+		end->is_missing = true;
+	} else if (mark->newest != 0 && !is_newer && reading->newest_size < mark->size) {
+		note_damage(reading, mark->newest, reading->newest_size, mark->durable);
+	}
+	if (end->last < mark->durable)
+		note_damage(reading, mark->newest, end->offset, mark->durable);
+}
+
+static bool read_segments(struct reading *reading, struct fault *fault)
+{
+	struct journal_end *end = reading->end;
+	size_t i = 0;
+
+	while (i + 1 < end->n && end->segments[i + 1] <= reading->base + 1)
+		i++;
+	/* A first segment that starts below base + 1 is read from its start, and nothing visited
+	 * until there; one that starts above leaves a gap, which read_segment calls damage. */
+	if (i < end->n && end->segments[i] <= reading->base)
+		reading->next = end->segments[i];
+	end->superfluous = i;
+	for (; i < end->n; i++)
+		if (!read_segment(reading, end->segments[i], fault))
+			return false;
+	end->last = reading->next - 1;
+	/* The journal ends below what files hold: its last segment, half written, belongs to a time
+	 * that is past, and new records go behind the files' number. */
+	if (end->last < reading->base)
+		end->last = reading->base;
+	compare_mark(reading);
+	return true;
+}
+
+int journal_hold(const struct file_system *files, const char *directory, int operation)
+{
+	int hold = files->open(files, directory, O_RDONLY | O_DIRECTORY, 0), error;
+
+	if (hold < 0 || files->lock(files, hold, operation) == 0)
+		return hold;
+	error = errno;
+	files->close(files, hold);
+	errno = error;
+	return -1;
+}
+
+static bool read_directory(struct reading *reading, struct fault *fault)
+{
+	const struct journal_options *options = reading->options;
+	struct journal_end *end = reading->end;
+
+	if (options->files->list(options->files, options->directory, collect_segment, end) < 0)
+		return fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot list %s",
+				   options->directory);
+	if (end->n > 0)
+		qsort(end->segments, end->n, sizeof *end->segments, compare_numbers);
+	return read_segments(reading, fault);
+}
+
+static bool read_held(struct reading *reading, struct fault *fault)
+{
+	const struct journal_options *options = reading->options;
+	int hold = journal_hold(options->files, options->directory, LOCK_SH);
+	bool is_read;
+
+	if (hold < 0)
+		return fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot lock %s",
+				   options->directory);
+	is_read = read_directory(reading, fault);
+	options->files->close(options->files, hold);
+	return is_read;
+}
+
+void journal_end_describe(const struct journal_end *end, char text[static JOURNAL_TEXT_SIZE])
+{
+	if (end->is_missing)
+		snprintf(text, JOURNAL_TEXT_SIZE,
+			 "it is missing: transactions from %llu on may be lost, %llu was durable",
+			 (unsigned long long)end->damaged_number, (unsigned long long)end->durable);
+	else if (end->durable < end->damaged_number)
+		snprintf(
+			text, JOURNAL_TEXT_SIZE,
+			"it ends at %llu, and had %llu bytes: transactions from %llu on may be lost",
+			(unsigned long long)end->damaged_offset, (unsigned long long)end->mark.size,
+			(unsigned long long)end->damaged_number);
+	else
+		snprintf(text, JOURNAL_TEXT_SIZE,
+			 "transaction %llu cannot be read at offset %llu, though %llu was durable",
+			 (unsigned long long)end->damaged_number,
+			 (unsigned long long)end->damaged_offset, (unsigned long long)end->durable);
+}
+
+bool journal_replay(const struct journal_options *options, uint64_t base, journal_visit *visit,
+		    void *context, struct journal_end *end, struct fault *fault)
+{
+	struct reading reading = { .options = options,
+				   .base = base,
+				   .visit = visit,
+				   .context = context,
+				   .end = end,
+				   .next = base + 1 };
+	bool is_read;
+
+	*end = (struct journal_end){ .last = base };
+	/* First, since what is marked is there: of a live journal more may be there by then. */
+	if (options->has_mark && !mark_read(options->files, options->directory,
+					    &options->installation, &end->mark, fault))
+		return false;
+	is_read = options->is_anothers ? read_held(&reading, fault)
+				       : read_directory(&reading, fault);
+	free(reading.changes);
+	return is_read;
+}

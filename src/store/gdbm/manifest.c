@@ -1,0 +1,192 @@
+/* Reading and writing the manifest.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "store/gdbm/manifest.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/checksum.h"
+#include "base/encode.h"
+
+#define MAGIC "AnteMfst"
+#define VERSION 3
+/* Version 1 had no lineage; versions 1 and 2 no mark of the journal. */
+#define VERSION_LINEAGE 2
+#define VERSION_READ 1
+#define HEAD ((size_t)56)
+#define HEAD_READ ((size_t)48)
+#define ENTRY ((size_t)64)
+#define TAIL ((size_t)4)
+#define SIZE_MOST ((size_t)16 << 20)
+
+static void manifest_path(const char *directory, char path[PATH_MAX])
+{
+	snprintf(path, PATH_MAX, "%s/" MANIFEST_NAME, directory);
+}
+
+static void entry_read(const char *bytes, struct stack_info *info)
+{
+	*info = (struct stack_info){
+		.id = decode_64(bytes),
+		.records = decode_64(bytes + 8),
+		.removals = decode_64(bytes + 16),
+		.bytes = decode_64(bytes + 24),
+		.superseded = decode_64(bytes + 32),
+		.gdbm_size = decode_64(bytes + 40),
+		.index_size = decode_64(bytes + 48),
+		.index_checksum = decode_32(bytes + 56),
+	};
+}
+
+static void entry_write(char *bytes, const struct stack_info *info)
+{
+	encode_64(bytes, info->id);
+	encode_64(bytes + 8, info->records);
+	encode_64(bytes + 16, info->removals);
+	encode_64(bytes + 24, info->bytes);
+	encode_64(bytes + 32, info->superseded);
+	encode_64(bytes + 40, info->gdbm_size);
+	encode_64(bytes + 48, info->index_size);
+	encode_32(bytes + 56, info->index_checksum);
+	encode_32(bytes + 60, 0);
+}
+
+static bool manifest_parse(const char *path, const char *bytes, size_t size,
+			   struct manifest *manifest, struct fault *fault)
+{
+	uint32_t version;
+	size_t i, n, head;
+
+	if (size < HEAD_READ + TAIL || memcmp(bytes, MAGIC, 8) != 0)
+		return fault_cause(fault, FAULT_UNAVAILABLE, 0, "%s is no manifest of a store",
+				   path);
+	version = decode_32(bytes + 8);
+	if (version < VERSION_READ || version > VERSION)
+		return fault_cause(fault, FAULT_UNAVAILABLE, 0,
+				   "%s has format %lu; this program reads formats up to %d", path,
+				   (unsigned long)version, VERSION);
+	head = version >= VERSION_LINEAGE ? HEAD : HEAD_READ;
+	n = decode_32(bytes + 12);
+	if (size != head + n * ENTRY + TAIL ||
+	    checksum(0, bytes, size - TAIL) != decode_32(bytes + size - TAIL))
+		return fault_cause(fault, FAULT_UNAVAILABLE, 0,
+				   "%s is damaged: its checksum is wrong; restore a backup", path);
+	memcpy(manifest->installation.bytes, bytes + 16, INSTALLATION_SIZE);
+	manifest->number = decode_64(bytes + 32);
+	manifest->next_id = decode_64(bytes + 40);
+	manifest->has_mark = version == VERSION;
+	manifest->lineage = head == HEAD ? decode_32(bytes + 48) : 0;
+	manifest->n = n;
+	manifest->files = malloc((n + 1) * sizeof *manifest->files);
+	if (manifest->files == NULL)
+		abort();
+	for (i = 0; i < n; i++)
+		entry_read(bytes + head + i * ENTRY, &manifest->files[i]);
+	return true;
+}
+
+bool manifest_read(const struct file_system *files, const char *directory,
+		   struct manifest *manifest, bool *is_there, struct fault *fault)
+{
+	char path[PATH_MAX], *bytes;
+	size_t size;
+	bool is_read;
+
+	*manifest = (struct manifest){ 0 };
+	*is_there = false;
+	manifest_path(directory, path);
+	if (!file_read_whole(files, path, SIZE_MOST, &bytes, &size)) {
+		if (errno == ENOENT)
+			return true;
+		return fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot read %s", path);
+	}
+	*is_there = true;
+	is_read = manifest_parse(path, bytes, size, manifest, fault);
+	free(bytes);
+	return is_read;
+}
+
+bool manifest_write(const struct file_system *files, const char *directory,
+		    const struct manifest *manifest, bool *is_replaced, bool *is_broken,
+		    struct fault *fault)
+{
+	size_t size = HEAD + manifest->n * ENTRY + TAIL, i;
+	char path[PATH_MAX], *bytes = calloc(1, size);
+	bool is_written;
+	int error;
+
+	if (bytes == NULL)
+		abort();
+	memcpy(bytes, MAGIC, 8);
+	encode_32(bytes + 8, VERSION);
+	encode_32(bytes + 12, (uint32_t)manifest->n);
+	memcpy(bytes + 16, manifest->installation.bytes, INSTALLATION_SIZE);
+	encode_64(bytes + 32, manifest->number);
+	encode_64(bytes + 40, manifest->next_id);
+	encode_32(bytes + 48, manifest->lineage);
+	for (i = 0; i < manifest->n; i++)
+		entry_write(bytes + HEAD + i * ENTRY, &manifest->files[i]);
+	encode_32(bytes + size - TAIL, checksum(0, bytes, size - TAIL));
+	manifest_path(directory, path);
+	is_written = file_replace(files, directory, path, bytes, size, is_replaced, is_broken);
+	error = errno;
+	free(bytes);
+	return is_written || fault_cause(fault, FAULT_UNAVAILABLE, error, "cannot write %s", path);
+}
+
+uint32_t manifest_draw_lineage(void)
+{
+	uint32_t lineage = 0;
+
+	while (lineage == 0)
+		clock_random(&clock_system, &lineage, sizeof lineage);
+	return lineage;
+}
+
+void manifest_free(struct manifest *manifest)
+{
+	free(manifest->files);
+	manifest->files = NULL;
+	manifest->n = 0;
+}
+
+struct manifest manifest_copy(const struct manifest *manifest)
+{
+	struct manifest copy = *manifest;
+
+	copy.files = malloc((copy.n + 1) * sizeof *copy.files);
+	if (copy.files == NULL)
+		abort();
+	if (copy.n > 0)
+		memcpy(copy.files, manifest->files, copy.n * sizeof *copy.files);
+	return copy;
+}
+
+void manifest_merge(struct manifest *manifest, size_t first, size_t n,
+		    const struct stack_info *info)
+{
+	size_t added = info == NULL ? 0 : 1, after = manifest->n - first - n;
+	struct stack_info *files = malloc((first + added + after + 1) * sizeof *files);
+
+	assert(first + n <= manifest->n);
+	if (files == NULL)
+		abort();
+	memcpy(files, manifest->files, first * sizeof *files);
+	if (info != NULL)
+		files[first] = *info;
+	memcpy(files + first + added, manifest->files + first + n, after * sizeof *files);
+	free(manifest->files);
+	manifest->files = files;
+	manifest->n = first + added + after;
+}
+
+void manifest_add(struct manifest *manifest, const struct stack_info *info)
+{
+	manifest_merge(manifest, 0, 0, info);
+}

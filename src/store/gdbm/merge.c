@@ -1,0 +1,169 @@
+/* The runs are few, so the least of their first records is found by looking at all of them.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "store/gdbm/merge.h"
+
+#include <stdlib.h>
+
+struct run {
+	/* One of the two: what is left of a sorted overlay, or a place in a file's keys. */
+	struct overlay_entry *entries;
+	size_t n;
+	size_t at;
+	struct stack_file *file;
+	struct index_cursor cursor;
+	bool is_spared; /* merge_spare_files */
+	uint64_t ahead; /* up to there the file was read ahead */
+
+	/* The record at hand. */
+	struct slice key;
+	struct slice value;
+	uint32_t order;
+	uint32_t value_size;
+	bool is_removal;
+	bool is_at_end;
+};
+
+struct merge {
+	bool is_started;
+	size_t n;
+	struct run runs[];
+};
+
+static bool run_next(struct run *run, struct fault *fault)
+{
+	struct index_entry entry;
+	bool is_there;
+
+	if (run->file == NULL) {
+		const struct overlay_entry *from = &run->entries[run->at];
+
+		run->is_at_end = run->at == run->n;
+		if (run->is_at_end)
+			return true;
+		run->at++;
+		run->key = from->key;
+		run->order = from->order;
+		run->value = from->value;
+		run->value_size = (uint32_t)from->value.size;
+		run->is_removal = from->value.data == NULL;
+		return true;
+	}
+	if (!index_cursor_next(&run->cursor, &entry, &is_there, fault)) {
+		if (!run->is_spared)
+			stack_file_damage(run->file, "the index");
+		return false;
+	}
+	run->is_at_end = !is_there;
+	if (!is_there)
+		return true;
+	run->key = entry.key;
+	run->order = entry.order;
+	run->value_size = entry.value_size;
+	run->is_removal = entry.is_removal;
+	return true;
+}
+
+struct merge *merge_open(struct overlay *const *overlays, size_t n_overlays, uint64_t number,
+			 struct stack_file *const *files, size_t n_files)
+{
+	size_t n = n_overlays + n_files, i;
+	struct merge *merge = calloc(1, sizeof *merge + n * sizeof *merge->runs);
+
+	if (merge == NULL)
+		abort();
+	merge->n = n;
+	for (i = 0; i < n_overlays; i++)
+		merge->runs[i].entries = overlay_sorted(overlays[i], number, &merge->runs[i].n);
+	for (i = 0; i < n_files; i++) {
+		merge->runs[n_overlays + i].file = files[i];
+		merge->runs[n_overlays + i].cursor = index_cursor_start(stack_file_index(files[i]));
+	}
+	return merge;
+}
+
+void merge_spare_files(struct merge *merge)
+{
+	for (size_t i = 0; i < merge->n; i++)
+		merge->runs[i].is_spared = true;
+}
+
+void merge_close(struct merge *merge)
+{
+	size_t i;
+
+	for (i = 0; i < merge->n; i++)
+		free(merge->runs[i].entries);
+	free(merge);
+}
+
+static bool start(struct merge *merge, struct fault *fault)
+{
+	size_t i;
+
+	for (i = 0; i < merge->n; i++)
+		if (!run_next(&merge->runs[i], fault))
+			return false;
+	merge->is_started = true;
+	return true;
+}
+
+static int compare(const struct run *a, const struct run *b)
+{
+	return record_key_compare(a->order, a->key, b->order, b->key);
+}
+
+bool merge_next(struct merge *merge, struct merge_entry *entry, bool *is_there, struct fault *fault)
+{
+	const struct run *least = NULL;
+	struct run first;
+	size_t i;
+
+	if (!merge->is_started && !start(merge, fault))
+		return false;
+	for (i = 0; i < merge->n; i++)
+		if (!merge->runs[i].is_at_end &&
+		    (least == NULL || compare(&merge->runs[i], least) < 0))
+			least = &merge->runs[i];
+	*is_there = least != NULL;
+	if (least == NULL)
+		return true;
+	first = *least;
+	*entry = (struct merge_entry){ .key = first.key,
+				       .order = first.order,
+				       .is_removal = first.is_removal,
+				       .run = (size_t)(least - merge->runs),
+				       .value = first.value };
+	for (i = entry->run; i < merge->n; i++) {
+		struct run *run = &merge->runs[i];
+
+		if (run->is_at_end || compare(run, &first) != 0)
+			continue;
+		if (i > entry->run)
+			entry->passed_over += stack_record_bytes(run->key.size, run->value_size);
+		if (!run_next(run, fault))
+			return false;
+	}
+	return true;
+}
+
+bool merge_value(struct merge *merge, const struct merge_entry *entry, struct arena *arena,
+		 struct slice *value, struct fault *fault)
+{
+	struct run *run = &merge->runs[entry->run];
+	struct record_key key = { .hash = record_key_hash(entry->key), .size = entry->key.size };
+	bool is_there;
+
+	*value = entry->value;
+	if (run->file == NULL || entry->is_removal)
+		return true;
+	memcpy(key.bytes, entry->key.data, key.size);
+	stack_file_read_on(run->file, entry->order, &run->ahead);
+	if (!stack_file_get(run->file, &key, arena, value, &is_there, fault))
+		return false;
+	if (is_there && value->data != NULL)
+		return true;
+	stack_file_damage(run->file, "a record that the index names is not in the GDBM file");
+	return fault_cause(fault, FAULT_DAMAGED, 0, "stack file %llu has lost a record",
+			   (unsigned long long)stack_file_info(run->file)->id);
+}

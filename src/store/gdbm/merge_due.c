@@ -1,0 +1,86 @@
+/* See store/gdbm/merge_due.h.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "store/gdbm/merge_due.h"
+
+#include "base/clock.h"
+
+/* Everything is merged when more than this share of all bytes is superfluous. */
+#define SUPERFLUOUS_PERCENT 30
+/* A file is merged with all newer ones when these hold so many times its records. With 1 (a tower of
+ * twos) a record of a million is rewritten nine times and there are some four files; with 2 (threes)
+ * six times, and some five files, each of which costs a reader one look into a filter. While files
+ * hurry, writing is what the disk and the processor are wanted for: then with 10 (elevens), which is
+ * two or three times and up to twenty files, until there is time again. */
+#define RATIO 2
+#define RATIO_HURRIED 10
+
+void pace_note(struct pace *pace)
+{
+	pace->came[1] = pace->came[0];
+	pace->came[0] = clock_monotonic();
+}
+
+bool pace_is_hurried(const struct pace *pace)
+{
+	return clock_monotonic() - pace->came[0] < PACE_HURRIED &&
+	       pace->came[0] - pace->came[1] < PACE_HURRIED;
+}
+
+void merge_limit_failed(struct merge_limit *limit, uint64_t bytes)
+{
+	limit->pause = limit->pause == 0 ? MERGE_PAUSE_FIRST : 2 * limit->pause;
+	if (limit->pause > MERGE_PAUSE_MOST)
+		limit->pause = MERGE_PAUSE_MOST;
+	limit->bytes = bytes;
+	limit->until = clock_monotonic() + limit->pause;
+}
+
+void merge_limit_done(struct merge_limit *limit, uint64_t bytes)
+{
+	if (bytes >= limit->bytes)
+		*limit = MERGE_NO_LIMIT;
+}
+
+bool merge_limit_holds(const struct merge_limit *limit)
+{
+	return clock_monotonic() < limit->until;
+}
+
+/* Of the newest files, that can be merged. */
+static size_t mergeable(const struct view *view, const struct stack_file *busy)
+{
+	size_t n = 0;
+
+	while (n < view->n_files && view->files[n] != busy &&
+	       !stack_file_has_damage(view->files[n]))
+		n++;
+	return n;
+}
+
+size_t merge_due(const struct view *view, const struct stack_file *busy, bool is_hurried,
+		 bool is_all_wanted, const struct merge_limit *limit)
+{
+	const uint64_t most = merge_limit_holds(limit) ? limit->bytes : UINT64_MAX;
+	const uint64_t ratio = is_hurried ? RATIO_HURRIED : RATIO;
+	const size_t n = mergeable(view, busy);
+	uint64_t newer = 0, bytes = 0, superfluous = 0;
+	size_t due = 0, i;
+
+	for (i = 0; i < n; i++) {
+		const struct stack_info *info = stack_file_info(view->files[i]);
+
+		bytes += info->bytes;
+		if (i > 0 && newer >= ratio * info->records && bytes < most)
+			due = i + 1;
+		newer += info->records;
+		superfluous += info->superseded + info->removals * stack_record_bytes(0, 0);
+	}
+	if (n == 0 || n < view->n_files || bytes >= most)
+		return due;
+	if (100 * superfluous > SUPERFLUOUS_PERCENT * bytes)
+		return n;
+	if (is_all_wanted && (n > 1 || stack_file_info(view->files[0])->removals > 0))
+		return n;
+	return due;
+}

@@ -1,0 +1,131 @@
+/* Keys of records: their hash, their order.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "store/gdbm/record.h"
+
+#include <assert.h>
+
+#include "base/encode.h"
+
+struct sip {
+	uint64_t v0, v1, v2, v3;
+};
+
+static uint64_t rotate(uint64_t word, unsigned n)
+{
+	return word << n | word >> (64 - n);
+}
+
+static void sip_round(struct sip *sip)
+{
+	sip->v0 += sip->v1;
+	sip->v1 = rotate(sip->v1, 13) ^ sip->v0;
+	sip->v0 = rotate(sip->v0, 32);
+	sip->v2 += sip->v3;
+	sip->v3 = rotate(sip->v3, 16) ^ sip->v2;
+	sip->v0 += sip->v3;
+	sip->v3 = rotate(sip->v3, 21) ^ sip->v0;
+	sip->v2 += sip->v1;
+	sip->v1 = rotate(sip->v1, 17) ^ sip->v2;
+	sip->v2 = rotate(sip->v2, 32);
+}
+
+static void sip_word(struct sip *sip, uint64_t word)
+{
+	sip->v3 ^= word;
+	sip_round(sip);
+	sip->v0 ^= word;
+}
+
+/* SipHash-1-3 (Aumasson and Bernstein): one round a word, three at the end. */
+static uint64_t sip_hash(const struct installation *installation, const char *bytes, size_t size)
+{
+	uint64_t k0 = decode_64(installation->bytes), k1 = decode_64(installation->bytes + 8);
+	struct sip sip = { k0 ^ 0x736f6d6570736575, k1 ^ 0x646f72616e646f6d,
+			   k0 ^ 0x6c7967656e657261, k1 ^ 0x7465646279746573 };
+	uint64_t last = (uint64_t)size << 56;
+	size_t i;
+
+	for (i = 0; i + 8 <= size; i += 8)
+		sip_word(&sip, decode_64(bytes + i));
+	for (; i < size; i++)
+		last |= (uint64_t)(unsigned char)bytes[i] << 8 * (i % 8);
+	sip_word(&sip, last);
+	sip.v2 ^= 0xff;
+	sip_round(&sip);
+	sip_round(&sip);
+	sip_round(&sip);
+	return sip.v0 ^ sip.v1 ^ sip.v2 ^ sip.v3;
+}
+
+static void key_copy(enum store_table table, struct slice key, struct record_key *record_key)
+{
+	assert(key.size <= STORE_KEY_MAX);
+	record_key->bytes[8] = store_table_letter(table);
+	if (key.size > 0)
+		memcpy(record_key->bytes + 9, key.data, key.size);
+	record_key->size = 9 + key.size;
+}
+
+void record_key_make(const struct installation *installation, enum store_table table,
+		     struct slice key, struct record_key *record_key)
+{
+	key_copy(table, key, record_key);
+	record_key->hash = sip_hash(installation, record_key->bytes + 8, 1 + key.size);
+	encode_64(record_key->bytes, record_key->hash);
+}
+
+void record_key_remake(uint64_t hash, enum store_table table, struct slice key,
+		       struct record_key *record_key)
+{
+	key_copy(table, key, record_key);
+	record_key->hash = hash;
+	encode_64(record_key->bytes, hash);
+}
+
+uint64_t record_key_hash(struct slice record_key)
+{
+	return decode_64(record_key.data);
+}
+
+bool record_key_parse(struct slice record_key, enum store_table *table, struct slice *key)
+{
+	int i;
+
+	if (record_key.size < 9 || record_key.size > RECORD_KEY_MAX)
+		return false;
+	for (i = 0; i < STORE_TABLE_COUNT; i++) {
+		if (store_table_letter((enum store_table)i) != record_key.data[8])
+			continue;
+		*table = (enum store_table)i;
+		*key = (struct slice){ record_key.data + 9, record_key.size - 9 };
+		return true;
+	}
+	return false;
+}
+
+uint32_t record_key_order(struct slice record_key)
+{
+	uint32_t value = 0x238f13afU * (uint32_t)record_key.size;
+	size_t i;
+
+	for (i = 0; i < record_key.size; i++) {
+		/* A char as the platform has it: so does GDBM take it. */
+		uint32_t byte = (uint32_t)record_key.data[i];
+
+		value = (value + (byte << (i * 5 % 24))) & 0x7fffffff;
+	}
+	return (1103515243U * value + 12345U) & 0x7fffffff;
+}
+
+int record_key_compare(uint32_t order_a, struct slice a, uint32_t order_b, struct slice b)
+{
+	int result;
+
+	if (order_a != order_b)
+		return order_a < order_b ? -1 : 1;
+	result = memcmp(a.data, b.data, a.size < b.size ? a.size : b.size);
+	if (result != 0 || a.size == b.size)
+		return result;
+	return a.size < b.size ? -1 : 1;
+}

@@ -1,0 +1,51 @@
+/* What the parts of the durable store agree on: the installation, the key of a record, and a change.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef STORE_GDBM_RECORD_H
+#define STORE_GDBM_RECORD_H
+
+#include "base/slice.h"
+#include "store/store.h"
+
+/* Every file of a store carries its installation's id: sixteen random bytes, drawn once. They are
+ * also the key of the hash below, and part of every checksum of a journal's group head, so that
+ * nothing a client sends can be taken for one. */
+#define INSTALLATION_SIZE 16
+struct installation {
+	unsigned char bytes[INSTALLATION_SIZE];
+};
+
+/* A record's key in memory and in the GDBM files: eight bytes of hash, the table's letter, the key.
+ * The hash (SipHash-1-3) stands in front because GDBM's own hash can be made to collide by whoever
+ * chooses names, and a bucket of it that cannot be split would end all writing of files. */
+#define RECORD_KEY_MAX (8 + 1 + STORE_KEY_MAX)
+struct record_key {
+	uint64_t hash;
+	size_t size;
+	char bytes[RECORD_KEY_MAX];
+};
+
+void record_key_make(const struct installation *installation, enum store_table table,
+		     struct slice key, struct record_key *record_key);
+/* The same, of a key whose hash is known. */
+void record_key_remake(uint64_t hash, enum store_table table, struct slice key,
+		       struct record_key *record_key);
+uint64_t record_key_hash(struct slice record_key);
+/* False when the bytes are none of ours. The key is borrowed from the bytes. */
+bool record_key_parse(struct slice record_key, enum store_table *table, struct slice *key);
+
+/* The order in which records are written and merged: by GDBM's hash of the key, then by the key's
+ * bytes. In this order one bucket of a GDBM file is complete after the other, so that the file can be
+ * written from front to back (store/gdbm/gdbm_writer.h), and a merge reads it so; it is also where a record
+ * is looked for (store/gdbm/gdbm_reader.h). */
+uint32_t record_key_order(struct slice record_key);
+int record_key_compare(uint32_t order_a, struct slice a, uint32_t order_b, struct slice b);
+
+/* One put (value.data is not NULL) or one removal of a transaction. */
+struct change {
+	enum store_table table;
+	struct slice key;
+	struct slice value;
+};
+
+#endif

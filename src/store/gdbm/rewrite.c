@@ -1,0 +1,315 @@
+/* Making files of what is there, and making them count.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "store/gdbm/rewrite.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "store/gdbm/merge.h"
+
+/* How long until the sync of a directory that could not be opened is tried again. */
+#define RETRY_NANOSECONDS 100000000L
+/* A merge looks up from its work each time it has written so many records. */
+#define PAUSE_RECORDS 64
+/* Of an overlay with more records than this, about so many are looked for in the files, and all that
+ * are larger. */
+#define SAMPLE_RECORDS 512
+#define SAMPLE_BYTES 16384
+
+struct rewrite {
+	struct store_gdbm *store;
+	const atomic_bool *is_stopped;
+	struct fault *fault;
+	struct arena *arena; /* for one value at a time */
+	struct stack_build *build;
+	uint64_t written;
+	bool is_broken;
+};
+
+static uint64_t id_take(struct store_gdbm *store)
+{
+	uint64_t id;
+
+	pthread_mutex_lock(&store->manifest_lock);
+	id = store->manifest.next_id++;
+	pthread_mutex_unlock(&store->manifest_lock);
+	return id;
+}
+
+static bool rewrite_begin(struct rewrite *rewrite, uint64_t most_records)
+{
+	struct store_gdbm *store = rewrite->store;
+
+	rewrite->arena = arena_open();
+	return stack_build_begin(&store->place, id_take(store), most_records, &rewrite->build,
+				 rewrite->fault);
+}
+
+static bool rewrite_add(struct rewrite *rewrite, struct slice key, struct slice value)
+{
+	if (atomic_load_explicit(rewrite->is_stopped, memory_order_relaxed))
+		return false;
+	rewrite->written++;
+	return stack_build_add(rewrite->build, key, value, &rewrite->is_broken, rewrite->fault);
+}
+
+/* Opens what was built; its name is on disk. *file NULL: there was nothing to keep. */
+static bool rewrite_finish(struct rewrite *rewrite, uint64_t superseded, struct stack_file **file)
+{
+	const struct stack_place *place = &rewrite->store->place;
+	struct stack_build *build = rewrite->build;
+	struct stack_info info;
+
+	*file = NULL;
+	rewrite->build = NULL;
+	if (rewrite->written == 0) {
+		stack_build_abandon(build);
+		return true;
+	}
+	if (!stack_build_end(build, &info, &rewrite->is_broken, rewrite->fault))
+		return false;
+	info.superseded = superseded;
+	if (!stack_file_open(place, &info, file, rewrite->fault)) {
+		stack_remove(place, info.id);
+		return false;
+	}
+	if (file_sync_directory(place->files, place->directory, &rewrite->is_broken))
+		return true;
+	fault_cause(rewrite->fault, FAULT_UNAVAILABLE, errno, "cannot sync %s", place->directory);
+	stack_file_retire(*file);
+	stack_file_let_go(*file);
+	*file = NULL;
+	return false;
+}
+
+/* A new manifest that is there, but whose name is not on disk yet, cannot be taken back: nothing
+ * goes on until it is. */
+static bool sync_until_done(struct rewrite *rewrite)
+{
+	const struct stack_place *place = &rewrite->store->place;
+	const struct timespec pause = { .tv_nsec = RETRY_NANOSECONDS };
+	bool is_done = false;
+
+	atomic_store(&rewrite->store->manifest_is_stuck, true);
+	while (!is_done && !rewrite->is_broken && !atomic_load(rewrite->is_stopped)) {
+		nanosleep(&pause, NULL);
+		is_done = file_sync_directory(place->files, place->directory, &rewrite->is_broken);
+	}
+	atomic_store(&rewrite->store->manifest_is_stuck, false);
+	return is_done;
+}
+
+/* With the manifest lock held; `manifest` is what shall be, and is taken over or freed. */
+static bool manifest_install(struct rewrite *rewrite, struct manifest *manifest,
+			     struct stack_file *file)
+{
+	struct store_gdbm *store = rewrite->store;
+	const struct stack_place *place = &store->place;
+	bool is_replaced = false, is_written;
+
+	is_written = manifest_write(place->files, place->directory, manifest, &is_replaced,
+				    &rewrite->is_broken, rewrite->fault) ||
+		     (is_replaced && sync_until_done(rewrite));
+	if (is_written) {
+		*rewrite->fault = FAULT_INITIAL;
+		manifest_free(&store->manifest);
+		store->manifest = *manifest;
+		return true;
+	}
+	manifest_free(manifest);
+	/* The manifest that may be on disk names the file: it stays. */
+	if (file != NULL) {
+		if (!is_replaced)
+			stack_file_retire(file);
+		stack_file_let_go(file);
+	}
+	return false;
+}
+
+static bool rewrite_end(struct rewrite *rewrite, bool is_done)
+{
+	if (rewrite->build != NULL)
+		stack_build_abandon(rewrite->build);
+	if (rewrite->arena != NULL)
+		arena_close(rewrite->arena);
+	if (rewrite->is_broken)
+		journal_fail(rewrite->store->journal, rewrite->store->directory, EIO);
+	return is_done;
+}
+
+/* What the files say of a key. When it cannot be told, it may be there. *bytes: what its newest record
+ * in them takes, if that can be told. */
+static bool is_below(struct rewrite *rewrite, const struct view *view, struct slice key,
+		     uint64_t *bytes)
+{
+	struct record_key record_key = { .hash = record_key_hash(key), .size = key.size };
+	struct fault ignored = FAULT_INITIAL;
+	struct slice value;
+	bool is_there = false;
+	size_t i;
+
+	*bytes = 0;
+	memcpy(record_key.bytes, key.data, key.size);
+	arena_reset(rewrite->arena);
+	for (i = 0; i < view->n_files && !is_there; i++)
+		if (!stack_file_get(view->files[i], &record_key, rewrite->arena, &value, &is_there,
+				    &ignored))
+			return true;
+	if (is_there)
+		*bytes = stack_record_bytes(key.size, value.size);
+	return is_there;
+}
+
+/* Older overlays have become files already, so a removal of what no file has is not needed. A key that
+ * is not in them is looked for in each; how much of them is superseded need only be known roughly, so
+ * of many records a sample is looked for: they are in the order of their hashes, which is as good as
+ * none. */
+static bool overlay_write(struct rewrite *rewrite, const struct view *view,
+			  const struct overlay_entry *entries, size_t n, uint64_t *superseded)
+{
+	const size_t step = 1 + n / SAMPLE_RECORDS;
+	uint64_t bytes;
+	size_t i;
+
+	if (!rewrite_begin(rewrite, n))
+		return false;
+	for (i = 0; i < n; i++) {
+		const struct slice value = entries[i].value;
+		const size_t stands_for = value.data == NULL || value.size > SAMPLE_BYTES ? 1
+											  : step;
+
+		if (i % stands_for == 0 && is_below(rewrite, view, entries[i].key, &bytes))
+			*superseded += stands_for * bytes;
+		else if (value.data == NULL)
+			continue;
+		if (!rewrite_add(rewrite, entries[i].key, value))
+			return false;
+	}
+	return true;
+}
+
+static bool overlay_install(struct rewrite *rewrite, struct stack_file *file, uint64_t number)
+{
+	struct store_gdbm *store = rewrite->store;
+	struct manifest next;
+	bool is_done;
+
+	pthread_mutex_lock(&store->manifest_lock);
+	next = manifest_copy(&store->manifest);
+	next.number = number;
+	if (file != NULL)
+		manifest_add(&next, stack_file_info(file));
+	is_done = manifest_install(rewrite, &next, file);
+	pthread_mutex_unlock(&store->manifest_lock);
+	return is_done;
+}
+
+bool rewrite_overlay(struct store_gdbm *store, const atomic_bool *is_stopped, struct fault *fault)
+{
+	struct rewrite rewrite = { .store = store, .is_stopped = is_stopped, .fault = fault };
+	struct overlay_entry *entries;
+	struct stack_file *file = NULL;
+	uint64_t number, superseded = 0;
+	struct pin pin;
+	size_t n;
+	bool is_done;
+
+	views_pin(store->views, &pin);
+	const struct overlay *overlay = pin.view->overlays[pin.view->n_overlays - 1];
+	number = overlay_last(overlay);
+	/* Files hold nothing that is not durable. */
+	if (!journal_flush_to(store->journal, number)) {
+		views_unpin(store->views, &pin);
+		return fault_cause(fault, FAULT_UNAVAILABLE, 0, "the journal has failed");
+	}
+	entries = overlay_sorted(overlay, number, &n);
+	is_done = overlay_write(&rewrite, pin.view, entries, n, &superseded) &&
+		  rewrite_finish(&rewrite, superseded, &file);
+	free(entries);
+	views_unpin(store->views, &pin);
+	is_done = is_done && overlay_install(&rewrite, file, number);
+	if (is_done) {
+		views_overlay_to_file(store->views, file);
+		journal_drop(store->journal, number);
+		atomic_fetch_add(&store->files_written, file == NULL ? 0 : 1);
+		atomic_fetch_add(&store->records_written, rewrite.written);
+	}
+	return rewrite_end(&rewrite, is_done);
+}
+
+static bool files_write(struct rewrite *rewrite, const struct rewrite_files *order,
+			struct merge *merge, uint64_t *passed_over)
+{
+	struct merge_entry entry;
+	struct slice value;
+	bool is_there;
+
+	for (;;) {
+		if (!merge_next(merge, &entry, &is_there, rewrite->fault))
+			return false;
+		if (!is_there)
+			return true;
+		*passed_over += entry.passed_over;
+		if (entry.is_removal && order->is_oldest_among)
+			continue;
+		arena_reset(rewrite->arena);
+		if (!merge_value(merge, &entry, rewrite->arena, &value, rewrite->fault) ||
+		    !rewrite_add(rewrite, entry.key, value))
+			return false;
+		if (rewrite->written % PAUSE_RECORDS == 0)
+			order->pause(order->context, order);
+	}
+}
+
+/* New files may have come in front meanwhile: the place is found by the id. */
+static bool files_install(struct rewrite *rewrite, const struct rewrite_files *order,
+			  struct stack_file *file)
+{
+	struct store_gdbm *store = rewrite->store;
+	const uint64_t newest = stack_file_info(order->files[0])->id;
+	struct manifest next;
+	size_t first = 0;
+	bool is_done;
+
+	pthread_mutex_lock(&store->manifest_lock);
+	next = manifest_copy(&store->manifest);
+	while (next.files[first].id != newest)
+		first++;
+	manifest_merge(&next, first, order->n, file == NULL ? NULL : stack_file_info(file));
+	is_done = manifest_install(rewrite, &next, file);
+	pthread_mutex_unlock(&store->manifest_lock);
+	return is_done;
+}
+
+bool rewrite_files(struct store_gdbm *store, const struct rewrite_files *order,
+		   const atomic_bool *is_stopped, struct fault *fault)
+{
+	struct rewrite rewrite = { .store = store, .is_stopped = is_stopped, .fault = fault };
+	struct merge *merge = merge_open(NULL, 0, 0, order->files, order->n);
+	uint64_t records = 0, superseded = 0, passed_over = 0;
+	struct stack_file *file = NULL;
+	bool is_done;
+	size_t i;
+
+	for (i = 0; i < order->n; i++) {
+		records += stack_file_info(order->files[i])->records;
+		superseded += stack_file_info(order->files[i])->superseded;
+	}
+	is_done = rewrite_begin(&rewrite, records) &&
+		  files_write(&rewrite, order, merge, &passed_over);
+	merge_close(merge);
+	superseded = order->is_oldest_among || superseded < passed_over ? 0
+									: superseded - passed_over;
+	is_done = is_done && rewrite_finish(&rewrite, superseded, &file) &&
+		  files_install(&rewrite, order, file);
+	if (is_done) {
+		for (i = 0; i < order->n; i++)
+			stack_file_retire(order->files[i]);
+		views_merge_files(store->views, order->files, order->n, file);
+		atomic_fetch_add(&store->files_merged, 1);
+		atomic_fetch_add(&store->records_written, rewrite.written);
+	}
+	return rewrite_end(&rewrite, is_done);
+}

@@ -1,0 +1,158 @@
+/* Writing a file of the stack: the GDBM file and its index side by side, into names that end in
+ * `.new`, renamed when both are on disk.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+
+#include "store/gdbm/gdbm_writer.h"
+#include "store/gdbm/stack_format.h"
+#include "store/gdbm/stack_index.h"
+
+/* What GDBM and the index take beside key and value. */
+#define RECORD_OVERHEAD (VALUE_HEAD + 24 + 8)
+
+struct stack_build {
+	struct stack_place place;
+	uint64_t id;
+	char path[PATH_MAX]; /* ends in .new */
+	int file; /* -1: none */
+	struct gdbm_writer *writer;
+	struct index_build *index;
+	bool is_stamped; /* the record that names the file has been written, in its place */
+	uint64_t bytes;
+};
+
+uint64_t stack_record_bytes(size_t key_size, size_t value_size)
+{
+	return key_size + key_size + value_size + RECORD_OVERHEAD;
+}
+
+static bool build_failed(const struct stack_build *build, struct fault *fault)
+{
+	return fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot write %s", build->path);
+}
+
+static bool build_open(struct stack_build *build, struct fault *fault)
+{
+	const struct file_system *files = build->place.files;
+
+	build->file = files->open(files, build->path, O_RDWR | O_CREAT | O_TRUNC, 0600);
+	if (build->file < 0)
+		return build_failed(build, fault);
+	build->writer = gdbm_writer_open(files, build->file);
+	return true;
+}
+
+bool stack_build_begin(const struct stack_place *place, uint64_t id, uint64_t most_records,
+		       struct stack_build **build, struct fault *fault)
+{
+	struct stack_build *begun = malloc(sizeof *begun);
+	char name[STACK_NAME_SIZE];
+
+	if (begun == NULL)
+		abort();
+	*begun = (struct stack_build){ .place = *place, .id = id, .file = -1 };
+	stack_gdbm_name(id, name);
+	stack_path(place, name, ".new", begun->path);
+	if (!index_build_begin(place, id, most_records, &begun->index, fault) ||
+	    !build_open(begun, fault)) {
+		stack_build_abandon(begun);
+		return false;
+	}
+	*build = begun;
+	return true;
+}
+
+static bool stamp_add(struct stack_build *build, bool *is_broken)
+{
+	char stamp[STAMP_SIZE];
+
+	build->is_stamped = true;
+	stamp_write(&build->place, build->id, stamp);
+	return gdbm_writer_add(build->writer, STAMP_KEY, (struct slice){ stamp, sizeof stamp },
+			       SLICE(""), is_broken);
+}
+
+static bool stamp_is_next(const struct stack_build *build, struct slice key)
+{
+	return !build->is_stamped && record_key_order(key) >= record_key_order(STAMP_KEY);
+}
+
+bool stack_build_add(struct stack_build *build, struct slice key, struct slice value,
+		     bool *is_broken, struct fault *fault)
+{
+	char head[VALUE_HEAD];
+
+	value_head_write(head, value.data == NULL ? STACK_REMOVAL : STACK_PUT, key, value);
+	if ((stamp_is_next(build, key) && !stamp_add(build, is_broken)) ||
+	    !gdbm_writer_add(build->writer, key, (struct slice){ head, sizeof head }, value,
+			     is_broken))
+		return build_failed(build, fault);
+	build->bytes += stack_record_bytes(key.size, value.size);
+	return index_build_add(build->index, key, (uint32_t)value.size, value.data == NULL,
+			       is_broken, fault);
+}
+
+static bool files_finish(struct stack_build *build, struct stack_info *info, bool *is_broken,
+			 struct fault *fault)
+{
+	struct gdbm_written written;
+
+	if ((!build->is_stamped && !stamp_add(build, is_broken)) ||
+	    !gdbm_writer_end(build->writer, &written, is_broken))
+		return build_failed(build, fault);
+	return index_build_end(build->index, &written, info, is_broken, fault);
+}
+
+static bool names_finish(struct stack_build *build, struct fault *fault)
+{
+	const struct file_system *files = build->place.files;
+	char name[STACK_NAME_SIZE], from[PATH_MAX], to[PATH_MAX];
+
+	stack_index_name(build->id, name);
+	stack_path(&build->place, name, ".new", from);
+	stack_path(&build->place, name, "", to);
+	if (files->rename(files, from, to) < 0)
+		return build_failed(build, fault);
+	stack_gdbm_name(build->id, name);
+	stack_path(&build->place, name, "", to);
+	return files->rename(files, build->path, to) == 0 || build_failed(build, fault);
+}
+
+static void build_free(struct stack_build *build)
+{
+	gdbm_writer_close(build->writer);
+	if (build->file >= 0)
+		build->place.files->close(build->place.files, build->file);
+	if (build->index != NULL)
+		index_build_close(build->index);
+	free(build);
+}
+
+bool stack_build_end(struct stack_build *build, struct stack_info *info, bool *is_broken,
+		     struct fault *fault)
+{
+	*info = (struct stack_info){ .bytes = build->bytes };
+	if (!files_finish(build, info, is_broken, fault) || !names_finish(build, fault)) {
+		stack_build_abandon(build);
+		return false;
+	}
+	build_free(build);
+	return true;
+}
+
+/* Whatever of it is there, under whichever name. */
+void stack_build_abandon(struct stack_build *build)
+{
+	const struct file_system *files = build->place.files;
+	char name[STACK_NAME_SIZE], path[PATH_MAX];
+
+	files->unlink(files, build->path);
+	stack_index_name(build->id, name);
+	stack_path(&build->place, name, ".new", path);
+	files->unlink(files, path);
+	stack_remove(&build->place, build->id);
+	build_free(build);
+}

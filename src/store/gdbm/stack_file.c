@@ -1,0 +1,407 @@
+/* Reading a file of the stack: it is mapped once, for all who read (store/gdbm/gdbm_reader.h).
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "base/log.h"
+#include "base/text.h"
+#include "store/gdbm/gdbm_library.h"
+#include "store/gdbm/gdbm_reader.h"
+#include "store/gdbm/stack_format.h"
+#include "store/gdbm/stack_index.h"
+
+struct stack_file {
+	struct stack_place place;
+	struct stack_info info;
+	struct stack_index *index;
+	int opened; /* for the checksums of its blocks */
+	const char *mapping;
+	struct gdbm_reader reader;
+	struct stack_blocks blocks; /* those of the index's body, then those of the GDBM file */
+	uint64_t n_body;
+	atomic_uint holders;
+	atomic_bool is_retired;
+	atomic_bool is_damaged;
+	atomic_bool has_damaged_value;
+};
+
+/* Opening and closing. */
+
+static struct stack_file *file_make(const struct stack_place *place, const struct stack_info *info)
+{
+	struct stack_file *file = malloc(sizeof *file);
+
+	if (file == NULL)
+		abort();
+	*file = (struct stack_file){ .place = *place, .info = *info, .opened = -1 };
+	atomic_init(&file->holders, 1);
+	atomic_init(&file->is_retired, false);
+	atomic_init(&file->is_damaged, false);
+	atomic_init(&file->has_damaged_value, false);
+	return file;
+}
+
+static bool size_check(struct stack_file *file, const char *path, struct fault *fault)
+{
+	const struct file_system *files = file->place.files;
+	off_t size;
+
+	file->opened = files->open(files, path, O_RDONLY, 0);
+	if (file->opened < 0 || files->size(files, file->opened, &size) < 0)
+		return fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot open %s", path);
+	if ((uint64_t)size != file->info.gdbm_size)
+		return fault_cause(fault, FAULT_UNAVAILABLE, 0,
+				   "%s has %lld bytes, and %llu in the manifest", path,
+				   (long long)size, (unsigned long long)file->info.gdbm_size);
+	return true;
+}
+
+static bool stamp_check(const struct stack_file *file, const char *path, struct fault *fault)
+{
+	char stamp[STAMP_SIZE];
+	struct slice found;
+	uint64_t ignored;
+
+	stamp_write(&file->place, file->info.id, stamp);
+	if (gdbm_reader_find(&file->reader, STAMP_KEY, &found, &ignored) != GDBM_FOUND ||
+	    found.size != STAMP_SIZE || memcmp(found.data, stamp, 8) != 0 ||
+	    memcmp(found.data + 16, stamp + 16, STAMP_SIZE - 16) != 0)
+		return fault_cause(fault, FAULT_UNAVAILABLE, 0,
+				   "%s is not the file that the manifest names", path);
+	return memcmp(found.data, stamp, STAMP_SIZE) == 0 ||
+	       fault_cause(fault, FAULT_UNAVAILABLE, 0,
+			   "%s has a format that this program does not read", path);
+}
+
+static void blocks_make(struct stack_file *file)
+{
+	file->n_body = stack_index_body_blocks(file->index);
+	file->blocks.states = calloc(file->n_body + stack_index_gdbm_blocks(file->index) + 1,
+				     sizeof *file->blocks.states);
+	if (file->blocks.states == NULL)
+		abort();
+}
+
+static bool file_map(struct stack_file *file, struct fault *fault)
+{
+	const struct file_system *files = file->place.files;
+	const size_t size = (size_t)file->info.gdbm_size;
+	char name[STACK_NAME_SIZE], path[PATH_MAX];
+
+	stack_gdbm_name(file->info.id, name);
+	stack_path(&file->place, name, "", path);
+	if (!size_check(file, path, fault))
+		return false;
+	file->mapping = size == 0 ? NULL : files->map(files, file->opened, size, true);
+	if (size > 0 && file->mapping == NULL)
+		return fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot read %s", path);
+	blocks_make(file);
+	if (!gdbm_reader_open(&file->reader, (struct slice){ file->mapping, size }, &file->blocks,
+			      file->n_body))
+		return fault_cause(fault, FAULT_UNAVAILABLE, 0, "%s is no GDBM file", path);
+	return stamp_check(file, path, fault);
+}
+
+bool stack_file_open(const struct stack_place *place, const struct stack_info *info,
+		     struct stack_file **file, struct fault *fault)
+{
+	struct stack_file *opened = file_make(place, info);
+
+	if (!stack_index_open(place, info, &opened->index, fault) || !file_map(opened, fault)) {
+		stack_file_let_go(opened);
+		return false;
+	}
+	*file = opened;
+	return true;
+}
+
+void stack_file_hold(struct stack_file *file)
+{
+	atomic_fetch_add(&file->holders, 1);
+}
+
+void stack_remove(const struct stack_place *place, uint64_t id)
+{
+	const struct file_system *files = place->files;
+	char name[STACK_NAME_SIZE], path[PATH_MAX];
+
+	stack_gdbm_name(id, name);
+	stack_path(place, name, "", path);
+	files->unlink(files, path);
+	stack_index_name(id, name);
+	stack_path(place, name, "", path);
+	/* What fails is tried again at the next start: no manifest names the file any more. */
+	files->unlink(files, path);
+}
+
+void stack_file_let_go(struct stack_file *file)
+{
+	const struct file_system *files = file->place.files;
+
+	if (atomic_fetch_sub(&file->holders, 1) > 1)
+		return;
+	if (file->mapping != NULL)
+		files->unmap(files, file->mapping, (size_t)file->info.gdbm_size);
+	if (file->opened >= 0)
+		files->close(files, file->opened);
+	stack_index_close(file->index);
+	if (atomic_load(&file->is_retired) && !file->place.is_read_only)
+		stack_remove(&file->place, file->info.id);
+	free(file->blocks.states);
+	free(file);
+}
+
+void stack_file_retire(struct stack_file *file)
+{
+	atomic_store(&file->is_retired, true);
+}
+
+const struct stack_info *stack_file_info(const struct stack_file *file)
+{
+	return &file->info;
+}
+
+const struct stack_index *stack_file_index(const struct stack_file *file)
+{
+	return file->index;
+}
+
+static void count_failure(const struct stack_file *file)
+{
+	if (file->place.checksum_failures != NULL)
+		atomic_fetch_add(file->place.checksum_failures, 1);
+}
+
+static void tell_damage(const struct stack_file *file, const char *what, const char *consequence)
+{
+	char name[STACK_NAME_SIZE];
+
+	count_failure(file);
+	stack_gdbm_name(file->info.id, name);
+	log_event(LOG_LEVEL_ERROR, "store_file_damaged", "directory", file->place.directory, "file",
+		  name, "damage", what, "consequence", consequence, NULL);
+}
+
+void stack_file_damage(struct stack_file *file, const char *what)
+{
+	if (!atomic_exchange(&file->is_damaged, true))
+		tell_damage(file, what, "what would be read from it is refused");
+}
+
+bool stack_file_is_damaged(const struct stack_file *file)
+{
+	return atomic_load_explicit(&file->is_damaged, memory_order_relaxed);
+}
+
+bool stack_file_is_not_whole(const struct stack_file *file)
+{
+	return stack_file_is_damaged(file) || blocks_have_refused(&file->blocks);
+}
+
+bool stack_file_has_damage(const struct stack_file *file)
+{
+	return stack_file_is_not_whole(file) ||
+	       atomic_load_explicit(&file->has_damaged_value, memory_order_relaxed);
+}
+
+/* Verifying. */
+
+static bool block_is_right(const struct stack_file *file, uint64_t block)
+{
+	const uint64_t of_gdbm = block - file->n_body;
+
+	if (block < file->n_body)
+		return stack_index_body_is_right(file->index, block);
+	return block_agrees(file->place.files, file->opened, of_gdbm * STACK_BLOCK,
+			    file->info.gdbm_size, stack_index_gdbm_checksum(file->index, of_gdbm));
+}
+
+static bool block_verify(struct stack_file *file, uint64_t block, struct fault *fault)
+{
+	const bool is_index = block < file->n_body;
+	bool is_new;
+	char what[80];
+
+	if (block_is_right(file, block)) {
+		block_believe(&file->blocks, block);
+		return true;
+	}
+	snprintf(what, sizeof what, "wrong checksum of block %llu of the %s",
+		 (unsigned long long)(is_index ? block : block - file->n_body),
+		 is_index ? "index" : "GDBM file");
+	is_new = block_refuse(&file->blocks, block);
+	if (is_index)
+		stack_file_damage(file, what);
+	else if (is_new)
+		tell_damage(file, what, "what would be read from this block is refused");
+	return fault_cause(fault, FAULT_DAMAGED, 0, "stack file %llu: %s",
+			   (unsigned long long)file->info.id, what);
+}
+
+bool stack_file_verify_block(struct stack_file *file, uint64_t block, bool *is_last,
+			     struct fault *fault)
+{
+	const uint64_t all = file->n_body + stack_index_gdbm_blocks(file->index);
+
+	/* The index first: it has the checksums of the other. */
+	assert(block < all);
+	*is_last = block + 1 == all;
+	return block_verify(file, block, fault);
+}
+
+/* Reading. */
+
+/* The key of a record for the log and for a fault: its table, and the key with what is not plain
+ * as dots and hexadecimal digits; of a room code the table alone, since whoever reads a log must not
+ * be able to join with what it says. */
+#define SHOWN_SIZE 200
+static void key_show(const struct record_key *record_key, char shown[SHOWN_SIZE])
+{
+	enum store_table table;
+	struct slice key;
+	size_t n;
+
+	if (!record_key_parse((struct slice){ record_key->bytes, record_key->size }, &table,
+			      &key)) {
+		snprintf(shown, SHOWN_SIZE, "?");
+		return;
+	}
+	n = (size_t)snprintf(shown, SHOWN_SIZE, "%s ", store_table_name(table));
+	if (table == STORE_CODE)
+		key.size = 0;
+	if (key.size > (SHOWN_SIZE - 1 - n) / 2)
+		key.size = (SHOWN_SIZE - 1 - n) / 2;
+	text_hex(key.data, key.size, shown + n);
+	n += 2 * key.size;
+	shown[n] = '\0';
+}
+
+static bool value_damaged(struct stack_file *file, const struct record_key *key,
+			  struct fault *fault)
+{
+	char name[STACK_NAME_SIZE], shown[SHOWN_SIZE];
+
+	atomic_store(&file->has_damaged_value, true);
+	count_failure(file);
+	stack_gdbm_name(file->info.id, name);
+	key_show(key, shown);
+	log_event(LOG_LEVEL_ERROR, "store_value_damaged", "directory", file->place.directory,
+		  "file", name, "key", shown, "consequence",
+		  "what needs it is refused; `anteroom check` looks for more", NULL);
+	return fault_cause(fault, FAULT_DAMAGED, 0, "the value of %s in %s is damaged", shown,
+			   name);
+}
+
+/* `found` is whole: *value is what stands behind its head. */
+static bool value_read(struct stack_file *file, const struct record_key *key, struct slice found,
+		       struct slice *value, struct fault *fault)
+{
+	struct slice key_bytes = { key->bytes, key->size };
+
+	if (found.size < VALUE_HEAD || found.data[4] != VALUE_FORMAT ||
+	    (found.data[5] != STACK_PUT && found.data[5] != STACK_REMOVAL) ||
+	    value_checksum(key_bytes, found.data, found.size) != decode_32(found.data))
+		return value_damaged(file, key, fault);
+	*value = (struct slice){ NULL, 0 };
+	if (found.data[5] == STACK_PUT)
+		*value = (struct slice){ found.data + VALUE_HEAD, found.size - VALUE_HEAD };
+	return true;
+}
+
+/* Large values have memory of their own: an arena's further blocks are cleared at the end. */
+static bool value_copy(struct stack_file *file, const struct record_key *key, struct slice found,
+		       struct arena *arena, struct slice *value, struct fault *fault)
+{
+	char *memory;
+
+	if (!arena_fits(arena, found.size))
+		return fault_set(fault, FAULT_TOO_LARGE, NULL);
+	memory = malloc(found.size);
+	if (memory == NULL)
+		abort();
+	memcpy(memory, found.data, found.size);
+	arena_adopt(arena, memory, found.size);
+	return value_read(file, key, (struct slice){ memory, found.size }, value, fault);
+}
+
+/* A file so large that the processor's caches have little of it. */
+#define LARGE_FILE ((uint64_t)64 << 20)
+
+void stack_file_expect(const struct stack_file *file, const struct record_key *key)
+{
+	if (file->info.gdbm_size >= LARGE_FILE)
+		gdbm_reader_expect(&file->reader, (struct slice){ key->bytes, key->size });
+}
+
+void stack_file_read_on(const struct stack_file *file, uint32_t order, uint64_t *ahead)
+{
+	const struct file_system *files = file->place.files;
+	const uint64_t until = gdbm_reader_bucket(&file->reader, order) + 2 * FILE_PIECE;
+
+	while (*ahead < until && *ahead < file->info.gdbm_size) {
+		files->will_need(files, file->opened, (off_t)*ahead, FILE_PIECE);
+		*ahead += FILE_PIECE;
+	}
+}
+
+/* What the GDBM file says of the key. Each turn but the last verifies a block that was unknown. */
+static bool file_find(struct stack_file *file, const struct record_key *key, struct slice *found,
+		      enum gdbm_answer *answer, struct fault *fault)
+{
+	uint64_t block;
+
+	for (;;) {
+		*answer = gdbm_reader_find(&file->reader, (struct slice){ key->bytes, key->size },
+					   found, &block);
+		if (*answer != GDBM_UNVERIFIED)
+			return true;
+		if (!block_verify(file, block, fault))
+			return false;
+	}
+}
+
+bool stack_file_get(struct stack_file *file, const struct record_key *key, struct arena *arena,
+		    struct slice *value, bool *is_there, struct fault *fault)
+{
+	enum gdbm_answer answer;
+	struct slice found;
+	uint64_t block;
+
+	*is_there = false;
+	if (!stack_file_is_damaged(file)) {
+		if (!stack_index_may_have(file->index, key->hash, &block))
+			return block_state(&file->blocks, block) == BLOCK_RIGHT ||
+			       block_verify(file, block, fault);
+		if (!file_find(file, key, &found, &answer, fault))
+			return false;
+		if (answer == GDBM_ABSENT)
+			return true;
+		if (answer == GDBM_FOUND) {
+			*is_there = true;
+			return value_copy(file, key, found, arena, value, fault);
+		}
+		if (answer == GDBM_REFUSED)
+			return fault_cause(fault, FAULT_DAMAGED, 0,
+					   "a block of stack file %llu is damaged",
+					   (unsigned long long)file->info.id);
+		stack_file_damage(file, "it refers to what it does not have");
+	}
+	return fault_cause(fault, FAULT_DAMAGED, 0, "stack file %llu is damaged",
+			   (unsigned long long)file->info.id);
+}
+
+bool stack_file_count(struct stack_file *file, uint64_t *n, struct fault *fault)
+{
+	char name[STACK_NAME_SIZE];
+
+	stack_gdbm_name(file->info.id, name);
+	if (!gdbm_library_count(file->opened, name, n, fault))
+		return false;
+	/* The record that names the file is none of ours. */
+	*n -= *n > 0;
+	return true;
+}

@@ -1,0 +1,214 @@
+/* Reading an index: everything is in one mapping, but for verifying (store/gdbm/stack_blocks.h).
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "store/gdbm/stack_index.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/checksum.h"
+#include "base/encode.h"
+#include "store/gdbm/stack_blocks.h"
+#include "store/gdbm/stack_index_format.h"
+
+struct stack_index {
+	const struct file_system *files;
+	int opened;
+	const char *bytes; /* the mapping */
+	size_t size;
+	size_t keys_size;
+	size_t filter; /* where it begins */
+	uint64_t filter_lines;
+	const char *gdbm_sums;
+	uint64_t gdbm_blocks;
+	size_t body_size;
+	uint64_t body_blocks;
+	const char *body_sums;
+};
+
+static bool damaged(const char *path, struct fault *fault)
+{
+	return fault_cause(fault, FAULT_UNAVAILABLE, 0,
+			   "%s is damaged; anteroom-serve(8) says under DAMAGE what to do", path);
+}
+
+/* The places of the parts, as far as they agree with each other and with the manifest. */
+static bool index_parse(struct stack_index *index, const struct stack_info *info)
+{
+	const char *head = index->bytes;
+	uint64_t body = decode_64(head + 96), filter = decode_64(head + 64);
+	uint64_t lines = decode_64(head + 72), sums = decode_64(head + 88);
+	uint64_t blocks = (info->gdbm_size + STACK_BLOCK - 1) / STACK_BLOCK;
+	uint64_t body_blocks = (body + STACK_BLOCK - 1) / STACK_BLOCK;
+
+	if (decode_64(head + 40) != info->records || decode_64(head + 48) != info->removals ||
+	    decode_64(head + 80) != info->gdbm_size || body > index->size ||
+	    index->size != INDEX_HEAD + body + 4 * body_blocks || decode_64(head + 56) > body ||
+	    lines == 0 || lines > body / FILTER_LINE || filter > index->size ||
+	    sums > index->size ||
+	    filter != (INDEX_HEAD + decode_64(head + 56) + FILTER_LINE - 1) / FILTER_LINE *
+			      FILTER_LINE ||
+	    sums != filter + lines * FILTER_LINE || sums + 4 * blocks != INDEX_HEAD + body)
+		return false;
+	index->keys_size = decode_64(head + 56);
+	index->filter = filter;
+	index->filter_lines = lines;
+	index->gdbm_sums = index->bytes + sums;
+	index->gdbm_blocks = blocks;
+	index->body_size = body;
+	index->body_blocks = body_blocks;
+	index->body_sums = index->bytes + INDEX_HEAD + body;
+	return checksum(0, index->body_sums, 4 * body_blocks) == decode_32(head + 104);
+}
+
+static bool index_check(struct stack_index *index, const struct stack_place *place,
+			const struct stack_info *info, const char *path, struct fault *fault)
+{
+	const char *head = index->bytes;
+
+	if (memcmp(head, INDEX_MAGIC, 8) != 0)
+		return fault_cause(fault, FAULT_UNAVAILABLE, 0, "%s is no index of a store", path);
+	if (decode_32(head + 8) != INDEX_VERSION)
+		return fault_cause(fault, FAULT_UNAVAILABLE, 0,
+				   "%s has format %lu; this program reads format %d", path,
+				   (unsigned long)decode_32(head + 8), INDEX_VERSION);
+	if (checksum(0, head, 252) != decode_32(head + 252))
+		return damaged(path, fault);
+	if (memcmp(head + 16, place->installation.bytes, INSTALLATION_SIZE) != 0)
+		return fault_cause(fault, FAULT_UNAVAILABLE, 0,
+				   "%s belongs to another installation", path);
+	if (decode_64(head + 32) != info->id || decode_32(head + 252) != info->index_checksum)
+		return fault_cause(fault, FAULT_UNAVAILABLE, 0,
+				   "%s is not the file that the manifest names", path);
+	return index_parse(index, info) || damaged(path, fault);
+}
+
+static bool map_whole(struct stack_index *index, const struct stack_info *info, const char *path,
+		      struct fault *fault)
+{
+	const struct file_system *files = index->files;
+	off_t size;
+
+	index->opened = files->open(files, path, O_RDONLY, 0);
+	if (index->opened < 0 || files->size(files, index->opened, &size) < 0)
+		return fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot read %s", path);
+	if ((uint64_t)size != info->index_size || (size_t)size < INDEX_HEAD)
+		return fault_cause(fault, FAULT_UNAVAILABLE, 0,
+				   "%s has %lld bytes, and %llu in the manifest", path,
+				   (long long)size, (unsigned long long)info->index_size);
+	index->bytes = files->map(files, index->opened, index->size, false);
+	return index->bytes != NULL ||
+	       fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot read %s", path);
+}
+
+bool stack_index_open(const struct stack_place *place, const struct stack_info *info,
+		      struct stack_index **index, struct fault *fault)
+{
+	char path[PATH_MAX], name[STACK_NAME_SIZE];
+	struct stack_index *opened = malloc(sizeof *opened);
+
+	if (opened == NULL)
+		abort();
+	*opened = (struct stack_index){ .files = place->files,
+					.opened = -1,
+					.size = info->index_size };
+	stack_index_name(info->id, name);
+	snprintf(path, sizeof path, "%s/%s", place->directory, name);
+	if (!map_whole(opened, info, path, fault) ||
+	    !index_check(opened, place, info, path, fault)) {
+		stack_index_close(opened);
+		return false;
+	}
+	*index = opened;
+	return true;
+}
+
+void stack_index_close(struct stack_index *index)
+{
+	if (index == NULL)
+		return;
+	if (index->bytes != NULL)
+		index->files->unmap(index->files, index->bytes, index->size);
+	if (index->opened >= 0)
+		index->files->close(index->files, index->opened);
+	free(index);
+}
+
+bool stack_index_may_have(const struct stack_index *index, uint64_t hash, uint64_t *block)
+{
+	const size_t at = index->filter + filter_line(hash, index->filter_lines) * FILTER_LINE;
+	const unsigned char *line = (const unsigned char *)index->bytes + at;
+	unsigned i;
+
+	*block = (at - INDEX_HEAD) / STACK_BLOCK;
+	for (i = 0; i < FILTER_BITS; i++) {
+		unsigned bit = filter_bit(hash, i);
+
+		if ((line[bit / 8] & 1u << bit % 8) == 0)
+			return false;
+	}
+	return true;
+}
+
+uint64_t stack_index_gdbm_blocks(const struct stack_index *index)
+{
+	return index->gdbm_blocks;
+}
+
+uint64_t stack_index_body_blocks(const struct stack_index *index)
+{
+	return index->body_blocks;
+}
+
+uint32_t stack_index_gdbm_checksum(const struct stack_index *index, uint64_t block)
+{
+	return decode_32(index->gdbm_sums + 4 * block);
+}
+
+bool stack_index_body_is_right(const struct stack_index *index, uint64_t block)
+{
+	return block_agrees(index->files, index->opened, INDEX_HEAD + block * STACK_BLOCK,
+			    INDEX_HEAD + index->body_size, decode_32(index->body_sums + 4 * block));
+}
+
+struct index_cursor index_cursor_start(const struct stack_index *index)
+{
+	return (struct index_cursor){ .index = index };
+}
+
+static bool verify_to(struct index_cursor *cursor, size_t end)
+{
+	while (cursor->verified * STACK_BLOCK < end) {
+		if (!stack_index_body_is_right(cursor->index, cursor->verified))
+			return false;
+		cursor->verified++;
+	}
+	return true;
+}
+
+bool index_cursor_next(struct index_cursor *cursor, struct index_entry *entry, bool *is_there,
+		       struct fault *fault)
+{
+	const struct stack_index *index = cursor->index;
+	const char *bytes = index->bytes + INDEX_HEAD + cursor->at;
+	size_t left = index->keys_size - cursor->at, key_size;
+
+	*is_there = left > 0;
+	if (left == 0)
+		return true;
+	if (left < KEY_HEAD || !verify_to(cursor, cursor->at + KEY_HEAD))
+		return fault_cause(fault, FAULT_DAMAGED, 0, "an index is damaged");
+	key_size = decode_16(bytes);
+	if (key_size > left - KEY_HEAD || key_size > RECORD_KEY_MAX ||
+	    !verify_to(cursor, cursor->at + KEY_HEAD + key_size))
+		return fault_cause(fault, FAULT_DAMAGED, 0, "an index is damaged");
+	entry->key = (struct slice){ bytes + KEY_HEAD, key_size };
+	entry->order = record_key_order(entry->key);
+	entry->is_removal = bytes[2] == STACK_REMOVAL;
+	entry->value_size = decode_32(bytes + 4);
+	cursor->at += KEY_HEAD + key_size;
+	return true;
+}

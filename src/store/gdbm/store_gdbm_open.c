@@ -1,0 +1,482 @@
+/* Opening the durable store: the lock, the names in the directory, the manifest, the files, the
+ * journal, and then the threads.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/directory.h"
+#include "base/log.h"
+#include "store/gdbm/background.h"
+#include "store/gdbm/journal_format.h"
+#include "store/gdbm/store_gdbm_parts.h"
+
+#define LOCK_NAME "lock"
+#define LOCK_PAUSE 5000000L /* nanoseconds */
+#define OVERLAY_BYTES ((size_t)12 << 20)
+#define READERS 8
+/* A live directory changes while it is opened for reading: then it is opened again. */
+#define ATTEMPTS 20
+
+struct opening {
+	const struct store_options *options;
+	struct store_gdbm *store;
+	struct manifest manifest;
+	bool has_manifest;
+	bool has_others; /* journal or stack files */
+	bool is_salvage; /* options->salvage is to be told */
+	struct journal_options journal;
+	struct journal_end end;
+	struct stack_file **files;
+	size_t n_files;
+};
+
+static bool directory_make(const struct opening *opening, struct fault *fault)
+{
+	const struct file_system *files = opening->store->place.files;
+	const char *directory = opening->store->directory;
+	char parent[PATH_MAX];
+
+	if (!opening->options->creates || opening->options->is_read_only)
+		return true;
+	if (files->mkdir(files, directory, 0700) < 0) {
+		if (errno == EEXIST)
+			return true;
+		return fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot make the directory %s",
+				   directory);
+	}
+	directory_of(directory, parent);
+	if (files->sync_directory(files, parent) < 0)
+		return fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot sync %s", parent);
+	return true;
+}
+
+static bool lock_refuse(const struct file_system *files, int file, const char *path, int error,
+			struct fault *fault)
+{
+	char pid[32] = "";
+	ssize_t n = files->pread(files, file, pid, sizeof pid - 1, 0);
+
+	pid[n > 0 ? n : 0] = '\0';
+	pid[strcspn(pid, "\n")] = '\0';
+	files->close(files, file);
+	if (error != EWOULDBLOCK)
+		return fault_cause(fault, FAULT_UNAVAILABLE, error, "cannot lock %s", path);
+	return fault_cause(fault, FAULT_UNAVAILABLE, 0,
+			   "the store is in use by the process with pid %s (it holds %s)",
+			   pid[0] == '\0' ? "?" : pid, path);
+}
+
+static bool gives_up(const struct opening *opening)
+{
+	return opening->options->gives_up != NULL && opening->options->gives_up();
+}
+
+/* False, and errno, when the lock is another's and remains so. flock(2) has no end of its own to its
+ * waiting. */
+static bool lock_wait(const struct opening *opening, int file)
+{
+	const struct file_system *files = opening->store->place.files;
+	const struct timespec pause = { .tv_nsec = LOCK_PAUSE };
+	int64_t deadline = clock_monotonic() + opening->options->wait;
+
+	while (files->lock(files, file, LOCK_EX | LOCK_NB) < 0) {
+		if (errno != EWOULDBLOCK)
+			return false;
+		if (clock_monotonic() >= deadline || gives_up(opening)) {
+			errno = EWOULDBLOCK;
+			return false;
+		}
+		(void)nanosleep(&pause, NULL);
+	}
+	return true;
+}
+
+static bool lock_take(struct opening *opening, struct fault *fault)
+{
+	struct store_gdbm *store = opening->store;
+	const struct file_system *files = store->place.files;
+	char path[PATH_MAX], pid[32];
+	int file, n;
+
+	if (opening->options->is_read_only)
+		return true;
+	snprintf(path, sizeof path, "%s/" LOCK_NAME, store->directory);
+	file = files->open(files, path, O_RDWR | O_CREAT, 0600);
+	if (file < 0)
+		return fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot open %s", path);
+	if (!lock_wait(opening, file))
+		return lock_refuse(files, file, path, errno, fault);
+	store->lock_file = file;
+	n = snprintf(pid, sizeof pid, "%ld\n", (long)getpid());
+	/* On a full disk the pid is missing from the message above, and that is all. */
+	if (files->ftruncate(files, file, 0) < 0 || !file_write_all(files, file, pid, (size_t)n, 0))
+		log_event(LOG_LEVEL_WARNING, "store_lock", "file", path, "error", strerror(errno),
+			  NULL);
+	return true;
+}
+
+static bool is_half_made(const char *name)
+{
+	uint64_t id;
+	bool half_made;
+
+	return strcmp(name, MANIFEST_NAME ".new") == 0 ||
+	       (stack_name_parse(name, &id, &half_made) && half_made);
+}
+
+static bool is_named_by(const struct manifest *manifest, uint64_t id)
+{
+	size_t i;
+
+	for (i = 0; i < manifest->n; i++)
+		if (manifest->files[i].id == id)
+			return true;
+	return false;
+}
+
+static void remove_name(const struct opening *opening, const char *name)
+{
+	const struct file_system *files = opening->store->place.files;
+	char path[PATH_MAX];
+
+	snprintf(path, sizeof path, "%s/%s", opening->store->directory, name);
+	if (files->unlink(files, path) < 0)
+		log_event(LOG_LEVEL_WARNING, "store_remove", "file", path, "error", strerror(errno),
+			  NULL);
+}
+
+/* Removes what a process that ended left half made (but for the segment ahead, which the journal's
+ * thread removes), and files that no manifest names (any more); leaves alone what is not ours. Before
+ * there is a manifest nothing is removed but half-made. */
+static bool look_at_name(void *context, const char *name)
+{
+	struct opening *opening = context;
+	bool is_ours = true, half_made;
+	uint64_t number;
+
+	if (is_half_made(name)) {
+		if (!opening->options->is_read_only)
+			remove_name(opening, name);
+	} else if (stack_name_parse(name, &number, &half_made)) {
+		opening->has_others = true;
+		if (opening->has_manifest && !opening->options->is_read_only &&
+		    !is_named_by(&opening->manifest, number))
+			remove_name(opening, name);
+	} else if (journal_segment_name(name, &number)) {
+		opening->has_others = true;
+	} else {
+		is_ours = strcmp(name, MANIFEST_NAME) == 0 || strcmp(name, LOCK_NAME) == 0 ||
+			  strcmp(name, SEGMENT_AHEAD) == 0 || strcmp(name, MARK_NAME) == 0;
+	}
+	if (!is_ours && !opening->options->is_read_only)
+		log_event(LOG_LEVEL_NOTICE, "store_foreign_name", "directory",
+			  opening->store->directory, "name", name, NULL);
+	return true;
+}
+
+static bool installation_make(struct opening *opening, struct fault *fault)
+{
+	struct store_gdbm *store = opening->store;
+	const struct journal_mark empty = { .is_clean = true };
+	bool is_replaced, is_broken = false;
+
+	if (opening->has_others || !opening->options->creates || opening->options->is_read_only)
+		return fault_cause(fault, FAULT_UNAVAILABLE, 0, "%s has no manifest%s",
+				   store->directory,
+				   opening->has_others ? ", but other files of a store: restore it "
+							 "from a backup"
+						       : ": it is no store");
+	clock_random(&clock_system, opening->manifest.installation.bytes, INSTALLATION_SIZE);
+	opening->manifest.lineage = manifest_draw_lineage();
+	opening->manifest.next_id = 1;
+	opening->manifest.has_mark = true;
+	return mark_create(store->place.files, store->directory, &opening->manifest.installation,
+			   &empty, &is_broken, fault) &&
+	       manifest_write(store->place.files, store->directory, &opening->manifest,
+			      &is_replaced, &is_broken, fault);
+}
+
+static bool directory_read(struct opening *opening, struct fault *fault)
+{
+	struct store_gdbm *store = opening->store;
+	const struct file_system *files = store->place.files;
+
+	if (!manifest_read(files, store->directory, &opening->manifest, &opening->has_manifest,
+			   fault))
+		return false;
+	if (files->list(files, store->directory, look_at_name, opening) < 0)
+		return fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot list %s",
+				   store->directory);
+	if (!opening->has_manifest && !installation_make(opening, fault))
+		return false;
+	store->place.installation = opening->manifest.installation;
+	store->base.lineage = opening->manifest.lineage;
+	return true;
+}
+
+static bool files_open(struct opening *opening, struct fault *fault)
+{
+	size_t i;
+
+	opening->files = calloc(opening->manifest.n + 1, sizeof *opening->files);
+	if (opening->files == NULL)
+		abort();
+	for (i = 0; i < opening->manifest.n; i++) {
+		if (!stack_file_open(&opening->store->place, &opening->manifest.files[i],
+				     &opening->files[i], fault))
+			return false;
+		opening->n_files++;
+	}
+	return true;
+}
+
+static void replay_change(void *context, uint64_t number, const struct change *change)
+{
+	struct store_gdbm *store = context;
+	struct record_key key;
+
+	record_key_make(&store->place.installation, change->table, change->key, &key);
+	overlay_put(store->active, &key, number, change->value);
+}
+
+/* An overlay may only end between two transactions; the journal gives change by change. */
+static void replay_visit(void *context, uint64_t number, const struct change *change)
+{
+	struct store_gdbm *store = context;
+
+	if (store->lock_file >= 0 && overlay_size(store->active) >= store->overlay_bytes &&
+	    number > overlay_last(store->active))
+		store_gdbm_freeze(store);
+	replay_change(store, number, change);
+}
+
+static bool journal_damaged(const struct opening *opening, struct fault *fault)
+{
+	const struct journal_end *end = &opening->end;
+	char name[SEGMENT_NAME_SIZE], what[JOURNAL_TEXT_SIZE];
+
+	journal_end_describe(end, what);
+	segment_name(end->damaged_segment, name);
+	if (!opening->is_salvage)
+		return fault_cause(fault, FAULT_UNAVAILABLE, 0,
+				   "%s of %s is damaged: %s; dump --salvage saves what comes "
+				   "before",
+				   name, opening->store->directory, what);
+	opening->options->salvage(opening->options->salvage_context, name, what);
+	return true;
+}
+
+/* Without a mark the journal is read as far as it goes. */
+static bool salvage_has_mark(const struct opening *opening)
+{
+	const struct store_gdbm *store = opening->store;
+	struct fault fault = FAULT_INITIAL;
+	struct journal_mark ignored;
+
+	if (mark_read(store->place.files, store->directory, &store->place.installation, &ignored,
+		      &fault))
+		return true;
+	opening->options->salvage(opening->options->salvage_context, MARK_NAME, fault.cause);
+	return false;
+}
+
+static bool journal_read(struct opening *opening, struct fault *fault)
+{
+	struct store_gdbm *store = opening->store;
+	struct journal_end *end = &opening->end;
+
+	opening->journal = (struct journal_options){
+		.files = store->place.files,
+		.directory = store->directory,
+		.installation = store->place.installation,
+		.segment_bytes = opening->options->segment_bytes,
+		.is_anothers = opening->options->is_read_only,
+		.has_mark = opening->manifest.has_mark,
+	};
+	if (opening->is_salvage && opening->journal.has_mark)
+		opening->journal.has_mark = salvage_has_mark(opening);
+	store->overlay_memory = overlay_memory_open();
+	store->active = overlay_open(store->overlay_memory, store->overlay_bytes);
+	store->views = views_open(opening->options->readers == 0 ? READERS
+								 : opening->options->readers,
+				  store->active, opening->files, opening->n_files);
+	opening->n_files = 0; /* the views hold them now */
+	if (!journal_replay(&opening->journal, opening->manifest.number, replay_visit, store, end,
+			    fault))
+		return false;
+	if (end->is_damaged && !journal_damaged(opening, fault))
+		return false;
+	store->manifest = opening->manifest;
+	opening->manifest = (struct manifest){ .n = 0 };
+	store->last = end->last;
+	store->read_only_number = end->last;
+	return true;
+}
+
+/* After an end that was not clean, numbers may be given out again that a client has seen: what a power cut
+ * takes was never acknowledged, but damage can look like that. So they get another lineage. When there is no
+ * room for the manifest, the next one that is written says so; after another such end there is another. */
+static bool lineage_go_on(struct opening *opening, struct fault *fault)
+{
+	struct store_gdbm *store = opening->store;
+	const struct journal_end *end = &opening->end;
+	const bool had_mark = opening->journal.has_mark;
+	const bool was_clean = had_mark ? end->mark.is_clean : !end->is_torn;
+	bool is_replaced, is_broken = false;
+	int error;
+
+	if (was_clean && had_mark)
+		return true;
+	if (!was_clean)
+		store->manifest.lineage = manifest_draw_lineage();
+	store->base.lineage = store->manifest.lineage;
+	if (manifest_write(store->place.files, store->directory, &store->manifest, &is_replaced,
+			   &is_broken, fault))
+		return true;
+	error = errno;
+	if (is_broken || !file_error_passes(error))
+		return false;
+	*fault = FAULT_INITIAL;
+	return true;
+}
+
+static bool start(struct opening *opening, struct fault *fault)
+{
+	struct store_gdbm *store = opening->store;
+
+	if (opening->options->is_read_only)
+		return true;
+	return journal_open(&opening->journal, &opening->end, &store->journal, fault) &&
+	       lineage_go_on(opening, fault) && background_open(store, &store->background, fault);
+}
+
+static void opening_end(struct opening *opening)
+{
+	size_t i;
+
+	for (i = 0; i < opening->n_files; i++)
+		stack_file_let_go(opening->files[i]);
+	free(opening->files);
+	manifest_free(&opening->manifest);
+	journal_end_free(&opening->end);
+}
+
+static bool look_for_store(void *context, const char *name)
+{
+	bool *is_there = context, half_made;
+	uint64_t number;
+
+	*is_there = strcmp(name, MANIFEST_NAME) == 0 || journal_segment_name(name, &number) ||
+		    (stack_name_parse(name, &number, &half_made) && !half_made);
+	return !*is_there;
+}
+
+bool store_gdbm_find(const char *directory, bool *is_there, struct fault *fault)
+{
+	const struct file_system *files = &file_system_posix;
+
+	*is_there = false;
+	return files->list(files, directory, look_for_store, is_there) == 0 || errno == ENOENT ||
+	       fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot list %s", directory);
+}
+
+static struct store_gdbm *store_make(const struct store_options *options)
+{
+	struct store_gdbm *store = calloc(1, sizeof *store);
+
+	if (store == NULL)
+		abort();
+	store->base.driver = &store_gdbm_driver;
+	store->directory = strdup(options->directory);
+	if (store->directory == NULL)
+		abort();
+	store->place.files = options->files == NULL ? &file_system_posix : options->files;
+	store->place.directory = store->directory;
+	store->place.is_read_only = options->is_read_only;
+	store->place.checksum_failures = &store->checksum_failures;
+	store->overlay_bytes = options->overlay_bytes == 0 ? OVERLAY_BYTES : options->overlay_bytes;
+	store->lock_file = -1;
+	pthread_mutex_init(&store->writer, NULL);
+	pthread_mutex_init(&store->manifest_lock, NULL);
+	return store;
+}
+
+static bool open_once(const struct store_options *options, bool is_salvage, struct store **store,
+		      struct fault *fault)
+{
+	struct opening opening = {
+		.options = options,
+		.store = store_make(options),
+		.is_salvage = is_salvage,
+	};
+	bool is_open = directory_make(&opening, fault) && lock_take(&opening, fault) &&
+		       directory_read(&opening, fault) && files_open(&opening, fault) &&
+		       journal_read(&opening, fault) && start(&opening, fault);
+
+	opening_end(&opening);
+	if (is_open)
+		*store = &opening.store->base;
+	else
+		store_gdbm_driver.close(&opening.store->base);
+	return is_open;
+}
+
+bool store_gdbm_open(const struct store_options *options, struct store **store, struct fault *fault)
+{
+	struct fault each;
+	int i;
+
+	*store = NULL;
+	if (!options->is_read_only)
+		return open_once(options, false, store, fault);
+	for (i = 0; i < ATTEMPTS; i++) {
+		each = FAULT_INITIAL;
+		if (open_once(options, false, store, &each))
+			return true;
+	}
+	/* It was not a live directory that changed. */
+	if (options->salvage != NULL && open_once(options, true, store, &each))
+		return true;
+	if (fault->kind == FAULT_NONE)
+		*fault = each;
+	return false;
+}
+
+bool store_gdbm_settle(struct store *base, bool is_all_merged)
+{
+	struct store_gdbm *store = store_gdbm_of(base);
+
+	pthread_mutex_lock(&store->writer);
+	store_gdbm_freeze(store);
+	pthread_mutex_unlock(&store->writer);
+	return background_settle(store->background, is_all_merged);
+}
+
+static void medium_failed(int signal_number)
+{
+	static const char line[] = "error store_medium_failed error=\"a mapped file "
+				   "could not be read (SIGBUS)\" consequence=exit\n";
+	ssize_t ignored = write(STDERR_FILENO, line, sizeof line - 1);
+
+	(void)signal_number;
+	(void)ignored;
+	_exit(1);
+}
+
+void store_gdbm_watch_medium(void)
+{
+	struct sigaction action = { .sa_handler = medium_failed };
+
+	sigemptyset(&action.sa_mask);
+	sigaction(SIGBUS, &action, NULL);
+}

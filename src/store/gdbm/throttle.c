@@ -1,0 +1,39 @@
+/* See store/gdbm/throttle.h.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "store/gdbm/throttle.h"
+
+#include "base/clock.h"
+
+/* A merge that steps aside works so long (microseconds of the processor), then waits so long: fewer than
+ * one call in a hundred meets it, and that one not for long. */
+#define SLICE_MICROSECONDS 1000
+#define WAIT_MILLISECONDS 125
+/* The others are at work when they use more than one part in so many of one processor. */
+#define IDLE_SHARE 8
+/* For each file too many. */
+#define FILE_MICROSECONDS 50
+
+int64_t throttle_merge(struct throttle *throttle, size_t files)
+{
+	const struct throttle before = *throttle;
+	const int64_t own = clock_of_thread();
+	int64_t others;
+
+	if (own - before.own < SLICE_MICROSECONDS)
+		return 0;
+	*throttle = (struct throttle){ own, clock_of_process(), clock_microseconds() };
+	others = throttle->all - before.all - (own - before.own);
+	return files <= THROTTLE_FEW && IDLE_SHARE * others > throttle->clock - before.clock
+		       ? WAIT_MILLISECONDS
+		       : 0;
+}
+
+int64_t throttle_write(size_t files)
+{
+	if (files <= THROTTLE_MANY)
+		return 0;
+	if (files - THROTTLE_MANY > THROTTLE_LONGEST / FILE_MICROSECONDS)
+		return THROTTLE_LONGEST;
+	return (int64_t)(files - THROTTLE_MANY) * FILE_MICROSECONDS;
+}

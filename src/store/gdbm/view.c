@@ -1,0 +1,294 @@
+/* Pinning and replacing views. The rule that makes pinning safe without a lock: a reader writes the
+ * view's address into its slot and only then looks whether the view is current; whoever replaces the
+ * view first makes another one current and only then looks at the slots. All four are sequentially
+ * consistent, so one of the two sees the other.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "store/gdbm/view.h"
+
+#include <assert.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdalign.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#define CACHE_LINE 64
+
+struct view_slot {
+	alignas(CACHE_LINE) _Atomic(struct view *) view;
+};
+
+struct views {
+	_Atomic(struct view *) current;
+	struct view_slot *slots;
+	size_t n_slots;
+	pthread_mutex_t lock; /* guards what follows, and every replacement */
+	struct view *replaced;
+};
+
+static void *take(size_t n, size_t size)
+{
+	void *memory = calloc(n == 0 ? 1 : n, size);
+
+	if (memory == NULL)
+		abort();
+	return memory;
+}
+
+static struct view *view_make(size_t n_overlays, size_t n_files)
+{
+	struct view *view = take(1, sizeof *view);
+
+	view->overlays = take(n_overlays, sizeof *view->overlays);
+	view->n_overlays = n_overlays;
+	view->files = take(n_files, sizeof *view->files);
+	view->n_files = n_files;
+	return view;
+}
+
+static void view_free(struct view *view)
+{
+	size_t i;
+
+	for (i = 0; i < view->n_overlays; i++)
+		overlay_let_go(view->overlays[i]);
+	for (i = 0; i < view->n_files; i++)
+		stack_file_let_go(view->files[i]);
+	free(view->overlays);
+	free(view->files);
+	free(view);
+}
+
+struct views *views_open(unsigned readers, struct overlay *overlay, struct stack_file **files,
+			 size_t n_files)
+{
+	struct views *views = take(1, sizeof *views);
+	struct view *view = view_make(1, n_files);
+	size_t i;
+
+	view->overlays[0] = overlay;
+	for (i = 0; i < n_files; i++)
+		view->files[i] = files[i];
+	atomic_init(&views->current, view);
+	/* Two more: a writer pins too, and the threads behind. */
+	views->n_slots = readers + 2;
+	views->slots = aligned_alloc(CACHE_LINE, views->n_slots * sizeof *views->slots);
+	if (views->slots == NULL)
+		abort();
+	for (i = 0; i < views->n_slots; i++)
+		atomic_init(&views->slots[i].view, NULL);
+	pthread_mutex_init(&views->lock, NULL);
+	return views;
+}
+
+void views_close(struct views *views)
+{
+	if (views == NULL)
+		return;
+	views_collect(views);
+	assert(views->replaced == NULL);
+	view_free(atomic_load(&views->current));
+	pthread_mutex_destroy(&views->lock);
+	free(views->slots);
+	free(views);
+}
+
+static struct view_slot *slot_take(struct views *views, struct view *view)
+{
+	int processor = sched_getcpu();
+	size_t at = processor < 0 ? 0 : (size_t)processor, i;
+
+	for (i = 0; i < views->n_slots; i++) {
+		struct view_slot *slot = &views->slots[(at + i) % views->n_slots];
+		struct view *free_slot = NULL;
+
+		if (atomic_load_explicit(&slot->view, memory_order_relaxed) == NULL &&
+		    atomic_compare_exchange_strong(&slot->view, &free_slot, view))
+			return slot;
+	}
+	return NULL;
+}
+
+static void pin_counted(struct views *views, struct pin *pin)
+{
+	pthread_mutex_lock(&views->lock);
+	pin->slot = NULL;
+	pin->view = atomic_load(&views->current);
+	pin->view->counted++;
+	pthread_mutex_unlock(&views->lock);
+}
+
+void views_pin(struct views *views, struct pin *pin)
+{
+	pin->view = atomic_load(&views->current);
+	pin->slot = slot_take(views, pin->view);
+	if (pin->slot == NULL) {
+		pin_counted(views, pin);
+		return;
+	}
+	for (;;) {
+		struct view *current = atomic_load(&views->current);
+
+		if (current == pin->view)
+			return;
+		pin->view = current;
+		atomic_store(&pin->slot->view, current);
+	}
+}
+
+bool views_is_current(const struct views *views, const struct pin *pin)
+{
+	return atomic_load(&views->current) == pin->view;
+}
+
+void views_unpin(struct views *views, struct pin *pin)
+{
+	if (pin->slot != NULL) {
+		atomic_store_explicit(&pin->slot->view, NULL, memory_order_release);
+		return;
+	}
+	pthread_mutex_lock(&views->lock);
+	pin->view->counted--;
+	pthread_mutex_unlock(&views->lock);
+}
+
+static bool view_is_read(const struct views *views, const struct view *view)
+{
+	size_t i;
+
+	if (view->counted > 0)
+		return true;
+	for (i = 0; i < views->n_slots; i++)
+		if (atomic_load(&views->slots[i].view) == view)
+			return true;
+	return false;
+}
+
+/* Takes those that nobody reads out of the list; they are freed without the lock, since closing a
+ * file takes its time. */
+static struct view *take_unread(struct views *views)
+{
+	struct view **link = &views->replaced, *unread = NULL;
+
+	while (*link != NULL) {
+		struct view *view = *link;
+
+		if (view_is_read(views, view)) {
+			link = &view->next;
+			continue;
+		}
+		*link = view->next;
+		view->next = unread;
+		unread = view;
+	}
+	return unread;
+}
+
+bool views_collect(struct views *views)
+{
+	struct view *unread;
+	bool is_something_left;
+
+	pthread_mutex_lock(&views->lock);
+	unread = take_unread(views);
+	is_something_left = views->replaced != NULL;
+	pthread_mutex_unlock(&views->lock);
+	while (unread != NULL) {
+		struct view *next = unread->next;
+
+		view_free(unread);
+		unread = next;
+	}
+	return is_something_left;
+}
+
+/* With the lock held. */
+static void view_replace(struct views *views, struct view *view)
+{
+	struct view *old = atomic_exchange(&views->current, view);
+
+	old->next = views->replaced;
+	views->replaced = old;
+}
+
+static void copy_overlays(struct overlay **to, struct overlay *const *from, size_t n)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		to[i] = from[i];
+		overlay_hold(to[i]);
+	}
+}
+
+static void copy_files(struct stack_file **to, struct stack_file *const *from, size_t n)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		to[i] = from[i];
+		stack_file_hold(to[i]);
+	}
+}
+
+/* Leaves collecting to the threads behind: this runs under the writer mutex. */
+void views_add_overlay(struct views *views, struct overlay *overlay)
+{
+	const struct view *old;
+	struct view *view;
+	size_t n;
+
+	pthread_mutex_lock(&views->lock);
+	old = atomic_load(&views->current);
+	n = old->n_overlays + 1;
+	view = view_make(n, old->n_files);
+	view->overlays[0] = overlay;
+	copy_overlays(view->overlays + 1, old->overlays, old->n_overlays);
+	copy_files(view->files, old->files, old->n_files);
+	view_replace(views, view);
+	pthread_mutex_unlock(&views->lock);
+}
+
+void views_overlay_to_file(struct views *views, struct stack_file *file)
+{
+	const struct view *old;
+	struct view *view;
+	size_t n, added = file == NULL ? 0 : 1;
+
+	pthread_mutex_lock(&views->lock);
+	old = atomic_load(&views->current);
+	assert(old->n_overlays > 1);
+	n = old->n_overlays - 1;
+	view = view_make(n, old->n_files + added);
+	copy_overlays(view->overlays, old->overlays, n);
+	if (file != NULL)
+		view->files[0] = file;
+	copy_files(view->files + added, old->files, old->n_files);
+	view_replace(views, view);
+	pthread_mutex_unlock(&views->lock);
+	views_collect(views);
+}
+
+void views_merge_files(struct views *views, struct stack_file *const *files, size_t n,
+		       struct stack_file *file)
+{
+	const struct view *old;
+	struct view *view;
+	size_t at = 0, added = file == NULL ? 0 : 1;
+
+	pthread_mutex_lock(&views->lock);
+	old = atomic_load(&views->current);
+	while (old->files[at] != files[0])
+		at++;
+	assert(at + n <= old->n_files && old->files[at + n - 1] == files[n - 1]);
+	view = view_make(old->n_overlays, old->n_files - n + added);
+	copy_overlays(view->overlays, old->overlays, old->n_overlays);
+	copy_files(view->files, old->files, at);
+	if (file != NULL)
+		view->files[at] = file;
+	copy_files(view->files + at + added, old->files + at + n, old->n_files - at - n);
+	view_replace(views, view);
+	pthread_mutex_unlock(&views->lock);
+	views_collect(views);
+}

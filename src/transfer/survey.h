@@ -1,0 +1,44 @@
+/* Reading everything there is in one consistent state, for as long as it takes and with memory that
+ * does not grow: one READ transaction whose values are let go of from time to time. For commands.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef TRANSFER_SURVEY_H
+#define TRANSFER_SURVEY_H
+
+#include "resources/call.h"
+
+/* The limit (arena_set_limit) of an arena in which all that a room has is read or written at once. */
+#define SURVEY_ARENA_MOST ((size_t)2 << 30)
+
+struct survey {
+	struct environment environment;
+	struct call call; /* what the functions of records want */
+	struct arena *lasting; /* of the transaction itself */
+};
+
+/* False: nothing is open. Verifies the tables of what is stored (schema_verify). */
+bool survey_open(struct store *store, const struct clock *clock, struct survey *survey,
+		 struct fault *fault);
+void survey_close(struct survey *survey);
+
+/* Whose records are read from here on. */
+void survey_of_account(struct survey *survey, const struct id *account);
+/* Lets go of every value read, and of all else in the call's arena. */
+void survey_forget(struct survey *survey);
+
+#define PAGE_MOST 64
+
+/* The next ids of a list, the youngest first. */
+struct page {
+	struct id ids[PAGE_MOST];
+	size_t count; /* 0: the end */
+};
+
+/* The ids below this one (NULL: the youngest) of the account's templates, and of its rooms, enabled
+ * or not. */
+bool page_of_templates(struct call *call, const struct id *below, struct page *page,
+		       struct fault *fault);
+bool page_of_rooms(struct call *call, const struct id *below, struct page *page,
+		   struct fault *fault);
+
+#endif

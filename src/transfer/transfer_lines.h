@@ -1,0 +1,34 @@
+/* The lines of a dump one by one, for transfer_whole.c. Each lets go of all that was read for it
+ * (survey_forget).
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef TRANSFER_TRANSFER_LINES_H
+#define TRANSFER_TRANSFER_LINES_H
+
+#include "resources/account_record.h"
+#include "resources/template_record.h"
+#include "transfer/transfer.h"
+
+bool transfer_line_begin(struct survey *survey, struct transfer_output *output,
+			 struct fault *fault);
+bool transfer_line_end(struct survey *survey, struct transfer_output *output, struct fault *fault);
+bool transfer_line_account(struct survey *survey, const struct account *account,
+			   const struct account_record *record, struct transfer_output *output,
+			   struct fault *fault);
+/* Of the survey's account. What cannot be read is left out (transfer_leave_out). */
+bool transfer_line_template(struct survey *survey, const struct id *id,
+			    struct transfer_output *output, struct fault *fault);
+bool transfer_line_room(struct survey *survey, const struct id *id, struct transfer_output *output,
+			struct fault *fault);
+
+/* A template as its rooms and the account refer to it: FAULT_DAMAGED when it stands in no line. */
+bool transfer_find_template(struct call *call, const struct id *id, struct template_record *owner,
+			    struct fault *fault);
+
+/* "room ACCOUNT/ID", in the arena. */
+const char *transfer_name_of(struct call *call, const char *kind, const struct id *id);
+/* True: it has been told, and the dump goes on without it. False: `why` is the fault. */
+bool transfer_leave_out(struct transfer_output *output, const char *what, const struct fault *why,
+			struct fault *fault);
+
+#endif

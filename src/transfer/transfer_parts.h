@@ -1,0 +1,32 @@
+/* What the readers of a dump's lines share (transfer_read.c, transfer_template.c, transfer_room.c), and
+ * nobody else includes. Members are of objects that the line's table has checked.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef TRANSFER_TRANSFER_PARTS_H
+#define TRANSFER_TRANSFER_PARTS_H
+
+#include "transfer/transfer.h"
+
+/* data NULL: there is no such member. */
+struct slice transfer_text(const json_t *object, const char *name);
+/* The name of a document; empty when it is missing. */
+struct slice transfer_name(const json_t *document);
+/* 0 when it is missing. */
+uint64_t transfer_number(const json_t *object, const char *name);
+struct id transfer_id(const json_t *object, const char *name);
+/* The table looks at the characters of a time, not at what they mean: that may be a finding. pointer:
+ * of the object. */
+int64_t transfer_time(struct transfer_input *input, const char *pointer, const json_t *object,
+		      const char *name);
+
+/* The id of a template or a room. It is a finding unless it is one of the account's numbers and
+ * times, and below that of the line before. */
+struct id transfer_check_id(struct transfer_input *input, const char *kind, const json_t *object,
+			    uint64_t last, int64_t created);
+
+/* The lines of these kinds, at a place where they may come. */
+bool transfer_read_template(struct transfer_input *input, const json_t *object,
+			    struct fault *fault);
+bool transfer_read_room(struct transfer_input *input, const json_t *object, struct fault *fault);
+
+#endif

@@ -1,0 +1,325 @@
+/* Into a store: see transfer/transfer.h. A line is checked by its table first, then by what the
+ * lines before it and the store say; only then is anything written, by the functions that the calls
+ * of the interface use.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include <stdlib.h>
+
+#include "base/text.h"
+#include "resources/account_record.h"
+#include "transfer/transfer_parts.h"
+#include "rules/transfer_rules.h"
+
+void transfer_input_open(struct transfer_input *input, struct store *store,
+			 const struct clock *clock, const struct roster *present)
+{
+	schema_verify(&transfer_line_shape);
+	*input = (struct transfer_input){
+		.environment = { .clock = clock, .store = store },
+		.present = present,
+		.taken = json_object(),
+	};
+	if (input->taken == NULL)
+		abort();
+}
+
+void transfer_input_close(struct transfer_input *input)
+{
+	if (input->counts.accounts > 0)
+		explicit_bzero(input->accounts,
+			       (size_t)input->counts.accounts * sizeof *input->accounts);
+	free(input->accounts);
+	json_decref(input->taken);
+}
+
+/* ---- members, which the tables have checked ---- */
+
+struct slice transfer_text(const json_t *object, const char *name)
+{
+	const json_t *member = json_object_get(object, name);
+
+	return (struct slice){ json_string_value(member), json_string_length(member) };
+}
+
+struct slice transfer_name(const json_t *document)
+{
+	struct slice name = transfer_text(document, "name");
+
+	return name.data == NULL ? SLICE("") : name;
+}
+
+uint64_t transfer_number(const json_t *object, const char *name)
+{
+	return (uint64_t)json_integer_value(json_object_get(object, name));
+}
+
+struct id transfer_id(const json_t *object, const char *name)
+{
+	struct id id = { { 0 } };
+
+	(void)id_parse(transfer_text(object, name), &id);
+	return id;
+}
+
+int64_t transfer_time(struct transfer_input *input, const char *pointer, const json_t *object,
+		      const char *name)
+{
+	struct call *call = &input->call;
+	int64_t time = 0;
+
+	if (!text_time_parse(transfer_text(object, name), &time))
+		findings_add(&call->findings, arena_text(call->arena, "%s/%s", pointer, name),
+			     "must be a time");
+	return time;
+}
+
+/* ---- the order of lines ---- */
+
+static bool misplaced(struct fault *fault, const char *sentence)
+{
+	return fault_set(fault, FAULT_CONFLICT, "%s", sentence);
+}
+
+static bool check_place(const struct transfer_input *input, const char *kind, struct fault *fault)
+{
+	bool is_head = strcmp(kind, "dump") == 0;
+	bool is_account = strcmp(kind, "account") == 0;
+
+	if (!input->has_begun && !is_head)
+		return misplaced(fault, "a dump begins with a line \"dump\": this is none, or its "
+					"beginning is missing");
+	if (input->has_ended || (input->has_begun && is_head))
+		return misplaced(fault,
+				 "a dump ends with its line \"end\"; load one dump at a time");
+	if (!is_head && !is_account && strcmp(kind, "end") != 0 && input->counts.accounts == 0)
+		return misplaced(fault, "the line \"account\" that this belongs to is missing");
+	if (input->is_at_rooms && strcmp(kind, "template") == 0)
+		return misplaced(fault, "an account's templates come before its rooms");
+	return true;
+}
+
+struct id transfer_check_id(struct transfer_input *input, const char *kind, const json_t *object,
+			    uint64_t last, int64_t created)
+{
+	struct findings *findings = &input->call.findings;
+	struct id id = transfer_id(object, "id");
+	const char *pointer = arena_text(input->call.arena, "/%s/id", kind);
+
+	if (id_number(&id) == 0 || id_number(&id) > last)
+		findings_add(findings, pointer,
+			     "its number must be from 1 to %llu, the last that the account's line "
+			     "says, and is %llu",
+			     (unsigned long long)last, (unsigned long long)id_number(&id));
+	if (id_seconds(&id) != created / 1000 || created > input->last_time)
+		findings_add(findings, pointer,
+			     "must begin with the time of created_at, which is not later than the "
+			     "account's last_time");
+	if (input->has_above && (id_number(&id) >= id_number(&input->above) ||
+				 id_seconds(&id) > id_seconds(&input->above)))
+		findings_add(findings, pointer, "must be older than that of the line before it");
+	return id;
+}
+
+/* ---- accounts ---- */
+
+static bool check_taken(struct transfer_input *input, const char *name, struct slice text,
+			bool is_present)
+{
+	struct call *call = &input->call;
+	const char *key = arena_text(call->arena, "%s %.*s", name, (int)text.size, text.data);
+
+	if (is_present)
+		findings_add(&call->findings, arena_text(call->arena, "/account/%s", name),
+			     "there is an account with it already: a dump is loaded into accounts "
+			     "that are not there yet");
+	else if (json_object_get(input->taken, key) != NULL)
+		findings_add(&call->findings, arena_text(call->arena, "/account/%s", name),
+			     "an earlier account of this dump has it");
+	return json_object_set_new(input->taken, key, json_true()) == 0;
+}
+
+static void read_secrets(struct transfer_input *input, const json_t *list, struct account *account)
+{
+	struct call *call = &input->call;
+
+	account->secret_count = json_array_size(list);
+	if (account->secret_count == 0)
+		findings_add(&call->findings, "/account/secrets", "must not be empty");
+	for (size_t i = 0; i < account->secret_count; i++) {
+		const json_t *object = json_array_get(list, i);
+		struct slice text = transfer_text(object, "secret");
+		const char *pointer = arena_text(call->arena, "/account/secrets/%zu", i);
+
+		memcpy(account->secrets[i].text, text.data, SECRET_TEXT_SIZE);
+		account->secrets[i].created_at = transfer_time(input, pointer, object,
+							       "created_at");
+	}
+}
+
+static struct account *next_account(struct transfer_input *input)
+{
+	if (input->counts.accounts == input->capacity) {
+		size_t capacity = input->capacity * 2 + 8;
+		struct account *larger = calloc(capacity, sizeof *larger);
+
+		if (larger == NULL)
+			abort();
+		if (input->accounts != NULL) {
+			memcpy(larger, input->accounts, input->capacity * sizeof *larger);
+			explicit_bzero(input->accounts, input->capacity * sizeof *larger);
+			free(input->accounts);
+		}
+		input->accounts = larger;
+		input->capacity = capacity;
+	}
+	return &input->accounts[input->counts.accounts++];
+}
+
+/* All members of the line but the counters, which go into the store. */
+static bool read_account_file(struct transfer_input *input, const json_t *object,
+			      struct account *account)
+{
+	const struct roster *present = input->present;
+	struct slice name = transfer_text(object, "name");
+
+	*account = (struct account){
+		.id = transfer_id(object, "id"),
+		.access_key = transfer_id(object, "access_key"),
+		.is_enabled = json_is_true(json_object_get(object, "enabled")),
+		.created_at = transfer_time(input, "/account", object, "created_at"),
+	};
+	memcpy(account->name, name.data, name.size);
+	id_print(&account->id, account->id_text);
+	id_print(&account->access_key, account->access_key_text);
+	read_secrets(input, json_object_get(object, "secrets"), account);
+	return check_taken(input, "id", slice_of(account->id_text),
+			   roster_by_id(present, &account->id) != NULL) &&
+	       check_taken(input, "name", name, roster_by_name(present, name) != NULL) &&
+	       check_taken(input, "access_key", slice_of(account->access_key_text),
+			   roster_by_access_key(present, &account->access_key) != NULL);
+}
+
+/* The account's store must be as empty as its place in the accounts file. */
+static bool check_empty(const struct transfer_input *input, struct call *call, struct fault *fault)
+{
+	struct account_record record;
+
+	if (roster_by_id(input->present, &call->account) != NULL)
+		return true;
+	if (!account_load(call, &record, fault))
+		return false;
+	if (record.template_number != 0 || record.room_number != 0)
+		findings_add(&call->findings, "/account/id",
+			     "the store has records of this account, though the accounts file does "
+			     "not have it");
+	return true;
+}
+
+/* At the end of an account: what its line promised is there. */
+static bool end_account(const struct transfer_input *input, struct fault *fault)
+{
+	if (input->has_default && !input->found_default)
+		return misplaced(fault, "the default_template of the account before this line is "
+					"none of its templates");
+	return true;
+}
+
+static bool read_account(struct transfer_input *input, const json_t *object, struct fault *fault)
+{
+	struct call *call = &input->call;
+	struct account_record record = {
+		.template_number = transfer_number(object, "last_template"),
+		.room_number = transfer_number(object, "last_room"),
+		.last_time = transfer_time(input, "/account", object, "last_time"),
+		.has_default = json_object_get(object, "default_template") != NULL,
+		.default_template = transfer_id(object, "default_template"),
+	};
+	struct account account;
+
+	if (!end_account(input, fault))
+		return false;
+	if (!read_account_file(input, object, &account))
+		abort();
+	call->account = account.id;
+	memcpy(call->account_text, account.id_text, sizeof call->account_text);
+	if (!check_empty(input, call, fault) || !findings_result(&call->findings, fault))
+		return false;
+	*next_account(input) = account;
+	explicit_bzero(&account, sizeof account);
+	input->is_at_rooms = input->has_above = input->found_default = false;
+	input->last_template = record.template_number;
+	input->last_room = record.room_number;
+	input->last_time = record.last_time;
+	input->has_default = record.has_default;
+	input->default_template = record.default_template;
+	return account_put(call, &record, fault);
+}
+
+/* ---- lines ---- */
+
+static bool read_head(struct transfer_input *input, const json_t *object, struct fault *fault)
+{
+	(void)object;
+	(void)fault;
+	input->has_begun = true;
+	return true;
+}
+
+static bool read_end(struct transfer_input *input, const json_t *object, struct fault *fault)
+{
+	if (!end_account(input, fault))
+		return false;
+	if (transfer_number(object, "accounts") != input->counts.accounts ||
+	    transfer_number(object, "templates") != input->counts.templates ||
+	    transfer_number(object, "rooms") != input->counts.rooms)
+		return misplaced(fault, "the dump's last line counts other lines than came: some "
+					"are missing, or too many");
+	input->has_ended = true;
+	return true;
+}
+
+static const struct {
+	const char *name;
+	bool (*read)(struct transfer_input *input, const json_t *object, struct fault *fault);
+} kinds[] = {
+	{ "dump", read_head },
+	{ "account", read_account },
+	{ "template", transfer_read_template },
+	{ "room", transfer_read_room },
+	{ "end", read_end },
+};
+
+static bool read_kind(struct transfer_input *input, const json_t *line, struct fault *fault)
+{
+	if (json_object_size(line) != 1)
+		return misplaced(fault, "a line has one member: dump, account, template, room or "
+					"end");
+	for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+		const json_t *object = json_object_get(line, kinds[i].name);
+
+		if (object != NULL)
+			return check_place(input, kinds[i].name, fault) &&
+			       kinds[i].read(input, object, fault);
+	}
+	return false;
+}
+
+bool transfer_read_line(struct transfer_input *input, struct slice text, struct fault *fault)
+{
+	struct call *call = &input->call;
+	json_t *line;
+
+	call->environment = &input->environment;
+	call->now = clock_now(input->environment.clock);
+	return schema_parse(call->arena, text, &line, fault) &&
+	       schema_check(&transfer_line_shape, line, SCHEMA_WHOLE, true, &call->findings,
+			    fault) &&
+	       read_kind(input, line, fault);
+}
+
+bool transfer_read_end(struct transfer_input *input, struct fault *fault)
+{
+	if (!input->has_ended)
+		return misplaced(fault, "the dump has no line \"end\": it was cut off");
+	return true;
+}

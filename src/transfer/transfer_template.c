@@ -1,0 +1,113 @@
+/* The template of a dump: see transfer/transfer.h. It is made as a new one is, by the functions that
+ * the calls of the interface use, and then gets the identities of its roles.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "base/text.h"
+#include "resources/account_record.h"
+#include "resources/template_parts.h"
+#include "transfer/transfer_parts.h"
+#include "store/sequence.h"
+
+static json_t *part_of(struct call *call, const json_t *document, const char *name)
+{
+	json_t *part = json_object_get(document, name);
+
+	return part != NULL ? part : arena_json(call->arena, json_object());
+}
+
+static const char *identity_pointer(struct call *call, struct slice name)
+{
+	struct buffer pointer = BUFFER_INITIAL(call->arena);
+
+	buffer_append_text(&pointer, "/template/identities");
+	text_pointer(&pointer, name);
+	buffer_append_byte(&pointer, '\0');
+	return pointer.data;
+}
+
+/* Gives the roles, which were made as new ones, the identities and times that they had. */
+static void set_identities(struct transfer_input *input, const json_t *object,
+			   struct template_record *record)
+{
+	struct call *call = &input->call;
+	const json_t *identities = json_object_get(object, "identities");
+
+	record->last_identity = (uint32_t)transfer_number(object, "last_identity");
+	if (json_object_size(identities) > record->role_count)
+		findings_add(&call->findings, "/template/identities",
+			     "must have no other roles than the document");
+	for (size_t i = 0; i < record->role_count; i++) {
+		struct template_role *role = &record->roles[i];
+		const char *pointer = identity_pointer(call, role->name);
+		const json_t *identity = json_object_getn(identities, role->name.data,
+							  role->name.size);
+
+		if (identity == NULL) {
+			findings_add(&call->findings, pointer, "is required");
+			continue;
+		}
+		role->identity = (uint32_t)transfer_number(identity, "identity");
+		role->added = transfer_time(input, pointer, identity, "added_at");
+		if (role->identity > record->last_identity)
+			findings_add(&call->findings, pointer,
+				     "its identity must not be above last_identity");
+		for (size_t j = 0; j < i; j++) {
+			if (record->roles[j].identity == role->identity)
+				findings_add(&call->findings, pointer,
+					     "its identity is another role's");
+		}
+	}
+}
+
+static bool check_template_name(struct call *call, const json_t *document, struct slice name,
+				struct fault *fault)
+{
+	struct id id;
+	bool is_there = false;
+
+	if (name.size == 0)
+		findings_add(&call->findings, "/template/document/name", "is required");
+	else if (!template_find_name(call, name, &id, &is_there, fault))
+		return false;
+	if (is_there)
+		findings_add(&call->findings, "/template/document/name",
+			     "an earlier template of the account has it");
+	if (json_object_get(document, "default") != NULL)
+		findings_add(&call->findings, "/template/document/default",
+			     "stands in the account's line, as default_template");
+	return true;
+}
+
+bool transfer_read_template(struct transfer_input *input, const json_t *object, struct fault *fault)
+{
+	struct call *call = &input->call;
+	const json_t *document = json_object_get(object, "document");
+	struct template_record record = {
+		.created = transfer_time(input, "/template", object, "created_at"),
+		.updated = transfer_time(input, "/template", object, "updated_at"),
+		.name = transfer_name(document),
+		.etag = store_number(call->transaction),
+		.rooms_etag = store_number(call->transaction),
+	};
+
+	record.id = transfer_check_id(input, "template", object, input->last_template,
+				      record.created);
+	if (!check_template_name(call, document, record.name, fault))
+		return false;
+	template_set_settings(call, &record, part_of(call, document, "settings"), NULL,
+			      PART_MERGED);
+	template_set_destinations(call, &record, part_of(call, document, "destinations"), NULL,
+				  PART_MERGED);
+	template_set_plugins(call, &record, json_object_get(document, "plugins"));
+	if (!template_set_roles(call, &record, part_of(call, document, "roles"), NULL, fault))
+		return false;
+	set_identities(input, object, &record);
+	input->has_above = true;
+	input->above = record.id;
+	input->found_default = input->found_default ||
+			       id_compare(&record.id, &input->default_template) == 0;
+	input->counts.templates++;
+	return template_assemble(call, &record, fault) && template_put(call, &record, fault) &&
+	       template_put_name(call, record.name, &record.id, fault) &&
+	       sequence_add(call->transaction, list_of_templates(call), &record.id, fault);
+}
