@@ -11,6 +11,7 @@
 
 #include "base/arena.h"
 #include "base/clock.h"
+#include "base/digest.h"
 #include "base/directory.h"
 #include "base/fault.h"
 #include "base/id.h"
@@ -323,6 +324,55 @@ START_TEST(fault_cuts_at_whole_characters)
 }
 END_TEST
 
+/* --- Digests: FIPS 180-4 and RFC 4231, test case 2 --- */
+
+static void print_digest(const unsigned char digest[DIGEST_SIZE], char text[2 * DIGEST_SIZE + 1])
+{
+	for (size_t i = 0; i < DIGEST_SIZE; i++)
+		snprintf(text + 2 * i, 3, "%02x", digest[i]);
+}
+
+static const struct {
+	const char *key; /* NULL: SHA-256 alone */
+	const char *text, *digest;
+} digests[] = {
+	{ NULL, "", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855" },
+	{ NULL, "abc", "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad" },
+	{ "Jefe", "what do ya want for nothing?",
+	  "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843" },
+};
+
+/* Twice: the contexts of a thread are used again. */
+START_TEST(digest_is_that_of_the_standard)
+{
+	unsigned char digest[DIGEST_SIZE];
+	char text[2 * DIGEST_SIZE + 1];
+
+	for (int round = 0; round < 2; round++) {
+		if (digests[_i].key == NULL)
+			digest_sha256(slice_of(digests[_i].text), digest);
+		else
+			digest_hmac_sha256(slice_of(digests[_i].key), slice_of(digests[_i].text),
+					   digest);
+		print_digest(digest, text);
+		ck_assert_str_eq(text, digests[_i].digest);
+	}
+}
+END_TEST
+
+START_TEST(digests_are_compared_whole)
+{
+	unsigned char digest[DIGEST_SIZE] = { 0 }, other[DIGEST_SIZE] = { 0 };
+
+	ck_assert(digest_equal(digest, other));
+	for (size_t i = 0; i < DIGEST_SIZE; i++) {
+		other[i] = 1;
+		ck_assert(!digest_equal(digest, other));
+		other[i] = 0;
+	}
+}
+END_TEST
+
 /* --- Ids --- */
 
 static void count_up(const struct clock *clock, void *bytes, size_t size)
@@ -628,6 +678,8 @@ int main(void)
 	tcase_add_test(cases, first_fault_wins);
 	tcase_add_test(cases, fault_keeps_detail_and_cause_apart);
 	tcase_add_test(cases, fault_cuts_at_whole_characters);
+	tcase_add_loop_test(cases, digest_is_that_of_the_standard, 0, ROWS(digests));
+	tcase_add_test(cases, digests_are_compared_whole);
 	tcase_add_test(cases, id_holds_time_and_number);
 	tcase_add_test(cases, ids_sort_by_time_then_number);
 	tcase_add_loop_test(cases, id_is_24_lower_case_hex_digits, 0, ROWS(id_texts));

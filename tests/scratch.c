@@ -165,18 +165,6 @@ char *scratch_newest(const char *prefix)
 	return arena_text(scratch.arena, "%s/%s", scratch.path, found);
 }
 
-uint32_t scratch_lineage(void)
-{
-	struct manifest manifest;
-	struct fault fault = FAULT_INITIAL;
-	bool is_there;
-
-	ck_assert(manifest_read(&file_system_posix, scratch.path, &manifest, &is_there, &fault));
-	ck_assert(is_there);
-	manifest_free(&manifest);
-	return manifest.lineage;
-}
-
 char *scratch_file(const char *prefix, const char *suffix)
 {
 	const char *name = scratch_name(prefix, suffix);

@@ -53,8 +53,6 @@ struct store_check scratch_check(const struct file_system *files);
 char *scratch_name(const char *prefix, const char *suffix);
 /* The path of the last in that order; there is one. */
 char *scratch_newest(const char *prefix);
-/* The store's lineage, as its manifest has it. */
-uint32_t scratch_lineage(void);
 /* Its path; there is one. */
 char *scratch_file(const char *prefix, const char *suffix);
 

@@ -127,7 +127,7 @@ struct route {
 				 * the route has a query */
 	bool is_open; /* no Authorization */
 	bool is_shared; /* for browsers of any origin (CORS) */
-	bool has_etag; /* conditional requests (decisions.md section 10) */
+	bool has_etag; /* conditional requests */
 	bool is_internal; /* for those who run the service: no part of the interface */
 	/* For the OpenAPI document: a sentence each; NULL: this refusal does not happen here. */
 	const char *forbidden; /* 403 */
@@ -150,6 +150,8 @@ struct call {
 	void *prepared; /* what prepare made, for run; in the arena */
 	struct transaction *transaction;
 	int64_t now; /* the one time of this request, in milliseconds */
+	uint64_t
+		etag; /* of whatever this run writes: 63 random bits, never 0; see call_draw_etag */
 	bool wants_write; /* see call_write_instead */
 	struct answer answer;
 	char id[129]; /* X-Request-Id */
@@ -176,15 +178,19 @@ bool call_is_writing(const struct call *call);
  * milliseconds), also when both fall into one millisecond or the clock stepped back. */
 void call_after(struct call *call, int64_t time);
 
-/* ---- conditional requests, decisions.md section 10 ---- */
+/* ---- conditional requests ---- */
 
-/* Sets the ETag of the answer: `number` as text in quotes. */
-void call_etag(struct call *call, uint64_t number);
-/* Reads: true when If-None-Match names this number; the answer is then 304, complete. */
-bool call_not_modified(struct call *call, uint64_t number);
+/* Draws call->etag. The service calls it before each run that may write. It is random rather than
+ * counted: a counter would tell each account how much the others write, and would give a number a
+ * second time after a backup was restored. */
+void call_draw_etag(struct call *call);
+/* Sets the ETag of the answer: `etag` as text in quotes. */
+void call_etag(struct call *call, uint64_t etag);
+/* Reads: true when If-None-Match names this ETag; the answer is then 304, complete. */
+bool call_not_modified(struct call *call, uint64_t etag);
 /* Writes: FAULT_PRECONDITION when If-Match or If-None-Match does not allow it. exists false: the
  * thing would be made. */
-bool call_precondition(const struct call *call, bool exists, uint64_t number, struct fault *fault);
+bool call_precondition(const struct call *call, bool exists, uint64_t etag, struct fault *fault);
 
 /* Members of body or query by name; NULL when not supplied. */
 json_t *call_member(const struct call *call, const char *name);

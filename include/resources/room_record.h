@@ -1,8 +1,8 @@
 /* A room as it is stored. The text of its answer is kept in three pieces, since two of its members
  * are the template's: between the first and the second stands recording_info (the room's own, or,
  * while the room follows its template, the template's), between the second and the third the
- * template's current name. So a template that is renamed changes no room. A room's ETag number is
- * the later of its own and of what rooms show of the template (template_record.h).
+ * template's current name. So a template that is renamed changes no room. The ETag that clients see is made of
+ * two: the room's own, and the one of what rooms show of the template (template_record.h).
  *
  * Interface: decisions.md section 6.
  *
@@ -16,7 +16,7 @@ struct room_record {
 	struct id id;
 	struct id template_id;
 	int64_t created, updated; /* milliseconds */
-	uint64_t etag;
+	uint64_t etag; /* of the room alone; clients see room_etag */
 	bool is_enabled;
 	bool follows_template; /* recording_source_template */
 	struct slice name; /* plain, as the client spelt it */
@@ -44,6 +44,9 @@ bool room_answer(struct call *call, const struct room_record *record,
 /* The same as one text, as it is without another recording. */
 struct slice room_text(struct call *call, const struct room_record *record,
 		       const struct template_record *owner);
+/* The ETag of the answer: the first 63 bits of SHA-256 over the room's own ETag and the template's
+ * rooms_etag, 8 bytes each, big-endian, in this order. Not their XOR or sum: a call that writes both
+ * draws one ETag for the two, whose XOR is always 0, and a sum is the same when they are exchanged. */
 uint64_t room_etag(const struct room_record *record, const struct template_record *owner);
 
 /* The room as a document that may be changed: what clients may send, hidden members in place,

@@ -1,7 +1,7 @@
 /* The parts of a template made out of JSON documents: settings, destinations, roles. Each function
  * takes a whole document (a body, or a stored part merged with a patch; the caller's, changed in
  * place), keeps what has to be kept of what is stored, and sets the part's text, its hidden members
- * and its ETag number in the record. Nothing is stored (template_put does that), but for what
+ * and its ETag in the record. Nothing is stored (template_put does that), but for what
  * outlives a deleted role.
  *
  * Interface: decisions.md section 4.

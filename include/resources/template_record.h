@@ -1,6 +1,6 @@
 /* A template as it is stored, and as it is made.
  *
- * The record has a head (times, ETag numbers, the roles with their identities), the text of the
+ * The record has a head (times, ETags, the roles with their identities), the text of the
  * answer, ready to send, and the hidden part. Reads never parse the text: the head says where in it
  * each role, the settings and the destinations stand, and those are slices of it. A write makes the
  * texts of the parts it changes and joins them with the slices of the parts it does not
@@ -10,9 +10,10 @@
  * creation to its deletion; a rename keeps it. Codes refer to it (resources/code_life.h). What stays
  * of a role that was deleted is in resources/buried_role.h.
  *
- * ETag numbers are those of the transactions that last changed what GET shows, or the hidden
- * members, of the template, of one role, of the settings, of the destinations, and of what rooms
- * show of it (its name, its recording). A part whose bytes stay the same keeps its number.
+ * There is an ETag for the template, for each role, for the settings, for the destinations, and for
+ * what rooms show of it (its name, its recording). Each is that of the call (call->etag) that last
+ * changed what GET shows of the part, or its hidden members. A part whose bytes stay the same keeps
+ * its ETag.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef RESOURCES_TEMPLATE_RECORD_H

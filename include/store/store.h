@@ -89,9 +89,6 @@ struct store_driver {
 
 struct store {
 	const struct store_driver *driver;
-	/* Chance, drawn when the store was made and when a copy was made of it: a number together with
-	 * this names one transaction, though copies go on to count alike. 0: in memory. Never changes. */
-	uint32_t lineage;
 };
 
 /* What every transaction begins with; a driver's own follows it. */

@@ -1,4 +1,4 @@
-/* JSON Web Tokens, and the only file that knows OpenSSL.
+/* See accounts/token.h.
  *
  * A token is verified in an order that tells nothing to those who cannot sign: as long as the
  * signature has not been found right, there is one refusal, and an access key that nobody has costs
@@ -10,93 +10,19 @@
 
 #include <jansson.h>
 #include <math.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <openssl/core_names.h>
-#include <openssl/crypto.h>
-#include <openssl/evp.h>
-#include <openssl/params.h>
-
+#include "base/digest.h"
 #include "base/json_text.h"
 #include "base/text.h"
 #include "accounts/token_memory.h"
 
-#define MAC_SIZE 32
 #define HEADER "{\"alg\":\"HS256\",\"typ\":\"JWT\"}"
 #define VERSION 2
 /* How far in the future nbf and iat may lie: clocks differ. exp has no such leeway. */
 #define LEEWAY_MILLISECONDS 60000.0
-
-/* --- HMAC-SHA-256 --- */
-
-/* Making a context costs four times what using it does, so each thread has one. */
-static pthread_key_t context_key;
-static pthread_once_t context_once = PTHREAD_ONCE_INIT;
-
-static void free_context(void *context)
-{
-	EVP_MAC_CTX_free(context);
-}
-
-/* libcrypto would read its configuration now, in the middle of a request; we want nothing of it. */
-static void make_context_key(void)
-{
-	if (OPENSSL_init_crypto(OPENSSL_INIT_NO_LOAD_CONFIG, NULL) != 1 ||
-	    pthread_key_create(&context_key, free_context) != 0)
-		abort();
-}
-
-static EVP_MAC_CTX *make_context(void)
-{
-	char digest[] = "SHA256";
-	const OSSL_PARAM parameters[] = {
-		OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_DIGEST, digest, 0),
-		OSSL_PARAM_construct_end(),
-	};
-	EVP_MAC *mac = EVP_MAC_fetch(NULL, "HMAC", NULL);
-	EVP_MAC_CTX *context = EVP_MAC_CTX_new(mac);
-
-	if (context == NULL || EVP_MAC_CTX_set_params(context, parameters) != 1 ||
-	    pthread_setspecific(context_key, context) != 0)
-		abort();
-	EVP_MAC_free(mac);
-	return context;
-}
-
-static EVP_MAC_CTX *thread_context(void)
-{
-	if (pthread_once(&context_once, make_context_key) != 0)
-		abort();
-
-	EVP_MAC_CTX *context = pthread_getspecific(context_key);
-
-	return context == NULL ? make_context() : context;
-}
-
-static const unsigned char *bytes_of(struct slice slice)
-{
-	return (const unsigned char *)slice.data;
-}
-
-/* Stands in for a secret where there is none, and never counts. */
-#define IDLE_KEY SLICE("-------------------------------------------")
-
-/* libcrypto fails here only for want of memory. The context keeps a copy of its key until it gets
- * another, which may be never: so it gets the idle one, and a secret stays nowhere but in the roster. */
-static void compute_mac(struct slice key, struct slice text, unsigned char mac[MAC_SIZE])
-{
-	EVP_MAC_CTX *context = thread_context();
-	size_t size = 0;
-
-	if (EVP_MAC_init(context, bytes_of(key), key.size, NULL) != 1 ||
-	    EVP_MAC_update(context, bytes_of(text), text.size) != 1 ||
-	    EVP_MAC_final(context, mac, &size, MAC_SIZE) != 1 || size != MAC_SIZE ||
-	    EVP_MAC_init(context, bytes_of(IDLE_KEY), IDLE_KEY.size, NULL) != 1)
-		abort();
-}
 
 /* --- Verifying: the signature --- */
 
@@ -145,6 +71,9 @@ static bool text_member(const json_t *object, const char *name, struct slice *te
 	return true;
 }
 
+/* Stands in for a secret where there is none, and never counts. */
+#define IDLE_KEY SLICE("-------------------------------------------")
+
 /* Always as many signatures, whether there is such an account or not; the idle key never counts. */
 static bool is_signed_by(const struct account *account, struct slice text, struct slice signature)
 {
@@ -153,13 +82,14 @@ static bool is_signed_by(const struct account *account, struct slice text, struc
 	for (size_t i = 0; i < ACCOUNT_SECRETS; i++) {
 		bool is_active = account != NULL && account->is_enabled &&
 				 i < account->secret_count;
-		unsigned char mac[MAC_SIZE];
+		unsigned char mac[DIGEST_SIZE];
 
-		compute_mac(is_active ? slice_of(account->secrets[i].text) : IDLE_KEY, text, mac);
+		digest_hmac_sha256(is_active ? slice_of(account->secrets[i].text) : IDLE_KEY, text,
+				   mac);
 
-		bool is_equal = CRYPTO_memcmp(mac, signature.data, MAC_SIZE) == 0;
+		bool is_equal = digest_equal(mac, signature.data);
 
-		OPENSSL_cleanse(mac, sizeof mac);
+		explicit_bzero(mac, sizeof mac);
 		is_right = is_right || (is_active && is_equal);
 	}
 	return is_right;
@@ -174,7 +104,7 @@ static const struct account *find_signer(const struct roster *roster, struct are
 	struct id access_key;
 
 	if (!text_base64url_decode(arena, parts->signature, &signature) ||
-	    signature.size != MAC_SIZE)
+	    signature.size != DIGEST_SIZE)
 		return NULL;
 	*claims = read_object(arena, parts->payload);
 	if (*claims == NULL || !text_member(*claims, "access_key", &text) ||
@@ -345,7 +275,7 @@ static struct slice sign(struct arena *arena, const struct secret *secret, const
 {
 	struct buffer payload = BUFFER_INITIAL(arena);
 	struct buffer token = BUFFER_INITIAL(arena);
-	unsigned char mac[MAC_SIZE];
+	unsigned char mac[DIGEST_SIZE];
 
 	if (json_dump_callback(claims, append_plain, &payload, JSON_COMPACT | JSON_ENSURE_ASCII) !=
 	    0)
@@ -353,7 +283,7 @@ static struct slice sign(struct arena *arena, const struct secret *secret, const
 	buffer_append(&token, text_base64url(arena, SLICE(HEADER)));
 	buffer_append_byte(&token, '.');
 	buffer_append(&token, text_base64url(arena, buffer_slice(&payload)));
-	compute_mac(slice_of(secret->text), buffer_slice(&token), mac);
+	digest_hmac_sha256(slice_of(secret->text), buffer_slice(&token), mac);
 	buffer_append_byte(&token, '.');
 	buffer_append(&token,
 		      text_base64url(arena, (struct slice){ (const char *)mac, sizeof mac }));

@@ -1,9 +1,8 @@
 /* What handlers answer with, and conditional requests.
  *
- * An ETag is the number of the last transaction that changed what GET shows of a thing, and the lineage
- * of the store, without which a number would mean something else after `load` or a restored backup. The
- * comparison of If-Match is strong, that of If-None-Match weak (RFC 9110 section 13.1), which for
- * our tags differs only in whether a W/ in front is forgiven.
+ * An ETag names the last write that changed what GET shows of a thing. The comparison of If-Match is
+ * strong, that of If-None-Match weak (RFC 9110 section 13.1), which for our tags differs only in
+ * whether a W/ in front is forgiven.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "resources/call.h"
@@ -72,37 +71,33 @@ void call_after(struct call *call, int64_t time)
 		call->now = time + 1;
 }
 
-#define ETAG_SIZE 27 /* 16 digits, a hyphen and 8 digits, in quotes */
-
-/* Before `end`; gives the start. */
-static char *hex_before(char *end, uint64_t number)
+void call_draw_etag(struct call *call)
 {
 	do {
-		*--end = "0123456789abcdef"[number & 15];
-		number >>= 4;
-	} while (number > 0);
-	return end;
+		clock_random(call->environment->clock, &call->etag, sizeof call->etag);
+		call->etag >>= 1;
+	} while (call->etag == 0);
 }
 
-static struct slice etag_text(const struct call *call, uint64_t number)
+#define ETAG_SIZE 18 /* 16 digits in quotes */
+
+static struct slice etag_text(const struct call *call, uint64_t etag)
 {
-	const uint32_t lineage = call->environment->store->lineage;
 	char *text = arena_alloc(call->arena, ETAG_SIZE);
 	char *at = text + ETAG_SIZE;
 
 	*--at = '"';
-	if (lineage != 0) {
-		at = hex_before(at, lineage);
-		*--at = '-';
-	}
-	at = hex_before(at, number);
+	do {
+		*--at = "0123456789abcdef"[etag & 15];
+		etag >>= 4;
+	} while (etag > 0);
 	*--at = '"';
 	return (struct slice){ at, (size_t)(text + ETAG_SIZE - at) };
 }
 
-void call_etag(struct call *call, uint64_t number)
+void call_etag(struct call *call, uint64_t etag)
 {
-	call_header(call, "ETag", etag_text(call, number));
+	call_header(call, "ETag", etag_text(call, etag));
 }
 
 static struct slice without_blanks(struct slice text)
@@ -162,20 +157,20 @@ static bool names(struct slice list, bool forgives_weak, bool exists, struct sli
 	return false;
 }
 
-bool call_not_modified(struct call *call, uint64_t number)
+bool call_not_modified(struct call *call, uint64_t etag)
 {
 	struct slice wanted = call->request.if_none_match;
 
-	if (wanted.data == NULL || !names(wanted, true, true, etag_text(call, number)))
+	if (wanted.data == NULL || !names(wanted, true, true, etag_text(call, etag)))
 		return false;
 	call->answer.status = 304;
 	return true;
 }
 
-bool call_precondition(const struct call *call, bool exists, uint64_t number, struct fault *fault)
+bool call_precondition(const struct call *call, bool exists, uint64_t etag, struct fault *fault)
 {
 	const struct request *request = &call->request;
-	struct slice current = exists ? etag_text(call, number) : (struct slice){ 0 };
+	struct slice current = exists ? etag_text(call, etag) : (struct slice){ 0 };
 
 	if (request->if_match.data != NULL && !names(request->if_match, false, exists, current))
 		return fault_detail(fault, FAULT_PRECONDITION,

@@ -106,7 +106,7 @@ static bool save(struct call *call, struct target *target, bool exists, uint64_t
 
 	template_set_role(call, record, target->index, name, document);
 	record->updated = call->now;
-	record->etag = store_number(call->transaction);
+	record->etag = call->etag;
 	if (!template_assemble(call, record, fault) ||
 	    !call_precondition(call, exists, condition, fault))
 		return false;
@@ -155,7 +155,7 @@ bool roles_delete(struct call *call, struct fault *fault)
 	    !template_remove_role(call, &target.record, target.index, fault))
 		return false;
 	target.record.updated = call->now;
-	target.record.etag = store_number(call->transaction);
+	target.record.etag = call->etag;
 	return template_assemble(call, &target.record, fault) &&
 	       template_put(call, &target.record, fault) && call_answer_nothing(call);
 }

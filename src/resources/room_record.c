@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "resources/room_record.h"
 
+#include "base/digest.h"
 #include "base/text.h"
 #include "resources/packed.h"
 #include "rules/room_rules.h"
@@ -142,7 +143,16 @@ bool room_answer(struct call *call, const struct room_record *record,
 
 uint64_t room_etag(const struct room_record *record, const struct template_record *owner)
 {
-	return record->etag > owner->rooms_etag ? record->etag : owner->rooms_etag;
+	const uint64_t both[] = { record->etag, owner->rooms_etag };
+	unsigned char bytes[2 * 8], digest[DIGEST_SIZE];
+	uint64_t first = 0;
+
+	for (size_t i = 0; i < sizeof bytes; i++)
+		bytes[i] = (unsigned char)(both[i / 8] >> (56 - i % 8 * 8));
+	digest_sha256((struct slice){ (const char *)bytes, sizeof bytes }, digest);
+	for (size_t i = 0; i < 8; i++)
+		first = first << 8 | digest[i];
+	return first >> 1;
 }
 
 json_t *room_document(struct call *call, const struct room_record *record)

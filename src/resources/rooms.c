@@ -225,7 +225,7 @@ static bool save(struct call *call, struct change *change, struct fault *fault)
 		return false;
 	room->template_id = change->owner.id;
 	room->updated = call->now;
-	room->etag = store_number(call->transaction);
+	room->etag = call->etag;
 	if (json_object_get(change->document, "region") == NULL)
 		json_object_set_new(
 			change->document, "region",

@@ -11,12 +11,12 @@
 #include "rules/destination_rules.h"
 #include "rules/template_rules.h"
 
-/* Sets a part and its hidden members; the ETag number moves only when one of them changed. */
+/* Sets a part and its hidden members; the ETag is replaced only when one of them changed. */
 static void set_part(struct call *call, struct slice text, struct slice hidden, struct slice *part,
 		     struct slice *hidden_part, uint64_t *etag)
 {
 	if (!slice_equal(*part, text) || !slice_equal(*hidden_part, hidden))
-		*etag = store_number(call->transaction);
+		*etag = call->etag;
 	*part = text;
 	*hidden_part = hidden;
 }
@@ -56,7 +56,7 @@ static void put_settings(struct call *call, struct template_record *record,
 		 &record->settings_etag);
 	record->region = text->region;
 	if (!slice_equal(text->recording, record->recording))
-		record->rooms_etag = store_number(call->transaction);
+		record->rooms_etag = call->etag;
 	record->recording = text->recording;
 }
 
@@ -188,7 +188,7 @@ static bool replace_name(json_t *names, struct slice name, const struct slice *o
 static void set_role_text(struct call *call, struct template_role *role, struct slice text)
 {
 	if (!slice_equal(role->text, text))
-		role->etag = store_number(call->transaction);
+		role->etag = call->etag;
 	role->text = text;
 }
 

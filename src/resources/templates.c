@@ -47,7 +47,7 @@ static bool save(struct call *call, struct template_record *record, bool exists,
 		 struct fault *fault)
 {
 	record->updated = call->now;
-	record->etag = store_number(call->transaction);
+	record->etag = call->etag;
 	return template_assemble(call, record, fault) &&
 	       call_precondition(call, exists, condition, fault);
 }
@@ -98,7 +98,7 @@ static bool create(struct call *call, struct slice name, struct fault *fault)
 		return false;
 	record.id = account_next_id(call, &account, &account.template_number);
 	record.created = call->now;
-	record.rooms_etag = store_number(call->transaction);
+	record.rooms_etag = call->etag;
 	template_set_texts(call, &record, call->prepared);
 	template_set_plugins(call, &record, call_member(call, "plugins"));
 	return account_put(call, &account, fault) && save(call, &record, false, 0, fault) &&
@@ -145,7 +145,7 @@ static void set_name(struct call *call, struct template_record *record, const js
 	if (name == NULL || slice_equal(text_of_json(name), record->name))
 		return;
 	record->name = text_of_json(name);
-	record->rooms_etag = store_number(call->transaction);
+	record->rooms_etag = call->etag;
 }
 
 static bool move_name(struct call *call, struct slice former, const struct template_record *record,

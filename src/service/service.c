@@ -144,6 +144,8 @@ static bool run_once(struct call *call, enum store_access access, struct fault *
 		return false;
 	call->now = clock_now(call->environment->clock);
 	call->wants_write = false;
+	if (access == STORE_WRITE)
+		call_draw_etag(call);
 	if (call->route->run(call, fault) && !call->wants_write && access == STORE_WRITE)
 		return store_commit(call->transaction, &call->answer.number, fault);
 	/* A refusal rests on what was seen, so it waits like an answer. */

@@ -235,7 +235,7 @@ bool transfer_read_room(struct transfer_input *input, const json_t *object, stru
 		.template_id = transfer_id(document, "template_id"),
 		.created = transfer_time(input, "/room", object, "created_at"),
 		.updated = transfer_time(input, "/room", object, "updated_at"),
-		.etag = store_number(call->transaction),
+		.etag = call->etag,
 		.is_enabled = json_is_true(json_object_get(document, "enabled")),
 		.follows_template =
 			json_is_true(json_object_get(document, "recording_source_template")),

@@ -86,8 +86,8 @@ bool transfer_read_template(struct transfer_input *input, const json_t *object, 
 		.created = transfer_time(input, "/template", object, "created_at"),
 		.updated = transfer_time(input, "/template", object, "updated_at"),
 		.name = transfer_name(document),
-		.etag = store_number(call->transaction),
-		.rooms_etag = store_number(call->transaction),
+		.etag = call->etag,
+		.rooms_etag = call->etag,
 	};
 
 	record.id = transfer_check_id(input, "template", object, input->last_template,

@@ -236,8 +236,6 @@ static bool copy(struct backup *backup, struct fault *fault)
 		return fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot sync %s", backup->to);
 	if (!verify(backup, fault) || !mark_copy(backup, fault))
 		return false;
-	/* What is written to the copy gets numbers that it gets in the original as well. */
-	backup->inspection.manifest.lineage = manifest_draw_lineage();
 	return manifest_write(backup->files, backup->to, &backup->inspection.manifest, &is_replaced,
 			      &is_broken, fault);
 }

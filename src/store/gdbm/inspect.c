@@ -85,7 +85,7 @@ static bool open_once(struct inspection *inspection, bool *is_whole, struct faul
 		.directory = inspection->place.directory,
 		.installation = inspection->place.installation,
 		.is_anothers = true,
-		.has_mark = inspection->manifest.has_mark,
+		.has_mark = true,
 	};
 	if (!journal_replay(&inspection->journal, inspection->manifest.number, visit_nothing, NULL,
 			    &inspection->end, fault))

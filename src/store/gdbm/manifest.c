@@ -10,17 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "base/checksum.h"
 #include "base/encode.h"
 
 #define MAGIC "AnteMfst"
-#define VERSION 3
-/* Version 1 had no lineage; versions 1 and 2 no mark of the journal. */
-#define VERSION_LINEAGE 2
-#define VERSION_READ 1
-#define HEAD ((size_t)56)
-#define HEAD_READ ((size_t)48)
+#define VERSION 4
+#define HEAD ((size_t)48)
 #define ENTRY ((size_t)64)
 #define TAIL ((size_t)4)
 #define SIZE_MOST ((size_t)16 << 20)
@@ -57,37 +52,39 @@ static void entry_write(char *bytes, const struct stack_info *info)
 	encode_32(bytes + 60, 0);
 }
 
-static bool manifest_parse(const char *path, const char *bytes, size_t size,
+static bool manifest_parse(const char *directory, const char *path, const char *bytes, size_t size,
 			   struct manifest *manifest, struct fault *fault)
 {
 	uint32_t version;
-	size_t i, n, head;
+	size_t i, n;
 
-	if (size < HEAD_READ + TAIL || memcmp(bytes, MAGIC, 8) != 0)
+	if (size < HEAD + TAIL || memcmp(bytes, MAGIC, 8) != 0)
 		return fault_cause(fault, FAULT_UNAVAILABLE, 0, "%s is no manifest of a store",
 				   path);
 	version = decode_32(bytes + 8);
-	if (version < VERSION_READ || version > VERSION)
+	if (version > VERSION)
 		return fault_cause(fault, FAULT_UNAVAILABLE, 0,
-				   "%s has format %lu; this program reads formats up to %d", path,
+				   "%s has format %lu; this program reads format %d", path,
 				   (unsigned long)version, VERSION);
-	head = version >= VERSION_LINEAGE ? HEAD : HEAD_READ;
+	if (version < VERSION)
+		return fault_cause(fault, FAULT_UNAVAILABLE, 0,
+				   "%s was written by an earlier version of Anteroom: dump it with "
+				   "that version and load the dump with this one",
+				   directory);
 	n = decode_32(bytes + 12);
-	if (size != head + n * ENTRY + TAIL ||
+	if (size != HEAD + n * ENTRY + TAIL ||
 	    checksum(0, bytes, size - TAIL) != decode_32(bytes + size - TAIL))
 		return fault_cause(fault, FAULT_UNAVAILABLE, 0,
 				   "%s is damaged: its checksum is wrong; restore a backup", path);
 	memcpy(manifest->installation.bytes, bytes + 16, INSTALLATION_SIZE);
 	manifest->number = decode_64(bytes + 32);
 	manifest->next_id = decode_64(bytes + 40);
-	manifest->has_mark = version == VERSION;
-	manifest->lineage = head == HEAD ? decode_32(bytes + 48) : 0;
 	manifest->n = n;
 	manifest->files = malloc((n + 1) * sizeof *manifest->files);
 	if (manifest->files == NULL)
 		abort();
 	for (i = 0; i < n; i++)
-		entry_read(bytes + head + i * ENTRY, &manifest->files[i]);
+		entry_read(bytes + HEAD + i * ENTRY, &manifest->files[i]);
 	return true;
 }
 
@@ -107,7 +104,7 @@ bool manifest_read(const struct file_system *files, const char *directory,
 		return fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot read %s", path);
 	}
 	*is_there = true;
-	is_read = manifest_parse(path, bytes, size, manifest, fault);
+	is_read = manifest_parse(directory, path, bytes, size, manifest, fault);
 	free(bytes);
 	return is_read;
 }
@@ -129,7 +126,6 @@ bool manifest_write(const struct file_system *files, const char *directory,
 	memcpy(bytes + 16, manifest->installation.bytes, INSTALLATION_SIZE);
 	encode_64(bytes + 32, manifest->number);
 	encode_64(bytes + 40, manifest->next_id);
-	encode_32(bytes + 48, manifest->lineage);
 	for (i = 0; i < manifest->n; i++)
 		entry_write(bytes + HEAD + i * ENTRY, &manifest->files[i]);
 	encode_32(bytes + size - TAIL, checksum(0, bytes, size - TAIL));
@@ -138,15 +134,6 @@ bool manifest_write(const struct file_system *files, const char *directory,
 	error = errno;
 	free(bytes);
 	return is_written || fault_cause(fault, FAULT_UNAVAILABLE, error, "cannot write %s", path);
-}
-
-uint32_t manifest_draw_lineage(void)
-{
-	uint32_t lineage = 0;
-
-	while (lineage == 0)
-		clock_random(&clock_system, &lineage, sizeof lineage);
-	return lineage;
 }
 
 void manifest_free(struct manifest *manifest)

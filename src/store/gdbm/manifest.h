@@ -3,13 +3,12 @@
  * they hold everything; what comes after it is in the journal. It is the first file that is made, so
  * a directory that has others and no manifest is damaged.
  *
- * Since version 3 there is a mark of the journal (store/gdbm/journal_mark.h), which is made before a manifest of
- * this version is; the bytes are those of version 2.
+ * The mark of the journal (store/gdbm/journal_mark.h) is made before the manifest is.
  *
  * Bytes, little-endian: 0 magic (8), 8 version (4), 12 how many files (4), 16 installation (16), 32
- * number (8), 40 the id that the next file gets (8), 48 lineage (4), zero (4); from 56 on 64 a file:
- * id, records, removals, bytes, superseded, size of the GDBM file, size of the index (8 each),
- * checksum of the index's head (4), zero (4); last the CRC32C of all before (4).
+ * number (8), 40 the id that the next file gets (8); from 48 on 64 a file: id, records, removals,
+ * bytes, superseded, size of the GDBM file, size of the index (8 each), checksum of the index's head
+ * (4), zero (4); last the CRC32C of all before (4).
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef STORE_GDBM_MANIFEST_H
@@ -23,8 +22,6 @@ struct manifest {
 	struct installation installation;
 	uint64_t number;
 	uint64_t next_id;
-	bool has_mark; /* it was read from a file of version 3 */
-	uint32_t lineage; /* as of struct store; a copy made of the store gets another */
 	struct stack_info *files; /* newest first; from malloc */
 	size_t n;
 };
@@ -36,8 +33,6 @@ bool manifest_read(const struct file_system *files, const char *directory,
 bool manifest_write(const struct file_system *files, const char *directory,
 		    const struct manifest *manifest, bool *is_replaced, bool *is_broken,
 		    struct fault *fault);
-/* One that is new. */
-uint32_t manifest_draw_lineage(void);
 struct manifest manifest_copy(const struct manifest *manifest);
 void manifest_free(struct manifest *manifest);
 

@@ -197,9 +197,7 @@ static bool installation_make(struct opening *opening, struct fault *fault)
 							 "from a backup"
 						       : ": it is no store");
 	clock_random(&clock_system, opening->manifest.installation.bytes, INSTALLATION_SIZE);
-	opening->manifest.lineage = manifest_draw_lineage();
 	opening->manifest.next_id = 1;
-	opening->manifest.has_mark = true;
 	return mark_create(store->place.files, store->directory, &opening->manifest.installation,
 			   &empty, &is_broken, fault) &&
 	       manifest_write(store->place.files, store->directory, &opening->manifest,
@@ -220,7 +218,6 @@ static bool directory_read(struct opening *opening, struct fault *fault)
 	if (!opening->has_manifest && !installation_make(opening, fault))
 		return false;
 	store->place.installation = opening->manifest.installation;
-	store->base.lineage = opening->manifest.lineage;
 	return true;
 }
 
@@ -301,10 +298,8 @@ static bool journal_read(struct opening *opening, struct fault *fault)
 		.installation = store->place.installation,
 		.segment_bytes = opening->options->segment_bytes,
 		.is_anothers = opening->options->is_read_only,
-		.has_mark = opening->manifest.has_mark,
+		.has_mark = !opening->is_salvage || salvage_has_mark(opening),
 	};
-	if (opening->is_salvage && opening->journal.has_mark)
-		opening->journal.has_mark = salvage_has_mark(opening);
 	store->overlay_memory = overlay_memory_open();
 	store->active = overlay_open(store->overlay_memory, store->overlay_bytes);
 	store->views = views_open(opening->options->readers == 0 ? READERS
@@ -323,33 +318,6 @@ static bool journal_read(struct opening *opening, struct fault *fault)
 	return true;
 }
 
-/* After an end that was not clean, numbers may be given out again that a client has seen: what a power cut
- * takes was never acknowledged, but damage can look like that. So they get another lineage. When there is no
- * room for the manifest, the next one that is written says so; after another such end there is another. */
-static bool lineage_go_on(struct opening *opening, struct fault *fault)
-{
-	struct store_gdbm *store = opening->store;
-	const struct journal_end *end = &opening->end;
-	const bool had_mark = opening->journal.has_mark;
-	const bool was_clean = had_mark ? end->mark.is_clean : !end->is_torn;
-	bool is_replaced, is_broken = false;
-	int error;
-
-	if (was_clean && had_mark)
-		return true;
-	if (!was_clean)
-		store->manifest.lineage = manifest_draw_lineage();
-	store->base.lineage = store->manifest.lineage;
-	if (manifest_write(store->place.files, store->directory, &store->manifest, &is_replaced,
-			   &is_broken, fault))
-		return true;
-	error = errno;
-	if (is_broken || !file_error_passes(error))
-		return false;
-	*fault = FAULT_INITIAL;
-	return true;
-}
-
 static bool start(struct opening *opening, struct fault *fault)
 {
 	struct store_gdbm *store = opening->store;
@@ -357,7 +325,7 @@ static bool start(struct opening *opening, struct fault *fault)
 	if (opening->options->is_read_only)
 		return true;
 	return journal_open(&opening->journal, &opening->end, &store->journal, fault) &&
-	       lineage_go_on(opening, fault) && background_open(store, &store->background, fault);
+	       background_open(store, &store->background, fault);
 }
 
 static void opening_end(struct opening *opening)

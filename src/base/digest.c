@@ -1,0 +1,112 @@
+/* The only file that includes OpenSSL.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "base/digest.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+#include <openssl/core_names.h>
+#include <openssl/crypto.h>
+#include <openssl/evp.h>
+#include <openssl/params.h>
+
+/* Making a context costs several times what using it does, so each thread has one of each kind. */
+struct contexts {
+	EVP_MD *sha256;
+	EVP_MD_CTX *digest;
+	EVP_MAC_CTX *mac;
+};
+
+static pthread_key_t contexts_key;
+static pthread_once_t contexts_once = PTHREAD_ONCE_INIT;
+
+static void free_contexts(void *place)
+{
+	struct contexts *contexts = place;
+
+	EVP_MAC_CTX_free(contexts->mac);
+	EVP_MD_CTX_free(contexts->digest);
+	EVP_MD_free(contexts->sha256);
+	free(contexts);
+}
+
+/* libcrypto would read its configuration now, in the middle of a request; we want nothing of it. */
+static void make_contexts_key(void)
+{
+	if (OPENSSL_init_crypto(OPENSSL_INIT_NO_LOAD_CONFIG, NULL) != 1 ||
+	    pthread_key_create(&contexts_key, free_contexts) != 0)
+		abort();
+}
+
+static struct contexts *make_contexts(void)
+{
+	char name[] = "SHA256";
+	const OSSL_PARAM parameters[] = {
+		OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_DIGEST, name, 0),
+		OSSL_PARAM_construct_end(),
+	};
+	EVP_MAC *hmac = EVP_MAC_fetch(NULL, "HMAC", NULL);
+	struct contexts *contexts = malloc(sizeof *contexts);
+
+	if (contexts == NULL)
+		abort();
+	*contexts = (struct contexts){
+		.sha256 = EVP_MD_fetch(NULL, name, NULL),
+		.digest = EVP_MD_CTX_new(),
+		.mac = EVP_MAC_CTX_new(hmac),
+	};
+	if (contexts->sha256 == NULL || contexts->digest == NULL || contexts->mac == NULL ||
+	    EVP_MAC_CTX_set_params(contexts->mac, parameters) != 1 ||
+	    pthread_setspecific(contexts_key, contexts) != 0)
+		abort();
+	EVP_MAC_free(hmac);
+	return contexts;
+}
+
+static struct contexts *thread_contexts(void)
+{
+	if (pthread_once(&contexts_once, make_contexts_key) != 0)
+		abort();
+
+	struct contexts *contexts = pthread_getspecific(contexts_key);
+
+	return contexts == NULL ? make_contexts() : contexts;
+}
+
+static const unsigned char *bytes_of(struct slice slice)
+{
+	return (const unsigned char *)slice.data;
+}
+
+void digest_sha256(struct slice text, unsigned char digest[DIGEST_SIZE])
+{
+	const struct contexts *contexts = thread_contexts();
+	unsigned size = 0;
+
+	if (EVP_DigestInit_ex2(contexts->digest, contexts->sha256, NULL) != 1 ||
+	    EVP_DigestUpdate(contexts->digest, text.data, text.size) != 1 ||
+	    EVP_DigestFinal_ex(contexts->digest, digest, &size) != 1 || size != DIGEST_SIZE)
+		abort();
+}
+
+/* The context keeps a copy of its key until it gets another, which may be never: so it gets this one,
+ * and a secret stays nowhere but where the caller has it. */
+#define IDLE_KEY SLICE("-------------------------------------------")
+
+void digest_hmac_sha256(struct slice key, struct slice text, unsigned char mac[DIGEST_SIZE])
+{
+	EVP_MAC_CTX *context = thread_contexts()->mac;
+	size_t size = 0;
+
+	if (EVP_MAC_init(context, bytes_of(key), key.size, NULL) != 1 ||
+	    EVP_MAC_update(context, bytes_of(text), text.size) != 1 ||
+	    EVP_MAC_final(context, mac, &size, DIGEST_SIZE) != 1 || size != DIGEST_SIZE ||
+	    EVP_MAC_init(context, bytes_of(IDLE_KEY), IDLE_KEY.size, NULL) != 1)
+		abort();
+}
+
+bool digest_equal(const void *digest, const void *other)
+{
+	return CRYPTO_memcmp(digest, other, DIGEST_SIZE) == 0;
+}

@@ -1,0 +1,239 @@
+/* Calls in process, where a case file cannot say what is to be seen: what the ETags of many calls have
+ * in common.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include <check.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "accounts/accounts.h"
+#include "accounts/token.h"
+#include "base/clock.h"
+#include "directory.h"
+#include "resources/misses.h"
+#include "resources/room_record.h"
+#include "service/service.h"
+#include "store_failing.h"
+#include "store/memory/store_memory.h"
+#include "suite.h"
+
+/* Two accounts, "a" and "b". The arena keeps what a test was answered. */
+static struct world {
+	char *directory;
+	struct environment environment;
+	struct service *service;
+	struct arena *arena;
+} world;
+
+static void set_up(void)
+{
+	struct fault fault = FAULT_INITIAL;
+
+	world.arena = arena_open();
+	world.directory = directory_make();
+	world.environment = (struct environment){
+		.clock = &clock_system,
+		.store = store_failing_open(store_memory_open()),
+		.misses = misses_open(&clock_system),
+		.join_seconds = 3600,
+	};
+	ck_assert(accounts_add(world.directory, &clock_system, "a", NULL, &fault));
+	ck_assert(accounts_add(world.directory, &clock_system, "b", NULL, &fault));
+	ck_assert(accounts_open(world.directory, &world.environment.accounts, &fault));
+	world.service = service_open(&world.environment);
+}
+
+static void tear_down(void)
+{
+	service_close(world.service);
+	store_close(world.environment.store);
+	accounts_close(world.environment.accounts);
+	misses_close(world.environment.misses);
+	directory_remove(world.directory);
+	arena_close(world.arena);
+}
+
+/* ---- calls ---- */
+
+struct reply {
+	int status;
+	struct slice etag; /* data NULL: none */
+	struct slice retry_after;
+	const char *text;
+};
+
+static struct slice header_of(const struct call *call, const char *name)
+{
+	for (size_t i = 0; i < call->answer.header_count; i++)
+		if (strcmp(call->answer.headers[i].name, name) == 0)
+			return call->answer.headers[i].value;
+	return (struct slice){ NULL, 0 };
+}
+
+static struct slice authorization_of(struct arena *arena, const char *name)
+{
+	const struct roster *roster = accounts_current(world.environment.accounts);
+	const struct account *account = roster_by_name(roster, slice_of(name));
+	struct buffer header = BUFFER_INITIAL(arena);
+
+	buffer_append_text(&header, "Bearer ");
+	buffer_append(&header, token_sign_management(arena, &clock_system, account,
+						     clock_now(&clock_system), 3600));
+	accounts_release(world.environment.accounts, roster);
+	return buffer_slice(&header);
+}
+
+/* The call has an arena of its own, as in the service. */
+static struct reply ask(const char *account, enum method method, const char *path, const char *body)
+{
+	struct arena *arena = arena_open();
+	struct call call = { .arena = arena };
+	struct buffer text = BUFFER_INITIAL(world.arena);
+	struct fault fault = FAULT_INITIAL;
+	struct reply reply;
+
+	call.request = (struct request){
+		.method = method,
+		.uri = slice_of(path),
+		.body = slice_of(body == NULL ? "" : body),
+		.authorization = authorization_of(arena, account),
+		.address = SLICE("192.0.2.1"),
+	};
+	service_answer(world.service, &call);
+	if (call.answer.number != 0)
+		ck_assert(store_wait(world.environment.store, call.answer.number, &fault));
+	for (size_t i = 0; i < call.answer.part_count; i++)
+		buffer_append(&text, call.answer.parts[i]);
+	buffer_append_byte(&text, '\0');
+	reply = (struct reply){
+		.status = call.answer.status,
+		.etag = header_of(&call, "ETag"),
+		.retry_after = header_of(&call, "Retry-After"),
+		.text = text.data,
+	};
+	if (reply.etag.data != NULL)
+		reply.etag = arena_copy(world.arena, reply.etag);
+	if (reply.retry_after.data != NULL)
+		reply.retry_after = arena_copy(world.arena, reply.retry_after);
+	arena_close(arena);
+	return reply;
+}
+
+static struct reply done(const char *account, enum method method, const char *path,
+			 const char *body)
+{
+	struct reply reply = ask(account, method, path, body);
+
+	ck_assert_msg(reply.status == 200, "%s: %d %s", path, reply.status, reply.text);
+	return reply;
+}
+
+/* A text member of an answer, in the arena of the world. */
+static const char *member_of(const struct reply *reply, const char *name)
+{
+	json_t *object = json_loads(reply->text, 0, NULL);
+	const char *value = json_string_value(json_object_get(object, name));
+
+	ck_assert_ptr_nonnull(value);
+	value = arena_copy(world.arena, slice_of(value)).data;
+	json_decref(object);
+	return value;
+}
+
+/* ---- ETags ---- */
+
+static uint64_t number_of(struct slice etag)
+{
+	char digits[17] = "";
+	char *end;
+	uint64_t number;
+
+	ck_assert_ptr_nonnull(etag.data);
+	ck_assert_uint_ge(etag.size, 3);
+	ck_assert_uint_le(etag.size, 18);
+	ck_assert(etag.data[0] == '"' && etag.data[etag.size - 1] == '"');
+	memcpy(digits, etag.data + 1, etag.size - 2);
+	errno = 0;
+	number = strtoull(digits, &end, 16);
+	ck_assert(errno == 0 && *end == '\0' &&
+		  strspn(digits, "0123456789abcdef") == strlen(digits));
+	ck_assert_uint_lt(number, UINT64_C(1) << 63);
+	return number;
+}
+
+#define WRITES 40
+
+/* With a counter they would all rise, and by how much would tell what the other account writes. That
+ * random ones all rise, or all fall, happens once in 40! / 2 runs. */
+START_TEST(etags_tell_nothing_of_other_writes)
+{
+	struct reply reply = done("a", METHOD_POST, "/v2/templates", "{}");
+	const char *path = arena_text(world.arena, "/v2/templates/%s", member_of(&reply, "id"));
+	uint64_t former = number_of(reply.etag);
+	unsigned rises = 0, falls = 0;
+
+	for (unsigned i = 0; i < WRITES; i++) {
+		uint64_t number;
+
+		done("b", METHOD_POST, "/v2/templates", "{}");
+		ck_assert_uint_eq(number_of(done("a", METHOD_GET, path, NULL).etag), former);
+		number = number_of(done("a", METHOD_POST, path, "{}").etag);
+		rises += number > former;
+		falls += number < former;
+		former = number;
+	}
+	ck_assert_uint_eq(rises + falls, WRITES);
+	ck_assert_uint_gt(rises, 0);
+	ck_assert_uint_gt(falls, 0);
+}
+END_TEST
+
+static uint64_t etag_of_room(uint64_t room, uint64_t owner)
+{
+	const struct room_record record = { .etag = room };
+	const struct template_record template = { .rooms_etag = owner };
+
+	return room_etag(&record, &template);
+}
+
+/* The expectation is from another implementation of SHA-256. */
+START_TEST(a_rooms_etag_is_a_digest_of_two)
+{
+	ck_assert_uint_eq(etag_of_room(1, 2), UINT64_C(0x463b2a767ebd85b1));
+	ck_assert_uint_ne(etag_of_room(2, 1), etag_of_room(1, 2));
+	ck_assert_uint_ne(etag_of_room(1, 1), etag_of_room(2, 2));
+}
+END_TEST
+
+START_TEST(a_rooms_etag_changes_with_its_templates_name)
+{
+	struct reply template = done("a", METHOD_POST, "/v2/templates", "{\"default\":true}");
+	struct reply room = done("a", METHOD_POST, "/v2/rooms", "{}"), other;
+	const char *path = arena_text(world.arena, "/v2/rooms/%s", member_of(&room, "id"));
+	const char *owner = arena_text(world.arena, "/v2/templates/%s", member_of(&template, "id"));
+
+	other = done("a", METHOD_GET, path, NULL);
+	ck_assert_uint_eq(number_of(other.etag), number_of(room.etag));
+	done("a", METHOD_POST, owner, "{\"roles\":{\"host\":{}}}");
+	other = done("a", METHOD_GET, path, NULL);
+	ck_assert_uint_eq(number_of(other.etag), number_of(room.etag));
+	done("a", METHOD_POST, owner, "{\"name\":\"another\"}");
+	other = done("a", METHOD_GET, path, NULL);
+	ck_assert_uint_ne(number_of(other.etag), number_of(room.etag));
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("calls");
+	TCase *etags = tcase_create("etags");
+
+	tcase_add_checked_fixture(etags, set_up, tear_down);
+	tcase_add_test(etags, etags_tell_nothing_of_other_writes);
+	tcase_add_test(etags, a_rooms_etag_is_a_digest_of_two);
+	tcase_add_test(etags, a_rooms_etag_changes_with_its_templates_name);
+	suite_add_tcase(suite, etags);
+	return suite_run(suite);
+}
