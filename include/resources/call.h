@@ -142,7 +142,7 @@ struct call {
 	struct request request;
 	const struct route *route;
 	struct slice parameters[ROUTE_PARAMETERS]; /* of the path, decoded */
-	json_t *body; /* checked and cleaned; NULL where the route has none */
+	const json_t *body; /* checked and cleaned; NULL where the route has none */
 	json_t *query; /* typed; NULL where the route has no parameters */
 	struct findings findings;
 	struct id account;
@@ -193,7 +193,18 @@ bool call_not_modified(struct call *call, uint64_t etag);
 bool call_precondition(const struct call *call, bool exists, uint64_t etag, struct fault *fault);
 
 /* Members of body or query by name; NULL when not supplied. */
-json_t *call_member(const struct call *call, const char *name);
+const json_t *call_member(const struct call *call, const char *name);
 struct slice call_query_text(const struct call *call, const char *name);
+
+/* ---- documents made of the body, which no handler changes ---- */
+
+/* The same value, as jansson wants it for a document that gets a reference to it. It is shared with
+ * the body and never edited. NULL stays NULL. */
+json_t *call_share(const json_t *value);
+/* An object of the arena with the same members, which are shared. */
+json_t *call_copy(struct call *call, const json_t *object);
+/* Replaces a member of such a copy by a copy of itself, an empty object where there is none, and gives
+ * it: what is on the way to a change is copied, the rest shared. */
+json_t *call_copy_member(json_t *copy, const char *name);
 
 #endif

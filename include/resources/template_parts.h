@@ -1,8 +1,7 @@
 /* The parts of a template made out of JSON documents: settings, destinations, roles. Each function
- * takes a whole document (a body, or a stored part merged with a patch; the caller's, changed in
- * place), keeps what has to be kept of what is stored, and sets the part's text, its hidden members
- * and its ETag in the record. Nothing is stored (template_put does that), but for what
- * outlives a deleted role.
+ * takes a whole document (a body, or a stored part merged with a patch), which stays as it is, keeps
+ * what has to be kept of what is stored, and sets the part's text, its hidden members and its ETag in
+ * the record. Nothing is stored (template_put does that), but for what outlives a deleted role.
  *
  * Interface: decisions.md section 4.
  *
@@ -19,24 +18,28 @@ enum part_origin { PART_REPLACED, PART_MERGED };
 
 /* sent: the settings as the request supplied them (to know whether it supplied credentials), or
  * NULL. */
-void template_set_settings(struct call *call, struct template_record *record, json_t *settings,
-			   const json_t *sent, enum part_origin origin);
+void template_set_settings(struct call *call, struct template_record *record,
+			   const json_t *settings, const json_t *sent, enum part_origin origin);
 void template_set_destinations(struct call *call, struct template_record *record,
-			       json_t *destinations, const json_t *sent, enum part_origin origin);
+			       const json_t *destinations, const json_t *sent,
+			       enum part_origin origin);
 
 /* plugins: as they are kept; NULL or null: none. */
 void template_set_plugins(struct call *call, struct template_record *record, const json_t *plugins);
 
-/* The new set of roles, name -> document. sent: the roles as the request supplied them; a deleted
- * role is taken out of every subscribeToRoles that the request did not write. */
-bool template_set_roles(struct call *call, struct template_record *record, json_t *roles,
-			const json_t *sent, struct fault *fault);
+/* The new set of roles, name -> document. */
+bool template_set_roles(struct call *call, struct template_record *record, const json_t *roles,
+			struct fault *fault);
+/* Before that, for a patch. roles: as merged, changed in place; sent: as the patch has them. Takes the
+ * roles that the patch deletes out of every subscribeToRoles that it does not write. */
+void template_drop_gone_roles(const struct template_record *record, json_t *roles,
+			      const json_t *sent);
 
 /* Replaces the role at `index` (role_count: adds one at the end) by this document, under this name,
  * which no other role has. Another name than before renames it, also in what others subscribe to.
  * The caller has checked that there is room for one more. */
 void template_set_role(struct call *call, struct template_record *record, size_t index,
-		       struct slice name, json_t *document);
+		       struct slice name, const json_t *document);
 
 bool template_remove_role(struct call *call, struct template_record *record, size_t index,
 			  struct fault *fault);

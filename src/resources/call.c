@@ -8,6 +8,7 @@
 #include "resources/call.h"
 
 #include <assert.h>
+#include <stdlib.h>
 
 #define PARTS_INITIAL 8
 
@@ -183,9 +184,29 @@ bool call_precondition(const struct call *call, bool exists, uint64_t etag, stru
 	return true;
 }
 
-json_t *call_member(const struct call *call, const char *name)
+const json_t *call_member(const struct call *call, const char *name)
 {
 	return json_object_get(call->body, name);
+}
+
+json_t *call_share(const json_t *value)
+{
+	return (json_t *)(uintptr_t)value;
+}
+
+json_t *call_copy(struct call *call, const json_t *object)
+{
+	return arena_json(call->arena, json_copy(call_share(object)));
+}
+
+json_t *call_copy_member(json_t *copy, const char *name)
+{
+	json_t *member = json_object_get(copy, name);
+
+	member = member == NULL ? json_object() : json_copy(member);
+	if (json_object_set_new(copy, name, member) != 0)
+		abort();
+	return member;
 }
 
 struct slice call_query_text(const struct call *call, const char *name)

@@ -97,7 +97,7 @@ static bool is_taken(const struct target *target, struct slice name)
 /* The result is made before the conditions are looked at, and a conflict is told after both
  * (decisions.md section 1, "Order of checks"); nothing is stored before all three are passed. */
 static bool save(struct call *call, struct target *target, bool exists, uint64_t condition,
-		 json_t *document, struct fault *fault)
+		 const json_t *document, struct fault *fault)
 {
 	struct template_record *record = &target->record;
 	struct slice name = wanted_name(call);

@@ -33,29 +33,35 @@ static const char *const plain_members[] = {
 	"description", "region", "large_room", "size", "max_duration_seconds", "webhook", "polls",
 };
 
-static json_t *upload_of(const json_t *recording)
+static const json_t *upload_of(const json_t *recording)
 {
 	return json_object_get(recording, "upload_info");
 }
 
-/* "credentials as in section 4": an upload with the stored type and location keeps the stored ones. */
-static void keep_credentials(const json_t *stored, const json_t *recording)
+/* Whether an upload that was sent without credentials is for the same bucket as the stored one. */
+static bool keeps_credentials(const json_t *stored, const json_t *upload)
+{
+	return upload != NULL && json_object_get(upload, "credentials") == NULL &&
+	       json_equal(json_object_get(stored, "type"), json_object_get(upload, "type")) &&
+	       json_equal(json_object_get(stored, "location"), json_object_get(upload, "location"));
+}
+
+/* The recording that was sent, with the stored credentials where it keeps them. */
+static json_t *recording_to_store(struct call *call, const json_t *stored, const json_t *sent)
 {
 	json_t *credentials = json_object_get(upload_of(stored), "credentials");
-	json_t *upload = upload_of(recording);
+	json_t *recording;
 
-	if (upload != NULL && credentials != NULL &&
-	    json_object_get(upload, "credentials") == NULL &&
-	    json_equal(json_object_get(upload_of(stored), "type"),
-		       json_object_get(upload, "type")) &&
-	    json_equal(json_object_get(upload_of(stored), "location"),
-		       json_object_get(upload, "location")))
-		json_object_set(upload, "credentials", credentials);
+	if (credentials == NULL || !keeps_credentials(upload_of(stored), upload_of(sent)))
+		return call_share(sent);
+	recording = call_copy(call, sent);
+	json_object_set(call_copy_member(recording, "upload_info"), "credentials", credentials);
+	return recording;
 }
 
 static void set_recording(struct call *call, struct change *change)
 {
-	json_t *recording = call_member(call, "recording_info");
+	const json_t *recording = call_member(call, "recording_info");
 	struct buffer echo = BUFFER_INITIAL(call->arena);
 
 	if (json_is_true(call_member(call, "recording_source_template"))) {
@@ -70,8 +76,10 @@ static void set_recording(struct call *call, struct change *change)
 		document_write(&recording_info_shape, recording, (struct slice){ 0 }, true, &echo);
 		change->echo = buffer_slice(&echo);
 	}
-	keep_credentials(json_object_get(change->document, "recording_info"), recording);
-	json_object_set(change->document, "recording_info", recording);
+	json_object_set(change->document, "recording_info",
+			recording_to_store(call,
+					   json_object_get(change->document, "recording_info"),
+					   recording));
 }
 
 static void apply_body(struct call *call, struct change *change)
@@ -80,10 +88,10 @@ static void apply_body(struct call *call, struct change *change)
 	const json_t *enabled = call_member(call, "enabled");
 
 	for (size_t i = 0; i < sizeof plain_members / sizeof plain_members[0]; i++) {
-		json_t *value = call_member(call, plain_members[i]);
+		const json_t *value = call_member(call, plain_members[i]);
 
 		if (value != NULL)
-			json_object_set(change->document, plain_members[i], value);
+			json_object_set(change->document, plain_members[i], call_share(value));
 	}
 	if (name != NULL)
 		change->room.name = text_of_json(name);

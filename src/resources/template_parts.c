@@ -30,22 +30,27 @@ static json_t *member_at(const json_t *document, const char *first, const char *
 
 /* "A body that has an upload with the stored type and location and no credentials keeps the stored
  * ones." */
-static void keep_credentials(struct call *call, const struct template_record *record,
-			     const json_t *settings)
+static const json_t *keep_credentials(struct call *call, const struct template_record *record,
+				      const json_t *settings)
 {
-	json_t *upload = member_at(settings, "recording", "upload");
-	const json_t *stored, *credentials;
+	const json_t *upload = member_at(settings, "recording", "upload");
+	const json_t *stored;
+	json_t *credentials, *kept;
 
 	if (upload == NULL || json_object_get(upload, "credentials") != NULL ||
 	    record->hidden_settings.size == 0)
-		return;
+		return settings;
 	stored = template_settings_document(call, record);
 	stored = member_at(stored, "recording", "upload");
 	credentials = json_object_get(stored, "credentials");
-	if (credentials != NULL &&
-	    json_equal(json_object_get(stored, "type"), json_object_get(upload, "type")) &&
-	    json_equal(json_object_get(stored, "location"), json_object_get(upload, "location")))
-		json_object_set_new(upload, "credentials", json_deep_copy(credentials));
+	if (credentials == NULL ||
+	    !json_equal(json_object_get(stored, "type"), json_object_get(upload, "type")) ||
+	    !json_equal(json_object_get(stored, "location"), json_object_get(upload, "location")))
+		return settings;
+	kept = call_copy(call, settings);
+	json_object_set(call_copy_member(call_copy_member(kept, "recording"), "upload"),
+			"credentials", credentials);
+	return kept;
 }
 
 static void put_settings(struct call *call, struct template_record *record,
@@ -60,14 +65,14 @@ static void put_settings(struct call *call, struct template_record *record,
 	record->recording = text->recording;
 }
 
-void template_set_settings(struct call *call, struct template_record *record, json_t *settings,
-			   const json_t *sent, enum part_origin origin)
+void template_set_settings(struct call *call, struct template_record *record,
+			   const json_t *settings, const json_t *sent, enum part_origin origin)
 {
 	const bool is_echoed = settings_have_credentials(sent);
 	struct settings_text text;
 
 	if (origin == PART_REPLACED)
-		keep_credentials(call, record, settings);
+		settings = keep_credentials(call, record, settings);
 	text = settings_write(call, settings, is_echoed);
 	put_settings(call, record, &text);
 }
@@ -84,23 +89,29 @@ json_t *template_settings_document(struct call *call, const struct template_reco
 /* ---- destinations ---- */
 
 /* "browserRecordings.*.role not supplied for a stored destination of that name is kept." */
-static void keep_recording_roles(struct call *call, const struct template_record *record,
-				 const json_t *destinations)
+static const json_t *keep_recording_roles(struct call *call, const struct template_record *record,
+					  const json_t *destinations)
 {
 	const json_t *stored;
 	const char *name;
-	json_t *recording;
+	json_t *recording, *kept = NULL, *recordings = NULL;
 
 	if (record->hidden_destinations.size == 0)
-		return;
+		return destinations;
 	stored = json_object_get(packed_json(call->arena, record->hidden_destinations),
 				 "browserRecordings");
 	json_object_foreach(json_object_get(destinations, "browserRecordings"), name, recording) {
 		json_t *role = member_at(stored, name, "role");
 
-		if (role != NULL && json_object_get(recording, "role") == NULL)
-			json_object_set(recording, "role", role);
+		if (role == NULL || json_object_get(recording, "role") != NULL)
+			continue;
+		if (kept == NULL) {
+			kept = call_copy(call, destinations);
+			recordings = call_copy_member(kept, "browserRecordings");
+		}
+		json_object_set(call_copy_member(recordings, name), "role", role);
 	}
+	return kept == NULL ? destinations : kept;
 }
 
 static void put_destinations(struct call *call, struct template_record *record,
@@ -111,13 +122,14 @@ static void put_destinations(struct call *call, struct template_record *record,
 }
 
 void template_set_destinations(struct call *call, struct template_record *record,
-			       json_t *destinations, const json_t *sent, enum part_origin origin)
+			       const json_t *destinations, const json_t *sent,
+			       enum part_origin origin)
 {
 	struct part_text text;
 
 	(void)sent; /* nothing of destinations is echoed */
 	if (origin == PART_REPLACED)
-		keep_recording_roles(call, record, destinations);
+		destinations = keep_recording_roles(call, record, destinations);
 	text = destinations_write(call, destinations);
 	put_destinations(call, record, &text);
 }
@@ -230,8 +242,23 @@ static void make_room_for_role(struct call *call, struct template_record *record
 	record->roles = roles;
 }
 
+/* The role with another name of its own in the list that it subscribes to. */
+static const json_t *renamed_in_list(struct call *call, const json_t *role, struct slice former,
+				     const struct slice *name)
+{
+	const json_t *names = role_subscriptions(role);
+	json_t *renamed, *parameters;
+
+	if (index_of_name(names, former) == json_array_size(names))
+		return role;
+	renamed = call_copy(call, role);
+	parameters = call_copy_member(renamed, "subscribeParams");
+	replace_name(call_copy_member(parameters, "subscribeToRoles"), former, name);
+	return renamed;
+}
+
 void template_set_role(struct call *call, struct template_record *record, size_t index,
-		       struct slice name, json_t *document)
+		       struct slice name, const json_t *document)
 {
 	struct template_role *role;
 	struct slice former;
@@ -250,9 +277,9 @@ void template_set_role(struct call *call, struct template_record *record, size_t
 		replace_name_in_others(call, record, index, former, &role->name);
 		/* Also in a list that was sent: a client reads the role, changes its name, and sends
 		 * it back. */
-		replace_name(role_subscriptions(document), former, &role->name);
+		document = renamed_in_list(call, document, former, &role->name);
 	}
-	role_fill_subscriptions(document, names_of_roles(call, record));
+	document = role_fill_subscriptions(call, document, names_of_roles(call, record));
 	set_role_text(call, role, role_write(call, document, role->name));
 }
 
@@ -270,7 +297,6 @@ bool template_remove_role(struct call *call, struct template_record *record, siz
 	return true;
 }
 
-/* A role whose list the request did not write loses the names of roles that are gone. */
 static void drop_gone_names(const json_t *document, const json_t *sent,
 			    const struct template_record *former, const json_t *roles)
 {
@@ -282,6 +308,17 @@ static void drop_gone_names(const json_t *document, const json_t *sent,
 		if (json_object_getn(roles, name.data, name.size) == NULL)
 			replace_name(role_subscriptions(document), name, NULL);
 	}
+}
+
+void template_drop_gone_roles(const struct template_record *record, json_t *roles,
+			      const json_t *sent)
+{
+	const char *name;
+	size_t length;
+	json_t *document;
+
+	json_object_keylen_foreach(roles, name, length, document)
+		drop_gone_names(document, json_object_getn(sent, name, length), record, roles);
 }
 
 static bool bury_missing(struct call *call, const struct template_record *former,
@@ -327,18 +364,13 @@ static void put_roles(struct call *call, struct template_record *record,
 	}
 }
 
-bool template_set_roles(struct call *call, struct template_record *record, json_t *roles,
-			const json_t *sent, struct fault *fault)
+bool template_set_roles(struct call *call, struct template_record *record, const json_t *roles,
+			struct fault *fault)
 {
 	const struct template_record former = *record;
-	const char *name;
-	size_t length;
-	json_t *document;
 
 	if (!bury_missing(call, &former, roles, fault))
 		return false;
-	json_object_keylen_foreach(roles, name, length, document)
-		drop_gone_names(document, json_object_getn(sent, name, length), &former, roles);
 	put_roles(call, record, &former, roles_write(call, roles), json_object_size(roles));
 	return true;
 }

@@ -91,17 +91,15 @@ json_t *role_subscriptions(const json_t *role)
 	return json_object_get(json_object_get(role, "subscribeParams"), "subscribeToRoles");
 }
 
-void role_fill_subscriptions(json_t *role, json_t *names)
+const json_t *role_fill_subscriptions(struct call *call, const json_t *role, json_t *names)
 {
-	json_t *parameters = json_object_get(role, "subscribeParams");
+	json_t *filled;
 
 	if (role_subscriptions(role) != NULL)
-		return;
-	if (parameters == NULL) {
-		parameters = json_object();
-		json_object_set_new(role, "subscribeParams", parameters);
-	}
-	json_object_set(parameters, "subscribeToRoles", names);
+		return role;
+	filled = call_copy(call, role);
+	json_object_set(call_copy_member(filled, "subscribeParams"), "subscribeToRoles", names);
+	return filled;
 }
 
 struct slice role_write(struct call *call, const json_t *role, struct slice name)
@@ -109,7 +107,7 @@ struct slice role_write(struct call *call, const json_t *role, struct slice name
 	return written(call, &role_shape, role, name, false);
 }
 
-struct role_text *roles_write(struct call *call, json_t *roles)
+struct role_text *roles_write(struct call *call, const json_t *roles)
 {
 	struct role_text *texts = arena_alloc(call->arena,
 					      (json_object_size(roles) + 1) * sizeof *texts);
@@ -117,16 +115,16 @@ struct role_text *roles_write(struct call *call, json_t *roles)
 	const char *name;
 	size_t length, n = 0;
 
-	json_object_keylen_foreach(roles, name, length, document)
+	json_object_keylen_foreach(call_share(roles), name, length, document)
 		json_array_append_new(names, json_stringn(name, length));
-	json_object_keylen_foreach(roles, name, length, document)
+	json_object_keylen_foreach(call_share(roles), name, length, document)
 	{
 		struct slice key = arena_copy(call->arena, (struct slice){ name, length });
 
-		role_fill_subscriptions(document, names);
 		texts[n++] = (struct role_text){
 			.name = key,
-			.text = role_write(call, document, key),
+			.text = role_write(call, role_fill_subscriptions(call, document, names),
+					   key),
 		};
 	}
 	return texts;
@@ -134,8 +132,9 @@ struct role_text *roles_write(struct call *call, json_t *roles)
 
 /* ---- all ---- */
 
-struct template_texts template_write(struct call *call, json_t *settings, json_t *destinations,
-				     json_t *roles, const json_t *sent)
+struct template_texts template_write(struct call *call, const json_t *settings,
+				     const json_t *destinations, const json_t *roles,
+				     const json_t *sent)
 {
 	return (struct template_texts){
 		.settings = settings_write(call, settings, settings_have_credentials(sent)),

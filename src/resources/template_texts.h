@@ -39,14 +39,16 @@ struct part_text destinations_write(struct call *call, const json_t *destination
 
 /* subscribeParams.subscribeToRoles of a role, or NULL. */
 json_t *role_subscriptions(const json_t *role);
-/* "not supplied gets the names of all roles that the template has after the request" */
-void role_fill_subscriptions(json_t *role, json_t *names);
+/* The role, or, where it does not say what it subscribes to, a copy that subscribes to `names`: all roles
+ * that the template has after the request. */
+const json_t *role_fill_subscriptions(struct call *call, const json_t *role, json_t *names);
 struct slice role_write(struct call *call, const json_t *role, struct slice name);
 /* All roles of a template, in their order; fills in what each subscribes to when it does not say. */
-struct role_text *roles_write(struct call *call, json_t *roles);
+struct role_text *roles_write(struct call *call, const json_t *roles);
 
-/* Whole documents, the caller's. sent: the settings as the request supplied them, or NULL. */
-struct template_texts template_write(struct call *call, json_t *settings, json_t *destinations,
-				     json_t *roles, const json_t *sent);
+/* Whole documents. sent: the settings as the request supplied them, or NULL. */
+struct template_texts template_write(struct call *call, const json_t *settings,
+				     const json_t *destinations, const json_t *roles,
+				     const json_t *sent);
 
 #endif

@@ -58,9 +58,9 @@ static bool answer_template(struct call *call, const struct template_record *rec
 	return call_answer(call, template_answer(call, record));
 }
 
-static json_t *supplied_or_empty(struct call *call, const char *name)
+static const json_t *supplied_or_empty(struct call *call, const char *name)
 {
-	json_t *value = call_member(call, name);
+	const json_t *value = call_member(call, name);
 
 	return value != NULL ? value : arena_json(call->arena, json_object());
 }
@@ -73,8 +73,7 @@ static bool set_whole(struct call *call, struct template_record *record, struct 
 	template_set_destinations(call, record, supplied_or_empty(call, "destinations"),
 				  call_member(call, "destinations"), PART_REPLACED);
 	template_set_plugins(call, record, call_member(call, "plugins"));
-	return template_set_roles(call, record, supplied_or_empty(call, "roles"),
-				  call_member(call, "roles"), fault);
+	return template_set_roles(call, record, supplied_or_empty(call, "roles"), fault);
 }
 
 bool templates_prepare(struct call *call, struct fault *fault)
@@ -169,7 +168,7 @@ bool templates_update(struct call *call, struct fault *fault)
 	struct template_record record;
 	struct slice former;
 	uint64_t condition;
-	json_t *part;
+	const json_t *part;
 
 	if (!template_load_named(call, call->parameters[0], &record, fault))
 		return false;
@@ -185,7 +184,7 @@ bool templates_update(struct call *call, struct fault *fault)
 	if ((part = call_member(call, "plugins")) != NULL)
 		template_set_plugins(call, &record, part);
 	if ((part = call_member(call, "roles")) != NULL &&
-	    !template_set_roles(call, &record, part, part, fault))
+	    !template_set_roles(call, &record, part, fault))
 		return false;
 	return save(call, &record, true, condition, fault) &&
 	       move_name(call, former, &record, fault) && template_put(call, &record, fault) &&
@@ -231,7 +230,7 @@ bool templates_patch(struct call *call, struct fault *fault)
 	struct template_record record;
 	struct slice former;
 	uint64_t condition;
-	json_t *document;
+	json_t *document, *roles;
 
 	if (!template_load_named(call, call->parameters[0], &record, fault))
 		return false;
@@ -247,8 +246,9 @@ bool templates_patch(struct call *call, struct fault *fault)
 	template_set_destinations(call, &record, part_or_empty(call, document, "destinations"),
 				  call_member(call, "destinations"), PART_MERGED);
 	template_set_plugins(call, &record, json_object_get(document, "plugins"));
-	return template_set_roles(call, &record, part_or_empty(call, document, "roles"),
-				  call_member(call, "roles"), fault) &&
+	roles = part_or_empty(call, document, "roles");
+	template_drop_gone_roles(&record, roles, call_member(call, "roles"));
+	return template_set_roles(call, &record, roles, fault) &&
 	       save(call, &record, true, condition, fault) &&
 	       move_name(call, former, &record, fault) && template_put(call, &record, fault) &&
 	       set_mark(call, &record.id, mark_of_patch(call), fault) &&
@@ -298,7 +298,7 @@ struct part {
 	uint64_t (*etag)(const struct template_record *record);
 	struct slice (*text)(const struct template_record *record);
 	json_t *(*document)(struct call *call, const struct template_record *record);
-	void (*set)(struct call *call, struct template_record *record, json_t *document,
+	void (*set)(struct call *call, struct template_record *record, const json_t *document,
 		    const json_t *sent, enum part_origin origin);
 };
 
@@ -348,17 +348,19 @@ static bool part_write(struct call *call, const struct part *part, enum part_ori
 		       struct fault *fault)
 {
 	struct template_record record;
-	json_t *document = call->body;
+	const json_t *document = call->body;
+	json_t *merged;
 	uint64_t condition;
 
 	if (!template_load_named(call, call->parameters[0], &record, fault))
 		return false;
 	condition = part->etag(&record);
 	if (origin == PART_MERGED) {
-		document = part->document(call, &record);
-		document_merge(part->shape, document, call->body);
-		if (!document_finish(part->shape, document, &call->findings, fault))
+		merged = part->document(call, &record);
+		document_merge(part->shape, merged, call->body);
+		if (!document_finish(part->shape, merged, &call->findings, fault))
 			return false;
+		document = merged;
 	}
 	part->set(call, &record, document, call->body, origin);
 	if (!save(call, &record, true, condition, fault) || !template_put(call, &record, fault))

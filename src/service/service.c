@@ -99,14 +99,17 @@ static enum schema_mode mode_of(enum route_body kind)
 	return SCHEMA_WHOLE;
 }
 
-static bool read_json(struct call *call, struct fault *fault)
+static bool read_json(struct call *call, json_t **body, struct fault *fault)
 {
 	if (call->route->body_kind == BODY_IGNORED)
 		return true;
 	if (call->request.body_is_too_large)
 		return fault_detail(fault, FAULT_TOO_LARGE, "a body has at most %zu bytes",
 				    CALL_BODY_MOST);
-	return schema_parse(call->arena, call->request.body, &call->body, fault);
+	if (!schema_parse(call->arena, call->request.body, body, fault))
+		return false;
+	call->body = *body;
+	return true;
 }
 
 static bool read_query(struct call *call, struct slice query, struct fault *fault)
@@ -115,7 +118,8 @@ static bool read_query(struct call *call, struct slice query, struct fault *faul
 	       schema_query(call->arena, call->route->query, query, &call->query, fault);
 }
 
-static bool check_body(struct call *call, struct fault *fault)
+/* The last change of the body: from here on it is const. */
+static bool check_body(struct call *call, json_t *body, struct fault *fault)
 {
 	bool is_strict;
 
@@ -124,8 +128,8 @@ static bool check_body(struct call *call, struct fault *fault)
 	is_strict = headers_prefer_strict(call->request.prefer);
 	if (is_strict)
 		call_header(call, "Preference-Applied", SLICE("handling=strict"));
-	return schema_check(call->route->body, call->body, mode_of(call->route->body_kind),
-			    is_strict, &call->findings, fault);
+	return schema_check(call->route->body, body, mode_of(call->route->body_kind), is_strict,
+			    &call->findings, fault);
 }
 
 /* ---- the handler in its transaction ---- */
@@ -229,6 +233,7 @@ static void answer_fault(struct call *call, const struct fault *fault)
 static bool carry(struct service *service, struct call *call, struct fault *fault)
 {
 	struct slice query;
+	json_t *body = NULL;
 	bool is_shared;
 	bool is_found = router_find(service->router, call, &query, &is_shared, fault);
 
@@ -237,9 +242,9 @@ static bool carry(struct service *service, struct call *call, struct fault *faul
 	if (!is_found || call->route == NULL)
 		return is_found;
 	return (!is_shared || join_check_budget(call, fault)) &&
-	       (call->route->is_open || auth_check(call, fault)) && read_json(call, fault) &&
+	       (call->route->is_open || auth_check(call, fault)) && read_json(call, &body, fault) &&
 	       router_decode(call, fault) && read_query(call, query, fault) &&
-	       check_body(call, fault);
+	       check_body(call, body, fault);
 }
 
 void service_answer(struct service *service, struct call *call)

@@ -99,7 +99,7 @@ bool transfer_read_template(struct transfer_input *input, const json_t *object, 
 	template_set_destinations(call, &record, part_of(call, document, "destinations"), NULL,
 				  PART_MERGED);
 	template_set_plugins(call, &record, json_object_get(document, "plugins"));
-	if (!template_set_roles(call, &record, part_of(call, document, "roles"), NULL, fault))
+	if (!template_set_roles(call, &record, part_of(call, document, "roles"), fault))
 		return false;
 	set_identities(input, object, &record);
 	input->has_above = true;
