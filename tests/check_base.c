@@ -89,6 +89,42 @@ START_TEST(arena_lets_go_of_adopted_values)
 }
 END_TEST
 
+/* Pieces, adopted memory and roots from before the mark stay; those after it go, whether they lie in
+ * the block of the mark or in blocks after it. */
+START_TEST(arena_is_released_to_a_mark)
+{
+	json_t *older = json_string("older"), *younger = json_string("younger");
+	char *kept = arena_text(arena, "kept");
+	char *adopted = strdup("adopted");
+
+	arena_json(arena, json_incref(older));
+	arena_adopt(arena, adopted, sizeof "adopted");
+	for (size_t size = 10; size <= 10000000; size *= 1000) {
+		const size_t used = arena_used(arena);
+		const struct arena_mark mark = arena_mark(arena);
+		void *next = arena_alloc(arena, 10);
+
+		memset(arena_alloc(arena, size), 1, size);
+		memset(arena_alloc(arena, size), 1, size);
+		arena_adopt(arena, malloc(size), size);
+		arena_json(arena, json_incref(younger));
+		ck_assert_uint_ge(arena_used(arena), used + 3 * size);
+		arena_release(arena, &mark);
+		ck_assert_uint_eq(arena_used(arena), used);
+		ck_assert_ptr_eq(arena_alloc(arena, 10), next);
+		ck_assert_uint_eq(younger->refcount, 1);
+		ck_assert_uint_eq(older->refcount, 2);
+	}
+	ck_assert_str_eq(kept, "kept");
+	ck_assert_str_eq(adopted, "adopted");
+	arena_reset(arena);
+	ck_assert_uint_eq(older->refcount, 1);
+	ck_assert_uint_eq(arena_used(arena), 0);
+	json_decref(older);
+	json_decref(younger);
+}
+END_TEST
+
 /* What a call leaves behind: values with references, roots that were never let go. */
 START_TEST(arena_serves_jansson)
 {
@@ -267,6 +303,7 @@ START_TEST(fault_has_status_and_standard_text)
 		{ FAULT_UNAUTHORIZED, 401, "Token validation error" },
 		{ FAULT_UNAVAILABLE, 503, "The store cannot write at the moment" },
 		{ FAULT_DAMAGED, 503, "What is stored of this is damaged on the disk" },
+		{ FAULT_AGAIN, 503, "The service is busy" },
 	};
 
 	for (size_t i = 0; i < ROWS(rows); i++) {
@@ -667,6 +704,7 @@ int main(void)
 	tcase_add_test(cases, arena_starts_anew_in_its_first_block);
 	tcase_add_test(cases, arena_counts_towards_its_limit);
 	tcase_add_test(cases, arena_lets_go_of_adopted_values);
+	tcase_add_test(cases, arena_is_released_to_a_mark);
 	tcase_add_test(cases, arena_serves_jansson);
 	tcase_add_test(cases, arena_goes_from_thread_to_thread);
 	tcase_add_test(cases, arena_copies_and_prints);

@@ -1,5 +1,5 @@
 /* Calls in process, where a case file cannot say what is to be seen: what the ETags of many calls have
- * in common.
+ * in common, and what a call answers that its store wants to be run again.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <check.h>
@@ -225,15 +225,148 @@ START_TEST(a_rooms_etag_changes_with_its_templates_name)
 }
 END_TEST
 
+/* ---- calls that are run again ---- */
+
+/* As many as the service allows before it gives up. */
+#define AGAINS 9
+
+START_TEST(a_call_is_run_ten_times_at_most)
+{
+	struct reply reply;
+
+	store_failing_again(world.environment.store, 0, AGAINS + 1);
+	reply = ask("a", METHOD_POST, "/v2/templates", "{\"name\":\"x\"}");
+	ck_assert_int_eq(reply.status, 503);
+	ck_assert_str_eq(reply.text, "{\"code\":503,\"message\":\"The service is busy\"}");
+	ck_assert(slice_is(reply.retry_after, "5"));
+	ck_assert_ptr_null(reply.etag.data);
+	reply = done("a", METHOD_GET, "/v2/templates", NULL);
+	ck_assert_ptr_nonnull(strstr(reply.text, "\"data\":[]"));
+	store_failing_again(world.environment.store, 0, AGAINS);
+	reply = done("a", METHOD_POST, "/v2/templates", "{\"name\":\"x\"}");
+	ck_assert_uint_eq(
+		number_of(done("a", METHOD_GET,
+			       arena_text(world.arena, "/v2/templates/%s", member_of(&reply, "id")),
+			       NULL)
+				  .etag),
+		number_of(reply.etag));
+}
+END_TEST
+
+START_TEST(a_read_is_run_ten_times_at_most)
+{
+	struct reply reply = done("a", METHOD_POST, "/v2/templates", "{}");
+	const char *path = arena_text(world.arena, "/v2/templates/%s", member_of(&reply, "id"));
+
+	store_failing_again(world.environment.store, 1, AGAINS + 1);
+	ck_assert_int_eq(ask("a", METHOD_GET, path, NULL).status, 503);
+	store_failing_again(world.environment.store, 1, AGAINS);
+	ck_assert_str_eq(done("a", METHOD_GET, path, NULL).text, reply.text);
+}
+END_TEST
+
+#define BUCKET "\"type\":\"s3\",\"location\":\"bucket\",\"prefix\":\"p\""
+#define OF_SETTINGS "\"credentials\":{\"key\":\"the-key\",\"secretKey\":\"the-secret\"}"
+#define OF_ROOM "\"credentials\":{\"key\":\"the-key\",\"secret\":\"the-secret\"}"
+#define SETTINGS(more) "{\"recording\":{\"upload\":{" BUCKET more "}}}"
+#define RECORDING(more) "{\"recording_info\":{\"enabled\":true,\"upload_info\":{" BUCKET more "}}}"
+
+/* In a path, a T ends the template's, an R the room's. is_echoed: the body has credentials. */
+static const struct {
+	enum method method;
+	const char *path, *body;
+	bool is_echoed;
+} credentials_rows[] = {
+	{ METHOD_POST, "T", "{\"settings\":" SETTINGS("") "}", false },
+	{ METHOD_POST, "T", "{\"settings\":" SETTINGS("," OF_SETTINGS) "}", true },
+	{ METHOD_PATCH, "T", "{\"settings\":" SETTINGS("") "}", false },
+	{ METHOD_POST, "", "{\"name\":\"t\",\"settings\":" SETTINGS("") "}", false },
+	{ METHOD_POST, "", "{\"name\":\"t\",\"settings\":" SETTINGS("," OF_SETTINGS) "}", true },
+	{ METHOD_POST, "T/settings", SETTINGS(""), false },
+	{ METHOD_POST, "T/settings", SETTINGS("," OF_SETTINGS), true },
+	{ METHOD_PATCH, "T/settings", SETTINGS(""), false },
+	{ METHOD_PATCH, "T/settings", SETTINGS("," OF_SETTINGS), true },
+	{ METHOD_POST, "R", RECORDING(""), false },
+	{ METHOD_POST, "R", RECORDING("," OF_ROOM), true },
+	{ METHOD_PATCH, "R", RECORDING(""), false },
+};
+
+/* What the first run took from the store is not taken for sent by the next one, and is still stored:
+ * only a change of what is hidden would change the ETag of the settings. */
+START_TEST(stored_credentials_are_not_echoed_by_another_run)
+{
+	const char *path = credentials_rows[_i].path;
+	struct reply template = done(
+		"a", METHOD_POST, "/v2/templates",
+		"{\"name\":\"t\",\"default\":true,\"settings\":" SETTINGS("," OF_SETTINGS) "}");
+	struct reply room = done("a", METHOD_POST, "/v2/rooms", RECORDING("," OF_ROOM));
+	const char *of_template = arena_text(world.arena, "/v2/templates/%s",
+					     member_of(&template, "id"));
+	const char *settings = arena_text(world.arena, "%s/settings", of_template);
+	uint64_t etag = number_of(done("a", METHOD_GET, settings, NULL).etag);
+	struct reply reply;
+
+	ck_assert_ptr_nonnull(strstr(template.text, OF_SETTINGS));
+	ck_assert_ptr_nonnull(strstr(room.text, OF_ROOM));
+	if (*path == 'R')
+		path = arena_text(world.arena, "/v2/rooms/%s", member_of(&room, "id"));
+	else if (*path == 'T')
+		path = arena_text(world.arena, "%s%s", of_template, path + 1);
+	else
+		path = "/v2/templates";
+	store_failing_again(world.environment.store, 0, AGAINS);
+	reply = done("a", credentials_rows[_i].method, path, credentials_rows[_i].body);
+	ck_assert_int_eq(strstr(reply.text, "credentials") != NULL, credentials_rows[_i].is_echoed);
+	ck_assert_uint_eq(number_of(done("a", METHOD_GET, settings, NULL).etag), etag);
+}
+END_TEST
+
+/* Ten lists of these do not fit into an arena. */
+#define ROLES 100
+#define TEMPLATES 52
+
+static const char *template_of_roles(void)
+{
+	struct buffer body = BUFFER_INITIAL(world.arena);
+
+	for (int i = 0; i < ROLES; i++)
+		buffer_append_text(&body, arena_text(world.arena, "%s\"role-%d\":{}",
+						     i == 0 ? "{\"roles\":{" : ",", i));
+	buffer_append(&body, (struct slice){ "}}", 3 });
+	return body.data;
+}
+
+START_TEST(ten_runs_have_the_memory_of_one)
+{
+	const char *body = template_of_roles();
+	size_t size;
+
+	for (int i = 0; i < TEMPLATES; i++)
+		done("a", METHOD_POST, "/v2/templates", body);
+	store_failing_at(world.environment.store, 0);
+	store_failing_again(world.environment.store, TEMPLATES + 5, AGAINS);
+	size = strlen(done("a", METHOD_GET, "/v2/templates?limit=52", NULL).text);
+	ck_assert_uint_gt(store_failing_calls(world.environment.store), TEMPLATES * (AGAINS + 1));
+	ck_assert_uint_gt(size * (AGAINS + 1), ARENA_LIMIT);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("calls");
-	TCase *etags = tcase_create("etags");
+	TCase *etags = tcase_create("etags"), *again = tcase_create("again");
 
 	tcase_add_checked_fixture(etags, set_up, tear_down);
 	tcase_add_test(etags, etags_tell_nothing_of_other_writes);
 	tcase_add_test(etags, a_rooms_etag_is_a_digest_of_two);
 	tcase_add_test(etags, a_rooms_etag_changes_with_its_templates_name);
 	suite_add_tcase(suite, etags);
+	tcase_add_checked_fixture(again, set_up, tear_down);
+	tcase_add_test(again, a_call_is_run_ten_times_at_most);
+	tcase_add_test(again, a_read_is_run_ten_times_at_most);
+	tcase_add_loop_test(again, stored_credentials_are_not_echoed_by_another_run, 0,
+			    ROWS(credentials_rows));
+	tcase_add_test(again, ten_runs_have_the_memory_of_one);
+	suite_add_tcase(suite, again);
 	return suite_run(suite);
 }

@@ -3,6 +3,9 @@
  * struct, over a store in memory, with a clock that cases may move. What the edge would do around
  * it (take the method and the headers apart, wait for the store) is done here in the same order.
  *
+ * All of it is done twice. The second time the store says in each call, once at a get and once at
+ * the commit, that the call has to be run again; no answer may show that.
+ *
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
 #include <jansson.h>
@@ -34,6 +37,7 @@ struct in_process {
 	struct environment environment;
 	struct service *service;
 	char *directory;
+	bool says_again;
 };
 
 static struct in_process *in_process_of(struct transport *transport)
@@ -121,6 +125,8 @@ static bool answer_in_process(struct transport *transport, const struct case_req
 	uint64_t number;
 
 	(void)problem;
+	store_failing_again(store, 2, in_process->says_again ? 1 : 0);
+	store_failing_again(store, 0, in_process->says_again ? 1 : 0);
 	service_answer(in_process->service, &call);
 	number = call.answer.number;
 	while (number != 0 && store_state(store, number) == STORE_PENDING)
@@ -240,7 +246,7 @@ static void end(struct in_process *in_process)
 	directory_remove(in_process->directory);
 }
 
-int main(void)
+static int run_cases(bool says_again)
 {
 	struct in_process in_process = {
 		.transport = {
@@ -253,12 +259,23 @@ int main(void)
 			.store_calls = count_store,
 		},
 		.clock.clock = { .now = moved_now, .random = clock_system.random },
+		.says_again = says_again,
 	};
 	int status = EXIT_FAILURE;
 
-	json_object_seed(0);
 	if (begin(&in_process))
 		status = case_main(&in_process.transport);
 	end(&in_process);
 	return status;
+}
+
+int main(void)
+{
+	int status, status_again;
+
+	json_object_seed(0);
+	status = run_cases(false);
+	puts("The same, with calls that are run again:");
+	status_again = run_cases(true);
+	return status == EXIT_SUCCESS ? status_again : status;
 }

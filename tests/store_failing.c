@@ -11,11 +11,14 @@ struct store_failing {
 	struct store *inner;
 	atomic_uint calls;
 	atomic_uint fails_at;
+	atomic_uint get; /* which of a transaction says again, as often as get_agains says */
+	atomic_uint get_agains, commit_agains;
 };
 
 struct failing_transaction {
 	struct transaction base;
 	struct transaction *inner;
+	unsigned gets;
 };
 
 static struct transaction *inner_of(struct transaction *transaction)
@@ -30,6 +33,36 @@ static bool call_passes(struct store *store, struct fault *fault)
 	if (atomic_fetch_add(&failing->calls, 1) + 1 == atomic_load(&failing->fails_at))
 		return fault_set(fault, FAULT_UNAVAILABLE, NULL);
 	return true;
+}
+
+/* Counts down to 0. */
+static bool is_left(atomic_uint *times)
+{
+	unsigned left = atomic_load(times);
+
+	while (left > 0)
+		if (atomic_compare_exchange_weak(times, &left, left - 1))
+			return true;
+	return false;
+}
+
+static bool get_passes(struct transaction *transaction, struct fault *fault)
+{
+	struct failing_transaction *own = (struct failing_transaction *)transaction;
+	struct store_failing *failing = (struct store_failing *)transaction->store;
+
+	if (++own->gets == atomic_load(&failing->get) && is_left(&failing->get_agains))
+		return fault_set(fault, FAULT_AGAIN, NULL);
+	return call_passes(transaction->store, fault);
+}
+
+static bool commit_passes(struct transaction *transaction, struct fault *fault)
+{
+	struct store_failing *failing = (struct store_failing *)transaction->store;
+
+	if (is_left(&failing->commit_agains))
+		return fault_set(fault, FAULT_AGAIN, NULL);
+	return call_passes(transaction->store, fault);
 }
 
 static bool failing_begin(struct store *store, enum store_access access, struct arena *arena,
@@ -49,7 +82,7 @@ static bool failing_begin(struct store *store, enum store_access access, struct 
 static bool failing_get(struct transaction *transaction, enum store_table table, struct slice key,
 			struct slice *value, struct fault *fault)
 {
-	return call_passes(transaction->store, fault) &&
+	return get_passes(transaction, fault) &&
 	       store_get(inner_of(transaction), table, key, value, fault);
 }
 
@@ -69,7 +102,7 @@ static bool failing_remove(struct transaction *transaction, enum store_table tab
 
 static bool failing_commit(struct transaction *transaction, uint64_t *number, struct fault *fault)
 {
-	if (!call_passes(transaction->store, fault)) {
+	if (!commit_passes(transaction, fault)) {
 		store_abandon(inner_of(transaction));
 		return false;
 	}
@@ -126,6 +159,9 @@ struct store *store_failing_open(struct store *inner)
 	failing->inner = inner;
 	atomic_init(&failing->calls, 0);
 	atomic_init(&failing->fails_at, 0);
+	atomic_init(&failing->get, 0);
+	atomic_init(&failing->get_agains, 0);
+	atomic_init(&failing->commit_agains, 0);
 	return &failing->store;
 }
 
@@ -143,6 +179,15 @@ void store_failing_at(struct store *store, unsigned n)
 
 	atomic_store(&failing->calls, 0);
 	atomic_store(&failing->fails_at, n);
+}
+
+void store_failing_again(struct store *store, unsigned n, unsigned times)
+{
+	struct store_failing *failing = (struct store_failing *)store;
+
+	if (n > 0)
+		atomic_store(&failing->get, n);
+	atomic_store(n > 0 ? &failing->get_agains : &failing->commit_agains, times);
 }
 
 unsigned store_failing_calls(const struct store *store)

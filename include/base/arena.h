@@ -23,6 +23,8 @@
 #define ARENA_LIMIT ((size_t)64 << 20)
 
 struct arena;
+struct block;
+struct adopted;
 
 struct arena *arena_open(void);
 void arena_close(struct arena *arena);
@@ -31,6 +33,19 @@ void arena_close(struct arena *arena);
  * costs no malloc. Other blocks are cleared before they are given back: they may have held secrets.
  * (What arena_adopt took is what is stored, and lies in the memory of the store as well.) */
 void arena_reset(struct arena *arena);
+
+/* A moment of an arena; valid until a reset, or a release to an earlier one. */
+struct arena_mark {
+	struct block *block;
+	size_t taken, taken_before;
+	struct adopted *adopted;
+	size_t roots_n;
+};
+
+struct arena_mark arena_mark(const struct arena *arena);
+/* Lets go of everything since the mark, as arena_reset does. What is older stays; it must not refer to
+ * anything younger. */
+void arena_release(struct arena *arena, const struct arena_mark *mark);
 
 /* Never NULL; aligned for any type; not zeroed. */
 void *arena_alloc(struct arena *arena, size_t size);

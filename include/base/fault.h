@@ -6,6 +6,9 @@
  * A fault has a text for the client (message, one sentence; detail, one more) and a cause for the
  * log alone (paths, errno). Neither ever holds a secret.
  *
+ * FAULT_AGAIN is a store's: the call has to be run again from its beginning, since it met another.
+ * Clients see it only when that happened too often.
+ *
  * Each kind stands once in the table below: name, HTTP status, the standard message (decisions.md
  * section 2).
  *
@@ -31,7 +34,8 @@
 	X(TOO_MANY, 429, "Too many requests") \
 	X(INTERNAL, 500, "Internal error") \
 	X(UNAVAILABLE, 503, "The store cannot write at the moment") \
-	X(DAMAGED, 503, "What is stored of this is damaged on the disk")
+	X(DAMAGED, 503, "What is stored of this is damaged on the disk") \
+	X(AGAIN, 503, "The service is busy")
 
 enum fault_kind {
 	FAULT_NONE,

@@ -16,7 +16,9 @@
  *    once; they are durable, and visible to READ transactions, when store_state() says so. Nobody
  *    but store_flush and store_wait waits for the disk.
  *  - get gives *value with data NULL when there is nothing: absence is not a fault.
- *  - Faults: FAULT_UNAVAILABLE when the store cannot write (disk full, a failed sync: then for good)
+ *  - Faults: FAULT_AGAIN, which a store that several machines share may set in any of these functions,
+ *    store_commit included: nothing was stored, and the whole transaction has to be run again;
+ *    FAULT_UNAVAILABLE when the store cannot write (disk full, a failed sync: then for good)
  *    or when what is read is damaged; FAULT_TOO_LARGE when a value does not fit into the arena.
  *
  * Threads: any number; one transaction belongs to one thread at a time.

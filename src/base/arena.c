@@ -153,27 +153,47 @@ void arena_close(struct arena *arena)
 	free(arena);
 }
 
-void arena_reset(struct arena *arena)
+struct arena_mark arena_mark(const struct arena *arena)
 {
-	while (arena->roots_n > 0)
+	return (struct arena_mark){
+		.block = arena->block,
+		.taken = arena->taken,
+		.taken_before = arena->taken_before,
+		.adopted = arena->adopted,
+		.roots_n = arena->roots_n,
+	};
+}
+
+void arena_release(struct arena *arena, const struct arena_mark *mark)
+{
+	while (arena->roots_n > mark->roots_n)
 		json_decref(arena->roots[--arena->roots_n]);
-	if (arena->roots_capacity > KEPT_ROOTS) {
-		free(arena->roots);
-		arena->roots = NULL;
-		arena->roots_capacity = 0;
-	}
-	for (; arena->adopted != NULL; arena->adopted = arena->adopted->previous)
+	for (; arena->adopted != mark->adopted; arena->adopted = arena->adopted->previous)
 		free(arena->adopted->memory);
-	while (arena->block->previous != NULL) {
+	while (arena->block != mark->block) {
 		struct block *previous = arena->block->previous;
 
 		block_close(arena->block, arena->taken);
 		arena->block = previous;
 		arena->taken = previous->size;
 	}
-	FORBID(arena->block->bytes, arena->block->size);
-	arena->taken = 0;
-	arena->taken_before = 0;
+	FORBID(arena->block->bytes + mark->taken, arena->block->size - mark->taken);
+	arena->taken = mark->taken;
+	arena->taken_before = mark->taken_before;
+}
+
+void arena_reset(struct arena *arena)
+{
+	struct arena_mark start = { .block = arena->block };
+
+	while (start.block->previous != NULL)
+		start.block = start.block->previous;
+	arena_release(arena, &start);
+	if (arena->roots_capacity > KEPT_ROOTS) {
+		free(arena->roots);
+		arena->roots = NULL;
+		arena->roots_capacity = 0;
+	}
 }
 
 /* Always makes room behind the newest block: what is left of it is given up. Apart, so that taking what

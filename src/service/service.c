@@ -12,6 +12,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/log.h"
 #include "base/text.h"
@@ -23,6 +24,8 @@
 #include "service/routes.h"
 
 #define UNAVAILABLE_RETRY_AFTER 5
+/* How often a store may say that a call has to be run again. */
+#define AGAIN_MOST 10
 
 struct service {
 	struct environment environment;
@@ -134,12 +137,50 @@ static bool check_body(struct call *call, json_t *body, struct fault *fault)
 
 /* ---- the handler in its transaction ---- */
 
-/* What stood in the answer before the handler began. */
+/* What a run changes of the call, as it was before the first one. A copy of the whole call would be a
+ * hundredth of a read. */
+struct start {
+	struct arena_mark mark;
+	struct findings findings;
+	struct id account;
+	char account_text[ID_TEXT_SIZE + 1];
+	size_t header_count;
+};
+
+static struct start start_of(const struct call *call)
+{
+	struct start start = {
+		.mark = arena_mark(call->arena),
+		.findings = call->findings,
+		.account = call->account,
+		.header_count = call->answer.header_count,
+	};
+
+	memcpy(start.account_text, call->account_text, sizeof start.account_text);
+	return start;
+}
+
+/* What stood in the answer before the handler began stays. */
 static void forget_answer(struct call *call, size_t header_count)
 {
 	call->answer.header_count = header_count;
 	call->answer.part_count = 0;
 	call->answer.size = 0;
+}
+
+/* Lets go of all that the last run made, its answer first: that lies in the memory. */
+static void begin_again(struct call *call, const struct start *start, struct fault *fault)
+{
+	forget_answer(call, start->header_count);
+	call->answer.status = 0;
+	call->answer.parts = NULL;
+	call->answer.part_capacity = 0;
+	call->answer.number = 0;
+	call->findings = start->findings;
+	call->account = start->account;
+	memcpy(call->account_text, start->account_text, sizeof call->account_text);
+	arena_release(call->arena, &start->mark);
+	*fault = FAULT_INITIAL;
 }
 
 static bool run_once(struct call *call, enum store_access access, struct fault *fault)
@@ -174,21 +215,30 @@ static void explain_size(struct fault *fault)
 		       ARENA_LIMIT >> 20);
 }
 
+/* Every run begins with the call as it was parsed and prepared, and with as much memory as the first. */
 static bool run(struct call *call, struct fault *fault)
 {
-	enum route_access access = call->route->access;
-	size_t header_count = call->answer.header_count;
+	const enum route_access route_access = call->route->access;
+	enum store_access access = route_access == ROUTE_WRITE ? STORE_WRITE : STORE_READ;
+	unsigned agains = 0;
 
-	if (access == ROUTE_STATELESS)
+	if (route_access == ROUTE_STATELESS)
 		return call->route->run(call, fault);
 	if (call->route->prepare != NULL && !call->route->prepare(call, fault))
 		return false;
-	if (!run_once(call, access == ROUTE_WRITE ? STORE_WRITE : STORE_READ, fault))
-		return false;
-	if (!call->wants_write)
-		return true;
-	forget_answer(call, header_count);
-	return run_once(call, STORE_WRITE, fault);
+
+	const struct start start = start_of(call);
+
+	for (;;) {
+		if (run_once(call, access, fault)) {
+			if (!call->wants_write)
+				return true;
+			access = STORE_WRITE;
+		} else if (fault->kind != FAULT_AGAIN || ++agains == AGAIN_MOST) {
+			return false;
+		}
+		begin_again(call, &start, fault);
+	}
 }
 
 /* ---- answers ---- */
@@ -212,7 +262,7 @@ static void write_error(struct call *call, const struct fault *fault)
 /* Seconds; a full disk may have room again soon, whoever found it. */
 static unsigned retry_after(const struct fault *fault)
 {
-	if (fault->kind == FAULT_UNAVAILABLE)
+	if (fault->kind == FAULT_UNAVAILABLE || fault->kind == FAULT_AGAIN)
 		return UNAVAILABLE_RETRY_AFTER;
 	return fault->retry_after;
 }
