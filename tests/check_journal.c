@@ -4,6 +4,7 @@
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <check.h>
+#include <sched.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -411,6 +412,9 @@ START_TEST(a_full_disk_refuses_and_then_goes_on)
 		arena_reset(scratch.arena);
 	}
 	ck_assert(store_wait(store, number, &fault));
+	/* Until the threads have found out too. */
+	while (!store_can_write(store))
+		sched_yield();
 	scratch_close_and_find(store, n + 1);
 	/* That there is none, and that there is some again. */
 	ck_assert(file_read_whole(&file_system_posix, log, (size_t)1 << 20, &text, &size));

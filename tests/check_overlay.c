@@ -20,8 +20,8 @@ START_TEST(an_overlay_keeps_versions)
 	struct slice value;
 	size_t n;
 
-	record_key_make(&installation, STORE_TEMPLATE, SLICE("a"), &key);
-	record_key_make(&installation, STORE_ROOM, SLICE("a"), &other);
+	record_key_make(&installation, STORE_RECORD, SLICE("a"), &key);
+	record_key_make(&installation, STORE_INDEX, SLICE("a"), &other);
 	overlay_put(overlay, &key, 3, SLICE("three"));
 	overlay_put(overlay, &key, 5, (struct slice){ NULL, 0 });
 	overlay_put(overlay, &key, 8, SLICE(""));
@@ -58,7 +58,7 @@ static const char *value_place(struct overlay *overlay, size_t size)
 	struct record_key key;
 	struct slice value = { arena_zero(scratch.arena, size), size };
 
-	record_key_make(&installation, STORE_TEMPLATE, SLICE("a"), &key);
+	record_key_make(&installation, STORE_RECORD, SLICE("a"), &key);
 	overlay_put(overlay, &key, 1, value);
 	ck_assert(overlay_get(overlay, &key, 1, &value));
 	return value.data;

@@ -14,9 +14,10 @@
 #include "resources/misses.h"
 #include "accounts/token.h"
 #include "directory.h"
-#include "resources/packed.h"
+#include "resources/kinds.h"
 #include "service/service.h"
-#include "store/memory/store_memory.h"
+#include "store/gdbm/entries.h"
+#include "store/gdbm/store_gdbm.h"
 #include "suite.h"
 
 /* An account with a template (the default), a room, a code of a live role and one of a deleted role. */
@@ -89,7 +90,10 @@ static void set_up(void)
 	world.environment.misses = misses_open(&clock_system);
 	ck_assert(accounts_add(world.directory, &clock_system, "a", NULL, &fault));
 	ck_assert(accounts_open(world.directory, &world.environment.accounts, &fault));
-	world.environment.store = store_memory_open();
+	(void)snprintf(path, sizeof path, "%s/store", world.directory);
+	ck_assert(store_gdbm_open(
+		&(const struct store_options){ .directory = path, .readers = 2, .creates = true },
+		&world.environment.store, &fault));
 	world.service = service_open(&world.environment);
 	done("/v2/templates",
 	     "{\"name\":\"t\",\"default\":true,\"roles\":{\"gone\":{},\"here\":{}}}", NULL, 0, "id",
@@ -111,28 +115,44 @@ static void tear_down(void)
 	directory_remove(world.directory);
 }
 
-/* The one record that the table has; of the deleted role, whose identity is the template's first. */
-static void lose(enum store_table table)
+struct lost_key {
+	const struct store_kind *kind;
+	unsigned found;
+	char key[STORE_KEY_MAX];
+	size_t size;
+};
+
+static bool find_key(void *context, enum store_table table, struct slice key, struct slice value,
+		     struct fault *fault)
+{
+	struct lost_key *lost = context;
+
+	(void)value;
+	(void)fault;
+	if (table != STORE_RECORD || key.data[0] != lost->kind->letter)
+		return true;
+	lost->found++;
+	lost->size = key.size;
+	memcpy(lost->key, key.data, key.size);
+	return true;
+}
+
+/* Takes the one record of the kind out of the store, and leaves the indexes as they are. */
+static void lose(const struct store_kind *kind)
 {
 	struct arena *arena = arena_open();
 	struct fault fault = FAULT_INITIAL;
-	struct buffer key = BUFFER_INITIAL(arena);
 	struct transaction *transaction;
-	struct slice value;
+	struct lost_key lost = { .kind = kind };
 	uint64_t number;
-	struct id id;
 
-	ck_assert(id_parse(slice_of(table == STORE_TEMPLATE || table == STORE_ROLE ? world.template
-										   : world.room),
-			   &id));
-	packed_put_id(&key, &world.account);
-	packed_put_id(&key, &id);
-	if (table == STORE_ROLE)
-		packed_put_number(&key, 1, 4);
+	ck_assert(store_begin(world.environment.store, STORE_READ, arena, &transaction, &fault));
+	ck_assert(entries_walk(transaction, false, find_key, &lost, &fault));
+	store_abandon(transaction);
+	ck_assert_uint_eq(lost.found, 1);
 	ck_assert(store_begin(world.environment.store, STORE_WRITE, arena, &transaction, &fault));
-	ck_assert(store_get(transaction, table, buffer_slice(&key), &value, &fault));
-	ck_assert_ptr_nonnull(value.data);
-	ck_assert(store_remove(transaction, table, buffer_slice(&key), &fault));
+	ck_assert(entry_remove(transaction, STORE_RECORD, (struct slice){ lost.key, lost.size },
+			       &fault));
 	ck_assert(store_commit(transaction, &number, &fault));
 	ck_assert(store_wait(world.environment.store, number, &fault));
 	arena_close(arena);
@@ -141,51 +161,51 @@ static void lose(enum store_table table)
 /* In a path and a body, T is the template, R the room, C the code, F the former one. What a client
  * names itself is not found; the rest is damage. */
 static const struct {
-	enum store_table gone;
+	const struct store_kind *gone;
 	enum method method;
 	const char *path, *body;
 	int status;
 } rows[] = {
-	{ STORE_TEMPLATE, METHOD_GET, "/v2/templates/T", NULL, 404 },
-	{ STORE_TEMPLATE, METHOD_GET, "/v2/templates", NULL, 503 },
-	{ STORE_TEMPLATE, METHOD_GET, "/v2/templates?name=t", NULL, 503 },
-	{ STORE_TEMPLATE, METHOD_GET, "/v2/templates?default=true", NULL, 503 },
-	{ STORE_TEMPLATE, METHOD_POST, "/v2/templates", "{\"name\":\"t\"}", 503 },
-	{ STORE_TEMPLATE, METHOD_GET, "/v2/rooms", NULL, 503 },
-	{ STORE_TEMPLATE, METHOD_GET, "/v2/rooms?name=r", NULL, 503 },
-	{ STORE_TEMPLATE, METHOD_GET, "/v2/rooms/R", NULL, 503 },
-	{ STORE_TEMPLATE, METHOD_POST, "/v2/rooms/R", "{\"enabled\":false}", 503 },
-	{ STORE_TEMPLATE, METHOD_DELETE, "/v2/rooms/R", NULL, 503 },
-	{ STORE_TEMPLATE, METHOD_POST, "/v2/rooms", "{}", 503 },
-	{ STORE_TEMPLATE, METHOD_POST, "/v2/rooms", "{\"name\":\"r\"}", 503 },
-	{ STORE_TEMPLATE, METHOD_POST, "/v2/rooms", "{\"template_id\":\"T\"}", 400 },
-	{ STORE_TEMPLATE, METHOD_GET, "/v2/room-codes/room/R", NULL, 503 },
-	{ STORE_TEMPLATE, METHOD_POST, "/v2/room-codes/room/R", NULL, 503 },
-	{ STORE_TEMPLATE, METHOD_POST, "/v2/room-codes/room/R/role/here", NULL, 503 },
-	{ STORE_TEMPLATE, METHOD_GET, "/v2/room-codes/code/C", NULL, 503 },
-	{ STORE_TEMPLATE, METHOD_POST, "/v2/room-codes/code/C", "{\"enabled\":false}", 503 },
-	{ STORE_TEMPLATE, METHOD_POST, "/v2/token", "{\"code\":\"C\"}", 503 },
-	{ STORE_ROOM, METHOD_GET, "/v2/rooms/R", NULL, 404 },
-	{ STORE_ROOM, METHOD_GET, "/v2/rooms", NULL, 503 },
-	{ STORE_ROOM, METHOD_GET, "/v2/rooms?name=r", NULL, 503 },
-	{ STORE_ROOM, METHOD_GET, "/v2/rooms?template_id=T", NULL, 503 },
-	{ STORE_ROOM, METHOD_POST, "/v2/rooms", "{\"name\":\"r\"}", 503 },
-	{ STORE_ROOM, METHOD_GET, "/v2/room-codes/room/R", NULL, 404 },
-	{ STORE_ROOM, METHOD_GET, "/v2/room-codes/code/C", NULL, 503 },
-	{ STORE_ROOM, METHOD_POST, "/v2/room-codes/code", "{\"code\":\"C\",\"enabled\":false}",
+	{ &kind_template, METHOD_GET, "/v2/templates/T", NULL, 404 },
+	{ &kind_template, METHOD_GET, "/v2/templates", NULL, 503 },
+	{ &kind_template, METHOD_GET, "/v2/templates?name=t", NULL, 503 },
+	{ &kind_template, METHOD_GET, "/v2/templates?default=true", NULL, 503 },
+	{ &kind_template, METHOD_POST, "/v2/templates", "{\"name\":\"t\"}", 503 },
+	{ &kind_template, METHOD_GET, "/v2/rooms", NULL, 503 },
+	{ &kind_template, METHOD_GET, "/v2/rooms?name=r", NULL, 503 },
+	{ &kind_template, METHOD_GET, "/v2/rooms/R", NULL, 503 },
+	{ &kind_template, METHOD_POST, "/v2/rooms/R", "{\"enabled\":false}", 503 },
+	{ &kind_template, METHOD_DELETE, "/v2/rooms/R", NULL, 503 },
+	{ &kind_template, METHOD_POST, "/v2/rooms", "{}", 503 },
+	{ &kind_template, METHOD_POST, "/v2/rooms", "{\"name\":\"r\"}", 503 },
+	{ &kind_template, METHOD_POST, "/v2/rooms", "{\"template_id\":\"T\"}", 400 },
+	{ &kind_template, METHOD_GET, "/v2/room-codes/room/R", NULL, 503 },
+	{ &kind_template, METHOD_POST, "/v2/room-codes/room/R", NULL, 503 },
+	{ &kind_template, METHOD_POST, "/v2/room-codes/room/R/role/here", NULL, 503 },
+	{ &kind_template, METHOD_GET, "/v2/room-codes/code/C", NULL, 503 },
+	{ &kind_template, METHOD_POST, "/v2/room-codes/code/C", "{\"enabled\":false}", 503 },
+	{ &kind_template, METHOD_POST, "/v2/token", "{\"code\":\"C\"}", 503 },
+	{ &kind_room, METHOD_GET, "/v2/rooms/R", NULL, 404 },
+	{ &kind_room, METHOD_GET, "/v2/rooms", NULL, 503 },
+	{ &kind_room, METHOD_GET, "/v2/rooms?name=r", NULL, 503 },
+	{ &kind_room, METHOD_GET, "/v2/rooms?template_id=T", NULL, 503 },
+	{ &kind_room, METHOD_POST, "/v2/rooms", "{\"name\":\"r\"}", 503 },
+	{ &kind_room, METHOD_GET, "/v2/room-codes/room/R", NULL, 404 },
+	{ &kind_room, METHOD_GET, "/v2/room-codes/code/C", NULL, 503 },
+	{ &kind_room, METHOD_POST, "/v2/room-codes/code", "{\"code\":\"C\",\"enabled\":false}",
 	  503 },
-	{ STORE_ROOM, METHOD_POST, "/v2/token", "{\"code\":\"C\"}", 503 },
-	{ STORE_ROOM_CODES, METHOD_GET, "/v2/room-codes/code/C", NULL, 503 },
-	{ STORE_ROOM_CODES, METHOD_POST, "/v2/room-codes/code/C", "{\"enabled\":false}", 503 },
-	{ STORE_ROOM_CODES, METHOD_POST, "/v2/room-codes/code", "{\"code\":\"C\",\"enabled\":true}",
+	{ &kind_room, METHOD_POST, "/v2/token", "{\"code\":\"C\"}", 503 },
+	{ &kind_codes, METHOD_GET, "/v2/room-codes/code/C", NULL, 503 },
+	{ &kind_codes, METHOD_POST, "/v2/room-codes/code/C", "{\"enabled\":false}", 503 },
+	{ &kind_codes, METHOD_POST, "/v2/room-codes/code", "{\"code\":\"C\",\"enabled\":true}",
 	  503 },
-	{ STORE_ROOM_CODES, METHOD_POST, "/v2/token", "{\"code\":\"C\"}", 503 },
-	{ STORE_ROLE, METHOD_GET, "/v2/room-codes/room/R", NULL, 503 },
-	{ STORE_ROLE, METHOD_GET, "/v2/room-codes/code/F", NULL, 503 },
-	{ STORE_ROLE, METHOD_POST, "/v2/token", "{\"code\":\"F\"}", 503 },
-	{ STORE_ROLE, METHOD_POST, "/v2/room-codes/code/F", "{\"enabled\":true}", 503 },
-	{ STORE_ROLE, METHOD_GET, "/v2/room-codes/code/C", NULL, 200 },
-	{ STORE_ROLE, METHOD_POST, "/v2/token", "{\"code\":\"C\"}", 200 },
+	{ &kind_codes, METHOD_POST, "/v2/token", "{\"code\":\"C\"}", 503 },
+	{ &kind_role, METHOD_GET, "/v2/room-codes/room/R", NULL, 503 },
+	{ &kind_role, METHOD_GET, "/v2/room-codes/code/F", NULL, 503 },
+	{ &kind_role, METHOD_POST, "/v2/token", "{\"code\":\"F\"}", 503 },
+	{ &kind_role, METHOD_POST, "/v2/room-codes/code/F", "{\"enabled\":true}", 503 },
+	{ &kind_role, METHOD_GET, "/v2/room-codes/code/C", NULL, 200 },
+	{ &kind_role, METHOD_POST, "/v2/token", "{\"code\":\"C\"}", 200 },
 };
 
 static const char *filled(struct arena *arena, const char *text)

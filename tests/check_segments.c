@@ -81,7 +81,7 @@ static char *value_of(uint64_t n, char value[VALUE_BYTES])
 static void append_one(void)
 {
 	char value[VALUE_BYTES];
-	const struct change change = { .table = STORE_TEMPLATE,
+	const struct change change = { .table = STORE_RECORD,
 				       .key = { "the key!", KEY_BYTES },
 				       .value = { value_of(number + 1, value), VALUE_BYTES } };
 	struct fault fault = FAULT_INITIAL;

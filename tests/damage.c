@@ -27,6 +27,7 @@
 #include "store/gdbm/stack_index_format.h"
 #include "store/gdbm/store_gdbm.h"
 #include "suite.h"
+#include "store/gdbm/entries.h"
 
 #define KEYS 3000
 #define NEVER_STORED 200
@@ -89,11 +90,11 @@ static bool change(struct transaction *transaction, unsigned n, bool is_removal,
 
 	if (is_removal && versions[n] > 0) {
 		versions[n] = -versions[n];
-		return store_remove(transaction, STORE_TEMPLATE, key_of(n, key), fault);
+		return entry_remove(transaction, STORE_RECORD, key_of(n, key), fault);
 	}
 	versions[n] = abs(versions[n]) + 1;
-	return store_put(transaction, STORE_TEMPLATE, key_of(n, key),
-			 value_of(n, versions[n], value), fault);
+	return entry_put(transaction, STORE_RECORD, key_of(n, key), value_of(n, versions[n], value),
+			 fault);
 }
 
 /* Becomes one file of the stack. */
@@ -428,7 +429,7 @@ static void compare_key(struct comparison *comparison, struct transaction *trans
 	struct fault fault = FAULT_INITIAL;
 	struct slice value;
 
-	if (!store_get(transaction, STORE_TEMPLATE, key_of(n, key), &value, &fault)) {
+	if (!entry_get(transaction, STORE_RECORD, key_of(n, key), &value, &fault)) {
 		comparison->refused++;
 		if (fault.kind != FAULT_DAMAGED)
 			tell_wrong(comparison, n, "refused, but not as damaged");
@@ -443,13 +444,16 @@ static void compare_key(struct comparison *comparison, struct transaction *trans
 		tell_wrong(comparison, n, "has another value");
 }
 
-static bool compare_walked(void *context, struct slice key, struct slice value, struct fault *fault)
+static bool compare_walked(void *context, enum store_table table, struct slice key,
+			   struct slice value, struct fault *fault)
 {
 	struct comparison *comparison = context;
 	char text[32] = "", expected[VALUE_MOST];
 	unsigned n;
 
 	(void)fault;
+	if (table != STORE_RECORD)
+		return true;
 	memcpy(text, key.data, key.size < sizeof text ? key.size : sizeof text - 1);
 	n = (unsigned)strtoul(text + (key.size > 4 ? 4 : 0), NULL, 10);
 	if (n >= KEYS || versions[n] <= 0 ||
@@ -480,7 +484,7 @@ static void compare_all(struct comparison *comparison, uint64_t *seed)
 		there += versions[i] > 0;
 	}
 	comparison->walked = 0;
-	if (!store_gdbm_walk(transaction, STORE_TEMPLATE, compare_walked, comparison, &fault)) {
+	if (!entries_walk(transaction, true, compare_walked, comparison, &fault)) {
 		comparison->refused++;
 		if (fault.kind != FAULT_DAMAGED)
 			tell_wrong(comparison, 0, "the walk ends with another fault");

@@ -172,7 +172,7 @@ static bool write_next(struct store *store, struct known *known)
 	bool is_done = numbered_begin(store, arena, &none, &transaction, &fault);
 
 	if (is_done) {
-		number = store_number(transaction);
+		number = transaction->number;
 		is_done = store_commit(transaction, &number, &fault);
 		if (is_done)
 			known->committed = number;
@@ -196,13 +196,13 @@ static void read_all(struct store *store, const struct known *known, const char 
 
 	if (!store_begin(store, STORE_READ, arena, &transaction, &fault))
 		wrong("%s: no read: %s %s", when, fault.message, fault.cause);
-	if (store_number(transaction) < known->acknowledged)
+	if (transaction->number < known->acknowledged)
 		wrong("%s: stands at %llu, acknowledged was %llu", when,
-		      (unsigned long long)store_number(transaction),
+		      (unsigned long long)transaction->number,
 		      (unsigned long long)known->acknowledged);
-	if (store_number(transaction) > known->committed)
+	if (transaction->number > known->committed)
 		wrong("%s: stands at %llu, committed was %llu", when,
-		      (unsigned long long)store_number(transaction),
+		      (unsigned long long)transaction->number,
 		      (unsigned long long)known->committed);
 	found = numbered_wrong(transaction, &none, &fault);
 	if (found != NULL)

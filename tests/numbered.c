@@ -4,6 +4,7 @@
 #include "numbered.h"
 
 #include "directory.h"
+#include "store/gdbm/entries.h"
 
 #define KEYS 40
 #define TOUCHED 3
@@ -50,13 +51,13 @@ bool numbered_begin(struct store *store, struct arena *arena, const struct histo
 	if (!store_begin(store, STORE_WRITE, arena, transaction, fault))
 		return false;
 	for (unsigned i = 0; i < TOUCHED && is_done; i++) {
-		const uint64_t number = store_number(*transaction);
+		const uint64_t number = (*transaction)->number;
 		bool is_removal;
 		const uint64_t key = key_of(number, i, &is_removal);
 		const struct slice name = { (const char *)&key, sizeof key };
 
-		is_done = is_removal ? store_remove(*transaction, table_of(key), name, fault)
-				     : store_put(*transaction, table_of(key), name,
+		is_done = is_removal ? entry_remove(*transaction, table_of(key), name, fault)
+				     : entry_put(*transaction, table_of(key), name,
 						 value_of(number, history, bytes), fault);
 	}
 	if (!is_done)
@@ -90,7 +91,7 @@ const char *numbered_wrong(struct transaction *transaction, const struct history
 							  bytes);
 		struct slice value;
 
-		if (!store_get(transaction, table_of(key),
+		if (!entry_get(transaction, table_of(key),
 			       (struct slice){ (const char *)&key, sizeof key }, &value, fault))
 			return "a key cannot be read";
 		if ((value.data == NULL) != (expected.data == NULL) ||

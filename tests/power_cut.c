@@ -41,7 +41,7 @@ static void write_one(struct store *store, struct arena *arena, struct trace *tr
 
 	if (!numbered_begin(store, arena, history, &transaction, &fault))
 		give_up("begin", &fault);
-	number = store_number(transaction);
+	number = transaction->number;
 	if (trace != NULL)
 		trace_number(trace, EVENT_SENT, number);
 	if (!store_commit(transaction, &number, &fault) ||
@@ -88,7 +88,7 @@ static const char *open_fault(const char *directory, const struct history *histo
 	} else if (!store_begin(store, STORE_READ, arena, &transaction, fault)) {
 		found = "it cannot be read";
 	} else {
-		*number = store_number(transaction);
+		*number = transaction->number;
 		if (*number < limits->durable)
 			found = "an acknowledged transaction is not there";
 		else if (*number > limits->sent)
@@ -149,7 +149,7 @@ static uint64_t number_now(struct store *store)
 
 	if (!store_begin(store, STORE_READ, arena, &transaction, &fault))
 		give_up("begin", &fault);
-	number = store_number(transaction);
+	number = transaction->number;
 	store_abandon(transaction);
 	arena_close(arena);
 	return number;

@@ -16,6 +16,7 @@
 #include "store/gdbm/file.h"
 #include "store/gdbm/journal_mark.h"
 #include "store/gdbm/manifest.h"
+#include "store/gdbm/entries.h"
 
 struct scratch scratch;
 
@@ -81,7 +82,7 @@ bool scratch_try_put(struct store *store, unsigned n, size_t size, uint64_t *num
 	*fault = FAULT_INITIAL;
 	snprintf(value, size + 32, "value %u", n);
 	return store_begin(store, STORE_WRITE, scratch.arena, &transaction, fault) &&
-	       store_put(transaction, STORE_TEMPLATE, scratch_key(n),
+	       entry_put(transaction, STORE_RECORD, scratch_key(n),
 			 (struct slice){ value, size + 32 }, fault) &&
 	       store_commit(transaction, number, fault);
 }
@@ -111,7 +112,7 @@ bool scratch_try_get(struct store *store, unsigned n, struct slice *value, struc
 
 	*fault = FAULT_INITIAL;
 	ck_assert(store_begin(store, STORE_READ, scratch.arena, &transaction, fault));
-	is_read = store_get(transaction, STORE_TEMPLATE, scratch_key(n), value, fault);
+	is_read = entry_get(transaction, STORE_RECORD, scratch_key(n), value, fault);
 	store_abandon(transaction);
 	return is_read;
 }

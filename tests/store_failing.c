@@ -21,9 +21,14 @@ struct failing_transaction {
 	unsigned gets;
 };
 
+/* With the account and the arena that the transaction has now. */
 static struct transaction *inner_of(struct transaction *transaction)
 {
-	return ((struct failing_transaction *)transaction)->inner;
+	struct transaction *inner = ((struct failing_transaction *)transaction)->inner;
+
+	inner->account = transaction->account;
+	inner->arena = transaction->arena;
+	return inner;
 }
 
 static bool call_passes(struct store *store, struct fault *fault)
@@ -79,25 +84,57 @@ static bool failing_begin(struct store *store, enum store_access access, struct 
 	return true;
 }
 
-static bool failing_get(struct transaction *transaction, enum store_table table, struct slice key,
-			struct slice *value, struct fault *fault)
+static bool failing_get(struct transaction *transaction, const struct store_kind *kind,
+			const struct id *id, enum store_reading reading,
+			struct store_record *record, struct fault *fault)
 {
 	return get_passes(transaction, fault) &&
-	       store_get(inner_of(transaction), table, key, value, fault);
+	       store_get(inner_of(transaction), kind, id, reading, record, fault);
 }
 
-static bool failing_put(struct transaction *transaction, enum store_table table, struct slice key,
-			struct slice value, struct fault *fault)
+static bool failing_get_named(struct transaction *transaction, const struct store_kind *kind,
+			      struct slice name, enum store_reading reading,
+			      struct store_record *record, struct fault *fault)
 {
-	return call_passes(transaction->store, fault) &&
-	       store_put(inner_of(transaction), table, key, value, fault);
+	return get_passes(transaction, fault) &&
+	       store_get_named(inner_of(transaction), kind, name, reading, record, fault);
 }
 
-static bool failing_remove(struct transaction *transaction, enum store_table table,
-			   struct slice key, struct fault *fault)
+static bool failing_page(struct transaction *transaction, const struct store_kind *kind,
+			 struct store_page *page, struct fault *fault)
+{
+	return get_passes(transaction, fault) &&
+	       store_page(inner_of(transaction), kind, page, fault);
+}
+
+static bool failing_has_children(struct transaction *transaction, const struct store_kind *kind,
+				 const struct id *parent, bool *has_children, struct fault *fault)
+{
+	return get_passes(transaction, fault) &&
+	       store_has_children(inner_of(transaction), kind, parent, has_children, fault);
+}
+
+static bool failing_new_id(struct transaction *transaction, const struct store_kind *kind,
+			   const struct clock *clock, int64_t *now, struct id *id,
+			   struct fault *fault)
 {
 	return call_passes(transaction->store, fault) &&
-	       store_remove(inner_of(transaction), table, key, fault);
+	       store_new_id(inner_of(transaction), kind, clock, now, id, fault);
+}
+
+static bool failing_put(struct transaction *transaction, const struct store_kind *kind,
+			const struct store_record *record, const struct store_record *former,
+			struct fault *fault)
+{
+	return call_passes(transaction->store, fault) &&
+	       store_put(inner_of(transaction), kind, record, former, fault);
+}
+
+static bool failing_remove(struct transaction *transaction, const struct store_kind *kind,
+			   const struct store_record *record, struct fault *fault)
+{
+	return call_passes(transaction->store, fault) &&
+	       store_remove(inner_of(transaction), kind, record, fault);
 }
 
 static bool failing_commit(struct transaction *transaction, uint64_t *number, struct fault *fault)
@@ -139,6 +176,10 @@ static const struct store_driver failing_driver = {
 	.name = "failing",
 	.begin = failing_begin,
 	.get = failing_get,
+	.get_named = failing_get_named,
+	.page = failing_page,
+	.has_children = failing_has_children,
+	.new_id = failing_new_id,
 	.put = failing_put,
 	.remove = failing_remove,
 	.commit = failing_commit,

@@ -31,6 +31,7 @@
 #include "directory.h"
 #include "file_hooks.h"
 #include "store/gdbm/store_gdbm.h"
+#include "store/gdbm/entries.h"
 
 #define WRITERS 8
 #define READERS 2
@@ -152,7 +153,7 @@ static uint64_t count_read(struct transaction *transaction, unsigned writer)
 	struct slice value;
 	uint64_t count = 0;
 
-	if (!store_get(transaction, key.table, key_slice(&key), &value, &fault))
+	if (!entry_get(transaction, key.table, key_slice(&key), &value, &fault))
 		refused("count", &fault);
 	if (value.data != NULL && value.size != sizeof count)
 		wrong("size of the count", writer, value.size, sizeof count);
@@ -171,7 +172,7 @@ static void slot_check(struct transaction *transaction, unsigned writer, unsigne
 	struct slice value;
 	bool is_found = false;
 
-	if (!store_get(transaction, key.table, key_slice(&key), &value, &fault))
+	if (!entry_get(transaction, key.table, key_slice(&key), &value, &fault))
 		refused("slot", &fault);
 	for (uint64_t n = count; n > 0 && !is_found; n--) {
 		for (unsigned i = TOUCHED; i-- > 0 && !is_found;) {
@@ -211,15 +212,15 @@ static void transaction_write(struct arena *arena, unsigned writer, uint64_t cou
 		refused("begin", &fault);
 	if (count_read(transaction, writer) != count - 1)
 		wrong("own count", writer, count_read(transaction, writer), count - 1);
-	is_fine = store_put(transaction, counter.table, key_slice(&counter),
+	is_fine = entry_put(transaction, counter.table, key_slice(&counter),
 			    (struct slice){ (const char *)&count, sizeof count }, &fault);
 	for (unsigned i = 0; i < TOUCHED && is_fine; i++) {
 		const struct touch touch = touch_of(writer, count, i);
 		const struct key key = key_of(writer, touch.slot);
 
 		is_fine = touch.is_removal
-				  ? store_remove(transaction, key.table, key_slice(&key), &fault)
-				  : store_put(transaction, key.table, key_slice(&key),
+				  ? entry_remove(transaction, key.table, key_slice(&key), &fault)
+				  : entry_put(transaction, key.table, key_slice(&key),
 					      value_of(writer, count, bytes), &fault);
 	}
 	if (!is_fine)

@@ -29,6 +29,15 @@ static inline bool slice_equal(struct slice a, struct slice b)
 	return a.size == b.size && (a.size == 0 || memcmp(a.data, b.data, a.size) == 0);
 }
 
+/* In the order of the bytes, a prefix before what it begins: below 0, 0, above 0. */
+static inline int slice_compare(struct slice a, struct slice b)
+{
+	const size_t common = a.size < b.size ? a.size : b.size;
+	const int order = common == 0 ? 0 : memcmp(a.data, b.data, common);
+
+	return order != 0 ? order : (a.size > b.size) - (a.size < b.size);
+}
+
 static inline bool slice_is(struct slice a, const char *text)
 {
 	return slice_equal(a, slice_of(text));

@@ -174,6 +174,10 @@ void call_header(struct call *call, const char *name, struct slice value);
  * called when the transaction is one already. */
 bool call_write_instead(struct call *call);
 bool call_is_writing(const struct call *call);
+/* How a call that may run again as a write reads what it then changes. */
+enum store_reading call_reading(const struct call *call);
+/* Prepares text and transaction for call->account, when it becomes known. */
+void call_of_account(struct call *call);
 /* A write comes after what was written before: the time of the call is later than this one (in
  * milliseconds), also when both fall into one millisecond or the clock stepped back. */
 void call_after(struct call *call, int64_t time);

@@ -1,29 +1,27 @@
-/* The life of room codes (interface.md section 3, decisions.md section 7), in O(1) for every change
- * of a role, however many rooms use the template.
+/* The life of room codes: what a code shows while roles are renamed, deleted and added and while its room
+ * moves to another template. Changing a role costs the same however many rooms use the template, and no
+ * call costs more because a room had many codes before.
  *
- * A room's codes are one record under the room, in the order of their making. A code refers to its
- * role by the role's identity (template_record.h), so a rename changes no code, and what a code
- * shows is worked out when it is read:
+ * A code belongs to a group of its room (resources/code_record.h), a group to a role of the template by the
+ * role's identity. What a code shows is resolved when it is read:
  *
- *  - the role is in the template: its current name; enabled as stored;
- *  - the role was deleted: its last name; not enabled; updated at the time of the deletion unless
- *    it was disabled before. Such a code never comes back;
- *  - the role was lost when the room moved to another template: the name, and the time of the move,
- *    were written down then, since the other template's identities mean nothing any more. The same is
- *    written down of a deleted role's code with the next write to the record.
+ *  - The template has the role: its current name; enabled as stored.
+ *  - The role was deleted (resources/deleted_role.h) or lost: its last name; disabled; updated at the
+ *    time of the deletion or of the loss unless it was disabled before. It can never be enabled again.
  *
- * A former code is one whose role was deleted or lost. A room keeps the newest CODES_FORMER_MOST of
- * them. Each write of the record removes the oldest of the others, at most CODES_REMOVED_AT_ONCE: a
- * room of an earlier version, which kept all, shrinks in pieces.
+ * A role is lost when the room moves to a template that has no role of that name. The group then has the
+ * name and the time, since identities of one template mean nothing in another. A write of the codes of a
+ * room also turns groups of deleted roles into such groups, and then up to CODES_SETTLED_AT_ONCE of their
+ * codes into former codes, which have name and time themselves; a group without codes goes. A room keeps
+ * the newest CODES_FORMER_MOST former codes; each write removes up to CODES_SETTLED_AT_ONCE of the oldest
+ * of the others.
  *
- * A code is due when the room was once asked for the codes of all roles and a live role's identity
- * is above the last one that this room has seen. Whoever looks at the codes of the room first makes
- * the due ones, created at the time when their role was added, in one transaction. A role that came
- * and went between two looks is never live at a look and leaves no code.
- *
- * A move is no look. The roles that are new to the room are due from then on; since they can be
- * older than the last one of their template, the record names them, with that time. A role that was
- * due before the move and is in the other template too, by its name, stays due since when it was.
+ * A code is due when the room was once asked for the codes of all roles and a role's identity is above the
+ * last one that the room has seen. A call that shows the codes of the room first makes the due ones, with
+ * the time when their role was added, in one transaction. A role that was added and deleted between two
+ * such calls leaves no code. A move makes no codes: roles that are new to the room are named as due in its
+ * record, with the time of the move; a role that was due before and is in the other template too stays
+ * due since the same time.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef RESOURCES_CODE_LIFE_H
@@ -33,15 +31,14 @@
 #include "resources/room_record.h"
 #include "resources/template_record.h"
 
-/* decisions.md section 7. */
+/* Codes of roles that the template has, in one room. */
 #define CODES_ENABLED_MOST 100
 #define CODES_MOST 1000
-
-/* Former codes that a room keeps, and how many one write removes. */
+/* Former codes in one room, and how many of them one write settles, and removes. */
 #define CODES_FORMER_MOST 1000
-#define CODES_REMOVED_AT_ONCE 1000
+#define CODES_SETTLED_AT_ONCE 256
 
-/* A room with its template and its codes. */
+/* A room with its template and with what its codes have in common. */
 struct room_subject {
 	struct room_record room;
 	struct template_record owner;
@@ -49,45 +46,55 @@ struct room_subject {
 };
 
 /* Adds the template and the codes to the room. */
-bool room_subject_load(struct call *call, struct room_subject *subject, struct fault *fault);
-/* The room that a code leads to (code_find), and the code's index among its codes. */
-bool room_subject_of_code(struct call *call, const struct id *room, struct slice letters,
-			  struct room_subject *subject, size_t *index, struct fault *fault);
+bool room_subject_load(struct call *call, enum store_reading reading, struct room_subject *subject,
+		       struct fault *fault);
+/* The room of a code. *is_there false: the room is deleted, and the code with it. */
+bool room_subject_of_code(struct call *call, const struct code *code, enum store_reading reading,
+			  struct room_subject *subject, bool *is_there, struct fault *fault);
 
 /* What a code shows. */
 struct shown_code {
 	struct slice role;
 	bool has_role; /* the template has it: the code can be enabled */
 	bool is_enabled;
-	int64_t created, updated; /* seconds */
+	int64_t created, updated; /* seconds since 1970 */
 };
-
-bool code_show(struct call *call, const struct room_codes *codes, size_t index,
+bool code_show(struct call *call, const struct room_codes *codes, const struct code *code,
 	       const struct template_record *owner, struct shown_code *shown, struct fault *fault);
 
-/* Adds a code with letters that no code of the installation has. */
+/* Makes a code for the role with letters that no other code has. The caller stores `codes`. */
 bool codes_add(struct call *call, struct room_codes *codes, uint32_t identity, int64_t created,
-	       struct fault *fault);
+	       struct code *code, struct fault *fault);
+/* Enables or disables a code whose role the template has. The caller stores `codes`. */
+bool codes_switch(struct call *call, struct room_codes *codes, struct code *code, bool is_enabled,
+		  struct fault *fault);
 
-bool codes_are_due(const struct room_codes *codes, const struct template_record *owner);
-/* Whether codes->due[index] is what the record promises of it, and named once. */
-bool codes_due_is_right(const struct room_codes *codes, size_t index);
-/* Writes the record, without the former codes that are too many. FAULT_TOO_LARGE when it is over
- * STORE_VALUE_MAX. */
-bool codes_store(struct call *call, struct room_codes *codes, const struct template_record *owner,
-		 struct fault *fault);
-/* Makes the due ones; the caller stores. */
-bool codes_make_due(struct call *call, struct room_codes *codes,
-		    const struct template_record *owner, struct fault *fault);
-
-/* The first enabled code of a live role; `count` when it has none. */
-size_t codes_oldest_enabled(const struct room_codes *codes, uint32_t identity);
-/* How many codes are not former; is_enabled: how many of these are enabled. */
+/* How many codes the role has; is_enabled: how many of them are enabled. */
+size_t codes_of_role(const struct room_codes *codes, uint32_t identity, bool is_enabled);
+/* The same for all roles of the template. */
 size_t codes_count(const struct room_codes *codes, const struct template_record *owner,
 		   bool is_enabled);
 
-/* The room moves: roles are compared by name. Loads and stores the room's codes, makes none. */
+bool codes_are_due(const struct room_codes *codes, const struct template_record *owner);
+/* Whether codes->due[index] can be due: it is named once and has no code. */
+bool codes_due_is_right(const struct room_codes *codes, size_t index);
+/* Makes the due ones; the caller stores `codes`. */
+bool codes_make_due(struct call *call, struct room_codes *codes,
+		    const struct template_record *owner, struct fault *fault);
+
+/* Writes what the codes have in common, after it settled former codes. */
+bool codes_store(struct call *call, struct room_codes *codes, const struct template_record *owner,
+		 struct fault *fault);
+
+/* The room moves: roles are compared by name. Reads and writes the room's codes, makes none. */
 bool codes_move(struct call *call, const struct id *room, const struct template_record *from,
 		const struct template_record *to, struct fault *fault);
+/* Turns groups of the room whose roles the template no longer has into groups of lost roles. */
+bool codes_resolve_deleted(struct call *call, const struct id *room,
+			   const struct template_record *owner, struct fault *fault);
+
+/* The room is deleted, and its codes with it: those that are too many for one call are removed by
+ * later ones (resources/garbage.h). */
+bool codes_remove_all(struct call *call, const struct id *room, struct fault *fault);
 
 #endif

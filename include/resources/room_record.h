@@ -13,6 +13,7 @@
 #include "resources/template_record.h"
 
 struct room_record {
+	struct store_record stored; /* as it was read; value.data NULL: a new one */
 	struct id id;
 	struct id template_id;
 	int64_t created, updated; /* milliseconds */
@@ -27,14 +28,18 @@ struct room_record {
 
 /* The room that a client names; the text is that of a path. FAULT_NOT_FOUND when the account has no
  * such room. */
-bool room_load_named(struct call *call, struct slice text, struct room_record *record,
-		     struct fault *fault);
-/* The room that another record refers to. FAULT_DAMAGED when it is not there. */
-bool room_load(struct call *call, const struct id *id, struct room_record *record,
-	       struct fault *fault);
+bool room_load_named(struct call *call, struct slice text, enum store_reading reading,
+		     struct room_record *record, struct fault *fault);
 /* *is_there false: none. */
-bool room_find(struct call *call, const struct id *id, struct room_record *record, bool *is_there,
+bool room_find(struct call *call, const struct id *id, enum store_reading reading,
+	       struct room_record *record, bool *is_there, struct fault *fault);
+/* The same by its name within the account, without regard to ASCII case. */
+bool room_find_named(struct call *call, struct slice name, enum store_reading reading,
+		     struct room_record *record, bool *is_there, struct fault *fault);
+/* The room of a stored record. */
+bool room_read(struct call *call, const struct store_record *stored, struct room_record *record,
 	       struct fault *fault);
+/* Writes the room. The caller has seen that no other room has its name. */
 bool room_put(struct call *call, const struct room_record *record, struct fault *fault);
 
 /* Answers with the room, or adds it to the answer, in parts that lie in the arena already; recording:
@@ -55,11 +60,5 @@ json_t *room_document(struct call *call, const struct room_record *record);
 /* Sets the pieces, the recording and the hidden members from a whole document and from the fields
  * of the record. */
 void room_set_document(struct call *call, struct room_record *record, json_t *document);
-
-/* name -> id within the account, without regard to ASCII case. */
-bool room_find_name(struct call *call, struct slice name, struct id *id, bool *is_there,
-		    struct fault *fault);
-bool room_put_name(struct call *call, struct slice name, const struct id *id, struct fault *fault);
-bool room_remove_name(struct call *call, struct slice name, struct fault *fault);
 
 #endif

@@ -8,7 +8,7 @@
  *
  * A role has an identity, a number that the template counts up and never uses again, from its
  * creation to its deletion; a rename keeps it. Codes refer to it (resources/code_life.h). What stays
- * of a role that was deleted is in resources/buried_role.h.
+ * of a role that was deleted is in resources/deleted_role.h.
  *
  * There is an ETag for the template, for each role, for the settings, for the destinations, and for
  * what rooms show of it (its name, its recording). Each is that of the call (call->etag) that last
@@ -26,6 +26,14 @@
 /* And of what no answer shows, for the settings and for the destinations alike. */
 #define TEMPLATE_HIDDEN_MOST ((size_t)512 << 10)
 
+/* The records of deleted roles, and the round in which the rooms of the template are visited
+ * (resources/deleted_role.h). */
+struct deleted_roles {
+	uint32_t count;
+	int64_t round_began; /* milliseconds since 1970; 0: no round has begun */
+	struct id last_room; /* visited in this round; zero: none */
+};
+
 struct template_role {
 	struct slice name;
 	struct slice text; /* the role's answer */
@@ -36,6 +44,7 @@ struct template_role {
 
 /* All slices are borrowed: from the stored value, or from the call's arena. */
 struct template_record {
+	struct store_record stored; /* as it was read; value.data NULL: a new one */
 	struct id id;
 	int64_t created, updated; /* milliseconds */
 	uint64_t etag, settings_etag, destinations_etag, rooms_etag;
@@ -48,6 +57,7 @@ struct template_record {
 	struct slice recording; /* JSON text: what rooms show as recording_info */
 	struct slice hidden_settings; /* JSON texts: what is stored and never answered */
 	struct slice hidden_destinations;
+	struct deleted_roles deleted;
 	struct template_role *roles;
 	size_t role_count;
 	struct slice text; /* the answer */
@@ -57,17 +67,22 @@ struct template_record {
 
 /* The template that a client names, by the 24 digits of a path; anything else is a template that does not
  * exist. FAULT_NOT_FOUND when the account has no such template. */
-bool template_load_named(struct call *call, struct slice text, struct template_record *record,
-			 struct fault *fault);
+bool template_load_named(struct call *call, struct slice text, enum store_reading reading,
+			 struct template_record *record, struct fault *fault);
 /* The template that another record refers to. FAULT_DAMAGED when it is not there. */
-bool template_load(struct call *call, const struct id *id, struct template_record *record,
-		   struct fault *fault);
-/* The answer alone, for lists. */
-bool template_load_text(struct call *call, const struct id *id, struct slice *text,
-			struct fault *fault);
+bool template_load(struct call *call, const struct id *id, enum store_reading reading,
+		   struct template_record *record, struct fault *fault);
 /* *is_there false: none. */
-bool template_find(struct call *call, const struct id *id, struct template_record *record,
-		   bool *is_there, struct fault *fault);
+bool template_find(struct call *call, const struct id *id, enum store_reading reading,
+		   struct template_record *record, bool *is_there, struct fault *fault);
+/* The same by its name within the account. */
+bool template_find_named(struct call *call, struct slice name, enum store_reading reading,
+			 struct template_record *record, bool *is_there, struct fault *fault);
+/* The template of a stored record. */
+bool template_read(struct call *call, const struct store_record *stored,
+		   struct template_record *record, struct fault *fault);
+/* The answer alone, for lists. */
+bool template_read_text(const struct store_record *stored, struct slice *text, struct fault *fault);
 
 /* The index of a role, or role_count. */
 size_t template_role_index(const struct template_record *record, struct slice name);
@@ -84,15 +99,5 @@ bool template_assemble(struct call *call, struct template_record *record, struct
 bool template_put(struct call *call, const struct template_record *record, struct fault *fault);
 /* The answer to a write: the text, with the credentials that this request supplied. */
 struct slice template_answer(struct call *call, const struct template_record *record);
-
-bool template_has_rooms(struct call *call, const struct id *id, bool *has_rooms,
-			struct fault *fault);
-
-/* name -> id, within the account. */
-bool template_find_name(struct call *call, struct slice name, struct id *id, bool *is_there,
-			struct fault *fault);
-bool template_put_name(struct call *call, struct slice name, const struct id *id,
-		       struct fault *fault);
-bool template_remove_name(struct call *call, struct slice name, struct fault *fault);
 
 #endif

@@ -1,27 +1,26 @@
-/* The store: transactions over named tables of key -> blob. This is the interface; drivers are
- * store_gdbm (durable: store/gdbm/store_gdbm.h), store_memory (tests) and, in the tests, one that fails
- * at the n-th call. The open store embeds `struct store` first.
+/* The store: records in transactions. A record belongs to an account and is of a kind; it is found by
+ * its id or by its unique name, may have a parent and a switch, and comes in pages in the order of
+ * making. Names, pages and ids are the driver's work: the callers know no index and no counter.
  *
- * What it promises (decisions.md "Read your writes"; house of the durable driver in store_gdbm.h):
+ * Drivers: store/gdbm (durable, one machine), store/memory (tests), and in the tests one that fails at
+ * the n-th call. One test suite, tests/check_store, runs over all of them.
  *
- *  - A transaction is there whole or not at all. An abandoned one leaves nothing.
- *  - Numbers: every committed transaction that changed something has one, rising by one.
- *  - A READ transaction sees one consistent state: everything up to the number that was durable
- *    when it began, and nothing else. It never waits.
- *  - A WRITE transaction sees everything committed before it, also what is not durable yet, and its
- *    own writes. There is one at a time: store_begin waits for the other. It is never held while
- *    something waits for the disk or for a client. Whoever refuses because of what it saw sends the
- *    refusal only when store_seen() is durable.
- *  - store_commit makes the changes visible to the next WRITE transaction and gives their number at
- *    once; they are durable, and visible to READ transactions, when store_state() says so. Nobody
- *    but store_flush and store_wait waits for the disk.
- *  - get gives *value with data NULL when there is nothing: absence is not a fault.
- *  - Faults: FAULT_AGAIN, which a store that several machines share may set in any of these functions,
- *    store_commit included: nothing was stored, and the whole transaction has to be run again;
- *    FAULT_UNAVAILABLE when the store cannot write (disk full, a failed sync: then for good)
- *    or when what is read is damaged; FAULT_TOO_LARGE when a value does not fit into the arena.
+ * What every driver promises:
  *
- * Threads: any number; one transaction belongs to one thread at a time.
+ *  - A transaction is applied whole or not at all. An abandoned one leaves nothing.
+ *  - A READ transaction sees one consistent state: all that was durable when it began, nothing else.
+ *    It waits for no other transaction.
+ *  - A WRITE transaction sees everything committed before it, durable or not, and its own changes. It
+ *    is alone in what it reads for change (STORE_TO_CHANGE) and in what it writes.
+ *  - A committed transaction has a number. store_state() says whether it is durable. A refusal may rest
+ *    on changes that are not durable yet: it is sent when store_seen() is durable.
+ *  - A damaged value is never returned: FAULT_DAMAGED.
+ *  - Any function may fail with FAULT_AGAIN: the transaction is abandoned and the whole call run again.
+ *  - FAULT_UNAVAILABLE: the store cannot read or cannot write. FAULT_TOO_LARGE: the value does not fit
+ *    into the arena.
+ *  - After a fault a transaction can only be abandoned.
+ *
+ * Threads: any number; a transaction belongs to one thread at a time.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef STORE_STORE_H
@@ -31,29 +30,16 @@
 #include <stdint.h>
 
 #include "base/arena.h"
+#include "base/clock.h"
 #include "base/fault.h"
+#include "base/id.h"
 #include "base/slice.h"
 
-/* The tables: name, letter (it is part of the files and never changes), what a key is. */
-#define STORE_TABLES(X) \
-	X(ACCOUNT, 'a', "account: counters, default template") \
-	X(TEMPLATE, 't', "account, template: the template") \
-	X(TEMPLATE_NAME, 'n', "account, name: template") \
-	X(ROLE, 'r', "account, template, identity: a role that was deleted") \
-	X(ROOM, 'm', "account, room: the room") \
-	X(ROOM_NAME, 'o', "account, name in lower case: room") \
-	X(ROOM_CODES, 'd', "account, room: all codes of the room") \
-	X(CODE, 'c', "code: account, room") \
-	X(SEQUENCE, 's', "list, level, number: a node of an ordered list")
-
-enum store_table {
-#define STORE_TABLE(name, letter, doc) STORE_##name,
-	STORE_TABLES(STORE_TABLE)
-#undef STORE_TABLE
-		STORE_TABLE_COUNT
-};
-
 enum store_access { STORE_READ, STORE_WRITE };
+
+/* Why a WRITE transaction reads a record. What was read TO_CHANGE stays as it is until the end of the
+ * transaction but for its own changes; what was read TO_SHOW may be changed by another machine. */
+enum store_reading { STORE_TO_SHOW, STORE_TO_CHANGE };
 
 enum store_state {
 	STORE_PENDING, /* committed, not durable yet */
@@ -61,25 +47,88 @@ enum store_state {
 	STORE_FAILED /* will never be durable: answer 503 */
 };
 
-/* Keys are at most this long; values at most 4 MB. */
-#define STORE_KEY_MAX 256
+enum store_naming {
+	STORE_NO_NAME,
+	STORE_NAME_IN_ACCOUNT, /* unique among the account's records of the kind */
+	STORE_NAME_ANYWHERE /* unique in the store; such records are found by name and in pages of their
+			     * parent, not by id */
+};
+
+/* The largest name and the largest value, in bytes. */
+#define STORE_NAME_MAX 128
 #define STORE_VALUE_MAX ((size_t)4 << 20)
+
+/* A kind of records. The layer above defines its kinds, as constants: drivers store a new kind without
+ * a change of their format, and carry records of kinds that this program does not know. */
+struct store_kind {
+	char letter; /* part of the stored keys: it never changes and is never used for another kind */
+	const char *name; /* for messages: "room" */
+	enum store_naming naming;
+	bool has_ids; /* ids come from store_new_id */
+	bool has_pages; /* in pages of the account */
+	bool has_parent; /* in pages of the parent */
+	bool has_switch; /* pages may be of one side of the switch */
+};
+
+struct store_record {
+	struct id account; /* set by reads; writes take the transaction's */
+	struct id id; /* orders pages; unique in account and kind */
+	struct id parent; /* of kinds with a parent */
+	bool is_on; /* the switch, of kinds with one */
+	struct slice
+		name; /* of kinds with a name: 1 to STORE_NAME_MAX bytes, compared byte by byte */
+	struct slice
+		value; /* 1 to STORE_VALUE_MAX bytes; reads: data NULL, there is no such record */
+};
+
+enum store_order {
+	STORE_NEWEST_FIRST, /* descending ids */
+	STORE_OLDEST_FIRST,
+	STORE_BY_NAME /* ascending; kinds with STORE_NAME_IN_ACCOUNT, without parent and side */
+};
+
+enum store_side { STORE_BOTH_SIDES, STORE_ON, STORE_OFF };
+
+/* Which records, and room for them. */
+struct store_page {
+	enum store_order order;
+	enum store_side side;
+	const struct id *parent; /* NULL: all of the account */
+	const struct id *above,
+		*below; /* exclusive bounds of the id, whatever the order; NULL: none */
+	struct slice prefix, after; /* STORE_BY_NAME: names with this prefix, after this name */
+	struct store_record *records; /* the caller's, `most` of them */
+	size_t most;
+	size_t bytes_most; /* the page ends after the record that exceeds this sum of values; 0: no bound */
+	/* Results. */
+	size_t count;
+	bool is_last; /* no record follows */
+};
 
 struct store;
 struct transaction;
 struct store_figures; /* store/figures.h */
 
-/* What a driver provides. Drivers implement these; everybody else calls the functions below, which
- * check the common preconditions by assert and pass on. */
+/* The functions of a driver. They are called by the functions below, which check the preconditions by
+ * assert. */
 struct store_driver {
 	const char *name;
 	bool (*begin)(struct store *, enum store_access, struct arena *, struct transaction **,
 		      struct fault *);
-	bool (*get)(struct transaction *, enum store_table, struct slice key, struct slice *value,
-		    struct fault *);
-	bool (*put)(struct transaction *, enum store_table, struct slice key, struct slice value,
-		    struct fault *);
-	bool (*remove)(struct transaction *, enum store_table, struct slice key, struct fault *);
+	bool (*get)(struct transaction *, const struct store_kind *, const struct id *,
+		    enum store_reading, struct store_record *, struct fault *);
+	bool (*get_named)(struct transaction *, const struct store_kind *, struct slice name,
+			  enum store_reading, struct store_record *, struct fault *);
+	bool (*page)(struct transaction *, const struct store_kind *, struct store_page *,
+		     struct fault *);
+	bool (*has_children)(struct transaction *, const struct store_kind *,
+			     const struct id *parent, bool *, struct fault *);
+	bool (*new_id)(struct transaction *, const struct store_kind *, const struct clock *,
+		       int64_t *now, struct id *, struct fault *);
+	bool (*put)(struct transaction *, const struct store_kind *, const struct store_record *,
+		    const struct store_record *former, struct fault *);
+	bool (*remove)(struct transaction *, const struct store_kind *, const struct store_record *,
+		       struct fault *);
 	bool (*commit)(struct transaction *, uint64_t *number, struct fault *);
 	void (*abandon)(struct transaction *);
 	enum store_state (*state)(struct store *, uint64_t number);
@@ -89,67 +138,96 @@ struct store_driver {
 	void (*close)(struct store *);
 };
 
+/* An open store begins with this. */
 struct store {
 	const struct store_driver *driver;
 };
 
-/* What every transaction begins with; a driver's own follows it. */
+/* A transaction begins with this. */
 struct transaction {
 	struct store *store;
-	struct arena *arena; /* of the call; values that get gives live here */
+	struct arena *arena; /* the caller's; what reads return lives there */
+	struct id account; /* whose records are read and written */
 	enum store_access access;
 	bool has_changes;
-	uint64_t number; /* see store_number */
+	uint64_t number; /* WRITE: the number it will have; READ: that of the state it sees */
 };
 
-/* The transaction itself lives in the arena; commit or abandon ends it, whatever they answer. */
+/* The transaction lies in the arena; commit or abandon ends it, also when they fail. */
 bool store_begin(struct store *store, enum store_access access, struct arena *arena,
 		 struct transaction **transaction, struct fault *fault);
 
-/* The value lives as long as the arena (not only as long as the transaction) and is not to be
- * changed. Removing what is not there is fine. Keys and values given are copied. */
-bool store_get(struct transaction *transaction, enum store_table table, struct slice key,
-	       struct slice *value, struct fault *fault);
-bool store_put(struct transaction *transaction, enum store_table table, struct slice key,
-	       struct slice value, struct fault *fault);
-bool store_remove(struct transaction *transaction, enum store_table table, struct slice key,
-		  struct fault *fault);
+/* Sets the account of all that follows; a call that begins with a room code knows it only then. */
+void store_of_account(struct transaction *transaction, const struct id *account);
 
-/* WRITE: the number that this transaction will have if it changes something. READ: the number of
- * the state it sees. */
-uint64_t store_number(const struct transaction *transaction);
-/* The youngest transaction whose changes this one could see. */
+/* ---- reading ----
+ *
+ * Names and values live as long as the arena and are not to be changed. */
+
+bool store_get(struct transaction *transaction, const struct store_kind *kind, const struct id *id,
+	       enum store_reading reading, struct store_record *record, struct fault *fault);
+/* STORE_NAME_ANYWHERE: also another account's; record->account says whose it is. */
+bool store_get_named(struct transaction *transaction, const struct store_kind *kind,
+		     struct slice name, enum store_reading reading, struct store_record *record,
+		     struct fault *fault);
+/* `n` records by their ids, in their order. */
+bool store_get_several(struct transaction *transaction, const struct store_kind *kind,
+		       const struct id *ids, size_t n, struct store_record *records,
+		       struct fault *fault);
+bool store_page(struct transaction *transaction, const struct store_kind *kind,
+		struct store_page *page, struct fault *fault);
+bool store_has_children(struct transaction *transaction, const struct store_kind *kind,
+			const struct id *parent, bool *has_children, struct fault *fault);
+
+/* ---- writing: WRITE transactions ----
+ *
+ * All that is given is copied. */
+
+/* A new id, above all ids of the account and kind. *now, in milliseconds since 1970, is raised to the
+ * time of the newest id when the clock stepped back; the id begins with its seconds, and stays at
+ * ID_TIME_MAX after that. */
+bool store_new_id(struct transaction *transaction, const struct store_kind *kind,
+		  const struct clock *clock, int64_t *now, struct id *id, struct fault *fault);
+/* former: the record as this transaction read it to change it, with the same id; NULL: the record is
+ * new. FAULT_AGAIN when another record has the name: the caller looked before, so it is new since. */
+bool store_put(struct transaction *transaction, const struct store_kind *kind,
+	       const struct store_record *record, const struct store_record *former,
+	       struct fault *fault);
+/* record: as this transaction read it to change it. Its children stay. */
+bool store_remove(struct transaction *transaction, const struct store_kind *kind,
+		  const struct store_record *record, struct fault *fault);
+
+/* ---- the end of a transaction ---- */
+
+/* The number of the youngest transaction whose changes this one could see. */
 uint64_t store_seen(const struct transaction *transaction);
 
-/* *number: of this transaction; when it changed nothing, store_seen(). False: nothing happened. */
+/* *number: of this transaction; when it changed nothing, store_seen(). It is durable when store_state()
+ * says so, for some drivers at once. Faults: FAULT_AGAIN, FAULT_UNAVAILABLE: nothing happened, but for
+ * one whose detail says that the outcome is unknown. */
 bool store_commit(struct transaction *transaction, uint64_t *number, struct fault *fault);
 void store_abandon(struct transaction *transaction);
 
-/* Whether a number is durable. Cheap: no lock, no system call. */
+/* Takes no lock and makes no system call. */
 enum store_state store_state(struct store *store, uint64_t number);
 
-/* Makes durable everything that was committed before the call; if another thread is at it, returns
- * false at once without having done anything (that thread will see what is pending now before it
- * stops or the caller's next attempt succeeds: call again as long as something you wait for is
- * STORE_PENDING). True: this thread flushed, once; states may have changed to DURABLE or FAILED.
- * When there was no room on the disk it waited some milliseconds: nobody has to wait before the next
- * attempt. */
+/* Makes durable what was committed before the call. False: another thread is doing so; call again
+ * while a number is STORE_PENDING. True: states may have changed. When the disk is full it waits some
+ * milliseconds. */
 bool store_flush(struct store *store);
 
-/* Waits until the number is durable: for commands and tests, never for a worker. */
+/* Waits until the number is durable: for commands and tests, not for a worker. */
 bool store_wait(struct store *store, uint64_t number, struct fault *fault);
 
-/* Whether a WRITE transaction would be let in now (readiness). */
+/* ---- the store ---- */
+
+/* Whether a WRITE transaction would be admitted now (readiness). */
 bool store_can_write(struct store *store);
 
-/* What the store says of itself. False, and all zero: this driver says nothing. */
+/* False: the driver has no figures; all are zero then. */
 bool store_figures(struct store *store, struct store_figures *figures);
 
 /* No transaction may be open. NULL is fine. */
 void store_close(struct store *store);
-
-/* The letter and the name of a table. */
-char store_table_letter(enum store_table table);
-const char *store_table_name(enum store_table table);
 
 #endif

@@ -1,7 +1,6 @@
-/* What the records of a store say of each other, for `anteroom check`. Every record is looked at on
- * its own and together with what it leads to: templates and rooms with their names, both ways; lists
- * with what they list, both ways and in order; codes with their rooms, both ways; rooms with their
- * templates, codes with their roles; everything with the counters and the accounts file.
+/* Checks what the records of a store say about each other, for `anteroom check`: templates and their
+ * parts, rooms and their templates, codes and their rooms, groups and roles, and all of them and the
+ * accounts file. The store checks its indexes itself (store_gdbm_check_indexes).
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef TRANSFER_RECORD_CHECK_H
@@ -10,16 +9,17 @@
 #include "accounts/roster.h"
 #include "transfer/survey.h"
 
-/* Who is told of findings; embeds this first. */
+/* Gets the findings; the caller's struct begins with it. */
 struct record_findings {
-	/* key: as text, never a code; problem: a sentence without its end. */
-	void (*tell)(struct record_findings *findings, enum store_table table, const char *key,
+	/* kind: its name; key: as text, never a code; problem: a sentence without its end. */
+	void (*tell)(struct record_findings *findings, const char *kind, const char *key,
 		     const char *problem);
-	const struct roster *roster; /* of the accounts file; NULL: that cannot be read */
+	const struct roster *roster; /* of the accounts file; NULL: it cannot be read */
+	json_t *unknown_accounts; /* told already; the caller's to release */
 };
 
-/* Looks at one record. Damage met on the way is a finding too. Forgets what it read. */
-void record_check(struct survey *survey, enum store_table table, struct slice key,
-		  struct slice value, struct record_findings *findings);
+/* Checks one record. Damage that is met on the way is a finding too. Releases what it read. */
+void record_check(struct survey *survey, const struct store_kind *kind,
+		  const struct store_record *record, struct record_findings *findings);
 
 #endif

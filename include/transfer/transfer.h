@@ -6,10 +6,8 @@
  * youngest of each first, then a line `end` that counts them, so that one that was cut off is never
  * taken for whole. rules/transfer_rules.c says what stands in each. A template and a room stand there
  * as documents that could be sent, with the members that are never answered (credentials, the
- * browser recordings' roles); beside them is what documents do not show: ids, times, the identities
- * of roles, and of a room all its codes, with the deleted roles that these refer to, and the roles
- * that are due since a move. (What else was kept of deleted roles is of no use to anyone and is left
- * behind.)
+ * browser recordings' roles); next to them are members that documents do not show: ids, times, the
+ * identities of roles, and of a room all its codes and the roles that are due since a move.
  *
  * A dump holds every secret of its accounts.
  *
@@ -66,8 +64,6 @@ struct transfer_input {
 	bool is_at_rooms; /* no more templates of this account */
 	bool has_above; /* the line before was one of the same kind */
 	struct id above; /* and had this id */
-	uint64_t last_template, last_room; /* what the account's line said */
-	int64_t last_time;
 	bool has_default;
 	struct id default_template;
 	bool found_default;

@@ -12,6 +12,7 @@
 #include "command/options.h"
 #include "command/progress.h"
 #include "transfer/record_check.h"
+#include "resources/kinds.h"
 #include "store/gdbm/inspect.h"
 
 /* clang-format off */
@@ -41,7 +42,7 @@ struct checking {
 	struct store_check files;
 	/* Of the table that is being walked. */
 	struct survey *survey;
-	enum store_table table;
+	const struct store_kind *kind;
 };
 
 /* table and key, or file. */
@@ -60,7 +61,7 @@ static void print_finding(struct checking *checking, const char *file, const cha
 		return;
 	}
 	finding = file != NULL ? json_pack("{s:s, s:s}", "file", file, "problem", problem)
-			       : json_pack("{s:s, s:s, s:s}", "table", table, "key", key, "problem",
+			       : json_pack("{s:s, s:s, s:s}", "kind", table, "key", key, "problem",
 					   problem);
 	if (finding == NULL)
 		abort();
@@ -76,12 +77,12 @@ static void tell_file(void *context, const char *file, const char *what)
 	print_finding(checking, file, NULL, NULL, what);
 }
 
-static void tell_record(struct record_findings *findings, enum store_table table, const char *key,
+static void tell_record(struct record_findings *findings, const char *kind, const char *key,
 			const char *problem)
 {
 	struct checking *checking = (struct checking *)findings;
 
-	print_finding(checking, NULL, store_table_name(table), key, problem);
+	print_finding(checking, NULL, kind, key, problem);
 }
 
 static void check_progress(void *context, uint64_t done, uint64_t all)
@@ -108,31 +109,36 @@ static bool check_files(struct checking *checking, struct fault *fault)
 	return is_checked;
 }
 
-static bool visit(void *context, struct slice key, struct slice value, struct fault *fault)
+static bool visit(void *context, const struct store_record *record, struct fault *fault)
 {
 	struct checking *checking = context;
 
 	(void)fault;
-	record_check(checking->survey, checking->table, key, value, &checking->findings);
+	record_check(checking->survey, checking->kind, record, &checking->findings);
 	progress_show(&checking->progress, ++checking->records, checking->all);
 	return true;
 }
 
-static bool check_tables(struct checking *checking, struct fault *fault)
+static void tell_index(void *context, const char *problem)
+{
+	print_finding(context, "store", NULL, NULL, problem);
+}
+
+static bool check_kinds(struct checking *checking, struct fault *fault)
 {
 	struct transaction *transaction = checking->survey->call.transaction;
-	uint64_t counts[STORE_TABLE_COUNT];
+	uint64_t counts[KINDS];
 
-	if (!store_gdbm_count(transaction, counts, fault))
+	if (!store_gdbm_count(transaction, all_kinds, KINDS, counts, fault))
 		return false;
-	for (int i = 0; i < STORE_TABLE_COUNT; i++)
+	for (int i = 0; i < KINDS; i++)
 		checking->all += counts[i];
-	for (int i = 0; i < STORE_TABLE_COUNT; i++) {
-		checking->table = (enum store_table)i;
-		if (!store_gdbm_walk(transaction, checking->table, visit, checking, fault))
+	for (int i = 0; i < KINDS; i++) {
+		checking->kind = all_kinds[i];
+		if (!store_gdbm_walk(transaction, checking->kind, visit, checking, fault))
 			return false;
 	}
-	return true;
+	return store_gdbm_check_indexes(transaction, all_kinds, KINDS, tell_index, checking, fault);
 }
 
 static const char *sentence_of(const struct fault *fault)
@@ -157,12 +163,13 @@ static void check_records(struct checking *checking)
 				      sentence_of(&no_accounts));
 		checking->findings.roster = roster;
 		checking->survey = &survey;
-		(void)check_tables(checking, &fault);
+		(void)check_kinds(checking, &fault);
 		survey_close(&survey);
 	}
 	progress_end(&checking->progress);
 	if (fault.kind != FAULT_NONE)
 		print_finding(checking, "store", NULL, NULL, sentence_of(&fault));
+	json_decref(checking->findings.unknown_accounts);
 	roster_close(roster);
 	store_close(store);
 }
@@ -217,7 +224,7 @@ int command_check(const struct command *command, int argc, char **argv)
 struct figures {
 	struct store_stat store;
 	uint64_t accounts;
-	uint64_t counts[STORE_TABLE_COUNT];
+	uint64_t counts[KINDS];
 };
 
 static bool count(const char *directory, struct figures *figures, struct fault *fault)
@@ -229,7 +236,8 @@ static bool count(const char *directory, struct figures *figures, struct fault *
 			  store_begin(store, STORE_READ, arena, &transaction, fault);
 
 	if (is_counted) {
-		is_counted = store_gdbm_count(transaction, figures->counts, fault);
+		is_counted = store_gdbm_count(transaction, all_kinds, KINDS, figures->counts,
+					      fault);
 		store_abandon(transaction);
 	}
 	store_close(store);
@@ -252,15 +260,24 @@ static bool gather(const char *directory, struct figures *figures, struct fault 
 	return is_gathered;
 }
 
-/* What people ask for; the other tables are in the JSON. */
+/* The others are in the JSON. */
 static const struct {
 	const char *name;
-	enum store_table table;
+	const struct store_kind *kind;
 } counted[] = {
-	{ "templates", STORE_TEMPLATE },
-	{ "rooms", STORE_ROOM },
-	{ "codes", STORE_CODE },
+	{ "templates", &kind_template },
+	{ "rooms", &kind_room },
+	{ "codes", &kind_code },
 };
+
+static uint64_t count_of(const struct figures *figures, const struct store_kind *kind)
+{
+	size_t i = 0;
+
+	while (all_kinds[i] != kind)
+		i++;
+	return figures->counts[i];
+}
 
 static void print_figure(const char *name, uint64_t figure)
 {
@@ -273,7 +290,7 @@ static void print_table(const struct figures *figures)
 
 	print_figure("accounts", figures->accounts);
 	for (size_t i = 0; i < sizeof counted / sizeof counted[0]; i++)
-		print_figure(counted[i].name, figures->counts[counted[i].table]);
+		print_figure(counted[i].name, count_of(figures, counted[i].kind));
 	print_figure("last transaction", store->last);
 	print_figure("journal segments", store->journal_segments);
 	print_figure("journal bytes", store->journal_bytes);
@@ -307,17 +324,17 @@ static void print_json(const struct figures *figures)
 	const struct store_stat *store = &figures->store;
 	json_t *records = json_object(), *files = json_array(), *object;
 
-	for (int i = 0; i < STORE_TABLE_COUNT; i++)
-		json_object_set_new(records, store_table_name((enum store_table)i),
+	for (int i = 0; i < KINDS; i++)
+		json_object_set_new(records, all_kinds[i]->name,
 				    json_integer((json_int_t)figures->counts[i]));
 	for (size_t i = 0; i < store->manifest.n; i++)
 		json_array_append_new(files, packed_file(&store->manifest.files[i]));
 	object = json_pack(
 		"{s:I, s:I, s:I, s:I, s:I, s:{s:I, s:I}, s:I, s:I, s:o, s:o}", "accounts",
 		(json_int_t)figures->accounts, "templates",
-		(json_int_t)figures->counts[STORE_TEMPLATE], "rooms",
-		(json_int_t)figures->counts[STORE_ROOM], "codes",
-		(json_int_t)figures->counts[STORE_CODE], "last_transaction",
+		(json_int_t)count_of(figures, &kind_template), "rooms",
+		(json_int_t)count_of(figures, &kind_room), "codes",
+		(json_int_t)count_of(figures, &kind_code), "last_transaction",
 		(json_int_t)store->last, "journal", "segments", (json_int_t)store->journal_segments,
 		"bytes", (json_int_t)store->journal_bytes, "files_bytes",
 		(json_int_t)store->stack_bytes, "superfluous_bytes",

@@ -66,6 +66,17 @@ bool call_is_writing(const struct call *call)
 	return call->transaction->access == STORE_WRITE;
 }
 
+enum store_reading call_reading(const struct call *call)
+{
+	return call_is_writing(call) ? STORE_TO_CHANGE : STORE_TO_SHOW;
+}
+
+void call_of_account(struct call *call)
+{
+	id_print(&call->account, call->account_text);
+	store_of_account(call->transaction, &call->account);
+}
+
 void call_after(struct call *call, int64_t time)
 {
 	if (call_is_writing(call) && call->now <= time)

@@ -3,71 +3,84 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "resources/code_life.h"
 
-#include "resources/buried_role.h"
+#include "resources/deleted_role.h"
+#include "resources/garbage.h"
 #include "resources/packed.h"
 
 /* ---- a room with its codes ---- */
 
-bool room_subject_load(struct call *call, struct room_subject *subject, struct fault *fault)
+bool room_subject_load(struct call *call, enum store_reading reading, struct room_subject *subject,
+		       struct fault *fault)
 {
-	return template_load(call, &subject->room.template_id, &subject->owner, fault) &&
-	       codes_load(call, &subject->room.id, &subject->codes, fault);
+	return template_load(call, &subject->room.template_id, STORE_TO_SHOW, &subject->owner,
+			     fault) &&
+	       codes_load(call, &subject->room.id, reading, &subject->codes, fault);
 }
 
-bool room_subject_of_code(struct call *call, const struct id *room, struct slice letters,
-			  struct room_subject *subject, size_t *index, struct fault *fault)
+bool room_subject_of_code(struct call *call, const struct code *code, enum store_reading reading,
+			  struct room_subject *subject, bool *is_there, struct fault *fault)
 {
-	if (!room_load(call, room, &subject->room, fault) ||
-	    !room_subject_load(call, subject, fault))
+	bool is_garbage;
+
+	if (!room_find(call, &code->room, reading, &subject->room, is_there, fault))
 		return false;
-	*index = codes_index(&subject->codes, letters);
-	return *index < subject->codes.count ||
-	       packed_missing("a code of the room",
-			      account_key(call->arena, &call->account, id_slice(room)), fault);
+	if (*is_there)
+		return room_subject_load(call, reading, subject, fault);
+	return garbage_has(call, &code->room, &is_garbage, fault) &&
+	       (is_garbage || packed_missing("room", id_slice(&code->room), fault));
 }
 
 /* ---- what a code shows ---- */
 
-bool code_show(struct call *call, const struct room_codes *codes, size_t index,
+static bool group_missing(const struct room_codes *codes, struct fault *fault)
+{
+	return packed_missing("group of codes of the room", id_slice(&codes->room), fault);
+}
+
+bool code_show(struct call *call, const struct room_codes *codes, const struct code *code,
 	       const struct template_record *owner, struct shown_code *shown, struct fault *fault)
 {
-	const struct code *code = &codes->codes[index];
+	const struct code_group *group = codes_group(codes, code->group);
 	const struct template_role *role;
-	struct buried_role buried;
+	struct deleted_role deleted;
 
 	*shown = (struct shown_code){ .created = code->created, .updated = code->updated };
-	if (code->is_lost) {
-		shown->role = codes->lost_names[code->role];
+	if (code->is_former) {
+		shown->role = code->role;
 		return true;
 	}
-	role = template_live_role(owner, code->role);
+	if (group == NULL)
+		return group_missing(codes, fault);
+	if (group->identity == 0) {
+		shown->role = group->lost_role;
+		if (code->is_enabled)
+			shown->updated = group->lost_at;
+		return true;
+	}
+	role = template_live_role(owner, group->identity);
 	if (role != NULL) {
 		shown->role = role->name;
 		shown->has_role = true;
 		shown->is_enabled = code->is_enabled;
 		return true;
 	}
-	if (!buried_role_load(call, &owner->id, code->role, &buried, fault))
+	if (!deleted_role_load(call, &owner->id, group->identity, &deleted, fault))
 		return false;
-	shown->role = buried.name;
+	shown->role = deleted.name;
 	if (code->is_enabled)
-		shown->updated = buried.deleted / 1000;
+		shown->updated = deleted.deleted / 1000;
 	return true;
 }
 
-size_t codes_oldest_enabled(const struct room_codes *codes, uint32_t identity)
+size_t codes_of_role(const struct room_codes *codes, uint32_t identity, bool is_enabled)
 {
-	size_t i = 0;
+	for (size_t i = 0; i < codes->group_count; i++) {
+		const struct code_group *group = &codes->groups[i];
 
-	while (i < codes->count && (codes->codes[i].is_lost || !codes->codes[i].is_enabled ||
-				    codes->codes[i].role != identity))
-		i++;
-	return i;
-}
-
-static bool code_is_former(const struct code *code, const struct template_record *owner)
-{
-	return code->is_lost || template_live_role(owner, code->role) == NULL;
+		if (group->identity == identity)
+			return is_enabled ? group->enabled : group->count;
+	}
+	return 0;
 }
 
 size_t codes_count(const struct room_codes *codes, const struct template_record *owner,
@@ -75,44 +88,55 @@ size_t codes_count(const struct room_codes *codes, const struct template_record 
 {
 	size_t n = 0;
 
-	for (size_t i = 0; i < codes->count; i++) {
-		const struct code *code = &codes->codes[i];
-
-		n += (code->is_enabled || !is_enabled) && !code_is_former(code, owner);
-	}
+	for (size_t i = 0; i < owner->role_count; i++)
+		n += codes_of_role(codes, owner->roles[i].identity, is_enabled);
 	return n;
 }
 
-/* ---- making codes ---- */
+/* ---- making and switching codes ---- */
 
 static bool draw_letters(struct call *call, char letters[CODE_TEXT_SIZE], struct fault *fault)
 {
-	struct id account, room;
-	bool is_taken = true;
+	struct store_record record;
 
-	while (is_taken) {
+	do {
 		code_make(call->environment->clock, letters);
-		if (!code_find(call, slice_of(letters), &account, &room, &is_taken, fault))
+		if (!store_get_named(call->transaction, &kind_code, slice_of(letters),
+				     STORE_TO_SHOW, &record, fault))
 			return false;
-	}
+	} while (record.value.data != NULL);
 	return true;
 }
 
 bool codes_add(struct call *call, struct room_codes *codes, uint32_t identity, int64_t created,
-	       struct fault *fault)
+	       struct code *code, struct fault *fault)
 {
-	struct code code = {
+	struct code_group *group = codes_group_of(call, codes, identity);
+
+	*code = (struct code){
+		.room = codes->room,
+		.place = code_place(++codes->last_place),
 		.is_enabled = true,
-		.role = identity,
+		.group = group->number,
 		.created = created,
 		.updated = created,
 	};
+	group->count++;
+	group->enabled++;
+	return draw_letters(call, code->letters, fault) && code_put(call, code, fault);
+}
 
-	if (!draw_letters(call, code.letters, fault) ||
-	    !code_put_place(call, slice_of(code.letters), &codes->room, fault))
-		return false;
-	*codes_append(call, codes) = code;
-	return true;
+bool codes_switch(struct call *call, struct room_codes *codes, struct code *code, bool is_enabled,
+		  struct fault *fault)
+{
+	struct code_group *group = codes_group(codes, code->group);
+
+	if (group == NULL)
+		return group_missing(codes, fault);
+	group->enabled += is_enabled ? 1 : UINT32_MAX;
+	code->is_enabled = is_enabled;
+	code->updated = call->now / 1000;
+	return code_put(call, code, fault);
 }
 
 /* ---- what is due ---- */
@@ -144,20 +168,17 @@ bool codes_are_due(const struct room_codes *codes, const struct template_record 
 
 bool codes_due_is_right(const struct room_codes *codes, size_t index)
 {
-	uint32_t identity = codes->due[index].identity;
+	const uint32_t identity = codes->due[index].identity;
 
 	for (size_t i = 0; i < index; i++) {
 		if (codes->due[i].identity == identity)
 			return false;
 	}
-	for (size_t i = 0; i < codes->count; i++) {
-		if (!codes->codes[i].is_lost && codes->codes[i].role == identity)
-			return false;
-	}
-	return codes->was_asked && identity <= codes->last_seen;
+	return codes->was_asked && identity <= codes->last_seen &&
+	       codes_of_role(codes, identity, false) == 0;
 }
 
-/* Names all live roles that are due, in the order in which they became so, and no others. */
+/* Names all roles of the template that are due, in the order in which they became so, and no others. */
 static void gather_due(struct call *call, struct room_codes *codes,
 		       const struct template_record *owner)
 {
@@ -182,9 +203,12 @@ static void gather_due(struct call *call, struct room_codes *codes,
 bool codes_make_due(struct call *call, struct room_codes *codes,
 		    const struct template_record *owner, struct fault *fault)
 {
+	struct code code;
+
 	gather_due(call, codes, owner);
 	for (size_t i = 0; i < codes->due_count; i++) {
-		if (!codes_add(call, codes, codes->due[i].identity, codes->due[i].since, fault))
+		if (!codes_add(call, codes, codes->due[i].identity, codes->due[i].since, &code,
+			       fault))
 			return false;
 	}
 	codes->due_count = 0;
@@ -193,89 +217,157 @@ bool codes_make_due(struct call *call, struct room_codes *codes,
 
 /* ---- former codes ---- */
 
-/* Its role is gone for good: what it shows is written down. */
-static void lose_code(struct call *call, struct room_codes *codes, size_t index,
-		      const struct shown_code *shown, int64_t updated)
+static void lose_group(struct code_group *group, struct slice role, int64_t at)
 {
-	struct code *code = &codes->codes[index];
-
-	code->updated = updated;
-	code->is_enabled = false;
-	code->is_lost = true;
-	code->role = codes_lost_index(call, codes, shown->role);
+	group->identity = 0;
+	group->lost_role = role;
+	group->lost_at = at;
 }
 
-/* How many of the oldest former codes go now. */
-static size_t count_superfluous(const struct room_codes *codes, const struct template_record *owner)
+/* Groups of roles that the template does not have any more. */
+static bool lose_deleted(struct call *call, struct room_codes *codes,
+			 const struct template_record *owner, bool *are_lost, struct fault *fault)
 {
-	size_t n = codes->count - codes_count(codes, owner, false);
+	struct deleted_role deleted;
 
-	n = n > CODES_FORMER_MOST ? n - CODES_FORMER_MOST : 0;
-	return n < CODES_REMOVED_AT_ONCE ? n : CODES_REMOVED_AT_ONCE;
-}
+	*are_lost = false;
+	for (size_t i = 0; i < codes->group_count; i++) {
+		struct code_group *group = &codes->groups[i];
 
-static bool remove_superfluous(struct call *call, struct room_codes *codes,
-			       const struct template_record *owner, struct fault *fault)
-{
-	size_t left = count_superfluous(codes, owner), kept = 0;
-
-	if (left == 0)
-		return true;
-	for (size_t i = 0; i < codes->count; i++) {
-		const struct code *code = &codes->codes[i];
-
-		if (left == 0 || !code_is_former(code, owner)) {
-			codes->codes[kept++] = *code;
+		if (group->identity == 0 || template_live_role(owner, group->identity) != NULL)
 			continue;
-		}
-		left--;
-		if (!code_remove_place(call, slice_of(code->letters), fault))
+		if (!deleted_role_load(call, &owner->id, group->identity, &deleted, fault))
+			return false;
+		lose_group(group, deleted.name, deleted.deleted / 1000);
+		*are_lost = true;
+	}
+	return true;
+}
+
+static bool has_lost_codes(const struct room_codes *codes)
+{
+	for (size_t i = 0; i < codes->group_count; i++) {
+		if (codes->groups[i].identity == 0 && codes->groups[i].count > 0)
+			return true;
+	}
+	return false;
+}
+
+/* Its group is that of a lost role: the code becomes a former one. */
+static bool settle_code(struct call *call, struct room_codes *codes, struct code *code,
+			struct fault *fault)
+{
+	struct code_group *group = codes_group(codes, code->group);
+
+	if (group == NULL)
+		return group_missing(codes, fault);
+	if (group->identity != 0)
+		return true;
+	group->count--;
+	group->enabled -= code->is_enabled;
+	if (code->is_enabled)
+		code->updated = group->lost_at;
+	code->is_enabled = false;
+	code->is_former = true;
+	code->role = group->lost_role;
+	codes->former_count++;
+	return code_put(call, code, fault);
+}
+
+/* The codes are gone through in a circle, some with each write, while any is in the group of a lost role. */
+static bool settle_codes(struct call *call, struct room_codes *codes, struct fault *fault)
+{
+	const struct id after = code_place(codes->settled);
+	struct code_page page = {
+		.side = STORE_ON,
+		.after = &after,
+		.most = CODES_SETTLED_AT_ONCE,
+	};
+
+	if (!has_lost_codes(codes))
+		return true;
+	if (!codes_page(call, &codes->room, &page, fault))
+		return false;
+	for (size_t i = 0; i < page.count; i++) {
+		if (!settle_code(call, codes, &page.codes[i], fault))
 			return false;
 	}
-	codes->count = kept;
-	codes_forget_names(call, codes);
+	codes->settled = page.is_last ? 0 : id_number(&page.codes[page.count - 1].place);
+	return true;
+}
+
+static void drop_empty_groups(struct room_codes *codes)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < codes->group_count; i++) {
+		if (codes->groups[i].count > 0)
+			codes->groups[n++] = codes->groups[i];
+	}
+	codes->group_count = n;
+}
+
+static bool remove_oldest_former(struct call *call, struct room_codes *codes, struct fault *fault)
+{
+	struct code_page page = { .side = STORE_OFF };
+
+	if (codes->former_count <= CODES_FORMER_MOST)
+		return true;
+	page.most = codes->former_count - CODES_FORMER_MOST;
+	if (page.most > CODES_SETTLED_AT_ONCE)
+		page.most = CODES_SETTLED_AT_ONCE;
+	if (!codes_page(call, &codes->room, &page, fault))
+		return false;
+	for (size_t i = 0; i < page.count; i++) {
+		if (!code_remove(call, &page.codes[i], fault))
+			return false;
+	}
+	codes->former_count -= (uint32_t)page.count;
 	return true;
 }
 
 bool codes_store(struct call *call, struct room_codes *codes, const struct template_record *owner,
 		 struct fault *fault)
 {
-	struct shown_code shown;
+	bool are_lost;
 
-	if (!remove_superfluous(call, codes, owner, fault))
+	if (!lose_deleted(call, codes, owner, &are_lost, fault) ||
+	    !settle_codes(call, codes, fault) || !remove_oldest_former(call, codes, fault))
 		return false;
-	for (size_t i = 0; i < codes->count; i++) {
-		if (codes->codes[i].is_lost || !code_is_former(&codes->codes[i], owner))
-			continue;
-		if (!code_show(call, codes, i, owner, &shown, fault))
-			return false;
-		lose_code(call, codes, i, &shown, shown.updated);
-	}
+	drop_empty_groups(codes);
 	return codes_put(call, codes, fault);
+}
+
+bool codes_resolve_deleted(struct call *call, const struct id *room,
+			   const struct template_record *owner, struct fault *fault)
+{
+	struct room_codes codes;
+	bool are_lost;
+
+	if (!codes_load(call, room, STORE_TO_CHANGE, &codes, fault) ||
+	    !lose_deleted(call, &codes, owner, &are_lost, fault))
+		return false;
+	return !are_lost || codes_put(call, &codes, fault);
 }
 
 /* ---- a room moves ---- */
 
-/* A code keeps its role when both templates have one of that name, else it is lost now. */
-static bool move_code(struct call *call, struct room_codes *codes, size_t index,
-		      const struct template_record *from, const struct template_record *to,
-		      struct fault *fault)
+static void move_groups(struct call *call, struct room_codes *codes,
+			const struct template_record *from, const struct template_record *to)
 {
-	struct code *code = &codes->codes[index];
-	struct shown_code shown;
-	size_t role;
+	for (size_t i = 0; i < codes->group_count; i++) {
+		struct code_group *group = &codes->groups[i];
+		const struct template_role *role = template_live_role(from, group->identity);
+		size_t index;
 
-	if (code->is_lost)
-		return true;
-	if (!code_show(call, codes, index, from, &shown, fault))
-		return false;
-	role = template_role_index(to, shown.role);
-	if (shown.has_role && role < to->role_count) {
-		code->role = to->roles[role].identity;
-		return true;
+		if (group->identity == 0 || role == NULL)
+			continue;
+		index = template_role_index(to, role->name);
+		if (index < to->role_count)
+			group->identity = to->roles[index].identity;
+		else
+			lose_group(group, role->name, call->now / 1000);
 	}
-	lose_code(call, codes, index, &shown, shown.is_enabled ? call->now / 1000 : shown.updated);
-	return true;
 }
 
 /* What was due stays so where both templates have a role of that name; the new roles are due now. */
@@ -311,15 +403,26 @@ bool codes_move(struct call *call, const struct id *room, const struct template_
 		const struct template_record *to, struct fault *fault)
 {
 	struct room_codes codes;
+	bool are_lost;
 
-	if (!codes_load(call, room, &codes, fault) ||
-	    !remove_superfluous(call, &codes, from, fault))
+	if (!codes_load(call, room, STORE_TO_CHANGE, &codes, fault) ||
+	    !lose_deleted(call, &codes, from, &are_lost, fault))
 		return false;
 	gather_due(call, &codes, from);
-	for (size_t i = 0; i < codes.count; i++) {
-		if (!move_code(call, &codes, i, from, to, fault))
-			return false;
-	}
+	move_groups(call, &codes, from, to);
 	move_due(call, &codes, from, to);
 	return codes_store(call, &codes, to, fault);
+}
+
+/* ---- the room is deleted ---- */
+
+bool codes_remove_all(struct call *call, const struct id *room, struct fault *fault)
+{
+	struct room_codes codes;
+
+	if (!codes_load(call, room, STORE_TO_CHANGE, &codes, fault))
+		return false;
+	return codes.stored.value.data == NULL ||
+	       (store_remove(call->transaction, &kind_codes, &codes.stored, fault) &&
+		garbage_add(call, GARBAGE_ROOM, room, fault));
 }

@@ -5,70 +5,65 @@
 
 #include "resources/packed.h"
 
-/* 1 had no due roles. */
-#define VERSION 2
-#define CAPACITY_INITIAL 8
+#define CODE_VERSION 1
+#define CODES_VERSION 1
 
-/* ---- the stored form ---- */
-
-enum code_flag { CODE_ENABLED = 1 << 0, CODE_LOST = 1 << 1 };
-
-static struct slice letters_of(const struct code *code)
-{
-	return (struct slice){ code->letters, CODE_TEXT_SIZE - 1 };
-}
+/* ---- what the codes of a room have in common ---- */
 
 bool codes_put(struct call *call, const struct room_codes *codes, struct fault *fault)
 {
 	struct buffer value = BUFFER_INITIAL(call->arena);
+	struct store_record record = { .id = codes->room };
 
-	packed_put_number(&value, VERSION, 1);
+	packed_put_number(&value, CODES_VERSION, 1);
 	packed_put_number(&value, codes->was_asked, 1);
 	packed_put_number(&value, codes->last_seen, 4);
-	packed_put_number(&value, codes->lost_count, 4);
-	for (size_t i = 0; i < codes->lost_count; i++)
-		packed_put_text(&value, codes->lost_names[i]);
-	packed_put_number(&value, codes->count, 4);
-	for (size_t i = 0; i < codes->count; i++) {
-		const struct code *code = &codes->codes[i];
+	packed_put_number(&value, codes->last_place, 5);
+	packed_put_number(&value, codes->last_group, 4);
+	packed_put_number(&value, codes->former_count, 4);
+	packed_put_number(&value, codes->settled, 5);
+	packed_put_number(&value, codes->group_count, 4);
+	for (size_t i = 0; i < codes->group_count; i++) {
+		const struct code_group *group = &codes->groups[i];
 
-		buffer_append(&value, letters_of(code));
-		packed_put_number(&value,
-				  (code->is_enabled ? (unsigned)CODE_ENABLED : 0) |
-					  (code->is_lost ? (unsigned)CODE_LOST : 0),
-				  1);
-		packed_put_number(&value, code->role, 4);
-		packed_put_number(&value, (uint64_t)code->created, 8);
-		packed_put_number(&value, (uint64_t)code->updated, 8);
+		packed_put_number(&value, group->number, 4);
+		packed_put_number(&value, group->identity, 4);
+		packed_put_number(&value, group->count, 4);
+		packed_put_number(&value, group->enabled, 4);
+		if (group->identity != 0)
+			continue;
+		packed_put_text(&value, group->lost_role);
+		packed_put_number(&value, (uint64_t)group->lost_at, 8);
 	}
 	packed_put_number(&value, codes->due_count, 4);
 	for (size_t i = 0; i < codes->due_count; i++) {
 		packed_put_number(&value, codes->due[i].identity, 4);
 		packed_put_number(&value, (uint64_t)codes->due[i].since, 8);
 	}
-	if (value.size > STORE_VALUE_MAX)
-		return fault_detail(fault, FAULT_TOO_LARGE,
-				    "the codes of the room, former ones too, would take %zu bytes, "
-				    "more than %zu",
-				    value.size, STORE_VALUE_MAX);
-	return store_put(call->transaction, STORE_ROOM_CODES,
-			 account_key(call->arena, &call->account, id_slice(&codes->room)),
-			 buffer_slice(&value), fault);
+	record.value = buffer_slice(&value);
+	return store_put(call->transaction, &kind_codes, &record,
+			 codes->stored.value.data == NULL ? NULL : &codes->stored, fault);
 }
 
-static void decode_code(struct packed *reader, struct code *code)
+static bool decode_groups(struct call *call, struct packed *reader, struct room_codes *codes)
 {
-	uint64_t flags;
+	codes->group_count = packed_number(reader, 4);
+	if (codes->group_count > reader->rest.size)
+		return false;
+	codes->groups = arena_zero(call->arena, (codes->group_count + 1) * sizeof *codes->groups);
+	for (size_t i = 0; i < codes->group_count; i++) {
+		struct code_group *group = &codes->groups[i];
 
-	for (size_t i = 0; i + 1 < CODE_TEXT_SIZE; i++)
-		code->letters[i] = (char)packed_number(reader, 1);
-	code->letters[CODE_TEXT_SIZE - 1] = '\0';
-	flags = packed_number(reader, 1);
-	code->is_enabled = (flags & CODE_ENABLED) != 0;
-	code->is_lost = (flags & CODE_LOST) != 0;
-	code->role = (uint32_t)packed_number(reader, 4);
-	code->created = (int64_t)packed_number(reader, 8);
-	code->updated = (int64_t)packed_number(reader, 8);
+		group->number = (uint32_t)packed_number(reader, 4);
+		group->identity = (uint32_t)packed_number(reader, 4);
+		group->count = (uint32_t)packed_number(reader, 4);
+		group->enabled = (uint32_t)packed_number(reader, 4);
+		if (group->identity != 0)
+			continue;
+		group->lost_role = packed_text(reader);
+		group->lost_at = (int64_t)packed_number(reader, 8);
+	}
+	return true;
 }
 
 static bool decode_due(struct call *call, struct packed *reader, struct room_codes *codes)
@@ -84,183 +79,159 @@ static bool decode_due(struct call *call, struct packed *reader, struct room_cod
 	return true;
 }
 
-static bool decode(struct call *call, struct packed *reader, struct room_codes *codes)
+static bool decode_codes(struct call *call, struct packed *reader, struct room_codes *codes)
 {
-	uint64_t version = packed_number(reader, 1);
+	bool is_right = packed_number(reader, 1) == CODES_VERSION;
 
 	codes->was_asked = packed_number(reader, 1) != 0;
 	codes->last_seen = (uint32_t)packed_number(reader, 4);
-	codes->lost_count = packed_number(reader, 4);
-	if (codes->lost_count > reader->rest.size)
-		return false;
-	codes->lost_capacity = codes->lost_count + 1;
-	codes->lost_names = arena_alloc(call->arena,
-					codes->lost_capacity * sizeof *codes->lost_names);
-	for (size_t i = 0; i < codes->lost_count; i++)
-		codes->lost_names[i] = packed_text(reader);
-	codes->count = packed_number(reader, 4);
-	if (codes->count > reader->rest.size)
-		return false;
-	codes->capacity = codes->count + CAPACITY_INITIAL;
-	codes->codes = arena_alloc(call->arena, codes->capacity * sizeof *codes->codes);
-	for (size_t i = 0; i < codes->count; i++) {
-		decode_code(reader, &codes->codes[i]);
-		if (codes->codes[i].is_lost && codes->codes[i].role >= codes->lost_count)
-			return false;
-	}
-	if (version > 1 && !decode_due(call, reader, codes))
-		return false;
-	return version >= 1 && version <= VERSION && packed_ended(reader);
+	codes->last_place = packed_number(reader, 5);
+	codes->last_group = (uint32_t)packed_number(reader, 4);
+	codes->former_count = (uint32_t)packed_number(reader, 4);
+	codes->settled = packed_number(reader, 5);
+	return is_right && decode_groups(call, reader, codes) && decode_due(call, reader, codes) &&
+	       packed_ended(reader);
 }
 
-bool codes_load(struct call *call, const struct id *room, struct room_codes *codes,
-		struct fault *fault)
+bool codes_load(struct call *call, const struct id *room, enum store_reading reading,
+		struct room_codes *codes, struct fault *fault)
 {
-	struct slice key = account_key(call->arena, &call->account, id_slice(room));
-	struct slice value;
-	struct packed reader;
+	struct packed reader = { .is_short = false };
 
 	*codes = (struct room_codes){ .room = *room };
-	if (!store_get(call->transaction, STORE_ROOM_CODES, key, &value, fault))
+	if (!store_get(call->transaction, &kind_codes, room, reading, &codes->stored, fault))
 		return false;
-	if (value.data == NULL)
+	if (codes->stored.value.data == NULL) {
+		codes->groups = arena_zero(call->arena, sizeof *codes->groups);
 		return true;
-	reader = (struct packed){ .rest = value };
-	if (!decode(call, &reader, codes))
-		return packed_damaged("codes of a room", key, fault);
+	}
+	reader.rest = codes->stored.value;
+	return decode_codes(call, &reader, codes) ||
+	       packed_damaged("codes of the room", id_slice(room), fault);
+}
+
+struct code_group *codes_group(const struct room_codes *codes, uint32_t number)
+{
+	for (size_t i = 0; i < codes->group_count; i++) {
+		if (codes->groups[i].number == number)
+			return &codes->groups[i];
+	}
+	return NULL;
+}
+
+struct code_group *codes_group_of(struct call *call, struct room_codes *codes, uint32_t identity)
+{
+	const size_t n = codes->group_count;
+	struct code_group *groups;
+
+	for (size_t i = 0; i < n; i++) {
+		if (codes->groups[i].identity == identity)
+			return &codes->groups[i];
+	}
+	groups = arena_zero(call->arena, (n + 2) * sizeof *groups);
+	memcpy(groups, codes->groups, n * sizeof *groups);
+	groups[n].number = ++codes->last_group;
+	groups[n].identity = identity;
+	codes->groups = groups;
+	codes->group_count++;
+	return &groups[n];
+}
+
+/* ---- one code ---- */
+
+struct id code_place(uint64_t number)
+{
+	struct id id = { { 0 } };
+
+	for (size_t i = 0; i < 5; i++)
+		id.bytes[4 + i] = (unsigned char)(number >> (32 - 8 * i));
+	return id;
+}
+
+static bool decode_code(const struct store_record *record, struct code *code, struct fault *fault)
+{
+	struct packed reader = { .rest = record->value };
+	bool is_right = packed_number(&reader, 1) == CODE_VERSION &&
+			record->name.size == CODE_TEXT_SIZE - 1;
+
+	*code = (struct code){
+		.stored = *record,
+		.room = record->parent,
+		.place = record->id,
+		.is_former = !record->is_on,
+	};
+	code->is_enabled = packed_number(&reader, 1) != 0;
+	code->group = (uint32_t)packed_number(&reader, 4);
+	code->created = (int64_t)packed_number(&reader, 8);
+	code->updated = (int64_t)packed_number(&reader, 8);
+	code->role = packed_text(&reader);
+	if (!is_right || !packed_ended(&reader))
+		return packed_damaged("code of the room", id_slice(&record->parent), fault);
+	memcpy(code->letters, record->name.data, CODE_TEXT_SIZE - 1);
 	return true;
 }
 
-/* The items, or a copy of them, with room for one more. */
-static void *with_room(struct call *call, void *items, size_t count, size_t *capacity, size_t size)
+bool code_find(struct call *call, struct slice letters, enum store_reading reading,
+	       struct code *code, struct id *account, bool *is_there, struct fault *fault)
 {
-	void *larger;
-
-	if (count < *capacity)
-		return items;
-	*capacity = *capacity * 2 + CAPACITY_INITIAL;
-	larger = arena_alloc(call->arena, *capacity * size);
-	if (count > 0)
-		memcpy(larger, items, count * size);
-	return larger;
-}
-
-struct code *codes_append(struct call *call, struct room_codes *codes)
-{
-	codes->codes = with_room(call, codes->codes, codes->count, &codes->capacity,
-				 sizeof *codes->codes);
-	return &codes->codes[codes->count++];
-}
-
-static void note_lost(struct room_codes *codes, size_t index)
-{
-	struct slice name = codes->lost_names[index];
-
-	if (json_object_setn_new(codes->lost_indexes, name.data, name.size,
-				 json_integer((json_int_t)index)) != 0)
-		abort();
-}
-
-uint32_t codes_lost_index(struct call *call, struct room_codes *codes, struct slice name)
-{
-	const json_t *index;
-
-	if (codes->lost_indexes == NULL) {
-		codes->lost_indexes = arena_json(call->arena, json_object());
-		for (size_t i = 0; i < codes->lost_count; i++)
-			note_lost(codes, i);
-	}
-	index = json_object_getn(codes->lost_indexes, name.data, name.size);
-	if (index != NULL)
-		return (uint32_t)json_integer_value(index);
-	codes->lost_names = with_room(call, codes->lost_names, codes->lost_count,
-				      &codes->lost_capacity, sizeof *codes->lost_names);
-	codes->lost_names[codes->lost_count] = name;
-	note_lost(codes, codes->lost_count);
-	return (uint32_t)codes->lost_count++;
-}
-
-void codes_forget_names(struct call *call, struct room_codes *codes)
-{
-	struct slice *names = codes->lost_names;
-	size_t n = codes->lost_count;
-	uint32_t *places = arena_alloc(call->arena, (n + 1) * sizeof *places);
-
-	memset(places, 0xff, n * sizeof *places);
-	codes->lost_count = 0;
-	codes->lost_indexes = NULL;
-	codes->lost_names = arena_alloc(call->arena, codes->lost_capacity * sizeof *names);
-	for (size_t i = 0; i < codes->count; i++) {
-		struct code *code = &codes->codes[i];
-
-		if (!code->is_lost)
-			continue;
-		if (places[code->role] == UINT32_MAX) {
-			places[code->role] = (uint32_t)codes->lost_count;
-			codes->lost_names[codes->lost_count++] = names[code->role];
-		}
-		code->role = places[code->role];
-	}
-}
-
-size_t codes_index(const struct room_codes *codes, struct slice letters)
-{
-	size_t i = 0;
-
-	while (i < codes->count && !slice_equal(letters_of(&codes->codes[i]), letters))
-		i++;
-	return i;
-}
-
-/* ---- from a code to its room ---- */
-
-bool code_find(struct call *call, struct slice letters, struct id *account, struct id *room,
-	       bool *is_there, struct fault *fault)
-{
-	struct slice value;
-	struct packed reader;
+	struct store_record record;
 
 	*is_there = false;
 	if (!code_is_well_formed(letters))
 		return true;
-	if (!store_get(call->transaction, STORE_CODE, letters, &value, fault))
+	if (!store_get_named(call->transaction, &kind_code, letters, reading, &record, fault))
 		return false;
-	*is_there = value.data != NULL;
-	if (!*is_there)
-		return true;
-	reader = (struct packed){ .rest = value };
-	*account = packed_id(&reader);
-	*room = packed_id(&reader);
-	if (!packed_ended(&reader))
-		return packed_damaged("code", SLICE(""), fault); /* codes stay out of the log */
-	return true;
+	*is_there = record.value.data != NULL;
+	*account = record.account;
+	return !*is_there || decode_code(&record, code, fault);
 }
 
-bool code_put_place(struct call *call, struct slice letters, const struct id *room,
-		    struct fault *fault)
+bool code_put(struct call *call, const struct code *code, struct fault *fault)
 {
-	struct buffer place = BUFFER_INITIAL(call->arena);
+	struct buffer value = BUFFER_INITIAL(call->arena);
+	struct store_record record = {
+		.id = code->place,
+		.parent = code->room,
+		.is_on = !code->is_former,
+		.name = { code->letters, CODE_TEXT_SIZE - 1 },
+	};
 
-	packed_put_id(&place, &call->account);
-	packed_put_id(&place, room);
-	return store_put(call->transaction, STORE_CODE, letters, buffer_slice(&place), fault);
+	packed_put_number(&value, CODE_VERSION, 1);
+	packed_put_number(&value, code->is_enabled, 1);
+	packed_put_number(&value, code->group, 4);
+	packed_put_number(&value, (uint64_t)code->created, 8);
+	packed_put_number(&value, (uint64_t)code->updated, 8);
+	packed_put_text(&value, code->role);
+	record.value = buffer_slice(&value);
+	return store_put(call->transaction, &kind_code, &record,
+			 code->stored.value.data == NULL ? NULL : &code->stored, fault);
 }
 
-bool code_remove_place(struct call *call, struct slice letters, struct fault *fault)
+bool code_remove(struct call *call, const struct code *code, struct fault *fault)
 {
-	return store_remove(call->transaction, STORE_CODE, letters, fault);
+	return store_remove(call->transaction, &kind_code, &code->stored, fault);
 }
 
-bool codes_remove_all(struct call *call, const struct id *room, struct fault *fault)
+bool codes_page(struct call *call, const struct id *room, struct code_page *page,
+		struct fault *fault)
 {
-	struct room_codes codes;
+	struct store_page records = {
+		.order = STORE_OLDEST_FIRST,
+		.side = page->side,
+		.parent = room,
+		.above = page->after,
+		.records = arena_alloc(call->arena, page->most * sizeof *records.records),
+		.most = page->most,
+	};
 
-	if (!codes_load(call, room, &codes, fault))
+	if (!store_page(call->transaction, &kind_code, &records, fault))
 		return false;
-	for (size_t i = 0; i < codes.count; i++) {
-		if (!code_remove_place(call, letters_of(&codes.codes[i]), fault))
+	page->codes = arena_alloc(call->arena, (records.count + 1) * sizeof *page->codes);
+	page->count = records.count;
+	page->is_last = records.is_last;
+	for (size_t i = 0; i < records.count; i++) {
+		if (!decode_code(&records.records[i], &page->codes[i], fault))
 			return false;
 	}
-	return store_remove(call->transaction, STORE_ROOM_CODES,
-			    account_key(call->arena, &call->account, id_slice(room)), fault);
+	return true;
 }

@@ -67,20 +67,22 @@ static bool miss(const struct call *call, struct fault *fault)
 static bool resolve(struct call *call, struct room_record *room, struct slice *role,
 		    struct fault *fault)
 {
-	struct slice letters = typed_code(call);
 	struct room_subject subject;
 	struct shown_code shown;
-	struct id room_id;
-	size_t index;
+	struct code code;
 	bool is_there;
 
-	if (!code_find(call, letters, &call->account, &room_id, &is_there, fault))
+	if (!code_find(call, typed_code(call), STORE_TO_SHOW, &code, &call->account, &is_there,
+		       fault))
 		return false;
 	if (!is_there)
 		return miss(call, fault);
-	id_print(&call->account, call->account_text);
-	if (!room_subject_of_code(call, &room_id, letters, &subject, &index, fault) ||
-	    !code_show(call, &subject.codes, index, &subject.owner, &shown, fault))
+	call_of_account(call);
+	if (!room_subject_of_code(call, &code, STORE_TO_SHOW, &subject, &is_there, fault))
+		return false;
+	if (!is_there)
+		return miss(call, fault);
+	if (!code_show(call, &subject.codes, &code, &subject.owner, &shown, fault))
 		return false;
 	*room = subject.room;
 	if (!room->is_enabled)

@@ -17,7 +17,8 @@ struct target {
 
 static bool find(struct call *call, struct target *target, struct fault *fault)
 {
-	if (!template_load_named(call, call->parameters[0], &target->record, fault))
+	if (!template_load_named(call, call->parameters[0], call_reading(call), &target->record,
+				 fault))
 		return false;
 	target->index = template_role_index(&target->record, call->parameters[1]);
 	return true;
@@ -48,7 +49,7 @@ bool roles_list(struct call *call, struct fault *fault)
 {
 	struct template_record record;
 
-	if (!template_load_named(call, call->parameters[0], &record, fault))
+	if (!template_load_named(call, call->parameters[0], STORE_TO_SHOW, &record, fault))
 		return false;
 	call_answer(call, SLICE("{\"data\":["));
 	for (size_t i = 0; i < record.role_count; i++) {

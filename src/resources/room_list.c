@@ -1,18 +1,14 @@
-/* The list of rooms, with its filters in any combination (decisions.md sections 6 and 9). The page
- * costs in proportion to what it returns: `name` is one look-up; `enabled` and `template_id` each
- * have lists of their own; `after`, `before` and `start` are places in a list, since ids sort by the
- * time of creation. Where both enabled and disabled rooms are wanted, two lists are walked side by
- * side.
+/* The list of rooms, with its filters in any combination. A page costs in proportion to what it returns:
+ * `name` is one look-up; the store has pages of enabled and of disabled rooms, of the account and of a
+ * template; `after`, `before` and `start` are bounds of ids, which begin with the time of creation.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "base/text.h"
-#include "resources/account_record.h"
+#include "resources/kinds.h"
 #include "resources/lists.h"
+#include "resources/packed.h"
 #include "resources/room_record.h"
 #include "resources/rooms.h"
-#include "store/sequence.h"
-
-#define SIDES 2 /* disabled, enabled */
 
 struct filter {
 	bool has_template;
@@ -20,40 +16,34 @@ struct filter {
 	const json_t *enabled; /* NULL: both */
 	bool has_after, has_before;
 	int64_t after, before; /* milliseconds, inclusive; the first and the last that match */
-	bool is_bounded;
-	struct id bound; /* only rooms below this id */
+	bool has_below, has_above;
+	struct id below, above; /* only rooms between these ids */
 	bool is_empty; /* nothing can match */
 };
 
-/* One list of the walk, with the next id at hand. */
-struct side {
-	struct sequence_walk walk;
-	bool has_next;
-	struct id next;
-};
-
-/* Rooms of one page mostly share their template. */
-struct page {
-	struct list list;
-	struct filter filter;
-	struct template_record owner;
-	bool has_owner;
-	bool is_past; /* the walk has come to rooms older than `after` */
-};
-
-static void bound_by(struct filter *filter, const struct id *bound)
+static void bound_below(struct filter *filter, const struct id *bound)
 {
-	if (!filter->is_bounded || id_compare(bound, &filter->bound) < 0)
-		filter->bound = *bound;
-	filter->is_bounded = true;
+	if (!filter->has_below || id_compare(bound, &filter->below) < 0)
+		filter->below = *bound;
+	filter->has_below = true;
+}
+
+/* The first of all ids with these seconds. */
+static struct id id_of_seconds(int64_t seconds)
+{
+	struct id id = { { 0 } };
+
+	for (size_t i = 0; i < 4; i++)
+		id.bytes[i] = (unsigned char)((uint64_t)seconds >> (24 - 8 * i));
+	return id;
 }
 
 /* Ids hold whole seconds: the bound is the first id of the next second, and the room's own time
  * decides within it. */
-static void bound_by_time(struct filter *filter)
+static void bound_before(struct filter *filter)
 {
-	struct id bound = { { 0 } };
-	int64_t seconds = filter->before / 1000 + 1;
+	const int64_t seconds = filter->before / 1000 + 1;
+	struct id bound;
 
 	if (filter->before < 0) {
 		filter->is_empty = true;
@@ -61,9 +51,19 @@ static void bound_by_time(struct filter *filter)
 	}
 	if (seconds > UINT32_MAX)
 		return;
-	for (size_t i = 0; i < 4; i++)
-		bound.bytes[i] = (unsigned char)((uint64_t)seconds >> (24 - 8 * i));
-	bound_by(filter, &bound);
+	bound = id_of_seconds(seconds);
+	bound_below(filter, &bound);
+}
+
+static void bound_after(struct filter *filter)
+{
+	const int64_t seconds = filter->after / 1000;
+
+	if (filter->after < 0)
+		return;
+	filter->is_empty = filter->is_empty || seconds > UINT32_MAX;
+	filter->has_above = true;
+	filter->above = id_of_seconds(seconds);
 }
 
 static void read_filter(struct call *call, const struct list *list, struct filter *filter)
@@ -80,100 +80,133 @@ static void read_filter(struct call *call, const struct list *list, struct filte
 	if (filter->has_template && !id_parse(template_id, &filter->template_id))
 		filter->is_empty = true;
 	if (list->is_bounded)
-		bound_by(filter, &list->start);
+		bound_below(filter, &list->start);
 	if (filter->has_before)
-		bound_by_time(filter);
+		bound_before(filter);
+	if (filter->has_after)
+		bound_after(filter);
 }
 
-/* Adds a room unless a filter that the walk itself does not hold keeps it out. */
-static bool add_room(struct call *call, struct page *page, const struct id *id, struct fault *fault)
+static bool is_wanted(const struct filter *filter, const struct room_record *room)
 {
-	const struct filter *filter = &page->filter;
+	return (!filter->has_after || room->created >= filter->after) &&
+	       (!filter->has_before || room->created <= filter->before) &&
+	       (filter->enabled == NULL || json_is_true(filter->enabled) == room->is_enabled) &&
+	       (!filter->has_template ||
+		id_compare(&filter->template_id, &room->template_id) == 0) &&
+	       (!filter->has_below || id_compare(&room->id, &filter->below) < 0);
+}
+
+/* The templates of the rooms of a page, each once. */
+struct owners {
+	struct template_record *items;
+	size_t count;
+};
+
+static const struct template_record *owner_of(const struct owners *owners,
+					      const struct room_record *room)
+{
+	size_t i = 0;
+
+	while (i < owners->count && id_compare(&owners->items[i].id, &room->template_id) != 0)
+		i++;
+	return i < owners->count ? &owners->items[i] : NULL;
+}
+
+static bool load_owners(struct call *call, const struct store_record *rooms, size_t n,
+			struct owners *owners, struct fault *fault)
+{
+	struct store_record *stored = arena_alloc(call->arena, (n + 1) * sizeof *stored);
+	struct id *ids = arena_alloc(call->arena, (n + 1) * sizeof *ids);
+	size_t count = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		size_t j = 0;
+
+		while (j < count && id_compare(&ids[j], &rooms[i].parent) != 0)
+			j++;
+		ids[j] = rooms[i].parent;
+		count += j == count;
+	}
+	owners->items = arena_alloc(call->arena, (count + 1) * sizeof *owners->items);
+	if (!store_get_several(call->transaction, &kind_template, ids, count, stored, fault))
+		return false;
+	for (owners->count = 0; owners->count < count; owners->count++) {
+		if (stored[owners->count].value.data == NULL)
+			return packed_missing("template", id_slice(&ids[owners->count]), fault);
+		if (!template_read(call, &stored[owners->count], &owners->items[owners->count],
+				   fault))
+			return false;
+	}
+	return true;
+}
+
+static bool add_rooms(struct call *call, struct list *list, const struct filter *filter,
+		      const struct store_record *stored, size_t n, struct fault *fault)
+{
 	struct room_record room;
+	struct owners owners;
 
-	if (!room_load(call, id, &room, fault))
+	if (!load_owners(call, stored, n, &owners, fault))
 		return false;
-	page->is_past = filter->has_after && room.created < filter->after;
-	if (page->is_past || (filter->has_before && room.created > filter->before) ||
-	    (filter->enabled != NULL && json_is_true(filter->enabled) != room.is_enabled) ||
-	    (filter->has_template && id_compare(&filter->template_id, &room.template_id) != 0) ||
-	    (filter->is_bounded && id_compare(id, &filter->bound) >= 0))
-		return true;
-	if (!page->has_owner || id_compare(&page->owner.id, &room.template_id) != 0) {
-		if (!template_load(call, &room.template_id, &page->owner, fault))
+	for (size_t i = 0; i < n && !list_is_full(list); i++) {
+		if (!room_read(call, &stored[i], &room, fault))
 			return false;
-		page->has_owner = true;
-	}
-	list_add_item(&page->list, id);
-	return room_answer(call, &room, &page->owner, (struct slice){ 0 });
-}
-
-static bool step(struct side *side, struct fault *fault)
-{
-	return sequence_next(&side->walk, &side->next, &side->has_next, fault);
-}
-
-static bool start_sides(struct call *call, const struct filter *filter, struct side sides[SIDES],
-			struct fault *fault)
-{
-	for (int enabled = 0; enabled < SIDES; enabled++) {
-		struct slice list = filter->has_template
-					    ? list_of_template_rooms(call, &filter->template_id,
-								     enabled != 0)
-					    : list_of_rooms(call, enabled != 0);
-
-		sides[enabled] = (struct side){ .has_next = false };
-		if (filter->enabled != NULL && json_is_true(filter->enabled) != (enabled != 0))
+		if (!is_wanted(filter, &room))
 			continue;
-		sequence_start(&sides[enabled].walk, call->transaction, list,
-			       filter->is_bounded ? &filter->bound : NULL);
-		if (!step(&sides[enabled], fault))
-			return false;
+		list_add_item(list, &room.id);
+		room_answer(call, &room, owner_of(&owners, &room), (struct slice){ 0 });
 	}
 	return true;
 }
 
-/* The side whose next room is newer, or NULL at the end of both. */
-static struct side *newer(struct side sides[SIDES])
+static bool add_pages(struct call *call, struct list *list, const struct filter *filter,
+		      struct fault *fault)
 {
-	if (!sides[0].has_next && !sides[1].has_next)
-		return NULL;
-	if (!sides[1].has_next)
-		return &sides[0];
-	if (!sides[0].has_next)
-		return &sides[1];
-	return id_compare(&sides[0].next, &sides[1].next) > 0 ? &sides[0] : &sides[1];
+	struct store_page page = {
+		.order = STORE_NEWEST_FIRST,
+		.parent = filter->has_template ? &filter->template_id : NULL,
+		.below = filter->has_below ? &filter->below : NULL,
+		.above = filter->has_above ? &filter->above : NULL,
+		.records = arena_alloc(call->arena, list->limit * sizeof *page.records),
+		.most = list->limit,
+		.bytes_most = ANSWER_MOST,
+	};
+	struct id last;
+
+	if (filter->enabled != NULL)
+		page.side = json_is_true(filter->enabled) ? STORE_ON : STORE_OFF;
+	do {
+		if (!store_page(call->transaction, &kind_room, &page, fault) ||
+		    !add_rooms(call, list, filter, page.records, page.count, fault))
+			return false;
+		if (page.count > 0)
+			last = page.records[page.count - 1].id;
+		page.below = &last;
+	} while (!page.is_last && !list_is_full(list));
+	return true;
 }
 
-static bool walk(struct call *call, struct page *page, struct fault *fault)
+static bool add_named(struct call *call, struct list *list, const struct filter *filter,
+		      struct slice name, struct fault *fault)
 {
-	struct side sides[SIDES];
-	struct side *side;
+	struct store_record stored;
 
-	if (!start_sides(call, &page->filter, sides, fault))
-		return false;
-	while (!list_is_full(&page->list) && !page->is_past && (side = newer(sides)) != NULL) {
-		if (!add_room(call, page, &side->next, fault) || !step(side, fault))
-			return false;
-	}
-	return true;
+	return store_get_named(call->transaction, &kind_room, text_lower(call->arena, name),
+			       STORE_TO_SHOW, &stored, fault) &&
+	       (stored.value.data == NULL || add_rooms(call, list, filter, &stored, 1, fault));
 }
 
 bool rooms_list(struct call *call, struct fault *fault)
 {
 	struct slice name = call_query_text(call, "name");
-	struct page page = { .has_owner = false };
-	struct id id;
-	bool is_there;
+	struct filter filter = { .has_template = false };
+	struct list list;
 
-	list_open(call, &page.list);
-	read_filter(call, &page.list, &page.filter);
-	if (page.filter.is_empty)
-		return list_close(&page.list, fault);
-	if (name.data == NULL)
-		return walk(call, &page, fault) && list_close(&page.list, fault);
-	if (!room_find_name(call, name, &id, &is_there, fault) ||
-	    (is_there && !add_room(call, &page, &id, fault)))
+	list_open(call, &list);
+	read_filter(call, &list, &filter);
+	if (!filter.is_empty && !(name.data != NULL ? add_named(call, &list, &filter, name, fault)
+						    : add_pages(call, &list, &filter, fault)))
 		return false;
-	return list_close(&page.list, fault);
+	return list_close(&list, fault);
 }

@@ -5,6 +5,7 @@
 
 #include "base/digest.h"
 #include "base/text.h"
+#include "resources/kinds.h"
 #include "resources/packed.h"
 #include "rules/room_rules.h"
 
@@ -16,33 +17,35 @@
 bool room_put(struct call *call, const struct room_record *record, struct fault *fault)
 {
 	struct buffer value = BUFFER_INITIAL(call->arena);
+	struct store_record stored = {
+		.id = record->id,
+		.parent = record->template_id,
+		.is_on = record->is_enabled,
+		.name = text_lower(call->arena, record->name),
+	};
 
 	packed_put_number(&value, VERSION, 1);
-	packed_put_id(&value, &record->template_id);
 	packed_put_number(&value, (uint64_t)record->created, 8);
 	packed_put_number(&value, (uint64_t)record->updated, 8);
 	packed_put_number(&value, record->etag, 8);
-	packed_put_number(&value, record->is_enabled, 1);
 	packed_put_number(&value, record->follows_template, 1);
 	packed_put_text(&value, record->name);
 	packed_put_text(&value, record->recording);
 	packed_put_text(&value, record->hidden);
 	for (size_t i = 0; i < PIECES; i++)
 		packed_put_text(&value, record->pieces[i]);
-	return store_put(call->transaction, STORE_ROOM,
-			 account_key(call->arena, &call->account, id_slice(&record->id)),
-			 buffer_slice(&value), fault);
+	stored.value = buffer_slice(&value);
+	return store_put(call->transaction, &kind_room, &stored,
+			 record->stored.value.data == NULL ? NULL : &record->stored, fault);
 }
 
 static bool decode(struct packed *reader, struct room_record *record)
 {
 	bool is_right = packed_number(reader, 1) == VERSION;
 
-	record->template_id = packed_id(reader);
 	record->created = (int64_t)packed_number(reader, 8);
 	record->updated = (int64_t)packed_number(reader, 8);
 	record->etag = packed_number(reader, 8);
-	record->is_enabled = packed_number(reader, 1) != 0;
 	record->follows_template = packed_number(reader, 1) != 0;
 	record->name = packed_text(reader);
 	record->recording = packed_text(reader);
@@ -52,46 +55,53 @@ static bool decode(struct packed *reader, struct room_record *record)
 	return is_right && packed_ended(reader);
 }
 
-static struct slice room_key(const struct call *call, const struct id *id)
-{
-	return account_key(call->arena, &call->account, id_slice(id));
-}
-
-bool room_find(struct call *call, const struct id *id, struct room_record *record, bool *is_there,
+bool room_read(struct call *call, const struct store_record *stored, struct room_record *record,
 	       struct fault *fault)
 {
-	struct slice key = room_key(call, id);
-	struct packed reader = { .is_short = false };
+	struct packed reader = { .rest = stored->value };
 
-	*record = (struct room_record){ .id = *id };
-	if (!store_get(call->transaction, STORE_ROOM, key, &reader.rest, fault))
-		return false;
-	*is_there = reader.rest.data != NULL;
-	if (!*is_there)
-		return true;
+	*record = (struct room_record){
+		.stored = *stored,
+		.id = stored->id,
+		.template_id = stored->parent,
+		.is_enabled = stored->is_on,
+	};
 	if (!decode(&reader, record))
-		return packed_damaged("room", key, fault);
+		return packed_damaged("room", id_slice(&stored->id), fault);
 	call_after(call, record->updated);
 	return true;
 }
 
-bool room_load(struct call *call, const struct id *id, struct room_record *record,
-	       struct fault *fault)
+bool room_find(struct call *call, const struct id *id, enum store_reading reading,
+	       struct room_record *record, bool *is_there, struct fault *fault)
 {
-	bool is_there;
+	struct store_record stored;
 
-	if (!room_find(call, id, record, &is_there, fault))
+	if (!store_get(call->transaction, &kind_room, id, reading, &stored, fault))
 		return false;
-	return is_there || packed_missing("room", room_key(call, id), fault);
+	*is_there = stored.value.data != NULL;
+	return !*is_there || room_read(call, &stored, record, fault);
 }
 
-bool room_load_named(struct call *call, struct slice text, struct room_record *record,
-		     struct fault *fault)
+bool room_find_named(struct call *call, struct slice name, enum store_reading reading,
+		     struct room_record *record, bool *is_there, struct fault *fault)
+{
+	struct store_record stored;
+
+	if (!store_get_named(call->transaction, &kind_room, text_lower(call->arena, name), reading,
+			     &stored, fault))
+		return false;
+	*is_there = stored.value.data != NULL;
+	return !*is_there || room_read(call, &stored, record, fault);
+}
+
+bool room_load_named(struct call *call, struct slice text, enum store_reading reading,
+		     struct room_record *record, struct fault *fault)
 {
 	struct id id;
 	bool is_there = false;
 
-	if (id_parse(text, &id) && !room_find(call, &id, record, &is_there, fault))
+	if (id_parse(text, &id) && !room_find(call, &id, reading, record, &is_there, fault))
 		return false;
 	return is_there || fault_set(fault, FAULT_NOT_FOUND, "room not found");
 }
@@ -251,42 +261,4 @@ void room_set_document(struct call *call, struct room_record *record, json_t *do
 	record->recording = written_recording(call, document);
 	buffer_append_json(&hidden, document_hidden(call->arena, &room_shape, document));
 	record->hidden = buffer_slice(&hidden);
-}
-
-/* ---- names ---- */
-
-static struct slice name_key(struct call *call, struct slice name)
-{
-	return account_key(call->arena, &call->account, text_lower(call->arena, name));
-}
-
-bool room_find_name(struct call *call, struct slice name, struct id *id, bool *is_there,
-		    struct fault *fault)
-{
-	struct slice key = name_key(call, name);
-	struct slice value;
-
-	*is_there = false;
-	if (key.size > STORE_KEY_MAX)
-		return true; /* asked for in a list: no name is that long */
-	if (!store_get(call->transaction, STORE_ROOM_NAME, key, &value, fault))
-		return false;
-	*is_there = value.data != NULL;
-	if (!*is_there)
-		return true;
-	if (value.size != ID_SIZE)
-		return packed_damaged("room name", key, fault);
-	memcpy(id->bytes, value.data, ID_SIZE);
-	return true;
-}
-
-bool room_put_name(struct call *call, struct slice name, const struct id *id, struct fault *fault)
-{
-	return store_put(call->transaction, STORE_ROOM_NAME, name_key(call, name), id_slice(id),
-			 fault);
-}
-
-bool room_remove_name(struct call *call, struct slice name, struct fault *fault)
-{
-	return store_remove(call->transaction, STORE_ROOM_NAME, name_key(call, name), fault);
 }

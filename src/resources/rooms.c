@@ -8,16 +8,17 @@
 #include <stdio.h>
 
 #include "base/text.h"
-#include "resources/account_record.h"
 #include "resources/code_life.h"
-#include "resources/packed.h"
+#include "resources/default_template.h"
+#include "resources/garbage.h"
+#include "resources/kinds.h"
 #include "resources/room_record.h"
 #include "rules/room_rules.h"
-#include "store/sequence.h"
 
 /* A room on its way: what it was, what it will be. */
-struct change {
+struct room_change {
 	bool exists;
+	bool name_is_free; /* a new room's name was looked up */
 	struct room_record former; /* when it exists */
 	struct template_record former_owner;
 	struct room_record room;
@@ -59,7 +60,7 @@ static json_t *recording_to_store(struct call *call, const json_t *stored, const
 	return recording;
 }
 
-static void set_recording(struct call *call, struct change *change)
+static void set_recording(struct call *call, struct room_change *change)
 {
 	const json_t *recording = call_member(call, "recording_info");
 	struct buffer echo = BUFFER_INITIAL(call->arena);
@@ -82,7 +83,7 @@ static void set_recording(struct call *call, struct change *change)
 					   recording));
 }
 
-static void apply_body(struct call *call, struct change *change)
+static void apply_body(struct call *call, struct room_change *change)
 {
 	const json_t *name = call_member(call, "name");
 	const json_t *enabled = call_member(call, "enabled");
@@ -119,22 +120,21 @@ static bool refuse_template(struct call *call, struct fault *fault)
 	return refuse_as(fault, "Error: template not found");
 }
 
-static bool find_default(struct call *call, struct id *id, struct fault *fault)
+static bool load_default(struct call *call, struct template_record *owner, struct fault *fault)
 {
-	struct account_record account;
+	struct id id;
+	bool is_set;
 
-	if (!account_load(call, &account, fault))
+	if (!default_template_load(call, &id, &is_set, fault))
 		return false;
-	if (!account.has_default) {
-		fault_detail(fault, FAULT_INVALID_BODY,
-			     "/template_id: is required while no template is the default");
-		return refuse_as(fault, "Error: no default template");
-	}
-	*id = account.default_template;
-	return true;
+	if (is_set)
+		return template_load(call, &id, STORE_TO_SHOW, owner, fault);
+	fault_detail(fault, FAULT_INVALID_BODY,
+		     "/template_id: is required while no template is the default");
+	return refuse_as(fault, "Error: no default template");
 }
 
-static bool find_owner(struct call *call, struct change *change, struct fault *fault)
+static bool find_owner(struct call *call, struct room_change *change, struct fault *fault)
 {
 	const json_t *supplied = call_member(call, "template_id");
 	struct id id;
@@ -145,82 +145,52 @@ static bool find_owner(struct call *call, struct change *change, struct fault *f
 		return true;
 	}
 	if (supplied == NULL)
-		return find_default(call, &id, fault) &&
-		       template_load(call, &id, &change->owner, fault);
+		return load_default(call, &change->owner, fault);
 	if (!id_parse(text_of_json(supplied), &id))
 		return refuse_template(call, fault);
-	if (!template_find(call, &id, &change->owner, &is_there, fault))
+	if (!template_find(call, &id, STORE_TO_SHOW, &change->owner, &is_there, fault))
 		return false;
 	return is_there || refuse_template(call, fault);
 }
 
 /* ---- storing ---- */
 
-static bool move_lists(struct call *call, const struct change *change, struct fault *fault)
-{
-	const struct room_record *former = &change->former, *room = &change->room;
-	bool switches = !change->exists || former->is_enabled != room->is_enabled;
-	bool moves = !change->exists || id_compare(&former->template_id, &room->template_id) != 0;
-	struct transaction *transaction = call->transaction;
-
-	if (change->exists && switches &&
-	    !sequence_remove(transaction, list_of_rooms(call, former->is_enabled), &room->id,
-			     fault))
-		return false;
-	if (change->exists && (switches || moves) &&
-	    !sequence_remove(transaction,
-			     list_of_template_rooms(call, &former->template_id, former->is_enabled),
-			     &room->id, fault))
-		return false;
-	if (switches &&
-	    !sequence_add(transaction, list_of_rooms(call, room->is_enabled), &room->id, fault))
-		return false;
-	return !(switches || moves) ||
-	       sequence_add(transaction,
-			    list_of_template_rooms(call, &room->template_id, room->is_enabled),
-			    &room->id, fault);
-}
-
 /* Names are compared without regard to case, so another spelling of the same name is no conflict. */
-static bool move_name(struct call *call, const struct change *change, struct fault *fault)
+static bool check_name(struct call *call, const struct room_change *change, struct fault *fault)
 {
-	struct id holder;
+	struct room_record holder;
 	bool is_there;
 
-	if (!room_find_name(call, change->room.name, &holder, &is_there, fault))
-		return false;
-	if (is_there && id_compare(&holder, &change->room.id) == 0)
+	if (change->exists ? text_equal_ignoring_case(change->former.name, change->room.name)
+			   : change->name_is_free)
 		return true;
-	if (is_there)
-		return fault_set(fault, FAULT_CONFLICT, "Overwrite error");
-	if (change->exists && !room_remove_name(call, change->former.name, fault))
+	if (!room_find_named(call, change->room.name, STORE_TO_SHOW, &holder, &is_there, fault))
 		return false;
-	return room_put_name(call, change->room.name, &change->room.id, fault);
+	return !is_there || fault_set(fault, FAULT_CONFLICT, "Overwrite error");
 }
 
-static bool move_codes(struct call *call, const struct change *change, struct fault *fault)
+static bool move_codes(struct call *call, const struct room_change *change, struct fault *fault)
 {
 	if (!change->exists || id_compare(&change->former_owner.id, &change->owner.id) == 0)
 		return true;
 	return codes_move(call, &change->room.id, &change->former_owner, &change->owner, fault);
 }
 
-static bool new_id(struct call *call, struct change *change, struct fault *fault)
+static bool new_id(struct call *call, struct room_change *change, struct fault *fault)
 {
-	struct account_record account;
-
 	if (change->exists)
 		return true;
-	if (!account_load(call, &account, fault))
+	if (!garbage_collect(call, fault) ||
+	    !store_new_id(call->transaction, &kind_room, call->environment->clock, &call->now,
+			  &change->room.id, fault))
 		return false;
-	change->room.id = account_next_id(call, &account, &account.room_number);
 	change->room.created = call->now;
-	return account_put(call, &account, fault);
+	return true;
 }
 
 /* The order is that of decisions.md section 1: rules of the result, the template, the conditions of
  * the request, conflicts. */
-static bool save(struct call *call, struct change *change, struct fault *fault)
+static bool save(struct call *call, struct room_change *change, struct fault *fault)
 {
 	struct room_record *room = &change->room;
 	uint64_t condition = change->exists ? room_etag(&change->former, &change->former_owner) : 0;
@@ -239,34 +209,36 @@ static bool save(struct call *call, struct change *change, struct fault *fault)
 			change->document, "region",
 			json_stringn(change->owner.region.data, change->owner.region.size));
 	room_set_document(call, room, change->document);
-	if (!move_name(call, change, fault) || !move_lists(call, change, fault) ||
-	    !move_codes(call, change, fault) || !room_put(call, room, fault))
+	if (!check_name(call, change, fault) || !move_codes(call, change, fault) ||
+	    !room_put(call, room, fault))
 		return false;
 	call_etag(call, room_etag(room, &change->owner));
 	return room_answer(call, room, &change->owner, change->echo);
 }
 
-static bool load_former(struct call *call, struct change *change, struct fault *fault)
+static bool load_former(struct call *call, struct room_change *change, struct fault *fault)
 {
 	change->exists = true;
 	change->room = change->former;
 	change->document = room_document(call, &change->former);
-	return template_load(call, &change->former.template_id, &change->former_owner, fault);
+	return template_load(call, &change->former.template_id, STORE_TO_SHOW,
+			     &change->former_owner, fault);
 }
 
 bool rooms_create(struct call *call, struct fault *fault)
 {
 	const json_t *name = call_member(call, "name");
-	struct change change = { .exists = false };
+	struct room_change change = { .exists = false };
 	char generated[UUID_TEXT_SIZE];
-	struct id id;
 	bool is_there = false;
 
-	if (name != NULL && !room_find_name(call, text_of_json(name), &id, &is_there, fault))
+	if (name != NULL && !room_find_named(call, text_of_json(name), STORE_TO_CHANGE,
+					     &change.former, &is_there, fault))
 		return false;
 	if (is_there)
-		return room_load(call, &id, &change.former, fault) &&
-		       load_former(call, &change, fault) && save(call, &change, fault);
+		return load_former(call, &change, fault) && save(call, &change, fault);
+	/* A generated name is free for all practical purposes, and the store refuses one that is not. */
+	change.name_is_free = true;
 	uuid_make(call->environment->clock, generated);
 	change.room = (struct room_record){
 		.is_enabled = true,
@@ -279,9 +251,9 @@ bool rooms_create(struct call *call, struct fault *fault)
 
 bool rooms_update(struct call *call, struct fault *fault)
 {
-	struct change change = { .exists = true };
+	struct room_change change = { .exists = true };
 
-	return room_load_named(call, call->parameters[0], &change.former, fault) &&
+	return room_load_named(call, call->parameters[0], STORE_TO_CHANGE, &change.former, fault) &&
 	       load_former(call, &change, fault) && save(call, &change, fault);
 }
 
@@ -290,8 +262,8 @@ bool rooms_get(struct call *call, struct fault *fault)
 	struct room_record room;
 	struct template_record owner;
 
-	if (!room_load_named(call, call->parameters[0], &room, fault) ||
-	    !template_load(call, &room.template_id, &owner, fault))
+	if (!room_load_named(call, call->parameters[0], STORE_TO_SHOW, &room, fault) ||
+	    !template_load(call, &room.template_id, STORE_TO_SHOW, &owner, fault))
 		return false;
 	call_etag(call, room_etag(&room, &owner));
 	return call_not_modified(call, room_etag(&room, &owner)) ||
@@ -300,17 +272,8 @@ bool rooms_get(struct call *call, struct fault *fault)
 
 bool room_remove(struct call *call, const struct room_record *room, struct fault *fault)
 {
-	struct transaction *transaction = call->transaction;
-
-	return store_remove(transaction, STORE_ROOM,
-			    account_key(call->arena, &call->account, id_slice(&room->id)), fault) &&
-	       room_remove_name(call, room->name, fault) &&
-	       sequence_remove(transaction, list_of_rooms(call, room->is_enabled), &room->id,
-			       fault) &&
-	       sequence_remove(transaction,
-			       list_of_template_rooms(call, &room->template_id, room->is_enabled),
-			       &room->id, fault) &&
-	       codes_remove_all(call, &room->id, fault);
+	return codes_remove_all(call, &room->id, fault) &&
+	       store_remove(call->transaction, &kind_room, &room->stored, fault);
 }
 
 bool rooms_delete(struct call *call, struct fault *fault)
@@ -318,8 +281,9 @@ bool rooms_delete(struct call *call, struct fault *fault)
 	struct room_record room;
 	struct template_record owner;
 
-	return room_load_named(call, call->parameters[0], &room, fault) &&
-	       template_load(call, &room.template_id, &owner, fault) &&
+	return room_load_named(call, call->parameters[0], STORE_TO_CHANGE, &room, fault) &&
+	       template_load(call, &room.template_id, STORE_TO_SHOW, &owner, fault) &&
 	       call_precondition(call, true, room_etag(&room, &owner), fault) &&
-	       room_remove(call, &room, fault) && call_answer_nothing(call);
+	       garbage_collect(call, fault) && room_remove(call, &room, fault) &&
+	       call_answer_nothing(call);
 }

@@ -6,7 +6,7 @@
 #include <assert.h>
 
 #include "base/text.h"
-#include "resources/buried_role.h"
+#include "resources/deleted_role.h"
 #include "resources/packed.h"
 #include "rules/destination_rules.h"
 #include "rules/template_rules.h"
@@ -288,13 +288,13 @@ bool template_remove_role(struct call *call, struct template_record *record, siz
 {
 	struct template_role gone = record->roles[index];
 
-	if (!buried_role_bury(call, record, &gone, fault))
+	if (!deleted_role_add(call, record, &gone, fault))
 		return false;
 	record->role_count--;
 	memmove(&record->roles[index], &record->roles[index + 1],
 		(record->role_count - index) * sizeof gone);
 	replace_name_in_others(call, record, record->role_count, gone.name, NULL);
-	return true;
+	return deleted_roles_resolve(call, record, fault);
 }
 
 static void drop_gone_names(const json_t *document, const json_t *sent,
@@ -321,14 +321,18 @@ void template_drop_gone_roles(const struct template_record *record, json_t *role
 		drop_gone_names(document, json_object_getn(sent, name, length), record, roles);
 }
 
-static bool bury_missing(struct call *call, const struct template_record *former,
-			 const json_t *roles, struct fault *fault)
+static bool delete_missing(struct call *call, struct template_record *record,
+			   const struct template_record *former, const json_t *roles,
+			   bool *are_missing, struct fault *fault)
 {
+	*are_missing = false;
 	for (size_t i = 0; i < former->role_count; i++) {
 		const struct template_role *role = &former->roles[i];
 
-		if (json_object_getn(roles, role->name.data, role->name.size) == NULL &&
-		    !buried_role_bury(call, former, role, fault))
+		if (json_object_getn(roles, role->name.data, role->name.size) != NULL)
+			continue;
+		*are_missing = true;
+		if (!deleted_role_add(call, record, role, fault))
 			return false;
 	}
 	return true;
@@ -368,11 +372,12 @@ bool template_set_roles(struct call *call, struct template_record *record, const
 			struct fault *fault)
 {
 	const struct template_record former = *record;
+	bool are_missing;
 
-	if (!bury_missing(call, &former, roles, fault))
+	if (!delete_missing(call, record, &former, roles, &are_missing, fault))
 		return false;
 	put_roles(call, record, &former, roles_write(call, roles), json_object_size(roles));
-	return true;
+	return !are_missing || deleted_roles_resolve(call, record, fault);
 }
 
 /* ---- a new template ---- */

@@ -6,12 +6,10 @@
 #include <assert.h>
 
 #include "base/text.h"
-#include "resources/account_record.h"
+#include "resources/kinds.h"
 #include "resources/packed.h"
-#include "store/sequence.h"
 
-/* 1 had no plugins. */
-#define VERSION 2
+#define VERSION 1
 
 #define PLACE_SIZE (4 + 4)
 /* Of a role, what stands behind its name: identity, time, ETag number, place. */
@@ -65,6 +63,7 @@ static void put_role(struct buffer *value, struct slice text, const struct templ
 bool template_put(struct call *call, const struct template_record *record, struct fault *fault)
 {
 	struct buffer value = BUFFER_INITIAL(call->arena);
+	struct store_record stored = { .id = record->id, .name = record->name };
 
 	packed_put_number(&value, VERSION, 1);
 	packed_put_number(&value, (uint64_t)record->created, 8);
@@ -74,7 +73,9 @@ bool template_put(struct call *call, const struct template_record *record, struc
 	packed_put_number(&value, record->destinations_etag, 8);
 	packed_put_number(&value, record->rooms_etag, 8);
 	packed_put_number(&value, record->last_identity, 4);
-	packed_put_text(&value, record->name);
+	packed_put_number(&value, record->deleted.count, 4);
+	packed_put_number(&value, (uint64_t)record->deleted.round_began, 8);
+	packed_put_id(&value, &record->deleted.last_room);
 	packed_put_text(&value, record->region);
 	packed_put_text(&value, record->recording);
 	packed_put_text(&value, record->hidden_settings);
@@ -86,9 +87,9 @@ bool template_put(struct call *call, const struct template_record *record, struc
 	for (size_t i = 0; i < record->role_count; i++)
 		put_role(&value, record->text, &record->roles[i]);
 	packed_put_text(&value, record->text);
-	return store_put(call->transaction, STORE_TEMPLATE,
-			 account_key(call->arena, &call->account, id_slice(&record->id)),
-			 buffer_slice(&value), fault);
+	stored.value = buffer_slice(&value);
+	return store_put(call->transaction, &kind_template, &stored,
+			 record->stored.value.data == NULL ? NULL : &record->stored, fault);
 }
 
 /* What stands before the roles, with their number; true when it is of our version. */
@@ -104,16 +105,18 @@ static bool decode_head(struct packed *reader, struct template_record *record,
 	record->destinations_etag = packed_number(reader, 8);
 	record->rooms_etag = packed_number(reader, 8);
 	record->last_identity = (uint32_t)packed_number(reader, 4);
-	record->name = packed_text(reader);
+	record->deleted.count = (uint32_t)packed_number(reader, 4);
+	record->deleted.round_began = (int64_t)packed_number(reader, 8);
+	record->deleted.last_room = packed_id(reader);
 	record->region = packed_text(reader);
 	record->recording = packed_text(reader);
 	record->hidden_settings = packed_text(reader);
 	record->hidden_destinations = packed_text(reader);
 	places->settings = place_of(reader);
 	places->destinations = place_of(reader);
-	places->plugins = version == 1 ? (struct place){ 0, 0 } : place_of(reader);
+	places->plugins = place_of(reader);
 	record->role_count = packed_number(reader, 2);
-	return version >= 1 && version <= VERSION;
+	return version == VERSION;
 }
 
 static bool decode(struct call *call, struct packed *reader, struct template_record *record)
@@ -157,70 +160,75 @@ static bool decode_text(struct packed *reader, struct template_record *record)
 	return is_right && packed_ended(reader);
 }
 
-static struct slice template_key(const struct call *call, const struct id *id)
+bool template_read(struct call *call, const struct store_record *stored,
+		   struct template_record *record, struct fault *fault)
 {
-	return account_key(call->arena, &call->account, id_slice(id));
-}
+	struct packed reader = { .rest = stored->value };
 
-/* Without the roles when only the text is wanted. */
-static bool find(struct call *call, const struct id *id, bool is_text_only,
-		 struct template_record *record, bool *is_there, struct fault *fault)
-{
-	struct slice key = template_key(call, id);
-	struct packed reader = { .is_short = false };
-
-	*record = (struct template_record){ .id = *id };
-	if (!store_get(call->transaction, STORE_TEMPLATE, key, &reader.rest, fault))
-		return false;
-	*is_there = reader.rest.data != NULL;
-	if (!*is_there)
-		return true;
-	if (!(is_text_only ? decode_text(&reader, record) : decode(call, &reader, record)))
-		return packed_damaged("template", key, fault);
+	*record = (struct template_record){
+		.stored = *stored,
+		.id = stored->id,
+		.name = stored->name,
+	};
+	if (!decode(call, &reader, record))
+		return packed_damaged("template", id_slice(&stored->id), fault);
 	call_after(call, record->updated);
 	return true;
 }
 
-bool template_find(struct call *call, const struct id *id, struct template_record *record,
-		   bool *is_there, struct fault *fault)
-{
-	return find(call, id, false, record, is_there, fault);
-}
-
-static bool load(struct call *call, const struct id *id, bool is_text_only,
-		 struct template_record *record, struct fault *fault)
-{
-	bool is_there;
-
-	if (!find(call, id, is_text_only, record, &is_there, fault))
-		return false;
-	return is_there || packed_missing("template", template_key(call, id), fault);
-}
-
-bool template_load(struct call *call, const struct id *id, struct template_record *record,
-		   struct fault *fault)
-{
-	return load(call, id, false, record, fault);
-}
-
-bool template_load_text(struct call *call, const struct id *id, struct slice *text,
-			struct fault *fault)
+bool template_read_text(const struct store_record *stored, struct slice *text, struct fault *fault)
 {
 	struct template_record record;
+	struct packed reader = { .rest = stored->value };
 
-	if (!load(call, id, true, &record, fault))
-		return false;
+	if (!decode_text(&reader, &record))
+		return packed_damaged("template", id_slice(&stored->id), fault);
 	*text = record.text;
 	return true;
 }
 
-bool template_load_named(struct call *call, struct slice text, struct template_record *record,
-			 struct fault *fault)
+static bool read_found(struct call *call, const struct store_record *stored,
+		       struct template_record *record, bool *is_there, struct fault *fault)
+{
+	*is_there = stored->value.data != NULL;
+	return !*is_there || template_read(call, stored, record, fault);
+}
+
+bool template_find(struct call *call, const struct id *id, enum store_reading reading,
+		   struct template_record *record, bool *is_there, struct fault *fault)
+{
+	struct store_record stored;
+
+	return store_get(call->transaction, &kind_template, id, reading, &stored, fault) &&
+	       read_found(call, &stored, record, is_there, fault);
+}
+
+bool template_find_named(struct call *call, struct slice name, enum store_reading reading,
+			 struct template_record *record, bool *is_there, struct fault *fault)
+{
+	struct store_record stored;
+
+	return store_get_named(call->transaction, &kind_template, name, reading, &stored, fault) &&
+	       read_found(call, &stored, record, is_there, fault);
+}
+
+bool template_load(struct call *call, const struct id *id, enum store_reading reading,
+		   struct template_record *record, struct fault *fault)
+{
+	bool is_there;
+
+	if (!template_find(call, id, reading, record, &is_there, fault))
+		return false;
+	return is_there || packed_missing("template", id_slice(id), fault);
+}
+
+bool template_load_named(struct call *call, struct slice text, enum store_reading reading,
+			 struct template_record *record, struct fault *fault)
 {
 	struct id id;
 	bool is_there = false;
 
-	if (id_parse(text, &id) && !template_find(call, &id, record, &is_there, fault))
+	if (id_parse(text, &id) && !template_find(call, &id, reading, record, &is_there, fault))
 		return false;
 	return is_there || fault_set(fault, FAULT_NOT_FOUND, "template not found");
 }
@@ -337,55 +345,4 @@ struct slice template_answer(struct call *call, const struct template_record *re
 		return record->text;
 	offsets = arena_alloc(call->arena, (record->role_count + 3) * sizeof *offsets);
 	return join(call, record, record->echo, offsets);
-}
-
-bool template_has_rooms(struct call *call, const struct id *id, bool *has_rooms,
-			struct fault *fault)
-{
-	struct sequence_walk walk;
-	struct id room;
-
-	*has_rooms = false;
-	for (int enabled = 0; enabled < 2 && !*has_rooms; enabled++) {
-		sequence_start(&walk, call->transaction,
-			       list_of_template_rooms(call, id, enabled != 0), NULL);
-		if (!sequence_next(&walk, &room, has_rooms, fault))
-			return false;
-	}
-	return true;
-}
-
-/* ---- names ---- */
-
-bool template_find_name(struct call *call, struct slice name, struct id *id, bool *is_there,
-			struct fault *fault)
-{
-	struct slice key = account_key(call->arena, &call->account, name);
-	struct slice value;
-
-	*is_there = false;
-	if (key.size > STORE_KEY_MAX)
-		return true; /* asked for in a list: no name is that long */
-	if (!store_get(call->transaction, STORE_TEMPLATE_NAME, key, &value, fault))
-		return false;
-	*is_there = value.data != NULL;
-	if (!*is_there)
-		return true;
-	if (value.size != ID_SIZE)
-		return packed_damaged("template name", key, fault);
-	memcpy(id->bytes, value.data, ID_SIZE);
-	return true;
-}
-
-bool template_put_name(struct call *call, struct slice name, const struct id *id,
-		       struct fault *fault)
-{
-	return store_put(call->transaction, STORE_TEMPLATE_NAME,
-			 account_key(call->arena, &call->account, name), id_slice(id), fault);
-}
-
-bool template_remove_name(struct call *call, struct slice name, struct fault *fault)
-{
-	return store_remove(call->transaction, STORE_TEMPLATE_NAME,
-			    account_key(call->arena, &call->account, name), fault);
 }

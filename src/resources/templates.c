@@ -6,38 +6,20 @@
 #include "resources/templates.h"
 
 #include "base/text.h"
-#include "resources/account_record.h"
-#include "resources/packed.h"
+#include "resources/default_template.h"
+#include "resources/garbage.h"
+#include "resources/kinds.h"
 #include "resources/template_parts.h"
 #include "resources/template_record.h"
 #include "rules/destination_rules.h"
 #include "rules/template_rules.h"
-#include "store/sequence.h"
 
-static bool is_same_id(const struct id *a, const struct id *b)
+/* NULL: it stays as it is. */
+static bool set_default(struct call *call, const struct id *id, const json_t *is_default,
+			struct fault *fault)
 {
-	return id_compare(a, b) == 0;
-}
-
-/* ---- the default mark ---- */
-
-/* NULL: the mark stays as it is. */
-static bool set_mark(struct call *call, const struct id *id, const json_t *mark,
-		     struct fault *fault)
-{
-	struct account_record account;
-	bool is_marked;
-
-	if (mark == NULL)
-		return true;
-	if (!account_load(call, &account, fault))
-		return false;
-	is_marked = account.has_default && is_same_id(&account.default_template, id);
-	if (is_marked == json_is_true(mark))
-		return true;
-	account.has_default = json_is_true(mark);
-	account.default_template = account.has_default ? *id : (struct id){ { 0 } };
-	return account_put(call, &account, fault);
+	return is_default == NULL ||
+	       default_template_set(call, id, json_is_true(is_default), fault);
 }
 
 /* ---- writing ---- */
@@ -90,55 +72,48 @@ bool templates_prepare(struct call *call, struct fault *fault)
 
 static bool create(struct call *call, struct slice name, struct fault *fault)
 {
-	struct template_record record = { .name = name };
-	struct account_record account;
+	struct template_record record = { .name = name, .rooms_etag = call->etag };
 
-	if (!account_load(call, &account, fault))
+	if (!garbage_collect(call, fault) ||
+	    !store_new_id(call->transaction, &kind_template, call->environment->clock, &call->now,
+			  &record.id, fault))
 		return false;
-	record.id = account_next_id(call, &account, &account.template_number);
 	record.created = call->now;
-	record.rooms_etag = call->etag;
 	template_set_texts(call, &record, call->prepared);
 	template_set_plugins(call, &record, call_member(call, "plugins"));
-	return account_put(call, &account, fault) && save(call, &record, false, 0, fault) &&
-	       template_put(call, &record, fault) &&
-	       template_put_name(call, name, &record.id, fault) &&
-	       sequence_add(call->transaction, list_of_templates(call), &record.id, fault) &&
-	       set_mark(call, &record.id, call_member(call, "default"), fault) &&
+	return save(call, &record, false, 0, fault) && template_put(call, &record, fault) &&
+	       set_default(call, &record.id, call_member(call, "default"), fault) &&
 	       answer_template(call, &record);
 }
 
-static bool overwrite(struct call *call, const struct id *id, struct fault *fault)
+static bool overwrite(struct call *call, struct template_record *record, struct fault *fault)
 {
-	struct template_record record;
-	uint64_t condition;
+	const uint64_t condition = record->etag;
 
-	if (!template_load(call, id, &record, fault))
-		return false;
-	condition = record.etag;
-	return set_whole(call, &record, fault) && save(call, &record, true, condition, fault) &&
-	       template_put(call, &record, fault) &&
-	       set_mark(call, id, call_member(call, "default"), fault) &&
-	       answer_template(call, &record);
+	return set_whole(call, record, fault) && save(call, record, true, condition, fault) &&
+	       template_put(call, record, fault) &&
+	       set_default(call, &record->id, call_member(call, "default"), fault) &&
+	       answer_template(call, record);
 }
 
 bool templates_create(struct call *call, struct fault *fault)
 {
 	const json_t *name = call_member(call, "name");
 	char generated[UUID_TEXT_SIZE];
-	struct id id;
+	struct template_record record;
 	bool is_there;
 
 	if (name == NULL) {
 		uuid_make(call->environment->clock, generated);
 		return create(call, arena_copy(call->arena, slice_of(generated)), fault);
 	}
-	if (!template_find_name(call, text_of_json(name), &id, &is_there, fault))
+	if (!template_find_named(call, text_of_json(name), STORE_TO_CHANGE, &record, &is_there,
+				 fault))
 		return false;
-	return is_there ? overwrite(call, &id, fault) : create(call, text_of_json(name), fault);
+	return is_there ? overwrite(call, &record, fault) : create(call, text_of_json(name), fault);
 }
 
-/* The part of a rename that comes before the precondition, and the one that comes after it. */
+/* The part of a rename that comes before the conditions of the request are checked. */
 static void set_name(struct call *call, struct template_record *record, const json_t *name)
 {
 	if (name == NULL || slice_equal(text_of_json(name), record->name))
@@ -147,32 +122,29 @@ static void set_name(struct call *call, struct template_record *record, const js
 	record->rooms_etag = call->etag;
 }
 
-static bool move_name(struct call *call, struct slice former, const struct template_record *record,
-		      struct fault *fault)
+/* The part after that, which ends in the stored template. */
+static bool put_renamed(struct call *call, const struct template_record *record,
+			struct fault *fault)
 {
-	struct id other;
-	bool is_there;
+	struct store_record holder = { .is_on = false };
 
-	if (slice_equal(former, record->name))
-		return true;
-	if (!template_find_name(call, record->name, &other, &is_there, fault))
+	if (!slice_equal(record->stored.name, record->name) &&
+	    !store_get_named(call->transaction, &kind_template, record->name, STORE_TO_SHOW,
+			     &holder, fault))
 		return false;
-	if (is_there)
+	if (holder.value.data != NULL)
 		return fault_set(fault, FAULT_CONFLICT, "Overwrite error");
-	return template_remove_name(call, former, fault) &&
-	       template_put_name(call, record->name, &record->id, fault);
+	return template_put(call, record, fault);
 }
 
 bool templates_update(struct call *call, struct fault *fault)
 {
 	struct template_record record;
-	struct slice former;
 	uint64_t condition;
 	const json_t *part;
 
-	if (!template_load_named(call, call->parameters[0], &record, fault))
+	if (!template_load_named(call, call->parameters[0], STORE_TO_CHANGE, &record, fault))
 		return false;
-	former = record.name;
 	condition = record.etag;
 	if (!document_finish(&template_shape, call->body, &call->findings, fault))
 		return false;
@@ -186,9 +158,8 @@ bool templates_update(struct call *call, struct fault *fault)
 	if ((part = call_member(call, "roles")) != NULL &&
 	    !template_set_roles(call, &record, part, fault))
 		return false;
-	return save(call, &record, true, condition, fault) &&
-	       move_name(call, former, &record, fault) && template_put(call, &record, fault) &&
-	       set_mark(call, &record.id, call_member(call, "default"), fault) &&
+	return save(call, &record, true, condition, fault) && put_renamed(call, &record, fault) &&
+	       set_default(call, &record.id, call_member(call, "default"), fault) &&
 	       answer_template(call, &record);
 }
 
@@ -218,7 +189,7 @@ static json_t *part_or_empty(struct call *call, const json_t *document, const ch
 }
 
 /* "default": null takes the mark away, as it removes any other member. */
-static const json_t *mark_of_patch(const struct call *call)
+static const json_t *default_of_patch(const struct call *call)
 {
 	const json_t *mark = call_member(call, "default");
 
@@ -228,13 +199,11 @@ static const json_t *mark_of_patch(const struct call *call)
 bool templates_patch(struct call *call, struct fault *fault)
 {
 	struct template_record record;
-	struct slice former;
 	uint64_t condition;
 	json_t *document, *roles;
 
-	if (!template_load_named(call, call->parameters[0], &record, fault))
+	if (!template_load_named(call, call->parameters[0], STORE_TO_CHANGE, &record, fault))
 		return false;
-	former = record.name;
 	condition = record.etag;
 	document = template_document(call, &record);
 	document_merge(&template_shape, document, call->body);
@@ -249,20 +218,16 @@ bool templates_patch(struct call *call, struct fault *fault)
 	roles = part_or_empty(call, document, "roles");
 	template_drop_gone_roles(&record, roles, call_member(call, "roles"));
 	return template_set_roles(call, &record, roles, fault) &&
-	       save(call, &record, true, condition, fault) &&
-	       move_name(call, former, &record, fault) && template_put(call, &record, fault) &&
-	       set_mark(call, &record.id, mark_of_patch(call), fault) &&
+	       save(call, &record, true, condition, fault) && put_renamed(call, &record, fault) &&
+	       set_default(call, &record.id, default_of_patch(call), fault) &&
 	       answer_template(call, &record);
 }
 
 bool template_remove(struct call *call, const struct template_record *record, struct fault *fault)
 {
-	return store_remove(call->transaction, STORE_TEMPLATE,
-			    account_key(call->arena, &call->account, id_slice(&record->id)),
-			    fault) &&
-	       template_remove_name(call, record->name, fault) &&
-	       sequence_remove(call->transaction, list_of_templates(call), &record->id, fault) &&
-	       set_mark(call, &record->id, json_false(), fault);
+	return store_remove(call->transaction, &kind_template, &record->stored, fault) &&
+	       garbage_add(call, GARBAGE_TEMPLATE, &record->id, fault) &&
+	       default_template_set(call, &record->id, false, fault);
 }
 
 bool templates_delete(struct call *call, struct fault *fault)
@@ -270,13 +235,14 @@ bool templates_delete(struct call *call, struct fault *fault)
 	struct template_record record;
 	bool has_rooms;
 
-	if (!template_load_named(call, call->parameters[0], &record, fault) ||
+	if (!template_load_named(call, call->parameters[0], STORE_TO_CHANGE, &record, fault) ||
 	    !call_precondition(call, true, record.etag, fault) ||
-	    !template_has_rooms(call, &record.id, &has_rooms, fault))
+	    !store_has_children(call->transaction, &kind_room, &record.id, &has_rooms, fault))
 		return false;
 	if (has_rooms)
 		return fault_set(fault, FAULT_CONFLICT, "rooms still use this template");
-	return template_remove(call, &record, fault) && call_answer_nothing(call);
+	return garbage_collect(call, fault) && template_remove(call, &record, fault) &&
+	       call_answer_nothing(call);
 }
 
 /* ---- reading ---- */
@@ -285,7 +251,7 @@ bool templates_get(struct call *call, struct fault *fault)
 {
 	struct template_record record;
 
-	if (!template_load_named(call, call->parameters[0], &record, fault))
+	if (!template_load_named(call, call->parameters[0], call_reading(call), &record, fault))
 		return false;
 	call_etag(call, record.etag);
 	return call_not_modified(call, record.etag) || call_answer(call, record.text);
@@ -337,7 +303,7 @@ static bool part_get(struct call *call, const struct part *part, struct fault *f
 {
 	struct template_record record;
 
-	if (!template_load_named(call, call->parameters[0], &record, fault))
+	if (!template_load_named(call, call->parameters[0], call_reading(call), &record, fault))
 		return false;
 	call_etag(call, part->etag(&record));
 	return call_not_modified(call, part->etag(&record)) ||
@@ -352,7 +318,7 @@ static bool part_write(struct call *call, const struct part *part, enum part_ori
 	json_t *merged;
 	uint64_t condition;
 
-	if (!template_load_named(call, call->parameters[0], &record, fault))
+	if (!template_load_named(call, call->parameters[0], call_reading(call), &record, fault))
 		return false;
 	condition = part->etag(&record);
 	if (origin == PART_MERGED) {

@@ -17,7 +17,8 @@
 /* ---- the first line and the last ---- */
 
 static const struct field dump_fields[] = {
-	{ "format",  INTEGER(1, 1), REQUIRED, DOC("Of the lines that follow.") },
+	{ "format",  INTEGER(1, 2), REQUIRED,
+	  DOC("Of the lines that follow. 1 was written by version 0.1.0 and earlier ones.") },
 	{ "program", TEXT(any_text), REQUIRED },
 	{ "made_at", TEXT(time_text), REQUIRED },
 };
@@ -68,10 +69,9 @@ static const struct field account_fields[] = {
 	{ "enabled",          BOOLEAN(), REQUIRED },
 	{ "created_at",       TEXT(time_text), REQUIRED },
 	{ "secrets",          LIST_OF(secret_item), MOST(2), REQUIRED, DOC("The older first.") },
-	{ "last_template",    NUMBER_OF_ID(), REQUIRED,
-	  DOC("How far the account has counted its templates.") },
-	{ "last_room",        NUMBER_OF_ID(), REQUIRED },
-	{ "last_time",        TEXT(time_text), REQUIRED, DOC("Of the youngest id.") },
+	{ "last_template",    NUMBER_OF_ID(), DOC("In format 1; ignored.") },
+	{ "last_room",        NUMBER_OF_ID(), DOC("In format 1; ignored.") },
+	{ "last_time",        TEXT(time_text), DOC("In format 1; ignored.") },
 	{ "default_template", TEXT(id_text) },
 };
 static const struct shape account_shape = {
@@ -112,7 +112,7 @@ static const struct field code_fields[] = {
 	{ "enabled",    BOOLEAN(), REQUIRED },
 	{ "identity",   IDENTITY(), DOC("Of its role.") },
 	{ "lost_role",  TEXT(role_name_text),
-	  DOC("Instead of the identity: the name of the role it had before the room moved.") },
+	  DOC("Instead of the identity: the name of the role it had, which is gone.") },
 	{ "created_at", TEXT(time_text), REQUIRED },
 	{ "updated_at", TEXT(time_text), REQUIRED },
 };
@@ -129,7 +129,7 @@ static const struct field deleted_role_fields[] = {
 };
 static const struct shape deleted_role_shape = {
 	"DumpDeletedRole", FIELDS(deleted_role_fields),
-	.doc = "A role that the template had, and a code still refers to.",
+	.doc = "A role that the template had, and a code refers to.",
 };
 static const struct field deleted_role_item = { .name = NULL, OBJECT(deleted_role_shape) };
 
@@ -149,7 +149,7 @@ static const struct field codes_fields[] = {
 	{ "last_identity", INTEGER(0, UINT32_MAX), REQUIRED,
 	  DOC("The last role of the template that the room's codes know of.") },
 	{ "codes",         LIST_OF(code_item), REQUIRED, DOC("The oldest first.") },
-	{ "deleted_roles", LIST_OF(deleted_role_item), REQUIRED },
+	{ "deleted_roles", LIST_OF(deleted_role_item), DOC("In format 1. Absent: none.") },
 	{ "due_roles",     LIST_OF(due_role_item), DOC("The longest due first. Absent: none.") },
 };
 static const struct shape codes_shape = {

@@ -187,6 +187,7 @@ static bool run_once(struct call *call, enum store_access access, struct fault *
 {
 	if (!store_begin(call->environment->store, access, call->arena, &call->transaction, fault))
 		return false;
+	store_of_account(call->transaction, &call->account);
 	call->now = clock_now(call->environment->clock);
 	call->wants_write = false;
 	if (access == STORE_WRITE)

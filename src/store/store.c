@@ -1,6 +1,5 @@
-/* The store's interface: checks by assert what every caller owes to every driver, keeps what is the
- * same for all of them (whether a transaction changed something, what one that did not answers on
- * commit), and passes the rest on.
+/* Checks the preconditions of the interface, notes whether a transaction changed something, and calls
+ * the driver.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "store/store.h"
@@ -9,11 +8,6 @@
 #include <time.h>
 
 #include "store/figures.h"
-
-static bool key_is_valid(enum store_table table, struct slice key)
-{
-	return table < STORE_TABLE_COUNT && key.data != NULL && key.size <= STORE_KEY_MAX;
-}
 
 bool store_begin(struct store *store, enum store_access access, struct arena *arena,
 		 struct transaction **transaction, struct fault *fault)
@@ -25,40 +19,92 @@ bool store_begin(struct store *store, enum store_access access, struct arena *ar
 	return true;
 }
 
-bool store_get(struct transaction *transaction, enum store_table table, struct slice key,
-	       struct slice *value, struct fault *fault)
+void store_of_account(struct transaction *transaction, const struct id *account)
 {
-	assert(key_is_valid(table, key));
-	*value = (struct slice){ NULL, 0 };
-	return transaction->store->driver->get(transaction, table, key, value, fault);
+	transaction->account = *account;
 }
 
-bool store_put(struct transaction *transaction, enum store_table table, struct slice key,
-	       struct slice value, struct fault *fault)
+bool store_get(struct transaction *transaction, const struct store_kind *kind, const struct id *id,
+	       enum store_reading reading, struct store_record *record, struct fault *fault)
 {
-	assert(transaction->access == STORE_WRITE);
-	assert(key_is_valid(table, key));
-	assert(value.data != NULL && value.size <= STORE_VALUE_MAX);
-	if (!transaction->store->driver->put(transaction, table, key, value, fault))
-		return false;
-	transaction->has_changes = true;
+	assert(kind->naming != STORE_NAME_ANYWHERE);
+	assert(reading == STORE_TO_SHOW || transaction->access == STORE_WRITE);
+	return transaction->store->driver->get(transaction, kind, id, reading, record, fault);
+}
+
+bool store_get_named(struct transaction *transaction, const struct store_kind *kind,
+		     struct slice name, enum store_reading reading, struct store_record *record,
+		     struct fault *fault)
+{
+	assert(kind->naming != STORE_NO_NAME);
+	assert(reading == STORE_TO_SHOW || transaction->access == STORE_WRITE);
+	*record = (struct store_record){ .is_on = false };
+	if (name.size == 0 || name.size > STORE_NAME_MAX)
+		return true;
+	return transaction->store->driver->get_named(transaction, kind, name, reading, record,
+						     fault);
+}
+
+bool store_get_several(struct transaction *transaction, const struct store_kind *kind,
+		       const struct id *ids, size_t n, struct store_record *records,
+		       struct fault *fault)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (!store_get(transaction, kind, &ids[i], STORE_TO_SHOW, &records[i], fault))
+			return false;
+	}
 	return true;
 }
 
-bool store_remove(struct transaction *transaction, enum store_table table, struct slice key,
-		  struct fault *fault)
+bool store_page(struct transaction *transaction, const struct store_kind *kind,
+		struct store_page *page, struct fault *fault)
 {
-	assert(transaction->access == STORE_WRITE);
-	assert(key_is_valid(table, key));
-	if (!transaction->store->driver->remove(transaction, table, key, fault))
-		return false;
-	transaction->has_changes = true;
-	return true;
+	assert(page->parent != NULL ? kind->has_parent
+				    : kind->has_pages || page->order == STORE_BY_NAME);
+	assert(page->side == STORE_BOTH_SIDES || kind->has_switch);
+	assert(page->order != STORE_BY_NAME ||
+	       (kind->naming == STORE_NAME_IN_ACCOUNT && page->parent == NULL &&
+		page->side == STORE_BOTH_SIDES));
+	page->count = 0;
+	page->is_last = false;
+	return transaction->store->driver->page(transaction, kind, page, fault);
 }
 
-uint64_t store_number(const struct transaction *transaction)
+bool store_has_children(struct transaction *transaction, const struct store_kind *kind,
+			const struct id *parent, bool *has_children, struct fault *fault)
 {
-	return transaction->number;
+	assert(kind->has_parent);
+	return transaction->store->driver->has_children(transaction, kind, parent, has_children,
+							fault);
+}
+
+bool store_new_id(struct transaction *transaction, const struct store_kind *kind,
+		  const struct clock *clock, int64_t *now, struct id *id, struct fault *fault)
+{
+	assert(transaction->access == STORE_WRITE && kind->has_ids);
+	transaction->has_changes = true;
+	return transaction->store->driver->new_id(transaction, kind, clock, now, id, fault);
+}
+
+bool store_put(struct transaction *transaction, const struct store_kind *kind,
+	       const struct store_record *record, const struct store_record *former,
+	       struct fault *fault)
+{
+	assert(transaction->access == STORE_WRITE);
+	assert(record->value.size > 0 && record->value.size <= STORE_VALUE_MAX);
+	assert(kind->naming == STORE_NO_NAME ||
+	       (record->name.size > 0 && record->name.size <= STORE_NAME_MAX));
+	assert(former == NULL || id_compare(&former->id, &record->id) == 0);
+	transaction->has_changes = true;
+	return transaction->store->driver->put(transaction, kind, record, former, fault);
+}
+
+bool store_remove(struct transaction *transaction, const struct store_kind *kind,
+		  const struct store_record *record, struct fault *fault)
+{
+	assert(transaction->access == STORE_WRITE);
+	transaction->has_changes = true;
+	return transaction->store->driver->remove(transaction, kind, record, fault);
 }
 
 uint64_t store_seen(const struct transaction *transaction)
@@ -128,28 +174,4 @@ void store_close(struct store *store)
 {
 	if (store != NULL)
 		store->driver->close(store);
-}
-
-char store_table_letter(enum store_table table)
-{
-	static const char letters[] = {
-#define STORE_TABLE(name, letter, doc) [STORE_##name] = (letter),
-		STORE_TABLES(STORE_TABLE)
-#undef STORE_TABLE
-	};
-
-	assert(table < STORE_TABLE_COUNT);
-	return letters[table];
-}
-
-const char *store_table_name(enum store_table table)
-{
-	static const char *const names[] = {
-#define STORE_TABLE(name, letter, doc) [STORE_##name] = #name,
-		STORE_TABLES(STORE_TABLE)
-#undef STORE_TABLE
-	};
-
-	assert(table < STORE_TABLE_COUNT);
-	return names[table];
 }

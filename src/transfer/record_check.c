@@ -1,202 +1,85 @@
-/* See transfer/record_check.h. A check of a record ends with false only when something could not be
- * read; that becomes a finding of this record, whatever else was wrong.
+/* See transfer/record_check.h. The check of a record fails only when something cannot be read: that becomes
+ * a finding of this record.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
-#include "transfer/record_subject.h"
+#include "transfer/record_check.h"
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "base/json_text.h"
 #include "base/text.h"
-#include "resources/account_record.h"
-#include "resources/buried_role.h"
-#include "resources/room_record.h"
+#include "resources/code_life.h"
+#include "resources/default_template.h"
+#include "resources/deleted_role.h"
+#include "resources/garbage.h"
 #include "resources/packed.h"
-#include "store/sequence.h"
+#include "resources/room_record.h"
 
 #define PROBLEM_MOST 400
+#define CODES_AT_ONCE 256
 
-/* ---- keys as text ---- */
+/* The record that is checked. */
+struct subject {
+	struct survey *survey;
+	struct call *call;
+	const struct store_kind *kind;
+	const struct store_record *record;
+	struct record_findings *findings;
+};
 
-static void append_hex(struct buffer *text, struct slice bytes)
+static bool found(const struct subject *subject, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* Tells a finding. True, so that the check goes on. */
+static bool found(const struct subject *subject, const char *format, ...)
 {
-	text_hex(bytes.data, bytes.size, buffer_reserve(text, 2 * bytes.size));
-	text->size += 2 * bytes.size;
-}
-
-static bool is_plain(struct slice bytes)
-{
-	for (size_t i = 0; i < bytes.size; i++) {
-		if (bytes.data[i] < ' ' || bytes.data[i] > '~')
-			return false;
-	}
-	return true;
-}
-
-/* Ids in hex with a slash between them, names as they are. */
-static const char *key_text(const struct subject *subject)
-{
-	struct buffer text = BUFFER_INITIAL(subject->call->arena);
-	struct slice rest = subject->key;
-	bool has_name = subject->table == STORE_TEMPLATE_NAME || subject->table == STORE_ROOM_NAME;
-
-	if (subject->table == STORE_CODE)
-		return "(a code)";
-	if (subject->table == STORE_SEQUENCE && rest.size > 0 && is_plain(rest)) {
-		rest.size = subject->key.size;
-	} else if (subject->table == STORE_SEQUENCE && rest.size > 0) {
-		buffer_append_byte(&text, rest.data[0]);
-		buffer_append_byte(&text, '/');
-		rest = (struct slice){ rest.data + 1, rest.size - 1 };
-	}
-	while (rest.size >= ID_SIZE && !(has_name && rest.data != subject->key.data)) {
-		append_hex(&text, (struct slice){ rest.data, ID_SIZE });
-		rest = (struct slice){ rest.data + ID_SIZE, rest.size - ID_SIZE };
-		if (rest.size > 0)
-			buffer_append_byte(&text, '/');
-	}
-	if (has_name && is_plain(rest))
-		buffer_append(&text, rest);
-	else
-		append_hex(&text, rest);
-	buffer_append_byte(&text, '\0');
-	return text.data;
-}
-
-bool subject_found(const struct subject *subject, const char *format, ...)
-{
-	char problem[PROBLEM_MOST];
+	char problem[PROBLEM_MOST], id[ID_TEXT_SIZE + 1];
+	const char *key = "(a code)";
 	va_list arguments;
 
+	if (subject->kind != &kind_code) {
+		id_print(&subject->record->id, id);
+		key = arena_text(subject->call->arena, "%s/%s", subject->call->account_text, id);
+	}
 	va_start(arguments, format);
 	(void)vsnprintf(problem, sizeof problem, format, arguments);
 	va_end(arguments);
-	subject->findings->tell(subject->findings, subject->table, key_text(subject), problem);
+	subject->findings->tell(subject->findings, subject->kind->name, key, problem);
 	return true;
 }
 
-/* ---- parts of records ---- */
-
-bool subject_key_has(const struct subject *subject, size_t size)
-{
-	struct id account;
-
-	if (subject->key.size != ID_SIZE + size)
-		return false;
-	memcpy(account.bytes, subject->key.data, ID_SIZE);
-	survey_of_account(subject->survey, &account);
-	return true;
-}
-
-struct id subject_id_at(struct slice bytes, size_t offset)
-{
-	struct id id;
-
-	memcpy(id.bytes, bytes.data + offset, ID_SIZE);
-	return id;
-}
-
-bool subject_name(const struct subject *subject, const char *thing, struct slice *name,
-		  struct id *id)
-{
-	if (subject->key.size <= ID_SIZE ||
-	    !subject_key_has(subject, subject->key.size - ID_SIZE)) {
-		(void)subject_found(subject, "the key is no name");
-		return false;
-	}
-	if (subject->value.size != ID_SIZE) {
-		(void)subject_found(subject, "leads to no %s", thing);
-		return false;
-	}
-	*name = (struct slice){ subject->key.data + ID_SIZE, subject->key.size - ID_SIZE };
-	*id = subject_id_at(subject->value, 0);
-	return true;
-}
-
-json_t *subject_parsed(const struct subject *subject, struct slice text)
+static json_t *parsed(const struct subject *subject, struct slice text)
 {
 	return json_text_read(subject->call->arena, text, NULL);
 }
 
-bool subject_says(const json_t *object, const char *name, struct slice text)
+static bool says(const json_t *object, const char *name, struct slice text)
 {
-	const json_t *member = json_object_get(object, name);
-	struct slice value = { json_string_value(member), json_string_length(member) };
+	struct slice value = text_of_json(json_object_get(object, name));
 
 	return value.data != NULL && slice_equal(value, text);
 }
 
-bool subject_listed(struct call *call, struct slice list, const struct id *id, bool *is_there,
-		    struct fault *fault)
+static void check_time(const struct subject *subject, const struct id *id, int64_t created)
 {
-	struct sequence_walk walk;
-	struct id bound = *id, next;
-	size_t i = ID_SIZE;
-
-	while (i > 0 && ++bound.bytes[i - 1] == 0)
-		i--;
-	sequence_start(&walk, call->transaction, list, i == 0 ? NULL : &bound);
-	if (!sequence_next(&walk, &next, is_there, fault))
-		return false;
-	*is_there = *is_there && id_compare(&next, id) == 0;
-	return true;
-}
-
-bool subject_check_listed(const struct subject *subject, struct slice list, const struct id *id,
-			  bool should_be, const char *name, struct fault *fault)
-{
-	bool is_there;
-
-	if (!subject_listed(subject->call, list, id, &is_there, fault))
-		return false;
-	return is_there == should_be ||
-	       subject_found(subject,
-			     is_there ? "is in the list of %s" : "is not in the list of %s", name);
-}
-
-bool subject_counted(const struct subject *subject, const struct id *id, int64_t created,
-		     bool is_room, struct fault *fault)
-{
-	struct account_record account;
-	uint64_t last;
-
-	if (!account_load(subject->call, &account, fault))
-		return false;
-	last = is_room ? account.room_number : account.template_number;
-	if (id_number(id) == 0 || id_number(id) > last)
-		subject_found(subject, "its number %llu is above the account's counter, %llu",
-			      (unsigned long long)id_number(id), (unsigned long long)last);
-	if (created > account.last_time)
-		subject_found(subject, "was made later than the account's youngest id");
 	if (id_seconds(id) != created / 1000)
-		subject_found(subject, "its id does not begin with the time when it was made");
-	return true;
+		found(subject, "its id does not begin with the time when it was made");
 }
 
-/* ---- accounts ---- */
+/* ---- default templates ---- */
 
-static bool check_account(const struct subject *subject, struct fault *fault)
+static bool check_default(const struct subject *subject, struct fault *fault)
 {
-	struct call *call = subject->call;
-	const struct roster *roster = subject->findings->roster;
-	struct account_record record;
-	struct template_record marked;
-	bool is_there;
+	struct template_record record;
+	struct id id;
+	bool is_set, is_there;
 
-	if (!subject_key_has(subject, 0))
-		return subject_found(subject, "the key is no account");
-	if (roster != NULL && roster_by_id(roster, &call->account) == NULL)
-		subject_found(subject,
-			      "the accounts file does not have this account; if a load was cut "
-			      "off, anteroom load removes its records");
-	if (!account_load(call, &record, fault))
+	if (!default_template_load(subject->call, &id, &is_set, fault) ||
+	    !template_find(subject->call, &id, STORE_TO_SHOW, &record, &is_there, fault))
 		return false;
-	if (!record.has_default)
-		return true;
-	if (!template_find(call, &record.default_template, &marked, &is_there, fault))
-		return false;
-	return is_there || subject_found(subject, "its default template is not there");
+	return is_there || found(subject, "it is not there");
 }
 
 /* ---- templates ---- */
@@ -209,15 +92,14 @@ static void check_texts(const struct subject *subject, const struct template_rec
 	};
 
 	for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
-		if (subject_parsed(subject, texts[i]) == NULL)
-			subject_found(subject, "text %zu of the record is not JSON", i);
+		if (parsed(subject, texts[i]) == NULL)
+			found(subject, "text %zu of the record is not JSON", i);
 	}
-	if (record->plugins.size > 0 && subject_parsed(subject, record->plugins) == NULL)
-		subject_found(subject, "its plugins are not JSON");
+	if (record->plugins.size > 0 && parsed(subject, record->plugins) == NULL)
+		found(subject, "its plugins are not JSON");
 	for (size_t i = 0; i < record->role_count; i++) {
-		if (!subject_says(subject_parsed(subject, record->roles[i].text), "name",
-				  record->roles[i].name))
-			subject_found(subject, "the text of role %zu is not that of its name", i);
+		if (!says(parsed(subject, record->roles[i].text), "name", record->roles[i].name))
+			found(subject, "the text of role %zu is not that of its name", i);
 	}
 }
 
@@ -234,7 +116,7 @@ static bool check_assembled(const struct subject *subject, const struct template
 	if (!template_assemble(call, &again, fault))
 		return false;
 	return slice_equal(again.text, record->text) ||
-	       subject_found(subject, "its text is not what its parts give");
+	       found(subject, "its text is not what its parts give");
 }
 
 static void check_identities(const struct subject *subject, const struct template_record *record)
@@ -243,125 +125,235 @@ static void check_identities(const struct subject *subject, const struct templat
 		const struct template_role *role = &record->roles[i];
 
 		if (role->identity == 0 || role->identity > record->last_identity)
-			subject_found(subject, "the identity %u of role %zu was never given out",
-				      role->identity, i);
+			found(subject, "the identity %u of role %zu was never given out",
+			      role->identity, i);
 		if (template_live_role(record, role->identity) != role)
-			subject_found(subject, "role %zu has the identity of another one", i);
+			found(subject, "role %zu has the identity of another one", i);
 		if (template_role_index(record, role->name) != i)
-			subject_found(subject, "role %zu has the name of another one", i);
+			found(subject, "role %zu has the name of another one", i);
 	}
 }
 
 static bool check_template(const struct subject *subject, struct fault *fault)
 {
-	struct call *call = subject->call;
 	struct template_record record;
-	struct id id, named;
-	bool is_there;
 
-	if (!subject_key_has(subject, ID_SIZE))
-		return subject_found(subject, "the key is no template");
-	id = subject_id_at(subject->key, ID_SIZE);
-	if (!template_load(call, &id, &record, fault) ||
-	    !template_find_name(call, record.name, &named, &is_there, fault))
+	if (!template_read(subject->call, subject->record, &record, fault))
 		return false;
-	if (!is_there || id_compare(&named, &id) != 0)
-		subject_found(subject, "its name does not lead to it");
 	check_texts(subject, &record);
 	check_identities(subject, &record);
-	return subject_counted(subject, &id, record.created, false, fault) &&
-	       subject_check_listed(subject, list_of_templates(call), &id, true, "templates",
-				    fault) &&
-	       check_assembled(subject, &record, fault);
+	check_time(subject, &record.id, record.created);
+	return check_assembled(subject, &record, fault);
 }
 
-static bool check_template_name(const struct subject *subject, struct fault *fault)
-{
-	struct call *call = subject->call;
-	struct template_record record;
-	struct slice name;
-	struct id id;
-	bool is_there;
-
-	if (!subject_name(subject, "template", &name, &id))
-		return true;
-	if (!template_find(call, &id, &record, &is_there, fault))
-		return false;
-	if (!is_there || !slice_equal(record.name, name))
-		return subject_found(subject,
-				     "leads to a template that is not there or has another name");
-	return true;
-}
-
+/* Whether the parent, a template, is there or was deleted a short time ago. */
 static bool check_role(const struct subject *subject, struct fault *fault)
 {
-	struct call *call = subject->call;
+	const struct id *parent = &subject->record->parent;
 	struct template_record record;
-	struct buried_role buried;
-	struct packed reader;
-	struct id id;
-	uint32_t identity;
+	bool is_there, is_garbage = false;
+
+	if (!template_find(subject->call, parent, STORE_TO_SHOW, &record, &is_there, fault) ||
+	    (!is_there && !garbage_has(subject->call, parent, &is_garbage, fault)))
+		return false;
+	if (!is_there)
+		return is_garbage || found(subject, "its template is not there");
+	return template_live_role(&record, id_seconds(&subject->record->id)) == NULL ||
+	       found(subject, "was deleted, but the template has it");
+}
+
+/* ---- rooms ---- */
+
+static void check_room_texts(const struct subject *subject, const struct room_record *room,
+			     const struct template_record *owner)
+{
+	struct call *call = subject->call;
+	const json_t *text = parsed(subject, room_text(call, room, owner));
+	char id[ID_TEXT_SIZE + 1];
+
+	id_print(&room->id, id);
+	if (!says(text, "id", slice_of(id)) || !says(text, "name", room->name) ||
+	    !says(text, "customer_id", slice_of(call->account_text)) ||
+	    !says(text, "template", owner->name) ||
+	    json_is_true(json_object_get(text, "enabled")) != room->is_enabled)
+		found(subject, "its text is not what its parts give");
+	if (parsed(subject, room->hidden) == NULL)
+		found(subject, "its hidden part is not JSON");
+}
+
+static bool check_room(const struct subject *subject, struct fault *fault)
+{
+	struct call *call = subject->call;
+	struct room_record room;
+	struct template_record owner;
 	bool is_there;
 
-	if (!subject_key_has(subject, ID_SIZE + 4))
-		return subject_found(subject, "the key is no role");
-	id = subject_id_at(subject->key, ID_SIZE);
-	reader.rest = (struct slice){ subject->key.data + 2 * (size_t)ID_SIZE, 4 };
-	reader.is_short = false;
-	identity = (uint32_t)packed_number(&reader, 4);
-	if (!buried_role_load(call, &id, identity, &buried, fault) ||
-	    !template_find(call, &id, &record, &is_there, fault))
+	if (!room_read(call, subject->record, &room, fault) ||
+	    !template_find(call, &room.template_id, STORE_TO_SHOW, &owner, &is_there, fault))
 		return false;
-	/* It stays when its template goes. */
-	if (is_there &&
-	    (template_live_role(&record, identity) != NULL || identity > record.last_identity))
-		subject_found(subject, "was deleted, but the template has it, or never had it");
+	if (is_there)
+		check_room_texts(subject, &room, &owner);
+	else
+		found(subject, "its template is not there");
+	if (!slice_equal(text_lower(call->arena, room.name), subject->record->name))
+		found(subject, "it is found by another name");
+	check_time(subject, &room.id, room.created);
 	return true;
+}
+
+/* ---- codes ---- */
+
+/* Subtracts the codes of the room from the counts of `codes`. */
+static bool subtract_codes(const struct subject *subject, struct room_codes *codes,
+			   struct fault *fault)
+{
+	struct code_page page = { .most = CODES_AT_ONCE };
+	struct id last;
+
+	do {
+		if (!codes_page(subject->call, &codes->room, &page, fault))
+			return false;
+		for (size_t i = 0; i < page.count; i++) {
+			const struct code *code = &page.codes[i];
+			struct code_group *group = codes_group(codes, code->group);
+
+			last = code->place;
+			if (id_number(&last) > codes->last_place)
+				found(subject, "the place of a code was never given out");
+			if (code->is_former) {
+				codes->former_count--;
+			} else if (group == NULL) {
+				found(subject, "a code has a group that is not there");
+			} else {
+				group->count--;
+				group->enabled -= code->is_enabled;
+			}
+		}
+		page.after = &last;
+	} while (!page.is_last);
+	return true;
+}
+
+static bool check_groups(const struct subject *subject, const struct room_codes *codes,
+			 const struct template_record *owner, struct fault *fault)
+{
+	struct deleted_role deleted;
+
+	for (size_t i = 0; i < codes->group_count; i++) {
+		const struct code_group *group = &codes->groups[i];
+
+		if (codes_group(codes, group->number) != group)
+			found(subject, "group %zu has the number of another one", i);
+		if (group->identity != 0 && template_live_role(owner, group->identity) == NULL &&
+		    !deleted_role_load(subject->call, &owner->id, group->identity, &deleted, fault))
+			return false;
+		if (group->count != 0 || group->enabled != 0)
+			found(subject, "group %zu does not have as many codes as it says", i);
+	}
+	return codes->former_count == 0 ||
+	       found(subject, "there are not as many former codes as it says");
+}
+
+static bool check_codes(const struct subject *subject, struct fault *fault)
+{
+	struct call *call = subject->call;
+	struct template_record owner;
+	struct room_record room;
+	struct room_codes codes;
+	bool is_there;
+
+	if (!codes_load(call, &subject->record->id, STORE_TO_SHOW, &codes, fault) ||
+	    !room_find(call, &codes.room, STORE_TO_SHOW, &room, &is_there, fault))
+		return false;
+	if (!is_there)
+		return found(subject, "the room of these codes is not there");
+	if (!template_find(call, &room.template_id, STORE_TO_SHOW, &owner, &is_there, fault))
+		return false;
+	if (!is_there)
+		return true; /* a finding of the room */
+	if (codes.last_seen > owner.last_identity)
+		found(subject, "has seen roles that its template never had");
+	for (size_t i = 0; i < codes.due_count; i++) {
+		if (!codes_due_is_right(&codes, i))
+			found(subject, "its due role %zu has a code, or cannot be due", i);
+	}
+	return subtract_codes(subject, &codes, fault) &&
+	       check_groups(subject, &codes, &owner, fault);
+}
+
+static bool check_code(const struct subject *subject, struct fault *fault)
+{
+	struct call *call = subject->call;
+	struct room_subject room;
+	struct shown_code shown;
+	struct code code;
+	struct id account;
+	bool is_there;
+
+	if (!code_find(call, subject->record->name, STORE_TO_SHOW, &code, &account, &is_there,
+		       fault))
+		return false;
+	if (!is_there)
+		return found(subject, "is not a code");
+	return room_subject_of_code(call, &code, STORE_TO_SHOW, &room, &is_there, fault) &&
+	       (!is_there || code_show(call, &room.codes, &code, &room.owner, &shown, fault));
+}
+
+static bool check_garbage(const struct subject *subject, struct fault *fault)
+{
+	const struct id *id = &subject->record->id;
+	struct template_record record;
+	struct room_record room;
+	bool is_template, is_room;
+
+	if (!template_find(subject->call, id, STORE_TO_SHOW, &record, &is_template, fault) ||
+	    !room_find(subject->call, id, STORE_TO_SHOW, &room, &is_room, fault))
+		return false;
+	return (!is_template && !is_room) || found(subject, "is of a thing that is there");
 }
 
 /* ---- any record ---- */
 
-static bool check_any(const struct subject *subject, struct fault *fault)
+static void check_account(const struct subject *subject)
 {
-	switch (subject->table) {
-	case STORE_ACCOUNT:
-		return check_account(subject, fault);
-	case STORE_TEMPLATE:
-		return check_template(subject, fault);
-	case STORE_TEMPLATE_NAME:
-		return check_template_name(subject, fault);
-	case STORE_ROLE:
-		return check_role(subject, fault);
-	case STORE_ROOM:
-		return subject_check_room(subject, fault);
-	case STORE_ROOM_NAME:
-		return subject_check_room_name(subject, fault);
-	case STORE_ROOM_CODES:
-		return subject_check_room_codes(subject, fault);
-	case STORE_CODE:
-		return subject_check_code(subject, fault);
-	case STORE_SEQUENCE:
-		return subject_check_sequence(subject, fault);
-	case STORE_TABLE_COUNT:
-		break;
-	}
-	return true;
+	struct record_findings *findings = subject->findings;
+	const char *account = subject->call->account_text;
+
+	if (findings->roster == NULL ||
+	    roster_by_id(findings->roster, &subject->record->account) != NULL)
+		return;
+	if (findings->unknown_accounts == NULL)
+		findings->unknown_accounts = json_object();
+	if (json_object_get(findings->unknown_accounts, account) != NULL)
+		return;
+	if (json_object_set_new(findings->unknown_accounts, account, json_true()) != 0)
+		abort();
+	findings->tell(findings, "account", account,
+		       "the accounts file does not have this account; if a load was cut off, "
+		       "anteroom load removes its records");
 }
 
-void record_check(struct survey *survey, enum store_table table, struct slice key,
-		  struct slice value, struct record_findings *findings)
+static const struct {
+	const struct store_kind *kind;
+	bool (*check)(const struct subject *subject, struct fault *fault);
+} checks[] = {
+	{ &kind_default, check_default }, { &kind_template, check_template },
+	{ &kind_role, check_role },	  { &kind_room, check_room },
+	{ &kind_codes, check_codes },	  { &kind_code, check_code },
+	{ &kind_garbage, check_garbage },
+};
+
+void record_check(struct survey *survey, const struct store_kind *kind,
+		  const struct store_record *record, struct record_findings *findings)
 {
-	const struct subject subject = {
-		.survey = survey,
-		.call = &survey->call,
-		.findings = findings,
-		.table = table,
-		.key = key,
-		.value = value,
-	};
+	const struct subject subject = { survey, &survey->call, kind, record, findings };
 	struct fault fault = FAULT_INITIAL;
 
-	if (!check_any(&subject, &fault))
-		subject_found(&subject, "%s", fault.cause[0] != '\0' ? fault.cause : fault.message);
+	survey_of_account(survey, &record->account);
+	check_account(&subject);
+	for (size_t i = 0; i < sizeof checks / sizeof checks[0]; i++) {
+		if (checks[i].kind == kind && !checks[i].check(&subject, &fault))
+			found(&subject, "%s", fault.cause[0] != '\0' ? fault.cause : fault.message);
+	}
 	survey_forget(survey);
 }

@@ -5,9 +5,7 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "transfer/survey.h"
 
-#include "resources/account_record.h"
 #include "rules/transfer_rules.h"
-#include "store/sequence.h"
 
 bool survey_open(struct store *store, const struct clock *clock, struct survey *survey,
 		 struct fault *fault)
@@ -39,7 +37,7 @@ void survey_close(struct survey *survey)
 void survey_of_account(struct survey *survey, const struct id *account)
 {
 	survey->call.account = *account;
-	id_print(account, survey->call.account_text);
+	call_of_account(&survey->call);
 }
 
 void survey_forget(struct survey *survey)
@@ -48,57 +46,21 @@ void survey_forget(struct survey *survey)
 	findings_open(&survey->call.findings, survey->call.arena);
 }
 
-/* ---- pages ---- */
-
-struct side {
-	struct sequence_walk walk;
-	struct id next;
-	bool has_next;
-};
-
-static bool begin(struct side *side, struct call *call, struct slice list, const struct id *below,
-		  struct fault *fault)
+bool page_of_ids(struct call *call, const struct store_kind *kind, const struct id *below,
+		 struct page *page, struct fault *fault)
 {
-	sequence_start(&side->walk, call->transaction, list, below);
-	return sequence_next(&side->walk, &side->next, &side->has_next, fault);
-}
+	struct store_record records[PAGE_MOST];
+	struct store_page next = {
+		.order = STORE_NEWEST_FIRST,
+		.below = below,
+		.records = records,
+		.most = PAGE_MOST,
+	};
 
-static bool take(struct side *side, struct page *page, struct fault *fault)
-{
-	page->ids[page->count++] = side->next;
-	return sequence_next(&side->walk, &side->next, &side->has_next, fault);
-}
-
-bool page_of_templates(struct call *call, const struct id *below, struct page *page,
-		       struct fault *fault)
-{
-	struct side side;
-
-	page->count = 0;
-	if (!begin(&side, call, list_of_templates(call), below, fault))
+	if (!store_page(call->transaction, kind, &next, fault))
 		return false;
-	while (side.has_next && page->count < PAGE_MOST) {
-		if (!take(&side, page, fault))
-			return false;
-	}
-	return true;
-}
-
-/* Enabled rooms and disabled ones are two lists. */
-bool page_of_rooms(struct call *call, const struct id *below, struct page *page,
-		   struct fault *fault)
-{
-	struct side on, off;
-
-	page->count = 0;
-	if (!begin(&on, call, list_of_rooms(call, true), below, fault) ||
-	    !begin(&off, call, list_of_rooms(call, false), below, fault))
-		return false;
-	while ((on.has_next || off.has_next) && page->count < PAGE_MOST) {
-		bool is_on = on.has_next && (!off.has_next || id_compare(&on.next, &off.next) > 0);
-
-		if (!take(is_on ? &on : &off, page, fault))
-			return false;
-	}
+	page->count = next.count;
+	for (size_t i = 0; i < next.count; i++)
+		page->ids[i] = records[i].id;
 	return true;
 }

@@ -28,17 +28,14 @@ void survey_forget(struct survey *survey);
 
 #define PAGE_MOST 64
 
-/* The next ids of a list, the youngest first. */
+/* Ids of an account's records, the youngest first. */
 struct page {
 	struct id ids[PAGE_MOST];
 	size_t count; /* 0: the end */
 };
 
-/* The ids below this one (NULL: the youngest) of the account's templates, and of its rooms, enabled
- * or not. */
-bool page_of_templates(struct call *call, const struct id *below, struct page *page,
-		       struct fault *fault);
-bool page_of_rooms(struct call *call, const struct id *below, struct page *page,
-		   struct fault *fault);
+/* The next ids below this one; NULL: from the youngest. */
+bool page_of_ids(struct call *call, const struct store_kind *kind, const struct id *below,
+		 struct page *page, struct fault *fault);
 
 #endif

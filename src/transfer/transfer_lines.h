@@ -5,21 +5,33 @@
 #ifndef TRANSFER_TRANSFER_LINES_H
 #define TRANSFER_TRANSFER_LINES_H
 
-#include "resources/account_record.h"
+#include "resources/code_record.h"
 #include "resources/template_record.h"
 #include "transfer/transfer.h"
 
 bool transfer_line_begin(struct survey *survey, struct transfer_output *output,
 			 struct fault *fault);
 bool transfer_line_end(struct survey *survey, struct transfer_output *output, struct fault *fault);
+/* default_template: NULL where the account has none. */
 bool transfer_line_account(struct survey *survey, const struct account *account,
-			   const struct account_record *record, struct transfer_output *output,
+			   const struct id *default_template, struct transfer_output *output,
 			   struct fault *fault);
 /* Of the survey's account. What cannot be read is left out (transfer_leave_out). */
 bool transfer_line_template(struct survey *survey, const struct id *id,
 			    struct transfer_output *output, struct fault *fault);
-bool transfer_line_room(struct survey *survey, const struct id *id, struct transfer_output *output,
-			struct fault *fault);
+
+/* Codes of rooms that were found by their keys, sorted by account, room and place. */
+struct kept_code {
+	struct id account, room, place;
+	char letters[CODE_TEXT_SIZE];
+};
+struct kept_codes {
+	struct kept_code *items; /* from malloc */
+	size_t count, capacity;
+};
+/* kept: where the room's codes are; NULL: in the store's pages. */
+bool transfer_line_room(struct survey *survey, const struct id *id, const struct kept_codes *kept,
+			struct transfer_output *output, struct fault *fault);
 
 /* A template as its rooms and the account refer to it: FAULT_DAMAGED when it stands in no line. */
 bool transfer_find_template(struct call *call, const struct id *id, struct template_record *owner,

@@ -19,10 +19,10 @@ struct id transfer_id(const json_t *object, const char *name);
 int64_t transfer_time(struct transfer_input *input, const char *pointer, const json_t *object,
 		      const char *name);
 
-/* The id of a template or a room. It is a finding unless it is one of the account's numbers and
- * times, and below that of the line before. */
+/* The id of a template or a room. It is a finding unless it begins with the time of creation and is below
+ * that of the line before. */
 struct id transfer_check_id(struct transfer_input *input, const char *kind, const json_t *object,
-			    uint64_t last, int64_t created);
+			    int64_t created);
 
 /* The lines of these kinds, at a place where they may come. */
 bool transfer_read_template(struct transfer_input *input, const json_t *object,

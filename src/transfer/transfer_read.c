@@ -6,7 +6,8 @@
 #include <stdlib.h>
 
 #include "base/text.h"
-#include "resources/account_record.h"
+#include "resources/default_template.h"
+#include "resources/kinds.h"
 #include "transfer/transfer_parts.h"
 #include "rules/transfer_rules.h"
 
@@ -99,23 +100,15 @@ static bool check_place(const struct transfer_input *input, const char *kind, st
 }
 
 struct id transfer_check_id(struct transfer_input *input, const char *kind, const json_t *object,
-			    uint64_t last, int64_t created)
+			    int64_t created)
 {
 	struct findings *findings = &input->call.findings;
 	struct id id = transfer_id(object, "id");
 	const char *pointer = arena_text(input->call.arena, "/%s/id", kind);
 
-	if (id_number(&id) == 0 || id_number(&id) > last)
-		findings_add(findings, pointer,
-			     "its number must be from 1 to %llu, the last that the account's line "
-			     "says, and is %llu",
-			     (unsigned long long)last, (unsigned long long)id_number(&id));
-	if (id_seconds(&id) != created / 1000 || created > input->last_time)
-		findings_add(findings, pointer,
-			     "must begin with the time of created_at, which is not later than the "
-			     "account's last_time");
-	if (input->has_above && (id_number(&id) >= id_number(&input->above) ||
-				 id_seconds(&id) > id_seconds(&input->above)))
+	if (id_seconds(&id) != created / 1000)
+		findings_add(findings, pointer, "must begin with the time of created_at");
+	if (input->has_above && id_compare(&id, &input->above) >= 0)
 		findings_add(findings, pointer, "must be older than that of the line before it");
 	return id;
 }
@@ -199,19 +192,25 @@ static bool read_account_file(struct transfer_input *input, const json_t *object
 			   roster_by_access_key(present, &account->access_key) != NULL);
 }
 
-/* The account's store must be as empty as its place in the accounts file. */
+/* The store may have no records of an account that the accounts file does not have. */
 static bool check_empty(const struct transfer_input *input, struct call *call, struct fault *fault)
 {
-	struct account_record record;
+	static const struct store_kind *const kinds[] = { &kind_template, &kind_room };
+	struct store_record record;
+	struct store_page page = { .records = &record, .most = 1 };
 
 	if (roster_by_id(input->present, &call->account) != NULL)
 		return true;
-	if (!account_load(call, &record, fault))
-		return false;
-	if (record.template_number != 0 || record.room_number != 0)
+	for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+		if (!store_page(call->transaction, kinds[i], &page, fault))
+			return false;
+		if (page.count == 0)
+			continue;
 		findings_add(&call->findings, "/account/id",
 			     "the store has records of this account, though the accounts file does "
 			     "not have it");
+		return true;
+	}
 	return true;
 }
 
@@ -227,13 +226,6 @@ static bool end_account(const struct transfer_input *input, struct fault *fault)
 static bool read_account(struct transfer_input *input, const json_t *object, struct fault *fault)
 {
 	struct call *call = &input->call;
-	struct account_record record = {
-		.template_number = transfer_number(object, "last_template"),
-		.room_number = transfer_number(object, "last_room"),
-		.last_time = transfer_time(input, "/account", object, "last_time"),
-		.has_default = json_object_get(object, "default_template") != NULL,
-		.default_template = transfer_id(object, "default_template"),
-	};
 	struct account account;
 
 	if (!end_account(input, fault))
@@ -241,18 +233,16 @@ static bool read_account(struct transfer_input *input, const json_t *object, str
 	if (!read_account_file(input, object, &account))
 		abort();
 	call->account = account.id;
-	memcpy(call->account_text, account.id_text, sizeof call->account_text);
+	call_of_account(call);
 	if (!check_empty(input, call, fault) || !findings_result(&call->findings, fault))
 		return false;
 	*next_account(input) = account;
 	explicit_bzero(&account, sizeof account);
 	input->is_at_rooms = input->has_above = input->found_default = false;
-	input->last_template = record.template_number;
-	input->last_room = record.room_number;
-	input->last_time = record.last_time;
-	input->has_default = record.has_default;
-	input->default_template = record.default_template;
-	return account_put(call, &record, fault);
+	input->has_default = json_object_get(object, "default_template") != NULL;
+	input->default_template = transfer_id(object, "default_template");
+	return !input->has_default ||
+	       default_template_set(call, &input->default_template, true, fault);
 }
 
 /* ---- lines ---- */
@@ -311,6 +301,7 @@ bool transfer_read_line(struct transfer_input *input, struct slice text, struct 
 
 	call->environment = &input->environment;
 	call->now = clock_now(input->environment.clock);
+	store_of_account(call->transaction, &call->account);
 	call_draw_etag(call);
 	return schema_parse(call->arena, text, &line, fault) &&
 	       schema_check(&transfer_line_shape, line, SCHEMA_WHOLE, true, &call->findings,

@@ -1,69 +1,64 @@
-/* Taking away what a dump brought that was given up: see transfer/transfer.h. Each transaction of a
- * load leaves lists and records in agreement, so walking the lists finds everything.
+/* Removes the records of a dump that was given up: see transfer/transfer.h. Each transaction of a load leaves
+ * pages and records in agreement, so that pages have all records.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
-#include "resources/buried_role.h"
-#include "resources/code_life.h"
+#include "resources/garbage.h"
+#include "resources/kinds.h"
 #include "resources/rooms.h"
 #include "resources/templates.h"
 #include "transfer/transfer.h"
 
-/* The deleted roles that the room's codes refer to, which the dump brought with the room. */
-static bool remove_deleted_roles(struct call *call, const struct room_record *room,
-				 struct fault *fault)
+static bool remove_rooms(struct call *call, size_t *n, struct fault *fault)
 {
-	struct template_record owner;
-	struct room_codes codes;
+	struct store_record rooms[PAGE_MOST];
+	struct store_page page = { .records = rooms, .most = PAGE_MOST };
+	struct room_record room;
 
-	if (!template_load(call, &room->template_id, &owner, fault) ||
-	    !codes_load(call, &room->id, &codes, fault))
+	if (!store_page(call->transaction, &kind_room, &page, fault))
 		return false;
-	for (size_t i = 0; i < codes.count; i++) {
-		const struct code *code = &codes.codes[i];
-
-		if (!code->is_lost && template_live_role(&owner, code->role) == NULL &&
-		    !buried_role_remove(call, &owner.id, code->role, fault))
+	for (size_t i = 0; i < page.count; i++) {
+		if (!room_read(call, &rooms[i], &room, fault) || !room_remove(call, &room, fault))
 			return false;
 	}
+	*n = page.count;
 	return true;
 }
 
-static bool remove_room(struct call *call, const struct id *id, struct fault *fault)
+static bool remove_templates(struct call *call, size_t *n, struct fault *fault)
 {
-	struct room_record room;
-
-	return room_load(call, id, &room, fault) && remove_deleted_roles(call, &room, fault) &&
-	       room_remove(call, &room, fault);
-}
-
-static bool remove_template(struct call *call, const struct id *id, struct fault *fault)
-{
+	struct store_record templates[PAGE_MOST];
+	struct store_page page = { .records = templates, .most = PAGE_MOST };
 	struct template_record record;
 
-	return template_load(call, id, &record, fault) && template_remove(call, &record, fault);
+	if (!store_page(call->transaction, &kind_template, &page, fault))
+		return false;
+	for (size_t i = 0; i < page.count; i++) {
+		if (!template_read(call, &templates[i], &record, fault) ||
+		    !template_remove(call, &record, fault))
+			return false;
+	}
+	*n = page.count;
+	return true;
 }
 
 bool transfer_remove_some(struct call *call, bool *is_empty, struct fault *fault)
 {
-	struct page page;
+	struct store_record garbage;
+	struct store_page page = { .records = &garbage, .most = 1 };
+	size_t n;
 
 	*is_empty = false;
-	if (!page_of_rooms(call, NULL, &page, fault))
+	call_of_account(call);
+	if (!garbage_collect(call, fault) || !remove_rooms(call, &n, fault))
 		return false;
-	for (size_t i = 0; i < page.count; i++) {
-		if (!remove_room(call, &page.ids[i], fault))
-			return false;
-	}
-	if (page.count > 0)
+	if (n > 0)
 		return true;
-	if (!page_of_templates(call, NULL, &page, fault))
+	if (!remove_templates(call, &n, fault))
 		return false;
-	for (size_t i = 0; i < page.count; i++) {
-		if (!remove_template(call, &page.ids[i], fault))
-			return false;
-	}
-	if (page.count > 0)
+	if (n > 0)
 		return true;
-	*is_empty = true;
-	return store_remove(call->transaction, STORE_ACCOUNT, id_slice(&call->account), fault);
+	if (!store_page(call->transaction, &kind_garbage, &page, fault))
+		return false;
+	*is_empty = page.count == 0;
+	return true;
 }

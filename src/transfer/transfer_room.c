@@ -1,114 +1,138 @@
 /* The room of a dump, and its codes: see transfer/transfer.h.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
-#include "resources/account_record.h"
-#include "resources/buried_role.h"
-#include "resources/code_identities.h"
+#include <stdio.h>
+
 #include "resources/code_life.h"
 #include "resources/room_record.h"
 #include "transfer/transfer_parts.h"
-#include "store/sequence.h"
 
 /* ---- codes ---- */
 
-/* A role may be deleted for several rooms; then they all say the same of it. */
-static bool read_deleted(struct transfer_input *input, const struct template_record *owner,
-			 const json_t *object, const char *pointer, struct fault *fault)
-{
-	struct call *call = &input->call;
-	uint32_t identity = (uint32_t)transfer_number(object, "identity");
-	const struct buried_role role = {
-		.name = transfer_text(object, "name"),
-		.added = transfer_time(input, pointer, object, "added_at"),
-		.deleted = transfer_time(input, pointer, object, "deleted_at"),
-	};
-	struct buried_role stored;
-	bool is_there;
-
-	if (template_live_role(owner, identity) != NULL || identity > owner->last_identity)
-		findings_add(&call->findings, pointer,
-			     "its identity must be one that the template has used, and no longer "
-			     "has");
-	if (!buried_role_find(call, &owner->id, identity, &stored, &is_there, fault))
-		return false;
-	if (is_there && (!slice_equal(stored.name, role.name) || stored.added != role.added ||
-			 stored.deleted != role.deleted))
-		findings_add(&call->findings, pointer, "an earlier room says otherwise of it");
-	return buried_role_put(call, &owner->id, identity, &role, fault);
-}
+/* The codes of a room that are being read. */
+struct code_reading {
+	struct transfer_input *input;
+	const struct template_record *owner;
+	const json_t *deleted; /* deleted roles by their identities; format 1 has them */
+	struct room_codes codes;
+};
 
 static bool check_letters(struct call *call, struct slice letters, const char *pointer,
 			  bool *is_right, struct fault *fault)
 {
-	struct id account, room;
+	struct code code;
+	struct id account;
 	bool is_taken;
 
 	*is_right = code_is_well_formed(letters);
 	if (!*is_right)
 		findings_add(&call->findings, arena_text(call->arena, "%s/code", pointer),
 			     "must be a code (abc-defg-hij)");
-	if (!code_find(call, letters, &account, &room, &is_taken, fault))
+	if (!code_find(call, letters, STORE_TO_SHOW, &code, &account, &is_taken, fault))
 		return false;
 	if (is_taken)
 		findings_add(&call->findings, arena_text(call->arena, "%s/code", pointer),
 			     "is a code already, here or in another room of this store");
+	*is_right = *is_right && !is_taken;
 	return true;
 }
 
-static bool check_role(struct call *call, const struct template_record *owner,
-		       const struct code *code, const char *pointer, struct fault *fault)
+/* The deleted roles of a room by their identities, since there may be as many as codes. */
+static json_t *by_identity(struct call *call, const json_t *deleted)
 {
-	struct buried_role buried;
-	bool is_there = true;
+	json_t *roles = arena_json(call->arena, json_object()), *role;
+	char key[16];
+	size_t i;
 
-	if (code->is_lost || template_live_role(owner, code->role) != NULL)
-		return true;
-	if (!buried_role_find(call, &owner->id, code->role, &buried, &is_there, fault))
-		return false;
-	if (!is_there)
+	json_array_foreach(deleted, i, role) {
+		(void)snprintf(key, sizeof key, "%u", (unsigned)transfer_number(role, "identity"));
+		json_object_set(roles, key, role);
+	}
+	return roles;
+}
+
+static const json_t *find_deleted(const json_t *roles, uint32_t identity)
+{
+	char key[16];
+
+	(void)snprintf(key, sizeof key, "%u", identity);
+	return json_object_get(roles, key);
+}
+
+static void make_former(struct code *code, struct slice role)
+{
+	code->is_former = true;
+	code->is_enabled = false;
+	code->role = role;
+}
+
+/* Sets the role of the code, or its group. */
+static void set_role(struct code_reading *reading, const json_t *object, const char *pointer,
+		     struct code *code)
+{
+	struct call *call = &reading->input->call;
+	const struct slice lost_role = transfer_text(object, "lost_role");
+	const uint32_t identity = (uint32_t)transfer_number(object, "identity");
+	const json_t *deleted;
+	struct code_group *group;
+
+	if ((lost_role.data != NULL) == (identity != 0))
+		findings_add(&call->findings, pointer, "must have either identity or lost_role");
+	if (lost_role.data != NULL && code->is_enabled)
+		findings_add(&call->findings, arena_text(call->arena, "%s/enabled", pointer),
+			     "must be false: its role is gone");
+	if (lost_role.data != NULL) {
+		make_former(code, lost_role);
+		return;
+	}
+	if (template_live_role(reading->owner, identity) != NULL) {
+		group = codes_group_of(call, &reading->codes, identity);
+		group->count++;
+		group->enabled += code->is_enabled;
+		code->group = group->number;
+		return;
+	}
+	deleted = find_deleted(reading->deleted, identity);
+	if (deleted == NULL) {
 		findings_add(&call->findings, pointer,
 			     "its role is neither one of the template nor a deleted one");
-	return true;
+		return;
+	}
+	if (code->is_enabled)
+		code->updated = transfer_time(reading->input, pointer, deleted, "deleted_at") /
+				1000;
+	make_former(code, transfer_text(deleted, "name"));
 }
 
-static bool read_code(struct transfer_input *input, const struct template_record *owner,
-		      const json_t *object, const char *pointer, struct room_codes *codes,
+static bool read_code(struct code_reading *reading, const json_t *object, const char *pointer,
 		      struct fault *fault)
 {
-	struct call *call = &input->call;
-	struct slice letters = transfer_text(object, "code");
-	struct slice lost_role = transfer_text(object, "lost_role");
+	struct transfer_input *input = reading->input;
+	const struct slice letters = transfer_text(object, "code");
 	struct code code = {
+		.room = reading->codes.room,
+		.place = code_place(++reading->codes.last_place),
 		.is_enabled = json_is_true(json_object_get(object, "enabled")),
-		.is_lost = lost_role.data != NULL,
-		.role = (uint32_t)transfer_number(object, "identity"),
 		.created = transfer_time(input, pointer, object, "created_at") / 1000,
 		.updated = transfer_time(input, pointer, object, "updated_at") / 1000,
 	};
 	bool is_right;
 
-	if (code.is_lost == (json_object_get(object, "identity") != NULL))
-		findings_add(&call->findings, pointer, "must have either identity or lost_role");
-	if (code.is_lost && code.is_enabled)
-		findings_add(&call->findings, arena_text(call->arena, "%s/enabled", pointer),
-			     "must be false: its role was lost");
-	if (code.is_lost)
-		code.role = codes_lost_index(call, codes, lost_role);
-	if (!check_letters(call, letters, pointer, &is_right, fault) ||
-	    !check_role(call, owner, &code, pointer, fault))
+	set_role(reading, object, pointer, &code);
+	reading->codes.former_count += code.is_former;
+	if (!check_letters(&input->call, letters, pointer, &is_right, fault))
 		return false;
 	if (!is_right)
 		return true;
 	memcpy(code.letters, letters.data, letters.size);
-	codes->codes[codes->count++] = code;
-	return code_put_place(call, letters, &codes->room, fault);
+	return code_put(&input->call, &code, fault);
 }
 
-/* Behind the codes, to which they are compared. */
-static void read_due(struct transfer_input *input, const struct template_record *owner,
-		     const json_t *list, struct room_codes *codes)
+/* After the codes, to which they are compared. */
+static void read_due(struct code_reading *reading, const json_t *list)
 {
-	struct call *call = &input->call;
+	struct call *call = &reading->input->call;
+	struct room_codes *codes = &reading->codes;
 
 	codes->due = arena_zero(call->arena, (json_array_size(list) + 1) * sizeof *codes->due);
 	for (size_t i = 0; i < json_array_size(list); i++) {
@@ -117,28 +141,12 @@ static void read_due(struct transfer_input *input, const struct template_record 
 		struct due_role *due = &codes->due[codes->due_count++];
 
 		due->identity = (uint32_t)transfer_number(object, "identity");
-		due->since = transfer_time(input, pointer, object, "due_at") / 1000;
-		if (template_live_role(owner, due->identity) == NULL ||
+		due->since = transfer_time(reading->input, pointer, object, "due_at") / 1000;
+		if (template_live_role(reading->owner, due->identity) == NULL ||
 		    !codes_due_is_right(codes, i))
 			findings_add(&call->findings, pointer,
 				     "must be a role of the template that has no code, though the "
 				     "room was asked for all and its last_identity is not below");
-	}
-}
-
-/* So that what is not referred to is never stored: nothing would ever remove it. */
-static void check_all_referred(struct call *call, const struct room_codes *codes,
-			       const json_t *deleted)
-{
-	const struct code_identities identities = code_identities_of(call, codes);
-
-	for (size_t i = 0; i < json_array_size(deleted); i++) {
-		uint64_t identity = transfer_number(json_array_get(deleted, i), "identity");
-
-		if (!code_identities_have(&identities, (uint32_t)identity))
-			findings_add(&call->findings,
-				     arena_text(call->arena, "/room/codes/deleted_roles/%zu", i),
-				     "no code of the room refers to it");
 	}
 }
 
@@ -147,35 +155,28 @@ static bool read_codes(struct transfer_input *input, const struct template_recor
 {
 	struct call *call = &input->call;
 	const json_t *list = json_object_get(object, "codes");
-	const json_t *deleted = json_object_get(object, "deleted_roles");
-	size_t most = json_array_size(list) + 1;
-	struct room_codes codes = {
-		.room = *room,
-		.was_asked = json_is_true(json_object_get(object, "all_asked")),
-		.last_seen = (uint32_t)transfer_number(object, "last_identity"),
-		.codes = arena_zero(call->arena, most * sizeof *codes.codes),
+	struct code_reading reading = {
+		.input = input,
+		.owner = owner,
+		.deleted = by_identity(call, json_object_get(object, "deleted_roles")),
 	};
 
 	if (object == NULL)
 		return true;
-	if (codes.last_seen > owner->last_identity)
+	if (!codes_load(call, room, STORE_TO_CHANGE, &reading.codes, fault))
+		return false;
+	reading.codes.was_asked = json_is_true(json_object_get(object, "all_asked"));
+	reading.codes.last_seen = (uint32_t)transfer_number(object, "last_identity");
+	if (reading.codes.last_seen > owner->last_identity)
 		findings_add(&call->findings, "/room/codes/last_identity",
 			     "must not be above the template's");
-	for (size_t i = 0; i < json_array_size(deleted); i++) {
-		if (!read_deleted(input, owner, json_array_get(deleted, i),
-				  arena_text(call->arena, "/room/codes/deleted_roles/%zu", i),
-				  fault))
-			return false;
-	}
 	for (size_t i = 0; i < json_array_size(list); i++) {
-		if (!read_code(input, owner, json_array_get(list, i),
-			       arena_text(call->arena, "/room/codes/codes/%zu", i), &codes, fault))
+		if (!read_code(&reading, json_array_get(list, i),
+			       arena_text(call->arena, "/room/codes/codes/%zu", i), fault))
 			return false;
 	}
-	read_due(input, owner, json_object_get(object, "due_roles"), &codes);
-	if (call->findings.fault_count == 0)
-		check_all_referred(call, &codes, deleted);
-	return findings_result(&call->findings, fault) && codes_put(call, &codes, fault);
+	read_due(&reading, json_object_get(object, "due_roles"));
+	return findings_result(&call->findings, fault) && codes_put(call, &reading.codes, fault);
 }
 
 /* ---- rooms ---- */
@@ -188,6 +189,7 @@ static const char *const room_members[] = {
 static bool check_room(struct call *call, const json_t *document, struct slice name,
 		       struct template_record *owner, struct fault *fault)
 {
+	struct room_record holder;
 	struct id id = { { 0 } };
 	bool is_there = false;
 
@@ -201,30 +203,19 @@ static bool check_room(struct call *call, const json_t *document, struct slice n
 	    json_object_get(document, "recording_info") == NULL)
 		findings_add(&call->findings, "/room/document/recording_info",
 			     "is required while recording_source_template is false");
-	if (name.size > 0 && !room_find_name(call, name, &id, &is_there, fault))
+	if (name.size > 0 && !room_find_named(call, name, STORE_TO_SHOW, &holder, &is_there, fault))
 		return false;
 	if (is_there)
 		findings_add(&call->findings, "/room/document/name",
 			     "an earlier room of the account has it");
 	id = transfer_id(document, "template_id");
-	if (!template_find(call, &id, owner, &is_there, fault))
+	if (!template_find(call, &id, STORE_TO_SHOW, owner, &is_there, fault))
 		return false;
 	if (is_there)
 		return true;
 	findings_add(&call->findings, "/room/document/template_id",
 		     "must be an earlier template of the account");
 	return findings_result(&call->findings, fault);
-}
-
-static bool put_room(struct call *call, struct room_record *record, struct fault *fault)
-{
-	return room_put(call, record, fault) &&
-	       room_put_name(call, record->name, &record->id, fault) &&
-	       sequence_add(call->transaction, list_of_rooms(call, record->is_enabled), &record->id,
-			    fault) &&
-	       sequence_add(call->transaction,
-			    list_of_template_rooms(call, &record->template_id, record->is_enabled),
-			    &record->id, fault);
 }
 
 bool transfer_read_room(struct transfer_input *input, const json_t *object, struct fault *fault)
@@ -245,7 +236,7 @@ bool transfer_read_room(struct transfer_input *input, const json_t *object, stru
 	struct template_record owner;
 
 	input->has_above = input->has_above && input->is_at_rooms;
-	record.id = transfer_check_id(input, "room", object, input->last_room, record.created);
+	record.id = transfer_check_id(input, "room", object, record.created);
 	if (!check_room(call, document, record.name, &owner, fault))
 		return false;
 	if (record.follows_template)
@@ -255,5 +246,5 @@ bool transfer_read_room(struct transfer_input *input, const json_t *object, stru
 	input->above = record.id;
 	input->counts.rooms++;
 	return read_codes(input, &owner, &record.id, json_object_get(object, "codes"), fault) &&
-	       findings_result(&call->findings, fault) && put_room(call, &record, fault);
+	       findings_result(&call->findings, fault) && room_put(call, &record, fault);
 }

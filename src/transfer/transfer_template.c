@@ -3,10 +3,8 @@
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "base/text.h"
-#include "resources/account_record.h"
 #include "resources/template_parts.h"
 #include "transfer/transfer_parts.h"
-#include "store/sequence.h"
 
 static json_t *part_of(struct call *call, const json_t *document, const char *name)
 {
@@ -62,12 +60,12 @@ static void set_identities(struct transfer_input *input, const json_t *object,
 static bool check_template_name(struct call *call, const json_t *document, struct slice name,
 				struct fault *fault)
 {
-	struct id id;
+	struct template_record holder;
 	bool is_there = false;
 
 	if (name.size == 0)
 		findings_add(&call->findings, "/template/document/name", "is required");
-	else if (!template_find_name(call, name, &id, &is_there, fault))
+	else if (!template_find_named(call, name, STORE_TO_SHOW, &holder, &is_there, fault))
 		return false;
 	if (is_there)
 		findings_add(&call->findings, "/template/document/name",
@@ -90,8 +88,7 @@ bool transfer_read_template(struct transfer_input *input, const json_t *object, 
 		.rooms_etag = call->etag,
 	};
 
-	record.id = transfer_check_id(input, "template", object, input->last_template,
-				      record.created);
+	record.id = transfer_check_id(input, "template", object, record.created);
 	if (!check_template_name(call, document, record.name, fault))
 		return false;
 	template_set_settings(call, &record, part_of(call, document, "settings"), NULL,
@@ -107,7 +104,5 @@ bool transfer_read_template(struct transfer_input *input, const json_t *object, 
 	input->found_default = input->found_default ||
 			       id_compare(&record.id, &input->default_template) == 0;
 	input->counts.templates++;
-	return template_assemble(call, &record, fault) && template_put(call, &record, fault) &&
-	       template_put_name(call, record.name, &record.id, fault) &&
-	       sequence_add(call->transaction, list_of_templates(call), &record.id, fault);
+	return template_assemble(call, &record, fault) && template_put(call, &record, fault);
 }

@@ -5,15 +5,14 @@
 #include <stdlib.h>
 
 #include "base/text.h"
-#include "resources/account_record.h"
-#include "resources/buried_role.h"
-#include "resources/code_identities.h"
 #include "resources/code_life.h"
+#include "resources/packed.h"
 #include "resources/room_record.h"
 #include "resources/template_parts.h"
 #include "transfer/transfer_lines.h"
 
-#define FORMAT 1
+#define FORMAT 2
+#define CODES_AT_ONCE 256
 
 static void set(json_t *object, const char *name, json_t *value)
 {
@@ -183,7 +182,8 @@ bool transfer_line_template(struct survey *survey, const struct id *id,
 	struct fault own = FAULT_INITIAL;
 	struct template_record record;
 
-	if (!template_load(call, id, &record, &own) || !check_time(id, record.created, &own))
+	if (!template_load(call, id, STORE_TO_SHOW, &record, &own) ||
+	    !check_time(id, record.created, &own))
 		return transfer_leave_out(output, transfer_name_of(call, "template", id), &own,
 					  fault);
 	output->counts.templates++;
@@ -192,56 +192,100 @@ bool transfer_line_template(struct survey *survey, const struct id *id,
 
 /* ---- rooms ---- */
 
-/* The deleted roles that codes of the room are for. Those that are left out stay in *missing. */
-static bool add_deleted(struct call *call, const struct template_record *owner,
-			const struct room_codes *codes, struct transfer_output *output,
-			json_t *roles, struct code_identities *missing, struct fault *fault)
-{
-	const struct code_identities identities = code_identities_of(call, codes);
-
-	*missing = (struct code_identities){ .items = identities.items };
-
-	for (size_t i = 0; i < identities.count; i++) {
-		const uint32_t identity = identities.items[i];
-		struct fault own = FAULT_INITIAL;
-		struct buried_role buried;
-		json_t *role;
-
-		if (template_live_role(owner, identity) != NULL)
-			continue;
-		if (!buried_role_load(call, &owner->id, identity, &buried, &own)) {
-			const char *what =
-				arena_text(call->arena, "codes of the deleted role %u of the %s",
-					   identity, transfer_name_of(call, "room", &codes->room));
-
-			if (!transfer_leave_out(output, what, &own, fault))
-				return false;
-			missing->items[missing->count++] = identity;
-			continue;
-		}
-		role = json_object();
-		set(role, "identity", number_value(identity));
-		set(role, "name", text_value(buried.name));
-		set(role, "added_at", time_value(buried.added));
-		set(role, "deleted_at", time_value(buried.deleted));
-		append(roles, role);
-	}
-	return true;
-}
-
-static json_t *code_value(const struct room_codes *codes, const struct code *code)
+static json_t *code_value(const struct code *code, const struct shown_code *shown,
+			  uint32_t identity)
 {
 	json_t *value = json_object();
 
 	set(value, "code", json_string(code->letters));
-	set(value, "enabled", json_boolean(code->is_enabled));
-	if (code->is_lost)
-		set(value, "lost_role", text_value(codes->lost_names[code->role]));
+	set(value, "enabled", json_boolean(shown->is_enabled));
+	if (shown->has_role)
+		set(value, "identity", number_value(identity));
 	else
-		set(value, "identity", number_value(code->role));
-	set(value, "created_at", seconds_value(code->created));
-	set(value, "updated_at", seconds_value(code->updated));
+		set(value, "lost_role", text_value(shown->role));
+	set(value, "created_at", seconds_value(shown->created));
+	set(value, "updated_at", seconds_value(shown->updated));
 	return value;
+}
+
+/* The codes of one room on their way into its line. */
+struct code_list {
+	const struct template_record *owner;
+	const struct room_codes *codes;
+	struct transfer_output *output;
+	json_t *list;
+};
+
+static bool add_code(struct call *call, const struct code_list *to, const struct code *code,
+		     struct fault *fault)
+{
+	const struct code_group *group = codes_group(to->codes, code->group);
+	struct fault own = FAULT_INITIAL;
+	struct shown_code shown;
+
+	if (!code_show(call, to->codes, code, to->owner, &shown, &own))
+		return transfer_leave_out(to->output,
+					  arena_text(call->arena, "a code of the %s",
+						     transfer_name_of(call, "room", &code->room)),
+					  &own, fault);
+	append(to->list, code_value(code, &shown, group == NULL ? 0 : group->identity));
+	return true;
+}
+
+static bool add_pages(struct call *call, const struct code_list *to, struct fault *fault)
+{
+	struct code_page page = { .most = CODES_AT_ONCE };
+	struct id last;
+
+	do {
+		if (!codes_page(call, &to->codes->room, &page, fault))
+			return false;
+		for (size_t i = 0; i < page.count; i++) {
+			if (!add_code(call, to, &page.codes[i], fault))
+				return false;
+			last = page.codes[i].place;
+		}
+		page.after = &last;
+	} while (!page.is_last);
+	return true;
+}
+
+static int compare_room(const struct kept_code *code, const struct id *account,
+			const struct id *room)
+{
+	const int accounts = id_compare(&code->account, account);
+
+	return accounts != 0 ? accounts : id_compare(&code->room, room);
+}
+
+static bool add_kept(struct call *call, const struct code_list *to, const struct kept_codes *kept,
+		     struct fault *fault)
+{
+	const struct id *room = &to->codes->room;
+	size_t low = 0, high = kept->count;
+	struct code code;
+	struct id account;
+	bool is_there;
+
+	while (low < high) {
+		const size_t middle = low + (high - low) / 2;
+
+		if (compare_room(&kept->items[middle], &call->account, room) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (; low < kept->count && compare_room(&kept->items[low], &call->account, room) == 0;
+	     low++) {
+		struct fault own = FAULT_INITIAL;
+
+		if (code_find(call, slice_of(kept->items[low].letters), STORE_TO_SHOW, &code,
+			      &account, &is_there, &own)
+			    ? is_there && !add_code(call, to, &code, fault)
+			    : !transfer_leave_out(to->output, "a code", &own, fault))
+			return false;
+	}
+	return true;
 }
 
 static json_t *due_value(const struct due_role *due)
@@ -253,46 +297,37 @@ static json_t *due_value(const struct due_role *due)
 	return value;
 }
 
-/* Nothing for a room that never had to do with codes. */
+/* Nothing for a room that never had codes. */
 static bool add_codes(struct call *call, const struct template_record *owner, const struct id *room,
-		      struct transfer_output *output, json_t *value, struct fault *fault)
+		      const struct kept_codes *kept, struct transfer_output *output, json_t *value,
+		      struct fault *fault)
 {
 	struct fault own = FAULT_INITIAL;
-	struct code_identities missing;
 	struct room_codes codes;
-	json_t *object, *list, *deleted, *due;
+	struct code_list to = { owner, &codes, output, json_array() };
+	json_t *object = json_object(), *due = json_array();
 
-	if (!codes_load(call, room, &codes, &own))
+	set(object, "codes", to.list);
+	set(object, "due_roles", due);
+	arena_json(call->arena, object);
+	if (!codes_load(call, room, STORE_TO_SHOW, &codes, &own))
 		return transfer_leave_out(output, transfer_name_of(call, "codes of the room", room),
 					  &own, fault);
-	if (!codes.was_asked && codes.count == 0 && codes.last_seen == 0)
+	if (codes.stored.value.data == NULL)
 		return true;
-	object = json_object();
-	list = json_array();
-	deleted = json_array();
-	due = json_array();
 	set(object, "all_asked", json_boolean(codes.was_asked));
 	set(object, "last_identity", number_value(codes.last_seen));
-	set(object, "codes", list);
-	set(object, "deleted_roles", deleted);
-	set(object, "due_roles", due);
-	set(value, "codes", object);
-	if (!add_deleted(call, owner, &codes, output, deleted, &missing, fault))
+	if (!(kept != NULL ? add_kept(call, &to, kept, fault) : add_pages(call, &to, fault)))
 		return false;
-	for (size_t i = 0; i < codes.count; i++) {
-		const struct code *code = &codes.codes[i];
-
-		if (code->is_lost || !code_identities_have(&missing, code->role))
-			append(list, code_value(&codes, code));
-	}
 	for (size_t i = 0; i < codes.due_count; i++) {
 		if (template_live_role(owner, codes.due[i].identity) != NULL)
 			append(due, due_value(&codes.due[i]));
 	}
+	set(value, "codes", json_incref(object));
 	return true;
 }
 
-/* What room_document has beside what can be sent. */
+/* Members of room_document that cannot be sent. */
 static const char *const not_sent[] = {
 	"id", "customer_id", "template", "created_at", "updated_at", "customer",
 };
@@ -302,13 +337,14 @@ bool transfer_find_template(struct call *call, const struct id *id, struct templ
 {
 	struct fault own = FAULT_INITIAL;
 
-	return (template_load(call, id, owner, &own) && check_time(id, owner->created, &own)) ||
+	return (template_load(call, id, STORE_TO_SHOW, owner, &own) &&
+		check_time(id, owner->created, &own)) ||
 	       fault_cause(fault, FAULT_DAMAGED, 0, "it is of the %s, which is lost (%s)",
 			   transfer_name_of(call, "template", id), reason_of(&own));
 }
 
-bool transfer_line_room(struct survey *survey, const struct id *id, struct transfer_output *output,
-			struct fault *fault)
+bool transfer_line_room(struct survey *survey, const struct id *id, const struct kept_codes *kept,
+			struct transfer_output *output, struct fault *fault)
 {
 	struct call *call = &survey->call;
 	json_t *value = arena_json(call->arena, json_object());
@@ -316,8 +352,11 @@ bool transfer_line_room(struct survey *survey, const struct id *id, struct trans
 	struct room_record record;
 	struct template_record owner;
 	json_t *document;
+	bool is_there;
 
-	if (!room_load(call, id, &record, &own) || !check_time(id, record.created, &own) ||
+	if (!room_find(call, id, STORE_TO_SHOW, &record, &is_there, &own) ||
+	    (!is_there && !packed_missing("room", id_slice(id), &own)) ||
+	    !check_time(id, record.created, &own) ||
 	    !transfer_find_template(call, &record.template_id, &owner, &own))
 		return transfer_leave_out(output, transfer_name_of(call, "room", id), &own, fault);
 	document = room_document(call, &record);
@@ -327,7 +366,7 @@ bool transfer_line_room(struct survey *survey, const struct id *id, struct trans
 	set(value, "created_at", time_value(record.created));
 	set(value, "updated_at", time_value(record.updated));
 	set(value, "document", json_incref(document));
-	if (!add_codes(call, &owner, id, output, value, fault))
+	if (!add_codes(call, &owner, id, kept, output, value, fault))
 		return false;
 	output->counts.rooms++;
 	return send(survey, output, "room", value, fault);
@@ -336,7 +375,7 @@ bool transfer_line_room(struct survey *survey, const struct id *id, struct trans
 /* ---- accounts ---- */
 
 static json_t *account_value(struct call *call, const struct account *account,
-			     const struct account_record *record)
+			     const struct id *default_template)
 {
 	json_t *value = arena_json(call->arena, json_object());
 	json_t *secrets = json_array();
@@ -354,19 +393,16 @@ static json_t *account_value(struct call *call, const struct account *account,
 	set(value, "enabled", json_boolean(account->is_enabled));
 	set(value, "created_at", time_value(account->created_at));
 	set(value, "secrets", secrets);
-	set(value, "last_template", number_value(record->template_number));
-	set(value, "last_room", number_value(record->room_number));
-	set(value, "last_time", time_value(record->last_time));
-	if (record->has_default)
-		set(value, "default_template", id_value(&record->default_template));
+	if (default_template != NULL)
+		set(value, "default_template", id_value(default_template));
 	return value;
 }
 
 bool transfer_line_account(struct survey *survey, const struct account *account,
-			   const struct account_record *record, struct transfer_output *output,
+			   const struct id *default_template, struct transfer_output *output,
 			   struct fault *fault)
 {
 	output->counts.accounts++;
-	return send(survey, output, "account", account_value(&survey->call, account, record),
-		    fault);
+	return send(survey, output, "account",
+		    account_value(&survey->call, account, default_template), fault);
 }

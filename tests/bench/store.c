@@ -23,6 +23,7 @@
 #include "directory.h"
 #include "store/figures.h"
 #include "store/gdbm/store_gdbm.h"
+#include "store/gdbm/entries.h"
 
 #define KEY_SIZE 16
 #define VALUE_SIZE 1500
@@ -71,7 +72,7 @@ static uint64_t store_append(struct target *target, struct arena *arena, uint64_
 	uint64_t number = 0;
 
 	check(store_begin(store, STORE_WRITE, arena, &transaction, &fault) &&
-		      store_put(transaction, STORE_TEMPLATE, key_of(key, bytes),
+		      entry_put(transaction, STORE_RECORD, key_of(key, bytes),
 				(struct slice){ value, VALUE_SIZE }, &fault) &&
 		      store_commit(transaction, &number, &fault),
 	      &fault);
@@ -163,7 +164,7 @@ static double reads_a_second(struct store *store, uint64_t records, unsigned get
 				char key[KEY_SIZE];
 				struct slice found;
 
-				check(store_get(transaction, STORE_TEMPLATE,
+				check(entry_get(transaction, STORE_RECORD,
 						key_of(chance_below(&seed, records), key), &found,
 						&fault),
 				      &fault);
@@ -191,7 +192,7 @@ static void load(struct store *store, uint64_t records)
 		for (unsigned n = 0; n < 100 && i < records && is_done; n++, i++) {
 			char key[KEY_SIZE];
 
-			is_done = store_put(transaction, STORE_TEMPLATE, key_of(i, key),
+			is_done = entry_put(transaction, STORE_RECORD, key_of(i, key),
 					    (struct slice){ value, VALUE_SIZE }, &fault);
 		}
 		check(is_done && store_commit(transaction, &number, &fault) &&

@@ -57,20 +57,28 @@ bool store_gdbm_stat(const char *directory, const struct file_system *files,
 bool store_gdbm_backup(const char *directory, const char *to, const struct file_system *files,
 		       const struct store_watch *watch, struct fault *fault);
 
-/* Every key that a READ transaction sees in a table, each once, in no order that means anything. The
- * value lives until visit returns; visit may use the transaction. It ends when visit says false,
- * which then has set the fault. A transaction that is open for long keeps what it sees: on a live
- * store files on disk and overlays in memory. */
-typedef bool store_visit(void *context, struct slice key, struct slice value, struct fault *fault);
-bool store_gdbm_walk(struct transaction *transaction, enum store_table table, store_visit *visit,
-		     void *context, struct fault *fault);
+/* Calls `visit` for each record of a kind, of all accounts, in no particular order, until it returns
+ * false and has set the fault. The record lives until visit returns; visit may use the transaction. For
+ * READ transactions. An open transaction keeps the files and overlays that it reads. */
+typedef bool store_visit(void *context, const struct store_record *record, struct fault *fault);
+bool store_gdbm_walk(struct transaction *transaction, const struct store_kind *kind,
+		     store_visit *visit, void *context, struct fault *fault);
 
-/* The same with keys alone: no value is read, so that a damaged one is passed over; `value` is empty. */
-bool store_gdbm_walk_keys(struct transaction *transaction, enum store_table table,
+/* The same without reading values, also of records whose value is damaged. Set are account and id, or
+ * the name for a kind with STORE_NAME_ANYWHERE. */
+bool store_gdbm_walk_keys(struct transaction *transaction, const struct store_kind *kind,
 			  store_visit *visit, void *context, struct fault *fault);
 
-/* How many keys there are in each table, without reading a value. */
-bool store_gdbm_count(struct transaction *transaction, uint64_t counts[STORE_TABLE_COUNT],
-		      struct fault *fault);
+/* Counts the records of each kind, without reading values. */
+bool store_gdbm_count(struct transaction *transaction, const struct store_kind *const *kinds,
+		      size_t n, uint64_t *counts, struct fault *fault);
+
+/* Verifies the indexes: that each node can be found from its root, that keys are in order, that each
+ * leads to a record and each record is in the indexes of its kind. Calls `tell` for each problem: a
+ * sentence without its end. False: not all could be read; then the fault says why. */
+typedef void store_tell(void *context, const char *problem);
+bool store_gdbm_check_indexes(struct transaction *transaction,
+			      const struct store_kind *const *kinds, size_t n, store_tell *tell,
+			      void *context, struct fault *fault);
 
 #endif

@@ -14,7 +14,7 @@
 #include "base/encode.h"
 
 #define MAGIC "AnteMfst"
-#define VERSION 4
+#define VERSION 5
 #define HEAD ((size_t)48)
 #define ENTRY ((size_t)64)
 #define TAIL ((size_t)4)

@@ -7,6 +7,30 @@
 
 #include "base/encode.h"
 
+char store_table_letter(enum store_table table)
+{
+	static const char letters[] = {
+#define STORE_TABLE(name, letter, doc) [STORE_##name] = (letter),
+		STORE_TABLES(STORE_TABLE)
+#undef STORE_TABLE
+	};
+
+	assert(table < STORE_TABLE_COUNT);
+	return letters[table];
+}
+
+const char *store_table_name(enum store_table table)
+{
+	static const char *const names[] = {
+#define STORE_TABLE(name, letter, doc) [STORE_##name] = #name,
+		STORE_TABLES(STORE_TABLE)
+#undef STORE_TABLE
+	};
+
+	assert(table < STORE_TABLE_COUNT);
+	return names[table];
+}
+
 struct sip {
 	uint64_t v0, v1, v2, v3;
 };

@@ -7,6 +7,27 @@
 #include "base/slice.h"
 #include "store/store.h"
 
+/* Tables of entries: name, letter (part of the files, it never changes), what a key is. */
+#define STORE_TABLES(X) \
+	X(RECORD, 'r', "record") \
+	X(NAMED, 'g', "record whose name is unique in the store") \
+	X(COUNTER, 'n', "counter") \
+	X(INDEX, 'x', "index")
+
+enum store_table {
+#define STORE_TABLE(name, letter, doc) STORE_##name,
+	STORE_TABLES(STORE_TABLE)
+#undef STORE_TABLE
+		STORE_TABLE_COUNT
+};
+
+char store_table_letter(enum store_table table);
+const char *store_table_name(enum store_table table);
+
+/* The longest key of an entry, in bytes, and what the value of a record's entry has in front. */
+#define STORE_KEY_MAX 256
+#define RECORD_HEAD_MAX 512
+
 /* Every file of a store carries its installation's id: sixteen random bytes, drawn once. They are
  * also the key of the hash below, and part of every checksum of a journal's group head, so that
  * nothing a client sends can be taken for one. */

@@ -255,9 +255,8 @@ bool stack_file_verify_block(struct stack_file *file, uint64_t block, bool *is_l
 
 /* Reading. */
 
-/* The key of a record for the log and for a fault: its table, and the key with what is not plain
- * as dots and hexadecimal digits; of a room code the table alone, since whoever reads a log must not
- * be able to join with what it says. */
+/* The key for the log and for a fault: its table and its bytes in hexadecimal digits. Names that lead to a
+ * record anywhere may be secrets and are left out. */
 #define SHOWN_SIZE 200
 static void key_show(const struct record_key *record_key, char shown[SHOWN_SIZE])
 {
@@ -271,7 +270,7 @@ static void key_show(const struct record_key *record_key, char shown[SHOWN_SIZE]
 		return;
 	}
 	n = (size_t)snprintf(shown, SHOWN_SIZE, "%s ", store_table_name(table));
-	if (table == STORE_CODE)
+	if (table == STORE_NAMED)
 		key.size = 0;
 	if (key.size > (SHOWN_SIZE - 1 - n) / 2)
 		key.size = (SHOWN_SIZE - 1 - n) / 2;

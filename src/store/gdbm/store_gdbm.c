@@ -8,6 +8,8 @@
 #include <stdlib.h>
 
 #include "store/gdbm/background.h"
+#include "store/gdbm/entries.h"
+#include "store/gdbm/records.h"
 #include "store/gdbm/store_gdbm_parts.h"
 
 #define CHANGES_FIRST 16
@@ -47,8 +49,11 @@ static bool gdbm_begin(struct store *base, enum store_access access, struct aren
 		    !journal_admit(store->journal, fault))
 			return false;
 	}
-	begun = arena_zero(arena, sizeof *begun);
+	begun = arena_alloc(arena, sizeof *begun);
 	begun->base = (struct transaction){ .store = base, .arena = arena, .access = access };
+	begun->changes = (struct changes){ .n = 0 };
+	begun->memory.is_valid = false;
+	begun->counted = (struct id){ { 0 } };
 	if (access == STORE_WRITE) {
 		pthread_mutex_lock(&store->writer);
 		views_pin(store->views, &begun->pin);
@@ -162,8 +167,8 @@ static bool view_get(const struct view *view, uint64_t number, const struct reco
 	return true;
 }
 
-static bool gdbm_get(struct transaction *base, enum store_table table, struct slice key,
-		     struct slice *value, struct fault *fault)
+bool entry_get(struct transaction *base, enum store_table table, struct slice key,
+	       struct slice *value, struct fault *fault)
 {
 	struct gdbm_transaction *transaction = transaction_of(base);
 	struct store_gdbm *store = store_gdbm_of(base->store);
@@ -180,36 +185,43 @@ static bool gdbm_get(struct transaction *base, enum store_table table, struct sl
 			fault);
 }
 
-static bool change_key(struct transaction *base, const struct change *change, struct fault *fault)
+static bool change_entry(struct transaction *base, enum store_table table, struct slice key,
+			 struct slice value, struct fault *fault)
 {
 	struct gdbm_transaction *transaction = transaction_of(base);
 	struct store_gdbm *store = store_gdbm_of(base->store);
+	const struct change change = { .table = table, .key = key, .value = value };
 	struct record_key record_key;
 
-	if (!arena_fits(base->arena, change->key.size + sizeof(struct changes)))
+	assert(base->access == STORE_WRITE && key.size <= STORE_KEY_MAX);
+	assert(value.size <= STORE_VALUE_MAX + RECORD_HEAD_MAX);
+	if (!arena_fits(base->arena, key.size + sizeof(struct changes)))
 		return fault_set(fault, FAULT_TOO_LARGE, NULL);
-	record_key_make(&store->place.installation, change->table, change->key, &record_key);
-	changes_put(&transaction->changes, base->arena, record_key.hash, change);
+	base->has_changes = true;
+	record_key_make(&store->place.installation, table, key, &record_key);
+	changes_put(&transaction->changes, base->arena, record_key.hash, &change);
 	return true;
 }
 
-static bool gdbm_put(struct transaction *transaction, enum store_table table, struct slice key,
-		     struct slice value, struct fault *fault)
+bool entry_put(struct transaction *transaction, enum store_table table, struct slice key,
+	       struct slice value, struct fault *fault)
 {
-	struct change change = { .table = table, .key = key };
-
-	if (!arena_fits(transaction->arena, value.size + 1))
-		return fault_set(fault, FAULT_TOO_LARGE, NULL);
-	change.value = arena_copy(transaction->arena, value);
-	return change_key(transaction, &change, fault);
+	assert(value.data != NULL);
+	return (arena_fits(transaction->arena, value.size + 1) ||
+		fault_set(fault, FAULT_TOO_LARGE, NULL)) &&
+	       change_entry(transaction, table, key, arena_copy(transaction->arena, value), fault);
 }
 
-static bool gdbm_remove(struct transaction *transaction, enum store_table table, struct slice key,
-			struct fault *fault)
+bool entry_put_kept(struct transaction *transaction, enum store_table table, struct slice key,
+		    struct slice value, struct fault *fault)
 {
-	const struct change change = { .table = table, .key = key };
+	return change_entry(transaction, table, key, value, fault);
+}
 
-	return change_key(transaction, &change, fault);
+bool entry_remove(struct transaction *transaction, enum store_table table, struct slice key,
+		  struct fault *fault)
+{
+	return change_entry(transaction, table, key, (struct slice){ NULL, 0 }, fault);
 }
 
 static void gdbm_abandon(struct transaction *base)
@@ -308,9 +320,13 @@ static void gdbm_close(struct store *base)
 const struct store_driver store_gdbm_driver = {
 	.name = "gdbm",
 	.begin = gdbm_begin,
-	.get = gdbm_get,
-	.put = gdbm_put,
-	.remove = gdbm_remove,
+	.get = records_get,
+	.get_named = records_get_named,
+	.page = records_page,
+	.has_children = records_have_children,
+	.new_id = records_new_id,
+	.put = records_put,
+	.remove = records_remove,
 	.commit = gdbm_commit,
 	.abandon = gdbm_abandon,
 	.state = gdbm_state,

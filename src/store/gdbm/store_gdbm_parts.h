@@ -12,6 +12,7 @@
 #include <stdatomic.h>
 
 #include "store/figures.h"
+#include "store/gdbm/btree.h"
 #include "store/gdbm/journal.h"
 #include "store/gdbm/manifest.h"
 #include "store/gdbm/store_gdbm.h"
@@ -59,6 +60,8 @@ struct gdbm_transaction {
 	struct transaction base;
 	struct pin pin;
 	struct changes changes;
+	struct btree_memory memory;
+	struct id counted; /* the newest id that this transaction made */
 };
 
 extern const struct store_driver store_gdbm_driver;

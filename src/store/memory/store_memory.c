@@ -1,25 +1,30 @@
-/* The driver for tests: one array of pointers to versions, sorted by table, key and the number of
- * the transaction that wrote the version; a removal is a version without a value. A WRITE
- * transaction puts its versions straight into the array: nobody else sees a number that is not
- * durable, and abandoning takes them out again. Versions are kept until the store is closed.
+/* The driver for tests: one array of versions, sorted by record and by the number of the transaction that
+ * wrote the version; a removal is a version without a value. A WRITE transaction puts its versions into
+ * the array at once: no other transaction sees its number before it is durable, and abandoning removes
+ * them. Versions are kept until the store is closed. There are no indexes: names and pages are found by
+ * going through the records of the kind.
  *
- * `writer` is held from the begin to the end of a WRITE transaction, `lock` only while the array or
- * one of the two numbers is touched, and never while waiting for `writer`.
+ * `writer` is held from the begin to the end of a WRITE transaction, `lock` while the array or one of the
+ * two numbers is used, and never while `writer` is waited for.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "store/memory/store_memory.h"
 
+#include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 
 struct version {
-	enum store_table table;
-	uint64_t number;
+	char letter;
+	bool is_global; /* its key is the name, else account and id */
+	bool is_counter; /* of the ids of account and kind */
 	bool is_removal;
-	size_t key_size;
-	size_t value_size;
-	char bytes[]; /* the key, then the value */
+	bool is_on;
+	struct id account, id, parent;
+	uint64_t number;
+	size_t name_size, value_size;
+	char bytes[]; /* the name, then the value */
 };
 
 struct store_memory {
@@ -33,49 +38,176 @@ struct store_memory {
 	atomic_uint_least64_t durable;
 };
 
+/* The highest number that counts when a record brings its own id: imported ids have random numbers. */
+#define NUMBER_COUNTED_MOST (ID_NUMBER_MAX / 2)
+
+struct counter {
+	uint64_t number;
+	int64_t time; /* milliseconds */
+};
+
 static struct store_memory *memory_of(struct store *store)
 {
 	return (struct store_memory *)store;
 }
 
-static void *memory_checked(void *memory)
+static void *checked(void *memory)
 {
 	if (memory == NULL)
 		abort();
 	return memory;
 }
 
-static int version_compare(const struct version *version, enum store_table table, struct slice key)
+static struct slice name_of(const struct version *version)
 {
-	const size_t common = version->key_size < key.size ? version->key_size : key.size;
-	int order;
-
-	if (version->table != table)
-		return version->table < table ? -1 : 1;
-	order = common == 0 ? 0 : memcmp(version->bytes, key.data, common);
-	if (order != 0)
-		return order;
-	return (version->key_size > key.size) - (version->key_size < key.size);
+	return (struct slice){ version->bytes, version->name_size };
 }
 
-/* How many versions stand at or before (table, key, number). The one before that place is the
- * newest that a transaction of this number sees, if it is of this key at all. */
-static size_t version_place(const struct store_memory *memory, enum store_table table,
-			    struct slice key, uint64_t number)
+/* By record, without regard to the number. */
+static int compare_records(const struct version *a, const struct version *b)
 {
-	size_t low = 0;
-	size_t high = memory->n;
+	int order = (unsigned char)a->letter - (unsigned char)b->letter;
+
+	if (order == 0)
+		order = a->is_counter - b->is_counter;
+	if (order == 0 && a->is_global)
+		return slice_compare(name_of(a), name_of(b));
+	if (order == 0)
+		order = id_compare(&a->account, &b->account);
+	return order != 0 ? order : id_compare(&a->id, &b->id);
+}
+
+/* How many versions stand at or before this one. */
+static size_t place_of(const struct store_memory *memory, const struct version *version)
+{
+	size_t low = 0, high = memory->n;
 
 	while (low < high) {
 		const size_t middle = low + (high - low) / 2;
-		const int order = version_compare(memory->versions[middle], table, key);
+		const int order = compare_records(memory->versions[middle], version);
 
-		if (order < 0 || (order == 0 && memory->versions[middle]->number <= number))
+		if (order < 0 ||
+		    (order == 0 && memory->versions[middle]->number <= version->number))
 			low = middle + 1;
 		else
 			high = middle;
 	}
 	return low;
+}
+
+static struct version *version_make(struct transaction *transaction, const struct store_kind *kind,
+				    const struct store_record *record)
+{
+	struct version *version =
+		checked(calloc(1, sizeof *version + record->name.size + record->value.size));
+
+	version->letter = kind->letter;
+	version->is_global = kind->naming == STORE_NAME_ANYWHERE;
+	version->account = transaction->account;
+	version->id = record->id;
+	version->parent = record->parent;
+	version->is_on = record->is_on;
+	version->number = transaction->number;
+	version->name_size = record->name.size;
+	version->value_size = record->value.size;
+	if (record->name.size > 0)
+		memcpy(version->bytes, record->name.data, record->name.size);
+	if (record->value.size > 0)
+		memcpy(version->bytes + version->name_size, record->value.data, record->value.size);
+	return version;
+}
+
+/* With the lock held. */
+static void insert(struct store_memory *memory, struct version *version)
+{
+	const size_t place = place_of(memory, version);
+
+	if (place > 0 && memory->versions[place - 1]->number == version->number &&
+	    compare_records(memory->versions[place - 1], version) == 0) {
+		free(memory->versions[place - 1]);
+		memory->versions[place - 1] = version;
+		return;
+	}
+	if (memory->n == memory->capacity) {
+		memory->capacity = memory->capacity == 0 ? 64 : memory->capacity * 2;
+		memory->versions = checked(
+			realloc(memory->versions, memory->capacity * sizeof memory->versions[0]));
+	}
+	memmove(&memory->versions[place + 1], &memory->versions[place],
+		(memory->n - place) * sizeof memory->versions[0]);
+	memory->versions[place] = version;
+	memory->n++;
+}
+
+static void write_version(struct transaction *transaction, struct version *version)
+{
+	struct store_memory *memory = memory_of(transaction->store);
+
+	pthread_mutex_lock(&memory->lock);
+	insert(memory, version);
+	pthread_mutex_unlock(&memory->lock);
+}
+
+/* The version of a record that the transaction sees; NULL: there is no such record. */
+static const struct version *find(struct transaction *transaction, const struct version *wanted)
+{
+	struct store_memory *memory = memory_of(transaction->store);
+	const struct version *version = NULL;
+	size_t place;
+
+	pthread_mutex_lock(&memory->lock);
+	place = place_of(memory, wanted);
+	if (place > 0 && compare_records(memory->versions[place - 1], wanted) == 0)
+		version = memory->versions[place - 1];
+	pthread_mutex_unlock(&memory->lock);
+	/* A version that a transaction can see stays as it is until the store is closed. */
+	return version == NULL || version->is_removal ? NULL : version;
+}
+
+static bool give(struct transaction *transaction, const struct version *version,
+		 struct store_record *record, struct fault *fault)
+{
+	*record = (struct store_record){ .is_on = false };
+	if (version == NULL)
+		return true;
+	if (!arena_fits(transaction->arena, version->name_size + version->value_size + 2))
+		return fault_set(fault, FAULT_TOO_LARGE, NULL);
+	record->account = version->account;
+	record->id = version->id;
+	record->parent = version->parent;
+	record->is_on = version->is_on;
+	record->name = arena_copy(transaction->arena, name_of(version));
+	record->value = arena_copy(
+		transaction->arena,
+		(struct slice){ version->bytes + version->name_size, version->value_size });
+	return true;
+}
+
+/* All records of a kind that the transaction sees, in the order of their keys; to be freed. */
+static const struct version **all_of(struct transaction *transaction, const struct store_kind *kind,
+				     size_t *n)
+{
+	struct store_memory *memory = memory_of(transaction->store);
+	const struct version **found, *visible = NULL;
+
+	*n = 0;
+	pthread_mutex_lock(&memory->lock);
+	found = checked(malloc((memory->n + 1) * sizeof(const struct version *)));
+	for (size_t i = 0; i <= memory->n; i++) {
+		const struct version *version = i < memory->n ? memory->versions[i] : NULL;
+
+		if (visible != NULL &&
+		    (version == NULL || compare_records(visible, version) != 0)) {
+			if (!visible->is_removal)
+				found[(*n)++] = visible;
+			visible = NULL;
+		}
+		if (version != NULL && version->letter == kind->letter && !version->is_counter &&
+		    version->number <= transaction->number)
+			visible = version;
+	}
+	pthread_mutex_unlock(&memory->lock);
+	return found;
 }
 
 static bool memory_begin(struct store *store, enum store_access access, struct arena *arena,
@@ -99,85 +231,225 @@ static bool memory_begin(struct store *store, enum store_access access, struct a
 	return true;
 }
 
-static bool memory_get(struct transaction *transaction, enum store_table table, struct slice key,
-		       struct slice *value, struct fault *fault)
+static bool memory_get(struct transaction *transaction, const struct store_kind *kind,
+		       const struct id *id, enum store_reading reading, struct store_record *record,
+		       struct fault *fault)
 {
-	struct store_memory *memory = memory_of(transaction->store);
-	const struct version *version = NULL;
-	size_t place;
+	const struct version wanted = {
+		.letter = kind->letter,
+		.account = transaction->account,
+		.id = *id,
+		.number = transaction->number,
+	};
 
-	pthread_mutex_lock(&memory->lock);
-	place = version_place(memory, table, key, transaction->number);
-	if (place > 0 && version_compare(memory->versions[place - 1], table, key) == 0)
-		version = memory->versions[place - 1];
-	pthread_mutex_unlock(&memory->lock);
+	(void)reading;
+	return give(transaction, find(transaction, &wanted), record, fault);
+}
 
-	/* A version that somebody can see stays as it is until the store is closed. */
-	if (version == NULL || version->is_removal)
-		return true;
-	if (!arena_fits(transaction->arena, version->value_size + 1))
-		return fault_set(fault, FAULT_TOO_LARGE, NULL);
-	*value = arena_copy(transaction->arena, (struct slice){ version->bytes + version->key_size,
-								version->value_size });
+static const struct version *find_named(struct transaction *transaction,
+					const struct store_kind *kind, struct slice name)
+{
+	const struct store_record wanted = { .name = name };
+	const struct version **versions, *found = NULL;
+	struct version *key;
+	size_t n;
+
+	if (kind->naming == STORE_NAME_ANYWHERE) {
+		key = version_make(transaction, kind, &wanted);
+		found = find(transaction, key);
+		free(key);
+		return found;
+	}
+	versions = all_of(transaction, kind, &n);
+	for (size_t i = 0; i < n && found == NULL; i++) {
+		if (slice_equal(name_of(versions[i]), name) &&
+		    id_compare(&versions[i]->account, &transaction->account) == 0)
+			found = versions[i];
+	}
+	free(versions);
+	return found;
+}
+
+static bool memory_get_named(struct transaction *transaction, const struct store_kind *kind,
+			     struct slice name, enum store_reading reading,
+			     struct store_record *record, struct fault *fault)
+{
+	(void)reading;
+	return give(transaction, find_named(transaction, kind, name), record, fault);
+}
+
+/* ---- pages ---- */
+
+static bool is_wanted(const struct transaction *transaction, const struct store_page *page,
+		      const struct version *version)
+{
+	const struct slice name = name_of(version);
+
+	if (id_compare(&version->account, &transaction->account) != 0)
+		return false;
+	if (page->order == STORE_BY_NAME)
+		return name.size >= page->prefix.size &&
+		       (page->prefix.size == 0 ||
+			memcmp(name.data, page->prefix.data, page->prefix.size) == 0) &&
+		       (page->after.size == 0 || slice_compare(name, page->after) > 0);
+	return (page->parent == NULL || id_compare(&version->parent, page->parent) == 0) &&
+	       (page->side == STORE_BOTH_SIDES || version->is_on == (page->side == STORE_ON)) &&
+	       (page->above == NULL || id_compare(&version->id, page->above) > 0) &&
+	       (page->below == NULL || id_compare(&version->id, page->below) < 0);
+}
+
+static int newest_first(const void *a, const void *b)
+{
+	const struct version *const *first = a, *const *second = b;
+
+	return id_compare(&(*second)->id, &(*first)->id);
+}
+
+static int oldest_first(const void *a, const void *b)
+{
+	return newest_first(b, a);
+}
+
+static int by_name(const void *a, const void *b)
+{
+	const struct version *const *first = a, *const *second = b;
+
+	return slice_compare(name_of(*first), name_of(*second));
+}
+
+static bool memory_page(struct transaction *transaction, const struct store_kind *kind,
+			struct store_page *page, struct fault *fault)
+{
+	int (*const orders[])(const void *, const void *) = {
+		[STORE_NEWEST_FIRST] = newest_first,
+		[STORE_OLDEST_FIRST] = oldest_first,
+		[STORE_BY_NAME] = by_name,
+	};
+	const struct version **versions;
+	size_t all, n = 0, bytes = 0;
+	bool is_given = true;
+
+	versions = all_of(transaction, kind, &all);
+	for (size_t i = 0; i < all; i++) {
+		if (is_wanted(transaction, page, versions[i]))
+			versions[n++] = versions[i];
+	}
+	if (n > 0)
+		qsort(versions, n, sizeof *versions, orders[page->order]);
+	while (is_given && page->count < n && page->count < page->most &&
+	       (page->bytes_most == 0 || bytes <= page->bytes_most)) {
+		struct store_record *record = &page->records[page->count];
+
+		is_given = give(transaction, versions[page->count], record, fault);
+		bytes += record->value.size;
+		page->count += is_given;
+	}
+	page->is_last = page->count == n;
+	free(versions);
+	return is_given;
+}
+
+static bool memory_has_children(struct transaction *transaction, const struct store_kind *kind,
+				const struct id *parent, bool *has_children, struct fault *fault)
+{
+	struct store_record record;
+	struct store_page page = { .parent = parent, .records = &record, .most = 1 };
+
+	if (!memory_page(transaction, kind, &page, fault))
+		return false;
+	*has_children = page.count > 0;
 	return true;
 }
 
-static void memory_insert(struct store_memory *memory, size_t place, struct version *version)
+/* ---- new ids ---- */
+
+static struct version counter_key(const struct transaction *transaction,
+				  const struct store_kind *kind)
 {
-	if (memory->n == memory->capacity) {
-		memory->capacity = memory->capacity == 0 ? 64 : memory->capacity * 2;
-		memory->versions = memory_checked(
-			realloc(memory->versions, memory->capacity * sizeof memory->versions[0]));
-	}
-	memmove(&memory->versions[place + 1], &memory->versions[place],
-		(memory->n - place) * sizeof memory->versions[0]);
-	memory->versions[place] = version;
-	memory->n++;
+	return (struct version){
+		.letter = kind->letter,
+		.is_counter = true,
+		.account = transaction->account,
+		.number = transaction->number,
+	};
 }
 
-/* `value` with data NULL is a removal. */
-static void memory_write(struct transaction *transaction, enum store_table table, struct slice key,
-			 struct slice value)
+static struct counter counter_read(struct transaction *transaction, const struct store_kind *kind)
 {
-	struct store_memory *memory = memory_of(transaction->store);
-	struct version *version = memory_checked(malloc(sizeof *version + key.size + value.size));
-	size_t place;
+	const struct version wanted = counter_key(transaction, kind);
+	const struct version *version = find(transaction, &wanted);
+	struct counter counter = { 0, 0 };
 
-	version->table = table;
-	version->number = transaction->number;
-	version->is_removal = value.data == NULL;
-	version->key_size = key.size;
-	version->value_size = value.size;
-	if (key.size > 0)
-		memcpy(version->bytes, key.data, key.size);
-	if (value.size > 0)
-		memcpy(version->bytes + key.size, value.data, value.size);
-
-	pthread_mutex_lock(&memory->lock);
-	place = version_place(memory, table, key, transaction->number);
-	if (place > 0 && memory->versions[place - 1]->number == transaction->number &&
-	    version_compare(memory->versions[place - 1], table, key) == 0) {
-		free(memory->versions[place - 1]);
-		memory->versions[place - 1] = version;
-	} else {
-		memory_insert(memory, place, version);
-	}
-	pthread_mutex_unlock(&memory->lock);
+	if (version != NULL)
+		memcpy(&counter, version->bytes, sizeof counter);
+	return counter;
 }
 
-static bool memory_put(struct transaction *transaction, enum store_table table, struct slice key,
-		       struct slice value, struct fault *fault)
+static void counter_write(struct transaction *transaction, const struct store_kind *kind,
+			  const struct counter *counter)
 {
-	(void)fault;
-	memory_write(transaction, table, key, value);
-	return true;
+	struct version *version = checked(calloc(1, sizeof *version + sizeof *counter));
+
+	*version = counter_key(transaction, kind);
+	memcpy(version->bytes, counter, sizeof *counter);
+	write_version(transaction, version);
 }
 
-static bool memory_remove(struct transaction *transaction, enum store_table table, struct slice key,
+static bool memory_new_id(struct transaction *transaction, const struct store_kind *kind,
+			  const struct clock *clock, int64_t *now, struct id *id,
 			  struct fault *fault)
 {
+	struct counter counter = counter_read(transaction, kind);
+
 	(void)fault;
-	memory_write(transaction, table, key, (struct slice){ NULL, 0 });
+	if (*now < counter.time)
+		*now = counter.time;
+	if (*now > ID_TIME_MAX)
+		*now = ID_TIME_MAX;
+	counter.time = *now;
+	counter.number++;
+	*id = id_make(clock, (uint32_t)(*now / 1000), counter.number);
+	counter_write(transaction, kind, &counter);
+	return true;
+}
+
+static void count_id(struct transaction *transaction, const struct store_kind *kind,
+		     const struct id *id)
+{
+	struct counter counter = counter_read(transaction, kind);
+
+	if (id_seconds(id) > counter.time / 1000)
+		counter.time = (int64_t)id_seconds(id) * 1000;
+	if (id_number(id) > counter.number && id_number(id) <= NUMBER_COUNTED_MOST)
+		counter.number = id_number(id);
+	counter_write(transaction, kind, &counter);
+}
+
+/* ---- writing ---- */
+
+static bool memory_put(struct transaction *transaction, const struct store_kind *kind,
+		       const struct store_record *record, const struct store_record *former,
+		       struct fault *fault)
+{
+	const bool is_renamed = kind->naming != STORE_NO_NAME &&
+				(former == NULL || !slice_equal(former->name, record->name));
+
+	if (is_renamed && find_named(transaction, kind, record->name) != NULL)
+		return fault_set(fault, FAULT_AGAIN, NULL);
+	if (former == NULL && kind->has_ids)
+		count_id(transaction, kind, &record->id);
+	write_version(transaction, version_make(transaction, kind, record));
+	return true;
+}
+
+static bool memory_remove(struct transaction *transaction, const struct store_kind *kind,
+			  const struct store_record *record, struct fault *fault)
+{
+	struct version *version = version_make(transaction, kind, record);
+
+	(void)fault;
+	version->is_removal = true;
+	write_version(transaction, version);
 	return true;
 }
 
@@ -251,6 +523,10 @@ static const struct store_driver memory_driver = {
 	.name = "memory",
 	.begin = memory_begin,
 	.get = memory_get,
+	.get_named = memory_get_named,
+	.page = memory_page,
+	.has_children = memory_has_children,
+	.new_id = memory_new_id,
 	.put = memory_put,
 	.remove = memory_remove,
 	.commit = memory_commit,
@@ -263,7 +539,7 @@ static const struct store_driver memory_driver = {
 
 struct store *store_memory_open(void)
 {
-	struct store_memory *memory = memory_checked(calloc(1, sizeof *memory));
+	struct store_memory *memory = checked(calloc(1, sizeof *memory));
 
 	memory->store.driver = &memory_driver;
 	pthread_mutex_init(&memory->writer, NULL);

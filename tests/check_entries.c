@@ -1,5 +1,5 @@
-/* The one suite of store tests, over every driver: what store.h promises, by example, against a
- * plain model, and with threads (meant to be run under ThreadSanitizer too).
+/* The entries of the durable driver: transactions by example, against a plain model, and with threads (also
+ * run under ThreadSanitizer). Records are in check_records.c.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "store/store.h"
@@ -12,8 +12,7 @@
 
 #include "directory.h"
 #include "store/gdbm/store_gdbm.h"
-#include "store/memory/store_memory.h"
-#include "store_failing.h"
+#include "store/gdbm/entries.h"
 #include "suite.h"
 
 /* Under test: `open` opens what is in the directory, or something new. */
@@ -22,18 +21,6 @@ struct driver {
 	struct store *(*open)(const char *directory);
 	bool is_durable;
 };
-
-static struct store *memory_open(const char *path)
-{
-	(void)path;
-	return store_memory_open();
-}
-
-static struct store *failing_open(const char *path)
-{
-	(void)path;
-	return store_failing_open(store_memory_open());
-}
 
 static struct store *gdbm_open_with(const char *path, size_t overlay_bytes, size_t segment_bytes)
 {
@@ -64,8 +51,6 @@ static struct store *restless_open(const char *path)
 }
 
 static const struct driver drivers[] = {
-	{ "memory", memory_open, false },
-	{ "failing", failing_open, false },
 	{ "gdbm", durable_open, true },
 	{ "gdbm, small bounds", restless_open, true },
 };
@@ -130,19 +115,19 @@ static void put_slice(struct transaction *transaction, enum store_table table, s
 {
 	struct fault fault = FAULT_INITIAL;
 
-	ck_assert(store_put(transaction, table, key, value, &fault));
+	ck_assert(entry_put(transaction, table, key, value, &fault));
 }
 
 static void put(struct transaction *transaction, const char *key, const char *value)
 {
-	put_slice(transaction, STORE_ROOM, slice_of(key), slice_of(value));
+	put_slice(transaction, STORE_INDEX, slice_of(key), slice_of(value));
 }
 
 static void drop(struct transaction *transaction, const char *key)
 {
 	struct fault fault = FAULT_INITIAL;
 
-	ck_assert(store_remove(transaction, STORE_ROOM, slice_of(key), &fault));
+	ck_assert(entry_remove(transaction, STORE_INDEX, slice_of(key), &fault));
 }
 
 static struct slice get_slice(struct transaction *transaction, enum store_table table,
@@ -151,7 +136,7 @@ static struct slice get_slice(struct transaction *transaction, enum store_table 
 	struct fault fault = FAULT_INITIAL;
 	struct slice value = SLICE("untouched");
 
-	ck_assert(store_get(transaction, table, key, &value, &fault));
+	ck_assert(entry_get(transaction, table, key, &value, &fault));
 	return value;
 }
 
@@ -168,7 +153,7 @@ static void expect_slice(struct transaction *transaction, enum store_table table
 
 static void expect(struct transaction *transaction, const char *key, const char *value)
 {
-	expect_slice(transaction, STORE_ROOM, slice_of(key), slice_of(value));
+	expect_slice(transaction, STORE_INDEX, slice_of(key), slice_of(value));
 }
 
 START_TEST(a_transaction_sees_its_own_writes)
@@ -203,7 +188,7 @@ START_TEST(abandoned_it_leaves_nothing)
 	put(transaction, "kept", "old");
 	commit_and_wait(transaction);
 	transaction = begin(STORE_WRITE);
-	number = store_number(transaction);
+	number = transaction->number;
 	put(transaction, "kept", "new");
 	put(transaction, "new", "new");
 	drop(transaction, "kept");
@@ -216,7 +201,7 @@ START_TEST(abandoned_it_leaves_nothing)
 		store_abandon(transaction);
 	}
 	transaction = begin(STORE_WRITE);
-	ck_assert_uint_eq(store_number(transaction), number);
+	ck_assert_uint_eq(transaction->number, number);
 	put(transaction, "next", "next");
 	ck_assert_uint_eq(commit(transaction), number);
 	if (driver->is_durable) {
@@ -266,14 +251,14 @@ START_TEST(readers_see_what_is_durable_and_writers_what_is_committed)
 	for (unsigned i = 0; i < 2; i++) {
 		struct transaction *reader = i == 0 ? before : pending;
 
-		ck_assert_uint_eq(store_number(reader), number - 1);
+		ck_assert_uint_eq(reader->number, number - 1);
 		ck_assert_uint_eq(store_seen(reader), number - 1);
 		expect(reader, "key", "old");
 		expect(reader, "made", NULL);
 		expect(reader, "gone", "old");
 		store_abandon(reader);
 	}
-	ck_assert_uint_eq(store_number(after), number);
+	ck_assert_uint_eq(after->number, number);
 	expect(after, "key", "new");
 	expect(after, "made", "new");
 	expect(after, "gone", NULL);
@@ -290,13 +275,13 @@ START_TEST(numbers_rise_by_one)
 
 	open_driver(_i);
 	transaction = begin(STORE_WRITE);
-	first = store_number(transaction);
+	first = transaction->number;
 	ck_assert_uint_gt(first, 0);
 	put(transaction, "key", "value");
 	ck_assert_uint_eq(commit(transaction), first);
 	for (uint64_t i = 1; i < 20; i++) {
 		transaction = begin(STORE_WRITE);
-		ck_assert_uint_eq(store_number(transaction), first + i);
+		ck_assert_uint_eq(transaction->number, first + i);
 		ck_assert_uint_eq(store_seen(transaction), first + i - 1);
 		put(transaction, "key", "value");
 		ck_assert_uint_eq(commit(transaction), first + i);
@@ -316,7 +301,7 @@ START_TEST(numbers_rise_by_one)
 	if (driver->is_durable) {
 		reopen();
 		transaction = begin(STORE_WRITE);
-		ck_assert_uint_eq(store_number(transaction), number + 1);
+		ck_assert_uint_eq(transaction->number, number + 1);
 		store_abandon(transaction);
 	}
 }
@@ -331,12 +316,12 @@ START_TEST(values_live_as_long_as_the_arena)
 	open_driver(_i);
 	transaction = begin(STORE_WRITE);
 	put(transaction, "key", "first");
-	own = get_slice(transaction, STORE_ROOM, SLICE("key"));
+	own = get_slice(transaction, STORE_INDEX, SLICE("key"));
 	put(transaction, "key", "other");
 	ck_assert(slice_is(own, "first"));
 	commit_and_wait(transaction);
 	transaction = begin(STORE_READ);
-	stored = get_slice(transaction, STORE_ROOM, SLICE("key"));
+	stored = get_slice(transaction, STORE_INDEX, SLICE("key"));
 	store_abandon(transaction);
 	transaction = begin(STORE_WRITE);
 	drop(transaction, "key");
@@ -423,8 +408,8 @@ START_TEST(tables_have_names_and_letters_of_their_own)
 					 store_table_letter((enum store_table)j));
 		}
 	}
-	ck_assert_str_eq(store_table_name(STORE_ROOM_CODES), "ROOM_CODES");
-	ck_assert_int_eq(store_table_letter(STORE_ROOM_CODES), 'd');
+	ck_assert_str_eq(store_table_name(STORE_COUNTER), "COUNTER");
+	ck_assert_int_eq(store_table_letter(STORE_COUNTER), 'n');
 }
 END_TEST
 
@@ -443,14 +428,14 @@ START_TEST(large_values)
 	open_driver(_i);
 	transaction = begin(STORE_WRITE);
 	for (size_t i = 0; i < n; i++)
-		put_slice(transaction, STORE_ROOM,
+		put_slice(transaction, STORE_INDEX,
 			  (struct slice){ (const char *)&sizes[i], sizeof sizes[i] },
 			  (struct slice){ bytes, sizes[i] });
 	commit_and_wait(transaction);
 	for (unsigned round = 0; round <= driver->is_durable; round++) {
 		transaction = begin(STORE_READ);
 		for (size_t i = 0; i < n; i++)
-			expect_slice(transaction, STORE_ROOM,
+			expect_slice(transaction, STORE_INDEX,
 				     (struct slice){ (const char *)&sizes[i], sizeof sizes[i] },
 				     (struct slice){ bytes, sizes[i] });
 		store_abandon(transaction);
@@ -462,7 +447,7 @@ START_TEST(large_values)
 	transaction = begin(STORE_READ);
 	while (arena_fits(arena, STORE_VALUE_MAX))
 		arena_alloc(arena, STORE_VALUE_MAX / 2);
-	ck_assert(!store_get(transaction, STORE_ROOM,
+	ck_assert(!entry_get(transaction, STORE_INDEX,
 			     (struct slice){ (const char *)&sizes[n - 1], sizeof sizes[n - 1] },
 			     &value, &fault));
 	ck_assert_int_eq(fault.kind, FAULT_TOO_LARGE);
@@ -516,7 +501,7 @@ static void change(struct transaction *transaction, struct model *model, uint64_
 
 	model->stamps[i] = chance_below(seed, 4) == 0 ? 0 : chance(seed);
 	if (model->stamps[i] == 0)
-		ck_assert(store_remove(transaction, table, key, &fault));
+		ck_assert(entry_remove(transaction, table, key, &fault));
 	else
 		put_slice(transaction, table, key, model_value(model->stamps[i], bytes));
 }
@@ -549,14 +534,14 @@ static void snapshot_turn(struct snapshot *snapshot, uint64_t durable, uint64_t 
 	uint64_t number;
 
 	if (snapshot->transaction != NULL) {
-		number = store_number(snapshot->transaction);
+		number = snapshot->transaction->number;
 		expect_model(snapshot->transaction, &states[number], seed,
 			     chance_below(seed, 50) == 0 ? MODEL_KEYS : 10);
 		snapshot_end(snapshot);
 		return;
 	}
 	ck_assert(store_begin(store, STORE_READ, snapshot->arena, &snapshot->transaction, &fault));
-	number = store_number(snapshot->transaction);
+	number = snapshot->transaction->number;
 	ck_assert_uint_ge(number, durable);
 	ck_assert_uint_le(number, committed);
 	expect_model(snapshot->transaction, &states[number], seed, 10);
@@ -569,7 +554,7 @@ static uint64_t model_turn(uint64_t committed, uint64_t *seed)
 	struct transaction *transaction = begin(STORE_WRITE);
 
 	expect_model(transaction, &states[committed], seed, 3);
-	changed.number = store_number(transaction);
+	changed.number = transaction->number;
 	for (uint64_t n = 1 + chance_below(seed, 8); n > 0; n--)
 		change(transaction, &changed, seed);
 	if (chance_below(seed, 10) == 0) {
@@ -646,13 +631,13 @@ START_TEST(many_keys)
 				struct slice value = many_value(i, text);
 
 				if (round == 0)
-					put_slice(transaction, STORE_CODE, key,
+					put_slice(transaction, STORE_COUNTER, key,
 						  SLICE("to be changed"));
 				else if (value.data == NULL)
-					ck_assert(
-						store_remove(transaction, STORE_CODE, key, &fault));
+					ck_assert(entry_remove(transaction, STORE_COUNTER, key,
+							       &fault));
 				else
-					put_slice(transaction, STORE_CODE, key, value);
+					put_slice(transaction, STORE_COUNTER, key, value);
 			}
 			commit_and_wait(transaction);
 			arena_reset(arena);
@@ -661,7 +646,7 @@ START_TEST(many_keys)
 	for (unsigned round = 0; round <= driver->is_durable; round++) {
 		transaction = begin(STORE_READ);
 		for (uint64_t i = 0; i < MANY; i++)
-			expect_slice(transaction, STORE_CODE,
+			expect_slice(transaction, STORE_COUNTER,
 				     (struct slice){ (const char *)&i, sizeof i },
 				     many_value(i, text));
 		store_abandon(transaction);
@@ -717,11 +702,11 @@ static void *write_numbers(void *nothing)
 			check(false);
 			continue;
 		}
-		number = store_number(transaction);
-		is_fine = store_remove(transaction, STORE_ROOM, SLICE("1"), &fault);
+		number = transaction->number;
+		is_fine = entry_remove(transaction, STORE_INDEX, SLICE("1"), &fault);
 		for (char key = '0'; key < '0' + SAME_KEYS; key++)
 			is_fine = is_fine &&
-				  store_put(transaction, STORE_ROOM, (struct slice){ &key, 1 },
+				  entry_put(transaction, STORE_INDEX, (struct slice){ &key, 1 },
 					    (struct slice){ (const char *)&number, 8 }, &fault);
 		check(is_fine);
 		check(store_commit(transaction, &number, &fault));
@@ -746,13 +731,13 @@ static void *read_numbers(void *nothing)
 			check(false);
 			continue;
 		}
-		check(store_number(transaction) >= last);
-		last = store_number(transaction);
+		check(transaction->number >= last);
+		last = transaction->number;
 		check(store_state(store, last) == STORE_DURABLE);
 		for (char key = '0'; key < '0' + SAME_KEYS && last > 0; key++) {
 			struct slice value;
 
-			check(store_get(transaction, STORE_ROOM, (struct slice){ &key, 1 }, &value,
+			check(entry_get(transaction, STORE_INDEX, (struct slice){ &key, 1 }, &value,
 					&fault));
 			check(value.data != NULL && value.size == 8 &&
 			      memcmp(value.data, &last, 8) == 0);
@@ -800,12 +785,12 @@ static void *take_names(void *nothing)
 
 		arena_reset(own);
 		if (!store_begin(store, STORE_WRITE, own, &transaction, &fault) ||
-		    !store_get(transaction, STORE_ROOM_NAME, key, &value, &fault)) {
+		    !entry_get(transaction, STORE_INDEX, key, &value, &fault)) {
 			check(false);
 			continue;
 		}
 		is_free = value.data == NULL;
-		check(!is_free || store_put(transaction, STORE_ROOM_NAME, key, key, &fault));
+		check(!is_free || entry_put(transaction, STORE_INDEX, key, key, &fault));
 		check(store_commit(transaction, &number, &fault));
 		if (is_free)
 			atomic_fetch_add(&winners[name], 1);
@@ -846,7 +831,7 @@ START_TEST(reopened_it_has_everything)
 		struct fault fault = FAULT_INITIAL;
 
 		transaction = begin(STORE_WRITE);
-		ck_assert(round == 0 || store_number(transaction) == number + 1);
+		ck_assert(round == 0 || transaction->number == number + 1);
 		snprintf(key, sizeof key, "%u", round);
 		put(transaction, key, key);
 		put(transaction, "last", key);
@@ -863,55 +848,6 @@ START_TEST(reopened_it_has_everything)
 		expect(transaction, "last", key);
 		store_abandon(transaction);
 	}
-}
-END_TEST
-
-/* A sample of what a request does; false at the first fault. */
-static bool sample(struct fault *fault)
-{
-	struct transaction *transaction;
-	struct slice value;
-	uint64_t number;
-
-	if (!store_begin(store, STORE_WRITE, arena, &transaction, fault))
-		return false;
-	if (!store_get(transaction, STORE_ROOM, SLICE("kept"), &value, fault) ||
-	    !store_put(transaction, STORE_ROOM, SLICE("kept"), SLICE("changed"), fault) ||
-	    !store_put(transaction, STORE_ROOM, SLICE("made"), SLICE("made"), fault) ||
-	    !store_remove(transaction, STORE_ROOM, SLICE("gone"), fault)) {
-		store_abandon(transaction);
-		return false;
-	}
-	return store_commit(transaction, &number, fault) && store_wait(store, number, fault);
-}
-
-START_TEST(a_failing_call_leaves_nothing)
-{
-	struct fault fault = FAULT_INITIAL;
-	struct transaction *transaction;
-	unsigned n = 1;
-
-	store = store_failing_open(drivers[_i].open(directory));
-	transaction = begin(STORE_WRITE);
-	put(transaction, "kept", "old");
-	put(transaction, "gone", "old");
-	commit_and_wait(transaction);
-	for (store_failing_at(store, n); !sample(&fault); store_failing_at(store, ++n)) {
-		ck_assert_int_eq(fault.kind, FAULT_UNAVAILABLE);
-		store_failing_at(store, 0);
-		transaction = begin(STORE_WRITE);
-		expect(transaction, "kept", "old");
-		expect(transaction, "made", NULL);
-		expect(transaction, "gone", "old");
-		store_abandon(transaction);
-	}
-	ck_assert_uint_eq(n, 7);
-	store_failing_at(store, 0);
-	transaction = begin(STORE_READ);
-	expect(transaction, "kept", "changed");
-	expect(transaction, "made", "made");
-	expect(transaction, "gone", NULL);
-	store_abandon(transaction);
 }
 END_TEST
 
@@ -943,7 +879,6 @@ int main(void)
 	tcase_add_loop_test(tcase, readers_beside_writers, 0, ROWS(drivers));
 	tcase_add_loop_test(tcase, two_writers_never_both_win_a_name, 0, ROWS(drivers));
 	tcase_add_loop_test(tcase, reopened_it_has_everything, 0, ROWS(drivers));
-	tcase_add_loop_test(tcase, a_failing_call_leaves_nothing, 0, ROWS(drivers));
 	tcase_add_test(tcase, closing_nothing_is_fine);
 	suite_add_tcase(suite, tcase);
 	return suite_run(suite);

@@ -1,0 +1,15 @@
+/* The default template of an account: the one that a new room gets when the request names none.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef RESOURCES_DEFAULT_TEMPLATE_H
+#define RESOURCES_DEFAULT_TEMPLATE_H
+
+#include "resources/call.h"
+
+/* *is_set false: the account has none. */
+bool default_template_load(struct call *call, struct id *id, bool *is_set, struct fault *fault);
+/* Makes the template the default one, or, with is_default false, no longer the default one. */
+bool default_template_set(struct call *call, const struct id *id, bool is_default,
+			  struct fault *fault);
+
+#endif

@@ -1,0 +1,135 @@
+/* See resources/deleted_role.h.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "resources/deleted_role.h"
+
+#include "resources/code_life.h"
+#include "resources/kinds.h"
+#include "resources/packed.h"
+
+#define VERSION 1
+/* Of one call. */
+#define ROOMS_VISITED 8
+#define ROLES_REMOVED 256
+
+static struct id role_id(const struct id *template_id, uint32_t identity)
+{
+	struct id id = *template_id;
+
+	/* The number and the random part of the template's id make it unique in the account. */
+	for (size_t i = 0; i < 4; i++)
+		id.bytes[i] = (unsigned char)(identity >> (24 - 8 * i));
+	return id;
+}
+
+bool deleted_role_add(struct call *call, struct template_record *record,
+		      const struct template_role *role, struct fault *fault)
+{
+	struct buffer value = BUFFER_INITIAL(call->arena);
+	struct store_record stored = {
+		.id = role_id(&record->id, role->identity),
+		.parent = record->id,
+	};
+
+	packed_put_number(&value, VERSION, 1);
+	packed_put_text(&value, role->name);
+	packed_put_number(&value, (uint64_t)call->now, 8);
+	stored.value = buffer_slice(&value);
+	record->deleted.count++;
+	return store_put(call->transaction, &kind_role, &stored, NULL, fault);
+}
+
+static bool decode(const struct store_record *stored, struct deleted_role *role,
+		   struct fault *fault)
+{
+	struct packed reader = { .rest = stored->value };
+	bool is_right = packed_number(&reader, 1) == VERSION;
+
+	role->name = packed_text(&reader);
+	role->deleted = (int64_t)packed_number(&reader, 8);
+	return (is_right && packed_ended(&reader)) ||
+	       packed_damaged("deleted role", id_slice(&stored->id), fault);
+}
+
+bool deleted_role_load(struct call *call, const struct id *template_id, uint32_t identity,
+		       struct deleted_role *role, struct fault *fault)
+{
+	const struct id id = role_id(template_id, identity);
+	struct store_record stored;
+
+	if (!store_get(call->transaction, &kind_role, &id, STORE_TO_SHOW, &stored, fault))
+		return false;
+	if (stored.value.data == NULL || id_compare(&stored.parent, template_id) != 0)
+		return packed_missing("deleted role", id_slice(&id), fault);
+	return decode(&stored, role, fault);
+}
+
+bool deleted_roles_remove(struct call *call, const struct id *template_id, int64_t deleted_before,
+			  size_t most, size_t *removed, struct fault *fault)
+{
+	struct store_page page = {
+		.order = STORE_OLDEST_FIRST,
+		.parent = template_id,
+		.records = arena_alloc(call->arena, most * sizeof *page.records),
+		.most = most,
+	};
+	struct deleted_role role;
+
+	*removed = 0;
+	if (!store_page(call->transaction, &kind_role, &page, fault))
+		return false;
+	for (size_t i = 0; i < page.count; i++) {
+		if (!decode(&page.records[i], &role, fault))
+			return false;
+		if (role.deleted >= deleted_before)
+			continue;
+		++*removed;
+		if (!store_remove(call->transaction, &kind_role, &page.records[i], fault))
+			return false;
+	}
+	return true;
+}
+
+static bool resolve_in_rooms(struct call *call, const struct template_record *record,
+			     const struct store_page *page, struct fault *fault)
+{
+	for (size_t i = 0; i < page->count; i++) {
+		if (!codes_resolve_deleted(call, &page->records[i].id, record, fault))
+			return false;
+	}
+	return true;
+}
+
+bool deleted_roles_resolve(struct call *call, struct template_record *record, struct fault *fault)
+{
+	struct deleted_roles *deleted = &record->deleted;
+	struct store_record rooms[ROOMS_VISITED];
+	struct store_page page = {
+		.order = STORE_OLDEST_FIRST,
+		.parent = &record->id,
+		.above = &deleted->last_room,
+		.records = rooms,
+		.most = ROOMS_VISITED,
+	};
+	size_t removed;
+
+	if (deleted->count <= DELETED_ROLES_KEPT)
+		return true;
+	if (deleted->round_began == 0)
+		deleted->round_began = call->now;
+	if (!store_page(call->transaction, &kind_room, &page, fault) ||
+	    !resolve_in_rooms(call, record, &page, fault))
+		return false;
+	if (!page.is_last) {
+		deleted->last_room = page.records[page.count - 1].id;
+		return true;
+	}
+	if (!deleted_roles_remove(call, &record->id, deleted->round_began, ROLES_REMOVED, &removed,
+				  fault))
+		return false;
+	deleted->count -= (uint32_t)removed;
+	/* The next round visits its first room in a later call. */
+	deleted->round_began = call->now + 1;
+	deleted->last_room = (struct id){ { 0 } };
+	return true;
+}

@@ -1,0 +1,37 @@
+/* See resources/kinds.h.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "resources/kinds.h"
+
+const struct store_kind kind_default = { .letter = 'a', .name = "default template" };
+const struct store_kind kind_template = {
+	.letter = 't',
+	.name = "template",
+	.naming = STORE_NAME_IN_ACCOUNT,
+	.has_ids = true,
+	.has_pages = true,
+};
+const struct store_kind kind_role = { .letter = 'r', .name = "deleted role", .has_parent = true };
+const struct store_kind kind_room = {
+	.letter = 'm',
+	.name = "room",
+	.naming = STORE_NAME_IN_ACCOUNT,
+	.has_ids = true,
+	.has_pages = true,
+	.has_parent = true,
+	.has_switch = true,
+};
+const struct store_kind kind_codes = { .letter = 'd', .name = "room's codes" };
+const struct store_kind kind_code = {
+	.letter = 'c',
+	.name = "room code",
+	.naming = STORE_NAME_ANYWHERE,
+	.has_parent = true,
+	.has_switch = true,
+};
+const struct store_kind kind_garbage = { .letter = 'g', .name = "removal", .has_pages = true };
+
+const struct store_kind *const all_kinds[KINDS] = {
+	&kind_default, &kind_template, &kind_role,    &kind_room,
+	&kind_codes,   &kind_code,     &kind_garbage,
+};

@@ -1,0 +1,735 @@
+/* A node: its level (0: a leaf), the next number for a node of the tree (in the root), the number of its
+ * entries, the offset of each, the entries. An entry: the size of its key, the key, the size of its
+ * value, the value. The value of an inner node's entry is the number of a child; its key is not above the
+ * child's keys and above all keys of the child before; the first key of an inner node is empty. The root
+ * has the number 0.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "store/gdbm/btree.h"
+
+#include <assert.h>
+
+#include "base/encode.h"
+#include "base/text.h"
+#include "store/gdbm/entries.h"
+#include "store/gdbm/store_gdbm_parts.h"
+
+#define AT_LEVEL 0
+#define AT_NEXT 1
+#define AT_COUNT 5
+#define AT_OFFSETS 7
+#define CHILD_SIZE 4
+
+#define LEAF_MOST 1024
+#define INNER_MOST 4096
+#define ENTRY_MOST (2 + 1 + BTREE_KEY_MAX + 1 + BTREE_VALUE_MAX)
+#define ITEMS_MOST (INNER_MOST / (2 + 1 + 1 + CHILD_SIZE) + 2)
+
+struct item {
+	struct slice key, value;
+};
+
+/* ---- reading ---- */
+
+struct node_key {
+	char bytes[BTREE_NAME_MAX + 4];
+	size_t size;
+};
+
+static struct slice node_key(const struct btree *tree, uint32_t number, struct node_key *key)
+{
+	memcpy(key->bytes, tree->name, tree->name_size);
+	encode_32(key->bytes + tree->name_size, number);
+	key->size = tree->name_size + 4;
+	return (struct slice){ key->bytes, key->size };
+}
+
+static bool damaged(const struct btree *tree, uint32_t number, struct fault *fault)
+{
+	char text[2 * sizeof(struct node_key) + 1];
+	struct node_key key;
+
+	node_key(tree, number, &key);
+	text_hex(key.bytes, key.size, text);
+	text[2 * key.size] = '\0';
+	return fault_cause(fault, FAULT_DAMAGED, 0, "%s %s: the node of the index is damaged",
+			   store_table_name(STORE_INDEX), text);
+}
+
+static size_t node_count(const struct btree_node *node)
+{
+	return node->bytes.data == NULL ? 0 : decode_16(node->bytes.data + AT_COUNT);
+}
+
+static unsigned node_level(const struct btree_node *node)
+{
+	return node->bytes.data == NULL ? 0 : (unsigned char)node->bytes.data[AT_LEVEL];
+}
+
+/* False: the bytes are no node. */
+static bool item_at(const struct btree_node *node, size_t i, struct item *item)
+{
+	const size_t size = node->bytes.size;
+	size_t at = decode_16(node->bytes.data + AT_OFFSETS + 2 * i);
+
+	if (at >= size)
+		return false;
+	item->key = (struct slice){ node->bytes.data + at + 1,
+				    (unsigned char)node->bytes.data[at] };
+	at += 1 + item->key.size;
+	if (at >= size)
+		return false;
+	item->value = (struct slice){ node->bytes.data + at + 1,
+				      (unsigned char)node->bytes.data[at] };
+	return at + 1 + item->value.size <= size;
+}
+
+/* Where there is no node its bytes are NULL, which is damage but for the root. */
+static bool read_node(struct transaction *transaction, const struct btree *tree, uint32_t number,
+		      struct btree_node *node, struct fault *fault)
+{
+	struct node_key key;
+
+	node->number = number;
+	node->place = 0;
+	if (!entry_get(transaction, STORE_INDEX, node_key(tree, number, &key), &node->bytes, fault))
+		return false;
+	if (node->bytes.data == NULL)
+		return number == 0 || damaged(tree, number, fault);
+	return (node->bytes.size >= AT_OFFSETS &&
+		node->bytes.size >= AT_OFFSETS + 2 * node_count(node) && node_count(node) > 0 &&
+		node_level(node) < BTREE_DEPTH) ||
+	       damaged(tree, number, fault);
+}
+
+/* How many keys of the node are below this one. */
+static bool keys_below(const struct btree_node *node, struct slice key, size_t *below)
+{
+	size_t low = 0, high = node_count(node);
+	struct item item;
+
+	while (low < high) {
+		const size_t middle = low + (high - low) / 2;
+
+		if (!item_at(node, middle, &item))
+			return false;
+		if (slice_compare(item.key, key) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	*below = low;
+	return true;
+}
+
+/* Of an inner node: the last entry whose key is not above this one. */
+static bool child_for(const struct btree_node *node, struct slice key, size_t *place)
+{
+	struct item item;
+
+	if (!keys_below(node, key, place))
+		return false;
+	if (*place < node_count(node)) {
+		if (!item_at(node, *place, &item))
+			return false;
+		if (slice_compare(item.key, key) == 0)
+			return true;
+	}
+	*place -= *place > 0;
+	return true;
+}
+
+static bool child_at(const struct btree_node *node, uint32_t *number)
+{
+	struct item item;
+
+	if (!item_at(node, node->place, &item) || item.value.size != CHILD_SIZE)
+		return false;
+	*number = decode_32(item.value.data);
+	return *number != 0;
+}
+
+static bool go_down(struct transaction *transaction, const struct btree *tree, struct slice key,
+		    struct btree_node nodes[BTREE_DEPTH], unsigned *depth, struct fault *fault)
+{
+	uint32_t number = 0;
+	size_t place;
+
+	for (*depth = 0;; ++*depth) {
+		struct btree_node *node = &nodes[*depth];
+
+		if (!read_node(transaction, tree, number, node, fault))
+			return false;
+		if (*depth > 0 && node_level(node) + 1 != node_level(node - 1))
+			return damaged(tree, number, fault);
+		if (node_level(node) == 0)
+			break;
+		if (!child_for(node, key, &place))
+			return damaged(tree, number, fault);
+		node->place = (uint32_t)place;
+		if (!child_at(node, &number))
+			return damaged(tree, node->number, fault);
+	}
+	if (nodes[*depth].bytes.data == NULL)
+		return true;
+	if (!keys_below(&nodes[*depth], key, &place))
+		return damaged(tree, number, fault);
+	nodes[*depth].place = (uint32_t)place;
+	++*depth;
+	return true;
+}
+
+static struct btree_memory *memory_of(struct transaction *transaction)
+{
+	return &((struct gdbm_transaction *)transaction)->memory;
+}
+
+static bool remembers(const struct btree_memory *memory, const struct btree *tree, struct slice key)
+{
+	return memory->is_valid && memory->tree.name_size == tree->name_size &&
+	       memcmp(memory->tree.name, tree->name, tree->name_size) == 0 &&
+	       slice_equal((struct slice){ memory->key, memory->key_size }, key);
+}
+
+static void remember(struct transaction *transaction, const struct btree *tree, struct slice key,
+		     const struct btree_path *path)
+{
+	struct btree_memory *memory = memory_of(transaction);
+
+	if (transaction->access == STORE_READ || key.size > sizeof memory->key)
+		return;
+	memory->is_valid = true;
+	memory->tree = *tree;
+	memory->key_size = key.size;
+	memcpy(memory->key, key.data, key.size);
+	memory->path.depth = path->depth;
+	memory->path.is_there = path->is_there;
+	/* Of an empty tree the root, which is not there. */
+	memcpy(memory->path.nodes, path->nodes,
+	       (path->depth > 0 ? path->depth : 1) * sizeof *path->nodes);
+}
+
+static bool find(struct transaction *transaction, const struct btree *tree, struct slice key,
+		 struct btree_path *path, struct item *item, struct fault *fault)
+{
+	const struct btree_node *leaf;
+
+	if (remembers(memory_of(transaction), tree, key)) {
+		*path = memory_of(transaction)->path;
+		return !path->is_there || item_at(&path->nodes[path->depth - 1],
+						  path->nodes[path->depth - 1].place, item);
+	}
+	path->is_there = false;
+	if (!go_down(transaction, tree, key, path->nodes, &path->depth, fault))
+		return false;
+	if (path->depth == 0)
+		return true;
+	leaf = &path->nodes[path->depth - 1];
+	if (leaf->place == node_count(leaf))
+		return true;
+	if (!item_at(leaf, leaf->place, item))
+		return damaged(tree, leaf->number, fault);
+	path->is_there = slice_compare(item->key, key) == 0;
+	return true;
+}
+
+bool btree_get(struct transaction *transaction, const struct btree *tree, struct slice key,
+	       struct slice *value, struct fault *fault)
+{
+	struct btree_path path;
+	struct item item;
+
+	*value = (struct slice){ NULL, 0 };
+	if (!find(transaction, tree, key, &path, &item, fault))
+		return false;
+	if (path.is_there)
+		*value = item.value;
+	remember(transaction, tree, key, &path);
+	return true;
+}
+
+/* ---- writing ---- */
+
+/* A node that is being changed. */
+struct draft {
+	unsigned level;
+	uint32_t number;
+	uint32_t next; /* of the root */
+	size_t count;
+	struct item items[ITEMS_MOST];
+};
+
+static bool draft_open(const struct btree *tree, const struct btree_node *node, struct draft *draft,
+		       struct fault *fault)
+{
+	draft->level = node_level(node);
+	draft->number = node->number;
+	draft->next = node->bytes.data == NULL ? 1 : decode_32(node->bytes.data + AT_NEXT);
+	draft->count = node_count(node);
+	if (draft->count > ITEMS_MOST - 2)
+		return damaged(tree, node->number, fault);
+	for (size_t i = 0; i < draft->count; i++) {
+		if (!item_at(node, i, &draft->items[i]))
+			return damaged(tree, node->number, fault);
+	}
+	return true;
+}
+
+static void draft_insert(struct draft *draft, size_t place, const struct item *item)
+{
+	memmove(&draft->items[place + 1], &draft->items[place],
+		(draft->count - place) * sizeof *draft->items);
+	draft->items[place] = *item;
+	draft->count++;
+}
+
+static void draft_delete(struct draft *draft, size_t place)
+{
+	draft->count--;
+	memmove(&draft->items[place], &draft->items[place + 1],
+		(draft->count - place) * sizeof *draft->items);
+}
+
+static size_t item_size(const struct item *item)
+{
+	return 2 + 1 + item->key.size + 1 + item->value.size;
+}
+
+static size_t draft_size(const struct draft *draft)
+{
+	size_t size = AT_OFFSETS;
+
+	for (size_t i = 0; i < draft->count; i++)
+		size += item_size(&draft->items[i]);
+	return size;
+}
+
+static bool put_node(struct transaction *transaction, const struct btree *tree, uint32_t number,
+		     struct slice bytes, struct fault *fault)
+{
+	struct node_key key;
+
+	memory_of(transaction)->is_valid = false;
+	return entry_put(transaction, STORE_INDEX, node_key(tree, number, &key), bytes, fault);
+}
+
+/* The items from..to of the draft as the node `number`. */
+static bool write_node(struct transaction *transaction, const struct btree *tree,
+		       const struct draft *draft, uint32_t number, size_t from, size_t to,
+		       struct fault *fault)
+{
+	char bytes[INNER_MOST + ENTRY_MOST];
+	size_t size = AT_OFFSETS + 2 * (to - from);
+
+	bytes[AT_LEVEL] = (char)draft->level;
+	encode_32(bytes + AT_NEXT, draft->next);
+	encode_16(bytes + AT_COUNT, (uint16_t)(to - from));
+	for (size_t i = from; i < to; i++) {
+		const struct item *item = &draft->items[i];
+		/* The first key of an inner node is below all others. */
+		const size_t key_size = draft->level > 0 && i == from ? 0 : item->key.size;
+
+		assert(size + item_size(item) <= sizeof bytes);
+		encode_16(bytes + AT_OFFSETS + 2 * (i - from), (uint16_t)size);
+		bytes[size++] = (char)key_size;
+		if (key_size > 0)
+			memcpy(bytes + size, item->key.data, key_size);
+		size += key_size;
+		bytes[size++] = (char)item->value.size;
+		if (item->value.size > 0)
+			memcpy(bytes + size, item->value.data, item->value.size);
+		size += item->value.size;
+	}
+	return put_node(transaction, tree, number, (struct slice){ bytes, size }, fault);
+}
+
+static bool remove_node(struct transaction *transaction, const struct btree *tree, uint32_t number,
+			struct fault *fault)
+{
+	struct node_key key;
+
+	memory_of(transaction)->is_valid = false;
+	return entry_remove(transaction, STORE_INDEX, node_key(tree, number, &key), fault);
+}
+
+/* The root has the number for the next node. */
+static bool new_numbers(struct transaction *transaction, const struct btree *tree, uint32_t count,
+			uint32_t *first, struct fault *fault)
+{
+	struct btree_node root;
+	struct draft draft;
+
+	if (!read_node(transaction, tree, 0, &root, fault) ||
+	    !draft_open(tree, &root, &draft, fault))
+		return false;
+	*first = draft.next;
+	draft.next += count;
+	return write_node(transaction, tree, &draft, 0, 0, draft.count, fault);
+}
+
+/* The first item of the right half. A node whose last item is new is filled by ascending keys: it stays
+ * full. */
+static size_t place_of_split(const struct draft *draft, size_t added)
+{
+	const size_t half = draft_size(draft) / 2;
+	size_t size = AT_OFFSETS, i = 0;
+
+	if (added + 1 == draft->count)
+		return added;
+	while (size < half && i + 1 < draft->count)
+		size += item_size(&draft->items[i++]);
+	return i;
+}
+
+/* The shortest key that is above the left item's and not above the right one's. */
+static struct slice separator(const struct item *left, const struct item *right)
+{
+	size_t size = 0;
+
+	while (size < left->key.size && left->key.data[size] == right->key.data[size])
+		size++;
+	return (struct slice){ right->key.data, size + 1 };
+}
+
+static bool insert(struct transaction *transaction, const struct btree *tree,
+		   struct btree_path *path, unsigned at, size_t place, const struct item *item,
+		   struct fault *fault);
+
+/* The draft of the node path[at], which is too large, becomes two. */
+static bool split(struct transaction *transaction, const struct btree *tree,
+		  struct btree_path *path, unsigned at, struct draft *draft, size_t added,
+		  struct fault *fault)
+{
+	const bool is_root = draft->number == 0;
+	const size_t right = place_of_split(draft, added);
+	char child[2][CHILD_SIZE];
+	struct item item = { .value = { child[1], CHILD_SIZE } };
+	uint32_t numbers;
+
+	item.key = draft->level > 0 ? draft->items[right].key
+				    : separator(&draft->items[right - 1], &draft->items[right]);
+	if (is_root) {
+		struct draft root = { .level = draft->level + 1,
+				      .next = draft->next + 2,
+				      .count = 2 };
+
+		if (root.level == BTREE_DEPTH)
+			return fault_cause(fault, FAULT_UNAVAILABLE, 0, "an index is too deep");
+		numbers = draft->next;
+		encode_32(child[0], numbers);
+		encode_32(child[1], numbers + 1);
+		root.items[0] = (struct item){ { "", 0 }, { child[0], CHILD_SIZE } };
+		root.items[1] = item;
+		return write_node(transaction, tree, draft, numbers, 0, right, fault) &&
+		       write_node(transaction, tree, draft, numbers + 1, right, draft->count,
+				  fault) &&
+		       write_node(transaction, tree, &root, 0, 0, 2, fault);
+	}
+	if (!new_numbers(transaction, tree, 1, &numbers, fault))
+		return false;
+	encode_32(child[1], numbers);
+	return write_node(transaction, tree, draft, draft->number, 0, right, fault) &&
+	       write_node(transaction, tree, draft, numbers, right, draft->count, fault) &&
+	       insert(transaction, tree, path, at - 1, path->nodes[at - 1].place + 1, &item, fault);
+}
+
+/* The depth of the recursion is that of the tree. */
+static bool insert(struct transaction *transaction, const struct btree *tree,
+		   struct btree_path *path, unsigned at, size_t place, const struct item *item,
+		   struct fault *fault)
+{
+	struct btree_node node;
+	struct draft draft;
+
+	/* The root was written when a node got its number. */
+	if (!read_node(transaction, tree, path->nodes[at].number, &node, fault) ||
+	    !draft_open(tree, &node, &draft, fault))
+		return false;
+	draft_insert(&draft, place, item);
+	if (draft_size(&draft) <= (draft.level == 0 ? LEAF_MOST : INNER_MOST))
+		return write_node(transaction, tree, &draft, draft.number, 0, draft.count, fault);
+	return split(transaction, tree, path, at, &draft, place, fault);
+}
+
+/* Most changes add an entry to a leaf that has room: the offsets say where it is in the order, so it is
+ * written after the others. */
+static bool append(struct transaction *transaction, const struct btree *tree,
+		   const struct btree_node *leaf, const struct item *item, struct fault *fault)
+{
+	const size_t n = node_count(leaf), entries = AT_OFFSETS + 2 * n;
+	const char *from = leaf->bytes.data;
+	char bytes[LEAF_MOST];
+	size_t size = leaf->bytes.size + 2;
+
+	memcpy(bytes, from, AT_OFFSETS);
+	encode_16(bytes + AT_COUNT, (uint16_t)(n + 1));
+	for (size_t i = 0; i <= n; i++) {
+		const size_t old = i - (i > leaf->place);
+		const size_t offset = i == leaf->place
+					      ? size
+					      : (size_t)decode_16(from + AT_OFFSETS + 2 * old) + 2;
+
+		encode_16(bytes + AT_OFFSETS + 2 * i, (uint16_t)offset);
+	}
+	memcpy(bytes + entries + 2, from + entries, leaf->bytes.size - entries);
+	bytes[size++] = (char)item->key.size;
+	memcpy(bytes + size, item->key.data, item->key.size);
+	size += item->key.size;
+	bytes[size++] = (char)item->value.size;
+	if (item->value.size > 0)
+		memcpy(bytes + size, item->value.data, item->value.size);
+	size += item->value.size;
+	return put_node(transaction, tree, leaf->number, (struct slice){ bytes, size }, fault);
+}
+
+/* Puts the key at its path, where an entry with it may be. */
+static bool put_at(struct transaction *transaction, const struct btree *tree,
+		   struct btree_path *path, const struct item *item, struct fault *fault)
+{
+	const unsigned at = path->depth > 0 ? path->depth - 1 : 0;
+	const struct btree_node *leaf = &path->nodes[at];
+	struct draft draft;
+
+	assert(item->key.size > 0 && item->key.size <= BTREE_KEY_MAX);
+	assert(item->value.size <= BTREE_VALUE_MAX);
+	if (!path->is_there && path->depth > 0 && leaf->bytes.size + item_size(item) <= LEAF_MOST)
+		return append(transaction, tree, leaf, item, fault);
+	if (!draft_open(tree, leaf, &draft, fault))
+		return false;
+	if (path->is_there)
+		draft_delete(&draft, leaf->place);
+	draft_insert(&draft, leaf->place, item);
+	if (draft_size(&draft) <= LEAF_MOST)
+		return write_node(transaction, tree, &draft, draft.number, 0, draft.count, fault);
+	return split(transaction, tree, path, at, &draft, leaf->place, fault);
+}
+
+bool btree_put(struct transaction *transaction, const struct btree *tree, struct slice key,
+	       struct slice value, struct fault *fault)
+{
+	const struct item added = { key, value };
+	struct item present;
+	struct btree_path path;
+
+	return find(transaction, tree, key, &path, &present, fault) &&
+	       ((path.is_there && slice_equal(present.value, value)) ||
+		put_at(transaction, tree, &path, &added, fault));
+}
+
+bool btree_add(struct transaction *transaction, const struct btree *tree, struct slice key,
+	       struct slice value, bool *is_new, struct fault *fault)
+{
+	const struct item added = { key, value };
+	struct item present;
+	struct btree_path path;
+
+	if (!find(transaction, tree, key, &path, &present, fault))
+		return false;
+	*is_new = !path.is_there;
+	return path.is_there || put_at(transaction, tree, &path, &added, fault);
+}
+
+/* A root with one child takes over its entries. */
+static bool shrink(struct transaction *transaction, const struct btree *tree, struct draft *root,
+		   struct fault *fault)
+{
+	const uint32_t next = root->next;
+	struct btree_node child;
+
+	while (root->level > 0 && root->count == 1) {
+		const uint32_t number = decode_32(root->items[0].value.data);
+
+		if (number == 0 || !read_node(transaction, tree, number, &child, fault) ||
+		    !draft_open(tree, &child, root, fault) ||
+		    !remove_node(transaction, tree, number, fault))
+			return number != 0 ? false : damaged(tree, 0, fault);
+	}
+	root->number = 0;
+	root->next = next;
+	return write_node(transaction, tree, root, 0, 0, root->count, fault);
+}
+
+bool btree_remove(struct transaction *transaction, const struct btree *tree, struct slice key,
+		  struct fault *fault)
+{
+	struct item item;
+	struct btree_path path;
+	struct draft draft;
+
+	if (!find(transaction, tree, key, &path, &item, fault))
+		return false;
+	if (!path.is_there)
+		return true;
+	for (unsigned at = path.depth; at-- > 0;) {
+		const struct btree_node *node = &path.nodes[at];
+
+		if (!draft_open(tree, node, &draft, fault))
+			return false;
+		draft_delete(&draft, node->place);
+		if (draft.count > 0)
+			break;
+		if (!remove_node(transaction, tree, node->number, fault))
+			return false;
+	}
+	if (draft.count == 0)
+		return true;
+	if (draft.number == 0)
+		return shrink(transaction, tree, &draft, fault);
+	return write_node(transaction, tree, &draft, draft.number, 0, draft.count, fault);
+}
+
+/* ---- walking ---- */
+
+/* To the first or the last leaf below the entry at the end of the path. */
+static bool walk_down(struct btree_cursor *cursor, struct fault *fault)
+{
+	uint32_t number;
+
+	for (;;) {
+		const struct btree_node *node = &cursor->path[cursor->depth - 1];
+		struct btree_node *child = &cursor->path[cursor->depth];
+
+		if (node_level(node) == 0)
+			return true;
+		if (!child_at(node, &number))
+			return damaged(cursor->tree, node->number, fault);
+		if (!read_node(cursor->transaction, cursor->tree, number, child, fault))
+			return false;
+		if (node_level(child) + 1 != node_level(node))
+			return damaged(cursor->tree, number, fault);
+		child->place = cursor->goes_back ? (uint32_t)node_count(child) - 1 : 0;
+		cursor->depth++;
+	}
+}
+
+/* The leaf has no entry in this direction: on to the next leaf, or to the end. */
+static bool walk_on(struct btree_cursor *cursor, struct fault *fault)
+{
+	while (--cursor->depth > 0) {
+		struct btree_node *node = &cursor->path[cursor->depth - 1];
+
+		if (cursor->goes_back ? node->place == 0 : node->place + 1 >= node_count(node))
+			continue;
+		node->place += cursor->goes_back ? UINT32_MAX : 1;
+		return walk_down(cursor, fault);
+	}
+	return true;
+}
+
+bool btree_seek(struct btree_cursor *cursor, struct transaction *transaction,
+		const struct btree *tree, struct slice key, bool goes_back, struct fault *fault)
+{
+	struct btree_node *leaf;
+
+	cursor->transaction = transaction;
+	cursor->tree = tree;
+	cursor->goes_back = goes_back;
+	if (!go_down(transaction, tree, key, cursor->path, &cursor->depth, fault))
+		return false;
+	if (cursor->depth == 0)
+		return true;
+	leaf = &cursor->path[cursor->depth - 1];
+	if (goes_back ? leaf->place == 0 : leaf->place == node_count(leaf))
+		return walk_on(cursor, fault);
+	leaf->place -= goes_back;
+	return true;
+}
+
+bool btree_at(const struct btree_cursor *cursor, struct slice *key, struct slice *value,
+	      struct fault *fault)
+{
+	const struct btree_node *leaf;
+	struct item item = { { NULL, 0 }, { NULL, 0 } };
+
+	if (cursor->depth > 0) {
+		leaf = &cursor->path[cursor->depth - 1];
+		if (!item_at(leaf, leaf->place, &item))
+			return damaged(cursor->tree, leaf->number, fault);
+	}
+	*key = item.key;
+	*value = item.value;
+	return true;
+}
+
+bool btree_step(struct btree_cursor *cursor, struct fault *fault)
+{
+	struct btree_node *leaf = &cursor->path[cursor->depth - 1];
+
+	if (cursor->goes_back ? leaf->place == 0 : leaf->place + 1 >= node_count(leaf))
+		return walk_on(cursor, fault);
+	leaf->place += cursor->goes_back ? UINT32_MAX : 1;
+	return true;
+}
+
+/* ---- checking ---- */
+
+static bool check_items(struct transaction *transaction, const struct btree *tree,
+			const struct btree_node *node, btree_visit *visit, void *context,
+			struct fault *fault)
+{
+	struct item item, before = { { NULL, 0 }, { NULL, 0 } };
+	struct btree_node child, at = *node;
+	size_t size = AT_OFFSETS;
+
+	for (size_t i = 0; i < node_count(node); i++) {
+		if (!item_at(node, i, &item) || (i > 0 && slice_compare(before.key, item.key) >= 0))
+			return damaged(tree, node->number, fault);
+		before = item;
+		size += item_size(&item);
+		if (node_level(node) == 0) {
+			if (!visit(context, tree, item.key, item.value, fault))
+				return false;
+			continue;
+		}
+		at.place = (uint32_t)i;
+		if (!child_at(&at, &child.number))
+			return damaged(tree, node->number, fault);
+		if (!read_node(transaction, tree, child.number, &child, fault))
+			return false;
+		if (node_level(&child) + 1 != node_level(node))
+			return damaged(tree, child.number, fault);
+	}
+	return size == node->bytes.size || damaged(tree, node->number, fault);
+}
+
+/* Whether the way from the root to the node's first key comes to the node. */
+static bool check_reached(struct transaction *transaction, const struct btree *tree,
+			  const struct btree_node *node, struct fault *fault)
+{
+	struct btree_path path;
+	struct item item;
+	struct btree_node first = *node;
+
+	first.place = 0;
+	while (node_level(&first) > 0) {
+		uint32_t number;
+
+		if (!child_at(&first, &number))
+			return damaged(tree, first.number, fault);
+		if (!read_node(transaction, tree, number, &first, fault))
+			return false;
+	}
+	if (!item_at(&first, 0, &item))
+		return damaged(tree, first.number, fault);
+	if (!go_down(transaction, tree, item.key, path.nodes, &path.depth, fault))
+		return false;
+	for (unsigned i = 0; i < path.depth; i++) {
+		if (path.nodes[i].number == node->number)
+			return true;
+	}
+	return damaged(tree, node->number, fault);
+}
+
+bool btree_check(struct transaction *transaction, struct slice key, btree_visit *visit,
+		 void *context, struct fault *fault)
+{
+	struct btree tree = { .name_size = key.size - 4 };
+	struct btree_node node;
+
+	if (key.size <= 4 || tree.name_size > BTREE_NAME_MAX)
+		return fault_cause(fault, FAULT_DAMAGED, 0, "the key is not that of an index");
+	memcpy(tree.name, key.data, tree.name_size);
+	return read_node(transaction, &tree, decode_32(key.data + tree.name_size), &node, fault) &&
+	       check_items(transaction, &tree, &node, visit, context, fault) &&
+	       check_reached(transaction, &tree, &node, fault);
+}

@@ -1,0 +1,737 @@
+/* See records.h.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "store/gdbm/records.h"
+
+#include <assert.h>
+
+#include "base/encode.h"
+#include "base/text.h"
+#include "store/gdbm/btree.h"
+#include "store/gdbm/entries.h"
+#include "store/gdbm/store_gdbm_parts.h"
+
+/* Letters of the trees. */
+#define NAMES 'n'
+#define MADE 'm'
+#define CHILDREN 'c'
+
+#define SIDES 2
+#define COUNTER_SIZE (8 + 8)
+/* Imported ids have random numbers: a number above this one does not count. */
+#define NUMBER_COUNTED_MOST (ID_NUMBER_MAX / 2)
+
+static_assert(2 + ID_SIZE <= BTREE_NAME_MAX, "the name of a tree fits");
+
+/* ---- keys and values ---- */
+
+static bool is_global(const struct store_kind *kind)
+{
+	return kind->naming == STORE_NAME_ANYWHERE;
+}
+
+enum store_table records_table(const struct store_kind *kind)
+{
+	return is_global(kind) ? STORE_NAMED : STORE_RECORD;
+}
+
+struct key {
+	char bytes[1 + 2 * ID_SIZE + STORE_NAME_MAX];
+	size_t size;
+};
+
+static void key_add(struct key *key, const void *bytes, size_t size)
+{
+	assert(key->size + size <= sizeof key->bytes);
+	if (size > 0)
+		memcpy(key->bytes + key->size, bytes, size);
+	key->size += size;
+}
+
+static struct slice key_slice(const struct key *key)
+{
+	return (struct slice){ key->bytes, key->size };
+}
+
+static void key_by_id(const struct transaction *transaction, const struct store_kind *kind,
+		      const struct id *id, struct key *key)
+{
+	key->size = 0;
+	key_add(key, &kind->letter, 1);
+	key_add(key, transaction->account.bytes, ID_SIZE);
+	key_add(key, id->bytes, ID_SIZE);
+}
+
+static void key_by_name(const struct store_kind *kind, struct slice name, struct key *key)
+{
+	key->size = 0;
+	key_add(key, &kind->letter, 1);
+	key_add(key, name.data, name.size);
+}
+
+static void key_of(const struct transaction *transaction, const struct store_kind *kind,
+		   const struct store_record *record, struct key *key)
+{
+	if (is_global(kind))
+		key_by_name(kind, record->name, key);
+	else
+		key_by_id(transaction, kind, &record->id, key);
+}
+
+static bool damaged(const struct store_kind *kind, struct slice key, const char *how,
+		    struct fault *fault)
+{
+	char text[2 * sizeof(struct key) + 1];
+
+	if (is_global(kind))
+		return fault_cause(fault, FAULT_DAMAGED, 0, "a %s %s", kind->name, how);
+	text_hex(key.data, key.size, text);
+	text[2 * key.size] = '\0';
+	return fault_cause(fault, FAULT_DAMAGED, 0, "%s %s %s", kind->name, text, how);
+}
+
+/* What stands before the value of a record. */
+static size_t head_size(const struct store_kind *kind)
+{
+	return 1 + (kind->has_parent ? (size_t)ID_SIZE : 0) +
+	       (is_global(kind) ? 2 * (size_t)ID_SIZE : 0);
+}
+
+bool record_of_key(const struct store_kind *kind, struct slice key, struct store_record *record)
+{
+	*record = (struct store_record){ .is_on = false };
+	if (key.size < 2 || key.data[0] != kind->letter)
+		return false;
+	if (is_global(kind)) {
+		record->name = (struct slice){ key.data + 1, key.size - 1 };
+		return true;
+	}
+	if (key.size != 1 + 2 * (size_t)ID_SIZE)
+		return false;
+	memcpy(record->account.bytes, key.data + 1, ID_SIZE);
+	memcpy(record->id.bytes, key.data + 1 + ID_SIZE, ID_SIZE);
+	return true;
+}
+
+bool record_of_entry(const struct store_kind *kind, struct slice key, struct slice value,
+		     struct store_record *record, struct fault *fault)
+{
+	const char *at = value.data;
+	size_t left = value.size;
+
+	if (!record_of_key(kind, key, record) || left < head_size(kind))
+		return damaged(kind, key, "cannot be read", fault);
+	record->is_on = *at++ != 0;
+	if (kind->has_parent) {
+		memcpy(record->parent.bytes, at, ID_SIZE);
+		at += ID_SIZE;
+	}
+	if (is_global(kind)) {
+		memcpy(record->account.bytes, at, ID_SIZE);
+		memcpy(record->id.bytes, at + ID_SIZE, ID_SIZE);
+		at += 2 * ID_SIZE;
+	}
+	left -= head_size(kind);
+	if (kind->naming == STORE_NAME_IN_ACCOUNT) {
+		if (left == 0 || left - 1 < (unsigned char)*at)
+			return damaged(kind, key, "cannot be read", fault);
+		record->name = (struct slice){ at + 1, (unsigned char)*at };
+		at += 1 + record->name.size;
+		left -= 1 + record->name.size;
+	}
+	record->value = (struct slice){ at, left };
+	return true;
+}
+
+static bool put_entry(struct transaction *transaction, const struct store_kind *kind,
+		      const struct store_record *record, struct fault *fault)
+{
+	struct buffer value = BUFFER_INITIAL(transaction->arena);
+	struct key key;
+
+	if (!arena_fits(transaction->arena, 2 * (record->value.size + 1)))
+		return fault_set(fault, FAULT_TOO_LARGE, NULL);
+	(void)buffer_reserve(&value, head_size(kind) + 1 + record->name.size + record->value.size);
+	buffer_append_byte(&value, (char)record->is_on);
+	if (kind->has_parent)
+		buffer_append(&value, id_slice(&record->parent));
+	if (is_global(kind)) {
+		buffer_append(&value, id_slice(&transaction->account));
+		buffer_append(&value, id_slice(&record->id));
+	}
+	if (kind->naming == STORE_NAME_IN_ACCOUNT) {
+		buffer_append_byte(&value, (char)record->name.size);
+		buffer_append(&value, record->name);
+	}
+	buffer_append(&value, record->value);
+	key_of(transaction, kind, record, &key);
+	return entry_put_kept(transaction, records_table(kind), key_slice(&key),
+			      buffer_slice(&value), fault);
+}
+
+/* ---- reading ---- */
+
+static bool get_entry(struct transaction *transaction, const struct store_kind *kind,
+		      const struct key *key, struct store_record *record, struct fault *fault)
+{
+	struct slice value;
+
+	*record = (struct store_record){ .is_on = false };
+	return entry_get(transaction, records_table(kind), key_slice(key), &value, fault) &&
+	       (value.data == NULL || record_of_entry(kind, key_slice(key), value, record, fault));
+}
+
+bool records_get(struct transaction *transaction, const struct store_kind *kind,
+		 const struct id *id, enum store_reading reading, struct store_record *record,
+		 struct fault *fault)
+{
+	struct key key;
+
+	(void)reading; /* a WRITE transaction is alone */
+	key_by_id(transaction, kind, id, &key);
+	if (!get_entry(transaction, kind, &key, record, fault))
+		return false;
+	/* The key is the caller's no longer. */
+	record->id = *id;
+	return true;
+}
+
+static void tree_of(const struct transaction *transaction, const struct store_kind *kind,
+		    char letter, struct btree *tree)
+{
+	tree->name[0] = letter;
+	tree->name[1] = kind->letter;
+	memcpy(tree->name + 2, transaction->account.bytes, ID_SIZE);
+	tree->name_size = 2 + ID_SIZE;
+}
+
+/* The record that an index names. */
+static bool get_indexed(struct transaction *transaction, const struct store_kind *kind,
+			const struct id *id, struct slice name, struct store_record *record,
+			struct fault *fault)
+{
+	struct key key;
+
+	if (is_global(kind))
+		key_by_name(kind, name, &key);
+	else
+		key_by_id(transaction, kind, id, &key);
+	if (!get_entry(transaction, kind, &key, record, fault))
+		return false;
+	if (record->value.data == NULL)
+		return damaged(kind, key_slice(&key), "is missing: an index refers to it", fault);
+	if (is_global(kind)) {
+		record->name = name;
+		if (id_compare(&record->account, &transaction->account) != 0)
+			return damaged(kind, key_slice(&key), "is another account's", fault);
+	}
+	return id_compare(&record->id, id) == 0 ||
+	       damaged(kind, key_slice(&key), "has another id than in an index", fault);
+}
+
+bool records_get_named(struct transaction *transaction, const struct store_kind *kind,
+		       struct slice name, enum store_reading reading, struct store_record *record,
+		       struct fault *fault)
+{
+	struct btree tree;
+	struct slice value;
+	struct key key;
+	struct id id;
+
+	(void)reading;
+	if (is_global(kind)) {
+		key_by_name(kind, name, &key);
+		if (!get_entry(transaction, kind, &key, record, fault))
+			return false;
+		record->name = name;
+		return true;
+	}
+	*record = (struct store_record){ .is_on = false };
+	tree_of(transaction, kind, NAMES, &tree);
+	if (!btree_get(transaction, &tree, name, &value, fault))
+		return false;
+	if (value.data == NULL)
+		return true;
+	if (value.size != ID_SIZE)
+		return damaged(kind, name, "has a damaged name", fault);
+	memcpy(id.bytes, value.data, ID_SIZE);
+	return get_indexed(transaction, kind, &id, name, record, fault) &&
+	       (slice_equal(record->name, name) ||
+		damaged(kind, id_slice(&id), "has another name than in the index", fault));
+}
+
+/* ---- pages ---- */
+
+/* One side of the switch, or all: the keys of a tree with a prefix. */
+struct side {
+	struct btree_cursor cursor;
+	struct key prefix;
+	struct id id; /* at the cursor */
+	struct slice name;
+	bool has_next;
+};
+
+static void prefix_of(const struct store_kind *kind, const struct id *parent, bool is_on,
+		      struct key *prefix)
+{
+	const char side = (char)is_on;
+
+	prefix->size = 0;
+	if (parent != NULL)
+		key_add(prefix, parent->bytes, ID_SIZE);
+	if (kind->has_switch)
+		key_add(prefix, &side, 1);
+}
+
+static bool begins_with(struct slice bytes, struct slice prefix)
+{
+	return bytes.size >= prefix.size &&
+	       (prefix.size == 0 || memcmp(bytes.data, prefix.data, prefix.size) == 0);
+}
+
+/* The first key after all keys with this prefix, as far as keys of ids go: these have ID_SIZE bytes more. */
+static void after_prefix(struct key *key)
+{
+	static const char last[ID_SIZE + 1] = {
+		-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1
+	};
+
+	key_add(key, last, sizeof last);
+}
+
+static bool side_look(struct side *side, const struct store_page *page, struct fault *fault)
+{
+	const struct slice prefix = key_slice(&side->prefix);
+	struct slice key;
+
+	if (!btree_at(&side->cursor, &key, &side->name, fault))
+		return false;
+	side->has_next = key.data != NULL && key.size == prefix.size + ID_SIZE &&
+			 begins_with(key, prefix);
+	if (!side->has_next)
+		return true;
+	memcpy(side->id.bytes, key.data + prefix.size, ID_SIZE);
+	if (page->order == STORE_NEWEST_FIRST)
+		side->has_next = page->above == NULL || id_compare(&side->id, page->above) > 0;
+	else
+		side->has_next = page->below == NULL || id_compare(&side->id, page->below) < 0;
+	return true;
+}
+
+static bool side_open(struct transaction *transaction, const struct btree *tree,
+		      const struct store_page *page, struct side *side, struct fault *fault)
+{
+	const bool goes_back = page->order == STORE_NEWEST_FIRST;
+	struct key start = side->prefix;
+
+	if (goes_back && page->below != NULL)
+		key_add(&start, page->below->bytes, ID_SIZE);
+	else if (goes_back)
+		after_prefix(&start);
+	else if (page->above != NULL) {
+		key_add(&start, page->above->bytes, ID_SIZE);
+		key_add(&start, "", 1);
+	}
+	return btree_seek(&side->cursor, transaction, tree, key_slice(&start), goes_back, fault) &&
+	       side_look(side, page, fault);
+}
+
+/* The side whose record comes next; NULL: none. */
+static struct side *next_side(struct side *sides, size_t n, enum store_order order)
+{
+	struct side *next = NULL;
+
+	for (size_t i = 0; i < n; i++) {
+		int comparison;
+
+		if (!sides[i].has_next)
+			continue;
+		comparison = next == NULL ? 0 : id_compare(&sides[i].id, &next->id);
+		if (next == NULL || (order == STORE_NEWEST_FIRST ? comparison > 0 : comparison < 0))
+			next = &sides[i];
+	}
+	return next;
+}
+
+static bool is_of_side(const struct store_kind *kind, const struct store_page *page,
+		       const struct side *side, const struct store_record *record)
+{
+	const size_t size = side->prefix.size;
+
+	return (page->parent == NULL || id_compare(&record->parent, page->parent) == 0) &&
+	       (!kind->has_switch || record->is_on == (side->prefix.bytes[size - 1] != 0));
+}
+
+static bool page_is_full(const struct store_page *page, size_t bytes)
+{
+	return page->count == page->most || (page->bytes_most > 0 && bytes > page->bytes_most);
+}
+
+static bool page_of_ids(struct transaction *transaction, const struct store_kind *kind,
+			struct store_page *page, struct fault *fault)
+{
+	struct side sides[SIDES], *side;
+	struct btree tree;
+	size_t n = 0, bytes = 0;
+
+	tree_of(transaction, kind, page->parent != NULL ? CHILDREN : MADE, &tree);
+	for (int is_on = 0; is_on < (kind->has_switch ? SIDES : 1); is_on++) {
+		if (page->side != STORE_BOTH_SIDES && (page->side == STORE_ON) != (is_on != 0))
+			continue;
+		prefix_of(kind, page->parent, is_on != 0, &sides[n].prefix);
+		if (!side_open(transaction, &tree, page, &sides[n++], fault))
+			return false;
+	}
+	while ((side = next_side(sides, n, page->order)) != NULL && !page_is_full(page, bytes)) {
+		struct store_record *record = &page->records[page->count];
+
+		if (!get_indexed(transaction, kind, &side->id, side->name, record, fault))
+			return false;
+		if (!is_of_side(kind, page, side, record))
+			return damaged(kind, id_slice(&side->id),
+				       "is in an index where it does not belong", fault);
+		page->count++;
+		bytes += record->value.size;
+		if (!btree_step(&side->cursor, fault) || !side_look(side, page, fault))
+			return false;
+	}
+	page->is_last = side == NULL;
+	return true;
+}
+
+static bool page_of_names(struct transaction *transaction, const struct store_kind *kind,
+			  struct store_page *page, struct fault *fault)
+{
+	struct btree_cursor cursor;
+	struct btree tree;
+	struct key start = { .size = 0 };
+	struct slice name, value;
+	struct id id;
+	size_t bytes = 0;
+
+	tree_of(transaction, kind, NAMES, &tree);
+	if (page->after.size > 0 && page->after.size <= STORE_NAME_MAX) {
+		key_add(&start, page->after.data, page->after.size);
+		key_add(&start, "", 1);
+	}
+	if (page->prefix.size > 0 && page->prefix.size <= STORE_NAME_MAX &&
+	    slice_compare(key_slice(&start), page->prefix) < 0) {
+		start.size = 0;
+		key_add(&start, page->prefix.data, page->prefix.size);
+	}
+	if (!btree_seek(&cursor, transaction, &tree, key_slice(&start), false, fault))
+		return false;
+	for (;;) {
+		if (!btree_at(&cursor, &name, &value, fault))
+			return false;
+		page->is_last = name.data == NULL || !begins_with(name, page->prefix);
+		if (page->is_last || page_is_full(page, bytes))
+			return true;
+		if (value.size != ID_SIZE)
+			return damaged(kind, name, "has a damaged name", fault);
+		memcpy(id.bytes, value.data, ID_SIZE);
+		if (!get_indexed(transaction, kind, &id, name, &page->records[page->count], fault))
+			return false;
+		bytes += page->records[page->count++].value.size;
+		if (!btree_step(&cursor, fault))
+			return false;
+	}
+}
+
+bool records_page(struct transaction *transaction, const struct store_kind *kind,
+		  struct store_page *page, struct fault *fault)
+{
+	return page->order == STORE_BY_NAME ? page_of_names(transaction, kind, page, fault)
+					    : page_of_ids(transaction, kind, page, fault);
+}
+
+bool records_have_children(struct transaction *transaction, const struct store_kind *kind,
+			   const struct id *parent, bool *have_children, struct fault *fault)
+{
+	struct btree_cursor cursor;
+	struct btree tree;
+	struct slice key, value;
+
+	tree_of(transaction, kind, CHILDREN, &tree);
+	if (!btree_seek(&cursor, transaction, &tree, id_slice(parent), false, fault) ||
+	    !btree_at(&cursor, &key, &value, fault))
+		return false;
+	*have_children = key.data != NULL && begins_with(key, id_slice(parent));
+	return true;
+}
+
+/* ---- new ids ---- */
+
+struct counter {
+	uint64_t number;
+	int64_t time; /* milliseconds */
+};
+
+static bool counter_read(struct transaction *transaction, const struct store_kind *kind,
+			 struct key *key, struct counter *counter, struct fault *fault)
+{
+	struct slice value;
+
+	key->size = 0;
+	key_add(key, &kind->letter, 1);
+	key_add(key, transaction->account.bytes, ID_SIZE);
+	*counter = (struct counter){ 0, 0 };
+	if (!entry_get(transaction, STORE_COUNTER, key_slice(key), &value, fault))
+		return false;
+	if (value.data == NULL)
+		return true;
+	if (value.size != COUNTER_SIZE)
+		return damaged(kind, key_slice(key), "has a damaged counter", fault);
+	counter->number = decode_64(value.data);
+	counter->time = (int64_t)decode_64(value.data + 8);
+	return true;
+}
+
+static bool counter_write(struct transaction *transaction, const struct key *key,
+			  const struct counter *counter, struct fault *fault)
+{
+	char value[COUNTER_SIZE];
+
+	encode_64(value, counter->number);
+	encode_64(value + 8, (uint64_t)counter->time);
+	return entry_put(transaction, STORE_COUNTER, key_slice(key),
+			 (struct slice){ value, sizeof value }, fault);
+}
+
+bool records_new_id(struct transaction *transaction, const struct store_kind *kind,
+		    const struct clock *clock, int64_t *now, struct id *id, struct fault *fault)
+{
+	struct counter counter;
+	struct key key;
+	int64_t time;
+
+	if (!counter_read(transaction, kind, &key, &counter, fault))
+		return false;
+	if (*now < counter.time)
+		*now = counter.time;
+	if (*now > ID_TIME_MAX)
+		*now = ID_TIME_MAX;
+	time = *now;
+	counter.number++;
+	counter.time = time;
+	*id = id_make(clock, (uint32_t)(time / 1000), counter.number);
+	((struct gdbm_transaction *)transaction)->counted = *id;
+	return counter_write(transaction, &key, &counter, fault);
+}
+
+/* Counts an id that a new record brings along. */
+static bool count_id(struct transaction *transaction, const struct store_kind *kind,
+		     const struct id *id, struct fault *fault)
+{
+	const int64_t seconds = id_seconds(id);
+	const uint64_t number = id_number(id);
+	struct counter counter, before;
+	struct key key;
+
+	if (id_compare(id, &((struct gdbm_transaction *)transaction)->counted) == 0)
+		return true;
+	if (!counter_read(transaction, kind, &key, &counter, fault))
+		return false;
+	before = counter;
+	if (seconds > counter.time / 1000)
+		counter.time = seconds * 1000;
+	if (number > counter.number && number <= NUMBER_COUNTED_MOST)
+		counter.number = number;
+	return (counter.number == before.number && counter.time == before.time) ||
+	       counter_write(transaction, &key, &counter, fault);
+}
+
+/* ---- writing ---- */
+
+struct place {
+	struct key key;
+	bool exists;
+};
+
+static void place_made(const struct store_kind *kind, const struct store_record *record,
+		       struct place *place)
+{
+	place->exists = record != NULL && kind->has_pages;
+	if (!place->exists)
+		return;
+	prefix_of(kind, NULL, record->is_on, &place->key);
+	key_add(&place->key, record->id.bytes, ID_SIZE);
+}
+
+static void place_child(const struct store_kind *kind, const struct store_record *record,
+			struct place *place)
+{
+	place->exists = record != NULL && kind->has_parent;
+	if (!place->exists)
+		return;
+	prefix_of(kind, &record->parent, record->is_on, &place->key);
+	key_add(&place->key, record->id.bytes, ID_SIZE);
+}
+
+static bool move(struct transaction *transaction, const struct btree *tree,
+		 const struct place *from, const struct place *to, struct slice value,
+		 struct fault *fault)
+{
+	if (from->exists && to->exists && slice_equal(key_slice(&from->key), key_slice(&to->key)))
+		return true;
+	return (!from->exists || btree_remove(transaction, tree, key_slice(&from->key), fault)) &&
+	       (!to->exists || btree_put(transaction, tree, key_slice(&to->key), value, fault));
+}
+
+static bool move_name(struct transaction *transaction, const struct store_kind *kind,
+		      const struct store_record *from, const struct store_record *to,
+		      struct fault *fault)
+{
+	struct btree tree;
+	bool is_new;
+
+	if (kind->naming != STORE_NAME_IN_ACCOUNT ||
+	    (from != NULL && to != NULL && slice_equal(from->name, to->name)))
+		return true;
+	tree_of(transaction, kind, NAMES, &tree);
+	if (to != NULL) {
+		if (!btree_add(transaction, &tree, to->name, id_slice(&to->id), &is_new, fault))
+			return false;
+		if (!is_new)
+			return fault_set(fault, FAULT_AGAIN, NULL);
+	}
+	return from == NULL || btree_remove(transaction, &tree, from->name, fault);
+}
+
+/* from, to: NULL where there is no record. */
+static bool move_record(struct transaction *transaction, const struct store_kind *kind,
+			const struct store_record *from, const struct store_record *to,
+			struct fault *fault)
+{
+	struct slice name = { NULL, 0 };
+	struct btree made, children;
+	struct place source, target;
+
+	if (is_global(kind) && to != NULL)
+		name = to->name;
+	if (!move_name(transaction, kind, from, to, fault))
+		return false;
+	tree_of(transaction, kind, MADE, &made);
+	place_made(kind, from, &source);
+	place_made(kind, to, &target);
+	if (!move(transaction, &made, &source, &target, name, fault))
+		return false;
+	tree_of(transaction, kind, CHILDREN, &children);
+	place_child(kind, from, &source);
+	place_child(kind, to, &target);
+	return move(transaction, &children, &source, &target, name, fault);
+}
+
+static bool check_new_name(struct transaction *transaction, const struct store_kind *kind,
+			   const struct store_record *record, struct fault *fault)
+{
+	struct store_record present;
+	struct key key;
+
+	if (!is_global(kind))
+		return true;
+	key_by_name(kind, record->name, &key);
+	if (!get_entry(transaction, kind, &key, &present, fault))
+		return false;
+	return present.value.data == NULL || fault_set(fault, FAULT_AGAIN, NULL);
+}
+
+bool records_put(struct transaction *transaction, const struct store_kind *kind,
+		 const struct store_record *record, const struct store_record *former,
+		 struct fault *fault)
+{
+	if (former == NULL && (!check_new_name(transaction, kind, record, fault) ||
+			       (kind->has_ids && !count_id(transaction, kind, &record->id, fault))))
+		return false;
+	return move_record(transaction, kind, former, record, fault) &&
+	       put_entry(transaction, kind, record, fault);
+}
+
+bool records_remove(struct transaction *transaction, const struct store_kind *kind,
+		    const struct store_record *record, struct fault *fault)
+{
+	struct key key;
+
+	key_of(transaction, kind, record, &key);
+	return move_record(transaction, kind, record, NULL, fault) &&
+	       entry_remove(transaction, records_table(kind), key_slice(&key), fault);
+}
+
+/* ---- checking ---- */
+
+static bool check_place(struct transaction *transaction, const struct store_kind *kind, char letter,
+			const struct place *place, struct fault *fault)
+{
+	struct btree tree;
+	struct slice value;
+
+	if (!place->exists)
+		return true;
+	tree_of(transaction, kind, letter, &tree);
+	return btree_get(transaction, &tree, key_slice(&place->key), &value, fault) &&
+	       (value.data != NULL ||
+		damaged(kind, key_slice(&place->key), "is missing in an index", fault));
+}
+
+/* That new ids are above this one. */
+static bool check_counter(struct transaction *transaction, const struct store_kind *kind,
+			  const struct id *id, struct fault *fault)
+{
+	const uint64_t number = id_number(id);
+	struct counter counter;
+	struct key key;
+
+	if (!kind->has_ids)
+		return true;
+	return counter_read(transaction, kind, &key, &counter, fault) &&
+	       ((id_seconds(id) <= counter.time / 1000 &&
+		 (number <= counter.number || number > NUMBER_COUNTED_MOST)) ||
+		damaged(kind, id_slice(id), "is above the counter of its account", fault));
+}
+
+bool records_check_indexed(struct transaction *transaction, const struct store_kind *kind,
+			   const struct store_record *record, struct fault *fault)
+{
+	struct place made, child, name = { .exists = kind->naming == STORE_NAME_IN_ACCOUNT };
+	struct store_record named;
+
+	store_of_account(transaction, &record->account);
+	place_made(kind, record, &made);
+	place_child(kind, record, &child);
+	if (!check_counter(transaction, kind, &record->id, fault) ||
+	    !check_place(transaction, kind, MADE, &made, fault) ||
+	    !check_place(transaction, kind, CHILDREN, &child, fault))
+		return false;
+	if (!name.exists)
+		return true;
+	key_add(&name.key, record->name.data, record->name.size);
+	return check_place(transaction, kind, NAMES, &name, fault) &&
+	       records_get_named(transaction, kind, record->name, STORE_TO_SHOW, &named, fault) &&
+	       (id_compare(&named.id, &record->id) == 0 ||
+		damaged(kind, id_slice(&record->id), "has the name of another one", fault));
+}
+
+bool records_check_index(struct transaction *transaction, const struct store_kind *kind,
+			 const struct btree *tree, struct slice key, struct slice value,
+			 struct fault *fault)
+{
+	const char letter = tree->name[0];
+	struct store_record record;
+	struct place place = { .exists = false };
+	struct id id;
+
+	if (tree->name_size != 2 + ID_SIZE || key.size < (letter == NAMES ? 1 : ID_SIZE))
+		return damaged(kind, key, "is a key of an index that is not in use", fault);
+	memcpy(transaction->account.bytes, tree->name + 2, ID_SIZE);
+	if (letter == NAMES)
+		return records_get_named(transaction, kind, key, STORE_TO_SHOW, &record, fault);
+	memcpy(id.bytes, key.data + key.size - ID_SIZE, ID_SIZE);
+	if (!get_indexed(transaction, kind, &id, value, &record, fault))
+		return false;
+	if (letter == MADE)
+		place_made(kind, &record, &place);
+	if (letter == CHILDREN)
+		place_child(kind, &record, &place);
+	return (place.exists && slice_equal(key_slice(&place.key), key)) ||
+	       damaged(kind, key, "is in an index where it does not belong", fault);
+}

@@ -1,0 +1,341 @@
+/* The ordered indexes: any mix of adding, removing and walking against a plain model; that nothing stays of
+ * an empty tree; damaged nodes.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "store/gdbm/btree.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "directory.h"
+#include "scratch.h"
+#include "store/gdbm/entries.h"
+#include "suite.h"
+
+static const struct btree tree = { "test", 4 };
+
+/* The keys that may be in the tree, in order, and the value of each: 0 for a key that is not there. */
+struct model {
+	struct slice *keys;
+	unsigned *values;
+	size_t n;
+};
+
+static int compare_keys(const void *a, const void *b)
+{
+	return slice_compare(*(const struct slice *)a, *(const struct slice *)b);
+}
+
+/* Keys of 1 to `longest` bytes, many with common beginnings. */
+static struct model model_make(uint64_t *seed, size_t n, size_t longest)
+{
+	struct model model = { calloc(n, sizeof *model.keys), calloc(n, sizeof *model.values), 0 };
+	size_t kept = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		size_t size = 1 + chance_below(seed, longest);
+		char *key = malloc(size);
+
+		for (size_t j = 0; j < size; j++)
+			key[j] = (char)("\0ab\xff"[chance_below(seed, 4)] + (char)(j == size - 1));
+		model.keys[i] = (struct slice){ key, size };
+	}
+	qsort(model.keys, n, sizeof *model.keys, compare_keys);
+	for (size_t i = 0; i < n; i++) {
+		if (kept > 0 && slice_equal(model.keys[kept - 1], model.keys[i]))
+			free((void *)(uintptr_t)model.keys[i].data);
+		else
+			model.keys[kept++] = model.keys[i];
+	}
+	model.n = kept;
+	return model;
+}
+
+static void model_free(struct model *model)
+{
+	for (size_t i = 0; i < model->n; i++)
+		free((void *)(uintptr_t)model->keys[i].data);
+	free(model->keys);
+	free(model->values);
+}
+
+static struct transaction *begin(struct store *store, enum store_access access)
+{
+	struct fault fault = FAULT_INITIAL;
+	struct transaction *transaction;
+
+	ck_assert(store_begin(store, access, scratch.arena, &transaction, &fault));
+	return transaction;
+}
+
+static void end(struct store *store, struct transaction *transaction)
+{
+	struct fault fault = FAULT_INITIAL;
+	uint64_t number;
+
+	ck_assert(store_commit(transaction, &number, &fault));
+	ck_assert(store_wait(store, number, &fault));
+	arena_reset(scratch.arena);
+}
+
+static void set(struct transaction *transaction, struct model *model, size_t i, unsigned value)
+{
+	struct fault fault = FAULT_INITIAL;
+	const struct slice bytes = { (const char *)&value, sizeof value };
+
+	model->values[i] = value;
+	if (value == 0)
+		ck_assert(btree_remove(transaction, &tree, model->keys[i], &fault));
+	else
+		ck_assert(btree_put(transaction, &tree, model->keys[i], bytes, &fault));
+}
+
+static void is_value(const struct model *model, size_t i, struct slice value)
+{
+	ck_assert_uint_eq(value.size, sizeof model->values[i]);
+	ck_assert_mem_eq(value.data, &model->values[i], value.size);
+}
+
+/* From the key `from` on, in one direction. */
+static void check_walk(struct transaction *transaction, const struct model *model, size_t from,
+		       bool goes_back, size_t most)
+{
+	struct fault fault = FAULT_INITIAL;
+	struct btree_cursor cursor;
+	struct slice key, value;
+	size_t i = from;
+
+	ck_assert(btree_seek(&cursor, transaction, &tree, model->keys[from], goes_back, &fault));
+	for (;;) {
+		if (goes_back)
+			for (; i > 0 && model->values[i - 1] == 0; i--)
+				;
+		else
+			for (; i < model->n && model->values[i] == 0; i++)
+				;
+		ck_assert(btree_at(&cursor, &key, &value, &fault));
+		if (i == (goes_back ? 0 : model->n)) {
+			ck_assert_ptr_null(key.data);
+			return;
+		}
+		ck_assert(slice_equal(key, model->keys[goes_back ? i - 1 : i]));
+		is_value(model, goes_back ? i - 1 : i, value);
+		if (most-- == 0)
+			return;
+		i = goes_back ? i - 1 : i + 1;
+		ck_assert(btree_step(&cursor, &fault));
+	}
+}
+
+static void check_gets(struct transaction *transaction, const struct model *model, uint64_t *seed,
+		       size_t n)
+{
+	struct fault fault = FAULT_INITIAL;
+	struct slice value;
+
+	while (n-- > 0) {
+		size_t i = chance_below(seed, model->n);
+
+		ck_assert(btree_get(transaction, &tree, model->keys[i], &value, &fault));
+		if (model->values[i] == 0)
+			ck_assert_ptr_null(value.data);
+		else
+			is_value(model, i, value);
+	}
+}
+
+static bool count_key(void *context, const struct btree *of, struct slice key, struct slice value,
+		      struct fault *fault)
+{
+	size_t *n = context;
+
+	(void)value;
+	(void)fault;
+	ck_assert_uint_eq(of->name_size, tree.name_size);
+	ck_assert_uint_gt(key.size, 0);
+	++*n;
+	return true;
+}
+
+/* Every node that the store has: each is sound, and together they have `n` keys. */
+static size_t check_nodes(struct store *store, size_t *nodes)
+{
+	struct fault fault = FAULT_INITIAL;
+	struct transaction *transaction = begin(store, STORE_READ);
+	char name[sizeof tree.name + 4];
+	struct slice value;
+	size_t keys = 0;
+
+	*nodes = 0;
+	memcpy(name, tree.name, tree.name_size);
+	for (unsigned number = 0; number < 20000; number++) {
+		for (unsigned i = 0; i < 4; i++)
+			name[tree.name_size + i] = (char)(number >> 8 * i & 0xff);
+		ck_assert(entry_get(transaction, STORE_INDEX,
+				    (struct slice){ name, tree.name_size + 4 }, &value, &fault));
+		if (value.data == NULL)
+			continue;
+		++*nodes;
+		ck_assert_msg(btree_check(transaction, (struct slice){ name, tree.name_size + 4 },
+					  count_key, &keys, &fault),
+			      "%s", fault.cause);
+	}
+	store_abandon(transaction);
+	arena_reset(scratch.arena);
+	return keys;
+}
+
+static size_t model_count(const struct model *model)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < model->n; i++)
+		n += model->values[i] != 0;
+	return n;
+}
+
+static const struct {
+	size_t keys, longest, steps;
+} mixes[] = {
+	{ 50, 4, 500 },
+	{ 3000, 12, 6000 },
+	{ 20000, 40, 30000 },
+	{ 2000, BTREE_KEY_MAX, 6000 },
+};
+
+/* Grows, changes and shrinks; after each of the three all is compared. */
+START_TEST(it_agrees_with_a_sorted_array)
+{
+	uint64_t seed = 20261123 + (uint64_t)_i;
+	struct model model = model_make(&seed, mixes[_i].keys, mixes[_i].longest);
+	struct store *store = scratch_store();
+
+	for (unsigned phase = 0; phase < 3; phase++) {
+		const unsigned removals[] = { 10, 50, 90 }; /* percent */
+		struct transaction *transaction = begin(store, STORE_WRITE);
+		size_t nodes;
+
+		for (size_t i = 0; i < mixes[_i].steps; i++) {
+			const bool removes = chance_below(&seed, 100) < removals[phase];
+
+			set(transaction, &model, chance_below(&seed, model.n),
+			    removes ? 0 : 1 + (unsigned)i);
+			if (i % 100 == 99) {
+				check_walk(transaction, &model, chance_below(&seed, model.n),
+					   i % 200 == 99, 50);
+				end(store, transaction);
+				transaction = begin(store, STORE_WRITE);
+			}
+		}
+		check_gets(transaction, &model, &seed, 500);
+		check_walk(transaction, &model, 0, false, SIZE_MAX);
+		check_walk(transaction, &model, model.n - 1, true, SIZE_MAX);
+		end(store, transaction);
+		ck_assert_uint_eq(check_nodes(store, &nodes), model_count(&model));
+	}
+	store_close(store);
+	model_free(&model);
+}
+END_TEST
+
+/* Ascending, descending and any order; then all keys go, in any order, and all nodes with them. */
+START_TEST(nothing_stays_of_an_empty_tree)
+{
+	uint64_t seed = 7 + (uint64_t)_i;
+	struct model model = model_make(&seed, 4000, 30);
+	struct store *store = scratch_store();
+	struct transaction *transaction = begin(store, STORE_WRITE);
+	size_t nodes;
+
+	for (size_t i = 0; i < model.n; i++) {
+		set(transaction, &model, _i == 0 ? i : model.n - 1 - i, 1 + (unsigned)i);
+		if (i % 256 == 255) {
+			end(store, transaction);
+			transaction = begin(store, STORE_WRITE);
+		}
+	}
+	end(store, transaction);
+	ck_assert_uint_eq(check_nodes(store, &nodes), model.n);
+	/* Ascending keys fill their leaves: fewer than 1.2 KB for a leaf of at most 1 KB. */
+	if (_i == 0)
+		ck_assert_uint_lt(nodes, model.n * 30 / 800);
+	transaction = begin(store, STORE_WRITE);
+	for (size_t left = model.n; left > 0;) {
+		size_t i = chance_below(&seed, model.n);
+
+		while (model.values[i] == 0)
+			i = (i + 1) % model.n;
+		set(transaction, &model, i, 0);
+		left--;
+		if (left % 256 == 0) {
+			end(store, transaction);
+			transaction = begin(store, STORE_WRITE);
+		}
+	}
+	end(store, transaction);
+	ck_assert_uint_eq(check_nodes(store, &nodes), 0);
+	ck_assert_uint_eq(nodes, 0);
+	store_close(store);
+	model_free(&model);
+}
+END_TEST
+
+/* A node that is gone, cut, or has any of its bytes changed: a fault or a right answer, no crash. */
+START_TEST(damaged_nodes_are_refused)
+{
+	uint64_t seed = 99;
+	struct model model = model_make(&seed, 400, 20);
+	struct store *store = scratch_store();
+	struct transaction *transaction = begin(store, STORE_WRITE);
+	char name[] = "test\0\0\0\0";
+	const struct slice root = { name, 8 };
+	struct slice value, got;
+	unsigned refused = 0;
+
+	for (size_t i = 0; i < model.n; i++)
+		set(transaction, &model, i, 1 + (unsigned)i);
+	end(store, transaction);
+	for (size_t at = 0; at < 200; at++) {
+		struct fault fault = FAULT_INITIAL;
+		char *bytes;
+
+		transaction = begin(store, STORE_WRITE);
+		ck_assert(entry_get(transaction, STORE_INDEX, root, &value, &fault));
+		bytes = arena_alloc(scratch.arena, value.size);
+		memcpy(bytes, value.data, value.size);
+		bytes[at % value.size] ^= (char)(1 << at % 8);
+		if (at % 7 == 0)
+			value.size -= at % value.size;
+		ck_assert(entry_put(transaction, STORE_INDEX, root,
+				    (struct slice){ bytes, value.size }, &fault));
+		for (size_t i = 0; i < model.n; i += 10) {
+			struct fault each = FAULT_INITIAL;
+
+			if (!btree_get(transaction, &tree, model.keys[i], &got, &each)) {
+				ck_assert_int_eq(each.kind, FAULT_DAMAGED);
+				refused++;
+			}
+		}
+		store_abandon(transaction);
+		arena_reset(scratch.arena);
+	}
+	ck_assert_uint_gt(refused, 100);
+	store_close(store);
+	model_free(&model);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("btree");
+	TCase *tests = tcase_create("btree");
+
+	tcase_add_checked_fixture(tests, scratch_open, scratch_close);
+	tcase_add_loop_test(tests, it_agrees_with_a_sorted_array, 0,
+			    sizeof mixes / sizeof mixes[0]);
+	tcase_add_loop_test(tests, nothing_stays_of_an_empty_tree, 0, 2);
+	tcase_add_test(tests, damaged_nodes_are_refused);
+	suite_add_tcase(suite, tests);
+	return suite_run(suite);
+}
