@@ -1,5 +1,5 @@
-/* CRC32C (Castagnoli), the checksum of everything the store writes. Where the processor has the
- * instruction, it is used. Any thread.
+/* CRC32C (Castagnoli), the checksum of everything the store writes. Uses the processor's
+ * instruction if it has one. Any thread.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef BASE_CHECKSUM_H
@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Goes on from `before`, which is 0 at first: the CRC of two runs of bytes is
+/* Continues from `before`, which is 0 at first: the CRC of two runs of bytes is
  * checksum(checksum(0, a), b). */
 uint32_t checksum(uint32_t before, const void *bytes, size_t size);
 

@@ -1,5 +1,4 @@
-/* Time and chance, replaceable in tests: the clock says what time it is, and gives random bytes from
- * the kernel. A struct clock is const and shared by all threads.
+/* Time and random bytes, replaceable in tests. A struct clock is const and shared by all threads.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef BASE_CLOCK_H
@@ -14,7 +13,7 @@ struct clock {
 	void (*random)(const struct clock *clock, void *bytes, size_t size);
 };
 
-/* The system's real-time clock and getrandom(2). */
+/* The real-time clock of the system and getrandom(2). */
 extern const struct clock clock_system;
 
 static inline int64_t clock_now(const struct clock *clock)
@@ -27,18 +26,18 @@ static inline void clock_random(const struct clock *clock, void *bytes, size_t s
 	clock->random(clock, bytes, size);
 }
 
-/* Milliseconds that never go back, for measuring and for waiting; not replaceable. */
+/* Monotonic milliseconds, for measuring and waiting; not replaceable. */
 int64_t clock_monotonic(void);
 /* The same in microseconds. */
 int64_t clock_microseconds(void);
 
-/* Microseconds of the processor that the calling thread has used, and all threads together. */
+/* Processor time in microseconds, of the calling thread and of the process. */
 int64_t clock_of_thread(void);
 int64_t clock_of_process(void);
 
-/* A condition that is waited for by the clock of clock_monotonic; for clock_wait, or without a time. */
+/* Initialises a condition for clock_wait, on the clock of clock_monotonic. */
 void clock_condition_init(pthread_cond_t *condition);
-/* With the lock held, which the condition belongs to: waits for it, so long at most. */
+/* Waits for the condition, at most `milliseconds`. The caller holds `lock`. */
 void clock_wait(pthread_cond_t *condition, pthread_mutex_t *lock, int64_t milliseconds);
 
 #endif

@@ -1,7 +1,5 @@
-/* Directories, so that the names in them are still there after a power cut. The store reaches its own
- * through store/gdbm/file.h.
- *
- * Any thread.
+/* Directories: syncing their entries and finding the directory of a path. The store uses
+ * store/gdbm/file.h instead. Any thread.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef BASE_DIRECTORY_H
@@ -10,11 +8,10 @@
 #include <limits.h>
 #include <stdbool.h>
 
-/* Waits until the names in it are on the disk. False with errno. */
+/* Waits until the entries of the directory are on the disk. False with errno. */
 bool directory_sync(const char *path);
 
-/* The directory that a path names something in ("." without a slash, and slashes at its end do not
- * count); terminated. */
+/* The directory part of a path: "." without a slash, slashes at the end ignored; terminated. */
 void directory_of(const char *path, char directory[PATH_MAX]);
 
 #endif

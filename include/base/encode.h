@@ -1,4 +1,4 @@
-/* Numbers in files: little-endian, at any address.
+/* Little-endian integers in files, at any address.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef BASE_ENCODE_H

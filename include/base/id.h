@@ -1,7 +1,7 @@
-/* Identifiers (decisions.md sections 4 and 7). An id is 12 bytes, written as 24 lower-case hex
- * digits: 4 bytes of time (seconds), 5 of a number that its account counts up, 3 random. Time and
- * number never go back within an account, so ids sort by age, and the number is the item's place in
- * every list it is in (store/sequence.h).
+/* Identifiers: ids, UUIDs and room codes. An id is 12 bytes, written as 24 lower-case hex digits: 4
+ * bytes of time (seconds), a 5-byte number that counts up within its account, 3 random bytes. Time
+ * and number never decrease within an account, so ids sort by age, and the number is the item's
+ * position in every list that contains it.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef BASE_ID_H
@@ -16,16 +16,16 @@
 #define ID_SIZE 12
 #define ID_TEXT_SIZE (2 * ID_SIZE)
 #define ID_NUMBER_MAX (((uint64_t)1 << 40) - 1)
-/* The last millisecond (Unix time) whose second fits into an id; it is in 2106. */
+/* The last millisecond (Unix time) whose second fits into an id, in the year 2106. */
 #define ID_TIME_MAX (((int64_t)UINT32_MAX + 1) * 1000 - 1)
 
 struct id {
 	unsigned char bytes[ID_SIZE];
 };
 
-/* seconds: of the time it was made. number: at most ID_NUMBER_MAX. */
+/* seconds: time of creation. number: at most ID_NUMBER_MAX. */
 struct id id_make(const struct clock *clock, uint32_t seconds, uint64_t number);
-/* Twelve random bytes: accounts and access keys. */
+/* Twelve random bytes, for accounts and access keys. */
 struct id id_random(const struct clock *clock);
 
 /* False for anything but 24 lower-case hex digits. */
@@ -35,7 +35,7 @@ void id_print(const struct id *id, char text[ID_TEXT_SIZE + 1]);
 
 uint32_t id_seconds(const struct id *id);
 uint64_t id_number(const struct id *id);
-/* As memcmp: the order of age within an account. */
+/* As memcmp; within an account the order of age. */
 int id_compare(const struct id *a, const struct id *b);
 struct slice id_slice(const struct id *id);
 
@@ -43,7 +43,7 @@ struct slice id_slice(const struct id *id);
 #define UUID_TEXT_SIZE 37
 void uuid_make(const struct clock *clock, char text[UUID_TEXT_SIZE]);
 
-/* A room code: lower-case letters, 3-4-3, each drawn without bias; terminated. */
+/* A room code: lower-case letters in groups of 3, 4 and 3, uniformly random; terminated. */
 #define CODE_LETTERS 10
 #define CODE_TEXT_SIZE 13
 void code_make(const struct clock *clock, char text[CODE_TEXT_SIZE]);

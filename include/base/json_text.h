@@ -1,7 +1,7 @@
-/* From text to JSON: the one reader of bodies, tokens, files and of what is stored. RFC 8259, and no
- * more than decisions.md section 1 ("JSON rules", "Integers") lets through: UTF-8, one value, an
- * object, in it no member twice, no NUL in a string, no lone surrogate, nothing deeper than
- * JSON_TEXT_DEPTH; integers within 64 bits, other numbers within a double.
+/* The JSON parser for bodies, tokens, files and stored values. It accepts RFC 8259 with these
+ * limits: UTF-8, a single value, which is an object; no repeated member, no NUL in a string, no
+ * lone surrogate, no nesting deeper than JSON_TEXT_DEPTH; integers within 64 bits, other numbers
+ * within the range of a double.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef BASE_JSON_TEXT_H
@@ -12,20 +12,21 @@
 #include "base/arena.h"
 #include "base/slice.h"
 
-/* The object at the top is level 1. */
+/* The top-level object is level 1. */
 #define JSON_TEXT_DEPTH 32
 
-/* The first place that cannot be right, and why; what stands there is not repeated. Both count from
- * 1, columns in characters. Where the text ends too early, it is the place behind its end. */
+/* The first invalid position and the reason, without the text found there. Line and column count
+ * from 1, columns in characters. For a text that ends too early, the position is just after its
+ * end. */
 struct json_flaw {
 	size_t line, column;
 	const char *sentence;
 };
 
-/* The object, or NULL and *flaw (which may be NULL). It belongs to the arena.
+/* Returns the object, which belongs to the arena; or NULL and *flaw (which may be NULL).
  *
- * A number with a point or an exponent is a real; one that is no integer never becomes a real that
- * is one, however close it is. */
+ * A number with a point or an exponent becomes a real. If it is not an integer, it never becomes an
+ * integral real, however close it is. */
 json_t *json_text_read(struct arena *arena, struct slice text, struct json_flaw *flaw);
 
 #endif

@@ -1,5 +1,6 @@
-/* PCRE2 behind a small door: patterns are compiled once, JIT-compiled, shared by all threads; match
- * data is kept per thread. Always anchored at both ends. Never built from what a client sends.
+/* Regular expressions: PCRE2 patterns that are compiled once (with JIT), shared by all threads and
+ * always anchored at both ends. Match data is per thread. A pattern is never built from client
+ * text.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef BASE_PATTERN_H
@@ -12,21 +13,21 @@
 
 struct pattern;
 
-/* `expression` is ours: one that does not compile is our mistake, and the process aborts with its
- * text. UTF is off: texts are matched as bytes. */
+/* An expression that does not compile is our mistake: the process aborts and prints it. UTF mode is
+ * off; texts are matched as bytes. */
 struct pattern *pattern_open(const char *expression);
 void pattern_close(struct pattern *pattern);
 
-/* The most captures that pattern_match fills. */
+/* The largest number of captures that pattern_match fills. */
 #define PATTERN_CAPTURES 8
 
 struct match {
-	const char *mark; /* the name of the last (*MARK:name), or NULL; lives with the pattern */
-	size_t n; /* captures that are set, numbered from 0 */
+	const char *mark; /* name of the last (*MARK:name), or NULL; lives as long as the pattern */
+	size_t n; /* number of captures, which count from 0 */
 	struct slice captures[PATTERN_CAPTURES]; /* borrowed from the subject */
 };
 
-/* Whether the whole subject matches; fills *match (which may be NULL) if it does. */
+/* True when the whole subject matches; then fills *match (which may be NULL). */
 bool pattern_match(const struct pattern *pattern, struct slice subject, struct match *match);
 
 #endif

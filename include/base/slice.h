@@ -1,6 +1,5 @@
-/* A borrowed run of bytes: keys, values, texts that are not terminated. Whoever hands one out says
- * how long it lives; a slice itself owns nothing. A slice whose data is NULL means "nothing there",
- * which is not the same as an empty one.
+/* A borrowed run of bytes that need not be terminated. The function that returns one says how long
+ * it lives. A slice whose data is NULL means "absent", which differs from empty.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef BASE_SLICE_H
@@ -15,7 +14,7 @@ struct slice {
 	size_t size;
 };
 
-/* A slice of a string literal or of an array whose last byte is a terminator. */
+/* A slice of a string literal, or of an array that ends with a terminator. */
 #define SLICE(literal) ((struct slice){ (literal), sizeof(literal) - 1 })
 
 static inline struct slice slice_of(const char *text)
@@ -23,7 +22,7 @@ static inline struct slice slice_of(const char *text)
 	return (struct slice){ text, text == NULL ? 0 : strlen(text) };
 }
 
-/* Not for secrets: it tells by its time where two texts differ (text_equal_secret does not). */
+/* Not for secrets: the time it takes shows where two texts differ (see text_equal_secret). */
 static inline bool slice_equal(struct slice a, struct slice b)
 {
 	return a.size == b.size && (a.size == 0 || memcmp(a.data, b.data, a.size) == 0);

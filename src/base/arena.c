@@ -1,10 +1,10 @@
-/* Bump allocation in blocks. The first block stays through every reset; the others double in size and
- * are given back. JSON that was made while the arena served lies in the blocks and goes with them; other
- * adopted roots stand in a vector and are released in one sweep, newest first.
+/* Bump allocation in blocks. The first block survives every reset; the others double in size and
+ * are freed. JSON allocated while the arena serves lies in the blocks; other adopted roots are in a
+ * vector and are released newest first.
  *
- * What jansson gives back is told apart by its address: what lies in a block of the arena that serves
- * stays there, everything else is malloc's. Under AddressSanitizer a block can be touched only where
- * it is handed out.
+ * Memory that jansson frees is identified by its address: inside a block of the serving arena it
+ * stays there, everything else goes to free(). Under AddressSanitizer only the allocated part of a
+ * block may be touched.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "base/arena.h"
@@ -38,33 +38,33 @@
 #define ALLOW(place, size) ((void)(place), (void)(size))
 #endif
 
-/* A vector of roots that grew beyond this is not kept for the next call. */
+/* A vector of roots larger than this is not kept for the next call. */
 #define KEPT_ROOTS 256
 
 struct block {
 	struct block *previous;
-	size_t size; /* of bytes */
+	size_t size; /* of bytes[] */
 	alignas(max_align_t) char bytes[];
 };
 
-/* What was not taken from a block; these lie in the blocks. */
+/* Memory from arena_adopt; the entries themselves lie in the blocks. */
 struct adopted {
 	struct adopted *previous;
 	void *memory;
 };
 
 struct arena {
-	struct block *block; /* the one that is being handed out */
-	size_t limit; /* of arena_fits */
-	size_t taken; /* of that block */
-	size_t taken_before; /* of the others, and what was adopted */
-	struct adopted *adopted; /* the last one */
+	struct block *block; /* the newest */
+	size_t limit; /* see arena_fits */
+	size_t taken; /* bytes of the newest block */
+	size_t taken_before; /* bytes of the other blocks and of adopted memory */
+	struct adopted *adopted; /* the newest */
 	json_t **roots;
 	size_t roots_n;
 	size_t roots_capacity;
 };
 
-/* The one whose turn it is on this thread. */
+/* The arena that serves this thread. */
 static _Thread_local struct arena *serving;
 
 static void *memory(void *result)
@@ -134,8 +134,8 @@ struct arena *arena_open(void)
 	return arena;
 }
 
-/* What a call handled may be a credential, or the text of the accounts file. Behind `taken` nothing was
- * ever written. */
+/* The content may be a credential or the text of the accounts file. Bytes after `taken` were never
+ * written. */
 static void block_close(struct block *block, size_t taken)
 {
 	ALLOW(block->bytes, taken);
@@ -196,8 +196,7 @@ void arena_reset(struct arena *arena)
 	}
 }
 
-/* Always makes room behind the newest block: what is left of it is given up. Apart, so that taking what
- * there is stays short. */
+/* The rest of the newest block is given up. Not inlined, so that arena_alloc stays short. */
 static __attribute__((noinline)) void grow(struct arena *arena, size_t size)
 {
 	size_t next = 2 * arena->block->size;
@@ -209,7 +208,7 @@ static __attribute__((noinline)) void grow(struct arena *arena, size_t size)
 	arena->taken = 0;
 }
 
-/* Rounded up, so that the next one is aligned; an empty one gets an address of its own. */
+/* Rounded up for alignment; an empty allocation gets an address of its own. */
 static size_t rounded_up(size_t size)
 {
 	if (size > SIZE_MAX / 2)

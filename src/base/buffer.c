@@ -1,6 +1,6 @@
-/* The text that grows in an arena (base/arena.h), and the one writer of JSON. jansson's own dump is
- * not used: it writes 1.0 where the interface wants 1, and spends most of its time on looking for
- * cycles, which our values never have. The tests hold both against each other.
+/* The growing text of base/arena.h, and the JSON writer. jansson's dump is not used: it writes 1.0
+ * where the API wants 1, and it spends most of its time looking for cycles, which our values never
+ * have. Tests compare both.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <math.h>
@@ -13,7 +13,7 @@
 
 #define FIRST_CAPACITY 256
 
-/* Where it stands if nothing was allocated behind it, else by a copy. */
+/* In place if nothing was allocated after the buffer, else by copying. */
 void buffer_grow(struct buffer *buffer, size_t size)
 {
 	size_t capacity = buffer->capacity < FIRST_CAPACITY ? FIRST_CAPACITY : 2 * buffer->capacity;
@@ -42,7 +42,7 @@ void buffer_append_integer(struct buffer *buffer, json_int_t value)
 {
 	char text[24];
 	char *at = text + sizeof text;
-	/* The size of the most negative one is no json_int_t. */
+	/* -INT64_MIN does not fit into json_int_t. */
 	unsigned long long rest = value < 0 ? 0 - (unsigned long long)value
 					    : (unsigned long long)value;
 
@@ -55,8 +55,8 @@ void buffer_append_integer(struct buffer *buffer, json_int_t value)
 	buffer_append(buffer, (struct slice){ at, (size_t)(text + sizeof text - at) });
 }
 
-/* Fifteen digits always come back as they were written; the 17 that would keep any double show 1.1
- * as 1.1000000000000001. From 2^53 on a double is no exact integer any more. */
+/* Fifteen digits come back as they were sent; 17, which would preserve any double, show 1.1 as
+ * 1.1000000000000001. From 2^53 on doubles do not represent every integer. */
 static void append_real(struct buffer *buffer, const json_t *real)
 {
 	double value = json_real_value(real);
@@ -103,7 +103,8 @@ void buffer_append_string(struct buffer *buffer, struct slice string)
 	buffer_append_byte(buffer, '"');
 }
 
-/* Objects and arrays apart, so that buffer_append_json is short for the many values that are neither. */
+/* Objects and arrays have functions of their own to keep buffer_append_json short for all other
+ * values. */
 static __attribute__((noinline)) void append_object(struct buffer *buffer, json_t *object)
 {
 	char before = '{';
@@ -132,12 +133,12 @@ static __attribute__((noinline)) void append_array(struct buffer *buffer, const 
 	buffer_append_byte(buffer, ']');
 }
 
-/* It calls itself as deep as the value is nested, which the parser of bodies bounds. */
+/* Recursion is bounded: the parser limits the depth of every value. */
 void buffer_append_json(struct buffer *buffer, const json_t *value)
 {
 	switch (json_typeof(value)) {
 	case JSON_OBJECT:
-		/* The iterators of jansson want a pointer that is not const; they change nothing. */
+		/* json_object_iter takes a pointer that is not const, but changes nothing. */
 		append_object(buffer, (json_t *)(uintptr_t)value);
 		break;
 	case JSON_ARRAY:

@@ -1,5 +1,5 @@
-/* CRC32C by a table of bytes, and by the SSE 4.2 instruction where there is one: a value's checksum
- * is taken on every read, so it must cost next to nothing.
+/* CRC32C by table, or by the SSE 4.2 instruction. A checksum is computed on every read of a value,
+ * so it has to be fast.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "base/checksum.h"
@@ -10,7 +10,7 @@
 #include <immintrin.h>
 #endif
 
-/* The reflected polynomial 0x82f63b78, one entry a byte. */
+/* Polynomial 0x82f63b78 (reflected). */
 // clang-format off
 static const uint32_t by_byte[256] = {
 	0x00000000, 0xf26b8303, 0xe13b70f7, 0x1350f3f4, 0xc79a971f, 0x35f1141c,
@@ -70,11 +70,11 @@ static uint32_t checksum_by_table(uint32_t crc, const unsigned char *bytes, size
 
 #define IS_FAST __attribute__((target("sse4.2,pclmul")))
 
-/* The instruction takes three cycles, and another can begin in each: so three lanes are gone through
- * side by side. Afterwards the first two are moved behind what comes after them: a checksum that is
- * followed by n zero bytes is its product with x^(8n). Carry-less multiplication gives the product,
- * one bit off, and the instruction brings it below the polynomial, 32 bits off; so the factors are
- * x^(8n - 33), modulo the polynomial and reflected, for one lane and for two. */
+/* The instruction has a latency of three cycles and a throughput of one, so three lanes are
+ * computed in parallel and then combined. Appending n zero bytes to data multiplies its CRC by
+ * x^(8n). The carry-less multiplication is one bit off and the reduction by the instruction 32
+ * bits, so the factors are x^(8n - 33) modulo the polynomial, reflected, for one lane and for
+ * two. */
 #define LANE 256
 #define FACTOR_ONE 0xb9e02b86
 #define FACTOR_TWO 0xdd7e3b0c

@@ -1,4 +1,4 @@
-/* The system's clock and chance.
+/* The real-time clock and random source of the system.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "base/clock.h"
@@ -23,7 +23,7 @@ static int64_t system_now(const struct clock *clock)
 	return milliseconds(CLOCK_REALTIME);
 }
 
-/* Without chance there is no secret: better no process than one whose codes can be guessed. */
+/* Without random bytes every secret could be guessed, so the process aborts. */
 static void system_random(const struct clock *clock, void *bytes, size_t size)
 {
 	unsigned char *place = bytes;

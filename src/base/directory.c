@@ -26,7 +26,7 @@ bool directory_sync(const char *path)
 	return is_synced;
 }
 
-/* Those at its end; of the root's name one stays. */
+/* Keeps the slash of the root. */
 static size_t without_slashes(const char *path, size_t size)
 {
 	while (size > 1 && path[size - 1] == '/')

@@ -1,5 +1,4 @@
-/* See base/histogram.h. The bounds are those of answers and of disks: from a tenth of a millisecond to
- * five seconds.
+/* See base/histogram.h. The bounds suit requests and disks: 0.1 ms to 5 s.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "base/histogram.h"

@@ -1,4 +1,4 @@
-/* Identifiers, UUIDs and room codes: all fixed-size texts that are drawn or counted.
+/* See base/id.h.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "base/id.h"
@@ -29,7 +29,7 @@ struct id id_random(const struct clock *clock)
 	return id;
 }
 
-/* -1 for what is no lower-case hexadecimal digit. */
+/* -1 when it is not a lower-case hexadecimal digit. */
 static int lower_hex_value(char digit)
 {
 	return digit >= 'A' && digit <= 'F' ? -1 : text_hex_value(digit);
@@ -71,7 +71,7 @@ uint64_t id_number(const struct id *id)
 {
 	uint64_t number;
 
-	/* Five bytes, with the three random ones behind them. */
+	/* The five bytes of the number, then three random ones. */
 	memcpy(&number, id->bytes + 4, sizeof number);
 	return be64toh(number) >> 24;
 }
@@ -110,8 +110,7 @@ static bool is_hyphen_place(size_t place)
 	return place == 3 || place == 8;
 }
 
-/* Bytes of 234 (9 times 26) and more are thrown away: with them the first letters would come up more
- * often than the last. */
+/* Bytes from 234 (9 times 26) on are rejected, so that all letters are equally likely. */
 static char draw_letter(const struct clock *clock, unsigned char pool[16], size_t *left)
 {
 	for (;;) {

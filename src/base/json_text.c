@@ -1,6 +1,6 @@
-/* One pass over the bytes, from left to right. What is open is a row of levels, not a depth of calls:
- * read_next takes one member or item, or the end, of the innermost object or list. Whoever finds
- * something wrong leaves `at` there.
+/* A parser in one pass, without recursion: open objects and arrays are on a stack of levels, and
+ * read_next reads one member, item or end of the innermost. On failure `at` is the position of the
+ * flaw.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "base/json_text.h"
@@ -13,7 +13,7 @@
 
 struct level {
 	json_t *value;
-	size_t count; /* of its members or items */
+	size_t count; /* of members or items */
 	bool is_object;
 };
 
@@ -23,7 +23,8 @@ struct reader {
 	const char *sentence; /* of the flaw */
 	struct level levels[JSON_TEXT_DEPTH];
 	size_t depth;
-	/* Where strings with escapes are put together; a name has to last until its value is there. */
+	/* For strings with escapes. Two buffers, because a name must last until its value is
+	 * read. */
 	struct buffer name, string;
 };
 
@@ -63,7 +64,7 @@ static size_t left(const struct reader *reader)
 	return (size_t)(reader->end - reader->at);
 }
 
-/* The byte to come; 0 at the end, where nothing begins with it. */
+/* 0 at the end: no token begins with it. */
 static char next_byte(const struct reader *reader)
 {
 	return reader->at < reader->end ? *reader->at : '\0';
@@ -78,7 +79,7 @@ static char skip_space(struct reader *reader)
 	return byte;
 }
 
-/* What comes is mostly no space. */
+/* The next byte is rarely a space. */
 static inline char next_behind_space(struct reader *reader)
 {
 	char byte = next_byte(reader);
@@ -104,7 +105,7 @@ static inline struct slice read_plain(struct reader *reader)
 	return (struct slice){ 0 };
 }
 
-/* Four digits behind \u, -1 if they are none. */
+/* The four digits after \u, -1 if they are invalid. */
 static int32_t read_unit(struct reader *reader)
 {
 	int32_t unit = 0;
@@ -140,7 +141,7 @@ static void append_character(struct buffer *string, int32_t character)
 		buffer_append_byte(string, (char)(0x80 | (character >> 6 * i & 0x3f)));
 }
 
-/* Behind \u. */
+/* After \u. */
 static bool read_character(struct reader *reader, struct buffer *string)
 {
 	const char *escape = reader->at - 2;
@@ -189,7 +190,7 @@ static bool read_escape(struct reader *reader, struct buffer *string)
 	return true;
 }
 
-/* At an escape: the whole of a string that begins with `plain`. */
+/* At an escape: reads the whole string, which begins with `plain`. */
 static struct slice read_escaped(struct reader *reader, struct slice plain, struct buffer *whole)
 {
 	whole->size = 0;
@@ -205,7 +206,7 @@ static struct slice read_escaped(struct reader *reader, struct slice plain, stru
 	return buffer_slice(whole);
 }
 
-/* At the opening quote. Most strings are a slice of the text; one with escapes is put together in
+/* At the opening quote. Most strings are a slice of the text; a string with escapes is built in
  * `whole`. */
 static struct slice read_string(struct reader *reader, struct buffer *whole)
 {
@@ -237,7 +238,7 @@ static json_t *read_literal(struct reader *reader, struct slice literal, json_t 
 	return nothing(reader, "invalid token");
 }
 
-/* An empty one, which is filled later. */
+/* Empty; filled later. */
 static json_t *open_level(struct reader *reader, json_t *value)
 {
 	assert(reader->depth < JSON_TEXT_DEPTH);
@@ -295,7 +296,7 @@ static json_t *read_value(struct reader *reader)
 	}
 }
 
-/* A name that is there already takes the place of the earlier one, which shows in the size. */
+/* A repeated name replaces the earlier member, so the size of the object reveals it. */
 static bool read_member(struct reader *reader, struct level *level)
 {
 	const char *start = reader->at;

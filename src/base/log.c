@@ -1,7 +1,7 @@
-/* Lines of the log: error accounts_file path=/var/lib/x error="No such file or directory"
+/* Log lines: error accounts_file path=/var/lib/x error="No such file or directory"
  *
- * A line is put together on the stack and never longer than what a pipe takes in one piece, so lines
- * of several threads do not mix; one that is too long is cut and ends with "...".
+ * A line is built on the stack and is at most PIPE_BUF bytes long, so lines of several threads do
+ * not mix. A longer line is truncated and ends with "...".
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "base/log.h"
@@ -25,7 +25,7 @@ struct line {
 	bool is_full;
 };
 
-/* As syslog(3) numbers them, which the journal of systemd reads in front of a line. */
+/* The levels of syslog(3) in the form that the systemd journal expects. */
 static const char *const level_prefixes[] = {
 	[LOG_LEVEL_ERROR] = "<3>",
 	[LOG_LEVEL_WARNING] = "<4>",
@@ -42,7 +42,7 @@ static const char *const level_names[] = {
 
 static void add(struct line *line, struct slice bytes)
 {
-	/* Room for the ending always stays. */
+	/* Leaves room for the ending. */
 	if (line->is_full || bytes.size > sizeof line->bytes - strlen(ENDING) - line->size) {
 		line->is_full = true;
 		return;
@@ -78,7 +78,7 @@ static void add_escaped(struct line *line, unsigned char byte)
 	add(line, (struct slice){ text, (size_t)size });
 }
 
-/* U+0080 to U+009F (0xc2 and one byte more) are control characters too, which a terminal obeys. */
+/* U+0080 to U+009F (0xc2 and one more byte) are control characters that terminals obey. */
 static bool shows_beyond_ascii(struct slice value)
 {
 	for (size_t i = 0; i + 1 < value.size; i++)
@@ -115,8 +115,8 @@ static void add_pair(struct line *line, const char *key, const char *value)
 		add(line, slice_of(value));
 }
 
-/* Whether stderr is the socket that JOURNAL_STREAM names by device and inode (systemd.exec(5)). Asked
- * for each line: it costs less than the write does, and nothing has to be remembered. */
+/* Whether stderr is the socket that JOURNAL_STREAM names by device and inode (systemd.exec(5)).
+ * Checked for every line: this costs less than the write and needs no state. */
 static bool is_read_by_the_journal(void)
 {
 	const char *stream = getenv("JOURNAL_STREAM");
@@ -135,7 +135,7 @@ const char *log_prefix(enum log_level level)
 	return is_read_by_the_journal() ? level_prefixes[level] : "";
 }
 
-/* A log that cannot be written is nobody's fault who is being served: there is nothing to do. */
+/* A failed write is ignored: there is no other place to report it. */
 static void write_line(struct line *line)
 {
 	const char *ending = line->is_full ? ENDING : "\n";

@@ -1,5 +1,5 @@
-/* The only file that knows PCRE2. The match data is the one thing here that belongs to a thread: it is
- * made at the thread's first match and freed by the key's destructor when the thread ends.
+/* The only file that includes PCRE2. A thread's match data is created at its first match and freed
+ * by the key's destructor when the thread ends.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "base/pattern.h"
@@ -68,7 +68,7 @@ struct pattern *pattern_open(const char *expression)
 	if (pattern->code == NULL)
 		refuse(expression, error, offset);
 
-	/* Where memory must not be made executable, the interpreter does the same, only slower. */
+	/* Without JIT (no executable memory allowed) the interpreter gives the same results. */
 	pattern->is_compiled_to_machine_code = pcre2_jit_compile(pattern->code,
 								 PCRE2_JIT_COMPLETE) == 0;
 	return pattern;
@@ -86,7 +86,7 @@ static void fill(struct match *match, pcre2_match_data *data, int groups, const 
 {
 	const PCRE2_SIZE *offsets = pcre2_get_ovector_pointer(data);
 
-	/* 0 says that there are more groups than places. Group 0 is the subject itself. */
+	/* 0 means more groups than places. Group 0 is the subject itself. */
 	match->n = groups == 0 ? PATTERN_CAPTURES : (size_t)groups - 1;
 	match->mark = (const char *)pcre2_get_mark(data);
 	for (size_t i = 0; i < match->n; i++) {

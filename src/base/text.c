@@ -1,4 +1,4 @@
-/* Texts of the wire: percent-encoding, UTF-8, base64url, and how a value is shown.
+/* See base/text.h: UTF-8, percent-encoding, secrets, values in messages.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "base/text.h"
@@ -12,7 +12,7 @@ static bool is_continuation(unsigned char byte)
 	return (byte & 0xc0) == 0x80;
 }
 
-/* The size of the character at `at`, 0 if there is no whole, shortest, allowed one. */
+/* The size of the character at `at`; 0 when it is incomplete, overlong or not allowed. */
 static size_t character_size(const unsigned char *at, size_t left)
 {
 	unsigned char first = at[0];
@@ -29,9 +29,9 @@ static size_t character_size(const unsigned char *at, size_t left)
 		if (!is_continuation(at[i]))
 			return 0;
 	if ((first == 0xe0 && at[1] < 0xa0) || (first == 0xf0 && at[1] < 0x90))
-		return 0; /* a longer form than needed */
+		return 0; /* overlong */
 	if ((first == 0xed && at[1] >= 0xa0) || (first == 0xf4 && at[1] >= 0x90))
-		return 0; /* a surrogate; beyond U+10FFFF */
+		return 0; /* a surrogate, or beyond U+10FFFF */
 	return size;
 }
 
@@ -55,7 +55,7 @@ bool text_is_utf8(struct slice text)
 	return text_utf8_size(text) == text.size;
 }
 
-/* What a byte is in a string of JSON. */
+/* The role of a byte in a JSON string. */
 enum string_byte { PLAIN, STOPS, ABOVE_ASCII };
 
 #define EIGHT(what) what, what, what, what, what, what, what, what
@@ -146,7 +146,7 @@ void text_hex(const void *bytes, size_t size, char *text)
 	}
 }
 
-/* The byte that the three characters at `at` stand for, -1 if they stand for none that is allowed. */
+/* The byte of the escape at `at`; -1 when it is invalid or not allowed. */
 static int decode_escape(const char *at, size_t left, enum text_place place)
 {
 	if (left < 3)
@@ -189,7 +189,7 @@ bool text_decode(struct arena *arena, struct slice encoded, enum text_place plac
 	return text_is_utf8(*decoded);
 }
 
-/* What stands before the first `separator`, all if there is none; *rest begins behind it. */
+/* Returns the part before the first `separator`, or all; *rest begins after it (NULL: none). */
 static struct slice split(struct slice text, char separator, struct slice *rest)
 {
 	const char *found = text.size == 0 ? NULL : memchr(text.data, separator, text.size);
@@ -242,7 +242,7 @@ bool text_query(struct arena *arena, struct slice query, struct parameter **para
 
 bool text_equal_secret(struct slice a, struct slice b)
 {
-	/* volatile: the compiler may not leave the loops early. */
+	/* volatile keeps the compiler from leaving the loops early. */
 	volatile uint64_t difference = 0;
 	uint64_t left, right;
 	size_t i = 0;
@@ -270,7 +270,6 @@ struct slice text_of_json(const json_t *string)
 
 #define SHOWN_CHARACTERS 64
 
-/* The first characters of a text, cut between two of them. */
 struct slice text_first(struct slice text, size_t n)
 {
 	size_t size = 0;
@@ -295,7 +294,7 @@ static struct slice shown_string(struct arena *arena, const json_t *value)
 	return buffer_slice(&buffer);
 }
 
-/* As an answer would have it; one that looks integral then but is not, with all its digits. */
+/* As in an answer, but a real that only looks integral is shown with all its digits. */
 static struct slice shown_real(struct arena *arena, const json_t *value)
 {
 	struct buffer buffer = BUFFER_INITIAL(arena);

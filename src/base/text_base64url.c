@@ -1,4 +1,4 @@
-/* base64url without padding: see base/text.h.
+/* base64url without padding; see base/text.h.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "base/text.h"

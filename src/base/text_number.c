@@ -1,4 +1,4 @@
-/* Numbers as they are written.
+/* Parsing of numbers; see base/text.h.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <math.h>
@@ -7,7 +7,7 @@
 
 #include "base/text.h"
 
-/* From here on a double does not hold every integer any more, and from half of it on nothing else. */
+/* From 2^53 on doubles do not represent every integer; from 2^52 on they are all integral. */
 #define DOUBLE_EXACT_BELOW 9007199254740992.0
 #define DOUBLE_LAST_FRACTION 4503599627370495.5
 
@@ -19,7 +19,7 @@ bool text_integer(struct slice text, int64_t *value)
 	if (text.size == (is_negative ? 1 : 0))
 		return false;
 
-	/* Counted downwards: the smallest number has no positive counterpart. */
+	/* Counts downwards, because INT64_MIN has no positive counterpart. */
 	for (size_t i = is_negative ? 1 : 0; i < text.size; i++) {
 		int digit = text.data[i] - '0';
 
@@ -43,7 +43,7 @@ static bool is_exponent(char byte)
 	return byte == 'e' || byte == 'E';
 }
 
-/* Where the digits end that begin at `i`. */
+/* Where the digits that begin at `i` end. */
 static size_t skip_digits(struct slice text, size_t i)
 {
 	while (i < text.size && is_digit(text.data[i]))
@@ -79,7 +79,7 @@ struct slice text_number(struct slice text, bool *is_real)
 	return (struct slice){ text.data, end };
 }
 
-/* The exponent behind its e; one that is too large to be counted is as large as any. */
+/* The exponent after its e; saturates. */
 static int64_t exponent_of(struct slice text)
 {
 	int64_t exponent;
@@ -93,8 +93,8 @@ static int64_t exponent_of(struct slice text)
 	return text.data[0] == '-' ? INT64_MIN : INT64_MAX;
 }
 
-/* Whether a literal names an integer, however many digits it has: whether its last digit that is not
- * 0 stands before the point when the exponent has moved it. */
+/* Whether a literal is an integer, however many digits it has: after applying the exponent, its
+ * last non-zero digit is before the point. */
 static bool is_integral(struct slice literal)
 {
 	int64_t digits = 0, before_point = -1, last = 0;
@@ -116,7 +116,7 @@ static bool is_integral(struct slice literal)
 									       literal.size - i });
 }
 
-/* The nearest that is no integer, or next to it. */
+/* The nearest double that is not integral. */
 static double moved_off_integer(double value)
 {
 	if (fabs(value) > DOUBLE_LAST_FRACTION)

@@ -1,5 +1,5 @@
-/* Times as text (base/text.h): RFC 3339, years 1 to 9999, in the proleptic Gregorian calendar. Days
- * are counted in years that begin in March, so that the leap day is a year's last.
+/* Times as text (base/text.h): RFC 3339 in the proleptic Gregorian calendar. Years begin in March
+ * for the computation of days, so that the leap day is the last of its year.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <assert.h>
@@ -21,7 +21,7 @@ static int64_t days_from_date(int64_t year, int64_t month, int64_t day)
 	int64_t march_month = month <= 2 ? month + 9 : month - 3;
 	int64_t day_of_year = (153 * march_month + 2) / 5 + day - 1;
 
-	/* The year 1 begins in January, so no year here is negative. */
+	/* Never negative, because times begin with the year 1. */
 	return march_year * 365 + march_year / 4 - march_year / 100 + march_year / 400 +
 	       day_of_year - DAYS_TO_1970;
 }
@@ -51,7 +51,7 @@ static void put_digits(char *place, int value, int digits)
 	}
 }
 
-/* Writes "YYYY-MM-DDTHH:MM:SS"; what is left of the second is returned. */
+/* Writes "YYYY-MM-DDTHH:MM:SS"; returns the milliseconds. */
 static int put_second(int64_t time, char *out)
 {
 	int year, month, day;
@@ -89,13 +89,13 @@ void text_time_seconds(int64_t time, char out[TEXT_TIME_SIZE])
 	out[20] = '\0';
 }
 
-/* What was read: a time of whole milliseconds, or one between it and the next. */
+/* A parsed time: whole milliseconds, or between `floor` and the next. */
 struct moment {
 	int64_t floor;
 	bool is_between;
 };
 
-/* What is still to be read. Each take_* function moves on only if it finds what it looks for. */
+/* The text left. The take_* functions advance only when they succeed. */
 struct reader {
 	const char *at;
 	size_t left;
@@ -170,7 +170,7 @@ static bool take_fraction(struct reader *reader, int *milliseconds, bool *is_bet
 	return true;
 }
 
-/* In minutes, east is positive. */
+/* In minutes; east is positive. */
 static bool take_offset(struct reader *reader, int *offset)
 {
 	int hours, minutes;
