@@ -1,9 +1,7 @@
-/* The walk of a body along its table: every member obeys its row or is reported and taken out
- * (schema_check), and the walk of a whole document, where only what a body alone cannot show is
- * left to check (document_finish).
+/* schema_check and document_finish: the walk of a body, and of a whole document, along the table.
  *
- * The members are visited in the order of the body, so that faults and unknown members come in
- * it. The functions call one another as deep as the table is nested, whatever was sent.
+ * Members are visited in the order of the body, which is the order of findings and unknown members.
+ * Recursion is as deep as the table.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <assert.h>
@@ -12,11 +10,11 @@
 #include "base/text.h"
 #include "schema/walk.h"
 
-/* A key that is longer is reported itself, but nothing below it: else fifty pointers through it
+/* Longer keys are reported, but their content is not walked: fifty pointers through such a key
  * would make an answer many times as large as the body. */
 #define KEY_MOST 128
 
-/* In a list of more items than these, an earlier one is looked up instead of compared with each. */
+/* Unique items of longer lists are looked up in an object instead of compared with each other. */
 #define COMPARED_MOST 16
 
 struct walk {
@@ -24,13 +22,13 @@ struct walk {
 	bool is_strict;
 };
 
-/* These give back what is to stand where the value stands: itself, a new reference to something else, or
- * NULL: it goes. */
+/* The check_* functions return the value to keep: the same, a new reference to another, or NULL to
+ * remove it. */
 static json_t *check_value(struct walk *walk, const struct field *row, const struct place *place,
 			   json_t *value, enum schema_mode mode);
 
-/* The mode for what is below a row. PARTIAL is a matter of the top level alone, and of how many
- * entries its maps have. */
+/* The mode below a row. PARTIAL concerns only the top level and the number of entries of its
+ * maps. */
 static enum schema_mode mode_below(const struct field *row, enum schema_mode mode)
 {
 	bool patches_below = mode == SCHEMA_PATCH && (row->flags & FIELD_ATOMIC) == 0;
@@ -39,7 +37,7 @@ static enum schema_mode mode_below(const struct field *row, enum schema_mode mod
 	return patches_below || counts_later ? mode : SCHEMA_WHOLE;
 }
 
-/* Puts `checked` where `value` stands, at `i`, and goes on behind it. */
+/* Replaces the value at `i` by `checked` and returns the next iterator. */
 static void *settle(json_t *object, void *i, const json_t *value, json_t *checked)
 {
 	void *next = next_member(object, i);
@@ -62,8 +60,7 @@ static json_t *check_unknown(struct walk *walk, const struct place *place)
 	return NULL;
 }
 
-/* A required member in SCHEMA_PARTIAL: whether it has to be there is found out later, over the whole
- * document. */
+/* In SCHEMA_PARTIAL document_finish finds out whether a required member is missing. */
 static json_t *check_null(struct walk *walk, const struct field *row, const struct place *place,
 			  json_t *null, enum schema_mode mode)
 {
@@ -78,7 +75,6 @@ static json_t *check_null(struct walk *walk, const struct field *row, const stru
 	return NULL;
 }
 
-/* In an entry of a map, the member that repeats the key. */
 static bool repeats_key(struct walk *walk, const struct place *member, const json_t *value)
 {
 	if (slice_equal(text_of_json(value), member->up->name))
@@ -162,7 +158,7 @@ static json_t *check_entry(struct walk *walk, const struct field *row, const str
 	bool key_obeys = schema_text_obeys(row->text, place->name);
 	json_t *checked;
 
-	/* As one that is not there, whatever its name. */
+	/* Ignored even when its name is invalid. */
 	if (json_is_null(value) && mode != SCHEMA_PATCH)
 		return NULL;
 	if (!key_obeys)
@@ -179,7 +175,7 @@ static json_t *check_entry(struct walk *walk, const struct field *row, const str
 	return NULL;
 }
 
-/* Maps and lists apart, so that check_value is short for the many values that are neither. */
+/* Not inlined, to keep check_value short for all other values. */
 static __attribute__((noinline)) void check_map(struct walk *walk, const struct field *row,
 						const struct place *place, json_t *map,
 						enum schema_mode mode)
@@ -207,8 +203,8 @@ static bool is_among(const json_t *list, size_t n, struct slice text)
 	return false;
 }
 
-/* Whether the item at `n` differs from those before it, which `earlier` holds as keys if they are many;
- * those that went are null. */
+/* Whether the item at `n` differs from the earlier ones. `earlier` has them as keys when the list
+ * is long; removed items are null. */
 static bool is_new(struct walk *walk, const struct place *place, json_t *earlier,
 		   const json_t *list, size_t n)
 {
@@ -243,7 +239,7 @@ static __attribute__((noinline)) void check_list(struct walk *walk, const struct
 
 		if (checked != NULL && is_unique && !is_new(walk, &item, earlier, list, i))
 			checked = NULL;
-		/* The others keep their places, so that the rules name the right ones. */
+		/* The other items keep their index, which rules report. */
 		if (checked == NULL)
 			checked = json_null();
 		if (checked != value && json_array_set_new(list, i, checked) != 0)
@@ -260,7 +256,7 @@ static json_t *wrong_kind(struct walk *walk, const struct place *place, const ch
 	return NULL;
 }
 
-/* The value where an object or a map is expected. PHP writes an empty one as an empty array. */
+/* PHP encodes an empty object as an empty array. */
 static json_t *object_of(struct walk *walk, const struct place *place, json_t *value)
 {
 	if (json_is_object(value))
@@ -293,7 +289,7 @@ static json_t *check_single(struct walk *walk, const struct field *row, const st
 	return checked;
 }
 
-/* An object, map or list of the right kind stays: what is wrong within has been taken out of it. */
+/* An object, map or list of the right type is kept; its faulty members have been removed. */
 static json_t *check_value(struct walk *walk, const struct field *row, const struct place *place,
 			   json_t *value, enum schema_mode mode)
 {

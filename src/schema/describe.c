@@ -1,4 +1,4 @@
-/* From tables to OpenAPI schemas (schema/describe.h).
+/* See schema/describe.h.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "schema/describe.h"
@@ -7,7 +7,7 @@
 
 static json_t *describe_row(const struct field *row, enum describe_form form, bool is_nullable);
 
-/* Memory that is gone ends the process, as everywhere. */
+/* Running out of memory aborts, as everywhere. */
 static void set(json_t *object, const char *name, json_t *value)
 {
 	if (json_object_set_new(object, name, value) != 0)
@@ -47,7 +47,7 @@ static void set_type(json_t *schema, const char *type, bool is_nullable)
 		set(schema, "type", json_string(type));
 }
 
-/* One sentence more for the description. */
+/* Adds a sentence to the description. */
 static void describe_further(json_t *schema, const char *sentence)
 {
 	const char *before = json_string_value(json_object_get(schema, "description"));
@@ -79,7 +79,7 @@ static void describe_integer(json_t *schema, const struct field *row)
 		set(schema, "multipleOf", json_integer(row->step));
 }
 
-/* The pattern of the characters; those of an outer end are the same without the space. */
+/* With no_outer_space, the first and last character come from the set without the space. */
 static json_t *pattern_of(const struct text_rule *rule)
 {
 	char inner[64];
@@ -104,7 +104,7 @@ static void describe_text(json_t *schema, const struct text_rule *rule)
 	if (rule->longest == SIZE_MAX)
 		return;
 	set(schema, "maxLength", json_integer((json_int_t)rule->longest));
-	/* JSON Schema counts characters; of a text that is not ASCII, fewer are accepted. */
+	/* maxLength counts characters; the limit in bytes is lower for texts that are not ASCII. */
 	if (rule->counts_bytes)
 		set(schema, "x-maxBytes", json_integer((json_int_t)rule->longest));
 }
@@ -122,7 +122,7 @@ static void describe_choice(json_t *schema, const struct field *row, bool is_nul
 
 /* ---- objects, maps, lists ---- */
 
-/* The form of what is below: a merge patch ends at lists and at what it replaces whole. */
+/* The form of the values below: lists and atomic objects inside a patch are whole. */
 static enum describe_form form_below(const struct field *row, enum describe_form form)
 {
 	bool is_whole = row->kind == KIND_LIST || (row->flags & FIELD_ATOMIC) != 0;
@@ -147,7 +147,7 @@ static void describe_map(json_t *schema, const struct field *row, enum describe_
 
 	describe_text(names, row->text);
 	set(schema, "propertyNames", names);
-	/* null as an entry: not supplied, or in a patch, removed. */
+	/* A null entry is ignored, or removed by a patch. */
 	set(schema, "additionalProperties", describe_row(row->item, form, form != DESCRIBE_ANSWER));
 	if (row->most == 0)
 		return;
@@ -155,7 +155,7 @@ static void describe_map(json_t *schema, const struct field *row, enum describe_
 		set(schema, "maxProperties", json_integer((json_int_t)row->most));
 		return;
 	}
-	/* A patch may have any number of entries: some remove, some change what is there. */
+	/* A patch may have more entries, since some of them remove or change existing ones. */
 	json_t *sentence = json_sprintf("At most %zu after the merge.", row->most);
 
 	describe_further(schema, json_string_value(sentence));
@@ -222,8 +222,8 @@ static void describe_kind(json_t *schema, const struct field *row, enum describe
 
 /* ---- rows ---- */
 
-/* A default that the tables alone fill becomes `default`; one that depends on a neighbour can only
- * be told; what a handler fills is told by the row's own text. */
+/* A default that depends on another member goes into the description; a default that the handler
+ * fills is described by the row's own text. */
 static void describe_default(json_t *schema, const struct field *row)
 {
 	json_t *sentence;
@@ -252,7 +252,7 @@ static json_t *describe_row(const struct field *row, enum describe_form form, bo
 		set(schema, "readOnly", json_true());
 	if (is_sent && (row->flags & FIELD_WRITE_ONLY) != 0)
 		set(schema, "writeOnly", json_true());
-	/* A read-only member is accepted whatever it is. */
+	/* Any value is accepted. */
 	if (is_sent && is_read_only)
 		return schema;
 	describe_kind(schema, row, form, is_nullable);
@@ -281,7 +281,7 @@ static bool is_described(const struct field *row, enum describe_form form)
 	return form != DESCRIBE_ANSWER || !is_hidden;
 }
 
-/* Whether an answer, or a request, always has this member. */
+/* Whether an answer, or a request, always contains this member. */
 static bool is_always_there(const struct shape *shape, const struct field *row,
 			    enum describe_form form)
 {
@@ -344,7 +344,7 @@ static json_t *describe_shape(const struct shape *shape, enum describe_form form
 	return schema;
 }
 
-/* The shapes that a row leads to. */
+/* Adds the shapes that a row refers to. */
 static void describe_below(json_t *components, const struct field *row, enum describe_form form)
 {
 	bool is_ignored = (row->flags & FIELD_READ_ONLY) != 0 && form != DESCRIBE_ANSWER;

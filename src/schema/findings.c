@@ -1,7 +1,7 @@
-/* What was found in one body: collected while it is walked, sorted by place and made one fault at
- * the end. A body without a fault costs nothing here; at the first fault the outline of the body is
- * copied, since the walk then goes on taking out what is faulty, and the order of the faults is that of
- * the body as it was sent. With as many faults as are told the walk ends.
+/* The findings of one body: collected during the walk, then sorted by position and turned into one
+ * fault. The first finding copies the outline of the body, since the walk removes faulty members
+ * and findings are sorted in the order of the body as sent. A body without findings costs nothing.
+ * The walk ends at FINDINGS_FAULT_MOST.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <assert.h>
@@ -12,16 +12,15 @@
 #include "base/text.h"
 #include "schema/walk.h"
 
-/* A body is never nested deeper (schema_parse), and a pointer never has more than one segment
- * beyond. */
+/* The parser limits bodies to 32 levels, and a pointer adds one segment at most. */
 #define DEPTH_MOST 33
 
 struct finding {
 	struct slice pointer;
 	const char *sentence;
-	/* NULL: the standard one */
+	/* NULL: the standard message */
 	const char *message;
-	/* Which member or item at each level, from 0. */
+	/* The index of the member or item at each level. */
 	size_t depth;
 	size_t positions[DEPTH_MOST];
 };
@@ -36,7 +35,7 @@ struct arena *rule_arena(struct rule_context *context)
 	return context->findings->arena;
 }
 
-/* Calls itself as deep as the table is. */
+/* Recursion is as deep as the table. */
 void place_print(const struct place *place, struct buffer *pointer)
 {
 	if (place->up == NULL)
@@ -50,8 +49,8 @@ void place_print(const struct place *place, struct buffer *pointer)
 	buffer_append_integer(pointer, (json_int_t)place->index);
 }
 
-/* What of a body tells the order of its faults: the names of members, and how many items there are. Calls
- * itself as deep as the body is nested. */
+/* Copies member names and the number of items, which determine the order of findings. Recursion is
+ * as deep as the body. */
 static json_t *outline(const json_t *value)
 {
 	json_t *copy;
@@ -82,7 +81,7 @@ bool findings_are_full(const struct findings *findings)
 	return findings->fault_count >= FINDINGS_FAULT_MOST;
 }
 
-/* Where the fault goes, or NULL when there are enough. */
+/* NULL at the limit. */
 static struct finding *next_finding(struct findings *findings)
 {
 	if (findings->fault_count++ >= FINDINGS_FAULT_MOST)
@@ -185,7 +184,7 @@ void findings_run_rules(struct findings *findings, const struct shape *shape,
 		rule->check(&context, object);
 }
 
-/* ---- the order of faults ---- */
+/* ---- order ---- */
 
 static bool segment_is(struct slice segment, const char *name)
 {
@@ -200,7 +199,7 @@ static bool segment_is(struct slice segment, const char *name)
 	return *name == '\0';
 }
 
-/* The place of a member among those of its object; behind all of them when it is not there. */
+/* The index of a member in its object; after the last when it is absent. */
 static size_t member_position(const json_t *object, struct slice segment, const json_t **value)
 {
 	size_t position = 0;
@@ -228,7 +227,7 @@ static size_t position(const json_t *within, struct slice segment, const json_t 
 	return (size_t)index;
 }
 
-/* What the pointer leads to, or NULL; on the way, where. */
+/* Fills the positions along the pointer; returns the value it points to, or NULL. */
 static const json_t *locate(struct finding *finding, const json_t *sent)
 {
 	struct slice rest = finding->pointer;
@@ -268,7 +267,7 @@ static bool stands_before(const struct finding *a, const struct finding *b)
 	return a->depth < b->depth;
 }
 
-/* By insertion, since there are at most fifty and those of one place keep their order. */
+/* Insertion sort: stable, and there are at most fifty. */
 static void sort(struct finding *faults, size_t count)
 {
 	for (size_t i = 1; i < count; i++) {
@@ -281,14 +280,14 @@ static void sort(struct finding *faults, size_t count)
 	}
 }
 
-/* Of each name in a pointer so many characters are shown. */
+/* Characters shown of each name in a pointer. */
 #define SHOWN_MOST 64
 
 static void append_segment(struct buffer *text, struct slice segment)
 {
 	struct slice shown = text_first(segment, SHOWN_MOST);
 
-	/* Half an escape is none. */
+	/* Not half an escape. */
 	if (shown.size < segment.size && shown.data[shown.size - 1] == '~')
 		shown.size--;
 	buffer_append(text, shown);
@@ -309,7 +308,7 @@ static void append_pointer(struct buffer *text, struct slice pointer)
 	}
 }
 
-/* skip: bytes of each pointer that are not shown. */
+/* skip: bytes to omit at the beginning of each pointer. */
 static json_t *details_of(struct findings *findings, size_t count, size_t skip)
 {
 	json_t *details = arena_json(findings->arena, json_array());

@@ -1,6 +1,4 @@
-/* Documents made out of others: a merge patch applied (RFC 7396), and the write-only members
- * taken out of a document and put back. All three go along the table, so a target that lacks an
- * object, or a patch for a member that is replaced whole, needs no guess.
+/* Merge patches (RFC 7396), and removing and restoring write-only members. All follow the table.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <stdlib.h>
@@ -17,7 +15,7 @@ static void set(json_t *object, const char *name, json_t *value)
 
 static json_t *borrow(const json_t *value)
 {
-	/* A reference more; what is shared is never changed. */
+	/* A new reference; shared values are never changed. */
 	return json_incref((json_t *)(uintptr_t)value);
 }
 
@@ -27,7 +25,7 @@ static bool merges(const struct field *row)
 	       row->kind == KIND_MAP;
 }
 
-/* The object below `name` that a patch of it goes into, made where there is none. */
+/* The object at `name` to be patched, created when absent. */
 static json_t *object_below(json_t *target, const char *name)
 {
 	if (!json_is_object(json_object_get(target, name)))
@@ -73,7 +71,7 @@ void document_merge(const struct shape *shape, json_t *target, const json_t *pat
 
 static json_t *hidden_of(const struct shape *shape, const json_t *document);
 
-/* What is hidden in one value: itself, a tree of what is below it, or NULL. */
+/* A new reference to the value, to a tree of the hidden members below it, or NULL. */
 static json_t *hidden_value(const struct field *row, const json_t *value)
 {
 	json_t *tree;

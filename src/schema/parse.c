@@ -1,4 +1,4 @@
-/* From the bytes of a body to a JSON object (decisions.md section 1, "JSON rules").
+/* Parses the bytes of a body into a JSON object.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "base/json_text.h"
@@ -18,7 +18,7 @@ static struct slice trim(struct slice text)
 	return text;
 }
 
-/* As PHP writes an empty object. */
+/* PHP encodes an empty object as an empty array. */
 static bool is_empty_array(struct slice text)
 {
 	return text.size >= 2 && text.data[0] == '[' && text.data[text.size - 1] == ']' &&

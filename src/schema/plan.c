@@ -1,4 +1,4 @@
-/* What is worked out of a shape at the start, and the rows of the members of an object, found by it.
+/* Plans of shapes, computed at start, and finding the rows of an object's members with them.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "schema/walk.h"

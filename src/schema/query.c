@@ -1,5 +1,5 @@
-/* Query parameters along a shape: each known one is turned from its text into the value of its row,
- * then obeys the row as a member of a body does.
+/* Query parameters: each known one is converted to the type of its row and then checked like a
+ * member of a body.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <assert.h>
@@ -8,7 +8,7 @@
 #include "base/text.h"
 #include "schema/walk.h"
 
-/* The value a text stands for; a text that stands for none stays one, and its row refuses it. */
+/* A text that cannot be converted stays a string, which the row rejects. */
 static json_t *value_of(const struct field *row, struct slice text)
 {
 	int64_t integer;

@@ -1,4 +1,4 @@
-/* The rows that hold a single value: what obeys them, and the sentence for what does not.
+/* Checks of the rows that hold a single value, and their sentences.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <assert.h>
@@ -9,7 +9,7 @@
 #include "base/text.h"
 #include "schema/walk.h"
 
-/* From here on a double does not hold every integer any more. */
+/* From 2^53 on doubles do not represent every integer. */
 #define DOUBLE_EXACT_BELOW 9007199254740992.0
 
 const char *value_kind(const json_t *value)
@@ -43,7 +43,7 @@ const char *value_got(struct findings *findings, const struct place *place, cons
 	return arena_text(findings->arena, ", got %.*s", (int)shown.size, shown.data);
 }
 
-/* A value of another kind than the row's. Of a secret one the kind alone is told. */
+/* A value of the wrong type. Of a secret only the type is shown. */
 static json_t *is_no(const char *what, const json_t *value, const struct place *place,
 		     struct findings *findings)
 {
@@ -114,8 +114,8 @@ static json_t *integer_checked(const struct field *row, json_t *value, const str
 	return json_is_real(value) ? json_integer(integer) : value;
 }
 
-/* The number that an answer will show: 15 digits, an integer when integral. Comparing anything else
- * would let through what cannot be sent back. Rare, and apart from what is not. */
+/* The number as an answer shows it: 15 digits, an integer when integral. Only this value is
+ * compared with the range, so that an answer can be sent back. Not inlined: rare. */
 static __attribute__((noinline)) json_t *number_as_shown(double real)
 {
 	char text[40];
@@ -151,7 +151,7 @@ static json_t *number_checked(const struct field *row, json_t *value, const stru
 
 /* ---- texts ---- */
 
-/* `characters` reads like the inside of a bracket expression: single ones and ranges. */
+/* `characters`: see struct text_rule. */
 static bool is_accepted(const char *characters, char byte)
 {
 	for (const char *at = characters; *at != '\0'; at++) {
@@ -242,7 +242,7 @@ json_t *value_checked(const struct field *row, json_t *value, const struct place
 	case KIND_ANY:
 		break;
 	}
-	/* The walk has the rows of more than one value to itself. */
+	/* check_value handles the other kinds itself. */
 	assert(false);
 	return NULL;
 }

@@ -1,6 +1,5 @@
-/* Looks over the tables at start, so that a mistake in one ends the process with a sentence, before
- * any client can meet it: every default obeys its own row, is compact JSON, and so on. Then their
- * plans are made.
+/* Verifies the tables at start (defaults obey their rows, are compact JSON, and so on), so that a
+ * mistake ends the process before a client meets it. Then makes their plans.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <stdarg.h>
@@ -10,7 +9,7 @@
 #include "base/log.h"
 #include "schema/walk.h"
 
-/* One table, as deep as it is nested; more would be a table that contains itself. */
+/* A deeper table would contain itself. */
 #define DEPTH_MOST 20
 
 struct level {
@@ -20,7 +19,7 @@ struct level {
 	struct arena *arena;
 };
 
-/* The texts of the plans; as long as the tables, which is as long as the process. */
+/* The texts of the plans; they live as long as the process. */
 static struct arena *texts;
 
 static void print_names(const struct level *level, struct buffer *names)
@@ -58,7 +57,7 @@ static void verify_text(const struct text_rule *rule, const struct level *level)
 	require(rule->shortest <= rule->longest, level, "its text rule lets nothing through");
 }
 
-/* Runs the default through the row as if it had been sent. */
+/* Checks the default like a value that was sent. */
 static void verify_standard(const struct field *row, const struct level *level)
 {
 	const struct field rows[] = { *row };
@@ -141,7 +140,7 @@ static void verify_row(const struct field *row, const struct level *level)
 	}
 }
 
-/* Names stand in answers as they are, without a look at what would have to be escaped. */
+/* Names are written into answers without escaping. */
 static bool is_plain(const char *name)
 {
 	for (; *name != '\0'; name++) {

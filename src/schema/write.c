@@ -1,6 +1,5 @@
-/* A document as compact JSON, in the order of its table. This is the hot path of every write: only
- * members that are there are visited, what is written for the rows between two of them is copied at
- * once (shape_plan), and nothing is built in between.
+/* Writes documents as compact JSON in table order. A hot path: only present members are visited,
+ * and the text for the rows between two of them is precomputed (shape_plan).
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "schema/walk.h"
@@ -8,7 +7,7 @@
 static void write_value(const struct field *row, const json_t *value, struct slice key, bool echo,
 			struct buffer *buffer);
 
-/* ---- what has no value ---- */
+/* ---- missing members ---- */
 
 static void write_standard(const struct field *row, struct buffer *buffer)
 {
@@ -18,7 +17,7 @@ static void write_standard(const struct field *row, struct buffer *buffer)
 		buffer_append_text(buffer, row->standard);
 }
 
-/* The rows from `from` up to `to`. */
+/* Writes the rows from `from` until before `to`. */
 static void write_missing(const struct shape_plan *plan, size_t from, size_t to,
 			  struct buffer *buffer)
 {
@@ -28,7 +27,7 @@ static void write_missing(const struct shape_plan *plan, size_t from, size_t to,
 		      (struct slice){ plan->missing.data + start, plan->rows[to].before - start });
 }
 
-/* Those of `rows` whose default counts in this object. */
+/* The subset of `rows` whose default applies in this object. */
 static uint64_t filled(const struct shape *shape, const json_t *object, uint64_t rows)
 {
 	uint64_t result = 0;
@@ -46,7 +45,7 @@ static uint64_t filled(const struct shape *shape, const json_t *object, uint64_t
 
 /* ---- objects ---- */
 
-/* Each member begins with a comma; the first of them gives way. */
+/* Each member begins with a comma; the first comma becomes the brace. */
 static void enclose(struct buffer *buffer, size_t start)
 {
 	if (buffer->size == start)
@@ -86,7 +85,7 @@ void document_write(const struct shape *shape, const json_t *document, struct sl
 	enclose(buffer, start);
 }
 
-/* Maps and lists apart, so that write_value is short for the many values that are neither. */
+/* Not inlined, to keep write_value short for all other values. */
 static __attribute__((noinline)) void write_map(const struct field *row, const json_t *map,
 						bool echo, struct buffer *buffer)
 {
