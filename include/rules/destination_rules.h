@@ -1,4 +1,4 @@
-/* The destinations of a template: interface.md section 2.7, decisions.md section 4.
+/* The destinations of a template.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef RULES_DESTINATION_RULES_H

@@ -1,4 +1,4 @@
-/* The query parameters of lists: interface.md section 4.5, decisions.md sections 4, 6, 7 and 9.
+/* The query parameters of lists.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef RULES_LIST_RULES_H
@@ -9,7 +9,7 @@
 extern const struct shape template_list_query;
 extern const struct shape room_list_query;
 extern const struct shape code_list_query;
-/* For calls that have no parameters. */
+/* For routes without parameters. */
 extern const struct shape no_query;
 
 #endif

@@ -1,4 +1,4 @@
-/* The role object: interface.md sections 2.3 to 2.5, decisions.md section 4.
+/* The role object.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef RULES_ROLE_RULES_H
@@ -6,8 +6,7 @@
 
 #include "rules/text_rules.h"
 
-/* What no default can say: subscribeToRoles not supplied gets the names of all roles, which the
- * handler puts into the document before it is written. */
+/* The default of subscribeToRoles, the names of all roles, is filled by the handler. */
 extern const struct shape role_shape;
 
 #endif

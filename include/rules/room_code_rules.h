@@ -1,4 +1,4 @@
-/* Room codes (interface.md section 2.1, decisions.md section 7) and joining with one (section 8).
+/* Room codes, and joining with one.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef RULES_ROOM_CODE_RULES_H
@@ -8,7 +8,7 @@
 
 /* The answer. */
 extern const struct shape room_code_shape;
-/* POST /v2/room-codes/code, and the same with the code in the path. */
+/* POST /v2/room-codes/code, with the code in the body, and in the path. */
 extern const struct shape code_switch_shape;
 extern const struct shape code_enabled_shape;
 

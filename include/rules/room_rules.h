@@ -1,5 +1,5 @@
-/* The room: decisions.md section 6. Its `size` is checked to 20000 by its row, and to 2500 unless
- * `large_room` by a named rule, which looks at the room as it will be.
+/* The room object. The row of `size` allows 20000; a named rule limits the finished room to 2500
+ * unless `large_room` is set.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef RULES_ROOM_RULES_H

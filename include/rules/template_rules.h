@@ -1,4 +1,4 @@
-/* The template and its settings: interface.md sections 2.2 and 2.6, decisions.md section 4.
+/* The template and its settings.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef RULES_TEMPLATE_RULES_H

@@ -1,4 +1,4 @@
-/* What texts of the interface may be, where more than one table says so.
+/* Text rules that several tables use.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef RULES_TEXT_RULES_H
@@ -6,18 +6,17 @@
 
 #include "schema/schema.h"
 
-/* Any text at all: what is looked up and not found, or what is never looked at. */
+/* Any text: searched for in the store, or ignored. */
 extern const struct text_rule any_text;
-/* The same, but not empty. */
+/* Any text that is not empty. */
 extern const struct text_rule some_text;
-/* An id as base/id.h makes it. */
+/* An id (base/id.h). */
 extern const struct text_rule id_text;
 /* Times in answers. */
 extern const struct text_rule time_text;
-extern const struct text_rule room_code_text; /* room codes: interface.md section 2.1 */
+extern const struct text_rule room_code_text; /* abc-defg-hij */
 
-/* Names: of templates (interface.md section 2.2), of roles and keys of destinations (decisions.md
- * section 4), of rooms (section 6). */
+/* Names of templates and accounts, of roles, of keys of destinations, and of rooms. */
 extern const struct text_rule name_text;
 extern const struct text_rule role_name_text;
 extern const struct text_rule destination_name_text;

@@ -1,5 +1,5 @@
-/* The lines of a dump (transfer/transfer.h). A line is an object with one member, which says what
- * it is; what it holds of a template, a room or a role is the tables of the interface.
+/* The lines of a dump (transfer/transfer.h). A line is an object with one member, whose name is the
+ * kind of line; templates, rooms and roles in it follow the tables of the API.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef RULES_TRANSFER_RULES_H

@@ -1,5 +1,5 @@
-/* The tables of destinations (rules/destination_rules.h): only what is supplied is answered, so the
- * rows have no defaults but for one.
+/* See rules/destination_rules.h. Answers contain only supplied members, so all rows but one have no
+ * default.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "rules/destination_rules.h"
@@ -8,9 +8,8 @@
 
 /* clang-format off */
 
-/* decisions.md section 4: sizes, durations, offsets, fps. */
+/* Sizes, durations, offsets, frame rates. */
 #define AMOUNT() INTEGER(0, UNLIMITED)
-/* decisions.md section 1, "Later fields". */
 #define STARTS_BY_ITSELF \
 	{ "autoStart",       BOOLEAN(), DOC("Starts with the session.") }, \
 	{ "autoStopTimeout", AMOUNT(), DOC("Stops so many seconds after the last peer has left.") }
@@ -55,7 +54,7 @@ static const struct field browser_recording_item = {
 
 /* ---- RTMP ---- */
 
-/* Stream keys are secrets. */
+/* RTMP URLs contain secret stream keys. */
 static const struct field rtmp_url_item = {
 	.name = NULL, TEXT(rtmp_url_text), FLAGS(FIELD_SECRET),
 };
@@ -79,7 +78,6 @@ static const struct field rtmp_destination_item = { .name = NULL, OBJECT(rtmp_de
 
 static schema_rule check_sides, check_order, check_subset;
 
-/* decisions.md section 4: the sides of a layer. */
 #define SHORTER_SIDE_MOST 1080
 #define LONGER_SIDE_LEAST 192
 #define SIDE() INTEGER_STEP(144, 1920, 2)
@@ -102,7 +100,7 @@ static const struct shape hls_layer_shape = {
 };
 static const struct field hls_layer_item = { .name = NULL, OBJECT(hls_layer_shape) };
 
-/* The interface bounds no number of layers; this bounds the work of comparing them. */
+/* The API sets no limit; this bounds the work of comparing layers. */
 #define HLS_LAYERS LIST_OF(hls_layer_item), MOST(100)
 
 static const struct field hls_thumbnails_offset_item = { .name = NULL, AMOUNT() };
@@ -132,7 +130,6 @@ static const struct field hls_recording_fields[] = {
 	{ "layers",             HLS_LAYERS, DOC("Not supplied: all of the destination's layers.") },
 	{ "thumbnails",         OBJECT(hls_thumbnails_shape) },
 	{ "presignDuration",    AMOUNT(), DOC("Validity of pre-signed URLs in seconds.") },
-	/* decisions.md section 1, "Later fields". */
 	{ "enableZipUpload",    BOOLEAN(), DOC("Uploads the recording as a ZIP.") },
 };
 static const struct shape hls_recording_shape = {
@@ -202,14 +199,14 @@ static void check_sides(struct rule_context *context, const json_t *object)
 			     LONGER_SIDE_LEAST, longer);
 }
 
-/* Width x height, or 0 for a layer that does not state both. */
+/* Width x height; 0 when the layer lacks one of them. */
 static json_int_t resolution(const json_t *layer)
 {
 	return json_integer_value(json_object_get(layer, "width")) *
 	       json_integer_value(json_object_get(layer, "height"));
 }
 
-/* `last`: what the nearest earlier layer that states it has, or 0. */
+/* `last`: the value of the nearest earlier layer that has one; 0: none. */
 static void check_descends(struct rule_context *context, size_t index, const char *name,
 			   const char *what, json_int_t value, json_int_t *last)
 {
@@ -240,7 +237,7 @@ static void check_order(struct rule_context *context, const json_t *object)
 	}
 }
 
-/* A layer that was faulty agrees with any: it has its own fault already. */
+/* A faulty layer (null) agrees with any; it is reported already. */
 static bool agree(const json_t *a, const json_t *b)
 {
 	for (size_t i = 0; i < hls_layer_shape.field_count; i++) {

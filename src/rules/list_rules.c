@@ -1,4 +1,4 @@
-/* The tables of query parameters (rules/list_rules.h).
+/* See rules/list_rules.h.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "rules/list_rules.h"

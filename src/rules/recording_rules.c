@@ -1,14 +1,13 @@
-/* The tables of where recordings go (rules/recording_rules.h).
+/* See rules/recording_rules.h.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "rules/recording_rules.h"
 
 /* clang-format off */
 
-/* interface.md section 2.6; azure: decisions.md section 1, "Later fields". */
 #define UPLOAD_TYPE ONE_OF("s3", "gs", "oss", "azure"), FLAGS(FIELD_REQUIRED), \
 	DOC("The kind of storage.")
-/* Answered only to the request that supplied them, never mixed with stored ones. */
+/* Answered only to the request that supplied them, and never merged with stored ones. */
 #define CREDENTIALS_FLAGS FLAGS(FIELD_WRITE_ONLY | FIELD_ECHO | FIELD_ATOMIC | FIELD_SECRET)
 
 static const struct field upload_options_fields[] = {

@@ -1,6 +1,5 @@
-/* Where recordings go: the `upload` of a template's settings (interface.md section 2.6) and the
- * `upload_info` of a room (decisions.md section 6), which differ in a name and in what is required.
- * Nothing below either is ever shown in a fault.
+/* Storage locations of recordings: `upload` in the settings of a template and `upload_info` of a
+ * room, which differ in a name and in required members. Faults show no values from either.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef RULES_RECORDING_RULES_H

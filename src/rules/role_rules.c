@@ -1,4 +1,4 @@
-/* The tables of the role object (rules/role_rules.h), in the order of interface.md.
+/* See rules/role_rules.h.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "rules/role_rules.h"
@@ -7,7 +7,7 @@
 
 /* clang-format off */
 
-/* ---- publishParams, interface.md section 2.4 ---- */
+/* ---- publishParams ---- */
 
 static const struct field publish_audio_fields[] = {
 	{ "bitRate", INTEGER(16, 128), DEFAULT(32), DOC("Bitrate in kbps.") },
@@ -96,7 +96,7 @@ static const struct shape publish_params_shape = {
 	"PublishParams", FIELDS(publish_params_fields), .doc = "What a role publishes.",
 };
 
-/* ---- subscribeParams, interface.md section 2.5 ---- */
+/* ---- subscribeParams ---- */
 
 static const struct field subscribe_degradation_fields[] = {
 	{ "packetLossThreshold",       INTEGER(1, 100), DEFAULT(50) },
@@ -123,7 +123,7 @@ static const struct shape subscribe_params_shape = {
 	"SubscribeParams", FIELDS(subscribe_params_fields), .doc = "What a role subscribes to.",
 };
 
-/* ---- permissions, interface.md section 2.3.1 and decisions.md section 1, "Later fields" ---- */
+/* ---- permissions ---- */
 
 static const struct field permissions_fields[] = {
 	{ "endRoom",          BOOLEAN(), DEFAULT(false), DOC("End the room for all.") },
@@ -144,7 +144,7 @@ static const struct shape permissions_shape = {
 	"Permissions", FIELDS(permissions_fields), .doc = "What a role may do.",
 };
 
-/* ---- the role, interface.md section 2.3 ---- */
+/* ---- the role ---- */
 
 static const struct field role_fields[] = {
 	{ "name",            TEXT(role_name_text), FLAGS(FIELD_KEPT), DOC("Alias of the role.") },
@@ -166,7 +166,7 @@ const struct shape role_shape = {
 
 static const char rid_order[] = "fhq";
 
-/* 0, 1, 2; negative when the layer states none that could be compared. */
+/* 0, 1 or 2; negative when the rid is missing. */
 static int rid_place(const json_t *layer)
 {
 	const char *rid = json_string_value(json_object_get(layer, "rid"));

@@ -1,11 +1,11 @@
-/* The tables of room codes and of joining (rules/room_code_rules.h).
+/* See rules/room_code_rules.h.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "rules/room_code_rules.h"
 
 /* clang-format off */
 
-/* What a client that sends back a room code has in its body besides. */
+/* Members of a room code that a client may send back. */
 #define REST_OF_A_ROOM_CODE \
 	{ "room_id",    TEXT(id_text), FLAGS(FIELD_READ_ONLY), DOC("Identifier of the room.") }, \
 	{ "role",       TEXT(role_name_text), FLAGS(FIELD_READ_ONLY), \

@@ -1,5 +1,5 @@
-/* The tables of the room (rules/room_rules.h). What is the template's (recording_info, region,
- * template) is put into the document by the handlers.
+/* See rules/room_rules.h. Handlers fill the members taken from the template: recording_info,
+ * region, template.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "rules/room_rules.h"
@@ -89,7 +89,7 @@ static void check_size(struct rule_context *context, const json_t *object)
 			     SIZE_MOST, size);
 }
 
-/* "recording_info beside it is ignored" */
+/* Following the template takes precedence over recording_info. */
 static void leave_out_recording(json_t *room)
 {
 	if (json_is_true(json_object_get(room, "recording_source_template")))

@@ -1,4 +1,4 @@
-/* The tables of the template and its settings (rules/template_rules.h).
+/* See rules/template_rules.h.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "rules/template_rules.h"
@@ -9,7 +9,7 @@
 
 /* clang-format off */
 
-/* ---- settings, interface.md section 2.6, in the order of decisions.md section 4 ---- */
+/* ---- settings ---- */
 
 static const struct field recording_fields[] = {
 	{ "enabled", BOOLEAN(), DEFAULT(false), DOC("Enables SFU recording for rooms.") },
@@ -44,7 +44,7 @@ const struct shape settings_shape = {
 	"Settings", FIELDS(settings_fields), .doc = "The settings of a template.",
 };
 
-/* ---- the template, interface.md section 2.2, in the order of decisions.md section 1 ---- */
+/* ---- the template ---- */
 
 static const struct field role_item = { .name = NULL, OBJECT(role_shape) };
 

@@ -1,10 +1,8 @@
-/* What texts may be (rules/text_rules.h). Each sentence says what its row says: they stand side by
- * side, and the tests hold them against each other.
+/* See rules/text_rules.h. Tests compare each sentence with its row.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "rules/text_rules.h"
 
-/* interface.md section 2.2, "Name rules". */
 #define NAME_CHARACTERS "a-zA-Z0-9 ._:-"
 
 const struct text_rule any_text = {

@@ -1,5 +1,5 @@
-/* The tables of a dump's lines (rules/transfer_rules.h). No row has a default: a dump says
- * everything. Codes and secrets are never shown in a fault.
+/* See rules/transfer_rules.h. No row has a default, since a dump is complete. Faults show no codes
+ * or secrets.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "rules/transfer_rules.h"
