@@ -1,9 +1,9 @@
-/* The accounts file, DIR/accounts.json (decisions.md section 3). The service looks at it on every
- * request; the command line replaces it, also while the service runs.
+/* The accounts file, DIR/accounts.json. The service checks it for changes on every request;
+ * commands replace it, also while the service runs.
  *
- * The file is only ever replaced as a whole, by rename, so whoever opens it sees one state. Commands
- * take turns by a lock on DIR/accounts.lock. Both files are 0600 and belong to the owner and group of
- * the directory, whoever ran the command.
+ * The file is replaced as a whole, by rename, so a reader sees one state. Commands exclude each
+ * other with a lock on DIR/accounts.lock. Both files have mode 0600 and the owner and group of the
+ * directory, whichever user runs the command.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef ACCOUNTS_ACCOUNTS_H
@@ -19,44 +19,44 @@
 
 struct accounts;
 
-/* Without a file there are no accounts. A file that cannot be read is FAULT_INTERNAL here. A file that other
- * users than its owner may use is read, and the log has a warning. */
+/* No file means no accounts. FAULT_INTERNAL for a file that cannot be read. If other users have
+ * access to the file, the log has a warning. */
 bool accounts_open(const char *directory, struct accounts **accounts, struct fault *fault);
-/* All rosters have been released. */
+/* All rosters must have been released. */
 void accounts_close(struct accounts *accounts);
 
-/* The accounts as the file has them now: a command that returned before this call is seen. Costs an
- * fstat(2), and a reading when the file is another one. A file that cannot be read, or is gone, leaves
- * the accounts as they were, and the log says so once for each such file. Never NULL; each one has
- * to be released, and its accounts live no longer than that. */
+/* The current accounts, including the change of any command that returned before this call. Costs
+ * an fstat(2), and reading the file when it has changed. If the file cannot be read or is gone, the
+ * accounts stay as they were, and the log says so once per state of the file. Never NULL. The
+ * roster must be released, and its accounts live until then. */
 const struct roster *accounts_current(struct accounts *accounts);
 void accounts_release(struct accounts *accounts, const struct roster *roster);
 
 /* ---- for the command line ---- */
 
-/* These return when the change is on disk. `which` names the account as roster_find has it:
- * FAULT_NOT_FOUND when there is none. *changed (which may be NULL) is the account as it is now, its
- * secrets included. FAULT_INTERNAL with a cause when the file cannot be read or written. */
+/* These functions return when the change is on the disk. `which` is an account as in roster_find:
+ * FAULT_NOT_FOUND when there is none. *changed (which may be NULL) is the account after the change,
+ * with its secrets. FAULT_INTERNAL with a cause when the file cannot be read or written. */
 
-/* FAULT_BAD_REQUEST: a name that is not allowed. FAULT_CONFLICT: one that is taken. */
+/* FAULT_BAD_REQUEST for an invalid name, FAULT_CONFLICT for a name in use. */
 bool accounts_add(const char *directory, const struct clock *clock, const char *name,
 		  struct account *changed, struct fault *fault);
 bool accounts_set_enabled(const char *directory, const char *which, bool is_enabled,
 			  struct account *changed, struct fault *fault);
-/* Begins a rotation: a second secret, the younger. FAULT_CONFLICT when there are two already. */
+/* Begins a rotation: adds a second secret. FAULT_CONFLICT when there are two. */
 bool accounts_rotate(const char *directory, const struct clock *clock, const char *which,
 		     struct account *changed, struct fault *fault);
-/* Ends it: the older one is retired. FAULT_CONFLICT when there is but one. */
+/* Ends a rotation: removes the older secret. FAULT_CONFLICT when there is one. */
 bool accounts_finish(const char *directory, const char *which, struct account *changed,
 		     struct fault *fault);
-/* Adds accounts as they are, secrets included: all, or none when an id, a name or an access key is
- * taken (FAULT_CONFLICT). After another fault they may be there all the same, when what failed came
+/* Adds accounts with all their members, secrets included; all or none. FAULT_CONFLICT when an id, a
+ * name or an access key is in use. After another fault the accounts may exist, if the failure came
  * after the file was replaced. */
 bool accounts_restore(const char *directory, const struct account *accounts, size_t count,
 		      struct fault *fault);
-/* The accounts in the order of their making; given back with roster_close. */
+/* The accounts in order of creation; the caller calls roster_close. */
 bool accounts_list(const char *directory, struct roster **roster, struct fault *fault);
-/* The account in it that has this name, id or access key; NULL and FAULT_NOT_FOUND when none has. */
+/* As roster_find; NULL and FAULT_NOT_FOUND when there is none. */
 const struct account *accounts_find(const struct roster *roster, const char *which,
 				    struct fault *fault);
 

@@ -1,5 +1,5 @@
-/* The accounts of one moment: read from the text of the accounts file, written as such, and searched.
- * A roster is built by one thread and const from then on.
+/* A roster: the accounts at one moment, parsed from the text of the accounts file, searched, and
+ * written as text. One thread builds it; then it is const.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef ACCOUNTS_ROSTER_H
@@ -15,7 +15,7 @@
 
 #define ACCOUNT_NAME_MOST 128
 #define ACCOUNT_SECRETS 2
-/* 32 random bytes as base64url. These characters themselves are the key of the signature. */
+/* 32 random bytes as base64url. The key of the signature is this text. */
 #define SECRET_TEXT_SIZE 43
 
 struct secret {
@@ -31,23 +31,23 @@ struct account {
 	char name[ACCOUNT_NAME_MOST + 1];
 	bool is_enabled;
 	int64_t created_at;
-	struct secret secrets[ACCOUNT_SECRETS]; /* the active ones, the older first */
+	struct secret secrets[ACCOUNT_SECRETS]; /* active secrets, the older first */
 	size_t secret_count; /* 1 or 2 */
 };
 
 struct roster {
-	struct account *accounts; /* in the order of their making */
+	struct account *accounts; /* in order of creation */
 	size_t count;
-	/* The same accounts in three orders, for the roster_by_* functions. */
+	/* The accounts sorted for the roster_by_* functions. */
 	const struct account **by_id;
 	const struct account **by_access_key;
 	const struct account **by_name;
-	uint64_t generation; /* another one whenever the accounts are others; not 0 */
+	uint64_t generation; /* differs whenever the accounts differ; not 0 */
 };
 
-/* NULL and a fault (FAULT_INTERNAL with a cause, which never shows a secret) when the text is not an
- * accounts file of ours, when it has a checksum that does not fit, or when two accounts share an id, a
- * name, or an access key. */
+/* Parses the text. NULL and FAULT_INTERNAL with a cause, which shows no secret, when the text is
+ * not an accounts file, its checksum is wrong, or two accounts share an id, a name or an access
+ * key. */
 struct roster *roster_parse(struct slice text, struct fault *fault);
 /* A roster without accounts. */
 struct roster *roster_empty(void);
@@ -56,15 +56,15 @@ void roster_close(struct roster *roster);
 /* The text of the accounts file, with its checksum. */
 struct slice roster_text(struct arena *arena, const struct account *accounts, size_t count);
 
-/* NULL when there is none; enabled or not. All live as long as the roster. */
+/* The account, enabled or not, or NULL. It lives as long as the roster. */
 const struct account *roster_by_id(const struct roster *roster, const struct id *id);
 const struct account *roster_by_access_key(const struct roster *roster,
 					   const struct id *access_key);
 const struct account *roster_by_name(const struct roster *roster, struct slice name);
-/* `which` is a name, or else an id, or else an access key. */
+/* `which` is a name, else an id, else an access key. */
 const struct account *roster_find(const struct roster *roster, const char *which);
 
-/* 1 to 128 of a-z A-Z 0-9 space - . _ : that neither start nor end with a space. */
+/* 1 to 128 of a-z A-Z 0-9 space - . _ : without a space at either end. */
 bool account_name_is_allowed(struct slice name);
 
 #endif

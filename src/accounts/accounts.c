@@ -1,6 +1,5 @@
-/* The accounts as the service sees them. A roster is never changed: when the file is another one, a
- * new roster takes the old one's place, and the old one is freed when the last who looks at it has
- * released it.
+/* The accounts as the service sees them. Rosters are immutable: when the file changes, a new roster
+ * becomes current, and the old one is freed when its last user releases it.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "accounts/accounts.h"
@@ -19,23 +18,23 @@
 #include "accounts/accounts_file.h"
 
 struct pinned_roster {
-	struct pinned_roster *next; /* an older one that is still looked at */
+	struct pinned_roster *next; /* an older roster still in use */
 	struct roster *roster;
-	size_t references; /* the newest has one more, as the current one */
+	size_t references; /* one more for the current roster */
 };
 
 struct accounts {
 	char *path;
 
-	/* Taken by whoever reads the file, for as long as that takes. */
+	/* Held while reading the file. */
 	pthread_mutex_t reading;
-	struct file_mark complained; /* of the file that the log has last named */
-	atomic_int file; /* kept open so that its inode number stays its own; -1: there was none */
+	struct file_mark complained; /* the state last reported in the log */
+	atomic_int file; /* kept open so that its inode number is not reused; -1: no file */
 	uint64_t generation;
 
-	/* Never held for longer than a few instructions; the inner one of the two. */
+	/* Held for a few instructions only; may be taken while holding `reading`. */
 	pthread_mutex_t lock;
-	struct file_mark seen; /* of the file that needs no look inside any more */
+	struct file_mark seen; /* the state that need not be read again */
 	struct pinned_roster *current;
 };
 
@@ -53,7 +52,7 @@ static void let_go(pthread_mutex_t *mutex)
 
 /* --- The current roster; with the lock held --- */
 
-/* The roster that nobody looks at any more, or NULL: to be closed when the lock is let go of. */
+/* Returns the roster if this was the last reference, else NULL; to be closed after unlocking. */
 static struct roster *unpin(struct accounts *accounts, const struct roster *roster)
 {
 	struct pinned_roster **place = &accounts->current;
@@ -85,8 +84,8 @@ static struct roster *make_current(struct accounts *accounts, struct roster *ros
 
 /* --- Reading; with `reading` held --- */
 
-/* The file takes the place of the one before under the same number, so that whoever looks at that
- * meanwhile sees the one or the other. When there is none any more, the one before stays. */
+/* The new file replaces the old one under the same descriptor, so that a concurrent fstat sees one
+ * of them. Without a new file the old one stays open. */
 static void keep_open(struct accounts *accounts, int file)
 {
 	int kept = atomic_load(&accounts->file);
@@ -101,8 +100,8 @@ static void keep_open(struct accounts *accounts, int file)
 	}
 }
 
-/* The next look will not read the file of this mark again. `file` is it, or -1 when there is none.
- * The one before is closed last: until then its inode number cannot come back. */
+/* Marks this state as read. `file` is -1 when there is none. The old file is closed last, since
+ * until then its inode number cannot be reused. */
 static void settle(struct accounts *accounts, const struct file_mark *mark, int file)
 {
 	acquire(&accounts->lock);
@@ -111,8 +110,8 @@ static void settle(struct accounts *accounts, const struct file_mark *mark, int 
 	keep_open(accounts, file);
 }
 
-/* A file that lost its name before its mark was taken would have that mark for ever: only while it has
- * the name is a later loss seen. Else the next look reads again. */
+/* A file that lost its name before its mark was taken would keep that mark for ever, so it is
+ * settled only while it has the name; otherwise it is read again next time. */
 static void settle_if_named(struct accounts *accounts, const struct file_mark *mark, int file)
 {
 	struct file_mark named = accounts_file_look(accounts->path);
@@ -134,7 +133,7 @@ static void replace(struct accounts *accounts, struct roster *roster)
 	roster_close(unused);
 }
 
-/* No refusal: that would stop the service, and keep no secret that has been read already. */
+/* Refusing the file would stop the service without protecting a secret that was read already. */
 static void warn_of_mode(const struct accounts *accounts)
 {
 	char digits[8], remedy[PATH_MAX + 16];
@@ -148,8 +147,9 @@ static void warn_of_mode(const struct accounts *accounts)
 		  "remedy", remedy, NULL);
 }
 
-/* A file that was read and is no accounts file needs no second look. One that cannot be opened does:
- * the reason may pass without a trace on the file. *mark becomes that of the file that was read. */
+/* A file that was read but is not an accounts file need not be read again. One that cannot be
+ * opened must be: the reason may disappear without a change of the file. *mark is set to that of
+ * the file that was read. */
 static bool read_file(struct accounts *accounts, struct file_mark *mark, struct fault *fault)
 {
 	struct opened_file opened;
@@ -181,7 +181,8 @@ static void read_again(struct accounts *accounts)
 	struct file_mark mark = accounts_file_look(accounts->path);
 	struct fault fault = FAULT_INITIAL;
 
-	/* Whoever had `reading` before may have read this very file. Only we may change `seen`. */
+	/* Another thread may have read this state while we waited. `seen` changes only under
+	 * `reading`. */
 	if (file_mark_equal(&mark, &accounts->seen))
 		return;
 	if (mark.error != 0) {
@@ -198,7 +199,7 @@ static void read_again(struct accounts *accounts)
 		  LOG_NUMBER(accounts->current->roster->count), NULL);
 }
 
-/* --- The promises of the header --- */
+/* --- Public functions --- */
 
 static bool read_first(struct accounts *accounts, struct fault *fault)
 {
@@ -246,7 +247,7 @@ void accounts_close(struct accounts *accounts)
 	free(accounts);
 }
 
-/* NULL when the file is not the one that `seen` stands for; `mark` NULL takes what there is. */
+/* NULL when the file is not in the state `seen`; mark NULL: the current roster in any case. */
 static const struct roster *pin(struct accounts *accounts, const struct file_mark *mark)
 {
 	const struct roster *roster = NULL;

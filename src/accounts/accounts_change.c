@@ -1,5 +1,5 @@
-/* What the command line does to accounts. Each change reads the file, alters or adds one account, and
- * replaces the file, all under the lock: two commands at once lose nothing.
+/* Changes of accounts by commands. Each reads the file, changes or adds one account and replaces
+ * the file under the lock, so that concurrent commands lose nothing.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <errno.h>
@@ -16,8 +16,8 @@ struct change {
 	const char *directory;
 	int lock;
 	struct roster *roster;
-	struct account account; /* as it shall be */
-	size_t place; /* in the roster; its count for a new one */
+	struct account account; /* after the change */
+	size_t place; /* index in the roster; its count for a new account */
 };
 
 bool accounts_list(const char *directory, struct roster **roster, struct fault *fault)

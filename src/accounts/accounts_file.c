@@ -1,8 +1,8 @@
-/* The accounts file on disk. It does not go through the store's file layer: it has an owner to keep,
- * which the store's files never change, and it is written by commands alone.
+/* The accounts file on disk. It does not use the file layer of the store, because it has an owner
+ * to keep and only commands write it.
  *
- * A command may be run by root in a directory of the service's user. So nothing here follows a link
- * at the end of a path, and only what this process made itself is given away.
+ * A command may run as root in a directory of the service's user. So no function follows a link at
+ * the end of a path, and only files that this process created change their owner.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "accounts/accounts_file.h"
@@ -18,7 +18,7 @@
 
 #define LOCK_FILE "accounts.lock"
 #define NEW_FILE "accounts.json.new"
-/* Some 700,000 accounts. */
+/* About 700,000 accounts. */
 #define SIZE_MOST ((off_t)256 << 20)
 
 char *accounts_file_path(const char *directory, const char *name)
@@ -105,7 +105,7 @@ static bool read_all(int file, char *bytes, size_t size, struct fault *fault)
 	return true;
 }
 
-/* The mark is taken before the reading: a change meanwhile shows at the next look. */
+/* The mark is taken before reading, so that a change during reading is seen next time. */
 static bool read_text(int file, struct file_mark *mark, char **bytes, struct fault *fault)
 {
 	struct stat status;
@@ -122,7 +122,7 @@ static bool read_text(int file, struct file_mark *mark, char **bytes, struct fau
 	return read_all(file, *bytes, (size_t)status.st_size, fault);
 }
 
-/* A fault of what is in the file names the file. */
+/* Adds the path to a fault of the content. */
 static struct roster *parse(const char *path, struct slice text, struct fault *fault)
 {
 	struct fault inside = FAULT_INITIAL;
@@ -165,7 +165,7 @@ static bool directory_status(const char *directory, struct stat *status, struct 
 	return true;
 }
 
-/* A file that another user owns is not ours to give. */
+/* Changes the owner, unless another user owns the file. */
 static bool give(int file, const struct stat *directory, const char *path, struct fault *fault)
 {
 	struct stat status;
@@ -230,7 +230,7 @@ static bool write_all(int file, struct slice text)
 	return true;
 }
 
-/* It gets its owner and mode before it gets its secrets. */
+/* Owner and mode are set before the secrets are written. */
 static bool write_new(int file, const struct stat *directory, const char *path, struct slice text,
 		      struct fault *fault)
 {
@@ -244,7 +244,7 @@ static bool write_new(int file, const struct stat *directory, const char *path, 
 static bool make_new(const char *path, const struct stat *directory, struct slice text,
 		     struct fault *fault)
 {
-	/* One that is there was left by a command that was killed: we hold the lock. */
+	/* We hold the lock, so an existing file is from a command that was killed. */
 	if (unlink(path) != 0 && errno != ENOENT)
 		return fault_cause(fault, FAULT_INTERNAL, errno, "cannot remove %s", path);
 

@@ -1,4 +1,4 @@
-/* Accounts that come back with everything they had: anteroom load.
+/* Restores accounts from a dump (anteroom load).
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <stdlib.h>

@@ -1,17 +1,16 @@
-/* Reading, writing and searching the list of accounts. The text is JSON:
+/* Parsing, writing and searching the list of accounts. The text is JSON:
  *
- *     {"version":1,"accounts":[{"id":"...","name":"...","access_key":"...","enabled":true,
+ *     {"version":1,"accounts":[
+ *     {"id":"...","name":"...","access_key":"...","enabled":true,
  *      "created_at":"2026-01-31T12:34:56.789Z","secrets":[{"secret":"...","created_at":"..."}]}
  *     ]
  *     ,"checksum":"0123abcd"}
  *
- * The checksum is the CRC32C of all lines before the last one. A file that has none was written by an
- * earlier version, or by an administrator who took it out after editing; such a file is read, and gets
- * one with the next change. So that no damage makes a file look like that, no other members are
- * allowed beside these three.
+ * The checksum is the CRC32C of all lines before the last. It is missing in files of earlier
+ * versions and when an administrator removed it after editing; the next change adds it. No other
+ * members are allowed, so that damage cannot make a file look like one without a checksum.
  *
- * People may look into it and programs may read it, so what is read is trusted no more than a
- * request's body is.
+ * Administrators may edit the file, so it is validated like a request body.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "accounts/roster.h"
@@ -26,7 +25,7 @@
 #include "base/checksum.h"
 
 #define FILE_VERSION 1
-/* How the last line begins. The checksum, 8 hexadecimal digits in lower case, and "} and a newline
+/* The beginning of the last line. The checksum in 8 lower-case hexadecimal digits, "} and a newline
  * follow. */
 #define LAST_LINE "\n,\"checksum\":\""
 #define LAST_LINE_SIZE (sizeof LAST_LINE - 1 + 8 + 3)
@@ -61,7 +60,7 @@ typedef int account_order(const void *a, const void *b);
 
 static const struct account **sorted(const struct roster *roster, account_order *order)
 {
-	/* One place at least: an empty one may be NULL, which qsort and bsearch must not get. */
+	/* Never empty: qsort and bsearch must not get NULL. */
 	const struct account **places = calloc(roster->count + 1, sizeof(const struct account *));
 
 	if (places == NULL)
@@ -80,7 +79,7 @@ static const struct account *search(const struct roster *roster, const struct ac
 	return found == NULL ? NULL : *found;
 }
 
-/* An account that shares its place in an order with another, or NULL. */
+/* An account that is equal to its predecessor in this order, or NULL. */
 static const struct account *repeated(const struct roster *roster, const struct account **places,
 				      account_order *order)
 {
@@ -145,7 +144,6 @@ bool account_name_is_allowed(struct slice name)
 	return name.data[0] != ' ' && name.data[name.size - 1] != ' ';
 }
 
-/* data NULL when there is no such text. */
 static struct slice text_member(const json_t *object, const char *name)
 {
 	const json_t *member = json_object_get(object, name);
@@ -195,7 +193,7 @@ static bool read_secret(const json_t *object, struct secret *secret)
 			return false;
 	memcpy(secret->text, text.data, text.size);
 	secret->text[text.size] = '\0';
-	/* The JSON is ours, is read once, and would leave the secret in memory that is given back. */
+	/* The memory of the JSON is freed without being cleared. */
 	explicit_bzero((char *)(uintptr_t)text.data, text.size);
 	return read_time(object, &secret->created_at);
 }
@@ -265,7 +263,7 @@ static struct roster *roster_of(size_t count)
 	return roster;
 }
 
-/* The last line, the newline before it included, of a text that has `lines` before. */
+/* Prints the last line, including the newline before it, for a text of these lines. */
 static void print_last_line(struct slice lines, char line[LAST_LINE_SIZE + 1])
 {
 	uint32_t sum = checksum(checksum(0, lines.data, lines.size), "\n", 1);
@@ -288,7 +286,7 @@ static bool refuse_checksum(struct fault *fault)
 		"its last line");
 }
 
-/* Before the text is taken for JSON: what is damaged may be no JSON any more. */
+/* Before parsing: a damaged file may not be JSON. */
 static bool verify_checksum(struct slice text, struct fault *fault)
 {
 	char line[LAST_LINE_SIZE + 1];
@@ -341,8 +339,8 @@ struct roster *roster_parse(struct slice text, struct fault *fault)
 	if (!verify_checksum(text, fault))
 		return NULL;
 
-	/* Whoever asks for an account when the file has changed reads it, but not into the memory of
-	 * his call. */
+	/* The roster is shared, so its JSON must not use the memory limit of the call that happens
+	 * to read it. */
 	struct arena *arena = arena_open();
 	struct arena *served = arena_serve(arena);
 	struct roster *roster = NULL;
@@ -377,7 +375,7 @@ void roster_close(struct roster *roster)
 	if (roster == NULL)
 		return;
 
-	/* Secrets that were retired have no business in memory any more. */
+	/* Retired secrets must not stay in memory. */
 	explicit_bzero(roster->accounts, roster->count * sizeof *roster->accounts);
 	free(roster->accounts);
 	free(roster->by_id);
@@ -414,7 +412,7 @@ static json_t *packed_account(const struct account *account)
 			 packed_secrets(account));
 }
 
-/* As read_secret does. */
+/* See read_secret. */
 static void forget_secrets(const json_t *account)
 {
 	const json_t *list = json_object_get(account, "secrets");
@@ -427,7 +425,7 @@ static void forget_secrets(const json_t *account)
 	}
 }
 
-/* An account a line: to be read by people, and by grep. */
+/* One line per account, for reading and for grep. */
 struct slice roster_text(struct arena *arena, const struct account *accounts, size_t count)
 {
 	struct buffer text = BUFFER_INITIAL(arena);

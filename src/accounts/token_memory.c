@@ -1,4 +1,4 @@
-/* The table of verified tokens.
+/* See accounts/token_memory.h.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "accounts/token_memory.h"
@@ -10,18 +10,18 @@
 #include "base/text.h"
 
 #define PLACES 2048
-/* Ours have some 350 characters. Longer ones are verified each time. */
+/* Our tokens have about 350 characters. Longer ones are not cached. */
 #define KEPT_MOST 896
 
 struct place {
 	pthread_mutex_t lock;
 	struct verified_token verified;
-	size_t size; /* 0: nothing yet */
+	size_t size; /* 0: empty */
 	char token[KEPT_MOST];
 };
 
 struct token_memory {
-	_Atomic uint64_t count; /* of places that are taken */
+	_Atomic uint64_t count; /* places in use */
 	struct place places[PLACES];
 };
 
@@ -52,8 +52,8 @@ uint64_t token_memory_count(const struct token_memory *memory)
 	return memory == NULL ? 0 : atomic_load(&memory->count);
 }
 
-/* A signature that was verified is as good as chance, so a few of its characters will do; all that
- * others can choose is which place is looked at. */
+/* Verified signatures are evenly distributed, so a few characters suffice. Other tokens only select
+ * the place to compare with. */
 static struct place *place_of(struct token_memory *memory, struct slice token)
 {
 	size_t from = token.size < 16 ? 0 : token.size - 16;

@@ -1,6 +1,5 @@
-/* Tokens that were verified, remembered. A table of fixed size, each place with a lock of its own; a
- * new token takes the place of the one before, so that the worst that can happen is that a token is
- * verified again.
+/* A cache of verified tokens: a table of fixed size with a lock per place. A new token replaces the
+ * previous one of its place; the worst case is verifying a token again.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef ACCOUNTS_TOKEN_MEMORY_H
@@ -9,20 +8,20 @@
 #include "base/id.h"
 #include "accounts/token.h"
 
-/* What holds of a token as long as the roster is the same. Times in milliseconds; doubles, because
- * tokens may have fractions, and numbers beyond any integer. */
+/* The properties of a token for one roster. Times are milliseconds; doubles, because tokens may
+ * have fractions and numbers beyond any integer. */
 struct verified_token {
 	uint64_t generation; /* of the roster */
-	double not_before; /* the first moment it is valid */
-	double expires; /* the first moment it no longer is */
+	double not_before; /* the first time at which it is valid */
+	double expires; /* the first time at which it is not */
 	struct id account;
-	size_t place; /* of the account in the roster */
+	size_t place; /* index of the account in the roster */
 };
 
-/* Whether `token`, byte for byte, is remembered. */
+/* True when `token` is in the cache. */
 bool token_memory_find(struct token_memory *memory, struct slice token,
 		       struct verified_token *verified);
-/* The last part of `token` is its signature, which spreads the tokens over the table. */
+/* The end of `token` is its signature, which selects the place. */
 void token_memory_keep(struct token_memory *memory, struct slice token,
 		       const struct verified_token *verified);
 
