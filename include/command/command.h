@@ -1,7 +1,7 @@
-/* A command of the program: a row of main's table. To add one, write its function, declare it below
- * and add its row.
+/* A command of the program: a row in the table of main. To add one, write its function, declare it
+ * below and add its row.
  *
- * Commands run in one thread; `serve` alone starts others.
+ * Commands use one thread; only `serve` starts others.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef COMMAND_COMMAND_H
@@ -9,17 +9,17 @@
 
 #include "base/fault.h"
 
-/* The exit status for wrong use; EXIT_FAILURE (1) is for what failed though it was asked rightly. */
+/* The exit status for wrong use; EXIT_FAILURE (1) is for all other failures. */
 #define EXIT_WRONG_USE 2
-/* The exit status of `dump --salvage` and `backup --salvage`: done, but for what could not be read. */
+/* The exit status of `dump --salvage` and `backup --salvage` when some data could not be read. */
 #define EXIT_LOST 3
 
 struct command {
 	const char *name; /* one word or two: "serve", "account add" */
-	/* What it has to be given besides options ("NAME"), or NULL; several words ("DIR [FILE]")
-	 * are several, and in brackets one that may be left out. */
+	/* Its operands ("NAME"), or NULL; several words ("DIR [FILE]") are several operands, those
+	 * in brackets optional. */
 	const char *operand;
-	const char *help; /* one clause that follows the name: "makes an account ..." */
+	const char *help; /* a clause that follows the name: "makes an account ..." */
 	/* argv[0] is the last word of the name. Returns the exit status. */
 	int (*run)(const struct command *command, int argc, char **argv);
 };
@@ -39,22 +39,22 @@ int command_dump(const struct command *command, int argc, char **argv);
 int command_load(const struct command *command, int argc, char **argv);
 int command_openapi(const struct command *command, int argc, char **argv);
 
-/* ---- for the functions above ---- */
+/* ---- for the implementations ---- */
 
-/* One line on stderr: "anteroom serve: ...". command: NULL where none was named: "anteroom: ...". Where
- * the journal of systemd reads stderr, the line has its level in front: an error, and for a remark a
- * notice. */
+/* Prints one line to stderr: "anteroom serve: ...", or "anteroom: ..." when command is NULL. When
+ * stderr is the systemd journal, the line begins with its level: error for complain, notice for
+ * remark. */
 void command_complain(const struct command *command, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 void command_remark(const struct command *command, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
 /* Complains with the fault's cause, or else its message and detail. Returns the exit status:
- * EXIT_WRONG_USE for FAULT_BAD_REQUEST, EXIT_FAILURE for all others. */
+ * EXIT_WRONG_USE for FAULT_BAD_REQUEST, else EXIT_FAILURE. */
 int command_failed(const struct command *command, const struct fault *fault);
 
-/* Sends what was printed on its way; command: as above. Returns the exit status: a full disk or a
- * closed pipe must not look like success. */
+/* Flushes standard output and returns the exit status, so that a full disk or a closed pipe is a
+ * failure. command: as above. */
 int command_printed(const struct command *command);
 
 #endif

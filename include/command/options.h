@@ -1,5 +1,5 @@
-/* Options of a command: a table that parses them and prints the help, so that the two cannot differ.
- * Values are read strictly; what is wrong is said with the option's name.
+/* Options of a command: one table is parsed and printed as help. Values are parsed strictly; errors
+ * are reported with the name of the option.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef COMMAND_OPTIONS_H
@@ -15,16 +15,16 @@
 enum option_kind {
 	OPTION_SWITCH,
 	OPTION_TEXT, /* not empty */
-	OPTION_NUMBER, /* from least to most */
-	OPTION_DURATION, /* 90s, 15m, 24h, 7d; from a second to ten years; in seconds */
+	OPTION_NUMBER, /* from `least` to `most` */
+	OPTION_DURATION, /* 90s, 15m, 24h, 7d, from one second to ten years; stored in seconds */
 	OPTION_MODE /* octal, 0 to 0777 */
 };
 
-/* What is not given keeps the value it has. */
+/* A row of the table. Values that are not given stay unchanged. */
 struct option_row {
 	const char *name;
 	const char *argument; /* its name in the help; NULL for a switch */
-	const char *help; /* for a required one a clause that follows "say": "where ..." */
+	const char *help; /* of a required option: a clause that follows "say": "where ..." */
 	bool is_required;
 	enum option_kind kind;
 	union {
@@ -47,22 +47,22 @@ struct option_row {
 #define TO_MODE(to)                .kind = OPTION_MODE, .value.mode = (to)
 /* clang-format on */
 
-/* At most this many in a table, besides --help and --version which all commands have. */
+/* The largest number of rows, not counting --help and --version, which all commands have. */
 #define OPTIONS_MOST 16
 
-/* DONE: help or version was asked for and printed; FAILED: it could not be. WRONG: the use is. Of these
- * two it has been said what. */
+/* DONE: help or version was printed; FAILED: printing failed. WRONG: wrong use. Both failures have
+ * been reported. */
 enum options_result { OPTIONS_GO, OPTIONS_DONE, OPTIONS_WRONG, OPTIONS_FAILED };
 
-/* operands: set to the command's operands, as many as it names; one that was left out is NULL. NULL
- * when it has none. */
+/* operands: receives the command's operands; NULL for an omitted one. Pass NULL when the command
+ * has none. */
 enum options_result options_parse(const struct command *command, const struct option_row *rows,
 				  size_t n, int argc, char **argv, const char **operands);
 
 /* The exit status of a result that is not OPTIONS_GO. */
 int options_status(enum options_result result);
 
-/* "anteroom 1.2.3" and where the source's licence lets one look. */
+/* Prints "anteroom 1.2.3" and the licence. */
 void options_print_version(void);
 
 #endif

@@ -1,7 +1,7 @@
-/* anteroom account add, list, disable, enable, rotate; anteroom token. They change the accounts file,
- * which a running service sees by itself, or read it.
+/* anteroom account add, list, disable, enable, rotate; anteroom token. They read or change the
+ * accounts file; a running service notices changes by itself.
  *
- * A secret goes to standard output and nowhere else.
+ * Secrets are written to standard output only.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <jansson.h>
@@ -34,8 +34,9 @@ static bool use_directory(const struct command *command, const char *directory, 
 	return true;
 }
 
-/* The first account of a new installation makes its directory and its store. The store comes first: when
- * the process ends in between, the next call finds a store without accounts, and goes on. */
+/* The first account of a new installation creates the directory and the store. The store is created
+ * first: if the process ends in between, the next call finds a store without accounts and
+ * continues. */
 static bool prepare_directory(const struct command *command, const char *directory,
 			      struct fault *fault)
 {

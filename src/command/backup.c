@@ -1,5 +1,4 @@
-/* anteroom backup: a copy of a data directory, of a running service or of none, that can be served as
- * it is.
+/* anteroom backup: copies a data directory, in use or not, to one that can be served.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <dirent.h>
@@ -32,7 +31,7 @@ static bool check_empty(const char *path, struct fault *fault)
 	if (directory == NULL)
 		return fault_cause(fault, FAULT_BAD_REQUEST, errno, "cannot use %s", path);
 	while (names <= 2 && readdir(directory) != NULL)
-		names++; /* . and .. are always there */
+		names++; /* includes . and .. */
 	closedir(directory);
 	if (names > 2)
 		return fault_cause(fault, FAULT_BAD_REQUEST, 0,
@@ -40,7 +39,7 @@ static bool check_empty(const char *path, struct fault *fault)
 	return true;
 }
 
-/* The accounts after the store, so that whoever has records in the copy is in its accounts file. */
+/* The accounts last, so that an account with records in the copy is in its accounts file. */
 static bool copy(const char *from, const char *to, struct progress *progress, struct fault *fault)
 {
 	const struct store_watch watch = { .context = progress, .progress = watch_progress };
@@ -54,7 +53,7 @@ static bool copy(const char *from, const char *to, struct progress *progress, st
 				 to, roster_text(arena, roster->accounts, roster->count), fault);
 
 	if (!is_copied)
-		(void)rmdir(store_copy); /* empty, when it is the store that could not be copied */
+		(void)rmdir(store_copy); /* only if empty: the store could not be copied */
 	roster_close(roster);
 	arena_close(arena);
 	free(store_copy);
@@ -64,7 +63,7 @@ static bool copy(const char *from, const char *to, struct progress *progress, st
 
 /* ---- of a damaged store ---- */
 
-/* It holds every secret, so it has no name in the directory that it lies in. */
+/* The dump contains all secrets, so its file is unlinked at once. */
 static bool open_dump(const char *directory, FILE **file, struct fault *fault)
 {
 	char path[PATH_MAX];
@@ -136,7 +135,7 @@ int command_backup(const struct command *command, int argc, char **argv)
 	if (is_salvage) {
 		status = salvage(command, directories[0], directories[1]);
 		if (status != EXIT_SUCCESS && status != EXIT_LOST && was_made)
-			(void)rmdir(directories[1]); /* unless a load had begun */
+			(void)rmdir(directories[1]); /* fails once a load has begun */
 		return status;
 	}
 	progress_begin(&progress, command, "bytes copied");

@@ -1,4 +1,4 @@
-/* How commands speak to the person at the terminal.
+/* Messages of commands to the user.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "command/command.h"

@@ -1,4 +1,5 @@
-/* anteroom store create: an empty store, for a data directory that is new, or whose store is given up.
+/* anteroom store create: creates an empty store in a new data directory, or in one that lost its
+ * store.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <stdlib.h>

@@ -13,7 +13,7 @@
 #include "accounts/accounts_file.h"
 #include "store/gdbm/store_gdbm.h"
 
-/* Milliseconds that another process may take that makes the same store. */
+/* Milliseconds to wait for another process that creates the same store. */
 #define WAIT_FOR_ANOTHER 10000
 
 bool data_directory_check(const char *path, struct identity *owner, struct fault *fault)
@@ -101,7 +101,7 @@ bool data_directory_has_store(const char *path, struct fault *fault)
 	return find_store(path, &is_there, fault) && (is_there || no_store(path, fault));
 }
 
-/* The umask may be any. Of two processes at once the second waits for the first, and finds its store. */
+/* Independent of the umask. The second of two concurrent processes waits and finds the store. */
 static bool make_or_find(const char *path, struct fault *fault)
 {
 	char *directory = data_directory_store(path);
@@ -159,7 +159,7 @@ static bool has_accounts(const char *path)
 
 bool data_directory_prepare(const char *path, bool *was_made, struct fault *fault)
 {
-	/* In this order: another process that makes both makes the accounts last. */
+	/* In this order, since a process that creates both creates the accounts last. */
 	bool is_new = !has_accounts(path), is_there = false;
 
 	*was_made = false;

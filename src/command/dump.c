@@ -1,5 +1,5 @@
-/* anteroom dump: accounts and all they own as lines of JSON (transfer/transfer.h), of a directory in
- * use or not, in the state of one moment.
+/* anteroom dump: writes accounts and everything they own as lines of JSON (transfer/transfer.h), in
+ * the state of one moment; the directory may be in use.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <errno.h>
@@ -25,7 +25,7 @@ struct dumping {
 	const char *path; /* NULL: standard output */
 	FILE *file;
 	bool is_salvage;
-	uint64_t lost; /* things that were left out */
+	uint64_t lost; /* number of omitted items */
 	struct progress progress;
 };
 
@@ -49,7 +49,7 @@ static void tell_lost(struct transfer_output *output, const char *what, const ch
 	dumping->lost++;
 }
 
-/* *only: the account that was asked for; NULL when all were. */
+/* *only: the requested account, or NULL for all. */
 static bool find_account(const struct dumping *dumping, const struct roster *roster,
 			 const struct account **only, struct fault *fault)
 {
@@ -90,7 +90,7 @@ static bool open_store(struct dumping *dumping, struct store **store, struct fau
 	return data_directory_open_store(dumping->directory, true, store, fault);
 }
 
-/* The store is opened first: whoever has records in it is in the accounts file by then. */
+/* The store is opened first: an account with records in it is in the accounts file by then. */
 static bool dump(struct dumping *dumping, struct fault *fault)
 {
 	struct store *store = NULL;
@@ -134,9 +134,9 @@ bool salvage_dump(const struct command *command, const char *directory, FILE *fi
 	return is_dumped;
 }
 
-/* ---- where it goes ---- */
+/* ---- output ---- */
 
-/* Before the file is made: a name that is mistyped leaves none behind. */
+/* Before the file is created, so that a mistyped name leaves no file. */
 static bool check_account(const struct dumping *dumping, struct fault *fault)
 {
 	const struct account *only;
@@ -169,7 +169,7 @@ static bool open_file(struct dumping *dumping, struct fault *fault)
 	return true;
 }
 
-/* On its way, and for a file on the disk. */
+/* Flushes; a file is also synced. */
 static bool close_file(struct dumping *dumping, struct fault *fault)
 {
 	bool is_written = fflush(dumping->file) == 0 && ferror(dumping->file) == 0 &&
@@ -182,7 +182,7 @@ static bool close_file(struct dumping *dumping, struct fault *fault)
 	return is_written;
 }
 
-/* Root may have been given up since the file was made. */
+/* The process may have stopped being root since the file was created. */
 static void remove_file(const struct dumping *dumping, const struct command *command)
 {
 	if (dumping->path != NULL && unlink(dumping->path) != 0)

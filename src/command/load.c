@@ -1,15 +1,14 @@
-/* anteroom load: a dump into a directory that no process has in use, all or nothing.
+/* anteroom load: loads a dump into a directory that no process uses, all or nothing.
  *
- * The dump is read line by line and goes into the store in transactions of a bounded size, so that
- * neither memory nor a transaction grows with it. None of this can be seen: the accounts file does
- * not have its accounts yet, no token of theirs is accepted, and a code of theirs is as unknown as
- * any other. When everything is in the store, and durable, the accounts file is replaced: this one
- * rename makes all of it visible.
+ * The dump is read line by line and stored in transactions of bounded size, so that neither memory
+ * nor transactions grow with it. Nothing of it is visible yet: the accounts file lacks its
+ * accounts, so tokens of theirs are rejected and their codes are unknown. When everything is
+ * durable in the store, one rename replaces the accounts file and makes everything visible.
  *
- * What is given up before (a faulty line, a full disk, a name that was taken meanwhile) is removed
- * again. For a process that ends in the middle there is a mark (command/load_mark.h): the next load
- * begins by removing what the accounts in it have, unless the accounts file has them: then the load
- * was done, and only the mark is left to be removed.
+ * After an error (a faulty line, a full disk, a name that is in use by now) the records are
+ * removed. If the process is killed, a mark remains (command/load_mark.h): the next load first
+ * removes the records of the accounts in it, unless the accounts file has them; in that case the
+ * load was complete and only the mark is removed.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <errno.h>
@@ -26,7 +25,7 @@
 #include "command/salvage.h"
 #include "transfer/transfer.h"
 
-/* A transaction is committed when it has taken so much memory, or so many lines. */
+/* A transaction is committed at either limit. */
 #define BATCH_BYTES ((size_t)2 << 20)
 #define BATCH_LINES 256
 
@@ -40,7 +39,7 @@ struct loading {
 	struct arena *arena;
 	struct transaction *transaction; /* NULL: none is open */
 	size_t batch_lines;
-	uint64_t last; /* the last transaction */
+	uint64_t last; /* number of the last transaction */
 	char *line;
 	size_t line_size, line_capacity;
 	uint64_t line_number;
@@ -48,7 +47,7 @@ struct loading {
 	struct progress progress;
 };
 
-/* ---- removing what was given up ---- */
+/* ---- removing records ---- */
 
 static bool remove_some(struct loading *loading, const struct id *account, bool *is_empty,
 			struct fault *fault)
@@ -68,7 +67,7 @@ static bool remove_some(struct loading *loading, const struct id *account, bool 
 	return store_commit(call.transaction, &loading->last, fault);
 }
 
-/* Nothing of an account that is in the accounts file. */
+/* Keeps accounts that are in the accounts file. */
 static bool remove_account(struct loading *loading, const struct roster *roster,
 			   const struct id *account, struct fault *fault)
 {
@@ -106,7 +105,7 @@ static bool remove_former(void *context, const struct id *account, struct fault 
 	return remove_account(loading, loading->present, account, fault);
 }
 
-/* What a load that was cut off left behind. */
+/* Removes the records of an interrupted load. */
 static bool clear_former(struct loading *loading, struct fault *fault)
 {
 	FILE *former;
@@ -140,7 +139,7 @@ static void keep_byte(struct loading *loading, int byte)
 	loading->line[loading->line_size++] = (char)byte;
 }
 
-/* *is_there false: the end. */
+/* *is_there: false at the end. */
 static bool next_line(struct loading *loading, bool *is_there, struct fault *fault)
 {
 	int byte = 0;
@@ -215,9 +214,9 @@ static bool read_all(struct loading *loading, struct fault *fault)
 	       store_wait(loading->store, loading->last, fault);
 }
 
-/* ---- all of it ---- */
+/* ---- loading ---- */
 
-/* With the line, and all that is wrong with it. */
+/* Prints the line number and all details. */
 static void complain(const struct loading *loading, const struct fault *fault)
 {
 	const char *sentence = fault->cause[0] != '\0' ? fault->cause : fault->message;
@@ -232,7 +231,7 @@ static void complain(const struct loading *loading, const struct fault *fault)
 		fprintf(stderr, "  %s\n", json_string_value(json_array_get(fault->details, i)));
 }
 
-/* What failed came after the accounts file was replaced. */
+/* The failure came after the accounts file was replaced. */
 static bool is_visible(const struct loading *loading, const struct fault *why)
 {
 	const struct transfer_input *input = &loading->input;
@@ -349,7 +348,7 @@ int salvage_load(const struct command *command, const char *directory, FILE *fil
 
 int command_load(const struct command *command, int argc, char **argv)
 {
-	const char *operands[2]; /* the directory; the dump, or NULL */
+	const char *operands[2]; /* the directory, and the dump or NULL */
 	enum options_result result = options_parse(command, NULL, 0, argc, argv, operands);
 	FILE *file;
 	struct fault fault = FAULT_INITIAL;

@@ -1,4 +1,4 @@
-/* See command/load_mark.h. A line is the id of an account.
+/* See command/load_mark.h. Each line is the id of an account.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "command/load_mark.h"
@@ -77,7 +77,7 @@ bool load_mark_find(const struct load_mark *mark, FILE **former, struct fault *f
 	return *former != NULL || errno == ENOENT || cannot(mark, "read", fault);
 }
 
-/* A line that was not written whole names no account whose records could be there. */
+/* An incomplete line belongs to an account without records: they are written after the sync. */
 static bool read_lines(FILE *former, load_mark_visit *visit, void *context, struct fault *fault)
 {
 	char line[ID_TEXT_SIZE + 2];

@@ -1,4 +1,4 @@
-/* One datagram a word. The socket is opened at the start, like everything else.
+/* See command/notify.h. One datagram per state; the socket is opened at start.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "command/notify.h"
@@ -20,7 +20,7 @@ int notify_open(void)
 	if (size < 2 || size >= sizeof address.sun_path || (path[0] != '/' && path[0] != '@'))
 		return -1;
 	memcpy(address.sun_path, path, size);
-	/* Linux's abstract names begin with a zero, and have no other end than their size. */
+	/* Linux: abstract names begin with a zero byte and end by their size. */
 	if (path[0] == '@')
 		address.sun_path[0] = '\0';
 	notify = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);

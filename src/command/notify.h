@@ -1,15 +1,15 @@
-/* What the one who started us is told of our life: sd_notify(3), spoken by hand. Main's side.
+/* Notifies the service manager of our state: the protocol of sd_notify(3). Main thread only.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef COMMAND_NOTIFY_H
 #define COMMAND_NOTIFY_H
 
-/* Connects to the socket that NOTIFY_SOCKET names; -1: nobody wants to know, or it cannot be reached,
- * which is no reason not to serve. */
+/* Connects to the socket in NOTIFY_SOCKET. -1 when there is none or it cannot be reached, which
+ * does not prevent serving. */
 int notify_open(void);
 
-/* "READY=1": what comes is answered from now on. "STOPPING=1": the end has begun. Never waits. notify
- * -1: does nothing. */
+/* Sends "READY=1" when requests are answered, "STOPPING=1" when the shutdown begins. Never blocks.
+ * notify -1: does nothing. */
 void notify_tell(int notify, const char *state);
 
 void notify_close(int notify);

@@ -1,4 +1,4 @@
-/* anteroom openapi: the document that GET /v2/openapi.json answers, for people to read.
+/* anteroom openapi: prints the document of GET /v2/openapi.json, indented.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <stdio.h>

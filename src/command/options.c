@@ -1,4 +1,4 @@
-/* getopt_long, driven by rows.
+/* See command/options.h. Uses getopt_long.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "command/options.h"
@@ -16,7 +16,7 @@
 #define DAY ((int64_t)24 * 60 * 60)
 #define LONGEST_DURATION (3650 * DAY)
 
-/* What getopt_long answers: the index of a row, or one of these. */
+/* Results of getopt_long that are not the index of a row. */
 enum answer { ANSWER_HELP = OPTIONS_MOST, ANSWER_VERSION };
 
 /* ---- values ---- */
@@ -52,7 +52,7 @@ static bool parse_number(const struct command *command, const struct option_row 
 	return true;
 }
 
-/* 0: no unit of time. */
+/* 0: not a unit. */
 static int64_t seconds_of_unit(char unit)
 {
 	switch (unit) {
@@ -171,7 +171,7 @@ static void make_table(struct option table[OPTIONS_MOST + 3], const struct optio
 	table[n + 1] = (struct option){ .name = "version", .val = ANSWER_VERSION };
 }
 
-/* The words of a command's `operand`, and how many of them may not be left out. */
+/* The number of words in a command's `operand`; *required: those without brackets. */
 static int operands_of(const struct command *command, int *required)
 {
 	const char *word = command->operand;
@@ -204,7 +204,7 @@ static bool is_given(const struct option_row *row)
 	return row->kind != OPTION_TEXT || *row->value.text != NULL;
 }
 
-/* What has to be there and is not. */
+/* Prints the first missing or superfluous argument. */
 static bool is_complete(const struct command *command, const struct option_row *rows, size_t n,
 			int argc, char **argv)
 {
@@ -229,8 +229,8 @@ static bool is_complete(const struct command *command, const struct option_row *
 	return true;
 }
 
-/* Of a word with one dash getopt has tried the first letter, which is in optopt: it may not have gone
- * past the word. Past one with two it has, and optopt is 0 or what a row's index is. */
+/* For a word with one dash, getopt has put the letter into optopt and may not have moved past the
+ * word. For two dashes it has moved, and optopt is 0 or the value of a row. */
 static enum options_result wrong_option(const struct command *command, const char *last,
 					bool is_known)
 {

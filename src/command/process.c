@@ -1,4 +1,4 @@
-/* System calls with their reasons.
+/* Process attributes and directories, with error texts.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "command/process.h"
@@ -20,7 +20,7 @@
 #include <malloc.h>
 #endif
 
-/* The leak checker of a sanitized build attaches to the process at its end, which needs this. */
+/* The leak checker of a sanitized build attaches to the process when it ends, which needs this. */
 #if defined(__SANITIZE_ADDRESS__)
 #define MAY_BE_DUMPED 1
 #elif defined(__has_feature)
@@ -66,13 +66,13 @@ bool process_become(const struct identity *identity, struct fault *fault)
 		return fault_cause(fault, FAULT_UNAVAILABLE, errno, "root cannot be given up");
 	if (identity->user != 0 && (setuid(0) == 0 || geteuid() == 0 || getuid() == 0))
 		return fault_cause(fault, FAULT_UNAVAILABLE, 0, "root was given up and came back");
-	/* Another user's process may be dumped again, as far as the system lets it. */
+	/* Changing the user made the process dumpable again, depending on the system. */
 	return process_forbid_core() ||
 	       fault_cause(fault, FAULT_UNAVAILABLE, errno, "a core cannot be forbidden");
 }
 
-/* Each connection is an open file, and the soft limit is often 1,024 for the sake of programs that
- * use select(2). */
+/* Each connection needs a descriptor; the soft limit is often 1,024 for programs that use
+ * select(2). */
 static bool raise_open_files(void)
 {
 	struct rlimit limit;
@@ -105,7 +105,7 @@ bool process_harden(struct fault *fault)
 #if defined(__GLIBC__)
 void process_keep_memory(void)
 {
-	/* Whoever sets one of them sets both: glibc adapts neither any more. */
+	/* Setting one of them stops glibc from adapting the other, so both are set. */
 	(void)mallopt(M_TRIM_THRESHOLD, KEPT_MOST);
 	(void)mallopt(M_MMAP_THRESHOLD, KEPT_MOST / 2);
 }
@@ -119,7 +119,7 @@ void process_keep_memory(void)
 #define PIECE ((size_t)64 << 10)
 _Static_assert(KEPT_MOST < PIECES * PIECE, "what is given back has to make the heap shrink");
 
-/* Pieces that come from a heap of the thread's own, and make it shrink when they are given back. */
+/* Allocates from the thread's own heap, and frees enough to make it shrink. */
 static void *take_and_give_back(void *argument)
 {
 	void *volatile pieces[PIECES];
@@ -143,7 +143,7 @@ bool process_try_memory(struct fault *fault)
 	return true;
 }
 
-/* A umask must not take away what the owner needs. */
+/* Independent of the umask. */
 static bool make(const char *path)
 {
 	mode_t former = umask(077);
@@ -155,7 +155,7 @@ static bool make(const char *path)
 	return is_made;
 }
 
-/* Of the directory that we made at the path, and of nothing that another has put there since. */
+/* Only the directory that we created, not a replacement by another user. */
 static bool give(const char *path, const struct identity *owner)
 {
 	int directory = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -187,7 +187,7 @@ bool process_make_directory(const char *path, const struct identity *owner, bool
 	if (owner != NULL && !give(path, owner))
 		return fault_cause(fault, FAULT_UNAVAILABLE, errno,
 				   "the directory %s cannot be given to its owner", path);
-	/* What is stored in it is there for good only when its name is. */
+	/* The directory is durable only when its entry in the parent is. */
 	directory_of(path, parent);
 	return directory_sync(parent) ||
 	       fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot sync %s", parent);

@@ -1,5 +1,5 @@
-/* Saying on stderr how far long work is. Nothing is said of work that takes less than a second; a
- * terminal gets one line that is written again and again, anything else a line now and then.
+/* Progress of long work on stderr. Nothing is printed during the first second. A terminal gets one
+ * line that is updated, anything else a line from time to time.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef COMMAND_PROGRESS_H
@@ -18,9 +18,9 @@ struct progress {
 };
 
 void progress_begin(struct progress *progress, const struct command *command, const char *what);
-/* all 0: nobody knows how many there will be. Cheap to call for each of many. */
+/* all 0: the total is unknown. Cheap enough to call for each of many items. */
 void progress_show(struct progress *progress, uint64_t done, uint64_t all);
-/* Before anything else is printed. */
+/* To be called before anything else is printed. */
 void progress_end(struct progress *progress);
 
 #endif

@@ -1,4 +1,4 @@
-/* What `dump --salvage` and `load` do, for `backup --salvage`, which is the one after the other.
+/* The parts of `dump --salvage` and `load` that `backup --salvage` combines.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef COMMAND_SALVAGE_H
@@ -9,12 +9,11 @@
 
 #include "command/command.h"
 
-/* Writes what can be read of a data directory; tells of each thing that cannot on standard error, and
- * counts them. */
+/* Dumps all that can be read from a data directory; reports and counts the rest. */
 bool salvage_dump(const struct command *command, const char *directory, FILE *file, uint64_t *lost,
 		  struct fault *fault);
 
-/* Loads it into a directory. Complains; returns the exit status. */
+/* Loads a dump into a directory. Prints errors and returns the exit status. */
 int salvage_load(const struct command *command, const char *directory, FILE *file);
 
 #endif

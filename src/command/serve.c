@@ -1,5 +1,5 @@
-/* anteroom serve: everything is opened in order, the process waits to be told to stop, and everything
- * is closed in the opposite order. This is the only place that knows what the program consists of.
+/* anteroom serve: opens all parts in order, waits for a signal, and closes them in reverse order.
+ * Only this file knows all parts of the program.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <errno.h>
@@ -28,7 +28,7 @@
 
 #define THREADS_MOST 1024
 
-/* Milliseconds that the process before may take to end (--wait). */
+/* Milliseconds to wait for the previous process to end (--wait). */
 #define WAIT_MOST 10000
 
 struct serve_options {
@@ -43,7 +43,7 @@ struct serve_options {
 	bool waits;
 };
 
-/* In the order in which they are opened. */
+/* In the order of opening. */
 struct program {
 	int notify; /* command/notify.h */
 	struct listener listener;
@@ -52,7 +52,7 @@ struct program {
 	struct edge *edge;
 };
 
-/* ---- what was asked ---- */
+/* ---- options ---- */
 
 static enum options_result parse(const struct command *command, int argc, char **argv,
 				 struct serve_options *options)
@@ -101,14 +101,14 @@ static bool check_user(const struct serve_options *options, struct identity *ide
 
 /* ---- the process ---- */
 
-/* What ends the service in order; FastCGI says SIGUSR1 for it. */
+/* Signals for an orderly shutdown; FastCGI uses SIGUSR1 for it. */
 static const struct {
 	int number;
 	const char *name;
 } ending_signals[] = { { SIGTERM, "TERM" }, { SIGINT, "INT" }, { SIGUSR1, "USR1" } };
 #define ENDING_SIGNALS (sizeof ending_signals / sizeof ending_signals[0])
 
-/* What would end it at once, and is sent by who means another service, or none in particular. */
+/* Signals whose default action would terminate the process, but that are not a request to stop. */
 static const int ignored_signals[] = {
 	SIGPIPE, SIGHUP, SIGUSR2, SIGALRM, SIGVTALRM, SIGPROF, SIGIO,
 };
@@ -140,7 +140,8 @@ static bool ignore_signals(void)
 	return true;
 }
 
-/* Before the first thread: what all of them inherit, and what is not safe once there are some. */
+/* Before the first thread: settings that all threads inherit, and calls that are not
+ * thread-safe. */
 static bool prepare_process(struct fault *fault)
 {
 	sigset_t signals;
@@ -181,14 +182,14 @@ static bool is_told_to_end(void)
 
 /* ---- the parts ---- */
 
-/* While root can still remove the socket again. */
+/* While root can still remove the socket. */
 static bool check_data(const char *directory, struct fault *fault)
 {
 	return process_check_directory(directory, false, fault) &&
 	       data_directory_has_store(directory, fault);
 }
 
-/* What needs root comes first, then root is given up, if it was there. */
+/* The steps that need root, then giving up root. */
 static bool open_as_root(const struct serve_options *options, const struct identity *identity,
 			 struct program *program, struct fault *fault)
 {
@@ -253,7 +254,7 @@ static bool open_all(const struct serve_options *options, const struct identity 
 	return edge_open(&edge, &program->edge, fault);
 }
 
-/* Also what open_all has not got to. */
+/* Also closes the parts of an incomplete open_all. */
 static void close_all(struct program *program)
 {
 	edge_close(program->edge);
@@ -292,7 +293,8 @@ int command_serve(const struct command *command, int argc, char **argv)
 		wait_for_signal();
 		notify_tell(program.notify, "STOPPING=1");
 	} else if (options.waits && is_told_to_end()) {
-		/* While it waited for another to end: what else may be wrong is not asked any more. */
+		/* Stopped while waiting for another process; other faults do not matter any
+		 * more. */
 		wait_for_signal();
 	} else {
 		status = command_failed(command, &fault);

@@ -1,5 +1,4 @@
-/* anteroom check, stat: they look at a data directory, of a running service or of none, take
- * no lock and change nothing in it.
+/* anteroom check and stat: inspect a data directory, in use or not, without locks or changes.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <stdio.h>
@@ -30,7 +29,7 @@ static bool begin(const char *directory, struct fault *fault)
 
 /* ---- check ---- */
 
-/* A finding is printed when it is found: there may be any number. */
+/* Findings are printed at once: there may be any number. */
 struct checking {
 	struct record_findings findings;
 	const char *directory;
@@ -38,14 +37,14 @@ struct checking {
 	struct progress progress;
 	bool wants_json;
 	uint64_t found;
-	uint64_t records, all; /* looked at; there are */
+	uint64_t records, all; /* checked, and in total */
 	struct store_check files;
-	/* Of the table that is being walked. */
+	/* the kind being walked */
 	struct survey *survey;
 	const struct store_kind *kind;
 };
 
-/* table and key, or file. */
+/* Either `file`, or `table` and `key`. */
 static void print_finding(struct checking *checking, const char *file, const char *table,
 			  const char *key, const char *problem)
 {
@@ -146,8 +145,8 @@ static const char *sentence_of(const struct fault *fault)
 	return fault->cause[0] != '\0' ? fault->cause : fault->message;
 }
 
-/* The store is opened before the accounts file is read: whoever has records in what is seen is in
- * the file by then. What keeps the records from being looked at is a finding. */
+/* The store is opened before the accounts file is read: an account with records in it is in the
+ * file by then. A fault that prevents checking the records is a finding. */
 static void check_records(struct checking *checking)
 {
 	struct fault fault = FAULT_INITIAL, no_accounts = FAULT_INITIAL;
@@ -260,7 +259,7 @@ static bool gather(const char *directory, struct figures *figures, struct fault 
 	return is_gathered;
 }
 
-/* The others are in the JSON. */
+/* The other kinds are in the JSON output. */
 static const struct {
 	const char *name;
 	const struct store_kind *kind;
