@@ -1,5 +1,6 @@
-/* Connections, workers, shutdown. The listening socket and all idle connections sit in one epoll
- * set; a handful of workers serves any number of connections, and an idle one costs nothing.
+/* The edge: connections, workers and shutdown. The listening socket and all idle connections are in
+ * one epoll set, so a few workers serve any number of connections and an idle connection costs
+ * nothing.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef EDGE_EDGE_H
@@ -14,7 +15,7 @@
 struct edge;
 struct service;
 
-/* Everything is borrowed and outlives the edge. */
+/* Options. Everything is borrowed and outlives the edge. */
 struct edge_options {
 	struct listener *listener;
 	struct store *store;
@@ -23,24 +24,25 @@ struct edge_options {
 	void (*answer)(struct service *service, struct call *call);
 	void (*settle)(struct service *service, struct call *call, enum store_state state);
 	unsigned threads; /* at least 1 */
-	unsigned patience; /* seconds for which a peer may send or take nothing; 0: 5 and 10 */
-	bool logs_access; /* one line a request */
-	struct metrics *metrics; /* counts requests; NULL: nobody does */
+	unsigned
+		patience; /* seconds without progress after which a peer is dropped; 0: 5 (receiving), 10 (sending) */
+	bool logs_access; /* one log line per request */
+	struct metrics *metrics; /* counts requests; NULL: none */
 };
 
-/* Starts to serve. fastcgi_start() has been called, SIGPIPE is ignored, and the signals that end the
- * process are blocked: workers inherit that. A fault's cause says what is missing. */
+/* Starts to serve. Before, fastcgi_start() was called, SIGPIPE is ignored, and the signals that end
+ * the process are blocked, which workers inherit. The cause of a fault says what is missing. */
 bool edge_open(const struct edge_options *options, struct edge **edge, struct fault *fault);
 
-/* Stops without losing a request and gives everything back; takes a second at most, plus what the
- * disk takes to make durable what is parked. New connections are no longer accepted (what is queued
- * on a socket that is ours alone still is), every answer closes its connection; an idle one is left
- * open at first, since nginx may just have put a request on it that it would not repeat. When no
- * connection is left, or after 900 ms, the rest is closed: what has arrived by then is answered.
- * Called by the thread that opened the edge. NULL is fine. */
+/* Stops without losing a request and frees everything; takes at most a second plus the time to make
+ * parked answers durable. New connections are not accepted, except those queued on a socket of our
+ * own. Every answer closes its connection. Idle connections stay open at first, because nginx may
+ * just have sent a request that it would not repeat. When no connection is left, or after 900 ms,
+ * the rest is closed; requests that have arrived by then are answered. Called by the thread that
+ * opened the edge. NULL is allowed. */
 void edge_close(struct edge *edge);
 
-/* Twice the cores, at least 4. */
+/* Twice the number of cores, at least 4. */
 unsigned edge_default_threads(void);
 
 #endif

@@ -1,4 +1,4 @@
-/* The line of one request.
+/* See edge/access_log.h.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "edge/access_log.h"
@@ -30,7 +30,7 @@ static const char *method_name(enum method method)
 	return "other";
 }
 
-/* The first `size` bytes of what the path says once its %XX are decoded; fewer where it ends. */
+/* The first `size` bytes of the decoded path; fewer at its end. */
 static struct slice decoded_start(struct slice path, char *bytes, size_t size)
 {
 	size_t n = 0;
@@ -49,7 +49,7 @@ static struct slice decoded_start(struct slice path, char *bytes, size_t size)
 	return (struct slice){ bytes, n };
 }
 
-/* A code, or a token: each begins with the first letters of {" in base64url. */
+/* A room code, or a token: those begin with {" in base64url. */
 static bool begins_with_secret(struct slice path)
 {
 	char bytes[CODE_SIZE];
@@ -58,8 +58,8 @@ static bool begins_with_secret(struct slice path)
 	return code_is_well_formed(start) || (start.size >= 3 && memcmp(bytes, "eyJ", 3) == 0);
 }
 
-/* How much of a path comes before a code or a token, or before what stands in the place of a code. A
- * client that mistypes an address has them anywhere in it. */
+/* The size of the path before a room code, a token, or the segment where a code belongs. A mistyped
+ * address may contain them anywhere. */
 static size_t size_before_secret(struct slice path)
 {
 	const struct slice before_code = SLICE("/v2/room-codes/code/");
@@ -73,7 +73,6 @@ static size_t size_before_secret(struct slice path)
 	return path.size;
 }
 
-/* The path as it was sent. */
 static const char *shown_path(const struct call *call)
 {
 	struct slice path = call->request.uri;

@@ -1,6 +1,6 @@
-/* One line a request, when that is asked for: request method=GET path=... status=200 ... The path
- * ends before a code or a token in it, also one with %XX, and everything after the '?' is left out:
- * whoever has a code can join.
+/* The access log: one line per request: request method=GET path=... status=200 ... The path is cut
+ * before the first room code or token in it, percent-encoded or not, and at the '?': a room code is
+ * enough to join.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef EDGE_ACCESS_LOG_H
@@ -8,7 +8,8 @@
 
 #include "resources/call.h"
 
-/* The answer is complete and about to be sent; the time is from the arrival until now. */
+/* Called when the answer is complete, just before it is sent; the duration is from arrival to
+ * now. */
 void access_log(const struct call *call);
 
 #endif

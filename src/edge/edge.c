@@ -1,8 +1,7 @@
-/* One epoll set, a handful of workers. A connection is always in exactly one place: idle in the set
- * (armed for one event), or in the hands of the one exchange that carries its request. libfcgi closes
- * connections by itself, so an open one is known here by its descriptor alone: `open` counts how
- * often a descriptor is in use, since it may be given out again before the worker that saw it end
- * has come to say so.
+/* One epoll set and a few workers. A connection is either idle in the set (armed for one event) or
+ * used by the exchange that carries its request. libfcgi closes connections by itself, so an open
+ * one is known here only by its descriptor: `open` counts its uses, since the kernel may reuse a
+ * descriptor before the worker that closed it has counted down.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "edge/edge.h"
@@ -28,26 +27,25 @@
 #include "edge/parked.h"
 #include "edge/pool.h"
 
-/* A peer that sends or takes nothing for so long is given up. */
+/* Seconds without progress after which a peer is dropped. */
 #define RECEIVE_SECONDS 5
 #define SEND_SECONDS 10
 
-/* Bytes of an answer that the kernel may hold for its taker; as many as it allows (net.core.wmem_max),
- * and it counts its own needs as well. A list of 100 fits: no worker waits while nginx takes it. */
+/* The size of the send buffer; the kernel limits it (net.core.wmem_max) and counts its overhead. A
+ * list of 100 fits, so that no worker waits while nginx reads it. */
 #define SEND_BUFFER (1 << 20)
 
-/* Milliseconds from the signal: until idle connections are closed, and until peers that take no
- * answer are. */
+/* Milliseconds from the signal until idle connections are closed, and until peers that do not read
+ * their answers are. */
 #define STOP_IDLE 900
 #define STOP_SLOW 960
 
-/* When no connection can be accepted: how long until it is tried again, and until it is said again,
- * in milliseconds. */
+/* After a failed accept: milliseconds until the next attempt, and until the next log line. */
 #define ACCEPT_PAUSE 100
 #define ACCEPT_SAY_AGAIN 10000
 
-/* Descriptors above are not used for connections, and so many stay for the rest: the store's files and
- * segments, the accounts' file. Below twice as many, half of all. */
+/* Descriptors from the first number on are not used for connections, and the second is the number
+ * reserved for the store and the accounts file, or half of all if there are few. */
 #define CONNECTIONS_MOST 65536
 #define DESCRIPTORS_KEPT 256
 
@@ -55,21 +53,21 @@ struct edge {
 	struct edge_options options;
 	struct parked *parked;
 	int epoll;
-	int timer; /* arms the listener again */
-	int end; /* readable, for ever, when the workers are to end */
-	int emptied; /* readable when the last connection has gone while stopping */
+	int timer; /* rearms the listener */
+	int end; /* readable, permanently, when the workers have to end */
+	int emptied; /* readable when the last connection ends during shutdown */
 	atomic_bool is_stopping;
-	atomic_int connections; /* that are open, or about to be accepted */
-	atomic_uchar *open; /* by descriptor */
+	atomic_int connections; /* open, or about to be accepted */
+	atomic_uchar *open; /* uses of each descriptor */
 	size_t open_size;
 	int connections_most;
-	atomic_llong said; /* when a failed accept was last logged */
+	atomic_llong said; /* time of the last log line about accept */
 	struct pool *pool;
 	pthread_t *workers;
 	unsigned worker_count;
 };
 
-/* ---- the set ---- */
+/* ---- epoll ---- */
 
 static bool watch(struct edge *edge, int operation, int descriptor, uint32_t events)
 {
@@ -78,7 +76,7 @@ static bool watch(struct edge *edge, int operation, int descriptor, uint32_t eve
 	return epoll_ctl(edge->epoll, operation, descriptor, &event) == 0;
 }
 
-/* Without effect once the listener was taken out of the set, and so it is meant. */
+/* Intended to have no effect once the listener is removed from the set. */
 static void arm_listener(struct edge *edge)
 {
 	(void)watch(edge, EPOLL_CTL_MOD, edge->options.listener->descriptor,
@@ -92,14 +90,14 @@ static void count_down(struct edge *edge)
 		abort();
 }
 
-/* libfcgi has closed it. */
+/* For a connection that libfcgi has closed. */
 static void forget(struct edge *edge, int connection)
 {
 	atomic_fetch_sub(&edge->open[connection], 1);
 	count_down(edge);
 }
 
-/* ---- connections come ---- */
+/* ---- accepting ---- */
 
 static void accept_failed(struct edge *edge, int error)
 {
@@ -123,7 +121,7 @@ static bool is_passing(int error)
 	return error == EAGAIN || error == EINTR || error == ECONNABORTED;
 }
 
-/* What libfcgi reads and writes is blocking, with an end. */
+/* Connections are blocking, with timeouts, as libfcgi needs them. */
 static bool take_connection(struct edge *edge, int connection)
 {
 	const unsigned patience = edge->options.patience;
@@ -146,8 +144,8 @@ static bool take_connection(struct edge *edge, int connection)
 	return false;
 }
 
-/* The connection is counted before it is there, so that whoever stops the edge cannot find the count
- * at zero while one is just being taken from the queue. Returns 0 or an errno. */
+/* The connection is counted first, so that the count is never zero while one is being accepted
+ * during shutdown. Returns 0 or an errno. */
 static int accept_one(struct edge *edge)
 {
 	struct listener *listener = edge->options.listener;
@@ -180,7 +178,7 @@ static void listener_is_ready(struct edge *edge)
 
 /* ---- requests ---- */
 
-/* The answer may be sent. */
+/* Sends an answer that need not wait any more. */
 static void deliver(struct edge *edge, struct exchange *exchange)
 {
 	struct call *call = &exchange->call;
@@ -226,13 +224,13 @@ static bool is_pending(const struct edge *edge, const struct call *call)
 	return number != 0 && store_state(edge->options.store, number) == STORE_PENDING;
 }
 
-/* What a worker has in its hands. */
+/* The state of a worker. */
 struct work {
-	struct exchange *exchange; /* for the next request; NULL: none yet */
-	bool is_flusher; /* parked_add said so, and nothing was done since */
+	struct exchange *exchange; /* for the next request; may be NULL */
+	bool is_flusher; /* the result of parked_add; nothing was done since */
 };
 
-/* One request of a connection. */
+/* Handles one request. */
 static void serve(struct edge *edge, int connection, struct work *work)
 {
 	struct exchange *exchange = work->exchange;
@@ -252,7 +250,7 @@ static void serve(struct edge *edge, int connection, struct work *work)
 	work->is_flusher = parked_add(edge->parked, exchange);
 }
 
-/* The descriptor of what is ready; -1: nothing is, after all. */
+/* The next ready descriptor; -1: none. */
 static int next_event(struct edge *edge, struct work *work)
 {
 	struct epoll_event event;
@@ -286,7 +284,7 @@ static void *run_worker(void *argument)
 	return NULL;
 }
 
-/* ---- start ---- */
+/* ---- opening ---- */
 
 unsigned edge_default_threads(void)
 {
@@ -295,7 +293,7 @@ unsigned edge_default_threads(void)
 	return cores > 2 ? (unsigned)cores * 2 : 4;
 }
 
-/* As many as the process may open. */
+/* Sized by the limit of open files. */
 static bool make_table(struct edge *edge)
 {
 	struct rlimit limit;
@@ -362,7 +360,7 @@ bool edge_open(const struct edge_options *options, struct edge **opened, struct 
 	return false;
 }
 
-/* ---- end ---- */
+/* ---- closing ---- */
 
 /* deadline: of clock_monotonic; -1: none. */
 static bool wait_until_empty(struct edge *edge, int64_t deadline)
@@ -380,7 +378,7 @@ static bool wait_until_empty(struct edge *edge, int64_t deadline)
 	return true;
 }
 
-/* The one who withdraws a socket of ours takes what is queued on it. */
+/* After withdrawing a socket of our own, accepts the connections queued on it. */
 static void stop_accepting(struct edge *edge)
 {
 	if (listener_withdraw(edge->options.listener))
@@ -389,9 +387,9 @@ static void stop_accepting(struct edge *edge)
 	(void)epoll_ctl(edge->epoll, EPOLL_CTL_DEL, edge->options.listener->descriptor, NULL);
 }
 
-/* Each connection becomes readable, and the workers find its end, or what had arrived before. A
- * descriptor that was closed a moment ago and is something else now is no socket: nobody in this
- * process opens any after the listener has gone. */
+/* Makes each connection readable, so that workers find its end, or a request that arrived before. A
+ * descriptor that was closed and reused meanwhile is not a socket, since the process opens none
+ * after the listener has gone. */
 static void shut_down_connections(struct edge *edge, int how)
 {
 	for (size_t i = 0; i < edge->open_size; i++)

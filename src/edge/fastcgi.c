@@ -1,16 +1,14 @@
-/* libfcgi, one request at a time on a connection that we lend it. The fields of FCGX_Request that are
- * used for that (ipcFd, keepConnection, listen_sock) have had their places since libfcgi 2.0:
+/* libfcgi, one request at a time on a lent connection. It relies on fields of FCGX_Request (ipcFd,
+ * keepConnection, listen_sock) that have been there since libfcgi 2.0:
  *
- *  - FCGX_Accept_r reads from ipcFd when that is open; with listen_sock -1 it cannot accept another
- *    connection when this one ends, and fails.
- *  - FCGX_Finish_r closes ipcFd unless keepConnection is set and nothing went wrong, and says so by
- *    setting it to -1.
- *
- *  - A reading FCGX_Stream has its next byte at rdNext, in the buffer that it fills, and reads no further
- *    than to stop (and wrNext, which is the same for a reader) before it looks for the next record.
- *
- *  - FCGX_FClose, which FCGX_Finish_r calls, writes nothing once wasFCloseCalled is set: what goes out
- *    is ours (edge/records.h).
+ * - FCGX_Accept_r reads from ipcFd when that is open; with listen_sock -1 it cannot accept another
+ *   connection when this one ends, and fails.
+ * - FCGX_Finish_r closes ipcFd and sets it to -1, unless keepConnection is set and there was no
+ *   error.
+ * - A reading FCGX_Stream has its next byte at rdNext in its buffer, and reads up to stop (and
+ *   wrNext, which is equal for a reader) before it looks for the next record.
+ * - FCGX_FClose, called by FCGX_Finish_r, writes nothing once wasFCloseCalled is set: we write the
+ *   records ourselves (edge/records.h).
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "edge/fastcgi.h"
@@ -25,11 +23,11 @@
 #include "base/text.h"
 #include "edge/records.h"
 
-/* An answer of so many bytes fits into what a connection holds that can be written to: a quarter of what
- * the kernel allows by itself (net.core.wmem_default). */
+/* An answer of this size fits into the send buffer of a writable connection: a quarter of the
+ * kernel's default (net.core.wmem_default). */
 #define TAKEN_AT_ONCE ((size_t)48 << 10)
 
-/* Of the protocol; fcgiapp.h does not have it. */
+/* Constants of the protocol that fcgiapp.h lacks. */
 #define ROLE_RESPONDER 1
 #define VERSION 1
 #define PARAMS 4
@@ -46,13 +44,13 @@ struct fastcgi {
 static const int handled_signals[] = { SIGPIPE, SIGUSR1, SIGTERM };
 #define HANDLED_SIGNALS (sizeof handled_signals / sizeof handled_signals[0])
 
-/* FCGX_Init puts handlers on signals that are the program's own to treat. */
+/* FCGX_Init installs signal handlers, which are the program's business. */
 bool fastcgi_start(void)
 {
 	struct sigaction before[HANDLED_SIGNALS];
 	bool has_started;
 
-	/* Without it, each close of a connection waits up to two seconds for its peer. */
+	/* Otherwise closing a connection waits up to two seconds for the peer. */
 	if (setenv("LIBFCGI_OS_CLOSE_POLL_TIMEOUT", "0", 1) != 0)
 		return false;
 	for (size_t i = 0; i < HANDLED_SIGNALS; i++)
@@ -91,7 +89,7 @@ void fastcgi_close(struct exchange *exchange)
 	free(fastcgi_of(exchange));
 }
 
-/* ---- what comes ---- */
+/* ---- receiving ---- */
 
 static enum method method_of(struct slice name)
 {
@@ -106,7 +104,7 @@ static enum method method_of(struct slice name)
 	return METHOD_OTHER;
 }
 
-/* nginx passes each line of a header on its own; several lines of Prefer are one list (RFC 7240). */
+/* nginx passes each header line separately; several lines of Prefer form one list (RFC 7240). */
 static void join_preferences(struct arena *arena, struct slice *preferences, struct slice more)
 {
 	*preferences = slice_of(arena_text(arena, "%s, %s", preferences->data, more.data));
@@ -117,7 +115,7 @@ struct wanted {
 	struct slice *value;
 };
 
-/* NULL: nobody wants it. */
+/* NULL: not used. */
 static const struct wanted *find_wanted(const struct wanted wanted[], size_t n, struct slice name)
 {
 	for (size_t i = 0; i < n; i++)
@@ -126,7 +124,7 @@ static const struct wanted *find_wanted(const struct wanted wanted[], size_t n, 
 	return NULL;
 }
 
-/* One walk over the parameters; the first of a name counts, but for lists. */
+/* Reads all parameters in one pass. The first of a name counts, except for lists. */
 static void read_parameters(struct arena *arena, char **parameters, struct request *request,
 			    struct slice *length)
 {
@@ -166,7 +164,7 @@ static void read_parameters(struct arena *arena, char **parameters, struct reque
 	request->method = method_of(method);
 }
 
-/* At most `most` bytes; less means that the input has ended. */
+/* Reads at most `most` bytes; fewer at the end of the input. */
 static size_t read_some(FCGX_Stream *in, char *bytes, size_t most)
 {
 	int n = FCGX_GetStr(bytes, (int)most, in);
@@ -174,10 +172,10 @@ static size_t read_some(FCGX_Stream *in, char *bytes, size_t most)
 	return n > 0 ? (size_t)n : 0;
 }
 
-/* The header of the empty record that ended the parameters, if that has padding; else NULL. libfcgi fills
- * its buffer from an address that is a multiple of 8 on, and stopUnget lies in that buffer. So by either
- * condition all of the header precedes rdNext. A header that was read in two parts is not found:
- * libfcgi then fails at the padding, and the connection is closed. */
+/* The header of the empty record that ends the parameters if it has padding; else NULL. libfcgi
+ * fills its buffer from an address that is a multiple of 8, and stopUnget lies in that buffer, so
+ * by either condition the whole header precedes rdNext. A header that was read in two parts is not
+ * found: libfcgi then fails at the padding, and the connection is closed. */
 static unsigned char *padded_end(FCGX_Stream *in)
 {
 	unsigned char *header;
@@ -191,9 +189,9 @@ static unsigned char *padded_end(FCGX_Stream *in)
 		       : NULL;
 }
 
-/* libfcgi ends the parameters at their empty record, and takes the padding of that for the next header.
- * So the header is made into that of a record of the body with the padding as its content, and read
- * again. False: the connection ended before. */
+/* libfcgi takes the padding of the empty record for the next header. So the header is changed into
+ * that of a body record whose content is the padding, and read again. False: the connection
+ * ended. */
 static bool pass_padding(FCGX_Stream *in)
 {
 	unsigned char *header = padded_end(in);
@@ -210,7 +208,7 @@ static bool pass_padding(FCGX_Stream *in)
 	return read_some(in, padding, size) == size;
 }
 
-/* All that comes, of which at most CALL_BODY_MOST bytes are kept; gives how many there were. */
+/* Reads all input and keeps at most CALL_BODY_MOST bytes. Returns the size of the input. */
 static size_t read_to_end(FCGX_Stream *in, struct buffer *body)
 {
 	char piece[4096];
@@ -226,8 +224,8 @@ static size_t read_to_end(FCGX_Stream *in, struct buffer *body)
 	return total;
 }
 
-/* False: the body did not come whole. A body that is cut short must never be taken for one that its
- * sender meant: half of a request with an empty rest would be a valid one. */
+/* False: the body is incomplete. An incomplete body must not be processed, since its beginning may
+ * be a valid body too. */
 static bool read_body(FCGX_Stream *in, struct slice length_text, struct call *call)
 {
 	struct request *request = &call->request;
@@ -258,7 +256,7 @@ bool fastcgi_receive(struct exchange *exchange, int connection)
 	}
 	exchange->call = (struct call){ .arena = arena, .started = clock_microseconds() };
 	read_parameters(arena, request->envp, &exchange->call.request, &length);
-	/* A connection that ends between two parameters counts as success above. */
+	/* FCGX_Accept_r also succeeds when the connection ends between two parameters. */
 	if (FCGX_GetError(request->in) != 0 || request->role != ROLE_RESPONDER ||
 	    !pass_padding(request->in) || !read_body(request->in, length, &exchange->call)) {
 		request->keepConnection = 0;
@@ -270,7 +268,7 @@ bool fastcgi_receive(struct exchange *exchange, int connection)
 	return true;
 }
 
-/* ---- what goes ---- */
+/* ---- sending ---- */
 
 static const char *reason_of(int status)
 {

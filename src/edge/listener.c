@@ -1,4 +1,4 @@
-/* Where the listening socket comes from, and how a path that we bound is given back.
+/* See edge/listener.h.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "edge/listener.h"
@@ -14,13 +14,13 @@
 #include "base/slice.h"
 #include "base/text.h"
 
-/* The kernel's own bound (net.core.somaxconn) cuts it. */
+/* The kernel limits it to net.core.somaxconn. */
 #define BACKLOG 4096
 
 /* The first descriptor that systemd passes (sd_listen_fds(3)). */
 #define FIRST_PASSED 3
 
-/* ---- a socket of our own ---- */
+/* ---- a socket at a path ---- */
 
 static bool path_refused(const char *path, const char *what, struct fault *fault)
 {
@@ -32,8 +32,8 @@ static int local_socket(void)
 	return socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 }
 
-/* The socket has its mode from the first moment: a path may name something else in the next, where
- * another owns the directory. */
+/* The mode is set by the umask: a later chmod of the path could hit another file if another user
+ * owns the directory. */
 static bool bind_path(int descriptor, const char *path, mode_t mode)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
@@ -49,7 +49,7 @@ static bool bind_path(int descriptor, const char *path, mode_t mode)
 	return is_bound;
 }
 
-/* Whether nobody answers at the path: then, and only then, connecting is refused. */
+/* True when connecting is refused, which means that no process listens. */
 static bool is_stale(const char *path, struct fault *fault)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
@@ -93,7 +93,7 @@ static bool bind_or_replace(int descriptor, const char *path, mode_t mode, struc
 	return true;
 }
 
-/* Nobody can connect before listen(), so nobody slips in before its owner is right. No link is followed. */
+/* Connecting is impossible before listen(), so the owner is set in time. Links are not followed. */
 static bool set_up(struct listener *listener, const struct listener_options *options,
 		   struct fault *fault)
 {
@@ -136,7 +136,7 @@ static bool open_path(const struct listener_options *options, struct listener *l
 	return false;
 }
 
-/* ---- a socket that we were started with ---- */
+/* ---- an inherited socket ---- */
 
 static int socket_option(int descriptor, int option)
 {
@@ -146,7 +146,7 @@ static int socket_option(int descriptor, int option)
 	return getsockopt(descriptor, SOL_SOCKET, option, &value, &size) == 0 ? value : 0;
 }
 
-/* -1: systemd passed nothing to this process. */
+/* -1: systemd passed none to this process. */
 static int64_t passed_sockets(void)
 {
 	const char *process = getenv("LISTEN_PID");
@@ -184,7 +184,7 @@ static bool open_inherited(struct listener *listener, struct fault *fault)
 	return true;
 }
 
-/* ---- */
+/* ---- public functions ---- */
 
 bool listener_open(const struct listener_options *options, struct listener *listener,
 		   struct fault *fault)
@@ -194,8 +194,9 @@ bool listener_open(const struct listener_options *options, struct listener *list
 				     : open_inherited(listener, fault);
 }
 
-/* Unlinking alone would not do: somebody may have found the path and not connected yet, and the
- * directory may not let us, root having been given up (then the next start replaces the socket). */
+/* Unlinking alone is not enough: a client may have looked up the path and not connected yet, and
+ * the directory may not be writable after root was given up (the next start replaces the
+ * socket). */
 bool listener_withdraw(struct listener *listener)
 {
 	struct stat there;

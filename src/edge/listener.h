@@ -1,8 +1,8 @@
-/* The socket that nginx connects to: one that we make at a path, or one that we were started with,
- * on descriptor 0 (spawn-fcgi, mod_fcgid, lighttpd) or from systemd. Always a local one: whoever can
- * connect speaks for nginx.
+/* The listening socket: created at a path, or inherited on descriptor 0 (spawn-fcgi, mod_fcgid,
+ * lighttpd) or from systemd. It is always a local socket, since any process that can connect is
+ * trusted like nginx.
  *
- * Main's side: one thread.
+ * Main thread only.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef EDGE_LISTENER_H
@@ -15,28 +15,28 @@
 #include "base/fault.h"
 
 struct listener_options {
-	const char *path; /* NULL: the socket we were started with */
+	const char *path; /* NULL: an inherited socket */
 	mode_t mode;
-	uid_t owner; /* (uid_t)-1: as it comes */
-	gid_t group; /* (gid_t)-1: as it comes */
+	uid_t owner; /* (uid_t)-1: unchanged */
+	gid_t group; /* (gid_t)-1: unchanged */
 };
 
 struct listener {
 	int descriptor; /* non-blocking, close-on-exec */
-	bool is_ours; /* we bound it: nobody else can accept from it */
-	dev_t device; /* of the path, when it is ours */
+	bool is_ours; /* created by us: no other process can accept from it */
+	dev_t device; /* of the path, if is_ours */
 	ino_t inode;
 	char path[sizeof((struct sockaddr_un *)0)->sun_path];
 };
 
-/* A stale socket at the path is replaced, but only when nobody answers on it. The fault's cause says
- * what was wrong and what to do, FAULT_BAD_REQUEST when it is the user's mistake. */
+/* Replaces a stale socket at the path, but only if no process listens on it. The cause of a fault
+ * names the problem and the remedy; FAULT_BAD_REQUEST for a mistake of the user. */
 bool listener_open(const struct listener_options *options, struct listener *listener,
 		   struct fault *fault);
 
-/* True: the socket is ours, nobody can connect to it from now on, and the path is gone, if it was
- * still ours; what is queued is accepted by us or lost. False: others may hold the socket (whoever
- * started us, or our successor), and what is queued is theirs. May be called again. */
+/* True: the socket is ours. No process can connect to it any more, and the path is removed if it
+ * was still ours; the caller accepts the queued connections or loses them. False: other processes
+ * may hold the socket (our parent or successor) and own its queue. May be called again. */
 bool listener_withdraw(struct listener *listener);
 
 void listener_close(struct listener *listener);

@@ -1,4 +1,4 @@
-/* A list and a mark under one lock; see the header for how they work together.
+/* See edge/parked.h.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "edge/parked.h"
@@ -19,7 +19,7 @@ struct parked {
 	int descriptor;
 	pthread_mutex_t lock;
 	struct list waiting;
-	bool has_flusher; /* a worker is, or will be, in parked_flush and looks at waiting then */
+	bool has_flusher; /* a worker is, or will be, in parked_flush */
 };
 
 static void append(struct list *list, struct exchange *exchange)
@@ -86,7 +86,7 @@ bool parked_add(struct parked *parked, struct exchange *exchange)
 	return is_flusher;
 }
 
-/* Each write is an edge of its own, whatever the counter says, so nobody ever reads it. */
+/* With EPOLLET every write is an event, so the counter is never read. */
 void parked_pass_on(struct parked *parked)
 {
 	if (eventfd_write(parked->descriptor, 1) != 0)
@@ -104,7 +104,7 @@ static struct list take_waiting(struct parked *parked)
 	return taken;
 }
 
-/* What is still pending waits again. Whether anybody waits: if not, there is no flusher any more. */
+/* Parks pending exchanges again. Returns whether any are parked; if not, there is no flusher. */
 static bool go_on(struct parked *parked, struct list pending)
 {
 	struct exchange *exchange;
@@ -123,8 +123,7 @@ static void flush(struct store *store, uint64_t first_number)
 {
 	struct fault ignored = FAULT_INITIAL;
 
-	/* Somebody who is no worker is at it: then this thread waits with him. Whether it failed is
-	 * asked by store_state. */
+	/* A thread that is not a worker is flushing: wait for it. store_state has the result. */
 	if (!store_flush(store))
 		(void)store_wait(store, first_number, &ignored);
 }
@@ -143,7 +142,7 @@ struct exchange *parked_flush(struct parked *parked, bool *is_flusher)
 
 		append(is_pending ? &pending : &ready, exchange);
 	}
-	/* What the disk did not take is tried again, but after what else there is to do. */
+	/* Pending transactions are retried after other work. */
 	is_again = pending.first != NULL;
 	*is_flusher = go_on(parked, pending) && !is_again;
 	if (is_again)

@@ -1,4 +1,4 @@
-/* A short list, last in, first out: the one that was used last is in the processor's cache.
+/* A list, last in, first out, so that the exchange used last is in the processor's cache.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "edge/pool.h"
@@ -6,7 +6,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-/* Each holds some 64 KB. */
+/* Each has about 64 KB. */
 #define KEPT_MOST 64
 
 struct pool {

@@ -1,5 +1,5 @@
-/* Exchanges that are not in use. There are as many as requests are under way, parked ones included, so
- * a burst makes many; of those only some are kept. Any thread.
+/* A pool of unused exchanges. There is one exchange per request in progress, including parked ones,
+ * so a burst creates many; only some are kept. Any thread.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef EDGE_POOL_H
@@ -10,10 +10,10 @@
 struct pool;
 
 struct pool *pool_open(void);
-/* All exchanges have been given back. NULL is fine. */
+/* All exchanges have been given back. NULL is allowed. */
 void pool_close(struct pool *pool);
 
-/* Never NULL; the caller's until pool_give or fastcgi_close. */
+/* Never NULL. The caller owns it until pool_give or fastcgi_close. */
 struct exchange *pool_take(struct pool *pool);
 void pool_give(struct pool *pool, struct exchange *exchange);
 

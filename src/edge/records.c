@@ -15,21 +15,21 @@
 #define GET_VALUES_RESULT 10
 
 #define HEADER_SIZE 8
-/* Of one record: the most there can be that needs no padding. */
+/* The largest content of a record that needs no padding. */
 #define CONTENT_MOST 65528
 
 struct gathering {
 	struct iovec *pieces;
 	size_t count;
-	unsigned char (*headers)[HEADER_SIZE]; /* those not used yet */
+	unsigned char (*headers)[HEADER_SIZE]; /* unused ones */
 	uint16_t request_id;
-	size_t left; /* of the content: in all, and in the record that was begun */
+	size_t left; /* bytes of content left: in all, and (room) in the current record */
 	size_t room;
 };
 
 static void add(struct gathering *gathering, const void *bytes, size_t size)
 {
-	/* sendmsg(2) only reads, but struct iovec serves readv(2) too. */
+	/* sendmsg(2) does not write to it, but struct iovec is not const. */
 	gathering->pieces[gathering->count++] = (struct iovec){ (void *)(uintptr_t)bytes, size };
 }
 
@@ -49,7 +49,7 @@ static void add_header(struct gathering *gathering, unsigned char type, uint16_t
 	add(gathering, *gathering->headers++, sizeof header);
 }
 
-/* With a header before each CONTENT_MOST bytes of the content, wherever that is. */
+/* Adds content with a header before each CONTENT_MOST bytes of it. */
 static void add_content(struct gathering *gathering, struct slice part)
 {
 	while (part.size > 0) {
@@ -69,13 +69,13 @@ static void add_content(struct gathering *gathering, struct slice part)
 	}
 }
 
-/* If the end of the request and the end of the connection came one after the other, nginx could see
- * the first without the second, put its next request on the connection, and lose it (measured: 27 of
- * 250,000 in 20 handovers). It keeps no connection on which anything follows END_REQUEST; so behind
- * the last answer something does: a record that says nothing. */
+/* If END_REQUEST and the end of the connection arrived separately, nginx could see the first alone,
+ * send its next request on this connection, and lose it (measured: 27 of 250,000 in 20 handovers).
+ * nginx does not reuse a connection when data follows END_REQUEST, so the last answer is followed
+ * by an empty record. */
 static void add_end(struct gathering *gathering, bool is_last)
 {
-	static const unsigned char complete[HEADER_SIZE]; /* what END_REQUEST says: status 0 */
+	static const unsigned char complete[HEADER_SIZE]; /* the content of END_REQUEST: status 0 */
 
 	add_header(gathering, STDOUT, gathering->request_id, 0);
 	add_header(gathering, END_REQUEST, gathering->request_id, sizeof complete);
@@ -84,7 +84,7 @@ static void add_end(struct gathering *gathering, bool is_last)
 		add_header(gathering, GET_VALUES_RESULT, 0, 0);
 }
 
-/* Takes what was sent off the front. */
+/* Removes sent bytes from the front. */
 static void advance(struct gathering *rest, size_t sent)
 {
 	while (sent > 0 && sent >= rest->pieces->iov_len) {
@@ -103,7 +103,7 @@ static bool send_all(int connection, struct gathering *rest)
 	static_assert(IOV_MAX <= UINT16_MAX, "the pieces of one message cannot be counted");
 
 	while (rest->count > 0) {
-		/* POSIX has an int for it, glibc a size_t; this fits both. */
+		/* POSIX has int here, glibc size_t; this type fits both. */
 		uint16_t count = (uint16_t)(rest->count < IOV_MAX ? rest->count : IOV_MAX);
 		const struct msghdr message = { .msg_iov = rest->pieces, .msg_iovlen = count };
 		ssize_t sent = sendmsg(connection, &message, MSG_NOSIGNAL);
@@ -120,7 +120,7 @@ bool records_send(const struct records *records)
 {
 	size_t size = records->head.size + records->size;
 	size_t header_count = (size + CONTENT_MOST - 1) / CONTENT_MOST + 3;
-	/* Behind each header one piece begins; so does one with the head and with each part. */
+	/* A piece begins after each header, with the head, and with each part. */
 	size_t most = 2 * header_count + 1 + records->part_count;
 	struct gathering gathering = { .request_id = records->request_id, .left = size };
 

@@ -1,6 +1,5 @@
-/* An answer in the records of FastCGI, on its way out: its head, the parts of its body and the end of
- * the request leave in one call to the kernel, from where they lie. libfcgi would copy them through a
- * buffer and write 8 KB at a time.
+/* Sends an answer as FastCGI records: the head, the parts of the body and the end of the request,
+ * in one system call and without copying. libfcgi would copy them through a buffer of 8 KB.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef EDGE_RECORDS_H
@@ -13,17 +12,18 @@
 #include "base/slice.h"
 
 struct records {
-	struct arena *arena; /* for what lies between the bytes */
+	struct arena *arena; /* for headers and the list of pieces */
 	int connection; /* blocking */
 	uint16_t request_id;
-	bool is_last; /* the connection will be closed behind this answer, the peer not having asked */
+	bool is_last; /* the connection will be closed after this answer, without a request by the peer */
 	struct slice head;
 	const struct slice *parts; /* of the body */
 	size_t part_count;
 	size_t size; /* of all parts */
 };
 
-/* False: the peer has gone, or took nothing for SO_SNDTIMEO; the connection is of no use any more. */
+/* False: the peer has closed the connection or read nothing for SO_SNDTIMEO; the connection is
+ * unusable. */
 bool records_send(const struct records *records);
 
 #endif
