@@ -1,5 +1,5 @@
-/* Requests counted, for GET /metrics: by route and status, and how long they took. Counting costs
- * nanoseconds: each processor has counters of its own, which are added up when somebody asks.
+/* Request counters for GET /metrics: by route and status, with durations. Each processor has its
+ * own counters, so counting costs nanoseconds; reading adds them up.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef SERVICE_METRICS_H
@@ -10,27 +10,27 @@
 
 struct metrics;
 
-/* The statuses that are told apart; all others are counted behind them. */
+/* Known statuses; one more counter is for all others. */
 #define METRICS_STATUSES 14
 extern const int metrics_statuses[METRICS_STATUSES];
 
-/* The table is borrowed; it ends with a row whose path is NULL. */
+/* `routes` is borrowed and ends with a row whose path is NULL. */
 struct metrics *metrics_open(const struct route *routes);
-/* NULL is fine. */
+/* NULL is allowed. */
 void metrics_close(struct metrics *metrics);
 
-/* The answer is complete; microseconds since the request came. metrics NULL counts nothing. Any
+/* Counts a complete answer; microseconds since the request arrived. metrics NULL: does nothing. Any
  * thread. */
 void metrics_count(struct metrics *metrics, const struct call *call, int64_t microseconds);
 
-/* What was counted of one route; `route` NULL: of the requests that found none. */
+/* The counters of a route; `route` NULL: of requests that match no route. */
 struct metrics_route {
 	const struct route *route;
 	uint64_t statuses[METRICS_STATUSES + 1];
 	struct histogram_state durations;
 };
 
-/* Reads the n-th of all routes; false when there are no more. */
+/* Reads the n-th route; false when there are no more. */
 bool metrics_read(const struct metrics *metrics, size_t n, struct metrics_route *read);
 
 #endif

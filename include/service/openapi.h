@@ -1,5 +1,4 @@
-/* The interface as an OpenAPI 3.1 document, made from the route table and the schema tables: it
- * says what the program does because it is what the program does.
+/* Generates the OpenAPI 3.1 document of the API from the route table and the schema tables.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef SERVICE_OPENAPI_H
@@ -7,7 +6,7 @@
 
 #include "resources/call.h"
 
-/* The whole document; the arena's. `table` is that of service/routes.h. */
+/* The whole document, in the arena. `table`: see service/routes.h. */
 json_t *openapi_document(struct arena *arena, const struct route *table);
 
 /* Handler: GET /v2/openapi.json. */

@@ -1,4 +1,4 @@
-/* The one way a request goes, without a socket: the edge and the tests call the same function.
+/* The path of a request through the service, without sockets; the edge and the tests call it.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef SERVICE_SERVICE_H
@@ -8,17 +8,18 @@
 
 struct service;
 
-/* What the environment refers to is borrowed and outlives the service. Verifies all tables (schema_verify). */
+/* The environment refers to borrowed objects that outlive the service. Verifies all tables
+ * (schema_verify). */
 struct service *service_open(const struct environment *environment);
 void service_close(struct service *service);
 
-/* call: zeroed but for `arena` and `request` (whose slices live at least as long as the arena's
- * content). Fills call->answer, always: a fault becomes its error body here and nowhere else. When
- * answer.number is not 0 and store_state() of it is not STORE_DURABLE yet, the call is to be parked
- * until it is; service_settle then says what is sent. Any thread. */
+/* call: zero except `arena` and `request`, whose slices live as long as the arena's content. Always
+ * fills call->answer; a fault becomes its error body. If answer.number is not 0 and store_state()
+ * of it is not STORE_DURABLE, the caller parks the call until it is, and then calls service_settle.
+ * Any thread. */
 void service_answer(struct service *service, struct call *call);
 
-/* After the wait: STORE_DURABLE leaves the answer as it is, STORE_FAILED replaces it by the 503. */
+/* After parking: STORE_DURABLE keeps the answer, STORE_FAILED replaces it by a 503. */
 void service_settle(struct service *service, struct call *call, enum store_state state);
 
 #endif

@@ -7,7 +7,7 @@
 #include "accounts/accounts.h"
 #include "accounts/token.h"
 
-/* What follows `Bearer`, in any case, and one or more spaces. */
+/* The text after `Bearer`, in any case, and one or more spaces. */
 static bool take_token(struct slice header, struct slice *token)
 {
 	const struct slice scheme = SLICE("bearer ");

@@ -1,4 +1,4 @@
-/* The bearer token of a request -> its account (interface.md section 5, decisions.md section 3).
+/* Authentication: finds the account of a request by its bearer token.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef SERVICE_AUTH_H
@@ -6,7 +6,7 @@
 
 #include "resources/call.h"
 
-/* Sets call->account. FAULT_UNAUTHORIZED otherwise; the service adds WWW-Authenticate. */
+/* Sets call->account, or fails with FAULT_UNAUTHORIZED; the service adds WWW-Authenticate. */
 bool auth_check(struct call *call, struct fault *fault);
 
 #endif

@@ -1,5 +1,5 @@
-/* See service/health.h. A metric of the page is a row or a few lines here: its name, its kind, what it
- * counts. Names end as Prometheus asks for: _total counts up, _seconds and _bytes are units.
+/* See service/health.h. Names of metrics follow the conventions of Prometheus: _total for counters,
+ * _seconds and _bytes for units.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "service/health.h"
@@ -29,7 +29,7 @@ bool health_ready(struct call *call, struct fault *fault)
 
 /* ---- the page ---- */
 
-/* Numbers of JSON and of Prometheus are written alike: integers, and a point before up to six digits. */
+/* Prints microseconds as seconds with at most six decimals. */
 static void append_seconds(struct buffer *page, uint64_t microseconds)
 {
 	char digits[7] = ".000000";
@@ -54,7 +54,7 @@ static void begin_metric(struct buffer *page, const char *name, const char *type
 		buffer_append_text(page, words[i]);
 }
 
-/* `labels`: what stands in braces, or empty. */
+/* `labels`: the text in braces; may be empty. */
 static void append_sample(struct buffer *page, const char *name, const char *end,
 			  struct slice labels, uint64_t value)
 {
@@ -77,7 +77,7 @@ static void append_one(struct buffer *page, const char *name, const char *type, 
 	append_sample(page, name, "", (struct slice){ 0 }, value);
 }
 
-/* One bucket: the labels, then how long what is counted took at most. */
+/* A cumulative bucket with its upper bound. */
 static void append_bucket(struct buffer *page, const char *name, struct slice labels, size_t i,
 			  uint64_t count)
 {
@@ -127,7 +127,7 @@ static const char *method_name(enum method method)
 	return names[method];
 }
 
-/* Paths and methods are the table's own: nothing in them needs an escape. */
+/* Paths and methods come from the table, so they need no escaping. */
 static struct slice route_labels(struct arena *arena, const struct route *route)
 {
 	if (route == NULL)
@@ -159,7 +159,7 @@ static uint64_t requests_of(const struct metrics_route *read)
 	return n;
 }
 
-/* What was never asked for is left out, so that the page is as long as it is of use. */
+/* Routes without requests are omitted to keep the page short. */
 static void append_requests(struct buffer *page, const struct metrics *metrics)
 {
 	static const char requests[] = "anteroom_requests_total";
@@ -179,7 +179,7 @@ static void append_requests(struct buffer *page, const struct metrics *metrics)
 	}
 }
 
-/* ---- the rest ---- */
+/* ---- the store and the guards ---- */
 
 static void append_guards(struct buffer *page, const struct environment *environment)
 {

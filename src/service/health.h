@@ -1,5 +1,5 @@
-/* What those who run the service ask it: whether it is up, whether it can do its work, what it has
- * done. Handlers of internal routes, which nginx shows to its own machine alone.
+/* Health checks and metrics for operators. Handlers of internal routes, which nginx makes available
+ * on its own machine only.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef SERVICE_HEALTH_H
@@ -7,14 +7,14 @@
 
 #include "resources/call.h"
 
-/* GET /healthz: 200 as long as anything is answered. */
+/* GET /healthz: always 200. */
 handler health_live;
 
-/* GET /readyz: 200 when the store can write and none of its files is damaged; else 503, with the
+/* GET /readyz: 200 when the store can write and none of its files is damaged; else 503 with the
  * reason as a detail. */
 handler health_ready;
 
-/* GET /metrics: the text format of Prometheus, version 0.0.4. */
+/* GET /metrics: the Prometheus text format, version 0.0.4. */
 handler health_metrics;
 
 #endif

@@ -1,5 +1,5 @@
-/* See service/metrics.h. The rows of a processor lie together and share no cache line with those of
- * another; a thread that is moved between looking and counting only counts in its old place.
+/* See service/metrics.h. Rows of different processors share no cache line. A thread that moves to
+ * another processor while counting still counts correctly.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "service/metrics.h"
@@ -24,7 +24,7 @@ struct metrics {
 	const struct route *routes;
 	size_t n_routes;
 	size_t n_processors;
-	struct row *rows; /* of each processor: its routes, then what found none */
+	struct row *rows; /* for each processor: its routes, then requests without a route */
 };
 
 struct metrics *metrics_open(const struct route *routes)

@@ -1,4 +1,4 @@
-/* See service/openapi.h. The parts that all calls share are in service/openapi_parts.c.
+/* See service/openapi.h. Shared parts are in service/openapi_parts.c.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "service/openapi.h"
@@ -9,7 +9,7 @@
 #include "schema/describe.h"
 #include "service/openapi_parts.h"
 
-/* Memory that is gone ends the process, as everywhere. */
+/* Running out of memory aborts, as everywhere. */
 static void set(json_t *object, const char *name, json_t *value)
 {
 	if (json_object_set_new(object, name, value) != 0)
@@ -65,7 +65,7 @@ static json_t *path_parameter(struct arena *arena, const char *name, size_t size
 		set(parameter, "required", json_true());
 		return json_incref(parameter);
 	}
-	/* A path of the route table that names what is not described above. */
+	/* A parameter of the route table is not described above. */
 	abort();
 }
 
@@ -109,7 +109,7 @@ static bool requires_something(const struct route *route)
 	return false;
 }
 
-/* null counts as {} where nothing is required. */
+/* null counts as {} when no member is required. */
 static json_t *body_schema(struct arena *arena, const struct route *route)
 {
 	json_t *schema;
@@ -168,7 +168,7 @@ static json_t *answer_schema(struct arena *arena, const struct route *route)
 			   "properties", "data", "type", "array", "items", item);
 	if (route->query == NULL)
 		return schema;
-	/* A walk ends in null. */
+	/* The page after the last is null. */
 	data = json_object_get(json_object_get(schema, "properties"), "data");
 	set(data, "type", json_pack("[s,s]", "array", "null"));
 	set(data, "description",
@@ -213,7 +213,7 @@ static json_t *success_of(struct arena *arena, const struct route *route)
 	return success;
 }
 
-/* Of a list that may be longer. */
+/* Part of a list that may be longer. */
 static bool is_page(const struct route *route)
 {
 	return route->is_list && route->query != NULL;
@@ -236,7 +236,7 @@ static bool can_fail(const struct route *route, enum fault_kind kind)
 	case 403:
 		return route->forbidden != NULL;
 	case 404:
-		/* What can be disabled is named, in the path or in the body. */
+		/* An object that can be disabled is named in the path or in the body. */
 		return has_path_parameters || route->forbidden != NULL;
 	case 409:
 		return route->conflict != NULL;

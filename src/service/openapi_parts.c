@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Memory that is gone ends the process, as everywhere. */
+/* Running out of memory aborts, as everywhere. */
 static void set(json_t *object, const char *name, json_t *value)
 {
 	if (json_object_set_new(object, name, value) != 0)
@@ -141,7 +141,7 @@ static json_t *error_response(const struct route *route, enum fault_kind kind, c
 			 "application/json", "schema", openapi_reference("schemas", "Error"));
 }
 
-/* With a sentence of its own, or only by routes that are shared. */
+/* Described by the route, or only returned by shared routes. */
 static bool is_told_by_route(enum fault_kind kind)
 {
 	return kind == FAULT_FORBIDDEN || kind == FAULT_CONFLICT || kind == FAULT_TOO_MANY;
@@ -178,7 +178,7 @@ json_t *openapi_error_schema(void)
 			 "items", "type", "string");
 }
 
-/* ---- what holds for every call ---- */
+/* ---- all calls ---- */
 
 json_t *openapi_security_schemes(void)
 {

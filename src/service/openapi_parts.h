@@ -1,8 +1,7 @@
-/* The parts of the OpenAPI document that stand once and are referred to: headers, errors, the way
- * to prove who one is, and what holds for every call. What is said of single calls is made in
- * service/openapi.c.
+/* The shared parts of the OpenAPI document: headers, errors, authentication, and conventions of all
+ * calls. Operations are in service/openapi.c.
  *
- * Every function gives a new reference, to be put into the document.
+ * Every function returns a new reference.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef SERVICE_OPENAPI_PARTS_H
@@ -14,7 +13,7 @@
 /* {"$ref":"#/components/KIND/NAME"} */
 json_t *openapi_reference(const char *kind, const char *name);
 
-/* What becomes info: the conventions of all calls in prose. */
+/* The info object, with the conventions of all calls. */
 json_t *openapi_information(void);
 
 /* components.parameters, .headers, .responses and .securitySchemes; components.schemas.Error. */
@@ -24,16 +23,15 @@ json_t *openapi_errors(void);
 json_t *openapi_security_schemes(void);
 json_t *openapi_error_schema(void);
 
-/* The headers of an answer: X-Request-Id, those named (which end with NULL), and for a route that is
- * shared with browsers of any origin the one that says so. */
+/* The headers of an answer: X-Request-Id, those in `names` (ends with NULL), and the CORS header of
+ * a shared route. */
 json_t *openapi_headers_of(const struct route *route, const char *const *names);
 
-/* The error of a kind as this route answers it; doc NULL: as described once for all. NULL for a
- * kind that no document speaks of. */
+/* The error response of a route. doc NULL: the general description. NULL for a kind that the
+ * document omits. */
 json_t *openapi_error_of(const struct route *route, enum fault_kind kind, const char *doc);
 
-/* The kinds that the document speaks of, in the order of their status; FAULT_NONE is behind the
- * last. */
+/* The error kinds of the document by status; ends with FAULT_NONE. */
 extern const enum fault_kind openapi_error_kinds[];
 
 #endif

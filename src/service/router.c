@@ -1,10 +1,9 @@
-/* See service/router.h. The paths, sorted, are one expression in which what they have in common at the
- * front stands once,
+/* See service/router.h. The sorted paths form one expression in which common prefixes occur once,
  *
  *     (?|/v2(?|/rooms(?|/?(*MARK:0)|/([^/]++)/?(*MARK:1))|/templates(?|...)))
  *
- * and captures are numbered alike in every branch; the mark tells which path it was, and the methods
- * of a path are looked up in its list.
+ * with the same numbers of captures in every branch. The mark is the number of the path; the method
+ * is looked up in the path's list.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "service/router.h"
@@ -15,7 +14,7 @@
 #include "base/pattern.h"
 #include "base/text.h"
 
-#define METHODS 5 /* those a route can have */
+#define METHODS 5 /* methods of routes: all before METHOD_OPTIONS */
 
 static const struct {
 	enum method method;
@@ -27,7 +26,7 @@ static const struct {
 
 struct branch {
 	const char *path;
-	const struct route *routes[METHODS]; /* by enum method; HEAD is GET's */
+	const struct route *routes[METHODS]; /* by enum method; HEAD is the route of GET */
 	char allow[64];
 };
 
@@ -64,8 +63,8 @@ static void note_allowed(struct branch *branch)
 	arena_close(arena);
 }
 
-/* Paths are ours: of the characters that mean something to PCRE2 only the dot occurs in them, which
- * the assert holds. A name in braces stands for one segment. */
+/* A path has no characters special to PCRE2 except the dot. A name in braces matches one
+ * segment. */
 static void append_segment(struct buffer *expression, struct slice segment)
 {
 	if (segment.data[1] == '{') {
@@ -80,7 +79,7 @@ static void append_segment(struct buffer *expression, struct slice segment)
 	}
 }
 
-/* The next segment of a path, its slash included; empty at its end. */
+/* The next segment of a path with its slash; empty at the end. */
 static struct slice segment_at(const struct branch *branch, size_t offset)
 {
 	const char *rest = branch->path + offset;
@@ -88,8 +87,8 @@ static struct slice segment_at(const struct branch *branch, size_t offset)
 	return (struct slice){ rest, *rest == '\0' ? 0 : 1 + strcspn(rest + 1, "/") };
 }
 
-/* The branches from `first` up to `end`, which are the same up to `offset`. It calls itself as deep
- * as a path has segments. */
+/* Appends the branches from `first` until before `end`, whose paths are equal up to `offset`.
+ * Recursion is as deep as a path has segments. */
 static void append_branches(struct buffer *expression, const struct router *router, size_t first,
 			    size_t end, size_t offset)
 {
@@ -189,7 +188,7 @@ static struct slice split_query(struct slice uri, struct slice *query)
 	return (struct slice){ uri.data, (size_t)(mark - uri.data) };
 }
 
-/* A mark is the number of its branch, in decimal digits that router_open wrote. */
+/* The mark is the decimal number of the branch. */
 static size_t branch_number(const char *mark)
 {
 	size_t number = 0;

@@ -1,6 +1,6 @@
-/* Path -> route. One anchored PCRE2 expression is made out of the paths of all routes, compiled at
- * start; what is matched is the path as it was sent, and captures are decoded after matching, so
- * that an encoded '/' cannot move a boundary. One trailing slash is accepted.
+/* The router: finds the route of a path. All paths form one anchored PCRE2 expression, compiled at
+ * start. It matches the path as sent, and captures are decoded after matching, so that an encoded
+ * '/' cannot move a boundary. One trailing slash is accepted.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef SERVICE_ROUTER_H
@@ -10,14 +10,14 @@
 
 struct router;
 
-/* The table is borrowed; it ends with a row whose path is NULL. */
+/* `routes` is borrowed and ends with a row whose path is NULL. */
 struct router *router_open(const struct route *routes);
 void router_close(struct router *router);
 
-/* Sets call->route and the parameters, still encoded (router_decode decodes them). No such path:
- * FAULT_NOT_FOUND. No such method there: FAULT_METHOD_NOT_ALLOWED, with the header Allow. OPTIONS:
- * true, with route NULL and the answer (204, Allow) complete. *query is what follows the '?'. For
- * 405 and OPTIONS is_shared still tells whether the path is one for browsers of any origin. */
+/* Sets call->route and the parameters, still encoded (see router_decode). FAULT_NOT_FOUND for an
+ * unknown path; FAULT_METHOD_NOT_ALLOWED and the header Allow for another method. OPTIONS: true
+ * with route NULL and a complete answer (204, Allow). *query: the text after the '?'. *is_shared:
+ * the path is open to browsers of any origin; also set for 405 and OPTIONS. */
 bool router_find(const struct router *router, struct call *call, struct slice *query,
 		 bool *is_shared, struct fault *fault);
 

@@ -1,4 +1,4 @@
-/* See service/routes.h. The order within a path is of no importance.
+/* See service/routes.h. The order of rows does not matter.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "service/routes.h"
@@ -36,7 +36,7 @@
 /* clang-format off */
 #define RULES(...) .rules = (const struct route_rule[]){ __VA_ARGS__, { NULL, NULL } }
 
-/* What only the handler can tell of a body or a query, because of what is stored. */
+/* Rules that only the handler can check, since they depend on stored data. */
 #define TEMPLATE_SIZE { "templateSize", \
 	"An answer that shows the template is at most 512 KiB, and so is what is stored and not shown of " \
 	"its settings, and of its destinations." }
