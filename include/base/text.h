@@ -11,6 +11,9 @@
 #include "base/arena.h"
 #include "base/slice.h"
 
+/* From 2^53 on doubles do not represent every integer. */
+#define DOUBLE_EXACT_BELOW 9007199254740992.0
+
 /* Decodes %XX once. False for a bad escape, an encoded NUL, or a result that is not UTF-8; in a
  * path segment also for an encoded '/'. In a query '+' is a space. */
 enum text_place { TEXT_PATH, TEXT_QUERY };
@@ -44,6 +47,11 @@ struct plain {
 	bool is_ascii;
 };
 struct plain text_plain(struct slice text);
+/* The part before the first `separator`, or all; *rest is what follows it, with data NULL when there
+ * is none. */
+struct slice text_split(struct slice text, char separator, struct slice *rest);
+/* Without the given characters at both ends. */
+struct slice text_trim(struct slice text, const char *blanks);
 /* Changes ASCII letters only; the result lives in the arena. */
 struct slice text_lower(struct arena *arena, struct slice text);
 bool text_equal_ignoring_case(struct slice a, struct slice b);

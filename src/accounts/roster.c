@@ -146,9 +146,7 @@ bool account_name_is_allowed(struct slice name)
 
 static struct slice text_member(const json_t *object, const char *name)
 {
-	const json_t *member = json_object_get(object, name);
-
-	return (struct slice){ json_string_value(member), json_string_length(member) };
+	return text_of_json(json_object_get(object, name));
 }
 
 static bool read_id(const json_t *object, const char *name, struct id *id,

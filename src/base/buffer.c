@@ -62,7 +62,7 @@ static void append_real(struct buffer *buffer, const json_t *real)
 	double value = json_real_value(real);
 	char text[64];
 
-	if (fabs(value) < 9007199254740992.0 && value - trunc(value) == 0.0) {
+	if (fabs(value) < DOUBLE_EXACT_BELOW && value - trunc(value) == 0.0) {
 		buffer_append_integer(buffer, (json_int_t)value);
 		return;
 	}
@@ -145,8 +145,7 @@ void buffer_append_json(struct buffer *buffer, const json_t *value)
 		append_array(buffer, value);
 		break;
 	case JSON_STRING:
-		buffer_append_string(buffer, (struct slice){ json_string_value(value),
-							     json_string_length(value) });
+		buffer_append_string(buffer, text_of_json(value));
 		break;
 	case JSON_INTEGER:
 		buffer_append_integer(buffer, json_integer_value(value));

@@ -98,6 +98,37 @@ struct slice text_cut(struct slice text, size_t most)
 	return (struct slice){ text.data, most };
 }
 
+/* --- Parts --- */
+
+struct slice text_split(struct slice text, char separator, struct slice *rest)
+{
+	const char *found = text.size == 0 ? NULL : memchr(text.data, separator, text.size);
+
+	if (found == NULL) {
+		*rest = (struct slice){ NULL, 0 };
+		return text;
+	}
+
+	size_t size = (size_t)(found - text.data);
+
+	*rest = (struct slice){ found + 1, text.size - size - 1 };
+	return (struct slice){ text.data, size };
+}
+
+static bool is_among(char byte, const char *bytes)
+{
+	return memchr(bytes, byte, strlen(bytes)) != NULL;
+}
+
+struct slice text_trim(struct slice text, const char *blanks)
+{
+	while (text.size > 0 && is_among(text.data[text.size - 1], blanks))
+		text.size--;
+	while (text.size > 0 && is_among(*text.data, blanks))
+		text = (struct slice){ text.data + 1, text.size - 1 };
+	return text;
+}
+
 /* --- ASCII letters --- */
 
 static char lower(char byte)
@@ -189,26 +220,10 @@ bool text_decode(struct arena *arena, struct slice encoded, enum text_place plac
 	return text_is_utf8(*decoded);
 }
 
-/* Returns the part before the first `separator`, or all; *rest begins after it (NULL: none). */
-static struct slice split(struct slice text, char separator, struct slice *rest)
-{
-	const char *found = text.size == 0 ? NULL : memchr(text.data, separator, text.size);
-
-	if (found == NULL) {
-		*rest = (struct slice){ NULL, 0 };
-		return text;
-	}
-
-	size_t size = (size_t)(found - text.data);
-
-	*rest = (struct slice){ found + 1, text.size - size - 1 };
-	return (struct slice){ text.data, size };
-}
-
 static bool decode_part(struct arena *arena, struct slice part, struct parameter *parameter)
 {
 	struct slice value;
-	struct slice name = split(part, '=', &value);
+	struct slice name = text_split(part, '=', &value);
 
 	*parameter = (struct parameter){ .value = { NULL, 0 } };
 	return text_decode(arena, name, TEXT_QUERY, &parameter->name) &&
@@ -225,7 +240,7 @@ bool text_query(struct arena *arena, struct slice query, struct parameter **para
 	*parameters = arena_alloc(arena, parts * sizeof **parameters);
 	*n = 0;
 	while (query.size > 0) {
-		struct slice part = split(query, '&', &query);
+		struct slice part = text_split(query, '&', &query);
 
 		if (part.size == 0)
 			continue;
@@ -285,7 +300,7 @@ struct slice text_first(struct slice text, size_t n)
 static struct slice shown_string(struct arena *arena, const json_t *value)
 {
 	struct buffer buffer = BUFFER_INITIAL(arena);
-	struct slice whole = { json_string_value(value), json_string_length(value) };
+	struct slice whole = text_of_json(value);
 	struct slice part = text_first(whole, SHOWN_CHARACTERS);
 
 	buffer_append_json(&buffer, arena_json(arena, json_stringn_nocheck(part.data, part.size)));

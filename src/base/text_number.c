@@ -7,8 +7,7 @@
 
 #include "base/text.h"
 
-/* From 2^53 on doubles do not represent every integer; from 2^52 on they are all integral. */
-#define DOUBLE_EXACT_BELOW 9007199254740992.0
+/* The largest double that is not integral is below 2^52. */
 #define DOUBLE_LAST_FRACTION 4503599627370495.5
 
 bool text_integer(struct slice text, int64_t *value)

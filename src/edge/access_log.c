@@ -75,11 +75,9 @@ static size_t size_before_secret(struct slice path)
 
 static const char *shown_path(const struct call *call)
 {
-	struct slice path = call->request.uri;
-	const char *query = path.size > 0 ? memchr(path.data, '?', path.size) : NULL;
+	struct slice query;
+	struct slice path = text_split(call->request.uri, '?', &query);
 
-	if (query != NULL)
-		path.size = (size_t)(query - path.data);
 	path.size = size_before_secret(path);
 	return arena_copy(call->arena, path).data;
 }

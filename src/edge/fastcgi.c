@@ -142,18 +142,13 @@ static void read_parameters(struct arena *arena, char **parameters, struct reque
 	};
 
 	for (; *parameters != NULL; parameters++) {
-		const char *mark = strchr(*parameters, '=');
-		const struct wanted *found;
-		struct slice name;
 		struct slice value;
+		struct slice name = text_split(slice_of(*parameters), '=', &value);
+		const struct wanted *found = find_wanted(wanted, sizeof wanted / sizeof wanted[0],
+							 name);
 
-		if (mark == NULL)
+		if (value.data == NULL || found == NULL)
 			continue;
-		name = (struct slice){ *parameters, (size_t)(mark - *parameters) };
-		found = find_wanted(wanted, sizeof wanted / sizeof wanted[0], name);
-		if (found == NULL)
-			continue;
-		value = slice_of(mark + 1);
 		if (found->value->data == NULL)
 			*found->value = value;
 		else if (found->value == &request->prefer)

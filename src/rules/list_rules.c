@@ -59,11 +59,10 @@ static void check_times(struct rule_context *context, const json_t *object)
 
 	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
 		const json_t *value = json_object_get(object, names[i]);
-		struct slice text = { json_string_value(value), json_string_length(value) };
 		struct slice shown;
 		int64_t time;
 
-		if (value == NULL || text_time_parse(text, &time))
+		if (value == NULL || text_time_parse(text_of_json(value), &time))
 			continue;
 		shown = text_shown(rule_arena(context), value);
 		schema_fault(context, arena_text(rule_arena(context), "/%s", names[i]),

@@ -9,9 +9,6 @@
 #include "base/text.h"
 #include "schema/walk.h"
 
-/* From 2^53 on doubles do not represent every integer. */
-#define DOUBLE_EXACT_BELOW 9007199254740992.0
-
 const char *value_kind(const json_t *value)
 {
 	switch (json_typeof(value)) {

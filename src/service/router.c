@@ -176,18 +176,6 @@ static bool is_for_all_origins(const struct branch *branch)
 	return false;
 }
 
-static struct slice split_query(struct slice uri, struct slice *query)
-{
-	const char *mark = uri.size == 0 ? NULL : memchr(uri.data, '?', uri.size);
-
-	*query = (struct slice){ 0 };
-	if (mark == NULL)
-		return uri;
-	query->data = mark + 1;
-	query->size = uri.size - (size_t)(mark + 1 - uri.data);
-	return (struct slice){ uri.data, (size_t)(mark - uri.data) };
-}
-
 /* The mark is the decimal number of the branch. */
 static size_t branch_number(const char *mark)
 {
@@ -201,7 +189,7 @@ static size_t branch_number(const char *mark)
 bool router_find(const struct router *router, struct call *call, struct slice *query,
 		 bool *is_shared, struct fault *fault)
 {
-	struct slice path = split_query(call->request.uri, query);
+	struct slice path = text_split(call->request.uri, '?', query);
 	struct match match;
 	const struct branch *branch;
 
