@@ -12,7 +12,7 @@ store         base store
 store/memory  base store store/memory
 store/gdbm    base store store/gdbm
 rules         base schema rules
-accounts      base schema accounts
+accounts      base schema rules accounts
 resources     base schema store rules accounts resources
 transfer      base schema store store/gdbm rules accounts resources transfer
 service       base schema store rules accounts resources service

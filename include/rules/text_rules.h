@@ -14,6 +14,8 @@ extern const struct text_rule some_text;
 extern const struct text_rule id_text;
 /* Times in answers. */
 extern const struct text_rule time_text;
+/* The secret of an account: 32 bytes as base64url. */
+extern const struct text_rule secret_text;
 extern const struct text_rule room_code_text; /* abc-defg-hij */
 
 /* Names of templates and accounts, of roles, of keys of destinations, and of rooms. */

@@ -23,6 +23,7 @@
 #include "base/json_text.h"
 #include "base/text.h"
 #include "base/checksum.h"
+#include "rules/text_rules.h"
 
 #define FILE_VERSION 1
 /* The beginning of the last line. The checksum in 8 lower-case hexadecimal digits, "} and a newline
@@ -127,21 +128,9 @@ const struct account *roster_find(const struct roster *roster, const char *which
 
 /* --- Reading --- */
 
-static bool is_name_byte(char byte)
-{
-	return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') ||
-	       (byte >= '0' && byte <= '9') || byte == ' ' || byte == '-' || byte == '.' ||
-	       byte == '_' || byte == ':';
-}
-
 bool account_name_is_allowed(struct slice name)
 {
-	if (name.size == 0 || name.size > ACCOUNT_NAME_MOST)
-		return false;
-	for (size_t i = 0; i < name.size; i++)
-		if (!is_name_byte(name.data[i]))
-			return false;
-	return name.data[0] != ' ' && name.data[name.size - 1] != ' ';
+	return name.size <= ACCOUNT_NAME_MOST && schema_text_obeys(&name_text, name);
 }
 
 static struct slice text_member(const json_t *object, const char *name)
@@ -174,21 +163,12 @@ static bool read_name(const json_t *object, char name[ACCOUNT_NAME_MOST + 1])
 	return true;
 }
 
-static bool is_secret_byte(char byte)
-{
-	return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') ||
-	       (byte >= '0' && byte <= '9') || byte == '-' || byte == '_';
-}
-
 static bool read_secret(const json_t *object, struct secret *secret)
 {
 	struct slice text = text_member(object, "secret");
 
-	if (text.size != SECRET_TEXT_SIZE)
+	if (text.size != SECRET_TEXT_SIZE || !schema_text_obeys(&secret_text, text))
 		return false;
-	for (size_t i = 0; i < text.size; i++)
-		if (!is_secret_byte(text.data[i]))
-			return false;
 	memcpy(secret->text, text.data, text.size);
 	secret->text[text.size] = '\0';
 	/* The memory of the JSON is freed without being cleared. */
@@ -416,10 +396,9 @@ static void forget_secrets(const json_t *account)
 	const json_t *list = json_object_get(account, "secrets");
 
 	for (size_t i = 0; i < json_array_size(list); i++) {
-		const json_t *secret = json_object_get(json_array_get(list, i), "secret");
+		struct slice secret = text_member(json_array_get(list, i), "secret");
 
-		explicit_bzero((char *)(uintptr_t)json_string_value(secret),
-			       json_string_length(secret));
+		explicit_bzero((char *)(uintptr_t)secret.data, secret.size);
 	}
 }
 

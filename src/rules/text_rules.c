@@ -30,6 +30,13 @@ const struct text_rule time_text = {
 	.longest = 24,
 };
 
+const struct text_rule secret_text = {
+	.characters = "a-zA-Z0-9_-",
+	.sentence = "must be 43 of a-z A-Z 0-9 - _",
+	.shortest = 43,
+	.longest = 43,
+};
+
 const struct text_rule room_code_text = {
 	.characters = "a-z-",
 	.sentence = "must be a room code",

@@ -38,21 +38,6 @@ static const struct shape end_shape = {
 
 /* ---- accounts ---- */
 
-static const struct text_rule account_name_text = {
-	.characters = "a-zA-Z0-9 ._:-",
-	.sentence = "must be 1 to 128 of a-z A-Z 0-9 space - . _ : and neither start nor end with "
-		    "a space",
-	.shortest = 1,
-	.longest = 128,
-	.no_outer_space = true,
-};
-static const struct text_rule secret_text = {
-	.characters = "a-zA-Z0-9_-",
-	.sentence = "must be 43 of a-z A-Z 0-9 - _",
-	.shortest = 43,
-	.longest = 43,
-};
-
 static const struct field secret_fields[] = {
 	{ "secret",     TEXT(secret_text), FLAGS(FIELD_REQUIRED | FIELD_SECRET) },
 	{ "created_at", TEXT(time_text), REQUIRED },
@@ -64,7 +49,7 @@ static const struct field secret_item = { .name = NULL, OBJECT(secret_shape) };
 
 static const struct field account_fields[] = {
 	{ "id",               TEXT(id_text), REQUIRED },
-	{ "name",             TEXT(account_name_text), REQUIRED },
+	{ "name",             TEXT(name_text), REQUIRED },
 	{ "access_key",       TEXT(id_text), REQUIRED },
 	{ "enabled",          BOOLEAN(), REQUIRED },
 	{ "created_at",       TEXT(time_text), REQUIRED },
