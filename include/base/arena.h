@@ -78,6 +78,10 @@ struct arena *arena_serve(struct arena *arena);
 /* Takes the reference to a new root and returns the same pointer. NULL (out of memory) aborts. */
 json_t *arena_json(struct arena *arena, json_t *root);
 
+/* Sets a member, or appends an item; takes the reference to `value`. NULL (out of memory) aborts. */
+void object_put(json_t *object, const char *name, json_t *value);
+void array_put(json_t *array, json_t *value);
+
 /* A text that grows in an arena. `data` is NULL until something is appended. */
 struct buffer {
 	struct arena *arena;

@@ -373,8 +373,8 @@ static json_t *packed_secrets(const struct account *account)
 		char time[TEXT_TIME_SIZE];
 
 		text_time_milliseconds(secret->created_at, time);
-		json_array_append_new(
-			list, json_pack("{s:s, s:s}", "secret", secret->text, "created_at", time));
+		array_put(list,
+			  json_pack("{s:s, s:s}", "secret", secret->text, "created_at", time));
 	}
 	return list;
 }

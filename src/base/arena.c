@@ -318,3 +318,15 @@ json_t *arena_json(struct arena *arena, json_t *root)
 	arena->roots[arena->roots_n++] = root;
 	return root;
 }
+
+void object_put(json_t *object, const char *name, json_t *value)
+{
+	if (json_object_set_new(object, name, value) != 0)
+		abort();
+}
+
+void array_put(json_t *array, json_t *value)
+{
+	if (json_array_append_new(array, value) != 0)
+		abort();
+}

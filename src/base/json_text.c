@@ -328,8 +328,7 @@ static bool read_item(struct reader *reader, struct level *level)
 
 	if (value == NULL)
 		return false;
-	if (json_array_append_new(level->value, value) != 0)
-		abort();
+	array_put(level->value, value);
 	level->count++;
 	return true;
 }

@@ -111,13 +111,11 @@ static void print_json(const struct roster *roster)
 		const struct account *account = &roster->accounts[i];
 
 		text_time_milliseconds(account->created_at, time);
-		if (json_array_append_new(list, json_pack("{s:s, s:s, s:s, s:b, s:I, s:s}", "id",
-							  account->id_text, "name", account->name,
-							  "access_key", account->access_key_text,
-							  "enabled", account->is_enabled, "secrets",
-							  (json_int_t)account->secret_count,
-							  "created_at", time)) != 0)
-			abort();
+		array_put(list,
+			  json_pack("{s:s, s:s, s:s, s:b, s:I, s:s}", "id", account->id_text,
+				    "name", account->name, "access_key", account->access_key_text,
+				    "enabled", account->is_enabled, "secrets",
+				    (json_int_t)account->secret_count, "created_at", time));
 	}
 	(void)json_dumpf(list, stdout, JSON_INDENT(2));
 	printf("\n");

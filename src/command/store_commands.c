@@ -324,10 +324,10 @@ static void print_json(const struct figures *figures)
 	json_t *records = json_object(), *files = json_array(), *object;
 
 	for (int i = 0; i < KINDS; i++)
-		json_object_set_new(records, all_kinds[i]->name,
-				    json_integer((json_int_t)figures->counts[i]));
+		object_put(records, all_kinds[i]->name,
+			   json_integer((json_int_t)figures->counts[i]));
 	for (size_t i = 0; i < store->manifest.n; i++)
-		json_array_append_new(files, packed_file(&store->manifest.files[i]));
+		array_put(files, packed_file(&store->manifest.files[i]));
 	object = json_pack(
 		"{s:I, s:I, s:I, s:I, s:I, s:{s:I, s:I}, s:I, s:I, s:o, s:o}", "accounts",
 		(json_int_t)figures->accounts, "templates",

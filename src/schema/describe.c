@@ -7,19 +7,6 @@
 
 static json_t *describe_row(const struct field *row, enum describe_form form, bool is_nullable);
 
-/* Running out of memory aborts, as everywhere. */
-static void set(json_t *object, const char *name, json_t *value)
-{
-	if (json_object_set_new(object, name, value) != 0)
-		abort();
-}
-
-static void append(json_t *array, json_t *value)
-{
-	if (json_array_append_new(array, value) != 0)
-		abort();
-}
-
 static const char *form_suffix(enum describe_form form)
 {
 	switch (form) {
@@ -42,9 +29,9 @@ static json_t *reference(const struct shape *shape, enum describe_form form)
 static void set_type(json_t *schema, const char *type, bool is_nullable)
 {
 	if (is_nullable)
-		set(schema, "type", json_pack("[s,s]", type, "null"));
+		object_put(schema, "type", json_pack("[s,s]", type, "null"));
 	else
-		set(schema, "type", json_string(type));
+		object_put(schema, "type", json_string(type));
 }
 
 /* Adds a sentence to the description. */
@@ -53,9 +40,9 @@ static void describe_further(json_t *schema, const char *sentence)
 	const char *before = json_string_value(json_object_get(schema, "description"));
 
 	if (before == NULL)
-		set(schema, "description", json_string(sentence));
+		object_put(schema, "description", json_string(sentence));
 	else
-		set(schema, "description", json_sprintf("%s %s", before, sentence));
+		object_put(schema, "description", json_sprintf("%s %s", before, sentence));
 }
 
 static void describe_kept(json_t *schema, const struct field *row)
@@ -70,13 +57,13 @@ static void describe_kept(json_t *schema, const struct field *row)
 
 static void describe_integer(json_t *schema, const struct field *row)
 {
-	set(schema, "format", json_string("int64"));
+	object_put(schema, "format", json_string("int64"));
 	if (row->minimum > INT64_MIN)
-		set(schema, "minimum", json_integer(row->minimum));
+		object_put(schema, "minimum", json_integer(row->minimum));
 	if (row->maximum != UNLIMITED)
-		set(schema, "maximum", json_integer(row->maximum));
+		object_put(schema, "maximum", json_integer(row->maximum));
 	if (row->step > 1)
-		set(schema, "multipleOf", json_integer(row->step));
+		object_put(schema, "multipleOf", json_integer(row->step));
 }
 
 /* With no_outer_space, the first and last character come from the set without the space. */
@@ -98,15 +85,15 @@ static json_t *pattern_of(const struct text_rule *rule)
 static void describe_text(json_t *schema, const struct text_rule *rule)
 {
 	if (rule->characters != NULL)
-		set(schema, "pattern", pattern_of(rule));
+		object_put(schema, "pattern", pattern_of(rule));
 	if (rule->shortest > 0)
-		set(schema, "minLength", json_integer((json_int_t)rule->shortest));
+		object_put(schema, "minLength", json_integer((json_int_t)rule->shortest));
 	if (rule->longest == SIZE_MAX)
 		return;
-	set(schema, "maxLength", json_integer((json_int_t)rule->longest));
+	object_put(schema, "maxLength", json_integer((json_int_t)rule->longest));
 	/* maxLength counts characters; the limit in bytes is lower for texts that are not ASCII. */
 	if (rule->counts_bytes)
-		set(schema, "x-maxBytes", json_integer((json_int_t)rule->longest));
+		object_put(schema, "x-maxBytes", json_integer((json_int_t)rule->longest));
 }
 
 static void describe_choice(json_t *schema, const struct field *row, bool is_nullable)
@@ -114,10 +101,10 @@ static void describe_choice(json_t *schema, const struct field *row, bool is_nul
 	json_t *choices = json_array();
 
 	for (const char *const *choice = row->choices; *choice != NULL; choice++)
-		append(choices, json_string(*choice));
+		array_put(choices, json_string(*choice));
 	if (is_nullable)
-		append(choices, json_null());
-	set(schema, "enum", choices);
+		array_put(choices, json_null());
+	object_put(schema, "enum", choices);
 }
 
 /* ---- objects, maps, lists ---- */
@@ -136,7 +123,7 @@ static void describe_object(json_t *schema, const struct field *row, enum descri
 	json_t *whole = reference(row->shape, form_below(row, form));
 
 	if (is_nullable)
-		set(schema, "anyOf", json_pack("[o,{s:s}]", whole, "type", "null"));
+		object_put(schema, "anyOf", json_pack("[o,{s:s}]", whole, "type", "null"));
 	else if (json_object_update_new(schema, whole) != 0)
 		abort();
 }
@@ -146,13 +133,14 @@ static void describe_map(json_t *schema, const struct field *row, enum describe_
 	json_t *names = json_object();
 
 	describe_text(names, row->text);
-	set(schema, "propertyNames", names);
+	object_put(schema, "propertyNames", names);
 	/* A null entry is ignored, or removed by a patch. */
-	set(schema, "additionalProperties", describe_row(row->item, form, form != DESCRIBE_ANSWER));
+	object_put(schema, "additionalProperties",
+		   describe_row(row->item, form, form != DESCRIBE_ANSWER));
 	if (row->most == 0)
 		return;
 	if (form != DESCRIBE_PATCH) {
-		set(schema, "maxProperties", json_integer((json_int_t)row->most));
+		object_put(schema, "maxProperties", json_integer((json_int_t)row->most));
 		return;
 	}
 	/* A patch may have more entries, since some of them remove or change existing ones. */
@@ -164,11 +152,11 @@ static void describe_map(json_t *schema, const struct field *row, enum describe_
 
 static void describe_list(json_t *schema, const struct field *row, enum describe_form form)
 {
-	set(schema, "items", describe_row(row->item, form_below(row, form), false));
+	object_put(schema, "items", describe_row(row->item, form_below(row, form), false));
 	if (row->most != 0)
-		set(schema, "maxItems", json_integer((json_int_t)row->most));
+		object_put(schema, "maxItems", json_integer((json_int_t)row->most));
 	if ((row->flags & FIELD_UNIQUE) != 0)
-		set(schema, "uniqueItems", json_true());
+		object_put(schema, "uniqueItems", json_true());
 }
 
 static void describe_kind(json_t *schema, const struct field *row, enum describe_form form,
@@ -184,8 +172,8 @@ static void describe_kind(json_t *schema, const struct field *row, enum describe
 		break;
 	case KIND_NUMBER:
 		set_type(schema, "number", is_nullable);
-		set(schema, "minimum", json_real(row->low));
-		set(schema, "maximum", json_real(row->high));
+		object_put(schema, "minimum", json_real(row->low));
+		object_put(schema, "maximum", json_real(row->high));
 		break;
 	case KIND_TEXT:
 		set_type(schema, "string", is_nullable);
@@ -212,7 +200,7 @@ static void describe_kind(json_t *schema, const struct field *row, enum describe
 		break;
 	case KIND_KEPT_LIST:
 		set_type(schema, "array", is_nullable);
-		set(schema, "items", json_object());
+		object_put(schema, "items", json_object());
 		describe_kept(schema, row);
 		break;
 	case KIND_ANY:
@@ -231,7 +219,7 @@ static void describe_default(json_t *schema, const struct field *row)
 	if (row->standard == NULL || (row->flags & FIELD_HIDDEN_DEFAULT) != 0)
 		return;
 	if (row->when_member == NULL) {
-		set(schema, "default", json_loads(row->standard, JSON_DECODE_ANY, NULL));
+		object_put(schema, "default", json_loads(row->standard, JSON_DECODE_ANY, NULL));
 		return;
 	}
 	sentence = json_sprintf("Default where %s is %s: %s.", row->when_member, row->when_value,
@@ -247,11 +235,11 @@ static json_t *describe_row(const struct field *row, enum describe_form form, bo
 	bool is_read_only = (row->flags & FIELD_READ_ONLY) != 0;
 
 	if (row->doc != NULL)
-		set(schema, "description", json_string(row->doc));
+		object_put(schema, "description", json_string(row->doc));
 	if (is_read_only)
-		set(schema, "readOnly", json_true());
+		object_put(schema, "readOnly", json_true());
 	if (is_sent && (row->flags & FIELD_WRITE_ONLY) != 0)
-		set(schema, "writeOnly", json_true());
+		object_put(schema, "writeOnly", json_true());
 	/* Any value is accepted. */
 	if (is_sent && is_read_only)
 		return schema;
@@ -306,9 +294,9 @@ void describe_rule(json_t *described, const char *name, const char *sentence)
 	describe_further(described, sentence);
 	if (rules == NULL) {
 		rules = json_array();
-		set(described, "x-rules", rules);
+		object_put(described, "x-rules", rules);
 	}
-	append(rules, json_pack("{s:s,s:s}", "name", name, "description", sentence));
+	array_put(rules, json_pack("{s:s,s:s}", "name", name, "description", sentence));
 }
 
 void describe_rules(json_t *described, const struct shape *shape)
@@ -333,13 +321,13 @@ static json_t *describe_shape(const struct shape *shape, enum describe_form form
 
 		if (!is_described(row, form))
 			continue;
-		set(properties, row->name, describe_row(row, form, may_be_null(row, form)));
+		object_put(properties, row->name, describe_row(row, form, may_be_null(row, form)));
 		if (is_always_there(shape, row, form))
-			append(required, json_string(row->name));
+			array_put(required, json_string(row->name));
 	}
-	set(schema, "properties", properties);
+	object_put(schema, "properties", properties);
 	if (json_array_size(required) > 0)
-		set(schema, "required", json_incref(required));
+		object_put(schema, "required", json_incref(required));
 	json_decref(required);
 	return schema;
 }
@@ -362,7 +350,7 @@ void describe_components(json_t *components, const struct shape *shape, enum des
 	json_t *name = json_sprintf("%s%s", shape->name, form_suffix(form));
 
 	if (json_object_get(components, json_string_value(name)) == NULL) {
-		set(components, json_string_value(name), describe_shape(shape, form));
+		object_put(components, json_string_value(name), describe_shape(shape, form));
 		for (size_t i = 0; i < shape->field_count; i++)
 			describe_below(components, &shape->fields[i], form);
 	}
@@ -384,9 +372,9 @@ json_t *describe_parameters(struct arena *arena, const struct shape *query)
 		json_t *schema = describe_row(row, DESCRIBE_REQUEST, false);
 
 		if (json_object_del(schema, "description") == 0)
-			set(parameter, "description", json_string(row->doc));
-		set(parameter, "schema", schema);
-		append(parameters, parameter);
+			object_put(parameter, "description", json_string(row->doc));
+		object_put(parameter, "schema", schema);
+		array_put(parameters, parameter);
 	}
 	return parameters;
 }

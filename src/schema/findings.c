@@ -4,7 +4,6 @@
  * The walk ends at FINDINGS_FAULT_MOST.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
-#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -69,10 +68,8 @@ static json_t *outline(const json_t *value)
 	if (!json_is_array(value))
 		return json_true();
 	copy = json_array();
-	for (size_t i = 0; i < json_array_size(value); i++) {
-		if (json_array_append_new(copy, outline(json_array_get(value, i))) != 0)
-			abort();
-	}
+	for (size_t i = 0; i < json_array_size(value); i++)
+		array_put(copy, outline(json_array_get(value, i)));
 	return copy;
 }
 
@@ -322,8 +319,7 @@ static json_t *details_of(struct findings *findings, size_t count, size_t skip)
 		text.size -= text.size > skip ? skip : text.size;
 		buffer_append_text(&text, ": ");
 		buffer_append_text(&text, findings->faults[i].sentence);
-		if (json_array_append_new(details, json_stringn(text.data, text.size)) != 0)
-			abort();
+		array_put(details, json_stringn(text.data, text.size));
 	}
 	return details;
 }

@@ -3,7 +3,6 @@
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <assert.h>
-#include <stdlib.h>
 
 #include "base/text.h"
 #include "schema/walk.h"
@@ -22,12 +21,6 @@ static json_t *value_of(const struct field *row, struct slice text)
 	return json_stringn(text.data, text.size);
 }
 
-static void set(json_t *query, const char *name, json_t *value)
-{
-	if (json_object_set_new(query, name, value) != 0)
-		abort();
-}
-
 static void take(const struct field *row, struct slice text, const struct place *place,
 		 json_t *query, struct findings *findings)
 {
@@ -36,7 +29,7 @@ static void take(const struct field *row, struct slice text, const struct place 
 
 	assert(checked == NULL || checked == value);
 	if (checked != NULL)
-		set(query, row->name, json_incref(value));
+		object_put(query, row->name, json_incref(value));
 }
 
 static void take_all(const struct shape *shape, const struct parameter *parameters, size_t n,
@@ -65,7 +58,8 @@ static void fill(const struct shape *shape, json_t *query)
 		bool is_filled = row->standard != NULL && (row->flags & FIELD_HIDDEN_DEFAULT) == 0;
 
 		if (is_filled && json_object_get(query, row->name) == NULL)
-			set(query, row->name, json_loads(row->standard, JSON_DECODE_ANY, NULL));
+			object_put(query, row->name,
+				   json_loads(row->standard, JSON_DECODE_ANY, NULL));
 	}
 }
 

@@ -9,19 +9,6 @@
 #include "schema/describe.h"
 #include "service/openapi_parts.h"
 
-/* Running out of memory aborts, as everywhere. */
-static void set(json_t *object, const char *name, json_t *value)
-{
-	if (json_object_set_new(object, name, value) != 0)
-		abort();
-}
-
-static void append(json_t *array, json_t *value)
-{
-	if (json_array_append_new(array, value) != 0)
-		abort();
-}
-
 static bool has_checked_body(const struct route *route)
 {
 	return route->body != NULL;
@@ -61,8 +48,8 @@ static json_t *path_parameter(struct arena *arena, const char *name, size_t size
 
 		if (strlen(own) != size || strncmp(own, name, size) != 0)
 			continue;
-		set(parameter, "in", json_string("path"));
-		set(parameter, "required", json_true());
+		object_put(parameter, "in", json_string("path"));
+		object_put(parameter, "required", json_true());
 		return json_incref(parameter);
 	}
 	/* A parameter of the route table is not described above. */
@@ -75,7 +62,7 @@ static void append_path_parameters(struct arena *arena, json_t *parameters, cons
 
 	for (; (open = strchr(path, '{')) != NULL; path = close) {
 		close = strchr(open, '}');
-		append(parameters, path_parameter(arena, open + 1, (size_t)(close - open - 1)));
+		array_put(parameters, path_parameter(arena, open + 1, (size_t)(close - open - 1)));
 	}
 }
 
@@ -87,14 +74,14 @@ static json_t *parameters_of(struct arena *arena, const struct route *route)
 	if (route->query != NULL &&
 	    json_array_extend(parameters, describe_parameters(arena, route->query)) != 0)
 		abort();
-	append(parameters, openapi_reference("parameters", "RequestId"));
+	array_put(parameters, openapi_reference("parameters", "RequestId"));
 	if (has_checked_body(route))
-		append(parameters, openapi_reference("parameters", "Prefer"));
+		array_put(parameters, openapi_reference("parameters", "Prefer"));
 	if (!route->has_etag)
 		return parameters;
-	append(parameters, openapi_reference("parameters", "IfNoneMatch"));
+	array_put(parameters, openapi_reference("parameters", "IfNoneMatch"));
 	if (!is_reading(route))
-		append(parameters, openapi_reference("parameters", "IfMatch"));
+		array_put(parameters, openapi_reference("parameters", "IfMatch"));
 	return parameters;
 }
 
@@ -149,7 +136,8 @@ static json_t *body_of(struct arena *arena, const struct route *route)
 	schema = body_schema(arena, route);
 	content = json_pack("{s:{s:O}}", "application/json", "schema", schema);
 	if (route->body_kind == BODY_PATCH)
-		set(content, "application/merge-patch+json", json_pack("{s:O}", "schema", schema));
+		object_put(content, "application/merge-patch+json",
+			   json_pack("{s:O}", "schema", schema));
 	json_decref(schema);
 	return json_pack("{s:s, s:b, s:o}", "description", body_doc(route->body_kind), "required",
 			 requires_something(route), "content", content);
@@ -170,17 +158,19 @@ static json_t *answer_schema(struct arena *arena, const struct route *route)
 		return schema;
 	/* The page after the last is null. */
 	data = json_object_get(json_object_get(schema, "properties"), "data");
-	set(data, "type", json_pack("[s,s]", "array", "null"));
-	set(data, "description",
-	    json_string("null: an empty page of a request with `start`, even an empty one."));
-	append(json_object_get(schema, "required"), json_string("limit"));
-	append(json_object_get(schema, "required"), json_string("last"));
-	set(json_object_get(schema, "properties"), "limit",
-	    json_pack("{s:s, s:s}", "type", "integer", "description", "The limit applied."));
-	set(json_object_get(schema, "properties"), "last",
-	    json_pack("{s:s, s:s}", "type", "string", "description",
-		      "The last item of this page: `start` of the next request. Empty when the "
-		      "page is."));
+	object_put(data, "type", json_pack("[s,s]", "array", "null"));
+	object_put(
+		data, "description",
+		json_string("null: an empty page of a request with `start`, even an empty one."));
+	array_put(json_object_get(schema, "required"), json_string("limit"));
+	array_put(json_object_get(schema, "required"), json_string("last"));
+	object_put(json_object_get(schema, "properties"), "limit",
+		   json_pack("{s:s, s:s}", "type", "integer", "description", "The limit applied."));
+	object_put(
+		json_object_get(schema, "properties"), "last",
+		json_pack("{s:s, s:s}", "type", "string", "description",
+			  "The last item of this page: `start` of the next request. Empty when the "
+			  "page is."));
 	return schema;
 }
 
@@ -209,7 +199,8 @@ static json_t *success_of(struct arena *arena, const struct route *route)
 		return success;
 	schema = route->answer != NULL ? answer_schema(arena, route)
 				       : json_pack("{s:s}", "type", "object");
-	set(success, "content", json_pack("{s:{s:o}}", "application/json", "schema", schema));
+	object_put(success, "content",
+		   json_pack("{s:{s:o}}", "application/json", "schema", schema));
 	return success;
 }
 
@@ -272,15 +263,16 @@ static json_t *responses_of(struct arena *arena, const struct route *route)
 	static const char *const etag[] = { "ETag", NULL };
 	json_t *responses = json_object();
 
-	set(responses, route->method == METHOD_DELETE ? "204" : "200", success_of(arena, route));
+	object_put(responses, route->method == METHOD_DELETE ? "204" : "200",
+		   success_of(arena, route));
 	if (route->has_etag && is_reading(route))
-		set(responses, "304",
-		    json_pack("{s:s, s:o}", "description", "It has not changed.", "headers",
-			      openapi_headers_of(route, etag)));
+		object_put(responses, "304",
+			   json_pack("{s:s, s:o}", "description", "It has not changed.", "headers",
+				     openapi_headers_of(route, etag)));
 	for (const enum fault_kind *kind = openapi_error_kinds; *kind != FAULT_NONE; kind++) {
 		if (can_fail(route, *kind))
-			set(responses, status_text(arena, *kind),
-			    openapi_error_of(route, *kind, own_doc(route, *kind)));
+			object_put(responses, status_text(arena, *kind),
+				   openapi_error_of(route, *kind, own_doc(route, *kind)));
 	}
 	return responses;
 }
@@ -318,15 +310,15 @@ static void add_operation(struct arena *arena, json_t *paths, const struct route
 	json_t *body = body_of(arena, route);
 
 	add_rules(operation, route);
-	set(operation, "parameters", parameters_of(arena, route));
+	object_put(operation, "parameters", parameters_of(arena, route));
 	if (body != NULL)
-		set(operation, "requestBody", body);
-	set(operation, "responses", responses_of(arena, route));
+		object_put(operation, "requestBody", body);
+	object_put(operation, "responses", responses_of(arena, route));
 	if (route->is_open)
-		set(operation, "security", json_array());
+		object_put(operation, "security", json_array());
 	if (json_object_get(paths, route->path) == NULL)
-		set(paths, route->path, json_object());
-	set(json_object_get(paths, route->path), method_name(route->method), operation);
+		object_put(paths, route->path, json_object());
+	object_put(json_object_get(paths, route->path), method_name(route->method), operation);
 }
 
 /* ---- the document ---- */

@@ -3,15 +3,7 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "service/openapi_parts.h"
 
-#include <stdlib.h>
 #include <string.h>
-
-/* Running out of memory aborts, as everywhere. */
-static void set(json_t *object, const char *name, json_t *value)
-{
-	if (json_object_set_new(object, name, value) != 0)
-		abort();
-}
 
 json_t *openapi_reference(const char *kind, const char *name)
 {
@@ -57,10 +49,10 @@ json_t *openapi_header_parameters(void)
 	json_t *parameters = json_object();
 
 	for (size_t i = 0; i < sizeof request_headers / sizeof request_headers[0]; i++)
-		set(parameters, request_headers[i].key,
-		    json_pack("{s:s, s:s, s:s, s:{s:s}}", "name", request_headers[i].name, "in",
-			      "header", "description", request_headers[i].doc, "schema", "type",
-			      "string"));
+		object_put(parameters, request_headers[i].key,
+			   json_pack("{s:s, s:s, s:s, s:{s:s}}", "name", request_headers[i].name,
+				     "in", "header", "description", request_headers[i].doc,
+				     "schema", "type", "string"));
 	return parameters;
 }
 
@@ -69,10 +61,10 @@ json_t *openapi_headers(void)
 	json_t *headers = json_object();
 
 	for (size_t i = 0; i < sizeof answer_headers / sizeof answer_headers[0]; i++)
-		set(headers, answer_headers[i].name,
-		    json_pack("{s:s, s:{s:s, s:s*}}", "description", answer_headers[i].doc,
-			      "schema", "type", answer_headers[i].type, "pattern",
-			      answer_headers[i].pattern));
+		object_put(headers, answer_headers[i].name,
+			   json_pack("{s:s, s:{s:s, s:s*}}", "description", answer_headers[i].doc,
+				     "schema", "type", answer_headers[i].type, "pattern",
+				     answer_headers[i].pattern));
 	return headers;
 }
 
@@ -82,9 +74,9 @@ json_t *openapi_headers_of(const struct route *route, const char *const *names)
 	json_t *headers = json_pack("{s:o}", id, openapi_reference("headers", id));
 
 	for (; *names != NULL; names++)
-		set(headers, *names, openapi_reference("headers", *names));
+		object_put(headers, *names, openapi_reference("headers", *names));
 	if (route != NULL && route->is_shared)
-		set(headers, origin, openapi_reference("headers", origin));
+		object_put(headers, origin, openapi_reference("headers", origin));
 	return headers;
 }
 
@@ -153,7 +145,8 @@ json_t *openapi_errors(void)
 
 	for (const enum fault_kind *kind = openapi_error_kinds; *kind != FAULT_NONE; kind++) {
 		if (!is_told_by_route(*kind))
-			set(responses, errors[*kind].name, error_response(NULL, *kind, NULL));
+			object_put(responses, errors[*kind].name,
+				   error_response(NULL, *kind, NULL));
 	}
 	return responses;
 }
