@@ -49,6 +49,10 @@ enum method {
 	METHOD_OTHER
 };
 
+/* "GET" and so on; "other" for METHOD_OTHER. */
+const char *method_name(enum method method);
+enum method method_named(struct slice name);
+
 /* As it came. A header that was not sent has data NULL. */
 struct request {
 	enum method method;

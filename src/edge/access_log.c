@@ -9,27 +9,6 @@
 
 #define CODE_SIZE (CODE_TEXT_SIZE - 1)
 
-static const char *method_name(enum method method)
-{
-	switch (method) {
-	case METHOD_GET:
-		return "GET";
-	case METHOD_HEAD:
-		return "HEAD";
-	case METHOD_POST:
-		return "POST";
-	case METHOD_PATCH:
-		return "PATCH";
-	case METHOD_DELETE:
-		return "DELETE";
-	case METHOD_OPTIONS:
-		return "OPTIONS";
-	case METHOD_OTHER:
-		break;
-	}
-	return "other";
-}
-
 /* The first `size` bytes of the decoded path; fewer at its end. */
 static struct slice decoded_start(struct slice path, char *bytes, size_t size)
 {

@@ -91,19 +91,6 @@ void fastcgi_close(struct exchange *exchange)
 
 /* ---- receiving ---- */
 
-static enum method method_of(struct slice name)
-{
-	static const char *const names[] = {
-		[METHOD_GET] = "GET",	  [METHOD_HEAD] = "HEAD",     [METHOD_POST] = "POST",
-		[METHOD_PATCH] = "PATCH", [METHOD_DELETE] = "DELETE", [METHOD_OPTIONS] = "OPTIONS",
-	};
-
-	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-		if (slice_is(name, names[i]))
-			return (enum method)i;
-	return METHOD_OTHER;
-}
-
 /* nginx passes each header line separately; several lines of Prefer form one list (RFC 7240). */
 static void join_preferences(struct arena *arena, struct slice *preferences, struct slice more)
 {
@@ -156,7 +143,7 @@ static void read_parameters(struct arena *arena, char **parameters, struct reque
 	}
 	if (request->uri.data == NULL)
 		request->uri = SLICE("");
-	request->method = method_of(method);
+	request->method = method_named(method);
 }
 
 /* Reads at most `most` bytes; fewer at the end of the input. */

@@ -12,6 +12,26 @@
 
 #define PARTS_INITIAL 8
 
+static const char *const method_names[] = {
+	[METHOD_GET] = "GET",	  [METHOD_HEAD] = "HEAD",     [METHOD_POST] = "POST",
+	[METHOD_PATCH] = "PATCH", [METHOD_DELETE] = "DELETE", [METHOD_OPTIONS] = "OPTIONS",
+	[METHOD_OTHER] = "other",
+};
+
+const char *method_name(enum method method)
+{
+	return method_names[method];
+}
+
+enum method method_named(struct slice name)
+{
+	enum method method = METHOD_GET;
+
+	while (method < METHOD_OTHER && !slice_is(name, method_names[method]))
+		method++;
+	return method;
+}
+
 void call_part(struct call *call, struct slice bytes)
 {
 	struct answer *answer = &call->answer;

@@ -117,16 +117,6 @@ static void append_histogram(struct buffer *page, const char *name, struct slice
 
 /* ---- requests ---- */
 
-static const char *method_name(enum method method)
-{
-	static const char *const names[] = {
-		[METHOD_GET] = "GET",	  [METHOD_HEAD] = "HEAD",     [METHOD_POST] = "POST",
-		[METHOD_PATCH] = "PATCH", [METHOD_DELETE] = "DELETE",
-	};
-
-	return names[method];
-}
-
 /* Paths and methods come from the table, so they need no escaping. */
 static struct slice route_labels(struct arena *arena, const struct route *route)
 {

@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 
+#include "base/text.h"
 #include "rules/text_rules.h"
 #include "schema/describe.h"
 #include "service/openapi_parts.h"
@@ -293,21 +294,12 @@ static void add_rules(json_t *operation, const struct route *route)
 		describe_rule(operation, rule->name, rule->doc);
 }
 
-static const char *method_name(enum method method)
-{
-	static const char *const names[] = {
-		[METHOD_GET] = "get",	  [METHOD_HEAD] = "head",     [METHOD_POST] = "post",
-		[METHOD_PATCH] = "patch", [METHOD_DELETE] = "delete",
-	};
-
-	return names[method];
-}
-
 static void add_operation(struct arena *arena, json_t *paths, const struct route *route)
 {
 	json_t *operation = json_pack("{s:s, s:s}", "operationId", route->name, "summary",
 				      route->doc);
 	json_t *body = body_of(arena, route);
+	const char *method = text_lower(arena, slice_of(method_name(route->method))).data;
 
 	add_rules(operation, route);
 	object_put(operation, "parameters", parameters_of(arena, route));
@@ -318,7 +310,7 @@ static void add_operation(struct arena *arena, json_t *paths, const struct route
 		object_put(operation, "security", json_array());
 	if (json_object_get(paths, route->path) == NULL)
 		object_put(paths, route->path, json_object());
-	object_put(json_object_get(paths, route->path), method_name(route->method), operation);
+	object_put(json_object_get(paths, route->path), method, operation);
 }
 
 /* ---- the document ---- */

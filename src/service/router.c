@@ -14,15 +14,7 @@
 #include "base/pattern.h"
 #include "base/text.h"
 
-#define METHODS 5 /* methods of routes: all before METHOD_OPTIONS */
-
-static const struct {
-	enum method method;
-	const char *name;
-} method_names[METHODS] = {
-	{ METHOD_GET, "GET" },	   { METHOD_HEAD, "HEAD" },	{ METHOD_POST, "POST" },
-	{ METHOD_PATCH, "PATCH" }, { METHOD_DELETE, "DELETE" },
-};
+#define METHODS METHOD_OPTIONS /* the number of methods that a route can have */
 
 struct branch {
 	const char *path;
@@ -52,9 +44,9 @@ static void note_allowed(struct branch *branch)
 	struct buffer allow = BUFFER_INITIAL(arena);
 
 	for (size_t i = 0; i < METHODS; i++) {
-		if (branch->routes[method_names[i].method] == NULL)
+		if (branch->routes[i] == NULL)
 			continue;
-		buffer_append_text(&allow, method_names[i].name);
+		buffer_append_text(&allow, method_name((enum method)i));
 		buffer_append_text(&allow, ", ");
 	}
 	buffer_append_text(&allow, "OPTIONS");
