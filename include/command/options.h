@@ -45,6 +45,12 @@ struct option_row {
 				   .least = (from), .most = (up_to)
 #define TO_DURATION(to)            .kind = OPTION_DURATION, .value.seconds = (to)
 #define TO_MODE(to)                .kind = OPTION_MODE, .value.mode = (to)
+
+/* Rows of several commands. */
+#define DATA_ROW(to) \
+	{ "data", "DIR", "where the data lies", .is_required = true, TO_TEXT(to) }
+#define JSON_ROW(to) \
+	{ "json", NULL, "prints JSON instead of a table", TO_SWITCH(to) }
 /* clang-format on */
 
 /* The largest number of rows, not counting --help and --version, which all commands have. */

@@ -18,11 +18,6 @@
 #include "command/options.h"
 #include "command/process.h"
 
-/* clang-format off */
-#define DATA_ROW(to) \
-	{ "data", "DIR", "where the data lies", .is_required = true, TO_TEXT(to) }
-/* clang-format on */
-
 #define DEFAULT_TOKEN_SECONDS ((int64_t)24 * 60 * 60)
 
 static bool use_directory(const struct command *command, const char *directory, bool is_written,
@@ -53,9 +48,11 @@ static bool prepare_directory(const struct command *command, const char *directo
 	return true;
 }
 
-static void print_secret(const struct secret *secret, const char *sentence)
+/* With its youngest secret. */
+static void print_account(const struct account *account, const char *sentence)
 {
-	printf("secret: %s\n", secret->text);
+	printf("id: %s\nname: %s\naccess_key: %s\nsecret: %s\n", account->id_text, account->name,
+	       account->access_key_text, account->secrets[account->secret_count - 1].text);
 	fprintf(stderr, "%s\n", sentence);
 }
 
@@ -73,9 +70,7 @@ int command_account_add(const struct command *command, int argc, char **argv)
 	if (!prepare_directory(command, directory, &fault) ||
 	    !accounts_add(directory, &clock_system, name, &account, &fault))
 		return command_failed(command, &fault);
-	printf("id: %s\nname: %s\naccess_key: %s\n", account.id_text, account.name,
-	       account.access_key_text);
-	print_secret(&account.secrets[0], "The secret is shown only now: keep it safe.");
+	print_account(&account, "The secret is shown only now: keep it safe.");
 	explicit_bzero(&account, sizeof account);
 	return command_printed(command);
 }
@@ -128,7 +123,7 @@ int command_account_list(const struct command *command, int argc, char **argv)
 	bool wants_json = false;
 	const struct option_row rows[] = {
 		DATA_ROW(&directory),
-		{ "json", NULL, "prints JSON instead of a table", TO_SWITCH(&wants_json) },
+		JSON_ROW(&wants_json),
 	};
 	enum options_result result = options_parse(command, rows, 2, argc, argv, NULL);
 	struct fault fault = FAULT_INITIAL;
@@ -201,11 +196,10 @@ int command_account_rotate(const struct command *command, int argc, char **argv)
 	}
 	if (!accounts_rotate(directory, &clock_system, which, &account, &fault))
 		return command_failed(command, &fault);
-	printf("id: %s\nname: %s\naccess_key: %s\n", account.id_text, account.name,
-	       account.access_key_text);
-	print_secret(&account.secrets[account.secret_count - 1],
-		     "The new secret is shown only now: keep it safe. Both secrets are valid until "
-		     "account rotate --finish retires the older one.");
+	print_account(
+		&account,
+		"The new secret is shown only now: keep it safe. Both secrets are valid until "
+		"account rotate --finish retires the older one.");
 	explicit_bzero(&account, sizeof account);
 	return command_printed(command);
 }

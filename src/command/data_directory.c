@@ -173,36 +173,15 @@ bool data_directory_prepare(const char *path, bool *was_made, struct fault *faul
 	return *was_made;
 }
 
-static bool open_store(const char *path, struct store_options *options, struct store **store,
-		       struct fault *fault)
+bool data_directory_open_store(const char *path, struct store_options options, struct store **store,
+			       struct fault *fault)
 {
 	char *directory = data_directory_store(path);
 	bool is_open;
 
-	options->directory = directory;
-	options->readers = 1;
-	is_open = data_directory_has_store(path, fault) && store_gdbm_open(options, store, fault);
+	options.directory = directory;
+	options.readers = 1;
+	is_open = data_directory_has_store(path, fault) && store_gdbm_open(&options, store, fault);
 	free(directory);
 	return is_open;
-}
-
-bool data_directory_open_store(const char *path, bool is_read_only, struct store **store,
-			       struct fault *fault)
-{
-	struct store_options options = { .is_read_only = is_read_only };
-
-	return open_store(path, &options, store, fault);
-}
-
-bool data_directory_open_damaged(const char *path,
-				 void (*salvage)(void *context, const char *file, const char *what),
-				 void *context, struct store **store, struct fault *fault)
-{
-	struct store_options options = {
-		.is_read_only = true,
-		.salvage = salvage,
-		.salvage_context = context,
-	};
-
-	return open_store(path, &options, store, fault);
 }

@@ -12,7 +12,7 @@
 #include "base/fault.h"
 #include "command/command.h"
 #include "command/process.h"
-#include "store/store.h"
+#include "store/gdbm/store_gdbm.h"
 
 /* FAULT_BAD_REQUEST when there is no such directory. */
 bool data_directory_check(const char *path, struct identity *owner, struct fault *fault);
@@ -35,13 +35,10 @@ bool data_directory_create_store(const char *path, struct fault *fault);
 /* Creates an empty store, as above, in a directory with neither accounts nor a store. Does nothing
  * when there is a store. Accounts without a store: as data_directory_has_store. */
 bool data_directory_prepare(const char *path, bool *was_made, struct fault *fault);
-/* Fails as data_directory_has_store does. When not read-only, also with FAULT_UNAVAILABLE and the
- * pid of the process that has the store open. */
-bool data_directory_open_store(const char *path, bool is_read_only, struct store **store,
+/* Opens the store of a command with `options` (directory and readers are filled here). Fails as
+ * data_directory_has_store does; when not read-only, also with FAULT_UNAVAILABLE and the pid of the
+ * process that has the store open. */
+bool data_directory_open_store(const char *path, struct store_options options, struct store **store,
 			       struct fault *fault);
-/* Opens read-only; `salvage`: see struct store_options. */
-bool data_directory_open_damaged(const char *path,
-				 void (*salvage)(void *context, const char *file, const char *what),
-				 void *context, struct store **store, struct fault *fault);
 
 #endif

@@ -82,20 +82,17 @@ static void tell_lost_file(void *context, const char *file, const char *what)
 	tell_lost(&dumping->output, file, what);
 }
 
-static bool open_store(struct dumping *dumping, struct store **store, struct fault *fault)
-{
-	if (dumping->is_salvage)
-		return data_directory_open_damaged(dumping->directory, tell_lost_file, dumping,
-						   store, fault);
-	return data_directory_open_store(dumping->directory, true, store, fault);
-}
-
 /* The store is opened first: an account with records in it is in the accounts file by then. */
 static bool dump(struct dumping *dumping, struct fault *fault)
 {
+	const struct store_options options = {
+		.is_read_only = true,
+		.salvage = dumping->is_salvage ? tell_lost_file : NULL,
+		.salvage_context = dumping,
+	};
 	struct store *store = NULL;
 	struct roster *roster = NULL;
-	bool is_dumped = open_store(dumping, &store, fault) &&
+	bool is_dumped = data_directory_open_store(dumping->directory, options, &store, fault) &&
 			 accounts_list(dumping->directory, &roster, fault) &&
 			 dump_store(dumping, store, roster, fault);
 

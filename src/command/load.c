@@ -219,7 +219,7 @@ static bool read_all(struct loading *loading, struct fault *fault)
 /* Prints the line number and all details. */
 static void complain(const struct loading *loading, const struct fault *fault)
 {
-	const char *sentence = fault->cause[0] != '\0' ? fault->cause : fault->message;
+	const char *sentence = command_sentence(fault);
 
 	if (loading->line_number == 0)
 		command_complain(loading->command, "%s", sentence);
@@ -268,7 +268,7 @@ static void give_up(struct loading *loading, const struct fault *why)
 		command_complain(loading->command,
 				 "nothing was loaded, but what was read is still in the store, "
 				 "where nobody sees it; the next load removes it (%s)",
-				 fault.cause[0] != '\0' ? fault.cause : fault.message);
+				 command_sentence(&fault));
 }
 
 static bool load_lines(struct loading *loading, struct fault *fault)
@@ -288,7 +288,8 @@ static int load(struct loading *loading)
 	bool was_made;
 
 	if (!data_directory_prepare(loading->directory, &was_made, &fault) ||
-	    !data_directory_open_store(loading->directory, false, &loading->store, &fault) ||
+	    !data_directory_open_store(loading->directory, (struct store_options){ 0 },
+				       &loading->store, &fault) ||
 	    !accounts_list(loading->directory, &loading->present, &fault) ||
 	    !clear_former(loading, &fault))
 		return command_failed(loading->command, &fault);

@@ -4,9 +4,7 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <errno.h>
 #include <jansson.h>
-#include <limits.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -59,7 +57,7 @@ static enum options_result parse(const struct command *command, int argc, char *
 {
 	/* clang-format off */
 	const struct option_row rows[] = {
-		{ "data", "DIR", "where the data lies", .is_required = true, TO_TEXT(&options->directory) },
+		DATA_ROW(&options->directory),
 		{ "listen", "PATH", "the socket to make; else one passed on descriptor 0 or by systemd", TO_TEXT(&options->path) },
 		{ "socket-mode", "MODE", "the mode of that socket; 0660 if not given", TO_MODE(&options->socket_mode) },
 		{ "socket-group", "GROUP", "the group of that socket: nginx's", TO_TEXT(&options->socket_group) },
@@ -212,18 +210,17 @@ static bool open_as_root(const struct serve_options *options, const struct ident
 static bool open_store(const struct serve_options *options, struct store **store,
 		       struct fault *fault)
 {
-	char directory[PATH_MAX];
-	int size = snprintf(directory, sizeof directory, "%s/store", options->directory);
+	char *directory = data_directory_store(options->directory);
 	const struct store_options chosen = {
 		.directory = directory,
 		.readers = options->threads,
 		.wait = options->waits ? WAIT_MOST : 0,
 		.gives_up = is_told_to_end,
 	};
+	bool is_open = store_gdbm_open(&chosen, store, fault);
 
-	if (size < 0 || (size_t)size >= sizeof directory)
-		return fault_cause(fault, FAULT_BAD_REQUEST, 0, "--data is too long a path");
-	return store_gdbm_open(&chosen, store, fault);
+	free(directory);
+	return is_open;
 }
 
 static bool open_all(const struct serve_options *options, const struct identity *identity,

@@ -14,11 +14,6 @@
 #include "resources/kinds.h"
 #include "store/gdbm/inspect.h"
 
-/* clang-format off */
-#define JSON_ROW(to) \
-	{ "json", NULL, "prints JSON instead of a table", TO_SWITCH(to) }
-/* clang-format on */
-
 static bool begin(const char *directory, struct fault *fault)
 {
 	struct identity owner;
@@ -140,10 +135,7 @@ static bool check_kinds(struct checking *checking, struct fault *fault)
 	return store_gdbm_check_indexes(transaction, all_kinds, KINDS, tell_index, checking, fault);
 }
 
-static const char *sentence_of(const struct fault *fault)
-{
-	return fault->cause[0] != '\0' ? fault->cause : fault->message;
-}
+static const struct store_options read_only = { .is_read_only = true };
 
 /* The store is opened before the accounts file is read: an account with records in it is in the
  * file by then. A fault that prevents checking the records is a finding. */
@@ -155,11 +147,11 @@ static void check_records(struct checking *checking)
 	struct survey survey;
 
 	progress_begin(&checking->progress, checking->command, "records looked at");
-	if (data_directory_open_store(checking->directory, true, &store, &fault) &&
+	if (data_directory_open_store(checking->directory, read_only, &store, &fault) &&
 	    survey_open(store, &clock_system, &survey, &fault)) {
 		if (!accounts_list(checking->directory, &roster, &no_accounts))
 			print_finding(checking, ACCOUNTS_FILE, NULL, NULL,
-				      sentence_of(&no_accounts));
+				      command_sentence(&no_accounts));
 		checking->findings.roster = roster;
 		checking->survey = &survey;
 		(void)check_kinds(checking, &fault);
@@ -167,7 +159,7 @@ static void check_records(struct checking *checking)
 	}
 	progress_end(&checking->progress);
 	if (fault.kind != FAULT_NONE)
-		print_finding(checking, "store", NULL, NULL, sentence_of(&fault));
+		print_finding(checking, "store", NULL, NULL, command_sentence(&fault));
 	json_decref(checking->findings.unknown_accounts);
 	roster_close(roster);
 	store_close(store);
@@ -212,7 +204,7 @@ int command_check(const struct command *command, int argc, char **argv)
 	if (check_files(&checking, &fault))
 		check_records(&checking);
 	else
-		print_finding(&checking, "store", NULL, NULL, sentence_of(&fault));
+		print_finding(&checking, "store", NULL, NULL, command_sentence(&fault));
 	print_result(&checking);
 	status = command_printed(command);
 	return checking.found > 0 ? EXIT_FAILURE : status;
@@ -231,7 +223,7 @@ static bool count(const char *directory, struct figures *figures, struct fault *
 	struct arena *arena = arena_open();
 	struct transaction *transaction;
 	struct store *store = NULL;
-	bool is_counted = data_directory_open_store(directory, true, &store, fault) &&
+	bool is_counted = data_directory_open_store(directory, read_only, &store, fault) &&
 			  store_begin(store, STORE_READ, arena, &transaction, fault);
 
 	if (is_counted) {
