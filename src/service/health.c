@@ -55,8 +55,7 @@ static void begin_metric(struct buffer *page, const char *name, const char *type
 }
 
 /* `labels`: the text in braces; may be empty. */
-static void append_sample(struct buffer *page, const char *name, const char *end,
-			  struct slice labels, uint64_t value)
+static void append_name(struct buffer *page, const char *name, const char *end, struct slice labels)
 {
 	buffer_append_text(page, name);
 	buffer_append_text(page, end);
@@ -66,6 +65,12 @@ static void append_sample(struct buffer *page, const char *name, const char *end
 		buffer_append_byte(page, '}');
 	}
 	buffer_append_byte(page, ' ');
+}
+
+static void append_sample(struct buffer *page, const char *name, const char *end,
+			  struct slice labels, uint64_t value)
+{
+	append_name(page, name, end, labels);
 	buffer_append_integer(page, (json_int_t)value);
 	buffer_append_byte(page, '\n');
 }
@@ -102,14 +107,7 @@ static void append_histogram(struct buffer *page, const char *name, struct slice
 		count += state->counts[i];
 		append_bucket(page, name, labels, i, count);
 	}
-	buffer_append_text(page, name);
-	buffer_append_text(page, "_sum");
-	if (labels.size > 0) {
-		buffer_append_byte(page, '{');
-		buffer_append(page, labels);
-		buffer_append_byte(page, '}');
-	}
-	buffer_append_byte(page, ' ');
+	append_name(page, name, "_sum", labels);
 	append_seconds(page, state->sum);
 	buffer_append_byte(page, '\n');
 	append_sample(page, name, "_count", labels, count);
