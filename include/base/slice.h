@@ -28,7 +28,7 @@ static inline bool slice_equal(struct slice a, struct slice b)
 	return a.size == b.size && (a.size == 0 || memcmp(a.data, b.data, a.size) == 0);
 }
 
-/* In the order of the bytes, a prefix before what it begins: below 0, 0, above 0. */
+/* As memcmp, a prefix before longer texts. */
 static inline int slice_compare(struct slice a, struct slice b)
 {
 	const size_t common = a.size < b.size ? a.size : b.size;
