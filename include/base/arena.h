@@ -42,8 +42,7 @@ struct arena_mark {
 };
 
 struct arena_mark arena_mark(const struct arena *arena);
-/* Releases everything since the mark, as arena_reset does. Older memory must not refer to
- * younger. */
+/* Releases everything since the mark, as arena_reset does. Older memory must not refer to it. */
 void arena_release(struct arena *arena, const struct arena_mark *mark);
 
 /* Never NULL; aligned for any type; not zeroed. */

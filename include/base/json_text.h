@@ -16,8 +16,7 @@
 #define JSON_TEXT_DEPTH 32
 
 /* The first invalid position and the reason, without the text found there. Line and column count
- * from 1, columns in characters. For a text that ends too early, the position is just after its
- * end. */
+ * from 1, columns in characters. For a text that ends too early, it is just after its end. */
 struct json_flaw {
 	size_t line, column;
 	const char *sentence;

@@ -15,8 +15,7 @@ enum log_level { LOG_LEVEL_ERROR, LOG_LEVEL_WARNING, LOG_LEVEL_NOTICE, LOG_LEVEL
  * "error", strerror(n), NULL). Values are terminated texts; a NULL value skips its pair. */
 void log_event(enum log_level level, const char *event, ...) __attribute__((sentinel));
 
-/* The level prefix when stderr is the systemd journal ("<3>"), else "". For lines that are not
- * events. */
+/* "<3>" and so on when stderr is the systemd journal, else "". For lines that are not events. */
 const char *log_prefix(enum log_level level);
 
 /* A number as the text of a pair: LOG_NUMBER(n) lives until the end of the enclosing block. */

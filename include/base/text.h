@@ -40,15 +40,13 @@ size_t text_characters(struct slice text);
 struct slice text_cut(struct slice text, size_t most);
 /* The first n characters, or all. */
 struct slice text_first(struct slice text, size_t n);
-/* The longest prefix that a JSON string contains unescaped: up to a control character, quote or
- * backslash. */
+/* The longest prefix that needs no escape in a JSON string. */
 struct plain {
 	size_t size;
 	bool is_ascii;
 };
 struct plain text_plain(struct slice text);
-/* The part before the first `separator`, or all; *rest is what follows it, with data NULL when there
- * is none. */
+/* The part before the first `separator`, or all; *rest follows it (data NULL: no separator). */
 struct slice text_split(struct slice text, char separator, struct slice *rest);
 /* Without the given characters at both ends. */
 struct slice text_trim(struct slice text, const char *blanks);

@@ -41,9 +41,8 @@ int command_openapi(const struct command *command, int argc, char **argv);
 
 /* ---- for the implementations ---- */
 
-/* Prints one line to stderr: "anteroom serve: ...", or "anteroom: ..." when command is NULL. When
- * stderr is the systemd journal, the line begins with its level: error for complain, notice for
- * remark. */
+/* Prints one line to stderr: "anteroom serve: ...", or "anteroom: ..." when command is NULL. On the
+ * systemd journal the line begins with its level, error or notice. */
 void command_complain(const struct command *command, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 void command_remark(const struct command *command, const char *format, ...)

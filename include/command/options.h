@@ -56,11 +56,11 @@ struct option_row {
 /* The largest number of rows, not counting --help and --version, which all commands have. */
 #define OPTIONS_MOST 16
 
-/* DONE: help or version was printed; FAILED: printing failed. WRONG: wrong use. Both failures have
- * been reported. */
+/* DONE: help or version was printed; FAILED: printing failed; WRONG: wrong use. Both are
+ * reported. */
 enum options_result { OPTIONS_GO, OPTIONS_DONE, OPTIONS_WRONG, OPTIONS_FAILED };
 
-/* operands: receives the command's operands; NULL for an omitted one. Pass NULL when the command
+/* operands: receives the command's operands; NULL for an omitted one. May be NULL when the command
  * has none. */
 enum options_result options_parse(const struct command *command, const struct option_row *rows,
 				  size_t n, int argc, char **argv, const char **operands);

@@ -31,8 +31,7 @@ bool process_forbid_core(void);
 void process_keep_memory(void);
 
 /* To be called before the first request: when glibc first shrinks the heap of a thread it reads a
- * file in /proc. After this call it does not, and the process opens files in the data directory
- * only. */
+ * file in /proc. After this call the process opens files in the data directory only. */
 bool process_try_memory(struct fault *fault);
 
 /* Sets the umask, the highest allowed number of open files, no new privileges and no core dumps. To

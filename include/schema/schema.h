@@ -88,8 +88,7 @@ struct field {
 	/* DEFAULT_WHEN: the default applies only when this choice of the same object has this
 	 * value. NULL: always. */
 	const char *when_member, *when_value;
-	/* Message of the fault when this row's single value is the only finding; NULL: the standard
-	 * message. */
+	/* Message of the fault when this is the only finding; NULL: the standard message. */
 	const char *message;
 	const char *doc;
 };
@@ -111,8 +110,7 @@ struct shape {
 	size_t field_count;
 	const struct rule *rules;	/* ends with a row whose check is NULL; NULL: no rules */
 	const char *doc;
-	/* Removes members that are not to be checked because of another member, before the walk;
-	 * NULL: none. */
+	/* Removes members that another member makes irrelevant, before the walk. */
 	void (*leave_out)(json_t *object);
 	/* For an entry of a map: the member that repeats the key ("name"). A different value is a
 	 * fault; document_write always writes the key. */
@@ -230,8 +228,8 @@ void findings_add(struct findings *findings, const char *pointer, const char *se
 	__attribute__((format(printf, 3, 4)));
 /* For pointers that a rule has to build ("/layers/2/rid"; see text_pointer). */
 struct arena *rule_arena(struct rule_context *context);
-/* Whether the body as sent has this member. A rule about two members reports the one that the
- * client sent. */
+/* Whether the body as sent has this member. A rule about two members reports the one that was
+ * sent. */
 bool rule_was_sent(const struct rule_context *context, const char *pointer);
 
 /* True when there are no findings. Else sets FAULT_INVALID_BODY with at most FINDINGS_FAULT_MOST

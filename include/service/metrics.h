@@ -19,8 +19,7 @@ struct metrics *metrics_open(const struct route *routes);
 /* NULL is allowed. */
 void metrics_close(struct metrics *metrics);
 
-/* Counts a complete answer; microseconds since the request arrived. metrics NULL: does nothing. Any
- * thread. */
+/* Counts an answer; microseconds since the request arrived. metrics may be NULL. Any thread. */
 void metrics_count(struct metrics *metrics, const struct call *call, int64_t microseconds);
 
 /* The counters of a route; `route` NULL: of requests that match no route. */

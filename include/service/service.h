@@ -8,8 +8,7 @@
 
 struct service;
 
-/* The environment refers to borrowed objects that outlive the service. Verifies all tables
- * (schema_verify). */
+/* Verifies all tables. The environment's objects are borrowed and outlive the service. */
 struct service *service_open(const struct environment *environment);
 void service_close(struct service *service);
 

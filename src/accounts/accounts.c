@@ -181,8 +181,7 @@ static void read_again(struct accounts *accounts)
 	struct file_mark mark = accounts_file_look(accounts->path);
 	struct fault fault = FAULT_INITIAL;
 
-	/* Another thread may have read this state while we waited. `seen` changes only under
-	 * `reading`. */
+	/* Another thread may have read it meanwhile. `seen` changes only under `reading`. */
 	if (file_mark_equal(&mark, &accounts->seen))
 		return;
 	if (mark.error != 0) {

@@ -134,8 +134,8 @@ struct arena *arena_open(void)
 	return arena;
 }
 
-/* The content may be a credential or the text of the accounts file. Bytes after `taken` were never
- * written. */
+/* The content may be a credential or the text of the accounts file. Bytes after `taken` are
+ * unused. */
 static void block_close(struct block *block, size_t taken)
 {
 	ALLOW(block->bytes, taken);

@@ -103,8 +103,7 @@ void buffer_append_string(struct buffer *buffer, struct slice string)
 	buffer_append_byte(buffer, '"');
 }
 
-/* Objects and arrays have functions of their own to keep buffer_append_json short for all other
- * values. */
+/* Not inlined, to keep buffer_append_json short for all other values. */
 static __attribute__((noinline)) void append_object(struct buffer *buffer, json_t *object)
 {
 	char before = '{';

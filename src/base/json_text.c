@@ -23,8 +23,7 @@ struct reader {
 	const char *sentence; /* of the flaw */
 	struct level levels[JSON_TEXT_DEPTH];
 	size_t depth;
-	/* For strings with escapes. Two buffers, because a name must last until its value is
-	 * read. */
+	/* For strings with escapes. A name must last until its value is read. */
 	struct buffer name, string;
 };
 
@@ -206,8 +205,8 @@ static struct slice read_escaped(struct reader *reader, struct slice plain, stru
 	return buffer_slice(whole);
 }
 
-/* At the opening quote. Most strings are a slice of the text; a string with escapes is built in
- * `whole`. */
+/* At the opening quote. A string with escapes is built in `whole`; others are slices of the
+ * text. */
 static struct slice read_string(struct reader *reader, struct buffer *whole)
 {
 	struct slice string;

@@ -25,8 +25,7 @@ void data_directory_warn(const struct command *command, const char *path);
 /* The path of the store; the caller frees it. */
 char *data_directory_store(const char *path);
 /* FAULT_BAD_REQUEST when there is no store, or the process cannot reach it. Only the next two
- * functions create a missing store: an empty directory may be the mount point of an unmounted
- * volume. */
+ * functions create a missing store: an empty directory may be an unmounted volume. */
 bool data_directory_has_store(const char *path, struct fault *fault);
 /* Creates an empty store as the owner of the directory; root becomes that user for good.
  * FAULT_CONFLICT when there is a store, FAULT_UNAVAILABLE for a user other than root and the

@@ -71,8 +71,7 @@ bool process_become(const struct identity *identity, struct fault *fault)
 	       fault_cause(fault, FAULT_UNAVAILABLE, errno, "a core cannot be forbidden");
 }
 
-/* Each connection needs a descriptor; the soft limit is often 1,024 for programs that use
- * select(2). */
+/* Each connection needs a descriptor; the soft limit is often 1,024, for select(2). */
 static bool raise_open_files(void)
 {
 	struct rlimit limit;

@@ -138,8 +138,7 @@ static bool ignore_signals(void)
 	return true;
 }
 
-/* Before the first thread: settings that all threads inherit, and calls that are not
- * thread-safe. */
+/* Before the first thread: settings that threads inherit, and calls that are not thread-safe. */
 static bool prepare_process(struct fault *fault)
 {
 	sigset_t signals;
@@ -290,8 +289,7 @@ int command_serve(const struct command *command, int argc, char **argv)
 		wait_for_signal();
 		notify_tell(program.notify, "STOPPING=1");
 	} else if (options.waits && is_told_to_end()) {
-		/* Stopped while waiting for another process; other faults do not matter any
-		 * more. */
+		/* Stopped while waiting for another process: other faults do not matter. */
 		wait_for_signal();
 	} else {
 		status = command_failed(command, &fault);

@@ -8,8 +8,7 @@
 
 #include "resources/call.h"
 
-/* Called when the answer is complete, just before it is sent; the duration is from arrival to
- * now. */
+/* Called just before the answer is sent; the duration is from arrival to now. */
 void access_log(const struct call *call);
 
 #endif

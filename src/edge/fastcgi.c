@@ -172,8 +172,7 @@ static unsigned char *padded_end(FCGX_Stream *in)
 }
 
 /* libfcgi takes the padding of the empty record for the next header. So the header is changed into
- * that of a body record whose content is the padding, and read again. False: the connection
- * ended. */
+ * that of a body record whose content is the padding, and read again. False: no more data. */
 static bool pass_padding(FCGX_Stream *in)
 {
 	unsigned char *header = padded_end(in);

@@ -22,8 +22,7 @@ struct records {
 	size_t size; /* of all parts */
 };
 
-/* False: the peer has closed the connection or read nothing for SO_SNDTIMEO; the connection is
- * unusable. */
+/* False: the peer has closed the connection or read nothing for SO_SNDTIMEO. */
 bool records_send(const struct records *records);
 
 #endif

@@ -22,13 +22,11 @@ struct walk {
 	bool is_strict;
 };
 
-/* The check_* functions return the value to keep: the same, a new reference to another, or NULL to
- * remove it. */
+/* The check_* functions return the value to keep: the same, a new reference, or NULL for none. */
 static json_t *check_value(struct walk *walk, const struct field *row, const struct place *place,
 			   json_t *value, enum schema_mode mode);
 
-/* The mode below a row. PARTIAL concerns only the top level and the number of entries of its
- * maps. */
+/* The mode below a row. PARTIAL concerns only the top level and the size of its maps. */
 static enum schema_mode mode_below(const struct field *row, enum schema_mode mode)
 {
 	bool patches_below = mode == SCHEMA_PATCH && (row->flags & FIELD_ATOMIC) == 0;

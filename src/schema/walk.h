@@ -85,8 +85,7 @@ static inline size_t row_of_member(const struct shape *shape, struct slice name,
 	return row_named(shape, name);
 }
 
-/* The set of rows that have a value in the object, and these values; other elements are left
- * unset. */
+/* The rows that have a value in the object, and these values; others are left unset. */
 uint64_t values_by_row(const struct shape *shape, const json_t *object,
 		       const json_t *values[ROWS_MOST]);
 /* Computes the plan of a shape whose inner shapes are planned already. Its texts lie in the

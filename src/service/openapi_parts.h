@@ -27,8 +27,7 @@ json_t *openapi_error_schema(void);
  * a shared route. */
 json_t *openapi_headers_of(const struct route *route, const char *const *names);
 
-/* The error response of a route. doc NULL: the general description. NULL for a kind that the
- * document omits. */
+/* The error response of a route. doc NULL: the general description. */
 json_t *openapi_error_of(const struct route *route, enum fault_kind kind, const char *doc);
 
 /* The error kinds of the document by status; ends with FAULT_NONE. */

@@ -55,8 +55,7 @@ static void note_allowed(struct branch *branch)
 	arena_close(arena);
 }
 
-/* A path has no characters special to PCRE2 except the dot. A name in braces matches one
- * segment. */
+/* The dot is the only special character in paths. A name in braces matches one segment. */
 static void append_segment(struct buffer *expression, struct slice segment)
 {
 	if (segment.data[1] == '{') {
