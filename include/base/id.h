@@ -1,7 +1,6 @@
 /* Identifiers: ids, UUIDs and room codes. An id is 12 bytes, written as 24 lower-case hex digits: 4
- * bytes of time (seconds), a 5-byte number that counts up within its account, 3 random bytes. Time
- * and number never decrease within an account, so ids sort by age, and the number is the item's
- * position in every list that contains it.
+ * bytes of time (seconds), a 5-byte number that counts up within its account and kind, 3 random
+ * bytes. Time and number never decrease there, so ids sort by age.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef BASE_ID_H
