@@ -130,7 +130,7 @@ static bool answer_in_process(struct transport *transport, const struct case_req
 	service_answer(in_process->service, &call);
 	number = call.answer.number;
 	while (number != 0 && store_state(store, number) == STORE_PENDING)
-		(void)store_flush(store);
+		store_flush(store);
 	if (number != 0)
 		service_settle(in_process->service, &call, store_state(store, number));
 	copy_answer(arena, &call.answer, answer);

@@ -32,16 +32,14 @@ static enum store_state gate_state(struct store *store, uint64_t number)
 	return state;
 }
 
-static bool gate_flush(struct store *store)
+static void gate_flush(struct store *store)
 {
 	struct gate *gate = gate_of(store);
 	uint64_t goal;
 
 	pthread_mutex_lock(&gate->lock);
-	if (gate->is_flushing) {
-		pthread_mutex_unlock(&gate->lock);
-		return false;
-	}
+	while (gate->is_flushing)
+		pthread_cond_wait(&gate->changed, &gate->lock);
 	gate->is_flushing = true;
 	gate->flushes++;
 	pthread_cond_broadcast(&gate->changed);
@@ -54,7 +52,6 @@ static bool gate_flush(struct store *store)
 	gate->is_flushing = false;
 	pthread_cond_broadcast(&gate->changed);
 	pthread_mutex_unlock(&gate->lock);
-	return true;
 }
 
 static const struct store_driver gate_driver = {

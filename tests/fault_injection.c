@@ -154,10 +154,8 @@ static enum store_state state_soon(struct store *store, uint64_t number)
 {
 	const int64_t end = clock_monotonic() + PENDING_MOST;
 
-	while (store_state(store, number) == STORE_PENDING && clock_monotonic() < end) {
-		if (!store_flush(store))
-			poll(NULL, 0, 1);
-	}
+	while (store_state(store, number) == STORE_PENDING && clock_monotonic() < end)
+		store_flush(store);
 	return store_state(store, number);
 }
 

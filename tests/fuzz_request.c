@@ -107,7 +107,7 @@ static void settle(struct stand *stand, struct call *call)
 	uint64_t number = call->answer.number;
 
 	while (number != 0 && store_state(stand->environment.store, number) == STORE_PENDING)
-		(void)store_flush(stand->environment.store);
+		store_flush(stand->environment.store);
 	if (number != 0)
 		service_settle(stand->service, call, store_state(stand->environment.store, number));
 }

@@ -156,9 +156,9 @@ static enum store_state failing_state(struct store *store, uint64_t number)
 	return store_state(((struct store_failing *)store)->inner, number);
 }
 
-static bool failing_flush(struct store *store)
+static void failing_flush(struct store *store)
 {
-	return store_flush(((struct store_failing *)store)->inner);
+	store_flush(((struct store_failing *)store)->inner);
 }
 
 static bool failing_can_write(struct store *store)

@@ -132,7 +132,7 @@ struct store_driver {
 	bool (*commit)(struct transaction *, uint64_t *number, struct fault *);
 	void (*abandon)(struct transaction *);
 	enum store_state (*state)(struct store *, uint64_t number);
-	bool (*flush)(struct store *);
+	void (*flush)(struct store *);
 	bool (*can_write)(struct store *);
 	void (*figures)(struct store *, struct store_figures *); /* NULL: it has none */
 	void (*close)(struct store *);
@@ -211,10 +211,9 @@ void store_abandon(struct transaction *transaction);
 /* Takes no lock and makes no system call. */
 enum store_state store_state(struct store *store, uint64_t number);
 
-/* Makes durable what was committed before the call. False: another thread is doing so; call again
- * while a number is STORE_PENDING. True: states may have changed. When the disk is full it waits some
- * milliseconds. */
-bool store_flush(struct store *store);
+/* Tries once to make durable what was committed before the call; it waits for a thread that is doing the
+ * same, and some milliseconds when the disk is full. */
+void store_flush(struct store *store);
 
 /* Waits until the number is durable: for commands and tests, not for a worker. */
 bool store_wait(struct store *store, uint64_t number, struct fault *fault);

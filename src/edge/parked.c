@@ -119,15 +119,6 @@ static bool go_on(struct parked *parked, struct list pending)
 	return must_go_on;
 }
 
-static void flush(struct store *store, uint64_t first_number)
-{
-	struct fault ignored = FAULT_INITIAL;
-
-	/* A thread that is not a worker is flushing: wait for it. store_state has the result. */
-	if (!store_flush(store))
-		(void)store_wait(store, first_number, &ignored);
-}
-
 struct exchange *parked_flush(struct parked *parked, bool *is_flusher)
 {
 	struct list taken = take_waiting(parked), ready = { NULL, NULL }, pending = { NULL, NULL };
@@ -135,7 +126,7 @@ struct exchange *parked_flush(struct parked *parked, bool *is_flusher)
 	bool is_again;
 
 	if (taken.first != NULL)
-		flush(parked->store, taken.first->call.answer.number);
+		store_flush(parked->store);
 	while ((exchange = take_first(&taken)) != NULL) {
 		uint64_t number = exchange->call.answer.number;
 		bool is_pending = store_state(parked->store, number) == STORE_PENDING;

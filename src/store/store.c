@@ -5,7 +5,6 @@
 #include "store/store.h"
 
 #include <assert.h>
-#include <time.h>
 
 #include "store/figures.h"
 
@@ -132,28 +131,17 @@ enum store_state store_state(struct store *store, uint64_t number)
 	return store->driver->state(store, number);
 }
 
-bool store_flush(struct store *store)
+void store_flush(struct store *store)
 {
-	return store->driver->flush(store);
+	store->driver->flush(store);
 }
 
 bool store_wait(struct store *store, uint64_t number, struct fault *fault)
 {
-	/* About half of what a disk takes for a sync: the thread that is flushing wakes nobody. */
-	const struct timespec pause = { .tv_nsec = 50000 };
-
-	for (;;) {
-		switch (store_state(store, number)) {
-		case STORE_DURABLE:
-			return true;
-		case STORE_FAILED:
-			return fault_set(fault, FAULT_UNAVAILABLE, NULL);
-		case STORE_PENDING:
-			break;
-		}
-		if (!store_flush(store))
-			nanosleep(&pause, NULL);
-	}
+	while (store_state(store, number) == STORE_PENDING)
+		store_flush(store);
+	return store_state(store, number) == STORE_DURABLE ||
+	       fault_set(fault, FAULT_UNAVAILABLE, NULL);
 }
 
 bool store_can_write(struct store *store)

@@ -161,7 +161,7 @@ static void flush(struct bench *bench)
 	struct fault fault = FAULT_INITIAL;
 
 	bench->pending = 0;
-	(void)store_flush(bench->environment.store);
+	store_flush(bench->environment.store);
 	if (number != 0)
 		check(store_wait(bench->environment.store, number, &fault), &fault);
 }

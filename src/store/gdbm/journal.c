@@ -89,14 +89,14 @@ static bool cannot_go_on(const struct journal *journal)
 }
 
 /* Waits until a record of this size fits and no more than `most` waits; with the lock held, which
- * refuse lets go of. Whoever waits does what can be done: it flushes when nobody else does. */
+ * refuse lets go of. A thread that waits for pending records flushes them. */
 static bool make_room(struct journal *journal, size_t size, size_t most, struct fault *fault)
 {
 	while (journal_has_failed(journal) || journal->write_error != 0 ||
 	       journal->accounted > most || !fits(journal, size)) {
 		if (cannot_go_on(journal))
 			return refuse(journal, fault);
-		if (journal->accounted > 0 && !atomic_load(&journal->is_flushing)) {
+		if (journal->accounted > 0) {
 			pthread_mutex_unlock(&journal->lock);
 			journal_flush(journal);
 			pthread_mutex_lock(&journal->lock);
@@ -213,6 +213,7 @@ static void journal_free(struct journal *journal)
 		files->close(files, journal->mark_file);
 	pthread_cond_destroy(&journal->work);
 	pthread_cond_destroy(&journal->room);
+	pthread_mutex_destroy(&journal->flushing);
 	pthread_mutex_destroy(&journal->lock);
 	free(journal->segments.first);
 	free(journal->spares.first);
@@ -290,6 +291,7 @@ bool journal_open(const struct journal_options *options, const struct journal_en
 	atomic_init(&opened->durable, end->last);
 	pthread_mutex_init(&opened->lock, NULL);
 	clock_condition_init(&opened->room);
+	pthread_mutex_init(&opened->flushing, NULL);
 	clock_condition_init(&opened->work);
 	if (!mark_found(opened, end, fault) ||
 	    !segments_take_over(options, end, &opened->segments, fault)) {

@@ -120,7 +120,7 @@ void journal_append(struct journal *journal, uint64_t number, const struct chang
 		    size_t n);
 
 /* As store_flush. */
-bool journal_flush(struct journal *journal);
+void journal_flush(struct journal *journal);
 /* Waits until the number is not pending any more. False: it will never be durable. */
 bool journal_flush_to(struct journal *journal, uint64_t number);
 

@@ -1,4 +1,4 @@
-/* Writing what waits, and making it durable. All of this runs with is_flushing held, so `writing`,
+/* Writing what waits, and making it durable. All of this runs with `flushing` held, so `writing`,
  * `current` and a segment that is being begun have one owner; what others read of them changes under
  * the lock.
  *
@@ -156,35 +156,23 @@ static bool flush_once(struct journal *journal)
 	return true;
 }
 
-bool journal_flush(struct journal *journal)
+void journal_flush(struct journal *journal)
 {
 	bool is_done;
 
-	if (atomic_exchange(&journal->is_flushing, true))
-		return false;
+	pthread_mutex_lock(&journal->flushing);
 	is_done = journal_has_failed(journal) || flush_once(journal);
-	atomic_store(&journal->is_flushing, false);
+	pthread_mutex_unlock(&journal->flushing);
 	pthread_mutex_lock(&journal->lock);
 	pthread_cond_broadcast(&journal->room);
 	if (!is_done && !journal_has_failed(journal))
 		clock_wait(&journal->room, &journal->lock, ROOM_MILLISECONDS);
 	pthread_mutex_unlock(&journal->lock);
-	return true;
 }
 
 bool journal_flush_to(struct journal *journal, uint64_t number)
 {
-	while (journal_state(journal, number) == STORE_PENDING) {
-		bool was_flushed = journal_flush(journal);
-
-		pthread_mutex_lock(&journal->lock);
-		/* Whoever flushes tells when it has ended; while there is no room for what is being
-		 * written, the journal's thread does. */
-		if (journal_state(journal, number) == STORE_PENDING &&
-		    (journal->write_error != 0 ||
-		     (!was_flushed && atomic_load(&journal->is_flushing))))
-			pthread_cond_wait(&journal->room, &journal->lock);
-		pthread_mutex_unlock(&journal->lock);
-	}
+	while (journal_state(journal, number) == STORE_PENDING)
+		journal_flush(journal);
 	return journal_state(journal, number) == STORE_DURABLE;
 }

@@ -1,9 +1,9 @@
 /* The journal from inside: what its parts (journal.c, journal_ahead.c, journal_flush.c) share.
  * Nobody else includes this.
  *
- * Two locks: `lock` guards what the writer, the flusher and the thread that writes ahead share, and
- * is held for moments only; `is_flushing` is the right to write and sync, taken without waiting by
- * whoever finds it free. Records wait in `pending`; the flusher takes them all at once (they are in
+ * Two locks: `flushing` is held while a group is written and synced; `lock`, taken after it, guards the
+ * members that writers, the flushing thread and the thread that writes ahead share, and is never held
+ * during a system call that may wait. Records wait in `pending`; a flush takes all of them (they are in
  * `writing` then) and writes them as one group, or as two where a segment ends.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
@@ -27,7 +27,7 @@ struct journal {
 	pthread_t thread;
 	_Atomic uint64_t durable;
 	atomic_bool has_failed;
-	atomic_bool is_flushing;
+	pthread_mutex_t flushing;
 
 	pthread_mutex_t lock;
 	pthread_cond_t room; /* room was made, a flush ended, or an attempt failed */

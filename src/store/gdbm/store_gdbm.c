@@ -285,11 +285,12 @@ static enum store_state gdbm_state(struct store *base, uint64_t number)
 	return journal_state(store->journal, number);
 }
 
-static bool gdbm_flush(struct store *base)
+static void gdbm_flush(struct store *base)
 {
 	struct store_gdbm *store = store_gdbm_of(base);
 
-	return store->journal == NULL || journal_flush(store->journal);
+	if (store->journal != NULL)
+		journal_flush(store->journal);
 }
 
 static bool gdbm_can_write(struct store *base)

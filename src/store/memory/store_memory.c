@@ -491,14 +491,13 @@ static enum store_state memory_state(struct store *store, uint64_t number)
 	return number <= atomic_load(&memory_of(store)->durable) ? STORE_DURABLE : STORE_PENDING;
 }
 
-static bool memory_flush(struct store *store)
+static void memory_flush(struct store *store)
 {
 	struct store_memory *memory = memory_of(store);
 
 	pthread_mutex_lock(&memory->lock);
 	atomic_store(&memory->durable, memory->newest);
 	pthread_mutex_unlock(&memory->lock);
-	return true;
 }
 
 static bool memory_can_write(struct store *store)
