@@ -243,7 +243,8 @@ bool records_get_named(struct transaction *transaction, const struct store_kind 
 		key_by_name(kind, name, &key);
 		if (!get_entry(transaction, kind, &key, record, fault))
 			return false;
-		record->name = name;
+		if (record->value.data != NULL)
+			record->name = name;
 		return true;
 	}
 	*record = (struct store_record){ .is_on = false };

@@ -98,8 +98,10 @@ static size_t place_of(const struct store_memory *memory, const struct version *
 static struct version *version_make(struct transaction *transaction, const struct store_kind *kind,
 				    const struct store_record *record)
 {
+	const struct slice name = kind->naming == STORE_NO_NAME ? (struct slice){ NULL, 0 }
+								: record->name;
 	struct version *version =
-		checked(calloc(1, sizeof *version + record->name.size + record->value.size));
+		checked(calloc(1, sizeof *version + name.size + record->value.size));
 
 	version->letter = kind->letter;
 	version->is_global = kind->naming == STORE_NAME_ANYWHERE;
@@ -108,10 +110,10 @@ static struct version *version_make(struct transaction *transaction, const struc
 	version->parent = record->parent;
 	version->is_on = record->is_on;
 	version->number = transaction->number;
-	version->name_size = record->name.size;
+	version->name_size = name.size;
 	version->value_size = record->value.size;
-	if (record->name.size > 0)
-		memcpy(version->bytes, record->name.data, record->name.size);
+	if (name.size > 0)
+		memcpy(version->bytes, name.data, name.size);
 	if (record->value.size > 0)
 		memcpy(version->bytes + version->name_size, record->value.data, record->value.size);
 	return version;

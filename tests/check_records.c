@@ -1,0 +1,1007 @@
+/* The one suite of the store's interface, over all drivers: records by example, pages against a plain model,
+ * the drivers against each other, and with threads (also run under ThreadSanitizer).
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "store/store.h"
+
+#include <check.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "directory.h"
+#include "store/gdbm/btree.h"
+#include "store/gdbm/entries.h"
+#include "store/gdbm/store_gdbm.h"
+#include "store/memory/store_memory.h"
+#include "store_failing.h"
+#include "suite.h"
+
+/* ---- kinds and drivers ---- */
+
+static const struct store_kind whole = {
+	.letter = 'A',
+	.name = "whole",
+	.naming = STORE_NAME_IN_ACCOUNT,
+	.has_ids = true,
+	.has_pages = true,
+	.has_parent = true,
+	.has_switch = true,
+};
+static const struct store_kind named = {
+	.letter = 'B',
+	.name = "named",
+	.naming = STORE_NAME_IN_ACCOUNT,
+	.has_ids = true,
+	.has_pages = true,
+};
+static const struct store_kind global = {
+	.letter = 'C',
+	.name = "global",
+	.naming = STORE_NAME_ANYWHERE,
+	.has_parent = true,
+	.has_switch = true,
+};
+static const struct store_kind child = { .letter = 'D', .name = "child", .has_parent = true };
+static const struct store_kind plain = { .letter = 'E', .name = "plain" };
+static const struct store_kind *const kinds[] = { &whole, &named, &global, &child, &plain };
+
+static struct store *open_memory(const char *directory)
+{
+	(void)directory;
+	return store_memory_open();
+}
+
+static struct store *open_failing(const char *directory)
+{
+	(void)directory;
+	return store_failing_open(store_memory_open());
+}
+
+static struct store *open_gdbm_with(const char *directory, size_t overlay_bytes,
+				    size_t segment_bytes)
+{
+	const struct store_options options = { .directory = directory,
+					       .readers = 8,
+					       .creates = true,
+					       .overlay_bytes = overlay_bytes,
+					       .segment_bytes = segment_bytes };
+	struct fault fault = FAULT_INITIAL;
+	struct store *opened = NULL;
+
+	ck_assert_msg(store_gdbm_open(&options, &opened, &fault), "%s", fault.cause);
+	return opened;
+}
+
+static struct store *open_gdbm(const char *directory)
+{
+	return open_gdbm_with(directory, 0, 0);
+}
+
+/* Files, merges and segments change all the time. */
+static struct store *open_restless(const char *directory)
+{
+	return open_gdbm_with(directory, 16384, 65536);
+}
+
+static const struct {
+	const char *name;
+	struct store *(*open)(const char *directory);
+} drivers[] = {
+	{ "memory", open_memory },
+	{ "failing", open_failing },
+	{ "gdbm", open_gdbm },
+	{ "gdbm, small bounds", open_restless },
+};
+
+static char *directory;
+static struct store *store;
+static struct arena *arena;
+static struct id account; /* of the transactions that begin() begins */
+
+static void setup(void)
+{
+	directory = directory_make();
+	arena = arena_open();
+	account = (struct id){ "account one" };
+}
+
+static void teardown(void)
+{
+	arena_close(arena);
+	store_close(store);
+	store = NULL;
+	directory_remove(directory);
+}
+
+/* ---- short forms ---- */
+
+static struct transaction *begin_in(struct store *in, enum store_access access)
+{
+	struct fault fault = FAULT_INITIAL;
+	struct transaction *transaction;
+
+	ck_assert(store_begin(in, access, arena, &transaction, &fault));
+	store_of_account(transaction, &account);
+	return transaction;
+}
+
+static struct transaction *begin(enum store_access access)
+{
+	return begin_in(store, access);
+}
+
+static void end_in(struct store *in, struct transaction *transaction)
+{
+	struct fault fault = FAULT_INITIAL;
+	uint64_t number;
+
+	ck_assert(store_commit(transaction, &number, &fault));
+	ck_assert(store_wait(in, number, &fault));
+}
+
+static void end(struct transaction *transaction)
+{
+	end_in(store, transaction);
+}
+
+static struct id id_of(uint32_t seconds, uint64_t number)
+{
+	struct id id = { { 0 } };
+
+	for (size_t i = 0; i < 4; i++)
+		id.bytes[i] = (unsigned char)(seconds >> (24 - 8 * i));
+	for (size_t i = 0; i < 5; i++)
+		id.bytes[4 + i] = (unsigned char)(number >> (32 - 8 * i));
+	return id;
+}
+
+static struct store_record record_of(uint64_t number, const char *name)
+{
+	return (struct store_record){
+		.id = id_of(1000, number),
+		.parent = id_of(1, 1),
+		.is_on = true,
+		.name = slice_of(name),
+		.value = SLICE("value"),
+	};
+}
+
+static struct store_record get(struct transaction *transaction, const struct store_kind *kind,
+			       const struct store_record *record)
+{
+	struct fault fault = FAULT_INITIAL;
+	struct store_record stored;
+
+	ck_assert_msg(
+		kind->naming == STORE_NAME_ANYWHERE
+			? store_get_named(transaction, kind, record->name, STORE_TO_SHOW, &stored,
+					  &fault)
+			: store_get(transaction, kind, &record->id, STORE_TO_SHOW, &stored, &fault),
+		"%s", fault.cause);
+	return stored;
+}
+
+/* Puts the record over the present one, if there is one. */
+static enum fault_kind put(struct transaction *transaction, const struct store_kind *kind,
+			   const struct store_record *record)
+{
+	struct fault fault = FAULT_INITIAL;
+	struct store_record former = get(transaction, kind, record);
+
+	return store_put(transaction, kind, record, former.value.data == NULL ? NULL : &former,
+			 &fault)
+		       ? FAULT_NONE
+		       : fault.kind;
+}
+
+static void put_right(struct transaction *transaction, const struct store_kind *kind,
+		      const struct store_record *record)
+{
+	ck_assert_int_eq(put(transaction, kind, record), FAULT_NONE);
+}
+
+static void drop(struct transaction *transaction, const struct store_kind *kind,
+		 const struct store_record *record)
+{
+	struct fault fault = FAULT_INITIAL;
+	struct store_record former = get(transaction, kind, record);
+
+	ck_assert_ptr_nonnull(former.value.data);
+	ck_assert(store_remove(transaction, kind, &former, &fault));
+}
+
+static bool is_same(const struct store_kind *kind, const struct store_record *a,
+		    const struct store_record *b)
+{
+	if (a->value.data == NULL || b->value.data == NULL)
+		return a->value.data == b->value.data;
+	return id_compare(&a->id, &b->id) == 0 && slice_equal(a->value, b->value) &&
+	       (!kind->has_parent || id_compare(&a->parent, &b->parent) == 0) &&
+	       (!kind->has_switch || a->is_on == b->is_on) &&
+	       (kind->naming == STORE_NO_NAME || slice_equal(a->name, b->name));
+}
+
+/* ---- by example ---- */
+
+START_TEST(a_record_is_as_it_was_put)
+{
+	char longest[STORE_NAME_MAX];
+	struct slice names[] = {
+		SLICE("a"),
+		SLICE("\xff\xfe"),
+		SLICE("with\0zero"),
+		{ longest, sizeof longest },
+		{ longest, sizeof longest - 1 },
+	};
+	struct transaction *transaction;
+
+	memset(longest, 'n', sizeof longest);
+	store = drivers[_i].open(directory);
+	transaction = begin(STORE_WRITE);
+	for (int k = 0; k < ROWS(kinds); k++) {
+		for (int n = 0; n < ROWS(names); n++) {
+			struct store_record record = record_of((uint64_t)n + 1, NULL);
+			struct store_record stored;
+
+			record.name = names[n];
+			record.is_on = n % 2 == 0;
+			ck_assert_ptr_null(get(transaction, kinds[k], &record).value.data);
+			put_right(transaction, kinds[k], &record);
+			stored = get(transaction, kinds[k], &record);
+			ck_assert(is_same(kinds[k], &record, &stored));
+			ck_assert_int_eq(id_compare(&stored.account, &account), 0);
+			record.value = SLICE("another");
+			record.is_on = !record.is_on;
+			record.parent = id_of(1, 2);
+			put_right(transaction, kinds[k], &record);
+			stored = get(transaction, kinds[k], &record);
+			ck_assert(is_same(kinds[k], &record, &stored));
+		}
+	}
+	end(transaction);
+	transaction = begin(STORE_WRITE);
+	for (int k = 0; k < ROWS(kinds); k++) {
+		for (int n = 0; n < ROWS(names); n++) {
+			struct store_record record = record_of((uint64_t)n + 1, NULL);
+
+			record.name = names[n];
+			drop(transaction, kinds[k], &record);
+			ck_assert_ptr_null(get(transaction, kinds[k], &record).value.data);
+		}
+	}
+	end(transaction);
+}
+END_TEST
+
+START_TEST(names_are_unique)
+{
+	const struct store_kind *const with_names[] = { &whole, &named, &global };
+	struct fault fault = FAULT_INITIAL;
+	struct transaction *transaction;
+
+	store = drivers[_i].open(directory);
+	for (int k = 0; k < ROWS(with_names); k++) {
+		const struct store_kind *kind = with_names[k];
+		struct store_record one = record_of(1, "one"), two = record_of(2, "two");
+		struct store_record former, found, renamed = one;
+
+		transaction = begin(STORE_WRITE);
+		put_right(transaction, kind, &one);
+		put_right(transaction, kind, &two);
+		former = get(transaction, kind, &one);
+		end(transaction);
+		/* A new record, and one that is renamed. */
+		transaction = begin(STORE_WRITE);
+		two.id = id_of(1000, 3);
+		ck_assert(!store_put(transaction, kind, &two, NULL, &fault));
+		ck_assert_int_eq(fault.kind, FAULT_AGAIN);
+		store_abandon(transaction);
+		if (kind->naming == STORE_NAME_ANYWHERE) {
+			account = (struct id){ "account two" };
+			transaction = begin(STORE_WRITE);
+			fault = FAULT_INITIAL;
+			ck_assert(!store_put(transaction, kind, &one, NULL, &fault));
+			ck_assert_int_eq(fault.kind, FAULT_AGAIN);
+			store_abandon(transaction);
+			transaction = begin(STORE_READ);
+			found = get(transaction, kind, &one);
+			account = (struct id){ "account one" };
+			ck_assert_int_eq(id_compare(&found.account, &account), 0);
+			store_abandon(transaction);
+			continue;
+		}
+		transaction = begin(STORE_WRITE);
+		renamed.name = SLICE("two");
+		fault = FAULT_INITIAL;
+		ck_assert(!store_put(transaction, kind, &renamed, &former, &fault));
+		ck_assert_int_eq(fault.kind, FAULT_AGAIN);
+		store_abandon(transaction);
+		/* A rename frees the old name, a removal frees the name. */
+		transaction = begin(STORE_WRITE);
+		renamed.name = SLICE("three");
+		put_right(transaction, kind, &renamed);
+		ck_assert(store_get_named(transaction, kind, SLICE("one"), STORE_TO_SHOW, &found,
+					  &fault));
+		ck_assert_ptr_null(found.value.data);
+		two.name = SLICE("one");
+		put_right(transaction, kind, &two);
+		drop(transaction, kind, &two);
+		ck_assert(store_get_named(transaction, kind, SLICE("three"), STORE_TO_CHANGE,
+					  &found, &fault));
+		ck_assert(is_same(kind, &found, &renamed));
+		ck_assert(store_get_named(transaction, kind, SLICE("one"), STORE_TO_SHOW, &found,
+					  &fault));
+		ck_assert_ptr_null(found.value.data);
+		end(transaction);
+	}
+}
+END_TEST
+
+START_TEST(accounts_and_kinds_do_not_mix)
+{
+	struct store_record record = record_of(1, "one"), found;
+	struct fault fault = FAULT_INITIAL;
+	struct transaction *transaction;
+	struct store_page page = { .records = &found, .most = 1 };
+	bool has_children;
+
+	store = drivers[_i].open(directory);
+	transaction = begin(STORE_WRITE);
+	put_right(transaction, &whole, &record);
+	end(transaction);
+	transaction = begin(STORE_READ);
+	ck_assert_ptr_null(get(transaction, &named, &record).value.data);
+	ck_assert(store_has_children(transaction, &child, &record.parent, &has_children, &fault));
+	ck_assert(!has_children);
+	ck_assert(store_has_children(transaction, &whole, &record.parent, &has_children, &fault));
+	ck_assert(has_children);
+	ck_assert(store_page(transaction, &named, &page, &fault));
+	ck_assert_uint_eq(page.count, 0);
+	store_abandon(transaction);
+	account = (struct id){ "account two" };
+	transaction = begin(STORE_READ);
+	ck_assert_ptr_null(get(transaction, &whole, &record).value.data);
+	ck_assert(store_get_named(transaction, &whole, record.name, STORE_TO_SHOW, &found, &fault));
+	ck_assert_ptr_null(found.value.data);
+	ck_assert(store_has_children(transaction, &whole, &record.parent, &has_children, &fault));
+	ck_assert(!has_children);
+	ck_assert(store_page(transaction, &whole, &page, &fault));
+	ck_assert(page.count == 0 && page.is_last);
+	store_abandon(transaction);
+}
+END_TEST
+
+/* Of the changes of one transaction. */
+START_TEST(each_transaction_sees_its_state)
+{
+	struct store_record record = record_of(1, "one");
+	struct fault fault = FAULT_INITIAL;
+	struct transaction *transaction, *before, *pending;
+	uint64_t first, second;
+
+	store = drivers[_i].open(directory);
+	transaction = begin(STORE_WRITE);
+	put_right(transaction, &whole, &record);
+	ck_assert(store_commit(transaction, &first, &fault));
+	before = begin(STORE_READ);
+	ck_assert_uint_ge(store_seen(before), 0);
+	if (store_state(store, first) == STORE_PENDING)
+		ck_assert_ptr_null(get(before, &whole, &record).value.data);
+	/* A WRITE transaction sees what is pending, and a refusal that rests on it waits for it. */
+	pending = begin(STORE_WRITE);
+	ck_assert_ptr_nonnull(get(pending, &whole, &record).value.data);
+	ck_assert_uint_eq(store_seen(pending), first);
+	ck_assert(store_commit(pending, &second, &fault));
+	ck_assert_uint_eq(second, first);
+	ck_assert(store_wait(store, first, &fault));
+	transaction = begin(STORE_WRITE);
+	record.value = SLICE("changed");
+	put_right(transaction, &whole, &record);
+	ck_assert(slice_is(get(transaction, &whole, &record).value, "changed"));
+	store_abandon(transaction);
+	transaction = begin(STORE_READ);
+	ck_assert(slice_is(get(transaction, &whole, &record).value, "value"));
+	store_abandon(transaction);
+	store_abandon(before);
+	ck_assert(store_can_write(store));
+}
+END_TEST
+
+/* ---- new ids ---- */
+
+static int64_t steady(const struct clock *clock)
+{
+	(void)clock;
+	return 0;
+}
+
+static void no_chance(const struct clock *clock, void *bytes, size_t size)
+{
+	(void)clock;
+	memset(bytes, 7, size);
+}
+
+static const struct clock ticking = { steady, no_chance };
+
+static struct id new_id(struct transaction *transaction, int64_t *now)
+{
+	struct fault fault = FAULT_INITIAL;
+	struct id id;
+
+	ck_assert(store_new_id(transaction, &named, &ticking, now, &id, &fault));
+	return id;
+}
+
+static const struct {
+	int64_t now; /* milliseconds */
+	uint64_t foreign; /* the number of an id that is put before, of the second 20; 0: none */
+	bool is_abandoned;
+	int64_t then;
+	uint32_t seconds;
+	uint64_t number;
+} id_rows[] = {
+	{ 5000, 0, false, 5000, 5, 1 },
+	{ 5400, 0, false, 5400, 5, 2 },
+	{ 4000, 0, false, 5400, 5, 3 }, /* the clock stepped back */
+	{ 9000, 0, true, 9000, 9, 4 },
+	{ 6000, 0, false, 6000, 6, 4 }, /* the abandoned one does not count */
+	{ 7000, 50, false, 20000, 20, 51 },
+	{ 7000, ID_NUMBER_MAX, false, 20000, 20, 52 }, /* imported: a random number */
+	{ ID_TIME_MAX + 5000, 0, false, ID_TIME_MAX, UINT32_MAX, 53 },
+	{ 1000, 0, false, ID_TIME_MAX, UINT32_MAX, 54 },
+};
+
+START_TEST(new_ids_rise)
+{
+	store = drivers[_i].open(directory);
+	for (int row = 0; row < ROWS(id_rows); row++) {
+		struct transaction *transaction = begin(STORE_WRITE);
+		struct store_record record = record_of(1, "foreign");
+		int64_t now = id_rows[row].now;
+		char name[24];
+
+		(void)snprintf(name, sizeof name, "%d", row);
+		if (id_rows[row].foreign != 0) {
+			record.id = id_of(20, id_rows[row].foreign);
+			put_right(transaction, &named, &record);
+			drop(transaction, &named, &record);
+		}
+		record.id = new_id(transaction, &now);
+		record.name = slice_of(name);
+		ck_assert_int_eq(now, id_rows[row].then);
+		ck_assert_uint_eq(id_seconds(&record.id), id_rows[row].seconds);
+		ck_assert_uint_eq(id_number(&record.id), id_rows[row].number);
+		put_right(transaction, &named, &record);
+		/* An id is not given again, also when the newest record goes. */
+		drop(transaction, &named, &record);
+		if (id_rows[row].is_abandoned)
+			store_abandon(transaction);
+		else
+			end(transaction);
+	}
+}
+END_TEST
+
+/* ---- pages against a plain model ---- */
+
+#define MADE 30
+
+static struct store_record made[MADE];
+
+/* Of two parents, three in four on; names of one to three letters. */
+static void make_all(const struct store_kind *kind)
+{
+	struct transaction *transaction = begin(STORE_WRITE);
+
+	for (unsigned i = 0; i < MADE; i++) {
+		char *name = arena_text(arena, "%c%.*s", 'a' + (int)(i * 7 % 26), (int)(i % 3),
+					"xy");
+
+		made[i] = record_of(10 * i + 10, name);
+		made[i].parent = id_of(1, 1 + i % 2);
+		made[i].is_on = i % 4 != 0;
+		made[i].value = slice_of(arena_text(arena, "%0*u", (int)(i % 5 + 1) * 10, i));
+		put_right(transaction, kind, &made[i]);
+	}
+	end(transaction);
+}
+
+static bool model_wants(const struct store_kind *kind, const struct store_page *page,
+			const struct store_record *record)
+{
+	if (page->order == STORE_BY_NAME)
+		return record->name.size >= page->prefix.size &&
+		       memcmp(record->name.data, page->prefix.data, page->prefix.size) == 0 &&
+		       (page->after.size == 0 || slice_compare(record->name, page->after) > 0);
+	return (page->parent == NULL || id_compare(page->parent, &record->parent) == 0) &&
+	       (!kind->has_switch || page->side == STORE_BOTH_SIDES ||
+		record->is_on == (page->side == STORE_ON)) &&
+	       (page->above == NULL || id_compare(&record->id, page->above) > 0) &&
+	       (page->below == NULL || id_compare(&record->id, page->below) < 0);
+}
+
+/* Whether a comes before b. */
+static bool model_before(enum store_order order, const struct store_record *a,
+			 const struct store_record *b)
+{
+	if (order == STORE_BY_NAME)
+		return slice_compare(a->name, b->name) < 0;
+	return order == STORE_NEWEST_FIRST ? id_compare(&a->id, &b->id) > 0
+					   : id_compare(&a->id, &b->id) < 0;
+}
+
+/* The next of the model after `last` (NULL: the first); NULL: none. */
+static const struct store_record *model_next(const struct store_kind *kind,
+					     const struct store_page *page,
+					     const struct store_record *last)
+{
+	const struct store_record *next = NULL;
+
+	for (unsigned i = 0; i < MADE; i++) {
+		if (model_wants(kind, page, &made[i]) &&
+		    (last == NULL || model_before(page->order, last, &made[i])) &&
+		    (next == NULL || model_before(page->order, &made[i], next)))
+			next = &made[i];
+	}
+	return next;
+}
+
+static void check_page(struct transaction *transaction, const struct store_kind *kind,
+		       struct store_page page)
+{
+	struct store_record records[MADE + 1];
+	const struct store_record *expected = NULL;
+	struct fault fault = FAULT_INITIAL;
+	size_t bytes = 0;
+
+	page.records = records;
+	ck_assert_msg(store_page(transaction, kind, &page, &fault), "%s", fault.cause);
+	for (size_t i = 0; i < page.count; i++) {
+		expected = model_next(kind, &page, expected);
+		ck_assert_ptr_nonnull(expected);
+		ck_assert(is_same(kind, &records[i], expected));
+		/* It ends after the record that exceeds the sum. */
+		ck_assert(page.bytes_most == 0 || bytes <= page.bytes_most);
+		bytes += records[i].value.size;
+	}
+	expected = model_next(kind, &page, expected);
+	ck_assert_int_eq(page.is_last, expected == NULL);
+	ck_assert(page.is_last || page.count == page.most ||
+		  (page.bytes_most > 0 && bytes > page.bytes_most));
+}
+
+START_TEST(pages_are_those_of_a_plain_model)
+{
+	static const unsigned bounds[] = { 0, 1, 9, 10, 105, 150, 300, 301, 1000 };
+	static const size_t mosts[] = { 1, 4, MADE, MADE + 1 };
+	const struct store_kind *const with_pages[] = { &whole, &named, &global, &child };
+	struct transaction *transaction;
+
+	store = drivers[_i].open(directory);
+	for (int k = 0; k < ROWS(with_pages); k++) {
+		const struct store_kind *kind = with_pages[k];
+
+		make_all(kind);
+		transaction = begin(STORE_READ);
+		for (unsigned mix = 0; mix < 2 * 3 * 4 * 9 * 9 * 4; mix++) {
+			const struct id parents[] = {
+				{ { 0 } }, id_of(1, 1), id_of(1, 2), id_of(9, 9)
+			};
+			const unsigned parent = mix / 6 % 4, most = mix / 24 % 4;
+			const struct id above = id_of(1000, bounds[mix / 96 % 9]);
+			const struct id below = id_of(1000, bounds[mix / 864 % 9]);
+			struct store_page page = {
+				.order = mix % 2 == 0 ? STORE_NEWEST_FIRST : STORE_OLDEST_FIRST,
+				.side = (enum store_side)(mix / 2 % 3),
+				.parent = parent == 0 ? NULL : &parents[parent],
+				.above = mix / 96 % 9 == 0 ? NULL : &above,
+				.below = mix / 864 % 9 == 0 ? NULL : &below,
+				.most = mosts[most],
+				.bytes_most = mix % 7 == 0 ? 100 : 0,
+			};
+
+			if ((page.parent == NULL && !kind->has_pages) ||
+			    (page.parent != NULL && !kind->has_parent) ||
+			    (page.side != STORE_BOTH_SIDES && !kind->has_switch))
+				continue;
+			check_page(transaction, kind, page);
+		}
+		store_abandon(transaction);
+		arena_reset(arena);
+	}
+}
+END_TEST
+
+START_TEST(names_come_in_order)
+{
+	static const char *const texts[] = { "", "a", "b", "bx", "bxy", "c", "zz", "\xff" };
+	struct transaction *transaction;
+
+	store = drivers[_i].open(directory);
+	make_all(&named);
+	transaction = begin(STORE_READ);
+	for (unsigned mix = 0; mix < 8 * 8 * 3; mix++) {
+		check_page(transaction, &named,
+			   (struct store_page){
+				   .order = STORE_BY_NAME,
+				   .prefix = slice_of(texts[mix % 8]),
+				   .after = slice_of(texts[mix / 8 % 8]),
+				   .most = mix / 64 == 0 ? 3 : MADE,
+				   .bytes_most = mix / 64 == 2 ? 40 : 0,
+			   });
+	}
+	store_abandon(transaction);
+}
+END_TEST
+
+START_TEST(several_come_in_their_order)
+{
+	struct store_record records[4];
+	struct fault fault = FAULT_INITIAL;
+	struct transaction *transaction;
+
+	store = drivers[_i].open(directory);
+	make_all(&named);
+
+	const struct id ids[] = { made[5].id, id_of(1, 999), made[2].id, made[5].id };
+
+	transaction = begin(STORE_READ);
+	ck_assert(store_get_several(transaction, &named, ids, 4, records, &fault));
+	ck_assert(is_same(&named, &records[0], &made[5]) && is_same(&named, &records[2], &made[2]));
+	ck_assert(is_same(&named, &records[3], &made[5]));
+	ck_assert_ptr_null(records[1].value.data);
+	store_abandon(transaction);
+}
+END_TEST
+
+/* Of 1,000 records in pages of 7; between two pages one record is added and one removed. */
+START_TEST(a_walk_has_each_record_that_stays_once)
+{
+	struct store_record records[7];
+	struct id last;
+	unsigned seen[1000] = { 0 }, added = 0;
+	struct fault fault = FAULT_INITIAL;
+	struct transaction *transaction;
+	struct store_page page = { .records = records, .most = ROWS(records) };
+
+	store = drivers[_i].open(directory);
+	transaction = begin(STORE_WRITE);
+	for (unsigned i = 0; i < 1000; i++) {
+		struct store_record record = record_of(10 * i + 10, arena_text(arena, "n%u", i));
+
+		record.is_on = i % 3 == 0;
+		put_right(transaction, &whole, &record);
+	}
+	end(transaction);
+	do {
+		struct store_record record = record_of(10 * (added * 37 % 1000) + 10, NULL);
+
+		arena_reset(arena);
+		transaction = begin(STORE_READ);
+		ck_assert(store_page(transaction, &whole, &page, &fault));
+		for (size_t i = 0; i < page.count; i++) {
+			const uint64_t number = id_number(&records[i].id);
+
+			if (number % 10 == 0)
+				seen[number / 10 - 1]++;
+			last = records[i].id;
+		}
+		page.below = &last;
+		store_abandon(transaction);
+		transaction = begin(STORE_WRITE);
+		if (seen[added * 37 % 1000] == 0) {
+			drop(transaction, &whole, &record);
+			seen[added * 37 % 1000] = 1;
+		}
+		record = record_of(10 * (added * 41 % 1000) + 15, arena_text(arena, "m%u", added));
+		put_right(transaction, &whole, &record);
+		added++;
+		end(transaction);
+	} while (!page.is_last);
+	for (unsigned i = 0; i < 1000; i++)
+		ck_assert_uint_eq(seen[i], 1);
+}
+END_TEST
+
+/* ---- the drivers against each other ---- */
+
+#define PLACES 24
+
+/* One step with the same random numbers in each store; what it returns is appended to the text. */
+static void step(struct transaction *transaction, uint64_t seed, struct buffer *text)
+{
+	const struct store_kind *kind = kinds[chance_below(&seed, ROWS(kinds))];
+	struct store_record record = record_of(1 + chance_below(&seed, PLACES), NULL), found;
+	struct store_record records[PLACES];
+	struct fault fault = FAULT_INITIAL;
+	const struct id above = id_of(1000, chance_below(&seed, PLACES));
+	const struct id below = id_of(1000, chance_below(&seed, PLACES));
+	struct store_page page = { .records = records, .most = 1 + chance_below(&seed, 8) };
+	unsigned name;
+	bool has_children;
+
+	name = (unsigned)chance_below(&seed, 3 * PLACES);
+	record.name = slice_of(arena_text(arena, "%c%u", 'a' + (int)(name % 3), name));
+	/* Ids are unique, and a record that is found by its name alone keeps its id. */
+	if (kind->naming == STORE_NAME_ANYWHERE)
+		record.id = id_of(1000, 1 + name);
+	record.parent = id_of(1, chance_below(&seed, 4));
+	record.is_on = chance_below(&seed, 2) == 0;
+	record.value = slice_of(arena_text(arena, "%0*d", 1 + (int)chance_below(&seed, 300), 1));
+	switch (chance_below(&seed, 8)) {
+	case 0:
+	case 1:
+	case 2:
+		found = get(transaction, kind, &record);
+		if (found.value.data != NULL && id_compare(&found.account, &account) != 0)
+			return;
+		if (kind->naming == STORE_NAME_IN_ACCOUNT) {
+			ck_assert(store_get_named(transaction, kind, record.name, STORE_TO_SHOW,
+						  &found, &fault));
+			if (found.value.data != NULL && id_compare(&found.id, &record.id) != 0)
+				return;
+		}
+		put_right(transaction, kind, &record);
+		return;
+	case 3:
+		found = get(transaction, kind, &record);
+		if (found.value.data != NULL && id_compare(&found.account, &account) == 0)
+			drop(transaction, kind, &record);
+		return;
+	case 4:
+		found = get(transaction, kind, &record);
+		buffer_append(text, found.value.data == NULL ? SLICE("none") : found.value);
+		buffer_append(text, found.name);
+		buffer_append_byte(text, (char)('0' + found.is_on));
+		return;
+	case 5:
+		if (!kind->has_parent)
+			return;
+		ck_assert(store_has_children(transaction, kind, &record.parent, &has_children,
+					     &fault));
+		buffer_append_text(text, has_children ? "yes" : "no");
+		return;
+	default:
+		break;
+	}
+	page.order = (enum store_order)chance_below(&seed, 3);
+	page.parent = kind->has_parent && chance_below(&seed, 2) == 0 ? &record.parent : NULL;
+	page.above = chance_below(&seed, 2) == 0 ? &above : NULL;
+	page.below = chance_below(&seed, 2) == 0 ? &below : NULL;
+	page.prefix = chance_below(&seed, 2) == 0 ? SLICE("a") : (struct slice){ NULL, 0 };
+	page.after = chance_below(&seed, 2) == 0 ? record.name : (struct slice){ NULL, 0 };
+	if (kind->has_switch)
+		page.side = (enum store_side)chance_below(&seed, 3);
+	if (page.order == STORE_BY_NAME && (kind->naming != STORE_NAME_IN_ACCOUNT ||
+					    page.parent != NULL || page.side != STORE_BOTH_SIDES))
+		page.order = STORE_OLDEST_FIRST;
+	if (page.parent == NULL && !kind->has_pages)
+		return;
+	ck_assert_msg(store_page(transaction, kind, &page, &fault), "%s", fault.cause);
+	for (size_t i = 0; i < page.count; i++) {
+		buffer_append(text, records[i].value);
+		buffer_append(text, records[i].name);
+	}
+	buffer_append_text(text, page.is_last ? "last" : "more");
+}
+
+START_TEST(drivers_agree)
+{
+	uint64_t seed = 20261123 + (uint64_t)_i;
+	struct store *stores[] = { store_memory_open(), open_gdbm(directory) };
+
+	for (unsigned round = 0; round < 300; round++) {
+		const uint64_t steps = 1 + chance_below(&seed, 20), from = chance(&seed);
+		const bool is_abandoned = chance_below(&seed, 5) == 0;
+		const uint64_t end_seed = chance_below(&seed, 40);
+		struct buffer texts[ROWS(stores)];
+
+		account = chance_below(&seed, 4) == 0 ? (struct id){ "account two" }
+						      : (struct id){ "account one" };
+		for (int s = 0; s < ROWS(stores); s++) {
+			struct transaction *transaction = begin_in(stores[s], STORE_WRITE);
+
+			texts[s] = BUFFER_INITIAL(arena);
+			buffer_append_byte(&texts[s], '.');
+			for (uint64_t i = 0; i < steps; i++)
+				step(transaction, from + i, &texts[s]);
+			if (is_abandoned)
+				store_abandon(transaction);
+			else
+				end_in(stores[s], transaction);
+		}
+		ck_assert_msg(slice_equal(buffer_slice(&texts[0]), buffer_slice(&texts[1])),
+			      "seed %d, round %u: %.*s, but %.*s", _i, round, (int)texts[0].size,
+			      texts[0].data, (int)texts[1].size, texts[1].data);
+		arena_reset(arena);
+		if (end_seed == 0) {
+			store_close(stores[1]);
+			stores[1] = open_restless(directory);
+		}
+	}
+	for (int s = 0; s < ROWS(stores); s++)
+		store_close(stores[s]);
+}
+END_TEST
+
+/* ---- faults ---- */
+
+/* A sample of all calls; false at the first fault. */
+static bool sample(struct fault *fault)
+{
+	const struct store_record kept = record_of(1, "kept");
+	struct store_record added = record_of(2, "added"), gone = record_of(3, "gone"), found;
+	struct store_page page = { .records = &found, .most = 1 };
+	struct transaction *transaction;
+	int64_t now = 5000;
+	uint64_t number;
+	bool has_children;
+
+	if (!store_begin(store, STORE_WRITE, arena, &transaction, fault))
+		return false;
+	store_of_account(transaction, &account);
+	if (!store_get(transaction, &whole, &gone.id, STORE_TO_CHANGE, &gone, fault) ||
+	    !store_get_named(transaction, &whole, kept.name, STORE_TO_SHOW, &found, fault) ||
+	    !store_page(transaction, &whole, &page, fault) ||
+	    !store_has_children(transaction, &whole, &kept.parent, &has_children, fault) ||
+	    !store_new_id(transaction, &whole, &ticking, &now, &added.id, fault) ||
+	    !store_put(transaction, &whole, &added, NULL, fault) ||
+	    !store_remove(transaction, &whole, &gone, fault)) {
+		store_abandon(transaction);
+		return false;
+	}
+	return store_commit(transaction, &number, fault) && store_wait(store, number, fault);
+}
+
+START_TEST(every_failing_call_leaves_nothing)
+{
+	const struct store_record gone = record_of(3, "gone");
+	struct fault fault = FAULT_INITIAL;
+	struct transaction *transaction;
+	struct store_record found;
+	unsigned n = 1;
+
+	store = store_failing_open(drivers[_i].open(directory));
+	transaction = begin(STORE_WRITE);
+	put_right(transaction, &whole, &gone);
+	end(transaction);
+	for (store_failing_at(store, n); !sample(&fault); store_failing_at(store, ++n)) {
+		ck_assert_int_eq(fault.kind, FAULT_UNAVAILABLE);
+		fault = FAULT_INITIAL;
+		store_failing_at(store, 0);
+		transaction = begin(STORE_READ);
+		ck_assert_ptr_nonnull(get(transaction, &whole, &gone).value.data);
+		ck_assert(store_get_named(transaction, &whole, SLICE("added"), STORE_TO_SHOW,
+					  &found, &fault));
+		ck_assert_ptr_null(found.value.data);
+		store_abandon(transaction);
+	}
+	ck_assert_uint_gt(n, 9);
+}
+END_TEST
+
+/* An entry of an index, by the letter of the tree, that disagrees with the records. */
+START_TEST(indexes_that_disagree_are_damage)
+{
+	struct store_record record = record_of(1, "one"), other = record_of(2, "two"), found;
+	struct fault fault = FAULT_INITIAL;
+	struct store_page page = { .records = &found, .most = 1 };
+	struct transaction *transaction;
+	struct btree tree = { .name_size = 2 + ID_SIZE };
+	char key[1 + ID_SIZE] = { 0 };
+	bool is_read;
+
+	store = open_gdbm(directory);
+	transaction = begin(STORE_WRITE);
+	put_right(transaction, &whole, &record);
+	put_right(transaction, &whole, &other);
+	tree.name[1] = whole.letter;
+	memcpy(tree.name + 2, account.bytes, ID_SIZE);
+	if (_i < 2) {
+		/* A name that leads to a record of another name, or to none. */
+		other.id = _i == 0 ? other.id : id_of(1, 77);
+		tree.name[0] = 'n';
+		ck_assert(btree_put(transaction, &tree, record.name, id_slice(&other.id), &fault));
+		is_read = store_get_named(transaction, &whole, record.name, STORE_TO_SHOW, &found,
+					  &fault);
+	} else {
+		/* A place on the other side of the switch, or of a record that is not there. */
+		other.id = _i == 2 ? id_of(1000, 2) : id_of(1, 77);
+		memcpy(key + 1, other.id.bytes, ID_SIZE);
+		tree.name[0] = 'm';
+		ck_assert(btree_put(transaction, &tree, (struct slice){ key, sizeof key },
+				    SLICE(""), &fault));
+		page.side = STORE_OFF;
+		is_read = store_page(transaction, &whole, &page, &fault);
+	}
+	ck_assert(!is_read);
+	ck_assert_int_eq(fault.kind, FAULT_DAMAGED);
+	store_abandon(transaction);
+}
+END_TEST
+
+/* ---- threads ---- */
+
+static void *raise_500(void *context)
+{
+	struct arena *own = arena_open();
+
+	(void)context;
+	for (int i = 0; i < 500; i++) {
+		struct store_record record = record_of(1, "number"), former;
+		struct fault fault = FAULT_INITIAL;
+		struct transaction *transaction;
+		uint64_t number;
+		char text[16];
+
+		if (!store_begin(store, STORE_WRITE, own, &transaction, &fault))
+			abort();
+		store_of_account(transaction, &account);
+		if (!store_get(transaction, &named, &record.id, STORE_TO_CHANGE, &former, &fault))
+			abort();
+		(void)snprintf(
+			text, sizeof text, "%lu",
+			strtoul(arena_text(own, "%.*s", (int)former.value.size, former.value.data),
+				NULL, 10) +
+				1);
+		record.value = slice_of(text);
+		if (!store_put(transaction, &named, &record, &former, &fault) ||
+		    !store_commit(transaction, &number, &fault))
+			abort();
+		if (i % 50 == 0 && !store_wait(store, number, &fault))
+			abort();
+		arena_reset(own);
+	}
+	arena_close(own);
+	return NULL;
+}
+
+START_TEST(writers_are_alone)
+{
+	struct store_record record = record_of(1, "number");
+	struct transaction *transaction;
+	pthread_t threads[2];
+
+	store = drivers[_i].open(directory);
+	record.value = SLICE("0");
+	transaction = begin(STORE_WRITE);
+	put_right(transaction, &named, &record);
+	end(transaction);
+	for (int i = 0; i < ROWS(threads); i++)
+		ck_assert_int_eq(pthread_create(&threads[i], NULL, raise_500, NULL), 0);
+	for (int i = 0; i < ROWS(threads); i++)
+		ck_assert_int_eq(pthread_join(threads[i], NULL), 0);
+	transaction = begin(STORE_WRITE);
+	ck_assert(slice_is(get(transaction, &named, &record).value, "1000"));
+	end(transaction);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("records");
+	TCase *all = tcase_create("drivers"), *some = tcase_create("damage");
+	const int n = ROWS(drivers);
+
+	tcase_add_checked_fixture(all, setup, teardown);
+	tcase_set_timeout(all, 60);
+	tcase_add_loop_test(all, a_record_is_as_it_was_put, 0, n);
+	tcase_add_loop_test(all, names_are_unique, 0, n);
+	tcase_add_loop_test(all, accounts_and_kinds_do_not_mix, 0, n);
+	tcase_add_loop_test(all, each_transaction_sees_its_state, 0, n);
+	tcase_add_loop_test(all, new_ids_rise, 0, n);
+	tcase_add_loop_test(all, pages_are_those_of_a_plain_model, 0, n);
+	tcase_add_loop_test(all, names_come_in_order, 0, n);
+	tcase_add_loop_test(all, several_come_in_their_order, 0, n);
+	tcase_add_loop_test(all, a_walk_has_each_record_that_stays_once, 0, n);
+	tcase_add_loop_test(all, writers_are_alone, 0, n);
+	suite_add_tcase(suite, all);
+	tcase_add_checked_fixture(some, setup, teardown);
+	tcase_set_timeout(some, 60);
+	tcase_add_loop_test(some, drivers_agree, 0, 6);
+	tcase_add_loop_test(some, every_failing_call_leaves_nothing, 0, n);
+	tcase_add_loop_test(some, indexes_that_disagree_are_damage, 0, 4);
+	suite_add_tcase(suite, some);
+	return suite_run(suite);
+}
