@@ -1,18 +1,18 @@
 /* Two hundred bad connections, for tests/abuse.sh: ten kinds, twenty of each, from one address to a
- * web server on another of this machine, until standard input ends. Then it prints how much they did of
- * what they meant to do, and, a line a kind, what the kind was answered, and how often.
+ * web server on another of this machine, until standard input ends. Then it prints how much they
+ * did of what they meant to do, and, a line a kind, what the kind was answered, and how often.
  *
  *     tests/abuser PORT [KIND N]    N of one kind instead
  *
- * A management token is the first line of standard input. `there` is printed when all have been there
- * for two seconds.
+ * A management token is the first line of standard input. `there` is printed when all have been
+ * there for two seconds.
  *
- * A connection does a thing ten times a second: so often a client can ask and be answered that is 100 ms
- * away. The slow ones send or take some bytes a second, and those with large bodies send two megabytes a
- * second each, as a network would bring them, not in one go. And this program gives way to all others
- * (SCHED_IDLE). This is what makes the measure honest where the bad ones share the good one's processors:
- * what they take is what the server spends on them, and not what it costs to be bad, which is paid on
- * other machines.
+ * A connection does a thing ten times a second: so often a client can ask and be answered that is
+ * 100 ms away. The slow ones send or take some bytes a second, and those with large bodies send two
+ * megabytes a second each, as a network would bring them, not in one go. And this program gives way
+ * to all others (SCHED_IDLE). This is what makes the measure honest where the bad ones share the
+ * good one's processors: what they take is what the server spends on them, and not what it costs to
+ * be bad, which is paid on other machines.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <arpa/inet.h>
@@ -278,8 +278,8 @@ static void run(struct abuser *abuser)
 	} while (polled[abuser->count].revents == 0);
 }
 
-/* Each kind is spread over the time that it waits, so that they do not come all at once: clients that
- * know nothing of each other do not either. */
+/* Each kind is spread over the time that it waits, so that they do not come all at once: clients
+ * that know nothing of each other do not either. */
 static void place(struct abuser *abuser, const struct kind *from, size_t n)
 {
 	int64_t now = clock_monotonic();

@@ -56,8 +56,8 @@ static void put_string(struct buffer *text, const char *string)
 	buffer_append_string(text, slice_of(string));
 }
 
-/* The first of a range, the last, or what stands between two: any character of the expression is one
- * that it accepts, but for the '-' in its middle. */
+/* The first of a range, the last, or what stands between two: any character of the expression is
+ * one that it accepts, but for the '-' in its middle. */
 static char character(const struct text_rule *rule, uint64_t *seed)
 {
 	static const char any[] = "abz09 ._:-/\"\\";

@@ -44,7 +44,7 @@ static bool json_is_compact(const struct case_answer *answer)
 	return true;
 }
 
-/* Section 2 of the decisions: the form of an error. */
+/* The form of an error. */
 static void check_error_body(struct run *run)
 {
 	static const char *const names[] = { "code", "message", "details" };

@@ -426,8 +426,8 @@ START_TEST(text_of_a_roster_is_read_again)
 }
 END_TEST
 
-/* Every bit of a file that a command wrote: one of an id would hide the account, of a secret refuse its
- * tokens, of a name show another. */
+/* Every bit of a file that a command wrote: one of an id would hide the account, of a secret refuse
+ * its tokens, of a name show another. */
 START_TEST(no_flipped_bit_is_read_over)
 {
 	struct account first = added("a");
@@ -454,7 +454,8 @@ START_TEST(no_flipped_bit_is_read_over)
 }
 END_TEST
 
-/* The message names the file, and each remedy; no command writes over the file, which can be mended. */
+/* The message names the file, and each remedy; no command writes over the file, which can be
+ * mended. */
 START_TEST(damaged_file_is_refused_with_the_remedy)
 {
 	struct account account = added("a");
@@ -877,8 +878,8 @@ START_TEST(service_does_not_start_on_an_unreadable_file)
 }
 END_TEST
 
-/* Readers pin and look while the file is replaced again and again: never a roster that is freed (the
- * sanitizers see it), never one that is older than a change they know to be done. */
+/* Readers pin and look while the file is replaced again and again: never a roster that is freed
+ * (the sanitizers see it), never one that is older than a change they know to be done. */
 struct readers {
 	struct accounts *accounts;
 	atomic_uint done; /* accounts that were added */

@@ -1,5 +1,5 @@
-/* What goes on behind the durable store: which files are merged when, what is left in memory, and who
- * waits for whom.
+/* What goes on behind the durable store: which files are merged when, what is left in memory, and
+ * who waits for whom.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <check.h>
@@ -212,7 +212,8 @@ static void short_after(struct file_hooks *hooks, const struct file_call *call)
 	pthread_mutex_unlock(&disk->lock);
 }
 
-/* The first of two overlays becomes a file, after which nobody needs its segments; the second cannot. */
+/* The first of two overlays becomes a file, after which nobody needs its segments; the second
+ * cannot. */
 START_TEST(who_has_no_room_gets_that_of_the_spare_segments)
 {
 	static struct short_disk disk = { .lock = PTHREAD_MUTEX_INITIALIZER,
@@ -248,9 +249,9 @@ START_TEST(who_has_no_room_gets_that_of_the_spare_segments)
 }
 END_TEST
 
-/* While files come one upon the other few are merged; nobody has to ask for the rest, nor for what is
- * left in memory to become a file. But while another overlay waits to become one, the one that is
- * written to stays, or every write would have to wait. */
+/* While files come one upon the other few are merged; nobody has to ask for the rest, nor for what
+ * is left in memory to become a file. But while another overlay waits to become one, the one that
+ * is written to stays, or every write would have to wait. */
 START_TEST(files_are_merged_when_no_more_come)
 {
 	static struct held_disk disk = { .lock = PTHREAD_MUTEX_INITIALIZER,
@@ -411,8 +412,8 @@ static struct store *small_open(struct small_disk *disk)
 		(struct store_options){ .files = &disk->hooks.files, .overlay_bytes = 8192 });
 }
 
-/* A merge of everything fails for want of room. What is smaller is merged all the same, the large one
- * not tried at each opportunity, and done when there is room. */
+/* A merge of everything fails for want of room. What is smaller is merged all the same, the large
+ * one not tried at each opportunity, and done when there is room. */
 START_TEST(what_has_no_room_stops_no_smaller_merge)
 {
 	static struct small_disk disk;

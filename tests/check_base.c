@@ -89,8 +89,8 @@ START_TEST(arena_lets_go_of_adopted_values)
 }
 END_TEST
 
-/* Pieces, adopted memory and roots from before the mark stay; those after it go, whether they lie in
- * the block of the mark or in blocks after it. */
+/* Pieces, adopted memory and roots from before the mark stay; those after it go, whether they lie
+ * in the block of the mark or in blocks after it. */
 START_TEST(arena_is_released_to_a_mark)
 {
 	json_t *older = json_string("older"), *younger = json_string("younger");

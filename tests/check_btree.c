@@ -1,5 +1,5 @@
-/* The ordered indexes: any mix of adding, removing and walking against a plain model; that nothing stays of
- * an empty tree; damaged nodes.
+/* The ordered indexes: any mix of adding, removing and walking against a plain model; that nothing
+ * stays of an empty tree; damaged nodes.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "store/gdbm/btree.h"

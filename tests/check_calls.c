@@ -1,5 +1,5 @@
-/* Calls in process, where a case file cannot say what is to be seen: what the ETags of many calls have
- * in common, and what a call answers that its store wants to be run again.
+/* Calls in process, where a case file cannot say what is to be seen: what the ETags of many calls
+ * have in common, and what a call answers that its store wants to be run again.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <check.h>
@@ -165,8 +165,8 @@ static uint64_t number_of(struct slice etag)
 
 #define WRITES 40
 
-/* With a counter they would all rise, and by how much would tell what the other account writes. That
- * random ones all rise, or all fall, happens once in 40! / 2 runs. */
+/* With a counter they would all rise, and by how much would tell what the other account writes.
+ * That random ones all rise, or all fall, happens once in 40! / 2 runs. */
 START_TEST(etags_tell_nothing_of_other_writes)
 {
 	struct reply reply = done("a", METHOD_POST, "/v2/templates", "{}");
@@ -291,8 +291,8 @@ static const struct {
 	{ METHOD_PATCH, "R", RECORDING(""), false },
 };
 
-/* What the first run took from the store is not taken for sent by the next one, and is still stored:
- * only a change of what is hidden would change the ETag of the settings. */
+/* What the first run took from the store is not taken for sent by the next one, and is still
+ * stored: only a change of what is hidden would change the ETag of the settings. */
 START_TEST(stored_credentials_are_not_echoed_by_another_run)
 {
 	const char *path = credentials_rows[_i].path;

@@ -1,6 +1,6 @@
 /* Ten thousand connections to the program (named by $ANTEROOM, else ./anteroom), opened directly on
- * its socket: they cost no thread and next to no memory, and the next one is answered. Left out, with
- * exit status 77, where so many files may not be open.
+ * its socket: they cost no thread and next to no memory, and the next one is answered. Left out,
+ * with exit status 77, where so many files may not be open.
  *
  * Started by root, the program gives root up, to `nobody`.
  *

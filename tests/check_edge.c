@@ -1,5 +1,5 @@
-/* Requests and answers over a local socket: kept and idle connections, bodies, peers that are slow or
- * gone, answers that wait.
+/* Requests and answers over a local socket: kept and idle connections, bodies, peers that are slow
+ * or gone, answers that wait.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <check.h>
@@ -553,7 +553,8 @@ START_TEST(a_slow_reader_holds_up_nobody)
 }
 END_TEST
 
-/* The same with a writer's: whoever flushed has that answer to send, and others wait for the next flush. */
+/* The same with a writer's: whoever flushed has that answer to send, and others wait for the next
+ * flush. */
 START_TEST(a_slow_writer_holds_up_no_flush)
 {
 	const struct client_request large = { "POST", "/write/3000000", NULL, 0, NULL };

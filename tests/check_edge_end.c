@@ -21,8 +21,8 @@
 
 /* ---- the end ---- */
 
-/* What must not hold up the end are peers. These have so many seconds, and Check lets no test take as
- * long: one in which the end waits for a peer fails, however busy the machine is. */
+/* What must not hold up the end are peers. These have so many seconds, and Check lets no test take
+ * as long: one in which the end waits for a peer fails, however busy the machine is. */
 #define PATIENT 3600
 
 /* Milliseconds from the signal; idle connections are kept so long. */
@@ -187,8 +187,8 @@ struct poster {
 	pthread_t thread;
 };
 
-/* One connection, kept as nginx would keep it; nothing is sent twice. Between the look at a connection
- * and what is sent on it a web server may take as long as idle ones are kept, no longer. */
+/* One connection, kept as nginx would keep it; nothing is sent twice. Between the look at a
+ * connection and what is sent on it a web server may take as long as idle ones are kept, no longer. */
 static void post(struct poster *poster)
 {
 	const int64_t looked = clock_monotonic();
@@ -213,8 +213,8 @@ static void *post_on(void *argument)
 	return NULL;
 }
 
-/* The first poster is this thread, so that each server gets its share; while it waits for a server's
- * end, its connection is idle, or (for the sake of time, mostly) closed. */
+/* The first poster is this thread, so that each server gets its share; while it waits for a
+ * server's end, its connection is idle, or (for the sake of time, mostly) closed. */
 START_TEST(handing_over_loses_nothing)
 {
 	enum { POSTERS = 9, TIMES = 20, EACH = 50 };

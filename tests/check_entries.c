@@ -1,5 +1,5 @@
-/* The entries of the durable driver: transactions by example, against a plain model, and with threads (also
- * run under ThreadSanitizer). Records are in check_records.c.
+/* The entries of the durable driver: transactions by example, against a plain model, and with
+ * threads (also run under ThreadSanitizer). Records are in check_records.c.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "store/store.h"

@@ -1,5 +1,5 @@
-/* Files that gdbm_writer made, read by libgdbm itself: every record is there, once, and no other; it
- * goes through all of them, counts them, and asks for no recovery. gdbm_reader finds the same.
+/* Files that gdbm_writer made, read by libgdbm itself: every record is there, once, and no other;
+ * it goes through all of them, counts them, and asks for no recovery. gdbm_reader finds the same.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <check.h>
@@ -235,8 +235,8 @@ START_TEST(libgdbm_reads_what_was_written)
 }
 END_TEST
 
-/* Keys whose hashes all begin with the same bits: most of the directory leads to one bucket, or to empty
- * ones. */
+/* Keys whose hashes all begin with the same bits: most of the directory leads to one bucket, or to
+ * empty ones. */
 START_TEST(hashes_that_begin_alike)
 {
 	uint32_t n = 0;

@@ -1,6 +1,6 @@
-/* gdbm_reader: files that libgdbm made, of several block sizes, and bytes that are damaged. The bytes lie
- * in memory of exactly their size, so that AddressSanitizer sees a look at any other. (Files that
- * gdbm_writer made are in check_gdbm.c.)
+/* gdbm_reader: files that libgdbm made, of several block sizes, and bytes that are damaged. The
+ * bytes lie in memory of exactly their size, so that AddressSanitizer sees a look at any other.
+ * (Files that gdbm_writer made are in check_gdbm.c.)
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <check.h>
@@ -355,8 +355,8 @@ START_TEST(a_bucket_without_an_end)
 }
 END_TEST
 
-/* A record whose hash is the key's, and whose own key is another: that the key is absent rests on the
- * record's block, here one of its own. */
+/* A record whose hash is the key's, and whose own key is another: that the key is absent rests on
+ * the record's block, here one of its own. */
 START_TEST(another_key_with_the_hash_needs_its_block)
 {
 	const off_t at = 2 * (off_t)STACK_BLOCK;

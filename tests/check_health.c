@@ -1,5 +1,5 @@
-/* Health, readiness and the metrics, in process: over a store that says of itself what the test wants.
- * The page as a whole is read by Prometheus' own parser in tests/operation.sh.
+/* Health, readiness and the metrics, in process: over a store that says of itself what the test
+ * wants. The page as a whole is read by Prometheus' own parser in tests/operation.sh.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <check.h>

@@ -1,6 +1,6 @@
-/* What is particular to the journal of the durable store: torn tails and damaged middles, segments, full
- * and failing disks, who reads it while it is written. What every driver promises is in check_store.c,
- * segments that are used again in check_segments.c.
+/* What is particular to the journal of the durable store: torn tails and damaged middles, segments,
+ * full and failing disks, who reads it while it is written. What every driver promises is in
+ * check_store.c, segments that are used again in check_segments.c.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <check.h>
@@ -25,8 +25,8 @@
 
 #define GROUPS 10
 
-/* A journal of GROUPS groups of one transaction each, all of one size, that was closed or killed; gives
- * that size. Closing cuts nothing: the segment keeps its zeros. */
+/* A journal of GROUPS groups of one transaction each, all of one size, that was closed or killed;
+ * gives that size. Closing cuts nothing: the segment keeps its zeros. */
 static off_t journal_end(bool is_killed)
 {
 	struct store *store = scratch_store();
@@ -112,7 +112,8 @@ START_TEST(a_tail_that_was_closed_is_damage)
 }
 END_TEST
 
-/* What becomes of the newest segment, the only one or the last of many, after a kill or a clean stop. */
+/* What becomes of the newest segment, the only one or the last of many, after a kill or a clean
+ * stop. */
 enum loss { CUT_BY_ONE, CUT_TO_GROUP, CUT_TO_HEAD, CUT_TO_NOTHING, REMOVED, LOSSES };
 
 static void lose_newest(enum loss loss)
@@ -158,8 +159,8 @@ START_TEST(a_newest_segment_that_was_cut_or_removed_is_damage)
 }
 END_TEST
 
-/* Also when another program has written the store before there were marks, which it is told by the format
- * of the manifest. */
+/* Also when another program has written the store before there were marks, which it is told by the
+ * format of the manifest. */
 START_TEST(a_journal_without_a_mark_is_damage)
 {
 	char *mark = arena_text(scratch.arena, "%s/" MARK_NAME, scratch.path);
@@ -428,10 +429,10 @@ START_TEST(a_full_disk_refuses_and_then_goes_on)
 }
 END_TEST
 
-/* The file system may have none although the segment is there already. Each flush that finds no room
- * then waits for 5 ms; only an attempt of the journal's own thread, of which the disk knows too, and the
- * beginning of its next segment may end a wait earlier. On a busy machine it all takes longer, which
- * changes nothing. */
+/* The file system may have none although the segment is there already. Each flush that finds no
+ * room then waits for 5 ms; only an attempt of the journal's own thread, of which the disk knows
+ * too, and the beginning of its next segment may end a wait earlier. On a busy machine it all takes
+ * longer, which changes nothing. */
 START_TEST(who_waits_for_room_does_not_spin)
 {
 	static struct disk disk;

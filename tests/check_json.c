@@ -151,7 +151,8 @@ static void expect_agreement(struct slice before, char byte, struct slice behind
 	arena_reset(arena);
 }
 
-/* Cut anywhere, each byte left out, each byte replaced by, or preceded by, each that means something. */
+/* Cut anywhere, each byte left out, each byte replaced by, or preceded by, each that means
+ * something. */
 START_TEST(a_text_beside_a_good_one_is_judged_as_by_jansson)
 {
 	static const char bytes[] = "{}[]:,\"\\ \n\t/ubte0aD.+-Ex8\x1f\x7f\x80\xc3\xed\xf4\xff";

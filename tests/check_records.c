@@ -1,5 +1,5 @@
-/* The one suite of the store's interface, over all drivers: records by example, pages against a plain model,
- * the drivers against each other, and with threads (also run under ThreadSanitizer).
+/* The one suite of the store's interface, over all drivers: records by example, pages against a
+ * plain model, the drivers against each other, and with threads (also run under ThreadSanitizer).
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "store/store.h"

@@ -1,6 +1,6 @@
-/* What leads nowhere: a record that others refer to is gone from the store, which no call of a client
- * can bring about. Whoever follows the reference answers that something is damaged; nobody says that
- * there is no such thing, and nobody falls.
+/* What leads nowhere: a record that others refer to is gone from the store, which no call of a
+ * client can bring about. Whoever follows the reference answers that something is damaged; nobody
+ * says that there is no such thing, and nobody falls.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <check.h>
@@ -20,7 +20,8 @@
 #include "store/gdbm/store_gdbm.h"
 #include "suite.h"
 
-/* An account with a template (the default), a room, a code of a live role and one of a deleted role. */
+/* An account with a template (the default), a room, a code of a live role and one of a deleted
+ * role. */
 static struct world {
 	char *directory;
 	struct environment environment;

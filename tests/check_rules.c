@@ -1,5 +1,5 @@
 /* The tables of the interface: every range at both edges and beyond, every choice, every named
- * rule, every default, as interface.md and decisions.md state them. A row a case; the numbers
+ * rule, every default, as anteroom-api(7) states them. A row a case; the numbers
  * stand here a second time on purpose.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
@@ -110,7 +110,6 @@ static const struct {
 	const char *body, *pointer;
 	int64_t least, most;
 } range_cases[] = {
-	/* interface.md 2.3, 2.4, 2.5 */
 	{ &role_shape, "{\"priority\":@}", "/priority", 1, 5 },
 	{ &role_shape, "{\"maxPeerCount\":@}", "/maxPeerCount", -1, NO_MOST },
 	{ &role_shape, "{\"publishParams\":{\"audio\":{\"bitRate\":@}}}",
@@ -154,7 +153,6 @@ static const struct {
 	{ &role_shape,
 	  "{\"subscribeParams\":{\"subscribeDegradation\":{\"recoverGracePeriodSeconds\":@}}}",
 	  "/subscribeParams/subscribeDegradation/recoverGracePeriodSeconds", 1, 10 },
-	/* interface.md 2.6, 2.7 */
 	{ &settings_shape, "{\"roomState\":{\"messageInterval\":@}}",
 	  "/roomState/messageInterval", 5, 3600 },
 	{ &destinations_shape, "{\"browserRecordings\":{\"a\":{\"width\":@}}}",
@@ -210,7 +208,6 @@ static const struct {
 	{ &destinations_shape,
 	  "{\"hlsDestinations\":{\"a\":{\"recording\":{\"thumbnails\":{\"offsets\":[1,@]}}}}}",
 	  "/hlsDestinations/a/recording/thumbnails/offsets/1", 0, NO_MOST },
-	/* decisions.md 6 */
 	{ &room_shape, "{\"large_room\":true,\"size\":@}", "/size", 0, 20000 },
 	{ &room_shape, "{\"size\":@}", "/size", 0, 2500 },
 	{ &room_shape, "{\"max_duration_seconds\":@}", "/max_duration_seconds", 120, 43200 },
@@ -406,7 +403,7 @@ static const struct body_case {
 	{ .shape = &role_shape, "{\"publishParams\":{\"video\":{\"bitRate\":9000}}}",
 	  "/publishParams/video/bitRate: must be from 30 to 2000, got 9000" },
 
-	/* simulcast, interface.md 2.4 */
+	/* simulcast */
 	{ .shape = &role_shape, "{\"publishParams\":{\"simulcast\":{}}}" },
 	{ .shape = &role_shape, "{\"publishParams\":{\"simulcast\":{\"video\":{},\"screen\":{}}}}" },
 	{ .shape = &role_shape, SIMULCAST("") },
@@ -511,7 +508,7 @@ static const struct body_case {
 	{ .shape = &destinations_shape, HLS("\"name\":null"),
 	  HLS_AT "/name: cannot be removed", SCHEMA_PATCH },
 
-	/* layers, decisions.md 4: sides */
+	/* layers: sides */
 	{ .shape = &destinations_shape, HLS("\"layers\":[{\"width\":1920,\"height\":1080}]") },
 	{ .shape = &destinations_shape, HLS("\"layers\":[{\"width\":1080,\"height\":1920}]") },
 	{ .shape = &destinations_shape, HLS("\"layers\":[{\"width\":192,\"height\":144}]") },

@@ -1,5 +1,5 @@
-/* Segments of the journal that are reused: when they are, in which order of steps, and what is read of a
- * segment behind whose end older groups lie.
+/* Segments of the journal that are reused: when they are, in which order of steps, and what is read
+ * of a segment behind whose end older groups lie.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <check.h>
@@ -267,8 +267,8 @@ START_TEST(older_groups_are_behind_the_end)
 }
 END_TEST
 
-/* What is written at once and fills a segment goes on in the next, and leaves what was behind its end in
- * the first as it was: that is no torn tail. */
+/* What is written at once and fills a segment goes on in the next, and leaves what was behind its
+ * end in the first as it was: that is no torn tail. */
 START_TEST(a_full_segment_is_not_torn)
 {
 	struct journal_end end;

@@ -1,5 +1,5 @@
-/* The directory of the durable store and the files of its stack: the lock, the manifest, files that are
- * missing or damaged, and looking at all of it from outside.
+/* The directory of the durable store and the files of its stack: the lock, the manifest, files that
+ * are missing or damaged, and looking at all of it from outside.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <check.h>
@@ -74,8 +74,8 @@ START_TEST(a_manifest_of_an_earlier_format_is_refused)
 }
 END_TEST
 
-/* GDBM gives records bucket by bucket. What was written in another order was read and written from and
- * to another bucket each time. */
+/* GDBM gives records bucket by bucket. What was written in another order was read and written from
+ * and to another bucket each time. */
 START_TEST(records_are_written_in_the_order_of_their_buckets)
 {
 	uint32_t above = 0;
@@ -292,7 +292,8 @@ static struct store *block_watch_start(struct block_watch *watch, unsigned *bloc
 		(struct store_options){ .is_read_only = true, .files = &watch->hooks.files });
 }
 
-/* Either by a request for what is absent, or by the slow reader before it; what is there needs none. */
+/* Either by a request for what is absent, or by the slow reader before it; what is there needs
+ * none. */
 START_TEST(a_block_is_verified_once)
 {
 	static struct block_watch watch;
@@ -349,8 +350,8 @@ static void filter_clear(const char *index)
 	file_overwrite(index, (off_t)filter, zeros, size);
 }
 
-/* Where an older file has another answer, the newer file's damage is not taken for an absence: one bit of
- * a key, and of what the filter says of one. The blocks are verified by the request itself. */
+/* Where an older file has another answer, the newer file's damage is not taken for an absence: one
+ * bit of a key, and of what the filter says of one. The blocks are verified by the request itself. */
 START_TEST(an_older_value_is_not_answered_for_a_damaged_newer_one)
 {
 	struct store *store = scratch_store();
@@ -462,8 +463,8 @@ static int watch_opens(struct file_hooks *hooks, struct file_call *call)
 	return 0;
 }
 
-/* And the manifest once more, to see that nothing was replaced meanwhile. What the memory was before
- * that it is read into is all one. */
+/* And the manifest once more, to see that nothing was replaced meanwhile. What the memory was
+ * before that it is read into is all one. */
 START_TEST(what_does_not_change_is_opened_once)
 {
 	static struct open_watch watch;

@@ -600,8 +600,8 @@ START_TEST(remembered_token_ends_with_its_roster)
 }
 END_TEST
 
-/* That it is remembered at all: with a roster of the same generation but other secrets, only what is
- * remembered can be let in. */
+/* That it is remembered at all: with a roster of the same generation but other secrets, only what
+ * is remembered can be let in. */
 START_TEST(token_is_remembered)
 {
 	struct token_memory *memory = token_memory_open();
@@ -727,7 +727,8 @@ START_TEST(join_token_is_signed_with_the_older_secret)
 }
 END_TEST
 
-/* What a user may be called. The payload is read with plain base64 and each byte taken for a character. */
+/* What a user may be called. The payload is read with plain base64 and each byte taken for a
+ * character. */
 static const char *const user_ids[] = {
 	"who??",
 	">>>",
@@ -755,7 +756,8 @@ START_TEST(payload_is_read_by_plain_base64)
 {
 	char padded[64];
 
-	/* With no, one, two letters before it, so that each byte stands in each of the three places. */
+	/* With no, one, two letters before it, so that each byte stands in each of the three
+	 * places. */
 	for (int before = 0; before < 3; before++) {
 		struct token_join join = { SLICE("room"), SLICE("host"), { padded, 0 } };
 		int64_t expires_at;

@@ -766,8 +766,8 @@ static void fill_codes(struct lines *dumped, bool is_first_format)
 	arena_close(arena);
 }
 
-/* No search takes a time that grows with the codes: this would not be done before the end of the test. A
- * loaded room shows its codes, and is dumped and loaded again. */
+/* No search takes a time that grows with the codes: this would not be done before the end of the
+ * test. A loaded room shows its codes, and is dumped and loaded again. */
 START_TEST(a_room_may_have_had_many_codes)
 {
 	struct lines dumped = { .count = 0 }, again = { .count = 0 };
@@ -1153,10 +1153,10 @@ static struct slice altered(struct arena *arena, struct slice value, size_t shor
 	return (struct slice){ copy, value.size - shorter };
 }
 
-/* The record ends with the due roles `host` and `only`, each an identity of four bytes and a time of
- * eight; the other's identity, that of a role with a code, and one that was not seen. */
-/* Removes an id from the index of the account's templates or rooms, or adds it, on both sides of the
- * switch. */
+/* The record ends with the due roles `host` and `only`, each an identity of four bytes and a time
+ * of eight; the other's identity, that of a role with a code, and one that was not seen. */
+/* Removes an id from the index of the account's templates or rooms, or adds it, on both sides of
+ * the switch. */
 static void relist(struct world *world, bool is_template, const struct id *id, bool is_added)
 {
 	struct store *store = world->environment.store;
@@ -1295,8 +1295,8 @@ START_TEST(wrong_due_roles_are_found)
 }
 END_TEST
 
-/* Entries that lead nowhere, or to a place that lacks them, are found; no finding shows a code. In a key, A
- * stands for the account. */
+/* Entries that lead nowhere, or to a place that lacks them, are found; no finding shows a code. In
+ * a key, A stands for the account. */
 static const struct {
 	enum store_table table;
 	const char *key;

@@ -1,10 +1,10 @@
-/* Damage: a store whose newer files update and remove what older files have is damaged in one way after
- * the other, and opened. It may refuse to open, and it may refuse an answer as damaged; any other answer
- * has to be what was acknowledged before. An older file's answer is wrong, and so are a crash and a
- * process that hangs.
+/* Damage: a store whose newer files update and remove what older files have is damaged in one way
+ * after the other, and opened. It may refuse to open, and it may refuse an answer as damaged; any
+ * other answer has to be what was acknowledged before. An older file's answer is wrong, and so are
+ * a crash and a process that hangs.
  *
- * Each trial has a process and a directory of its own. A trial is repeated by its number and the seed, but
- * the layout of the files is drawn anew each time, as an installation is.
+ * Each trial has a process and a directory of its own. A trial is repeated by its number and the
+ * seed, but the layout of the files is drawn anew each time, as an installation is.
  *
  *     damage [-n TRIALS] [-s SEED] [-t TRIAL]      -t: this one alone
  *

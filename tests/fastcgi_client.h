@@ -1,5 +1,5 @@
-/* A FastCGI client for tests, made of bare records over a local socket, so that it can also say what
- * no web server would. Like nginx it keeps connections and repeats nothing.
+/* A FastCGI client for tests, made of bare records over a local socket, so that it can also say
+ * what no web server would. Like nginx it keeps connections and repeats nothing.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef TESTS_FASTCGI_CLIENT_H

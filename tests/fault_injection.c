@@ -1,7 +1,7 @@
-/* Full disks and broken ones: the n-th call of the file layer fails while a store works; for every n.
- * No crash, no lie: what is refused is refused with FAULT_UNAVAILABLE, reads go on, what was
- * acknowledged is there, then and at the next start. After a journal's failed sync nothing is written
- * until then; when a full disk has room again, writing goes on by itself.
+/* Full disks and broken ones: the n-th call of the file layer fails while a store works; for every
+ * n. No crash, no lie: what is refused is refused with FAULT_UNAVAILABLE, reads go on, what was
+ * acknowledged is there, then and at the next start. After a journal's failed sync nothing is
+ * written until then; when a full disk has room again, writing goes on by itself.
  *
  *     fault_injection [-a] [-t TROUBLE] [-n N]      -a: every n; otherwise at most 100 a trouble
  *

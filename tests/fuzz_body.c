@@ -1,6 +1,7 @@
-/* Bodies through every schema: parse, check, finish, write. The first byte chooses the shape, the second
- * the way it is checked; the rest is the body. What is written has to be a body that its own shape
- * accepts: a client may send back what it got. Every other new input is made along a table (along.h).
+/* Bodies through every schema: parse, check, finish, write. The first byte chooses the shape, the
+ * second the way it is checked; the rest is the body. What is written has to be a body that its own
+ * shape accepts: a client may send back what it got. Every other new input is made along a table
+ * (along.h).
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <stdio.h>

@@ -1,6 +1,7 @@
-/* The replay of a journal. The input is one or two segments; the first byte says whether their checksums
- * are made right first, so that what lies behind them is reached. Nothing that is visited may be out of
- * order or larger than the store's bounds, and what is said to be damaged lies in a segment.
+/* The replay of a journal. The input is one or two segments; the first byte says whether their
+ * checksums are made right first, so that what lies behind them is reached. Nothing that is visited
+ * may be out of order or larger than the store's bounds, and what is said to be damaged lies in a
+ * segment.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <errno.h>

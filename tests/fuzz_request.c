@@ -1,10 +1,10 @@
-/* Requests through the router and the service, over a store in memory. An input is up to eight requests,
- * divided by the byte 0x00; each is a method (one byte), the address, and behind newlines If-Match,
- * If-None-Match, Prefer, X-Request-Id and the body. The bytes 0x01 to 0x03 stand for the id of a
- * template, of a room, and a room code that are there. Every answer is whole and well-formed, and none
- * is 500. Every other new input has a request more, or another one, of some route and along its tables
- * (along.h). The store, time and chance are new for each input, so that it does the same whatever came
- * before it.
+/* Requests through the router and the service, over a store in memory. An input is up to eight
+ * requests, divided by the byte 0x00; each is a method (one byte), the address, and behind newlines
+ * If-Match, If-None-Match, Prefer, X-Request-Id and the body. The bytes 0x01 to 0x03 stand for the
+ * id of a template, of a room, and a room code that are there. Every answer is whole and
+ * well-formed, and none is 500. Every other new input has a request more, or another one, of some
+ * route and along its tables (along.h). The store, time and chance are new for each input, so that
+ * it does the same whatever came before it.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <stdio.h>

@@ -1,6 +1,6 @@
-/* Tokens. The first byte chooses: the bytes as they are; or header and claims, divided by a newline,
- * which are encoded and rightly signed; or a good token of which one byte is another. A token that was
- * not signed with the secret must never be accepted.
+/* Tokens. The first byte chooses: the bytes as they are; or header and claims, divided by a
+ * newline, which are encoded and rightly signed; or a good token of which one byte is another. A
+ * token that was not signed with the secret must never be accepted.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <openssl/evp.h>

@@ -1,13 +1,12 @@
 /*
  * Two writers and a lister at once, over the wire (tests/wire.h), with a check on every answer: no
- * update is lost under If-Match, no name is taken twice, no code of a deleted role can be used, two who
- * ask for a room's codes at once get the same, and no list misses or repeats. Left out where there is
- * no nginx.
+ * update is lost under If-Match, no name is taken twice, no code of a deleted role can be used, two
+ * who ask for a room's codes at once get the same, and no list misses or repeats. Left out where
+ * there is no nginx.
  *
  *     race [SECONDS]
  *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+ * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <jansson.h>
 #include <pthread.h>
 #include <stdarg.h>
@@ -184,8 +183,8 @@ static void count_up(struct client *client, struct counted *counted)
 	}
 }
 
-/* Every name is tried twice, mostly by both: every second one by making a room, the others by renaming
- * a new one. No name is ever given up. */
+/* Every name is tried twice, mostly by both: every second one by making a room, the others by
+ * renaming a new one. No name is ever given up. */
 static void take_name(struct client *client)
 {
 	struct race *race = client->race;

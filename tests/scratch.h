@@ -1,5 +1,5 @@
-/* A durable store in a directory of its own, for the suites of it. Keys are numbers, a value begins with
- * its key's, and all is in the table of templates. What fails here fails the test.
+/* A durable store in a directory of its own, for the suites of it. Keys are numbers, a value begins
+ * with its key's, and all is in the table of templates. What fails here fails the test.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef TESTS_SCRATCH_H
@@ -48,8 +48,8 @@ void scratch_make_stack(unsigned n);
 /* What `anteroom check` finds; files: as in store_gdbm_check. */
 struct store_check scratch_check(const struct file_system *files);
 
-/* The name in the store's directory that begins and ends so, the first in the order of names; NULL: there
- * is none. In the arena. */
+/* The name in the store's directory that begins and ends so, the first in the order of names; NULL:
+ * there is none. In the arena. */
 char *scratch_name(const char *prefix, const char *suffix);
 /* The path of the last in that order; there is one. */
 char *scratch_newest(const char *prefix);

@@ -1,6 +1,6 @@
 /* A driver that passes everything on to another store, counts the calls and lets one of them fail:
- * so every error path of the modules that use a store can be walked, and its cost be counted. It can
- * also say that a call has to be run again, as a store may that several machines share.
+ * so every error path of the modules that use a store can be walked, and its cost be counted. It
+ * can also say that a call has to be run again, as a store may that several machines share.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef TESTS_STORE_FAILING_H
@@ -16,8 +16,8 @@ void store_failing_renew(struct store *store, struct store *inner);
 /* The n-th call from now on (begin, get, put, remove, commit) fails with FAULT_UNAVAILABLE; 0: none
  * does. The count starts again at 0. */
 void store_failing_at(struct store *store, unsigned n);
-/* From now on the n-th get of a transaction (n 0: its commit) says FAULT_AGAIN, in so many transactions;
- * 0: in none. For a get and for the commit at the same time, if both were asked for. */
+/* From now on the n-th get of a transaction (n 0: its commit) says FAULT_AGAIN, in so many
+ * transactions; 0: in none. For a get and for the commit at the same time, if both were asked for. */
 void store_failing_again(struct store *store, unsigned n, unsigned times);
 /* How many calls there were since store_failing_at. */
 unsigned store_failing_calls(const struct store *store);

@@ -10,8 +10,8 @@
 /* Check's Suite: its header is not wanted by those who only count. */
 struct Suite;
 
-/* Runs a suite, as the environment says (CK_VERBOSITY, CK_FORK), and frees it. Returns the exit status
- * of a test program. */
+/* Runs a suite, as the environment says (CK_VERBOSITY, CK_FORK), and frees it. Returns the exit
+ * status of a test program. */
 int suite_run(struct Suite *suite);
 
 #endif

@@ -7,9 +7,9 @@
  * the store, in memory shared with the parent, each writer notes the count it is about to commit
  * and the last one that was acknowledged; a life is the time between two kills.
  *
- * After every second kill, the parent writes noise or zeros over what comes after the last byte that
- * a sync had reported as durable in the file synced last (the journal), and over any sector of what
- * was written elsewhere and not synced.
+ * After every second kill, the parent writes noise or zeros over what comes after the last byte
+ * that a sync had reported as durable in the file synced last (the journal), and over any sector of
+ * what was written elsewhere and not synced.
  *
  *     torture [-n KILLS] [-s SEED]
  *

@@ -4,8 +4,8 @@
  * What a cut may leave: of a file, everything that was written before its last successful sync
  * began, and of what was written since then any mixture of whole sectors, or all, or nothing; of
  * names (made, renamed, removed), everything before the last sync of their directory began, and any
- * of the rest. An operation is recorded when it is done, so that one that another thread was still at
- * is never taken for covered by a sync.
+ * of the rest. An operation is recorded when it is done, so that one that another thread was still
+ * at is never taken for covered by a sync.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef TESTS_TRACE_H

@@ -1,6 +1,6 @@
-/* See wire.h. Both servers are given sockets that are listening already, so nothing is waited for: what
- * is sent too early waits in the queue. All they write lies in one directory that goes with them.
- * Started by root, both give root up, to `nobody`.
+/* See wire.h. Both servers are given sockets that are listening already, so nothing is waited for:
+ * what is sent too early waits in the queue. All they write lies in one directory that goes with
+ * them. Started by root, both give root up, to `nobody`.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "wire.h"
@@ -312,8 +312,8 @@ static int listen_unix(const char *path)
 	return descriptor;
 }
 
-/* A free port, which is ours from here on. Not close-on-exec: nginx is to have it, and as its own are:
- * of two workers that it wakes for one connection the other must not wait. */
+/* A free port, which is ours from here on. Not close-on-exec: nginx is to have it, and as its own
+ * are: of two workers that it wakes for one connection the other must not wait. */
 static int listen_inet(int *port)
 {
 	struct sockaddr_in address = {

@@ -1,9 +1,9 @@
 /*
- * The program itself (named by $ANTEROOM, else ./anteroom) behind a real nginx with the configuration
- * of this tree, and libcurl in front: the transport of tests/case.h that goes over the wire.
+ * The program itself (named by $ANTEROOM, else ./anteroom) behind a real nginx with the
+ * configuration of this tree, and libcurl in front: the transport of tests/case.h that goes over
+ * the wire.
  *
- * SPDX-License-Identifier: GPL-3.0-or-later
- */
+ * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef TESTS_WIRE_H
 #define TESTS_WIRE_H
 

@@ -6,11 +6,10 @@
  * A fault has a text for the client (message, one sentence; detail, one more) and a cause for the
  * log alone (paths, errno). Neither ever holds a secret.
  *
- * FAULT_AGAIN is a store's: the call has to be run again from its beginning, since it met another.
- * Clients see it only when that happened too often.
+ * FAULT_AGAIN is set by a store: the call conflicted with another one and has to be run again.
+ * Clients get it only when that happened too often.
  *
- * Each kind stands once in the table below: name, HTTP status, the standard message (decisions.md
- * section 2).
+ * The table below has each kind once: name, HTTP status, standard message.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef BASE_FAULT_H

@@ -1,7 +1,7 @@
-/* One request on its way: what came, what is known about it, what goes back; and the row of the
- * route table that says how it is treated. A call belongs to one thread at a time; it is made by the
- * edge (or a test), carried through service_answer (service/service.h), may be parked until its
- * transaction is durable, and is then sent. All memory it refers to is its arena's.
+/* One request: the input, the state of its handling, and the answer; and the row of the route table
+ * that governs it. A call belongs to one thread at a time. The edge (or a test) makes it,
+ * service_answer (service/service.h) handles it, it may be parked until its transaction is durable,
+ * and is then sent. All memory that it refers to is in its arena.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef RESOURCES_CALL_H
@@ -23,8 +23,9 @@ struct accounts;
 struct token_memory;
 struct misses;
 struct metrics;
+struct template_texts;
 
-/* What all calls share; const after the start, but for what the named modules guard themselves. */
+/* Shared by all calls; const after the start, except the objects that their modules guard. */
 struct environment {
 	const struct clock *clock;
 	struct store *store;
@@ -36,7 +37,7 @@ struct environment {
 	struct slice document; /* the OpenAPI document; made by service_open */
 };
 
-/* The largest body, in bytes (decisions.md section 2, 413). */
+/* The largest body, in bytes. */
 #define CALL_BODY_MOST ((size_t)256 << 10)
 
 enum method {
@@ -53,12 +54,12 @@ enum method {
 const char *method_name(enum method method);
 enum method method_named(struct slice name);
 
-/* As it came. A header that was not sent has data NULL. */
+/* As received. A header that was not sent has data NULL. */
 struct request {
 	enum method method;
 	struct slice uri; /* path and query, never decoded */
 	struct slice body;
-	bool body_is_too_large; /* then body is not all of it */
+	bool body_is_too_large; /* then body is incomplete */
 	struct slice authorization;
 	struct slice if_match;
 	struct slice if_none_match;
@@ -85,7 +86,7 @@ struct answer {
 	size_t part_capacity;
 	size_t size; /* of all parts */
 	bool is_head; /* send the headers alone */
-	uint64_t number; /* to be sent when the store says this number is durable; 0: at once */
+	uint64_t number; /* sent when this number is durable; 0: at once */
 };
 
 struct call;
@@ -95,12 +96,12 @@ enum route_access {
 	ROUTE_STATELESS, /* needs no store */
 	ROUTE_READ,
 	ROUTE_WRITE,
-	ROUTE_READ_FIRST /* begins reading; call_write_instead starts it again as a WRITE */
+	ROUTE_READ_FIRST /* a READ transaction; call_write_instead runs it again in a WRITE one */
 };
 
 enum route_body {
 	BODY_IGNORED, /* GET, DELETE */
-	BODY_NONE, /* "Request body: none": any JSON object is accepted and ignored */
+	BODY_NONE, /* any JSON object is accepted and ignored */
 	BODY_WHOLE,
 	BODY_PARTIAL,
 	BODY_PATCH
@@ -108,7 +109,7 @@ enum route_body {
 
 #define ROUTE_PARAMETERS 2
 
-/* What a handler refuses with 400 because of what is stored; the last has no name. */
+/* A rule that needs stored data and is refused with 400; the last row has no name. */
 struct route_rule {
 	const char *name;
 	const char *doc; /* the rule as a sentence */
@@ -125,14 +126,14 @@ struct route {
 	const struct shape *body;
 	const struct shape *query; /* NULL: no parameters */
 	const struct shape *answer; /* NULL: no body (204) */
-	handler *prepare; /* what of a write needs nothing that is stored: runs before the
-				   * transaction, while others write; NULL: nothing */
+	handler *prepare; /* work of a write that needs no stored data, done before the
+				   * transaction; NULL: none */
 	bool is_list; /* the answer is {"data":[...]} of that shape; with limit and last when
 				 * the route has a query */
 	bool is_open; /* no Authorization */
 	bool is_shared; /* for browsers of any origin (CORS) */
 	bool has_etag; /* conditional requests */
-	bool is_internal; /* for those who run the service: no part of the interface */
+	bool is_internal; /* for operators, not part of the interface */
 	/* For the OpenAPI document: a sentence each; NULL: this refusal does not happen here. */
 	const char *forbidden; /* 403 */
 	const char *conflict; /* 409 */
@@ -151,46 +152,44 @@ struct call {
 	struct findings findings;
 	struct id account;
 	char account_text[ID_TEXT_SIZE + 1];
-	void *prepared; /* what prepare made, for run; in the arena */
+	struct template_texts *prepared; /* made by prepare for run; in the arena */
 	struct transaction *transaction;
 	int64_t now; /* the one time of this request, in milliseconds */
-	uint64_t
-		etag; /* of whatever this run writes: 63 random bits, never 0; see call_draw_etag */
+	uint64_t etag; /* of the parts that this run writes; see call_draw_etag */
 	bool wants_write; /* see call_write_instead */
 	struct answer answer;
 	char id[129]; /* X-Request-Id */
 	int64_t started; /* clock_microseconds, for the log and the metrics */
 };
 
-/* ---- what handlers answer with; all return true ---- */
+/* ---- answers; all functions return true ---- */
 
-/* 200 and these bytes, which live in the arena or in a table. */
+/* Status 200 and these bytes, which live in the arena or are constant. */
 bool call_answer(struct call *call, struct slice body);
-/* 204. */
+/* Status 204. */
 bool call_answer_nothing(struct call *call);
-/* One more part of the body of a 200. */
+/* Appends a part to the body. */
 void call_part(struct call *call, struct slice bytes);
-/* value is copied; name is a literal. At most ANSWER_HEADERS in all. */
+/* Adds a header; value is copied, name is a literal. At most ANSWER_HEADERS in all. */
 void call_header(struct call *call, const char *name, struct slice value);
 
-/* For a ROUTE_READ_FIRST handler that finds it has to write: ends this run (`return
- * call_write_instead(call);`), the service runs the handler again inside a WRITE transaction. Never
- * called when the transaction is one already. */
+/* For a ROUTE_READ_FIRST handler that has to write: it ends its run (`return
+ * call_write_instead(call);`), and the service runs it again in a WRITE transaction. Not to be
+ * called in a WRITE transaction. */
 bool call_write_instead(struct call *call);
 bool call_is_writing(const struct call *call);
-/* How a call that may run again as a write reads what it then changes. */
+/* The reading of records that the call changes if it is a write. */
 enum store_reading call_reading(const struct call *call);
-/* Prepares text and transaction for call->account, when it becomes known. */
+/* Sets account_text, and the account of the transaction, from call->account. */
 void call_of_account(struct call *call);
-/* A write comes after what was written before: the time of the call is later than this one (in
- * milliseconds), also when both fall into one millisecond or the clock stepped back. */
+/* Raises the time of a writing call above `time` (milliseconds), the time of an earlier write,
+ * which may be of the same millisecond, or later when the clock stepped back. */
 void call_after(struct call *call, int64_t time);
 
 /* ---- conditional requests ---- */
 
-/* Draws call->etag. The service calls it before each run that may write. It is random rather than
- * counted: a counter would tell each account how much the others write, and would give a number a
- * second time after a backup was restored. */
+/* Draws call->etag, 63 random bits, never 0, before each run that may write. A counter would show
+ * each account how much the others write, and would repeat numbers after a backup was restored. */
 void call_draw_etag(struct call *call);
 /* Sets the ETag of the answer: `etag` as text in quotes. */
 void call_etag(struct call *call, uint64_t etag);
@@ -206,13 +205,13 @@ struct slice call_query_text(const struct call *call, const char *name);
 
 /* ---- documents made of the body, which no handler changes ---- */
 
-/* The same value, as jansson wants it for a document that gets a reference to it. It is shared with
- * the body and never edited. NULL stays NULL. */
+/* The same value without const, for documents that get a reference to it. It must not be changed.
+ * NULL stays NULL. */
 json_t *call_share(const json_t *value);
 /* An object of the arena with the same members, which are shared. */
 json_t *call_copy(struct call *call, const json_t *object);
-/* Replaces a member of such a copy by a copy of itself, an empty object where there is none, and gives
- * it: what is on the way to a change is copied, the rest shared. */
+/* Replaces a member of such a copy by a copy, or by an empty object if it is missing, and returns
+ * it: only the objects on the way to a change are copied. */
 json_t *call_copy_member(json_t *copy, const char *name);
 
 #endif

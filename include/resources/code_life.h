@@ -1,27 +1,28 @@
-/* The life of room codes: what a code shows while roles are renamed, deleted and added and while its room
- * moves to another template. Changing a role costs the same however many rooms use the template, and no
- * call costs more because a room had many codes before.
+/* The life of room codes: what a code shows while roles are renamed, deleted and added and while
+ * its room moves to another template. Changing a role costs the same however many rooms use the
+ * template, and no call costs more because a room had many codes before.
  *
- * A code belongs to a group of its room (resources/code_record.h), a group to a role of the template by the
- * role's identity. What a code shows is resolved when it is read:
+ * A code belongs to a group of its room (resources/code_record.h), a group to a role of the
+ * template by the role's identity. What a code shows is resolved when it is read:
  *
  *  - The template has the role: its current name; enabled as stored.
- *  - The role was deleted (resources/deleted_role.h) or lost: its last name; disabled; updated at the
- *    time of the deletion or of the loss unless it was disabled before. It can never be enabled again.
+ *  - The role was deleted (resources/deleted_role.h) or lost: its last name; disabled; updated at
+ *    the time of the deletion or of the loss unless it was disabled before. It can never be enabled
+ *    again.
  *
- * A role is lost when the room moves to a template that has no role of that name. The group then has the
- * name and the time, since identities of one template mean nothing in another. A write of the codes of a
- * room also turns groups of deleted roles into such groups, and then up to CODES_SETTLED_AT_ONCE of their
- * codes into former codes, which have name and time themselves; a group without codes goes. A room keeps
- * the newest CODES_FORMER_MOST former codes; each write removes up to CODES_SETTLED_AT_ONCE of the oldest
- * of the others.
+ * A role is lost when the room moves to a template that has no role of that name. The group then
+ * has the name and the time, since identities of one template mean nothing in another. A write of
+ * the codes of a room also turns groups of deleted roles into such groups, and then up to
+ * CODES_SETTLED_AT_ONCE of their codes into former codes, which have name and time themselves; a
+ * group without codes goes. A room keeps the newest CODES_FORMER_MOST former codes; each write
+ * removes up to CODES_SETTLED_AT_ONCE of the oldest of the others.
  *
- * A code is due when the room was once asked for the codes of all roles and a role's identity is above the
- * last one that the room has seen. A call that shows the codes of the room first makes the due ones, with
- * the time when their role was added, in one transaction. A role that was added and deleted between two
- * such calls leaves no code. A move makes no codes: roles that are new to the room are named as due in its
- * record, with the time of the move; a role that was due before and is in the other template too stays
- * due since the same time.
+ * A code is due when the room was once asked for the codes of all roles and a role's identity is
+ * above the last one that the room has seen. A call that shows the codes of the room first makes
+ * the due ones, with the time when their role was added, in one transaction. A role that was added
+ * and deleted between two such calls leaves no code. A move makes no codes: roles that are new to
+ * the room are named as due in its record, with the time of the move; a role that was due before
+ * and is in the other template too stays due since the same time.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef RESOURCES_CODE_LIFE_H

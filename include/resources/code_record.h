@@ -1,7 +1,8 @@
-/* Room codes as they are stored. Each code is a record of its own under its room, found by the code. What the
- * codes of a room have in common is one record: among it the groups, one for each role that codes of the
- * room are for. A code refers to its group, a group to a role. So a renamed, deleted or lost role and a
- * move of the room change groups and no code. What it means is in resources/code_life.h.
+/* Room codes as they are stored. Each code is a record of its own under its room, found by the
+ * code. What the codes of a room have in common is one record: among it the groups, one for each
+ * role that codes of the room are for. A code refers to its group, a group to a role. So a renamed,
+ * deleted or lost role and a move of the room change groups and no code. What it means is in
+ * resources/code_life.h.
  *
  * All slices are borrowed from the call's arena.
  *
@@ -33,8 +34,8 @@ struct code_group {
 	uint32_t count, enabled; /* codes */
 };
 
-/* A role that gets a code when the room's codes are looked at the next time, though its identity is not above
- * the last one that the room has seen. */
+/* A role that gets a code when the room's codes are looked at the next time, though its identity is
+ * not above the last one that the room has seen. */
 struct due_role {
 	uint32_t identity;
 	int64_t since; /* seconds since 1970: the code's time of creation */
@@ -65,8 +66,8 @@ struct code_group *codes_group(const struct room_codes *codes, uint32_t number);
 /* The group of a role, which is added when there is none. */
 struct code_group *codes_group_of(struct call *call, struct room_codes *codes, uint32_t identity);
 
-/* Finds a code of any account. *account: whose it is. *is_there false: there is none, or the text is not a
- * code. */
+/* Finds a code of any account. *account: whose it is. *is_there false: there is none, or the text
+ * is not a code. */
 bool code_find(struct call *call, struct slice letters, enum store_reading reading,
 	       struct code *code, struct id *account, bool *is_there, struct fault *fault);
 bool code_put(struct call *call, const struct code *code, struct fault *fault);

@@ -1,4 +1,4 @@
-/* Joining: a code for a token (decisions.md section 8). Handler (resources/call.h).
+/* The exchange of a room code for a token (anteroom-api(7), joining). Handler (resources/call.h).
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef RESOURCES_JOIN_H
@@ -8,8 +8,8 @@
 
 handler join;
 
-/* FAULT_TOO_MANY, with the seconds, while this address has had too many misses: for every call of its,
- * whatever the body, so it is asked before the body is read. */
+/* FAULT_TOO_MANY, with retry_after in seconds, while this address has used up its budget of unknown
+ * codes. All its calls are refused then, so the service asks before it reads the body. */
 bool join_check_budget(const struct call *call, struct fault *fault);
 
 #endif

@@ -1,5 +1,5 @@
-/* The kinds of records that the resources store (store/store.h). A new kind gets a row here; letters and
- * flags of a kind never change.
+/* The kinds of records that the resources store (store/store.h). A new kind gets a row here;
+ * letters and flags of a kind never change.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef RESOURCES_KINDS_H
@@ -16,7 +16,8 @@ extern const struct store_kind kind_role;
 extern const struct store_kind kind_room;
 /* What a room's codes have in common; its id is the room's. */
 extern const struct store_kind kind_codes;
-/* A code; its name is the code, its parent the room, its switch is off when its role is gone for good. */
+/* A code; its name is the code, its parent the room, its switch is off when its role is gone for
+ * good. */
 extern const struct store_kind kind_code;
 /* A room or template that is gone while some of its children are not removed yet; its id is theirs. */
 extern const struct store_kind kind_garbage;

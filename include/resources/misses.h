@@ -1,12 +1,11 @@
-/* The budget of unknown codes (decisions.md section 8): codes cannot be guessed. Only misses count.
- * An address has 20 a minute (an IPv6 address: its /64), and 2 while the whole service sees more than
- * 2,000 a minute; then every call of that address is refused until a minute has passed. An address
- * without misses never notices.
+/* The budget of unknown room codes, so that codes cannot be guessed. Only misses count. An address
+ * (of IPv6 a /64) has 20 misses a minute, and 2 while the whole service sees more than 2,000 a
+ * minute; after that all its calls are refused until a minute has passed.
  *
- * Memory is fixed, 5 MB for 131,072 addresses: when more miss within a minute than fit, the one whose
- * minute began first is forgotten among the few places it could be in. So whoever has more addresses
- * than that (a /32 of IPv6) is bounded by what the service can answer, and by nginx. Any thread;
- * guarded by its own lock, held for a look-up only.
+ * The memory is fixed: 5 MB for 131,072 addresses. When more addresses miss within a minute, the
+ * oldest of the few entries that share a place is replaced; an attacker with more addresses than
+ * that is limited by the rate of the service and of nginx. Thread-safe; its lock is held for a
+ * look-up only.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef RESOURCES_MISSES_H
@@ -30,10 +29,10 @@ void misses_close(struct misses *misses);
 
 /* now: clock_monotonic's milliseconds. 0: the address may call; else the seconds until it may. */
 unsigned misses_wait(struct misses *misses, struct slice address, int64_t now);
-/* One more unknown code from this address. Gives what misses_wait would have, had it been asked now:
- * calls that came at once may have used up the budget together. */
+/* Counts an unknown code from this address. Returns the same as misses_wait, since concurrent calls
+ * may have used up the budget. */
 unsigned misses_count(struct misses *misses, struct slice address, int64_t now);
-/* Misses of the last whole minute or of the one that runs, whichever is more: for the metrics. */
+/* Misses in the last whole minute, or in the current one if it has more: for the metrics. */
 unsigned misses_rate(struct misses *misses, int64_t now);
 /* All misses since misses_open: for the metrics. */
 uint64_t misses_total(struct misses *misses);

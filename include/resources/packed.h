@@ -1,6 +1,6 @@
-/* How a record of the store is written: numbers in little-endian order of bytes, texts with their
- * size in front. A reader never runs over the end: once something did not fit, everything it gives
- * is zero and packed_ended is false, so that a decoder checks once, at the end.
+/* The encoding of stored values: numbers in little-endian order, texts with their size in front.
+ * After a read beyond the end all results are zero and packed_ended is false, so a decoder checks
+ * once, at its end.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef RESOURCES_PACKED_H
@@ -32,16 +32,12 @@ void packed_skip(struct packed *record, size_t bytes);
 /* Everything was there, and nothing is left. */
 bool packed_ended(const struct packed *record);
 
-/* A text of a record that is a JSON object; the arena's. What is stored was written by us, and its
- * checksum is right: one that is none aborts. */
+/* Parses a stored JSON object, in the arena. Aborts when it is not one: its checksum was right. */
 json_t *packed_json(struct arena *arena, struct slice text);
 
-/* The fault of a record that cannot be read: 503, with table and key in the log. */
+/* The fault of a record that cannot be read: 503, with its kind and key in the log. */
 bool packed_damaged(const char *what, struct slice key, struct fault *fault);
-/* The fault of a record that is not there although another one refers to it: the same. */
+/* The same for a missing record that another one refers to. */
 bool packed_missing(const char *what, struct slice key, struct fault *fault);
-
-/* Keys: an account, then up to two more parts, in an arena. */
-struct slice account_key(struct arena *arena, const struct id *account, struct slice rest);
 
 #endif

@@ -1,4 +1,4 @@
-/* The calls of roles: interface.md 4.4, 4.6; decisions.md section 5. Handlers (resources/call.h).
+/* The calls of roles (anteroom-api(7)). Handlers (resources/call.h).
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef RESOURCES_ROLES_H

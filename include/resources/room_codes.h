@@ -1,5 +1,5 @@
-/* The calls of room codes: interface.md 2.1, 4.1, 4.2; decisions.md section 7. Handlers
- * (resources/call.h). What a code shows, and when it is made, is in resources/code_life.h.
+/* The calls of room codes (anteroom-api(7)). Handlers (resources/call.h). resources/code_life.h
+ * says what a code shows, and when codes are made.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef RESOURCES_ROOM_CODES_H

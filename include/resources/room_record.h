@@ -1,10 +1,7 @@
-/* A room as it is stored. The text of its answer is kept in three pieces, since two of its members
- * are the template's: between the first and the second stands recording_info (the room's own, or,
- * while the room follows its template, the template's), between the second and the third the
- * template's current name. So a template that is renamed changes no room. The ETag that clients see is made of
- * two: the room's own, and the one of what rooms show of the template (template_record.h).
- *
- * Interface: decisions.md section 6.
+/* The stored form of a room. The text of its answer is stored in three pieces, because two members
+ * belong to the template: recording_info, between the first and the second piece (while the room
+ * follows its template), and the template's name, between the second and the third. So renaming a
+ * template changes no room.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef RESOURCES_ROOM_RECORD_H
@@ -20,14 +17,13 @@ struct room_record {
 	uint64_t etag; /* of the room alone; clients see room_etag */
 	bool is_enabled;
 	bool follows_template; /* recording_source_template */
-	struct slice name; /* plain, as the client spelt it */
+	struct slice name; /* in the client's spelling */
 	struct slice pieces[3];
 	struct slice recording; /* its own recording_info as JSON text, or empty */
 	struct slice hidden; /* the hidden members of its document as JSON text */
 };
 
-/* The room that a client names; the text is that of a path. FAULT_NOT_FOUND when the account has no
- * such room. */
+/* The room of an id as a client wrote it. FAULT_NOT_FOUND when the account has no such room. */
 bool room_load_named(struct call *call, struct slice text, enum store_reading reading,
 		     struct room_record *record, struct fault *fault);
 /* *is_there false: none. */
@@ -39,25 +35,26 @@ bool room_find_named(struct call *call, struct slice name, enum store_reading re
 /* The room of a stored record. */
 bool room_read(struct call *call, const struct store_record *stored, struct room_record *record,
 	       struct fault *fault);
-/* Writes the room. The caller has seen that no other room has its name. */
+/* Stores the room. The caller has checked that no other room has its name. */
 bool room_put(struct call *call, const struct room_record *record, struct fault *fault);
 
-/* Answers with the room, or adds it to the answer, in parts that lie in the arena already; recording:
- * another text for recording_info, or data NULL. Always true. */
+/* Appends the room to the answer, as parts of the record. recording: another text for
+ * recording_info, or data NULL. Always true. */
 bool room_answer(struct call *call, const struct room_record *record,
 		 const struct template_record *owner, struct slice recording);
-/* The same as one text, as it is without another recording. */
+/* The answer as one text. */
 struct slice room_text(struct call *call, const struct room_record *record,
 		       const struct template_record *owner);
 /* The ETag of the answer: the first 63 bits of SHA-256 over the room's own ETag and the template's
- * rooms_etag, 8 bytes each, big-endian, in this order. Not their XOR or sum: a call that writes both
- * draws one ETag for the two, whose XOR is always 0, and a sum is the same when they are exchanged. */
+ * rooms_etag, 8 bytes each, big-endian, in this order. Not their XOR or sum: a call that writes
+ * both draws one ETag for the two, whose XOR is always 0, and a sum is the same when they are
+ * exchanged. */
 uint64_t room_etag(const struct room_record *record, const struct template_record *owner);
 
-/* The room as a document that may be changed: what clients may send, hidden members in place,
- * without recording_info while it follows its template. */
+/* The room as a document that may be changed, with hidden members, and without recording_info while
+ * the room follows its template. */
 json_t *room_document(struct call *call, const struct room_record *record);
-/* Sets the pieces, the recording and the hidden members from a whole document and from the fields
+/* Sets the pieces, the recording and the hidden members from a whole document and the other members
  * of the record. */
 void room_set_document(struct call *call, struct room_record *record, json_t *document);
 

@@ -1,4 +1,4 @@
-/* The calls of rooms: decisions.md sections 6, 9, 10. Handlers (resources/call.h).
+/* The calls of rooms (anteroom-api(7)). Handlers (resources/call.h).
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef RESOURCES_ROOMS_H
@@ -6,13 +6,13 @@
 
 #include "resources/room_record.h"
 
-handler rooms_create; /* by name: creates, or updates with what is supplied */
+handler rooms_create; /* creates a room, or updates that of the name with the supplied members */
 handler rooms_list;
 handler rooms_get;
 handler rooms_update; /* POST and PATCH are the same */
 handler rooms_delete;
 
-/* The room goes, with its name, its places in lists and its codes. */
+/* Removes the room and its codes. */
 bool room_remove(struct call *call, const struct room_record *room, struct fault *fault);
 
 #endif

@@ -1,9 +1,7 @@
-/* The parts of a template made out of JSON documents: settings, destinations, roles. Each function
- * takes a whole document (a body, or a stored part merged with a patch), which stays as it is, keeps
- * what has to be kept of what is stored, and sets the part's text, its hidden members and its ETag in
- * the record. Nothing is stored (template_put does that), but for what outlives a deleted role.
- *
- * Interface: decisions.md section 4.
+/* The parts of a template, made of JSON documents: settings, destinations, roles. Each function
+ * takes a whole document (a body, or a stored part merged with a patch), which it does not change,
+ * keeps stored members where the rules say so, and sets the part's text, its hidden members and its
+ * ETag in the record. Only deleted roles are stored here; template_put stores the rest.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef RESOURCES_TEMPLATE_PARTS_H
@@ -12,8 +10,8 @@
 #include "resources/template_record.h"
 #include "resources/template_texts.h"
 
-/* How a document came about. A REPLACED one keeps stored credentials and browser recording roles
- * where the rules say so; a MERGED one has them already, or was asked to drop them. */
+/* The origin of a document. A PART_REPLACED one keeps stored credentials and browser recording
+ * roles where the rules say so; a PART_MERGED one has them already, or removed them. */
 enum part_origin { PART_REPLACED, PART_MERGED };
 
 /* sent: the settings as the request supplied them (to know whether it supplied credentials), or
@@ -30,8 +28,8 @@ void template_set_plugins(struct call *call, struct template_record *record, con
 /* The new set of roles, name -> document. */
 bool template_set_roles(struct call *call, struct template_record *record, const json_t *roles,
 			struct fault *fault);
-/* Before that, for a patch. roles: as merged, changed in place; sent: as the patch has them. Takes the
- * roles that the patch deletes out of every subscribeToRoles that it does not write. */
+/* Called before that for a patch. Removes deleted roles from each subscribeToRoles that the patch
+ * does not write. roles: the merged ones, changed in place; sent: those of the patch. */
 void template_drop_gone_roles(const struct template_record *record, json_t *roles,
 			      const json_t *sent);
 
@@ -44,7 +42,7 @@ void template_set_role(struct call *call, struct template_record *record, size_t
 bool template_remove_role(struct call *call, struct template_record *record, size_t index,
 			  struct fault *fault);
 
-/* All parts of a record that has none yet. */
+/* Sets all parts of a new record. */
 void template_set_texts(struct call *call, struct template_record *record,
 			const struct template_texts *texts);
 

@@ -1,19 +1,17 @@
-/* A template as it is stored, and as it is made.
+/* The stored form of a template.
  *
- * The record has a head (times, ETags, the roles with their identities), the text of the
- * answer, ready to send, and the hidden part. Reads never parse the text: the head says where in it
- * each role, the settings and the destinations stand, and those are slices of it. A write makes the
- * texts of the parts it changes and joins them with the slices of the parts it does not
- * (template_assemble): there is one way to make a template's text, whatever call changed it.
+ * The record has a head (times, ETags, the roles with their identities), the text of the answer,
+ * and hidden members. Reads do not parse the text: the head has the places of each role, the
+ * settings and the destinations in it. A write makes the texts of the parts that it changes and
+ * joins them with the others (template_assemble).
  *
- * A role has an identity, a number that the template counts up and never uses again, from its
- * creation to its deletion; a rename keeps it. Codes refer to it (resources/code_life.h). What stays
- * of a role that was deleted is in resources/deleted_role.h.
+ * A role has an identity, a number that the template never uses twice, from its creation to its
+ * deletion; a rename keeps it. Codes refer to it (resources/code_life.h). Deleted roles:
+ * resources/deleted_role.h.
  *
- * There is an ETag for the template, for each role, for the settings, for the destinations, and for
- * what rooms show of it (its name, its recording). Each is that of the call (call->etag) that last
- * changed what GET shows of the part, or its hidden members. A part whose bytes stay the same keeps
- * its ETag.
+ * The template, each role, the settings, the destinations, and the part that rooms show (name,
+ * recording) have an ETag each: that of the call (call->etag) that last changed its bytes or its
+ * hidden members.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef RESOURCES_TEMPLATE_RECORD_H
@@ -21,9 +19,9 @@
 
 #include "resources/call.h"
 
-/* The most bytes of a template's answer (decisions.md section 4). */
+/* The most bytes of a template's answer. */
 #define TEMPLATE_TEXT_MOST ((size_t)512 << 10)
-/* And of what no answer shows, for the settings and for the destinations alike. */
+/* The most bytes of hidden members, of the settings and of the destinations each. */
 #define TEMPLATE_HIDDEN_MOST ((size_t)512 << 10)
 
 /* The records of deleted roles, and the round in which the rooms of the template are visited
@@ -54,8 +52,8 @@ struct template_record {
 	struct slice destinations;
 	struct slice plugins; /* empty: none */
 	struct slice region; /* plain: settings.region */
-	struct slice recording; /* JSON text: what rooms show as recording_info */
-	struct slice hidden_settings; /* JSON texts: what is stored and never answered */
+	struct slice recording; /* JSON text that rooms show as recording_info */
+	struct slice hidden_settings; /* JSON texts of members that no answer shows */
 	struct slice hidden_destinations;
 	struct deleted_roles deleted;
 	struct template_role *roles;
@@ -65,8 +63,8 @@ struct template_record {
 					 * data NULL: none */
 };
 
-/* The template that a client names, by the 24 digits of a path; anything else is a template that does not
- * exist. FAULT_NOT_FOUND when the account has no such template. */
+/* The template of an id as a client wrote it. FAULT_NOT_FOUND when the account has no such
+ * template. */
 bool template_load_named(struct call *call, struct slice text, enum store_reading reading,
 			 struct template_record *record, struct fault *fault);
 /* The template that another record refers to. FAULT_DAMAGED when it is not there. */
@@ -87,13 +85,12 @@ bool template_read_text(const struct store_record *stored, struct slice *text, s
 /* The index of a role, or role_count. */
 size_t template_role_index(const struct template_record *record, struct slice name);
 
-/* The role that has this identity now, or NULL. */
+/* The role with this identity, or NULL when it is deleted. */
 const struct template_role *template_live_role(const struct template_record *record,
 					       uint32_t identity);
 
-/* Joins the parts to record->text. Findings at /roles when it grows over TEMPLATE_TEXT_MOST, at
- * /settings and /destinations when what they hide grows over TEMPLATE_HIDDEN_MOST: so the record stays
- * far below STORE_VALUE_MAX. */
+/* Joins the parts to record->text. Finding at /roles when it exceeds TEMPLATE_TEXT_MOST, at
+ * /settings and /destinations when their hidden members exceed TEMPLATE_HIDDEN_MOST. */
 bool template_assemble(struct call *call, struct template_record *record, struct fault *fault);
 /* Writes an assembled record. */
 bool template_put(struct call *call, const struct template_record *record, struct fault *fault);

@@ -1,5 +1,5 @@
-/* The calls of templates, of their settings and their destinations: interface.md 4.3, 4.5;
- * decisions.md sections 4, 9, 10. Handlers (resources/call.h).
+/* The calls of templates, of their settings and their destinations (anteroom-api(7)). Handlers
+ * (resources/call.h).
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef RESOURCES_TEMPLATES_H
@@ -7,10 +7,10 @@
 
 #include "resources/template_record.h"
 
-/* By name: creates, or overwrites whole. */
+/* Creates a template, or overwrites that of the name. */
 handler templates_create;
-/* The texts of a new one, which are the longest part of making it; an overwrite, of which nobody knows
- * before its transaction, makes its own, of what it keeps. */
+/* Makes the texts of a new template, the longest part of a create, before its transaction. An
+ * overwrite does not use them. */
 handler templates_prepare;
 handler templates_list;
 handler templates_get;
@@ -18,7 +18,7 @@ handler templates_update; /* members that are supplied replace the stored ones w
 handler templates_patch;
 handler templates_delete;
 
-/* The template goes, with its name and its place in the list; no room uses it. */
+/* Removes a template that no room uses. */
 bool template_remove(struct call *call, const struct template_record *record, struct fault *fault);
 
 handler settings_get;

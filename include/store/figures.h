@@ -8,7 +8,7 @@
 
 #include "base/histogram.h"
 
-/* What is counted is counted since the store was opened. */
+/* Counts begin when the store is opened. */
 struct store_figures {
 	uint64_t durable; /* the number of the last transaction that is durable */
 	uint64_t journal_segments; /* there are */

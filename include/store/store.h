@@ -1,23 +1,24 @@
-/* The store: records in transactions. A record belongs to an account and is of a kind; it is found by
- * its id or by its unique name, may have a parent and a switch, and comes in pages in the order of
- * making. Names, pages and ids are the driver's work: the callers know no index and no counter.
+/* The store: records in transactions. A record belongs to an account and is of a kind; it is found
+ * by its id or by its unique name, may have a parent and a switch, and comes in pages in the order
+ * of making. Names, pages and ids are the driver's work: the callers know no index and no counter.
  *
- * Drivers: store/gdbm (durable, one machine), store/memory (tests), and in the tests one that fails at
- * the n-th call. One test suite, tests/check_store, runs over all of them.
+ * Drivers: store/gdbm (durable, one machine), store/memory (tests), and in the tests one that fails
+ * at the n-th call. One test suite, tests/check_records, runs over all of them.
  *
  * What every driver promises:
  *
  *  - A transaction is applied whole or not at all. An abandoned one leaves nothing.
- *  - A READ transaction sees one consistent state: all that was durable when it began, nothing else.
- *    It waits for no other transaction.
- *  - A WRITE transaction sees everything committed before it, durable or not, and its own changes. It
- *    is alone in what it reads for change (STORE_TO_CHANGE) and in what it writes.
- *  - A committed transaction has a number. store_state() says whether it is durable. A refusal may rest
- *    on changes that are not durable yet: it is sent when store_seen() is durable.
+ *  - A READ transaction sees one consistent state: all that was durable when it began, nothing
+ *    else. It waits for no other transaction.
+ *  - A WRITE transaction sees everything committed before it, durable or not, and its own changes.
+ *    It is alone in what it reads for change (STORE_TO_CHANGE) and in what it writes.
+ *  - A committed transaction has a number. store_state() says whether it is durable. A refusal may
+ *    rest on changes that are not durable yet: it is sent when store_seen() is durable.
  *  - A damaged value is never returned: FAULT_DAMAGED.
- *  - Any function may fail with FAULT_AGAIN: the transaction is abandoned and the whole call run again.
- *  - FAULT_UNAVAILABLE: the store cannot read or cannot write. FAULT_TOO_LARGE: the value does not fit
- *    into the arena.
+ *  - Any function may fail with FAULT_AGAIN: the transaction is abandoned and the whole call run
+ *    again.
+ *  - FAULT_UNAVAILABLE: the store cannot read or cannot write. FAULT_TOO_LARGE: the value does not
+ *    fit into the arena.
  *  - After a fault a transaction can only be abandoned.
  *
  * Threads: any number; a transaction belongs to one thread at a time.
@@ -37,8 +38,8 @@
 
 enum store_access { STORE_READ, STORE_WRITE };
 
-/* Why a WRITE transaction reads a record. What was read TO_CHANGE stays as it is until the end of the
- * transaction but for its own changes; what was read TO_SHOW may be changed by another machine. */
+/* Why a WRITE transaction reads a record. A record read STORE_TO_CHANGE is changed by no other
+ * transaction until this one ends; one read STORE_TO_SHOW may be changed by another machine. */
 enum store_reading { STORE_TO_SHOW, STORE_TO_CHANGE };
 
 enum store_state {
@@ -58,8 +59,8 @@ enum store_naming {
 #define STORE_NAME_MAX 128
 #define STORE_VALUE_MAX ((size_t)4 << 20)
 
-/* A kind of records. The layer above defines its kinds, as constants: drivers store a new kind without
- * a change of their format, and carry records of kinds that this program does not know. */
+/* A kind of records. The layer above defines its kinds, as constants: drivers store a new kind
+ * without a change of their format, and carry records of kinds that this program does not know. */
 struct store_kind {
 	char letter; /* part of the stored keys: it never changes and is never used for another kind */
 	const char *name; /* for messages: "room" */
@@ -94,8 +95,7 @@ struct store_page {
 	enum store_order order;
 	enum store_side side;
 	const struct id *parent; /* NULL: all of the account */
-	const struct id *above,
-		*below; /* exclusive bounds of the id, whatever the order; NULL: none */
+	const struct id *above, *below; /* exclusive bounds of the id in either order; NULL: none */
 	struct slice prefix, after; /* STORE_BY_NAME: names with this prefix, after this name */
 	struct store_record *records; /* the caller's, `most` of them */
 	size_t most;
@@ -109,8 +109,8 @@ struct store;
 struct transaction;
 struct store_figures; /* store/figures.h */
 
-/* The functions of a driver. They are called by the functions below, which check the preconditions by
- * assert. */
+/* The functions of a driver. They are called by the functions below, which check the preconditions
+ * by assert. */
 struct store_driver {
 	const char *name;
 	bool (*begin)(struct store *, enum store_access, struct arena *, struct transaction **,
@@ -183,13 +183,14 @@ bool store_has_children(struct transaction *transaction, const struct store_kind
  *
  * All that is given is copied. */
 
-/* A new id, above all ids of the account and kind. *now, in milliseconds since 1970, is raised to the
- * time of the newest id when the clock stepped back; the id begins with its seconds, and stays at
- * ID_TIME_MAX after that. */
+/* A new id, above all ids of the account and kind. *now, in milliseconds since 1970, is raised to
+ * the time of the newest id when the clock stepped back; the id begins with its seconds, and stays
+ * at ID_TIME_MAX after that. */
 bool store_new_id(struct transaction *transaction, const struct store_kind *kind,
 		  const struct clock *clock, int64_t *now, struct id *id, struct fault *fault);
-/* former: the record as this transaction read it to change it, with the same id; NULL: the record is
- * new. FAULT_AGAIN when another record has the name: the caller looked before, so it is new since. */
+/* former: the record as this transaction read it to change it, with the same id; NULL: the record
+ * is new. FAULT_AGAIN when another record has the name: the caller looked before, so it is new
+ * since. */
 bool store_put(struct transaction *transaction, const struct store_kind *kind,
 	       const struct store_record *record, const struct store_record *former,
 	       struct fault *fault);
@@ -202,17 +203,17 @@ bool store_remove(struct transaction *transaction, const struct store_kind *kind
 /* The number of the youngest transaction whose changes this one could see. */
 uint64_t store_seen(const struct transaction *transaction);
 
-/* *number: of this transaction; when it changed nothing, store_seen(). It is durable when store_state()
- * says so, for some drivers at once. Faults: FAULT_AGAIN, FAULT_UNAVAILABLE: nothing happened, but for
- * one whose detail says that the outcome is unknown. */
+/* *number: of this transaction; when it changed nothing, store_seen(). It is durable when
+ * store_state() says so, for some drivers at once. Faults: FAULT_AGAIN, FAULT_UNAVAILABLE: nothing
+ * happened, but for one whose detail says that the outcome is unknown. */
 bool store_commit(struct transaction *transaction, uint64_t *number, struct fault *fault);
 void store_abandon(struct transaction *transaction);
 
 /* Takes no lock and makes no system call. */
 enum store_state store_state(struct store *store, uint64_t number);
 
-/* Tries once to make durable what was committed before the call; it waits for a thread that is doing the
- * same, and some milliseconds when the disk is full. */
+/* Tries once to make all earlier commits durable. Waits for another thread that is doing so, and
+ * some milliseconds when the disk is full. */
 void store_flush(struct store *store);
 
 /* Waits until the number is durable: for commands and tests, not for a worker. */

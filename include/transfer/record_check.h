@@ -1,6 +1,6 @@
-/* Checks what the records of a store say about each other, for `anteroom check`: templates and their
- * parts, rooms and their templates, codes and their rooms, groups and roles, and all of them and the
- * accounts file. The store checks its indexes itself (store_gdbm_check_indexes).
+/* Checks what the records of a store say about each other, for `anteroom check`: templates and
+ * their parts, rooms and their templates, codes and their rooms, groups and roles, and all of them
+ * and the accounts file. The store checks its indexes itself (store_gdbm_check_indexes).
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef TRANSFER_RECORD_CHECK_H

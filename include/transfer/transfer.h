@@ -3,8 +3,8 @@
  * the life of codes goes on as if nothing had happened; only ETags are others.
  *
  * A dump is a line `dump`, then for each account a line `account`, its templates and its rooms, the
- * youngest of each first, then a line `end` that counts them, so that one that was cut off is never
- * taken for whole. rules/transfer_rules.c says what stands in each. A template and a room stand there
+ * youngest of each first, then a line `end` with their counts, so that a truncated dump is
+ * recognized. rules/transfer_rules.c says what stands in each. A template and a room stand there
  * as documents that could be sent, with the members that are never answered (credentials, the
  * browser recordings' roles); next to them are members that documents do not show: ids, times, the
  * identities of roles, and of a room all its codes and the roles that are due since a move.
@@ -28,7 +28,7 @@ struct transfer_counts {
 
 /* ---- out of a store ---- */
 
-/* Where lines go; whoever writes them embeds this first. The line has no newline, and lives until
+/* The receiver of lines; its struct begins with this. The line has no newline, and lives until
  * the function returns. */
 struct transfer_output {
 	bool (*line)(struct transfer_output *output, struct slice line, struct fault *fault);
@@ -40,10 +40,10 @@ struct transfer_output {
 
 /* Writes the accounts of the roster, or `only` this one. The survey is of a durable store.
  *
- * A dump of lists that disagree with the records is FAULT_DAMAGED: every template and room that there
- * is stands in it, or it fails. With `lost`, templates and rooms are found by their keys, whether they
- * are in a list or not, and what refers to lost things is written without them, so that
- * transfer_read_line takes every line. */
+ * A dump of lists that disagree with the records is FAULT_DAMAGED: every template and room that
+ * there is stands in it, or it fails. With `lost`, templates and rooms are found by their keys,
+ * whether they are in a list or not, and what refers to lost things is written without them, so
+ * that transfer_read_line takes every line. */
 bool transfer_write(struct survey *survey, const struct roster *roster, const struct account *only,
 		    struct transfer_output *output, struct fault *fault);
 
@@ -56,7 +56,7 @@ struct transfer_input {
 	struct environment environment;
 	struct call call; /* of the account at hand */
 	const struct roster *present; /* accounts that are there already */
-	struct account *accounts; /* those that were read, from malloc */
+	struct account *accounts; /* read so far, from malloc */
 	size_t capacity;
 	struct transfer_counts counts; /* of the lines that were read; accounts: of `accounts` */
 	json_t *taken; /* names, ids and access keys of `accounts` */

@@ -251,9 +251,9 @@ bool token_verify(struct token_memory *memory, const struct roster *roster, stru
 
 /* --- Signing --- */
 
-/* Of ASCII alone; and since the letters > ? ~ and DEL, which only strings have, are escaped as well, its
- * base64url has neither - nor _: there are browsers' libraries that read the payload as plain base64, in
- * which these two letters are others, and take each byte for a character. */
+/* Of ASCII alone; and since the letters > ? ~ and DEL, which only strings have, are escaped as
+ * well, its base64url has neither - nor _: there are browsers' libraries that read the payload as
+ * plain base64, in which these two letters are others, and take each byte for a character. */
 static int append_plain(const char *text, size_t size, void *payload)
 {
 	struct buffer *buffer = payload;

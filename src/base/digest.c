@@ -90,8 +90,8 @@ void digest_sha256(struct slice text, unsigned char digest[DIGEST_SIZE])
 		abort();
 }
 
-/* The context keeps a copy of its key until it gets another, which may be never: so it gets this one,
- * and a secret stays nowhere but where the caller has it. */
+/* The context keeps a copy of its key until it gets another, which may be never: so it gets this
+ * one, and a secret stays nowhere but where the caller has it. */
 #define IDLE_KEY SLICE("-------------------------------------------")
 
 void digest_hmac_sha256(struct slice key, struct slice text, unsigned char mac[DIGEST_SIZE])

@@ -1,7 +1,7 @@
 /* What handlers answer with, and conditional requests.
  *
- * An ETag names the last write that changed what GET shows of a thing. The comparison of If-Match is
- * strong, that of If-None-Match weak (RFC 9110 section 13.1), which for our tags differs only in
+ * An ETag names the last write that changed what GET shows of a thing. The comparison of If-Match
+ * is strong, that of If-None-Match weak (RFC 9110 section 13.1), which for our tags differs only in
  * whether a W/ in front is forgiven.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
@@ -172,7 +172,7 @@ static bool next_tag(struct slice *list, struct slice *tag, bool *is_weak)
 	return true;
 }
 
-/* Whether a field value, `*` or a list of entity-tags, names what is there. */
+/* Whether a field value, `*` or a list of entity-tags, names the current one. */
 static bool names(struct slice list, bool forgives_weak, bool exists, struct slice current)
 {
 	struct slice tag;

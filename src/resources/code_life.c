@@ -30,7 +30,7 @@ bool room_subject_of_code(struct call *call, const struct code *code, enum store
 	       (is_garbage || packed_missing("room", id_slice(&code->room), fault));
 }
 
-/* ---- what a code shows ---- */
+/* ---- the shown code ---- */
 
 static bool group_missing(const struct room_codes *codes, struct fault *fault)
 {
@@ -139,7 +139,7 @@ bool codes_switch(struct call *call, struct room_codes *codes, struct code *code
 	return code_put(call, code, fault);
 }
 
-/* ---- what is due ---- */
+/* ---- due codes ---- */
 
 /* The role with the lowest identity above this one, or NULL: identities rise in the order in which
  * roles were added, the template's own order does not. */
@@ -178,7 +178,8 @@ bool codes_due_is_right(const struct room_codes *codes, size_t index)
 	       codes_of_role(codes, identity, false) == 0;
 }
 
-/* Names all roles of the template that are due, in the order in which they became so, and no others. */
+/* Names all roles of the template that are due, in the order in which they became so, and no
+ * others. */
 static void gather_due(struct call *call, struct room_codes *codes,
 		       const struct template_record *owner)
 {
@@ -274,7 +275,8 @@ static bool settle_code(struct call *call, struct room_codes *codes, struct code
 	return code_put(call, code, fault);
 }
 
-/* The codes are gone through in a circle, some with each write, while any is in the group of a lost role. */
+/* The codes are gone through in a circle, some with each write, while any is in the group of a lost
+ * role. */
 static bool settle_codes(struct call *call, struct room_codes *codes, struct fault *fault)
 {
 	const struct id after = code_place(codes->settled);
@@ -370,7 +372,7 @@ static void move_groups(struct call *call, struct room_codes *codes,
 	}
 }
 
-/* What was due stays so where both templates have a role of that name; the new roles are due now. */
+/* A due role stays due where both templates have a role of that name; new roles are due now. */
 static void move_due(struct call *call, struct room_codes *codes,
 		     const struct template_record *from, const struct template_record *to)
 {

@@ -120,7 +120,7 @@ static bool sign(struct call *call, const struct token_join *subject, struct sli
 		*token = token_sign_join(call->arena, environment->clock, account, subject,
 					 call->now, environment->join_seconds, expires_at);
 	accounts_release(environment->accounts, roster);
-	/* A load that was cut off can have left records of an account that nobody has. */
+	/* An interrupted load can have left records of an unknown account. */
 	if (!is_known)
 		return fault_set(fault, FAULT_NOT_FOUND, "room code not found");
 	return is_enabled || fault_set(fault, FAULT_FORBIDDEN, "account is disabled");

@@ -1,8 +1,7 @@
-/* Lists, page by page (decisions.md section 9): {"limit":n,"data":[...],"last":"..."}. A
- * walk that begins with an empty `start`, or goes on behind the last item, ends in "data":null: published
- * clients walk on until they see that. The handler
- * walks and adds the items' texts as parts of the answer (call_part), announcing each by
- * list_add_item; this module writes what stands around them.
+/* Lists, page by page: {"limit":n,"data":[...],"last":"..."}. The handler announces each item by
+ * list_add_item and appends its text as a part of the answer; this module writes the rest. An empty
+ * page has "data":null when the query has `start`, even an empty one: published clients read pages
+ * until they get that.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef RESOURCES_LISTS_H
@@ -35,8 +34,8 @@ bool list_is_full(const struct list *list);
 void list_add_item(struct list *list, const struct id *id);
 void list_add(struct list *list, struct slice last);
 
-/* Completes the answer. FAULT_TOO_LARGE when it is larger than ANSWER_MOST: what a slow client has not
- * taken yet lies in the web server's temporary files. */
+/* Completes the answer. FAULT_TOO_LARGE when it exceeds ANSWER_MOST: the web server keeps unread
+ * answers in temporary files. */
 bool list_close(struct list *list, struct fault *fault);
 
 #endif

@@ -1,6 +1,6 @@
-/* See resources/misses.h. A table of PLACES entries in groups of WAYS; the group of an address follows
- * from a hash that is keyed by chance, so that nobody can aim at the place of another. What is free
- * in a group is an entry whose minute has passed.
+/* See resources/misses.h. A table of PLACES entries in groups of WAYS; the group of an address
+ * follows from a hash that is keyed by chance, so that nobody can aim at the place of another. What
+ * is free in a group is an entry whose minute has passed.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "resources/misses.h"

@@ -46,7 +46,7 @@ static struct slice take(struct packed *record, size_t size)
 	return taken;
 }
 
-/* Most numbers have eight bytes or more behind them: those are read at once and cut. */
+/* At least eight bytes follow most numbers: these are read at once, and masked. */
 uint64_t packed_number(struct packed *record, size_t bytes)
 {
 	const unsigned char *at = (const unsigned char *)record->rest.data;
@@ -122,14 +122,4 @@ bool packed_missing(const char *what, struct slice key, struct fault *fault)
 	show_key(key, hex);
 	return fault_cause(fault, FAULT_DAMAGED, 0,
 			   "%s with the key %s is missing: another record refers to it", what, hex);
-}
-
-struct slice account_key(struct arena *arena, const struct id *account, struct slice rest)
-{
-	char *key = arena_alloc(arena, ID_SIZE + rest.size);
-
-	memcpy(key, account->bytes, ID_SIZE);
-	if (rest.size > 0)
-		memcpy(key + ID_SIZE, rest.data, rest.size);
-	return (struct slice){ key, ID_SIZE + rest.size };
 }

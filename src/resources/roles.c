@@ -95,8 +95,8 @@ static bool is_taken(const struct target *target, struct slice name)
 	return holder < target->record.role_count && holder != target->index;
 }
 
-/* The result is made before the conditions are looked at, and a conflict is told after both
- * (decisions.md section 1, "Order of checks"); nothing is stored before all three are passed. */
+/* The order of checks is: the rules of the result, the conditions of the request, conflicts.
+ * Nothing is stored before all three have passed. */
 static bool save(struct call *call, struct target *target, bool exists, uint64_t condition,
 		 const json_t *document, struct fault *fault)
 {

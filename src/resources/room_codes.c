@@ -1,6 +1,6 @@
-/* The calls of room codes. Those that name a room refuse in this order: room not found, room disabled, role
- * not found. Calls that show the codes of a room begin reading, and run again as a write when there is a
- * code to make.
+/* The calls of room codes. Those that name a room refuse in this order: room not found, room
+ * disabled, role not found. Calls that show the codes of a room begin reading, and run again as a
+ * write when there is a code to make.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "resources/room_codes.h"
@@ -235,8 +235,8 @@ static bool add_code(struct call *call, const struct room_subject *subject, cons
 	return true;
 }
 
-/* Adds codes until the page is full. Only when it is not known whether any code shows the role, the codes
- * before the page are looked at too. Former codes are never enabled. */
+/* Adds codes until the page is full. Only when it is not known whether any code shows the role, the
+ * codes before the page are looked at too. Former codes are never enabled. */
 static bool add_codes(struct call *call, const struct room_subject *subject,
 		      struct listing *listing, struct fault *fault)
 {

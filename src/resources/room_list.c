@@ -1,6 +1,7 @@
-/* The list of rooms, with its filters in any combination. A page costs in proportion to what it returns:
- * `name` is one look-up; the store has pages of enabled and of disabled rooms, of the account and of a
- * template; `after`, `before` and `start` are bounds of ids, which begin with the time of creation.
+/* The list of rooms, with its filters in any combination. A page costs in proportion to what it
+ * returns: `name` is one look-up; the store has pages of enabled and of disabled rooms, of the
+ * account and of a template; `after`, `before` and `start` are bounds of ids, which begin with the
+ * time of creation.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "base/text.h"

@@ -188,8 +188,8 @@ static bool new_id(struct call *call, struct room_change *change, struct fault *
 	return true;
 }
 
-/* The order is that of decisions.md section 1: rules of the result, the template, the conditions of
- * the request, conflicts. */
+/* The order of checks is: the rules of the result, the template, the conditions of the request,
+ * conflicts. */
 static bool save(struct call *call, struct room_change *change, struct fault *fault)
 {
 	struct room_record *room = &change->room;
@@ -237,7 +237,7 @@ bool rooms_create(struct call *call, struct fault *fault)
 		return false;
 	if (is_there)
 		return load_former(call, &change, fault) && save(call, &change, fault);
-	/* A generated name is free for all practical purposes, and the store refuses one that is not. */
+	/* No other room has a generated name. */
 	change.name_is_free = true;
 	uuid_make(call->environment->clock, generated);
 	change.room = (struct room_record){

@@ -275,8 +275,8 @@ void template_set_role(struct call *call, struct template_record *record, size_t
 	role->name = arena_copy(call->arena, name);
 	if (!slice_equal(former, name)) {
 		replace_name_in_others(call, record, index, former, &role->name);
-		/* Also in a list that was sent: a client reads the role, changes its name, and sends
-		 * it back. */
+		/* Also in a list that was sent: a client reads the role, changes its name, and
+		 * sends it back. */
 		document = renamed_in_list(call, document, former, &role->name);
 	}
 	document = role_fill_subscriptions(call, document, names_of_roles(call, record));

@@ -12,7 +12,7 @@
 #define VERSION 1
 
 #define PLACE_SIZE (4 + 4)
-/* Of a role, what stands behind its name: identity, time, ETag number, place. */
+/* Of a role, after its name: identity, time, ETag, place. */
 #define ROLE_SIZE (4 + 8 + 8 + PLACE_SIZE)
 
 /* ---- the stored form ---- */
@@ -269,8 +269,8 @@ static size_t append_part(struct buffer *text, struct slice part)
 	return offset;
 }
 
-/* The members in the order of decisions.md section 1. `offsets` gets the places of the roles, the
- * settings, the destinations and the plugins. */
+/* The members in the order of the interface. `offsets` gets the places of the roles, the settings,
+ * the destinations and the plugins. */
 static struct slice join(struct call *call, const struct template_record *record,
 			 struct slice settings, size_t *offsets)
 {
@@ -307,7 +307,7 @@ static struct slice join(struct call *call, const struct template_record *record
 	return buffer_slice(&text);
 }
 
-/* What no answer shows is bounded by nothing else: each merge may add to it. */
+/* Hidden members have no other limit, and each merge may add to them. */
 static void check_hidden(struct call *call, const char *pointer, struct slice hidden)
 {
 	if (hidden.size > TEMPLATE_HIDDEN_MOST)

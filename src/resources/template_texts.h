@@ -1,8 +1,6 @@
-/* The texts of the parts of a template, made of their documents alone: what is answered, and what is
- * stored and not answered. Nothing stored is needed for them, so those of a new template are made
- * before its transaction. The texts are the call's arena's.
- *
- * Interface: decisions.md section 4.
+/* The texts of the parts of a template, made of their documents alone: the shown members and the
+ * hidden ones. They need no stored data, so those of a new template are made before its
+ * transaction. The texts are in the call's arena.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef RESOURCES_TEMPLATE_TEXTS_H
@@ -11,7 +9,7 @@
 #include "resources/call.h"
 
 struct part_text {
-	struct slice shown, hidden; /* JSON: as answered, and what is not */
+	struct slice shown, hidden; /* JSON: the answered members, and the others */
 };
 
 struct settings_text {
@@ -30,7 +28,7 @@ struct template_texts {
 	size_t role_count;
 };
 
-/* Whether settings, as they were sent, have what is answered to their sender alone. NULL: no. */
+/* Whether settings as they were sent have credentials, which only that answer shows. NULL: no. */
 bool settings_have_credentials(const json_t *settings);
 /* is_echoed: the credentials came with this request. */
 struct settings_text settings_write(struct call *call, const json_t *settings, bool is_echoed);
@@ -39,8 +37,8 @@ struct part_text destinations_write(struct call *call, const json_t *destination
 
 /* subscribeParams.subscribeToRoles of a role, or NULL. */
 json_t *role_subscriptions(const json_t *role);
-/* The role, or, where it does not say what it subscribes to, a copy that subscribes to `names`: all roles
- * that the template has after the request. */
+/* The role, or, where it does not say what it subscribes to, a copy that subscribes to `names`: all
+ * roles that the template has after the request. */
 const json_t *role_fill_subscriptions(struct call *call, const json_t *role, json_t *names);
 struct slice role_write(struct call *call, const json_t *role, struct slice name);
 /* All roles of a template, in their order; fills in what each subscribes to when it does not say. */

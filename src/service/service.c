@@ -85,7 +85,7 @@ void service_close(struct service *service)
 	free(service);
 }
 
-/* ---- what was sent ---- */
+/* ---- the body and the query ---- */
 
 static enum schema_mode mode_of(enum route_body kind)
 {
@@ -137,8 +137,8 @@ static bool check_body(struct call *call, json_t *body, struct fault *fault)
 
 /* ---- the handler in its transaction ---- */
 
-/* What a run changes of the call, as it was before the first one. A copy of the whole call would be a
- * hundredth of a read. */
+/* What a run changes of the call, as it was before the first one. A copy of the whole call would be
+ * a hundredth of a read. */
 struct start {
 	struct arena_mark mark;
 	struct findings findings;
@@ -168,7 +168,7 @@ static void forget_answer(struct call *call, size_t header_count)
 	call->answer.size = 0;
 }
 
-/* Lets go of all that the last run made, its answer first: that lies in the memory. */
+/* Releases the memory of the last run, with its answer. */
 static void begin_again(struct call *call, const struct start *start, struct fault *fault)
 {
 	forget_answer(call, start->header_count);
@@ -194,14 +194,14 @@ static bool run_once(struct call *call, enum store_access access, struct fault *
 		call_draw_etag(call);
 	if (call->route->run(call, fault) && !call->wants_write && access == STORE_WRITE)
 		return store_commit(call->transaction, &call->answer.number, fault);
-	/* A refusal rests on what was seen, so it waits like an answer. */
+	/* A refusal may rest on data that is not durable yet: it waits like an answer. */
 	if (access == STORE_WRITE)
 		call->answer.number = store_seen(call->transaction);
 	store_abandon(call->transaction);
 	return fault->kind == FAULT_NONE;
 }
 
-/* A body that is too large was refused before: what is too large for a handler is what it reads,
+/* A body that is too large was refused earlier: here the values that a handler read were too large,
  * unless it says otherwise. */
 static void explain_size(struct fault *fault)
 {
@@ -216,7 +216,8 @@ static void explain_size(struct fault *fault)
 		       ARENA_LIMIT >> 20);
 }
 
-/* Every run begins with the call as it was parsed and prepared, and with as much memory as the first. */
+/* Every run begins with the call as it was parsed and prepared, and with as much memory as the
+ * first. */
 static bool run(struct call *call, struct fault *fault)
 {
 	const enum route_access route_access = call->route->access;
@@ -260,7 +261,7 @@ static void write_error(struct call *call, const struct fault *fault)
 	call_part(call, buffer_slice(&text));
 }
 
-/* Seconds; a full disk may have room again soon, whoever found it. */
+/* Seconds; a full disk may have room again soon. */
 static unsigned retry_after(const struct fault *fault)
 {
 	if (fault->kind == FAULT_UNAVAILABLE || fault->kind == FAULT_AGAIN)

@@ -1,5 +1,5 @@
-/* See transfer/record_check.h. The check of a record fails only when something cannot be read: that becomes
- * a finding of this record.
+/* See transfer/record_check.h. The check of a record fails only when something cannot be read: that
+ * becomes a finding of this record.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "transfer/record_check.h"

@@ -1,5 +1,5 @@
-/* Reading everything there is in one consistent state, for as long as it takes and with memory that
- * does not grow: one READ transaction whose values are let go of from time to time. For commands.
+/* Reads a whole store in one consistent state, for any time and with bounded memory: one READ
+ * transaction whose values are released from time to time. For commands.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef TRANSFER_SURVEY_H
@@ -16,14 +16,14 @@ struct survey {
 	struct arena *lasting; /* of the transaction itself */
 };
 
-/* False: nothing is open. Verifies the tables of what is stored (schema_verify). */
+/* False: nothing is open. Verifies the tables of dumped lines (schema_verify). */
 bool survey_open(struct store *store, const struct clock *clock, struct survey *survey,
 		 struct fault *fault);
 void survey_close(struct survey *survey);
 
-/* Whose records are read from here on. */
+/* Sets the account of the following reads. */
 void survey_of_account(struct survey *survey, const struct id *account);
-/* Lets go of every value read, and of all else in the call's arena. */
+/* Releases all values that were read, and everything else in the call's arena. */
 void survey_forget(struct survey *survey);
 
 #define PAGE_MOST 64

@@ -1,5 +1,5 @@
-/* The lines of a dump one by one, for transfer_whole.c. Each lets go of all that was read for it
- * (survey_forget).
+/* The lines of a dump, one by one, for transfer_whole.c. Each function releases the values that it
+ * read (survey_forget).
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef TRANSFER_TRANSFER_LINES_H

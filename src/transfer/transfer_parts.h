@@ -1,5 +1,5 @@
-/* What the readers of a dump's lines share (transfer_read.c, transfer_template.c, transfer_room.c), and
- * nobody else includes. Members are of objects that the line's table has checked.
+/* Shared by the readers of a dump's lines (transfer_read.c, transfer_template.c, transfer_room.c).
+ * The objects have been checked by the line's table.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef TRANSFER_TRANSFER_PARTS_H
@@ -14,13 +14,13 @@ struct slice transfer_name(const json_t *document);
 /* 0 when it is missing. */
 uint64_t transfer_number(const json_t *object, const char *name);
 struct id transfer_id(const json_t *object, const char *name);
-/* The table looks at the characters of a time, not at what they mean: that may be a finding. pointer:
- * of the object. */
+/* The table looks at the characters of a time, not at what they mean: that may be a finding.
+ * pointer: of the object. */
 int64_t transfer_time(struct transfer_input *input, const char *pointer, const json_t *object,
 		      const char *name);
 
-/* The id of a template or a room. It is a finding unless it begins with the time of creation and is below
- * that of the line before. */
+/* The id of a template or a room. It is a finding unless it begins with the time of creation and is
+ * below that of the line before. */
 struct id transfer_check_id(struct transfer_input *input, const char *kind, const json_t *object,
 			    int64_t created);
 

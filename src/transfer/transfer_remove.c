@@ -1,5 +1,5 @@
-/* Removes the records of a dump that was given up: see transfer/transfer.h. Each transaction of a load leaves
- * pages and records in agreement, so that pages have all records.
+/* Removes the records of a dump that was given up: see transfer/transfer.h. Each transaction of a
+ * load leaves pages and records in agreement, so that pages have all records.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "resources/garbage.h"

@@ -181,7 +181,7 @@ static bool read_codes(struct transfer_input *input, const struct template_recor
 
 /* ---- rooms ---- */
 
-/* Members that a new room may lack, but not one that is dumped. */
+/* Members that a dumped room must have, though a request need not have them. */
 static const char *const room_members[] = {
 	"name", "enabled", "recording_source_template", "template_id", "region",
 };

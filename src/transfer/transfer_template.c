@@ -1,5 +1,5 @@
-/* The template of a dump: see transfer/transfer.h. It is made as a new one is, by the functions that
- * the calls of the interface use, and then gets the identities of its roles.
+/* The template of a dump: see transfer/transfer.h. It is made as a new one is, by the functions
+ * that the calls of the interface use, and then gets the identities of its roles.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "base/text.h"

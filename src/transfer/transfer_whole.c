@@ -315,7 +315,7 @@ static size_t keys_find(const struct keys *keys, const struct id *account)
 	return low;
 }
 
-/* *is_set false: the account has no default template, or one that is lost, which is told. */
+/* *is_set false: the account has no default template, or it is lost, which is reported. */
 static bool salvage_default(struct survey *survey, struct transfer_output *output, struct id *id,
 			    bool *is_set, struct fault *fault)
 {

@@ -1,5 +1,5 @@
-/* The lines of a dump: see transfer/transfer_lines.h. A line is made as one JSON value; members of documents
- * that a load would ignore are left out.
+/* The lines of a dump: see transfer/transfer_lines.h. A line is made as one JSON value; members of
+ * documents that a load would ignore are left out.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <stdlib.h>
@@ -60,7 +60,7 @@ static json_t *number_value(uint64_t number)
 	return json_integer((json_int_t)number);
 }
 
-/* {"kind": value} as a line; whatever was read for it is let go of. */
+/* Writes {"kind": value} as a line, and releases the values read for it. */
 static bool send(struct survey *survey, struct transfer_output *output, const char *kind,
 		 json_t *value, struct fault *fault)
 {

@@ -1,7 +1,8 @@
-/* The bare responder that bench.sh sets beside the program: libfcgi, as many workers, kept connections
- * in an epoll set, and nothing else: no token, no parsing, no storage. It is the most that nginx and
- * libfcgi can do with an answer of that size. It answers any request with as many bytes as its query
- * says (size=N at its end), from a listening socket on descriptor 0, until it is killed.
+/* The bare responder that bench.sh sets beside the program: libfcgi, as many workers, kept
+ * connections in an epoll set, and nothing else: no token, no parsing, no storage. It is the most
+ * that nginx and libfcgi can do with an answer of that size. It answers any request with as many
+ * bytes as its query says (size=N at its end), from a listening socket on descriptor 0, until it is
+ * killed.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <fcgiapp.h>

@@ -6,8 +6,8 @@
  *     requests journal DIR BYTES      the same, but all of it still in the journal, so many bytes
  *     requests get_role|list10|create N    N of them, each in the function `measured`
  *
- * TEMPLATE in the environment names the file with the template (tests/bench/template.json), in which
- * NAME stands for the name. Time and chance of the last form are the same in each run.
+ * TEMPLATE in the environment names the file with the template (tests/bench/template.json), in
+ * which NAME stands for the name. Time and chance of the last form are the same in each run.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <errno.h>

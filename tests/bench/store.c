@@ -7,7 +7,8 @@
  *
  *     bench/store [-r RECORDS] [-t SECONDS]
  *
- * Both programs run in turn, a part of the time each, so that what else the machine does meets both.
+ * Both programs run in turn, a part of the time each, so that what else the machine does meets
+ * both.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <errno.h>

@@ -1,11 +1,11 @@
-/* Looking at a durable store from outside, for the commands `check`, `stat`, `backup` and `dump`: of
- * a directory that no process has open, or of a live one, which changes meanwhile. Nothing in it is
- * ever changed, and nobody waits for them. `files` NULL: the system's own.
+/* Looking at a durable store from outside, for the commands `check`, `stat`, `backup` and `dump`:
+ * of a directory that no process has open, or of a live one, which changes meanwhile. Nothing in it
+ * is ever changed, and nobody waits for them. `files` NULL: the system's own.
  *
- * What is read of a live directory is what was in it at one moment near the start: all its files are
- * opened before anything else, so that it does not matter when their names go. A change between the
- * steps of opening is noticed, and opening begun again; when that fails again and again, the fault
- * is the last one.
+ * The contents of a live directory are those of one moment near the start: all its files are opened
+ * before anything else, so that it does not matter when their names go. A change between the steps
+ * of opening is noticed, and opening begun again; when that fails again and again, the fault is the
+ * last one.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef STORE_GDBM_INSPECT_H
@@ -19,7 +19,7 @@ struct store_watch {
 	/* Something is damaged: the file's name in the directory, and what about it (a sentence
 	 * without its end, as in the log). */
 	void (*damage)(void *context, const char *file, const char *what);
-	/* So many of so many bytes are done; called now and then, at the end with done == all. */
+	/* Called from time to time with the bytes done, at the end with done == all. */
 	void (*progress)(void *context, uint64_t done, uint64_t all);
 };
 
@@ -32,9 +32,9 @@ struct store_check {
 	uint64_t damages; /* how often `damage` was called */
 };
 
-/* Verifies every checksum and reads every record. False when it could not (no store, no permission):
- * then the fault says why. Damage is no fault: it is told, and counted. What the records mean
- * (sequences against what they list) is for whoever opens the store with is_read_only. */
+/* Verifies every checksum and reads every record. False when it could not (no store, no
+ * permission): then the fault says why. Damage is no fault: it is told, and counted. What the
+ * records mean (sequences against what they list) is for whoever opens the store with is_read_only. */
 bool store_gdbm_check(const char *directory, const struct file_system *files,
 		      const struct store_watch *watch, struct store_check *check,
 		      struct fault *fault);
@@ -57,15 +57,16 @@ bool store_gdbm_stat(const char *directory, const struct file_system *files,
 bool store_gdbm_backup(const char *directory, const char *to, const struct file_system *files,
 		       const struct store_watch *watch, struct fault *fault);
 
-/* Calls `visit` for each record of a kind, of all accounts, in no particular order, until it returns
- * false and has set the fault. The record lives until visit returns; visit may use the transaction. For
- * READ transactions. An open transaction keeps the files and overlays that it reads. */
+/* Calls `visit` for each record of a kind, of all accounts, in no particular order, until it
+ * returns false and has set the fault. The record lives until visit returns; visit may use the
+ * transaction. For READ transactions. An open transaction keeps the files and overlays that it
+ * reads. */
 typedef bool store_visit(void *context, const struct store_record *record, struct fault *fault);
 bool store_gdbm_walk(struct transaction *transaction, const struct store_kind *kind,
 		     store_visit *visit, void *context, struct fault *fault);
 
-/* The same without reading values, also of records whose value is damaged. Set are account and id, or
- * the name for a kind with STORE_NAME_ANYWHERE. */
+/* The same without reading values, also of records whose value is damaged. Set are account and id,
+ * or the name for a kind with STORE_NAME_ANYWHERE. */
 bool store_gdbm_walk_keys(struct transaction *transaction, const struct store_kind *kind,
 			  store_visit *visit, void *context, struct fault *fault);
 
@@ -73,9 +74,9 @@ bool store_gdbm_walk_keys(struct transaction *transaction, const struct store_ki
 bool store_gdbm_count(struct transaction *transaction, const struct store_kind *const *kinds,
 		      size_t n, uint64_t *counts, struct fault *fault);
 
-/* Verifies the indexes: that each node can be found from its root, that keys are in order, that each
- * leads to a record and each record is in the indexes of its kind. Calls `tell` for each problem: a
- * sentence without its end. False: not all could be read; then the fault says why. */
+/* Verifies the indexes: that each node can be found from its root, that keys are in order, that
+ * each leads to a record and each record is in the indexes of its kind. Calls `tell` for each
+ * problem: a sentence without its end. False: not all could be read; then the fault says why. */
 typedef void store_tell(void *context, const char *problem);
 bool store_gdbm_check_indexes(struct transaction *transaction,
 			      const struct store_kind *const *kinds, size_t n, store_tell *tell,

@@ -1,39 +1,38 @@
-/* The durable driver: journal, overlays in memory, a stack of immutable GDBM files.
+/* The durable driver: a write-ahead journal, overlays in memory, and a stack of immutable GDBM
+ * files.
  *
- * The way of the data. A commit puts its changes into the overlay, in memory, and its record among
- * the pending ones of the journal. A flush writes all pending records as one group and waits for the
- * disk once (fdatasync); then they are durable, visible to readers, and may be answered. When the
- * overlay is full it is frozen, another takes its place, and a thread turns it into a GDBM file that
- * is written once and only read from then on; another thread merges such files. The manifest says
- * which files there are and up to which number they hold everything; the journal is needed from the
- * next number on, and is removed below. A read looks into the overlays, newest first, then into the
- * files, newest first.
+ * A commit puts its changes into the current overlay and its record into the journal's buffer. A
+ * flush writes all buffered records as one group with one fdatasync; then they are durable, and
+ * visible to readers. A full overlay is frozen, and a background thread writes it to a new GDBM
+ * file; another thread merges such files. The manifest has the list of files and the number up to
+ * which they hold everything; the journal is needed from the next number on. A read looks into the
+ * overlays and then into the files, newest first.
  *
- * The promises.
+ * Guarantees:
  *
- *  - Nothing acknowledged is lost. Until a file that holds it and the manifest that names that file
- *    are on disk, the journal has it; a GDBM file that is being written is never the only copy of
- *    anything. Killing the process at any moment, or cutting the power, loses what was pending, as
- *    whole transactions, and nothing else.
- *  - Nobody reads what is not durable, but the next WRITE transaction, whose own number is higher.
- *  - The disk may become full at any moment: then WRITE transactions are refused before they begin
- *    (FAULT_UNAVAILABLE, retry_after 5), reads go on, and writing goes on by itself when there is
- *    room. Journal space is written ahead, so that what was let in has its room.
- *  - A sync that failed is never tried again (the kernel may have dropped what it could not write):
- *    nothing is written until restart, what was pending is STORE_FAILED, one line is in the log.
- *  - What is damaged is not answered. Values carry a checksum that every read verifies; the 64 KB
- *    blocks of each file have checksums that a slow reader behind and store_gdbm_check verify. That a
- *    file does not have a key is believed, and an older file asked, only when the blocks that say so
- *    have been verified since the file was opened; a request verifies those that are not yet. The
- *    journal tells a torn tail (cut off) from damage to what was acknowledged (refused at start,
- *    with segment and offset) by what comes behind it. Damage to the very last group that was
- *    written cannot be told from a tail torn by a power cut: nothing comes behind it.
- *  - A medium that fails under a mapped file kills the process (SIGBUS); store_gdbm_watch_medium
- *    makes one line of it. Crash and stop use the same path: opening replays the journal.
- *  - One process owns a directory: a lock on the file `lock`, which holds its pid.
+ *  - Nothing acknowledged is lost. A change stays in the journal until a synced file has it and a
+ *    synced manifest names that file. A kill or a power failure loses pending transactions only,
+ *    each as a whole.
+ *  - Pending changes are visible to WRITE transactions only.
+ *  - When the disk is full, WRITE transactions are refused before they begin (FAULT_UNAVAILABLE,
+ *    retry_after 5), reads go on, and writes resume when there is room. An admitted transaction has
+ *    its journal space.
+ *  - A failed sync is never repeated, since the kernel may have dropped the pages: writing stops
+ *    until the next start, and pending transactions are STORE_FAILED.
+ *  - Damaged data is not answered. Values have checksums, which each read verifies; 64 KB blocks of
+ *    the files have checksums, which a background reader and store_gdbm_check verify. Before a
+ *    file's answer that it lacks a key is believed, the blocks that it rests on have been verified
+ *    since the file was opened.
+ *  - A torn tail of the journal, which a power failure leaves, is truncated; other damage is
+ *    refused at start with segment and offset. journal.mark (store/gdbm/journal_mark.h) tells them
+ *    apart.
+ *  - A medium that fails under a mapped file raises SIGBUS: store_gdbm_watch_medium turns it into
+ *    one log line and exit. Opening after a crash and after a stop is the same: the journal is
+ *    replayed.
+ *  - One process owns a directory: it holds a lock on the file `lock`, which has its pid.
  *
- * In the directory: lock, manifest, journal-N, stack-N.gdbm, stack-N.index, and what is being made,
- * whose names end in .new and which is removed at start. Other names are left alone.
+ * Files in the directory: lock, manifest, journal.mark, journal-N, stack-N.gdbm, stack-N.index, and
+ * unfinished ones, whose names end in .new and which are removed at start. Other names are ignored.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef STORE_GDBM_STORE_GDBM_H
@@ -55,16 +54,18 @@ struct store_options {
 	size_t overlay_bytes; /* an overlay of this size is frozen; 12 MB */
 	size_t segment_bytes; /* the largest journal segment; 32 MB */
 	bool is_read_only; /* check, stat, dump: no lock is taken, nothing changed */
-	/* Where there is no store, an empty one is made, and its directory (0700); else that is a fault. */
+	/* Where there is no store, an empty one is made, and its directory (0700); else that is a
+	 * fault. */
 	bool creates;
-	/* Read-only, for `dump --salvage`: told of a damaged journal (file, sentence), which is then
-	 * read up to the damage instead of being refused. NULL: it is refused. */
+	/* Read-only, for `dump --salvage`: told of a damaged journal (file, sentence), which is
+	 * then read up to the damage instead of being refused. NULL: it is refused. */
 	void (*salvage)(void *context, const char *file, const char *what);
 	void *salvage_context;
 };
 
-/* Whether the directory holds a store, or parts of one. A directory that is missing or empty does not,
- * nor one with no more than a creation leaves that was cut off. FAULT_UNAVAILABLE: it cannot be read. */
+/* Whether the directory holds a store, or parts of one. A directory that is missing or empty does
+ * not, nor one with no more than a creation leaves that was cut off. FAULT_UNAVAILABLE: it cannot
+ * be read. */
 bool store_gdbm_find(const char *directory, bool *is_there, struct fault *fault);
 
 /* Opens; replays the journal. Faults: FAULT_UNAVAILABLE with a cause that names the file

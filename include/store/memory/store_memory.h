@@ -1,5 +1,5 @@
-/* The driver for tests: a sorted array in memory. What is committed is pending until store_flush;
- * nothing outlives store_close.
+/* The driver for tests: a sorted array in memory. A commit is pending until store_flush; nothing is
+ * kept after the store is closed.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef STORE_MEMORY_STORE_MEMORY_H

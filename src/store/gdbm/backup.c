@@ -1,7 +1,7 @@
 /* Copying a store. Its files are open before the first byte is copied, so that a live store may
  * remove their names meanwhile, and its directory is held, so that it reuses no segment; of the
- * journal's last segment only what was whole is copied, so that what is being written behind it leaves
- * no trace.
+ * journal's last segment only what was whole is copied, so that what is being written behind it
+ * leaves no trace.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <errno.h>
@@ -169,7 +169,8 @@ static bool source_copy(struct backup *backup, const struct source *source, stru
 	return is_copied || fault_cause(fault, FAULT_UNAVAILABLE, error, "cannot write %s", path);
 }
 
-/* Reads a file of the copy against its checksums: what is damaged there was damaged here, or got so. */
+/* Reads a file of the copy against its checksums: what is damaged there was damaged here, or got
+ * so. */
 static bool file_verify(struct backup *backup, const struct stack_info *info, struct fault *fault)
 {
 	const struct stack_place place = {

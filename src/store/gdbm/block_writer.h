@@ -1,5 +1,5 @@
-/* Bytes that go into a file one behind the other, in blocks of 64 KB, of each of which the checksum is
- * kept: what the two files of the stack are written with.
+/* Bytes that go into a file one behind the other, in blocks of 64 KB, of each of which the checksum
+ * is kept: what the two files of the stack are written with.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef STORE_GDBM_BLOCK_WRITER_H

@@ -1,8 +1,8 @@
-/* A node: its level (0: a leaf), the next number for a node of the tree (in the root), the number of its
- * entries, the offset of each, the entries. An entry: the size of its key, the key, the size of its
- * value, the value. The value of an inner node's entry is the number of a child; its key is not above the
- * child's keys and above all keys of the child before; the first key of an inner node is empty. The root
- * has the number 0.
+/* A node: its level (0: a leaf), the next number for a node of the tree (in the root), the number
+ * of its entries, the offset of each, the entries. An entry: the size of its key, the key, the size
+ * of its value, the value. The value of an inner node's entry is the number of a child; its key is
+ * not above the child's keys and above all keys of the child before; the first key of an inner node
+ * is empty. The root has the number 0.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "store/gdbm/btree.h"
@@ -367,8 +367,8 @@ static bool new_numbers(struct transaction *transaction, const struct btree *tre
 	return write_node(transaction, tree, &draft, 0, 0, draft.count, fault);
 }
 
-/* The first item of the right half. A node whose last item is new is filled by ascending keys: it stays
- * full. */
+/* The first item of the right half. A node whose last item is new is filled by ascending keys: it
+ * stays full. */
 static size_t place_of_split(const struct draft *draft, size_t added)
 {
 	const size_t half = draft_size(draft) / 2;
@@ -451,8 +451,8 @@ static bool insert(struct transaction *transaction, const struct btree *tree,
 	return split(transaction, tree, path, at, &draft, place, fault);
 }
 
-/* Most changes add an entry to a leaf that has room: the offsets say where it is in the order, so it is
- * written after the others. */
+/* Most changes add an entry to a leaf that has room: the offsets say where it is in the order, so
+ * it is written after the others. */
 static bool append(struct transaction *transaction, const struct btree *tree,
 		   const struct btree_node *leaf, const struct item *item, struct fault *fault)
 {

@@ -1,9 +1,9 @@
-/* Ordered indexes: B+ trees of byte strings, whose nodes are entries of the table STORE_INDEX. GDBM files
- * are hashed and have no order of their own. A tree that was never written to is empty.
+/* Ordered indexes: B+ trees of byte strings, whose nodes are entries of the table STORE_INDEX. GDBM
+ * files are hashed and have no order of their own. A tree that was never written to is empty.
  *
- * A change of a tree writes one leaf of at most about 1 KB, and inner nodes only when a leaf is split or
- * removed. Keys that only ascend fill their leaves. A node that becomes empty is removed at once; nodes
- * that are partly empty stay.
+ * A change of a tree writes one leaf of at most about 1 KB, and inner nodes only when a leaf is
+ * split or removed. Keys that only ascend fill their leaves. A node that becomes empty is removed
+ * at once; nodes that are partly empty stay.
  *
  * Faults: FAULT_DAMAGED when a node is missing or is not one.
  *
@@ -76,8 +76,8 @@ bool btree_at(const struct btree_cursor *cursor, struct slice *key, struct slice
 	      struct fault *fault);
 bool btree_step(struct btree_cursor *cursor, struct fault *fault);
 
-/* For check: reads the node that an entry of STORE_INDEX is, with `key`, and verifies its order, and
- * that its children are there. `visit` gets every key of a leaf. */
+/* For check: reads the node that an entry of STORE_INDEX is, with `key`, and verifies its order,
+ * and that its children are there. `visit` gets every key of a leaf. */
 typedef bool btree_visit(void *context, const struct btree *tree, struct slice key,
 			 struct slice value, struct fault *fault);
 bool btree_check(struct transaction *transaction, struct slice key, btree_visit *visit,

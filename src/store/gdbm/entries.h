@@ -1,5 +1,5 @@
-/* Entries: the keys and values that journal, overlays and files hold, in transactions. The records of the
- * store's interface are made of them (records.c), and so are their indexes (btree.c).
+/* Entries: the keys and values that journal, overlays and files hold, in transactions. The records
+ * of the store's interface are made of them (records.c), and so are their indexes (btree.c).
  *
  * A value that was read lives as long as the transaction's arena. What is put is copied.
  *
@@ -21,8 +21,8 @@ bool entry_put_kept(struct transaction *transaction, enum store_table table, str
 bool entry_remove(struct transaction *transaction, enum store_table table, struct slice key,
 		  struct fault *fault);
 
-/* Calls `visit` for each entry that a READ transaction sees, in no particular order, until it returns false
- * and has set the fault. With has_values false no value is read, and data is NULL. */
+/* Calls `visit` for each entry that a READ transaction sees, in no particular order, until it
+ * returns false and has set the fault. With has_values false no value is read, and data is NULL. */
 typedef bool entry_visit(void *context, enum store_table table, struct slice key,
 			 struct slice value, struct fault *fault);
 bool entries_walk(struct transaction *transaction, bool has_values, entry_visit *visit,

@@ -4,8 +4,8 @@
  * function gets the layer it was called on.
  *
  * Results are those of the system calls of the same name: -1 and errno, or short counts. Nothing is
- * retried here but EINTR, and that not of a sync. Paths are whole (directory, '/', name). Descriptors
- * are close-on-exec.
+ * retried here but EINTR, and that not of a sync. Paths are whole (directory, '/', name).
+ * Descriptors are close-on-exec.
  *
  * What a layer must know about the order of calls: what was written to a file is on disk after
  * fdatasync or fsync of it, a new, renamed or removed name after sync_directory of its directory;
@@ -28,21 +28,22 @@ struct file_system {
 			 off_t offset);
 	ssize_t (*pwrite)(const struct file_system *files, int file, const void *bytes, size_t size,
 			  off_t offset);
-	/* fallocate(2) of the first `size` bytes; it may fail with EOPNOTSUPP, which only means that
-	 * a full disk shows later, while zeros are written. */
+	/* fallocate(2) of the first `size` bytes; it may fail with EOPNOTSUPP, which only means
+	 * that a full disk shows later, while zeros are written. */
 	int (*allocate)(const struct file_system *files, int file, off_t size);
 	int (*ftruncate)(const struct file_system *files, int file, off_t size);
 	int (*fdatasync)(const struct file_system *files, int file);
 	int (*fsync)(const struct file_system *files, int file);
-	/* Sends this part to the disk and waits for it, but not until it would survive a power cut: only
-	 * a sync does that, which then has less to wait for. sync_file_range(2) where there is one. */
+	/* Sends this part to the disk and waits for it, but not until it would survive a power cut:
+	 * only a sync does that, which then has less to wait for. sync_file_range(2) where there is
+	 * one. */
 	int (*write_out)(const struct file_system *files, int file, off_t offset, off_t size);
 	int (*size)(const struct file_system *files, int file, off_t *size);
 	/* flock(2); let go by close. */
 	int (*lock)(const struct file_system *files, int file, int operation);
-	/* A shared mapping for reading of the first `size` bytes (more than 0), or NULL and errno. It
-	 * outlives the descriptor. is_scattered: what will be read lies here and there, and the system is
-	 * not to read what is around it too (madvise(2), MADV_RANDOM). */
+	/* A shared mapping for reading of the first `size` bytes (more than 0), or NULL and errno.
+	 * It outlives the descriptor. is_scattered: what will be read lies here and there, and the
+	 * system is not to read what is around it too (madvise(2), MADV_RANDOM). */
 	const void *(*map)(const struct file_system *files, int file, size_t size,
 			   bool is_scattered);
 	void (*unmap)(const struct file_system *files, const void *mapping, size_t size);
@@ -85,8 +86,9 @@ bool file_error_passes(int error);
 bool file_sync(const struct file_system *files, int file, bool *is_broken);
 bool file_sync_directory(const struct file_system *files, const char *path, bool *is_broken);
 
-/* Who writes much beside the journal writes it out in pieces of this size: a sync of the journal waits
- * behind all that is on its way to the disk by then, and a disk takes its time for a large sync. */
+/* Who writes much beside the journal writes it out in pieces of this size: a sync of the journal
+ * waits behind all that is on its way to the disk by then, and a disk takes its time for a large
+ * sync. */
 #define FILE_PIECE ((size_t)256 << 10)
 /* Like file_sync. */
 bool file_write_out(const struct file_system *files, int file, off_t offset, off_t size,

@@ -1,11 +1,12 @@
-/* The structures of a GDBM file, as libgdbm 1.23 writes and reads them: what store/gdbm/gdbm_writer.h makes
- * and store/gdbm/gdbm_reader.h looks at. Numbers have the byte order and the sizes of this machine: int, and
- * off_t as libgdbm was built with it; a library with another off_t does not take the magic number.
+/* The structures of a GDBM file, as libgdbm 1.23 writes and reads them: what
+ * store/gdbm/gdbm_writer.h makes and store/gdbm/gdbm_reader.h looks at. Numbers have the byte order
+ * and the sizes of this machine: int, and off_t as libgdbm was built with it; a library with
+ * another off_t does not take the magic number.
  *
- * GDBM hashes keys to 31 bits. The directory has, for each value of a hash's first `directory_bits` bits,
- * where the bucket is of the records whose hashes begin so; one of fewer bits stands there several times.
- * A bucket is a hash table of records' places, with open addressing: a record is looked for from the
- * hash's remainder on, around, until a place that has none.
+ * GDBM hashes keys to 31 bits. The directory has, for each value of a hash's first `directory_bits`
+ * bits, where the bucket is of the records whose hashes begin so; one of fewer bits stands there
+ * several times. A bucket is a hash table of records' places, with open addressing: a record is
+ * looked for from the hash's remainder on, around, until a place that has none.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef STORE_GDBM_GDBM_FORMAT_H

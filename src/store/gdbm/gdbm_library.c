@@ -10,10 +10,10 @@
 
 #include "base/log.h"
 
-/* When a call of its own to the system fails, libgdbm calls the function it was given and then ends the
- * process. That a disk cannot be read must not end ours, so the function does not return: it jumps back
- * to where libgdbm was called. The function is given nothing but a text, so the way back must be the
- * thread's. What the handle had is lost then: closing it may fail in the same way. */
+/* When a call of its own to the system fails, libgdbm calls the function it was given and then ends
+ * the process. That a disk cannot be read must not end ours, so the function does not return: it
+ * jumps back to where libgdbm was called. The function is given nothing but a text, so the way back
+ * must be the thread's. What the handle had is lost then: closing it may fail in the same way. */
 static _Thread_local jmp_buf *way_back;
 
 static void gdbm_gave_up(const char *message)
@@ -23,8 +23,8 @@ static void gdbm_gave_up(const char *message)
 	log_event(LOG_LEVEL_ERROR, "gdbm_gave_up", "error", message, NULL);
 }
 
-/* The handle closes what it was given. The file is read through its descriptor: it may have lost its
- * name meanwhile. */
+/* The handle closes what it was given. The file is read through its descriptor: it may have lost
+ * its name meanwhile. */
 static bool count(int file, const char *name, gdbm_count_t *n)
 {
 	const int own = fcntl(file, F_DUPFD_CLOEXEC, 0);

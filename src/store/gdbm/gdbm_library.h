@@ -1,6 +1,7 @@
 /* libgdbm's own view of a file: what `check` compares ours with.
  *
- * What makes libgdbm end the process makes a call fail here. Nothing but gdbm_library.c includes gdbm.h.
+ * What makes libgdbm end the process makes a call fail here. Nothing but gdbm_library.c includes
+ * gdbm.h.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef STORE_GDBM_GDBM_LIBRARY_H

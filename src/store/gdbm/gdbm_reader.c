@@ -1,5 +1,5 @@
-/* See store/gdbm/gdbm_reader.h. Structures are copied out of the bytes before they are looked at: nothing says
- * that a damaged file has them where they are aligned.
+/* See store/gdbm/gdbm_reader.h. Structures are copied out of the bytes before they are looked at:
+ * nothing says that a damaged file has them where they are aligned.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "store/gdbm/gdbm_reader.h"
@@ -15,8 +15,8 @@ static bool is_inside(const struct gdbm_reader *reader, uint64_t at, uint64_t si
 	return at <= reader->file.size && size <= reader->file.size - at;
 }
 
-/* The worst of the states of the blocks with these bytes, which are inside the file, and *block is the
- * first that has it. */
+/* The worst of the states of the blocks with these bytes, which are inside the file, and *block is
+ * the first that has it. */
 static enum block_state bytes_state(const struct gdbm_reader *reader, uint64_t at, uint64_t size,
 				    uint64_t *block)
 {
@@ -35,8 +35,8 @@ static enum block_state bytes_state(const struct gdbm_reader *reader, uint64_t a
 	return worst;
 }
 
-/* The answer, if these bytes, which it rests on, may be believed. What is found has a checksum of its own,
- * so that only a refused block is in its way. */
+/* The answer, if these bytes, which it rests on, may be believed. What is found has a checksum of
+ * its own, so that only a refused block is in its way. */
 static inline enum gdbm_answer rests_on(const struct gdbm_reader *reader, uint64_t at,
 					uint64_t size, enum gdbm_answer answer, uint64_t *block)
 {
@@ -101,8 +101,8 @@ static const char *places_of(const struct gdbm_reader *reader, uint32_t hash)
 	return bucket == 0 ? NULL : reader->file.data + bucket + sizeof(struct gdbm_bucket_head);
 }
 
-/* Whether the record at the place has the key; *value is what stands behind it. That it has another key
- * rests on its block. */
+/* Whether the record at the place has the key; *value is what stands behind it. That it has another
+ * key rests on its block. */
 static enum gdbm_answer record_look(const struct gdbm_reader *reader,
 				    const struct gdbm_place *place, struct slice key,
 				    struct slice *value, uint64_t *block)

@@ -1,9 +1,11 @@
-/* Everything goes out one behind the other; only the header, which comes first, is filled in at the end.
+/* Everything goes out one behind the other; only the header, which comes first, is filled in at the
+ * end.
  *
- * Buckets. GDBM hashes keys to 31 bits; a bucket stands for all hashes that begin with the same so many
- * bits, a range whose size is a power of two and whose start is a multiple of it. The records that have
- * no bucket yet are kept, as what a bucket has of them, until there is one more than a bucket holds;
- * then the largest range that begins where the last ended, and has no more than that, is complete.
+ * Buckets. GDBM hashes keys to 31 bits; a bucket stands for all hashes that begin with the same so
+ * many bits, a range whose size is a power of two and whose start is a multiple of it. The records
+ * that have no bucket yet are kept, as what a bucket has of them, until there is one more than a
+ * bucket holds; then the largest range that begins where the last ended, and has no more than that,
+ * is complete.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "store/gdbm/gdbm_writer.h"

@@ -1,4 +1,5 @@
-/* A store opened to be looked at: its manifest, its files, the end of its journal, all of one moment.
+/* A store opened to be looked at: its manifest, its files, the end of its journal, all of one
+ * moment.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "store/gdbm/inspect.h"

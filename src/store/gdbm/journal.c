@@ -222,8 +222,8 @@ static void journal_free(struct journal *journal)
 	free(journal);
 }
 
-/* What segments_take_over is about to make of what was found: it cuts the last segment off, or removes it
- * when it has nothing. So the mark asks for no more before that begins. */
+/* What segments_take_over is about to make of what was found: it cuts the last segment off, or
+ * removes it when it has nothing. So the mark asks for no more before that begins. */
 static bool mark_found(struct journal *journal, const struct journal_end *end, struct fault *fault)
 {
 	const struct journal_options *options = &journal->options;
@@ -249,8 +249,8 @@ static bool mark_found(struct journal *journal, const struct journal_end *end, s
 			   options->directory);
 }
 
-/* Twice, so that both slots say it: no damage of one makes an older one count. What fails leaves an end
- * that is not clean, as a kill does. */
+/* Twice, so that both slots say it: no damage of one makes an older one count. What fails leaves an
+ * end that is not clean, as a kill does. */
 static void mark_clean(struct journal *journal)
 {
 	const struct journal_options *options = &journal->options;

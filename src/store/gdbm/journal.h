@@ -1,13 +1,13 @@
 /* The journal: the only copy of what was acknowledged until a file of the stack holds it.
  *
- * The mark (store/gdbm/journal_mark.h) says where it ends. It is written when a segment is begun, at a clean
- * stop, and when the journal is opened.
+ * The mark (store/gdbm/journal_mark.h) says where it ends. It is written when a segment is begun,
+ * at a clean stop, and when the journal is opened.
  *
  * It is a row of segments, `journal-` and sixteen hex digits, the number of the first transaction
  * in it. A segment has a head, then groups one behind the other, then what was there before: zeros,
- * or groups with smaller numbers. A group is what one fdatasync made durable: a head (how many bytes,
- * the first number, up to which number everything was durable when it was written) and whole records.
- * A record is one transaction: size, CRC32C of everything behind it, number, the changes.
+ * or groups with smaller numbers. A group is what one fdatasync made durable: a head (how many
+ * bytes, the first number, up to which number everything was durable when it was written) and whole
+ * records. A record is one transaction: size, CRC32C of everything behind it, number, the changes.
  * journal_format.h has the places of the bytes.
  *
  * Segments are written ahead with zeros and synced, as `journal.new`, by a thread of the journal,
@@ -19,10 +19,10 @@
  * would have to read what was written ahead, once it no longer remembers that, before each write.
  *
  * A segment of the largest size that is not needed any more may become `journal.new` instead of
- * zeros: where much is written, each byte goes to the disk once here, not twice. Numbers only rise, so
- * nothing that was in it can be taken for what comes next. Two such spares are kept, until the journal
- * is closed or room is short, under the names they had; whoever reads a live directory sees to it by a
- * lock that none is taken (journal_hold).
+ * zeros: where much is written, each byte goes to the disk once here, not twice. Numbers only rise,
+ * so nothing that was in it can be taken for what comes next. Two such spares are kept, until the
+ * journal is closed or room is short, under the names they had; whoever reads a live directory sees
+ * to it by a lock that none is taken (journal_hold).
  *
  * After a failed fdatasync nothing is tried again: nothing can be written until restart, and what
  * was pending is STORE_FAILED. A write that fails because there is no room after all (a filesystem
@@ -57,13 +57,13 @@ struct journal_end {
 	uint64_t *segments; /* first numbers of the segments there are, oldest first */
 	size_t n;
 	size_t superfluous; /* of them, so many first ones were not looked at */
-	/* Where reading stopped in the last segment, from where on journal_open cuts it off, and whether
-	 * a group was begun there: a torn tail. */
+	/* Where reading stopped in the last segment, from where on journal_open cuts it off, and
+	 * whether a group was begun there: a torn tail. */
 	uint64_t offset;
 	bool is_torn;
 	struct journal_mark mark; /* as it was read; zeros where there is none */
-	/* Damage: this number is not whole, though `durable` says that it was once; or the newest segment,
-	 * which the mark names, is missing, or its file is shorter than it was. */
+	/* Damage: this number is not whole, though `durable` says that it was once; or the newest
+	 * segment, which the mark names, is missing, or its file is shorter than it was. */
 	bool is_damaged;
 	bool is_missing;
 	uint64_t damaged_number;
@@ -77,9 +77,9 @@ struct journal_end {
 /* Gives every change of every whole transaction above `base`, in order. */
 typedef void journal_visit(void *context, uint64_t number, const struct change *change);
 
-/* Locks a directory as flock(2) does: whoever reads the journal of a live one locks it LOCK_SH, so that
- * no segment of it is reused meanwhile; what is open stays what it was. Waits for a moment only. Gives
- * a descriptor, whose closing ends it, or -1 and errno. */
+/* Locks a directory as flock(2) does: whoever reads the journal of a live one locks it LOCK_SH, so
+ * that no segment of it is reused meanwhile; what is open stays what it was. Waits for a moment
+ * only. Gives a descriptor, whose closing ends it, or -1 and errno. */
 int journal_hold(const struct file_system *files, const char *directory, int operation);
 
 /* Reads the journal of a directory from the number `base` on; changes nothing. False only when it
@@ -99,8 +99,8 @@ bool journal_segment_name(const char *name, uint64_t *first);
 void journal_end_describe(const struct journal_end *end, char text[static JOURNAL_TEXT_SIZE]);
 
 /* Goes on after what journal_replay found undamaged: marks the end, cuts off the tail and syncs the
- * cut, removes a last segment with nothing in it, starts the thread. A full disk is no fault here, but
- * where there is no mark yet. */
+ * cut, removes a last segment with nothing in it, starts the thread. A full disk is no fault here,
+ * but where there is no mark yet. */
 bool journal_open(const struct journal_options *options, const struct journal_end *end,
 		  struct journal **journal, struct fault *fault);
 /* Flushes once, ends the thread, marks a clean end if everything is durable, closes. NULL is fine. */

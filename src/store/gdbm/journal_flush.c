@@ -1,6 +1,6 @@
 /* Writing what waits, and making it durable. All of this runs with `flushing` held, so `writing`,
- * `current` and a segment that is being begun have one owner; what others read of them changes under
- * the lock.
+ * `current` and a segment that is being begun have one owner; what others read of them changes
+ * under the lock.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <errno.h>
@@ -12,8 +12,8 @@
 #include "store/gdbm/journal_format.h"
 #include "store/gdbm/journal_parts.h"
 
-/* Whoever could not write what was pending does nothing for so long, or until there may be room; not
- * longer, since the thread may have others to serve. */
+/* Whoever could not write what was pending does nothing for so long, or until there may be room;
+ * not longer, since the thread may have others to serve. */
 #define ROOM_MILLISECONDS 5
 
 /* Always false. What may pass is tried again by the journal's thread; all else is a fail stop: a

@@ -1,13 +1,14 @@
-/* The mark of the journal: a small file, `journal.mark`, that says where the journal ends. The segments
- * cannot say it: a newest segment that is missing or cut short looks like a power cut. The mark names the
- * newest segment before a transaction in it is acknowledged, and the number up to which everything was
- * durable at that moment. A clean stop writes the number of the last transaction.
+/* The mark of the journal: a small file, `journal.mark`, that says where the journal ends. The
+ * segments cannot say it: a newest segment that is missing or cut short looks like a power cut. The
+ * mark names the newest segment before a transaction in it is acknowledged, and the number up to
+ * which everything was durable at that moment. A clean stop writes the number of the last
+ * transaction.
  *
- * The file has two slots of 512 bytes, written in turn, each by one pwrite and one fdatasync. A power
- * cut can only spoil the slot that is being written, and a full disk has room for both. A slot,
- * little-endian: 0 magic (8), 8 version (4), 12 whether the stop was clean (4), 16 installation (16), 32
- * how many were written before (8), 40 newest, 48 size, 56 durable (8 each), zeros, 508 CRC32C of all
- * before (4).
+ * The file has two slots of 512 bytes, written in turn, each by one pwrite and one fdatasync. A
+ * power cut can only spoil the slot that is being written, and a full disk has room for both. A
+ * slot, little-endian: 0 magic (8), 8 version (4), 12 whether the stop was clean (4), 16
+ * installation (16), 32 how many were written before (8), 40 newest, 48 size, 56 durable (8 each),
+ * zeros, 508 CRC32C of all before (4).
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef STORE_GDBM_JOURNAL_MARK_H

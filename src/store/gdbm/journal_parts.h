@@ -1,10 +1,10 @@
 /* The journal from inside: what its parts (journal.c, journal_ahead.c, journal_flush.c) share.
  * Nobody else includes this.
  *
- * Two locks: `flushing` is held while a group is written and synced; `lock`, taken after it, guards the
- * members that writers, the flushing thread and the thread that writes ahead share, and is never held
- * during a system call that may wait. Records wait in `pending`; a flush takes all of them (they are in
- * `writing` then) and writes them as one group, or as two where a segment ends.
+ * Two locks: `flushing` is held while a group is written and synced; `lock`, taken after it, guards
+ * the members that writers, the flushing thread and the thread that writes ahead share, and is
+ * never held during a system call that may wait. Records wait in `pending`; a flush takes all of
+ * them (they are in `writing` then) and writes them as one group, or as two where a segment ends.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef STORE_GDBM_JOURNAL_PARTS_H

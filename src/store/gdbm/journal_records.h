@@ -52,9 +52,9 @@ struct group_span {
 };
 
 /* The part as a group with its head, in whole blocks: behind what its first block has already, and
- * with zeros up to the end of its last, but for a part that others follow and the end of the segment.
- * What is added goes into the bytes before the part's first record, which are the gap or have been
- * written, and behind its last. */
+ * with zeros up to the end of its last, but for a part that others follow and the end of the
+ * segment. What is added goes into the bytes before the part's first record, which are the gap or
+ * have been written, and behind its last. */
 struct group_span records_group(struct records *records, const struct part *part,
 				const struct installation *installation, uint64_t durable,
 				const struct group_place *place);

@@ -1,12 +1,12 @@
 /* Reading a journal: every whole transaction in order, and where it ends.
  *
  * The end is the first record that does not fit. Behind it there may be zeros, or what the segment
- * held before it was reused (smaller numbers, so nothing of it fits), or what is left of a group that
- * was being written when the power went (a torn tail, never acknowledged).
- * It may also be damage to something that was acknowledged, and the two are told apart by what comes
- * later: every group, and every segment, says up to which number everything was durable when it was
- * written. If one that is behind the end says so of the number that is missing, that number was
- * acknowledged. What cannot be told from a torn tail is damage to the very last group there is.
+ * held before it was reused (smaller numbers, so nothing of it fits), or what is left of a group
+ * that was being written when the power went (a torn tail, never acknowledged). It may also be
+ * damage to something that was acknowledged, and the two are told apart by what comes later: every
+ * group, and every segment, says up to which number everything was durable when it was written. If
+ * one that is behind the end says so of the number that is missing, that number was acknowledged.
+ * What cannot be told from a torn tail is damage to the very last group there is.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <errno.h>

@@ -1,5 +1,5 @@
-/* The segments of a journal as files: made ahead, begun, given up, cut, removed. Used by the journal
- * alone; nothing here locks.
+/* The segments of a journal as files: made ahead, begun, given up, cut, removed. Used by the
+ * journal alone; nothing here locks.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef STORE_GDBM_JOURNAL_SEGMENT_H
@@ -27,23 +27,23 @@ struct segment_list {
 void segment_path(const struct journal_options *options, const struct segment *segment,
 		  char path[]);
 
-/* One ahead: `size` bytes of zeros, synced. False and errno: nothing is left behind; *is_broken as in
- * file_sync. */
+/* One ahead: `size` bytes of zeros, synced. False and errno: nothing is left behind; *is_broken as
+ * in file_sync. */
 bool segment_make(const struct journal_options *options, size_t size, struct segment *segment,
 		  bool *is_broken);
-/* The same of a named segment that nobody needs, with what is in it, if its size is right and nobody
- * reads the directory. False and errno: it is removed. */
+/* The same of a named segment that nobody needs, with what is in it, if its size is right and
+ * nobody reads the directory. False and errno: it is removed. */
 bool segment_reuse(const struct journal_options *options, uint64_t first, size_t size,
 		   struct segment *segment, bool *is_broken);
 /* Gives one that was made its head and its name, all on disk; `block` is its first block then, of
- * SEGMENT_BLOCK bytes. False and errno: may be called again with the same number unless *is_broken was
- * set. */
+ * SEGMENT_BLOCK bytes. False and errno: may be called again with the same number unless *is_broken
+ * was set. */
 bool segment_begin(const struct journal_options *options, struct segment *segment, uint64_t first,
 		   char block[], bool *is_broken);
 /* Closes and removes. */
 void segment_discard(const struct journal_options *options, struct segment *segment);
-/* Removes the segment ahead that a process left which was killed: that may be large, and take as long
- * as reading the journal. */
+/* Removes the segment ahead that a process left which was killed: that may be large, and take as
+ * long as reading the journal. */
 void segment_forget(const struct journal_options *options);
 
 /* Takes over what journal_replay found: the tail of the last segment is cut, or the whole segment
@@ -53,9 +53,9 @@ bool segments_take_over(const struct journal_options *options, const struct jour
 void segments_add(struct segment_list *list, uint64_t first);
 /* Takes the oldest segment off the list; 0 if there is none. */
 uint64_t segments_take(struct segment_list *list);
-/* The same if its successor starts at or below base + 1. That one stays: whatever a power cut brings
- * back of those that are removed or reused, its successor starts at or below base + 1 too, and it is
- * not looked at. */
+/* The same if its successor starts at or below base + 1. That one stays: whatever a power cut
+ * brings back of those that are removed or reused, its successor starts at or below base + 1 too,
+ * and it is not looked at. */
 uint64_t segments_take_below(struct segment_list *list, uint64_t base);
 /* A named one that is not open; what fails is logged, and tried again at the next start. */
 void segment_remove(const struct journal_options *options, uint64_t first);

@@ -1,14 +1,14 @@
 /* The manifest: what the store consists of. One small file, `manifest`, replaced as a whole: the
  * installation, the files of the stack from the newest to the oldest, and the number up to which
- * they hold everything; what comes after it is in the journal. It is the first file that is made, so
- * a directory that has others and no manifest is damaged.
+ * they hold everything; what comes after it is in the journal. It is the first file that is made,
+ * so a directory that has others and no manifest is damaged.
  *
  * The mark of the journal (store/gdbm/journal_mark.h) is made before the manifest is.
  *
  * Bytes, little-endian: 0 magic (8), 8 version (4), 12 how many files (4), 16 installation (16), 32
  * number (8), 40 the id that the next file gets (8); from 48 on 64 a file: id, records, removals,
- * bytes, superseded, size of the GDBM file, size of the index (8 each), checksum of the index's head
- * (4), zero (4); last the CRC32C of all before (4).
+ * bytes, superseded, size of the GDBM file, size of the index (8 each), checksum of the index's
+ * head (4), zero (4); last the CRC32C of all before (4).
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef STORE_GDBM_MANIFEST_H

@@ -25,15 +25,15 @@ struct merge_entry {
 struct merge *merge_open(struct overlay *const *overlays, size_t n_overlays, uint64_t number,
 			 struct stack_file *const *files, size_t n_files);
 void merge_close(struct merge *merge);
-/* For who reads the keys alone: a damaged index ends the merge, but the file's values, which are found
- * without those keys, are still read. */
+/* For who reads the keys alone: a damaged index ends the merge, but the file's values, which are
+ * found without those keys, are still read. */
 void merge_spare_files(struct merge *merge);
 
 /* *is_there false: the end. A fault: a file is damaged (it has been logged and marked). */
 bool merge_next(struct merge *merge, struct merge_entry *entry, bool *is_there,
 		struct fault *fault);
-/* The value of the entry just given, verified; in the arena unless it is an overlay's. data NULL for
- * a removal. */
+/* The value of the entry just given, verified; in the arena unless it is an overlay's. data NULL
+ * for a removal. */
 bool merge_value(struct merge *merge, const struct merge_entry *entry, struct arena *arena,
 		 struct slice *value, struct fault *fault);
 

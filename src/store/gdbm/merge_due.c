@@ -7,11 +7,11 @@
 
 /* Everything is merged when more than this share of all bytes is superfluous. */
 #define SUPERFLUOUS_PERCENT 30
-/* A file is merged with all newer ones when these hold so many times its records. With 1 (a tower of
- * twos) a record of a million is rewritten nine times and there are some four files; with 2 (threes)
- * six times, and some five files, each of which costs a reader one look into a filter. While files
- * hurry, writing is what the disk and the processor are wanted for: then with 10 (elevens), which is
- * two or three times and up to twenty files, until there is time again. */
+/* A file is merged with all newer ones when these hold so many times its records. With 1 (a tower
+ * of twos) a record of a million is rewritten nine times and there are some four files; with 2
+ * (threes) six times, and some five files, each of which costs a reader one look into a filter.
+ * While files hurry, writing is what the disk and the processor are wanted for: then with 10
+ * (elevens), which is two or three times and up to twenty files, until there is time again. */
 #define RATIO 2
 #define RATIO_HURRIED 10
 

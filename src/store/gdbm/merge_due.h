@@ -23,8 +23,8 @@ struct pace {
 void pace_note(struct pace *pace);
 bool pace_is_hurried(const struct pace *pace);
 
-/* What could not be merged, most often for want of room: so much at once is not tried for a while, each
- * time twice as long. Less is, as ever. */
+/* What could not be merged, most often for want of room: so much at once is not tried for a while,
+ * each time twice as long. Less is, as ever. */
 struct merge_limit {
 	uint64_t bytes;
 	int64_t until; /* clock_monotonic */
@@ -42,9 +42,10 @@ void merge_limit_done(struct merge_limit *limit, uint64_t bytes);
 /* Whether there is one now. */
 bool merge_limit_holds(const struct merge_limit *limit);
 
-/* How many of the newest files are to become one now; 0: none. What is damaged, as a whole or in one
- * value, is not merged, since what it hides would be lost or come to light; nor is what is older, nor
- * what is newer with it. The same holds of `busy`, which is being merged already, unless it is NULL. */
+/* How many of the newest files are to become one now; 0: none. What is damaged, as a whole or in
+ * one value, is not merged, since what it hides would be lost or come to light; nor is what is
+ * older, nor what is newer with it. The same holds of `busy`, which is being merged already, unless
+ * it is NULL. */
 size_t merge_due(const struct view *view, const struct stack_file *busy, bool is_hurried,
 		 bool is_all_wanted, const struct merge_limit *limit);
 

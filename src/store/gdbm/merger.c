@@ -29,8 +29,8 @@ static void memory_give_back(void)
 }
 #endif
 
-/* What was written last becomes a file too. False while another waits for that: with two, every write
- * would wait for one of them. */
+/* What was written last becomes a file too. False while another waits for that: with two, every
+ * write would wait for one of them. */
 static bool freeze_rest(struct background *background)
 {
 	struct store_gdbm *store = background->store;
@@ -46,9 +46,9 @@ static bool freeze_rest(struct background *background)
 	return is_free;
 }
 
-/* How fast files come decides what is due, and whether the memory of an overlay is kept for the next.
- * When no more come, the one that was begun need not stay in memory half full, and what the calls left
- * need not wait for the end of the merge, which may be minutes away. */
+/* How fast files come decides what is due, and whether the memory of an overlay is kept for the
+ * next. When no more come, the one that was begun need not stay in memory half full, and what the
+ * calls left need not wait for the end of the merge, which may be minutes away. */
 static bool look_at_pace(struct background *background)
 {
 	bool is_hurried;
@@ -138,8 +138,8 @@ static uint64_t bytes_of(const struct rewrite_files *order)
 	return bytes;
 }
 
-/* False: nothing was due, or it could not be done. While there is a limit something is due that is not
- * tried: the merger stays stuck until it was, or is not due any more. */
+/* False: nothing was due, or it could not be done. While there is a limit something is due that is
+ * not tried: the merger stays stuck until it was, or is not due any more. */
 static bool merge_once(struct background *background, const struct stack_file *busy,
 		       bool is_all_wanted)
 {

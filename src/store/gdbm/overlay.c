@@ -2,8 +2,8 @@
  * Everything is published by one release store of the pointer that makes it reachable and read by
  * acquire loads, and nothing reachable is ever changed but those pointers. The table never grows:
  * its width follows from the size at which the overlay is frozen. Memory comes from the system in
- * whole chunks and goes back to it, so that overlays that came and went leave no holes behind; a chunk
- * from the system is cleared page by page, one that another overlay had is there at once.
+ * whole chunks and goes back to it, so that overlays that came and went leave no holes behind; a
+ * chunk from the system is cleared page by page, one that another overlay had is there at once.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "store/gdbm/overlay.h"

@@ -1,11 +1,11 @@
-/* An overlay: what was written lately, in memory, until a file holds it. It keeps versions: each put
- * and each removal under the number of its transaction, so that a reader finds the newest that is
- * not above the number it may see.
+/* An overlay: what was written lately, in memory, until a file holds it. It keeps versions: each
+ * put and each removal under the number of its transaction, so that a reader finds the newest that
+ * is not above the number it may see.
  *
- * Threads: one writer at a time (the store's writer mutex); any number of readers beside it, without
- * a lock: what is reachable is complete and never changes, new versions are put in front. It only
- * grows; when it is full, the store freezes it (nobody writes to it any more) and begins another.
- * Out of memory aborts.
+ * Threads: one writer at a time (the store's writer mutex); any number of readers beside it,
+ * without a lock: what is reachable is complete and never changes, new versions are put in front.
+ * It only grows; when it is full, the store freezes it (nobody writes to it any more) and begins
+ * another. Out of memory aborts.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef STORE_GDBM_OVERLAY_H
@@ -15,13 +15,13 @@
 
 struct overlay;
 
-/* Where overlays have their memory from; it outlives them. At first nothing is kept of what they give
- * back. Any thread. */
+/* Where overlays have their memory from; it outlives them. At first nothing is kept of what they
+ * give back. Any thread. */
 struct overlay_memory *overlay_memory_open(void);
 /* NULL is fine. */
 void overlay_memory_close(struct overlay_memory *memory);
-/* From now on at most so many bytes are kept for the next overlay; 0: none, and what is kept goes back
- * to the system. */
+/* From now on at most so many bytes are kept for the next overlay; 0: none, and what is kept goes
+ * back to the system. */
 void overlay_memory_keep(struct overlay_memory *memory, size_t most);
 
 /* bytes: the size at which it will be frozen; only the width of the table follows from it. */
@@ -51,8 +51,8 @@ struct overlay_entry {
 	struct slice value; /* data NULL: a removal */
 };
 
-/* All of them in the order of record_key_compare, from malloc, to be freed by the caller; the slices
- * live as long as the overlay. */
+/* All of them in the order of record_key_compare, from malloc, to be freed by the caller; the
+ * slices live as long as the overlay. */
 struct overlay_entry *overlay_sorted(const struct overlay *overlay, uint64_t number, size_t *n);
 
 #endif

@@ -1,4 +1,5 @@
-/* What the parts of the durable store agree on: the installation, the key of a record, and a change.
+/* What the parts of the durable store agree on: the installation, the key of a record, and a
+ * change.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef STORE_GDBM_RECORD_H
@@ -56,9 +57,9 @@ uint64_t record_key_hash(struct slice record_key);
 bool record_key_parse(struct slice record_key, enum store_table *table, struct slice *key);
 
 /* The order in which records are written and merged: by GDBM's hash of the key, then by the key's
- * bytes. In this order one bucket of a GDBM file is complete after the other, so that the file can be
- * written from front to back (store/gdbm/gdbm_writer.h), and a merge reads it so; it is also where a record
- * is looked for (store/gdbm/gdbm_reader.h). */
+ * bytes. In this order one bucket of a GDBM file is complete after the other, so that the file can
+ * be written from front to back (store/gdbm/gdbm_writer.h), and a merge reads it so; it is also
+ * where a record is looked for (store/gdbm/gdbm_reader.h). */
 uint32_t record_key_order(struct slice record_key);
 int record_key_compare(uint32_t order_a, struct slice a, uint32_t order_b, struct slice b);
 

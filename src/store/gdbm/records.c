@@ -290,7 +290,8 @@ static bool begins_with(struct slice bytes, struct slice prefix)
 	       (prefix.size == 0 || memcmp(bytes.data, prefix.data, prefix.size) == 0);
 }
 
-/* The first key after all keys with this prefix, as far as keys of ids go: these have ID_SIZE bytes more. */
+/* The first key after all keys with this prefix, as far as keys of ids go: these have ID_SIZE bytes
+ * more. */
 static void after_prefix(struct key *key)
 {
 	static const char last[ID_SIZE + 1] = {

@@ -13,8 +13,8 @@
 #define RETRY_NANOSECONDS 100000000L
 /* A merge looks up from its work each time it has written so many records. */
 #define PAUSE_RECORDS 64
-/* Of an overlay with more records than this, about so many are looked for in the files, and all that
- * are larger. */
+/* Of an overlay with more records than this, about so many are looked for in the files, and all
+ * that are larger. */
 #define SAMPLE_RECORDS 512
 #define SAMPLE_BYTES 16384
 
@@ -139,8 +139,8 @@ static bool rewrite_end(struct rewrite *rewrite, bool is_done)
 	return is_done;
 }
 
-/* What the files say of a key. When it cannot be told, it may be there. *bytes: what its newest record
- * in them takes, if that can be told. */
+/* What the files say of a key. When it cannot be told, it may be there. *bytes: what its newest
+ * record in them takes, if that can be told. */
 static bool is_below(struct rewrite *rewrite, const struct view *view, struct slice key,
 		     uint64_t *bytes)
 {
@@ -162,10 +162,10 @@ static bool is_below(struct rewrite *rewrite, const struct view *view, struct sl
 	return is_there;
 }
 
-/* Older overlays have become files already, so a removal of what no file has is not needed. A key that
- * is not in them is looked for in each; how much of them is superseded need only be known roughly, so
- * of many records a sample is looked for: they are in the order of their hashes, which is as good as
- * none. */
+/* Older overlays have become files already, so a removal of what no file has is not needed. A key
+ * that is not in them is looked for in each; how much of them is superseded need only be known
+ * roughly, so of many records a sample is looked for: they are in the order of their hashes, which
+ * is as good as none. */
 static bool overlay_write(struct rewrite *rewrite, const struct view *view,
 			  const struct overlay_entry *entries, size_t n, uint64_t *superseded)
 {

@@ -1,7 +1,7 @@
 /* The two pieces of work behind the store: an overlay becomes a file, and files become one. Each
- * writes a new file, then the manifest, then replaces the view; what was is removed after that, when
- * nobody reads it any more. So a process that ends in the middle leaves what was, and a file that no
- * manifest names.
+ * writes a new file, then the manifest, then replaces the view; what was is removed after that,
+ * when nobody reads it any more. So a process that ends in the middle leaves what was, and a file
+ * that no manifest names.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef STORE_GDBM_REWRITE_H
@@ -12,8 +12,8 @@
 #include "store/gdbm/store_gdbm_parts.h"
 
 /* The oldest frozen overlay of the current view, which has one, becomes a file; the journal is
- * dropped as far as it is not needed any more. Only one thread does this. False: nothing has changed
- * (*is_stopped was set, or a fault says why; a sync that failed has stopped the store). */
+ * dropped as far as it is not needed any more. Only one thread does this. False: nothing has
+ * changed (*is_stopped was set, or a fault says why; a sync that failed has stopped the store). */
 bool rewrite_overlay(struct store_gdbm *store, const atomic_bool *is_stopped, struct fault *fault);
 
 /* What is to become one file, and what is done beside it. */

@@ -1,5 +1,5 @@
-/* The files are read in the order of their ids, which only rise: a file that comes meanwhile is read in
- * the same round, one that went is passed over.
+/* The files are read in the order of their ids, which only rise: a file that comes meanwhile is
+ * read in the same round, one that went is passed over.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "store/gdbm/scrub.h"

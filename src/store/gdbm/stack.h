@@ -1,13 +1,13 @@
 /* One file of the stack: an immutable GDBM file of records, and beside it its index
  * (store/gdbm/stack_index.h). Names: `stack-`, sixteen hex digits, `.gdbm` and `.index`.
  *
- * A record's key in GDBM is the record key (store/gdbm/record.h); its value begins with eight bytes:
- * CRC32C of the key and of all that follows (4), format (1), put 1 or removal 2 (1), zero (2). One
- * more record, under a key that no table has, names the installation and the file.
+ * A record's key in GDBM is the record key (store/gdbm/record.h); its value begins with eight
+ * bytes: CRC32C of the key and of all that follows (4), format (1), put 1 or removal 2 (1), zero
+ * (2). One more record, under a key that no table has, names the installation and the file.
  *
  * Files are written from front to back (store/gdbm/gdbm_writer.h), and read in one mapping
- * (store/gdbm/gdbm_reader.h): both without libgdbm, whose files they are nevertheless; `check` has it count
- * the records (store/gdbm/gdbm_library.h).
+ * (store/gdbm/gdbm_reader.h): both without libgdbm, whose files they are nevertheless; `check` has
+ * it count the records (store/gdbm/gdbm_library.h).
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef STORE_GDBM_STACK_H
@@ -73,24 +73,27 @@ bool stack_file_is_not_whole(const struct stack_file *file);
 bool stack_file_has_damage(const struct stack_file *file);
 
 /* *is_there: whether the file says something of the key; *value is in the arena then, or data NULL
- * for a removal. A value rests on its own checksum; that there is none rests on the checksums of the blocks
- * that were looked at, which are verified here if that has not been done since the file was opened
- * (store/gdbm/stack_blocks.h). FAULT_DAMAGED when the file is damaged, or a block that it needs, or the value's
- * checksum is wrong: that is logged, with the key of a value. FAULT_TOO_LARGE when the arena is full. */
+ * for a removal. A value rests on its own checksum; that there is none rests on the checksums of
+ * the blocks that were looked at, which are verified here if that has not been done since the file
+ * was opened (store/gdbm/stack_blocks.h). FAULT_DAMAGED when the file is damaged, or a block that
+ * it needs, or the value's checksum is wrong: that is logged, with the key of a value.
+ * FAULT_TOO_LARGE when the arena is full. */
 bool stack_file_get(struct stack_file *file, const struct record_key *key, struct arena *arena,
 		    struct slice *value, bool *is_there, struct fault *fault);
 
-/* The key may be asked for in a moment: of a large file, what that needs first is fetched meanwhile. */
+/* The key may be asked for in a moment: of a large file, what that needs first is fetched
+ * meanwhile. */
 void stack_file_expect(const struct stack_file *file, const struct record_key *key);
-/* Whoever gets records one after the other, in their order (record_key_order), says so before each: what
- * comes next is read from the disk meanwhile, in pieces of FILE_PIECE. Else a page is read at a time, as
- * is right for what is looked for here and there. *ahead: how far that has got; 0 at first. */
+/* Whoever gets records one after the other, in their order (record_key_order), says so before each:
+ * what comes next is read from the disk meanwhile, in pieces of FILE_PIECE. Else a page is read at
+ * a time, as is right for what is looked for here and there. *ahead: how far that has got; 0 at
+ * first. */
 void stack_file_read_on(const struct stack_file *file, uint32_t order, uint64_t *ahead);
 
 /* Compares one 64 KB block of the index or of the GDBM file with its checksum, also one that was
- * verified before; blocks are numbered through both from 0. *is_last: there are no more. A right one need
- * not be verified by a request any more. A wrong one is logged; what needs it is refused from then on, and
- * all of the file when it is the index's. */
+ * verified before; blocks are numbered through both from 0. *is_last: there are no more. A right
+ * one need not be verified by a request any more. A wrong one is logged; what needs it is refused
+ * from then on, and all of the file when it is the index's. */
 bool stack_file_verify_block(struct stack_file *file, uint64_t block, bool *is_last,
 			     struct fault *fault);
 /* How many records libgdbm says there are, the one that names the file not counted. */

@@ -1,7 +1,8 @@
-/* The state of each 64 KB block of a file of the stack, one byte a block: whether it has been compared
- * with its checksum since the file was opened, and how that ended. A block that was wrong once stays
- * refused. There is one array a file (store/gdbm/stack_file.c), used by all who verify a block and by all who
- * believe one: a block that the slow reader has verified need not be verified again by a request.
+/* The state of each 64 KB block of a file of the stack, one byte a block: whether it has been
+ * compared with its checksum since the file was opened, and how that ended. A block that was wrong
+ * once stays refused. There is one array a file (store/gdbm/stack_file.c), used by all who verify a
+ * block and by all who believe one: a block that the slow reader has verified need not be verified
+ * again by a request.
  *
  * Threads: any number at once. Two may verify the same block; they find the same.
  *
@@ -37,9 +38,9 @@ void block_believe(struct stack_blocks *blocks, uint64_t block);
 /* False: it was refused before. */
 bool block_refuse(struct stack_blocks *blocks, uint64_t block);
 
-/* Whether the block at this offset of a file, which ends at `end` at the latest, can be read and has the
- * checksum. It is read from the file, twice if the first time fails, and not through a mapping: where the
- * medium fails, that is an error here and would be a signal there. */
+/* Whether the block at this offset of a file, which ends at `end` at the latest, can be read and
+ * has the checksum. It is read from the file, twice if the first time fails, and not through a
+ * mapping: where the medium fails, that is an error here and would be a signal there. */
 bool block_agrees(const struct file_system *files, int file, uint64_t at, uint64_t end,
 		  uint32_t expected);
 

@@ -255,8 +255,8 @@ bool stack_file_verify_block(struct stack_file *file, uint64_t block, bool *is_l
 
 /* Reading. */
 
-/* The key for the log and for a fault: its table and its bytes in hexadecimal digits. Names that lead to a
- * record anywhere may be secrets and are left out. */
+/* The key for the log and for a fault: its table and its bytes in hexadecimal digits. Names that
+ * lead to a record anywhere may be secrets and are left out. */
 #define SHOWN_SIZE 200
 static void key_show(const struct record_key *record_key, char shown[SHOWN_SIZE])
 {

@@ -1,5 +1,5 @@
-/* What reading and writing a file of the stack share: the record that names it, the head of a value,
- * and paths.
+/* What reading and writing a file of the stack share: the record that names it, the head of a
+ * value, and paths.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef STORE_GDBM_STACK_FORMAT_H

@@ -12,8 +12,8 @@
 #define INDEX_HEAD ((size_t)4096)
 #define KEY_HEAD ((size_t)8)
 
-/* A line is what the processor fetches at once; seven of its 512 bits stand for a key. With ten bits
- * a key, some 15 of 1,000 keys that are not there look as if they were. */
+/* A line is what the processor fetches at once; seven of its 512 bits stand for a key. With ten
+ * bits a key, some 15 of 1,000 keys that are not there look as if they were. */
 #define FILTER_LINE ((size_t)64)
 #define FILTER_BITS 7
 #define FILTER_BITS_A_KEY 10

@@ -1,5 +1,5 @@
-/* The driver's functions: transactions over views, the journal and the overlays. What happens behind
- * is in background.c, opening in store_gdbm_open.c; the promises are in store_gdbm.h.
+/* Transactions of entries over views, the journal and the overlays. Background work is in
+ * background.c, opening in store_gdbm_open.c.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "store/gdbm/store_gdbm.h"
@@ -143,7 +143,7 @@ static bool copy_out(struct slice stored, struct arena *arena, struct slice *val
 	return true;
 }
 
-/* Reads from a view what is there up to a number. */
+/* Reads the newest value that is not above the number. */
 static bool view_get(const struct view *view, uint64_t number, const struct record_key *key,
 		     struct arena *arena, struct slice *value, struct fault *fault)
 {
@@ -256,8 +256,8 @@ static void apply(struct store_gdbm *store, uint64_t number, const struct change
 	}
 }
 
-/* Into the overlay before the journal: whoever sees the number durable must find the changes. The
- * overlay is changed only between transactions, so that one is never in two of them. */
+/* The overlay is changed before the journal: a reader that sees the number durable must find the
+ * changes. The overlay is changed only between transactions, so that one is never in two of them. */
 static bool gdbm_commit(struct transaction *base, uint64_t *number, struct fault *fault)
 {
 	struct store_gdbm *store = store_gdbm_of(base->store);

@@ -81,8 +81,8 @@ static bool gives_up(const struct opening *opening)
 	return opening->options->gives_up != NULL && opening->options->gives_up();
 }
 
-/* False, and errno, when the lock is another's and remains so. flock(2) has no end of its own to its
- * waiting. */
+/* False, and errno, when the lock is another's and remains so. flock(2) has no end of its own to
+ * its waiting. */
 static bool lock_wait(const struct opening *opening, int file)
 {
 	const struct file_system *files = opening->store->place.files;
@@ -156,8 +156,8 @@ static void remove_name(const struct opening *opening, const char *name)
 }
 
 /* Removes what a process that ended left half made (but for the segment ahead, which the journal's
- * thread removes), and files that no manifest names (any more); leaves alone what is not ours. Before
- * there is a manifest nothing is removed but half-made. */
+ * thread removes), and files that no manifest names (any more); leaves alone what is not ours.
+ * Before there is a manifest nothing is removed but half-made. */
 static bool look_at_name(void *context, const char *name)
 {
 	struct opening *opening = context;

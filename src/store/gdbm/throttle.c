@@ -5,8 +5,8 @@
 
 #include "base/clock.h"
 
-/* A merge that steps aside works so long (microseconds of the processor), then waits so long: fewer than
- * one call in a hundred meets it, and that one not for long. */
+/* A merge that steps aside works so long (microseconds of the processor), then waits so long: fewer
+ * than one call in a hundred meets it, and that one not for long. */
 #define SLICE_MICROSECONDS 1000
 #define WAIT_MILLISECONDS 125
 /* The others are at work when they use more than one part in so many of one processor. */

@@ -1,7 +1,7 @@
 /* Pinning and replacing views. The rule that makes pinning safe without a lock: a reader writes the
- * view's address into its slot and only then looks whether the view is current; whoever replaces the
- * view first makes another one current and only then looks at the slots. All four are sequentially
- * consistent, so one of the two sees the other.
+ * view's address into its slot and only then looks whether the view is current; whoever replaces
+ * the view first makes another one current and only then looks at the slots. All four are
+ * sequentially consistent, so one of the two sees the other.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "store/gdbm/view.h"

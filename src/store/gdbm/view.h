@@ -1,13 +1,14 @@
 /* Views: what a transaction reads from, one consistent whole that never changes. A view names the
  * overlays, newest first (the first is the one being written), and the files of the stack, newest
- * first. There is one current view; it is replaced as a whole when an overlay is frozen, when a file
- * has taken an overlay's place, and when one file has taken the place of several.
+ * first. There is one current view; it is replaced as a whole when an overlay is frozen, when a
+ * file has taken an overlay's place, and when one file has taken the place of several.
  *
  * A reader pins the current view without a lock: it writes the view's address into a slot that is
  * free (they are as many as readers, one cache line each, and it begins to look at the slot of its
  * processor) and looks whether the view is still current. A view that was replaced is freed when no
- * slot names it; with the last view that names them, overlays are freed and files closed and, when a
- * merge has made them superfluous, removed. Who finds no free slot is counted under the lock instead.
+ * slot names it; with the last view that names them, overlays are freed and files closed and, when
+ * a merge has made them superfluous, removed. Who finds no free slot is counted under the lock
+ * instead.
  *
  * Threads: any.
  *
@@ -46,8 +47,8 @@ void views_pin(struct views *views, struct pin *pin);
 bool views_is_current(const struct views *views, const struct pin *pin);
 void views_unpin(struct views *views, struct pin *pin);
 
-/* The three replacements; each takes over the hold on what comes, and lets go of what leaves as soon
- * as nobody reads it. */
+/* The three replacements; each takes over the hold on what comes, and lets go of what leaves as
+ * soon as nobody reads it. */
 void views_add_overlay(struct views *views, struct overlay *overlay);
 /* file NULL: the overlay, the oldest, had nothing to keep. */
 void views_overlay_to_file(struct views *views, struct stack_file *file);

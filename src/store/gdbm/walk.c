@@ -162,7 +162,7 @@ static bool check_record(const struct index_check *check, enum store_table table
 	return true;
 }
 
-/* What is wrong with one entry does not end the check. */
+/* A problem of one entry does not end the check. */
 static bool check_entry(void *context, enum store_table table, struct slice key, struct slice value,
 			struct fault *fault)
 {

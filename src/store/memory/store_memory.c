@@ -1,11 +1,11 @@
-/* The driver for tests: one array of versions, sorted by record and by the number of the transaction that
- * wrote the version; a removal is a version without a value. A WRITE transaction puts its versions into
- * the array at once: no other transaction sees its number before it is durable, and abandoning removes
- * them. Versions are kept until the store is closed. There are no indexes: names and pages are found by
- * going through the records of the kind.
+/* The driver for tests: one array of versions, sorted by record and by the number of the
+ * transaction that wrote the version; a removal is a version without a value. A WRITE transaction
+ * puts its versions into the array at once: no other transaction sees its number before it is
+ * durable, and abandoning removes them. Versions are kept until the store is closed. There are no
+ * indexes: names and pages are found by going through the records of the kind.
  *
- * `writer` is held from the begin to the end of a WRITE transaction, `lock` while the array or one of the
- * two numbers is used, and never while `writer` is waited for.
+ * `writer` is held from the begin to the end of a WRITE transaction, `lock` while the array or one
+ * of the two numbers is used, and never while `writer` is waited for.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "store/memory/store_memory.h"
