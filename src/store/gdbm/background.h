@@ -1,14 +1,12 @@
-/* What goes on behind the durable store: two threads of low priority. One turns the oldest frozen
- * overlay into a file of the stack, and never waits for the other. The other merges files: a file
- * with all newer ones as soon as these together hold twice as many records as it (ten times as many
- * while files hurry), or everything when three tenths of all bytes are superfluous; lets the
- * overlay that is written to become a file too when no more come; and reads, slowly, all files
- * against their checksums. While it merges it steps aside for calls, and where files come faster
- * than it merges them writes wait (store/gdbm/throttle.h).
+/* The background work of the durable driver: two threads of low priority. One writes the oldest
+ * frozen overlay to a file of the stack, and never waits for the other. The other one merges a file
+ * with all newer ones when these have twice as many entries (ten times as many while files come
+ * fast), or all files when three tenths of the bytes are superfluous; freezes the current overlay
+ * when no more files come; and verifies all files slowly. While it merges it yields to calls; where
+ * files come faster than it merges them, writes wait (store/gdbm/throttle.h).
  *
- * A full disk stops neither for good: what was begun is removed, the overlay or the files stay as
- * they are, and it is tried again; a merge ever less often, and smaller ones meanwhile. A failed
- * sync is a fail stop for the whole store.
+ * A full disk stops neither: the unfinished file is removed and the work is repeated, a merge ever
+ * less often, and smaller ones meanwhile. A failed sync stops all writing.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef STORE_GDBM_BACKGROUND_H
@@ -18,7 +16,7 @@
 
 /* The store has its views, its manifest and its journal. */
 bool background_open(struct store_gdbm *store, struct background **background, struct fault *fault);
-/* Ends what is being written, without finishing it. NULL is fine. */
+/* Abandons the unfinished files. NULL is fine. */
 void background_close(struct background *background);
 
 /* One more frozen overlay is in the view. */

@@ -1,17 +1,16 @@
-/* Every file operation of the durable store goes through this layer: a const struct of functions,
- * so that a test can put another one in its place that records (power cuts) or fails at the n-th
- * call (full disks, broken disks). Whoever replaces it embeds `struct file_system` first; each
- * function gets the layer it was called on.
+/* The file operations of the durable driver: a const struct of functions, which tests replace to
+ * record calls (power failures) or to fail at the n-th one (full and broken disks). A replacement
+ * begins with `struct file_system`; each function gets it.
  *
- * Results are those of the system calls of the same name: -1 and errno, or short counts. Nothing is
- * retried here but EINTR, and that not of a sync. Paths are whole (directory, '/', name).
+ * Results are those of the system calls of the same name: -1 and errno, or short counts. Only EINTR
+ * is retried, and not for a sync. Paths are absolute or relative to the working directory.
  * Descriptors are close-on-exec.
  *
- * What a layer must know about the order of calls: what was written to a file is on disk after
- * fdatasync or fsync of it, a new, renamed or removed name after sync_directory of its directory;
- * nothing earlier is relied upon. What `check` has libgdbm count is not read through this layer.
+ * The guarantees that callers rely on: written bytes are durable after fdatasync or fsync of the
+ * file; a created, renamed or removed name is durable after sync_directory. libgdbm, which `check`
+ * uses to count, does not go through this layer.
  *
- * Threads: any number at once.
+ * Threads: any.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef STORE_GDBM_FILE_H
@@ -28,26 +27,24 @@ struct file_system {
 			 off_t offset);
 	ssize_t (*pwrite)(const struct file_system *files, int file, const void *bytes, size_t size,
 			  off_t offset);
-	/* fallocate(2) of the first `size` bytes; it may fail with EOPNOTSUPP, which only means
-	 * that a full disk shows later, while zeros are written. */
+	/* fallocate(2) of the first `size` bytes. After EOPNOTSUPP a full disk is noticed later,
+	 * while zeros are written. */
 	int (*allocate)(const struct file_system *files, int file, off_t size);
 	int (*ftruncate)(const struct file_system *files, int file, off_t size);
 	int (*fdatasync)(const struct file_system *files, int file);
 	int (*fsync)(const struct file_system *files, int file);
-	/* Sends this part to the disk and waits for it, but not until it would survive a power cut:
-	 * only a sync does that, which then has less to wait for. sync_file_range(2) where there is
-	 * one. */
+	/* Starts writing this range to the disk and waits for it (sync_file_range(2) where there is
+	 * one). It is not durable before a sync, which then takes less time. */
 	int (*write_out)(const struct file_system *files, int file, off_t offset, off_t size);
 	int (*size)(const struct file_system *files, int file, off_t *size);
-	/* flock(2); let go by close. */
+	/* flock(2); close releases it. */
 	int (*lock)(const struct file_system *files, int file, int operation);
 	/* A shared mapping for reading of the first `size` bytes (more than 0), or NULL and errno.
-	 * It outlives the descriptor. is_scattered: what will be read lies here and there, and the
-	 * system is not to read what is around it too (madvise(2), MADV_RANDOM). */
+	 * It outlives the descriptor. is_scattered: reads are random (madvise(2), MADV_RANDOM). */
 	const void *(*map)(const struct file_system *files, int file, size_t size,
 			   bool is_scattered);
 	void (*unmap)(const struct file_system *files, const void *mapping, size_t size);
-	/* This part will be read soon (posix_fadvise(2)); makes no difference but in time. */
+	/* This range will be read soon (posix_fadvise(2)). */
 	void (*will_need)(const struct file_system *files, int file, off_t offset, off_t size);
 
 	int (*rename)(const struct file_system *files, const char *from, const char *to);
@@ -61,8 +58,7 @@ struct file_system {
 
 extern const struct file_system file_system_posix;
 
-/* All bytes, or false and errno: short counts are gone on with. For reading, the end of the file is
- * EIO: nobody here reads what ought not to be there. */
+/* Writes or reads all bytes, or false and errno. The end of the file is EIO. */
 bool file_write_all(const struct file_system *files, int file, const void *bytes, size_t size,
 		    off_t offset);
 bool file_read_all(const struct file_system *files, int file, void *bytes, size_t size,
@@ -77,18 +73,17 @@ bool file_read_whole(const struct file_system *files, const char *path, size_t m
 bool file_map_whole(const struct file_system *files, const char *path, const char **mapping,
 		    size_t *size);
 
-/* Whether an operation that failed with this errno may well succeed later, nothing being lost:
- * no room on the disk, no descriptors, no memory. */
+/* Whether an operation that failed with this errno may succeed later: no space, descriptors or
+ * memory. */
 bool file_error_passes(int error);
 
-/* fsync. False: *is_broken is set when the sync itself failed in a way that must never be retried
- * (the kernel may have dropped what was not written, and say so only once). */
+/* fsync. False: *is_broken is set when the sync failed and must never be repeated, because the
+ * kernel may have dropped the dirty pages and reports that once. */
 bool file_sync(const struct file_system *files, int file, bool *is_broken);
 bool file_sync_directory(const struct file_system *files, const char *path, bool *is_broken);
 
-/* Who writes much beside the journal writes it out in pieces of this size: a sync of the journal
- * waits behind all that is on its way to the disk by then, and a disk takes its time for a large
- * sync. */
+/* Background writes go out in pieces of this size, because a sync of the journal waits for all
+ * writes that were queued before it. */
 #define FILE_PIECE ((size_t)256 << 10)
 /* Like file_sync. */
 bool file_write_out(const struct file_system *files, int file, off_t offset, off_t size,

@@ -1,7 +1,7 @@
-/* Which files are to become one, and when. Few files are cheap to read, but each merge writes its
- * records once more: how many files there may be depends on how fast they come.
+/* Decides which files are merged, and when. Few files are cheap to read, but each merge writes its
+ * entries again: the number of files that is tolerated depends on how fast new ones come.
  *
- * Nothing here locks.
+ * Takes no locks.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef STORE_GDBM_MERGE_DUE_H
@@ -9,8 +9,7 @@
 
 #include "store/gdbm/view.h"
 
-/* Milliseconds: files hurry when two came within so long of each other, the last of them not longer
- * ago. */
+/* Milliseconds. Files come fast when the last one and the one before it came within this time. */
 #define PACE_HURRIED 5000
 
 struct pace {
@@ -19,12 +18,12 @@ struct pace {
 
 #define PACE_NONE ((struct pace){ { 0, -PACE_HURRIED } })
 
-/* A file comes. */
+/* Notes a new file. */
 void pace_note(struct pace *pace);
 bool pace_is_hurried(const struct pace *pace);
 
-/* What could not be merged, most often for want of room: so much at once is not tried for a while,
- * each time twice as long. Less is, as ever. */
+/* The limit after a failed merge, most often for lack of space: as many bytes are not tried for a
+ * time, which doubles with each failure. Smaller merges go on. */
 struct merge_limit {
 	uint64_t bytes;
 	int64_t until; /* clock_monotonic */
@@ -36,16 +35,15 @@ struct merge_limit {
 #define MERGE_PAUSE_FIRST 500
 #define MERGE_PAUSE_MOST 600000
 
-/* Files of so many bytes could not be merged; files of so many were. */
+/* Notes that a merge of files with these bytes failed, or succeeded. */
 void merge_limit_failed(struct merge_limit *limit, uint64_t bytes);
 void merge_limit_done(struct merge_limit *limit, uint64_t bytes);
-/* Whether there is one now. */
+/* Whether there is a limit now. */
 bool merge_limit_holds(const struct merge_limit *limit);
 
-/* How many of the newest files are to become one now; 0: none. What is damaged, as a whole or in
- * one value, is not merged, since what it hides would be lost or come to light; nor is what is
- * older, nor what is newer with it. The same holds of `busy`, which is being merged already, unless
- * it is NULL. */
+/* How many of the newest files are to be merged now; 0: none. A damaged file is not merged, nor
+ * older or newer files with it: older values that it hides would be lost or become visible. The
+ * same holds for `busy` (or NULL), which is being merged. */
 size_t merge_due(const struct view *view, const struct stack_file *busy, bool is_hurried,
 		 bool is_all_wanted, const struct merge_limit *limit);
 

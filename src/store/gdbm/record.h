@@ -1,5 +1,4 @@
-/* What the parts of the durable store agree on: the installation, the key of a record, and a
- * change.
+/* Common types of the durable driver: the installation, tables and keys of entries, changes.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef STORE_GDBM_RECORD_H
@@ -38,8 +37,8 @@ struct installation {
 };
 
 /* A record's key in memory and in the GDBM files: eight bytes of hash, the table's letter, the key.
- * The hash (SipHash-1-3) stands in front because GDBM's own hash can be made to collide by whoever
- * chooses names, and a bucket of it that cannot be split would end all writing of files. */
+ * The hash (SipHash-1-3) stands in front because GDBM's own hash can be made to collide by a client
+ * that chooses names, and a bucket of it that cannot be split would end all writing of files. */
 #define RECORD_KEY_MAX (8 + 1 + STORE_KEY_MAX)
 struct record_key {
 	uint64_t hash;

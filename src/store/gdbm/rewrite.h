@@ -1,7 +1,6 @@
-/* The two pieces of work behind the store: an overlay becomes a file, and files become one. Each
- * writes a new file, then the manifest, then replaces the view; what was is removed after that,
- * when nobody reads it any more. So a process that ends in the middle leaves what was, and a file
- * that no manifest names.
+/* The two kinds of background work: writing an overlay to a file, and merging files. Each writes a
+ * new file, then the manifest, then replaces the view; replaced files are removed when no reader
+ * has them. A process that is killed leaves the old files, and a new one that no manifest names.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef STORE_GDBM_REWRITE_H
@@ -11,17 +10,17 @@
 
 #include "store/gdbm/store_gdbm_parts.h"
 
-/* The oldest frozen overlay of the current view, which has one, becomes a file; the journal is
- * dropped as far as it is not needed any more. Only one thread does this. False: nothing has
- * changed (*is_stopped was set, or a fault says why; a sync that failed has stopped the store). */
+/* Writes the oldest frozen overlay of the current view, which has one, to a file, and drops journal
+ * segments that are no longer needed. For one thread. False: nothing has changed (*is_stopped was
+ * set, or a fault says why; a failed sync has stopped all writing). */
 bool rewrite_overlay(struct store_gdbm *store, const atomic_bool *is_stopped, struct fault *fault);
 
-/* What is to become one file, and what is done beside it. */
+/* A merge. */
 struct rewrite_files {
-	struct stack_file *const *files; /* side by side, newest first; the caller holds them */
+	struct stack_file *const *files; /* adjacent, newest first; the caller has references */
 	size_t n;
-	bool is_oldest_among; /* of all there are: removals are dropped then */
-	/* Called now and then, since the whole takes long; it may rewrite other files. */
+	bool is_oldest_among; /* the oldest file of all is among them: removals are dropped */
+	/* Called from time to time; it may rewrite other files. */
 	void (*pause)(void *context, const struct rewrite_files *order);
 	void *context;
 };

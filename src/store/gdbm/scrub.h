@@ -1,8 +1,7 @@
-/* The slow reader: goes through all files of the stack, block by block, and compares each with its
- * checksum, so that a medium that fails is noticed before somebody asks for what was there. One
- * block of 64 KB every 50 ms, and six hours of pause after each round. What fails is named in the
- * log, and what needs it is refused from then on (stack_file_verify_block). It notices early;
- * nothing relies on it: a request verifies the blocks that its answer rests on if they are unknown.
+/* The slow reader: it verifies all files of the stack block by block, so that a failing medium is
+ * noticed early. One block of 64 KB every 50 ms, and a pause of six hours after each round. A
+ * damaged block is logged, and reads that need it are refused (stack_file_verify_block). Nothing
+ * relies on it: a request verifies the blocks that its answer rests on.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef STORE_GDBM_SCRUB_H
@@ -10,15 +9,15 @@
 
 #include "store/gdbm/view.h"
 
-/* Where it is; one thread's. */
+/* Its position; for one thread. */
 struct scrub {
 	uint64_t file; /* its id */
 	uint64_t block;
-	int64_t at; /* the time of clock_monotonic at which it goes on */
+	int64_t at; /* when it continues, by clock_monotonic */
 };
 
 struct scrub scrub_start(void);
-/* Reads one block of what is in the current view, and sets the time of the next. */
+/* Verifies one block of the current view, and sets the time of the next one. */
 void scrub_step(struct scrub *scrub, struct views *views);
 
 #endif

@@ -1,5 +1,4 @@
-/* The durable store from inside: what its parts (store_gdbm.c, store_gdbm_open.c, background.c,
- * inspect.c) share. Nobody else includes this.
+/* The inner state of the durable driver, for its own sources.
  *
  * Locks: `writer` or `manifest_lock` may be held while one of the background's, the journal's, the
  * views' is taken, each of which is held for moments and never while another is taken.

@@ -1,14 +1,13 @@
-/* Views: what a transaction reads from, one consistent whole that never changes. A view names the
- * overlays, newest first (the first is the one being written), and the files of the stack, newest
- * first. There is one current view; it is replaced as a whole when an overlay is frozen, when a
- * file has taken an overlay's place, and when one file has taken the place of several.
+/* Views: the immutable state that a transaction reads. A view has the overlays, newest first (the
+ * first one is being written), and the files of the stack, newest first. The current view is
+ * replaced as a whole when an overlay is frozen, when a file replaces an overlay, and when one file
+ * replaces several.
  *
- * A reader pins the current view without a lock: it writes the view's address into a slot that is
- * free (they are as many as readers, one cache line each, and it begins to look at the slot of its
- * processor) and looks whether the view is still current. A view that was replaced is freed when no
- * slot names it; with the last view that names them, overlays are freed and files closed and, when
- * a merge has made them superfluous, removed. Who finds no free slot is counted under the lock
- * instead.
+ * A reader pins the current view without a lock: it writes the view's address into a free slot (one
+ * cache line each, as many as readers, beginning with that of its processor) and checks that the
+ * view is still current. A replaced view is freed when no slot has it. With the last view that has
+ * them, overlays are freed, and files closed and, after a merge, removed. A reader that finds no
+ * free slot is counted under the lock.
  *
  * Threads: any.
  *
@@ -25,7 +24,7 @@ struct view {
 	struct stack_file **files;
 	size_t n_files;
 	unsigned counted; /* pins without a slot */
-	struct view *next; /* in the list of those that were replaced */
+	struct view *next; /* in the list of replaced views */
 };
 
 struct views;
@@ -36,27 +35,27 @@ struct pin {
 	struct view_slot *slot; /* NULL: counted */
 };
 
-/* Takes over the holds on the overlay and on the files. */
+/* Takes over the references to the overlay and the files. */
 struct views *views_open(unsigned readers, struct overlay *overlay, struct stack_file **files,
 			 size_t n_files);
 /* No pin may be left. NULL is fine. */
 void views_close(struct views *views);
 
 void views_pin(struct views *views, struct pin *pin);
-/* False when another view has come since. */
+/* False when it was replaced since. */
 bool views_is_current(const struct views *views, const struct pin *pin);
 void views_unpin(struct views *views, struct pin *pin);
 
-/* The three replacements; each takes over the hold on what comes, and lets go of what leaves as
- * soon as nobody reads it. */
+/* The three replacements. Each takes over the reference to the new part, and releases the replaced
+ * ones when no reader has them. */
 void views_add_overlay(struct views *views, struct overlay *overlay);
-/* file NULL: the overlay, the oldest, had nothing to keep. */
+/* Replaces the oldest overlay. file NULL: it had nothing to keep. */
 void views_overlay_to_file(struct views *views, struct stack_file *file);
-/* The `n` files, which stand side by side in the current view, become one (NULL: none). */
+/* Replaces `n` adjacent files of the current view by one (NULL: none). */
 void views_merge_files(struct views *views, struct stack_file *const *files, size_t n,
 		       struct stack_file *file);
 
-/* Frees what nobody reads any more; true when something is left to be freed later. */
+/* Frees replaced views without readers; true when some have readers still. */
 bool views_collect(struct views *views);
 
 #endif
