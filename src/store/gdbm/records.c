@@ -244,7 +244,7 @@ bool records_get_named(struct transaction *transaction, const struct store_kind 
 		if (!get_entry(transaction, kind, &key, record, fault))
 			return false;
 		if (record->value.data != NULL)
-			record->name = name;
+			record->name = arena_copy(transaction->arena, name);
 		return true;
 	}
 	*record = (struct store_record){ .is_on = false };
