@@ -229,6 +229,21 @@ static bool get_indexed(struct transaction *transaction, const struct store_kind
 	       damaged(kind, key_slice(&key), "has another id than in an index", fault);
 }
 
+/* The same of the index of names. */
+static bool get_name_indexed(struct transaction *transaction, const struct store_kind *kind,
+			     struct slice name, struct slice value, struct store_record *record,
+			     struct fault *fault)
+{
+	struct id id;
+
+	if (value.size != ID_SIZE)
+		return damaged(kind, name, "has a damaged name", fault);
+	memcpy(id.bytes, value.data, ID_SIZE);
+	return get_indexed(transaction, kind, &id, name, record, fault) &&
+	       (slice_equal(record->name, name) ||
+		damaged(kind, id_slice(&id), "has another name than in the index", fault));
+}
+
 bool records_get_named(struct transaction *transaction, const struct store_kind *kind,
 		       struct slice name, enum store_reading reading, struct store_record *record,
 		       struct fault *fault)
@@ -236,7 +251,6 @@ bool records_get_named(struct transaction *transaction, const struct store_kind 
 	struct btree tree;
 	struct slice value;
 	struct key key;
-	struct id id;
 
 	(void)reading;
 	if (is_global(kind)) {
@@ -251,14 +265,8 @@ bool records_get_named(struct transaction *transaction, const struct store_kind 
 	tree_of(transaction, kind, NAMES, &tree);
 	if (!btree_get(transaction, &tree, name, &value, fault))
 		return false;
-	if (value.data == NULL)
-		return true;
-	if (value.size != ID_SIZE)
-		return damaged(kind, name, "has a damaged name", fault);
-	memcpy(id.bytes, value.data, ID_SIZE);
-	return get_indexed(transaction, kind, &id, name, record, fault) &&
-	       (slice_equal(record->name, name) ||
-		damaged(kind, id_slice(&id), "has another name than in the index", fault));
+	return value.data == NULL ||
+	       get_name_indexed(transaction, kind, name, value, record, fault);
 }
 
 /* ---- pages ---- */
@@ -408,7 +416,6 @@ static bool page_of_names(struct transaction *transaction, const struct store_ki
 	struct btree tree;
 	struct key start = { .size = 0 };
 	struct slice name, value;
-	struct id id;
 	size_t bytes = 0;
 
 	tree_of(transaction, kind, NAMES, &tree);
@@ -429,10 +436,8 @@ static bool page_of_names(struct transaction *transaction, const struct store_ki
 		page->is_last = name.data == NULL || !begins_with(name, page->prefix);
 		if (page->is_last || page_is_full(page, bytes))
 			return true;
-		if (value.size != ID_SIZE)
-			return damaged(kind, name, "has a damaged name", fault);
-		memcpy(id.bytes, value.data, ID_SIZE);
-		if (!get_indexed(transaction, kind, &id, name, &page->records[page->count], fault))
+		if (!get_name_indexed(transaction, kind, name, value, &page->records[page->count],
+				      fault))
 			return false;
 		bytes += page->records[page->count++].value.size;
 		if (!btree_step(&cursor, fault))
