@@ -419,8 +419,10 @@ static bool page_of_names(struct transaction *transaction, const struct store_ki
 	size_t bytes = 0;
 
 	tree_of(transaction, kind, NAMES, &tree);
-	if (page->after.size > 0 && page->after.size <= STORE_NAME_MAX) {
-		key_add(&start, page->after.data, page->after.size);
+	if (page->after.size > 0) {
+		/* A name after a longer text is after its first STORE_NAME_MAX bytes. */
+		key_add(&start, page->after.data,
+			page->after.size < STORE_NAME_MAX ? page->after.size : STORE_NAME_MAX);
 		key_add(&start, "", 1);
 	}
 	if (page->prefix.size > 0 && page->prefix.size <= STORE_NAME_MAX &&
