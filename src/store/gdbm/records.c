@@ -524,7 +524,8 @@ bool records_new_id(struct transaction *transaction, const struct store_kind *ki
 	counter.number++;
 	counter.time = time;
 	*id = id_make(clock, (uint32_t)(time / 1000), counter.number);
-	((struct gdbm_transaction *)transaction)->counted = *id;
+	((struct gdbm_transaction *)transaction)->counted =
+		(struct counted_id){ kind->letter, transaction->account, *id };
 	return counter_write(transaction, &key, &counter, fault);
 }
 
@@ -534,10 +535,12 @@ static bool count_id(struct transaction *transaction, const struct store_kind *k
 {
 	const int64_t seconds = id_seconds(id);
 	const uint64_t number = id_number(id);
+	const struct counted_id *counted = &((struct gdbm_transaction *)transaction)->counted;
 	struct counter counter, before;
 	struct key key;
 
-	if (id_compare(id, &((struct gdbm_transaction *)transaction)->counted) == 0)
+	if (counted->letter == kind->letter && id_compare(id, &counted->id) == 0 &&
+	    id_compare(&transaction->account, &counted->account) == 0)
 		return true;
 	if (!counter_read(transaction, kind, &key, &counter, fault))
 		return false;

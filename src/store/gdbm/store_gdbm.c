@@ -53,7 +53,7 @@ static bool gdbm_begin(struct store *base, enum store_access access, struct aren
 	begun->base = (struct transaction){ .store = base, .arena = arena, .access = access };
 	begun->changes = (struct changes){ .n = 0 };
 	begun->memory.is_valid = false;
-	begun->counted = (struct id){ { 0 } };
+	begun->counted.letter = 0;
 	if (access == STORE_WRITE) {
 		pthread_mutex_lock(&store->writer);
 		views_pin(store->views, &begun->pin);

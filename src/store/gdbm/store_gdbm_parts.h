@@ -55,12 +55,18 @@ struct changes {
 	size_t capacity;
 };
 
+/* The newest id that a transaction made: it is counted when a record brings it. */
+struct counted_id {
+	char letter; /* of the kind; 0: none was made */
+	struct id account, id;
+};
+
 struct gdbm_transaction {
 	struct transaction base;
 	struct pin pin;
 	struct changes changes;
 	struct btree_memory memory;
-	struct id counted; /* the newest id that this transaction made */
+	struct counted_id counted;
 };
 
 extern const struct store_driver store_gdbm_driver;
