@@ -584,9 +584,14 @@ static bool move(struct transaction *transaction, const struct btree *tree,
 		 const struct place *from, const struct place *to, struct slice value,
 		 struct fault *fault)
 {
-	if (from->exists && to->exists && slice_equal(key_slice(&from->key), key_slice(&to->key)))
+	const bool stays = from->exists && to->exists &&
+			   slice_equal(key_slice(&from->key), key_slice(&to->key));
+
+	/* A value is a name, which may have changed. */
+	if (stays && value.size == 0)
 		return true;
-	return (!from->exists || btree_remove(transaction, tree, key_slice(&from->key), fault)) &&
+	return (!from->exists || stays ||
+		btree_remove(transaction, tree, key_slice(&from->key), fault)) &&
 	       (!to->exists || btree_put(transaction, tree, key_slice(&to->key), value, fault));
 }
 
@@ -634,28 +639,35 @@ static bool move_record(struct transaction *transaction, const struct store_kind
 	return move(transaction, &children, &source, &target, name, fault);
 }
 
-static bool check_new_name(struct transaction *transaction, const struct store_kind *kind,
-			   const struct store_record *record, struct fault *fault)
+/* Of a kind whose names are keys: the new name is free, and the entry of the former one goes. */
+static bool change_key(struct transaction *transaction, const struct store_kind *kind,
+		       const struct store_record *record, const struct store_record *former,
+		       struct fault *fault)
 {
 	struct store_record present;
 	struct key key;
 
-	if (!is_global(kind))
+	if (!is_global(kind) || (former != NULL && slice_equal(former->name, record->name)))
 		return true;
 	key_by_name(kind, record->name, &key);
 	if (!get_entry(transaction, kind, &key, &present, fault))
 		return false;
-	return present.value.data == NULL || fault_set(fault, FAULT_AGAIN, NULL);
+	if (present.value.data != NULL)
+		return fault_set(fault, FAULT_AGAIN, NULL);
+	if (former == NULL)
+		return true;
+	key_by_name(kind, former->name, &key);
+	return entry_remove(transaction, STORE_NAMED, key_slice(&key), fault);
 }
 
 bool records_put(struct transaction *transaction, const struct store_kind *kind,
 		 const struct store_record *record, const struct store_record *former,
 		 struct fault *fault)
 {
-	if (former == NULL && (!check_new_name(transaction, kind, record, fault) ||
-			       (kind->has_ids && !count_id(transaction, kind, &record->id, fault))))
+	if (former == NULL && kind->has_ids && !count_id(transaction, kind, &record->id, fault))
 		return false;
-	return move_record(transaction, kind, former, record, fault) &&
+	return change_key(transaction, kind, record, former, fault) &&
+	       move_record(transaction, kind, former, record, fault) &&
 	       put_entry(transaction, kind, record, fault);
 }
 

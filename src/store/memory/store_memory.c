@@ -429,6 +429,17 @@ static void count_id(struct transaction *transaction, const struct store_kind *k
 
 /* ---- writing ---- */
 
+static bool memory_remove(struct transaction *transaction, const struct store_kind *kind,
+			  const struct store_record *record, struct fault *fault)
+{
+	struct version *version = version_make(transaction, kind, record);
+
+	(void)fault;
+	version->is_removal = true;
+	write_version(transaction, version);
+	return true;
+}
+
 static bool memory_put(struct transaction *transaction, const struct store_kind *kind,
 		       const struct store_record *record, const struct store_record *former,
 		       struct fault *fault)
@@ -440,18 +451,9 @@ static bool memory_put(struct transaction *transaction, const struct store_kind 
 		return fault_set(fault, FAULT_AGAIN, NULL);
 	if (former == NULL && kind->has_ids)
 		count_id(transaction, kind, &record->id);
+	if (is_renamed && former != NULL && kind->naming == STORE_NAME_ANYWHERE)
+		(void)memory_remove(transaction, kind, former, fault);
 	write_version(transaction, version_make(transaction, kind, record));
-	return true;
-}
-
-static bool memory_remove(struct transaction *transaction, const struct store_kind *kind,
-			  const struct store_record *record, struct fault *fault)
-{
-	struct version *version = version_make(transaction, kind, record);
-
-	(void)fault;
-	version->is_removal = true;
-	write_version(transaction, version);
 	return true;
 }
 
