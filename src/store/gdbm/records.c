@@ -533,8 +533,10 @@ bool records_new_id(struct transaction *transaction, const struct store_kind *ki
 static bool count_id(struct transaction *transaction, const struct store_kind *kind,
 		     const struct id *id, struct fault *fault)
 {
-	const int64_t seconds = id_seconds(id);
 	const uint64_t number = id_number(id);
+	const bool counts = number <= NUMBER_COUNTED_MOST;
+	/* New ids begin with the next second when only that makes them higher. */
+	const int64_t seconds = (int64_t)id_seconds(id) + (counts ? 0 : 1);
 	const struct counted_id *counted = &((struct gdbm_transaction *)transaction)->counted;
 	struct counter counter, before;
 	struct key key;
@@ -547,7 +549,7 @@ static bool count_id(struct transaction *transaction, const struct store_kind *k
 	before = counter;
 	if (seconds > counter.time / 1000)
 		counter.time = seconds * 1000;
-	if (number > counter.number && number <= NUMBER_COUNTED_MOST)
+	if (counts && number > counter.number)
 		counter.number = number;
 	return (counter.number == before.number && counter.time == before.time) ||
 	       counter_write(transaction, &key, &counter, fault);

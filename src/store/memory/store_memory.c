@@ -418,11 +418,14 @@ static bool memory_new_id(struct transaction *transaction, const struct store_ki
 static void count_id(struct transaction *transaction, const struct store_kind *kind,
 		     const struct id *id)
 {
+	const bool counts = id_number(id) <= NUMBER_COUNTED_MOST;
+	/* New ids begin with the next second when only that makes them higher. */
+	const int64_t seconds = (int64_t)id_seconds(id) + (counts ? 0 : 1);
 	struct counter counter = counter_read(transaction, kind);
 
-	if (id_seconds(id) > counter.time / 1000)
-		counter.time = (int64_t)id_seconds(id) * 1000;
-	if (id_number(id) > counter.number && id_number(id) <= NUMBER_COUNTED_MOST)
+	if (seconds > counter.time / 1000)
+		counter.time = seconds * 1000;
+	if (counts && id_number(id) > counter.number)
 		counter.number = id_number(id);
 	counter_write(transaction, kind, &counter);
 }
