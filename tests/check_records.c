@@ -447,7 +447,7 @@ static const struct {
 	{ 9000, 0, true, 9000, 9, 4 },
 	{ 6000, 0, false, 6000, 6, 4 }, /* the abandoned one does not count */
 	{ 7000, 50, false, 20000, 20, 51 },
-	{ 7000, ID_NUMBER_MAX, false, 20000, 20, 52 }, /* imported: a random number */
+	{ 7000, ID_NUMBER_MAX, false, 21000, 21, 52 }, /* imported: a random number */
 	{ ID_TIME_MAX + 5000, 0, false, ID_TIME_MAX, UINT32_MAX, 53 },
 	{ 1000, 0, false, ID_TIME_MAX, UINT32_MAX, 54 },
 };
