@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/encode.h"
 #include "directory.h"
 #include "scratch.h"
 #include "store/gdbm/entries.h"
@@ -286,6 +287,37 @@ START_TEST(nothing_stays_of_an_empty_tree)
 }
 END_TEST
 
+/* False: damage was found. */
+static bool walk_passes(struct transaction *transaction, bool goes_back)
+{
+	struct fault fault = FAULT_INITIAL;
+	struct btree_cursor cursor;
+	struct slice key = { NULL, 0 }, value;
+	const struct slice start = goes_back ? SLICE("\xff\xff\xff\xff") : SLICE("");
+	bool passes = btree_seek(&cursor, transaction, &tree, start, goes_back, &fault);
+
+	while (passes && (passes = btree_at(&cursor, &key, &value, &fault)) && key.data != NULL)
+		passes = btree_step(&cursor, &fault);
+	ck_assert(passes || fault.kind == FAULT_DAMAGED);
+	return passes;
+}
+
+/* Changes until one finds damage. False: one did. */
+static bool changes_pass(struct transaction *transaction, const struct model *model, uint64_t *seed)
+{
+	for (unsigned n = 0; n < 300; n++) {
+		const struct slice key = model->keys[chance_below(seed, model->n)];
+		struct fault fault = FAULT_INITIAL;
+
+		if (n % 2 == 0 ? btree_remove(transaction, &tree, key, &fault)
+			       : btree_put(transaction, &tree, key, SLICE("changed"), &fault))
+			continue;
+		ck_assert_int_eq(fault.kind, FAULT_DAMAGED);
+		return false;
+	}
+	return true;
+}
+
 /* A node that is gone, cut, or has any of its bytes changed: a fault or a right answer, no crash. */
 START_TEST(damaged_nodes_are_refused)
 {
@@ -322,12 +354,58 @@ START_TEST(damaged_nodes_are_refused)
 				refused++;
 			}
 		}
+		refused += !walk_passes(transaction, at % 2 == 0);
+		refused += !changes_pass(transaction, &model, &seed);
 		store_abandon(transaction);
 		arena_reset(scratch.arena);
 	}
 	ck_assert_uint_gt(refused, 100);
 	store_close(store);
 	model_free(&model);
+}
+END_TEST
+
+/* Nodes made by hand. Each has `count` times the same entry. */
+static const struct {
+	unsigned level, count, key_size, value_size, size; /* size 0: as it follows */
+} impossible_nodes[] = {
+	{ 0, 400, 100, 20, 0 }, /* entries that overlap: as they stand no node has room for them */
+	{ 0, 1, BTREE_KEY_MAX + 1, 20, 0 },
+	{ 0, 1, 100, BTREE_VALUE_MAX + 1, 0 },
+	{ 0, 1, 100, 20, 1100 },
+	{ 1, 1, 0, 3, 0 }, /* no number of a child */
+};
+
+START_TEST(impossible_nodes_are_refused)
+{
+	const unsigned count = impossible_nodes[_i].count;
+	const unsigned key_size = impossible_nodes[_i].key_size;
+	const size_t at = 7 + 2 * (size_t)count;
+	const size_t size = at + 2 + key_size + impossible_nodes[_i].value_size;
+	char name[] = "test\0\0\0\0", bytes[4096];
+	struct store *store = scratch_store();
+	struct transaction *transaction = begin(store, STORE_WRITE);
+	struct fault fault = FAULT_INITIAL;
+
+	memset(bytes, 'x', sizeof bytes);
+	bytes[0] = (char)impossible_nodes[_i].level;
+	encode_32(bytes + 1, 7);
+	encode_16(bytes + 5, (uint16_t)count);
+	for (unsigned n = 0; n < count; n++)
+		encode_16(bytes + 7 + 2 * (size_t)n, (uint16_t)at);
+	bytes[at] = (char)key_size;
+	bytes[at + 1 + key_size] = (char)impossible_nodes[_i].value_size;
+	ck_assert(entry_put(transaction, STORE_INDEX, (struct slice){ name, 8 },
+			    (struct slice){ bytes, impossible_nodes[_i].size > 0
+							   ? impossible_nodes[_i].size
+							   : size },
+			    &fault));
+	ck_assert(!btree_remove(transaction, &tree, (struct slice){ bytes + at + 1, key_size },
+				&fault));
+	ck_assert_int_eq(fault.kind, FAULT_DAMAGED);
+	ck_assert(count > 1 || !walk_passes(transaction, false));
+	store_abandon(transaction);
+	store_close(store);
 }
 END_TEST
 
@@ -341,6 +419,7 @@ int main(void)
 			    sizeof mixes / sizeof mixes[0]);
 	tcase_add_loop_test(tests, nothing_stays_of_an_empty_tree, 0, 2);
 	tcase_add_test(tests, damaged_nodes_are_refused);
+	tcase_add_loop_test(tests, impossible_nodes_are_refused, 0, ROWS(impossible_nodes));
 	suite_add_tcase(suite, tests);
 	return suite_run(suite);
 }

@@ -77,11 +77,11 @@ static bool item_at(const struct btree_node *node, size_t i, struct item *item)
 	item->key = (struct slice){ node->bytes.data + at + 1,
 				    (unsigned char)node->bytes.data[at] };
 	at += 1 + item->key.size;
-	if (at >= size)
+	if (at >= size || item->key.size > BTREE_KEY_MAX)
 		return false;
 	item->value = (struct slice){ node->bytes.data + at + 1,
 				      (unsigned char)node->bytes.data[at] };
-	return at + 1 + item->value.size <= size;
+	return at + 1 + item->value.size <= size && item->value.size <= BTREE_VALUE_MAX;
 }
 
 /* Where there is no node its bytes are NULL, which is damage but for the root. */
@@ -97,6 +97,7 @@ static bool read_node(struct transaction *transaction, const struct btree *tree,
 	if (node->bytes.data == NULL)
 		return number == 0 || damaged(tree, number, fault);
 	return (node->bytes.size >= AT_OFFSETS &&
+		node->bytes.size <= (node_level(node) == 0 ? LEAF_MOST : INNER_MOST) &&
 		node->bytes.size >= AT_OFFSETS + 2 * node_count(node) && node_count(node) > 0 &&
 		node_level(node) < BTREE_DEPTH) ||
 	       damaged(tree, number, fault);
@@ -259,6 +260,20 @@ struct draft {
 	struct item items[ITEMS_MOST];
 };
 
+static size_t item_size(const struct item *item)
+{
+	return 2 + 1 + item->key.size + 1 + item->value.size;
+}
+
+static size_t draft_size(const struct draft *draft)
+{
+	size_t size = AT_OFFSETS;
+
+	for (size_t i = 0; i < draft->count; i++)
+		size += item_size(&draft->items[i]);
+	return size;
+}
+
 static bool draft_open(const struct btree *tree, const struct btree_node *node, struct draft *draft,
 		       struct fault *fault)
 {
@@ -272,7 +287,9 @@ static bool draft_open(const struct btree *tree, const struct btree_node *node, 
 		if (!item_at(node, i, &draft->items[i]))
 			return damaged(tree, node->number, fault);
 	}
-	return true;
+	/* Entries that overlap could be more than a node has room for. */
+	return draft->count == 0 || draft_size(draft) == node->bytes.size ||
+	       damaged(tree, node->number, fault);
 }
 
 static void draft_insert(struct draft *draft, size_t place, const struct item *item)
@@ -288,20 +305,6 @@ static void draft_delete(struct draft *draft, size_t place)
 	draft->count--;
 	memmove(&draft->items[place], &draft->items[place + 1],
 		(draft->count - place) * sizeof *draft->items);
-}
-
-static size_t item_size(const struct item *item)
-{
-	return 2 + 1 + item->key.size + 1 + item->value.size;
-}
-
-static size_t draft_size(const struct draft *draft)
-{
-	size_t size = AT_OFFSETS;
-
-	for (size_t i = 0; i < draft->count; i++)
-		size += item_size(&draft->items[i]);
-	return size;
 }
 
 static bool put_node(struct transaction *transaction, const struct btree *tree, uint32_t number,
@@ -537,7 +540,9 @@ static bool shrink(struct transaction *transaction, const struct btree *tree, st
 	struct btree_node child;
 
 	while (root->level > 0 && root->count == 1) {
-		const uint32_t number = decode_32(root->items[0].value.data);
+		const uint32_t number = root->items[0].value.size == CHILD_SIZE
+						? decode_32(root->items[0].value.data)
+						: 0;
 
 		if (number == 0 || !read_node(transaction, tree, number, &child, fault) ||
 		    !draft_open(tree, &child, root, fault) ||
