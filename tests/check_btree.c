@@ -415,6 +415,7 @@ int main(void)
 	TCase *tests = tcase_create("btree");
 
 	tcase_add_checked_fixture(tests, scratch_open, scratch_close);
+	tcase_set_timeout(tests, 60);
 	tcase_add_loop_test(tests, it_agrees_with_a_sorted_array, 0,
 			    sizeof mixes / sizeof mixes[0]);
 	tcase_add_loop_test(tests, nothing_stays_of_an_empty_tree, 0, 2);
