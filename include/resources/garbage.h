@@ -1,6 +1,6 @@
 /* Children of rooms and templates that are deleted: codes and deleted roles. A deletion removes a
- * bounded number of them; where more are left, a record says so, and each later call that makes or
- * deletes a room or a template of the account removes some more, until the record goes.
+ * bounded number of them; where more are left, a record says so, and each later call that makes a
+ * room or deletes a room or template of the account removes some more, until the record goes.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef RESOURCES_GARBAGE_H

@@ -28,6 +28,7 @@ struct packed {
 uint64_t packed_number(struct packed *record, size_t bytes);
 struct slice packed_text(struct packed *record); /* borrowed from the record */
 struct id packed_id(struct packed *record);
+struct slice packed_bytes(struct packed *record, size_t size); /* borrowed from the record */
 void packed_skip(struct packed *record, size_t bytes);
 /* Everything was there, and nothing is left. */
 bool packed_ended(const struct packed *record);

@@ -55,7 +55,7 @@ struct template_record {
 	struct slice recording; /* JSON text that rooms show as recording_info */
 	struct slice hidden_settings; /* JSON texts of members that no answer shows */
 	struct slice hidden_destinations;
-	struct deleted_roles deleted;
+	struct slice deleted; /* struct deleted_roles as stored; empty: zeros */
 	struct template_role *roles;
 	size_t role_count;
 	struct slice text; /* the answer */
@@ -88,6 +88,11 @@ size_t template_role_index(const struct template_record *record, struct slice na
 /* The role with this identity, or NULL when it is deleted. */
 const struct template_role *template_live_role(const struct template_record *record,
 					       uint32_t identity);
+
+/* Reads and sets record->deleted. */
+struct deleted_roles template_deleted_roles(const struct template_record *record);
+void template_set_deleted_roles(struct call *call, struct template_record *record,
+				const struct deleted_roles *deleted);
 
 /* Joins the parts to record->text. Finding at /roles when it exceeds TEMPLATE_TEXT_MOST, at
  * /settings and /destinations when their hidden members exceed TEMPLATE_HIDDEN_MOST. */

@@ -25,6 +25,7 @@ static struct id role_id(const struct id *template_id, uint32_t identity)
 bool deleted_role_add(struct call *call, struct template_record *record,
 		      const struct template_role *role, struct fault *fault)
 {
+	struct deleted_roles deleted = template_deleted_roles(record);
 	struct buffer value = BUFFER_INITIAL(call->arena);
 	struct store_record stored = {
 		.id = role_id(&record->id, role->identity),
@@ -35,7 +36,8 @@ bool deleted_role_add(struct call *call, struct template_record *record,
 	packed_put_text(&value, role->name);
 	packed_put_number(&value, (uint64_t)call->now, 8);
 	stored.value = buffer_slice(&value);
-	record->deleted.count++;
+	deleted.count++;
+	template_set_deleted_roles(call, record, &deleted);
 	return store_put(call->transaction, &kind_role, &stored, NULL, fault);
 }
 
@@ -102,34 +104,35 @@ static bool resolve_in_rooms(struct call *call, const struct template_record *re
 
 bool deleted_roles_resolve(struct call *call, struct template_record *record, struct fault *fault)
 {
-	struct deleted_roles *deleted = &record->deleted;
+	struct deleted_roles deleted = template_deleted_roles(record);
 	struct store_record rooms[ROOMS_VISITED];
 	struct store_page page = {
 		.order = STORE_OLDEST_FIRST,
 		.parent = &record->id,
-		.above = &deleted->last_room,
+		.above = &deleted.last_room,
 		.records = rooms,
 		.most = ROOMS_VISITED,
 	};
 	size_t removed;
 
-	if (deleted->count <= DELETED_ROLES_KEPT)
+	if (deleted.count <= DELETED_ROLES_KEPT)
 		return true;
-	if (deleted->round_began == 0)
-		deleted->round_began = call->now;
+	if (deleted.round_began == 0)
+		deleted.round_began = call->now;
 	if (!store_page(call->transaction, &kind_room, &page, fault) ||
 	    !resolve_in_rooms(call, record, &page, fault))
 		return false;
-	if (!page.is_last) {
-		deleted->last_room = page.records[page.count - 1].id;
-		return true;
+	if (page.is_last) {
+		if (!deleted_roles_remove(call, &record->id, deleted.round_began, ROLES_REMOVED,
+					  &removed, fault))
+			return false;
+		deleted.count -= (uint32_t)removed;
+		/* The next round visits its first room in a later call. */
+		deleted.round_began = call->now + 1;
+		deleted.last_room = (struct id){ { 0 } };
+	} else {
+		deleted.last_room = page.records[page.count - 1].id;
 	}
-	if (!deleted_roles_remove(call, &record->id, deleted->round_began, ROLES_REMOVED, &removed,
-				  fault))
-		return false;
-	deleted->count -= (uint32_t)removed;
-	/* The next round visits its first room in a later call. */
-	deleted->round_began = call->now + 1;
-	deleted->last_room = (struct id){ { 0 } };
+	template_set_deleted_roles(call, record, &deleted);
 	return true;
 }

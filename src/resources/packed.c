@@ -80,6 +80,11 @@ struct id packed_id(struct packed *record)
 	return id;
 }
 
+struct slice packed_bytes(struct packed *record, size_t size)
+{
+	return take(record, size);
+}
+
 void packed_skip(struct packed *record, size_t bytes)
 {
 	(void)take(record, bytes);

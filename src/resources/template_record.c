@@ -11,6 +11,10 @@
 
 #define VERSION 1
 
+/* The bytes of struct deleted_roles. */
+#define DELETED_SIZE (4 + 8 + ID_SIZE)
+static const struct slice none_deleted = { (const char[DELETED_SIZE]){ 0 }, DELETED_SIZE };
+
 #define PLACE_SIZE (4 + 4)
 /* Of a role, after its name: identity, time, ETag, place. */
 #define ROLE_SIZE (4 + 8 + 8 + PLACE_SIZE)
@@ -73,9 +77,7 @@ bool template_put(struct call *call, const struct template_record *record, struc
 	packed_put_number(&value, record->destinations_etag, 8);
 	packed_put_number(&value, record->rooms_etag, 8);
 	packed_put_number(&value, record->last_identity, 4);
-	packed_put_number(&value, record->deleted.count, 4);
-	packed_put_number(&value, (uint64_t)record->deleted.round_began, 8);
-	packed_put_id(&value, &record->deleted.last_room);
+	buffer_append(&value, record->deleted.size > 0 ? record->deleted : none_deleted);
 	packed_put_text(&value, record->region);
 	packed_put_text(&value, record->recording);
 	packed_put_text(&value, record->hidden_settings);
@@ -105,9 +107,7 @@ static bool decode_head(struct packed *reader, struct template_record *record,
 	record->destinations_etag = packed_number(reader, 8);
 	record->rooms_etag = packed_number(reader, 8);
 	record->last_identity = (uint32_t)packed_number(reader, 4);
-	record->deleted.count = (uint32_t)packed_number(reader, 4);
-	record->deleted.round_began = (int64_t)packed_number(reader, 8);
-	record->deleted.last_room = packed_id(reader);
+	record->deleted = packed_bytes(reader, DELETED_SIZE);
 	record->region = packed_text(reader);
 	record->recording = packed_text(reader);
 	record->hidden_settings = packed_text(reader);
@@ -250,6 +250,30 @@ const struct template_role *template_live_role(const struct template_record *rec
 			return &record->roles[i];
 	}
 	return NULL;
+}
+
+struct deleted_roles template_deleted_roles(const struct template_record *record)
+{
+	struct packed reader = {
+		.rest = record->deleted.size > 0 ? record->deleted : none_deleted,
+	};
+	struct deleted_roles deleted;
+
+	deleted.count = (uint32_t)packed_number(&reader, 4);
+	deleted.round_began = (int64_t)packed_number(&reader, 8);
+	deleted.last_room = packed_id(&reader);
+	return deleted;
+}
+
+void template_set_deleted_roles(struct call *call, struct template_record *record,
+				const struct deleted_roles *deleted)
+{
+	struct buffer bytes = BUFFER_INITIAL(call->arena);
+
+	packed_put_number(&bytes, deleted->count, 4);
+	packed_put_number(&bytes, (uint64_t)deleted->round_began, 8);
+	packed_put_id(&bytes, &deleted->last_room);
+	record->deleted = buffer_slice(&bytes);
 }
 
 /* ---- the text ---- */

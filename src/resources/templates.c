@@ -74,8 +74,7 @@ static bool create(struct call *call, struct slice name, struct fault *fault)
 {
 	struct template_record record = { .name = name, .rooms_etag = call->etag };
 
-	if (!garbage_collect(call, fault) ||
-	    !store_new_id(call->transaction, &kind_template, call->environment->clock, &call->now,
+	if (!store_new_id(call->transaction, &kind_template, call->environment->clock, &call->now,
 			  &record.id, fault))
 		return false;
 	record.created = call->now;

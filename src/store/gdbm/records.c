@@ -56,10 +56,10 @@ static struct slice key_slice(const struct key *key)
 static void key_by_id(const struct transaction *transaction, const struct store_kind *kind,
 		      const struct id *id, struct key *key)
 {
-	key->size = 0;
-	key_add(key, &kind->letter, 1);
-	key_add(key, transaction->account.bytes, ID_SIZE);
-	key_add(key, id->bytes, ID_SIZE);
+	key->bytes[0] = kind->letter;
+	memcpy(key->bytes + 1, transaction->account.bytes, ID_SIZE);
+	memcpy(key->bytes + 1 + ID_SIZE, id->bytes, ID_SIZE);
+	key->size = 1 + 2 * ID_SIZE;
 }
 
 static void key_by_name(const struct store_kind *kind, struct slice name, struct key *key)
@@ -176,9 +176,12 @@ static bool get_entry(struct transaction *transaction, const struct store_kind *
 {
 	struct slice value;
 
+	if (!entry_get(transaction, records_table(kind), key_slice(key), &value, fault))
+		return false;
+	if (value.data != NULL)
+		return record_of_entry(kind, key_slice(key), value, record, fault);
 	*record = (struct store_record){ .is_on = false };
-	return entry_get(transaction, records_table(kind), key_slice(key), &value, fault) &&
-	       (value.data == NULL || record_of_entry(kind, key_slice(key), value, record, fault));
+	return true;
 }
 
 bool records_get(struct transaction *transaction, const struct store_kind *kind,
