@@ -117,7 +117,7 @@ END_TEST
 
 /* ---- what is not to be believed ---- */
 
-/* What needs the block is refused, whether there is such a key or not, and all else answered. */
+/* A key whose absence depends on the block is refused; all else is answered. */
 START_TEST(what_is_refused_is_not_answered)
 {
 	unsigned refused = 0, absent = 0;
@@ -132,13 +132,8 @@ START_TEST(what_is_refused_is_not_answered)
 	for (unsigned i = 0; i < 10000; i++) {
 		enum gdbm_answer answer = find(i, &found);
 
-		if (answer == GDBM_FOUND) {
-			const size_t at = (size_t)(found.data - bytes);
-
-			ck_assert(at + found.size <= from || at >= from + STACK_BLOCK);
-		}
+		ck_assert_int_eq(answer == GDBM_FOUND, i < 5000);
 		ck_assert_int_ne(answer, GDBM_DAMAGED);
-		ck_assert_int_ne(answer, i < 5000 ? GDBM_ABSENT : GDBM_FOUND);
 		refused += answer == GDBM_REFUSED;
 		absent += answer == GDBM_ABSENT;
 	}
@@ -148,7 +143,7 @@ START_TEST(what_is_refused_is_not_answered)
 }
 END_TEST
 
-/* Without the directory nothing can be said. */
+/* Without the directory no key is known to be absent. */
 START_TEST(a_refused_directory_refuses_all)
 {
 	struct gdbm_header header;
@@ -159,7 +154,7 @@ START_TEST(a_refused_directory_refuses_all)
 	for (off_t at = header.directory; at < header.directory + header.directory_size; at++)
 		block_refuse(&blocks, (uint64_t)at / STACK_BLOCK);
 	for (unsigned i = 0; i < 10000; i++)
-		ck_assert_int_eq(find(i, &found), GDBM_REFUSED);
+		ck_assert_int_eq(find(i, &found), i < 5000 ? GDBM_FOUND : GDBM_REFUSED);
 }
 END_TEST
 

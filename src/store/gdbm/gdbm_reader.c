@@ -35,18 +35,15 @@ static enum block_state bytes_state(const struct gdbm_reader *reader, uint64_t a
 	return worst;
 }
 
-/* The answer, if these bytes, which it rests on, may be believed. What is found has a checksum of
- * its own, so that only a refused block is in its way. */
+/* The answer, if these bytes, which it depends on, are verified. */
 static inline enum gdbm_answer rests_on(const struct gdbm_reader *reader, uint64_t at,
 					uint64_t size, enum gdbm_answer answer, uint64_t *block)
 {
-	if (answer == GDBM_FOUND && !blocks_have_refused(reader->blocks))
-		return answer;
 	switch (bytes_state(reader, at, size, block)) {
 	case BLOCK_REFUSED:
 		return GDBM_REFUSED;
 	case BLOCK_UNKNOWN:
-		return answer == GDBM_FOUND || answer == GDBM_REFUSED ? answer : GDBM_UNVERIFIED;
+		return answer == GDBM_REFUSED ? answer : GDBM_UNVERIFIED;
 	case BLOCK_RIGHT:
 		break;
 	}
@@ -120,7 +117,7 @@ static enum gdbm_answer record_look(const struct gdbm_reader *reader,
 		return rests_on(reader, (uint64_t)place->at, (uint64_t)place->key_size, GDBM_ABSENT,
 				block);
 	*value = (struct slice){ record + key.size, (size_t)place->value_size };
-	return rests_on(reader, (uint64_t)place->at, size, GDBM_FOUND, block);
+	return GDBM_FOUND;
 }
 
 void gdbm_reader_expect(const struct gdbm_reader *reader, struct slice key)
@@ -164,6 +161,8 @@ enum gdbm_answer gdbm_reader_find(const struct gdbm_reader *reader, struct slice
 
 	if (places != NULL)
 		answer = bucket_search(reader, places, hash, key, value, block);
+	if (answer == GDBM_FOUND)
+		return answer;
 	/* When several blocks are unknown, *block is one of them: the next search finds the others. */
 	answer = rests_on(reader, 0, sizeof(struct gdbm_header), answer, block);
 	answer = rests_on(reader, entry_of(reader, hash), sizeof(off_t), answer, block);

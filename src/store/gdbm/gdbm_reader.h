@@ -45,9 +45,11 @@ size_t gdbm_reader_bucket(const struct gdbm_reader *reader, uint32_t order);
 
 enum gdbm_answer { GDBM_FOUND, GDBM_ABSENT, GDBM_DAMAGED, GDBM_REFUSED, GDBM_UNVERIFIED };
 
-/* *value is in the file's bytes, and set when found. DAMAGED: the file refers to what it does not
- * have, although the blocks that say so are right. REFUSED: a block that was looked at is refused.
- * UNVERIFIED: *block is unknown and would have to be right; the caller verifies it and asks again. */
+/* FOUND: *value is in the file's bytes; the caller compares its checksum, so a damaged block beside
+ * it does not matter. DAMAGED: the file refers to bytes that it does not have, although the blocks
+ * that say so are right. REFUSED: the key was not found, and a block that this depends on is
+ * damaged. UNVERIFIED: the key was not found, and the state of *block, which this depends on, is
+ * unknown; the caller verifies it and asks again. */
 enum gdbm_answer gdbm_reader_find(const struct gdbm_reader *reader, struct slice key,
 				  struct slice *value, uint64_t *block);
 

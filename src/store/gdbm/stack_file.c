@@ -237,7 +237,7 @@ static bool block_verify(struct stack_file *file, uint64_t block, struct fault *
 	if (is_index)
 		stack_file_damage(file, what);
 	else if (is_new)
-		tell_damage(file, what, "what would be read from this block is refused");
+		tell_damage(file, what, "what is not found because of it is refused");
 	return fault_cause(fault, FAULT_DAMAGED, 0, "stack file %llu: %s",
 			   (unsigned long long)file->info.id, what);
 }
