@@ -182,9 +182,10 @@ json_t *room_document(struct call *call, const struct room_record *record)
 	return document;
 }
 
+/* Texts of ours are valid UTF-8. */
 static void set_text(json_t *document, const char *name, const char *value)
 {
-	json_object_set_new(document, name, json_string(value));
+	json_object_set_new_nocheck(document, name, json_string_nocheck(value));
 }
 
 /* The members that are the service's. */
@@ -202,10 +203,11 @@ static void set_fixed(struct call *call, const struct room_record *record, json_
 	set_text(document, "created_at", time);
 	text_time_milliseconds(record->updated, time);
 	set_text(document, "updated_at", time);
-	json_object_set_new(document, "name", json_stringn(record->name.data, record->name.size));
-	json_object_set_new(document, "enabled", json_boolean(record->is_enabled));
-	json_object_set_new(document, "recording_source_template",
-			    json_boolean(record->follows_template));
+	json_object_set_new_nocheck(document, "name",
+				    json_stringn_nocheck(record->name.data, record->name.size));
+	json_object_set_new_nocheck(document, "enabled", json_boolean(record->is_enabled));
+	json_object_set_new_nocheck(document, "recording_source_template",
+				    json_boolean(record->follows_template));
 }
 
 /* Members whose value is the template's end a piece: what follows the colon is put in by room_text. */

@@ -4,7 +4,8 @@
  *     requests fill DIR TEMPLATES     an account "bench" with so many templates, in files, and prints
  *                                     a spread of what is there: template ID, code CODE
  *     requests journal DIR BYTES      the same, but all of it still in the journal, so many bytes
- *     requests get_role|list10|create N    N of them, each in the function `measured`
+ *     requests OPERATION N            N requests (get_role, list10, create, update_role, room,
+ *                                     room_codes, token), each in the function `measured`
  *
  * TEMPLATE in the environment names the file with the template (tests/bench/template.json), in
  * which NAME stands for the name. Time and chance of the last form are the same in each run.
@@ -293,32 +294,95 @@ static _Noreturn void fill_journal(struct bench *bench, uint64_t bytes)
 
 /* ---- requests to be counted ---- */
 
-static bool run(struct bench *bench, const char *operation, uint64_t n)
+static void begin_measuring(struct bench *bench)
 {
-	bool is_get = strcmp(operation, "get_role") == 0;
-	bool is_list = strcmp(operation, "list10") == 0;
-	char uri[100];
-
-	if (!is_get && !is_list && strcmp(operation, "create") != 0)
-		return false;
-	while (bench->made < STORED)
-		create(bench);
-	snprintf(uri, sizeof uri, "/v2/templates/%s/roles/host", id_of(bench));
-	if (is_list)
-		snprintf(uri, sizeof uri, "/v2/templates?limit=10");
 	flush(bench);
 	if (!store_gdbm_settle(bench->environment.store, true))
 		give_up("the store", "cannot get on");
 	bench->is_measuring = true;
+}
+
+static void repeat(struct bench *bench, uint64_t n, enum method method, const char *uri,
+		   const char *body)
+{
+	begin_measuring(bench);
 	for (uint64_t i = 0; i < n; i++) {
-		if (!is_get && !is_list) {
-			create(bench);
-		} else {
-			arena_reset(bench->call.arena);
-			ask(bench, METHOD_GET, uri, SLICE(""));
-		}
+		arena_reset(bench->call.arena);
+		ask(bench, method, uri, slice_of(body));
 	}
-	return true;
+}
+
+/* Makes n rooms of a template, and prints their ids into `rooms`. */
+static void make_rooms(struct bench *bench, uint64_t n, const char *body, char (*rooms)[25])
+{
+	for (uint64_t i = 0; i < n; i++) {
+		arena_reset(bench->call.arena);
+		ask(bench, METHOD_POST, "/v2/rooms", slice_of(body));
+		snprintf(rooms[i], sizeof rooms[i], "%s", id_of(bench));
+	}
+}
+
+static void count_codes(struct bench *bench, uint64_t n, char (*rooms)[25])
+{
+	char uri[100];
+
+	begin_measuring(bench);
+	for (uint64_t i = 0; i < n; i++) {
+		arena_reset(bench->call.arena);
+		snprintf(uri, sizeof uri, "/v2/room-codes/room/%s", rooms[i]);
+		ask(bench, METHOD_POST, uri, SLICE(""));
+	}
+}
+
+static void count_joins(struct bench *bench, uint64_t n, const char *room)
+{
+	const char *code;
+	char uri[100], body[100];
+
+	flush(bench); /* a read sees what is durable */
+	snprintf(uri, sizeof uri, "/v2/room-codes/room/%s", room);
+	ask(bench, METHOD_POST, uri, SLICE(""));
+	code = json_string_value(json_object_get(
+		json_array_get(json_object_get(answer_of(bench), "data"), 0), "code"));
+	snprintf(body, sizeof body, "{\"code\":\"%s\"}", code);
+	repeat(bench, n, METHOD_POST, "/v2/token", body);
+}
+
+static bool run(struct bench *bench, const char *operation, uint64_t n)
+{
+	char(*rooms)[25] = calloc(n, sizeof *rooms);
+	char uri[100], body[100];
+	bool is_known = true;
+
+	if (rooms == NULL)
+		give_up("memory", "there is none");
+	while (bench->made < STORED)
+		create(bench);
+	snprintf(uri, sizeof uri, "/v2/templates/%s/roles/host", id_of(bench));
+	snprintf(body, sizeof body, "{\"template_id\":\"%s\"}", id_of(bench));
+	if (strcmp(operation, "get_role") == 0) {
+		repeat(bench, n, METHOD_GET, uri, "");
+	} else if (strcmp(operation, "list10") == 0) {
+		repeat(bench, n, METHOD_GET, "/v2/templates?limit=10", "");
+	} else if (strcmp(operation, "update_role") == 0) {
+		repeat(bench, n, METHOD_PATCH, uri, "{\"priority\":1}");
+	} else if (strcmp(operation, "create") == 0) {
+		begin_measuring(bench);
+		for (uint64_t i = 0; i < n; i++)
+			create(bench);
+	} else if (strcmp(operation, "room") == 0) {
+		repeat(bench, n, METHOD_POST, "/v2/rooms", body);
+	} else if (strcmp(operation, "room_codes") == 0) {
+		make_rooms(bench, n, body, rooms);
+		count_codes(bench, n, rooms);
+	} else if (strcmp(operation, "token") == 0) {
+		make_rooms(bench, 1, body, rooms);
+		count_joins(bench, n, rooms[0]);
+	} else {
+		is_known = false;
+	}
+	free(rooms);
+	return is_known;
 }
 
 static bool count(struct bench *bench, const char *operation, uint64_t n)
@@ -360,6 +424,6 @@ int main(int argc, char **argv)
 	if (n > 0 && argc == 3 && count(&bench, argv[1], n))
 		return EXIT_SUCCESS;
 	fprintf(stderr, "usage: requests fill DIR TEMPLATES | journal DIR BYTES | "
-			"get_role|list10|create N\n");
+			"get_role|list10|create|update_role|room|room_codes|token N\n");
 	return EXIT_FAILURE;
 }
