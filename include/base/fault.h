@@ -67,6 +67,9 @@ bool fault_detail(struct fault *fault, enum fault_kind kind, const char *detail,
 bool fault_cause(struct fault *fault, enum fault_kind kind, int errno_value, const char *cause, ...)
 	__attribute__((format(printf, 4, 5)));
 
+/* The cause, or the message of a fault without one: for the log and the command line. */
+const char *fault_reason(const struct fault *fault);
+
 /* The HTTP status and the standard message of a kind. FAULT_NONE: 200 and "OK". */
 int fault_status(enum fault_kind kind);
 const char *fault_text(enum fault_kind kind);

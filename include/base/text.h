@@ -48,7 +48,8 @@ struct plain {
 struct plain text_plain(struct slice text);
 /* The part before the first `separator`, or all; *rest follows it (data NULL: no separator). */
 struct slice text_split(struct slice text, char separator, struct slice *rest);
-/* Without the given characters at both ends. */
+/* Without the given characters at both ends. TEXT_BLANKS: optional whitespace of RFC 9110. */
+#define TEXT_BLANKS " \t"
 struct slice text_trim(struct slice text, const char *blanks);
 /* Changes ASCII letters only; the result lives in the arena. */
 struct slice text_lower(struct arena *arena, struct slice text);

@@ -48,8 +48,6 @@ void command_complain(const struct command *command, const char *format, ...)
 void command_remark(const struct command *command, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* The cause of a fault, or else its message. */
-const char *command_sentence(const struct fault *fault);
 /* Complains with the fault's cause, or else its message and detail. Returns the exit status:
  * EXIT_WRONG_USE for FAULT_BAD_REQUEST, else EXIT_FAILURE. */
 int command_failed(const struct command *command, const struct fault *fault);

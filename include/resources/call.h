@@ -23,7 +23,6 @@ struct accounts;
 struct token_memory;
 struct misses;
 struct metrics;
-struct template_texts;
 
 /* Shared by all calls; const after the start, except the objects that their modules guard. */
 struct environment {
@@ -126,8 +125,6 @@ struct route {
 	const struct shape *body;
 	const struct shape *query; /* NULL: no parameters */
 	const struct shape *answer; /* NULL: no body (204) */
-	handler *prepare; /* work of a write that needs no stored data, done before the
-				   * transaction; NULL: none */
 	bool is_list; /* the answer is {"data":[...]} of that shape; with limit and last when
 				 * the route has a query */
 	bool is_open; /* no Authorization */
@@ -152,7 +149,6 @@ struct call {
 	struct findings findings;
 	struct id account;
 	char account_text[ID_TEXT_SIZE + 1];
-	struct template_texts *prepared; /* made by prepare for run; in the arena */
 	struct transaction *transaction;
 	int64_t now; /* the one time of this request, in milliseconds */
 	uint64_t etag; /* of the parts that this run writes; see call_draw_etag */

@@ -1,37 +1,38 @@
-/* The parts of a template, made of JSON documents: settings, destinations, roles. Each function
- * takes a whole document (a body, or a stored part merged with a patch), which it does not change,
- * keeps stored members where the rules say so, and sets the part's text, its hidden members and its
- * ETag in the record. Only deleted roles are stored here; template_put stores the rest.
+/* The parts of a template, made of JSON documents: settings, destinations, roles, plugins. Each
+ * function that sets a part takes a whole document (of a body, or of a stored part merged with a
+ * patch), which it does not change, keeps stored members where the rules say so, and sets the text,
+ * the hidden members and the ETag in the record. Only deleted roles are stored here; template_put
+ * stores the rest.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef RESOURCES_TEMPLATE_PARTS_H
 #define RESOURCES_TEMPLATE_PARTS_H
 
 #include "resources/template_record.h"
-#include "resources/template_texts.h"
 
 /* The origin of a document. A PART_REPLACED one keeps stored credentials and browser recording
  * roles where the rules say so; a PART_MERGED one has them already, or removed them. */
 enum part_origin { PART_REPLACED, PART_MERGED };
 
-/* sent: the settings as the request supplied them (to know whether it supplied credentials), or
- * NULL. */
-void template_set_settings(struct call *call, struct template_record *record,
-			   const json_t *settings, const json_t *sent, enum part_origin origin);
-void template_set_destinations(struct call *call, struct template_record *record,
-			       const json_t *destinations, const json_t *sent,
-			       enum part_origin origin);
+/* ---- settings and destinations ---- */
 
-/* plugins: as they are kept; NULL or null: none. */
-void template_set_plugins(struct call *call, struct template_record *record, const json_t *plugins);
+const struct shape *template_part_shape(enum template_part part);
 
-/* The new set of roles, name -> document. */
-bool template_set_roles(struct call *call, struct template_record *record, const json_t *roles,
-			struct fault *fault);
-/* Called before that for a patch. Removes deleted roles from each subscribeToRoles that the patch
- * does not write. roles: the merged ones, changed in place; sent: those of the patch. */
-void template_drop_gone_roles(const struct template_record *record, json_t *roles,
-			      const json_t *sent);
+/* sent: the part as the request supplied it (to know whether it supplied credentials), or NULL. */
+void template_set_part(struct call *call, struct template_record *record, enum template_part part,
+		       const json_t *document, const json_t *sent, enum part_origin origin);
+
+/* The stored part as a document that may be changed, hidden members in their places. */
+json_t *template_part_document(struct call *call, const struct template_record *record,
+			       enum template_part part);
+
+/* The credentials of a stored upload that a new one keeps: it has none, and the type and location
+ * of the stored one. Borrowed; NULL: none. */
+json_t *upload_kept_credentials(const json_t *stored, const json_t *upload);
+
+/* ---- roles ---- */
+
+json_t *template_role_document(struct call *call, const struct template_role *role);
 
 /* Replaces the role at `index` (role_count: adds one at the end) by this document, under this name,
  * which no other role has. Another name than before renames it, also in what others subscribe to.
@@ -42,18 +43,25 @@ void template_set_role(struct call *call, struct template_record *record, size_t
 bool template_remove_role(struct call *call, struct template_record *record, size_t index,
 			  struct fault *fault);
 
-/* Sets all parts of a new record. */
-void template_set_texts(struct call *call, struct template_record *record,
-			const struct template_texts *texts);
-
-/* The stored part as a document that may be changed, hidden members in their places. */
-json_t *template_settings_document(struct call *call, const struct template_record *record);
-json_t *template_destinations_document(struct call *call, const struct template_record *record);
-/* NULL: there are none. */
-json_t *template_plugins_document(struct call *call, const struct template_record *record);
-json_t *template_role_document(struct call *call, const struct template_role *role);
+/* Called before template_set_all for a patch. Removes deleted roles from each subscribeToRoles that
+ * the patch does not write. roles: the merged ones, changed in place; sent: those of the patch. */
+void template_drop_gone_roles(const struct template_record *record, json_t *roles,
+			      const json_t *sent);
 
 /* How many roles a template may have (the row of template_shape says so). */
 size_t template_roles_most(void);
+
+/* ---- all ---- */
+
+/* The members of a request's body that say PART_REPLACED: those that are missing stay. */
+bool template_set_supplied(struct call *call, struct template_record *record, struct fault *fault);
+
+/* Sets all parts; those that the document does not have get their defaults. sent: the body of the
+ * request, or NULL. */
+bool template_set_all(struct call *call, struct template_record *record, const json_t *document,
+		      const json_t *sent, enum part_origin origin, struct fault *fault);
+
+/* The stored template as a document that may be changed: name, roles and parts. */
+json_t *template_document(struct call *call, const struct template_record *record);
 
 #endif

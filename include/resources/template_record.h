@@ -32,6 +32,15 @@ struct deleted_roles {
 	struct id last_room; /* visited in this round; zero: none */
 };
 
+/* The parts that have calls of their own. */
+enum template_part { PART_SETTINGS, PART_DESTINATIONS, PART_COUNT };
+
+struct template_part_text {
+	struct slice text; /* JSON as answered */
+	struct slice hidden; /* JSON of members that no answer shows */
+	uint64_t etag;
+};
+
 struct template_role {
 	struct slice name;
 	struct slice text; /* the role's answer */
@@ -45,16 +54,13 @@ struct template_record {
 	struct store_record stored; /* as it was read; value.data NULL: a new one */
 	struct id id;
 	int64_t created, updated; /* milliseconds */
-	uint64_t etag, settings_etag, destinations_etag, rooms_etag;
+	uint64_t etag, rooms_etag;
 	uint32_t last_identity;
 	struct slice name; /* plain */
-	struct slice settings; /* JSON texts as answered */
-	struct slice destinations;
-	struct slice plugins; /* empty: none */
+	struct template_part_text parts[PART_COUNT];
+	struct slice plugins; /* JSON; empty: none */
 	struct slice region; /* plain: settings.region */
 	struct slice recording; /* JSON text that rooms show as recording_info */
-	struct slice hidden_settings; /* JSON texts of members that no answer shows */
-	struct slice hidden_destinations;
 	struct slice deleted; /* struct deleted_roles as stored; empty: zeros */
 	struct template_role *roles;
 	size_t role_count;

@@ -9,9 +9,6 @@
 
 /* Creates a template, or overwrites that of the name. */
 handler templates_create;
-/* Makes the texts of a new template, the longest part of a create, before its transaction. An
- * overwrite does not use them. */
-handler templates_prepare;
 handler templates_list;
 handler templates_get;
 handler templates_update; /* members that are supplied replace the stored ones whole */

@@ -63,12 +63,8 @@ static json_t *read_object(struct arena *arena, struct slice encoded)
 
 static bool text_member(const json_t *object, const char *name, struct slice *text)
 {
-	const json_t *member = json_object_get(object, name);
-
-	if (!json_is_string(member))
-		return false;
-	*text = (struct slice){ json_string_value(member), json_string_length(member) };
-	return true;
+	*text = text_of_json(json_object_get(object, name));
+	return text->data != NULL;
 }
 
 /* Stands in for a secret where there is none, and never counts. */

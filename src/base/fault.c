@@ -96,3 +96,8 @@ bool fault_cause(struct fault *fault, enum fault_kind kind, int errno_value, con
 		       strerror(errno_value));
 	return false;
 }
+
+const char *fault_reason(const struct fault *fault)
+{
+	return fault->cause[0] != '\0' ? fault->cause : fault->message;
+}

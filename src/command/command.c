@@ -39,17 +39,12 @@ void command_remark(const struct command *command, const char *format, ...)
 	va_end(arguments);
 }
 
-const char *command_sentence(const struct fault *fault)
-{
-	return fault->cause[0] != '\0' ? fault->cause : fault->message;
-}
-
 int command_failed(const struct command *command, const struct fault *fault)
 {
 	if (fault->cause[0] == '\0' && fault->detail[0] != '\0')
 		command_complain(command, "%s: %s", fault->message, fault->detail);
 	else
-		command_complain(command, "%s", command_sentence(fault));
+		command_complain(command, "%s", fault_reason(fault));
 	return fault->kind == FAULT_BAD_REQUEST ? EXIT_WRONG_USE : EXIT_FAILURE;
 }
 

@@ -219,7 +219,7 @@ static bool read_all(struct loading *loading, struct fault *fault)
 /* Prints the line number and all details. */
 static void complain(const struct loading *loading, const struct fault *fault)
 {
-	const char *sentence = command_sentence(fault);
+	const char *sentence = fault_reason(fault);
 
 	if (loading->line_number == 0)
 		command_complain(loading->command, "%s", sentence);
@@ -268,7 +268,7 @@ static void give_up(struct loading *loading, const struct fault *why)
 		command_complain(loading->command,
 				 "nothing was loaded, but what was read is still in the store, "
 				 "where nobody sees it; the next load removes it (%s)",
-				 command_sentence(&fault));
+				 fault_reason(&fault));
 }
 
 static bool load_lines(struct loading *loading, struct fault *fault)

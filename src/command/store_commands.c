@@ -151,7 +151,7 @@ static void check_records(struct checking *checking)
 	    survey_open(store, &clock_system, &survey, &fault)) {
 		if (!accounts_list(checking->directory, &roster, &no_accounts))
 			print_finding(checking, ACCOUNTS_FILE, NULL, NULL,
-				      command_sentence(&no_accounts));
+				      fault_reason(&no_accounts));
 		checking->findings.roster = roster;
 		checking->survey = &survey;
 		(void)check_kinds(checking, &fault);
@@ -159,7 +159,7 @@ static void check_records(struct checking *checking)
 	}
 	progress_end(&checking->progress);
 	if (fault.kind != FAULT_NONE)
-		print_finding(checking, "store", NULL, NULL, command_sentence(&fault));
+		print_finding(checking, "store", NULL, NULL, fault_reason(&fault));
 	json_decref(checking->findings.unknown_accounts);
 	roster_close(roster);
 	store_close(store);
@@ -204,7 +204,7 @@ int command_check(const struct command *command, int argc, char **argv)
 	if (check_files(&checking, &fault))
 		check_records(&checking);
 	else
-		print_finding(&checking, "store", NULL, NULL, command_sentence(&fault));
+		print_finding(&checking, "store", NULL, NULL, fault_reason(&fault));
 	print_result(&checking);
 	status = command_printed(command);
 	return checking.found > 0 ? EXIT_FAILURE : status;

@@ -10,6 +10,8 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "base/text.h"
+
 #define PARTS_INITIAL 8
 
 static const char *const method_names[] = {
@@ -132,18 +134,6 @@ void call_etag(struct call *call, uint64_t etag)
 	call_header(call, "ETag", etag_text(call, etag));
 }
 
-static struct slice without_blanks(struct slice text)
-{
-	while (text.size > 0 && (text.data[0] == ' ' || text.data[0] == '\t')) {
-		text.data++;
-		text.size--;
-	}
-	while (text.size > 0 &&
-	       (text.data[text.size - 1] == ' ' || text.data[text.size - 1] == '\t'))
-		text.size--;
-	return text;
-}
-
 /* Takes one entity-tag off the front of a list; false at its end, or where it is no list of
  * entity-tags: what cannot be read matches nothing. */
 static bool next_tag(struct slice *list, struct slice *tag, bool *is_weak)
@@ -180,7 +170,7 @@ static bool names(struct slice list, bool forgives_weak, bool exists, struct sli
 
 	if (!exists)
 		return false;
-	if (slice_equal(without_blanks(list), SLICE("*")))
+	if (slice_is(text_trim(list, TEXT_BLANKS), "*"))
 		return true;
 	while (next_tag(&list, &tag, &is_weak)) {
 		if ((forgives_weak || !is_weak) && slice_equal(tag, current))
@@ -242,9 +232,5 @@ json_t *call_copy_member(json_t *copy, const char *name)
 
 struct slice call_query_text(const struct call *call, const char *name)
 {
-	const json_t *value = json_object_get(call->query, name);
-
-	if (value == NULL)
-		return (struct slice){ 0 };
-	return (struct slice){ json_string_value(value), json_string_length(value) };
+	return text_of_json(json_object_get(call->query, name));
 }

@@ -12,30 +12,18 @@
 #include "resources/room_record.h"
 #include "rules/room_code_rules.h"
 
+/* An empty text when it was not supplied. */
 static struct slice member_text(const struct call *call, const char *name)
 {
-	const json_t *value = call_member(call, name);
+	const struct slice text = text_of_json(call_member(call, name));
 
-	if (value == NULL)
-		return SLICE("");
-	return (struct slice){ json_string_value(value), json_string_length(value) };
+	return text.data == NULL ? SLICE("") : text;
 }
 
-static bool is_blank(char letter)
-{
-	return letter == ' ' || (letter >= '\t' && letter <= '\r');
-}
-
-/* The code as it may have been typed: with blanks around, and in capitals. */
+/* The code as it may have been typed: with white space around it, and in capitals. */
 static struct slice typed_code(const struct call *call)
 {
-	struct slice code = member_text(call, "code");
-
-	while (code.size > 0 && is_blank(code.data[code.size - 1]))
-		code.size--;
-	while (code.size > 0 && is_blank(*code.data))
-		code = (struct slice){ code.data + 1, code.size - 1 };
-	return text_lower(call->arena, code);
+	return text_lower(call->arena, text_trim(member_text(call, "code"), " \t\n\v\f\r"));
 }
 
 static bool refuse_for(unsigned seconds, struct fault *fault)

@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "resources/roles.h"
 
+#include "base/text.h"
 #include "resources/template_parts.h"
 #include "resources/template_record.h"
 #include "rules/role_rules.h"
@@ -66,11 +67,9 @@ bool roles_list(struct call *call, struct fault *fault)
 /* What the role will be called: the body's name renames, or names a new one. */
 static struct slice wanted_name(const struct call *call)
 {
-	const json_t *name = call_member(call, "name");
+	const struct slice name = text_of_json(call_member(call, "name"));
 
-	if (name == NULL)
-		return call->parameters[1];
-	return (struct slice){ json_string_value(name), json_string_length(name) };
+	return name.data == NULL ? call->parameters[1] : name;
 }
 
 /* What only the stored template can tell: a name of the path that the call would make, and room for

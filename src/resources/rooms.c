@@ -13,6 +13,7 @@
 #include "resources/garbage.h"
 #include "resources/kinds.h"
 #include "resources/room_record.h"
+#include "resources/template_parts.h"
 #include "rules/room_rules.h"
 
 /* A room on its way: what it was, what it will be. */
@@ -39,21 +40,13 @@ static const json_t *upload_of(const json_t *recording)
 	return json_object_get(recording, "upload_info");
 }
 
-/* Whether an upload that was sent without credentials is for the same bucket as the stored one. */
-static bool keeps_credentials(const json_t *stored, const json_t *upload)
-{
-	return upload != NULL && json_object_get(upload, "credentials") == NULL &&
-	       json_equal(json_object_get(stored, "type"), json_object_get(upload, "type")) &&
-	       json_equal(json_object_get(stored, "location"), json_object_get(upload, "location"));
-}
-
 /* The recording that was sent, with the stored credentials where it keeps them. */
 static json_t *recording_to_store(struct call *call, const json_t *stored, const json_t *sent)
 {
-	json_t *credentials = json_object_get(upload_of(stored), "credentials");
+	json_t *credentials = upload_kept_credentials(upload_of(stored), upload_of(sent));
 	json_t *recording;
 
-	if (credentials == NULL || !keeps_credentials(upload_of(stored), upload_of(sent)))
+	if (credentials == NULL)
 		return call_share(sent);
 	recording = call_copy(call, sent);
 	json_object_set(call_copy_member(recording, "upload_info"), "credentials", credentials);

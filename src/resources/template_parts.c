@@ -9,16 +9,21 @@
 #include "resources/deleted_role.h"
 #include "resources/packed.h"
 #include "rules/destination_rules.h"
+#include "rules/role_rules.h"
+#include "rules/room_rules.h"
 #include "rules/template_rules.h"
 
-/* Sets a part and its hidden members; the ETag is replaced only when one of them changed. */
-static void set_part(struct call *call, struct slice text, struct slice hidden, struct slice *part,
-		     struct slice *hidden_part, uint64_t *etag)
+static const struct {
+	const char *name;
+	const struct shape *shape;
+} parts[PART_COUNT] = {
+	[PART_SETTINGS] = { "settings", &settings_shape },
+	[PART_DESTINATIONS] = { "destinations", &destinations_shape },
+};
+
+const struct shape *template_part_shape(enum template_part part)
 {
-	if (!slice_equal(*part, text) || !slice_equal(*hidden_part, hidden))
-		*etag = call->etag;
-	*part = text;
-	*hidden_part = hidden;
+	return parts[part].shape;
 }
 
 static json_t *member_at(const json_t *document, const char *first, const char *second)
@@ -26,26 +31,44 @@ static json_t *member_at(const json_t *document, const char *first, const char *
 	return json_object_get(json_object_get(document, first), second);
 }
 
-/* ---- settings ---- */
-
-/* "A body that has an upload with the stored type and location and no credentials keeps the stored
- * ones." */
-static const json_t *keep_credentials(struct call *call, const struct template_record *record,
-				      const json_t *settings)
+/* key: the member that repeats the name of a role; echo: with credentials. */
+static struct slice written(struct call *call, const struct shape *shape, const json_t *document,
+			    struct slice key, bool echo)
 {
-	const json_t *upload = member_at(settings, "recording", "upload");
-	const json_t *stored;
-	json_t *credentials, *kept;
+	struct buffer text = BUFFER_INITIAL(call->arena);
 
+	document_write(shape, document, key, echo, &text);
+	return buffer_slice(&text);
+}
+
+static struct slice hidden_text(struct call *call, const struct shape *shape,
+				const json_t *document)
+{
+	struct buffer text = BUFFER_INITIAL(call->arena);
+
+	buffer_append_json(&text, document_hidden(call->arena, shape, document));
+	return buffer_slice(&text);
+}
+
+/* ---- stored members that a new document keeps ---- */
+
+json_t *upload_kept_credentials(const json_t *stored, const json_t *upload)
+{
 	if (upload == NULL || json_object_get(upload, "credentials") != NULL ||
-	    record->hidden_settings.size == 0)
-		return settings;
-	stored = template_settings_document(call, record);
-	stored = member_at(stored, "recording", "upload");
-	credentials = json_object_get(stored, "credentials");
-	if (credentials == NULL ||
 	    !json_equal(json_object_get(stored, "type"), json_object_get(upload, "type")) ||
 	    !json_equal(json_object_get(stored, "location"), json_object_get(upload, "location")))
+		return NULL;
+	return json_object_get(stored, "credentials");
+}
+
+static const json_t *keep_credentials(struct call *call, const json_t *stored,
+				      const json_t *settings)
+{
+	json_t *credentials = upload_kept_credentials(member_at(stored, "recording", "upload"),
+						      member_at(settings, "recording", "upload"));
+	json_t *kept;
+
+	if (credentials == NULL)
 		return settings;
 	kept = call_copy(call, settings);
 	json_object_set(call_copy_member(call_copy_member(kept, "recording"), "upload"),
@@ -53,55 +76,16 @@ static const json_t *keep_credentials(struct call *call, const struct template_r
 	return kept;
 }
 
-static void put_settings(struct call *call, struct template_record *record,
-			 const struct settings_text *text)
-{
-	record->echo = text->echo;
-	set_part(call, text->shown, text->hidden, &record->settings, &record->hidden_settings,
-		 &record->settings_etag);
-	record->region = text->region;
-	if (!slice_equal(text->recording, record->recording))
-		record->rooms_etag = call->etag;
-	record->recording = text->recording;
-}
-
-void template_set_settings(struct call *call, struct template_record *record,
-			   const json_t *settings, const json_t *sent, enum part_origin origin)
-{
-	const bool is_echoed = settings_have_credentials(sent);
-	struct settings_text text;
-
-	if (origin == PART_REPLACED)
-		settings = keep_credentials(call, record, settings);
-	text = settings_write(call, settings, is_echoed);
-	put_settings(call, record, &text);
-}
-
-json_t *template_settings_document(struct call *call, const struct template_record *record)
-{
-	json_t *document = packed_json(call->arena, record->settings);
-
-	document_unhide(&settings_shape, document,
-			packed_json(call->arena, record->hidden_settings));
-	return document;
-}
-
-/* ---- destinations ---- */
-
-/* "browserRecordings.*.role not supplied for a stored destination of that name is kept." */
-static const json_t *keep_recording_roles(struct call *call, const struct template_record *record,
+/* A browser recording that does not supply its role keeps that of the stored one of its name. */
+static const json_t *keep_recording_roles(struct call *call, const json_t *stored,
 					  const json_t *destinations)
 {
-	const json_t *stored;
+	const json_t *former = json_object_get(stored, "browserRecordings");
 	const char *name;
 	json_t *recording, *kept = NULL, *recordings = NULL;
 
-	if (record->hidden_destinations.size == 0)
-		return destinations;
-	stored = json_object_get(packed_json(call->arena, record->hidden_destinations),
-				 "browserRecordings");
 	json_object_foreach(json_object_get(destinations, "browserRecordings"), name, recording) {
-		json_t *role = member_at(stored, name, "role");
+		json_t *role = member_at(former, name, "role");
 
 		if (role == NULL || json_object_get(recording, "role") != NULL)
 			continue;
@@ -114,27 +98,89 @@ static const json_t *keep_recording_roles(struct call *call, const struct templa
 	return kept == NULL ? destinations : kept;
 }
 
-static void put_destinations(struct call *call, struct template_record *record,
-			     const struct part_text *text)
+static const json_t *keep_stored(struct call *call, const struct template_record *record,
+				 enum template_part part, const json_t *document)
 {
-	set_part(call, text->shown, text->hidden, &record->destinations,
-		 &record->hidden_destinations, &record->destinations_etag);
+	const json_t *stored;
+
+	if (record->parts[part].hidden.size == 0 || slice_is(record->parts[part].hidden, "{}"))
+		return document;
+	stored = template_part_document(call, record, part);
+	return part == PART_SETTINGS ? keep_credentials(call, stored, document)
+				     : keep_recording_roles(call, stored, document);
 }
 
-void template_set_destinations(struct call *call, struct template_record *record,
-			       const json_t *destinations, const json_t *sent,
-			       enum part_origin origin)
-{
-	struct part_text text;
+/* ---- settings and destinations ---- */
 
-	(void)sent; /* nothing of destinations is echoed */
+/* The recording as rooms show it that follow their template, with the names of a room's members. */
+static struct slice room_recording(struct call *call, const json_t *settings)
+{
+	const json_t *recording = json_object_get(settings, "recording");
+	json_t *upload = json_object_get(recording, "upload");
+	json_t *shown = arena_json(call->arena, json_object());
+
+	if (json_object_get(recording, "enabled") != NULL)
+		json_object_set(shown, "enabled", json_object_get(recording, "enabled"));
+	if (upload != NULL)
+		json_object_set(shown, "upload_info", upload);
+	return written(call, &recording_info_shape, shown, (struct slice){ 0 }, false);
+}
+
+static struct slice region_of(const json_t *settings)
+{
+	const json_t *region = json_object_get(settings, "region");
+	struct slice standard = slice_of(shape_field(&settings_shape, "region")->standard);
+
+	if (region != NULL)
+		return text_of_json(region);
+	return (struct slice){ standard.data + 1, standard.size - 2 }; /* without its quotes */
+}
+
+/* The members of the record that follow from the settings. */
+static void follow_settings(struct call *call, struct template_record *record,
+			    const json_t *settings, const json_t *sent)
+{
+	const struct slice recording = room_recording(call, settings);
+
+	if (json_object_get(member_at(sent, "recording", "upload"), "credentials") != NULL)
+		record->echo = written(call, &settings_shape, settings, (struct slice){ 0 }, true);
+	record->region = region_of(settings);
+	if (!slice_equal(recording, record->recording))
+		record->rooms_etag = call->etag;
+	record->recording = recording;
+}
+
+void template_set_part(struct call *call, struct template_record *record, enum template_part part,
+		       const json_t *document, const json_t *sent, enum part_origin origin)
+{
+	const struct shape *shape = parts[part].shape;
+	struct template_part_text *stored = &record->parts[part];
+	struct slice text, hidden;
+
 	if (origin == PART_REPLACED)
-		destinations = keep_recording_roles(call, record, destinations);
-	text = destinations_write(call, destinations);
-	put_destinations(call, record, &text);
+		document = keep_stored(call, record, part, document);
+	text = written(call, shape, document, (struct slice){ 0 }, false);
+	hidden = hidden_text(call, shape, document);
+	if (!slice_equal(stored->text, text) || !slice_equal(stored->hidden, hidden))
+		stored->etag = call->etag;
+	stored->text = text;
+	stored->hidden = hidden;
+	if (part == PART_SETTINGS)
+		follow_settings(call, record, document, sent);
 }
 
-void template_set_plugins(struct call *call, struct template_record *record, const json_t *plugins)
+json_t *template_part_document(struct call *call, const struct template_record *record,
+			       enum template_part part)
+{
+	json_t *document = packed_json(call->arena, record->parts[part].text);
+
+	document_unhide(parts[part].shape, document,
+			packed_json(call->arena, record->parts[part].hidden));
+	return document;
+}
+
+/* plugins: as they are kept; NULL or null: none. */
+static void set_plugins(struct call *call, struct template_record *record, const json_t *plugins)
 {
 	struct buffer text = BUFFER_INITIAL(call->arena);
 
@@ -143,18 +189,25 @@ void template_set_plugins(struct call *call, struct template_record *record, con
 	record->plugins = buffer_slice(&text);
 }
 
-json_t *template_plugins_document(struct call *call, const struct template_record *record)
+/* ---- what a role subscribes to ---- */
+
+/* subscribeParams.subscribeToRoles of a role, or NULL. */
+static json_t *role_subscriptions(const json_t *role)
 {
-	return record->plugins.size == 0 ? NULL : packed_json(call->arena, record->plugins);
+	return member_at(role, "subscribeParams", "subscribeToRoles");
 }
 
-json_t *template_destinations_document(struct call *call, const struct template_record *record)
+/* The role, or, where it does not say what it subscribes to, a copy that subscribes to `names`: all
+ * roles that the template has after the request. */
+static const json_t *fill_subscriptions(struct call *call, const json_t *role, json_t *names)
 {
-	json_t *document = packed_json(call->arena, record->destinations);
+	json_t *filled;
 
-	document_unhide(&destinations_shape, document,
-			packed_json(call->arena, record->hidden_destinations));
-	return document;
+	if (role_subscriptions(role) != NULL)
+		return role;
+	filled = call_copy(call, role);
+	json_object_set(call_copy_member(filled, "subscribeParams"), "subscribeToRoles", names);
+	return filled;
 }
 
 /* ---- roles ---- */
@@ -197,8 +250,10 @@ static bool replace_name(json_t *names, struct slice name, const struct slice *o
 	return true;
 }
 
-static void set_role_text(struct call *call, struct template_role *role, struct slice text)
+static void set_role_text(struct call *call, struct template_role *role, const json_t *document)
 {
+	struct slice text = written(call, &role_shape, document, role->name, false);
+
 	if (!slice_equal(role->text, text))
 		role->etag = call->etag;
 	role->text = text;
@@ -217,7 +272,7 @@ static void replace_name_in_others(struct call *call, struct template_record *re
 			continue;
 		document = template_role_document(call, role);
 		if (replace_name(role_subscriptions(document), name, other))
-			set_role_text(call, role, role_write(call, document, role->name));
+			set_role_text(call, role, document);
 	}
 }
 
@@ -279,8 +334,7 @@ void template_set_role(struct call *call, struct template_record *record, size_t
 		 * sends it back. */
 		document = renamed_in_list(call, document, former, &role->name);
 	}
-	document = role_fill_subscriptions(call, document, names_of_roles(call, record));
-	set_role_text(call, role, role_write(call, document, role->name));
+	set_role_text(call, role, fill_subscriptions(call, document, names_of_roles(call, record)));
 }
 
 bool template_remove_role(struct call *call, struct template_record *record, size_t index,
@@ -354,40 +408,88 @@ static struct template_role role_named(struct template_record *record,
 	};
 }
 
-/* In place of those of `former`. */
+/* Makes the roles anew; those of `former` keep their identities. */
 static void put_roles(struct call *call, struct template_record *record,
-		      const struct template_record *former, const struct role_text *texts, size_t n)
+		      const struct template_record *former, const json_t *roles)
 {
-	record->roles = arena_zero(call->arena, (n + 1) * sizeof *record->roles);
-	for (record->role_count = 0; record->role_count < n; record->role_count++) {
-		const struct role_text *text = &texts[record->role_count];
-		struct template_role *role = &record->roles[record->role_count];
+	json_t *names = arena_json(call->arena, json_array()), *document;
+	const char *name;
+	size_t length;
 
-		*role = role_named(record, former, text->name, call->now);
-		set_role_text(call, role, text->text);
+	json_object_keylen_foreach(call_share(roles), name, length, document)
+		json_array_append_new(names, json_stringn(name, length));
+	record->roles = arena_zero(call->arena,
+				   (json_object_size(roles) + 1) * sizeof *record->roles);
+	record->role_count = 0;
+	json_object_keylen_foreach(call_share(roles), name, length, document)
+	{
+		struct slice key = arena_copy(call->arena, (struct slice){ name, length });
+		struct template_role *role = &record->roles[record->role_count++];
+
+		*role = role_named(record, former, key, call->now);
+		set_role_text(call, role, fill_subscriptions(call, document, names));
 	}
 }
 
-bool template_set_roles(struct call *call, struct template_record *record, const json_t *roles,
-			struct fault *fault)
+static bool set_roles(struct call *call, struct template_record *record, const json_t *roles,
+		      struct fault *fault)
 {
 	const struct template_record former = *record;
 	bool are_missing;
 
 	if (!delete_missing(call, record, &former, roles, &are_missing, fault))
 		return false;
-	put_roles(call, record, &former, roles_write(call, roles), json_object_size(roles));
+	put_roles(call, record, &former, roles);
 	return !are_missing || deleted_roles_resolve(call, record, fault);
 }
 
-/* ---- a new template ---- */
+/* ---- all ---- */
 
-void template_set_texts(struct call *call, struct template_record *record,
-			const struct template_texts *texts)
+bool template_set_supplied(struct call *call, struct template_record *record, struct fault *fault)
 {
-	const struct template_record former = *record;
+	const json_t *plugins = call_member(call, "plugins"), *roles = call_member(call, "roles");
 
-	put_settings(call, record, &texts->settings);
-	put_destinations(call, record, &texts->destinations);
-	put_roles(call, record, &former, texts->roles, texts->role_count);
+	for (enum template_part part = 0; part < PART_COUNT; part++) {
+		const json_t *document = call_member(call, parts[part].name);
+
+		if (document != NULL)
+			template_set_part(call, record, part, document, document, PART_REPLACED);
+	}
+	if (plugins != NULL)
+		set_plugins(call, record, plugins);
+	return roles == NULL || set_roles(call, record, roles, fault);
+}
+
+bool template_set_all(struct call *call, struct template_record *record, const json_t *document,
+		      const json_t *sent, enum part_origin origin, struct fault *fault)
+{
+	const json_t *none = arena_json(call->arena, json_object());
+	const json_t *roles = json_object_get(document, "roles");
+
+	for (enum template_part part = 0; part < PART_COUNT; part++) {
+		const json_t *member = json_object_get(document, parts[part].name);
+
+		template_set_part(call, record, part, member != NULL ? member : none,
+				  json_object_get(sent, parts[part].name), origin);
+	}
+	set_plugins(call, record, json_object_get(document, "plugins"));
+	return set_roles(call, record, roles != NULL ? roles : none, fault);
+}
+
+json_t *template_document(struct call *call, const struct template_record *record)
+{
+	json_t *document = arena_json(call->arena, json_object());
+	json_t *roles = json_object();
+
+	json_object_set_new(document, "name", json_stringn(record->name.data, record->name.size));
+	json_object_set_new(document, "roles", roles);
+	for (size_t i = 0; i < record->role_count; i++)
+		json_object_setn(roles, record->roles[i].name.data, record->roles[i].name.size,
+				 template_role_document(call, &record->roles[i]));
+	for (enum template_part part = 0; part < PART_COUNT; part++)
+		json_object_set(document, parts[part].name,
+				template_part_document(call, record, part));
+	if (record->plugins.size > 0)
+		json_object_set(document, "plugins", packed_json(call->arena, record->plugins));
+	return document;
 }

@@ -34,7 +34,7 @@ struct place {
 };
 
 struct places {
-	struct place settings, destinations, plugins;
+	struct place parts[PART_COUNT], plugins;
 };
 
 static struct place place_of(struct packed *reader)
@@ -73,17 +73,17 @@ bool template_put(struct call *call, const struct template_record *record, struc
 	packed_put_number(&value, (uint64_t)record->created, 8);
 	packed_put_number(&value, (uint64_t)record->updated, 8);
 	packed_put_number(&value, record->etag, 8);
-	packed_put_number(&value, record->settings_etag, 8);
-	packed_put_number(&value, record->destinations_etag, 8);
+	for (size_t i = 0; i < PART_COUNT; i++)
+		packed_put_number(&value, record->parts[i].etag, 8);
 	packed_put_number(&value, record->rooms_etag, 8);
 	packed_put_number(&value, record->last_identity, 4);
 	buffer_append(&value, record->deleted.size > 0 ? record->deleted : none_deleted);
 	packed_put_text(&value, record->region);
 	packed_put_text(&value, record->recording);
-	packed_put_text(&value, record->hidden_settings);
-	packed_put_text(&value, record->hidden_destinations);
-	put_place(&value, record->text, record->settings);
-	put_place(&value, record->text, record->destinations);
+	for (size_t i = 0; i < PART_COUNT; i++)
+		packed_put_text(&value, record->parts[i].hidden);
+	for (size_t i = 0; i < PART_COUNT; i++)
+		put_place(&value, record->text, record->parts[i].text);
 	put_place(&value, record->text, record->plugins);
 	packed_put_number(&value, record->role_count, 2);
 	for (size_t i = 0; i < record->role_count; i++)
@@ -103,17 +103,17 @@ static bool decode_head(struct packed *reader, struct template_record *record,
 	record->created = (int64_t)packed_number(reader, 8);
 	record->updated = (int64_t)packed_number(reader, 8);
 	record->etag = packed_number(reader, 8);
-	record->settings_etag = packed_number(reader, 8);
-	record->destinations_etag = packed_number(reader, 8);
+	for (size_t i = 0; i < PART_COUNT; i++)
+		record->parts[i].etag = packed_number(reader, 8);
 	record->rooms_etag = packed_number(reader, 8);
 	record->last_identity = (uint32_t)packed_number(reader, 4);
 	record->deleted = packed_bytes(reader, DELETED_SIZE);
 	record->region = packed_text(reader);
 	record->recording = packed_text(reader);
-	record->hidden_settings = packed_text(reader);
-	record->hidden_destinations = packed_text(reader);
-	places->settings = place_of(reader);
-	places->destinations = place_of(reader);
+	for (size_t i = 0; i < PART_COUNT; i++)
+		record->parts[i].hidden = packed_text(reader);
+	for (size_t i = 0; i < PART_COUNT; i++)
+		places->parts[i] = place_of(reader);
 	places->plugins = place_of(reader);
 	record->role_count = packed_number(reader, 2);
 	return version == VERSION;
@@ -138,9 +138,9 @@ static bool decode(struct call *call, struct packed *reader, struct template_rec
 	}
 	record->text = packed_text(reader);
 	is_right = is_right && packed_ended(reader) &&
-		   resolve(record->text, places.settings, &record->settings) &&
-		   resolve(record->text, places.destinations, &record->destinations) &&
 		   resolve(record->text, places.plugins, &record->plugins);
+	for (size_t i = 0; is_right && i < PART_COUNT; i++)
+		is_right = resolve(record->text, places.parts[i], &record->parts[i].text);
 	for (size_t i = 0; is_right && i < record->role_count; i++)
 		is_right = resolve(record->text, roles[i], &record->roles[i].text);
 	return is_right;
@@ -293,8 +293,8 @@ static size_t append_part(struct buffer *text, struct slice part)
 	return offset;
 }
 
-/* The members in the order of the interface. `offsets` gets the places of the roles, the settings,
- * the destinations and the plugins. */
+/* The members in the order of the interface. `offsets` gets the places of the roles, the parts and
+ * the plugins. */
 static struct slice join(struct call *call, const struct template_record *record,
 			 struct slice settings, size_t *offsets)
 {
@@ -319,14 +319,14 @@ static struct slice join(struct call *call, const struct template_record *record
 	buffer_append_text(&text, "},\"settings\":");
 	offsets[record->role_count] = append_part(&text, settings);
 	buffer_append_text(&text, ",\"destinations\":");
-	offsets[record->role_count + 1] = append_part(&text, record->destinations);
+	offsets[record->role_count + 1] = append_part(&text, record->parts[PART_DESTINATIONS].text);
 	append_member(&text, ",\"createdAt\":", created);
 	append_member(&text, ",\"updatedAt\":", updated);
 	append_member(&text, ",\"_id\":", id);
 	append_member(&text, ",\"customer\":", call->account_text);
 	if (record->plugins.size > 0)
 		buffer_append_text(&text, ",\"plugins\":");
-	offsets[record->role_count + 2] = append_part(&text, record->plugins);
+	offsets[record->role_count + PART_COUNT] = append_part(&text, record->plugins);
 	buffer_append_byte(&text, '}');
 	return buffer_slice(&text);
 }
@@ -344,20 +344,20 @@ static void check_hidden(struct call *call, const char *pointer, struct slice hi
 bool template_assemble(struct call *call, struct template_record *record, struct fault *fault)
 {
 	size_t n = record->role_count;
-	size_t *offsets = arena_alloc(call->arena, (n + 3) * sizeof *offsets);
+	size_t *offsets = arena_alloc(call->arena, (n + PART_COUNT + 1) * sizeof *offsets);
 
-	record->text = join(call, record, record->settings, offsets);
+	record->text = join(call, record, record->parts[PART_SETTINGS].text, offsets);
 	for (size_t i = 0; i < n; i++)
 		record->roles[i].text.data = record->text.data + offsets[i];
-	record->settings.data = record->text.data + offsets[n];
-	record->destinations.data = record->text.data + offsets[n + 1];
-	record->plugins.data = record->text.data + offsets[n + 2];
+	for (size_t i = 0; i < PART_COUNT; i++)
+		record->parts[i].text.data = record->text.data + offsets[n + i];
+	record->plugins.data = record->text.data + offsets[n + PART_COUNT];
 	if (record->text.size > TEMPLATE_TEXT_MOST)
 		findings_add(&call->findings, "/roles",
 			     "must leave the template within %zu bytes, it would have %zu",
 			     TEMPLATE_TEXT_MOST, record->text.size);
-	check_hidden(call, "/settings", record->hidden_settings);
-	check_hidden(call, "/destinations", record->hidden_destinations);
+	check_hidden(call, "/settings", record->parts[PART_SETTINGS].hidden);
+	check_hidden(call, "/destinations", record->parts[PART_DESTINATIONS].hidden);
 	return findings_result(&call->findings, fault);
 }
 
@@ -367,6 +367,6 @@ struct slice template_answer(struct call *call, const struct template_record *re
 
 	if (record->echo.data == NULL)
 		return record->text;
-	offsets = arena_alloc(call->arena, (record->role_count + 3) * sizeof *offsets);
+	offsets = arena_alloc(call->arena, (record->role_count + PART_COUNT + 1) * sizeof *offsets);
 	return join(call, record, record->echo, offsets);
 }

@@ -110,34 +110,6 @@ void headers_share(struct call *call)
 
 /* ---- Prefer ---- */
 
-static struct slice trim(struct slice text)
-{
-	while (text.size > 0 && (text.data[0] == ' ' || text.data[0] == '\t')) {
-		text.data++;
-		text.size--;
-	}
-	while (text.size > 0 &&
-	       (text.data[text.size - 1] == ' ' || text.data[text.size - 1] == '\t'))
-		text.size--;
-	return text;
-}
-
-/* The part before the first `mark`, and what is behind it; the whole when there is none. */
-static struct slice split(struct slice *rest, char mark)
-{
-	const char *at = rest->size == 0 ? NULL : memchr(rest->data, mark, rest->size);
-	struct slice part = *rest;
-
-	if (at == NULL) {
-		*rest = (struct slice){ 0 };
-		return part;
-	}
-	part.size = (size_t)(at - rest->data);
-	rest->data += part.size + 1;
-	rest->size -= part.size + 1;
-	return part;
-}
-
 static struct slice unquote(struct slice text)
 {
 	if (text.size >= 2 && text.data[0] == '"' && text.data[text.size - 1] == '"')
@@ -148,12 +120,13 @@ static struct slice unquote(struct slice text)
 bool headers_prefer_strict(struct slice prefer)
 {
 	while (prefer.size > 0) {
-		struct slice preference = split(&prefer, ',');
-		struct slice value = split(&preference, ';');
-		struct slice name = split(&value, '=');
+		struct slice rest, value;
+		struct slice preference = text_split(prefer, ',', &prefer);
+		struct slice name = text_split(text_split(preference, ';', &rest), '=', &value);
 
-		if (text_equal_ignoring_case(trim(name), SLICE("handling")))
-			return text_equal_ignoring_case(unquote(trim(value)), SLICE("strict"));
+		if (text_equal_ignoring_case(text_trim(name, TEXT_BLANKS), SLICE("handling")))
+			return text_equal_ignoring_case(unquote(text_trim(value, TEXT_BLANKS)),
+							SLICE("strict"));
 	}
 	return false;
 }

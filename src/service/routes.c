@@ -25,7 +25,6 @@
 #define ANSWER(shape) .answer = &(shape)
 #define LIST(shape) .answer = &(shape), .is_list = true
 #define ETAG .has_etag = true
-#define PREPARE(handler) .prepare = (handler)
 #define OPEN_TO_ALL .is_open = true, .is_shared = true
 #define INTERNAL .is_open = true, .is_internal = true
 #define FORBIDDEN(text) .forbidden = (text)
@@ -50,7 +49,7 @@
 
 const struct route routes[] = {
 	{ METHOD_POST,   "/v2/templates", ROUTE_WRITE, templates_create, "createTemplate",
-	  PREPARE(templates_prepare), WHOLE(template_shape), ANSWER(template_shape), ETAG,
+	  WHOLE(template_shape), ANSWER(template_shape), ETAG,
 	  RULES(TEMPLATE_SIZE),
 	  DOC("Creates a template; one of that name is overwritten whole.") },
 	{ METHOD_GET,    "/v2/templates", ROUTE_READ, templates_list, "listTemplates",

@@ -216,8 +216,7 @@ static void explain_size(struct fault *fault)
 		       ARENA_LIMIT >> 20);
 }
 
-/* Every run begins with the call as it was parsed and prepared, and with as much memory as the
- * first. */
+/* Every run begins with the call as it was parsed, and with as much memory as the first. */
 static bool run(struct call *call, struct fault *fault)
 {
 	const enum route_access route_access = call->route->access;
@@ -226,8 +225,6 @@ static bool run(struct call *call, struct fault *fault)
 
 	if (route_access == ROUTE_STATELESS)
 		return call->route->run(call, fault);
-	if (call->route->prepare != NULL && !call->route->prepare(call, fault))
-		return false;
 
 	const struct start start = start_of(call);
 

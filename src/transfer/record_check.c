@@ -87,8 +87,12 @@ static bool check_default(const struct subject *subject, struct fault *fault)
 static void check_texts(const struct subject *subject, const struct template_record *record)
 {
 	const struct slice texts[] = {
-		record->settings,	 record->destinations,	      record->recording,
-		record->hidden_settings, record->hidden_destinations, record->text
+		record->parts[PART_SETTINGS].text,
+		record->parts[PART_SETTINGS].hidden,
+		record->parts[PART_DESTINATIONS].text,
+		record->parts[PART_DESTINATIONS].hidden,
+		record->recording,
+		record->text,
 	};
 
 	for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
@@ -353,7 +357,7 @@ void record_check(struct survey *survey, const struct store_kind *kind,
 	check_account(&subject);
 	for (size_t i = 0; i < sizeof checks / sizeof checks[0]; i++) {
 		if (checks[i].kind == kind && !checks[i].check(&subject, &fault))
-			found(&subject, "%s", fault.cause[0] != '\0' ? fault.cause : fault.message);
+			found(&subject, "%s", fault_reason(&fault));
 	}
 	survey_forget(survey);
 }

@@ -37,9 +37,7 @@ void transfer_input_close(struct transfer_input *input)
 
 struct slice transfer_text(const json_t *object, const char *name)
 {
-	const json_t *member = json_object_get(object, name);
-
-	return (struct slice){ json_string_value(member), json_string_length(member) };
+	return text_of_json(json_object_get(object, name));
 }
 
 struct slice transfer_name(const json_t *document)

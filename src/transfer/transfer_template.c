@@ -6,13 +6,6 @@
 #include "resources/template_parts.h"
 #include "transfer/transfer_parts.h"
 
-static json_t *part_of(struct call *call, const json_t *document, const char *name)
-{
-	json_t *part = json_object_get(document, name);
-
-	return part != NULL ? part : arena_json(call->arena, json_object());
-}
-
 static const char *identity_pointer(struct call *call, struct slice name)
 {
 	struct buffer pointer = BUFFER_INITIAL(call->arena);
@@ -91,12 +84,7 @@ bool transfer_read_template(struct transfer_input *input, const json_t *object, 
 	record.id = transfer_check_id(input, "template", object, record.created);
 	if (!check_template_name(call, document, record.name, fault))
 		return false;
-	template_set_settings(call, &record, part_of(call, document, "settings"), NULL,
-			      PART_MERGED);
-	template_set_destinations(call, &record, part_of(call, document, "destinations"), NULL,
-				  PART_MERGED);
-	template_set_plugins(call, &record, json_object_get(document, "plugins"));
-	if (!template_set_roles(call, &record, part_of(call, document, "roles"), fault))
+	if (!template_set_all(call, &record, document, NULL, PART_MERGED, fault))
 		return false;
 	set_identities(input, object, &record);
 	input->has_above = true;

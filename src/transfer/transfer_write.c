@@ -87,11 +87,6 @@ const char *transfer_name_of(struct call *call, const char *kind, const struct i
 	return arena_text(call->arena, "%s %s/%s", kind, call->account_text, text);
 }
 
-static const char *reason_of(const struct fault *fault)
-{
-	return fault->cause[0] != '\0' ? fault->cause : fault->message;
-}
-
 bool transfer_leave_out(struct transfer_output *output, const char *what, const struct fault *why,
 			struct fault *fault)
 {
@@ -99,7 +94,7 @@ bool transfer_leave_out(struct transfer_output *output, const char *what, const 
 		*fault = *why;
 		return false;
 	}
-	output->lost(output, what, reason_of(why));
+	output->lost(output, what, fault_reason(why));
 	return true;
 }
 
@@ -127,43 +122,26 @@ bool transfer_line_end(struct survey *survey, struct transfer_output *output, st
 
 /* ---- templates ---- */
 
-static void add_roles(struct call *call, const struct template_record *record, json_t *identities,
-		      json_t *roles)
-{
-	for (size_t i = 0; i < record->role_count; i++) {
-		const struct template_role *role = &record->roles[i];
-		json_t *identity = json_object();
-
-		set(identity, "identity", number_value(role->identity));
-		set(identity, "added_at", time_value(role->added));
-		if (json_object_setn_new(identities, role->name.data, role->name.size, identity) !=
-			    0 ||
-		    json_object_setn(roles, role->name.data, role->name.size,
-				     template_role_document(call, role)) != 0)
-			abort();
-	}
-}
-
 static json_t *template_value(struct call *call, const struct template_record *record)
 {
 	json_t *value = arena_json(call->arena, json_object());
 	json_t *identities = json_object();
-	json_t *document = json_object();
-	json_t *roles = json_object();
 
 	set(value, "id", id_value(&record->id));
 	set(value, "created_at", time_value(record->created));
 	set(value, "updated_at", time_value(record->updated));
 	set(value, "last_identity", number_value(record->last_identity));
 	set(value, "identities", identities);
-	set(value, "document", document);
-	set(document, "name", text_value(record->name));
-	set(document, "roles", roles);
-	add_roles(call, record, identities, roles);
-	set(document, "settings", json_incref(template_settings_document(call, record)));
-	set(document, "destinations", json_incref(template_destinations_document(call, record)));
-	if (record->plugins.size > 0)
-		set(document, "plugins", json_incref(template_plugins_document(call, record)));
+	for (size_t i = 0; i < record->role_count; i++) {
+		const struct template_role *role = &record->roles[i];
+		json_t *identity = json_object();
+
+		set(identity, "identity", number_value(role->identity));
+		set(identity, "added_at", time_value(role->added));
+		if (json_object_setn_new(identities, role->name.data, role->name.size, identity))
+			abort();
+	}
+	set(value, "document", json_incref(template_document(call, record)));
 	return value;
 }
 
@@ -340,7 +318,7 @@ bool transfer_find_template(struct call *call, const struct id *id, struct templ
 	return (template_load(call, id, STORE_TO_SHOW, owner, &own) &&
 		check_time(id, owner->created, &own)) ||
 	       fault_cause(fault, FAULT_DAMAGED, 0, "it is of the %s, which is lost (%s)",
-			   transfer_name_of(call, "template", id), reason_of(&own));
+			   transfer_name_of(call, "template", id), fault_reason(&own));
 }
 
 bool transfer_line_room(struct survey *survey, const struct id *id, const struct kept_codes *kept,

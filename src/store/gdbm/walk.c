@@ -173,7 +173,7 @@ static bool check_entry(void *context, enum store_table table, struct slice key,
 	arena_reset(check->transaction->arena);
 	if (table == STORE_INDEX ? !btree_check(check->transaction, key, check_key, check, &own)
 				 : !check_record(check, table, key, value, &own))
-		check->tell(check->context, own.cause[0] != '\0' ? own.cause : own.message);
+		check->tell(check->context, fault_reason(&own));
 	return true;
 }
 
