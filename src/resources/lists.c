@@ -49,6 +49,27 @@ void list_add_item(struct list *list, const struct id *id)
 	list_add(list, (struct slice){ list->last_id, ID_TEXT_SIZE });
 }
 
+bool list_add_pages(struct list *list, const struct store_kind *kind, struct store_page *page,
+		    list_add_records *add, const void *context, struct fault *fault)
+{
+	struct call *call = list->call;
+	struct id last;
+
+	page->order = STORE_NEWEST_FIRST;
+	page->records = arena_alloc(call->arena, list->limit * sizeof *page->records);
+	page->most = list->limit;
+	page->bytes_most = ANSWER_MOST;
+	do {
+		if (!store_page(call->transaction, kind, page, fault) ||
+		    !add(call, list, context, page->records, page->count, fault))
+			return false;
+		if (page->count > 0)
+			last = page->records[page->count - 1].id;
+		page->below = &last;
+	} while (!page->is_last && !list_is_full(list));
+	return true;
+}
+
 /* Whether the query has `start`, even an empty one, which counts as absent everywhere else. */
 static bool is_walk(const struct call *call)
 {

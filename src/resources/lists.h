@@ -34,6 +34,13 @@ bool list_is_full(const struct list *list);
 void list_add_item(struct list *list, const struct id *id);
 void list_add(struct list *list, struct slice last);
 
+/* Reads records newest first, page by page, and hands them to `add`, until the list is full or no
+ * more are left. page: the parent, the side and the bounds; the rest is set here. */
+typedef bool list_add_records(struct call *call, struct list *list, const void *context,
+			      const struct store_record *records, size_t n, struct fault *fault);
+bool list_add_pages(struct list *list, const struct store_kind *kind, struct store_page *page,
+		    list_add_records *add, const void *context, struct fault *fault);
+
 /* Completes the answer. FAULT_TOO_LARGE when it exceeds ANSWER_MOST: the web server keeps unread
  * answers in temporary files. */
 bool list_close(struct list *list, struct fault *fault);

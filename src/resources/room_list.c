@@ -142,9 +142,10 @@ static bool load_owners(struct call *call, const struct store_record *rooms, siz
 	return true;
 }
 
-static bool add_rooms(struct call *call, struct list *list, const struct filter *filter,
+static bool add_rooms(struct call *call, struct list *list, const void *context,
 		      const struct store_record *stored, size_t n, struct fault *fault)
 {
+	const struct filter *filter = context;
 	struct room_record room;
 	struct owners owners;
 
@@ -161,31 +162,17 @@ static bool add_rooms(struct call *call, struct list *list, const struct filter 
 	return true;
 }
 
-static bool add_pages(struct call *call, struct list *list, const struct filter *filter,
-		      struct fault *fault)
+static bool add_pages(struct list *list, const struct filter *filter, struct fault *fault)
 {
 	struct store_page page = {
-		.order = STORE_NEWEST_FIRST,
 		.parent = filter->has_template ? &filter->template_id : NULL,
 		.below = filter->has_below ? &filter->below : NULL,
 		.above = filter->has_above ? &filter->above : NULL,
-		.records = arena_alloc(call->arena, list->limit * sizeof *page.records),
-		.most = list->limit,
-		.bytes_most = ANSWER_MOST,
 	};
-	struct id last;
 
 	if (filter->enabled != NULL)
 		page.side = json_is_true(filter->enabled) ? STORE_ON : STORE_OFF;
-	do {
-		if (!store_page(call->transaction, &kind_room, &page, fault) ||
-		    !add_rooms(call, list, filter, page.records, page.count, fault))
-			return false;
-		if (page.count > 0)
-			last = page.records[page.count - 1].id;
-		page.below = &last;
-	} while (!page.is_last && !list_is_full(list));
-	return true;
+	return list_add_pages(list, &kind_room, &page, add_rooms, filter, fault);
 }
 
 static bool add_named(struct call *call, struct list *list, const struct filter *filter,
@@ -207,7 +194,7 @@ bool rooms_list(struct call *call, struct fault *fault)
 	list_open(call, &list);
 	read_filter(call, &list, &filter);
 	if (!filter.is_empty && !(name.data != NULL ? add_named(call, &list, &filter, name, fault)
-						    : add_pages(call, &list, &filter, fault)))
+						    : add_pages(&list, &filter, fault)))
 		return false;
 	return list_close(&list, fault);
 }

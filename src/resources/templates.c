@@ -172,17 +172,19 @@ static bool is_wanted(const struct list *list, const struct filter *filter, cons
 	       (!list->is_bounded || id_compare(id, &list->start) < 0);
 }
 
-static bool add_item(struct call *call, struct list *list, const struct filter *filter,
-		     const struct store_record *stored, struct fault *fault)
+static bool add_items(struct call *call, struct list *list, const void *context,
+		      const struct store_record *records, size_t n, struct fault *fault)
 {
 	struct slice text;
 
-	if (!is_wanted(list, filter, &stored->id))
-		return true;
-	if (!template_read_text(stored, &text, fault))
-		return false;
-	list_add_item(list, &stored->id);
-	call_part(call, text);
+	for (size_t i = 0; i < n && !list_is_full(list); i++) {
+		if (!is_wanted(list, context, &records[i].id))
+			continue;
+		if (!template_read_text(&records[i], &text, fault))
+			return false;
+		list_add_item(list, &records[i].id);
+		call_part(call, text);
+	}
 	return true;
 }
 
@@ -204,48 +206,26 @@ static bool add_one(struct call *call, struct list *list, const struct filter *f
 			return packed_missing("template", id_slice(&filter->default_template),
 					      fault);
 	}
-	return stored.value.data == NULL || add_item(call, list, filter, &stored, fault);
-}
-
-static bool add_pages(struct call *call, struct list *list, const struct filter *filter,
-		      struct fault *fault)
-{
-	struct store_page page = {
-		.order = STORE_NEWEST_FIRST,
-		.below = list->is_bounded ? &list->start : NULL,
-		.records = arena_alloc(call->arena, list->limit * sizeof *page.records),
-		.most = list->limit,
-		.bytes_most = ANSWER_MOST,
-	};
-	struct id last;
-
-	do {
-		if (!store_page(call->transaction, &kind_template, &page, fault))
-			return false;
-		for (size_t i = 0; i < page.count && !list_is_full(list); i++) {
-			if (!add_item(call, list, filter, &page.records[i], fault))
-				return false;
-		}
-		if (page.count > 0)
-			last = page.records[page.count - 1].id;
-		page.below = &last;
-	} while (!page.is_last && !list_is_full(list));
-	return true;
+	return stored.value.data == NULL || add_items(call, list, filter, &stored, 1, fault);
 }
 
 bool templates_list(struct call *call, struct fault *fault)
 {
 	struct slice name = call_query_text(call, "name");
 	struct filter filter = { .marked = json_object_get(call->query, "default") };
+	struct store_page page = { .count = 0 };
 	struct list list;
 
 	if (filter.marked != NULL &&
 	    !default_template_load(call, &filter.default_template, &filter.has_default, fault))
 		return false;
 	list_open(call, &list);
+	if (list.is_bounded)
+		page.below = &list.start;
 	return (name.data != NULL || json_is_true(filter.marked)
 			? add_one(call, &list, &filter, name, fault)
-			: add_pages(call, &list, &filter, fault)) &&
+			: list_add_pages(&list, &kind_template, &page, add_items, &filter,
+					 fault)) &&
 	       list_close(&list, fault);
 }
 
