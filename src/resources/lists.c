@@ -53,7 +53,6 @@ bool list_add_pages(struct list *list, const struct store_kind *kind, struct sto
 		    list_add_records *add, const void *context, struct fault *fault)
 {
 	struct call *call = list->call;
-	struct id last;
 
 	page->order = STORE_NEWEST_FIRST;
 	page->records = arena_alloc(call->arena, list->limit * sizeof *page->records);
@@ -64,8 +63,8 @@ bool list_add_pages(struct list *list, const struct store_kind *kind, struct sto
 		    !add(call, list, context, page->records, page->count, fault))
 			return false;
 		if (page->count > 0)
-			last = page->records[page->count - 1].id;
-		page->below = &last;
+			list->read = page->records[page->count - 1].id;
+		page->below = &list->read;
 	} while (!page->is_last && !list_is_full(list));
 	return true;
 }

@@ -18,6 +18,7 @@ struct list {
 	size_t count;
 	bool is_bounded; /* `start` was given: only items below it */
 	struct id start;
+	struct id read; /* the last record that list_add_pages read */
 	struct slice last; /* `last` of the answer */
 	char last_id[ID_TEXT_SIZE + 1]; /* where `last` is, when it is an item's id */
 };
