@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/arena.h"
@@ -635,14 +636,33 @@ END_TEST
 
 /* --- Log --- */
 
+/* What JOURNAL_STREAM says of the descriptor that stderr is. */
+enum journal { JOURNAL_UNSET, JOURNAL_OTHER_DEVICE, JOURNAL_OTHER_INODE, JOURNAL_NAMES_IT };
+
+static void set_journal(enum journal journal, int descriptor)
+{
+	char text[64];
+	struct stat there;
+
+	ck_assert_int_eq(unsetenv("JOURNAL_STREAM"), 0);
+	if (journal == JOURNAL_UNSET)
+		return;
+	ck_assert_int_eq(fstat(descriptor, &there), 0);
+	snprintf(text, sizeof text, "%llu:%llu",
+		 (unsigned long long)there.st_dev + (journal == JOURNAL_OTHER_DEVICE),
+		 (unsigned long long)there.st_ino + (journal == JOURNAL_OTHER_INODE));
+	ck_assert_int_eq(setenv("JOURNAL_STREAM", text, 1), 0);
+}
+
 /* What one call writes to stderr. */
-static const char *logged(const char *value)
+static const char *logged_to(enum journal journal, const char *value)
 {
 	int ends[2];
 	int stderr_copy = dup(STDERR_FILENO);
 	char *text = arena_zero(arena, 8192);
 
 	ck_assert_int_eq(pipe(ends), 0);
+	set_journal(journal, ends[1]);
 	ck_assert_int_ge(dup2(ends[1], STDERR_FILENO), 0);
 	log_event(LOG_LEVEL_WARNING, "event", "key", value, "n", LOG_NUMBER(-7), NULL);
 	ck_assert_int_ge(dup2(stderr_copy, STDERR_FILENO), 0);
@@ -652,6 +672,45 @@ static const char *logged(const char *value)
 	close(ends[0]);
 	return text;
 }
+
+/* A line without its time, which has to be there: "2026-11-23T14:02:51.120Z ". */
+static const char *logged(const char *value)
+{
+	const char *line = logged_to(JOURNAL_UNSET, value);
+
+	ck_assert_uint_ge(strlen(line), TEXT_TIME_SIZE);
+	ck_assert_int_eq(line[TEXT_TIME_SIZE - 1], ' ');
+	return line + TEXT_TIME_SIZE;
+}
+
+static const struct {
+	enum journal journal;
+	bool has_time;
+} log_places[] = {
+	{ JOURNAL_UNSET, true },
+	{ JOURNAL_OTHER_DEVICE, true },
+	{ JOURNAL_OTHER_INODE, true },
+	{ JOURNAL_NAMES_IT, false },
+};
+
+START_TEST(log_line_has_the_time_unless_the_journal_has_it)
+{
+	int64_t before = clock_now(&clock_system);
+	const char *line = logged_to(log_places[_i].journal, "x");
+	int64_t time;
+
+	if (!log_places[_i].has_time) {
+		ck_assert_str_eq(line, "<4>warning event key=x n=-7\n");
+		return;
+	}
+	ck_assert_uint_ge(strlen(line), TEXT_TIME_SIZE);
+	ck_assert_str_eq(line + TEXT_TIME_SIZE - 1, " warning event key=x n=-7\n");
+	ck_assert_int_eq(line[TEXT_TIME_SIZE - 6], '.');
+	ck_assert(text_time_parse((struct slice){ line, TEXT_TIME_SIZE - 1 }, &time));
+	ck_assert_int_ge(time, before);
+	ck_assert_int_le(time, clock_now(&clock_system));
+}
+END_TEST
 
 static const struct {
 	const char *value;
@@ -683,7 +742,7 @@ START_TEST(long_log_line_is_cut)
 
 	memset(value, '"', 10000);
 
-	const char *line = logged(value);
+	const char *line = logged_to(JOURNAL_UNSET, value);
 	size_t size = strlen(line);
 
 	ck_assert_uint_le(size, 4096);
@@ -729,6 +788,8 @@ int main(void)
 	tcase_add_test(cases, pattern_fills_no_more_captures_than_there_are_places);
 	tcase_add_test(cases, pattern_is_shared_by_threads);
 	tcase_add_loop_test(cases, name_is_in_a_directory, 0, ROWS(names));
+	tcase_add_loop_test(cases, log_line_has_the_time_unless_the_journal_has_it, 0,
+			    ROWS(log_places));
 	tcase_add_loop_test(cases, log_line_cannot_be_forged, 0, ROWS(log_lines));
 	tcase_add_test(cases, long_log_line_is_cut);
 	return suite_run(suite);

@@ -222,14 +222,15 @@ expect 413 '/v2/templates?limit=100'
 grep -q '"message":"Too much for one call","details":\["[^"]*limit[^"]*"\]' body || fail "$(cat body)"
 end_all
 wait
-grep -qE '^info request method=GET path=/v2/templates/0{24} status=404 .*request_id=watched\.2 account=' \
+time='[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}[.][0-9]{3}Z'
+grep -qE "^$time"' info request method=GET path=/v2/templates/0{24} status=404 .*request_id=watched\.2 account=' \
 	operation.log || fail "the access log: $(cat operation.log)"
 grep -q ' path=/v2/room-code/ status=404 ' operation.log || fail 'an address that is wrong is not logged'
 [ "$(grep -c ' path=/v2/rooms/ status=404 ' operation.log)" = 4 ] &&
 	[ "$(grep -c ' GET /v2/rooms/\.\.\. 404 ' nginx-operation/access.log)" = 4 ] ||
 	fail 'addresses that hold what is secret are not logged up to there'
-# One line an event: a level, its name, and key=value.
-expected='^(error|warning|notice|info) [a-z_]+( [a-z_]+=("([^"\\]|\\.)*"|[^ "=]+))*$'
+# One line an event: the time, a level, its name, and key=value.
+expected="^$time"' (error|warning|notice|info) [a-z_]+( [a-z_]+=("([^"\\]|\\.)*"|[^ "=]+))*$'
 grep -vE "$expected" operation.log && fail 'a line of the log is no event'
 
 # What is secret: the tokens and the accounts' secrets (of 43 characters), and room codes.
@@ -271,7 +272,7 @@ mv body page
 [ "$(sample anteroom_checksum_failures_total)" -ge 1 ] || fail 'the checksum is not counted'
 [ "$(sample anteroom_files)" -ge 1 ] || fail 'no files are counted'
 [ "$(sample anteroom_files_merged_total)" = 0 ] || fail 'a merge is counted'
-grep -q "^error store_file_damaged .*file=${damaged##*/}" operation.log ||
+grep -q " error store_file_damaged .*file=${damaged##*/}" operation.log ||
 	fail "the damage is not in the log: $(cat operation.log)"
 end_all
 have promtool || { say 'promtool is not installed: the page was not parsed' && exit 77; }

@@ -1,7 +1,7 @@
-/* The log: one line per event on stderr, with level, event and key=value pairs. Values are quoted
- * where needed and control characters escaped, so that a client cannot forge a line. One write(2)
- * per line. Secrets are never passed in. When stderr is the systemd journal, each line begins with
- * its level (sd-daemon(3)). Any thread.
+/* The log: one line per event on stderr, with time, level, event and key=value pairs. Values are
+ * quoted where needed and control characters escaped, so that a client cannot forge a line. One
+ * write(2) per line. Secrets are never passed in. When stderr is the systemd journal, which records
+ * the time itself, each line begins with its level (sd-daemon(3)) instead of the time. Any thread.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef BASE_LOG_H

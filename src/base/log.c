@@ -1,5 +1,8 @@
-/* Log lines: error accounts_file path=/var/lib/x error="No such file or directory"
+/* Log lines:
  *
+ *     2026-11-23T14:02:51.120Z error accounts_file path=/var/lib/x error="No such file or directory"
+ *
+ * Lines for the systemd journal begin with "<3>" instead of the time, which the journal adds.
  * A line is built on the stack and is at most PIPE_BUF bytes long, so lines of several threads do
  * not mix. A longer line is truncated and ends with "...".
  *
@@ -14,6 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/slice.h"
 #include "base/text.h"
 
@@ -135,6 +139,19 @@ const char *log_prefix(enum log_level level)
 	return is_read_by_the_journal() ? level_prefixes[level] : "";
 }
 
+static void add_beginning(struct line *line, enum log_level level)
+{
+	char time[TEXT_TIME_SIZE];
+
+	if (is_read_by_the_journal()) {
+		add(line, slice_of(level_prefixes[level]));
+		return;
+	}
+	text_time_milliseconds(clock_now(&clock_system), time);
+	add(line, slice_of(time));
+	add(line, SLICE(" "));
+}
+
 /* A failed write is ignored: there is no other place to report it. */
 static void write_line(struct line *line)
 {
@@ -156,7 +173,7 @@ void log_event(enum log_level level, const char *event, ...)
 
 	line.size = 0;
 	line.is_full = false;
-	add(&line, slice_of(log_prefix(level)));
+	add_beginning(&line, level);
 	add(&line, slice_of(level_names[level]));
 	add(&line, SLICE(" "));
 	add(&line, slice_of(event));
