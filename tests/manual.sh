@@ -16,24 +16,31 @@ left_out=
 
 # ---- form ----
 
+# The formatters print a bold letter as the letter, a backspace and the letter again.
+backspace=$(printf '\b')
+plain()
+{
+	LC_ALL=C.UTF-8 sed "s/.$backspace//g" | expand
+}
+
 # Makes the page as people read it, in NAME.text.
 format()
 {
 	page=$1
 	name=$(basename "$page")
 	if have mandoc; then
-		mandoc -Tascii "$page" | col -bx >"$name.text"
+		mandoc -Tascii "$page" | plain >"$name.text"
 		# Whether other pages are installed is not this page's fault.
 		mandoc -Tlint -W style "$page" 2>&1 | grep -vE 'lacks .* entry|manual not found' >"$name.lint"
 		[ ! -s "$name.lint" ] || fail "mandoc: $(cat "$name.lint")"
 	fi
 	if have groff && have man; then
 		LC_ALL=C.UTF-8 MANWIDTH=80 man --warnings -l "$page" 2>"$name.lint" |
-			col -bx >"$name.groff"
+			plain >"$name.groff"
 		[ ! -s "$name.lint" ] || fail "man: $(cat "$name.lint")"
 		[ -s "$name.text" ] || cp "$name.groff" "$name.text"
 	fi
-	[ -s "$name.text" ] || { say 'needs mandoc or groff' && exit 77; }
+	[ -s "$name.text" ] || { say 'needs mandoc, or groff and man' && exit 77; }
 }
 
 # ---- what stands in the examples ----
