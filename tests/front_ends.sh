@@ -118,7 +118,7 @@ check()
 	*) fail "$front_end: WWW-Authenticate is lost" ;;
 	esac
 	case $front_end in
-	shared*) expect 'the metrics' '404 *' GET /metrics ;;
+	shared* | *HTTP/2) expect 'the metrics' '404 *' GET /metrics ;;
 	*) expect 'the metrics' '200 *anteroom*' GET /metrics ;;
 	esac
 	for path in /metrics /metrics/ '/metrics?x' /%6detrics //metrics /v2/../metrics /healthz /readyz; do
@@ -148,17 +148,13 @@ if have nginx && have spawn-fcgi; then
 	start_nginx nginx
 	check 'nginx with spawn-fcgi'
 
-	# The same site with the lines for TLS that it holds as comments.
+	# The installed site with the lines for TLS that it holds as comments.
 	if have openssl; then
-		openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 \
-			-subj /CN=localhost -addext subjectAltName=IP:127.0.0.1 \
-			-keyout key.pem -out certificate.pem 2>openssl.log || fail 'openssl'
+		make_certificate
 		end QUIT nginx-nginx/nginx.pid
-		start_nginx nginx "/^[[:space:]]*listen @LISTEN@;/d
-			s|#listen 443|listen @LISTEN@|
-			s|#ssl_|ssl_|
-			s|/etc/ssl/certs/anteroom.pem|$scratch/certificate.pem|
-			s|/etc/ssl/private/anteroom.key|$scratch/key.pem|"
+		site=$source/packaging/nginx/site.conf.in
+		start_nginx nginx "$(with_tls)"
+		site=
 		base=https://127.0.0.1:$port
 		CURL_CA_BUNDLE=$scratch/certificate.pem
 		export CURL_CA_BUNDLE

@@ -24,8 +24,8 @@ install_data()
 install_data
 site=$(find "$scratch/root" -path '*/share/anteroom/nginx/site.conf')
 [ -n "$site" ] || fail 'no site to copy is installed'
-included=$(sed -n 's/^[[:space:]]*include \(.*\);$/\1/p' "$site")
-[ "$(echo "$included" | grep -c .)" = 2 ] || fail "the site includes: $included"
+included=$(sed -n 's/^[[:space:]]*include \([^;]*\);.*$/\1/p' "$site")
+[ "$(echo "$included" | grep -c .)" = 3 ] || fail "the site includes: $included"
 for part in $included; do
 	[ -f "$scratch/root$part" ] || fail "the site includes $part, which is not installed"
 	cp "$scratch/root$part" "$scratch/before"
@@ -42,6 +42,21 @@ cmp "$own" "$scratch/own" || fail "an upgrade changed a site of one's own"
 for part in $included; do
 	grep -q 'an earlier version' "$scratch/root$part" && fail "an upgrade left $part as it was"
 done
+
+# What shells, monitoring and fail2ban take up.
+for file in bash-completion/completions/anteroom zsh/site-functions/_anteroom; do
+	[ -n "$(find "$scratch/root" -path "*/share/$file" -size +0)" ] || fail "$file is not installed"
+done
+# And each file of packaging/ is in the tarball, by itself or with its folder.
+(cd "$source" && find packaging -type f ! -name site.conf ! -name '*.service') | while read -r file; do
+	named=$file
+	until grep -qE "(^|[[:space:]])$named([[:space:]]|\$)" "$source/Makefile.am"; do
+		case $named in
+		*/*) named=${named%/*} ;;
+		*) fail "$file is not in the tarball" ;;
+		esac
+	done
+done || exit 1
 
 # Without pkg-config there is one clear message, and no configure that could never work.
 if command -v autoreconf >/dev/null && command -v aclocal >/dev/null; then

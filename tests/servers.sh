@@ -145,16 +145,44 @@ start_nginx()
 	note "$scratch/nginx-$1/nginx.pid" QUIT
 }
 
-# fill_in FROM TO NAME [SED-SCRIPT]: a part of the site.
+# fill_in FROM TO NAME [SED-SCRIPT]: a part of the site. The script may leave the places @LISTEN@,
+# @PORT@ and @NEXT_PORT@.
 fill_in()
 {
 	sed -e "${4-}" -e "s|@LISTEN@|127.0.0.1:$port|" -e "s|@SOCKET@|$scratch/$3.sock|" \
+		-e "s|@PORT@|$port|; s|@NEXT_PORT@|$((port + 1))|" \
 		-e 's|@ACCESS_LOG@|access.log|' -e 's|@PARTS@/||' "$1" >"$2"
+}
+
+# A script for sed that makes the installed site one with TLS, as its comment says, with the certificate
+# and the key in $scratch: HTTPS on the port of 127.0.0.1, HTTP on that of 127.0.0.4, metrics on that of
+# 127.0.0.3.
+with_tls()
+{
+	cat <<END
+/without TLS$/d
+s/^\([[:space:]]*\)#\([^ ]\)/\1\2/
+/listen \[/d
+s|listen 80;|listen 127.0.0.4:@PORT@;|
+s|listen 443|listen @LISTEN@|
+s|listen 127.0.0.1:9765|listen 127.0.0.3:@PORT@|
+s|/etc/ssl/certs/anteroom.pem|$scratch/certificate.pem|
+s|/etc/ssl/private/anteroom.key|$scratch/key.pem|
+s|/var/www/html|$scratch/www|
+END
+}
+
+make_certificate()
+{
+	openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 \
+		-subj /CN=localhost -addext subjectAltName=IP:127.0.0.1 \
+		-keyout "$scratch/key.pem" -out "$scratch/certificate.pem" 2>"$scratch/openssl.log" ||
+		fail 'openssl'
 }
 
 try_nginx()
 {
-	for part in http server site; do
+	for part in http operation server site; do
 		fill_in "$source/nginx/$part.conf.in" "$scratch/nginx-$1/$part.conf" "$@" || return 1
 	done
 	[ -z "$site" ] || fill_in "$site" "$scratch/nginx-$1/site.conf" "$@" || return 1

@@ -1,0 +1,124 @@
+#!/bin/sh
+# The site for nginx that is installed: the public server over IPv4 and IPv6, the server for metrics and
+# health checks beside it, ACME, and the same with TLS.
+set -u
+test=tests/site.sh
+. "${SOURCE_DIR:-$(dirname "$0")/..}/tests/servers.sh"
+for needed in nginx spawn-fcgi curl openssl; do
+	have $needed || { say "needs $needed" && exit 77; }
+done
+become_ordinary
+make_scratch
+site=$source/packaging/nginx/site.conf.in
+left_out=
+
+ipv6=yes
+grep -qs ' lo$' /proc/net/if_inet6 || ipv6=no
+[ $ipv6 = yes ] || left_out="$left_out, IPv6 (this machine has none)"
+
+# The public server on a port of 127.0.0.1 and ::1, that for metrics on the next one. Behind a proxy, as
+# which the test speaks for clients of any address.
+places="s|listen 80;|listen @LISTEN@;|
+s|listen \\[::\\]:80;|listen [::1]:@PORT@;|
+s|listen 127.0.0.1:9765|listen 127.0.0.1:@NEXT_PORT@|
+s|listen \\[::1\\]:9765|listen [::1]:@NEXT_PORT@|
+s|/var/www/html|$scratch/www|
+s|^.*without TLS\$|&\\
+	set_real_ip_from 127.0.0.1; real_ip_header X-Real-IP;|"
+[ $ipv6 = yes ] || places="/listen \\[/d
+$places"
+
+# expect STATUS URL [ARGUMENT...]: the body goes to body, the headers to headers.
+expect()
+{
+	status=$1
+	url=$2
+	shift 2
+	: >body
+	got=$(curl -sS --max-time 120 --path-as-is -D headers -o body -w '%{http_code}' "$@" "$url" 2>&1)
+	[ "$got" = "$status" ] || fail "$url: $got, not $status: $(head -c 300 body)"
+}
+
+# check_operation BASE: the server for metrics and health checks.
+check_operation()
+{
+	expect 200 "$1/healthz"
+	expect 200 "$1/readyz" -H 'Host: rooms.example.org'
+	expect 200 "$1/metrics"
+	grep -q '^anteroom_store_writable 1$' body || fail "$1/metrics: $(cat body)"
+	for path in / /v2/templates /v2/openapi.json /metrics/ //metrics /v2/../metrics/x; do
+		expect 404 "$1$path" -H "Authorization: Bearer $token"
+		[ "$(cat body)" = '{"code":404,"message":"Not found"}' ] || fail "$1$path: $(cat body)"
+	done
+}
+
+# check_public BASE: has the calls, and nothing of the metrics, also for this machine.
+hidden='/healthz /readyz /metrics /metrics/ /metrics?x /%6detrics //metrics /./metrics /v2/../metrics'
+check_public()
+{
+	expect 200 "$1/v2/templates" -H "Authorization: Bearer $token"
+	for path in $hidden; do
+		for host in localhost 127.0.0.1 rooms.example.org; do
+			expect 404 "$1$path" -H "Host: $host"
+			grep -q '^{"code":404,"message":"' body || fail "$1$path: $(cat body)"
+		done
+	done
+}
+
+mkdir -p www/.well-known/acme-challenge && echo answer >www/.well-known/acme-challenge/question || exit 1
+check_acme()
+{
+	expect 200 "$1/.well-known/acme-challenge/question"
+	[ "$(cat body)" = answer ] || fail "ACME: $(cat body)"
+	expect 404 "$1/.well-known/acme-challenge/other"
+}
+
+# ---- without TLS ----
+
+start_responder site
+start_nginx site "$places"
+operation=http://127.0.0.1:$((port + 1))
+check_public "$base"
+check_operation "$operation"
+check_acme "$base"
+if [ $ipv6 = yes ]; then
+	check_public "http://[::1]:$port"
+	check_operation "http://[::1]:$((port + 1))"
+	check_acme "http://[::1]:$port"
+fi
+curl -sS --max-time 5 --interface 127.0.0.1 "http://127.0.0.2:$((port + 1))/metrics" >/dev/null 2>&1 &&
+	fail 'the metrics are on another address too'
+
+end_all
+
+# ---- with TLS ----
+
+make_certificate
+start_responder tls
+mkdir nginx-tls && cp -R nginx-site/temporary nginx-tls || exit 1
+# With what the manual says for a load balancer.
+start_nginx tls "$(with_tls)
+s|^.*ssl_protocols.*|&\\
+	location = /readyz { allow 127.0.0.1; deny all; fastcgi_pass anteroom; }|"
+CURL_CA_BUNDLE=$scratch/certificate.pem
+export CURL_CA_BUNDLE
+hidden=$(say "$hidden" | sed 's| /readyz||')
+check_public "https://127.0.0.1:$port"
+expect 200 "https://127.0.0.1:$port/readyz"
+expect 403 "https://127.0.0.1:$port/readyz" --interface 127.0.0.2
+check_operation "http://127.0.0.3:$port"
+plain=http://127.0.0.4:$port
+check_acme "$plain"
+for path in / /v2/templates '/v2/rooms?limit=10&name=a%20b' /metrics /v2/room-codes/code/abc-defg-hij; do
+	expect 308 "$plain$path" -H 'Host: rooms.example.org'
+	location=$(tr -d '\r' <headers | sed -n 's/^Location: //p')
+	[ "$location" = "https://rooms.example.org$path" ] || fail "$path is sent to $location"
+done
+expect 308 "$plain/v2/token" -d '{"code":"abc-defg-hij"}' -H 'Referer: https://app.example/abc-defg-hij'
+end_all
+cat nginx-tls/*.log >all.logs
+[ -s all.logs ] || fail 'nothing was logged'
+grep abc-defg-hij all.logs && fail 'the log has a code'
+
+[ -z "$left_out" ] || { say "left out: ${left_out#, }" && exit 77; }
+exit 0
