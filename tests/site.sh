@@ -1,6 +1,6 @@
 #!/bin/sh
 # The site for nginx that is installed: the public server over IPv4 and IPv6, the server for metrics and
-# health checks beside it, ACME, and the same with TLS.
+# health checks beside it, ACME, the same with TLS, and the limits of IPv6 clients.
 set -u
 test=tests/site.sh
 . "${SOURCE_DIR:-$(dirname "$0")/..}/tests/servers.sh"
@@ -88,6 +88,35 @@ if [ $ipv6 = yes ]; then
 fi
 curl -sS --max-time 5 --interface 127.0.0.1 "http://127.0.0.2:$((port + 1))/metrics" >/dev/null 2>&1 &&
 	fail 'the metrics are on another address too'
+
+# ---- the limits count an IPv6 /64 as one client ----
+
+# join ADDRESS N: so many calls at once for a token; prints how many were let through.
+join()
+{
+	curl -sS --max-time 120 -o /dev/null -w '%{http_code}\n' -d '{}' -H "X-Real-IP: $1" \
+		"$base/v2/token?[1-$2]" | grep -c '^400$'
+}
+
+# 200 at once are let through, and 50 more a second.
+while read -r first second same; do
+	[ "$(join "$first" 1500)" -lt 1500 ] || fail "$first: calls for a token are not limited"
+	let_through=$(join "$second" 250)
+	case $same in
+	same) [ "$let_through" -lt 200 ] ;;
+	other) [ "$let_through" -ge 200 ] ;;
+	esac || fail "$second after $first: $let_through of 250 are let through, but it is the $same client"
+done <<'END'
+2001:db8::1 2001:db8::ffff:2 same
+2001:db8:1:2:3:4:5:6 2001:db8:1:2:ffff:ffff:ffff:ffff same
+2001:db8:0:1::1 2001:db8:0:2::1 other
+2001:db8:7:1::1 2001:db8:8:1::1 other
+2001:db8:0:a:: 2001:db8:0:a:1:: same
+192.0.2.1 192.0.2.2 other
+192.0.2.3 ::ffff:192.0.2.3 same
+::ffff:192.0.2.4 ::ffff:192.0.2.5 other
+::1 ::2 same
+END
 
 end_all
 
