@@ -44,7 +44,9 @@ for part in $included; do
 done
 
 # What shells, monitoring and fail2ban take up.
-for file in bash-completion/completions/anteroom zsh/site-functions/_anteroom; do
+for file in bash-completion/completions/anteroom zsh/site-functions/_anteroom \
+	doc/anteroom/examples/monitoring/alerts.yml doc/anteroom/examples/monitoring/dashboard.json \
+	doc/anteroom/examples/monitoring/prometheus.yml; do
 	[ -n "$(find "$scratch/root" -path "*/share/$file" -size +0)" ] || fail "$file is not installed"
 done
 # And each file of packaging/ is in the tarball, by itself or with its folder.

@@ -36,7 +36,7 @@ have()
 }
 
 # Root does not serve: then everything is done by nobody, with copies that nobody can read; among them
-# is $helper, a program that a test may have beside it.
+# are $helper, a program that a test may have beside it, and $beside, a file of the tree.
 become_ordinary()
 {
 	[ "$(id -u)" = 0 ] || return 0
@@ -46,6 +46,7 @@ become_ordinary()
 	mkdir "$place/source" "$place/source/tests" "$place/tests" "$place/temporary" || exit 1
 	cp -R "$source/nginx" "$source/packaging" "$place/source" &&
 		cp "$source"/tests/servers.sh "$source/${test:?}" "$place/source/tests" &&
+		{ [ -z "${beside-}" ] || cp "$source/$beside" "$place/source/$beside"; } &&
 		cp "$program" "$place/anteroom" &&
 		{ [ -z "${helper-}" ] || cp "$(helper_path)" "$place/tests"; } &&
 		chmod -R a+rX "$place" && chmod 1777 "$place/temporary" || exit 1
