@@ -1,6 +1,7 @@
 #!/bin/sh
 # The site for nginx that is installed: the public server over IPv4 and IPv6, the server for metrics and
-# health checks beside it, ACME, the same with TLS, and the limits of IPv6 clients.
+# health checks beside it, ACME, the same with TLS, the limits of IPv6 clients, and what the filter for
+# fail2ban finds in its log.
 set -u
 test=tests/site.sh
 . "${SOURCE_DIR:-$(dirname "$0")/..}/tests/servers.sh"
@@ -118,6 +119,63 @@ done <<'END'
 ::1 ::2 same
 END
 
+# ---- what fail2ban finds in the log ----
+
+# call ADDRESS EXPECTED STATUS PATH [ARGUMENT...]: EXPECTED is "found" or "passed".
+: >expected
+call()
+{
+	address=$1
+	[ "$2" = passed ] || say "$address" >>expected
+	status=$3
+	path=$4
+	shift 4
+	expect "$status" "$base$path" -H "X-Real-IP: $address" "$@"
+}
+call 198.51.100.1 found 401 /v2/templates
+call 198.51.100.2 found 401 /v2/rooms -H 'Authorization: Bearer wrong'
+call 198.51.100.3 found 401 '/v2/rooms?name=abc-defg-hij' -H "Authorization: Bearer ${token%?????}AAAAA"
+call 198.51.100.4 found 401 /v2/templates/000000000000000000000000 -X DELETE
+call 198.51.100.5 found 404 /v2/token -d '{"code":"abc-defg-hij"}'
+call 198.51.100.6 found 404 /v2/token/ -d '{"code":"abc-defg-hij"}'
+call 198.51.100.7 found 404 '/v2/token?x=%20200%20' -d '{"code":"abc-defg-hij"}'
+call 2001:db8::8 found 404 /v2/token -d '{"code":"abc-defg-hij"}'
+call 2001:db8::9 found 401 /v2/templates
+call 198.51.100.11 passed 200 /v2/templates -H "Authorization: Bearer $token"
+call 198.51.100.12 passed 404 /v2/templates/000000000000000000000401 -H "Authorization: Bearer $token"
+call 198.51.100.13 passed 405 /v2/token
+call 198.51.100.14 passed 400 /v2/token -d '{}'
+call 198.51.100.15 passed 404 '/%20401%20' -H "Authorization: Bearer $token"
+call 198.51.100.16 passed 404 '/x?%0a198.51.100.99%20POST%20/v2/token%20404%20'
+call 198.51.100.17 passed 200 /v2/templates -H "Authorization: Bearer $token" \
+	-H 'X-Request-Id: 401'
+head -c 300000 /dev/zero | tr '\0' x >large
+call 198.51.100.18 passed 413 /v2/token --data-binary @large
+# nginx writes its log after a second.
+tries=0
+until grep -E '^(198\.51\.100\.|2001:db8::[89] )' nginx-site/access.log >lines && [ "$(wc -l <lines)" = 17 ]; do
+	tries=$((tries + 1))
+	[ $tries -lt 600 ] || fail "nginx does not write its log: $(cat lines)"
+	sleep 0.1
+done
+sort -o expected expected
+
+# As fail2ban does: the time is cut out before the expressions are applied.
+filter=$source/packaging/examples/fail2ban/filter.conf
+sed -n 's/^failregex = //p; s/^            ^/^/p' "$filter" |
+	sed 's/<ADDR>/[0-9a-f.:]+/; s/\\s/ /g; s/\\S/[^ ]/g' >expressions
+[ "$(wc -l <expressions)" = 2 ] || fail "the filter: $(cat expressions)"
+sed -E 's/ [0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:]{8}[+-][0-9]{2}:[0-9]{2} / /' lines |
+	grep -E -f expressions | sed 's/ .*//' | sort >found
+cmp -s expected found || fail "the expressions find $(cat found), not $(cat expected) in $(cat lines)"
+if have fail2ban-regex; then
+	fail2ban-regex -o ip lines "$filter" >unsorted 2>fail2ban.log || fail 'fail2ban-regex'
+	sort unsorted >found
+	cmp -s expected found || fail "fail2ban finds $(cat found), not $(cat expected) in $(cat lines)"
+	say 'fail2ban has read the log.'
+else
+	left_out="$left_out, fail2ban itself (fail2ban-regex is not installed)"
+fi
 end_all
 
 # ---- with TLS ----
