@@ -61,6 +61,13 @@ done
 	done
 done || exit 1
 
+# What the containers are made of is there too.
+sed -n 's/^COPY \([^-].*\) [^ ]*$/\1/p' "$source/packaging/container/Containerfile" | tr ' ' '\n' >"$scratch/copied"
+[ "$(grep -c . "$scratch/copied")" -ge 5 ] || fail 'the Containerfile copies nothing'
+while read -r part; do
+	[ -e "$source/$part" ] || fail "the Containerfile copies $part, which is not there"
+done <"$scratch/copied"
+
 # Without pkg-config there is one clear message, and no configure that could never work.
 if command -v autoreconf >/dev/null && command -v aclocal >/dev/null; then
 	mkdir "$scratch/tree" "$scratch/macros" || exit 1
