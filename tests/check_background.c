@@ -543,8 +543,8 @@ START_TEST(what_is_superseded_is_known_roughly)
 	const struct store_options options = { .overlay_bytes = 64 << 20 };
 	struct store *store = scratch_store_with(options);
 	/* A record's key has nine bytes more. */
-	const uint64_t bytes = OVERWRITTEN * stack_record_bytes(9 + scratch_key(4321).size, 132);
-	const uint64_t large = stack_record_bytes(9 + scratch_key(0).size, 400032);
+	const uint64_t bytes = OVERWRITTEN * stack_entry_bytes(9 + scratch_key(4321).size, 132);
+	const uint64_t large = stack_entry_bytes(9 + scratch_key(0).size, 400032);
 	struct fault fault = FAULT_INITIAL;
 	struct store_stat stat;
 	unsigned n;

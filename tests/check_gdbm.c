@@ -18,7 +18,7 @@
 #include "store/gdbm/gdbm_library.h"
 #include "store/gdbm/gdbm_reader.h"
 #include "store/gdbm/gdbm_writer.h"
-#include "store/gdbm/record.h"
+#include "store/gdbm/entry_key.h"
 #include "suite.h"
 
 #define KEY_MOST 80
@@ -56,8 +56,8 @@ static int compare(const void *a, const void *b)
 {
 	const struct record *x = a, *y = b;
 
-	return record_key_compare(x->order, (struct slice){ x->key, x->key_size }, y->order,
-				  (struct slice){ y->key, y->key_size });
+	return entry_key_compare(x->order, (struct slice){ x->key, x->key_size }, y->order,
+				 (struct slice){ y->key, y->key_size });
 }
 
 /* What the value of a record is: its key again and again. */
@@ -82,7 +82,7 @@ static void record_add(const void *key, size_t key_size, size_t value_size)
 	memcpy(record->key, key, key_size);
 	record->key_size = key_size;
 	record->value_size = value_size;
-	record->order = record_key_order((struct slice){ record->key, key_size });
+	record->order = entry_key_order((struct slice){ record->key, key_size });
 }
 
 static bool write_records(struct gdbm_writer *writer, struct gdbm_written *written)
@@ -242,7 +242,7 @@ START_TEST(hashes_that_begin_alike)
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; n < 1500; i++) {
-		if (record_key_order((struct slice){ (const char *)&i, sizeof i }) >> 19 != 77)
+		if (entry_key_order((struct slice){ (const char *)&i, sizeof i }) >> 19 != 77)
 			continue;
 		record_add(&i, sizeof i, 20);
 		n++;

@@ -16,7 +16,7 @@
 #include "store/gdbm/file.h"
 #include "store/gdbm/gdbm_format.h"
 #include "store/gdbm/gdbm_reader.h"
-#include "store/gdbm/record.h"
+#include "store/gdbm/entry_key.h"
 #include "suite.h"
 
 #define VALUE_MOST 600
@@ -180,7 +180,7 @@ START_TEST(what_is_absent_needs_verified_blocks)
 	}
 	ck_assert_int_eq(find(5000, &found), GDBM_ABSENT);
 	ck_assert_int_eq(block_state(&blocks, 0), BLOCK_RIGHT);
-	bucket = gdbm_reader_bucket(&reader, record_key_order(key_of(5000, key)));
+	bucket = gdbm_reader_bucket(&reader, entry_key_order(key_of(5000, key)));
 	ck_assert_int_eq(block_state(&blocks, bucket / STACK_BLOCK), BLOCK_RIGHT);
 }
 END_TEST

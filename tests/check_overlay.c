@@ -16,12 +16,12 @@ START_TEST(an_overlay_keeps_versions)
 	struct overlay_memory *memory = overlay_memory_open();
 	struct overlay *overlay = overlay_open(memory, 4096);
 	struct overlay_entry *entries;
-	struct record_key key, other;
+	struct entry_key key, other;
 	struct slice value;
 	size_t n;
 
-	record_key_make(&installation, STORE_RECORD, SLICE("a"), &key);
-	record_key_make(&installation, STORE_INDEX, SLICE("a"), &other);
+	entry_key_make(&installation, STORE_RECORD, SLICE("a"), &key);
+	entry_key_make(&installation, STORE_INDEX, SLICE("a"), &other);
 	overlay_put(overlay, &key, 3, SLICE("three"));
 	overlay_put(overlay, &key, 5, (struct slice){ NULL, 0 });
 	overlay_put(overlay, &key, 8, SLICE(""));
@@ -55,10 +55,10 @@ static bool is_mapped(const void *place)
 static const char *value_place(struct overlay *overlay, size_t size)
 {
 	const struct installation installation = { { 1 } };
-	struct record_key key;
+	struct entry_key key;
 	struct slice value = { arena_zero(scratch.arena, size), size };
 
-	record_key_make(&installation, STORE_RECORD, SLICE("a"), &key);
+	entry_key_make(&installation, STORE_RECORD, SLICE("a"), &key);
 	overlay_put(overlay, &key, 1, value);
 	ck_assert(overlay_get(overlay, &key, 1, &value));
 	return value.data;

@@ -88,7 +88,7 @@ START_TEST(records_are_written_in_the_order_of_their_buckets)
 	key = gdbm_firstkey(file);
 	while (key.dptr != NULL) {
 		const struct slice bytes = { key.dptr, (size_t)key.dsize };
-		const uint32_t sixteenth = record_key_order(bytes) >> 27; /* of 31 bits */
+		const uint32_t sixteenth = entry_key_order(bytes) >> 27; /* of 31 bits */
 		const datum next = gdbm_nextkey(file, key);
 
 		ck_assert_uint_ge(sixteenth, above);

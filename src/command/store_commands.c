@@ -295,7 +295,7 @@ static void print_table(const struct figures *figures)
 		const struct stack_info *file = &store->manifest.files[i];
 
 		printf("%016llx    %12llu  %12llu  %14llu\n", (unsigned long long)file->id,
-		       (unsigned long long)file->records, (unsigned long long)file->removals,
+		       (unsigned long long)file->entries, (unsigned long long)file->removals,
 		       (unsigned long long)(file->gdbm_size + file->index_size));
 	}
 }
@@ -305,7 +305,7 @@ static json_t *packed_file(const struct stack_info *file)
 	char name[17];
 
 	(void)snprintf(name, sizeof name, "%016llx", (unsigned long long)file->id);
-	return json_pack("{s:s, s:I, s:I, s:I}", "id", name, "records", (json_int_t)file->records,
+	return json_pack("{s:s, s:I, s:I, s:I}", "id", name, "records", (json_int_t)file->entries,
 			 "removals", (json_int_t)file->removals, "bytes",
 			 (json_int_t)(file->gdbm_size + file->index_size));
 }

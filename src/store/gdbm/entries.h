@@ -7,7 +7,7 @@
 #ifndef STORE_GDBM_ENTRIES_H
 #define STORE_GDBM_ENTRIES_H
 
-#include "store/gdbm/record.h"
+#include "store/gdbm/entry_key.h"
 
 /* *value: data NULL when there is no such entry. */
 bool entry_get(struct transaction *transaction, enum store_table table, struct slice key,

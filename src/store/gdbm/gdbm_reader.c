@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "store/gdbm/gdbm_format.h"
-#include "store/gdbm/record.h"
+#include "store/gdbm/entry_key.h"
 
 /* A negative place, which only a damaged file has, is a huge one here, and outside too. */
 static bool is_inside(const struct gdbm_reader *reader, uint64_t at, uint64_t size)
@@ -100,29 +100,28 @@ static const char *places_of(const struct gdbm_reader *reader, uint32_t hash)
 
 /* Whether the record at the place has the key; *value is what stands behind it. That it has another
  * key rests on its block. */
-static enum gdbm_answer record_look(const struct gdbm_reader *reader,
-				    const struct gdbm_place *place, struct slice key,
-				    struct slice *value, uint64_t *block)
+static enum gdbm_answer entry_look(const struct gdbm_reader *reader, const struct gdbm_place *place,
+				   struct slice key, struct slice *value, uint64_t *block)
 {
 	const uint64_t size = (uint64_t)place->key_size + (uint64_t)place->value_size;
-	const char *record;
+	const char *bytes;
 
 	if (place->key_size < 0 || place->value_size < 0 ||
 	    !is_inside(reader, (uint64_t)place->at, size))
 		return GDBM_DAMAGED;
-	record = reader->file.data + place->at;
+	bytes = reader->file.data + place->at;
 	/* Most records reach into another page, which is looked for at the same time as the first. */
-	__builtin_prefetch(record + size);
-	if ((size_t)place->key_size != key.size || memcmp(record, key.data, key.size) != 0)
+	__builtin_prefetch(bytes + size);
+	if ((size_t)place->key_size != key.size || memcmp(bytes, key.data, key.size) != 0)
 		return rests_on(reader, (uint64_t)place->at, (uint64_t)place->key_size, GDBM_ABSENT,
 				block);
-	*value = (struct slice){ record + key.size, (size_t)place->value_size };
+	*value = (struct slice){ bytes + key.size, (size_t)place->value_size };
 	return GDBM_FOUND;
 }
 
 void gdbm_reader_expect(const struct gdbm_reader *reader, struct slice key)
 {
-	const uint32_t hash = record_key_order(key);
+	const uint32_t hash = entry_key_order(key);
 	const char *places = places_of(reader, hash);
 
 	if (places != NULL)
@@ -144,7 +143,7 @@ static enum gdbm_answer bucket_search(const struct gdbm_reader *reader, const ch
 		if (place.hash == -1)
 			return GDBM_ABSENT;
 		if ((uint32_t)place.hash == hash)
-			answer = record_look(reader, &place, key, value, block);
+			answer = entry_look(reader, &place, key, value, block);
 		if (answer != GDBM_ABSENT)
 			return answer;
 		at = at + 1 < reader->bucket_places ? at + 1 : 0;
@@ -155,7 +154,7 @@ static enum gdbm_answer bucket_search(const struct gdbm_reader *reader, const ch
 enum gdbm_answer gdbm_reader_find(const struct gdbm_reader *reader, struct slice key,
 				  struct slice *value, uint64_t *block)
 {
-	const uint32_t hash = record_key_order(key);
+	const uint32_t hash = entry_key_order(key);
 	const char *places = places_of(reader, hash);
 	enum gdbm_answer answer = GDBM_DAMAGED;
 

@@ -39,7 +39,7 @@ bool gdbm_reader_open(struct gdbm_reader *reader, struct slice file,
 /* The key will be looked for in a moment: its place in the bucket is fetched from memory meanwhile. */
 void gdbm_reader_expect(const struct gdbm_reader *reader, struct slice key);
 
-/* The place of the bucket that a key of this order (record_key_order) would be in, behind whose
+/* The place of the bucket that a key of this order (entry_key_order) would be in, behind whose
  * records it lies in a file of gdbm_writer's; 0: the file does not have it. */
 size_t gdbm_reader_bucket(const struct gdbm_reader *reader, uint32_t order);
 

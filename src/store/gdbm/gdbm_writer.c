@@ -21,7 +21,7 @@
 #include "base/checksum.h"
 #include "base/encode.h"
 #include "store/gdbm/gdbm_format.h"
-#include "store/gdbm/record.h"
+#include "store/gdbm/entry_key.h"
 
 /* The most that a bucket can have: libgdbm takes no directory of 2 GB. */
 #define BITS_MOST 27
@@ -37,14 +37,14 @@ struct bucket {
 static_assert(sizeof(struct bucket) <= BLOCK, "a bucket is a block");
 
 /* A bucket that was written. */
-struct entry {
+struct written_bucket {
 	off_t at;
 	unsigned bits;
 };
 
 struct gdbm_writer {
 	struct block_writer out;
-	struct entry *directory;
+	struct written_bucket *directory;
 	size_t n_directory;
 	size_t directory_capacity;
 	unsigned bits; /* the most of a bucket */
@@ -127,7 +127,8 @@ static void directory_add(struct gdbm_writer *writer, unsigned bits)
 		writer->directory = grown(writer->directory,
 					  writer->directory_capacity * sizeof *writer->directory);
 	}
-	writer->directory[writer->n_directory++] = (struct entry){ (off_t)writer->out.size, bits };
+	writer->directory[writer->n_directory++] = (struct written_bucket){ (off_t)writer->out.size,
+									    bits };
 	if (bits > writer->bits)
 		writer->bits = bits;
 }
@@ -169,7 +170,7 @@ bool gdbm_writer_add(struct gdbm_writer *writer, struct slice key, struct slice 
 {
 	struct gdbm_place *place = &writer->waiting[writer->n_waiting];
 
-	*place = (struct gdbm_place){ .hash = (int)record_key_order(key),
+	*place = (struct gdbm_place){ .hash = (int)entry_key_order(key),
 				      .at = (off_t)writer->out.size,
 				      .key_size = (int)key.size,
 				      .value_size = (int)(head.size + value.size) };
@@ -202,10 +203,10 @@ static unsigned least_bits(void)
 static bool directory_write(struct gdbm_writer *writer, bool *is_broken)
 {
 	for (size_t i = 0; i < writer->n_directory; i++) {
-		const struct entry *entry = &writer->directory[i];
+		const struct written_bucket *bucket = &writer->directory[i];
 
-		for (uint32_t n = UINT32_C(1) << (writer->bits - entry->bits); n > 0; n--)
-			if (!block_append(&writer->out, &entry->at, sizeof entry->at, is_broken))
+		for (uint32_t n = UINT32_C(1) << (writer->bits - bucket->bits); n > 0; n--)
+			if (!block_append(&writer->out, &bucket->at, sizeof bucket->at, is_broken))
 				return false;
 	}
 	return block_append(&writer->out, NULL, BLOCK, is_broken) && align(writer, is_broken);

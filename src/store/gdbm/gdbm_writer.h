@@ -32,7 +32,7 @@ struct gdbm_writer *gdbm_writer_open(const struct file_system *files, int file);
 /* NULL is fine. */
 void gdbm_writer_close(struct gdbm_writer *writer);
 
-/* A record of two pieces of value. Keys come in the order of record_key_order, each once. False and
+/* A record of two pieces of value. Keys come in the order of entry_key_order, each once. False and
  * errno: the file is good for nothing then; *is_broken as in file_sync. EOVERFLOW: there are more
  * keys than a bucket has places (166) whose hashes begin with the same 27 bits, which GDBM cannot
  * hold. */

@@ -184,7 +184,7 @@ static void check_blocks(struct checking *checking, struct stack_file *file, con
 }
 
 /* Every key that the index names, with its value; and as many as GDBM says it has. */
-static void check_records(struct checking *checking, struct stack_file *file, const char *name)
+static void check_entries(struct checking *checking, struct stack_file *file, const char *name)
 {
 	struct merge *merge = merge_open(NULL, 0, 0, &file, 1);
 	struct arena *arena = arena_open();
@@ -206,7 +206,7 @@ static void check_records(struct checking *checking, struct stack_file *file, co
 		damage(checking, name, fault.cause);
 	else if (!stack_file_count(file, &counted, &fault))
 		damage(checking, name, fault.cause);
-	else if (counted != n || n != stack_file_info(file)->records)
+	else if (counted != n || n != stack_file_info(file)->entries)
 		damage(checking, name, "it has other records than the index and the manifest say");
 	checking->check->records += n;
 	arena_close(arena);
@@ -228,7 +228,7 @@ static void check_file(struct checking *checking, const struct inspection *inspe
 	check_blocks(checking, file, name);
 	/* What is damaged is not read any more, so nothing could be said of each record. */
 	if (checking->check->damages == damages)
-		check_records(checking, file, name);
+		check_entries(checking, file, name);
 }
 
 static void check_journal(struct checking *checking, const struct inspection *inspection)

@@ -34,7 +34,7 @@
 #include "store/figures.h"
 #include "store/gdbm/file.h"
 #include "store/gdbm/journal_mark.h"
-#include "store/gdbm/record.h"
+#include "store/gdbm/entry_key.h"
 
 struct journal;
 

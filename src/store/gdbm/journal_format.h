@@ -19,7 +19,7 @@
 
 #include "base/checksum.h"
 #include "base/encode.h"
-#include "store/gdbm/record.h"
+#include "store/gdbm/entry_key.h"
 
 #define JOURNAL_VERSION 1
 #define SEGMENT_MAGIC "AnteJrnl"

@@ -15,7 +15,7 @@
 #define STORE_GDBM_JOURNAL_MARK_H
 
 #include "store/gdbm/file.h"
-#include "store/gdbm/record.h"
+#include "store/gdbm/entry_key.h"
 
 #define MARK_NAME "journal.mark"
 

@@ -5,7 +5,7 @@
 #ifndef STORE_GDBM_JOURNAL_RECORDS_H
 #define STORE_GDBM_JOURNAL_RECORDS_H
 
-#include "store/gdbm/record.h"
+#include "store/gdbm/entry_key.h"
 
 /* Whole records behind a gap of SEGMENT_BLOCK and GROUP_HEAD bytes; there is room for SEGMENT_BLOCK
  * more behind them. */

@@ -16,7 +16,7 @@
 #define MAGIC "AnteMfst"
 #define VERSION 5
 #define HEAD ((size_t)48)
-#define ENTRY ((size_t)64)
+#define INFO_SIZE ((size_t)64)
 #define TAIL ((size_t)4)
 #define SIZE_MOST ((size_t)16 << 20)
 
@@ -25,11 +25,11 @@ static void manifest_path(const char *directory, char path[PATH_MAX])
 	snprintf(path, PATH_MAX, "%s/" MANIFEST_NAME, directory);
 }
 
-static void entry_read(const char *bytes, struct stack_info *info)
+static void info_read(const char *bytes, struct stack_info *info)
 {
 	*info = (struct stack_info){
 		.id = decode_64(bytes),
-		.records = decode_64(bytes + 8),
+		.entries = decode_64(bytes + 8),
 		.removals = decode_64(bytes + 16),
 		.bytes = decode_64(bytes + 24),
 		.superseded = decode_64(bytes + 32),
@@ -39,10 +39,10 @@ static void entry_read(const char *bytes, struct stack_info *info)
 	};
 }
 
-static void entry_write(char *bytes, const struct stack_info *info)
+static void info_write(char *bytes, const struct stack_info *info)
 {
 	encode_64(bytes, info->id);
-	encode_64(bytes + 8, info->records);
+	encode_64(bytes + 8, info->entries);
 	encode_64(bytes + 16, info->removals);
 	encode_64(bytes + 24, info->bytes);
 	encode_64(bytes + 32, info->superseded);
@@ -72,7 +72,7 @@ static bool manifest_parse(const char *directory, const char *path, const char *
 				   "that version and load the dump with this one",
 				   directory);
 	n = decode_32(bytes + 12);
-	if (size != HEAD + n * ENTRY + TAIL ||
+	if (size != HEAD + n * INFO_SIZE + TAIL ||
 	    checksum(0, bytes, size - TAIL) != decode_32(bytes + size - TAIL))
 		return fault_cause(fault, FAULT_UNAVAILABLE, 0,
 				   "%s is damaged: its checksum is wrong; restore a backup", path);
@@ -84,7 +84,7 @@ static bool manifest_parse(const char *directory, const char *path, const char *
 	if (manifest->files == NULL)
 		abort();
 	for (i = 0; i < n; i++)
-		entry_read(bytes + HEAD + i * ENTRY, &manifest->files[i]);
+		info_read(bytes + HEAD + i * INFO_SIZE, &manifest->files[i]);
 	return true;
 }
 
@@ -113,7 +113,7 @@ bool manifest_write(const struct file_system *files, const char *directory,
 		    const struct manifest *manifest, bool *is_replaced, bool *is_broken,
 		    struct fault *fault)
 {
-	size_t size = HEAD + manifest->n * ENTRY + TAIL, i;
+	size_t size = HEAD + manifest->n * INFO_SIZE + TAIL, i;
 	char path[PATH_MAX], *bytes = calloc(1, size);
 	bool is_written;
 	int error;
@@ -127,7 +127,7 @@ bool manifest_write(const struct file_system *files, const char *directory,
 	encode_64(bytes + 32, manifest->number);
 	encode_64(bytes + 40, manifest->next_id);
 	for (i = 0; i < manifest->n; i++)
-		entry_write(bytes + HEAD + i * ENTRY, &manifest->files[i]);
+		info_write(bytes + HEAD + i * INFO_SIZE, &manifest->files[i]);
 	encode_32(bytes + size - TAIL, checksum(0, bytes, size - TAIL));
 	manifest_path(directory, path);
 	is_written = file_replace(files, directory, path, bytes, size, is_replaced, is_broken);

@@ -110,7 +110,7 @@ static bool start(struct merge *merge, struct fault *fault)
 
 static int compare(const struct run *a, const struct run *b)
 {
-	return record_key_compare(a->order, a->key, b->order, b->key);
+	return entry_key_compare(a->order, a->key, b->order, b->key);
 }
 
 bool merge_next(struct merge *merge, struct merge_entry *entry, bool *is_there, struct fault *fault)
@@ -140,7 +140,7 @@ bool merge_next(struct merge *merge, struct merge_entry *entry, bool *is_there, 
 		if (run->is_at_end || compare(run, &first) != 0)
 			continue;
 		if (i > entry->run)
-			entry->passed_over += stack_record_bytes(run->key.size, run->value_size);
+			entry->passed_over += stack_entry_bytes(run->key.size, run->value_size);
 		if (!run_next(run, fault))
 			return false;
 	}
@@ -151,7 +151,7 @@ bool merge_value(struct merge *merge, const struct merge_entry *entry, struct ar
 		 struct slice *value, struct fault *fault)
 {
 	struct run *run = &merge->runs[entry->run];
-	struct record_key key = { .hash = record_key_hash(entry->key), .size = entry->key.size };
+	struct entry_key key = { .hash = entry_key_hash(entry->key), .size = entry->key.size };
 	bool is_there;
 
 	*value = entry->value;

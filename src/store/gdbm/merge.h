@@ -1,4 +1,4 @@
-/* Several runs of records in the order of record_key_compare, read as one: for turning files into
+/* Several runs of records in the order of entry_key_compare, read as one: for turning files into
  * one file, and for walking over everything that a view shows. Of each key the newest record comes,
  * a removal too; the older ones are passed over.
  *
@@ -12,10 +12,10 @@
 struct merge;
 
 struct merge_entry {
-	struct slice key; /* a record key */
+	struct slice key; /* an entry key */
 	uint32_t order; /* of it */
 	bool is_removal;
-	uint64_t passed_over; /* bytes of the older records of this key, as stack_record_bytes */
+	uint64_t passed_over; /* bytes of the older records of this key, as stack_entry_bytes */
 	size_t run; /* which run it comes from */
 	struct slice value; /* of an overlay's entry; others: merge_value */
 };

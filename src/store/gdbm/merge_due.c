@@ -71,10 +71,10 @@ size_t merge_due(const struct view *view, const struct stack_file *busy, bool is
 		const struct stack_info *info = stack_file_info(view->files[i]);
 
 		bytes += info->bytes;
-		if (i > 0 && newer >= ratio * info->records && bytes < most)
+		if (i > 0 && newer >= ratio * info->entries && bytes < most)
 			due = i + 1;
-		newer += info->records;
-		superfluous += info->superseded + info->removals * stack_record_bytes(0, 0);
+		newer += info->entries;
+		superfluous += info->superseded + info->removals * stack_entry_bytes(0, 0);
 	}
 	if (n == 0 || n < view->n_files || bytes >= most)
 		return due;

@@ -207,7 +207,7 @@ void overlay_let_go(struct overlay *overlay)
 	free(overlay);
 }
 
-static struct node *node_find(const struct overlay *overlay, const struct record_key *key)
+static struct node *node_find(const struct overlay *overlay, const struct entry_key *key)
 {
 	struct node *node = atomic_load_explicit(&overlay->buckets[key->hash & overlay->mask],
 						 memory_order_acquire);
@@ -218,7 +218,7 @@ static struct node *node_find(const struct overlay *overlay, const struct record
 	return node;
 }
 
-void overlay_put(struct overlay *overlay, const struct record_key *key, uint64_t number,
+void overlay_put(struct overlay *overlay, const struct entry_key *key, uint64_t number,
 		 struct slice value)
 {
 	struct node *node = node_find(overlay, key);
@@ -262,7 +262,7 @@ static struct slice version_value(const struct version *version)
 	return (struct slice){ version->bytes, version->size };
 }
 
-bool overlay_get(const struct overlay *overlay, const struct record_key *key, uint64_t number,
+bool overlay_get(const struct overlay *overlay, const struct entry_key *key, uint64_t number,
 		 struct slice *value)
 {
 	const struct node *node = node_find(overlay, key);
@@ -283,7 +283,7 @@ static int entry_compare(const void *a, const void *b)
 {
 	const struct overlay_entry *left = a, *right = b;
 
-	return record_key_compare(left->order, left->key, right->order, right->key);
+	return entry_key_compare(left->order, left->key, right->order, right->key);
 }
 
 struct overlay_entry *overlay_sorted(const struct overlay *overlay, uint64_t number, size_t *n)
@@ -308,7 +308,7 @@ struct overlay_entry *overlay_sorted(const struct overlay *overlay, uint64_t num
 				if (entries == NULL)
 					abort();
 			}
-			entries[(*n)++] = (struct overlay_entry){ key, record_key_order(key),
+			entries[(*n)++] = (struct overlay_entry){ key, entry_key_order(key),
 								  version_value(version) };
 		}
 	}

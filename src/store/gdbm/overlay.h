@@ -10,7 +10,7 @@
 #ifndef STORE_GDBM_OVERLAY_H
 #define STORE_GDBM_OVERLAY_H
 
-#include "store/gdbm/record.h"
+#include "store/gdbm/entry_key.h"
 
 struct overlay;
 
@@ -29,12 +29,12 @@ void overlay_hold(struct overlay *overlay);
 void overlay_let_go(struct overlay *overlay);
 
 /* number: not below earlier ones. value.data NULL: a removal. Key and value are copied. */
-void overlay_put(struct overlay *overlay, const struct record_key *key, uint64_t number,
+void overlay_put(struct overlay *overlay, const struct entry_key *key, uint64_t number,
 		 struct slice value);
 
 /* False: there is no version of this key up to this number. True: *value is the newest one, which
  * lives as long as the overlay, or has data NULL for a removal. */
-bool overlay_get(const struct overlay *overlay, const struct record_key *key, uint64_t number,
+bool overlay_get(const struct overlay *overlay, const struct entry_key *key, uint64_t number,
 		 struct slice *value);
 
 /* Bytes taken. */
@@ -44,12 +44,12 @@ uint64_t overlay_last(const struct overlay *overlay);
 
 /* The newest version up to a number of each key that has one. */
 struct overlay_entry {
-	struct slice key; /* a record key */
-	uint32_t order; /* record_key_order */
+	struct slice key; /* an entry key */
+	uint32_t order; /* entry_key_order */
 	struct slice value; /* data NULL: a removal */
 };
 
-/* All of them in the order of record_key_compare, from malloc, to be freed by the caller; the
+/* All of them in the order of entry_key_compare, from malloc, to be freed by the caller; the
  * slices live as long as the overlay. */
 struct overlay_entry *overlay_sorted(const struct overlay *overlay, uint64_t number, size_t *n);
 

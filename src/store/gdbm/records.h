@@ -17,7 +17,7 @@
 #define STORE_GDBM_RECORDS_H
 
 #include "store/gdbm/btree.h"
-#include "store/gdbm/record.h"
+#include "store/gdbm/entry_key.h"
 
 bool records_get(struct transaction *transaction, const struct store_kind *kind,
 		 const struct id *id, enum store_reading reading, struct store_record *record,

@@ -12,10 +12,10 @@
 /* How long until the sync of a directory that could not be opened is tried again. */
 #define RETRY_NANOSECONDS 100000000L
 /* A merge looks up from its work each time it has written so many records. */
-#define PAUSE_RECORDS 64
+#define PAUSE_ENTRIES 64
 /* Of an overlay with more records than this, about so many are looked for in the files, and all
  * that are larger. */
-#define SAMPLE_RECORDS 512
+#define SAMPLE_ENTRIES 512
 #define SAMPLE_BYTES 16384
 
 struct rewrite {
@@ -38,12 +38,12 @@ static uint64_t id_take(struct store_gdbm *store)
 	return id;
 }
 
-static bool rewrite_begin(struct rewrite *rewrite, uint64_t most_records)
+static bool rewrite_begin(struct rewrite *rewrite, uint64_t most_entries)
 {
 	struct store_gdbm *store = rewrite->store;
 
 	rewrite->arena = arena_open();
-	return stack_build_begin(&store->place, id_take(store), most_records, &rewrite->build,
+	return stack_build_begin(&store->place, id_take(store), most_entries, &rewrite->build,
 				 rewrite->fault);
 }
 
@@ -144,21 +144,21 @@ static bool rewrite_end(struct rewrite *rewrite, bool is_done)
 static bool is_below(struct rewrite *rewrite, const struct view *view, struct slice key,
 		     uint64_t *bytes)
 {
-	struct record_key record_key = { .hash = record_key_hash(key), .size = key.size };
+	struct entry_key entry_key = { .hash = entry_key_hash(key), .size = key.size };
 	struct fault ignored = FAULT_INITIAL;
 	struct slice value;
 	bool is_there = false;
 	size_t i;
 
 	*bytes = 0;
-	memcpy(record_key.bytes, key.data, key.size);
+	memcpy(entry_key.bytes, key.data, key.size);
 	arena_reset(rewrite->arena);
 	for (i = 0; i < view->n_files && !is_there; i++)
-		if (!stack_file_get(view->files[i], &record_key, rewrite->arena, &value, &is_there,
+		if (!stack_file_get(view->files[i], &entry_key, rewrite->arena, &value, &is_there,
 				    &ignored))
 			return true;
 	if (is_there)
-		*bytes = stack_record_bytes(key.size, value.size);
+		*bytes = stack_entry_bytes(key.size, value.size);
 	return is_there;
 }
 
@@ -169,7 +169,7 @@ static bool is_below(struct rewrite *rewrite, const struct view *view, struct sl
 static bool overlay_write(struct rewrite *rewrite, const struct view *view,
 			  const struct overlay_entry *entries, size_t n, uint64_t *superseded)
 {
-	const size_t step = 1 + n / SAMPLE_RECORDS;
+	const size_t step = 1 + n / SAMPLE_ENTRIES;
 	uint64_t bytes;
 	size_t i;
 
@@ -258,7 +258,7 @@ static bool files_write(struct rewrite *rewrite, const struct rewrite_files *ord
 		if (!merge_value(merge, &entry, rewrite->arena, &value, rewrite->fault) ||
 		    !rewrite_add(rewrite, entry.key, value))
 			return false;
-		if (rewrite->written % PAUSE_RECORDS == 0)
+		if (rewrite->written % PAUSE_ENTRIES == 0)
 			order->pause(order->context, order);
 	}
 }
@@ -288,16 +288,16 @@ bool rewrite_files(struct store_gdbm *store, const struct rewrite_files *order,
 {
 	struct rewrite rewrite = { .store = store, .is_stopped = is_stopped, .fault = fault };
 	struct merge *merge = merge_open(NULL, 0, 0, order->files, order->n);
-	uint64_t records = 0, superseded = 0, passed_over = 0;
+	uint64_t entries = 0, superseded = 0, passed_over = 0;
 	struct stack_file *file = NULL;
 	bool is_done;
 	size_t i;
 
 	for (i = 0; i < order->n; i++) {
-		records += stack_file_info(order->files[i])->records;
+		entries += stack_file_info(order->files[i])->entries;
 		superseded += stack_file_info(order->files[i])->superseded;
 	}
-	is_done = rewrite_begin(&rewrite, records) &&
+	is_done = rewrite_begin(&rewrite, entries) &&
 		  files_write(&rewrite, order, merge, &passed_over);
 	merge_close(merge);
 	superseded = order->is_oldest_among || superseded < passed_over ? 0

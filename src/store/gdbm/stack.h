@@ -1,7 +1,7 @@
 /* One file of the stack: an immutable GDBM file of entries, with its index
  * (store/gdbm/stack_index.h). Names: `stack-`, sixteen hex digits, `.gdbm` and `.index`.
  *
- * The key in GDBM is the record key (store/gdbm/record.h). The value begins with eight bytes:
+ * The key in GDBM is the entry key (store/gdbm/entry_key.h). The value begins with eight bytes:
  * CRC32C of the key and the rest of the value (4), format (1), put 1 or removal 2 (1), zero (2).
  * One more entry, under a key that no table has, names the installation and the file.
  *
@@ -14,7 +14,7 @@
 #define STORE_GDBM_STACK_H
 
 #include "store/gdbm/file.h"
-#include "store/gdbm/record.h"
+#include "store/gdbm/entry_key.h"
 
 struct stack_file;
 struct stack_build;
@@ -31,7 +31,7 @@ struct stack_place {
 /* A file in the manifest. Bytes are those of keys and values with their heads. */
 struct stack_info {
 	uint64_t id;
-	uint64_t records; /* puts and removals */
+	uint64_t entries; /* puts and removals */
 	uint64_t removals;
 	uint64_t bytes;
 	uint64_t superseded; /* bytes of entries in older files that this file replaces */
@@ -41,7 +41,7 @@ struct stack_info {
 };
 
 /* The bytes of an entry with a key and a value of these sizes. */
-uint64_t stack_record_bytes(size_t key_size, size_t value_size);
+uint64_t stack_entry_bytes(size_t key_size, size_t value_size);
 
 /* Names within the directory. */
 #define STACK_NAME_SIZE 32
@@ -77,12 +77,12 @@ bool stack_file_has_damage(const struct stack_file *file);
  * unless that was done since the file was opened (store/gdbm/stack_blocks.h). FAULT_DAMAGED, logged
  * with the key, when the file, a block or the value is damaged. FAULT_TOO_LARGE when the arena is
  * full. */
-bool stack_file_get(struct stack_file *file, const struct record_key *key, struct arena *arena,
+bool stack_file_get(struct stack_file *file, const struct entry_key *key, struct arena *arena,
 		    struct slice *value, bool *is_there, struct fault *fault);
 
 /* Prefetches the first cache lines that a stack_file_get of this key needs, in a large file. */
-void stack_file_expect(const struct stack_file *file, const struct record_key *key);
-/* Read-ahead for sequential reads, in the order of record_key_order: called before each of them, it
+void stack_file_expect(const struct stack_file *file, const struct entry_key *key);
+/* Read-ahead for sequential reads, in the order of entry_key_order: called before each of them, it
  * lets the kernel read the next FILE_PIECE. Other reads take a page at a time. *ahead: the
  * progress, 0 at first. */
 void stack_file_read_on(const struct stack_file *file, uint32_t order, uint64_t *ahead);
@@ -95,9 +95,9 @@ bool stack_file_verify_block(struct stack_file *file, uint64_t block, bool *is_l
 /* The number of entries according to libgdbm, without the one that names the file. */
 bool stack_file_count(struct stack_file *file, uint64_t *n, struct fault *fault);
 
-/* Writes a file: entries in the order of record_key_compare, then _end; _abandon removes the
- * unfinished files. most_records: an upper bound. */
-bool stack_build_begin(const struct stack_place *place, uint64_t id, uint64_t most_records,
+/* Writes a file: entries in the order of entry_key_compare, then _end; _abandon removes the
+ * unfinished files. most_entries: an upper bound. */
+bool stack_build_begin(const struct stack_place *place, uint64_t id, uint64_t most_entries,
 		       struct stack_build **build, struct fault *fault);
 bool stack_build_add(struct stack_build *build, struct slice key, struct slice value,
 		     bool *is_broken, struct fault *fault);

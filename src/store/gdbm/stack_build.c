@@ -11,7 +11,7 @@
 #include "store/gdbm/stack_index.h"
 
 /* What GDBM and the index take beside key and value. */
-#define RECORD_OVERHEAD (VALUE_HEAD + 24 + 8)
+#define ENTRY_OVERHEAD (VALUE_HEAD + 24 + 8)
 
 struct stack_build {
 	struct stack_place place;
@@ -24,9 +24,9 @@ struct stack_build {
 	uint64_t bytes;
 };
 
-uint64_t stack_record_bytes(size_t key_size, size_t value_size)
+uint64_t stack_entry_bytes(size_t key_size, size_t value_size)
 {
-	return key_size + key_size + value_size + RECORD_OVERHEAD;
+	return key_size + key_size + value_size + ENTRY_OVERHEAD;
 }
 
 static bool build_failed(const struct stack_build *build, struct fault *fault)
@@ -45,7 +45,7 @@ static bool build_open(struct stack_build *build, struct fault *fault)
 	return true;
 }
 
-bool stack_build_begin(const struct stack_place *place, uint64_t id, uint64_t most_records,
+bool stack_build_begin(const struct stack_place *place, uint64_t id, uint64_t most_entries,
 		       struct stack_build **build, struct fault *fault)
 {
 	struct stack_build *begun = malloc(sizeof *begun);
@@ -56,7 +56,7 @@ bool stack_build_begin(const struct stack_place *place, uint64_t id, uint64_t mo
 	*begun = (struct stack_build){ .place = *place, .id = id, .file = -1 };
 	stack_gdbm_name(id, name);
 	stack_path(place, name, ".new", begun->path);
-	if (!index_build_begin(place, id, most_records, &begun->index, fault) ||
+	if (!index_build_begin(place, id, most_entries, &begun->index, fault) ||
 	    !build_open(begun, fault)) {
 		stack_build_abandon(begun);
 		return false;
@@ -77,7 +77,7 @@ static bool stamp_add(struct stack_build *build, bool *is_broken)
 
 static bool stamp_is_next(const struct stack_build *build, struct slice key)
 {
-	return !build->is_stamped && record_key_order(key) >= record_key_order(STAMP_KEY);
+	return !build->is_stamped && entry_key_order(key) >= entry_key_order(STAMP_KEY);
 }
 
 bool stack_build_add(struct stack_build *build, struct slice key, struct slice value,
@@ -90,7 +90,7 @@ bool stack_build_add(struct stack_build *build, struct slice key, struct slice v
 	    !gdbm_writer_add(build->writer, key, (struct slice){ head, sizeof head }, value,
 			     is_broken))
 		return build_failed(build, fault);
-	build->bytes += stack_record_bytes(key.size, value.size);
+	build->bytes += stack_entry_bytes(key.size, value.size);
 	return index_build_add(build->index, key, (uint32_t)value.size, value.data == NULL,
 			       is_broken, fault);
 }

@@ -258,14 +258,13 @@ bool stack_file_verify_block(struct stack_file *file, uint64_t block, bool *is_l
 /* The key for the log and for a fault: its table and its bytes in hexadecimal digits. Names that
  * lead to a record anywhere may be secrets and are left out. */
 #define SHOWN_SIZE 200
-static void key_show(const struct record_key *record_key, char shown[SHOWN_SIZE])
+static void key_show(const struct entry_key *entry_key, char shown[SHOWN_SIZE])
 {
 	enum store_table table;
 	struct slice key;
 	size_t n;
 
-	if (!record_key_parse((struct slice){ record_key->bytes, record_key->size }, &table,
-			      &key)) {
+	if (!entry_key_parse((struct slice){ entry_key->bytes, entry_key->size }, &table, &key)) {
 		snprintf(shown, SHOWN_SIZE, "?");
 		return;
 	}
@@ -279,8 +278,7 @@ static void key_show(const struct record_key *record_key, char shown[SHOWN_SIZE]
 	shown[n] = '\0';
 }
 
-static bool value_damaged(struct stack_file *file, const struct record_key *key,
-			  struct fault *fault)
+static bool value_damaged(struct stack_file *file, const struct entry_key *key, struct fault *fault)
 {
 	char name[STACK_NAME_SIZE], shown[SHOWN_SIZE];
 
@@ -296,7 +294,7 @@ static bool value_damaged(struct stack_file *file, const struct record_key *key,
 }
 
 /* `found` is whole: *value is what stands behind its head. */
-static bool value_read(struct stack_file *file, const struct record_key *key, struct slice found,
+static bool value_read(struct stack_file *file, const struct entry_key *key, struct slice found,
 		       struct slice *value, struct fault *fault)
 {
 	struct slice key_bytes = { key->bytes, key->size };
@@ -312,7 +310,7 @@ static bool value_read(struct stack_file *file, const struct record_key *key, st
 }
 
 /* Large values have memory of their own: an arena's further blocks are cleared at the end. */
-static bool value_copy(struct stack_file *file, const struct record_key *key, struct slice found,
+static bool value_copy(struct stack_file *file, const struct entry_key *key, struct slice found,
 		       struct arena *arena, struct slice *value, struct fault *fault)
 {
 	char *memory;
@@ -330,7 +328,7 @@ static bool value_copy(struct stack_file *file, const struct record_key *key, st
 /* A file so large that the processor's caches have little of it. */
 #define LARGE_FILE ((uint64_t)64 << 20)
 
-void stack_file_expect(const struct stack_file *file, const struct record_key *key)
+void stack_file_expect(const struct stack_file *file, const struct entry_key *key)
 {
 	if (file->info.gdbm_size >= LARGE_FILE)
 		gdbm_reader_expect(&file->reader, (struct slice){ key->bytes, key->size });
@@ -348,7 +346,7 @@ void stack_file_read_on(const struct stack_file *file, uint32_t order, uint64_t 
 }
 
 /* What the GDBM file says of the key. Each turn but the last verifies a block that was unknown. */
-static bool file_find(struct stack_file *file, const struct record_key *key, struct slice *found,
+static bool file_find(struct stack_file *file, const struct entry_key *key, struct slice *found,
 		      enum gdbm_answer *answer, struct fault *fault)
 {
 	uint64_t block;
@@ -363,7 +361,7 @@ static bool file_find(struct stack_file *file, const struct record_key *key, str
 	}
 }
 
-bool stack_file_get(struct stack_file *file, const struct record_key *key, struct arena *arena,
+bool stack_file_get(struct stack_file *file, const struct entry_key *key, struct arena *arena,
 		    struct slice *value, bool *is_there, struct fault *fault)
 {
 	enum gdbm_answer answer;

@@ -44,7 +44,7 @@ static bool index_parse(struct stack_index *index, const struct stack_info *info
 	uint64_t blocks = (info->gdbm_size + STACK_BLOCK - 1) / STACK_BLOCK;
 	uint64_t body_blocks = (body + STACK_BLOCK - 1) / STACK_BLOCK;
 
-	if (decode_64(head + 40) != info->records || decode_64(head + 48) != info->removals ||
+	if (decode_64(head + 40) != info->entries || decode_64(head + 48) != info->removals ||
 	    decode_64(head + 80) != info->gdbm_size || body > index->size ||
 	    index->size != INDEX_HEAD + body + 4 * body_blocks || decode_64(head + 56) > body ||
 	    lines == 0 || lines > body / FILTER_LINE || filter > index->size ||
@@ -202,11 +202,11 @@ bool index_cursor_next(struct index_cursor *cursor, struct index_entry *entry, b
 	if (left < KEY_HEAD || !verify_to(cursor, cursor->at + KEY_HEAD))
 		return fault_cause(fault, FAULT_DAMAGED, 0, "an index is damaged");
 	key_size = decode_16(bytes);
-	if (key_size > left - KEY_HEAD || key_size > RECORD_KEY_MAX ||
+	if (key_size > left - KEY_HEAD || key_size > ENTRY_KEY_MAX ||
 	    !verify_to(cursor, cursor->at + KEY_HEAD + key_size))
 		return fault_cause(fault, FAULT_DAMAGED, 0, "an index is damaged");
 	entry->key = (struct slice){ bytes + KEY_HEAD, key_size };
-	entry->order = record_key_order(entry->key);
+	entry->order = entry_key_order(entry->key);
 	entry->is_removal = bytes[2] == STACK_REMOVAL;
 	entry->value_size = decode_32(bytes + 4);
 	cursor->at += KEY_HEAD + key_size;

@@ -1,6 +1,6 @@
 /* The index beside a GDBM file of the stack: what GDBM cannot give.
  *
- *  - All keys in the order of record_key_compare, with the sizes of their values, so that files can
+ *  - All keys in the order of entry_key_compare, with the sizes of their values, so that files can
  *    be merged as streams, and a merge notices when GDBM has lost sight of a record.
  *  - A filter (a Bloom filter, one cache line a key, some ten bits a key) that tells of most keys
  *    that they are not in this file without asking GDBM. It takes the place of a range of keys:
@@ -14,7 +14,7 @@
  * filter, 80 size of the GDBM file, 88 place of its checksums, 96 size of the body, which begins at
  * 4096 (8 each), 104 checksum of the body's checksums (4), zeros, 252 checksum of the head (4). The
  * body: keys, filter, checksums of the GDBM file. Behind it the checksums of the body's own blocks.
- * A key: size (2), put 1 or removal 2 (1), zero (1), size of the value (4), the record key.
+ * A key: size (2), put 1 or removal 2 (1), zero (1), size of the value (4), the entry key.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef STORE_GDBM_STACK_INDEX_H
@@ -54,7 +54,7 @@ struct index_cursor {
 };
 
 struct index_entry {
-	struct slice key; /* a record key; lives as long as the index */
+	struct slice key; /* an entry key; lives as long as the index */
 	uint32_t order;
 	uint32_t value_size;
 	bool is_removal;
@@ -66,7 +66,7 @@ bool index_cursor_next(struct index_cursor *cursor, struct index_entry *entry, b
 		       struct fault *fault);
 
 /* Writing one, as `.index.new`. */
-bool index_build_begin(const struct stack_place *place, uint64_t id, uint64_t most_records,
+bool index_build_begin(const struct stack_place *place, uint64_t id, uint64_t most_entries,
 		       struct index_build **build, struct fault *fault);
 bool index_build_add(struct index_build *build, struct slice key, uint32_t value_size,
 		     bool is_removal, bool *is_broken, struct fault *fault);

@@ -21,17 +21,17 @@ struct index_build {
 	bool is_done;
 	unsigned char *filter;
 	uint64_t filter_lines;
-	uint64_t records;
+	uint64_t entries;
 	uint64_t removals;
 	struct block_writer body;
 };
 
-bool index_build_begin(const struct stack_place *place, uint64_t id, uint64_t most_records,
+bool index_build_begin(const struct stack_place *place, uint64_t id, uint64_t most_entries,
 		       struct index_build **build, struct fault *fault)
 {
 	const struct file_system *files = place->files;
 	struct index_build *begun = malloc(sizeof *begun);
-	uint64_t lines = most_records * FILTER_BITS_A_KEY / (8 * FILTER_LINE) + 1;
+	uint64_t lines = most_entries * FILTER_BITS_A_KEY / (8 * FILTER_LINE) + 1;
 	char name[STACK_NAME_SIZE];
 
 	if (begun == NULL)
@@ -64,7 +64,7 @@ static bool failed(const struct index_build *build, struct fault *fault)
 bool index_build_add(struct index_build *build, struct slice key, uint32_t value_size,
 		     bool is_removal, bool *is_broken, struct fault *fault)
 {
-	uint64_t hash = record_key_hash(key);
+	uint64_t hash = entry_key_hash(key);
 	unsigned char *line = build->filter + filter_line(hash, build->filter_lines) * FILTER_LINE;
 	char head[KEY_HEAD] = { 0 };
 	unsigned i;
@@ -77,7 +77,7 @@ bool index_build_add(struct index_build *build, struct slice key, uint32_t value
 	encode_16(head, (uint16_t)key.size);
 	head[2] = is_removal ? STACK_REMOVAL : STACK_PUT;
 	encode_32(head + 4, value_size);
-	build->records++;
+	build->entries++;
 	build->removals += is_removal;
 	return (block_append(&build->body, head, sizeof head, is_broken) &&
 		block_append(&build->body, key.data, key.size, is_broken)) ||
@@ -100,7 +100,7 @@ static bool head_write(struct index_build *build, size_t keys_size, size_t filte
 	encode_32(head + 12, (uint32_t)STACK_BLOCK);
 	memcpy(head + 16, build->place.installation.bytes, INSTALLATION_SIZE);
 	encode_64(head + 32, build->id);
-	encode_64(head + 40, build->records);
+	encode_64(head + 40, build->entries);
 	encode_64(head + 48, build->removals);
 	encode_64(head + 56, keys_size);
 	encode_64(head + 64, filter);
@@ -122,7 +122,7 @@ bool index_build_end(struct index_build *build, const struct gdbm_written *gdbm,
 	size_t keys_size = build->body.size, filter;
 
 	info->id = build->id;
-	info->records = build->records;
+	info->entries = build->entries;
 	info->removals = build->removals;
 	info->gdbm_size = gdbm->size;
 	if (!pad_append(build, is_broken))

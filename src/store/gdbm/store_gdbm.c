@@ -144,7 +144,7 @@ static bool copy_out(struct slice stored, struct arena *arena, struct slice *val
 }
 
 /* Reads the newest value that is not above the number. */
-static bool view_get(const struct view *view, uint64_t number, const struct record_key *key,
+static bool view_get(const struct view *view, uint64_t number, const struct entry_key *key,
 		     struct arena *arena, struct slice *value, struct fault *fault)
 {
 	struct slice stored;
@@ -173,16 +173,15 @@ bool entry_get(struct transaction *base, enum store_table table, struct slice ke
 	struct gdbm_transaction *transaction = transaction_of(base);
 	struct store_gdbm *store = store_gdbm_of(base->store);
 	const struct change *own;
-	struct record_key record_key;
+	struct entry_key entry_key;
 
-	record_key_make(&store->place.installation, table, key, &record_key);
-	own = changes_find(&transaction->changes, record_key.hash, table, key);
+	entry_key_make(&store->place.installation, table, key, &entry_key);
+	own = changes_find(&transaction->changes, entry_key.hash, table, key);
 	if (own != NULL) {
 		*value = own->value;
 		return true;
 	}
-	return view_get(transaction->pin.view, base->number, &record_key, base->arena, value,
-			fault);
+	return view_get(transaction->pin.view, base->number, &entry_key, base->arena, value, fault);
 }
 
 static bool change_entry(struct transaction *base, enum store_table table, struct slice key,
@@ -191,15 +190,15 @@ static bool change_entry(struct transaction *base, enum store_table table, struc
 	struct gdbm_transaction *transaction = transaction_of(base);
 	struct store_gdbm *store = store_gdbm_of(base->store);
 	const struct change change = { .table = table, .key = key, .value = value };
-	struct record_key record_key;
+	struct entry_key entry_key;
 
 	assert(base->access == STORE_WRITE && key.size <= STORE_KEY_MAX);
-	assert(value.size <= STORE_VALUE_MAX + RECORD_HEAD_MAX);
+	assert(value.size <= STORE_VALUE_MAX + ENTRY_HEAD_MAX);
 	if (!arena_fits(base->arena, key.size + sizeof(struct changes)))
 		return fault_set(fault, FAULT_TOO_LARGE, NULL);
 	base->has_changes = true;
-	record_key_make(&store->place.installation, table, key, &record_key);
-	changes_put(&transaction->changes, base->arena, record_key.hash, &change);
+	entry_key_make(&store->place.installation, table, key, &entry_key);
+	changes_put(&transaction->changes, base->arena, entry_key.hash, &change);
 	return true;
 }
 
@@ -245,13 +244,13 @@ void store_gdbm_freeze(struct store_gdbm *store)
 
 static void apply(struct store_gdbm *store, uint64_t number, const struct changes *changes)
 {
-	struct record_key key;
+	struct entry_key key;
 	size_t i;
 
 	for (i = 0; i < changes->n; i++) {
 		const struct change *change = &changes->list[i];
 
-		record_key_remake(changes->hashes[i], change->table, change->key, &key);
+		entry_key_remake(changes->hashes[i], change->table, change->key, &key);
 		overlay_put(store->active, &key, number, change->value);
 	}
 }

@@ -14,7 +14,7 @@ static void count_view(const struct view *view, struct store_figures *figures)
 		const struct stack_info *info = stack_file_info(view->files[i]);
 
 		figures->files_bytes += info->gdbm_size + info->index_size;
-		figures->files_records += info->records;
+		figures->files_records += info->entries;
 		figures->files_damaged += stack_file_is_not_whole(view->files[i]) ? 1 : 0;
 	}
 }

@@ -240,9 +240,9 @@ static bool files_open(struct opening *opening, struct fault *fault)
 static void replay_change(void *context, uint64_t number, const struct change *change)
 {
 	struct store_gdbm *store = context;
-	struct record_key key;
+	struct entry_key key;
 
-	record_key_make(&store->place.installation, change->table, change->key, &key);
+	entry_key_make(&store->place.installation, change->table, change->key, &key);
 	overlay_put(store->active, &key, number, change->value);
 }
 

@@ -33,7 +33,7 @@ static bool walk(struct merge *merge, struct arena *arena, bool has_values, entr
 			return false;
 		if (!is_there)
 			return true;
-		if (entry.is_removal || !record_key_parse(entry.key, &table, &key))
+		if (entry.is_removal || !entry_key_parse(entry.key, &table, &key))
 			continue;
 		arena_reset(arena);
 		if ((has_values && !merge_value(merge, &entry, arena, &value, fault)) ||

@@ -1,7 +1,7 @@
 /* Keys of records: their hash, their order.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
-#include "store/gdbm/record.h"
+#include "store/gdbm/entry_key.h"
 
 #include <assert.h>
 
@@ -82,67 +82,67 @@ static uint64_t sip_hash(const struct installation *installation, const char *by
 	return sip.v0 ^ sip.v1 ^ sip.v2 ^ sip.v3;
 }
 
-static void key_copy(enum store_table table, struct slice key, struct record_key *record_key)
+static void key_copy(enum store_table table, struct slice key, struct entry_key *entry_key)
 {
 	assert(key.size <= STORE_KEY_MAX);
-	record_key->bytes[8] = store_table_letter(table);
+	entry_key->bytes[8] = store_table_letter(table);
 	if (key.size > 0)
-		memcpy(record_key->bytes + 9, key.data, key.size);
-	record_key->size = 9 + key.size;
+		memcpy(entry_key->bytes + 9, key.data, key.size);
+	entry_key->size = 9 + key.size;
 }
 
-void record_key_make(const struct installation *installation, enum store_table table,
-		     struct slice key, struct record_key *record_key)
+void entry_key_make(const struct installation *installation, enum store_table table,
+		    struct slice key, struct entry_key *entry_key)
 {
-	key_copy(table, key, record_key);
-	record_key->hash = sip_hash(installation, record_key->bytes + 8, 1 + key.size);
-	encode_64(record_key->bytes, record_key->hash);
+	key_copy(table, key, entry_key);
+	entry_key->hash = sip_hash(installation, entry_key->bytes + 8, 1 + key.size);
+	encode_64(entry_key->bytes, entry_key->hash);
 }
 
-void record_key_remake(uint64_t hash, enum store_table table, struct slice key,
-		       struct record_key *record_key)
+void entry_key_remake(uint64_t hash, enum store_table table, struct slice key,
+		      struct entry_key *entry_key)
 {
-	key_copy(table, key, record_key);
-	record_key->hash = hash;
-	encode_64(record_key->bytes, hash);
+	key_copy(table, key, entry_key);
+	entry_key->hash = hash;
+	encode_64(entry_key->bytes, hash);
 }
 
-uint64_t record_key_hash(struct slice record_key)
+uint64_t entry_key_hash(struct slice entry_key)
 {
-	return decode_64(record_key.data);
+	return decode_64(entry_key.data);
 }
 
-bool record_key_parse(struct slice record_key, enum store_table *table, struct slice *key)
+bool entry_key_parse(struct slice entry_key, enum store_table *table, struct slice *key)
 {
 	int i;
 
-	if (record_key.size < 9 || record_key.size > RECORD_KEY_MAX)
+	if (entry_key.size < 9 || entry_key.size > ENTRY_KEY_MAX)
 		return false;
 	for (i = 0; i < STORE_TABLE_COUNT; i++) {
-		if (store_table_letter((enum store_table)i) != record_key.data[8])
+		if (store_table_letter((enum store_table)i) != entry_key.data[8])
 			continue;
 		*table = (enum store_table)i;
-		*key = (struct slice){ record_key.data + 9, record_key.size - 9 };
+		*key = (struct slice){ entry_key.data + 9, entry_key.size - 9 };
 		return true;
 	}
 	return false;
 }
 
-uint32_t record_key_order(struct slice record_key)
+uint32_t entry_key_order(struct slice entry_key)
 {
-	uint32_t value = 0x238f13afU * (uint32_t)record_key.size;
+	uint32_t value = 0x238f13afU * (uint32_t)entry_key.size;
 	size_t i;
 
-	for (i = 0; i < record_key.size; i++) {
+	for (i = 0; i < entry_key.size; i++) {
 		/* A char as the platform has it: so does GDBM take it. */
-		uint32_t byte = (uint32_t)record_key.data[i];
+		uint32_t byte = (uint32_t)entry_key.data[i];
 
 		value = (value + (byte << (i * 5 % 24))) & 0x7fffffff;
 	}
 	return (1103515243U * value + 12345U) & 0x7fffffff;
 }
 
-int record_key_compare(uint32_t order_a, struct slice a, uint32_t order_b, struct slice b)
+int entry_key_compare(uint32_t order_a, struct slice a, uint32_t order_b, struct slice b)
 {
 	int result;
 
