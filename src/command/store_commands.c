@@ -285,29 +285,28 @@ static void print_table(const struct figures *figures)
 	print_figure("last transaction", store->last);
 	print_figure("journal segments", store->journal_segments);
 	print_figure("journal bytes", store->journal_bytes);
-	print_figure("files", store->manifest.n);
+	print_figure("files", store->n_files);
 	print_figure("files bytes", store->stack_bytes);
 	print_figure("superfluous bytes", store->superfluous_bytes);
-	if (store->manifest.n > 0)
+	if (store->n_files > 0)
 		printf("\n%-16s  %12s  %12s  %14s\n", "FILE, NEWEST FIRST", "RECORDS", "REMOVALS",
 		       "BYTES");
-	for (size_t i = 0; i < store->manifest.n; i++) {
-		const struct stack_info *file = &store->manifest.files[i];
+	for (size_t i = 0; i < store->n_files; i++) {
+		const struct store_stat_file *file = &store->files[i];
 
 		printf("%016llx    %12llu  %12llu  %14llu\n", (unsigned long long)file->id,
 		       (unsigned long long)file->entries, (unsigned long long)file->removals,
-		       (unsigned long long)(file->gdbm_size + file->index_size));
+		       (unsigned long long)file->bytes);
 	}
 }
 
-static json_t *packed_file(const struct stack_info *file)
+static json_t *packed_file(const struct store_stat_file *file)
 {
 	char name[17];
 
 	(void)snprintf(name, sizeof name, "%016llx", (unsigned long long)file->id);
 	return json_pack("{s:s, s:I, s:I, s:I}", "id", name, "records", (json_int_t)file->entries,
-			 "removals", (json_int_t)file->removals, "bytes",
-			 (json_int_t)(file->gdbm_size + file->index_size));
+			 "removals", (json_int_t)file->removals, "bytes", (json_int_t)file->bytes);
 }
 
 static void print_json(const struct figures *figures)
@@ -318,8 +317,8 @@ static void print_json(const struct figures *figures)
 	for (int i = 0; i < KINDS; i++)
 		object_put(records, all_kinds[i]->name,
 			   json_integer((json_int_t)figures->counts[i]));
-	for (size_t i = 0; i < store->manifest.n; i++)
-		array_put(files, packed_file(&store->manifest.files[i]));
+	for (size_t i = 0; i < store->n_files; i++)
+		array_put(files, packed_file(&store->files[i]));
 	object = json_pack(
 		"{s:I, s:I, s:I, s:I, s:I, s:{s:I, s:I}, s:I, s:I, s:o, s:o}", "accounts",
 		(json_int_t)figures->accounts, "templates",
@@ -354,6 +353,6 @@ int command_stat(const struct command *command, int argc, char **argv)
 		print_json(&figures);
 	else
 		print_table(&figures);
-	manifest_free(&figures.store.manifest);
+	free(figures.store.files);
 	return command_printed(command);
 }

@@ -11,7 +11,9 @@
 #ifndef STORE_GDBM_INSPECT_H
 #define STORE_GDBM_INSPECT_H
 
-#include "store/gdbm/manifest.h"
+#include "store/store.h"
+
+struct file_system;
 
 /* Who is told. Either may be NULL. */
 struct store_watch {
@@ -39,8 +41,17 @@ bool store_gdbm_check(const char *directory, const struct file_system *files,
 		      const struct store_watch *watch, struct store_check *check,
 		      struct fault *fault);
 
+/* A file of the stack. */
+struct store_stat_file {
+	uint64_t id;
+	uint64_t entries; /* puts and removals */
+	uint64_t removals;
+	uint64_t bytes; /* on the disk, with the index */
+};
+
 struct store_stat {
-	struct manifest manifest; /* the files of the stack; manifest_free */
+	struct store_stat_file *files; /* newest first; from malloc */
+	size_t n_files;
 	uint64_t last; /* the last transaction */
 	uint64_t journal_segments;
 	uint64_t journal_bytes; /* on the disk, what is written ahead included */

@@ -300,11 +300,17 @@ bool store_gdbm_stat(const char *directory, const struct file_system *files,
 		return false;
 	stat->last = inspection.end.last;
 	segments_count(&inspection, stat);
-	stat->manifest = manifest_copy(&inspection.manifest);
-	for (i = 0; i < stat->manifest.n; i++) {
-		const struct stack_info *info = &stat->manifest.files[i];
+	stat->n_files = inspection.manifest.n;
+	stat->files = calloc(stat->n_files + 1, sizeof *stat->files);
+	if (stat->files == NULL)
+		abort();
+	for (i = 0; i < stat->n_files; i++) {
+		const struct stack_info *info = &inspection.manifest.files[i];
+		const uint64_t bytes = info->gdbm_size + info->index_size;
 
-		stat->stack_bytes += info->gdbm_size + info->index_size;
+		stat->files[i] = (struct store_stat_file){ info->id, info->entries, info->removals,
+							   bytes };
+		stat->stack_bytes += bytes;
 		stat->superfluous_bytes += info->superseded;
 	}
 	inspection_close(&inspection);
