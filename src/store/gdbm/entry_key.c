@@ -7,28 +7,35 @@
 
 #include "base/encode.h"
 
+static const struct {
+	char letter;
+	const char *name;
+} tables[STORE_TABLE_COUNT] = {
+	[STORE_RECORD] = { 'r', "RECORD" },
+	[STORE_NAMED] = { 'g', "NAMED" },
+	[STORE_COUNTER] = { 'n', "COUNTER" },
+	[STORE_INDEX] = { 'x', "INDEX" },
+};
+
 char store_table_letter(enum store_table table)
 {
-	static const char letters[] = {
-#define STORE_TABLE(name, letter, doc) [STORE_##name] = (letter),
-		STORE_TABLES(STORE_TABLE)
-#undef STORE_TABLE
-	};
-
-	assert(table < STORE_TABLE_COUNT);
-	return letters[table];
+	return tables[table].letter;
 }
 
 const char *store_table_name(enum store_table table)
 {
-	static const char *const names[] = {
-#define STORE_TABLE(name, letter, doc) [STORE_##name] = #name,
-		STORE_TABLES(STORE_TABLE)
-#undef STORE_TABLE
-	};
+	return tables[table].name;
+}
 
-	assert(table < STORE_TABLE_COUNT);
-	return names[table];
+bool store_table_find(char letter, enum store_table *table)
+{
+	for (int i = 0; i < STORE_TABLE_COUNT; i++) {
+		if (tables[i].letter == letter) {
+			*table = (enum store_table)i;
+			return true;
+		}
+	}
+	return false;
 }
 
 struct sip {
@@ -82,9 +89,12 @@ static uint64_t sip_hash(const struct installation *installation, const char *by
 	return sip.v0 ^ sip.v1 ^ sip.v2 ^ sip.v3;
 }
 
-static void key_copy(enum store_table table, struct slice key, struct entry_key *entry_key)
+void entry_key_remake(uint64_t hash, enum store_table table, struct slice key,
+		      struct entry_key *entry_key)
 {
 	assert(key.size <= STORE_KEY_MAX);
+	entry_key->hash = hash;
+	encode_64(entry_key->bytes, hash);
 	entry_key->bytes[8] = store_table_letter(table);
 	if (key.size > 0)
 		memcpy(entry_key->bytes + 9, key.data, key.size);
@@ -94,17 +104,9 @@ static void key_copy(enum store_table table, struct slice key, struct entry_key 
 void entry_key_make(const struct installation *installation, enum store_table table,
 		    struct slice key, struct entry_key *entry_key)
 {
-	key_copy(table, key, entry_key);
+	entry_key_remake(0, table, key, entry_key);
 	entry_key->hash = sip_hash(installation, entry_key->bytes + 8, 1 + key.size);
 	encode_64(entry_key->bytes, entry_key->hash);
-}
-
-void entry_key_remake(uint64_t hash, enum store_table table, struct slice key,
-		      struct entry_key *entry_key)
-{
-	key_copy(table, key, entry_key);
-	entry_key->hash = hash;
-	encode_64(entry_key->bytes, hash);
 }
 
 uint64_t entry_key_hash(struct slice entry_key)
@@ -114,18 +116,10 @@ uint64_t entry_key_hash(struct slice entry_key)
 
 bool entry_key_parse(struct slice entry_key, enum store_table *table, struct slice *key)
 {
-	int i;
-
 	if (entry_key.size < 9 || entry_key.size > ENTRY_KEY_MAX)
 		return false;
-	for (i = 0; i < STORE_TABLE_COUNT; i++) {
-		if (store_table_letter((enum store_table)i) != entry_key.data[8])
-			continue;
-		*table = (enum store_table)i;
-		*key = (struct slice){ entry_key.data + 9, entry_key.size - 9 };
-		return true;
-	}
-	return false;
+	*key = (struct slice){ entry_key.data + 9, entry_key.size - 9 };
+	return store_table_find(entry_key.data[8], table);
 }
 
 uint32_t entry_key_order(struct slice entry_key)
@@ -144,12 +138,5 @@ uint32_t entry_key_order(struct slice entry_key)
 
 int entry_key_compare(uint32_t order_a, struct slice a, uint32_t order_b, struct slice b)
 {
-	int result;
-
-	if (order_a != order_b)
-		return order_a < order_b ? -1 : 1;
-	result = memcmp(a.data, b.data, a.size < b.size ? a.size : b.size);
-	if (result != 0 || a.size == b.size)
-		return result;
-	return a.size < b.size ? -1 : 1;
+	return order_a != order_b ? (order_a < order_b ? -1 : 1) : slice_compare(a, b);
 }

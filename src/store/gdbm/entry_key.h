@@ -7,22 +7,13 @@
 #include "base/slice.h"
 #include "store/store.h"
 
-/* Tables of entries: name, letter (part of the files, it never changes), what a key is. */
-#define STORE_TABLES(X) \
-	X(RECORD, 'r', "record") \
-	X(NAMED, 'g', "record whose name is unique in the store") \
-	X(COUNTER, 'n', "counter") \
-	X(INDEX, 'x', "index")
+/* Tables of entries. NAMED has the records whose name is unique in the store. */
+enum store_table { STORE_RECORD, STORE_NAMED, STORE_COUNTER, STORE_INDEX, STORE_TABLE_COUNT };
 
-enum store_table {
-#define STORE_TABLE(name, letter, doc) STORE_##name,
-	STORE_TABLES(STORE_TABLE)
-#undef STORE_TABLE
-		STORE_TABLE_COUNT
-};
-
+/* The letter is part of the files and never changes. */
 char store_table_letter(enum store_table table);
 const char *store_table_name(enum store_table table);
+bool store_table_find(char letter, enum store_table *table);
 
 /* The longest key of an entry, in bytes, and what the value of a record's entry has in front. */
 #define STORE_KEY_MAX 256

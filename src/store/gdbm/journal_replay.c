@@ -101,7 +101,6 @@ static bool read_change(const char *bytes, size_t size, size_t *at, struct chang
 {
 	const char *head = bytes + *at;
 	size_t key_size, value_size;
-	int table;
 
 	if (size - *at < CHANGE_HEAD)
 		return false;
@@ -110,12 +109,9 @@ static bool read_change(const char *bytes, size_t size, size_t *at, struct chang
 	if (key_size > STORE_KEY_MAX || key_size > size - *at - CHANGE_HEAD ||
 	    value_size > size - *at - CHANGE_HEAD - key_size)
 		return false;
-	for (table = 0; table < STORE_TABLE_COUNT; table++)
-		if (store_table_letter((enum store_table)table) == head[1])
-			break;
-	if (table == STORE_TABLE_COUNT || (head[0] != CHANGE_PUT && head[0] != CHANGE_REMOVE))
+	if (!store_table_find(head[1], &change->table) ||
+	    (head[0] != CHANGE_PUT && head[0] != CHANGE_REMOVE))
 		return false;
-	change->table = (enum store_table)table;
 	change->key = (struct slice){ head + CHANGE_HEAD, key_size };
 	change->value = (struct slice){ NULL, 0 };
 	if (head[0] == CHANGE_PUT)

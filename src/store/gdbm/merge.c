@@ -151,15 +151,13 @@ bool merge_value(struct merge *merge, const struct merge_entry *entry, struct ar
 		 struct slice *value, struct fault *fault)
 {
 	struct run *run = &merge->runs[entry->run];
-	struct entry_key key = { .hash = entry_key_hash(entry->key), .size = entry->key.size };
 	bool is_there;
 
 	*value = entry->value;
 	if (run->file == NULL || entry->is_removal)
 		return true;
-	memcpy(key.bytes, entry->key.data, key.size);
 	stack_file_read_on(run->file, entry->order, &run->ahead);
-	if (!stack_file_get(run->file, &key, arena, value, &is_there, fault))
+	if (!stack_file_get(run->file, entry->key, arena, value, &is_there, fault))
 		return false;
 	if (is_there && value->data != NULL)
 		return true;

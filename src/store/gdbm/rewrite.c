@@ -144,17 +144,15 @@ static bool rewrite_end(struct rewrite *rewrite, bool is_done)
 static bool is_below(struct rewrite *rewrite, const struct view *view, struct slice key,
 		     uint64_t *bytes)
 {
-	struct entry_key entry_key = { .hash = entry_key_hash(key), .size = key.size };
 	struct fault ignored = FAULT_INITIAL;
 	struct slice value;
 	bool is_there = false;
 	size_t i;
 
 	*bytes = 0;
-	memcpy(entry_key.bytes, key.data, key.size);
 	arena_reset(rewrite->arena);
 	for (i = 0; i < view->n_files && !is_there; i++)
-		if (!stack_file_get(view->files[i], &entry_key, rewrite->arena, &value, &is_there,
+		if (!stack_file_get(view->files[i], key, rewrite->arena, &value, &is_there,
 				    &ignored))
 			return true;
 	if (is_there)

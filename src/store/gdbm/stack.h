@@ -77,11 +77,11 @@ bool stack_file_has_damage(const struct stack_file *file);
  * unless that was done since the file was opened (store/gdbm/stack_blocks.h). FAULT_DAMAGED, logged
  * with the key, when the file, a block or the value is damaged. FAULT_TOO_LARGE when the arena is
  * full. */
-bool stack_file_get(struct stack_file *file, const struct entry_key *key, struct arena *arena,
+bool stack_file_get(struct stack_file *file, struct slice key, struct arena *arena,
 		    struct slice *value, bool *is_there, struct fault *fault);
 
 /* Prefetches the first cache lines that a stack_file_get of this key needs, in a large file. */
-void stack_file_expect(const struct stack_file *file, const struct entry_key *key);
+void stack_file_expect(const struct stack_file *file, struct slice key);
 /* Read-ahead for sequential reads, in the order of entry_key_order: called before each of them, it
  * lets the kernel read the next FILE_PIECE. Other reads take a page at a time. *ahead: the
  * progress, 0 at first. */

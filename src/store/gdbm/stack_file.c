@@ -258,13 +258,13 @@ bool stack_file_verify_block(struct stack_file *file, uint64_t block, bool *is_l
 /* The key for the log and for a fault: its table and its bytes in hexadecimal digits. Names that
  * lead to a record anywhere may be secrets and are left out. */
 #define SHOWN_SIZE 200
-static void key_show(const struct entry_key *entry_key, char shown[SHOWN_SIZE])
+static void key_show(struct slice entry_key, char shown[SHOWN_SIZE])
 {
 	enum store_table table;
 	struct slice key;
 	size_t n;
 
-	if (!entry_key_parse((struct slice){ entry_key->bytes, entry_key->size }, &table, &key)) {
+	if (!entry_key_parse(entry_key, &table, &key)) {
 		snprintf(shown, SHOWN_SIZE, "?");
 		return;
 	}
@@ -278,7 +278,7 @@ static void key_show(const struct entry_key *entry_key, char shown[SHOWN_SIZE])
 	shown[n] = '\0';
 }
 
-static bool value_damaged(struct stack_file *file, const struct entry_key *key, struct fault *fault)
+static bool value_damaged(struct stack_file *file, struct slice key, struct fault *fault)
 {
 	char name[STACK_NAME_SIZE], shown[SHOWN_SIZE];
 
@@ -294,14 +294,12 @@ static bool value_damaged(struct stack_file *file, const struct entry_key *key, 
 }
 
 /* `found` is whole: *value is what stands behind its head. */
-static bool value_read(struct stack_file *file, const struct entry_key *key, struct slice found,
+static bool value_read(struct stack_file *file, struct slice key, struct slice found,
 		       struct slice *value, struct fault *fault)
 {
-	struct slice key_bytes = { key->bytes, key->size };
-
 	if (found.size < VALUE_HEAD || found.data[4] != VALUE_FORMAT ||
 	    (found.data[5] != STACK_PUT && found.data[5] != STACK_REMOVAL) ||
-	    value_checksum(key_bytes, found.data, found.size) != decode_32(found.data))
+	    value_checksum(key, found.data, found.size) != decode_32(found.data))
 		return value_damaged(file, key, fault);
 	*value = (struct slice){ NULL, 0 };
 	if (found.data[5] == STACK_PUT)
@@ -310,7 +308,7 @@ static bool value_read(struct stack_file *file, const struct entry_key *key, str
 }
 
 /* Large values have memory of their own: an arena's further blocks are cleared at the end. */
-static bool value_copy(struct stack_file *file, const struct entry_key *key, struct slice found,
+static bool value_copy(struct stack_file *file, struct slice key, struct slice found,
 		       struct arena *arena, struct slice *value, struct fault *fault)
 {
 	char *memory;
@@ -328,10 +326,10 @@ static bool value_copy(struct stack_file *file, const struct entry_key *key, str
 /* A file so large that the processor's caches have little of it. */
 #define LARGE_FILE ((uint64_t)64 << 20)
 
-void stack_file_expect(const struct stack_file *file, const struct entry_key *key)
+void stack_file_expect(const struct stack_file *file, struct slice key)
 {
 	if (file->info.gdbm_size >= LARGE_FILE)
-		gdbm_reader_expect(&file->reader, (struct slice){ key->bytes, key->size });
+		gdbm_reader_expect(&file->reader, key);
 }
 
 void stack_file_read_on(const struct stack_file *file, uint32_t order, uint64_t *ahead)
@@ -346,14 +344,13 @@ void stack_file_read_on(const struct stack_file *file, uint32_t order, uint64_t 
 }
 
 /* What the GDBM file says of the key. Each turn but the last verifies a block that was unknown. */
-static bool file_find(struct stack_file *file, const struct entry_key *key, struct slice *found,
+static bool file_find(struct stack_file *file, struct slice key, struct slice *found,
 		      enum gdbm_answer *answer, struct fault *fault)
 {
 	uint64_t block;
 
 	for (;;) {
-		*answer = gdbm_reader_find(&file->reader, (struct slice){ key->bytes, key->size },
-					   found, &block);
+		*answer = gdbm_reader_find(&file->reader, key, found, &block);
 		if (*answer != GDBM_UNVERIFIED)
 			return true;
 		if (!block_verify(file, block, fault))
@@ -361,7 +358,7 @@ static bool file_find(struct stack_file *file, const struct entry_key *key, stru
 	}
 }
 
-bool stack_file_get(struct stack_file *file, const struct entry_key *key, struct arena *arena,
+bool stack_file_get(struct stack_file *file, struct slice key, struct arena *arena,
 		    struct slice *value, bool *is_there, struct fault *fault)
 {
 	enum gdbm_answer answer;
@@ -370,7 +367,7 @@ bool stack_file_get(struct stack_file *file, const struct entry_key *key, struct
 
 	*is_there = false;
 	if (!stack_file_is_damaged(file)) {
-		if (!stack_index_may_have(file->index, key->hash, &block))
+		if (!stack_index_may_have(file->index, entry_key_hash(key), &block))
 			return block_state(&file->blocks, block) == BLOCK_RIGHT ||
 			       block_verify(file, block, fault);
 		if (!file_find(file, key, &found, &answer, fault))

@@ -147,6 +147,7 @@ static bool copy_out(struct slice stored, struct arena *arena, struct slice *val
 static bool view_get(const struct view *view, uint64_t number, const struct entry_key *key,
 		     struct arena *arena, struct slice *value, struct fault *fault)
 {
+	const struct slice bytes = { key->bytes, key->size };
 	struct slice stored;
 	bool is_there;
 	size_t i;
@@ -154,12 +155,12 @@ static bool view_get(const struct view *view, uint64_t number, const struct entr
 	*value = (struct slice){ NULL, 0 };
 	/* Most of what there is is in the oldest. */
 	if (view->n_files > 0)
-		stack_file_expect(view->files[view->n_files - 1], key);
+		stack_file_expect(view->files[view->n_files - 1], bytes);
 	for (i = 0; i < view->n_overlays; i++)
 		if (overlay_get(view->overlays[i], key, number, &stored))
 			return copy_out(stored, arena, value, fault);
 	for (i = 0; i < view->n_files; i++) {
-		if (!stack_file_get(view->files[i], key, arena, value, &is_there, fault))
+		if (!stack_file_get(view->files[i], bytes, arena, value, &is_there, fault))
 			return false;
 		if (is_there)
 			return true;
