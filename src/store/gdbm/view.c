@@ -203,20 +203,9 @@ bool views_collect(struct views *views)
 	return is_something_left;
 }
 
-/* With the lock held. */
-static void view_replace(struct views *views, struct view *view)
-{
-	struct view *old = atomic_exchange(&views->current, view);
-
-	old->next = views->replaced;
-	views->replaced = old;
-}
-
 static void copy_overlays(struct overlay **to, struct overlay *const *from, size_t n)
 {
-	size_t i;
-
-	for (i = 0; i < n; i++) {
+	for (size_t i = 0; i < n; i++) {
 		to[i] = from[i];
 		overlay_hold(to[i]);
 	}
@@ -224,71 +213,56 @@ static void copy_overlays(struct overlay **to, struct overlay *const *from, size
 
 static void copy_files(struct stack_file **to, struct stack_file *const *from, size_t n)
 {
-	size_t i;
-
-	for (i = 0; i < n; i++) {
+	for (size_t i = 0; i < n; i++) {
 		to[i] = from[i];
 		stack_file_hold(to[i]);
 	}
 }
 
-/* Leaves collecting to the threads behind: this runs under the writer mutex. */
-void views_add_overlay(struct views *views, struct overlay *overlay)
+/* Replaces the current view: `overlay` (or NULL) becomes the newest, the n_frozen oldest ones go,
+ * and `file` (or NULL) takes the place of n adjacent files, or is the newest if n is 0. */
+static void view_replace(struct views *views, struct overlay *overlay, size_t n_frozen,
+			 struct stack_file *const *files, size_t n, struct stack_file *file)
 {
-	const struct view *old;
-	struct view *view;
-	size_t n;
+	const size_t new_overlays = overlay != NULL, new_files = file != NULL;
+	struct view *old, *view;
+	size_t at = 0;
 
 	pthread_mutex_lock(&views->lock);
 	old = atomic_load(&views->current);
-	n = old->n_overlays + 1;
-	view = view_make(n, old->n_files);
-	view->overlays[0] = overlay;
-	copy_overlays(view->overlays + 1, old->overlays, old->n_overlays);
-	copy_files(view->files, old->files, old->n_files);
-	view_replace(views, view);
+	while (n > 0 && old->files[at] != files[0])
+		at++;
+	assert(n_frozen < old->n_overlays + new_overlays && at + n <= old->n_files);
+	assert(n == 0 || old->files[at + n - 1] == files[n - 1]);
+	view = view_make(old->n_overlays + new_overlays - n_frozen, old->n_files + new_files - n);
+	if (overlay != NULL)
+		view->overlays[0] = overlay;
+	copy_overlays(view->overlays + new_overlays, old->overlays, old->n_overlays - n_frozen);
+	copy_files(view->files, old->files, at);
+	if (file != NULL)
+		view->files[at] = file;
+	copy_files(view->files + at + new_files, old->files + at + n, old->n_files - at - n);
+	atomic_store(&views->current, view);
+	old->next = views->replaced;
+	views->replaced = old;
 	pthread_mutex_unlock(&views->lock);
+}
+
+/* Leaves views_collect to the background threads, since this runs under the writer mutex. */
+void views_add_overlay(struct views *views, struct overlay *overlay)
+{
+	view_replace(views, overlay, 0, NULL, 0, NULL);
 }
 
 void views_overlay_to_file(struct views *views, struct stack_file *file)
 {
-	const struct view *old;
-	struct view *view;
-	size_t n, added = file == NULL ? 0 : 1;
-
-	pthread_mutex_lock(&views->lock);
-	old = atomic_load(&views->current);
-	assert(old->n_overlays > 1);
-	n = old->n_overlays - 1;
-	view = view_make(n, old->n_files + added);
-	copy_overlays(view->overlays, old->overlays, n);
-	if (file != NULL)
-		view->files[0] = file;
-	copy_files(view->files + added, old->files, old->n_files);
-	view_replace(views, view);
-	pthread_mutex_unlock(&views->lock);
+	view_replace(views, NULL, 1, NULL, 0, file);
 	views_collect(views);
 }
 
 void views_merge_files(struct views *views, struct stack_file *const *files, size_t n,
 		       struct stack_file *file)
 {
-	const struct view *old;
-	struct view *view;
-	size_t at = 0, added = file == NULL ? 0 : 1;
-
-	pthread_mutex_lock(&views->lock);
-	old = atomic_load(&views->current);
-	while (old->files[at] != files[0])
-		at++;
-	assert(at + n <= old->n_files && old->files[at + n - 1] == files[n - 1]);
-	view = view_make(old->n_overlays, old->n_files - n + added);
-	copy_overlays(view->overlays, old->overlays, old->n_overlays);
-	copy_files(view->files, old->files, at);
-	if (file != NULL)
-		view->files[at] = file;
-	copy_files(view->files + at + added, old->files + at + n, old->n_files - at - n);
-	view_replace(views, view);
-	pthread_mutex_unlock(&views->lock);
+	view_replace(views, NULL, 0, files, n, file);
 	views_collect(views);
 }
