@@ -307,6 +307,19 @@ static void draft_delete(struct draft *draft, size_t place)
 		(draft->count - place) * sizeof *draft->items);
 }
 
+/* Returns the offset after the item. */
+static size_t item_write(char *bytes, size_t at, const struct item *item)
+{
+	bytes[at++] = (char)item->key.size;
+	if (item->key.size > 0)
+		memcpy(bytes + at, item->key.data, item->key.size);
+	at += item->key.size;
+	bytes[at++] = (char)item->value.size;
+	if (item->value.size > 0)
+		memcpy(bytes + at, item->value.data, item->value.size);
+	return at + item->value.size;
+}
+
 static bool put_node(struct transaction *transaction, const struct btree *tree, uint32_t number,
 		     struct slice bytes, struct fault *fault)
 {
@@ -328,20 +341,14 @@ static bool write_node(struct transaction *transaction, const struct btree *tree
 	encode_32(bytes + AT_NEXT, draft->next);
 	encode_16(bytes + AT_COUNT, (uint16_t)(to - from));
 	for (size_t i = from; i < to; i++) {
-		const struct item *item = &draft->items[i];
-		/* The first key of an inner node is below all others. */
-		const size_t key_size = draft->level > 0 && i == from ? 0 : item->key.size;
+		struct item item = draft->items[i];
 
-		assert(size + item_size(item) <= sizeof bytes);
+		/* The first key of an inner node is below all others. */
+		if (draft->level > 0 && i == from)
+			item.key.size = 0;
+		assert(size + item_size(&item) <= sizeof bytes);
 		encode_16(bytes + AT_OFFSETS + 2 * (i - from), (uint16_t)size);
-		bytes[size++] = (char)key_size;
-		if (key_size > 0)
-			memcpy(bytes + size, item->key.data, key_size);
-		size += key_size;
-		bytes[size++] = (char)item->value.size;
-		if (item->value.size > 0)
-			memcpy(bytes + size, item->value.data, item->value.size);
-		size += item->value.size;
+		size = item_write(bytes, size, &item);
 	}
 	return put_node(transaction, tree, number, (struct slice){ bytes, size }, fault);
 }
@@ -475,13 +482,7 @@ static bool append(struct transaction *transaction, const struct btree *tree,
 		encode_16(bytes + AT_OFFSETS + 2 * i, (uint16_t)offset);
 	}
 	memcpy(bytes + entries + 2, from + entries, leaf->bytes.size - entries);
-	bytes[size++] = (char)item->key.size;
-	memcpy(bytes + size, item->key.data, item->key.size);
-	size += item->key.size;
-	bytes[size++] = (char)item->value.size;
-	if (item->value.size > 0)
-		memcpy(bytes + size, item->value.data, item->value.size);
-	size += item->value.size;
+	size = item_write(bytes, size, item);
 	return put_node(transaction, tree, leaf->number, (struct slice){ bytes, size }, fault);
 }
 
@@ -607,10 +608,9 @@ static bool walk_down(struct btree_cursor *cursor, struct fault *fault)
 	}
 }
 
-/* The leaf has no entry in this direction: on to the next leaf, or to the end. */
-static bool walk_on(struct btree_cursor *cursor, struct fault *fault)
+bool btree_step(struct btree_cursor *cursor, struct fault *fault)
 {
-	while (--cursor->depth > 0) {
+	for (; cursor->depth > 0; cursor->depth--) {
 		struct btree_node *node = &cursor->path[cursor->depth - 1];
 
 		if (cursor->goes_back ? node->place == 0 : node->place + 1 >= node_count(node))
@@ -635,7 +635,7 @@ bool btree_seek(struct btree_cursor *cursor, struct transaction *transaction,
 		return true;
 	leaf = &cursor->path[cursor->depth - 1];
 	if (goes_back ? leaf->place == 0 : leaf->place == node_count(leaf))
-		return walk_on(cursor, fault);
+		return btree_step(cursor, fault);
 	leaf->place -= goes_back;
 	return true;
 }
@@ -653,16 +653,6 @@ bool btree_at(const struct btree_cursor *cursor, struct slice *key, struct slice
 	}
 	*key = item.key;
 	*value = item.value;
-	return true;
-}
-
-bool btree_step(struct btree_cursor *cursor, struct fault *fault)
-{
-	struct btree_node *leaf = &cursor->path[cursor->depth - 1];
-
-	if (cursor->goes_back ? leaf->place == 0 : leaf->place + 1 >= node_count(leaf))
-		return walk_on(cursor, fault);
-	leaf->place += cursor->goes_back ? UINT32_MAX : 1;
 	return true;
 }
 
