@@ -409,6 +409,44 @@ START_TEST(impossible_nodes_are_refused)
 }
 END_TEST
 
+static bool visit_any(void *context, const struct btree *of, struct slice key, struct slice value,
+		      struct fault *fault)
+{
+	(void)context;
+	(void)of;
+	(void)key;
+	(void)value;
+	(void)fault;
+	return true;
+}
+
+static void put_inner_node(struct transaction *transaction, char number, char level, char child)
+{
+	const char key[] = { 't', 'e', 's', 't', number, 0, 0, 0 };
+	const char bytes[] = { level, 9, 0, 0, 0, 1, 0, 9, 0, 0, 4, child, 0, 0, 0 };
+	struct fault fault = FAULT_INITIAL;
+
+	ck_assert(entry_put(transaction, STORE_INDEX, (struct slice){ key, sizeof key },
+			    (struct slice){ bytes, sizeof bytes }, &fault));
+}
+
+/* The check of a node ends, although there is a node below it that is its own child. */
+START_TEST(node_that_is_its_own_child_is_refused)
+{
+	const struct slice key = { "test\1\0\0\0", 8 };
+	struct store *store = scratch_store();
+	struct transaction *transaction = begin(store, STORE_WRITE);
+	struct fault fault = FAULT_INITIAL;
+
+	put_inner_node(transaction, 1, 2, 2);
+	put_inner_node(transaction, 2, 1, 2);
+	ck_assert(!btree_check(transaction, key, visit_any, NULL, &fault));
+	ck_assert_int_eq(fault.kind, FAULT_DAMAGED);
+	store_abandon(transaction);
+	store_close(store);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("btree");
@@ -421,6 +459,7 @@ int main(void)
 	tcase_add_loop_test(tests, nothing_stays_of_an_empty_tree, 0, 2);
 	tcase_add_test(tests, damaged_nodes_are_refused);
 	tcase_add_loop_test(tests, impossible_nodes_are_refused, 0, ROWS(impossible_nodes));
+	tcase_add_test(tests, node_that_is_its_own_child_is_refused);
 	suite_add_tcase(suite, tests);
 	return suite_run(suite);
 }

@@ -691,21 +691,16 @@ static bool check_items(struct transaction *transaction, const struct btree *tre
 static bool check_reached(struct transaction *transaction, const struct btree *tree,
 			  const struct btree_node *node, struct fault *fault)
 {
+	struct btree_cursor first = { transaction, tree, false, 1, { *node } };
+	const struct btree_node *leaf;
 	struct btree_path path;
 	struct item item;
-	struct btree_node first = *node;
 
-	first.place = 0;
-	while (node_level(&first) > 0) {
-		uint32_t number;
-
-		if (!child_at(&first, &number))
-			return damaged(tree, first.number, fault);
-		if (!read_node(transaction, tree, number, &first, fault))
-			return false;
-	}
-	if (!item_at(&first, 0, &item))
-		return damaged(tree, first.number, fault);
+	if (!walk_down(&first, fault))
+		return false;
+	leaf = &first.path[first.depth - 1];
+	if (!item_at(leaf, 0, &item))
+		return damaged(tree, leaf->number, fault);
 	if (!go_down(transaction, tree, item.key, path.nodes, &path.depth, fault))
 		return false;
 	for (unsigned i = 0; i < path.depth; i++) {
