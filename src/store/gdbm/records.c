@@ -565,39 +565,40 @@ struct place {
 	bool exists;
 };
 
-static void place_made(const struct store_kind *kind, const struct store_record *record,
-		       struct place *place)
+/* The place of the record (NULL: none) in the index MADE or CHILDREN. */
+static void place_of(const struct store_kind *kind, char letter, const struct store_record *record,
+		     struct place *place)
 {
-	place->exists = record != NULL && kind->has_pages;
+	place->exists = record != NULL && (letter == MADE ? kind->has_pages : kind->has_parent);
 	if (!place->exists)
 		return;
-	prefix_of(kind, NULL, record->is_on, &place->key);
+	prefix_of(kind, letter == MADE ? NULL : &record->parent, record->is_on, &place->key);
 	key_add(&place->key, record->id.bytes, ID_SIZE);
 }
 
-static void place_child(const struct store_kind *kind, const struct store_record *record,
-			struct place *place)
+/* from, to: NULL where there is no record. */
+static bool move_place(struct transaction *transaction, const struct store_kind *kind, char letter,
+		       const struct store_record *from, const struct store_record *to,
+		       struct fault *fault)
 {
-	place->exists = record != NULL && kind->has_parent;
-	if (!place->exists)
-		return;
-	prefix_of(kind, &record->parent, record->is_on, &place->key);
-	key_add(&place->key, record->id.bytes, ID_SIZE);
-}
+	const struct slice name = is_global(kind) && to != NULL ? to->name
+								: (struct slice){ NULL, 0 };
+	struct place source, target;
+	struct btree tree;
+	bool stays;
 
-static bool move(struct transaction *transaction, const struct btree *tree,
-		 const struct place *from, const struct place *to, struct slice value,
-		 struct fault *fault)
-{
-	const bool stays = from->exists && to->exists &&
-			   slice_equal(key_slice(&from->key), key_slice(&to->key));
-
-	/* A value is a name, which may have changed. */
-	if (stays && value.size == 0)
+	place_of(kind, letter, from, &source);
+	place_of(kind, letter, to, &target);
+	stays = source.exists && target.exists &&
+		slice_equal(key_slice(&source.key), key_slice(&target.key));
+	/* A name in the index may have changed. */
+	if (stays && name.size == 0)
 		return true;
-	return (!from->exists || stays ||
-		btree_remove(transaction, tree, key_slice(&from->key), fault)) &&
-	       (!to->exists || btree_put(transaction, tree, key_slice(&to->key), value, fault));
+	tree_of(transaction, kind, letter, &tree);
+	return (!source.exists || stays ||
+		btree_remove(transaction, &tree, key_slice(&source.key), fault)) &&
+	       (!target.exists ||
+		btree_put(transaction, &tree, key_slice(&target.key), name, fault));
 }
 
 static bool move_name(struct transaction *transaction, const struct store_kind *kind,
@@ -620,28 +621,13 @@ static bool move_name(struct transaction *transaction, const struct store_kind *
 	return from == NULL || btree_remove(transaction, &tree, from->name, fault);
 }
 
-/* from, to: NULL where there is no record. */
 static bool move_record(struct transaction *transaction, const struct store_kind *kind,
 			const struct store_record *from, const struct store_record *to,
 			struct fault *fault)
 {
-	struct slice name = { NULL, 0 };
-	struct btree made, children;
-	struct place source, target;
-
-	if (is_global(kind) && to != NULL)
-		name = to->name;
-	if (!move_name(transaction, kind, from, to, fault))
-		return false;
-	tree_of(transaction, kind, MADE, &made);
-	place_made(kind, from, &source);
-	place_made(kind, to, &target);
-	if (!move(transaction, &made, &source, &target, name, fault))
-		return false;
-	tree_of(transaction, kind, CHILDREN, &children);
-	place_child(kind, from, &source);
-	place_child(kind, to, &target);
-	return move(transaction, &children, &source, &target, name, fault);
+	return move_name(transaction, kind, from, to, fault) &&
+	       move_place(transaction, kind, MADE, from, to, fault) &&
+	       move_place(transaction, kind, CHILDREN, from, to, fault);
 }
 
 /* Of a kind whose names are keys: the new name is free, and the entry of the former one goes. */
@@ -689,17 +675,19 @@ bool records_remove(struct transaction *transaction, const struct store_kind *ki
 /* ---- checking ---- */
 
 static bool check_place(struct transaction *transaction, const struct store_kind *kind, char letter,
-			const struct place *place, struct fault *fault)
+			const struct store_record *record, struct fault *fault)
 {
+	struct place place;
 	struct btree tree;
 	struct slice value;
 
-	if (!place->exists)
+	place_of(kind, letter, record, &place);
+	if (!place.exists)
 		return true;
 	tree_of(transaction, kind, letter, &tree);
-	return btree_get(transaction, &tree, key_slice(&place->key), &value, fault) &&
+	return btree_get(transaction, &tree, key_slice(&place.key), &value, fault) &&
 	       (value.data != NULL ||
-		damaged(kind, key_slice(&place->key), "is missing in an index", fault));
+		damaged(kind, key_slice(&place.key), "is missing in an index", fault));
 }
 
 /* That new ids are above this one. */
@@ -721,23 +709,21 @@ static bool check_counter(struct transaction *transaction, const struct store_ki
 bool records_check_indexed(struct transaction *transaction, const struct store_kind *kind,
 			   const struct store_record *record, struct fault *fault)
 {
-	struct place made, child, name = { .exists = kind->naming == STORE_NAME_IN_ACCOUNT };
 	struct store_record named;
 
 	store_of_account(transaction, &record->account);
-	place_made(kind, record, &made);
-	place_child(kind, record, &child);
 	if (!check_counter(transaction, kind, &record->id, fault) ||
-	    !check_place(transaction, kind, MADE, &made, fault) ||
-	    !check_place(transaction, kind, CHILDREN, &child, fault))
+	    !check_place(transaction, kind, MADE, record, fault) ||
+	    !check_place(transaction, kind, CHILDREN, record, fault))
 		return false;
-	if (!name.exists)
+	if (kind->naming != STORE_NAME_IN_ACCOUNT)
 		return true;
-	key_add(&name.key, record->name.data, record->name.size);
-	return check_place(transaction, kind, NAMES, &name, fault) &&
-	       records_get_named(transaction, kind, record->name, STORE_TO_SHOW, &named, fault) &&
-	       (id_compare(&named.id, &record->id) == 0 ||
-		damaged(kind, id_slice(&record->id), "has the name of another one", fault));
+	if (!records_get_named(transaction, kind, record->name, STORE_TO_SHOW, &named, fault))
+		return false;
+	if (named.value.data == NULL)
+		return damaged(kind, record->name, "is missing in an index", fault);
+	return id_compare(&named.id, &record->id) == 0 ||
+	       damaged(kind, id_slice(&record->id), "has the name of another one", fault);
 }
 
 bool records_check_index(struct transaction *transaction, const struct store_kind *kind,
@@ -757,10 +743,8 @@ bool records_check_index(struct transaction *transaction, const struct store_kin
 	memcpy(id.bytes, key.data + key.size - ID_SIZE, ID_SIZE);
 	if (!get_indexed(transaction, kind, &id, value, &record, fault))
 		return false;
-	if (letter == MADE)
-		place_made(kind, &record, &place);
-	if (letter == CHILDREN)
-		place_child(kind, &record, &place);
+	if (letter == MADE || letter == CHILDREN)
+		place_of(kind, letter, &record, &place);
 	return (place.exists && slice_equal(key_slice(&place.key), key)) ||
 	       damaged(kind, key, "is in an index where it does not belong", fault);
 }
