@@ -78,9 +78,6 @@ bool store_gdbm_open(const struct store_options *options, struct store **store,
  * merge is due, or, when asked to, until one file holds everything. False: it cannot get on. */
 bool store_gdbm_settle(struct store *store, bool is_all_merged);
 
-/* Reads all files against their checksums now, as the slow reader does; false when one is damaged. */
-bool store_gdbm_verify(struct store *store);
-
 /* Makes SIGBUS a fail stop: one line to stderr, exit status 1. For main, before the first thread. */
 void store_gdbm_watch_medium(void);
 

@@ -191,26 +191,3 @@ bool store_gdbm_check_indexes(struct transaction *transaction,
 	transaction->arena = kept;
 	return is_done;
 }
-
-bool store_gdbm_verify(struct store *base)
-{
-	struct store_gdbm *store = store_gdbm_of(base);
-	bool is_right = true, is_last;
-	struct pin pin;
-	size_t i;
-
-	views_pin(store->views, &pin);
-	for (i = 0; i < pin.view->n_files; i++) {
-		struct stack_file *file = pin.view->files[i];
-		uint64_t block = 0;
-
-		do {
-			struct fault ignored = FAULT_INITIAL;
-
-			is_right = stack_file_verify_block(file, block++, &is_last, &ignored) &&
-				   is_right;
-		} while (!is_last && !stack_file_is_damaged(file));
-	}
-	views_unpin(store->views, &pin);
-	return is_right;
-}
