@@ -13,6 +13,8 @@
 #ifndef STORE_GDBM_STACK_H
 #define STORE_GDBM_STACK_H
 
+#include <limits.h>
+
 #include "store/gdbm/file.h"
 #include "store/gdbm/entry_key.h"
 
@@ -47,6 +49,9 @@ uint64_t stack_entry_bytes(size_t key_size, size_t value_size);
 #define STACK_NAME_SIZE 32
 void stack_gdbm_name(uint64_t id, char name[STACK_NAME_SIZE]);
 void stack_index_name(uint64_t id, char name[STACK_NAME_SIZE]);
+/* The path of a file; ending: ".gdbm" or ".index", with ".new" while the file is written. */
+void stack_path(const struct stack_place *place, uint64_t id, const char *ending,
+		char path[PATH_MAX]);
 /* Whether a name is one of these (or of a build that was not finished, which ends in `.new`). */
 bool stack_name_parse(const char *name, uint64_t *id, bool *is_half_made);
 

@@ -49,13 +49,11 @@ bool stack_build_begin(const struct stack_place *place, uint64_t id, uint64_t mo
 		       struct stack_build **build, struct fault *fault)
 {
 	struct stack_build *begun = malloc(sizeof *begun);
-	char name[STACK_NAME_SIZE];
 
 	if (begun == NULL)
 		abort();
 	*begun = (struct stack_build){ .place = *place, .id = id, .file = -1 };
-	stack_gdbm_name(id, name);
-	stack_path(place, name, ".new", begun->path);
+	stack_path(place, id, ".gdbm.new", begun->path);
 	if (!index_build_begin(place, id, most_entries, &begun->index, fault) ||
 	    !build_open(begun, fault)) {
 		stack_build_abandon(begun);
@@ -109,15 +107,13 @@ static bool files_finish(struct stack_build *build, struct stack_info *info, boo
 static bool names_finish(struct stack_build *build, struct fault *fault)
 {
 	const struct file_system *files = build->place.files;
-	char name[STACK_NAME_SIZE], from[PATH_MAX], to[PATH_MAX];
+	char from[PATH_MAX], to[PATH_MAX];
 
-	stack_index_name(build->id, name);
-	stack_path(&build->place, name, ".new", from);
-	stack_path(&build->place, name, "", to);
+	stack_path(&build->place, build->id, ".index.new", from);
+	stack_path(&build->place, build->id, ".index", to);
 	if (files->rename(files, from, to) < 0)
 		return build_failed(build, fault);
-	stack_gdbm_name(build->id, name);
-	stack_path(&build->place, name, "", to);
+	stack_path(&build->place, build->id, ".gdbm", to);
 	return files->rename(files, build->path, to) == 0 || build_failed(build, fault);
 }
 
@@ -147,11 +143,10 @@ bool stack_build_end(struct stack_build *build, struct stack_info *info, bool *i
 void stack_build_abandon(struct stack_build *build)
 {
 	const struct file_system *files = build->place.files;
-	char name[STACK_NAME_SIZE], path[PATH_MAX];
+	char path[PATH_MAX];
 
 	files->unlink(files, build->path);
-	stack_index_name(build->id, name);
-	stack_path(&build->place, name, ".new", path);
+	stack_path(&build->place, build->id, ".index.new", path);
 	files->unlink(files, path);
 	stack_remove(&build->place, build->id);
 	build_free(build);

@@ -90,10 +90,9 @@ static bool file_map(struct stack_file *file, struct fault *fault)
 {
 	const struct file_system *files = file->place.files;
 	const size_t size = (size_t)file->info.gdbm_size;
-	char name[STACK_NAME_SIZE], path[PATH_MAX];
+	char path[PATH_MAX];
 
-	stack_gdbm_name(file->info.id, name);
-	stack_path(&file->place, name, "", path);
+	stack_path(&file->place, file->info.id, ".gdbm", path);
 	if (!size_check(file, path, fault))
 		return false;
 	file->mapping = size == 0 ? NULL : files->map(files, file->opened, size, true);
@@ -127,13 +126,11 @@ void stack_file_hold(struct stack_file *file)
 void stack_remove(const struct stack_place *place, uint64_t id)
 {
 	const struct file_system *files = place->files;
-	char name[STACK_NAME_SIZE], path[PATH_MAX];
+	char path[PATH_MAX];
 
-	stack_gdbm_name(id, name);
-	stack_path(place, name, "", path);
+	stack_path(place, id, ".gdbm", path);
 	files->unlink(files, path);
-	stack_index_name(id, name);
-	stack_path(place, name, "", path);
+	stack_path(place, id, ".index", path);
 	/* What fails is tried again at the next start: no manifest names the file any more. */
 	files->unlink(files, path);
 }

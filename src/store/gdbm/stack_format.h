@@ -5,9 +5,6 @@
 #ifndef STORE_GDBM_STACK_FORMAT_H
 #define STORE_GDBM_STACK_FORMAT_H
 
-#include <limits.h>
-#include <stdio.h>
-
 #include "base/checksum.h"
 #include "base/encode.h"
 #include "store/gdbm/stack.h"
@@ -44,12 +41,6 @@ static inline void value_head_write(char head[VALUE_HEAD], char kind, struct sli
 	head[4] = VALUE_FORMAT;
 	head[5] = kind;
 	encode_32(head, checksum(value_checksum(key, head, VALUE_HEAD), value.data, value.size));
-}
-
-static inline void stack_path(const struct stack_place *place, const char *name, const char *end,
-			      char path[PATH_MAX])
-{
-	snprintf(path, PATH_MAX, "%s/%s%s", place->directory, name, end);
 }
 
 #endif

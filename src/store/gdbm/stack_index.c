@@ -107,7 +107,7 @@ static bool map_whole(struct stack_index *index, const struct stack_info *info, 
 bool stack_index_open(const struct stack_place *place, const struct stack_info *info,
 		      struct stack_index **index, struct fault *fault)
 {
-	char path[PATH_MAX], name[STACK_NAME_SIZE];
+	char path[PATH_MAX];
 	struct stack_index *opened = malloc(sizeof *opened);
 
 	if (opened == NULL)
@@ -115,8 +115,7 @@ bool stack_index_open(const struct stack_place *place, const struct stack_info *
 	*opened = (struct stack_index){ .files = place->files,
 					.opened = -1,
 					.size = info->index_size };
-	stack_index_name(info->id, name);
-	snprintf(path, sizeof path, "%s/%s", place->directory, name);
+	stack_path(place, info->id, ".index", path);
 	if (!map_whole(opened, info, path, fault) ||
 	    !index_check(opened, place, info, path, fault)) {
 		stack_index_close(opened);

@@ -32,7 +32,6 @@ bool index_build_begin(const struct stack_place *place, uint64_t id, uint64_t mo
 	const struct file_system *files = place->files;
 	struct index_build *begun = malloc(sizeof *begun);
 	uint64_t lines = most_entries * FILTER_BITS_A_KEY / (8 * FILTER_LINE) + 1;
-	char name[STACK_NAME_SIZE];
 
 	if (begun == NULL)
 		abort();
@@ -40,8 +39,7 @@ bool index_build_begin(const struct stack_place *place, uint64_t id, uint64_t mo
 				       .id = id,
 				       .filter_lines = lines,
 				       .body = { .files = files, .start = INDEX_HEAD } };
-	stack_index_name(id, name);
-	snprintf(begun->path, sizeof begun->path, "%s/%s.new", place->directory, name);
+	stack_path(place, id, ".index.new", begun->path);
 	begun->filter = calloc(lines, FILTER_LINE);
 	if (begun->filter == NULL)
 		abort();

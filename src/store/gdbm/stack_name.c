@@ -18,6 +18,13 @@ void stack_index_name(uint64_t id, char name[STACK_NAME_SIZE])
 	snprintf(name, STACK_NAME_SIZE, PREFIX "%016llx.index", (unsigned long long)id);
 }
 
+void stack_path(const struct stack_place *place, uint64_t id, const char *ending,
+		char path[PATH_MAX])
+{
+	snprintf(path, PATH_MAX, "%s/" PREFIX "%016llx%s", place->directory, (unsigned long long)id,
+		 ending);
+}
+
 bool stack_name_parse(const char *name, uint64_t *id, bool *is_half_made)
 {
 	static const char *const endings[] = { ".gdbm", ".index", ".gdbm.new", ".index.new" };
