@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -122,6 +121,19 @@ bool file_map_whole(const struct file_system *files, const char *path, const cha
 	files->close(files, file);
 	errno = error;
 	return is_mapped;
+}
+
+const char *file_name_number(const char *name, const char *prefix, uint64_t *number)
+{
+	static const char digits[] = "0123456789abcdef";
+	const size_t size = strlen(prefix);
+
+	if (strncmp(name, prefix, size) != 0 || strspn(name + size, digits) < 16)
+		return NULL;
+	*number = 0;
+	for (size_t i = 0; i < 16; i++)
+		*number = *number << 4 | (uint64_t)(strchr(digits, name[size + i]) - digits);
+	return name + size + 16;
 }
 
 bool file_error_passes(int error)

@@ -18,6 +18,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 struct file_system {
@@ -72,6 +73,10 @@ bool file_read_whole(const struct file_system *files, const char *path, size_t m
 /* A mapping of the whole file, for files->unmap, or false and errno. NULL when it is empty. */
 bool file_map_whole(const struct file_system *files, const char *path, const char **mapping,
 		    size_t *size);
+
+/* Parses a file's name: the prefix and sixteen lower-case hexadecimal digits. Returns the rest of
+ * the name; NULL: the name does not begin like this. */
+const char *file_name_number(const char *name, const char *prefix, uint64_t *number);
 
 /* Whether an operation that failed with this errno may succeed later: no space, descriptors or
  * memory. */

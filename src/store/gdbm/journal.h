@@ -70,7 +70,7 @@ struct journal_end {
 
 #define JOURNAL_TEXT_SIZE 200
 
-/* Called for each change of each whole transaction above `base`, in order. */
+/* Called for each change of each whole transaction above `base`, in order; may be NULL. */
 typedef void journal_visit(void *context, uint64_t number, const struct change *change);
 
 /* Locks a directory by flock(2). A reader of a live directory holds LOCK_SH, so that no segment is

@@ -34,23 +34,10 @@ struct reading {
 
 bool journal_segment_name(const char *name, uint64_t *first)
 {
-	static const char digits[] = "0123456789abcdef";
-	static const char prefix[] = "journal-";
-	size_t i;
+	const char *rest = file_name_number(name, "journal-", first);
 
-	if (strncmp(name, prefix, sizeof prefix - 1) != 0)
-		return false;
-	name += sizeof prefix - 1;
-	*first = 0;
-	for (i = 0; i < 16; i++) {
-		const char *digit = name[i] == '\0' ? NULL : strchr(digits, name[i]);
-
-		if (digit == NULL)
-			return false;
-		*first = *first << 4 | (uint64_t)(digit - digits);
-	}
 	/* There is no transaction 0. */
-	return name[16] == '\0' && *first > 0;
+	return rest != NULL && *rest == '\0' && *first > 0;
 }
 
 static bool collect_segment(void *context, const char *name)
@@ -154,7 +141,7 @@ static size_t read_record(struct reading *reading, const char *bytes, size_t siz
 	    record_checksum(bytes, record_size) != decode_32(bytes + 4) ||
 	    !read_changes(reading, bytes, record_size, n))
 		return 0;
-	if (number > reading->base)
+	if (reading->visit != NULL && number > reading->base)
 		for (i = 0; i < n; i++)
 			reading->visit(reading->context, number, &reading->changes[i]);
 	reading->next++;

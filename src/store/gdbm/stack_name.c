@@ -28,22 +28,10 @@ void stack_path(const struct stack_place *place, uint64_t id, const char *ending
 bool stack_name_parse(const char *name, uint64_t *id, bool *is_half_made)
 {
 	static const char *const endings[] = { ".gdbm", ".index", ".gdbm.new", ".index.new" };
-	static const char digits[] = "0123456789abcdef";
-	size_t i;
+	const char *rest = file_name_number(name, PREFIX, id);
 
-	if (strncmp(name, PREFIX, sizeof PREFIX - 1) != 0)
-		return false;
-	name += sizeof PREFIX - 1;
-	*id = 0;
-	for (i = 0; i < 16; i++) {
-		const char *digit = name[i] == '\0' ? NULL : strchr(digits, name[i]);
-
-		if (digit == NULL)
-			return false;
-		*id = *id << 4 | (uint64_t)(digit - digits);
-	}
-	for (i = 0; i < sizeof endings / sizeof *endings; i++)
-		if (strcmp(name + 16, endings[i]) == 0) {
+	for (size_t i = 0; rest != NULL && i < sizeof endings / sizeof *endings; i++)
+		if (strcmp(rest, endings[i]) == 0) {
 			*is_half_made = i >= 2;
 			return true;
 		}
