@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/memory.h"
 #include "store/gdbm/rewrite.h"
 
 /* So many overlays may wait besides the one that is written to. */
@@ -155,11 +156,9 @@ bool background_settle(struct background *background, bool is_all_merged)
 
 static struct background *background_make(struct store_gdbm *store)
 {
-	struct background *background = calloc(1, sizeof *background);
+	struct background *background = memory_check(calloc(1, sizeof *background));
 	struct pin pin;
 
-	if (background == NULL)
-		abort();
 	background->store = store;
 	views_pin(store->views, &pin);
 	background->frozen = pin.view->n_overlays - 1;

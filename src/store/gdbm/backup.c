@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <sys/file.h>
 
+#include "base/memory.h"
 #include "store/gdbm/inspect.h"
 #include "store/gdbm/inspection.h"
 #include "store/gdbm/journal_format.h"
@@ -78,10 +79,8 @@ static bool sources_open(struct backup *backup, struct fault *fault)
 	char name[STACK_NAME_SIZE];
 	size_t i;
 
-	backup->sources = calloc(2 * manifest->n + backup->inspection.end.n + 1,
-				 sizeof *backup->sources);
-	if (backup->sources == NULL)
-		abort();
+	backup->sources = memory_check(
+		calloc(2 * manifest->n + backup->inspection.end.n + 1, sizeof *backup->sources));
 	for (i = 0; i < manifest->n; i++) {
 		stack_gdbm_name(manifest->files[i].id, name);
 		if (!source_add(backup, name, manifest->files[i].gdbm_size, fault))
@@ -132,12 +131,10 @@ static bool backup_open(struct backup *backup, const char *directory, struct fau
 static bool bytes_copy(struct backup *backup, const struct source *source, int to)
 {
 	const struct file_system *files = backup->files;
-	char *bytes = malloc(COPY_BYTES);
+	char *bytes = memory_check(malloc(COPY_BYTES));
 	bool is_copied = true;
 	uint64_t at;
 
-	if (bytes == NULL)
-		abort();
 	for (at = 0; is_copied && at < source->size; at += COPY_BYTES) {
 		size_t n = source->size - at < COPY_BYTES ? (size_t)(source->size - at)
 							  : COPY_BYTES;

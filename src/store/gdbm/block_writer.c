@@ -8,15 +8,14 @@
 
 #include "base/checksum.h"
 #include "base/encode.h"
+#include "base/memory.h"
 
 /* The block, which holds the last `size` bytes. */
 static bool block_write(struct block_writer *writer, size_t size)
 {
 	const off_t at = (off_t)(writer->start + writer->size - size);
 
-	writer->sums = realloc(writer->sums, 4 * (writer->n_sums + 1));
-	if (writer->sums == NULL)
-		abort();
+	writer->sums = memory_check(realloc(writer->sums, 4 * (writer->n_sums + 1)));
 	encode_32(writer->sums + 4 * writer->n_sums, checksum(0, writer->block, size));
 	writer->n_sums++;
 	return file_write_all(writer->files, writer->file, writer->block, size, at);

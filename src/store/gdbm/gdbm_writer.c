@@ -20,6 +20,7 @@
 #include "store/gdbm/block_writer.h"
 #include "base/checksum.h"
 #include "base/encode.h"
+#include "base/memory.h"
 #include "store/gdbm/gdbm_format.h"
 #include "store/gdbm/entry_key.h"
 
@@ -53,17 +54,9 @@ struct gdbm_writer {
 	struct gdbm_place waiting[PLACES + 1]; /* records without a bucket, by their hashes */
 };
 
-static void *grown(void *memory, size_t size)
-{
-	memory = realloc(memory, size);
-	if (memory == NULL)
-		abort();
-	return memory;
-}
-
 struct gdbm_writer *gdbm_writer_open(const struct file_system *files, int file)
 {
-	struct gdbm_writer *writer = grown(NULL, sizeof *writer);
+	struct gdbm_writer *writer = memory_check(malloc(sizeof *writer));
 
 	/* The header's place is zeros until the end. */
 	*writer = (struct gdbm_writer){ .out = { .files = files, .file = file, .size = BLOCK } };
@@ -124,8 +117,8 @@ static void directory_add(struct gdbm_writer *writer, unsigned bits)
 {
 	if (writer->n_directory == writer->directory_capacity) {
 		writer->directory_capacity = 2 * writer->directory_capacity + 16;
-		writer->directory = grown(writer->directory,
-					  writer->directory_capacity * sizeof *writer->directory);
+		writer->directory = memory_check(realloc(
+			writer->directory, writer->directory_capacity * sizeof *writer->directory));
 	}
 	writer->directory[writer->n_directory++] = (struct written_bucket){ (off_t)writer->out.size,
 									    bits };

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/memory.h"
 #include "store/gdbm/inspection.h"
 #include "store/gdbm/journal_format.h"
 #include "store/gdbm/stack_index.h"
@@ -49,10 +50,8 @@ static bool files_open(struct inspection *inspection)
 	bool is_whole = true;
 	size_t i;
 
-	inspection->files = calloc(n + 1, sizeof *inspection->files);
-	inspection->faults = calloc(n + 1, sizeof *inspection->faults);
-	if (inspection->files == NULL || inspection->faults == NULL)
-		abort();
+	inspection->files = memory_check(calloc(n + 1, sizeof *inspection->files));
+	inspection->faults = memory_check(calloc(n + 1, sizeof *inspection->faults));
 	for (i = 0; i < n; i++)
 		if (!stack_file_open(&inspection->place, &inspection->manifest.files[i],
 				     &inspection->files[i], &inspection->faults[i]))
@@ -294,9 +293,7 @@ bool store_gdbm_stat(const char *directory, const struct file_system *files,
 	stat->last = inspection.end.last;
 	segments_count(&inspection, stat);
 	stat->n_files = inspection.manifest.n;
-	stat->files = calloc(stat->n_files + 1, sizeof *stat->files);
-	if (stat->files == NULL)
-		abort();
+	stat->files = memory_check(calloc(stat->n_files + 1, sizeof *stat->files));
 	for (i = 0; i < stat->n_files; i++) {
 		const struct stack_info *info = &inspection.manifest.files[i];
 		const uint64_t bytes = info->gdbm_size + info->index_size;

@@ -17,6 +17,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/memory.h"
 #include "store/gdbm/journal_format.h"
 #include "store/gdbm/journal_parts.h"
 
@@ -276,11 +277,9 @@ static void mark_clean(struct journal *journal)
 bool journal_open(const struct journal_options *options, const struct journal_end *end,
 		  struct journal **journal, struct fault *fault)
 {
-	struct journal *opened = calloc(1, sizeof *opened);
+	struct journal *opened = memory_check(calloc(1, sizeof *opened));
 	int error;
 
-	if (opened == NULL)
-		abort();
 	opened->options = *options;
 	opened->current = SEGMENT_NONE;
 	opened->ahead = SEGMENT_NONE;

@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 
+#include "base/memory.h"
 #include "store/gdbm/journal_format.h"
 
 #define RECORDS_LEAST ((size_t)64 << 10)
@@ -28,9 +29,7 @@ static void records_grow(struct records *records, size_t size)
 		capacity *= 2;
 	if (capacity == records->capacity)
 		return;
-	records->bytes = realloc(records->bytes, capacity);
-	if (records->bytes == NULL)
-		abort();
+	records->bytes = memory_check(realloc(records->bytes, capacity));
 	records->capacity = capacity;
 }
 

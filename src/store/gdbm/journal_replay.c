@@ -17,6 +17,7 @@
 #include <string.h>
 #include <sys/file.h>
 
+#include "base/memory.h"
 #include "store/gdbm/journal.h"
 #include "store/gdbm/journal_format.h"
 
@@ -47,9 +48,7 @@ static bool collect_segment(void *context, const char *name)
 
 	if (!journal_segment_name(name, &first))
 		return true;
-	end->segments = realloc(end->segments, (end->n + 1) * sizeof *end->segments);
-	if (end->segments == NULL)
-		abort();
+	end->segments = memory_check(realloc(end->segments, (end->n + 1) * sizeof *end->segments));
 	end->segments[end->n++] = first;
 	return true;
 }
@@ -114,9 +113,8 @@ static bool read_changes(struct reading *reading, const char *record, size_t siz
 	if (n > (size - RECORD_HEAD) / CHANGE_HEAD)
 		return false;
 	if (reading->changes == NULL || n > reading->capacity) {
-		reading->changes = realloc(reading->changes, (n + 1) * sizeof *reading->changes);
-		if (reading->changes == NULL)
-			abort();
+		reading->changes =
+			memory_check(realloc(reading->changes, (n + 1) * sizeof *reading->changes));
 		reading->capacity = n;
 	}
 	for (i = 0; i < n; i++)

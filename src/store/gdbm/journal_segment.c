@@ -13,6 +13,7 @@
 #include <sys/file.h>
 
 #include "base/log.h"
+#include "base/memory.h"
 #include "store/gdbm/journal_format.h"
 
 void segment_path(const struct journal_options *options, const struct segment *segment, char path[])
@@ -156,9 +157,7 @@ void segment_forget(const struct journal_options *options)
 
 void segments_add(struct segment_list *list, uint64_t first)
 {
-	list->first = realloc(list->first, (list->n + 1) * sizeof *list->first);
-	if (list->first == NULL)
-		abort();
+	list->first = memory_check(realloc(list->first, (list->n + 1) * sizeof *list->first));
 	list->first[list->n++] = first;
 }
 

@@ -12,6 +12,7 @@
 
 #include "base/checksum.h"
 #include "base/encode.h"
+#include "base/memory.h"
 
 #define MAGIC "AnteMfst"
 #define VERSION 5
@@ -80,9 +81,7 @@ static bool manifest_parse(const char *directory, const char *path, const char *
 	manifest->number = decode_64(bytes + 32);
 	manifest->next_id = decode_64(bytes + 40);
 	manifest->n = n;
-	manifest->files = malloc((n + 1) * sizeof *manifest->files);
-	if (manifest->files == NULL)
-		abort();
+	manifest->files = memory_check(malloc((n + 1) * sizeof *manifest->files));
 	for (i = 0; i < n; i++)
 		info_read(bytes + HEAD + i * INFO_SIZE, &manifest->files[i]);
 	return true;
@@ -114,12 +113,10 @@ bool manifest_write(const struct file_system *files, const char *directory,
 		    struct fault *fault)
 {
 	size_t size = HEAD + manifest->n * INFO_SIZE + TAIL, i;
-	char path[PATH_MAX], *bytes = calloc(1, size);
+	char path[PATH_MAX], *bytes = memory_check(calloc(1, size));
 	bool is_written;
 	int error;
 
-	if (bytes == NULL)
-		abort();
 	memcpy(bytes, MAGIC, 8);
 	encode_32(bytes + 8, VERSION);
 	encode_32(bytes + 12, (uint32_t)manifest->n);
@@ -147,9 +144,7 @@ struct manifest manifest_copy(const struct manifest *manifest)
 {
 	struct manifest copy = *manifest;
 
-	copy.files = malloc((copy.n + 1) * sizeof *copy.files);
-	if (copy.files == NULL)
-		abort();
+	copy.files = memory_check(malloc((copy.n + 1) * sizeof *copy.files));
 	if (copy.n > 0)
 		memcpy(copy.files, manifest->files, copy.n * sizeof *copy.files);
 	return copy;
@@ -159,11 +154,10 @@ void manifest_merge(struct manifest *manifest, size_t first, size_t n,
 		    const struct stack_info *info)
 {
 	size_t added = info == NULL ? 0 : 1, after = manifest->n - first - n;
-	struct stack_info *files = malloc((first + added + after + 1) * sizeof *files);
+	struct stack_info *files =
+		memory_check(malloc((first + added + after + 1) * sizeof *files));
 
 	assert(first + n <= manifest->n);
-	if (files == NULL)
-		abort();
 	memcpy(files, manifest->files, first * sizeof *files);
 	if (info != NULL)
 		files[first] = *info;

@@ -5,6 +5,8 @@
 
 #include <stdlib.h>
 
+#include "base/memory.h"
+
 struct run {
 	/* One of the two: what is left of a sorted overlay, or a place in a file's keys. */
 	struct overlay_entry *entries;
@@ -68,10 +70,8 @@ struct merge *merge_open(struct overlay *const *overlays, size_t n_overlays, uin
 			 struct stack_file *const *files, size_t n_files)
 {
 	size_t n = n_overlays + n_files, i;
-	struct merge *merge = calloc(1, sizeof *merge + n * sizeof *merge->runs);
+	struct merge *merge = memory_check(calloc(1, sizeof *merge + n * sizeof *merge->runs));
 
-	if (merge == NULL)
-		abort();
 	merge->n = n;
 	for (i = 0; i < n_overlays; i++)
 		merge->runs[i].entries = overlay_sorted(overlays[i], number, &merge->runs[i].n);

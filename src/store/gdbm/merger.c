@@ -5,6 +5,7 @@
 #include <sys/resource.h>
 
 #include "base/clock.h"
+#include "base/memory.h"
 #include "store/gdbm/background_parts.h"
 #include "store/gdbm/rewrite.h"
 
@@ -82,9 +83,7 @@ static struct stack_file **files_take(struct background *background, const struc
 			     &background->limit);
 	order->is_oldest_among = order->n == pin.view->n_files;
 	if (order->n > 0) {
-		files = malloc(order->n * sizeof *files);
-		if (files == NULL)
-			abort();
+		files = memory_check(malloc(order->n * sizeof *files));
 	}
 	for (i = 0; i < order->n; i++) {
 		files[i] = pin.view->files[i];

@@ -14,6 +14,8 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
+#include "base/memory.h"
+
 /* A bucket for so many bytes: what a room code takes, the smallest of all that come in numbers. */
 #define BYTES_A_BUCKET 128
 #define BUCKETS_LEAST 64
@@ -113,10 +115,8 @@ static void chunk_give(struct overlay_memory *memory, struct chunk *chunk)
 
 struct overlay_memory *overlay_memory_open(void)
 {
-	struct overlay_memory *memory = calloc(1, sizeof *memory);
+	struct overlay_memory *memory = memory_check(calloc(1, sizeof *memory));
 
-	if (memory == NULL)
-		abort();
 	pthread_mutex_init(&memory->lock, NULL);
 	return memory;
 }
@@ -171,20 +171,16 @@ static void *overlay_alloc(struct overlay *overlay, size_t size)
 
 struct overlay *overlay_open(struct overlay_memory *memory, size_t bytes)
 {
-	struct overlay *overlay = calloc(1, sizeof *overlay);
+	struct overlay *overlay = memory_check(calloc(1, sizeof *overlay));
 	size_t n = BUCKETS_LEAST;
 
-	if (overlay == NULL)
-		abort();
 	overlay->memory = memory;
 	atomic_init(&overlay->holders, 1);
 	while (n < bytes / BYTES_A_BUCKET)
 		n *= 2;
 	overlay->mask = n - 1;
 	/* Cleared by the system, page by page, when it is touched: a writer waits for this. */
-	overlay->buckets = calloc(n, sizeof *overlay->buckets);
-	if (overlay->buckets == NULL)
-		abort();
+	overlay->buckets = memory_check(calloc(n, sizeof *overlay->buckets));
 	return overlay;
 }
 
@@ -304,9 +300,8 @@ struct overlay_entry *overlay_sorted(const struct overlay *overlay, uint64_t num
 				continue;
 			if (*n == capacity) {
 				capacity = capacity == 0 ? 1024 : 2 * capacity;
-				entries = realloc(entries, capacity * sizeof *entries);
-				if (entries == NULL)
-					abort();
+				entries =
+					memory_check(realloc(entries, capacity * sizeof *entries));
 			}
 			entries[(*n)++] = (struct overlay_entry){ key, entry_key_order(key),
 								  version_value(version) };

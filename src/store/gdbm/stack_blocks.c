@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/checksum.h"
+#include "base/memory.h"
 
 void block_believe(struct stack_blocks *blocks, uint64_t block)
 {
@@ -26,11 +27,9 @@ bool block_agrees(const struct file_system *files, int file, uint64_t at, uint64
 		  uint32_t expected)
 {
 	const size_t size = end - at < STACK_BLOCK ? (size_t)(end - at) : STACK_BLOCK;
-	char *bytes = malloc(size);
+	char *bytes = memory_check(malloc(size));
 	bool is_right;
 
-	if (bytes == NULL)
-		abort();
 	/* A block stays refused, so one read that fails is not enough for it. */
 	is_right = (file_read_all(files, file, bytes, size, (off_t)at) ||
 		    file_read_all(files, file, bytes, size, (off_t)at)) &&

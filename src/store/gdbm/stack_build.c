@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 
+#include "base/memory.h"
 #include "store/gdbm/gdbm_writer.h"
 #include "store/gdbm/stack_format.h"
 #include "store/gdbm/stack_index.h"
@@ -48,10 +49,8 @@ static bool build_open(struct stack_build *build, struct fault *fault)
 bool stack_build_begin(const struct stack_place *place, uint64_t id, uint64_t most_entries,
 		       struct stack_build **build, struct fault *fault)
 {
-	struct stack_build *begun = malloc(sizeof *begun);
+	struct stack_build *begun = memory_check(malloc(sizeof *begun));
 
-	if (begun == NULL)
-		abort();
 	*begun = (struct stack_build){ .place = *place, .id = id, .file = -1 };
 	stack_path(place, id, ".gdbm.new", begun->path);
 	if (!index_build_begin(place, id, most_entries, &begun->index, fault) ||

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "base/log.h"
+#include "base/memory.h"
 #include "base/text.h"
 #include "store/gdbm/gdbm_library.h"
 #include "store/gdbm/gdbm_reader.h"
@@ -33,10 +34,8 @@ struct stack_file {
 
 static struct stack_file *file_make(const struct stack_place *place, const struct stack_info *info)
 {
-	struct stack_file *file = malloc(sizeof *file);
+	struct stack_file *file = memory_check(malloc(sizeof *file));
 
-	if (file == NULL)
-		abort();
 	*file = (struct stack_file){ .place = *place, .info = *info, .opened = -1 };
 	atomic_init(&file->holders, 1);
 	atomic_init(&file->is_retired, false);
@@ -80,10 +79,9 @@ static bool stamp_check(const struct stack_file *file, const char *path, struct 
 static void blocks_make(struct stack_file *file)
 {
 	file->n_body = stack_index_body_blocks(file->index);
-	file->blocks.states = calloc(file->n_body + stack_index_gdbm_blocks(file->index) + 1,
-				     sizeof *file->blocks.states);
-	if (file->blocks.states == NULL)
-		abort();
+	file->blocks.states =
+		memory_check(calloc(file->n_body + stack_index_gdbm_blocks(file->index) + 1,
+				    sizeof *file->blocks.states));
 }
 
 static bool file_map(struct stack_file *file, struct fault *fault)
@@ -312,9 +310,7 @@ static bool value_copy(struct stack_file *file, struct slice key, struct slice f
 
 	if (!arena_fits(arena, found.size))
 		return fault_set(fault, FAULT_TOO_LARGE, NULL);
-	memory = malloc(found.size);
-	if (memory == NULL)
-		abort();
+	memory = memory_check(malloc(found.size));
 	memcpy(memory, found.data, found.size);
 	arena_adopt(arena, memory, found.size);
 	return value_read(file, key, (struct slice){ memory, found.size }, value, fault);

@@ -11,6 +11,7 @@
 
 #include "base/checksum.h"
 #include "base/encode.h"
+#include "base/memory.h"
 #include "store/gdbm/stack_blocks.h"
 #include "store/gdbm/stack_index_format.h"
 
@@ -108,10 +109,8 @@ bool stack_index_open(const struct stack_place *place, const struct stack_info *
 		      struct stack_index **index, struct fault *fault)
 {
 	char path[PATH_MAX];
-	struct stack_index *opened = malloc(sizeof *opened);
+	struct stack_index *opened = memory_check(malloc(sizeof *opened));
 
-	if (opened == NULL)
-		abort();
 	*opened = (struct stack_index){ .files = place->files,
 					.opened = -1,
 					.size = info->index_size };

@@ -11,6 +11,7 @@
 
 #include "base/checksum.h"
 #include "base/encode.h"
+#include "base/memory.h"
 #include "store/gdbm/stack_index.h"
 #include "store/gdbm/stack_index_format.h"
 
@@ -30,19 +31,15 @@ bool index_build_begin(const struct stack_place *place, uint64_t id, uint64_t mo
 		       struct index_build **build, struct fault *fault)
 {
 	const struct file_system *files = place->files;
-	struct index_build *begun = malloc(sizeof *begun);
+	struct index_build *begun = memory_check(malloc(sizeof *begun));
 	uint64_t lines = most_entries * FILTER_BITS_A_KEY / (8 * FILTER_LINE) + 1;
 
-	if (begun == NULL)
-		abort();
 	*begun = (struct index_build){ .place = *place,
 				       .id = id,
 				       .filter_lines = lines,
 				       .body = { .files = files, .start = INDEX_HEAD } };
 	stack_path(place, id, ".index.new", begun->path);
-	begun->filter = calloc(lines, FILTER_LINE);
-	if (begun->filter == NULL)
-		abort();
+	begun->filter = memory_check(calloc(lines, FILTER_LINE));
 	begun->body.file = files->open(files, begun->path, O_RDWR | O_CREAT | O_TRUNC, 0600);
 	if (begun->body.file < 0) {
 		fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot make %s", begun->path);

@@ -16,6 +16,7 @@
 #include "base/clock.h"
 #include "base/directory.h"
 #include "base/log.h"
+#include "base/memory.h"
 #include "store/gdbm/background.h"
 #include "store/gdbm/journal_format.h"
 #include "store/gdbm/store_gdbm_parts.h"
@@ -225,9 +226,7 @@ static bool files_open(struct opening *opening, struct fault *fault)
 {
 	size_t i;
 
-	opening->files = calloc(opening->manifest.n + 1, sizeof *opening->files);
-	if (opening->files == NULL)
-		abort();
+	opening->files = memory_check(calloc(opening->manifest.n + 1, sizeof *opening->files));
 	for (i = 0; i < opening->manifest.n; i++) {
 		if (!stack_file_open(&opening->store->place, &opening->manifest.files[i],
 				     &opening->files[i], fault))
@@ -360,14 +359,10 @@ bool store_gdbm_find(const char *directory, bool *is_there, struct fault *fault)
 
 static struct store_gdbm *store_make(const struct store_options *options)
 {
-	struct store_gdbm *store = calloc(1, sizeof *store);
+	struct store_gdbm *store = memory_check(calloc(1, sizeof *store));
 
-	if (store == NULL)
-		abort();
 	store->base.driver = &store_gdbm_driver;
-	store->directory = strdup(options->directory);
-	if (store->directory == NULL)
-		abort();
+	store->directory = memory_check(strdup(options->directory));
 	store->place.files = options->files == NULL ? &file_system_posix : options->files;
 	store->place.directory = store->directory;
 	store->place.is_read_only = options->is_read_only;

@@ -13,6 +13,8 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
+#include "base/memory.h"
+
 #define CACHE_LINE 64
 
 struct view_slot {
@@ -27,22 +29,13 @@ struct views {
 	struct view *replaced;
 };
 
-static void *take(size_t n, size_t size)
-{
-	void *memory = calloc(n == 0 ? 1 : n, size);
-
-	if (memory == NULL)
-		abort();
-	return memory;
-}
-
 static struct view *view_make(size_t n_overlays, size_t n_files)
 {
-	struct view *view = take(1, sizeof *view);
+	struct view *view = memory_check(calloc(1, sizeof *view));
 
-	view->overlays = take(n_overlays, sizeof *view->overlays);
+	view->overlays = memory_check(calloc(n_overlays, sizeof *view->overlays));
 	view->n_overlays = n_overlays;
-	view->files = take(n_files, sizeof *view->files);
+	view->files = memory_check(calloc(n_files + 1, sizeof *view->files));
 	view->n_files = n_files;
 	return view;
 }
@@ -63,7 +56,7 @@ static void view_free(struct view *view)
 struct views *views_open(unsigned readers, struct overlay *overlay, struct stack_file **files,
 			 size_t n_files)
 {
-	struct views *views = take(1, sizeof *views);
+	struct views *views = memory_check(calloc(1, sizeof *views));
 	struct view *view = view_make(1, n_files);
 	size_t i;
 
@@ -73,9 +66,8 @@ struct views *views_open(unsigned readers, struct overlay *overlay, struct stack
 	atomic_init(&views->current, view);
 	/* Two more: a writer pins too, and the threads behind. */
 	views->n_slots = readers + 2;
-	views->slots = aligned_alloc(CACHE_LINE, views->n_slots * sizeof *views->slots);
-	if (views->slots == NULL)
-		abort();
+	views->slots =
+		memory_check(aligned_alloc(CACHE_LINE, views->n_slots * sizeof *views->slots));
 	for (i = 0; i < views->n_slots; i++)
 		atomic_init(&views->slots[i].view, NULL);
 	pthread_mutex_init(&views->lock, NULL);
