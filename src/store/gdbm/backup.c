@@ -77,11 +77,10 @@ static bool sources_open(struct backup *backup, struct fault *fault)
 {
 	const struct manifest *manifest = &backup->inspection.manifest;
 	char name[STACK_NAME_SIZE];
-	size_t i;
 
 	backup->sources = memory_check(
 		calloc(2 * manifest->n + backup->inspection.end.n + 1, sizeof *backup->sources));
-	for (i = 0; i < manifest->n; i++) {
+	for (size_t i = 0; i < manifest->n; i++) {
 		stack_gdbm_name(manifest->files[i].id, name);
 		if (!source_add(backup, name, manifest->files[i].gdbm_size, fault))
 			return false;
@@ -89,7 +88,7 @@ static bool sources_open(struct backup *backup, struct fault *fault)
 		if (!source_add(backup, name, manifest->files[i].index_size, fault))
 			return false;
 	}
-	for (i = backup->inspection.end.superfluous; i < backup->inspection.end.n; i++)
+	for (size_t i = backup->inspection.end.superfluous; i < backup->inspection.end.n; i++)
 		if (!segment_add(backup, i, fault))
 			return false;
 	return true;
@@ -109,9 +108,8 @@ static void sources_close(struct backup *backup)
 static bool backup_open(struct backup *backup, const char *directory, struct fault *fault)
 {
 	struct fault each;
-	int i;
 
-	for (i = 0; i < ATTEMPTS; i++) {
+	for (int i = 0; i < ATTEMPTS; i++) {
 		each = FAULT_INITIAL;
 		if (!inspection_open(directory, backup->files, &backup->inspection, fault))
 			return false;
@@ -193,9 +191,8 @@ static bool verify(struct backup *backup, struct fault *fault)
 {
 	const struct manifest *manifest = &backup->inspection.manifest;
 	struct fault each = FAULT_INITIAL;
-	size_t i;
 
-	for (i = 0; i < manifest->n; i++)
+	for (size_t i = 0; i < manifest->n; i++)
 		if (!file_verify(backup, &manifest->files[i], &each))
 			return fault_cause(fault, FAULT_UNAVAILABLE, 0,
 					   "the copy would be damaged (%s); `anteroom check` says "
@@ -225,9 +222,8 @@ static bool mark_copy(struct backup *backup, struct fault *fault)
 static bool copy(struct backup *backup, struct fault *fault)
 {
 	bool is_replaced, is_broken = false;
-	size_t i;
 
-	for (i = 0; i < backup->n; i++)
+	for (size_t i = 0; i < backup->n; i++)
 		if (!source_copy(backup, &backup->sources[i], fault))
 			return false;
 	if (backup->files->sync_directory(backup->files, backup->to) < 0)
@@ -241,9 +237,8 @@ static bool copy(struct backup *backup, struct fault *fault)
 static void copy_remove(const struct backup *backup)
 {
 	char path[PATH_MAX];
-	size_t i;
 
-	for (i = 0; i < backup->n; i++) {
+	for (size_t i = 0; i < backup->n; i++) {
 		snprintf(path, sizeof path, "%s/%s", backup->to, backup->sources[i].name);
 		backup->files->unlink(backup->files, path);
 	}

@@ -97,14 +97,12 @@ static size_t waiting_below(const struct gdbm_writer *writer, uint64_t end)
 static void bucket_fill(struct bucket *bucket, const struct gdbm_place *places, size_t n,
 			unsigned bits)
 {
-	size_t i;
-
 	memset(bucket, 0, sizeof *bucket);
 	bucket->head.bits = (int)bits;
 	bucket->head.count = (int)n;
-	for (i = 0; i < PLACES; i++)
+	for (size_t i = 0; i < PLACES; i++)
 		bucket->places[i].hash = -1;
-	for (i = 0; i < n; i++) {
+	for (size_t i = 0; i < n; i++) {
 		size_t at = (size_t)places[i].hash % PLACES;
 
 		while (bucket->places[at].hash != -1)

@@ -20,11 +20,9 @@
 /* What has an id never changes, and no id is given twice. */
 static bool is_same(const struct manifest *a, const struct manifest *b)
 {
-	size_t i;
-
 	if (a->number != b->number || a->n != b->n)
 		return false;
-	for (i = 0; i < a->n; i++)
+	for (size_t i = 0; i < a->n; i++)
 		if (a->files[i].id != b->files[i].id)
 			return false;
 	return true;
@@ -48,11 +46,10 @@ static bool files_open(struct inspection *inspection)
 {
 	const size_t n = inspection->manifest.n;
 	bool is_whole = true;
-	size_t i;
 
 	inspection->files = memory_check(calloc(n + 1, sizeof *inspection->files));
 	inspection->faults = memory_check(calloc(n + 1, sizeof *inspection->faults));
-	for (i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 		if (!stack_file_open(&inspection->place, &inspection->manifest.files[i],
 				     &inspection->files[i], &inspection->faults[i]))
 			is_whole = false;
@@ -119,9 +116,7 @@ bool inspection_open(const char *directory, const struct file_system *files,
 
 void inspection_close(struct inspection *inspection)
 {
-	size_t i;
-
-	for (i = 0; inspection->files != NULL && i < inspection->manifest.n; i++)
+	for (size_t i = 0; inspection->files != NULL && i < inspection->manifest.n; i++)
 		if (inspection->files[i] != NULL)
 			stack_file_let_go(inspection->files[i]);
 	free(inspection->files);
@@ -244,14 +239,13 @@ bool store_gdbm_check(const char *directory, const struct file_system *files,
 {
 	struct checking checking = { .watch = watch, .check = check };
 	struct inspection inspection;
-	size_t i;
 
 	*check = (struct store_check){ 0 };
 	if (!inspection_open(directory, files, &inspection, fault))
 		return false;
-	for (i = 0; i < inspection.manifest.n; i++)
+	for (size_t i = 0; i < inspection.manifest.n; i++)
 		checking.all += inspection.manifest.files[i].gdbm_size;
-	for (i = 0; i < inspection.manifest.n; i++)
+	for (size_t i = 0; i < inspection.manifest.n; i++)
 		check_file(&checking, &inspection, i);
 	check_journal(&checking, &inspection);
 	progress(&checking, checking.all - checking.done);
@@ -264,10 +258,9 @@ static void segments_count(const struct inspection *inspection, struct store_sta
 	const struct file_system *files = inspection->place.files;
 	char name[SEGMENT_NAME_SIZE], path[PATH_MAX];
 	off_t size;
-	size_t i;
 
 	stat->journal_segments = inspection->end.n - inspection->end.superfluous;
-	for (i = inspection->end.superfluous; i < inspection->end.n; i++) {
+	for (size_t i = inspection->end.superfluous; i < inspection->end.n; i++) {
 		segment_name(inspection->end.segments[i], name);
 		snprintf(path, sizeof path, "%s/%s", inspection->place.directory, name);
 		int file = files->open(files, path, O_RDONLY, 0);
@@ -285,7 +278,6 @@ bool store_gdbm_stat(const char *directory, const struct file_system *files,
 		     struct store_stat *stat, struct fault *fault)
 {
 	struct inspection inspection;
-	size_t i;
 
 	*stat = (struct store_stat){ .last = 0 };
 	if (!inspection_open(directory, files, &inspection, fault))
@@ -294,7 +286,7 @@ bool store_gdbm_stat(const char *directory, const struct file_system *files,
 	segments_count(&inspection, stat);
 	stat->n_files = inspection.manifest.n;
 	stat->files = memory_check(calloc(stat->n_files + 1, sizeof *stat->files));
-	for (i = 0; i < stat->n_files; i++) {
+	for (size_t i = 0; i < stat->n_files; i++) {
 		const struct stack_info *info = &inspection.manifest.files[i];
 		const uint64_t bytes = info->gdbm_size + info->index_size;
 

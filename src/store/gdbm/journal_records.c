@@ -14,9 +14,9 @@
 
 size_t records_size(const struct change *changes, size_t n)
 {
-	size_t size = RECORD_HEAD, i;
+	size_t size = RECORD_HEAD;
 
-	for (i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 		size += CHANGE_HEAD + changes[i].key.size + changes[i].value.size;
 	return size;
 }
@@ -52,13 +52,12 @@ static void record_write(char *record, size_t size, uint64_t number, const struc
 			 size_t n)
 {
 	char *to = record + RECORD_HEAD;
-	size_t i;
 
 	encode_32(record, (uint32_t)size);
 	encode_64(record + 8, number);
 	encode_32(record + 16, (uint32_t)n);
 	encode_32(record + 20, 0);
-	for (i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 		to = change_write(to, &changes[i]);
 	memset(to, 0, record_padded(size) - size);
 	encode_32(record + 4, record_checksum(record, size));

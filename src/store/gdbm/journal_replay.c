@@ -108,7 +108,7 @@ static bool read_change(const char *bytes, size_t size, size_t *at, struct chang
 
 static bool read_changes(struct reading *reading, const char *record, size_t size, size_t n)
 {
-	size_t at = RECORD_HEAD, i;
+	size_t at = RECORD_HEAD;
 
 	if (n > (size - RECORD_HEAD) / CHANGE_HEAD)
 		return false;
@@ -117,7 +117,7 @@ static bool read_changes(struct reading *reading, const char *record, size_t siz
 			memory_check(realloc(reading->changes, (n + 1) * sizeof *reading->changes));
 		reading->capacity = n;
 	}
-	for (i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 		if (!read_change(record, size, &at, &reading->changes[i]))
 			return false;
 	return at == size;
@@ -126,7 +126,7 @@ static bool read_changes(struct reading *reading, const char *record, size_t siz
 /* A whole record at the start of `bytes`: visits its changes, gives its padded size, or 0. */
 static size_t read_record(struct reading *reading, const char *bytes, size_t size)
 {
-	size_t record_size, n, i;
+	size_t record_size, n;
 	uint64_t number;
 
 	if (size < RECORD_HEAD)
@@ -140,7 +140,7 @@ static size_t read_record(struct reading *reading, const char *bytes, size_t siz
 	    !read_changes(reading, bytes, record_size, n))
 		return 0;
 	if (reading->visit != NULL && number > reading->base)
-		for (i = 0; i < n; i++)
+		for (size_t i = 0; i < n; i++)
 			reading->visit(reading->context, number, &reading->changes[i]);
 	reading->next++;
 	return record_padded(record_size);

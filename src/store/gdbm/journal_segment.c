@@ -211,11 +211,10 @@ bool segments_take_over(const struct journal_options *options, const struct jour
 	const struct file_system *files = options->files;
 	struct segment last = { .is_named = true };
 	char path[PATH_MAX];
-	size_t i;
 
 	if (end->n == 0)
 		return true;
-	for (i = 0; i < end->n; i++)
+	for (size_t i = 0; i < end->n; i++)
 		segments_add(list, end->segments[i]);
 	last.first = list->first[list->n - 1];
 	segment_path(options, &last, path);

@@ -112,7 +112,7 @@ bool manifest_write(const struct file_system *files, const char *directory,
 		    const struct manifest *manifest, bool *is_replaced, bool *is_broken,
 		    struct fault *fault)
 {
-	size_t size = HEAD + manifest->n * INFO_SIZE + TAIL, i;
+	size_t size = HEAD + manifest->n * INFO_SIZE + TAIL;
 	char path[PATH_MAX], *bytes = memory_check(calloc(1, size));
 	bool is_written;
 	int error;
@@ -123,7 +123,7 @@ bool manifest_write(const struct file_system *files, const char *directory,
 	memcpy(bytes + 16, manifest->installation.bytes, INSTALLATION_SIZE);
 	encode_64(bytes + 32, manifest->number);
 	encode_64(bytes + 40, manifest->next_id);
-	for (i = 0; i < manifest->n; i++)
+	for (size_t i = 0; i < manifest->n; i++)
 		info_write(bytes + HEAD + i * INFO_SIZE, &manifest->files[i]);
 	encode_32(bytes + size - TAIL, checksum(0, bytes, size - TAIL));
 	manifest_path(directory, path);

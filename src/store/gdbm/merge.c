@@ -69,13 +69,13 @@ static bool run_next(struct run *run, struct fault *fault)
 struct merge *merge_open(struct overlay *const *overlays, size_t n_overlays, uint64_t number,
 			 struct stack_file *const *files, size_t n_files)
 {
-	size_t n = n_overlays + n_files, i;
+	size_t n = n_overlays + n_files;
 	struct merge *merge = memory_check(calloc(1, sizeof *merge + n * sizeof *merge->runs));
 
 	merge->n = n;
-	for (i = 0; i < n_overlays; i++)
+	for (size_t i = 0; i < n_overlays; i++)
 		merge->runs[i].entries = overlay_sorted(overlays[i], number, &merge->runs[i].n);
-	for (i = 0; i < n_files; i++) {
+	for (size_t i = 0; i < n_files; i++) {
 		merge->runs[n_overlays + i].file = files[i];
 		merge->runs[n_overlays + i].cursor = index_cursor_start(stack_file_index(files[i]));
 	}
@@ -90,18 +90,14 @@ void merge_spare_files(struct merge *merge)
 
 void merge_close(struct merge *merge)
 {
-	size_t i;
-
-	for (i = 0; i < merge->n; i++)
+	for (size_t i = 0; i < merge->n; i++)
 		free(merge->runs[i].entries);
 	free(merge);
 }
 
 static bool start(struct merge *merge, struct fault *fault)
 {
-	size_t i;
-
-	for (i = 0; i < merge->n; i++)
+	for (size_t i = 0; i < merge->n; i++)
 		if (!run_next(&merge->runs[i], fault))
 			return false;
 	merge->is_started = true;
@@ -117,11 +113,10 @@ bool merge_next(struct merge *merge, struct merge_entry *entry, bool *is_there, 
 {
 	const struct run *least = NULL;
 	struct run first;
-	size_t i;
 
 	if (!merge->is_started && !start(merge, fault))
 		return false;
-	for (i = 0; i < merge->n; i++)
+	for (size_t i = 0; i < merge->n; i++)
 		if (!merge->runs[i].is_at_end &&
 		    (least == NULL || compare(&merge->runs[i], least) < 0))
 			least = &merge->runs[i];
@@ -134,7 +129,7 @@ bool merge_next(struct merge *merge, struct merge_entry *entry, bool *is_there, 
 				       .is_removal = first.is_removal,
 				       .run = (size_t)(least - merge->runs),
 				       .value = first.value };
-	for (i = entry->run; i < merge->n; i++) {
+	for (size_t i = entry->run; i < merge->n; i++) {
 		struct run *run = &merge->runs[i];
 
 		if (run->is_at_end || compare(run, &first) != 0)

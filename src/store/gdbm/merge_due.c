@@ -65,9 +65,9 @@ size_t merge_due(const struct view *view, const struct stack_file *busy, bool is
 	const uint64_t ratio = is_hurried ? RATIO_HURRIED : RATIO;
 	const size_t n = mergeable(view, busy);
 	uint64_t newer = 0, bytes = 0, superfluous = 0;
-	size_t due = 0, i;
+	size_t due = 0;
 
-	for (i = 0; i < n; i++) {
+	for (size_t i = 0; i < n; i++) {
 		const struct stack_info *info = stack_file_info(view->files[i]);
 
 		bytes += info->bytes;

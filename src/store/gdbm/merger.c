@@ -76,7 +76,6 @@ static struct stack_file **files_take(struct background *background, const struc
 	struct views *views = background->store->views;
 	struct stack_file **files = NULL;
 	struct pin pin;
-	size_t i;
 
 	views_pin(views, &pin);
 	order->n = merge_due(pin.view, busy, look_at_pace(background), is_all_wanted,
@@ -85,7 +84,7 @@ static struct stack_file **files_take(struct background *background, const struc
 	if (order->n > 0) {
 		files = memory_check(malloc(order->n * sizeof *files));
 	}
-	for (i = 0; i < order->n; i++) {
+	for (size_t i = 0; i < order->n; i++) {
 		files[i] = pin.view->files[i];
 		stack_file_hold(files[i]);
 	}
@@ -130,9 +129,8 @@ static void set_stuck(struct background *background, bool is_stuck, const struct
 static uint64_t bytes_of(const struct rewrite_files *order)
 {
 	uint64_t bytes = 0;
-	size_t i;
 
-	for (i = 0; i < order->n; i++)
+	for (size_t i = 0; i < order->n; i++)
 		bytes += stack_file_info(order->files[i])->bytes;
 	return bytes;
 }
@@ -147,7 +145,6 @@ static bool merge_once(struct background *background, const struct stack_file *b
 	const uint64_t bytes = bytes_of(&order);
 	struct fault fault = FAULT_INITIAL;
 	bool is_done;
-	size_t i;
 
 	if (order.n == 0) {
 		if (busy == NULL && !merge_limit_holds(&background->limit))
@@ -155,7 +152,7 @@ static bool merge_once(struct background *background, const struct stack_file *b
 		return false;
 	}
 	is_done = rewrite_files(background->store, &order, &background->is_stopped, &fault);
-	for (i = 0; i < order.n; i++)
+	for (size_t i = 0; i < order.n; i++)
 		stack_file_let_go(files[i]);
 	free(files);
 	memory_give_back();

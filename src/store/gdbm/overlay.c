@@ -285,10 +285,10 @@ static int entry_compare(const void *a, const void *b)
 struct overlay_entry *overlay_sorted(const struct overlay *overlay, uint64_t number, size_t *n)
 {
 	struct overlay_entry *entries = NULL;
-	size_t capacity = 0, i;
+	size_t capacity = 0;
 
 	*n = 0;
-	for (i = 0; i <= overlay->mask; i++) {
+	for (size_t i = 0; i <= overlay->mask; i++) {
 		const struct node *node = atomic_load_explicit(&overlay->buckets[i],
 							       memory_order_acquire);
 

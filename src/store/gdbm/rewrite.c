@@ -147,11 +147,10 @@ static bool is_below(struct rewrite *rewrite, const struct view *view, struct sl
 	struct fault ignored = FAULT_INITIAL;
 	struct slice value;
 	bool is_there = false;
-	size_t i;
 
 	*bytes = 0;
 	arena_reset(rewrite->arena);
-	for (i = 0; i < view->n_files && !is_there; i++)
+	for (size_t i = 0; i < view->n_files && !is_there; i++)
 		if (!stack_file_get(view->files[i], key, rewrite->arena, &value, &is_there,
 				    &ignored))
 			return true;
@@ -169,11 +168,10 @@ static bool overlay_write(struct rewrite *rewrite, const struct view *view,
 {
 	const size_t step = 1 + n / SAMPLE_ENTRIES;
 	uint64_t bytes;
-	size_t i;
 
 	if (!rewrite_begin(rewrite, n))
 		return false;
-	for (i = 0; i < n; i++) {
+	for (size_t i = 0; i < n; i++) {
 		const struct slice value = entries[i].value;
 		const size_t stands_for = value.data == NULL || value.size > SAMPLE_BYTES ? 1
 											  : step;
@@ -289,9 +287,8 @@ bool rewrite_files(struct store_gdbm *store, const struct rewrite_files *order,
 	uint64_t entries = 0, superseded = 0, passed_over = 0;
 	struct stack_file *file = NULL;
 	bool is_done;
-	size_t i;
 
-	for (i = 0; i < order->n; i++) {
+	for (size_t i = 0; i < order->n; i++) {
 		entries += stack_file_info(order->files[i])->entries;
 		superseded += stack_file_info(order->files[i])->superseded;
 	}
@@ -303,7 +300,7 @@ bool rewrite_files(struct store_gdbm *store, const struct rewrite_files *order,
 	is_done = is_done && rewrite_finish(&rewrite, superseded, &file) &&
 		  files_install(&rewrite, order, file);
 	if (is_done) {
-		for (i = 0; i < order->n; i++)
+		for (size_t i = 0; i < order->n; i++)
 			stack_file_retire(order->files[i]);
 		views_merge_files(store->views, order->files, order->n, file);
 		atomic_fetch_add(&store->files_merged, 1);

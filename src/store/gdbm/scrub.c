@@ -18,9 +18,8 @@ struct scrub scrub_start(void)
 static struct stack_file *file_from(const struct view *view, uint64_t id)
 {
 	struct stack_file *next = NULL;
-	size_t i;
 
-	for (i = 0; i < view->n_files; i++) {
+	for (size_t i = 0; i < view->n_files; i++) {
 		struct stack_file *file = view->files[i];
 
 		if (stack_file_info(file)->id >= id && !stack_file_is_damaged(file) &&

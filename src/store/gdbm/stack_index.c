@@ -139,10 +139,9 @@ bool stack_index_may_have(const struct stack_index *index, uint64_t hash, uint64
 {
 	const size_t at = index->filter + filter_line(hash, index->filter_lines) * FILTER_LINE;
 	const unsigned char *line = (const unsigned char *)index->bytes + at;
-	unsigned i;
 
 	*block = (at - INDEX_HEAD) / STACK_BLOCK;
-	for (i = 0; i < FILTER_BITS; i++) {
+	for (unsigned i = 0; i < FILTER_BITS; i++) {
 		unsigned bit = filter_bit(hash, i);
 
 		if ((line[bit / 8] & 1u << bit % 8) == 0)

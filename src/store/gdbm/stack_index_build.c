@@ -62,9 +62,8 @@ bool index_build_add(struct index_build *build, struct slice key, uint32_t value
 	uint64_t hash = entry_key_hash(key);
 	unsigned char *line = build->filter + filter_line(hash, build->filter_lines) * FILTER_LINE;
 	char head[KEY_HEAD] = { 0 };
-	unsigned i;
 
-	for (i = 0; i < FILTER_BITS; i++) {
+	for (unsigned i = 0; i < FILTER_BITS; i++) {
 		unsigned bit = filter_bit(hash, i);
 
 		line[bit / 8] = (unsigned char)(line[bit / 8] | 1u << bit % 8);

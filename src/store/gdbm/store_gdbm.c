@@ -75,7 +75,6 @@ static struct gdbm_transaction *transaction_of(struct transaction *transaction)
 static void changes_grow(struct changes *changes, struct arena *arena)
 {
 	struct changes grown = { .n = changes->n, .capacity = 2 * changes->capacity };
-	size_t i;
 
 	if (changes->capacity == 0)
 		grown.capacity = CHANGES_FIRST;
@@ -83,7 +82,7 @@ static void changes_grow(struct changes *changes, struct arena *arena)
 	grown.hashes = arena_alloc(arena, grown.capacity * sizeof *grown.hashes);
 	grown.chain = arena_alloc(arena, grown.capacity * sizeof *grown.chain);
 	grown.buckets = arena_zero(arena, 2 * grown.capacity * sizeof *grown.buckets);
-	for (i = 0; i < changes->n; i++) {
+	for (size_t i = 0; i < changes->n; i++) {
 		uint32_t *bucket = &grown.buckets[changes->hashes[i] % (2 * grown.capacity)];
 
 		grown.list[i] = changes->list[i];
@@ -150,16 +149,15 @@ static bool view_get(const struct view *view, uint64_t number, const struct entr
 	const struct slice bytes = { key->bytes, key->size };
 	struct slice stored;
 	bool is_there;
-	size_t i;
 
 	*value = (struct slice){ NULL, 0 };
 	/* Most of what there is is in the oldest. */
 	if (view->n_files > 0)
 		stack_file_expect(view->files[view->n_files - 1], bytes);
-	for (i = 0; i < view->n_overlays; i++)
+	for (size_t i = 0; i < view->n_overlays; i++)
 		if (overlay_get(view->overlays[i], key, number, &stored))
 			return copy_out(stored, arena, value, fault);
-	for (i = 0; i < view->n_files; i++) {
+	for (size_t i = 0; i < view->n_files; i++) {
 		if (!stack_file_get(view->files[i], bytes, arena, value, &is_there, fault))
 			return false;
 		if (is_there)
@@ -246,9 +244,8 @@ void store_gdbm_freeze(struct store_gdbm *store)
 static void apply(struct store_gdbm *store, uint64_t number, const struct changes *changes)
 {
 	struct entry_key key;
-	size_t i;
 
-	for (i = 0; i < changes->n; i++) {
+	for (size_t i = 0; i < changes->n; i++) {
 		const struct change *change = &changes->list[i];
 
 		entry_key_remake(changes->hashes[i], change->table, change->key, &key);

@@ -137,9 +137,7 @@ static bool is_half_made(const char *name)
 
 static bool is_named_by(const struct manifest *manifest, uint64_t id)
 {
-	size_t i;
-
-	for (i = 0; i < manifest->n; i++)
+	for (size_t i = 0; i < manifest->n; i++)
 		if (manifest->files[i].id == id)
 			return true;
 	return false;
@@ -224,10 +222,8 @@ static bool directory_read(struct opening *opening, struct fault *fault)
 
 static bool files_open(struct opening *opening, struct fault *fault)
 {
-	size_t i;
-
 	opening->files = memory_check(calloc(opening->manifest.n + 1, sizeof *opening->files));
-	for (i = 0; i < opening->manifest.n; i++) {
+	for (size_t i = 0; i < opening->manifest.n; i++) {
 		if (!stack_file_open(&opening->store->place, &opening->manifest.files[i],
 				     &opening->files[i], fault))
 			return false;
@@ -329,9 +325,7 @@ static bool start(struct opening *opening, struct fault *fault)
 
 static void opening_end(struct opening *opening)
 {
-	size_t i;
-
-	for (i = 0; i < opening->n_files; i++)
+	for (size_t i = 0; i < opening->n_files; i++)
 		stack_file_let_go(opening->files[i]);
 	free(opening->files);
 	manifest_free(&opening->manifest);
@@ -397,12 +391,11 @@ static bool open_once(const struct store_options *options, bool is_salvage, stru
 bool store_gdbm_open(const struct store_options *options, struct store **store, struct fault *fault)
 {
 	struct fault each;
-	int i;
 
 	*store = NULL;
 	if (!options->is_read_only)
 		return open_once(options, false, store, fault);
-	for (i = 0; i < ATTEMPTS; i++) {
+	for (int i = 0; i < ATTEMPTS; i++) {
 		each = FAULT_INITIAL;
 		if (open_once(options, false, store, &each))
 			return true;

@@ -42,11 +42,9 @@ static struct view *view_make(size_t n_overlays, size_t n_files)
 
 static void view_free(struct view *view)
 {
-	size_t i;
-
-	for (i = 0; i < view->n_overlays; i++)
+	for (size_t i = 0; i < view->n_overlays; i++)
 		overlay_let_go(view->overlays[i]);
-	for (i = 0; i < view->n_files; i++)
+	for (size_t i = 0; i < view->n_files; i++)
 		stack_file_let_go(view->files[i]);
 	free(view->overlays);
 	free(view->files);
@@ -58,17 +56,16 @@ struct views *views_open(unsigned readers, struct overlay *overlay, struct stack
 {
 	struct views *views = memory_check(calloc(1, sizeof *views));
 	struct view *view = view_make(1, n_files);
-	size_t i;
 
 	view->overlays[0] = overlay;
-	for (i = 0; i < n_files; i++)
+	for (size_t i = 0; i < n_files; i++)
 		view->files[i] = files[i];
 	atomic_init(&views->current, view);
 	/* Two more: a writer pins too, and the threads behind. */
 	views->n_slots = readers + 2;
 	views->slots =
 		memory_check(aligned_alloc(CACHE_LINE, views->n_slots * sizeof *views->slots));
-	for (i = 0; i < views->n_slots; i++)
+	for (size_t i = 0; i < views->n_slots; i++)
 		atomic_init(&views->slots[i].view, NULL);
 	pthread_mutex_init(&views->lock, NULL);
 	return views;
@@ -89,9 +86,9 @@ void views_close(struct views *views)
 static struct view_slot *slot_take(struct views *views, struct view *view)
 {
 	int processor = sched_getcpu();
-	size_t at = processor < 0 ? 0 : (size_t)processor, i;
+	size_t at = processor < 0 ? 0 : (size_t)processor;
 
-	for (i = 0; i < views->n_slots; i++) {
+	for (size_t i = 0; i < views->n_slots; i++) {
 		struct view_slot *slot = &views->slots[(at + i) % views->n_slots];
 		struct view *free_slot = NULL;
 
@@ -147,11 +144,9 @@ void views_unpin(struct views *views, struct pin *pin)
 
 static bool view_is_read(const struct views *views, const struct view *view)
 {
-	size_t i;
-
 	if (view->counted > 0)
 		return true;
-	for (i = 0; i < views->n_slots; i++)
+	for (size_t i = 0; i < views->n_slots; i++)
 		if (atomic_load(&views->slots[i].view) == view)
 			return true;
 	return false;
