@@ -1,9 +1,8 @@
 /* See accounts/token.h.
  *
- * A token is verified in an order that tells nothing to those who cannot sign: as long as the
- * signature has not been found right, there is one refusal, and an access key that nobody has costs
- * as much as one that somebody has. What header and claims say is looked at only after that; the
- * algorithm is never taken from the header.
+ * Verification tells nothing to those who cannot sign: until the signature is found right there is
+ * one refusal only, and an unknown access key takes as long as a known one. Header and claims are
+ * checked after that; the algorithm is never taken from the header.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "accounts/token.h"
@@ -21,7 +20,7 @@
 
 #define HEADER "{\"alg\":\"HS256\",\"typ\":\"JWT\"}"
 #define VERSION 2
-/* How far in the future nbf and iat may lie: clocks differ. exp has no such leeway. */
+/* How far nbf and iat may be in the future, since clocks differ. exp has no leeway. */
 #define LEEWAY_MILLISECONDS 60000.0
 
 /* --- Verifying: the signature --- */
@@ -30,10 +29,10 @@ struct parts {
 	struct slice signed_text; /* header.payload */
 	struct slice header;
 	struct slice payload;
-	struct slice signature; /* all three still encoded */
+	struct slice signature; /* all three are encoded */
 };
 
-/* A third dot is left in the signature, where it is no base64url. */
+/* A third dot stays in the signature, where it is not valid base64url. */
 static bool split(struct slice token, struct parts *parts)
 {
 	const char *end = token.data + token.size;
@@ -50,7 +49,7 @@ static bool split(struct slice token, struct parts *parts)
 	return true;
 }
 
-/* The JSON object, or NULL. */
+/* Decodes a JSON object; NULL: it is none. */
 static json_t *read_object(struct arena *arena, struct slice encoded)
 {
 	struct slice text;
@@ -67,10 +66,10 @@ static bool text_member(const json_t *object, const char *name, struct slice *te
 	return text->data != NULL;
 }
 
-/* Stands in for a secret where there is none, and never counts. */
+/* Used in place of a missing secret; a signature with it is never accepted. */
 #define IDLE_KEY SLICE("-------------------------------------------")
 
-/* Always as many signatures, whether there is such an account or not; the idle key never counts. */
+/* Computes the same number of signatures whether the account exists or not. */
 static bool is_signed_by(const struct account *account, struct slice text, struct slice signature)
 {
 	bool is_right = false;
@@ -91,7 +90,7 @@ static bool is_signed_by(const struct account *account, struct slice text, struc
 	return is_right;
 }
 
-/* The account that signed the token, or NULL; *claims is its payload then. */
+/* Returns the account that signed the token, or NULL; *claims: its payload. */
 static const struct account *find_signer(const struct roster *roster, struct arena *arena,
 					 const struct parts *parts, json_t **claims)
 {
@@ -112,7 +111,7 @@ static const struct account *find_signer(const struct roster *roster, struct are
 	return is_signed_by(account, parts->signed_text, signature) ? account : NULL;
 }
 
-/* --- Verifying: what it says --- */
+/* --- Verifying: header and claims --- */
 
 static bool refuse(struct fault *fault, const char *reason)
 {
@@ -147,7 +146,7 @@ static bool kind_is_allowed(const json_t *claims, struct fault *fault)
 	return true;
 }
 
-/* Raises verified->not_before by a claim that may be missing. */
+/* Raises verified->not_before according to an optional claim. */
 static bool read_start(const json_t *claims, const char *name, struct verified_token *verified,
 		       struct fault *fault)
 {
@@ -184,7 +183,7 @@ static bool is_in_time(const struct verified_token *verified, int64_t now, struc
 	return true;
 }
 
-/* The account of a token that was verified before, with this very roster. */
+/* Returns the account of a token that was verified before with the same roster, or NULL. */
 static const struct account *recall(struct token_memory *memory, const struct roster *roster,
 				    struct slice token, struct verified_token *verified)
 {
@@ -197,7 +196,7 @@ static const struct account *recall(struct token_memory *memory, const struct ro
 	return id_compare(&account->id, &verified->account) == 0 ? account : NULL;
 }
 
-/* Fills *verified and finds the account, all but whether it is time. */
+/* Verifies all but the times; returns the account and fills *verified, or NULL. */
 static const struct account *verify(const struct roster *roster, struct arena *arena,
 				    struct slice token, struct verified_token *verified,
 				    struct fault *fault)
@@ -247,9 +246,9 @@ bool token_verify(struct token_memory *memory, const struct roster *roster, stru
 
 /* --- Signing --- */
 
-/* Of ASCII alone; and since the letters > ? ~ and DEL, which only strings have, are escaped as
- * well, its base64url has neither - nor _: there are browsers' libraries that read the payload as
- * plain base64, in which these two letters are others, and take each byte for a character. */
+/* Writes JSON in ASCII, and escapes > ? ~ and DEL, which occur in strings only: so its base64url
+ * has neither - nor _. Some browsers' libraries decode the payload as plain base64 and take each
+ * byte for a character. */
 static int append_plain(const char *text, size_t size, void *payload)
 {
 	struct buffer *buffer = payload;
@@ -286,7 +285,7 @@ static struct slice sign(struct arena *arena, const struct secret *secret, const
 	return buffer_slice(&token);
 }
 
-/* The claims that every token has at its end. */
+/* Adds the claims that all tokens have. */
 static void add_times(json_t *claims, const struct clock *clock, json_int_t from, json_int_t to)
 {
 	char jti[UUID_TEXT_SIZE];

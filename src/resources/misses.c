@@ -1,6 +1,6 @@
-/* See resources/misses.h. A table of PLACES entries in groups of WAYS; the group of an address
- * follows from a hash that is keyed by chance, so that nobody can aim at the place of another. What
- * is free in a group is an entry whose minute has passed.
+/* See resources/misses.h. The table has GROUPS groups of WAYS entries. A hash with a random key
+ * selects the group of an address, so that a client cannot choose addresses that share one. An
+ * entry is free when its minute has passed.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "resources/misses.h"
@@ -17,7 +17,7 @@
 
 struct entry {
 	unsigned char address[ADDRESS_SIZE];
-	int64_t began; /* of the minute that counts; 0: never used */
+	int64_t began; /* start of the counted minute; 0: never used */
 	int64_t refused_until; /* 0: not refused */
 	unsigned count;
 };
@@ -49,8 +49,8 @@ void misses_close(struct misses *misses)
 	free(misses);
 }
 
-/* What counts as one address: an IPv4 address, also one written as IPv6, or an IPv6 /64. What is
- * neither (a unix socket in front) is all one. */
+/* Normalises an address: IPv4, also when written as IPv6, or the /64 of an IPv6 address. All other
+ * texts, as from a unix socket, are one address. */
 static void normalise(struct slice text, unsigned char address[ADDRESS_SIZE])
 {
 	static const unsigned char mapped[12] = { [10] = 0xff, [11] = 0xff };
@@ -129,7 +129,7 @@ static bool is_under_attack(struct misses *misses, int64_t now)
 	       misses->last_minute_count > MISSES_SERVICE_MOST;
 }
 
-/* NULL: an address without misses. */
+/* entry NULL: no misses. */
 static unsigned seconds_left(const struct entry *entry, int64_t now)
 {
 	if (entry == NULL || entry->refused_until <= now)

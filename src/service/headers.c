@@ -54,8 +54,8 @@ void headers_content(struct call *call)
 		call_header(call, "Content-Type", SLICE("application/json; charset=utf-8"));
 }
 
-/* Printable ASCII without comma and percent stays as it is; a space at the end would be lost on the
- * way, so it does not. */
+/* Percent-encodes control characters, non-ASCII, comma, percent, and a space at the end, which
+ * would be lost in transit. */
 static void append_encoded(struct buffer *list, struct slice pointer)
 {
 	static const char digits[] = "0123456789ABCDEF";

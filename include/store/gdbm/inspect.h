@@ -1,11 +1,10 @@
-/* Looking at a durable store from outside, for the commands `check`, `stat`, `backup` and `dump`:
- * of a directory that no process has open, or of a live one, which changes meanwhile. Nothing in it
- * is ever changed, and nobody waits for them. `files` NULL: the system's own.
+/* Inspection of a durable store, for the commands `check`, `stat`, `backup` and `dump`. The
+ * directory may be in use by another process, which is not delayed; nothing in it is changed.
+ * `files` NULL: the system's own.
  *
- * The contents of a live directory are those of one moment near the start: all its files are opened
- * before anything else, so that it does not matter when their names go. A change between the steps
- * of opening is noticed, and opening begun again; when that fails again and again, the fault is the
- * last one.
+ * The contents of a live directory are those of one moment near the start: all files are opened
+ * first, and if the manifest has changed meanwhile, they are opened again. After twenty attempts
+ * the last fault is returned.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef STORE_GDBM_INSPECT_H
@@ -15,28 +14,27 @@
 
 struct file_system;
 
-/* Who is told. Either may be NULL. */
+/* Callbacks; each may be NULL. */
 struct store_watch {
 	void *context;
-	/* Something is damaged: the file's name in the directory, and what about it (a sentence
-	 * without its end, as in the log). */
+	/* Reports damage: the file's name in the directory, and a sentence without a full stop. */
 	void (*damage)(void *context, const char *file, const char *what);
-	/* Called from time to time with the bytes done, at the end with done == all. */
+	/* Reports the bytes done from time to time, and at the end with done == all. */
 	void (*progress)(void *context, uint64_t done, uint64_t all);
 };
 
 struct store_check {
 	uint64_t files; /* of the stack */
-	uint64_t records; /* in them, removals too; each was read */
-	uint64_t blocks; /* whose checksums were verified */
-	uint64_t transactions; /* in the journal, and not yet in files */
-	uint64_t last; /* the last whole transaction: up to it all can be read */
-	uint64_t damages; /* how often `damage` was called */
+	uint64_t records; /* in them, including removals */
+	uint64_t blocks; /* verified by their checksums */
+	uint64_t transactions; /* in the journal and not yet in files */
+	uint64_t last; /* the last whole transaction */
+	uint64_t damages; /* calls of `damage` */
 };
 
-/* Verifies every checksum and reads every record. False when it could not (no store, no
- * permission): then the fault says why. Damage is no fault: it is told, and counted. What the
- * records mean (sequences against what they list) is for whoever opens the store with is_read_only. */
+/* Verifies every checksum and reads every entry. Damage is not a fault: it is reported and counted.
+ * False: the check was not possible (no store, no permission). The indexes of records are checked
+ * by store_gdbm_check_indexes. */
 bool store_gdbm_check(const char *directory, const struct file_system *files,
 		      const struct store_watch *watch, struct store_check *check,
 		      struct fault *fault);
@@ -54,17 +52,18 @@ struct store_stat {
 	size_t n_files;
 	uint64_t last; /* the last transaction */
 	uint64_t journal_segments;
-	uint64_t journal_bytes; /* on the disk, what is written ahead included */
-	uint64_t stack_bytes; /* on the disk, indexes included */
-	uint64_t superfluous_bytes; /* of them, a merge would free */
+	uint64_t journal_bytes; /* on the disk, including space written ahead */
+	uint64_t stack_bytes; /* on the disk, including indexes */
+	uint64_t superfluous_bytes; /* of these, freed by a merge */
 };
 
 bool store_gdbm_stat(const char *directory, const struct file_system *files,
 		     struct store_stat *stat, struct fault *fault);
 
-/* Copies a store to `to`, which must not be there: whole files, the journal up to the last whole
- * transaction, everything synced, and the files read against their checksums. What was acknowledged
- * before the call is in the copy. A copy that fails is removed, but for the directory. */
+/* Copies a store to the new directory `to`: whole files, the journal up to the last whole
+ * transaction. Everything is synced, and the files are verified by their checksums. All that was
+ * acknowledged before the call is in the copy. If it fails, the copy is removed, but not the
+ * directory. */
 bool store_gdbm_backup(const char *directory, const char *to, const struct file_system *files,
 		       const struct store_watch *watch, struct fault *fault);
 
@@ -76,8 +75,8 @@ typedef bool store_visit(void *context, const struct store_record *record, struc
 bool store_gdbm_walk(struct transaction *transaction, const struct store_kind *kind,
 		     store_visit *visit, void *context, struct fault *fault);
 
-/* The same without reading values, also of records whose value is damaged. Set are account and id,
- * or the name for a kind with STORE_NAME_ANYWHERE. */
+/* The same without reading values, so also for records with a damaged value. Only account and id
+ * are set, or the name for a kind with STORE_NAME_ANYWHERE. */
 bool store_gdbm_walk_keys(struct transaction *transaction, const struct store_kind *kind,
 			  store_visit *visit, void *context, struct fault *fault);
 
@@ -85,9 +84,9 @@ bool store_gdbm_walk_keys(struct transaction *transaction, const struct store_ki
 bool store_gdbm_count(struct transaction *transaction, const struct store_kind *const *kinds,
 		      size_t n, uint64_t *counts, struct fault *fault);
 
-/* Verifies the indexes: that each node can be found from its root, that keys are in order, that
- * each leads to a record and each record is in the indexes of its kind. Calls `tell` for each
- * problem: a sentence without its end. False: not all could be read; then the fault says why. */
+/* Verifies the indexes: that each node is reachable from its root, that keys are in order, that
+ * each leads to a record, and that each record is in the indexes of its kind. Calls `tell` for each
+ * problem, a sentence without a full stop. False: not everything could be read. */
 typedef void store_tell(void *context, const char *problem);
 bool store_gdbm_check_indexes(struct transaction *transaction,
 			      const struct store_kind *const *kinds, size_t n, store_tell *tell,

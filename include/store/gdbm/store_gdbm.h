@@ -19,20 +19,21 @@
  *    its journal space.
  *  - A failed sync is never repeated, since the kernel may have dropped the pages: writing stops
  *    until the next start, and pending transactions are STORE_FAILED.
- *  - Damaged data is not answered. Values have checksums, which each read verifies; 64 KB blocks of
- *    the files have checksums, which a background reader and store_gdbm_check verify. Before a
- *    file's answer that it lacks a key is believed, the blocks that it rests on have been verified
- *    since the file was opened.
+ *  - Damaged data is not returned. Values have checksums, which each read verifies; 64 KB blocks of
+ *    the files have checksums, which a background thread and store_gdbm_check verify. A file's
+ *    answer that it lacks a key is believed only if the blocks on which it is based have been
+ *    verified since the file was opened.
  *  - A torn tail of the journal, which a power failure leaves, is truncated; other damage is
  *    refused at start with segment and offset. journal.mark (store/gdbm/journal_mark.h) tells them
  *    apart.
- *  - A medium that fails under a mapped file raises SIGBUS: store_gdbm_watch_medium turns it into
- *    one log line and exit. Opening after a crash and after a stop is the same: the journal is
+ *  - A read error in a mapped file raises SIGBUS, which store_gdbm_watch_medium turns into a line
+ *    in the log and exit. Opening after a crash and after a clean stop is the same: the journal is
  *    replayed.
- *  - One process owns a directory: it holds a lock on the file `lock`, which has its pid.
+ *  - One process owns a directory: it locks the file `lock`, which has its pid.
  *
  * Files in the directory: lock, manifest, journal.mark, journal-N, stack-N.gdbm, stack-N.index, and
- * unfinished ones, whose names end in .new and which are removed at start. Other names are ignored.
+ * unfinished files, whose names end in .new and which are removed at start. Other names are
+ * ignored.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef STORE_GDBM_STORE_GDBM_H
@@ -40,45 +41,44 @@
 
 #include "store/store.h"
 
-struct file_system; /* store/gdbm/file.h: the one thin layer over file operations that tests replace */
+struct file_system; /* store/gdbm/file.h */
 
 struct store_options {
 	const char *directory; /* DIR/store */
-	const struct file_system *files; /* NULL: the system's own */
-	unsigned readers; /* threads that will read at the same time, at most */
-	/* So long, in milliseconds, another process that owns the directory may take to end. */
+	const struct file_system *files; /* NULL: file_system_posix */
+	unsigned readers; /* the most threads that read at the same time */
+	/* Milliseconds to wait for the process that owns the directory. */
 	unsigned wait;
-	/* Asked now and then while it is waited for: whether that is to end now. NULL: no. */
+	/* Called while waiting; true ends it. NULL: never. */
 	bool (*gives_up)(void);
-	/* Bounds, for tests; 0: the default. */
-	size_t overlay_bytes; /* an overlay of this size is frozen; 12 MB */
+	/* Limits, for tests; 0: the default. */
+	size_t overlay_bytes; /* size at which an overlay is frozen; 12 MB */
 	size_t segment_bytes; /* the largest journal segment; 32 MB */
-	bool is_read_only; /* check, stat, dump: no lock is taken, nothing changed */
-	/* Where there is no store, an empty one is made, and its directory (0700); else that is a
-	 * fault. */
+	bool is_read_only; /* check, stat, dump: takes no lock and changes nothing */
+	/* Makes an empty store, and its directory (0700), if there is none. */
 	bool creates;
-	/* Read-only, for `dump --salvage`: told of a damaged journal (file, sentence), which is
-	 * then read up to the damage instead of being refused. NULL: it is refused. */
+	/* Read-only, for `dump --salvage`: gets a damaged journal's file and a sentence, and the
+	 * journal is read up to the damage. NULL: a damaged journal is refused. */
 	void (*salvage)(void *context, const char *file, const char *what);
 	void *salvage_context;
 };
 
-/* Whether the directory holds a store, or parts of one. A directory that is missing or empty does
- * not, nor one with no more than a creation leaves that was cut off. FAULT_UNAVAILABLE: it cannot
- * be read. */
+/* Whether the directory holds a store or parts of one: not if it is missing or empty, or if a
+ * creation was interrupted. FAULT_UNAVAILABLE: it cannot be read. */
 bool store_gdbm_find(const char *directory, bool *is_there, struct fault *fault);
 
-/* Opens; replays the journal. Faults: FAULT_UNAVAILABLE with a cause that names the file
- * and says what to do. A full disk is no fault: reading works. A directory can be opened read-only
- * while another process owns it: it shows what was in it at that moment, and is for one thread. */
+/* Opens a store and replays its journal. FAULT_UNAVAILABLE with a cause that names the file and the
+ * remedy. A full disk is no fault: reading works. A directory can be opened read-only while another
+ * process owns it: it shows its contents of that moment, to one thread. */
 bool store_gdbm_open(const struct store_options *options, struct store **store,
 		     struct fault *fault);
 
-/* For tests and benchmarks: freezes the overlay, waits until everything durable is in files and no
- * merge is due, or, when asked to, until one file holds everything. False: it cannot get on. */
+/* For tests and benchmarks: freezes the overlay and waits until everything is in files and no merge
+ * is due; is_all_merged: until one file holds everything. False: the threads cannot continue. */
 bool store_gdbm_settle(struct store *store, bool is_all_merged);
 
-/* Makes SIGBUS a fail stop: one line to stderr, exit status 1. For main, before the first thread. */
+/* Makes SIGBUS write a line to stderr and exit with status 1. Called by main before the first
+ * thread. */
 void store_gdbm_watch_medium(void);
 
 #endif

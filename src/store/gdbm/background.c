@@ -1,4 +1,4 @@
-/* The first thread, which makes files of overlays, and who waits for the two.
+/* The freezer thread, and the functions that wait for either thread.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "store/gdbm/background_parts.h"
@@ -12,11 +12,11 @@
 #include "base/memory.h"
 #include "store/gdbm/rewrite.h"
 
-/* So many overlays may wait besides the one that is written to. */
+/* Frozen overlays that may wait before writes do. */
 #define FROZEN_MOST 1
 #define RETRY_AFTER_SECONDS 5
 #define ADMIT_MILLISECONDS 50
-/* As setpriority(2): 0 is an ordinary thread, 19 the lowest. */
+/* As for setpriority(2): 0 is normal, 19 the lowest. */
 #define FREEZE_PRIORITY 5
 
 void background_note_files(struct background *background)
@@ -84,8 +84,6 @@ static void *freezer_run(void *context)
 	return NULL;
 }
 
-/* Who waits for them. */
-
 void background_frozen(struct background *background)
 {
 	pthread_mutex_lock(&background->lock);
@@ -109,7 +107,7 @@ bool background_admit(struct background *background, struct fault *fault)
 	if (delay > 0)
 		nanosleep(&(struct timespec){ .tv_nsec = (long)delay * 1000 }, NULL);
 	pthread_mutex_lock(&background->lock);
-	/* It may get stuck without telling: then there is nobody to tell. */
+	/* The state read by is_stuck may change without a signal to `done`, hence the timeout. */
 	while (background->frozen > FROZEN_MOST && !is_stuck(background))
 		clock_wait(&background->done, &background->lock, ADMIT_MILLISECONDS);
 	is_admitted = background->frozen <= FROZEN_MOST;
@@ -145,7 +143,7 @@ bool background_settle(struct background *background, bool is_all_merged)
 	pthread_mutex_lock(&background->lock);
 	background->is_all_wanted = is_all_merged;
 	background->merge_is_idle = false;
-	background->pace = PACE_NONE; /* whoever waits is not writing */
+	background->pace = PACE_NONE; /* the caller does not write while it waits */
 	pthread_cond_broadcast(&background->work);
 	while (!is_settled(background) && !background->merge_is_stuck && !is_stuck(background))
 		clock_wait(&background->done, &background->lock, ADMIT_MILLISECONDS);

@@ -1,5 +1,4 @@
-/* What goes on behind the store, from inside: what background.c and merger.c share. Nobody else
- * includes this.
+/* The state of the background threads, shared by background.c and merger.c only.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef STORE_GDBM_BACKGROUND_PARTS_H
@@ -20,29 +19,29 @@ struct background {
 	_Atomic size_t files; /* in the view */
 
 	pthread_mutex_t lock;
-	pthread_cond_t work; /* for the two threads */
-	pthread_cond_t done; /* something was done, or could not be */
-	size_t frozen; /* overlays that wait */
-	struct pace pace; /* in which they come */
+	pthread_cond_t work; /* for both threads */
+	pthread_cond_t done; /* work was done or has failed */
+	size_t frozen; /* overlays not yet written */
+	struct pace pace; /* of frozen overlays */
 	bool freeze_is_stuck; /* the last attempt failed */
 	bool merge_is_stuck;
-	bool merge_is_idle; /* looked, or is looking, since the last file came */
-	bool merge_is_under_way; /* looks, or merges, right now */
-	bool is_all_wanted; /* one merge of everything */
+	bool merge_is_idle; /* has checked for work since the last new file */
+	bool merge_is_under_way; /* is checking or merging now */
+	bool is_all_wanted; /* one merge of all files is requested */
 
-	struct scrub scrub; /* the merger's, as is what follows */
+	struct scrub scrub; /* these are the merger's */
 	struct throttle throttle;
 	struct merge_limit limit;
-	bool was_hurried; /* and what was left then has not become a file since */
+	bool was_hurried; /* and the overlay filled then is not frozen yet */
 };
 
-/* How many files there are has changed. Without the lock. */
+/* Reads the number of files from the view. Called without the lock. */
 void background_note_files(struct background *background);
-/* Something could not be done, and will be tried again: a warning. */
+/* Logs a warning about work that has failed and will be tried again. */
 void background_log_stuck(const struct background *background, const char *event,
 			  const struct fault *fault);
 
-/* The second thread; context: the struct background. */
+/* The merger thread; context: the struct background. */
 void *merger_run(void *context);
 
 #endif

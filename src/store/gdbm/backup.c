@@ -1,7 +1,8 @@
-/* Copying a store. Its files are open before the first byte is copied, so that a live store may
- * remove their names meanwhile, and its directory is held, so that it reuses no segment; of the
- * journal's last segment only what was whole is copied, so that what is being written behind it
- * leaves no trace.
+/* Backup: copies a store, which may be in use.
+ *
+ * All files are opened before the first byte is copied, because a live store may remove their
+ * names. A shared lock on the directory keeps it from reusing segments. The last segment is copied
+ * up to its last whole record.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <errno.h>
@@ -23,7 +24,7 @@
 struct source {
 	int file;
 	char name[NAME_SIZE];
-	uint64_t size; /* to be copied */
+	uint64_t size; /* bytes to copy */
 };
 
 struct backup {
@@ -104,7 +105,7 @@ static void sources_close(struct backup *backup)
 	inspection_close(&backup->inspection);
 }
 
-/* A file that went between looking and opening means that the store is alive: once more. */
+/* A file that disappears before it is opened was removed by a live store: then all starts again. */
 static bool backup_open(struct backup *backup, const char *directory, struct fault *fault)
 {
 	struct fault each;
@@ -164,8 +165,7 @@ static bool source_copy(struct backup *backup, const struct source *source, stru
 	return is_copied || fault_cause(fault, FAULT_UNAVAILABLE, error, "cannot write %s", path);
 }
 
-/* Reads a file of the copy against its checksums: what is damaged there was damaged here, or got
- * so. */
+/* Verifies a file of the copy by its checksums. */
 static bool file_verify(struct backup *backup, const struct stack_info *info, struct fault *fault)
 {
 	const struct stack_place place = {
@@ -202,7 +202,7 @@ static bool verify(struct backup *backup, struct fault *fault)
 	return true;
 }
 
-/* What is copied ends clean. */
+/* The journal of the copy ends cleanly. */
 static bool mark_copy(struct backup *backup, struct fault *fault)
 {
 	const struct journal_end *end = &backup->inspection.end;
@@ -218,7 +218,7 @@ static bool mark_copy(struct backup *backup, struct fault *fault)
 			   &mark, &is_broken, fault);
 }
 
-/* The manifest comes last: a copy without one is none. */
+/* The manifest is written last: without it the copy is no store. */
 static bool copy(struct backup *backup, struct fault *fault)
 {
 	bool is_replaced, is_broken = false;
@@ -244,7 +244,7 @@ static void copy_remove(const struct backup *backup)
 	}
 	snprintf(path, sizeof path, "%s/" MARK_NAME, backup->to);
 	backup->files->unlink(backup->files, path);
-	/* It may have its name although that could not be synced. */
+	/* The manifest may exist although syncing its name failed. */
 	snprintf(path, sizeof path, "%s/" MANIFEST_NAME, backup->to);
 	backup->files->unlink(backup->files, path);
 }

@@ -10,7 +10,7 @@
 #include "base/encode.h"
 #include "base/memory.h"
 
-/* The block, which holds the last `size` bytes. */
+/* Writes the block, which holds the last `size` bytes. */
 static bool block_write(struct block_writer *writer, size_t size)
 {
 	const off_t at = (off_t)(writer->start + writer->size - size);

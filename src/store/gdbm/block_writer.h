@@ -1,5 +1,5 @@
-/* Bytes that go into a file one behind the other, in blocks of 64 KB, of each of which the checksum
- * is kept: what the two files of the stack are written with.
+/* A sequential writer in blocks of 64 KB, which keeps the checksum of each block. The GDBM file and
+ * the index of a stack file are written with it.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef STORE_GDBM_BLOCK_WRITER_H
@@ -14,17 +14,17 @@
 struct block_writer {
 	const struct file_system *files;
 	int file; /* the caller's */
-	uint64_t start; /* where in the file the first block is */
-	uint64_t size; /* bytes behind it, those that are not written yet included */
-	uint64_t sent; /* of them, how many were written out (file_write_out) */
-	char *sums; /* CRC32C of each block, 4 bytes, little-endian; from malloc, the caller's to free */
+	uint64_t start; /* offset of the first block in the file */
+	uint64_t size; /* bytes appended */
+	uint64_t sent; /* bytes of these that were written out (file_write_out) */
+	char *sums; /* CRC32C of each block, 4 bytes, little-endian; freed by the caller */
 	size_t n_sums;
 	char block[STACK_BLOCK];
 };
 
-/* bytes NULL: zeros. False and errno: it could not be written; *is_broken as in file_sync. */
+/* Appends bytes; NULL: zeros. False and errno; *is_broken as in file_sync. */
 bool block_append(struct block_writer *writer, const void *bytes, size_t size, bool *is_broken);
-/* Writes the last block, which may be shorter; nothing can be appended behind it. */
+/* Writes the last block, which may be shorter. Nothing can be appended after it. */
 bool block_end(struct block_writer *writer);
 
 #endif

@@ -1,8 +1,10 @@
-/* A node: its level (0: a leaf), the next number for a node of the tree (in the root), the number
- * of its entries, the offset of each, the entries. An entry: the size of its key, the key, the size
- * of its value, the value. The value of an inner node's entry is the number of a child; its key is
- * not above the child's keys and above all keys of the child before; the first key of an inner node
- * is empty. The root has the number 0.
+/* The nodes of the trees.
+ *
+ * A node: its level (0: a leaf), the number of the tree's next new node (in the root only), the
+ * count of its items, the offset of each, the items. An item: the size of its key, the key, the
+ * size of its value, the value. In an inner node the value is the number of a child; the key is
+ * above all keys of the previous child and not above those of this one; the first key is empty. The
+ * root has the number 0.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "store/gdbm/btree.h"
@@ -66,7 +68,7 @@ static unsigned node_level(const struct btree_node *node)
 	return node->bytes.data == NULL ? 0 : (unsigned char)node->bytes.data[AT_LEVEL];
 }
 
-/* False: the bytes are no node. */
+/* False: the item is outside of the node or too large. */
 static bool item_at(const struct btree_node *node, size_t i, struct item *item)
 {
 	const size_t size = node->bytes.size;
@@ -84,7 +86,7 @@ static bool item_at(const struct btree_node *node, size_t i, struct item *item)
 	return at + 1 + item->value.size <= size && item->value.size <= BTREE_VALUE_MAX;
 }
 
-/* Where there is no node its bytes are NULL, which is damage but for the root. */
+/* A missing root means an empty tree; any other missing node is damage. */
 static bool read_node(struct transaction *transaction, const struct btree *tree, uint32_t number,
 		      struct btree_node *node, struct fault *fault)
 {
@@ -103,7 +105,7 @@ static bool read_node(struct transaction *transaction, const struct btree *tree,
 	       damaged(tree, number, fault);
 }
 
-/* How many keys of the node are below this one. */
+/* Counts the keys of the node that are below this one. */
 static bool keys_below(const struct btree_node *node, struct slice key, size_t *below)
 {
 	size_t low = 0, high = node_count(node);
@@ -123,7 +125,7 @@ static bool keys_below(const struct btree_node *node, struct slice key, size_t *
 	return true;
 }
 
-/* Of an inner node: the last entry whose key is not above this one. */
+/* In an inner node: finds the last item whose key is not above this one. */
 static bool child_for(const struct btree_node *node, struct slice key, size_t *place)
 {
 	struct item item;
@@ -205,7 +207,7 @@ static void remember(struct transaction *transaction, const struct btree *tree, 
 	memcpy(memory->key, key.data, key.size);
 	memory->path.depth = path->depth;
 	memory->path.is_there = path->is_there;
-	/* Of an empty tree the root, which is not there. */
+	/* An empty tree has depth 0, but nodes[0].number is used. */
 	memcpy(memory->path.nodes, path->nodes,
 	       (path->depth > 0 ? path->depth : 1) * sizeof *path->nodes);
 }
@@ -255,7 +257,7 @@ bool btree_get(struct transaction *transaction, const struct btree *tree, struct
 struct draft {
 	unsigned level;
 	uint32_t number;
-	uint32_t next; /* of the root */
+	uint32_t next; /* in the root only */
 	size_t count;
 	struct item items[ITEMS_MOST];
 };
@@ -287,7 +289,7 @@ static bool draft_open(const struct btree *tree, const struct btree_node *node, 
 		if (!item_at(node, i, &draft->items[i]))
 			return damaged(tree, node->number, fault);
 	}
-	/* Entries that overlap could be more than a node has room for. */
+	/* Overlapping items could exceed the size of a node. */
 	return draft->count == 0 || draft_size(draft) == node->bytes.size ||
 	       damaged(tree, node->number, fault);
 }
@@ -329,7 +331,7 @@ static bool put_node(struct transaction *transaction, const struct btree *tree, 
 	return entry_put(transaction, STORE_INDEX, node_key(tree, number, &key), bytes, fault);
 }
 
-/* The items from..to of the draft as the node `number`. */
+/* Writes the items [from, to) of the draft as the node `number`. */
 static bool write_node(struct transaction *transaction, const struct btree *tree,
 		       const struct draft *draft, uint32_t number, size_t from, size_t to,
 		       struct fault *fault)
@@ -343,7 +345,6 @@ static bool write_node(struct transaction *transaction, const struct btree *tree
 	for (size_t i = from; i < to; i++) {
 		struct item item = draft->items[i];
 
-		/* The first key of an inner node is below all others. */
 		if (draft->level > 0 && i == from)
 			item.key.size = 0;
 		assert(size + item_size(&item) <= sizeof bytes);
@@ -362,7 +363,7 @@ static bool remove_node(struct transaction *transaction, const struct btree *tre
 	return entry_remove(transaction, STORE_INDEX, node_key(tree, number, &key), fault);
 }
 
-/* The root has the number for the next node. */
+/* Takes numbers for new nodes; the root keeps the next one. */
 static bool new_numbers(struct transaction *transaction, const struct btree *tree, uint32_t count,
 			uint32_t *first, struct fault *fault)
 {
@@ -377,8 +378,8 @@ static bool new_numbers(struct transaction *transaction, const struct btree *tre
 	return write_node(transaction, tree, &draft, 0, 0, draft.count, fault);
 }
 
-/* The first item of the right half. A node whose last item is new is filled by ascending keys: it
- * stays full. */
+/* The index of the first item of the right half. If the last item is the new one, keys probably
+ * ascend, and the left node stays full. */
 static size_t place_of_split(const struct draft *draft, size_t added)
 {
 	const size_t half = draft_size(draft) / 2;
@@ -391,7 +392,7 @@ static size_t place_of_split(const struct draft *draft, size_t added)
 	return i;
 }
 
-/* The shortest key that is above the left item's and not above the right one's. */
+/* The shortest key that is above the left item's key and not above the right item's. */
 static struct slice separator(const struct item *left, const struct item *right)
 {
 	size_t size = 0;
@@ -405,7 +406,7 @@ static bool insert(struct transaction *transaction, const struct btree *tree,
 		   struct btree_path *path, unsigned at, size_t place, const struct item *item,
 		   struct fault *fault);
 
-/* The draft of the node path[at], which is too large, becomes two. */
+/* Splits the draft of the node path[at], which is too large. */
 static bool split(struct transaction *transaction, const struct btree *tree,
 		  struct btree_path *path, unsigned at, struct draft *draft, size_t added,
 		  struct fault *fault)
@@ -443,7 +444,7 @@ static bool split(struct transaction *transaction, const struct btree *tree,
 	       insert(transaction, tree, path, at - 1, path->nodes[at - 1].place + 1, &item, fault);
 }
 
-/* The depth of the recursion is that of the tree. */
+/* Recurses at most as deep as the tree. */
 static bool insert(struct transaction *transaction, const struct btree *tree,
 		   struct btree_path *path, unsigned at, size_t place, const struct item *item,
 		   struct fault *fault)
@@ -451,7 +452,7 @@ static bool insert(struct transaction *transaction, const struct btree *tree,
 	struct btree_node node;
 	struct draft draft;
 
-	/* The root was written when a node got its number. */
+	/* Read again, because new_numbers may have written the root. */
 	if (!read_node(transaction, tree, path->nodes[at].number, &node, fault) ||
 	    !draft_open(tree, &node, &draft, fault))
 		return false;
@@ -461,8 +462,8 @@ static bool insert(struct transaction *transaction, const struct btree *tree,
 	return split(transaction, tree, path, at, &draft, place, fault);
 }
 
-/* Most changes add an entry to a leaf that has room: the offsets say where it is in the order, so
- * it is written after the others. */
+/* Adds an item to a leaf that has room, the usual case: the bytes go to the end, and the offsets
+ * keep the order. */
 static bool append(struct transaction *transaction, const struct btree *tree,
 		   const struct btree_node *leaf, const struct item *item, struct fault *fault)
 {
@@ -486,7 +487,7 @@ static bool append(struct transaction *transaction, const struct btree *tree,
 	return put_node(transaction, tree, leaf->number, (struct slice){ bytes, size }, fault);
 }
 
-/* Puts the key at its path, where an entry with it may be. */
+/* Adds the item at its path, or replaces the one there. */
 static bool put_at(struct transaction *transaction, const struct btree *tree,
 		   struct btree_path *path, const struct item *item, struct fault *fault)
 {
@@ -533,7 +534,7 @@ bool btree_add(struct transaction *transaction, const struct btree *tree, struct
 	return path.is_there || put_at(transaction, tree, &path, &added, fault);
 }
 
-/* A root with one child takes over its entries. */
+/* Replaces a root that has one child by that child. */
 static bool shrink(struct transaction *transaction, const struct btree *tree, struct draft *root,
 		   struct fault *fault)
 {
@@ -586,7 +587,7 @@ bool btree_remove(struct transaction *transaction, const struct btree *tree, str
 
 /* ---- walking ---- */
 
-/* To the first or the last leaf below the entry at the end of the path. */
+/* Goes down to the first or last leaf below the current item. */
 static bool walk_down(struct btree_cursor *cursor, struct fault *fault)
 {
 	uint32_t number;
@@ -687,7 +688,7 @@ static bool check_items(struct transaction *transaction, const struct btree *tre
 	return size == node->bytes.size || damaged(tree, node->number, fault);
 }
 
-/* Whether the way from the root to the node's first key comes to the node. */
+/* Verifies that a search for the node's first key passes through the node. */
 static bool check_reached(struct transaction *transaction, const struct btree *tree,
 			  const struct btree_node *node, struct fault *fault)
 {

@@ -1,4 +1,4 @@
-/* Keys of records: their hash, their order.
+/* Keys of entries: tables, hash, order.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "store/gdbm/entry_key.h"
@@ -128,7 +128,7 @@ uint32_t entry_key_order(struct slice entry_key)
 	size_t i;
 
 	for (i = 0; i < entry_key.size; i++) {
-		/* A char as the platform has it: so does GDBM take it. */
+		/* Sign extension depends on the platform's char; GDBM hashes the same way. */
 		uint32_t byte = (uint32_t)entry_key.data[i];
 
 		value = (value + (byte << (i * 5 % 24))) & 0x7fffffff;

@@ -1,4 +1,4 @@
-/* The few sequences of file operations that must be right in one place.
+/* Sequences of file operations that several parts of the driver need.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "store/gdbm/file.h"
@@ -142,7 +142,7 @@ bool file_error_passes(int error)
 	       error == ENFILE || error == ENOMEM;
 }
 
-/* What a sync said: whether it was done, and if not, whether it may be tried again. */
+/* The result of a sync; sets *is_broken unless the sync may be repeated. */
 static bool synced(int result, bool *is_broken)
 {
 	if (result != 0 && !file_error_passes(errno))
@@ -186,18 +186,18 @@ static bool write_new_file(const struct file_system *files, const char *path, co
 bool file_replace(const struct file_system *files, const char *directory, const char *path,
 		  const void *bytes, size_t size, bool *is_replaced, bool *is_broken)
 {
-	char beside[PATH_MAX];
+	char new_path[PATH_MAX];
 	int error;
 
 	*is_replaced = false;
-	if (snprintf(beside, sizeof beside, "%s.new", path) >= (int)sizeof beside) {
+	if (snprintf(new_path, sizeof new_path, "%s.new", path) >= (int)sizeof new_path) {
 		errno = ENAMETOOLONG;
 		return false;
 	}
-	if (!write_new_file(files, beside, bytes, size, is_broken) ||
-	    files->rename(files, beside, path) < 0) {
+	if (!write_new_file(files, new_path, bytes, size, is_broken) ||
+	    files->rename(files, new_path, path) < 0) {
 		error = errno;
-		files->unlink(files, beside);
+		files->unlink(files, new_path);
 		errno = error;
 		return false;
 	}

@@ -1,14 +1,13 @@
-/* The file operations of the durable driver: a const struct of functions, which tests replace to
- * record calls (power failures) or to fail at the n-th one (full and broken disks). A replacement
- * begins with `struct file_system`; each function gets it.
+/* The file operations of the durable driver: a const struct of functions. Tests replace it to
+ * record calls (power failures) or to make the n-th call fail (full and broken disks); a
+ * replacement begins with `struct file_system`, and each function gets it.
  *
- * Results are those of the system calls of the same name: -1 and errno, or short counts. Only EINTR
- * is retried, and not for a sync. Paths are absolute or relative to the working directory.
- * Descriptors are close-on-exec.
+ * Results are those of the system calls of the same name: -1 and errno, or short counts. EINTR is
+ * retried, except for a sync. Descriptors are close-on-exec.
  *
- * The guarantees that callers rely on: written bytes are durable after fdatasync or fsync of the
- * file; a created, renamed or removed name is durable after sync_directory. libgdbm, which `check`
- * uses to count, does not go through this layer.
+ * Written bytes are durable after fdatasync or fsync of the file; a created, renamed or removed
+ * name is durable after sync_directory. libgdbm, with which `check` counts entries, does not use
+ * this layer.
  *
  * Threads: any.
  *
@@ -28,75 +27,76 @@ struct file_system {
 			 off_t offset);
 	ssize_t (*pwrite)(const struct file_system *files, int file, const void *bytes, size_t size,
 			  off_t offset);
-	/* fallocate(2) of the first `size` bytes. After EOPNOTSUPP a full disk is noticed later,
-	 * while zeros are written. */
+	/* fallocate(2) of the first `size` bytes. On EOPNOTSUPP a full disk is noticed while zeros
+	 * are written. */
 	int (*allocate)(const struct file_system *files, int file, off_t size);
 	int (*ftruncate)(const struct file_system *files, int file, off_t size);
 	int (*fdatasync)(const struct file_system *files, int file);
 	int (*fsync)(const struct file_system *files, int file);
-	/* Starts writing this range to the disk and waits for it (sync_file_range(2) where there is
-	 * one). It is not durable before a sync, which then takes less time. */
+	/* Starts writing this range to the disk and waits for it (sync_file_range(2), if
+	 * available). The range is durable only after a sync, which then takes less time. */
 	int (*write_out)(const struct file_system *files, int file, off_t offset, off_t size);
 	int (*size)(const struct file_system *files, int file, off_t *size);
-	/* flock(2); close releases it. */
+	/* flock(2); close releases the lock. */
 	int (*lock)(const struct file_system *files, int file, int operation);
-	/* A shared mapping for reading of the first `size` bytes (more than 0), or NULL and errno.
-	 * It outlives the descriptor. is_scattered: reads are random (madvise(2), MADV_RANDOM). */
+	/* A shared read-only mapping of the first `size` bytes (more than 0), or NULL and errno. It
+	 * outlives the descriptor. is_scattered: reads are random (madvise(2), MADV_RANDOM). */
 	const void *(*map)(const struct file_system *files, int file, size_t size,
 			   bool is_scattered);
 	void (*unmap)(const struct file_system *files, const void *mapping, size_t size);
-	/* This range will be read soon (posix_fadvise(2)). */
+	/* Announces that this range will be read soon (posix_fadvise(2)). */
 	void (*will_need)(const struct file_system *files, int file, off_t offset, off_t size);
 
 	int (*rename)(const struct file_system *files, const char *from, const char *to);
 	int (*unlink)(const struct file_system *files, const char *path);
 	int (*mkdir)(const struct file_system *files, const char *path, mode_t mode);
 	int (*sync_directory)(const struct file_system *files, const char *path);
-	/* Calls visit with each name but "." and "..", in any order, until it says false. */
+	/* Calls visit with each name except "." and "..", in any order, until it returns false. */
 	int (*list)(const struct file_system *files, const char *path,
 		    bool (*visit)(void *context, const char *name), void *context);
 };
 
 extern const struct file_system file_system_posix;
 
-/* Writes or reads all bytes, or false and errno. The end of the file is EIO. */
+/* Writes or reads all bytes, or returns false and errno. The end of the file is EIO. */
 bool file_write_all(const struct file_system *files, int file, const void *bytes, size_t size,
 		    off_t offset);
 bool file_read_all(const struct file_system *files, int file, void *bytes, size_t size,
 		   off_t offset);
 
-/* The whole file in one piece from malloc (never NULL on success, also when it is empty), or false
- * and errno; one of more than `most` bytes is EFBIG. */
+/* Reads a whole file into memory from malloc (not NULL, even if the file is empty). False and
+ * errno; EFBIG: the file has more than `most` bytes. */
 bool file_read_whole(const struct file_system *files, const char *path, size_t most, char **bytes,
 		     size_t *size);
 
-/* A mapping of the whole file, for files->unmap, or false and errno. NULL when it is empty. */
+/* Maps a whole file; files->unmap ends the mapping, which is NULL if the file is empty. False and
+ * errno. */
 bool file_map_whole(const struct file_system *files, const char *path, const char **mapping,
 		    size_t *size);
 
-/* Parses a file's name: the prefix and sixteen lower-case hexadecimal digits. Returns the rest of
- * the name; NULL: the name does not begin like this. */
+/* Parses the name of a file: the prefix, then sixteen lower-case hexadecimal digits. Returns the
+ * rest of the name, or NULL. */
 const char *file_name_number(const char *name, const char *prefix, uint64_t *number);
 
 /* Whether an operation that failed with this errno may succeed later: no space, descriptors or
  * memory. */
 bool file_error_passes(int error);
 
-/* fsync. False: *is_broken is set when the sync failed and must never be repeated, because the
- * kernel may have dropped the dirty pages and reports that once. */
+/* fsync. False: *is_broken is set if the sync must never be repeated, because the kernel may have
+ * dropped the dirty pages and reports that once. */
 bool file_sync(const struct file_system *files, int file, bool *is_broken);
 bool file_sync_directory(const struct file_system *files, const char *path, bool *is_broken);
 
-/* Background writes go out in pieces of this size, because a sync of the journal waits for all
- * writes that were queued before it. */
+/* Background writes are written out in pieces of this size, because a sync of the journal waits for
+ * all writes queued before it. */
 #define FILE_PIECE ((size_t)256 << 10)
 /* Like file_sync. */
 bool file_write_out(const struct file_system *files, int file, off_t offset, off_t size,
 		    bool *is_broken);
 
-/* Replaces the file at `path` by these bytes: written beside as `path`.new, fsync, rename, fsync of
- * the directory. False and errno: *is_broken as in file_sync; *is_replaced tells whether the new
- * file is there, but may be gone after a power cut (file_sync_directory is left to be done). */
+/* Replaces the file at `path` by these bytes: writes `path`.new, fsync, rename, fsync of the
+ * directory. False and errno: *is_broken as in file_sync; *is_replaced tells whether the new file
+ * is in place, but not yet durable (file_sync_directory is to be repeated). */
 bool file_replace(const struct file_system *files, const char *directory, const char *path,
 		  const void *bytes, size_t size, bool *is_replaced, bool *is_broken);
 

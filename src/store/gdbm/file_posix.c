@@ -1,4 +1,4 @@
-/* The file layer that is the system's own operations.
+/* The file operations by system calls.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <dirent.h>
@@ -77,7 +77,7 @@ static int plain_ftruncate(const struct file_system *files, int file, off_t size
 	return result;
 }
 
-/* Not repeated after EINTR: what a sync that did not succeed has done is not known. */
+/* Not repeated after EINTR: the effect of an interrupted sync is unknown. */
 static int plain_fdatasync(const struct file_system *files, int file)
 {
 	(void)files;
@@ -90,7 +90,7 @@ static int plain_fsync(const struct file_system *files, int file)
 	return fsync(file);
 }
 
-/* Without it, all waits for the sync. */
+/* Where the call is missing, the sync does all the work. */
 static int plain_write_out(const struct file_system *files, int file, off_t offset, off_t size)
 {
 	(void)files;
@@ -145,7 +145,7 @@ static void plain_will_need(const struct file_system *files, int file, off_t off
 static void plain_unmap(const struct file_system *files, const void *mapping, size_t size)
 {
 	(void)files;
-	/* The cast takes away a const that map put on: munmap does not write. */
+	/* The cast removes the const that map added: munmap does not write. */
 	munmap((void *)(size_t)mapping, size);
 }
 

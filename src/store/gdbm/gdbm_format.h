@@ -1,12 +1,11 @@
-/* The structures of a GDBM file, as libgdbm 1.23 writes and reads them: what
- * store/gdbm/gdbm_writer.h makes and store/gdbm/gdbm_reader.h looks at. Numbers have the byte order
- * and the sizes of this machine: int, and off_t as libgdbm was built with it; a library with
- * another off_t does not take the magic number.
+/* The structures of a GDBM file, as libgdbm 1.23 writes and reads them. Numbers have the byte order
+ * of the machine and the sizes of int and off_t; a libgdbm built with another off_t refuses the
+ * magic number.
  *
- * GDBM hashes keys to 31 bits. The directory has, for each value of a hash's first `directory_bits`
- * bits, where the bucket is of the records whose hashes begin so; one of fewer bits stands there
- * several times. A bucket is a hash table of records' places, with open addressing: a record is
- * looked for from the hash's remainder on, around, until a place that has none.
+ * GDBM hashes keys to 31 bits. The directory has 2^directory_bits offsets: entry i is that of the
+ * bucket for the hashes whose first bits are i. A bucket of fewer bits has several adjacent
+ * directory entries. A bucket is a hash table with linear probing, which starts at hash %
+ * bucket_places and ends at an unused place.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef STORE_GDBM_GDBM_FORMAT_H
@@ -36,24 +35,24 @@ struct gdbm_header {
 	int directory_bits;
 	int bucket_size; /* in bytes */
 	int bucket_places;
-	off_t end; /* of what is used */
-	/* Free places: how many the header has room for, how many there are, where there are more. */
+	off_t end; /* of the used bytes */
+	/* Reusable space: slots in the header, how many are used, offset of further ones. */
 	int free_most;
 	int free_count;
 	off_t free_next;
 	struct gdbm_free_place free[1];
 };
 
-/* Where a record is. */
+/* Where a key and its value are. */
 struct gdbm_place {
-	int hash; /* -1: none */
+	int hash; /* -1: unused */
 	char key_start[GDBM_KEY_START];
-	off_t at; /* of the key, which its value follows */
+	off_t at; /* of the key; the value follows it */
 	int key_size;
 	int value_size;
 };
 
-/* `bucket_places` places follow it. */
+/* Followed by `bucket_places` places. */
 struct gdbm_bucket_head {
 	int free_count;
 	struct gdbm_free_place free[GDBM_BUCKET_FREE];

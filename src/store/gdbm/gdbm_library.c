@@ -1,4 +1,4 @@
-/* The only place that knows libgdbm (store/gdbm/gdbm_library.h).
+/* The only file that uses libgdbm.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "store/gdbm/gdbm_library.h"
@@ -10,10 +10,10 @@
 
 #include "base/log.h"
 
-/* When a call of its own to the system fails, libgdbm calls the function it was given and then ends
- * the process. That a disk cannot be read must not end ours, so the function does not return: it
- * jumps back to where libgdbm was called. The function is given nothing but a text, so the way back
- * must be the thread's. What the handle had is lost then: closing it may fail in the same way. */
+/* When a system call fails, libgdbm calls its fatal handler and then ends the process. An
+ * unreadable disk must not end ours, so the handler jumps back to the caller of libgdbm. The
+ * handler gets only a text, hence the thread-local variable. The handle is not closed then, since
+ * closing it may fail in the same way. */
 static _Thread_local jmp_buf *way_back;
 
 static void gdbm_gave_up(const char *message)
@@ -23,8 +23,8 @@ static void gdbm_gave_up(const char *message)
 	log_event(LOG_LEVEL_ERROR, "gdbm_gave_up", "error", message, NULL);
 }
 
-/* The handle closes what it was given. The file is read through its descriptor: it may have lost
- * its name meanwhile. */
+/* The handle closes its own duplicate of the descriptor. The file is not opened by name, because
+ * its name may have been removed. */
 static bool count(int file, const char *name, gdbm_count_t *n)
 {
 	const int own = fcntl(file, F_DUPFD_CLOEXEC, 0);

@@ -1,7 +1,5 @@
-/* libgdbm's own view of a file: what `check` compares ours with.
- *
- * What makes libgdbm end the process makes a call fail here. Nothing but gdbm_library.c includes
- * gdbm.h.
+/* Counts the entries of a file with libgdbm, for `check`. An error at which libgdbm would end the
+ * process makes the call fail.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef STORE_GDBM_GDBM_LIBRARY_H
@@ -12,8 +10,8 @@
 
 #include "base/fault.h"
 
-/* How many records libgdbm finds in an open file, which stays the caller's; name: for the fault,
- * FAULT_UNAVAILABLE with what it says. */
+/* Counts the keys of an open file; the descriptor stays the caller's. `name` is for the fault,
+ * FAULT_UNAVAILABLE with libgdbm's message. */
 bool gdbm_library_count(int file, const char *name, uint64_t *n, struct fault *fault);
 
 #endif

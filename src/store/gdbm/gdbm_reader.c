@@ -1,5 +1,5 @@
-/* See store/gdbm/gdbm_reader.h. Structures are copied out of the bytes before they are looked at:
- * nothing says that a damaged file has them where they are aligned.
+/* See store/gdbm/gdbm_reader.h. Structures are copied before use, because in a damaged file they
+ * may be unaligned.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "store/gdbm/gdbm_reader.h"
@@ -9,14 +9,14 @@
 #include "store/gdbm/gdbm_format.h"
 #include "store/gdbm/entry_key.h"
 
-/* A negative place, which only a damaged file has, is a huge one here, and outside too. */
+/* A negative offset becomes a huge one, and is outside too. */
 static bool is_inside(const struct gdbm_reader *reader, uint64_t at, uint64_t size)
 {
 	return at <= reader->file.size && size <= reader->file.size - at;
 }
 
-/* The worst of the states of the blocks with these bytes, which are inside the file, and *block is
- * the first that has it. */
+/* The worst state of the blocks that contain these bytes, which are inside the file; *block is the
+ * first block with that state. */
 static enum block_state bytes_state(const struct gdbm_reader *reader, uint64_t at, uint64_t size,
 				    uint64_t *block)
 {
@@ -35,7 +35,7 @@ static enum block_state bytes_state(const struct gdbm_reader *reader, uint64_t a
 	return worst;
 }
 
-/* The answer, if these bytes, which it depends on, are verified. */
+/* Returns the answer if the bytes on which it is based are verified. */
 static inline enum gdbm_answer rests_on(const struct gdbm_reader *reader, uint64_t at,
 					uint64_t size, enum gdbm_answer answer, uint64_t *block)
 {
@@ -75,7 +75,7 @@ bool gdbm_reader_open(struct gdbm_reader *reader, struct slice file,
 			 (uint64_t)sizeof(off_t) << reader->directory_bits);
 }
 
-/* Where the directory has the place of the bucket. */
+/* The offset of the directory entry for this hash. */
 static size_t entry_of(const struct gdbm_reader *reader, uint32_t order)
 {
 	return reader->directory +
@@ -90,7 +90,7 @@ size_t gdbm_reader_bucket(const struct gdbm_reader *reader, uint32_t order)
 	return is_inside(reader, (uint64_t)at, reader->bucket_size) ? (size_t)at : 0;
 }
 
-/* The places of the bucket that a key of this hash is in; NULL when the file does not have it. */
+/* The places of the bucket for this hash; NULL: its offset is outside of the file. */
 static const char *places_of(const struct gdbm_reader *reader, uint32_t hash)
 {
 	const size_t bucket = gdbm_reader_bucket(reader, hash);
@@ -98,8 +98,8 @@ static const char *places_of(const struct gdbm_reader *reader, uint32_t hash)
 	return bucket == 0 ? NULL : reader->file.data + bucket + sizeof(struct gdbm_bucket_head);
 }
 
-/* Whether the record at the place has the key; *value is what stands behind it. That it has another
- * key rests on its block. */
+/* Compares the key at the place; *value is the value after it. A different key is believed only if
+ * its block is verified. */
 static enum gdbm_answer entry_look(const struct gdbm_reader *reader, const struct gdbm_place *place,
 				   struct slice key, struct slice *value, uint64_t *block)
 {
@@ -110,7 +110,7 @@ static enum gdbm_answer entry_look(const struct gdbm_reader *reader, const struc
 	    !is_inside(reader, (uint64_t)place->at, size))
 		return GDBM_DAMAGED;
 	bytes = reader->file.data + place->at;
-	/* Most records reach into another page, which is looked for at the same time as the first. */
+	/* Most entries extend into a second page: both are fetched at the same time. */
 	__builtin_prefetch(bytes + size);
 	if ((size_t)place->key_size != key.size || memcmp(bytes, key.data, key.size) != 0)
 		return rests_on(reader, (uint64_t)place->at, (uint64_t)place->key_size, GDBM_ABSENT,
@@ -162,7 +162,8 @@ enum gdbm_answer gdbm_reader_find(const struct gdbm_reader *reader, struct slice
 		answer = bucket_search(reader, places, hash, key, value, block);
 	if (answer == GDBM_FOUND)
 		return answer;
-	/* When several blocks are unknown, *block is one of them: the next search finds the others. */
+	/* If several blocks are unknown, *block is one of them, and the next search finds the
+	 * others. */
 	answer = rests_on(reader, 0, sizeof(struct gdbm_header), answer, block);
 	answer = rests_on(reader, entry_of(reader, hash), sizeof(off_t), answer, block);
 	if (places == NULL)

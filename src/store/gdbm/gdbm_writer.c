@@ -1,11 +1,9 @@
-/* Everything goes out one behind the other; only the header, which comes first, is filled in at the
- * end.
+/* Everything is written in order; only the header, which comes first, is written last.
  *
- * Buckets. GDBM hashes keys to 31 bits; a bucket stands for all hashes that begin with the same so
- * many bits, a range whose size is a power of two and whose start is a multiple of it. The records
- * that have no bucket yet are kept, as what a bucket has of them, until there is one more than a
- * bucket holds; then the largest range that begins where the last ended, and has no more than that,
- * is complete.
+ * A bucket of b bits has all hashes with the same first b bits: a range whose size is a power of
+ * two and whose start is a multiple of it. The places of keys wait until there is one more than a
+ * bucket holds. Then the largest range that starts where the last one ended, and has no more keys
+ * than that, is complete.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "store/gdbm/gdbm_writer.h"
@@ -24,7 +22,7 @@
 #include "store/gdbm/gdbm_format.h"
 #include "store/gdbm/entry_key.h"
 
-/* The most that a bucket can have: libgdbm takes no directory of 2 GB. */
+/* The most bits of a bucket: libgdbm refuses a directory of 2 GB. */
 #define BITS_MOST 27
 #define BLOCK 4096
 
@@ -37,7 +35,6 @@ struct bucket {
 
 static_assert(sizeof(struct bucket) <= BLOCK, "a bucket is a block");
 
-/* A bucket that was written. */
 struct written_bucket {
 	off_t at;
 	unsigned bits;
@@ -48,17 +45,17 @@ struct gdbm_writer {
 	struct written_bucket *directory;
 	size_t n_directory;
 	size_t directory_capacity;
-	unsigned bits; /* the most of a bucket */
+	unsigned bits; /* the most of any bucket */
 	uint64_t next; /* the first hash without a bucket */
 	size_t n_waiting;
-	struct gdbm_place waiting[PLACES + 1]; /* records without a bucket, by their hashes */
+	struct gdbm_place waiting[PLACES + 1]; /* places without a bucket, by hash */
 };
 
 struct gdbm_writer *gdbm_writer_open(const struct file_system *files, int file)
 {
 	struct gdbm_writer *writer = memory_check(malloc(sizeof *writer));
 
-	/* The header's place is zeros until the end. */
+	/* Zeros until the header is written. */
 	*writer = (struct gdbm_writer){ .out = { .files = files, .file = file, .size = BLOCK } };
 	return writer;
 }
@@ -74,7 +71,7 @@ void gdbm_writer_close(struct gdbm_writer *writer)
 
 /* ---- bytes ---- */
 
-/* To the start of a block. */
+/* Pads to the start of a block. */
 static bool align(struct gdbm_writer *writer, bool *is_broken)
 {
 	size_t over = (size_t)(writer->out.size % BLOCK);
@@ -84,7 +81,7 @@ static bool align(struct gdbm_writer *writer, bool *is_broken)
 
 /* ---- buckets ---- */
 
-/* How many of the records that wait have hashes below `end`. */
+/* Counts the waiting places with hashes below `end`. */
 static size_t waiting_below(const struct gdbm_writer *writer, uint64_t end)
 {
 	size_t n = writer->n_waiting;
@@ -124,7 +121,7 @@ static void directory_add(struct gdbm_writer *writer, unsigned bits)
 		writer->bits = bits;
 }
 
-/* The next bucket, of those that wait; all of the hashes in its range are among them. */
+/* Writes the next bucket; all keys of its range are waiting. */
 static bool bucket_write(struct gdbm_writer *writer, bool *is_broken)
 {
 	unsigned bits = 0;
@@ -181,7 +178,7 @@ bool gdbm_writer_add(struct gdbm_writer *writer, struct slice key, struct slice 
 
 /* ---- the end ---- */
 
-/* So many bits has the least directory that libgdbm takes: at least a block. */
+/* The bits of the smallest directory that libgdbm accepts: one block. */
 static unsigned least_bits(void)
 {
 	unsigned bits = 3;
@@ -203,7 +200,7 @@ static bool directory_write(struct gdbm_writer *writer, bool *is_broken)
 	return block_append(&writer->out, NULL, BLOCK, is_broken) && align(writer, is_broken);
 }
 
-/* The header goes into the first block, whose checksum it changes. */
+/* The header changes the checksum of the first block. */
 static bool header_write(struct gdbm_writer *writer, off_t directory)
 {
 	struct block_writer *out = &writer->out;

@@ -1,5 +1,4 @@
-/* A store opened to be looked at: its manifest, its files, the end of its journal, all of one
- * moment.
+/* Opening a store's manifest, files and journal for inspection, and the functions check and stat.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "store/gdbm/inspect.h"
@@ -17,7 +16,7 @@
 
 #define ATTEMPTS 20
 
-/* What has an id never changes, and no id is given twice. */
+/* A file with a given id never changes, and ids are not used again. */
 static bool is_same(const struct manifest *a, const struct manifest *b)
 {
 	if (a->number != b->number || a->n != b->n)
@@ -28,7 +27,7 @@ static bool is_same(const struct manifest *a, const struct manifest *b)
 	return true;
 }
 
-/* Whether nothing was replaced while everything was opened. */
+/* Whether the manifest is unchanged since everything was opened. */
 static bool has_stayed(const struct inspection *inspection)
 {
 	struct fault ignored = FAULT_INITIAL;
@@ -56,7 +55,7 @@ static bool files_open(struct inspection *inspection)
 	return is_whole;
 }
 
-/* *is_whole: nothing is wrong with it so far. */
+/* *is_whole: no damage has been found. */
 static bool open_once(struct inspection *inspection, bool *is_whole, struct fault *fault)
 {
 	bool is_there;
@@ -74,7 +73,7 @@ static bool open_once(struct inspection *inspection, bool *is_whole, struct faul
 		.files = inspection->place.files,
 		.directory = inspection->place.directory,
 		.installation = inspection->place.installation,
-		.is_anothers = true,
+		.is_live = true,
 		.has_mark = true,
 	};
 	if (!journal_replay(&inspection->journal, inspection->manifest.number, NULL, NULL,
@@ -84,7 +83,7 @@ static bool open_once(struct inspection *inspection, bool *is_whole, struct faul
 	return true;
 }
 
-/* What is wrong with a live directory may be so because it changed: only what stays wrong counts. */
+/* A live directory may seem damaged because it has just changed: only damage that stays counts. */
 bool inspection_open(const char *directory, const struct file_system *files,
 		     struct inspection *inspection, struct fault *fault)
 {
@@ -126,8 +125,6 @@ void inspection_close(struct inspection *inspection)
 	*inspection = (struct inspection){ .files = NULL };
 }
 
-/* Checking. */
-
 struct checking {
 	const struct store_watch *watch;
 	struct store_check *check;
@@ -151,7 +148,7 @@ static void progress(struct checking *checking, uint64_t bytes)
 		checking->watch->progress(checking->watch->context, checking->done, checking->all);
 }
 
-/* Every block, also behind a wrong one. */
+/* Verifies every block, also after a wrong one. */
 static void check_blocks(struct checking *checking, struct stack_file *file, const char *name)
 {
 	const uint64_t body = stack_index_body_blocks(stack_file_index(file));
@@ -170,7 +167,8 @@ static void check_blocks(struct checking *checking, struct stack_file *file, con
 	checking->check->blocks += block;
 }
 
-/* Every key that the index names, with its value; and as many as GDBM says it has. */
+/* Reads every key of the index with its value, and compares the counts of index, GDBM file and
+ * manifest. */
 static void check_entries(struct checking *checking, struct stack_file *file, const char *name)
 {
 	struct merge *merge = merge_open(NULL, 0, 0, &file, 1);
@@ -213,7 +211,7 @@ static void check_file(struct checking *checking, const struct inspection *inspe
 		return;
 	}
 	check_blocks(checking, file, name);
-	/* What is damaged is not read any more, so nothing could be said of each record. */
+	/* Entries of a damaged file cannot be checked: reading it is refused. */
 	if (checking->check->damages == damages)
 		check_entries(checking, file, name);
 }
@@ -265,7 +263,7 @@ static void segments_count(const struct inspection *inspection, struct store_sta
 		snprintf(path, sizeof path, "%s/%s", inspection->place.directory, name);
 		int file = files->open(files, path, O_RDONLY, 0);
 
-		/* One that is gone meanwhile is not counted. */
+		/* A segment that was removed meanwhile is not counted. */
 		if (file < 0)
 			continue;
 		if (files->size(files, file, &size) == 0)

@@ -1,9 +1,8 @@
-/* Opening and closing the journal, and letting transactions in. How it works inside is told in
- * store/gdbm/journal_parts.h.
+/* Opening, closing and admission of transactions. journal_parts.h describes the shared state.
  *
- * Room is counted so that what was promised is there: every record counts as if it were a group by
- * itself, and a record is let in when everything that waits and the record fit either into what is
- * left of the current segment or into the next one, which is already on the disk.
+ * An admitted record must have room. Each record is counted as a group of its own, and is admitted
+ * if it and everything pending fit either into the rest of the current segment or into the next
+ * one, which is already allocated.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "store/gdbm/journal.h"
@@ -21,16 +20,16 @@
 #include "store/gdbm/journal_format.h"
 #include "store/gdbm/journal_parts.h"
 
-/* What an ordinary transaction may take, and how much may wait for the disk. */
+/* Bytes of an ordinary transaction, and of what may be pending. */
 #define ORDINARY ((size_t)512 << 10)
 #define PENDING_MOST ((size_t)4 << 20)
 #define RETRY_AFTER_SECONDS 5
-/* While one is being filled, others become superfluous one or two at once. */
+/* While a segment is filled, one or two others are dropped. */
 #define SPARES_MOST 2
 
 enum store_state journal_state(const struct journal *journal, uint64_t number)
 {
-	/* In this order: what became durable before the failure is durable. */
+	/* Read before the durable number: what became durable before the failure is durable. */
 	bool has_failed = atomic_load_explicit(&journal->has_failed, memory_order_acquire);
 
 	if (journal_durable(journal) >= number)
@@ -60,8 +59,6 @@ void journal_fail(struct journal *journal, const char *what, int error)
 	pthread_mutex_unlock(&journal->lock);
 }
 
-/* Letting transactions in. */
-
 static bool fits(const struct journal *journal, size_t size)
 {
 	size += journal->accounted;
@@ -89,8 +86,8 @@ static bool cannot_go_on(const struct journal *journal)
 	       journal->write_error != 0;
 }
 
-/* Waits until a record of this size fits and no more than `most` waits; with the lock held, which
- * refuse lets go of. A thread that waits for pending records flushes them. */
+/* Waits until a record of this size fits and at most `most` bytes are pending; pending records are
+ * flushed by the waiting thread. Called with the lock held; refuse releases it. */
 static bool make_room(struct journal *journal, size_t size, size_t most, struct fault *fault)
 {
 	while (journal_has_failed(journal) || journal->write_error != 0 ||
@@ -169,7 +166,7 @@ void journal_append(struct journal *journal, uint64_t number, const struct chang
 	pthread_mutex_unlock(&journal->lock);
 }
 
-/* All but so many. */
+/* Removes the oldest spares until `most` are left. */
 static void remove_spares(struct journal *journal, size_t most)
 {
 	pthread_mutex_lock(&journal->lock);
@@ -203,7 +200,7 @@ static void journal_free(struct journal *journal)
 {
 	const struct file_system *files = journal->options.files;
 
-	/* One that has its name stays, though nothing is in it: the mark may name it. */
+	/* A named segment stays although it is empty: the mark may name it. */
 	if (journal->ahead.is_named && journal->ahead.file >= 0)
 		files->close(files, journal->ahead.file);
 	else
@@ -223,8 +220,8 @@ static void journal_free(struct journal *journal)
 	free(journal);
 }
 
-/* What segments_take_over is about to make of what was found: it cuts the last segment off, or
- * removes it when it has nothing. So the mark asks for no more before that begins. */
+/* Marks the end as segments_take_over will leave it, before that truncates or removes the last
+ * segment. */
 static bool mark_found(struct journal *journal, const struct journal_end *end, struct fault *fault)
 {
 	const struct journal_options *options = &journal->options;
@@ -250,8 +247,8 @@ static bool mark_found(struct journal *journal, const struct journal_end *end, s
 			   options->directory);
 }
 
-/* Twice, so that both slots say it: no damage of one makes an older one count. What fails leaves an
- * end that is not clean, as a kill does. */
+/* Written to both slots, so that damage to one does not bring back an older mark. If it fails, the
+ * end is not clean, as after a kill. */
 static void mark_clean(struct journal *journal)
 {
 	const struct journal_options *options = &journal->options;

@@ -1,5 +1,4 @@
-/* The journal's thread: it has the next segment ready, looks for room again when there was none,
- * and flushes again what could not be written for want of room.
+/* The journal's thread: it prepares the next segment, and repeats what failed for lack of space.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <errno.h>
@@ -10,7 +9,7 @@
 #include "store/gdbm/journal_format.h"
 #include "store/gdbm/journal_parts.h"
 
-/* How long until room is looked for again. */
+/* Interval of attempts on a full disk. */
 #define RETRY_MILLISECONDS 200
 
 size_t journal_largest(const struct journal *journal)
@@ -22,7 +21,7 @@ size_t journal_largest(const struct journal *journal)
 	return size < SEGMENT_LEAST ? SEGMENT_LEAST : size;
 }
 
-/* From a segment that was dropped, 0: none, if it can be had. */
+/* Reuses the segment `spare` (0: none) if possible, else makes one. */
 static bool segment_get(const struct journal *journal, uint64_t spare, size_t size,
 			struct segment *segment, bool *is_broken)
 {
@@ -37,7 +36,7 @@ void journal_tell_room(const struct journal *journal)
 		  "consequence", "writes go on", NULL);
 }
 
-/* With the lock held, which it lets go of meanwhile. */
+/* Called with the lock held, which it releases meanwhile. */
 static void make_ahead(struct journal *journal)
 {
 	size_t size = journal->ahead_size, whole = journal_largest(journal);
@@ -71,7 +70,7 @@ static void make_ahead(struct journal *journal)
 				  NULL);
 		journal->ahead_error = error;
 		journal->least_size = 0;
-		/* Where there is no room for a large one, there may be for a small one. */
+		/* A smaller one may fit. */
 		if (journal->ahead_size > SEGMENT_FIRST)
 			journal->ahead_size /= 2;
 	}

@@ -1,6 +1,6 @@
-/* Writing what waits, and making it durable. All of this runs with `flushing` held, so `writing`,
- * `current` and a segment that is being begun have one owner; what others read of them changes
- * under the lock.
+/* Flushing: writes pending records and makes them durable. All functions run with `flushing` held,
+ * which protects `writing`, `current` and a segment that is being begun; members that others read
+ * change under the lock.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <errno.h>
@@ -12,12 +12,12 @@
 #include "store/gdbm/journal_format.h"
 #include "store/gdbm/journal_parts.h"
 
-/* Whoever could not write what was pending does nothing for so long, or until there may be room;
- * not longer, since the thread may have others to serve. */
+/* A flush that failed returns after this time, or when there may be room, because its thread may
+ * have other requests to serve. */
 #define ROOM_MILLISECONDS 5
 
-/* Always false. What may pass is tried again by the journal's thread; all else is a fail stop: a
- * write that failed may have written. */
+/* Returns false. Errors that may pass are retried by the journal's thread; all others stop writing,
+ * since a failed write may have written. */
 static bool write_failed(struct journal *journal, const char *what, int error, bool is_broken)
 {
 	if (is_broken || !file_error_passes(error)) {
@@ -35,7 +35,7 @@ static bool write_failed(struct journal *journal, const char *what, int error, b
 	return false;
 }
 
-/* As write_failed, of the current segment. */
+/* The same for the current segment. */
 static bool segment_failed(struct journal *journal, int error, bool is_broken)
 {
 	char path[PATH_MAX];
@@ -44,7 +44,7 @@ static bool segment_failed(struct journal *journal, int error, bool is_broken)
 	return write_failed(journal, path, error, is_broken);
 }
 
-/* Before anything in the segment is acknowledged. */
+/* Marks the newest segment before anything in it is acknowledged. */
 static bool mark_newest(struct journal *journal, const struct segment *newest, bool *is_broken)
 {
 	struct journal_mark mark = journal->mark;
@@ -60,7 +60,7 @@ static bool mark_newest(struct journal *journal, const struct segment *newest, b
 	return true;
 }
 
-/* Goes over to the segment ahead; false when there is none yet or it could not be begun. */
+/* Makes the prepared segment the current one. False: there is none yet, or it failed. */
 static bool segment_change(struct journal *journal)
 {
 	struct segment next, old;
@@ -131,7 +131,7 @@ static bool part_write(struct journal *journal, const struct part *part)
 	return true;
 }
 
-/* Whether all that was pending was written; if not, that is tried again. */
+/* Whether everything that was pending is written; otherwise it is tried again. */
 static bool flush_once(struct journal *journal)
 {
 	struct records *writing = &journal->writing;

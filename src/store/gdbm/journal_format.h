@@ -1,12 +1,12 @@
-/* The bytes of a journal segment. Numbers are little-endian.
+/* The format of a journal segment. Numbers are little-endian; sizes in bytes are in parentheses.
  *
  *   segment  0 magic, 8 version (4), 12 zero (4), 16 installation (16), 32 first number (8),
- *           40 zero (20), 60 CRC32C of the 60 bytes before (4); groups from 64 on
- *   group    0 magic (4), 4 CRC32C of the installation and the 24 bytes behind (4),
+ *            40 zero (20), 60 CRC32C of bytes 0 to 59 (4); groups from 64 on
+ *   group    0 magic (4), 4 CRC32C of the installation and bytes 8 to 31 (4),
  *            8 size of the records in bytes (4), 12 zero (4), 16 first number (8),
- *           24 the number up to which everything was durable (8); records from 32 on
- *   record   0 size with this head, without padding (4), 4 CRC32C of the size and of everything
- *            behind (4), 8 number (8), 16 how many changes (4), 20 zero (4); changes from 24 on;
+ *            24 the number up to which everything was durable (8); records from 32 on
+ *   record   0 size with this head, without padding (4), 4 CRC32C of the size and of bytes 8 to
+ *            the end (4), 8 number (8), 16 count of changes (4), 20 zero (4); changes from 24 on;
  *            zeros up to a multiple of 8
  *   change   0 put 1, removal 2 (1), 1 letter of the table (1), 2 size of the key (2),
  *            4 size of the value (4); key, value
@@ -26,9 +26,9 @@
 #define SEGMENT_HEAD ((size_t)64)
 #define SEGMENT_NAME_SIZE 25
 #define SEGMENT_AHEAD "journal.new"
-/* What is written is whole blocks of so many bytes (store/gdbm/journal.h). */
+/* Writes are multiples of this size (store/gdbm/journal.h). */
 #define SEGMENT_BLOCK ((size_t)4096)
-/* The largest a segment can be: its last record may need one of its own. */
+/* The largest segment: a record above the usual size gets a segment for itself. */
 #define SEGMENT_MOST ((size_t)1 << 31)
 
 #define GROUP_MAGIC 0x7047724aU
@@ -38,7 +38,6 @@
 #define CHANGE_PUT 1
 #define CHANGE_REMOVE 2
 
-/* The name of the segment whose first number this is. */
 static inline void segment_name(uint64_t first, char name[SEGMENT_NAME_SIZE])
 {
 	(void)snprintf(name, SEGMENT_NAME_SIZE, "journal-%016llx", (unsigned long long)first);

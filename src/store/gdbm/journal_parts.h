@@ -1,10 +1,9 @@
-/* The journal from inside: what its parts (journal.c, journal_ahead.c, journal_flush.c) share.
- * Nobody else includes this.
+/* The state of the journal, shared by journal.c, journal_ahead.c and journal_flush.c only.
  *
- * Two locks: `flushing` is held while a group is written and synced; `lock`, taken after it, guards
- * the members that writers, the flushing thread and the thread that writes ahead share, and is
- * never held during a system call that may wait. Records wait in `pending`; a flush takes all of
- * them (they are in `writing` then) and writes them as one group, or as two where a segment ends.
+ * Two locks: `flushing` is held while a group is written and synced; `lock`, taken after it,
+ * protects the members that writers, the flushing thread and the journal's thread share, and is
+ * never held during a system call that may block. Records wait in `pending`; a flush moves all of
+ * them to `writing` and writes them as one group, or as two at the end of a segment.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef STORE_GDBM_JOURNAL_PARTS_H
@@ -30,38 +29,38 @@ struct journal {
 	pthread_mutex_t flushing;
 
 	pthread_mutex_t lock;
-	pthread_cond_t room; /* room was made, a flush ended, or an attempt failed */
-	pthread_cond_t work; /* for the thread that writes ahead */
+	pthread_cond_t room; /* there is room, a flush ended, or an attempt failed */
+	pthread_cond_t work; /* for the journal's thread */
 	struct segment current;
-	struct segment ahead; /* file -1: being made */
-	size_t ahead_size; /* of the one to be made */
-	size_t least_size; /* a record waits that needs this much */
-	size_t accounted; /* what waits or is being written */
-	int ahead_error; /* why there is no segment ahead; 0: none known */
-	int write_error; /* why the current group waits; 0: it does not */
-	bool is_beginning; /* the flusher is about to make `ahead` the current one */
+	struct segment ahead; /* file -1: being prepared */
+	size_t ahead_size; /* of the next one to be prepared */
+	size_t least_size; /* a waiting record needs this size */
+	size_t accounted; /* bytes that are pending or being written */
+	int ahead_error; /* errno, if no segment could be prepared */
+	int write_error; /* errno, if the current group could not be written */
+	bool is_beginning; /* a flush is making `ahead` the current segment */
 	bool is_closing;
-	uint64_t appended; /* the last number in pending or before */
+	uint64_t appended; /* the last number appended */
 	struct records pending;
 	struct segment_list segments;
-	struct segment_list spares; /* dropped; their names are still there */
+	struct segment_list spares; /* no longer needed, not yet renamed */
 
-	/* The flusher's, and of who opens and closes. */
+	/* Protected by `flushing`, also before and after all threads. */
 	int mark_file;
-	struct journal_mark mark; /* as it was written last */
+	struct journal_mark mark; /* as last written */
 
-	struct records writing; /* the flusher's, like the block */
-	char block[SEGMENT_BLOCK]; /* of `current`, the one that its next group begins in */
+	struct records writing; /* protected by `flushing`, like `block` */
+	char block[SEGMENT_BLOCK]; /* of `current`, where its next group begins */
 
-	struct histogram syncs; /* for the figures alone, like the bytes */
+	struct histogram syncs; /* for the figures, like `written` */
 	_Atomic uint64_t written;
 };
 
 /* The size of the largest segment. */
 size_t journal_largest(const struct journal *journal);
-/* After a line that there was no room. */
+/* Logs that there is room again. */
 void journal_tell_room(const struct journal *journal);
-/* What the thread that writes ahead runs, with the journal as its context. */
+/* The journal's thread; context: the struct journal. */
 void *journal_thread(void *context);
 
 #endif

@@ -1,4 +1,4 @@
-/* Making records and groups; the places of the bytes are in journal_format.h.
+/* See store/gdbm/journal_records.h; journal_format.h has the offsets.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "store/gdbm/journal_records.h"
@@ -9,7 +9,7 @@
 #include "store/gdbm/journal_format.h"
 
 #define RECORDS_LEAST ((size_t)64 << 10)
-/* Buffers that had to grow beyond this are given back. */
+/* Larger buffers are freed after use. */
 #define KEPT_MOST ((size_t)1 << 20)
 
 size_t records_size(const struct change *changes, size_t n)
@@ -119,7 +119,7 @@ struct group_span records_group(struct records *records, const struct part *part
 	char *head = records->bytes + records->done - GROUP_HEAD, *end;
 	size_t before = place->used % SEGMENT_BLOCK;
 	size_t used = place->used + GROUP_HEAD + part->size;
-	size_t behind = (SEGMENT_BLOCK - used % SEGMENT_BLOCK) % SEGMENT_BLOCK;
+	size_t padding = (SEGMENT_BLOCK - used % SEGMENT_BLOCK) % SEGMENT_BLOCK;
 	struct group_span span = { .bytes = head - before,
 				   .offset = place->used - before,
 				   .used = used };
@@ -131,11 +131,11 @@ struct group_span records_group(struct records *records, const struct part *part
 	encode_64(head + 24, durable);
 	encode_32(head + 4, group_head_checksum(installation, head));
 	end = head + GROUP_HEAD + part->size;
-	if (end < records->bytes + records->size || behind > place->size - used)
-		behind = 0;
+	if (end < records->bytes + records->size || padding > place->size - used)
+		padding = 0;
 	memcpy(span.bytes, place->block, before);
-	memset(end, 0, behind);
-	span.size = (size_t)(end - span.bytes) + behind;
+	memset(end, 0, padding);
+	span.size = (size_t)(end - span.bytes) + padding;
 	span.block = end - used % SEGMENT_BLOCK;
 	return span;
 }

@@ -1,12 +1,11 @@
-/* Reading a journal: every whole transaction in order, and where it ends.
+/* Reading a journal: every whole transaction in order, and the end.
  *
- * The end is the first record that does not fit. Behind it there may be zeros, or what the segment
- * held before it was reused (smaller numbers, so nothing of it fits), or what is left of a group
- * that was being written when the power went (a torn tail, never acknowledged). It may also be
- * damage to something that was acknowledged, and the two are told apart by what comes later: every
- * group, and every segment, says up to which number everything was durable when it was written. If
- * one that is behind the end says so of the number that is missing, that number was acknowledged.
- * What cannot be told from a torn tail is damage to the very last group there is.
+ * The journal ends at the first record that is not valid. After it there may be zeros, groups of a
+ * reused segment (with smaller numbers), or an incomplete group that was being written at a power
+ * failure (a torn tail, never acknowledged). Or the record was acknowledged and is damaged. Every
+ * group and every segment says up to which number everything was durable when it was written: if
+ * one after the end names the missing number, that is damage. Damage to the very last group cannot
+ * be told from a torn tail.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <errno.h>
@@ -27,9 +26,9 @@ struct reading {
 	journal_visit *visit;
 	void *context;
 	struct journal_end *end;
-	uint64_t next; /* the number that must come */
+	uint64_t next; /* the expected number */
 	uint64_t newest_size; /* bytes of the segment that the mark names */
-	struct change *changes; /* of the record at hand, from malloc */
+	struct change *changes; /* of the current record, from malloc */
 	size_t capacity;
 };
 
@@ -123,7 +122,8 @@ static bool read_changes(struct reading *reading, const char *record, size_t siz
 	return at == size;
 }
 
-/* A whole record at the start of `bytes`: visits its changes, gives its padded size, or 0. */
+/* Reads a whole record at the start of `bytes` and visits its changes. Returns its padded size, or
+ * 0. */
 static size_t read_record(struct reading *reading, const char *bytes, size_t size)
 {
 	size_t record_size, n;
@@ -152,7 +152,7 @@ static bool is_group_head(const struct reading *reading, const char *bytes, size
 	       decode_32(bytes + 4) == group_head_checksum(&reading->options->installation, bytes);
 }
 
-/* Goes through the groups; gives the offset of the first byte that does not fit. */
+/* Reads the groups; returns the offset of the first invalid byte. */
 static size_t read_groups(struct reading *reading, const char *bytes, size_t size)
 {
 	size_t at = SEGMENT_HEAD;
@@ -161,7 +161,7 @@ static size_t read_groups(struct reading *reading, const char *bytes, size_t siz
 	       decode_64(bytes + at + 16) == reading->next) {
 		size_t left = decode_32(bytes + at + 8);
 
-		/* A group whose end was cut off keeps the records that came before. */
+		/* A truncated group keeps its whole records. */
 		if (left > size - at - GROUP_HEAD)
 			left = size - at - GROUP_HEAD;
 		at += GROUP_HEAD;
@@ -184,7 +184,7 @@ static bool is_zero(const char *bytes, size_t size)
 	return size == 0 || (bytes[0] == 0 && memcmp(bytes, bytes + 1, size - 1) == 0);
 }
 
-/* What of the block behind the end was not written with what is before it. */
+/* Whether the rest of the block at `from` is not zeros: it was written only in part. */
 static bool is_block_torn(const char *bytes, size_t size, size_t from)
 {
 	size_t left = (SEGMENT_BLOCK - from % SEGMENT_BLOCK) % SEGMENT_BLOCK;
@@ -192,9 +192,9 @@ static bool is_block_torn(const char *bytes, size_t size, size_t from)
 	return !is_zero(bytes + from, left < size - from ? left : size - from);
 }
 
-/* Whether a group was begun at the end, and what groups behind it say was durable. */
-static void look_behind(struct reading *reading, uint64_t segment, const char *bytes, size_t size,
-			size_t from)
+/* Looks for a torn tail, and for groups after the end that say what was durable. */
+static void look_after_end(struct reading *reading, uint64_t segment, const char *bytes,
+			   size_t size, size_t from)
 {
 	size_t at;
 
@@ -228,7 +228,7 @@ static bool check_head(const struct reading *reading, uint64_t first, const char
 	return true;
 }
 
-/* What a segment says by being there: everything before its first number was durable. */
+/* Reads a segment. Its existence says that everything before its first number was durable. */
 static bool read_segment(struct reading *reading, uint64_t first, struct fault *fault)
 {
 	const struct file_system *files = reading->options->files;
@@ -245,19 +245,19 @@ static bool read_segment(struct reading *reading, uint64_t first, struct fault *
 	if (first == reading->end->mark.newest)
 		reading->newest_size = size;
 	if (is_segment) {
-		reading->end->is_torn = false; /* which is said of the last segment alone */
+		reading->end->is_torn = false; /* applies to the last segment only */
 		if (first > reading->next)
 			note_damage(reading, first, 0, first - 1);
-		look_behind(reading, first, bytes, size,
-			    reading->end->is_damaged ? SEGMENT_HEAD
-						     : read_groups(reading, bytes, size));
+		look_after_end(reading, first, bytes, size,
+			       reading->end->is_damaged ? SEGMENT_HEAD
+							: read_groups(reading, bytes, size));
 	}
 	if (size > 0)
 		files->unmap(files, bytes, size);
 	return is_segment;
 }
 
-/* What the mark says of the end has to be there: no power cut takes it away. */
+/* What the mark names must exist: no power failure removes it. */
 static void compare_mark(struct reading *reading)
 {
 	struct journal_end *end = reading->end;
@@ -281,8 +281,8 @@ static bool read_segments(struct reading *reading, struct fault *fault)
 
 	while (i + 1 < end->n && end->segments[i + 1] <= reading->base + 1)
 		i++;
-	/* A first segment that starts below base + 1 is read from its start, and nothing visited
-	 * until there; one that starts above leaves a gap, which read_segment calls damage. */
+	/* A first segment that starts at or below base is read from its start, without visiting
+	 * changes up to base; one that starts above base + 1 is damage (read_segment). */
 	if (i < end->n && end->segments[i] <= reading->base)
 		reading->next = end->segments[i];
 	end->superfluous = i;
@@ -290,8 +290,8 @@ static bool read_segments(struct reading *reading, struct fault *fault)
 		if (!read_segment(reading, end->segments[i], fault))
 			return false;
 	end->last = reading->next - 1;
-	/* The journal ends below what files hold: its last segment, half written, belongs to a time
-	 * that is past, and new records go behind the files' number. */
+	/* The journal ends before the last number in files: its last segment is from an earlier
+	 * time, and new records continue after the files' number. */
 	if (end->last < reading->base)
 		end->last = reading->base;
 	compare_mark(reading);
@@ -368,12 +368,11 @@ bool journal_replay(const struct journal_options *options, uint64_t base, journa
 	bool is_read;
 
 	*end = (struct journal_end){ .last = base };
-	/* First, since what is marked is there: of a live journal more may be there by then. */
+	/* Read first: a live journal may grow afterwards, but what is marked exists. */
 	if (options->has_mark && !mark_read(options->files, options->directory,
 					    &options->installation, &end->mark, fault))
 		return false;
-	is_read = options->is_anothers ? read_held(&reading, fault)
-				       : read_directory(&reading, fault);
+	is_read = options->is_live ? read_held(&reading, fault) : read_directory(&reading, fault);
 	free(reading.changes);
 	return is_read;
 }

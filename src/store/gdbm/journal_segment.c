@@ -1,6 +1,5 @@
-/* Segments as files. The order of the steps is what makes them safe: a segment has its name only
- * when its zeros and its head are on disk, so a named segment without a right head is damage and
- * never a half-made one.
+/* See store/gdbm/journal_segment.h. A segment is renamed to its number only when its zeros and its
+ * head are on disk. So a named segment with an invalid head is damaged, not unfinished.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "store/gdbm/journal_segment.h"
@@ -61,7 +60,7 @@ bool segment_make(const struct journal_options *options, size_t size, struct seg
 	return false;
 }
 
-/* Its old name is gone for good before a byte of it changes. */
+/* The old name is durably gone before a byte of the segment changes. */
 static bool become_ahead(const struct journal_options *options, uint64_t first,
 			 const struct segment *segment, bool *is_broken)
 {
@@ -189,20 +188,20 @@ void segment_remove(const struct journal_options *options, uint64_t first)
 			  strerror(errno), NULL);
 }
 
-static bool cut(const struct journal_options *options, const char *path, uint64_t offset)
+static bool truncate_tail(const struct journal_options *options, const char *path, uint64_t offset)
 {
 	const struct file_system *files = options->files;
 	int file = files->open(files, path, O_WRONLY, 0), error;
-	bool is_cut;
+	bool is_truncated;
 
 	if (file < 0)
 		return false;
-	is_cut = files->ftruncate(files, file, (off_t)offset) == 0 &&
-		 files->fsync(files, file) == 0;
+	is_truncated = files->ftruncate(files, file, (off_t)offset) == 0 &&
+		       files->fsync(files, file) == 0;
 	error = errno;
 	files->close(files, file);
 	errno = error;
-	return is_cut;
+	return is_truncated;
 }
 
 bool segments_take_over(const struct journal_options *options, const struct journal_end *end,
@@ -222,10 +221,10 @@ bool segments_take_over(const struct journal_options *options, const struct jour
 		log_event(LOG_LEVEL_NOTICE, "journal_tail_cut", "file", path, "offset",
 			  LOG_NUMBER(end->offset), NULL);
 	if (last.first <= end->last)
-		return cut(options, path, end->offset) ||
+		return truncate_tail(options, path, end->offset) ||
 		       fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot cut the tail of %s",
 				   path);
-	/* The next segment will have this one's name. */
+	/* The next segment will have the same name. */
 	list->n--;
 	return (files->unlink(files, path) == 0 &&
 		files->sync_directory(files, options->directory) == 0) ||

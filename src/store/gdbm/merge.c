@@ -1,4 +1,4 @@
-/* The runs are few, so the least of their first records is found by looking at all of them.
+/* See store/gdbm/merge.h. There are few runs, so a linear search finds the least first key.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "store/gdbm/merge.h"
@@ -8,16 +8,16 @@
 #include "base/memory.h"
 
 struct run {
-	/* One of the two: what is left of a sorted overlay, or a place in a file's keys. */
+	/* Either the rest of a sorted overlay, or a cursor in a file's index. */
 	struct overlay_entry *entries;
 	size_t n;
 	size_t at;
 	struct stack_file *file;
 	struct index_cursor cursor;
 	bool is_spared; /* merge_spare_files */
-	uint64_t ahead; /* up to there the file was read ahead */
+	uint64_t ahead; /* the end of the read-ahead */
 
-	/* The record at hand. */
+	/* The current entry. */
 	struct slice key;
 	struct slice value;
 	uint32_t order;

@@ -5,13 +5,13 @@
 
 #include "base/clock.h"
 
-/* Everything is merged when more than this share of all bytes is superfluous. */
+/* All files are merged when this share of their bytes is superseded. */
 #define SUPERFLUOUS_PERCENT 30
-/* A file is merged with all newer ones when these hold so many times its records. With 1 (a tower
- * of twos) a record of a million is rewritten nine times and there are some four files; with 2
- * (threes) six times, and some five files, each of which costs a reader one look into a filter.
- * While files hurry, writing is what the disk and the processor are wanted for: then with 10
- * (elevens), which is two or three times and up to twenty files, until there is time again. */
+/* A file is merged with all newer ones when these have this many times its entries. With 2, an
+ * entry of a million is rewritten six times, and there are about five files, each of which costs a
+ * reader a look into a filter; with 1 it would be nine times and four files. While files are added
+ * fast, the disk and the processor are needed for writes: with 10 an entry is rewritten two or
+ * three times, and there are up to twenty files. */
 #define RATIO 2
 #define RATIO_HURRIED 10
 
@@ -47,7 +47,7 @@ bool merge_limit_holds(const struct merge_limit *limit)
 	return clock_monotonic() < limit->until;
 }
 
-/* Of the newest files, that can be merged. */
+/* Counts the newest files that can be merged. */
 static size_t mergeable(const struct view *view, const struct stack_file *busy)
 {
 	size_t n = 0;

@@ -1,7 +1,7 @@
 /* Decides which files are merged, and when. Few files are cheap to read, but each merge writes its
- * entries again: the number of files that is tolerated depends on how fast new ones come.
+ * entries again: how many files are tolerated depends on how fast new ones are added.
  *
- * Takes no locks.
+ * Threads: callers lock.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef STORE_GDBM_MERGE_DUE_H
@@ -9,11 +9,11 @@
 
 #include "store/gdbm/view.h"
 
-/* Milliseconds. Files come fast when the last one and the one before it came within this time. */
+/* Milliseconds. Files are added fast ("hurried") if the last two were within this time. */
 #define PACE_HURRIED 5000
 
 struct pace {
-	int64_t came[2]; /* clock_monotonic: when the last file came, and the one before */
+	int64_t came[2]; /* when the last file was added, and the one before, by clock_monotonic */
 };
 
 #define PACE_NONE ((struct pace){ { 0, -PACE_HURRIED } })
@@ -22,28 +22,28 @@ struct pace {
 void pace_note(struct pace *pace);
 bool pace_is_hurried(const struct pace *pace);
 
-/* The limit after a failed merge, most often for lack of space: as many bytes are not tried for a
- * time, which doubles with each failure. Smaller merges go on. */
+/* The limit after a failed merge, usually for lack of space: merges of as many bytes are not tried
+ * for a time that doubles with each failure. Smaller merges continue. */
 struct merge_limit {
 	uint64_t bytes;
 	int64_t until; /* clock_monotonic */
-	int64_t pause; /* milliseconds, the last */
+	int64_t pause; /* milliseconds; the last one used */
 };
 
 #define MERGE_NO_LIMIT ((struct merge_limit){ UINT64_MAX, 0, 0 })
-/* The first and the longest time. */
+/* The first and the longest pause. */
 #define MERGE_PAUSE_FIRST 500
 #define MERGE_PAUSE_MOST 600000
 
-/* Notes that a merge of files with these bytes failed, or succeeded. */
+/* Notes that a merge of this many bytes failed or succeeded. */
 void merge_limit_failed(struct merge_limit *limit, uint64_t bytes);
 void merge_limit_done(struct merge_limit *limit, uint64_t bytes);
-/* Whether there is a limit now. */
+/* Whether a limit is in force now. */
 bool merge_limit_holds(const struct merge_limit *limit);
 
-/* How many of the newest files are to be merged now; 0: none. A damaged file is not merged, nor
- * older or newer files with it: older values that it hides would be lost or become visible. The
- * same holds for `busy` (or NULL), which is being merged. */
+/* How many of the newest files to merge now; 0: none. Files from a damaged one on are not merged:
+ * values that it has or hides would be lost or become visible. The same holds for `busy` (or NULL),
+ * which is being merged. */
 size_t merge_due(const struct view *view, const struct stack_file *busy, bool is_hurried,
 		 bool is_all_wanted, const struct merge_limit *limit);
 

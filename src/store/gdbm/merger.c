@@ -1,4 +1,4 @@
-/* The second thread: which files it merges when, and what else it does meanwhile.
+/* The merger thread: when it merges which files, and its other work.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <stdlib.h>
@@ -17,8 +17,8 @@
 /* As setpriority(2). */
 #define MERGE_PRIORITY 10
 
-/* Making files and many calls at once leave holes in the heap, tens of megabytes of them after long
- * writing; who has a way to give them back to the system does. */
+/* Long writing leaves tens of megabytes of free memory in the heap, which glibc returns to the
+ * system only if told to. */
 #if defined(__GLIBC__)
 static void memory_give_back(void)
 {
@@ -30,8 +30,8 @@ static void memory_give_back(void)
 }
 #endif
 
-/* What was written last becomes a file too. False while another waits for that: with two, every
- * write would wait for one of them. */
+/* Freezes the current overlay. False: another frozen overlay is waiting; with two, every write
+ * would have to wait. */
 static bool freeze_rest(struct background *background)
 {
 	struct store_gdbm *store = background->store;
@@ -47,9 +47,9 @@ static bool freeze_rest(struct background *background)
 	return is_free;
 }
 
-/* How fast files come decides what is due, and whether the memory of an overlay is kept for the
- * next. When no more come, the one that was begun need not stay in memory half full, and what the
- * calls left need not wait for the end of the merge, which may be minutes away. */
+/* How fast files are added decides what is due, and whether the memory of an overlay is kept for
+ * the next. When no more are added, the current overlay is frozen and unused memory returned at
+ * once, not after the current merge, which may take minutes. */
 static bool look_at_pace(struct background *background)
 {
 	bool is_hurried;
@@ -68,8 +68,8 @@ static bool look_at_pace(struct background *background)
 	return is_hurried;
 }
 
-/* The files that are due, held; from malloc, or NULL. The view is let go of at once: it would keep
- * overlays in memory that have long become files. */
+/* Takes references to the files that are due; from malloc, or NULL. The view is unpinned at once,
+ * because it keeps overlays in memory that are already files. */
 static struct stack_file **files_take(struct background *background, const struct stack_file *busy,
 				      bool is_all_wanted, struct rewrite_files *order)
 {
@@ -96,9 +96,9 @@ static struct stack_file **files_take(struct background *background, const struc
 static bool merge_once(struct background *background, const struct stack_file *busy,
 		       bool is_all_wanted);
 
-/* A merge of everything takes minutes, in which hundreds of small files may come: these are merged
- * among themselves meanwhile, and so on. Each merge within another is of newer and fewer records,
- * so they are as deep as there are sizes, some ten. */
+/* A merge of everything takes minutes, in which hundreds of small files may be added. These are
+ * merged meanwhile, recursively. Each inner merge has newer and fewer entries, so the depth is at
+ * most about ten. */
 static void merge_within(void *context, const struct rewrite_files *order)
 {
 	struct background *background = context;
@@ -108,7 +108,7 @@ static void merge_within(void *context, const struct rewrite_files *order)
 		continue;
 	if (pause == 0)
 		return;
-	/* What a reader holds of the view before is let go of now and then, not after hours. */
+	/* Views that a reader has released are freed now and then, not only after the merge. */
 	views_collect(background->store->views);
 	pthread_mutex_lock(&background->lock);
 	if (!atomic_load(&background->is_stopped))
@@ -116,7 +116,7 @@ static void merge_within(void *context, const struct rewrite_files *order)
 	pthread_mutex_unlock(&background->lock);
 }
 
-/* Whether something could not be merged and will be tried again; fault: why it could not. */
+/* Sets whether a merge has failed and will be tried again; fault: the reason, logged once. */
 static void set_stuck(struct background *background, bool is_stuck, const struct fault *fault)
 {
 	pthread_mutex_lock(&background->lock);
@@ -135,8 +135,9 @@ static uint64_t bytes_of(const struct rewrite_files *order)
 	return bytes;
 }
 
-/* False: nothing was due, or it could not be done. While there is a limit something is due that is
- * not tried: the merger stays stuck until it was, or is not due any more. */
+/* Merges what is due. False: nothing was due, or the merge failed. While a limit is in force, what
+ * is due may not be tried: the merger stays stuck until that has been merged or is not due any
+ * more. */
 static bool merge_once(struct background *background, const struct stack_file *busy,
 		       bool is_all_wanted)
 {
@@ -167,7 +168,7 @@ static bool merge_once(struct background *background, const struct stack_file *b
 	return is_done;
 }
 
-/* With the lock held. One merge of everything begins when all overlays are files. */
+/* Called with the lock held. A requested merge of everything begins when all overlays are files. */
 static bool has_nothing_to_do(const struct background *background)
 {
 	return background->merge_is_stuck ||
@@ -175,11 +176,11 @@ static bool has_nothing_to_do(const struct background *background)
 		(!background->is_all_wanted || background->frozen > 0));
 }
 
-/* With the lock held: until the slow reader's time, or something else is to be looked at. */
+/* Called with the lock held. Waits for the next step of the scrub, or for work. */
 static void merger_wait(struct background *background, bool is_something_left)
 {
 	int64_t left = background->scrub.at - clock_monotonic();
-	/* Whoever has found that files hurry looks again when they do not. */
+	/* Checks again when files are no longer added fast. */
 	const bool was_hurried = background->was_hurried || pace_is_hurried(&background->pace);
 
 	if (was_hurried && left > PACE_HURRIED)

@@ -1,9 +1,9 @@
-/* A table of fixed width, each bucket a list of keys, each key a list of versions, newest first.
- * Everything is published by one release store of the pointer that makes it reachable and read by
- * acquire loads, and nothing reachable is ever changed but those pointers. The table never grows:
- * its width follows from the size at which the overlay is frozen. Memory comes from the system in
- * whole chunks and goes back to it, so that overlays that came and went leave no holes behind; a
- * chunk from the system is cleared page by page, one that another overlay had is there at once.
+/* An overlay is a hash table of fixed width; each bucket is a list of keys, each key a list of
+ * versions, newest first. New elements are published by a release store of the pointer to them and
+ * read by acquire loads; apart from these pointers, reachable memory does not change. The table
+ * never grows: its width follows from the size at which the overlay is frozen. Memory is mapped in
+ * whole chunks and unmapped again, so that former overlays leave no fragmented heap. Chunks can be
+ * kept for the next overlay, because the system clears new ones page by page.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "store/gdbm/overlay.h"
@@ -16,7 +16,7 @@
 
 #include "base/memory.h"
 
-/* A bucket for so many bytes: what a room code takes, the smallest of all that come in numbers. */
+/* Bytes for each bucket: what a room code takes, the smallest frequent record. */
 #define BYTES_A_BUCKET 128
 #define BUCKETS_LEAST 64
 #define CHUNK_SIZE ((size_t)256 << 10)
@@ -56,7 +56,7 @@ struct overlay {
 	struct chunk *chunks;
 	char *free_space;
 	size_t free_size;
-	_Atomic size_t used; /* written by the writer alone */
+	_Atomic size_t used; /* changed by the writer only */
 	uint64_t last;
 	size_t mask;
 	_Atomic(struct node *) *buckets;
@@ -64,7 +64,7 @@ struct overlay {
 
 static void *chunk_map(size_t size)
 {
-	/* All of it will be written to soon: page by page would cost more. */
+	/* Populated at once, which costs less than page faults: all of it will be written soon. */
 	void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE,
 			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
 
@@ -179,7 +179,8 @@ struct overlay *overlay_open(struct overlay_memory *memory, size_t bytes)
 	while (n < bytes / BYTES_A_BUCKET)
 		n *= 2;
 	overlay->mask = n - 1;
-	/* Cleared by the system, page by page, when it is touched: a writer waits for this. */
+	/* calloc maps it: pages are cleared when they are touched. A writer waits for this
+	 * function. */
 	overlay->buckets = memory_check(calloc(n, sizeof *overlay->buckets));
 	return overlay;
 }

@@ -1,10 +1,9 @@
 /* An overlay: recent changes in memory, until a file has them. Each put and each removal is a
- * version with the number of its transaction; a reader gets the newest one that is not above its
- * number.
+ * version with the number of its transaction; a reader gets the newest version that is not above
+ * its own number.
  *
- * Threads: one writer at a time (the writer mutex) and any number of readers without a lock:
- * reachable versions are complete and never change, new ones are put in front. An overlay only
- * grows; a full one is frozen, and another one begun. Aborts when memory is exhausted.
+ * Threads: one writer at a time (the writer mutex) and any number of readers without a lock. An
+ * overlay only grows; a full one is frozen, and another one begun. Aborts when memory is exhausted.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef STORE_GDBM_OVERLAY_H
@@ -14,17 +13,16 @@
 
 struct overlay;
 
-/* The allocator of overlays; it outlives them. At first it keeps no memory that they free. Any
- * thread. */
+/* The allocator of overlays; it outlives them. At first it keeps no freed memory. Threads: any. */
 struct overlay_memory *overlay_memory_open(void);
-/* NULL is fine. */
+/* NULL is allowed. */
 void overlay_memory_close(struct overlay_memory *memory);
 /* Sets how many freed bytes are kept for the next overlay; 0 returns all to the system. */
 void overlay_memory_keep(struct overlay_memory *memory, size_t most);
 
 /* bytes: the size at which it will be frozen, which sets the width of the table. */
 struct overlay *overlay_open(struct overlay_memory *memory, size_t bytes);
-/* Reference counting; opening counts once. Any thread. */
+/* Reference counting; overlay_open returns one reference. Threads: any. */
 void overlay_hold(struct overlay *overlay);
 void overlay_let_go(struct overlay *overlay);
 
@@ -32,25 +30,26 @@ void overlay_let_go(struct overlay *overlay);
 void overlay_put(struct overlay *overlay, const struct entry_key *key, uint64_t number,
 		 struct slice value);
 
-/* False: there is no version of this key up to this number. True: *value is the newest one, which
- * lives as long as the overlay, or has data NULL for a removal. */
+/* False: the key has no version up to this number. *value: the newest one, which lives as long as
+ * the overlay; data NULL: a removal. */
 bool overlay_get(const struct overlay *overlay, const struct entry_key *key, uint64_t number,
 		 struct slice *value);
 
-/* Bytes taken. */
+/* The size in bytes. */
 size_t overlay_size(const struct overlay *overlay);
-/* The number of the last put (0: none). For the writer; for all threads once it is frozen. */
+/* The number of the last put (0: none). For the writer, and for any thread once the overlay is
+ * frozen. */
 uint64_t overlay_last(const struct overlay *overlay);
 
-/* The newest version up to a number of each key that has one. */
+/* The newest version of a key up to a number. */
 struct overlay_entry {
 	struct slice key; /* an entry key */
 	uint32_t order; /* entry_key_order */
 	struct slice value; /* data NULL: a removal */
 };
 
-/* All of them in the order of entry_key_compare, from malloc, to be freed by the caller; the
- * slices live as long as the overlay. */
+/* All keys with a version up to the number, in the order of entry_key_compare; from malloc, freed
+ * by the caller. The slices live as long as the overlay. */
 struct overlay_entry *overlay_sorted(const struct overlay *overlay, uint64_t number, size_t *n);
 
 #endif

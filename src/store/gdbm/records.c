@@ -11,14 +11,14 @@
 #include "store/gdbm/entries.h"
 #include "store/gdbm/store_gdbm_parts.h"
 
-/* Letters of the trees. */
+/* The first letters of the trees' names. */
 #define NAMES 'n'
 #define MADE 'm'
 #define CHILDREN 'c'
 
 #define SIDES 2
 #define COUNTER_SIZE (8 + 8)
-/* Imported ids have random numbers: a number above this one does not count. */
+/* Imported ids have random numbers: numbers above this one are not counted. */
 #define NUMBER_COUNTED_MOST (ID_NUMBER_MAX / 2)
 
 static_assert(2 + ID_SIZE <= BTREE_NAME_MAX, "the name of a tree fits");
@@ -90,7 +90,7 @@ static bool damaged(const struct store_kind *kind, struct slice key, const char 
 	return fault_cause(fault, FAULT_DAMAGED, 0, "%s %s %s", kind->name, text, how);
 }
 
-/* What stands before the value of a record. */
+/* The bytes of the head, without the name. */
 static size_t head_size(const struct store_kind *kind)
 {
 	return 1 + (kind->has_parent ? (size_t)ID_SIZE : 0) +
@@ -194,7 +194,7 @@ bool records_get(struct transaction *transaction, const struct store_kind *kind,
 	key_by_id(transaction, kind, id, &key);
 	if (!get_entry(transaction, kind, &key, record, fault))
 		return false;
-	/* The key is the caller's no longer. */
+	/* Also set if there is no such record. */
 	record->id = *id;
 	return true;
 }
@@ -208,7 +208,7 @@ static void tree_of(const struct transaction *transaction, const struct store_ki
 	tree->name_size = 2 + ID_SIZE;
 }
 
-/* The record that an index names. */
+/* Reads the record to which an index refers. */
 static bool get_indexed(struct transaction *transaction, const struct store_kind *kind,
 			const struct id *id, struct slice name, struct store_record *record,
 			struct fault *fault)
@@ -232,7 +232,7 @@ static bool get_indexed(struct transaction *transaction, const struct store_kind
 	       damaged(kind, key_slice(&key), "has another id than in an index", fault);
 }
 
-/* The same of the index of names. */
+/* The same for an item of the index of names. */
 static bool get_name_indexed(struct transaction *transaction, const struct store_kind *kind,
 			     struct slice name, struct slice value, struct store_record *record,
 			     struct fault *fault)
@@ -274,7 +274,7 @@ bool records_get_named(struct transaction *transaction, const struct store_kind 
 
 /* ---- pages ---- */
 
-/* One side of the switch, or all: the keys of a tree with a prefix. */
+/* The keys of a tree with a prefix: one side of the switch, or all. */
 struct side {
 	struct btree_cursor cursor;
 	struct key prefix;
@@ -301,8 +301,7 @@ static bool begins_with(struct slice bytes, struct slice prefix)
 	       (prefix.size == 0 || memcmp(bytes.data, prefix.data, prefix.size) == 0);
 }
 
-/* The first key after all keys with this prefix, as far as keys of ids go: these have ID_SIZE bytes
- * more. */
+/* Makes a key that is above all keys of the prefix and an id. */
 static void after_prefix(struct key *key)
 {
 	static const char last[ID_SIZE + 1] = {
@@ -349,7 +348,7 @@ static bool side_open(struct transaction *transaction, const struct btree *tree,
 	       side_look(side, page, fault);
 }
 
-/* The side whose record comes next; NULL: none. */
+/* The side whose record is next; NULL: none. */
 static struct side *next_side(struct side *sides, size_t n, enum store_order order)
 {
 	struct side *next = NULL;
@@ -423,7 +422,7 @@ static bool page_of_names(struct transaction *transaction, const struct store_ki
 
 	tree_of(transaction, kind, NAMES, &tree);
 	if (page->after.size > 0) {
-		/* A name after a longer text is after its first STORE_NAME_MAX bytes. */
+		/* The least key above `after`, which may be longer than a name. */
 		key_add(&start, page->after.data,
 			page->after.size < STORE_NAME_MAX ? page->after.size : STORE_NAME_MAX);
 		key_add(&start, "", 1);
@@ -532,13 +531,13 @@ bool records_new_id(struct transaction *transaction, const struct store_kind *ki
 	return counter_write(transaction, &key, &counter, fault);
 }
 
-/* Counts an id that a new record brings along. */
+/* Counts the id of a new record, so that new ids are above it. */
 static bool count_id(struct transaction *transaction, const struct store_kind *kind,
 		     const struct id *id, struct fault *fault)
 {
 	const uint64_t number = id_number(id);
 	const bool counts = number <= NUMBER_COUNTED_MOST;
-	/* New ids begin with the next second when only that makes them higher. */
+	/* If the number is not counted, only a later second makes new ids higher. */
 	const int64_t seconds = (int64_t)id_seconds(id) + (counts ? 0 : 1);
 	const struct counted_id *counted = &((struct gdbm_transaction *)transaction)->counted;
 	struct counter counter, before;
@@ -576,7 +575,7 @@ static void place_of(const struct store_kind *kind, char letter, const struct st
 	key_add(&place->key, record->id.bytes, ID_SIZE);
 }
 
-/* from, to: NULL where there is no record. */
+/* from, to: NULL: there is no record. */
 static bool move_place(struct transaction *transaction, const struct store_kind *kind, char letter,
 		       const struct store_record *from, const struct store_record *to,
 		       struct fault *fault)
@@ -591,7 +590,7 @@ static bool move_place(struct transaction *transaction, const struct store_kind 
 	place_of(kind, letter, to, &target);
 	stays = source.exists && target.exists &&
 		slice_equal(key_slice(&source.key), key_slice(&target.key));
-	/* A name in the index may have changed. */
+	/* The value, a name, may have changed. */
 	if (stays && name.size == 0)
 		return true;
 	tree_of(transaction, kind, letter, &tree);
@@ -630,7 +629,8 @@ static bool move_record(struct transaction *transaction, const struct store_kind
 	       move_place(transaction, kind, CHILDREN, from, to, fault);
 }
 
-/* Of a kind whose names are keys: the new name is free, and the entry of the former one goes. */
+/* For kinds with STORE_NAME_ANYWHERE: verifies that a new name is free, and removes the entry of
+ * the former one. */
 static bool change_key(struct transaction *transaction, const struct store_kind *kind,
 		       const struct store_record *record, const struct store_record *former,
 		       struct fault *fault)
@@ -690,7 +690,7 @@ static bool check_place(struct transaction *transaction, const struct store_kind
 		damaged(kind, key_slice(&place.key), "is missing in an index", fault));
 }
 
-/* That new ids are above this one. */
+/* Verifies that new ids are above this one. */
 static bool check_counter(struct transaction *transaction, const struct store_kind *kind,
 			  const struct id *id, struct fault *fault)
 {

@@ -1,16 +1,17 @@
-/* Records as entries, with the indexes that pages and names need: the functions of the driver.
+/* The records of the store's interface as entries, with the indexes for pages and names: functions
+ * of the driver.
  *
- * The entry of a record has the table STORE_RECORD and the key: the kind's letter, account, id; of
- * a kind with STORE_NAME_ANYWHERE the table STORE_NAMED and the key: the kind's letter, name. Such
- * a name may be a secret: no log and no fault shows it. Its value has in front what the record has
- * besides its value. Three indexes, each a tree (btree.h) of its own for each account and kind:
+ * A record's entry is in the table STORE_RECORD; its key is the kind's letter, account, id. For a
+ * kind with STORE_NAME_ANYWHERE the table is STORE_NAMED and the key the kind's letter, name; such
+ * a name may be a secret, and no log and no fault shows it. A head before the value has the other
+ * members of the record. Each account and kind has up to three indexes, which are trees (btree.h):
  *
  *   names     name -> id                           kinds with STORE_NAME_IN_ACCOUNT
  *   made      [switch] id -> name                  kinds with pages of the account
  *   children  parent [switch] id -> name           kinds with a parent
  *
- * The name is there for kinds with STORE_NAME_ANYWHERE alone. An entry of the table STORE_COUNTER
- * has, for account and kind, the number and the time of the newest id.
+ * The last two have names only for kinds with STORE_NAME_ANYWHERE. An entry of the table
+ * STORE_COUNTER has number and time of the newest id of an account and kind.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef STORE_GDBM_RECORDS_H
@@ -37,21 +38,21 @@ bool records_put(struct transaction *transaction, const struct store_kind *kind,
 bool records_remove(struct transaction *transaction, const struct store_kind *kind,
 		    const struct store_record *record, struct fault *fault);
 
-/* The table of the kind's records. */
+/* The table of a kind's records. */
 enum store_table records_table(const struct store_kind *kind);
-/* Of the key of an entry in that table: the kind's letter; account and id, or the name, are set in
- * the record. False: the key is not that of a record of this kind. */
+/* Sets what the key of an entry in that table says: account and id, or the name. False: it is not a
+ * key of a record of this kind. */
 bool record_of_key(const struct store_kind *kind, struct slice key, struct store_record *record);
-/* The same with all that the value has; FAULT_DAMAGED when it is not the value of a record. */
+/* The same with the entry's value; FAULT_DAMAGED if it is malformed. */
 bool record_of_entry(const struct store_kind *kind, struct slice key, struct slice value,
 		     struct store_record *record, struct fault *fault);
 
-/* For check: FAULT_DAMAGED unless the record is in the indexes of its kind; sets the transaction's
- * account. */
+/* For `check`: FAULT_DAMAGED unless the record is in the indexes of its kind. Sets the
+ * transaction's account. */
 bool records_check_indexed(struct transaction *transaction, const struct store_kind *kind,
 			   const struct store_record *record, struct fault *fault);
-/* For check: FAULT_DAMAGED unless this key of a tree of the kind leads to a record that belongs
- * there; sets the transaction's account. */
+/* For `check`: FAULT_DAMAGED unless this item of a tree of the kind leads to a record that belongs
+ * there. Sets the transaction's account. */
 bool records_check_index(struct transaction *transaction, const struct store_kind *kind,
 			 const struct btree *tree, struct slice key, struct slice value,
 			 struct fault *fault);

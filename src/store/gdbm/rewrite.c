@@ -1,4 +1,4 @@
-/* Making files of what is there, and making them count.
+/* See store/gdbm/rewrite.h.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "store/gdbm/rewrite.h"
@@ -9,12 +9,12 @@
 
 #include "store/gdbm/merge.h"
 
-/* How long until the sync of a directory that could not be opened is tried again. */
+/* Interval at which the sync of a directory that could not be opened is tried again. */
 #define RETRY_NANOSECONDS 100000000L
-/* A merge looks up from its work each time it has written so many records. */
+/* A merge calls `pause` after this many entries. */
 #define PAUSE_ENTRIES 64
-/* Of an overlay with more records than this, about so many are looked for in the files, and all
- * that are larger. */
+/* Of an overlay with more entries than SAMPLE_ENTRIES, only about that many, and all entries above
+ * SAMPLE_BYTES, are looked up in the files. */
 #define SAMPLE_ENTRIES 512
 #define SAMPLE_BYTES 16384
 
@@ -55,7 +55,7 @@ static bool rewrite_add(struct rewrite *rewrite, struct slice key, struct slice 
 	return stack_build_add(rewrite->build, key, value, &rewrite->is_broken, rewrite->fault);
 }
 
-/* Opens what was built; its name is on disk. *file NULL: there was nothing to keep. */
+/* Opens the new file, whose name is durable then. *file NULL: there were no entries. */
 static bool rewrite_finish(struct rewrite *rewrite, uint64_t superseded, struct stack_file **file)
 {
 	const struct stack_place *place = &rewrite->store->place;
@@ -84,8 +84,8 @@ static bool rewrite_finish(struct rewrite *rewrite, uint64_t superseded, struct 
 	return false;
 }
 
-/* A new manifest that is there, but whose name is not on disk yet, cannot be taken back: nothing
- * goes on until it is. */
+/* A manifest that was renamed but not durably cannot be taken back: the thread waits until the
+ * directory is synced. */
 static bool sync_until_done(struct rewrite *rewrite)
 {
 	const struct stack_place *place = &rewrite->store->place;
@@ -101,7 +101,7 @@ static bool sync_until_done(struct rewrite *rewrite)
 	return is_done;
 }
 
-/* With the manifest lock held; `manifest` is what shall be, and is taken over or freed. */
+/* Replaces the manifest, with its lock held; `manifest` is taken over or freed. */
 static bool manifest_install(struct rewrite *rewrite, struct manifest *manifest,
 			     struct stack_file *file)
 {
@@ -119,7 +119,7 @@ static bool manifest_install(struct rewrite *rewrite, struct manifest *manifest,
 		return true;
 	}
 	manifest_free(manifest);
-	/* The manifest that may be on disk names the file: it stays. */
+	/* The manifest on disk may name the file: then it stays. */
 	if (file != NULL) {
 		if (!is_replaced)
 			stack_file_retire(file);
@@ -139,8 +139,8 @@ static bool rewrite_end(struct rewrite *rewrite, bool is_done)
 	return is_done;
 }
 
-/* What the files say of a key. When it cannot be told, it may be there. *bytes: what its newest
- * record in them takes, if that can be told. */
+/* Whether the files have the key; true if that cannot be determined. *bytes: the size of the newest
+ * entry, if known. */
 static bool is_below(struct rewrite *rewrite, const struct view *view, struct slice key,
 		     uint64_t *bytes)
 {
@@ -159,10 +159,9 @@ static bool is_below(struct rewrite *rewrite, const struct view *view, struct sl
 	return is_there;
 }
 
-/* Older overlays have become files already, so a removal of what no file has is not needed. A key
- * that is not in them is looked for in each; how much of them is superseded need only be known
- * roughly, so of many records a sample is looked for: they are in the order of their hashes, which
- * is as good as none. */
+/* Older overlays are files already, so a removal of a key that no file has is dropped. Looking up a
+ * key that is new costs a look into each file. The superseded bytes need only be estimated, so a
+ * sample of the puts is looked up; the order by hash makes it random. */
 static bool overlay_write(struct rewrite *rewrite, const struct view *view,
 			  const struct overlay_entry *entries, size_t n, uint64_t *superseded)
 {
@@ -215,7 +214,7 @@ bool rewrite_overlay(struct store_gdbm *store, const atomic_bool *is_stopped, st
 	views_pin(store->views, &pin);
 	const struct overlay *overlay = pin.view->overlays[pin.view->n_overlays - 1];
 	number = overlay_last(overlay);
-	/* Files hold nothing that is not durable. */
+	/* Only durable transactions may be in files. */
 	if (!journal_flush_to(store->journal, number)) {
 		views_unpin(store->views, &pin);
 		return fault_cause(fault, FAULT_UNAVAILABLE, 0, "the journal has failed");
@@ -259,7 +258,7 @@ static bool files_write(struct rewrite *rewrite, const struct rewrite_files *ord
 	}
 }
 
-/* New files may have come in front meanwhile: the place is found by the id. */
+/* Newer files may have been added, so the index of the first one is looked up by its id. */
 static bool files_install(struct rewrite *rewrite, const struct rewrite_files *order,
 			  struct stack_file *file)
 {

@@ -1,6 +1,7 @@
 /* The two kinds of background work: writing an overlay to a file, and merging files. Each writes a
  * new file, then the manifest, then replaces the view; replaced files are removed when no reader
- * has them. A process that is killed leaves the old files, and a new one that no manifest names.
+ * has them. If the process is killed, the old files remain, and perhaps a new one that no manifest
+ * names.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef STORE_GDBM_REWRITE_H
@@ -10,22 +11,22 @@
 
 #include "store/gdbm/store_gdbm_parts.h"
 
-/* Writes the oldest frozen overlay of the current view, which has one, to a file, and drops journal
- * segments that are no longer needed. For one thread. False: nothing has changed (*is_stopped was
- * set, or a fault says why; a failed sync has stopped all writing). */
+/* Writes the oldest frozen overlay of the current view, which must have one, to a file, and drops
+ * journal segments that are no longer needed. Threads: one. False: nothing has changed; either
+ * *is_stopped was set or the fault is. A failed sync has stopped all writing. */
 bool rewrite_overlay(struct store_gdbm *store, const atomic_bool *is_stopped, struct fault *fault);
 
-/* A merge. */
+/* The arguments of a merge. */
 struct rewrite_files {
 	struct stack_file *const *files; /* adjacent, newest first; the caller has references */
 	size_t n;
-	bool is_oldest_among; /* the oldest file of all is among them: removals are dropped */
+	bool is_oldest_among; /* the oldest file of all is included: removals are dropped */
 	/* Called from time to time; it may rewrite other files. */
 	void (*pause)(void *context, const struct rewrite_files *order);
 	void *context;
 };
 
-/* Only one thread does this; overlays may become files meanwhile. False: as above. */
+/* Merges the files. Threads: one; overlays may become files meanwhile. False: as above. */
 bool rewrite_files(struct store_gdbm *store, const struct rewrite_files *order,
 		   const atomic_bool *is_stopped, struct fault *fault);
 

@@ -1,7 +1,7 @@
-/* The slow reader: it verifies all files of the stack block by block, so that a failing medium is
- * noticed early. One block of 64 KB every 50 ms, and a pause of six hours after each round. A
- * damaged block is logged, and reads that need it are refused (stack_file_verify_block). Nothing
- * relies on it: a request verifies the blocks that its answer rests on.
+/* The scrub verifies all stack files block by block, so that a failing medium is noticed early: a
+ * block of 64 KB every 50 ms, and a pause of six hours after each round. A damaged block is logged,
+ * and reads that need it are refused (stack_file_verify_block). Correctness does not depend on it:
+ * a request verifies the blocks that it needs.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef STORE_GDBM_SCRUB_H
@@ -9,15 +9,15 @@
 
 #include "store/gdbm/view.h"
 
-/* Its position; for one thread. */
+/* The position. Threads: one. */
 struct scrub {
-	uint64_t file; /* its id */
+	uint64_t file; /* id of the file */
 	uint64_t block;
-	int64_t at; /* when it continues, by clock_monotonic */
+	int64_t at; /* time of the next step, by clock_monotonic */
 };
 
 struct scrub scrub_start(void);
-/* Verifies one block of the current view, and sets the time of the next one. */
+/* Verifies one block of a file in the current view, and sets the time of the next step. */
 void scrub_step(struct scrub *scrub, struct views *views);
 
 #endif

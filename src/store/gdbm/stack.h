@@ -1,13 +1,15 @@
-/* One file of the stack: an immutable GDBM file of entries, with its index
- * (store/gdbm/stack_index.h). Names: `stack-`, sixteen hex digits, `.gdbm` and `.index`.
+/* A stack file: an immutable GDBM file of entries, with its index (store/gdbm/stack_index.h).
+ * Names: `stack-`, sixteen hex digits, `.gdbm` and `.index`.
  *
  * The key in GDBM is the entry key (store/gdbm/entry_key.h). The value begins with eight bytes:
  * CRC32C of the key and the rest of the value (4), format (1), put 1 or removal 2 (1), zero (2).
- * One more entry, under a key that no table has, names the installation and the file.
+ * One more key, the stamp, names the installation and the file.
  *
- * Files are written sequentially (store/gdbm/gdbm_writer.h) and read through one mapping
- * (store/gdbm/gdbm_reader.h), both without libgdbm; the format is GDBM's, and `check` counts the
- * entries with libgdbm (store/gdbm/gdbm_library.h).
+ * Files are written sequentially (store/gdbm/gdbm_writer.h) and read through a mapping
+ * (store/gdbm/gdbm_reader.h), both without libgdbm; `check` counts the entries with libgdbm
+ * (store/gdbm/gdbm_library.h).
+ *
+ * Threads: any for a file, one for a build.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef STORE_GDBM_STACK_H
@@ -21,23 +23,23 @@
 struct stack_file;
 struct stack_build;
 
-/* The place of files, and their installation. */
+/* The directory of the files, and their installation. */
 struct stack_place {
 	const struct file_system *files;
 	const char *directory;
 	struct installation installation;
-	bool is_read_only; /* nothing is ever removed */
-	_Atomic uint64_t *checksum_failures; /* counted here, unless NULL */
+	bool is_read_only; /* files are never removed */
+	_Atomic uint64_t *checksum_failures; /* incremented, unless NULL */
 };
 
-/* A file in the manifest. Bytes are those of keys and values with their heads. */
+/* What the manifest says of a file. Bytes are those of keys and values with their heads. */
 struct stack_info {
 	uint64_t id;
 	uint64_t entries; /* puts and removals */
 	uint64_t removals;
 	uint64_t bytes;
-	uint64_t superseded; /* bytes of entries in older files that this file replaces */
-	uint64_t gdbm_size; /* of the two files on the disk */
+	uint64_t superseded; /* bytes of entries in older files that this file hides */
+	uint64_t gdbm_size; /* on the disk */
 	uint64_t index_size;
 	uint32_t index_checksum; /* of the index's head */
 };
@@ -45,22 +47,23 @@ struct stack_info {
 /* The bytes of an entry with a key and a value of these sizes. */
 uint64_t stack_entry_bytes(size_t key_size, size_t value_size);
 
-/* Names within the directory. */
+/* File names. */
 #define STACK_NAME_SIZE 32
 void stack_gdbm_name(uint64_t id, char name[STACK_NAME_SIZE]);
 void stack_index_name(uint64_t id, char name[STACK_NAME_SIZE]);
-/* The path of a file; ending: ".gdbm" or ".index", with ".new" while the file is written. */
+/* The path of a file. ending: ".gdbm" or ".index", followed by ".new" while it is written. */
 void stack_path(const struct stack_place *place, uint64_t id, const char *ending,
 		char path[PATH_MAX]);
-/* Whether a name is one of these (or of a build that was not finished, which ends in `.new`). */
+/* Whether a name is that of a stack file; is_half_made: of an unfinished one, which ends in
+ * `.new`. */
 bool stack_name_parse(const char *name, uint64_t *id, bool *is_half_made);
 
-/* Opens a file of the manifest and verifies its identity: sizes, heads, the entry that names it.
- * FAULT_UNAVAILABLE with a cause. The caller has one reference. */
+/* Opens a file of the manifest and verifies its sizes, heads and stamp. FAULT_UNAVAILABLE with a
+ * cause. The caller gets one reference. */
 bool stack_file_open(const struct stack_place *place, const struct stack_info *info,
 		     struct stack_file **file, struct fault *fault);
 void stack_file_hold(struct stack_file *file);
-/* The last holder closes it, and removes it when stack_file_retire was called. */
+/* Releases a reference; the last one closes the file, and removes it after stack_file_retire. */
 void stack_file_let_go(struct stack_file *file);
 void stack_file_retire(struct stack_file *file);
 /* Removes the two files of an id, which are not open. */
@@ -69,44 +72,44 @@ void stack_remove(const struct stack_place *place, uint64_t id);
 const struct stack_info *stack_file_info(const struct stack_file *file);
 const struct stack_index *stack_file_index(const struct stack_file *file);
 
-/* Marks the file as damaged: all reads that depend on it are refused from then on. */
+/* Marks the file as damaged: reads that need it are refused from then on. */
 void stack_file_damage(struct stack_file *file, const char *what);
 bool stack_file_is_damaged(const struct stack_file *file);
-/* Also true when only blocks of the GDBM file are damaged: reads that do not need them go on. */
+/* Also true if only blocks of the GDBM file are damaged; other reads continue. */
 bool stack_file_is_not_whole(const struct stack_file *file);
-/* Also true when only a value has a wrong checksum: other reads go on. */
+/* Also true if only a value has a wrong checksum; other reads continue. */
 bool stack_file_has_damage(const struct stack_file *file);
 
-/* *is_there: whether the file has the key; *value is in the arena then, or data NULL for a removal.
- * A value has its own checksum. An absence rests on the blocks that were read: they are verified
- * unless that was done since the file was opened (store/gdbm/stack_blocks.h). FAULT_DAMAGED, logged
- * with the key, when the file, a block or the value is damaged. FAULT_TOO_LARGE when the arena is
- * full. */
+/* *is_there: whether the file has the key; *value: in the arena, or data NULL for a removal. A
+ * value has its own checksum. "Absent" is believed only if the blocks that were read have been
+ * verified since the file was opened, and these are verified now if necessary
+ * (store/gdbm/stack_blocks.h). FAULT_DAMAGED, logged with the key: the file, a block or the value
+ * is damaged. FAULT_TOO_LARGE: the arena is full. */
 bool stack_file_get(struct stack_file *file, struct slice key, struct arena *arena,
 		    struct slice *value, bool *is_there, struct fault *fault);
 
-/* Prefetches the first cache lines that a stack_file_get of this key needs, in a large file. */
+/* Prefetches the cache lines that stack_file_get will need first for this key, if the file is
+ * large. */
 void stack_file_expect(const struct stack_file *file, struct slice key);
-/* Read-ahead for sequential reads, in the order of entry_key_order: called before each of them, it
- * lets the kernel read the next FILE_PIECE. Other reads take a page at a time. *ahead: the
- * progress, 0 at first. */
+/* Read-ahead for reads in the order of entry_key_order: called before each of them, it makes the
+ * kernel read the next FILE_PIECE. *ahead: the progress, 0 at first. */
 void stack_file_read_on(const struct stack_file *file, uint32_t order, uint64_t *ahead);
 
-/* Verifies one 64 KB block, also one that was verified before; blocks of the index and of the GDBM
- * file are numbered through from 0. *is_last: no block follows. A damaged block is logged, and
- * reads that need it are refused; one of the index damages the whole file. */
+/* Verifies a 64 KB block, even if it was verified before. Blocks are numbered from 0: those of the
+ * index, then those of the GDBM file. *is_last: it is the last one. A damaged block is logged, and
+ * reads that need it are refused; a damaged block of the index damages the whole file. */
 bool stack_file_verify_block(struct stack_file *file, uint64_t block, bool *is_last,
 			     struct fault *fault);
-/* The number of entries according to libgdbm, without the one that names the file. */
+/* Counts the entries with libgdbm, without the stamp. */
 bool stack_file_count(struct stack_file *file, uint64_t *n, struct fault *fault);
 
-/* Writes a file: entries in the order of entry_key_compare, then _end; _abandon removes the
- * unfinished files. most_entries: an upper bound. */
+/* Writes a file: entries in the order of entry_key_compare, then stack_build_end or _abandon, which
+ * removes the unfinished files. most_entries: an upper bound. */
 bool stack_build_begin(const struct stack_place *place, uint64_t id, uint64_t most_entries,
 		       struct stack_build **build, struct fault *fault);
 bool stack_build_add(struct stack_build *build, struct slice key, struct slice value,
 		     bool *is_broken, struct fault *fault);
-/* Completes, syncs and renames both files; sync_directory has to follow. Ends the build in any
+/* Completes, syncs and renames both files; the caller syncs the directory. Ends the build in any
  * case; *is_broken as in file_sync. */
 bool stack_build_end(struct stack_build *build, struct stack_info *info, bool *is_broken,
 		     struct fault *fault);

@@ -30,7 +30,7 @@ bool block_agrees(const struct file_system *files, int file, uint64_t at, uint64
 	char *bytes = memory_check(malloc(size));
 	bool is_right;
 
-	/* A block stays refused, so one read that fails is not enough for it. */
+	/* Refusal is final, so a read that fails is tried once more. */
 	is_right = (file_read_all(files, file, bytes, size, (off_t)at) ||
 		    file_read_all(files, file, bytes, size, (off_t)at)) &&
 		   checksum(0, bytes, size) == expected;

@@ -1,5 +1,5 @@
-/* Writing a file of the stack: the GDBM file and its index side by side, into names that end in
- * `.new`, renamed when both are on disk.
+/* Writes a stack file: the GDBM file and its index, under names that end in `.new`, renamed when
+ * both are on disk.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <errno.h>
@@ -11,7 +11,7 @@
 #include "store/gdbm/stack_format.h"
 #include "store/gdbm/stack_index.h"
 
-/* What GDBM and the index take beside key and value. */
+/* Bytes that GDBM and the index add to key and value. */
 #define ENTRY_OVERHEAD (VALUE_HEAD + 24 + 8)
 
 struct stack_build {
@@ -21,7 +21,7 @@ struct stack_build {
 	int file; /* -1: none */
 	struct gdbm_writer *writer;
 	struct index_build *index;
-	bool is_stamped; /* the record that names the file has been written, in its place */
+	bool is_stamped; /* the stamp has been written, in its order */
 	uint64_t bytes;
 };
 
@@ -138,7 +138,7 @@ bool stack_build_end(struct stack_build *build, struct stack_info *info, bool *i
 	return true;
 }
 
-/* Whatever of it is there, under whichever name. */
+/* Removes the files under all names that they may have by now. */
 void stack_build_abandon(struct stack_build *build)
 {
 	const struct file_system *files = build->place.files;

@@ -1,4 +1,4 @@
-/* Reading a file of the stack: it is mapped once, for all who read (store/gdbm/gdbm_reader.h).
+/* Reads a stack file through one mapping, which all readers share.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <assert.h>
@@ -19,10 +19,10 @@ struct stack_file {
 	struct stack_place place;
 	struct stack_info info;
 	struct stack_index *index;
-	int opened; /* for the checksums of its blocks */
+	int opened; /* descriptor, for verifying blocks */
 	const char *mapping;
 	struct gdbm_reader reader;
-	struct stack_blocks blocks; /* those of the index's body, then those of the GDBM file */
+	struct stack_blocks blocks; /* of the index's body, then of the GDBM file */
 	uint64_t n_body;
 	atomic_uint holders;
 	atomic_bool is_retired;
@@ -30,7 +30,7 @@ struct stack_file {
 	atomic_bool has_damaged_value;
 };
 
-/* Opening and closing. */
+/* ---- opening and closing ---- */
 
 static struct stack_file *file_make(const struct stack_place *place, const struct stack_info *info)
 {
@@ -129,7 +129,8 @@ void stack_remove(const struct stack_place *place, uint64_t id)
 	stack_path(place, id, ".gdbm", path);
 	files->unlink(files, path);
 	stack_path(place, id, ".index", path);
-	/* What fails is tried again at the next start: no manifest names the file any more. */
+	/* A failure has no consequence: no manifest names the file, so the next start removes
+	 * it. */
 	files->unlink(files, path);
 }
 
@@ -203,7 +204,7 @@ bool stack_file_has_damage(const struct stack_file *file)
 	       atomic_load_explicit(&file->has_damaged_value, memory_order_relaxed);
 }
 
-/* Verifying. */
+/* ---- verifying ---- */
 
 static bool block_is_right(const struct stack_file *file, uint64_t block)
 {
@@ -242,16 +243,16 @@ bool stack_file_verify_block(struct stack_file *file, uint64_t block, bool *is_l
 {
 	const uint64_t all = file->n_body + stack_index_gdbm_blocks(file->index);
 
-	/* The index first: it has the checksums of the other. */
+	/* The index comes first because it has the checksums of the GDBM file. */
 	assert(block < all);
 	*is_last = block + 1 == all;
 	return block_verify(file, block, fault);
 }
 
-/* Reading. */
+/* ---- reading ---- */
 
-/* The key for the log and for a fault: its table and its bytes in hexadecimal digits. Names that
- * lead to a record anywhere may be secrets and are left out. */
+/* Describes a key for logs and faults: its table and its bytes in hexadecimal digits. Names in
+ * STORE_NAMED may be secrets and are left out. */
 #define SHOWN_SIZE 200
 static void key_show(struct slice entry_key, char shown[SHOWN_SIZE])
 {
@@ -288,7 +289,7 @@ static bool value_damaged(struct stack_file *file, struct slice key, struct faul
 			   name);
 }
 
-/* `found` is whole: *value is what stands behind its head. */
+/* Verifies a value with its head; *value: the part after the head. */
 static bool value_read(struct stack_file *file, struct slice key, struct slice found,
 		       struct slice *value, struct fault *fault)
 {
@@ -302,7 +303,7 @@ static bool value_read(struct stack_file *file, struct slice key, struct slice f
 	return true;
 }
 
-/* Large values have memory of their own: an arena's further blocks are cleared at the end. */
+/* Copies a value into its own memory, because an arena's further blocks are cleared at the end. */
 static bool value_copy(struct stack_file *file, struct slice key, struct slice found,
 		       struct arena *arena, struct slice *value, struct fault *fault)
 {
@@ -316,7 +317,7 @@ static bool value_copy(struct stack_file *file, struct slice key, struct slice f
 	return value_read(file, key, (struct slice){ memory, found.size }, value, fault);
 }
 
-/* A file so large that the processor's caches have little of it. */
+/* Bytes of a file that is mostly outside of the processor's caches. */
 #define LARGE_FILE ((uint64_t)64 << 20)
 
 void stack_file_expect(const struct stack_file *file, struct slice key)
@@ -336,7 +337,7 @@ void stack_file_read_on(const struct stack_file *file, uint32_t order, uint64_t 
 	}
 }
 
-/* What the GDBM file says of the key. Each turn but the last verifies a block that was unknown. */
+/* Looks the key up in the GDBM file; verifies unknown blocks until there is an answer. */
 static bool file_find(struct stack_file *file, struct slice key, struct slice *found,
 		      enum gdbm_answer *answer, struct fault *fault)
 {
@@ -388,7 +389,6 @@ bool stack_file_count(struct stack_file *file, uint64_t *n, struct fault *fault)
 	stack_gdbm_name(file->info.id, name);
 	if (!gdbm_library_count(file->opened, name, n, fault))
 		return false;
-	/* The record that names the file is none of ours. */
 	*n -= *n > 0;
 	return true;
 }

@@ -1,5 +1,4 @@
-/* What reading and writing a file of the stack share: the record that names it, the head of a
- * value, and paths.
+/* Formats that reading and writing a stack file share: the stamp and the head of a value.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef STORE_GDBM_STACK_FORMAT_H
@@ -15,7 +14,7 @@
 #define STAMP_MAGIC "AnteStck"
 #define STAMP_VERSION 1
 #define STAMP_SIZE 40
-/* No table has an empty letter. */
+/* No entry has this key: keys of entries have at least nine bytes. */
 #define STAMP_KEY ((struct slice){ "", 1 })
 
 static inline void stamp_write(const struct stack_place *place, uint64_t id, char stamp[STAMP_SIZE])
@@ -27,7 +26,7 @@ static inline void stamp_write(const struct stack_place *place, uint64_t id, cha
 	encode_64(stamp + 32, id);
 }
 
-/* value: with its head. */
+/* value: including its head. */
 static inline uint32_t value_checksum(struct slice key, const char *value, size_t size)
 {
 	return checksum(checksum(0, key.data, key.size), value + 4, size - 4);

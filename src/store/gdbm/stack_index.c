@@ -1,4 +1,4 @@
-/* Reading an index: everything is in one mapping, but for verifying (store/gdbm/stack_blocks.h).
+/* Reads an index through one mapping; only verifying reads the file (store/gdbm/stack_blocks.h).
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "store/gdbm/stack_index.h"
@@ -21,7 +21,7 @@ struct stack_index {
 	const char *bytes; /* the mapping */
 	size_t size;
 	size_t keys_size;
-	size_t filter; /* where it begins */
+	size_t filter; /* offset */
 	uint64_t filter_lines;
 	const char *gdbm_sums;
 	uint64_t gdbm_blocks;
@@ -36,7 +36,7 @@ static bool damaged(const char *path, struct fault *fault)
 			   "%s is damaged; anteroom-serve(8) says under DAMAGE what to do", path);
 }
 
-/* The places of the parts, as far as they agree with each other and with the manifest. */
+/* Reads the offsets of the parts. False: they contradict each other or the manifest. */
 static bool index_parse(struct stack_index *index, const struct stack_info *info)
 {
 	const char *head = index->bytes;

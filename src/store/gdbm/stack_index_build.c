@@ -1,5 +1,5 @@
-/* Writing an index: the keys go out as they come, in whole blocks with their checksums; the filter
- * is kept in memory until the last key is known (ten bits a key); the head is written last.
+/* Writes an index: keys are written as they are added, in whole blocks with their checksums; the
+ * filter stays in memory until the last key is added; the head is written last.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <errno.h>

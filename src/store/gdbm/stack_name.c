@@ -1,4 +1,4 @@
-/* The names of the stack's files.
+/* The names of stack files.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <stdio.h>

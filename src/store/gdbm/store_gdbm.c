@@ -1,5 +1,5 @@
-/* Transactions of entries over views, the journal and the overlays. Background work is in
- * background.c, opening in store_gdbm_open.c.
+/* Transactions of the durable driver: entries read from a view and changed in the journal and the
+ * current overlay. Background work is in background.c, opening in store_gdbm_open.c.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "store/gdbm/store_gdbm.h"
@@ -19,9 +19,10 @@ static uint64_t visible_number(const struct store_gdbm *store)
 	return store->journal == NULL ? store->read_only_number : journal_durable(store->journal);
 }
 
-/* The number is taken between pinning the view and finding it still current: everything up to it is
- * in the view then (an overlay is in the view before anything is put into it), and the files hold
- * nothing above it (they are made of what is durable). */
+/* Pins a view and takes the number up to which a reader sees changes. The number is taken before
+ * the view is found to be still current: so the view has everything up to it (an overlay is in the
+ * view before its first change), and its files have nothing above it (they have durable changes
+ * only). */
 static uint64_t pin_to_read(struct store_gdbm *store, struct pin *pin)
 {
 	uint64_t number;
@@ -70,7 +71,7 @@ static struct gdbm_transaction *transaction_of(struct transaction *transaction)
 	return (struct gdbm_transaction *)transaction;
 }
 
-/* What a transaction changed: places in the order of their coming, found by a table of chains. */
+/* The changes of a transaction: an array in order of arrival, with a chained hash table. */
 
 static void changes_grow(struct changes *changes, struct arena *arena)
 {
@@ -142,7 +143,7 @@ static bool copy_out(struct slice stored, struct arena *arena, struct slice *val
 	return true;
 }
 
-/* Reads the newest value that is not above the number. */
+/* Reads the newest value up to the number. */
 static bool view_get(const struct view *view, uint64_t number, const struct entry_key *key,
 		     struct arena *arena, struct slice *value, struct fault *fault)
 {
@@ -151,7 +152,7 @@ static bool view_get(const struct view *view, uint64_t number, const struct entr
 	bool is_there;
 
 	*value = (struct slice){ NULL, 0 };
-	/* Most of what there is is in the oldest. */
+	/* The oldest file has most entries. */
 	if (view->n_files > 0)
 		stack_file_expect(view->files[view->n_files - 1], bytes);
 	for (size_t i = 0; i < view->n_overlays; i++)
@@ -253,8 +254,9 @@ static void apply(struct store_gdbm *store, uint64_t number, const struct change
 	}
 }
 
-/* The overlay is changed before the journal: a reader that sees the number durable must find the
- * changes. The overlay is changed only between transactions, so that one is never in two of them. */
+/* The overlay is changed before the journal, because a reader that sees the number durable must
+ * find the changes. An overlay is frozen only between transactions, so that none is in two
+ * overlays. */
 static bool gdbm_commit(struct transaction *base, uint64_t *number, struct fault *fault)
 {
 	struct store_gdbm *store = store_gdbm_of(base->store);

@@ -1,5 +1,5 @@
-/* What the durable store says of itself. The figures are taken one after the other while it goes on
- * working: each is right, and they need not be of one moment.
+/* The figures of the durable store. They are read one after the other while the store is in use, so
+ * they need not belong to the same moment.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "store/gdbm/store_gdbm_parts.h"

@@ -1,5 +1,4 @@
-/* Opening the durable store: the lock, the names in the directory, the manifest, the files, the
- * journal, and then the threads.
+/* Opening a durable store: lock, file names, manifest, files, journal, threads.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <errno.h>
@@ -25,7 +24,7 @@
 #define LOCK_PAUSE 5000000L /* nanoseconds */
 #define OVERLAY_BYTES ((size_t)12 << 20)
 #define READERS 8
-/* A live directory changes while it is opened for reading: then it is opened again. */
+/* Attempts at opening a live directory, which may change meanwhile. */
 #define ATTEMPTS 20
 
 struct opening {
@@ -34,7 +33,7 @@ struct opening {
 	struct manifest manifest;
 	bool has_manifest;
 	bool has_others; /* journal or stack files */
-	bool is_salvage; /* options->salvage is to be told */
+	bool is_salvage; /* options->salvage is called for damage */
 	struct journal_options journal;
 	struct journal_end end;
 	struct stack_file **files;
@@ -82,8 +81,8 @@ static bool gives_up(const struct opening *opening)
 	return opening->options->gives_up != NULL && opening->options->gives_up();
 }
 
-/* False, and errno, when the lock is another's and remains so. flock(2) has no end of its own to
- * its waiting. */
+/* Waits for the lock. False and errno: EWOULDBLOCK after the time. flock(2) cannot wait with a
+ * timeout. */
 static bool lock_wait(const struct opening *opening, int file)
 {
 	const struct file_system *files = opening->store->place.files;
@@ -119,7 +118,7 @@ static bool lock_take(struct opening *opening, struct fault *fault)
 		return lock_refuse(files, file, path, errno, fault);
 	store->lock_file = file;
 	n = snprintf(pid, sizeof pid, "%ld\n", (long)getpid());
-	/* On a full disk the pid is missing from the message above, and that is all. */
+	/* The pid is only for the message of lock_refuse. */
 	if (files->ftruncate(files, file, 0) < 0 || !file_write_all(files, file, pid, (size_t)n, 0))
 		log_event(LOG_LEVEL_WARNING, "store_lock", "file", path, "error", strerror(errno),
 			  NULL);
@@ -154,9 +153,8 @@ static void remove_name(const struct opening *opening, const char *name)
 			  NULL);
 }
 
-/* Removes what a process that ended left half made (but for the segment ahead, which the journal's
- * thread removes), and files that no manifest names (any more); leaves alone what is not ours.
- * Before there is a manifest nothing is removed but half-made. */
+/* Removes unfinished files (except the prepared segment, which the journal's thread removes) and,
+ * if there is a manifest, stack files that it does not name. Foreign files stay. */
 static bool look_at_name(void *context, const char *name)
 {
 	struct opening *opening = context;
@@ -241,7 +239,7 @@ static void replay_change(void *context, uint64_t number, const struct change *c
 	overlay_put(store->active, &key, number, change->value);
 }
 
-/* An overlay may only end between two transactions; the journal gives change by change. */
+/* An overlay ends only between two transactions. */
 static void replay_visit(void *context, uint64_t number, const struct change *change)
 {
 	struct store_gdbm *store = context;
@@ -268,7 +266,7 @@ static bool journal_damaged(const struct opening *opening, struct fault *fault)
 	return true;
 }
 
-/* Without a mark the journal is read as far as it goes. */
+/* Without a mark the journal is read as far as it is valid. */
 static bool salvage_has_mark(const struct opening *opening)
 {
 	const struct store_gdbm *store = opening->store;
@@ -292,7 +290,7 @@ static bool journal_read(struct opening *opening, struct fault *fault)
 		.directory = store->directory,
 		.installation = store->place.installation,
 		.segment_bytes = opening->options->segment_bytes,
-		.is_anothers = opening->options->is_read_only,
+		.is_live = opening->options->is_read_only,
 		.has_mark = !opening->is_salvage || salvage_has_mark(opening),
 	};
 	store->overlay_memory = overlay_memory_open();
@@ -300,7 +298,7 @@ static bool journal_read(struct opening *opening, struct fault *fault)
 	store->views = views_open(opening->options->readers == 0 ? READERS
 								 : opening->options->readers,
 				  store->active, opening->files, opening->n_files);
-	opening->n_files = 0; /* the views hold them now */
+	opening->n_files = 0; /* the views have the references now */
 	if (!journal_replay(&opening->journal, opening->manifest.number, replay_visit, store, end,
 			    fault))
 		return false;
@@ -400,7 +398,7 @@ bool store_gdbm_open(const struct store_options *options, struct store **store, 
 		if (open_once(options, false, store, &each))
 			return true;
 	}
-	/* It was not a live directory that changed. */
+	/* The failures were not due to changes of a live directory. */
 	if (options->salvage != NULL && open_once(options, true, store, &each))
 		return true;
 	if (fault->kind == FAULT_NONE)

@@ -1,7 +1,7 @@
-/* The inner state of the durable driver, for its own sources.
+/* The state of the durable driver, for its own sources.
  *
- * Locks: `writer` or `manifest_lock` may be held while one of the background's, the journal's, the
- * views' is taken, each of which is held for moments and never while another is taken.
+ * Locks: while `writer` or `manifest_lock` is held, one lock of the background, the journal or the
+ * views may be taken. These are held briefly, and no other lock is taken meanwhile.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef STORE_GDBM_STORE_GDBM_PARTS_H
@@ -26,38 +26,39 @@ struct store_gdbm {
 	size_t overlay_bytes;
 	struct overlay_memory *overlay_memory;
 	int lock_file; /* -1: read-only */
-	uint64_t read_only_number; /* what a store that was opened read-only shows */
+	uint64_t read_only_number; /* what a read-only store shows */
 	struct views *views;
 	struct journal *journal; /* NULL: read-only */
 	struct background *background; /* NULL: read-only */
 
 	pthread_mutex_t manifest_lock; /* held while the manifest is replaced */
-	struct manifest manifest; /* as it is on the disk */
-	atomic_bool manifest_is_stuck; /* it cannot be synced for now */
+	struct manifest manifest; /* as on the disk */
+	atomic_bool manifest_is_stuck; /* its name could not be synced yet */
 
-	_Atomic uint64_t files_written; /* these four for the figures alone */
+	_Atomic uint64_t files_written; /* these four are for the figures */
 	_Atomic uint64_t files_merged;
 	_Atomic uint64_t records_written;
 	_Atomic uint64_t checksum_failures;
 
 	pthread_mutex_t writer; /* held from begin to commit of a WRITE transaction */
-	struct overlay *active; /* the current view's first */
-	uint64_t last; /* number of the last transaction committed */
+	struct overlay *active; /* the newest of the current view */
+	uint64_t last; /* the last committed transaction */
 };
 
-/* Where one transaction keeps what it changes; each key once. */
+/* The changes of a transaction; each key once. */
 struct changes {
 	struct change *list;
 	uint64_t *hashes;
-	uint32_t *chain; /* the next in the same bucket + 1, or 0 */
-	uint32_t *buckets; /* the first + 1, or 0; twice as many as places */
+	uint32_t *chain; /* index of the next change in the bucket + 1; 0: none */
+	uint32_t *buckets; /* index of the first change + 1; 0: none; twice `capacity` */
 	size_t n;
 	size_t capacity;
 };
 
-/* The newest id that a transaction made: it is counted when a record brings it. */
+/* The newest id made by a transaction: its counter is already written when a record is put with
+ * it. */
 struct counted_id {
-	char letter; /* of the kind; 0: none was made */
+	char letter; /* of the kind; 0: none */
 	struct id account, id;
 };
 
@@ -76,10 +77,10 @@ static inline struct store_gdbm *store_gdbm_of(struct store *store)
 	return (struct store_gdbm *)store;
 }
 
-/* store_figures of the driver. */
+/* The driver's `figures`. */
 void store_gdbm_figures(struct store *store, struct store_figures *figures);
 
-/* Goes over to a new overlay, unless the one being written is empty. */
+/* Begins a new overlay, unless the current one is empty. Called with `writer` held. */
 void store_gdbm_freeze(struct store_gdbm *store);
 
 #endif

@@ -5,13 +5,13 @@
 
 #include "base/clock.h"
 
-/* A merge that steps aside works so long (microseconds of the processor), then waits so long: fewer
- * than one call in a hundred meets it, and that one not for long. */
+/* A merge that yields works for a slice (processor time), then waits. Fewer than one call in a
+ * hundred meets a slice, and briefly. */
 #define SLICE_MICROSECONDS 1000
 #define WAIT_MILLISECONDS 125
-/* The others are at work when they use more than one part in so many of one processor. */
+/* Other threads are busy if they use more than 1 / IDLE_SHARE of a processor. */
 #define IDLE_SHARE 8
-/* For each file too many. */
+/* Delay of a write for each file above THROTTLE_MANY. */
 #define FILE_MICROSECONDS 50
 
 int64_t throttle_merge(struct throttle *throttle, size_t files)

@@ -1,10 +1,9 @@
-/* How merges and calls share the processor and the disk, by how many files there are. A merge takes
- * what calls want; without merges there are ever more files, each of which costs a reader a look.
- * So while they are few, a merge only has what calls leave; while they are many, it goes on beside
- * them, as its low priority lets it; and when they come faster than even so they can be merged,
- * each write waits a little, the longer the more there are, until both are in step.
+/* Balances merges and calls by the number of files. A merge takes processor and disk from calls,
+ * but without merges each read has more and more files to look into. With few files a merge yields
+ * to calls; with more it runs at its low priority; with too many each write waits a little, longer
+ * the more there are, until merges keep up.
  *
- * Nothing here locks.
+ * Threads: callers lock.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef STORE_GDBM_THROTTLE_H
@@ -13,25 +12,25 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A merge steps aside with so many files or fewer; writes wait when there are more than so many. */
+/* Up to FEW files a merge yields; above MANY files writes wait. */
 #define THROTTLE_FEW 24
 #define THROTTLE_MANY 48
-/* Microseconds: no write waits longer. */
+/* Microseconds: the longest wait of a write. */
 #define THROTTLE_LONGEST 5000
 
-/* Microseconds of the merging thread, of the whole process and of the clock when the last slice of
- * work ended. Zeros at first. */
+/* Microseconds used by the merging thread and by the process, and of the clock, at the end of the
+ * last slice. Zeros at first. */
 struct throttle {
 	int64_t own;
 	int64_t all;
 	int64_t clock;
 };
 
-/* The merging thread asks now and then: how many milliseconds it shall wait. 0 while its slice is
- * not at its end, or the other threads hardly did anything meanwhile. */
+/* Milliseconds that the merging thread, which calls this now and then, is to wait. 0: its slice is
+ * not over, or the other threads were idle. */
 int64_t throttle_merge(struct throttle *throttle, size_t files);
 
-/* How many microseconds a write waits. */
+/* Microseconds that a write is to wait. */
 int64_t throttle_write(size_t files);
 
 #endif

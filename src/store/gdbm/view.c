@@ -1,7 +1,7 @@
-/* Pinning and replacing views. The rule that makes pinning safe without a lock: a reader writes the
- * view's address into its slot and only then looks whether the view is current; whoever replaces
- * the view first makes another one current and only then looks at the slots. All four are
- * sequentially consistent, so one of the two sees the other.
+/* Pinning and replacing views. Pinning needs no lock: a reader first writes the view's address into
+ * its slot and then checks that the view is current; a replacement first changes the current view
+ * and then reads the slots. All four are sequentially consistent, so at least one of the two sees
+ * the other.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "store/gdbm/view.h"
@@ -25,7 +25,7 @@ struct views {
 	_Atomic(struct view *) current;
 	struct view_slot *slots;
 	size_t n_slots;
-	pthread_mutex_t lock; /* guards what follows, and every replacement */
+	pthread_mutex_t lock; /* protects replacements and the members below */
 	struct view *replaced;
 };
 
@@ -61,7 +61,7 @@ struct views *views_open(unsigned readers, struct overlay *overlay, struct stack
 	for (size_t i = 0; i < n_files; i++)
 		view->files[i] = files[i];
 	atomic_init(&views->current, view);
-	/* Two more: a writer pins too, and the threads behind. */
+	/* Two more than readers: for the writer and the background threads. */
 	views->n_slots = readers + 2;
 	views->slots =
 		memory_check(aligned_alloc(CACHE_LINE, views->n_slots * sizeof *views->slots));
@@ -152,8 +152,8 @@ static bool view_is_read(const struct views *views, const struct view *view)
 	return false;
 }
 
-/* Takes those that nobody reads out of the list; they are freed without the lock, since closing a
- * file takes its time. */
+/* Takes unread views out of the list. The caller frees them without the lock, since closing files
+ * takes time. */
 static struct view *take_unread(struct views *views)
 {
 	struct view **link = &views->replaced, *unread = NULL;
@@ -206,8 +206,9 @@ static void copy_files(struct stack_file **to, struct stack_file *const *from, s
 	}
 }
 
-/* Replaces the current view: `overlay` (or NULL) becomes the newest, the n_frozen oldest ones go,
- * and `file` (or NULL) takes the place of n adjacent files, or is the newest if n is 0. */
+/* Replaces the current view: `overlay` (or NULL) is added as the newest, the n_frozen oldest
+ * overlays are left out, and `file` (or NULL) replaces n adjacent files, or is added as the newest
+ * if n is 0. */
 static void view_replace(struct views *views, struct overlay *overlay, size_t n_frozen,
 			 struct stack_file *const *files, size_t n, struct stack_file *file)
 {
@@ -235,7 +236,7 @@ static void view_replace(struct views *views, struct overlay *overlay, size_t n_
 	pthread_mutex_unlock(&views->lock);
 }
 
-/* Leaves views_collect to the background threads, since this runs under the writer mutex. */
+/* Does not call views_collect, because the writer mutex is held: the background threads do. */
 void views_add_overlay(struct views *views, struct overlay *overlay)
 {
 	view_replace(views, overlay, 0, NULL, 0, NULL);

@@ -1,13 +1,13 @@
 /* Views: the immutable state that a transaction reads. A view has the overlays, newest first (the
- * first one is being written), and the files of the stack, newest first. The current view is
- * replaced as a whole when an overlay is frozen, when a file replaces an overlay, and when one file
- * replaces several.
+ * first one is being written), and the stack files, newest first. The current view is replaced as a
+ * whole when an overlay is frozen, when a file replaces an overlay, and when a file replaces
+ * several.
  *
- * A reader pins the current view without a lock: it writes the view's address into a free slot (one
- * cache line each, as many as readers, beginning with that of its processor) and checks that the
- * view is still current. A replaced view is freed when no slot has it. With the last view that has
- * them, overlays are freed, and files closed and, after a merge, removed. A reader that finds no
- * free slot is counted under the lock.
+ * A reader pins the current view without a lock: it writes the view's address into a free slot (a
+ * cache line each, one for each reader, tried from that of its processor on) and checks that the
+ * view is still current. Without a free slot the pin is counted, under a lock. A replaced view is
+ * freed when it has no pins. The last view with an overlay or a file releases it; a merged file is
+ * removed then.
  *
  * Threads: any.
  *
@@ -38,24 +38,24 @@ struct pin {
 /* Takes over the references to the overlay and the files. */
 struct views *views_open(unsigned readers, struct overlay *overlay, struct stack_file **files,
 			 size_t n_files);
-/* No pin may be left. NULL is fine. */
+/* No pin may be left. NULL is allowed. */
 void views_close(struct views *views);
 
 void views_pin(struct views *views, struct pin *pin);
-/* False when it was replaced since. */
+/* False: the view has been replaced since it was pinned. */
 bool views_is_current(const struct views *views, const struct pin *pin);
 void views_unpin(struct views *views, struct pin *pin);
 
-/* The three replacements. Each takes over the reference to the new part, and releases the replaced
- * ones when no reader has them. */
+/* Each replacement takes over the reference to the new part; the replaced parts are released when
+ * no reader has them. */
 void views_add_overlay(struct views *views, struct overlay *overlay);
-/* Replaces the oldest overlay. file NULL: it had nothing to keep. */
+/* Replaces the oldest overlay. file NULL: the overlay had nothing to keep. */
 void views_overlay_to_file(struct views *views, struct stack_file *file);
 /* Replaces `n` adjacent files of the current view by one (NULL: none). */
 void views_merge_files(struct views *views, struct stack_file *const *files, size_t n,
 		       struct stack_file *file);
 
-/* Frees replaced views without readers; true when some have readers still. */
+/* Frees replaced views without pins; true if some are still pinned. */
 bool views_collect(struct views *views);
 
 #endif

@@ -1,4 +1,4 @@
-/* Walks over all that a READ transaction sees: the overlays and files of its view as one stream.
+/* Walks over all entries, or records, that a READ transaction sees, and the check of the indexes.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <assert.h>
@@ -162,7 +162,7 @@ static bool check_record(const struct index_check *check, enum store_table table
 	return true;
 }
 
-/* A problem of one entry does not end the check. */
+/* A problem with one entry is reported and does not end the check. */
 static bool check_entry(void *context, enum store_table table, struct slice key, struct slice value,
 			struct fault *fault)
 {
