@@ -253,7 +253,7 @@ START_TEST(a_signal_ends_it_in_order)
 }
 END_TEST
 
-static const int passed_over[] = {
+static const int skipped_bytes[] = {
 	SIGHUP, SIGUSR2, SIGALRM, SIGXFSZ, SIGPIPE, SIGVTALRM, SIGPROF, SIGIO, SIGWINCH, SIGCHLD,
 };
 
@@ -263,7 +263,7 @@ START_TEST(other_signals_are_passed_over)
 	char log[4096];
 
 	expect_told("READY=1");
-	kill(process.pid, passed_over[_i]);
+	kill(process.pid, skipped_bytes[_i]);
 	expect_answer("/readyz", 200, "{\"status\":\"ready\"}");
 	kill(process.pid, SIGTERM);
 	expect_told("STOPPING=1");
@@ -491,7 +491,7 @@ int main(void)
 	tcase_add_checked_fixture(tcase, begin, end);
 	tcase_add_test(tcase, readiness_and_stopping_are_told);
 	tcase_add_loop_test(tcase, a_signal_ends_it_in_order, 0, ROWS(ending));
-	tcase_add_loop_test(tcase, other_signals_are_passed_over, 0, ROWS(passed_over));
+	tcase_add_loop_test(tcase, other_signals_are_passed_over, 0, ROWS(skipped_bytes));
 	tcase_add_test(tcase, a_limit_of_file_sizes_is_no_end);
 	tcase_add_test(tcase, nothing_is_told_when_it_cannot_serve);
 	tcase_add_test(tcase, a_second_one_is_refused);

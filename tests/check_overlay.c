@@ -38,7 +38,7 @@ START_TEST(an_overlay_keeps_versions)
 	ck_assert(entries[0].value.data == NULL);
 	free(entries);
 	ck_assert_uint_eq(overlay_last(overlay), 8);
-	overlay_let_go(overlay);
+	overlay_release(overlay);
 	overlay_memory_close(memory);
 }
 END_TEST
@@ -81,12 +81,12 @@ START_TEST(the_memory_of_an_overlay_is_kept_for_the_next)
 
 	overlay_memory_keep(memory, row->most);
 	place = value_place(overlay, row->size);
-	overlay_let_go(overlay);
+	overlay_release(overlay);
 	ck_assert_int_eq(is_mapped(place), row->is_kept);
 	if (row->is_kept) {
 		overlay = overlay_open(memory, 4096);
 		ck_assert_ptr_eq(value_place(overlay, row->size), place);
-		overlay_let_go(overlay);
+		overlay_release(overlay);
 		overlay_memory_keep(memory, 0);
 		ck_assert(!is_mapped(place));
 	}

@@ -525,22 +525,22 @@ END_TEST
 START_TEST(names_that_are_not_ours_are_left_alone)
 {
 	static const char *const theirs[] = { "journal-1", "stack-1.gdbm", "notes", "x.new" };
-	static const char *const half_made[] = { "journal.new", "manifest.new",
-						 "stack-0000000000000009.gdbm.new",
-						 "stack-0000000000000009.index" };
+	static const char *const unfinished[] = { "journal.new", "manifest.new",
+						  "stack-0000000000000009.gdbm.new",
+						  "stack-0000000000000009.index" };
 	size_t i;
 
 	scratch_make_stack(10);
 	for (i = 0; i < 4; i++) {
 		close(open(arena_text(scratch.arena, "%s/%s", scratch.path, theirs[i]),
 			   O_CREAT | O_WRONLY, 0600));
-		close(open(arena_text(scratch.arena, "%s/%s", scratch.path, half_made[i]),
+		close(open(arena_text(scratch.arena, "%s/%s", scratch.path, unfinished[i]),
 			   O_CREAT | O_WRONLY, 0600));
 	}
 	store_close(scratch_store());
 	for (i = 0; i < 4; i++) {
 		ck_assert_ptr_nonnull(scratch_name(theirs[i], ""));
-		ck_assert_ptr_null(scratch_name(half_made[i], ""));
+		ck_assert_ptr_null(scratch_name(unfinished[i], ""));
 	}
 }
 END_TEST

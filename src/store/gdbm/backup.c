@@ -183,7 +183,7 @@ static bool file_verify(struct backup *backup, const struct stack_info *info, st
 	do
 		is_right = stack_file_verify_block(file, block++, &is_last, fault);
 	while (is_right && !is_last);
-	stack_file_let_go(file);
+	stack_file_release(file);
 	return is_right;
 }
 

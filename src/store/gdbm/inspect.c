@@ -28,7 +28,7 @@ static bool is_same(const struct manifest *a, const struct manifest *b)
 }
 
 /* Whether the manifest is unchanged since everything was opened. */
-static bool has_stayed(const struct inspection *inspection)
+static bool is_unchanged(const struct inspection *inspection)
 {
 	struct fault ignored = FAULT_INITIAL;
 	struct manifest now;
@@ -104,7 +104,7 @@ bool inspection_open(const char *directory, const struct file_system *files,
 		last = FAULT_INITIAL;
 		is_open = open_once(inspection, &is_whole, &last);
 		i++;
-	} while (i < ATTEMPTS && !(is_open && is_whole && has_stayed(inspection)));
+	} while (i < ATTEMPTS && !(is_open && is_whole && is_unchanged(inspection)));
 	if (is_open)
 		return true;
 	inspection_close(inspection);
@@ -117,7 +117,7 @@ void inspection_close(struct inspection *inspection)
 {
 	for (size_t i = 0; inspection->files != NULL && i < inspection->manifest.n; i++)
 		if (inspection->files[i] != NULL)
-			stack_file_let_go(inspection->files[i]);
+			stack_file_release(inspection->files[i]);
 	free(inspection->files);
 	free(inspection->faults);
 	manifest_free(&inspection->manifest);

@@ -30,7 +30,7 @@ static bool segment_get(const struct journal *journal, uint64_t spare, size_t si
 	return !*is_broken && segment_make(&journal->options, size, segment, is_broken);
 }
 
-void journal_tell_room(const struct journal *journal)
+void journal_log_room(const struct journal *journal)
 {
 	log_event(LOG_LEVEL_NOTICE, "journal_has_room", "directory", journal->options.directory,
 		  "consequence", "writes go on", NULL);
@@ -55,7 +55,7 @@ static void make_ahead(struct journal *journal)
 	pthread_mutex_lock(&journal->lock);
 	if (is_made) {
 		if (journal->ahead_error != 0)
-			journal_tell_room(journal);
+			journal_log_room(journal);
 		journal->ahead = segment;
 		journal->ahead_error = 0;
 		journal->ahead_size = 2 * size < whole ? 2 * size : whole;

@@ -127,7 +127,7 @@ static bool part_write(struct journal *journal, const struct part *part)
 	journal->write_error = 0;
 	pthread_mutex_unlock(&journal->lock);
 	if (had_no_room)
-		journal_tell_room(journal);
+		journal_log_room(journal);
 	return true;
 }
 

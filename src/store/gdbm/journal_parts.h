@@ -59,7 +59,7 @@ struct journal {
 /* The size of the largest segment. */
 size_t journal_largest(const struct journal *journal);
 /* Logs that there is room again. */
-void journal_tell_room(const struct journal *journal);
+void journal_log_room(const struct journal *journal);
 /* The journal's thread; context: the struct journal. */
 void *journal_thread(void *context);
 

@@ -14,7 +14,7 @@ struct run {
 	size_t at;
 	struct stack_file *file;
 	struct index_cursor cursor;
-	bool is_spared; /* merge_spare_files */
+	bool reads_keys_only; /* merge_keys_only */
 	uint64_t ahead; /* the end of the read-ahead */
 
 	/* The current entry. */
@@ -52,7 +52,7 @@ static bool run_next(struct run *run, struct fault *fault)
 		return true;
 	}
 	if (!index_cursor_next(&run->cursor, &entry, &is_there, fault)) {
-		if (!run->is_spared)
+		if (!run->reads_keys_only)
 			stack_file_damage(run->file, "the index");
 		return false;
 	}
@@ -82,10 +82,10 @@ struct merge *merge_open(struct overlay *const *overlays, size_t n_overlays, uin
 	return merge;
 }
 
-void merge_spare_files(struct merge *merge)
+void merge_keys_only(struct merge *merge)
 {
 	for (size_t i = 0; i < merge->n; i++)
-		merge->runs[i].is_spared = true;
+		merge->runs[i].reads_keys_only = true;
 }
 
 void merge_close(struct merge *merge)
@@ -135,7 +135,7 @@ bool merge_next(struct merge *merge, struct merge_entry *entry, bool *is_there, 
 		if (run->is_at_end || compare(run, &first) != 0)
 			continue;
 		if (i > entry->run)
-			entry->passed_over += stack_entry_bytes(run->key.size, run->value_size);
+			entry->skipped_bytes += stack_entry_bytes(run->key.size, run->value_size);
 		if (!run_next(run, fault))
 			return false;
 	}
@@ -151,7 +151,7 @@ bool merge_value(struct merge *merge, const struct merge_entry *entry, struct ar
 	*value = entry->value;
 	if (run->file == NULL || entry->is_removal)
 		return true;
-	stack_file_read_on(run->file, entry->order, &run->ahead);
+	stack_file_read_ahead(run->file, entry->order, &run->ahead);
 	if (!stack_file_get(run->file, entry->key, arena, value, &is_there, fault))
 		return false;
 	if (is_there && value->data != NULL)

@@ -17,7 +17,7 @@ struct merge_entry {
 	struct slice key; /* an entry key */
 	uint32_t order; /* of the key */
 	bool is_removal;
-	uint64_t passed_over; /* bytes of the skipped entries, as stack_entry_bytes */
+	uint64_t skipped_bytes; /* bytes of the skipped entries, as stack_entry_bytes */
 	size_t run; /* index of the run it comes from */
 	struct slice value; /* if the run is an overlay; else use merge_value */
 };
@@ -29,7 +29,7 @@ struct merge *merge_open(struct overlay *const *overlays, size_t n_overlays, uin
 void merge_close(struct merge *merge);
 /* For merges that read keys only: a damaged index then ends the merge without marking the file as
  * damaged, since its values can be read without the index. */
-void merge_spare_files(struct merge *merge);
+void merge_keys_only(struct merge *merge);
 
 /* *is_there false: the end. A fault: a file is damaged (it has been logged and marked). */
 bool merge_next(struct merge *merge, struct merge_entry *entry, bool *is_there,

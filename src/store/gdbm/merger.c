@@ -154,7 +154,7 @@ static bool merge_once(struct background *background, const struct stack_file *b
 	}
 	is_done = rewrite_files(background->store, &order, &background->is_stopped, &fault);
 	for (size_t i = 0; i < order.n; i++)
-		stack_file_let_go(files[i]);
+		stack_file_release(files[i]);
 	free(files);
 	memory_give_back();
 	background_note_files(background);

@@ -190,7 +190,7 @@ void overlay_hold(struct overlay *overlay)
 	atomic_fetch_add(&overlay->holders, 1);
 }
 
-void overlay_let_go(struct overlay *overlay)
+void overlay_release(struct overlay *overlay)
 {
 	if (atomic_fetch_sub(&overlay->holders, 1) > 1)
 		return;

@@ -24,7 +24,7 @@ void overlay_memory_keep(struct overlay_memory *memory, size_t most);
 struct overlay *overlay_open(struct overlay_memory *memory, size_t bytes);
 /* Reference counting; overlay_open returns one reference. Threads: any. */
 void overlay_hold(struct overlay *overlay);
-void overlay_let_go(struct overlay *overlay);
+void overlay_release(struct overlay *overlay);
 
 /* number: not below earlier ones. value.data NULL: a removal. Key and value are copied. */
 void overlay_put(struct overlay *overlay, const struct entry_key *key, uint64_t number,

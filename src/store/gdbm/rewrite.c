@@ -79,7 +79,7 @@ static bool rewrite_finish(struct rewrite *rewrite, uint64_t superseded, struct 
 		return true;
 	fault_cause(rewrite->fault, FAULT_UNAVAILABLE, errno, "cannot sync %s", place->directory);
 	stack_file_retire(*file);
-	stack_file_let_go(*file);
+	stack_file_release(*file);
 	*file = NULL;
 	return false;
 }
@@ -123,7 +123,7 @@ static bool manifest_install(struct rewrite *rewrite, struct manifest *manifest,
 	if (file != NULL) {
 		if (!is_replaced)
 			stack_file_retire(file);
-		stack_file_let_go(file);
+		stack_file_release(file);
 	}
 	return false;
 }
@@ -235,7 +235,7 @@ bool rewrite_overlay(struct store_gdbm *store, const atomic_bool *is_stopped, st
 }
 
 static bool files_write(struct rewrite *rewrite, const struct rewrite_files *order,
-			struct merge *merge, uint64_t *passed_over)
+			struct merge *merge, uint64_t *skipped_bytes)
 {
 	struct merge_entry entry;
 	struct slice value;
@@ -246,7 +246,7 @@ static bool files_write(struct rewrite *rewrite, const struct rewrite_files *ord
 			return false;
 		if (!is_there)
 			return true;
-		*passed_over += entry.passed_over;
+		*skipped_bytes += entry.skipped_bytes;
 		if (entry.is_removal && order->is_oldest_among)
 			continue;
 		arena_reset(rewrite->arena);
@@ -283,7 +283,7 @@ bool rewrite_files(struct store_gdbm *store, const struct rewrite_files *order,
 {
 	struct rewrite rewrite = { .store = store, .is_stopped = is_stopped, .fault = fault };
 	struct merge *merge = merge_open(NULL, 0, 0, order->files, order->n);
-	uint64_t entries = 0, superseded = 0, passed_over = 0;
+	uint64_t entries = 0, superseded = 0, skipped_bytes = 0;
 	struct stack_file *file = NULL;
 	bool is_done;
 
@@ -292,10 +292,11 @@ bool rewrite_files(struct store_gdbm *store, const struct rewrite_files *order,
 		superseded += stack_file_info(order->files[i])->superseded;
 	}
 	is_done = rewrite_begin(&rewrite, entries) &&
-		  files_write(&rewrite, order, merge, &passed_over);
+		  files_write(&rewrite, order, merge, &skipped_bytes);
 	merge_close(merge);
-	superseded = order->is_oldest_among || superseded < passed_over ? 0
-									: superseded - passed_over;
+	superseded = order->is_oldest_among || superseded < skipped_bytes
+			     ? 0
+			     : superseded - skipped_bytes;
 	is_done = is_done && rewrite_finish(&rewrite, superseded, &file) &&
 		  files_install(&rewrite, order, file);
 	if (is_done) {

@@ -54,9 +54,9 @@ void stack_index_name(uint64_t id, char name[STACK_NAME_SIZE]);
 /* The path of a file. ending: ".gdbm" or ".index", followed by ".new" while it is written. */
 void stack_path(const struct stack_place *place, uint64_t id, const char *ending,
 		char path[PATH_MAX]);
-/* Whether a name is that of a stack file; is_half_made: of an unfinished one, which ends in
+/* Whether a name is that of a stack file; is_unfinished: of an unfinished one, which ends in
  * `.new`. */
-bool stack_name_parse(const char *name, uint64_t *id, bool *is_half_made);
+bool stack_name_parse(const char *name, uint64_t *id, bool *is_unfinished);
 
 /* Opens a file of the manifest and verifies its sizes, heads and stamp. FAULT_UNAVAILABLE with a
  * cause. The caller gets one reference. */
@@ -64,7 +64,7 @@ bool stack_file_open(const struct stack_place *place, const struct stack_info *i
 		     struct stack_file **file, struct fault *fault);
 void stack_file_hold(struct stack_file *file);
 /* Releases a reference; the last one closes the file, and removes it after stack_file_retire. */
-void stack_file_let_go(struct stack_file *file);
+void stack_file_release(struct stack_file *file);
 void stack_file_retire(struct stack_file *file);
 /* Removes the two files of an id, which are not open. */
 void stack_remove(const struct stack_place *place, uint64_t id);
@@ -93,7 +93,7 @@ bool stack_file_get(struct stack_file *file, struct slice key, struct arena *are
 void stack_file_expect(const struct stack_file *file, struct slice key);
 /* Read-ahead for reads in the order of entry_key_order: called before each of them, it makes the
  * kernel read the next FILE_PIECE. *ahead: the progress, 0 at first. */
-void stack_file_read_on(const struct stack_file *file, uint32_t order, uint64_t *ahead);
+void stack_file_read_ahead(const struct stack_file *file, uint32_t order, uint64_t *ahead);
 
 /* Verifies a 64 KB block, even if it was verified before. Blocks are numbered from 0: those of the
  * index, then those of the GDBM file. *is_last: it is the last one. A damaged block is logged, and

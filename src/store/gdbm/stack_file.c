@@ -109,7 +109,7 @@ bool stack_file_open(const struct stack_place *place, const struct stack_info *i
 	struct stack_file *opened = file_make(place, info);
 
 	if (!stack_index_open(place, info, &opened->index, fault) || !file_map(opened, fault)) {
-		stack_file_let_go(opened);
+		stack_file_release(opened);
 		return false;
 	}
 	*file = opened;
@@ -134,7 +134,7 @@ void stack_remove(const struct stack_place *place, uint64_t id)
 	files->unlink(files, path);
 }
 
-void stack_file_let_go(struct stack_file *file)
+void stack_file_release(struct stack_file *file)
 {
 	const struct file_system *files = file->place.files;
 
@@ -172,7 +172,7 @@ static void count_failure(const struct stack_file *file)
 		atomic_fetch_add(file->place.checksum_failures, 1);
 }
 
-static void tell_damage(const struct stack_file *file, const char *what, const char *consequence)
+static void log_damage(const struct stack_file *file, const char *what, const char *consequence)
 {
 	char name[STACK_NAME_SIZE];
 
@@ -185,7 +185,7 @@ static void tell_damage(const struct stack_file *file, const char *what, const c
 void stack_file_damage(struct stack_file *file, const char *what)
 {
 	if (!atomic_exchange(&file->is_damaged, true))
-		tell_damage(file, what, "what would be read from it is refused");
+		log_damage(file, what, "what would be read from it is refused");
 }
 
 bool stack_file_is_damaged(const struct stack_file *file)
@@ -233,7 +233,7 @@ static bool block_verify(struct stack_file *file, uint64_t block, struct fault *
 	if (is_index)
 		stack_file_damage(file, what);
 	else if (is_new)
-		tell_damage(file, what, "what is not found because of it is refused");
+		log_damage(file, what, "what is not found because of it is refused");
 	return fault_cause(fault, FAULT_DAMAGED, 0, "stack file %llu: %s",
 			   (unsigned long long)file->info.id, what);
 }
@@ -326,7 +326,7 @@ void stack_file_expect(const struct stack_file *file, struct slice key)
 		gdbm_reader_expect(&file->reader, key);
 }
 
-void stack_file_read_on(const struct stack_file *file, uint32_t order, uint64_t *ahead)
+void stack_file_read_ahead(const struct stack_file *file, uint32_t order, uint64_t *ahead)
 {
 	const struct file_system *files = file->place.files;
 	const uint64_t until = gdbm_reader_bucket(&file->reader, order) + 2 * FILE_PIECE;

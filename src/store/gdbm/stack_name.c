@@ -25,14 +25,14 @@ void stack_path(const struct stack_place *place, uint64_t id, const char *ending
 		 ending);
 }
 
-bool stack_name_parse(const char *name, uint64_t *id, bool *is_half_made)
+bool stack_name_parse(const char *name, uint64_t *id, bool *is_unfinished)
 {
 	static const char *const endings[] = { ".gdbm", ".index", ".gdbm.new", ".index.new" };
 	const char *rest = file_name_number(name, PREFIX, id);
 
 	for (size_t i = 0; rest != NULL && i < sizeof endings / sizeof *endings; i++)
 		if (strcmp(rest, endings[i]) == 0) {
-			*is_half_made = i >= 2;
+			*is_unfinished = i >= 2;
 			return true;
 		}
 	return false;

@@ -125,13 +125,13 @@ static bool lock_take(struct opening *opening, struct fault *fault)
 	return true;
 }
 
-static bool is_half_made(const char *name)
+static bool is_unfinished(const char *name)
 {
 	uint64_t id;
-	bool half_made;
+	bool unfinished;
 
 	return strcmp(name, MANIFEST_NAME ".new") == 0 ||
-	       (stack_name_parse(name, &id, &half_made) && half_made);
+	       (stack_name_parse(name, &id, &unfinished) && unfinished);
 }
 
 static bool is_named_by(const struct manifest *manifest, uint64_t id)
@@ -155,16 +155,16 @@ static void remove_name(const struct opening *opening, const char *name)
 
 /* Removes unfinished files (except the prepared segment, which the journal's thread removes) and,
  * if there is a manifest, stack files that it does not name. Foreign files stay. */
-static bool look_at_name(void *context, const char *name)
+static bool handle_name(void *context, const char *name)
 {
 	struct opening *opening = context;
-	bool is_ours = true, half_made;
+	bool is_ours = true, unfinished;
 	uint64_t number;
 
-	if (is_half_made(name)) {
+	if (is_unfinished(name)) {
 		if (!opening->options->is_read_only)
 			remove_name(opening, name);
-	} else if (stack_name_parse(name, &number, &half_made)) {
+	} else if (stack_name_parse(name, &number, &unfinished)) {
 		opening->has_others = true;
 		if (opening->has_manifest && !opening->options->is_read_only &&
 		    !is_named_by(&opening->manifest, number))
@@ -209,7 +209,7 @@ static bool directory_read(struct opening *opening, struct fault *fault)
 	if (!manifest_read(files, store->directory, &opening->manifest, &opening->has_manifest,
 			   fault))
 		return false;
-	if (files->list(files, store->directory, look_at_name, opening) < 0)
+	if (files->list(files, store->directory, handle_name, opening) < 0)
 		return fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot list %s",
 				   store->directory);
 	if (!opening->has_manifest && !installation_make(opening, fault))
@@ -324,7 +324,7 @@ static bool start(struct opening *opening, struct fault *fault)
 static void opening_end(struct opening *opening)
 {
 	for (size_t i = 0; i < opening->n_files; i++)
-		stack_file_let_go(opening->files[i]);
+		stack_file_release(opening->files[i]);
 	free(opening->files);
 	manifest_free(&opening->manifest);
 	journal_end_free(&opening->end);
@@ -332,11 +332,11 @@ static void opening_end(struct opening *opening)
 
 static bool look_for_store(void *context, const char *name)
 {
-	bool *is_there = context, half_made;
+	bool *is_there = context, unfinished;
 	uint64_t number;
 
 	*is_there = strcmp(name, MANIFEST_NAME) == 0 || journal_segment_name(name, &number) ||
-		    (stack_name_parse(name, &number, &half_made) && !half_made);
+		    (stack_name_parse(name, &number, &unfinished) && !unfinished);
 	return !*is_there;
 }
 

@@ -43,9 +43,9 @@ static struct view *view_make(size_t n_overlays, size_t n_files)
 static void view_free(struct view *view)
 {
 	for (size_t i = 0; i < view->n_overlays; i++)
-		overlay_let_go(view->overlays[i]);
+		overlay_release(view->overlays[i]);
 	for (size_t i = 0; i < view->n_files; i++)
-		stack_file_let_go(view->files[i]);
+		stack_file_release(view->files[i]);
 	free(view->overlays);
 	free(view->files);
 	free(view);

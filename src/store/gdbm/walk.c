@@ -50,7 +50,7 @@ bool entries_walk(struct transaction *transaction, bool has_values, entry_visit 
 	bool is_done;
 
 	if (!has_values)
-		merge_spare_files(merge);
+		merge_keys_only(merge);
 	is_done = walk(merge, arena, has_values, visit, context, fault);
 	arena_close(arena);
 	merge_close(merge);
