@@ -363,9 +363,9 @@ static bool remove_node(struct transaction *transaction, const struct btree *tre
 	return entry_remove(transaction, STORE_INDEX, node_key(tree, number, &key), fault);
 }
 
-/* Takes numbers for new nodes; the root keeps the next one. */
-static bool new_numbers(struct transaction *transaction, const struct btree *tree, uint32_t count,
-			uint32_t *first, struct fault *fault)
+/* Takes the number of a new node; the root keeps the next one. */
+static bool new_number(struct transaction *transaction, const struct btree *tree, uint32_t *number,
+		       struct fault *fault)
 {
 	struct btree_node root;
 	struct draft draft;
@@ -373,8 +373,7 @@ static bool new_numbers(struct transaction *transaction, const struct btree *tre
 	if (!read_node(transaction, tree, 0, &root, fault) ||
 	    !draft_open(tree, &root, &draft, fault))
 		return false;
-	*first = draft.next;
-	draft.next += count;
+	*number = draft.next++;
 	return write_node(transaction, tree, &draft, 0, 0, draft.count, fault);
 }
 
@@ -402,64 +401,61 @@ static struct slice separator(const struct item *left, const struct item *right)
 	return (struct slice){ right->key.data, size + 1 };
 }
 
-static bool insert(struct transaction *transaction, const struct btree *tree,
-		   struct btree_path *path, unsigned at, size_t place, const struct item *item,
-		   struct fault *fault);
-
-/* Splits the draft of the node path[at], which is too large. */
-static bool split(struct transaction *transaction, const struct btree *tree,
-		  struct btree_path *path, unsigned at, struct draft *draft, size_t added,
-		  struct fault *fault)
+/* The root keeps its number: both halves become new nodes. */
+static bool split_root(struct transaction *transaction, const struct btree *tree,
+		       const struct draft *draft, size_t right, struct slice key,
+		       struct fault *fault)
 {
-	const bool is_root = draft->number == 0;
-	const size_t right = place_of_split(draft, added);
+	const uint32_t number = draft->next;
+	struct draft root = { .level = draft->level + 1, .next = number + 2, .count = 2 };
 	char child[2][CHILD_SIZE];
-	struct item item = { .value = { child[1], CHILD_SIZE } };
-	uint32_t numbers;
 
-	item.key = draft->level > 0 ? draft->items[right].key
-				    : separator(&draft->items[right - 1], &draft->items[right]);
-	if (is_root) {
-		struct draft root = { .level = draft->level + 1,
-				      .next = draft->next + 2,
-				      .count = 2 };
-
-		if (root.level == BTREE_DEPTH)
-			return fault_cause(fault, FAULT_UNAVAILABLE, 0, "an index is too deep");
-		numbers = draft->next;
-		encode_32(child[0], numbers);
-		encode_32(child[1], numbers + 1);
-		root.items[0] = (struct item){ { "", 0 }, { child[0], CHILD_SIZE } };
-		root.items[1] = item;
-		return write_node(transaction, tree, draft, numbers, 0, right, fault) &&
-		       write_node(transaction, tree, draft, numbers + 1, right, draft->count,
-				  fault) &&
-		       write_node(transaction, tree, &root, 0, 0, 2, fault);
-	}
-	if (!new_numbers(transaction, tree, 1, &numbers, fault))
-		return false;
-	encode_32(child[1], numbers);
-	return write_node(transaction, tree, draft, draft->number, 0, right, fault) &&
-	       write_node(transaction, tree, draft, numbers, right, draft->count, fault) &&
-	       insert(transaction, tree, path, at - 1, path->nodes[at - 1].place + 1, &item, fault);
+	if (root.level == BTREE_DEPTH)
+		return fault_cause(fault, FAULT_UNAVAILABLE, 0, "an index is too deep");
+	encode_32(child[0], number);
+	encode_32(child[1], number + 1);
+	root.items[0] = (struct item){ { "", 0 }, { child[0], CHILD_SIZE } };
+	root.items[1] = (struct item){ key, { child[1], CHILD_SIZE } };
+	return write_node(transaction, tree, draft, number, 0, right, fault) &&
+	       write_node(transaction, tree, draft, number + 1, right, draft->count, fault) &&
+	       write_node(transaction, tree, &root, 0, 0, 2, fault);
 }
 
-/* Recurses at most as deep as the tree. */
+/* Adds the item to the draft of the node path[at]. A node that is too large is split, and the right
+ * half added to its parent, up to the root. */
 static bool insert(struct transaction *transaction, const struct btree *tree,
-		   struct btree_path *path, unsigned at, size_t place, const struct item *item,
-		   struct fault *fault)
+		   const struct btree_path *path, unsigned at, struct draft *draft, size_t place,
+		   struct item item, struct fault *fault)
 {
-	struct btree_node node;
-	struct draft draft;
+	char child[CHILD_SIZE];
 
-	/* Read again, because new_numbers may have written the root. */
-	if (!read_node(transaction, tree, path->nodes[at].number, &node, fault) ||
-	    !draft_open(tree, &node, &draft, fault))
-		return false;
-	draft_insert(&draft, place, item);
-	if (draft_size(&draft) <= (draft.level == 0 ? LEAF_MOST : INNER_MOST))
-		return write_node(transaction, tree, &draft, draft.number, 0, draft.count, fault);
-	return split(transaction, tree, path, at, &draft, place, fault);
+	for (;; at--) {
+		struct btree_node parent;
+		uint32_t number;
+		size_t right;
+
+		draft_insert(draft, place, &item);
+		if (draft_size(draft) <= (draft->level == 0 ? LEAF_MOST : INNER_MOST))
+			return write_node(transaction, tree, draft, draft->number, 0, draft->count,
+					  fault);
+		right = place_of_split(draft, place);
+		item.key = draft->level > 0
+				   ? draft->items[right].key
+				   : separator(&draft->items[right - 1], &draft->items[right]);
+		if (draft->number == 0)
+			return split_root(transaction, tree, draft, right, item.key, fault);
+		if (!new_number(transaction, tree, &number, fault) ||
+		    !write_node(transaction, tree, draft, draft->number, 0, right, fault) ||
+		    !write_node(transaction, tree, draft, number, right, draft->count, fault))
+			return false;
+		encode_32(child, number);
+		item.value = (struct slice){ child, CHILD_SIZE };
+		place = path->nodes[at - 1].place + 1;
+		/* Read again, because new_number may have written the root. */
+		if (!read_node(transaction, tree, path->nodes[at - 1].number, &parent, fault) ||
+		    !draft_open(tree, &parent, draft, fault))
+			return false;
+	}
 }
 
 /* Adds an item to a leaf that has room, the usual case: the bytes go to the end, and the offsets
@@ -489,7 +485,7 @@ static bool append(struct transaction *transaction, const struct btree *tree,
 
 /* Adds the item at its path, or replaces the one there. */
 static bool put_at(struct transaction *transaction, const struct btree *tree,
-		   struct btree_path *path, const struct item *item, struct fault *fault)
+		   const struct btree_path *path, const struct item *item, struct fault *fault)
 {
 	const unsigned at = path->depth > 0 ? path->depth - 1 : 0;
 	const struct btree_node *leaf = &path->nodes[at];
@@ -503,10 +499,7 @@ static bool put_at(struct transaction *transaction, const struct btree *tree,
 		return false;
 	if (path->is_there)
 		draft_delete(&draft, leaf->place);
-	draft_insert(&draft, leaf->place, item);
-	if (draft_size(&draft) <= LEAF_MOST)
-		return write_node(transaction, tree, &draft, draft.number, 0, draft.count, fault);
-	return split(transaction, tree, path, at, &draft, leaf->place, fault);
+	return insert(transaction, tree, path, at, &draft, leaf->place, *item, fault);
 }
 
 bool btree_put(struct transaction *transaction, const struct btree *tree, struct slice key,
