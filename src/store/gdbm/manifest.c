@@ -166,8 +166,3 @@ void manifest_merge(struct manifest *manifest, size_t first, size_t n,
 	manifest->files = files;
 	manifest->n = first + added + after;
 }
-
-void manifest_add(struct manifest *manifest, const struct stack_info *info)
-{
-	manifest_merge(manifest, 0, 0, info);
-}

@@ -36,9 +36,7 @@ bool manifest_write(const struct file_system *files, const char *directory,
 struct manifest manifest_copy(const struct manifest *manifest);
 void manifest_free(struct manifest *manifest);
 
-/* manifest_add puts a file before all others. manifest_merge replaces n files from index `first` on
- * by one (NULL: by none). */
-void manifest_add(struct manifest *manifest, const struct stack_info *info);
+/* Replaces n files from index `first` on by one (NULL: by none). */
 void manifest_merge(struct manifest *manifest, size_t first, size_t n,
 		    const struct stack_info *info);
 

@@ -128,6 +128,30 @@ static bool manifest_install(struct rewrite *rewrite, struct manifest *manifest,
 	return false;
 }
 
+/* Names the new file (or NULL) in the manifest: in place of the merged files, or, without `merged`,
+ * as the newest, with everything up to `number`. */
+static bool manifest_change(struct rewrite *rewrite, const struct rewrite_files *merged,
+			    uint64_t number, struct stack_file *file)
+{
+	struct store_gdbm *store = rewrite->store;
+	struct manifest next;
+	size_t first = 0;
+	bool is_done;
+
+	pthread_mutex_lock(&store->manifest_lock);
+	next = manifest_copy(&store->manifest);
+	if (merged == NULL)
+		next.number = number;
+	/* Newer files may have been added since the merge began. */
+	while (merged != NULL && next.files[first].id != stack_file_info(merged->files[0])->id)
+		first++;
+	manifest_merge(&next, first, merged == NULL ? 0 : merged->n,
+		       file == NULL ? NULL : stack_file_info(file));
+	is_done = manifest_install(rewrite, &next, file);
+	pthread_mutex_unlock(&store->manifest_lock);
+	return is_done;
+}
+
 static bool rewrite_end(struct rewrite *rewrite, bool is_done)
 {
 	if (rewrite->build != NULL)
@@ -185,22 +209,6 @@ static bool overlay_write(struct rewrite *rewrite, const struct view *view,
 	return true;
 }
 
-static bool overlay_install(struct rewrite *rewrite, struct stack_file *file, uint64_t number)
-{
-	struct store_gdbm *store = rewrite->store;
-	struct manifest next;
-	bool is_done;
-
-	pthread_mutex_lock(&store->manifest_lock);
-	next = manifest_copy(&store->manifest);
-	next.number = number;
-	if (file != NULL)
-		manifest_add(&next, stack_file_info(file));
-	is_done = manifest_install(rewrite, &next, file);
-	pthread_mutex_unlock(&store->manifest_lock);
-	return is_done;
-}
-
 bool rewrite_overlay(struct store_gdbm *store, const atomic_bool *is_stopped, struct fault *fault)
 {
 	struct rewrite rewrite = { .store = store, .is_stopped = is_stopped, .fault = fault };
@@ -224,7 +232,7 @@ bool rewrite_overlay(struct store_gdbm *store, const atomic_bool *is_stopped, st
 		  rewrite_finish(&rewrite, superseded, &file);
 	free(entries);
 	views_unpin(store->views, &pin);
-	is_done = is_done && overlay_install(&rewrite, file, number);
+	is_done = is_done && manifest_change(&rewrite, NULL, number, file);
 	if (is_done) {
 		views_overlay_to_file(store->views, file);
 		journal_drop(store->journal, number);
@@ -258,26 +266,6 @@ static bool files_write(struct rewrite *rewrite, const struct rewrite_files *ord
 	}
 }
 
-/* Newer files may have been added, so the index of the first one is looked up by its id. */
-static bool files_install(struct rewrite *rewrite, const struct rewrite_files *order,
-			  struct stack_file *file)
-{
-	struct store_gdbm *store = rewrite->store;
-	const uint64_t newest = stack_file_info(order->files[0])->id;
-	struct manifest next;
-	size_t first = 0;
-	bool is_done;
-
-	pthread_mutex_lock(&store->manifest_lock);
-	next = manifest_copy(&store->manifest);
-	while (next.files[first].id != newest)
-		first++;
-	manifest_merge(&next, first, order->n, file == NULL ? NULL : stack_file_info(file));
-	is_done = manifest_install(rewrite, &next, file);
-	pthread_mutex_unlock(&store->manifest_lock);
-	return is_done;
-}
-
 bool rewrite_files(struct store_gdbm *store, const struct rewrite_files *order,
 		   const atomic_bool *is_stopped, struct fault *fault)
 {
@@ -298,7 +286,7 @@ bool rewrite_files(struct store_gdbm *store, const struct rewrite_files *order,
 			     ? 0
 			     : superseded - skipped_bytes;
 	is_done = is_done && rewrite_finish(&rewrite, superseded, &file) &&
-		  files_install(&rewrite, order, file);
+		  manifest_change(&rewrite, order, 0, file);
 	if (is_done) {
 		for (size_t i = 0; i < order->n; i++)
 			stack_file_retire(order->files[i]);
