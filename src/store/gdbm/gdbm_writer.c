@@ -25,6 +25,8 @@
 /* The most bits of a bucket: libgdbm refuses a directory of 2 GB. */
 #define BITS_MOST 27
 #define BLOCK 4096
+/* The smallest directory that libgdbm accepts is one block. */
+#define BITS_LEAST (sizeof(off_t) == 8 ? 9u : 10u)
 
 #define PLACES ((BLOCK - sizeof(struct gdbm_bucket_head)) / sizeof(struct gdbm_place))
 
@@ -34,6 +36,7 @@ struct bucket {
 };
 
 static_assert(sizeof(struct bucket) <= BLOCK, "a bucket is a block");
+static_assert(sizeof(off_t) << BITS_LEAST == BLOCK, "the smallest directory is a block");
 
 struct written_bucket {
 	off_t at;
@@ -178,16 +181,6 @@ bool gdbm_writer_add(struct gdbm_writer *writer, struct slice key, struct slice 
 
 /* ---- the end ---- */
 
-/* The bits of the smallest directory that libgdbm accepts: one block. */
-static unsigned least_bits(void)
-{
-	unsigned bits = 3;
-
-	while (sizeof(off_t) << bits < BLOCK)
-		bits++;
-	return bits;
-}
-
 static bool directory_write(struct gdbm_writer *writer, bool *is_broken)
 {
 	for (size_t i = 0; i < writer->n_directory; i++) {
@@ -232,8 +225,8 @@ bool gdbm_writer_end(struct gdbm_writer *writer, struct gdbm_written *written, b
 	while (writer->next >> GDBM_HASH_BITS == 0)
 		if (!bucket_write(writer, is_broken))
 			return false;
-	if (writer->bits < least_bits())
-		writer->bits = least_bits();
+	if (writer->bits < BITS_LEAST)
+		writer->bits = BITS_LEAST;
 	directory = (off_t)writer->out.size;
 	if (!directory_write(writer, is_broken) || !block_end(&writer->out) ||
 	    !header_write(writer, directory) ||

@@ -230,24 +230,17 @@ static bool files_open(struct opening *opening, struct fault *fault)
 	return true;
 }
 
-static void replay_change(void *context, uint64_t number, const struct change *change)
-{
-	struct store_gdbm *store = context;
-	struct entry_key key;
-
-	entry_key_make(&store->place.installation, change->table, change->key, &key);
-	overlay_put(store->active, &key, number, change->value);
-}
-
 /* An overlay ends only between two transactions. */
 static void replay_visit(void *context, uint64_t number, const struct change *change)
 {
 	struct store_gdbm *store = context;
+	struct entry_key key;
 
 	if (store->lock_file >= 0 && overlay_size(store->active) >= store->overlay_bytes &&
 	    number > overlay_last(store->active))
 		store_gdbm_freeze(store);
-	replay_change(store, number, change);
+	entry_key_make(&store->place.installation, change->table, change->key, &key);
+	overlay_put(store->active, &key, number, change->value);
 }
 
 static bool journal_damaged(const struct opening *opening, struct fault *fault)
