@@ -15,10 +15,10 @@
 #include "store/gdbm/block_writer.h"
 #include "base/checksum.h"
 #include "base/encode.h"
+#include "store/gdbm/entry_key.h"
 #include "store/gdbm/gdbm_library.h"
 #include "store/gdbm/gdbm_reader.h"
 #include "store/gdbm/gdbm_writer.h"
-#include "store/gdbm/entry_key.h"
 #include "suite.h"
 
 #define KEY_MOST 80

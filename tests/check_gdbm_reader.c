@@ -14,9 +14,9 @@
 
 #include "directory.h"
 #include "store/gdbm/file.h"
+#include "store/gdbm/entry_key.h"
 #include "store/gdbm/gdbm_format.h"
 #include "store/gdbm/gdbm_reader.h"
-#include "store/gdbm/entry_key.h"
 #include "suite.h"
 
 #define VALUE_MOST 600

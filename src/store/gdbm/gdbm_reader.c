@@ -6,8 +6,8 @@
 
 #include <string.h>
 
-#include "store/gdbm/gdbm_format.h"
 #include "store/gdbm/entry_key.h"
+#include "store/gdbm/gdbm_format.h"
 
 /* A negative offset becomes a huge one, and is outside too. */
 static bool is_inside(const struct gdbm_reader *reader, uint64_t at, uint64_t size)

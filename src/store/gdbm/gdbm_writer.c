@@ -19,8 +19,8 @@
 #include "base/checksum.h"
 #include "base/encode.h"
 #include "base/memory.h"
-#include "store/gdbm/gdbm_format.h"
 #include "store/gdbm/entry_key.h"
+#include "store/gdbm/gdbm_format.h"
 
 /* The most bits of a bucket: libgdbm refuses a directory of 2 GB. */
 #define BITS_MOST 27

@@ -32,9 +32,9 @@
 #define STORE_GDBM_JOURNAL_H
 
 #include "store/figures.h"
+#include "store/gdbm/entry_key.h"
 #include "store/gdbm/file.h"
 #include "store/gdbm/journal_mark.h"
-#include "store/gdbm/entry_key.h"
 
 struct journal;
 

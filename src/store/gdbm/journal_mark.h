@@ -13,8 +13,8 @@
 #ifndef STORE_GDBM_JOURNAL_MARK_H
 #define STORE_GDBM_JOURNAL_MARK_H
 
-#include "store/gdbm/file.h"
 #include "store/gdbm/entry_key.h"
+#include "store/gdbm/file.h"
 
 #define MARK_NAME "journal.mark"
 

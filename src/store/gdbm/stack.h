@@ -17,8 +17,8 @@
 
 #include <limits.h>
 
-#include "store/gdbm/file.h"
 #include "store/gdbm/entry_key.h"
+#include "store/gdbm/file.h"
 
 struct stack_file;
 struct stack_build;
