@@ -199,13 +199,13 @@ bool records_get(struct transaction *transaction, const struct store_kind *kind,
 	return true;
 }
 
-static void tree_of(const struct transaction *transaction, const struct store_kind *kind,
-		    char letter, struct btree *tree)
+static struct btree tree_of(const struct transaction *transaction, const struct store_kind *kind,
+			    char letter)
 {
-	tree->name[0] = letter;
-	tree->name[1] = kind->letter;
-	memcpy(tree->name + 2, transaction->account.bytes, ID_SIZE);
-	tree->name_size = 2 + ID_SIZE;
+	struct btree tree = { { letter, kind->letter }, 2 + ID_SIZE };
+
+	memcpy(tree.name + 2, transaction->account.bytes, ID_SIZE);
+	return tree;
 }
 
 /* Reads the record to which an index refers. */
@@ -265,7 +265,7 @@ bool records_get_named(struct transaction *transaction, const struct store_kind 
 		return true;
 	}
 	*record = (struct store_record){ .is_on = false };
-	tree_of(transaction, kind, NAMES, &tree);
+	tree = tree_of(transaction, kind, NAMES);
 	if (!btree_get(transaction, &tree, name, &value, fault))
 		return false;
 	return value.data == NULL ||
@@ -383,10 +383,10 @@ static bool page_of_ids(struct transaction *transaction, const struct store_kind
 			struct store_page *page, struct fault *fault)
 {
 	struct side sides[SIDES], *side;
-	struct btree tree;
+	const struct btree tree = tree_of(transaction, kind,
+					  page->parent != NULL ? CHILDREN : MADE);
 	size_t n = 0, bytes = 0;
 
-	tree_of(transaction, kind, page->parent != NULL ? CHILDREN : MADE, &tree);
 	for (int is_on = 0; is_on < (kind->has_switch ? SIDES : 1); is_on++) {
 		if (page->side != STORE_BOTH_SIDES && (page->side == STORE_ON) != (is_on != 0))
 			continue;
@@ -415,12 +415,11 @@ static bool page_of_names(struct transaction *transaction, const struct store_ki
 			  struct store_page *page, struct fault *fault)
 {
 	struct btree_cursor cursor;
-	struct btree tree;
+	const struct btree tree = tree_of(transaction, kind, NAMES);
 	struct key start = { .size = 0 };
 	struct slice name, value;
 	size_t bytes = 0;
 
-	tree_of(transaction, kind, NAMES, &tree);
 	if (page->after.size > 0) {
 		/* The least key above `after`, which may be longer than a name. */
 		key_add(&start, page->after.data,
@@ -460,10 +459,9 @@ bool records_have_children(struct transaction *transaction, const struct store_k
 			   const struct id *parent, bool *have_children, struct fault *fault)
 {
 	struct btree_cursor cursor;
-	struct btree tree;
+	const struct btree tree = tree_of(transaction, kind, CHILDREN);
 	struct slice key, value;
 
-	tree_of(transaction, kind, CHILDREN, &tree);
 	if (!btree_seek(&cursor, transaction, &tree, id_slice(parent), false, fault) ||
 	    !btree_at(&cursor, &key, &value, fault))
 		return false;
@@ -593,7 +591,7 @@ static bool move_place(struct transaction *transaction, const struct store_kind 
 	/* The value, a name, may have changed. */
 	if (stays && name.size == 0)
 		return true;
-	tree_of(transaction, kind, letter, &tree);
+	tree = tree_of(transaction, kind, letter);
 	return (!source.exists || stays ||
 		btree_remove(transaction, &tree, key_slice(&source.key), fault)) &&
 	       (!target.exists ||
@@ -610,7 +608,7 @@ static bool move_name(struct transaction *transaction, const struct store_kind *
 	if (kind->naming != STORE_NAME_IN_ACCOUNT ||
 	    (from != NULL && to != NULL && slice_equal(from->name, to->name)))
 		return true;
-	tree_of(transaction, kind, NAMES, &tree);
+	tree = tree_of(transaction, kind, NAMES);
 	if (to != NULL) {
 		if (!btree_add(transaction, &tree, to->name, id_slice(&to->id), &is_new, fault))
 			return false;
@@ -684,7 +682,7 @@ static bool check_place(struct transaction *transaction, const struct store_kind
 	place_of(kind, letter, record, &place);
 	if (!place.exists)
 		return true;
-	tree_of(transaction, kind, letter, &tree);
+	tree = tree_of(transaction, kind, letter);
 	return btree_get(transaction, &tree, key_slice(&place.key), &value, fault) &&
 	       (value.data != NULL ||
 		damaged(kind, key_slice(&place.key), "is missing in an index", fault));
