@@ -455,7 +455,7 @@ START_TEST(a_damaged_value_stops_no_other_merge)
 	unsigned begun, damaged = 1000;
 	const char *file;
 
-	/* So far behind that the slow reader does not come there meanwhile. */
+	/* So far behind that the scrub does not get there meanwhile. */
 	scratch_make_stack(10000);
 	file = scratch_file("stack-", ".gdbm");
 	while (scratch_place(file, arena_text(scratch.arena, "value %u", damaged)) <

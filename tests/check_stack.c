@@ -21,7 +21,7 @@
 #include "suite.h"
 #include "store/gdbm/entries.h"
 
-/* Verifies all blocks as the slow reader does. */
+/* Verifies all blocks as the scrub does. */
 static bool all_blocks_are_right(struct store *base)
 {
 	struct store_gdbm *store = store_gdbm_of(base);
@@ -326,7 +326,7 @@ static struct store *block_watch_start(struct block_watch *watch, unsigned *bloc
 		(struct store_options){ .is_read_only = true, .files = &watch->hooks.files });
 }
 
-/* Either by a request for what is absent, or by the slow reader before it; what is there needs
+/* Either by a request for what is absent, or by the scrub before it; what is there needs
  * none. */
 START_TEST(a_block_is_verified_once)
 {

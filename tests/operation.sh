@@ -251,7 +251,7 @@ if [ -n "$traced" ]; then
 	say 'After the start nothing outside the data directory was used.'
 fi
 
-# A file that the slow reader finds damaged is named in the log and counted, and the service is not ready.
+# A file that the scrub finds damaged is named in the log and counted, and the service is not ready.
 damaged=$(find operation/store -name 'stack-*.gdbm' -size +400k | head -n 1)
 [ -n "$damaged" ] || fail "no file to damage: $(ls -l operation/store)"
 printf 'damaged' | dd of="$damaged" bs=1 seek=200000 conv=notrunc 2>/dev/null || fail 'dd'
