@@ -152,17 +152,14 @@ static bool source_copy(struct backup *backup, const struct source *source, stru
 {
 	const struct file_system *files = backup->files;
 	char path[PATH_MAX];
-	bool is_copied;
-	int to, error;
+	int to;
 
 	snprintf(path, sizeof path, "%s/%s", backup->to, source->name);
 	to = files->open(files, path, O_WRONLY | O_CREAT | O_EXCL, 0600);
 	if (to < 0)
 		return fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot make %s", path);
-	is_copied = bytes_copy(backup, source, to);
-	error = errno;
-	files->close(files, to);
-	return is_copied || fault_cause(fault, FAULT_UNAVAILABLE, error, "cannot write %s", path);
+	return file_close(files, to, bytes_copy(backup, source, to)) ||
+	       fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot write %s", path);
 }
 
 /* Verifies a file of the copy by its checksums. */

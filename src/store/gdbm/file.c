@@ -55,6 +55,15 @@ bool file_read_all(const struct file_system *files, int file, void *bytes, size_
 	return true;
 }
 
+bool file_close(const struct file_system *files, int file, bool result)
+{
+	const int error = errno;
+
+	files->close(files, file);
+	errno = error;
+	return result;
+}
+
 static bool read_open_file(const struct file_system *files, int file, size_t most, char **bytes,
 			   size_t *size)
 {
@@ -80,17 +89,9 @@ static bool read_open_file(const struct file_system *files, int file, size_t mos
 bool file_read_whole(const struct file_system *files, const char *path, size_t most, char **bytes,
 		     size_t *size)
 {
-	int file = files->open(files, path, O_RDONLY, 0);
-	bool is_read;
-	int error;
+	const int file = files->open(files, path, O_RDONLY, 0);
 
-	if (file < 0)
-		return false;
-	is_read = read_open_file(files, file, most, bytes, size);
-	error = errno;
-	files->close(files, file);
-	errno = error;
-	return is_read;
+	return file >= 0 && file_close(files, file, read_open_file(files, file, most, bytes, size));
 }
 
 static bool map_open_file(const struct file_system *files, int file, const char **mapping,
@@ -110,17 +111,9 @@ static bool map_open_file(const struct file_system *files, int file, const char 
 bool file_map_whole(const struct file_system *files, const char *path, const char **mapping,
 		    size_t *size)
 {
-	int file = files->open(files, path, O_RDONLY, 0);
-	bool is_mapped;
-	int error;
+	const int file = files->open(files, path, O_RDONLY, 0);
 
-	if (file < 0)
-		return false;
-	is_mapped = map_open_file(files, file, mapping, size);
-	error = errno;
-	files->close(files, file);
-	errno = error;
-	return is_mapped;
+	return file >= 0 && file_close(files, file, map_open_file(files, file, mapping, size));
 }
 
 const char *file_name_number(const char *name, const char *prefix, uint64_t *number)
@@ -169,18 +162,11 @@ bool file_sync_directory(const struct file_system *files, const char *path, bool
 static bool write_new_file(const struct file_system *files, const char *path, const void *bytes,
 			   size_t size, bool *is_broken)
 {
-	int file = files->open(files, path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
-	bool is_written;
-	int error;
+	const int file = files->open(files, path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
 
-	if (file < 0)
-		return false;
-	is_written = file_write_all(files, file, bytes, size, 0) &&
-		     file_sync(files, file, is_broken);
-	error = errno;
-	files->close(files, file);
-	errno = error;
-	return is_written;
+	return file >= 0 && file_close(files, file,
+				       file_write_all(files, file, bytes, size, 0) &&
+					       file_sync(files, file, is_broken));
 }
 
 bool file_replace(const struct file_system *files, const char *directory, const char *path,

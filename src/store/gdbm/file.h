@@ -64,6 +64,9 @@ bool file_write_all(const struct file_system *files, int file, const void *bytes
 bool file_read_all(const struct file_system *files, int file, void *bytes, size_t size,
 		   off_t offset);
 
+/* Closes the file without changing errno. Returns `result`. */
+bool file_close(const struct file_system *files, int file, bool result);
+
 /* Reads a whole file into memory from malloc (not NULL, even if the file is empty). False and
  * errno; EFBIG: the file has more than `most` bytes. */
 bool file_read_whole(const struct file_system *files, const char *path, size_t most, char **bytes,

@@ -300,13 +300,11 @@ static bool read_segments(struct reading *reading, struct fault *fault)
 
 int journal_hold(const struct file_system *files, const char *directory, int operation)
 {
-	int hold = files->open(files, directory, O_RDONLY | O_DIRECTORY, 0), error;
+	const int hold = files->open(files, directory, O_RDONLY | O_DIRECTORY, 0);
 
 	if (hold < 0 || files->lock(files, hold, operation) == 0)
 		return hold;
-	error = errno;
-	files->close(files, hold);
-	errno = error;
+	file_close(files, hold, false);
 	return -1;
 }
 

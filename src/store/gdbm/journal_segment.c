@@ -191,17 +191,11 @@ void segment_remove(const struct journal_options *options, uint64_t first)
 static bool truncate_tail(const struct journal_options *options, const char *path, uint64_t offset)
 {
 	const struct file_system *files = options->files;
-	int file = files->open(files, path, O_WRONLY, 0), error;
-	bool is_truncated;
+	const int file = files->open(files, path, O_WRONLY, 0);
 
-	if (file < 0)
-		return false;
-	is_truncated = files->ftruncate(files, file, (off_t)offset) == 0 &&
-		       files->fsync(files, file) == 0;
-	error = errno;
-	files->close(files, file);
-	errno = error;
-	return is_truncated;
+	return file >= 0 && file_close(files, file,
+				       files->ftruncate(files, file, (off_t)offset) == 0 &&
+					       files->fsync(files, file) == 0);
 }
 
 bool segments_take_over(const struct journal_options *options, const struct journal_end *end,
