@@ -49,7 +49,7 @@ static bool split(struct slice token, struct parts *parts)
 	return true;
 }
 
-/* Decodes a JSON object; NULL: it is none. */
+/* Decodes a JSON object, or returns NULL. */
 static json_t *read_object(struct arena *arena, struct slice encoded)
 {
 	struct slice text;

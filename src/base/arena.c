@@ -17,6 +17,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/memory.h"
+
 #define FIRST_BLOCK ((size_t)64 << 10)
 #define LARGEST_BLOCK ((size_t)1 << 20)
 #define ALIGNMENT alignof(max_align_t)
@@ -67,16 +69,9 @@ struct arena {
 /* The arena that serves this thread. */
 static _Thread_local struct arena *serving;
 
-static void *memory(void *result)
-{
-	if (result == NULL)
-		abort();
-	return result;
-}
-
 static struct block *block_open(struct block *previous, size_t size)
 {
-	struct block *block = memory(malloc(sizeof *block + size));
+	struct block *block = memory_check(malloc(sizeof *block + size));
 
 	block->previous = previous;
 	block->size = size;
@@ -125,7 +120,7 @@ struct arena *arena_serve(struct arena *arena)
 
 struct arena *arena_open(void)
 {
-	struct arena *arena = memory(calloc(1, sizeof *arena));
+	struct arena *arena = memory_check(calloc(1, sizeof *arena));
 
 	if (pthread_once(&serving_once, begin_serving) != 0)
 		abort();
@@ -312,7 +307,7 @@ json_t *arena_json(struct arena *arena, json_t *root)
 	if (arena->roots_n == arena->roots_capacity) {
 		size_t capacity = arena->roots_capacity == 0 ? 32 : 2 * arena->roots_capacity;
 
-		arena->roots = memory(realloc(arena->roots, capacity * sizeof *arena->roots));
+		arena->roots = memory_check(realloc(arena->roots, capacity * sizeof *arena->roots));
 		arena->roots_capacity = capacity;
 	}
 	arena->roots[arena->roots_n++] = root;

@@ -52,7 +52,7 @@ struct store_stat {
 	size_t n_files;
 	uint64_t last; /* the last transaction */
 	uint64_t journal_segments;
-	uint64_t journal_bytes; /* on the disk, including space written ahead */
+	uint64_t journal_bytes; /* on the disk, including unused space */
 	uint64_t stack_bytes; /* on the disk, including indexes */
 	uint64_t superfluous_bytes; /* of these, freed by a merge */
 };

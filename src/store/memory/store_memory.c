@@ -15,6 +15,8 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
+#include "base/memory.h"
+
 struct version {
 	char letter;
 	bool is_global; /* its key is the name, else account and id */
@@ -49,13 +51,6 @@ struct counter {
 static struct store_memory *memory_of(struct store *store)
 {
 	return (struct store_memory *)store;
-}
-
-static void *checked(void *memory)
-{
-	if (memory == NULL)
-		abort();
-	return memory;
 }
 
 static struct slice name_of(const struct version *version)
@@ -101,7 +96,7 @@ static struct version *version_make(struct transaction *transaction, const struc
 	const struct slice name = kind->naming == STORE_NO_NAME ? (struct slice){ NULL, 0 }
 								: record->name;
 	struct version *version =
-		checked(calloc(1, sizeof *version + name.size + record->value.size));
+		memory_check(calloc(1, sizeof *version + name.size + record->value.size));
 
 	version->letter = kind->letter;
 	version->is_global = kind->naming == STORE_NAME_ANYWHERE;
@@ -132,7 +127,7 @@ static void insert(struct store_memory *memory, struct version *version)
 	}
 	if (memory->n == memory->capacity) {
 		memory->capacity = memory->capacity == 0 ? 64 : memory->capacity * 2;
-		memory->versions = checked(
+		memory->versions = memory_check(
 			realloc(memory->versions, memory->capacity * sizeof memory->versions[0]));
 	}
 	memmove(&memory->versions[place + 1], &memory->versions[place],
@@ -194,7 +189,7 @@ static const struct version **all_of(struct transaction *transaction, const stru
 
 	*n = 0;
 	pthread_mutex_lock(&memory->lock);
-	found = checked(malloc((memory->n + 1) * sizeof(const struct version *)));
+	found = memory_check(malloc((memory->n + 1) * sizeof(const struct version *)));
 	for (size_t i = 0; i <= memory->n; i++) {
 		const struct version *version = i < memory->n ? memory->versions[i] : NULL;
 
@@ -390,7 +385,7 @@ static struct counter counter_read(struct transaction *transaction, const struct
 static void counter_write(struct transaction *transaction, const struct store_kind *kind,
 			  const struct counter *counter)
 {
-	struct version *version = checked(calloc(1, sizeof *version + sizeof *counter));
+	struct version *version = memory_check(calloc(1, sizeof *version + sizeof *counter));
 
 	*version = counter_key(transaction, kind);
 	memcpy(version->bytes, counter, sizeof *counter);
@@ -545,7 +540,7 @@ static const struct store_driver memory_driver = {
 
 struct store *store_memory_open(void)
 {
-	struct store_memory *memory = checked(calloc(1, sizeof *memory));
+	struct store_memory *memory = memory_check(calloc(1, sizeof *memory));
 
 	memory->store.driver = &memory_driver;
 	pthread_mutex_init(&memory->writer, NULL);
