@@ -45,7 +45,8 @@ enum gdbm_answer { GDBM_FOUND, GDBM_ABSENT, GDBM_DAMAGED, GDBM_REFUSED, GDBM_UNV
 /* GDBM_FOUND: *value borrows from the file; the caller verifies its checksum, so damaged blocks do
  * not matter. DAMAGED: verified blocks refer to bytes outside of the file. REFUSED: the key was not
  * found, and a block on which that is based is damaged. UNVERIFIED: the key was not found, and the
- * state of *block, on which that is based, is unknown; the caller verifies it and searches again. */
+ * state of *block, on which that is based, is unknown; the caller verifies it and searches
+ * again. */
 enum gdbm_answer gdbm_reader_find(const struct gdbm_reader *reader, struct slice key,
 				  struct slice *value, uint64_t *block);
 

@@ -1,7 +1,7 @@
 /* The scrub verifies all stack files block by block, so that a failing medium is noticed early: a
- * block of 64 KB every 50 ms, and a pause of six hours after each round. A damaged block is logged,
- * and reads that need it are refused (stack_file_verify_block). Correctness does not depend on it:
- * a request verifies the blocks that it needs.
+ * block of 64 KB every 50 ms, and a pause of six hours after each round. A damaged block is logged
+ * (stack_file_verify_block). Correctness does not depend on it: a request verifies the blocks that
+ * it needs.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef STORE_GDBM_SCRUB_H

@@ -97,7 +97,8 @@ void stack_file_read_ahead(const struct stack_file *file, uint32_t order, uint64
 
 /* Verifies a 64 KB block, even if it was verified before. Blocks are numbered from 0: those of the
  * index, then those of the GDBM file. *is_last: it is the last one. A damaged block is logged, and
- * reads that need it are refused; a damaged block of the index damages the whole file. */
+ * keys that are not found because of it are refused; a damaged block of the index damages the whole
+ * file. */
 bool stack_file_verify_block(struct stack_file *file, uint64_t block, bool *is_last,
 			     struct fault *fault);
 /* Counts the entries with libgdbm, without the stamp. */
