@@ -177,6 +177,25 @@ static size_t branch_number(const char *mark)
 	return number;
 }
 
+/* The paths of the public service that only a media server can offer. */
+static const char *const media_paths[] = {
+	"/v2/active-rooms",	"/v2/analytics", "/v2/external-streams",
+	"/v2/live-streams",	"/v2/polls",	 "/v2/recordings",
+	"/v2/recording-assets", "/v2/sessions",	 "/v2/stream-keys",
+};
+
+static bool needs_media(struct slice path)
+{
+	for (size_t i = 0; i < sizeof media_paths / sizeof media_paths[0]; i++) {
+		const size_t size = strlen(media_paths[i]);
+
+		if (path.size >= size && memcmp(path.data, media_paths[i], size) == 0 &&
+		    (path.size == size || path.data[size] == '/'))
+			return true;
+	}
+	return false;
+}
+
 bool router_find(const struct router *router, struct call *call, struct slice *query,
 		 bool *is_shared, struct fault *fault)
 {
@@ -186,7 +205,10 @@ bool router_find(const struct router *router, struct call *call, struct slice *q
 
 	*is_shared = false;
 	if (!pattern_match(router->pattern, path, &match))
-		return fault_set(fault, FAULT_NOT_FOUND, "no such path");
+		return fault_set(fault, FAULT_NOT_FOUND,
+				 needs_media(path)
+					 ? "not a part of Anteroom: this needs a media server"
+					 : "no such path");
 	branch = &router->branches[branch_number(match.mark)];
 	*is_shared = is_for_all_origins(branch);
 	if (call->request.method == METHOD_OPTIONS) {
