@@ -186,6 +186,18 @@ START_TEST(a_store_may_say_nothing)
 }
 END_TEST
 
+START_TEST(a_browser_gets_a_page)
+{
+	struct call call = ask(METHOD_GET, "/");
+
+	ck_assert_int_eq(call.answer.status, 200);
+	ck_assert_str_eq(header_of(&call, "Content-Type"), "text/html; charset=utf-8");
+	ck_assert_ptr_nonnull(strstr(body_of(&call), "<title>Anteroom</title>"));
+	ck_assert_int_eq(ask(METHOD_POST, "/").answer.status, 405);
+	ck_assert_int_eq(ask(METHOD_GET, "/index.html").answer.status, 404);
+}
+END_TEST
+
 START_TEST(they_are_no_part_of_the_interface)
 {
 	struct call call = ask(METHOD_GET, "/v2/openapi.json");
@@ -194,6 +206,7 @@ START_TEST(they_are_no_part_of_the_interface)
 	ck_assert_ptr_nonnull(strstr(document, "/v2/templates"));
 	ck_assert_ptr_null(strstr(document, "/metrics"));
 	ck_assert_ptr_null(strstr(document, "/healthz"));
+	ck_assert_ptr_null(strstr(document, "\"welcome\""));
 }
 END_TEST
 
@@ -342,6 +355,7 @@ int main(void)
 	tcase_add_loop_test(tcase, it_is_ready_when_the_store_is, 0, ROWS(states));
 	tcase_add_test(tcase, the_page_says_what_the_store_says);
 	tcase_add_test(tcase, a_store_may_say_nothing);
+	tcase_add_test(tcase, a_browser_gets_a_page);
 	tcase_add_test(tcase, they_are_no_part_of_the_interface);
 	tcase_add_test(tcase, nothing_is_lost_between_threads);
 	tcase_add_test(tcase, a_status_that_nobody_knows_is_counted_too);

@@ -16,6 +16,7 @@
 #include "rules/room_rules.h"
 #include "rules/template_rules.h"
 #include "service/openapi.h"
+#include "service/welcome.h"
 
 #define WHOLE(shape) .body_kind = BODY_WHOLE, .body = &(shape)
 #define PARTIAL(shape) .body_kind = BODY_PARTIAL, .body = &(shape)
@@ -177,6 +178,8 @@ const struct route routes[] = {
 	  .is_open = true,
 	  DOC("This document.") },
 
+	{ METHOD_GET,    "/", ROUTE_STATELESS, welcome_get, "welcome", INTERNAL,
+	  DOC("A page for people.") },
 	{ METHOD_GET,    "/healthz", ROUTE_STATELESS, health_live, "live", INTERNAL,
 	  DOC("The process is up.") },
 	{ METHOD_GET,    "/readyz", ROUTE_STATELESS, health_ready, "ready", INTERNAL,
