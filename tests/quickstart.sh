@@ -5,8 +5,9 @@ set -u
 cd "${SOURCE_DIR:-$(dirname "$0")/..}" || exit 1
 PATH=$PATH:/usr/sbin
 scratch=$(mktemp -d) || exit 1
-trap 'quickstart --stop --data "$scratch/one" >/dev/null 2>&1
-	quickstart --stop --data "$scratch/two" >/dev/null 2>&1
+trap 'for name in one two three four; do
+		quickstart --stop --data "$scratch/$name" >/dev/null 2>&1
+	done
 	rm -rf "$scratch"' EXIT
 trap 'exit 1' INT TERM HUP
 
@@ -36,19 +37,20 @@ start()
 
 start "$scratch/one"
 first=$port
-codes=$(grep -E '[a-z]{3}-[a-z]{4}-[a-z]{3}' "$scratch/one.printed")
+codes=$(grep -E '^ .*[a-z]{3}-[a-z]{4}-[a-z]{3}' "$scratch/one.printed")
 [ "$(echo "$codes" | grep -c .)" = 3 ] || fail "no three codes: $codes"
 [ "$(stat -c %a "$scratch/one/quickstart.env")" = 600 ] || fail 'quickstart.env can be read by all'
 [ "$(grep -cE '^(BASE_URL|(ACCESS_KEY|SECRET)(_B)?|MANAGEMENT_TOKEN)=.' \
 	"$scratch/one/quickstart.env")" = 6 ] || fail 'quickstart.env is not complete'
-grep '^curl ' "$scratch/one.printed" >"$scratch/calls"
-[ "$(grep -c . "$scratch/calls")" = 3 ] || fail 'no three calls to paste'
+grep -E '^(curl |MANAGEMENT_TOKEN=)' "$scratch/one.printed" >"$scratch/calls"
+[ "$(grep -c . "$scratch/calls")" = 5 ] || fail 'no four calls to paste, and where the token is'
+[ "$(grep -c eyJ "$scratch/one.printed")" = 1 ] || fail 'the token is not printed once'
 sed 's/^curl /curl -sS --fail-with-body /; s/$/ || exit 1/' "$scratch/calls" >"$scratch/checked"
 sh "$scratch/checked" >"$scratch/answers" 2>&1 || fail "pasted: $(cat "$scratch/answers")"
 
 start "$scratch/two" --no-sample
 second=$port
-grep '^curl ' "$scratch/two.printed" |
+grep -E '^(curl |MANAGEMENT_TOKEN=)' "$scratch/two.printed" |
 	sed 's/^curl /curl -sS --fail-with-body /; s/$/ || exit 1/' >"$scratch/checked"
 sh "$scratch/checked" >"$scratch/answers" 2>&1 || fail "pasted: $(cat "$scratch/answers")"
 quickstart --detach --port "$first" --data "$scratch/three" >"$scratch/busy" 2>&1 &&
@@ -65,7 +67,7 @@ quickstart --detach --port "$second" --data "$scratch/two" >"$scratch/two.printe
 quickstart --stop --data "$scratch/one" >/dev/null || fail 'it cannot be stopped'
 curl -s -o /dev/null "http://127.0.0.1:$first/" && fail 'nginx runs although it was stopped'
 start "$scratch/one"
-again=$(grep -E '[a-z]{3}-[a-z]{4}-[a-z]{3}' "$scratch/one.printed")
+again=$(grep -E '^ .*[a-z]{3}-[a-z]{4}-[a-z]{3}' "$scratch/one.printed")
 for code in $(echo "$codes" | sed 's/.* //'); do
 	case $again in
 	*"$code"*) ;;
@@ -76,3 +78,26 @@ done
 quickstart --port nine >/dev/null 2>&1
 [ $? = 2 ] || fail 'a port that is none'
 quickstart --help >/dev/null || fail '--help'
+
+# Root and a user with the same data, in turns. (The user has to be able to read the source.)
+as_user()
+{
+	setpriv --reuid=nobody --regid="$(id -g nobody)" --clear-groups "$@" </dev/null
+}
+if [ "$(id -u)" = 0 ] && as_user test -r "$PWD/nginx/quickstart" && as_user test -x "$PWD/build/anteroom"; then
+	chmod 755 "$scratch"
+	install -d -o nobody -g "$(id -g nobody)" "$scratch/four"
+	start "$scratch/four"
+	as_user sh nginx/quickstart --detach --port 1 --data "$scratch/four" >"$scratch/other" 2>&1 &&
+		fail 'a user started what root runs'
+	grep -q 'of the user root runs with' "$scratch/other" || fail "a user: $(cat "$scratch/other")"
+	[ "$(grep -c . "$scratch/other")" = 1 ] || fail "a user: $(cat "$scratch/other")"
+	quickstart --stop --data "$scratch/four" >/dev/null || fail 'root cannot stop it'
+	as_user sh nginx/quickstart --detach --port "$port" --data "$scratch/four" >"$scratch/other" 2>&1 ||
+		fail "a user after root: $(cat "$scratch/other")"
+	as_user sh nginx/quickstart --stop --data "$scratch/four" >/dev/null || fail 'a user cannot stop it'
+fi
+
+start "$scratch/three" --serve-option --access-log --serve-option=--threads --serve-option 3
+grep -q 'path=/v2/templates' "$scratch/three/anteroom.log" || fail '--serve-option: no access log'
+quickstart --stop --data "$scratch/three" >/dev/null || fail 'it cannot be stopped with options'
