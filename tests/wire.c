@@ -267,10 +267,14 @@ static bool answer_over_the_wire(struct transport *transport, const struct case_
 	long status = 0;
 	CURLcode result;
 
-	if (wire->curl == NULL)
-		wire->curl = curl_easy_init();
-	curl_easy_reset(wire->curl);
 	snprintf(source, sizeof source, "host!%.50s", request->from);
+	/* From version 8 on libcurl reuses a connection of another source address. */
+	if (strcmp(source, wire->source) != 0) {
+		curl_easy_cleanup(wire->curl);
+		wire->curl = curl_easy_init();
+		memcpy(wire->source, source, sizeof source);
+	}
+	curl_easy_reset(wire->curl);
 	curl_easy_setopt(wire->curl, CURLOPT_URL, wire->url);
 	curl_easy_setopt(wire->curl, CURLOPT_REQUEST_TARGET, request->target);
 	curl_easy_setopt(wire->curl, CURLOPT_INTERFACE, source);

@@ -24,6 +24,7 @@ struct wire {
 	pid_t responder;
 	pid_t nginx;
 	CURL *curl;
+	char source[64]; /* the source address of its connections */
 };
 
 /* Starts both, with the accounts a and b. Else the exit status for a test program that ends with
