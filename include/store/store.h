@@ -16,7 +16,8 @@
  *    rest on changes that are not durable yet: it is sent when store_seen() is durable.
  *  - A damaged value is never returned: FAULT_DAMAGED.
  *  - Any function may fail with FAULT_AGAIN: the transaction is abandoned and the whole call run
- *    again.
+ *    again. A driver whose writers do not wait for each other says so of a name that is taken, or a
+ *    record or parent that is gone, in store_put, store_remove or store_commit.
  *  - FAULT_UNAVAILABLE: the store cannot read or cannot write. FAULT_TOO_LARGE: the value does not
  *    fit into the arena.
  *  - After a fault a transaction can only be abandoned.
@@ -69,6 +70,9 @@ struct store_kind {
 	bool has_pages; /* in pages of the account */
 	bool has_parent; /* in pages of the parent */
 	bool has_switch; /* pages may be of one side of the switch */
+	/* The kind of the parent when no record may be without it: a parent of this kind is removed
+	 * only after store_has_children in the same transaction. NULL: the callers see to that. */
+	const struct store_kind *under;
 };
 
 struct store_record {
@@ -105,6 +109,27 @@ struct store_page {
 	bool is_last; /* no record follows */
 };
 
+/* What a transaction is going to read. */
+enum store_finding {
+	STORE_FIND_ID,
+	STORE_FIND_NAME,
+	STORE_FIND_PARENT, /* the parent of the record that the item `from` finds; of a page: of each */
+	STORE_FIND_VALUE, /* the record whose id is the value of the record that `from` finds */
+	STORE_FIND_PAGE,
+	STORE_FIND_CHILDREN, /* store_has_children with the parent `id` */
+	STORE_FIND_NEW_ID
+};
+
+struct store_expected {
+	const struct store_kind *kind;
+	enum store_finding finding;
+	enum store_reading reading;
+	size_t from; /* an earlier item */
+	const struct id *id;
+	struct slice name;
+	const struct store_page *page; /* its parameters */
+};
+
 struct store;
 struct transaction;
 struct store_figures; /* store/figures.h */
@@ -115,6 +140,9 @@ struct store_driver {
 	const char *name;
 	bool (*begin)(struct store *, enum store_access, struct arena *, struct transaction **,
 		      struct fault *);
+	void (*expect)(struct transaction *, const struct store_expected *,
+		       size_t n); /* NULL: it does not matter */
+	bool names_conflict_late; /* store_name_is_free need not look */
 	bool (*get)(struct transaction *, const struct store_kind *, const struct id *,
 		    enum store_reading, struct store_record *, struct fault *);
 	bool (*get_named)(struct transaction *, const struct store_kind *, struct slice name,
@@ -164,12 +192,21 @@ void store_of_account(struct transaction *transaction, const struct id *account)
  *
  * Names and values live as long as the arena and are not to be changed. */
 
+/* Before the first read: says what will be read, so that a driver can read it at once, and lock in
+ * this order. What is named and not read is harmless. A WRITE transaction may read more; of a READ
+ * transaction the items are all that it reads, or else it may have to be run again (FAULT_AGAIN). */
+void store_expect(struct transaction *transaction, const struct store_expected *expected, size_t n);
+
 bool store_get(struct transaction *transaction, const struct store_kind *kind, const struct id *id,
 	       enum store_reading reading, struct store_record *record, struct fault *fault);
 /* STORE_NAME_ANYWHERE: also another account's; record->account says whose it is. */
 bool store_get_named(struct transaction *transaction, const struct store_kind *kind,
 		     struct slice name, enum store_reading reading, struct store_record *record,
 		     struct fault *fault);
+/* Whether no record has the name. WRITE, for names that are random: a driver that refuses a taken
+ * name in store_put or store_commit may say so without looking. */
+bool store_name_is_free(struct transaction *transaction, const struct store_kind *kind,
+			struct slice name, bool *is_free, struct fault *fault);
 /* `n` records by their ids, in their order. */
 bool store_get_several(struct transaction *transaction, const struct store_kind *kind,
 		       const struct id *ids, size_t n, struct store_record *records,

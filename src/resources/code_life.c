@@ -97,14 +97,14 @@ size_t codes_count(const struct room_codes *codes, const struct template_record 
 
 static bool draw_letters(struct call *call, char letters[CODE_TEXT_SIZE], struct fault *fault)
 {
-	struct store_record record;
+	bool is_free;
 
 	do {
 		code_make(call->environment->clock, letters);
-		if (!store_get_named(call->transaction, &kind_code, slice_of(letters),
-				     STORE_TO_SHOW, &record, fault))
+		if (!store_name_is_free(call->transaction, &kind_code, slice_of(letters), &is_free,
+					fault))
 			return false;
-	} while (record.value.data != NULL);
+	} while (!is_free);
 	return true;
 }
 

@@ -20,6 +20,7 @@ const struct store_kind kind_room = {
 	.has_pages = true,
 	.has_parent = true,
 	.has_switch = true,
+	.under = &kind_template,
 };
 const struct store_kind kind_codes = { .letter = 'd', .name = "room's codes" };
 const struct store_kind kind_code = {

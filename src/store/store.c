@@ -23,6 +23,12 @@ void store_of_account(struct transaction *transaction, const struct id *account)
 	transaction->account = *account;
 }
 
+void store_expect(struct transaction *transaction, const struct store_expected *expected, size_t n)
+{
+	if (transaction->store->driver->expect != NULL)
+		transaction->store->driver->expect(transaction, expected, n);
+}
+
 bool store_get(struct transaction *transaction, const struct store_kind *kind, const struct id *id,
 	       enum store_reading reading, struct store_record *record, struct fault *fault)
 {
@@ -42,6 +48,19 @@ bool store_get_named(struct transaction *transaction, const struct store_kind *k
 		return true;
 	return transaction->store->driver->get_named(transaction, kind, name, reading, record,
 						     fault);
+}
+
+bool store_name_is_free(struct transaction *transaction, const struct store_kind *kind,
+			struct slice name, bool *is_free, struct fault *fault)
+{
+	struct store_record record = { .is_on = false };
+
+	assert(transaction->access == STORE_WRITE);
+	if (!transaction->store->driver->names_conflict_late &&
+	    !store_get_named(transaction, kind, name, STORE_TO_SHOW, &record, fault))
+		return false;
+	*is_free = record.value.data == NULL;
+	return true;
 }
 
 bool store_get_several(struct transaction *transaction, const struct store_kind *kind,
