@@ -5,6 +5,7 @@ AC_DEFUN([ANTEROOM_SUMMARY], [
   $PACKAGE_NAME $PACKAGE_VERSION
     compiler      $CC $CFLAGS
     prefix        $prefix
+    postgresql    $with_postgresql
     hardening     $enable_hardening
     sanitizers    $enable_sanitizers
     fuzz targets  $enable_fuzzers

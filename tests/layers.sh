@@ -11,13 +11,14 @@ schema        base schema
 store         base store
 store/memory  base store store/memory
 store/gdbm    base store store/gdbm
+store/postgres base store store/postgres
 rules         base schema rules
 accounts      base schema rules accounts
 resources     base schema store rules accounts resources
 transfer      base schema store store/gdbm rules accounts resources transfer
 service       base schema store rules accounts resources service
 edge          base store resources service edge
-command       base store store/gdbm rules accounts resources transfer service edge command
+command       base store store/gdbm store/postgres rules accounts resources transfer service edge command
 main          base command
 '
 
@@ -28,6 +29,7 @@ fcgi_.*\.h      no-file
 pcre2\.h        src/base/pattern\.c
 gdbm\.h         src/store/gdbm/gdbm_library\.c
 openssl/.*\.h   src/base/digest\.c
+libpq-fe\.h     src/store/postgres/connection\.h
 '
 
 breaches=$(

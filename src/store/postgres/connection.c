@@ -1,0 +1,582 @@
+/* See connection.h. Connections are in pipeline mode: a flight is any number of statements and one
+ * Sync.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "store/postgres/connection.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+
+/* Types of PostgreSQL, which every server that speaks its protocol has. */
+#define OID_BOOLEAN 16
+#define OID_BYTEA 17
+#define OID_INT8 20
+#define OID_INT2 21
+#define OID_INT4 23
+
+static void *checked(void *memory)
+{
+	if (memory == NULL)
+		abort();
+	return memory;
+}
+
+/* ---- the target ---- */
+
+/* Under what the URL says. */
+static const struct {
+	const char *keyword, *value;
+} standards[] = {
+	{ "target_session_attrs", "read-write" },
+	{ "connect_timeout", "2" },
+	{ "keepalives_idle", "10" },
+	{ "keepalives_interval", "3" },
+	{ "keepalives_count", "3" },
+	{ "tcp_user_timeout", "10000" },
+	{ "fallback_application_name", "anteroom" },
+	{ "client_encoding", "UTF8" },
+};
+#define STANDARDS (sizeof standards / sizeof standards[0])
+
+static void set(struct wire_target *target, size_t *n, const char *keyword, const char *value)
+{
+	target->keywords[*n] = checked(strdup(keyword));
+	target->values[*n] = checked(strdup(value));
+	++*n;
+}
+
+static bool take_options(const PQconninfoOption *options, struct wire_target *target,
+			 struct fault *fault)
+{
+	size_t n = 0, count = 0;
+
+	while (options[count].keyword != NULL)
+		count++;
+	target->keywords = checked(calloc(count + STANDARDS + 1, sizeof *target->keywords));
+	target->values = checked(calloc(count + STANDARDS + 1, sizeof *target->values));
+	/* The later of two equal keywords wins. */
+	for (size_t i = 0; i < STANDARDS; i++)
+		set(target, &n, standards[i].keyword, standards[i].value);
+	for (size_t i = 0; i < count; i++) {
+		if (options[i].val == NULL)
+			continue;
+		if (strcmp(options[i].keyword, "password") == 0 ||
+		    strcmp(options[i].keyword, "sslpassword") == 0)
+			return fault_cause(
+				fault, FAULT_BAD_REQUEST, 0,
+				"a password does not belong into the URL, which others can see: "
+				"put it into a password file (~/.pgpass, or PGPASSFILE)");
+		set(target, &n, options[i].keyword, options[i].val);
+	}
+	return true;
+}
+
+bool wire_target_open(const char *url, struct wire_target *target, struct fault *fault)
+{
+	char *error = NULL;
+	PQconninfoOption *options = PQconninfoParse(url, &error);
+	bool is_taken;
+
+	*target = (struct wire_target){ .keywords = NULL };
+	if (options == NULL) {
+		fault_cause(fault, FAULT_BAD_REQUEST, 0, "the URL of the store: %s",
+			    error == NULL ? "out of memory" : error);
+		PQfreemem(error);
+		return false;
+	}
+	is_taken = take_options(options, target, fault);
+	PQconninfoFree(options);
+	return is_taken;
+}
+
+void wire_target_close(struct wire_target *target)
+{
+	for (size_t i = 0; target->keywords != NULL && target->keywords[i] != NULL; i++) {
+		free(target->keywords[i]);
+		free(target->values[i]);
+	}
+	free(target->keywords);
+	free(target->values);
+	*target = (struct wire_target){ .keywords = NULL };
+}
+
+/* ---- parameters ---- */
+
+void parameters_bytes(struct parameters *parameters, struct slice bytes)
+{
+	const int n = parameters->count++;
+
+	assert(n < PARAMETERS_MOST);
+	parameters->values[n] = bytes.data;
+	parameters->sizes[n] = (int)bytes.size;
+}
+
+void parameters_id(struct parameters *parameters, const struct id *id)
+{
+	parameters_bytes(parameters, id_slice(id));
+}
+
+void parameters_number(struct parameters *parameters, uint64_t number, size_t bytes)
+{
+	char *place = parameters->numbers[parameters->count];
+
+	for (size_t i = 0; i < bytes; i++)
+		place[i] = (char)(unsigned char)(number >> (8 * (bytes - 1 - i)));
+	parameters_bytes(parameters, (struct slice){ place, bytes });
+}
+
+void parameters_null(struct parameters *parameters)
+{
+	parameters_bytes(parameters, (struct slice){ NULL, 0 });
+}
+
+/* ---- waiting ---- */
+
+/* Waits until the socket can be read, or written where there is something to send. */
+static bool wait_for(PGconn *connection, int64_t until)
+{
+	const int rest = PQflush(connection);
+	const int64_t left = until - clock_monotonic();
+	struct pollfd poller = { .fd = PQsocket(connection), .events = POLLIN };
+	int n;
+
+	if (rest < 0 || left <= 0 || poller.fd < 0)
+		return false;
+	if (rest > 0)
+		poller.events |= POLLOUT;
+	n = poll(&poller, 1, (int)left);
+	if (n < 0 && errno == EINTR)
+		return true;
+	if (n <= 0)
+		return false;
+	return (poller.revents & POLLIN) == 0 || PQconsumeInput(connection) == 1;
+}
+
+/* NULL: the end of the results of a statement, or, when the connection is lost, of everything. */
+static PGresult *next_result(struct wire *wire, int64_t until)
+{
+	while (PQisBusy(wire->connection)) {
+		if (!wait_for(wire->connection, until)) {
+			wire->state = WIRE_LOST;
+			return NULL;
+		}
+	}
+	return PQgetResult(wire->connection);
+}
+
+/* ---- errors ---- */
+
+static const char *state_of(const PGresult *result)
+{
+	const char *state = PQresultErrorField(result, PG_DIAG_SQLSTATE);
+
+	return state == NULL ? "" : state;
+}
+
+static bool state_is_any(const char *state, const char *const *states)
+{
+	while (*states != NULL && strncmp(state, *states, strlen(*states)) != 0)
+		states++;
+	return *states != NULL;
+}
+
+/* Serialization, deadlock, unique name, parent, slot of another epoch, gone record, lock timeout. */
+static const char *const conflicts[] = { "40001", "40P01", "23505", "23503",
+					 "23502", "22012", "55P03", NULL };
+/* The server ends, the connection breaks, or the server became a standby; a statement that the
+ * server has forgotten, or whose tables have changed, is prepared again with a new connection. */
+static const char *const losses[] = { "08",    "57P01", "57P02", "57P03", "57P05", "25P03",
+				      "25006", "26000", "0A000", "XX",	  NULL };
+
+static bool take_error(struct wire *wire, const PGresult *result, bool is_repeatable,
+		       struct fault *fault)
+{
+	const char *state = state_of(result);
+
+	if (wire->state == WIRE_READY)
+		wire->state = WIRE_FAILED;
+	if (state_is_any(state, conflicts)) {
+		atomic_fetch_add_explicit(&wire->target->figures.reruns, 1, memory_order_relaxed);
+		return fault_set(fault, FAULT_AGAIN, NULL);
+	}
+	if (state[0] == '\0' || state_is_any(state, losses)) {
+		wire->state = WIRE_LOST;
+		if (is_repeatable)
+			return fault_set(fault, FAULT_AGAIN, NULL);
+	}
+	return fault_cause(fault, FAULT_UNAVAILABLE, 0, "the database: %s",
+			   PQresultErrorMessage(result));
+}
+
+static bool lost(struct wire *wire, bool is_repeatable, struct fault *fault)
+{
+	wire->state = WIRE_LOST;
+	if (is_repeatable)
+		return fault_set(fault, FAULT_AGAIN, NULL);
+	return fault_cause(fault, FAULT_UNAVAILABLE, 0, "the database does not answer");
+}
+
+/* ---- flights ---- */
+
+static void forget_results(struct wire *wire)
+{
+	for (size_t i = 0; i < wire->result_count; i++)
+		PQclear(wire->results[i]);
+	wire->result_count = 0;
+}
+
+static void note(struct wire *wire, enum statement statement, bool is_preparation)
+{
+	if (wire->sent_count == wire->sent_capacity) {
+		wire->sent_capacity = wire->sent_capacity == 0 ? 16 : 2 * wire->sent_capacity;
+		wire->sent =
+			checked(realloc(wire->sent, wire->sent_capacity * sizeof wire->sent[0]));
+	}
+	wire->sent[wire->sent_count++] = (struct wire_sent){ statement, is_preparation };
+}
+
+static void keep_result(struct wire *wire, PGresult *result)
+{
+	if (wire->result_count == wire->result_capacity) {
+		wire->result_capacity = wire->result_capacity == 0 ? 16 : 2 * wire->result_capacity;
+		wire->results =
+			checked(realloc(wire->results, wire->result_capacity * sizeof(PGresult *)));
+	}
+	wire->results[wire->result_count++] = result;
+}
+
+/* Reads what one queued command brings. */
+static bool read_one(struct wire *wire, const struct wire_sent *sent, int64_t until,
+		     bool is_repeatable, struct fault *fault)
+{
+	PGresult *result = next_result(wire, until), *end;
+	bool is_right = false;
+
+	if (result == NULL)
+		return lost(wire, is_repeatable, fault);
+	switch (PQresultStatus(result)) {
+	case PGRES_COMMAND_OK:
+	case PGRES_TUPLES_OK:
+		is_right = true;
+		break;
+	case PGRES_PIPELINE_ABORTED:
+		break; /* what failed before it has set the fault */
+	default:
+		take_error(wire, result, is_repeatable, fault);
+	}
+	if (is_right && sent->is_preparation)
+		wire->is_prepared[sent->statement] = true;
+	if (is_right && !sent->is_preparation)
+		keep_result(wire, result);
+	else
+		PQclear(result);
+	while (wire->state != WIRE_LOST && (end = next_result(wire, until)) != NULL)
+		PQclear(end);
+	return is_right;
+}
+
+/* Reads the results of the flight that was sent. */
+static bool read_flight(struct wire *wire, bool is_repeatable, struct fault *fault)
+{
+	const int64_t until = clock_monotonic() + WAIT_MOST;
+	bool is_right = true;
+	PGresult *result;
+
+	for (size_t i = 0; i < wire->sent_count && wire->state != WIRE_LOST; i++)
+		is_right = read_one(wire, &wire->sent[i], until, is_repeatable, fault) && is_right;
+	if (wire->state != WIRE_LOST) {
+		result = next_result(wire, until);
+		if (result == NULL || PQresultStatus(result) != PGRES_PIPELINE_SYNC)
+			is_right = lost(wire, is_repeatable, fault);
+		PQclear(result);
+	}
+	wire->sent_count = 0;
+	wire->is_sent = false;
+	return is_right && wire->state != WIRE_LOST;
+}
+
+/* Reads what an earlier wire_send left. */
+static void finish_sent(struct wire *wire)
+{
+	struct fault ignored = FAULT_INITIAL;
+
+	if (!wire->is_sent)
+		return;
+	if (!read_flight(wire, true, &ignored))
+		wire->state = WIRE_LOST;
+	forget_results(wire);
+}
+
+static void prepare(struct wire *wire, enum statement statement)
+{
+	const struct statement_text *text = &statements[statement];
+	Oid types[PARAMETERS_MOST];
+	char name[16];
+	int n = 0;
+
+	for (; text->types[n] != '\0'; n++) {
+		switch (text->types[n]) {
+		case 'b':
+			types[n] = OID_BYTEA;
+			break;
+		case 's':
+			types[n] = OID_INT2;
+			break;
+		case 'i':
+			types[n] = OID_INT4;
+			break;
+		case 'o':
+			types[n] = OID_BOOLEAN;
+			break;
+		default:
+			types[n] = OID_INT8;
+		}
+	}
+	(void)snprintf(name, sizeof name, "s%d", (int)statement);
+	if (PQsendPrepare(wire->connection, name, text->sql, n, types) == 1)
+		note(wire, statement, true);
+	else
+		wire->state = WIRE_LOST;
+}
+
+static bool is_in_flight(const struct wire *wire, enum statement statement)
+{
+	for (size_t i = 0; i < wire->sent_count; i++) {
+		if (wire->sent[i].statement == statement)
+			return true;
+	}
+	return false;
+}
+
+void wire_add(struct wire *wire, enum statement statement, const struct parameters *parameters)
+{
+	static const int binary[PARAMETERS_MOST] = { 1, 1, 1, 1, 1, 1, 1, 1, 1 };
+	const int n = parameters == NULL ? 0 : parameters->count;
+	char name[16];
+
+	assert((size_t)n == strlen(statements[statement].types));
+	finish_sent(wire);
+	if (wire->sent_count == 0)
+		forget_results(wire);
+	if (wire->state == WIRE_LOST)
+		return;
+	if (!wire->is_prepared[statement] && !is_in_flight(wire, statement))
+		prepare(wire, statement);
+	(void)snprintf(name, sizeof name, "s%d", (int)statement);
+	if (wire->state != WIRE_LOST &&
+	    PQsendQueryPrepared(wire->connection, name, n, n == 0 ? NULL : parameters->values,
+				n == 0 ? NULL : parameters->sizes, binary, 1) == 1)
+		note(wire, statement, false);
+	else
+		wire->state = WIRE_LOST;
+}
+
+static void send_flight(struct wire *wire)
+{
+	if (wire->state == WIRE_LOST)
+		return;
+	if (PQpipelineSync(wire->connection) != 1 || PQflush(wire->connection) < 0)
+		wire->state = WIRE_LOST;
+	wire->is_sent = true;
+	atomic_fetch_add_explicit(&wire->target->figures.flights, 1, memory_order_relaxed);
+}
+
+bool wire_fly(struct wire *wire, bool is_repeatable, struct fault *fault)
+{
+	send_flight(wire);
+	if (wire->state == WIRE_LOST) {
+		wire->sent_count = 0;
+		wire->is_sent = false;
+		return lost(wire, is_repeatable, fault);
+	}
+	return read_flight(wire, is_repeatable, fault);
+}
+
+void wire_send(struct wire *wire)
+{
+	send_flight(wire);
+}
+
+bool wire_command(struct wire *wire, const char *sql, char state[6])
+{
+	const int64_t until = clock_monotonic() + WAIT_MOST;
+	PGresult *result = NULL, *next;
+	bool is_right;
+
+	state[0] = '\0';
+	finish_sent(wire);
+	if (wire->state == WIRE_LOST ||
+	    PQsendQueryParams(wire->connection, sql, 0, NULL, NULL, NULL, NULL, 0) != 1 ||
+	    PQpipelineSync(wire->connection) != 1) {
+		wire->state = WIRE_LOST;
+		return false;
+	}
+	result = next_result(wire, until);
+	is_right = result != NULL && (PQresultStatus(result) == PGRES_COMMAND_OK ||
+				      PQresultStatus(result) == PGRES_TUPLES_OK);
+	if (result != NULL)
+		(void)snprintf(state, 6, "%s", state_of(result));
+	PQclear(result);
+	while (wire->state != WIRE_LOST && (next = next_result(wire, until)) != NULL)
+		PQclear(next);
+	if (wire->state != WIRE_LOST) {
+		next = next_result(wire, until);
+		if (next == NULL || PQresultStatus(next) != PGRES_PIPELINE_SYNC)
+			wire->state = WIRE_LOST;
+		PQclear(next);
+	}
+	return is_right && wire->state != WIRE_LOST;
+}
+
+/* ---- connecting ---- */
+
+/* Settings of a session; a server that does not know one goes on without it. Plans always use the
+ * indexes: the statements are made for them, and a table that was empty when a statement was
+ * planned would be scanned for long afterwards. */
+static const char *const settings[] = {
+	"SET idle_in_transaction_session_timeout = '5s'",
+	"SET lock_timeout = '8s'",
+	"SET client_min_messages = warning",
+	"SET plan_cache_mode = force_generic_plan",
+	"SET enable_seqscan = off",
+	"SET enable_bitmapscan = off",
+	"SET jit = off",
+};
+
+static void take_notice(void *context, const PGresult *result)
+{
+	struct wire *wire = context;
+
+	/* A cancelled wait for the standby ends as success with this warning. */
+	if (strcmp(state_of(result), "01000") == 0)
+		wire->has_warned = true;
+}
+
+static bool is_plain_tcp(const struct wire *wire)
+{
+	const char *host = PQhost(wire->connection);
+
+	return host != NULL && host[0] != '\0' && host[0] != '/' && host[0] != '@' &&
+	       !PQsslInUse(wire->connection);
+}
+
+static bool check_session(struct wire *wire, struct fault *fault)
+{
+	PGresult *result = PQexec(wire->connection,
+				  "SELECT current_setting('synchronous_commit', true)");
+	const char *value = PQresultStatus(result) == PGRES_TUPLES_OK ? PQgetvalue(result, 0, 0)
+								      : "";
+	const bool is_weak = strcmp(value, "off") == 0 || strcmp(value, "local") == 0 ||
+			     strcmp(value, "remote_write") == 0;
+
+	if (is_weak)
+		fault_cause(fault, FAULT_BAD_REQUEST, 0,
+			    "synchronous_commit is %s for this connection: what is acknowledged "
+			    "could be lost. Set it to on for the role or the database",
+			    value);
+	PQclear(result);
+	return !is_weak;
+}
+
+/* The message of libpq, in one line. */
+static bool cannot_connect(const PGconn *connection, struct fault *fault)
+{
+	char text[200];
+	size_t n;
+
+	(void)snprintf(text, sizeof text, "%s", PQerrorMessage(connection));
+	for (n = strlen(text); n > 0 && text[n - 1] == '\n'; n--)
+		text[n - 1] = '\0';
+	for (size_t i = 0; i < n; i++) {
+		if (text[i] == '\n')
+			text[i] = ' ';
+	}
+	return fault_cause(fault, FAULT_UNAVAILABLE, 0, "the database: %s", text);
+}
+
+static void drop(struct wire *wire)
+{
+	forget_results(wire);
+	PQfinish(wire->connection);
+	wire->connection = NULL;
+	wire->sent_count = 0;
+	wire->is_sent = false;
+	wire->has_warned = false;
+	memset(wire->is_prepared, 0, sizeof wire->is_prepared);
+	wire->state = WIRE_LOST;
+}
+
+bool wire_reopen(struct wire *wire, struct fault *fault)
+{
+	struct wire_target *target = wire->target;
+
+	drop(wire);
+	wire->connection = PQconnectdbParams((const char *const *)target->keywords,
+					     (const char *const *)target->values, 0);
+	if (PQstatus(wire->connection) != CONNECTION_OK) {
+		cannot_connect(wire->connection, fault);
+		drop(wire);
+		return false;
+	}
+	atomic_fetch_add_explicit(&target->figures.connects, 1, memory_order_relaxed);
+	PQsetNoticeReceiver(wire->connection, take_notice, wire);
+	for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++)
+		PQclear(PQexec(wire->connection, settings[i]));
+	if (!check_session(wire, fault) || PQsetnonblocking(wire->connection, 1) != 0 ||
+	    PQenterPipelineMode(wire->connection) != 1) {
+		cannot_connect(wire->connection, fault);
+		drop(wire);
+		return false;
+	}
+	wire->state = WIRE_READY;
+	if (is_plain_tcp(wire) && !atomic_exchange(&target->told_of_plain_text, true))
+		log_event(LOG_LEVEL_WARNING, "database_without_tls", "host",
+			  PQhost(wire->connection), "remedy", "sslmode=verify-full in the URL",
+			  NULL);
+	return true;
+}
+
+void wire_end(struct wire *wire)
+{
+	drop(wire);
+	free(wire->results);
+	free(wire->sent);
+}
+
+/* ---- results ---- */
+
+size_t wire_rows(const struct wire *wire, size_t result)
+{
+	return (size_t)PQntuples(wire->results[result]);
+}
+
+size_t wire_affected(const struct wire *wire, size_t result)
+{
+	return (size_t)strtoul(PQcmdTuples(wire->results[result]), NULL, 10);
+}
+
+struct slice wire_bytes(const struct wire *wire, size_t result, size_t row, size_t column)
+{
+	const PGresult *from = wire->results[result];
+
+	if (PQgetisnull(from, (int)row, (int)column))
+		return (struct slice){ NULL, 0 };
+	return (struct slice){ PQgetvalue(from, (int)row, (int)column),
+			       (size_t)PQgetlength(from, (int)row, (int)column) };
+}
+
+uint64_t wire_number(const struct wire *wire, size_t result, size_t row, size_t column)
+{
+	const struct slice bytes = wire_bytes(wire, result, row, column);
+	uint64_t number = 0;
+
+	for (size_t i = 0; i < bytes.size; i++)
+		number = number << 8 | (unsigned char)bytes.data[i];
+	return number;
+}

@@ -1,0 +1,109 @@
+/* One connection to the database: statements are queued, sent in one flight, and their results read
+ * in order. Only connection.c and what includes this header know libpq.
+ *
+ * A connection belongs to one thread at a time. No function waits longer than WAIT_MOST for an
+ * answer; a connection that does not answer is lost, and is closed without cancelling anything.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef STORE_POSTGRES_CONNECTION_H
+#define STORE_POSTGRES_CONNECTION_H
+
+#include <libpq-fe.h>
+#include <stdatomic.h>
+
+#include "base/fault.h"
+#include "base/histogram.h"
+#include "base/id.h"
+#include "base/slice.h"
+#include "store/postgres/statements.h"
+
+/* Milliseconds. */
+#define WAIT_MOST 10000
+#define PARAMETERS_MOST 9
+
+/* Counts of all connections of a store. */
+struct wire_figures {
+	_Atomic uint64_t flights, connects, reruns, unknown;
+	struct histogram commits;
+};
+
+/* What is needed to connect. */
+struct wire_target {
+	char **keywords, **values; /* for PQconnectdbParams; end with NULL */
+	struct wire_figures figures;
+	atomic_bool told_of_plain_text;
+};
+
+/* FAULT_BAD_REQUEST: the text is no URL, or names a password, or a setting that is refused. */
+bool wire_target_open(const char *url, struct wire_target *target, struct fault *fault);
+void wire_target_close(struct wire_target *target);
+
+enum wire_state {
+	WIRE_READY,
+	WIRE_FAILED, /* the last flight failed: the transaction can only be rolled back */
+	WIRE_LOST /* to be closed */
+};
+
+struct wire {
+	struct wire_target *target;
+	PGconn *connection;
+	enum wire_state state;
+	bool is_prepared[STATEMENTS];
+	bool has_warned; /* SQLSTATE 01000 since it was reset: a commit may be on one machine only */
+	/* The flight: what is queued or not read yet. */
+	struct wire_sent {
+		enum statement statement;
+		bool is_preparation;
+	} * sent;
+	size_t sent_count, sent_capacity;
+	bool is_sent;
+	PGresult **results;
+	size_t result_count, result_capacity;
+	/* Its row of `session`. */
+	uint64_t slot;
+	uint64_t epoch, last;
+	bool has_slot;
+	struct wire *next; /* for whoever keeps it */
+};
+
+/* The parameters of a statement. What is added lives until the statement is queued. */
+struct parameters {
+	int count;
+	const char *values[PARAMETERS_MOST];
+	int sizes[PARAMETERS_MOST];
+	char numbers[PARAMETERS_MOST][8];
+};
+
+#define PARAMETERS_INITIAL ((struct parameters){ .count = 0 })
+
+/* data NULL: SQL's NULL */
+void parameters_bytes(struct parameters *parameters, struct slice bytes);
+void parameters_id(struct parameters *parameters, const struct id *id);
+void parameters_number(struct parameters *parameters, uint64_t number, size_t bytes);
+void parameters_null(struct parameters *parameters);
+
+/* Drops the connection, if there is one, and connects again, with the settings of a session but
+ * without its slot. FAULT_UNAVAILABLE; FAULT_BAD_REQUEST when the database can be reached but must
+ * not be used so. A wire that is all zero but for its target and the state WIRE_LOST is fine. */
+bool wire_reopen(struct wire *wire, struct fault *fault);
+/* Closes the connection, and frees what the wire has. */
+void wire_end(struct wire *wire);
+
+/* Adds a statement to the flight; parameters NULL: none. */
+void wire_add(struct wire *wire, enum statement statement, const struct parameters *parameters);
+/* Sends the flight and reads the results. The results of the statements lie in wire->results, in
+ * order, until the next flight begins. Faults: FAULT_AGAIN for a conflict and, where is_repeatable,
+ * for a lost connection; else FAULT_UNAVAILABLE. */
+bool wire_fly(struct wire *wire, bool is_repeatable, struct fault *fault);
+/* Sends the flight; its results are read and dropped before the next one. */
+void wire_send(struct wire *wire);
+/* Executes SQL that is no prepared statement, by itself. *state: five letters, or empty. */
+bool wire_command(struct wire *wire, const char *sql, char state[6]);
+
+/* Results. */
+size_t wire_rows(const struct wire *wire, size_t result);
+size_t wire_affected(const struct wire *wire, size_t result);
+struct slice wire_bytes(const struct wire *wire, size_t result, size_t row, size_t column);
+uint64_t wire_number(const struct wire *wire, size_t result, size_t row, size_t column);
+
+#endif

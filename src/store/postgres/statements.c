@@ -1,0 +1,137 @@
+/* See statements.h. The SQL is what PostgreSQL 13, CockroachDB and YugabyteDB have in common: no
+ * functions of our own, no advisory locks, and no statement that changes a table twice.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "store/postgres/statements.h"
+
+#include <stddef.h>
+
+/* clang-format off */
+
+#define COLUMNS "account, kind, id, parent, is_on, name, value, checksum"
+#define COLUMNS_OF(table) \
+	table ".account, " table ".kind, " table ".id, " table ".parent, " table ".is_on, " \
+	table ".name, " table ".value, " table ".checksum"
+#define BY_ID " WHERE account = $1 AND kind = $2 AND id = $3"
+#define BY_NAME " WHERE account = $1 AND kind = $2 AND name = $3"
+#define OF_CHILD(found) " WHERE c.account = $1 AND c.kind = $2 AND c." found " = $3"
+#define OF_NAMED " WHERE c.kind = $1 AND c.name = $2"
+#define PARENT(kind) \
+	" JOIN record p ON p.account = c.account AND p.kind = " kind " AND p.id = c.parent"
+#define TO_CHANGE " FOR NO KEY UPDATE"
+
+/* $1 account, $2 kind, $3 and $4 the bounds, $5 how many, $6 the side or the parent, $7 the side */
+#define PAGE_WHERE " WHERE account = $1 AND kind = $2 AND id > $3 AND id < $4"
+#define PAGE(from, where, order) \
+	"SELECT " COLUMNS " FROM " from PAGE_WHERE where " ORDER BY id " order " LIMIT $5"
+#define PAGE_BOTH(from, order) \
+	"(" PAGE(from, " AND parent = $6 AND is_on = true", order) ") UNION ALL (" \
+	PAGE(from, " AND parent = $6 AND is_on = false", order) ") ORDER BY id " order " LIMIT $5"
+#define PARENTS_OF(where) \
+	"SELECT " COLUMNS " FROM record WHERE account = $1 AND kind = $6 AND id IN (SELECT parent FROM (" \
+	"SELECT parent FROM record" PAGE_WHERE where " ORDER BY id DESC LIMIT $5) AS page)"
+
+const struct statement_text statements[STATEMENTS] = {
+	[BEGIN_WRITE] = { "BEGIN ISOLATION LEVEL READ COMMITTED", "" },
+	[BEGIN_SNAPSHOT] = { "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", "" },
+	[COMMIT] = { "COMMIT", "" },
+	[ROLLBACK] = { "ROLLBACK", "" },
+
+	[GET] = { "SELECT " COLUMNS " FROM record" BY_ID, "bsb" },
+	[GET_TO_CHANGE] = { "SELECT " COLUMNS " FROM record" BY_ID TO_CHANGE, "bsb" },
+	[FIND] = { "SELECT " COLUMNS " FROM record" BY_NAME, "bsb" },
+	[FIND_TO_CHANGE] = { "SELECT " COLUMNS " FROM record" BY_NAME TO_CHANGE, "bsb" },
+	[NAMED] = { "SELECT " COLUMNS " FROM named WHERE kind = $1 AND name = $2", "sb" },
+	[NAMED_TO_CHANGE] = { "SELECT " COLUMNS " FROM named WHERE kind = $1 AND name = $2" TO_CHANGE, "sb" },
+
+	[PARENT_OF_GET] = { "SELECT " COLUMNS_OF("p") " FROM record c" PARENT("$4") OF_CHILD("id"), "bsbs" },
+	[PARENT_OF_FIND] = { "SELECT " COLUMNS_OF("p") " FROM record c" PARENT("$4") OF_CHILD("name"), "bsbs" },
+	[PARENT_OF_NAMED] = { "SELECT " COLUMNS_OF("p") " FROM named c" PARENT("$3") OF_NAMED, "sbs" },
+	[PARENT_OF_NAMED_TO_CHANGE] = { "SELECT " COLUMNS_OF("p") " FROM named c" PARENT("$3") OF_NAMED TO_CHANGE " OF p", "sbs" },
+	[GRANDPARENT_OF_NAMED] = { "SELECT " COLUMNS_OF("g") " FROM named c" PARENT("$3")
+		" JOIN record g ON g.account = p.account AND g.kind = $4 AND g.id = p.parent" OF_NAMED, "sbss" },
+	[VALUE_OF_GET] = { "SELECT " COLUMNS_OF("p") " FROM record c JOIN record p ON p.account = c.account"
+		" AND p.kind = $4 AND p.id = c.value" OF_CHILD("id"), "bsbs" },
+
+	[PAGE_ALL] = { PAGE("record", "", "DESC"), "bsbbl" },
+	[PAGE_ALL_OLDEST] = { PAGE("record", "", "ASC"), "bsbbl" },
+	[PAGE_SIDE] = { PAGE("record", " AND is_on = $6", "DESC"), "bsbblo" },
+	[PAGE_SIDE_OLDEST] = { PAGE("record", " AND is_on = $6", "ASC"), "bsbblo" },
+	[PAGE_CHILDREN] = { PAGE("record", " AND parent = $6 AND is_on IS NULL", "DESC"), "bsbblb" },
+	[PAGE_CHILDREN_OLDEST] = { PAGE("record", " AND parent = $6 AND is_on IS NULL", "ASC"), "bsbblb" },
+	[PAGE_CHILDREN_SIDE] = { PAGE("record", " AND parent = $6 AND is_on = $7", "DESC"), "bsbblbo" },
+	[PAGE_CHILDREN_SIDE_OLDEST] = { PAGE("record", " AND parent = $6 AND is_on = $7", "ASC"), "bsbblbo" },
+	[PAGE_CHILDREN_BOTH] = { PAGE_BOTH("record", "DESC"), "bsbblb" },
+	[PAGE_CHILDREN_BOTH_OLDEST] = { PAGE_BOTH("record", "ASC"), "bsbblb" },
+	[PAGE_NAMED] = { PAGE("named", " AND parent = $6 AND is_on IS NULL", "DESC"), "bsbblb" },
+	[PAGE_NAMED_OLDEST] = { PAGE("named", " AND parent = $6 AND is_on IS NULL", "ASC"), "bsbblb" },
+	[PAGE_NAMED_SIDE] = { PAGE("named", " AND parent = $6 AND is_on = $7", "DESC"), "bsbblbo" },
+	[PAGE_NAMED_SIDE_OLDEST] = { PAGE("named", " AND parent = $6 AND is_on = $7", "ASC"), "bsbblbo" },
+	[PAGE_NAMED_BOTH] = { PAGE_BOTH("named", "DESC"), "bsbblb" },
+	[PAGE_NAMED_BOTH_OLDEST] = { PAGE_BOTH("named", "ASC"), "bsbblb" },
+	/* $3: the name before; $4 and $5: the first name with the prefix, and the first after all with it */
+	[PAGE_BY_NAME] = { "SELECT " COLUMNS " FROM record WHERE account = $1 AND kind = $2 AND name > $3"
+		" AND name >= $4 AND ($5 = '\\x'::bytea OR name < $5) ORDER BY name LIMIT $6", "bsbbbl" },
+	[PARENTS_OF_PAGE_ALL] = { PARENTS_OF(""), "bsbbls" },
+	[PARENTS_OF_PAGE_SIDE] = { PARENTS_OF(" AND is_on = $7"), "bsbblso" },
+
+	[HAS_CHILDREN] = { "SELECT EXISTS (SELECT 1 FROM record WHERE account = $1 AND kind = $2 AND parent = $3)", "bsb" },
+	[HAS_NAMED_CHILDREN] = { "SELECT EXISTS (SELECT 1 FROM named WHERE account = $1 AND kind = $2 AND parent = $3)", "bsb" },
+	[LOCK_PARENT] = { "SELECT 1 FROM record" BY_ID " FOR UPDATE", "bsb" },
+	[NEW_ID] = { "SELECT nextval('number'), (extract(epoch FROM clock_timestamp()) * 1000)::bigint,"
+		" (SELECT id FROM record WHERE account = $1 AND kind = $2 ORDER BY id DESC LIMIT 1)", "bs" },
+
+	[INSERT] = { "INSERT INTO record (" COLUMNS ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8)", "bsbbobbi" },
+	[UPDATE] = { "UPDATE record SET parent = $4, is_on = $5, name = $6, value = $7, checksum = $8" BY_ID, "bsbbobbi" },
+	[DELETE] = { "DELETE FROM record" BY_ID, "bsb" },
+	[INSERT_NAMED] = { "INSERT INTO named (" COLUMNS ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8)", "bsbbobbi" },
+	[UPDATE_NAMED] = { "UPDATE named SET account = $1, id = $3, parent = $4, is_on = $5, name = $6, value = $7,"
+		" checksum = $8 WHERE kind = $2 AND name = $9", "bsbbobbib" },
+	[DELETE_NAMED] = { "DELETE FROM named WHERE kind = $1 AND name = $2", "sb" },
+	[GUARD] = { "SELECT 1 / count(*) FROM (SELECT 1 FROM record" BY_ID TO_CHANGE ") AS present", "bsb" },
+	[GUARD_NAMED] = { "SELECT 1 / count(*) FROM (SELECT 1 FROM named WHERE kind = $1 AND name = $2"
+		" AND account = $3" TO_CHANGE ") AS present", "sbb" },
+	[GUARD_PARENT] = { "SELECT 1 / count(*) FROM (SELECT 1 FROM record" BY_ID " FOR KEY SHARE) AS present", "bsb" },
+
+	[SLOT_SET] = { "UPDATE session SET last = CASE WHEN epoch = $2 THEN $3 END, seen = now() WHERE id = $1", "lll" },
+	[SLOT_TAKE] = { "UPDATE session SET epoch = epoch + 1, seen = now() WHERE id = $1 RETURNING epoch, last", "l" },
+	[SLOT_ADD] = { "INSERT INTO session (id, epoch, last, seen) VALUES ($1, 1, 0, now())", "l" },
+	[SLOT_REMOVE] = { "DELETE FROM session WHERE id = $1", "l" },
+	[SLOT_REMOVE_OLD] = { "DELETE FROM session WHERE seen < now() - interval '30 days'", "" },
+
+	[INSTALLATION] = { "SELECT program, version FROM installation", "" },
+	[GENERATION] = { "SELECT generation FROM roster", "" },
+	[ROSTER] = { "SELECT generation, text FROM roster", "" },
+	[ROSTER_TO_CHANGE] = { "SELECT generation, text FROM roster FOR NO KEY UPDATE", "" },
+	[ROSTER_SET] = { "UPDATE roster SET generation = $1, text = $2", "lb" },
+	[WALK] = { "SELECT " COLUMNS " FROM record WHERE (account, kind, id) > ($1, $2, $3)"
+		" ORDER BY account, kind, id LIMIT $4", "bsbl" },
+	[WALK_NAMED] = { "SELECT " COLUMNS " FROM named WHERE (kind, name) > ($1, $2)"
+		" ORDER BY kind, name LIMIT $3", "sbl" },
+};
+
+/* An index of a nullable column has no rows in which it is NULL, so each record is only in the
+ * indexes that its kind needs. */
+const char *const table_commands[] = {
+	"CREATE TABLE installation (one boolean PRIMARY KEY CHECK (one), program text NOT NULL,"
+	" version integer NOT NULL)",
+	"CREATE TABLE roster (one boolean PRIMARY KEY CHECK (one), generation bigint NOT NULL,"
+	" text bytea NOT NULL)",
+	"CREATE SEQUENCE number MAXVALUE 1099511627775 CACHE 1",
+	"CREATE TABLE record (account bytea NOT NULL, kind smallint NOT NULL, id bytea NOT NULL,"
+	" parent bytea, is_on boolean, name bytea, value bytea NOT NULL, checksum integer NOT NULL,"
+	" PRIMARY KEY (account, kind, id)) WITH (fillfactor = 85)",
+	"CREATE UNIQUE INDEX record_name ON record (account, kind, name) WHERE name IS NOT NULL",
+	"CREATE INDEX record_parent ON record (account, kind, parent, is_on, id) WHERE parent IS NOT NULL",
+	"CREATE INDEX record_side ON record (account, kind, is_on, id) WHERE is_on IS NOT NULL",
+	"CREATE TABLE named (account bytea NOT NULL, kind smallint NOT NULL, id bytea NOT NULL,"
+	" parent bytea, is_on boolean, name bytea NOT NULL, value bytea NOT NULL,"
+	" checksum integer NOT NULL, PRIMARY KEY (kind, name)) WITH (fillfactor = 85)",
+	"CREATE INDEX named_parent ON named (account, kind, parent, is_on, id) WHERE parent IS NOT NULL",
+	"CREATE TABLE session (id bigint PRIMARY KEY, epoch bigint NOT NULL, last bigint NOT NULL,"
+	" seen timestamptz NOT NULL) WITH (fillfactor = 10)",
+	"INSERT INTO roster (one, generation, text) VALUES (true, 1, '\\x')",
+	"INSERT INTO installation (one, program, version) VALUES (true, 'anteroom', 1)",
+	NULL,
+};
+/* clang-format on */

@@ -1,0 +1,111 @@
+/* The SQL of the driver, as prepared statements. No text is made from data: all data are parameters,
+ * in binary form.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef STORE_POSTGRES_STATEMENTS_H
+#define STORE_POSTGRES_STATEMENTS_H
+
+#include "store/store.h"
+
+/* The version of the tables that this program makes and uses. */
+#define SCHEMA_VERSION 1
+
+enum statement {
+	BEGIN_WRITE,
+	BEGIN_SNAPSHOT,
+	COMMIT,
+	ROLLBACK,
+	/* Records, by account, kind and id, or name. */
+	GET,
+	GET_TO_CHANGE,
+	FIND,
+	FIND_TO_CHANGE,
+	/* Of a kind whose names are unique anywhere: by kind and name. */
+	NAMED,
+	NAMED_TO_CHANGE,
+	/* What a record leads to: its parent; its parent's parent; the id that is its value. The last
+	 * parameters are the kinds of these. */
+	PARENT_OF_GET,
+	PARENT_OF_FIND,
+	PARENT_OF_NAMED,
+	PARENT_OF_NAMED_TO_CHANGE,
+	GRANDPARENT_OF_NAMED,
+	VALUE_OF_GET,
+	/* Pages: newest first, oldest first. */
+	PAGE_ALL,
+	PAGE_ALL_OLDEST,
+	PAGE_SIDE,
+	PAGE_SIDE_OLDEST,
+	PAGE_CHILDREN,
+	PAGE_CHILDREN_OLDEST,
+	PAGE_CHILDREN_SIDE,
+	PAGE_CHILDREN_SIDE_OLDEST,
+	PAGE_CHILDREN_BOTH,
+	PAGE_CHILDREN_BOTH_OLDEST,
+	PAGE_NAMED,
+	PAGE_NAMED_OLDEST,
+	PAGE_NAMED_SIDE,
+	PAGE_NAMED_SIDE_OLDEST,
+	PAGE_NAMED_BOTH,
+	PAGE_NAMED_BOTH_OLDEST,
+	PAGE_BY_NAME,
+	PARENTS_OF_PAGE_ALL,
+	PARENTS_OF_PAGE_SIDE,
+	HAS_CHILDREN,
+	HAS_NAMED_CHILDREN,
+	LOCK_PARENT,
+	NEW_ID,
+	/* Changes. */
+	INSERT,
+	UPDATE,
+	DELETE,
+	INSERT_NAMED,
+	UPDATE_NAMED,
+	DELETE_NAMED,
+	/* Lock a record, and are an error when it is gone: what was read unlocked is to be changed, or a
+	 * child is put under it. */
+	GUARD,
+	GUARD_NAMED,
+	GUARD_PARENT,
+	/* The row of the connection in `session`. */
+	SLOT_SET,
+	SLOT_TAKE,
+	SLOT_ADD,
+	SLOT_REMOVE,
+	SLOT_REMOVE_OLD,
+	/* The rest. */
+	INSTALLATION,
+	GENERATION,
+	ROSTER,
+	ROSTER_TO_CHANGE,
+	ROSTER_SET,
+	WALK,
+	WALK_NAMED,
+	STATEMENTS
+};
+
+struct statement_text {
+	const char *sql;
+	/* The type of each parameter: b bytea, s int2, i int4, l int8, o boolean. */
+	const char *types;
+};
+
+extern const struct statement_text statements[STATEMENTS];
+
+/* The commands that make the tables, in their order; ends with NULL. */
+extern const char *const table_commands[];
+
+/* The columns of a record in results. */
+enum column {
+	COLUMN_ACCOUNT,
+	COLUMN_KIND,
+	COLUMN_ID,
+	COLUMN_PARENT,
+	COLUMN_IS_ON,
+	COLUMN_NAME,
+	COLUMN_VALUE,
+	COLUMN_CHECKSUM,
+	COLUMNS_OF_RECORD
+};
+
+#endif

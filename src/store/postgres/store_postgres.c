@@ -1,0 +1,183 @@
+/* The functions of the driver that begin and end transactions, and the opening of a store.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "store/figures.h"
+#include "store/postgres/store_postgres_parts.h"
+
+#define CONNECTIONS_STANDARD 64
+
+static struct store_postgres *postgres_of(struct store *store)
+{
+	return (struct store_postgres *)store;
+}
+
+static struct postgres_transaction *own_of(struct transaction *transaction)
+{
+	return (struct postgres_transaction *)transaction;
+}
+
+static bool postgres_begin(struct store *store, enum store_access access, struct arena *arena,
+			   struct transaction **transaction, struct fault *fault)
+{
+	struct store_postgres *postgres = postgres_of(store);
+	struct postgres_transaction *own;
+	struct wire *wire;
+
+	if (!connections_take(postgres, &wire, fault))
+		return false;
+	own = arena_zero(arena, sizeof *own);
+	own->base = (struct transaction){
+		.store = store,
+		.arena = arena,
+		.access = access,
+		.number = atomic_load(&postgres->newest) + (access == STORE_WRITE ? 1 : 0),
+	};
+	own->wire = wire;
+	*transaction = &own->base;
+	return true;
+}
+
+static void give_back(struct postgres_transaction *own)
+{
+	connections_give(postgres_of(own->base.store), own->wire);
+	own->wire = NULL;
+}
+
+/* The answer to the end is read before the connection is used again. */
+static void postgres_abandon(struct transaction *transaction)
+{
+	struct postgres_transaction *own = own_of(transaction);
+	struct wire *wire = own->wire;
+
+	if (own->is_open && wire->state != WIRE_LOST) {
+		wire->state = WIRE_READY;
+		wire_add(wire, ROLLBACK, NULL);
+		wire_send(wire);
+	}
+	give_back(own);
+}
+
+static bool commit_changes(struct postgres_transaction *own, struct fault *fault)
+{
+	struct wire *wire = own->wire;
+	struct parameters parameters = PARAMETERS_INITIAL;
+	const int64_t start = clock_microseconds();
+	uint64_t last = ++wire->last;
+	bool happened, is_right;
+	size_t slot;
+
+	rows_add_changes(own);
+	parameters_number(&parameters, wire->slot, 8);
+	parameters_number(&parameters, wire->epoch, 8);
+	parameters_number(&parameters, last, 8);
+	slot = rows_add(own, SLOT_SET, &parameters);
+	rows_add(own, COMMIT, NULL);
+	own->flight = 0;
+	wire->has_warned = false;
+
+	struct fault lost = FAULT_INITIAL;
+
+	is_right = wire_fly(wire, false, &lost);
+	histogram_add(&wire->target->figures.commits, (uint64_t)(clock_microseconds() - start));
+	if (is_right && !wire->has_warned) {
+		own->is_open = false;
+		/* Without its slot the connection is not used for another commit. */
+		if (wire_affected(wire, slot) != 1) {
+			wire->has_slot = false;
+			wire->state = WIRE_LOST;
+		}
+		return true;
+	}
+	if (wire->state != WIRE_LOST && !wire->has_warned) {
+		*fault = lost;
+		return false;
+	}
+	own->is_open = false;
+	if (!connections_find_out(postgres_of(own->base.store), wire, last, &happened, fault))
+		return false;
+	return happened || fault_set(fault, FAULT_AGAIN, NULL);
+}
+
+static bool postgres_commit(struct transaction *transaction, uint64_t *number, struct fault *fault)
+{
+	struct postgres_transaction *own = own_of(transaction);
+	struct store_postgres *store = postgres_of(transaction->store);
+	const bool is_committed = own->last_change == NULL || commit_changes(own, fault);
+
+	*number = atomic_fetch_add(&store->newest, 1) + 1;
+	postgres_abandon(transaction);
+	return is_committed;
+}
+
+static enum store_state postgres_state(struct store *store, uint64_t number)
+{
+	(void)store;
+	(void)number;
+	return STORE_DURABLE;
+}
+
+static void postgres_flush(struct store *store)
+{
+	(void)store;
+}
+
+static bool postgres_can_write(struct store *store)
+{
+	return !atomic_load(&postgres_of(store)->is_away);
+}
+
+static void postgres_close(struct store *store)
+{
+	struct store_postgres *postgres = postgres_of(store);
+
+	connections_close(postgres);
+	wire_target_close(&postgres->target);
+	free(postgres);
+}
+
+static const struct store_driver postgres_driver = {
+	.name = "postgresql",
+	.begin = postgres_begin,
+	.expect = rows_expect,
+	.names_conflict_late = true,
+	.get = rows_get,
+	.get_named = rows_get_named,
+	.page = rows_page,
+	.has_children = rows_have_children,
+	.new_id = rows_new_id,
+	.put = rows_put,
+	.remove = rows_remove,
+	.commit = postgres_commit,
+	.abandon = postgres_abandon,
+	.state = postgres_state,
+	.flush = postgres_flush,
+	.can_write = postgres_can_write,
+	.close = postgres_close,
+};
+
+bool store_postgres_open(const struct store_postgres_options *options, struct store **store,
+			 struct fault *fault)
+{
+	struct store_postgres *opened;
+	int version;
+
+	*store = NULL;
+	if (!tables_check(options->url, &version, fault))
+		return false;
+	opened = calloc(1, sizeof *opened);
+	if (opened == NULL)
+		abort();
+	opened->store.driver = &postgres_driver;
+	opened->most = options->connections > 0 ? options->connections : CONNECTIONS_STANDARD;
+	opened->uses_callers_clock = options->uses_callers_clock;
+	if (wire_target_open(options->url, &opened->target, fault) &&
+	    connections_open(opened, fault)) {
+		*store = &opened->store;
+		return true;
+	}
+	store_close(&opened->store);
+	return false;
+}

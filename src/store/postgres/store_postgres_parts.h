@@ -1,0 +1,142 @@
+/* What the sources of this driver share: the store with its connections, and a transaction.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef STORE_POSTGRES_STORE_POSTGRES_PARTS_H
+#define STORE_POSTGRES_STORE_POSTGRES_PARTS_H
+
+#include <pthread.h>
+
+#include "store/postgres/connection.h"
+#include "store/postgres/store_postgres.h"
+
+struct store_postgres {
+	struct store store;
+	struct wire_target target;
+	unsigned most; /* connections */
+	bool uses_callers_clock;
+	_Atomic uint64_t newest; /* the last committed transaction of this process */
+	atomic_bool is_away; /* the database */
+	atomic_bool is_synchronous; /* some standby has to confirm commits */
+
+	/* Held while one thread connects again, so that not all wait for a database that is away. */
+	pthread_mutex_t connecting;
+
+	pthread_mutex_t lock; /* held for what follows */
+	pthread_cond_t given; /* a connection came back */
+	pthread_cond_t ending;
+	struct wire *idle;
+	unsigned count; /* connections, idle or not */
+	bool ends;
+	bool has_keeper;
+	pthread_t keeper;
+};
+
+/* ---- connections (connections.c) ---- */
+
+bool connections_open(struct store_postgres *store, struct fault *fault);
+void connections_close(struct store_postgres *store);
+bool connections_take(struct store_postgres *store, struct wire **wire, struct fault *fault);
+void connections_give(struct store_postgres *store, struct wire *wire);
+/* Connects again, and takes the slot of the connection over, or a new one. */
+bool connections_reconnect(struct store_postgres *store, struct wire *wire, struct fault *fault);
+/* After a commit without an answer: whether it happened. FAULT_UNAVAILABLE when that cannot be found
+ * out. */
+bool connections_find_out(struct store_postgres *store, struct wire *wire, uint64_t last,
+			  bool *happened, struct fault *fault);
+
+/* ---- the tables (tables.c) ---- */
+
+/* FAULT_BAD_REQUEST when there is no store, or one that this program must not use. */
+bool tables_check(const char *url, int *version, struct fault *fault);
+
+/* ---- transactions ---- */
+
+/* A record that was read, or that is not there. */
+struct known {
+	struct known *next; /* an older one */
+	char letter;
+	bool is_locked;
+	bool is_absent; /* by its name, else by its id */
+	struct store_record record;
+};
+
+struct known_page {
+	struct known_page *next;
+	char letter;
+	struct store_page page; /* with copies of the bounds, and the results */
+};
+
+struct known_children {
+	struct known_children *next;
+	char letter;
+	struct id parent;
+	bool exist;
+};
+
+struct known_id {
+	struct known_id *next;
+	char letter;
+	bool is_used, has_newest;
+	uint64_t number;
+	int64_t now;
+	struct id newest;
+};
+
+struct change {
+	struct change *before, *after;
+	const struct store_kind *kind;
+	struct id account;
+	bool is_insertion, is_removal, is_sent;
+	bool needs_guard, needs_parent;
+	struct slice former_name; /* of a kind whose names are unique anywhere */
+	struct store_record record;
+};
+
+struct postgres_transaction {
+	struct transaction base;
+	struct wire *wire;
+	bool is_open; /* on the server */
+	bool is_one_flight, is_over; /* READ: all that is expected is read in one flight */
+	size_t flight; /* statements in the flight that is being made */
+	struct store_expected *expected;
+	size_t expected_count;
+	struct known *known;
+	struct known_page *pages;
+	struct known_children *children;
+	struct known_id *ids;
+	struct change *first_change, *last_change;
+	size_t unsent;
+};
+
+/* ---- records (rows.c): functions of the driver ---- */
+
+void rows_expect(struct transaction *transaction, const struct store_expected *expected, size_t n);
+bool rows_get(struct transaction *transaction, const struct store_kind *kind, const struct id *id,
+	      enum store_reading reading, struct store_record *record, struct fault *fault);
+bool rows_get_named(struct transaction *transaction, const struct store_kind *kind,
+		    struct slice name, enum store_reading reading, struct store_record *record,
+		    struct fault *fault);
+bool rows_page(struct transaction *transaction, const struct store_kind *kind,
+	       struct store_page *page, struct fault *fault);
+bool rows_have_children(struct transaction *transaction, const struct store_kind *kind,
+			const struct id *parent, bool *have_children, struct fault *fault);
+bool rows_new_id(struct transaction *transaction, const struct store_kind *kind,
+		 const struct clock *clock, int64_t *now, struct id *id, struct fault *fault);
+bool rows_put(struct transaction *transaction, const struct store_kind *kind,
+	      const struct store_record *record, const struct store_record *former,
+	      struct fault *fault);
+bool rows_remove(struct transaction *transaction, const struct store_kind *kind,
+		 const struct store_record *record, struct fault *fault);
+
+/* Queues the changes that were not sent yet. */
+void rows_add_changes(struct postgres_transaction *own);
+/* Queues a statement of the transaction, after its beginning where that is due; the place of its
+ * result in the flight. */
+size_t rows_add(struct postgres_transaction *own, enum statement statement,
+		const struct parameters *parameters);
+bool rows_fly(struct postgres_transaction *own, struct fault *fault);
+
+/* A READ transaction of this thread needed more than it had said: its next one begins a snapshot. */
+bool rows_was_surprised(void);
+
+#endif

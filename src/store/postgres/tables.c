@@ -1,0 +1,144 @@
+/* The tables of a store: making them, and whether this program can use them.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include <stdlib.h>
+
+#include "store/postgres/store_postgres_parts.h"
+
+/* A table that is not there, a column that is not, a table that is there. */
+#define NO_TABLE "42P01"
+#define NO_COLUMN "42703"
+#define TABLE_EXISTS "42P07"
+
+static bool is_foreign(struct fault *fault)
+{
+	return fault_cause(fault, FAULT_BAD_REQUEST, 0,
+			   "the database has tables of another program under the names of ours; "
+			   "use an empty database or schema");
+}
+
+/* *version 0: there are no tables of ours. */
+static bool look(struct wire *wire, int *version, struct fault *fault)
+{
+	char state[6];
+
+	*version = 0;
+	if (!wire_command(wire, "SELECT program FROM installation LIMIT 1", state)) {
+		if (strcmp(state, NO_COLUMN) == 0)
+			return is_foreign(fault);
+		return strcmp(state, NO_TABLE) == 0 ||
+		       fault_cause(fault, FAULT_UNAVAILABLE, 0,
+				   "the database does not show the tables of the store (SQLSTATE "
+				   "%s)",
+				   state);
+	}
+	wire_add(wire, INSTALLATION, NULL);
+	if (!wire_fly(wire, false, fault))
+		return false;
+	if (wire_rows(wire, 0) != 1 || !slice_is(wire_bytes(wire, 0, 0, 0), "anteroom"))
+		return is_foreign(fault);
+	*version = (int)wire_number(wire, 0, 0, 1);
+	return true;
+}
+
+static bool refuse_newer(int version, struct fault *fault)
+{
+	return fault_cause(fault, FAULT_BAD_REQUEST, 0,
+			   "the store in the database has version %d, and this program knows no "
+			   "version above %d: use a newer anteroom",
+			   version, SCHEMA_VERSION);
+}
+
+/* What is stored of a large value is compressed in the quicker way, where the server has it. */
+#define COMPRESSION "SET default_toast_compression = lz4"
+
+static bool make(struct wire *wire, bool *was_made, struct fault *fault)
+{
+	char state[6];
+
+	(void)wire_command(wire, COMPRESSION, state);
+	*was_made = wire_command(wire, "BEGIN", state);
+	for (size_t i = 0; *was_made && table_commands[i] != NULL; i++)
+		*was_made = wire_command(wire, table_commands[i], state);
+	if (*was_made && wire_command(wire, "COMMIT", state))
+		return true;
+	*was_made = false;
+
+	char why[6];
+
+	memcpy(why, state, sizeof why);
+	(void)wire_command(wire, "ROLLBACK", state);
+	/* Another process may make them at the same time: its names come first. */
+	if (strcmp(why, TABLE_EXISTS) == 0 || strcmp(why, "23505") == 0 ||
+	    strncmp(why, "40", 2) == 0)
+		return true;
+	return fault_cause(fault, FAULT_UNAVAILABLE, 0,
+			   "the tables of the store cannot be made (SQLSTATE %s%s)", why,
+			   strcmp(why, "42501") == 0 ? ": the role may not" : "");
+}
+
+/* Connects for one of the functions below. */
+static bool open_for(const char *url, struct wire_target *target, struct wire *wire,
+		     struct fault *fault)
+{
+	*wire = (struct wire){ .target = target, .state = WIRE_LOST };
+	return wire_target_open(url, target, fault) && wire_reopen(wire, fault);
+}
+
+static void close_for(struct wire_target *target, struct wire *wire)
+{
+	wire_end(wire);
+	wire_target_close(target);
+}
+
+static bool create(struct wire *wire, bool *was_made, struct fault *fault)
+{
+	int version;
+
+	*was_made = false;
+	if (!look(wire, &version, fault))
+		return false;
+	if (version == 0 && (!make(wire, was_made, fault) || !look(wire, &version, fault)))
+		return false;
+	if (version == 0)
+		return is_foreign(fault);
+	return version <= SCHEMA_VERSION || refuse_newer(version, fault);
+}
+
+bool store_postgres_create(const char *url, bool *was_made, struct fault *fault)
+{
+	struct wire_target target;
+	struct wire wire;
+	const bool is_right = open_for(url, &target, &wire, fault) &&
+			      create(&wire, was_made, fault);
+
+	close_for(&target, &wire);
+	return is_right;
+}
+
+static bool check(struct wire *wire, int *version, struct fault *fault)
+{
+	if (!look(wire, version, fault))
+		return false;
+	if (*version == 0)
+		return fault_cause(fault, FAULT_BAD_REQUEST, 0,
+				   "the database has no store: make one with anteroom store create "
+				   "--store URL");
+	return *version <= SCHEMA_VERSION || refuse_newer(*version, fault);
+}
+
+bool tables_check(const char *url, int *version, struct fault *fault)
+{
+	struct wire_target target;
+	struct wire wire;
+	const bool is_right = open_for(url, &target, &wire, fault) && check(&wire, version, fault);
+
+	close_for(&target, &wire);
+	return is_right;
+}
+
+/* There is one version so far. */
+bool store_postgres_upgrade(const char *url, int *version, struct fault *fault)
+{
+	return tables_check(url, version, fault);
+}

@@ -1,0 +1,32 @@
+/* The driver in a build without libpq: it refuses every database.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "store/postgres/store_postgres.h"
+
+static bool refuse(struct fault *fault)
+{
+	return fault_cause(fault, FAULT_BAD_REQUEST, 0,
+			   "this build has no PostgreSQL: it was configured without libpq");
+}
+
+bool store_postgres_open(const struct store_postgres_options *options, struct store **store,
+			 struct fault *fault)
+{
+	(void)options;
+	*store = NULL;
+	return refuse(fault);
+}
+
+bool store_postgres_create(const char *url, bool *was_made, struct fault *fault)
+{
+	(void)url;
+	*was_made = false;
+	return refuse(fault);
+}
+
+bool store_postgres_upgrade(const char *url, int *version, struct fault *fault)
+{
+	(void)url;
+	*version = 0;
+	return refuse(fault);
+}
