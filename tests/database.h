@@ -1,0 +1,26 @@
+/* A PostgreSQL server for one test program: in a directory of its own, on a unix socket alone, as
+ * nobody for root. It ends with the program.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef TESTS_DATABASE_H
+#define TESTS_DATABASE_H
+
+#include <stdbool.h>
+
+/* Starts the server. NULL, or why there can be none: PostgreSQL, or our driver for it, is missing. */
+const char *database_start(void);
+void database_stop(void);
+
+/* Kills the server, with all its processes; starts it again on the same data. */
+void database_kill(void);
+void database_restart(void);
+
+/* The URL of a schema of its own, with an empty store in it, or without tables. The caller frees
+ * it. */
+char *database_store(void);
+char *database_empty(void);
+
+/* Executes SQL in the schema of the URL; false: that failed. */
+bool database_execute(const char *url, const char *sql);
+
+#endif
