@@ -19,10 +19,12 @@
 #include "resources/misses.h"
 #include "accounts/token.h"
 #include "case.h"
+#include "database.h"
 #include "directory.h"
 #include "service/service.h"
 #include "store_failing.h"
 #include "store/memory/store_memory.h"
+#include "store/postgres/store_postgres.h"
 #include "suite.h"
 
 /* The system's clock, and how far cases have moved it. */
@@ -37,6 +39,7 @@ struct in_process {
 	struct environment environment;
 	struct service *service;
 	char *directory;
+	bool has_database;
 	bool says_again;
 };
 
@@ -214,6 +217,21 @@ static bool change_account(struct transport *transport, struct case_account *acc
 
 /* ---- start and end ---- */
 
+static struct store *open_postgres(void)
+{
+	char *url = database_store();
+	const struct store_postgres_options options = { .url = url, .uses_callers_clock = true };
+	struct fault fault = FAULT_INITIAL;
+	struct store *store;
+
+	if (!store_postgres_open(&options, &store, &fault)) {
+		fprintf(stderr, "%s\n", fault.cause);
+		abort();
+	}
+	free(url);
+	return store;
+}
+
 static bool begin(struct in_process *in_process)
 {
 	char problem[256] = "";
@@ -227,7 +245,8 @@ static bool begin(struct in_process *in_process)
 		return false;
 	}
 	in_process->environment.clock = &in_process->clock.clock;
-	in_process->environment.store = store_failing_open(store_memory_open());
+	in_process->environment.store = store_failing_open(
+		in_process->has_database ? open_postgres() : store_memory_open());
 	in_process->environment.tokens = token_memory_open();
 	in_process->environment.misses = misses_open(&in_process->clock.clock);
 	in_process->environment.join_seconds = 24 * 60 * 60;
@@ -246,7 +265,7 @@ static void end(struct in_process *in_process)
 	directory_remove(in_process->directory);
 }
 
-static int run_cases(bool says_again)
+static int run_cases(bool says_again, bool has_database)
 {
 	struct in_process in_process = {
 		.transport = {
@@ -260,6 +279,7 @@ static int run_cases(bool says_again)
 		},
 		.clock.clock = { .now = moved_now, .random = clock_system.random },
 		.says_again = says_again,
+		.has_database = has_database,
 	};
 	int status = EXIT_FAILURE;
 
@@ -271,11 +291,21 @@ static int run_cases(bool says_again)
 
 int main(void)
 {
-	int status, status_again;
+	const char *no_database = database_start();
+	int status, status_again, status_database = EXIT_SUCCESS;
 
 	json_object_seed(0);
-	status = run_cases(false);
+	status = run_cases(false, false);
 	puts("The same, with calls that are run again:");
-	status_again = run_cases(true);
-	return status == EXIT_SUCCESS ? status_again : status;
+	status_again = run_cases(true, false);
+	if (no_database == NULL) {
+		puts("The same, over PostgreSQL:");
+		status_database = run_cases(false, true);
+		database_stop();
+	} else {
+		printf("not over PostgreSQL: %s\n", no_database);
+	}
+	if (status == EXIT_SUCCESS)
+		status = status_again;
+	return status == EXIT_SUCCESS ? status_database : status;
 }

@@ -84,6 +84,12 @@ static bool failing_begin(struct store *store, enum store_access access, struct 
 	return true;
 }
 
+static void failing_expect(struct transaction *transaction, const struct store_expected *expected,
+			   size_t n)
+{
+	store_expect(inner_of(transaction), expected, n);
+}
+
 static bool failing_get(struct transaction *transaction, const struct store_kind *kind,
 			const struct id *id, enum store_reading reading,
 			struct store_record *record, struct fault *fault)
@@ -175,6 +181,7 @@ static void failing_close(struct store *store)
 static const struct store_driver failing_driver = {
 	.name = "failing",
 	.begin = failing_begin,
+	.expect = failing_expect,
 	.get = failing_get,
 	.get_named = failing_get_named,
 	.page = failing_page,

@@ -46,6 +46,8 @@ struct room_subject {
 	struct room_codes codes;
 };
 
+/* That a code will be found, and its room with all that is in a subject. */
+void code_expect(struct call *call, struct slice letters);
 /* Adds the template and the codes to the room. */
 bool room_subject_load(struct call *call, enum store_reading reading, struct room_subject *subject,
 		       struct fault *fault);

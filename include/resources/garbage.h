@@ -14,6 +14,9 @@ enum garbage_of { GARBAGE_ROOM, GARBAGE_TEMPLATE };
 bool garbage_add(struct call *call, enum garbage_of of, const struct id *id, struct fault *fault);
 /* Whether it was deleted and has children left. */
 bool garbage_has(struct call *call, const struct id *id, bool *has, struct fault *fault);
+/* What garbage_collect reads, and, unless it is NULL, garbage_add of a room. */
+struct expected;
+void garbage_expect(struct expected *expected, const struct id *room);
 /* Removes some of what is left in the account. */
 bool garbage_collect(struct call *call, struct fault *fault);
 

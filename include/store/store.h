@@ -124,7 +124,7 @@ struct store_expected {
 	const struct store_kind *kind;
 	enum store_finding finding;
 	enum store_reading reading;
-	size_t from; /* an earlier item */
+	size_t from; /* another item */
 	const struct id *id;
 	struct slice name;
 	const struct store_page *page; /* its parameters */
@@ -142,7 +142,9 @@ struct store_driver {
 		      struct fault *);
 	void (*expect)(struct transaction *, const struct store_expected *,
 		       size_t n); /* NULL: it does not matter */
-	bool names_conflict_late; /* store_name_is_free need not look */
+	/* Others write at the same time: a name that is taken is told late, and what a WRITE
+	 * transaction reads to show may change between two reads. */
+	bool is_shared;
 	bool (*get)(struct transaction *, const struct store_kind *, const struct id *,
 		    enum store_reading, struct store_record *, struct fault *);
 	bool (*get_named)(struct transaction *, const struct store_kind *, struct slice name,
@@ -257,6 +259,9 @@ void store_flush(struct store *store);
 bool store_wait(struct store *store, uint64_t number, struct fault *fault);
 
 /* ---- the store ---- */
+
+/* Whether transactions of others run beside a WRITE transaction. */
+bool store_is_shared(const struct store *store);
 
 /* Whether a WRITE transaction would be admitted now (readiness). */
 bool store_can_write(struct store *store);

@@ -4,10 +4,26 @@
 #include "resources/code_life.h"
 
 #include "resources/deleted_role.h"
+#include "resources/expected.h"
 #include "resources/garbage.h"
 #include "resources/packed.h"
 
 /* ---- a room with its codes ---- */
+
+/* Whoever changes a code holds its room, so the room is locked first. */
+void code_expect(struct call *call, struct slice letters)
+{
+	const enum store_reading reading = call_reading(call);
+	struct expected expected = expected_of(call);
+
+	if (!code_is_well_formed(letters))
+		return;
+	expected_parent(&expected, &kind_room, 1, reading);
+	expected_named(&expected, &kind_code, letters, reading);
+	expected_parent(&expected, &kind_template, 0, STORE_TO_SHOW);
+	expected_parent(&expected, &kind_codes, 1, reading);
+	expected_tell(&expected);
+}
 
 bool room_subject_load(struct call *call, enum store_reading reading, struct room_subject *subject,
 		       struct fault *fault)

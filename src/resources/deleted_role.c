@@ -4,6 +4,7 @@
 #include "resources/deleted_role.h"
 
 #include "resources/code_life.h"
+#include "resources/expected.h"
 #include "resources/kinds.h"
 #include "resources/packed.h"
 
@@ -64,6 +65,17 @@ bool deleted_role_load(struct call *call, const struct id *template_id, uint32_t
 	if (stored.value.data == NULL || id_compare(&stored.parent, template_id) != 0)
 		return packed_missing("deleted role", id_slice(&id), fault);
 	return decode(&stored, role, fault);
+}
+
+void deleted_roles_expect(struct expected *expected, const struct id *template_id)
+{
+	const struct store_page page = {
+		.order = STORE_OLDEST_FIRST,
+		.parent = template_id,
+		.most = ROLES_REMOVED,
+	};
+
+	expected_page(expected, &kind_role, &page);
 }
 
 bool deleted_roles_remove(struct call *call, const struct id *template_id, int64_t deleted_before,

@@ -5,6 +5,7 @@
 
 #include "resources/code_record.h"
 #include "resources/deleted_role.h"
+#include "resources/expected.h"
 #include "resources/packed.h"
 
 /* Children that one call removes. */
@@ -51,6 +52,20 @@ bool garbage_has(struct call *call, const struct id *id, bool *has, struct fault
 		return false;
 	*has = record.value.data != NULL;
 	return true;
+}
+
+void garbage_expect(struct expected *expected, const struct id *room)
+{
+	const struct store_page oldest = { .order = STORE_OLDEST_FIRST, .most = 1 };
+	const struct store_page codes = {
+		.order = STORE_OLDEST_FIRST,
+		.parent = room,
+		.most = REMOVED_MOST,
+	};
+
+	expected_page(expected, &kind_garbage, &oldest);
+	if (room != NULL)
+		expected_page(expected, &kind_code, &codes);
 }
 
 bool garbage_collect(struct call *call, struct fault *fault)

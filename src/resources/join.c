@@ -60,6 +60,7 @@ static bool resolve(struct call *call, struct room_record *room, struct slice *r
 	struct code code;
 	bool is_there;
 
+	code_expect(call, typed_code(call));
 	if (!code_find(call, typed_code(call), STORE_TO_SHOW, &code, &call->account, &is_there,
 		       fault))
 		return false;

@@ -49,15 +49,20 @@ void list_add_item(struct list *list, const struct id *id)
 	list_add(list, (struct slice){ list->last_id, ID_TEXT_SIZE });
 }
 
+void list_set_page(const struct list *list, struct store_page *page)
+{
+	page->order = STORE_NEWEST_FIRST;
+	page->most = list->limit;
+	page->bytes_most = ANSWER_MOST;
+}
+
 bool list_add_pages(struct list *list, const struct store_kind *kind, struct store_page *page,
 		    list_add_records *add, const void *context, struct fault *fault)
 {
 	struct call *call = list->call;
 
-	page->order = STORE_NEWEST_FIRST;
+	list_set_page(list, page);
 	page->records = arena_alloc(call->arena, list->limit * sizeof *page->records);
-	page->most = list->limit;
-	page->bytes_most = ANSWER_MOST;
 	do {
 		if (!store_page(call->transaction, kind, page, fault) ||
 		    !add(call, list, context, page->records, page->count, fault))

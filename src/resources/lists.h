@@ -42,6 +42,9 @@ typedef bool list_add_records(struct call *call, struct list *list, const void *
 bool list_add_pages(struct list *list, const struct store_kind *kind, struct store_page *page,
 		    list_add_records *add, const void *context, struct fault *fault);
 
+/* What list_add_pages sets of its first page, for store_expect. */
+void list_set_page(const struct list *list, struct store_page *page);
+
 /* Completes the answer. FAULT_TOO_LARGE when it exceeds ANSWER_MOST: the web server keeps unread
  * answers in temporary files. */
 bool list_close(struct list *list, struct fault *fault);

@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "resources/code_life.h"
+#include "resources/expected.h"
 #include "resources/lists.h"
 #include "resources/packed.h"
 #include "resources/room_record.h"
@@ -14,6 +15,27 @@
 
 /* Codes read at once where it is not known how many are needed. */
 #define CODES_AT_ONCE 16
+
+/* ---- what a call reads ---- */
+
+/* The room that the path names, its template and codes, and, with `most`, the first page of them. */
+static void expect_room(struct call *call, enum store_side side, size_t most)
+{
+	const enum store_reading reading = call_reading(call);
+	struct expected expected = expected_of(call);
+	struct store_page page = { .order = STORE_OLDEST_FIRST, .side = side, .most = most };
+	struct id id;
+
+	if (!room_expect_named(&expected, call->parameters[0], reading, &id))
+		return;
+	expected_get(&expected, &kind_codes, &id, reading);
+	page.parent = &id;
+	if (most > 0)
+		expected_page(&expected, &kind_code, &page);
+	expected_tell(&expected);
+}
+
+/* ---- loading ---- */
 
 /* The room that the path names, enabled. */
 static bool load_room(struct call *call, struct room_subject *subject, struct fault *fault)
@@ -130,6 +152,7 @@ bool room_codes_create_all(struct call *call, struct fault *fault)
 	struct room_subject subject;
 	struct slice *texts;
 
+	expect_room(call, STORE_ON, CODES_AT_ONCE);
 	if (!load_room(call, &subject, fault) ||
 	    !codes_load(call, &subject.room.id, call_reading(call), &subject.codes, fault))
 		return false;
@@ -171,6 +194,7 @@ bool room_codes_create(struct call *call, struct fault *fault)
 	struct code code;
 	size_t role;
 
+	expect_room(call, STORE_BOTH_SIDES, 0);
 	if (!load_room(call, &subject, fault) ||
 	    !room_subject_load(call, STORE_TO_CHANGE, &subject, fault))
 		return false;
@@ -267,6 +291,17 @@ static bool add_codes(struct call *call, const struct room_subject *subject,
 	return true;
 }
 
+/* The first page is known when no other one has to be looked for. */
+static void expect_list(struct call *call, const struct listing *listing)
+{
+	const size_t limit = (size_t)json_integer_value(json_object_get(call->query, "limit"));
+	const bool is_first = json_object_get(call->query, "start") == NULL &&
+			      listing->role.data == NULL;
+
+	expect_room(call, json_is_true(listing->enabled) ? STORE_ON : STORE_BOTH_SIDES,
+		    is_first ? limit : 0);
+}
+
 bool room_codes_list(struct call *call, struct fault *fault)
 {
 	struct listing listing = {
@@ -275,6 +310,7 @@ bool room_codes_list(struct call *call, struct fault *fault)
 	};
 	struct room_subject subject;
 
+	expect_list(call, &listing);
 	if (!room_load_named(call, call->parameters[0], call_reading(call), &subject.room, fault) ||
 	    !room_subject_load(call, call_reading(call), &subject, fault))
 		return false;
@@ -309,6 +345,7 @@ static bool load_by_code(struct call *call, struct slice letters, struct room_su
 	struct id account;
 	bool is_there;
 
+	code_expect(call, letters);
 	if (!code_find(call, letters, call_reading(call), code, &account, &is_there, fault))
 		return false;
 	is_there = is_there && id_compare(&account, &call->account) == 0;

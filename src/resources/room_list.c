@@ -5,6 +5,7 @@
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "base/text.h"
+#include "resources/expected.h"
 #include "resources/kinds.h"
 #include "resources/lists.h"
 #include "resources/packed.h"
@@ -162,7 +163,7 @@ static bool add_rooms(struct call *call, struct list *list, const void *context,
 	return true;
 }
 
-static bool add_pages(struct list *list, const struct filter *filter, struct fault *fault)
+static struct store_page page_of(const struct filter *filter)
 {
 	struct store_page page = {
 		.parent = filter->has_template ? &filter->template_id : NULL,
@@ -172,6 +173,31 @@ static bool add_pages(struct list *list, const struct filter *filter, struct fau
 
 	if (filter->enabled != NULL)
 		page.side = json_is_true(filter->enabled) ? STORE_ON : STORE_OFF;
+	return page;
+}
+
+static void expect_list(struct call *call, const struct list *list, const struct filter *filter,
+			struct slice name)
+{
+	struct expected expected = expected_of(call);
+	struct store_page page = page_of(filter);
+	size_t rooms;
+
+	list_set_page(list, &page);
+	rooms = name.data != NULL ? expected_named(&expected, &kind_room,
+						   text_lower(call->arena, name), STORE_TO_SHOW)
+				  : expected_page(&expected, &kind_room, &page);
+	if (name.data == NULL && filter->has_template)
+		expected_get(&expected, &kind_template, &filter->template_id, STORE_TO_SHOW);
+	else
+		expected_parent(&expected, &kind_template, rooms, STORE_TO_SHOW);
+	expected_tell(&expected);
+}
+
+static bool add_pages(struct list *list, const struct filter *filter, struct fault *fault)
+{
+	struct store_page page = page_of(filter);
+
 	return list_add_pages(list, &kind_room, &page, add_rooms, filter, fault);
 }
 
@@ -193,6 +219,8 @@ bool rooms_list(struct call *call, struct fault *fault)
 
 	list_open(call, &list);
 	read_filter(call, &list, &filter);
+	if (!filter.is_empty)
+		expect_list(call, &list, &filter, name);
 	if (!filter.is_empty && !(name.data != NULL ? add_named(call, &list, &filter, name, fault)
 						    : add_pages(&list, &filter, fault)))
 		return false;

@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "resources/code_life.h"
 #include "resources/default_template.h"
+#include "resources/expected.h"
 #include "resources/garbage.h"
 #include "resources/kinds.h"
 #include "resources/room_record.h"
@@ -27,6 +28,64 @@ struct room_change {
 	json_t *document;
 	struct slice echo; /* recording_info with the credentials of this request, or none */
 };
+
+/* ---- what a call reads ---- */
+
+/* The template that the body names; else, for a new room, the default one. */
+static void expect_owner(struct call *call, struct expected *expected, bool is_new)
+{
+	const json_t *supplied = call_member(call, "template_id");
+	struct id id;
+
+	if (supplied != NULL && id_parse(text_of_json(supplied), &id))
+		expected_get(expected, &kind_template, &id, STORE_TO_SHOW);
+	if (supplied == NULL && is_new)
+		expected_value(expected, &kind_template,
+			       default_template_expect(expected, STORE_TO_SHOW));
+}
+
+static void expect_create(struct call *call)
+{
+	struct expected expected = expected_of(call);
+	const json_t *name = call_member(call, "name");
+	size_t room;
+
+	if (name != NULL) {
+		room = expected_named(&expected, &kind_room,
+				      text_lower(call->arena, text_of_json(name)), STORE_TO_CHANGE);
+		expected_parent(&expected, &kind_template, room, STORE_TO_SHOW);
+	}
+	expect_owner(call, &expected, true);
+	garbage_expect(&expected, NULL);
+	expected_new_id(&expected, &kind_room);
+	expected_tell(&expected);
+}
+
+static void expect_update(struct call *call)
+{
+	struct expected expected = expected_of(call);
+	const json_t *name = call_member(call, "name");
+
+	if (!room_expect_named(&expected, call->parameters[0], STORE_TO_CHANGE, NULL))
+		return;
+	expect_owner(call, &expected, false);
+	if (name != NULL)
+		expected_named(&expected, &kind_room, text_lower(call->arena, text_of_json(name)),
+			       STORE_TO_SHOW);
+	expected_tell(&expected);
+}
+
+static void expect_delete(struct call *call)
+{
+	struct expected expected = expected_of(call);
+	struct id id;
+
+	if (!room_expect_named(&expected, call->parameters[0], STORE_TO_CHANGE, &id))
+		return;
+	expected_get(&expected, &kind_codes, &id, STORE_TO_CHANGE);
+	garbage_expect(&expected, &id);
+	expected_tell(&expected);
+}
 
 /* ---- the document as it will be ---- */
 
@@ -225,6 +284,7 @@ bool rooms_create(struct call *call, struct fault *fault)
 	char generated[UUID_TEXT_SIZE];
 	bool is_there = false;
 
+	expect_create(call);
 	if (name != NULL && !room_find_named(call, text_of_json(name), STORE_TO_CHANGE,
 					     &change.former, &is_there, fault))
 		return false;
@@ -246,15 +306,19 @@ bool rooms_update(struct call *call, struct fault *fault)
 {
 	struct room_change change = { .exists = true };
 
+	expect_update(call);
 	return room_load_named(call, call->parameters[0], STORE_TO_CHANGE, &change.former, fault) &&
 	       load_former(call, &change, fault) && save(call, &change, fault);
 }
 
 bool rooms_get(struct call *call, struct fault *fault)
 {
+	struct expected expected = expected_of(call);
 	struct room_record room;
 	struct template_record owner;
 
+	if (room_expect_named(&expected, call->parameters[0], STORE_TO_SHOW, NULL))
+		expected_tell(&expected);
 	if (!room_load_named(call, call->parameters[0], STORE_TO_SHOW, &room, fault) ||
 	    !template_load(call, &room.template_id, STORE_TO_SHOW, &owner, fault))
 		return false;
@@ -274,6 +338,7 @@ bool rooms_delete(struct call *call, struct fault *fault)
 	struct room_record room;
 	struct template_record owner;
 
+	expect_delete(call);
 	return room_load_named(call, call->parameters[0], STORE_TO_CHANGE, &room, fault) &&
 	       template_load(call, &room.template_id, STORE_TO_SHOW, &owner, fault) &&
 	       call_precondition(call, true, room_etag(&room, &owner), fault) &&

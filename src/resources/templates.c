@@ -7,6 +7,8 @@
 
 #include "base/text.h"
 #include "resources/default_template.h"
+#include "resources/deleted_role.h"
+#include "resources/expected.h"
 #include "resources/garbage.h"
 #include "resources/kinds.h"
 #include "resources/lists.h"
@@ -14,6 +16,72 @@
 #include "resources/template_parts.h"
 #include "resources/template_record.h"
 #include "rules/template_rules.h"
+
+/* ---- what a call reads ---- */
+
+static void expect_create(struct call *call)
+{
+	struct expected expected = expected_of(call);
+	const json_t *name = call_member(call, "name");
+
+	if (name != NULL)
+		expected_named(&expected, &kind_template, text_of_json(name), STORE_TO_CHANGE);
+	expected_new_id(&expected, &kind_template);
+	if (call_member(call, "default") != NULL)
+		default_template_expect(&expected, STORE_TO_CHANGE);
+	expected_tell(&expected);
+}
+
+/* The template is locked before the mark of the default one, by every call. */
+static void expect_update(struct call *call)
+{
+	struct expected expected = expected_of(call);
+	const json_t *name = call_member(call, "name");
+	struct id id;
+
+	if (!id_parse(call->parameters[0], &id))
+		return;
+	expected_get(&expected, &kind_template, &id, STORE_TO_CHANGE);
+	if (json_is_string(name))
+		expected_named(&expected, &kind_template, text_of_json(name), STORE_TO_SHOW);
+	if (call_member(call, "default") != NULL)
+		default_template_expect(&expected, STORE_TO_CHANGE);
+	expected_tell(&expected);
+}
+
+static void expect_list(struct call *call, const struct list *list, struct slice name)
+{
+	const json_t *marked = json_object_get(call->query, "default");
+	struct expected expected = expected_of(call);
+	struct store_page page = { .below = list->is_bounded ? &list->start : NULL };
+	size_t mark = 0;
+
+	list_set_page(list, &page);
+	if (marked != NULL)
+		mark = default_template_expect(&expected, STORE_TO_SHOW);
+	if (name.data != NULL)
+		expected_named(&expected, &kind_template, name, STORE_TO_SHOW);
+	else if (json_is_true(marked))
+		expected_value(&expected, &kind_template, mark);
+	else
+		expected_page(&expected, &kind_template, &page);
+	expected_tell(&expected);
+}
+
+static void expect_delete(struct call *call)
+{
+	struct expected expected = expected_of(call);
+	struct id id;
+
+	if (!id_parse(call->parameters[0], &id))
+		return;
+	expected_get(&expected, &kind_template, &id, STORE_TO_CHANGE);
+	expected_children(&expected, &kind_room, &id);
+	garbage_expect(&expected, NULL);
+	deleted_roles_expect(&expected, &id);
+	default_template_expect(&expected, STORE_TO_CHANGE);
+	expected_tell(&expected);
+}
 
 /* ---- writing ---- */
 
@@ -73,6 +141,7 @@ bool templates_create(struct call *call, struct fault *fault)
 	struct template_record record;
 	bool is_there = false;
 
+	expect_create(call);
 	if (name.data == NULL) {
 		uuid_make(call->environment->clock, generated);
 		name = arena_copy(call->arena, slice_of(generated));
@@ -96,6 +165,7 @@ bool templates_update(struct call *call, struct fault *fault)
 {
 	struct template_record record;
 
+	expect_update(call);
 	if (!template_load_named(call, call->parameters[0], STORE_TO_CHANGE, &record, fault) ||
 	    !document_finish(&template_shape, call->body, &call->findings, fault))
 		return false;
@@ -108,6 +178,7 @@ bool templates_patch(struct call *call, struct fault *fault)
 	struct template_record record;
 	json_t *document;
 
+	expect_update(call);
 	if (!template_load_named(call, call->parameters[0], STORE_TO_CHANGE, &record, fault))
 		return false;
 	document = template_document(call, &record);
@@ -133,6 +204,7 @@ bool templates_delete(struct call *call, struct fault *fault)
 	struct template_record record;
 	bool has_rooms;
 
+	expect_delete(call);
 	if (!template_load_named(call, call->parameters[0], STORE_TO_CHANGE, &record, fault) ||
 	    !call_precondition(call, true, record.etag, fault) ||
 	    !store_has_children(call->transaction, &kind_room, &record.id, &has_rooms, fault))
@@ -216,10 +288,11 @@ bool templates_list(struct call *call, struct fault *fault)
 	struct store_page page = { .count = 0 };
 	struct list list;
 
+	list_open(call, &list);
+	expect_list(call, &list, name);
 	if (filter.marked != NULL &&
 	    !default_template_load(call, &filter.default_template, &filter.has_default, fault))
 		return false;
-	list_open(call, &list);
 	if (list.is_bounded)
 		page.below = &list.start;
 	return (name.data != NULL || json_is_true(filter.marked)

@@ -216,6 +216,15 @@ static void explain_size(struct fault *fault)
 		       ARENA_LIMIT >> 20);
 }
 
+/* What seemed to be missing or damaged beside the changes of others is so when it is so again. */
+static bool is_to_be_run_again(const struct call *call, enum store_access access,
+			       const struct fault *fault, unsigned agains)
+{
+	return fault->kind == FAULT_AGAIN ||
+	       (fault->kind == FAULT_DAMAGED && access == STORE_WRITE && agains == 0 &&
+		store_is_shared(call->environment->store));
+}
+
 /* Every run begins with the call as it was parsed, and with as much memory as the first. */
 static bool run(struct call *call, struct fault *fault)
 {
@@ -233,7 +242,8 @@ static bool run(struct call *call, struct fault *fault)
 			if (!call->wants_write)
 				return true;
 			access = STORE_WRITE;
-		} else if (fault->kind != FAULT_AGAIN || ++agains == AGAIN_MOST) {
+		} else if (!is_to_be_run_again(call, access, fault, agains) ||
+			   ++agains == AGAIN_MOST) {
 			return false;
 		}
 		begin_again(call, &start, fault);

@@ -56,7 +56,7 @@ bool store_name_is_free(struct transaction *transaction, const struct store_kind
 	struct store_record record = { .is_on = false };
 
 	assert(transaction->access == STORE_WRITE);
-	if (!transaction->store->driver->names_conflict_late &&
+	if (!transaction->store->driver->is_shared &&
 	    !store_get_named(transaction, kind, name, STORE_TO_SHOW, &record, fault))
 		return false;
 	*is_free = record.value.data == NULL;
@@ -161,6 +161,11 @@ bool store_wait(struct store *store, uint64_t number, struct fault *fault)
 		store_flush(store);
 	return store_state(store, number) == STORE_DURABLE ||
 	       fault_set(fault, FAULT_UNAVAILABLE, NULL);
+}
+
+bool store_is_shared(const struct store *store)
+{
+	return store->driver->is_shared;
 }
 
 bool store_can_write(struct store *store)
