@@ -13,9 +13,9 @@ store/memory  base store store/memory
 store/gdbm    base store store/gdbm
 store/postgres base store store/postgres
 rules         base schema rules
-accounts      base schema rules accounts
+accounts      base schema store store/postgres rules accounts
 resources     base schema store rules accounts resources
-transfer      base schema store store/gdbm rules accounts resources transfer
+transfer      base schema store rules accounts resources transfer
 service       base schema store rules accounts resources service
 edge          base store resources service edge
 command       base store store/gdbm store/postgres rules accounts resources transfer service edge command

@@ -134,6 +134,8 @@ struct store;
 struct transaction;
 struct store_figures; /* store/figures.h */
 
+typedef bool store_visit(void *context, const struct store_record *record, struct fault *fault);
+
 /* The functions of a driver. They are called by the functions below, which check the preconditions
  * by assert. */
 struct store_driver {
@@ -159,11 +161,22 @@ struct store_driver {
 		    const struct store_record *former, struct fault *);
 	bool (*remove)(struct transaction *, const struct store_kind *, const struct store_record *,
 		       struct fault *);
+	/* These three are NULL in drivers for tests. */
+	bool (*walk)(struct transaction *, const struct store_kind *, store_visit *, void *context,
+		     struct fault *);
+	bool (*walk_keys)(struct transaction *, const struct store_kind *, store_visit *,
+			  void *context, struct fault *);
+	bool (*count)(struct transaction *, const struct store_kind *const *, size_t n,
+		      uint64_t *counts, struct fault *);
 	bool (*commit)(struct transaction *, uint64_t *number, struct fault *);
 	void (*abandon)(struct transaction *);
 	enum store_state (*state)(struct store *, uint64_t number);
 	void (*flush)(struct store *);
 	bool (*can_write)(struct store *);
+	/* NULL: the accounts are not in the store. */
+	bool (*roster)(struct store *, struct arena *, uint64_t *generation, struct slice *text,
+		       struct fault *);
+	uint64_t (*roster_generation)(struct store *);
 	void (*figures)(struct store *, struct store_figures *); /* NULL: it has none */
 	void (*close)(struct store *);
 };
@@ -181,6 +194,7 @@ struct transaction {
 	enum store_access access;
 	bool has_changes;
 	uint64_t number; /* WRITE: the number it will have; READ: that of the state it sees */
+	uint64_t roster; /* see store_of_roster */
 };
 
 /* The transaction lies in the arena; commit or abandon ends it, also when they fail. */
@@ -189,6 +203,10 @@ bool store_begin(struct store *store, enum store_access access, struct arena *ar
 
 /* Sets the account of all that follows; a call that begins with a room code knows it only then. */
 void store_of_account(struct transaction *transaction, const struct id *account);
+
+/* The generation of the accounts that the caller was admitted with; 0: it does not matter. When the
+ * store has another one, the first read sets FAULT_AGAIN. */
+void store_of_roster(struct transaction *transaction, uint64_t generation);
 
 /* ---- reading ----
  *
@@ -217,6 +235,20 @@ bool store_page(struct transaction *transaction, const struct store_kind *kind,
 		struct store_page *page, struct fault *fault);
 bool store_has_children(struct transaction *transaction, const struct store_kind *kind,
 			const struct id *parent, bool *has_children, struct fault *fault);
+
+/* ---- reading everything: READ transactions, of all accounts ----
+ *
+ * Calls `visit` for each record of a kind, in no particular order, until it returns false and has
+ * set the fault. The record lives until visit returns; visit may use the transaction. */
+bool store_walk(struct transaction *transaction, const struct store_kind *kind, store_visit *visit,
+		void *context, struct fault *fault);
+/* The same without reading values, also of records whose value is damaged. Set are account and id,
+ * or the name for a kind with STORE_NAME_ANYWHERE. */
+bool store_walk_keys(struct transaction *transaction, const struct store_kind *kind,
+		     store_visit *visit, void *context, struct fault *fault);
+/* Counts the records of each kind, without reading values. */
+bool store_count(struct transaction *transaction, const struct store_kind *const *kinds, size_t n,
+		 uint64_t *counts, struct fault *fault);
 
 /* ---- writing: WRITE transactions ----
  *
@@ -259,6 +291,14 @@ void store_flush(struct store *store);
 bool store_wait(struct store *store, uint64_t number, struct fault *fault);
 
 /* ---- the store ---- */
+
+/* The accounts of a store that has them: the text of an accounts file, empty before the first one,
+ * and its generation, which rises with each change. */
+bool store_has_roster(const struct store *store);
+bool store_roster(struct store *store, struct arena *arena, uint64_t *generation,
+		  struct slice *text, struct fault *fault);
+/* The generation that was seen last, by any transaction of this process. */
+uint64_t store_roster_generation(struct store *store);
 
 /* Whether transactions of others run beside a WRITE transaction. */
 bool store_is_shared(const struct store *store);

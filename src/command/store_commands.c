@@ -123,13 +123,13 @@ static bool check_kinds(struct checking *checking, struct fault *fault)
 	struct transaction *transaction = checking->survey->call.transaction;
 	uint64_t counts[KINDS];
 
-	if (!store_gdbm_count(transaction, all_kinds, KINDS, counts, fault))
+	if (!store_count(transaction, all_kinds, KINDS, counts, fault))
 		return false;
 	for (int i = 0; i < KINDS; i++)
 		checking->all += counts[i];
 	for (int i = 0; i < KINDS; i++) {
 		checking->kind = all_kinds[i];
-		if (!store_gdbm_walk(transaction, checking->kind, visit, checking, fault))
+		if (!store_walk(transaction, checking->kind, visit, checking, fault))
 			return false;
 	}
 	return store_gdbm_check_indexes(transaction, all_kinds, KINDS, tell_index, checking, fault);
@@ -227,8 +227,7 @@ static bool count(const char *directory, struct figures *figures, struct fault *
 			  store_begin(store, STORE_READ, arena, &transaction, fault);
 
 	if (is_counted) {
-		is_counted = store_gdbm_count(transaction, all_kinds, KINDS, figures->counts,
-					      fault);
+		is_counted = store_count(transaction, all_kinds, KINDS, figures->counts, fault);
 		store_abandon(transaction);
 	}
 	store_close(store);

@@ -23,6 +23,11 @@ void store_of_account(struct transaction *transaction, const struct id *account)
 	transaction->account = *account;
 }
 
+void store_of_roster(struct transaction *transaction, uint64_t generation)
+{
+	transaction->roster = generation;
+}
+
 void store_expect(struct transaction *transaction, const struct store_expected *expected, size_t n)
 {
 	if (transaction->store->driver->expect != NULL)
@@ -96,6 +101,24 @@ bool store_has_children(struct transaction *transaction, const struct store_kind
 							fault);
 }
 
+bool store_walk(struct transaction *transaction, const struct store_kind *kind, store_visit *visit,
+		void *context, struct fault *fault)
+{
+	return transaction->store->driver->walk(transaction, kind, visit, context, fault);
+}
+
+bool store_walk_keys(struct transaction *transaction, const struct store_kind *kind,
+		     store_visit *visit, void *context, struct fault *fault)
+{
+	return transaction->store->driver->walk_keys(transaction, kind, visit, context, fault);
+}
+
+bool store_count(struct transaction *transaction, const struct store_kind *const *kinds, size_t n,
+		 uint64_t *counts, struct fault *fault)
+{
+	return transaction->store->driver->count(transaction, kinds, n, counts, fault);
+}
+
 bool store_new_id(struct transaction *transaction, const struct store_kind *kind,
 		  const struct clock *clock, int64_t *now, struct id *id, struct fault *fault)
 {
@@ -161,6 +184,22 @@ bool store_wait(struct store *store, uint64_t number, struct fault *fault)
 		store_flush(store);
 	return store_state(store, number) == STORE_DURABLE ||
 	       fault_set(fault, FAULT_UNAVAILABLE, NULL);
+}
+
+bool store_has_roster(const struct store *store)
+{
+	return store->driver->roster != NULL;
+}
+
+bool store_roster(struct store *store, struct arena *arena, uint64_t *generation,
+		  struct slice *text, struct fault *fault)
+{
+	return store->driver->roster(store, arena, generation, text, fault);
+}
+
+uint64_t store_roster_generation(struct store *store)
+{
+	return store->driver->roster_generation(store);
 }
 
 bool store_is_shared(const struct store *store)

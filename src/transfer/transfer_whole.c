@@ -9,7 +9,6 @@
 #include "resources/kinds.h"
 #include "resources/template_record.h"
 #include "transfer/transfer_lines.h"
-#include "store/gdbm/inspect.h"
 
 /* ---- ids, by lists and by keys ---- */
 
@@ -126,8 +125,8 @@ static bool check_count(struct survey *survey, const struct looking *all,
 {
 	struct looking looking = *all;
 
-	return store_gdbm_walk_keys(survey->call.transaction, kind->kind, visit_count, &looking,
-				    fault) &&
+	return store_walk_keys(survey->call.transaction, kind->kind, visit_count, &looking,
+			       fault) &&
 	       (looking.count == written ||
 		fault_cause(
 			fault, FAULT_DAMAGED, 0,
@@ -218,8 +217,7 @@ static bool gather(struct survey *survey, const struct looking *all, const struc
 	struct fault own = FAULT_INITIAL;
 
 	looking.keys = keys;
-	if (!store_gdbm_walk_keys(survey->call.transaction, kind->kind, visit_gather, &looking,
-				  &own) &&
+	if (!store_walk_keys(survey->call.transaction, kind->kind, visit_gather, &looking, &own) &&
 	    !transfer_leave_out(
 		    output,
 		    arena_text(survey->call.arena, "%ss that are in no list", kind->kind->name),
@@ -290,8 +288,7 @@ static bool gather_codes(struct survey *survey, struct transfer_output *output,
 	struct code_gathering gathering = { survey, output, codes };
 	struct fault own = FAULT_INITIAL;
 
-	if (!store_gdbm_walk_keys(survey->call.transaction, &kind_code, visit_code, &gathering,
-				  &own) &&
+	if (!store_walk_keys(survey->call.transaction, &kind_code, visit_code, &gathering, &own) &&
 	    !transfer_leave_out(output, "codes", &own, fault))
 		return false;
 	if (codes->count > 0)

@@ -71,7 +71,6 @@ bool store_gdbm_backup(const char *directory, const char *to, const struct file_
  * returns false and has set the fault. The record lives until visit returns; visit may use the
  * transaction. For READ transactions. An open transaction keeps the files and overlays that it
  * reads. */
-typedef bool store_visit(void *context, const struct store_record *record, struct fault *fault);
 bool store_gdbm_walk(struct transaction *transaction, const struct store_kind *kind,
 		     store_visit *visit, void *context, struct fault *fault);
 

@@ -25,6 +25,7 @@
 struct store_postgres_options {
 	const char *url; /* postgresql://... */
 	unsigned connections; /* transactions at the same time, at most; 0: 64 */
+	bool is_patient; /* for a command: transactions and answers may take long */
 	bool uses_callers_clock; /* for tests: times are not those of the database */
 };
 
@@ -42,5 +43,22 @@ bool store_postgres_create(const char *url, bool *was_made, struct fault *fault)
 
 /* Brings the tables to the version of this program. *version: what they were. */
 bool store_postgres_upgrade(const char *url, int *version, struct fault *fault);
+
+/* ---- the accounts, for commands ---- */
+
+/* A change of the accounts: others wait until it ends. */
+struct store_roster_change;
+
+/* The text of the accounts (store_roster), in the arena. */
+bool store_postgres_roster(const char *url, struct arena *arena, struct slice *text,
+			   struct fault *fault);
+/* *change has to be ended, also after a fault; NULL: nothing began. */
+bool store_postgres_roster_begin(const char *url, struct arena *arena,
+				 struct store_roster_change **change, struct slice *text,
+				 struct fault *fault);
+/* When it returns, the text is stored, and every call that begins on any machine sees it. */
+bool store_postgres_roster_replace(struct store_roster_change *change, struct slice text,
+				   struct fault *fault);
+void store_postgres_roster_end(struct store_roster_change *change);
 
 #endif

@@ -2,6 +2,7 @@
  * current overlay. Background work is in background.c, opening in store_gdbm_open.c.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "store/gdbm/inspect.h"
 #include "store/gdbm/store_gdbm.h"
 
 #include <assert.h>
@@ -327,6 +328,9 @@ const struct store_driver store_gdbm_driver = {
 	.new_id = records_new_id,
 	.put = records_put,
 	.remove = records_remove,
+	.walk = store_gdbm_walk,
+	.walk_keys = store_gdbm_walk_keys,
+	.count = store_gdbm_count,
 	.commit = gdbm_commit,
 	.abandon = gdbm_abandon,
 	.state = gdbm_state,

@@ -222,6 +222,12 @@ static bool lost(struct wire *wire, bool is_repeatable, struct fault *fault)
 	return fault_cause(fault, FAULT_UNAVAILABLE, 0, "the database does not answer");
 }
 
+/* When an answer is waited for no longer. */
+static int64_t deadline(const struct wire *wire)
+{
+	return clock_monotonic() + (wire->target->is_patient ? WAIT_MOST_PATIENT : WAIT_MOST);
+}
+
 /* ---- flights ---- */
 
 static void forget_results(struct wire *wire)
@@ -284,7 +290,7 @@ static bool read_one(struct wire *wire, const struct wire_sent *sent, int64_t un
 /* Reads the results of the flight that was sent. */
 static bool read_flight(struct wire *wire, bool is_repeatable, struct fault *fault)
 {
-	const int64_t until = clock_monotonic() + WAIT_MOST;
+	const int64_t until = deadline(wire);
 	bool is_right = true;
 	PGresult *result;
 
@@ -405,7 +411,7 @@ void wire_send(struct wire *wire)
 
 bool wire_command(struct wire *wire, const char *sql, char state[6])
 {
-	const int64_t until = clock_monotonic() + WAIT_MOST;
+	const int64_t until = deadline(wire);
 	PGresult *result = NULL, *next;
 	bool is_right;
 
@@ -528,6 +534,8 @@ bool wire_reopen(struct wire *wire, struct fault *fault)
 	PQsetNoticeReceiver(wire->connection, take_notice, wire);
 	for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++)
 		PQclear(PQexec(wire->connection, settings[i]));
+	if (target->is_patient)
+		PQclear(PQexec(wire->connection, "SET idle_in_transaction_session_timeout = 0"));
 	if (!check_session(wire, fault) || PQsetnonblocking(wire->connection, 1) != 0 ||
 	    PQenterPipelineMode(wire->connection) != 1) {
 		cannot_connect(wire->connection, fault);

@@ -19,6 +19,7 @@
 
 /* Milliseconds. */
 #define WAIT_MOST 10000
+#define WAIT_MOST_PATIENT 600000
 #define PARAMETERS_MOST 9
 
 /* Counts of all connections of a store. */
@@ -30,6 +31,7 @@ struct wire_figures {
 /* What is needed to connect. */
 struct wire_target {
 	char **keywords, **values; /* for PQconnectdbParams; end with NULL */
+	bool is_patient; /* a command: answers may take long, and a snapshot may be idle */
 	struct wire_figures figures;
 	atomic_bool told_of_plain_text;
 };

@@ -44,14 +44,35 @@ size_t rows_add(struct postgres_transaction *own, enum statement statement,
 		own->is_open = true;
 		own->flight++;
 	}
+	if (own->base.roster != 0 && !own->asks_roster) {
+		own->asks_roster = true;
+		own->roster_result = own->flight++;
+		own->awaits_roster = true;
+		wire_add(own->wire, GENERATION, NULL);
+	}
 	wire_add(own->wire, statement, parameters);
 	return own->flight++;
+}
+
+/* The accounts have changed since the caller was admitted. */
+static bool check_roster(struct postgres_transaction *own, struct fault *fault)
+{
+	uint64_t generation;
+
+	if (!own->awaits_roster)
+		return true;
+	own->awaits_roster = false;
+	generation = wire_rows(own->wire, own->roster_result) == 1
+			     ? wire_number(own->wire, own->roster_result, 0, 0)
+			     : 0;
+	roster_see((struct store_postgres *)own->base.store, generation);
+	return generation == own->base.roster || fault_set(fault, FAULT_AGAIN, NULL);
 }
 
 bool rows_fly(struct postgres_transaction *own, struct fault *fault)
 {
 	own->flight = 0;
-	return wire_fly(own->wire, true, fault);
+	return wire_fly(own->wire, true, fault) && check_roster(own, fault);
 }
 
 /* A READ transaction that had said what it reads has no snapshot for more. */
@@ -102,8 +123,8 @@ static bool copy_id(struct slice bytes, struct id *id)
 }
 
 /* The record of a row, copied, with its checksum compared. */
-static bool read_row(struct arena *arena, const struct wire *wire, size_t result, size_t row,
-		     char *letter, struct store_record *record, struct fault *fault)
+bool rows_read(struct arena *arena, const struct wire *wire, size_t result, size_t row,
+	       char *letter, struct store_record *record, struct fault *fault)
 {
 	const struct slice name = wire_bytes(wire, result, row, COLUMN_NAME);
 	const struct slice value = wire_bytes(wire, result, row, COLUMN_VALUE);
@@ -160,7 +181,7 @@ static bool take_rows(struct postgres_transaction *own, size_t result, bool are_
 	char letter;
 
 	for (size_t i = 0; i < rows; i++) {
-		if (!read_row(own->base.arena, own->wire, result, i, &letter, &record, fault))
+		if (!rows_read(own->base.arena, own->wire, result, i, &letter, &record, fault))
 			return false;
 		known = add_known(own, letter);
 		known->is_locked = are_locked;
@@ -388,8 +409,8 @@ static bool take_page(struct postgres_transaction *own, size_t result, struct st
 	while (page->count < rows && !is_full(page, bytes)) {
 		struct store_record *record = &page->records[page->count];
 
-		if (!read_row(own->base.arena, own->wire, result, page->count, &letter, record,
-			      fault))
+		if (!rows_read(own->base.arena, own->wire, result, page->count, &letter, record,
+			       fault))
 			return false;
 		if (!is_of_account(own, &record->account))
 			return damaged(letter, &record->id, "is another account's", fault);
@@ -740,6 +761,18 @@ static bool read_expected(struct postgres_transaction *own, struct fault *fault)
 
 /* ---- reading ---- */
 
+/* A READ transaction in a snapshot remembers nothing: it may read all there is, and its arena may be
+ * emptied meanwhile. */
+static bool give_row(struct postgres_transaction *own, size_t result, struct store_record *record,
+		     struct fault *fault)
+{
+	char letter;
+
+	*record = (struct store_record){ .is_on = false };
+	return wire_rows(own->wire, result) == 0 ||
+	       rows_read(own->base.arena, own->wire, result, 0, &letter, record, fault);
+}
+
 bool rows_get(struct transaction *transaction, const struct store_kind *kind, const struct id *id,
 	      enum store_reading reading, struct store_record *record, struct fault *fault)
 {
@@ -763,8 +796,11 @@ bool rows_get(struct transaction *transaction, const struct store_kind *kind, co
 		if (!may_read(own, fault))
 			return false;
 		result = add_found(own, kind, id, (struct slice){ 0 }, reading);
-		if (!rows_fly(own, fault) ||
-		    !take_rows(own, result, reading == STORE_TO_CHANGE, fault))
+		if (!rows_fly(own, fault))
+			return false;
+		if (own->base.access == STORE_READ)
+			return give_row(own, result, record, fault);
+		if (!take_rows(own, result, reading == STORE_TO_CHANGE, fault))
 			return false;
 		if (wire_rows(own->wire, result) == 0)
 			add_absent(own, kind, id, (struct slice){ 0 });
@@ -812,8 +848,11 @@ bool rows_get_named(struct transaction *transaction, const struct store_kind *ki
 		if (!may_read(own, fault))
 			return false;
 		result = add_found(own, kind, NULL, name, reading);
-		if (!rows_fly(own, fault) ||
-		    !take_rows(own, result, reading == STORE_TO_CHANGE, fault))
+		if (!rows_fly(own, fault))
+			return false;
+		if (own->base.access == STORE_READ)
+			return give_row(own, result, record, fault);
+		if (!take_rows(own, result, reading == STORE_TO_CHANGE, fault))
 			return false;
 		if (wire_rows(own->wire, result) == 0)
 			add_absent(own, kind, NULL, name);

@@ -31,6 +31,10 @@
 	"SELECT " COLUMNS " FROM record WHERE account = $1 AND kind = $6 AND id IN (SELECT parent FROM (" \
 	"SELECT parent FROM record" PAGE_WHERE where " ORDER BY id DESC LIMIT $5) AS page)"
 
+#define WALK_FROM \
+	" FROM record WHERE kind = $1 AND (account, id) > ($2, $3) ORDER BY account, id LIMIT $4"
+#define WALK_NAMED_FROM " FROM named WHERE kind = $1 AND name > $2 ORDER BY name LIMIT $3"
+
 const struct statement_text statements[STATEMENTS] = {
 	[BEGIN_WRITE] = { "BEGIN ISOLATION LEVEL READ COMMITTED", "" },
 	[BEGIN_SNAPSHOT] = { "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", "" },
@@ -104,10 +108,13 @@ const struct statement_text statements[STATEMENTS] = {
 	[ROSTER] = { "SELECT generation, text FROM roster", "" },
 	[ROSTER_TO_CHANGE] = { "SELECT generation, text FROM roster FOR NO KEY UPDATE", "" },
 	[ROSTER_SET] = { "UPDATE roster SET generation = $1, text = $2", "lb" },
-	[WALK] = { "SELECT " COLUMNS " FROM record WHERE (account, kind, id) > ($1, $2, $3)"
-		" ORDER BY account, kind, id LIMIT $4", "bsbl" },
-	[WALK_NAMED] = { "SELECT " COLUMNS " FROM named WHERE (kind, name) > ($1, $2)"
-		" ORDER BY kind, name LIMIT $3", "sbl" },
+	/* $1 kind, $2 and $3 where to go on after, $4 how many */
+	[WALK] = { "SELECT " COLUMNS WALK_FROM, "sbbl" },
+	[WALK_KEYS] = { "SELECT account, id" WALK_FROM, "sbbl" },
+	[WALK_NAMED] = { "SELECT " COLUMNS WALK_NAMED_FROM, "sbl" },
+	[WALK_NAMED_KEYS] = { "SELECT name" WALK_NAMED_FROM, "sbl" },
+	[COUNT] = { "SELECT count(*) FROM record WHERE kind = $1", "s" },
+	[COUNT_NAMED] = { "SELECT count(*) FROM named WHERE kind = $1", "s" },
 };
 
 /* An index of a nullable column has no rows in which it is NULL, so each record is only in the

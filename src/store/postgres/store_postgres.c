@@ -150,13 +150,24 @@ static const struct store_driver postgres_driver = {
 	.new_id = rows_new_id,
 	.put = rows_put,
 	.remove = rows_remove,
+	.walk = rows_walk,
+	.walk_keys = rows_walk_keys,
+	.count = rows_count,
 	.commit = postgres_commit,
 	.abandon = postgres_abandon,
 	.state = postgres_state,
 	.flush = postgres_flush,
 	.can_write = postgres_can_write,
+	.roster = roster_read,
+	.roster_generation = roster_seen,
 	.close = postgres_close,
 };
+
+static bool open_connections(struct store_postgres *store, bool is_patient, struct fault *fault)
+{
+	store->target.is_patient = is_patient;
+	return connections_open(store, fault);
+}
 
 bool store_postgres_open(const struct store_postgres_options *options, struct store **store,
 			 struct fault *fault)
@@ -174,7 +185,7 @@ bool store_postgres_open(const struct store_postgres_options *options, struct st
 	opened->most = options->connections > 0 ? options->connections : CONNECTIONS_STANDARD;
 	opened->uses_callers_clock = options->uses_callers_clock;
 	if (wire_target_open(options->url, &opened->target, fault) &&
-	    connections_open(opened, fault)) {
+	    open_connections(opened, options->is_patient, fault)) {
 		*store = &opened->store;
 		return true;
 	}

@@ -15,6 +15,7 @@ struct store_postgres {
 	unsigned most; /* connections */
 	bool uses_callers_clock;
 	_Atomic uint64_t newest; /* the last committed transaction of this process */
+	_Atomic uint64_t roster; /* the generation that was seen last */
 	atomic_bool is_away; /* the database */
 	atomic_bool is_synchronous; /* some standby has to confirm commits */
 
@@ -48,6 +49,13 @@ bool connections_find_out(struct store_postgres *store, struct wire *wire, uint6
 
 /* FAULT_BAD_REQUEST when there is no store, or one that this program must not use. */
 bool tables_check(const char *url, int *version, struct fault *fault);
+
+/* ---- the accounts (roster_row.c) ---- */
+
+bool roster_read(struct store *store, struct arena *arena, uint64_t *generation, struct slice *text,
+		 struct fault *fault);
+void roster_see(struct store_postgres *store, uint64_t generation);
+uint64_t roster_seen(struct store *store);
 
 /* ---- transactions ---- */
 
@@ -97,6 +105,8 @@ struct postgres_transaction {
 	struct wire *wire;
 	bool is_open; /* on the server */
 	bool is_one_flight, is_over; /* READ: all that is expected is read in one flight */
+	bool asks_roster, awaits_roster; /* for its generation, with the first statement */
+	size_t roster_result;
 	size_t flight; /* statements in the flight that is being made */
 	struct store_expected *expected;
 	size_t expected_count;
@@ -128,6 +138,16 @@ bool rows_put(struct transaction *transaction, const struct store_kind *kind,
 bool rows_remove(struct transaction *transaction, const struct store_kind *kind,
 		 const struct store_record *record, struct fault *fault);
 
+bool rows_walk(struct transaction *transaction, const struct store_kind *kind, store_visit *visit,
+	       void *context, struct fault *fault);
+bool rows_walk_keys(struct transaction *transaction, const struct store_kind *kind,
+		    store_visit *visit, void *context, struct fault *fault);
+bool rows_count(struct transaction *transaction, const struct store_kind *const *kinds, size_t n,
+		uint64_t *counts, struct fault *fault);
+
+/* The record of a row, copied, with its checksum compared. */
+bool rows_read(struct arena *arena, const struct wire *wire, size_t result, size_t row,
+	       char *letter, struct store_record *record, struct fault *fault);
 /* Queues the changes that were not sent yet. */
 void rows_add_changes(struct postgres_transaction *own);
 /* Queues a statement of the transaction, after its beginning where that is due; the place of its

@@ -30,3 +30,33 @@ bool store_postgres_upgrade(const char *url, int *version, struct fault *fault)
 	*version = 0;
 	return refuse(fault);
 }
+
+bool store_postgres_roster(const char *url, struct arena *arena, struct slice *text,
+			   struct fault *fault)
+{
+	(void)url;
+	(void)arena;
+	*text = (struct slice){ NULL, 0 };
+	return refuse(fault);
+}
+
+bool store_postgres_roster_begin(const char *url, struct arena *arena,
+				 struct store_roster_change **change, struct slice *text,
+				 struct fault *fault)
+{
+	*change = NULL;
+	return store_postgres_roster(url, arena, text, fault);
+}
+
+bool store_postgres_roster_replace(struct store_roster_change *change, struct slice text,
+				   struct fault *fault)
+{
+	(void)change;
+	(void)text;
+	return refuse(fault);
+}
+
+void store_postgres_roster_end(struct store_roster_change *change)
+{
+	(void)change;
+}

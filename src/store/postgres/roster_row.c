@@ -1,0 +1,110 @@
+/* The accounts: the one row of the table roster.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include <stdlib.h>
+
+#include "store/postgres/store_postgres_parts.h"
+
+struct store_roster_change {
+	struct wire_target target;
+	struct wire wire;
+	uint64_t generation;
+};
+
+static bool take(const struct wire *wire, size_t result, struct arena *arena, uint64_t *generation,
+		 struct slice *text, struct fault *fault)
+{
+	if (wire_rows(wire, result) != 1)
+		return fault_cause(fault, FAULT_DAMAGED, 0,
+				   "the accounts are missing in the database");
+	*generation = wire_number(wire, result, 0, 0);
+	*text = arena_copy(arena, wire_bytes(wire, result, 0, 1));
+	return true;
+}
+
+bool roster_read(struct store *store, struct arena *arena, uint64_t *generation, struct slice *text,
+		 struct fault *fault)
+{
+	struct store_postgres *postgres = (struct store_postgres *)store;
+	struct wire *wire;
+	bool is_read;
+
+	if (!connections_take(postgres, &wire, fault))
+		return false;
+	wire_add(wire, ROSTER, NULL);
+	is_read = wire_fly(wire, false, fault) && take(wire, 0, arena, generation, text, fault);
+	if (wire->state == WIRE_FAILED)
+		wire->state = WIRE_READY;
+	connections_give(postgres, wire);
+	if (is_read)
+		roster_see(postgres, *generation);
+	return is_read;
+}
+
+void roster_see(struct store_postgres *store, uint64_t generation)
+{
+	atomic_store(&store->roster, generation);
+}
+
+uint64_t roster_seen(struct store *store)
+{
+	return atomic_load(&((struct store_postgres *)store)->roster);
+}
+
+/* ---- for commands ---- */
+
+bool store_postgres_roster_begin(const char *url, struct arena *arena,
+				 struct store_roster_change **change, struct slice *text,
+				 struct fault *fault)
+{
+	struct store_roster_change *begun;
+	int version;
+
+	*change = NULL;
+	*text = (struct slice){ NULL, 0 };
+	if (!tables_check(url, &version, fault))
+		return false;
+	begun = calloc(1, sizeof *begun);
+	if (begun == NULL)
+		abort();
+	*change = begun;
+	begun->wire = (struct wire){ .target = &begun->target, .state = WIRE_LOST };
+	if (!wire_target_open(url, &begun->target, fault) || !wire_reopen(&begun->wire, fault))
+		return false;
+	wire_add(&begun->wire, BEGIN_WRITE, NULL);
+	wire_add(&begun->wire, ROSTER_TO_CHANGE, NULL);
+	return wire_fly(&begun->wire, false, fault) &&
+	       take(&begun->wire, 1, arena, &begun->generation, text, fault);
+}
+
+bool store_postgres_roster_replace(struct store_roster_change *change, struct slice text,
+				   struct fault *fault)
+{
+	struct parameters parameters = PARAMETERS_INITIAL;
+
+	parameters_number(&parameters, change->generation + 1, 8);
+	parameters_bytes(&parameters, text);
+	wire_add(&change->wire, ROSTER_SET, &parameters);
+	wire_add(&change->wire, COMMIT, NULL);
+	return wire_fly(&change->wire, false, fault);
+}
+
+/* The server rolls back what was not committed. */
+void store_postgres_roster_end(struct store_roster_change *change)
+{
+	if (change == NULL)
+		return;
+	wire_end(&change->wire);
+	wire_target_close(&change->target);
+	free(change);
+}
+
+bool store_postgres_roster(const char *url, struct arena *arena, struct slice *text,
+			   struct fault *fault)
+{
+	struct store_roster_change *change;
+	const bool is_read = store_postgres_roster_begin(url, arena, &change, text, fault);
+
+	store_postgres_roster_end(change);
+	return is_read;
+}
