@@ -25,6 +25,7 @@ static const struct command commands[] = {
 	{ "account rotate",  "ACCOUNT",    "gives an account a second secret, or retires the older one", command_account_rotate },
 	{ "token",           "ACCOUNT",    "prints a management token of an account", command_token },
 	{ "store create",    "DIR",        "makes an empty store, in a directory that has none", command_store_create },
+	{ "store upgrade",   NULL,         "brings a store in a database to the version of this program", command_store_upgrade },
 	{ "check",           "DIR",        "looks at everything that is stored, changing nothing", command_check },
 	{ "stat",            "DIR",        "says how much is stored, and where", command_stat },
 	{ "backup",          "DIR DEST",   "copies a data directory, while it is in use or not", command_backup },

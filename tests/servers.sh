@@ -45,7 +45,7 @@ become_ordinary()
 	trap 'rm -rf "$place"' EXIT
 	mkdir "$place/source" "$place/source/tests" "$place/tests" "$place/temporary" || exit 1
 	cp -R "$source/nginx" "$source/packaging" "$place/source" &&
-		cp "$source"/tests/servers.sh "$source/${test:?}" "$place/source/tests" &&
+		cp "$source"/tests/servers.sh "$source"/tests/database.sh "$source/${test:?}" "$place/source/tests" &&
 		{ [ -z "${beside-}" ] || cp "$source/$beside" "$place/source/$beside"; } &&
 		cp "$program" "$place/anteroom" &&
 		{ [ -z "${helper-}" ] || cp "$(helper_path)" "$place/tests"; } &&

@@ -1,6 +1,8 @@
 /* The accounts file, DIR/accounts.json. The service checks it for changes on every request;
  * commands replace it, also while the service runs.
  *
+ * Where the store is a database, the accounts are in it: `directory` of the commands is its URL then.
+ *
  * The file is replaced as a whole, by rename, so a reader sees one state. Commands exclude each
  * other with a lock on DIR/accounts.lock. Both files have mode 0600 and the owner and group of the
  * directory, whichever user runs the command.
@@ -22,14 +24,23 @@ struct accounts;
 /* No file means no accounts. FAULT_INTERNAL for a file that cannot be read. If other users have
  * access to the file, the log has a warning. */
 bool accounts_open(const char *directory, struct accounts **accounts, struct fault *fault);
+struct store;
+/* The same of the accounts in a store that has them (store_has_roster). */
+bool accounts_open_stored(struct store *store, struct accounts **accounts, struct fault *fault);
 /* All rosters must have been released. */
 void accounts_close(struct accounts *accounts);
 
 /* The current accounts, including the change of any command that returned before this call. Costs
- * an fstat(2), and reading the file when it has changed. If the file cannot be read or is gone, the
+ * an fstat(2), and reading the file when it has changed. Accounts in a store are those that the last
+ * transaction of this process saw; a transaction that is told their generation (store_of_roster)
+ * finds out whether they are the current ones. If the file cannot be read or is gone, the
  * accounts stay as they were, and the log says so once per state of the file. Never NULL. The
  * roster must be released, and its accounts live until then. */
 const struct roster *accounts_current(struct accounts *accounts);
+/* Asks the store for a change that no transaction of this process has brought along yet: before a
+ * token is refused. True: there was one, and accounts_current gives other accounts now. A file needs
+ * no such question. */
+bool accounts_look(struct accounts *accounts, const struct roster *seen);
 void accounts_release(struct accounts *accounts, const struct roster *roster);
 
 /* ---- for the command line ---- */

@@ -32,6 +32,7 @@ int command_account_enable(const struct command *command, int argc, char **argv)
 int command_account_rotate(const struct command *command, int argc, char **argv);
 int command_token(const struct command *command, int argc, char **argv);
 int command_store_create(const struct command *command, int argc, char **argv);
+int command_store_upgrade(const struct command *command, int argc, char **argv);
 int command_check(const struct command *command, int argc, char **argv);
 int command_stat(const struct command *command, int argc, char **argv);
 int command_backup(const struct command *command, int argc, char **argv);

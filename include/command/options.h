@@ -15,6 +15,7 @@
 enum option_kind {
 	OPTION_SWITCH,
 	OPTION_TEXT, /* not empty */
+	OPTION_URL, /* of a database; takes the place of an operand DIR */
 	OPTION_NUMBER, /* from `least` to `most` */
 	OPTION_DURATION, /* 90s, 15m, 24h, 7d, from one second to ten years; stored in seconds */
 	OPTION_MODE /* octal, 0 to 0777 */
@@ -41,6 +42,7 @@ struct option_row {
 /* clang-format off */
 #define TO_SWITCH(to)              .kind = OPTION_SWITCH, .value.is_given = (to)
 #define TO_TEXT(to)                .kind = OPTION_TEXT, .value.text = (to)
+#define TO_URL(to)                 .kind = OPTION_URL, .value.text = (to)
 #define TO_NUMBER(to, from, up_to) .kind = OPTION_NUMBER, .value.number = (to), \
 				   .least = (from), .most = (up_to)
 #define TO_DURATION(to)            .kind = OPTION_DURATION, .value.seconds = (to)
@@ -48,7 +50,10 @@ struct option_row {
 
 /* Rows of several commands. */
 #define DATA_ROW(to) \
-	{ "data", "DIR", "where the data lies", .is_required = true, TO_TEXT(to) }
+	{ "data", "DIR", "where the data lies", .is_required = true, TO_TEXT(to) }, STORE_ROW(to)
+/* Takes the place of a directory: the URL of a database. */
+#define STORE_ROW(to) \
+	{ "store", "URL", "a database instead of a directory: postgresql://HOST/NAME", TO_URL(to) }
 #define JSON_ROW(to) \
 	{ "json", NULL, "prints JSON instead of a table", TO_SWITCH(to) }
 /* clang-format on */
@@ -60,7 +65,8 @@ struct option_row {
  * reported. */
 enum options_result { OPTIONS_GO, OPTIONS_DONE, OPTIONS_WRONG, OPTIONS_FAILED };
 
-/* operands: receives the command's operands; NULL for an omitted one. May be NULL when the command
+/* operands: receives the command's operands; the URL of an OPTION_URL, whose value is operands[0], in
+ * the place of DIR; NULL for an omitted one. May be NULL when the command
  * has none. */
 enum options_result options_parse(const struct command *command, const struct option_row *rows,
 				  size_t n, int argc, char **argv, const char **operands);

@@ -149,6 +149,7 @@ struct call {
 	struct findings findings;
 	struct id account;
 	char account_text[ID_TEXT_SIZE + 1];
+	uint64_t roster; /* the generation of the accounts that admitted the call */
 	struct transaction *transaction;
 	int64_t now; /* the one time of this request, in milliseconds */
 	uint64_t etag; /* of the parts that this run writes; see call_draw_etag */

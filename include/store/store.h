@@ -293,7 +293,7 @@ bool store_wait(struct store *store, uint64_t number, struct fault *fault);
 /* ---- the store ---- */
 
 /* The accounts of a store that has them: the text of an accounts file, empty before the first one,
- * and its generation, which rises with each change. */
+ * and its generation, which rises with each change. text NULL: the generation alone. */
 bool store_has_roster(const struct store *store);
 bool store_roster(struct store *store, struct arena *arena, uint64_t *generation,
 		  struct slice *text, struct fault *fault);

@@ -16,6 +16,7 @@
 
 #include "base/log.h"
 #include "accounts/accounts_file.h"
+#include "store/store.h"
 
 struct pinned_roster {
 	struct pinned_roster *next; /* an older roster still in use */
@@ -24,7 +25,9 @@ struct pinned_roster {
 };
 
 struct accounts {
-	char *path;
+	char *path; /* NULL: the accounts are in `store` */
+	struct store *store;
+	atomic_uint_least64_t looks_begun, look_done; /* the last look that is over */
 
 	/* Held while reading the file. */
 	pthread_mutex_t reading;
@@ -198,6 +201,55 @@ static void read_again(struct accounts *accounts)
 		  LOG_NUMBER(accounts->current->roster->count), NULL);
 }
 
+/* --- In a store; with `reading` held --- */
+
+static bool read_stored(struct accounts *accounts, struct fault *fault)
+{
+	struct arena *arena = arena_open();
+	struct roster *roster = NULL, *unused;
+	struct slice text;
+	uint64_t generation;
+
+	arena_set_limit(arena, SIZE_MAX);
+	if (store_roster(accounts->store, arena, &generation, &text, fault))
+		roster = text.size == 0 ? roster_empty() : roster_parse(text, fault);
+	arena_close(arena);
+	if (roster == NULL)
+		return false;
+	roster->generation = generation;
+	acquire(&accounts->lock);
+	unused = make_current(accounts, roster);
+	let_go(&accounts->lock);
+	roster_close(unused);
+	return true;
+}
+
+static bool is_current(struct accounts *accounts)
+{
+	bool is;
+
+	acquire(&accounts->lock);
+	is = accounts->current->roster->generation == store_roster_generation(accounts->store);
+	let_go(&accounts->lock);
+	return is;
+}
+
+static void read_stored_again(struct accounts *accounts)
+{
+	struct fault fault = FAULT_INITIAL;
+
+	if (is_current(accounts))
+		return;
+	if (!read_stored(accounts, &fault)) {
+		log_event(LOG_LEVEL_ERROR, "accounts_unreadable", "error",
+			  fault.cause[0] != '\0' ? fault.cause : fault.detail, "effect",
+			  "the accounts stay as they were", NULL);
+		return;
+	}
+	log_event(LOG_LEVEL_NOTICE, "accounts_read", "accounts",
+		  LOG_NUMBER(accounts->current->roster->count), NULL);
+}
+
 /* --- Public functions --- */
 
 static bool read_first(struct accounts *accounts, struct fault *fault)
@@ -223,6 +275,24 @@ bool accounts_open(const char *directory, struct accounts **accounts, struct fau
 	opened->path = accounts_file_path(directory, ACCOUNTS_FILE);
 	atomic_init(&opened->file, -1);
 	if (!read_first(opened, fault)) {
+		accounts_close(opened);
+		return false;
+	}
+	*accounts = opened;
+	return true;
+}
+
+bool accounts_open_stored(struct store *store, struct accounts **accounts, struct fault *fault)
+{
+	struct accounts *opened = calloc(1, sizeof *opened);
+
+	*accounts = NULL;
+	if (opened == NULL || pthread_mutex_init(&opened->reading, NULL) != 0 ||
+	    pthread_mutex_init(&opened->lock, NULL) != 0)
+		abort();
+	opened->store = store;
+	atomic_init(&opened->file, -1);
+	if (!read_stored(opened, fault)) {
 		accounts_close(opened);
 		return false;
 	}
@@ -267,8 +337,47 @@ static struct file_mark look(struct accounts *accounts)
 	return file < 0 ? accounts_file_look(accounts->path) : accounts_file_look_open(file);
 }
 
+/* A look that began after this call came serves it too. */
+bool accounts_look(struct accounts *accounts, const struct roster *seen)
+{
+	struct fault fault = FAULT_INITIAL;
+	uint64_t before, generation;
+	bool has_changed;
+
+	if (accounts->store == NULL)
+		return false;
+	before = atomic_load(&accounts->looks_begun);
+	acquire(&accounts->reading);
+	if (atomic_load(&accounts->look_done) <= before) {
+		const uint64_t look = atomic_fetch_add(&accounts->looks_begun, 1) + 1;
+
+		if (store_roster(accounts->store, NULL, &generation, NULL, &fault) &&
+		    (generation == accounts->current->roster->generation ||
+		     read_stored(accounts, &fault)))
+			atomic_store(&accounts->look_done, look);
+	}
+	let_go(&accounts->reading);
+	acquire(&accounts->lock);
+	has_changed = accounts->current->roster->generation != seen->generation;
+	let_go(&accounts->lock);
+	return has_changed;
+}
+
+static const struct roster *current_stored(struct accounts *accounts)
+{
+	if (!is_current(accounts)) {
+		acquire(&accounts->reading);
+		read_stored_again(accounts);
+		let_go(&accounts->reading);
+	}
+	return pin(accounts, NULL);
+}
+
 const struct roster *accounts_current(struct accounts *accounts)
 {
+	if (accounts->store != NULL)
+		return current_stored(accounts);
+
 	struct file_mark mark = look(accounts);
 	const struct roster *roster = pin(accounts, &mark);
 

@@ -9,19 +9,46 @@
 #include "base/text.h"
 #include "accounts/accounts.h"
 #include "accounts/accounts_file.h"
+#include "store/postgres/store_postgres.h"
 
 #define SECRET_BYTES 32
 
 struct change {
-	const char *directory;
+	const char *directory; /* or the URL of a database */
 	int lock;
+	struct store_roster_change *database; /* NULL: a file */
 	struct roster *roster;
 	struct account account; /* after the change */
 	size_t place; /* index in the roster; its count for a new account */
 };
 
+/* Of the text in a database, which is empty before the first account. */
+static bool parse_stored(struct slice text, struct roster **roster, struct fault *fault)
+{
+	*roster = text.size == 0 ? roster_empty() : roster_parse(text, fault);
+	return *roster != NULL;
+}
+
+static bool list_stored(const char *url, struct roster **roster, struct fault *fault)
+{
+	struct arena *arena = arena_open();
+	struct slice text;
+	bool is_read;
+
+	arena_set_limit(arena, SIZE_MAX);
+	is_read = store_postgres_roster(url, arena, &text, fault) &&
+		  parse_stored(text, roster, fault);
+	arena_close(arena);
+	return is_read;
+}
+
 bool accounts_list(const char *directory, struct roster **roster, struct fault *fault)
 {
+	if (store_postgres_is_url(directory)) {
+		*roster = NULL;
+		return list_stored(directory, roster, fault);
+	}
+
 	char *path = accounts_file_path(directory, ACCOUNTS_FILE);
 	struct opened_file opened = { .file = -1 };
 	bool is_read = true;
@@ -50,9 +77,25 @@ const struct account *accounts_find(const struct roster *roster, const char *whi
 	return account;
 }
 
+static bool begin_stored(struct change *change, struct fault *fault)
+{
+	struct arena *arena = arena_open();
+	struct slice text;
+	bool has_begun;
+
+	arena_set_limit(arena, SIZE_MAX);
+	has_begun = store_postgres_roster_begin(change->directory, arena, &change->database, &text,
+						fault) &&
+		    parse_stored(text, &change->roster, fault);
+	arena_close(arena);
+	return has_begun;
+}
+
 static bool begin(struct change *change, const char *directory, struct fault *fault)
 {
 	*change = (struct change){ .directory = directory, .lock = -1 };
+	if (store_postgres_is_url(directory))
+		return begin_stored(change, fault);
 	return accounts_file_lock(directory, &change->lock, fault) &&
 	       accounts_list(directory, &change->roster, fault);
 }
@@ -72,6 +115,13 @@ static bool begin_with(struct change *change, const char *directory, const char 
 	return true;
 }
 
+static bool replace(const struct change *change, struct slice text, struct fault *fault)
+{
+	if (change->database != NULL)
+		return store_postgres_roster_replace(change->database, text, fault);
+	return accounts_file_replace(change->directory, text, fault);
+}
+
 static bool write_change(struct change *change, struct account *changed, struct fault *fault)
 {
 	size_t count = change->roster->count;
@@ -86,8 +136,7 @@ static bool write_change(struct change *change, struct account *changed, struct 
 	if (change->place == count)
 		count++;
 
-	bool is_written = accounts_file_replace(change->directory,
-						roster_text(arena, accounts, count), fault);
+	bool is_written = replace(change, roster_text(arena, accounts, count), fault);
 
 	arena_close(arena);
 	explicit_bzero(accounts, count * sizeof *accounts);
@@ -101,6 +150,7 @@ static void end(struct change *change)
 {
 	if (change->lock >= 0)
 		close(change->lock);
+	store_postgres_roster_end(change->database);
 	roster_close(change->roster);
 	explicit_bzero(&change->account, sizeof change->account);
 }

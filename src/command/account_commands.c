@@ -17,12 +17,15 @@
 #include "command/data_directory.h"
 #include "command/options.h"
 #include "command/process.h"
+#include "store/postgres/store_postgres.h"
 
 #define DEFAULT_TOKEN_SECONDS ((int64_t)24 * 60 * 60)
 
 static bool use_directory(const struct command *command, const char *directory, bool is_written,
 			  struct fault *fault)
 {
+	if (store_postgres_is_url(directory))
+		return true;
 	if (!process_check_directory(directory, is_written, fault))
 		return false;
 	data_directory_warn(command, directory);
@@ -37,6 +40,8 @@ static bool prepare_directory(const struct command *command, const char *directo
 {
 	bool was_made, store_was_made;
 
+	if (store_postgres_is_url(directory))
+		return true;
 	if (!process_make_directory(directory, NULL, &was_made, fault) ||
 	    !use_directory(command, directory, true, fault) ||
 	    !data_directory_prepare(directory, &store_was_made, fault))
@@ -61,7 +66,8 @@ int command_account_add(const struct command *command, int argc, char **argv)
 	const char *directory = NULL;
 	const char *name = NULL;
 	const struct option_row rows[] = { DATA_ROW(&directory) };
-	enum options_result result = options_parse(command, rows, 1, argc, argv, &name);
+	enum options_result result = options_parse(command, rows, sizeof rows / sizeof rows[0],
+						   argc, argv, &name);
 	struct fault fault = FAULT_INITIAL;
 	struct account account;
 
@@ -125,7 +131,8 @@ int command_account_list(const struct command *command, int argc, char **argv)
 		DATA_ROW(&directory),
 		JSON_ROW(&wants_json),
 	};
-	enum options_result result = options_parse(command, rows, 2, argc, argv, NULL);
+	enum options_result result = options_parse(command, rows, sizeof rows / sizeof rows[0],
+						   argc, argv, NULL);
 	struct fault fault = FAULT_INITIAL;
 	struct roster *roster;
 
@@ -149,7 +156,8 @@ static int set_enabled(const struct command *command, int argc, char **argv, boo
 	const char *directory = NULL;
 	const char *which = NULL;
 	const struct option_row rows[] = { DATA_ROW(&directory) };
-	enum options_result result = options_parse(command, rows, 1, argc, argv, &which);
+	enum options_result result = options_parse(command, rows, sizeof rows / sizeof rows[0],
+						   argc, argv, &which);
 	struct fault fault = FAULT_INITIAL;
 
 	if (result != OPTIONS_GO)
@@ -181,7 +189,8 @@ int command_account_rotate(const struct command *command, int argc, char **argv)
 		DATA_ROW(&directory),
 		{ "finish", NULL, "retires the older of two secrets", TO_SWITCH(&is_finish) },
 	};
-	enum options_result result = options_parse(command, rows, 2, argc, argv, &which);
+	enum options_result result = options_parse(command, rows, sizeof rows / sizeof rows[0],
+						   argc, argv, &which);
 	struct fault fault = FAULT_INITIAL;
 	struct account account;
 
@@ -228,7 +237,8 @@ int command_token(const struct command *command, int argc, char **argv)
 		{ "ttl", "DURATION", "how long it is valid: 90s, 15m, 24h, 7d; 24h if not given",
 		  TO_DURATION(&seconds) },
 	};
-	enum options_result result = options_parse(command, rows, 2, argc, argv, &which);
+	enum options_result result = options_parse(command, rows, sizeof rows / sizeof rows[0],
+						   argc, argv, &which);
 	struct fault fault = FAULT_INITIAL;
 	const struct account *account;
 	struct roster *roster;

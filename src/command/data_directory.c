@@ -12,6 +12,7 @@
 
 #include "accounts/accounts_file.h"
 #include "store/gdbm/store_gdbm.h"
+#include "store/postgres/store_postgres.h"
 
 /* Milliseconds to wait for another process that creates the same store. */
 #define WAIT_FOR_ANOTHER 10000
@@ -20,6 +21,10 @@ bool data_directory_check(const char *path, struct identity *owner, struct fault
 {
 	struct stat there;
 
+	if (store_postgres_is_url(path)) {
+		*owner = (struct identity){ .user = 0 };
+		return true;
+	}
 	if (stat(path, &there) != 0)
 		return fault_cause(fault, FAULT_BAD_REQUEST, errno,
 				   "cannot use the data directory %s", path);
@@ -47,7 +52,7 @@ void data_directory_warn(const struct command *command, const char *path)
 	char *accounts = accounts_file_path(path, ACCOUNTS_FILE);
 	mode_t mode;
 
-	if (accounts_file_is_for_others(accounts, &mode))
+	if (!store_postgres_is_url(path) && accounts_file_is_for_others(accounts, &mode))
 		command_remark(command,
 			       "%s has mode %04o, so that others than its owner can use the "
 			       "secrets in it: chmod 600 %s",
@@ -98,6 +103,8 @@ bool data_directory_has_store(const char *path, struct fault *fault)
 {
 	bool is_there = false;
 
+	if (store_postgres_is_url(path))
+		return true;
 	return find_store(path, &is_there, fault) && (is_there || no_store(path, fault));
 }
 
@@ -163,6 +170,8 @@ bool data_directory_prepare(const char *path, bool *was_made, struct fault *faul
 	bool is_new = !has_accounts(path), is_there = false;
 
 	*was_made = false;
+	if (store_postgres_is_url(path))
+		return true;
 	if (!find_store(path, &is_there, fault))
 		return false;
 	if (is_there)
@@ -176,9 +185,17 @@ bool data_directory_prepare(const char *path, bool *was_made, struct fault *faul
 bool data_directory_open_store(const char *path, struct store_options options, struct store **store,
 			       struct fault *fault)
 {
-	char *directory = data_directory_store(path);
+	const struct store_postgres_options database = {
+		.url = path,
+		.connections = 2,
+		.is_patient = true,
+	};
+	char *directory;
 	bool is_open;
 
+	if (store_postgres_is_url(path))
+		return store_postgres_open(&database, store, fault);
+	directory = data_directory_store(path);
 	options.directory = directory;
 	options.readers = 1;
 	is_open = data_directory_has_store(path, fault) && store_gdbm_open(&options, store, fault);

@@ -14,6 +14,9 @@
 #include "command/process.h"
 #include "store/gdbm/store_gdbm.h"
 
+/* The functions below take the URL of a database in the place of a path too; such a store is made by
+ * `store create` alone, and has no owner. */
+
 /* FAULT_BAD_REQUEST when there is no such directory. */
 bool data_directory_check(const char *path, struct identity *owner, struct fault *fault);
 /* Changes the user and group of the process if it is root and another user owns the directory. */

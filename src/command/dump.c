@@ -193,6 +193,7 @@ int command_dump(const struct command *command, int argc, char **argv)
 {
 	struct dumping dumping = { .output.line = write_line, .command = command };
 	const struct option_row rows[] = {
+		STORE_ROW(&dumping.directory),
 		{ "account", "ACCOUNT", "one account alone, by its name, id or access key",
 		  TO_TEXT(&dumping.account) },
 		{ "output", "FILE",
@@ -204,7 +205,7 @@ int command_dump(const struct command *command, int argc, char **argv)
 		  "with status 3",
 		  TO_SWITCH(&dumping.is_salvage) },
 	};
-	enum options_result result = options_parse(command, rows, 3, argc, argv,
+	enum options_result result = options_parse(command, rows, 4, argc, argv,
 						   &dumping.directory);
 	struct fault fault = FAULT_INITIAL;
 	struct identity owner;

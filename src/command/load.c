@@ -23,6 +23,7 @@
 #include "command/options.h"
 #include "command/progress.h"
 #include "command/salvage.h"
+#include "store/postgres/store_postgres.h"
 #include "transfer/transfer.h"
 
 /* A transaction is committed at either limit. */
@@ -350,17 +351,21 @@ int salvage_load(const struct command *command, const char *directory, FILE *fil
 int command_load(const struct command *command, int argc, char **argv)
 {
 	const char *operands[2]; /* the directory, and the dump or NULL */
-	enum options_result result = options_parse(command, NULL, 0, argc, argv, operands);
+	const struct option_row rows[] = { STORE_ROW(&operands[0]) };
+	enum options_result result;
 	FILE *file;
 	struct fault fault = FAULT_INITIAL;
 	struct identity owner;
 	bool was_made;
 	int status;
 
+	operands[0] = NULL;
+	result = options_parse(command, rows, 1, argc, argv, operands);
 	if (result != OPTIONS_GO)
 		return options_status(result);
 	if (!open_dump(operands[1], &file, &fault) ||
-	    !process_make_directory(operands[0], NULL, &was_made, &fault) ||
+	    (!store_postgres_is_url(operands[0]) &&
+	     !process_make_directory(operands[0], NULL, &was_made, &fault)) ||
 	    !data_directory_check(operands[0], &owner, &fault) ||
 	    !data_directory_become(&owner, &fault))
 		return command_failed(command, &fault);

@@ -11,6 +11,7 @@
 
 #include "base/directory.h"
 #include "accounts/accounts_file.h"
+#include "store/postgres/store_postgres.h"
 
 #define MARK_FILE "load.unfinished"
 
@@ -21,6 +22,11 @@ void load_mark_open(struct load_mark *mark, const char *directory)
 		.path = accounts_file_path(directory, MARK_FILE),
 		.file = -1,
 	};
+	if (!store_postgres_is_url(directory))
+		return;
+	mark->arena = arena_open();
+	arena_set_limit(mark->arena, SIZE_MAX);
+	mark->text = BUFFER_INITIAL(mark->arena);
 }
 
 void load_mark_close(struct load_mark *mark)
@@ -28,6 +34,9 @@ void load_mark_close(struct load_mark *mark)
 	if (mark->file >= 0)
 		close(mark->file);
 	free(mark->path);
+	store_postgres_load_end(mark->load);
+	if (mark->arena != NULL)
+		arena_close(mark->arena);
 }
 
 static bool sync_names(const char *directory, struct fault *fault)
@@ -41,8 +50,21 @@ static bool cannot(const struct load_mark *mark, const char *what, struct fault 
 	return fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot %s %s", what, mark->path);
 }
 
+/* The mark in a database. */
+static bool write_stored(struct load_mark *mark, struct fault *fault)
+{
+	struct slice text = buffer_slice(&mark->text);
+
+	return store_postgres_load_mark(mark->load, text.data != NULL ? text : SLICE(""), fault);
+}
+
 bool load_mark_make(struct load_mark *mark, struct fault *fault)
 {
+	if (mark->arena != NULL) {
+		/* There is something to remove when the load is given up. */
+		mark->file = open("/dev/null", O_WRONLY | O_CLOEXEC);
+		return write_stored(mark, fault);
+	}
 	mark->file = open(mark->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (mark->file < 0)
 		return cannot(mark, "write", fault);
@@ -58,21 +80,46 @@ bool load_mark_name(struct load_mark *mark, const struct transfer_input *input, 
 
 		memcpy(line, input->accounts[mark->accounts].id_text, ID_TEXT_SIZE);
 		line[ID_TEXT_SIZE] = '\n';
-		if (write(mark->file, line, sizeof line) != (ssize_t)sizeof line)
+		if (mark->arena != NULL)
+			buffer_append(&mark->text, (struct slice){ line, sizeof line });
+		else if (write(mark->file, line, sizeof line) != (ssize_t)sizeof line)
 			return cannot(mark, "write", fault);
 	}
+	if (mark->arena != NULL)
+		return write_stored(mark, fault);
 	return fsync(mark->file) == 0 || cannot(mark, "write", fault);
 }
 
 bool load_mark_remove(const struct load_mark *mark, struct fault *fault)
 {
+	if (mark->arena != NULL)
+		return store_postgres_load_mark(mark->load, (struct slice){ NULL, 0 }, fault);
 	if (unlink(mark->path) != 0)
 		return cannot(mark, "remove", fault);
 	return sync_names(mark->directory, fault);
 }
 
-bool load_mark_find(const struct load_mark *mark, FILE **former, struct fault *fault)
+static bool find_stored(struct load_mark *mark, FILE **former, struct fault *fault)
 {
+	struct slice text;
+
+	*former = NULL;
+	if (!store_postgres_load_begin(mark->directory, &mark->load, fault) ||
+	    !store_postgres_load_marked(mark->load, mark->arena, &text, fault))
+		return false;
+	if (text.data == NULL)
+		return true;
+	*former = tmpfile();
+	if (*former == NULL || fwrite(text.data, 1, text.size, *former) != text.size)
+		return fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot keep the mark");
+	rewind(*former);
+	return true;
+}
+
+bool load_mark_find(struct load_mark *mark, FILE **former, struct fault *fault)
+{
+	if (mark->arena != NULL)
+		return find_stored(mark, former, fault);
 	*former = fopen(mark->path, "re");
 	return *former != NULL || errno == ENOENT || cannot(mark, "read", fault);
 }

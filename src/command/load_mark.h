@@ -18,6 +18,10 @@ struct load_mark {
 	char *path;
 	int file; /* -1: not created by this load */
 	uint64_t accounts; /* number of accounts in it */
+	/* Of a database, which has the mark itself. */
+	struct store_load *load;
+	struct arena *arena;
+	struct buffer text;
 };
 
 /* Creates no file. Every open mark has to be closed. */
@@ -33,7 +37,7 @@ bool load_mark_name(struct load_mark *mark, const struct transfer_input *input,
 bool load_mark_remove(const struct load_mark *mark, struct fault *fault);
 
 /* Opens the mark of an earlier load, which load_mark_read closes; *former NULL: there is none. */
-bool load_mark_find(const struct load_mark *mark, FILE **former, struct fault *fault);
+bool load_mark_find(struct load_mark *mark, FILE **former, struct fault *fault);
 typedef bool load_mark_visit(void *context, const struct id *account, struct fault *fault);
 /* Calls `visit` for each account in the mark until it fails. */
 bool load_mark_read(const struct load_mark *mark, FILE *former, load_mark_visit *visit,

@@ -11,6 +11,7 @@
 
 #include "base/slice.h"
 #include "base/text.h"
+#include "store/postgres/store_postgres.h"
 
 #define HELP_COLUMN 28
 #define DAY ((int64_t)24 * 60 * 60)
@@ -33,6 +34,14 @@ static bool parse_text(const struct command *command, const struct option_row *r
 {
 	if (text[0] == '\0')
 		return wrong_value(command, row, text, "must not be empty");
+	*row->value.text = text;
+	return true;
+}
+
+static bool parse_url(const struct command *command, const struct option_row *row, const char *text)
+{
+	if (!store_postgres_is_url(text))
+		return wrong_value(command, row, text, "must begin with postgresql://");
 	*row->value.text = text;
 	return true;
 }
@@ -110,6 +119,8 @@ static bool parse_value(const struct command *command, const struct option_row *
 		return true;
 	case OPTION_TEXT:
 		return parse_text(command, row, text);
+	case OPTION_URL:
+		return parse_url(command, row, text);
 	case OPTION_NUMBER:
 		return parse_number(command, row, text);
 	case OPTION_DURATION:
@@ -201,14 +212,26 @@ static bool missing_operand(const struct command *command, int index)
 
 static bool is_given(const struct option_row *row)
 {
-	return row->kind != OPTION_TEXT || *row->value.text != NULL;
+	return (row->kind != OPTION_TEXT && row->kind != OPTION_URL) || *row->value.text != NULL;
+}
+
+/* 1: a URL was given in the place of the operand DIR. */
+static int replaced_operands(const struct command *command, const struct option_row *rows, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (rows[i].kind == OPTION_URL && is_given(&rows[i]) && command->operand != NULL &&
+		    strncmp(command->operand, "DIR", 3) == 0)
+			return 1;
+	}
+	return 0;
 }
 
 /* Prints the first missing or superfluous argument. */
 static bool is_complete(const struct command *command, const struct option_row *rows, size_t n,
 			int argc, char **argv)
 {
-	int required, most = operands_of(command, &required);
+	const int replaced = replaced_operands(command, rows, n);
+	int required, most = operands_of(command, &required) - replaced;
 
 	if (argc - optind > most) {
 		command_complain(command, "\"%s\" is too much; see anteroom %s --help",
@@ -216,8 +239,8 @@ static bool is_complete(const struct command *command, const struct option_row *
 		return false;
 	}
 	for (int i = 0; i < most; i++) {
-		if (optind + i < argc ? argv[optind + i][0] == '\0' : i < required)
-			return missing_operand(command, i);
+		if (optind + i < argc ? argv[optind + i][0] == '\0' : i + replaced < required)
+			return missing_operand(command, i + replaced);
 	}
 	for (size_t i = 0; i < n; i++) {
 		if (rows[i].is_required && !is_given(&rows[i])) {
@@ -257,7 +280,7 @@ enum options_result options_parse(const struct command *command, const struct op
 				  size_t n, int argc, char **argv, const char **operands)
 {
 	struct option table[OPTIONS_MOST + 3] = { { .name = NULL } };
-	int answer, required;
+	int answer, required, replaced;
 
 	make_table(table, rows, n);
 	opterr = 0;
@@ -277,8 +300,9 @@ enum options_result options_parse(const struct command *command, const struct op
 	}
 	if (!is_complete(command, rows, n, argc, argv))
 		return OPTIONS_WRONG;
-	for (int i = 0; i < operands_of(command, &required); i++)
-		operands[i] = optind + i < argc ? argv[optind + i] : NULL;
+	replaced = replaced_operands(command, rows, n);
+	for (int i = replaced; i < operands_of(command, &required); i++)
+		operands[i] = optind + i - replaced < argc ? argv[optind + i - replaced] : NULL;
 	return OPTIONS_GO;
 }
 

@@ -23,6 +23,7 @@
 #include "service/routes.h"
 #include "service/service.h"
 #include "store/gdbm/store_gdbm.h"
+#include "store/postgres/store_postgres.h"
 
 #define THREADS_MOST 1024
 
@@ -62,7 +63,7 @@ static enum options_result parse(const struct command *command, int argc, char *
 		{ "socket-mode", "MODE", "the mode of that socket; 0660 if not given", TO_MODE(&options->socket_mode) },
 		{ "socket-group", "GROUP", "the group of that socket: nginx's", TO_TEXT(&options->socket_group) },
 		{ "user", "USER", "becomes this user once the socket is there; needs root", TO_TEXT(&options->user) },
-		{ "threads", "N", "workers; twice the cores, at least 4, if not given", TO_NUMBER(&options->threads, 1, THREADS_MOST) },
+		{ "threads", "N", "workers; twice the cores, at least 4, if not given, and with --store twice that, at least 16", TO_NUMBER(&options->threads, 1, THREADS_MOST) },
 		{ "token-ttl", "DURATION", "how long tokens for joining are valid: 90s, 15m, 7d; 24h if not given", TO_DURATION(&options->join_seconds) },
 		{ "access-log", NULL, "logs a line for each request", TO_SWITCH(&options->logs_access) },
 		{ "wait", NULL, "waits up to 10 s for the process that has the data to end", TO_SWITCH(&options->waits) },
@@ -182,6 +183,8 @@ static bool is_told_to_end(void)
 /* While root can still remove the socket. */
 static bool check_data(const char *directory, struct fault *fault)
 {
+	if (store_postgres_is_url(directory))
+		return true;
 	return process_check_directory(directory, false, fault) &&
 	       data_directory_has_store(directory, fault);
 }
@@ -203,7 +206,8 @@ static bool open_as_root(const struct serve_options *options, const struct ident
 	       listener_open(&listener, &program->listener, fault) &&
 	       check_data(options->directory, fault) &&
 	       (!is_root || process_become(identity, fault)) && process_harden(fault) &&
-	       process_check_directory(options->directory, true, fault);
+	       (store_postgres_is_url(options->directory) ||
+		process_check_directory(options->directory, true, fault));
 }
 
 static bool open_store(const struct serve_options *options, struct store **store,
@@ -222,6 +226,28 @@ static bool open_store(const struct serve_options *options, struct store **store
 	return is_open;
 }
 
+/* One connection a worker; the accounts are in the store too. */
+static bool open_database(const struct serve_options *options, struct environment *environment,
+			  struct fault *fault)
+{
+	const struct store_postgres_options chosen = {
+		.url = options->directory,
+		.connections = options->threads,
+	};
+
+	return store_postgres_open(&chosen, &environment->store, fault) &&
+	       accounts_open_stored(environment->store, &environment->accounts, fault);
+}
+
+static bool open_data(const struct serve_options *options, struct environment *environment,
+		      struct fault *fault)
+{
+	if (store_postgres_is_url(options->directory))
+		return open_database(options, environment, fault);
+	return accounts_open(options->directory, &environment->accounts, fault) &&
+	       open_store(options, &environment->store, fault);
+}
+
 static bool open_all(const struct serve_options *options, const struct identity *identity,
 		     struct program *program, struct fault *fault)
 {
@@ -237,8 +263,7 @@ static bool open_all(const struct serve_options *options, const struct identity 
 	environment->clock = &clock_system;
 	environment->join_seconds = options->join_seconds;
 	if (!open_as_root(options, identity, program, fault) || !prepare_process(fault) ||
-	    !accounts_open(options->directory, &environment->accounts, fault) ||
-	    !open_store(options, &environment->store, fault))
+	    !open_data(options, environment, fault))
 		return false;
 	environment->tokens = token_memory_open();
 	environment->misses = misses_open(environment->clock);
@@ -258,17 +283,26 @@ static void close_all(struct program *program)
 	metrics_close(program->environment.metrics);
 	misses_close(program->environment.misses);
 	token_memory_close(program->environment.tokens);
-	store_close(program->environment.store);
 	accounts_close(program->environment.accounts);
+	store_close(program->environment.store);
 	listener_close(&program->listener);
 	notify_close(program->notify);
+}
+
+/* Over a database a worker mostly waits for it. */
+static unsigned default_threads(const char *directory)
+{
+	const unsigned threads = edge_default_threads();
+
+	if (!store_postgres_is_url(directory))
+		return threads;
+	return 2 * threads > 16 ? 2 * threads : 16;
 }
 
 int command_serve(const struct command *command, int argc, char **argv)
 {
 	struct serve_options options = {
 		.socket_mode = 0660,
-		.threads = edge_default_threads(),
 		.join_seconds = (int64_t)24 * 60 * 60,
 	};
 	enum options_result result = parse(command, argc, argv, &options);
@@ -279,6 +313,8 @@ int command_serve(const struct command *command, int argc, char **argv)
 
 	if (result != OPTIONS_GO)
 		return options_status(result);
+	if (options.threads == 0)
+		options.threads = default_threads(options.directory);
 	if (!check_user(&options, &identity, &fault))
 		return command_failed(command, &fault);
 	if (open_all(&options, &identity, &program, &fault)) {

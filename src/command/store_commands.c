@@ -13,6 +13,7 @@
 #include "transfer/record_check.h"
 #include "resources/kinds.h"
 #include "store/gdbm/inspect.h"
+#include "store/postgres/store_postgres.h"
 
 static bool begin(const char *directory, struct fault *fault)
 {
@@ -132,6 +133,9 @@ static bool check_kinds(struct checking *checking, struct fault *fault)
 		if (!store_walk(transaction, checking->kind, visit, checking, fault))
 			return false;
 	}
+	/* A database checks its indexes itself. */
+	if (store_postgres_is_url(checking->directory))
+		return true;
 	return store_gdbm_check_indexes(transaction, all_kinds, KINDS, tell_index, checking, fault);
 }
 
@@ -188,8 +192,9 @@ static void print_result(const struct checking *checking)
 int command_check(const struct command *command, int argc, char **argv)
 {
 	struct checking checking = { .findings.tell = tell_record, .command = command };
-	const struct option_row rows[] = { JSON_ROW(&checking.wants_json) };
-	enum options_result result = options_parse(command, rows, 1, argc, argv,
+	const struct option_row rows[] = { STORE_ROW(&checking.directory),
+					   JSON_ROW(&checking.wants_json) };
+	enum options_result result = options_parse(command, rows, 2, argc, argv,
 						   &checking.directory);
 	struct fault fault = FAULT_INITIAL;
 	int status;
@@ -201,7 +206,7 @@ int command_check(const struct command *command, int argc, char **argv)
 	data_directory_warn(command, checking.directory);
 	if (checking.wants_json)
 		printf("{\n  \"findings\": [");
-	if (check_files(&checking, &fault))
+	if (store_postgres_is_url(checking.directory) || check_files(&checking, &fault))
 		check_records(&checking);
 	else
 		print_finding(&checking, "store", NULL, NULL, fault_reason(&fault));
@@ -241,7 +246,8 @@ static bool gather(const char *directory, struct figures *figures, struct fault 
 	struct roster *roster = NULL;
 	bool is_gathered = accounts_list(directory, &roster, fault) &&
 			   count(directory, figures, fault) &&
-			   store_gdbm_stat(store, NULL, &figures->store, fault);
+			   (store_postgres_is_url(directory) ||
+			    store_gdbm_stat(store, NULL, &figures->store, fault));
 
 	if (roster != NULL)
 		figures->accounts = roster->count;
@@ -337,10 +343,10 @@ static void print_json(const struct figures *figures)
 
 int command_stat(const struct command *command, int argc, char **argv)
 {
-	const char *directory;
+	const char *directory = NULL;
 	bool wants_json = false;
-	const struct option_row rows[] = { JSON_ROW(&wants_json) };
-	enum options_result result = options_parse(command, rows, 1, argc, argv, &directory);
+	const struct option_row rows[] = { STORE_ROW(&directory), JSON_ROW(&wants_json) };
+	enum options_result result = options_parse(command, rows, 2, argc, argv, &directory);
 	struct fault fault = FAULT_INITIAL;
 	struct figures figures = { .accounts = 0 };
 

@@ -28,6 +28,7 @@ static bool take_token(struct slice header, struct slice *token)
 bool auth_check(struct call *call, struct fault *fault)
 {
 	const struct environment *environment = call->environment;
+	struct fault first = FAULT_INITIAL;
 	const struct roster *roster;
 	const struct account *account;
 	struct slice token;
@@ -41,7 +42,17 @@ bool auth_check(struct call *call, struct fault *fault)
 				    "the header Authorization must be: Bearer <management token>");
 	roster = accounts_current(environment->accounts);
 	is_right = token_verify(environment->tokens, roster, call->arena, token,
-				clock_now(environment->clock), &account, fault);
+				clock_now(environment->clock), &account, &first);
+	if (!is_right && accounts_look(environment->accounts, roster)) {
+		accounts_release(environment->accounts, roster);
+		roster = accounts_current(environment->accounts);
+		first = FAULT_INITIAL;
+		is_right = token_verify(environment->tokens, roster, call->arena, token,
+					clock_now(environment->clock), &account, &first);
+	}
+	if (!is_right)
+		*fault = first;
+	call->roster = roster->generation;
 	if (is_right) {
 		call->account = account->id;
 		memcpy(call->account_text, account->id_text, sizeof call->account_text);

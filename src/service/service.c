@@ -188,6 +188,8 @@ static bool run_once(struct call *call, enum store_access access, struct fault *
 	if (!store_begin(call->environment->store, access, call->arena, &call->transaction, fault))
 		return false;
 	store_of_account(call->transaction, &call->account);
+	if (!call->route->is_open && store_has_roster(call->environment->store))
+		store_of_roster(call->transaction, call->roster);
 	call->now = clock_now(call->environment->clock);
 	call->wants_write = false;
 	if (access == STORE_WRITE)
@@ -247,6 +249,10 @@ static bool run(struct call *call, struct fault *fault)
 			return false;
 		}
 		begin_again(call, &start, fault);
+		/* The accounts may be others by now. */
+		if (!call->route->is_open && store_has_roster(call->environment->store) &&
+		    !auth_check(call, fault))
+			return false;
 	}
 }
 

@@ -61,4 +61,17 @@ bool store_postgres_roster_replace(struct store_roster_change *change, struct sl
 				   struct fault *fault);
 void store_postgres_roster_end(struct store_roster_change *change);
 
+/* ---- a load, which is many transactions ----
+ *
+ * There is one at a time. Its mark is a text that stays when the process is killed. */
+struct store_load;
+
+/* FAULT_CONFLICT: another one is under way. */
+bool store_postgres_load_begin(const char *url, struct store_load **load, struct fault *fault);
+/* data NULL: there is no mark. It is in the arena, or stored when the function returns. */
+bool store_postgres_load_marked(struct store_load *load, struct arena *arena, struct slice *text,
+				struct fault *fault);
+bool store_postgres_load_mark(struct store_load *load, struct slice text, struct fault *fault);
+void store_postgres_load_end(struct store_load *load);
+
 #endif

@@ -209,13 +209,13 @@ bool connections_take(struct store_postgres *store, struct wire **wire, struct f
 
 /* ---- the watch ---- */
 
+/* A standby has to confirm commits. */
 static bool has_standby(struct wire *wire)
 {
-	char state[6];
+	struct fault ignored = FAULT_INITIAL;
 
-	return wire_command(wire,
-			    "SELECT 1 / length(current_setting('synchronous_standby_names', true))",
-			    state);
+	wire_add(wire, STANDBY, NULL);
+	return wire_fly(wire, false, &ignored) && wire_number(wire, 0, 0, 0) != 0;
 }
 
 /* Commits the row of this connection: the database can be written. */
@@ -283,6 +283,10 @@ bool connections_open(struct store_postgres *store, struct fault *fault)
 	if (!is_connected)
 		return false;
 	atomic_store(&store->is_synchronous, has_standby(wire));
+	if (!atomic_load(&store->is_synchronous) && !store->target.is_patient)
+		log_event(LOG_LEVEL_NOTICE, "database_alone", "effect",
+			  "no standby confirms commits: what is acknowledged is on one machine",
+			  NULL);
 	wire_add(wire, SLOT_REMOVE_OLD, NULL);
 	wire_send(wire);
 	connections_give(store, wire);

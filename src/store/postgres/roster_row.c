@@ -18,7 +18,8 @@ static bool take(const struct wire *wire, size_t result, struct arena *arena, ui
 		return fault_cause(fault, FAULT_DAMAGED, 0,
 				   "the accounts are missing in the database");
 	*generation = wire_number(wire, result, 0, 0);
-	*text = arena_copy(arena, wire_bytes(wire, result, 0, 1));
+	if (text != NULL)
+		*text = arena_copy(arena, wire_bytes(wire, result, 0, 1));
 	return true;
 }
 
@@ -31,7 +32,7 @@ bool roster_read(struct store *store, struct arena *arena, uint64_t *generation,
 
 	if (!connections_take(postgres, &wire, fault))
 		return false;
-	wire_add(wire, ROSTER, NULL);
+	wire_add(wire, text != NULL ? ROSTER : GENERATION, NULL);
 	is_read = wire_fly(wire, false, fault) && take(wire, 0, arena, generation, text, fault);
 	if (wire->state == WIRE_FAILED)
 		wire->state = WIRE_READY;

@@ -104,10 +104,15 @@ const struct statement_text statements[STATEMENTS] = {
 	[SLOT_REMOVE_OLD] = { "DELETE FROM session WHERE seen < now() - interval '30 days'", "" },
 
 	[INSTALLATION] = { "SELECT program, version FROM installation", "" },
+	[STANDBY] = { "SELECT coalesce(current_setting('synchronous_standby_names', true), '') <> ''", "" },
 	[GENERATION] = { "SELECT generation FROM roster", "" },
 	[ROSTER] = { "SELECT generation, text FROM roster", "" },
 	[ROSTER_TO_CHANGE] = { "SELECT generation, text FROM roster FOR NO KEY UPDATE", "" },
 	[ROSTER_SET] = { "UPDATE roster SET generation = $1, text = $2", "lb" },
+	[LOAD_LOCK] = { "SELECT 1 FROM load WHERE item = 1 FOR UPDATE NOWAIT", "" },
+	[LOAD_MARKED] = { "SELECT text FROM load WHERE item = 2", "" },
+	[LOAD_UNMARK] = { "DELETE FROM load WHERE item = 2", "" },
+	[LOAD_MARK] = { "INSERT INTO load (item, text) VALUES (2, $1)", "b" },
 	/* $1 kind, $2 and $3 where to go on after, $4 how many */
 	[WALK] = { "SELECT " COLUMNS WALK_FROM, "sbbl" },
 	[WALK_KEYS] = { "SELECT account, id" WALK_FROM, "sbbl" },
@@ -137,6 +142,8 @@ const char *const table_commands[] = {
 	"CREATE INDEX named_parent ON named (account, kind, parent, is_on, id) WHERE parent IS NOT NULL",
 	"CREATE TABLE session (id bigint PRIMARY KEY, epoch bigint NOT NULL, last bigint NOT NULL,"
 	" seen timestamptz NOT NULL) WITH (fillfactor = 10)",
+	"CREATE TABLE load (item integer PRIMARY KEY, text bytea NOT NULL)",
+	"INSERT INTO load (item, text) VALUES (1, '\\x')",
 	"INSERT INTO roster (one, generation, text) VALUES (true, 1, '\\x')",
 	"INSERT INTO installation (one, program, version) VALUES (true, 'anteroom', 1)",
 	NULL,

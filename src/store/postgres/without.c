@@ -60,3 +60,31 @@ void store_postgres_roster_end(struct store_roster_change *change)
 {
 	(void)change;
 }
+
+bool store_postgres_load_begin(const char *url, struct store_load **load, struct fault *fault)
+{
+	(void)url;
+	*load = NULL;
+	return refuse(fault);
+}
+
+bool store_postgres_load_marked(struct store_load *load, struct arena *arena, struct slice *text,
+				struct fault *fault)
+{
+	(void)load;
+	(void)arena;
+	*text = (struct slice){ NULL, 0 };
+	return refuse(fault);
+}
+
+bool store_postgres_load_mark(struct store_load *load, struct slice text, struct fault *fault)
+{
+	(void)load;
+	(void)text;
+	return refuse(fault);
+}
+
+void store_postgres_load_end(struct store_load *load)
+{
+	(void)load;
+}

@@ -1,0 +1,75 @@
+/* The table load: one row that a load keeps locked, and one that is its mark.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include <stdlib.h>
+
+#include "store/postgres/store_postgres_parts.h"
+
+struct store_load {
+	struct wire_target target;
+	struct wire lock, wire;
+};
+
+bool store_postgres_load_begin(const char *url, struct store_load **load, struct fault *fault)
+{
+	struct store_load *begun = calloc(1, sizeof *begun);
+	bool is_open;
+
+	if (begun == NULL)
+		abort();
+	begun->lock = begun->wire = (struct wire){ .target = &begun->target, .state = WIRE_LOST };
+	*load = NULL;
+	is_open = wire_target_open(url, &begun->target, fault);
+	begun->target.is_patient = true;
+	is_open = is_open && wire_reopen(&begun->lock, fault) && wire_reopen(&begun->wire, fault);
+	if (is_open) {
+		wire_add(&begun->lock, BEGIN_WRITE, NULL);
+		wire_add(&begun->lock, LOAD_LOCK, NULL);
+		is_open = wire_fly(&begun->lock, false, fault);
+		if (!is_open && fault->kind == FAULT_AGAIN) {
+			*fault = FAULT_INITIAL;
+			fault_cause(fault, FAULT_CONFLICT, 0,
+				    "another load into this database is under way");
+		}
+	}
+	if (is_open)
+		*load = begun;
+	else
+		store_postgres_load_end(begun);
+	return is_open;
+}
+
+bool store_postgres_load_marked(struct store_load *load, struct arena *arena, struct slice *text,
+				struct fault *fault)
+{
+	*text = (struct slice){ NULL, 0 };
+	wire_add(&load->wire, LOAD_MARKED, NULL);
+	if (!wire_fly(&load->wire, false, fault))
+		return false;
+	if (wire_rows(&load->wire, 0) == 1)
+		*text = arena_copy(arena, wire_bytes(&load->wire, 0, 0, 0));
+	return true;
+}
+
+bool store_postgres_load_mark(struct store_load *load, struct slice text, struct fault *fault)
+{
+	struct parameters parameters = PARAMETERS_INITIAL;
+
+	/* Both statements are one transaction: they are one flight. */
+	wire_add(&load->wire, LOAD_UNMARK, NULL);
+	if (text.data != NULL) {
+		parameters_bytes(&parameters, text);
+		wire_add(&load->wire, LOAD_MARK, &parameters);
+	}
+	return wire_fly(&load->wire, false, fault);
+}
+
+void store_postgres_load_end(struct store_load *load)
+{
+	if (load == NULL)
+		return;
+	wire_end(&load->lock);
+	wire_end(&load->wire);
+	wire_target_close(&load->target);
+	free(load);
+}

@@ -1,0 +1,78 @@
+#!/bin/sh
+# The commands with --store: making the tables, accounts, tokens, dump and load both ways, check, stat,
+# and what is refused.
+set -u
+test=tests/database_commands.sh
+. "${SOURCE_DIR:-$(dirname "$0")/..}/tests/servers.sh"
+become_ordinary
+make_scratch
+. "$source/tests/database.sh"
+start_database
+
+# refused WORDS COMMAND...: it fails, and says so.
+refused()
+{
+	words=$1
+	shift
+	"$program" "$@" >"$scratch/out.log" 2>&1 && fail "$* did not fail"
+	grep -q "$words" "$scratch/out.log" || fail "$* does not say: $words"
+}
+
+works()
+{
+	"$program" "$@" >"$scratch/out.log" 2>&1 || fail "$*"
+}
+
+refused 'has no store: make one' serve --listen "$scratch/none.sock" --store "$database"
+refused 'has no store: make one' account add one --store "$database"
+refused 'must begin with postgresql' check --store /tmp
+refused 'a password does not belong' check --store 'postgresql://me:secret@localhost/x'
+refused 'synchronous_commit is off' store create --store "$database&options=-csynchronous_commit%3Doff"
+refused 'the database: ' check --store "postgresql:///postgres?host=$scratch"
+
+works store create --store "$database"
+[ ! -s "$scratch/out.log" ] || fail 'store create is not quiet'
+works store create --store "$database"
+grep -q 'has a store already; nothing was changed' "$scratch/out.log" || fail 'a second create'
+works store upgrade --store "$database"
+
+works account add one --store "$database"
+refused 'there is an account of this name' account add one --store "$database"
+works account list --store "$database" --json
+[ "$(grep -c '"access_key"' "$scratch/out.log")" = 1 ] || fail 'account list'
+works account rotate one --store "$database"
+works account rotate one --finish --store "$database"
+works account disable one --store "$database"
+refused 'is disabled' token one --store "$database"
+works account enable one --store "$database"
+works token one --store "$database"
+
+# A directory with something in it goes to the database and back, and nothing changes.
+"$program" account add two --data "$scratch/data" >/dev/null 2>&1 || fail 'account add'
+works dump "$scratch/data" --output "$scratch/first"
+works load --store "$database" "$scratch/first"
+grep -q 'Loaded 1 accounts' "$scratch/out.log" || fail 'load'
+refused 'there is an account\|is in use\|taken' load --store "$database" "$scratch/first"
+works dump --store "$database" --account two --output "$scratch/second"
+# The first line has the time.
+sed 1d "$scratch/first" >"$scratch/first.rest"
+sed 1d "$scratch/second" | cmp -s - "$scratch/first.rest" || fail 'the dumps differ'
+works load "$scratch/data2" "$scratch/second"
+works check --store "$database"
+works stat --store "$database" --json
+[ "$(sql 'SELECT count(*) FROM load')" = 1 ] || fail 'a load left its mark'
+
+# Damage is found.
+sql "INSERT INTO record (account, kind, id, name, value, checksum) VALUES
+	('\\x000000000000000000000001', 116, '\\x000000000000000000000002', 'x', 'y', 5)"
+"$program" check --store "$database" >"$scratch/out.log" 2>&1 && fail 'damage is not found'
+sql 'DELETE FROM record WHERE checksum = 5'
+
+# A newer store, and the tables of somebody else.
+sql 'UPDATE installation SET version = 99'
+refused 'knows no version above' serve --listen "$scratch/none.sock" --store "$database"
+refused 'knows no version above' store create --store "$database"
+sql 'CREATE SCHEMA other; CREATE TABLE other.installation (x integer)'
+refused 'tables of another program' store create --store "$database&options=-csearch_path%3Dother"
+sql 'CREATE SCHEMA third; CREATE TABLE third.record (x integer)'
+refused 'tables of another program' store create --store "$database&options=-csearch_path%3Dthird"
