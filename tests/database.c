@@ -201,6 +201,22 @@ bool database_execute(const char *url, const char *sql)
 	return run("psql", arguments);
 }
 
+const char *database_host(void)
+{
+	return directory;
+}
+
+char *database_url_over(const char *url, const char *host)
+{
+	const char *place = strstr(url, directory);
+	char *over;
+
+	if (place == NULL || asprintf(&over, "%.*s%s%s", (int)(place - url), url, host,
+				      place + strlen(directory)) < 0)
+		abort();
+	return over;
+}
+
 char *database_empty(void)
 {
 	static unsigned count;

@@ -20,6 +20,11 @@ void database_restart(void);
 char *database_store(void);
 char *database_empty(void);
 
+/* The same URL over another host of libpq: a relay. The caller frees it. */
+char *database_url_over(const char *url, const char *host);
+/* The directory of the server's socket. */
+const char *database_host(void);
+
 /* Executes SQL in the schema of the URL; false: that failed. */
 bool database_execute(const char *url, const char *sql);
 

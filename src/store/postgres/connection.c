@@ -194,6 +194,22 @@ static const char *const conflicts[] = { "40001", "40P01", "23505", "23503",
 static const char *const losses[] = { "08",    "57P01", "57P02", "57P03", "57P05", "25P03",
 				      "25006", "26000", "0A000", "XX",	  NULL };
 
+/* A message of libpq, in one line. */
+static bool unavailable(const char *message, struct fault *fault)
+{
+	char text[240];
+	size_t n;
+
+	(void)snprintf(text, sizeof text, "%s", message);
+	for (n = strlen(text); n > 0 && text[n - 1] == '\n'; n--)
+		text[n - 1] = '\0';
+	for (size_t i = 0; i < n; i++) {
+		if (text[i] == '\n')
+			text[i] = ' ';
+	}
+	return fault_cause(fault, FAULT_UNAVAILABLE, 0, "the database: %s", text);
+}
+
 static bool take_error(struct wire *wire, const PGresult *result, bool is_repeatable,
 		       struct fault *fault)
 {
@@ -210,8 +226,7 @@ static bool take_error(struct wire *wire, const PGresult *result, bool is_repeat
 		if (is_repeatable)
 			return fault_set(fault, FAULT_AGAIN, NULL);
 	}
-	return fault_cause(fault, FAULT_UNAVAILABLE, 0, "the database: %s",
-			   PQresultErrorMessage(result));
+	return unavailable(PQresultErrorMessage(result), fault);
 }
 
 static bool lost(struct wire *wire, bool is_repeatable, struct fault *fault)
@@ -490,22 +505,6 @@ static bool check_session(struct wire *wire, struct fault *fault)
 	return !is_weak;
 }
 
-/* The message of libpq, in one line. */
-static bool cannot_connect(const PGconn *connection, struct fault *fault)
-{
-	char text[200];
-	size_t n;
-
-	(void)snprintf(text, sizeof text, "%s", PQerrorMessage(connection));
-	for (n = strlen(text); n > 0 && text[n - 1] == '\n'; n--)
-		text[n - 1] = '\0';
-	for (size_t i = 0; i < n; i++) {
-		if (text[i] == '\n')
-			text[i] = ' ';
-	}
-	return fault_cause(fault, FAULT_UNAVAILABLE, 0, "the database: %s", text);
-}
-
 static void drop(struct wire *wire)
 {
 	forget_results(wire);
@@ -526,7 +525,7 @@ bool wire_reopen(struct wire *wire, struct fault *fault)
 	wire->connection = PQconnectdbParams((const char *const *)target->keywords,
 					     (const char *const *)target->values, 0);
 	if (PQstatus(wire->connection) != CONNECTION_OK) {
-		cannot_connect(wire->connection, fault);
+		unavailable(PQerrorMessage(wire->connection), fault);
 		drop(wire);
 		return false;
 	}
@@ -538,7 +537,7 @@ bool wire_reopen(struct wire *wire, struct fault *fault)
 		PQclear(PQexec(wire->connection, "SET idle_in_transaction_session_timeout = 0"));
 	if (!check_session(wire, fault) || PQsetnonblocking(wire->connection, 1) != 0 ||
 	    PQenterPipelineMode(wire->connection) != 1) {
-		cannot_connect(wire->connection, fault);
+		unavailable(PQerrorMessage(wire->connection), fault);
 		drop(wire);
 		return false;
 	}

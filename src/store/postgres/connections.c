@@ -232,11 +232,18 @@ static bool commit_slot(struct wire *wire, struct fault *fault)
 
 static void watch(struct store_postgres *store, struct wire *wire, unsigned round)
 {
+	const bool commits = round % ROUNDS_OF_A_COMMIT == 0 || atomic_load(&store->is_away);
 	struct fault fault = FAULT_INITIAL;
-	bool is_there = wire->state != WIRE_LOST || connect_again(wire, &fault);
+	bool is_there = false;
 
-	if (is_there && (round % ROUNDS_OF_A_COMMIT == 0 || atomic_load(&store->is_away)))
-		is_there = commit_slot(wire, &fault);
+	/* One lost connection is no lost database. */
+	for (int attempt = 0; !is_there && attempt < 2; attempt++) {
+		fault = FAULT_INITIAL;
+		is_there = (wire->state != WIRE_LOST || connect_again(wire, &fault)) &&
+			   (!commits || commit_slot(wire, &fault));
+		if (!is_there)
+			wire->state = WIRE_LOST;
+	}
 	if (!is_there) {
 		wire->state = WIRE_LOST;
 		set_away(store, fault.cause[0] != '\0' ? fault.cause : "it cannot be written");

@@ -44,7 +44,8 @@ size_t rows_add(struct postgres_transaction *own, enum statement statement,
 		own->is_open = true;
 		own->flight++;
 	}
-	if (own->base.roster != 0 && !own->asks_roster) {
+	/* In the snapshot, where there is one: nothing may come before its beginning. */
+	if (own->base.roster != 0 && !own->asks_roster && statement != BEGIN_SNAPSHOT) {
 		own->asks_roster = true;
 		own->roster_result = own->flight++;
 		own->awaits_roster = true;

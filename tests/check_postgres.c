@@ -1,0 +1,435 @@
+/* The driver for PostgreSQL below the service: how many round trips calls take, what happens when a
+ * connection is cut at any byte, when the server is away, and when two processes share a store.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include <check.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "accounts/accounts.h"
+#include "accounts/token.h"
+#include "base/clock.h"
+#include "database.h"
+#include "directory.h"
+#include "relay.h"
+#include "resources/misses.h"
+#include "service/service.h"
+#include "store/postgres/store_postgres.h"
+#include "suite.h"
+
+/* One responder without its sockets. */
+struct responder {
+	struct environment environment;
+	struct service *service;
+};
+
+static char *directory, *url, *relayed;
+static struct responder one, two;
+static struct arena *kept; /* what a test was answered */
+static struct account account;
+
+static void open_responder(struct responder *responder, const char *store)
+{
+	const struct store_postgres_options options = { .url = store, .connections = 16 };
+	struct fault fault = FAULT_INITIAL;
+
+	responder->environment = (struct environment){
+		.clock = &clock_system,
+		.misses = misses_open(&clock_system),
+		.tokens = token_memory_open(),
+		.join_seconds = 3600,
+	};
+	ck_assert_msg(store_postgres_open(&options, &responder->environment.store, &fault), "%s",
+		      fault.cause);
+	ck_assert(accounts_open_stored(responder->environment.store,
+				       &responder->environment.accounts, &fault));
+	responder->service = service_open(&responder->environment);
+}
+
+static void close_responder(struct responder *responder)
+{
+	service_close(responder->service);
+	accounts_close(responder->environment.accounts);
+	store_close(responder->environment.store);
+	token_memory_close(responder->environment.tokens);
+	misses_close(responder->environment.misses);
+}
+
+static void set_up(void)
+{
+	struct fault fault = FAULT_INITIAL;
+
+	kept = arena_open();
+	directory = directory_make();
+	url = database_store();
+	relayed = database_url_over(url, directory);
+	ck_assert(accounts_add(url, &clock_system, "a", &account, &fault));
+	relay_open(directory, database_host());
+	open_responder(&one, relayed);
+	open_responder(&two, url);
+}
+
+static void tear_down(void)
+{
+	close_responder(&one);
+	close_responder(&two);
+	relay_close();
+	free(relayed);
+	free(url);
+	directory_remove(directory);
+	arena_close(kept);
+}
+
+/* ---- calls ---- */
+
+struct reply {
+	int status;
+	bool has_retry_after;
+	const char *text;
+};
+
+static struct reply ask(const struct responder *responder, enum method method, const char *path,
+			const char *body)
+{
+	struct arena *arena = arena_open();
+	struct call call = { .arena = arena };
+	struct buffer header = BUFFER_INITIAL(arena), text = BUFFER_INITIAL(kept);
+	struct reply reply = { .has_retry_after = false };
+
+	buffer_append_text(&header, "Bearer ");
+	buffer_append(&header, token_sign_management(arena, &clock_system, &account,
+						     clock_now(&clock_system), 3600));
+	call.request = (struct request){
+		.method = method,
+		.uri = slice_of(path),
+		.body = slice_of(body == NULL ? "" : body),
+		.authorization = buffer_slice(&header),
+		.address = SLICE("192.0.2.1"),
+	};
+	service_answer(responder->service, &call);
+	for (size_t i = 0; i < call.answer.part_count; i++)
+		buffer_append(&text, call.answer.parts[i]);
+	buffer_append_byte(&text, '\0');
+	for (size_t i = 0; i < call.answer.header_count; i++)
+		reply.has_retry_after = reply.has_retry_after ||
+					strcmp(call.answer.headers[i].name, "Retry-After") == 0;
+	reply.status = call.answer.status;
+	reply.text = text.data;
+	arena_close(arena);
+	return reply;
+}
+
+static const char *member_of(const struct reply *reply, const char *name)
+{
+	json_t *object = json_loads(reply->text, 0, NULL);
+	const char *value = json_string_value(json_object_get(object, name));
+
+	ck_assert_msg(value != NULL, "%s: %d %s", name, reply->status, reply->text);
+	value = arena_copy(kept, slice_of(value)).data;
+	json_decref(object);
+	return value;
+}
+
+static const char *make(const struct responder *responder, const char *path, const char *body)
+{
+	struct reply reply = ask(responder, METHOD_POST, path, body);
+
+	return member_of(&reply, "id");
+}
+
+/* ---- round trips ---- */
+
+/* The first connection asks for the tables, the second one is for calls. */
+#define CALLS 1
+
+static const struct {
+	enum method method;
+	const char *path; /* with $t, $r, $c and $s: template, room, code, spare room */
+	const char *body;
+	int status;
+	unsigned flights;
+} trips[] = {
+	{ METHOD_GET, "/v2/templates/$t", NULL, 200, 1 },
+	{ METHOD_GET, "/v2/templates/$t/roles/host", NULL, 200, 1 },
+	{ METHOD_GET, "/v2/templates/$t/settings", NULL, 200, 1 },
+	{ METHOD_GET, "/v2/templates", NULL, 200, 1 },
+	{ METHOD_GET, "/v2/templates?limit=100", NULL, 200, 1 },
+	{ METHOD_GET, "/v2/templates?name=one", NULL, 200, 1 },
+	{ METHOD_GET, "/v2/templates?default=true", NULL, 200, 1 },
+	{ METHOD_GET, "/v2/rooms/$r", NULL, 200, 1 },
+	{ METHOD_GET, "/v2/rooms", NULL, 200, 1 },
+	{ METHOD_GET, "/v2/rooms?enabled=true", NULL, 200, 1 },
+	{ METHOD_GET, "/v2/rooms?template_id=$t", NULL, 200, 1 },
+	{ METHOD_GET, "/v2/rooms?name=room", NULL, 200, 1 },
+	{ METHOD_GET, "/v2/room-codes/room/$r", NULL, 200, 1 },
+	{ METHOD_POST, "/v2/room-codes/room/$r", "{}", 200, 1 },
+	{ METHOD_GET, "/v2/room-codes/code/$c", NULL, 200, 1 },
+	{ METHOD_POST, "/v2/token", "{\"code\":\"$c\"}", 200, 1 },
+	{ METHOD_POST, "/v2/token", "{\"code\":\"abc-defg-hij\"}", 404, 1 },
+	{ METHOD_POST, "/v2/room-codes/code", "{\"code\":\"$c\",\"enabled\":false}", 200, 2 },
+	{ METHOD_POST, "/v2/room-codes/code", "{\"code\":\"$c\",\"enabled\":true}", 200, 2 },
+	{ METHOD_POST, "/v2/templates", "{\"name\":\"two\"}", 200, 2 },
+	{ METHOD_POST, "/v2/templates", "{\"name\":\"one\",\"roles\":{\"host\":{}}}", 200, 2 },
+	{ METHOD_POST, "/v2/templates", "{}", 200, 2 },
+	{ METHOD_POST, "/v2/templates/$t", "{\"name\":\"one\",\"default\":true}", 200, 2 },
+	{ METHOD_POST, "/v2/templates/$t/roles/host", "{}", 200, 2 },
+	{ METHOD_POST, "/v2/templates/$t/roles/new", "{}", 200, 2 },
+	{ METHOD_DELETE, "/v2/templates/$t/roles/new", NULL, 204, 2 },
+	{ METHOD_PATCH, "/v2/templates/$t", "{\"name\":\"other\"}", 200, 2 },
+	{ METHOD_POST, "/v2/rooms", "{\"name\":\"another\",\"template_id\":\"$t\"}", 200, 2 },
+	{ METHOD_POST, "/v2/rooms", "{\"name\":\"third\"}", 200, 2 },
+	{ METHOD_POST, "/v2/rooms", "{\"name\":\"third\",\"description\":\"x\"}", 200, 2 },
+	{ METHOD_POST, "/v2/rooms/$r", "{\"enabled\":true}", 200, 2 },
+	{ METHOD_POST, "/v2/rooms/$r", "{\"name\":\"renamed\"}", 200, 2 },
+	{ METHOD_POST, "/v2/room-codes/room/$s", "{}", 200, 3 },
+	{ METHOD_POST, "/v2/room-codes/room/$s/role/host", "{}", 200, 2 },
+	{ METHOD_DELETE, "/v2/rooms/$s", NULL, 204, 2 },
+};
+
+static const char letters[] = "trcs";
+
+static const char *filled_in(const char *text, const char *const values[4])
+{
+	struct buffer filled = BUFFER_INITIAL(kept);
+
+	if (text == NULL)
+		return NULL;
+	for (; *text != '\0'; text++) {
+		const char *place = *text == (char)36 ? strchr(letters, text[1]) : NULL;
+
+		if (place == NULL) {
+			buffer_append_byte(&filled, *text);
+			continue;
+		}
+		buffer_append_text(&filled, values[place - letters]);
+		text++;
+	}
+	buffer_append_byte(&filled, '\0');
+	return filled.data;
+}
+
+START_TEST(calls_take_as_many_round_trips_as_they_should)
+{
+	const char *values[4] = { "", "", "", "" };
+	struct reply reply;
+	unsigned before;
+
+	values[0] =
+		make(&one, "/v2/templates",
+		     "{\"name\":\"one\",\"roles\":{\"host\":{},\"guest\":{}},\"default\":true}");
+	values[1] = make(&one, "/v2/rooms", "{\"name\":\"room\"}");
+	values[3] = make(&one, "/v2/rooms", "{\"name\":\"spare\"}");
+	reply = ask(&one, METHOD_POST, filled_in("/v2/room-codes/room/$r", values), "{}");
+	ck_assert_msg(reply.status == 200, "%s", reply.text);
+	values[2] =
+		arena_copy(kept, (struct slice){ strstr(reply.text, "\"code\":\"") + 8, 12 }).data;
+	for (int i = 0; i < ROWS(trips); i++) {
+		before = relay_flights(CALLS);
+		reply = ask(&one, trips[i].method, filled_in(trips[i].path, values),
+			    filled_in(trips[i].body, values));
+		ck_assert_msg(reply.status == trips[i].status, "row %d: %d %s", i, reply.status,
+			      reply.text);
+		ck_assert_msg(relay_flights(CALLS) - before == trips[i].flights,
+			      "row %d, %s %s: %u round trips", i, method_name(trips[i].method),
+			      trips[i].path, relay_flights(CALLS) - before);
+	}
+}
+END_TEST
+
+/* ---- cuts ---- */
+
+/* A create and an update, cut after each n-th byte: each is answered as done, and done once. */
+START_TEST(a_cut_connection_loses_nothing)
+{
+	const enum relay_side side = (enum relay_side)_i;
+	const size_t step = getenv("EVERY_BYTE") != NULL ? 1 : 61;
+	const char *id;
+	bool was_cut = true;
+	struct reply reply;
+
+	for (size_t n = 1; was_cut; n += step) {
+		const char *name = arena_text(kept, "cut %zu", n);
+		const char *body = arena_text(kept, "{\"name\":\"%s\"}", name);
+		const char *list = arena_text(kept, "/v2/templates?name=cut%%20%zu", n);
+
+		relay_cut_after(side, n);
+		reply = ask(&one, METHOD_POST, "/v2/templates", body);
+		id = member_of(&reply, "id");
+		reply = ask(&one, METHOD_POST, arena_text(kept, "/v2/templates/%s/roles/host", id),
+			    arena_text(kept, "{\"priority\":%d}", (int)(n % 5) + 1));
+		was_cut = relay_has_cut();
+		ck_assert_msg(reply.status == 200, "after %zu: %d %s", n, reply.status, reply.text);
+		reply = ask(&two, METHOD_GET, list, NULL);
+		ck_assert_msg(strstr(reply.text, id) != NULL, "after %zu: %s", n, reply.text);
+		reply = ask(&two, METHOD_GET, arena_text(kept, "/v2/templates/%s/roles/host", id),
+			    NULL);
+		ck_assert_msg(strstr(reply.text,
+				     arena_text(kept, "\"priority\":%d", (int)(n % 5) + 1)) != NULL,
+			      "after %zu: %s", n, reply.text);
+	}
+}
+END_TEST
+
+/* ---- the server is away ---- */
+
+/* A server of the test's own, which is its child. */
+static void set_up_server(void)
+{
+	ck_assert_ptr_null(database_start());
+	set_up();
+}
+
+static void tear_down_server(void)
+{
+	tear_down();
+	database_stop();
+}
+
+START_TEST(without_the_database_calls_are_refused_at_once)
+{
+	const char *id = make(&one, "/v2/templates", "{\"name\":\"before\"}");
+	const char *path = arena_text(kept, "/v2/templates/%s", id);
+	struct reply reply;
+	int64_t start;
+
+	database_kill();
+	/* The first call finds out. */
+	for (int i = 0; i < 3; i++) {
+		start = clock_monotonic();
+		reply = ask(&one, i == 1 ? METHOD_POST : METHOD_GET,
+			    i == 1 ? "/v2/templates" : path, "{}");
+		ck_assert_msg(reply.status == 503 && reply.has_retry_after, "%d %s", reply.status,
+			      reply.text);
+		ck_assert_int_lt(clock_monotonic() - start, 3000);
+	}
+	ck_assert_int_eq(ask(&one, METHOD_GET, "/readyz", NULL).status, 503);
+	ck_assert_int_eq(ask(&one, METHOD_GET, "/healthz", NULL).status, 200);
+	database_restart();
+	start = clock_monotonic();
+	do {
+		reply = ask(&one, METHOD_GET, path, NULL);
+	} while (reply.status == 503 && clock_monotonic() - start < 20000);
+	ck_assert_int_eq(reply.status, 200);
+	ck_assert_int_eq(ask(&one, METHOD_POST, "/v2/templates", "{}").status, 200);
+	ck_assert_int_eq(ask(&one, METHOD_GET, "/readyz", NULL).status, 200);
+}
+END_TEST
+
+/* ---- two responders ---- */
+
+/* Each change of the accounts is seen by the next call of either. */
+START_TEST(accounts_are_the_same_everywhere)
+{
+	const struct responder *const responders[] = { &one, &two };
+	struct fault fault = FAULT_INITIAL;
+	struct account added;
+
+	for (int round = 0; round < 10; round++) {
+		const struct responder *other = responders[round % 2];
+
+		ck_assert_int_eq(ask(other, METHOD_GET, "/v2/templates", NULL).status, 200);
+		ck_assert(accounts_set_enabled(url, "a", false, NULL, &fault));
+		ck_assert_int_eq(ask(other, METHOD_GET, "/v2/templates", NULL).status, 401);
+		ck_assert_int_eq(ask(other, METHOD_POST, "/v2/templates", "{}").status, 401);
+		ck_assert(accounts_set_enabled(url, "a", true, NULL, &fault));
+		ck_assert_int_eq(ask(other, METHOD_POST, "/v2/templates", "{}").status, 200);
+	}
+	ck_assert(accounts_add(url, &clock_system, "new", &added, &fault));
+	account = added;
+	ck_assert_int_eq(ask(&one, METHOD_GET, "/v2/templates", NULL).status, 200);
+	ck_assert_int_eq(ask(&two, METHOD_GET, "/v2/templates", NULL).status, 200);
+}
+END_TEST
+
+#define WRITERS 4
+#define WRITES 40
+
+struct writer {
+	const struct responder *responder;
+	struct arena *arena;
+	unsigned number;
+	unsigned made, refused, wrong;
+};
+
+/* All make rooms of the same names; each name is taken once. */
+static void *write_rooms(void *context)
+{
+	struct writer *writer = context;
+
+	for (unsigned i = 0; i < WRITES; i++) {
+		struct arena *arena = arena_open();
+		struct call call = { .arena = arena };
+		struct buffer header = BUFFER_INITIAL(arena);
+		const char *body = arena_text(arena, "{\"name\":\"t%u\",\"roles\":{\"r%u\":{}}}", i,
+					      writer->number);
+
+		buffer_append_text(&header, "Bearer ");
+		buffer_append(&header, token_sign_management(arena, &clock_system, &account,
+							     clock_now(&clock_system), 3600));
+		call.request = (struct request){
+			.method = METHOD_POST,
+			.uri = SLICE("/v2/templates"),
+			.body = slice_of(body),
+			.authorization = buffer_slice(&header),
+			.if_none_match = SLICE("*"),
+			.address = SLICE("192.0.2.1"),
+		};
+		service_answer(writer->responder->service, &call);
+		writer->made += call.answer.status == 200;
+		writer->refused += call.answer.status == 412;
+		writer->wrong += call.answer.status != 200 && call.answer.status != 412;
+		arena_close(arena);
+	}
+	return NULL;
+}
+
+START_TEST(a_name_is_given_once)
+{
+	struct writer writers[WRITERS];
+	pthread_t threads[WRITERS];
+	unsigned made = 0, refused = 0;
+
+	for (unsigned i = 0; i < WRITERS; i++) {
+		writers[i] = (struct writer){ .responder = i % 2 == 0 ? &one : &two, .number = i };
+		ck_assert_int_eq(pthread_create(&threads[i], NULL, write_rooms, &writers[i]), 0);
+	}
+	for (unsigned i = 0; i < WRITERS; i++) {
+		ck_assert_int_eq(pthread_join(threads[i], NULL), 0);
+		ck_assert_uint_eq(writers[i].wrong, 0);
+		made += writers[i].made;
+		refused += writers[i].refused;
+	}
+	ck_assert_uint_eq(made, WRITES);
+	ck_assert_uint_eq(refused, WRITES * (WRITERS - 1));
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("postgres");
+	TCase *calls = tcase_create("calls"), *away = tcase_create("away");
+	const char *none = database_start();
+	int status;
+
+	if (none != NULL) {
+		printf("%s\n", none);
+		return 77;
+	}
+	json_object_seed(0);
+	tcase_add_checked_fixture(calls, set_up, tear_down);
+	tcase_set_timeout(calls, 60);
+	tcase_add_test(calls, calls_take_as_many_round_trips_as_they_should);
+	tcase_add_loop_test(calls, a_cut_connection_loses_nothing, 0, 2);
+	tcase_add_test(calls, accounts_are_the_same_everywhere);
+	tcase_add_test(calls, a_name_is_given_once);
+	suite_add_tcase(suite, calls);
+	tcase_add_checked_fixture(away, set_up_server, tear_down_server);
+	tcase_set_timeout(away, 60);
+	tcase_add_test(away, without_the_database_calls_are_refused_at_once);
+	suite_add_tcase(suite, away);
+	status = suite_run(suite);
+	database_stop();
+	return status;
+}

@@ -1,0 +1,26 @@
+/* A relay between libpq and a server on a unix socket: it counts round trips, and cuts a connection
+ * at a byte.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef TESTS_RELAY_H
+#define TESTS_RELAY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum relay_side { RELAY_FROM_CLIENT, RELAY_FROM_SERVER };
+
+/* Listens in `directory` for what is meant for the server in `to`; both as libpq's `host`. */
+void relay_open(const char *directory, const char *to);
+void relay_close(void);
+
+/* How often a client sent something after the server had, on the n-th connection since the relay
+ * was opened. */
+unsigned relay_flights(unsigned connection);
+
+/* The first connection that carries so many more bytes from this side is cut behind them. */
+void relay_cut_after(enum relay_side side, size_t bytes);
+/* Whether one was cut since then; none will be any more. */
+bool relay_has_cut(void);
+
+#endif
