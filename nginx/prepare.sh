@@ -96,9 +96,17 @@ if [ ! -e $policy ]; then
 	trap "exit 1" HUP INT TERM
 	printf "#!/bin/sh\nexit 101\n" >$policy && chmod 755 $policy
 fi
+# The package of PostgreSQL would make and start a cluster of its own.
+cluster=/etc/postgresql-common/createcluster.conf
+case " $* " in
+*" postgresql "*)
+	[ -e $cluster ] || { mkdir -p ${cluster%/*} && echo "create_main_cluster = false" >$cluster; }
+	;;
+esac
 export DEBIAN_FRONTEND=noninteractive
 apt-get -q -o DPkg::Lock::Timeout=300 update
-apt-get -q -y -o DPkg::Lock::Timeout=300 --no-install-recommends install "$@"
+apt-get -q -y -o DPkg::Lock::Timeout=300 -o Dpkg::Options::=--force-confold \
+	--no-install-recommends install "$@"
 '
 
 # configure_in DIRECTORY ARGUMENT...: makes DIRECTORY, below the source tree or an absolute path, a

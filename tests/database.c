@@ -137,6 +137,10 @@ const char *database_start(void)
 	struct fault fault = FAULT_INITIAL;
 	int version;
 
+	/* Of a test program whose test starts a server of its own. */
+	free(programs);
+	free(directory);
+	programs = directory = NULL;
 	/* A build without the driver says so before it looks at the URL. */
 	if (!store_postgres_upgrade("postgresql:///?bad=", &version, &fault) &&
 	    strstr(fault.cause, "this build") != NULL)
@@ -175,6 +179,7 @@ void database_stop(void)
 	end(SIGINT);
 	directory_remove(directory);
 	free(programs);
+	programs = directory = NULL;
 }
 
 void database_kill(void)

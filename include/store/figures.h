@@ -4,6 +4,7 @@
 #ifndef STORE_FIGURES_H
 #define STORE_FIGURES_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/histogram.h"
@@ -24,6 +25,14 @@ struct store_figures {
 	uint64_t files_merged; /* how often several became one */
 	uint64_t records_written; /* into files, in both ways */
 	uint64_t checksum_failures;
+	/* Of a database; then those above are zero. */
+	bool is_database;
+	uint64_t round_trips;
+	uint64_t conflicts; /* calls that had to be run again */
+	uint64_t connects; /* connections opened */
+	uint64_t unknown_outcomes; /* commits of which it could not be found out whether they happened */
+	bool is_synchronous; /* a standby has to confirm commits */
+	struct histogram_state commits;
 };
 
 #endif

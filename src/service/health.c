@@ -231,6 +231,30 @@ static void append_files(struct buffer *page, const struct store_figures *figure
 		   figures->checksum_failures);
 }
 
+static void append_database(struct buffer *page, const struct store_figures *figures)
+{
+	static const char commits[] = "anteroom_store_commit_duration_seconds";
+
+	append_one(page, "anteroom_store_round_trips_total", "counter",
+		   "Round trips to the database.", figures->round_trips);
+	append_one(page, "anteroom_store_conflicts_total", "counter",
+		   "How often a call was run again, since another one changed the same at that "
+		   "time.",
+		   figures->conflicts);
+	append_one(page, "anteroom_store_connects_total", "counter",
+		   "Connections to the database that were opened.", figures->connects);
+	append_one(page, "anteroom_store_unknown_outcomes_total", "counter",
+		   "Writes answered with 503 of which it could not be found out whether they were "
+		   "stored.",
+		   figures->unknown_outcomes);
+	append_one(page, "anteroom_store_synchronous", "gauge",
+		   "1 when a standby of the database has to confirm each commit, else 0.",
+		   figures->is_synchronous);
+	begin_metric(page, commits, "histogram",
+		     "How long the round trip with the changes and the commit took.");
+	append_histogram(page, commits, (struct slice){ 0 }, &figures->commits);
+}
+
 bool health_metrics(struct call *call, struct fault *fault)
 {
 	const struct environment *environment = call->environment;
@@ -245,7 +269,11 @@ bool health_metrics(struct call *call, struct fault *fault)
 		   "1 while the store can write, else 0; 0 also while the disk has no room for the "
 		   "journal's next segment, though writes go on until the present one is full.",
 		   store_can_write(environment->store) ? 1 : 0);
-	if (store_figures(environment->store, &figures)) {
+	if (!store_figures(environment->store, &figures)) {
+		/* A store of tests has none. */
+	} else if (figures.is_database) {
+		append_database(&page, &figures);
+	} else {
 		append_journal(&page, &figures);
 		append_files(&page, &figures);
 	}

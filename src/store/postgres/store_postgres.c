@@ -129,6 +129,20 @@ static bool postgres_can_write(struct store *store)
 	return !atomic_load(&postgres_of(store)->is_away);
 }
 
+static void postgres_figures(struct store *store, struct store_figures *figures)
+{
+	struct store_postgres *postgres = postgres_of(store);
+	struct wire_figures *wires = &postgres->target.figures;
+
+	figures->is_database = true;
+	figures->round_trips = atomic_load(&wires->flights);
+	figures->conflicts = atomic_load(&wires->reruns);
+	figures->connects = atomic_load(&wires->connects);
+	figures->unknown_outcomes = atomic_load(&wires->unknown);
+	figures->is_synchronous = atomic_load(&postgres->is_synchronous);
+	histogram_read(&wires->commits, &figures->commits);
+}
+
 static void postgres_close(struct store *store)
 {
 	struct store_postgres *postgres = postgres_of(store);
@@ -160,6 +174,7 @@ static const struct store_driver postgres_driver = {
 	.can_write = postgres_can_write,
 	.roster = roster_read,
 	.roster_generation = roster_seen,
+	.figures = postgres_figures,
 	.close = postgres_close,
 };
 
