@@ -64,7 +64,8 @@ static const char *after_word(const char *text, const char *word)
 static bool script_runs_here(const struct reader *reader, const struct case_script *script)
 {
 	if ((script->moves_clock && reader->transport->clock_advance == NULL) ||
-	    (script->fails_store && reader->transport->store_fail == NULL))
+	    (script->fails_store && reader->transport->store_fail == NULL) ||
+	    (script->alone && reader->transport->shared))
 		return false;
 	return script->only == NULL || strcmp(script->only, reader->transport->name) == 0;
 }
@@ -182,6 +183,8 @@ static void read_line(struct reader *reader, const char *text)
 		reader->list->scenes = scene;
 	} else if ((rest = after_word(text, "only")) != NULL && reader->script != NULL) {
 		reader->script->only = bytes_text(pool, rest).bytes;
+	} else if (strcmp(text, "alone") == 0 && reader->script != NULL) {
+		reader->script->alone = true;
 	} else if ((rest = after_word(text, "each")) != NULL && reader->script != NULL) {
 		reader->n_columns = split_at_bars(pool, rest, reader->columns);
 	} else if (*text == '|') {

@@ -63,6 +63,7 @@ enum case_change {
 struct transport {
 	const char *name; /* what `only` in a case file names */
 	bool wire; /* a real server: Content-Length and HEAD are looked at */
+	bool shared; /* several responders answer in turn: cases with `alone` are left out */
 	struct case_account a; /* the two accounts every case may use */
 	struct case_account b;
 	long long ahead; /* seconds by which cases have moved the program's clock */

@@ -22,6 +22,7 @@ struct case_script {
 	const char *file;
 	const char *name;
 	const char *only; /* the one transport that runs it, or NULL */
+	bool alone; /* with one responder */
 	bool moves_clock;
 	bool fails_store;
 	struct case_line *lines;

@@ -1,13 +1,16 @@
 /*
- * The cases of tests/cases over the wire (tests/wire.h). Left out where there is no nginx.
+ * The cases of tests/cases over the wire (tests/wire.h): over a directory, and over a database with two
+ * responders that answer in turn. Left out where there is no nginx.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
+#include <stdio.h>
 #include <stdlib.h>
 
+#include "database.h"
 #include "wire.h"
 
-int main(void)
+static int run(void)
 {
 	struct wire wire;
 	int status = wire_begin(&wire);
@@ -16,4 +19,16 @@ int main(void)
 		return status;
 	status = case_main(&wire.transport);
 	return wire_end(&wire) ? status : EXIT_FAILURE;
+}
+
+int main(void)
+{
+	int status = run(), status_database = EXIT_SUCCESS;
+
+	if (status == WIRE_SKIPPED || !wire_use_database())
+		return status;
+	puts("The same, by two responders over PostgreSQL:");
+	status_database = run();
+	database_stop();
+	return status == EXIT_SUCCESS ? status_database : status;
 }

@@ -17,6 +17,7 @@
 
 #include "base/clock.h"
 #include "directory.h"
+#include "database.h"
 #include "wire.h"
 
 #define WRITERS 2
@@ -498,9 +499,8 @@ static void run(struct race *race, long seconds)
 	client_close(&first);
 }
 
-int main(int argc, char **argv)
+static int race_for(long seconds)
 {
-	long seconds = argc > 1 ? strtol(argv[1], NULL, 10) : SECONDS;
 	struct race *race = calloc(1, sizeof *race);
 	struct wire wire;
 	int status = wire_begin(&wire);
@@ -521,4 +521,18 @@ int main(int argc, char **argv)
 	pthread_mutex_destroy(&race->mutex);
 	free(race);
 	return status;
+}
+
+/* Over a directory; then by two responders over one database. */
+int main(int argc, char **argv)
+{
+	const long seconds = argc > 1 ? strtol(argv[1], NULL, 10) : SECONDS;
+	int status = race_for(seconds), status_shared;
+
+	if (status == WIRE_SKIPPED || !wire_use_database())
+		return status;
+	puts("The same, by two responders over PostgreSQL:");
+	status_shared = race_for(seconds);
+	database_stop();
+	return status == EXIT_SUCCESS ? status_shared : status;
 }

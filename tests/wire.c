@@ -21,6 +21,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "database.h"
 #include "directory.h"
 #include "suite.h"
 
@@ -91,8 +92,8 @@ static bool ask(struct wire *wire, const char *const *words, char *printed, size
 
 	for (size_t i = 0; words[i] != NULL && i + 4 < ARGUMENTS; i++) {
 		arguments[i + 1] = words[i];
-		arguments[i + 2] = "--data";
-		arguments[i + 3] = wire->data;
+		arguments[i + 2] = wire->store != NULL ? "--store" : "--data";
+		arguments[i + 3] = wire->store != NULL ? wire->store : wire->data;
 	}
 	if (pipe2(pipes, O_CLOEXEC) != 0)
 		return false;
@@ -345,12 +346,15 @@ static bool instantiate(const struct wire *wire, const char *name, const char *t
 	const char *const arguments[] = {
 		"sh",
 		"-c",
-		"sed -e \"s|@LISTEN@|127.0.0.1:$3|\" -e \"s|@SOCKET@|$1/anteroom.sock|\" "
+		"sed -e \"s|@LISTEN@|127.0.0.1:$3|;s|@SOCKET@|$1/anteroom.sock|\" "
+		"-e \"/server unix:/$4\" "
 		"-e 's|@ACCESS_LOG@|access.log|' -e 's|@PARTS@/||' \"$0\" >\"$1/$2\"",
 		NULL,
 		wire->directory,
 		to,
 		NULL,
+		/* One more line for the other responder. */
+		wire->store != NULL ? "{p;s|anteroom.sock|second.sock|}" : "s|x|x|",
 		NULL,
 	};
 	const char *filled[ROWS(arguments)];
@@ -388,9 +392,14 @@ static bool make_directories(struct wire *wire)
 	return true;
 }
 
-static bool start_responder(struct wire *wire)
+static bool start_responder(const struct wire *wire, const char *name, pid_t *responder)
 {
-	const char *arguments[ARGUMENTS] = { wire->program, "serve", "--data", wire->data };
+	const char *arguments[ARGUMENTS] = {
+		wire->program,
+		"serve",
+		wire->store != NULL ? "--store" : "--data",
+		wire->store != NULL ? wire->store : wire->data,
+	};
 	char path[512];
 	int listener;
 
@@ -398,13 +407,13 @@ static bool start_responder(struct wire *wire)
 		arguments[4] = "--user";
 		arguments[5] = "nobody";
 	}
-	snprintf(path, sizeof path, "%s/anteroom.sock", wire->directory);
+	snprintf(path, sizeof path, "%s/%s", wire->directory, name);
 	listener = listen_unix(path);
 	if (listener < 0)
 		return false;
-	wire->responder = start(arguments, listener, -1);
+	*responder = start(arguments, listener, -1);
 	close(listener);
-	return wire->responder > 0;
+	return *responder > 0;
 }
 
 /* nginx takes over a listening socket that its environment names, as it does when it replaces
@@ -451,7 +460,21 @@ static bool begin(struct wire *wire)
 		fprintf(stderr, "%s: %s\n", wire->program, problem);
 		return false;
 	}
-	return start_responder(wire) && start_nginx(wire);
+	return start_responder(wire, "anteroom.sock", &wire->responder) &&
+	       (wire->store == NULL || start_responder(wire, "second.sock", &wire->second)) &&
+	       start_nginx(wire);
+}
+
+static bool has_database;
+
+bool wire_use_database(void)
+{
+	const char *none = database_start();
+
+	if (none != NULL)
+		fprintf(stderr, "not over PostgreSQL: %s\n", none);
+	has_database = none == NULL;
+	return has_database;
 }
 
 int wire_begin(struct wire *wire)
@@ -478,6 +501,9 @@ int wire_begin(struct wire *wire)
 		perror(named == NULL ? "./anteroom" : named);
 		return EXIT_FAILURE;
 	}
+	wire->transport.shared = has_database;
+	if (has_database)
+		wire->store = database_store();
 	curl_global_init(CURL_GLOBAL_DEFAULT);
 	signal(SIGPIPE, SIG_IGN);
 	if (begin(wire))
@@ -491,6 +517,8 @@ bool wire_end(struct wire *wire)
 	bool ended = stop(wire->nginx, "nginx");
 
 	ended = stop(wire->responder, "the responder") && ended;
+	ended = stop(wire->second, "the other responder") && ended;
+	free(wire->store);
 	curl_easy_cleanup(wire->curl);
 	curl_global_cleanup();
 	directory_remove(wire->directory);

@@ -205,7 +205,9 @@ bool store_begin(struct store *store, enum store_access access, struct arena *ar
 void store_of_account(struct transaction *transaction, const struct id *account);
 
 /* The generation of the accounts that the caller was admitted with; 0: it does not matter. When the
- * store has another one, the first read sets FAULT_AGAIN. */
+ * store has another one, the first read sets FAULT_AGAIN. STORE_ROSTER_ANY: the generation is brought
+ * along and none is wrong, for a caller that looks for the account afterwards. */
+#define STORE_ROSTER_ANY UINT64_MAX
 void store_of_roster(struct transaction *transaction, uint64_t generation);
 
 /* ---- reading ----

@@ -188,8 +188,9 @@ static bool run_once(struct call *call, enum store_access access, struct fault *
 	if (!store_begin(call->environment->store, access, call->arena, &call->transaction, fault))
 		return false;
 	store_of_account(call->transaction, &call->account);
-	if (!call->route->is_open && store_has_roster(call->environment->store))
-		store_of_roster(call->transaction, call->roster);
+	if (store_has_roster(call->environment->store))
+		store_of_roster(call->transaction,
+				call->route->is_open ? STORE_ROSTER_ANY : call->roster);
 	call->now = clock_now(call->environment->clock);
 	call->wants_write = false;
 	if (access == STORE_WRITE)

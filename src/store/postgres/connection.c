@@ -549,7 +549,7 @@ bool wire_reopen(struct wire *wire, struct fault *fault)
 	return true;
 }
 
-void wire_end(struct wire *wire)
+void wire_close(struct wire *wire)
 {
 	drop(wire);
 	free(wire->results);

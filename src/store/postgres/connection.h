@@ -89,7 +89,7 @@ void parameters_null(struct parameters *parameters);
  * not be used so. A wire that is all zero but for its target and the state WIRE_LOST is fine. */
 bool wire_reopen(struct wire *wire, struct fault *fault);
 /* Closes the connection, and frees what the wire has. */
-void wire_end(struct wire *wire);
+void wire_close(struct wire *wire);
 
 /* Adds a statement to the flight; parameters NULL: none. */
 void wire_add(struct wire *wire, enum statement statement, const struct parameters *parameters);

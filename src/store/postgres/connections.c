@@ -271,7 +271,7 @@ static void *keep_watch(void *context)
 			watch(store, &wire, round++);
 	} while (!ends);
 	remove_slot(&wire);
-	wire_end(&wire);
+	wire_close(&wire);
 	return NULL;
 }
 
@@ -316,7 +316,7 @@ void connections_close(struct store_postgres *store)
 	while ((wire = store->idle) != NULL) {
 		store->idle = wire->next;
 		remove_slot(wire);
-		wire_end(wire);
+		wire_close(wire);
 		free(wire);
 	}
 	pthread_cond_destroy(&store->given);

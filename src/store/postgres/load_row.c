@@ -68,8 +68,8 @@ void store_postgres_load_end(struct store_load *load)
 {
 	if (load == NULL)
 		return;
-	wire_end(&load->lock);
-	wire_end(&load->wire);
+	wire_close(&load->lock);
+	wire_close(&load->wire);
 	wire_target_close(&load->target);
 	free(load);
 }

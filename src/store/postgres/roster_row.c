@@ -95,7 +95,7 @@ void store_postgres_roster_end(struct store_roster_change *change)
 {
 	if (change == NULL)
 		return;
-	wire_end(&change->wire);
+	wire_close(&change->wire);
 	wire_target_close(&change->target);
 	free(change);
 }

@@ -67,7 +67,8 @@ static bool check_roster(struct postgres_transaction *own, struct fault *fault)
 			     ? wire_number(own->wire, own->roster_result, 0, 0)
 			     : 0;
 	roster_see((struct store_postgres *)own->base.store, generation);
-	return generation == own->base.roster || fault_set(fault, FAULT_AGAIN, NULL);
+	return own->base.roster == STORE_ROSTER_ANY || generation == own->base.roster ||
+	       fault_set(fault, FAULT_AGAIN, NULL);
 }
 
 bool rows_fly(struct postgres_transaction *own, struct fault *fault)

@@ -87,7 +87,7 @@ static bool open_for(const char *url, struct wire_target *target, struct wire *w
 
 static void close_for(struct wire_target *target, struct wire *wire)
 {
-	wire_end(wire);
+	wire_close(wire);
 	wire_target_close(target);
 }
 
