@@ -218,6 +218,8 @@ void store_of_roster(struct transaction *transaction, uint64_t generation);
  * this order. What is named and not read is harmless. A WRITE transaction may read more; of a READ
  * transaction the items are all that it reads, or else it may have to be run again (FAULT_AGAIN). */
 void store_expect(struct transaction *transaction, const struct store_expected *expected, size_t n);
+/* Whether the driver makes use of that. */
+bool store_wants_expected(const struct transaction *transaction);
 
 bool store_get(struct transaction *transaction, const struct store_kind *kind, const struct id *id,
 	       enum store_reading reading, struct store_record *record, struct fault *fault);

@@ -13,6 +13,7 @@
 
 struct expected {
 	struct call *call;
+	bool is_wanted; /* by the driver; else nothing is collected */
 	struct store_expected items[EXPECTED_MOST];
 	size_t n;
 };

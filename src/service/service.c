@@ -9,6 +9,7 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "service/service.h"
 
+#include <poll.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,6 +27,8 @@
 #define UNAVAILABLE_RETRY_AFTER 5
 /* How often a store may say that a call has to be run again. */
 #define AGAIN_MOST 10
+/* Milliseconds after the first time, in which a call is run again. */
+#define AGAIN_UNTIL 10000
 
 struct service {
 	struct environment environment;
@@ -219,6 +222,17 @@ static void explain_size(struct fault *fault)
 		       ARENA_LIMIT >> 20);
 }
 
+/* Two calls that conflict again and again do not run again at the same time. */
+static void let_others(const struct call *call, unsigned agains)
+{
+	uint32_t chance;
+
+	if (agains < 2 || !store_is_shared(call->environment->store))
+		return;
+	clock_random(call->environment->clock, &chance, sizeof chance);
+	(void)poll(NULL, 0, (int)(chance % (1u << agains)));
+}
+
 /* What seemed to be missing or damaged beside the changes of others is so when it is so again. */
 static bool is_to_be_run_again(const struct call *call, enum store_access access,
 			       const struct fault *fault, unsigned agains)
@@ -233,6 +247,7 @@ static bool run(struct call *call, struct fault *fault)
 {
 	const enum route_access route_access = call->route->access;
 	enum store_access access = route_access == ROUTE_WRITE ? STORE_WRITE : STORE_READ;
+	int64_t until = 0; /* once it was run again */
 	unsigned agains = 0;
 
 	if (route_access == ROUTE_STATELESS)
@@ -246,8 +261,12 @@ static bool run(struct call *call, struct fault *fault)
 				return true;
 			access = STORE_WRITE;
 		} else if (!is_to_be_run_again(call, access, fault, agains) ||
-			   ++agains == AGAIN_MOST) {
+			   ++agains == AGAIN_MOST || (until != 0 && clock_monotonic() > until)) {
 			return false;
+		} else {
+			if (until == 0)
+				until = clock_monotonic() + AGAIN_UNTIL;
+			let_others(call, agains);
 		}
 		begin_again(call, &start, fault);
 		/* The accounts may be others by now. */

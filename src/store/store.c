@@ -28,6 +28,11 @@ void store_of_roster(struct transaction *transaction, uint64_t generation)
 	transaction->roster = generation;
 }
 
+bool store_wants_expected(const struct transaction *transaction)
+{
+	return transaction->store->driver->expect != NULL;
+}
+
 void store_expect(struct transaction *transaction, const struct store_expected *expected, size_t n)
 {
 	if (transaction->store->driver->expect != NULL)

@@ -57,6 +57,8 @@ static void postgres_abandon(struct transaction *transaction)
 		wire_add(wire, ROLLBACK, NULL);
 		wire_send(wire);
 	}
+	if (wire->state == WIRE_FAILED)
+		wire->state = WIRE_READY;
 	give_back(own);
 }
 
