@@ -14,8 +14,10 @@
 void code_expect(struct call *call, struct slice letters)
 {
 	const enum store_reading reading = call_reading(call);
-	struct expected expected = expected_of(call);
+	struct expected expected;
 
+	if (!expected_open(call, &expected))
+		return;
 	if (!code_is_well_formed(letters))
 		return;
 	expected_parent(&expected, &kind_room, 1, reading);

@@ -5,18 +5,15 @@
 
 #include <assert.h>
 
-struct expected expected_of(struct call *call)
+bool expected_open(struct call *call, struct expected *expected)
 {
-	return (struct expected){
-		.call = call,
-		.is_wanted = store_wants_expected(call->transaction),
-	};
+	expected->call = call;
+	expected->n = 0;
+	return store_wants_expected(call->transaction);
 }
 
 static size_t add(struct expected *expected, struct store_expected item)
 {
-	if (!expected->is_wanted)
-		return 0;
 	assert(expected->n < EXPECTED_MOST);
 	expected->items[expected->n] = item;
 	return expected->n++;
@@ -24,11 +21,8 @@ static size_t add(struct expected *expected, struct store_expected item)
 
 static const struct id *copied(struct expected *expected, const struct id *id)
 {
-	struct id *copy;
+	struct id *copy = arena_alloc(expected->call->arena, sizeof *copy);
 
-	if (!expected->is_wanted)
-		return NULL;
-	copy = arena_alloc(expected->call->arena, sizeof *copy);
 	*copy = *id;
 	return copy;
 }
@@ -78,11 +72,8 @@ size_t expected_value(struct expected *expected, const struct store_kind *kind, 
 size_t expected_page(struct expected *expected, const struct store_kind *kind,
 		     const struct store_page *page)
 {
-	struct store_page *copy;
+	struct store_page *copy = arena_alloc(expected->call->arena, sizeof *copy);
 
-	if (!expected->is_wanted)
-		return 0;
-	copy = arena_alloc(expected->call->arena, sizeof *copy);
 	*copy = *page;
 	if (page->parent != NULL)
 		copy->parent = copied(expected, page->parent);

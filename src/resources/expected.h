@@ -13,12 +13,12 @@
 
 struct expected {
 	struct call *call;
-	bool is_wanted; /* by the driver; else nothing is collected */
 	struct store_expected items[EXPECTED_MOST];
 	size_t n;
 };
 
-struct expected expected_of(struct call *call);
+/* False: the driver does not use it, and nothing needs to be collected. */
+bool expected_open(struct call *call, struct expected *expected);
 
 size_t expected_get(struct expected *expected, const struct store_kind *kind, const struct id *id,
 		    enum store_reading reading);

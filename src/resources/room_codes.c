@@ -22,10 +22,12 @@
 static void expect_room(struct call *call, enum store_side side, size_t most)
 {
 	const enum store_reading reading = call_reading(call);
-	struct expected expected = expected_of(call);
+	struct expected expected;
 	struct store_page page = { .order = STORE_OLDEST_FIRST, .side = side, .most = most };
 	struct id id;
 
+	if (!expected_open(call, &expected))
+		return;
 	if (!room_expect_named(&expected, call->parameters[0], reading, &id))
 		return;
 	expected_get(&expected, &kind_codes, &id, reading);

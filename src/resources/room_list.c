@@ -179,10 +179,12 @@ static struct store_page page_of(const struct filter *filter)
 static void expect_list(struct call *call, const struct list *list, const struct filter *filter,
 			struct slice name)
 {
-	struct expected expected = expected_of(call);
+	struct expected expected;
 	struct store_page page = page_of(filter);
 	size_t rooms;
 
+	if (!expected_open(call, &expected))
+		return;
 	list_set_page(list, &page);
 	rooms = name.data != NULL ? expected_named(&expected, &kind_room,
 						   text_lower(call->arena, name), STORE_TO_SHOW)

@@ -46,10 +46,12 @@ static void expect_owner(struct call *call, struct expected *expected, bool is_n
 
 static void expect_create(struct call *call)
 {
-	struct expected expected = expected_of(call);
+	struct expected expected;
 	const json_t *name = call_member(call, "name");
 	size_t room;
 
+	if (!expected_open(call, &expected))
+		return;
 	if (name != NULL) {
 		room = expected_named(&expected, &kind_room,
 				      text_lower(call->arena, text_of_json(name)), STORE_TO_CHANGE);
@@ -63,9 +65,11 @@ static void expect_create(struct call *call)
 
 static void expect_update(struct call *call)
 {
-	struct expected expected = expected_of(call);
+	struct expected expected;
 	const json_t *name = call_member(call, "name");
 
+	if (!expected_open(call, &expected))
+		return;
 	if (!room_expect_named(&expected, call->parameters[0], STORE_TO_CHANGE, NULL))
 		return;
 	expect_owner(call, &expected, false);
@@ -77,9 +81,11 @@ static void expect_update(struct call *call)
 
 static void expect_delete(struct call *call)
 {
-	struct expected expected = expected_of(call);
+	struct expected expected;
 	struct id id;
 
+	if (!expected_open(call, &expected))
+		return;
 	if (!room_expect_named(&expected, call->parameters[0], STORE_TO_CHANGE, &id))
 		return;
 	expected_get(&expected, &kind_codes, &id, STORE_TO_CHANGE);
@@ -313,11 +319,12 @@ bool rooms_update(struct call *call, struct fault *fault)
 
 bool rooms_get(struct call *call, struct fault *fault)
 {
-	struct expected expected = expected_of(call);
+	struct expected expected;
 	struct room_record room;
 	struct template_record owner;
 
-	if (room_expect_named(&expected, call->parameters[0], STORE_TO_SHOW, NULL))
+	if (expected_open(call, &expected) &&
+	    room_expect_named(&expected, call->parameters[0], STORE_TO_SHOW, NULL))
 		expected_tell(&expected);
 	if (!room_load_named(call, call->parameters[0], STORE_TO_SHOW, &room, fault) ||
 	    !template_load(call, &room.template_id, STORE_TO_SHOW, &owner, fault))

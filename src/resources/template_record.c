@@ -228,15 +228,16 @@ bool template_load_named(struct call *call, struct slice text, enum store_readin
 	struct id id;
 	bool is_there = false;
 	const bool is_id = id_parse(text, &id);
-	const struct store_expected expected = {
-		.kind = &kind_template,
-		.finding = STORE_FIND_ID,
-		.id = &id,
-	};
 
 	/* Calls that only read a template read nothing else. */
-	if (is_id && !call_is_writing(call))
-		store_expect(call->transaction, &expected, 1);
+	if (is_id && !call_is_writing(call) && store_wants_expected(call->transaction))
+		store_expect(call->transaction,
+			     &(struct store_expected){
+				     .kind = &kind_template,
+				     .finding = STORE_FIND_ID,
+				     .id = &id,
+			     },
+			     1);
 	if (is_id && !template_find(call, &id, reading, record, &is_there, fault))
 		return false;
 	return is_there || fault_set(fault, FAULT_NOT_FOUND, "template not found");

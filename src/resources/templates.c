@@ -21,9 +21,11 @@
 
 static void expect_create(struct call *call)
 {
-	struct expected expected = expected_of(call);
+	struct expected expected;
 	const json_t *name = call_member(call, "name");
 
+	if (!expected_open(call, &expected))
+		return;
 	if (name != NULL)
 		expected_named(&expected, &kind_template, text_of_json(name), STORE_TO_CHANGE);
 	expected_new_id(&expected, &kind_template);
@@ -35,10 +37,12 @@ static void expect_create(struct call *call)
 /* The template is locked before the mark of the default one, by every call. */
 static void expect_update(struct call *call)
 {
-	struct expected expected = expected_of(call);
+	struct expected expected;
 	const json_t *name = call_member(call, "name");
 	struct id id;
 
+	if (!expected_open(call, &expected))
+		return;
 	if (!id_parse(call->parameters[0], &id))
 		return;
 	expected_get(&expected, &kind_template, &id, STORE_TO_CHANGE);
@@ -52,10 +56,12 @@ static void expect_update(struct call *call)
 static void expect_list(struct call *call, const struct list *list, struct slice name)
 {
 	const json_t *marked = json_object_get(call->query, "default");
-	struct expected expected = expected_of(call);
+	struct expected expected;
 	struct store_page page = { .below = list->is_bounded ? &list->start : NULL };
 	size_t mark = 0;
 
+	if (!expected_open(call, &expected))
+		return;
 	list_set_page(list, &page);
 	if (marked != NULL)
 		mark = default_template_expect(&expected, STORE_TO_SHOW);
@@ -70,9 +76,11 @@ static void expect_list(struct call *call, const struct list *list, struct slice
 
 static void expect_delete(struct call *call)
 {
-	struct expected expected = expected_of(call);
+	struct expected expected;
 	struct id id;
 
+	if (!expected_open(call, &expected))
+		return;
 	if (!id_parse(call->parameters[0], &id))
 		return;
 	expected_get(&expected, &kind_template, &id, STORE_TO_CHANGE);

@@ -28,7 +28,6 @@ static bool take_token(struct slice header, struct slice *token)
 bool auth_check(struct call *call, struct fault *fault)
 {
 	const struct environment *environment = call->environment;
-	struct fault first = FAULT_INITIAL;
 	const struct roster *roster;
 	const struct account *account;
 	struct slice token;
@@ -42,16 +41,15 @@ bool auth_check(struct call *call, struct fault *fault)
 				    "the header Authorization must be: Bearer <management token>");
 	roster = accounts_current(environment->accounts);
 	is_right = token_verify(environment->tokens, roster, call->arena, token,
-				clock_now(environment->clock), &account, &first);
+				clock_now(environment->clock), &account, fault);
+	/* Another machine may have changed the accounts. */
 	if (!is_right && accounts_look(environment->accounts, roster)) {
 		accounts_release(environment->accounts, roster);
 		roster = accounts_current(environment->accounts);
-		first = FAULT_INITIAL;
+		*fault = FAULT_INITIAL;
 		is_right = token_verify(environment->tokens, roster, call->arena, token,
-					clock_now(environment->clock), &account, &first);
+					clock_now(environment->clock), &account, fault);
 	}
-	if (!is_right)
-		*fault = first;
 	call->roster = roster->generation;
 	if (is_right) {
 		call->account = account->id;
