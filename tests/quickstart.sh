@@ -101,3 +101,39 @@ fi
 start "$scratch/three" --serve-option --access-log --serve-option=--threads --serve-option 3
 grep -q 'path=/v2/templates' "$scratch/three/anteroom.log" || fail '--serve-option: no access log'
 quickstart --stop --data "$scratch/three" >/dev/null || fail 'it cannot be stopped with options'
+
+# Two responders over a database of this test's own.
+programs=
+for postgres in /usr/lib/postgresql/*/bin/postgres; do
+	[ ! -x "$postgres" ] || programs=${postgres%/*}
+done
+as_ordinary()
+{
+	if [ "$(id -u)" = 0 ]; then
+		as_user "$@"
+	else
+		"$@"
+	fi
+}
+if [ -n "$programs" ]; then
+	chmod 755 "$scratch"
+	mkdir -m 755 "$scratch/database"
+	[ "$(id -u)" != 0 ] || chown nobody "$scratch/database"
+	as_ordinary "$programs/initdb" -D "$scratch/database/data" -U postgres -A trust --no-sync \
+		>"$scratch/database.log" 2>&1 || fail "initdb: $(tail -n 3 "$scratch/database.log")"
+	as_ordinary "$programs/pg_ctl" -D "$scratch/database/data" -w -l "$scratch/database/log" \
+		-o "-k $scratch/database -c listen_addresses= -c fsync=off" start \
+		>"$scratch/database.log" 2>&1 || fail "postgres: $(tail -n 3 "$scratch/database.log")"
+	trap 'for name in one two three four five; do
+			quickstart --stop --data "$scratch/$name" >/dev/null 2>&1
+		done
+		as_ordinary "$programs/pg_ctl" -D "$scratch/database/data" -m immediate stop >/dev/null 2>&1
+		rm -rf "$scratch"' EXIT
+	start "$scratch/five" --store "postgresql:///postgres?host=$scratch/database&user=postgres" \
+		--responders 2
+	[ "$(grep -c ' serving ' "$scratch/five/anteroom.log")" = 2 ] || fail 'no two responders'
+	grep -E '^(curl |MANAGEMENT_TOKEN=)' "$scratch/five.printed" |
+		sed 's/^curl /curl -sS --fail-with-body /; s/$/ || exit 1/' >"$scratch/checked"
+	sh "$scratch/checked" >"$scratch/answers" 2>&1 || fail "pasted: $(cat "$scratch/answers")"
+	quickstart --stop --data "$scratch/five" >/dev/null || fail 'two responders cannot be stopped'
+fi
