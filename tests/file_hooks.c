@@ -308,6 +308,7 @@ void file_hooks_start(struct file_hooks *hooks)
 		.write_out = hooked_write_out,
 		.size = hooked_size,
 		.lock = hooked_lock,
+		.is_named = file_system_posix.is_named,
 		.map = hooked_map,
 		.will_need = hooked_will_need,
 		.unmap = hooked_unmap,

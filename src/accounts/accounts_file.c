@@ -193,6 +193,14 @@ static bool take_turn(int file, const struct stat *directory, const char *path, 
 	return true;
 }
 
+static bool is_named(int file, const char *path)
+{
+	struct stat opened, named;
+
+	return fstat(file, &opened) == 0 && lstat(path, &named) == 0 &&
+	       opened.st_dev == named.st_dev && opened.st_ino == named.st_ino;
+}
+
 bool accounts_file_lock(const char *directory, int *lock, struct fault *fault)
 {
 	struct stat status;
@@ -202,15 +210,18 @@ bool accounts_file_lock(const char *directory, int *lock, struct fault *fault)
 		return false;
 
 	char *path = accounts_file_path(directory, LOCK_FILE);
+	bool is_locked, has_name = false;
 
-	*lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-
-	bool is_locked = take_turn(*lock, &status, path, fault);
-
-	if (!is_locked && *lock >= 0) {
-		close(*lock);
-		*lock = -1;
-	}
+	do {
+		*lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+		is_locked = take_turn(*lock, &status, path, fault);
+		/* The directory may have been replaced meanwhile (anteroom restore). */
+		has_name = is_locked && is_named(*lock, path);
+		if (!has_name && *lock >= 0) {
+			close(*lock);
+			*lock = -1;
+		}
+	} while (is_locked && !has_name);
 	free(path);
 	return is_locked;
 }

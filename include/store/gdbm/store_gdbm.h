@@ -67,6 +67,10 @@ struct store_options {
  * creation was interrupted. FAULT_UNAVAILABLE: it cannot be read. */
 bool store_gdbm_find(const char *directory, bool *is_there, struct fault *fault);
 
+/* Takes the lock that a process holds which has the store open, without opening it. FAULT_UNAVAILABLE
+ * with the pid of that process. Closing *lock releases it. */
+bool store_gdbm_lock(const char *directory, int *lock, struct fault *fault);
+
 /* Opens a store and replays its journal. FAULT_UNAVAILABLE with a cause that names the file and the
  * remedy. A full disk is no fault: reading works. A directory can be opened read-only while another
  * process owns it: it shows its contents of that moment, to one thread. */

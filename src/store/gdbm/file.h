@@ -39,6 +39,8 @@ struct file_system {
 	int (*size)(const struct file_system *files, int file, off_t *size);
 	/* flock(2); close releases the lock. */
 	int (*lock)(const struct file_system *files, int file, int operation);
+	/* Whether the path leads to this open file. */
+	bool (*is_named)(const struct file_system *files, int file, const char *path);
 	/* A shared read-only mapping of the first `size` bytes (more than 0), or NULL and errno. It
 	 * outlives the descriptor. is_scattered: reads are random (madvise(2), MADV_RANDOM). */
 	const void *(*map)(const struct file_system *files, int file, size_t size,

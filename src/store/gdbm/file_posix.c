@@ -123,6 +123,15 @@ static int plain_lock(const struct file_system *files, int file, int operation)
 	return result;
 }
 
+static bool plain_is_named(const struct file_system *files, int file, const char *path)
+{
+	struct stat opened, named;
+
+	(void)files;
+	return fstat(file, &opened) == 0 && stat(path, &named) == 0 &&
+	       opened.st_dev == named.st_dev && opened.st_ino == named.st_ino;
+}
+
 static const void *plain_map(const struct file_system *files, int file, size_t size,
 			     bool is_scattered)
 {
@@ -211,6 +220,7 @@ const struct file_system file_system_posix = {
 	.write_out = plain_write_out,
 	.size = plain_size,
 	.lock = plain_lock,
+	.is_named = plain_is_named,
 	.map = plain_map,
 	.unmap = plain_unmap,
 	.will_need = plain_will_need,

@@ -72,27 +72,24 @@ static bool lock_refuse(const struct file_system *files, int file, const char *p
 	if (error != EWOULDBLOCK)
 		return fault_cause(fault, FAULT_UNAVAILABLE, error, "cannot lock %s", path);
 	return fault_cause(fault, FAULT_UNAVAILABLE, 0,
-			   "the store is in use by the process with pid %s (it holds %s)",
+			   "the store is in use by the process with pid %s (it holds %s): stop "
+			   "that first, under systemd with its socket, which would start it again",
 			   pid[0] == '\0' ? "?" : pid, path);
-}
-
-static bool gives_up(const struct opening *opening)
-{
-	return opening->options->gives_up != NULL && opening->options->gives_up();
 }
 
 /* Waits for the lock. False and errno: EWOULDBLOCK after the time. flock(2) cannot wait with a
  * timeout. */
-static bool lock_wait(const struct opening *opening, int file)
+static bool lock_wait(const struct file_system *files, const struct store_options *options,
+		      int file)
 {
-	const struct file_system *files = opening->store->place.files;
 	const struct timespec pause = { .tv_nsec = LOCK_PAUSE };
-	int64_t deadline = clock_monotonic() + opening->options->wait;
+	int64_t deadline = clock_monotonic() + options->wait;
 
 	while (files->lock(files, file, LOCK_EX | LOCK_NB) < 0) {
 		if (errno != EWOULDBLOCK)
 			return false;
-		if (clock_monotonic() >= deadline || gives_up(opening)) {
+		if (clock_monotonic() >= deadline ||
+		    (options->gives_up != NULL && options->gives_up())) {
 			errno = EWOULDBLOCK;
 			return false;
 		}
@@ -101,28 +98,51 @@ static bool lock_wait(const struct opening *opening, int file)
 	return true;
 }
 
-static bool lock_take(struct opening *opening, struct fault *fault)
+/* The directory may be replaced while it is waited for: then the lock is that of the old one, and
+ * is opened again. */
+static bool lock_open(const struct file_system *files, const struct store_options *options,
+		      const char *path, int *lock, struct fault *fault)
 {
-	struct store_gdbm *store = opening->store;
-	const struct file_system *files = store->place.files;
-	char path[PATH_MAX], pid[32];
-	int file, n;
+	int file;
 
-	if (opening->options->is_read_only)
-		return true;
-	snprintf(path, sizeof path, "%s/" LOCK_NAME, store->directory);
-	file = files->open(files, path, O_RDWR | O_CREAT, 0600);
-	if (file < 0)
-		return fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot open %s", path);
-	if (!lock_wait(opening, file))
-		return lock_refuse(files, file, path, errno, fault);
-	store->lock_file = file;
+	for (;;) {
+		file = files->open(files, path, O_RDWR | O_CREAT, 0600);
+		if (file < 0)
+			return fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot open %s", path);
+		if (!lock_wait(files, options, file))
+			return lock_refuse(files, file, path, errno, fault);
+		if (files->is_named(files, file, path))
+			break;
+		files->close(files, file);
+	}
+	*lock = file;
+	return true;
+}
+
+static bool lock_take(const struct file_system *files, const struct store_options *options,
+		      int *lock, struct fault *fault)
+{
+	char path[PATH_MAX], pid[32];
+	int n;
+
+	snprintf(path, sizeof path, "%s/" LOCK_NAME, options->directory);
+	if (!lock_open(files, options, path, lock, fault))
+		return false;
 	n = snprintf(pid, sizeof pid, "%ld\n", (long)getpid());
 	/* The pid is only for the message of lock_refuse. */
-	if (files->ftruncate(files, file, 0) < 0 || !file_write_all(files, file, pid, (size_t)n, 0))
+	if (files->ftruncate(files, *lock, 0) < 0 ||
+	    !file_write_all(files, *lock, pid, (size_t)n, 0))
 		log_event(LOG_LEVEL_WARNING, "store_lock", "file", path, "error", strerror(errno),
 			  NULL);
 	return true;
+}
+
+bool store_gdbm_lock(const char *directory, int *lock, struct fault *fault)
+{
+	const struct store_options options = { .directory = directory };
+
+	*lock = -1;
+	return lock_take(&file_system_posix, &options, lock, fault);
 }
 
 static bool is_unfinished(const char *name)
@@ -367,7 +387,9 @@ static bool open_once(const struct store_options *options, bool is_salvage, stru
 		.store = store_make(options),
 		.is_salvage = is_salvage,
 	};
-	bool is_open = directory_make(&opening, fault) && lock_take(&opening, fault) &&
+	bool is_open = directory_make(&opening, fault) &&
+		       (options->is_read_only || lock_take(opening.store->place.files, options,
+							   &opening.store->lock_file, fault)) &&
 		       directory_read(&opening, fault) && files_open(&opening, fault) &&
 		       journal_read(&opening, fault) && start(&opening, fault);
 
