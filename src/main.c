@@ -29,6 +29,7 @@ static const struct command commands[] = {
 	{ "check",           "DIR",        "looks at everything that is stored, changing nothing", command_check },
 	{ "stat",            "DIR",        "says how much is stored, and where", command_stat },
 	{ "backup",          "DIR DEST",   "copies a data directory, while it is in use or not", command_backup },
+	{ "restore",         "BACKUP DIR", "puts a copy of a backup in the place of a data directory that is not in use", command_restore },
 	{ "dump",            "DIR",        "writes all that accounts own as JSON lines, secrets included", command_dump },
 	{ "load",            "DIR [FILE]", "reads a dump into a data directory that is not in use, all or nothing", command_load },
 	{ "openapi",         NULL,         "prints the interface as an OpenAPI document", command_openapi },

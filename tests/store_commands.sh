@@ -117,6 +117,8 @@ mkdir full empty
 for command in 'store create' check stat dump load backup; do
 	expect 2 'DIR is missing' $command
 done
+expect 2 'BACKUP is missing' restore
+expect 2 'DIR is missing' restore full
 expect 2 'no command "store"' store
 expect 2 'DEST is missing' backup data
 expect 2 '"z" is too much' backup x y z
@@ -175,7 +177,7 @@ lost()
 
 for store in missing empty half-made; do
 	lost $store
-	for command in "serve --listen socket --data new $user" 'check new' 'stat new' 'dump new' \
+	for command in "serve --listen ./socket --data new $user" 'check new' 'stat new' 'dump new' \
 		'backup new copy' 'load new a.dump' 'account add b --data new'; do
 		# shellcheck disable=SC2086
 		timeout 30 "$program" $command >out 2>err
@@ -314,6 +316,93 @@ expect 2 'is not empty' backup data full
 expect 2 'is not empty' backup data copy
 expect 1 'none/copy' backup data none/copy
 
+# It says what it did, lies outside of what it copies, and leaves nothing when it fails.
+expect 0 'Copied ' backup data said
+grep -qE '^Copied [0-9]+ files, [0-9]+ bytes, from data to said' err ||
+	fail 'backup: does not say how much it copied, and where'
+expect 2 'lies inside the data directory data' backup data data/copy
+test ! -e data/copy || fail 'backup: makes a directory inside the data'
+mkdir unwritable filled
+(
+	ulimit -f 100
+	exec "$program" backup data unfinished >out 2>err
+)
+status=$?
+test "$status" -eq 1 && grep -qF 'File too large' err || fail 'backup: a limit of files'
+test ! -e unfinished || fail 'backup: leaves a directory when it fails'
+(
+	ulimit -f 100
+	exec "$program" backup data filled >out 2>err
+)
+test -d filled && test -z "$(ls filled)" || fail 'backup: leaves files when it fails'
+
+# ---- restore ----
+# Into a new directory, an empty one, and over another, which is kept under another name.
+expect 0 'Restored ' restore copy restored
+same data restored
+test "$(stat -c %a restored)" = 700 || fail 'restore: the mode of a new directory'
+mkdir -m 750 restored2
+expect 0 'Restored ' restore copy restored2/
+same data restored2
+test "$(stat -c %a restored2)" = 750 || fail 'restore: does not keep the mode of an empty directory'
+"$program" load other a.dump 2>/dev/null
+chmod 711 other
+ln -s other link
+expect 2 'other has data in it: name another directory, or say --replace' restore copy link
+expect 0 'What was there before is in' restore copy link --replace
+kept=$(sed -n 's/^What was there before is in \(.*\); remove it.*/\1/p' err)
+same data other
+test "$(stat -c %a other)" = 711 && test -L link || fail 'restore --replace: the mode, or the link'
+expect 0 'templates                             300' stat "$kept"
+rm -rf "$kept"
+rmdir other/none 2>/dev/null
+expect 2 'has files in it, and none of Anteroom' restore copy full --replace
+expect 2 'has files in it, and none of Anteroom' load full a.dump
+expect 2 'lies inside the data directory' restore copy copy
+expect 2 'lies inside the data directory' restore copy copy/x
+expect 2 'has no store' restore full new
+expect 2 'its parent directory none' restore copy none/new
+test ! -e new || fail 'restore: makes a directory for what is no backup'
+state_of other | grep -v '/lock$' >before
+(
+	ulimit -f 100
+	exec "$program" restore copy other --replace >out 2>err
+)
+status=$?
+test "$status" -eq 1 && state_of other | grep -v '/lock$' | cmp -s - before || fail 'restore: fails and changes something'
+test -z "$(ls -d other.* 2>/dev/null)" || fail 'restore: leaves a directory when it fails'
+if test -n "$user"; then
+	mkdir -m 700 served
+	chown nobody:daemon served
+	expect 0 'they belong to nobody' restore copy served
+	test "$(find served -user nobody -group daemon | wc -l)" -eq "$(find served | wc -l)" ||
+		fail 'restore: does not keep the owner'
+	expect 0 'What was there before' restore copy served --replace
+	test "$(find served -user nobody -group daemon | wc -l)" -eq "$(find served | wc -l)" ||
+		fail 'restore --replace: does not keep the owner'
+	cp -R copy theirs
+	chown -R 1 theirs
+	setpriv --reuid 1 --regid 1 --clear-groups "$program" restore theirs served --replace >out 2>err
+	status=$?
+	test "$status" -ne 0 && grep -qF 'use sudo' err || fail 'restore: does not say who may'
+	expect 0 'What was there before' load served a.dump --replace
+	test "$(find served -user nobody -group daemon | wc -l)" -eq "$(find served | wc -l)" ||
+		fail 'load --replace: does not keep the owner'
+	rm -rf served* theirs
+fi
+# A load into a new place is seen whole or not at all.
+expect 0 'What was there before is in' load other a.dump --replace
+expect 0 'templates                             300' stat other
+same piped other
+rm -rf other.before*
+head -n 3 a.dump >short.dump
+expect 1 'it was cut off' load other short.dump --replace
+same piped other
+test -z "$(ls -d other.* 2>/dev/null)" || fail 'load --replace: leaves a directory when it fails'
+expect 1 'it was cut off' load unmade short.dump
+test ! -e unmade || fail 'load: leaves a directory when it fails'
+rm -rf other restored restored2 said filled link
+
 # ---- damage ----
 journal=$(ls copy/store/journal-* | sed -n 2p)
 printf 'XXXXXXXX' | dd of="$journal" bs=1 seek=20000 conv=notrunc 2>/dev/null
@@ -394,7 +483,7 @@ else
 fi
 mkfifo log
 # shellcheck disable=SC2086
-"$program" serve --data data --listen socket $user 2>log &
+"$program" serve --data data --listen ./socket $user 2>log &
 server=$!
 exec 3<log
 read -r line <&3
@@ -404,6 +493,9 @@ expect 0 'codes                                4600' stat data
 rm -rf copy
 expect 0 '' backup data copy
 expect 1 "in use by the process with pid $server" load data a.dump
+expect 1 "in use by the process with pid $server" load data a.dump --replace
+expect 1 'stop that first' restore copy data --replace
+test "$(ls -d data*)" = data || fail 'restore: leaves a directory beside one that is in use'
 kill -TERM "$server"
 wait "$server"
 status=$?
@@ -415,7 +507,7 @@ expect 0 'No damage' check copy
 # ---- a backup serves ----
 exec 3<&-
 # shellcheck disable=SC2086
-"$program" serve --data copy --listen socket $user 2>log &
+"$program" serve --data copy --listen ./socket $user 2>log &
 server=$!
 exec 3<log
 read -r line <&3

@@ -36,6 +36,7 @@ int command_store_upgrade(const struct command *command, int argc, char **argv);
 int command_check(const struct command *command, int argc, char **argv);
 int command_stat(const struct command *command, int argc, char **argv);
 int command_backup(const struct command *command, int argc, char **argv);
+int command_restore(const struct command *command, int argc, char **argv);
 int command_dump(const struct command *command, int argc, char **argv);
 int command_load(const struct command *command, int argc, char **argv);
 int command_openapi(const struct command *command, int argc, char **argv);

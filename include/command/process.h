@@ -19,6 +19,11 @@ struct identity {
 bool process_find_user(const char *name, struct identity *identity, struct fault *fault);
 bool process_find_group(const char *name, gid_t *group, struct fault *fault);
 
+/* The name of a user for messages: "anteroom", or "user 1001" when the number has no name. Returns
+ * `name`. */
+#define PROCESS_NAME_SIZE 64
+const char *process_user_name(uid_t user, char name[PROCESS_NAME_SIZE]);
+
 /* Changes to that user for good, with its group only, and verifies that root cannot be regained.
  * Forbids core dumps again, since the change may allow them. */
 bool process_become(const struct identity *identity, struct fault *fault);

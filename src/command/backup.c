@@ -1,7 +1,9 @@
 /* anteroom backup: copies a data directory, in use or not, to one that can be served.
  *
+ * The work is done in a child process, as the owner of the data when root runs it; what it leaves
+ * after a failure is removed.
+ *
  * SPDX-License-Identifier: GPL-3.0-or-later */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -9,57 +11,20 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "accounts/accounts.h"
-#include "accounts/accounts_file.h"
+#include "command/child.h"
 #include "command/command.h"
+#include "command/copy.h"
 #include "command/data_directory.h"
 #include "command/options.h"
-#include "command/progress.h"
 #include "command/salvage.h"
-#include "store/gdbm/inspect.h"
 
-static void watch_progress(void *context, uint64_t done, uint64_t all)
-{
-	progress_show(context, done, all);
-}
-
-static bool check_empty(const char *path, struct fault *fault)
-{
-	DIR *directory = opendir(path);
-	size_t names = 0;
-
-	if (directory == NULL)
-		return fault_cause(fault, FAULT_BAD_REQUEST, errno, "cannot use %s", path);
-	while (names <= 2 && readdir(directory) != NULL)
-		names++; /* includes . and .. */
-	closedir(directory);
-	if (names > 2)
-		return fault_cause(fault, FAULT_BAD_REQUEST, 0,
-				   "%s is not empty; name a directory that is not there yet", path);
-	return true;
-}
-
-/* The accounts last, so that an account with records in the copy is in its accounts file. */
-static bool copy(const char *from, const char *to, struct progress *progress, struct fault *fault)
-{
-	const struct store_watch watch = { .context = progress, .progress = watch_progress };
-	char *store = data_directory_store(from);
-	char *store_copy = data_directory_store(to);
-	struct arena *arena = arena_open();
-	struct roster *roster = NULL;
-	bool is_copied = accounts_list(from, &roster, fault) &&
-			 store_gdbm_backup(store, store_copy, NULL, &watch, fault) &&
-			 accounts_file_replace(
-				 to, roster_text(arena, roster->accounts, roster->count), fault);
-
-	if (!is_copied)
-		(void)rmdir(store_copy); /* only if empty: the store could not be copied */
-	roster_close(roster);
-	arena_close(arena);
-	free(store_copy);
-	free(store);
-	return is_copied;
-}
+struct backing_up {
+	const struct command *command;
+	const char *from;
+	const char *to;
+	bool is_salvage;
+	struct identity owner; /* of `from` */
+};
 
 /* ---- of a damaged store ---- */
 
@@ -96,54 +61,85 @@ static int salvage(const struct command *command, const char *from, const char *
 	rewind(file);
 	status = salvage_load(command, to, file);
 	(void)fclose(file);
-	if (status != EXIT_SUCCESS) {
-		command_complain(command, "%s is not whole, remove it", to);
+	if (status != EXIT_SUCCESS || lost == 0)
 		return status;
-	}
-	if (lost == 0)
-		return EXIT_SUCCESS;
 	command_complain(command, "%llu things were lost, %s has all others",
 			 (unsigned long long)lost, to);
 	return EXIT_LOST;
 }
 
+/* ---- the command ---- */
+
+static bool can_write(const struct backing_up *backup, struct fault *fault)
+{
+	char name[PROCESS_NAME_SIZE];
+
+	return access(backup->to, R_OK | W_OK | X_OK) == 0 ||
+	       fault_cause(fault, FAULT_UNAVAILABLE, errno,
+			   "%s cannot be written by %s, who owns %s and makes the copy: name a "
+			   "directory that is not there yet, in a place that this user can reach",
+			   backup->to, process_user_name(geteuid(), name), backup->from);
+}
+
+/* In the child. */
+static int make_copy(void *context)
+{
+	const struct backing_up *backup = context;
+	struct fault fault = FAULT_INITIAL;
+
+	if (!data_directory_become(&backup->owner, &fault) || !can_write(backup, &fault))
+		return command_failed(backup->command, &fault);
+	if (backup->is_salvage)
+		return salvage(backup->command, backup->from, backup->to);
+	if (!copy_data(backup->command, backup->from, backup->to, &fault))
+		return command_failed(backup->command, &fault);
+	return EXIT_SUCCESS;
+}
+
+static bool check_empty(const char *path, struct fault *fault)
+{
+	bool is_empty;
+
+	if (!data_directory_is_empty(path, &is_empty, fault))
+		return false;
+	return is_empty ||
+	       fault_cause(fault, FAULT_BAD_REQUEST, 0,
+			   "%s is not empty; name a directory that is not there yet", path);
+}
+
 int command_backup(const struct command *command, int argc, char **argv)
 {
 	const char *directories[2];
-	bool is_salvage = false;
+	struct backing_up backup = { .command = command };
 	const struct option_row rows[] = {
 		{ "salvage", NULL,
 		  "of a damaged store, makes a new one of all that can be read; tells what cannot, "
 		  "and ends with status 3",
-		  TO_SWITCH(&is_salvage) },
+		  TO_SWITCH(&backup.is_salvage) },
 	};
 	enum options_result result = options_parse(command, rows, 1, argc, argv, directories);
 	struct fault fault = FAULT_INITIAL;
-	struct progress progress;
-	struct identity owner;
-	bool was_made = false, is_copied;
+	const struct identity *owner = geteuid() == 0 ? &backup.owner : NULL;
+	bool was_made = false;
 	int status;
 
 	if (result != OPTIONS_GO)
 		return options_status(result);
-	if (!data_directory_check(directories[0], &owner, &fault) ||
-	    !data_directory_has_store(directories[0], &fault) ||
-	    !process_make_directory(directories[1], geteuid() == 0 ? &owner : NULL, &was_made,
-				    &fault) ||
-	    !check_empty(directories[1], &fault) || !data_directory_become(&owner, &fault))
+	child_hold_signals();
+	backup.from = directories[0];
+	backup.to = directories[1];
+	if (!data_directory_is_one(backup.from, &fault) ||
+	    !data_directory_is_one(backup.to, &fault) ||
+	    !data_directory_check(backup.from, &backup.owner, &fault) ||
+	    !data_directory_has_store(backup.from, &fault) ||
+	    !data_directory_is_apart(backup.from, backup.to, &fault) ||
+	    !process_make_directory(backup.to, owner, &was_made, &fault) ||
+	    !check_empty(backup.to, &fault))
 		return command_failed(command, &fault);
-	if (is_salvage) {
-		status = salvage(command, directories[0], directories[1]);
-		if (status != EXIT_SUCCESS && status != EXIT_LOST && was_made)
-			(void)rmdir(directories[1]); /* fails once a load has begun */
-		return status;
-	}
-	progress_begin(&progress, command, "bytes copied");
-	is_copied = copy(directories[0], directories[1], &progress, &fault);
-	progress_end(&progress);
-	if (is_copied)
-		return EXIT_SUCCESS;
-	if (was_made)
-		(void)rmdir(directories[1]);
-	return command_failed(command, &fault);
+	status = child_run(command, make_copy, &backup);
+	if (status == EXIT_SUCCESS || status == EXIT_LOST)
+		copy_tell("Copied", backup.from, backup.to);
+	else
+		child_remove_tree(command, backup.to, owner, !was_made);
+	return status;
 }

@@ -3,7 +3,9 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "command/data_directory.h"
 
+#include <dirent.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +13,7 @@
 #include <unistd.h>
 
 #include "accounts/accounts_file.h"
+#include "base/directory.h"
 #include "store/gdbm/store_gdbm.h"
 #include "store/postgres/store_postgres.h"
 
@@ -38,6 +41,68 @@ bool data_directory_check(const char *path, struct identity *owner, struct fault
 				   "to user %ld",
 				   path, (long)geteuid(), (long)there.st_uid);
 	return true;
+}
+
+bool data_directory_is_empty(const char *path, bool *is_empty, struct fault *fault)
+{
+	DIR *directory = opendir(path);
+	const struct dirent *entry;
+	int names = 0;
+
+	if (directory == NULL)
+		return fault_cause(fault, FAULT_BAD_REQUEST, errno, "cannot use %s", path);
+	while (names == 0 && (entry = readdir(directory)) != NULL)
+		names += strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0 &&
+			 strcmp(entry->d_name, "lost+found") != 0;
+	closedir(directory);
+	*is_empty = names == 0;
+	return true;
+}
+
+bool data_directory_is_one(const char *path, struct fault *fault)
+{
+	return !store_postgres_is_url(path) ||
+	       fault_cause(fault, FAULT_BAD_REQUEST, 0,
+			   "%s is a database: this is for data directories; a database is copied "
+			   "and restored by its own programs, or by dump and load",
+			   path);
+}
+
+bool data_directory_is_ours(const char *path, struct fault *fault)
+{
+	char *accounts = accounts_file_path(path, ACCOUNTS_FILE);
+	char *store = data_directory_store(path);
+	bool is_ours = access(accounts, F_OK) == 0 || access(store, F_OK) == 0;
+
+	free(store);
+	free(accounts);
+	if (store_postgres_is_url(path))
+		return true;
+	if (!is_ours && !data_directory_is_empty(path, &is_ours, fault))
+		return false;
+	return is_ours || fault_cause(fault, FAULT_BAD_REQUEST, 0,
+				      "%s has files in it, and none of Anteroom's: name another "
+				      "directory",
+				      path);
+}
+
+bool data_directory_is_apart(const char *directory, const char *path, struct fault *fault)
+{
+	char real[PATH_MAX], parent[PATH_MAX], real_path[PATH_MAX];
+	size_t size;
+
+	directory_of(path, parent);
+	/* What cannot be resolved cannot be used either; the caller says so. */
+	if (realpath(directory, real) == NULL ||
+	    (realpath(path, real_path) == NULL && realpath(parent, real_path) == NULL))
+		return true;
+	size = strlen(real);
+	if (strncmp(real_path, real, size) != 0 ||
+	    (real_path[size] != '\0' && real_path[size] != '/' && strcmp(real, "/") != 0))
+		return true;
+	return fault_cause(fault, FAULT_BAD_REQUEST, 0,
+			   "%s lies inside the data directory %s: name a directory outside of it",
+			   path, directory);
 }
 
 bool data_directory_become(const struct identity *owner, struct fault *fault)

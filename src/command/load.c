@@ -15,13 +15,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "accounts/accounts.h"
+#include "command/child.h"
 #include "command/command.h"
 #include "command/data_directory.h"
 #include "command/load_mark.h"
 #include "command/options.h"
 #include "command/progress.h"
+#include "command/replacement.h"
 #include "command/salvage.h"
 #include "store/postgres/store_postgres.h"
 #include "transfer/transfer.h"
@@ -348,28 +351,86 @@ int salvage_load(const struct command *command, const char *directory, FILE *fil
 	return status;
 }
 
+/* ---- the command ---- */
+
+/* Into the directory as it is. */
+static int load_into(const struct command *command, const char *directory, FILE *file)
+{
+	struct fault fault = FAULT_INITIAL;
+	struct identity owner;
+	bool was_made = false;
+	int status;
+
+	if ((!store_postgres_is_url(directory) &&
+	     !process_make_directory(directory, NULL, &was_made, &fault)) ||
+	    !data_directory_check(directory, &owner, &fault) ||
+	    !data_directory_is_ours(directory, &fault) || !data_directory_become(&owner, &fault))
+		return command_failed(command, &fault);
+	status = salvage_load(command, directory, file);
+	if (status != EXIT_SUCCESS && was_made)
+		child_remove_tree(command, directory, NULL, false);
+	return status;
+}
+
+struct replacing {
+	const struct command *command;
+	const struct replacement *replacement;
+	FILE *file;
+};
+
+/* In the child. */
+static int load_staged(void *context)
+{
+	const struct replacing *replacing = context;
+	const struct replacement *replacement = replacing->replacement;
+	struct fault fault = FAULT_INITIAL;
+
+	if (!data_directory_become(&replacement->owner, &fault))
+		return command_failed(replacing->command, &fault);
+	return salvage_load(replacing->command, replacement->staged, replacing->file);
+}
+
+static int load_and_replace(const struct command *command, const char *directory, FILE *file)
+{
+	struct replacement replacement = REPLACEMENT_INITIAL;
+	struct replacing replacing = { command, &replacement, file };
+	const struct identity *owner = geteuid() == 0 ? &replacement.owner : NULL;
+	struct fault fault = FAULT_INITIAL;
+	int status = EXIT_FAILURE;
+
+	child_hold_signals();
+	if (replacement_begin(&replacement, directory, true, &fault) &&
+	    replacement_stage(&replacement, owner, &fault))
+		status = child_run(command, load_staged, &replacing);
+	if (status == EXIT_SUCCESS && replacement_finish(&replacement, &fault))
+		replacement_tell(&replacement);
+	if (fault.kind != FAULT_NONE)
+		status = command_failed(command, &fault);
+	if (replacement.staged[0] != '\0')
+		child_remove_tree(command, replacement.staged, owner, false);
+	replacement_end(&replacement);
+	return status;
+}
+
 int command_load(const struct command *command, int argc, char **argv)
 {
 	const char *operands[2]; /* the directory, and the dump or NULL */
-	const struct option_row rows[] = { STORE_ROW(&operands[0]) };
+	bool replaces = false;
+	const struct option_row rows[] = { STORE_ROW(&operands[0]), REPLACE_ROW(&replaces) };
 	enum options_result result;
-	FILE *file;
 	struct fault fault = FAULT_INITIAL;
-	struct identity owner;
-	bool was_made;
+	FILE *file;
 	int status;
 
 	operands[0] = NULL;
-	result = options_parse(command, rows, 1, argc, argv, operands);
+	result = options_parse(command, rows, 2, argc, argv, operands);
 	if (result != OPTIONS_GO)
 		return options_status(result);
-	if (!open_dump(operands[1], &file, &fault) ||
-	    (!store_postgres_is_url(operands[0]) &&
-	     !process_make_directory(operands[0], NULL, &was_made, &fault)) ||
-	    !data_directory_check(operands[0], &owner, &fault) ||
-	    !data_directory_become(&owner, &fault))
+	if ((replaces && !data_directory_is_one(operands[0], &fault)) ||
+	    !open_dump(operands[1], &file, &fault))
 		return command_failed(command, &fault);
-	status = salvage_load(command, operands[0], file);
+	status = replaces ? load_and_replace(command, operands[0], file)
+			  : load_into(command, operands[0], file);
 	if (operands[1] != NULL)
 		(void)fclose(file);
 	return status;

@@ -8,6 +8,7 @@
 #include <grp.h>
 #include <pthread.h>
 #include <pwd.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -56,6 +57,17 @@ bool process_find_group(const char *name, gid_t *group, struct fault *fault)
 				   name);
 	*group = found->gr_gid;
 	return true;
+}
+
+const char *process_user_name(uid_t user, char name[PROCESS_NAME_SIZE])
+{
+	const struct passwd *found = getpwuid(user);
+
+	if (found == NULL)
+		(void)snprintf(name, PROCESS_NAME_SIZE, "user %ld", (long)user);
+	else
+		(void)snprintf(name, PROCESS_NAME_SIZE, "%s", found->pw_name);
+	return name;
 }
 
 bool process_become(const struct identity *identity, struct fault *fault)

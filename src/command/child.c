@@ -1,0 +1,123 @@
+/* See command/child.h.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "command/child.h"
+
+#include <errno.h>
+#include <ftw.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "command/data_directory.h"
+
+static const int ending_signals[] = { SIGINT, SIGTERM, SIGHUP };
+#define ENDING_SIGNALS (sizeof ending_signals / sizeof ending_signals[0])
+
+static void fill(sigset_t *signals)
+{
+	sigemptyset(signals);
+	sigaddset(signals, SIGCHLD);
+	for (size_t i = 0; i < ENDING_SIGNALS; i++)
+		sigaddset(signals, ending_signals[i]);
+}
+
+void child_hold_signals(void)
+{
+	sigset_t signals;
+
+	fill(&signals);
+	(void)sigprocmask(SIG_BLOCK, &signals, NULL);
+}
+
+/* Passes ending signals on until the child has ended. */
+static int wait_for(const struct command *command, pid_t child, const sigset_t *signals)
+{
+	int status = 0, signal_number;
+
+	while (waitpid(child, &status, WNOHANG) == 0) {
+		signal_number = sigwaitinfo(signals, NULL);
+		if (signal_number > 0 && signal_number != SIGCHLD)
+			(void)kill(child, SIGTERM);
+	}
+	if (WIFEXITED(status))
+		return WEXITSTATUS(status);
+	command_complain(command, "was ended by a signal: %s", strsignal(WTERMSIG(status)));
+	return EXIT_FAILURE;
+}
+
+/* Signals that arrived while the child ended must not end the caller once they are unblocked. */
+static void drop_pending(const sigset_t *signals)
+{
+	const struct timespec at_once = { .tv_sec = 0 };
+
+	while (sigtimedwait(signals, NULL, &at_once) > 0)
+		continue;
+}
+
+int child_run(const struct command *command, int (*work)(void *context), void *context)
+{
+	sigset_t signals, former;
+	pid_t child;
+	int status;
+
+	fill(&signals);
+	(void)fflush(NULL);
+	(void)sigprocmask(SIG_BLOCK, &signals, &former);
+	child = fork();
+	if (child < 0) {
+		command_complain(command, "no process can be started: %s", strerror(errno));
+		(void)sigprocmask(SIG_SETMASK, &former, NULL);
+		return EXIT_FAILURE;
+	}
+	if (child == 0) {
+		(void)sigprocmask(SIG_UNBLOCK, &signals, NULL);
+		status = work(context);
+		(void)fflush(NULL);
+		_exit(status);
+	}
+	status = wait_for(command, child, &signals);
+	drop_pending(&signals);
+	(void)sigprocmask(SIG_SETMASK, &former, NULL);
+	return status;
+}
+
+/* ---- removing ---- */
+
+struct removal {
+	const char *path;
+	const struct identity *owner;
+};
+
+static int remove_one(const char *path, const struct stat *status, int kind, struct FTW *place)
+{
+	(void)status;
+	if (place->level > 0 && (kind == FTW_DP ? rmdir(path) : unlink(path)) != 0)
+		return errno;
+	return 0;
+}
+
+static int remove_contents(void *context)
+{
+	const struct removal *removal = context;
+	struct fault fault = FAULT_INITIAL;
+
+	if (removal->owner != NULL && !data_directory_become(removal->owner, &fault))
+		return EXIT_FAILURE;
+	return nftw(removal->path, remove_one, 8, FTW_DEPTH | FTW_PHYS) == 0 ? EXIT_SUCCESS
+									     : EXIT_FAILURE;
+}
+
+void child_remove_tree(const struct command *command, const char *path,
+		       const struct identity *owner, bool keeps)
+{
+	struct removal removal = { .path = path, .owner = owner };
+	bool is_removed = child_run(command, remove_contents, &removal) == EXIT_SUCCESS &&
+			  (keeps || rmdir(path) == 0);
+
+	if (!is_removed)
+		command_complain(command, "%s is not whole and cannot be removed; remove it", path);
+}

@@ -1,0 +1,287 @@
+/* See command/replacement.h.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "command/replacement.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <linux/fs.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "accounts/accounts_file.h"
+#include "base/directory.h"
+#include "command/data_directory.h"
+#include "store/gdbm/store_gdbm.h"
+
+/* How many names are tried for a directory that must be new. */
+#define NAMES 100
+
+/* ---- looking ---- */
+
+/* Without links, and without slashes at its end. The directory itself may be missing. */
+static bool resolve(const char *path, char resolved[PATH_MAX], struct fault *fault)
+{
+	char parent[PATH_MAX], real_parent[PATH_MAX];
+	const char *end = path + strlen(path);
+	const char *name;
+
+	if (realpath(path, resolved) != NULL)
+		return true;
+	if (errno != ENOENT)
+		return fault_cause(fault, FAULT_BAD_REQUEST, errno, "cannot use %s", path);
+	directory_of(path, parent);
+	while (end > path && end[-1] == '/')
+		end--;
+	name = end;
+	while (name > path && name[-1] != '/')
+		name--;
+	if (realpath(parent, real_parent) == NULL)
+		return fault_cause(fault, FAULT_BAD_REQUEST, errno,
+				   "cannot use %s: its parent directory %s", path, parent);
+	if (snprintf(resolved, PATH_MAX, "%s/%.*s",
+		     strcmp(real_parent, "/") == 0 ? "" : real_parent, (int)(end - name),
+		     name) >= PATH_MAX)
+		return fault_cause(fault, FAULT_BAD_REQUEST, ENAMETOOLONG, "cannot use %s", path);
+	return true;
+}
+
+static bool is_mounted(const char *path, const struct stat *status)
+{
+	char parent[PATH_MAX];
+	struct stat above;
+
+	directory_of(path, parent);
+	return stat(parent, &above) == 0 && above.st_dev != status->st_dev;
+}
+
+static bool refuse_mounted(const char *path, struct fault *fault)
+{
+	return fault_cause(fault, FAULT_BAD_REQUEST, 0,
+			   "%s is where a volume is mounted, and a mount point cannot be renamed: "
+			   "name a directory below it, which need not exist, and give the service "
+			   "that one",
+			   path);
+}
+
+static bool check_there(struct replacement *replacement, const struct stat *status, bool replaces,
+			struct fault *fault)
+{
+	const char *path = replacement->path;
+	char name[PROCESS_NAME_SIZE];
+
+	if (!S_ISDIR(status->st_mode))
+		return fault_cause(fault, FAULT_BAD_REQUEST, 0, "%s is no directory", path);
+	if (geteuid() != 0 && geteuid() != status->st_uid)
+		return fault_cause(fault, FAULT_UNAVAILABLE, 0,
+				   "%s belongs to %s, and what replaces it would not: use sudo",
+				   path, process_user_name(status->st_uid, name));
+	if (is_mounted(path, status))
+		return refuse_mounted(path, fault);
+	if (!data_directory_is_empty(path, &replacement->is_empty, fault))
+		return false;
+	if (replacement->is_empty)
+		return true;
+	if (!data_directory_is_ours(path, fault))
+		return false;
+	if (!replaces)
+		return fault_cause(fault, FAULT_BAD_REQUEST, 0,
+				   "%s has data in it: name another directory, or say --replace, "
+				   "which keeps them beside it under another name",
+				   path);
+	return true;
+}
+
+static bool lock(struct replacement *replacement, struct fault *fault)
+{
+	char *store = data_directory_store(replacement->path);
+	bool is_there = access(store, F_OK) == 0;
+	bool is_locked = !is_there || store_gdbm_lock(store, &replacement->store_lock, fault);
+
+	free(store);
+	if (is_locked && replacement->store_lock >= 0 && geteuid() == 0 &&
+	    fchown(replacement->store_lock, replacement->owner.user, replacement->owner.group) != 0)
+		return fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot lock %s",
+				   replacement->path);
+	return is_locked &&
+	       accounts_file_lock(replacement->path, &replacement->accounts_lock, fault);
+}
+
+bool replacement_begin(struct replacement *replacement, const char *path, bool replaces,
+		       struct fault *fault)
+{
+	struct stat status;
+
+	*replacement = (struct replacement){
+		.is_empty = true,
+		.owner = { .user = geteuid(), .group = getegid() },
+		.mode = 0700,
+		.store_lock = -1,
+		.accounts_lock = -1,
+	};
+	if (!resolve(path, replacement->path, fault))
+		return false;
+	if (stat(replacement->path, &status) != 0)
+		return errno == ENOENT || fault_cause(fault, FAULT_BAD_REQUEST, errno,
+						      "cannot use %s", replacement->path);
+	replacement->is_there = true;
+	replacement->owner = (struct identity){ .user = status.st_uid, .group = status.st_gid };
+	replacement->mode = status.st_mode & 07777;
+	return check_there(replacement, &status, replaces, fault) &&
+	       (replacement->is_empty || lock(replacement, fault));
+}
+
+/* ---- the new contents ---- */
+
+bool replacement_stage(struct replacement *replacement, const struct identity *owner,
+		       struct fault *fault)
+{
+	bool was_made = false;
+	size_t size = 0;
+
+	for (unsigned i = 0; !was_made && i < NAMES; i++) {
+		size = (size_t)snprintf(replacement->staged, sizeof replacement->staged,
+					"%s.new-%ld-%u", replacement->path, (long)getpid(), i);
+		if (size >= sizeof replacement->staged)
+			break;
+		if (!process_make_directory(replacement->staged, owner, &was_made, fault)) {
+			replacement->staged[0] = '\0';
+			return false;
+		}
+	}
+	if (was_made)
+		return true;
+	replacement->staged[0] = '\0';
+	return fault_cause(fault, FAULT_UNAVAILABLE,
+			   size >= sizeof replacement->staged ? ENAMETOOLONG : EEXIST,
+			   "no directory can be made beside %s", replacement->path);
+}
+
+/* nftw has no context of its own. */
+static struct identity new_owner;
+
+static int give_one(const char *path, const struct stat *status, int kind, struct FTW *place)
+{
+	int file, result = 0;
+
+	(void)kind;
+	(void)place;
+	if (status->st_uid == new_owner.user && status->st_gid == new_owner.group)
+		return 0;
+	file = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+	if (file < 0)
+		return errno;
+	if (fchown(file, new_owner.user, new_owner.group) != 0 || fsync(file) != 0)
+		result = errno;
+	close(file);
+	return result;
+}
+
+/* From the leaves up: nobody else can reach them before the directory itself is given. */
+static bool give(const struct replacement *replacement, struct fault *fault)
+{
+	int error;
+
+	new_owner = replacement->owner;
+	error = nftw(replacement->staged, give_one, 8, FTW_DEPTH | FTW_PHYS);
+	if (error != 0)
+		return fault_cause(fault, FAULT_UNAVAILABLE, error,
+				   "%s cannot be given to its owner", replacement->staged);
+	if (chmod(replacement->staged, replacement->mode) != 0 ||
+	    !directory_sync(replacement->staged))
+		return fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot set the mode of %s",
+				   replacement->staged);
+	return true;
+}
+
+/* ---- the swap ---- */
+
+/* A name that is free; its time is for people. */
+static void name_former(struct replacement *replacement)
+{
+	char stamp[32];
+	time_t now = time(NULL);
+	struct tm parts;
+	size_t size = 0;
+
+	(void)strftime(stamp, sizeof stamp, "%Y%m%dT%H%M%SZ", gmtime_r(&now, &parts));
+	for (unsigned i = 0; i < NAMES; i++) {
+		char number[16] = "";
+
+		if (i > 0)
+			(void)snprintf(number, sizeof number, ".%u", i);
+		size = (size_t)snprintf(replacement->former, sizeof replacement->former,
+					"%s.before-%s%s", replacement->path, stamp, number);
+		if (size < sizeof replacement->former && access(replacement->former, F_OK) != 0)
+			return;
+	}
+}
+
+/* Where the file system cannot exchange two names, there is a moment without a directory. */
+static bool exchange(struct replacement *replacement)
+{
+	int error;
+
+	if (syscall(SYS_renameat2, AT_FDCWD, replacement->staged, AT_FDCWD, replacement->path,
+		    RENAME_EXCHANGE) == 0) {
+		if (rename(replacement->staged, replacement->former) != 0)
+			memcpy(replacement->former, replacement->staged,
+			       sizeof replacement->former);
+		return true;
+	}
+	if (errno != EINVAL && errno != ENOSYS && errno != EPERM)
+		return false;
+	if (rename(replacement->path, replacement->former) != 0)
+		return false;
+	if (rename(replacement->staged, replacement->path) == 0)
+		return true;
+	error = errno;
+	(void)rename(replacement->former, replacement->path);
+	errno = error;
+	return false;
+}
+
+bool replacement_finish(struct replacement *replacement, struct fault *fault)
+{
+	char parent[PATH_MAX];
+	bool is_swapped;
+
+	if (!give(replacement, fault))
+		return false;
+	if (!replacement->is_empty)
+		name_former(replacement);
+	is_swapped = replacement->is_empty ? rename(replacement->staged, replacement->path) == 0
+					   : exchange(replacement);
+	if (!is_swapped && errno == EBUSY)
+		return refuse_mounted(replacement->path, fault);
+	if (!is_swapped)
+		return fault_cause(fault, FAULT_UNAVAILABLE, errno, "%s cannot be replaced",
+				   replacement->path);
+	replacement->staged[0] = '\0';
+	directory_of(replacement->path, parent);
+	return directory_sync(parent) ||
+	       fault_cause(fault, FAULT_UNAVAILABLE, errno,
+			   "%s is replaced, but this may be undone by a power cut: cannot sync %s",
+			   replacement->path, parent);
+}
+
+void replacement_tell(const struct replacement *replacement)
+{
+	if (replacement->former[0] != '\0')
+		fprintf(stderr, "What was there before is in %s; remove it when you are sure.\n",
+			replacement->former);
+}
+
+void replacement_end(struct replacement *replacement)
+{
+	if (replacement->accounts_lock >= 0)
+		close(replacement->accounts_lock);
+	if (replacement->store_lock >= 0)
+		close(replacement->store_lock);
+}

@@ -1,0 +1,55 @@
+/* Replacing a data directory as a whole, for `restore` and `load --replace`. The new contents are
+ * written into a directory beside it, which then takes its name by one rename(2): at every moment
+ * the name leads to the old contents or to the new ones.
+ *
+ * While it is replaced, the old directory is locked, so that no service uses it and no command
+ * changes its accounts.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef COMMAND_REPLACEMENT_H
+#define COMMAND_REPLACEMENT_H
+
+#include <limits.h>
+#include <stdbool.h>
+
+#include "base/fault.h"
+#include "command/command.h"
+#include "command/process.h"
+
+struct replacement {
+	char path[PATH_MAX]; /* absolute, without links */
+	char staged[PATH_MAX]; /* where the new contents are to be written; empty: not made */
+	char former[PATH_MAX]; /* where the old contents are kept; empty: there were none */
+	bool is_there; /* the directory exists */
+	bool is_empty;
+	struct identity owner; /* of the directory; if there is none, to be set by the caller */
+	mode_t mode;
+	int store_lock, accounts_lock; /* -1: none */
+};
+
+#define REPLACEMENT_INITIAL ((struct replacement){ .store_lock = -1, .accounts_lock = -1 })
+
+#define REPLACE_ROW(to) \
+	{ \
+		"replace", NULL, \
+			"replaces what is in DIR; the old contents are kept beside it, in DIR.before-TIME", \
+			TO_SWITCH(to) \
+	}
+
+/* Looks at the directory, which need not exist, and locks it. replaces: it may have contents.
+ * FAULT_BAD_REQUEST when it has contents and `replaces` is false, when they are not those of a data
+ * directory, and when the directory cannot be replaced by a rename; FAULT_UNAVAILABLE when it is in
+ * use. replacement_end has to be called in any case. */
+bool replacement_begin(struct replacement *replacement, const char *path, bool replaces,
+		       struct fault *fault);
+/* Makes the directory `staged`, mode 0700. owner: NULL for the current user. */
+bool replacement_stage(struct replacement *replacement, const struct identity *owner,
+		       struct fault *fault);
+/* Gives everything in `staged` its owner and mode and puts it in place, durably. Sets `former`. */
+bool replacement_finish(struct replacement *replacement, struct fault *fault);
+/* Tells where the old contents are. */
+void replacement_tell(const struct replacement *replacement);
+/* Releases the locks. */
+void replacement_end(struct replacement *replacement);
+
+#endif

@@ -1,0 +1,94 @@
+/* anteroom restore: puts a copy of a backup in the place of a data directory, or where none is yet.
+ *
+ * Root reads the backup with root's rights and writes into a directory that nobody else can enter;
+ * the copy is given to its owner before it is put in place.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "command/child.h"
+#include "command/command.h"
+#include "command/copy.h"
+#include "command/data_directory.h"
+#include "command/options.h"
+#include "command/replacement.h"
+
+struct restoring {
+	const struct command *command;
+	const char *backup;
+	const char *to;
+};
+
+/* In the child. */
+static int make_copy(void *context)
+{
+	const struct restoring *restoring = context;
+	struct fault fault = FAULT_INITIAL;
+
+	if (!copy_data(restoring->command, restoring->backup, restoring->to, &fault))
+		return command_failed(restoring->command, &fault);
+	return EXIT_SUCCESS;
+}
+
+/* Without a directory, the owner of the backup owns the copy that root makes. */
+static bool begin(const char *backup, const char *directory, bool replaces,
+		  struct replacement *replacement, struct fault *fault)
+{
+	struct identity owner;
+
+	if (!data_directory_is_one(backup, fault) || !data_directory_is_one(directory, fault) ||
+	    !data_directory_check(backup, &owner, fault) ||
+	    !data_directory_has_store(backup, fault) ||
+	    !data_directory_is_apart(directory, backup, fault) ||
+	    !data_directory_is_apart(backup, directory, fault) ||
+	    !replacement_begin(replacement, directory, replaces, fault))
+		return false;
+	if (!replacement->is_there && geteuid() == 0)
+		replacement->owner = owner;
+	return replacement_stage(replacement, NULL, fault);
+}
+
+static int restore(const struct command *command, const char *backup, const char *directory,
+		   struct replacement *replacement)
+{
+	struct restoring restoring = {
+		.command = command,
+		.backup = backup,
+		.to = replacement->staged,
+	};
+	struct fault fault = FAULT_INITIAL;
+	int status = child_run(command, make_copy, &restoring);
+
+	if (status != EXIT_SUCCESS)
+		return status;
+	if (!replacement_finish(replacement, &fault))
+		return command_failed(command, &fault);
+	copy_tell("Restored", backup, directory);
+	replacement_tell(replacement);
+	return EXIT_SUCCESS;
+}
+
+int command_restore(const struct command *command, int argc, char **argv)
+{
+	const char *operands[2];
+	bool replaces = false;
+	const struct option_row rows[] = { REPLACE_ROW(&replaces) };
+	enum options_result result = options_parse(command, rows, 1, argc, argv, operands);
+	struct fault fault = FAULT_INITIAL;
+	struct replacement replacement = REPLACEMENT_INITIAL;
+	int status;
+
+	if (result != OPTIONS_GO)
+		return options_status(result);
+	child_hold_signals();
+	if (begin(operands[0], operands[1], replaces, &replacement, &fault))
+		status = restore(command, operands[0], operands[1], &replacement);
+	else
+		status = command_failed(command, &fault);
+	if (replacement.staged[0] != '\0')
+		child_remove_tree(command, replacement.staged, NULL, false);
+	replacement_end(&replacement);
+	return status;
+}
