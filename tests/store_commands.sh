@@ -516,6 +516,47 @@ kill -TERM "$server"
 wait "$server"
 server=
 
+# ---- a directory that goes away ends the service, which has nothing to answer ----
+# moved WORDS COMMAND...: what the log has to say after the command.
+moved()
+{
+	rm -rf moving* roof*
+	mkdir -m 755 roof
+	"$program" backup copy roof/moving 2>err
+	exec 3<&-
+	# shellcheck disable=SC2086
+	"$program" serve --data roof/moving --listen ./socket $user 2>log &
+	server=$!
+	exec 3<log
+	read -r line <&3
+	case $line in *' serving '*) ;; *) fail "serve: $line" ;; esac
+	"$@"
+	timeout 30 tail --pid="$server" -f /dev/null || kill -KILL "$server"
+	wait "$server"
+	status=$?
+	server=
+	read -r line <&3
+	test "$status" -eq 1 || fail "serve: after $*"
+	case $line in
+	*' data_moved data=roof/moving '*) ;;
+	*) fail "serve: after $*: $line" ;;
+	esac
+}
+replace()
+{
+	"$program" backup copy roof/other 2>err
+	own roof/other
+	mv roof/moving roof/moved
+	mv roof/other roof/moving
+}
+moved replace
+expect 0 'No damage' check roof/moving
+moved mv roof/moving roof/moved
+moved mv roof/moving/store roof/moving/elsewhere
+moved mv roof roof2
+moved rm -rf roof/moving/store
+rm -rf roof*
+
 # ---- openapi ----
 as_json openapi
 grep -qF '"openapi": "3.1' out || fail 'openapi: no version'

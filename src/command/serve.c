@@ -19,6 +19,7 @@
 #include "edge/fastcgi.h"
 #include "command/notify.h"
 #include "command/options.h"
+#include "command/place.h"
 #include "command/process.h"
 #include "service/routes.h"
 #include "service/service.h"
@@ -47,6 +48,7 @@ struct program {
 	int notify; /* command/notify.h */
 	struct listener listener;
 	struct environment environment; /* clock, accounts, store, tokens, misses, metrics */
+	struct place place; /* of the data */
 	struct service *service;
 	struct edge *edge;
 };
@@ -155,7 +157,12 @@ static bool prepare_process(struct fault *fault)
 	return process_try_memory(fault);
 }
 
-static void wait_for_signal(void)
+static void tell_signal(int signal_number)
+{
+	log_event(LOG_LEVEL_NOTICE, "stopping", "signal", signal_name(signal_number), NULL);
+}
+
+static void take_signal(void)
 {
 	sigset_t signals;
 	int signal_number = 0;
@@ -163,7 +170,7 @@ static void wait_for_signal(void)
 	signals_to_wait_for(&signals);
 	while (sigwait(&signals, &signal_number) != 0)
 		continue;
-	log_event(LOG_LEVEL_NOTICE, "stopping", "signal", signal_name(signal_number), NULL);
+	tell_signal(signal_number);
 }
 
 static bool is_told_to_end(void)
@@ -208,6 +215,30 @@ static bool open_as_root(const struct serve_options *options, const struct ident
 	       (!is_root || process_become(identity, fault)) && process_harden(fault) &&
 	       (store_postgres_is_url(options->directory) ||
 		process_check_directory(options->directory, true, fault));
+}
+
+/* An orderly end would answer from the old directory meanwhile, and write to its successor. What was
+ * not acknowledged is lost, as in a crash. */
+_Noreturn static void end_at_once(const struct serve_options *options, struct program *program)
+{
+	log_event(LOG_LEVEL_ERROR, "data_moved", "data", options->directory, "error",
+		  "the data directory was renamed, replaced or removed", "effect",
+		  "the service ends at once; what it acknowledged is in the renamed directory",
+		  NULL);
+	listener_close(&program->listener);
+	_exit(EXIT_FAILURE);
+}
+
+/* Until a signal says that the service is to end. */
+static void stay(const struct serve_options *options, struct program *program)
+{
+	sigset_t signals;
+	int signal_number;
+
+	signals_to_wait_for(&signals);
+	if (!place_wait(&program->place, &signals, &signal_number))
+		end_at_once(options, program);
+	tell_signal(signal_number);
 }
 
 static bool open_store(const struct serve_options *options, struct store **store,
@@ -263,7 +294,9 @@ static bool open_all(const struct serve_options *options, const struct identity 
 	environment->clock = &clock_system;
 	environment->join_seconds = options->join_seconds;
 	if (!open_as_root(options, identity, program, fault) || !prepare_process(fault) ||
-	    !open_data(options, environment, fault))
+	    !open_data(options, environment, fault) ||
+	    (!store_postgres_is_url(options->directory) &&
+	     !place_open(options->directory, &program->place, fault)))
 		return false;
 	environment->tokens = token_memory_open();
 	environment->misses = misses_open(environment->clock);
@@ -283,6 +316,7 @@ static void close_all(struct program *program)
 	metrics_close(program->environment.metrics);
 	misses_close(program->environment.misses);
 	token_memory_close(program->environment.tokens);
+	place_close(&program->place);
 	accounts_close(program->environment.accounts);
 	store_close(program->environment.store);
 	listener_close(&program->listener);
@@ -306,7 +340,11 @@ int command_serve(const struct command *command, int argc, char **argv)
 		.join_seconds = (int64_t)24 * 60 * 60,
 	};
 	enum options_result result = parse(command, argc, argv, &options);
-	struct program program = { .listener.descriptor = -1, .notify = notify_open() };
+	struct program program = {
+		.notify = notify_open(),
+		.listener.descriptor = -1,
+		.place = PLACE_INITIAL,
+	};
 	struct fault fault = FAULT_INITIAL;
 	struct identity identity;
 	int status = EXIT_SUCCESS;
@@ -322,11 +360,11 @@ int command_serve(const struct command *command, int argc, char **argv)
 			  options.path, "data", options.directory, "threads",
 			  LOG_NUMBER(options.threads), NULL);
 		notify_tell(program.notify, "READY=1");
-		wait_for_signal();
+		stay(&options, &program);
 		notify_tell(program.notify, "STOPPING=1");
 	} else if (options.waits && is_told_to_end()) {
 		/* Stopped while waiting for another process: other faults do not matter. */
-		wait_for_signal();
+		take_signal();
 	} else {
 		status = command_failed(command, &fault);
 	}

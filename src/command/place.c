@@ -1,0 +1,121 @@
+/* See command/place.h.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "command/place.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/inotify.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "command/data_directory.h"
+
+/* Milliseconds between two looks at what inotify does not tell. */
+#define PAUSE 1000
+
+/* From the root, since a relative path follows the working directory when that is renamed. A
+ * working directory that cannot be found has to do. */
+static char *lock_path(const char *directory)
+{
+	char here[PATH_MAX] = "";
+	char *store = data_directory_store(directory);
+	char *path = malloc(PATH_MAX);
+
+	if (path == NULL)
+		abort();
+	if (directory[0] != '/' && getcwd(here, sizeof here) == NULL)
+		here[0] = '\0';
+	if (snprintf(path, PATH_MAX, "%s%s%s/lock", here, here[0] == '\0' ? "" : "/", store) >=
+	    PATH_MAX)
+		(void)snprintf(path, PATH_MAX, "%s/lock", store);
+	free(store);
+	return path;
+}
+
+/* Without inotify (a limit of the system), the look once a second has to do. */
+static void watch(struct place *place, const char *directory)
+{
+	char *store = data_directory_store(directory);
+
+	place->notifications = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+	if (place->notifications >= 0) {
+		(void)inotify_add_watch(place->notifications, directory,
+					IN_MOVE_SELF | IN_DELETE_SELF);
+		(void)inotify_add_watch(place->notifications, store, IN_MOVE_SELF | IN_DELETE_SELF);
+	}
+	free(store);
+}
+
+bool place_open(const char *directory, struct place *place, struct fault *fault)
+{
+	struct stat status;
+
+	*place = PLACE_INITIAL;
+	place->lock = lock_path(directory);
+	if (stat(place->lock, &status) != 0)
+		return fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot look at %s",
+				   place->lock);
+	place->device = status.st_dev;
+	place->inode = status.st_ino;
+	watch(place, directory);
+	return true;
+}
+
+void place_close(struct place *place)
+{
+	if (place->notifications >= 0)
+		close(place->notifications);
+	free(place->lock);
+}
+
+/* An error that says nothing of the directory is no reason to end. */
+static bool is_in_place(const struct place *place)
+{
+	struct stat status;
+
+	if (place->lock == NULL)
+		return true;
+	if (stat(place->lock, &status) != 0)
+		return errno != ENOENT && errno != ENOTDIR;
+	return status.st_dev == place->device && status.st_ino == place->inode;
+}
+
+static void forget_notifications(const struct place *place)
+{
+	char bytes[4096];
+
+	while (place->notifications >= 0 && read(place->notifications, bytes, sizeof bytes) > 0)
+		continue;
+}
+
+static bool take_signal(const sigset_t *signals, int *signal_number)
+{
+	const struct timespec at_once = { .tv_sec = 0 };
+
+	*signal_number = sigtimedwait(signals, NULL, &at_once);
+	return *signal_number > 0;
+}
+
+bool place_wait(const struct place *place, const sigset_t *signals, int *signal_number)
+{
+	/* It only ends the poll; -1 is ignored there. */
+	int arrival = signalfd(-1, signals, SFD_CLOEXEC | SFD_NONBLOCK);
+	struct pollfd watched[] = {
+		{ .fd = arrival, .events = POLLIN },
+		{ .fd = place->notifications, .events = POLLIN },
+	};
+	bool is_told;
+
+	while (!(is_told = take_signal(signals, signal_number)) && is_in_place(place)) {
+		(void)poll(watched, 2, PAUSE);
+		forget_notifications(place);
+	}
+	if (arrival >= 0)
+		close(arrival);
+	return is_told;
+}
