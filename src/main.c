@@ -17,21 +17,21 @@
 
 /* clang-format off */
 static const struct command commands[] = {
-	{ "serve",           NULL,         "answers what nginx passes on, until it is told to stop", command_serve },
-	{ "account add",     "NAME",       "makes an account and prints its access key and secret", command_account_add },
-	{ "account list",    NULL,         "shows all accounts, never a secret", command_account_list },
-	{ "account disable", "ACCOUNT",    "refuses an account's tokens from now on", command_account_disable },
-	{ "account enable",  "ACCOUNT",    "accepts an account's tokens again", command_account_enable },
-	{ "account rotate",  "ACCOUNT",    "gives an account a second secret, or retires the older one", command_account_rotate },
-	{ "token",           "ACCOUNT",    "prints a management token of an account", command_token },
-	{ "store create",    "DIR",        "makes an empty store, in a directory that has none", command_store_create },
+	{ "serve",           "[DIR]",        "answers what nginx passes on, until it is told to stop", command_serve },
+	{ "account add",     "NAME [DIR]", "makes an account and prints its access key and secret", command_account_add },
+	{ "account list",    "[DIR]",        "shows all accounts, never a secret", command_account_list },
+	{ "account disable", "ACCOUNT [DIR]", "refuses an account's tokens from now on", command_account_disable },
+	{ "account enable",  "ACCOUNT [DIR]", "accepts an account's tokens again", command_account_enable },
+	{ "account rotate",  "ACCOUNT [DIR]", "gives an account a second secret, or retires the older one", command_account_rotate },
+	{ "token",           "ACCOUNT [DIR]", "prints a management token of an account", command_token },
+	{ "store create",    "[DIR]",      "makes an empty store, in a directory that has none", command_store_create },
 	{ "store upgrade",   NULL,         "brings a store in a database to the version of this program", command_store_upgrade },
-	{ "check",           "DIR",        "looks at everything that is stored, changing nothing", command_check },
-	{ "stat",            "DIR",        "says how much is stored, and where", command_stat },
-	{ "backup",          "DIR DEST",   "copies a data directory, while it is in use or not", command_backup },
-	{ "restore",         "BACKUP DIR", "puts a copy of a backup in the place of a data directory that is not in use", command_restore },
-	{ "dump",            "DIR",        "writes all that accounts own as JSON lines, secrets included", command_dump },
-	{ "load",            "DIR [FILE]", "reads a dump into a data directory that is not in use, all or nothing", command_load },
+	{ "check",           "[DIR]",      "looks at everything that is stored, changing nothing", command_check },
+	{ "stat",            "[DIR]",      "says how much is stored, and where", command_stat },
+	{ "backup",          "[DIR] DEST", "copies a data directory, while it is in use or not", command_backup },
+	{ "restore",         "BACKUP [DIR]", "puts a copy of a backup in the place of a data directory that is not in use", command_restore },
+	{ "dump",            "[DIR]",      "writes all that accounts own as JSON lines, secrets included", command_dump },
+	{ "load",            "[DIR] [FILE]", "reads a dump into a data directory that is not in use, all or nothing", command_load },
 	{ "openapi",         NULL,         "prints the interface as an OpenAPI document", command_openapi },
 };
 /* clang-format on */
@@ -72,10 +72,10 @@ static size_t print_commands(FILE *out, const char *word)
 		if (n++ == 0)
 			fprintf(out, "Usage: anteroom COMMAND [OPTION]...\n\n");
 		fprintf(out, "  anteroom %s %-*s %s\n", command->name,
-			(int)(26 - strlen(command->name)), operand, command->help);
+			(int)(30 - strlen(command->name)), operand, command->help);
 	}
 	if (n > 0)
-		fprintf(out, "\nanteroom COMMAND --help says more about each.\n");
+		fprintf(out, "\nanteroom help COMMAND says more about each.\n");
 	return n;
 }
 
@@ -92,17 +92,42 @@ static int refuse(const char *group, const char *rest)
 	return EXIT_WRONG_USE;
 }
 
+static bool is_one_of(const char *word, const char *brief, const char *whole)
+{
+	return strcmp(word, brief) == 0 || strcmp(word, whole) == 0;
+}
+
+/* argv: the words that follow `help`. */
+static int help(int argc, char **argv)
+{
+	char option[] = "--help";
+
+	for (size_t i = 0; i < COMMANDS; i++) {
+		/* words_of passes over the first word. */
+		int words = words_of(&commands[i], argc + 1, argv - 1);
+
+		if (words > 0 && words == argc)
+			return commands[i].run(&commands[i], 2,
+					       (char *[]){ argv[words - 1], option, NULL });
+	}
+	if (argc < 2 && print_commands(stdout, argc == 0 ? NULL : argv[0]) > 0)
+		return command_printed(NULL);
+	return refuse(argv[0], argc > 1 ? argv[1] : NULL);
+}
+
 /* No command was found: asked for help, or wrong use. */
 static int explain(int argc, char **argv)
 {
 	const char *last = argc < 2 ? "" : argv[argc > 2 ? 2 : 1];
 	const char *group = argc < 2 || argv[1][0] == '-' ? NULL : argv[1];
 
-	if (strcmp(last, "--version") == 0) {
+	if (argc > 1 && strcmp(argv[1], "help") == 0)
+		return help(argc - 2, argv + 2);
+	if (is_one_of(last, "-V", "--version")) {
 		options_print_version();
 		return command_printed(NULL);
 	}
-	if (strcmp(last, "--help") == 0 && print_commands(stdout, group) > 0)
+	if (is_one_of(last, "-h", "--help") && print_commands(stdout, group) > 0)
 		return command_printed(NULL);
 	return refuse(group, argc > 2 ? argv[2] : NULL);
 }

@@ -9,6 +9,7 @@ server=
 trap 'test -z "$server" || kill "$server"; rm -rf "$directory"' EXIT
 trap 'exit 1' HUP INT TERM
 cd "$directory" || exit 1
+unset ANTEROOM_DATA
 : >file
 mkdir data
 failed=0
@@ -51,15 +52,27 @@ check 2 'say which command'
 check 2 'no command "frobnicate"' frobnicate
 check 2 'no command "account"' account
 check 2 'no command "account remove"' account remove
+check 2 'no command "help"' help help
+check 2 'no command "frobnicate"' help frobnicate
+check 2 'no command "account frobnicate"' help account frobnicate
+check 0 'anteroom account add NAME' help
+check 0 'anteroom account rotate' help account
+check 0 'Usage: anteroom account rotate ACCOUNT' help account rotate
+check 0 'Usage: anteroom restore BACKUP [DIR]' help restore
+check 0 'anteroom account add NAME' -h
+check 0 'anteroom ' -V
 check 2 'no command "serv"' serv
 check 0 'anteroom account add NAME' --help
 check 0 'anteroom account rotate' account --help
 check 0 'anteroom ' --version
 for command in serve 'account add' 'account list' 'account disable' 'account enable' \
-	'account rotate' token; do
+	'account rotate' token 'store create' check stat backup restore dump load; do
 	# Two words are two arguments.
 	check 0 "Usage: anteroom $command" $command --help
+	check 0 "Usage: anteroom $command" $command -h
+	check 0 "Usage: anteroom $command" help $command
 	check 0 'anteroom ' $command --version
+	check 0 'anteroom ' $command -V
 	check 2 '--frobnicate is no option of this command' $command --frobnicate
 	check 2 '-d is no option of this command' $command -data data
 	check 2 '-d is no option of this command' $command -d
@@ -68,20 +81,25 @@ for command in serve 'account add' 'account list' 'account disable' 'account ena
 done
 
 # ---- wrong use ----
-check 2 'serve: --data is missing; say where the data lies: --data DIR' serve
+# A machine with the package has a directory that is taken then.
+if ! test -e /var/lib/anteroom; then
+	check 2 'serve: DIR is missing: name the directory in which the data lies, say --data DIR, or set ANTEROOM_DATA' serve
+	check 2 'account add: DIR is missing' account add x
+	check 2 'account list: DIR is missing' account list
+	check 2 'backup: DEST is missing' backup data
+	check 2 'restore: DIR is missing' restore data
+fi
 check 2 'account add: NAME is missing' account add --data data
-check 2 'account add: --data is missing' account add x
 check 2 '"y" is too much' account add x y --data data
-check 2 'account list: --data is missing' account list
 check 2 '"x" is too much' account list x --data data
 check 2 'account disable: ACCOUNT is missing' account disable --data data
 check 2 'account rotate: ACCOUNT is missing' account rotate --finish --data data
 check 2 'token: ACCOUNT is missing' token --data data
 check 2 'token: ACCOUNT is missing' token '' --data data
-check 2 '--data none is not there' account list --data none
-check 2 '--data none is not there' token x --data none
-check 2 '--data file is no directory' account list --data file
-check 2 '--data file is no directory' account add x --data file
+check 2 'the data directory none is not there' account list --data none
+check 2 'the data directory none is not there' token x --data none
+check 2 'file is no directory; say where the data lies' account list --data file
+check 2 'file is no directory; say where the data lies' account add x --data file
 for number in 0 1025 -1 +8 8x ' 8' 0x8 8.0 99999999999999999999; do
 	check 2 '--threads must be a whole number from 1 to 1024' serve --data data --threads "$number"
 done
@@ -93,6 +111,62 @@ for duration in 0s 24 h -1h 1.5h 24H 24hours 3651d 9223372036854775807d ' 1h' 1h
 	check 2 '--token-ttl must be a whole number' serve --data data --token-ttl "$duration"
 done
 check 2 'takes no value' serve --data data --access-log=yes
+
+# ---- where the data lies ----
+# DIR and --data DIR, then the environment, then the package's directory.
+"$program" store create one 2>err
+"$program" store create --data two 2>err
+"$program" account add first one >out 2>err
+first=$(printed id)
+"$program" account add second --data two >out 2>err
+second=$(printed id)
+check 0 "$first" account list one
+check 0 "$first" account list --data one
+check 0 'eyJ' token first one
+check 2 '"two" is too much' account list two --data one
+check 2 '--data names the data a second time: got "two"' account list --data one --data two
+check 2 '--store names the data a second time' account list --data one --store postgresql://x/y
+check 2 '"two" is too much' account list two --store postgresql://x/y
+check 2 'this is for data directories' restore one postgresql://x/y
+check 2 'this is for data directories' backup postgresql://x/y one
+check 2 '--store is no option' restore one --store postgresql://x/y
+check 2 '"two" is too much' check two --data one
+check 0 'accounts                                1' stat one
+check 0 'accounts                                1' stat --data one
+check 0 "$first" dump --data one
+check 2 'file is no directory' account list file
+check 0 '' backup --data one three
+check 0 '' restore three --data four
+check 0 '' restore three five
+for command in 'account list' dump; do
+	check 0 "$first" $command four
+	check 0 "$first" $command five
+done
+export ANTEROOM_DATA=two
+check 0 "$second" account list
+check 0 "$second" dump
+check 0 'eyJ' token second
+check 0 'accounts                                1' stat
+check 0 '' account disable second
+check 0 '' backup six
+check 0 "$second" account list six
+check 0 "$first" account list --data one
+check 0 "$first" account list one
+check 2 'DEST is missing' backup
+check 2 'BACKUP is missing' restore
+ANTEROOM_DATA=none
+check 2 'the data directory none is not there' account list
+unset ANTEROOM_DATA
+if unshare -rm true 2>/dev/null && test -d /var/lib; then
+	for given in '' 'ANTEROOM_DATA='; do
+		# shellcheck disable=SC2016
+		unshare -rm sh -c 'mount -t tmpfs none /var/lib && mkdir /var/lib/anteroom &&
+			"$1" account add packaged >&2 && exec env $2 "$1" account list' \
+			- "$program" "$given" >out 2>err
+		status=$?
+		test "$status" -eq 0 && grep -qF packaged out || fail "the package's directory: $given"
+	done
+fi
 
 # ---- accounts ----
 check 2 'a name is' account add ' x' --data data
@@ -174,21 +248,45 @@ fi
 
 # ---- serve does not begin ----
 if test "$(id -u)" -eq 0; then
-	check 2 'does not serve as root; say --user USER' serve --data new --listen socket
-	check 2 '--user root is root' serve --data new --listen socket --user root
+	check 2 'does not serve as root; say --user USER' serve --data new --listen ./socket
+	check 2 '--user root is root' serve --data new --listen ./socket --user root
 	user='--user nobody'
 	chmod 755 .
 else
-	check 2 'only root can become' serve --data new --listen socket --user daemon
+	check 2 'only root can become' serve --data new --listen ./socket --user daemon
 	user=
 fi
-check 2 'no user "no-such-user"' serve --data new --listen socket --user no-such-user
-check 2 'no group "no-such-group"' serve --data new --listen socket --socket-group no-such-group $user
+check 2 'no user "no-such-user"' serve --data new --listen ./socket --user no-such-user
+check 2 'no group "no-such-group"' serve --data new --listen ./socket --socket-group no-such-group $user
+for path in 127.0.0.1:9000 :9000 socket; do
+	check 2 "--listen $path is not the path of a socket" serve --data new --listen $path $user
+	test ! -e "$path" || fail "serve: makes $path"
+done
 check 2 'nowhere to listen; say --listen PATH' serve --data new $user
-check 2 'file is there and is no socket' serve --data new --listen file $user
+check 2 'file is there and is no socket' serve --data new --listen ./file $user
 check 1 'none/socket' serve --data new --listen none/socket $user
-check 2 '--data none/data is not there' serve --data none/data --listen socket $user
+check 2 'the data directory none/data is not there' serve --data none/data --listen ./socket $user
+ANTEROOM_DATA=none
+export ANTEROOM_DATA
+check 2 'the data directory none is not there' serve --listen ./socket $user
+unset ANTEROOM_DATA
 test ! -e socket || fail 'serve: leaves its socket behind'
+
+# Who may not is told who may, by name.
+if test "$(id -u)" -eq 0; then
+	mkdir -m 700 theirs
+	chown nobody theirs
+	for command in 'account list' 'account add x' 'token x' check stat dump 'backup copy' load; do
+		setpriv --reuid 1 --regid 1 --clear-groups "$program" $command --data theirs \
+			>out 2>err </dev/null
+		status=$?
+		test "$status" -ne 0 && grep -qF "theirs cannot be used by $(id -nu 1): it belongs to nobody; use sudo" err ||
+			fail "$command: does not say who may"
+		setpriv --reuid 1 --regid 1 --clear-groups "$program" $command --data theirs/below \
+			>out 2>err </dev/null
+		grep -qE 'theirs/below cannot be (reached|made)' err || fail "$command: below"
+	done
+fi
 
 # ---- serve begins and ends ----
 mkdir run

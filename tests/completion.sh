@@ -116,9 +116,10 @@ fi
 shell=zsh
 if command -v zsh >/dev/null; then
 	check
-	expect 'a directory' 'value _files -/' anteroom serve --data ''
-	expect 'a file' 'value _files' anteroom serve --listen ''
-	expect 'operands' "$(printf 'operand 1:DIR:_files -/\noperand 2::FILE:_files')" \
+	operand='operand 1::DIR:_files -/'
+	expect 'a directory' "$(printf '%s\nvalue _files -/' "$operand")" anteroom serve --data ''
+	expect 'a file' "$(printf '%s\nvalue _files' "$operand")" anteroom serve --listen ''
+	expect 'operands' "$(printf '%s\noperand 2::FILE:_files' "$operand")" \
 		anteroom load ''
 else
 	left_out="$left_out zsh"

@@ -146,7 +146,7 @@ else
 	say 'left out is which files are opened: strace is not installed, or may not trace'
 fi
 # shellcheck disable=SC2086
-ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0 $traced "$program" serve --data "$scratch/operation" --listen operation.sock --access-log \
+ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0 $traced "$program" serve --data "$scratch/operation" --listen ./operation.sock --access-log \
 	2>operation.log &
 tries=0
 until responder=$(cat operation/store/lock 2>/dev/null) && [ -S operation.sock ]; do
@@ -245,7 +245,7 @@ readable=$(find operation -perm /077)
 if [ -n "$traced" ]; then
 	# What names a file, but for the socket, which is removed at the end.
 	tail -n +$((seen + 1)) trace | grep '"..*"' | grep -v 'prctl(' |
-		grep -vF '"operation.sock"' >named
+		grep -vF '"./operation.sock"' >named
 	grep -q '/store/stack-' named || fail 'no overlay became a file'
 	grep -vF "\"$scratch/operation/" named && fail 'it uses what is outside its data directory'
 	say 'After the start nothing outside the data directory was used.'
@@ -255,7 +255,7 @@ fi
 damaged=$(find operation/store -name 'stack-*.gdbm' -size +400k | head -n 1)
 [ -n "$damaged" ] || fail "no file to damage: $(ls -l operation/store)"
 printf 'damaged' | dd of="$damaged" bs=1 seek=200000 conv=notrunc 2>/dev/null || fail 'dd'
-"$program" serve --data "$scratch/operation" --listen operation.sock 2>operation.log &
+"$program" serve --data "$scratch/operation" --listen ./operation.sock 2>operation.log &
 echo $! >operation.responder
 note "$scratch/operation.responder" TERM
 start_nginx operation

@@ -19,6 +19,7 @@ stop()
 trap stop EXIT
 trap 'exit 1' HUP INT TERM
 cd "$directory" || exit 1
+unset ANTEROOM_DATA
 failed=0
 
 fail()
@@ -114,19 +115,22 @@ mkdir full empty
 : >full/file
 
 # ---- wrong use ----
-for command in 'store create' check stat dump load backup; do
-	expect 2 'DIR is missing' $command
-done
-expect 2 'BACKUP is missing' restore
-expect 2 'DIR is missing' restore full
+# A machine with the package has a directory that is taken then.
+if ! test -e /var/lib/anteroom; then
+	for command in 'store create' check stat dump load backup; do
+		expect 2 'DIR is missing' $command
+	done
+	expect 2 'DEST is missing' backup data
+	expect 2 'BACKUP is missing' restore
+	expect 2 'DIR is missing' restore full
+fi
 expect 2 'no command "store"' store
-expect 2 'DEST is missing' backup data
 expect 2 '"z" is too much' backup x y z
 expect 2 '"z" is too much' load x y z
 expect 2 '"y" is too much' check x y
 expect 2 '"y" is too much' openapi y
 for command in check stat dump; do
-	expect 2 'cannot use the data directory none' "$command" none
+	expect 2 'the data directory none is not there' "$command" none
 	expect 2 'file is no directory' "$command" file
 done
 expect 0 'secrets' dump --help
@@ -231,7 +235,7 @@ if test -n "$user"; then
 	chown nobody others
 	setpriv --reuid 1 --regid 1 --clear-groups "$program" store create others >out 2>err
 	status=$?
-	test "$status" -eq 1 && grep -q "belongs to user $(id -u nobody)" err ||
+	test "$status" -eq 1 && grep -q 'belongs to nobody.*; use sudo' err ||
 		fail 'store create: in the directory of another user'
 fi
 rm -rf new
@@ -468,7 +472,7 @@ if test "$(id -u)" -eq 0; then
 	cp -R copy closed/data
 	chown -R nobody closed/data
 	for command in check stat dump; do
-		expect 2 "user $(id -u nobody) cannot reach" "$command" closed/data
+		expect 2 'nobody cannot reach' "$command" closed/data
 		grep -qF 'Permission denied' err || fail "$command: does not say why"
 		grep -qF 'has no store' err && fail "$command: says that there is no store"
 	done

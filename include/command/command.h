@@ -16,8 +16,8 @@
 
 struct command {
 	const char *name; /* one word or two: "serve", "account add" */
-	/* Its operands ("NAME"), or NULL; several words ("DIR [FILE]") are several operands, those
-	 * in brackets optional. */
+	/* Its operands ("NAME"), or NULL; several words ("NAME [FILE]") are several operands, those
+	 * in brackets optional. [DIR] is the data directory (command/options.h). */
 	const char *operand;
 	const char *help; /* a clause that follows the name: "makes an account ..." */
 	/* argv[0] is the last word of the name. Returns the exit status. */

@@ -15,7 +15,8 @@
 enum option_kind {
 	OPTION_SWITCH,
 	OPTION_TEXT, /* not empty */
-	OPTION_URL, /* of a database; takes the place of an operand DIR */
+	OPTION_DIRECTORY, /* the data directory; see options_parse */
+	OPTION_URL, /* of a database, in the place of the data directory */
 	OPTION_NUMBER, /* from `least` to `most` */
 	OPTION_DURATION, /* 90s, 15m, 24h, 7d, from one second to ten years; stored in seconds */
 	OPTION_MODE /* octal, 0 to 0777 */
@@ -25,8 +26,7 @@ enum option_kind {
 struct option_row {
 	const char *name;
 	const char *argument; /* its name in the help; NULL for a switch */
-	const char *help; /* of a required option: a clause that follows "say": "where ..." */
-	bool is_required;
+	const char *help;
 	enum option_kind kind;
 	union {
 		bool *is_given;
@@ -43,6 +43,7 @@ struct option_row {
 #define TO_SWITCH(to)              .kind = OPTION_SWITCH, .value.is_given = (to)
 #define TO_TEXT(to)                .kind = OPTION_TEXT, .value.text = (to)
 #define TO_URL(to)                 .kind = OPTION_URL, .value.text = (to)
+#define TO_DIRECTORY(to)           .kind = OPTION_DIRECTORY, .value.text = (to)
 #define TO_NUMBER(to, from, up_to) .kind = OPTION_NUMBER, .value.number = (to), \
 				   .least = (from), .most = (up_to)
 #define TO_DURATION(to)            .kind = OPTION_DURATION, .value.seconds = (to)
@@ -50,7 +51,11 @@ struct option_row {
 
 /* Rows of several commands. */
 #define DATA_ROW(to) \
-	{ "data", "DIR", "where the data lies", .is_required = true, TO_TEXT(to) }, STORE_ROW(to)
+	DIRECTORY_ROW(to), STORE_ROW(to)
+/* Of commands that know no database. */
+#define DIRECTORY_ROW(to) \
+	{ "data", "DIR", "the data directory; else $ANTEROOM_DATA, else /var/lib/anteroom", \
+	  TO_DIRECTORY(to) }
 /* Takes the place of a directory: the URL of a database. */
 #define STORE_ROW(to) \
 	{ "store", "URL", "a database instead of a directory: postgresql://HOST/NAME", TO_URL(to) }
@@ -65,9 +70,13 @@ struct option_row {
  * reported. */
 enum options_result { OPTIONS_GO, OPTIONS_DONE, OPTIONS_WRONG, OPTIONS_FAILED };
 
-/* operands: receives the command's operands; the URL of an OPTION_URL, whose value is operands[0], in
- * the place of DIR; NULL for an omitted one. May be NULL when the command
- * has none. */
+/* operands: receives the command's operands but [DIR]; NULL for an omitted one. May be NULL when the
+ * command has none.
+ *
+ * A command with an OPTION_DIRECTORY has an operand [DIR] as well. The directory is that of the
+ * option, or the URL of an OPTION_URL with the same value; else the operand, if there are more words
+ * than those that are required; else ANTEROOM_DATA in the environment; else /var/lib/anteroom, if it
+ * exists; else it is missing. */
 enum options_result options_parse(const struct command *command, const struct option_row *rows,
 				  size_t n, int argc, char **argv, const char **operands);
 

@@ -20,7 +20,7 @@ bool process_find_user(const char *name, struct identity *identity, struct fault
 bool process_find_group(const char *name, gid_t *group, struct fault *fault);
 
 /* The name of a user for messages: "anteroom", or "user 1001" when the number has no name. Returns
- * `name`. */
+ * `name`, and leaves errno as it was. */
 #define PROCESS_NAME_SIZE 64
 const char *process_user_name(uid_t user, char name[PROCESS_NAME_SIZE]);
 
@@ -48,8 +48,10 @@ bool process_harden(struct fault *fault);
 bool process_make_directory(const char *path, const struct identity *owner, bool *was_made,
 			    struct fault *fault);
 
-/* FAULT_BAD_REQUEST when it is not a directory, FAULT_UNAVAILABLE when the process cannot read or,
- * with is_written, write it. */
-bool process_check_directory(const char *path, bool is_written, struct fault *fault);
+/* FAULT_BAD_REQUEST when it is not a directory or cannot be reached, FAULT_UNAVAILABLE when the
+ * process cannot read or, with is_written, write it. remedy: what to do when another user owns it;
+ * the end of the sentence, such as "; use sudo", or "". */
+bool process_check_directory(const char *path, bool is_written, const char *remedy,
+			     struct fault *fault);
 
 #endif

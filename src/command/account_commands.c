@@ -24,9 +24,9 @@
 static bool use_directory(const struct command *command, const char *directory, bool is_written,
 			  struct fault *fault)
 {
-	if (store_postgres_is_url(directory))
-		return true;
-	if (!process_check_directory(directory, is_written, fault))
+	struct identity owner;
+
+	if (!data_directory_check(directory, is_written, &owner, fault))
 		return false;
 	data_directory_warn(command, directory);
 	return true;

@@ -109,15 +109,15 @@ static bool check_empty(const char *path, struct fault *fault)
 
 int command_backup(const struct command *command, int argc, char **argv)
 {
-	const char *directories[2];
 	struct backing_up backup = { .command = command };
 	const struct option_row rows[] = {
+		DIRECTORY_ROW(&backup.from),
 		{ "salvage", NULL,
 		  "of a damaged store, makes a new one of all that can be read; tells what cannot, "
 		  "and ends with status 3",
 		  TO_SWITCH(&backup.is_salvage) },
 	};
-	enum options_result result = options_parse(command, rows, 1, argc, argv, directories);
+	enum options_result result = options_parse(command, rows, 2, argc, argv, &backup.to);
 	struct fault fault = FAULT_INITIAL;
 	const struct identity *owner = geteuid() == 0 ? &backup.owner : NULL;
 	bool was_made = false;
@@ -126,11 +126,9 @@ int command_backup(const struct command *command, int argc, char **argv)
 	if (result != OPTIONS_GO)
 		return options_status(result);
 	child_hold_signals();
-	backup.from = directories[0];
-	backup.to = directories[1];
 	if (!data_directory_is_one(backup.from, &fault) ||
 	    !data_directory_is_one(backup.to, &fault) ||
-	    !data_directory_check(backup.from, &backup.owner, &fault) ||
+	    !data_directory_check(backup.from, false, &backup.owner, &fault) ||
 	    !data_directory_has_store(backup.from, &fault) ||
 	    !data_directory_is_apart(backup.from, backup.to, &fault) ||
 	    !process_make_directory(backup.to, owner, &was_made, &fault) ||

@@ -45,8 +45,8 @@ int command_store_upgrade(const struct command *command, int argc, char **argv)
 int command_store_create(const struct command *command, int argc, char **argv)
 {
 	const char *directory = NULL;
-	const struct option_row rows[] = { STORE_ROW(&directory) };
-	enum options_result result = options_parse(command, rows, 1, argc, argv, &directory);
+	const struct option_row rows[] = { DATA_ROW(&directory) };
+	enum options_result result = options_parse(command, rows, 2, argc, argv, NULL);
 	struct fault fault = FAULT_INITIAL;
 	bool was_made;
 

@@ -20,7 +20,8 @@
 /* Milliseconds to wait for another process that creates the same store. */
 #define WAIT_FOR_ANOTHER 10000
 
-bool data_directory_check(const char *path, struct identity *owner, struct fault *fault)
+bool data_directory_check(const char *path, bool is_written, struct identity *owner,
+			  struct fault *fault)
 {
 	struct stat there;
 
@@ -28,18 +29,12 @@ bool data_directory_check(const char *path, struct identity *owner, struct fault
 		*owner = (struct identity){ .user = 0 };
 		return true;
 	}
+	if (!process_check_directory(path, is_written, geteuid() == 0 ? "" : "; use sudo", fault))
+		return false;
 	if (stat(path, &there) != 0)
 		return fault_cause(fault, FAULT_BAD_REQUEST, errno,
 				   "cannot use the data directory %s", path);
-	if (!S_ISDIR(there.st_mode))
-		return fault_cause(fault, FAULT_BAD_REQUEST, 0,
-				   "%s is no directory; say where the data lies", path);
 	*owner = (struct identity){ .user = there.st_uid, .group = there.st_gid };
-	if (access(path, R_OK | X_OK) != 0)
-		return fault_cause(fault, FAULT_UNAVAILABLE, errno,
-				   "the data directory %s cannot be read by user %ld; it belongs "
-				   "to user %ld",
-				   path, (long)geteuid(), (long)there.st_uid);
 	return true;
 }
 
@@ -149,8 +144,10 @@ static bool no_store(const char *path, struct fault *fault)
 
 static bool cannot_reach(const char *store, struct fault *fault)
 {
-	return fault_cause(fault, FAULT_BAD_REQUEST, errno, "user %ld cannot reach %s",
-			   (long)geteuid(), store);
+	char name[PROCESS_NAME_SIZE];
+
+	return fault_cause(fault, FAULT_BAD_REQUEST, errno, "%s cannot reach %s",
+			   process_user_name(geteuid(), name), store);
 }
 
 static bool find_store(const char *path, bool *is_there, struct fault *fault)
@@ -195,16 +192,18 @@ static bool make_or_find(const char *path, struct fault *fault)
 
 static bool make_store(const char *path, struct fault *fault)
 {
+	char name[PROCESS_NAME_SIZE];
 	struct identity owner;
 
-	if (!data_directory_check(path, &owner, fault) || !data_directory_become(&owner, fault))
+	if (!data_directory_check(path, false, &owner, fault) ||
+	    !data_directory_become(&owner, fault))
 		return false;
 	if (geteuid() != owner.user)
 		return fault_cause(
 			fault, FAULT_UNAVAILABLE, 0,
-			"the data directory %s belongs to user %ld: only that user or root "
-			"can make its store",
-			path, (long)owner.user);
+			"the data directory %s belongs to %s, who alone can make its store; "
+			"use sudo",
+			path, process_user_name(owner.user, name));
 	return make_or_find(path, fault);
 }
 

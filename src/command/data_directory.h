@@ -17,8 +17,9 @@
 /* The functions below take the URL of a database in the place of a path too; such a store is made by
  * `store create` alone, and has no owner. */
 
-/* FAULT_BAD_REQUEST when there is no such directory. */
-bool data_directory_check(const char *path, struct identity *owner, struct fault *fault);
+/* For commands, as process_check_directory. *owner: of the directory. */
+bool data_directory_check(const char *path, bool is_written, struct identity *owner,
+			  struct fault *fault);
 /* Whether a directory has nothing in it but a file system's own lost+found. FAULT_BAD_REQUEST when it cannot be read. */
 bool data_directory_is_empty(const char *path, bool *is_empty, struct fault *fault);
 /* FAULT_BAD_REQUEST for the URL of a database, with which the command can do nothing. */

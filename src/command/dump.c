@@ -182,18 +182,21 @@ static bool close_file(struct dumping *dumping, struct fault *fault)
 /* The process may have stopped being root since the file was created. */
 static void remove_file(const struct dumping *dumping, const struct command *command)
 {
+	char name[PROCESS_NAME_SIZE];
+
 	if (dumping->path != NULL && unlink(dumping->path) != 0)
 		command_complain(command,
-				 "--output %s is not whole and cannot be removed by user %ld: %s; "
+				 "--output %s is not whole and cannot be removed by %s: %s; "
 				 "remove it",
-				 dumping->path, (long)geteuid(), strerror(errno));
+				 dumping->path, process_user_name(geteuid(), name),
+				 strerror(errno));
 }
 
 int command_dump(const struct command *command, int argc, char **argv)
 {
 	struct dumping dumping = { .output.line = write_line, .command = command };
 	const struct option_row rows[] = {
-		STORE_ROW(&dumping.directory),
+		DATA_ROW(&dumping.directory),
 		{ "account", "ACCOUNT", "one account alone, by its name, id or access key",
 		  TO_TEXT(&dumping.account) },
 		{ "output", "FILE",
@@ -205,8 +208,7 @@ int command_dump(const struct command *command, int argc, char **argv)
 		  "with status 3",
 		  TO_SWITCH(&dumping.is_salvage) },
 	};
-	enum options_result result = options_parse(command, rows, 4, argc, argv,
-						   &dumping.directory);
+	enum options_result result = options_parse(command, rows, 5, argc, argv, NULL);
 	struct fault fault = FAULT_INITIAL;
 	struct identity owner;
 	bool is_dumped;
@@ -214,7 +216,7 @@ int command_dump(const struct command *command, int argc, char **argv)
 
 	if (result != OPTIONS_GO)
 		return options_status(result);
-	if (!data_directory_check(dumping.directory, &owner, &fault) ||
+	if (!data_directory_check(dumping.directory, false, &owner, &fault) ||
 	    !check_account(&dumping, &fault) || !open_file(&dumping, &fault))
 		return command_failed(command, &fault);
 	is_dumped = data_directory_become(&owner, &fault) && dump_all(&dumping, &fault);

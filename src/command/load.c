@@ -363,7 +363,7 @@ static int load_into(const struct command *command, const char *directory, FILE 
 
 	if ((!store_postgres_is_url(directory) &&
 	     !process_make_directory(directory, NULL, &was_made, &fault)) ||
-	    !data_directory_check(directory, &owner, &fault) ||
+	    !data_directory_check(directory, true, &owner, &fault) ||
 	    !data_directory_is_ours(directory, &fault) || !data_directory_become(&owner, &fault))
 		return command_failed(command, &fault);
 	status = salvage_load(command, directory, file);
@@ -414,24 +414,26 @@ static int load_and_replace(const struct command *command, const char *directory
 
 int command_load(const struct command *command, int argc, char **argv)
 {
-	const char *operands[2]; /* the directory, and the dump or NULL */
+	const char *directory = NULL;
+	const char *path; /* NULL: standard input */
 	bool replaces = false;
-	const struct option_row rows[] = { STORE_ROW(&operands[0]), REPLACE_ROW(&replaces) };
-	enum options_result result;
+	const struct option_row rows[] = {
+		DATA_ROW(&directory),
+		REPLACE_ROW(&replaces),
+	};
+	enum options_result result = options_parse(command, rows, 3, argc, argv, &path);
 	struct fault fault = FAULT_INITIAL;
 	FILE *file;
 	int status;
 
-	operands[0] = NULL;
-	result = options_parse(command, rows, 2, argc, argv, operands);
 	if (result != OPTIONS_GO)
 		return options_status(result);
-	if ((replaces && !data_directory_is_one(operands[0], &fault)) ||
-	    !open_dump(operands[1], &file, &fault))
+	if ((replaces && !data_directory_is_one(directory, &fault)) ||
+	    !open_dump(path, &file, &fault))
 		return command_failed(command, &fault);
-	status = replaces ? load_and_replace(command, operands[0], file)
-			  : load_into(command, operands[0], file);
-	if (operands[1] != NULL)
+	status = replaces ? load_and_replace(command, directory, file)
+			  : load_into(command, directory, file);
+	if (path != NULL)
 		(void)fclose(file);
 	return status;
 }

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/slice.h"
 #include "base/text.h"
@@ -113,11 +114,14 @@ static bool parse_mode(const struct command *command, const struct option_row *r
 static bool parse_value(const struct command *command, const struct option_row *row,
 			const char *text)
 {
+	if ((row->kind == OPTION_DIRECTORY || row->kind == OPTION_URL) && *row->value.text != NULL)
+		return wrong_value(command, row, text, "names the data a second time");
 	switch (row->kind) {
 	case OPTION_SWITCH:
 		*row->value.is_given = true;
 		return true;
 	case OPTION_TEXT:
+	case OPTION_DIRECTORY:
 		return parse_text(command, row, text);
 	case OPTION_URL:
 		return parse_url(command, row, text);
@@ -150,14 +154,11 @@ static void print_help(const struct command *command, const struct option_row *r
 	printf("Usage: anteroom %s", command->name);
 	if (command->operand != NULL)
 		printf(" %s", command->operand);
-	for (size_t i = 0; i < n; i++)
-		if (rows[i].is_required)
-			printf(" --%s %s", rows[i].name, rows[i].argument);
 	printf(" [OPTION]...\n\nanteroom %s %s.\n\n", command->name, command->help);
 	for (size_t i = 0; i < n; i++)
 		print_option(rows[i].name, rows[i].argument, rows[i].help);
-	print_option("help", NULL, "prints this");
-	print_option("version", NULL, "prints the version");
+	print_option("help", NULL, "prints this, as does -h");
+	print_option("version", NULL, "prints the version, as does -V");
 }
 
 void options_print_version(void)
@@ -182,72 +183,98 @@ static void make_table(struct option table[OPTIONS_MOST + 3], const struct optio
 	table[n + 1] = (struct option){ .name = "version", .val = ANSWER_VERSION };
 }
 
-/* The number of words in a command's `operand`; *required: those without brackets. */
-static int operands_of(const struct command *command, int *required)
-{
-	const char *word = command->operand;
-	int n = 0;
+#define OPERANDS_MOST 4
+#define DIRECTORY_OPERAND "[DIR]"
+#define DEFAULT_DIRECTORY "/var/lib/anteroom"
 
-	*required = 0;
-	while (word != NULL) {
-		n++;
-		if (*word != '[')
-			*required += 1;
-		word = strchr(word, ' ');
-		word = word == NULL ? NULL : word + 1;
+/* The operands of a command, in order. */
+struct operands {
+	struct slice names[OPERANDS_MOST];
+	int n;
+	int required; /* those without brackets */
+};
+
+static struct operands list_operands(const struct command *command, bool with_directory)
+{
+	struct slice rest = slice_of(command->operand == NULL ? "" : command->operand);
+	struct operands list = { .n = 0 };
+
+	while (rest.size > 0) {
+		struct slice name = text_split(rest, ' ', &rest);
+
+		if (!with_directory && slice_is(name, DIRECTORY_OPERAND))
+			continue;
+		assert(list.n < OPERANDS_MOST);
+		list.names[list.n++] = name;
+		list.required += name.data[0] != '[';
 	}
-	return n;
+	return list;
 }
 
-static bool missing_operand(const struct command *command, int index)
+static const struct option_row *directory_row(const struct option_row *rows, size_t n)
 {
-	const char *word = command->operand;
+	for (size_t i = 0; i < n; i++)
+		if (rows[i].kind == OPTION_DIRECTORY)
+			return &rows[i];
+	return NULL;
+}
 
-	for (; index > 0; index--)
-		word = strchr(word, ' ') + 1;
-	command_complain(command, "%.*s is missing; see anteroom %s --help",
-			 (int)strcspn(word, " "), word, command->name);
+/* NULL: there is none. */
+static const char *usual_directory(void)
+{
+	const char *directory = getenv("ANTEROOM_DATA");
+	struct stat status;
+
+	if (directory != NULL && directory[0] != '\0')
+		return directory;
+	return stat(DEFAULT_DIRECTORY, &status) == 0 ? DEFAULT_DIRECTORY : NULL;
+}
+
+static bool missing_operand(const struct command *command, const struct operands *list, int index)
+{
+	struct slice name = text_trim(list->names[index], "[]");
+
+	if (slice_is(list->names[index], DIRECTORY_OPERAND))
+		command_complain(command,
+				 "DIR is missing: name the directory in which the data lies, say "
+				 "--data DIR, or set ANTEROOM_DATA; see anteroom %s --help",
+				 command->name);
+	else
+		command_complain(command, "%.*s is missing; see anteroom %s --help", (int)name.size,
+				 name.data, command->name);
 	return false;
 }
 
-static bool is_given(const struct option_row *row)
+/* Assigns the words, or prints the first missing or superfluous one. */
+static bool take_operands(const struct command *command, const struct option_row *directory,
+			  int words, char **argv, const char **operands)
 {
-	return (row->kind != OPTION_TEXT && row->kind != OPTION_URL) || *row->value.text != NULL;
-}
+	bool is_given = directory == NULL || *directory->value.text != NULL;
+	struct operands list = list_operands(command, !is_given);
+	bool is_word = !is_given && words > list.required;
+	int taken = 0;
 
-/* 1: a URL was given in the place of the operand DIR. */
-static int replaced_operands(const struct command *command, const struct option_row *rows, size_t n)
-{
-	for (size_t i = 0; i < n; i++) {
-		if (rows[i].kind == OPTION_URL && is_given(&rows[i]) && command->operand != NULL &&
-		    strncmp(command->operand, "DIR", 3) == 0)
-			return 1;
+	if (!is_given && !is_word) {
+		*directory->value.text = usual_directory();
+		if (*directory->value.text == NULL)
+			return missing_operand(command, &list, words < list.n ? words : 0);
 	}
-	return 0;
-}
-
-/* Prints the first missing or superfluous argument. */
-static bool is_complete(const struct command *command, const struct option_row *rows, size_t n,
-			int argc, char **argv)
-{
-	const int replaced = replaced_operands(command, rows, n);
-	int required, most = operands_of(command, &required) - replaced;
-
-	if (argc - optind > most) {
+	if (!is_word)
+		list = list_operands(command, false);
+	if (words > list.n) {
 		command_complain(command, "\"%s\" is too much; see anteroom %s --help",
-				 argv[optind + most], command->name);
+				 argv[list.n], command->name);
 		return false;
 	}
-	for (int i = 0; i < most; i++) {
-		if (optind + i < argc ? argv[optind + i][0] == '\0' : i + replaced < required)
-			return missing_operand(command, i + replaced);
-	}
-	for (size_t i = 0; i < n; i++) {
-		if (rows[i].is_required && !is_given(&rows[i])) {
-			command_complain(command, "--%s is missing; say %s: --%s %s", rows[i].name,
-					 rows[i].help, rows[i].name, rows[i].argument);
-			return false;
-		}
+	for (int i = 0; i < list.n; i++) {
+		const char *word = i < words ? argv[i] : NULL;
+
+		if (word == NULL ? i < list.required : word[0] == '\0')
+			return missing_operand(command, &list, i);
+		if (slice_is(list.names[i], DIRECTORY_OPERAND))
+			*directory->value.text = word;
+		else
+			operands[taken++] = word;
 	}
 	return true;
 }
@@ -259,8 +286,8 @@ static enum options_result wrong_option(const struct command *command, const cha
 {
 	if (!is_known && (optopt < 0 || optopt > ANSWER_VERSION))
 		command_complain(command,
-				 "-%c is no option of this command: all begin with two dashes; "
-				 "see anteroom %s --help",
+				 "-%c is no option of this command: all but -h and -V begin with "
+				 "two dashes; see anteroom %s --help",
 				 optopt, command->name);
 	else
 		command_complain(command,
@@ -280,29 +307,26 @@ enum options_result options_parse(const struct command *command, const struct op
 				  size_t n, int argc, char **argv, const char **operands)
 {
 	struct option table[OPTIONS_MOST + 3] = { { .name = NULL } };
-	int answer, required, replaced;
+	int answer;
 
 	make_table(table, rows, n);
 	opterr = 0;
-	while ((answer = getopt_long(argc, argv, ":", table, NULL)) != -1) {
+	while ((answer = getopt_long(argc, argv, ":hV", table, NULL)) != -1) {
 		if (answer == '?' || answer == ':')
 			return wrong_option(command, argv[optind - 1], answer == ':');
-		if (answer == ANSWER_HELP) {
+		if (answer == ANSWER_HELP || answer == 'h') {
 			print_help(command, rows, n);
 			return printed(command);
 		}
-		if (answer == ANSWER_VERSION) {
+		if (answer == ANSWER_VERSION || answer == 'V') {
 			options_print_version();
 			return printed(command);
 		}
 		if (!parse_value(command, &rows[answer], optarg))
 			return OPTIONS_WRONG;
 	}
-	if (!is_complete(command, rows, n, argc, argv))
+	if (!take_operands(command, directory_row(rows, n), argc - optind, argv + optind, operands))
 		return OPTIONS_WRONG;
-	replaced = replaced_operands(command, rows, n);
-	for (int i = replaced; i < operands_of(command, &required); i++)
-		operands[i] = optind + i - replaced < argc ? argv[optind + i - replaced] : NULL;
 	return OPTIONS_GO;
 }
 

@@ -61,12 +61,14 @@ bool process_find_group(const char *name, gid_t *group, struct fault *fault)
 
 const char *process_user_name(uid_t user, char name[PROCESS_NAME_SIZE])
 {
+	const int error = errno;
 	const struct passwd *found = getpwuid(user);
 
 	if (found == NULL)
 		(void)snprintf(name, PROCESS_NAME_SIZE, "user %ld", (long)user);
 	else
 		(void)snprintf(name, PROCESS_NAME_SIZE, "%s", found->pw_name);
+	errno = error;
 	return name;
 }
 
@@ -204,22 +206,33 @@ bool process_make_directory(const char *path, const struct identity *owner, bool
 	       fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot sync %s", parent);
 }
 
-bool process_check_directory(const char *path, bool is_written, struct fault *fault)
+bool process_check_directory(const char *path, bool is_written, const char *remedy,
+			     struct fault *fault)
 {
+	char user[PROCESS_NAME_SIZE], owner[PROCESS_NAME_SIZE];
+	/* "use sudo: Permission denied" would read badly. */
+	const int error = remedy[0] == '\0' ? EACCES : 0;
 	struct stat there;
 
+	process_user_name(geteuid(), user);
+	if (stat(path, &there) != 0 && errno == EACCES)
+		return fault_cause(fault, FAULT_BAD_REQUEST, error,
+				   "the data directory %s cannot be reached by %s%s", path, user,
+				   remedy);
 	if (stat(path, &there) != 0)
 		return fault_cause(fault, FAULT_BAD_REQUEST, errno,
-				   "--data %s is not there; account add and store create make it, "
-				   "below a directory that exists",
+				   "the data directory %s is not there; account add and store "
+				   "create make it, below a directory that exists",
 				   path);
 	if (!S_ISDIR(there.st_mode))
-		return fault_cause(fault, FAULT_BAD_REQUEST, 0, "--data %s is no directory", path);
+		return fault_cause(fault, FAULT_BAD_REQUEST, 0,
+				   "%s is no directory; say where the data lies", path);
 	if (access(path, is_written ? R_OK | W_OK | X_OK : R_OK | X_OK) == 0)
 		return true;
 	if (errno == EACCES || errno == EPERM)
-		return fault_cause(fault, FAULT_UNAVAILABLE, errno,
-				   "--data %s cannot be used by user %ld; it belongs to user %ld",
-				   path, (long)geteuid(), (long)there.st_uid);
-	return fault_cause(fault, FAULT_UNAVAILABLE, errno, "--data %s cannot be used", path);
+		return fault_cause(fault, FAULT_UNAVAILABLE, error,
+				   "the data directory %s cannot be used by %s: it belongs to %s%s",
+				   path, user, process_user_name(there.st_uid, owner), remedy);
+	return fault_cause(fault, FAULT_UNAVAILABLE, errno, "the data directory %s cannot be used",
+			   path);
 }

@@ -39,7 +39,7 @@ static bool begin(const char *backup, const char *directory, bool replaces,
 	struct identity owner;
 
 	if (!data_directory_is_one(backup, fault) || !data_directory_is_one(directory, fault) ||
-	    !data_directory_check(backup, &owner, fault) ||
+	    !data_directory_check(backup, false, &owner, fault) ||
 	    !data_directory_has_store(backup, fault) ||
 	    !data_directory_is_apart(directory, backup, fault) ||
 	    !data_directory_is_apart(backup, directory, fault) ||
@@ -72,10 +72,14 @@ static int restore(const struct command *command, const char *backup, const char
 
 int command_restore(const struct command *command, int argc, char **argv)
 {
-	const char *operands[2];
+	const char *backup;
+	const char *directory = NULL;
 	bool replaces = false;
-	const struct option_row rows[] = { REPLACE_ROW(&replaces) };
-	enum options_result result = options_parse(command, rows, 1, argc, argv, operands);
+	const struct option_row rows[] = {
+		DIRECTORY_ROW(&directory),
+		REPLACE_ROW(&replaces),
+	};
+	enum options_result result = options_parse(command, rows, 2, argc, argv, &backup);
 	struct fault fault = FAULT_INITIAL;
 	struct replacement replacement = REPLACEMENT_INITIAL;
 	int status;
@@ -83,8 +87,8 @@ int command_restore(const struct command *command, int argc, char **argv)
 	if (result != OPTIONS_GO)
 		return options_status(result);
 	child_hold_signals();
-	if (begin(operands[0], operands[1], replaces, &replacement, &fault))
-		status = restore(command, operands[0], operands[1], &replacement);
+	if (begin(backup, directory, replaces, &replacement, &fault))
+		status = restore(command, backup, directory, &replacement);
 	else
 		status = command_failed(command, &fault);
 	if (replacement.staged[0] != '\0')

@@ -6,6 +6,7 @@
 #include <jansson.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/log.h"
@@ -73,6 +74,18 @@ static enum options_result parse(const struct command *command, int argc, char *
 	/* clang-format on */
 
 	return options_parse(command, rows, sizeof rows / sizeof rows[0], argc, argv, NULL);
+}
+
+/* The address of a TCP socket would otherwise become the name of a file. */
+static bool check_path(const struct serve_options *options, struct fault *fault)
+{
+	if (options->path == NULL || strchr(options->path, '/') != NULL)
+		return true;
+	return fault_cause(fault, FAULT_BAD_REQUEST, 0,
+			   "--listen %s is not the path of a socket, which has a '/' in it: say "
+			   "--listen /run/anteroom/anteroom.sock, for example, or ./NAME; there is "
+			   "no listening on TCP",
+			   options->path);
 }
 
 static bool check_user(const struct serve_options *options, struct identity *identity,
@@ -192,7 +205,7 @@ static bool check_data(const char *directory, struct fault *fault)
 {
 	if (store_postgres_is_url(directory))
 		return true;
-	return process_check_directory(directory, false, fault) &&
+	return process_check_directory(directory, false, "", fault) &&
 	       data_directory_has_store(directory, fault);
 }
 
@@ -214,7 +227,7 @@ static bool open_as_root(const struct serve_options *options, const struct ident
 	       check_data(options->directory, fault) &&
 	       (!is_root || process_become(identity, fault)) && process_harden(fault) &&
 	       (store_postgres_is_url(options->directory) ||
-		process_check_directory(options->directory, true, fault));
+		process_check_directory(options->directory, true, "", fault));
 }
 
 /* An orderly end would answer from the old directory meanwhile, and write to its successor. What was
@@ -353,7 +366,7 @@ int command_serve(const struct command *command, int argc, char **argv)
 		return options_status(result);
 	if (options.threads == 0)
 		options.threads = default_threads(options.directory);
-	if (!check_user(&options, &identity, &fault))
+	if (!check_path(&options, &fault) || !check_user(&options, &identity, &fault))
 		return command_failed(command, &fault);
 	if (open_all(&options, &identity, &program, &fault)) {
 		log_event(LOG_LEVEL_NOTICE, "serving", "version", PACKAGE_VERSION, "socket",

@@ -19,7 +19,7 @@ static bool begin(const char *directory, struct fault *fault)
 {
 	struct identity owner;
 
-	return data_directory_check(directory, &owner, fault) &&
+	return data_directory_check(directory, false, &owner, fault) &&
 	       data_directory_become(&owner, fault) && data_directory_has_store(directory, fault);
 }
 
@@ -192,10 +192,11 @@ static void print_result(const struct checking *checking)
 int command_check(const struct command *command, int argc, char **argv)
 {
 	struct checking checking = { .findings.tell = tell_record, .command = command };
-	const struct option_row rows[] = { STORE_ROW(&checking.directory),
-					   JSON_ROW(&checking.wants_json) };
-	enum options_result result = options_parse(command, rows, 2, argc, argv,
-						   &checking.directory);
+	const struct option_row rows[] = {
+		DATA_ROW(&checking.directory),
+		JSON_ROW(&checking.wants_json),
+	};
+	enum options_result result = options_parse(command, rows, 3, argc, argv, NULL);
 	struct fault fault = FAULT_INITIAL;
 	int status;
 
@@ -345,8 +346,11 @@ int command_stat(const struct command *command, int argc, char **argv)
 {
 	const char *directory = NULL;
 	bool wants_json = false;
-	const struct option_row rows[] = { STORE_ROW(&directory), JSON_ROW(&wants_json) };
-	enum options_result result = options_parse(command, rows, 2, argc, argv, &directory);
+	const struct option_row rows[] = {
+		DATA_ROW(&directory),
+		JSON_ROW(&wants_json),
+	};
+	enum options_result result = options_parse(command, rows, 3, argc, argv, NULL);
 	struct fault fault = FAULT_INITIAL;
 	struct figures figures = { .accounts = 0 };
 
