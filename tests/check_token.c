@@ -151,8 +151,13 @@ static void check_reason(const char *got, const char *expected)
 #define BAD_TYPE "the type of the token must be management"
 #define BAD_VERSION "the version of the token must be 2"
 #define BAD_EXP "the token must have an exp that is a number"
-#define EXPIRED "the token has expired"
-#define TOO_EARLY "the token is not valid yet"
+#define EXPIRED_AT(exp, now) "the token has expired: its exp is " exp ", and the time here is " now
+#define TOO_EARLY_AT(start, now) \
+	"the token is not valid yet: its nbf or iat is " start ", and the time here is " now \
+	", which may be 60 s behind"
+#define NOW_TEXT "2033-05-18T03:33:20.500Z"
+#define EXPIRED(exp) EXPIRED_AT(exp, NOW_TEXT)
+#define TOO_EARLY(start) TOO_EARLY_AT(start, NOW_TEXT)
 #define BAD_NBF "the nbf of the token must be a number"
 #define BAD_IAT "the iat of the token must be a number"
 
@@ -179,27 +184,27 @@ static const struct {
 	{ HEADER, CLAIMS(KEY_A, MANAGEMENT ",\"exp\":2000000000.501"), A, NULL },
 	{ HEADER, CLAIMS(KEY_A, MANAGEMENT ",\"exp\":1e300"), A, NULL },
 	{ HEADER, CLAIMS(KEY_A, MANAGEMENT ",\"exp\":9223372036854775807"), A, NULL },
-	{ HEADER, CLAIMS(KEY_A, MANAGEMENT ",\"exp\":2000000000.5"), A, EXPIRED },
-	{ HEADER, CLAIMS(KEY_A, MANAGEMENT ",\"exp\":2000000000.499"), A, EXPIRED },
-	{ HEADER, CLAIMS(KEY_A, MANAGEMENT ",\"exp\":2000000000"), A, EXPIRED },
-	{ HEADER, CLAIMS(KEY_A, MANAGEMENT ",\"exp\":1999999999"), A, EXPIRED },
-	{ HEADER, CLAIMS(KEY_A, MANAGEMENT ",\"exp\":0"), A, EXPIRED },
-	{ HEADER, CLAIMS(KEY_A, MANAGEMENT ",\"exp\":-1e300"), A, EXPIRED },
+	{ HEADER, CLAIMS(KEY_A, MANAGEMENT ",\"exp\":2000000000.5"), A, EXPIRED("2033-05-18T03:33:20.500Z") },
+	{ HEADER, CLAIMS(KEY_A, MANAGEMENT ",\"exp\":2000000000.499"), A, EXPIRED("2033-05-18T03:33:20.499Z") },
+	{ HEADER, CLAIMS(KEY_A, MANAGEMENT ",\"exp\":2000000000"), A, EXPIRED("2033-05-18T03:33:20.000Z") },
+	{ HEADER, CLAIMS(KEY_A, MANAGEMENT ",\"exp\":1999999999"), A, EXPIRED("2033-05-18T03:33:19.000Z") },
+	{ HEADER, CLAIMS(KEY_A, MANAGEMENT ",\"exp\":0"), A, EXPIRED("1970-01-01T00:00:00.000Z") },
+	{ HEADER, CLAIMS(KEY_A, MANAGEMENT ",\"exp\":-1e300"), A, EXPIRED("-1e+300 s after 1970") },
 	{ HEADER, CLAIMS(KEY_A, MANAGEMENT), A, BAD_EXP },
 	{ HEADER, CLAIMS(KEY_A, MANAGEMENT ",\"exp\":\"2000000100\""), A, BAD_EXP },
 	{ HEADER, CLAIMS(KEY_A, MANAGEMENT ",\"exp\":null"), A, BAD_EXP },
 	{ HEADER, CLAIMS(KEY_A, MANAGEMENT ",\"exp\":true"), A, BAD_EXP },
 	{ HEADER, CLAIMS(KEY_A, MANAGEMENT ",\"exp\":[2000000100]"), A, BAD_EXP },
 	{ HEADER, CLAIMS(KEY_A, GOOD ",\"nbf\":2000000060.5"), A, NULL },
-	{ HEADER, CLAIMS(KEY_A, GOOD ",\"nbf\":2000000060.501"), A, TOO_EARLY },
-	{ HEADER, CLAIMS(KEY_A, GOOD ",\"nbf\":2000000061"), A, TOO_EARLY },
-	{ HEADER, CLAIMS(KEY_A, GOOD ",\"nbf\":1e300"), A, TOO_EARLY },
+	{ HEADER, CLAIMS(KEY_A, GOOD ",\"nbf\":2000000060.501"), A, TOO_EARLY("2033-05-18T03:34:20.501Z") },
+	{ HEADER, CLAIMS(KEY_A, GOOD ",\"nbf\":2000000061"), A, TOO_EARLY("2033-05-18T03:34:21.000Z") },
+	{ HEADER, CLAIMS(KEY_A, GOOD ",\"nbf\":1e300"), A, TOO_EARLY("1e+300 s after 1970") },
 	{ HEADER, CLAIMS(KEY_A, GOOD ",\"nbf\":-5"), A, NULL },
 	{ HEADER, CLAIMS(KEY_A, GOOD ",\"nbf\":\"1\""), A, BAD_NBF },
 	{ HEADER, CLAIMS(KEY_A, GOOD ",\"nbf\":null"), A, BAD_NBF },
 	{ HEADER, CLAIMS(KEY_A, GOOD ",\"iat\":2000000060.5"), A, NULL },
-	{ HEADER, CLAIMS(KEY_A, GOOD ",\"iat\":2000000061"), A, TOO_EARLY },
-	{ HEADER, CLAIMS(KEY_A, GOOD ",\"iat\":2000000061,\"nbf\":1"), A, TOO_EARLY },
+	{ HEADER, CLAIMS(KEY_A, GOOD ",\"iat\":2000000061"), A, TOO_EARLY("2033-05-18T03:34:21.000Z") },
+	{ HEADER, CLAIMS(KEY_A, GOOD ",\"iat\":2000000061,\"nbf\":1"), A, TOO_EARLY("2033-05-18T03:34:21.000Z") },
 	{ HEADER, CLAIMS(KEY_A, GOOD ",\"iat\":{}"), A, BAD_IAT },
 	/* Rightly signed, but for something else. */
 	{ HEADER, CLAIMS(KEY_A, "\"type\":\"app\",\"version\":2,\"exp\":2000000100"), A, BAD_TYPE },
@@ -572,8 +577,10 @@ START_TEST(remembered_token_expires)
 
 	check_reason(reason(memory, roster, token, NOW, "a"), NULL);
 	check_reason(reason(memory, roster, token, 2000000099999, "a"), NULL);
-	check_reason(reason(memory, roster, token, 2000000100000, "a"), EXPIRED);
-	check_reason(reason(memory, roster, token, 1999999939999, "a"), TOO_EARLY);
+	check_reason(reason(memory, roster, token, 2000000100000, "a"),
+		     EXPIRED_AT("2033-05-18T03:35:00.000Z", "2033-05-18T03:35:00.000Z"));
+	check_reason(reason(memory, roster, token, 1999999939999, "a"),
+		     TOO_EARLY_AT("2033-05-18T03:33:20.000Z", "2033-05-18T03:32:19.999Z"));
 	check_reason(reason(memory, roster, token, 1999999940000, "a"), NULL);
 	token_memory_close(memory);
 }

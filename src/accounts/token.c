@@ -22,6 +22,9 @@
 #define VERSION 2
 /* How far nbf and iat may be in the future, since clocks differ. exp has no leeway. */
 #define LEEWAY_MILLISECONDS 60000.0
+/* The years 1 and 9999, beyond which there is no text of a time. */
+#define FIRST_TIME -62135596800000.0
+#define LAST_TIME 253402300799999.0
 
 /* --- Verifying: the signature --- */
 
@@ -174,13 +177,35 @@ static bool read_times(const json_t *claims, struct verified_token *verified, st
 	       read_start(claims, "iat", verified, fault);
 }
 
+/* Milliseconds of a claim, which may lie beyond all years. */
+#define TIME_SIZE 48
+static void print_time(double time, char text[TIME_SIZE])
+{
+	if (time >= FIRST_TIME && time <= LAST_TIME)
+		text_time_milliseconds((int64_t)time, text);
+	else
+		(void)snprintf(text, TIME_SIZE, "%.10g s after 1970", time / 1000.0);
+}
+
+/* Both times are told: mostly a wrong clock is the cause. */
 static bool is_in_time(const struct verified_token *verified, int64_t now, struct fault *fault)
 {
-	if ((double)now >= verified->expires)
-		return refuse(fault, "the token has expired");
-	if ((double)now < verified->not_before)
-		return refuse(fault, "the token is not valid yet");
-	return true;
+	char here[TEXT_TIME_SIZE], there[TIME_SIZE];
+
+	if ((double)now < verified->expires && (double)now >= verified->not_before)
+		return true;
+	text_time_milliseconds(now, here);
+	if ((double)now >= verified->expires) {
+		print_time(verified->expires, there);
+		return fault_detail(fault, FAULT_UNAUTHORIZED,
+				    "the token has expired: its exp is %s, and the time here is %s",
+				    there, here);
+	}
+	print_time(verified->not_before + LEEWAY_MILLISECONDS, there);
+	return fault_detail(fault, FAULT_UNAUTHORIZED,
+			    "the token is not valid yet: its nbf or iat is %s, and the time here "
+			    "is %s, which may be %d s behind",
+			    there, here, (int)(LEEWAY_MILLISECONDS / 1000));
 }
 
 /* Returns the account of a token that was verified before with the same roster, or NULL. */
