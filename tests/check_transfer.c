@@ -16,6 +16,8 @@
 #include "accounts/accounts.h"
 #include "resources/misses.h"
 #include "accounts/token.h"
+#include "command/again.h"
+#include "command/removal.h"
 #include "directory.h"
 #include "resources/code_record.h"
 #include "resources/packed.h"
@@ -27,6 +29,7 @@
 #include "store/gdbm/btree.h"
 #include "store/gdbm/entries.h"
 #include "store/gdbm/store_gdbm.h"
+#include "store_failing.h"
 #include "suite.h"
 
 #define DAY ((int64_t)24 * 60 * 60)
@@ -287,6 +290,7 @@ struct lines {
 	size_t changes;
 	char *lines[200];
 	size_t count;
+	bool is_read_again; /* after each line all lines so far are, in a new transaction */
 	size_t lost; /* with keep_lost */
 	char said[1000]; /* of what was lost */
 };
@@ -351,11 +355,29 @@ static void dump(struct world *world, struct lines *lines)
 	ck_assert_msg(try_dump(world, lines, &fault), "%s %s", fault.message, fault.cause);
 }
 
+/* Abandons the transaction and reads its lines again, up to this one. */
+static bool read_again(struct transfer_input *input, const struct transfer_input *mark,
+		       const struct lines *lines, size_t at, struct fault *why)
+{
+	bool is_read = true;
+
+	store_abandon(input->call.transaction);
+	transfer_input_back(input, mark);
+	arena_reset(input->call.arena);
+	ck_assert(store_begin(mark->environment.store, STORE_WRITE, input->call.arena,
+			      &input->call.transaction, &fault));
+	for (size_t i = 0; is_read && i <= at; i++) {
+		findings_open(&input->call.findings, input->call.arena);
+		is_read = transfer_read_line(input, slice_of(lines->lines[i]), why);
+	}
+	return is_read;
+}
+
 /* All lines in one transaction. On a fault: *at is the line, and its details are in *said. */
 static bool load(struct world *world, const struct lines *lines, size_t *at, char said[2000])
 {
 	struct store *store = world->environment.store;
-	struct transfer_input input;
+	struct transfer_input input, mark;
 	struct arena *arena = arena_open();
 	struct roster *roster;
 	struct fault why = FAULT_INITIAL;
@@ -368,9 +390,11 @@ static bool load(struct world *world, const struct lines *lines, size_t *at, cha
 	input.call.arena = arena;
 	arena_set_limit(arena, SURVEY_ARENA_MOST);
 	ck_assert(store_begin(store, STORE_WRITE, arena, &input.call.transaction, &fault));
+	mark = input;
 	for (*at = 0; is_loaded && *at < lines->count; ++*at) {
 		findings_open(&input.call.findings, arena);
-		is_loaded = transfer_read_line(&input, slice_of(lines->lines[*at]), &why);
+		is_loaded = transfer_read_line(&input, slice_of(lines->lines[*at]), &why) &&
+			    (!lines->is_read_again || read_again(&input, &mark, lines, *at, &why));
 	}
 	is_loaded = is_loaded && transfer_read_end(&input, &why);
 	if (is_loaded) {
@@ -982,6 +1006,66 @@ START_TEST(codes_that_are_taken_are_refused)
 }
 END_TEST
 
+/* As a store wants it that says FAULT_AGAIN. */
+START_TEST(lines_are_read_again_in_another_transaction)
+{
+	struct lines dumped = { .count = 0 }, again = { .count = 0 };
+	struct life life;
+
+	live(&one, &life);
+	dump(&one, &dumped);
+	dumped.is_read_again = true;
+	load_whole(&other, &dumped);
+	dump(&other, &again);
+	ck_assert_uint_eq(dumped.count, again.count);
+	/* The first has the time of the dump. */
+	for (size_t i = 1; i < dumped.count; i++)
+		ck_assert_str_eq(dumped.lines[i], again.lines[i]);
+	free_lines(&again);
+	free_lines(&dumped);
+}
+END_TEST
+
+static const struct {
+	unsigned get; /* which of a transaction says again; 0: its commit */
+	unsigned times;
+	bool is_done;
+} agains[] = {
+	{ 0, 1, true },
+	{ 0, AGAIN_MOST - 1, true },
+	{ 0, AGAIN_MOST, false },
+	{ 1, AGAIN_MOST - 1, true },
+	{ 3, AGAIN_MOST - 1, true },
+	{ 3, AGAIN_MOST, false },
+};
+
+START_TEST(a_removal_is_run_again_while_the_store_says_so)
+{
+	struct lines dumped = { .count = 0 };
+	struct life life;
+	struct removal removal = { .arena = arena_open() };
+	struct roster *roster;
+	struct store *store = store_failing_open(other.environment.store);
+	struct fault why = FAULT_INITIAL;
+
+	other.environment.store = store; /* closes both */
+	removal.store = store;
+	live(&one, &life);
+	dump(&one, &dumped);
+	load_whole(&other, &dumped);
+	ck_assert(accounts_list(other.directory, &roster, &fault));
+	removal.account = roster->accounts[0].id;
+	store_failing_again(store, agains[_i].get, agains[_i].times);
+	ck_assert_int_eq(removal_run(&removal, &why), agains[_i].is_done);
+	ck_assert_int_eq(why.kind, agains[_i].is_done ? FAULT_NONE : FAULT_AGAIN);
+	/* In either case it can be called again. */
+	ck_assert(removal_run(&removal, &fault));
+	roster_close(roster);
+	free_lines(&dumped);
+	arena_close(removal.arena);
+}
+END_TEST
+
 /* The last numbers stay, so that they are not given again. */
 static bool only_counters(void *context, enum store_table table, struct slice key,
 			  struct slice value, struct fault *unused)
@@ -1376,6 +1460,9 @@ static Suite *suite(void)
 	tcase_add_test(transfer, accounts_that_are_there_are_refused);
 	tcase_add_test(transfer, codes_that_are_taken_are_refused);
 	tcase_add_test(transfer, what_was_given_up_leaves_nothing);
+	tcase_add_test(transfer, lines_are_read_again_in_another_transaction);
+	tcase_add_loop_test(transfer, a_removal_is_run_again_while_the_store_says_so, 0,
+			    sizeof agains / sizeof agains[0]);
 	suite_add_tcase(suite, transfer);
 	tcase_add_checked_fixture(check, set_up, tear_down);
 	tcase_set_timeout(check, 60);

@@ -59,7 +59,7 @@ struct transfer_input {
 	struct account *accounts; /* read so far, from malloc */
 	size_t capacity;
 	struct transfer_counts counts; /* of the lines that were read; accounts: of `accounts` */
-	json_t *taken; /* names, ids and access keys of `accounts` */
+	json_t *taken; /* names, ids and access keys of `accounts`, with their indexes */
 	bool has_begun, has_ended;
 	bool is_at_rooms; /* no more templates of this account */
 	bool has_above; /* the line before was one of the same kind */
@@ -76,8 +76,11 @@ void transfer_input_close(struct transfer_input *input);
 
 /* Reads one line. FAULT_INVALID_BODY with all findings in `details`, each with its JSON Pointer in
  * the line; FAULT_MALFORMED; FAULT_CONFLICT for what the place of the line in the dump forbids.
- * After a fault the caller gives up the whole dump. */
+ * After a fault the caller gives up the whole dump; after FAULT_AGAIN it may go back. */
 bool transfer_read_line(struct transfer_input *input, struct slice line, struct fault *fault);
+/* Goes back to `mark`, a copy of *input from before the first line of a transaction that was
+ * abandoned, so that these lines can be read again in another one. */
+void transfer_input_back(struct transfer_input *input, const struct transfer_input *mark);
 /* After the last line: whether the dump was whole. */
 bool transfer_read_end(struct transfer_input *input, struct fault *fault);
 

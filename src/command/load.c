@@ -18,12 +18,14 @@
 #include <unistd.h>
 
 #include "accounts/accounts.h"
+#include "command/again.h"
 #include "command/child.h"
 #include "command/command.h"
 #include "command/data_directory.h"
 #include "command/load_mark.h"
 #include "command/options.h"
 #include "command/progress.h"
+#include "command/removal.h"
 #include "command/replacement.h"
 #include "command/salvage.h"
 #include "store/postgres/store_postgres.h"
@@ -42,10 +44,13 @@ struct loading {
 	struct transfer_input input;
 	struct arena *arena;
 	struct transaction *transaction; /* NULL: none is open */
+	/* The lines of the transaction, to be read again when the store says so. */
+	struct transfer_input batch_mark; /* before the first of them */
+	char *text; /* from malloc; they have secrets */
+	size_t text_size, text_capacity;
+	size_t line_ends[BATCH_LINES];
 	size_t batch_lines;
 	uint64_t last; /* number of the last transaction */
-	char *line;
-	size_t line_size, line_capacity;
 	uint64_t line_number;
 	struct load_mark mark;
 	struct progress progress;
@@ -53,35 +58,20 @@ struct loading {
 
 /* ---- removing records ---- */
 
-static bool remove_some(struct loading *loading, const struct id *account, bool *is_empty,
-			struct fault *fault)
-{
-	const struct environment environment = { .clock = &clock_system, .store = loading->store };
-	struct call call = { .environment = &environment, .arena = loading->arena };
-
-	call.account = *account;
-	id_print(account, call.account_text);
-	arena_reset(loading->arena);
-	if (!store_begin(loading->store, STORE_WRITE, loading->arena, &call.transaction, fault))
-		return false;
-	if (!transfer_remove_some(&call, is_empty, fault)) {
-		store_abandon(call.transaction);
-		return false;
-	}
-	return store_commit(call.transaction, &loading->last, fault);
-}
-
 /* Keeps accounts that are in the accounts file. */
 static bool remove_account(struct loading *loading, const struct roster *roster,
 			   const struct id *account, struct fault *fault)
 {
-	bool is_empty = roster_by_id(roster, account) != NULL;
+	struct removal removal = {
+		.store = loading->store,
+		.arena = loading->arena,
+		.account = *account,
+		.last = loading->last,
+	};
+	bool is_removed = roster_by_id(roster, account) != NULL || removal_run(&removal, fault);
 
-	while (!is_empty) {
-		if (!remove_some(loading, account, &is_empty, fault))
-			return false;
-	}
-	return true;
+	loading->last = removal.last;
+	return is_removed;
 }
 
 static bool remove_read(struct loading *loading, struct fault *fault)
@@ -128,36 +118,40 @@ static bool clear_former(struct loading *loading, struct fault *fault)
 
 static void keep_byte(struct loading *loading, int byte)
 {
-	if (loading->line_size == loading->line_capacity) {
-		size_t capacity = loading->line_capacity * 2 + 4096;
+	if (loading->text_size == loading->text_capacity) {
+		size_t capacity = loading->text_capacity * 2 + 4096;
 		char *larger = malloc(capacity);
 
 		if (larger == NULL)
 			abort();
-		if (loading->line_size > 0)
-			memcpy(larger, loading->line, loading->line_size);
-		free(loading->line);
-		loading->line = larger;
-		loading->line_capacity = capacity;
+		if (loading->text_size > 0) {
+			memcpy(larger, loading->text, loading->text_size);
+			explicit_bzero(loading->text, loading->text_size);
+		}
+		free(loading->text);
+		loading->text = larger;
+		loading->text_capacity = capacity;
 	}
-	loading->line[loading->line_size++] = (char)byte;
+	loading->text[loading->text_size++] = (char)byte;
 }
 
-/* *is_there: false at the end. */
+/* Appends a line to the batch. *is_there: false at the end. */
 static bool next_line(struct loading *loading, bool *is_there, struct fault *fault)
 {
+	size_t begin = loading->text_size;
 	int byte = 0;
 
-	loading->line_size = 0;
-	while (loading->line_size < TRANSFER_LINE_MOST &&
+	while (loading->text_size - begin < TRANSFER_LINE_MOST &&
 	       (byte = getc_unlocked(loading->file)) != EOF && byte != '\n')
 		keep_byte(loading, byte);
 	if (ferror(loading->file) != 0)
 		return fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot read the dump");
-	*is_there = loading->line_size > 0 || byte != EOF;
-	if (*is_there)
-		loading->line_number++;
-	if (loading->line_size == TRANSFER_LINE_MOST)
+	*is_there = loading->text_size > begin || byte != EOF;
+	if (!*is_there)
+		return true;
+	loading->line_number++;
+	loading->line_ends[loading->batch_lines++] = loading->text_size;
+	if (loading->text_size - begin == TRANSFER_LINE_MOST)
 		return fault_set(fault, FAULT_CONFLICT, "is longer than any line of a dump");
 	return true;
 }
@@ -168,10 +162,7 @@ static bool begin_batch(struct loading *loading, struct fault *fault)
 {
 	struct call *call = &loading->input.call;
 
-	if (loading->transaction != NULL)
-		return true;
 	arena_reset(loading->arena);
-	loading->batch_lines = 0;
 	if (!store_begin(loading->store, STORE_WRITE, loading->arena, &loading->transaction, fault))
 		return false;
 	call->arena = loading->arena;
@@ -179,28 +170,88 @@ static bool begin_batch(struct loading *loading, struct fault *fault)
 	return true;
 }
 
-static bool end_batch(struct loading *loading, struct fault *fault)
+static bool commit_batch(struct loading *loading, struct fault *fault)
 {
 	struct transaction *transaction = loading->transaction;
 
-	if (transaction == NULL)
-		return true;
 	if (!load_mark_name(&loading->mark, &loading->input, fault))
 		return false;
 	loading->transaction = NULL;
 	return store_commit(transaction, &loading->last, fault);
 }
 
-static bool read_line(struct loading *loading, struct fault *fault)
+static bool read_kept(struct loading *loading, size_t line, struct fault *fault)
 {
+	size_t begin = line == 0 ? 0 : loading->line_ends[line - 1];
+
+	findings_open(&loading->input.call.findings, loading->arena);
+	return transfer_read_line(
+		&loading->input,
+		(struct slice){ loading->text + begin, loading->line_ends[line] - begin }, fault);
+}
+
+/* A step (command/again.h): all lines of the batch in a transaction of their own. */
+static bool read_again(void *context, struct fault *fault)
+{
+	struct loading *loading = context;
+	const uint64_t newest = loading->line_number;
+
+	if (loading->transaction != NULL)
+		store_abandon(loading->transaction);
+	loading->transaction = NULL;
+	transfer_input_back(&loading->input, &loading->batch_mark);
 	if (!begin_batch(loading, fault))
 		return false;
-	findings_open(&loading->input.call.findings, loading->arena);
-	if (!transfer_read_line(&loading->input,
-				(struct slice){ loading->line, loading->line_size }, fault))
-		return false;
+	for (size_t i = 0; i < loading->batch_lines; i++) {
+		loading->line_number = newest - loading->batch_lines + 1 + i;
+		if (!read_kept(loading, i, fault))
+			break;
+	}
+	if (fault->kind == FAULT_AGAIN)
+		loading->line_number = newest;
+	return fault->kind == FAULT_NONE;
+}
+
+static bool commit_again(void *context, struct fault *fault)
+{
+	struct loading *loading = context;
+
+	return read_again(loading, fault) && commit_batch(loading, fault);
+}
+
+static bool end_batch(struct loading *loading, struct fault *fault)
+{
+	struct fault each = FAULT_INITIAL;
+
+	if (loading->transaction == NULL)
+		return true;
+	if (!commit_batch(loading, &each)) {
+		if (each.kind != FAULT_AGAIN)
+			*fault = each;
+		if (each.kind != FAULT_AGAIN || !again_run(commit_again, loading, fault))
+			return false;
+	}
+	loading->batch_lines = 0;
+	loading->text_size = 0;
+	return true;
+}
+
+static bool read_line(struct loading *loading, struct fault *fault)
+{
+	struct fault each = FAULT_INITIAL;
+
+	if (loading->batch_lines == 1) {
+		loading->batch_mark = loading->input;
+		if (!again_run(read_again, loading, fault))
+			return false;
+	} else if (!read_kept(loading, loading->batch_lines - 1, &each)) {
+		if (each.kind != FAULT_AGAIN)
+			*fault = each;
+		if (each.kind != FAULT_AGAIN || !again_run(read_again, loading, fault))
+			return false;
+	}
 	progress_show(&loading->progress, loading->line_number, 0);
-	if (++loading->batch_lines < BATCH_LINES && arena_used(loading->arena) < BATCH_BYTES)
+	if (loading->batch_lines < BATCH_LINES && arena_used(loading->arena) < BATCH_BYTES)
 		return true;
 	return end_batch(loading, fault);
 }
@@ -321,9 +372,9 @@ static void end(struct loading *loading)
 	roster_close(loading->present);
 	arena_close(loading->arena);
 	load_mark_close(&loading->mark);
-	if (loading->line_capacity > 0)
-		explicit_bzero(loading->line, loading->line_capacity);
-	free(loading->line);
+	if (loading->text_capacity > 0)
+		explicit_bzero(loading->text, loading->text_capacity);
+	free(loading->text);
 }
 
 static bool open_dump(const char *path, FILE **file, struct fault *fault)

@@ -33,6 +33,17 @@ void transfer_input_close(struct transfer_input *input)
 	json_decref(input->taken);
 }
 
+void transfer_input_back(struct transfer_input *input, const struct transfer_input *mark)
+{
+	const struct transfer_input now = *input;
+
+	*input = *mark;
+	input->call.arena = now.call.arena;
+	input->call.transaction = now.call.transaction;
+	input->accounts = now.accounts;
+	input->capacity = now.capacity;
+}
+
 /* ---- members, which the tables have checked ---- */
 
 struct slice transfer_text(const json_t *object, const char *name)
@@ -113,6 +124,14 @@ struct id transfer_check_id(struct transfer_input *input, const char *kind, cons
 
 /* ---- accounts ---- */
 
+/* Entries of this account and later ones are of lines that are read again. */
+static bool is_taken(const struct transfer_input *input, const char *key)
+{
+	const json_t *account = json_object_get(input->taken, key);
+
+	return account != NULL && json_integer_value(account) < (json_int_t)input->counts.accounts;
+}
+
 static bool check_taken(struct transfer_input *input, const char *name, struct slice text,
 			bool is_present)
 {
@@ -123,10 +142,11 @@ static bool check_taken(struct transfer_input *input, const char *name, struct s
 		findings_add(&call->findings, arena_text(call->arena, "/account/%s", name),
 			     "there is an account with it already: a dump is loaded into accounts "
 			     "that are not there yet");
-	else if (json_object_get(input->taken, key) != NULL)
+	else if (is_taken(input, key))
 		findings_add(&call->findings, arena_text(call->arena, "/account/%s", name),
 			     "an earlier account of this dump has it");
-	return json_object_set_new(input->taken, key, json_true()) == 0;
+	return json_object_set_new(input->taken, key,
+				   json_integer((json_int_t)input->counts.accounts)) == 0;
 }
 
 static void read_secrets(struct transfer_input *input, const json_t *list, struct account *account)

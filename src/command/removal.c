@@ -1,0 +1,45 @@
+/* See command/removal.h.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "command/removal.h"
+
+#include "command/again.h"
+#include "transfer/transfer.h"
+
+struct piece {
+	struct removal *removal;
+	bool is_last;
+};
+
+static bool remove_piece(void *context, struct fault *fault)
+{
+	struct piece *piece = context;
+	struct removal *removal = piece->removal;
+	const struct environment environment = { .clock = &clock_system, .store = removal->store };
+	struct call call = { .environment = &environment, .arena = removal->arena };
+
+	call.account = removal->account;
+	id_print(&removal->account, call.account_text);
+	arena_reset(removal->arena);
+	if (!store_begin(removal->store, STORE_WRITE, removal->arena, &call.transaction, fault))
+		return false;
+	if (!transfer_remove_some(&call, &piece->is_last, fault)) {
+		store_abandon(call.transaction);
+		return false;
+	}
+	return store_commit(call.transaction, &removal->last, fault);
+}
+
+bool removal_run(struct removal *removal, struct fault *fault)
+{
+	struct piece piece = { .removal = removal };
+	uint64_t transactions = 0;
+
+	while (!piece.is_last) {
+		if (!again_run(remove_piece, &piece, fault))
+			return false;
+		if (removal->progress != NULL)
+			removal->progress(removal->context, ++transactions);
+	}
+	return true;
+}
