@@ -23,6 +23,7 @@ static const struct command commands[] = {
 	{ "account disable", "ACCOUNT [DIR]", "refuses an account's tokens from now on", command_account_disable },
 	{ "account enable",  "ACCOUNT [DIR]", "accepts an account's tokens again", command_account_enable },
 	{ "account rotate",  "ACCOUNT [DIR]", "gives an account a second secret, or retires the older one", command_account_rotate },
+	{ "account delete",  "ACCOUNT [DIR]", "removes a disabled account and everything that it owns", command_account_delete },
 	{ "token",           "ACCOUNT [DIR]", "prints a management token of an account", command_token },
 	{ "store create",    "[DIR]",      "makes an empty store, in a directory that has none", command_store_create },
 	{ "store upgrade",   NULL,         "brings a store in a database to the version of this program", command_store_upgrade },

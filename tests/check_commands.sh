@@ -66,7 +66,7 @@ check 0 'anteroom account add NAME' --help
 check 0 'anteroom account rotate' account --help
 check 0 'anteroom ' --version
 for command in serve 'account add' 'account list' 'account disable' 'account enable' \
-	'account rotate' token 'store create' check stat backup restore dump load; do
+	'account rotate' 'account delete' token 'store create' check stat backup restore dump load; do
 	# Two words are two arguments.
 	check 0 "Usage: anteroom $command" $command --help
 	check 0 "Usage: anteroom $command" $command -h
@@ -94,6 +94,7 @@ check 2 '"y" is too much' account add x y --data data
 check 2 '"x" is too much' account list x --data data
 check 2 'account disable: ACCOUNT is missing' account disable --data data
 check 2 'account rotate: ACCOUNT is missing' account rotate --finish --data data
+check 2 'account delete: ACCOUNT is missing' account delete --force --data data
 check 2 'token: ACCOUNT is missing' token --data data
 check 2 'token: ACCOUNT is missing' token '' --data data
 check 2 'the data directory none is not there' account list --data none

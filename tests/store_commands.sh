@@ -407,6 +407,42 @@ expect 1 'it was cut off' load unmade short.dump
 test ! -e unmade || fail 'load: leaves a directory when it fails'
 rm -rf other restored restored2 said filled link
 
+# ---- account delete ----
+# Its records go before it does; the other accounts are left alone.
+"$program" backup data deleted 2>err
+expect 1 'no account with name' account delete nobody deleted
+expect 1 'the account "account b" is enabled' account delete 'account b' deleted
+expect 0 'templates                            2300' stat deleted
+expect 0 '' account disable 'account b' deleted
+expect 0 'The account "account b" and everything that it owned are removed' \
+	account delete 'account b' deleted
+expect 1 'no account with name' account delete 'account b' deleted
+expect 0 'No damage' check deleted
+same piped deleted
+expect 0 'accounts                                1' stat deleted
+expect 0 'removed' account delete aaaaaaaaaaaaaaaaaaaaaaaa --force --data deleted
+expect 0 'accounts                                0' stat deleted
+expect 0 'No damage: 0 files with 0 blocks, ' check deleted
+grep -qF ' 0 records' out || fail 'account delete: leaves records'
+# What is killed on the way can be run again: the account is there, and disabled.
+"$program" backup data killed 2>err
+"$program" account delete 'account b' killed --force >out 2>err &
+deleting=$!
+while test "$("$program" account list killed --json | grep -c '"enabled": true')" -eq 2; do
+	kill -0 "$deleting" 2>/dev/null || break
+done
+kill -KILL "$deleting" 2>/dev/null
+wait "$deleting" 2>/dev/null
+expect 0 'No damage' check killed
+if "$program" account list killed | grep -qF 'account b'; then
+	expect 0 'removed' account delete 'account b' killed
+fi
+same piped killed
+# In the place of what was deleted, the same can be loaded.
+expect 0 'Loaded 1 accounts, 2000' load killed b.dump
+same data killed
+rm -rf deleted killed
+
 # ---- damage ----
 journal=$(ls copy/store/journal-* | sed -n 2p)
 printf 'XXXXXXXX' | dd of="$journal" bs=1 seek=20000 conv=notrunc 2>/dev/null
@@ -497,6 +533,8 @@ expect 0 'codes                                4600' stat data
 rm -rf copy
 expect 0 '' backup data copy
 expect 1 "in use by the process with pid $server" load data a.dump
+expect 1 "in use by the process with pid $server" account delete 'account a' data --force
+expect 0 '"enabled": true' account list data --json
 expect 1 "in use by the process with pid $server" load data a.dump --replace
 expect 1 'stop that first' restore copy data --replace
 test "$(ls -d data*)" = data || fail 'restore: leaves a directory beside one that is in use'

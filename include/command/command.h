@@ -30,6 +30,7 @@ int command_account_list(const struct command *command, int argc, char **argv);
 int command_account_disable(const struct command *command, int argc, char **argv);
 int command_account_enable(const struct command *command, int argc, char **argv);
 int command_account_rotate(const struct command *command, int argc, char **argv);
+int command_account_delete(const struct command *command, int argc, char **argv);
 int command_token(const struct command *command, int argc, char **argv);
 int command_store_create(const struct command *command, int argc, char **argv);
 int command_store_upgrade(const struct command *command, int argc, char **argv);

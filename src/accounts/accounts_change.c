@@ -225,6 +225,46 @@ bool accounts_set_enabled(const char *directory, const char *which, bool is_enab
 	return is_done;
 }
 
+static bool write_without(const struct change *change, struct fault *fault)
+{
+	const struct roster *roster = change->roster;
+	size_t after = roster->count - change->place - 1;
+	struct account *accounts = calloc(roster->count, sizeof *accounts);
+	struct arena *arena = arena_open();
+	bool is_written;
+
+	if (accounts == NULL)
+		abort();
+	memcpy(accounts, roster->accounts, change->place * sizeof *accounts);
+	memcpy(accounts + change->place, roster->accounts + change->place + 1,
+	       after * sizeof *accounts);
+	is_written = replace(change, roster_text(arena, accounts, roster->count - 1), fault);
+	arena_close(arena);
+	explicit_bzero(accounts, roster->count * sizeof *accounts);
+	free(accounts);
+	return is_written;
+}
+
+bool accounts_remove(const char *directory, const struct id *id, struct fault *fault)
+{
+	struct change change;
+	const struct account *account = NULL;
+	bool is_done = begin(&change, directory, fault);
+
+	if (is_done)
+		account = roster_by_id(change.roster, id);
+	if (is_done && account == NULL)
+		is_done = fault_set(fault, FAULT_NOT_FOUND, "the account is gone");
+	else if (is_done && account->is_enabled)
+		is_done = fault_set(fault, FAULT_CONFLICT, "the account \"%s\" is enabled",
+				    account->name);
+	if (is_done)
+		change.place = (size_t)(account - change.roster->accounts);
+	is_done = is_done && write_without(&change, fault);
+	end(&change);
+	return is_done;
+}
+
 static bool add_secret(struct change *change, const struct clock *clock, struct fault *fault)
 {
 	struct account *account = &change->account;
