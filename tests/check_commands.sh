@@ -237,6 +237,10 @@ if unshare -rm true 2>/dev/null; then
 fi
 echo '{' >data/accounts.json
 check 1 'accounts file' account list --data data
+rm data/accounts.json
+mkdir data/accounts.json
+check 1 'the accounts file data/accounts.json is no file' account list --data data
+rmdir data/accounts.json
 if test -c /dev/full; then
 	for command in 'account list --data new' --help --version 'account --help' 'serve --help' \
 		'token --version'; do

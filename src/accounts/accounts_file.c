@@ -88,7 +88,7 @@ bool accounts_file_is_for_others(const char *path, mode_t *mode)
 
 /* --- Reading --- */
 
-static bool read_all(int file, char *bytes, size_t size, struct fault *fault)
+static bool read_all(const char *path, int file, char *bytes, size_t size, struct fault *fault)
 {
 	size_t done = 0;
 
@@ -99,27 +99,30 @@ static bool read_all(int file, char *bytes, size_t size, struct fault *fault)
 			continue;
 		if (got <= 0)
 			return fault_cause(fault, FAULT_INTERNAL, got < 0 ? errno : 0,
-					   "cannot read the accounts file");
+					   "cannot read %s", path);
 		done += (size_t)got;
 	}
 	return true;
 }
 
 /* The mark is taken before reading, so that a change during reading is seen next time. */
-static bool read_text(int file, struct file_mark *mark, char **bytes, struct fault *fault)
+static bool read_text(const char *path, int file, struct file_mark *mark, char **bytes,
+		      struct fault *fault)
 {
 	struct stat status;
 
 	if (fstat(file, &status) != 0)
-		return fault_cause(fault, FAULT_INTERNAL, errno, "cannot read the accounts file");
+		return fault_cause(fault, FAULT_INTERNAL, errno, "cannot read %s", path);
 	if (!S_ISREG(status.st_mode) || status.st_size > SIZE_MOST)
 		return fault_cause(fault, FAULT_INTERNAL, 0,
-				   "the accounts file is not a file, or too large");
+				   "the accounts file %s is no file, or has more than %lld bytes: "
+				   "restore it from a backup",
+				   path, (long long)SIZE_MOST);
 	*mark = mark_of(&status);
 	*bytes = malloc((size_t)status.st_size + 1);
 	if (*bytes == NULL)
 		abort();
-	return read_all(file, *bytes, (size_t)status.st_size, fault);
+	return read_all(path, file, *bytes, (size_t)status.st_size, fault);
 }
 
 /* Adds the path to a fault of the content. */
@@ -142,7 +145,7 @@ bool accounts_file_read(const char *path, struct roster **roster, struct opened_
 	opened->file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
 	if (opened->file < 0)
 		return fault_cause(fault, FAULT_INTERNAL, errno, "cannot open %s", path);
-	if (read_text(opened->file, &opened->mark, &bytes, fault)) {
+	if (read_text(path, opened->file, &opened->mark, &bytes, fault)) {
 		*roster = parse(path, (struct slice){ bytes, (size_t)opened->mark.size }, fault);
 	} else {
 		close(opened->file);
