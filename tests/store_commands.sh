@@ -11,9 +11,11 @@ test -x "$program" || {
 }
 directory=$(mktemp -d "${TMPDIR:-/tmp}/anteroom-store.XXXXXX") || exit 1
 server=
+second=
 stop()
 {
 	test -z "$server" || kill -KILL "$server" 2>/dev/null
+	test -z "$second" || kill -KILL "$second" 2>/dev/null
 	rm -rf "$directory"
 }
 trap stop EXIT
@@ -593,6 +595,30 @@ replace()
 }
 moved replace
 expect 0 'No damage' check roof/moving
+# Who waited for the lock of the former directory gets that of the new one.
+successor()
+{
+	# shellcheck disable=SC2086
+	"$program" serve --wait --data roof/moving --listen ./waiting.socket $user 2>waiting &
+	second=$!
+	# It is not to be seen by an ordinary user.
+	while test -n "$user" && ! ls -l "/proc/$second/fd" 2>/dev/null | grep -q store/lock; do
+		kill -0 "$second" || break
+	done
+	replace
+}
+moved successor
+tries=0
+until grep -q ' serving ' waiting; do
+	tries=$((tries + 1))
+	test "$tries" -lt 100000 && kill -0 "$second" || break
+done
+status=0
+test "$(cat roof/moving/store/lock)" = "$second" ||
+	fail "serve --wait: has not the lock of the new directory: $(cat waiting)"
+kill -TERM "$second"
+wait "$second"
+second=
 moved mv roof/moving roof/moved
 moved mv roof/moving/store roof/moving/elsewhere
 moved mv roof roof2
