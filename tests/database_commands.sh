@@ -62,6 +62,15 @@ works check --store "$database"
 works stat --store "$database" --json
 [ "$(sql 'SELECT count(*) FROM load')" = 1 ] || fail 'a load left its mark'
 
+# An account goes with all that it owns; others stay.
+refused 'is enabled' account delete two --store "$database"
+works account delete two --force --store "$database"
+refused 'no account with name' token two --store "$database"
+works token one --store "$database"
+[ "$(sql 'SELECT count(*) FROM record')" = 0 ] || fail 'account delete leaves records'
+refused 'names the data a second time' check --store "$database" --data "$scratch/data"
+refused 'this is for data directories' load --store "$database" --replace "$scratch/second"
+
 # Damage is found.
 sql "INSERT INTO record (account, kind, id, name, value, checksum) VALUES
 	('\\x000000000000000000000001', 116, '\\x000000000000000000000002', 'x', 'y', 5)"

@@ -20,7 +20,8 @@
 /* For commands, as process_check_directory. *owner: of the directory. */
 bool data_directory_check(const char *path, bool is_written, struct identity *owner,
 			  struct fault *fault);
-/* Whether a directory has nothing in it but a file system's own lost+found. FAULT_BAD_REQUEST when it cannot be read. */
+/* Whether a directory has nothing in it but a file system's own lost+found. FAULT_BAD_REQUEST when it
+ * cannot be read. */
 bool data_directory_is_empty(const char *path, bool *is_empty, struct fault *fault);
 /* FAULT_BAD_REQUEST for the URL of a database, with which the command can do nothing. */
 bool data_directory_is_one(const char *path, struct fault *fault);
