@@ -158,6 +158,9 @@ static void put_value(struct buffer *text, const struct field *field, uint64_t *
 	case KIND_TEXT:
 		put_text(text, field->text, seed);
 		return;
+	case KIND_TIME:
+		buffer_append_text(text, one_in(seed, 8) ? "\"\"" : "\"2026-11-23T09:00:00Z\"");
+		return;
 	case KIND_CHOICE:
 		put_choice(text, field, seed);
 		return;

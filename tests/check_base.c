@@ -519,6 +519,37 @@ static const struct {
 	{ "abc-defg_hij", false },
 };
 
+static const struct {
+	const char *text;
+	bool is_words;
+} words[] = {
+	{ "monday-standup", true },
+	{ "abcdef", true },
+	{ "1-2-3-", false },
+	{ "1-2-34", true },
+	{ "abcde", false },
+	{ "-abcdef", false },
+	{ "abcdef-", false },
+	{ "abc--def", false },
+	{ "abc_def", false },
+	{ "Abcdef", false },
+	{ "abc def", false },
+	{ "", false },
+	{ "abc-defg-hij", false },
+	{ "abc-def-ghi", false },
+	{ "abc-def-gh1", true },
+	{ "ab1-defg-hij", true },
+	{ "abcd-efg-hij", true },
+	{ "0123456789012345678901234567890123456789", true },
+	{ "01234567890123456789012345678901234567890", false },
+};
+
+START_TEST(words_have_their_form)
+{
+	ck_assert_int_eq(code_is_words(slice_of(words[_i].text)), words[_i].is_words);
+}
+END_TEST
+
 START_TEST(code_has_its_form)
 {
 	ck_assert_int_eq(code_is_well_formed(slice_of(codes[_i].text)), codes[_i].is_code);
@@ -783,6 +814,7 @@ int main(void)
 	tcase_add_test(cases, uuid_is_version_4);
 	tcase_add_test(cases, codes_are_drawn_without_bias);
 	tcase_add_loop_test(cases, code_has_its_form, 0, ROWS(codes));
+	tcase_add_loop_test(cases, words_have_their_form, 0, ROWS(words));
 	tcase_add_test(cases, pattern_matches_the_whole_subject);
 	tcase_add_test(cases, pattern_gives_mark_and_captures);
 	tcase_add_test(cases, pattern_fills_no_more_captures_than_there_are_places);

@@ -823,7 +823,7 @@ static const struct {
 	const char *from, *to; /* in it */
 	const char *says;
 } faulty[] = {
-	{ "{\"dump\"", "\"format\":2", "\"format\":3", "/dump/format: must be from 1 to 2" },
+	{ "{\"dump\"", "\"format\":3", "\"format\":4", "/dump/format: must be from 1 to 3" },
 	{ "{\"dump\"", "{\"dump\"", "{\"dimp\"", "/dimp: is not known" },
 	{ "{\"dump\"", "}}", "},\"end\":{\"accounts\":0,\"templates\":0,\"rooms\":0}}",
 	  "a line has one member" },

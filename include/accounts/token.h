@@ -51,9 +51,9 @@ struct token_join {
 };
 
 /* A token for joining. Signed with the older secret, so that verifiers that do not know the new one
- * yet accept it. *expires_at is its `exp` in milliseconds. */
+ * yet accept it. now: milliseconds; expires_at: its `exp`, in seconds. */
 struct slice token_sign_join(struct arena *arena, const struct clock *clock,
 			     const struct account *account, const struct token_join *join,
-			     int64_t now, int64_t seconds, int64_t *expires_at);
+			     int64_t now, int64_t expires_at);
 
 #endif

@@ -63,6 +63,10 @@ bool fault_set(struct fault *fault, enum fault_kind kind, const char *message, .
 bool fault_detail(struct fault *fault, enum fault_kind kind, const char *detail, ...)
 	__attribute__((format(printf, 3, 4)));
 
+/* fault_set with a message and one sentence of detail. */
+bool fault_explain(struct fault *fault, enum fault_kind kind, const char *message,
+		   const char *detail, ...) __attribute__((format(printf, 4, 5)));
+
 /* fault_set with the standard message and a cause that only the log shows; errno_value 0: none. */
 bool fault_cause(struct fault *fault, enum fault_kind kind, int errno_value, const char *cause, ...)
 	__attribute__((format(printf, 4, 5)));

@@ -49,4 +49,9 @@ void code_make(const struct clock *clock, char text[CODE_TEXT_SIZE]);
 /* False for anything but the form abc-defg-hij. */
 bool code_is_well_formed(struct slice text);
 
+/* A code of somebody's own words: 6 to 40 of a-z 0-9 -, which begins and ends with a letter or
+ * digit, has no two hyphens together, and has neither the form abc-defg-hij nor abc-def-ghi. */
+#define CODE_WORDS_MOST 40
+bool code_is_words(struct slice text);
+
 #endif

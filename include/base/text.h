@@ -77,6 +77,9 @@ void text_time_seconds(int64_t time, char out[TEXT_TIME_SIZE]);
  * (midnight UTC). False for anything else, and for impossible dates. A leap second is the last
  * millisecond of its minute. */
 bool text_time_parse(struct slice text, int64_t *time);
+/* RFC 3339 with T, and Z or an offset, from 1970 to 9999 in UTC, in seconds since 1970; decimals are
+ * cut off. False for anything else: a date alone, lower-case letters, a leap second. */
+bool text_time_parse_seconds(struct slice text, int64_t *seconds);
 /* As text_time_parse, but rounds up: a time between two milliseconds, and a leap second, become the
  * next millisecond, which may be one above the largest time. */
 bool text_time_parse_up(struct slice text, int64_t *time);

@@ -32,10 +32,12 @@
 #include "resources/room_record.h"
 #include "resources/template_record.h"
 
-/* Codes of roles that the template has, in one room. */
+/* Codes of roles that the template has, in one room: enabled plain ones, plain ones, and others. */
 #define CODES_ENABLED_MOST 100
 #define CODES_MOST 1000
-/* Former codes in one room, and how many of them one write settles, and removes. */
+#define CODES_OTHERS_MOST 10000
+/* Former codes in one room, plain ones and others each, and how many of them one write settles, and
+ * removes. */
 #define CODES_FORMER_MOST 1000
 #define CODES_SETTLED_AT_ONCE 256
 
@@ -47,7 +49,8 @@ struct room_subject {
 };
 
 /* That a code will be found, and its room with all that is in a subject. */
-void code_expect(struct call *call, struct slice letters);
+void code_expect(struct call *call, struct slice letters, enum store_reading of_code,
+		 enum store_reading of_room);
 /* Adds the template and the codes to the room. */
 bool room_subject_load(struct call *call, enum store_reading reading, struct room_subject *subject,
 		       struct fault *fault);
@@ -65,18 +68,38 @@ struct shown_code {
 bool code_show(struct call *call, const struct room_codes *codes, const struct code *code,
 	       const struct template_record *owner, struct shown_code *shown, struct fault *fault);
 
-/* Makes a code for the role with letters that no other code has. The caller stores `codes`. */
+/* The first that holds at `now`, in milliseconds. */
+enum code_state {
+	CODE_ROLE_DELETED,
+	CODE_DISABLED,
+	CODE_EXPIRED,
+	CODE_USED_UP,
+	CODE_NOT_YET_VALID,
+	CODE_ACTIVE
+};
+enum code_state code_state(const struct code *code, const struct shown_code *shown, int64_t now);
+const char *code_state_name(enum code_state state);
+
+/* ---- changing codes: the caller stores `codes` ---- */
+
+/* Makes an enabled code for the role, with the terms in *code, and with its letters; when these have
+ * data NULL, with random ones that no other code has. */
 bool codes_add(struct call *call, struct room_codes *codes, uint32_t identity, int64_t created,
 	       struct code *code, struct fault *fault);
-/* Enables or disables a code whose role the template has. The caller stores `codes`. */
-bool codes_switch(struct call *call, struct room_codes *codes, struct code *code, bool is_enabled,
+/* former: as it was read. */
+bool codes_replace(struct call *call, struct room_codes *codes, const struct code *former,
+		   const struct code *code, struct fault *fault);
+bool codes_remove(struct call *call, struct room_codes *codes, const struct code *code,
 		  struct fault *fault);
 
-/* How many codes the role has; is_enabled: how many of them are enabled. */
-size_t codes_of_role(const struct room_codes *codes, uint32_t identity, bool is_enabled);
+/* How many codes a role has, that are not former. */
+struct code_count {
+	size_t plain, enabled; /* all plain ones, the enabled among them */
+	size_t others;
+};
+struct code_count codes_of_role(const struct room_codes *codes, uint32_t identity);
 /* The same for all roles of the template. */
-size_t codes_count(const struct room_codes *codes, const struct template_record *owner,
-		   bool is_enabled);
+struct code_count codes_count(const struct room_codes *codes, const struct template_record *owner);
 
 bool codes_are_due(const struct room_codes *codes, const struct template_record *owner);
 /* Whether codes->due[index] can be due: it is named once and has no code. */

@@ -19,10 +19,13 @@ extern const struct store_kind kind_codes;
 /* A code; its name is the code, its parent the room, its switch is off when its role is gone for
  * good. */
 extern const struct store_kind kind_code;
+/* Words that a client chose for a code; its name is them. It stays when code and room are gone, so
+ * that a link that is about never leads to another account. */
+extern const struct store_kind kind_words;
 /* A room or template that is gone while some of its children are not removed yet; its id is theirs. */
 extern const struct store_kind kind_garbage;
 
-#define KINDS 7
+#define KINDS 8
 extern const struct store_kind *const all_kinds[KINDS];
 
 #endif

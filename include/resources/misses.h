@@ -2,6 +2,10 @@
  * /64) has 20 misses a minute, or 2 while the whole service has more than 2,000 a minute; then its
  * calls are refused for a minute.
  *
+ * It also counts by account how often a client chose words for a code that another account has: 20
+ * times in 24 hours, then its words are refused for 24 hours, so that nobody finds out which words
+ * there are.
+ *
  * The memory is fixed: 5 MB for 131,072 addresses. When more addresses miss within a minute, the
  * oldest entry of a group is replaced; attackers with more addresses are limited by the rate of the
  * service and of nginx.
@@ -16,12 +20,15 @@
 #include <stdint.h>
 
 #include "base/clock.h"
+#include "base/id.h"
 #include "base/slice.h"
 
 #define MISSES_ADDRESS_MOST 20
 #define MISSES_ADDRESS_MOST_UNDER_ATTACK 2
 #define MISSES_SERVICE_MOST 2000
+#define MISSES_WORDS_MOST 20
 #define MISSES_MINUTE 60000 /* milliseconds */
+#define MISSES_DAY (24 * 60 * (int64_t)MISSES_MINUTE)
 
 struct misses;
 
@@ -33,6 +40,10 @@ unsigned misses_wait(struct misses *misses, struct slice address, int64_t now);
 /* Counts an unknown code from this address. Returns the same as misses_wait, since concurrent calls
  * may have used up the budget. */
 unsigned misses_count(struct misses *misses, struct slice address, int64_t now);
+/* The seconds until the account may choose words; 0: now. */
+unsigned misses_words_wait(struct misses *misses, const struct id *account, int64_t now);
+/* Counts words that another account has. */
+void misses_words_count(struct misses *misses, const struct id *account, int64_t now);
 /* Misses of the last whole minute, or of the current one if these are more. */
 unsigned misses_rate(struct misses *misses, int64_t now);
 /* All misses since misses_open. */

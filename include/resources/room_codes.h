@@ -9,9 +9,12 @@
 
 handler room_codes_create_all; /* each role's oldest enabled code, made where there is none */
 handler room_codes_create; /* a new code for one role */
+handler room_codes_rotate; /* a new code instead of those that a role has */
 handler room_codes_list;
 handler room_codes_get;
 handler room_codes_switch; /* the code in the body */
 handler room_codes_switch_named; /* the code in the path */
+handler room_codes_patch;
+handler room_codes_delete;
 
 #endif

@@ -17,6 +17,7 @@ struct room_record {
 	uint64_t etag; /* of the room alone; clients see room_etag */
 	bool is_enabled;
 	bool follows_template; /* recording_source_template */
+	int64_t opens_at, closes_at; /* seconds; INT64_MIN and INT64_MAX: not set */
 	struct slice name; /* in the client's spelling */
 	struct slice pieces[3];
 	struct slice recording; /* its own recording_info as JSON text, or empty */
@@ -59,8 +60,8 @@ uint64_t room_etag(const struct room_record *record, const struct template_recor
 /* The room as a document that may be changed, with hidden members, and without recording_info while
  * the room follows its template. */
 json_t *room_document(struct call *call, const struct room_record *record);
-/* Sets the pieces, the recording and the hidden members from a whole document and the other members
- * of the record. */
+/* Sets the pieces, the recording, the hidden members and the times of opening and closing from a
+ * whole document and the other members of the record. */
 void room_set_document(struct call *call, struct room_record *record, json_t *document);
 
 #endif

@@ -12,6 +12,15 @@ extern const struct shape room_code_shape;
 extern const struct shape code_switch_shape;
 extern const struct shape code_enabled_shape;
 
+/* POST /v2/room-codes/room/{room_id}/role/{role}, and .../rotate. */
+extern const struct shape new_code_shape;
+extern const struct shape rotation_shape;
+/* PATCH /v2/room-codes/code/{code}. */
+extern const struct shape code_patch_shape;
+/* The states of a code, in the order in which they are looked at: the first that holds is shown. */
+#define CODE_STATES \
+	ONE_OF("role_deleted", "disabled", "expired", "used_up", "not_yet_valid", "active")
+
 /* POST /v2/token. */
 extern const struct shape join_shape;
 extern const struct shape token_answer_shape;

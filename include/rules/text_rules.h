@@ -16,7 +16,7 @@ extern const struct text_rule id_text;
 extern const struct text_rule time_text;
 /* The secret of an account: 32 bytes as base64url. */
 extern const struct text_rule secret_text;
-extern const struct text_rule room_code_text; /* abc-defg-hij */
+extern const struct text_rule room_code_text; /* abc-defg-hij, or words (base/id.h) */
 
 /* Names of templates and accounts, of roles, of keys of destinations, and of rooms. */
 extern const struct text_rule name_text;

@@ -29,6 +29,7 @@
 #include <stdint.h>
 
 #include "base/arena.h"
+#include "base/clock.h"
 #include "base/fault.h"
 #include "base/slice.h"
 
@@ -38,6 +39,7 @@ enum field_kind {
 	KIND_INTEGER,	/* minimum, maximum, step; kept exactly */
 	KIND_NUMBER,	/* low, high; written with at most 15 digits, without a point when integral */
 	KIND_TEXT,	/* text */
+	KIND_TIME,	/* a time of RFC 3339; kept as YYYY-MM-DDTHH:MM:SSZ */
 	KIND_CHOICE,	/* choices */
 	KIND_OBJECT,	/* shape */
 	KIND_MAP,	/* text (rule of the keys), item, most; see key_member */
@@ -57,7 +59,8 @@ enum field_flag {
 	FIELD_ATOMIC = 1 << 6,		/* a merge patch replaces it as a whole */
 	FIELD_KEPT = 1 << 7,		/* a merge patch cannot remove it: null is a fault */
 	FIELD_UNIQUE = 1 << 8,		/* the items of the list (texts, choices) are distinct */
-	FIELD_HIDDEN_DEFAULT = 1 << 9	/* the handler fills the default, e.g. a generated name */
+	FIELD_HIDDEN_DEFAULT = 1 << 9,	/* the handler fills the default, e.g. a generated name */
+	FIELD_CLEARABLE = 1 << 10	/* KIND_TIME: "" is accepted; the handler unsets the member */
 };
 
 struct shape;
@@ -147,6 +150,7 @@ struct shape_plan {
 #define INTEGER_STEP(least, most_, by) INTEGER(least, most_), .step = (by)
 #define NUMBER(least, most_) .kind = KIND_NUMBER, .low = (least), .high = (most_)
 #define TEXT(rule_) .kind = KIND_TEXT, .text = &(rule_)
+#define TIME() .kind = KIND_TIME
 #define ONE_OF(...) .kind = KIND_CHOICE, .choices = (const char *const[]){ __VA_ARGS__, NULL }
 #define OBJECT(shape_) .kind = KIND_OBJECT, .shape = &(shape_)
 #define MAP_OF(keys_, item_) .kind = KIND_MAP, .text = &(keys_), .item = &(item_)
@@ -190,6 +194,7 @@ enum schema_mode {
 /* The findings of one body, collected by schema_check and document_finish. */
 struct findings {
 	struct arena *arena;
+	const struct clock *clock;	/* for rules about the present time; NULL: there are none */
 	const json_t *sent;	/* the body as sent (or its outline): gives the order of faults */
 	size_t fault_count;	/* including faults above FINDINGS_FAULT_MOST, which are not kept */
 	struct finding *faults;	/* private to schema */
@@ -228,6 +233,8 @@ void findings_add(struct findings *findings, const char *pointer, const char *se
 	__attribute__((format(printf, 3, 4)));
 /* For pointers that a rule has to build ("/layers/2/rid"; see text_pointer). */
 struct arena *rule_arena(struct rule_context *context);
+/* The present time in seconds since 1970; needs findings->clock. */
+int64_t rule_now(const struct rule_context *context);
 /* Whether the body as sent has this member. A rule about two members reports the one that was
  * sent. */
 bool rule_was_sent(const struct rule_context *context, const char *pointer);

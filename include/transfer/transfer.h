@@ -3,8 +3,8 @@
  * the life of codes goes on as if nothing had happened; only ETags are others.
  *
  * A dump is a line `dump`, then for each account a line `account`, its templates and its rooms, the
- * youngest of each first, then a line `end` with their counts, so that a truncated dump is
- * recognized. rules/transfer_rules.c says what stands in each. A template and a room stand there
+ * youngest of each first, then a line for each choice of `words` for a code, then a line `end` with
+ * counts, so that a truncated dump is recognized. rules/transfer_rules.c says what stands in each. A template and a room stand there
  * as documents that could be sent, with the members that are never answered (credentials, the
  * browser recordings' roles); next to them are members that documents do not show: ids, times, the
  * identities of roles, and of a room all its codes and the roles that are due since a move.

@@ -337,7 +337,7 @@ struct slice token_sign_management(struct arena *arena, const struct clock *cloc
 
 struct slice token_sign_join(struct arena *arena, const struct clock *clock,
 			     const struct account *account, const struct token_join *join,
-			     int64_t now, int64_t seconds, int64_t *expires_at)
+			     int64_t now, int64_t expires_at)
 {
 	const struct secret *older = &account->secrets[0];
 	json_t *claims = arena_json(arena, json_pack("{s:s, s:s, s:i, s:s%, s:s%, s:s%}",
@@ -347,7 +347,6 @@ struct slice token_sign_join(struct arena *arena, const struct clock *clock,
 						     join->role.data, join->role.size, "user_id",
 						     join->user_id.data, join->user_id.size));
 
-	add_times(claims, clock, now / 1000, now / 1000 + seconds);
-	*expires_at = (now / 1000 + seconds) * 1000;
+	add_times(claims, clock, now / 1000, expires_at);
 	return sign(arena, older, claims);
 }

@@ -78,6 +78,20 @@ bool fault_detail(struct fault *fault, enum fault_kind kind, const char *detail,
 	return false;
 }
 
+bool fault_explain(struct fault *fault, enum fault_kind kind, const char *message,
+		   const char *detail, ...)
+{
+	va_list arguments;
+
+	if (!begin(fault, kind))
+		return false;
+	(void)snprintf(fault->message, sizeof fault->message, "%s", message);
+	va_start(arguments, detail);
+	print(fault->detail, sizeof fault->detail, detail, arguments);
+	va_end(arguments);
+	return false;
+}
+
 bool fault_cause(struct fault *fault, enum fault_kind kind, int errno_value, const char *cause, ...)
 {
 	va_list arguments;

@@ -136,15 +136,40 @@ void code_make(const struct clock *clock, char text[CODE_TEXT_SIZE])
 	text[CODE_TEXT_SIZE - 1] = '\0';
 }
 
-bool code_is_well_formed(struct slice text)
+/* Whether the text is letters, with hyphens where the form has them. */
+static bool has_form(struct slice text, const char *form)
 {
-	if (text.size != CODE_TEXT_SIZE - 1)
+	if (text.size != strlen(form))
 		return false;
 	for (size_t i = 0; i < text.size; i++) {
 		char byte = text.data[i];
 
-		if (is_hyphen_place(i) ? byte != '-' : byte < 'a' || byte > 'z')
+		if (form[i] == '-' ? byte != '-' : byte < 'a' || byte > 'z')
 			return false;
 	}
 	return true;
+}
+
+bool code_is_well_formed(struct slice text)
+{
+	return has_form(text, "abc-defg-hij");
+}
+
+bool code_is_words(struct slice text)
+{
+	char before = '-';
+
+	if (text.size < 6 || text.size > CODE_WORDS_MOST)
+		return false;
+	for (size_t i = 0; i < text.size; i++) {
+		char byte = text.data[i];
+		bool is_hyphen = byte == '-';
+
+		if (!is_hyphen && (byte < 'a' || byte > 'z') && (byte < '0' || byte > '9'))
+			return false;
+		if (is_hyphen && before == '-')
+			return false;
+		before = byte;
+	}
+	return before != '-' && !code_is_well_formed(text) && !has_form(text, "abc-def-ghi");
 }

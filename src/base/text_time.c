@@ -232,6 +232,19 @@ bool text_time_parse(struct slice text, int64_t *time)
 	return true;
 }
 
+bool text_time_parse_seconds(struct slice text, int64_t *seconds)
+{
+	/* "2026-11-23T09:00:00" comes first; lower-case letters and a leap second are refused. */
+	const size_t letter = 10, second = 17, least = 20;
+	struct moment moment;
+
+	if (text.size < least || text.data[letter] != 'T' || text.data[second] == '6' ||
+	    text.data[text.size - 1] == 'z' || !parse(text, &moment) || moment.floor < 0)
+		return false;
+	*seconds = moment.floor / 1000;
+	return true;
+}
+
 bool text_time_parse_up(struct slice text, int64_t *time)
 {
 	struct moment moment;

@@ -10,20 +10,20 @@
 
 /* ---- a room with its codes ---- */
 
-/* Whoever changes a code holds its room, so the room is locked first. */
-void code_expect(struct call *call, struct slice letters)
+/* What changes a code and its group locks the room first; an exchange locks the code alone. */
+void code_expect(struct call *call, struct slice letters, enum store_reading of_code,
+		 enum store_reading of_room)
 {
-	const enum store_reading reading = call_reading(call);
 	struct expected expected;
 
 	if (!expected_open(call, &expected))
 		return;
-	if (!code_is_well_formed(letters))
+	if (!code_can_be(letters))
 		return;
-	expected_parent(&expected, &kind_room, 1, reading);
-	expected_named(&expected, &kind_code, letters, reading);
+	expected_parent(&expected, &kind_room, 1, of_room);
+	expected_named(&expected, &kind_code, letters, of_code);
 	expected_parent(&expected, &kind_template, 0, STORE_TO_SHOW);
-	expected_parent(&expected, &kind_codes, 1, reading);
+	expected_parent(&expected, &kind_codes, 1, of_room);
 	expected_tell(&expected);
 }
 
@@ -50,11 +50,6 @@ bool room_subject_of_code(struct call *call, const struct code *code, enum store
 
 /* ---- the shown code ---- */
 
-static bool group_missing(const struct room_codes *codes, struct fault *fault)
-{
-	return packed_missing("group of codes of the room", id_slice(&codes->room), fault);
-}
-
 bool code_show(struct call *call, const struct room_codes *codes, const struct code *code,
 	       const struct template_record *owner, struct shown_code *shown, struct fault *fault)
 {
@@ -68,7 +63,7 @@ bool code_show(struct call *call, const struct room_codes *codes, const struct c
 		return true;
 	}
 	if (group == NULL)
-		return group_missing(codes, fault);
+		return codes_group_missing(codes, fault);
 	if (group->identity == 0) {
 		shown->role = group->lost_role;
 		if (code->is_enabled)
@@ -90,71 +85,102 @@ bool code_show(struct call *call, const struct room_codes *codes, const struct c
 	return true;
 }
 
-size_t codes_of_role(const struct room_codes *codes, uint32_t identity, bool is_enabled)
+enum code_state code_state(const struct code *code, const struct shown_code *shown, int64_t now)
+{
+	const struct code_terms *terms = &code->terms;
+
+	if (!shown->has_role)
+		return CODE_ROLE_DELETED;
+	if (!shown->is_enabled)
+		return CODE_DISABLED;
+	if ((terms->set & CODE_EXPIRES_AT) != 0 && now / 1000 >= terms->expires_at)
+		return CODE_EXPIRED;
+	if ((terms->set & CODE_MAX_USES) != 0 && terms->uses >= terms->max_uses)
+		return CODE_USED_UP;
+	if ((terms->set & CODE_NOT_BEFORE) != 0 && now / 1000 < terms->not_before)
+		return CODE_NOT_YET_VALID;
+	return CODE_ACTIVE;
+}
+
+const char *code_state_name(enum code_state state)
+{
+	static const char *const names[] = {
+		[CODE_ROLE_DELETED] = "role_deleted",
+		[CODE_DISABLED] = "disabled",
+		[CODE_EXPIRED] = "expired",
+		[CODE_USED_UP] = "used_up",
+		[CODE_NOT_YET_VALID] = "not_yet_valid",
+		[CODE_ACTIVE] = "active",
+	};
+
+	return names[state];
+}
+
+struct code_count codes_of_role(const struct room_codes *codes, uint32_t identity)
 {
 	for (size_t i = 0; i < codes->group_count; i++) {
 		const struct code_group *group = &codes->groups[i];
 
 		if (group->identity == identity)
-			return is_enabled ? group->enabled : group->count;
+			return (struct code_count){ group->count, group->enabled, group->others };
 	}
-	return 0;
+	return (struct code_count){ 0, 0, 0 };
 }
 
-size_t codes_count(const struct room_codes *codes, const struct template_record *owner,
-		   bool is_enabled)
+struct code_count codes_count(const struct room_codes *codes, const struct template_record *owner)
 {
-	size_t n = 0;
+	struct code_count sum = { 0, 0, 0 };
 
-	for (size_t i = 0; i < owner->role_count; i++)
-		n += codes_of_role(codes, owner->roles[i].identity, is_enabled);
-	return n;
+	for (size_t i = 0; i < owner->role_count; i++) {
+		struct code_count count = codes_of_role(codes, owner->roles[i].identity);
+
+		sum.plain += count.plain;
+		sum.enabled += count.enabled;
+		sum.others += count.others;
+	}
+	return sum;
 }
 
 /* ---- making and switching codes ---- */
 
-static bool draw_letters(struct call *call, char letters[CODE_TEXT_SIZE], struct fault *fault)
+static bool draw_letters(struct call *call, struct slice *letters, struct fault *fault)
 {
+	char drawn[CODE_TEXT_SIZE];
 	bool is_free;
 
 	do {
-		code_make(call->environment->clock, letters);
-		if (!store_name_is_free(call->transaction, &kind_code, slice_of(letters), &is_free,
+		code_make(call->environment->clock, drawn);
+		if (!store_name_is_free(call->transaction, &kind_code, slice_of(drawn), &is_free,
 					fault))
 			return false;
 	} while (!is_free);
+	*letters = arena_copy(call->arena, slice_of(drawn));
 	return true;
 }
 
 bool codes_add(struct call *call, struct room_codes *codes, uint32_t identity, int64_t created,
 	       struct code *code, struct fault *fault)
 {
-	struct code_group *group = codes_group_of(call, codes, identity);
-
-	*code = (struct code){
-		.room = codes->room,
-		.place = code_place(++codes->last_place),
-		.is_enabled = true,
-		.group = group->number,
-		.created = created,
-		.updated = created,
-	};
-	group->count++;
-	group->enabled++;
-	return draw_letters(call, code->letters, fault) && code_put(call, code, fault);
+	code->room = codes->room;
+	code->place = code_place(++codes->last_place);
+	code->is_enabled = true;
+	code->group = codes_group_of(call, codes, identity)->number;
+	code->created = code->updated = created;
+	return (code->letters.data != NULL || draw_letters(call, &code->letters, fault)) &&
+	       codes_count_added(codes, code, fault) && code_put(call, code, fault);
 }
 
-bool codes_switch(struct call *call, struct room_codes *codes, struct code *code, bool is_enabled,
+bool codes_replace(struct call *call, struct room_codes *codes, const struct code *former,
+		   const struct code *code, struct fault *fault)
+{
+	return codes_count_removed(codes, former, fault) && codes_count_added(codes, code, fault) &&
+	       code_put(call, code, fault);
+}
+
+bool codes_remove(struct call *call, struct room_codes *codes, const struct code *code,
 		  struct fault *fault)
 {
-	struct code_group *group = codes_group(codes, code->group);
-
-	if (group == NULL)
-		return group_missing(codes, fault);
-	group->enabled += is_enabled ? 1 : UINT32_MAX;
-	code->is_enabled = is_enabled;
-	code->updated = call->now / 1000;
-	return code_put(call, code, fault);
+	return codes_count_removed(codes, code, fault) && code_remove(call, code, fault);
 }
 
 /* ---- due codes ---- */
@@ -193,7 +219,7 @@ bool codes_due_is_right(const struct room_codes *codes, size_t index)
 			return false;
 	}
 	return codes->was_asked && identity <= codes->last_seen &&
-	       codes_of_role(codes, identity, false) == 0;
+	       codes_of_role(codes, identity).plain == 0;
 }
 
 /* Names all roles of the template that are due, in the order in which they became so, and no
@@ -222,10 +248,10 @@ static void gather_due(struct call *call, struct room_codes *codes,
 bool codes_make_due(struct call *call, struct room_codes *codes,
 		    const struct template_record *owner, struct fault *fault)
 {
-	struct code code;
-
 	gather_due(call, codes, owner);
 	for (size_t i = 0; i < codes->due_count; i++) {
+		struct code code = { .is_former = false };
+
 		if (!codes_add(call, codes, codes->due[i].identity, codes->due[i].since, &code,
 			       fault))
 			return false;
@@ -266,7 +292,8 @@ static bool lose_deleted(struct call *call, struct room_codes *codes,
 static bool has_lost_codes(const struct room_codes *codes)
 {
 	for (size_t i = 0; i < codes->group_count; i++) {
-		if (codes->groups[i].identity == 0 && codes->groups[i].count > 0)
+		if (codes->groups[i].identity == 0 &&
+		    codes->groups[i].count + codes->groups[i].others > 0)
 			return true;
 	}
 	return false;
@@ -276,21 +303,19 @@ static bool has_lost_codes(const struct room_codes *codes)
 static bool settle_code(struct call *call, struct room_codes *codes, struct code *code,
 			struct fault *fault)
 {
-	struct code_group *group = codes_group(codes, code->group);
+	const struct code_group *group = codes_group(codes, code->group);
+	const struct code former = *code;
 
 	if (group == NULL)
-		return group_missing(codes, fault);
+		return codes_group_missing(codes, fault);
 	if (group->identity != 0)
 		return true;
-	group->count--;
-	group->enabled -= code->is_enabled;
 	if (code->is_enabled)
 		code->updated = group->lost_at;
 	code->is_enabled = false;
 	code->is_former = true;
 	code->role = group->lost_role;
-	codes->former_count++;
-	return code_put(call, code, fault);
+	return codes_replace(call, codes, &former, code, fault);
 }
 
 /* The codes are gone through in a circle, some with each write, while any is in the group of a lost
@@ -321,28 +346,43 @@ static void drop_empty_groups(struct room_codes *codes)
 	size_t n = 0;
 
 	for (size_t i = 0; i < codes->group_count; i++) {
-		if (codes->groups[i].count > 0)
+		if (codes->groups[i].count + codes->groups[i].others > 0)
 			codes->groups[n++] = codes->groups[i];
 	}
 	codes->group_count = n;
 }
 
+/* How many of these former codes go with this write. */
+static uint32_t too_many(uint32_t former)
+{
+	const uint32_t n = former > CODES_FORMER_MOST ? former - CODES_FORMER_MOST : 0;
+
+	return n < CODES_SETTLED_AT_ONCE ? n : CODES_SETTLED_AT_ONCE;
+}
+
+/* Plain codes and the others are counted apart, and come in one order. */
 static bool remove_oldest_former(struct call *call, struct room_codes *codes, struct fault *fault)
 {
-	struct code_page page = { .side = STORE_OFF };
+	uint32_t plain = too_many(codes->former_count), others = too_many(codes->former_others);
+	struct code_page page = { .side = STORE_OFF, .most = plain + others };
 
-	if (codes->former_count <= CODES_FORMER_MOST)
-		return true;
-	page.most = codes->former_count - CODES_FORMER_MOST;
-	if (page.most > CODES_SETTLED_AT_ONCE)
-		page.most = CODES_SETTLED_AT_ONCE;
-	if (!codes_page(call, &codes->room, &page, fault))
-		return false;
-	for (size_t i = 0; i < page.count; i++) {
-		if (!code_remove(call, &page.codes[i], fault))
+	while (plain + others > 0 && !page.is_last) {
+		if (!codes_page(call, &codes->room, &page, fault))
 			return false;
+		for (size_t i = 0; i < page.count; i++) {
+			const struct code *code = &page.codes[i];
+			uint32_t *left = code_is_plain(code) ? &plain : &others;
+
+			if (*left == 0)
+				continue;
+			if (!codes_remove(call, codes, code, fault))
+				return false;
+			--*left;
+		}
+		if (page.count > 0)
+			page.after = &page.codes[page.count - 1].place;
+		page.most = CODES_SETTLED_AT_ONCE;
 	}
-	codes->former_count -= (uint32_t)page.count;
 	return true;
 }
 

@@ -5,8 +5,12 @@
 
 #include "resources/packed.h"
 
+/* A code without terms has the version 1. */
 #define CODE_VERSION 1
-#define CODES_VERSION 1
+#define CODE_VERSION_TERMS 2
+/* Version 1 had plain codes alone: no others, and no oldest. */
+#define CODES_VERSION_PLAIN 1
+#define CODES_VERSION 2
 
 /* ---- what the codes of a room have in common ---- */
 
@@ -21,6 +25,7 @@ bool codes_put(struct call *call, const struct room_codes *codes, struct fault *
 	packed_put_number(&value, codes->last_place, 5);
 	packed_put_number(&value, codes->last_group, 4);
 	packed_put_number(&value, codes->former_count, 4);
+	packed_put_number(&value, codes->former_others, 4);
 	packed_put_number(&value, codes->settled, 5);
 	packed_put_number(&value, codes->group_count, 4);
 	for (size_t i = 0; i < codes->group_count; i++) {
@@ -30,6 +35,8 @@ bool codes_put(struct call *call, const struct room_codes *codes, struct fault *
 		packed_put_number(&value, group->identity, 4);
 		packed_put_number(&value, group->count, 4);
 		packed_put_number(&value, group->enabled, 4);
+		packed_put_number(&value, group->others, 4);
+		packed_put_number(&value, group->oldest, 5);
 		if (group->identity != 0)
 			continue;
 		packed_put_text(&value, group->lost_role);
@@ -45,7 +52,8 @@ bool codes_put(struct call *call, const struct room_codes *codes, struct fault *
 			 codes->stored.value.data == NULL ? NULL : &codes->stored, fault);
 }
 
-static bool decode_groups(struct call *call, struct packed *reader, struct room_codes *codes)
+static bool decode_groups(struct call *call, struct packed *reader, uint64_t version,
+			  struct room_codes *codes)
 {
 	codes->group_count = packed_number(reader, 4);
 	if (codes->group_count > reader->rest.size)
@@ -58,6 +66,10 @@ static bool decode_groups(struct call *call, struct packed *reader, struct room_
 		group->identity = (uint32_t)packed_number(reader, 4);
 		group->count = (uint32_t)packed_number(reader, 4);
 		group->enabled = (uint32_t)packed_number(reader, 4);
+		if (version != CODES_VERSION_PLAIN) {
+			group->others = (uint32_t)packed_number(reader, 4);
+			group->oldest = packed_number(reader, 5);
+		}
 		if (group->identity != 0)
 			continue;
 		group->lost_role = packed_text(reader);
@@ -81,15 +93,18 @@ static bool decode_due(struct call *call, struct packed *reader, struct room_cod
 
 static bool decode_codes(struct call *call, struct packed *reader, struct room_codes *codes)
 {
-	bool is_right = packed_number(reader, 1) == CODES_VERSION;
+	const uint64_t version = packed_number(reader, 1);
 
 	codes->was_asked = packed_number(reader, 1) != 0;
 	codes->last_seen = (uint32_t)packed_number(reader, 4);
 	codes->last_place = packed_number(reader, 5);
 	codes->last_group = (uint32_t)packed_number(reader, 4);
 	codes->former_count = (uint32_t)packed_number(reader, 4);
+	if (version != CODES_VERSION_PLAIN)
+		codes->former_others = (uint32_t)packed_number(reader, 4);
 	codes->settled = packed_number(reader, 5);
-	return is_right && decode_groups(call, reader, codes) && decode_due(call, reader, codes) &&
+	return (version == CODES_VERSION || version == CODES_VERSION_PLAIN) &&
+	       decode_groups(call, reader, version, codes) && decode_due(call, reader, codes) &&
 	       packed_ended(reader);
 }
 
@@ -137,6 +152,58 @@ struct code_group *codes_group_of(struct call *call, struct room_codes *codes, u
 	return &groups[n];
 }
 
+/* ---- counting codes ---- */
+
+bool code_is_plain(const struct code *code)
+{
+	return (code->terms.set & ~(unsigned)(CODE_LABEL | CODE_METADATA)) == 0;
+}
+
+bool codes_group_missing(const struct room_codes *codes, struct fault *fault)
+{
+	return packed_missing("group of codes of the room", id_slice(&codes->room), fault);
+}
+
+bool codes_count_added(struct room_codes *codes, const struct code *code, struct fault *fault)
+{
+	const bool is_plain = code_is_plain(code);
+	const uint64_t place = id_number(&code->place);
+	struct code_group *group = codes_group(codes, code->group);
+
+	if (code->is_former) {
+		codes->former_count += is_plain;
+		codes->former_others += !is_plain;
+		return true;
+	}
+	if (group == NULL)
+		return codes_group_missing(codes, fault);
+	group->others += !is_plain;
+	group->count += is_plain;
+	if (!is_plain || !code->is_enabled)
+		return true;
+	if (group->enabled++ == 0 || place < group->oldest)
+		group->oldest = place;
+	return true;
+}
+
+bool codes_count_removed(struct room_codes *codes, const struct code *code, struct fault *fault)
+{
+	const bool is_plain = code_is_plain(code);
+	struct code_group *group = codes_group(codes, code->group);
+
+	if (code->is_former) {
+		codes->former_count -= is_plain;
+		codes->former_others -= !is_plain;
+		return true;
+	}
+	if (group == NULL)
+		return codes_group_missing(codes, fault);
+	group->others -= !is_plain;
+	group->count -= is_plain;
+	group->enabled -= is_plain && code->is_enabled;
+	return true;
+}
+
 /* ---- one code ---- */
 
 struct id code_place(uint64_t number)
@@ -148,14 +215,60 @@ struct id code_place(uint64_t number)
 	return id;
 }
 
+static void put_terms(struct buffer *value, const struct code_terms *terms)
+{
+	packed_put_number(value, terms->set, 1);
+	if ((terms->set & CODE_NOT_BEFORE) != 0)
+		packed_put_number(value, (uint64_t)terms->not_before, 8);
+	if ((terms->set & CODE_EXPIRES_AT) != 0)
+		packed_put_number(value, (uint64_t)terms->expires_at, 8);
+	if ((terms->set & CODE_MAX_USES) != 0) {
+		packed_put_number(value, terms->max_uses, 4);
+		packed_put_number(value, terms->uses, 4);
+		packed_put_number(value, (uint64_t)terms->last_use, 8);
+		packed_put_text(value, terms->last_user);
+	}
+	if ((terms->set & CODE_USER_ID) != 0)
+		packed_put_text(value, terms->user_id);
+	if ((terms->set & CODE_NAME) != 0)
+		packed_put_text(value, terms->name);
+	if ((terms->set & CODE_LABEL) != 0)
+		packed_put_text(value, terms->label);
+	if ((terms->set & CODE_METADATA) != 0)
+		packed_put_text(value, terms->metadata);
+}
+
+static void decode_terms(struct packed *reader, struct code_terms *terms)
+{
+	terms->set = (unsigned)packed_number(reader, 1);
+	if ((terms->set & CODE_NOT_BEFORE) != 0)
+		terms->not_before = (int64_t)packed_number(reader, 8);
+	if ((terms->set & CODE_EXPIRES_AT) != 0)
+		terms->expires_at = (int64_t)packed_number(reader, 8);
+	if ((terms->set & CODE_MAX_USES) != 0) {
+		terms->max_uses = (uint32_t)packed_number(reader, 4);
+		terms->uses = (uint32_t)packed_number(reader, 4);
+		terms->last_use = (int64_t)packed_number(reader, 8);
+		terms->last_user = packed_text(reader);
+	}
+	if ((terms->set & CODE_USER_ID) != 0)
+		terms->user_id = packed_text(reader);
+	if ((terms->set & CODE_NAME) != 0)
+		terms->name = packed_text(reader);
+	if ((terms->set & CODE_LABEL) != 0)
+		terms->label = packed_text(reader);
+	if ((terms->set & CODE_METADATA) != 0)
+		terms->metadata = packed_text(reader);
+}
+
 static bool decode_code(const struct store_record *record, struct code *code, struct fault *fault)
 {
 	struct packed reader = { .rest = record->value };
-	bool is_right = packed_number(&reader, 1) == CODE_VERSION &&
-			record->name.size == CODE_TEXT_SIZE - 1;
+	const uint64_t version = packed_number(&reader, 1);
 
 	*code = (struct code){
 		.stored = *record,
+		.letters = record->name,
 		.room = record->parent,
 		.place = record->id,
 		.is_former = !record->is_on,
@@ -165,10 +278,16 @@ static bool decode_code(const struct store_record *record, struct code *code, st
 	code->created = (int64_t)packed_number(&reader, 8);
 	code->updated = (int64_t)packed_number(&reader, 8);
 	code->role = packed_text(&reader);
-	if (!is_right || !packed_ended(&reader))
-		return packed_damaged("code of the room", id_slice(&record->parent), fault);
-	memcpy(code->letters, record->name.data, CODE_TEXT_SIZE - 1);
-	return true;
+	if (version == CODE_VERSION_TERMS)
+		decode_terms(&reader, &code->terms);
+	return ((version == CODE_VERSION || version == CODE_VERSION_TERMS) &&
+		packed_ended(&reader)) ||
+	       packed_damaged("code of the room", id_slice(&record->parent), fault);
+}
+
+bool code_can_be(struct slice letters)
+{
+	return code_is_well_formed(letters) || code_is_words(letters);
 }
 
 bool code_find(struct call *call, struct slice letters, enum store_reading reading,
@@ -177,7 +296,7 @@ bool code_find(struct call *call, struct slice letters, enum store_reading readi
 	struct store_record record;
 
 	*is_there = false;
-	if (!code_is_well_formed(letters))
+	if (!code_can_be(letters))
 		return true;
 	if (!store_get_named(call->transaction, &kind_code, letters, reading, &record, fault))
 		return false;
@@ -193,15 +312,17 @@ bool code_put(struct call *call, const struct code *code, struct fault *fault)
 		.id = code->place,
 		.parent = code->room,
 		.is_on = !code->is_former,
-		.name = { code->letters, CODE_TEXT_SIZE - 1 },
+		.name = code->letters,
 	};
 
-	packed_put_number(&value, CODE_VERSION, 1);
+	packed_put_number(&value, code->terms.set == 0 ? CODE_VERSION : CODE_VERSION_TERMS, 1);
 	packed_put_number(&value, code->is_enabled, 1);
 	packed_put_number(&value, code->group, 4);
 	packed_put_number(&value, (uint64_t)code->created, 8);
 	packed_put_number(&value, (uint64_t)code->updated, 8);
 	packed_put_text(&value, code->role);
+	if (code->terms.set != 0)
+		put_terms(&value, &code->terms);
 	record.value = buffer_slice(&value);
 	return store_put(call->transaction, &kind_code, &record,
 			 code->stored.value.data == NULL ? NULL : &code->stored, fault);

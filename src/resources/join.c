@@ -9,6 +9,7 @@
 #include "resources/misses.h"
 #include "accounts/token.h"
 #include "resources/code_life.h"
+#include "resources/packed.h"
 #include "resources/room_record.h"
 #include "rules/room_code_rules.h"
 
@@ -51,93 +52,218 @@ static bool miss(const struct call *call, struct fault *fault)
 	return fault_set(fault, FAULT_NOT_FOUND, "room code not found");
 }
 
-/* The room and the role of a code that can be used; sets call->account. */
-static bool resolve(struct call *call, struct room_record *room, struct slice *role,
-		    struct fault *fault)
-{
+/* What is exchanged for a token. */
+struct exchange {
 	struct room_subject subject;
-	struct shown_code shown;
 	struct code code;
+	struct slice role;
+	struct slice user_id; /* the body's, or the code's; empty: one is made up */
+	int64_t expires_at; /* seconds */
+};
+
+/* ---- what refuses a code ---- */
+
+/* The code with its room; sets call->account. */
+static bool find(struct call *call, struct exchange *exchange, struct fault *fault)
+{
 	bool is_there;
 
-	code_expect(call, typed_code(call));
-	if (!code_find(call, typed_code(call), STORE_TO_SHOW, &code, &call->account, &is_there,
-		       fault))
+	code_expect(call, typed_code(call), call_reading(call), STORE_TO_SHOW);
+	if (!code_find(call, typed_code(call), call_reading(call), &exchange->code, &call->account,
+		       &is_there, fault))
 		return false;
 	if (!is_there)
 		return miss(call, fault);
 	call_of_account(call);
-	if (!room_subject_of_code(call, &code, STORE_TO_SHOW, &subject, &is_there, fault))
+	if (!room_subject_of_code(call, &exchange->code, STORE_TO_SHOW, &exchange->subject,
+				  &is_there, fault))
 		return false;
-	if (!is_there)
-		return miss(call, fault);
-	if (!code_show(call, &subject.codes, &code, &subject.owner, &shown, fault))
-		return false;
-	*room = subject.room;
-	if (!room->is_enabled)
+	return is_there || miss(call, fault);
+}
+
+static bool check_switches(const struct exchange *exchange, const struct shown_code *shown,
+			   const struct account *account, struct fault *fault)
+{
+	if (!exchange->subject.room.is_enabled)
 		return fault_set(fault, FAULT_FORBIDDEN, "Room is disabled");
-	if (!shown.has_role)
+	if (!shown->has_role)
 		return fault_set(fault, FAULT_FORBIDDEN, "the role of this code was deleted");
-	if (!shown.is_enabled)
+	if (!shown->is_enabled)
 		return fault_set(fault, FAULT_FORBIDDEN, "room code is disabled");
-	*role = shown.role;
+	/* An interrupted load can have left records of an unknown account. */
+	if (account == NULL)
+		return fault_set(fault, FAULT_NOT_FOUND, "room code not found");
+	return account->is_enabled || fault_set(fault, FAULT_FORBIDDEN, "account is disabled");
+}
+
+static bool refuse_at(struct fault *fault, const char *message, const char *member, int64_t seconds)
+{
+	char time[TEXT_TIME_SIZE];
+
+	text_time_seconds(seconds * 1000, time);
+	return fault_explain(fault, FAULT_FORBIDDEN, message, "%s: %s", member, time);
+}
+
+/* Milliseconds in which the last user of a code may repeat the exchange. */
+#define RETRY_MOST 10000
+
+/* Repeats the last exchange, whose answer may have been lost. */
+static bool is_retry(const struct call *call, const struct exchange *exchange)
+{
+	const struct code_terms *terms = &exchange->code.terms;
+	const int64_t since = call->now - terms->last_use;
+
+	return terms->last_use != 0 && since >= -RETRY_MOST && since <= RETRY_MOST &&
+	       exchange->user_id.size > 0 && slice_equal(exchange->user_id, terms->last_user);
+}
+
+static bool check_terms(const struct call *call, const struct exchange *exchange,
+			struct fault *fault)
+{
+	const struct code_terms *terms = &exchange->code.terms;
+	const int64_t now = call->now / 1000;
+
+	if ((terms->set & CODE_EXPIRES_AT) != 0 && now >= terms->expires_at)
+		return refuse_at(fault, "Room code has expired", "expires_at", terms->expires_at);
+	if ((terms->set & CODE_MAX_USES) != 0 && terms->uses >= terms->max_uses &&
+	    !is_retry(call, exchange))
+		return fault_set(fault, FAULT_FORBIDDEN, "Room code was used up");
+	if ((terms->set & CODE_NOT_BEFORE) != 0 && now < terms->not_before)
+		return refuse_at(fault, "Room code is not valid yet", "not_before",
+				 terms->not_before);
 	return true;
 }
 
-/* The user's own name for itself, or one made up. */
-static struct slice user_id(const struct call *call)
+/* The role's text is read only where the room has opens_at or closes_at. */
+static bool joins_outside_window(const struct call *call, const struct exchange *exchange)
 {
-	struct slice supplied = member_text(call, "user_id");
+	const struct template_record *owner = &exchange->subject.owner;
+	const size_t role = template_role_index(owner, exchange->role);
+	const json_t *text = packed_json(call->arena, owner->roles[role].text);
+
+	return json_is_true(
+		json_object_get(json_object_get(text, "permissions"), "joinOutsideWindow"));
+}
+
+/* Sets the end of the token, too: it does not outlive the opening hours of the room. */
+static bool check_window(const struct call *call, struct exchange *exchange, struct fault *fault)
+{
+	const struct room_record *room = &exchange->subject.room;
+	const int64_t now = call->now / 1000;
+
+	exchange->expires_at = now + call->environment->join_seconds;
+	if ((room->opens_at <= now && exchange->expires_at <= room->closes_at) ||
+	    joins_outside_window(call, exchange))
+		return true;
+	if (now < room->opens_at)
+		return refuse_at(fault, "Room is not open yet", "opens_at", room->opens_at);
+	if (now >= room->closes_at)
+		return refuse_at(fault, "Room is closed", "closes_at", room->closes_at);
+	exchange->expires_at = room->closes_at;
+	return true;
+}
+
+static bool check_user(const struct call *call, const struct exchange *exchange,
+		       struct fault *fault)
+{
+	const struct slice supplied = member_text(call, "user_id");
+
+	return supplied.size == 0 || slice_equal(supplied, exchange->user_id) ||
+	       fault_set(fault, FAULT_FORBIDDEN, "Room code is for another user");
+}
+
+static bool admit(struct call *call, struct exchange *exchange, const struct account *account,
+		  struct fault *fault)
+{
+	struct shown_code shown;
+
+	if (!code_show(call, &exchange->subject.codes, &exchange->code, &exchange->subject.owner,
+		       &shown, fault))
+		return false;
+	exchange->role = shown.role;
+	exchange->user_id = (exchange->code.terms.set & CODE_USER_ID) != 0
+				    ? exchange->code.terms.user_id
+				    : member_text(call, "user_id");
+	return check_switches(exchange, &shown, account, fault) &&
+	       check_terms(call, exchange, fault) && check_window(call, exchange, fault) &&
+	       check_user(call, exchange, fault);
+}
+
+/* ---- the exchange ---- */
+
+static bool is_counted(const struct call *call, const struct exchange *exchange)
+{
+	return (exchange->code.terms.set & CODE_MAX_USES) != 0 && !is_retry(call, exchange);
+}
+
+static bool count(struct call *call, struct exchange *exchange, struct fault *fault)
+{
+	struct code_terms *terms = &exchange->code.terms;
+
+	if (!is_counted(call, exchange))
+		return true;
+	terms->uses++;
+	terms->last_use = call->now;
+	terms->last_user = exchange->user_id;
+	return code_put(call, &exchange->code, fault);
+}
+
+/* A made-up user_id is drawn after the exchange was counted without one. */
+static struct slice answered_user(const struct call *call, const struct exchange *exchange)
+{
 	char generated[UUID_TEXT_SIZE];
 
-	if (supplied.size > 0)
-		return supplied;
+	if (exchange->user_id.size > 0)
+		return exchange->user_id;
 	uuid_make(call->environment->clock, generated);
 	return arena_copy(call->arena, slice_of(generated));
 }
 
-static bool sign(struct call *call, const struct token_join *subject, struct slice *token,
-		 int64_t *expires_at, struct fault *fault)
+static bool answer(struct call *call, const struct exchange *exchange,
+		   const struct account *account)
 {
-	const struct environment *environment = call->environment;
-	const struct roster *roster = accounts_current(environment->accounts);
-	const struct account *account = roster_by_id(roster, &call->account);
-	bool is_known = account != NULL;
-	bool is_enabled = is_known && account->is_enabled;
+	const struct slice user_id = answered_user(call, exchange);
+	char room_id[ID_TEXT_SIZE + 1], expires[TEXT_TIME_SIZE];
+	struct buffer text = BUFFER_INITIAL(call->arena);
+	struct token_join subject = { .role = exchange->role, .user_id = user_id };
+	struct slice token;
 
-	if (is_enabled)
-		*token = token_sign_join(call->arena, environment->clock, account, subject,
-					 call->now, environment->join_seconds, expires_at);
-	accounts_release(environment->accounts, roster);
-	/* An interrupted load can have left records of an unknown account. */
-	if (!is_known)
-		return fault_set(fault, FAULT_NOT_FOUND, "room code not found");
-	return is_enabled || fault_set(fault, FAULT_FORBIDDEN, "account is disabled");
+	id_print(&exchange->subject.room.id, room_id);
+	subject.room_id = slice_of(room_id);
+	token = token_sign_join(call->arena, call->environment->clock, account, &subject, call->now,
+				exchange->expires_at);
+	text_time_seconds(exchange->expires_at * 1000, expires);
+	buffer_append_json(
+		&text, arena_json(call->arena,
+				  json_pack("{s:s%, s:s, s:s%, s:s%, s:s}", "token", token.data,
+					    token.size, "room_id", room_id, "role",
+					    exchange->role.data, exchange->role.size, "user_id",
+					    user_id.data, user_id.size, "expires_at", expires)));
+	return call_answer(call, buffer_slice(&text));
+}
+
+/* An exchange that is counted is a write; all others only read. */
+static bool exchange_code(struct call *call, struct exchange *exchange,
+			  const struct account *account, struct fault *fault)
+{
+	if (!admit(call, exchange, account, fault))
+		return false;
+	if (is_counted(call, exchange) && !call_is_writing(call))
+		return call_write_instead(call);
+	return count(call, exchange, fault) && answer(call, exchange, account);
 }
 
 bool join(struct call *call, struct fault *fault)
 {
-	struct room_record room;
-	struct token_join subject;
-	struct slice token;
-	int64_t expires_at;
-	char room_id[ID_TEXT_SIZE + 1], expires[TEXT_TIME_SIZE];
-	struct buffer text = BUFFER_INITIAL(call->arena);
+	struct accounts *accounts = call->environment->accounts;
+	struct exchange exchange;
+	const struct roster *roster;
+	bool is_done;
 
-	if (!resolve(call, &room, &subject.role, fault))
+	if (!find(call, &exchange, fault))
 		return false;
-	id_print(&room.id, room_id);
-	subject.room_id = slice_of(room_id);
-	subject.user_id = user_id(call);
-	if (!sign(call, &subject, &token, &expires_at, fault))
-		return false;
-	text_time_seconds(expires_at, expires);
-	buffer_append_json(
-		&text,
-		arena_json(call->arena,
-			   json_pack("{s:s%, s:s, s:s%, s:s%, s:s}", "token", token.data,
-				     token.size, "room_id", room_id, "role", subject.role.data,
-				     subject.role.size, "user_id", subject.user_id.data,
-				     subject.user_id.size, "expires_at", expires)));
-	return call_answer(call, buffer_slice(&text));
+	roster = accounts_current(accounts);
+	is_done = exchange_code(call, &exchange, roster_by_id(roster, &call->account), fault);
+	accounts_release(accounts, roster);
+	return is_done;
 }

@@ -30,9 +30,14 @@ const struct store_kind kind_code = {
 	.has_parent = true,
 	.has_switch = true,
 };
+const struct store_kind kind_words = {
+	.letter = 'w',
+	.name = "words of a code",
+	.naming = STORE_NAME_ANYWHERE,
+};
 const struct store_kind kind_garbage = { .letter = 'g', .name = "removal", .has_pages = true };
 
 const struct store_kind *const all_kinds[KINDS] = {
-	&kind_default, &kind_template, &kind_role,    &kind_room,
-	&kind_codes,   &kind_code,     &kind_garbage,
+	&kind_default, &kind_template, &kind_role,  &kind_room,
+	&kind_codes,   &kind_code,     &kind_words, &kind_garbage,
 };

@@ -1,6 +1,6 @@
-/* See resources/misses.h. The table has GROUPS groups of WAYS entries. A hash with a random key
- * selects the group of an address, so that a client cannot choose addresses that share one. An
- * entry is free when its minute has passed.
+/* See resources/misses.h. A table has groups of WAYS entries. A hash with a random key selects the
+ * group of an address, so that a client cannot choose addresses that share one. An entry is free
+ * when its time has passed.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "resources/misses.h"
@@ -12,6 +12,7 @@
 
 #define WAYS 8
 #define GROUPS 16384
+#define WORDS_GROUPS 512
 #define ADDRESS_SIZE 16
 #define PREFIX_SIZE 8 /* of an IPv6 address: its /64 */
 
@@ -29,7 +30,25 @@ struct misses {
 	unsigned minute_count, last_minute_count;
 	uint64_t total;
 	struct entry entries[GROUPS][WAYS];
+	struct entry words[WORDS_GROUPS][WAYS]; /* the address is an account */
 };
+
+/* One of the two tables. */
+struct table {
+	struct misses *misses;
+	struct entry (*groups)[WAYS];
+	size_t n;
+};
+
+static struct table addresses_of(struct misses *misses)
+{
+	return (struct table){ misses, misses->entries, GROUPS };
+}
+
+static struct table words_of(struct misses *misses)
+{
+	return (struct table){ misses, misses->words, WORDS_GROUPS };
+}
 
 struct misses *misses_open(const struct clock *clock)
 {
@@ -79,18 +98,18 @@ static uint64_t mix(uint64_t value)
 	return value ^ value >> 32;
 }
 
-static struct entry *group_of(struct misses *misses, const unsigned char address[ADDRESS_SIZE])
+static struct entry *group_of(struct table table, const unsigned char address[ADDRESS_SIZE])
 {
+	const uint64_t *key = table.misses->key;
 	uint64_t halves[2];
 
 	memcpy(halves, address, sizeof halves);
-	return misses->entries[mix(mix(halves[0] ^ misses->key[0]) ^ halves[1] ^ misses->key[1]) %
-			       GROUPS];
+	return table.groups[mix(mix(halves[0] ^ key[0]) ^ halves[1] ^ key[1]) % table.n];
 }
 
-static struct entry *find(struct misses *misses, const unsigned char address[ADDRESS_SIZE])
+static struct entry *find(struct table table, const unsigned char address[ADDRESS_SIZE])
 {
-	struct entry *group = group_of(misses, address);
+	struct entry *group = group_of(table, address);
 
 	for (size_t i = 0; i < WAYS; i++) {
 		if (group[i].began != 0 && memcmp(group[i].address, address, ADDRESS_SIZE) == 0)
@@ -99,14 +118,31 @@ static struct entry *find(struct misses *misses, const unsigned char address[ADD
 	return NULL;
 }
 
-static struct entry *oldest(struct misses *misses, const unsigned char address[ADDRESS_SIZE])
+static struct entry *oldest(struct table table, const unsigned char address[ADDRESS_SIZE])
 {
-	struct entry *group = group_of(misses, address);
+	struct entry *group = group_of(table, address);
 	struct entry *entry = &group[0];
 
 	for (size_t i = 1; i < WAYS; i++) {
 		if (group[i].began < entry->began)
 			entry = &group[i];
+	}
+	return entry;
+}
+
+/* The entry of the address, empty when it has none whose time has not passed. */
+static struct entry *entry_of(struct table table, const unsigned char address[ADDRESS_SIZE],
+			      int64_t now, int64_t lasts)
+{
+	struct entry *entry = find(table, address);
+
+	if (entry == NULL)
+		entry = oldest(table, address);
+	if (memcmp(entry->address, address, ADDRESS_SIZE) != 0 ||
+	    (now - entry->began >= lasts && entry->refused_until <= now)) {
+		memset(entry, 0, sizeof *entry);
+		memcpy(entry->address, address, ADDRESS_SIZE);
+		entry->began = now;
 	}
 	return entry;
 }
@@ -145,7 +181,7 @@ unsigned misses_wait(struct misses *misses, struct slice address, int64_t now)
 
 	normalise(address, normal);
 	pthread_mutex_lock(&misses->lock);
-	entry = find(misses, normal);
+	entry = find(addresses_of(misses), normal);
 	if (entry != NULL && entry->refused_until == 0 && now - entry->began < MISSES_MINUTE &&
 	    entry->count >= MISSES_ADDRESS_MOST_UNDER_ATTACK && is_under_attack(misses, now))
 		entry->refused_until = now + MISSES_MINUTE;
@@ -167,21 +203,44 @@ unsigned misses_count(struct misses *misses, struct slice address, int64_t now)
 	misses->total++;
 	most = is_under_attack(misses, now) ? MISSES_ADDRESS_MOST_UNDER_ATTACK
 					    : MISSES_ADDRESS_MOST;
-	entry = find(misses, normal);
-	if (entry == NULL)
-		entry = oldest(misses, normal);
-	if (memcmp(entry->address, normal, ADDRESS_SIZE) != 0 ||
-	    (now - entry->began >= MISSES_MINUTE && entry->refused_until <= now)) {
-		memset(entry, 0, sizeof *entry);
-		memcpy(entry->address, normal, ADDRESS_SIZE);
-		entry->began = now;
-	}
+	entry = entry_of(addresses_of(misses), normal, now, MISSES_MINUTE);
 	seconds = seconds_left(entry, now);
 	entry->count++;
 	if (entry->count >= most && entry->refused_until == 0)
 		entry->refused_until = now + MISSES_MINUTE;
 	pthread_mutex_unlock(&misses->lock);
 	return seconds;
+}
+
+static void address_of_account(const struct id *account, unsigned char address[ADDRESS_SIZE])
+{
+	memset(address, 0, ADDRESS_SIZE);
+	memcpy(address, account->bytes, ID_SIZE);
+}
+
+unsigned misses_words_wait(struct misses *misses, const struct id *account, int64_t now)
+{
+	unsigned char address[ADDRESS_SIZE];
+	unsigned seconds;
+
+	address_of_account(account, address);
+	pthread_mutex_lock(&misses->lock);
+	seconds = seconds_left(find(words_of(misses), address), now);
+	pthread_mutex_unlock(&misses->lock);
+	return seconds;
+}
+
+void misses_words_count(struct misses *misses, const struct id *account, int64_t now)
+{
+	unsigned char address[ADDRESS_SIZE];
+	struct entry *entry;
+
+	address_of_account(account, address);
+	pthread_mutex_lock(&misses->lock);
+	entry = entry_of(words_of(misses), address, now, MISSES_DAY);
+	if (++entry->count >= MISSES_WORDS_MOST && entry->refused_until == 0)
+		entry->refused_until = now + MISSES_DAY;
+	pthread_mutex_unlock(&misses->lock);
 }
 
 unsigned misses_rate(struct misses *misses, int64_t now)

@@ -7,19 +7,23 @@
 
 #include "base/text.h"
 #include "resources/code_life.h"
+#include "resources/code_terms.h"
 #include "resources/expected.h"
 #include "resources/lists.h"
+#include "resources/misses.h"
 #include "resources/packed.h"
 #include "resources/room_record.h"
 #include "rules/room_code_rules.h"
 
-/* Codes read at once where it is not known how many are needed. */
+/* Codes read at once where it is not known how many are needed; where most of them are not wanted. */
 #define CODES_AT_ONCE 16
+#define CODES_SEARCHED_AT_ONCE 256
 
 /* ---- what a call reads ---- */
 
-/* The room that the path names, its template and codes, and, with `most`, the first page of them. */
-static void expect_room(struct call *call, enum store_side side, size_t most)
+/* The room that the path names, its template and codes, and, with `most`, the first page of them;
+ * and the words of a new code, or data NULL. */
+static void expect_room(struct call *call, enum store_side side, size_t most, struct slice words)
 {
 	const enum store_reading reading = call_reading(call);
 	struct expected expected;
@@ -34,8 +38,14 @@ static void expect_room(struct call *call, enum store_side side, size_t most)
 	page.parent = &id;
 	if (most > 0)
 		expected_page(&expected, &kind_code, &page);
+	if (words.data != NULL) {
+		expected_named(&expected, &kind_words, words, STORE_TO_SHOW);
+		expected_named(&expected, &kind_code, words, STORE_TO_SHOW);
+	}
 	expected_tell(&expected);
 }
+
+static const struct slice no_words = { NULL, 0 };
 
 /* ---- loading ---- */
 
@@ -65,12 +75,14 @@ static struct slice code_text(struct call *call, const struct code *code,
 	id_print(&code->room, room);
 	text_time_seconds(shown->created * 1000, created);
 	text_time_seconds(shown->updated * 1000, updated);
-	append_member(&text, "{\"code\":", slice_of(code->letters));
+	append_member(&text, "{\"code\":", code->letters);
 	append_member(&text, ",\"room_id\":", slice_of(room));
 	append_member(&text, ",\"role\":", shown->role);
 	buffer_append_text(&text, shown->is_enabled ? ",\"enabled\":true" : ",\"enabled\":false");
 	append_member(&text, ",\"created_at\":", slice_of(created));
 	append_member(&text, ",\"updated_at\":", slice_of(updated));
+	if (code->terms.set != 0)
+		code_terms_write(call, code, shown, &text);
 	buffer_append_byte(&text, '}');
 	return buffer_slice(&text);
 }
@@ -84,12 +96,12 @@ static bool answer_code(struct call *call, const struct room_subject *subject,
 	       call_answer(call, code_text(call, code, &shown));
 }
 
-/* ---- making ---- */
+/* ---- one code for each role ---- */
 
 static bool lacks_a_code(const struct room_subject *subject)
 {
 	for (size_t i = 0; i < subject->owner.role_count; i++) {
-		if (codes_of_role(&subject->codes, subject->owner.roles[i].identity, true) == 0)
+		if (codes_of_role(&subject->codes, subject->owner.roles[i].identity).enabled == 0)
 			return true;
 	}
 	return !subject->codes.was_asked || codes_are_due(&subject->codes, &subject->owner);
@@ -98,14 +110,14 @@ static bool lacks_a_code(const struct room_subject *subject)
 static bool make_lacking(struct call *call, struct room_subject *subject, struct fault *fault)
 {
 	struct room_codes *codes = &subject->codes;
-	struct code code;
 
 	if (!codes_make_due(call, codes, &subject->owner, fault))
 		return false;
 	for (size_t i = 0; i < subject->owner.role_count; i++) {
 		uint32_t identity = subject->owner.roles[i].identity;
+		struct code code = { .is_former = false };
 
-		if (codes_of_role(codes, identity, true) == 0 &&
+		if (codes_of_role(codes, identity).enabled == 0 &&
 		    !codes_add(call, codes, identity, call->now / 1000, &code, fault))
 			return false;
 	}
@@ -113,15 +125,44 @@ static bool make_lacking(struct call *call, struct room_subject *subject, struct
 	return codes_store(call, codes, &subject->owner, fault);
 }
 
-/* The text of the oldest enabled code of each role, in template order; there is one. */
+/* *after: the place before the oldest that an enabled plain code of a role without text can have.
+ * False: it is before all places, or not later than *after. */
+static bool skip_to_oldest(const struct room_subject *subject, const struct slice *texts,
+			   struct id *after)
+{
+	const struct room_codes *codes = &subject->codes;
+	uint64_t oldest = UINT64_MAX;
+	struct id place;
+
+	for (size_t i = 0; i < codes->group_count; i++) {
+		const struct template_role *role = template_live_role(&subject->owner,
+								      codes->groups[i].identity);
+
+		if (role != NULL && codes->groups[i].oldest < oldest &&
+		    texts[role - subject->owner.roles].data == NULL)
+			oldest = codes->groups[i].oldest;
+	}
+	if (oldest <= 1 || oldest == UINT64_MAX)
+		return false;
+	place = code_place(oldest - 1);
+	if (id_compare(&place, after) <= 0)
+		return false;
+	*after = place;
+	return true;
+}
+
+/* The text of the oldest enabled plain code of each role, in template order; there is one. */
 static bool gather_oldest(struct call *call, const struct room_subject *subject,
 			  struct slice *texts, struct fault *fault)
 {
 	const struct template_record *owner = &subject->owner;
 	struct code_page page = { .side = STORE_ON, .most = CODES_AT_ONCE };
+	struct id after = { { 0 } };
 	size_t left = owner->role_count;
 	struct shown_code shown;
 
+	if (skip_to_oldest(subject, texts, &after))
+		page.after = &after;
 	while (left > 0) {
 		if (!codes_page(call, &subject->room.id, &page, fault))
 			return false;
@@ -129,7 +170,7 @@ static bool gather_oldest(struct call *call, const struct room_subject *subject,
 			const struct code *code = &page.codes[i];
 			size_t role;
 
-			if (!code->is_enabled)
+			if (!code->is_enabled || !code_is_plain(code))
 				continue;
 			if (!code_show(call, &subject->codes, code, owner, &shown, fault))
 				return false;
@@ -143,8 +184,11 @@ static bool gather_oldest(struct call *call, const struct room_subject *subject,
 		if (left > 0 && page.is_last)
 			return packed_missing("an enabled code of the room",
 					      id_slice(&subject->room.id), fault);
-		if (left > 0)
-			page.after = &page.codes[page.count - 1].place;
+		if (left > 0) {
+			after = page.codes[page.count - 1].place;
+			skip_to_oldest(subject, texts, &after);
+			page.after = &after;
+		}
 	}
 	return true;
 }
@@ -154,7 +198,7 @@ bool room_codes_create_all(struct call *call, struct fault *fault)
 	struct room_subject subject;
 	struct slice *texts;
 
-	expect_room(call, STORE_ON, CODES_AT_ONCE);
+	expect_room(call, STORE_ON, CODES_AT_ONCE, no_words);
 	if (!load_room(call, &subject, fault) ||
 	    !codes_load(call, &subject.room.id, call_reading(call), &subject.codes, fault))
 		return false;
@@ -182,35 +226,198 @@ bool room_codes_create_all(struct call *call, struct fault *fault)
 	return true;
 }
 
-static bool check_enabled_count(const struct room_subject *subject, struct fault *fault)
+/* ---- the codes that a room may have ---- */
+
+static bool refuse_count(struct fault *fault, const char *message, const char *what, int most)
 {
-	if (codes_count(&subject->codes, &subject->owner, true) >= CODES_ENABLED_MOST)
-		return fault_set(fault, FAULT_CONFLICT, "the room has %d enabled codes, the most",
-				 CODES_ENABLED_MOST);
+	return fault_explain(fault, FAULT_CONFLICT, message, "the room has %d %s, the most", most,
+			     what);
+}
+
+/* Whether the room may have one code more like this one. former: what it was; NULL: it is new. */
+static bool check_count(const struct room_subject *subject, const struct code *former,
+			const struct code *code, struct fault *fault)
+{
+	const struct code_count count = codes_count(&subject->codes, &subject->owner);
+	const bool is_plain = code_is_plain(code);
+	const bool was_plain = former != NULL && code_is_plain(former);
+
+	if (is_plain && !was_plain && count.plain >= CODES_MOST)
+		return refuse_count(fault, "Too many codes", "codes", CODES_MOST);
+	if (!is_plain && (former == NULL || was_plain) && count.others >= CODES_OTHERS_MOST)
+		return refuse_count(fault, "Too many codes", "codes that are not plain",
+				    CODES_OTHERS_MOST);
+	if (is_plain && code->is_enabled && !(was_plain && former->is_enabled) &&
+	    count.enabled >= CODES_ENABLED_MOST)
+		return refuse_count(fault, "Too many enabled codes", "enabled codes",
+				    CODES_ENABLED_MOST);
 	return true;
+}
+
+/* ---- a new code ---- */
+
+static bool refuse_words_for(unsigned seconds, struct fault *fault)
+{
+	fault_detail(fault, FAULT_TOO_MANY,
+		     "too many codes of other accounts were asked for by this account");
+	fault->retry_after = seconds;
+	return false;
+}
+
+/* Makes the words the account's, for ever. */
+static bool claim_words(struct call *call, struct slice words, struct fault *fault)
+{
+	struct misses *misses = call->environment->misses;
+	const unsigned seconds = misses_words_wait(misses, &call->account, clock_monotonic());
+	const struct store_record claim = { .name = words, .value = SLICE("1") };
+	struct store_record record, code;
+
+	if (seconds > 0)
+		return refuse_words_for(seconds, fault);
+	if (!store_get_named(call->transaction, &kind_words, words, STORE_TO_SHOW, &record,
+			     fault) ||
+	    !store_get_named(call->transaction, &kind_code, words, STORE_TO_SHOW, &code, fault))
+		return false;
+	if (record.value.data != NULL && id_compare(&record.account, &call->account) != 0)
+		misses_words_count(misses, &call->account, clock_monotonic());
+	else if (code.value.data == NULL)
+		return record.value.data != NULL ||
+		       store_put(call->transaction, &kind_words, &claim, NULL, fault);
+	return fault_set(fault, FAULT_CONFLICT, "Room code already exists");
+}
+
+/* The room and the role that the path names, with all due codes made. */
+static bool load_for_role(struct call *call, struct room_subject *subject, uint32_t *identity,
+			  struct fault *fault)
+{
+	size_t role;
+
+	if (!load_room(call, subject, fault) ||
+	    !room_subject_load(call, STORE_TO_CHANGE, subject, fault))
+		return false;
+	role = template_role_index(&subject->owner, call->parameters[1]);
+	if (role == subject->owner.role_count)
+		return fault_set(fault, FAULT_NOT_FOUND, "role not found");
+	*identity = subject->owner.roles[role].identity;
+	return codes_make_due(call, &subject->codes, &subject->owner, fault);
 }
 
 bool room_codes_create(struct call *call, struct fault *fault)
 {
+	const struct slice words = text_of_json(call_member(call, "code"));
 	struct room_subject subject;
-	struct code code;
-	size_t role;
+	struct code code = { .letters = words, .is_enabled = true };
+	uint32_t identity;
 
-	expect_room(call, STORE_BOTH_SIDES, 0);
-	if (!load_room(call, &subject, fault) ||
-	    !room_subject_load(call, STORE_TO_CHANGE, &subject, fault))
+	expect_room(call, STORE_BOTH_SIDES, 0, words);
+	if (!load_for_role(call, &subject, &identity, fault))
 		return false;
-	role = template_role_index(&subject.owner, call->parameters[1]);
-	if (role == subject.owner.role_count)
-		return fault_set(fault, FAULT_NOT_FOUND, "role not found");
-	if (!codes_make_due(call, &subject.codes, &subject.owner, fault))
+	code_terms_read(call, call->body, &code.terms);
+	return check_count(&subject, NULL, &code, fault) &&
+	       (words.data == NULL || claim_words(call, words, fault)) &&
+	       codes_add(call, &subject.codes, identity, call->now / 1000, &code, fault) &&
+	       codes_store(call, &subject.codes, &subject.owner, fault) &&
+	       answer_code(call, &subject, &code, fault);
+}
+
+/* ---- rotation ---- */
+
+/* Disables the code, or, with `grace`, lets it end by itself. */
+static bool retire(struct call *call, struct room_codes *codes, const struct code *former,
+		   int64_t grace, struct fault *fault)
+{
+	struct code code = *former;
+
+	if (grace == 0) {
+		code.is_enabled = false;
+		code.updated = call->now / 1000;
+	} else {
+		code.terms.set |= CODE_EXPIRES_AT;
+		code.terms.expires_at = call->now / 1000 + grace;
+	}
+	return codes_replace(call, codes, former, &code, fault);
+}
+
+/* Retires the enabled plain codes of the group. */
+static bool retire_group(struct call *call, struct room_codes *codes,
+			 const struct code_group *group, int64_t grace, struct fault *fault)
+{
+	struct id after = code_place(group->oldest > 0 ? group->oldest - 1 : 0);
+	struct code_page page = {
+		.side = STORE_ON,
+		.after = &after,
+		.most = CODES_SEARCHED_AT_ONCE,
+	};
+
+	while (group->enabled > 0) {
+		if (!codes_page(call, &codes->room, &page, fault))
+			return false;
+		for (size_t i = 0; i < page.count; i++) {
+			const struct code *code = &page.codes[i];
+
+			if (code->group == group->number && code->is_enabled &&
+			    code_is_plain(code) && !retire(call, codes, code, grace, fault))
+				return false;
+		}
+		if (group->enabled > 0 && page.is_last)
+			return packed_missing("an enabled code of the room", id_slice(&codes->room),
+					      fault);
+		if (group->enabled > 0)
+			after = page.codes[page.count - 1].place;
+	}
+	return true;
+}
+
+/* When the room has as many plain codes as it may, the oldest disabled one goes. */
+static bool make_place(struct call *call, struct room_subject *subject, struct fault *fault)
+{
+	struct code_page page = { .side = STORE_ON, .most = CODES_SEARCHED_AT_ONCE };
+	struct shown_code shown;
+
+	if (codes_count(&subject->codes, &subject->owner).plain < CODES_MOST)
+		return true;
+	do {
+		if (!codes_page(call, &subject->room.id, &page, fault))
+			return false;
+		for (size_t i = 0; i < page.count; i++) {
+			const struct code *code = &page.codes[i];
+
+			if (code->is_enabled || !code_is_plain(code))
+				continue;
+			if (!code_show(call, &subject->codes, code, &subject->owner, &shown, fault))
+				return false;
+			if (shown.has_role)
+				return codes_remove(call, &subject->codes, code, fault);
+		}
+		if (page.count > 0)
+			page.after = &page.codes[page.count - 1].place;
+	} while (!page.is_last);
+	return true;
+}
+
+bool room_codes_rotate(struct call *call, struct fault *fault)
+{
+	const int64_t grace = json_integer_value(call_member(call, "grace_seconds"));
+	struct room_subject subject;
+	struct code code = { .is_former = false };
+	struct code_count count, of_role;
+	uint32_t identity;
+
+	expect_room(call, STORE_BOTH_SIDES, 0, no_words);
+	if (!load_for_role(call, &subject, &identity, fault))
 		return false;
-	if (codes_count(&subject.codes, &subject.owner, false) >= CODES_MOST)
-		return fault_set(fault, FAULT_CONFLICT, "the room has %d codes, the most",
-				 CODES_MOST);
-	return check_enabled_count(&subject, fault) &&
-	       codes_add(call, &subject.codes, subject.owner.roles[role].identity, call->now / 1000,
-			 &code, fault) &&
+	count = codes_count(&subject.codes, &subject.owner);
+	of_role = codes_of_role(&subject.codes, identity);
+	if (grace > 0 && count.others + of_role.enabled > CODES_OTHERS_MOST)
+		return refuse_count(fault, "Too many codes", "codes that are not plain",
+				    CODES_OTHERS_MOST);
+	if (count.enabled - of_role.enabled >= CODES_ENABLED_MOST)
+		return refuse_count(fault, "Too many enabled codes", "enabled codes",
+				    CODES_ENABLED_MOST);
+	return retire_group(call, &subject.codes, codes_group_of(call, &subject.codes, identity),
+			    grace, fault) &&
+	       make_place(call, &subject, fault) &&
+	       codes_add(call, &subject.codes, identity, call->now / 1000, &code, fault) &&
 	       codes_store(call, &subject.codes, &subject.owner, fault) &&
 	       answer_code(call, &subject, &code, fault);
 }
@@ -243,11 +450,27 @@ static bool place_of_start(struct call *call, const struct room_subject *subject
 struct listing {
 	struct list list;
 	const json_t *enabled; /* NULL: both */
+	const char *state; /* NULL: any */
+	struct slice user_id, label; /* data NULL: any */
 	struct slice role; /* data NULL: any */
+	bool is_search; /* most of the codes may not be wanted */
 	bool shows_role; /* the template has the role, or a code of the room shows it */
 	bool is_bounded;
 	struct id after;
 };
+
+static bool is_wanted(const struct call *call, const struct code *code,
+		      const struct shown_code *shown, const struct listing *listing)
+{
+	if (listing->enabled != NULL && json_is_true(listing->enabled) != shown->is_enabled)
+		return false;
+	if (listing->state != NULL &&
+	    strcmp(listing->state, code_state_name(code_state(code, shown, call->now))) != 0)
+		return false;
+	if (listing->user_id.data != NULL && !slice_equal(listing->user_id, code->terms.user_id))
+		return false;
+	return listing->label.data == NULL || slice_equal(listing->label, code->terms.label);
+}
 
 static bool add_code(struct call *call, const struct room_subject *subject, const struct code *code,
 		     struct listing *listing, struct fault *fault)
@@ -261,9 +484,9 @@ static bool add_code(struct call *call, const struct room_subject *subject, cons
 	listing->shows_role = listing->shows_role || is_of_role;
 	if (!is_of_role ||
 	    (listing->is_bounded && id_compare(&code->place, &listing->after) <= 0) ||
-	    (listing->enabled != NULL && json_is_true(listing->enabled) != shown.is_enabled))
+	    !is_wanted(call, code, &shown, listing))
 		return true;
-	list_add(&listing->list, arena_copy(call->arena, slice_of(code->letters)));
+	list_add(&listing->list, code->letters);
 	call_part(call, code_text(call, code, &shown));
 	return true;
 }
@@ -277,7 +500,7 @@ static bool add_codes(struct call *call, const struct room_subject *subject,
 	struct code_page page = {
 		.side = is_enabled && listing->shows_role ? STORE_ON : STORE_BOTH_SIDES,
 		.after = listing->is_bounded && listing->shows_role ? &listing->after : NULL,
-		.most = listing->list.limit,
+		.most = listing->is_search ? CODES_SEARCHED_AT_ONCE : listing->list.limit,
 	};
 
 	do {
@@ -298,19 +521,25 @@ static void expect_list(struct call *call, const struct listing *listing)
 {
 	const size_t limit = (size_t)json_integer_value(json_object_get(call->query, "limit"));
 	const bool is_first = json_object_get(call->query, "start") == NULL &&
-			      listing->role.data == NULL;
+			      listing->role.data == NULL && !listing->is_search;
 
 	expect_room(call, json_is_true(listing->enabled) ? STORE_ON : STORE_BOTH_SIDES,
-		    is_first ? limit : 0);
+		    is_first ? limit : 0, no_words);
 }
 
 bool room_codes_list(struct call *call, struct fault *fault)
 {
 	struct listing listing = {
 		.enabled = json_object_get(call->query, "enabled"),
+		.state = json_string_value(json_object_get(call->query, "state")),
+		.user_id = call_query_text(call, "user_id"),
+		.label = call_query_text(call, "label"),
 		.role = call_query_text(call, "role"),
 	};
 	struct room_subject subject;
+
+	listing.is_search = listing.state != NULL || listing.user_id.data != NULL ||
+			    listing.label.data != NULL;
 
 	expect_list(call, &listing);
 	if (!room_load_named(call, call->parameters[0], call_reading(call), &subject.room, fault) ||
@@ -347,7 +576,7 @@ static bool load_by_code(struct call *call, struct slice letters, struct room_su
 	struct id account;
 	bool is_there;
 
-	code_expect(call, letters);
+	code_expect(call, letters, call_reading(call), call_reading(call));
 	if (!code_find(call, letters, call_reading(call), code, &account, &is_there, fault))
 		return false;
 	is_there = is_there && id_compare(&account, &call->account) == 0;
@@ -366,26 +595,46 @@ bool room_codes_get(struct call *call, struct fault *fault)
 	       answer_code(call, &subject, &code, fault);
 }
 
-static bool switch_code(struct call *call, struct slice letters, struct fault *fault)
+/* Stores the code as it will be. enables: what the call says of it. A code of a deleted role becomes
+ * a former one, which keeps the time of the deletion. */
+static bool save_code(struct call *call, struct room_subject *subject, const struct code *former,
+		      struct code *code, bool enables, struct fault *fault)
 {
-	bool enables = json_is_true(call_member(call, "enabled"));
-	struct room_subject subject;
 	struct shown_code shown;
-	struct code code;
 
-	if (!load_by_code(call, letters, &subject, &code, fault) ||
-	    !code_show(call, &subject.codes, &code, &subject.owner, &shown, fault))
+	if (!code_show(call, &subject->codes, former, &subject->owner, &shown, fault))
 		return false;
 	if (enables && !shown.has_role)
 		return fault_set(fault, FAULT_FORBIDDEN, "the role of this code was deleted");
-	if (enables == shown.is_enabled)
-		return answer_code(call, &subject, &code, fault);
-	/* Due codes count among the enabled ones. */
-	if (enables && (!codes_make_due(call, &subject.codes, &subject.owner, fault) ||
-			!check_enabled_count(&subject, fault)))
+	code->is_enabled = enables;
+	code->updated = enables != shown.is_enabled ? call->now / 1000 : shown.updated;
+	if (!shown.has_role) {
+		code->is_former = true;
+		code->role = shown.role;
+	}
+	/* Due codes count too. */
+	if (shown.has_role &&
+	    (code_is_plain(code) != code_is_plain(former) || (enables && !shown.is_enabled)) &&
+	    (!codes_make_due(call, &subject->codes, &subject->owner, fault) ||
+	     !check_count(subject, former, code, fault)))
 		return false;
-	return codes_switch(call, &subject.codes, &code, enables, fault) &&
-	       codes_store(call, &subject.codes, &subject.owner, fault) &&
+	return codes_replace(call, &subject->codes, former, code, fault) &&
+	       codes_store(call, &subject->codes, &subject->owner, fault);
+}
+
+static bool switch_code(struct call *call, struct slice letters, struct fault *fault)
+{
+	const bool enables = json_is_true(call_member(call, "enabled"));
+	struct room_subject subject;
+	struct shown_code shown;
+	struct code former, code;
+
+	if (!load_by_code(call, letters, &subject, &former, fault) ||
+	    !code_show(call, &subject.codes, &former, &subject.owner, &shown, fault))
+		return false;
+	code = former;
+	return (enables == shown.is_enabled ||
+		save_code(call, &subject, &former, &code, enables, fault)) &&
 	       answer_code(call, &subject, &code, fault);
 }
 
@@ -397,4 +646,38 @@ bool room_codes_switch(struct call *call, struct fault *fault)
 bool room_codes_switch_named(struct call *call, struct fault *fault)
 {
 	return switch_code(call, call->parameters[0], fault);
+}
+
+bool room_codes_patch(struct call *call, struct fault *fault)
+{
+	struct room_subject subject;
+	struct shown_code shown;
+	struct code former, code;
+	json_t *document, *before;
+
+	if (!load_by_code(call, call->parameters[0], &subject, &former, fault) ||
+	    !code_show(call, &subject.codes, &former, &subject.owner, &shown, fault))
+		return false;
+	before = code_terms_document(call, &former, shown.is_enabled);
+	document = code_terms_document(call, &former, shown.is_enabled);
+	document_merge(&code_patch_shape, document, call->body);
+	if (!document_finish(&code_patch_shape, document, &call->findings, fault))
+		return false;
+	code = former;
+	code_terms_read(call, document, &code.terms);
+	return (json_equal(before, document) ||
+		save_code(call, &subject, &former, &code,
+			  json_is_true(json_object_get(document, "enabled")), fault)) &&
+	       answer_code(call, &subject, &code, fault);
+}
+
+bool room_codes_delete(struct call *call, struct fault *fault)
+{
+	struct room_subject subject;
+	struct code code;
+
+	return load_by_code(call, call->parameters[0], &subject, &code, fault) &&
+	       codes_remove(call, &subject.codes, &code, fault) &&
+	       codes_store(call, &subject.codes, &subject.owner, fault) &&
+	       call_answer_nothing(call);
 }

@@ -10,7 +10,9 @@
 #include "resources/packed.h"
 #include "rules/room_rules.h"
 
+/* A room without opens_at and closes_at has the version 1. */
 #define VERSION 1
+#define VERSION_WINDOW 2
 #define PIECES 3
 
 /* ---- the stored form ---- */
@@ -25,7 +27,9 @@ bool room_put(struct call *call, const struct room_record *record, struct fault 
 		.name = text_lower(call->arena, record->name),
 	};
 
-	packed_put_number(&value, VERSION, 1);
+	const bool has_window = record->opens_at != INT64_MIN || record->closes_at != INT64_MAX;
+
+	packed_put_number(&value, has_window ? VERSION_WINDOW : VERSION, 1);
 	packed_put_number(&value, (uint64_t)record->created, 8);
 	packed_put_number(&value, (uint64_t)record->updated, 8);
 	packed_put_number(&value, record->etag, 8);
@@ -35,6 +39,10 @@ bool room_put(struct call *call, const struct room_record *record, struct fault 
 	packed_put_text(&value, record->hidden);
 	for (size_t i = 0; i < PIECES; i++)
 		packed_put_text(&value, record->pieces[i]);
+	if (has_window) {
+		packed_put_number(&value, (uint64_t)record->opens_at, 8);
+		packed_put_number(&value, (uint64_t)record->closes_at, 8);
+	}
 	stored.value = buffer_slice(&value);
 	return store_put(call->transaction, &kind_room, &stored,
 			 record->stored.value.data == NULL ? NULL : &record->stored, fault);
@@ -42,7 +50,7 @@ bool room_put(struct call *call, const struct room_record *record, struct fault 
 
 static bool decode(struct packed *reader, struct room_record *record)
 {
-	bool is_right = packed_number(reader, 1) == VERSION;
+	const uint64_t version = packed_number(reader, 1);
 
 	record->created = (int64_t)packed_number(reader, 8);
 	record->updated = (int64_t)packed_number(reader, 8);
@@ -53,7 +61,13 @@ static bool decode(struct packed *reader, struct room_record *record)
 	record->hidden = packed_text(reader);
 	for (size_t i = 0; i < PIECES; i++)
 		record->pieces[i] = packed_text(reader);
-	return is_right && packed_ended(reader);
+	record->opens_at = INT64_MIN;
+	record->closes_at = INT64_MAX;
+	if (version == VERSION_WINDOW) {
+		record->opens_at = (int64_t)packed_number(reader, 8);
+		record->closes_at = (int64_t)packed_number(reader, 8);
+	}
+	return (version == VERSION || version == VERSION_WINDOW) && packed_ended(reader);
 }
 
 bool room_read(struct call *call, const struct store_record *stored, struct room_record *record,
@@ -269,10 +283,20 @@ static struct slice written_recording(struct call *call, const json_t *document)
 	return buffer_slice(&text);
 }
 
+static int64_t time_member(const json_t *document, const char *name, int64_t otherwise)
+{
+	const struct slice text = text_of_json(json_object_get(document, name));
+	int64_t seconds;
+
+	return text.data != NULL && text_time_parse_seconds(text, &seconds) ? seconds : otherwise;
+}
+
 void room_set_document(struct call *call, struct room_record *record, json_t *document)
 {
 	struct buffer hidden = BUFFER_INITIAL(call->arena);
 
+	record->opens_at = time_member(document, "opens_at", INT64_MIN);
+	record->closes_at = time_member(document, "closes_at", INT64_MAX);
 	set_fixed(call, record, document);
 	write_pieces(call, record, document);
 	record->recording = written_recording(call, document);

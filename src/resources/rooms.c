@@ -5,8 +5,6 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "resources/rooms.h"
 
-#include <stdio.h>
-
 #include "base/text.h"
 #include "resources/code_life.h"
 #include "resources/default_template.h"
@@ -97,7 +95,8 @@ static void expect_delete(struct call *call)
 
 /* Members that are taken over as they were supplied. */
 static const char *const plain_members[] = {
-	"description", "region", "large_room", "size", "max_duration_seconds", "webhook", "polls",
+	"description", "region", "large_room", "size",	    "max_duration_seconds",
+	"webhook",     "polls",	 "opens_at",   "closes_at",
 };
 
 static const json_t *upload_of(const json_t *recording)
@@ -141,6 +140,11 @@ static void set_recording(struct call *call, struct room_change *change)
 					   recording));
 }
 
+static bool is_clearable(const char *member)
+{
+	return (shape_field(&room_shape, member)->flags & FIELD_CLEARABLE) != 0;
+}
+
 static void apply_body(struct call *call, struct room_change *change)
 {
 	const json_t *name = call_member(call, "name");
@@ -151,6 +155,10 @@ static void apply_body(struct call *call, struct room_change *change)
 
 		if (value != NULL)
 			json_object_set(change->document, plain_members[i], call_share(value));
+		/* A time that is unset. */
+		if (value != NULL && slice_is(text_of_json(value), "") &&
+		    is_clearable(plain_members[i]))
+			json_object_del(change->document, plain_members[i]);
 	}
 	if (name != NULL)
 		change->room.name = text_of_json(name);
@@ -161,21 +169,13 @@ static void apply_body(struct call *call, struct room_change *change)
 
 /* ---- its template ---- */
 
-/* The service's own words for one fault of a body. */
-static bool refuse_as(struct fault *fault, const char *message)
-{
-	(void)snprintf(fault->message, sizeof fault->message, "%s", message);
-	return false;
-}
-
 static bool refuse_template(struct call *call, struct fault *fault)
 {
 	struct slice shown = text_shown(call->arena, call_member(call, "template_id"));
 
-	fault_detail(fault, FAULT_INVALID_BODY,
-		     "/template_id: must be a template of this account, got %.*s", (int)shown.size,
-		     shown.data);
-	return refuse_as(fault, "Error: template not found");
+	return fault_explain(fault, FAULT_INVALID_BODY, "Error: template not found",
+			     "/template_id: must be a template of this account, got %.*s",
+			     (int)shown.size, shown.data);
 }
 
 static bool load_default(struct call *call, struct template_record *owner, struct fault *fault)
@@ -187,9 +187,8 @@ static bool load_default(struct call *call, struct template_record *owner, struc
 		return false;
 	if (is_set)
 		return template_load(call, &id, STORE_TO_SHOW, owner, fault);
-	fault_detail(fault, FAULT_INVALID_BODY,
-		     "/template_id: is required while no template is the default");
-	return refuse_as(fault, "Error: no default template");
+	return fault_explain(fault, FAULT_INVALID_BODY, "Error: no default template",
+			     "/template_id: is required while no template is the default");
 }
 
 static bool find_owner(struct call *call, struct room_change *change, struct fault *fault)

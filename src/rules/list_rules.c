@@ -4,6 +4,7 @@
 #include "rules/list_rules.h"
 
 #include "base/text.h"
+#include "rules/room_code_rules.h"
 
 /* clang-format off */
 
@@ -46,6 +47,11 @@ static const struct field code_list_fields[] = {
 	{ "start",   TEXT(room_code_text), START },
 	{ "role",    TEXT(any_text), DOC("Codes of this role.") },
 	{ "enabled", BOOLEAN(), DOC("true: enabled codes, false: the others.") },
+	{ "state",   CODE_STATES,
+	  DOC("Codes in this state; one that shows no state counts as active, disabled or "
+	      "role_deleted.") },
+	{ "user_id", TEXT(any_text), DOC("Codes for exactly this person.") },
+	{ "label",   TEXT(any_text), DOC("Codes of exactly this label.") },
 };
 const struct shape code_list_query = { "RoomCodeListQuery", FIELDS(code_list_fields) };
 

@@ -139,6 +139,8 @@ static const struct field permissions_fields[] = {
 	{ "hlsStreaming",     BOOLEAN(), DEFAULT(true), DOC("Start and stop HLS streaming.") },
 	{ "pollRead",         BOOLEAN(), DOC("Read polls.") },
 	{ "pollWrite",        BOOLEAN(), DOC("Make polls.") },
+	{ "joinOutsideWindow", BOOLEAN(),
+	  DOC("Join before the room's opens_at and after its closes_at.") },
 };
 static const struct shape permissions_shape = {
 	"Permissions", FIELDS(permissions_fields), .doc = "What a role may do.",

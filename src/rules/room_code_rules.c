@@ -3,7 +3,51 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "rules/room_code_rules.h"
 
+#include "base/id.h"
+#include "base/text.h"
+
 /* clang-format off */
+
+#define WORDS_SENTENCE \
+	"must be 6 to 40 of a-z 0-9 -, beginning and ending with a letter or digit, without two hyphens " \
+	"together, and not of the form abc-defg-hij or abc-def-ghi"
+
+static const struct text_rule words_text = {
+	.characters = "a-z0-9-",
+	.sentence = WORDS_SENTENCE,
+	.shortest = 6,
+	.longest = CODE_WORDS_MOST,
+};
+/* The user_id that the code is for, and the one that a user may have. */
+static const struct text_rule person_text = {
+	.sentence = "must be 1 to 256 characters",
+	.shortest = 1,
+	.longest = 256,
+};
+static const struct text_rule user_id_text = {
+	.sentence = "must be at most 256 characters",
+	.longest = 256,
+};
+static const struct text_rule person_name_text = {
+	.sentence = "must be 1 to 128 characters",
+	.shortest = 1,
+	.longest = 128,
+};
+static const struct text_rule label_text = {
+	.sentence = "must be at most 128 characters",
+	.longest = 128,
+};
+static const struct text_rule metadata_key_text = {
+	.characters = "a-zA-Z0-9_.-",
+	.sentence = "must be 1 to 40 of a-z A-Z 0-9 _ . -",
+	.shortest = 1,
+	.longest = 40,
+};
+static const struct text_rule metadata_text = {
+	.sentence = "must be at most 256 characters",
+	.longest = 256,
+};
+static const struct field metadata_item = { .name = NULL, TEXT(metadata_text) };
 
 /* Members of a room code that a client may send back. */
 #define REST_OF_A_ROOM_CODE \
@@ -13,22 +57,105 @@
 #define TIMES_OF_A_ROOM_CODE \
 	{ "created_at", TEXT(time_text), FLAGS(FIELD_READ_ONLY) }, \
 	{ "updated_at", TEXT(time_text), FLAGS(FIELD_READ_ONLY) }
+#define USES_OF_A_ROOM_CODE \
+	{ "uses",       INTEGER(0, USES_MOST), FLAGS(FIELD_READ_ONLY), \
+	  DOC("Counted exchanges; shown with max_uses. Unsetting max_uses forgets it.") }
+#define STATE_OF_A_ROOM_CODE \
+	{ "state",      CODE_STATES, FLAGS(FIELD_READ_ONLY), \
+	  DOC("The first that holds; shown with not_before, expires_at or max_uses.") }
+/* Members that a client may set; `flags` is FIELD_READ_ONLY in an answer. */
+#define TIMES_OF_A_CODES_LIFE(flags_) \
+	{ "not_before", TIME(), FLAGS(flags_), DOC("The code is valid from this second on.") }, \
+	{ "expires_at", TIME(), FLAGS(flags_), DOC("From this second on the code has expired.") }
+#define MAX_USES(flags_) \
+	{ "max_uses",   INTEGER(1, USES_MOST), FLAGS(flags_), \
+	  DOC("How many exchanges are granted.") }
+#define PERSON_OF_A_CODE(flags_) \
+	{ "user_id",    TEXT(person_text), FLAGS(flags_), DOC("The person that the code is for.") }, \
+	{ "name",       TEXT(person_name_text), FLAGS(flags_), DOC("Display name of that person.") }, \
+	{ "label",      TEXT(label_text), FLAGS(flags_) }, \
+	{ "metadata",   MAP_OF(metadata_key_text, metadata_item), MOST(16), FLAGS(flags_) }
 
-static const struct text_rule user_id_text = {
-	.sentence = "must be at most 256 characters",
-	.longest = 256,
-};
+#define USES_MOST 1000000
+#define EXPIRES_IN_MOST 315360000
+#define GRACE_MOST 604800
 
 static const struct field room_code_fields[] = {
 	{ "code",    TEXT(room_code_text), FLAGS(FIELD_READ_ONLY),
-	  DOC("Three groups of letters joined by hyphens.") },
+	  DOC("Three groups of letters joined by hyphens, or words of the client's own.") },
 	REST_OF_A_ROOM_CODE,
-	{ "enabled", BOOLEAN(), FLAGS(FIELD_READ_ONLY), DOC("True when the code is usable.") },
+	{ "enabled", BOOLEAN(), FLAGS(FIELD_READ_ONLY),
+	  DOC("False when it was switched off, or its role was deleted.") },
 	TIMES_OF_A_ROOM_CODE,
+	TIMES_OF_A_CODES_LIFE(FIELD_READ_ONLY),
+	MAX_USES(FIELD_READ_ONLY),
+	USES_OF_A_ROOM_CODE,
+	PERSON_OF_A_CODE(FIELD_READ_ONLY),
+	STATE_OF_A_ROOM_CODE,
 };
 const struct shape room_code_shape = {
 	"RoomCode", FIELDS(room_code_fields),
 	.doc = "An access code bound to one role of one room.",
+};
+
+static schema_rule check_words, check_expiry, check_expiry_of_new;
+
+static const struct rule code_patch_rules[] = {
+	{ "expiry", "expires_at is later than not_before.", check_expiry },
+	{ NULL, NULL, NULL },
+};
+static const struct rule new_code_rules[] = {
+	{ "words", "code is not of the form of a generated code.", check_words },
+	{ "expiry",
+	  "The end is in the future, later than not_before, and given once: as expires_at or as "
+	  "expires_in.",
+	  check_expiry_of_new },
+	{ NULL, NULL, NULL },
+};
+
+/* `enabled` may be sent back, and is ignored: a new code is enabled. */
+static const struct field new_code_fields[] = {
+	{ "code",       TEXT(words_text), FLAGS(FIELD_SECRET),
+	  DOC("Words of the client's own, unique in the installation; a code is generated without "
+	      "it. Words can be guessed: set max_uses or expires_at.") },
+	REST_OF_A_ROOM_CODE,
+	{ "enabled",    BOOLEAN(), FLAGS(FIELD_READ_ONLY) },
+	TIMES_OF_A_ROOM_CODE,
+	TIMES_OF_A_CODES_LIFE(0),
+	{ "expires_in", INTEGER(1, EXPIRES_IN_MOST),
+	  DOC("Instead of expires_at: seconds from created_at.") },
+	MAX_USES(0),
+	USES_OF_A_ROOM_CODE,
+	PERSON_OF_A_CODE(0),
+	STATE_OF_A_ROOM_CODE,
+};
+const struct shape new_code_shape = {
+	"NewRoomCode", FIELDS(new_code_fields), .rules = new_code_rules, .doc = "A code to be made.",
+};
+
+static const struct field code_patch_fields[] = {
+	{ "code",    TEXT(any_text), FLAGS(FIELD_READ_ONLY) },
+	REST_OF_A_ROOM_CODE,
+	{ "enabled", BOOLEAN(), FLAGS(FIELD_KEPT) },
+	TIMES_OF_A_ROOM_CODE,
+	TIMES_OF_A_CODES_LIFE(0),
+	MAX_USES(0),
+	USES_OF_A_ROOM_CODE,
+	PERSON_OF_A_CODE(0),
+	STATE_OF_A_ROOM_CODE,
+};
+const struct shape code_patch_shape = {
+	"RoomCodePatch", FIELDS(code_patch_fields), .rules = code_patch_rules,
+	.doc = "Changes of a room code; null unsets a member.",
+};
+
+static const struct field rotation_fields[] = {
+	{ "grace_seconds", INTEGER(0, GRACE_MOST), DEFAULT(0),
+	  DOC("How long the codes before stay valid; 0: they are disabled.") },
+};
+const struct shape rotation_shape = {
+	"RoomCodeRotation", FIELDS(rotation_fields),
+	.doc = "How the codes of a role are replaced by a new one.",
 };
 
 static const struct field code_switch_fields[] = {
@@ -72,3 +199,53 @@ static const struct field token_answer_fields[] = {
 const struct shape token_answer_shape = {
 	"Token", FIELDS(token_answer_fields), .doc = "A token to join a room with.",
 };
+
+/* clang-format on */
+
+static void check_words(struct rule_context *context, const json_t *object)
+{
+	const struct slice words = text_of_json(json_object_get(object, "code"));
+
+	if (words.data != NULL && !code_is_words(words))
+		schema_fault(context, "/code", "%s", WORDS_SENTENCE);
+}
+
+/* 0: the member is not set. */
+static int64_t seconds_of(const json_t *object, const char *name)
+{
+	const struct slice text = text_of_json(json_object_get(object, name));
+	int64_t seconds;
+
+	return text.data != NULL && text_time_parse_seconds(text, &seconds) ? seconds : 0;
+}
+
+static void check_end(struct rule_context *context, const char *pointer, const json_t *object,
+		      int64_t end)
+{
+	if (json_object_get(object, "not_before") != NULL &&
+	    end <= seconds_of(object, "not_before"))
+		schema_fault(context, pointer, "must be later than not_before");
+}
+
+static void check_expiry(struct rule_context *context, const json_t *object)
+{
+	if (json_object_get(object, "expires_at") != NULL)
+		check_end(context, "/expires_at", object, seconds_of(object, "expires_at"));
+}
+
+static void check_expiry_of_new(struct rule_context *context, const json_t *object)
+{
+	const json_t *expires_in = json_object_get(object, "expires_in");
+	const int64_t now = rule_now(context);
+
+	check_expiry(context, object);
+	if (json_object_get(object, "expires_at") != NULL &&
+	    seconds_of(object, "expires_at") <= now)
+		schema_fault(context, "/expires_at", "must be in the future");
+	if (expires_in == NULL)
+		return;
+	if (json_object_get(object, "expires_at") != NULL)
+		schema_fault(context, "/expires_in", "not together with expires_at");
+	else
+		check_end(context, "/expires_in", object, now + json_integer_value(expires_in));
+}

@@ -24,12 +24,13 @@ const struct shape recording_info_shape = {
 	"RecordingInfo", FIELDS(recording_info_fields), .doc = "The recording of a room.",
 };
 
-static schema_rule check_size;
+static schema_rule check_size, check_window;
 
 static void leave_out_recording(json_t *room);
 
 static const struct rule room_rules[] = {
 	{ "roomSize", "size is at most 2500 unless large_room is true.", check_size },
+	{ "roomWindow", "closes_at is later than opens_at.", check_window },
 	{ NULL, NULL, NULL },
 };
 
@@ -64,6 +65,10 @@ static const struct field room_fields[] = {
 	  DOC("Same value as customer_id.") },
 	{ "webhook",                   KEPT_OBJECT(), DOC("Kept as it was sent, never called.") },
 	{ "polls",                     KEPT_LIST(), DOC("Kept as they were sent.") },
+	{ "opens_at",                  TIME(), FLAGS(FIELD_CLEARABLE),
+	  DOC("Codes are exchanged from this second on; \"\" unsets it.") },
+	{ "closes_at",                 TIME(), FLAGS(FIELD_CLEARABLE),
+	  DOC("Codes are exchanged before this second; \"\" unsets it.") },
 };
 const struct shape room_shape = {
 	"Room", FIELDS(room_fields), .rules = room_rules, .doc = "A room.",
@@ -87,6 +92,16 @@ static void check_size(struct rule_context *context, const json_t *object)
 			     "must be from 0 to %d unless large_room is true, "
 			     "got %" JSON_INTEGER_FORMAT,
 			     SIZE_MOST, size);
+}
+
+/* Texts of times compare as the times do. */
+static void check_window(struct rule_context *context, const json_t *object)
+{
+	const char *opens_at = json_string_value(json_object_get(object, "opens_at"));
+	const char *closes_at = json_string_value(json_object_get(object, "closes_at"));
+
+	if (opens_at != NULL && closes_at != NULL && strcmp(closes_at, opens_at) <= 0)
+		schema_fault(context, "/closes_at", "must be later than opens_at");
 }
 
 /* Following the template takes precedence over recording_info. */

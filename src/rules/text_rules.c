@@ -3,6 +3,8 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "rules/text_rules.h"
 
+#include "base/id.h"
+
 #define NAME_CHARACTERS "a-zA-Z0-9 ._:-"
 
 const struct text_rule any_text = {
@@ -38,10 +40,10 @@ const struct text_rule secret_text = {
 };
 
 const struct text_rule room_code_text = {
-	.characters = "a-z-",
+	.characters = "a-z0-9-",
 	.sentence = "must be a room code",
-	.shortest = 12,
-	.longest = 12,
+	.shortest = 6,
+	.longest = CODE_WORDS_MOST,
 };
 
 const struct text_rule name_text = {

@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "rules/transfer_rules.h"
 
+#include "rules/room_code_rules.h"
 #include "rules/room_rules.h"
 #include "rules/template_rules.h"
 
@@ -17,8 +18,9 @@
 /* ---- the first line and the last ---- */
 
 static const struct field dump_fields[] = {
-	{ "format",  INTEGER(1, 2), REQUIRED,
-	  DOC("Of the lines that follow. 1 was written by version 0.1.0 and earlier ones.") },
+	{ "format",  INTEGER(1, 3), REQUIRED,
+	  DOC("Of the lines that follow. 1 was written before version 0.1.0, 2 has no terms of codes, "
+	      "no opening hours of rooms and no lines of words.") },
 	{ "program", TEXT(any_text), REQUIRED },
 	{ "made_at", TEXT(time_text), REQUIRED },
 };
@@ -100,6 +102,10 @@ static const struct field code_fields[] = {
 	  DOC("Instead of the identity: the name of the role it had, which is gone.") },
 	{ "created_at", TEXT(time_text), REQUIRED },
 	{ "updated_at", TEXT(time_text), REQUIRED },
+	{ "terms",      OBJECT(code_patch_shape), DOC("As a PATCH could send them. Absent: none.") },
+	{ "uses",       INTEGER(0, UINT32_MAX), DOC("Counted exchanges, where max_uses is set.") },
+	{ "last_use",   TEXT(time_text), DOC("The last of them. Absent: there was none.") },
+	{ "last_user",  TEXT(any_text), DOC("Its user_id; absent: one that was made up.") },
 };
 static const struct shape code_shape = {
 	"DumpCode", FIELDS(code_fields), .doc = "A code of a room.",
@@ -153,6 +159,17 @@ static const struct shape dumped_room_shape = {
 	"DumpRoom", FIELDS(room_fields), .doc = "A room; the youngest comes first.",
 };
 
+/* ---- words ---- */
+
+static const struct field words_fields[] = {
+	{ "account", TEXT(id_text), REQUIRED },
+	{ "words",   TEXT(any_text), FLAGS(FIELD_REQUIRED | FIELD_SECRET) },
+};
+static const struct shape words_shape = {
+	"DumpWords", FIELDS(words_fields),
+	.doc = "Words that an account once chose for a code; they stay its own.",
+};
+
 /* ---- a line ---- */
 
 static const struct field line_fields[] = {
@@ -160,6 +177,7 @@ static const struct field line_fields[] = {
 	{ "account",  OBJECT(account_shape) },
 	{ "template", OBJECT(dumped_template_shape) },
 	{ "room",     OBJECT(dumped_room_shape) },
+	{ "words",    OBJECT(words_shape) },
 	{ "end",      OBJECT(end_shape) },
 };
 const struct shape transfer_line_shape = {

@@ -296,6 +296,7 @@ static json_t *check_value(struct walk *walk, const struct field *row, const str
 	case KIND_INTEGER:
 	case KIND_NUMBER:
 	case KIND_TEXT:
+	case KIND_TIME:
 	case KIND_CHOICE:
 		return check_single(walk, row, place, value);
 	case KIND_OBJECT:

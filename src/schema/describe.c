@@ -179,6 +179,11 @@ static void describe_kind(json_t *schema, const struct field *row, enum describe
 		set_type(schema, "string", is_nullable);
 		describe_text(schema, row->text);
 		break;
+	case KIND_TIME:
+		set_type(schema, "string", is_nullable);
+		if ((row->flags & FIELD_CLEARABLE) == 0)
+			object_put(schema, "format", json_string("date-time"));
+		break;
 	case KIND_CHOICE:
 		set_type(schema, "string", is_nullable);
 		describe_choice(schema, row, is_nullable);

@@ -34,6 +34,11 @@ struct arena *rule_arena(struct rule_context *context)
 	return context->findings->arena;
 }
 
+int64_t rule_now(const struct rule_context *context)
+{
+	return clock_now(context->findings->clock) / 1000;
+}
+
 /* Recursion is as deep as the table. */
 void place_print(const struct place *place, struct buffer *pointer)
 {

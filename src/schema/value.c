@@ -191,6 +191,25 @@ static json_t *text_checked(const struct field *row, json_t *value, const struct
 	return NULL;
 }
 
+/* Not inlined: rare. */
+static __attribute__((noinline)) json_t *time_checked(const struct field *row, json_t *value,
+						      const struct place *place,
+						      struct findings *findings)
+{
+	const struct slice sent = text_of_json(value);
+	char text[TEXT_TIME_SIZE];
+	int64_t seconds;
+
+	if (sent.data != NULL && sent.size == 0 && (row->flags & FIELD_CLEARABLE) != 0)
+		return value;
+	if (sent.data == NULL || !text_time_parse_seconds(sent, &seconds)) {
+		findings_report(findings, place, "must be a time such as 2026-11-23T09:00:00Z");
+		return NULL;
+	}
+	text_time_seconds(seconds * 1000, text);
+	return slice_is(sent, text) ? value : json_string(text);
+}
+
 static const char *choices_listed(const struct field *row, struct arena *arena)
 {
 	struct buffer choices = BUFFER_INITIAL(arena);
@@ -229,6 +248,8 @@ json_t *value_checked(const struct field *row, json_t *value, const struct place
 		return number_checked(row, value, place, findings);
 	case KIND_TEXT:
 		return text_checked(row, value, place, findings);
+	case KIND_TIME:
+		return time_checked(row, value, place, findings);
 	case KIND_CHOICE:
 		return choice_checked(row, value, place, findings);
 	case KIND_OBJECT:

@@ -100,6 +100,7 @@ static void verify_row(const struct field *row, const struct level *level)
 {
 	switch (row->kind) {
 	case KIND_BOOLEAN:
+	case KIND_TIME:
 		break;
 	case KIND_INTEGER:
 		require(row->minimum <= row->maximum && row->step >= 0, level, "has no range");

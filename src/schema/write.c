@@ -125,6 +125,7 @@ static void write_value(const struct field *row, const json_t *value, struct sli
 	case KIND_INTEGER:
 	case KIND_NUMBER:
 	case KIND_TEXT:
+	case KIND_TIME:
 	case KIND_CHOICE:
 	case KIND_KEPT_OBJECT:
 	case KIND_KEPT_LIST:

@@ -341,6 +341,7 @@ void service_answer(struct service *service, struct call *call)
 	call->environment = &service->environment;
 	call->answer = (struct answer){ .is_head = call->request.method == METHOD_HEAD };
 	findings_open(&call->findings, call->arena);
+	call->findings.clock = service->environment.clock;
 	headers_identify(call, atomic_fetch_add(&service->requests, 1));
 	if (!carry(service, call, &fault)) {
 		answer_fault(call, &fault);

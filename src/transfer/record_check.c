@@ -39,7 +39,7 @@ static bool found(const struct subject *subject, const char *format, ...)
 	const char *key = "(a code)";
 	va_list arguments;
 
-	if (subject->kind != &kind_code) {
+	if (subject->kind->naming != STORE_NAME_ANYWHERE) {
 		id_print(&subject->record->id, id);
 		key = arena_text(subject->call->arena, "%s/%s", subject->call->account_text, id);
 	}
@@ -219,19 +219,20 @@ static bool subtract_codes(const struct subject *subject, struct room_codes *cod
 			return false;
 		for (size_t i = 0; i < page.count; i++) {
 			const struct code *code = &page.codes[i];
-			struct code_group *group = codes_group(codes, code->group);
+			const struct code_group *group = code->is_former
+								 ? NULL
+								 : codes_group(codes, code->group);
 
 			last = code->place;
 			if (id_number(&last) > codes->last_place)
 				found(subject, "the place of a code was never given out");
-			if (code->is_former) {
-				codes->former_count--;
-			} else if (group == NULL) {
+			if (!code->is_former && group == NULL)
 				found(subject, "a code has a group that is not there");
-			} else {
-				group->count--;
-				group->enabled -= code->is_enabled;
-			}
+			else if (!codes_count_removed(codes, code, fault))
+				return false;
+			else if (group != NULL && code->is_enabled && code_is_plain(code) &&
+				 id_number(&last) < group->oldest)
+				found(subject, "a code is older than its group says");
 		}
 		page.after = &last;
 	} while (!page.is_last);
@@ -251,10 +252,10 @@ static bool check_groups(const struct subject *subject, const struct room_codes 
 		if (group->identity != 0 && template_live_role(owner, group->identity) == NULL &&
 		    !deleted_role_load(subject->call, &owner->id, group->identity, &deleted, fault))
 			return false;
-		if (group->count != 0 || group->enabled != 0)
+		if (group->count != 0 || group->enabled != 0 || group->others != 0)
 			found(subject, "group %zu does not have as many codes as it says", i);
 	}
-	return codes->former_count == 0 ||
+	return (codes->former_count == 0 && codes->former_others == 0) ||
 	       found(subject, "there are not as many former codes as it says");
 }
 
@@ -285,6 +286,19 @@ static bool check_codes(const struct subject *subject, struct fault *fault)
 	       check_groups(subject, &codes, &owner, fault);
 }
 
+/* The words of a code are its account's. */
+static bool check_claim(const struct subject *subject, const struct code *code, struct fault *fault)
+{
+	struct store_record words;
+
+	if (!store_get_named(subject->call->transaction, &kind_words, code->letters, STORE_TO_SHOW,
+			     &words, fault))
+		return false;
+	if (words.value.data == NULL || id_compare(&words.account, &subject->record->account) != 0)
+		found(subject, "its words are not the account's");
+	return true;
+}
+
 static bool check_code(const struct subject *subject, struct fault *fault)
 {
 	struct call *call = subject->call;
@@ -299,8 +313,18 @@ static bool check_code(const struct subject *subject, struct fault *fault)
 		return false;
 	if (!is_there)
 		return found(subject, "is not a code");
-	return room_subject_of_code(call, &code, STORE_TO_SHOW, &room, &is_there, fault) &&
-	       (!is_there || code_show(call, &room.codes, &code, &room.owner, &shown, fault));
+	if (!room_subject_of_code(call, &code, STORE_TO_SHOW, &room, &is_there, fault) ||
+	    (is_there && !code_show(call, &room.codes, &code, &room.owner, &shown, fault)))
+		return false;
+	if ((code.terms.set & CODE_METADATA) != 0 && parsed(subject, code.terms.metadata) == NULL)
+		found(subject, "its metadata are not JSON");
+	return !code_is_words(code.letters) || check_claim(subject, &code, fault);
+}
+
+static bool check_words(const struct subject *subject, struct fault *fault)
+{
+	(void)fault;
+	return code_is_words(subject->record->name) || found(subject, "are not words for a code");
 }
 
 static bool check_garbage(const struct subject *subject, struct fault *fault)
@@ -323,7 +347,8 @@ static void check_account(const struct subject *subject)
 	struct record_findings *findings = subject->findings;
 	const char *account = subject->call->account_text;
 
-	if (findings->roster == NULL ||
+	/* Words stay when their account is deleted. */
+	if (findings->roster == NULL || subject->kind == &kind_words ||
 	    roster_by_id(findings->roster, &subject->record->account) != NULL)
 		return;
 	if (findings->unknown_accounts == NULL)
@@ -344,7 +369,7 @@ static const struct {
 	{ &kind_default, check_default }, { &kind_template, check_template },
 	{ &kind_role, check_role },	  { &kind_room, check_room },
 	{ &kind_codes, check_codes },	  { &kind_code, check_code },
-	{ &kind_garbage, check_garbage },
+	{ &kind_words, check_words },	  { &kind_garbage, check_garbage },
 };
 
 void record_check(struct survey *survey, const struct store_kind *kind,

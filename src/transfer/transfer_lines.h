@@ -23,7 +23,7 @@ bool transfer_line_template(struct survey *survey, const struct id *id,
 /* Codes of rooms that were found by their keys, sorted by account, room and place. */
 struct kept_code {
 	struct id account, room, place;
-	char letters[CODE_TEXT_SIZE];
+	char letters[CODE_WORDS_MOST + 1];
 };
 struct kept_codes {
 	struct kept_code *items; /* from malloc */
@@ -32,6 +32,9 @@ struct kept_codes {
 /* kept: where the room's codes are; NULL: in the store's pages. */
 bool transfer_line_room(struct survey *survey, const struct id *id, const struct kept_codes *kept,
 			struct transfer_output *output, struct fault *fault);
+
+bool transfer_line_words(struct survey *survey, const struct id *account, struct slice words,
+			 struct transfer_output *output, struct fault *fault);
 
 /* A template as its rooms and the account refer to it: FAULT_DAMAGED when it stands in no line. */
 bool transfer_find_template(struct call *call, const struct id *id, struct template_record *owner,

@@ -24,6 +24,10 @@ int64_t transfer_time(struct transfer_input *input, const char *pointer, const j
 struct id transfer_check_id(struct transfer_input *input, const char *kind, const json_t *object,
 			    int64_t created);
 
+/* The words become the account's; a finding at `pointer` when they are another account's. */
+bool transfer_claim_words(struct call *call, struct slice words, const char *pointer,
+			  struct fault *fault);
+
 /* The lines of these kinds, at a place where they may come. */
 bool transfer_read_template(struct transfer_input *input, const json_t *object,
 			    struct fault *fault);

@@ -273,6 +273,33 @@ static bool read_head(struct transfer_input *input, const json_t *object, struct
 	return true;
 }
 
+/* The account is one of the dump's; words come after all accounts, so another line of this one does
+ * not follow. */
+static bool read_words(struct transfer_input *input, const json_t *object, struct fault *fault)
+{
+	struct call *call = &input->call;
+	const struct slice words = transfer_text(object, "words");
+	const char *key = arena_text(call->arena, "id %s",
+				     json_string_value(json_object_get(object, "account")));
+	const struct id last = call->account;
+
+	if (json_object_get(input->taken, key) == NULL)
+		findings_add(&call->findings, "/words/account",
+			     "must be an account of an earlier line");
+	if (!code_is_words(words))
+		findings_add(&call->findings, "/words/words", "must be words for a code");
+	if (!findings_result(&call->findings, fault))
+		return false;
+	call->account = transfer_id(object, "account");
+	call_of_account(call);
+	if (!transfer_claim_words(call, words, "/words/words", fault) ||
+	    !findings_result(&call->findings, fault))
+		return false;
+	call->account = last;
+	call_of_account(call);
+	return true;
+}
+
 static bool read_end(struct transfer_input *input, const json_t *object, struct fault *fault)
 {
 	if (!end_account(input, fault))
@@ -294,14 +321,15 @@ static const struct {
 	{ "account", read_account },
 	{ "template", transfer_read_template },
 	{ "room", transfer_read_room },
+	{ "words", read_words },
 	{ "end", read_end },
 };
 
 static bool read_kind(struct transfer_input *input, const json_t *line, struct fault *fault)
 {
 	if (json_object_size(line) != 1)
-		return misplaced(fault, "a line has one member: dump, account, template, room or "
-					"end");
+		return misplaced(fault, "a line has one member: dump, account, template, room, "
+					"words or end");
 	for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
 		const json_t *object = json_object_get(line, kinds[i].name);
 

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <stdio.h>
 
-#include "resources/code_life.h"
+#include "resources/code_terms.h"
 #include "resources/room_record.h"
 #include "transfer/transfer_parts.h"
 
@@ -24,17 +24,49 @@ static bool check_letters(struct call *call, struct slice letters, const char *p
 	struct id account;
 	bool is_taken;
 
-	*is_right = code_is_well_formed(letters);
+	*is_right = code_can_be(letters);
 	if (!*is_right)
 		findings_add(&call->findings, arena_text(call->arena, "%s/code", pointer),
-			     "must be a code (abc-defg-hij)");
+			     "must be a code (abc-defg-hij), or words for one");
 	if (!code_find(call, letters, STORE_TO_SHOW, &code, &account, &is_taken, fault))
 		return false;
 	if (is_taken)
 		findings_add(&call->findings, arena_text(call->arena, "%s/code", pointer),
 			     "is a code already, here or in another room of this store");
 	*is_right = *is_right && !is_taken;
+	return !*is_right || !code_is_words(letters) ||
+	       transfer_claim_words(call, letters, pointer, fault);
+}
+
+bool transfer_claim_words(struct call *call, struct slice words, const char *pointer,
+			  struct fault *fault)
+{
+	const struct store_record claim = { .name = words, .value = SLICE("1") };
+	struct store_record record;
+
+	if (!store_get_named(call->transaction, &kind_words, words, STORE_TO_SHOW, &record, fault))
+		return false;
+	if (record.value.data == NULL)
+		return store_put(call->transaction, &kind_words, &claim, NULL, fault);
+	if (id_compare(&record.account, &call->account) != 0)
+		findings_add(&call->findings, pointer, "its words are those of another account");
 	return true;
+}
+
+static void read_terms(struct transfer_input *input, const json_t *object, const char *pointer,
+		       struct code *code)
+{
+	const json_t *terms = json_object_get(object, "terms");
+
+	if (terms == NULL)
+		return;
+	code_terms_read(&input->call, terms, &code->terms);
+	if ((code->terms.set & CODE_MAX_USES) == 0)
+		return;
+	code->terms.uses = (uint32_t)transfer_number(object, "uses");
+	if (json_object_get(object, "last_use") != NULL)
+		code->terms.last_use = transfer_time(input, pointer, object, "last_use");
+	code->terms.last_user = transfer_text(object, "last_user");
 }
 
 /* The deleted roles of a room by their identities, since there may be as many as codes. */
@@ -74,7 +106,6 @@ static void set_role(struct code_reading *reading, const json_t *object, const c
 	const struct slice lost_role = transfer_text(object, "lost_role");
 	const uint32_t identity = (uint32_t)transfer_number(object, "identity");
 	const json_t *deleted;
-	struct code_group *group;
 
 	if ((lost_role.data != NULL) == (identity != 0))
 		findings_add(&call->findings, pointer, "must have either identity or lost_role");
@@ -86,10 +117,7 @@ static void set_role(struct code_reading *reading, const json_t *object, const c
 		return;
 	}
 	if (template_live_role(reading->owner, identity) != NULL) {
-		group = codes_group_of(call, &reading->codes, identity);
-		group->count++;
-		group->enabled += code->is_enabled;
-		code->group = group->number;
+		code->group = codes_group_of(call, &reading->codes, identity)->number;
 		return;
 	}
 	deleted = find_deleted(reading->deleted, identity);
@@ -111,6 +139,7 @@ static bool read_code(struct code_reading *reading, const json_t *object, const 
 	const struct slice letters = transfer_text(object, "code");
 	struct code code = {
 		.room = reading->codes.room,
+		.letters = letters,
 		.place = code_place(++reading->codes.last_place),
 		.is_enabled = json_is_true(json_object_get(object, "enabled")),
 		.created = transfer_time(input, pointer, object, "created_at") / 1000,
@@ -119,13 +148,14 @@ static bool read_code(struct code_reading *reading, const json_t *object, const 
 	bool is_right;
 
 	set_role(reading, object, pointer, &code);
-	reading->codes.former_count += code.is_former;
+	read_terms(input, object, pointer, &code);
 	if (!check_letters(&input->call, letters, pointer, &is_right, fault))
 		return false;
-	if (!is_right)
+	/* A finding, which ends the line. */
+	if (!is_right || (!code.is_former && code.group == 0))
 		return true;
-	memcpy(code.letters, letters.data, letters.size);
-	return code_put(&input->call, &code, fault);
+	return codes_count_added(&reading->codes, &code, fault) &&
+	       code_put(&input->call, &code, fault);
 }
 
 /* After the codes, to which they are compared. */

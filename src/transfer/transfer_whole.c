@@ -261,7 +261,8 @@ static bool visit_code(void *context, const struct store_record *record, struct 
 		return true;
 	kept.room = code.room;
 	kept.place = code.place;
-	memcpy(kept.letters, code.letters, sizeof kept.letters);
+	memcpy(kept.letters, code.letters.data, code.letters.size);
+	kept.letters[code.letters.size] = '\0';
 	if (codes->count == codes->capacity) {
 		codes->capacity = codes->capacity * 2 + 64;
 		codes->items = realloc(codes->items, codes->capacity * sizeof *codes->items);
@@ -379,6 +380,35 @@ static bool salvage_accounts(struct survey *survey, const struct looking *all,
 	return is_saved;
 }
 
+/* ---- words ---- */
+
+struct words_writing {
+	struct survey *survey;
+	const struct looking *all;
+	struct transfer_output *output;
+};
+
+/* Words of accounts that are gone stay in the store, and out of the dump. */
+static bool visit_words(void *context, const struct store_record *record, struct fault *fault)
+{
+	const struct words_writing *writing = context;
+	const struct account *account = roster_by_id(writing->all->roster, &record->account);
+
+	return account == NULL || (writing->all->only != NULL && writing->all->only != account) ||
+	       transfer_line_words(writing->survey, &record->account, record->name, writing->output,
+				   fault);
+}
+
+static bool write_words(struct survey *survey, const struct looking *all,
+			struct transfer_output *output, struct fault *fault)
+{
+	struct words_writing writing = { survey, all, output };
+	struct fault own = FAULT_INITIAL;
+
+	return store_walk(survey->call.transaction, &kind_words, visit_words, &writing, &own) ||
+	       transfer_leave_out(output, "words of codes", &own, fault);
+}
+
 bool transfer_write(struct survey *survey, const struct roster *roster, const struct account *only,
 		    struct transfer_output *output, struct fault *fault)
 {
@@ -387,5 +417,5 @@ bool transfer_write(struct survey *survey, const struct roster *roster, const st
 	return transfer_line_begin(survey, output, fault) &&
 	       (output->lost == NULL ? write_accounts(survey, &all, output, fault)
 				     : salvage_accounts(survey, &all, output, fault)) &&
-	       transfer_line_end(survey, output, fault);
+	       write_words(survey, &all, output, fault) && transfer_line_end(survey, output, fault);
 }

@@ -6,12 +6,13 @@
 
 #include "base/text.h"
 #include "resources/code_life.h"
+#include "resources/code_terms.h"
 #include "resources/packed.h"
 #include "resources/room_record.h"
 #include "resources/template_parts.h"
 #include "transfer/transfer_lines.h"
 
-#define FORMAT 2
+#define FORMAT 3
 #define CODES_AT_ONCE 256
 
 static void set(json_t *object, const char *name, json_t *value)
@@ -170,12 +171,30 @@ bool transfer_line_template(struct survey *survey, const struct id *id,
 
 /* ---- rooms ---- */
 
-static json_t *code_value(const struct code *code, const struct shown_code *shown,
-			  uint32_t identity)
+static void set_terms(struct call *call, json_t *value, const struct code *code)
+{
+	const struct code_terms *terms = &code->terms;
+	json_t *document;
+
+	if (terms->set == 0)
+		return;
+	document = code_terms_document(call, code, false);
+	(void)json_object_del(document, "enabled");
+	set(value, "terms", json_incref(document));
+	if ((terms->set & CODE_MAX_USES) != 0)
+		set(value, "uses", number_value(terms->uses));
+	if (terms->last_use != 0)
+		set(value, "last_use", time_value(terms->last_use));
+	if (terms->last_user.size > 0)
+		set(value, "last_user", text_value(terms->last_user));
+}
+
+static json_t *code_value(struct call *call, const struct code *code,
+			  const struct shown_code *shown, uint32_t identity)
 {
 	json_t *value = json_object();
 
-	set(value, "code", json_string(code->letters));
+	set(value, "code", text_value(code->letters));
 	set(value, "enabled", json_boolean(shown->is_enabled));
 	if (shown->has_role)
 		set(value, "identity", number_value(identity));
@@ -183,6 +202,7 @@ static json_t *code_value(const struct code *code, const struct shown_code *show
 		set(value, "lost_role", text_value(shown->role));
 	set(value, "created_at", seconds_value(shown->created));
 	set(value, "updated_at", seconds_value(shown->updated));
+	set_terms(call, value, code);
 	return value;
 }
 
@@ -206,7 +226,7 @@ static bool add_code(struct call *call, const struct code_list *to, const struct
 					  arena_text(call->arena, "a code of the %s",
 						     transfer_name_of(call, "room", &code->room)),
 					  &own, fault);
-	append(to->list, code_value(code, &shown, group == NULL ? 0 : group->identity));
+	append(to->list, code_value(call, code, &shown, group == NULL ? 0 : group->identity));
 	return true;
 }
 
@@ -348,6 +368,16 @@ bool transfer_line_room(struct survey *survey, const struct id *id, const struct
 		return false;
 	output->counts.rooms++;
 	return send(survey, output, "room", value, fault);
+}
+
+bool transfer_line_words(struct survey *survey, const struct id *account, struct slice words,
+			 struct transfer_output *output, struct fault *fault)
+{
+	json_t *value = arena_json(survey->call.arena, json_object());
+
+	set(value, "account", id_value(account));
+	set(value, "words", text_value(words));
+	return send(survey, output, "words", value, fault);
 }
 
 /* ---- accounts ---- */
