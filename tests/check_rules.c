@@ -1015,10 +1015,11 @@ START_TEST(every_reference_leads_somewhere_and_every_rule_is_named)
 			all, arena_text(arena, "%.*s", (int)strcspn(at, "\""), at)));
 	}
 	ck_assert_uint_gt(found, 50);
-	ck_assert_str_eq(text_of(json_object_get(json_object_get(all, "RoomRequest"), "x-rules")),
-			 "[{\"name\":\"roomSize\",\"description\":\"size is at most 2500 unless "
-			 "large_room is true.\"},{\"name\":\"roomWindow\",\"description\":\"closes_at "
-			 "is later than opens_at.\"}]");
+	ck_assert_str_eq(
+		text_of(json_object_get(json_object_get(all, "RoomRequest"), "x-rules")),
+		"[{\"name\":\"roomSize\",\"description\":\"size is at most 2500 unless "
+		"large_room is true.\"},{\"name\":\"roomWindow\",\"description\":\"closes_at "
+		"is later than opens_at.\"}]");
 }
 END_TEST
 

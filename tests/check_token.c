@@ -719,11 +719,9 @@ START_TEST(join_token_is_signed_with_the_older_secret)
 {
 	const struct account *account = roster_find(roster, "b");
 	struct token_join join = { SLICE("room"), SLICE("ho\"st"), SLICE("J\xc3\xb6rg") };
-	int64_t expires_at = 0;
-	struct slice token = token_sign_join(arena, &clock_system, account, &join, NOW, 86400,
-					     &expires_at);
+	struct slice token = token_sign_join(arena, &clock_system, account, &join, NOW,
+					     NOW / 1000 + 86400);
 
-	ck_assert_int_eq(expires_at, 2000086400000);
 	check_claims(
 		claims_of(token, B_OLDER),
 		CLAIMS(KEY_B,
@@ -767,7 +765,6 @@ START_TEST(payload_is_read_by_plain_base64)
 	 * places. */
 	for (int before = 0; before < 3; before++) {
 		struct token_join join = { SLICE("room"), SLICE("host"), { padded, 0 } };
-		int64_t expires_at;
 		struct buffer read = BUFFER_INITIAL(arena);
 		unsigned bits = 0, n = 0;
 		json_t *claims;
@@ -776,7 +773,7 @@ START_TEST(payload_is_read_by_plain_base64)
 		join.user_id.size = (size_t)snprintf(padded, sizeof padded, "%.*s%s", before, "xx",
 						     user_ids[_i]);
 		token = token_sign_join(arena, &clock_system, roster_find(roster, "b"), &join, NOW,
-					86400, &expires_at);
+					NOW / 1000 + 86400);
 		for (const char *at = strchr(token.data, '.') + 1; *at != '.'; at++) {
 			bits = bits << 6 | (unsigned)plain_byte(*at);
 			n += 6;

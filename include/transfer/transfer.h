@@ -23,7 +23,7 @@
 #define TRANSFER_LINE_MOST ((size_t)128 << 20)
 
 struct transfer_counts {
-	uint64_t accounts, templates, rooms;
+	uint64_t accounts, templates, rooms, words;
 };
 
 /* ---- out of a store ---- */

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "resources/code_life.h"
 #include "resources/code_terms.h"
+#include "resources/code_words.h"
 #include "resources/expected.h"
 #include "resources/lists.h"
 #include "resources/misses.h"
@@ -264,25 +265,24 @@ static bool refuse_words_for(unsigned seconds, struct fault *fault)
 	return false;
 }
 
-/* Makes the words the account's, for ever. */
-static bool claim_words(struct call *call, struct slice words, struct fault *fault)
+/* The words of a new code become the account's, unless a code has them. */
+static bool take_words(struct call *call, struct slice words, struct fault *fault)
 {
 	struct misses *misses = call->environment->misses;
 	const unsigned seconds = misses_words_wait(misses, &call->account, clock_monotonic());
-	const struct store_record claim = { .name = words, .value = SLICE("1") };
-	struct store_record record, code;
+	struct store_record code;
+	struct id account;
+	bool is_claimed;
 
 	if (seconds > 0)
 		return refuse_words_for(seconds, fault);
-	if (!store_get_named(call->transaction, &kind_words, words, STORE_TO_SHOW, &record,
-			     fault) ||
+	if (!words_find(call, words, &account, &is_claimed, fault) ||
 	    !store_get_named(call->transaction, &kind_code, words, STORE_TO_SHOW, &code, fault))
 		return false;
-	if (record.value.data != NULL && id_compare(&record.account, &call->account) != 0)
+	if (is_claimed && id_compare(&account, &call->account) != 0)
 		misses_words_count(misses, &call->account, clock_monotonic());
 	else if (code.value.data == NULL)
-		return record.value.data != NULL ||
-		       store_put(call->transaction, &kind_words, &claim, NULL, fault);
+		return is_claimed || words_claim(call, words, fault);
 	return fault_set(fault, FAULT_CONFLICT, "Room code already exists");
 }
 
@@ -314,7 +314,7 @@ bool room_codes_create(struct call *call, struct fault *fault)
 		return false;
 	code_terms_read(call, call->body, &code.terms);
 	return check_count(&subject, NULL, &code, fault) &&
-	       (words.data == NULL || claim_words(call, words, fault)) &&
+	       (words.data == NULL || take_words(call, words, fault)) &&
 	       codes_add(call, &subject.codes, identity, call->now / 1000, &code, fault) &&
 	       codes_store(call, &subject.codes, &subject.owner, fault) &&
 	       answer_code(call, &subject, &code, fault);

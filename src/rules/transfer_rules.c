@@ -32,6 +32,7 @@ static const struct field end_fields[] = {
 	{ "accounts",  INTEGER(0, UNLIMITED), REQUIRED },
 	{ "templates", INTEGER(0, UNLIMITED), REQUIRED },
 	{ "rooms",     INTEGER(0, UNLIMITED), REQUIRED },
+	{ "words",     INTEGER(0, UNLIMITED), DOC("Absent before format 3.") },
 };
 static const struct shape end_shape = {
 	"DumpEnd", FIELDS(end_fields),

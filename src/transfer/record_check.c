@@ -11,6 +11,7 @@
 #include "base/json_text.h"
 #include "base/text.h"
 #include "resources/code_life.h"
+#include "resources/code_words.h"
 #include "resources/default_template.h"
 #include "resources/deleted_role.h"
 #include "resources/garbage.h"
@@ -289,14 +290,13 @@ static bool check_codes(const struct subject *subject, struct fault *fault)
 /* The words of a code are its account's. */
 static bool check_claim(const struct subject *subject, const struct code *code, struct fault *fault)
 {
-	struct store_record words;
+	struct id account;
+	bool is_claimed;
 
-	if (!store_get_named(subject->call->transaction, &kind_words, code->letters, STORE_TO_SHOW,
-			     &words, fault))
+	if (!words_find(subject->call, code->letters, &account, &is_claimed, fault))
 		return false;
-	if (words.value.data == NULL || id_compare(&words.account, &subject->record->account) != 0)
-		found(subject, "its words are not the account's");
-	return true;
+	return (is_claimed && id_compare(&account, &subject->record->account) == 0) ||
+	       found(subject, "its words are not the account's");
 }
 
 static bool check_code(const struct subject *subject, struct fault *fault)
@@ -323,8 +323,12 @@ static bool check_code(const struct subject *subject, struct fault *fault)
 
 static bool check_words(const struct subject *subject, struct fault *fault)
 {
-	(void)fault;
-	return code_is_words(subject->record->name) || found(subject, "are not words for a code");
+	struct id account;
+	bool is_there;
+
+	if (!code_is_words(subject->record->name))
+		return found(subject, "are not words for a code");
+	return words_find(subject->call, subject->record->name, &account, &is_there, fault);
 }
 
 static bool check_garbage(const struct subject *subject, struct fault *fault)

@@ -297,6 +297,7 @@ static bool read_words(struct transfer_input *input, const json_t *object, struc
 		return false;
 	call->account = last;
 	call_of_account(call);
+	input->counts.words++;
 	return true;
 }
 
@@ -306,7 +307,8 @@ static bool read_end(struct transfer_input *input, const json_t *object, struct 
 		return false;
 	if (transfer_number(object, "accounts") != input->counts.accounts ||
 	    transfer_number(object, "templates") != input->counts.templates ||
-	    transfer_number(object, "rooms") != input->counts.rooms)
+	    transfer_number(object, "rooms") != input->counts.rooms ||
+	    transfer_number(object, "words") != input->counts.words)
 		return misplaced(fault, "the dump's last line counts other lines than came: some "
 					"are missing, or too many");
 	input->has_ended = true;

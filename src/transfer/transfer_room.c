@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "resources/code_terms.h"
+#include "resources/code_words.h"
 #include "resources/room_record.h"
 #include "transfer/transfer_parts.h"
 
@@ -41,14 +42,14 @@ static bool check_letters(struct call *call, struct slice letters, const char *p
 bool transfer_claim_words(struct call *call, struct slice words, const char *pointer,
 			  struct fault *fault)
 {
-	const struct store_record claim = { .name = words, .value = SLICE("1") };
-	struct store_record record;
+	struct id account;
+	bool is_claimed;
 
-	if (!store_get_named(call->transaction, &kind_words, words, STORE_TO_SHOW, &record, fault))
+	if (!words_find(call, words, &account, &is_claimed, fault))
 		return false;
-	if (record.value.data == NULL)
-		return store_put(call->transaction, &kind_words, &claim, NULL, fault);
-	if (id_compare(&record.account, &call->account) != 0)
+	if (!is_claimed)
+		return words_claim(call, words, fault);
+	if (id_compare(&account, &call->account) != 0)
 		findings_add(&call->findings, pointer, "its words are those of another account");
 	return true;
 }

@@ -118,6 +118,7 @@ bool transfer_line_end(struct survey *survey, struct transfer_output *output, st
 	set(end, "accounts", number_value(output->counts.accounts));
 	set(end, "templates", number_value(output->counts.templates));
 	set(end, "rooms", number_value(output->counts.rooms));
+	set(end, "words", number_value(output->counts.words));
 	return send(survey, output, "end", end, fault);
 }
 
@@ -377,6 +378,7 @@ bool transfer_line_words(struct survey *survey, const struct id *account, struct
 
 	set(value, "account", id_value(account));
 	set(value, "words", text_value(words));
+	output->counts.words++;
 	return send(survey, output, "words", value, fault);
 }
 
