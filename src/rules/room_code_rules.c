@@ -57,24 +57,23 @@ static const struct field metadata_item = { .name = NULL, TEXT(metadata_text) };
 #define TIMES_OF_A_ROOM_CODE \
 	{ "created_at", TEXT(time_text), FLAGS(FIELD_READ_ONLY) }, \
 	{ "updated_at", TEXT(time_text), FLAGS(FIELD_READ_ONLY) }
-#define USES_OF_A_ROOM_CODE \
-	{ "uses",       INTEGER(0, USES_MOST), FLAGS(FIELD_READ_ONLY), \
+#define USES_OF_A_ROOM_CODE(flags_) \
+	{ "uses",       INTEGER(0, USES_MOST), FLAGS(flags_), \
 	  DOC("Counted exchanges; shown with max_uses. Unsetting max_uses forgets it.") }
-#define STATE_OF_A_ROOM_CODE \
-	{ "state",      CODE_STATES, FLAGS(FIELD_READ_ONLY), \
+#define STATE_OF_A_ROOM_CODE(flags_) \
+	{ "state",      CODE_STATES, FLAGS(flags_), \
 	  DOC("The first that holds; shown with not_before, expires_at or max_uses.") }
-/* Members that a client may set; `flags` is FIELD_READ_ONLY in an answer. */
-#define TIMES_OF_A_CODES_LIFE(flags_) \
-	{ "not_before", TIME(), FLAGS(flags_), DOC("The code is valid from this second on.") }, \
-	{ "expires_at", TIME(), FLAGS(flags_), DOC("From this second on the code has expired.") }
-#define MAX_USES(flags_) \
-	{ "max_uses",   INTEGER(1, USES_MOST), FLAGS(flags_), \
-	  DOC("How many exchanges are granted.") }
-#define PERSON_OF_A_CODE(flags_) \
-	{ "user_id",    TEXT(person_text), FLAGS(flags_), DOC("The person that the code is for.") }, \
-	{ "name",       TEXT(person_name_text), FLAGS(flags_), DOC("Display name of that person.") }, \
-	{ "label",      TEXT(label_text), FLAGS(flags_) }, \
-	{ "metadata",   MAP_OF(metadata_key_text, metadata_item), MOST(16), FLAGS(flags_) }
+/* Members that a client may set, and that answers show when they are set. */
+#define TIMES_OF_A_CODES_LIFE \
+	{ "not_before", TIME(), DOC("The code is valid from this second on.") }, \
+	{ "expires_at", TIME(), DOC("From this second on the code has expired.") }
+#define MAX_USES_OF_A_CODE \
+	{ "max_uses",   INTEGER(1, USES_MOST), DOC("How many exchanges are granted.") }
+#define PERSON_OF_A_CODE \
+	{ "user_id",    TEXT(person_text), DOC("The person that the code is for.") }, \
+	{ "name",       TEXT(person_name_text), DOC("Display name of that person.") }, \
+	{ "label",      TEXT(label_text) }, \
+	{ "metadata",   MAP_OF(metadata_key_text, metadata_item), MOST(16) }
 
 #define USES_MOST 1000000
 #define EXPIRES_IN_MOST 315360000
@@ -87,11 +86,11 @@ static const struct field room_code_fields[] = {
 	{ "enabled", BOOLEAN(), FLAGS(FIELD_READ_ONLY),
 	  DOC("False when it was switched off, or its role was deleted.") },
 	TIMES_OF_A_ROOM_CODE,
-	TIMES_OF_A_CODES_LIFE(FIELD_READ_ONLY),
-	MAX_USES(FIELD_READ_ONLY),
-	USES_OF_A_ROOM_CODE,
-	PERSON_OF_A_CODE(FIELD_READ_ONLY),
-	STATE_OF_A_ROOM_CODE,
+	TIMES_OF_A_CODES_LIFE,
+	MAX_USES_OF_A_CODE,
+	USES_OF_A_ROOM_CODE(0),
+	PERSON_OF_A_CODE,
+	STATE_OF_A_ROOM_CODE(0),
 };
 const struct shape room_code_shape = {
 	"RoomCode", FIELDS(room_code_fields),
@@ -101,7 +100,7 @@ const struct shape room_code_shape = {
 static schema_rule check_words, check_expiry, check_expiry_of_new;
 
 static const struct rule code_patch_rules[] = {
-	{ "expiry", "expires_at is later than not_before.", check_expiry },
+	{ "expiryOrder", "expires_at is later than not_before.", check_expiry },
 	{ NULL, NULL, NULL },
 };
 static const struct rule new_code_rules[] = {
@@ -121,13 +120,13 @@ static const struct field new_code_fields[] = {
 	REST_OF_A_ROOM_CODE,
 	{ "enabled",    BOOLEAN(), FLAGS(FIELD_READ_ONLY) },
 	TIMES_OF_A_ROOM_CODE,
-	TIMES_OF_A_CODES_LIFE(0),
+	TIMES_OF_A_CODES_LIFE,
 	{ "expires_in", INTEGER(1, EXPIRES_IN_MOST),
 	  DOC("Instead of expires_at: seconds from created_at.") },
-	MAX_USES(0),
-	USES_OF_A_ROOM_CODE,
-	PERSON_OF_A_CODE(0),
-	STATE_OF_A_ROOM_CODE,
+	MAX_USES_OF_A_CODE,
+	USES_OF_A_ROOM_CODE(FIELD_READ_ONLY),
+	PERSON_OF_A_CODE,
+	STATE_OF_A_ROOM_CODE(FIELD_READ_ONLY),
 };
 const struct shape new_code_shape = {
 	"NewRoomCode", FIELDS(new_code_fields), .rules = new_code_rules, .doc = "A code to be made.",
@@ -138,14 +137,14 @@ static const struct field code_patch_fields[] = {
 	REST_OF_A_ROOM_CODE,
 	{ "enabled", BOOLEAN(), FLAGS(FIELD_KEPT) },
 	TIMES_OF_A_ROOM_CODE,
-	TIMES_OF_A_CODES_LIFE(0),
-	MAX_USES(0),
-	USES_OF_A_ROOM_CODE,
-	PERSON_OF_A_CODE(0),
-	STATE_OF_A_ROOM_CODE,
+	TIMES_OF_A_CODES_LIFE,
+	MAX_USES_OF_A_CODE,
+	USES_OF_A_ROOM_CODE(FIELD_READ_ONLY),
+	PERSON_OF_A_CODE,
+	STATE_OF_A_ROOM_CODE(FIELD_READ_ONLY),
 };
 const struct shape code_patch_shape = {
-	"RoomCodePatch", FIELDS(code_patch_fields), .rules = code_patch_rules,
+	"RoomCodeChange", FIELDS(code_patch_fields), .rules = code_patch_rules,
 	.doc = "Changes of a room code; null unsets a member.",
 };
 

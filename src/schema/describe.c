@@ -181,8 +181,7 @@ static void describe_kind(json_t *schema, const struct field *row, enum describe
 		break;
 	case KIND_TIME:
 		set_type(schema, "string", is_nullable);
-		if ((row->flags & FIELD_CLEARABLE) == 0)
-			object_put(schema, "format", json_string("date-time"));
+		object_put(schema, "format", json_string("date-time"));
 		break;
 	case KIND_CHOICE:
 		set_type(schema, "string", is_nullable);

@@ -49,7 +49,7 @@ async function proveBody(proof, operation, values, one, seen) {
 	if (!one.isMalformed && proof.document.obeys(operation.body, value) !== one.isValid)
 		return proof.problem(operation, what, "generated as what it is not, says Ajv");
 	const place = await placeFor(proof, operation, isGood);
-	const body = jsonText(withCode(operation, one.value, place));
+	const body = jsonText(withCode(operation, one.value, place, isGood));
 	const answer = await proof.ask(operation, what, { place, body });
 
 	if (one.isValid && !one.isBreaking) seen.expected.add(what);
@@ -75,8 +75,13 @@ function placeFor(proof, operation, isGood) {
 		: proof.fixtures.once(operation);
 }
 
-// Where a body names a code, it is the one that was made for it.
-export function withCode(operation, value, place) {
+let words = 0;
+
+// Where a body names a code, it is the one that was made for it, and for a new code one that nobody has.
+export function withCode(operation, value, place, isGood) {
+	if (operation.id === "createRoomCode")
+		return isGood && value?.code ? { ...value, code: `words-${words++}` } : value;
+
 	const isWithCode = typeof value?.code === "string" && place.code !== undefined;
 
 	return isWithCode ? { ...value, code: place.code } : value;

@@ -95,14 +95,15 @@ function* members(values, seen, name) {
 
 function* maps(values, seen) {
 	const item = seen.additionalProperties;
-	const entry = (n) => [`${values.salt}${n}`, {}];
+	const least = values.look(item).type === "object" ? {} : "";
+	const entry = (n) => [`${values.salt}${n}`, least];
 	const many = (count) =>
 		Object.fromEntries(Array.from({ length: count }, (_, n) => entry(n)));
 
 	yield special({}, true, "empty");
 	for (const { value: key, isValid, what } of texts(seen.propertyNames, values.salt)) {
 		const escaped = key.replaceAll("~", "~0").replaceAll("/", "~1");
-		const value = { [key]: values.least(values.look(item)) };
+		const value = { [key]: values.sample(item) };
 
 		yield special(value, isValid, `a key: ${what}`, `/${escaped}`, "");
 	}

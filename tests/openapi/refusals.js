@@ -61,7 +61,7 @@ async function proveDisabled(proof, expect) {
 	const code = await fixtures.code(room.id);
 
 	await fixtures.make(fixtures.tokens.rooms, `/v2/rooms/${room.id}`, { enabled: false });
-	for (const id of ["createRoomCodes", "listRoomCodes", "createRoomCode"])
+	for (const id of ["createRoomCodes", "listRoomCodes", "createRoomCode", "rotateRoomCode"])
 		await expect(403, id, place);
 	await expect(403, "createToken", {}, { code });
 }
@@ -77,11 +77,16 @@ async function proveDeletedRole(proof, expect) {
 	await fixtures.make(token, `/v2/templates/${template.id}`, { roles: { guest: {} } });
 	await expect(403, "switchRoomCode", {}, { code, enabled: true });
 	await expect(403, "switchRoomCodeNamed", { code }, { enabled: true });
+	await expect(403, "patchRoomCode", { code }, { enabled: true });
 }
 
+// The guest has no code, so that a rotation would make one more.
 async function proveFullRoom(proof, expect) {
 	const { fixtures } = proof;
-	const room = await fixtures.room();
+	const token = fixtures.tokens.rooms;
+	const roles = { host: {}, guest: {} };
+	const template = await fixtures.make(token, "/v2/templates", { roles });
+	const room = await fixtures.make(token, "/v2/rooms", { template_id: template.id });
 	const disabled = await fixtures.code(room.id);
 	const target = `/v2/room-codes/code/${disabled}`;
 
@@ -90,6 +95,8 @@ async function proveFullRoom(proof, expect) {
 	await expect(409, "createRoomCode", { room_id: room.id, role: "host" });
 	await expect(409, "switchRoomCode", {}, { code: disabled, enabled: true });
 	await expect(409, "switchRoomCodeNamed", { code: disabled }, { enabled: true });
+	await expect(409, "patchRoomCode", { code: disabled }, { enabled: true });
+	await expect(409, "rotateRoomCode", { room_id: room.id, role: "guest" });
 }
 
 // The last of all: from now on this address has no token.

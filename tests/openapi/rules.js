@@ -59,6 +59,31 @@ function* roomSize({ size, large_room }) {
 	if (size > 2500 && large_room !== true) yield "/size";
 }
 
+function* roomWindow({ opens_at, closes_at }) {
+	if (opens_at && closes_at && Date.parse(closes_at) <= Date.parse(opens_at)) yield "/closes_at";
+}
+
+function* expiryOrder({ not_before, expires_at }) {
+	if (not_before && expires_at && Date.parse(expires_at) <= Date.parse(not_before))
+		yield "/expires_at";
+}
+
+function* expiry({ not_before, expires_at, expires_in }) {
+	const now = Date.now();
+
+	yield* expiryOrder({ not_before, expires_at });
+	if (expires_at && Date.parse(expires_at) <= now) yield "/expires_at";
+	if (expires_in && expires_at) yield "/expires_in";
+	else if (expires_in && not_before && now + expires_in * 1000 <= Date.parse(not_before))
+		yield "/expires_in";
+}
+
+function* words({ code }) {
+	const isWords = /^[a-z0-9]+(-[a-z0-9]+)*$/.test(code ?? "words");
+
+	if (!isWords || /^[a-z]{3}-([a-z]{4}|[a-z]{3})-[a-z]{3}$/.test(code)) yield "/code";
+}
+
 function* key({ name }, entry) {
 	if (entry !== undefined && name != null && name !== entry) yield "/name";
 }
@@ -70,6 +95,10 @@ const rules = {
 	layerOrder,
 	layerSubset,
 	roomSize,
+	roomWindow,
+	expiry,
+	expiryOrder,
+	words,
 	key,
 };
 
@@ -151,7 +180,22 @@ export const breaking = {
 	Role: [{ name: "another" }],
 	BrowserRecording: [{ name: "another" }],
 	RtmpDestination: [{ name: "another" }],
-	Room: [{ size: 2501 }, { size: 2501, large_room: false }],
+	Room: [
+		{ size: 2501 },
+		{ size: 2501, large_room: false },
+		{ opens_at: "2030-01-01T00:00:00Z", closes_at: "2030-01-01T00:00:00Z" },
+	],
+	RoomCodeChange: [
+		{ not_before: "2030-01-01T00:00:00Z", expires_at: "2030-01-01T00:00:00Z" },
+	],
+	NewRoomCode: [
+		{ expires_at: "2020-01-01T00:00:00Z" },
+		{ not_before: "2990-01-01T00:00:00Z", expires_at: "2989-01-01T00:00:00Z" },
+		{ not_before: "2990-01-01T00:00:00Z", expires_in: 1 },
+		{ expires_in: 1, expires_at: "2990-01-01T00:00:00Z" },
+		{ code: "two--hyphens" },
+		{ code: "abc-defg-hij" },
+	],
 };
 
 // What a member needs beside it, so that no rule forbids what its own schema allows.

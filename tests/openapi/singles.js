@@ -12,6 +12,7 @@ const bad = (value, what) => ({ value, isValid: false, what });
 // salt: the character that texts are filled with, where it is accepted.
 export function* singles(seen, salt) {
 	if (seen.enum) yield* choices(seen);
+	else if (seen.format === "date-time") yield* times();
 	else if (seen.type === "string") yield* texts(seen, salt);
 	else if (seen.type === "integer") yield* integers(seen);
 	else if (seen.type === "number") yield* numbers(seen);
@@ -23,6 +24,13 @@ function* choices(seen) {
 	yield bad(`${seen.enum[0]}x`, "no choice");
 	yield bad(seen.enum[0].toUpperCase(), "in capitals");
 	yield bad("", "empty");
+}
+
+function* times() {
+	yield good("9999-12-31T23:59:59Z", "the last");
+	yield good("2990-06-30T12:00:00.5+02:00", "with a fraction and an offset");
+	for (const one of ["seven", "2026-11-23", "2026-11-23T09:00Z", "2026-02-30T00:00:00Z"])
+		yield bad(one, `the time ${one}`);
 }
 
 function* numbers({ minimum, maximum }) {

@@ -34,8 +34,13 @@ export function source(seed) {
 	};
 }
 
+// Members that no rule allows beside all others.
+const apart = { NewRoomCodeRequest: ["expires_in"] };
+
 // Of a map, the name is the key: so an entry has none of its own.
 function unnamed(entry) {
+	if (typeof entry !== "object") return entry;
+
 	const { name: _, ...rest } = entry ?? {};
 
 	return entry === null ? null : rest;
@@ -75,17 +80,23 @@ export class Values {
 
 	// Where the schema lets it: one that was not given out before.
 	name(seen) {
-		const text = `${this.salt}-${this.count++}`;
+		const text = `${this.salt}-${this.count++}`.padEnd(seen.minLength ?? 0, this.salt);
 		const characters = seen.pattern && charactersOf(seen.pattern);
 
 		if (!characters || [...text].every((one) => characters.all.includes(one))) return text;
 		return characters.outer[0].repeat(seen.minLength ?? 0);
 	}
 
+	// Each is later than the one before.
+	time() {
+		return new Date(Date.UTC(2990, 0, 1, 0, 0, this.count++)).toISOString();
+	}
+
 	sample(schema, n = 0) {
 		const seen = this.look(schema);
 
 		if (seen.enum) return seen.enum[n % seen.enum.length];
+		if (seen.format === "date-time") return this.time();
 		switch (seen.type) {
 			case "boolean":
 				return true;
@@ -127,10 +138,9 @@ export class Values {
 		if (map) return { [this.name(seen.propertyNames)]: unnamed(this.full(map)) };
 		if (seen.type !== "object") return this.sample(seen, n);
 		return Object.fromEntries(
-			Object.entries(seen.properties ?? {}).map(([name, below]) => [
-				name,
-				this.given(seen, name) ?? this.full(below),
-			]),
+			Object.entries(seen.properties ?? {})
+				.filter(([name]) => !apart[seen.component]?.includes(name))
+				.map(([name, below]) => [name, this.given(seen, name) ?? this.full(below)]),
 		);
 	}
 
