@@ -16,6 +16,7 @@
 
 #include "base/clock.h"
 #include "accounts/accounts.h"
+#include "resources/kept_usage.h"
 #include "resources/misses.h"
 #include "accounts/token.h"
 #include "case.h"
@@ -42,6 +43,9 @@ struct in_process {
 	bool has_database;
 	bool says_again;
 };
+
+/* Cases move the clock by days. */
+#define TOKEN_SECONDS (30 * 24 * 60 * 60)
 
 static struct in_process *in_process_of(struct transport *transport)
 {
@@ -100,6 +104,7 @@ static struct request request_of(const struct case_request *request)
 		.if_match = header_of(request, "If-Match"),
 		.if_none_match = header_of(request, "If-None-Match"),
 		.prefer = header_of(request, "Prefer"),
+		.idempotency_key = header_of(request, "Idempotency-Key"),
 		.request_id = header_of(request, "X-Request-Id"),
 		.address = slice_of(request->from),
 	};
@@ -158,7 +163,7 @@ static void copy_account(const struct clock *clock, const struct account *from,
 			 struct case_account *to)
 {
 	struct arena *arena = arena_open();
-	struct slice token = token_sign_management(arena, clock, from, clock_now(clock), 86400);
+	struct slice token = token_sign_management(arena, clock, from, clock_now(clock), TOKEN_SECONDS);
 
 	snprintf(to->token, sizeof to->token, "%.*s", (int)token.size, token.data);
 	arena_close(arena);
@@ -249,6 +254,7 @@ static bool begin(struct in_process *in_process)
 		in_process->has_database ? open_postgres() : store_memory_open());
 	in_process->environment.tokens = token_memory_open();
 	in_process->environment.misses = misses_open(&in_process->clock.clock);
+	in_process->environment.kept_usage = kept_usage_open();
 	in_process->environment.join_seconds = 24 * 60 * 60;
 	in_process->service = service_open(&in_process->environment);
 	return true;
@@ -257,6 +263,7 @@ static bool begin(struct in_process *in_process)
 static void end(struct in_process *in_process)
 {
 	service_close(in_process->service);
+	kept_usage_close(in_process->environment.kept_usage);
 	misses_close(in_process->environment.misses);
 	token_memory_close(in_process->environment.tokens);
 	store_close(in_process->environment.store);

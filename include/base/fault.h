@@ -30,6 +30,7 @@
 	X(CONFLICT, 409, "Conflict") \
 	X(PRECONDITION, 412, "Precondition failed") \
 	X(TOO_LARGE, 413, "Request body too large") \
+	X(KEY_REUSED, 422, "Idempotency-Key was used for another request") \
 	X(TOO_MANY, 429, "Too many requests") \
 	X(INTERNAL, 500, "Internal error") \
 	X(UNAVAILABLE, 503, "The store cannot write at the moment") \

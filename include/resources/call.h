@@ -23,6 +23,8 @@ struct accounts;
 struct token_memory;
 struct misses;
 struct metrics;
+struct kept_usage;
+struct counting;
 
 /* Shared by all calls; const after the start, except the objects that their modules guard. */
 struct environment {
@@ -32,6 +34,7 @@ struct environment {
 	struct token_memory *tokens; /* verified ones (accounts/token.h), or NULL */
 	struct misses *misses; /* the budget of unknown codes (resources/misses.h) */
 	struct metrics *metrics; /* of requests (service/metrics.h), or NULL */
+	struct kept_usage *kept_usage; /* of Idempotency-Keys (resources/kept_usage.h), or NULL */
 	int64_t join_seconds; /* how long a token for joining is valid */
 	struct slice document; /* the OpenAPI document; made by service_open */
 };
@@ -63,6 +66,7 @@ struct request {
 	struct slice if_match;
 	struct slice if_none_match;
 	struct slice prefer;
+	struct slice idempotency_key;
 	struct slice request_id;
 	struct slice address; /* of the client, as text */
 };
@@ -85,6 +89,7 @@ struct answer {
 	size_t part_capacity;
 	size_t size; /* of all parts */
 	bool is_head; /* send the headers alone */
+	struct slice kept; /* see call_keep_instead; data NULL: the body */
 	uint64_t number; /* sent when this number is durable; 0: at once */
 };
 
@@ -154,6 +159,9 @@ struct call {
 	int64_t now; /* the one time of this request, in milliseconds */
 	uint64_t etag; /* of the parts that this run writes; see call_draw_etag */
 	bool wants_write; /* see call_write_instead */
+	bool validates_only; /* what the call would do is abandoned (validate_only) */
+	struct slice key; /* Idempotency-Key; data NULL: none */
+	struct counting *counting; /* private to resources/kept_usage.c */
 	struct answer answer;
 	char id[129]; /* X-Request-Id */
 	int64_t started; /* clock_microseconds, for the log and the metrics */
@@ -170,6 +178,11 @@ void call_part(struct call *call, struct slice bytes);
 /* Adds a header; value is copied, name is a literal. At most ANSWER_HEADERS in all. */
 void call_header(struct call *call, const char *name, struct slice value);
 
+/* The value of a header that was added; empty: there is none. */
+struct slice call_find_header(const struct call *call, const char *name);
+/* An answer that shows a secret only once: this body is kept with an Idempotency-Key in its place. */
+bool call_keep_instead(struct call *call, struct slice body);
+
 /* For a ROUTE_READ_FIRST handler that has to write: it ends its run (`return
  * call_write_instead(call);`), and the service runs it again in a WRITE transaction. Not to be
  * called in a WRITE transaction. */
@@ -177,6 +190,10 @@ bool call_write_instead(struct call *call);
 bool call_is_writing(const struct call *call);
 /* The reading of records that the call changes if it is a write. */
 enum store_reading call_reading(const struct call *call);
+/* Whether its route is one that may change something: not GET or HEAD. */
+bool call_is_for_writing(const struct call *call);
+/* What stood in the answer before the handler began stays: so many headers. */
+void call_forget_answer(struct call *call, size_t header_count);
 /* Sets account_text, and the account of the transaction, from call->account. */
 void call_of_account(struct call *call);
 /* Raises the time of a writing call above `time` (milliseconds), the time of an earlier write,

@@ -22,10 +22,14 @@ extern const struct store_kind kind_code;
 /* Words that a client chose for a code; its name is them. It stays when code and room are gone, so
  * that a link that is about never leads to another account. */
 extern const struct store_kind kind_words;
+/* An answer that is kept (resources/kept_answer.h); its name is the Idempotency-Key. How many there
+ * are: one record with the id zero. */
+extern const struct store_kind kind_kept_answer;
+extern const struct store_kind kind_kept_usage;
 /* A room or template that is gone while some of its children are not removed yet; its id is theirs. */
 extern const struct store_kind kind_garbage;
 
-#define KINDS 8
+#define KINDS 10
 extern const struct store_kind *const all_kinds[KINDS];
 
 #endif

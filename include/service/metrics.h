@@ -11,7 +11,7 @@
 struct metrics;
 
 /* Known statuses; one more counter is for all others. */
-#define METRICS_STATUSES 14
+#define METRICS_STATUSES 15
 extern const int metrics_statuses[METRICS_STATUSES];
 
 /* `routes` is borrowed and ends with a row whose path is NULL. */

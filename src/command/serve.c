@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "accounts/accounts.h"
 #include "service/metrics.h"
+#include "resources/kept_usage.h"
 #include "resources/misses.h"
 #include "accounts/token.h"
 #include "command/command.h"
@@ -313,6 +314,7 @@ static bool open_all(const struct serve_options *options, const struct identity 
 		return false;
 	environment->tokens = token_memory_open();
 	environment->misses = misses_open(environment->clock);
+	environment->kept_usage = kept_usage_open();
 	environment->metrics = metrics_open(routes);
 	program->service = service_open(environment);
 	edge.store = environment->store;
@@ -327,6 +329,7 @@ static void close_all(struct program *program)
 	edge_close(program->edge);
 	service_close(program->service);
 	metrics_close(program->environment.metrics);
+	kept_usage_close(program->environment.kept_usage);
 	misses_close(program->environment.misses);
 	token_memory_close(program->environment.tokens);
 	place_close(&program->place);

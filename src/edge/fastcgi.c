@@ -91,10 +91,10 @@ void fastcgi_close(struct exchange *exchange)
 
 /* ---- receiving ---- */
 
-/* nginx passes each header line separately; several lines of Prefer form one list (RFC 7240). */
-static void join_preferences(struct arena *arena, struct slice *preferences, struct slice more)
+/* nginx passes each header line separately; several lines form one list (RFC 9110 section 5.3). */
+static void join_lines(struct arena *arena, struct slice *lines, struct slice more)
 {
-	*preferences = slice_of(arena_text(arena, "%s, %s", preferences->data, more.data));
+	*lines = slice_of(arena_text(arena, "%s, %s", lines->data, more.data));
 }
 
 struct wanted {
@@ -111,7 +111,8 @@ static const struct wanted *find_wanted(const struct wanted wanted[], size_t n, 
 	return NULL;
 }
 
-/* Reads all parameters in one pass. The first of a name counts, except for lists. */
+/* Reads all parameters in one pass. The first of a name counts, except for lists, and for a key, of
+ * which two are refused. */
 static void read_parameters(struct arena *arena, char **parameters, struct request *request,
 			    struct slice *length)
 {
@@ -125,6 +126,7 @@ static void read_parameters(struct arena *arena, char **parameters, struct reque
 		{ SLICE("HTTP_IF_MATCH"), &request->if_match },
 		{ SLICE("HTTP_IF_NONE_MATCH"), &request->if_none_match },
 		{ SLICE("HTTP_PREFER"), &request->prefer },
+		{ SLICE("HTTP_IDEMPOTENCY_KEY"), &request->idempotency_key },
 		{ SLICE("HTTP_X_REQUEST_ID"), &request->request_id },
 	};
 
@@ -138,8 +140,9 @@ static void read_parameters(struct arena *arena, char **parameters, struct reque
 			continue;
 		if (found->value->data == NULL)
 			*found->value = value;
-		else if (found->value == &request->prefer)
-			join_preferences(arena, &request->prefer, value);
+		else if (found->value == &request->prefer ||
+			 found->value == &request->idempotency_key)
+			join_lines(arena, found->value, value);
 	}
 	if (request->uri.data == NULL)
 		request->uri = SLICE("");
@@ -268,6 +271,7 @@ static const char *reason_of(int status)
 		{ 409, "Conflict" },
 		{ 412, "Precondition Failed" },
 		{ 413, "Payload Too Large" },
+		{ 422, "Unprocessable Content" },
 		{ 429, "Too Many Requests" },
 		{ 500, "Internal Server Error" },
 		{ 503, "Service Unavailable" },

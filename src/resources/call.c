@@ -76,6 +76,23 @@ void call_header(struct call *call, const char *name, struct slice value)
 								   arena_copy(call->arena, value) };
 }
 
+struct slice call_find_header(const struct call *call, const char *name)
+{
+	const struct answer *answer = &call->answer;
+
+	for (size_t i = 0; i < answer->header_count; i++) {
+		if (strcmp(answer->headers[i].name, name) == 0)
+			return answer->headers[i].value;
+	}
+	return SLICE("");
+}
+
+bool call_keep_instead(struct call *call, struct slice body)
+{
+	call->answer.kept = body;
+	return true;
+}
+
 bool call_write_instead(struct call *call)
 {
 	assert(!call_is_writing(call));
@@ -86,6 +103,19 @@ bool call_write_instead(struct call *call)
 bool call_is_writing(const struct call *call)
 {
 	return call->transaction->access == STORE_WRITE;
+}
+
+bool call_is_for_writing(const struct call *call)
+{
+	return call->route->method != METHOD_GET && call->route->access != ROUTE_STATELESS;
+}
+
+void call_forget_answer(struct call *call, size_t header_count)
+{
+	call->answer.header_count = header_count;
+	call->answer.part_count = 0;
+	call->answer.size = 0;
+	call->answer.kept = (struct slice){ NULL, 0 };
 }
 
 enum store_reading call_reading(const struct call *call)

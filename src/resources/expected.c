@@ -5,6 +5,8 @@
 
 #include <assert.h>
 
+#include "resources/kept_answer.h"
+
 bool expected_open(struct call *call, struct expected *expected)
 {
 	expected->call = call;
@@ -105,5 +107,7 @@ void expected_new_id(struct expected *expected, const struct store_kind *kind)
 
 void expected_tell(struct expected *expected)
 {
+	if (expected->call->key.data != NULL)
+		kept_answer_expect(expected, expected->call->key);
 	store_expect(expected->call->transaction, expected->items, expected->n);
 }

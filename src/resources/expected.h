@@ -9,7 +9,7 @@
 #include "resources/call.h"
 #include "resources/kinds.h"
 
-#define EXPECTED_MOST 10
+#define EXPECTED_MOST 13
 
 struct expected {
 	struct call *call;
@@ -34,7 +34,7 @@ void expected_children(struct expected *expected, const struct store_kind *kind,
 		       const struct id *parent);
 void expected_new_id(struct expected *expected, const struct store_kind *kind);
 
-/* Tells the store, before the first read. */
+/* Tells the store, before the first read; what a call with an Idempotency-Key reads comes last. */
 void expected_tell(struct expected *expected);
 
 #endif

@@ -35,9 +35,17 @@ const struct store_kind kind_words = {
 	.name = "words of a code",
 	.naming = STORE_NAME_ANYWHERE,
 };
+const struct store_kind kind_kept_answer = {
+	.letter = 'i',
+	.name = "kept answer",
+	.naming = STORE_NAME_IN_ACCOUNT,
+	.has_ids = true,
+	.has_pages = true,
+};
+const struct store_kind kind_kept_usage = { .letter = 'u', .name = "use of keys" };
 const struct store_kind kind_garbage = { .letter = 'g', .name = "removal", .has_pages = true };
 
 const struct store_kind *const all_kinds[KINDS] = {
-	&kind_default, &kind_template, &kind_role,  &kind_room,
-	&kind_codes,   &kind_code,     &kind_words, &kind_garbage,
+	&kind_default, &kind_template, &kind_role,	  &kind_room,	    &kind_codes,
+	&kind_code,    &kind_words,    &kind_kept_answer, &kind_kept_usage, &kind_garbage,
 };

@@ -270,6 +270,8 @@ static bool save(struct call *call, struct room_change *change, struct fault *fa
 	    !room_put(call, room, fault))
 		return false;
 	call_etag(call, room_etag(room, &change->owner));
+	if (change->echo.data != NULL)
+		call_keep_instead(call, room_text(call, room, &change->owner));
 	return room_answer(call, room, &change->owner, change->echo);
 }
 

@@ -128,6 +128,8 @@ static bool save(struct call *call, struct template_record *record, bool exists,
 	     !default_template_set(call, &record->id, json_is_true(is_default), fault)))
 		return false;
 	call_etag(call, record->etag);
+	if (record->echo.data != NULL)
+		call_keep_instead(call, record->text);
 	return call_answer(call, template_answer(call, record));
 }
 
@@ -346,7 +348,9 @@ static bool part_write(struct call *call, enum template_part part, enum part_ori
 	if (!check(call, &record, true, condition, fault) || !template_put(call, &record, fault))
 		return false;
 	call_etag(call, record.parts[part].etag);
-	return call_answer(call, record.echo.data != NULL ? record.echo : record.parts[part].text);
+	if (record.echo.data == NULL)
+		return call_answer(call, record.parts[part].text);
+	return call_keep_instead(call, record.parts[part].text) && call_answer(call, record.echo);
 }
 
 bool settings_get(struct call *call, struct fault *fault)

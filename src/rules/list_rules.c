@@ -55,6 +55,12 @@ static const struct field code_list_fields[] = {
 };
 const struct shape code_list_query = { "RoomCodeListQuery", FIELDS(code_list_fields) };
 
+static const struct field write_fields[] = {
+	{ "validate_only", BOOLEAN(),
+	  DOC("true: all checks are made, and nothing else; the answer is {\"valid\":true}.") },
+};
+const struct shape write_query = { "WriteQuery", FIELDS(write_fields) };
+
 const struct shape no_query = { "NoQuery", NO_FIELDS() };
 
 /* clang-format on */

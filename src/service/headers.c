@@ -39,18 +39,9 @@ void headers_identify(struct call *call, uint64_t number)
 	call_header(call, "X-Request-Id", slice_of(call->id));
 }
 
-static bool has_header(const struct answer *answer, const char *name)
-{
-	for (size_t i = 0; i < answer->header_count; i++) {
-		if (strcmp(answer->headers[i].name, name) == 0)
-			return true;
-	}
-	return false;
-}
-
 void headers_content(struct call *call)
 {
-	if (call->answer.size > 0 && !has_header(&call->answer, "Content-Type"))
+	if (call->answer.size > 0 && call_find_header(call, "Content-Type").size == 0)
 		call_header(call, "Content-Type", SLICE("application/json; charset=utf-8"));
 }
 

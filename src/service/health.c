@@ -5,6 +5,7 @@
 #include "service/health.h"
 
 #include "service/metrics.h"
+#include "resources/kept_usage.h"
 #include "resources/misses.h"
 #include "accounts/token.h"
 #include "store/figures.h"
@@ -184,6 +185,9 @@ static void append_guards(struct buffer *page, const struct environment *environ
 		"anteroom_code_misses_total, in the last whole minute, or in the one that runs if "
 		"that has more.",
 		misses_rate(environment->misses, clock_monotonic()));
+	append_one(page, "anteroom_idempotency_replays_total", "counter",
+		   "Requests with an Idempotency-Key that got the kept answer of an earlier one.",
+		   kept_usage_replays(environment->kept_usage));
 }
 
 static void append_journal(struct buffer *page, const struct store_figures *figures)

@@ -67,6 +67,12 @@ static void append_path_parameters(struct arena *arena, json_t *parameters, cons
 	}
 }
 
+/* Honours an Idempotency-Key. */
+static bool takes_key(const struct route *route)
+{
+	return route->method != METHOD_GET && !route->is_open;
+}
+
 static json_t *parameters_of(struct arena *arena, const struct route *route)
 {
 	json_t *parameters = json_array();
@@ -76,6 +82,10 @@ static json_t *parameters_of(struct arena *arena, const struct route *route)
 	    json_array_extend(parameters, describe_parameters(arena, route->query)) != 0)
 		abort();
 	array_put(parameters, openapi_reference("parameters", "RequestId"));
+	if (route->method != METHOD_GET)
+		array_put(parameters, openapi_reference("parameters", "ValidateOnly"));
+	if (takes_key(route))
+		array_put(parameters, openapi_reference("parameters", "IdempotencyKey"));
 	if (has_checked_body(route))
 		array_put(parameters, openapi_reference("parameters", "Prefer"));
 	if (!route->has_etag)
@@ -177,7 +187,7 @@ static json_t *answer_schema(struct arena *arena, const struct route *route)
 
 static json_t *success_headers(const struct route *route)
 {
-	const char *names[4] = { NULL };
+	const char *names[5] = { NULL };
 	size_t n = 0;
 
 	if (route->has_etag && route->method != METHOD_DELETE)
@@ -186,6 +196,8 @@ static json_t *success_headers(const struct route *route)
 		names[n++] = "X-Unknown-Fields";
 		names[n++] = "Preference-Applied";
 	}
+	if (takes_key(route))
+		names[n++] = "Idempotency-Replayed";
 	return openapi_headers_of(route, names);
 }
 
@@ -236,6 +248,8 @@ static bool can_fail(const struct route *route, enum fault_kind kind)
 		return route->has_etag && !is_reading(route);
 	case 413:
 		return has_body || is_page(route);
+	case 422:
+		return takes_key(route);
 	case 429:
 		return route->is_shared;
 	default:

@@ -20,6 +20,10 @@ static const struct {
 	{ "IfNoneMatch", "If-None-Match",
 	  "Entity tags, or *: a read answers 304 when one is current, a write is refused with "
 	  "412." },
+	{ "IdempotencyKey", "Idempotency-Key",
+	  "1 to 128 visible ASCII characters but \" and \\, in quotes or bare. For 24 hours the same "
+	  "request with the same key is not carried out again and gets the same answer, with "
+	  "Idempotency-Replayed; another request with it is 422." },
 	{ "Prefer", "Prefer",
 	  "handling=strict (RFC 7240) makes unknown members of the body a fault." },
 	{ "RequestId", "X-Request-Id",
@@ -39,6 +43,9 @@ static const struct {
 	  "ones, comma-separated and percent-encoded, at most 20 and 1024 bytes, then `...`.",
 	  "string", NULL },
 	{ "Preference-Applied", "Only where it was asked for.", "string", "^handling=strict$" },
+	{ "Idempotency-Replayed",
+	  "Only where the answer is that of an earlier request with this key.", "string",
+	  "^true$" },
 	{ "WWW-Authenticate", "Always the same.", "string", "^Bearer error=\"invalid_token\"$" },
 	{ "Retry-After", "Seconds.", "integer", NULL },
 	{ "Access-Control-Allow-Origin", "Browsers of any origin may call.", "string", "^\\*$" },
@@ -48,6 +55,12 @@ json_t *openapi_header_parameters(void)
 {
 	json_t *parameters = json_object();
 
+	object_put(parameters, "ValidateOnly",
+		   json_pack("{s:s, s:s, s:s, s:{s:s}}", "name", "validate_only", "in", "query",
+			     "description",
+			     "true: all checks are made, and nothing else; the answer is then "
+			     "{\"valid\":true}, with status 200.",
+			     "schema", "type", "boolean"));
 	for (size_t i = 0; i < sizeof request_headers / sizeof request_headers[0]; i++)
 		object_put(parameters, request_headers[i].key,
 			   json_pack("{s:s, s:s, s:s, s:{s:s}}", "name", request_headers[i].name,
@@ -105,6 +118,9 @@ static const struct {
 				 "If-Match or If-None-Match does not allow the write.",
 				 { OF_THE_BODY } },
 	[FAULT_TOO_LARGE] = { "PayloadTooLarge", "The body is larger than 256 KiB.", { NULL } },
+	[FAULT_KEY_REUSED] = { "KeyReused",
+			       "The Idempotency-Key was used for another request.",
+			       { OF_THE_BODY } },
 	[FAULT_TOO_MANY] = { "TooManyRequests",
 			     "Too many calls, or too many unknown codes.",
 			     { "Retry-After" } },
@@ -121,8 +137,8 @@ static const struct {
 
 const enum fault_kind openapi_error_kinds[] = {
 	FAULT_INVALID_BODY, FAULT_UNAUTHORIZED, FAULT_FORBIDDEN, FAULT_NOT_FOUND,
-	FAULT_CONFLICT,	    FAULT_PRECONDITION, FAULT_TOO_LARGE, FAULT_TOO_MANY,
-	FAULT_UNAVAILABLE,  FAULT_INTERNAL,	FAULT_NONE,
+	FAULT_CONFLICT,	    FAULT_PRECONDITION, FAULT_TOO_LARGE, FAULT_KEY_REUSED,
+	FAULT_TOO_MANY,	    FAULT_UNAVAILABLE,	FAULT_INTERNAL,	 FAULT_NONE,
 };
 
 static json_t *error_response(const struct route *route, enum fault_kind kind, const char *doc)
@@ -202,8 +218,8 @@ static const char conventions[] =
 	"empty value counts as absent, a known parameter given twice is 400, and unknown ones are "
 	"ignored. HEAD works wherever GET does; OPTIONS is answered with Allow, for /v2/token with "
 	"Access-Control-Allow-Methods and Access-Control-Allow-Headers.\n\n"
-	"**Order of checks.** 404 for a path that is none and 405; 401; 413 and malformed JSON; all "
-	"rules of query and body (400); existence (404); rules that need what is stored (400); "
+	"**Order of checks.** 404 for a path that is none and 405; 401; 413 and malformed JSON; "
+	"Idempotency-Key (400, 422, or the kept answer); all rules of query and body (400); existence (404); rules that need what is stored (400); "
 	"disabled (403); If-Match and If-None-Match (412); conflicts (409).\n\n"
 	"**Lists.** `start` is a position, exclusive; `limit` in an answer is the one applied; a page "
 	"shorter than it is the last one.";

@@ -20,7 +20,10 @@
 #include "service/auth.h"
 #include "service/router.h"
 #include "resources/join.h"
+#include "resources/kept_usage.h"
+#include "rules/list_rules.h"
 #include "service/headers.h"
+#include "service/idempotency.h"
 #include "service/openapi.h"
 #include "service/routes.h"
 
@@ -39,6 +42,7 @@ struct service {
 
 static void verify_tables(void)
 {
+	schema_verify(&write_query);
 	for (const struct route *route = routes; route->path != NULL; route++) {
 		if (route->body != NULL)
 			schema_verify(route->body);
@@ -120,8 +124,22 @@ static bool read_json(struct call *call, json_t **body, struct fault *fault)
 
 static bool read_query(struct call *call, struct slice query, struct fault *fault)
 {
-	return call->route->query == NULL ||
-	       schema_query(call->arena, call->route->query, query, &call->query, fault);
+	if (call->route->query != NULL)
+		return schema_query(call->arena, call->route->query, query, &call->query, fault);
+	if (query.size == 0 || !call_is_for_writing(call))
+		return true;
+	return schema_query(call->arena, &write_query, query, &call->query, fault);
+}
+
+/* Before the query is read in its turn, since an Idempotency-Key is ignored with validate_only. */
+static void look_for_validation(struct call *call, struct slice query)
+{
+	struct fault unused = FAULT_INITIAL;
+	json_t *read;
+
+	if (query.size > 0 && call_is_for_writing(call) &&
+	    schema_query(call->arena, &write_query, query, &read, &unused))
+		call->validates_only = json_is_true(json_object_get(read, "validate_only"));
 }
 
 /* The last change of the body: from here on it is const. */
@@ -163,18 +181,10 @@ static struct start start_of(const struct call *call)
 	return start;
 }
 
-/* What stood in the answer before the handler began stays. */
-static void forget_answer(struct call *call, size_t header_count)
-{
-	call->answer.header_count = header_count;
-	call->answer.part_count = 0;
-	call->answer.size = 0;
-}
-
 /* Releases the memory of the last run, with its answer. */
 static void begin_again(struct call *call, const struct start *start, struct fault *fault)
 {
-	forget_answer(call, start->header_count);
+	call_forget_answer(call, start->header_count);
 	call->answer.status = 0;
 	call->answer.parts = NULL;
 	call->answer.part_capacity = 0;
@@ -186,8 +196,11 @@ static void begin_again(struct call *call, const struct start *start, struct fau
 	*fault = FAULT_INITIAL;
 }
 
-static bool run_once(struct call *call, enum store_access access, struct fault *fault)
+static bool run_once(struct call *call, enum store_access access, size_t header_count,
+		     struct fault *fault)
 {
+	bool is_done, is_replay = false, is_committed;
+
 	if (!store_begin(call->environment->store, access, call->arena, &call->transaction, fault))
 		return false;
 	store_of_account(call->transaction, &call->account);
@@ -198,12 +211,24 @@ static bool run_once(struct call *call, enum store_access access, struct fault *
 	call->wants_write = false;
 	if (access == STORE_WRITE)
 		call_draw_etag(call);
-	if (call->route->run(call, fault) && !call->wants_write && access == STORE_WRITE)
-		return store_commit(call->transaction, &call->answer.number, fault);
+	is_done = call->route->run(call, fault);
+	if (call->key.data != NULL)
+		is_done = idempotency_end(call, is_done, header_count, &is_replay, fault);
+	if (is_done && access == STORE_WRITE && !call->wants_write && !is_replay &&
+	    !call->validates_only) {
+		is_committed = store_commit(call->transaction, &call->answer.number, fault);
+		kept_usage_end(call, is_committed);
+		return is_committed;
+	}
+	kept_usage_end(call, false);
 	/* A refusal may rest on data that is not durable yet: it waits like an answer. */
 	if (access == STORE_WRITE)
 		call->answer.number = store_seen(call->transaction);
 	store_abandon(call->transaction);
+	if (is_done && call->validates_only && !call->wants_write) {
+		call_forget_answer(call, header_count);
+		return call_answer(call, SLICE("{\"valid\":true}"));
+	}
 	return fault->kind == FAULT_NONE;
 }
 
@@ -246,7 +271,8 @@ static bool is_to_be_run_again(const struct call *call, enum store_access access
 static bool run(struct call *call, struct fault *fault)
 {
 	const enum route_access route_access = call->route->access;
-	enum store_access access = route_access == ROUTE_WRITE ? STORE_WRITE : STORE_READ;
+	const bool writes = route_access == ROUTE_WRITE || call->key.data != NULL;
+	enum store_access access = writes ? STORE_WRITE : STORE_READ;
 	int64_t until = 0; /* once it was run again */
 	unsigned agains = 0;
 
@@ -256,7 +282,7 @@ static bool run(struct call *call, struct fault *fault)
 	const struct start start = start_of(call);
 
 	for (;;) {
-		if (run_once(call, access, fault)) {
+		if (run_once(call, access, start.header_count, fault)) {
 			if (!call->wants_write)
 				return true;
 			access = STORE_WRITE;
@@ -326,9 +352,12 @@ static bool carry(struct service *service, struct call *call, struct fault *faul
 		headers_share(call);
 	if (!is_found || call->route == NULL)
 		return is_found;
-	return (!is_shared || join_check_budget(call, fault)) &&
-	       (call->route->is_open || auth_check(call, fault)) && read_json(call, &body, fault) &&
-	       router_decode(call, fault) && read_query(call, query, fault) &&
+	look_for_validation(call, query);
+	if (!((!is_shared || join_check_budget(call, fault)) &&
+	      (call->route->is_open || auth_check(call, fault)) && read_json(call, &body, fault) &&
+	      idempotency_read(call, fault)))
+		return false;
+	return router_decode(call, fault) && read_query(call, query, fault) &&
 	       check_body(call, body, fault);
 }
 
@@ -344,11 +373,12 @@ void service_answer(struct service *service, struct call *call)
 	call->findings.clock = service->environment.clock;
 	headers_identify(call, atomic_fetch_add(&service->requests, 1));
 	if (!carry(service, call, &fault)) {
-		answer_fault(call, &fault);
+		if (!idempotency_replay(call, &fault))
+			answer_fault(call, &fault);
 	} else if (call->route != NULL) {
 		header_count = call->answer.header_count;
 		if (!run(call, &fault)) {
-			forget_answer(call, header_count);
+			call_forget_answer(call, header_count);
 			explain_size(&fault);
 			answer_fault(call, &fault);
 		}

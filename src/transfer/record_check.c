@@ -15,6 +15,8 @@
 #include "resources/default_template.h"
 #include "resources/deleted_role.h"
 #include "resources/garbage.h"
+#include "resources/kept_answer.h"
+#include "resources/kept_usage.h"
 #include "resources/packed.h"
 #include "resources/room_record.h"
 
@@ -331,6 +333,22 @@ static bool check_words(const struct subject *subject, struct fault *fault)
 	return words_find(subject->call, subject->record->name, &account, &is_there, fault);
 }
 
+static bool check_kept_answer(const struct subject *subject, struct fault *fault)
+{
+	struct kept_answer kept;
+
+	if (!kept_answer_read(subject->record, &kept, fault))
+		return false;
+	if (kept.body.size > 0 && parsed(subject, kept.body) == NULL)
+		found(subject, "its body is not JSON");
+	return true;
+}
+
+static bool check_kept_usage(const struct subject *subject, struct fault *fault)
+{
+	return kept_usage_check_record(subject->record, fault);
+}
+
 static bool check_garbage(const struct subject *subject, struct fault *fault)
 {
 	const struct id *id = &subject->record->id;
@@ -370,10 +388,16 @@ static const struct {
 	const struct store_kind *kind;
 	bool (*check)(const struct subject *subject, struct fault *fault);
 } checks[] = {
-	{ &kind_default, check_default }, { &kind_template, check_template },
-	{ &kind_role, check_role },	  { &kind_room, check_room },
-	{ &kind_codes, check_codes },	  { &kind_code, check_code },
-	{ &kind_words, check_words },	  { &kind_garbage, check_garbage },
+	{ &kind_default, check_default },
+	{ &kind_template, check_template },
+	{ &kind_role, check_role },
+	{ &kind_room, check_room },
+	{ &kind_codes, check_codes },
+	{ &kind_code, check_code },
+	{ &kind_words, check_words },
+	{ &kind_kept_answer, check_kept_answer },
+	{ &kind_kept_usage, check_kept_usage },
+	{ &kind_garbage, check_garbage },
 };
 
 void record_check(struct survey *survey, const struct store_kind *kind,

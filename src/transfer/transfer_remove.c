@@ -41,6 +41,25 @@ static bool remove_templates(struct call *call, size_t *n, struct fault *fault)
 	return true;
 }
 
+/* The answers kept with Idempotency-Keys, and how many they are. */
+static bool remove_kept(struct call *call, size_t *n, struct fault *fault)
+{
+	const struct id none = { { 0 } };
+	struct store_record kept[PAGE_MOST], usage;
+	struct store_page page = { .records = kept, .most = PAGE_MOST };
+
+	if (!store_page(call->transaction, &kind_kept_answer, &page, fault) ||
+	    !store_get(call->transaction, &kind_kept_usage, &none, STORE_TO_CHANGE, &usage, fault))
+		return false;
+	for (size_t i = 0; i < page.count; i++) {
+		if (!store_remove(call->transaction, &kind_kept_answer, &kept[i], fault))
+			return false;
+	}
+	*n = page.count;
+	return usage.value.data == NULL ||
+	       store_remove(call->transaction, &kind_kept_usage, &usage, fault);
+}
+
 bool transfer_remove_some(struct call *call, bool *is_empty, struct fault *fault)
 {
 	struct store_record garbage;
@@ -54,6 +73,10 @@ bool transfer_remove_some(struct call *call, bool *is_empty, struct fault *fault
 	if (n > 0)
 		return true;
 	if (!remove_templates(call, &n, fault))
+		return false;
+	if (n > 0)
+		return true;
+	if (!remove_kept(call, &n, fault))
 		return false;
 	if (n > 0)
 		return true;

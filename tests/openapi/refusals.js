@@ -21,6 +21,7 @@ export async function proveRefusals(proof) {
 	await proveDisabled(proof, expect);
 	await proveDeletedRole(proof, expect);
 	await proveFullRoom(proof, expect);
+	await proveKeys(proof);
 	await proveMisses(proof, expect);
 	for (const operation of proof.operations) {
 		for (const status of Object.keys(operation.responses)) {
@@ -97,6 +98,30 @@ async function proveFullRoom(proof, expect) {
 	await expect(409, "switchRoomCodeNamed", { code: disabled }, { enabled: true });
 	await expect(409, "patchRoomCode", { code: disabled }, { enabled: true });
 	await expect(409, "rotateRoomCode", { room_id: room.id, role: "guest" });
+}
+
+// A key that was used for another request.
+async function proveKeys(proof) {
+	const { fixtures } = proof;
+	const headers = { "Idempotency-Key": "used" };
+
+	for (const token of Object.values(fixtures.tokens)) {
+		await fixtures.client.send({
+			method: "POST",
+			target: "/v2/templates?first",
+			token,
+			body: "{}",
+			headers,
+		});
+	}
+	for (const operation of proof.operations) {
+		if (!operation.responses["422"]) continue;
+		const what = "with a key of another request";
+		const place = await fixtures.once(operation);
+		const answer = await proof.ask(operation, what, { place, headers, body: "{}" });
+
+		if (answer.status !== 422) proof.problem(operation, what, "is something else", answer);
+	}
 }
 
 // The last of all: from now on this address has no token.

@@ -1,0 +1,136 @@
+/* See service/idempotency.h.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "service/idempotency.h"
+
+#include "base/text.h"
+#include "resources/kept_answer.h"
+#include "resources/kept_usage.h"
+
+/* ---- the key ---- */
+
+/* False: it is not a key. Empty: it counts as absent. */
+static bool parse(struct slice header, struct slice *key)
+{
+	*key = text_trim(header, TEXT_BLANKS);
+	if (key->size >= 2 && key->data[0] == '"' && key->data[key->size - 1] == '"')
+		*key = (struct slice){ key->data + 1, key->size - 2 };
+	if (key->size > STORE_NAME_MAX)
+		return false;
+	for (size_t i = 0; i < key->size; i++) {
+		char byte = key->data[i];
+
+		if (byte <= ' ' || byte > '~' || byte == '"' || byte == '\\')
+			return false;
+	}
+	return true;
+}
+
+bool idempotency_read(struct call *call, struct fault *fault)
+{
+	const struct slice header = call->request.idempotency_key;
+	struct slice key;
+
+	if (header.data == NULL || call->route->is_open || call->validates_only ||
+	    !call_is_for_writing(call))
+		return true;
+	if (!parse(header, &key))
+		return fault_explain(fault, FAULT_BAD_REQUEST, "Invalid Idempotency-Key",
+				     "Idempotency-Key: must be one string of 1 to %d visible ASCII "
+				     "characters but \" and \\, in quotes or bare",
+				     STORE_NAME_MAX);
+	if (key.size > 0)
+		call->key = key;
+	return true;
+}
+
+/* ---- the fingerprint ---- */
+
+static void append(struct buffer *text, struct slice part)
+{
+	buffer_append_integer(text, part.data == NULL ? -1 : (json_int_t)part.size);
+	buffer_append_byte(text, ':');
+	buffer_append(text, part);
+}
+
+static void fingerprint_of(const struct call *call, unsigned char fingerprint[DIGEST_SIZE])
+{
+	const struct request *request = &call->request;
+	struct buffer text = BUFFER_INITIAL(call->arena);
+
+	append(&text, slice_of(method_name(request->method)));
+	append(&text, request->uri);
+	append(&text, request->body);
+	append(&text, request->if_match);
+	append(&text, request->if_none_match);
+	append(&text, request->prefer);
+	digest_sha256(buffer_slice(&text), fingerprint);
+}
+
+/* ---- what was kept ---- */
+
+/* Faults that say nothing about the request. */
+static bool is_of_the_store(enum fault_kind kind)
+{
+	return kind == FAULT_AGAIN || kind == FAULT_UNAVAILABLE || kind == FAULT_DAMAGED ||
+	       kind == FAULT_TOO_LARGE || kind == FAULT_INTERNAL;
+}
+
+/* The kept answer, or 422. */
+static bool show(struct call *call, const struct kept_answer *kept,
+		 const unsigned char *fingerprint, size_t header_count, struct fault *fault)
+{
+	*fault = FAULT_INITIAL;
+	if (!digest_equal(kept->fingerprint, fingerprint))
+		return fault_set(fault, FAULT_KEY_REUSED, NULL);
+	call_forget_answer(call, header_count);
+	kept_answer_show(call, kept);
+	kept_usage_count_replay(call->environment->kept_usage);
+	return true;
+}
+
+bool idempotency_end(struct call *call, bool is_done, size_t header_count, bool *is_replay,
+		     struct fault *fault)
+{
+	unsigned char fingerprint[DIGEST_SIZE];
+	struct fault own = FAULT_INITIAL;
+	struct kept_answer kept;
+	bool counts;
+
+	*is_replay = false;
+	if (is_of_the_store(fault->kind))
+		return is_done;
+	if (!kept_answer_find(call, call->key, &kept, &counts, &own)) {
+		*fault = own;
+		return false;
+	}
+	fingerprint_of(call, fingerprint);
+	if (counts) {
+		*is_replay = show(call, &kept, fingerprint, header_count, fault);
+		return *is_replay;
+	}
+	return is_done && kept_answer_put(call, call->key, fingerprint, &kept, fault);
+}
+
+bool idempotency_replay(struct call *call, struct fault *fault)
+{
+	const size_t header_count = call->answer.header_count;
+	unsigned char fingerprint[DIGEST_SIZE];
+	struct fault own = FAULT_INITIAL;
+	struct kept_answer kept;
+	bool counts = false, is_shown = false;
+
+	if (call->key.data == NULL)
+		return false;
+	call->now = clock_now(call->environment->clock);
+	if (!store_begin(call->environment->store, STORE_READ, call->arena, &call->transaction,
+			 &own))
+		return false;
+	store_of_account(call->transaction, &call->account);
+	if (kept_answer_find(call, call->key, &kept, &counts, &own) && counts) {
+		fingerprint_of(call, fingerprint);
+		is_shown = show(call, &kept, fingerprint, header_count, fault);
+	}
+	store_abandon(call->transaction);
+	return is_shown;
+}
