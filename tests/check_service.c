@@ -163,7 +163,8 @@ static void copy_account(const struct clock *clock, const struct account *from,
 			 struct case_account *to)
 {
 	struct arena *arena = arena_open();
-	struct slice token = token_sign_management(arena, clock, from, clock_now(clock), TOKEN_SECONDS);
+	struct slice token = token_sign_management(arena, clock, from, clock_now(clock),
+						   TOKEN_SECONDS);
 
 	snprintf(to->token, sizeof to->token, "%.*s", (int)token.size, token.data);
 	arena_close(arena);
