@@ -174,6 +174,14 @@ START_TEST(every_parameter_is_described)
 	}
 	expect_parameter(route, "header", "X-Request-Id");
 	expected++;
+	if (route->method != METHOD_GET) {
+		expect_parameter(route, "query", "validate_only");
+		expected++;
+	}
+	if (route->method != METHOD_GET && !route->is_open) {
+		expect_parameter(route, "header", "Idempotency-Key");
+		expected++;
+	}
 	if (route->body != NULL) {
 		expect_parameter(route, "header", "Prefer");
 		expected++;

@@ -33,7 +33,7 @@ void kept_usage_end(struct call *call, bool is_committed);
 
 /* Counts a kept answer that was sent again; how many there were since kept_usage_open. */
 void kept_usage_count_replay(struct kept_usage *usage);
-uint64_t kept_usage_replays(struct kept_usage *usage);
+uint64_t kept_usage_replays(struct kept_usage *usage); /* NULL: 0 */
 
 /* Whether the stored record of an account can be read. */
 bool kept_usage_check_record(const struct store_record *stored, struct fault *fault);

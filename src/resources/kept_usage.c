@@ -306,5 +306,5 @@ void kept_usage_count_replay(struct kept_usage *usage)
 
 uint64_t kept_usage_replays(struct kept_usage *usage)
 {
-	return atomic_load_explicit(&usage->replays, memory_order_relaxed);
+	return usage == NULL ? 0 : atomic_load_explicit(&usage->replays, memory_order_relaxed);
 }
