@@ -7,9 +7,8 @@
  * the store, in memory shared with the parent, each writer notes the count it is about to commit
  * and the last one that was acknowledged; a life is the time between two kills.
  *
- * After every second kill, the parent writes noise or zeros over what comes after the last byte
- * that a sync had reported as durable in the file synced last (the journal), and over any sector of
- * what was written elsewhere and not synced.
+ * After every second kill, the parent writes noise or zeros over sectors of what no sync had
+ * reported as durable, and of what comes after the end of the journal if that was synced last.
  *
  *     torture [-n KILLS] [-s SEED]
  *
@@ -41,11 +40,20 @@
 #define TAILS 4096 /* more than files are written in one life */
 #define SECTOR 512
 
-/* How far a file is known to be durable. The child writes, the parent reads after its death. */
+/* Bytes of a file, from the lowest to the highest; empty when `to` is 0. */
+struct range {
+	atomic_uint_least64_t from;
+	atomic_uint_least64_t to;
+};
+
+/* What a power failure may destroy of a file. The child writes, the parent reads after its death.
+ * A range is widened before the write and emptied after the sync, so that a kill between the two
+ * destroys too much of what was not acknowledged, never anything else. */
 struct tail {
 	char path[256];
-	atomic_uint_least64_t durable;
-	atomic_uint_least64_t written;
+	struct range written; /* after the newest sync began */
+	struct range syncing;
+	atomic_uint_least64_t durable; /* the end of what was synced in this life */
 };
 
 struct shared {
@@ -68,7 +76,6 @@ static struct store *store;
 static struct file_hooks hooks;
 static pthread_mutex_t tails_lock = PTHREAD_MUTEX_INITIALIZER;
 static unsigned tail_of_file[FILE_HOOKS_FILES]; /* index plus one; 0: none */
-static uint64_t syncing[FILE_HOOKS_FILES]; /* what was written when its sync began */
 
 static _Noreturn void wrong(const char *what, unsigned writer, uint64_t count, uint64_t expected)
 {
@@ -324,24 +331,45 @@ static struct tail *tail_take(const struct file_call *call)
 	return &shared->tails[*index - 1];
 }
 
+static void range_add(struct range *range, uint64_t from, uint64_t to)
+{
+	if (atomic_load(&range->to) == 0 || from < atomic_load(&range->from))
+		atomic_store(&range->from, from);
+	if (to > atomic_load(&range->to))
+		atomic_store(&range->to, to);
+}
+
+static void sync_began(struct tail *tail)
+{
+	if (atomic_load(&tail->written.to) > 0)
+		range_add(&tail->syncing, atomic_load(&tail->written.from),
+			  atomic_load(&tail->written.to));
+	atomic_store(&tail->written.to, 0);
+}
+
+static void sync_ended(struct tail *tail)
+{
+	const uint64_t to = atomic_load(&tail->syncing.to);
+
+	if (to > atomic_load(&tail->durable))
+		atomic_store(&tail->durable, to);
+	atomic_store(&tail->syncing.to, 0);
+}
+
 /* Zeros written ahead do not count: what comes after the last record is what matters. */
 static int note_before(struct file_hooks *unused, struct file_call *call)
 {
 	(void)unused;
 	pthread_mutex_lock(&tails_lock);
-	if (call->operation == FILE_PWRITE && !is_zero(call->bytes, call->size)) {
-		struct tail *tail = tail_take(call);
-		const uint64_t end = (uint64_t)call->offset + call->size;
-
-		if (end > atomic_load(&tail->written))
-			atomic_store(&tail->written, end);
-	}
+	if (call->operation == FILE_PWRITE && !is_zero(call->bytes, call->size))
+		range_add(&tail_take(call)->written, (uint64_t)call->offset,
+			  (uint64_t)call->offset + call->size);
 	/* Before it is done: then another thread may be given the same descriptor at once. */
 	if (call->operation == FILE_CLOSE)
 		tail_of_file[call->file] = 0;
 	if ((call->operation == FILE_FDATASYNC || call->operation == FILE_FSYNC) &&
 	    tail_of_file[call->file] != 0)
-		syncing[call->file] = atomic_load(&tail_take(call)->written);
+		sync_began(tail_take(call));
 	pthread_mutex_unlock(&tails_lock);
 	return 0;
 }
@@ -357,7 +385,7 @@ static void note(const struct file_call *call)
 	case FILE_FSYNC:
 		if (tail_of_file[call->file] == 0)
 			break;
-		atomic_store(&tail_take(call)->durable, syncing[call->file]);
+		sync_ended(tail_take(call));
 		if (call->operation == FILE_FDATASYNC)
 			atomic_store(&shared->last_synced, tail_of_file[call->file]);
 		break;
@@ -462,18 +490,30 @@ static void spoil(const char *path, uint64_t from, uint64_t to, uint64_t *seed)
 	close(file);
 }
 
+/* From `least` on: see spoil_tails. */
+static void spoil_range(const char *path, const struct range *range, uint64_t least, uint64_t *seed)
+{
+	const uint64_t from = atomic_load(&range->from);
+
+	if (atomic_load(&range->to) > 0)
+		spoil(path, from > least ? from : least, atomic_load(&range->to), seed);
+}
+
+/* The journal writes a sector that is not full again, with more behind the same bytes. As disks
+ * write a sector whole or not at all, what was durable in it stays. */
 static void spoil_tails(uint64_t *seed)
 {
 	const unsigned last = atomic_load(&shared->last_synced);
 
 	for (unsigned i = 0; i < atomic_load(&shared->tails_used); i++) {
 		const struct tail *tail = &shared->tails[i];
-		const uint64_t durable = atomic_load(&tail->durable);
+		const bool is_journal = strstr(tail->path, "/journal-") != NULL;
+		const uint64_t durable = is_journal ? atomic_load(&tail->durable) : 0;
 
-		if (i + 1 == last)
+		spoil_range(tail->path, &tail->written, durable, seed);
+		spoil_range(tail->path, &tail->syncing, durable, seed);
+		if (i + 1 == last && is_journal)
 			spoil(tail->path, durable, durable + chance_below(seed, 64 << 10), seed);
-		else if (atomic_load(&tail->written) > durable)
-			spoil(tail->path, durable, atomic_load(&tail->written), seed);
 	}
 }
 
