@@ -8,54 +8,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "accounts/accounts.h"
 #include "accounts/token.h"
 #include "base/clock.h"
 #include "database.h"
 #include "directory.h"
 #include "relay.h"
-#include "resources/misses.h"
-#include "service/service.h"
-#include "store/postgres/store_postgres.h"
+#include "responder.h"
 #include "suite.h"
-
-/* One responder without its sockets. */
-struct responder {
-	struct environment environment;
-	struct service *service;
-};
 
 static char *directory, *url, *relayed;
 static struct responder one, two;
 static struct arena *kept; /* what a test was answered */
 static struct account account;
-
-static void open_responder(struct responder *responder, const char *store)
-{
-	const struct store_postgres_options options = { .url = store, .connections = 16 };
-	struct fault fault = FAULT_INITIAL;
-
-	responder->environment = (struct environment){
-		.clock = &clock_system,
-		.misses = misses_open(&clock_system),
-		.tokens = token_memory_open(),
-		.join_seconds = 3600,
-	};
-	ck_assert_msg(store_postgres_open(&options, &responder->environment.store, &fault), "%s",
-		      fault.cause);
-	ck_assert(accounts_open_stored(responder->environment.store,
-				       &responder->environment.accounts, &fault));
-	responder->service = service_open(&responder->environment);
-}
-
-static void close_responder(struct responder *responder)
-{
-	service_close(responder->service);
-	accounts_close(responder->environment.accounts);
-	store_close(responder->environment.store);
-	token_memory_close(responder->environment.tokens);
-	misses_close(responder->environment.misses);
-}
 
 static void set_up(void)
 {
@@ -67,14 +31,14 @@ static void set_up(void)
 	relayed = database_url_over(url, directory);
 	ck_assert(accounts_add(url, &clock_system, "a", &account, &fault));
 	relay_open(directory, database_host());
-	open_responder(&one, relayed);
-	open_responder(&two, url);
+	responder_open(&one, relayed);
+	responder_open(&two, url);
 }
 
 static void tear_down(void)
 {
-	close_responder(&one);
-	close_responder(&two);
+	responder_close(&one);
+	responder_close(&two);
 	relay_close();
 	free(relayed);
 	free(url);
@@ -84,41 +48,10 @@ static void tear_down(void)
 
 /* ---- calls ---- */
 
-struct reply {
-	int status;
-	bool has_retry_after;
-	const char *text;
-};
-
 static struct reply ask(const struct responder *responder, enum method method, const char *path,
 			const char *body)
 {
-	struct arena *arena = arena_open();
-	struct call call = { .arena = arena };
-	struct buffer header = BUFFER_INITIAL(arena), text = BUFFER_INITIAL(kept);
-	struct reply reply = { .has_retry_after = false };
-
-	buffer_append_text(&header, "Bearer ");
-	buffer_append(&header, token_sign_management(arena, &clock_system, &account,
-						     clock_now(&clock_system), 3600));
-	call.request = (struct request){
-		.method = method,
-		.uri = slice_of(path),
-		.body = slice_of(body == NULL ? "" : body),
-		.authorization = buffer_slice(&header),
-		.address = SLICE("192.0.2.1"),
-	};
-	service_answer(responder->service, &call);
-	for (size_t i = 0; i < call.answer.part_count; i++)
-		buffer_append(&text, call.answer.parts[i]);
-	buffer_append_byte(&text, '\0');
-	for (size_t i = 0; i < call.answer.header_count; i++)
-		reply.has_retry_after = reply.has_retry_after ||
-					strcmp(call.answer.headers[i].name, "Retry-After") == 0;
-	reply.status = call.answer.status;
-	reply.text = text.data;
-	arena_close(arena);
-	return reply;
+	return responder_ask(responder, &account, kept, method, path, body);
 }
 
 static const char *member_of(const struct reply *reply, const char *name)

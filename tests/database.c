@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/shm.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -20,8 +21,13 @@
 #include "store/postgres/store_postgres.h"
 
 static char *programs; /* the directory of PostgreSQL's programs */
-static char *directory;
-static pid_t server = -1;
+static char *directory; /* of all */
+
+/* A server, and one that is its standby, or where the next standby is made. */
+static struct server {
+	char *directory; /* with the socket, and its data below it */
+	pid_t process; /* -1: it does not run */
+} servers[2] = { { NULL, -1 }, { NULL, -1 } }, *server = &servers[0];
 
 static char *joined(const char *first, const char *second)
 {
@@ -46,6 +52,22 @@ static bool find_programs(void)
 	}
 	globfree(&found);
 	return is_found;
+}
+
+static struct server *other(void)
+{
+	return server == &servers[0] ? &servers[1] : &servers[0];
+}
+
+static void forget(void)
+{
+	free(programs);
+	free(directory);
+	programs = directory = NULL;
+	for (int i = 0; i < 2; i++) {
+		free(servers[i].directory);
+		servers[i] = (struct server){ NULL, -1 };
+	}
 }
 
 /* The server refuses to be root's. */
@@ -94,21 +116,21 @@ static char *base_url(void)
 {
 	char *url;
 
-	if (asprintf(&url, "postgresql:///postgres?host=%s&user=postgres", directory) < 0)
+	if (asprintf(&url, "postgresql:///postgres?host=%s&user=postgres", server->directory) < 0)
 		abort();
 	return url;
 }
 
 /* Comes back when the server answers. */
-static bool serve(void)
+static bool serve(struct server *started)
 {
-	char *data = joined(directory, "data");
+	char *data = joined(started->directory, "data");
 	char *arguments[] = {
 		"postgres",
 		"-D",
 		data,
 		"-k",
-		directory,
+		started->directory,
 		"-c",
 		"listen_addresses=",
 		"-c",
@@ -117,30 +139,48 @@ static bool serve(void)
 		"max_connections=200",
 		"-c",
 		"max_prepared_transactions=0",
+		/* In the data directory, not where a killed server would leave it for ever. */
+		"-c",
+		"dynamic_shared_memory_type=mmap",
 		NULL,
 	};
-	char *ready[] = { "pg_isready", "-q", "-h", directory, NULL };
+	char *ready[] = { "pg_isready", "-q", "-h", started->directory, NULL };
 	int status;
 
-	server = start("postgres", arguments);
+	started->process = start("postgres", arguments);
 	free(data);
 	while (!run("pg_isready", ready)) {
-		if (waitpid(server, &status, WNOHANG) != 0)
+		if (waitpid(started->process, &status, WNOHANG) != 0) {
+			started->process = -1;
 			return false;
+		}
 	}
 	return true;
 }
 
+/* A directory becomes that of the server's user. */
+static void give_away(const char *path)
+{
+	const struct passwd *nobody = geteuid() == 0 ? getpwnam("nobody") : NULL;
+
+	if (geteuid() == 0 && (nobody == NULL || chown(path, nobody->pw_uid, nobody->pw_gid) != 0))
+		abort();
+}
+
+static void make_place(const struct server *made)
+{
+	if (mkdir(made->directory, 0700) != 0)
+		abort();
+	give_away(made->directory);
+}
+
 const char *database_start(void)
 {
-	const struct passwd *nobody = getpwnam("nobody");
 	struct fault fault = FAULT_INITIAL;
 	int version;
 
 	/* Of a test program whose test starts a server of its own. */
-	free(programs);
-	free(directory);
-	programs = directory = NULL;
+	forget();
 	/* A build without the driver says so before it looks at the URL. */
 	if (!store_postgres_upgrade("postgresql:///?bad=", &version, &fault) &&
 	    strstr(fault.cause, "this build") != NULL)
@@ -148,50 +188,55 @@ const char *database_start(void)
 	if (!find_programs())
 		return "PostgreSQL is missing";
 	directory = directory_make();
-	if (geteuid() == 0 &&
-	    (nobody == NULL || chown(directory, nobody->pw_uid, nobody->pw_gid) != 0))
-		abort();
+	server = &servers[0];
+	give_away(directory);
+	servers[0].directory = joined(directory, "1");
+	servers[1].directory = joined(directory, "2");
+	make_place(server);
 
-	char *data = joined(directory, "data");
+	char *data = joined(server->directory, "data");
 	char *arguments[] = { "initdb", "-D", data,   "-U",	   "postgres",	 "-A",
 			      "trust",	"-E", "UTF8", "--no-sync", "--locale=C", NULL };
 	bool is_made = run("initdb", arguments);
 
 	free(data);
-	if (!is_made || !serve()) {
+	if (!is_made || !serve(server)) {
 		database_stop();
 		return "the server does not start";
 	}
 	return NULL;
 }
 
-static void end(int number)
+static void end(struct server *ended, int number)
 {
-	if (server < 0)
+	if (ended->process < 0)
 		return;
-	kill(server, number);
-	(void)waitpid(server, NULL, 0);
-	server = -1;
+	kill(ended->process, number);
+	(void)waitpid(ended->process, NULL, 0);
+	ended->process = -1;
 }
 
 void database_stop(void)
 {
-	end(SIGINT);
-	directory_remove(directory);
-	free(programs);
-	programs = directory = NULL;
+	/* First the server: it waits until its standby has all. */
+	end(server, SIGINT);
+	end(other(), SIGINT);
+	if (directory != NULL)
+		directory_remove(directory);
+	directory = NULL;
+	forget();
 }
 
 void database_kill(void)
 {
 	/* The processes of the server end when they notice that their parent is gone; with SIGQUIT
 	 * it tells them to end at once, as after a crash. */
-	end(SIGQUIT);
+	end(server, SIGQUIT);
 }
 
 void database_restart(void)
 {
-	if (!serve())
+	if (!serve(server))
 		abort();
 }
 
@@ -206,18 +251,137 @@ bool database_execute(const char *url, const char *sql)
 	return run("psql", arguments);
 }
 
+/* ---- a standby ---- */
+
+static void must_run(const char *name, char *const arguments[])
+{
+	if (run(name, arguments))
+		return;
+	(void)fprintf(stderr, "%s failed; see %s/log\n", name, directory);
+	abort();
+}
+
+/* Comes back when the standby confirms commits. */
+static void await_standby(void)
+{
+	char *url = base_url();
+
+	while (!database_execute(url, "SELECT 1 / count(*) FROM pg_stat_replication"
+				      " WHERE sync_state = 'sync'"))
+		if (waitpid(other()->process, NULL, WNOHANG) != 0)
+			abort();
+	free(url);
+}
+
+void database_add_standby(void)
+{
+	struct server *standby = other();
+	char *url = base_url(), *data;
+
+	make_place(standby);
+	data = joined(standby->directory, "data");
+
+	char *arguments[] = {
+		"pg_basebackup",
+		"-h",
+		server->directory,
+		"-U",
+		"postgres",
+		"-D",
+		data,
+		"-R",
+		"-X",
+		"stream",
+		"-c",
+		"fast",
+		"--no-sync",
+		NULL,
+	};
+
+	must_run("pg_basebackup", arguments);
+	if (!serve(standby) ||
+	    !database_execute(url, "ALTER SYSTEM SET synchronous_standby_names = '*'") ||
+	    !database_execute(url, "SELECT pg_reload_conf()"))
+		abort();
+	await_standby();
+	free(data);
+	free(url);
+}
+
+/* Removes what the kernel keeps of a server that could not do it: the seventh line of its file has
+ * the key and the id. */
+static void remove_shared_memory(const struct server *killed)
+{
+	char *path = joined(killed->directory, "data/postmaster.pid"), line[256] = "", *id;
+	FILE *file = fopen(path, "r");
+
+	for (int i = 0; i < 7 && file != NULL; i++)
+		if (fgets(line, sizeof line, file) == NULL)
+			abort();
+	(void)strtoul(line, &id, 10);
+	if (file == NULL || shmctl((int)strtol(id, NULL, 10), IPC_RMID, NULL) != 0)
+		abort();
+	(void)fclose(file);
+	free(path);
+}
+
+/* Of a process that is stopped. */
+static void kill_children(pid_t parent)
+{
+	char path[64], word[16];
+	FILE *file;
+
+	(void)snprintf(path, sizeof path, "/proc/%d/task/%d/children", parent, parent);
+	file = fopen(path, "r");
+	if (file == NULL)
+		abort();
+	while (fscanf(file, "%15s", word) == 1)
+		kill((pid_t)strtol(word, NULL, 10), SIGKILL);
+	(void)fclose(file);
+}
+
+void database_fail_over(void)
+{
+	struct server *killed = server;
+	char *data;
+
+	server = other();
+	data = joined(server->directory, "data");
+
+	char *arguments[] = { "pg_ctl", "promote", "-w", "-s", "-D", data, NULL };
+
+	kill(killed->process, SIGSTOP);
+	kill_children(killed->process);
+	end(killed, SIGKILL);
+	remove_shared_memory(killed);
+	directory_remove(joined(killed->directory, ""));
+	must_run("pg_ctl", arguments);
+	free(data);
+}
+
 const char *database_host(void)
 {
-	return directory;
+	return server->directory;
+}
+
+char *database_url_of_both(const char *url)
+{
+	char *hosts, *over;
+
+	if (asprintf(&hosts, "%s,%s", server->directory, other()->directory) < 0)
+		abort();
+	over = database_url_over(url, hosts);
+	free(hosts);
+	return over;
 }
 
 char *database_url_over(const char *url, const char *host)
 {
-	const char *place = strstr(url, directory);
+	const char *place = strstr(url, server->directory);
 	char *over;
 
 	if (place == NULL || asprintf(&over, "%.*s%s%s", (int)(place - url), url, host,
-				      place + strlen(directory)) < 0)
+				      place + strlen(server->directory)) < 0)
 		abort();
 	return over;
 }

@@ -1,5 +1,5 @@
 /* A PostgreSQL server for one test program: in a directory of its own, on a unix socket alone, as
- * nobody for root. It ends with the program.
+ * nobody for root, and a standby where it is wanted. They end with the program.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef TESTS_DATABASE_H
@@ -15,11 +15,20 @@ void database_stop(void);
 void database_kill(void);
 void database_restart(void);
 
+/* Makes a standby of the server; when it returns, each commit waits for the standby. */
+void database_add_standby(void);
+/* Kills the server, as when its machine is gone: all its processes at once, with SIGKILL. The standby
+ * becomes the server; commits wait for a new standby. */
+void database_fail_over(void);
+
 /* The URL of a schema of its own, with an empty store in it, or without tables. The caller frees
  * it. */
 char *database_store(void);
 char *database_empty(void);
 
+/* The same URL with the hosts of the server and of its standby, of which libpq is to take the one
+ * that can be written. The caller frees it. */
+char *database_url_of_both(const char *url);
 /* The same URL over another host of libpq: a relay. The caller frees it. */
 char *database_url_over(const char *url, const char *host);
 /* The directory of the server's socket. */

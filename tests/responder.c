@@ -1,0 +1,73 @@
+/* See responder.h.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "responder.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "accounts/token.h"
+#include "resources/misses.h"
+#include "store/postgres/store_postgres.h"
+
+void responder_open(struct responder *responder, const char *url)
+{
+	const struct store_postgres_options options = { .url = url, .connections = 16 };
+	struct environment *environment = &responder->environment;
+	struct fault fault = FAULT_INITIAL;
+
+	*environment = (struct environment){
+		.clock = &clock_system,
+		.misses = misses_open(&clock_system),
+		.tokens = token_memory_open(),
+		.join_seconds = 3600,
+	};
+	if (!store_postgres_open(&options, &environment->store, &fault) ||
+	    !accounts_open_stored(environment->store, &environment->accounts, &fault)) {
+		(void)fprintf(stderr, "%s\n", fault.cause);
+		abort();
+	}
+	responder->service = service_open(environment);
+}
+
+void responder_close(struct responder *responder)
+{
+	service_close(responder->service);
+	accounts_close(responder->environment.accounts);
+	store_close(responder->environment.store);
+	token_memory_close(responder->environment.tokens);
+	misses_close(responder->environment.misses);
+}
+
+struct reply responder_ask(const struct responder *responder, const struct account *account,
+			   struct arena *arena, enum method method, const char *path,
+			   const char *body)
+{
+	struct arena *own = arena_open();
+	struct call call = { .arena = own };
+	struct buffer header = BUFFER_INITIAL(own), text = BUFFER_INITIAL(arena);
+	struct reply reply = { .has_retry_after = false };
+
+	buffer_append_text(&header, "Bearer ");
+	buffer_append(&header, token_sign_management(own, &clock_system, account,
+						     clock_now(&clock_system), 3600));
+	call.request = (struct request){
+		.method = method,
+		.uri = slice_of(path),
+		.body = slice_of(body == NULL ? "" : body),
+		.authorization = buffer_slice(&header),
+		.address = SLICE("192.0.2.1"),
+	};
+	service_answer(responder->service, &call);
+	for (size_t i = 0; i < call.answer.part_count; i++)
+		buffer_append(&text, call.answer.parts[i]);
+	buffer_append_byte(&text, '\0');
+	for (size_t i = 0; i < call.answer.header_count; i++)
+		reply.has_retry_after = reply.has_retry_after ||
+					strcmp(call.answer.headers[i].name, "Retry-After") == 0;
+	reply.status = call.answer.status;
+	reply.text = text.data;
+	arena_close(own);
+	return reply;
+}
