@@ -35,6 +35,14 @@ static bool is_named(const struct store_kind *kind)
 
 /* ---- flights ---- */
 
+/* The generation of the accounts comes with this result. */
+static void await_roster(struct postgres_transaction *own, size_t result, size_t column)
+{
+	own->asks_roster = own->awaits_roster = true;
+	own->roster_result = result;
+	own->roster_column = column;
+}
+
 size_t rows_add(struct postgres_transaction *own, enum statement statement,
 		const struct parameters *parameters)
 {
@@ -46,9 +54,7 @@ size_t rows_add(struct postgres_transaction *own, enum statement statement,
 	}
 	/* In the snapshot, where there is one: nothing may come before its beginning. */
 	if (own->base.roster != 0 && !own->asks_roster && statement != BEGIN_SNAPSHOT) {
-		own->asks_roster = true;
-		own->roster_result = own->flight++;
-		own->awaits_roster = true;
+		await_roster(own, own->flight++, 0);
 		wire_add(own->wire, GENERATION, NULL);
 	}
 	wire_add(own->wire, statement, parameters);
@@ -58,14 +64,14 @@ size_t rows_add(struct postgres_transaction *own, enum statement statement,
 /* The accounts have changed since the caller was admitted. */
 static bool check_roster(struct postgres_transaction *own, struct fault *fault)
 {
-	uint64_t generation;
+	uint64_t generation = 0;
 
 	if (!own->awaits_roster)
 		return true;
 	own->awaits_roster = false;
-	generation = wire_rows(own->wire, own->roster_result) == 1
-			     ? wire_number(own->wire, own->roster_result, 0, 0)
-			     : 0;
+	/* In one row; in others it is NULL. */
+	for (size_t i = 0; i < wire_rows(own->wire, own->roster_result); i++)
+		generation += wire_number(own->wire, own->roster_result, i, own->roster_column);
 	roster_see((struct store_postgres *)own->base.store, generation);
 	return own->base.roster == STORE_ROSTER_ANY || generation == own->base.roster ||
 	       fault_set(fault, FAULT_AGAIN, NULL);
@@ -183,6 +189,8 @@ static bool take_rows(struct postgres_transaction *own, size_t result, bool are_
 	char letter;
 
 	for (size_t i = 0; i < rows; i++) {
+		if (wire_bytes(own->wire, result, i, COLUMN_KIND).data == NULL)
+			continue;
 		if (!rows_read(own->base.arena, own->wire, result, i, &letter, &record, fault))
 			return false;
 		known = add_known(own, letter);
@@ -685,9 +693,10 @@ static void remember_id(struct postgres_transaction *own, const struct store_kin
 	struct known_id *known = arena_zero(own->base.arena, sizeof *known);
 
 	known->letter = kind->letter;
-	known->number = wire_number(own->wire, result, 0, 0);
-	known->now = (int64_t)wire_number(own->wire, result, 0, 1);
-	known->has_newest = copy_id(wire_bytes(own->wire, result, 0, 2), &known->newest);
+	known->number = wire_number(own->wire, result, 0, NEW_ID_NUMBER);
+	known->now = (int64_t)wire_number(own->wire, result, 0, NEW_ID_NOW);
+	known->has_newest = copy_id(wire_bytes(own->wire, result, 0, NEW_ID_NEWEST),
+				    &known->newest);
 	known->next = own->ids;
 	own->ids = known;
 }
@@ -730,22 +739,97 @@ static bool take_expected(struct postgres_transaction *own, const struct store_e
 	return true;
 }
 
+/* A record whose name is unique anywhere, with two parents, and the parent of one of these. */
+struct chain {
+	const struct store_expected *child, *parent, *grandparent, *other;
+};
+
+static bool is_chain(const struct postgres_transaction *own, struct chain *chain)
+{
+	*chain = (struct chain){ .child = NULL };
+	if (own->base.access != STORE_READ || own->expected_count != 4)
+		return false;
+	for (size_t i = 0; i < 4; i++) {
+		const struct store_expected *item = &own->expected[i], *base = base_of(own, item);
+
+		if (item->finding == STORE_FIND_NAME && is_named(item->kind))
+			chain->child = item;
+		else if (item->finding == STORE_FIND_PARENT && leads(base))
+			chain->grandparent = item;
+	}
+	if (chain->child == NULL || chain->grandparent == NULL)
+		return false;
+	chain->parent = base_of(own, chain->grandparent);
+	for (size_t i = 0; i < 4; i++) {
+		const struct store_expected *item = &own->expected[i];
+
+		if (item != chain->parent && item->finding == STORE_FIND_PARENT &&
+		    base_of(own, item) == chain->child)
+			chain->other = item;
+	}
+	return chain->other != NULL && chain->parent->finding == STORE_FIND_PARENT &&
+	       base_of(own, chain->parent) == chain->child;
+}
+
+/* A chain is one statement, and so one snapshot. */
+static bool read_chain(struct postgres_transaction *own, const struct chain *chain,
+		       struct fault *fault)
+{
+	struct parameters parameters;
+	const struct known *before = own->known;
+
+	start(&parameters, own, chain->child->kind);
+	parameters_bytes(&parameters, chain->child->name);
+	add_kind(&parameters, chain->parent->kind);
+	add_kind(&parameters, chain->grandparent->kind);
+	add_kind(&parameters, chain->other->kind);
+	own->expected_count = 0;
+	own->is_over = true;
+	/* Else the statement would be given another one before it, that asks for the same. */
+	if (own->base.roster != 0)
+		await_roster(own, 0, COLUMN_GENERATION);
+	rows_add(own, CHAIN_OF_NAMED, &parameters);
+	if (!rows_fly(own, fault) || !take_rows(own, 0, false, fault))
+		return false;
+	if (own->known == before)
+		add_absent(own, chain->child->kind, NULL, chain->child->name);
+	return true;
+}
+
+/* The generation of the accounts comes with a new id, where there is one. */
+static size_t place_of_new_id(const struct postgres_transaction *own)
+{
+	size_t place = 0;
+
+	while (place < own->expected_count && own->expected[place].finding != STORE_FIND_NEW_ID)
+		place++;
+	return place;
+}
+
 /* One flight for all that is expected. A READ transaction of several statements has a snapshot,
  * which ends in the same flight. */
 static bool read_expected(struct postgres_transaction *own, struct fault *fault)
 {
-	const size_t n = own->expected_count;
+	const size_t n = own->expected_count, new_id = place_of_new_id(own);
 	size_t *results = arena_alloc(own->base.arena, (n + 1) * sizeof *results);
 	bool *locks = arena_alloc(own->base.arena, (n + 1) * sizeof *locks);
 	const bool has_snapshot = own->is_one_flight && n > 1;
+	const bool brings_roster = new_id < n && own->base.roster != 0 && !own->asks_roster;
+	struct chain chain;
 
+	if (own->is_one_flight && is_chain(own, &chain))
+		return read_chain(own, &chain, fault);
 	own->expected_count = 0;
 	if (n == 0)
 		return true;
+	if (brings_roster)
+		await_roster(own, 0, NEW_ID_GENERATION);
 	if (has_snapshot)
 		rows_add(own, BEGIN_SNAPSHOT, NULL);
 	for (size_t i = 0; i < n; i++)
 		results[i] = add_expected(own, &own->expected[i], &locks[i]);
+	if (brings_roster)
+		own->roster_result = results[new_id];
 	if (has_snapshot)
 		rows_add(own, COMMIT, NULL);
 	own->is_over = own->is_one_flight;

@@ -19,6 +19,13 @@
 #define PARENT(kind) \
 	" JOIN record p ON p.account = c.account AND p.kind = " kind " AND p.id = c.parent"
 #define TO_CHANGE " FOR NO KEY UPDATE"
+/* The generation of the accounts, as a row like those of records, with one column more. */
+#define ROSTER_ROW \
+	"SELECT NULL::bytea, NULL::smallint, NULL::bytea, NULL::bytea, NULL::boolean, NULL::bytea, NULL::bytea," \
+	" NULL::integer, generation FROM roster"
+#define FOLLOWED(from, kind) \
+	" UNION ALL SELECT " COLUMNS_OF("r") ", NULL FROM " from " c JOIN record r" \
+	" ON r.account = c.account AND r.kind = " kind " AND r.id = c.parent"
 
 /* $1 account, $2 kind, $3 and $4 the bounds, $5 how many, $6 the side or the parent, $7 the side */
 #define PAGE_WHERE " WHERE account = $1 AND kind = $2 AND id > $3 AND id < $4"
@@ -54,6 +61,10 @@ const struct statement_text statements[STATEMENTS] = {
 	[PARENT_OF_NAMED_TO_CHANGE] = { "SELECT " COLUMNS_OF("p") " FROM named c" PARENT("$3") OF_NAMED TO_CHANGE " OF p", "sbs" },
 	[GRANDPARENT_OF_NAMED] = { "SELECT " COLUMNS_OF("g") " FROM named c" PARENT("$3")
 		" JOIN record g ON g.account = p.account AND g.kind = $4 AND g.id = p.parent" OF_NAMED, "sbss" },
+	[CHAIN_OF_NAMED] = { "WITH c AS MATERIALIZED (SELECT " COLUMNS " FROM named WHERE kind = $1 AND name = $2),"
+		" p AS MATERIALIZED (SELECT " COLUMNS_OF("p") " FROM c" PARENT("$3") ") "
+		ROSTER_ROW " UNION ALL SELECT " COLUMNS ", NULL FROM c UNION ALL SELECT " COLUMNS ", NULL FROM p"
+		FOLLOWED("p", "$4") FOLLOWED("c", "$5"), "sbsss" },
 	[VALUE_OF_GET] = { "SELECT " COLUMNS_OF("p") " FROM record c JOIN record p ON p.account = c.account"
 		" AND p.kind = $4 AND p.id = c.value" OF_CHILD("id"), "bsbs" },
 
@@ -83,7 +94,8 @@ const struct statement_text statements[STATEMENTS] = {
 	[HAS_NAMED_CHILDREN] = { "SELECT EXISTS (SELECT 1 FROM named WHERE account = $1 AND kind = $2 AND parent = $3)", "bsb" },
 	[LOCK_PARENT] = { "SELECT 1 FROM record" BY_ID " FOR UPDATE", "bsb" },
 	[NEW_ID] = { "SELECT nextval('number'), (extract(epoch FROM clock_timestamp()) * 1000)::bigint,"
-		" (SELECT id FROM record WHERE account = $1 AND kind = $2 ORDER BY id DESC LIMIT 1)", "bs" },
+		" (SELECT id FROM record WHERE account = $1 AND kind = $2 ORDER BY id DESC LIMIT 1),"
+		" (SELECT generation FROM roster)", "bs" },
 
 	[INSERT] = { "INSERT INTO record (" COLUMNS ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8)", "bsbbobbi" },
 	[UPDATE] = { "UPDATE record SET parent = $4, is_on = $5, name = $6, value = $7, checksum = $8" BY_ID, "bsbbobbi" },

@@ -30,6 +30,9 @@ enum statement {
 	PARENT_OF_NAMED,
 	PARENT_OF_NAMED_TO_CHANGE,
 	GRANDPARENT_OF_NAMED,
+	/* All at once: a record, its parent, the parent of that, and another parent of it, each a row; and
+	 * the generation of the accounts in a row whose kind is NULL. */
+	CHAIN_OF_NAMED,
 	VALUE_OF_GET,
 	/* Pages: newest first, oldest first. */
 	PAGE_ALL,
@@ -114,7 +117,10 @@ enum column {
 	COLUMN_NAME,
 	COLUMN_VALUE,
 	COLUMN_CHECKSUM,
-	COLUMNS_OF_RECORD
+	COLUMNS_OF_RECORD,
+	COLUMN_GENERATION = COLUMNS_OF_RECORD
 };
+/* The same of NEW_ID: the number, the time in milliseconds, the newest id, and the generation. */
+enum column_of_new_id { NEW_ID_NUMBER, NEW_ID_NOW, NEW_ID_NEWEST, NEW_ID_GENERATION };
 
 #endif

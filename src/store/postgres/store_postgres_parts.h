@@ -105,8 +105,8 @@ struct postgres_transaction {
 	struct wire *wire;
 	bool is_open; /* on the server */
 	bool is_one_flight, is_over; /* READ: all that is expected is read in one flight */
-	bool asks_roster, awaits_roster; /* for its generation, with the first statement */
-	size_t roster_result;
+	bool asks_roster, awaits_roster; /* for its generation, with the first flight */
+	size_t roster_result, roster_column;
 	size_t flight; /* statements in the flight that is being made */
 	struct store_expected *expected;
 	size_t expected_count;

@@ -49,14 +49,10 @@ static bool refuse_newer(int version, struct fault *fault)
 			   version, SCHEMA_VERSION);
 }
 
-/* What is stored of a large value is compressed in the quicker way, where the server has it. */
-#define COMPRESSION "SET default_toast_compression = lz4"
-
 static bool make(struct wire *wire, bool *was_made, struct fault *fault)
 {
 	char state[6];
 
-	(void)wire_command(wire, COMPRESSION, state);
 	*was_made = wire_command(wire, "BEGIN", state);
 	for (size_t i = 0; *was_made && table_commands[i] != NULL; i++)
 		*was_made = wire_command(wire, table_commands[i], state);
