@@ -47,7 +47,7 @@ done
 for file in bash-completion/completions/anteroom zsh/site-functions/_anteroom \
 	doc/anteroom/examples/monitoring/alerts.yml doc/anteroom/examples/monitoring/dashboard.json \
 	doc/anteroom/examples/monitoring/prometheus.yml doc/anteroom/examples/fail2ban/filter.conf \
-	doc/anteroom/examples/fail2ban/jail.conf; do
+	doc/anteroom/examples/fail2ban/jail.conf doc/anteroom/examples/three-machines/patroni.yml; do
 	[ -n "$(find "$scratch/root" -path "*/share/$file" -size +0)" ] || fail "$file is not installed"
 done
 # And each file of packaging/ is in the tarball, by itself or with its folder.

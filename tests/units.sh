@@ -31,6 +31,12 @@ complaints=$(systemd-analyze verify --man=no --recursive-errors=no ./anteroom.se
 exposure=$(systemd-analyze security --offline=true --threshold=30 ./anteroom.service 2>&1) ||
 	fail "$exposure"
 echo "$exposure" | tail -n 1
+# Over a database of several machines it speaks to the network, and no more.
+mkdir anteroom.service.d && sed "s|/usr/bin|$scratch/bin|" \
+	"$source/packaging/examples/three-machines/database.conf" >anteroom.service.d/database.conf || exit 1
+complaints=$(SYSTEMD_UNIT_PATH="$scratch:" systemd-analyze verify --man=no --recursive-errors=no \
+	./anteroom.service 2>&1) || fail "with the drop-in: $complaints"
+[ -z "$complaints" ] || fail "with the drop-in: $complaints"
 systemd-analyze security --offline=true --threshold=1 ./anteroom.service >/dev/null 2>&1 &&
 	fail 'any exposure is accepted'
 
