@@ -31,8 +31,8 @@ static void set_up(void)
 	relayed = database_url_over(url, directory);
 	ck_assert(accounts_add(url, &clock_system, "a", &account, &fault));
 	relay_open(directory, database_host());
-	responder_open(&one, relayed);
-	responder_open(&two, url);
+	responder_open(&one, relayed, &clock_system);
+	responder_open(&two, url, &clock_system);
 }
 
 static void tear_down(void)
@@ -167,6 +167,71 @@ START_TEST(calls_take_as_many_round_trips_as_they_should)
 		ck_assert_msg(relay_flights(CALLS) - before == trips[i].flights,
 			      "row %d, %s %s: %u round trips", i, method_name(trips[i].method),
 			      trips[i].path, relay_flights(CALLS) - before);
+	}
+}
+END_TEST
+
+/* ---- clocks ---- */
+
+static int64_t in_an_hour(const struct clock *clock)
+{
+	(void)clock;
+	return clock_now(&clock_system) + 3600000;
+}
+
+static void random_of_system(const struct clock *clock, void *bytes, size_t size)
+{
+	(void)clock;
+	clock_random(&clock_system, bytes, size);
+}
+
+static const struct clock ahead = { in_an_hour, random_of_system };
+
+/* What a machine whose clock is ahead does, and then another one. */
+static const struct {
+	const char *path; /* as in `trips` */
+	const char *first, *second;
+	const char *time; /* a member of both answers */
+	bool rises; /* else it may be the same */
+} late_writes[] = {
+	/* Before the others: they raise the time of the room, below which none of its codes is. */
+	{ "/v2/room-codes/code", "{\"code\":\"$c\",\"enabled\":false}",
+	  "{\"code\":\"$c\",\"enabled\":true}", "updated_at", false },
+	{ "/v2/templates/$t", "{\"name\":\"a\"}", "{\"name\":\"b\"}", "updatedAt", true },
+	{ "/v2/rooms/$r", "{\"description\":\"a\"}", "{\"description\":\"b\"}", "updated_at",
+	  true },
+	{ "/v2/rooms/$r", "{\"enabled\":false}", "{\"enabled\":true}", "updated_at", true },
+	{ "/v2/templates", "{}", "{}", "createdAt", false },
+	{ "/v2/templates", "{}", "{}", "id", true },
+	{ "/v2/rooms", "{\"template_id\":\"$t\"}", "{\"template_id\":\"$t\"}", "created_at",
+	  false },
+	{ "/v2/rooms", "{\"template_id\":\"$t\"}", "{\"template_id\":\"$t\"}", "id", true },
+};
+
+/* Times and ids, as texts, are in their order. */
+START_TEST(times_and_ids_rise_where_clocks_differ)
+{
+	const char *values[4] = { "", "", "", "" };
+	struct reply first, second;
+
+	values[0] = make(&one, "/v2/templates", "{\"name\":\"one\",\"roles\":{\"host\":{}}}");
+	values[1] = make(&one, "/v2/rooms", filled_in("{\"template_id\":\"$t\"}", values));
+	first = ask(&one, METHOD_POST, filled_in("/v2/room-codes/room/$r/role/host", values), "{}");
+	values[2] = member_of(&first, "code");
+	responder_close(&two);
+	responder_open(&two, url, &ahead);
+	for (int i = 0; i < ROWS(late_writes); i++) {
+		const char *path = filled_in(late_writes[i].path, values);
+		const char *time = late_writes[i].time;
+
+		first = ask(&two, METHOD_POST, path, filled_in(late_writes[i].first, values));
+		second = ask(&one, METHOD_POST, path, filled_in(late_writes[i].second, values));
+		ck_assert_msg(first.status == 200 && second.status == 200, "row %d: %s", i,
+			      first.text);
+		ck_assert_msg(strcmp(member_of(&second, time), member_of(&first, time)) >=
+				      late_writes[i].rises,
+			      "row %d: %s after %s", i, member_of(&second, time),
+			      member_of(&first, time));
 	}
 }
 END_TEST
@@ -354,6 +419,7 @@ int main(void)
 	tcase_add_checked_fixture(calls, set_up, tear_down);
 	tcase_set_timeout(calls, 60);
 	tcase_add_test(calls, calls_take_as_many_round_trips_as_they_should);
+	tcase_add_test(calls, times_and_ids_rise_where_clocks_differ);
 	tcase_add_loop_test(calls, a_cut_connection_loses_nothing, 0, 2);
 	tcase_add_test(calls, accounts_are_the_same_everywhere);
 	tcase_add_test(calls, a_name_is_given_once);

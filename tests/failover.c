@@ -248,7 +248,7 @@ static _Noreturn void live(unsigned which)
 	static unsigned numbers[WRITERS + READERS];
 	pthread_t threads[WRITERS + READERS];
 
-	responder_open(&responder, url);
+	responder_open(&responder, url, &clock_system);
 	for (unsigned i = 0; i < WRITERS + READERS; i++) {
 		numbers[i] = which * WRITERS + i;
 		if (pthread_create(&threads[i], NULL, i < WRITERS ? write_on : read_on,
@@ -406,7 +406,7 @@ static void check_all(void)
 	struct arena *arena = arena_open();
 	unsigned acknowledged = 0, count;
 
-	responder_open(&responder, url);
+	responder_open(&responder, url, &clock_system);
 	for (unsigned writer = 0; writer < ALL_WRITERS; writer++) {
 		acknowledged += atomic_load(&shared->ledgers[writer].done);
 		check_update(arena, writer);
@@ -422,7 +422,7 @@ static void prepare(void)
 {
 	struct arena *arena = arena_open();
 
-	responder_open(&responder, url);
+	responder_open(&responder, url, &clock_system);
 	for (unsigned i = 0; i < ALL_WRITERS; i++) {
 		const struct reply reply = post(arena, "/v2/templates",
 						"{\"roles\":{\"a\":{},\"b\":{},\"c\":{}}}");

@@ -11,15 +11,15 @@
 #include "resources/misses.h"
 #include "store/postgres/store_postgres.h"
 
-void responder_open(struct responder *responder, const char *url)
+void responder_open(struct responder *responder, const char *url, const struct clock *clock)
 {
 	const struct store_postgres_options options = { .url = url, .connections = 16 };
 	struct environment *environment = &responder->environment;
 	struct fault fault = FAULT_INITIAL;
 
 	*environment = (struct environment){
-		.clock = &clock_system,
-		.misses = misses_open(&clock_system),
+		.clock = clock,
+		.misses = misses_open(clock),
 		.tokens = token_memory_open(),
 		.join_seconds = 3600,
 	};
@@ -50,8 +50,9 @@ struct reply responder_ask(const struct responder *responder, const struct accou
 	struct reply reply = { .has_retry_after = false };
 
 	buffer_append_text(&header, "Bearer ");
-	buffer_append(&header, token_sign_management(own, &clock_system, account,
-						     clock_now(&clock_system), 3600));
+	buffer_append(&header,
+		      token_sign_management(own, &clock_system, account,
+					    clock_now(responder->environment.clock), 3600));
 	call.request = (struct request){
 		.method = method,
 		.uri = slice_of(path),

@@ -13,7 +13,7 @@ struct responder {
 };
 
 /* Over the store of the URL; aborts when that cannot be opened. */
-void responder_open(struct responder *responder, const char *url);
+void responder_open(struct responder *responder, const char *url, const struct clock *clock);
 void responder_close(struct responder *responder);
 
 struct reply {
@@ -22,7 +22,7 @@ struct reply {
 	const char *text; /* the body; in the arena */
 };
 
-/* Asks with a token of the account; body NULL: none. Any thread. */
+/* Asks with a token of the account, of the responder's time; body NULL: none. Any thread. */
 struct reply responder_ask(const struct responder *responder, const struct account *account,
 			   struct arena *arena, enum method method, const char *path,
 			   const char *body);

@@ -302,7 +302,13 @@ bool code_find(struct call *call, struct slice letters, enum store_reading readi
 		return false;
 	*is_there = record.value.data != NULL;
 	*account = record.account;
-	return !*is_there || decode_code(&record, code, fault);
+	if (!*is_there)
+		return true;
+	if (!decode_code(&record, code, fault))
+		return false;
+	/* In seconds: a change may be of the same one. */
+	call_after(call, code->updated * 1000 - 1);
+	return true;
 }
 
 bool code_put(struct call *call, const struct code *code, struct fault *fault)

@@ -59,6 +59,7 @@ bool store_postgres_roster_begin(const char *url, struct arena *arena,
 				 struct fault *fault)
 {
 	struct store_roster_change *begun;
+	struct fault locked = FAULT_INITIAL;
 	int version;
 
 	*change = NULL;
@@ -74,20 +75,36 @@ bool store_postgres_roster_begin(const char *url, struct arena *arena,
 		return false;
 	wire_add(&begun->wire, BEGIN_WRITE, NULL);
 	wire_add(&begun->wire, ROSTER_TO_CHANGE, NULL);
-	return wire_fly(&begun->wire, false, fault) &&
-	       take(&begun->wire, 1, arena, &begun->generation, text, fault);
+	if (wire_fly(&begun->wire, false, &locked))
+		return take(&begun->wire, 1, arena, &begun->generation, text, fault);
+	/* It has waited for the row for as long as anything waits for a lock. */
+	if (locked.kind == FAULT_AGAIN)
+		return fault_cause(fault, FAULT_UNAVAILABLE, 0,
+				   "the accounts are being changed by another command");
+	*fault = locked;
+	return false;
 }
 
 bool store_postgres_roster_replace(struct store_roster_change *change, struct slice text,
 				   struct fault *fault)
 {
 	struct parameters parameters = PARAMETERS_INITIAL;
+	struct fault lost = FAULT_INITIAL;
 
 	parameters_number(&parameters, change->generation + 1, 8);
 	parameters_bytes(&parameters, text);
 	wire_add(&change->wire, ROSTER_SET, &parameters);
 	wire_add(&change->wire, COMMIT, NULL);
-	return wire_fly(&change->wire, false, fault);
+	change->wire.has_warned = false;
+	if (wire_fly(&change->wire, false, &lost) && !change->wire.has_warned)
+		return true;
+	if (change->wire.state == WIRE_LOST || change->wire.has_warned)
+		return fault_cause(
+			fault, FAULT_UNAVAILABLE, 0,
+			"the connection to the database broke: it is not known whether the "
+			"accounts were changed (account list shows them)");
+	*fault = lost;
+	return false;
 }
 
 /* The server rolls back what was not committed. */
