@@ -16,7 +16,8 @@
  * a fault it must be able to do again. */
 typedef bool again_step(void *context, struct fault *fault);
 
-/* Runs the step until its fault is not FAULT_AGAIN, or it was run AGAIN_MOST times. */
+/* Runs the step until its fault is not FAULT_AGAIN, or it was run AGAIN_MOST times, with random pauses
+ * that grow to half a second. */
 bool again_run(again_step *step, void *context, struct fault *fault);
 
 #endif
