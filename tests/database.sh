@@ -1,14 +1,15 @@
 # A PostgreSQL server for shell tests: in $scratch/database, on a unix socket alone. To be read after
-# tests/servers.sh, when the script is an ordinary user's. Sets $database, the URL of it.
+# tests/servers.sh, when the script is an ordinary user's. Sets $database, the URL of it. What it has
+# acknowledged may be lost with the machine, unless $durable is set.
 # shellcheck shell=sh disable=SC2034,SC2154
 
 # The directory of PostgreSQL's programs; the test is skipped when there is none.
 find_postgresql()
 {
 	for postgres in /usr/lib/postgresql/*/bin/postgres; do
-		[ ! -x "$postgres" ] || programs=${postgres%/*}
+		[ ! -x "$postgres" ] || postgresql=${postgres%/*}
 	done
-	[ -n "${programs-}" ] || { say 'needs PostgreSQL' && exit 77; }
+	[ -n "${postgresql-}" ] || { say 'needs PostgreSQL' && exit 77; }
 	"$program" store upgrade --store 'postgresql:///none?host=/nonexistent' 2>&1 |
 		grep -q 'this build has no' && { say 'this build has no PostgreSQL' && exit 77; }
 	:
@@ -18,7 +19,7 @@ start_database()
 {
 	find_postgresql
 	mkdir "$scratch/database" || exit 1
-	"$programs/initdb" -D "$scratch/database/data" -U postgres -A trust -E UTF8 --locale=C \
+	"$postgresql/initdb" -D "$scratch/database/data" -U postgres -A trust -E UTF8 --locale=C \
 		--no-sync >"$scratch/initdb.log" 2>&1 || fail initdb
 	serve_database
 	database="postgresql:///postgres?host=$scratch/database&user=postgres"
@@ -26,17 +27,53 @@ start_database()
 
 serve_database()
 {
-	"$programs/postgres" -D "$scratch/database/data" -k "$scratch/database" \
-		-c listen_addresses= -c fsync=off -c max_connections=100 \
+	"$postgresql/postgres" -D "$scratch/database/data" -k "$scratch/database" \
+		-c listen_addresses= -c "fsync=${durable:-off}" -c max_connections=100 \
 		>>"$scratch/postgres.log" 2>&1 &
 	echo $! >"$scratch/postgres.pid"
 	note "$scratch/postgres.pid" INT
-	until "$programs/pg_isready" -q -h "$scratch/database"; do
+	until "$postgresql/pg_isready" -q -h "$scratch/database"; do
 		kill -0 "$(cat "$scratch/postgres.pid")" || fail postgres
+	done
+}
+
+# start_standby: a standby of it, which confirms each commit from then on.
+start_standby()
+{
+	mkdir "$scratch/standby" || exit 1
+	"$postgresql/pg_basebackup" -h "$scratch/database" -U postgres -D "$scratch/standby/data" -R \
+		-c fast >>"$scratch/postgres.log" 2>&1 || fail pg_basebackup
+	"$postgresql/postgres" -D "$scratch/standby/data" -k "$scratch/standby" \
+		-c listen_addresses= -c "fsync=${durable:-off}" -c max_connections=100 \
+		>>"$scratch/standby.log" 2>&1 &
+	echo $! >"$scratch/standby.pid"
+	note "$scratch/standby.pid" INT
+	sql "ALTER SYSTEM SET synchronous_standby_names = '*'"
+	sql 'SELECT pg_reload_conf()' >/dev/null
+	until [ "$(sql 'SELECT sync_state FROM pg_stat_replication')" = sync ]; do
+		kill -0 "$(cat "$scratch/standby.pid")" || fail 'the standby'
+	done
+}
+
+# start_standby: a standby of it, which confirms each commit from then on.
+start_standby()
+{
+	mkdir "$scratch/standby" || exit 1
+	"$postgresql/pg_basebackup" -h "$scratch/database" -U postgres -D "$scratch/standby/data" -R \
+		-c fast >>"$scratch/postgres.log" 2>&1 || fail pg_basebackup
+	"$postgresql/postgres" -D "$scratch/standby/data" -k "$scratch/standby" \
+		-c listen_addresses= -c "fsync=${durable:-off}" -c max_connections=100 \
+		>>"$scratch/standby.log" 2>&1 &
+	echo $! >"$scratch/standby.pid"
+	note "$scratch/standby.pid" INT
+	sql "ALTER SYSTEM SET synchronous_standby_names = '*'"
+	sql 'SELECT pg_reload_conf()' >/dev/null
+	until [ "$(sql 'SELECT sync_state FROM pg_stat_replication')" = sync ]; do
+		kill -0 "$(cat "$scratch/standby.pid")" || fail 'the standby'
 	done
 }
 
 sql()
 {
-	"$programs/psql" -qXAt -d "$database" -c "$1"
+	"$postgresql/psql" -qXAt -d "$database" -c "$1"
 }

@@ -2,7 +2,7 @@
 # How fast it is (`make bench`): the main operations over a private nginx with the site of this tree,
 # beside a bare libfcgi responder that answers as many bytes behind a bare nginx, in the same run.
 # --help names the options; with them also what it costs as more is stored (--scaling), and the
-# instructions of a request (--instructions). Everything is made in a directory of TMPDIR: its disk is
+# instructions of a request (--instructions), or the table over a throwaway PostgreSQL (--store). Everything is made in a directory of TMPDIR: its disk is
 # the one measured. PROGRAMS names the directory of the programs that belong to this.
 set -u
 test=tests/bench/bench.sh
@@ -16,6 +16,8 @@ only=
 templates=1000
 sizes='1000 100000 1000000'
 results=
+store=
+standby=
 
 usage()
 {
@@ -25,9 +27,11 @@ Usage: make bench BENCH='OPTION...'
   --rounds N         rounds, of which the median is told; 5 if not given
   --seconds N        of each operation in a round; 2 if not given
   --write-seconds N  of each write; 20 and more brings new files and merges into the figures
-  --only OPERATION   get_role, list10, list100, create, update_role, room, room_codes, token or mix;
-                     with :N behind it, only with N connections
+  --only OPERATION   get_role, list10, list100, create, update_role, room, room_codes, token, mix, or
+                     hot (with --store); with :N behind it, only with N connections
   --templates N      are stored; 1000 if not given
+  --store postgresql over a PostgreSQL made for it, with pgbench instead of the bare disk
+  --standby          with --store, with a synchronous standby, on the same disk
   --scaling          instead, what the operations cost as more is stored, the memory and the start
   --sizes 'N N N'    the numbers of templates for that; 1000, 100000 and 1000000 if not given
   --instructions     instead, the instructions of a request (valgrind)
@@ -60,6 +64,12 @@ while [ $# -gt 0 ]; do
 	--sizes) numbers "$1" "${2-}" && sizes=$2 && shift ;;
 	--only) only=${2:?wants an operation} && shift ;;
 	--results) results=${2:?wants a file} && shift ;;
+	--store)
+		[ "${2-}" = postgresql ] || wrong '--store wants: postgresql'
+		store=$2
+		shift
+		;;
+	--standby) standby=yes ;;
 	--table | --scaling | --instructions) what=${1#--} ;;
 	--help) usage && exit 0 ;;
 	*) wrong "there is no option $1" ;;
@@ -67,8 +77,10 @@ while [ $# -gt 0 ]; do
 	shift
 done
 write_seconds=${write_seconds:-$seconds}
+[ "$what" = table ] || [ -z "$store" ] || wrong "--store does not go with --$what"
+[ -z "$standby" ] || [ -n "$store" ] || wrong '--standby wants --store'
 case $what in
-table) needs='nginx spawn-fcgi wrk curl' && results=${results:-bench.tsv} ;;
+table) needs="nginx spawn-fcgi wrk curl${store:+ pgbench}" && results=${results:-bench.tsv} ;;
 scaling) needs='nginx spawn-fcgi wrk curl' && results=${results:-bench-scaling.tsv} ;;
 instructions) needs=valgrind && results=${results:-bench-instructions.tsv} ;;
 esac
@@ -83,7 +95,7 @@ if [ "$(id -u)" = 0 ]; then
 	trap 'rm -rf "$place"' EXIT
 	mkdir -p "$place/source/tests/bench" "$place/programs" "$place/temporary" || exit 1
 	cp -R "$source/nginx" "$place/source" &&
-		cp "$source/tests/servers.sh" "$place/source/tests" &&
+		cp "$source/tests/servers.sh" "$source/tests/database.sh" "$place/source/tests" &&
 		cp "$source"/tests/bench/*.* "$place/source/tests/bench" &&
 		cp "$program" "$place/anteroom" || exit 1
 	for one in bare disk requests start; do
@@ -95,7 +107,7 @@ if [ "$(id -u)" = 0 ]; then
 		setpriv --reuid="$(id -u nobody)" --regid="$(id -g nobody)" --clear-groups \
 		sh "$place/source/$test" --rounds "$rounds" --seconds "$seconds" \
 		--write-seconds "$write_seconds" --templates "$templates" --sizes "$sizes" \
-		${only:+--only "$only"} "--$what" --results "$place/temporary/results"
+		${only:+--only "$only"} ${store:+--store "$store"} ${standby:+--standby} "--$what" --results "$place/temporary/results"
 	status=$?
 	[ $status != 0 ] || cp "$place/temporary/results" "$results" || status=1
 	exit $status
@@ -108,5 +120,6 @@ make_scratch
 TEMPLATE=$source/tests/bench/template.json
 export TEMPLATE
 . "$source/tests/bench/measure.sh"
+. "$source/tests/database.sh"
 # shellcheck source=/dev/null
 . "$source/tests/bench/$what.sh"

@@ -18,6 +18,7 @@ fill()
 		"$programs/requests" fill "$scratch/$1" "$2" >"$scratch/$1.made" || fail "cannot fill $1"
 	sed -n 's/^template //p' "$scratch/$1.made" >"$scratch/$1.ids"
 	sed -n 's/^code //p' "$scratch/$1.made" >"$scratch/$1.codes"
+	head -n 8 "$scratch/$1.ids" >"$scratch/$1.hot"
 	# For the bare responder, which does not mind.
 	say 000000000000000000000000 >"$scratch/$1.rooms"
 	"$program" token bench --data "$scratch/$1" >"$scratch/$1.token" || fail 'token'
@@ -34,10 +35,37 @@ serve()
 	note "$scratch/$served.responder" TERM
 }
 
-# serve_store NAME: the program, on a data directory that was filled.
+# serve_store NAME: the program, on a data directory that was filled, or on the database.
 serve_store()
 {
-	serve "$1" "$program" serve --data "$scratch/$1"
+	if [ -n "$store" ]; then
+		serve "$1" "$program" serve --store "$database"
+	else
+		serve "$1" "$program" serve --data "$scratch/$1"
+	fi
+}
+
+# What the directory NAME has goes into a database made for it, with one of pgbench beside it.
+fill_database()
+{
+	durable=on
+	start_database
+	[ -z "$standby" ] || start_standby
+	{
+		"$program" store create --store "$database" &&
+			"$program" dump "$scratch/$1" --output "$scratch/dump" &&
+			"$program" load --store "$database" "$scratch/dump" &&
+			sql 'CREATE DATABASE pgbench' &&
+			pgbench -i -q -s 10 -h "$scratch/database" -U postgres pgbench &&
+			sql 'VACUUM ANALYZE' && sql CHECKPOINT && rm "$scratch/dump"
+	} >"$scratch/fill.log" 2>&1 || fail 'the database cannot be filled'
+}
+
+# run_pgbench CONNECTIONS SECONDS OPTION: transactions a second; -S selects a row, -N updates one.
+run_pgbench()
+{
+	pgbench -n -M prepared "$3" -c "$1" -j "$1" -T "$2" -h "$scratch/database" -U postgres \
+		pgbench 2>"$scratch/pgbench.log" | sed -n 's/^tps = \([0-9]*\).*/\1/p'
 }
 
 # The site as it is shipped, but for the limit of joining by address: here all calls come from one.
@@ -76,9 +104,11 @@ run()
 {
 	threads=2
 	[ "$4" != 1 ] || threads=1
+	ids=$2.ids operation=$3
+	[ "$3" != hot ] || ids=$2.hot operation=update_role
 	serial=$((${serial-0} + 1))
-	line=$(OPERATION=$3 THREADS=$threads TAG=bench$$x$serial TOKEN=$(cat "$scratch/$2.token") \
-		IDS=$scratch/$2.ids ROOMS=$scratch/$2.rooms CODES=$scratch/$2.codes \
+	line=$(OPERATION=$operation THREADS=$threads TAG=bench$$x$serial TOKEN=$(cat "$scratch/$2.token") \
+		IDS=$scratch/$ids ROOMS=$scratch/$2.rooms CODES=$scratch/$2.codes \
 		SIZES=${sizes_of_answers-} ${collect:+env COLLECT="$collect"} \
 		wrk -t$threads -c"$4" -d"$5"s --timeout 30s -s "$source/tests/bench/operations.lua" \
 		"$(cat "$scratch/$1.url")" | grep '^RESULT') || fail "wrk: $3"
@@ -104,7 +134,7 @@ make_rooms()
 is_write()
 {
 	case $1 in
-	create | update_role | room | room_codes) return 0 ;;
+	create | update_role | hot | room | room_codes) return 0 ;;
 	*) return 1 ;;
 	esac
 }
@@ -166,6 +196,7 @@ name_of()
 	list100) say 'list of 100' ;;
 	create) say 'create a template' ;;
 	update_role) say 'update a role' ;;
+	hot) say 'update one of 8' ;;
 	room) say 'create a room' ;;
 	room_codes) say 'codes of a fresh room' ;;
 	token) say 'a code for a token' ;;

@@ -3,6 +3,8 @@
 
 operations='get_role:32 list10:32 list100:32 create:1 create:32 update_role:8 room:32 room_codes:8
 	token:32 mix:32'
+[ -z "$store" ] || operations='get_role:8 get_role:32 list10:32 list100:32 token:8 token:32 create:8
+	create:32 update_role:8 update_role:32 hot:32 room:32 room_codes:8'
 chosen=
 for operation in $operations; do
 	case ${only:-$operation} in
@@ -13,6 +15,7 @@ done
 
 progress "Filling in $templates templates ..."
 fill ours "$templates"
+[ -z "$store" ] || fill_database ours
 serve_store ours
 nginx_for_store ours
 serve_bare
@@ -36,7 +39,7 @@ bytes_of()
 	token) api ours /v2/token -d "{\"code\":\"$(head -n 1 "$scratch/ours.codes")\"}" ;;
 	esac | wc -c
 }
-bytes=
+bytes="hot=$(bytes_of update_role)"
 for operation in get_role list10 list100 create update_role room room_codes token; do
 	bytes="$bytes $operation=$(bytes_of $operation)"
 done
@@ -49,6 +52,32 @@ answer_size()
 	done
 }
 
+# Which part of a transaction of pgbench an operation should at least be worth, where more is read than
+# one row.
+part_of()
+{
+	case $1 in
+	list10) say 0.26 ;;
+	list100) say 0.04 ;;
+	token) say 0.40 ;;
+	*) say 1 ;;
+	esac
+}
+
+# below OPERATION CONNECTIONS: what lies below us could do, a second; - where that is nothing.
+below()
+{
+	if [ -n "$store" ] && is_write "$1"; then
+		run_pgbench "$2" "$seconds" -N
+	elif [ -n "$store" ]; then
+		run_pgbench "$2" "$seconds" -S
+	elif is_write "$1"; then
+		"$programs/disk" "$scratch" "$2" "$(answer_size "$1")" "$seconds"
+	else
+		say -
+	fi
+}
+
 # measure OPERATION CONNECTIONS: one round of one operation; a line each into $scratch/runs.
 measure()
 {
@@ -56,11 +85,11 @@ measure()
 	run bare ours "$1" "$2" "$seconds"
 	sizes_of_answers=
 	echo "$1:$2 bare $rate $median $late" >>"$scratch/runs"
+	rate=$(below "$1" "$2") || fail 'what lies below'
+	[ -n "$rate" ] || fail 'pgbench'
+	echo "$1:$2 below $rate - -" >>"$scratch/runs"
+	[ "$1" != room_codes ] || make_rooms ours "$write_seconds"
 	if is_write "$1"; then
-		rate=$("$programs/disk" "$scratch" "$2" "$(answer_size "$1")" "$seconds") ||
-			fail 'the disk'
-		echo "$1:$2 disk $rate - -" >>"$scratch/runs"
-		[ "$1" != room_codes ] || make_rooms ours "$write_seconds"
 		watch_memory ours
 		run ours ours "$1" "$2" "$write_seconds"
 		unwatch_memory
@@ -86,31 +115,41 @@ figure()
 	awk -v o="$1" -v w="$2" -v f="$3" '$1 == o && $2 == w { print $f }' "$scratch/runs" | middle
 }
 
-printf 'operation\tconnections\tbytes\ta second\tbare\tratio\tmedian ms\tp99 ms\tbare p99\tdisk\tceiling\tof it\n' \
-	>"$scratch/table"
+below=disk
+[ -z "$store" ] || below=pgbench
+printf 'operation\tconnections\tbytes\ta second\tbare\tratio\tmedian ms\tp99 ms\tbare p99\t%s\tceiling\tof it\n' \
+	$below >"$scratch/table"
 for operation in $chosen; do
 	ours=$(figure "$operation" ours 3) bare=$(figure "$operation" bare 3)
-	disk=- ceiling=- of_ceiling=-
-	if is_write "${operation%:*}"; then
-		disk=$(figure "$operation" disk 3)
-		ceiling=$(calculate "1 / (1 / $bare + 1 / $disk)" %.0f)
+	below=$(figure "$operation" below 3) ceiling=- of_ceiling=-
+	if [ "$below" != - ]; then
+		part=$(part_of "${operation%:*}")
+		ceiling=$(calculate "1 / (1 / $bare + 1 / ($below * $part))" %.0f)
 		of_ceiling=$(calculate "$ours / $ceiling")
 	fi
 	size=$(answer_size "${operation%:*}")
 	printf '%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n' "$(name_of "${operation%:*}")" \
 		"${operation#*:}" "${size:--}" "$ours" "$bare" "$(calculate "$ours / $bare")" \
 		"$(figure "$operation" ours 4)" "$(figure "$operation" ours 5)" \
-		"$(figure "$operation" bare 5)" "$disk" "$ceiling" "$of_ceiling" >>"$scratch/table"
+		"$(figure "$operation" bare 5)" "$below" "$ceiling" "$of_ceiling" >>"$scratch/table"
 done
 cp "$scratch/table" "$results" || fail "cannot write $results"
 say
 lay_out "$scratch/table"
 say
 machine
+if [ -n "$store" ]; then
+	below_is="pgbench: so many of its transactions, -S for reads and -N for writes, prepared; ceiling: 1 / (1 /
+		bare + 1 / (k pgbench)), where k is 0.26 for 10, 0.04 for 100 items of a list, 0.40 for a code,
+		else 1. $("$postgresql/postgres" --version), ${standby:+with a synchronous standby, }fsync on."
+else
+	below_is='disk: as many writers that append as many bytes to a file and wait for them; ceiling: 1 / (1 /
+		bare + 1 / disk).'
+fi
+# shellcheck disable=SC2086
 say "$(date +%Y-%m-%d), $rounds rounds of $seconds s each, writes $write_seconds s, $templates templates." \
-	"bare: a libfcgi responder that only answers as many bytes. disk: as many writers that append" \
-	"as many bytes to a file and wait for them; ceiling: 1 / (1 / bare + 1 / disk)."
-[ ! -s "$scratch/ours.memory" ] ||
+	"bare: a libfcgi responder that only answers as many bytes." $below_is
+[ -n "$store" ] || [ ! -s "$scratch/ours.memory" ] ||
 	say "Private memory of the responder while writing: at most" \
 		"$(calculate "$(cat "$scratch/ours.memory") / 1024" %.1f) MB." \
 		"Meanwhile $(metric ours files_written_total) files were written, $(metric ours files_merged_total) merged."
