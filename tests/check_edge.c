@@ -49,11 +49,11 @@ static const struct exchange_row {
 	{ "GET", "/status/204", 0, NULL, 204, "Status: 204 No Content\r\nX-Stub: here\r\n\r\n", "", 0 },
 	{ "GET", "/status/304", 0, NULL, 304, "Status: 304 Not Modified\r\nX-Stub: here\r\n\r\n", "", 0 },
 	{ "GET", "/status/404", 0, NULL, 404, "Status: 404 Not Found\r\n", "", 0 },
-	{ "POST", "/echo", CALL_BODY_MOST, NULL, 200, "", "2 Bearer first 192.0.2.7 an-id 0 b", 33 + CALL_BODY_MOST },
-	{ "POST", "/echo", CALL_BODY_MOST, "", 200, "", "2 Bearer first 192.0.2.7 an-id 0 b", 33 + CALL_BODY_MOST },
-	{ "POST", "/echo", CALL_BODY_MOST + 1, NULL, 200, "", "2 Bearer first 192.0.2.7 an-id 1 ", 0 },
-	{ "POST", "/echo", CALL_BODY_MOST + 1, "", 200, "", "2 Bearer first 192.0.2.7 an-id 1 ", 0 },
-	{ "POST", "/echo", 9 * CALL_BODY_MOST, NULL, 200, "", "2 Bearer first 192.0.2.7 an-id 1 ", 0 },
+	{ "POST", "/echo", CALL_LARGE_BODY_MOST, NULL, 200, "", "2 Bearer first 192.0.2.7 an-id 0 b", 33 + CALL_LARGE_BODY_MOST },
+	{ "POST", "/echo", CALL_LARGE_BODY_MOST, "", 200, "", "2 Bearer first 192.0.2.7 an-id 0 b", 33 + CALL_LARGE_BODY_MOST },
+	{ "POST", "/echo", CALL_LARGE_BODY_MOST + 1, NULL, 200, "", "2 Bearer first 192.0.2.7 an-id 1 ", 0 },
+	{ "POST", "/echo", CALL_LARGE_BODY_MOST + 1, "", 200, "", "2 Bearer first 192.0.2.7 an-id 1 ", 0 },
+	{ "POST", "/echo", 9 * CALL_LARGE_BODY_MOST, NULL, 200, "", "2 Bearer first 192.0.2.7 an-id 1 ", 0 },
 	/* clang-format on */
 };
 
@@ -62,10 +62,10 @@ START_TEST(one_connection_carries_all)
 {
 	struct stand *stand = stand_open(2);
 	int connection = stand_connect(stand);
-	char *body = malloc(9 * CALL_BODY_MOST);
+	char *body = malloc(9 * CALL_LARGE_BODY_MOST);
 
 	ck_assert_ptr_nonnull(body);
-	memset(body, 'b', 9 * CALL_BODY_MOST);
+	memset(body, 'b', 9 * CALL_LARGE_BODY_MOST);
 	for (size_t i = 0; i < 2 * ROWS(exchanges); i++) {
 		const struct exchange_row *row = &exchanges[i / 2];
 		struct client_request request = { row->method, row->uri, body, row->body,

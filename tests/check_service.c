@@ -93,12 +93,13 @@ static struct slice header_of(const struct case_request *request, const char *na
 
 static struct request request_of(const struct case_request *request)
 {
-	bool is_too_large = request->body_length > CALL_BODY_MOST;
+	bool is_too_large = request->body_length > CALL_LARGE_BODY_MOST;
 
 	return (struct request){
 		.method = method_of(request->method),
 		.uri = slice_of(request->target),
-		.body = { request->body, is_too_large ? CALL_BODY_MOST : request->body_length },
+		.body = { request->body,
+			  is_too_large ? CALL_LARGE_BODY_MOST : request->body_length },
 		.body_is_too_large = is_too_large,
 		.authorization = header_of(request, "Authorization"),
 		.if_match = header_of(request, "If-Match"),

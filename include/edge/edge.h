@@ -20,9 +20,11 @@ struct edge_options {
 	struct listener *listener;
 	struct store *store;
 	struct service *service;
-	/* service_answer and service_settle (service/service.h). */
+	/* service_answer, service_settle (service/service.h). */
 	void (*answer)(struct service *service, struct call *call);
 	void (*settle)(struct service *service, struct call *call, enum store_state state);
+	/* service_is_alone; NULL: none is. */
+	bool (*is_alone)(const struct service *service, const struct call *call);
 	unsigned threads; /* at least 1 */
 	unsigned
 		patience; /* seconds without progress after which a peer is dropped; 0: 5 (receiving), 10 (sending) */

@@ -23,8 +23,10 @@ struct accounts;
 struct token_memory;
 struct misses;
 struct metrics;
+struct router;
 struct kept_usage;
 struct counting;
+struct bulk;
 
 /* Shared by all calls; const after the start, except the objects that their modules guard. */
 struct environment {
@@ -36,11 +38,16 @@ struct environment {
 	struct metrics *metrics; /* of requests (service/metrics.h), or NULL */
 	struct kept_usage *kept_usage; /* of Idempotency-Keys (resources/kept_usage.h), or NULL */
 	int64_t join_seconds; /* how long a token for joining is valid */
-	struct slice document; /* the OpenAPI document; made by service_open */
+	const struct router *router; /* made by service_open, as the document */
+	struct slice document; /* OpenAPI */
 };
 
-/* The largest body, in bytes. */
+/* The largest body, in bytes; of a route with takes_large_body, and so of any. */
 #define CALL_BODY_MOST ((size_t)256 << 10)
+#define CALL_LARGE_BODY_MOST ((size_t)1 << 20)
+/* The largest answer of a list or a bulk, in bytes. Ten templates fit, as large as they may be
+ * (TEMPLATE_TEXT_MOST). */
+#define CALL_ANSWER_MOST ((size_t)8 << 20)
 
 enum method {
 	METHOD_GET,
@@ -61,7 +68,7 @@ struct request {
 	enum method method;
 	struct slice uri; /* path and query, never decoded */
 	struct slice body;
-	bool body_is_too_large; /* then body is incomplete */
+	bool body_is_too_large; /* above CALL_LARGE_BODY_MOST; then body is incomplete */
 	struct slice authorization;
 	struct slice if_match;
 	struct slice if_none_match;
@@ -95,6 +102,8 @@ struct answer {
 
 struct call;
 typedef bool handler(struct call *call, struct fault *fault);
+/* The check of a body for which its table is not enough; it begins with schema_check. */
+typedef bool body_check(struct call *call, json_t *body, bool is_strict, struct fault *fault);
 
 enum route_access {
 	ROUTE_STATELESS, /* needs no store */
@@ -128,6 +137,8 @@ struct route {
 	const char *name; /* operationId of the OpenAPI document */
 	enum route_body body_kind;
 	const struct shape *body;
+	body_check *check; /* NULL: schema_check alone */
+	bool takes_large_body;
 	const struct shape *query; /* NULL: no parameters */
 	const struct shape *answer; /* NULL: no body (204) */
 	bool is_list; /* the answer is {"data":[...]} of that shape; with limit and last when
@@ -135,6 +146,8 @@ struct route {
 	bool is_open; /* no Authorization */
 	bool is_shared; /* for browsers of any origin (CORS) */
 	bool has_etag; /* conditional requests */
+	bool is_bulk; /* may be an operation of a bulk (service/bulk.h) */
+	bool is_alone; /* calls of it run one at a time; one route at most */
 	bool is_internal; /* for operators, not part of the interface */
 	/* For the OpenAPI document: a sentence each; NULL: this refusal does not happen here. */
 	const char *forbidden; /* 403 */
@@ -142,6 +155,9 @@ struct route {
 	const struct route_rule *rules; /* 400; NULL: none but those of the tables */
 	const char *doc;
 };
+
+/* How the body of a route is checked. */
+enum schema_mode route_mode(const struct route *route);
 
 struct call {
 	const struct environment *environment;
@@ -160,6 +176,10 @@ struct call {
 	uint64_t etag; /* of the parts that this run writes; see call_draw_etag */
 	bool wants_write; /* see call_write_instead */
 	bool validates_only; /* what the call would do is abandoned (validate_only) */
+	bool is_part; /* an operation of a bulk */
+	int64_t least_now; /* `now` of the next run is not below this */
+	size_t codes_made;
+	struct bulk *bulk; /* private to service/bulk.c */
 	struct slice key; /* Idempotency-Key; data NULL: none */
 	struct counting *counting; /* private to resources/kept_usage.c */
 	struct answer answer;
@@ -197,7 +217,8 @@ void call_forget_answer(struct call *call, size_t header_count);
 /* Sets account_text, and the account of the transaction, from call->account. */
 void call_of_account(struct call *call);
 /* Raises the time of a writing call above `time` (milliseconds), the time of an earlier write,
- * which may be of the same millisecond, or later when the clock stepped back. */
+ * which may be of the same millisecond, or later when the clock stepped back. The operations of a
+ * bulk have one time, which may be that of an earlier one of them. */
 void call_after(struct call *call, int64_t time);
 
 /* ---- conditional requests ---- */

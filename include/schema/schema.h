@@ -46,7 +46,7 @@ enum field_kind {
 	KIND_LIST,	/* item, most; FIELD_UNIQUE */
 	KIND_KEPT_OBJECT, /* any object, stored as sent; most: bytes as compact JSON */
 	KIND_KEPT_LIST,	/* any array, stored as sent; most: as above */
-	KIND_ANY	/* only for read-only members */
+	KIND_ANY	/* only for members that are read-only or raw */
 };
 
 enum field_flag {
@@ -60,7 +60,9 @@ enum field_flag {
 	FIELD_KEPT = 1 << 7,		/* a merge patch cannot remove it: null is a fault */
 	FIELD_UNIQUE = 1 << 8,		/* the items of the list (texts, choices) are distinct */
 	FIELD_HIDDEN_DEFAULT = 1 << 9,	/* the handler fills the default, e.g. a generated name */
-	FIELD_CLEARABLE = 1 << 10	/* KIND_TIME: "" is accepted; the handler unsets the member */
+	FIELD_CLEARABLE = 1 << 10,	/* KIND_TIME: "" is accepted; the handler unsets the member */
+	FIELD_RAW = 1 << 11,		/* KIND_ANY: the route's own check looks at it */
+	FIELD_NOT_EMPTY = 1 << 12	/* the list has at least one item */
 };
 
 struct shape;
@@ -177,6 +179,9 @@ const struct field *shape_field(const struct shape *shape, const char *name);
 /* For texts outside a body, such as a name in a path. */
 bool schema_text_obeys(const struct text_rule *rule, struct slice text);
 
+/* "an object", "a number" and so on. */
+const char *schema_kind_of(const json_t *value);
+
 /* ---- checking ---- */
 
 enum schema_mode {
@@ -231,6 +236,10 @@ void schema_fault(struct rule_context *context, const char *pointer, const char 
 	__attribute__((format(printf, 3, 4)));
 void findings_add(struct findings *findings, const char *pointer, const char *sentence, ...)
 	__attribute__((format(printf, 3, 4)));
+/* Keeps the order of the members of a body that will be checked piece by piece. */
+void findings_keep_order(struct findings *findings, const json_t *body);
+/* Adds what was found in a piece, which is at `pointer`: faults and unknown members. */
+void findings_take(struct findings *findings, const char *pointer, const struct findings *piece);
 /* For pointers that a rule has to build ("/layers/2/rid"; see text_pointer). */
 struct arena *rule_arena(struct rule_context *context);
 /* The present time in seconds since 1970; needs findings->clock. */

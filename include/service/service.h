@@ -12,6 +12,8 @@ struct service;
 struct service *service_open(const struct environment *environment);
 void service_close(struct service *service);
 
+/* Whether the call is one of those that the caller handles one at a time (route.is_alone). */
+bool service_is_alone(const struct service *service, const struct call *call);
 /* call: zero except `arena` and `request`, whose slices live as long as the arena's content. Always
  * fills call->answer; a fault becomes its error body. If answer.number is not 0 and store_state()
  * of it is not STORE_DURABLE, the caller parks the call until it is, and then calls service_settle.

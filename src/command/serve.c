@@ -301,6 +301,7 @@ static bool open_all(const struct serve_options *options, const struct identity 
 		.listener = &program->listener,
 		.answer = service_answer,
 		.settle = service_settle,
+		.is_alone = service_is_alone,
 		.threads = options->threads,
 		.logs_access = options->logs_access,
 	};

@@ -26,6 +26,7 @@
 #include "edge/fastcgi.h"
 #include "edge/parked.h"
 #include "edge/pool.h"
+#include "edge/turn.h"
 
 /* Seconds without progress after which a peer is dropped. */
 #define RECEIVE_SECONDS 5
@@ -51,6 +52,7 @@
 
 struct edge {
 	struct edge_options options;
+	struct turn *turn;
 	struct parked *parked;
 	int epoll;
 	int timer; /* rearms the listener */
@@ -230,6 +232,37 @@ struct work {
 	bool is_flusher; /* the result of parked_add; nothing was done since */
 };
 
+/* Answers a request; the exchange stays the worker's unless its answer has to wait. */
+static void answer(struct edge *edge, struct exchange *exchange, struct work *work)
+{
+	work->exchange = exchange;
+	edge->options.answer(edge->options.service, &exchange->call);
+	if (!is_pending(edge, &exchange->call)) {
+		deliver(edge, exchange);
+		return;
+	}
+	work->exchange = NULL;
+	work->is_flusher = parked_add(edge->parked, exchange);
+}
+
+/* Requests that are handled one at a time: this one, if none is being handled, and then those that
+ * came meanwhile. */
+static void answer_in_turn(struct edge *edge, struct exchange *exchange, struct work *work)
+{
+	work->exchange = NULL;
+	if (!turn_take(edge->turn, exchange))
+		return;
+	do {
+		if (work->exchange != NULL)
+			pool_give(edge->pool, work->exchange);
+		if (work->is_flusher)
+			parked_pass_on(edge->parked);
+		work->is_flusher = false;
+		answer(edge, exchange, work);
+		exchange = turn_next(edge->turn);
+	} while (exchange != NULL);
+}
+
 /* Handles one request. */
 static void serve(struct edge *edge, int connection, struct work *work)
 {
@@ -241,13 +274,11 @@ static void serve(struct edge *edge, int connection, struct work *work)
 		forget(edge, connection);
 		return;
 	}
-	edge->options.answer(edge->options.service, &exchange->call);
-	if (!is_pending(edge, &exchange->call)) {
-		deliver(edge, exchange);
-		return;
-	}
-	work->exchange = NULL;
-	work->is_flusher = parked_add(edge->parked, exchange);
+	if (edge->options.is_alone != NULL &&
+	    edge->options.is_alone(edge->options.service, &exchange->call))
+		answer_in_turn(edge, exchange, work);
+	else
+		answer(edge, exchange, work);
 }
 
 /* The next ready descriptor; -1: none. */
@@ -351,6 +382,7 @@ bool edge_open(const struct edge_options *options, struct edge **opened, struct 
 	edge->options = *options;
 	edge->epoll = edge->timer = edge->end = edge->emptied = -1;
 	edge->pool = pool_open();
+	edge->turn = turn_open();
 	if (make_table(edge) && make_set(edge) && start_workers(edge)) {
 		*opened = edge;
 		return true;
@@ -428,6 +460,7 @@ void edge_close(struct edge *edge)
 		return;
 	if (edge->worker_count > 0)
 		stop(edge);
+	turn_close(edge->turn);
 	pool_close(edge->pool);
 	parked_close(edge->parked);
 	close_if_open(edge->emptied);

@@ -192,7 +192,7 @@ static bool pass_padding(FCGX_Stream *in)
 	return read_some(in, padding, size) == size;
 }
 
-/* Reads all input and keeps at most CALL_BODY_MOST bytes. Returns the size of the input. */
+/* Reads all input and keeps at most CALL_LARGE_BODY_MOST bytes. Returns the size of the input. */
 static size_t read_to_end(FCGX_Stream *in, struct buffer *body)
 {
 	char piece[4096];
@@ -202,7 +202,7 @@ static size_t read_to_end(FCGX_Stream *in, struct buffer *body)
 	do {
 		n = read_some(in, piece, sizeof piece);
 		total += n;
-		if (total <= CALL_BODY_MOST)
+		if (total <= CALL_LARGE_BODY_MOST)
 			buffer_append(body, (struct slice){ piece, n });
 	} while (n == sizeof piece);
 	return total;
@@ -221,7 +221,7 @@ static bool read_body(FCGX_Stream *in, struct slice length_text, struct call *ca
 		return false;
 	total = read_to_end(in, &body);
 	request->body = buffer_slice(&body);
-	request->body_is_too_large = total > CALL_BODY_MOST;
+	request->body_is_too_large = total > CALL_LARGE_BODY_MOST;
 	return FCGX_GetError(in) == 0 && (length < 0 || (uint64_t)length == total);
 }
 

@@ -34,6 +34,21 @@ enum method method_named(struct slice name)
 	return method;
 }
 
+enum schema_mode route_mode(const struct route *route)
+{
+	switch (route->body_kind) {
+	case BODY_PARTIAL:
+		return SCHEMA_PARTIAL;
+	case BODY_PATCH:
+		return SCHEMA_PATCH;
+	case BODY_IGNORED:
+	case BODY_NONE:
+	case BODY_WHOLE:
+		break;
+	}
+	return SCHEMA_WHOLE;
+}
+
 void call_part(struct call *call, struct slice bytes)
 {
 	struct answer *answer = &call->answer;
@@ -131,7 +146,7 @@ void call_of_account(struct call *call)
 
 void call_after(struct call *call, int64_t time)
 {
-	if (call_is_writing(call) && call->now <= time)
+	if (call_is_writing(call) && (call->is_part ? call->now < time : call->now <= time))
 		call->now = time + 1;
 }
 

@@ -161,6 +161,7 @@ static bool draw_letters(struct call *call, struct slice *letters, struct fault 
 bool codes_add(struct call *call, struct room_codes *codes, uint32_t identity, int64_t created,
 	       struct code *code, struct fault *fault)
 {
+	call->codes_made++;
 	code->room = codes->room;
 	code->place = code_place(++codes->last_place);
 	code->is_enabled = true;

@@ -28,7 +28,7 @@ void list_open(struct call *call, struct list *list)
 
 static bool is_too_large(const struct list *list)
 {
-	return list->call->answer.size > ANSWER_MOST;
+	return list->call->answer.size > CALL_ANSWER_MOST;
 }
 
 bool list_is_full(const struct list *list)
@@ -53,7 +53,7 @@ void list_set_page(const struct list *list, struct store_page *page)
 {
 	page->order = STORE_NEWEST_FIRST;
 	page->most = list->limit;
-	page->bytes_most = ANSWER_MOST;
+	page->bytes_most = CALL_ANSWER_MOST;
 }
 
 bool list_add_pages(struct list *list, const struct store_kind *kind, struct store_page *page,
@@ -101,7 +101,7 @@ bool list_close(struct list *list, struct fault *fault)
 		return fault_detail(fault, FAULT_TOO_LARGE,
 				    "the answer would have more than %zu bytes, after %zu of its "
 				    "items: ask for a smaller limit; 10 always fit",
-				    ANSWER_MOST, list->count - 1);
+				    CALL_ANSWER_MOST, list->count - 1);
 	if (list->count > 0)
 		buffer_append_text(&end, "]");
 	else

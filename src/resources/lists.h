@@ -9,9 +9,6 @@
 
 #include "resources/call.h"
 
-/* Bytes of an answer. Ten templates fit, as large as they may be (TEMPLATE_TEXT_MOST). */
-#define ANSWER_MOST ((size_t)8 << 20)
-
 struct list {
 	struct call *call;
 	size_t limit;
@@ -28,7 +25,7 @@ void list_open(struct call *call, struct list *list);
 /* The same for a list whose `start` is no id, but the handler's own. */
 void list_begin(struct call *call, struct list *list);
 
-/* Also when the answer is larger than ANSWER_MOST already. */
+/* Also when the answer is larger than CALL_ANSWER_MOST already. */
 bool list_is_full(const struct list *list);
 
 /* Before an item's text. */
@@ -45,7 +42,7 @@ bool list_add_pages(struct list *list, const struct store_kind *kind, struct sto
 /* What list_add_pages sets of its first page, for store_expect. */
 void list_set_page(const struct list *list, struct store_page *page);
 
-/* Completes the answer. FAULT_TOO_LARGE when it exceeds ANSWER_MOST: the web server keeps unread
+/* Completes the answer. FAULT_TOO_LARGE when it exceeds CALL_ANSWER_MOST: the web server keeps unread
  * answers in temporary files. */
 bool list_close(struct list *list, struct fault *fault);
 

@@ -148,6 +148,8 @@ static void check_count(struct findings *findings, const struct field *row,
 	if (row->most != 0 && count > row->most)
 		findings_report(findings, place, "must have at most %zu %s, got %zu", row->most,
 				row->kind == KIND_MAP ? "entries" : "items", count);
+	if ((row->flags & FIELD_NOT_EMPTY) != 0 && count == 0)
+		findings_report(findings, place, "must have at least 1 item");
 }
 
 static json_t *check_entry(struct walk *walk, const struct field *row, const struct place *place,
@@ -250,7 +252,7 @@ static __attribute__((noinline)) void check_list(struct walk *walk, const struct
 static json_t *wrong_kind(struct walk *walk, const struct place *place, const char *what,
 			  const json_t *value)
 {
-	findings_report(walk->findings, place, "must be %s, got %s", what, value_kind(value));
+	findings_report(walk->findings, place, "must be %s, got %s", what, schema_kind_of(value));
 	return NULL;
 }
 

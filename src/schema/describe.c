@@ -153,6 +153,8 @@ static void describe_map(json_t *schema, const struct field *row, enum describe_
 static void describe_list(json_t *schema, const struct field *row, enum describe_form form)
 {
 	object_put(schema, "items", describe_row(row->item, form_below(row, form), false));
+	if ((row->flags & FIELD_NOT_EMPTY) != 0)
+		object_put(schema, "minItems", json_integer(1));
 	if (row->most != 0)
 		object_put(schema, "maxItems", json_integer((json_int_t)row->most));
 	if ((row->flags & FIELD_UNIQUE) != 0)

@@ -78,6 +78,11 @@ static json_t *outline(const json_t *value)
 	return copy;
 }
 
+void findings_keep_order(struct findings *findings, const json_t *body)
+{
+	findings->sent = arena_json(findings->arena, outline(body));
+}
+
 bool findings_are_full(const struct findings *findings)
 {
 	return findings->fault_count >= FINDINGS_FAULT_MOST;
@@ -175,6 +180,34 @@ void findings_unknown(struct findings *findings, const struct place *place)
 						FINDINGS_UNKNOWN_MOST * sizeof *findings->unknown);
 	place_print(place, &pointer);
 	findings->unknown[findings->unknown_count - 1] = buffer_slice(&pointer);
+}
+
+static struct slice below(struct findings *findings, const char *pointer, struct slice rest)
+{
+	return slice_of(arena_text(findings->arena, "%s%.*s", pointer, (int)rest.size, rest.data));
+}
+
+void findings_take(struct findings *findings, const char *pointer, const struct findings *piece)
+{
+	for (size_t i = 0; i < piece->fault_count && i < FINDINGS_FAULT_MOST; i++) {
+		struct finding *finding = next_finding(findings);
+
+		if (finding == NULL)
+			break;
+		*finding = (struct finding){
+			.pointer = below(findings, pointer, piece->faults[i].pointer),
+			.sentence = piece->faults[i].sentence,
+		};
+	}
+	for (size_t i = 0; i < piece->unknown_count && i < FINDINGS_UNKNOWN_MOST; i++) {
+		if (findings->unknown_count++ >= FINDINGS_UNKNOWN_MOST)
+			break;
+		if (findings->unknown == NULL)
+			findings->unknown = arena_alloc(
+				findings->arena, FINDINGS_UNKNOWN_MOST * sizeof *findings->unknown);
+		findings->unknown[findings->unknown_count - 1] = below(findings, pointer,
+								       piece->unknown[i]);
+	}
 }
 
 void findings_run_rules(struct findings *findings, const struct shape *shape,

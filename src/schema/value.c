@@ -9,7 +9,7 @@
 #include "base/text.h"
 #include "schema/walk.h"
 
-const char *value_kind(const json_t *value)
+const char *schema_kind_of(const json_t *value)
 {
 	switch (json_typeof(value)) {
 	case JSON_OBJECT:
@@ -45,7 +45,7 @@ static json_t *is_no(const char *what, const json_t *value, const struct place *
 		     struct findings *findings)
 {
 	if (place->is_secret)
-		findings_report(findings, place, "must be %s, got %s", what, value_kind(value));
+		findings_report(findings, place, "must be %s, got %s", what, schema_kind_of(value));
 	else
 		findings_report(findings, place, "must be %s%s", what,
 				value_got(findings, place, value));

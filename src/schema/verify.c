@@ -136,7 +136,8 @@ static void verify_row(const struct field *row, const struct level *level)
 		require(row->most > 0, level, "has no size");
 		break;
 	case KIND_ANY:
-		require((row->flags & FIELD_READ_ONLY) != 0, level, "must be read-only");
+		require((row->flags & (FIELD_READ_ONLY | FIELD_RAW)) != 0, level,
+			"must be read-only");
 		break;
 	}
 }

@@ -245,7 +245,7 @@ static bool can_fail(const struct route *route, enum fault_kind kind)
 	case 409:
 		return route->conflict != NULL;
 	case 412:
-		return route->has_etag && !is_reading(route);
+		return (route->has_etag && !is_reading(route)) || route->takes_large_body;
 	case 413:
 		return has_body || is_page(route);
 	case 422:
@@ -263,6 +263,8 @@ static const char *own_doc(const struct route *route, enum fault_kind kind)
 		return route->forbidden;
 	if (kind == FAULT_TOO_LARGE && is_page(route))
 		return "The answer would be larger than 8 MB; a smaller limit helps.";
+	if (kind == FAULT_TOO_LARGE && route->takes_large_body)
+		return "The body is larger than 1 MiB, or the answer would be larger than 8 MB.";
 	return kind == FAULT_CONFLICT ? route->conflict : NULL;
 }
 

@@ -205,7 +205,7 @@ static const char conventions[] =
 	"entry of `x-rules`, of a schema where the body alone shows it, of an operation where the "
 	"query or what is stored is needed. A rule that is broken gives 400. `x-maxBytes` bounds a "
 	"text in UTF-8, where `maxLength` counts characters.\n\n"
-	"**Bodies.** JSON in UTF-8, at most 256 KiB, whatever the Content-Type says. Duplicate "
+	"**Bodies.** JSON in UTF-8, at most 256 KiB (of a bulk: 1 MiB), whatever the Content-Type says. Duplicate "
 	"members, NUL in a text, a lone surrogate, more than 32 levels, trailing bytes and a byte "
 	"order mark are malformed. Where no member is required, an empty body and `null` count as "
 	"`{}`, and an empty array does wherever an object is expected. A member that is `null` counts "

@@ -9,12 +9,14 @@
 #include "resources/room_codes.h"
 #include "resources/rooms.h"
 #include "resources/templates.h"
+#include "rules/bulk_rules.h"
 #include "rules/destination_rules.h"
 #include "rules/list_rules.h"
 #include "rules/role_rules.h"
 #include "rules/room_code_rules.h"
 #include "rules/room_rules.h"
 #include "rules/template_rules.h"
+#include "service/bulk.h"
 #include "service/openapi.h"
 #include "service/welcome.h"
 
@@ -26,6 +28,7 @@
 #define ANSWER(shape) .answer = &(shape)
 #define LIST(shape) .answer = &(shape), .is_list = true
 #define ETAG .has_etag = true
+#define IN_BULK .is_bulk = true
 #define OPEN_TO_ALL .is_open = true, .is_shared = true
 #define INTERNAL .is_open = true, .is_internal = true
 #define FORBIDDEN(text) .forbidden = (text)
@@ -46,6 +49,12 @@
 #define TEMPLATE_EXISTS { "templateExists", "template_id is that of a template." }
 #define DEFAULT_TEMPLATE { "defaultTemplate", \
 	"A new room without template_id takes the account's default template, so there must be one." }
+#define BULK_PATHS { "bulkPaths", \
+	"An operation is POST /v2/rooms, POST, PATCH or DELETE of a room, the making of codes of a room, of " \
+	"a code for a role or its rotation, or POST, PATCH or DELETE of a code." }
+#define BULK_REFS { "bulkRefs", "{REF} in a path is the ref of an earlier operation that answers one room " \
+	"or one code." }
+#define BULK_CODES { "bulkCodes", "All operations make at most 10000 codes." }
 #define START_OF_ROOM { "startOfRoom", "start is a code of this room." }
 
 const struct route routes[] = {
@@ -119,7 +128,7 @@ const struct route routes[] = {
 	  roles_delete, "deleteRole", ETAG,
 	  DOC("Deletes a role; its room codes are disabled for good.") },
 
-	{ METHOD_POST,   "/v2/rooms", ROUTE_WRITE, rooms_create, "createRoom",
+	{ METHOD_POST,   "/v2/rooms", ROUTE_WRITE, rooms_create, "createRoom", IN_BULK,
 	  PARTIAL(room_shape), ANSWER(room_shape), ETAG,
 	  RULES(TEMPLATE_EXISTS, DEFAULT_TEMPLATE),
 	  DOC("Creates a room; one of that name is updated with what is supplied.") },
@@ -129,21 +138,21 @@ const struct route routes[] = {
 	{ METHOD_GET,    "/v2/rooms/{room_id}", ROUTE_READ, rooms_get, "getRoom",
 	  ANSWER(room_shape), ETAG,
 	  DOC("Retrieves a room.") },
-	{ METHOD_POST,   "/v2/rooms/{room_id}", ROUTE_WRITE, rooms_update, "updateRoom",
+	{ METHOD_POST,   "/v2/rooms/{room_id}", ROUTE_WRITE, rooms_update, "updateRoom", IN_BULK,
 	  PARTIAL(room_shape), ANSWER(room_shape), ETAG,
 	  CONFLICT("Another room has this name."),
 	  RULES(TEMPLATE_EXISTS),
 	  DOC("Changes what is supplied.") },
-	{ METHOD_PATCH,  "/v2/rooms/{room_id}", ROUTE_WRITE, rooms_update, "patchRoom",
+	{ METHOD_PATCH,  "/v2/rooms/{room_id}", ROUTE_WRITE, rooms_update, "patchRoom", IN_BULK,
 	  PARTIAL(room_shape), ANSWER(room_shape), ETAG,
 	  CONFLICT("Another room has this name."),
 	  RULES(TEMPLATE_EXISTS),
 	  DOC("Changes what is supplied; the same as POST.") },
-	{ METHOD_DELETE, "/v2/rooms/{room_id}", ROUTE_WRITE, rooms_delete, "deleteRoom", ETAG,
+	{ METHOD_DELETE, "/v2/rooms/{room_id}", ROUTE_WRITE, rooms_delete, "deleteRoom", IN_BULK, ETAG,
 	  DOC("Deletes a room with its codes.") },
 
 	{ METHOD_POST,   "/v2/room-codes/room/{room_id}", ROUTE_READ_FIRST, room_codes_create_all,
-	  "createRoomCodes", NO_BODY, LIST(room_code_shape),
+	  "createRoomCodes", IN_BULK, NO_BODY, LIST(room_code_shape),
 	  FORBIDDEN("Room is disabled."),
 	  DOC("For each role its oldest enabled code, made where there is none.") },
 	{ METHOD_GET,    "/v2/room-codes/room/{room_id}", ROUTE_READ_FIRST, room_codes_list,
@@ -152,12 +161,12 @@ const struct route routes[] = {
 	  RULES(START_OF_ROOM),
 	  DOC("Lists the codes of a room, oldest first.") },
 	{ METHOD_POST,   "/v2/room-codes/room/{room_id}/role/{role}", ROUTE_WRITE,
-	  room_codes_create, "createRoomCode", WHOLE(new_code_shape), ANSWER(room_code_shape),
+	  room_codes_create, "createRoomCode", IN_BULK, WHOLE(new_code_shape), ANSWER(room_code_shape),
 	  FORBIDDEN("Room is disabled."),
 	  CONFLICT("The room has as many codes as it may, or the words are those of a code."),
 	  DOC("Creates a code for one role.") },
 	{ METHOD_POST,   "/v2/room-codes/room/{room_id}/role/{role}/rotate", ROUTE_WRITE,
-	  room_codes_rotate, "rotateRoomCode", WHOLE(rotation_shape), ANSWER(room_code_shape),
+	  room_codes_rotate, "rotateRoomCode", IN_BULK, WHOLE(rotation_shape), ANSWER(room_code_shape),
 	  FORBIDDEN("Room is disabled."), CONFLICT("The room has as many codes as it may."),
 	  DOC("Creates a plain code for one role; its other enabled plain codes are disabled, or end "
 	      "after a while.") },
@@ -170,18 +179,26 @@ const struct route routes[] = {
 	  ANSWER(room_code_shape),
 	  DOC("Retrieves a code.") },
 	{ METHOD_POST,   "/v2/room-codes/code/{code}", ROUTE_WRITE, room_codes_switch_named,
-	  "switchRoomCodeNamed", WHOLE(code_enabled_shape), ANSWER(room_code_shape),
+	  "switchRoomCodeNamed", IN_BULK, WHOLE(code_enabled_shape), ANSWER(room_code_shape),
 	  FORBIDDEN("The role of the code was deleted."),
 	  CONFLICT("The room has as many enabled codes as it may."),
 	  DOC("Enables or disables a code.") },
 	{ METHOD_PATCH,  "/v2/room-codes/code/{code}", ROUTE_WRITE, room_codes_patch,
-	  "patchRoomCode", MERGE(code_patch_shape), ANSWER(room_code_shape),
+	  "patchRoomCode", IN_BULK, MERGE(code_patch_shape), ANSWER(room_code_shape),
 	  FORBIDDEN("The role of the code was deleted."),
 	  CONFLICT("The room has as many codes as it may."),
 	  DOC("Merges into a code (JSON Merge Patch).") },
 	{ METHOD_DELETE, "/v2/room-codes/code/{code}", ROUTE_WRITE, room_codes_delete,
-	  "deleteRoomCode",
+	  "deleteRoomCode", IN_BULK,
 	  DOC("Deletes a code.") },
+
+	{ METHOD_POST,   "/v2/bulk", ROUTE_WRITE, bulk_run, "bulk",
+	  WHOLE(bulk_shape), .check = bulk_check, ANSWER(bulk_answer_shape),
+	  .takes_large_body = true, .is_alone = true,
+	  FORBIDDEN("As of the first operation that fails."),
+	  CONFLICT("As of the first operation that fails."),
+	  RULES(BULK_PATHS, BULK_REFS, BULK_CODES),
+	  DOC("Makes many calls of rooms and room codes in one step: all, or none.") },
 
 	{ METHOD_POST,   "/v2/token", ROUTE_READ_FIRST, join, "createToken",
 	  WHOLE(join_shape), ANSWER(token_answer_shape), OPEN_TO_ALL,

@@ -37,6 +37,7 @@ struct service {
 	struct environment environment;
 	struct router *router;
 	char *document;
+	struct slice alone; /* the path of the route that is_alone */
 	_Atomic uint64_t requests; /* counted up from somewhere: what requests are called */
 };
 
@@ -77,7 +78,12 @@ struct service *service_open(const struct environment *environment)
 	service->document = document_text();
 	service->environment = *environment;
 	service->environment.document = slice_of(service->document);
+	for (const struct route *route = routes; route->path != NULL; route++) {
+		if (route->is_alone)
+			service->alone = slice_of(route->path);
+	}
 	service->router = router_open(routes);
+	service->environment.router = service->router;
 	clock_random(environment->clock, &start, sizeof start);
 	atomic_init(&service->requests, start);
 	return service;
@@ -94,28 +100,15 @@ void service_close(struct service *service)
 
 /* ---- the body and the query ---- */
 
-static enum schema_mode mode_of(enum route_body kind)
-{
-	switch (kind) {
-	case BODY_PARTIAL:
-		return SCHEMA_PARTIAL;
-	case BODY_PATCH:
-		return SCHEMA_PATCH;
-	case BODY_IGNORED:
-	case BODY_NONE:
-	case BODY_WHOLE:
-		break;
-	}
-	return SCHEMA_WHOLE;
-}
-
 static bool read_json(struct call *call, json_t **body, struct fault *fault)
 {
+	size_t most;
+
 	if (call->route->body_kind == BODY_IGNORED)
 		return true;
-	if (call->request.body_is_too_large)
-		return fault_detail(fault, FAULT_TOO_LARGE, "a body has at most %zu bytes",
-				    CALL_BODY_MOST);
+	most = call->route->takes_large_body ? CALL_LARGE_BODY_MOST : CALL_BODY_MOST;
+	if (call->request.body_is_too_large || call->request.body.size > most)
+		return fault_detail(fault, FAULT_TOO_LARGE, "a body has at most %zu bytes", most);
 	if (!schema_parse(call->arena, call->request.body, body, fault))
 		return false;
 	call->body = *body;
@@ -152,7 +145,9 @@ static bool check_body(struct call *call, json_t *body, struct fault *fault)
 	is_strict = headers_prefer_strict(call->request.prefer);
 	if (is_strict)
 		call_header(call, "Preference-Applied", SLICE("handling=strict"));
-	return schema_check(call->route->body, body, mode_of(call->route->body_kind), is_strict,
+	if (call->route->check != NULL)
+		return call->route->check(call, body, is_strict, fault);
+	return schema_check(call->route->body, body, route_mode(call->route), is_strict,
 			    &call->findings, fault);
 }
 
@@ -208,6 +203,8 @@ static bool run_once(struct call *call, enum store_access access, size_t header_
 		store_of_roster(call->transaction,
 				call->route->is_open ? STORE_ROSTER_ANY : call->roster);
 	call->now = clock_now(call->environment->clock);
+	if (call->now < call->least_now)
+		call->now = call->least_now;
 	call->wants_write = false;
 	if (access == STORE_WRITE)
 		call_draw_etag(call);
@@ -359,6 +356,16 @@ static bool carry(struct service *service, struct call *call, struct fault *faul
 		return false;
 	return router_decode(call, fault) && read_query(call, query, fault) &&
 	       check_body(call, body, fault);
+}
+
+/* Before the router looks at it: another path that begins like that of such a route waits its turn
+ * too, which does no harm. */
+bool service_is_alone(const struct service *service, const struct call *call)
+{
+	const struct slice alone = service->alone;
+
+	return call->request.uri.size >= alone.size &&
+	       memcmp(call->request.uri.data, alone.data, alone.size) == 0;
 }
 
 void service_answer(struct service *service, struct call *call)

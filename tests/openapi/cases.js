@@ -123,7 +123,7 @@ function* lists(values, seen) {
 	const sample = (n) => values.sample(seen.items, n);
 	const many = (count) => Array.from({ length: count }, (_, n) => sample(n));
 
-	yield special([], true, "empty");
+	yield special([], !seen.minItems, "empty");
 	for (const place of seen.uniqueItems ? [0] : [0, 1]) {
 		for (const below of cases(values, seen.items, place))
 			yield within(below, place, [...many(place), below.value], "*");

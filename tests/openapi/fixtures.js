@@ -13,7 +13,7 @@ export class Fixtures {
 
 	// The account that an operation is tried with.
 	token(operation) {
-		return /^\/v2\/(rooms|room-codes|token)/.test(operation.path)
+		return /^\/v2\/(rooms|room-codes|token|bulk)/.test(operation.path)
 			? this.tokens.rooms
 			: this.tokens.templates;
 	}
@@ -38,6 +38,7 @@ export class Fixtures {
 		});
 
 		this.templateOfRooms = template.id;
+		this.roomOfBulk = (await this.room()).id;
 	}
 
 	// The token of an account that has no default template any more.
@@ -56,6 +57,11 @@ export class Fixtures {
 
 	template(roles = { [ROLE]: {} }) {
 		return this.make(this.tokens.templates, "/v2/templates", { roles });
+	}
+
+	// For rooms: its id.
+	async templateOf(roles) {
+		return (await this.make(this.tokens.rooms, "/v2/templates", { roles })).id;
 	}
 
 	room() {

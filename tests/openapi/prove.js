@@ -32,7 +32,14 @@ await proof.open();
 if (!isDeepStrictEqual(JSON.parse(readFileSync(PRINTED)), proof.document.whole))
 	proof.problems.push("what is printed is not what is served");
 for (const [n, operation] of proof.operations.entries()) {
-	const members = { "Room.template_id": proof.fixtures.templateOfRooms };
+	const members = {
+		"Room.template_id": proof.fixtures.templateOfRooms,
+		"BulkOperation.method": "POST",
+		"BulkOperation.path": `/v2/rooms/${proof.fixtures.roomOfBulk}`,
+		"BulkOperation.body": {},
+		"BulkOperation.if_match": "*",
+		"BulkOperation.if_none_match": '"0"',
+	};
 	const values = new Values(proof.document, { salt: SALTS[n], members });
 	const started = Date.now();
 

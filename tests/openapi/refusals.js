@@ -21,6 +21,7 @@ export async function proveRefusals(proof) {
 	await proveDisabled(proof, expect);
 	await proveDeletedRole(proof, expect);
 	await proveFullRoom(proof, expect);
+	await proveBulk(proof, expect);
 	await proveKeys(proof);
 	await proveMisses(proof, expect);
 	for (const operation of proof.operations) {
@@ -98,6 +99,20 @@ async function proveFullRoom(proof, expect) {
 	await expect(409, "switchRoomCodeNamed", { code: disabled }, { enabled: true });
 	await expect(409, "patchRoomCode", { code: disabled }, { enabled: true });
 	await expect(409, "rotateRoomCode", { room_id: room.id, role: "guest" });
+}
+
+async function proveBulk(proof, expect) {
+	const { fixtures } = proof;
+	const room = await fixtures.room();
+	const taken = await fixtures.room();
+	const path = `/v2/rooms/${room.id}`;
+	const one = (operation) => ({ operations: [{ method: "POST", ...operation }] });
+
+	await expect(404, "bulk", {}, one({ path: "/v2/rooms/0123456789abcdef01234567" }));
+	await expect(412, "bulk", {}, one({ path, if_match: '"0"' }));
+	await expect(409, "bulk", {}, one({ path, body: { name: taken.name } }));
+	await fixtures.make(fixtures.tokens.rooms, path, { enabled: false });
+	await expect(403, "bulk", {}, one({ path: `/v2/room-codes/room/${room.id}` }));
 }
 
 // A key that was used for another request.

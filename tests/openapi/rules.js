@@ -84,6 +84,15 @@ function* words({ code }) {
 	if (!isWords || /^[a-z]{3}-([a-z]{4}|[a-z]{3})-[a-z]{3}$/.test(code)) yield "/code";
 }
 
+function* refs({ operations }) {
+	const used = new Set();
+
+	for (const [i, { ref }] of operations.entries()) {
+		if (used.has(ref)) yield `/operations/${i}/ref`;
+		if (ref != null) used.add(ref);
+	}
+}
+
 function* key({ name }, entry) {
 	if (entry !== undefined && name != null && name !== entry) yield "/name";
 }
@@ -99,6 +108,7 @@ const rules = {
 	expiry,
 	expiryOrder,
 	words,
+	refs,
 	key,
 };
 
@@ -195,6 +205,14 @@ export const breaking = {
 		{ expires_in: 1, expires_at: "2990-01-01T00:00:00Z" },
 		{ code: "two--hyphens" },
 		{ code: "abc-defg-hij" },
+	],
+	Bulk: [
+		{
+			operations: [
+				{ method: "POST", path: "/v2/rooms", ref: "a" },
+				{ method: "POST", path: "/v2/rooms", ref: "a" },
+			],
+		},
 	],
 };
 

@@ -25,7 +25,26 @@ async function requests(fixtures) {
 
 	for (let n = 0; n < 4000; n++)
 		streams.hlsDestinations[`a-destination-of-a-long-name-${n}`] = {};
+	const many = { template_id: await fixtures.templateOf(roles(100)) };
+	const made = Array.from({ length: 101 }, (_, n) => [
+		{ method: "POST", path: "/v2/rooms", ref: `r${n}`, body: many },
+		{ method: "POST", path: `/v2/room-codes/room/{r${n}}` },
+	]);
+	const bulk = (...operations) => ({ operations });
+
 	return {
+		bulkPaths: [
+			["bulk", {}, bulk({ method: "GET", path: "/v2/rooms" }), "/operations/0/path"],
+		],
+		bulkRefs: [
+			[
+				"bulk",
+				{},
+				bulk({ method: "DELETE", path: "/v2/rooms/{a}" }),
+				"/operations/0/path",
+			],
+		],
+		bulkCodes: [["bulk", {}, bulk(...made.flat()), "/operations"]],
 		times: [["listRooms", {}, "after=x", "after"]],
 		startOfRoom: [["listRoomCodes", room, "start=abc-defg-hij", "start"]],
 		templateExists: ["createRoom", "updateRoom", "patchRoom"].map((id) => [

@@ -159,7 +159,8 @@ export class Values {
 	}
 
 	randomList(seen, next) {
-		const count = Math.floor(next() * (Math.min(seen.maxItems ?? 4, 4) + 1));
+		const least = seen.minItems ?? 0;
+		const count = Math.max(least, Math.floor(next() * (Math.min(seen.maxItems ?? 4, 4) + 1)));
 		const make = fulls[this.look(seen.items).component];
 		const items = Array.from({ length: count }, (_, n) =>
 			make ? make(n) : this.random(seen.items, next),

@@ -1,0 +1,319 @@
+/* See service/bulk.h.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "service/bulk.h"
+
+#include <stdlib.h>
+
+#include "base/json_text.h"
+#include "base/text.h"
+#include "rules/bulk_rules.h"
+#include "service/router.h"
+
+#define NO_OPERATION SIZE_MAX
+#define BULK_MEMORY_MOST (8 * ARENA_LIMIT)
+
+struct operation {
+	struct call call; /* as it was checked; it is run as a copy */
+	struct slice ref; /* data NULL: none */
+	size_t referred[ROUTE_PARAMETERS]; /* the operation that a parameter refers to */
+	bool is_referred;
+	struct slice id; /* of its answer, when it is referred to */
+};
+
+struct bulk {
+	struct operation *operations;
+	size_t count;
+};
+
+/* ---- checking ---- */
+
+/* The place of an operation in the body, for pointers. */
+static const char *place_of(struct call *call, size_t number, const char *member)
+{
+	return arena_text(call->arena, "/operations/%zu%s", number, member);
+}
+
+static bool refuse_path(struct call *call, size_t number, const char *sentence)
+{
+	findings_add(&call->findings, place_of(call, number, "/path"), "%s", sentence);
+	return false;
+}
+
+static void begin_operation(struct call *call, const json_t *object, struct operation *operation)
+{
+	struct call *part = &operation->call;
+
+	part->environment = call->environment;
+	part->arena = call->arena;
+	part->request = (struct request){
+		.method = method_named(text_of_json(json_object_get(object, "method"))),
+		.uri = text_of_json(json_object_get(object, "path")),
+		.if_match = text_of_json(json_object_get(object, "if_match")),
+		.if_none_match = text_of_json(json_object_get(object, "if_none_match")),
+		.address = call->request.address,
+	};
+	part->account = call->account;
+	memcpy(part->account_text, call->account_text, sizeof part->account_text);
+	part->roster = call->roster;
+	part->validates_only = call->validates_only;
+	part->is_part = true;
+	findings_open(&part->findings, call->arena);
+	part->findings.clock = call->findings.clock;
+	operation->ref = text_of_json(json_object_get(object, "ref"));
+	for (size_t i = 0; i < ROUTE_PARAMETERS; i++)
+		operation->referred[i] = NO_OPERATION;
+}
+
+/* {REF} as a whole segment, not decoded. */
+static bool is_reference(struct slice segment, struct slice *ref)
+{
+	*ref = (struct slice){ NULL, 0 };
+	if (segment.size < 3 || segment.data[0] != '{' || segment.data[segment.size - 1] != '}')
+		return false;
+	*ref = (struct slice){ segment.data + 1, segment.size - 2 };
+	return true;
+}
+
+/* One room, or one code. */
+static bool answers_id(const struct route *route)
+{
+	return route->answer != NULL && !route->is_list;
+}
+
+static bool find_referred(struct call *call, struct bulk *bulk, size_t number, size_t parameter,
+			  struct slice ref)
+{
+	struct operation *operation = &bulk->operations[number];
+
+	for (size_t i = 0; i < number; i++) {
+		struct operation *earlier = &bulk->operations[i];
+
+		if (earlier->ref.data == NULL || !slice_equal(earlier->ref, ref))
+			continue;
+		if (earlier->call.route != NULL && !answers_id(earlier->call.route))
+			return refuse_path(call, number,
+					   arena_text(call->arena, "the ref %.*s has no id",
+						      (int)ref.size, ref.data));
+		earlier->is_referred = true;
+		operation->referred[parameter] = i;
+		return true;
+	}
+	return refuse_path(call, number,
+			   arena_text(call->arena, "no earlier operation has the ref %.*s",
+				      (int)text_first(ref, 64).size, ref.data));
+}
+
+/* Sets the route and the parameters; those that are references are found later. */
+static bool find_route(struct call *call, size_t number, struct operation *operation)
+{
+	const struct router *router = call->environment->router;
+	struct call *part = &operation->call;
+	struct fault unused = FAULT_INITIAL;
+	struct slice query;
+	bool is_shared;
+
+	if (memchr(part->request.uri.data, '?', part->request.uri.size) == NULL &&
+	    part->request.method != METHOD_OPTIONS && part->request.method != METHOD_HEAD &&
+	    router_find(router, part, &query, &is_shared, &unused) && part->route->is_bulk)
+		return true;
+	part->route = NULL;
+	part->answer = (struct answer){ .status = 0 };
+	return refuse_path(call, number, "not a bulk operation");
+}
+
+static bool check_parameters(struct call *call, struct bulk *bulk, size_t number)
+{
+	struct call *part = &bulk->operations[number].call;
+	struct fault fault = FAULT_INITIAL;
+	struct slice references[ROUTE_PARAMETERS];
+	bool is_right = true;
+
+	for (size_t i = 0; i < ROUTE_PARAMETERS; i++) {
+		if (is_reference(part->parameters[i], &references[i]) &&
+		    !find_referred(call, bulk, number, i, references[i]))
+			is_right = false;
+	}
+	if (!router_decode(part, &fault))
+		return refuse_path(call, number, fault.message);
+	return is_right;
+}
+
+static void check_part_body(struct call *call, size_t number, struct call *part, json_t *sent,
+			    bool is_strict)
+{
+	struct fault unused = FAULT_INITIAL;
+	json_t *body = sent;
+
+	if (part->route->body_kind == BODY_IGNORED)
+		return;
+	if (body == NULL || (json_is_array(body) && json_array_size(body) == 0))
+		body = arena_json(call->arena, json_object());
+	if (!json_is_object(body)) {
+		findings_add(&call->findings, place_of(call, number, "/body"),
+			     "must be an object, got %s", schema_kind_of(body));
+		return;
+	}
+	part->body = body;
+	if (part->route->body == NULL)
+		return;
+	(void)schema_check(part->route->body, body, route_mode(part->route), is_strict,
+			   &part->findings, &unused);
+	findings_take(&call->findings, place_of(call, number, "/body"), &part->findings);
+}
+
+bool bulk_check(struct call *call, json_t *body, bool is_strict, struct fault *fault)
+{
+	struct fault of_table = FAULT_INITIAL;
+	struct bulk *bulk = arena_zero(call->arena, sizeof *bulk);
+	const json_t *list;
+
+	findings_keep_order(&call->findings, body);
+	(void)schema_check(call->route->body, body, SCHEMA_WHOLE, is_strict, &call->findings,
+			   &of_table);
+	list = json_object_get(body, "operations");
+	bulk->count = json_array_size(list) <= BULK_OPERATIONS_MOST ? json_array_size(list) : 0;
+	bulk->operations = arena_zero(call->arena, (bulk->count + 1) * sizeof *bulk->operations);
+	for (size_t i = 0; i < bulk->count; i++) {
+		struct operation *operation = &bulk->operations[i];
+		const json_t *object = json_array_get(list, i);
+
+		begin_operation(call, object, operation);
+		if (json_object_get(object, "path") == NULL ||
+		    json_object_get(object, "method") == NULL || !find_route(call, i, operation))
+			continue;
+		(void)check_parameters(call, bulk, i);
+		check_part_body(call, i, &operation->call, json_object_get(object, "body"),
+				is_strict);
+	}
+	call->bulk = bulk;
+	return findings_result(&call->findings, fault);
+}
+
+/* ---- running ---- */
+
+/* The fault of an operation becomes that of the bulk: it says which operation, and where in it. */
+static bool explain(struct call *call, size_t number, struct fault *fault)
+{
+	const json_t *own = fault->details;
+	json_t *details = arena_json(call->arena, json_array());
+	const size_t count = own != NULL ? json_array_size(own) : fault->detail[0] != '\0';
+
+	array_put(details, json_sprintf("/operations/%zu: %s", number, fault->message));
+	for (size_t i = 0; i < count; i++) {
+		const char *detail = own != NULL ? json_string_value(json_array_get(own, i))
+						 : fault->detail;
+
+		array_put(details, json_sprintf(detail[0] == '/' ? "/operations/%zu/body%s"
+								 : "/operations/%zu: %s",
+						number, detail));
+	}
+	fault->details = details;
+	return false;
+}
+
+/* Faults that say nothing about an operation. */
+static bool is_of_the_store(enum fault_kind kind)
+{
+	return kind == FAULT_AGAIN || kind == FAULT_UNAVAILABLE || kind == FAULT_DAMAGED ||
+	       kind == FAULT_TOO_LARGE || kind == FAULT_INTERNAL;
+}
+
+static struct slice body_of(struct call *part)
+{
+	struct buffer text = BUFFER_INITIAL(part->arena);
+
+	if (part->answer.part_count == 1)
+		return part->answer.parts[0];
+	for (size_t i = 0; i < part->answer.part_count; i++)
+		buffer_append(&text, part->answer.parts[i]);
+	return buffer_slice(&text);
+}
+
+/* The id of a room, or a code. */
+static struct slice id_of(struct call *call, struct slice body)
+{
+	const json_t *answer = json_text_read(call->arena, body, NULL);
+	const struct slice id = text_of_json(json_object_get(answer, "id"));
+
+	return id.data != NULL ? id : text_of_json(json_object_get(answer, "code"));
+}
+
+static void add_result(struct call *call, const struct call *part, struct slice body, bool is_first)
+{
+	const struct slice etag = call_find_header(part, "ETag");
+	struct buffer text = BUFFER_INITIAL(call->arena);
+
+	buffer_append_text(&text, is_first ? "{\"status\":" : ",{\"status\":");
+	buffer_append_integer(&text, part->answer.status);
+	if (body.size > 0)
+		buffer_append_text(&text, ",\"body\":");
+	call_part(call, buffer_slice(&text));
+	call_part(call, body);
+	text = BUFFER_INITIAL(call->arena);
+	if (etag.size > 0) {
+		buffer_append_text(&text, ",\"etag\":");
+		buffer_append_string(&text, etag);
+	}
+	buffer_append_byte(&text, '}');
+	call_part(call, buffer_slice(&text));
+}
+
+/* One operation, in the transaction of the bulk. */
+static bool run_operation(struct call *call, struct bulk *bulk, size_t number, struct fault *fault)
+{
+	struct operation *operation = &bulk->operations[number];
+	struct call part = operation->call;
+	struct slice body;
+
+	part.transaction = call->transaction;
+	part.now = call->now;
+	for (size_t i = 0; i < ROUTE_PARAMETERS; i++) {
+		if (operation->referred[i] != NO_OPERATION)
+			part.parameters[i] = bulk->operations[operation->referred[i]].id;
+	}
+	call_draw_etag(&part);
+	if (!part.route->run(&part, fault))
+		return is_of_the_store(fault->kind) ? false : explain(call, number, fault);
+	/* All times are one time: it is raised, and all is run again. */
+	if (part.now > call->now) {
+		call->least_now = part.now;
+		return fault_set(fault, FAULT_AGAIN, NULL);
+	}
+	call->codes_made += part.codes_made;
+	if (call->codes_made > BULK_CODES_MOST)
+		return fault_detail(fault, FAULT_INVALID_BODY,
+				    "/operations: makes more than %d codes", BULK_CODES_MOST);
+	body = body_of(&part);
+	if (operation->is_referred)
+		operation->id = id_of(call, body);
+	add_result(call, &part, body, number == 0);
+	return call->answer.size <= CALL_ANSWER_MOST ||
+	       fault_explain(fault, FAULT_TOO_LARGE, "Too much for one call",
+			     "the answer would be larger than %zu MB", CALL_ANSWER_MOST >> 20);
+}
+
+static bool run_all(struct call *call, struct fault *fault)
+{
+	struct bulk *bulk = call->bulk;
+
+	call->codes_made = 0;
+	call_answer(call, SLICE("{\"results\":["));
+	for (size_t i = 0; i < bulk->count; i++) {
+		if (!run_operation(call, bulk, i, fault))
+			return false;
+	}
+	call_part(call, SLICE("]}"));
+	return true;
+}
+
+/* Bulks run one at a time, so one may have more memory than other calls. */
+bool bulk_run(struct call *call, struct fault *fault)
+{
+	bool is_done;
+
+	arena_set_limit(call->arena, BULK_MEMORY_MOST);
+	is_done = run_all(call, fault);
+	arena_set_limit(call->arena, ARENA_LIMIT);
+	return is_done;
+}
