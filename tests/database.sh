@@ -55,24 +55,6 @@ start_standby()
 	done
 }
 
-# start_standby: a standby of it, which confirms each commit from then on.
-start_standby()
-{
-	mkdir "$scratch/standby" || exit 1
-	"$postgresql/pg_basebackup" -h "$scratch/database" -U postgres -D "$scratch/standby/data" -R \
-		-c fast >>"$scratch/postgres.log" 2>&1 || fail pg_basebackup
-	"$postgresql/postgres" -D "$scratch/standby/data" -k "$scratch/standby" \
-		-c listen_addresses= -c "fsync=${durable:-off}" -c max_connections=100 \
-		>>"$scratch/standby.log" 2>&1 &
-	echo $! >"$scratch/standby.pid"
-	note "$scratch/standby.pid" INT
-	sql "ALTER SYSTEM SET synchronous_standby_names = '*'"
-	sql 'SELECT pg_reload_conf()' >/dev/null
-	until [ "$(sql 'SELECT sync_state FROM pg_stat_replication')" = sync ]; do
-		kill -0 "$(cat "$scratch/standby.pid")" || fail 'the standby'
-	done
-}
-
 sql()
 {
 	"$postgresql/psql" -qXAt -d "$database" -c "$1"

@@ -120,6 +120,13 @@ static bool failing_has_children(struct transaction *transaction, const struct s
 	       store_has_children(inner_of(transaction), kind, parent, has_children, fault);
 }
 
+static bool failing_fix_time(struct transaction *transaction, int64_t least, int64_t *now,
+			     struct fault *fault)
+{
+	return get_passes(transaction, fault) &&
+	       store_fix_time(inner_of(transaction), least, now, fault);
+}
+
 static bool failing_new_id(struct transaction *transaction, const struct store_kind *kind,
 			   const struct clock *clock, int64_t *now, struct id *id,
 			   struct fault *fault)
@@ -186,6 +193,7 @@ static const struct store_driver failing_driver = {
 	.get_named = failing_get_named,
 	.page = failing_page,
 	.has_children = failing_has_children,
+	.fix_time = failing_fix_time,
 	.new_id = failing_new_id,
 	.put = failing_put,
 	.remove = failing_remove,

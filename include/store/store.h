@@ -155,6 +155,8 @@ struct store_driver {
 		     struct fault *);
 	bool (*has_children)(struct transaction *, const struct store_kind *,
 			     const struct id *parent, bool *, struct fault *);
+	bool (*fix_time)(struct transaction *, int64_t least, int64_t *now,
+			 struct fault *); /* NULL: there is no clock but the caller's */
 	bool (*new_id)(struct transaction *, const struct store_kind *, const struct clock *,
 		       int64_t *now, struct id *, struct fault *);
 	bool (*put)(struct transaction *, const struct store_kind *, const struct store_record *,
@@ -258,6 +260,10 @@ bool store_count(struct transaction *transaction, const struct store_kind *const
  *
  * All that is given is copied. */
 
+/* From now on all new ids of the transaction are of one time, *now: that of the store's own clock where
+ * it has one, but not before `least`; else *now stays as it is. In milliseconds since 1970. */
+bool store_fix_time(struct transaction *transaction, int64_t least, int64_t *now,
+		    struct fault *fault);
 /* A new id, above all ids of the account and kind. *now, in milliseconds since 1970, is raised to
  * the time of the newest id when the clock stepped back; the id begins with its seconds, and stays
  * at ID_TIME_MAX after that. */

@@ -124,6 +124,15 @@ bool store_count(struct transaction *transaction, const struct store_kind *const
 	return transaction->store->driver->count(transaction, kinds, n, counts, fault);
 }
 
+bool store_fix_time(struct transaction *transaction, int64_t least, int64_t *now,
+		    struct fault *fault)
+{
+	const struct store_driver *driver = transaction->store->driver;
+
+	assert(transaction->access == STORE_WRITE);
+	return driver->fix_time == NULL || driver->fix_time(transaction, least, now, fault);
+}
+
 bool store_new_id(struct transaction *transaction, const struct store_kind *kind,
 		  const struct clock *clock, int64_t *now, struct id *id, struct fault *fault)
 {

@@ -1036,6 +1036,24 @@ static bool newest_of(const struct postgres_transaction *own, const struct store
 	return has_newest;
 }
 
+bool rows_fix_time(struct transaction *transaction, int64_t least, int64_t *now,
+		   struct fault *fault)
+{
+	struct postgres_transaction *own = own_of(transaction);
+	size_t result;
+
+	if (((struct store_postgres *)transaction->store)->uses_callers_clock)
+		return true;
+	result = rows_add(own, CLOCK, NULL);
+	if (!rows_fly(own, fault))
+		return false;
+	*now = (int64_t)wire_number(own->wire, result, 0, 0);
+	if (*now < least)
+		*now = least;
+	own->has_fixed_time = true;
+	return true;
+}
+
 bool rows_new_id(struct transaction *transaction, const struct store_kind *kind,
 		 const struct clock *clock, int64_t *now, struct id *id, struct fault *fault)
 {
@@ -1061,7 +1079,7 @@ bool rows_new_id(struct transaction *transaction, const struct store_kind *kind,
 	}
 	known->is_used = true;
 	number = known->number;
-	if (!store->uses_callers_clock)
+	if (!store->uses_callers_clock && !own->has_fixed_time)
 		*now = known->now;
 	if (newest_of(own, kind, known, &newest)) {
 		seconds = id_seconds(&newest);

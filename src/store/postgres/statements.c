@@ -8,6 +8,7 @@
 
 /* clang-format off */
 
+#define MILLISECONDS "(extract(epoch FROM clock_timestamp()) * 1000)::bigint"
 #define COLUMNS "account, kind, id, parent, is_on, name, value, checksum"
 #define COLUMNS_OF(table) \
 	table ".account, " table ".kind, " table ".id, " table ".parent, " table ".is_on, " \
@@ -93,7 +94,8 @@ const struct statement_text statements[STATEMENTS] = {
 	[HAS_CHILDREN] = { "SELECT EXISTS (SELECT 1 FROM record WHERE account = $1 AND kind = $2 AND parent = $3)", "bsb" },
 	[HAS_NAMED_CHILDREN] = { "SELECT EXISTS (SELECT 1 FROM named WHERE account = $1 AND kind = $2 AND parent = $3)", "bsb" },
 	[LOCK_PARENT] = { "SELECT 1 FROM record" BY_ID " FOR UPDATE", "bsb" },
-	[NEW_ID] = { "SELECT nextval('number'), (extract(epoch FROM clock_timestamp()) * 1000)::bigint,"
+	[CLOCK] = { "SELECT " MILLISECONDS, "" },
+	[NEW_ID] = { "SELECT nextval('number'), " MILLISECONDS ","
 		" (SELECT id FROM record WHERE account = $1 AND kind = $2 ORDER BY id DESC LIMIT 1),"
 		" (SELECT generation FROM roster)", "bs" },
 

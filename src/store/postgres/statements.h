@@ -57,6 +57,7 @@ enum statement {
 	HAS_CHILDREN,
 	HAS_NAMED_CHILDREN,
 	LOCK_PARENT,
+	CLOCK,
 	NEW_ID,
 	/* Changes. */
 	INSERT,

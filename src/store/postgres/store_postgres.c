@@ -163,6 +163,7 @@ static const struct store_driver postgres_driver = {
 	.get_named = rows_get_named,
 	.page = rows_page,
 	.has_children = rows_have_children,
+	.fix_time = rows_fix_time,
 	.new_id = rows_new_id,
 	.put = rows_put,
 	.remove = rows_remove,

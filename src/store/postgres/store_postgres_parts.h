@@ -114,6 +114,7 @@ struct postgres_transaction {
 	struct known_page *pages;
 	struct known_children *children;
 	struct known_id *ids;
+	bool has_fixed_time;
 	struct change *first_change, *last_change;
 	size_t unsent;
 };
@@ -130,6 +131,8 @@ bool rows_page(struct transaction *transaction, const struct store_kind *kind,
 	       struct store_page *page, struct fault *fault);
 bool rows_have_children(struct transaction *transaction, const struct store_kind *kind,
 			const struct id *parent, bool *have_children, struct fault *fault);
+bool rows_fix_time(struct transaction *transaction, int64_t least, int64_t *now,
+		   struct fault *fault);
 bool rows_new_id(struct transaction *transaction, const struct store_kind *kind,
 		 const struct clock *clock, int64_t *now, struct id *id, struct fault *fault);
 bool rows_put(struct transaction *transaction, const struct store_kind *kind,
