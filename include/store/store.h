@@ -73,6 +73,9 @@ struct store_kind {
 	/* The kind of the parent when no record may be without it: a parent of this kind is removed
 	 * only after store_has_children in the same transaction. NULL: the callers see to that. */
 	const struct store_kind *under;
+	/* The kind of the parent, or of the record with the same id, when no record comes to be before
+	 * that one. NULL: there is none. */
+	const struct store_kind *after;
 };
 
 struct store_record {

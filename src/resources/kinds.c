@@ -22,13 +22,14 @@ const struct store_kind kind_room = {
 	.has_switch = true,
 	.under = &kind_template,
 };
-const struct store_kind kind_codes = { .letter = 'd', .name = "room's codes" };
+const struct store_kind kind_codes = { .letter = 'd', .name = "room's codes", .after = &kind_room };
 const struct store_kind kind_code = {
 	.letter = 'c',
 	.name = "room code",
 	.naming = STORE_NAME_ANYWHERE,
 	.has_parent = true,
 	.has_switch = true,
+	.after = &kind_room,
 };
 const struct store_kind kind_words = {
 	.letter = 'w',

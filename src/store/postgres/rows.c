@@ -11,6 +11,8 @@
 
 /* Changes that are kept back, at most. */
 #define UNSENT_MOST 256
+/* Numbers that are taken for a transaction that makes many records; those left over are lost. */
+#define NEW_IDS_AT_ONCE 32
 #define BOUND_SIZE (ID_SIZE + 1)
 
 static _Thread_local bool was_surprised;
@@ -156,27 +158,42 @@ bool rows_read(struct arena *arena, const struct wire *wire, size_t result, size
 	       damaged(*letter, &record->id, "has a wrong checksum", fault);
 }
 
-static struct known *add_known(struct postgres_transaction *own, char letter)
+static struct known *add_known(struct postgres_transaction *own, char letter,
+			       const struct store_record *record)
 {
 	struct known *known = arena_zero(own->base.arena, sizeof *known);
 
 	known->letter = letter;
-	known->next = own->known;
+	known->record = *record;
 	own->known = known;
 	return known;
+}
+
+static void index_id(struct postgres_transaction *own, struct known *known)
+{
+	key_index_add(&own->known_ids, own->base.arena, known->letter, id_slice(&known->record.id),
+		      known);
+}
+
+static void index_name(struct postgres_transaction *own, struct known *known)
+{
+	key_index_add(&own->known_names, own->base.arena, known->letter, known->record.name, known);
 }
 
 static void add_absent(struct postgres_transaction *own, const struct store_kind *kind,
 		       const struct id *id, struct slice name)
 {
-	struct known *known = add_known(own, kind->letter);
+	const struct store_record absent = { .account = own->base.account };
+	struct known *known = add_known(own, kind->letter, &absent);
 
 	known->is_absent = true;
-	known->record.account = own->base.account;
-	if (id != NULL)
+	if (id != NULL) {
 		known->record.id = *id;
-	else
+		index_id(own, known);
+	} else {
 		known->record.name = arena_copy(own->base.arena, name);
+		index_name(own, known);
+	}
 }
 
 /* Remembers the records of a result. */
@@ -193,9 +210,11 @@ static bool take_rows(struct postgres_transaction *own, size_t result, bool are_
 			continue;
 		if (!rows_read(own->base.arena, own->wire, result, i, &letter, &record, fault))
 			return false;
-		known = add_known(own, letter);
+		known = add_known(own, letter, &record);
 		known->is_locked = are_locked;
-		known->record = record;
+		index_id(own, known);
+		if (record.name.data != NULL)
+			index_name(own, known);
 	}
 	return true;
 }
@@ -205,35 +224,44 @@ static bool is_of_account(const struct postgres_transaction *own, const struct i
 	return id_compare(account, &own->base.account) == 0;
 }
 
+static bool serves(const struct known *known, const struct store_kind *kind,
+		   enum store_reading reading)
+{
+	return known->letter == kind->letter &&
+	       (reading != STORE_TO_CHANGE || known->is_locked || known->is_absent);
+}
+
 /* NULL: it has to be read. */
 static const struct known *known_by_id(const struct postgres_transaction *own,
 				       const struct store_kind *kind, const struct id *id,
 				       enum store_reading reading)
 {
-	const struct known *known = own->known;
+	const struct key_entry *entry = key_index_find(&own->known_ids, kind->letter, id_slice(id));
 
-	while (known != NULL &&
-	       (known->letter != kind->letter || id_compare(&known->record.id, id) != 0 ||
-		(known->is_absent && known->record.name.data != NULL) ||
-		!is_of_account(own, &known->record.account) ||
-		(reading == STORE_TO_CHANGE && !known->is_locked && !known->is_absent)))
-		known = known->next;
-	return known;
+	for (; entry != NULL; entry = entry->next) {
+		const struct known *known = entry->item;
+
+		if (serves(known, kind, reading) && id_compare(&known->record.id, id) == 0 &&
+		    is_of_account(own, &known->record.account))
+			return known;
+	}
+	return NULL;
 }
 
 static const struct known *known_by_name(const struct postgres_transaction *own,
 					 const struct store_kind *kind, struct slice name,
 					 enum store_reading reading)
 {
-	const struct known *known = own->known;
+	const struct key_entry *entry = key_index_find(&own->known_names, kind->letter, name);
 
-	while (known != NULL &&
-	       (known->letter != kind->letter || known->record.name.data == NULL ||
-		!slice_equal(known->record.name, name) ||
-		(!is_named(kind) && !is_of_account(own, &known->record.account)) ||
-		(reading == STORE_TO_CHANGE && !known->is_locked && !known->is_absent)))
-		known = known->next;
-	return known;
+	for (; entry != NULL; entry = entry->next) {
+		const struct known *known = entry->item;
+
+		if (serves(known, kind, reading) && slice_equal(known->record.name, name) &&
+		    (is_named(kind) || is_of_account(own, &known->record.account)))
+			return known;
+	}
+	return NULL;
 }
 
 static void give(const struct known *known, struct store_record *record)
@@ -252,27 +280,52 @@ static bool is_of_change(const struct postgres_transaction *own, const struct st
 	       (is_named(kind) || is_of_account(own, &change->account));
 }
 
+/* By its key; of a name, also the change that gave it up. */
 static bool has_key(const struct change *change, const struct store_record *record)
 {
-	return is_named(change->kind) ? slice_equal(change->record.name, record->name)
-				      : id_compare(&change->record.id, &record->id) == 0;
+	if (!is_named(change->kind))
+		return id_compare(&change->record.id, &record->id) == 0;
+	return slice_equal(change->record.name, record->name) ||
+	       slice_equal(change->former_name, record->name);
 }
 
-/* The last change of a record, by its key; NULL: none. */
+/* The last change of a record; NULL: none. */
 static const struct change *change_of(const struct postgres_transaction *own,
 				      const struct store_kind *kind,
 				      const struct store_record *record)
 {
-	const struct change *change = own->last_change;
+	const struct key_entry *entry =
+		is_named(kind)
+			? key_index_find(&own->changed_names, kind->letter, record->name)
+			: key_index_find(&own->changed_ids, kind->letter, id_slice(&record->id));
 
-	while (change != NULL && (!is_of_change(own, kind, change) || !has_key(change, record))) {
-		/* The name was given up. */
-		if (is_of_change(own, kind, change) && is_named(kind) &&
-		    slice_equal(change->former_name, record->name))
+	for (; entry != NULL; entry = entry->next) {
+		const struct change *change = entry->item;
+
+		if (is_of_change(own, kind, change) && has_key(change, record))
 			return change;
-		change = change->before;
 	}
-	return change;
+	return NULL;
+}
+
+/* Whether a record of this kind, after which others come to be, is new in this transaction: then the
+ * database has none of them. */
+static bool is_new(const struct postgres_transaction *own, const struct store_kind *kind,
+		   const struct id *id)
+{
+	const struct key_entry *entry;
+
+	if (kind == NULL || id == NULL)
+		return false;
+	entry = key_index_find(&own->changed_ids, kind->letter, id_slice(id));
+	for (; entry != NULL; entry = entry->next) {
+		const struct change *change = entry->item;
+
+		if (is_of_change(own, kind, change) && change->is_insertion &&
+		    id_compare(&change->record.id, id) == 0)
+			return true;
+	}
+	return false;
 }
 
 static void give_change(const struct change *change, const struct store_kind *kind,
@@ -522,7 +575,7 @@ static bool merge_page(const struct postgres_transaction *own, const struct stor
 
 	for (const struct change *change = own->first_change; change != NULL;
 	     change = change->after)
-		n++;
+		n += change->kind->letter == kind->letter && page_wants(own, page, change);
 	all.records = arena_alloc(own->base.arena, (n + 1) * sizeof *all.records);
 	all.count = 0;
 	for (size_t i = 0; i < read->count; i++) {
@@ -878,6 +931,10 @@ bool rows_get(struct transaction *transaction, const struct store_kind *kind, co
 			return false;
 		known = known_by_id(own, kind, id, reading);
 	}
+	if (known == NULL && is_new(own, kind->after, id)) {
+		*record = (struct store_record){ .is_on = false };
+		return true;
+	}
 	if (known == NULL) {
 		if (!may_read(own, fault))
 			return false;
@@ -900,13 +957,17 @@ bool rows_get(struct transaction *transaction, const struct store_kind *kind, co
 static const struct change *change_to_name(const struct postgres_transaction *own,
 					   const struct store_kind *kind, struct slice name)
 {
-	const struct change *change = own->last_change;
+	const struct key_entry *entry = key_index_find(&own->changed_names, kind->letter, name);
 
-	while (change != NULL && (!is_of_change(own, kind, change) || change->is_removal ||
-				  !slice_equal(change->record.name, name) ||
-				  change_of(own, kind, &change->record) != change))
-		change = change->before;
-	return change;
+	for (; entry != NULL; entry = entry->next) {
+		const struct change *change = entry->item;
+
+		if (is_of_change(own, kind, change) && !change->is_removal &&
+		    slice_equal(change->record.name, name) &&
+		    change_of(own, kind, &change->record) == change)
+			return change;
+	}
+	return NULL;
 }
 
 bool rows_get_named(struct transaction *transaction, const struct store_kind *kind,
@@ -957,6 +1018,8 @@ static bool send_changes(struct postgres_transaction *own, struct fault *fault)
 	return rows_fly(own, fault);
 }
 
+static const struct store_page no_records = { .is_last = true };
+
 bool rows_page(struct transaction *transaction, const struct store_kind *kind,
 	       struct store_page *page, struct fault *fault)
 {
@@ -967,7 +1030,7 @@ bool rows_page(struct transaction *transaction, const struct store_kind *kind,
 
 	if (own->expected_count > 0 && !read_expected(own, fault))
 		return false;
-	read = known_page(own, kind, page);
+	read = is_new(own, kind->after, page->parent) ? &no_records : known_page(own, kind, page);
 	if (read != NULL && merge_page(own, kind, read, page))
 		return true;
 	if (!may_read(own, fault))
@@ -1008,32 +1071,61 @@ bool rows_have_children(struct transaction *transaction, const struct store_kind
 
 /* ---- new ids ---- */
 
-static struct known_id *unused_id(const struct postgres_transaction *own,
-				  const struct store_kind *kind)
+static struct highest_id *highest_of(const struct postgres_transaction *own,
+				     const struct store_kind *kind)
 {
-	struct known_id *known = own->ids;
+	struct highest_id *highest = own->highest_ids;
 
-	while (known != NULL && (known->letter != kind->letter || known->is_used))
-		known = known->next;
+	while (highest != NULL &&
+	       (highest->letter != kind->letter || !is_of_account(own, &highest->account)))
+		highest = highest->next;
+	return highest;
+}
+
+/* NULL: none is known. */
+static const struct known_id *take_id(struct postgres_transaction *own,
+				      const struct store_kind *kind)
+{
+	struct known_id **place = &own->ids, *known;
+
+	while (*place != NULL && (*place)->letter != kind->letter)
+		place = &(*place)->next;
+	known = *place;
+	if (known != NULL)
+		*place = known->next;
 	return known;
+}
+
+/* Who makes a second record of the kind may make many. */
+static bool read_ids(struct postgres_transaction *own, const struct store_kind *kind,
+		     struct fault *fault)
+{
+	const size_t n = highest_of(own, kind) != NULL ? NEW_IDS_AT_ONCE : 1;
+	size_t results[NEW_IDS_AT_ONCE];
+	struct parameters parameters;
+
+	for (size_t i = 0; i < n; i++) {
+		start(&parameters, own, kind);
+		results[i] = rows_add(own, NEW_ID, &parameters);
+	}
+	if (!rows_fly(own, fault))
+		return false;
+	for (size_t i = n; i-- > 0;)
+		remember_id(own, kind, results[i]);
+	return true;
 }
 
 /* The newest of the account and kind, our own changes included. */
 static bool newest_of(const struct postgres_transaction *own, const struct store_kind *kind,
 		      const struct known_id *known, struct id *newest)
 {
-	bool has_newest = known->has_newest;
+	const struct highest_id *highest = highest_of(own, kind);
 
 	*newest = known->newest;
-	for (const struct change *change = own->first_change; change != NULL;
-	     change = change->after) {
-		if (!is_of_change(own, kind, change) ||
-		    (has_newest && id_compare(&change->record.id, newest) <= 0))
-			continue;
-		*newest = change->record.id;
-		has_newest = true;
-	}
-	return has_newest;
+	if (highest == NULL || (known->has_newest && id_compare(&highest->id, newest) <= 0))
+		return known->has_newest;
+	*newest = highest->id;
+	return true;
 }
 
 bool rows_fix_time(struct transaction *transaction, int64_t least, int64_t *now,
@@ -1059,25 +1151,19 @@ bool rows_new_id(struct transaction *transaction, const struct store_kind *kind,
 {
 	struct postgres_transaction *own = own_of(transaction);
 	const struct store_postgres *store = (struct store_postgres *)transaction->store;
-	struct parameters parameters;
-	struct known_id *known;
+	const struct known_id *known;
 	struct id newest;
 	uint64_t number;
 	int64_t seconds;
-	size_t result;
 
 	if (own->expected_count > 0 && !read_expected(own, fault))
 		return false;
-	known = unused_id(own, kind);
+	known = take_id(own, kind);
 	if (known == NULL) {
-		start(&parameters, own, kind);
-		result = rows_add(own, NEW_ID, &parameters);
-		if (!rows_fly(own, fault))
+		if (!read_ids(own, kind, fault))
 			return false;
-		remember_id(own, kind, result);
-		known = own->ids;
+		known = take_id(own, kind);
 	}
-	known->is_used = true;
 	number = known->number;
 	if (!store->uses_callers_clock && !own->has_fixed_time)
 		*now = known->now;
@@ -1100,8 +1186,41 @@ bool rows_new_id(struct transaction *transaction, const struct store_kind *kind,
 
 /* ---- writing ---- */
 
+static void count_id(struct postgres_transaction *own, const struct change *change)
+{
+	struct highest_id *highest = highest_of(own, change->kind);
+
+	if (highest == NULL) {
+		highest = arena_zero(own->base.arena, sizeof *highest);
+		highest->letter = change->kind->letter;
+		highest->account = change->account;
+		highest->next = own->highest_ids;
+		own->highest_ids = highest;
+	}
+	if (id_compare(&change->record.id, &highest->id) > 0)
+		highest->id = change->record.id;
+}
+
+static void index_change(struct postgres_transaction *own, struct change *change)
+{
+	struct arena *arena = own->base.arena;
+	const char letter = change->kind->letter;
+
+	if (!is_named(change->kind))
+		key_index_add(&own->changed_ids, arena, letter, id_slice(&change->record.id),
+			      change);
+	if (change->kind->naming != STORE_NO_NAME)
+		key_index_add(&own->changed_names, arena, letter, change->record.name, change);
+	if (change->former_name.data != NULL &&
+	    !slice_equal(change->former_name, change->record.name))
+		key_index_add(&own->changed_names, arena, letter, change->former_name, change);
+}
+
 static void append(struct postgres_transaction *own, struct change *change)
 {
+	index_change(own, change);
+	if (change->kind->has_ids)
+		count_id(own, change);
 	change->before = own->last_change;
 	if (own->last_change == NULL)
 		own->first_change = change;
@@ -1196,7 +1315,7 @@ static void guard(struct postgres_transaction *own, const struct change *change)
 	struct parameters parameters = PARAMETERS_INITIAL;
 	const bool is_renamed = change->former_name.data != NULL;
 
-	if (change->needs_parent) {
+	if (change->needs_parent && !is_new(own, change->kind->under, &change->record.parent)) {
 		parameters_id(&parameters, &change->account);
 		add_kind(&parameters, change->kind->under);
 		parameters_id(&parameters, &change->record.parent);

@@ -6,6 +6,7 @@
 
 #include <pthread.h>
 
+#include "store/postgres/key_index.h"
 #include "store/postgres/connection.h"
 #include "store/postgres/store_postgres.h"
 
@@ -61,7 +62,6 @@ uint64_t roster_seen(struct store *store);
 
 /* A record that was read, or that is not there. */
 struct known {
-	struct known *next; /* an older one */
 	char letter;
 	bool is_locked;
 	bool is_absent; /* by its name, else by its id */
@@ -84,7 +84,7 @@ struct known_children {
 struct known_id {
 	struct known_id *next;
 	char letter;
-	bool is_used, has_newest;
+	bool has_newest;
 	uint64_t number;
 	int64_t now;
 	struct id newest;
@@ -100,6 +100,12 @@ struct change {
 	struct store_record record;
 };
 
+struct highest_id {
+	struct highest_id *next;
+	char letter;
+	struct id account, id;
+};
+
 struct postgres_transaction {
 	struct transaction base;
 	struct wire *wire;
@@ -110,12 +116,15 @@ struct postgres_transaction {
 	size_t flight; /* statements in the flight that is being made */
 	struct store_expected *expected;
 	size_t expected_count;
-	struct known *known;
+	struct known *known; /* the newest */
+	struct key_index known_ids, known_names;
 	struct known_page *pages;
 	struct known_children *children;
 	struct known_id *ids;
 	bool has_fixed_time;
 	struct change *first_change, *last_change;
+	struct key_index changed_ids, changed_names;
+	struct highest_id *highest_ids; /* of our changes, by kind and account */
 	size_t unsent;
 };
 
