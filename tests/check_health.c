@@ -267,6 +267,34 @@ START_TEST(a_status_that_nobody_knows_is_counted_too)
 }
 END_TEST
 
+static const char refused_twice[] = "anteroom_join_refusals_total{reason=\"%s\"} 2\n";
+
+START_TEST(each_refusal_is_counted)
+{
+	struct call call = ask(METHOD_GET, "/nowhere"), page;
+
+	call.refusal = (enum join_refusal)_i;
+	metrics_count(environment.metrics, &call, 0);
+	metrics_count(environment.metrics, &call, 0);
+	page = ask(METHOD_GET, "/metrics");
+	ck_assert_ptr_nonnull(
+		strstr(body_of(&page), arena_text(arena, refused_twice, metrics_refusals[_i])));
+}
+END_TEST
+
+START_TEST(operations_are_counted_once_they_are_done)
+{
+	struct call call = ask(METHOD_GET, "/nowhere"), page;
+
+	call.operations = 7;
+	metrics_count(environment.metrics, &call, 0);
+	call.answer.status = 200;
+	metrics_count(environment.metrics, &call, 0);
+	page = ask(METHOD_GET, "/metrics");
+	ck_assert_ptr_nonnull(strstr(body_of(&page), "anteroom_bulk_operations_total 7\n"));
+}
+END_TEST
+
 static const struct {
 	uint64_t microseconds;
 	size_t place;
@@ -359,6 +387,8 @@ int main(void)
 	tcase_add_test(tcase, they_are_no_part_of_the_interface);
 	tcase_add_test(tcase, nothing_is_lost_between_threads);
 	tcase_add_test(tcase, a_status_that_nobody_knows_is_counted_too);
+	tcase_add_loop_test(tcase, each_refusal_is_counted, JOIN_DISABLED, JOIN_REFUSALS);
+	tcase_add_test(tcase, operations_are_counted_once_they_are_done);
 	tcase_add_loop_test(tcase, a_bound_is_within, 0, ROWS(durations));
 	tcase_add_test(tcase, addresses_do_not_push_each_other_out);
 	tcase_add_test(tcase, calls_at_once_share_the_budget);

@@ -63,6 +63,22 @@ enum method {
 const char *method_name(enum method method);
 enum method method_named(struct slice name);
 
+/* Why a code that is there is not exchanged. */
+enum join_refusal {
+	JOIN_NOT_REFUSED,
+	JOIN_DISABLED,
+	JOIN_ROOM_DISABLED,
+	JOIN_ACCOUNT_DISABLED,
+	JOIN_ROLE_DELETED,
+	JOIN_EXPIRED,
+	JOIN_USED_UP,
+	JOIN_NOT_YET_VALID,
+	JOIN_NOT_OPEN,
+	JOIN_CLOSED,
+	JOIN_OTHER_USER,
+	JOIN_REFUSALS
+};
+
 /* As received. A header that was not sent has data NULL. */
 struct request {
 	enum method method;
@@ -179,6 +195,8 @@ struct call {
 	bool is_part; /* an operation of a bulk */
 	int64_t least_now; /* `now` of the next run is not below this */
 	size_t codes_made;
+	size_t operations; /* of a bulk that was carried out */
+	enum join_refusal refusal;
 	struct bulk *bulk; /* private to service/bulk.c */
 	struct slice key; /* Idempotency-Key; data NULL: none */
 	struct counting *counting; /* private to resources/kept_usage.c */

@@ -22,6 +22,12 @@ void metrics_close(struct metrics *metrics);
 /* Counts an answer; microseconds since the request arrived. metrics may be NULL. Any thread. */
 void metrics_count(struct metrics *metrics, const struct call *call, int64_t microseconds);
 
+/* "expired" and so on. */
+extern const char *const metrics_refusals[JOIN_REFUSALS];
+uint64_t metrics_refused(const struct metrics *metrics, enum join_refusal refusal);
+/* Operations of bulks that were carried out. */
+uint64_t metrics_operations(const struct metrics *metrics);
+
 /* The counters of a route; `route` NULL: of requests that match no route. */
 struct metrics_route {
 	const struct route *route;

@@ -81,27 +81,38 @@ static bool find(struct call *call, struct exchange *exchange, struct fault *fau
 	return is_there || miss(call, fault);
 }
 
-static bool check_switches(const struct exchange *exchange, const struct shown_code *shown,
-			   const struct account *account, struct fault *fault)
+static bool refuse(struct call *call, enum join_refusal refusal, const char *message,
+		   struct fault *fault)
 {
-	if (!exchange->subject.room.is_enabled)
-		return fault_set(fault, FAULT_FORBIDDEN, "Room is disabled");
-	if (!shown->has_role)
-		return fault_set(fault, FAULT_FORBIDDEN, "the role of this code was deleted");
-	if (!shown->is_enabled)
-		return fault_set(fault, FAULT_FORBIDDEN, "room code is disabled");
-	/* An interrupted load can have left records of an unknown account. */
-	if (account == NULL)
-		return fault_set(fault, FAULT_NOT_FOUND, "room code not found");
-	return account->is_enabled || fault_set(fault, FAULT_FORBIDDEN, "account is disabled");
+	call->refusal = refusal;
+	return fault_set(fault, FAULT_FORBIDDEN, "%s", message);
 }
 
-static bool refuse_at(struct fault *fault, const char *message, const char *member, int64_t seconds)
+static bool refuse_at(struct call *call, enum join_refusal refusal, const char *message,
+		      const char *member, int64_t seconds, struct fault *fault)
 {
 	char time[TEXT_TIME_SIZE];
 
+	call->refusal = refusal;
 	text_time_seconds(seconds * 1000, time);
 	return fault_explain(fault, FAULT_FORBIDDEN, message, "%s: %s", member, time);
+}
+
+static bool check_switches(struct call *call, const struct exchange *exchange,
+			   const struct shown_code *shown, const struct account *account,
+			   struct fault *fault)
+{
+	if (!exchange->subject.room.is_enabled)
+		return refuse(call, JOIN_ROOM_DISABLED, "Room is disabled", fault);
+	if (!shown->has_role)
+		return refuse(call, JOIN_ROLE_DELETED, "the role of this code was deleted", fault);
+	if (!shown->is_enabled)
+		return refuse(call, JOIN_DISABLED, "room code is disabled", fault);
+	/* An interrupted load can have left records of an unknown account. */
+	if (account == NULL)
+		return fault_set(fault, FAULT_NOT_FOUND, "room code not found");
+	return account->is_enabled ||
+	       refuse(call, JOIN_ACCOUNT_DISABLED, "account is disabled", fault);
 }
 
 /* Milliseconds in which the last user of a code may repeat the exchange. */
@@ -117,20 +128,20 @@ static bool is_retry(const struct call *call, const struct exchange *exchange)
 	       exchange->user_id.size > 0 && slice_equal(exchange->user_id, terms->last_user);
 }
 
-static bool check_terms(const struct call *call, const struct exchange *exchange,
-			struct fault *fault)
+static bool check_terms(struct call *call, const struct exchange *exchange, struct fault *fault)
 {
 	const struct code_terms *terms = &exchange->code.terms;
 	const int64_t now = call->now / 1000;
 
 	if ((terms->set & CODE_EXPIRES_AT) != 0 && now >= terms->expires_at)
-		return refuse_at(fault, "Room code has expired", "expires_at", terms->expires_at);
+		return refuse_at(call, JOIN_EXPIRED, "Room code has expired", "expires_at",
+				 terms->expires_at, fault);
 	if ((terms->set & CODE_MAX_USES) != 0 && terms->uses >= terms->max_uses &&
 	    !is_retry(call, exchange))
-		return fault_set(fault, FAULT_FORBIDDEN, "Room code was used up");
+		return refuse(call, JOIN_USED_UP, "Room code was used up", fault);
 	if ((terms->set & CODE_NOT_BEFORE) != 0 && now < terms->not_before)
-		return refuse_at(fault, "Room code is not valid yet", "not_before",
-				 terms->not_before);
+		return refuse_at(call, JOIN_NOT_YET_VALID, "Room code is not valid yet",
+				 "not_before", terms->not_before, fault);
 	return true;
 }
 
@@ -146,7 +157,7 @@ static bool joins_outside_window(const struct call *call, const struct exchange 
 }
 
 /* Sets the end of the token, too: it does not outlive the opening hours of the room. */
-static bool check_window(const struct call *call, struct exchange *exchange, struct fault *fault)
+static bool check_window(struct call *call, struct exchange *exchange, struct fault *fault)
 {
 	const struct room_record *room = &exchange->subject.room;
 	const int64_t now = call->now / 1000;
@@ -156,20 +167,21 @@ static bool check_window(const struct call *call, struct exchange *exchange, str
 	    joins_outside_window(call, exchange))
 		return true;
 	if (now < room->opens_at)
-		return refuse_at(fault, "Room is not open yet", "opens_at", room->opens_at);
+		return refuse_at(call, JOIN_NOT_OPEN, "Room is not open yet", "opens_at",
+				 room->opens_at, fault);
 	if (now >= room->closes_at)
-		return refuse_at(fault, "Room is closed", "closes_at", room->closes_at);
+		return refuse_at(call, JOIN_CLOSED, "Room is closed", "closes_at", room->closes_at,
+				 fault);
 	exchange->expires_at = room->closes_at;
 	return true;
 }
 
-static bool check_user(const struct call *call, const struct exchange *exchange,
-		       struct fault *fault)
+static bool check_user(struct call *call, const struct exchange *exchange, struct fault *fault)
 {
 	const struct slice supplied = member_text(call, "user_id");
 
 	return supplied.size == 0 || slice_equal(supplied, exchange->user_id) ||
-	       fault_set(fault, FAULT_FORBIDDEN, "Room code is for another user");
+	       refuse(call, JOIN_OTHER_USER, "Room code is for another user", fault);
 }
 
 static bool admit(struct call *call, struct exchange *exchange, const struct account *account,
@@ -184,7 +196,7 @@ static bool admit(struct call *call, struct exchange *exchange, const struct acc
 	exchange->user_id = (exchange->code.terms.set & CODE_USER_ID) != 0
 				    ? exchange->code.terms.user_id
 				    : member_text(call, "user_id");
-	return check_switches(exchange, &shown, account, fault) &&
+	return check_switches(call, exchange, &shown, account, fault) &&
 	       check_terms(call, exchange, fault) && check_window(call, exchange, fault) &&
 	       check_user(call, exchange, fault);
 }

@@ -300,6 +300,7 @@ static bool run_all(struct call *call, struct fault *fault)
 	call->codes_made = 0;
 	if (!store_fix_time(call->transaction, call->least_now, &call->now, fault))
 		return false;
+	call->operations = bulk->count;
 	call_answer(call, SLICE("{\"results\":["));
 	for (size_t i = 0; i < bulk->count; i++) {
 		if (!run_operation(call, bulk, i, fault))

@@ -168,6 +168,21 @@ static void append_requests(struct buffer *page, const struct metrics *metrics)
 	}
 }
 
+static void append_joins(struct buffer *page, const struct metrics *metrics)
+{
+	static const char refusals[] = "anteroom_join_refusals_total";
+
+	begin_metric(page, refusals, "counter",
+		     "Room codes that were refused at joining, by the reason.");
+	for (enum join_refusal i = JOIN_DISABLED; i < JOIN_REFUSALS; i++)
+		append_sample(
+			page, refusals, "",
+			slice_of(arena_text(page->arena, "reason=\"%s\"", metrics_refusals[i])),
+			metrics_refused(metrics, i));
+	append_one(page, "anteroom_bulk_operations_total", "counter",
+		   "Operations of bulks that were carried out.", metrics_operations(metrics));
+}
+
 /* ---- the store and the guards ---- */
 
 static void append_guards(struct buffer *page, const struct environment *environment)
@@ -266,8 +281,10 @@ bool health_metrics(struct call *call, struct fault *fault)
 	struct store_figures figures;
 
 	(void)fault;
-	if (environment->metrics != NULL)
+	if (environment->metrics != NULL) {
 		append_requests(&page, environment->metrics);
+		append_joins(&page, environment->metrics);
+	}
 	append_guards(&page, environment);
 	append_one(&page, "anteroom_store_writable", "gauge",
 		   "1 while the store can write, else 0; 0 also while the disk has no room for the "

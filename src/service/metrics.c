@@ -15,6 +15,19 @@ const int metrics_statuses[METRICS_STATUSES] = {
 	200, 204, 304, 400, 401, 403, 404, 405, 409, 412, 413, 422, 429, 500, 503,
 };
 
+const char *const metrics_refusals[JOIN_REFUSALS] = {
+	[JOIN_DISABLED] = "disabled",
+	[JOIN_ROOM_DISABLED] = "room_disabled",
+	[JOIN_ACCOUNT_DISABLED] = "account_disabled",
+	[JOIN_ROLE_DELETED] = "role_deleted",
+	[JOIN_EXPIRED] = "expired",
+	[JOIN_USED_UP] = "used_up",
+	[JOIN_NOT_YET_VALID] = "not_yet_valid",
+	[JOIN_NOT_OPEN] = "not_open",
+	[JOIN_CLOSED] = "closed",
+	[JOIN_OTHER_USER] = "other_user",
+};
+
 struct row {
 	_Alignas(CACHE_LINE) _Atomic uint64_t statuses[METRICS_STATUSES + 1];
 	struct histogram durations;
@@ -24,6 +37,8 @@ struct metrics {
 	const struct route *routes;
 	size_t n_routes;
 	size_t n_processors;
+	_Atomic uint64_t refused[JOIN_REFUSALS];
+	_Atomic uint64_t operations;
 	struct row *rows; /* for each processor: its routes, then requests without a route */
 };
 
@@ -84,6 +99,22 @@ void metrics_count(struct metrics *metrics, const struct call *call, int64_t mic
 	atomic_fetch_add_explicit(&row->statuses[status_index(call->answer.status)], 1,
 				  memory_order_relaxed);
 	histogram_add(&row->durations, microseconds < 0 ? 0 : (uint64_t)microseconds);
+	if (call->refusal != JOIN_NOT_REFUSED)
+		atomic_fetch_add_explicit(&metrics->refused[call->refusal], 1,
+					  memory_order_relaxed);
+	if (call->operations > 0 && call->answer.status == 200)
+		atomic_fetch_add_explicit(&metrics->operations, call->operations,
+					  memory_order_relaxed);
+}
+
+uint64_t metrics_refused(const struct metrics *metrics, enum join_refusal refusal)
+{
+	return atomic_load_explicit(&metrics->refused[refusal], memory_order_relaxed);
+}
+
+uint64_t metrics_operations(const struct metrics *metrics)
+{
+	return atomic_load_explicit(&metrics->operations, memory_order_relaxed);
 }
 
 bool metrics_read(const struct metrics *metrics, size_t n, struct metrics_route *read)

@@ -184,6 +184,7 @@ static void begin_again(struct call *call, const struct start *start, struct fau
 	call->answer.parts = NULL;
 	call->answer.part_capacity = 0;
 	call->answer.number = 0;
+	call->refusal = JOIN_NOT_REFUSED;
 	call->findings = start->findings;
 	call->account = start->account;
 	memcpy(call->account_text, start->account_text, sizeof call->account_text);
@@ -218,6 +219,7 @@ static bool run_once(struct call *call, enum store_access access, size_t header_
 		return is_committed;
 	}
 	kept_usage_end(call, false);
+	call->operations = 0;
 	/* A refusal may rest on data that is not durable yet: it waits like an answer. */
 	if (access == STORE_WRITE)
 		call->answer.number = store_seen(call->transaction);
