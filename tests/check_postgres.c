@@ -51,7 +51,7 @@ static void tear_down(void)
 static struct reply ask(const struct responder *responder, enum method method, const char *path,
 			const char *body)
 {
-	return responder_ask(responder, &account, kept, method, path, body);
+	return responder_ask(responder, &account, kept, method, path, body, NULL);
 }
 
 static const char *member_of(const struct reply *reply, const char *name)
@@ -77,9 +77,14 @@ static const char *make(const struct responder *responder, const char *path, con
 /* The first connection asks for the tables, the second one is for calls. */
 #define CALLS 1
 
+#define ROOM_WITH_CODES(ref) \
+	"{\"method\":\"POST\",\"path\":\"/v2/rooms\",\"ref\":\"" ref "\"}," \
+	"{\"method\":\"POST\",\"path\":\"/v2/room-codes/room/{" ref "}\"}"
+
 static const struct {
 	enum method method;
-	const char *path; /* with $t, $r, $c and $s: template, room, code, spare room */
+	/* With $t, $r, $c and $s: template, room, code, spare room; and an Idempotency-Key behind it. */
+	const char *path;
 	const char *body;
 	int status;
 	unsigned flights;
@@ -103,6 +108,23 @@ static const struct {
 	{ METHOD_POST, "/v2/token", "{\"code\":\"abc-defg-hij\"}", 404, 1 },
 	{ METHOD_POST, "/v2/room-codes/code", "{\"code\":\"$c\",\"enabled\":false}", 200, 2 },
 	{ METHOD_POST, "/v2/room-codes/code", "{\"code\":\"$c\",\"enabled\":true}", 200, 2 },
+	{ METHOD_PATCH, "/v2/room-codes/code/$c", "{\"label\":\"x\"}", 200, 2 },
+	{ METHOD_PATCH, "/v2/room-codes/code/$c", "{\"max_uses\":2}", 200, 2 },
+	/* That it counts is known when it was read. */
+	{ METHOD_POST, "/v2/token", "{\"code\":\"$c\"}", 200, 3 },
+	{ METHOD_GET, "/v2/room-codes/room/$r?state=active", NULL, 200, 1 },
+	{ METHOD_POST, "/v2/room-codes/room/$r/role/host", "{\"expires_in\":60}", 200, 2 },
+	{ METHOD_POST, "/v2/room-codes/room/$r/role/host", "{\"code\":\"own-words\"}", 200, 2 },
+	{ METHOD_POST, "/v2/room-codes/room/$r/role/host/rotate", "{}", 200, 3 },
+	{ METHOD_DELETE, "/v2/room-codes/code/$c", NULL, 204, 2 },
+	{ METHOD_POST, "/v2/rooms key", "{\"name\":\"keyed\"}", 200, 2 },
+	{ METHOD_POST, "/v2/rooms/$r other-key", "{\"description\":\"x\"}", 200, 2 },
+	{ METHOD_POST, "/v2/bulk",
+	  "{\"operations\":[" ROOM_WITH_CODES("a") "," ROOM_WITH_CODES("b") "]}", 200, 8 },
+	{ METHOD_POST, "/v2/bulk",
+	  "{\"operations\":[" ROOM_WITH_CODES("a") "," ROOM_WITH_CODES("b") "," ROOM_WITH_CODES(
+		  "c") "]}",
+	  200, 9 },
 	{ METHOD_POST, "/v2/templates", "{\"name\":\"two\"}", 200, 2 },
 	{ METHOD_POST, "/v2/templates", "{\"name\":\"one\",\"roles\":{\"host\":{}}}", 200, 2 },
 	{ METHOD_POST, "/v2/templates", "{}", 200, 2 },
@@ -143,6 +165,16 @@ static const char *filled_in(const char *text, const char *const values[4])
 	return filled.data;
 }
 
+static struct reply ask_with_key(enum method method, const char *path, const char *body)
+{
+	const char *space = strchr(path, ' ');
+	const size_t size = space == NULL ? strlen(path) : (size_t)(space - path);
+
+	return responder_ask(&one, &account, kept, method,
+			     arena_copy(kept, (struct slice){ path, size }).data, body,
+			     space == NULL ? NULL : space + 1);
+}
+
 START_TEST(calls_take_as_many_round_trips_as_they_should)
 {
 	const char *values[4] = { "", "", "", "" };
@@ -160,8 +192,8 @@ START_TEST(calls_take_as_many_round_trips_as_they_should)
 		arena_copy(kept, (struct slice){ strstr(reply.text, "\"code\":\"") + 8, 12 }).data;
 	for (int i = 0; i < ROWS(trips); i++) {
 		before = relay_flights(CALLS);
-		reply = ask(&one, trips[i].method, filled_in(trips[i].path, values),
-			    filled_in(trips[i].body, values));
+		reply = ask_with_key(trips[i].method, filled_in(trips[i].path, values),
+				     filled_in(trips[i].body, values));
 		ck_assert_msg(reply.status == trips[i].status, "row %d: %d %s", i, reply.status,
 			      reply.text);
 		ck_assert_msg(relay_flights(CALLS) - before == trips[i].flights,

@@ -86,7 +86,7 @@ static struct reply post(struct arena *arena, const char *path, const char *body
 {
 	return responder_ask(&responder, &account, arena,
 			     strstr(path, "/v2/templates/") == path ? METHOD_PATCH : METHOD_POST,
-			     path, body);
+			     path, body, NULL);
 }
 
 /* Writes once, and notes before and afterwards what is known of it. */
@@ -164,7 +164,7 @@ static void *write_on(void *which)
 static json_t *get(struct arena *arena, const char *path)
 {
 	const struct reply reply = responder_ask(&responder, &account, arena, METHOD_GET, path,
-						 NULL);
+						 NULL, NULL);
 
 	if (reply.status == 503)
 		return NULL;

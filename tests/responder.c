@@ -42,7 +42,7 @@ void responder_close(struct responder *responder)
 
 struct reply responder_ask(const struct responder *responder, const struct account *account,
 			   struct arena *arena, enum method method, const char *path,
-			   const char *body)
+			   const char *body, const char *key)
 {
 	struct arena *own = arena_open();
 	struct call call = { .arena = own };
@@ -60,6 +60,8 @@ struct reply responder_ask(const struct responder *responder, const struct accou
 		.authorization = buffer_slice(&header),
 		.address = SLICE("192.0.2.1"),
 	};
+	if (key != NULL)
+		call.request.idempotency_key = slice_of(key);
 	service_answer(responder->service, &call);
 	for (size_t i = 0; i < call.answer.part_count; i++)
 		buffer_append(&text, call.answer.parts[i]);

@@ -525,10 +525,11 @@ static void expect_list(struct call *call, const struct listing *listing)
 {
 	const size_t limit = (size_t)json_integer_value(json_object_get(call->query, "limit"));
 	const bool is_first = json_object_get(call->query, "start") == NULL &&
-			      listing->role.data == NULL && !listing->is_search;
+			      listing->role.data == NULL;
+	const size_t most = listing->is_search ? CODES_SEARCHED_AT_ONCE : limit;
 
 	expect_room(call, json_is_true(listing->enabled) ? STORE_ON : STORE_BOTH_SIDES,
-		    is_first ? limit : 0, no_words);
+		    is_first ? most : 0, no_words);
 }
 
 bool room_codes_list(struct call *call, struct fault *fault)
