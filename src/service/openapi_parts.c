@@ -125,7 +125,8 @@ static const struct {
 			     "Too many calls, or too many unknown codes.",
 			     { "Retry-After" } },
 	[FAULT_INTERNAL] = { "OtherError",
-			     "Anything else, of the same form: 405 with Allow for another method, and "
+			     "Anything else, of the same form: 405 with Allow for another method, 409 "
+			     "for an Idempotency-Key whose first request is under way, and "
 			     "what the web server in front answers by itself (400, 403, 408, 413, "
 			     "414, 429, 431, 500 to 505).",
 			     { NULL } },

@@ -30,7 +30,8 @@
 #define UNAVAILABLE_RETRY_AFTER 5
 /* How often a store may say that a call has to be run again. */
 #define AGAIN_MOST 10
-/* Milliseconds after the first time, in which a call is run again. */
+/* Milliseconds after the first time, in which a call is run again, or waits for another one with its
+ * key. A database lets it wait for a lock as long. */
 #define AGAIN_UNTIL 10000
 
 struct service {
@@ -266,12 +267,27 @@ static bool is_to_be_run_again(const struct call *call, enum store_access access
 		store_is_shared(call->environment->store));
 }
 
+/* Another request with the key has held what this one needs for as long as it may wait. */
+static bool is_under_way(const struct call *call, const struct fault *fault, int64_t waited)
+{
+	return fault->kind == FAULT_AGAIN && call->key.data != NULL && waited >= AGAIN_UNTIL;
+}
+
+static bool refuse_under_way(struct fault *fault)
+{
+	*fault = FAULT_INITIAL;
+	fault_set(fault, FAULT_CONFLICT, "A request with this Idempotency-Key is under way");
+	fault->retry_after = 1;
+	return false;
+}
+
 /* Every run begins with the call as it was parsed, and with as much memory as the first. */
 static bool run(struct call *call, struct fault *fault)
 {
 	const enum route_access route_access = call->route->access;
 	const bool writes = route_access == ROUTE_WRITE || call->key.data != NULL;
 	enum store_access access = writes ? STORE_WRITE : STORE_READ;
+	const int64_t begun = call->key.data != NULL ? clock_monotonic() : 0;
 	int64_t until = 0; /* once it was run again */
 	unsigned agains = 0;
 
@@ -285,6 +301,8 @@ static bool run(struct call *call, struct fault *fault)
 			if (!call->wants_write)
 				return true;
 			access = STORE_WRITE;
+		} else if (is_under_way(call, fault, clock_monotonic() - begun)) {
+			return refuse_under_way(fault);
 		} else if (!is_to_be_run_again(call, access, fault, agains) ||
 			   ++agains == AGAIN_MOST || (until != 0 && clock_monotonic() > until)) {
 			return false;

@@ -462,7 +462,7 @@ bool wire_command(struct wire *wire, const char *sql, char state[6])
  * planned would be scanned for long afterwards. A large value is compressed by whoever stores it. */
 static const char *const settings[] = {
 	"SET idle_in_transaction_session_timeout = '5s'",
-	"SET lock_timeout = '8s'",
+	"SET lock_timeout = '10s'",
 	"SET client_min_messages = warning",
 	"SET plan_cache_mode = force_generic_plan",
 	"SET enable_seqscan = off",
