@@ -81,6 +81,51 @@ END_TEST
 
 /* clang-format off */
 static const struct {
+	const char *text, *shown;
+} visible_texts[] = {
+	{ "",                   "" },
+	{ "a b~\xc3\xab\xc2\xa0", "a b~\xc3\xab\xc2\xa0" },
+	{ "\x1b[1m\n\x7f",      "\\x1b[1m\\x0a\\x7f" },
+	{ "\xc2\x80\xc2\x9f.",  "\\xc2\\x80\\xc2\\x9f." },
+	{ "\xc2",               "\xc2" },
+};
+/* clang-format on */
+
+START_TEST(control_characters_are_shown)
+{
+	ck_assert(slice_is(text_visible(arena, slice_of(visible_texts[_i].text)),
+			   visible_texts[_i].shown));
+}
+END_TEST
+
+/* clang-format off */
+static const struct {
+	const char *path, *name, *value;
+	const char *whole;
+} written_parameters[] = {
+	{ "/a",     "b", "c",        "/a?b=c" },
+	{ "/a?b=c", "d", "e",        "/a?b=c&d=e" },
+	{ "/a",     "b", NULL,       "/a" },
+	{ "/a",     "b", "",         "/a?b=" },
+	{ "/a",     "b", "aZ09-._~", "/a?b=aZ09-._~" },
+	{ "/a",     "b", " +&=%/?#", "/a?b=%20%2b%26%3d%25%2f%3f%23" },
+	{ "/a",     "b", "\xc3\xab\n", "/a?b=%c3%ab%0a" },
+};
+/* clang-format on */
+
+START_TEST(parameter_is_encoded)
+{
+	struct buffer path = BUFFER_INITIAL(arena);
+
+	buffer_append_text(&path, written_parameters[_i].path);
+	text_append_parameter(&path, written_parameters[_i].name, written_parameters[_i].value);
+	buffer_append_byte(&path, '\0');
+	ck_assert_str_eq(path.data, written_parameters[_i].whole);
+}
+END_TEST
+
+/* clang-format off */
+static const struct {
 	const char *query;
 	const char *shown;	/* names and values as "name=value;", no '=' where there was none */
 	const char *bad;
@@ -567,6 +612,8 @@ int main(void)
 	tcase_add_checked_fixture(cases, open_arena, close_arena);
 	tcase_add_loop_test(cases, text_is_decoded_once, 0, ROWS(encoded_texts));
 	tcase_add_test(cases, raw_zero_byte_is_refused);
+	tcase_add_loop_test(cases, control_characters_are_shown, 0, ROWS(visible_texts));
+	tcase_add_loop_test(cases, parameter_is_encoded, 0, ROWS(written_parameters));
 	tcase_add_loop_test(cases, query_is_split_then_decoded, 0, ROWS(queries));
 	tcase_add_loop_test(cases, utf8_is_recognised, 0, ROWS(utf8_texts));
 	tcase_add_test(cases, utf8_ends_with_its_slice);

@@ -20,6 +20,13 @@ enum text_place { TEXT_PATH, TEXT_QUERY };
 bool text_decode(struct arena *arena, struct slice encoded, enum text_place place,
 		 struct slice *decoded);
 
+/* Appends the text, percent-encoded for a segment of a path and for a query: all but the unreserved
+ * characters of RFC 3986. */
+void text_encode(struct buffer *encoded, struct slice text);
+/* Appends "?name=value" to an encoded path, or "&name=value" when it has a query; nothing when value
+ * is NULL. */
+void text_append_parameter(struct buffer *path, const char *name, const char *value);
+
 /* One name=value of a query string, decoded. `value.data` is NULL without a '='. */
 struct parameter {
 	struct slice name;
@@ -54,6 +61,9 @@ struct slice text_trim(struct slice text, const char *blanks);
 /* Changes ASCII letters only; the result lives in the arena. */
 struct slice text_lower(struct arena *arena, struct slice text);
 bool text_equal_ignoring_case(struct slice a, struct slice b);
+/* A text for a terminal: control characters are shown as \xNN. Returns the text itself where it has
+ * none; data is NULL for data that is NULL. */
+struct slice text_visible(struct arena *arena, struct slice text);
 /* -1 when it is not a hexadecimal digit. */
 int text_hex_value(char digit);
 /* Two lower-case hexadecimal digits per byte; not terminated. */

@@ -156,6 +156,36 @@ bool text_equal_ignoring_case(struct slice a, struct slice b)
 	return true;
 }
 
+/* --- Terminals --- */
+
+/* How many bytes the control character at the beginning has; 0: it is none. U+0080 to U+009F are
+ * two bytes. */
+static size_t control_size(struct slice text)
+{
+	unsigned char first = (unsigned char)text.data[0];
+
+	if (first < ' ' || first == 0x7f)
+		return 1;
+	return first == 0xc2 && text.size > 1 && (unsigned char)text.data[1] < 0xa0 ? 2 : 0;
+}
+
+struct slice text_visible(struct arena *arena, struct slice text)
+{
+	struct buffer visible = BUFFER_INITIAL(arena);
+	size_t controls = 0;
+
+	for (size_t i = 0, size; i < text.size; i += size == 0 ? 1 : size) {
+		size = control_size((struct slice){ text.data + i, text.size - i });
+		controls += size;
+		if (size == 0)
+			buffer_append_byte(&visible, text.data[i]);
+		for (size_t j = 0; j < size; j++)
+			buffer_append_text(&visible, arena_text(arena, "\\x%02x",
+								(unsigned char)text.data[i + j]));
+	}
+	return controls == 0 ? text : buffer_slice(&visible);
+}
+
 /* --- Hexadecimal digits, percent-encoding --- */
 
 int text_hex_value(char digit)
@@ -218,6 +248,35 @@ bool text_decode(struct arena *arena, struct slice encoded, enum text_place plac
 	text[size] = '\0';
 	*decoded = (struct slice){ text, size };
 	return text_is_utf8(*decoded);
+}
+
+static bool is_unreserved(char byte)
+{
+	return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') ||
+	       (byte >= '0' && byte <= '9') || (byte != '\0' && strchr("-._~", byte) != NULL);
+}
+
+void text_encode(struct buffer *encoded, struct slice text)
+{
+	for (size_t i = 0; i < text.size; i++) {
+		if (is_unreserved(text.data[i])) {
+			buffer_append_byte(encoded, text.data[i]);
+		} else {
+			buffer_append_byte(encoded, '%');
+			text_hex(text.data + i, 1, buffer_reserve(encoded, 2));
+			encoded->size += 2;
+		}
+	}
+}
+
+void text_append_parameter(struct buffer *path, const char *name, const char *value)
+{
+	if (value == NULL)
+		return;
+	buffer_append_byte(path, memchr(path->data, '?', path->size) == NULL ? '?' : '&');
+	buffer_append_text(path, name);
+	buffer_append_byte(path, '=');
+	text_encode(path, slice_of(value));
 }
 
 static bool decode_part(struct arena *arena, struct slice part, struct parameter *parameter)
