@@ -6,6 +6,7 @@ AC_DEFUN([ANTEROOM_SUMMARY], [
     compiler      $CC $CFLAGS
     prefix        $prefix
     postgresql    $with_postgresql
+    curl          $with_curl
     hardening     $enable_hardening
     sanitizers    $enable_sanitizers
     fuzz targets  $enable_fuzzers

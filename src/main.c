@@ -33,6 +33,18 @@ static const struct command commands[] = {
 	{ "restore",         "BACKUP [DIR]", "puts a copy of a backup in the place of a data directory that is not in use", command_restore },
 	{ "dump",            "[DIR]",      "writes all that accounts own as JSON lines, secrets included", command_dump },
 	{ "load",            "[DIR] [FILE]", "reads a dump into a data directory that is not in use, all or nothing", command_load },
+	{ "room add",        "[NAME]",     "makes a room on a live service", command_room_add },
+	{ "room list",       NULL,         "shows the rooms of a live service", command_room_list },
+	{ "room show",       "ROOM",       "shows all members of a room", command_room_show },
+	{ "room enable",     "ROOM",       "lets people into a room again", command_room_enable },
+	{ "room disable",    "ROOM",       "lets nobody into a room from now on", command_room_disable },
+	{ "code add",        "ROOM ROLE",  "makes a code for a role of a room", command_code_add },
+	{ "code list",       "ROOM",       "shows the codes of a room", command_code_list },
+	{ "code show",       "CODE",       "shows all members of a code", command_code_show },
+	{ "code enable",     "CODE",       "accepts a code again", command_code_enable },
+	{ "code disable",    "CODE",       "refuses a code from now on", command_code_disable },
+	{ "code rotate",     "ROOM ROLE",  "replaces the codes of a role by a new one", command_code_rotate },
+	{ "code delete",     "CODE",       "removes a code for good", command_code_delete },
 	{ "openapi",         NULL,         "prints the interface as an OpenAPI document", command_openapi },
 };
 /* clang-format on */

@@ -80,6 +80,16 @@ for command in serve 'account add' 'account list' 'account disable' 'account ena
 	check 2 '--data must not be empty' $command --data ''
 done
 
+# Those of a live service have no data directory.
+for command in 'room add' 'room list' 'room show' 'room enable' 'room disable' 'code add' 'code list' \
+	'code show' 'code enable' 'code disable' 'code rotate' 'code delete'; do
+	check 0 "Usage: anteroom $command" $command --help
+	check 0 "Usage: anteroom $command" help $command
+	check 2 '--data is no option of this command' $command --data data
+	check 2 '--url needs a value' $command --url
+	check 2 '--token-file must not be empty' $command --token-file ''
+done
+
 # ---- wrong use ----
 # A machine with the package has a directory that is taken then.
 if ! test -e /var/lib/anteroom; then
@@ -107,8 +117,20 @@ done
 for mode in 0888 1777 66666 rw- -1; do
 	check 2 '--socket-mode must be an octal mode' serve --data data --socket-mode "$mode"
 done
+check 2 'room list: "x" is too much' room list x
+check 2 'room add: "y" is too much' room add x y
+check 2 'room show: ROOM is missing' room show
+check 2 'code add: ROOM is missing' code add
+check 2 'code rotate: ROLE is missing' code rotate x
+check 2 'code delete: CODE is missing' code delete
+for number in 0 1000001 -1 x; do
+	check 2 '--max-uses must be a whole number from 1 to 1000000' code add x y --max-uses "$number"
+done
+check 2 '--limit must be a whole number from 1' room list --limit 0
 for duration in 0s 24 h -1h 1.5h 24H 24hours 3651d 9223372036854775807d ' 1h' 1h1m; do
 	check 2 '--ttl must be a whole number with s, m, h or d' token x --data data --ttl "$duration"
+	check 2 '--expires-in must be a whole number' code add x y --expires-in "$duration"
+	check 2 '--grace must be a whole number' code rotate x y --grace "$duration"
 	check 2 '--token-ttl must be a whole number' serve --data data --token-ttl "$duration"
 done
 check 2 'takes no value' serve --data data --access-log=yes

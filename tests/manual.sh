@@ -4,8 +4,9 @@
 # printed and prints what the page says.
 #
 # A display (.Bd) behind the comment `run` is run, with all others of its page in one shell; with a
-# word behind it only where that command exists. One behind the comment `prints` is what the displays
-# since the last one print, where "..." is any text.
+# word behind it only where that command exists, which reach-service does where the program can call a
+# service. One behind the comment `prints` is what the displays since the last one print, where "..." is
+# any text.
 set -u
 test=tests/manual.sh
 . "${SOURCE_DIR:-$(dirname "$0")/..}/tests/servers.sh"
@@ -141,12 +142,15 @@ run_examples()
 	[ -s "$name.script" ] || return 0
 	check_printed "$name"
 	mkdir "bin.$name" && ln -s "$program" "bin.$name/anteroom" || exit 1
+	[ -z "${base-}" ] || ln -s "$(command -v true)" "bin.$name/reach-service" || exit 1
 	(
 		HOME=$scratch/home
 		PATH=$scratch/bin.$name:$PATH
 		BASE=${base-}
 		TOKEN=${token-}
-		export HOME PATH BASE TOKEN
+		ANTEROOM_URL=${base-}
+		export HOME PATH BASE TOKEN ANTEROOM_URL
+		unset ANTEROOM_TOKEN XDG_CONFIG_HOME
 		exec timeout 1200 sh -eu "$name.script" 2>"$name.log"
 	) || fail "$name: an example failed"
 	end TERM home/anteroom.pid
@@ -215,6 +219,11 @@ for page in "$pages"/*.[178]; do
 done
 check_commands
 serve_at_home
+if have nginx && ! "$program" room list --url none 2>&1 | grep -q 'without libcurl'; then
+	start_nginx home/anteroom
+else
+	left_out="$left_out anteroom.1, rooms and codes (needs nginx, and libcurl when it is built)"
+fi
 run_examples "$pages/anteroom.1"
 new_home
 if have spawn-fcgi; then

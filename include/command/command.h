@@ -40,6 +40,18 @@ int command_backup(const struct command *command, int argc, char **argv);
 int command_restore(const struct command *command, int argc, char **argv);
 int command_dump(const struct command *command, int argc, char **argv);
 int command_load(const struct command *command, int argc, char **argv);
+int command_room_add(const struct command *command, int argc, char **argv);
+int command_room_list(const struct command *command, int argc, char **argv);
+int command_room_show(const struct command *command, int argc, char **argv);
+int command_room_enable(const struct command *command, int argc, char **argv);
+int command_room_disable(const struct command *command, int argc, char **argv);
+int command_code_add(const struct command *command, int argc, char **argv);
+int command_code_list(const struct command *command, int argc, char **argv);
+int command_code_show(const struct command *command, int argc, char **argv);
+int command_code_enable(const struct command *command, int argc, char **argv);
+int command_code_disable(const struct command *command, int argc, char **argv);
+int command_code_rotate(const struct command *command, int argc, char **argv);
+int command_code_delete(const struct command *command, int argc, char **argv);
 int command_openapi(const struct command *command, int argc, char **argv);
 
 /* ---- for the implementations ---- */
@@ -51,7 +63,10 @@ void command_complain(const struct command *command, const char *format, ...)
 void command_remark(const struct command *command, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* Complains with the fault's cause, or else its message and detail. Returns the exit status:
+/* Prints the details of a fault to stderr, a line each. */
+void command_print_details(const struct fault *fault);
+
+/* Complains with the fault's cause, or else its message, detail and details. Returns the exit status:
  * EXIT_WRONG_USE for FAULT_BAD_REQUEST, else EXIT_FAILURE. */
 int command_failed(const struct command *command, const struct fault *fault);
 

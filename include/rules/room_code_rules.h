@@ -12,6 +12,8 @@ extern const struct shape room_code_shape;
 extern const struct shape code_switch_shape;
 extern const struct shape code_enabled_shape;
 
+/* The largest max_uses. */
+#define USES_MOST 1000000
 /* POST /v2/room-codes/room/{room_id}/role/{role}, and .../rotate. */
 extern const struct shape new_code_shape;
 extern const struct shape rotation_shape;

@@ -39,12 +39,19 @@ void command_remark(const struct command *command, const char *format, ...)
 	va_end(arguments);
 }
 
+void command_print_details(const struct fault *fault)
+{
+	for (size_t i = 0; i < json_array_size(fault->details); i++)
+		fprintf(stderr, "  %s\n", json_string_value(json_array_get(fault->details, i)));
+}
+
 int command_failed(const struct command *command, const struct fault *fault)
 {
 	if (fault->cause[0] == '\0' && fault->detail[0] != '\0')
 		command_complain(command, "%s: %s", fault->message, fault->detail);
 	else
 		command_complain(command, "%s", fault_reason(fault));
+	command_print_details(fault);
 	return fault->kind == FAULT_BAD_REQUEST ? EXIT_WRONG_USE : EXIT_FAILURE;
 }
 

@@ -282,8 +282,7 @@ static void complain(const struct loading *loading, const struct fault *fault)
 		command_complain(loading->command, "line %llu: %s%s%s",
 				 (unsigned long long)loading->line_number, sentence,
 				 fault->detail[0] != '\0' ? ": " : "", fault->detail);
-	for (size_t i = 0; i < json_array_size(fault->details); i++)
-		fprintf(stderr, "  %s\n", json_string_value(json_array_get(fault->details, i)));
+	command_print_details(fault);
 }
 
 /* The failure came after the accounts file was replaced. */

@@ -75,7 +75,6 @@ static const struct field metadata_item = { .name = NULL, TEXT(metadata_text) };
 	{ "label",      TEXT(label_text) }, \
 	{ "metadata",   MAP_OF(metadata_key_text, metadata_item), MOST(16) }
 
-#define USES_MOST 1000000
 #define EXPIRES_IN_MOST 315360000
 #define GRACE_MOST 604800
 

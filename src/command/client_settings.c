@@ -1,0 +1,265 @@
+/* See command/client_settings.h.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "command/client_settings.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/directory.h"
+#include "base/text.h"
+
+#define FILE_NAME "anteroom/client.conf"
+#define FILE_MOST 65536
+
+/* NULL: not set, or empty. */
+static const char *environment(const char *name)
+{
+	const char *value = getenv(name);
+
+	return value == NULL || value[0] == '\0' ? NULL : value;
+}
+
+/* ---- files ---- */
+
+/* The mode of a pipe or a device says nothing. A file of another user, such as a secret that root
+ * mounted into a container, is that user's to protect. */
+static bool is_for_others(int file, mode_t *mode)
+{
+	struct stat status;
+
+	if (fstat(file, &status) != 0 || !S_ISREG(status.st_mode) || status.st_uid != geteuid())
+		return false;
+	*mode = status.st_mode & 07777;
+	return (*mode & (S_IRWXG | S_IRWXO)) != 0;
+}
+
+static bool refuse_others(const char *path, int file, struct fault *fault)
+{
+	mode_t mode;
+
+	if (!is_for_others(file, &mode))
+		return true;
+	return fault_cause(fault, FAULT_BAD_REQUEST, 0,
+			   "%s holds a token and others may open it (mode %04o): chmod 600 %s",
+			   path, (unsigned)mode, path);
+}
+
+/* Returns -1 at the end of a longer file, else what read(2) does. */
+static ssize_t read_some(int file, struct buffer *text)
+{
+	ssize_t got;
+
+	if (text->size > FILE_MOST) {
+		errno = EFBIG;
+		return -1;
+	}
+	do
+		got = read(file, buffer_reserve(text, FILE_MOST), FILE_MOST);
+	while (got < 0 && errno == EINTR);
+	text->size += got > 0 ? (size_t)got : 0;
+	return got;
+}
+
+static bool read_file(const char *path, int file, struct buffer *text, struct fault *fault)
+{
+	ssize_t got;
+
+	do
+		got = read_some(file, text);
+	while (got > 0);
+	return got == 0 || fault_cause(fault, FAULT_BAD_REQUEST, errno, "cannot read %s", path);
+}
+
+/* ---- tokens ---- */
+
+/* What else could be in a header would be another header. */
+static bool take_token(struct arena *arena, struct slice token, const char *place,
+		       struct client_settings *settings, struct fault *fault)
+{
+	token = text_trim(token, TEXT_BLANKS "\r\n");
+	for (size_t i = 0; i < token.size; i++)
+		if (token.data[i] <= ' ' || token.data[i] > '~')
+			return fault_cause(fault, FAULT_BAD_REQUEST, 0,
+					   "what is in %s is no token: it has to be one word",
+					   place);
+	if (token.size == 0)
+		return fault_cause(fault, FAULT_BAD_REQUEST, 0, "%s has no token", place);
+	settings->token = arena_copy(arena, token).data;
+	return true;
+}
+
+static bool take_token_file(struct arena *arena, const char *path, struct client_settings *settings,
+			    struct fault *fault)
+{
+	struct buffer text = BUFFER_INITIAL(arena);
+	int file = open(path, O_RDONLY | O_CLOEXEC);
+	bool is_taken;
+
+	if (file < 0)
+		return fault_cause(fault, FAULT_BAD_REQUEST, errno, "cannot open %s", path);
+	is_taken = refuse_others(path, file, fault) && read_file(path, file, &text, fault) &&
+		   take_token(arena, buffer_slice(&text), path, settings, fault);
+	close(file);
+	return is_taken;
+}
+
+/* ---- the file client.conf ---- */
+
+/* NULL: there is no home. A relative XDG_CONFIG_HOME is ignored, as its specification wants it. */
+static const char *settings_path(struct arena *arena)
+{
+	const char *directory = environment("XDG_CONFIG_HOME");
+	const char *home = environment("HOME");
+
+	if (directory != NULL && directory[0] == '/')
+		return arena_text(arena, "%s/" FILE_NAME, directory);
+	return home == NULL ? NULL : arena_text(arena, "%s/.config/" FILE_NAME, home);
+}
+
+/* What the file says; NULL: nothing. */
+struct lines {
+	const char *url, *token_file, *token;
+};
+
+/* False: the line is none of this file's. */
+static bool take_line(struct arena *arena, struct slice line, struct lines *lines)
+{
+	struct slice value;
+	struct slice name = text_trim(text_split(line, '=', &value), TEXT_BLANKS);
+
+	if (name.size == 0)
+		return value.data == NULL;
+	if (name.data[0] == '#')
+		return true;
+	value = text_trim(value, TEXT_BLANKS "\r");
+	if (value.size == 0)
+		return false;
+	if (slice_is(name, "url"))
+		lines->url = arena_copy(arena, value).data;
+	else if (slice_is(name, "token-file"))
+		lines->token_file = arena_copy(arena, value).data;
+	else if (slice_is(name, "token"))
+		lines->token = arena_copy(arena, value).data;
+	else
+		return false;
+	return true;
+}
+
+static bool take_lines(struct arena *arena, const char *path, int file, struct lines *lines,
+		       struct fault *fault)
+{
+	struct buffer text = BUFFER_INITIAL(arena);
+	struct slice rest;
+
+	if (!read_file(path, file, &text, fault))
+		return false;
+	rest = buffer_slice(&text);
+	for (int number = 1; rest.data != NULL; number++)
+		if (!take_line(arena, text_trim(text_split(rest, '\n', &rest), TEXT_BLANKS "\r"),
+			       lines))
+			return fault_cause(fault, FAULT_BAD_REQUEST, 0,
+					   "%s, line %d: a line is url = URL, token-file = FILE "
+					   "or token = TOKEN",
+					   path, number);
+	return lines->token == NULL || refuse_others(path, file, fault);
+}
+
+/* A relative path is one beside client.conf. */
+static const char *beside(struct arena *arena, const char *path, const char *file)
+{
+	char directory[PATH_MAX];
+
+	if (file[0] == '/')
+		return file;
+	directory_of(path, directory);
+	return arena_text(arena, "%s/%s", directory, file);
+}
+
+static bool use_lines(struct arena *arena, const char *path, const struct lines *lines,
+		      struct client_settings *settings, struct fault *fault)
+{
+	if (settings->url == NULL)
+		settings->url = lines->url;
+	if (settings->token != NULL)
+		return true;
+	if (lines->token != NULL)
+		return take_token(arena, slice_of(lines->token), path, settings, fault);
+	return lines->token_file == NULL ||
+	       take_token_file(arena, beside(arena, path, lines->token_file), settings, fault);
+}
+
+static bool use_file(struct arena *arena, struct client_settings *settings, struct fault *fault)
+{
+	const char *path = settings_path(arena);
+	struct lines lines = { 0 };
+	bool is_used;
+	int file;
+
+	if (path == NULL)
+		return true;
+	file = open(path, O_RDONLY | O_CLOEXEC);
+	if (file < 0)
+		return errno == ENOENT || errno == ENOTDIR ||
+		       fault_cause(fault, FAULT_BAD_REQUEST, errno, "cannot open %s", path);
+	is_used = take_lines(arena, path, file, &lines, fault) &&
+		  use_lines(arena, path, &lines, settings, fault);
+	close(file);
+	return is_used;
+}
+
+/* ---- all of it ---- */
+
+static bool check_url(struct arena *arena, struct client_settings *settings, struct fault *fault)
+{
+	struct slice url = slice_of(settings->url);
+	struct slice rest;
+	bool is_http = strncmp(url.data, "http://", 7) == 0;
+
+	if (!is_http && strncmp(url.data, "https://", 8) != 0)
+		return fault_cause(fault, FAULT_BAD_REQUEST, 0,
+				   "the URL must begin with https:// or http://: got \"%s\"",
+				   url.data);
+	(void)text_split(url, '/', &rest);
+	if (strpbrk(url.data, "?#@ ") != NULL || rest.size < 2)
+		return fault_cause(fault, FAULT_BAD_REQUEST, 0,
+				   "the URL has a scheme, a host and perhaps a port and a path");
+	while (url.size > 0 && url.data[url.size - 1] == '/')
+		url.size--;
+	settings->url = arena_copy(arena, url).data;
+	return true;
+}
+
+static bool is_complete(const struct client_settings *settings, struct fault *fault)
+{
+	if (settings->url == NULL)
+		return fault_cause(fault, FAULT_BAD_REQUEST, 0,
+				   "where is the service? Say --url URL, set ANTEROOM_URL, or "
+				   "write the line url = URL into ~/.config/anteroom/client.conf");
+	if (settings->token == NULL)
+		return fault_cause(fault, FAULT_BAD_REQUEST, 0,
+				   "there is no token: say --token-file FILE, set ANTEROOM_TOKEN, "
+				   "or write the line token-file = FILE into "
+				   "~/.config/anteroom/client.conf; anteroom token prints one");
+	return true;
+}
+
+bool client_settings_find(struct arena *arena, const char *url, const char *token_file,
+			  struct client_settings *settings, struct fault *fault)
+{
+	const char *token = environment("ANTEROOM_TOKEN");
+
+	*settings = (struct client_settings){ .url = url };
+	if (settings->url == NULL)
+		settings->url = environment("ANTEROOM_URL");
+	if (token_file != NULL ? !take_token_file(arena, token_file, settings, fault)
+			       : token != NULL && !take_token(arena, slice_of(token),
+							      "ANTEROOM_TOKEN", settings, fault))
+		return false;
+	if ((settings->url == NULL || settings->token == NULL) && !use_file(arena, settings, fault))
+		return false;
+	return is_complete(settings, fault) && check_url(arena, settings, fault);
+}

@@ -1,0 +1,216 @@
+/* anteroom code add, list, show, enable, disable, rotate, delete: calls of a live service.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "base/text.h"
+#include "command/command.h"
+#include "command/room_lookup.h"
+#include "command/service_client.h"
+#include "command/table.h"
+#include "command/thing_command.h"
+#include "rules/room_code_rules.h"
+
+static const char *const columns[] = {
+	"code", "role",	    "enabled", "state", "expires_at",
+	"uses", "max_uses", "user_id", "label", NULL,
+};
+
+/* The path of a call for a role of a room, or NULL and a fault. */
+static const char *role_path(struct service_client *client, const char *room, const char *role,
+			     const char *after, struct fault *fault)
+{
+	struct buffer rest = BUFFER_INITIAL(client->arena);
+
+	buffer_append_text(&rest, "/role/");
+	text_encode(&rest, slice_of(role));
+	buffer_append_text(&rest, after);
+	buffer_append_byte(&rest, '\0');
+	return room_path(client, "/v2/room-codes/room/", room, rest.data, fault);
+}
+
+/* Adds a number to a body; 0: it is left out. */
+static void put_number(json_t *body, const char *name, int64_t number)
+{
+	if (body != NULL && number != 0)
+		object_put(body, name, json_integer(number));
+}
+
+int command_code_add(const struct command *command, int argc, char **argv)
+{
+	struct client_options options = { 0 };
+	const char *operands[2] = { NULL }; /* ROOM, ROLE */
+	const char *expires_at = NULL, *not_before = NULL, *user_id = NULL, *name = NULL;
+	const char *label = NULL, *code = NULL, *path = NULL;
+	int64_t expires_in = 0;
+	unsigned max_uses = 0;
+	const struct option_row rows[] = {
+		{ "expires-in", "DURATION", "how long it is valid: 90s, 15m, 24h, 7d",
+		  TO_DURATION(&expires_in) },
+		{ "expires-at", "TIME", "until when it is valid, as in 2026-11-23T09:00:00Z",
+		  TO_TEXT(&expires_at) },
+		{ "not-before", "TIME", "from when on it is valid", TO_TEXT(&not_before) },
+		{ "max-uses", "N", "how many tokens are given for it",
+		  TO_NUMBER(&max_uses, 1, USES_MOST) },
+		{ "user-id", "ID", "of the person that it is for", TO_TEXT(&user_id) },
+		{ "name", "NAME", "of the person that it is for", TO_TEXT(&name) },
+		{ "label", "TEXT", "by which a list can be filtered", TO_TEXT(&label) },
+		{ "code", "WORDS", "instead of a random code", TO_TEXT(&code) },
+		JSON_ROW(&options.wants_json),
+		CLIENT_ROWS(&options),
+	};
+	enum options_result result = options_parse(command, rows, sizeof rows / sizeof rows[0],
+						   argc, argv, operands);
+	struct fault fault = FAULT_INITIAL;
+	struct service_client client;
+	struct service_answer answer;
+	json_t *body = NULL;
+	bool is_done;
+
+	if (result != OPTIONS_GO)
+		return options_status(result);
+	/* clang-format off */
+	const struct service_member members[] = {
+		{ "code", code },
+		{ "not_before", not_before },
+		{ "expires_at", expires_at },
+		{ "user_id", user_id },
+		{ "name", name },
+		{ "label", label },
+	};
+	/* clang-format on */
+
+	is_done = service_client_open(command, &options, &client, &fault) &&
+		  (body = service_client_body(&client, members, sizeof members / sizeof members[0],
+					      &fault)) != NULL;
+	put_number(body, "expires_in", expires_in);
+	put_number(body, "max_uses", max_uses);
+	is_done = is_done &&
+		  (path = role_path(&client, operands[0], operands[1], "", &fault)) != NULL &&
+		  service_client_post(&client, path, body, &answer, &fault);
+	if (is_done)
+		table_print_answer(&answer, columns, options.wants_json);
+	return service_client_close(&client, is_done, &fault);
+}
+
+int command_code_rotate(const struct command *command, int argc, char **argv)
+{
+	struct client_options options = { 0 };
+	const char *operands[2] = { NULL }; /* ROOM, ROLE */
+	const char *path = NULL;
+	int64_t grace = 0;
+	const struct option_row rows[] = {
+		{ "grace", "DURATION", "how long the codes before stay valid; else not at all",
+		  TO_DURATION(&grace) },
+		JSON_ROW(&options.wants_json),
+		CLIENT_ROWS(&options),
+	};
+	enum options_result result = options_parse(command, rows, sizeof rows / sizeof rows[0],
+						   argc, argv, operands);
+	struct fault fault = FAULT_INITIAL;
+	struct service_client client;
+	struct service_answer answer;
+	json_t *body;
+	bool is_done;
+
+	if (result != OPTIONS_GO)
+		return options_status(result);
+	is_done = service_client_open(command, &options, &client, &fault);
+	body = arena_json(client.arena, json_object());
+	put_number(body, "grace_seconds", grace);
+	is_done = is_done &&
+		  (path = role_path(&client, operands[0], operands[1], "/rotate", &fault)) !=
+			  NULL &&
+		  service_client_post(&client, path, body, &answer, &fault);
+	if (is_done)
+		table_print_answer(&answer, columns, options.wants_json);
+	return service_client_close(&client, is_done, &fault);
+}
+
+/* ---- list ---- */
+
+int command_code_list(const struct command *command, int argc, char **argv)
+{
+	struct client_options options = { 0 };
+	const char *room = NULL, *state = NULL, *role = NULL, *user_id = NULL, *label = NULL;
+	const char *path = NULL;
+	unsigned most = 0;
+	const struct option_row rows[] = {
+		{ "state", "STATE",
+		  "active, disabled, expired, used_up, not_yet_valid, role_deleted",
+		  TO_TEXT(&state) },
+		{ "role", "ROLE", "only codes for this role", TO_TEXT(&role) },
+		{ "user-id", "ID", "only codes for this person", TO_TEXT(&user_id) },
+		{ "label", "TEXT", "only codes with this label", TO_TEXT(&label) },
+		LIMIT_ROW(&most),
+		JSON_ROW(&options.wants_json),
+		CLIENT_ROWS(&options),
+	};
+	enum options_result result = options_parse(command, rows, sizeof rows / sizeof rows[0],
+						   argc, argv, &room);
+	struct fault fault = FAULT_INITIAL;
+	struct service_client client;
+	struct buffer filters;
+	bool is_done;
+
+	if (result != OPTIONS_GO)
+		return options_status(result);
+	is_done = service_client_open(command, &options, &client, &fault) &&
+		  (path = room_path(&client, "/v2/room-codes/room/", room, "", &fault)) != NULL;
+	if (is_done) {
+		filters = BUFFER_INITIAL(client.arena);
+		buffer_append_text(&filters, path);
+		text_append_parameter(&filters, "state", state);
+		text_append_parameter(&filters, "role", role);
+		text_append_parameter(&filters, "user_id", user_id);
+		text_append_parameter(&filters, "label", label);
+		buffer_append_byte(&filters, '\0');
+		is_done = table_print_list(&client, filters.data, most, columns, options.wants_json,
+					   &fault);
+	}
+	return service_client_close(&client, is_done, &fault);
+}
+
+/* ---- one code ---- */
+
+static const char *code_path(struct service_client *client, const char *code, struct fault *fault)
+{
+	struct buffer path = BUFFER_INITIAL(client->arena);
+
+	(void)fault;
+	buffer_append_text(&path, "/v2/room-codes/code/");
+	text_encode(&path, slice_of(code));
+	buffer_append_byte(&path, '\0');
+	return path.data;
+}
+
+int command_code_show(const struct command *command, int argc, char **argv)
+{
+	return thing_command(command, argc, argv, THING_SHOW, code_path, columns);
+}
+
+int command_code_enable(const struct command *command, int argc, char **argv)
+{
+	return thing_command(command, argc, argv, THING_ENABLE, code_path, columns);
+}
+
+int command_code_disable(const struct command *command, int argc, char **argv)
+{
+	return thing_command(command, argc, argv, THING_DISABLE, code_path, columns);
+}
+
+int command_code_delete(const struct command *command, int argc, char **argv)
+{
+	struct client_options options = { 0 };
+	const char *code = NULL;
+	const struct option_row rows[] = { CLIENT_ROWS(&options) };
+	enum options_result result = options_parse(command, rows, sizeof rows / sizeof rows[0],
+						   argc, argv, &code);
+	struct fault fault = FAULT_INITIAL;
+	struct service_client client;
+	bool is_done;
+
+	if (result != OPTIONS_GO)
+		return options_status(result);
+	is_done = service_client_open(command, &options, &client, &fault) &&
+		  service_client_delete(&client, code_path(&client, code, &fault), &fault);
+	return service_client_close(&client, is_done, &fault);
+}

@@ -1,0 +1,127 @@
+/* See command/http_client.h.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "command/http_client.h"
+
+#include <curl/curl.h>
+#include <stdlib.h>
+
+#include "base/memory.h"
+
+#define CONNECT_SECONDS 10L
+/* A request with a key that is under way waits 10 s for it; front ends give an answer 30 s. */
+#define ANSWER_SECONDS 60L
+
+struct http_client {
+	CURL *curl;
+	char reason[CURL_ERROR_SIZE]; /* of the last request */
+};
+
+static size_t take(char *bytes, size_t one, size_t size, void *context)
+{
+	struct buffer *body = context;
+
+	(void)one;
+	if (size > HTTP_ANSWER_MOST - body->size)
+		return 0;
+	buffer_append(body, (struct slice){ bytes, size });
+	return size;
+}
+
+bool http_client_open(struct http_client **client, struct fault *fault)
+{
+	*client = memory_check(calloc(1, sizeof **client));
+	if (curl_global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK)
+		(*client)->curl = curl_easy_init();
+	if ((*client)->curl != NULL)
+		return true;
+	http_client_close(*client);
+	*client = NULL;
+	return fault_cause(fault, FAULT_INTERNAL, 0, "libcurl cannot begin");
+}
+
+void http_client_close(struct http_client *client)
+{
+	if (client == NULL)
+		return;
+	curl_easy_cleanup(client->curl);
+	curl_global_cleanup();
+	free(client);
+}
+
+/* The options of one request; those of the request before are forgotten, its connection is not. */
+static bool set_options(struct http_client *client, const struct http_request *request,
+			struct curl_slist *headers, struct buffer *body)
+{
+	CURL *curl = client->curl;
+
+	curl_easy_reset(curl);
+	client->reason[0] = '\0';
+	return (request->body.data == NULL ||
+		(curl_easy_setopt(curl, CURLOPT_POSTFIELDS, request->body.data) == CURLE_OK &&
+		 curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE_LARGE,
+				  (curl_off_t)request->body.size) == CURLE_OK)) &&
+	       curl_easy_setopt(curl, CURLOPT_CUSTOMREQUEST, request->method) == CURLE_OK &&
+	       curl_easy_setopt(curl, CURLOPT_URL, request->url) == CURLE_OK &&
+	       curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https") == CURLE_OK &&
+	       curl_easy_setopt(curl, CURLOPT_PATH_AS_IS, 1L) == CURLE_OK &&
+	       curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers) == CURLE_OK &&
+	       curl_easy_setopt(curl, CURLOPT_USERAGENT, "anteroom/" PACKAGE_VERSION) == CURLE_OK &&
+	       curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, take) == CURLE_OK &&
+	       curl_easy_setopt(curl, CURLOPT_WRITEDATA, body) == CURLE_OK &&
+	       curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT, CONNECT_SECONDS) == CURLE_OK &&
+	       curl_easy_setopt(curl, CURLOPT_TIMEOUT, ANSWER_SECONDS) == CURLE_OK &&
+	       curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L) == CURLE_OK &&
+	       curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, client->reason) == CURLE_OK;
+}
+
+/* What may pass: a service that starts again, a network that is away. */
+static bool may_pass(CURLcode result)
+{
+	return result == CURLE_COULDNT_RESOLVE_PROXY || result == CURLE_COULDNT_RESOLVE_HOST ||
+	       result == CURLE_COULDNT_CONNECT || result == CURLE_PARTIAL_FILE ||
+	       result == CURLE_OPERATION_TIMEDOUT || result == CURLE_SSL_CONNECT_ERROR ||
+	       result == CURLE_GOT_NOTHING || result == CURLE_SEND_ERROR ||
+	       result == CURLE_RECV_ERROR || result == CURLE_HTTP2 || result == CURLE_HTTP2_STREAM;
+}
+
+static bool no_answer(const struct http_client *client, CURLcode result, struct fault *fault)
+{
+	return fault_cause(fault, may_pass(result) ? FAULT_UNAVAILABLE : FAULT_INTERNAL, 0,
+			   "no answer: %s",
+			   client->reason[0] != '\0' ? client->reason : curl_easy_strerror(result));
+}
+
+static void look_at(CURL *curl, struct arena *arena, struct http_answer *answer)
+{
+	curl_off_t seconds = 0;
+	char *location = NULL;
+	long status = 0;
+
+	(void)curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
+	(void)curl_easy_getinfo(curl, CURLINFO_RETRY_AFTER, &seconds);
+	(void)curl_easy_getinfo(curl, CURLINFO_REDIRECT_URL, &location);
+	answer->status = (int)status;
+	answer->retry_after = seconds;
+	answer->location = location == NULL ? NULL : arena_text(arena, "%s", location);
+}
+
+bool http_client_send(struct http_client *client, struct arena *arena,
+		      const struct http_request *request, struct http_answer *answer,
+		      struct fault *fault)
+{
+	struct buffer body = BUFFER_INITIAL(arena);
+	struct curl_slist *headers = NULL;
+	CURLcode result = CURLE_FAILED_INIT;
+
+	for (int i = 0; i < HTTP_HEADERS_MOST && request->headers[i] != NULL; i++)
+		headers = memory_check(curl_slist_append(headers, request->headers[i]));
+	if (set_options(client, request, headers, &body))
+		result = curl_easy_perform(client->curl);
+	curl_slist_free_all(headers);
+	if (result != CURLE_OK)
+		return no_answer(client, result, fault);
+	look_at(client->curl, arena, answer);
+	answer->body = buffer_slice(&body);
+	return true;
+}

@@ -1,0 +1,328 @@
+/* See command/service_client.h.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "command/service_client.h"
+
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/id.h"
+#include "base/text.h"
+
+#define TRIES 3
+#define PAUSES_MOST 10 /* seconds */
+#define PAGE_MOST 100
+#define PAGE_LEAST 10 /* a page of so many is never too long */
+
+bool service_client_open(const struct command *command, const struct client_options *options,
+			 struct service_client *client, struct fault *fault)
+{
+	*client = (struct service_client){ .command = command, .arena = arena_open() };
+	return http_client_open(&client->http, fault) &&
+	       client_settings_find(client->arena, options->url, options->token_file,
+				    &client->settings, fault);
+}
+
+int service_client_close(struct service_client *client, bool is_done, const struct fault *fault)
+{
+	int status = is_done ? command_printed(client->command)
+			     : command_failed(client->command, fault);
+
+	http_client_close(client->http);
+	arena_close(client->arena);
+	return status;
+}
+
+/* ---- sending again ---- */
+
+/* The service never answers 409 with Retry-After for anything but a key that is under way. */
+static bool is_passing(const struct http_answer *answer)
+{
+	return answer->status == 502 || answer->status == 503 || answer->status == 504 ||
+	       (answer->status == 409 && answer->retry_after > 0);
+}
+
+static void pause_before_trying(const struct service_client *client, const char *why,
+				int64_t seconds)
+{
+	command_remark(client->command, "%s; trying again in %lld s", why, (long long)seconds);
+	(void)poll(NULL, 0, (int)(1000 * seconds));
+}
+
+static bool send_until_answered(struct service_client *client, const struct http_request *request,
+				struct http_answer *answer, struct fault *fault)
+{
+	int64_t pauses = 0, seconds;
+	bool is_answered, passes;
+	char status[32];
+
+	for (int tries = 1;; tries++) {
+		struct fault each = FAULT_INITIAL;
+
+		is_answered = http_client_send(client->http, client->arena, request, answer, &each);
+		passes = is_answered ? is_passing(answer) : each.kind == FAULT_UNAVAILABLE;
+		seconds = is_answered && answer->retry_after > 0 ? answer->retry_after : tries;
+		if (!passes || tries == TRIES || seconds > PAUSES_MOST - pauses) {
+			*fault = each;
+			return is_answered;
+		}
+		pauses += seconds;
+		(void)snprintf(status, sizeof status, "the service answers %d", answer->status);
+		pause_before_trying(client, is_answered ? status : fault_reason(&each), seconds);
+	}
+}
+
+/* ---- answers ---- */
+
+static struct slice visible(struct arena *arena, const json_t *text)
+{
+	return text_visible(arena, text_of_json(text));
+}
+
+static bool refuse_redirect(const struct http_answer *answer, struct fault *fault)
+{
+	return fault_set(fault, FAULT_INTERNAL,
+			 "%d, to %s; redirects are not followed: they would take the token along",
+			 answer->status, answer->location);
+}
+
+/* The status and the texts of a refusal. */
+static bool refuse(struct arena *arena, const struct http_answer *answer, const json_t *json,
+		   struct fault *fault)
+{
+	const json_t *details = json_object_get(json, "details");
+	const struct slice message = visible(arena, json_object_get(json, "message"));
+
+	if (answer->location != NULL)
+		return refuse_redirect(answer, fault);
+	if (message.data == NULL)
+		return fault_set(fault, FAULT_INTERNAL,
+				 "%d, and not as the service answers: is the URL right?",
+				 answer->status);
+	fault_set(fault, FAULT_INTERNAL, "%d %.*s", answer->status, (int)message.size,
+		  message.data);
+	fault->details = arena_json(arena, json_array());
+	for (size_t i = 0; i < json_array_size(details); i++) {
+		struct slice detail = visible(arena, json_array_get(details, i));
+
+		if (detail.data != NULL)
+			array_put(fault->details, json_stringn(detail.data, detail.size));
+	}
+	return false;
+}
+
+static bool read_answer(struct arena *arena, const struct http_answer *raw,
+			struct service_answer *answer, struct fault *fault)
+{
+	json_t *json = json_loadb(raw->body.data == NULL ? "" : raw->body.data, raw->body.size,
+				  JSON_REJECT_DUPLICATES, NULL);
+
+	if (json != NULL)
+		arena_json(arena, json);
+	*answer = (struct service_answer){ .status = raw->status, .body = raw->body };
+	if (raw->status < 200 || raw->status > 299)
+		return refuse(arena, raw, json, fault);
+	if (json_is_object(json))
+		answer->json = json;
+	return answer->json != NULL || raw->status == 204 ||
+	       fault_set(fault, FAULT_INTERNAL, "%d, but no JSON object: is the URL right?",
+			 raw->status);
+}
+
+/* ---- calls ---- */
+
+json_t *service_client_body(struct service_client *client, const struct service_member *members,
+			    size_t n, struct fault *fault)
+{
+	json_t *body = arena_json(client->arena, json_object());
+
+	for (size_t i = 0; i < n; i++) {
+		if (members[i].text == NULL)
+			continue;
+		if (!text_is_utf8(slice_of(members[i].text))) {
+			fault_cause(fault, FAULT_BAD_REQUEST, 0, "the %s is not UTF-8",
+				    members[i].name);
+			return NULL;
+		}
+		object_put(body, members[i].name, json_string(members[i].text));
+	}
+	return body;
+}
+
+static void put_header(struct http_request *request, const char *header)
+{
+	int n = 0;
+
+	while (request->headers[n] != NULL)
+		n++;
+	request->headers[n] = header;
+}
+
+static void put_key(struct arena *arena, struct http_request *request)
+{
+	char key[UUID_TEXT_SIZE];
+
+	uuid_make(&clock_system, key);
+	put_header(request, arena_text(arena, "Idempotency-Key: %s", key));
+}
+
+static struct http_request new_request(const struct service_client *client, const char *method,
+				       const char *path)
+{
+	struct http_request request = {
+		.method = method,
+		.url = arena_text(client->arena, "%s%s", client->settings.url, path),
+	};
+
+	put_header(&request,
+		   arena_text(client->arena, "Authorization: Bearer %s", client->settings.token));
+	return request;
+}
+
+static bool call(struct service_client *client, const struct http_request *request,
+		 struct service_answer *answer, struct fault *fault)
+{
+	struct http_answer raw;
+
+	*answer = (struct service_answer){ .status = 0 };
+	return send_until_answered(client, request, &raw, fault) &&
+	       read_answer(client->arena, &raw, answer, fault);
+}
+
+bool service_client_get(struct service_client *client, const char *path,
+			struct service_answer *answer, struct fault *fault)
+{
+	const struct http_request request = new_request(client, "GET", path);
+
+	return call(client, &request, answer, fault);
+}
+
+static struct http_request new_post(const struct service_client *client, const char *path,
+				    const json_t *body)
+{
+	struct http_request request = new_request(client, "POST", path);
+	struct buffer text = BUFFER_INITIAL(client->arena);
+
+	buffer_append_json(&text, body);
+	request.body = buffer_slice(&text);
+	put_header(&request, "Content-Type: application/json");
+	/* An older service would make a code without the limits that it does not know. */
+	put_header(&request, "Prefer: handling=strict");
+	put_key(client->arena, &request);
+	return request;
+}
+
+bool service_client_post(struct service_client *client, const char *path, const json_t *body,
+			 struct service_answer *answer, struct fault *fault)
+{
+	const struct http_request request = new_post(client, path, body);
+
+	return call(client, &request, answer, fault);
+}
+
+bool service_client_create(struct service_client *client, const char *path, const json_t *body,
+			   struct service_answer *answer, struct fault *fault)
+{
+	struct http_request request = new_post(client, path, body);
+
+	put_header(&request, "If-None-Match: *");
+	return call(client, &request, answer, fault);
+}
+
+bool service_client_delete(struct service_client *client, const char *path, struct fault *fault)
+{
+	struct http_request request = new_request(client, "DELETE", path);
+	struct service_answer answer;
+
+	put_key(client->arena, &request);
+	return call(client, &request, &answer, fault);
+}
+
+/* ---- lists ---- */
+
+struct walk {
+	struct service_client *client;
+	const char *path;
+	unsigned page; /* items of a page */
+	unsigned most, seen;
+	char last[64]; /* empty before the first page */
+};
+
+static bool get_page(struct walk *walk, struct service_answer *answer, struct fault *fault)
+{
+	struct arena *arena = walk->client->arena;
+	struct buffer path = BUFFER_INITIAL(arena);
+
+	buffer_append_text(&path, walk->path);
+	text_append_parameter(&path, "limit", arena_text(arena, "%u", walk->page));
+	text_append_parameter(&path, "start", walk->last[0] == '\0' ? NULL : walk->last);
+	buffer_append_byte(&path, '\0');
+	return service_client_get(walk->client, path.data, answer, fault);
+}
+
+/* Asks once more, for a short page, where a page of the usual length is too long to be answered. */
+static bool get_page_that_fits(struct walk *walk, struct service_answer *answer,
+			       struct fault *fault)
+{
+	struct fault each = FAULT_INITIAL;
+
+	if (get_page(walk, answer, &each))
+		return true;
+	if (answer->status == 413 && walk->page > PAGE_LEAST) {
+		walk->page = PAGE_LEAST;
+		return get_page(walk, answer, fault);
+	}
+	*fault = each;
+	return false;
+}
+
+static bool walk_page(struct walk *walk, service_client_visit *visit, void *context, bool *is_last,
+		      struct fault *fault)
+{
+	struct service_answer answer;
+	const json_t *items;
+	struct slice last;
+	size_t n;
+
+	if (!get_page_that_fits(walk, &answer, fault))
+		return false;
+	items = json_object_get(answer.json, "data");
+	n = json_array_size(items);
+	for (size_t i = 0; i < n && (walk->most == 0 || walk->seen < walk->most); i++) {
+		visit(context, json_array_get(items, i));
+		walk->seen++;
+	}
+	*is_last = n < walk->page || walk->seen == walk->most;
+	last = text_of_json(json_object_get(answer.json, "last"));
+	if (!*is_last && (last.size == 0 || last.size >= sizeof walk->last))
+		return fault_set(fault, FAULT_INTERNAL, "%d, but no list: is the URL right?",
+				 answer.status);
+	(void)snprintf(walk->last, sizeof walk->last, "%.*s", (int)last.size,
+		       last.data == NULL ? "" : last.data);
+	return true;
+}
+
+static unsigned page_for(unsigned most)
+{
+	if (most == 0 || most > PAGE_MOST)
+		return PAGE_MOST;
+	return most < PAGE_LEAST ? PAGE_LEAST : most;
+}
+
+bool service_client_walk(struct service_client *client, const char *path, unsigned most,
+			 service_client_visit *visit, void *context, struct fault *fault)
+{
+	struct walk walk = { .client = client, .path = path, .most = most, .page = page_for(most) };
+	bool is_last = false;
+
+	while (!is_last) {
+		struct arena_mark mark = arena_mark(client->arena);
+
+		/* A fault has details in the arena. */
+		if (!walk_page(&walk, visit, context, &is_last, fault))
+			return false;
+		arena_release(client->arena, &mark);
+	}
+	return true;
+}

@@ -1,0 +1,81 @@
+/* Calls of a live service by its interface, for the commands for rooms and codes. Every call is sent
+ * again when no answer came, when the service is away for a moment (502, 503, 504) and when a request
+ * with the same key is under way (409 with Retry-After): three times at most, with pauses of ten
+ * seconds at most together. A write has an Idempotency-Key of its own, the same each time, so it is
+ * carried out once.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef COMMAND_SERVICE_CLIENT_H
+#define COMMAND_SERVICE_CLIENT_H
+
+#include "command/client_settings.h"
+#include "command/http_client.h"
+#include "command/options.h"
+
+/* The options of all these commands. */
+struct client_options {
+	const char *url, *token_file;
+	bool wants_json;
+};
+
+/* clang-format off */
+#define CLIENT_ROWS(to) \
+	{ "url", "URL", "where the service is; else $ANTEROOM_URL, else client.conf", \
+	  TO_TEXT(&(to)->url) }, \
+	{ "token-file", "FILE", "has the management token; else $ANTEROOM_TOKEN, else client.conf", \
+	  TO_TEXT(&(to)->token_file) }
+#define LIMIT_ROW(to) \
+	{ "limit", "N", "shows the first N; else all", TO_NUMBER(to, 1, 1000000000) }
+/* clang-format on */
+
+struct service_client {
+	const struct command *command;
+	struct arena *arena; /* of the settings and of all calls */
+	struct http_client *http;
+	struct client_settings settings;
+};
+
+/* To be closed in either case. */
+bool service_client_open(const struct command *command, const struct client_options *options,
+			 struct service_client *client, struct fault *fault);
+
+/* Closes, prints the fault, with the details of the service, unless is_done, and flushes standard
+ * output. Returns the exit status. */
+int service_client_close(struct service_client *client, bool is_done, const struct fault *fault);
+
+struct service_answer {
+	int status; /* 0: there is no answer */
+	struct slice body; /* as it came; data NULL: none */
+	json_t *json; /* the same, an object, or NULL; borrowed */
+};
+
+/* A member of a body; text NULL: it is left out. */
+struct service_member {
+	const char *name;
+	const char *text;
+};
+
+/* A body of these members, in the client's arena; NULL and FAULT_BAD_REQUEST for what is not UTF-8. */
+json_t *service_client_body(struct service_client *client, const struct service_member *members,
+			    size_t n, struct fault *fault);
+
+/* One call. path: with the query, after the URL of the service. body: NULL for none; else the answer is
+ * refused unless the service understands all of its members (RFC 7240, handling=strict). The fault has
+ * the status and the texts of a refusal. The answer lives in the client's arena. */
+bool service_client_get(struct service_client *client, const char *path,
+			struct service_answer *answer, struct fault *fault);
+bool service_client_post(struct service_client *client, const char *path, const json_t *body,
+			 struct service_answer *answer, struct fault *fault);
+/* As post, but refused when there is a thing of that name already (If-None-Match: *). */
+bool service_client_create(struct service_client *client, const char *path, const json_t *body,
+			   struct service_answer *answer, struct fault *fault);
+bool service_client_delete(struct service_client *client, const char *path, struct fault *fault);
+
+/* Called with each item of a list. */
+typedef void service_client_visit(void *context, const json_t *item);
+
+/* Walks a list page by page. path: may have a query. most: how many items; 0: all. */
+bool service_client_walk(struct service_client *client, const char *path, unsigned most,
+			 service_client_visit *visit, void *context, struct fault *fault);
+
+#endif

@@ -1,0 +1,194 @@
+/* See command/table.h.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "command/table.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/text.h"
+
+#define COLUMNS_MOST 10
+
+/* Rows for people, or JSON. */
+struct table {
+	struct arena *arena;
+	const char *const *members;
+	size_t n; /* columns */
+	bool wants_json;
+	struct buffer json; /* the items, separated by commas */
+	struct row *first, **next;
+	size_t widths[COLUMNS_MOST]; /* characters */
+};
+
+struct row {
+	struct row *next;
+	struct slice cells[COLUMNS_MOST];
+};
+
+/* ---- cells ---- */
+
+/* Text as it is, other values as JSON. The result lives in the arena. */
+static struct slice cell_of(struct arena *arena, const json_t *value)
+{
+	struct buffer text = BUFFER_INITIAL(arena);
+
+	if (value == NULL)
+		return SLICE("-");
+	if (json_is_string(value) && json_string_length(value) > 0)
+		buffer_append(&text, text_of_json(value));
+	else
+		buffer_append_json(&text, value);
+	return text_visible(arena, buffer_slice(&text));
+}
+
+/* ---- rows ---- */
+
+static size_t count(const char *const *members)
+{
+	size_t n = 0;
+
+	while (members[n] != NULL)
+		n++;
+	return n;
+}
+
+static struct slice header_of(struct arena *arena, const char *member)
+{
+	char *header = arena_text(arena, "%s", member);
+
+	for (char *c = header; *c != '\0'; c++)
+		*c = *c == '_' ? ' ' : *c >= 'a' && *c <= 'z' ? (char)(*c - 'a' + 'A') : *c;
+	return slice_of(header);
+}
+
+static struct row *add_row(struct table *table)
+{
+	struct row *row = arena_zero(table->arena, sizeof *row);
+
+	*table->next = row;
+	table->next = &row->next;
+	return row;
+}
+
+static void set_cell(struct table *table, struct row *row, size_t column, struct slice cell)
+{
+	size_t width = text_characters(cell);
+
+	row->cells[column] = cell;
+	if (width > table->widths[column])
+		table->widths[column] = width;
+}
+
+static void open_table(struct table *table, const char *const *members, bool wants_json)
+{
+	struct row *header;
+
+	*table = (struct table){
+		.arena = arena_open(),
+		.members = members,
+		.n = count(members),
+		.wants_json = wants_json,
+	};
+	assert(table->n <= COLUMNS_MOST);
+	table->json = BUFFER_INITIAL(table->arena);
+	table->next = &table->first;
+	header = add_row(table);
+	for (size_t i = 0; i < table->n; i++)
+		set_cell(table, header, i, header_of(table->arena, members[i]));
+}
+
+static void add(void *context, const json_t *item)
+{
+	struct table *table = context;
+	struct row *row;
+
+	if (table->wants_json) {
+		if (table->json.size > 0)
+			buffer_append_text(&table->json, ",\n");
+		buffer_append_json(&table->json, item);
+		return;
+	}
+	row = add_row(table);
+	for (size_t i = 0; i < table->n; i++)
+		set_cell(table, row, i,
+			 cell_of(table->arena, json_object_get(item, table->members[i])));
+}
+
+/* ---- printing ---- */
+
+static void print_row(const struct table *table, const struct row *row)
+{
+	for (size_t i = 0; i < table->n; i++) {
+		const struct slice cell = row->cells[i];
+		const size_t gap = table->widths[i] - text_characters(cell) + 2;
+
+		printf("%.*s%*s", (int)cell.size, cell.data, i + 1 < table->n ? (int)gap : 0, "");
+	}
+	printf("\n");
+}
+
+static void print_text(struct slice text)
+{
+	(void)fwrite(text.data == NULL ? "" : text.data, 1, text.size, stdout);
+}
+
+static void print_table(const struct table *table)
+{
+	if (table->wants_json) {
+		printf(table->json.size > 0 ? "[\n" : "[");
+		print_text(buffer_slice(&table->json));
+		printf(table->json.size > 0 ? "\n]\n" : "]\n");
+		return;
+	}
+	for (const struct row *row = table->first; row != NULL; row = row->next)
+		print_row(table, row);
+}
+
+static void add_members(struct table *table, const json_t *item)
+{
+	const char *name;
+	json_t *value;
+
+	json_object_foreach((json_t *)item, name, value) {
+		struct row *row = add_row(table);
+
+		set_cell(table, row, 0, text_visible(table->arena, slice_of(name)));
+		set_cell(table, row, 1, cell_of(table->arena, value));
+	}
+}
+
+void table_print_answer(const struct service_answer *answer, const char *const *members,
+			bool wants_json)
+{
+	static const char *const of_members[] = { "member", "value", NULL };
+	struct table table;
+
+	if (wants_json) {
+		print_text(answer->body);
+		printf("\n");
+		return;
+	}
+	open_table(&table, members == NULL ? of_members : members, false);
+	if (members == NULL)
+		add_members(&table, answer->json);
+	else
+		add(&table, answer->json);
+	print_table(&table);
+	arena_close(table.arena);
+}
+
+bool table_print_list(struct service_client *client, const char *path, unsigned most,
+		      const char *const *members, bool wants_json, struct fault *fault)
+{
+	struct table table;
+	bool is_walked;
+
+	open_table(&table, members, wants_json);
+	is_walked = service_client_walk(client, path, most, add, &table, fault);
+	if (is_walked)
+		print_table(&table);
+	arena_close(table.arena);
+	return is_walked;
+}

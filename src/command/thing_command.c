@@ -1,0 +1,41 @@
+/* See command/thing_command.h.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "command/thing_command.h"
+
+#include "command/table.h"
+
+static bool act(struct service_client *client, enum thing_action action, const char *path,
+		struct service_answer *answer, struct fault *fault)
+{
+	json_t *body;
+
+	if (action == THING_SHOW)
+		return service_client_get(client, path, answer, fault);
+	body = arena_json(client->arena, json_pack("{s:b}", "enabled", action == THING_ENABLE));
+	return service_client_post(client, path, body, answer, fault);
+}
+
+int thing_command(const struct command *command, int argc, char **argv, enum thing_action action,
+		  thing_path *path_of, const char *const *columns)
+{
+	struct client_options options = { 0 };
+	const char *operand = NULL, *path = NULL;
+	const struct option_row rows[] = { JSON_ROW(&options.wants_json), CLIENT_ROWS(&options) };
+	enum options_result result = options_parse(command, rows, sizeof rows / sizeof rows[0],
+						   argc, argv, &operand);
+	struct fault fault = FAULT_INITIAL;
+	struct service_client client;
+	struct service_answer answer;
+	bool is_done;
+
+	if (result != OPTIONS_GO)
+		return options_status(result);
+	is_done = service_client_open(command, &options, &client, &fault) &&
+		  (path = path_of(&client, operand, &fault)) != NULL &&
+		  act(&client, action, path, &answer, &fault);
+	if (is_done)
+		table_print_answer(&answer, action == THING_SHOW ? NULL : columns,
+				   options.wants_json);
+	return service_client_close(&client, is_done, &fault);
+}
