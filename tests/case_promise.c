@@ -112,6 +112,20 @@ static bool is_token_path(const char *target)
 	       (length == 10 && strncmp(target, "/v2/token/", 10) == 0);
 }
 
+static bool is_of_key_sets(const char *target)
+{
+	return strncmp(target, "/v2/jwks/", 9) == 0;
+}
+
+/* Of a success; errors are JSON everywhere. */
+static const char *content_type(const struct run *run)
+{
+	if (run->answer.status >= 400 || !is_of_key_sets(run->request.target))
+		return "application/json; charset=utf-8";
+	return strstr(run->request.target, ".pem") != NULL ? "application/x-pem-file"
+							   : "application/jwk-set+json";
+}
+
 #define ID_LETTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-"
 
 static void check_headers_of_all(struct run *run)
@@ -125,8 +139,8 @@ static void check_headers_of_all(struct run *run)
 			id == NULL ? "none" : id);
 	if (is_token_path(run->request.target)) {
 		check_header_is(run, "Access-Control-Allow-Origin", "*");
-	} else if (origin != NULL) {
-		problem(run, "only /v2/token is open to other origins");
+	} else if (origin != NULL && !is_of_key_sets(run->request.target)) {
+		problem(run, "only /v2/token and /v2/jwks are open to other origins");
 	}
 }
 
@@ -141,7 +155,7 @@ static void check_body_of_all(struct run *run)
 			problem(run, "a %d has no body", answer->status);
 		return;
 	}
-	check_header_is(run, "Content-Type", "application/json; charset=utf-8");
+	check_header_is(run, "Content-Type", content_type(run));
 	if (run->transport->wire) {
 		snprintf(wanted, sizeof wanted, "%zu", answer->body_length);
 		if (length == NULL || (!is_head(run) && strcmp(length, wanted) != 0)) {
@@ -155,6 +169,8 @@ static void check_body_of_all(struct run *run)
 		}
 	}
 	if (is_head(run))
+		return;
+	if (strcmp(content_type(run), "application/x-pem-file") == 0)
 		return;
 	if (run->document == NULL) {
 		problem(run, "the answer is no JSON");

@@ -233,7 +233,8 @@ START_TEST(every_answer_is_described)
 	const json_t *answer = json_object_get(answers, is_deletion ? "204" : "200");
 	const json_t *headers = json_object_get(answer, "headers");
 	const json_t *media = json_object_get(json_object_get(answer, "content"),
-					      "application/json");
+					      route->content_type != NULL ? route->content_type
+									  : "application/json");
 
 	ck_assert_ptr_nonnull(answer);
 	ck_assert_ptr_nonnull(json_object_get(headers, "X-Request-Id"));
@@ -266,7 +267,7 @@ START_TEST(every_refusal_is_described)
 		  (route->has_etag && route->method != METHOD_GET) || route->takes_large_body },
 		{ "413",
 		  route->body_kind != BODY_IGNORED || (route->is_list && route->query != NULL) },
-		{ "429", route->is_shared },
+		{ "429", route->is_limited || route->too_many != NULL },
 		{ "503", needs_store },
 		{ "304", route->has_etag && route->method == METHOD_GET },
 		{ "default", true },

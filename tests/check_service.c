@@ -17,6 +17,7 @@
 #include "base/clock.h"
 #include "accounts/accounts.h"
 #include "resources/kept_usage.h"
+#include "resources/signing_keys.h"
 #include "resources/misses.h"
 #include "accounts/token.h"
 #include "case.h"
@@ -258,6 +259,7 @@ static bool begin(struct in_process *in_process)
 	in_process->environment.misses = misses_open(&in_process->clock.clock);
 	in_process->environment.kept_usage = kept_usage_open();
 	in_process->environment.join_seconds = 24 * 60 * 60;
+	in_process->environment.signing_key_age = SIGNING_KEY_AGE;
 	in_process->service = service_open(&in_process->environment);
 	return true;
 }

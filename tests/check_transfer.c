@@ -165,11 +165,14 @@ static char *answer_of(struct world *world, const char *name, enum method method
 	return copy;
 }
 
-/* A request that succeeds; `id` of the answer goes to *id where that is not NULL. */
-static void done(struct world *world, enum method method, const char *body, char id[25],
+/* An id, or the kid of a signing key. */
+#define NAME_SIZE 44
+
+/* A request that succeeds; `id` or `kid` of the answer goes to *id where that is not NULL. */
+static void done(struct world *world, enum method method, const char *body, char *id,
 		 const char *format, ...) __attribute__((format(printf, 5, 6)));
 
-static void done(struct world *world, enum method method, const char *body, char id[25],
+static void done(struct world *world, enum method method, const char *body, char *id,
 		 const char *format, ...)
 {
 	char path[400];
@@ -184,7 +187,11 @@ static void done(struct world *world, enum method method, const char *body, char
 	ck_assert_msg(text[0] == '{' || text[0] == '\0', "%s: %s", path, text);
 	if (id != NULL) {
 		answer = json_loads(text, 0, NULL);
-		(void)snprintf(id, 25, "%s", json_string_value(json_object_get(answer, "id")));
+		if (json_object_get(answer, "kid") != NULL)
+			memcpy(id, json_string_value(json_object_get(answer, "kid")), NAME_SIZE);
+		else
+			(void)snprintf(id, 25, "%s",
+				       json_string_value(json_object_get(answer, "id")));
 		json_decref(answer);
 	}
 	free(text);
@@ -224,9 +231,15 @@ static void add_accounts(struct world *world)
 /* The role `late` is added last: the rooms that were asked for all codes have one due. */
 static void live(struct world *world, struct life *life)
 {
-	char body[200], gone[25];
+	char body[200], gone[25], made[NAME_SIZE];
 
 	add_accounts(world);
+	done(world, METHOD_POST, "{\"alg\":\"ES256\"}", NULL, "/v2/signing-keys");
+	done(world, METHOD_POST, "{\"alg\":\"ES256\"}", made, "/v2/signing-keys");
+	done(world, METHOD_POST, NULL, NULL, "/v2/signing-keys/%s/activate", made);
+	done(world, METHOD_POST, "{\"alg\":\"EdDSA\"}", NULL, "/v2/signing-keys");
+	done(world, METHOD_POST, "{\"alg\":\"RS256\"}", NULL, "/v2/signing-keys");
+	done(world, METHOD_POST, "{\"alg\":\"RS256\"}", NULL, "/v2/signing-keys");
 	done(world, METHOD_POST, template_one, life->one, "/v2/templates");
 	done(world, METHOD_POST, "{\"name\":\"gone\"}", gone, "/v2/templates");
 	done(world, METHOD_POST,
@@ -271,7 +284,7 @@ static const char *const shown[] = {
 	"/v2/rooms?limit=100",	    "/v2/rooms?enabled=false",
 	"/v2/templates/%s",	    "/v2/templates/%s/settings",
 	"/v2/templates/%s/roles",   "/v2/templates/%s/destinations",
-	"/v2/rooms?template_id=%s",
+	"/v2/rooms?template_id=%s", "/v2/signing-keys",
 };
 
 static void compare_shown(const char *ids[], size_t n)
@@ -854,7 +867,7 @@ static const struct {
 	const char *from, *to; /* in it */
 	const char *says;
 } faulty[] = {
-	{ "{\"dump\"", "\"format\":3", "\"format\":4", "/dump/format: must be from 1 to 3" },
+	{ "{\"dump\"", "\"format\":4", "\"format\":5", "/dump/format: must be from 1 to 4" },
 	{ "{\"dump\"", "{\"dump\"", "{\"dimp\"", "/dimp: is not known" },
 	{ "{\"dump\"", "}}", "},\"end\":{\"accounts\":0,\"templates\":0,\"rooms\":0}}",
 	  "a line has one member" },
@@ -862,6 +875,13 @@ static const struct {
 	{ "{\"account\"", "\"name\":\"a\"", "\"name\":\" a\"", "/account/name: must be" },
 	{ "{\"account\"", "\"enabled\":", "\"enabbled\":", "/account/enabled: is required" },
 	{ "{\"account\"", "\"secret\":\"", "\"secret\":\"!", "/account/secrets/0/secret: must be" },
+	{ "{\"media\"", "\"code_key\":\"", "\"code_key\":\"!", "/media/code_key: must be 43" },
+	{ "{\"media\"", "\"state\":\"next\"", "\"state\":\"active\"",
+	  "/media/signing_keys/4: another key of its alg is active" },
+	{ "{\"media\"", "\"alg\":\"EdDSA\"", "\"alg\":\"ES256\"",
+	  "/media/signing_keys/2/private_key: must be a private key for its alg" },
+	{ "{\"media\"", "\"retires_at\"", "\"retired_at\"",
+	  "/media/signing_keys/0/retired_at: is not known" },
 	{ "\"name\":\"one\"", "\"priority\":2", "\"priority\":9",
 	  "/template/document/roles/chief/priority: must be from 1 to 5" },
 	{ "\"name\":\"one\"", "\"identity\":1", "\"identity\":7",
@@ -914,6 +934,7 @@ static const struct {
 	{ "\"name\":\"moved\"", "\"due_at\":\"2", "\"due_at\":\"Z",
 	  "/room/codes/due_roles/0/due_at: must be a time" },
 	{ "{\"end\"", "\"rooms\":4", "\"rooms\":5", "counts other lines" },
+	{ "{\"end\"", "\"media\":1", "\"media\":0", "counts other lines" },
 };
 
 /* The line with its first `from` replaced. */
@@ -1232,10 +1253,11 @@ START_TEST(every_damaged_record_is_found)
 		for (int how = 0; how < 3; how++) {
 			struct counting counting;
 
-			/* Nothing refers to the record that names the default template, and to words
-			 * whose code is gone. */
+			/* Nothing refers to the record that names the default template, to that of
+			 * media, and to words whose code is gone. */
 			if (how == 0 && ((record->table == STORE_RECORD &&
-					  record->key.data[0] == kind_default.letter) ||
+					  (record->key.data[0] == kind_default.letter ||
+					   record->key.data[0] == kind_media.letter)) ||
 					 (record->table == STORE_NAMED &&
 					  record->key.data[0] == kind_words.letter)))
 				continue;

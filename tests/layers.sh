@@ -14,8 +14,9 @@ store/gdbm    base store store/gdbm
 store/postgres base store store/postgres
 rules         base schema rules
 accounts      base schema store store/postgres rules accounts
-resources     base schema store rules accounts resources
-transfer      base schema store rules accounts resources transfer
+media         base schema rules media
+resources     base schema store rules accounts media resources
+transfer      base schema store rules accounts media resources transfer
 service       base schema store rules accounts resources service
 edge          base store resources service edge
 command       base store store/gdbm store/postgres rules accounts resources transfer service edge command
@@ -28,7 +29,7 @@ fcgiapp\.h      src/edge/fastcgi\.c
 fcgi_.*\.h      no-file
 pcre2\.h        src/base/pattern\.c
 gdbm\.h         src/store/gdbm/gdbm_library\.c
-openssl/.*\.h   src/base/digest\.c
+openssl/.*\.h   src/(base/digest|media/signing)\.c
 libpq-fe\.h     src/store/postgres/connection\.h
 curl/.*\.h      src/command/http_client\.c
 '

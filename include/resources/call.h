@@ -38,6 +38,7 @@ struct environment {
 	struct metrics *metrics; /* of requests (service/metrics.h), or NULL */
 	struct kept_usage *kept_usage; /* of Idempotency-Keys (resources/kept_usage.h), or NULL */
 	int64_t join_seconds; /* how long a token for joining is valid */
+	int64_t signing_key_age; /* seconds after which a signing key may sign */
 	const struct router *router; /* made by service_open, as the document */
 	struct slice document; /* OpenAPI */
 };
@@ -151,16 +152,19 @@ struct route {
 	enum route_access access;
 	handler *run;
 	const char *name; /* operationId of the OpenAPI document */
+	handler *prepare; /* NULL, or run once before the transaction, without a store */
 	enum route_body body_kind;
 	const struct shape *body;
 	body_check *check; /* NULL: schema_check alone */
 	bool takes_large_body;
 	const struct shape *query; /* NULL: no parameters */
-	const struct shape *answer; /* NULL: no body (204) */
+	const struct shape *answer; /* NULL: no body (204), or one of content_type */
+	const char *content_type; /* NULL: JSON */
 	bool is_list; /* the answer is {"data":[...]} of that shape; with limit and last when
 				 * the route has a query */
 	bool is_open; /* no Authorization */
 	bool is_shared; /* for browsers of any origin (CORS) */
+	bool is_limited; /* refused while the address has used up its budget of unknown codes */
 	bool has_etag; /* conditional requests */
 	bool is_bulk; /* may be an operation of a bulk (service/bulk.h) */
 	bool is_alone; /* calls of it run one at a time; one route at most */
@@ -168,6 +172,7 @@ struct route {
 	/* For the OpenAPI document: a sentence each; NULL: this refusal does not happen here. */
 	const char *forbidden; /* 403 */
 	const char *conflict; /* 409 */
+	const char *too_many; /* 429; of a route that is_limited: as of all of these */
 	const struct route_rule *rules; /* 400; NULL: none but those of the tables */
 	const char *doc;
 };
@@ -200,6 +205,7 @@ struct call {
 	struct bulk *bulk; /* private to service/bulk.c */
 	struct slice key; /* Idempotency-Key; data NULL: none */
 	struct counting *counting; /* private to resources/kept_usage.c */
+	struct slice made_key; /* private to resources/signing_keys.c */
 	struct answer answer;
 	char id[129]; /* X-Request-Id */
 	int64_t started; /* clock_microseconds, for the log and the metrics */

@@ -26,10 +26,12 @@ extern const struct store_kind kind_words;
  * are: one record with the id zero. */
 extern const struct store_kind kind_kept_answer;
 extern const struct store_kind kind_kept_usage;
+/* What an account has for media servers: one record with the id zero. */
+extern const struct store_kind kind_media;
 /* A room or template that is gone while some of its children are not removed yet; its id is theirs. */
 extern const struct store_kind kind_garbage;
 
-#define KINDS 10
+#define KINDS 11
 extern const struct store_kind *const all_kinds[KINDS];
 
 #endif

@@ -6,6 +6,8 @@
  * times in 24 hours, then its words are refused for 24 hours, so that nobody finds out which words
  * there are.
  *
+ * And it counts the RSA keys that an account makes, which cost much: 10, then none for a minute.
+ *
  * The memory is fixed: 5 MB for 131,072 addresses. When more addresses miss within a minute, the
  * oldest entry of a group is replaced; attackers with more addresses are limited by the rate of the
  * service and of nginx.
@@ -27,6 +29,7 @@
 #define MISSES_ADDRESS_MOST_UNDER_ATTACK 2
 #define MISSES_SERVICE_MOST 2000
 #define MISSES_WORDS_MOST 20
+#define MISSES_KEYS_MOST 10
 #define MISSES_MINUTE 60000 /* milliseconds */
 #define MISSES_DAY (24 * 60 * (int64_t)MISSES_MINUTE)
 
@@ -44,6 +47,9 @@ unsigned misses_count(struct misses *misses, struct slice address, int64_t now);
 unsigned misses_words_wait(struct misses *misses, const struct id *account, int64_t now);
 /* Counts words that another account has. */
 void misses_words_count(struct misses *misses, const struct id *account, int64_t now);
+/* The seconds until the account may make an RSA key; 0: now, and n of them are counted (0: none). */
+unsigned misses_keys_count(struct misses *misses, const struct id *account, int64_t now,
+			   unsigned n);
 /* Misses of the last whole minute, or of the current one if these are more. */
 unsigned misses_rate(struct misses *misses, int64_t now);
 /* All misses since misses_open. */

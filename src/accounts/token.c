@@ -15,6 +15,7 @@
 
 #include "base/digest.h"
 #include "base/json_text.h"
+#include "base/jwt.h"
 #include "base/text.h"
 #include "accounts/token_memory.h"
 
@@ -271,43 +272,13 @@ bool token_verify(struct token_memory *memory, const struct roster *roster, stru
 
 /* --- Signing --- */
 
-/* Writes JSON in ASCII, and escapes > ? ~ and DEL, which occur in strings only: so its base64url
- * has neither - nor _. Some browsers' libraries decode the payload as plain base64 and take each
- * byte for a character. */
-static int append_plain(const char *text, size_t size, void *payload)
-{
-	struct buffer *buffer = payload;
-
-	for (size_t i = 0; i < size; i++) {
-		char escaped[8];
-
-		if (text[i] == '\0' || strchr(">?~\177", text[i]) == NULL) {
-			buffer_append_byte(buffer, text[i]);
-			continue;
-		}
-		(void)snprintf(escaped, sizeof escaped, "\\u%04X", (unsigned char)text[i]);
-		buffer_append_text(buffer, escaped);
-	}
-	return 0;
-}
-
 static struct slice sign(struct arena *arena, const struct secret *secret, const json_t *claims)
 {
-	struct buffer payload = BUFFER_INITIAL(arena);
-	struct buffer token = BUFFER_INITIAL(arena);
+	const struct slice text = jwt_signed_text(arena, SLICE(HEADER), jwt_payload(arena, claims));
 	unsigned char mac[DIGEST_SIZE];
 
-	if (json_dump_callback(claims, append_plain, &payload, JSON_COMPACT | JSON_ENSURE_ASCII) !=
-	    0)
-		abort();
-	buffer_append(&token, text_base64url(arena, SLICE(HEADER)));
-	buffer_append_byte(&token, '.');
-	buffer_append(&token, text_base64url(arena, buffer_slice(&payload)));
-	digest_hmac_sha256(slice_of(secret->text), buffer_slice(&token), mac);
-	buffer_append_byte(&token, '.');
-	buffer_append(&token,
-		      text_base64url(arena, (struct slice){ (const char *)mac, sizeof mac }));
-	return buffer_slice(&token);
+	digest_hmac_sha256(slice_of(secret->text), text, mac);
+	return jwt_token(arena, text, (struct slice){ (const char *)mac, sizeof mac });
 }
 
 /* Adds the claims that all tokens have. */

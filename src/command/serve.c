@@ -14,6 +14,7 @@
 #include "service/metrics.h"
 #include "resources/kept_usage.h"
 #include "resources/misses.h"
+#include "resources/signing_keys.h"
 #include "accounts/token.h"
 #include "command/command.h"
 #include "command/data_directory.h"
@@ -41,6 +42,7 @@ struct serve_options {
 	mode_t socket_mode;
 	unsigned threads;
 	int64_t join_seconds;
+	int64_t signing_key_age;
 	bool logs_access;
 	bool waits;
 };
@@ -69,6 +71,7 @@ static enum options_result parse(const struct command *command, int argc, char *
 		{ "user", "USER", "becomes this user once the socket is there; needs root", TO_TEXT(&options->user) },
 		{ "threads", "N", "workers; twice the cores, at least 4, if not given, and with --store twice that, at least 16", TO_NUMBER(&options->threads, 1, THREADS_MOST) },
 		{ "token-ttl", "DURATION", "how long tokens for joining are valid: 90s, 15m, 7d; 24h if not given", TO_DURATION(&options->join_seconds) },
+		{ "signing-key-age", "DURATION", "how old a signing key must be before it signs; 10m if not given", TO_DURATION(&options->signing_key_age) },
 		{ "access-log", NULL, "logs a line for each request", TO_SWITCH(&options->logs_access) },
 		{ "wait", NULL, "waits up to 10 s for the process that has the data to end", TO_SWITCH(&options->waits) },
 	};
@@ -308,6 +311,7 @@ static bool open_all(const struct serve_options *options, const struct identity 
 
 	environment->clock = &clock_system;
 	environment->join_seconds = options->join_seconds;
+	environment->signing_key_age = options->signing_key_age;
 	if (!open_as_root(options, identity, program, fault) || !prepare_process(fault) ||
 	    !open_data(options, environment, fault) ||
 	    (!store_postgres_is_url(options->directory) &&
@@ -355,6 +359,7 @@ int command_serve(const struct command *command, int argc, char **argv)
 	struct serve_options options = {
 		.socket_mode = 0660,
 		.join_seconds = (int64_t)24 * 60 * 60,
+		.signing_key_age = SIGNING_KEY_AGE,
 	};
 	enum options_result result = parse(command, argc, argv, &options);
 	struct program program = {

@@ -44,9 +44,10 @@ const struct store_kind kind_kept_answer = {
 	.has_pages = true,
 };
 const struct store_kind kind_kept_usage = { .letter = 'u', .name = "use of keys" };
+const struct store_kind kind_media = { .letter = 's', .name = "media" };
 const struct store_kind kind_garbage = { .letter = 'g', .name = "removal", .has_pages = true };
 
 const struct store_kind *const all_kinds[KINDS] = {
-	&kind_default, &kind_template, &kind_role,	  &kind_room,	    &kind_codes,
-	&kind_code,    &kind_words,    &kind_kept_answer, &kind_kept_usage, &kind_garbage,
+	&kind_default, &kind_template,	  &kind_role,	    &kind_room,	 &kind_codes,	&kind_code,
+	&kind_words,   &kind_kept_answer, &kind_kept_usage, &kind_media, &kind_garbage,
 };

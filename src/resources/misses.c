@@ -12,7 +12,7 @@
 
 #define WAYS 8
 #define GROUPS 16384
-#define WORDS_GROUPS 512
+#define ACCOUNT_GROUPS 512
 #define ADDRESS_SIZE 16
 #define PREFIX_SIZE 8 /* of an IPv6 address: its /64 */
 
@@ -30,10 +30,12 @@ struct misses {
 	unsigned minute_count, last_minute_count;
 	uint64_t total;
 	struct entry entries[GROUPS][WAYS];
-	struct entry words[WORDS_GROUPS][WAYS]; /* the address is an account */
+	/* The address is an account: */
+	struct entry words[ACCOUNT_GROUPS][WAYS];
+	struct entry keys[ACCOUNT_GROUPS][WAYS];
 };
 
-/* One of the two tables. */
+/* One of the tables. */
 struct table {
 	struct misses *misses;
 	struct entry (*groups)[WAYS];
@@ -47,7 +49,12 @@ static struct table addresses_of(struct misses *misses)
 
 static struct table words_of(struct misses *misses)
 {
-	return (struct table){ misses, misses->words, WORDS_GROUPS };
+	return (struct table){ misses, misses->words, ACCOUNT_GROUPS };
+}
+
+static struct table keys_of(struct misses *misses)
+{
+	return (struct table){ misses, misses->keys, ACCOUNT_GROUPS };
 }
 
 struct misses *misses_open(const struct clock *clock)
@@ -241,6 +248,25 @@ void misses_words_count(struct misses *misses, const struct id *account, int64_t
 	if (++entry->count >= MISSES_WORDS_MOST && entry->refused_until == 0)
 		entry->refused_until = now + MISSES_DAY;
 	pthread_mutex_unlock(&misses->lock);
+}
+
+unsigned misses_keys_count(struct misses *misses, const struct id *account, int64_t now, unsigned n)
+{
+	unsigned char address[ADDRESS_SIZE];
+	struct entry *entry;
+	unsigned seconds;
+
+	address_of_account(account, address);
+	pthread_mutex_lock(&misses->lock);
+	entry = entry_of(keys_of(misses), address, now, MISSES_MINUTE);
+	seconds = seconds_left(entry, now);
+	if (seconds == 0) {
+		entry->count += n;
+		if (entry->count >= MISSES_KEYS_MOST)
+			entry->refused_until = entry->began + MISSES_MINUTE;
+	}
+	pthread_mutex_unlock(&misses->lock);
+	return seconds;
 }
 
 unsigned misses_rate(struct misses *misses, int64_t now)

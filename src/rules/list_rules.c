@@ -4,6 +4,7 @@
 #include "rules/list_rules.h"
 
 #include "base/text.h"
+#include "rules/media_rules.h"
 #include "rules/room_code_rules.h"
 
 /* clang-format off */
@@ -54,6 +55,14 @@ static const struct field code_list_fields[] = {
 	{ "label",   TEXT(any_text), DOC("Codes of exactly this label.") },
 };
 const struct shape code_list_query = { "RoomCodeListQuery", FIELDS(code_list_fields) };
+
+static const struct field signing_key_list_fields[] = {
+	{ "limit", LIMIT, DEFAULT(10) },
+	{ "start", TEXT(kid_text), START },
+};
+const struct shape signing_key_list_query = {
+	"SigningKeyListQuery", FIELDS(signing_key_list_fields),
+};
 
 static const struct field write_fields[] = {
 	{ "validate_only", BOOLEAN(),

@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "rules/transfer_rules.h"
 
+#include "rules/media_rules.h"
 #include "rules/room_code_rules.h"
 #include "rules/room_rules.h"
 #include "rules/template_rules.h"
@@ -18,9 +19,9 @@
 /* ---- the first line and the last ---- */
 
 static const struct field dump_fields[] = {
-	{ "format",  INTEGER(1, 3), REQUIRED,
+	{ "format",  INTEGER(1, 4), REQUIRED,
 	  DOC("Of the lines that follow. 1 was written before version 0.1.0, 2 has no terms of codes, "
-	      "no opening hours of rooms and no lines of words.") },
+	      "no opening hours of rooms and no lines of words, 3 has no lines of media.") },
 	{ "program", TEXT(any_text), REQUIRED },
 	{ "made_at", TEXT(time_text), REQUIRED },
 };
@@ -30,6 +31,7 @@ static const struct shape dump_shape = {
 
 static const struct field end_fields[] = {
 	{ "accounts",  INTEGER(0, UNLIMITED), REQUIRED },
+	{ "media",     INTEGER(0, UNLIMITED), DOC("Absent before format 4.") },
 	{ "templates", INTEGER(0, UNLIMITED), REQUIRED },
 	{ "rooms",     INTEGER(0, UNLIMITED), REQUIRED },
 	{ "words",     INTEGER(0, UNLIMITED), DOC("Absent before format 3.") },
@@ -65,6 +67,30 @@ static const struct field account_fields[] = {
 static const struct shape account_shape = {
 	"DumpAccount", FIELDS(account_fields),
 	.doc = "An account; what follows up to the next one is its.",
+};
+
+/* ---- media ---- */
+
+static const struct field signing_key_fields[] = {
+	{ "alg",         SIGNING_ALG_NAMES, REQUIRED },
+	{ "state",       SIGNING_KEY_STATES, REQUIRED },
+	{ "created_at",  TEXT(time_text), REQUIRED },
+	{ "retires_at",  TEXT(time_text), DOC("Of a retired key.") },
+	{ "private_key", TEXT(any_text), FLAGS(FIELD_REQUIRED | FIELD_SECRET),
+	  DOC("PKCS #8 in DER, as base64url.") },
+};
+static const struct shape signing_key_line_shape = {
+	"DumpSigningKey", FIELDS(signing_key_fields), .doc = "A signing key.",
+};
+static const struct field signing_key_item = { .name = NULL, OBJECT(signing_key_line_shape) };
+
+static const struct field media_fields[] = {
+	{ "code_key",     TEXT(secret_text), FLAGS(FIELD_REQUIRED | FIELD_SECRET),
+	  DOC("Of the hashes of codes, as base64url.") },
+	{ "signing_keys", LIST_OF(signing_key_item), REQUIRED, DOC("The oldest first.") },
+};
+static const struct shape media_shape = {
+	"DumpMedia", FIELDS(media_fields), .doc = "What an account has for media servers.",
 };
 
 /* ---- templates ---- */
@@ -176,6 +202,7 @@ static const struct shape words_shape = {
 static const struct field line_fields[] = {
 	{ "dump",     OBJECT(dump_shape) },
 	{ "account",  OBJECT(account_shape) },
+	{ "media",    OBJECT(media_shape) },
 	{ "template", OBJECT(dumped_template_shape) },
 	{ "room",     OBJECT(dumped_room_shape) },
 	{ "words",    OBJECT(words_shape) },

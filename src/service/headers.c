@@ -95,7 +95,7 @@ void headers_share(struct call *call)
 	call_header(call, "Access-Control-Allow-Origin", SLICE("*"));
 	if (call->request.method != METHOD_OPTIONS)
 		return;
-	call_header(call, "Access-Control-Allow-Methods", SLICE("POST, OPTIONS"));
+	call_header(call, "Access-Control-Allow-Methods", call_find_header(call, "Allow"));
 	call_header(call, "Access-Control-Allow-Headers", SLICE("content-type, authorization"));
 }
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/text.h"
+#include "rules/media_rules.h"
 #include "rules/text_rules.h"
 #include "schema/describe.h"
 #include "service/openapi_parts.h"
@@ -34,6 +35,9 @@ static const struct field path_fields[] = {
 	{ "role_name",   TEXT(role_name_text), DOC("Name of a role of the template.") },
 	{ "role",        TEXT(role_name_text), DOC("Name of a role of the room's template.") },
 	{ "code",        TEXT(any_text), DOC("A room code.") },
+	{ "kid",         TEXT(kid_text), DOC("Name of a signing key.") },
+	{ "customer_id", TEXT(id_text), DOC("Account identifier.") },
+	{ "kid_hash",    TEXT(kid_hash_text), DOC("SHA-256 of the kid of a signing key.") },
 };
 static const struct shape path_shape = { "Path", FIELDS(path_fields) };
 /* clang-format on */
@@ -201,6 +205,11 @@ static json_t *success_headers(const struct route *route)
 	return openapi_headers_of(route, names);
 }
 
+static const char *content_of(const struct route *route)
+{
+	return route->content_type != NULL ? route->content_type : "application/json";
+}
+
 static json_t *success_of(struct arena *arena, const struct route *route)
 {
 	json_t *success = json_pack("{s:s, s:o}", "description",
@@ -210,10 +219,12 @@ static json_t *success_of(struct arena *arena, const struct route *route)
 
 	if (route->method == METHOD_DELETE)
 		return success;
-	schema = route->answer != NULL ? answer_schema(arena, route)
-				       : json_pack("{s:s}", "type", "object");
-	object_put(success, "content",
-		   json_pack("{s:{s:o}}", "application/json", "schema", schema));
+	if (route->answer != NULL)
+		schema = answer_schema(arena, route);
+	else
+		schema = json_pack("{s:s}", "type",
+				   route->content_type != NULL ? "string" : "object");
+	object_put(success, "content", json_pack("{s:{s:o}}", content_of(route), "schema", schema));
 	return success;
 }
 
@@ -251,7 +262,7 @@ static bool can_fail(const struct route *route, enum fault_kind kind)
 	case 422:
 		return takes_key(route);
 	case 429:
-		return route->is_shared;
+		return route->is_limited || route->too_many != NULL;
 	default:
 		return true;
 	}
@@ -265,6 +276,8 @@ static const char *own_doc(const struct route *route, enum fault_kind kind)
 		return "The answer would be larger than 8 MB; a smaller limit helps.";
 	if (kind == FAULT_TOO_LARGE && route->takes_large_body)
 		return "The body is larger than 1 MiB, or the answer would be larger than 8 MB.";
+	if (kind == FAULT_TOO_MANY)
+		return route->too_many;
 	return kind == FAULT_CONFLICT ? route->conflict : NULL;
 }
 

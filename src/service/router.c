@@ -55,12 +55,17 @@ static void note_allowed(struct branch *branch)
 	arena_close(arena);
 }
 
-/* The dot is the only special character in paths. A name in braces matches one segment. */
+/* The dot is the only special character in paths. A name in braces matches one segment, or what is
+ * before the dot that follows the name. */
 static void append_segment(struct buffer *expression, struct slice segment)
 {
 	if (segment.data[1] == '{') {
-		buffer_append_text(expression, "/([^/]++)");
-		return;
+		const char *end = memchr(segment.data, '}', segment.size);
+		const size_t size = (size_t)(end + 1 - segment.data);
+
+		buffer_append_text(expression, size < segment.size ? "/([^/.]++)" : "/([^/]++)");
+		segment.data += size;
+		segment.size -= size;
 	}
 	for (size_t i = 0; i < segment.size; i++) {
 		assert(strchr("\\^$[]|()?*+{}", segment.data[i]) == NULL);

@@ -8,10 +8,12 @@
 #include "resources/roles.h"
 #include "resources/room_codes.h"
 #include "resources/rooms.h"
+#include "resources/signing_keys.h"
 #include "resources/templates.h"
 #include "rules/bulk_rules.h"
 #include "rules/destination_rules.h"
 #include "rules/list_rules.h"
+#include "rules/media_rules.h"
 #include "rules/role_rules.h"
 #include "rules/room_code_rules.h"
 #include "rules/room_rules.h"
@@ -30,9 +32,13 @@
 #define ETAG .has_etag = true
 #define IN_BULK .is_bulk = true
 #define OPEN_TO_ALL .is_open = true, .is_shared = true
+#define LIMITED .is_limited = true
+#define PREPARED(function) .prepare = (function)
+#define CONTENT(type) .content_type = (type)
 #define INTERNAL .is_open = true, .is_internal = true
 #define FORBIDDEN(text) .forbidden = (text)
 #define CONFLICT(text) .conflict = (text)
+#define TOO_MANY(text) .too_many = (text)
 #undef DOC
 #define DOC(text) .doc = (text)
 
@@ -56,6 +62,7 @@
 	"or one code." }
 #define BULK_CODES { "bulkCodes", "All operations make at most 10000 codes." }
 #define START_OF_ROOM { "startOfRoom", "start is a code of this room." }
+#define START_OF_KEYS { "startOfKeys", "start is the kid of a signing key." }
 
 const struct route routes[] = {
 	{ METHOD_POST,   "/v2/templates", ROUTE_WRITE, templates_create, "createTemplate",
@@ -201,10 +208,36 @@ const struct route routes[] = {
 	  DOC("Makes many calls of rooms and room codes in one step: all, or none.") },
 
 	{ METHOD_POST,   "/v2/token", ROUTE_READ_FIRST, join, "createToken",
-	  WHOLE(join_shape), ANSWER(token_answer_shape), OPEN_TO_ALL,
+	  WHOLE(join_shape), ANSWER(token_answer_shape), OPEN_TO_ALL, LIMITED,
 	  FORBIDDEN("The code, its room or its account is disabled, its role was deleted, it is not the "
 		    "time of the code or of the room, the code was used up, or it is for another user."),
 	  DOC("Exchanges a room code for a token to join with.") },
+
+	{ METHOD_POST,   "/v2/signing-keys", ROUTE_WRITE, signing_keys_create, "createSigningKey",
+	  PREPARED(signing_keys_prepare), WHOLE(new_signing_key_shape), ANSWER(signing_key_shape),
+	  CONFLICT("There are four signing keys of this alg."),
+	  TOO_MANY("The account made ten RSA keys in a minute."),
+	  DOC("Makes a signing key: the first of its alg is active, later ones are next.") },
+	{ METHOD_GET,    "/v2/signing-keys", ROUTE_READ, signing_keys_list, "listSigningKeys",
+	  QUERY(signing_key_list_query), LIST(signing_key_shape),
+	  RULES(START_OF_KEYS),
+	  DOC("Lists signing keys, newest first.") },
+	{ METHOD_GET,    "/v2/signing-keys/{kid}", ROUTE_READ, signing_keys_get, "getSigningKey",
+	  ANSWER(signing_key_shape),
+	  DOC("Retrieves a signing key.") },
+	{ METHOD_DELETE, "/v2/signing-keys/{kid}", ROUTE_WRITE, signing_keys_delete,
+	  "deleteSigningKey",
+	  DOC("Deletes a signing key; it is published no more.") },
+	{ METHOD_POST,   "/v2/signing-keys/{kid}/activate", ROUTE_WRITE, signing_keys_activate,
+	  "activateSigningKey", NO_BODY, ANSWER(signing_key_shape),
+	  CONFLICT("The key is retired, or younger than verifiers take to see it."),
+	  DOC("Makes a key sign; the one that signed before is retired.") },
+	{ METHOD_GET,    "/v2/jwks/{customer_id}.json", ROUTE_READ, key_set_get, "getKeySet",
+	  ANSWER(key_set_shape), CONTENT("application/jwk-set+json"), OPEN_TO_ALL,
+	  DOC("The public keys of an account; empty where there is no such account.") },
+	{ METHOD_GET,    "/v2/jwks/{customer_id}/{kid_hash}.pem", ROUTE_READ, key_pem_get,
+	  "getKeyPem", CONTENT("application/x-pem-file"), OPEN_TO_ALL,
+	  DOC("A public RSA key, by the SHA-256 of its kid.") },
 
 	{ METHOD_GET,    "/v2/openapi.json", ROUTE_STATELESS, openapi_get, "getOpenApi",
 	  .is_open = true,

@@ -370,12 +370,13 @@ static bool carry(struct service *service, struct call *call, struct fault *faul
 	if (!is_found || call->route == NULL)
 		return is_found;
 	look_for_validation(call, query);
-	if (!((!is_shared || join_check_budget(call, fault)) &&
+	if (!((!call->route->is_limited || join_check_budget(call, fault)) &&
 	      (call->route->is_open || auth_check(call, fault)) && read_json(call, &body, fault) &&
 	      idempotency_read(call, fault)))
 		return false;
 	return router_decode(call, fault) && read_query(call, query, fault) &&
-	       check_body(call, body, fault);
+	       check_body(call, body, fault) &&
+	       (call->route->prepare == NULL || call->route->prepare(call, fault));
 }
 
 /* Before the router looks at it: another path that begins like that of such a route waits its turn

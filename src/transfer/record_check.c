@@ -17,6 +17,7 @@
 #include "resources/garbage.h"
 #include "resources/kept_answer.h"
 #include "resources/kept_usage.h"
+#include "resources/media_record.h"
 #include "resources/packed.h"
 #include "resources/room_record.h"
 
@@ -349,6 +350,31 @@ static bool check_kept_usage(const struct subject *subject, struct fault *fault)
 	return kept_usage_check_record(subject->record, fault);
 }
 
+static void check_signing_key(const struct subject *subject, const struct media *media, size_t i)
+{
+	const struct signing_key *key = &media->keys[i];
+	struct slice kid, jwk;
+
+	if (!signing_describe(subject->call->arena, key->alg, key->private_key, &kid, &jwk))
+		found(subject, "signing key %zu is no private key for its alg", i);
+	else if (!slice_equal(kid, key->kid) || !slice_equal(jwk, key->jwk))
+		found(subject, "the public part of signing key %zu is not its own", i);
+	if (key->state == KEY_ACTIVE && media_active_key(media, key->alg) != key)
+		found(subject, "signing key %zu is active, as another one of its alg", i);
+}
+
+static bool check_media(const struct subject *subject, struct fault *fault)
+{
+	struct call *call = subject->call;
+	struct media media;
+
+	if (!media_read(call->arena, subject->record, call->now, &media, fault))
+		return false;
+	for (size_t i = 0; i < media.key_count; i++)
+		check_signing_key(subject, &media, i);
+	return true;
+}
+
 static bool check_garbage(const struct subject *subject, struct fault *fault)
 {
 	const struct id *id = &subject->record->id;
@@ -397,6 +423,7 @@ static const struct {
 	{ &kind_words, check_words },
 	{ &kind_kept_answer, check_kept_answer },
 	{ &kind_kept_usage, check_kept_usage },
+	{ &kind_media, check_media },
 	{ &kind_garbage, check_garbage },
 };
 

@@ -16,6 +16,9 @@ bool transfer_line_end(struct survey *survey, struct transfer_output *output, st
 bool transfer_line_account(struct survey *survey, const struct account *account,
 			   const struct id *default_template, struct transfer_output *output,
 			   struct fault *fault);
+/* Of the survey's account; nothing where it has none. */
+bool transfer_line_media(struct survey *survey, struct transfer_output *output,
+			 struct fault *fault);
 /* Of the survey's account. What cannot be read is left out (transfer_leave_out). */
 bool transfer_line_template(struct survey *survey, const struct id *id,
 			    struct transfer_output *output, struct fault *fault);

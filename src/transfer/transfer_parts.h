@@ -29,6 +29,7 @@ bool transfer_claim_words(struct call *call, struct slice words, const char *poi
 			  struct fault *fault);
 
 /* The lines of these kinds, at a place where they may come. */
+bool transfer_read_media(struct transfer_input *input, const json_t *object, struct fault *fault);
 bool transfer_read_template(struct transfer_input *input, const json_t *object,
 			    struct fault *fault);
 bool transfer_read_room(struct transfer_input *input, const json_t *object, struct fault *fault);

@@ -103,6 +103,8 @@ static bool check_place(const struct transfer_input *input, const char *kind, st
 				 "a dump ends with its line \"end\"; load one dump at a time");
 	if (!is_head && !is_account && strcmp(kind, "end") != 0 && input->counts.accounts == 0)
 		return misplaced(fault, "the line \"account\" that this belongs to is missing");
+	if (!input->is_after_account && strcmp(kind, "media") == 0)
+		return misplaced(fault, "media come once, next after the line of their account");
 	if (input->is_at_rooms && strcmp(kind, "template") == 0)
 		return misplaced(fault, "an account's templates come before its rooms");
 	return true;
@@ -257,6 +259,7 @@ static bool read_account(struct transfer_input *input, const json_t *object, str
 	*next_account(input) = account;
 	explicit_bzero(&account, sizeof account);
 	input->is_at_rooms = input->has_above = input->found_default = false;
+	input->is_after_account = true;
 	input->has_default = json_object_get(object, "default_template") != NULL;
 	input->default_template = transfer_id(object, "default_template");
 	return !input->has_default ||
@@ -306,6 +309,7 @@ static bool read_end(struct transfer_input *input, const json_t *object, struct 
 	if (!end_account(input, fault))
 		return false;
 	if (transfer_number(object, "accounts") != input->counts.accounts ||
+	    transfer_number(object, "media") != input->counts.media ||
 	    transfer_number(object, "templates") != input->counts.templates ||
 	    transfer_number(object, "rooms") != input->counts.rooms ||
 	    transfer_number(object, "words") != input->counts.words)
@@ -321,23 +325,31 @@ static const struct {
 } kinds[] = {
 	{ "dump", read_head },
 	{ "account", read_account },
+	{ "media", transfer_read_media },
 	{ "template", transfer_read_template },
 	{ "room", transfer_read_room },
 	{ "words", read_words },
 	{ "end", read_end },
 };
 
+static bool read_object(struct transfer_input *input, size_t kind, const json_t *object,
+			struct fault *fault)
+{
+	input->is_after_account = false;
+	return kinds[kind].read(input, object, fault);
+}
+
 static bool read_kind(struct transfer_input *input, const json_t *line, struct fault *fault)
 {
 	if (json_object_size(line) != 1)
-		return misplaced(fault, "a line has one member: dump, account, template, room, "
-					"words or end");
+		return misplaced(fault, "a line has one member: dump, account, media, "
+					"template, room, words or end");
 	for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
 		const json_t *object = json_object_get(line, kinds[i].name);
 
 		if (object != NULL)
 			return check_place(input, kinds[i].name, fault) &&
-			       kinds[i].read(input, object, fault);
+			       read_object(input, i, object, fault);
 	}
 	return false;
 }

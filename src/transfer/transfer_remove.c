@@ -60,6 +60,16 @@ static bool remove_kept(struct call *call, size_t *n, struct fault *fault)
 	       store_remove(call->transaction, &kind_kept_usage, &usage, fault);
 }
 
+static bool remove_media(struct call *call, struct fault *fault)
+{
+	const struct id none = { { 0 } };
+	struct store_record media;
+
+	return store_get(call->transaction, &kind_media, &none, STORE_TO_CHANGE, &media, fault) &&
+	       (media.value.data == NULL ||
+		store_remove(call->transaction, &kind_media, &media, fault));
+}
+
 bool transfer_remove_some(struct call *call, bool *is_empty, struct fault *fault)
 {
 	struct store_record garbage;
@@ -80,6 +90,8 @@ bool transfer_remove_some(struct call *call, bool *is_empty, struct fault *fault
 		return false;
 	if (n > 0)
 		return true;
+	if (!remove_media(call, fault))
+		return false;
 	if (!store_page(call->transaction, &kind_garbage, &page, fault))
 		return false;
 	*is_empty = page.count == 0;

@@ -164,6 +164,7 @@ static bool write_account(struct survey *survey, const struct account *account,
 	survey_of_account(survey, &account->id);
 	return default_template_load(&survey->call, &marked, &is_set, fault) &&
 	       transfer_line_account(survey, account, is_set ? &marked : NULL, output, fault) &&
+	       transfer_line_media(survey, output, fault) &&
 	       write_pages(survey, &of_templates, output, fault) &&
 	       write_pages(survey, &of_rooms, output, fault);
 }
@@ -356,6 +357,7 @@ static bool salvage_account(struct survey *survey, const struct salvage *salvage
 	survey_of_account(survey, &account->id);
 	return salvage_default(survey, output, &marked, &is_set, fault) &&
 	       transfer_line_account(survey, account, is_set ? &marked : NULL, output, fault) &&
+	       transfer_line_media(survey, output, fault) &&
 	       salvage_all(survey, &of_templates, &salvage->templates, NULL, output, fault) &&
 	       salvage_all(survey, &of_rooms, &salvage->rooms, &salvage->codes, output, fault);
 }

@@ -7,12 +7,13 @@
 #include "base/text.h"
 #include "resources/code_life.h"
 #include "resources/code_terms.h"
+#include "resources/media_record.h"
 #include "resources/packed.h"
 #include "resources/room_record.h"
 #include "resources/template_parts.h"
 #include "transfer/transfer_lines.h"
 
-#define FORMAT 3
+#define FORMAT 4
 #define CODES_AT_ONCE 256
 
 static void set(json_t *object, const char *name, json_t *value)
@@ -116,6 +117,7 @@ bool transfer_line_end(struct survey *survey, struct transfer_output *output, st
 	json_t *end = arena_json(survey->call.arena, json_object());
 
 	set(end, "accounts", number_value(output->counts.accounts));
+	set(end, "media", number_value(output->counts.media));
 	set(end, "templates", number_value(output->counts.templates));
 	set(end, "rooms", number_value(output->counts.rooms));
 	set(end, "words", number_value(output->counts.words));
@@ -415,4 +417,49 @@ bool transfer_line_account(struct survey *survey, const struct account *account,
 	output->counts.accounts++;
 	return send(survey, output, "account",
 		    account_value(&survey->call, account, default_template), fault);
+}
+
+/* ---- media ---- */
+
+static json_t *key_value(struct call *call, const struct signing_key *key)
+{
+	static const char *const states[] = {
+		[KEY_ACTIVE] = "active",
+		[KEY_NEXT] = "next",
+		[KEY_RETIRED] = "retired",
+	};
+	json_t *value = json_object();
+
+	set(value, "alg", json_string(signing_alg_name(key->alg)));
+	set(value, "state", json_string(states[key->state]));
+	set(value, "created_at", time_value(key->created));
+	if (key->state == KEY_RETIRED)
+		set(value, "retires_at", seconds_value(key->retires));
+	set(value, "private_key", text_value(text_base64url(call->arena, key->private_key)));
+	return value;
+}
+
+bool transfer_line_media(struct survey *survey, struct transfer_output *output, struct fault *fault)
+{
+	struct call *call = &survey->call;
+	json_t *value = arena_json(call->arena, json_object());
+	json_t *keys = json_array();
+	struct fault own = FAULT_INITIAL;
+	struct media media;
+
+	set(value, "signing_keys", keys);
+	if (!media_load(call, STORE_TO_SHOW, &media, &own))
+		return transfer_leave_out(
+			output,
+			arena_text(call->arena, "media of the account %s", call->account_text),
+			&own, fault);
+	if (media.stored.value.data == NULL)
+		return true;
+	set(value, "code_key",
+	    text_value(text_base64url(
+		    call->arena, (struct slice){ (const char *)media.code_key, DIGEST_SIZE })));
+	for (size_t i = 0; i < media.key_count; i++)
+		append(keys, key_value(call, &media.keys[i]));
+	output->counts.media++;
+	return send(survey, output, "media", value, fault);
 }

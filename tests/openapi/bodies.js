@@ -27,17 +27,17 @@ function* randomCases(values, schema) {
 export async function proveBodies(proof, operation, values) {
 	const seen = { expected: new Set(), accepted: new Set() };
 
+	// There are few signing keys: each makes room for itself.
+	const atOnce = operation.path.startsWith("/v2/signing-keys") ? 1 : undefined;
+	const prove = (one) => proveBody(proof, operation, values, one, seen);
+
 	if (operation.body === undefined) return;
-	await each(cases(values, operation.body), (one) =>
-		proveBody(proof, operation, values, one, seen),
-	);
+	await each(cases(values, operation.body), prove, atOnce);
 	// Each edge was accepted somewhere, not only refused for the sake of a named rule.
 	for (const what of seen.expected) {
 		if (!seen.accepted.has(what)) proof.problem(operation, what, "never accepted");
 	}
-	await each(randomCases(values, operation.body), (one) =>
-		proveBody(proof, operation, values, one, seen),
-	);
+	await each(randomCases(values, operation.body), prove, atOnce);
 }
 
 async function proveBody(proof, operation, values, one, seen) {
@@ -68,7 +68,7 @@ async function proveBody(proof, operation, values, one, seen) {
 
 // What is changed is made anew, so that nothing but this body decides.
 function placeFor(proof, operation, isGood) {
-	const isChange = operation.path.includes("{");
+	const isChange = operation.path.includes("{") || operation.id === "createSigningKey";
 
 	return isGood && isChange
 		? proof.fixtures.fresh(operation)

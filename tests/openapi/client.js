@@ -60,9 +60,9 @@ function received(answer, text) {
 }
 
 // Does all, a few at a time.
-export async function each(items, work) {
+export async function each(items, work, atOnce = CONNECTIONS) {
 	const rest = items[Symbol.iterator]();
-	const workers = Array.from({ length: CONNECTIONS }, async () => {
+	const workers = Array.from({ length: atOnce }, async () => {
 		for (const item of { [Symbol.iterator]: () => rest }) await work(item);
 	});
 

@@ -3,6 +3,7 @@
 // whose default template nothing takes away.
 //
 // SPDX-License-Identifier: GPL-3.0-or-later
+import { createHash } from "node:crypto";
 
 const ROLE = "host";
 
@@ -88,7 +89,38 @@ export class Fixtures {
 			values.room_id = (await this.room()).id;
 		if (/^\/v2\/(room-codes|token)/.test(path))
 			values.code = await this.code(values.room_id);
+		if (path.startsWith("/v2/signing-keys")) values.kid = await this.signingKey();
+		if (path.startsWith("/v2/jwks/"))
+			Object.assign(values, await this.publishedKey(path.endsWith(".pem")));
 		return values;
+	}
+
+	// Those that were made before are deleted: there may be four.
+	async signingKey(alg = "EdDSA") {
+		const token = this.tokens.templates;
+		const made = await this.client.send({
+			method: "GET",
+			target: "/v2/signing-keys?limit=100",
+			token,
+		});
+
+		for (const { kid } of made.json.data)
+			await this.client.send({
+				method: "DELETE",
+				target: `/v2/signing-keys/${kid}`,
+				token,
+			});
+		return (await this.make(token, "/v2/signing-keys", { alg })).kid;
+	}
+
+	async publishedKey(isRsa) {
+		const { customerId } = await this.template();
+		const kid = await this.signingKey(isRsa ? "RS256" : "EdDSA");
+
+		return {
+			customer_id: customerId,
+			kid_hash: createHash("sha256").update(kid).digest("hex"),
+		};
 	}
 
 	// The same for all that ask for it.

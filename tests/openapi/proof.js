@@ -74,9 +74,15 @@ export class Proof {
 			if (answer.text) yield "a body that is not described";
 			return;
 		}
-		const { schema } = described.content["application/json"];
+		const type = answer.headers["content-type"].split(";")[0];
 
-		yield* this.document.answerProblems(schema, answer.json);
+		if (described.content[type] === undefined) return yield `${type} is not described`;
+		const { schema } = described.content[type];
+
+		yield* this.document.answerProblems(
+			schema,
+			schema.type === "string" ? answer.text : answer.json,
+		);
 		if (answer.status >= 400 && answer.json?.code !== answer.status)
 			yield "its code is not the status";
 	}

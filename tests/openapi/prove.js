@@ -23,7 +23,7 @@ import { proveStoredRules } from "./stored.js";
 import { Values } from "./values.js";
 
 const PROBLEMS_SHOWN = 40;
-const SALTS = "0123456789abcdefghijklmnopqrstuvwxyz";
+const SALTS = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
 
 const { BASE_URL, TOKEN, TOKEN_B, PRINTED, TIMES } = process.env;
 const proof = new Proof({ base: BASE_URL, tokens: { templates: TOKEN, rooms: TOKEN_B } });
@@ -39,6 +39,7 @@ for (const [n, operation] of proof.operations.entries()) {
 		"BulkOperation.body": {},
 		"BulkOperation.if_match": "*",
 		"BulkOperation.if_none_match": '"0"',
+		"NewSigningKey.alg": "ES256",
 	};
 	const values = new Values(proof.document, { salt: SALTS[n], members });
 	const started = Date.now();

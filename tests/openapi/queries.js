@@ -21,6 +21,8 @@ function knownValues(operation, place) {
 				start: { good: [place.code], bad: ["abc-defg-hij", "x"] },
 				role: { good: [place.role], bad: [] },
 			};
+		case "listSigningKeys":
+			return { start: { good: [place.kid], bad: ["x", "A".repeat(43)] } };
 	}
 	return {};
 }

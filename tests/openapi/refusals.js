@@ -5,6 +5,8 @@
 
 const CODES_MOST = 100;
 const MISSES_MOST = 20;
+const SIGNING_KEYS_MOST = 4;
+const RSA_KEYS_MOST = 10;
 
 export async function proveRefusals(proof) {
 	const expect = async (status, id, place, sent) => {
@@ -22,6 +24,7 @@ export async function proveRefusals(proof) {
 	await proveDeletedRole(proof, expect);
 	await proveFullRoom(proof, expect);
 	await proveBulk(proof, expect);
+	await proveSigningKeys(proof, expect);
 	await proveKeys(proof);
 	await proveMisses(proof, expect);
 	for (const operation of proof.operations) {
@@ -113,6 +116,27 @@ async function proveBulk(proof, expect) {
 	await expect(409, "bulk", {}, one({ path, body: { name: taken.name } }));
 	await fixtures.make(fixtures.tokens.rooms, path, { enabled: false });
 	await expect(403, "bulk", {}, one({ path: `/v2/room-codes/room/${room.id}` }));
+}
+
+// Keys that are too many, and too new; those of RSA at last.
+async function proveSigningKeys(proof, expect) {
+	const { fixtures } = proof;
+	const token = fixtures.tokens.templates;
+
+	await fixtures.signingKey("ES256");
+	for (let n = 1; n < SIGNING_KEYS_MOST; n++) {
+		const { kid } = await fixtures.make(token, "/v2/signing-keys", { alg: "ES256" });
+
+		await expect(409, "activateSigningKey", { kid });
+	}
+	await expect(409, "createSigningKey", {}, { alg: "ES256" });
+	for (let n = 0, status = 200; n <= RSA_KEYS_MOST && status === 200; n++) {
+		const sent = { token, method: "POST", target: "/v2/signing-keys" };
+
+		if (n % SIGNING_KEYS_MOST === 0) await fixtures.signingKey();
+		({ status } = await fixtures.client.send({ ...sent, body: '{"alg":"RS256"}' }));
+	}
+	await expect(429, "createSigningKey", {}, { alg: "RS256" });
 }
 
 // A key that was used for another request.

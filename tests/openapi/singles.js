@@ -19,10 +19,14 @@ export function* singles(seen, salt) {
 	else if (seen.type === "boolean") yield* [good(true, "true"), good(false, "false")];
 }
 
+function otherCase(text) {
+	return text === text.toUpperCase() ? text.toLowerCase() : text.toUpperCase();
+}
+
 function* choices(seen) {
 	for (const choice of seen.enum.filter((one) => one !== null)) yield good(choice, choice);
 	yield bad(`${seen.enum[0]}x`, "no choice");
-	yield bad(seen.enum[0].toUpperCase(), "in capitals");
+	yield bad(otherCase(seen.enum[0]), "in the other case");
 	yield bad("", "empty");
 }
 

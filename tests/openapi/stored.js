@@ -46,6 +46,7 @@ async function requests(fixtures) {
 		],
 		bulkCodes: [["bulk", {}, bulk(...made.flat()), "/operations"]],
 		times: [["listRooms", {}, "after=x", "after"]],
+		startOfKeys: [["listSigningKeys", {}, `start=${"A".repeat(43)}`, "start"]],
 		startOfRoom: [["listRoomCodes", room, "start=abc-defg-hij", "start"]],
 		templateExists: ["createRoom", "updateRoom", "patchRoom"].map((id) => [
 			id,

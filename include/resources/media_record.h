@@ -1,0 +1,58 @@
+/* What an account has for media servers: its signing keys, and a secret of which the codes' hashes are
+ * made. All of it is one record of the account, with the id zero: there are few of each, they refer to
+ * each other, and one read gives what a token needs.
+ *
+ * A signing key is `active` (it signs; at most one of an alg), `next` or `retired`. A retired one is
+ * published until its time, and does not count from then on; the next write of the record drops it.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef RESOURCES_MEDIA_RECORD_H
+#define RESOURCES_MEDIA_RECORD_H
+
+#include "base/digest.h"
+#include "media/signing.h"
+#include "resources/call.h"
+
+#define SIGNING_KEYS_MOST 4 /* of an alg */
+
+/* In stored records: a number never gets another meaning. */
+enum key_state { KEY_ACTIVE, KEY_NEXT, KEY_RETIRED };
+
+/* Slices are borrowed: from the stored value, or from the call's arena. */
+struct signing_key {
+	enum signing_alg alg;
+	enum key_state state;
+	int64_t created; /* milliseconds */
+	int64_t retires; /* of a retired key: the second from which on it is gone */
+	struct slice kid, jwk; /* JSON text */
+	struct slice private_key; /* media/signing.h */
+};
+
+struct media {
+	struct store_record stored; /* as it was read; value.data NULL: a new one */
+	unsigned char code_key[DIGEST_SIZE]; /* of the hashes of codes; no call answers it */
+	struct signing_key *keys; /* the oldest first, with room for one more */
+	size_t key_count;
+};
+
+/* That media_load will be called. */
+struct expected;
+void media_expect(struct expected *expected, enum store_reading reading);
+/* The account's record; a new one, with nothing in it, where there is none. */
+bool media_load(struct call *call, enum store_reading reading, struct media *media,
+		struct fault *fault);
+bool media_put(struct call *call, const struct media *media, struct fault *fault);
+/* Of a stored record, at `now` in milliseconds. */
+bool media_read(struct arena *arena, const struct store_record *stored, int64_t now,
+		struct media *media, struct fault *fault);
+/* Without a record: a new secret. */
+void media_begin(struct call *call, struct media *media);
+
+/* NULL: there is none. */
+struct signing_key *media_key(const struct media *media, struct slice kid);
+struct signing_key *media_active_key(const struct media *media, enum signing_alg alg);
+/* How many keys of the alg there are. */
+size_t media_count_keys(const struct media *media, enum signing_alg alg);
+void media_remove_key(struct media *media, const struct signing_key *key);
+
+#endif

@@ -1,0 +1,280 @@
+/* See media/signing.h. With base/digest.c the only file that includes OpenSSL.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "media/signing.h"
+
+#include <jansson.h>
+#include <stdlib.h>
+
+#include <openssl/core_names.h>
+#include <openssl/crypto.h>
+#include <openssl/ecdsa.h>
+#include <openssl/evp.h>
+#include <openssl/pem.h>
+#include <openssl/x509.h>
+
+#include "base/digest.h"
+#include "base/text.h"
+
+#define RSA_BITS 2048
+#define EC_SIZE 32 /* of a coordinate of P-256, and of r and s */
+
+static const char *const names[SIGNING_ALGS] = {
+	[SIGNING_ES256] = "ES256",
+	[SIGNING_RS256] = "RS256",
+	[SIGNING_EDDSA] = "EdDSA",
+};
+
+static const int types[SIGNING_ALGS] = {
+	[SIGNING_ES256] = EVP_PKEY_EC,
+	[SIGNING_RS256] = EVP_PKEY_RSA,
+	[SIGNING_EDDSA] = EVP_PKEY_ED25519,
+};
+
+const char *signing_alg_name(enum signing_alg alg)
+{
+	return names[alg];
+}
+
+bool signing_alg_named(struct slice name, enum signing_alg *alg)
+{
+	for (size_t i = 0; i < SIGNING_ALGS; i++) {
+		if (slice_is(name, names[i])) {
+			*alg = (enum signing_alg)i;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* ---- keys of libcrypto ---- */
+
+/* As in base/digest.c: libcrypto does not read its configuration. */
+static void begin(void)
+{
+	if (OPENSSL_init_crypto(OPENSSL_INIT_NO_LOAD_CONFIG, NULL) != 1)
+		abort();
+}
+
+static EVP_PKEY *make(enum signing_alg alg)
+{
+	begin();
+	switch (alg) {
+	case SIGNING_ES256:
+		return EVP_EC_gen("P-256");
+	case SIGNING_RS256:
+		return EVP_RSA_gen((unsigned)RSA_BITS);
+	case SIGNING_EDDSA:
+	case SIGNING_ALGS:
+		break;
+	}
+	return EVP_PKEY_Q_keygen(NULL, NULL, "ED25519");
+}
+
+struct slice signing_make(struct arena *arena, enum signing_alg alg)
+{
+	EVP_PKEY *key = make(alg);
+	PKCS8_PRIV_KEY_INFO *info = key == NULL ? NULL : EVP_PKEY2PKCS8(key);
+	unsigned char *encoded = NULL;
+	struct slice made;
+	int size;
+
+	if (info == NULL || (size = i2d_PKCS8_PRIV_KEY_INFO(info, &encoded)) <= 0)
+		abort();
+	made = arena_copy(arena, (struct slice){ (const char *)encoded, (size_t)size });
+	OPENSSL_clear_free(encoded, (size_t)size);
+	PKCS8_PRIV_KEY_INFO_free(info);
+	EVP_PKEY_free(key);
+	return made;
+}
+
+static bool is_for(EVP_PKEY *key, enum signing_alg alg)
+{
+	char group[32] = "";
+
+	if (EVP_PKEY_get_base_id(key) != types[alg])
+		return false;
+	if (alg == SIGNING_RS256)
+		return EVP_PKEY_get_bits(key) >= RSA_BITS;
+	return alg != SIGNING_ES256 ||
+	       (EVP_PKEY_get_group_name(key, group, sizeof group, NULL) == 1 &&
+		strcmp(group, "prime256v1") == 0);
+}
+
+/* NULL: it is no key for the alg. */
+static EVP_PKEY *read_key(enum signing_alg alg, struct slice private_key)
+{
+	const unsigned char *at = (const unsigned char *)private_key.data;
+	PKCS8_PRIV_KEY_INFO *info;
+	EVP_PKEY *key;
+
+	begin();
+	info = d2i_PKCS8_PRIV_KEY_INFO(NULL, &at, (long)private_key.size);
+	key = info == NULL ? NULL : EVP_PKCS82PKEY(info);
+
+	PKCS8_PRIV_KEY_INFO_free(info);
+	if (key != NULL && !is_for(key, alg)) {
+		EVP_PKEY_free(key);
+		key = NULL;
+	}
+	return key;
+}
+
+/* ---- the public key ---- */
+
+/* A number, unsigned and big-endian, of at least so many bytes, as base64url. */
+static struct slice number_of(struct arena *arena, const EVP_PKEY *key, const char *name,
+			      size_t least)
+{
+	BIGNUM *number = NULL;
+	unsigned char *bytes;
+	size_t size;
+
+	if (EVP_PKEY_get_bn_param(key, name, &number) != 1)
+		abort();
+	size = (size_t)BN_num_bytes(number);
+	if (size < least)
+		size = least;
+	bytes = arena_alloc(arena, size + 1);
+	if (BN_bn2binpad(number, bytes, (int)size) < 0)
+		abort();
+	BN_free(number);
+	return text_base64url(arena, (struct slice){ (const char *)bytes, size });
+}
+
+static struct slice octets_of(struct arena *arena, const EVP_PKEY *key)
+{
+	unsigned char bytes[EC_SIZE];
+	size_t size = sizeof bytes;
+
+	if (EVP_PKEY_get_raw_public_key(key, bytes, &size) != 1)
+		abort();
+	return text_base64url(arena, (struct slice){ (const char *)bytes, size });
+}
+
+/* The members that the thumbprint is of, in the order of their names, without the braces. */
+static struct slice members_of(struct arena *arena, const EVP_PKEY *key, enum signing_alg alg)
+{
+	struct slice first, second;
+
+	switch (alg) {
+	case SIGNING_ES256:
+		first = number_of(arena, key, OSSL_PKEY_PARAM_EC_PUB_X, EC_SIZE);
+		second = number_of(arena, key, OSSL_PKEY_PARAM_EC_PUB_Y, EC_SIZE);
+		return slice_of(arena_text(
+			arena, "\"crv\":\"P-256\",\"kty\":\"EC\",\"x\":\"%s\",\"y\":\"%s\"",
+			first.data, second.data));
+	case SIGNING_RS256:
+		first = number_of(arena, key, OSSL_PKEY_PARAM_RSA_E, 1);
+		second = number_of(arena, key, OSSL_PKEY_PARAM_RSA_N, 1);
+		return slice_of(arena_text(arena, "\"e\":\"%s\",\"kty\":\"RSA\",\"n\":\"%s\"",
+					   first.data, second.data));
+	case SIGNING_EDDSA:
+	case SIGNING_ALGS:
+		break;
+	}
+	first = octets_of(arena, key);
+	return slice_of(
+		arena_text(arena, "\"crv\":\"Ed25519\",\"kty\":\"OKP\",\"x\":\"%s\"", first.data));
+}
+
+static struct slice thumbprint_of(struct arena *arena, struct slice members)
+{
+	unsigned char digest[DIGEST_SIZE];
+
+	digest_sha256(slice_of(arena_text(arena, "{%s}", members.data)), digest);
+	return text_base64url(arena, (struct slice){ (const char *)digest, sizeof digest });
+}
+
+/* In the order of the table of a JWK, which begins with kty. */
+static struct slice jwk_of(struct arena *arena, enum signing_alg alg, struct slice kid,
+			   struct slice members)
+{
+	json_error_t error;
+	json_t *parsed = arena_json(arena,
+				    json_loads(arena_text(arena, "{%s}", members.data), 0, &error));
+	json_t *jwk = arena_json(arena, json_pack("{s:O, s:s, s:s, s:s%}", "kty",
+						  json_object_get(parsed, "kty"), "use", "sig",
+						  "alg", names[alg], "kid", kid.data, kid.size));
+	struct buffer text = BUFFER_INITIAL(arena);
+
+	if (json_object_update_missing(jwk, parsed) != 0)
+		abort();
+	buffer_append_json(&text, jwk);
+	return buffer_slice(&text);
+}
+
+bool signing_describe(struct arena *arena, enum signing_alg alg, struct slice private_key,
+		      struct slice *kid, struct slice *jwk)
+{
+	EVP_PKEY *key = read_key(alg, private_key);
+	struct slice members;
+
+	if (key == NULL)
+		return false;
+	members = members_of(arena, key, alg);
+	EVP_PKEY_free(key);
+	*kid = thumbprint_of(arena, members);
+	*jwk = jwk_of(arena, alg, *kid, members);
+	return true;
+}
+
+struct slice signing_pem(struct arena *arena, struct slice private_key)
+{
+	EVP_PKEY *key = read_key(SIGNING_RS256, private_key);
+	BIO *memory = BIO_new(BIO_s_mem());
+	struct slice pem;
+	char *text;
+	long size;
+
+	if (key == NULL || memory == NULL || PEM_write_bio_PUBKEY(memory, key) != 1 ||
+	    (size = BIO_get_mem_data(memory, &text)) <= 0)
+		abort();
+	pem = arena_copy(arena, (struct slice){ text, (size_t)size });
+	BIO_free(memory);
+	EVP_PKEY_free(key);
+	return pem;
+}
+
+/* ---- signatures ---- */
+
+/* r and s, each of EC_SIZE bytes, where libcrypto gives DER. */
+static struct slice plain_signature(struct arena *arena, const unsigned char *encoded, size_t size)
+{
+	ECDSA_SIG *signature = d2i_ECDSA_SIG(NULL, &encoded, (long)size);
+	unsigned char *bytes = arena_alloc(arena, 2 * EC_SIZE);
+
+	if (signature == NULL ||
+	    BN_bn2binpad(ECDSA_SIG_get0_r(signature), bytes, EC_SIZE) != EC_SIZE ||
+	    BN_bn2binpad(ECDSA_SIG_get0_s(signature), bytes + EC_SIZE, EC_SIZE) != EC_SIZE)
+		abort();
+	ECDSA_SIG_free(signature);
+	return (struct slice){ (const char *)bytes, 2 * EC_SIZE };
+}
+
+bool signing_sign(struct arena *arena, enum signing_alg alg, struct slice private_key,
+		  struct slice text, struct slice *signature)
+{
+	EVP_PKEY *key = read_key(alg, private_key);
+	EVP_MD_CTX *context = EVP_MD_CTX_new();
+	const unsigned char *bytes = (const unsigned char *)text.data;
+	unsigned char *made = NULL;
+	size_t size = 0;
+
+	if (context == NULL)
+		abort();
+	if (key != NULL &&
+	    (EVP_DigestSignInit_ex(context, NULL, alg == SIGNING_EDDSA ? NULL : "SHA256", NULL,
+				   NULL, key, NULL) != 1 ||
+	     EVP_DigestSign(context, NULL, &size, bytes, text.size) != 1 ||
+	     EVP_DigestSign(context, made = arena_alloc(arena, size), &size, bytes, text.size) !=
+		     1))
+		abort();
+	EVP_MD_CTX_free(context);
+	EVP_PKEY_free(key);
+	if (made == NULL)
+		return false;
+	*signature = alg == SIGNING_ES256 ? plain_signature(arena, made, size)
+					  : (struct slice){ (const char *)made, size };
+	return true;
+}

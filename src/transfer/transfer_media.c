@@ -1,0 +1,69 @@
+/* What an account of a dump has for media servers: see transfer/transfer.h.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "base/text.h"
+#include "resources/media_record.h"
+#include "transfer/transfer_parts.h"
+
+static enum key_state state_named(struct slice name)
+{
+	if (slice_is(name, "active"))
+		return KEY_ACTIVE;
+	return slice_is(name, "next") ? KEY_NEXT : KEY_RETIRED;
+}
+
+/* What the other keys of the account say about this one. */
+static void check_key(struct call *call, const struct media *media, const struct signing_key *key,
+		      const char *pointer)
+{
+	if (media_key(media, key->kid) != NULL)
+		findings_add(&call->findings, pointer, "is an earlier key of the account");
+	if (key->state == KEY_ACTIVE && media_active_key(media, key->alg) != NULL)
+		findings_add(&call->findings, pointer, "another key of its alg is active");
+	if (media_count_keys(media, key->alg) >= SIGNING_KEYS_MOST)
+		findings_add(&call->findings, pointer, "must be at most %d of an alg",
+			     SIGNING_KEYS_MOST);
+}
+
+static void read_key(struct transfer_input *input, const json_t *object, const char *pointer,
+		     struct media *media)
+{
+	struct call *call = &input->call;
+	struct signing_key key = {
+		.state = state_named(transfer_text(object, "state")),
+		.created = transfer_time(input, pointer, object, "created_at"),
+	};
+
+	(void)signing_alg_named(transfer_text(object, "alg"), &key.alg);
+	if (key.state == KEY_RETIRED)
+		key.retires = transfer_time(input, pointer, object, "retires_at") / 1000;
+	if (!text_base64url_decode(call->arena, transfer_text(object, "private_key"),
+				   &key.private_key) ||
+	    !signing_describe(call->arena, key.alg, key.private_key, &key.kid, &key.jwk)) {
+		findings_add(&call->findings, arena_text(call->arena, "%s/private_key", pointer),
+			     "must be a private key for its alg");
+		return;
+	}
+	check_key(call, media, &key, pointer);
+	media->keys[media->key_count++] = key;
+}
+
+bool transfer_read_media(struct transfer_input *input, const json_t *object, struct fault *fault)
+{
+	struct call *call = &input->call;
+	const json_t *keys = json_object_get(object, "signing_keys");
+	struct media media;
+	struct slice code_key;
+
+	media_begin(call, &media);
+	media.keys = arena_alloc(call->arena, (json_array_size(keys) + 1) * sizeof *media.keys);
+	if (text_base64url_decode(call->arena, transfer_text(object, "code_key"), &code_key))
+		memcpy(media.code_key, code_key.data, DIGEST_SIZE);
+	else
+		findings_add(&call->findings, "/media/code_key", "must be base64url");
+	for (size_t i = 0; i < json_array_size(keys); i++)
+		read_key(input, json_array_get(keys, i),
+			 arena_text(call->arena, "/media/signing_keys/%zu", i), &media);
+	input->counts.media++;
+	return findings_result(&call->findings, fault) && media_put(call, &media, fault);
+}
