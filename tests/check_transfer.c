@@ -220,6 +220,12 @@ static const char *const limited_code =
 	"\"2990-01-01T00:00:00Z\",\"max_uses\":5,\"user_id\":\"u\",\"name\":\"n\",\"label\":\"\","
 	"\"metadata\":{\"b\":\"1\",\"a\":\"\"}}";
 
+static const char *const backend_livekit =
+	"{\"name\":\"lk\",\"type\":\"livekit\",\"url\":\"wss://lk.example.org\",\"default\":true,"
+	"\"config\":{\"api_key\":\"k\",\"api_secret\":\"0123456789abcdef0123456789abcdef\"}}";
+static const char *const backend_galene =
+	"{\"name\":\"two\",\"type\":\"galene\",\"url\":\"https://g.example.org/\",\"ttl\":60}";
+
 static void add_accounts(struct world *world)
 {
 	ck_assert(accounts_add(world->directory, world->environment.clock, "a", NULL, &fault));
@@ -240,11 +246,14 @@ static void live(struct world *world, struct life *life)
 	done(world, METHOD_POST, "{\"alg\":\"EdDSA\"}", NULL, "/v2/signing-keys");
 	done(world, METHOD_POST, "{\"alg\":\"RS256\"}", NULL, "/v2/signing-keys");
 	done(world, METHOD_POST, "{\"alg\":\"RS256\"}", NULL, "/v2/signing-keys");
+	done(world, METHOD_POST, backend_livekit, NULL, "/v2/backends");
+	done(world, METHOD_POST, backend_galene, NULL, "/v2/backends");
 	done(world, METHOD_POST, template_one, life->one, "/v2/templates");
 	done(world, METHOD_POST, "{\"name\":\"gone\"}", gone, "/v2/templates");
 	done(world, METHOD_POST,
-	     "{\"name\":\"two\",\"roles\":{\"host\":{},\"only\":{},\"extra\":{}}}", life->two,
-	     "/v2/templates");
+	     "{\"name\":\"two\",\"settings\":{\"backend\":\"two\"},"
+	     "\"roles\":{\"host\":{},\"only\":{},\"extra\":{}}}",
+	     life->two, "/v2/templates");
 	done(world, METHOD_DELETE, NULL, NULL, "/v2/templates/%s", gone);
 	done(world, METHOD_POST, "{\"name\":\"Followed\"}", life->followed, "/v2/rooms");
 	done(world, METHOD_POST, own_recording, life->own, "/v2/rooms");
@@ -280,11 +289,17 @@ static void live(struct world *world, struct life *life)
 
 /* What GET answers, one a line. */
 static const char *const shown[] = {
-	"/v2/templates?limit=100",  "/v2/templates?default=true",
-	"/v2/rooms?limit=100",	    "/v2/rooms?enabled=false",
-	"/v2/templates/%s",	    "/v2/templates/%s/settings",
-	"/v2/templates/%s/roles",   "/v2/templates/%s/destinations",
-	"/v2/rooms?template_id=%s", "/v2/signing-keys",
+	"/v2/templates?limit=100",
+	"/v2/templates?default=true",
+	"/v2/rooms?limit=100",
+	"/v2/rooms?enabled=false",
+	"/v2/templates/%s",
+	"/v2/templates/%s/settings",
+	"/v2/templates/%s/roles",
+	"/v2/templates/%s/destinations",
+	"/v2/rooms?template_id=%s",
+	"/v2/signing-keys",
+	"/v2/backends",
 };
 
 static void compare_shown(const char *ids[], size_t n)
@@ -880,6 +895,20 @@ static const struct {
 	  "/media/signing_keys/4: another key of its alg is active" },
 	{ "{\"media\"", "\"alg\":\"EdDSA\"", "\"alg\":\"ES256\"",
 	  "/media/signing_keys/2/private_key: must be a private key for its alg" },
+	{ "{\"media\"", "\"type\":\"livekit\"", "\"type\":\"jitsi\"",
+	  "/media/backends/0/document/url: must be a URL of https" },
+	{ "{\"media\"", "\"api_secret\"", "\"apisecret\"",
+	  "/media/backends/0/document/config/apisecret: is not known" },
+	{ "{\"media\"", "\"default\":false", "\"default\":true",
+	  "/media/backends/1/document: an earlier backend is the default" },
+	{ "{\"media\"", "\"name\":\"two\"", "\"name\":\"lk\"",
+	  "/media/backends/1/document: an earlier backend has its name" },
+	{ "{\"media\"", "\"alg\":\"ES256\"}", "\"alg\":\"HS256\"}",
+	  "/media/backends/1/document/config/key: is required" },
+	{ "{\"media\"", "\"last_backend\":2", "\"last_backend\":1",
+	  "/media/backends/1/id: must be younger" },
+	{ "{\"template\"", "\"backend\":\"two\"", "\"backend\":\"three\"",
+	  "/settings/backend: no such backend" },
 	{ "{\"media\"", "\"retires_at\"", "\"retired_at\"",
 	  "/media/signing_keys/0/retired_at: is not known" },
 	{ "\"name\":\"one\"", "\"priority\":2", "\"priority\":9",
@@ -1253,11 +1282,10 @@ START_TEST(every_damaged_record_is_found)
 		for (int how = 0; how < 3; how++) {
 			struct counting counting;
 
-			/* Nothing refers to the record that names the default template, to that of
-			 * media, and to words whose code is gone. */
+			/* Nothing refers to the record that names the default template, and to words
+			 * whose code is gone. */
 			if (how == 0 && ((record->table == STORE_RECORD &&
-					  (record->key.data[0] == kind_default.letter ||
-					   record->key.data[0] == kind_media.letter)) ||
+					  record->key.data[0] == kind_default.letter) ||
 					 (record->table == STORE_NAMED &&
 					  record->key.data[0] == kind_words.letter)))
 				continue;

@@ -1,9 +1,12 @@
-/* What an account has for media servers: its signing keys, and a secret of which the codes' hashes are
- * made. All of it is one record of the account, with the id zero: there are few of each, they refer to
+/* What an account has for media servers: them (backends), its signing keys, and a secret of which the
+ * codes' hashes are made. All of it is one record of the account, with the id zero: there are few of each, they refer to
  * each other, and one read gives what a token needs.
  *
  * A signing key is `active` (it signs; at most one of an alg), `next` or `retired`. A retired one is
  * published until its time, and does not count from then on; the next write of the record drops it.
+ *
+ * A backend counts the templates that name it, which the writers of templates do
+ * (resources/template_record.h): so nobody has to look for them.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef RESOURCES_MEDIA_RECORD_H
@@ -14,6 +17,7 @@
 #include "resources/call.h"
 
 #define SIGNING_KEYS_MOST 4 /* of an alg */
+#define BACKENDS_MOST 20
 
 /* In stored records: a number never gets another meaning. */
 enum key_state { KEY_ACTIVE, KEY_NEXT, KEY_RETIRED };
@@ -28,11 +32,38 @@ struct signing_key {
 	struct slice private_key; /* media/signing.h */
 };
 
+/* In stored records: a number never gets another meaning. */
+enum backend_type {
+	BACKEND_LIVEKIT,
+	BACKEND_JITSI,
+	BACKEND_GALENE,
+	BACKEND_BIGBLUEBUTTON,
+	BACKEND_JANUS,
+	BACKEND_JWT,
+	BACKEND_TYPES_COUNT
+};
+const char *backend_type_name(enum backend_type type);
+
+struct backend {
+	struct id id;
+	enum backend_type type;
+	bool is_default;
+	enum signing_alg alg; /* whose active key signs; SIGNING_ALGS: none */
+	uint32_t uses; /* templates that name it */
+	int64_t created, updated; /* milliseconds */
+	int64_t ttl; /* seconds */
+	struct slice name, url;
+	struct slice config; /* JSON text, with secrets */
+};
+
 struct media {
 	struct store_record stored; /* as it was read; value.data NULL: a new one */
 	unsigned char code_key[DIGEST_SIZE]; /* of the hashes of codes; no call answers it */
 	struct signing_key *keys; /* the oldest first, with room for one more */
 	size_t key_count;
+	uint64_t last_backend; /* the number in the id of the last one that was made */
+	struct backend *backends; /* the oldest first, with room for one more */
+	size_t backend_count;
 };
 
 /* That media_load will be called. */
@@ -54,5 +85,15 @@ struct signing_key *media_active_key(const struct media *media, enum signing_alg
 /* How many keys of the alg there are. */
 size_t media_count_keys(const struct media *media, enum signing_alg alg);
 void media_remove_key(struct media *media, const struct signing_key *key);
+
+/* NULL: there is none. */
+struct backend *media_backend(const struct media *media, const struct id *id);
+struct backend *media_backend_named(const struct media *media, struct slice name);
+const struct backend *media_default_backend(const struct media *media);
+/* Whether a backend signs with the active key of this alg. */
+bool media_signs(const struct media *media, enum signing_alg alg);
+void media_remove_backend(struct media *media, const struct backend *backend);
+/* A template names another backend than before; empty: none. The new one is there. */
+bool media_use(struct call *call, struct slice former, struct slice name, struct fault *fault);
 
 #endif

@@ -60,6 +60,8 @@ struct template_record {
 	struct template_part_text parts[PART_COUNT];
 	struct slice plugins; /* JSON; empty: none */
 	struct slice region; /* plain: settings.region */
+	struct slice backend; /* plain: settings.backend; data NULL: none */
+	struct slice former_backend; /* the same, as it was read */
 	struct slice recording; /* JSON text that rooms show as recording_info */
 	struct slice deleted; /* struct deleted_roles as stored; empty: zeros */
 	struct template_role *roles;
@@ -101,9 +103,10 @@ void template_set_deleted_roles(struct call *call, struct template_record *recor
 				const struct deleted_roles *deleted);
 
 /* Joins the parts to record->text. Finding at /roles when it exceeds TEMPLATE_TEXT_MOST, at
- * /settings and /destinations when their hidden members exceed TEMPLATE_HIDDEN_MOST. */
+ * /settings and /destinations when their hidden members exceed TEMPLATE_HIDDEN_MOST, at
+ * /settings/backend when it names another backend than before, which is not there. */
 bool template_assemble(struct call *call, struct template_record *record, struct fault *fault);
-/* Writes an assembled record. */
+/* Writes an assembled record, and counts it for the backend that it names. */
 bool template_put(struct call *call, const struct template_record *record, struct fault *fault);
 /* The answer to a write: the text, with the credentials that this request supplied. */
 struct slice template_answer(struct call *call, const struct template_record *record);

@@ -10,6 +10,7 @@ extern const struct shape template_list_query;
 extern const struct shape room_list_query;
 extern const struct shape code_list_query;
 extern const struct shape signing_key_list_query;
+extern const struct shape backend_list_query;
 /* Of all calls that may change something. */
 extern const struct shape write_query;
 /* For routes without parameters. */

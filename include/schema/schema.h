@@ -244,7 +244,7 @@ void findings_take(struct findings *findings, const char *pointer, const struct 
 struct arena *rule_arena(struct rule_context *context);
 /* The present time in seconds since 1970; needs findings->clock. */
 int64_t rule_now(const struct rule_context *context);
-/* Whether the body as sent has this member. A rule about two members reports the one that was
+/* Whether the body as sent has this member, and not as null. A rule about two members reports the one that was
  * sent. */
 bool rule_was_sent(const struct rule_context *context, const char *pointer);
 

@@ -6,6 +6,7 @@
 #include "resources/expected.h"
 #include "resources/kinds.h"
 #include "resources/packed.h"
+#include "rules/media_rules.h"
 
 #define VERSION 1
 
@@ -38,6 +39,53 @@ static bool take_key(struct packed *reader, struct signing_key *key)
 	return alg < SIGNING_ALGS && state <= KEY_RETIRED;
 }
 
+static void put_backend(struct buffer *value, const struct backend *backend)
+{
+	packed_put_id(value, &backend->id);
+	packed_put_number(value, backend->type, 1);
+	packed_put_number(value, backend->is_default, 1);
+	packed_put_number(value, backend->alg, 1);
+	packed_put_number(value, backend->uses, 4);
+	packed_put_number(value, (uint64_t)backend->created, 8);
+	packed_put_number(value, (uint64_t)backend->updated, 8);
+	packed_put_number(value, (uint64_t)backend->ttl, 4);
+	packed_put_text(value, backend->name);
+	packed_put_text(value, backend->url);
+	packed_put_text(value, backend->config);
+}
+
+static bool take_backend(struct packed *reader, struct backend *backend)
+{
+	uint64_t type, alg;
+
+	backend->id = packed_id(reader);
+	type = packed_number(reader, 1);
+	backend->type = (enum backend_type)type;
+	backend->is_default = packed_number(reader, 1) != 0;
+	alg = packed_number(reader, 1);
+	backend->alg = (enum signing_alg)alg;
+	backend->uses = (uint32_t)packed_number(reader, 4);
+	backend->created = (int64_t)packed_number(reader, 8);
+	backend->updated = (int64_t)packed_number(reader, 8);
+	backend->ttl = (int64_t)packed_number(reader, 4);
+	backend->name = packed_text(reader);
+	backend->url = packed_text(reader);
+	backend->config = packed_text(reader);
+	return type < BACKEND_TYPES_COUNT && alg <= SIGNING_ALGS;
+}
+
+static bool take_backends(struct arena *arena, struct packed *reader, struct media *media)
+{
+	bool is_right = true;
+
+	media->last_backend = packed_number(reader, 8);
+	media->backend_count = packed_number(reader, 2);
+	media->backends = arena_alloc(arena, (media->backend_count + 1) * sizeof *media->backends);
+	for (size_t i = 0; i < media->backend_count; i++)
+		is_right = take_backend(reader, &media->backends[i]) && is_right;
+	return is_right;
+}
+
 static bool is_gone(const struct signing_key *key, int64_t now)
 {
 	return key->state == KEY_RETIRED && now / 1000 >= key->retires;
@@ -66,7 +114,8 @@ bool media_read(struct arena *arena, const struct store_record *stored, int64_t 
 	const struct slice code_key = packed_bytes(&reader, DIGEST_SIZE);
 
 	*media = (struct media){ .stored = *stored };
-	if (!is_ours || !take_keys(arena, &reader, now, media) || !packed_ended(&reader))
+	if (!is_ours || !take_keys(arena, &reader, now, media) ||
+	    !take_backends(arena, &reader, media) || !packed_ended(&reader))
 		return packed_damaged("media", id_slice(&stored->account), fault);
 	memcpy(media->code_key, code_key.data, DIGEST_SIZE);
 	return true;
@@ -74,7 +123,10 @@ bool media_read(struct arena *arena, const struct store_record *stored, int64_t 
 
 void media_begin(struct call *call, struct media *media)
 {
-	*media = (struct media){ .keys = arena_alloc(call->arena, sizeof *media->keys) };
+	*media = (struct media){
+		.keys = arena_alloc(call->arena, sizeof *media->keys),
+		.backends = arena_alloc(call->arena, sizeof *media->backends),
+	};
 	clock_random(call->environment->clock, media->code_key, sizeof media->code_key);
 }
 
@@ -106,6 +158,10 @@ bool media_put(struct call *call, const struct media *media, struct fault *fault
 	packed_put_number(&value, media->key_count, 2);
 	for (size_t i = 0; i < media->key_count; i++)
 		put_key(&value, &media->keys[i]);
+	packed_put_number(&value, media->last_backend, 8);
+	packed_put_number(&value, media->backend_count, 2);
+	for (size_t i = 0; i < media->backend_count; i++)
+		put_backend(&value, &media->backends[i]);
 	record.value = buffer_slice(&value);
 	return store_put(call->transaction, &kind_media, &record,
 			 media->stored.value.data == NULL ? NULL : &media->stored, fault);
@@ -146,4 +202,76 @@ void media_remove_key(struct media *media, const struct signing_key *key)
 
 	media->key_count--;
 	memmove(&media->keys[i], &media->keys[i + 1], (media->key_count - i) * sizeof *media->keys);
+}
+
+/* ---- backends ---- */
+
+const char *backend_type_name(enum backend_type type)
+{
+	static const char *const names[BACKEND_TYPES_COUNT] = { BACKEND_TYPES };
+
+	return names[type];
+}
+
+struct backend *media_backend(const struct media *media, const struct id *id)
+{
+	for (size_t i = 0; i < media->backend_count; i++) {
+		if (id_compare(&media->backends[i].id, id) == 0)
+			return &media->backends[i];
+	}
+	return NULL;
+}
+
+struct backend *media_backend_named(const struct media *media, struct slice name)
+{
+	for (size_t i = 0; i < media->backend_count; i++) {
+		if (slice_equal(media->backends[i].name, name))
+			return &media->backends[i];
+	}
+	return NULL;
+}
+
+const struct backend *media_default_backend(const struct media *media)
+{
+	for (size_t i = 0; i < media->backend_count; i++) {
+		if (media->backends[i].is_default)
+			return &media->backends[i];
+	}
+	return NULL;
+}
+
+bool media_signs(const struct media *media, enum signing_alg alg)
+{
+	for (size_t i = 0; i < media->backend_count; i++) {
+		if (media->backends[i].alg == alg)
+			return true;
+	}
+	return false;
+}
+
+void media_remove_backend(struct media *media, const struct backend *backend)
+{
+	const size_t i = (size_t)(backend - media->backends);
+
+	media->backend_count--;
+	memmove(&media->backends[i], &media->backends[i + 1],
+		(media->backend_count - i) * sizeof *media->backends);
+}
+
+bool media_use(struct call *call, struct slice former, struct slice name, struct fault *fault)
+{
+	struct media media;
+	struct backend *backend;
+
+	if (slice_equal(former, name))
+		return true;
+	if (!media_load(call, STORE_TO_CHANGE, &media, fault))
+		return false;
+	backend = media_backend_named(&media, former);
+	if (backend != NULL && backend->uses > 0)
+		backend->uses--;
+	backend = media_backend_named(&media, name);
+	if (backend != NULL)
+		backend->uses++;
+	return media_put(call, &media, fault);
 }

@@ -200,6 +200,8 @@ bool signing_keys_delete(struct call *call, struct fault *fault)
 
 	if (!find(call, STORE_TO_CHANGE, &media, &key, fault))
 		return false;
+	if (key->state == KEY_ACTIVE && media_signs(&media, key->alg))
+		return fault_set(fault, FAULT_CONFLICT, "Signing key is active");
 	media_remove_key(&media, key);
 	return media_put(call, &media, fault) && call_answer_nothing(call);
 }

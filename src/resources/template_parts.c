@@ -145,6 +145,7 @@ static void follow_settings(struct call *call, struct template_record *record,
 	if (json_object_get(member_at(sent, "recording", "upload"), "credentials") != NULL)
 		record->echo = written(call, &settings_shape, settings, (struct slice){ 0 }, true);
 	record->region = region_of(settings);
+	record->backend = text_of_json(json_object_get(settings, "backend"));
 	if (!slice_equal(recording, record->recording))
 		record->rooms_etag = call->etag;
 	record->recording = recording;

@@ -7,9 +7,12 @@
 
 #include "base/text.h"
 #include "resources/kinds.h"
+#include "resources/media_record.h"
 #include "resources/packed.h"
 
+/* A template without settings.backend has the version 1. */
 #define VERSION 1
+#define VERSION_BACKEND 2
 
 /* The bytes of struct deleted_roles. */
 #define DELETED_SIZE (4 + 8 + ID_SIZE)
@@ -35,6 +38,7 @@ struct place {
 
 struct places {
 	struct place parts[PART_COUNT], plugins;
+	bool has_backend;
 };
 
 static struct place place_of(struct packed *reader)
@@ -69,7 +73,7 @@ bool template_put(struct call *call, const struct template_record *record, struc
 	struct buffer value = BUFFER_INITIAL(call->arena);
 	struct store_record stored = { .id = record->id, .name = record->name };
 
-	packed_put_number(&value, VERSION, 1);
+	packed_put_number(&value, record->backend.size > 0 ? VERSION_BACKEND : VERSION, 1);
 	packed_put_number(&value, (uint64_t)record->created, 8);
 	packed_put_number(&value, (uint64_t)record->updated, 8);
 	packed_put_number(&value, record->etag, 8);
@@ -89,8 +93,11 @@ bool template_put(struct call *call, const struct template_record *record, struc
 	for (size_t i = 0; i < record->role_count; i++)
 		put_role(&value, record->text, &record->roles[i]);
 	packed_put_text(&value, record->text);
+	if (record->backend.size > 0)
+		packed_put_text(&value, record->backend);
 	stored.value = buffer_slice(&value);
-	return store_put(call->transaction, &kind_template, &stored,
+	return media_use(call, record->former_backend, record->backend, fault) &&
+	       store_put(call->transaction, &kind_template, &stored,
 			 record->stored.value.data == NULL ? NULL : &record->stored, fault);
 }
 
@@ -116,7 +123,19 @@ static bool decode_head(struct packed *reader, struct template_record *record,
 		places->parts[i] = place_of(reader);
 	places->plugins = place_of(reader);
 	record->role_count = packed_number(reader, 2);
-	return version == VERSION;
+	places->has_backend = version == VERSION_BACKEND;
+	return version == VERSION || version == VERSION_BACKEND;
+}
+
+/* What comes after the roles. */
+static void decode_tail(struct packed *reader, const struct places *places,
+			struct template_record *record)
+{
+	record->text = packed_text(reader);
+	record->backend = (struct slice){ NULL, 0 };
+	if (places->has_backend)
+		record->backend = packed_text(reader);
+	record->former_backend = record->backend;
 }
 
 static bool decode(struct call *call, struct packed *reader, struct template_record *record)
@@ -136,7 +155,7 @@ static bool decode(struct call *call, struct packed *reader, struct template_rec
 		role->etag = packed_number(reader, 8);
 		roles[i] = place_of(reader);
 	}
-	record->text = packed_text(reader);
+	decode_tail(reader, &places, record);
 	is_right = is_right && packed_ended(reader) &&
 		   resolve(record->text, places.plugins, &record->plugins);
 	for (size_t i = 0; is_right && i < PART_COUNT; i++)
@@ -156,7 +175,7 @@ static bool decode_text(struct packed *reader, struct template_record *record)
 		packed_text(reader);
 		packed_skip(reader, ROLE_SIZE);
 	}
-	record->text = packed_text(reader);
+	decode_tail(reader, &places, record);
 	return is_right && packed_ended(reader);
 }
 
@@ -351,6 +370,21 @@ static void check_hidden(struct call *call, const char *pointer, struct slice hi
 			     TEMPLATE_HIDDEN_MOST, hidden.size);
 }
 
+static bool check_backend(struct call *call, const struct template_record *record,
+			  struct fault *fault)
+{
+	struct media media;
+
+	if (record->backend.data == NULL ||
+	    (record->backend.size > 0 && slice_equal(record->backend, record->former_backend)))
+		return true;
+	if (!media_load(call, STORE_TO_CHANGE, &media, fault))
+		return false;
+	if (media_backend_named(&media, record->backend) == NULL)
+		findings_add(&call->findings, "/settings/backend", "no such backend");
+	return true;
+}
+
 bool template_assemble(struct call *call, struct template_record *record, struct fault *fault)
 {
 	size_t n = record->role_count;
@@ -368,7 +402,7 @@ bool template_assemble(struct call *call, struct template_record *record, struct
 			     TEMPLATE_TEXT_MOST, record->text.size);
 	check_hidden(call, "/settings", record->parts[PART_SETTINGS].hidden);
 	check_hidden(call, "/destinations", record->parts[PART_DESTINATIONS].hidden);
-	return findings_result(&call->findings, fault);
+	return check_backend(call, record, fault) && findings_result(&call->findings, fault);
 }
 
 struct slice template_answer(struct call *call, const struct template_record *record)

@@ -12,6 +12,7 @@
 #include "resources/garbage.h"
 #include "resources/kinds.h"
 #include "resources/lists.h"
+#include "resources/media_record.h"
 #include "resources/packed.h"
 #include "resources/template_parts.h"
 #include "resources/template_record.h"
@@ -204,7 +205,8 @@ bool templates_patch(struct call *call, struct fault *fault)
 
 bool template_remove(struct call *call, const struct template_record *record, struct fault *fault)
 {
-	return store_remove(call->transaction, &kind_template, &record->stored, fault) &&
+	return media_use(call, record->backend, (struct slice){ NULL, 0 }, fault) &&
+	       store_remove(call->transaction, &kind_template, &record->stored, fault) &&
 	       garbage_add(call, GARBAGE_TEMPLATE, &record->id, fault) &&
 	       default_template_set(call, &record->id, false, fault);
 }

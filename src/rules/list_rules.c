@@ -64,6 +64,12 @@ const struct shape signing_key_list_query = {
 	"SigningKeyListQuery", FIELDS(signing_key_list_fields),
 };
 
+static const struct field backend_list_fields[] = {
+	{ "limit", LIMIT, DEFAULT(10) },
+	{ "start", TEXT(id_text), START },
+};
+const struct shape backend_list_query = { "BackendListQuery", FIELDS(backend_list_fields) };
+
 static const struct field write_fields[] = {
 	{ "validate_only", BOOLEAN(),
 	  DOC("true: all checks are made, and nothing else; the answer is {\"valid\":true}.") },

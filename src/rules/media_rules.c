@@ -3,6 +3,10 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "rules/media_rules.h"
 
+#include <string.h>
+
+#include "base/text.h"
+
 /* clang-format off */
 
 const struct text_rule kid_text = {
@@ -65,4 +69,373 @@ const struct shape key_set_shape = {
 	.doc = "The public keys of an account (RFC 7517): active, next and retired ones.",
 };
 
+/* ---- backends ---- */
+
+static const struct text_rule url_text = {
+	.sentence = "must be 1 to 2048 bytes",
+	.shortest = 1,
+	.longest = 2048,
+	.counts_bytes = true,
+};
+static const struct text_rule api_key_text = {
+	.sentence = "must be 1 to 128 characters",
+	.shortest = 1,
+	.longest = 128,
+};
+static const struct text_rule long_secret_text = {
+	.sentence = "must be 32 to 512 characters",
+	.shortest = 32,
+	.longest = 512,
+};
+static const struct text_rule short_secret_text = {
+	.sentence = "must be 1 to 512 characters",
+	.shortest = 1,
+	.longest = 512,
+};
+static const struct text_rule claim_text = {
+	.sentence = "must be 1 to 256 characters",
+	.shortest = 1,
+	.longest = 256,
+};
+static const struct text_rule tenant_text = {
+	.characters = "a-z0-9._-",
+	.sentence = "must be 1 to 64 of a-z 0-9 . _ -",
+	.shortest = 1,
+	.longest = 64,
+};
+static const struct text_rule group_text = {
+	.characters = "a-z0-9-",
+	.sentence = "must be 1 to 64 of a-z 0-9 -",
+	.shortest = 1,
+	.longest = 64,
+};
+
+#define SECRET FLAGS(FIELD_WRITE_ONLY | FIELD_SECRET)
+
+static const struct field config_fields[] = {
+	{ "api_key",    TEXT(api_key_text), DOC("livekit.") },
+	{ "api_secret", TEXT(long_secret_text), SECRET, DOC("livekit.") },
+	{ "app_id",     TEXT(claim_text), DOC("jitsi: iss of a token.") },
+	{ "audience",   TEXT(claim_text), DOC("jitsi, where it is app_id when it is not supplied; jwt: aud.") },
+	{ "subject",    TEXT(claim_text),
+	  DOC("jitsi: sub of a token; the tenant, else the host of url, when it is not supplied.") },
+	{ "key_id",     TEXT(claim_text), DOC("jitsi: replaces the kid of a token.") },
+	{ "tenant",     TEXT(tenant_text), DOC("jitsi.") },
+	{ "group",      TEXT(group_text), DOC("galene; anteroom when it is not supplied.") },
+	{ "alg",        ONE_OF("HS256", "ES256", "RS256", "EdDSA"),
+	  DOC("jitsi: HS256 or RS256; galene: ES256, which is the default, RS256 or HS256; jwt: ES256, RS256 "
+	      "or EdDSA. But for HS256, the active signing key of it signs.") },
+	{ "app_secret", TEXT(long_secret_text), SECRET, DOC("jitsi with HS256.") },
+	{ "key",        TEXT(secret_text), SECRET, DOC("galene with HS256: 32 bytes as base64url.") },
+	{ "secret",     TEXT(short_secret_text), SECRET, DOC("bigbluebutton, janus.") },
+	{ "checksum",   ONE_OF("sha256", "sha384", "sha512"),
+	  DOC("bigbluebutton; sha256 when it is not supplied.") },
+};
+static const struct shape config_shape = {
+	"BackendConfig", FIELDS(config_fields),
+	.doc = "What a media server shares with the account. Each type has members of its own; secrets are "
+	       "never answered.",
+};
+
+/* ---- what each type has ---- */
+
+enum type_flag {
+	LIVEKIT = 1 << 0,
+	JITSI = 1 << 1,
+	GALENE = 1 << 2,
+	BIGBLUEBUTTON = 1 << 3,
+	JANUS = 1 << 4,
+	JWT = 1 << 5
+};
+
+static const struct {
+	const char *name;
+	const char *const *schemes;	/* NULL: any */
+	const char *end;		/* of the url */
+	const char *alg;		/* the default; NULL: none */
+	const char *const *algs;
+} types[] = {
+	{ "livekit",       (const char *const[]){ "ws", "wss", NULL }, "", NULL, NULL },
+	{ "jitsi",         (const char *const[]){ "https", NULL }, "/", NULL,
+	  (const char *const[]){ "HS256", "RS256", NULL } },
+	{ "galene",        (const char *const[]){ "http", "https", NULL }, "/", "ES256",
+	  (const char *const[]){ "ES256", "RS256", "HS256", NULL } },
+	{ "bigbluebutton", (const char *const[]){ "https", NULL }, "/bigbluebutton/", NULL, NULL },
+	{ "janus",         (const char *const[]){ "ws", "wss", NULL }, "", NULL, NULL },
+	{ "jwt",           NULL, "", NULL, (const char *const[]){ "ES256", "RS256", "EdDSA", NULL } },
+};
+#define TYPES (sizeof types / sizeof types[0])
+
+static const struct {
+	const char *name;
+	unsigned types, required;	/* enum type_flag */
+	bool is_secret, with_hs256;	/* only with that alg */
+} members[] = {
+	{ "api_key",    LIVEKIT, LIVEKIT, false, false },
+	{ "api_secret", LIVEKIT, LIVEKIT, true, false },
+	{ "app_id",     JITSI, JITSI, false, false },
+	{ "audience",   JITSI | JWT, JWT, false, false },
+	{ "subject",    JITSI, 0, false, false },
+	{ "key_id",     JITSI, 0, false, false },
+	{ "tenant",     JITSI, 0, false, false },
+	{ "group",      GALENE, 0, false, false },
+	{ "alg",        JITSI | GALENE | JWT, JITSI | JWT, false, false },
+	{ "app_secret", JITSI, JITSI, true, true },
+	{ "key",        GALENE, GALENE, true, true },
+	{ "secret",     BIGBLUEBUTTON | JANUS, BIGBLUEBUTTON | JANUS, true, false },
+	{ "checksum",   BIGBLUEBUTTON, 0, false, false },
+};
+#define MEMBERS (sizeof members / sizeof members[0])
+
+static schema_rule check_url, check_config, check_secrets;
+
+#define BACKEND_RULES \
+	{ "backendUrl", \
+	  "url has no query, fragment or user info, and is for livekit and janus ws or wss, for jitsi https and ends with /, for " \
+	  "galene http or https and ends with /, for bigbluebutton https and ends with /bigbluebutton/.", \
+	  check_url }, \
+	{ "backendConfig", \
+	  "config has the members of its type: livekit api_key; jitsi app_id and alg; jwt audience and alg.", \
+	  check_config }
+static const struct rule backend_rules[] = { BACKEND_RULES, { NULL, NULL, NULL } };
+static const struct rule new_backend_rules[] = {
+	BACKEND_RULES,
+	{ "backendSecrets",
+	  "config has the secret of its type: livekit api_secret; jitsi with HS256 app_secret; galene with "
+	  "HS256 key; bigbluebutton and janus secret.",
+	  check_secrets },
+	{ NULL, NULL, NULL },
+};
+
+static const struct field backend_fields[] = {
+	{ "id",         TEXT(id_text), FLAGS(FIELD_READ_ONLY) },
+	{ "name",       TEXT(role_name_text), FLAGS(FIELD_REQUIRED | FIELD_KEPT),
+	  DOC("Unique; templates name a backend by it.") },
+	{ "type",       ONE_OF(BACKEND_TYPES), FLAGS(FIELD_REQUIRED | FIELD_KEPT),
+	  DOC("It cannot change.") },
+	{ "url",        TEXT(url_text), FLAGS(FIELD_REQUIRED | FIELD_KEPT) },
+	{ "default",    BOOLEAN(), DEFAULT(false),
+	  DOC("In effect for rooms whose template names none; one at most: it moves.") },
+	{ "ttl",        INTEGER(60, 86400), DEFAULT(600), DOC("Seconds that a token lives, at most.") },
+	{ "config",     OBJECT(config_shape), DEFAULT({}) },
+	{ "created_at", TEXT(time_text), FLAGS(FIELD_READ_ONLY) },
+	{ "updated_at", TEXT(time_text), FLAGS(FIELD_READ_ONLY) },
+};
+const struct shape backend_shape = {
+	"Backend", FIELDS(backend_fields), .rules = backend_rules,
+	.doc = "A media server that people are let into. A secret that is not supplied is kept.",
+};
+const struct shape new_backend_shape = {
+	"NewBackend", FIELDS(backend_fields), .rules = new_backend_rules,
+	.doc = "A media server, with its secrets.",
+};
+
 /* clang-format on */
+
+/* ---- named rules ---- */
+
+/* TYPES: it is missing, or faulty. */
+static size_t type_named(struct slice name)
+{
+	size_t i = 0;
+
+	while (i < TYPES && !slice_is(name, types[i].name))
+		i++;
+	return i;
+}
+
+static size_t type_of(const json_t *object)
+{
+	const struct slice name = text_of_json(json_object_get(object, "type"));
+
+	return name.data == NULL ? TYPES : type_named(name);
+}
+
+static bool is_among(struct slice text, const char *const *list)
+{
+	while (*list != NULL && !slice_is(text, *list))
+		list++;
+	return *list != NULL;
+}
+
+/* What a URL may be made of, without query and fragment (RFC 3986). */
+static bool has_bytes_of_url(struct slice url)
+{
+	for (size_t i = 0; i < url.size; i++) {
+		if (url.data[i] <= ' ' || url.data[i] > '~' ||
+		    strchr("\"#<>?\\^`{|}", url.data[i]) != NULL)
+			return false;
+	}
+	return true;
+}
+
+static bool has_host(struct slice rest)
+{
+	struct slice path;
+	const struct slice host = text_split(rest, '/', &path);
+
+	return host.size > 0 && host.data[0] != ':' && memchr(host.data, '@', host.size) == NULL;
+}
+
+static bool url_is_for(struct slice url, size_t type)
+{
+	const struct slice end = slice_of(types[type].end);
+	const char *colon = memchr(url.data, ':', url.size);
+	struct slice scheme, rest;
+	bool has_authority;
+
+	if (colon == NULL || colon == url.data || !has_bytes_of_url(url))
+		return false;
+	scheme = (struct slice){ url.data, (size_t)(colon - url.data) };
+	rest = (struct slice){ colon + 1, url.size - scheme.size - 1 };
+	has_authority = rest.size > 2 && memcmp(rest.data, "//", 2) == 0;
+	if (has_authority)
+		rest = (struct slice){ rest.data + 2, rest.size - 2 };
+	if (rest.size == 0 || (has_authority && !has_host(rest)))
+		return false;
+	if (types[type].schemes == NULL)
+		return true;
+	return has_authority && is_among(scheme, types[type].schemes) && rest.size >= end.size &&
+	       memcmp(rest.data + rest.size - end.size, end.data, end.size) == 0;
+}
+
+static void check_url(struct rule_context *context, const json_t *object)
+{
+	const struct slice url = text_of_json(json_object_get(object, "url"));
+	const size_t type = type_of(object);
+
+	if (url.data == NULL || type == TYPES || url_is_for(url, type))
+		return;
+	if (types[type].schemes == NULL)
+		schema_fault(context, "/url",
+			     "must be a URL without query, fragment and user info");
+	else
+		schema_fault(context, "/url",
+			     "must be a URL of %s%s%s%s%s, without query, fragment and user info",
+			     types[type].schemes[0], types[type].schemes[1] != NULL ? " or " : "",
+			     types[type].schemes[1] != NULL ? types[type].schemes[1] : "",
+			     *types[type].end != '\0' ? " that ends with " : "", types[type].end);
+}
+
+/* As it will be, with its default; data NULL: it is missing. */
+static struct slice alg_of(const json_t *config, size_t type)
+{
+	const struct slice alg = text_of_json(json_object_get(config, "alg"));
+
+	return alg.data != NULL || types[type].alg == NULL ? alg : slice_of(types[type].alg);
+}
+
+static const char *pointer_of(struct rule_context *context, const char *member)
+{
+	return arena_text(rule_arena(context), "/config/%s", member);
+}
+
+static bool is_for(size_t member, size_t type, struct slice alg)
+{
+	return (members[member].types & 1u << type) != 0 &&
+	       (!members[member].with_hs256 || alg.data == NULL || slice_is(alg, "HS256"));
+}
+
+static bool is_required(size_t member, size_t type, struct slice alg)
+{
+	return (members[member].required & 1u << type) != 0 &&
+	       (!members[member].with_hs256 || slice_is(alg, "HS256"));
+}
+
+/* Members that are faulty have their own fault. */
+static void check_required(struct rule_context *context, const json_t *object, bool secrets)
+{
+	const json_t *config = json_object_get(object, "config");
+	const size_t type = type_of(object);
+
+	if (type == TYPES || (config == NULL && rule_was_sent(context, "/config")))
+		return;
+	for (size_t i = 0; i < MEMBERS; i++) {
+		const char *pointer = pointer_of(context, members[i].name);
+
+		if (members[i].is_secret == secrets && is_required(i, type, alg_of(config, type)) &&
+		    json_object_get(config, members[i].name) == NULL &&
+		    (config == NULL || !rule_was_sent(context, pointer)))
+			schema_fault(context, pointer, "is required");
+	}
+}
+
+static void check_secrets(struct rule_context *context, const json_t *object)
+{
+	check_required(context, object, true);
+}
+
+static bool is_key_of_galene(struct rule_context *context, struct slice key)
+{
+	struct slice bytes;
+
+	return text_base64url_decode(rule_arena(context), key, &bytes);
+}
+
+static void check_config(struct rule_context *context, const json_t *object)
+{
+	const json_t *config = json_object_get(object, "config");
+	const struct slice key = text_of_json(json_object_get(config, "key"));
+	const size_t type = type_of(object);
+	struct slice alg;
+
+	check_required(context, object, false);
+	if (type == TYPES || config == NULL)
+		return;
+	alg = alg_of(config, type);
+	for (size_t i = 0; i < MEMBERS; i++) {
+		if (json_object_get(config, members[i].name) == NULL || is_for(i, type, alg))
+			continue;
+		if ((members[i].types & 1u << type) == 0)
+			schema_fault(context, pointer_of(context, members[i].name),
+				     "is not for the type %s", types[type].name);
+		else
+			schema_fault(context, pointer_of(context, members[i].name),
+				     "is not for the alg %.*s", (int)alg.size, alg.data);
+	}
+	if (types[type].algs != NULL && alg.data != NULL && !is_among(alg, types[type].algs))
+		schema_fault(context, "/config/alg", "must be an alg of the type %s, got \"%.*s\"",
+			     types[type].name, (int)alg.size, alg.data);
+	if (type == type_named(SLICE("galene")) && key.data != NULL &&
+	    !is_key_of_galene(context, key))
+		schema_fault(context, "/config/key", "must be 32 bytes as base64url");
+}
+
+/* ---- for those who make a whole document ---- */
+
+bool backend_has_member(struct slice type, struct slice alg, const char *member)
+{
+	const size_t i = type_named(type);
+
+	if (i == TYPES)
+		return false;
+	if (alg.data == NULL && types[i].alg != NULL)
+		alg = slice_of(types[i].alg);
+	for (size_t m = 0; m < MEMBERS; m++) {
+		if (strcmp(members[m].name, member) == 0)
+			return is_for(m, i, alg);
+	}
+	return false;
+}
+
+bool backend_member_is_secret(const char *member)
+{
+	for (size_t m = 0; m < MEMBERS; m++) {
+		if (strcmp(members[m].name, member) == 0)
+			return members[m].is_secret;
+	}
+	return false;
+}
+
+const char *backend_default(struct slice type, const char *member)
+{
+	const size_t i = type_named(type);
+
+	if (i == TYPES || !backend_has_member(type, (struct slice){ NULL, 0 }, member))
+		return NULL;
+	if (strcmp(member, "alg") == 0)
+		return types[i].alg;
+	if (strcmp(member, "group") == 0)
+		return "anteroom";
+	return strcmp(member, "checksum") == 0 ? "sha256" : NULL;
+}

@@ -141,6 +141,9 @@ static const struct field permissions_fields[] = {
 	{ "pollWrite",        BOOLEAN(), DOC("Make polls.") },
 	{ "joinOutsideWindow", BOOLEAN(),
 	  DOC("Join before the room's opens_at and after its closes_at.") },
+	{ "moderator",        BOOLEAN(),
+	  DOC("Moderate on a media server; not supplied: with endRoom, removeOthers, mute and changeRole "
+	      "together.") },
 };
 static const struct shape permissions_shape = {
 	"Permissions", FIELDS(permissions_fields), .doc = "What a role may do.",

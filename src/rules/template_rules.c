@@ -39,6 +39,8 @@ static const struct field settings_fields[] = {
 	{ "recording", OBJECT(recording_shape), FLAGS(FIELD_NULLABLE) },
 	{ "roomState", OBJECT(room_state_shape), DEFAULT({}) },
 	{ "retry",     ANY(), FLAGS(FIELD_READ_ONLY), DEFAULT({}) },
+	{ "backend",   TEXT(any_text),
+	  DOC("Name of the backend of rooms; the account's default one when it is not supplied.") },
 };
 const struct shape settings_shape = {
 	"Settings", FIELDS(settings_fields), .doc = "The settings of a template.",

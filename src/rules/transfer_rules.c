@@ -84,10 +84,24 @@ static const struct shape signing_key_line_shape = {
 };
 static const struct field signing_key_item = { .name = NULL, OBJECT(signing_key_line_shape) };
 
+static const struct field backend_fields[] = {
+	{ "id",         TEXT(id_text), REQUIRED },
+	{ "created_at", TEXT(time_text), REQUIRED },
+	{ "updated_at", TEXT(time_text), REQUIRED },
+	{ "document",   OBJECT(new_backend_shape), REQUIRED,
+	  DOC("The backend as it could be sent, with its secrets.") },
+};
+static const struct shape backend_line_shape = {
+	"DumpBackend", FIELDS(backend_fields), .doc = "A backend.",
+};
+static const struct field backend_item = { .name = NULL, OBJECT(backend_line_shape) };
+
 static const struct field media_fields[] = {
 	{ "code_key",     TEXT(secret_text), FLAGS(FIELD_REQUIRED | FIELD_SECRET),
 	  DOC("Of the hashes of codes, as base64url.") },
 	{ "signing_keys", LIST_OF(signing_key_item), REQUIRED, DOC("The oldest first.") },
+	{ "last_backend", NUMBER_OF_ID(), REQUIRED, DOC("In the id of the last one that was made.") },
+	{ "backends",     LIST_OF(backend_item), REQUIRED, DOC("The oldest first.") },
 };
 static const struct shape media_shape = {
 	"DumpMedia", FIELDS(media_fields), .doc = "What an account has for media servers.",

@@ -53,7 +53,7 @@ void place_print(const struct place *place, struct buffer *pointer)
 	buffer_append_integer(pointer, (json_int_t)place->index);
 }
 
-/* Copies member names and the number of items, which determine the order of findings. Recursion is
+/* Copies member names and the number of items, which determine the order of findings, and what is null. Recursion is
  * as deep as the body. */
 static json_t *outline(const json_t *value)
 {
@@ -71,7 +71,7 @@ static json_t *outline(const json_t *value)
 		return copy;
 	}
 	if (!json_is_array(value))
-		return json_true();
+		return json_is_null(value) ? json_null() : json_true();
 	copy = json_array();
 	for (size_t i = 0; i < json_array_size(value); i++)
 		array_put(copy, outline(json_array_get(value, i)));
@@ -286,11 +286,13 @@ bool rule_was_sent(const struct rule_context *context, const char *pointer)
 	const json_t *sent = findings->sent != NULL ? findings->sent : findings->body;
 	struct buffer whole = BUFFER_INITIAL(findings->arena);
 	struct finding finding;
+	const json_t *member;
 
 	place_print(context->place, &whole);
 	buffer_append_text(&whole, pointer);
 	finding = (struct finding){ .pointer = buffer_slice(&whole) };
-	return locate(&finding, sent) != NULL;
+	member = locate(&finding, sent);
+	return member != NULL && !json_is_null(member);
 }
 
 static bool stands_before(const struct finding *a, const struct finding *b)

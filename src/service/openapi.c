@@ -35,6 +35,7 @@ static const struct field path_fields[] = {
 	{ "role_name",   TEXT(role_name_text), DOC("Name of a role of the template.") },
 	{ "role",        TEXT(role_name_text), DOC("Name of a role of the room's template.") },
 	{ "code",        TEXT(any_text), DOC("A room code.") },
+	{ "backend_id",  TEXT(id_text), DOC("Backend identifier.") },
 	{ "kid",         TEXT(kid_text), DOC("Name of a signing key.") },
 	{ "customer_id", TEXT(id_text), DOC("Account identifier.") },
 	{ "kid_hash",    TEXT(kid_hash_text), DOC("SHA-256 of the kid of a signing key.") },
@@ -104,6 +105,8 @@ static json_t *parameters_of(struct arena *arena, const struct route *route)
 
 static bool requires_something(const struct route *route)
 {
+	if (route->body_kind == BODY_PATCH)
+		return false;
 	for (size_t i = 0; route->body != NULL && i < route->body->field_count; i++) {
 		if ((route->body->fields[i].flags & FIELD_REQUIRED) != 0)
 			return true;

@@ -4,6 +4,7 @@
 #include "service/routes.h"
 
 #include "service/health.h"
+#include "resources/backends.h"
 #include "resources/join.h"
 #include "resources/roles.h"
 #include "resources/room_codes.h"
@@ -62,12 +63,15 @@
 	"or one code." }
 #define BULK_CODES { "bulkCodes", "All operations make at most 10000 codes." }
 #define START_OF_ROOM { "startOfRoom", "start is a code of this room." }
+#define BACKEND_EXISTS { "backendExists", "settings.backend is the name of a backend." }
+#define ACTIVE_KEY { "activeKey", "There is an active signing key of config.alg, unless that is HS256." }
+#define TYPE_STAYS { "typeStays", "The type of a backend does not change." }
 #define START_OF_KEYS { "startOfKeys", "start is the kid of a signing key." }
 
 const struct route routes[] = {
 	{ METHOD_POST,   "/v2/templates", ROUTE_WRITE, templates_create, "createTemplate",
 	  WHOLE(template_shape), ANSWER(template_shape), ETAG,
-	  RULES(TEMPLATE_SIZE),
+	  RULES(TEMPLATE_SIZE, BACKEND_EXISTS),
 	  DOC("Creates a template; one of that name is overwritten whole.") },
 	{ METHOD_GET,    "/v2/templates", ROUTE_READ, templates_list, "listTemplates",
 	  QUERY(template_list_query), LIST(template_shape),
@@ -78,12 +82,12 @@ const struct route routes[] = {
 	{ METHOD_POST,   "/v2/templates/{template_id}", ROUTE_WRITE, templates_update,
 	  "updateTemplate", PARTIAL(template_shape), ANSWER(template_shape), ETAG,
 	  CONFLICT("Another template has this name."),
-	  RULES(TEMPLATE_SIZE),
+	  RULES(TEMPLATE_SIZE, BACKEND_EXISTS),
 	  DOC("Replaces the members that are supplied, each whole; keeps the others.") },
 	{ METHOD_PATCH,  "/v2/templates/{template_id}", ROUTE_WRITE, templates_patch,
 	  "patchTemplate", MERGE(template_shape), ANSWER(template_shape), ETAG,
 	  CONFLICT("Another template has this name."),
-	  RULES(TEMPLATE_SIZE),
+	  RULES(TEMPLATE_SIZE, BACKEND_EXISTS),
 	  DOC("Merges into a template (JSON Merge Patch).") },
 	{ METHOD_DELETE, "/v2/templates/{template_id}", ROUTE_WRITE, templates_delete,
 	  "deleteTemplate", ETAG,
@@ -95,11 +99,11 @@ const struct route routes[] = {
 	  DOC("Retrieves a template's settings.") },
 	{ METHOD_POST,   "/v2/templates/{template_id}/settings", ROUTE_WRITE, settings_replace,
 	  "replaceSettings", WHOLE(settings_shape), ANSWER(settings_shape), ETAG,
-	  RULES(TEMPLATE_SIZE),
+	  RULES(TEMPLATE_SIZE, BACKEND_EXISTS),
 	  DOC("Replaces a template's settings.") },
 	{ METHOD_PATCH,  "/v2/templates/{template_id}/settings", ROUTE_WRITE, settings_patch,
 	  "patchSettings", MERGE(settings_shape), ANSWER(settings_shape), ETAG,
-	  RULES(TEMPLATE_SIZE),
+	  RULES(TEMPLATE_SIZE, BACKEND_EXISTS),
 	  DOC("Merges into a template's settings (JSON Merge Patch).") },
 	{ METHOD_GET,    "/v2/templates/{template_id}/destinations", ROUTE_READ, destinations_get,
 	  "getDestinations", ANSWER(destinations_shape), ETAG,
@@ -213,6 +217,31 @@ const struct route routes[] = {
 		    "time of the code or of the room, the code was used up, or it is for another user."),
 	  DOC("Exchanges a room code for a token to join with.") },
 
+	{ METHOD_POST,   "/v2/backends", ROUTE_WRITE, backends_create, "createBackend",
+	  WHOLE(new_backend_shape), ANSWER(backend_shape),
+	  CONFLICT("Another backend has this name, or there are twenty."),
+	  RULES(ACTIVE_KEY),
+	  DOC("Makes a backend: a media server that people are let into.") },
+	{ METHOD_GET,    "/v2/backends", ROUTE_READ, backends_list, "listBackends",
+	  QUERY(backend_list_query), LIST(backend_shape),
+	  DOC("Lists backends, newest first.") },
+	{ METHOD_GET,    "/v2/backends/{backend_id}", ROUTE_READ, backends_get, "getBackend",
+	  ANSWER(backend_shape),
+	  DOC("Retrieves a backend, without its secrets.") },
+	{ METHOD_POST,   "/v2/backends/{backend_id}", ROUTE_WRITE, backends_replace, "replaceBackend",
+	  WHOLE(backend_shape), ANSWER(backend_shape),
+	  CONFLICT("Another backend has this name, or a template names the one that it had."),
+	  RULES(ACTIVE_KEY, TYPE_STAYS),
+	  DOC("Replaces a backend; keeps secrets that are not supplied.") },
+	{ METHOD_PATCH,  "/v2/backends/{backend_id}", ROUTE_WRITE, backends_patch, "patchBackend",
+	  MERGE(backend_shape), ANSWER(backend_shape),
+	  CONFLICT("Another backend has this name, or a template names the one that it had."),
+	  RULES(ACTIVE_KEY, TYPE_STAYS),
+	  DOC("Merges into a backend (JSON Merge Patch).") },
+	{ METHOD_DELETE, "/v2/backends/{backend_id}", ROUTE_WRITE, backends_delete, "deleteBackend",
+	  CONFLICT("A template names the backend."),
+	  DOC("Deletes a backend that no template names.") },
+
 	{ METHOD_POST,   "/v2/signing-keys", ROUTE_WRITE, signing_keys_create, "createSigningKey",
 	  PREPARED(signing_keys_prepare), WHOLE(new_signing_key_shape), ANSWER(signing_key_shape),
 	  CONFLICT("There are four signing keys of this alg."),
@@ -226,7 +255,7 @@ const struct route routes[] = {
 	  ANSWER(signing_key_shape),
 	  DOC("Retrieves a signing key.") },
 	{ METHOD_DELETE, "/v2/signing-keys/{kid}", ROUTE_WRITE, signing_keys_delete,
-	  "deleteSigningKey",
+	  "deleteSigningKey", CONFLICT("It is active, and a backend signs with its alg."),
 	  DOC("Deletes a signing key; it is published no more.") },
 	{ METHOD_POST,   "/v2/signing-keys/{kid}/activate", ROUTE_WRITE, signing_keys_activate,
 	  "activateSigningKey", NO_BODY, ANSWER(signing_key_shape),

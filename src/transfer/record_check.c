@@ -142,6 +142,19 @@ static void check_identities(const struct subject *subject, const struct templat
 	}
 }
 
+static bool check_named_backend(const struct subject *subject, const struct template_record *record,
+				struct fault *fault)
+{
+	struct media media;
+
+	if (record->backend.data == NULL)
+		return true;
+	if (!media_load(subject->call, STORE_TO_SHOW, &media, fault))
+		return false;
+	return media_backend_named(&media, record->backend) != NULL ||
+	       found(subject, "it names a backend that is not there");
+}
+
 static bool check_template(const struct subject *subject, struct fault *fault)
 {
 	struct template_record record;
@@ -151,7 +164,8 @@ static bool check_template(const struct subject *subject, struct fault *fault)
 	check_texts(subject, &record);
 	check_identities(subject, &record);
 	check_time(subject, &record.id, record.created);
-	return check_assembled(subject, &record, fault);
+	return check_assembled(subject, &record, fault) &&
+	       check_named_backend(subject, &record, fault);
 }
 
 /* Whether the parent, a template, is there or was deleted a short time ago. */
@@ -363,6 +377,50 @@ static void check_signing_key(const struct subject *subject, const struct media 
 		found(subject, "signing key %zu is active, as another one of its alg", i);
 }
 
+/* Subtracts the templates of the account from the uses of the backends that they name. */
+static bool subtract_uses(const struct subject *subject, const struct media *media,
+			  struct fault *fault)
+{
+	struct page page = { .count = 0 };
+	struct template_record record;
+	struct backend *backend;
+	bool is_there;
+
+	do {
+		const struct id last = page.count > 0 ? page.ids[page.count - 1]
+						      : (struct id){ { 0 } };
+
+		if (!page_of_ids(subject->call, &kind_template, page.count > 0 ? &last : NULL,
+				 &page, fault))
+			return false;
+		for (size_t i = 0; i < page.count; i++) {
+			if (!template_find(subject->call, &page.ids[i], STORE_TO_SHOW, &record,
+					   &is_there, fault))
+				return false;
+			backend = media_backend_named(media, record.backend);
+			if (is_there && backend != NULL)
+				backend->uses--;
+		}
+	} while (page.count > 0);
+	return true;
+}
+
+static void check_backend(const struct subject *subject, const struct media *media, size_t i)
+{
+	const struct backend *backend = &media->backends[i];
+
+	if (parsed(subject, backend->config) == NULL)
+		found(subject, "the config of backend %zu is not JSON", i);
+	if (backend->is_default && media_default_backend(media) != backend)
+		found(subject, "backend %zu is the default, as another one", i);
+	if (media_backend_named(media, backend->name) != backend)
+		found(subject, "backend %zu has the name of another one", i);
+	if (backend->alg != SIGNING_ALGS && media_active_key(media, backend->alg) == NULL)
+		found(subject, "no signing key is active for backend %zu", i);
+	if (backend->uses != 0)
+		found(subject, "not as many templates name backend %zu as it says", i);
+}
+
 static bool check_media(const struct subject *subject, struct fault *fault)
 {
 	struct call *call = subject->call;
@@ -372,6 +430,10 @@ static bool check_media(const struct subject *subject, struct fault *fault)
 		return false;
 	for (size_t i = 0; i < media.key_count; i++)
 		check_signing_key(subject, &media, i);
+	if (!subtract_uses(subject, &media, fault))
+		return false;
+	for (size_t i = 0; i < media.backend_count; i++)
+		check_backend(subject, &media, i);
 	return true;
 }
 

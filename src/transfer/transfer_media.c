@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "base/text.h"
-#include "resources/media_record.h"
+#include "resources/backends.h"
 #include "transfer/transfer_parts.h"
 
 static enum key_state state_named(struct slice name)
@@ -48,10 +48,40 @@ static void read_key(struct transfer_input *input, const json_t *object, const c
 	media->keys[media->key_count++] = key;
 }
 
+static void read_backend(struct transfer_input *input, const json_t *object, const char *pointer,
+			 struct media *media)
+{
+	struct call *call = &input->call;
+	struct backend *backend = &media->backends[media->backend_count];
+	const char *id = arena_text(call->arena, "%s/id", pointer);
+	const char *document = arena_text(call->arena, "%s/document", pointer);
+
+	*backend = (struct backend){
+		.id = transfer_id(object, "id"),
+		.created = transfer_time(input, pointer, object, "created_at"),
+		.updated = transfer_time(input, pointer, object, "updated_at"),
+	};
+	if (media_default_backend(media) != NULL &&
+	    json_is_true(json_object_get(json_object_get(object, "document"), "default")))
+		findings_add(&call->findings, document, "an earlier backend is the default");
+	backend_set(call, media, backend, json_object_get(object, "document"));
+	if (media_backend_named(media, backend->name) != NULL)
+		findings_add(&call->findings, document, "an earlier backend has its name");
+	if (backend->alg != SIGNING_ALGS && media_active_key(media, backend->alg) == NULL)
+		findings_add(&call->findings, document, "no active signing key has its alg");
+	if (id_number(&backend->id) > media->last_backend ||
+	    (media->backend_count > 0 && id_compare(&backend->id, &backend[-1].id) <= 0))
+		findings_add(&call->findings, id,
+			     "must be younger than that of the one before, and not above "
+			     "last_backend");
+	media->backend_count++;
+}
+
 bool transfer_read_media(struct transfer_input *input, const json_t *object, struct fault *fault)
 {
 	struct call *call = &input->call;
 	const json_t *keys = json_object_get(object, "signing_keys");
+	const json_t *backends = json_object_get(object, "backends");
 	struct media media;
 	struct slice code_key;
 
@@ -64,6 +94,12 @@ bool transfer_read_media(struct transfer_input *input, const json_t *object, str
 	for (size_t i = 0; i < json_array_size(keys); i++)
 		read_key(input, json_array_get(keys, i),
 			 arena_text(call->arena, "/media/signing_keys/%zu", i), &media);
+	media.last_backend = transfer_number(object, "last_backend");
+	media.backends = arena_alloc(call->arena,
+				     (json_array_size(backends) + 1) * sizeof *media.backends);
+	for (size_t i = 0; i < json_array_size(backends); i++)
+		read_backend(input, json_array_get(backends, i),
+			     arena_text(call->arena, "/media/backends/%zu", i), &media);
 	input->counts.media++;
 	return findings_result(&call->findings, fault) && media_put(call, &media, fault);
 }

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 
 #include "base/text.h"
+#include "resources/backends.h"
 #include "resources/code_life.h"
 #include "resources/code_terms.h"
-#include "resources/media_record.h"
 #include "resources/packed.h"
 #include "resources/room_record.h"
 #include "resources/template_parts.h"
@@ -157,19 +157,43 @@ static bool check_time(const struct id *id, int64_t created, struct fault *fault
 			   "its id does not begin with the time when it was made");
 }
 
+/* Of a damaged store: the backend that the template names may be lost. */
+static bool keep_backend(struct call *call, const struct template_record *record,
+			 struct transfer_output *output, json_t *value, struct fault *fault)
+{
+	json_t *document = json_object_get(value, "document");
+	struct fault own = FAULT_INITIAL;
+	struct media media;
+
+	if (record->backend.data == NULL || (media_load(call, STORE_TO_SHOW, &media, &own) &&
+					     media_backend_named(&media, record->backend) != NULL))
+		return true;
+	json_object_del(json_object_get(document, "settings"), "backend");
+	if (own.kind == FAULT_NONE)
+		fault_cause(&own, FAULT_DAMAGED, 0, "it is not there");
+	return transfer_leave_out(output,
+				  arena_text(call->arena, "backend of the %s",
+					     transfer_name_of(call, "template", &record->id)),
+				  &own, fault);
+}
+
 bool transfer_line_template(struct survey *survey, const struct id *id,
 			    struct transfer_output *output, struct fault *fault)
 {
 	struct call *call = &survey->call;
 	struct fault own = FAULT_INITIAL;
 	struct template_record record;
+	json_t *value;
 
 	if (!template_load(call, id, STORE_TO_SHOW, &record, &own) ||
 	    !check_time(id, record.created, &own))
 		return transfer_leave_out(output, transfer_name_of(call, "template", id), &own,
 					  fault);
+	value = template_value(call, &record);
+	if (!keep_backend(call, &record, output, value, fault))
+		return false;
 	output->counts.templates++;
-	return send(survey, output, "template", template_value(call, &record), fault);
+	return send(survey, output, "template", value, fault);
 }
 
 /* ---- rooms ---- */
@@ -439,15 +463,27 @@ static json_t *key_value(struct call *call, const struct signing_key *key)
 	return value;
 }
 
+static json_t *backend_value(struct call *call, const struct backend *backend)
+{
+	json_t *value = json_object();
+
+	set(value, "id", id_value(&backend->id));
+	set(value, "created_at", time_value(backend->created));
+	set(value, "updated_at", time_value(backend->updated));
+	set(value, "document", json_incref(backend_document(call, backend)));
+	return value;
+}
+
 bool transfer_line_media(struct survey *survey, struct transfer_output *output, struct fault *fault)
 {
 	struct call *call = &survey->call;
 	json_t *value = arena_json(call->arena, json_object());
-	json_t *keys = json_array();
+	json_t *keys = json_array(), *backends = json_array();
 	struct fault own = FAULT_INITIAL;
 	struct media media;
 
 	set(value, "signing_keys", keys);
+	set(value, "backends", backends);
 	if (!media_load(call, STORE_TO_SHOW, &media, &own))
 		return transfer_leave_out(
 			output,
@@ -460,6 +496,9 @@ bool transfer_line_media(struct survey *survey, struct transfer_output *output, 
 		    call->arena, (struct slice){ (const char *)media.code_key, DIGEST_SIZE })));
 	for (size_t i = 0; i < media.key_count; i++)
 		append(keys, key_value(call, &media.keys[i]));
+	set(value, "last_backend", number_value(media.last_backend));
+	for (size_t i = 0; i < media.backend_count; i++)
+		append(backends, backend_value(call, &media.backends[i]));
 	output->counts.media++;
 	return send(survey, output, "media", value, fault);
 }

@@ -6,7 +6,7 @@ import { cases } from "./cases.js";
 import { each } from "./client.js";
 import { jsonText, plain } from "./json.js";
 import { isRefusal, isRefusalWith } from "./proof.js";
-import { broken } from "./rules.js";
+import { broken, needed } from "./rules.js";
 import { source } from "./values.js";
 
 const SEED = 20;
@@ -27,8 +27,8 @@ function* randomCases(values, schema) {
 export async function proveBodies(proof, operation, values) {
 	const seen = { expected: new Set(), accepted: new Set() };
 
-	// There are few signing keys: each makes room for itself.
-	const atOnce = operation.path.startsWith("/v2/signing-keys") ? 1 : undefined;
+	// There are few of them: each makes room for itself.
+	const atOnce = /^\/v2\/(signing-keys|backends)/.test(operation.path) ? 1 : undefined;
 	const prove = (one) => proveBody(proof, operation, values, one, seen);
 
 	if (operation.body === undefined) return;
@@ -52,7 +52,7 @@ async function proveBody(proof, operation, values, one, seen) {
 	const body = jsonText(withCode(operation, one.value, place, isGood));
 	const answer = await proof.ask(operation, what, { place, body });
 
-	if (one.isValid && !one.isBreaking) seen.expected.add(what);
+	if (one.isValid && !one.isBreaking && !needed.has(what)) seen.expected.add(what);
 	if (isGood) seen.accepted.add(what);
 	for (const { rule } of breaks) proof.brokenRules.add(rule);
 	if (isGood && answer.status >= 300)
@@ -68,9 +68,13 @@ async function proveBody(proof, operation, values, one, seen) {
 
 // What is changed is made anew, so that nothing but this body decides.
 function placeFor(proof, operation, isGood) {
-	const isChange = operation.path.includes("{") || operation.id === "createSigningKey";
+	const isChange = 
+		operation.path.includes("{") ||
+		["createSigningKey", "createBackend"].includes(operation.id);
 
-	return isGood && isChange
+	const isScarce = operation.path.startsWith("/v2/backends");
+
+	return (isGood || isScarce) && isChange
 		? proof.fixtures.fresh(operation)
 		: proof.fixtures.once(operation);
 }

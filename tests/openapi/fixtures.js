@@ -6,6 +6,8 @@
 import { createHash } from "node:crypto";
 
 const ROLE = "host";
+// A backend of the account that has the templates.
+export const BACKEND_OF_TEMPLATES = "backend of templates";
 
 export class Fixtures {
 	constructor(client, tokens) {
@@ -14,7 +16,7 @@ export class Fixtures {
 
 	// The account that an operation is tried with.
 	token(operation) {
-		return /^\/v2\/(rooms|room-codes|token|bulk)/.test(operation.path)
+		return /^\/v2\/(rooms|room-codes|token|bulk|backends)/.test(operation.path)
 			? this.tokens.rooms
 			: this.tokens.templates;
 	}
@@ -40,6 +42,12 @@ export class Fixtures {
 
 		this.templateOfRooms = template.id;
 		this.roomOfBulk = (await this.room()).id;
+		for (const alg of ["ES256", "RS256", "EdDSA"])
+			await this.make(this.tokens.rooms, "/v2/signing-keys", { alg });
+		await this.make(this.tokens.templates, "/v2/backends", {
+			name: BACKEND_OF_TEMPLATES,
+			...this.livekit(),
+		});
 	}
 
 	// The token of an account that has no default template any more.
@@ -89,27 +97,48 @@ export class Fixtures {
 			values.room_id = (await this.room()).id;
 		if (/^\/v2\/(room-codes|token)/.test(path))
 			values.code = await this.code(values.room_id);
+		if (path.startsWith("/v2/backends")) values.backend_id = await this.backend();
 		if (path.startsWith("/v2/signing-keys")) values.kid = await this.signingKey();
 		if (path.startsWith("/v2/jwks/"))
 			Object.assign(values, await this.publishedKey(path.endsWith(".pem")));
 		return values;
 	}
 
-	// Those that were made before are deleted: there may be four.
-	async signingKey(alg = "EdDSA") {
-		const token = this.tokens.templates;
+	livekit() {
+		const config = { api_key: "k", api_secret: "s".repeat(32) };
+
+		return { type: "livekit", url: "wss://example.org", config };
+	}
+
+	async removeAll(token, target, key) {
 		const made = await this.client.send({
 			method: "GET",
-			target: "/v2/signing-keys?limit=100",
+			target: `${target}?limit=100`,
 			token,
 		});
 
-		for (const { kid } of made.json.data)
+		for (const one of made.json.data)
 			await this.client.send({
 				method: "DELETE",
-				target: `/v2/signing-keys/${kid}`,
+				target: `${target}/${one[key]}`,
 				token,
 			});
+	}
+
+	// Those that were made before are deleted: there may be twenty.
+	async backend() {
+		const token = this.tokens.rooms;
+		const body = { name: "a backend", ...this.livekit() };
+
+		await this.removeAll(token, "/v2/backends", "id");
+		return (await this.make(token, "/v2/backends", body)).id;
+	}
+
+	// Those that were made before are deleted: there may be four.
+	async signingKey(alg = "EdDSA") {
+		const token = this.tokens.templates;
+
+		await this.removeAll(token, "/v2/signing-keys", "kid");
 		return (await this.make(token, "/v2/signing-keys", { alg })).kid;
 	}
 

@@ -14,6 +14,7 @@ import { readFileSync } from "node:fs";
 import { isDeepStrictEqual } from "node:util";
 
 import { proveBodies } from "./bodies.js";
+import { BACKEND_OF_TEMPLATES } from "./fixtures.js";
 import { Proof } from "./proof.js";
 import { proveQuery } from "./queries.js";
 import { proveRefusals } from "./refusals.js";
@@ -40,6 +41,13 @@ for (const [n, operation] of proof.operations.entries()) {
 		"BulkOperation.if_match": "*",
 		"BulkOperation.if_none_match": '"0"',
 		"NewSigningKey.alg": "ES256",
+		"Settings.backend": BACKEND_OF_TEMPLATES,
+		...Object.fromEntries(
+			Object.entries(proof.fixtures.livekit()).flatMap(([name, value]) => [
+				[`NewBackend.${name}`, value],
+				[`Backend.${name}`, value],
+			]),
+		),
 	};
 	const values = new Values(proof.document, { salt: SALTS[n], members });
 	const started = Date.now();

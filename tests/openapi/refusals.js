@@ -24,6 +24,7 @@ export async function proveRefusals(proof) {
 	await proveDeletedRole(proof, expect);
 	await proveFullRoom(proof, expect);
 	await proveBulk(proof, expect);
+	await proveBackends(proof, expect);
 	await proveSigningKeys(proof, expect);
 	await proveKeys(proof);
 	await proveMisses(proof, expect);
@@ -116,6 +117,31 @@ async function proveBulk(proof, expect) {
 	await expect(409, "bulk", {}, one({ path, body: { name: taken.name } }));
 	await fixtures.make(fixtures.tokens.rooms, path, { enabled: false });
 	await expect(403, "bulk", {}, one({ path: `/v2/room-codes/room/${room.id}` }));
+}
+
+async function proveBackends(proof, expect) {
+	const { fixtures } = proof;
+	const place = { backend_id: await fixtures.backend() };
+	const other = { name: "other", ...fixtures.livekit() };
+	const galene = { name: "galene", type: "galene", url: "https://example.org/" };
+	const settings = { backend: "a backend" };
+
+	await fixtures.make(fixtures.tokens.rooms, "/v2/backends", other);
+	await expect(409, "createBackend", {}, other);
+	await expect(409, "replaceBackend", place, other);
+	await expect(409, "patchBackend", place, { name: "other" });
+	await fixtures.make(fixtures.tokens.rooms, "/v2/templates", { settings });
+	await expect(409, "deleteBackend", place);
+
+	const kid = await fixtures.signingKey("ES256");
+	const { id } = await fixtures.make(fixtures.tokens.templates, "/v2/backends", galene);
+
+	await expect(409, "deleteSigningKey", { kid });
+	await fixtures.client.send({
+		method: "DELETE",
+		target: `/v2/backends/${id}`,
+		token: fixtures.tokens.templates,
+	});
 }
 
 // Keys that are too many, and too new; those of RSA at last.

@@ -93,6 +93,40 @@ function* refs({ operations }) {
 	}
 }
 
+const urls = {
+	livekit: /^wss?:\/\/[^/:@?#][^/@?#]*(\/[^?#]*)?$/,
+	jitsi: /^https:\/\/[^/:@?#][^/@?#]*\/([^?#]*\/)?$/,
+	janus: /^wss?:\/\/[^/:@?#][^/@?#]*(\/[^?#]*)?$/,
+	jwt: /^[^:]+:[^?#]+$/,
+};
+const configs = {
+	livekit: { required: ["api_key"], secrets: ["api_secret"] },
+	jitsi: { required: ["app_id", "alg"], secrets: [] },
+	janus: { required: [], secrets: ["secret"] },
+	jwt: { required: ["audience", "alg"], secrets: [] },
+};
+
+function* backendUrl({ type, url }) {
+	if (type && url && !urls[type].test(url)) yield "/url";
+}
+
+// What a patch leaves out is stored.
+function* backendConfig({ type, config }, _, isPatch) {
+	if (!type) return;
+	const { required, secrets } = configs[type];
+
+	for (const name of isPatch && config !== null ? [] : required)
+		if (!(name in (config ?? {}))) yield `/config/${name}`;
+	for (const name of Object.keys(config ?? {}))
+		if (![...required, ...secrets].includes(name)) yield `/config/${name}`;
+}
+
+function* backendSecrets({ type, config }) {
+	if (!type) return;
+	for (const name of configs[type].secrets)
+		if (!(name in (config ?? {}))) yield `/config/${name}`;
+}
+
 function* key({ name }, entry) {
 	if (entry !== undefined && name != null && name !== entry) yield "/name";
 }
@@ -108,6 +142,9 @@ const rules = {
 	expiry,
 	expiryOrder,
 	words,
+	backendUrl,
+	backendConfig,
+	backendSecrets,
 	refs,
 	key,
 };
@@ -137,7 +174,7 @@ export function* broken(values, schema, value, pointer = "", entry = undefined) 
 			throw new Error(
 				`${seen.component}: the rule ${rule.name} is not known to the test`,
 			);
-		for (const below of rules[rule.name](value, entry))
+		for (const below of rules[rule.name](value, entry, /Patch$/.test(seen.component)))
 			yield { rule: rule.name, pointer: pointer + below };
 	}
 	for (const [name, member] of Object.entries(value)) {
@@ -198,6 +235,15 @@ export const breaking = {
 	RoomCodeChange: [
 		{ not_before: "2030-01-01T00:00:00Z", expires_at: "2030-01-01T00:00:00Z" },
 	],
+	Backend: [
+		{ name: "b", type: "livekit", url: "https://h", config: { api_key: "k" } },
+		{ name: "b", type: "livekit", url: "ws://h", config: { api_key: "k", app_id: "a" } },
+	],
+	NewBackend: [
+		{ name: "b", type: "janus", url: "ws://h" },
+		{ name: "b", type: "jwt", url: "x:y", config: { alg: "ES256" } },
+		{ name: "b", type: "janus", url: "ws://u@h", config: { secret: "s" } },
+	],
 	NewRoomCode: [
 		{ expires_at: "2020-01-01T00:00:00Z" },
 		{ not_before: "2990-01-01T00:00:00Z", expires_at: "2989-01-01T00:00:00Z" },
@@ -215,6 +261,9 @@ export const breaking = {
 		},
 	],
 };
+
+// What no schema forbids, and a named rule always does.
+export const needed = new Set(["/config null as object"]);
 
 // What a member needs beside it, so that no rule forbids what its own schema allows.
 export const beside = {

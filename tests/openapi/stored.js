@@ -23,6 +23,22 @@ async function requests(fixtures) {
 	const upload = { type: "s3", location: LONG, prefix: "" };
 	const streams = { rtmpDestinations: { a: { rtmpUrls: [] } }, hlsDestinations: {} };
 
+	const livekit = fixtures.livekit();
+	const signed = {
+		name: "signed",
+		type: "jitsi",
+		url: "https://example.org/",
+		config: { app_id: "a", alg: "RS256" },
+	};
+	const config = { app_id: "a", alg: "HS256", app_secret: "s".repeat(32) };
+	const withoutKeys = fixtures.tokens.templates;
+
+	await fixtures.signingKey();
+	const jitsi = { ...signed, name: "not signed", config };
+	const unsigned = {
+		backend_id: (await fixtures.make(withoutKeys, "/v2/backends", jitsi)).id,
+	};
+
 	for (let n = 0; n < 4000; n++)
 		streams.hlsDestinations[`a-destination-of-a-long-name-${n}`] = {};
 	const many = { template_id: await fixtures.templateOf(roles(100)) };
@@ -46,6 +62,22 @@ async function requests(fixtures) {
 		],
 		bulkCodes: [["bulk", {}, bulk(...made.flat()), "/operations"]],
 		times: [["listRooms", {}, "after=x", "after"]],
+		backendExists: [
+			["createTemplate", {}, { settings: { backend: "x" } }, "/settings/backend"],
+			["updateTemplate", full, { settings: { backend: "x" } }, "/settings/backend"],
+			["patchTemplate", full, { settings: { backend: "x" } }, "/settings/backend"],
+			["replaceSettings", full, { backend: "x" }, "/settings/backend"],
+			["patchSettings", full, { backend: "x" }, "/settings/backend"],
+		],
+		activeKey: [
+			["createBackend", {}, signed, "/config/alg", withoutKeys],
+			["replaceBackend", unsigned, signed, "/config/alg", withoutKeys],
+			["patchBackend", unsigned, { config: { alg: "RS256" } }, "/config/alg", withoutKeys],
+		],
+		typeStays: [
+			["replaceBackend", unsigned, { name: "b", ...livekit }, "/type", withoutKeys],
+			["patchBackend", unsigned, { type: "janus" }, "/type", withoutKeys],
+		],
 		startOfKeys: [["listSigningKeys", {}, `start=${"A".repeat(43)}`, "start"]],
 		startOfRoom: [["listRoomCodes", room, "start=abc-defg-hij", "start"]],
 		templateExists: ["createRoom", "updateRoom", "patchRoom"].map((id) => [

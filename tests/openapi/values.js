@@ -4,7 +4,18 @@
 import { charactersOf, singles } from "./singles.js";
 
 // The n-th sample, and a full one, of components whose members cannot be chosen one by one.
+let backends = 0;
+const backend = () => ({
+	name: `sample ${backends++}`,
+	type: "livekit",
+	url: "wss://example.org",
+	config: samples.BackendConfigRequest(),
+});
 const samples = {
+	NewBackendRequest: backend,
+	BackendRequest: backend,
+	BackendConfigRequest: () => ({ api_key: "k", api_secret: "s".repeat(32) }),
+	BackendConfigPatch: () => ({ api_key: "k" }),
 	SimulcastLayerRequest: (n) => ({
 		rid: "fhq"[n % 3],
 		scaleResolutionDownBy: n + 1,
