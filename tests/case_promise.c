@@ -106,10 +106,15 @@ static void check_error_headers(struct run *run)
 
 static bool is_token_path(const char *target)
 {
-	size_t length = strcspn(target, "?");
+	static const char *const paths[] = { "/v2/token", "/v2/token/", "/v2/token/join",
+					     "/v2/token/join/" };
+	const size_t length = strcspn(target, "?");
 
-	return (length == 9 && strncmp(target, "/v2/token", 9) == 0) ||
-	       (length == 10 && strncmp(target, "/v2/token/", 10) == 0);
+	for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++) {
+		if (length == strlen(paths[i]) && strncmp(target, paths[i], length) == 0)
+			return true;
+	}
+	return false;
 }
 
 static bool is_of_key_sets(const char *target)

@@ -80,6 +80,9 @@ static const char *make(const struct responder *responder, const char *path, con
 #define ROOM_WITH_CODES(ref) \
 	"{\"method\":\"POST\",\"path\":\"/v2/rooms\",\"ref\":\"" ref "\"}," \
 	"{\"method\":\"POST\",\"path\":\"/v2/room-codes/room/{" ref "}\"}"
+#define LIVEKIT \
+	"{\"name\":\"b\",\"type\":\"livekit\",\"url\":\"wss://h\",\"default\":true,\"config\":{" \
+	"\"api_key\":\"k\",\"api_secret\":\"0123456789abcdef0123456789abcdef\"}}"
 
 static const struct {
 	enum method method;
@@ -106,6 +109,11 @@ static const struct {
 	{ METHOD_GET, "/v2/room-codes/code/$c", NULL, 200, 1 },
 	{ METHOD_POST, "/v2/token", "{\"code\":\"$c\"}", 200, 1 },
 	{ METHOD_POST, "/v2/token", "{\"code\":\"abc-defg-hij\"}", 404, 1 },
+	{ METHOD_GET, "/v2/backends", NULL, 200, 1 },
+	{ METHOD_POST, "/v2/backends", LIVEKIT, 200, 2 },
+	{ METHOD_POST, "/v2/token", "{\"code\":\"$c\"}", 200, 1 },
+	{ METHOD_GET, "/v2/signing-keys", NULL, 200, 1 },
+	{ METHOD_POST, "/v2/signing-keys", "{\"alg\":\"ES256\"}", 200, 2 },
 	{ METHOD_POST, "/v2/room-codes/code", "{\"code\":\"$c\",\"enabled\":false}", 200, 2 },
 	{ METHOD_POST, "/v2/room-codes/code", "{\"code\":\"$c\",\"enabled\":true}", 200, 2 },
 	{ METHOD_PATCH, "/v2/room-codes/code/$c", "{\"label\":\"x\"}", 200, 2 },

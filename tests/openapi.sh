@@ -6,33 +6,6 @@ set -u
 test=tests/openapi.sh
 . "${SOURCE_DIR:-$(dirname "$0")/..}/tests/servers.sh"
 
-left_out()
-{
-	say "$test: left out: $*"
-	exit 77
-}
-
-# Fetched by whoever started this, before root is given up. Sets proof, the folder to run in.
-fetch()
-{
-	for tool in node npm nginx spawn-fcgi curl; do
-		have $tool || left_out "there is no $tool"
-	done
-	proof=$(mktemp -d) || exit 1
-	trap 'rm -rf "$proof"' EXIT
-	trap 'exit 1' INT TERM HUP
-	cp "$source"/tests/openapi/*.js* "$proof" || exit 1
-	if ! (cd "$proof" && npm ci --prefer-offline --ignore-scripts --no-audit --no-fund \
-		--fetch-retries=0 --fetch-timeout=20000 >npm.log 2>&1); then
-		# What is wrong with our own two files is no reason to leave the test out.
-		grep -E 'EUSAGE|EJSONPARSE|EINTEGRITY' "$proof/npm.log" >&2 && exit 1
-		left_out "npm: $(grep -m 1 -i error "$proof/npm.log")"
-	fi
-	chmod -R a+rX "$proof"
-	PROOF=$proof
-	export PROOF
-}
-
 prove()
 {
 	make_scratch
@@ -52,7 +25,7 @@ if [ -n "${PROOF-}" ]; then
 	prove
 	exit 0
 fi
-fetch
+fetch_proof openapi
 (
 	become_ordinary
 	prove

@@ -189,3 +189,31 @@ try_nginx()
 	[ -z "$site" ] || fill_in "$site" "$scratch/nginx-$1/site.conf" "$@" || return 1
 	nginx -p "$scratch/nginx-$1/" -c nginx.conf -e error.log
 }
+
+left_out()
+{
+	say "$test: left out: $*"
+	exit 77
+}
+
+# fetch_proof FOLDER: copies a folder of tests with what it needs from npm to $PROOF. By whoever started the
+# test, before root is given up.
+fetch_proof()
+{
+	for tool in node npm nginx spawn-fcgi curl; do
+		have $tool || left_out "there is no $tool"
+	done
+	proof=$(mktemp -d) || exit 1
+	trap 'rm -rf "$proof"' EXIT
+	trap 'exit 1' INT TERM HUP
+	cp "$source/tests/$1"/*.js* "$proof" || exit 1
+	if ! (cd "$proof" && npm ci --prefer-offline --ignore-scripts --no-audit --no-fund \
+		--fetch-retries=0 --fetch-timeout=20000 >npm.log 2>&1); then
+		# What is wrong with our own two files is no reason to leave the test out.
+		grep -E 'EUSAGE|EJSONPARSE|EINTEGRITY' "$proof/npm.log" >&2 && exit 1
+		left_out "npm: $(grep -m 1 -i error "$proof/npm.log")"
+	fi
+	chmod -R a+rX "$proof"
+	PROOF=$proof
+	export PROOF
+}

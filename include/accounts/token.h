@@ -39,16 +39,27 @@ bool token_verify(struct token_memory *memory, const struct roster *roster, stru
 		  struct slice token, int64_t now, const struct account **account,
 		  struct fault *fault);
 
-/* A management token, valid for `seconds` from `now` (truncated to whole seconds). Signed with the
- * younger secret, so that it survives the end of a rotation. */
-struct slice token_sign_management(struct arena *arena, const struct clock *clock,
-				   const struct account *account, int64_t now, int64_t seconds);
-
 struct token_join {
 	struct slice room_id;
 	struct slice role;
 	struct slice user_id;
+	struct slice code_hash; /* data NULL: the token has no such claim */
 };
+
+/* A token for joining, of any account that signed one. */
+struct app_token {
+	const struct account *account; /* lives as long as the roster */
+	struct token_join subject; /* in the arena */
+	int64_t expires_at; /* seconds */
+};
+/* The same for tokens of type app, which are not remembered. */
+bool token_verify_app(const struct roster *roster, struct arena *arena, struct slice token,
+		      int64_t now, struct app_token *app, struct fault *fault);
+
+/* A management token, valid for `seconds` from `now` (truncated to whole seconds). Signed with the
+ * younger secret, so that it survives the end of a rotation. */
+struct slice token_sign_management(struct arena *arena, const struct clock *clock,
+				   const struct account *account, int64_t now, int64_t seconds);
 
 /* A token for joining. Signed with the older secret, so that verifiers that do not know the new one
  * yet accept it. now: milliseconds; expires_at: its `exp`, in seconds. */

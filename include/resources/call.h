@@ -26,6 +26,7 @@ struct metrics;
 struct router;
 struct kept_usage;
 struct counting;
+struct app_token;
 struct bulk;
 
 /* Shared by all calls; const after the start, except the objects that their modules guard. */
@@ -163,6 +164,7 @@ struct route {
 	bool is_list; /* the answer is {"data":[...]} of that shape; with limit and last when
 				 * the route has a query */
 	bool is_open; /* no Authorization */
+	bool takes_app_token; /* Authorization has a token for joining, not a management token */
 	bool is_shared; /* for browsers of any origin (CORS) */
 	bool is_limited; /* refused while the address has used up its budget of unknown codes */
 	bool has_etag; /* conditional requests */
@@ -206,6 +208,7 @@ struct call {
 	struct slice key; /* Idempotency-Key; data NULL: none */
 	struct counting *counting; /* private to resources/kept_usage.c */
 	struct slice made_key; /* private to resources/signing_keys.c */
+	struct app_token *app_token; /* of a route that takes one (accounts/token.h) */
 	struct answer answer;
 	char id[129]; /* X-Request-Id */
 	int64_t started; /* clock_microseconds, for the log and the metrics */

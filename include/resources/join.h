@@ -7,6 +7,8 @@
 #include "resources/call.h"
 
 handler join;
+/* For who has a token for joining: the way into the room on its media server. */
+handler token_join;
 
 /* FAULT_TOO_MANY, with retry_after in seconds, while this address has used up its budget of unknown
  * codes. All its calls are refused then, so the service asks before it reads the body. */

@@ -14,6 +14,7 @@
 
 #include "base/digest.h"
 #include "media/signing.h"
+#include "media/ticket.h"
 #include "resources/call.h"
 
 #define SIGNING_KEYS_MOST 4 /* of an alg */
@@ -31,18 +32,6 @@ struct signing_key {
 	struct slice kid, jwk; /* JSON text */
 	struct slice private_key; /* media/signing.h */
 };
-
-/* In stored records: a number never gets another meaning. */
-enum backend_type {
-	BACKEND_LIVEKIT,
-	BACKEND_JITSI,
-	BACKEND_GALENE,
-	BACKEND_BIGBLUEBUTTON,
-	BACKEND_JANUS,
-	BACKEND_JWT,
-	BACKEND_TYPES_COUNT
-};
-const char *backend_type_name(enum backend_type type);
 
 struct backend {
 	struct id id;
@@ -69,6 +58,11 @@ struct media {
 /* That media_load will be called. */
 struct expected;
 void media_expect(struct expected *expected, enum store_reading reading);
+/* The same, of the account of what the item `from` finds. */
+void media_expect_own(struct expected *expected, size_t from);
+/* *is_there false: the account has none, and *media is not set. */
+bool media_find(struct call *call, enum store_reading reading, struct media *media, bool *is_there,
+		struct fault *fault);
 /* The account's record; a new one, with nothing in it, where there is none. */
 bool media_load(struct call *call, enum store_reading reading, struct media *media,
 		struct fault *fault);

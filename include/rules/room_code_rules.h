@@ -26,5 +26,8 @@ extern const struct shape code_patch_shape;
 /* POST /v2/token. */
 extern const struct shape join_shape;
 extern const struct shape token_answer_shape;
+/* POST /v2/token/join. */
+extern const struct shape media_join_shape;
+extern const struct shape media_join_answer_shape;
 
 #endif

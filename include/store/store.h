@@ -118,6 +118,7 @@ enum store_finding {
 	STORE_FIND_NAME,
 	STORE_FIND_PARENT, /* the parent of the record that the item `from` finds; of a page: of each */
 	STORE_FIND_VALUE, /* the record whose id is the value of the record that `from` finds */
+	STORE_FIND_OWN, /* the record `id` of the account that has the record that `from` finds by name */
 	STORE_FIND_PAGE,
 	STORE_FIND_CHILDREN, /* store_has_children with the parent `id` */
 	STORE_FIND_NEW_ID

@@ -138,13 +138,14 @@ static bool header_is_allowed(const json_t *header, struct fault *fault)
 	return true;
 }
 
-static bool kind_is_allowed(const json_t *claims, struct fault *fault)
+static bool kind_is_allowed(const json_t *claims, const char *wanted, struct fault *fault)
 {
 	const json_t *version = json_object_get(claims, "version");
 	struct slice type;
 
-	if (!text_member(claims, "type", &type) || !slice_is(type, "management"))
-		return refuse(fault, "the type of the token must be management");
+	if (!text_member(claims, "type", &type) || !slice_is(type, wanted))
+		return fault_detail(fault, FAULT_UNAUTHORIZED, "the type of the token must be %s",
+				    wanted);
 	if (!json_is_number(version) || fabs(json_number_value(version) - VERSION) > 0)
 		return refuse(fault, "the version of the token must be 2");
 	return true;
@@ -222,13 +223,13 @@ static const struct account *recall(struct token_memory *memory, const struct ro
 	return id_compare(&account->id, &verified->account) == 0 ? account : NULL;
 }
 
-/* Verifies all but the times; returns the account and fills *verified, or NULL. */
+/* Verifies all but the times; returns the account and fills *verified and *claims, or NULL. */
 static const struct account *verify(const struct roster *roster, struct arena *arena,
-				    struct slice token, struct verified_token *verified,
+				    struct slice token, const char *type,
+				    struct verified_token *verified, json_t **claims,
 				    struct fault *fault)
 {
 	struct parts parts;
-	json_t *claims = NULL;
 	const struct account *signer = NULL;
 
 	if (token.size > TOKEN_MOST) {
@@ -237,7 +238,7 @@ static const struct account *verify(const struct roster *roster, struct arena *a
 		return NULL;
 	}
 	if (split(token, &parts))
-		signer = find_signer(roster, arena, &parts, &claims);
+		signer = find_signer(roster, arena, &parts, claims);
 	if (signer == NULL) {
 		refuse(fault, "malformed token, unknown access key, or wrong signature");
 		return NULL;
@@ -246,7 +247,7 @@ static const struct account *verify(const struct roster *roster, struct arena *a
 	verified->account = signer->id;
 	verified->place = (size_t)(signer - roster->accounts);
 	if (!header_is_allowed(read_object(arena, parts.header), fault) ||
-	    !kind_is_allowed(claims, fault) || !read_times(claims, verified, fault))
+	    !kind_is_allowed(*claims, type, fault) || !read_times(*claims, verified, fault))
 		return NULL;
 	return signer;
 }
@@ -258,15 +259,42 @@ bool token_verify(struct token_memory *memory, const struct roster *roster, stru
 	struct verified_token verified;
 	const struct account *signer = recall(memory, roster, token, &verified);
 	bool is_recalled = signer != NULL;
+	json_t *claims = NULL;
 
 	*account = NULL;
 	if (!is_recalled)
-		signer = verify(roster, arena, token, &verified, fault);
+		signer = verify(roster, arena, token, "management", &verified, &claims, fault);
 	if (signer == NULL || !is_in_time(&verified, now, fault))
 		return false;
 	if (!is_recalled)
 		token_memory_keep(memory, token, &verified);
 	*account = signer;
+	return true;
+}
+
+/* Beyond the year 9999 there is no text of a time. */
+static int64_t seconds_of(double milliseconds)
+{
+	return (int64_t)(fmin(milliseconds, LAST_TIME) / 1000.0);
+}
+
+bool token_verify_app(const struct roster *roster, struct arena *arena, struct slice token,
+		      int64_t now, struct app_token *app, struct fault *fault)
+{
+	struct verified_token verified;
+	json_t *claims = NULL;
+
+	app->account = verify(roster, arena, token, "app", &verified, &claims, fault);
+	if (app->account == NULL || !is_in_time(&verified, now, fault))
+		return false;
+	if (!text_member(claims, "room_id", &app->subject.room_id) ||
+	    !text_member(claims, "role", &app->subject.role) ||
+	    !text_member(claims, "user_id", &app->subject.user_id))
+		return refuse(fault, "the token must have room_id, role and user_id");
+	if (json_object_get(claims, "code_hash") != NULL &&
+	    !text_member(claims, "code_hash", &app->subject.code_hash))
+		return refuse(fault, "the code_hash of the token must be a string");
+	app->expires_at = seconds_of(verified.expires);
 	return true;
 }
 
@@ -318,6 +346,9 @@ struct slice token_sign_join(struct arena *arena, const struct clock *clock,
 						     join->role.data, join->role.size, "user_id",
 						     join->user_id.data, join->user_id.size));
 
+	if (join->code_hash.data != NULL)
+		object_put(claims, "code_hash",
+			   json_stringn(join->code_hash.data, join->code_hash.size));
 	add_times(claims, clock, now / 1000, expires_at);
 	return sign(arena, older, claims);
 }

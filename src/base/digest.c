@@ -106,6 +106,32 @@ void digest_hmac_sha256(struct slice key, struct slice text, unsigned char mac[D
 		abort();
 }
 
+size_t digest_of(enum digest kind, struct slice text, unsigned char digest[DIGEST_SIZE_MOST])
+{
+	static const char *const names[] = {
+		[DIGEST_SHA256] = "SHA256",
+		[DIGEST_SHA384] = "SHA384",
+		[DIGEST_SHA512] = "SHA512",
+	};
+	size_t size = 0;
+
+	(void)thread_contexts();
+	if (EVP_Q_digest(NULL, names[kind], NULL, text.data, text.size, digest, &size) != 1)
+		abort();
+	return size;
+}
+
+void digest_hmac_sha1(struct slice key, struct slice text, unsigned char mac[DIGEST_SHA1_SIZE])
+{
+	size_t size = 0;
+
+	(void)thread_contexts();
+	if (EVP_Q_mac(NULL, "HMAC", NULL, "SHA1", NULL, key.data, key.size, bytes_of(text),
+		      text.size, mac, DIGEST_SHA1_SIZE, &size) == NULL ||
+	    size != DIGEST_SHA1_SIZE)
+		abort();
+}
+
 bool digest_equal(const void *digest, const void *other)
 {
 	return CRYPTO_memcmp(digest, other, DIGEST_SIZE) == 0;

@@ -6,24 +6,43 @@
 #include "resources/deleted_role.h"
 #include "resources/expected.h"
 #include "resources/garbage.h"
+#include "resources/media_record.h"
 #include "resources/packed.h"
 
 /* ---- a room with its codes ---- */
 
 /* What changes a code and its group locks the room first; an exchange locks the code alone. */
+#define CODE_ITEM 1
+
+static void expect_code(struct expected *expected, struct slice letters, enum store_reading of_code,
+			enum store_reading of_room)
+{
+	expected_parent(expected, &kind_room, CODE_ITEM, of_room);
+	expected_named(expected, &kind_code, letters, of_code);
+	expected_parent(expected, &kind_template, 0, STORE_TO_SHOW);
+	expected_parent(expected, &kind_codes, CODE_ITEM, of_room);
+}
+
 void code_expect(struct call *call, struct slice letters, enum store_reading of_code,
 		 enum store_reading of_room)
 {
 	struct expected expected;
 
-	if (!expected_open(call, &expected))
+	if (!expected_open(call, &expected) || !code_can_be(letters))
 		return;
-	if (!code_can_be(letters))
+	expect_code(&expected, letters, of_code, of_room);
+	expected_tell(&expected);
+}
+
+void code_expect_media(struct call *call, struct slice letters, enum store_reading of_code,
+		       enum store_reading of_room)
+{
+	struct expected expected;
+
+	if (!expected_open(call, &expected) || !code_can_be(letters))
 		return;
-	expected_parent(&expected, &kind_room, 1, of_room);
-	expected_named(&expected, &kind_code, letters, of_code);
-	expected_parent(&expected, &kind_template, 0, STORE_TO_SHOW);
-	expected_parent(&expected, &kind_codes, 1, of_room);
+	expect_code(&expected, letters, of_code, of_room);
+	media_expect_own(&expected, CODE_ITEM);
 	expected_tell(&expected);
 }
 

@@ -72,6 +72,17 @@ size_t expected_value(struct expected *expected, const struct store_kind *kind, 
 			     });
 }
 
+size_t expected_own(struct expected *expected, const struct store_kind *kind, size_t from,
+		    const struct id *id)
+{
+	return add(expected, (struct store_expected){
+				     .kind = kind,
+				     .finding = STORE_FIND_OWN,
+				     .from = from,
+				     .id = copied(expected, id),
+			     });
+}
+
 size_t expected_page(struct expected *expected, const struct store_kind *kind,
 		     const struct store_page *page)
 {

@@ -9,6 +9,7 @@
 #include "resources/misses.h"
 #include "accounts/token.h"
 #include "resources/code_life.h"
+#include "resources/media_join.h"
 #include "resources/packed.h"
 #include "resources/room_record.h"
 #include "rules/room_code_rules.h"
@@ -52,6 +53,9 @@ static bool miss(const struct call *call, struct fault *fault)
 	return fault_set(fault, FAULT_NOT_FOUND, "room code not found");
 }
 
+/* Codes that are looked at together. */
+#define CODES_AT_ONCE 256
+
 /* What is exchanged for a token. */
 struct exchange {
 	struct room_subject subject;
@@ -59,16 +63,31 @@ struct exchange {
 	struct slice role;
 	struct slice user_id; /* the body's, or the code's; empty: one is made up */
 	int64_t expires_at; /* seconds */
+	const struct backend *backend; /* in effect for the room, and a part of: */
+	struct media media; /* not set without a backend */
 };
 
 /* ---- what refuses a code ---- */
+
+/* The backend in effect. Most accounts have no media at all. */
+static bool find_backend(struct call *call, struct exchange *exchange, struct fault *fault)
+{
+	bool is_there;
+
+	exchange->backend = NULL;
+	if (!media_find(call, STORE_TO_SHOW, &exchange->media, &is_there, fault))
+		return false;
+	if (is_there)
+		exchange->backend = media_backend_of(&exchange->media, &exchange->subject.owner);
+	return true;
+}
 
 /* The code with its room; sets call->account. */
 static bool find(struct call *call, struct exchange *exchange, struct fault *fault)
 {
 	bool is_there;
 
-	code_expect(call, typed_code(call), call_reading(call), STORE_TO_SHOW);
+	code_expect_media(call, typed_code(call), call_reading(call), STORE_TO_SHOW);
 	if (!code_find(call, typed_code(call), call_reading(call), &exchange->code, &call->account,
 		       &is_there, fault))
 		return false;
@@ -78,7 +97,7 @@ static bool find(struct call *call, struct exchange *exchange, struct fault *fau
 	if (!room_subject_of_code(call, &exchange->code, STORE_TO_SHOW, &exchange->subject,
 				  &is_there, fault))
 		return false;
-	return is_there || miss(call, fault);
+	return is_there ? find_backend(call, exchange, fault) : miss(call, fault);
 }
 
 static bool refuse(struct call *call, enum join_refusal refusal, const char *message,
@@ -231,26 +250,59 @@ static struct slice answered_user(const struct call *call, const struct exchange
 	return arena_copy(call->arena, slice_of(generated));
 }
 
+/* With `join`, which lets into the room of a media server, where a backend is in effect. */
+static bool add_join(struct call *call, const struct exchange *exchange, struct slice user_id,
+		     json_t *body, struct fault *fault)
+{
+	const struct template_record *owner = &exchange->subject.owner;
+	const struct code_terms *terms = &exchange->code.terms;
+	const struct admission admission = {
+		.room = &exchange->subject.room,
+		.owner = owner,
+		.role = &owner->roles[template_role_index(owner, exchange->role)],
+		.code = &exchange->code,
+		.user_id = user_id,
+		.is_known = (terms->set & CODE_USER_ID) != 0,
+		.name = member_text(call, "name"),
+		.expires = exchange->expires_at,
+	};
+	json_t *ticket;
+
+	if (exchange->backend == NULL)
+		return true;
+	if (!media_join(call, &exchange->media, exchange->backend, &admission, &ticket, fault))
+		return false;
+	if (ticket != NULL)
+		json_object_set(body, "join", ticket);
+	return true;
+}
+
 static bool answer(struct call *call, const struct exchange *exchange,
-		   const struct account *account)
+		   const struct account *account, struct fault *fault)
 {
 	const struct slice user_id = answered_user(call, exchange);
 	char room_id[ID_TEXT_SIZE + 1], expires[TEXT_TIME_SIZE];
 	struct buffer text = BUFFER_INITIAL(call->arena);
 	struct token_join subject = { .role = exchange->role, .user_id = user_id };
 	struct slice token;
+	json_t *body;
 
 	id_print(&exchange->subject.room.id, room_id);
 	subject.room_id = slice_of(room_id);
+	if (exchange->backend != NULL)
+		subject.code_hash = media_code_hash(call->arena, &exchange->media,
+						    exchange->code.letters);
 	token = token_sign_join(call->arena, call->environment->clock, account, &subject, call->now,
 				exchange->expires_at);
 	text_time_seconds(exchange->expires_at * 1000, expires);
-	buffer_append_json(
-		&text, arena_json(call->arena,
-				  json_pack("{s:s%, s:s, s:s%, s:s%, s:s}", "token", token.data,
-					    token.size, "room_id", room_id, "role",
-					    exchange->role.data, exchange->role.size, "user_id",
-					    user_id.data, user_id.size, "expires_at", expires)));
+	body = arena_json(call->arena,
+			  json_pack("{s:s%, s:s, s:s%, s:s%, s:s}", "token", token.data, token.size,
+				    "room_id", room_id, "role", exchange->role.data,
+				    exchange->role.size, "user_id", user_id.data, user_id.size,
+				    "expires_at", expires));
+	if (!add_join(call, exchange, user_id, body, fault))
+		return false;
+	buffer_append_json(&text, body);
 	return call_answer(call, buffer_slice(&text));
 }
 
@@ -262,7 +314,7 @@ static bool exchange_code(struct call *call, struct exchange *exchange,
 		return false;
 	if (is_counted(call, exchange) && !call_is_writing(call))
 		return call_write_instead(call);
-	return count(call, exchange, fault) && answer(call, exchange, account);
+	return count(call, exchange, fault) && answer(call, exchange, account, fault);
 }
 
 bool join(struct call *call, struct fault *fault)
@@ -278,4 +330,115 @@ bool join(struct call *call, struct fault *fault)
 	is_done = exchange_code(call, &exchange, roster_by_id(roster, &call->account), fault);
 	accounts_release(accounts, roster);
 	return is_done;
+}
+
+/* ---- with a token for joining ---- */
+
+/* What the token says, and the role as the template has it. */
+struct bearer {
+	const struct app_token *token;
+	struct exchange exchange; /* `code` is set when has_code */
+	const struct template_role *role;
+	bool has_code;
+};
+
+/* The code of a hash, among those of the room: only the account's secret leads from one to the other,
+ * so all of them are looked at. */
+static bool find_code(struct call *call, struct bearer *bearer, struct fault *fault)
+{
+	struct code_page page = { .most = CODES_AT_ONCE };
+	struct id last;
+
+	do {
+		if (!codes_page(call, &bearer->exchange.subject.room.id, &page, fault))
+			return false;
+		for (size_t i = 0; i < page.count && !bearer->has_code; i++) {
+			const struct slice hash = media_code_hash(
+				call->arena, &bearer->exchange.media, page.codes[i].letters);
+
+			bearer->has_code = slice_equal(hash, bearer->token->subject.code_hash);
+			bearer->exchange.code = page.codes[i];
+			last = page.codes[i].place;
+		}
+		page.after = &last;
+	} while (!page.is_last && !bearer->has_code);
+	return true;
+}
+
+static bool check_code(struct call *call, struct bearer *bearer, struct fault *fault)
+{
+	const struct code_terms *terms = &bearer->exchange.code.terms;
+	struct shown_code shown;
+
+	if (bearer->token->subject.code_hash.data == NULL)
+		return true;
+	if (!find_code(call, bearer, fault))
+		return false;
+	if (!bearer->has_code)
+		return refuse(call, JOIN_DISABLED, "room code not found", fault);
+	if (!code_show(call, &bearer->exchange.subject.codes, &bearer->exchange.code,
+		       &bearer->exchange.subject.owner, &shown, fault))
+		return false;
+	if (!shown.has_role)
+		return refuse(call, JOIN_ROLE_DELETED, "the role of this code was deleted", fault);
+	if (!shown.is_enabled)
+		return refuse(call, JOIN_DISABLED, "room code is disabled", fault);
+	if ((terms->set & CODE_EXPIRES_AT) != 0 && call->now / 1000 >= terms->expires_at)
+		return refuse_at(call, JOIN_EXPIRED, "Room code has expired", "expires_at",
+				 terms->expires_at, fault);
+	return true;
+}
+
+static bool find_role(struct call *call, struct bearer *bearer, struct fault *fault)
+{
+	struct exchange *exchange = &bearer->exchange;
+	const struct slice name = bearer->token->subject.role;
+	size_t role;
+
+	if (!room_load_named(call, bearer->token->subject.room_id, STORE_TO_SHOW,
+			     &exchange->subject.room, fault) ||
+	    !room_subject_load(call, STORE_TO_SHOW, &exchange->subject, fault))
+		return false;
+	role = template_role_index(&exchange->subject.owner, name);
+	if (role == exchange->subject.owner.role_count)
+		return fault_set(fault, FAULT_NOT_FOUND, "role not found");
+	bearer->role = &exchange->subject.owner.roles[role];
+	exchange->role = bearer->role->name;
+	if (!exchange->subject.room.is_enabled)
+		return refuse(call, JOIN_ROOM_DISABLED, "Room is disabled", fault);
+	return check_window(call, exchange, fault) && find_backend(call, exchange, fault);
+}
+
+static bool answer_ticket(struct call *call, struct bearer *bearer, struct fault *fault)
+{
+	const struct exchange *exchange = &bearer->exchange;
+	const struct admission admission = {
+		.room = &exchange->subject.room,
+		.owner = &exchange->subject.owner,
+		.role = bearer->role,
+		.code = bearer->has_code ? &exchange->code : NULL,
+		.user_id = bearer->token->subject.user_id,
+		.is_known = !bearer->has_code || (exchange->code.terms.set & CODE_USER_ID) != 0,
+		.name = member_text(call, "name"),
+		.expires = bearer->token->expires_at,
+	};
+	struct buffer text = BUFFER_INITIAL(call->arena);
+	json_t *ticket;
+
+	if (media_admits_nobody(call, bearer->role))
+		return fault_set(fault, FAULT_FORBIDDEN, "Role admits nobody");
+	if (exchange->backend == NULL)
+		return fault_set(fault, FAULT_NOT_FOUND, "No backend");
+	if (!media_join(call, &exchange->media, exchange->backend, &admission, &ticket, fault))
+		return false;
+	buffer_append_json(&text, arena_json(call->arena, json_pack("{s:O}", "join", ticket)));
+	return call_answer(call, buffer_slice(&text));
+}
+
+bool token_join(struct call *call, struct fault *fault)
+{
+	struct bearer bearer = { .token = call->app_token };
+
+	return find_role(call, &bearer, fault) && check_code(call, &bearer, fault) &&
+	       answer_ticket(call, &bearer, fault);
 }

@@ -6,7 +6,6 @@
 #include "resources/expected.h"
 #include "resources/kinds.h"
 #include "resources/packed.h"
-#include "rules/media_rules.h"
 
 #define VERSION 1
 
@@ -135,16 +134,31 @@ void media_expect(struct expected *expected, enum store_reading reading)
 	expected_get(expected, &kind_media, &only, reading);
 }
 
-bool media_load(struct call *call, enum store_reading reading, struct media *media,
+void media_expect_own(struct expected *expected, size_t from)
+{
+	expected_own(expected, &kind_media, from, &only);
+}
+
+bool media_find(struct call *call, enum store_reading reading, struct media *media, bool *is_there,
 		struct fault *fault)
 {
 	struct store_record stored;
 
 	if (!store_get(call->transaction, &kind_media, &only, reading, &stored, fault))
 		return false;
-	if (stored.value.data != NULL)
-		return media_read(call->arena, &stored, call->now, media, fault);
-	media_begin(call, media);
+	*is_there = stored.value.data != NULL;
+	return !*is_there || media_read(call->arena, &stored, call->now, media, fault);
+}
+
+bool media_load(struct call *call, enum store_reading reading, struct media *media,
+		struct fault *fault)
+{
+	bool is_there;
+
+	if (!media_find(call, reading, media, &is_there, fault))
+		return false;
+	if (!is_there)
+		media_begin(call, media);
 	return true;
 }
 
@@ -205,13 +219,6 @@ void media_remove_key(struct media *media, const struct signing_key *key)
 }
 
 /* ---- backends ---- */
-
-const char *backend_type_name(enum backend_type type)
-{
-	static const char *const names[BACKEND_TYPES_COUNT] = { BACKEND_TYPES };
-
-	return names[type];
-}
 
 struct backend *media_backend(const struct media *media, const struct id *id)
 {

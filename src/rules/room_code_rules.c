@@ -5,6 +5,7 @@
 
 #include "base/id.h"
 #include "base/text.h"
+#include "rules/media_rules.h"
 
 /* clang-format off */
 
@@ -181,9 +182,47 @@ static const struct field join_fields[] = {
 	{ "code",    TEXT(any_text), FLAGS(FIELD_REQUIRED) },
 	{ "user_id", TEXT(user_id_text), FLAGS(FIELD_HIDDEN_DEFAULT),
 	  DOC("A version 4 UUID when it is not supplied or empty.") },
+	{ "name",    TEXT(person_name_text),
+	  DOC("As others see the person on a media server, unless the code has a name; user_id when it is "
+	      "not supplied.") },
 };
 const struct shape join_shape = {
 	"Join", FIELDS(join_fields), .doc = "A room code to be exchanged for a token.",
+};
+
+static const struct field not_enforced_item = {
+	.name = NULL, ONE_OF("publish.audio", "publish.video", "publish.screen", "subscribe", "max_peers",
+			     "moderation", "expiry"),
+};
+static const struct field join_ticket_fields[] = {
+	{ "backend",      TEXT(any_text), FLAGS(FIELD_REQUIRED), DOC("Its name.") },
+	{ "type",         ONE_OF(BACKEND_TYPES), FLAGS(FIELD_REQUIRED) },
+	{ "url",          TEXT(any_text), FLAGS(FIELD_REQUIRED) },
+	{ "room",         TEXT(id_text), FLAGS(FIELD_REQUIRED), DOC("The room there.") },
+	{ "token",        TEXT(any_text), DOC("What the media server takes.") },
+	{ "room_token",   TEXT(any_text), DOC("janus: for the room.") },
+	{ "link",         TEXT(any_text), DOC("jitsi, galene, bigbluebutton: where a browser joins.") },
+	{ "start_link",   TEXT(any_text), DOC("bigbluebutton, for moderators: starts the meeting.") },
+	{ "expires_at",   TEXT(time_text), DOC("The end of what ends by itself.") },
+	{ "not_enforced", LIST_OF(not_enforced_item), FLAGS(FIELD_REQUIRED),
+	  DOC("What of the role the media server cannot hold.") },
+};
+static const struct shape join_ticket_shape = {
+	"JoinTicket", FIELDS(join_ticket_fields), .doc = "What lets a person into a room of a media server.",
+};
+
+static const struct field media_join_fields[] = {
+	{ "name", TEXT(person_name_text),
+	  DOC("As others see the person, unless the code has a name; user_id when it is not supplied.") },
+};
+const struct shape media_join_shape = {
+	"MediaJoin", FIELDS(media_join_fields), .doc = "Who joins with a token.",
+};
+static const struct field media_join_answer_fields[] = {
+	{ "join", OBJECT(join_ticket_shape), FLAGS(FIELD_REQUIRED) },
+};
+const struct shape media_join_answer_shape = {
+	"MediaJoinAnswer", FIELDS(media_join_answer_fields), .doc = "The way into the room of a token.",
 };
 
 static const struct field token_answer_fields[] = {
@@ -193,6 +232,7 @@ static const struct field token_answer_fields[] = {
 	{ "role",       TEXT(role_name_text), FLAGS(FIELD_REQUIRED) },
 	{ "user_id",    TEXT(user_id_text), FLAGS(FIELD_REQUIRED) },
 	{ "expires_at", TEXT(time_text), FLAGS(FIELD_REQUIRED) },
+	{ "join",       OBJECT(join_ticket_shape), DOC("Where a backend is in effect for the room.") },
 };
 const struct shape token_answer_shape = {
 	"Token", FIELDS(token_answer_fields), .doc = "A token to join a room with.",

@@ -25,6 +25,23 @@ static bool take_token(struct slice header, struct slice *token)
 	return true;
 }
 
+/* By the token that the route takes. */
+static bool verify(struct call *call, const struct roster *roster, struct slice token,
+		   const struct account **account, struct fault *fault)
+{
+	const struct environment *environment = call->environment;
+	const int64_t now = clock_now(environment->clock);
+
+	if (!call->route->takes_app_token)
+		return token_verify(environment->tokens, roster, call->arena, token, now, account,
+				    fault);
+	call->app_token = arena_zero(call->arena, sizeof *call->app_token);
+	if (!token_verify_app(roster, call->arena, token, now, call->app_token, fault))
+		return false;
+	*account = call->app_token->account;
+	return true;
+}
+
 bool auth_check(struct call *call, struct fault *fault)
 {
 	const struct environment *environment = call->environment;
@@ -38,17 +55,16 @@ bool auth_check(struct call *call, struct fault *fault)
 				    "the header Authorization is missing");
 	if (!take_token(call->request.authorization, &token))
 		return fault_detail(fault, FAULT_UNAUTHORIZED,
-				    "the header Authorization must be: Bearer <management token>");
+				    "the header Authorization must be: Bearer <%s token>",
+				    call->route->takes_app_token ? "app" : "management");
 	roster = accounts_current(environment->accounts);
-	is_right = token_verify(environment->tokens, roster, call->arena, token,
-				clock_now(environment->clock), &account, fault);
+	is_right = verify(call, roster, token, &account, fault);
 	/* Another machine may have changed the accounts. */
 	if (!is_right && accounts_look(environment->accounts, roster)) {
 		accounts_release(environment->accounts, roster);
 		roster = accounts_current(environment->accounts);
 		*fault = FAULT_INITIAL;
-		is_right = token_verify(environment->tokens, roster, call->arena, token,
-					clock_now(environment->clock), &account, fault);
+		is_right = verify(call, roster, token, &account, fault);
 	}
 	call->roster = roster->generation;
 	if (is_right) {

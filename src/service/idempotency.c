@@ -31,8 +31,8 @@ bool idempotency_read(struct call *call, struct fault *fault)
 	const struct slice header = call->request.idempotency_key;
 	struct slice key;
 
-	if (header.data == NULL || call->route->is_open || call->validates_only ||
-	    !call_is_for_writing(call))
+	if (header.data == NULL || call->route->is_open || call->route->takes_app_token ||
+	    call->validates_only || !call_is_for_writing(call))
 		return true;
 	if (!parse(header, &key))
 		return fault_explain(fault, FAULT_BAD_REQUEST, "Invalid Idempotency-Key",

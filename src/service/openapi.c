@@ -75,7 +75,7 @@ static void append_path_parameters(struct arena *arena, json_t *parameters, cons
 /* Honours an Idempotency-Key. */
 static bool takes_key(const struct route *route)
 {
-	return route->method != METHOD_GET && !route->is_open;
+	return route->method != METHOD_GET && !route->is_open && !route->takes_app_token;
 }
 
 static json_t *parameters_of(struct arena *arena, const struct route *route)
@@ -340,6 +340,8 @@ static void add_operation(struct arena *arena, json_t *paths, const struct route
 	object_put(operation, "responses", responses_of(arena, route));
 	if (route->is_open)
 		object_put(operation, "security", json_array());
+	if (route->takes_app_token)
+		object_put(operation, "security", json_pack("[{s:[]}]", "app"));
 	if (json_object_get(paths, route->path) == NULL)
 		object_put(paths, route->path, json_object());
 	object_put(json_object_get(paths, route->path), method, operation);

@@ -192,11 +192,15 @@ json_t *openapi_error_schema(void)
 
 json_t *openapi_security_schemes(void)
 {
-	return json_pack("{s:{s:s, s:s, s:s, s:s}}", "management", "type", "http", "scheme",
-			 "bearer", "bearerFormat", "JWT", "description",
+	return json_pack("{s:{s:s, s:s, s:s, s:s}, s:{s:s, s:s, s:s, s:s}}", "management", "type",
+			 "http", "scheme", "bearer", "bearerFormat", "JWT", "description",
 			 "A management token: a JWT, HS256 with a secret of the account, with "
 			 "access_key, type \"management\", version 2 and exp; iat and nbf, if they "
-			 "are there, lie at most 60 seconds in the future.");
+			 "are there, lie at most 60 seconds in the future.",
+			 "app", "type", "http", "scheme", "bearer", "bearerFormat", "JWT",
+			 "description",
+			 "A token for joining: the `token` of createToken, or one that the account "
+			 "signed itself, with type \"app\", room_id, role and user_id.");
 }
 
 static const char conventions[] =

@@ -33,6 +33,7 @@
 #define ETAG .has_etag = true
 #define IN_BULK .is_bulk = true
 #define OPEN_TO_ALL .is_open = true, .is_shared = true
+#define APP_TOKEN .takes_app_token = true, .is_shared = true
 #define LIMITED .is_limited = true
 #define PREPARED(function) .prepare = (function)
 #define CONTENT(type) .content_type = (type)
@@ -216,6 +217,11 @@ const struct route routes[] = {
 	  FORBIDDEN("The code, its room or its account is disabled, its role was deleted, it is not the "
 		    "time of the code or of the room, the code was used up, or it is for another user."),
 	  DOC("Exchanges a room code for a token to join with.") },
+	{ METHOD_POST,   "/v2/token/join", ROUTE_READ, token_join, "joinBackend",
+	  WHOLE(media_join_shape), ANSWER(media_join_answer_shape), APP_TOKEN, LIMITED,
+	  FORBIDDEN("The room is disabled, or it is not its time; the code of the token is disabled, has "
+		    "expired or is gone, or its role was deleted; the role admits nobody."),
+	  DOC("Lets the bearer of a token for joining into the room on its media server.") },
 
 	{ METHOD_POST,   "/v2/backends", ROUTE_WRITE, backends_create, "createBackend",
 	  WHOLE(new_backend_shape), ANSWER(backend_shape),

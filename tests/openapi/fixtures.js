@@ -16,6 +16,7 @@ export class Fixtures {
 
 	// The account that an operation is tried with.
 	token(operation) {
+		if (operation.security?.some((one) => "app" in one)) return this.appToken;
 		return /^\/v2\/(rooms|room-codes|token|bulk|backends)/.test(operation.path)
 			? this.tokens.rooms
 			: this.tokens.templates;
@@ -97,6 +98,7 @@ export class Fixtures {
 			values.room_id = (await this.room()).id;
 		if (/^\/v2\/(room-codes|token)/.test(path))
 			values.code = await this.code(values.room_id);
+		if (path === "/v2/token/join") await this.join();
 		if (path.startsWith("/v2/backends")) values.backend_id = await this.backend();
 		if (path.startsWith("/v2/signing-keys")) values.kid = await this.signingKey();
 		if (path.startsWith("/v2/jwks/"))
@@ -125,10 +127,22 @@ export class Fixtures {
 			});
 	}
 
+	// A token for joining, where a backend is in effect.
+	join() {
+		this.joined ??= (async () => {
+			await this.backend({ default: true });
+			this.codeOfToken = await this.code((await this.room()).id);
+			this.appToken = (
+				await this.make(undefined, "/v2/token", { code: this.codeOfToken })
+			).token;
+		})();
+		return this.joined;
+	}
+
 	// Those that were made before are deleted: there may be twenty.
-	async backend() {
+	async backend(more) {
 		const token = this.tokens.rooms;
-		const body = { name: "a backend", ...this.livekit() };
+		const body = { name: "a backend", ...this.livekit(), ...more };
 
 		await this.removeAll(token, "/v2/backends", "id");
 		return (await this.make(token, "/v2/backends", body)).id;

@@ -24,6 +24,7 @@ export async function proveRefusals(proof) {
 	await proveDeletedRole(proof, expect);
 	await proveFullRoom(proof, expect);
 	await proveBulk(proof, expect);
+	await proveJoining(proof, expect);
 	await proveBackends(proof, expect);
 	await proveSigningKeys(proof, expect);
 	await proveKeys(proof);
@@ -119,6 +120,19 @@ async function proveBulk(proof, expect) {
 	await expect(403, "bulk", {}, one({ path: `/v2/room-codes/room/${room.id}` }));
 }
 
+async function proveJoining(proof, expect) {
+	const { fixtures } = proof;
+
+	fixtures.joined = undefined;
+	await fixtures.join();
+	await fixtures.removeAll(fixtures.tokens.rooms, "/v2/backends", "id");
+	await expect(404, "joinBackend", {}, {});
+	await fixtures.make(fixtures.tokens.rooms, `/v2/room-codes/code/${fixtures.codeOfToken}`, {
+		enabled: false,
+	});
+	await expect(403, "joinBackend", {}, {});
+}
+
 async function proveBackends(proof, expect) {
 	const { fixtures } = proof;
 	const place = { backend_id: await fixtures.backend() };
@@ -197,4 +211,5 @@ async function proveMisses(proof, expect) {
 	await expect(404, "switchRoomCode", {}, { ...unknown, enabled: true });
 	for (let n = 1; n < MISSES_MOST; n++) await expect(404, "createToken", {}, unknown);
 	await expect(429, "createToken", {}, unknown);
+	await expect(429, "joinBackend", {}, {});
 }

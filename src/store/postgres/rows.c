@@ -632,6 +632,33 @@ static bool leads(const struct store_expected *expected)
 	return expected->finding == STORE_FIND_PARENT || expected->finding == STORE_FIND_VALUE;
 }
 
+static size_t add_own(struct postgres_transaction *own, const struct store_expected *expected)
+{
+	const struct store_expected *base = base_of(own, expected);
+	struct parameters parameters;
+
+	start(&parameters, own, base->kind);
+	parameters_bytes(&parameters, base->name);
+	add_kind(&parameters, expected->kind);
+	parameters_id(&parameters, expected->id);
+	return rows_add(own, OWN_OF_NAMED, &parameters);
+}
+
+/* Of the account that has the record of a name: it is not there, unless it was read. */
+static void take_own(struct postgres_transaction *own, const struct store_kind *named,
+		     struct slice name, const struct store_expected *expected)
+{
+	const struct known *base = known_by_name(own, named, name, STORE_TO_SHOW);
+	const struct id before = own->base.account;
+
+	if (base == NULL || base->is_absent)
+		return;
+	own->base.account = base->record.account;
+	if (known_by_id(own, expected->kind, expected->id, STORE_TO_SHOW) == NULL)
+		add_absent(own, expected->kind, expected->id, (struct slice){ NULL, 0 });
+	own->base.account = before;
+}
+
 /* The parent or value of what an earlier item finds; NOTHING: that is not read ahead. */
 static size_t add_led(struct postgres_transaction *own, const struct store_expected *expected,
 		      bool *locks)
@@ -728,6 +755,8 @@ static size_t add_expected(struct postgres_transaction *own, const struct store_
 	case STORE_FIND_PARENT:
 	case STORE_FIND_VALUE:
 		return add_led(own, expected, locks);
+	case STORE_FIND_OWN:
+		return add_own(own, expected);
 	case STORE_FIND_PAGE:
 		query_make(own, expected->kind, expected->page, &query);
 		return rows_add(own, query.statement, &query.parameters);
@@ -780,6 +809,11 @@ static bool take_expected(struct postgres_transaction *own, const struct store_e
 	case STORE_FIND_PARENT:
 	case STORE_FIND_VALUE:
 		return take_rows(own, result, is_locked, fault);
+	case STORE_FIND_OWN:
+		if (!take_rows(own, result, false, fault))
+			return false;
+		take_own(own, base_of(own, expected)->kind, base_of(own, expected)->name, expected);
+		return true;
 	case STORE_FIND_PAGE:
 		return remember_page(own, expected, result, fault);
 	case STORE_FIND_CHILDREN:
@@ -795,25 +829,29 @@ static bool take_expected(struct postgres_transaction *own, const struct store_e
 /* A record whose name is unique anywhere, with two parents, and the parent of one of these. */
 struct chain {
 	const struct store_expected *child, *parent, *grandparent, *other;
+	const struct store_expected *of_account; /* NULL: none */
 };
 
 static bool is_chain(const struct postgres_transaction *own, struct chain *chain)
 {
 	*chain = (struct chain){ .child = NULL };
-	if (own->base.access != STORE_READ || own->expected_count != 4)
+	if (own->base.access != STORE_READ || own->expected_count < 4 || own->expected_count > 5)
 		return false;
-	for (size_t i = 0; i < 4; i++) {
+	for (size_t i = 0; i < own->expected_count; i++) {
 		const struct store_expected *item = &own->expected[i], *base = base_of(own, item);
 
 		if (item->finding == STORE_FIND_NAME && is_named(item->kind))
 			chain->child = item;
+		else if (item->finding == STORE_FIND_OWN)
+			chain->of_account = item;
 		else if (item->finding == STORE_FIND_PARENT && leads(base))
 			chain->grandparent = item;
 	}
-	if (chain->child == NULL || chain->grandparent == NULL)
+	if (chain->child == NULL || chain->grandparent == NULL ||
+	    (own->expected_count == 5) != (chain->of_account != NULL))
 		return false;
 	chain->parent = base_of(own, chain->grandparent);
-	for (size_t i = 0; i < 4; i++) {
+	for (size_t i = 0; i < own->expected_count; i++) {
 		const struct store_expected *item = &own->expected[i];
 
 		if (item != chain->parent && item->finding == STORE_FIND_PARENT &&
@@ -836,16 +874,23 @@ static bool read_chain(struct postgres_transaction *own, const struct chain *cha
 	add_kind(&parameters, chain->parent->kind);
 	add_kind(&parameters, chain->grandparent->kind);
 	add_kind(&parameters, chain->other->kind);
+	if (chain->of_account != NULL) {
+		add_kind(&parameters, chain->of_account->kind);
+		parameters_id(&parameters, chain->of_account->id);
+	}
 	own->expected_count = 0;
 	own->is_over = true;
 	/* Else the statement would be given another one before it, that asks for the same. */
 	if (own->base.roster != 0)
 		await_roster(own, 0, COLUMN_GENERATION);
-	rows_add(own, CHAIN_OF_NAMED, &parameters);
+	rows_add(own, chain->of_account != NULL ? CHAIN_AND_OWN_OF_NAMED : CHAIN_OF_NAMED,
+		 &parameters);
 	if (!rows_fly(own, fault) || !take_rows(own, 0, false, fault))
 		return false;
 	if (own->known == before)
 		add_absent(own, chain->child->kind, NULL, chain->child->name);
+	else if (chain->of_account != NULL)
+		take_own(own, chain->child->kind, chain->child->name, chain->of_account);
 	return true;
 }
 

@@ -28,6 +28,14 @@
 	" UNION ALL SELECT " COLUMNS_OF("r") ", NULL FROM " from " c JOIN record r" \
 	" ON r.account = c.account AND r.kind = " kind " AND r.id = c.parent"
 
+#define CHAIN \
+	"WITH c AS MATERIALIZED (SELECT " COLUMNS " FROM named WHERE kind = $1 AND name = $2)," \
+	" p AS MATERIALIZED (SELECT " COLUMNS_OF("p") " FROM c" PARENT("$3") ") " \
+	ROSTER_ROW " UNION ALL SELECT " COLUMNS ", NULL FROM c UNION ALL SELECT " COLUMNS ", NULL FROM p" \
+	FOLLOWED("p", "$4") FOLLOWED("c", "$5")
+#define OWN(kind, id) \
+	" JOIN record r ON r.account = c.account AND r.kind = " kind " AND r.id = " id
+
 /* $1 account, $2 kind, $3 and $4 the bounds, $5 how many, $6 the side or the parent, $7 the side */
 #define PAGE_WHERE " WHERE account = $1 AND kind = $2 AND id > $3 AND id < $4"
 #define PAGE(from, where, order) \
@@ -62,10 +70,9 @@ const struct statement_text statements[STATEMENTS] = {
 	[PARENT_OF_NAMED_TO_CHANGE] = { "SELECT " COLUMNS_OF("p") " FROM named c" PARENT("$3") OF_NAMED TO_CHANGE " OF p", "sbs" },
 	[GRANDPARENT_OF_NAMED] = { "SELECT " COLUMNS_OF("g") " FROM named c" PARENT("$3")
 		" JOIN record g ON g.account = p.account AND g.kind = $4 AND g.id = p.parent" OF_NAMED, "sbss" },
-	[CHAIN_OF_NAMED] = { "WITH c AS MATERIALIZED (SELECT " COLUMNS " FROM named WHERE kind = $1 AND name = $2),"
-		" p AS MATERIALIZED (SELECT " COLUMNS_OF("p") " FROM c" PARENT("$3") ") "
-		ROSTER_ROW " UNION ALL SELECT " COLUMNS ", NULL FROM c UNION ALL SELECT " COLUMNS ", NULL FROM p"
-		FOLLOWED("p", "$4") FOLLOWED("c", "$5"), "sbsss" },
+	[CHAIN_OF_NAMED] = { CHAIN, "sbsss" },
+	[CHAIN_AND_OWN_OF_NAMED] = { CHAIN " UNION ALL SELECT " COLUMNS_OF("r") ", NULL FROM c" OWN("$6", "$7"), "sbssssb" },
+	[OWN_OF_NAMED] = { "SELECT " COLUMNS_OF("r") " FROM named c" OWN("$3", "$4") OF_NAMED, "sbsb" },
 	[VALUE_OF_GET] = { "SELECT " COLUMNS_OF("p") " FROM record c JOIN record p ON p.account = c.account"
 		" AND p.kind = $4 AND p.id = c.value" OF_CHILD("id"), "bsbs" },
 

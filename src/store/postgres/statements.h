@@ -33,6 +33,8 @@ enum statement {
 	/* All at once: a record, its parent, the parent of that, and another parent of it, each a row; and
 	 * the generation of the accounts in a row whose kind is NULL. */
 	CHAIN_OF_NAMED,
+	CHAIN_AND_OWN_OF_NAMED,
+	OWN_OF_NAMED,
 	VALUE_OF_GET,
 	/* Pages: newest first, oldest first. */
 	PAGE_ALL,

@@ -1,0 +1,38 @@
+/* The way from an account's backends to a ticket for one person (media/ticket.h): which backend is in
+ * effect for a room, and what a role allows there.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef RESOURCES_MEDIA_JOIN_H
+#define RESOURCES_MEDIA_JOIN_H
+
+#include "resources/code_record.h"
+#include "resources/media_record.h"
+#include "resources/room_record.h"
+#include "resources/template_record.h"
+
+/* Who joins; all is borrowed. */
+struct admission {
+	const struct room_record *room;
+	const struct template_record *owner;
+	const struct template_role *role;
+	const struct code *code; /* NULL: none is known */
+	struct slice user_id;
+	bool is_known; /* see media/ticket.h */
+	struct slice name; /* as sent; empty: none */
+	int64_t expires; /* seconds: of the token that the ticket goes with */
+};
+
+/* The backend that is in effect for rooms of the template; NULL: none. */
+const struct backend *media_backend_of(const struct media *media,
+				       const struct template_record *owner);
+/* maxPeerCount is -1. */
+bool media_admits_nobody(struct call *call, const struct template_role *role);
+/* *ticket NULL: the role admits nobody. FAULT_DAMAGED when the key that has to sign is not there. */
+bool media_join(struct call *call, const struct media *media, const struct backend *backend,
+		const struct admission *admission, json_t **ticket, struct fault *fault);
+
+/* What stands for a code where the code itself may not: hex of HMAC-SHA-256 under the account's
+ * secret. */
+struct slice media_code_hash(struct arena *arena, const struct media *media, struct slice letters);
+
+#endif

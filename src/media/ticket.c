@@ -1,0 +1,592 @@
+/* See media/ticket.h.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "media/ticket.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/digest.h"
+#include "base/id.h"
+#include "base/jwt.h"
+#include "base/text.h"
+
+/* Clocks of media servers may be behind. */
+#define SECONDS_BACK 10
+/* LiveKit's limits, in bytes. */
+#define IDENTITY_MOST 256
+#define NAME_MOST 256
+/* Of a meeting of BigBlueButton, in characters. */
+#define MEETING_NAME_MOST 64
+/* Of the jti, that make one person out of a user_id that anyone may choose. */
+#define MARK_SIZE 8
+
+/* One ticket on its way. */
+struct making {
+	struct arena *arena;
+	const struct ticket_server *server;
+	const struct ticket_guest *guest;
+	char jti[UUID_TEXT_SIZE];
+	struct slice person;
+	json_t *ticket;
+};
+
+/* ---- parts ---- */
+
+static json_t *text_value(struct slice text)
+{
+	json_t *value = json_stringn(text.data, text.size);
+
+	if (value == NULL)
+		abort();
+	return value;
+}
+
+/* data NULL: it has no such member. */
+static struct slice config_text(const struct making *making, const char *name)
+{
+	return text_of_json(json_object_get(making->server->config, name));
+}
+
+static struct slice bytes_slice(const unsigned char *bytes, size_t size)
+{
+	return (struct slice){ (const char *)bytes, size };
+}
+
+static struct slice hex_of(struct arena *arena, const unsigned char *bytes, size_t size)
+{
+	char *text = arena_alloc(arena, 2 * size + 1);
+
+	text_hex(bytes, size, text);
+	return (struct slice){ text, 2 * size };
+}
+
+static struct slice person_of(struct making *making)
+{
+	const struct ticket_guest *guest = making->guest;
+	struct buffer person = BUFFER_INITIAL(making->arena);
+
+	if (guest->is_known)
+		return guest->user_id;
+	buffer_append(&person, guest->user_id);
+	buffer_append_byte(&person, '#');
+	buffer_append(&person, (struct slice){ making->jti, MARK_SIZE });
+	return buffer_slice(&person);
+}
+
+static bool publishes(const struct ticket_guest *guest)
+{
+	return guest->audio || guest->video || guest->screen;
+}
+
+/* Percent-encoded, but for letters, digits, - . _ and ~. */
+static void append_encoded(struct buffer *text, struct slice value)
+{
+	static const char digits[] = "0123456789ABCDEF";
+
+	for (size_t i = 0; i < value.size; i++) {
+		const unsigned char byte = (unsigned char)value.data[i];
+		const bool is_plain = (byte >= 'a' && byte <= 'z') ||
+				      (byte >= 'A' && byte <= 'Z') ||
+				      (byte >= '0' && byte <= '9') ||
+				      (byte != 0 && strchr("-._~", byte) != NULL);
+
+		if (!is_plain) {
+			buffer_append_byte(text, '%');
+			buffer_append_byte(text, digits[byte >> 4]);
+		}
+		buffer_append_byte(text, is_plain ? (char)byte : digits[byte & 15]);
+	}
+}
+
+static struct slice joined(struct arena *arena, const struct slice *parts, size_t n)
+{
+	struct buffer text = BUFFER_INITIAL(arena);
+
+	for (size_t i = 0; i < n; i++)
+		buffer_append(&text, parts[i]);
+	return buffer_slice(&text);
+}
+
+#define JOINED(arena, ...) \
+	joined(arena, (const struct slice[]){ __VA_ARGS__ }, \
+	       sizeof((const struct slice[]){ __VA_ARGS__ }) / sizeof(struct slice))
+
+/* ---- tokens ---- */
+
+/* ASCII, with the digits of escapes in lower case. */
+static struct slice claims_text(struct arena *arena, const json_t *claims)
+{
+	const struct slice written = jwt_payload(arena, claims);
+	char *text = arena_alloc(arena, written.size + 1);
+
+	for (size_t i = 0; i < written.size; i++) {
+		const bool is_escape = written.data[i] == '\\';
+		const size_t size = !is_escape ? 1 : written.data[i + 1] == 'u' ? 6 : 2;
+
+		for (size_t end = i + size; i < end; i++) {
+			const char byte = written.data[i];
+			const bool is_digit = size == 6 && byte >= 'A' && byte <= 'F';
+
+			text[i] = is_digit ? (char)(byte - 'A' + 'a') : byte;
+		}
+		i--;
+	}
+	return (struct slice){ text, written.size };
+}
+
+/* `alg` and, where it is not empty, `kid` name the key. */
+static struct slice header_text(const struct making *making, const char *alg, struct slice kid)
+{
+	json_t *header = arena_json(making->arena,
+				    json_pack("{s:s, s:s}", "alg", alg, "typ", "JWT"));
+
+	if (kid.size > 0)
+		object_put(header, "kid", text_value(kid));
+	return claims_text(making->arena, header);
+}
+
+static struct slice sign_with_secret(const struct making *making, struct slice secret,
+				     struct slice kid, const json_t *claims)
+{
+	const struct slice text = jwt_signed_text(making->arena, header_text(making, "HS256", kid),
+						  claims_text(making->arena, claims));
+	unsigned char mac[DIGEST_SIZE];
+
+	digest_hmac_sha256(secret, text, mac);
+	return jwt_token(making->arena, text, bytes_slice(mac, sizeof mac));
+}
+
+/* False: the key cannot sign. */
+static bool sign_with_key(const struct making *making, struct slice kid, const json_t *claims,
+			  struct slice *token)
+{
+	const struct ticket_server *server = making->server;
+	struct slice text, signature;
+
+	if (server->alg == SIGNING_ALGS)
+		return false;
+	text = jwt_signed_text(making->arena,
+			       header_text(making, signing_alg_name(server->alg), kid),
+			       claims_text(making->arena, claims));
+	if (!signing_sign(making->arena, server->alg, server->private_key, text, &signature))
+		return false;
+	*token = jwt_token(making->arena, text, signature);
+	return true;
+}
+
+static void put_times(const struct making *making, json_t *claims)
+{
+	const struct ticket_guest *guest = making->guest;
+
+	object_put(claims, "iat", json_integer(guest->now - SECONDS_BACK));
+	object_put(claims, "nbf", json_integer(guest->now - SECONDS_BACK));
+	object_put(claims, "exp", json_integer(guest->expires));
+	object_put(claims, "jti", json_string(making->jti));
+}
+
+static json_t *new_claims(const struct making *making)
+{
+	return arena_json(making->arena, json_object());
+}
+
+/* ---- LiveKit ---- */
+
+static json_t *sources_of(const struct ticket_guest *guest)
+{
+	json_t *sources = json_array();
+
+	if (guest->audio)
+		array_put(sources, json_string("microphone"));
+	if (guest->video)
+		array_put(sources, json_string("camera"));
+	if (guest->screen) {
+		array_put(sources, json_string("screen_share"));
+		array_put(sources, json_string("screen_share_audio"));
+	}
+	return sources;
+}
+
+static struct slice identity_of(const struct making *making)
+{
+	unsigned char digest[DIGEST_SIZE];
+
+	if (making->person.size <= IDENTITY_MOST)
+		return making->person;
+	digest_sha256(making->person, digest);
+	return hex_of(making->arena, digest, sizeof digest);
+}
+
+static bool make_livekit(struct making *making)
+{
+	const struct ticket_guest *guest = making->guest;
+	json_t *claims = new_claims(making), *video = json_object(), *attributes = json_object();
+	struct slice token;
+
+	object_put(claims, "iss", text_value(config_text(making, "api_key")));
+	object_put(claims, "sub", text_value(identity_of(making)));
+	object_put(claims, "name", text_value(text_cut(guest->name, NAME_MOST)));
+	put_times(making, claims);
+	object_put(claims, "attributes", attributes);
+	object_put(attributes, "role", text_value(guest->role));
+	object_put(claims, "video", video);
+	object_put(video, "room", text_value(guest->room_id));
+	object_put(video, "roomJoin", json_true());
+	object_put(video, "canPublish", json_boolean(publishes(guest)));
+	/* An empty list would mean all. */
+	if (publishes(guest))
+		object_put(video, "canPublishSources", sources_of(guest));
+	object_put(video, "canSubscribe", json_boolean(guest->subscribes));
+	object_put(video, "canPublishData", json_true());
+	if (guest->moderates)
+		object_put(video, "roomAdmin", json_true());
+	if (guest->size > 0)
+		object_put(claims, "roomConfig",
+			   json_pack("{s:I}", "maxParticipants", (json_int_t)guest->size));
+	token = sign_with_secret(making, config_text(making, "api_secret"),
+				 (struct slice){ NULL, 0 }, claims);
+	object_put(making->ticket, "token", text_value(token));
+	return true;
+}
+
+/* ---- Jitsi Meet ---- */
+
+/* In lower case, without a port. */
+static struct slice host_of(struct arena *arena, struct slice url)
+{
+	const char *start = strstr(arena_copy(arena, url).data, "://") + 3;
+
+	return text_lower(arena,
+			  (struct slice){
+				  start,
+				  *start == '[' ? strcspn(start, "]") + 1 : strcspn(start, ":/"),
+			  });
+}
+
+static const char *said(bool is_so)
+{
+	return is_so ? "true" : "false";
+}
+
+static json_t *jitsi_context(const struct making *making)
+{
+	const struct ticket_guest *guest = making->guest;
+	json_t *user = json_object();
+
+	/* Its servers take no other types. */
+	object_put(user, "id", text_value(making->person));
+	object_put(user, "name", text_value(guest->name));
+	object_put(user, "affiliation", json_string(guest->moderates ? "owner" : "member"));
+	object_put(user, "moderator", json_string(said(guest->moderates)));
+	return json_pack("{s:o, s:{s:s, s:s, s:s}}", "user", user, "features", "livestreaming",
+			 said(guest->moderates && guest->streams), "recording",
+			 said(guest->moderates && guest->records), "screen-sharing",
+			 said(guest->screen));
+}
+
+static bool make_jitsi(struct making *making)
+{
+	const struct slice audience = config_text(making, "audience");
+	const struct slice tenant = config_text(making, "tenant");
+	const struct slice app_id = config_text(making, "app_id");
+	const struct slice key_id = config_text(making, "key_id");
+	struct slice subject = config_text(making, "subject"), token;
+	json_t *claims = new_claims(making);
+
+	if (subject.data == NULL)
+		subject = tenant.data != NULL ? tenant
+					      : host_of(making->arena, making->server->url);
+	object_put(claims, "aud", text_value(audience.data != NULL ? audience : app_id));
+	object_put(claims, "iss", text_value(app_id));
+	object_put(claims, "sub", text_value(subject));
+	object_put(claims, "room", text_value(making->guest->room_id));
+	put_times(making, claims);
+	object_put(claims, "context", jitsi_context(making));
+	if (slice_is(config_text(making, "alg"), "HS256"))
+		token = sign_with_secret(making, config_text(making, "app_secret"), key_id, claims);
+	else if (!sign_with_key(making, key_id.data != NULL ? key_id : making->server->kid, claims,
+				&token))
+		return false;
+	object_put(making->ticket, "token", text_value(token));
+	object_put(making->ticket, "link",
+		   text_value(JOINED(making->arena, making->server->url,
+				     tenant.data != NULL ? tenant : SLICE(""),
+				     tenant.data != NULL ? SLICE("/") : SLICE(""),
+				     making->guest->room_id, SLICE("?jwt="), token)));
+	return true;
+}
+
+/* ---- Galene ---- */
+
+/* It shows `sub` as the name, and refuses what could be a path. */
+static struct slice name_of_galene(struct arena *arena, struct slice name)
+{
+	char *text = arena_alloc(arena, name.size + 1);
+
+	if (slice_is(name, ".") || slice_is(name, ".."))
+		return SLICE("-");
+	for (size_t i = 0; i < name.size; i++)
+		text[i] = name.data[i] == '/' || name.data[i] == '\\' ? '-' : name.data[i];
+	return (struct slice){ text, name.size };
+}
+
+static json_t *permissions_of(const struct ticket_guest *guest)
+{
+	json_t *permissions = json_array();
+
+	if (guest->moderates)
+		array_put(permissions, json_string("op"));
+	if (publishes(guest))
+		array_put(permissions, json_string("present"));
+	array_put(permissions, json_string("message"));
+	if (guest->moderates)
+		array_put(permissions, json_string("caption"));
+	if (guest->moderates && guest->records)
+		array_put(permissions, json_string("record"));
+	return permissions;
+}
+
+static struct slice issuer_of(const struct making *making)
+{
+	return JOINED(making->arena, SLICE("anteroom:"), making->guest->customer_id);
+}
+
+static bool make_galene(struct making *making)
+{
+	const struct slice audience = JOINED(making->arena, making->server->url, SLICE("group/"),
+					     config_text(making, "group"), SLICE("/"),
+					     making->guest->room_id, SLICE("/"));
+	json_t *claims = new_claims(making);
+	struct slice key, token;
+
+	object_put(claims, "iss", text_value(issuer_of(making)));
+	object_put(claims, "sub", text_value(name_of_galene(making->arena, making->guest->name)));
+	object_put(claims, "aud", text_value(audience));
+	put_times(making, claims);
+	object_put(claims, "permissions", permissions_of(making->guest));
+	if (slice_is(config_text(making, "alg"), "HS256")) {
+		if (!text_base64url_decode(making->arena, config_text(making, "key"), &key))
+			return false;
+		token = sign_with_secret(making, key, (struct slice){ NULL, 0 }, claims);
+	} else if (!sign_with_key(making, making->server->kid, claims, &token)) {
+		return false;
+	}
+	object_put(making->ticket, "token", text_value(token));
+	object_put(making->ticket, "link",
+		   text_value(JOINED(making->arena, audience, SLICE("?token="), token)));
+	return true;
+}
+
+/* ---- BigBlueButton ---- */
+
+static enum digest checksum_of(const struct making *making)
+{
+	const struct slice name = config_text(making, "checksum");
+
+	if (slice_is(name, "sha384"))
+		return DIGEST_SHA384;
+	return slice_is(name, "sha512") ? DIGEST_SHA512 : DIGEST_SHA256;
+}
+
+/* The address of a call with its query and the checksum of both. */
+static struct slice address_of(const struct making *making, struct slice name, struct slice query)
+{
+	unsigned char digest[DIGEST_SIZE_MOST];
+	const size_t size = digest_of(
+		checksum_of(making),
+		JOINED(making->arena, name, query, config_text(making, "secret")), digest);
+
+	return JOINED(making->arena, making->server->url, SLICE("api/"), name, SLICE("?"), query,
+		      SLICE("&checksum="), hex_of(making->arena, digest, size));
+}
+
+static struct slice create_query(const struct making *making)
+{
+	const struct ticket_guest *guest = making->guest;
+	const struct slice name = text_characters(guest->room_name) < 2 ? guest->room_id
+									: guest->room_name;
+	struct buffer query = BUFFER_INITIAL(making->arena);
+
+	buffer_append_text(&query, "name=");
+	append_encoded(&query, text_first(name, MEETING_NAME_MOST));
+	buffer_append_text(&query, "&meetingID=");
+	buffer_append(&query, guest->room_id);
+	if (guest->size > 0) {
+		buffer_append_text(&query, "&maxParticipants=");
+		buffer_append_integer(&query, guest->size);
+	}
+	if (guest->seconds_most > 0) {
+		buffer_append_text(&query, "&duration=");
+		buffer_append_integer(&query, (guest->seconds_most + 59) / 60);
+	}
+	buffer_append_text(&query, "&record=");
+	buffer_append_text(&query, said(guest->is_recorded));
+	return buffer_slice(&query);
+}
+
+static bool make_bigbluebutton(struct making *making)
+{
+	const struct ticket_guest *guest = making->guest;
+	struct buffer query = BUFFER_INITIAL(making->arena);
+
+	buffer_append_text(&query, "fullName=");
+	append_encoded(&query, guest->name);
+	buffer_append_text(&query, "&meetingID=");
+	buffer_append(&query, guest->room_id);
+	buffer_append_text(&query, guest->moderates ? "&role=MODERATOR" : "&role=VIEWER");
+	buffer_append_text(&query, "&userID=");
+	append_encoded(&query, making->person);
+	buffer_append_text(&query, "&redirect=true");
+	object_put(making->ticket, "link",
+		   text_value(address_of(making, SLICE("join"), buffer_slice(&query))));
+	if (guest->moderates)
+		object_put(making->ticket, "start_link",
+			   text_value(address_of(making, SLICE("create"), create_query(making))));
+	return true;
+}
+
+/* ---- Janus ---- */
+
+/* Base64 with padding (RFC 4648 section 4). */
+static struct slice base64_of(struct arena *arena, const unsigned char *bytes, size_t size)
+{
+	const struct slice url = text_base64url(arena, bytes_slice(bytes, size));
+	struct buffer text = BUFFER_INITIAL(arena);
+
+	for (size_t i = 0; i < url.size; i++)
+		buffer_append_byte(&text, url.data[i] == '-'   ? '+'
+					  : url.data[i] == '_' ? '/'
+							       : url.data[i]);
+	while (text.size % 4 != 0)
+		buffer_append_byte(&text, '=');
+	return buffer_slice(&text);
+}
+
+static struct slice token_of_janus(const struct making *making, const char *realm,
+				   struct slice descriptor)
+{
+	const struct slice head = slice_of(
+		arena_text(making->arena, "%lld,%s,", (long long)making->guest->expires, realm));
+	const struct slice text = JOINED(making->arena, head, descriptor);
+	unsigned char mac[DIGEST_SHA1_SIZE];
+
+	digest_hmac_sha1(config_text(making, "secret"), text, mac);
+	return JOINED(making->arena, text, SLICE(":"), base64_of(making->arena, mac, sizeof mac));
+}
+
+#define VIDEO_ROOM "janus.plugin.videoroom"
+
+static bool make_janus(struct making *making)
+{
+	const struct slice room = JOINED(making->arena, SLICE("room="), making->guest->room_id);
+
+	object_put(making->ticket, "token",
+		   text_value(token_of_janus(making, "janus", SLICE(VIDEO_ROOM))));
+	object_put(making->ticket, "room_token",
+		   text_value(token_of_janus(making, VIDEO_ROOM, room)));
+	return true;
+}
+
+/* ---- any that takes a JWT ---- */
+
+static bool make_jwt(struct making *making)
+{
+	const struct ticket_guest *guest = making->guest;
+	json_t *claims = new_claims(making);
+	struct slice token;
+
+	object_put(claims, "iss", text_value(issuer_of(making)));
+	object_put(claims, "aud", text_value(config_text(making, "audience")));
+	object_put(claims, "sub", text_value(making->person));
+	object_put(claims, "name", text_value(guest->name));
+	object_put(claims, "room_id", text_value(guest->room_id));
+	object_put(claims, "role", text_value(guest->role));
+	put_times(making, claims);
+	if (!sign_with_key(making, making->server->kid, claims, &token))
+		return false;
+	object_put(making->ticket, "token", text_value(token));
+	return true;
+}
+
+/* ---- all types ---- */
+
+static const struct {
+	const char *name;
+	bool (*make)(struct making *making);
+	/* What of a role it cannot hold. */
+	bool any_source; /* what may not be published can be, by who may publish something */
+	bool any_guest; /* the same by who may publish nothing */
+	bool part_of_roles; /* who may subscribe to some roles subscribes to all */
+	bool all_roles; /* who may subscribe to none does too */
+	bool peers, moderation, expiry;
+} types[BACKEND_TYPES_COUNT] = {
+	[BACKEND_LIVEKIT] = { "livekit", make_livekit, .part_of_roles = true, .peers = true },
+	[BACKEND_JITSI] = { "jitsi", make_jitsi, .any_source = true, .any_guest = true,
+			    .part_of_roles = true, .all_roles = true, .peers = true,
+			    .moderation = true },
+	[BACKEND_GALENE] = { "galene", make_galene, .any_source = true, .part_of_roles = true,
+			     .all_roles = true, .peers = true },
+	[BACKEND_BIGBLUEBUTTON] = { "bigbluebutton", make_bigbluebutton, .any_source = true,
+				    .any_guest = true, .part_of_roles = true, .all_roles = true,
+				    .peers = true, .expiry = true },
+	[BACKEND_JANUS] = { "janus", make_janus, .any_source = true, .any_guest = true,
+			    .part_of_roles = true, .all_roles = true, .peers = true },
+	[BACKEND_JWT] = { "jwt", make_jwt },
+};
+
+const char *backend_type_name(enum backend_type type)
+{
+	return types[type].name;
+}
+
+static json_t *not_enforced(const struct making *making)
+{
+	const struct ticket_guest *guest = making->guest;
+	const enum backend_type type = making->server->type;
+	const bool any = publishes(guest) ? types[type].any_source : types[type].any_guest;
+	const struct {
+		bool holds;
+		const char *name;
+	} rows[] = {
+		{ any && !guest->audio, "publish.audio" },
+		{ any && !guest->video, "publish.video" },
+		{ any && !guest->screen, "publish.screen" },
+		{ !guest->subscribes_to_all &&
+			  (guest->subscribes ? types[type].part_of_roles : types[type].all_roles),
+		  "subscribe" },
+		{ guest->has_most_peers && types[type].peers, "max_peers" },
+		{ !guest->moderates && types[type].moderation, "moderation" },
+		{ types[type].expiry, "expiry" },
+	};
+	json_t *names = json_array();
+
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		if (rows[i].holds)
+			array_put(names, json_string(rows[i].name));
+	}
+	return names;
+}
+
+json_t *ticket_make(struct arena *arena, const struct clock *clock,
+		    const struct ticket_server *server, const struct ticket_guest *guest)
+{
+	struct making making = { .arena = arena, .server = server, .guest = guest };
+	char expires[TEXT_TIME_SIZE];
+
+	uuid_make(clock, making.jti);
+	making.person = person_of(&making);
+	making.ticket = arena_json(arena, json_object());
+	object_put(making.ticket, "backend", text_value(server->name));
+	object_put(making.ticket, "type", json_string(types[server->type].name));
+	object_put(making.ticket, "url", text_value(server->url));
+	object_put(making.ticket, "room", text_value(guest->room_id));
+	if (!types[server->type].make(&making))
+		return NULL;
+	/* A link of BigBlueButton does not end. */
+	if (!types[server->type].expiry) {
+		text_time_seconds(guest->expires * 1000, expires);
+		object_put(making.ticket, "expires_at", json_string(expires));
+	}
+	object_put(making.ticket, "not_enforced", not_enforced(&making));
+	return making.ticket;
+}

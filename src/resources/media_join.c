@@ -1,0 +1,174 @@
+/* See resources/media_join.h.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "resources/media_join.h"
+
+#include "base/text.h"
+#include "resources/packed.h"
+
+const struct backend *media_backend_of(const struct media *media,
+				       const struct template_record *owner)
+{
+	return owner->backend.data != NULL ? media_backend_named(media, owner->backend)
+					   : media_default_backend(media);
+}
+
+struct slice media_code_hash(struct arena *arena, const struct media *media, struct slice letters)
+{
+	unsigned char mac[DIGEST_SIZE];
+	char *text = arena_alloc(arena, 2 * DIGEST_SIZE);
+
+	digest_hmac_sha256((struct slice){ (const char *)media->code_key, DIGEST_SIZE }, letters,
+			   mac);
+	text_hex(mac, sizeof mac, text);
+	return (struct slice){ text, 2 * DIGEST_SIZE };
+}
+
+/* ---- the role ---- */
+
+static json_t *member_at(const json_t *document, const char *first, const char *second)
+{
+	return json_object_get(json_object_get(document, first), second);
+}
+
+static bool has_text(const json_t *list, struct slice text)
+{
+	for (size_t i = 0; i < json_array_size(list); i++) {
+		if (slice_equal(text_of_json(json_array_get(list, i)), text))
+			return true;
+	}
+	return false;
+}
+
+static bool permits(const json_t *role, const char *name)
+{
+	return json_is_true(member_at(role, "permissions", name));
+}
+
+/* One switch of a media server gives all that moderators may, so a role has to have all of it. */
+static bool moderates(const json_t *role)
+{
+	const json_t *own = member_at(role, "permissions", "moderator");
+
+	if (own != NULL)
+		return json_is_true(own);
+	return permits(role, "endRoom") && permits(role, "removeOthers") && permits(role, "mute") &&
+	       permits(role, "changeRole");
+}
+
+static void read_role(const json_t *role, const struct template_record *owner,
+		      struct ticket_guest *guest)
+{
+	const json_t *allowed = member_at(role, "publishParams", "allowed");
+	const json_t *subscribed = member_at(role, "subscribeParams", "subscribeToRoles");
+
+	guest->audio = has_text(allowed, SLICE("audio"));
+	guest->video = has_text(allowed, SLICE("video"));
+	guest->screen = has_text(allowed, SLICE("screen"));
+	guest->subscribes = json_array_size(subscribed) > 0;
+	guest->subscribes_to_all = true;
+	for (size_t i = 0; guest->subscribes_to_all && i < owner->role_count; i++)
+		guest->subscribes_to_all = has_text(subscribed, owner->roles[i].name);
+	guest->moderates = moderates(role);
+	guest->records = permits(role, "browserRecording");
+	guest->streams = permits(role, "rtmpStreaming");
+	guest->has_most_peers = json_integer_value(json_object_get(role, "maxPeerCount")) > 0;
+}
+
+/* ---- the room ---- */
+
+static void read_room(struct call *call, const struct admission *admission,
+		      struct ticket_guest *guest)
+{
+	const struct room_record *room = admission->room;
+	const json_t *document = room_document(call, room);
+	const struct slice recording = room->follows_template ? admission->owner->recording
+							      : room->recording;
+
+	guest->size = json_integer_value(json_object_get(document, "size"));
+	guest->seconds_most = json_integer_value(json_object_get(document, "max_duration_seconds"));
+	guest->is_recorded =
+		recording.size > 0 &&
+		json_is_true(json_object_get(packed_json(call->arena, recording), "enabled"));
+}
+
+static int64_t least(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
+static struct slice name_of(const struct admission *admission)
+{
+	const struct code *code = admission->code;
+
+	if (code != NULL && (code->terms.set & CODE_NAME) != 0)
+		return code->terms.name;
+	return admission->name.size > 0 ? admission->name : admission->user_id;
+}
+
+/* ---- the ticket ---- */
+
+static bool find_key(struct call *call, const struct media *media, struct ticket_server *server,
+		     struct fault *fault)
+{
+	const struct signing_key *key;
+
+	if (server->alg == SIGNING_ALGS)
+		return true;
+	key = media_active_key(media, server->alg);
+	if (key == NULL)
+		return packed_missing("signing key of a backend of the account",
+				      id_slice(&call->account), fault);
+	server->kid = key->kid;
+	server->private_key = key->private_key;
+	return true;
+}
+
+static bool admits_nobody(const json_t *role)
+{
+	return json_integer_value(json_object_get(role, "maxPeerCount")) < 0;
+}
+
+bool media_admits_nobody(struct call *call, const struct template_role *role)
+{
+	return admits_nobody(packed_json(call->arena, role->text));
+}
+
+bool media_join(struct call *call, const struct media *media, const struct backend *backend,
+		const struct admission *admission, json_t **ticket, struct fault *fault)
+{
+	const json_t *role = packed_json(call->arena, admission->role->text);
+	char room_id[ID_TEXT_SIZE + 1];
+	struct ticket_server server = {
+		.type = backend->type,
+		.name = backend->name,
+		.url = backend->url,
+		.config = packed_json(call->arena, backend->config),
+		.alg = backend->alg,
+	};
+	struct ticket_guest guest = {
+		.customer_id = slice_of(call->account_text),
+		.room_name = admission->room->name,
+		.role = admission->role->name,
+		.user_id = admission->user_id,
+		.name = name_of(admission),
+		.is_known = admission->is_known,
+		.now = call->now / 1000,
+		.expires = least(call->now / 1000 + backend->ttl, admission->expires),
+	};
+
+	*ticket = NULL;
+	if (admits_nobody(role))
+		return true;
+	if (!find_key(call, media, &server, fault))
+		return false;
+	id_print(&admission->room->id, room_id);
+	guest.room_id = slice_of(room_id);
+	read_role(role, admission->owner, &guest);
+	if (!permits(role, "joinOutsideWindow"))
+		guest.expires = least(guest.expires, admission->room->closes_at);
+	read_room(call, admission, &guest);
+	*ticket = ticket_make(call->arena, call->environment->clock, &server, &guest);
+	return *ticket != NULL || packed_damaged("signing key of a backend of the account",
+						 id_slice(&call->account), fault);
+}
