@@ -2,7 +2,7 @@
  * libcrypto. A private key is stored as PKCS #8 in DER; the public one is answered as a JWK (RFC 7517)
  * and is named by its thumbprint (RFC 7638), the kid.
  *
- * Any thread. Out of memory aborts.
+ * Any thread; each keeps the last keys that it signed with until it ends. Out of memory aborts.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef MEDIA_SIGNING_H

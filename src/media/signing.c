@@ -4,6 +4,7 @@
 #include "media/signing.h"
 
 #include <jansson.h>
+#include <pthread.h>
 #include <stdlib.h>
 
 #include <openssl/core_names.h>
@@ -14,6 +15,7 @@
 #include <openssl/x509.h>
 
 #include "base/digest.h"
+#include "base/memory.h"
 #include "base/text.h"
 
 #define RSA_BITS 2048
@@ -118,6 +120,85 @@ static EVP_PKEY *read_key(enum signing_alg alg, struct slice private_key)
 		key = NULL;
 	}
 	return key;
+}
+
+/* ---- keys that a thread keeps ---- */
+
+/* Reading a key costs twenty times what signing with it does, so each thread keeps the last ones. */
+#define KEPT 8
+
+struct kept_key {
+	enum signing_alg alg;
+	unsigned char *encoded; /* NULL: none */
+	size_t size;
+	EVP_PKEY *key;
+};
+
+struct kept_keys {
+	struct kept_key keys[KEPT];
+	size_t next; /* the one that is replaced */
+};
+
+static pthread_key_t kept_keys_key;
+static pthread_once_t kept_keys_once = PTHREAD_ONCE_INIT;
+
+static void forget(struct kept_key *kept)
+{
+	OPENSSL_clear_free(kept->encoded, kept->size);
+	EVP_PKEY_free(kept->key);
+	*kept = (struct kept_key){ .encoded = NULL };
+}
+
+static void free_kept_keys(void *place)
+{
+	struct kept_keys *kept = place;
+
+	for (size_t i = 0; i < KEPT; i++)
+		forget(&kept->keys[i]);
+	free(kept);
+}
+
+static void make_kept_keys_key(void)
+{
+	if (pthread_key_create(&kept_keys_key, free_kept_keys) != 0)
+		abort();
+}
+
+static struct kept_keys *kept_keys(void)
+{
+	struct kept_keys *kept;
+
+	if (pthread_once(&kept_keys_once, make_kept_keys_key) != 0)
+		abort();
+	kept = pthread_getspecific(kept_keys_key);
+	if (kept == NULL) {
+		kept = memory_check(calloc(1, sizeof *kept));
+		if (pthread_setspecific(kept_keys_key, kept) != 0)
+			abort();
+	}
+	return kept;
+}
+
+/* Borrowed until the next call of this thread. NULL: it is no key for the alg. */
+static EVP_PKEY *keep_key(enum signing_alg alg, struct slice private_key)
+{
+	struct kept_keys *all = kept_keys();
+	struct kept_key *kept = all->keys;
+
+	for (; kept < all->keys + KEPT; kept++) {
+		if (kept->encoded != NULL && kept->alg == alg && kept->size == private_key.size &&
+		    CRYPTO_memcmp(kept->encoded, private_key.data, kept->size) == 0)
+			return kept->key;
+	}
+	kept = &all->keys[all->next++ % KEPT];
+	forget(kept);
+	kept->key = read_key(alg, private_key);
+	if (kept->key == NULL)
+		return NULL;
+	kept->alg = alg;
+	kept->size = private_key.size;
+	kept->encoded = memory_check(OPENSSL_memdup(private_key.data, private_key.size));
+	return kept->key;
 }
 
 /* ---- the public key ---- */
@@ -255,7 +336,7 @@ static struct slice plain_signature(struct arena *arena, const unsigned char *en
 bool signing_sign(struct arena *arena, enum signing_alg alg, struct slice private_key,
 		  struct slice text, struct slice *signature)
 {
-	EVP_PKEY *key = read_key(alg, private_key);
+	EVP_PKEY *key = keep_key(alg, private_key);
 	EVP_MD_CTX *context = EVP_MD_CTX_new();
 	const unsigned char *bytes = (const unsigned char *)text.data;
 	unsigned char *made = NULL;
@@ -271,7 +352,6 @@ bool signing_sign(struct arena *arena, enum signing_alg alg, struct slice privat
 		     1))
 		abort();
 	EVP_MD_CTX_free(context);
-	EVP_PKEY_free(key);
 	if (made == NULL)
 		return false;
 	*signature = alg == SIGNING_ES256 ? plain_signature(arena, made, size)

@@ -4,7 +4,8 @@
 
 n=500
 printf 'operation\tinstructions a request\n' >"$scratch/table"
-for operation in get_role list10 create update_role room room_codes token; do
+for operation in get_role list10 create update_role room room_codes token token_HS256 token_ES256 \
+	token_RS256; do
 	progress "Counting: $(name_of $operation)"
 	valgrind --tool=callgrind --toggle-collect='measured*' --callgrind-out-file=/dev/null \
 		"$programs/requests" $operation $n >"$scratch/count.log" 2>&1 || fail "$operation"

@@ -200,6 +200,9 @@ name_of()
 	room) say 'create a room' ;;
 	room_codes) say 'codes of a fresh room' ;;
 	token) say 'a code for a token' ;;
+	token_HS256) say 'a code, and LiveKit' ;;
+	token_ES256) say 'a code, and ES256' ;;
+	token_RS256) say 'a code, and RS256' ;;
 	mix) say 'mix, 95 % reads' ;;
 	esac
 }

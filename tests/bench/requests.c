@@ -5,7 +5,8 @@
  *                                     a spread of what is there: template ID, code CODE
  *     requests journal DIR BYTES      the same, but all of it still in the journal, so many bytes
  *     requests OPERATION N            N requests (get_role, list10, create, update_role, room,
- *                                     room_codes, token), each in the function `measured`
+ *                                     room_codes, token; token_HS256, token_ES256, token_RS256, for a
+ *                                     room of LiveKit, or of Galene), each in the function `measured`
  *
  * TEMPLATE in the environment names the file with the template (tests/bench/template.json), in
  * which NAME stands for the name. Time and chance of the last form are the same in each run.
@@ -348,6 +349,27 @@ static void count_joins(struct bench *bench, uint64_t n, const char *room)
 	repeat(bench, n, METHOD_POST, "/v2/token", body);
 }
 
+/* The rooms get a media server, whose tokens are signed with this alg. */
+static void add_backend(struct bench *bench, const char *alg)
+{
+	char body[300];
+
+	if (strcmp(alg, "HS256") == 0) {
+		ask(bench, METHOD_POST, "/v2/backends",
+		    SLICE("{\"name\":\"b\",\"type\":\"livekit\",\"url\":\"wss://livekit.example.org\","
+			  "\"default\":true,\"config\":{\"api_key\":\"key\",\"api_secret\":"
+			  "\"0123456789abcdef0123456789abcdef\"}}"));
+		return;
+	}
+	snprintf(body, sizeof body, "{\"alg\":\"%s\"}", alg);
+	ask(bench, METHOD_POST, "/v2/signing-keys", slice_of(body));
+	snprintf(body, sizeof body,
+		 "{\"name\":\"b\",\"type\":\"galene\",\"url\":\"https://galene.example.org/\","
+		 "\"default\":true,\"config\":{\"alg\":\"%s\"}}",
+		 alg);
+	ask(bench, METHOD_POST, "/v2/backends", slice_of(body));
+}
+
 static bool run(struct bench *bench, const char *operation, uint64_t n)
 {
 	char(*rooms)[25] = calloc(n, sizeof *rooms);
@@ -375,7 +397,9 @@ static bool run(struct bench *bench, const char *operation, uint64_t n)
 	} else if (strcmp(operation, "room_codes") == 0) {
 		make_rooms(bench, n, body, rooms);
 		count_codes(bench, n, rooms);
-	} else if (strcmp(operation, "token") == 0) {
+	} else if (strcmp(operation, "token") == 0 || strncmp(operation, "token_", 6) == 0) {
+		if (operation[5] == '_')
+			add_backend(bench, operation + 6);
 		make_rooms(bench, 1, body, rooms);
 		count_joins(bench, n, rooms[0]);
 	} else {
@@ -424,6 +448,7 @@ int main(int argc, char **argv)
 	if (n > 0 && argc == 3 && count(&bench, argv[1], n))
 		return EXIT_SUCCESS;
 	fprintf(stderr, "usage: requests fill DIR TEMPLATES | journal DIR BYTES | "
-			"get_role|list10|create|update_role|room|room_codes|token N\n");
+			"get_role|list10|create|update_role|room|room_codes|token|"
+			"token_HS256|token_ES256|token_RS256 N\n");
 	return EXIT_FAILURE;
 }
