@@ -1,0 +1,344 @@
+/* One flight for all that a transaction is going to read. See store/postgres/rows_parts.h.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include <string.h>
+
+#include "store/postgres/rows_parts.h"
+
+/* ---- what is expected ---- */
+
+void rows_expect(struct transaction *transaction, const struct store_expected *expected, size_t n)
+{
+	struct postgres_transaction *own = rows_own(transaction);
+
+	if (own->is_open || own->is_over)
+		return;
+	own->expected = arena_alloc(own->base.arena, (n + 1) * sizeof *own->expected);
+	memcpy(own->expected, expected, n * sizeof *expected);
+	own->expected_count = n;
+	own->is_one_flight = own->base.access == STORE_READ && !rows_was_surprised();
+}
+
+#define NOTHING ((size_t)-1)
+
+static const struct store_expected *base_of(const struct postgres_transaction *own,
+					    const struct store_expected *expected)
+{
+	return &own->expected[expected->from];
+}
+
+static bool leads(const struct store_expected *expected)
+{
+	return expected->finding == STORE_FIND_PARENT || expected->finding == STORE_FIND_VALUE;
+}
+
+static size_t add_own(struct postgres_transaction *own, const struct store_expected *expected)
+{
+	const struct store_expected *base = base_of(own, expected);
+	struct parameters parameters;
+
+	rows_start(&parameters, own, base->kind);
+	parameters_bytes(&parameters, base->name);
+	rows_add_kind(&parameters, expected->kind);
+	parameters_id(&parameters, expected->id);
+	return rows_add(own, OWN_OF_NAMED, &parameters);
+}
+
+/* Of the account that has the record of a name: it is not there, unless it was read. */
+static void take_own(struct postgres_transaction *own, const struct store_kind *named,
+		     struct slice name, const struct store_expected *expected)
+{
+	const struct known *base = known_by_name(own, named, name, STORE_TO_SHOW);
+	const struct id before = own->base.account;
+
+	if (base == NULL || base->is_absent)
+		return;
+	own->base.account = base->record.account;
+	if (known_by_id(own, expected->kind, expected->id, STORE_TO_SHOW) == NULL)
+		known_add_absent(own, expected->kind, expected->id, (struct slice){ NULL, 0 });
+	own->base.account = before;
+}
+
+/* The parent or value of what an earlier item finds; NOTHING: that is not read ahead. */
+static size_t add_led(struct postgres_transaction *own, const struct store_expected *expected,
+		      bool *locks)
+{
+	const struct store_expected *base = base_of(own, expected), *from = base;
+	struct page_query query;
+	struct parameters parameters;
+	enum statement statement;
+
+	if (leads(base))
+		from = base_of(own, base);
+	if (from->finding == STORE_FIND_PAGE) {
+		page_query_make(own, from->kind, from->page, &query);
+		if (query.statement != PAGE_ALL && query.statement != PAGE_SIDE)
+			return NOTHING;
+		statement = query.statement == PAGE_ALL ? PARENTS_OF_PAGE_ALL
+							: PARENTS_OF_PAGE_SIDE;
+		query.parameters.count = 5;
+		rows_add_kind(&query.parameters, expected->kind);
+		page_add_side(&query.parameters, from->page);
+		return rows_add(own, statement, &query.parameters);
+	}
+	rows_start(&parameters, own, from->kind);
+	if (from->finding == STORE_FIND_ID)
+		parameters_id(&parameters, from->id);
+	else
+		parameters_bytes(&parameters, from->name);
+	if (rows_are_named(from->kind) && base == from) {
+		*locks = expected->reading == STORE_TO_CHANGE;
+		statement = *locks ? PARENT_OF_NAMED_TO_CHANGE : PARENT_OF_NAMED;
+	} else if (rows_are_named(from->kind)) {
+		statement = GRANDPARENT_OF_NAMED;
+		rows_add_kind(&parameters, base->kind);
+	} else if (base != from) {
+		return NOTHING;
+	} else if (expected->finding == STORE_FIND_VALUE) {
+		statement = VALUE_OF_GET;
+	} else {
+		statement = from->finding == STORE_FIND_ID ? PARENT_OF_GET : PARENT_OF_FIND;
+	}
+	rows_add_kind(&parameters, expected->kind);
+	return rows_add(own, statement, &parameters);
+}
+
+size_t rows_add_children(struct postgres_transaction *own, const struct store_kind *kind,
+			 const struct id *parent)
+{
+	struct parameters parameters = PARAMETERS_INITIAL;
+
+	/* A child that is being put locks the key of its parent: it is seen, or waits for us. */
+	if (kind->under != NULL && own->base.access == STORE_WRITE) {
+		rows_start(&parameters, own, kind->under);
+		parameters_id(&parameters, parent);
+		rows_add(own, LOCK_PARENT, &parameters);
+	}
+	parameters = PARAMETERS_INITIAL;
+	parameters_id(&parameters, &own->base.account);
+	rows_add_kind(&parameters, kind);
+	parameters_id(&parameters, parent);
+	return rows_add(own, rows_are_named(kind) ? HAS_NAMED_CHILDREN : HAS_CHILDREN, &parameters);
+}
+
+size_t rows_add_found(struct postgres_transaction *own, const struct store_kind *kind,
+		      const struct id *id, struct slice name, enum store_reading reading)
+{
+	const bool locks = reading == STORE_TO_CHANGE;
+	struct parameters parameters;
+
+	rows_start(&parameters, own, kind);
+	if (id != NULL) {
+		parameters_id(&parameters, id);
+		return rows_add(own, locks ? GET_TO_CHANGE : GET, &parameters);
+	}
+	parameters_bytes(&parameters, name);
+	if (rows_are_named(kind))
+		return rows_add(own, locks ? NAMED_TO_CHANGE : NAMED, &parameters);
+	return rows_add(own, locks ? FIND_TO_CHANGE : FIND, &parameters);
+}
+
+static size_t add_expected(struct postgres_transaction *own, const struct store_expected *expected,
+			   bool *locks)
+{
+	struct parameters parameters;
+	struct page_query query;
+
+	*locks = false;
+	switch (expected->finding) {
+	case STORE_FIND_ID:
+	case STORE_FIND_NAME:
+		*locks = expected->reading == STORE_TO_CHANGE;
+		return rows_add_found(own, expected->kind,
+				      expected->finding == STORE_FIND_ID ? expected->id : NULL,
+				      expected->name, expected->reading);
+	case STORE_FIND_PARENT:
+	case STORE_FIND_VALUE:
+		return add_led(own, expected, locks);
+	case STORE_FIND_OWN:
+		return add_own(own, expected);
+	case STORE_FIND_PAGE:
+		page_query_make(own, expected->kind, expected->page, &query);
+		return rows_add(own, query.statement, &query.parameters);
+	case STORE_FIND_CHILDREN:
+		return rows_add_children(own, expected->kind, expected->id);
+	case STORE_FIND_NEW_ID:
+		break;
+	}
+	rows_start(&parameters, own, expected->kind);
+	return rows_add(own, NEW_ID, &parameters);
+}
+
+void rows_remember_id(struct postgres_transaction *own, const struct store_kind *kind,
+		      size_t result)
+{
+	struct known_id *known = arena_zero(own->base.arena, sizeof *known);
+
+	known->letter = kind->letter;
+	known->number = wire_number(own->wire, result, 0, NEW_ID_NUMBER);
+	known->now = (int64_t)wire_number(own->wire, result, 0, NEW_ID_NOW);
+	known->has_newest = rows_copy_id(wire_bytes(own->wire, result, 0, NEW_ID_NEWEST),
+					 &known->newest);
+	known->next = own->ids;
+	own->ids = known;
+}
+
+static void remember_children(struct postgres_transaction *own, const struct store_kind *kind,
+			      const struct id *parent, size_t result)
+{
+	struct known_children *known = arena_zero(own->base.arena, sizeof *known);
+
+	known->letter = kind->letter;
+	known->parent = *parent;
+	known->exist = wire_number(own->wire, result, 0, 0) != 0;
+	known->next = own->children;
+	own->children = known;
+}
+
+static bool take_expected(struct postgres_transaction *own, const struct store_expected *expected,
+			  size_t result, bool is_locked, struct fault *fault)
+{
+	switch (expected->finding) {
+	case STORE_FIND_ID:
+	case STORE_FIND_NAME:
+		if (wire_rows(own->wire, result) == 0)
+			known_add_absent(own, expected->kind,
+					 expected->finding == STORE_FIND_ID ? expected->id : NULL,
+					 expected->name);
+		return known_take_rows(own, result, is_locked, fault);
+	case STORE_FIND_PARENT:
+	case STORE_FIND_VALUE:
+		return known_take_rows(own, result, is_locked, fault);
+	case STORE_FIND_OWN:
+		if (!known_take_rows(own, result, false, fault))
+			return false;
+		take_own(own, base_of(own, expected)->kind, base_of(own, expected)->name, expected);
+		return true;
+	case STORE_FIND_PAGE:
+		return page_remember(own, expected, result, fault);
+	case STORE_FIND_CHILDREN:
+		remember_children(own, expected->kind, expected->id, result);
+		return true;
+	case STORE_FIND_NEW_ID:
+		break;
+	}
+	rows_remember_id(own, expected->kind, result);
+	return true;
+}
+
+/* A record whose name is unique anywhere, with two parents, and the parent of one of these. */
+struct chain {
+	const struct store_expected *child, *parent, *grandparent, *other;
+	const struct store_expected *of_account; /* NULL: none */
+};
+
+static bool is_chain(const struct postgres_transaction *own, struct chain *chain)
+{
+	*chain = (struct chain){ .child = NULL };
+	if (own->base.access != STORE_READ || own->expected_count < 4 || own->expected_count > 5)
+		return false;
+	for (size_t i = 0; i < own->expected_count; i++) {
+		const struct store_expected *item = &own->expected[i], *base = base_of(own, item);
+
+		if (item->finding == STORE_FIND_NAME && rows_are_named(item->kind))
+			chain->child = item;
+		else if (item->finding == STORE_FIND_OWN)
+			chain->of_account = item;
+		else if (item->finding == STORE_FIND_PARENT && leads(base))
+			chain->grandparent = item;
+	}
+	if (chain->child == NULL || chain->grandparent == NULL ||
+	    (own->expected_count == 5) != (chain->of_account != NULL))
+		return false;
+	chain->parent = base_of(own, chain->grandparent);
+	for (size_t i = 0; i < own->expected_count; i++) {
+		const struct store_expected *item = &own->expected[i];
+
+		if (item != chain->parent && item->finding == STORE_FIND_PARENT &&
+		    base_of(own, item) == chain->child)
+			chain->other = item;
+	}
+	return chain->other != NULL && chain->parent->finding == STORE_FIND_PARENT &&
+	       base_of(own, chain->parent) == chain->child;
+}
+
+/* A chain is one statement, and so one snapshot. */
+static bool read_chain(struct postgres_transaction *own, const struct chain *chain,
+		       struct fault *fault)
+{
+	struct parameters parameters;
+	const struct known *before = own->known;
+
+	rows_start(&parameters, own, chain->child->kind);
+	parameters_bytes(&parameters, chain->child->name);
+	rows_add_kind(&parameters, chain->parent->kind);
+	rows_add_kind(&parameters, chain->grandparent->kind);
+	rows_add_kind(&parameters, chain->other->kind);
+	if (chain->of_account != NULL) {
+		rows_add_kind(&parameters, chain->of_account->kind);
+		parameters_id(&parameters, chain->of_account->id);
+	}
+	own->expected_count = 0;
+	own->is_over = true;
+	/* Else the statement would be given another one before it, that asks for the same. */
+	if (own->base.roster != 0)
+		rows_await_roster(own, 0, COLUMN_GENERATION);
+	rows_add(own, chain->of_account != NULL ? CHAIN_AND_OWN_OF_NAMED : CHAIN_OF_NAMED,
+		 &parameters);
+	if (!rows_fly(own, fault) || !known_take_rows(own, 0, false, fault))
+		return false;
+	if (own->known == before)
+		known_add_absent(own, chain->child->kind, NULL, chain->child->name);
+	else if (chain->of_account != NULL)
+		take_own(own, chain->child->kind, chain->child->name, chain->of_account);
+	return true;
+}
+
+/* The generation of the accounts comes with a new id, where there is one. */
+static size_t place_of_new_id(const struct postgres_transaction *own)
+{
+	size_t place = 0;
+
+	while (place < own->expected_count && own->expected[place].finding != STORE_FIND_NEW_ID)
+		place++;
+	return place;
+}
+
+/* One flight for all that is expected. A READ transaction of several statements has a snapshot,
+ * which ends in the same flight. */
+bool rows_read_expected(struct postgres_transaction *own, struct fault *fault)
+{
+	const size_t n = own->expected_count, new_id = place_of_new_id(own);
+	size_t *results = arena_alloc(own->base.arena, (n + 1) * sizeof *results);
+	bool *locks = arena_alloc(own->base.arena, (n + 1) * sizeof *locks);
+	const bool has_snapshot = own->is_one_flight && n > 1;
+	const bool brings_roster = new_id < n && own->base.roster != 0 && !own->asks_roster;
+	struct chain chain;
+
+	if (own->is_one_flight && is_chain(own, &chain))
+		return read_chain(own, &chain, fault);
+	own->expected_count = 0;
+	if (n == 0)
+		return true;
+	if (brings_roster)
+		rows_await_roster(own, 0, NEW_ID_GENERATION);
+	if (has_snapshot)
+		rows_add(own, BEGIN_SNAPSHOT, NULL);
+	for (size_t i = 0; i < n; i++)
+		results[i] = add_expected(own, &own->expected[i], &locks[i]);
+	if (brings_roster)
+		own->roster_result = results[new_id];
+	if (has_snapshot)
+		rows_add(own, COMMIT, NULL);
+	own->is_over = own->is_one_flight;
+	if (!rows_fly(own, fault)) {
+		own->is_open = own->is_open || has_snapshot;
+		return false;
+	}
+	for (size_t i = 0; i < n; i++) {
+		if (results[i] != NOTHING &&
+		    !take_expected(own, &own->expected[i], results[i], locks[i], fault))
+			return false;
+	}
+	return true;
+}

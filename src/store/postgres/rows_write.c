@@ -1,0 +1,215 @@
+/* Changes: kept back, and sent with the commit or when there are many. See
+ * store/postgres/rows_parts.h.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "store/postgres/rows_parts.h"
+
+/* Changes that are kept back, at most. */
+#define UNSENT_MOST 256
+
+/* ---- writing ---- */
+
+static void count_id(struct postgres_transaction *own, const struct change *change)
+{
+	struct highest_id *highest = rows_highest_id(own, change->kind);
+
+	if (highest == NULL) {
+		highest = arena_zero(own->base.arena, sizeof *highest);
+		highest->letter = change->kind->letter;
+		highest->account = change->account;
+		highest->next = own->highest_ids;
+		own->highest_ids = highest;
+	}
+	if (id_compare(&change->record.id, &highest->id) > 0)
+		highest->id = change->record.id;
+}
+
+static void index_change(struct postgres_transaction *own, struct change *change)
+{
+	struct arena *arena = own->base.arena;
+	const char letter = change->kind->letter;
+
+	if (!rows_are_named(change->kind))
+		key_index_add(&own->changed_ids, arena, letter, id_slice(&change->record.id),
+			      change);
+	if (change->kind->naming != STORE_NO_NAME)
+		key_index_add(&own->changed_names, arena, letter, change->record.name, change);
+	if (change->former_name.data != NULL &&
+	    !slice_equal(change->former_name, change->record.name))
+		key_index_add(&own->changed_names, arena, letter, change->former_name, change);
+}
+
+static void append(struct postgres_transaction *own, struct change *change)
+{
+	index_change(own, change);
+	if (change->kind->has_ids)
+		count_id(own, change);
+	change->before = own->last_change;
+	if (own->last_change == NULL)
+		own->first_change = change;
+	else
+		own->last_change->after = change;
+	own->last_change = change;
+	own->unsent++;
+}
+
+/* Whether the record is ours until the end: it was locked, or changed. */
+static bool is_held(const struct postgres_transaction *own, const struct store_kind *kind,
+		    const struct store_record *record)
+{
+	if (change_of(own, kind, record) != NULL)
+		return true;
+	if (rows_are_named(kind))
+		return known_by_name(own, kind, record->name, STORE_TO_CHANGE) != NULL;
+	return known_by_id(own, kind, &record->id, STORE_TO_CHANGE) != NULL;
+}
+
+static struct change *change_make(struct postgres_transaction *own, const struct store_kind *kind,
+				  const struct store_record *record)
+{
+	struct change *change = arena_zero(own->base.arena, sizeof *change);
+
+	change->kind = kind;
+	change->account = own->base.account;
+	change->record = *record;
+	change->record.account = own->base.account;
+	if (kind->naming == STORE_NO_NAME)
+		change->record.name = (struct slice){ NULL, 0 };
+	else
+		change->record.name = arena_copy(own->base.arena, record->name);
+	return change;
+}
+
+bool rows_send_changes(struct postgres_transaction *own, struct fault *fault)
+{
+	rows_add_changes(own);
+	return rows_fly(own, fault);
+}
+
+static bool send_when_many(struct postgres_transaction *own, struct fault *fault)
+{
+	return own->unsent < UNSENT_MOST || rows_send_changes(own, fault);
+}
+
+bool rows_put(struct transaction *transaction, const struct store_kind *kind,
+	      const struct store_record *record, const struct store_record *former,
+	      struct fault *fault)
+{
+	struct postgres_transaction *own = rows_own(transaction);
+	struct change *change;
+
+	if (!arena_fits(own->base.arena, record->value.size + record->name.size + 2))
+		return fault_set(fault, FAULT_TOO_LARGE, NULL);
+	change = change_make(own, kind, record);
+	change->record.value = arena_copy(own->base.arena, record->value);
+	change->is_insertion = former == NULL;
+	change->needs_guard = former != NULL && !is_held(own, kind, former);
+	change->needs_parent = kind->under != NULL &&
+			       (former == NULL ||
+				id_compare(&former->parent, &record->parent) != 0);
+	if (former != NULL && rows_are_named(kind))
+		change->former_name = arena_copy(own->base.arena, former->name);
+	append(own, change);
+	return send_when_many(own, fault);
+}
+
+bool rows_remove(struct transaction *transaction, const struct store_kind *kind,
+		 const struct store_record *record, struct fault *fault)
+{
+	struct postgres_transaction *own = rows_own(transaction);
+	struct change *change = change_make(own, kind, record);
+
+	change->needs_guard = !is_held(own, kind, record);
+	change->is_removal = true;
+	append(own, change);
+	return send_when_many(own, fault);
+}
+
+/* The key of a record: account, kind and id, or kind and name. */
+static void add_key(struct parameters *parameters, const struct change *change, struct slice name)
+{
+	*parameters = PARAMETERS_INITIAL;
+	if (rows_are_named(change->kind)) {
+		rows_add_kind(parameters, change->kind);
+		parameters_bytes(parameters, name);
+		return;
+	}
+	parameters_id(parameters, &change->account);
+	rows_add_kind(parameters, change->kind);
+	parameters_id(parameters, &change->record.id);
+}
+
+static void guard(struct postgres_transaction *own, const struct change *change)
+{
+	struct parameters parameters = PARAMETERS_INITIAL;
+	const bool is_renamed = change->former_name.data != NULL;
+
+	if (change->needs_parent &&
+	    !rows_are_new(own, change->kind->under, &change->record.parent)) {
+		parameters_id(&parameters, &change->account);
+		rows_add_kind(&parameters, change->kind->under);
+		parameters_id(&parameters, &change->record.parent);
+		rows_add(own, GUARD_PARENT, &parameters);
+	}
+	if (!change->needs_guard)
+		return;
+	add_key(&parameters, change, is_renamed ? change->former_name : change->record.name);
+	if (rows_are_named(change->kind))
+		parameters_id(&parameters, &change->account);
+	rows_add(own, rows_are_named(change->kind) ? GUARD_NAMED : GUARD, &parameters);
+}
+
+static void write_record(struct postgres_transaction *own, const struct change *change)
+{
+	const struct store_kind *kind = change->kind;
+	const struct store_record *record = &change->record;
+	struct parameters parameters = PARAMETERS_INITIAL;
+
+	parameters_id(&parameters, &change->account);
+	rows_add_kind(&parameters, kind);
+	parameters_id(&parameters, &record->id);
+	if (kind->has_parent)
+		parameters_id(&parameters, &record->parent);
+	else
+		parameters_null(&parameters);
+	if (kind->has_switch)
+		parameters_number(&parameters, record->is_on, 1);
+	else
+		parameters_null(&parameters);
+	parameters_bytes(&parameters, record->name);
+	parameters_bytes(&parameters, record->value);
+	parameters_number(&parameters,
+			  rows_checksum(kind->letter, record, kind->has_parent, kind->has_switch),
+			  4);
+	if (change->is_insertion) {
+		rows_add(own, rows_are_named(kind) ? INSERT_NAMED : INSERT, &parameters);
+		return;
+	}
+	if (rows_are_named(kind))
+		parameters_bytes(&parameters, change->former_name);
+	rows_add(own, rows_are_named(kind) ? UPDATE_NAMED : UPDATE, &parameters);
+}
+
+void rows_add_changes(struct postgres_transaction *own)
+{
+	struct change *change = own->last_change;
+	struct parameters parameters;
+
+	while (change != NULL && !change->is_sent && change->before != NULL &&
+	       !change->before->is_sent)
+		change = change->before;
+	for (; change != NULL; change = change->after) {
+		if (change->is_sent)
+			continue;
+		guard(own, change);
+		if (change->is_removal) {
+			add_key(&parameters, change, change->record.name);
+			rows_add(own, rows_are_named(change->kind) ? DELETE_NAMED : DELETE,
+				 &parameters);
+		} else {
+			write_record(own, change);
+		}
+		change->is_sent = true;
+	}
+	own->unsent = 0;
+}
