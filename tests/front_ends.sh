@@ -124,6 +124,10 @@ check()
 	for path in /metrics /metrics/ '/metrics?x' /%6detrics //metrics /v2/../metrics /healthz /readyz; do
 		expect "$path from elsewhere" '40[34] *' GET "$path" --interface 127.0.0.2
 	done
+	expect 'public keys' '200 {"keys":\[\]}' GET /v2/jwks/0123456789abcdef01234567.json
+	[ "$(header Cache-Control)" = 'public, max-age=300' ] || [ "$front_end" = lighttpd ] ||
+		fail "$front_end: public keys: Cache-Control is $(header Cache-Control)"
+	[ "$(header Access-Control-Allow-Origin)" = '*' ] || fail "$front_end: public keys: no CORS"
 	expect 'joining' '404 {"code":404,*' POST /v2/token -d '{"code":"abc-defg-hij"}'
 	[ "$(header Access-Control-Allow-Origin)" = '*' ] || fail "$front_end: no CORS"
 	expect 'a code' '404 {"code":404,*' GET /v2/room-codes/code/abc-defg-hij
