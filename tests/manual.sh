@@ -237,6 +237,17 @@ if have nginx && have spawn-fcgi && have jq; then
 	start_nginx nginx
 	check_metrics
 	run_examples "$pages/anteroom-api.7"
+	if have openssl; then
+		# Each with an account of its own, since each has a default backend.
+		for page in "$pages"/anteroom-[!as]*.7; do
+			account=$(basename "$page" .7)
+			"$program" account add "$account" --data "$scratch/nginx" >/dev/null 2>&1 &&
+				token=$("$program" token "$account" --data "$scratch/nginx") || fail "$account"
+			run_examples "$page"
+		done
+	else
+		left_out="$left_out media servers (needs openssl)"
+	fi
 else
 	left_out="$left_out anteroom-api.7 (needs nginx, spawn-fcgi and jq)"
 fi

@@ -206,7 +206,7 @@ fetch_proof()
 	proof=$(mktemp -d) || exit 1
 	trap 'rm -rf "$proof"' EXIT
 	trap 'exit 1' INT TERM HUP
-	cp "$source/tests/$1"/*.js* "$proof" || exit 1
+	cp "$source/tests/$1"/*.* "$proof" || exit 1
 	if ! (cd "$proof" && npm ci --prefer-offline --ignore-scripts --no-audit --no-fund \
 		--fetch-retries=0 --fetch-timeout=20000 >npm.log 2>&1); then
 		# What is wrong with our own two files is no reason to leave the test out.

@@ -1,0 +1,102 @@
+// Proves that room codes lead into a room of Janus: a browser that exchanges the code of one role
+// publishes, another one with the code of another role sees its video move, and Janus refuses who
+// comes without a token, with one that has expired, and with that of another room.
+//
+//	BASE_URL=... CODES='{"host":...,"guest":...,"other":...}' SECRET=... node prove.js
+//
+// SECRET is the one that Janus shares with the service, to sign what has expired.
+//
+// SPDX-License-Identifier: GPL-3.0-or-later
+import { createHmac } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { createServer } from "node:http";
+
+import { chromium } from "playwright-core";
+
+const MILLISECONDS = 30000; // for each step
+const { BASE_URL, CODES, SECRET } = process.env;
+const codes = JSON.parse(CODES);
+const page = readFileSync(new URL("page.html", import.meta.url));
+const flags = [
+	"--no-sandbox",
+	"--disable-gpu",
+	"--use-fake-device-for-media-stream",
+	"--use-fake-ui-for-media-stream",
+	"--disable-features=WebRtcHideLocalIpsWithMdns",
+];
+
+let failed = 0;
+
+function check(what, came, expected) {
+	if (expected.test(String(came))) return;
+	console.error(`${what}: ${came}`);
+	failed++;
+}
+
+async function exchange(code) {
+	const answer = await fetch(`${BASE_URL}/v2/token`, {
+		method: "POST",
+		body: JSON.stringify({ code, name: "Somebody" }),
+	});
+
+	if (answer.status !== 200) throw new Error(`${answer.status} ${await answer.text()}`);
+	return (await answer.json()).join;
+}
+
+// The same token, of a time that is over.
+function expired(token) {
+	const [, ...rest] = token.split(":")[0].split(",");
+	const signed = [Math.floor(Date.now() / 1000) - 60, ...rest].join(",");
+
+	return `${signed}:${createHmac("sha1", SECRET).update(signed).digest("base64")}`;
+}
+
+const server = createServer((_, response) => {
+	response.setHeader("Content-Type", "text/html");
+	response.end(page);
+});
+await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
+const browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args: flags });
+
+// In a browser of its own.
+async function open() {
+	const context = await browser.newContext({ permissions: ["camera", "microphone"] });
+	const opened = await context.newPage();
+
+	opened.setDefaultTimeout(MILLISECONDS);
+	await opened.goto(`http://127.0.0.1:${server.address().port}/`);
+	return opened;
+}
+
+async function enter(join, publishes) {
+	const opened = await open();
+	const came = await opened.evaluate(([one, two]) => enter(one, two), [join, publishes]);
+
+	return { opened, came };
+}
+
+const host = await exchange(codes.host);
+const guest = await exchange(codes.guest);
+const other = await exchange(codes.other);
+const publisher = await enter(host, true);
+const watcher = await enter(guest, false);
+
+check("the host", publisher.came, /^connected$/);
+check("the guest", watcher.came, /^connected$/);
+if (watcher.came === "connected")
+	check("the picture", await watcher.opened.evaluate(() => movingVideo()), /^320,240$/);
+
+const refusals = {
+	"no token": { ...guest, token: undefined },
+	"a token that has expired": { ...guest, token: expired(guest.token) },
+	"no token of the room": { ...guest, room_token: undefined },
+	"a room's token that has expired": { ...guest, room_token: expired(guest.room_token) },
+	"another room's token": { ...guest, room_token: other.room_token },
+};
+for (const [what, join] of Object.entries(refusals))
+	check(what, (await enter(join, false)).came, /^(create|join): (Unauthorized|unauthorized)/i);
+
+await browser.close();
+server.close();
+console.log(failed === 0 ? "everything as it should be" : `${failed} wrong`);
+process.exitCode = failed > 0 ? 1 : 0;
