@@ -3,25 +3,30 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "base/jwt.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/text.h"
+
+static bool is_plain(char character)
+{
+	return character != '>' && character != '?' && character != '~' && character != '\177';
+}
 
 /* The four characters occur in strings only. */
 static int append_plain(const char *text, size_t size, void *payload)
 {
 	struct buffer *buffer = payload;
+	char escaped[8];
 
-	for (size_t i = 0; i < size; i++) {
-		char escaped[8];
-
-		if (text[i] == '\0' || strchr(">?~\177", text[i]) == NULL) {
-			buffer_append_byte(buffer, text[i]);
+	for (size_t i = 0, end; i < size; i = end) {
+		for (end = i; end < size && is_plain(text[end]); end++)
 			continue;
-		}
-		(void)snprintf(escaped, sizeof escaped, "\\u%04X", (unsigned char)text[i]);
+		buffer_append(buffer, (struct slice){ text + i, end - i });
+		if (end == size)
+			break;
+		(void)snprintf(escaped, sizeof escaped, "\\u%04X", (unsigned char)text[end++]);
 		buffer_append_text(buffer, escaped);
 	}
 	return 0;
