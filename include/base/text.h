@@ -21,7 +21,7 @@ bool text_decode(struct arena *arena, struct slice encoded, enum text_place plac
 		 struct slice *decoded);
 
 /* Appends the text, percent-encoded for a segment of a path and for a query: all but the unreserved
- * characters of RFC 3986. */
+ * characters of RFC 3986, with digits in upper case. */
 void text_encode(struct buffer *encoded, struct slice text);
 /* Appends "?name=value" to an encoded path, or "&name=value" when it has a query; nothing when value
  * is NULL. */

@@ -258,14 +258,18 @@ static bool is_unreserved(char byte)
 
 void text_encode(struct buffer *encoded, struct slice text)
 {
+	static const char digits[] = "0123456789ABCDEF";
+
 	for (size_t i = 0; i < text.size; i++) {
+		const unsigned char byte = (unsigned char)text.data[i];
+
 		if (is_unreserved(text.data[i])) {
 			buffer_append_byte(encoded, text.data[i]);
-		} else {
-			buffer_append_byte(encoded, '%');
-			text_hex(text.data + i, 1, buffer_reserve(encoded, 2));
-			encoded->size += 2;
+			continue;
 		}
+		buffer_append_byte(encoded, '%');
+		buffer_append_byte(encoded, digits[byte >> 4]);
+		buffer_append_byte(encoded, digits[byte & 15]);
 	}
 }
 

@@ -79,26 +79,6 @@ static bool publishes(const struct ticket_guest *guest)
 	return guest->audio || guest->video || guest->screen;
 }
 
-/* Percent-encoded, but for letters, digits, - . _ and ~. */
-static void append_encoded(struct buffer *text, struct slice value)
-{
-	static const char digits[] = "0123456789ABCDEF";
-
-	for (size_t i = 0; i < value.size; i++) {
-		const unsigned char byte = (unsigned char)value.data[i];
-		const bool is_plain = (byte >= 'a' && byte <= 'z') ||
-				      (byte >= 'A' && byte <= 'Z') ||
-				      (byte >= '0' && byte <= '9') ||
-				      (byte != 0 && strchr("-._~", byte) != NULL);
-
-		if (!is_plain) {
-			buffer_append_byte(text, '%');
-			buffer_append_byte(text, digits[byte >> 4]);
-		}
-		buffer_append_byte(text, is_plain ? (char)byte : digits[byte & 15]);
-	}
-}
-
 static struct slice joined(struct arena *arena, const struct slice *parts, size_t n)
 {
 	struct buffer text = BUFFER_INITIAL(arena);
@@ -408,7 +388,7 @@ static struct slice create_query(const struct making *making)
 	struct buffer query = BUFFER_INITIAL(making->arena);
 
 	buffer_append_text(&query, "name=");
-	append_encoded(&query, text_first(name, MEETING_NAME_MOST));
+	text_encode(&query, text_first(name, MEETING_NAME_MOST));
 	buffer_append_text(&query, "&meetingID=");
 	buffer_append(&query, guest->room_id);
 	if (guest->size > 0) {
@@ -430,12 +410,12 @@ static bool make_bigbluebutton(struct making *making)
 	struct buffer query = BUFFER_INITIAL(making->arena);
 
 	buffer_append_text(&query, "fullName=");
-	append_encoded(&query, guest->name);
+	text_encode(&query, guest->name);
 	buffer_append_text(&query, "&meetingID=");
 	buffer_append(&query, guest->room_id);
 	buffer_append_text(&query, guest->moderates ? "&role=MODERATOR" : "&role=VIEWER");
 	buffer_append_text(&query, "&userID=");
-	append_encoded(&query, making->person);
+	text_encode(&query, making->person);
 	buffer_append_text(&query, "&redirect=true");
 	object_put(making->ticket, "link",
 		   text_value(address_of(making, SLICE("join"), buffer_slice(&query))));
