@@ -778,7 +778,8 @@ START_TEST(payload_is_read_by_plain_base64)
 						     user_ids[_i]);
 		token = token_sign_join(arena, &clock_system, roster_find(roster, "b"), &join, NOW,
 					NOW / 1000 + 86400);
-		for (const char *at = strchr(token.data, '.') + 1; *at != '.'; at++) {
+		for (const char *at = (const char *)memchr(token.data, '.', token.size) + 1;
+		     *at != '.'; at++) {
 			bits = bits << 6 | (unsigned)plain_byte(*at);
 			n += 6;
 			if (n >= 8) {
