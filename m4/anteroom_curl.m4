@@ -1,17 +1,17 @@
 dnl ANTEROOM_CURL
-dnl The commands for a live service (--with-curl): with libcurl, or without it where it is missing.
+dnl The commands for a live service, and webhooks (--with-curl): with libcurl, or without it where it is missing.
 AC_DEFUN([ANTEROOM_CURL], [
   AC_ARG_WITH([curl],
     [AS_HELP_STRING([--with-curl=yes|no|auto],
-      [the commands that call a live service, by libcurl (auto)])],
+      [the commands that call a live service, and webhooks, by libcurl (auto)])],
     [], [with_curl=auto])
   AS_CASE([$with_curl],
     [no|yes|auto], [],
     [AC_MSG_ERROR([--with-curl is yes, no or auto])])
-  dnl CURLOPT_PROTOCOLS_STR came with 7.85. The end-to-end tests use libcurl in any case.
-  PKG_CHECK_MODULES([CURL], [libcurl >= 7.85], [have_curl=yes], [
+  dnl CURLOPT_QUICK_EXIT came with 7.87. The end-to-end tests use libcurl in any case.
+  PKG_CHECK_MODULES([CURL], [libcurl >= 7.87], [have_curl=yes], [
     AS_IF([test "$with_curl" = yes],
-      [AC_MSG_ERROR([libcurl 7.85 or later is missing; on Debian: apt-get install libcurl4-openssl-dev])])
+      [AC_MSG_ERROR([libcurl 7.87 or later is missing; on Debian: apt-get install libcurl4-openssl-dev])])
     have_curl=no
   ])
   AS_IF([test "$with_curl" != no], [with_curl=$have_curl])

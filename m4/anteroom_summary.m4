@@ -7,6 +7,7 @@ AC_DEFUN([ANTEROOM_SUMMARY], [
     prefix        $prefix
     postgresql    $with_postgresql
     curl          $with_curl
+    qrencode      $with_qrencode
     hardening     $enable_hardening
     sanitizers    $enable_sanitizers
     fuzz targets  $enable_fuzzers

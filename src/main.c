@@ -14,6 +14,7 @@
 #include "command/command.h"
 #include "command/options.h"
 #include "command/process.h"
+#include "delivery/sender.h"
 
 /* clang-format off */
 static const struct command commands[] = {
@@ -23,6 +24,7 @@ static const struct command commands[] = {
 	{ "account disable", "ACCOUNT [DIR]", "refuses an account's tokens from now on", command_account_disable },
 	{ "account enable",  "ACCOUNT [DIR]", "accepts an account's tokens again", command_account_enable },
 	{ "account rotate",  "ACCOUNT [DIR]", "gives an account a second secret, or retires the older one", command_account_rotate },
+	{ "account set",     "ACCOUNT NAME=VALUE [DIR]", "sets operator, log_joins or client_url of an account", command_account_set },
 	{ "account delete",  "ACCOUNT [DIR]", "removes a disabled account and everything that it owns", command_account_delete },
 	{ "token",           "ACCOUNT [DIR]", "prints a management token of an account", command_token },
 	{ "store create",    "[DIR]",      "makes an empty store, in a directory that has none", command_store_create },
@@ -45,6 +47,9 @@ static const struct command commands[] = {
 	{ "code disable",    "CODE",       "refuses a code from now on", command_code_disable },
 	{ "code rotate",     "ROOM ROLE",  "replaces the codes of a role by a new one", command_code_rotate },
 	{ "code delete",     "CODE",       "removes a code for good", command_code_delete },
+	{ "key add",         "NAME SCOPES", "makes a key with scopes such as rooms:write,codes:read", command_key_add },
+	{ "key list",        NULL,         "shows the keys of an account", command_key_list },
+	{ "key remove",      "KEY",        "refuses a key from now on; KEY is its id", command_key_remove },
 	{ "openapi",         NULL,         "prints the interface as an OpenAPI document", command_openapi },
 };
 /* clang-format on */
@@ -172,6 +177,8 @@ int main(int argc, char **argv)
 {
 	if (!standard_descriptors_are_open() || !process_forbid_core() || !pass_over_file_limits())
 		return EXIT_FAILURE;
+	if (argc == 2 && strcmp(argv[1], SENDER_ARGUMENT) == 0)
+		return sender_run();
 	for (size_t i = 0; i < COMMANDS; i++) {
 		int words = words_of(&commands[i], argc, argv);
 

@@ -56,6 +56,7 @@ enum case_change {
 	CASE_ENABLE,
 	CASE_ROTATE, /* the new secret goes into the account */
 	CASE_FINISH, /* the older of the two secrets retires */
+	CASE_OPERATOR, /* it may see how the service is doing */
 };
 
 /* How requests travel.  Every function returns false, with a sentence in `problem`, when the

@@ -44,10 +44,51 @@ static bool json_is_compact(const struct case_answer *answer)
 	return true;
 }
 
+/* A detail is "<pointer>: <message>", with the names in the pointer cut; without a pointer, the message. */
+static bool says_the_same(const char *detail, const json_t *fault)
+{
+	const char *pointer = json_string_value(json_object_get(fault, "pointer"));
+	const char *message = json_string_value(json_object_get(fault, "message"));
+	size_t before;
+
+	if (pointer == NULL || message == NULL || json_object_size(fault) != 2 ||
+	    strlen(detail) < strlen(message))
+		return false;
+	before = strlen(detail) - strlen(message);
+	if (strcmp(detail + before, message) != 0)
+		return false;
+	if (*pointer == '\0')
+		return before == 0;
+	return before > 2 && strncmp(detail + before - 2, ": ", 2) == 0 &&
+	       (strlen(pointer) > 64 ||
+		(before == strlen(pointer) + 2 && strncmp(detail, pointer, before - 2) == 0));
+}
+
+/* `details` of a 400 once more, in parts. */
+static void check_faults_of(struct run *run, const json_t *details)
+{
+	const json_t *faults = json_object_get(run->document, "faults");
+	size_t n;
+	json_t *detail;
+
+	if ((faults != NULL) != (run->answer.status == 400 && details != NULL)) {
+		problem(run, "an error has faults when it is a 400 with details");
+		return;
+	}
+	if (faults == NULL)
+		return;
+	if (json_array_size(faults) != json_array_size(details))
+		problem(run, "there are as many faults as details");
+	json_array_foreach(details, n, detail) {
+		if (!says_the_same(json_string_value(detail), json_array_get(faults, n)))
+			problem(run, "fault %zu differs from its detail", n);
+	}
+}
+
 /* The form of an error. */
 static void check_error_body(struct run *run)
 {
-	static const char *const names[] = { "code", "message", "details" };
+	static const char *const names[] = { "code", "message", "details", "faults" };
 	const json_t *details = json_object_get(run->document, "details");
 	size_t at = 0;
 	const char *key;
@@ -55,9 +96,9 @@ static void check_error_body(struct run *run)
 	size_t n;
 
 	json_object_foreach(run->document, key, value) {
-		if (at == 3 || strcmp(key, names[at]) != 0) {
+		if (at == 4 || strcmp(key, names[at]) != 0) {
 			problem(run,
-				"an error has code, message, details, in this order, not \"%s\"",
+				"an error has code, message, details, faults, in this order, not \"%s\"",
 				key);
 			break;
 		}
@@ -75,6 +116,7 @@ static void check_error_body(struct run *run)
 		if (json_string_length(value) == 0)
 			problem(run, "each of the details is a sentence");
 	}
+	check_faults_of(run, details);
 }
 
 static void check_error_headers(struct run *run)
@@ -110,6 +152,8 @@ static bool is_token_path(const char *target)
 					     "/v2/token/join/" };
 	const size_t length = strcspn(target, "?");
 
+	if (strncmp(target, "/v2/join/", 9) == 0)
+		return true;
 	for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++) {
 		if (length == strlen(paths[i]) && strncmp(target, paths[i], length) == 0)
 			return true;
@@ -125,6 +169,8 @@ static bool is_of_key_sets(const char *target)
 /* Of a success; errors are JSON everywhere. */
 static const char *content_type(const struct run *run)
 {
+	if (run->answer.status < 400 && strcmp(run->request.target, "/v2/service/metrics") == 0)
+		return "text/plain; version=0.0.4; charset=utf-8";
 	if (run->answer.status >= 400 || !is_of_key_sets(run->request.target))
 		return "application/json; charset=utf-8";
 	return strstr(run->request.target, ".pem") != NULL ? "application/x-pem-file"
@@ -145,7 +191,7 @@ static void check_headers_of_all(struct run *run)
 	if (is_token_path(run->request.target)) {
 		check_header_is(run, "Access-Control-Allow-Origin", "*");
 	} else if (origin != NULL && !is_of_key_sets(run->request.target)) {
-		problem(run, "only /v2/token and /v2/jwks are open to other origins");
+		problem(run, "only /v2/token, /v2/join and /v2/jwks are open to other origins");
 	}
 }
 
@@ -175,7 +221,7 @@ static void check_body_of_all(struct run *run)
 	}
 	if (is_head(run))
 		return;
-	if (strcmp(content_type(run), "application/x-pem-file") == 0)
+	if (strncmp(content_type(run), "application/j", 13) != 0)
 		return;
 	if (run->document == NULL) {
 		problem(run, "the answer is no JSON");

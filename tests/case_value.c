@@ -165,10 +165,12 @@ static const char *variable_name(struct scope *scope, const char *dollar, const 
 	return bytes_copy(scope->pool, start, (size_t)(at - start)).bytes;
 }
 
-/* `$now` with an offset behind it, which is read as far as there are digits. */
-static struct bytes expand_now(struct scope *scope, const char **end)
+/* `$now` or `$when` with an offset behind it, which is read as far as there are digits. */
+static struct bytes expand_now(struct scope *scope, bool is_time, const char **end)
 {
 	char text[32];
+	struct tm parts;
+	time_t seconds;
 	long long offset = 0;
 
 	if ((**end == '+' || **end == '-') && (*end)[1] >= '0' && (*end)[1] <= '9') {
@@ -177,7 +179,11 @@ static struct bytes expand_now(struct scope *scope, const char **end)
 		offset = strtoll(*end, &stop, 10);
 		*end = stop;
 	}
-	snprintf(text, sizeof text, "%lld", (long long)time(NULL) + scope->ahead + offset);
+	seconds = (time_t)(time(NULL) + scope->ahead + offset);
+	if (is_time && gmtime_r(&seconds, &parts) != NULL)
+		strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
+	else
+		snprintf(text, sizeof text, "%lld", (long long)seconds);
 	return bytes_text(scope->pool, text);
 }
 
@@ -202,8 +208,8 @@ bool scope_expand(struct scope *scope, const char *text, struct bytes *out, cons
 			continue;
 		}
 		variable = scope_find(scope, name);
-		if (strcmp(name, "now") == 0) {
-			value = expand_now(scope, &end);
+		if (strcmp(name, "now") == 0 || strcmp(name, "when") == 0) {
+			value = expand_now(scope, *name == 'w', &end);
 		} else if (variable == NULL) {
 			*missing = name;
 			complete = false;

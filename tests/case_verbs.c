@@ -191,17 +191,16 @@ void set_account(struct run *run, const char *suffix, const struct case_account 
 						: bytes_text(&run->pool, account->token));
 }
 
-/* `account fresh|disable|enable|rotate|finish`; a fresh account is A for the rest of the case. */
+/* `account fresh|disable|enable|rotate|finish|operator`; a fresh account is A for the rest of the case. */
 void verb_account(struct run *run, const char *rest)
 {
 	static const struct {
 		const char *word;
 		enum case_change change;
 	} rows[] = {
-		{ "disable", CASE_DISABLE },
-		{ "enable", CASE_ENABLE },
-		{ "rotate", CASE_ROTATE },
-		{ "finish", CASE_FINISH },
+		{ "disable", CASE_DISABLE },   { "enable", CASE_ENABLE },
+		{ "rotate", CASE_ROTATE },     { "finish", CASE_FINISH },
+		{ "operator", CASE_OPERATOR },
 	};
 	char trouble[256] = "";
 
@@ -225,7 +224,7 @@ void verb_account(struct run *run, const char *rest)
 			return;
 		}
 	}
-	problem(run, "account fresh, disable, enable, rotate or finish");
+	problem(run, "account fresh, disable, enable, rotate, finish or operator");
 }
 
 void verb_clock(struct run *run, const char *rest)

@@ -169,6 +169,118 @@ START_TEST(account_is_disabled_and_enabled)
 }
 END_TEST
 
+/* clang-format off */
+static const struct {
+	const char *name, *value;
+	bool is_set;
+} settings[] = {
+	{ "operator", "on", true },
+	{ "operator", "off", true },
+	{ "operator", "yes", false },
+	{ "operator", "", false },
+	{ "log_joins", "on", true },
+	{ "log_joins", "1", false },
+	{ "enabled", "on", false },
+	{ "", "on", false },
+	{ "client_url", "", true },
+	{ "client_url", "https://meet.example.org", true },
+	{ "client_url", "http://localhost:8080/?room={room_id}&role={role}#token={token}&n={name}", true },
+	{ "client_url", "https://a/{user_id}?a={audio}&v={video}", true },
+	{ "client_url", "{join.link}", true },
+	{ "client_url", "{join.link}&x={role}", true },
+	{ "client_url", "https://a/#{token}{token}", true },
+	{ "client_url", "https://a/?t={token}", false },
+	{ "client_url", "https://a/?t={token}#", false },
+	{ "client_url", "https://{token}/#{token}", false },
+	{ "client_url", "https://a/{room}", false },
+	{ "client_url", "https://a/{}", false },
+	{ "client_url", "https://a/{role", false },
+	{ "client_url", "https://a/role}", false },
+	{ "client_url", "https://a/{{role}}", false },
+	{ "client_url", "https://", false },
+	{ "client_url", "https:///path", false },
+	{ "client_url", "javascript:alert(1)", false },
+	{ "client_url", "//a/b", false },
+	{ "client_url", "https://a/b c", false },
+	{ "client_url", "https://a/\xc3\xb6", false },
+	{ "client_url", "x{join.link}", false },
+};
+/* clang-format on */
+
+START_TEST(account_is_set)
+{
+	const bool is_operator = strcmp(settings[_i].name, "operator") == 0;
+	const bool is_url = strcmp(settings[_i].name, "client_url") == 0;
+	struct account before = added("a"), changed;
+	struct roster *roster;
+
+	ck_assert_int_eq(accounts_set(directory, "a", slice_of(settings[_i].name),
+				      slice_of(settings[_i].value), &changed, &fault),
+			 settings[_i].is_set);
+	ck_assert_int_eq(fault.kind, settings[_i].is_set ? FAULT_NONE : FAULT_BAD_REQUEST);
+	if (!settings[_i].is_set) {
+		ck_assert_ptr_null(strstr(file_text().data, "operator"));
+		ck_assert_ptr_null(strstr(file_text().data, "client_url"));
+		return;
+	}
+	fault = FAULT_INITIAL;
+	ck_assert(accounts_list(directory, &roster, &fault));
+	before.is_operator = is_operator && strcmp(settings[_i].value, "on") == 0;
+	before.logs_joins = !is_operator && strcmp(settings[_i].value, "on") == 0;
+	strcpy(before.client_url, is_url ? settings[_i].value : "");
+	ck_assert_int_eq(roster->accounts[0].is_operator, before.is_operator);
+	ck_assert_int_eq(roster->accounts[0].logs_joins, before.logs_joins);
+	ck_assert_str_eq(roster->accounts[0].client_url, before.client_url);
+	ck_assert_str_eq(changed.client_url, before.client_url);
+	ck_assert_str_eq(changed.secrets[0].text, before.secrets[0].text);
+	roster_close(roster);
+}
+END_TEST
+
+START_TEST(what_is_not_set_is_not_written)
+{
+	static const char *const names[] = { "operator", "log_joins", "client_url" };
+	struct slice before;
+
+	added("a");
+	before = arena_copy(arena, file_text());
+	for (size_t i = 0; i < ROWS(names); i++) {
+		const char *on = i < 2 ? "on" : "https://a", *off = i < 2 ? "off" : "";
+
+		ck_assert(accounts_set(directory, "a", slice_of(names[i]), slice_of(on), NULL,
+				       &fault));
+		ck_assert(!slice_equal(before, file_text()));
+		ck_assert(accounts_set(directory, "a", slice_of(names[i]), slice_of(off), NULL,
+				       &fault));
+		ck_assert(slice_equal(before, file_text()));
+	}
+}
+END_TEST
+
+static const struct {
+	const char *url;
+	bool is_right;
+} public_urls[] = {
+	{ "https://rooms.example.org", true },
+	{ "http://127.0.0.1:8080", true },
+	{ "https://a/rooms", true },
+	{ "https://a/", false },
+	{ "a", false },
+	{ "ftp://a", false },
+	{ "https://a?b", false },
+	{ "https://a#b", false },
+	{ "https://u@a", false },
+	{ "https://", false },
+	{ "", false },
+};
+
+START_TEST(public_url_is_an_address)
+{
+	ck_assert_int_eq(public_url_flaw(slice_of(public_urls[_i].url)) == NULL,
+			 public_urls[_i].is_right);
+}
+END_TEST
+
 START_TEST(secret_is_rotated)
 {
 	struct account account = added("a");
@@ -361,6 +473,13 @@ static const struct {
 } files[] = {
 	{ FILE_OF(""), 0 },
 	{ FILE_OF(GOOD), 1 },
+	{ FILE_OF(ACCOUNT(ID_1, "a", ID_2, "true,\"operator\":true", SECRET(SECRET_1))), 1 },
+	{ FILE_OF(ACCOUNT(ID_1, "a", ID_2, "true,\"operator\":\"on\"", SECRET(SECRET_1))), -1 },
+	{ FILE_OF(ACCOUNT(ID_1, "a", ID_2, "true,\"log_joins\":false", SECRET(SECRET_1))), 1 },
+	{ FILE_OF(ACCOUNT(ID_1, "a", ID_2, "true,\"log_joins\":1", SECRET(SECRET_1))), -1 },
+	{ FILE_OF(ACCOUNT(ID_1, "a", ID_2, "true,\"client_url\":\"https://a\"", SECRET(SECRET_1))), 1 },
+	{ FILE_OF(ACCOUNT(ID_1, "a", ID_2, "true,\"client_url\":\"a\"", SECRET(SECRET_1))), -1 },
+	{ FILE_OF(ACCOUNT(ID_1, "a", ID_2, "true,\"client_url\":null", SECRET(SECRET_1))), -1 },
 	{ FILE_OF(GOOD "," ACCOUNT(ID_3, "b", ID_4, "false", SECRET(SECRET_1) "," SECRET(SECRET_2))), 2 },
 	{ " { \"accounts\" : [], \"version\" : 1 } ", 0 },
 	{ "{\"version\":1,\"accounts\":[],\"note\":\"x\"}", -1 },
@@ -938,6 +1057,9 @@ int main(void)
 	tcase_add_test(cases, account_is_added);
 	tcase_add_loop_test(cases, bad_name_is_refused, 0, ROWS(bad_names));
 	tcase_add_test(cases, account_is_disabled_and_enabled);
+	tcase_add_loop_test(cases, account_is_set, 0, ROWS(settings));
+	tcase_add_test(cases, what_is_not_set_is_not_written);
+	tcase_add_loop_test(cases, public_url_is_an_address, 0, ROWS(public_urls));
 	tcase_add_test(cases, secret_is_rotated);
 	tcase_add_test(cases, unknown_account_is_not_found);
 	tcase_add_test(cases, files_are_private_whatever_the_mask);

@@ -516,7 +516,8 @@ static const struct {
 	{ "abc-defg-hij", true },   { "zzz-zzzz-zzz", true },  { "abc-defg-hi", false },
 	{ "abc-defg-hijk", false }, { "abcd-efg-hij", false }, { "Abc-defg-hij", false },
 	{ "abc-def1-hij", false },  { "abcdefghijkl", false }, { "", false },
-	{ "abc-defg_hij", false },
+	{ "abc-defg_hij", false },  { "abc-def-ghi", true },   { "abc-def-ghij", false },
+	{ "abc-def-gh", false },    { "abc-de-fgh", false },   { "abc-Def-ghi", false },
 };
 
 static const struct {

@@ -65,7 +65,7 @@ check 2 'no command "serv"' serv
 check 0 'anteroom account add NAME' --help
 check 0 'anteroom account rotate' account --help
 check 0 'anteroom ' --version
-for command in serve 'account add' 'account list' 'account disable' 'account enable' \
+for command in serve 'account add' 'account list' 'account disable' 'account enable' 'account set' \
 	'account rotate' 'account delete' token 'store create' check stat backup restore dump load; do
 	# Two words are two arguments.
 	check 0 "Usage: anteroom $command" $command --help
@@ -82,7 +82,7 @@ done
 
 # Those of a live service have no data directory.
 for command in 'room add' 'room list' 'room show' 'room enable' 'room disable' 'code add' 'code list' \
-	'code show' 'code enable' 'code disable' 'code rotate' 'code delete'; do
+	'code show' 'code enable' 'code disable' 'code rotate' 'code delete' 'key add' 'key list' 'key remove'; do
 	check 0 "Usage: anteroom $command" $command --help
 	check 0 "Usage: anteroom $command" help $command
 	check 2 '--data is no option of this command' $command --data data
@@ -170,6 +170,16 @@ check 0 "$second" account list
 check 0 "$second" dump
 check 0 'eyJ' token second
 check 0 'accounts                                1' stat
+check 2 '"operator" has no =' account set second operator
+check 2 'operator must be on or off' account set second operator=yes
+check 2 'client_url may have {token} only after a #' account set second 'client_url=https://a/?t={token}'
+check 1 'there is no account' account set nobody operator=on
+check 0 '' account set second operator=on
+check 0 '' account set second 'client_url=https://a/#{token}'
+check 0 'second  operator=on  client_url=https://a/#{token}' account list
+check 0 '"client_url": "https://a/#{token}"' account list --json
+check 0 '' account set second client_url=
+check 0 '' account set second operator=off
 check 0 '' account disable second
 check 0 '' backup six
 check 0 "$second" account list six

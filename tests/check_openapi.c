@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "accounts/scopes.h"
 #include "service/openapi.h"
 #include "service/routes.h"
 #include "suite.h"
@@ -159,6 +160,7 @@ static void expect_parameter(const struct route *route, const char *place, const
 START_TEST(every_parameter_is_described)
 {
 	const struct route *route = described_route(_i);
+	const bool may_change = route->method != METHOD_GET && route->access != ROUTE_STATELESS;
 	const char *open, *close;
 	size_t expected = 0;
 
@@ -174,11 +176,16 @@ START_TEST(every_parameter_is_described)
 	}
 	expect_parameter(route, "header", "X-Request-Id");
 	expected++;
-	if (route->method != METHOD_GET) {
-		expect_parameter(route, "query", "validate_only");
+	if (route->begins_session) {
+		expect_parameter(route, "header", "Anteroom-Console");
 		expected++;
 	}
-	if (route->method != METHOD_GET && !route->is_open && !route->takes_app_token) {
+	if (may_change) {
+		expect_parameter(route, "query", "validate_only");
+		expected += route->query == NULL ||
+			    shape_field(route->query, "validate_only") == NULL;
+	}
+	if (may_change && !route->is_open && !route->takes_app_token) {
 		expect_parameter(route, "header", "Idempotency-Key");
 		expected++;
 	}
@@ -229,7 +236,7 @@ END_TEST
 START_TEST(every_answer_is_described)
 {
 	const struct route *route = described_route(_i);
-	bool is_deletion = route->method == METHOD_DELETE;
+	bool is_deletion = route->method == METHOD_DELETE || route->begins_session;
 	const json_t *answers = json_object_get(operation_of(route), "responses");
 	const json_t *answer = json_object_get(answers, is_deletion ? "204" : "200");
 	const json_t *headers = json_object_get(answer, "headers");
@@ -245,6 +252,8 @@ START_TEST(every_answer_is_described)
 	if (route->answer == NULL)
 		return;
 	ck_assert(refers_to(media, route->answer->name));
+	if (route->summary != NULL)
+		ck_assert(refers_to(media, route->summary->name));
 	ck_assert_int_eq(
 		json_object_get(json_object_get(json_object_get(media, "schema"), "properties"),
 				"data") != NULL,
@@ -256,18 +265,21 @@ START_TEST(every_refusal_is_described)
 {
 	const struct route *route = described_route(_i);
 	const json_t *answers = json_object_get(operation_of(route), "responses");
-	bool needs_store = route->access != ROUTE_STATELESS;
+	/* A key is looked up. */
+	bool needs_store = route->access != ROUTE_STATELESS || !route->is_open ||
+			   route->begins_session;
 	const struct {
 		const char *status;
 		bool is_expected;
 	} rows[] = {
-		{ "401", !route->is_open },
-		{ "403", route->forbidden != NULL },
+		{ "401", !route->is_open || route->begins_session },
+		{ "403", route->forbidden != NULL || route->scopes != 0 },
 		{ "409", route->conflict != NULL },
 		{ "412",
-		  (route->has_etag && route->method != METHOD_GET) || route->takes_large_body },
+		  (route->has_etag && route->method != METHOD_GET) || route->has_conditions },
 		{ "413",
-		  route->body_kind != BODY_IGNORED || (route->is_list && route->query != NULL) },
+		  route->body_kind != BODY_IGNORED ||
+			  (route->is_list && route->query != NULL && route->method == METHOD_GET) },
 		{ "429", route->is_limited || route->too_many != NULL },
 		{ "503", needs_store },
 		{ "304", route->has_etag && route->method == METHOD_GET },
@@ -285,8 +297,25 @@ START_TEST(every_refusal_is_described)
 	}
 	if (strchr(route->path, '{') != NULL)
 		ck_assert_ptr_nonnull(json_object_get(answers, "404"));
-	ck_assert_int_eq(json_object_get(operation_of(route), "security") != NULL,
-			 route->is_open || route->takes_app_token);
+}
+END_TEST
+
+/* Who may call: nobody is asked, the bearer of a token for joining, or the holder of these scopes. */
+START_TEST(every_scope_is_named)
+{
+	const struct route *route = described_route(_i);
+	const json_t *security = json_object_get(operation_of(route), "security");
+	const json_t *scopes = arena_json(arena, scopes_list(route->scopes));
+
+	if (route->is_open) {
+		ck_assert_uint_eq(json_array_size(security), 0);
+	} else if (route->takes_app_token) {
+		ck_assert_ptr_nonnull(json_object_get(json_array_get(security, 0), "app"));
+	} else {
+		ck_assert(json_equal(json_object_get(json_array_get(security, 0), "management"),
+				     scopes));
+		ck_assert(json_equal(json_object_get(json_array_get(security, 1), "key"), scopes));
+	}
 }
 END_TEST
 
@@ -408,6 +437,57 @@ START_TEST(every_component_is_used)
 }
 END_TEST
 
+/* What a sentence says of a number is its unit too. */
+static const char *unit_in(const char *sentence)
+{
+	static const struct {
+		const char *word, *unit;
+	} rows[] = {
+		{ "kbps", "kbps" },    { "ixels", "px" },	{ "Frames per", "fps" },
+		{ "in seconds", "s" }, { "many seconds", "s" }, { "seconds from", "s" },
+	};
+
+	for (size_t i = 0; i < ROWS(rows); i++) {
+		if (sentence != NULL && strstr(sentence, rows[i].word) != NULL)
+			return rows[i].unit;
+	}
+	return NULL;
+}
+
+/* Returns how many there are. */
+static size_t check_units(const char *name, const json_t *schema)
+{
+	static const char *const units[] = { "kbps", "s", "ms", "px", "fps" };
+	const char *unit = json_string_value(json_object_get(schema, "x-unit"));
+	const char *said = unit_in(json_string_value(json_object_get(schema, "description")));
+	bool is_known = unit == NULL;
+
+	for (size_t i = 0; i < ROWS(units) && !is_known; i++)
+		is_known = strcmp(unit, units[i]) == 0;
+	ck_assert_msg(is_known, "%s: unit %s", name, unit);
+	if (said != NULL && json_object_get(schema, "type") != NULL)
+		ck_assert_msg(unit != NULL && strcmp(unit, said) == 0, "%s: unit %s, not %s", name,
+			      unit == NULL ? "none" : unit, said);
+	return unit != NULL;
+}
+
+START_TEST(every_number_with_a_unit_names_it)
+{
+	json_t *schemas = json_object_get(json_object_get(document, "components"), "schemas");
+	size_t count = 0;
+
+	for (void *at = json_object_iter(schemas); at != NULL;
+	     at = json_object_iter_next(schemas, at)) {
+		json_t *members = json_object_get(json_object_iter_value(at), "properties");
+
+		for (void *i = json_object_iter(members); i != NULL;
+		     i = json_object_iter_next(members, i))
+			count += check_units(json_object_iter_key(i), json_object_iter_value(i));
+	}
+	ck_assert_uint_gt(count, 80);
+}
+END_TEST
+
 START_TEST(no_other_operation_is_described)
 {
 	json_t *paths = json_object_get(document, "paths");
@@ -434,10 +514,12 @@ int main(void)
 	tcase_add_loop_test(rows, every_body_is_described, 0, count);
 	tcase_add_loop_test(rows, every_answer_is_described, 0, count);
 	tcase_add_loop_test(rows, every_refusal_is_described, 0, count);
+	tcase_add_loop_test(rows, every_scope_is_named, 0, count);
 	tcase_add_loop_test(rows, every_rule_of_a_route_is_named, 0, count);
 	tcase_add_test(whole, every_shape_is_described_with_its_rules);
 	tcase_add_test(whole, every_reference_leads_somewhere);
 	tcase_add_test(whole, every_component_is_used);
+	tcase_add_test(whole, every_number_with_a_unit_names_it);
 	tcase_add_test(whole, no_other_operation_is_described);
 	return suite_run(suite);
 }

@@ -8,6 +8,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "database.h"
 #include "directory.h"
@@ -696,6 +697,60 @@ START_TEST(names_come_in_order)
 }
 END_TEST
 
+/* Names of the form b00017. */
+static void add_names(unsigned first, unsigned last)
+{
+	struct transaction *transaction = begin(STORE_WRITE);
+
+	for (unsigned i = first; i < last; i++) {
+		struct store_record record = record_of(i + 1, arena_text(arena, "b%05u", i));
+
+		record.value = SLICE("value");
+		put_right(transaction, &named, &record);
+	}
+	end(transaction);
+}
+
+/* Of this thread, in nanoseconds. */
+static int64_t time_of_pages(void)
+{
+	struct timespec from, to;
+	struct transaction *transaction = begin(STORE_READ);
+
+	ck_assert_int_eq(clock_gettime(CLOCK_THREAD_CPUTIME_ID, &from), 0);
+	for (unsigned i = 0; i < 500; i++) {
+		struct store_record records[5];
+		struct fault fault = FAULT_INITIAL;
+		struct store_page page = {
+			.order = STORE_BY_NAME,
+			.prefix = SLICE("b0"),
+			.after = SLICE("b00010"),
+			.most = 5,
+			.records = records,
+		};
+
+		ck_assert_msg(store_page(transaction, &named, &page, &fault), "%s", fault.cause);
+		ck_assert_uint_eq(page.count, 5);
+		ck_assert(slice_is(records[0].name, "b00011"));
+	}
+	ck_assert_int_eq(clock_gettime(CLOCK_THREAD_CPUTIME_ID, &to), 0);
+	store_abandon(transaction);
+	return (to.tv_sec - from.tv_sec) * 1000000000 + (to.tv_nsec - from.tv_nsec);
+}
+
+/* Of two hundred times as many; a tree is some steps deeper. */
+START_TEST(a_page_of_names_costs_what_it_has)
+{
+	int64_t of_few;
+
+	store = open_gdbm(directory);
+	add_names(0, 40);
+	of_few = time_of_pages();
+	add_names(40, 8000);
+	ck_assert_int_lt(time_of_pages(), 20 * of_few);
+}
+END_TEST
+
 START_TEST(several_come_in_their_order)
 {
 	struct store_record records[4];
@@ -1066,6 +1121,7 @@ int main(void)
 	tcase_add_loop_test(all, new_ids_are_above_the_others, 0, n);
 	tcase_add_loop_test(all, pages_are_those_of_a_plain_model, 0, n);
 	tcase_add_loop_test(all, names_come_in_order, 0, n);
+	tcase_add_test(all, a_page_of_names_costs_what_it_has);
 	tcase_add_loop_test(all, several_come_in_their_order, 0, n);
 	tcase_add_loop_test(all, a_walk_has_each_record_that_stays_once, 0, n);
 	tcase_add_loop_test(all, writers_are_alone, 0, n);

@@ -904,15 +904,15 @@ static const struct {
 } description_cases[] = {
 	{ "PublishVideoRequest", "bitRate",
 	  "{\"description\":\"Bitrate in kbps.\",\"type\":[\"integer\",\"null\"],\"format\":"
-	  "\"int64\",\"minimum\":30,\"maximum\":2000,\"default\":256}" },
+	  "\"int64\",\"minimum\":30,\"maximum\":2000,\"x-unit\":\"kbps\",\"default\":256}" },
 	{ "PublishVideo", "bitRate",
 	  "{\"description\":\"Bitrate in kbps.\",\"type\":\"integer\",\"format\":\"int64\","
-	  "\"minimum\":30,\"maximum\":2000}" },
+	  "\"minimum\":30,\"maximum\":2000,\"x-unit\":\"kbps\"}" },
 	{ "PublishVideoPatch", "codec", "{\"type\":[\"string\",\"null\"],\"enum\":[\"vp8\",null]}" },
 	{ "RoomStateRequest", "messageInterval",
 	  "{\"description\":\"Interval of room-state messages in seconds.\",\"type\":[\"integer\","
 	  "\"null\"],\"format\":\"int64\",\"minimum\":5,\"maximum\":3600,\"multipleOf\":5,"
-	  "\"default\":5}" },
+	  "\"x-unit\":\"s\",\"default\":5}" },
 	{ "SimulcastLayerRequest", "scaleResolutionDownBy",
 	  "{\"type\":\"number\",\"minimum\":1,\"maximum\":12}" },
 	{ "SimulcastLayersPatch", "layers",
@@ -943,7 +943,7 @@ static const struct {
 	{ "BrowserRecording", "role", NULL },
 	{ "HlsLayerRequest", "width",
 	  "{\"description\":\"Pixels.\",\"type\":[\"integer\",\"null\"],\"format\":\"int64\","
-	  "\"minimum\":144,\"maximum\":1920,\"multipleOf\":2}" },
+	  "\"minimum\":144,\"maximum\":1920,\"multipleOf\":2,\"x-unit\":\"px\"}" },
 };
 /* clang-format on */
 
@@ -1031,7 +1031,7 @@ START_TEST(parameters_are_described)
 			 "{\"name\":\"limit\",\"in\":\"query\",\"description\":\"Items in an "
 			 "answer.\",\"schema\":{\"type\":\"integer\",\"format\":\"int64\","
 			 "\"minimum\":10,\"maximum\":100,\"default\":20}}");
-	ck_assert_uint_eq(json_array_size(parameters), 7);
+	ck_assert_uint_eq(json_array_size(parameters), 8);
 	ck_assert_str_eq(text_of(describe_reference(arena, &role_shape, DESCRIBE_PATCH)),
 			 REFERENCE("RolePatch"));
 }

@@ -16,6 +16,7 @@
 
 #include "base/clock.h"
 #include "accounts/accounts.h"
+#include "resources/audit_record.h"
 #include "resources/kept_usage.h"
 #include "resources/signing_keys.h"
 #include "resources/misses.h"
@@ -108,6 +109,10 @@ static struct request request_of(const struct case_request *request)
 		.prefer = header_of(request, "Prefer"),
 		.idempotency_key = header_of(request, "Idempotency-Key"),
 		.request_id = header_of(request, "X-Request-Id"),
+		.cookie = header_of(request, "Cookie"),
+		.host = header_of(request, "Host"),
+		.https = header_of(request, "HTTPS"),
+		.console = header_of(request, "Anteroom-Console"),
 		.address = slice_of(request->from),
 	};
 }
@@ -125,6 +130,27 @@ static void copy_answer(struct arena *arena, const struct answer *from, struct c
 	case_answer_body(to, body.data, body.size);
 }
 
+/* How long entries of the log are kept, in milliseconds. */
+#define LOG_KEPT ((int64_t)60 * 60 * 1000)
+
+/* What a thread of the service does where several machines have the store. */
+static void number_entries(struct in_process *in_process)
+{
+	struct store *store = in_process->environment.store;
+	const struct audit_times times = { clock_now(&in_process->clock.clock), LOG_KEPT };
+	struct arena *arena = arena_open();
+	struct transaction *transaction;
+	struct fault fault = FAULT_INITIAL;
+	uint64_t number;
+	size_t n;
+
+	if (!store_begin(store, STORE_WRITE, arena, &transaction, &fault) ||
+	    !audit_number(transaction, &times, &n, &fault) ||
+	    !store_commit(transaction, &number, &fault))
+		abort();
+	arena_close(arena);
+}
+
 static bool answer_in_process(struct transport *transport, const struct case_request *request,
 			      struct case_answer *answer, char problem[static 256])
 {
@@ -135,6 +161,8 @@ static bool answer_in_process(struct transport *transport, const struct case_req
 	uint64_t number;
 
 	(void)problem;
+	if (in_process->has_database && strncmp(request->target, "/v2/events", 10) == 0)
+		number_entries(in_process);
 	store_failing_again(store, 2, in_process->says_again ? 1 : 0);
 	store_failing_again(store, 0, in_process->says_again ? 1 : 0);
 	service_answer(in_process->service, &call);
@@ -213,6 +241,10 @@ static bool change_account(struct transport *transport, struct case_account *acc
 	case CASE_FINISH:
 		done = accounts_finish(directory, which, &made, &fault);
 		break;
+	case CASE_OPERATOR:
+		done = accounts_set(directory, which, SLICE("operator"), SLICE("on"), &made,
+				    &fault);
+		break;
 	}
 	if (!done) {
 		snprintf(problem, 256, "the change failed");
@@ -259,7 +291,9 @@ static bool begin(struct in_process *in_process)
 	in_process->environment.misses = misses_open(&in_process->clock.clock);
 	in_process->environment.kept_usage = kept_usage_open();
 	in_process->environment.join_seconds = 24 * 60 * 60;
+	in_process->environment.session_seconds = 12 * 60 * 60;
 	in_process->environment.signing_key_age = SIGNING_KEY_AGE;
+	in_process->environment.log_keep = LOG_KEPT;
 	in_process->service = service_open(&in_process->environment);
 	return true;
 }

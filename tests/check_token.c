@@ -14,6 +14,7 @@
 #include "base/fault.h"
 #include "base/text.h"
 #include "accounts/roster.h"
+#include "accounts/scopes.h"
 #include "accounts/token.h"
 #include "suite.h"
 
@@ -119,13 +120,14 @@ static const char *reason(struct token_memory *memory, const struct roster *in, 
 			  int64_t now, const char *name)
 {
 	struct fault fault = FAULT_INITIAL;
-	const struct account *account;
+	struct token_claims claims;
 
-	if (token_verify(memory, in, arena, slice_of(token), now, &account, &fault)) {
-		ck_assert_str_eq(account->name, name);
+	if (token_verify(memory, in, arena, slice_of(token), TOKEN_MANAGEMENT, now, &claims,
+			 &fault)) {
+		ck_assert_str_eq(claims.account->name, name);
 		return NULL;
 	}
-	ck_assert_ptr_null(account);
+	ck_assert_ptr_null(claims.account);
 	ck_assert_int_eq(fault.kind, FAULT_UNAUTHORIZED);
 	ck_assert_str_eq(fault.message, "Token validation error");
 	ck_assert_str_eq(fault.cause, "");
@@ -568,6 +570,67 @@ START_TEST(changed_byte_is_refused)
 }
 END_TEST
 
+/* --- What a token says --- */
+
+#define SIXTY "123456789012345678901234567890123456789012345678901234567890"
+
+static const struct {
+	const char *claims;
+	const char *id;
+	bool is_limited;
+	unsigned scopes;
+} said[] = {
+	{ GOOD, "", false, SCOPES_ALL },
+	{ GOOD ",\"jti\":\"one\"", "one", false, SCOPES_ALL },
+	{ GOOD ",\"jti\":7", "", false, SCOPES_ALL },
+	{ GOOD ",\"jti\":\"" SIXTY "1234\"", SIXTY "1234", false, SCOPES_ALL },
+	{ GOOD ",\"jti\":\"" SIXTY "12345\"", SIXTY "1234", false, SCOPES_ALL },
+	{ GOOD ",\"jti\":\"" SIXTY "123\xc3\xb6\"", SIXTY "123", false, SCOPES_ALL },
+	{ GOOD ",\"anteroom_scope\":\"\"", "", true, 0 },
+	{ GOOD ",\"anteroom_scope\":\"rooms:read\"", "", true, SCOPE_BIT(ROOMS_READ) },
+	{ GOOD ",\"anteroom_scope\":\"rooms:write\"", "", true, SCOPE_BIT(ROOMS_WRITE) },
+	{ GOOD ",\"anteroom_scope\":\" rooms  webhooks:write keys:write Rooms:read \"", "", true,
+	  SCOPE_BIT(WEBHOOKS_WRITE) | SCOPE_BIT(KEYS_WRITE) },
+};
+
+/* Also when the token is remembered. */
+START_TEST(token_says_what_it_may)
+{
+	const char *token = signed_token(
+		HEADER, arena_text(arena, "{\"access_key\":\"" KEY_A "\",%s}", said[_i].claims), A);
+	struct token_memory *memory = token_memory_open();
+
+	for (int i = 0; i < 2; i++) {
+		struct fault fault = FAULT_INITIAL;
+		struct token_claims claims;
+
+		ck_assert(token_verify(memory, roster, arena, slice_of(token), TOKEN_MANAGEMENT,
+				       NOW, &claims, &fault));
+		ck_assert_str_eq(claims.account->name, "a");
+		ck_assert_int_eq(claims.expires_at, 2000000100);
+		ck_assert_str_eq(claims.id, said[_i].id);
+		ck_assert_int_eq(claims.is_limited, said[_i].is_limited);
+		ck_assert_uint_eq(claims.scopes, said[_i].scopes);
+	}
+	token_memory_close(memory);
+}
+END_TEST
+
+static const char *const bad_scopes[] = { "7", "null", "[\"rooms:read\"]", "{}", "true" };
+
+START_TEST(scope_is_a_string)
+{
+	const char *token = signed_token(
+		HEADER,
+		arena_text(arena, "{\"access_key\":\"" KEY_A "\"," GOOD ",\"anteroom_scope\":%s}",
+			   bad_scopes[_i]),
+		A);
+
+	check_reason(reason(NULL, roster, token, NOW, "a"),
+		     "the anteroom_scope of the token must be a string");
+}
+END_TEST
+
 /* --- Remembered tokens --- */
 
 START_TEST(remembered_token_expires)
@@ -640,12 +703,12 @@ static void *verify_many(void *argument)
 
 	for (size_t i = 0; i < 2 * MANY && failed == NULL; i++) {
 		struct fault fault = FAULT_INITIAL;
-		const struct account *account;
+		struct token_claims claims;
 		size_t which = i % MANY;
 
-		if (!token_verify(crowd->memory, roster, own, slice_of(crowd->tokens[which]), NOW,
-				  &account, &fault) ||
-		    account->name[0] != (which % 2 == 0 ? 'a' : 'b'))
+		if (!token_verify(crowd->memory, roster, own, slice_of(crowd->tokens[which]),
+				  TOKEN_MANAGEMENT, NOW, &claims, &fault) ||
+		    claims.account->name[0] != (which % 2 == 0 ? 'a' : 'b'))
 			failed = crowd;
 		arena_reset(own);
 	}
@@ -809,6 +872,8 @@ int main(void)
 	tcase_add_loop_test(cases, text_that_is_no_signed_token_is_refused, 0, ROWS(texts));
 	tcase_add_test(cases, plain_base64_is_refused);
 	tcase_add_test(cases, changed_byte_is_refused);
+	tcase_add_loop_test(cases, token_says_what_it_may, 0, ROWS(said));
+	tcase_add_loop_test(cases, scope_is_a_string, 0, ROWS(bad_scopes));
 	tcase_add_test(cases, remembered_token_expires);
 	tcase_add_test(cases, remembered_token_ends_with_its_roster);
 	tcase_add_test(cases, token_is_remembered);

@@ -232,6 +232,12 @@ static void add_accounts(struct world *world)
 	ck_assert(accounts_add(world->directory, world->environment.clock, "b", NULL, &fault));
 	ck_assert(accounts_rotate(world->directory, world->environment.clock, "b", NULL, &fault));
 	ck_assert(accounts_set_enabled(world->directory, "b", false, NULL, &fault));
+	ck_assert(
+		accounts_set(world->directory, "a", SLICE("operator"), SLICE("on"), NULL, &fault));
+	ck_assert(
+		accounts_set(world->directory, "a", SLICE("log_joins"), SLICE("on"), NULL, &fault));
+	ck_assert(accounts_set(world->directory, "b", SLICE("client_url"),
+			       SLICE("https://a/#{token}"), NULL, &fault));
 }
 
 /* The role `late` is added last: the rooms that were asked for all codes have one due. */
@@ -248,6 +254,24 @@ static void live(struct world *world, struct life *life)
 	done(world, METHOD_POST, "{\"alg\":\"RS256\"}", NULL, "/v2/signing-keys");
 	done(world, METHOD_POST, backend_livekit, NULL, "/v2/backends");
 	done(world, METHOD_POST, backend_galene, NULL, "/v2/backends");
+	done(world, METHOD_POST, "{\"name\":\"first\",\"scopes\":[\"rooms:read\"]}", NULL,
+	     "/v2/keys");
+	done(world, METHOD_POST, "{\"name\":\"gone\",\"scopes\":[\"rooms:read\"]}", made,
+	     "/v2/keys");
+	done(world, METHOD_POST,
+	     "{\"name\":\"second\",\"scopes\":[\"keys:write\",\"codes:read\"],\"expires_at\":"
+	     "\"2999-01-01T00:00:00Z\"}",
+	     NULL, "/v2/keys");
+	done(world, METHOD_DELETE, NULL, NULL, "/v2/keys/%s", made);
+	done(world, METHOD_POST,
+	     "{\"url\":\"https://a.example/h\",\"headers\":{\"X-A\":\"one\"},\"events\":"
+	     "[\"room.*\",\"key.created\"]}",
+	     made, "/v2/webhooks");
+	done(world, METHOD_POST, NULL, NULL, "/v2/webhooks/%s/rotate", made);
+	done(world, METHOD_POST, "{\"url\":\"https://b.example\"}", made, "/v2/webhooks");
+	done(world, METHOD_DELETE, NULL, NULL, "/v2/webhooks/%s", made);
+	done(world, METHOD_POST, "{\"url\":\"https://c.example\",\"enabled\":false}", NULL,
+	     "/v2/webhooks");
 	done(world, METHOD_POST, template_one, life->one, "/v2/templates");
 	done(world, METHOD_POST, "{\"name\":\"gone\"}", gone, "/v2/templates");
 	done(world, METHOD_POST,
@@ -300,6 +324,8 @@ static const char *const shown[] = {
 	"/v2/rooms?template_id=%s",
 	"/v2/signing-keys",
 	"/v2/backends",
+	"/v2/keys",
+	"/v2/webhooks",
 };
 
 static void compare_shown(const char *ids[], size_t n)
@@ -701,7 +727,8 @@ START_TEST(hidden_members_are_kept)
 		unsigned found = 0;
 
 		for (size_t j = 0; j < second.count; j++)
-			found += strstr(second.lines[j], hidden[i]) != NULL;
+			found += strstr(second.lines[j], hidden[i]) != NULL &&
+				 strncmp(second.lines[j], "{\"event\"", 8) != 0;
 		ck_assert_msg(found == 1, "%s", hidden[i]);
 	}
 	free_lines(&first);
@@ -877,12 +904,17 @@ END_TEST
 
 /* ---- faulty dumps ---- */
 
+#define FIRST_OF_KEYS \
+	"{\"id\":\"ffffffffffffffffffffffff\",\"created_at\":\"2026-01-01T00:00:00Z\",\"digest\":" \
+	"\"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA\",\"document\":{\"name\":\"x\"," \
+	"\"scopes\":[\"rooms:read\"]}}"
+
 static const struct {
 	const char *line; /* the first that has this */
 	const char *from, *to; /* in it */
 	const char *says;
 } faulty[] = {
-	{ "{\"dump\"", "\"format\":4", "\"format\":5", "/dump/format: must be from 1 to 4" },
+	{ "{\"dump\"", "\"format\":5", "\"format\":6", "/dump/format: must be from 1 to 5" },
 	{ "{\"dump\"", "{\"dump\"", "{\"dimp\"", "/dimp: is not known" },
 	{ "{\"dump\"", "}}", "},\"end\":{\"accounts\":0,\"templates\":0,\"rooms\":0}}",
 	  "a line has one member" },
@@ -922,8 +954,6 @@ static const struct {
 	  "/template/document/name: an earlier template" },
 	{ "\"name\":\"one\"", "\"document\":{\"name\":\"one\",", "\"document\":{",
 	  "/template/document/name: is required" },
-	{ "\"name\":\"one\"", "\"created_at\":\"20", "\"created_at\":\"19",
-	  "/template/id: must begin with the time" },
 	{ "{\"room\"", "\"template_id\":\"", "\"template_id\":\"0",
 	  "/room/document/template_id: must be an earlier template" },
 	{ "{\"room\"", "\"region\":\"", "\"region\":\"x", "/room/document/region: must be one of" },
@@ -964,6 +994,20 @@ static const struct {
 	  "/room/codes/due_roles/0/due_at: must be a time" },
 	{ "{\"end\"", "\"rooms\":4", "\"rooms\":5", "counts other lines" },
 	{ "{\"end\"", "\"media\":1", "\"media\":0", "counts other lines" },
+	{ "{\"end\"", "\"keys\":1", "\"keys\":2", "counts other lines" },
+	{ "{\"end\"", "\"webhooks\":1", "\"webhooks\":2", "counts other lines" },
+	{ "{\"webhooks\"", "\"last_webhook\":3", "\"last_webhook\":2",
+	  "/webhooks/webhooks/1/id: must be younger" },
+	{ "{\"webhooks\"", "https://c", "gopher://c",
+	  "/webhooks/webhooks/1/document/url: must be a URL" },
+	{ "{\"webhooks\"", "\"until\":\"2", "\"until\":\"Z", "former_secrets/0/until: must be" },
+	{ "{\"webhooks\"", "\"secret\":\"whsec_", "\"secret\":\"!", "has no secret" },
+	{ "{\"keys\"", "\"digest\":\"", "\"digest\":\"!", "/keys/keys/0/digest: must be 43" },
+	{ "{\"keys\"", "\"rooms:read\"", "\"rooms\"", "/keys/keys/0/document/scopes/0: must be" },
+	{ "{\"keys\"", "{\"keys\":{\"keys\":[", "{\"keys\":{\"keys\":[" FIRST_OF_KEYS ",",
+	  "/keys/keys/1/id: must be younger" },
+	{ "{\"account\"", "\"enabled\":", "\"client_url\":\"a\",\"enabled\":",
+	  "/account/client_url: must begin with" },
 };
 
 /* The line with its first `from` replaced. */

@@ -326,6 +326,42 @@ refuses 2 code add lesson-1 host --max-uses 0 <<'END'
 anteroom code add: --max-uses must be a whole number from 1 to 1000000: got "0"
 END
 
+# ---- keys ----
+
+prints key list <<'END'
+ID  NAME  SCOPES  EXPIRES AT  CREATED AT
+END
+run 0 key add ci rooms:read,codes:write --expires-at 2036-11-23T12:00:00Z --json
+[ "$(jq -c '[.name, .scopes, .expires_at]' out)" = '["ci",["rooms:read","codes:write"],"2036-11-23T12:00:00Z"]' ] ||
+	fail "key add: $(cat out)"
+grep -q 'the key is shown only now' err || fail "key add says $(cat err)"
+id=$(jq -r .id out)
+(umask 077 && jq -r .key out >ci.key)
+run 0 room list --token-file ci.key
+refuses 1 room add --token-file ci.key <<'END'
+anteroom room add: 403 Insufficient scope
+  needs rooms:write
+END
+prints key list <<'END'
+ID  NAME  SCOPES  EXPIRES AT  CREATED AT
+ID  ci  ["rooms:read","codes:write"]  TIME  TIME
+END
+prints key remove "$id" </dev/null
+refuses 1 room list --token-file ci.key <<'END'
+anteroom room list: 401 Token validation error
+  invalid key
+END
+refuses 1 key remove "$id" <<'END'
+anteroom key remove: 404 key not found
+END
+refuses 1 key add ci rooms <<'END'
+anteroom key add: 400 Invalid body param
+  /scopes/0: must be one of templates:read, templates:write, rooms:read, rooms:write, codes:read, codes:write, events:read, webhooks:write, backends:write, keys:write, got "rooms"
+END
+refuses 2 key add ci <<'END'
+anteroom key add: SCOPES is missing; see anteroom key add --help
+END
+
 # ---- lists of several pages ----
 
 curl --config curl.conf -sS -o /dev/null -d '{}' "$service/v2/rooms?[1-122]" || fail 'no rooms'

@@ -8,6 +8,7 @@ test=tests/front_ends.sh
 . "${SOURCE_DIR:-$(dirname "$0")/..}/tests/servers.sh"
 become_ordinary
 make_scratch
+make_pages
 modules=/usr/lib/apache2/modules
 missing=
 for needed in nginx spawn-fcgi openssl lighttpd apache2; do
@@ -60,6 +61,38 @@ body_of()
 letters()
 {
 	printf "%$1s" '' | tr ' ' x
+}
+
+# The pages for a browser.
+check_pages()
+{
+	expect 'the way to the console' '302 *' GET /
+	[ "$(header Location | sed 's|^https\{0,1\}://[^/]*||')" = /console/ ] ||
+		fail "$front_end: / leads to $(header Location)"
+	for page in /console /console/ /console/rooms /join /join/abc-defg-hij /join/own-words; do
+		expect "$page" '200 <!doctype html>*' GET "$page"
+		case $(header Content-Type) in
+		text/html*) ;;
+		*) fail "$front_end: $page is $(header Content-Type)" ;;
+		esac
+		case "$(header Content-Security-Policy)" in
+		*"script-src 'self';"*"trusted-types 'none'") ;;
+		*) fail "$front_end: $page: $(cat headers)" ;;
+		esac
+		[ "$(header Cache-Control)" = no-cache ] || fail "$front_end: $page: $(header Cache-Control)"
+	done
+	grep -q 'join/main.js' body || fail "$front_end: /join is not the page to join from"
+	script=$(sed -n 's|.*src="\(/web/[^"]*\)".*|\1|p' body)
+	expect 'a script' '200 //*' GET "$script"
+	case $(header Content-Type) in
+	text/javascript*) ;;
+	*) fail "$front_end: $script is $(header Content-Type)" ;;
+	esac
+	case $(header Cache-Control) in
+	*immutable) ;;
+	*) fail "$front_end: $script: $(header Cache-Control)" ;;
+	esac
+	expect 'no script' '404 *' GET "${script%.js}"
 }
 
 check()
@@ -135,6 +168,7 @@ check()
 		--data-binary @large
 	expect 'the same in pieces' '413 *' POST /v2/room-codes/code/abc-defg-hij \
 		--data-binary @large -H 'Transfer-Encoding: chunked'
+	check_pages
 }
 
 # logs_no_code LOG...: whoever reads a code in a log can join.
@@ -199,7 +233,8 @@ END
 		printf 'accesslog.filename = "%s"\nserver.upload-dirs = ( "%s" )\n' \
 			"$scratch/lighttpd-access.log" "$scratch"
 		sed -e "s|/usr/bin/anteroom|$program|; s|/var/lib/anteroom|$scratch/lighttpd|" \
-			-e "s|/run/lighttpd|$scratch|" "$source/packaging/examples/lighttpd.conf"
+			-e "s|/run/lighttpd|$scratch|; s|/usr/share/anteroom/web|$scratch/pages|" \
+			"$source/packaging/examples/lighttpd.conf"
 	} >lighttpd.conf
 	lighttpd -f lighttpd.conf
 }
@@ -235,10 +270,10 @@ apache_own_part()
 try_proxy_fcgi()
 {
 	{
-		apache_own_part proxy proxy_fcgi
-		printf 'Define APACHE_LOG_DIR "%s"\n' "$scratch"
+		apache_own_part alias mime proxy proxy_fcgi
+		printf 'Define APACHE_LOG_DIR "%s"\nTypesConfig /dev/null\n' "$scratch"
 		sed -e "s|\\*:80|127.0.0.1:$port|; s|/run/anteroom/anteroom.sock|$scratch/apache.sock|" \
-			"$source/packaging/examples/apache.conf"
+			-e "s|/usr/share/anteroom/web|$scratch/pages|" "$source/packaging/examples/apache.conf"
 	} >apache.conf
 	apache2 -f "$scratch/apache.conf" -k start
 }
@@ -292,7 +327,7 @@ if have apache2 && [ -e $modules/mod_fcgid.so ]; then
 	cp "$program" home/bin/anteroom &&
 		cp "$source/packaging/examples/shared-hosting/anteroom.fcgi" home/public_html &&
 		cp "$source/packaging/examples/shared-hosting/htaccess" home/public_html/.htaccess &&
-		chmod 755 home/public_html/anteroom.fcgi || exit 1
+		cp -R pages/. home/public_html && chmod 755 home/public_html/anteroom.fcgi || exit 1
 	make_account home/anteroom
 	start_on_port try_fcgid 1
 	note "$scratch/apache.pid" TERM

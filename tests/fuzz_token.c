@@ -64,10 +64,10 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 
 static bool verify(struct slice token)
 {
-	const struct account *account;
+	struct token_claims claims;
 	struct fault fault = FAULT_INITIAL;
 
-	return token_verify(memory, roster, arena, token, NOW, &account, &fault);
+	return token_verify(memory, roster, arena, token, TOKEN_MANAGEMENT, NOW, &claims, &fault);
 }
 
 static void append_encoded(struct buffer *token, const void *bytes, size_t size)

@@ -15,12 +15,13 @@ store/postgres base store store/postgres
 rules         base schema rules
 accounts      base schema store store/postgres rules accounts
 media         base schema rules media
+delivery      base delivery
 resources     base schema store rules accounts media resources
 transfer      base schema store rules accounts media resources transfer
-service       base schema store rules accounts resources service
+service       base schema store rules accounts delivery resources service
 edge          base store resources service edge
-command       base store store/gdbm store/postgres rules accounts resources transfer service edge command
-main          base command
+command       base store store/gdbm store/postgres rules accounts delivery resources transfer service edge command
+main          base delivery command
 '
 
 # third-party header: the one file that may include it
@@ -31,7 +32,8 @@ pcre2\.h        src/base/pattern\.c
 gdbm\.h         src/store/gdbm/gdbm_library\.c
 openssl/.*\.h   src/(base/digest|media/signing)\.c
 libpq-fe\.h     src/store/postgres/connection\.h
-curl/.*\.h      src/command/http_client\.c
+curl/.*\.h      src/(command/http_client|delivery/sender_process)\.c
+qrencode\.h     src/resources/qr\.c
 '
 
 breaches=$(
@@ -81,6 +83,16 @@ breaches=$(
 		grep -rlE "^[[:space:]]*#[[:space:]]*include[[:space:]]*\"$header\"" src include |
 			grep -vE "^(src|include)/${header%/*}/[^/]*\$" |
 			sed "s|\$|: $header is private to its room|"
+	done
+
+	# What both pages use knows neither, and nothing takes text for HTML or code.
+	grep -nE '(from|import\() ?"\.\./(console|join)/' web/lib/*.js | sed 's/$/: web\/lib imports a page/'
+	grep -rnE 'innerHTML|outerHTML|insertAdjacentHTML|document\.write|DOMParser|\beval\(|new Function|[( ]style:|style=' \
+		web --include='*.js' --include='*.in' | sed 's/$/: banned/'
+	grep -rnE '(https?:)?//[a-z0-9-]+\.[a-z]' web --include='*.js' --include='*.in' --include='*.css' \
+		--include='*.svg' | grep -vF 'http://www.w3.org/' | sed 's/$/: an external address/'
+	find web -type f ! -name '.*' ! -path 'web/web/*' ! -name '*.html' ! -name '*.gz' | while read -r file; do
+		grep -qE "(^|[[:space:]])$file([[:space:]]|\$)" Makefile.am || echo "$file: not in Makefile.am"
 	done
 
 	# A test program is listed by its own name.

@@ -9,9 +9,10 @@ test=tests/openapi.sh
 prove()
 {
 	make_scratch
-	start_responder service
+	start_responder service --log-keep 1s
 	start_nginx service
 	"$program" account add other --data "$scratch/service" >/dev/null 2>&1 || fail 'account add'
+	"$program" account set other operator=on --data "$scratch/service" || fail 'account set'
 	TOKEN=$token
 	TOKEN_B=$("$program" token other --data "$scratch/service") || fail 'token'
 	BASE_URL=$base

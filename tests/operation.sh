@@ -68,11 +68,15 @@ anteroom_request_duration_seconds_bucket{method="POST",$templates,le="+Inf"} 2
 anteroom_code_misses_total 1
 anteroom_code_misses_per_minute 1
 anteroom_tokens_remembered 1
-anteroom_transactions_total 2
 anteroom_store_writable 1
 anteroom_files_damaged 0
 anteroom_checksum_failures_total 0
 END
+# Two templates, and, in its own time, what the account is like.
+case $(sample anteroom_transactions_total) in
+2 | 3) ;;
+*) fail "anteroom_transactions_total is $(sample anteroom_transactions_total)" ;;
+esac
 [ "$(sample anteroom_journal_sync_duration_seconds_count)" -ge 1 ] || fail 'no sync was counted'
 [ "$(sample anteroom_overlay_bytes)" -gt 0 ] || fail 'the overlay is empty'
 grep -q "$token" page && fail 'a token is on the page'
@@ -101,10 +105,13 @@ expect 404 /v2/templates/000000000000000000000000 -H 'X-Request-Id: watched.1'
 head -c 300000 /dev/zero | tr '\0' x >large
 expect 413 /v2/rooms --data-binary @large
 expect 404 /v2/room-codes/code/abc-defg-hij
+expect 404 /v2/join/summer-party
 expect 200 '/v2/rooms?name=abc-defg-hij'
 # Nor does the log of errors, whatever goes wrong: a body that is too large, nobody behind the socket, no
 # socket.
 code_paths='/v2/room-codes/code/abc-defg-hij
+/v2/join/abc-defg-hij
+/v2/join/abc-defg-hij/
 /v2/%72oom-codes/code/abc-defg-hij
 /v2/room-codes/room/000000000000000000000000?start=abc-defg-hij'
 for path in $code_paths; do
@@ -126,9 +133,11 @@ grep -q 'request: "GET /v2/templates ' nginx-operation/error.log ||
 grep abc-defg-hij nginx-operation/error.log && fail 'nginx logs codes with its errors'
 grep -q ' POST /v2/rooms 413 ' nginx-operation/access.log ||
 	fail "the log of nginx's own errors: $(cat nginx-operation/access.log)"
-grep -q ' GET /v2/room-codes/code/\.\.\. 404 ' nginx-operation/access.log ||
-	fail "the log of the responder's errors: $(cat nginx-operation/access.log)"
-grep abc-defg-hij nginx-operation/access.log && fail 'nginx logs codes'
+for path in /v2/room-codes/code /v2/join; do
+	grep -q " GET $path/\.\.\. 404 " nginx-operation/access.log ||
+		fail "the log of the responder's errors: $(cat nginx-operation/access.log)"
+done
+grep -E 'abc-defg-hij|summer-party' nginx-operation/access.log && fail 'nginx logs codes'
 grep -q ' 404 .* watched.1$' nginx-operation/access.log || fail 'nginx does not log the request id'
 grep -qE ' /(healthz|readyz|metrics) 200 ' nginx-operation/access.log && fail 'scrapes are logged'
 end_all
@@ -164,6 +173,7 @@ expect 404 /v2/templates/000000000000000000000000 -H 'X-Request-Id: watched.2'
 expect 404 /v2/room-codes/code/abc-defg-hij
 expect 404 '/no%0Ainfo%20where="x"%0D' -H 'X-Request-Id: with a blank'
 expect 404 /v2/token -d '{"code":"abc-defg-hij"}'
+expect 404 /v2/join/summer-party
 # Addresses that are wrong.
 expect 404 /v2/room-code/abc-defg-hij
 expect 404 //v2/room-codes/code/abc-defg-hij
@@ -226,6 +236,7 @@ wait
 time='[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}[.][0-9]{3}Z'
 grep -qE "^$time"' info request method=GET path=/v2/templates/0{24} status=404 .*request_id=watched\.2 account=' \
 	operation.log || fail "the access log: $(cat operation.log)"
+grep -q ' path=/v2/join/ status=404 ' operation.log || fail 'what a code opens is not logged'
 grep -q ' path=/v2/room-code/ status=404 ' operation.log || fail 'an address that is wrong is not logged'
 [ "$(grep -c ' path=/v2/rooms/ status=404 ' operation.log)" = 4 ] &&
 	[ "$(grep -c ' GET /v2/rooms/\.\.\. 404 ' nginx-operation/access.log)" = 4 ] ||
@@ -244,7 +255,9 @@ readable=$(find operation -perm /077)
 [ -z "$readable" ] || fail "others may use $readable"
 if [ -n "$traced" ]; then
 	# What names a file, but for the socket, which is removed at the end.
-	tail -n +$((seen + 1)) trace | grep '"..*"' | grep -v 'prctl(' |
+	# Not of the sender of webhooks, which keeps ending: what the tracer keeps from it, it needs.
+	grep 'webhook-sender' trace | sed 's/ .*/ /; s/^/^/' | sort -u >senders
+	tail -n +$((seen + 1)) trace | grep -v -f senders | grep '"..*"' | grep -v 'prctl(' |
 		grep -vF '"./operation.sock"' >named
 	grep -q '/store/stack-' named || fail 'no overlay became a file'
 	grep -vF "\"$scratch/operation/" named && fail 'it uses what is outside its data directory'

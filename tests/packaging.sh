@@ -44,7 +44,7 @@ for part in $included; do
 done
 
 # What shells, monitoring and fail2ban take up.
-for file in bash-completion/completions/anteroom zsh/site-functions/_anteroom \
+for file in anteroom/fetch-100ms bash-completion/completions/anteroom zsh/site-functions/_anteroom \
 	doc/anteroom/examples/monitoring/alerts.yml doc/anteroom/examples/monitoring/dashboard.json \
 	doc/anteroom/examples/monitoring/prometheus.yml doc/anteroom/examples/fail2ban/filter.conf \
 	doc/anteroom/examples/fail2ban/jail.conf doc/anteroom/examples/three-machines/patroni.yml; do

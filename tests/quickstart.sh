@@ -37,7 +37,7 @@ start()
 
 start "$scratch/one"
 first=$port
-codes=$(grep -E '^ .*[a-z]{3}-[a-z]{4}-[a-z]{3}' "$scratch/one.printed")
+codes=$(grep -E '^    [a-z]+: [a-z]{3}-[a-z]{4}-[a-z]{3}' "$scratch/one.printed")
 [ "$(echo "$codes" | grep -c .)" = 3 ] || fail "no three codes: $codes"
 [ "$(stat -c %a "$scratch/one/quickstart.env")" = 600 ] || fail 'quickstart.env can be read by all'
 [ "$(grep -cE '^(BASE_URL|(ACCESS_KEY|SECRET)(_B)?|MANAGEMENT_TOKEN)=.' \
@@ -47,6 +47,11 @@ grep -E '^(curl |MANAGEMENT_TOKEN=)' "$scratch/one.printed" >"$scratch/calls"
 [ "$(grep -c eyJ "$scratch/one.printed")" = 1 ] || fail 'the token is not printed once'
 sed 's/^curl /curl -sS --fail-with-body /; s/$/ || exit 1/' "$scratch/calls" >"$scratch/checked"
 sh "$scratch/checked" >"$scratch/answers" 2>&1 || fail "pasted: $(cat "$scratch/answers")"
+
+for page in console 'join it'; do
+	address=$(sed -n "s/^  $page *\(http.*\)/\1/p" "$scratch/one.printed")
+	curl -sS "$address" | grep -q '<!doctype html>' || fail "$page: no page at $address"
+done
 
 start "$scratch/two" --no-sample
 second=$port

@@ -44,7 +44,7 @@ become_ordinary()
 	place=$(mktemp -d) || exit 1
 	trap 'rm -rf "$place"' EXIT
 	mkdir "$place/source" "$place/source/tests" "$place/tests" "$place/temporary" || exit 1
-	cp -R "$source/nginx" "$source/packaging" "$place/source" &&
+	cp -R "$source/nginx" "$source/packaging" "$source/web" "$place/source" &&
 		cp "$source"/tests/servers.sh "$source"/tests/database.sh "$source/${test:?}" "$place/source/tests" &&
 		{ [ -z "${beside-}" ] || cp "$source/$beside" "$place/source/$beside"; } &&
 		cp "$program" "$place/anteroom" &&
@@ -118,15 +118,17 @@ end_all()
 	pids=
 }
 
-# start_responder NAME: a responder with data of its own in NAME/, behind the socket NAME.sock, which
-# spawn-fcgi keeps for it. Sets token.
+# start_responder NAME [OPTION...]: a responder with data of its own in NAME/, behind the socket
+# NAME.sock, which spawn-fcgi keeps for it. Sets token.
 start_responder()
 {
 	make_account "$1"
-	spawn-fcgi -s "$scratch/$1.sock" -M 0600 -P "$scratch/$1.responder" -- \
-		"$program" serve --data "$scratch/$1" >"$scratch/$1.log" 2>&1 ||
-		fail "spawn-fcgi: $(cat "$scratch/$1.log")"
-	note "$scratch/$1.responder" TERM
+	responder=$1
+	shift
+	spawn-fcgi -s "$scratch/$responder.sock" -M 0600 -P "$scratch/$responder.responder" -- \
+		"$program" serve --data "$scratch/$responder" "$@" >"$scratch/$responder.log" 2>&1 ||
+		fail "spawn-fcgi: $(cat "$scratch/$responder.log")"
+	note "$scratch/$responder.responder" TERM
 }
 
 make_account()
@@ -152,7 +154,7 @@ fill_in()
 {
 	sed -e "${4-}" -e "s|@LISTEN@|127.0.0.1:$port|" -e "s|@SOCKET@|$scratch/$3.sock|" \
 		-e "s|@PORT@|$port|; s|@NEXT_PORT@|$((port + 1))|" \
-		-e 's|@ACCESS_LOG@|access.log|' -e 's|@PARTS@/||' "$1" >"$2"
+		-e 's|@ACCESS_LOG@|access.log|' -e 's|@PARTS@/||' -e "s|@PAGES@|$scratch/pages|" "$1" >"$2"
 }
 
 # A script for sed that makes the installed site one with TLS, as its comment says, with the certificate
@@ -171,6 +173,12 @@ s|/etc/ssl/certs/anteroom.pem|$scratch/certificate.pem|
 s|/etc/ssl/private/anteroom.key|$scratch/key.pem|
 s|/var/www/html|$scratch/www|
 END
+}
+
+# The pages for a browser, where the site for nginx has them in tests.
+make_pages()
+{
+	sh "$source/web/build.sh" "$source/web" "$scratch/pages" || fail 'the pages'
 }
 
 make_certificate()

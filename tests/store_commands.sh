@@ -271,7 +271,7 @@ test -z "$(ls | grep nobody)" || fail 'dump: a file of an account that is not th
 for which in 'account b' bbbbbbbbbbbbbbbbbbbbbbbb; do
 	"$program" dump data --account "$which" 2>/dev/null | tail -n +2 >first
 	grep -qF '"name":"account a"' first && fail "dump --account $which: another account"
-	grep -qF '{"end":{"accounts":1,"media":0,"templates":2000,"rooms":2000,"words":0}}' first || fail 'dump --account'
+	grep -qF '{"end":{"accounts":1,"media":0,"keys":0,"webhooks":0,"templates":2000,"rooms":2000,"words":0,"events":0}}' first || fail 'dump --account'
 done
 if test -c /dev/full; then
 	"$program" dump data >/dev/full 2>err

@@ -159,16 +159,16 @@ static bool change_account(struct transport *transport, struct case_account *acc
 {
 	struct wire *wire = wire_of(transport);
 	static const char *const verbs[] = {
-		[CASE_DISABLE] = "disable",
-		[CASE_ENABLE] = "enable",
-		[CASE_ROTATE] = "rotate",
-		[CASE_FINISH] = "rotate",
+		[CASE_DISABLE] = "disable", [CASE_ENABLE] = "enable", [CASE_ROTATE] = "rotate",
+		[CASE_FINISH] = "rotate",   [CASE_OPERATOR] = "set",
 	};
 	const char *const words[] = {
 		"account",
 		verbs[change],
 		account->access_key,
-		change == CASE_FINISH ? "--finish" : NULL,
+		change == CASE_FINISH	  ? "--finish"
+		: change == CASE_OPERATOR ? "operator=on"
+					  : NULL,
 		NULL,
 	};
 	char printed[2048];
@@ -348,7 +348,7 @@ static bool instantiate(const struct wire *wire, const char *name, const char *t
 		"-c",
 		"sed -e \"s|@LISTEN@|127.0.0.1:$3|;s|@SOCKET@|$1/anteroom.sock|\" "
 		"-e \"/server unix:/$4\" "
-		"-e 's|@ACCESS_LOG@|access.log|' -e 's|@PARTS@/||' \"$0\" >\"$1/$2\"",
+		"-e 's|@ACCESS_LOG@|access.log|; s|@PAGES@|pages|' -e 's|@PARTS@/||' \"$0\" >\"$1/$2\"",
 		NULL,
 		wire->directory,
 		to,

@@ -54,6 +54,9 @@ bool accounts_add(const char *directory, const struct clock *clock, const char *
 		  struct account *changed, struct fault *fault);
 bool accounts_set_enabled(const char *directory, const char *which, bool is_enabled,
 			  struct account *changed, struct fault *fault);
+/* FAULT_BAD_REQUEST when the account cannot have this (account_set). */
+bool accounts_set(const char *directory, const char *which, struct slice name, struct slice value,
+		  struct account *changed, struct fault *fault);
 /* Removes the account; its records are the caller's. FAULT_CONFLICT when it is enabled. */
 bool accounts_remove(const char *directory, const struct id *id, struct fault *fault);
 /* Begins a rotation: adds a second secret. FAULT_CONFLICT when there are two. */

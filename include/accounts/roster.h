@@ -5,9 +5,11 @@
 #ifndef ACCOUNTS_ROSTER_H
 #define ACCOUNTS_ROSTER_H
 
+#include <jansson.h>
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "accounts/client_url.h"
 #include "base/arena.h"
 #include "base/fault.h"
 #include "base/id.h"
@@ -33,7 +35,17 @@ struct account {
 	int64_t created_at;
 	struct secret secrets[ACCOUNT_SECRETS]; /* active secrets, the older first */
 	size_t secret_count; /* 1 or 2 */
+	bool is_operator; /* may see how the service is doing */
+	bool logs_joins;
+	char client_url[CLIENT_URL_MOST + 1]; /* empty: the service's own */
 };
+
+/* Sets a member by the name and the value that commands and the file have for it: operator, log_joins
+ * (on or off), client_url (empty: none). NULL when it was done, else what is wrong, a clause that
+ * follows the name. */
+const char *account_set(struct account *account, struct slice name, struct slice value);
+/* Adds these members to what is written of an account, those that are set. */
+void account_put_settings(const struct account *account, json_t *object);
 
 struct roster {
 	struct account *accounts; /* in order of creation */

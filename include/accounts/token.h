@@ -27,8 +27,29 @@ void token_memory_close(struct token_memory *memory);
 /* The number of entries, including expired ones; NULL: 0. */
 uint64_t token_memory_count(const struct token_memory *memory);
 
-/* Verifies `token` (the text after "Bearer" and its spaces) as a management token of an enabled
- * account at `now` (milliseconds). *account lives as long as the roster.
+/* The most bytes of a jti that are kept. */
+#define TOKEN_ID_MOST 64
+
+/* Who calls the interface: a program with a management token, or a browser with a session's. */
+enum token_type { TOKEN_MANAGEMENT, TOKEN_SESSION };
+
+/* What such a token says. */
+struct token_claims {
+	const struct account *account; /* lives as long as the roster */
+	int64_t expires_at; /* seconds; its `exp` */
+	unsigned scopes; /* accounts/scopes.h; all without anteroom_scope */
+	bool is_limited; /* it has anteroom_scope */
+	/* The end of what it may give away when it is limited, in seconds: its `exp`; that of the
+	 * token that a session came from. */
+	int64_t gives_until;
+	/* Its jti, cut between characters; of a session the id of the key that it came from. Empty:
+	 * there is none. */
+	char id[TOKEN_ID_MOST + 1];
+};
+
+/* Verifies `token` (the text after "Bearer" and its spaces) as a token of this type of an enabled
+ * account at `now` (milliseconds). Sets *claims; a
+ * refused token has account NULL.
  *
  * FAULT_UNAUTHORIZED with a detail. The detail is the same for an unknown access key, a disabled
  * account, a wrong signature, and a token that cannot be parsed up to its signature; only for a
@@ -36,8 +57,8 @@ uint64_t token_memory_count(const struct token_memory *memory);
  *
  * memory: NULL for no cache. */
 bool token_verify(struct token_memory *memory, const struct roster *roster, struct arena *arena,
-		  struct slice token, int64_t now, const struct account **account,
-		  struct fault *fault);
+		  struct slice token, enum token_type type, int64_t now,
+		  struct token_claims *claims, struct fault *fault);
 
 struct token_join {
 	struct slice room_id;
@@ -60,6 +81,11 @@ bool token_verify_app(const struct roster *roster, struct arena *arena, struct s
  * younger secret, so that it survives the end of a rotation. */
 struct slice token_sign_management(struct arena *arena, const struct clock *clock,
 				   const struct account *account, int64_t now, int64_t seconds);
+
+/* A token of a session. Signed with the younger secret; it ends with it. claims: expires_at, id (of a
+ * key, whose scopes are the session's), and scopes and gives_until when is_limited. */
+struct slice token_sign_session(struct arena *arena, const struct clock *clock, int64_t now,
+				const struct token_claims *claims);
 
 /* A token for joining. Signed with the older secret, so that verifiers that do not know the new one
  * yet accept it. now: milliseconds; expires_at: its `exp`, in seconds. */

@@ -8,12 +8,15 @@
 #define BASE_DIGEST_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "base/slice.h"
 
 #define DIGEST_SIZE 32
 
 void digest_sha256(struct slice text, unsigned char digest[DIGEST_SIZE]);
+/* The first 63 bits of SHA-256, for an entity tag. */
+uint64_t digest_number(struct slice text);
 void digest_hmac_sha256(struct slice key, struct slice text, unsigned char mac[DIGEST_SIZE]);
 
 enum digest { DIGEST_SHA256, DIGEST_SHA384, DIGEST_SHA512 };

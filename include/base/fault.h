@@ -17,6 +17,7 @@
 
 #include <jansson.h>
 #include <stdbool.h>
+#include <stddef.h>
 
 #define FAULT_KINDS(X) \
 	X(BAD_REQUEST, 400, "Bad request") \
@@ -28,6 +29,7 @@
 	X(NOT_FOUND, 404, "Not found") \
 	X(METHOD_NOT_ALLOWED, 405, "Method not allowed") \
 	X(CONFLICT, 409, "Conflict") \
+	X(GONE, 410, "Gone") \
 	X(PRECONDITION, 412, "Precondition failed") \
 	X(TOO_LARGE, 413, "Request body too large") \
 	X(KEY_REUSED, 422, "Idempotency-Key was used for another request") \
@@ -49,8 +51,12 @@ struct fault {
 	unsigned retry_after; /* seconds, for Retry-After; 0: none */
 	char message[200];
 	char detail[300]; /* empty: none */
+	size_t pointer_size; /* bytes of `detail` before ": " that name a member; 0: it names none */
 	char cause[300]; /* for the log alone; empty: none */
 	json_t *details; /* borrowed array of strings (lives in the call's arena), or NULL */
+	const char
+		*scope; /* FAULT_FORBIDDEN: the scope that the caller lacks, a constant; or NULL */
+	json_t *faults; /* as borrowed: {"pointer","message"} for each of `details`, or NULL */
 };
 
 #define FAULT_INITIAL ((struct fault){ .kind = FAULT_NONE })
@@ -68,12 +74,25 @@ bool fault_detail(struct fault *fault, enum fault_kind kind, const char *detail,
 bool fault_explain(struct fault *fault, enum fault_kind kind, const char *message,
 		   const char *detail, ...) __attribute__((format(printf, 4, 5)));
 
+/* The same about a member of the body (a JSON Pointer) or a parameter of the query (its name): the
+ * detail is "<pointer>: <sentence>". message: NULL as above. */
+bool fault_member(struct fault *fault, enum fault_kind kind, const char *message,
+		  const char *pointer, const char *sentence, ...)
+	__attribute__((format(printf, 5, 6)));
+
 /* fault_set with the standard message and a cause that only the log shows; errno_value 0: none. */
 bool fault_cause(struct fault *fault, enum fault_kind kind, int errno_value, const char *cause, ...)
 	__attribute__((format(printf, 4, 5)));
 
+/* What `details` or `detail` says, in parts: {"pointer","message"} each, the pointer "" where there is
+ * none. A new array, or a reference to `faults`. */
+json_t *fault_parts(const struct fault *fault);
+
 /* The cause, or the message of a fault without one: for the log and the command line. */
 const char *fault_reason(const struct fault *fault);
+
+/* Faults of the store, or of the size of what is stored: they say nothing about the request. */
+bool fault_is_of_the_store(enum fault_kind kind);
 
 /* The HTTP status and the standard message of a kind. FAULT_NONE: 200 and "OK". */
 int fault_status(enum fault_kind kind);

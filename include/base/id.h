@@ -45,8 +45,11 @@ void uuid_make(const struct clock *clock, char text[UUID_TEXT_SIZE]);
 /* A room code: lower-case letters in groups of 3, 4 and 3, uniformly random; terminated. */
 #define CODE_LETTERS 10
 #define CODE_TEXT_SIZE 13
+/* The same of a code with the middle group of 3, which code_make does not make. */
+#define CODE_OLD_TEXT_SIZE 12
 void code_make(const struct clock *clock, char text[CODE_TEXT_SIZE]);
-/* False for anything but the form abc-defg-hij. */
+/* False for anything but the forms abc-defg-hij and abc-def-ghi. The other one is that of older codes
+ * of the public service, which an import keeps. */
 bool code_is_well_formed(struct slice text);
 
 /* A code of somebody's own words: 6 to 40 of a-z 0-9 -, which begins and ends with a letter or

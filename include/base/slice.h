@@ -37,6 +37,12 @@ static inline int slice_compare(struct slice a, struct slice b)
 	return order != 0 ? order : (a.size > b.size) - (a.size < b.size);
 }
 
+static inline bool slice_begins(struct slice bytes, struct slice prefix)
+{
+	return bytes.size >= prefix.size &&
+	       (prefix.size == 0 || memcmp(bytes.data, prefix.data, prefix.size) == 0);
+}
+
 static inline bool slice_is(struct slice a, const char *text)
 {
 	return slice_equal(a, slice_of(text));

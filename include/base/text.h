@@ -98,6 +98,9 @@ bool text_time_parse_up(struct slice text, int64_t *time);
  * space, and non-zero bits left over. */
 struct slice text_base64url(struct arena *arena, struct slice bytes);
 bool text_base64url_decode(struct arena *arena, struct slice text, struct slice *bytes);
+/* Base64 with padding (RFC 4648 section 4). Decoding is as strict. */
+struct slice text_base64(struct arena *arena, struct slice bytes);
+bool text_base64_decode(struct arena *arena, struct slice text, struct slice *bytes);
 
 /* The time it takes depends only on the sizes. */
 bool text_equal_secret(struct slice a, struct slice b);

@@ -30,6 +30,7 @@ int command_account_list(const struct command *command, int argc, char **argv);
 int command_account_disable(const struct command *command, int argc, char **argv);
 int command_account_enable(const struct command *command, int argc, char **argv);
 int command_account_rotate(const struct command *command, int argc, char **argv);
+int command_account_set(const struct command *command, int argc, char **argv);
 int command_account_delete(const struct command *command, int argc, char **argv);
 int command_token(const struct command *command, int argc, char **argv);
 int command_store_create(const struct command *command, int argc, char **argv);
@@ -52,6 +53,9 @@ int command_code_enable(const struct command *command, int argc, char **argv);
 int command_code_disable(const struct command *command, int argc, char **argv);
 int command_code_rotate(const struct command *command, int argc, char **argv);
 int command_code_delete(const struct command *command, int argc, char **argv);
+int command_key_add(const struct command *command, int argc, char **argv);
+int command_key_list(const struct command *command, int argc, char **argv);
+int command_key_remove(const struct command *command, int argc, char **argv);
 int command_openapi(const struct command *command, int argc, char **argv);
 
 /* ---- for the implementations ---- */

@@ -11,6 +11,7 @@
 #include <sys/types.h>
 
 #include "command/command.h"
+#include "service/schedule.h"
 
 enum option_kind {
 	OPTION_SWITCH,
@@ -18,6 +19,7 @@ enum option_kind {
 	OPTION_DIRECTORY, /* the data directory; see options_parse */
 	OPTION_URL, /* of a database, in the place of the data directory */
 	OPTION_NUMBER, /* from `least` to `most` */
+	OPTION_SCHEDULE, /* durations with commas between them, which may be 0s */
 	OPTION_DURATION, /* 90s, 15m, 24h, 7d, from one second to ten years; stored in seconds */
 	OPTION_MODE /* octal, 0 to 0777 */
 };
@@ -33,6 +35,7 @@ struct option_row {
 		const char **text;
 		unsigned *number;
 		int64_t *seconds;
+		struct schedule *schedule;
 		mode_t *mode;
 	} value;
 	unsigned least;
@@ -47,6 +50,7 @@ struct option_row {
 #define TO_NUMBER(to, from, up_to) .kind = OPTION_NUMBER, .value.number = (to), \
 				   .least = (from), .most = (up_to)
 #define TO_DURATION(to)            .kind = OPTION_DURATION, .value.seconds = (to)
+#define TO_SCHEDULE(to)            .kind = OPTION_SCHEDULE, .value.schedule = (to)
 #define TO_MODE(to)                .kind = OPTION_MODE, .value.mode = (to)
 
 /* Rows of several commands. */
@@ -64,7 +68,7 @@ struct option_row {
 /* clang-format on */
 
 /* The largest number of rows, not counting --help and --version, which all commands have. */
-#define OPTIONS_MOST 16
+#define OPTIONS_MOST 32
 
 /* DONE: help or version was printed; FAILED: printing failed; WRONG: wrong use. Both are
  * reported. */

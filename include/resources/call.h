@@ -16,6 +16,7 @@
 #include "base/fault.h"
 #include "base/id.h"
 #include "base/slice.h"
+#include "resources/actor.h"
 #include "schema/schema.h"
 #include "store/store.h"
 
@@ -25,9 +26,16 @@ struct misses;
 struct metrics;
 struct router;
 struct kept_usage;
+struct join_log;
+struct joining;
 struct counting;
 struct app_token;
+struct code_link;
 struct bulk;
+struct noted;
+struct dispatcher;
+struct webhook_test;
+struct import;
 
 /* Shared by all calls; const after the start, except the objects that their modules guard. */
 struct environment {
@@ -38,16 +46,26 @@ struct environment {
 	struct misses *misses; /* the budget of unknown codes (resources/misses.h) */
 	struct metrics *metrics; /* of requests (service/metrics.h), or NULL */
 	struct kept_usage *kept_usage; /* of Idempotency-Keys (resources/kept_usage.h), or NULL */
+	struct join_log *joins; /* entries of joins (resources/join_log.h), or NULL */
 	int64_t join_seconds; /* how long a token for joining is valid */
 	int64_t signing_key_age; /* seconds after which a signing key may sign */
+	int64_t log_keep; /* milliseconds for which log entries are kept; 0: for ever */
+	int64_t session_seconds; /* how long a session is valid */
+	const char *public_url; /* where the service is reached; NULL: as each request says */
+	const char *client_url; /* of accounts that have none (accounts/client_url.h); NULL: none */
+	bool allows_http; /* webhooks may have a URL of http */
+	struct dispatcher *dispatcher; /* of webhooks (service/dispatcher.h), or NULL */
 	const struct router *router; /* made by service_open, as the document */
 	struct slice document; /* OpenAPI */
+	uint64_t document_etag;
 };
 
 /* The largest body, in bytes; of a route with takes_large_body, and so of any. */
 #define CALL_BODY_MOST ((size_t)256 << 10)
 #define CALL_LARGE_BODY_MOST ((size_t)1 << 20)
-/* The largest answer of a list or a bulk, in bytes. Ten templates fit, as large as they may be
+/* The memory of a call of a route that is_alone, in place of ARENA_LIMIT. */
+#define CALL_ALONE_MEMORY_MOST (8 * ARENA_LIMIT)
+/* The largest answer of a list, a bulk or an import, in bytes. Ten templates fit, as large as they may be
  * (TEMPLATE_TEXT_MOST). */
 #define CALL_ANSWER_MOST ((size_t)8 << 20)
 
@@ -93,6 +111,10 @@ struct request {
 	struct slice prefer;
 	struct slice idempotency_key;
 	struct slice request_id;
+	struct slice cookie;
+	struct slice host; /* of the address that the client called */
+	struct slice https; /* "on" when the client came by https */
+	struct slice console; /* Anteroom-Console */
 	struct slice address; /* of the client, as text */
 };
 
@@ -160,16 +182,21 @@ struct route {
 	bool takes_large_body;
 	const struct shape *query; /* NULL: no parameters */
 	const struct shape *answer; /* NULL: no body (204), or one of content_type */
+	const struct shape *summary; /* of an item, with view=summary; NULL: there is none */
 	const char *content_type; /* NULL: JSON */
 	bool is_list; /* the answer is {"data":[...]} of that shape; with limit and last when
 				 * the route has a query */
 	bool is_open; /* no Authorization */
+	bool begins_session; /* its body proves who calls; the answer is 204 with a cookie */
+	unsigned scopes; /* that the caller needs (accounts/scopes.h) */
 	bool takes_app_token; /* Authorization has a token for joining, not a management token */
 	bool is_shared; /* for browsers of any origin (CORS) */
 	bool is_limited; /* refused while the address has used up its budget of unknown codes */
+	bool drops_old; /* what was there may be gone (410) */
 	bool has_etag; /* conditional requests */
 	bool is_bulk; /* may be an operation of a bulk (service/bulk.h) */
-	bool is_alone; /* calls of it run one at a time; one route at most */
+	bool is_alone; /* calls of all such routes run one at a time, and may have more memory */
+	bool has_conditions; /* the body has conditions, so the answer may be 412 */
 	bool is_internal; /* for operators, not part of the interface */
 	/* For the OpenAPI document: a sentence each; NULL: this refusal does not happen here. */
 	const char *forbidden; /* 403 */
@@ -177,6 +204,12 @@ struct route {
 	const char *too_many; /* 429; of a route that is_limited: as of all of these */
 	const struct route_rule *rules; /* 400; NULL: none but those of the tables */
 	const char *doc;
+};
+
+/* What a run noted for the log (resources/audit.h). */
+struct notes {
+	struct noted *first, *last;
+	size_t count;
 };
 
 /* How the body of a route is checked. */
@@ -193,21 +226,28 @@ struct call {
 	struct findings findings;
 	struct id account;
 	char account_text[ID_TEXT_SIZE + 1];
+	struct actor actor; /* of a route that is not open */
 	uint64_t roster; /* the generation of the accounts that admitted the call */
 	struct transaction *transaction;
 	int64_t now; /* the one time of this request, in milliseconds */
 	uint64_t etag; /* of the parts that this run writes; see call_draw_etag */
 	bool wants_write; /* see call_write_instead */
 	bool validates_only; /* what the call would do is abandoned (validate_only) */
-	bool is_part; /* an operation of a bulk */
+	bool is_part; /* an operation of a bulk, or an object of an import */
 	int64_t least_now; /* `now` of the next run is not below this */
 	size_t codes_made;
 	size_t operations; /* of a bulk that was carried out */
 	enum join_refusal refusal;
 	struct bulk *bulk; /* private to service/bulk.c */
+	const struct import *import; /* private to resources/import.c */
 	struct slice key; /* Idempotency-Key; data NULL: none */
 	struct counting *counting; /* private to resources/kept_usage.c */
+	struct code_link *link; /* private to resources/room_codes.c */
 	struct slice made_key; /* private to resources/signing_keys.c */
+	struct notes noted;
+	const struct joining *joining; /* to be logged after the answer; NULL: nothing is */
+	/* To be sent once the transaction is committed (resources/webhooks.h); NULL: nothing. */
+	const struct webhook_test *test;
 	struct app_token *app_token; /* of a route that takes one (accounts/token.h) */
 	struct answer answer;
 	char id[129]; /* X-Request-Id */

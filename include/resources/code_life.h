@@ -89,6 +89,9 @@ const char *code_state_name(enum code_state state);
  * data NULL, with random ones that no other code has. */
 bool codes_add(struct call *call, struct room_codes *codes, uint32_t identity, int64_t created,
 	       struct code *code, struct fault *fault);
+/* Stores a new code whose other members are set: of the role, or a former one. */
+bool codes_put_new(struct call *call, struct room_codes *codes, uint32_t identity,
+		   struct code *code, struct fault *fault);
 /* former: as it was read. */
 bool codes_replace(struct call *call, struct room_codes *codes, const struct code *former,
 		   const struct code *code, struct fault *fault);
@@ -103,6 +106,13 @@ struct code_count {
 struct code_count codes_of_role(const struct room_codes *codes, uint32_t identity);
 /* The same for all roles of the template. */
 struct code_count codes_count(const struct room_codes *codes, const struct template_record *owner);
+
+/* Whether the room may have one code more like this one. former: what it was; NULL: it is new. All due
+ * codes have been made. FAULT_CONFLICT. */
+bool codes_check_count(const struct room_subject *subject, const struct code *former,
+		       const struct code *code, struct fault *fault);
+/* Sets that fault: "the room has `most` `what`, the most". */
+bool codes_refuse_count(struct fault *fault, const char *message, const char *what, int most);
 
 bool codes_are_due(const struct room_codes *codes, const struct template_record *owner);
 /* Whether codes->due[index] can be due: it is named once and has no code. */

@@ -11,6 +11,10 @@
 /* *account: whose they are. *is_there false: nobody has chosen them. */
 bool words_find(struct call *call, struct slice words, struct id *account, bool *is_there,
 		struct fault *fault);
+/* FAULT_TOO_MANY while the account has asked for too many codes of other accounts. */
+bool words_check_budget(const struct call *call, struct fault *fault);
+/* Counts that it asked for one. */
+void words_count_miss(const struct call *call);
 /* They become the call's account's. The caller has looked for them. */
 bool words_claim(struct call *call, struct slice words, struct fault *fault);
 

@@ -11,8 +11,9 @@ struct expected;
 size_t default_template_expect(struct expected *expected, enum store_reading reading);
 /* *is_set false: the account has none. */
 bool default_template_load(struct call *call, struct id *id, bool *is_set, struct fault *fault);
-/* Makes the template the default one, or, with is_default false, no longer the default one. */
-bool default_template_set(struct call *call, const struct id *id, bool is_default,
+/* Makes the template the default one, or, with is_default false, no longer the default one.
+ * *is_changed (may be NULL): it was not so before. */
+bool default_template_set(struct call *call, const struct id *id, bool is_default, bool *is_changed,
 			  struct fault *fault);
 
 #endif

@@ -1,6 +1,6 @@
-/* Children of rooms and templates that are deleted: codes and deleted roles. A deletion removes a
+/* Children of rooms, templates and webhooks that are deleted: codes, deleted roles, deliveries. A deletion removes a
  * bounded number of them; where more are left, a record says so, and each later call that makes a
- * room or deletes a room or template of the account removes some more, until the record goes.
+ * room or deletes a room, template or webhook of the account removes some more, until the record goes.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef RESOURCES_GARBAGE_H
@@ -8,12 +8,16 @@
 
 #include "resources/call.h"
 
-enum garbage_of { GARBAGE_ROOM, GARBAGE_TEMPLATE };
+/* In stored records: a number never gets another meaning. */
+enum garbage_of { GARBAGE_ROOM, GARBAGE_TEMPLATE, GARBAGE_WEBHOOK };
 
-/* The room or template is deleted now: removes some of its children. */
+/* The room, template or webhook is deleted now: removes some of its children. */
 bool garbage_add(struct call *call, enum garbage_of of, const struct id *id, struct fault *fault);
 /* Whether it was deleted and has children left. */
 bool garbage_has(struct call *call, const struct id *id, bool *has, struct fault *fault);
+/* Removes all that is left of what had this id: a room or template of it is about to be made, or
+ * deleted. */
+bool garbage_finish(struct call *call, const struct id *id, struct fault *fault);
 /* What garbage_collect reads, and, unless it is NULL, garbage_add of a room. */
 struct expected;
 void garbage_expect(struct expected *expected, const struct id *room);

@@ -7,6 +7,8 @@
 #include "resources/call.h"
 
 handler join;
+/* What a code opens: refused as the exchange is, but counted only when the code is unknown. */
+handler join_look;
 /* For who has a token for joining: the way into the room on its media server. */
 handler token_join;
 

@@ -28,10 +28,34 @@ extern const struct store_kind kind_kept_answer;
 extern const struct store_kind kind_kept_usage;
 /* What an account has for media servers: one record with the id zero. */
 extern const struct store_kind kind_media;
+/* A key; its name is its id as text, its parent the id zero. What the keys of an account have in common:
+ * one record with the id zero. */
+extern const struct store_kind kind_key;
+extern const struct store_kind kind_keys;
 /* A room or template that is gone while some of its children are not removed yet; its id is theirs. */
 extern const struct store_kind kind_garbage;
 
-#define KINDS 11
+/* An entry of the log (resources/audit_record.h); its id is its number. How far the log goes: one record
+ * with the id zero. */
+extern const struct store_kind kind_entry;
+extern const struct store_kind kind_audit;
+/* An entry that waits for its number, and who gives the numbers (resources/lease.h): of no account. */
+extern const struct store_kind kind_queue;
+extern const struct store_kind kind_lease;
+
+/* An account's webhooks (resources/webhook_record.h), with the id zero; how far each is in the log, with
+ * its id; its deliveries of which an attempt failed, whose switch is on while they are pending; and, of no
+ * account, the accounts that have webhooks, with their id. */
+extern const struct store_kind kind_webhooks;
+extern const struct store_kind kind_webhook_position;
+extern const struct store_kind kind_webhook_delivery;
+extern const struct store_kind kind_webhook_account;
+
+/* How the times of rooms differ from those of their ids (resources/room_times.h): one record with the id
+ * zero. */
+extern const struct store_kind kind_room_times;
+
+#define KINDS 22
 extern const struct store_kind *const all_kinds[KINDS];
 
 #endif

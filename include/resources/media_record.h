@@ -66,6 +66,12 @@ bool media_find(struct call *call, enum store_reading reading, struct media *med
 /* The account's record; a new one, with nothing in it, where there is none. */
 bool media_load(struct call *call, enum store_reading reading, struct media *media,
 		struct fault *fault);
+/* media_load in a call that reads little else. */
+bool media_load_alone(struct call *call, enum store_reading reading, struct media *media,
+		      struct fault *fault);
+/* The account's record, to be shown; a new one is stored first: its code_key lasts. Of a WRITE
+ * transaction. */
+bool media_load_lasting(struct call *call, struct media *media, struct fault *fault);
 bool media_put(struct call *call, const struct media *media, struct fault *fault);
 /* Of a stored record, at `now` in milliseconds. */
 bool media_read(struct arena *arena, const struct store_record *stored, int64_t now,

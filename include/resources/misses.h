@@ -8,6 +8,9 @@
  *
  * And it counts the RSA keys that an account makes, which cost much: 10, then none for a minute.
  *
+ * Tries to begin a session (service/session.h) that fail have a budget of their own by address, of 20 a
+ * minute too.
+ *
  * The memory is fixed: 5 MB for 131,072 addresses. When more addresses miss within a minute, the
  * oldest entry of a group is replaced; attackers with more addresses are limited by the rate of the
  * service and of nginx.
@@ -43,6 +46,9 @@ unsigned misses_wait(struct misses *misses, struct slice address, int64_t now);
 /* Counts an unknown code from this address. Returns the same as misses_wait, since concurrent calls
  * may have used up the budget. */
 unsigned misses_count(struct misses *misses, struct slice address, int64_t now);
+/* The same of sessions: the seconds until the address may try again, and one more failure. */
+unsigned misses_session_wait(struct misses *misses, struct slice address, int64_t now);
+void misses_session_count(struct misses *misses, struct slice address, int64_t now);
 /* The seconds until the account may choose words; 0: now. */
 unsigned misses_words_wait(struct misses *misses, const struct id *account, int64_t now);
 /* Counts words that another account has. */

@@ -12,6 +12,8 @@ handler room_codes_create; /* a new code for one role */
 handler room_codes_rotate; /* a new code instead of those that a role has */
 handler room_codes_list;
 handler room_codes_get;
+handler room_codes_qr; /* the link of a code, as SVG */
+#define QR_TYPE "image/svg+xml"
 handler room_codes_switch; /* the code in the body */
 handler room_codes_switch_named; /* the code in the path */
 handler room_codes_patch;

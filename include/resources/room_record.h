@@ -48,6 +48,9 @@ bool room_put(struct call *call, const struct room_record *record, struct fault 
  * recording_info, or data NULL. Always true. */
 bool room_answer(struct call *call, const struct room_record *record,
 		 const struct template_record *owner, struct slice recording);
+/* The item of a list with view=summary. */
+struct slice room_summary(struct call *call, const struct room_record *record,
+			  const struct template_record *owner);
 /* The answer as one text. */
 struct slice room_text(struct call *call, const struct room_record *record,
 		       const struct template_record *owner);

@@ -12,6 +12,9 @@ handler rooms_get;
 handler rooms_update; /* POST and PATCH are the same */
 handler rooms_delete;
 
+/* The body is that of an imported room (rules/import_rules.h): as templates_import. */
+bool rooms_import(struct call *call, bool *is_new, struct fault *fault);
+
 /* Removes the room and its codes. */
 bool room_remove(struct call *call, const struct room_record *room, struct fault *fault);
 

@@ -2,7 +2,8 @@
  * function that sets a part takes a whole document (of a body, or of a stored part merged with a
  * patch), which it does not change, keeps stored members where the rules say so, and sets the text,
  * the hidden members and the ETag in the record. Only deleted roles are stored here; template_put
- * stores the rest.
+ * stores the rest. A caller that has to know first whether the template can be stored sets the parts with
+ * template_supply, and stores the deleted roles with template_delete_gone.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef RESOURCES_TEMPLATE_PARTS_H
@@ -55,6 +56,12 @@ size_t template_roles_most(void);
 
 /* The members of a request's body that say PART_REPLACED: those that are missing stay. */
 bool template_set_supplied(struct call *call, struct template_record *record, struct fault *fault);
+
+/* The same without storing anything. */
+void template_supply(struct call *call, struct template_record *record);
+/* Stores that the roles of `former` which the template has no more are deleted. */
+bool template_delete_gone(struct call *call, struct template_record *record,
+			  const struct template_record *former, struct fault *fault);
 
 /* Sets all parts; those that the document does not have get their defaults. sent: the body of the
  * request, or NULL. */

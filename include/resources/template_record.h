@@ -90,6 +90,10 @@ bool template_read(struct call *call, const struct store_record *stored,
 /* The answer alone, for lists. */
 bool template_read_text(const struct store_record *stored, struct slice *text, struct fault *fault);
 
+/* The item of a list with view=summary. */
+struct slice template_summary(struct call *call, const struct template_record *record,
+			      bool is_default);
+
 /* The index of a role, or role_count. */
 size_t template_role_index(const struct template_record *record, struct slice name);
 

@@ -8,5 +8,7 @@
 
 /* The default of subscribeToRoles, the names of all roles, is filled by the handler. */
 extern const struct shape role_shape;
+/* A part of it. */
+extern const struct shape publish_params_shape;
 
 #endif

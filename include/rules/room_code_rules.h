@@ -19,6 +19,8 @@ extern const struct shape new_code_shape;
 extern const struct shape rotation_shape;
 /* PATCH /v2/room-codes/code/{code}. */
 extern const struct shape code_patch_shape;
+/* One of POST /v2/import. */
+extern const struct shape imported_code_shape;
 /* The states of a code, in the order in which they are looked at: the first that holds is shown. */
 #define CODE_STATES \
 	ONE_OF("role_deleted", "disabled", "expired", "used_up", "not_yet_valid", "active")
@@ -26,6 +28,8 @@ extern const struct shape code_patch_shape;
 /* POST /v2/token. */
 extern const struct shape join_shape;
 extern const struct shape token_answer_shape;
+/* GET /v2/join/{code}. */
+extern const struct shape opened_shape;
 /* POST /v2/token/join. */
 extern const struct shape media_join_shape;
 extern const struct shape media_join_answer_shape;

@@ -96,6 +96,9 @@ struct field {
 	/* Message of the fault when this is the only finding; NULL: the standard message. */
 	const char *message;
 	const char *doc;
+	/* Of a query, KIND_TEXT: any text is accepted beside this parameter. NULL: there is none. */
+	const char *free_with;
+	const char *unit;	/* of a number: "kbps", "s", "ms", "px" or "fps"; NULL: none */
 };
 
 /* A rule that no row can express. `object` lacks members that are missing, null or faulty, and
@@ -171,6 +174,8 @@ struct shape_plan {
 	.when_member = (member_), .when_value = (value_), .standard = #__VA_ARGS__
 #define MESSAGE(sentence_) .message = (sentence_)
 #define DOC(sentence_) .doc = (sentence_)
+#define UNIT(unit_) .unit = (unit_)
+#define FREE_WITH(parameter_) .free_with = (parameter_)
 #define UNLIMITED INT64_MAX
 /* clang-format on */
 
@@ -191,7 +196,8 @@ enum schema_mode {
 	 * size of its maps, are left to document_finish. */
 	SCHEMA_PARTIAL,
 	/* RFC 7396: null removes a member and stays in the body. Required members and named rules
-	 * are left to document_finish, but items of lists and FIELD_ATOMIC objects are WHOLE. */
+	 * are left to document_finish, but items of lists, and FIELD_ATOMIC objects and maps, are
+	 * WHOLE. */
 	SCHEMA_PATCH
 };
 
@@ -255,7 +261,7 @@ bool findings_result(struct findings *findings, struct fault *fault);
 /* ---- documents ---- */
 
 /* Applies a checked merge patch (RFC 7396) to `target` in place; `target` must not be shared.
- * FIELD_ATOMIC objects are replaced as a whole. Members that stay keep their order. */
+ * FIELD_ATOMIC objects and maps are replaced as a whole. Members that stay keep their order. */
 void document_merge(const struct shape *shape, json_t *target, const json_t *patch);
 
 /* Checks a whole document: required members, sizes of maps, named rules. */

@@ -285,6 +285,9 @@ bool store_remove(struct transaction *transaction, const struct store_kind *kind
 
 /* ---- the end of a transaction ---- */
 
+/* Whether it would change something. */
+bool store_has_changes(const struct transaction *transaction);
+
 /* The number of the youngest transaction whose changes this one could see. */
 uint64_t store_seen(const struct transaction *transaction);
 

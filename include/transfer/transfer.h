@@ -2,8 +2,8 @@
  * (anteroom load). After that every GET answers the same body, every code is in the same state, and
  * the life of codes goes on as if nothing had happened; only ETags are others.
  *
- * A dump is a line `dump`, then for each account a line `account`, a line `media` where it has keys for
- * media servers, its templates and its rooms, the youngest of each first, then a line for each choice of `words` for a code, then a line `end` with
+ * A dump is a line `dump`, then for each account a line `account`, a line `media` where it has
+ * any for media servers, a line `keys` where it has keys, one `webhooks` where it has some, its templates and its rooms, the youngest of each first, then a line for each choice of `words` for a code, then a line `end` with
  * counts, so that a truncated dump is recognized. rules/transfer_rules.c says what stands in each. A template and a room stand there
  * as documents that could be sent, with the members that are never answered (credentials, the
  * browser recordings' roles); next to them are members that documents do not show: ids, times, the
@@ -23,7 +23,7 @@
 #define TRANSFER_LINE_MOST ((size_t)128 << 20)
 
 struct transfer_counts {
-	uint64_t accounts, media, templates, rooms, words;
+	uint64_t accounts, media, keys, webhooks, templates, rooms, words, events;
 };
 
 /* ---- out of a store ---- */
@@ -62,12 +62,16 @@ struct transfer_input {
 	json_t *taken; /* names, ids and access keys of `accounts`, with their indexes */
 	bool has_begun, has_ended;
 	bool is_after_account; /* the line before was that of the account */
+	bool may_have_keys; /* the same, or it was that of its media */
+	bool may_have_webhooks; /* the same, or it was that of its keys */
 	bool is_at_rooms; /* no more templates of this account */
 	bool has_above; /* the line before was one of the same kind */
 	struct id above; /* and had this id */
 	bool has_default;
 	struct id default_template;
 	bool found_default;
+	uint64_t last_event; /* of the account's log */
+	uint64_t event; /* the seq of the line before; 0: none came */
 };
 
 /* `present` is borrowed. Verifies the table of a line (schema_verify). */

@@ -225,6 +225,21 @@ bool accounts_set_enabled(const char *directory, const char *which, bool is_enab
 	return is_done;
 }
 
+bool accounts_set(const char *directory, const char *which, struct slice name, struct slice value,
+		  struct account *changed, struct fault *fault)
+{
+	struct change change;
+	bool is_done = begin_with(&change, directory, which, fault);
+	const char *flaw = is_done ? account_set(&change.account, name, value) : NULL;
+
+	if (flaw != NULL)
+		is_done = fault_set(fault, FAULT_BAD_REQUEST, "%.*s %s", (int)name.size, name.data,
+				    flaw);
+	is_done = is_done && write_change(&change, changed, fault);
+	end(&change);
+	return is_done;
+}
+
 static bool write_without(const struct change *change, struct fault *fault)
 {
 	const struct roster *roster = change->roster;

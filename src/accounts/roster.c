@@ -2,7 +2,8 @@
  *
  *     {"version":1,"accounts":[
  *     {"id":"...","name":"...","access_key":"...","enabled":true,
- *      "created_at":"2026-01-31T12:34:56.789Z","secrets":[{"secret":"...","created_at":"..."}]}
+ *      "created_at":"2026-01-31T12:34:56.789Z","secrets":[{"secret":"...","created_at":"..."}],
+ *      "operator":true,"log_joins":true,"client_url":"..."}
  *     ]
  *     ,"checksum":"0123abcd"}
  *
@@ -187,12 +188,57 @@ static bool read_secrets(const json_t *list, struct account *account)
 	return true;
 }
 
+static const char *set_switch(bool *is_on, struct slice value)
+{
+	*is_on = slice_is(value, "on");
+	return *is_on || slice_is(value, "off") ? NULL : "must be on or off";
+}
+
+static const char *set_client_url(struct account *account, struct slice url)
+{
+	const char *flaw = url.size == 0 ? NULL : client_url_flaw(url);
+
+	if (flaw != NULL)
+		return flaw;
+	if (url.size > 0)
+		memcpy(account->client_url, url.data, url.size);
+	account->client_url[url.size] = '\0';
+	return NULL;
+}
+
+const char *account_set(struct account *account, struct slice name, struct slice value)
+{
+	if (slice_is(name, "operator"))
+		return set_switch(&account->is_operator, value);
+	if (slice_is(name, "log_joins"))
+		return set_switch(&account->logs_joins, value);
+	if (slice_is(name, "client_url"))
+		return set_client_url(account, value);
+	return "is none of operator, log_joins and client_url";
+}
+
+/* Members that older files do not have, and that are there only when they are set. */
+static bool read_settings(const json_t *object, struct account *account)
+{
+	const json_t *operates = json_object_get(object, "operator");
+	const json_t *log_joins = json_object_get(object, "log_joins");
+	const json_t *client_url = json_object_get(object, "client_url");
+
+	account->is_operator = json_is_true(operates);
+	account->logs_joins = json_is_true(log_joins);
+	return (operates == NULL || json_is_boolean(operates)) &&
+	       (log_joins == NULL || json_is_boolean(log_joins)) &&
+	       (client_url == NULL || (json_is_string(client_url) &&
+				       set_client_url(account, text_of_json(client_url)) == NULL));
+}
+
 static bool read_account(const json_t *object, struct account *account)
 {
 	const json_t *enabled = json_object_get(object, "enabled");
 
 	account->is_enabled = json_is_true(enabled);
-	return json_is_boolean(enabled) && read_id(object, "id", &account->id, account->id_text) &&
+	return json_is_boolean(enabled) && read_settings(object, account) &&
+	       read_id(object, "id", &account->id, account->id_text) &&
 	       read_id(object, "access_key", &account->access_key, account->access_key_text) &&
 	       read_name(object, account->name) && read_time(object, &account->created_at) &&
 	       read_secrets(json_object_get(object, "secrets"), account);
@@ -379,15 +425,28 @@ static json_t *packed_secrets(const struct account *account)
 	return list;
 }
 
+void account_put_settings(const struct account *account, json_t *object)
+{
+	if (account->is_operator)
+		object_put(object, "operator", json_true());
+	if (account->logs_joins)
+		object_put(object, "log_joins", json_true());
+	if (account->client_url[0] != '\0')
+		object_put(object, "client_url", json_string(account->client_url));
+}
+
 static json_t *packed_account(const struct account *account)
 {
 	char time[TEXT_TIME_SIZE];
+	json_t *object;
 
 	text_time_milliseconds(account->created_at, time);
-	return json_pack("{s:s, s:s, s:s, s:b, s:s, s:o}", "id", account->id_text, "name",
-			 account->name, "access_key", account->access_key_text, "enabled",
-			 account->is_enabled, "created_at", time, "secrets",
-			 packed_secrets(account));
+	object = json_pack("{s:s, s:s, s:s, s:b, s:s, s:o}", "id", account->id_text, "name",
+			   account->name, "access_key", account->access_key_text, "enabled",
+			   account->is_enabled, "created_at", time, "secrets",
+			   packed_secrets(account));
+	account_put_settings(account, object);
+	return object;
 }
 
 /* See read_secret. */

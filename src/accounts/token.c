@@ -17,6 +17,7 @@
 #include "base/json_text.h"
 #include "base/jwt.h"
 #include "base/text.h"
+#include "accounts/scopes.h"
 #include "accounts/token_memory.h"
 
 #define HEADER "{\"alg\":\"HS256\",\"typ\":\"JWT\"}"
@@ -179,6 +180,33 @@ static bool read_times(const json_t *claims, struct verified_token *verified, st
 	       read_start(claims, "iat", verified, fault);
 }
 
+static bool read_scopes(const json_t *claims, struct verified_token *verified, struct fault *fault)
+{
+	struct slice scopes;
+
+	verified->is_limited = json_object_get(claims, "anteroom_scope") != NULL;
+	verified->scopes = SCOPES_ALL;
+	if (!verified->is_limited)
+		return true;
+	if (!text_member(claims, "anteroom_scope", &scopes))
+		return refuse(fault, "the anteroom_scope of the token must be a string");
+	verified->scopes = scopes_of_text(scopes);
+	return true;
+}
+
+/* What is no string is none. */
+static void read_id(const json_t *claims, const char *name, struct verified_token *verified)
+{
+	struct slice id;
+
+	verified->id[0] = '\0';
+	if (!text_member(claims, name, &id))
+		return;
+	id = text_cut(id, TOKEN_ID_MOST);
+	memcpy(verified->id, id.data, id.size);
+	verified->id[id.size] = '\0';
+}
+
 /* Milliseconds of a claim, which may lie beyond all years. */
 #define TIME_SIZE 48
 static void print_time(double time, char text[TIME_SIZE])
@@ -212,9 +240,10 @@ static bool is_in_time(const struct verified_token *verified, int64_t now, struc
 
 /* Returns the account of a token that was verified before with the same roster, or NULL. */
 static const struct account *recall(struct token_memory *memory, const struct roster *roster,
-				    struct slice token, struct verified_token *verified)
+				    struct slice token, enum token_type type,
+				    struct verified_token *verified)
 {
-	if (!token_memory_find(memory, token, verified) ||
+	if (!token_memory_find(memory, token, verified) || verified->type != type ||
 	    verified->generation != roster->generation || verified->place >= roster->count)
 		return NULL;
 
@@ -252,30 +281,53 @@ static const struct account *verify(const struct roster *roster, struct arena *a
 	return signer;
 }
 
-bool token_verify(struct token_memory *memory, const struct roster *roster, struct arena *arena,
-		  struct slice token, int64_t now, const struct account **account,
-		  struct fault *fault)
+/* All but the times, as verify. */
+static const struct account *verify_caller(const struct roster *roster, struct arena *arena,
+					   struct slice token, enum token_type type,
+					   struct verified_token *verified, struct fault *fault)
 {
-	struct verified_token verified;
-	const struct account *signer = recall(memory, roster, token, &verified);
-	bool is_recalled = signer != NULL;
+	const bool is_session = type == TOKEN_SESSION;
 	json_t *claims = NULL;
+	const struct account *signer = verify(roster, arena, token,
+					      is_session ? "session" : "management", verified,
+					      &claims, fault);
 
-	*account = NULL;
-	if (!is_recalled)
-		signer = verify(roster, arena, token, "management", &verified, &claims, fault);
-	if (signer == NULL || !is_in_time(&verified, now, fault))
-		return false;
-	if (!is_recalled)
-		token_memory_keep(memory, token, &verified);
-	*account = signer;
-	return true;
+	if (signer == NULL || !read_scopes(claims, verified, fault))
+		return NULL;
+	verified->type = type;
+	read_id(claims, is_session ? "key" : "jti", verified);
+	verified->gives_until = json_integer_value(json_object_get(claims, "gives_until"));
+	return signer;
 }
 
 /* Beyond the year 9999 there is no text of a time. */
 static int64_t seconds_of(double milliseconds)
 {
 	return (int64_t)(fmin(milliseconds, LAST_TIME) / 1000.0);
+}
+
+bool token_verify(struct token_memory *memory, const struct roster *roster, struct arena *arena,
+		  struct slice token, enum token_type type, int64_t now,
+		  struct token_claims *claims, struct fault *fault)
+{
+	struct verified_token verified;
+	const struct account *signer = recall(memory, roster, token, type, &verified);
+	bool is_recalled = signer != NULL;
+
+	claims->account = NULL;
+	if (!is_recalled)
+		signer = verify_caller(roster, arena, token, type, &verified, fault);
+	if (signer == NULL || !is_in_time(&verified, now, fault))
+		return false;
+	if (!is_recalled)
+		token_memory_keep(memory, token, &verified);
+	claims->account = signer;
+	claims->expires_at = seconds_of(verified.expires);
+	claims->scopes = verified.scopes;
+	claims->is_limited = verified.is_limited;
+	claims->gives_until = type == TOKEN_SESSION ? verified.gives_until : claims->expires_at;
+	memcpy(claims->id, verified.id, sizeof claims->id);
+	return true;
 }
 
 bool token_verify_app(const struct roster *roster, struct arena *arena, struct slice token,
@@ -332,6 +384,26 @@ struct slice token_sign_management(struct arena *arena, const struct clock *cloc
 
 	add_times(claims, clock, now / 1000, now / 1000 + seconds);
 	return sign(arena, younger, claims);
+}
+
+struct slice token_sign_session(struct arena *arena, const struct clock *clock, int64_t now,
+				const struct token_claims *claims)
+{
+	const struct account *account = claims->account;
+	const struct slice scopes = scopes_text(arena, claims->scopes);
+	json_t *object = arena_json(arena, json_pack("{s:s, s:s, s:i}", "access_key",
+						     account->access_key_text, "type", "session",
+						     "version", VERSION));
+
+	if (claims->id[0] != '\0') {
+		object_put(object, "key", json_string(claims->id));
+	} else if (claims->is_limited) {
+		object_put(object, "anteroom_scope",
+			   json_stringn(scopes.size > 0 ? scopes.data : "", scopes.size));
+		object_put(object, "gives_until", json_integer(claims->gives_until));
+	}
+	add_times(object, clock, now / 1000, claims->expires_at);
+	return sign(arena, &account->secrets[account->secret_count - 1], object);
 }
 
 struct slice token_sign_join(struct arena *arena, const struct clock *clock,

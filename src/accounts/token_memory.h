@@ -16,6 +16,11 @@ struct verified_token {
 	double expires; /* the first time at which it is not */
 	struct id account;
 	size_t place; /* index of the account in the roster */
+	enum token_type type;
+	unsigned scopes; /* as struct token_claims has them */
+	bool is_limited;
+	int64_t gives_until; /* of a session */
+	char id[TOKEN_ID_MOST + 1];
 };
 
 /* True when `token` is in the cache. */

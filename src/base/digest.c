@@ -90,6 +90,17 @@ void digest_sha256(struct slice text, unsigned char digest[DIGEST_SIZE])
 		abort();
 }
 
+uint64_t digest_number(struct slice text)
+{
+	unsigned char digest[DIGEST_SIZE];
+	uint64_t first = 0;
+
+	digest_sha256(text, digest);
+	for (size_t i = 0; i < 8; i++)
+		first = first << 8 | digest[i];
+	return first >> 1;
+}
+
 /* The context keeps a copy of its key until it gets another, which may be never: so it gets this
  * one, and a secret stays nowhere but where the caller has it. */
 #define IDLE_KEY SLICE("-------------------------------------------")

@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "base/fault.h"
 
+#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -92,6 +93,25 @@ bool fault_explain(struct fault *fault, enum fault_kind kind, const char *messag
 	return false;
 }
 
+bool fault_member(struct fault *fault, enum fault_kind kind, const char *message,
+		  const char *pointer, const char *sentence, ...)
+{
+	const size_t before = strlen(pointer) + 2;
+	va_list arguments;
+
+	if (!begin(fault, kind))
+		return false;
+	assert(before < sizeof fault->detail);
+	if (message != NULL)
+		(void)snprintf(fault->message, sizeof fault->message, "%s", message);
+	(void)snprintf(fault->detail, sizeof fault->detail, "%s: ", pointer);
+	fault->pointer_size = before - 2;
+	va_start(arguments, sentence);
+	print(fault->detail + before, sizeof fault->detail - before, sentence, arguments);
+	va_end(arguments);
+	return false;
+}
+
 bool fault_cause(struct fault *fault, enum fault_kind kind, int errno_value, const char *cause, ...)
 {
 	va_list arguments;
@@ -114,4 +134,22 @@ bool fault_cause(struct fault *fault, enum fault_kind kind, int errno_value, con
 const char *fault_reason(const struct fault *fault)
 {
 	return fault->cause[0] != '\0' ? fault->cause : fault->message;
+}
+
+json_t *fault_parts(const struct fault *fault)
+{
+	const size_t size = fault->pointer_size;
+
+	if (fault->faults != NULL)
+		return json_incref(fault->faults);
+	if (fault->detail[0] == '\0')
+		return json_array();
+	return json_pack("[{s:s%, s:s}]", "pointer", fault->detail, size, "message",
+			 size > 0 ? fault->detail + size + 2 : fault->detail);
+}
+
+bool fault_is_of_the_store(enum fault_kind kind)
+{
+	return kind == FAULT_AGAIN || kind == FAULT_UNAVAILABLE || kind == FAULT_DAMAGED ||
+	       kind == FAULT_TOO_LARGE || kind == FAULT_INTERNAL;
 }

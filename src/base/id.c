@@ -152,7 +152,7 @@ static bool has_form(struct slice text, const char *form)
 
 bool code_is_well_formed(struct slice text)
 {
-	return has_form(text, "abc-defg-hij");
+	return has_form(text, "abc-defg-hij") || has_form(text, "abc-def-ghi");
 }
 
 bool code_is_words(struct slice text)
@@ -171,5 +171,5 @@ bool code_is_words(struct slice text)
 			return false;
 		before = byte;
 	}
-	return before != '-' && !code_is_well_formed(text) && !has_form(text, "abc-def-ghi");
+	return before != '-' && !code_is_well_formed(text);
 }

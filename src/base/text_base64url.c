@@ -1,4 +1,4 @@
-/* base64url without padding; see base/text.h.
+/* base64url without padding, and base64 with it; see base/text.h.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "base/text.h"
@@ -62,4 +62,40 @@ bool text_base64url_decode(struct arena *arena, struct slice text, struct slice 
 	result[size] = '\0';
 	*bytes = (struct slice){ result, size };
 	return true;
+}
+
+/* ---- base64 ---- */
+
+struct slice text_base64(struct arena *arena, struct slice bytes)
+{
+	const struct slice url = text_base64url(arena, bytes);
+	struct buffer text = BUFFER_INITIAL(arena);
+
+	for (size_t i = 0; i < url.size; i++)
+		buffer_append_byte(&text, url.data[i] == '-'   ? '+'
+					  : url.data[i] == '_' ? '/'
+							       : url.data[i]);
+	while (text.size % 4 != 0)
+		buffer_append_byte(&text, '=');
+	return buffer_slice(&text);
+}
+
+bool text_base64_decode(struct arena *arena, struct slice text, struct slice *bytes)
+{
+	struct buffer url = BUFFER_INITIAL(arena);
+	size_t padding = 0;
+
+	while (padding < 2 && padding < text.size && text.data[text.size - 1 - padding] == '=')
+		padding++;
+	if (text.size % 4 != 0)
+		return false;
+	for (size_t i = 0; i < text.size - padding; i++) {
+		if (text.data[i] == '-' || text.data[i] == '_')
+			return false;
+		buffer_append_byte(&url, text.data[i] == '+'   ? '-'
+					 : text.data[i] == '/' ? '_'
+							       : text.data[i]);
+	}
+	return (4 - url.size % 4) % 4 == padding &&
+	       text_base64url_decode(arena, buffer_slice(&url), bytes);
 }

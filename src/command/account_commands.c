@@ -1,4 +1,4 @@
-/* anteroom account add, list, disable, enable, rotate; anteroom token. They read or change the
+/* anteroom account add, list, disable, enable, set, rotate; anteroom token. They read or change the
  * accounts file; a running service notices changes by itself.
  *
  * Secrets are written to standard output only.
@@ -97,9 +97,12 @@ static void print_table(const struct roster *roster)
 		const struct account *account = &roster->accounts[i];
 
 		text_time_seconds(account->created_at, time);
-		printf("%-24s  %-24s  %-8s  %-7zu  %-20s  %s\n", account->id_text,
+		printf("%-24s  %-24s  %-8s  %-7zu  %-20s  %s%s%s%s%s\n", account->id_text,
 		       account->access_key_text, account->is_enabled ? "enabled" : "disabled",
-		       account->secret_count, time, account->name);
+		       account->secret_count, time, account->name,
+		       account->is_operator ? "  operator=on" : "",
+		       account->logs_joins ? "  log_joins=on" : "",
+		       account->client_url[0] != '\0' ? "  client_url=" : "", account->client_url);
 	}
 }
 
@@ -111,12 +114,15 @@ static void print_json(const struct roster *roster)
 	for (size_t i = 0; i < roster->count; i++) {
 		const struct account *account = &roster->accounts[i];
 
+		json_t *object;
+
 		text_time_milliseconds(account->created_at, time);
-		array_put(list,
-			  json_pack("{s:s, s:s, s:s, s:b, s:I, s:s}", "id", account->id_text,
-				    "name", account->name, "access_key", account->access_key_text,
-				    "enabled", account->is_enabled, "secrets",
-				    (json_int_t)account->secret_count, "created_at", time));
+		object = json_pack("{s:s, s:s, s:s, s:b, s:I, s:s}", "id", account->id_text, "name",
+				   account->name, "access_key", account->access_key_text, "enabled",
+				   account->is_enabled, "secrets",
+				   (json_int_t)account->secret_count, "created_at", time);
+		account_put_settings(account, object);
+		array_put(list, object);
 	}
 	(void)json_dumpf(list, stdout, JSON_INDENT(2));
 	printf("\n");
@@ -176,6 +182,34 @@ int command_account_disable(const struct command *command, int argc, char **argv
 int command_account_enable(const struct command *command, int argc, char **argv)
 {
 	return set_enabled(command, argc, argv, true);
+}
+
+/* ---- set ---- */
+
+int command_account_set(const struct command *command, int argc, char **argv)
+{
+	const char *directory = NULL;
+	const char *operands[2] = { NULL }; /* ACCOUNT, NAME=VALUE */
+	const struct option_row rows[] = { DATA_ROW(&directory) };
+	enum options_result result = options_parse(command, rows, sizeof rows / sizeof rows[0],
+						   argc, argv, operands);
+	struct fault fault = FAULT_INITIAL;
+	struct slice name, value;
+
+	if (result != OPTIONS_GO)
+		return options_status(result);
+	name = text_split(slice_of(operands[1]), '=', &value);
+	if (value.data == NULL) {
+		command_complain(command,
+				 "\"%s\" has no =: say operator=on, for example; NAME= without "
+				 "a value unsets client_url",
+				 operands[1]);
+		return EXIT_WRONG_USE;
+	}
+	if (!use_directory(command, directory, true, &fault) ||
+	    !accounts_set(directory, operands[0], name, value, NULL, &fault))
+		return command_failed(command, &fault);
+	return EXIT_SUCCESS;
 }
 
 /* ---- rotate ---- */

@@ -78,21 +78,44 @@ static int64_t seconds_of_unit(char unit)
 	return 0;
 }
 
+/* Seconds; from `least` on. */
+static bool read_duration(struct slice text, int64_t least, int64_t *seconds)
+{
+	const struct slice digits = { text.data, text.size > 0 ? text.size - 1 : 0 };
+	const int64_t unit = text.size > 0 ? seconds_of_unit(text.data[text.size - 1]) : 0;
+	int64_t number;
+
+	if (unit == 0 || !text_integer(digits, &number) || number < least ||
+	    number > LONGEST_DURATION / unit)
+		return false;
+	*seconds = number * unit;
+	return true;
+}
+
 static bool parse_duration(const struct command *command, const struct option_row *row,
 			   const char *text)
 {
-	struct slice digits = slice_of(text);
-	int64_t unit = digits.size > 0 ? seconds_of_unit(text[digits.size - 1]) : 0;
-	int64_t number;
+	return read_duration(slice_of(text), 1, row->value.seconds) ||
+	       wrong_value(command, row, text,
+			   "must be a whole number with s, m, h or d behind it, as in 24h, "
+			   "and at most 3650d");
+}
 
-	if (digits.size > 0)
-		digits.size--;
-	if (unit == 0 || !text_integer(digits, &number) || number < 1 ||
-	    number > LONGEST_DURATION / unit)
-		return wrong_value(command, row, text,
-				   "must be a whole number with s, m, h or d behind it, as in 24h, "
-				   "and at most 3650d");
-	*row->value.seconds = number * unit;
+static bool parse_schedule(const struct command *command, const struct option_row *row,
+			   const char *text)
+{
+	struct schedule *schedule = row->value.schedule;
+	struct slice rest = slice_of(text);
+
+	schedule->count = 0;
+	while (rest.data != NULL) {
+		if (schedule->count == SCHEDULE_MOST ||
+		    !read_duration(text_split(rest, ',', &rest), 0,
+				   &schedule->seconds[schedule->count++]))
+			return wrong_value(command, row, text,
+					   "must be 1 to 32 durations such as 5s, 5m or 24h, with "
+					   "commas between them");
+	}
 	return true;
 }
 
@@ -129,6 +152,8 @@ static bool parse_value(const struct command *command, const struct option_row *
 		return parse_number(command, row, text);
 	case OPTION_DURATION:
 		return parse_duration(command, row, text);
+	case OPTION_SCHEDULE:
+		return parse_schedule(command, row, text);
 	case OPTION_MODE:
 		return parse_mode(command, row, text);
 	}

@@ -18,9 +18,9 @@
 /* Milliseconds between two looks at what inotify does not tell. */
 #define PAUSE 1000
 
-/* From the root, since a relative path follows the working directory when that is renamed. A
+/* is_absolute: from the root, since a relative path follows the working directory when that is renamed. A
  * working directory that cannot be found has to do. */
-static char *lock_path(const char *directory)
+static char *lock_path(const char *directory, bool is_absolute)
 {
 	char here[PATH_MAX] = "";
 	char *store = data_directory_store(directory);
@@ -28,7 +28,7 @@ static char *lock_path(const char *directory)
 
 	if (path == NULL)
 		abort();
-	if (directory[0] != '/' && getcwd(here, sizeof here) == NULL)
+	if (!is_absolute || directory[0] == '/' || getcwd(here, sizeof here) == NULL)
 		here[0] = '\0';
 	if (snprintf(path, PATH_MAX, "%s%s%s/lock", here, here[0] == '\0' ? "" : "/", store) >=
 	    PATH_MAX)
@@ -56,7 +56,12 @@ bool place_open(const char *directory, struct place *place, struct fault *fault)
 	struct stat status;
 
 	*place = PLACE_INITIAL;
-	place->lock = lock_path(directory);
+	place->lock = lock_path(directory, true);
+	/* A server that gave up being root may be below a directory that it cannot enter. */
+	if (stat(place->lock, &status) != 0 && errno == EACCES) {
+		free(place->lock);
+		place->lock = lock_path(directory, false);
+	}
 	if (stat(place->lock, &status) != 0)
 		return fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot look at %s",
 				   place->lock);

@@ -11,7 +11,9 @@
 
 #include "base/log.h"
 #include "accounts/accounts.h"
+#include "accounts/client_url.h"
 #include "service/metrics.h"
+#include "resources/join_log.h"
 #include "resources/kept_usage.h"
 #include "resources/misses.h"
 #include "resources/signing_keys.h"
@@ -24,6 +26,8 @@
 #include "command/options.h"
 #include "command/place.h"
 #include "command/process.h"
+#include "service/dispatcher.h"
+#include "service/keeper.h"
 #include "service/routes.h"
 #include "service/service.h"
 #include "store/gdbm/store_gdbm.h"
@@ -43,6 +47,11 @@ struct serve_options {
 	unsigned threads;
 	int64_t join_seconds;
 	int64_t signing_key_age;
+	int64_t log_keep; /* seconds */
+	int64_t session_seconds;
+	const char *public_url, *client_url;
+	struct sender_options sender;
+	struct schedule schedule;
 	bool logs_access;
 	bool waits;
 };
@@ -53,7 +62,10 @@ struct program {
 	struct listener listener;
 	struct environment environment; /* clock, accounts, store, tokens, misses, metrics */
 	struct place place; /* of the data */
+	struct sender *sender; /* of webhooks; NULL: this build has none */
+	struct lease *lease;
 	struct service *service;
+	struct keeper *keeper;
 	struct edge *edge;
 };
 
@@ -72,6 +84,14 @@ static enum options_result parse(const struct command *command, int argc, char *
 		{ "threads", "N", "workers; twice the cores, at least 4, if not given, and with --store twice that, at least 16", TO_NUMBER(&options->threads, 1, THREADS_MOST) },
 		{ "token-ttl", "DURATION", "how long tokens for joining are valid: 90s, 15m, 7d; 24h if not given", TO_DURATION(&options->join_seconds) },
 		{ "signing-key-age", "DURATION", "how old a signing key must be before it signs; 10m if not given", TO_DURATION(&options->signing_key_age) },
+		{ "log-keep", "DURATION", "how long entries of the log of changes are kept at least; 90d if not given", TO_DURATION(&options->log_keep) },
+		{ "session-ttl", "DURATION", "how long a session of the console is valid; 12h if not given", TO_DURATION(&options->session_seconds) },
+		{ "public-url", "URL", "where people reach the service: https://HOST; else as each request says", TO_TEXT(&options->public_url) },
+		{ "client-url", "URL", "where the join page sends people, with {room_id} and the like; see account set", TO_TEXT(&options->client_url) },
+		{ "webhook-allow-http", NULL, "webhooks may have a URL of http", TO_SWITCH(&options->sender.allows_http) },
+		{ "webhook-allow-private", NULL, "webhooks are delivered to any address, not to those of everyone alone", TO_SWITCH(&options->sender.allows_private) },
+		{ "webhook-ca", "FILE", "a PEM file of authorities that certificates of webhooks may be of, besides those of the system", TO_TEXT(&options->sender.authorities) },
+		{ "webhook-schedule", "DURATIONS", "how long before each attempt of a delivery; 0s,5s,5m,30m,2h,5h,10h,14h,20h,24h if not given", TO_SCHEDULE(&options->schedule) },
 		{ "access-log", NULL, "logs a line for each request", TO_SWITCH(&options->logs_access) },
 		{ "wait", NULL, "waits up to 10 s for the process that has the data to end", TO_SWITCH(&options->waits) },
 	};
@@ -115,6 +135,21 @@ static bool check_user(const struct serve_options *options, struct identity *ide
 				   "only root can become the user %s; leave --user out",
 				   options->user);
 	return true;
+}
+
+static bool check_urls(const struct serve_options *options, struct fault *fault)
+{
+	const char *flaw = NULL;
+
+	if (options->public_url != NULL)
+		flaw = public_url_flaw(slice_of(options->public_url));
+	if (flaw != NULL)
+		return fault_cause(fault, FAULT_BAD_REQUEST, 0, "--public-url %s %s",
+				   options->public_url, flaw);
+	if (options->client_url != NULL)
+		flaw = client_url_flaw(slice_of(options->client_url));
+	return flaw == NULL || fault_cause(fault, FAULT_BAD_REQUEST, 0, "--client-url %s %s",
+					   options->client_url, flaw);
 }
 
 /* ---- the process ---- */
@@ -258,13 +293,16 @@ static void stay(const struct serve_options *options, struct program *program)
 	tell_signal(signal_number);
 }
 
+/* Threads besides the workers that have transactions: the keeper, the dispatcher. */
+#define OTHER_THREADS 2
+
 static bool open_store(const struct serve_options *options, struct store **store,
 		       struct fault *fault)
 {
 	char *directory = data_directory_store(options->directory);
 	const struct store_options chosen = {
 		.directory = directory,
-		.readers = options->threads,
+		.readers = options->threads + OTHER_THREADS,
 		.wait = options->waits ? WAIT_MOST : 0,
 		.gives_up = is_told_to_end,
 	};
@@ -280,7 +318,7 @@ static bool open_database(const struct serve_options *options, struct environmen
 {
 	const struct store_postgres_options chosen = {
 		.url = options->directory,
-		.connections = options->threads,
+		.connections = options->threads + OTHER_THREADS,
 	};
 
 	return store_postgres_open(&chosen, &environment->store, fault) &&
@@ -294,6 +332,13 @@ static bool open_data(const struct serve_options *options, struct environment *e
 		return open_database(options, environment, fault);
 	return accounts_open(options->directory, &environment->accounts, fault) &&
 	       open_store(options, &environment->store, fault);
+}
+
+/* Before the store and the accounts are opened: the sender has nothing of them. */
+static bool open_sender(const struct serve_options *options, struct program *program,
+			struct fault *fault)
+{
+	return !sender_is_built() || sender_open(&options->sender, &program->sender, fault);
 }
 
 static bool open_all(const struct serve_options *options, const struct identity *identity,
@@ -312,16 +357,27 @@ static bool open_all(const struct serve_options *options, const struct identity 
 	environment->clock = &clock_system;
 	environment->join_seconds = options->join_seconds;
 	environment->signing_key_age = options->signing_key_age;
+	environment->log_keep = options->log_keep * 1000;
+	environment->session_seconds = options->session_seconds;
+	environment->public_url = options->public_url;
+	environment->client_url = options->client_url;
+	environment->allows_http = options->sender.allows_http;
 	if (!open_as_root(options, identity, program, fault) || !prepare_process(fault) ||
-	    !open_data(options, environment, fault) ||
+	    !open_sender(options, program, fault) || !open_data(options, environment, fault) ||
 	    (!store_postgres_is_url(options->directory) &&
 	     !place_open(options->directory, &program->place, fault)))
 		return false;
 	environment->tokens = token_memory_open();
 	environment->misses = misses_open(environment->clock);
 	environment->kept_usage = kept_usage_open();
+	environment->joins = join_log_open();
 	environment->metrics = metrics_open(routes);
+	program->lease = lease_open(environment->store, environment->clock);
+	if (program->sender != NULL)
+		environment->dispatcher = dispatcher_open(environment, program->lease,
+							  program->sender, &options->schedule);
 	program->service = service_open(environment);
+	program->keeper = keeper_open(environment, program->lease);
 	edge.store = environment->store;
 	edge.service = program->service;
 	edge.metrics = environment->metrics;
@@ -332,8 +388,13 @@ static bool open_all(const struct serve_options *options, const struct identity 
 static void close_all(struct program *program)
 {
 	edge_close(program->edge);
+	keeper_close(program->keeper);
+	dispatcher_close(program->environment.dispatcher);
+	sender_close(program->sender);
+	lease_close(program->lease);
 	service_close(program->service);
 	metrics_close(program->environment.metrics);
+	join_log_close(program->environment.joins);
 	kept_usage_close(program->environment.kept_usage);
 	misses_close(program->environment.misses);
 	token_memory_close(program->environment.tokens);
@@ -360,6 +421,9 @@ int command_serve(const struct command *command, int argc, char **argv)
 		.socket_mode = 0660,
 		.join_seconds = (int64_t)24 * 60 * 60,
 		.signing_key_age = SIGNING_KEY_AGE,
+		.log_keep = (int64_t)90 * 24 * 60 * 60,
+		.session_seconds = (int64_t)12 * 60 * 60,
+		.schedule = schedule_usual,
 	};
 	enum options_result result = parse(command, argc, argv, &options);
 	struct program program = {
@@ -375,7 +439,8 @@ int command_serve(const struct command *command, int argc, char **argv)
 		return options_status(result);
 	if (options.threads == 0)
 		options.threads = default_threads(options.directory);
-	if (!check_path(&options, &fault) || !check_user(&options, &identity, &fault))
+	if (!check_path(&options, &fault) || !check_urls(&options, &fault) ||
+	    !check_user(&options, &identity, &fault))
 		return command_failed(command, &fault);
 	if (open_all(&options, &identity, &program, &fault)) {
 		log_event(LOG_LEVEL_NOTICE, "serving", "version", PACKAGE_VERSION, "socket",

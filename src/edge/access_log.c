@@ -8,6 +8,7 @@
 #include "base/text.h"
 
 #define CODE_SIZE (CODE_TEXT_SIZE - 1)
+#define CODE_OLD_SIZE (CODE_OLD_TEXT_SIZE - 1)
 
 /* The first `size` bytes of the decoded path; fewer at its end. */
 static struct slice decoded_start(struct slice path, char *bytes, size_t size)
@@ -34,18 +35,21 @@ static bool begins_with_secret(struct slice path)
 	char bytes[CODE_SIZE];
 	struct slice start = decoded_start(path, bytes, sizeof bytes);
 
-	return code_is_well_formed(start) || (start.size >= 3 && memcmp(bytes, "eyJ", 3) == 0);
+	return code_is_well_formed(start) ||
+	       code_is_well_formed(text_first(start, CODE_OLD_SIZE)) ||
+	       (start.size >= 3 && memcmp(bytes, "eyJ", 3) == 0);
 }
 
 /* The size of the path before a room code, a token, or the segment where a code belongs. A mistyped
  * address may contain them anywhere. */
 static size_t size_before_secret(struct slice path)
 {
-	const struct slice before_code = SLICE("/v2/room-codes/code/");
+	const struct slice before_code[] = { SLICE("/v2/room-codes/code/"), SLICE("/v2/join/") };
 
-	if (path.size > before_code.size &&
-	    memcmp(path.data, before_code.data, before_code.size) == 0)
-		return before_code.size;
+	for (size_t i = 0; i < sizeof before_code / sizeof before_code[0]; i++)
+		if (path.size > before_code[i].size &&
+		    memcmp(path.data, before_code[i].data, before_code[i].size) == 0)
+			return before_code[i].size;
 	for (size_t i = 0; i < path.size; i++)
 		if (begins_with_secret((struct slice){ path.data + i, path.size - i }))
 			return i;

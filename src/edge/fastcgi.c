@@ -128,6 +128,10 @@ static void read_parameters(struct arena *arena, char **parameters, struct reque
 		{ SLICE("HTTP_PREFER"), &request->prefer },
 		{ SLICE("HTTP_IDEMPOTENCY_KEY"), &request->idempotency_key },
 		{ SLICE("HTTP_X_REQUEST_ID"), &request->request_id },
+		{ SLICE("HTTP_COOKIE"), &request->cookie },
+		{ SLICE("HTTP_HOST"), &request->host },
+		{ SLICE("HTTPS"), &request->https },
+		{ SLICE("HTTP_ANTEROOM_CONSOLE"), &request->console },
 	};
 
 	for (; *parameters != NULL; parameters++) {

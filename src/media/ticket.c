@@ -427,21 +427,6 @@ static bool make_bigbluebutton(struct making *making)
 
 /* ---- Janus ---- */
 
-/* Base64 with padding (RFC 4648 section 4). */
-static struct slice base64_of(struct arena *arena, const unsigned char *bytes, size_t size)
-{
-	const struct slice url = text_base64url(arena, bytes_slice(bytes, size));
-	struct buffer text = BUFFER_INITIAL(arena);
-
-	for (size_t i = 0; i < url.size; i++)
-		buffer_append_byte(&text, url.data[i] == '-'   ? '+'
-					  : url.data[i] == '_' ? '/'
-							       : url.data[i]);
-	while (text.size % 4 != 0)
-		buffer_append_byte(&text, '=');
-	return buffer_slice(&text);
-}
-
 static struct slice token_of_janus(const struct making *making, const char *realm,
 				   struct slice descriptor)
 {
@@ -451,7 +436,8 @@ static struct slice token_of_janus(const struct making *making, const char *real
 	unsigned char mac[DIGEST_SHA1_SIZE];
 
 	digest_hmac_sha1(config_text(making, "secret"), text, mac);
-	return JOINED(making->arena, text, SLICE(":"), base64_of(making->arena, mac, sizeof mac));
+	return JOINED(making->arena, text, SLICE(":"),
+		      text_base64(making->arena, bytes_slice(mac, sizeof mac)));
 }
 
 #define VIDEO_ROOM "janus.plugin.videoroom"

@@ -7,29 +7,17 @@
 #include <stdlib.h>
 
 #include "base/text.h"
-#include "resources/expected.h"
 #include "resources/lists.h"
+#include "resources/audit.h"
 #include "resources/packed.h"
 #include "rules/media_rules.h"
-
-static bool load(struct call *call, enum store_reading reading, struct media *media,
-		 struct fault *fault)
-{
-	struct expected expected;
-
-	if (expected_open(call, &expected)) {
-		media_expect(&expected, reading);
-		expected_tell(&expected);
-	}
-	return media_load(call, reading, media, fault);
-}
 
 static bool find(struct call *call, enum store_reading reading, struct media *media,
 		 struct backend **backend, struct fault *fault)
 {
 	struct id id;
 
-	if (!load(call, reading, media, fault))
+	if (!media_load_alone(call, reading, media, fault))
 		return false;
 	*backend = id_parse(call->parameters[0], &id) ? media_backend(media, &id) : NULL;
 	return *backend != NULL || fault_set(fault, FAULT_NOT_FOUND, "backend not found");
@@ -166,12 +154,46 @@ static struct id new_id(struct call *call, struct media *media)
 	return id_make(call->environment->clock, (uint32_t)seconds, ++media->last_backend);
 }
 
+static void note(struct call *call, const char *type, const struct backend *backend,
+		 struct changes *changes)
+{
+	char id[ID_TEXT_SIZE + 1];
+	const struct audit_data data = {
+		.kind = "backend",
+		.id = { id, ID_TEXT_SIZE },
+		.name = backend->name,
+		.changes = changes,
+	};
+
+	id_print(&backend->id, id);
+	if (changes != NULL)
+		audit_note_update(call, type, &data);
+	else
+		audit_note(call, type, &data);
+}
+
+static void note_update(struct call *call, const struct backend *former,
+			const struct backend *backend)
+{
+	static const char *const ignored[] = { "updated_at", NULL };
+	struct changes changes;
+
+	changes_open(&changes, call->arena);
+	changes_find(&changes, SLICE(""), packed_json(call->arena, backend_text(call, former)),
+		     packed_json(call->arena, backend_text(call, backend)), ignored);
+	changes_find_hidden(
+		&changes, SLICE(""), &backend_shape,
+		document_hidden(call->arena, &backend_shape, backend_document(call, former)),
+		document_hidden(call->arena, &backend_shape, backend_document(call, backend)));
+	note(call, "backend.updated", backend, &changes);
+}
+
 bool backends_create(struct call *call, struct fault *fault)
 {
 	struct media media;
 	struct backend *backend;
 
-	if (!load(call, STORE_TO_CHANGE, &media, fault))
+	if (!media_load_alone(call, STORE_TO_CHANGE, &media, fault))
 		return false;
 	backend = &media.backends[media.backend_count];
 	*backend = (struct backend){ .created = call->now, .updated = call->now };
@@ -182,6 +204,7 @@ bool backends_create(struct call *call, struct fault *fault)
 		return fault_set(fault, FAULT_CONFLICT, "Too many backends");
 	backend->id = new_id(call, &media);
 	media.backend_count++;
+	note(call, "backend.created", backend, NULL);
 	return media_put(call, &media, fault) && call_answer(call, backend_text(call, backend));
 }
 
@@ -228,6 +251,7 @@ static bool save(struct call *call, struct media *media, struct backend *backend
 	if (!check(call, media, backend, &changed, fault))
 		return false;
 	*backend = changed;
+	note_update(call, &former, backend);
 	return media_put(call, media, fault) && call_answer(call, backend_text(call, backend));
 }
 
@@ -262,6 +286,7 @@ bool backends_delete(struct call *call, struct fault *fault)
 		return false;
 	if (backend->uses > 0)
 		return fault_set(fault, FAULT_CONFLICT, "Backend is in use");
+	note(call, "backend.deleted", backend, NULL);
 	media_remove_backend(&media, backend);
 	return media_put(call, &media, fault) && call_answer_nothing(call);
 }
@@ -283,7 +308,7 @@ bool backends_list(struct call *call, struct fault *fault)
 	struct list list;
 
 	list_open(call, &list);
-	if (!load(call, STORE_TO_SHOW, &media, fault))
+	if (!media_load_alone(call, STORE_TO_SHOW, &media, fault))
 		return false;
 	for (size_t i = media.backend_count; i-- > 0 && !list_is_full(&list);) {
 		const struct backend *backend = &media.backends[i];

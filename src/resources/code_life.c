@@ -160,6 +160,33 @@ struct code_count codes_count(const struct room_codes *codes, const struct templ
 	return sum;
 }
 
+/* ---- the codes that a room may have ---- */
+
+bool codes_refuse_count(struct fault *fault, const char *message, const char *what, int most)
+{
+	return fault_explain(fault, FAULT_CONFLICT, message, "the room has %d %s, the most", most,
+			     what);
+}
+
+bool codes_check_count(const struct room_subject *subject, const struct code *former,
+		       const struct code *code, struct fault *fault)
+{
+	const struct code_count count = codes_count(&subject->codes, &subject->owner);
+	const bool is_plain = code_is_plain(code);
+	const bool was_plain = former != NULL && code_is_plain(former);
+
+	if (is_plain && !was_plain && count.plain >= CODES_MOST)
+		return codes_refuse_count(fault, "Too many codes", "codes", CODES_MOST);
+	if (!is_plain && (former == NULL || was_plain) && count.others >= CODES_OTHERS_MOST)
+		return codes_refuse_count(fault, "Too many codes", "codes that are not plain",
+					  CODES_OTHERS_MOST);
+	if (is_plain && code->is_enabled && !(was_plain && former->is_enabled) &&
+	    count.enabled >= CODES_ENABLED_MOST)
+		return codes_refuse_count(fault, "Too many enabled codes", "enabled codes",
+					  CODES_ENABLED_MOST);
+	return true;
+}
+
 /* ---- making and switching codes ---- */
 
 static bool draw_letters(struct call *call, struct slice *letters, struct fault *fault)
@@ -181,13 +208,20 @@ bool codes_add(struct call *call, struct room_codes *codes, uint32_t identity, i
 	       struct code *code, struct fault *fault)
 {
 	call->codes_made++;
-	code->room = codes->room;
-	code->place = code_place(++codes->last_place);
 	code->is_enabled = true;
-	code->group = codes_group_of(call, codes, identity)->number;
 	code->created = code->updated = created;
 	return (code->letters.data != NULL || draw_letters(call, &code->letters, fault)) &&
-	       codes_count_added(codes, code, fault) && code_put(call, code, fault);
+	       codes_put_new(call, codes, identity, code, fault);
+}
+
+bool codes_put_new(struct call *call, struct room_codes *codes, uint32_t identity,
+		   struct code *code, struct fault *fault)
+{
+	code->room = codes->room;
+	code->place = code_place(++codes->last_place);
+	if (!code->is_former)
+		code->group = codes_group_of(call, codes, identity)->number;
+	return codes_count_added(codes, code, fault) && code_put(call, code, fault);
 }
 
 bool codes_replace(struct call *call, struct room_codes *codes, const struct code *former,

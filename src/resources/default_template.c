@@ -37,7 +37,7 @@ bool default_template_load(struct call *call, struct id *id, bool *is_set, struc
 	return true;
 }
 
-bool default_template_set(struct call *call, const struct id *id, bool is_default,
+bool default_template_set(struct call *call, const struct id *id, bool is_default, bool *is_changed,
 			  struct fault *fault)
 {
 	const struct store_record record = { .id = only, .value = id_slice(id) };
@@ -49,6 +49,8 @@ bool default_template_set(struct call *call, const struct id *id, bool is_defaul
 		return false;
 	is_set = stored.value.data != NULL;
 	is_this = is_set && id_compare(&present, id) == 0;
+	if (is_changed != NULL)
+		*is_changed = is_this != is_default;
 	if (is_this == is_default)
 		return true;
 	if (!is_default)

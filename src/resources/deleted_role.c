@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "resources/deleted_role.h"
 
+#include "base/digest.h"
 #include "resources/code_life.h"
 #include "resources/expected.h"
 #include "resources/kinds.h"
@@ -13,13 +14,31 @@
 #define ROOMS_VISITED 8
 #define ROLES_REMOVED 256
 
+static void set_identity(struct id *id, uint32_t identity)
+{
+	for (size_t i = 0; i < 4; i++)
+		id->bytes[i] = (unsigned char)(identity >> (24 - 8 * i));
+}
+
+/* Unique in the account: the identity, and a digest of the template's id. */
 static struct id role_id(const struct id *template_id, uint32_t identity)
+{
+	unsigned char digest[DIGEST_SIZE];
+	struct id id;
+
+	digest_sha256(id_slice(template_id), digest);
+	memcpy(id.bytes, digest, sizeof id.bytes);
+	set_identity(&id, identity);
+	return id;
+}
+
+/* As records were found before templates had ids that were made elsewhere: by the number and the random
+ * part of the template's id. */
+static struct id former_role_id(const struct id *template_id, uint32_t identity)
 {
 	struct id id = *template_id;
 
-	/* The number and the random part of the template's id make it unique in the account. */
-	for (size_t i = 0; i < 4; i++)
-		id.bytes[i] = (unsigned char)(identity >> (24 - 8 * i));
+	set_identity(&id, identity);
 	return id;
 }
 
@@ -57,11 +76,16 @@ static bool decode(const struct store_record *stored, struct deleted_role *role,
 bool deleted_role_load(struct call *call, const struct id *template_id, uint32_t identity,
 		       struct deleted_role *role, struct fault *fault)
 {
-	const struct id id = role_id(template_id, identity);
+	struct id id = role_id(template_id, identity);
 	struct store_record stored;
 
 	if (!store_get(call->transaction, &kind_role, &id, STORE_TO_SHOW, &stored, fault))
 		return false;
+	if (stored.value.data == NULL) {
+		id = former_role_id(template_id, identity);
+		if (!store_get(call->transaction, &kind_role, &id, STORE_TO_SHOW, &stored, fault))
+			return false;
+	}
 	if (stored.value.data == NULL || id_compare(&stored.parent, template_id) != 0)
 		return packed_missing("deleted role", id_slice(&id), fault);
 	return decode(&stored, role, fault);
@@ -117,11 +141,12 @@ static bool resolve_in_rooms(struct call *call, const struct template_record *re
 bool deleted_roles_resolve(struct call *call, struct template_record *record, struct fault *fault)
 {
 	struct deleted_roles deleted = template_deleted_roles(record);
+	static const struct id no_room = { { 0 } };
 	struct store_record rooms[ROOMS_VISITED];
 	struct store_page page = {
 		.order = STORE_OLDEST_FIRST,
 		.parent = &record->id,
-		.above = &deleted.last_room,
+		.above = id_compare(&deleted.last_room, &no_room) == 0 ? NULL : &deleted.last_room,
 		.records = rooms,
 		.most = ROOMS_VISITED,
 	};

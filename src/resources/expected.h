@@ -9,7 +9,7 @@
 #include "resources/call.h"
 #include "resources/kinds.h"
 
-#define EXPECTED_MOST 13
+#define EXPECTED_MOST 14
 
 struct expected {
 	struct call *call;

@@ -11,6 +11,27 @@
 /* Children that one call removes. */
 #define REMOVED_MOST 256
 
+static bool remove_deliveries(struct call *call, const struct id *webhook, bool *are_gone,
+			      struct fault *fault)
+{
+	struct store_page page = {
+		.order = STORE_OLDEST_FIRST,
+		.parent = webhook,
+		.records = arena_alloc(call->arena, REMOVED_MOST * sizeof *page.records),
+		.most = REMOVED_MOST,
+	};
+
+	if (!store_page(call->transaction, &kind_webhook_delivery, &page, fault))
+		return false;
+	for (size_t i = 0; i < page.count; i++) {
+		if (!store_remove(call->transaction, &kind_webhook_delivery, &page.records[i],
+				  fault))
+			return false;
+	}
+	*are_gone = page.is_last;
+	return true;
+}
+
 /* *are_gone: nothing is left of it. */
 static bool remove_children(struct call *call, enum garbage_of of, const struct id *id,
 			    bool *are_gone, struct fault *fault)
@@ -18,6 +39,8 @@ static bool remove_children(struct call *call, enum garbage_of of, const struct 
 	struct code_page page = { .most = REMOVED_MOST };
 	size_t removed;
 
+	if (of == GARBAGE_WEBHOOK)
+		return remove_deliveries(call, id, are_gone, fault);
 	if (of == GARBAGE_TEMPLATE) {
 		if (!deleted_roles_remove(call, id, INT64_MAX, REMOVED_MOST, &removed, fault))
 			return false;
@@ -34,14 +57,38 @@ static bool remove_children(struct call *call, enum garbage_of of, const struct 
 	return true;
 }
 
+static enum garbage_of kind_of(const struct store_record *record)
+{
+	return (enum garbage_of)record->value.data[0];
+}
+
+bool garbage_finish(struct call *call, const struct id *id, struct fault *fault)
+{
+	struct store_record record;
+	bool are_gone;
+
+	if (!store_get(call->transaction, &kind_garbage, id, STORE_TO_CHANGE, &record, fault))
+		return false;
+	if (record.value.data == NULL)
+		return true;
+	do {
+		if (!remove_children(call, kind_of(&record), id, &are_gone, fault))
+			return false;
+	} while (!are_gone);
+	return store_remove(call->transaction, &kind_garbage, &record, fault);
+}
+
 bool garbage_add(struct call *call, enum garbage_of of, const struct id *id, struct fault *fault)
 {
 	const char value = (char)of;
 	const struct store_record record = { .id = *id, .value = { &value, 1 } };
 	bool are_gone;
 
-	return remove_children(call, of, id, &are_gone, fault) &&
-	       (are_gone || store_put(call->transaction, &kind_garbage, &record, NULL, fault));
+	if (!remove_children(call, of, id, &are_gone, fault))
+		return false;
+	/* An imported room may have the id of a template. */
+	return are_gone || (garbage_finish(call, id, fault) &&
+			    store_put(call->transaction, &kind_garbage, &record, NULL, fault));
 }
 
 bool garbage_has(struct call *call, const struct id *id, bool *has, struct fault *fault)
@@ -78,8 +125,6 @@ bool garbage_collect(struct call *call, struct fault *fault)
 		return false;
 	if (page.count == 0)
 		return true;
-	return remove_children(
-		       call, record.value.data[0] == GARBAGE_ROOM ? GARBAGE_ROOM : GARBAGE_TEMPLATE,
-		       &record.id, &are_gone, fault) &&
+	return remove_children(call, kind_of(&record), &record.id, &are_gone, fault) &&
 	       (!are_gone || store_remove(call->transaction, &kind_garbage, &record, fault));
 }

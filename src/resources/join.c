@@ -9,8 +9,10 @@
 #include "resources/misses.h"
 #include "accounts/token.h"
 #include "resources/code_life.h"
+#include "resources/join_log.h"
 #include "resources/media_join.h"
 #include "resources/packed.h"
+#include "resources/public_url.h"
 #include "resources/room_record.h"
 #include "rules/room_code_rules.h"
 
@@ -22,10 +24,10 @@ static struct slice member_text(const struct call *call, const char *name)
 	return text.data == NULL ? SLICE("") : text;
 }
 
-/* The code as it may have been typed: with white space around it, and in capitals. */
-static struct slice typed_code(const struct call *call)
+/* A code as it may have been typed: with white space around it, and in capitals. */
+static struct slice code_typed(const struct call *call, struct slice text)
 {
-	return text_lower(call->arena, text_trim(member_text(call, "code"), " \t\n\v\f\r"));
+	return text_lower(call->arena, text_trim(text, " \t\n\v\f\r"));
 }
 
 static bool refuse_for(unsigned seconds, struct fault *fault)
@@ -62,6 +64,7 @@ struct exchange {
 	struct code code;
 	struct slice role;
 	struct slice user_id; /* the body's, or the code's; empty: one is made up */
+	struct slice answered_user; /* that one */
 	int64_t expires_at; /* seconds */
 	const struct backend *backend; /* in effect for the room, and a part of: */
 	struct media media; /* not set without a backend */
@@ -83,13 +86,13 @@ static bool find_backend(struct call *call, struct exchange *exchange, struct fa
 }
 
 /* The code with its room; sets call->account. */
-static bool find(struct call *call, struct exchange *exchange, struct fault *fault)
+static bool find(struct call *call, struct slice code, struct exchange *exchange,
+		 struct fault *fault)
 {
 	bool is_there;
 
-	code_expect_media(call, typed_code(call), call_reading(call), STORE_TO_SHOW);
-	if (!code_find(call, typed_code(call), call_reading(call), &exchange->code, &call->account,
-		       &is_there, fault))
+	if (!code_find(call, code, call_reading(call), &exchange->code, &call->account, &is_there,
+		       fault))
 		return false;
 	if (!is_there)
 		return miss(call, fault);
@@ -97,7 +100,7 @@ static bool find(struct call *call, struct exchange *exchange, struct fault *fau
 	if (!room_subject_of_code(call, &exchange->code, STORE_TO_SHOW, &exchange->subject,
 				  &is_there, fault))
 		return false;
-	return is_there ? find_backend(call, exchange, fault) : miss(call, fault);
+	return is_there || miss(call, fault);
 }
 
 static bool refuse(struct call *call, enum join_refusal refusal, const char *message,
@@ -280,7 +283,7 @@ static bool add_join(struct call *call, const struct exchange *exchange, struct 
 static bool answer(struct call *call, const struct exchange *exchange,
 		   const struct account *account, struct fault *fault)
 {
-	const struct slice user_id = answered_user(call, exchange);
+	const struct slice user_id = exchange->answered_user;
 	char room_id[ID_TEXT_SIZE + 1], expires[TEXT_TIME_SIZE];
 	struct buffer text = BUFFER_INITIAL(call->arena);
 	struct token_join subject = { .role = exchange->role, .user_id = user_id };
@@ -314,21 +317,113 @@ static bool exchange_code(struct call *call, struct exchange *exchange,
 		return false;
 	if (is_counted(call, exchange) && !call_is_writing(call))
 		return call_write_instead(call);
-	return count(call, exchange, fault) && answer(call, exchange, account, fault);
+	if (!count(call, exchange, fault))
+		return false;
+	exchange->answered_user = answered_user(call, exchange);
+	return answer(call, exchange, account, fault);
+}
+
+/* What the log says of the exchange, where the account wants it to. */
+static void note(struct call *call, const struct exchange *exchange, bool is_granted)
+{
+	struct joining *joining = arena_alloc(call->arena, sizeof *joining);
+
+	if (call->wants_write || (!is_granted && call->refusal == JOIN_NOT_REFUSED))
+		return;
+	*joining = (struct joining){
+		.account = call->account,
+		.room = exchange->subject.room.id,
+		.room_name = exchange->subject.room.name,
+		.role = exchange->role,
+		.user_id = is_granted ? exchange->answered_user : exchange->user_id,
+		.code = exchange->code.letters,
+		.request_id = slice_of(call->id),
+		.refusal = is_granted ? JOIN_NOT_REFUSED : call->refusal,
+		.time = call->now,
+	};
+	call->joining = joining;
 }
 
 bool join(struct call *call, struct fault *fault)
 {
+	const struct slice code = code_typed(call, member_text(call, "code"));
 	struct accounts *accounts = call->environment->accounts;
 	struct exchange exchange;
 	const struct roster *roster;
+	const struct account *account;
 	bool is_done;
 
-	if (!find(call, &exchange, fault))
+	code_expect_media(call, code, call_reading(call), STORE_TO_SHOW);
+	if (!find(call, code, &exchange, fault) || !find_backend(call, &exchange, fault))
 		return false;
 	roster = accounts_current(accounts);
-	is_done = exchange_code(call, &exchange, roster_by_id(roster, &call->account), fault);
+	account = roster_by_id(roster, &call->account);
+	is_done = exchange_code(call, &exchange, account, fault);
+	if (account != NULL && account->is_enabled && account->logs_joins)
+		note(call, &exchange, is_done);
 	accounts_release(accounts, roster);
+	return is_done;
+}
+
+/* ---- what a code opens ---- */
+
+static void add_time(json_t *body, const char *name, int64_t seconds)
+{
+	char time[TEXT_TIME_SIZE];
+
+	text_time_seconds(seconds * 1000, time);
+	object_put(body, name, json_string(time));
+}
+
+static bool answer_opened(struct call *call, const struct exchange *exchange,
+			  const char *client_url)
+{
+	const struct template_record *owner = &exchange->subject.owner;
+	const struct room_record *room = &exchange->subject.room;
+	const struct code_terms *terms = &exchange->code.terms;
+	const size_t role = template_role_index(owner, exchange->role);
+	const json_t *text = packed_json(call->arena, owner->roles[role].text);
+	struct buffer written = BUFFER_INITIAL(call->arena);
+	json_t *body = arena_json(
+		call->arena,
+		json_pack("{s:s%, s:{s:s%, s:O}, s:{s:s%, s:O}, s:s?}", "code",
+			  exchange->code.letters.data, exchange->code.letters.size, "room", "name",
+			  room->name.data, room->name.size, "description",
+			  json_object_get(room_document(call, room), "description"), "role", "name",
+			  exchange->role.data, exchange->role.size, "publishParams",
+			  json_object_get(text, "publishParams"), "client_url", client_url));
+
+	if ((terms->set & CODE_NOT_BEFORE) != 0)
+		add_time(body, "not_before", terms->not_before);
+	if ((terms->set & CODE_EXPIRES_AT) != 0)
+		add_time(body, "expires_at", terms->expires_at);
+	if (room->opens_at != INT64_MIN)
+		add_time(body, "opens_at", room->opens_at);
+	if (room->closes_at != INT64_MAX)
+		add_time(body, "closes_at", room->closes_at);
+	buffer_append_json(&written, body);
+	return call_answer(call, buffer_slice(&written));
+}
+
+bool join_look(struct call *call, struct fault *fault)
+{
+	const struct slice code = code_typed(call, call->parameters[0]);
+	struct accounts *accounts = call->environment->accounts;
+	struct exchange exchange;
+	const struct roster *roster;
+	const struct account *account;
+	bool is_done;
+
+	code_expect(call, code, STORE_TO_SHOW, STORE_TO_SHOW);
+	if (!find(call, code, &exchange, fault))
+		return false;
+	roster = accounts_current(accounts);
+	account = roster_by_id(roster, &call->account);
+	is_done = admit(call, &exchange, account, fault) &&
+		  answer_opened(call, &exchange, public_url_client(call, account));
+	accounts_release(accounts, roster);
+	/* Only exchanges are counted. */
+	call->refusal = JOIN_NOT_REFUSED;
 	return is_done;
 }
 

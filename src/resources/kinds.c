@@ -45,9 +45,58 @@ const struct store_kind kind_kept_answer = {
 };
 const struct store_kind kind_kept_usage = { .letter = 'u', .name = "use of keys" };
 const struct store_kind kind_media = { .letter = 's', .name = "media" };
+const struct store_kind kind_key = {
+	.letter = 'k',
+	.name = "key",
+	.naming = STORE_NAME_ANYWHERE,
+	.has_parent = true,
+};
+const struct store_kind kind_keys = { .letter = 'n', .name = "keys" };
 const struct store_kind kind_garbage = { .letter = 'g', .name = "removal", .has_pages = true };
+const struct store_kind kind_entry = { .letter = 'e', .name = "log entry" };
+const struct store_kind kind_audit = { .letter = 'l', .name = "log" };
+const struct store_kind kind_queue = { .letter = 'q',
+				       .name = "queued log entry",
+				       .has_pages = true };
+const struct store_kind kind_lease = { .letter = 'y', .name = "lease" };
+const struct store_kind kind_room_times = { .letter = 'x', .name = "times of rooms" };
+
+const struct store_kind kind_webhooks = { .letter = 'h', .name = "webhooks" };
+const struct store_kind kind_webhook_position = { .letter = 'p', .name = "position of a webhook" };
+const struct store_kind kind_webhook_delivery = {
+	.letter = 'f',
+	.name = "delivery of a webhook",
+	.has_ids = true,
+	.has_parent = true,
+	.has_switch = true,
+};
+const struct store_kind kind_webhook_account = {
+	.letter = 'j',
+	.name = "account with webhooks",
+	.has_pages = true,
+};
 
 const struct store_kind *const all_kinds[KINDS] = {
-	&kind_default, &kind_template,	  &kind_role,	    &kind_room,	 &kind_codes,	&kind_code,
-	&kind_words,   &kind_kept_answer, &kind_kept_usage, &kind_media, &kind_garbage,
+	&kind_default,
+	&kind_template,
+	&kind_role,
+	&kind_room,
+	&kind_codes,
+	&kind_code,
+	&kind_words,
+	&kind_kept_answer,
+	&kind_kept_usage,
+	&kind_media,
+	&kind_garbage,
+	&kind_entry,
+	&kind_audit,
+	&kind_queue,
+	&kind_lease,
+	&kind_key,
+	&kind_keys,
+	&kind_webhooks,
+	&kind_webhook_position,
+	&kind_webhook_delivery,
+	&kind_webhook_account,
+	&kind_room_times,
 };

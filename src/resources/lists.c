@@ -23,7 +23,11 @@ void list_open(struct call *call, struct list *list)
 	struct slice start = call_query_text(call, "start");
 
 	list_begin(call, list);
-	list->is_bounded = start.data != NULL && id_parse(start, &list->start);
+	list->prefix = call_query_text(call, "name_prefix");
+	if (list->prefix.data != NULL)
+		list->after = start;
+	else
+		list->is_bounded = start.data != NULL && id_parse(start, &list->start);
 }
 
 static bool is_too_large(const struct list *list)
@@ -43,17 +47,74 @@ void list_add(struct list *list, struct slice last)
 	list->last = last;
 }
 
+bool list_wants_name(const struct list *list, struct slice name)
+{
+	return list->prefix.data == NULL ||
+	       (slice_begins(name, list->prefix) &&
+		(list->after.size == 0 || slice_compare(name, list->after) > 0));
+}
+
 void list_add_item(struct list *list, const struct id *id)
 {
 	id_print(id, list->last_id);
 	list_add(list, (struct slice){ list->last_id, ID_TEXT_SIZE });
 }
 
+void list_add_named(struct list *list, const struct id *id, struct slice name)
+{
+	if (list->prefix.data != NULL)
+		list_add(list, name);
+	else
+		list_add_item(list, id);
+}
+
 void list_set_page(const struct list *list, struct store_page *page)
 {
-	page->order = STORE_NEWEST_FIRST;
+	page->order = list->prefix.data != NULL ? STORE_BY_NAME : STORE_NEWEST_FIRST;
+	page->prefix = list->prefix;
+	page->after = list->after;
 	page->most = list->limit;
 	page->bytes_most = CALL_ANSWER_MOST;
+}
+
+/* Where filters leave out most, each page is larger than the one before. */
+#define PAGE_GROWTH 4
+#define PAGE_MOST 1000
+#define BYTES_LOOKED_AT_MOST (2 * CALL_ANSWER_MOST)
+
+/* The page after this one; false when enough was looked at. */
+static bool next_by_name(struct list *list, struct store_page *page)
+{
+	const struct store_record *last = &page->records[page->count - 1];
+
+	for (size_t i = 0; i < page->count; i++)
+		list->bytes_looked_at += page->records[i].value.size;
+	list->looked_at += page->count;
+	page->after = last->name;
+	page->most = page->most * PAGE_GROWTH < PAGE_MOST ? page->most * PAGE_GROWTH : PAGE_MOST;
+	page->records = arena_alloc(list->call->arena, page->most * sizeof *page->records);
+	return list->looked_at < LIST_LOOKED_AT_MOST &&
+	       list->bytes_looked_at < BYTES_LOOKED_AT_MOST;
+}
+
+static bool add_pages_by_name(struct list *list, const struct store_kind *kind,
+			      struct store_page *page, list_add_records *add, const void *context,
+			      struct fault *fault)
+{
+	struct call *call = list->call;
+
+	for (;;) {
+		if (!store_page(call->transaction, kind, page, fault) ||
+		    !add(call, list, context, page->records, page->count, fault))
+			return false;
+		if (page->is_last || list_is_full(list))
+			return true;
+		if (next_by_name(list, page))
+			continue;
+		list->is_cut = true;
+		list->last = page->after;
+		return true;
+	}
 }
 
 bool list_add_pages(struct list *list, const struct store_kind *kind, struct store_page *page,
@@ -63,6 +124,8 @@ bool list_add_pages(struct list *list, const struct store_kind *kind, struct sto
 
 	list_set_page(list, page);
 	page->records = arena_alloc(call->arena, list->limit * sizeof *page->records);
+	if (page->order == STORE_BY_NAME)
+		return add_pages_by_name(list, kind, page, add, context, fault);
 	do {
 		if (!store_page(call->transaction, kind, page, fault) ||
 		    !add(call, list, context, page->records, page->count, fault))
@@ -105,7 +168,7 @@ bool list_close(struct list *list, struct fault *fault)
 	if (list->count > 0)
 		buffer_append_text(&end, "]");
 	else
-		buffer_append_text(&end, is_walk(list->call) ? "null" : "[]");
+		buffer_append_text(&end, is_walk(list->call) && !list->is_cut ? "null" : "[]");
 	buffer_append_text(&end, ",\"last\":");
 	buffer_append_string(&end, list->last);
 	buffer_append_byte(&end, '}');

@@ -16,6 +16,11 @@ struct list {
 	bool is_bounded; /* `start` was given: only items below it */
 	struct id start;
 	struct id read; /* the last record that list_add_pages read */
+	/* In the order of names, `name_prefix`: names with this prefix (data NULL: newest first), after
+	 * this one, as the store has them. */
+	struct slice prefix, after;
+	size_t looked_at, bytes_looked_at; /* records that list_add_pages read, and their values */
+	bool is_cut; /* after so many that there may be more items behind `last` */
 	struct slice last; /* `last` of the answer */
 	char last_id[ID_TEXT_SIZE + 1]; /* where `last` is, when it is an item's id */
 };
@@ -28,12 +33,20 @@ void list_begin(struct call *call, struct list *list);
 /* Also when the answer is larger than CALL_ANSWER_MOST already. */
 bool list_is_full(const struct list *list);
 
+/* Whether the list has an item of this name, as the store has it. */
+bool list_wants_name(const struct list *list, struct slice name);
+
 /* Before an item's text. */
 void list_add_item(struct list *list, const struct id *id);
+/* The same in a list that may be in the order of names; name: as it is shown. */
+void list_add_named(struct list *list, const struct id *id, struct slice name);
 void list_add(struct list *list, struct slice last);
 
 /* Reads records newest first, page by page, and hands them to `add`, until the list is full or no
- * more are left. page: the parent, the side and the bounds; the rest is set here. */
+ * more are left. page: the parent, the side and the bounds; the rest is set here. In the order of
+ * names page has nothing, `add` leaves out what other filters do not want, and the list ends after
+ * LIST_LOOKED_AT_MOST records too: the next page goes on there. */
+#define LIST_LOOKED_AT_MOST 10000
 typedef bool list_add_records(struct call *call, struct list *list, const void *context,
 			      const struct store_record *records, size_t n, struct fault *fault);
 bool list_add_pages(struct list *list, const struct store_kind *kind, struct store_page *page,

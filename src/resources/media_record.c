@@ -162,6 +162,30 @@ bool media_load(struct call *call, enum store_reading reading, struct media *med
 	return true;
 }
 
+bool media_load_alone(struct call *call, enum store_reading reading, struct media *media,
+		      struct fault *fault)
+{
+	struct expected expected;
+
+	if (expected_open(call, &expected)) {
+		media_expect(&expected, reading);
+		expected_tell(&expected);
+	}
+	return media_load(call, reading, media, fault);
+}
+
+bool media_load_lasting(struct call *call, struct media *media, struct fault *fault)
+{
+	bool is_there;
+
+	if (!media_find(call, STORE_TO_SHOW, media, &is_there, fault))
+		return false;
+	if (is_there)
+		return true;
+	return media_load(call, STORE_TO_CHANGE, media, fault) &&
+	       (media->stored.value.data != NULL || media_put(call, media, fault));
+}
+
 bool media_put(struct call *call, const struct media *media, struct fault *fault)
 {
 	struct buffer value = BUFFER_INITIAL(call->arena);

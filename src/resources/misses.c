@@ -12,6 +12,7 @@
 
 #define WAYS 8
 #define GROUPS 16384
+#define SESSION_GROUPS 2048
 #define ACCOUNT_GROUPS 512
 #define ADDRESS_SIZE 16
 #define PREFIX_SIZE 8 /* of an IPv6 address: its /64 */
@@ -30,6 +31,7 @@ struct misses {
 	unsigned minute_count, last_minute_count;
 	uint64_t total;
 	struct entry entries[GROUPS][WAYS];
+	struct entry sessions[SESSION_GROUPS][WAYS];
 	/* The address is an account: */
 	struct entry words[ACCOUNT_GROUPS][WAYS];
 	struct entry keys[ACCOUNT_GROUPS][WAYS];
@@ -45,6 +47,11 @@ struct table {
 static struct table addresses_of(struct misses *misses)
 {
 	return (struct table){ misses, misses->entries, GROUPS };
+}
+
+static struct table sessions_of(struct misses *misses)
+{
+	return (struct table){ misses, misses->sessions, SESSION_GROUPS };
 }
 
 static struct table words_of(struct misses *misses)
@@ -217,6 +224,31 @@ unsigned misses_count(struct misses *misses, struct slice address, int64_t now)
 		entry->refused_until = now + MISSES_MINUTE;
 	pthread_mutex_unlock(&misses->lock);
 	return seconds;
+}
+
+unsigned misses_session_wait(struct misses *misses, struct slice address, int64_t now)
+{
+	unsigned char normal[ADDRESS_SIZE];
+	unsigned seconds;
+
+	normalise(address, normal);
+	pthread_mutex_lock(&misses->lock);
+	seconds = seconds_left(find(sessions_of(misses), normal), now);
+	pthread_mutex_unlock(&misses->lock);
+	return seconds;
+}
+
+void misses_session_count(struct misses *misses, struct slice address, int64_t now)
+{
+	unsigned char normal[ADDRESS_SIZE];
+	struct entry *entry;
+
+	normalise(address, normal);
+	pthread_mutex_lock(&misses->lock);
+	entry = entry_of(sessions_of(misses), normal, now, MISSES_MINUTE);
+	if (++entry->count >= MISSES_ADDRESS_MOST && entry->refused_until == 0)
+		entry->refused_until = now + MISSES_MINUTE;
+	pthread_mutex_unlock(&misses->lock);
 }
 
 static void address_of_account(const struct id *account, unsigned char address[ADDRESS_SIZE])

@@ -5,6 +5,7 @@
 #include "resources/roles.h"
 
 #include "base/text.h"
+#include "resources/template_audit.h"
 #include "resources/template_parts.h"
 #include "resources/template_record.h"
 #include "rules/role_rules.h"
@@ -112,9 +113,12 @@ static bool save(struct call *call, struct target *target, bool exists, uint64_t
 		return false;
 	if (name_is_taken)
 		return fault_set(fault, FAULT_CONFLICT, "Overwrite error");
-	if (!template_put(call, record, fault))
-		return false;
 	role = &record->roles[target->index];
+	if (!template_put(call, record, fault) ||
+	    (exists && !role_note_update(call, record, target->index, fault)))
+		return false;
+	if (!exists)
+		role_note(call, "role.created", record, role->name);
 	call_etag(call, role->etag);
 	return call_answer(call, role->text);
 }
@@ -149,13 +153,17 @@ bool roles_patch(struct call *call, struct fault *fault)
 bool roles_delete(struct call *call, struct fault *fault)
 {
 	struct target target;
+	struct slice name;
 
-	if (!load(call, &target, fault) ||
-	    !call_precondition(call, true, target.record.roles[target.index].etag, fault) ||
+	if (!load(call, &target, fault))
+		return false;
+	name = target.record.roles[target.index].name;
+	if (!call_precondition(call, true, target.record.roles[target.index].etag, fault) ||
 	    !template_remove_role(call, &target.record, target.index, fault))
 		return false;
 	target.record.updated = call->now;
 	target.record.etag = call->etag;
+	role_note(call, "role.deleted", &target.record, name);
 	return template_assemble(call, &target.record, fault) &&
 	       template_put(call, &target.record, fault) && call_answer_nothing(call);
 }

@@ -7,18 +7,57 @@
 
 #include "base/text.h"
 #include "resources/code_life.h"
+#include "resources/code_audit.h"
 #include "resources/code_terms.h"
 #include "resources/code_words.h"
 #include "resources/expected.h"
 #include "resources/lists.h"
-#include "resources/misses.h"
+#include "resources/media_join.h"
+#include "resources/media_record.h"
 #include "resources/packed.h"
+#include "resources/public_url.h"
+#include "resources/qr.h"
 #include "resources/room_record.h"
 #include "rules/room_code_rules.h"
 
 /* Codes read at once where it is not known how many are needed; where most of them are not wanted. */
 #define CODES_AT_ONCE 16
 #define CODES_SEARCHED_AT_ONCE 256
+
+/* What a code shows with view=link. */
+struct code_link {
+	struct slice public_url;
+	struct media media; /* has the key of the hash */
+};
+
+static bool asks_for_link(const struct call *call)
+{
+	return call_query_text(call, "view").data != NULL;
+}
+
+/* Sets call->link for the codes that are shown from here on. Where the account has no key yet, it is
+ * stored first: a call that reads is run again, and call->wants_write says so. */
+static bool open_link(struct call *call, struct fault *fault)
+{
+	struct code_link *link;
+	bool is_there;
+
+	call->link = NULL;
+	if (!asks_for_link(call))
+		return true;
+	link = arena_alloc(call->arena, sizeof *link);
+	link->public_url = public_url_of(call);
+	if (!call_is_writing(call)) {
+		if (!media_find(call, STORE_TO_SHOW, &link->media, &is_there, fault))
+			return false;
+		if (!is_there)
+			return call_write_instead(call);
+	} else if (!media_load_lasting(call, &link->media, fault)) {
+		return false;
+	}
+	call->link = link;
+	return true;
+}
 
 /* ---- what a call reads ---- */
 
@@ -39,6 +78,9 @@ static void expect_room(struct call *call, enum store_side side, size_t most, st
 	page.parent = &id;
 	if (most > 0)
 		expected_page(&expected, &kind_code, &page);
+	/* Of a new code the log has a hash. */
+	if ((most == 0 && call_is_writing(call)) || asks_for_link(call))
+		media_expect(&expected, STORE_TO_SHOW);
 	if (words.data != NULL) {
 		expected_named(&expected, &kind_words, words, STORE_TO_SHOW);
 		expected_named(&expected, &kind_code, words, STORE_TO_SHOW);
@@ -66,6 +108,24 @@ static void append_member(struct buffer *text, const char *name, struct slice va
 	buffer_append_string(text, value);
 }
 
+/* A code has no character that a URL would have to escape. */
+static struct slice join_url(struct call *call, struct slice public_url, const struct code *code)
+{
+	struct buffer url = BUFFER_INITIAL(call->arena);
+
+	buffer_append(&url, public_url);
+	buffer_append_text(&url, "/join/");
+	buffer_append(&url, code->letters);
+	return buffer_slice(&url);
+}
+
+static void write_link(struct call *call, const struct code *code, struct buffer *text)
+{
+	append_member(text, ",\"join_url\":", join_url(call, call->link->public_url, code));
+	append_member(text, ",\"code_hash\":",
+		      media_code_hash(call->arena, &call->link->media, code->letters));
+}
+
 /* The members of room_code_shape, in its order. */
 static struct slice code_text(struct call *call, const struct code *code,
 			      const struct shown_code *shown)
@@ -84,6 +144,8 @@ static struct slice code_text(struct call *call, const struct code *code,
 	append_member(&text, ",\"updated_at\":", slice_of(updated));
 	if (code->terms.set != 0)
 		code_terms_write(call, code, shown, &text);
+	if (call->link != NULL)
+		write_link(call, code, &text);
 	buffer_append_byte(&text, '}');
 	return buffer_slice(&text);
 }
@@ -93,8 +155,10 @@ static bool answer_code(struct call *call, const struct room_subject *subject,
 {
 	struct shown_code shown;
 
-	return code_show(call, &subject->codes, code, &subject->owner, &shown, fault) &&
-	       call_answer(call, code_text(call, code, &shown));
+	if (!code_show(call, &subject->codes, code, &subject->owner, &shown, fault) ||
+	    !open_link(call, fault))
+		return false;
+	return call->wants_write || call_answer(call, code_text(call, code, &shown));
 }
 
 /* ---- one code for each role ---- */
@@ -111,6 +175,7 @@ static bool lacks_a_code(const struct room_subject *subject)
 static bool make_lacking(struct call *call, struct room_subject *subject, struct fault *fault)
 {
 	struct room_codes *codes = &subject->codes;
+	const size_t made = call->codes_made;
 
 	if (!codes_make_due(call, codes, &subject->owner, fault))
 		return false;
@@ -123,6 +188,8 @@ static bool make_lacking(struct call *call, struct room_subject *subject, struct
 			return false;
 	}
 	codes->was_asked = true;
+	if (call->codes_made > made)
+		codes_note_made(call, &codes->room, call->codes_made - made);
 	return codes_store(call, codes, &subject->owner, fault);
 }
 
@@ -214,6 +281,10 @@ bool room_codes_create_all(struct call *call, struct fault *fault)
 		if (!make_lacking(call, &subject, fault))
 			return false;
 	}
+	if (!open_link(call, fault))
+		return false;
+	if (call->wants_write)
+		return true;
 	texts = arena_zero(call->arena, (subject.owner.role_count + 1) * sizeof *texts);
 	if (!gather_oldest(call, &subject, texts, fault))
 		return false;
@@ -227,60 +298,21 @@ bool room_codes_create_all(struct call *call, struct fault *fault)
 	return true;
 }
 
-/* ---- the codes that a room may have ---- */
-
-static bool refuse_count(struct fault *fault, const char *message, const char *what, int most)
-{
-	return fault_explain(fault, FAULT_CONFLICT, message, "the room has %d %s, the most", most,
-			     what);
-}
-
-/* Whether the room may have one code more like this one. former: what it was; NULL: it is new. */
-static bool check_count(const struct room_subject *subject, const struct code *former,
-			const struct code *code, struct fault *fault)
-{
-	const struct code_count count = codes_count(&subject->codes, &subject->owner);
-	const bool is_plain = code_is_plain(code);
-	const bool was_plain = former != NULL && code_is_plain(former);
-
-	if (is_plain && !was_plain && count.plain >= CODES_MOST)
-		return refuse_count(fault, "Too many codes", "codes", CODES_MOST);
-	if (!is_plain && (former == NULL || was_plain) && count.others >= CODES_OTHERS_MOST)
-		return refuse_count(fault, "Too many codes", "codes that are not plain",
-				    CODES_OTHERS_MOST);
-	if (is_plain && code->is_enabled && !(was_plain && former->is_enabled) &&
-	    count.enabled >= CODES_ENABLED_MOST)
-		return refuse_count(fault, "Too many enabled codes", "enabled codes",
-				    CODES_ENABLED_MOST);
-	return true;
-}
-
 /* ---- a new code ---- */
-
-static bool refuse_words_for(unsigned seconds, struct fault *fault)
-{
-	fault_detail(fault, FAULT_TOO_MANY,
-		     "too many codes of other accounts were asked for by this account");
-	fault->retry_after = seconds;
-	return false;
-}
 
 /* The words of a new code become the account's, unless a code has them. */
 static bool take_words(struct call *call, struct slice words, struct fault *fault)
 {
-	struct misses *misses = call->environment->misses;
-	const unsigned seconds = misses_words_wait(misses, &call->account, clock_monotonic());
 	struct store_record code;
 	struct id account;
 	bool is_claimed;
 
-	if (seconds > 0)
-		return refuse_words_for(seconds, fault);
-	if (!words_find(call, words, &account, &is_claimed, fault) ||
+	if (!words_check_budget(call, fault) ||
+	    !words_find(call, words, &account, &is_claimed, fault) ||
 	    !store_get_named(call->transaction, &kind_code, words, STORE_TO_SHOW, &code, fault))
 		return false;
 	if (is_claimed && id_compare(&account, &call->account) != 0)
-		misses_words_count(misses, &call->account, clock_monotonic());
+		words_count_miss(call);
 	else if (code.value.data == NULL)
 		return is_claimed || words_claim(call, words, fault);
 	return fault_set(fault, FAULT_CONFLICT, "Room code already exists");
@@ -313,7 +345,7 @@ bool room_codes_create(struct call *call, struct fault *fault)
 	if (!load_for_role(call, &subject, &identity, fault))
 		return false;
 	code_terms_read(call, call->body, &code.terms);
-	if (!check_count(&subject, NULL, &code, fault))
+	if (!codes_check_count(&subject, NULL, &code, fault))
 		return false;
 	/* Whether words are taken is told only to whom gets them. */
 	if (call->validates_only && words.data != NULL)
@@ -321,6 +353,7 @@ bool room_codes_create(struct call *call, struct fault *fault)
 	return (words.data == NULL || take_words(call, words, fault)) &&
 	       codes_add(call, &subject.codes, identity, call->now / 1000, &code, fault) &&
 	       codes_store(call, &subject.codes, &subject.owner, fault) &&
+	       code_note(call, "room_code.created", &code, call->parameters[1], NULL, fault) &&
 	       answer_code(call, &subject, &code, fault);
 }
 
@@ -413,16 +446,17 @@ bool room_codes_rotate(struct call *call, struct fault *fault)
 	count = codes_count(&subject.codes, &subject.owner);
 	of_role = codes_of_role(&subject.codes, identity);
 	if (grace > 0 && count.others + of_role.enabled > CODES_OTHERS_MOST)
-		return refuse_count(fault, "Too many codes", "codes that are not plain",
-				    CODES_OTHERS_MOST);
+		return codes_refuse_count(fault, "Too many codes", "codes that are not plain",
+					  CODES_OTHERS_MOST);
 	if (count.enabled - of_role.enabled >= CODES_ENABLED_MOST)
-		return refuse_count(fault, "Too many enabled codes", "enabled codes",
-				    CODES_ENABLED_MOST);
+		return codes_refuse_count(fault, "Too many enabled codes", "enabled codes",
+					  CODES_ENABLED_MOST);
 	return retire_group(call, &subject.codes, codes_group_of(call, &subject.codes, identity),
 			    grace, fault) &&
 	       make_place(call, &subject, fault) &&
 	       codes_add(call, &subject.codes, identity, call->now / 1000, &code, fault) &&
 	       codes_store(call, &subject.codes, &subject.owner, fault) &&
+	       code_note(call, "room_code.rotated", &code, call->parameters[1], NULL, fault) &&
 	       answer_code(call, &subject, &code, fault);
 }
 
@@ -444,8 +478,8 @@ static bool place_of_start(struct call *call, const struct room_subject *subject
 		return false;
 	if (!is_there || id_compare(&account, &call->account) != 0 ||
 	    id_compare(&code.room, &subject->room.id) != 0)
-		return fault_detail(fault, FAULT_INVALID_QUERY,
-				    "start: must be a code of this room");
+		return fault_member(fault, FAULT_INVALID_QUERY, NULL, "start",
+				    "must be a code of this room");
 	*after = code.place;
 	return true;
 }
@@ -561,6 +595,10 @@ bool room_codes_list(struct call *call, struct fault *fault)
 		return false;
 	if (!subject.room.is_enabled)
 		return fault_set(fault, FAULT_FORBIDDEN, "Room is disabled");
+	if (!open_link(call, fault))
+		return false;
+	if (call->wants_write)
+		return true;
 	list_begin(call, &listing.list);
 	listing.shows_role = listing.role.data == NULL ||
 			     template_role_index(&subject.owner, listing.role) <
@@ -581,7 +619,12 @@ static bool load_by_code(struct call *call, struct slice letters, struct room_su
 	struct id account;
 	bool is_there;
 
-	code_expect(call, letters, call_reading(call), call_reading(call));
+	if (call_is_writing(call))
+		code_expect_media(call, letters, STORE_TO_CHANGE, STORE_TO_CHANGE);
+	else if (asks_for_link(call))
+		code_expect_media(call, letters, STORE_TO_SHOW, STORE_TO_SHOW);
+	else
+		code_expect(call, letters, STORE_TO_SHOW, STORE_TO_SHOW);
 	if (!code_find(call, letters, call_reading(call), code, &account, &is_there, fault))
 		return false;
 	is_there = is_there && id_compare(&account, &call->account) == 0;
@@ -600,15 +643,48 @@ bool room_codes_get(struct call *call, struct fault *fault)
 	       answer_code(call, &subject, &code, fault);
 }
 
+bool room_codes_qr(struct call *call, struct fault *fault)
+{
+	struct room_subject subject;
+	struct slice svg;
+	struct code code;
+
+	if (!load_by_code(call, call->parameters[0], &subject, &code, fault))
+		return false;
+	if (!qr_is_there())
+		return fault_set(fault, FAULT_NOT_FOUND, "this build makes no QR codes");
+	if (!qr_svg(call->arena, join_url(call, public_url_of(call), &code), &svg))
+		return fault_cause(fault, FAULT_INTERNAL, 0, "no QR code can be made of a link");
+	call_header(call, "Content-Type", SLICE(QR_TYPE));
+	return call_answer(call, svg);
+}
+
+static bool note_update(struct call *call, const struct room_subject *subject,
+			const struct code *code, struct slice before, struct fault *fault)
+{
+	static const char *const ignored[] = { "updated_at", NULL };
+	struct shown_code shown;
+	struct changes changes;
+
+	if (!code_show(call, &subject->codes, code, &subject->owner, &shown, fault))
+		return false;
+	changes_open(&changes, call->arena);
+	changes_find(&changes, SLICE(""), packed_json(call->arena, before),
+		     packed_json(call->arena, code_text(call, code, &shown)), ignored);
+	return code_note(call, "room_code.updated", code, shown.role, &changes, fault);
+}
+
 /* Stores the code as it will be. enables: what the call says of it. A code of a deleted role becomes
  * a former one, which keeps the time of the deletion. */
 static bool save_code(struct call *call, struct room_subject *subject, const struct code *former,
 		      struct code *code, bool enables, struct fault *fault)
 {
 	struct shown_code shown;
+	struct slice before;
 
 	if (!code_show(call, &subject->codes, former, &subject->owner, &shown, fault))
 		return false;
+	before = code_text(call, former, &shown);
 	if (enables && !shown.has_role)
 		return fault_set(fault, FAULT_FORBIDDEN, "the role of this code was deleted");
 	code->is_enabled = enables;
@@ -621,10 +697,11 @@ static bool save_code(struct call *call, struct room_subject *subject, const str
 	if (shown.has_role &&
 	    (code_is_plain(code) != code_is_plain(former) || (enables && !shown.is_enabled)) &&
 	    (!codes_make_due(call, &subject->codes, &subject->owner, fault) ||
-	     !check_count(subject, former, code, fault)))
+	     !codes_check_count(subject, former, code, fault)))
 		return false;
 	return codes_replace(call, &subject->codes, former, code, fault) &&
-	       codes_store(call, &subject->codes, &subject->owner, fault);
+	       codes_store(call, &subject->codes, &subject->owner, fault) &&
+	       note_update(call, subject, code, before, fault);
 }
 
 static bool switch_code(struct call *call, struct slice letters, struct fault *fault)
@@ -679,9 +756,12 @@ bool room_codes_patch(struct call *call, struct fault *fault)
 bool room_codes_delete(struct call *call, struct fault *fault)
 {
 	struct room_subject subject;
+	struct shown_code shown;
 	struct code code;
 
 	return load_by_code(call, call->parameters[0], &subject, &code, fault) &&
+	       code_show(call, &subject.codes, &code, &subject.owner, &shown, fault) &&
+	       code_note(call, "room_code.deleted", &code, shown.role, NULL, fault) &&
 	       codes_remove(call, &subject.codes, &code, fault) &&
 	       codes_store(call, &subject.codes, &subject.owner, fault) &&
 	       call_answer_nothing(call);

@@ -1,7 +1,8 @@
 /* The list of rooms, with its filters in any combination. A page costs in proportion to what it
  * returns: `name` is one look-up; the store has pages of enabled and of disabled rooms, of the
  * account and of a template; `after`, `before` and `start` are bounds of ids, which begin with the
- * time of creation.
+ * time of creation. With `name_prefix` it is a range of names, of which the other filters leave out
+ * what they do not want.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "base/text.h"
@@ -10,6 +11,7 @@
 #include "resources/lists.h"
 #include "resources/packed.h"
 #include "resources/room_record.h"
+#include "resources/room_times.h"
 #include "resources/rooms.h"
 
 struct filter {
@@ -20,7 +22,9 @@ struct filter {
 	int64_t after, before; /* milliseconds, inclusive; the first and the last that match */
 	bool has_below, has_above;
 	struct id below, above; /* only rooms between these ids */
+	struct room_times times;
 	bool is_empty; /* nothing can match */
+	bool is_summary;
 };
 
 static void bound_below(struct filter *filter, const struct id *bound)
@@ -44,7 +48,7 @@ static struct id id_of_seconds(int64_t seconds)
  * decides within it. */
 static void bound_before(struct filter *filter)
 {
-	const int64_t seconds = filter->before / 1000 + 1;
+	const int64_t seconds = filter->before / 1000 + 1 + (int64_t)filter->times.earlier;
 	struct id bound;
 
 	if (filter->before < 0) {
@@ -59,16 +63,18 @@ static void bound_before(struct filter *filter)
 
 static void bound_after(struct filter *filter)
 {
-	const int64_t seconds = filter->after / 1000;
+	const int64_t seconds = filter->after / 1000 - (int64_t)filter->times.later;
 
-	if (filter->after < 0)
+	if (seconds <= 0)
 		return;
 	filter->is_empty = filter->is_empty || seconds > UINT32_MAX;
 	filter->has_above = true;
-	filter->above = id_of_seconds(seconds);
+	/* The last of the second before. */
+	filter->above = id_of_seconds(seconds - 1);
+	memset(filter->above.bytes + 4, 0xff, ID_SIZE - 4);
 }
 
-static void read_filter(struct call *call, const struct list *list, struct filter *filter)
+static void read_filter(struct call *call, struct filter *filter)
 {
 	struct slice template_id = call_query_text(call, "template_id");
 	struct slice after = call_query_text(call, "after");
@@ -78,15 +84,34 @@ static void read_filter(struct call *call, const struct list *list, struct filte
 	filter->has_after = after.data != NULL && text_time_parse_up(after, &filter->after);
 	filter->has_before = before.data != NULL && text_time_parse(before, &filter->before);
 	filter->enabled = json_object_get(call->query, "enabled");
+	filter->is_summary = call_query_text(call, "view").data != NULL;
 	filter->has_template = template_id.data != NULL;
 	if (filter->has_template && !id_parse(template_id, &filter->template_id))
 		filter->is_empty = true;
+}
+
+static void set_bounds(const struct list *list, struct filter *filter)
+{
+	filter->has_below = filter->has_above = false;
 	if (list->is_bounded)
 		bound_below(filter, &list->start);
 	if (filter->has_before)
 		bound_before(filter);
 	if (filter->has_after)
 		bound_after(filter);
+}
+
+/* Pages are of the ids, which begin with other times than that of the rooms only where rooms were
+ * imported. */
+static bool widen_bounds(struct call *call, const struct list *list, struct filter *filter,
+			 struct fault *fault)
+{
+	if (!filter->has_before && !filter->has_after)
+		return true;
+	if (!room_times_load(call, &filter->times, fault))
+		return false;
+	set_bounds(list, filter);
+	return true;
 }
 
 static bool is_wanted(const struct filter *filter, const struct room_record *room)
@@ -155,15 +180,19 @@ static bool add_rooms(struct call *call, struct list *list, const void *context,
 	for (size_t i = 0; i < n && !list_is_full(list); i++) {
 		if (!room_read(call, &stored[i], &room, fault))
 			return false;
-		if (!is_wanted(filter, &room))
+		if (!is_wanted(filter, &room) || !list_wants_name(list, stored[i].name))
 			continue;
-		list_add_item(list, &room.id);
-		room_answer(call, &room, owner_of(&owners, &room), (struct slice){ 0 });
+		list_add_named(list, &room.id, room.name);
+		if (filter->is_summary)
+			call_part(call, room_summary(call, &room, owner_of(&owners, &room)));
+		else
+			room_answer(call, &room, owner_of(&owners, &room), (struct slice){ 0 });
 	}
 	return true;
 }
 
-static struct store_page page_of(const struct filter *filter)
+/* In the order of names `is_wanted` alone decides. */
+static struct store_page page_of(const struct list *list, const struct filter *filter)
 {
 	struct store_page page = {
 		.parent = filter->has_template ? &filter->template_id : NULL,
@@ -171,6 +200,8 @@ static struct store_page page_of(const struct filter *filter)
 		.above = filter->has_above ? &filter->above : NULL,
 	};
 
+	if (list->prefix.data != NULL)
+		return (struct store_page){ .count = 0 };
 	if (filter->enabled != NULL)
 		page.side = json_is_true(filter->enabled) ? STORE_ON : STORE_OFF;
 	return page;
@@ -180,7 +211,7 @@ static void expect_list(struct call *call, const struct list *list, const struct
 			struct slice name)
 {
 	struct expected expected;
-	struct store_page page = page_of(filter);
+	struct store_page page = page_of(list, filter);
 	size_t rooms;
 
 	if (!expected_open(call, &expected))
@@ -189,16 +220,18 @@ static void expect_list(struct call *call, const struct list *list, const struct
 	rooms = name.data != NULL ? expected_named(&expected, &kind_room,
 						   text_lower(call->arena, name), STORE_TO_SHOW)
 				  : expected_page(&expected, &kind_room, &page);
-	if (name.data == NULL && filter->has_template)
+	if (name.data == NULL && list->prefix.data == NULL && filter->has_template)
 		expected_get(&expected, &kind_template, &filter->template_id, STORE_TO_SHOW);
 	else
 		expected_parent(&expected, &kind_template, rooms, STORE_TO_SHOW);
+	if (filter->has_before || filter->has_after)
+		room_times_expect(&expected);
 	expected_tell(&expected);
 }
 
 static bool add_pages(struct list *list, const struct filter *filter, struct fault *fault)
 {
-	struct store_page page = page_of(filter);
+	struct store_page page = page_of(list, filter);
 
 	return list_add_pages(list, &kind_room, &page, add_rooms, filter, fault);
 }
@@ -220,9 +253,16 @@ bool rooms_list(struct call *call, struct fault *fault)
 	struct list list;
 
 	list_open(call, &list);
-	read_filter(call, &list, &filter);
+	if (list.prefix.data != NULL) {
+		list.prefix = text_lower(call->arena, list.prefix);
+		list.after = text_lower(call->arena, list.after);
+	}
+	read_filter(call, &filter);
+	set_bounds(&list, &filter);
 	if (!filter.is_empty)
 		expect_list(call, &list, &filter, name);
+	if (!filter.is_empty && !widen_bounds(call, &list, &filter, fault))
+		return false;
 	if (!filter.is_empty && !(name.data != NULL ? add_named(call, &list, &filter, name, fault)
 						    : add_pages(&list, &filter, fault)))
 		return false;

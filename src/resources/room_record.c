@@ -180,18 +180,38 @@ bool room_answer(struct call *call, const struct room_record *record,
 	return true;
 }
 
+struct slice room_summary(struct call *call, const struct room_record *record,
+			  const struct template_record *owner)
+{
+	struct buffer text = BUFFER_INITIAL(call->arena);
+	char id[ID_TEXT_SIZE + 1], updated[TEXT_TIME_SIZE];
+
+	id_print(&record->id, id);
+	text_time_milliseconds(record->updated, updated);
+	buffer_append_text(&text, "{\"id\":");
+	buffer_append_string(&text, slice_of(id));
+	buffer_append_text(&text, ",\"name\":");
+	buffer_append_string(&text, record->name);
+	buffer_append_text(&text, record->is_enabled ? ",\"enabled\":true,\"template_id\":"
+						     : ",\"enabled\":false,\"template_id\":");
+	id_print(&record->template_id, id);
+	buffer_append_string(&text, slice_of(id));
+	buffer_append_text(&text, ",\"template\":");
+	buffer_append_string(&text, owner->name);
+	buffer_append_text(&text, ",\"updated_at\":");
+	buffer_append_string(&text, slice_of(updated));
+	buffer_append_byte(&text, '}');
+	return buffer_slice(&text);
+}
+
 uint64_t room_etag(const struct room_record *record, const struct template_record *owner)
 {
 	const uint64_t both[] = { record->etag, owner->rooms_etag };
-	unsigned char bytes[2 * 8], digest[DIGEST_SIZE];
-	uint64_t first = 0;
+	unsigned char bytes[2 * 8];
 
 	for (size_t i = 0; i < sizeof bytes; i++)
 		bytes[i] = (unsigned char)(both[i / 8] >> (56 - i % 8 * 8));
-	digest_sha256((struct slice){ (const char *)bytes, sizeof bytes }, digest);
-	for (size_t i = 0; i < 8; i++)
-		first = first << 8 | digest[i];
-	return first >> 1;
+	return digest_number((struct slice){ (const char *)bytes, sizeof bytes });
 }
 
 json_t *room_document(struct call *call, const struct room_record *record)

@@ -10,8 +10,12 @@
 #include "resources/default_template.h"
 #include "resources/expected.h"
 #include "resources/garbage.h"
+#include "resources/import_origin.h"
 #include "resources/kinds.h"
+#include "resources/audit.h"
+#include "resources/packed.h"
 #include "resources/room_record.h"
+#include "resources/room_times.h"
 #include "resources/template_parts.h"
 #include "rules/room_rules.h"
 
@@ -173,9 +177,9 @@ static bool refuse_template(struct call *call, struct fault *fault)
 {
 	struct slice shown = text_shown(call->arena, call_member(call, "template_id"));
 
-	return fault_explain(fault, FAULT_INVALID_BODY, "Error: template not found",
-			     "/template_id: must be a template of this account, got %.*s",
-			     (int)shown.size, shown.data);
+	return fault_member(fault, FAULT_INVALID_BODY, "Error: template not found", "/template_id",
+			    "must be a template of this account, got %.*s", (int)shown.size,
+			    shown.data);
 }
 
 static bool load_default(struct call *call, struct template_record *owner, struct fault *fault)
@@ -187,8 +191,8 @@ static bool load_default(struct call *call, struct template_record *owner, struc
 		return false;
 	if (is_set)
 		return template_load(call, &id, STORE_TO_SHOW, owner, fault);
-	return fault_explain(fault, FAULT_INVALID_BODY, "Error: no default template",
-			     "/template_id: is required while no template is the default");
+	return fault_member(fault, FAULT_INVALID_BODY, "Error: no default template", "/template_id",
+			    "is required while no template is the default");
 }
 
 static bool find_owner(struct call *call, struct room_change *change, struct fault *fault)
@@ -245,6 +249,58 @@ static bool new_id(struct call *call, struct room_change *change, struct fault *
 	return true;
 }
 
+/* ---- the log ---- */
+
+static void note_room(struct call *call, const char *type, const struct room_record *room,
+		      struct changes *changes)
+{
+	char id[ID_TEXT_SIZE + 1], template_id[ID_TEXT_SIZE + 1];
+	const struct audit_data data = {
+		.kind = "room",
+		.id = { id, ID_TEXT_SIZE },
+		.name = room->name,
+		.changes = changes,
+		.more = { { "template_id", { template_id, ID_TEXT_SIZE }, false } },
+	};
+
+	id_print(&room->id, id);
+	id_print(&room->template_id, template_id);
+	if (changes != NULL)
+		audit_note_update(call, type, &data);
+	else
+		audit_note(call, type, &data);
+}
+
+static void note_update(struct call *call, const struct room_change *change)
+{
+	static const char *const ignored[] = { "updated_at", NULL };
+	const struct slice former = room_text(call, &change->former, &change->former_owner);
+	const struct slice text = room_text(call, &change->room, &change->owner);
+	struct changes changes;
+
+	changes_open(&changes, call->arena);
+	changes_find(&changes, SLICE(""), packed_json(call->arena, former),
+		     packed_json(call->arena, text), ignored);
+	if (!slice_equal(change->former.hidden, change->room.hidden))
+		changes_find_hidden(&changes, SLICE(""), &room_shape,
+				    packed_json(call->arena, change->former.hidden),
+				    packed_json(call->arena, change->room.hidden));
+	note_room(call, "room.updated", &change->room, &changes);
+}
+
+/* What is stored of the document, and of the template. */
+static void set_document(struct call *call, struct room_change *change)
+{
+	struct room_record *room = &change->room;
+
+	room->template_id = change->owner.id;
+	if (json_object_get(change->document, "region") == NULL)
+		json_object_set_new(
+			change->document, "region",
+			json_stringn(change->owner.region.data, change->owner.region.size));
+	room_set_document(call, room, change->document);
+}
+
 /* The order of checks is: the rules of the result, the template, the conditions of the request,
  * conflicts. */
 static bool save(struct call *call, struct room_change *change, struct fault *fault)
@@ -258,17 +314,16 @@ static bool save(struct call *call, struct room_change *change, struct fault *fa
 	    !call_precondition(call, change->exists, condition, fault) ||
 	    !new_id(call, change, fault))
 		return false;
-	room->template_id = change->owner.id;
 	room->updated = call->now;
 	room->etag = call->etag;
-	if (json_object_get(change->document, "region") == NULL)
-		json_object_set_new(
-			change->document, "region",
-			json_stringn(change->owner.region.data, change->owner.region.size));
-	room_set_document(call, room, change->document);
+	set_document(call, change);
 	if (!check_name(call, change, fault) || !move_codes(call, change, fault) ||
 	    !room_put(call, room, fault))
 		return false;
+	if (change->exists)
+		note_update(call, change);
+	else
+		note_room(call, "room.created", room, NULL);
 	call_etag(call, room_etag(room, &change->owner));
 	if (change->echo.data != NULL)
 		call_keep_instead(call, room_text(call, room, &change->owner));
@@ -284,11 +339,24 @@ static bool load_former(struct call *call, struct room_change *change, struct fa
 			     &change->former_owner, fault);
 }
 
+/* With a generated name, which no other room has. */
+static void begin_new(struct call *call, struct room_change *change)
+{
+	char generated[UUID_TEXT_SIZE];
+
+	uuid_make(call->environment->clock, generated);
+	change->room = (struct room_record){
+		.is_enabled = true,
+		.follows_template = true,
+		.name = arena_copy(call->arena, slice_of(generated)),
+	};
+	change->document = arena_json(call->arena, json_object());
+}
+
 bool rooms_create(struct call *call, struct fault *fault)
 {
 	const json_t *name = call_member(call, "name");
 	struct room_change change = { .exists = false };
-	char generated[UUID_TEXT_SIZE];
 	bool is_there = false;
 
 	expect_create(call);
@@ -297,15 +365,8 @@ bool rooms_create(struct call *call, struct fault *fault)
 		return false;
 	if (is_there)
 		return load_former(call, &change, fault) && save(call, &change, fault);
-	/* No other room has a generated name. */
 	change.name_is_free = true;
-	uuid_make(call->environment->clock, generated);
-	change.room = (struct room_record){
-		.is_enabled = true,
-		.follows_template = true,
-		.name = arena_copy(call->arena, slice_of(generated)),
-	};
-	change.document = arena_json(call->arena, json_object());
+	begin_new(call, &change);
 	return save(call, &change, fault);
 }
 
@@ -316,6 +377,56 @@ bool rooms_update(struct call *call, struct fault *fault)
 	expect_update(call);
 	return room_load_named(call, call->parameters[0], STORE_TO_CHANGE, &change.former, fault) &&
 	       load_former(call, &change, fault) && save(call, &change, fault);
+}
+
+/* ---- import ---- */
+
+static bool is_same(const struct room_record *room, const struct room_record *former)
+{
+	for (size_t i = 0; i < sizeof room->pieces / sizeof room->pieces[0]; i++) {
+		if (!slice_equal(room->pieces[i], former->pieces[i]))
+			return false;
+	}
+	return slice_equal(room->recording, former->recording) &&
+	       slice_equal(room->hidden, former->hidden) &&
+	       room->follows_template == former->follows_template;
+}
+
+bool rooms_import(struct call *call, bool *is_new, struct fault *fault)
+{
+	struct import_origin origin = import_origin(call, "created_at", "updated_at");
+	struct room_change change = { .exists = false };
+	struct room_record *room = &change.room;
+
+	if (origin.has_id &&
+	    !room_find(call, &origin.id, STORE_TO_CHANGE, &change.former, &change.exists, fault))
+		return false;
+	*is_new = !change.exists;
+	if (change.exists && !load_former(call, &change, fault))
+		return false;
+	if (!change.exists) {
+		begin_new(call, &change);
+		room->created = origin.created;
+	}
+	apply_body(call, &change);
+	/* What the client may have done wrong is found before anything is stored. */
+	if (!document_finish(&room_shape, change.document, &call->findings, fault) ||
+	    !find_owner(call, &change, fault) || !check_name(call, &change, fault))
+		return false;
+	if (!change.exists || origin.has_updated)
+		room->updated = import_updated(&origin, room->created);
+	set_document(call, &change);
+	if (change.exists && is_same(room, &change.former))
+		return true;
+	if (!change.exists && !import_take_id(call, &kind_room, &origin, fault))
+		return false;
+	if (change.exists && !origin.has_updated)
+		room->updated = call->now;
+	room->id = origin.id;
+	room->etag = call->etag;
+	set_document(call, &change);
+	return room_times_note(call, &room->id, room->created, fault) &&
+	       move_codes(call, &change, fault) && room_put(call, room, fault);
 }
 
 bool rooms_get(struct call *call, struct fault *fault)
@@ -347,9 +458,11 @@ bool rooms_delete(struct call *call, struct fault *fault)
 	struct template_record owner;
 
 	expect_delete(call);
-	return room_load_named(call, call->parameters[0], STORE_TO_CHANGE, &room, fault) &&
-	       template_load(call, &room.template_id, STORE_TO_SHOW, &owner, fault) &&
-	       call_precondition(call, true, room_etag(&room, &owner), fault) &&
-	       garbage_collect(call, fault) && room_remove(call, &room, fault) &&
+	if (!room_load_named(call, call->parameters[0], STORE_TO_CHANGE, &room, fault) ||
+	    !template_load(call, &room.template_id, STORE_TO_SHOW, &owner, fault) ||
+	    !call_precondition(call, true, room_etag(&room, &owner), fault))
+		return false;
+	note_room(call, "room.deleted", &room, NULL);
+	return garbage_collect(call, fault) && room_remove(call, &room, fault) &&
 	       call_answer_nothing(call);
 }

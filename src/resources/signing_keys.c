@@ -4,25 +4,13 @@
 #include "resources/signing_keys.h"
 
 #include "base/text.h"
-#include "resources/expected.h"
 #include "resources/lists.h"
+#include "resources/audit.h"
 #include "resources/media_record.h"
 #include "resources/misses.h"
 
 /* Seconds in which a retired key is still published: as long as a token lives, and a minute. */
 #define RETIRED_LASTS (24 * 60 * 60 + 60)
-
-static bool load(struct call *call, enum store_reading reading, struct media *media,
-		 struct fault *fault)
-{
-	struct expected expected;
-
-	if (expected_open(call, &expected)) {
-		media_expect(&expected, reading);
-		expected_tell(&expected);
-	}
-	return media_load(call, reading, media, fault);
-}
 
 /* ---- the answer ---- */
 
@@ -89,6 +77,17 @@ bool signing_keys_prepare(struct call *call, struct fault *fault)
 	return true;
 }
 
+static void note(struct call *call, const char *type, const struct signing_key *key)
+{
+	const struct audit_data data = {
+		.kind = "signing_key",
+		.id = key->kid,
+		.name = slice_of(signing_alg_name(key->alg)),
+	};
+
+	audit_note(call, type, &data);
+}
+
 static bool add_key(struct call *call, struct media *media, enum signing_alg alg,
 		    struct fault *fault)
 {
@@ -104,6 +103,7 @@ static bool add_key(struct call *call, struct media *media, enum signing_alg alg
 	if (!signing_describe(call->arena, alg, key->private_key, &key->kid, &key->jwk))
 		return fault_set(fault, FAULT_INTERNAL, NULL);
 	media->key_count++;
+	note(call, "signing_key.created", key);
 	return media_put(call, media, fault) && call_answer(call, key_text(call, key));
 }
 
@@ -112,7 +112,7 @@ bool signing_keys_create(struct call *call, struct fault *fault)
 	const enum signing_alg alg = wanted_alg(call);
 	struct media media;
 
-	if (!load(call, STORE_TO_CHANGE, &media, fault))
+	if (!media_load_alone(call, STORE_TO_CHANGE, &media, fault))
 		return false;
 	if (media_count_keys(&media, alg) >= SIGNING_KEYS_MOST)
 		return fault_set(fault, FAULT_CONFLICT, "Too many signing keys");
@@ -129,15 +129,15 @@ bool signing_keys_list(struct call *call, struct fault *fault)
 	size_t i;
 
 	list_begin(call, &list);
-	if (!load(call, STORE_TO_SHOW, &media, fault))
+	if (!media_load_alone(call, STORE_TO_SHOW, &media, fault))
 		return false;
 	i = media.key_count;
 	if (start.data != NULL) {
 		const struct signing_key *key = media_key(&media, start);
 
 		if (key == NULL)
-			return fault_detail(fault, FAULT_INVALID_QUERY,
-					    "start: must be the kid of a signing key");
+			return fault_member(fault, FAULT_INVALID_QUERY, NULL, "start",
+					    "must be the kid of a signing key");
 		i = (size_t)(key - media.keys);
 	}
 	while (i-- > 0 && !list_is_full(&list)) {
@@ -150,7 +150,7 @@ bool signing_keys_list(struct call *call, struct fault *fault)
 static bool find(struct call *call, enum store_reading reading, struct media *media,
 		 struct signing_key **key, struct fault *fault)
 {
-	if (!load(call, reading, media, fault))
+	if (!media_load_alone(call, reading, media, fault))
 		return false;
 	*key = media_key(media, call->parameters[0]);
 	return *key != NULL || fault_set(fault, FAULT_NOT_FOUND, "signing key not found");
@@ -190,6 +190,7 @@ bool signing_keys_activate(struct call *call, struct fault *fault)
 	if (former != NULL)
 		retire(call, former);
 	key->state = KEY_ACTIVE;
+	note(call, "signing_key.activated", key);
 	return media_put(call, &media, fault) && call_answer(call, key_text(call, key));
 }
 
@@ -202,6 +203,7 @@ bool signing_keys_delete(struct call *call, struct fault *fault)
 		return false;
 	if (key->state == KEY_ACTIVE && media_signs(&media, key->alg))
 		return fault_set(fault, FAULT_CONFLICT, "Signing key is active");
+	note(call, "signing_key.deleted", key);
 	media_remove_key(&media, key);
 	return media_put(call, &media, fault) && call_answer_nothing(call);
 }
@@ -217,7 +219,7 @@ static bool load_named(struct call *call, struct media *media, struct fault *fau
 	if (!id_parse(call->parameters[0], &call->account))
 		return fault_set(fault, FAULT_NOT_FOUND, "no such path");
 	call_of_account(call);
-	return load(call, STORE_TO_SHOW, media, fault);
+	return media_load_alone(call, STORE_TO_SHOW, media, fault);
 }
 
 static bool publish(struct call *call, const char *type, struct slice text)

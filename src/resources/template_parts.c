@@ -376,21 +376,21 @@ void template_drop_gone_roles(const struct template_record *record, json_t *role
 		drop_gone_names(document, json_object_getn(sent, name, length), record, roles);
 }
 
-static bool delete_missing(struct call *call, struct template_record *record,
-			   const struct template_record *former, const json_t *roles,
-			   bool *are_missing, struct fault *fault)
+bool template_delete_gone(struct call *call, struct template_record *record,
+			  const struct template_record *former, struct fault *fault)
 {
-	*are_missing = false;
+	bool are_gone = false;
+
 	for (size_t i = 0; i < former->role_count; i++) {
 		const struct template_role *role = &former->roles[i];
 
-		if (json_object_getn(roles, role->name.data, role->name.size) != NULL)
+		if (template_live_role(record, role->identity) != NULL)
 			continue;
-		*are_missing = true;
+		are_gone = true;
 		if (!deleted_role_add(call, record, role, fault))
 			return false;
 	}
-	return true;
+	return !are_gone || deleted_roles_resolve(call, record, fault);
 }
 
 /* "compare by role name: same name, the codes stay": the identity stays. */
@@ -432,22 +432,11 @@ static void put_roles(struct call *call, struct template_record *record,
 	}
 }
 
-static bool set_roles(struct call *call, struct template_record *record, const json_t *roles,
-		      struct fault *fault)
-{
-	const struct template_record former = *record;
-	bool are_missing;
-
-	if (!delete_missing(call, record, &former, roles, &are_missing, fault))
-		return false;
-	put_roles(call, record, &former, roles);
-	return !are_missing || deleted_roles_resolve(call, record, fault);
-}
-
 /* ---- all ---- */
 
-bool template_set_supplied(struct call *call, struct template_record *record, struct fault *fault)
+void template_supply(struct call *call, struct template_record *record)
 {
+	const struct template_record former = *record;
 	const json_t *plugins = call_member(call, "plugins"), *roles = call_member(call, "roles");
 
 	for (enum template_part part = 0; part < PART_COUNT; part++) {
@@ -458,12 +447,22 @@ bool template_set_supplied(struct call *call, struct template_record *record, st
 	}
 	if (plugins != NULL)
 		set_plugins(call, record, plugins);
-	return roles == NULL || set_roles(call, record, roles, fault);
+	if (roles != NULL)
+		put_roles(call, record, &former, roles);
+}
+
+bool template_set_supplied(struct call *call, struct template_record *record, struct fault *fault)
+{
+	const struct template_record former = *record;
+
+	template_supply(call, record);
+	return template_delete_gone(call, record, &former, fault);
 }
 
 bool template_set_all(struct call *call, struct template_record *record, const json_t *document,
 		      const json_t *sent, enum part_origin origin, struct fault *fault)
 {
+	const struct template_record former = *record;
 	const json_t *none = arena_json(call->arena, json_object());
 	const json_t *roles = json_object_get(document, "roles");
 
@@ -474,7 +473,8 @@ bool template_set_all(struct call *call, struct template_record *record, const j
 				  json_object_get(sent, parts[part].name), origin);
 	}
 	set_plugins(call, record, json_object_get(document, "plugins"));
-	return set_roles(call, record, roles != NULL ? roles : none, fault);
+	put_roles(call, record, &former, roles != NULL ? roles : none);
+	return template_delete_gone(call, record, &former, fault);
 }
 
 json_t *template_document(struct call *call, const struct template_record *record)

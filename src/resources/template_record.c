@@ -414,3 +414,28 @@ struct slice template_answer(struct call *call, const struct template_record *re
 	offsets = arena_alloc(call->arena, (record->role_count + PART_COUNT + 1) * sizeof *offsets);
 	return join(call, record, record->echo, offsets);
 }
+
+struct slice template_summary(struct call *call, const struct template_record *record,
+			      bool is_default)
+{
+	struct buffer text = BUFFER_INITIAL(call->arena);
+	char id[ID_TEXT_SIZE + 1], updated[TEXT_TIME_SIZE];
+
+	id_print(&record->id, id);
+	text_time_milliseconds(record->updated, updated);
+	append_member(&text, "{\"id\":", id);
+	buffer_append_text(&text, ",\"name\":");
+	buffer_append_string(&text, record->name);
+	buffer_append_text(&text, is_default ? ",\"default\":true,\"roles\":["
+					     : ",\"default\":false,\"roles\":[");
+	for (size_t i = 0; i < record->role_count; i++) {
+		if (i > 0)
+			buffer_append_byte(&text, ',');
+		buffer_append_string(&text, record->roles[i].name);
+	}
+	buffer_append_text(&text, "],\"region\":");
+	buffer_append_string(&text, record->region);
+	append_member(&text, ",\"updatedAt\":", updated);
+	buffer_append_byte(&text, '}');
+	return buffer_slice(&text);
+}

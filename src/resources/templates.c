@@ -10,10 +10,12 @@
 #include "resources/deleted_role.h"
 #include "resources/expected.h"
 #include "resources/garbage.h"
+#include "resources/import_origin.h"
 #include "resources/kinds.h"
 #include "resources/lists.h"
 #include "resources/media_record.h"
 #include "resources/packed.h"
+#include "resources/template_audit.h"
 #include "resources/template_parts.h"
 #include "resources/template_record.h"
 #include "rules/template_rules.h"
@@ -64,7 +66,7 @@ static void expect_list(struct call *call, const struct list *list, struct slice
 	if (!expected_open(call, &expected))
 		return;
 	list_set_page(list, &page);
-	if (marked != NULL)
+	if (marked != NULL || call_query_text(call, "view").data != NULL)
 		mark = default_template_expect(&expected, STORE_TO_SHOW);
 	if (name.data != NULL)
 		expected_named(&expected, &kind_template, name, STORE_TO_SHOW);
@@ -117,16 +119,36 @@ static bool check_name(struct call *call, const struct template_record *record, 
 	return holder.value.data == NULL || fault_set(fault, FAULT_CONFLICT, "Overwrite error");
 }
 
+/* Makes it the default template, or takes that from it, as the body says. */
+static bool set_default(struct call *call, const struct template_record *record, bool *is_changed,
+			struct fault *fault)
+{
+	const json_t *is_default = call_member(call, "default");
+
+	*is_changed = false;
+	return is_default == NULL ||
+	       default_template_set(call, &record->id, json_is_true(is_default), is_changed, fault);
+}
+
+static bool note(struct call *call, const struct template_record *record, bool exists,
+		 bool default_changed, struct fault *fault)
+{
+	if (exists)
+		return template_note_update(call, record, default_changed, fault);
+	template_note(call, "template.created", record);
+	return true;
+}
+
 /* The end of every write of a whole template: checks it, stores it and answers it. */
 static bool save(struct call *call, struct template_record *record, bool exists,
 		 struct fault *fault)
 {
-	const json_t *is_default = call_member(call, "default");
+	bool default_changed;
 
 	if (!check(call, record, exists, record->etag, fault) ||
 	    (exists && !check_name(call, record, fault)) || !template_put(call, record, fault) ||
-	    (is_default != NULL &&
-	     !default_template_set(call, &record->id, json_is_true(is_default), fault)))
+	    !set_default(call, record, &default_changed, fault) ||
+	    !note(call, record, exists, default_changed, fault))
 		return false;
 	call_etag(call, record->etag);
 	if (record->echo.data != NULL)
@@ -145,17 +167,23 @@ static bool begin_new(struct call *call, struct slice name, struct template_reco
 	return true;
 }
 
+static struct slice generated_name(struct call *call)
+{
+	char generated[UUID_TEXT_SIZE];
+
+	uuid_make(call->environment->clock, generated);
+	return arena_copy(call->arena, slice_of(generated));
+}
+
 bool templates_create(struct call *call, struct fault *fault)
 {
 	struct slice name = text_of_json(call_member(call, "name"));
-	char generated[UUID_TEXT_SIZE];
 	struct template_record record;
 	bool is_there = false;
 
 	expect_create(call);
 	if (name.data == NULL) {
-		uuid_make(call->environment->clock, generated);
-		name = arena_copy(call->arena, slice_of(generated));
+		name = generated_name(call);
 	} else if (!template_find_named(call, name, STORE_TO_CHANGE, &record, &is_there, fault)) {
 		return false;
 	}
@@ -208,7 +236,7 @@ bool template_remove(struct call *call, const struct template_record *record, st
 	return media_use(call, record->backend, (struct slice){ NULL, 0 }, fault) &&
 	       store_remove(call->transaction, &kind_template, &record->stored, fault) &&
 	       garbage_add(call, GARBAGE_TEMPLATE, &record->id, fault) &&
-	       default_template_set(call, &record->id, false, fault);
+	       default_template_set(call, &record->id, false, NULL, fault);
 }
 
 bool templates_delete(struct call *call, struct fault *fault)
@@ -223,8 +251,71 @@ bool templates_delete(struct call *call, struct fault *fault)
 		return false;
 	if (has_rooms)
 		return fault_set(fault, FAULT_CONFLICT, "rooms still use this template");
+	template_note(call, "template.deleted", &record);
 	return garbage_collect(call, fault) && template_remove(call, &record, fault) &&
 	       call_answer_nothing(call);
+}
+
+/* ---- import ---- */
+
+static bool is_same(const struct template_record *record, const struct template_record *former)
+{
+	for (size_t i = 0; i < PART_COUNT; i++) {
+		if (!slice_equal(record->parts[i].hidden, former->parts[i].hidden))
+			return false;
+	}
+	return slice_equal(record->text, former->text);
+}
+
+static struct template_record new_import(struct call *call, const struct import_origin *origin,
+					 const json_t *name)
+{
+	return (struct template_record){
+		.id = origin->id,
+		.created = origin->created,
+		.updated = import_updated(origin, origin->created),
+		.name = name != NULL ? text_of_json(name) : generated_name(call),
+		.rooms_etag = call->etag,
+	};
+}
+
+bool templates_import(struct call *call, bool *is_new, struct fault *fault)
+{
+	struct import_origin origin = import_origin(call, "createdAt", "updatedAt");
+	const json_t *name = call_member(call, "name");
+	struct template_record record, former;
+	bool is_there = false, default_changed;
+
+	if (origin.has_id &&
+	    !template_find(call, &origin.id, STORE_TO_CHANGE, &record, &is_there, fault))
+		return false;
+	*is_new = !is_there;
+	if (!is_there)
+		record = new_import(call, &origin, name);
+	former = record;
+	if (is_there) {
+		set_name(call, &record, name);
+		template_supply(call, &record);
+		if (origin.has_updated)
+			record.updated = import_updated(&origin, record.created);
+	} else if (!template_set_all(call, &record, call->body, call->body, PART_REPLACED, fault)) {
+		return false;
+	}
+	/* What the client may have done wrong is found before anything is stored. */
+	if (!template_assemble(call, &record, fault) || !check_name(call, &record, fault))
+		return false;
+	if (!is_there || !is_same(&record, &former)) {
+		if (!is_there && !import_take_id(call, &kind_template, &origin, fault))
+			return false;
+		if (!origin.has_updated && is_there)
+			record.updated = call->now;
+		record.id = origin.id;
+		record.etag = call->etag;
+		if (!template_delete_gone(call, &record, &former, fault) ||
+		    !template_assemble(call, &record, fault) || !template_put(call, &record, fault))
+			return false;
+	}
+	return set_default(call, &record, &default_changed, fault);
 }
 
 /* ---- reading ---- */
@@ -245,15 +336,35 @@ struct filter {
 	bool has_default; /* the account has a default template: */
 	struct id default_template;
 	const json_t *marked; /* the query's `default`; NULL: not supplied */
+	bool is_summary;
 };
 
-static bool is_wanted(const struct list *list, const struct filter *filter, const struct id *id)
+static bool is_default(const struct filter *filter, const struct store_record *record)
 {
-	const bool is_default = filter->has_default &&
-				id_compare(&filter->default_template, id) == 0;
+	return filter->has_default && id_compare(&filter->default_template, &record->id) == 0;
+}
 
-	return (filter->marked == NULL || json_is_true(filter->marked) == is_default) &&
-	       (!list->is_bounded || id_compare(id, &list->start) < 0);
+static bool is_wanted(const struct list *list, const struct filter *filter,
+		      const struct store_record *record)
+{
+	return (filter->marked == NULL ||
+		json_is_true(filter->marked) == is_default(filter, record)) &&
+	       (!list->is_bounded || id_compare(&record->id, &list->start) < 0) &&
+	       list_wants_name(list, record->name);
+}
+
+/* A summary is made of the head of the record: the text of the answer is not parsed. */
+static bool item_text(struct call *call, const struct filter *filter,
+		      const struct store_record *stored, struct slice *text, struct fault *fault)
+{
+	struct template_record record;
+
+	if (!filter->is_summary)
+		return template_read_text(stored, text, fault);
+	if (!template_read(call, stored, &record, fault))
+		return false;
+	*text = template_summary(call, &record, is_default(filter, stored));
+	return true;
 }
 
 static bool add_items(struct call *call, struct list *list, const void *context,
@@ -262,11 +373,11 @@ static bool add_items(struct call *call, struct list *list, const void *context,
 	struct slice text;
 
 	for (size_t i = 0; i < n && !list_is_full(list); i++) {
-		if (!is_wanted(list, context, &records[i].id))
+		if (!is_wanted(list, context, &records[i]))
 			continue;
-		if (!template_read_text(&records[i], &text, fault))
+		if (!item_text(call, context, &records[i], &text, fault))
 			return false;
-		list_add_item(list, &records[i].id);
+		list_add_named(list, &records[i].id, records[i].name);
 		call_part(call, text);
 	}
 	return true;
@@ -296,13 +407,16 @@ static bool add_one(struct call *call, struct list *list, const struct filter *f
 bool templates_list(struct call *call, struct fault *fault)
 {
 	struct slice name = call_query_text(call, "name");
-	struct filter filter = { .marked = json_object_get(call->query, "default") };
+	struct filter filter = {
+		.marked = json_object_get(call->query, "default"),
+		.is_summary = call_query_text(call, "view").data != NULL,
+	};
 	struct store_page page = { .count = 0 };
 	struct list list;
 
 	list_open(call, &list);
 	expect_list(call, &list, name);
-	if (filter.marked != NULL &&
+	if ((filter.marked != NULL || filter.is_summary) &&
 	    !default_template_load(call, &filter.default_template, &filter.has_default, fault))
 		return false;
 	if (list.is_bounded)
@@ -347,7 +461,8 @@ static bool part_write(struct call *call, enum template_part part, enum part_ori
 		document = merged;
 	}
 	template_set_part(call, &record, part, document, call->body, origin);
-	if (!check(call, &record, true, condition, fault) || !template_put(call, &record, fault))
+	if (!check(call, &record, true, condition, fault) || !template_put(call, &record, fault) ||
+	    !template_note_update(call, &record, false, fault))
 		return false;
 	call_etag(call, record.parts[part].etag);
 	if (record.echo.data == NULL)

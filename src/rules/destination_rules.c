@@ -12,7 +12,7 @@
 #define AMOUNT() INTEGER(0, UNLIMITED)
 #define STARTS_BY_ITSELF \
 	{ "autoStart",       BOOLEAN(), DOC("Starts with the session.") }, \
-	{ "autoStopTimeout", AMOUNT(), DOC("Stops so many seconds after the last peer has left.") }
+	{ "autoStopTimeout", AMOUNT(), UNIT("s"), DOC("Stops so many seconds after the last peer has left.") }
 #define DESTINATION_NAME TEXT(destination_name_text), FLAGS(FIELD_KEPT), \
 	DOC("The same as its key, and filled in when missing.")
 
@@ -26,8 +26,8 @@ static const struct text_rule rtmp_url_text = {
 /* ---- browser recordings ---- */
 
 static const struct field browser_thumbnails_fields[] = {
-	{ "width",  AMOUNT(), DOC("Pixels.") },
-	{ "height", AMOUNT(), DOC("Pixels.") },
+	{ "width",  AMOUNT(), UNIT("px"), DOC("Pixels.") },
+	{ "height", AMOUNT(), UNIT("px"), DOC("Pixels.") },
 };
 static const struct shape browser_thumbnails_shape = {
 	"BrowserThumbnails", FIELDS(browser_thumbnails_fields), .doc = "The size of thumbnails.",
@@ -35,11 +35,11 @@ static const struct shape browser_thumbnails_shape = {
 
 static const struct field browser_recording_fields[] = {
 	{ "name",            DESTINATION_NAME },
-	{ "width",           AMOUNT(), DOC("Pixels of the recorded screen.") },
-	{ "height",          AMOUNT(), DOC("Pixels of the recorded screen.") },
-	{ "maxDuration",     AMOUNT(), DOC("Maximum recording duration in seconds.") },
+	{ "width",           AMOUNT(), UNIT("px"), DOC("Pixels of the recorded screen.") },
+	{ "height",          AMOUNT(), UNIT("px"), DOC("Pixels of the recorded screen.") },
+	{ "maxDuration",     AMOUNT(), UNIT("s"), DOC("Maximum recording duration in seconds.") },
 	{ "thumbnails",      OBJECT(browser_thumbnails_shape) },
-	{ "presignDuration", AMOUNT(), DOC("Validity of pre-signed URLs in seconds.") },
+	{ "presignDuration", AMOUNT(), UNIT("s"), DOC("Validity of pre-signed URLs in seconds.") },
 	{ "role",            TEXT(any_text), FLAGS(FIELD_WRITE_ONLY),
 	  DOC("Names a role, which need not exist.") },
 	STARTS_BY_ITSELF,
@@ -61,9 +61,9 @@ static const struct field rtmp_url_item = {
 
 static const struct field rtmp_destination_fields[] = {
 	{ "name",             DESTINATION_NAME },
-	{ "width",            AMOUNT(), DOC("Pixels.") },
-	{ "height",           AMOUNT(), DOC("Pixels.") },
-	{ "maxDuration",      AMOUNT(), DOC("Maximum duration in seconds.") },
+	{ "width",            AMOUNT(), UNIT("px"), DOC("Pixels.") },
+	{ "height",           AMOUNT(), UNIT("px"), DOC("Pixels.") },
+	{ "maxDuration",      AMOUNT(), UNIT("s"), DOC("Maximum duration in seconds.") },
 	{ "rtmpUrls",         LIST_OF(rtmp_url_item), MOST(3), DOC("RTMP URLs to broadcast to.") },
 	{ "recordingEnabled", BOOLEAN(), DOC("Requests recording; no effect on streaming.") },
 	STARTS_BY_ITSELF,
@@ -89,10 +89,10 @@ static const struct rule hls_layer_rules[] = {
 	{ NULL, NULL, NULL },
 };
 static const struct field hls_layer_fields[] = {
-	{ "width",        SIDE(), DOC("Pixels.") },
-	{ "height",       SIDE(), DOC("Pixels.") },
-	{ "videoBitrate", INTEGER(1, UNLIMITED), DOC("Bitrate in kbps.") },
-	{ "audioBitrate", INTEGER(1, UNLIMITED), DOC("Bitrate in kbps.") },
+	{ "width",        SIDE(), UNIT("px"), DOC("Pixels.") },
+	{ "height",       SIDE(), UNIT("px"), DOC("Pixels.") },
+	{ "videoBitrate", INTEGER(1, UNLIMITED), UNIT("kbps"), DOC("Bitrate in kbps.") },
+	{ "audioBitrate", INTEGER(1, UNLIMITED), UNIT("kbps"), DOC("Bitrate in kbps.") },
 };
 static const struct shape hls_layer_shape = {
 	"HlsLayer", FIELDS(hls_layer_fields), .rules = hls_layer_rules,
@@ -107,10 +107,10 @@ static const struct field hls_thumbnails_offset_item = { .name = NULL, AMOUNT() 
 
 static const struct field hls_thumbnails_fields[] = {
 	{ "enabled", BOOLEAN() },
-	{ "width",   AMOUNT(), DOC("Pixels.") },
-	{ "height",  AMOUNT(), DOC("Pixels.") },
+	{ "width",   AMOUNT(), UNIT("px"), DOC("Pixels.") },
+	{ "height",  AMOUNT(), UNIT("px"), DOC("Pixels.") },
 	{ "offsets", LIST_OF(hls_thumbnails_offset_item) },
-	{ "fps",     AMOUNT() },
+	{ "fps",     AMOUNT(), UNIT("fps") },
 };
 static const struct shape hls_thumbnails_shape = {
 	"HlsThumbnails", FIELDS(hls_thumbnails_fields), .doc = "Thumbnails of a recording.",
@@ -129,7 +129,7 @@ static const struct field hls_recording_fields[] = {
 	{ "singleFilePerLayer", BOOLEAN(), DOC("One mp4 file per HLS layer.") },
 	{ "layers",             HLS_LAYERS, DOC("Not supplied: all of the destination's layers.") },
 	{ "thumbnails",         OBJECT(hls_thumbnails_shape) },
-	{ "presignDuration",    AMOUNT(), DOC("Validity of pre-signed URLs in seconds.") },
+	{ "presignDuration",    AMOUNT(), UNIT("s"), DOC("Validity of pre-signed URLs in seconds.") },
 	{ "enableZipUpload",    BOOLEAN(), DOC("Uploads the recording as a ZIP.") },
 };
 static const struct shape hls_recording_shape = {
@@ -147,12 +147,12 @@ static const struct rule hls_destination_rules[] = {
 };
 static const struct field hls_destination_fields[] = {
 	{ "name",                    DESTINATION_NAME },
-	{ "maxDuration",             AMOUNT(), DOC("Maximum duration in seconds.") },
+	{ "maxDuration",             AMOUNT(), UNIT("s"), DOC("Maximum duration in seconds.") },
 	{ "layers",                  HLS_LAYERS, DOC("In descending order.") },
 	{ "playlistType",            ONE_OF("event", "live") },
 	{ "numPlaylistSegments",     INTEGER(3, 12), DEFAULT_WHEN("playlistType", "live", 5),
 	  DOC("Used only for the live playlistType, and filled in only there.") },
-	{ "videoFrameRate",          AMOUNT(), DOC("Frames per second.") },
+	{ "videoFrameRate",          AMOUNT(), UNIT("fps"), DOC("Frames per second.") },
 	{ "enableMetadataInsertion", BOOLEAN() },
 	{ "enableStaticUrl",         BOOLEAN() },
 	{ "recording",               OBJECT(hls_recording_shape) },

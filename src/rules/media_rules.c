@@ -216,7 +216,7 @@ static const struct field backend_fields[] = {
 	{ "url",        TEXT(url_text), FLAGS(FIELD_REQUIRED | FIELD_KEPT) },
 	{ "default",    BOOLEAN(), DEFAULT(false),
 	  DOC("In effect for rooms whose template names none; one at most: it moves.") },
-	{ "ttl",        INTEGER(60, 86400), DEFAULT(600), DOC("Seconds that a token lives, at most.") },
+	{ "ttl",        INTEGER(60, 86400), DEFAULT(600), UNIT("s"), DOC("Seconds that a token lives, at most.") },
 	{ "config",     OBJECT(config_shape), DEFAULT({}) },
 	{ "created_at", TEXT(time_text), FLAGS(FIELD_READ_ONLY) },
 	{ "updated_at", TEXT(time_text), FLAGS(FIELD_READ_ONLY) },

@@ -10,7 +10,7 @@
 /* ---- publishParams ---- */
 
 static const struct field publish_audio_fields[] = {
-	{ "bitRate", INTEGER(16, 128), DEFAULT(32), DOC("Bitrate in kbps.") },
+	{ "bitRate", INTEGER(16, 128), DEFAULT(32), UNIT("kbps"), DOC("Bitrate in kbps.") },
 	{ "codec",   ONE_OF("opus"), DEFAULT("opus") },
 };
 static const struct shape publish_audio_shape = {
@@ -18,22 +18,22 @@ static const struct shape publish_audio_shape = {
 };
 
 static const struct field publish_video_fields[] = {
-	{ "bitRate",   INTEGER(30, 2000), DEFAULT(256), DOC("Bitrate in kbps.") },
+	{ "bitRate",   INTEGER(30, 2000), DEFAULT(256), UNIT("kbps"), DOC("Bitrate in kbps.") },
 	{ "codec",     ONE_OF("vp8"), DEFAULT("vp8") },
-	{ "frameRate", INTEGER(1, 30), DEFAULT(25), DOC("Frames per second.") },
-	{ "height",    INTEGER(50, 1080), DEFAULT(180), DOC("Pixels.") },
-	{ "width",     INTEGER(50, 1920), DEFAULT(320), DOC("Pixels.") },
+	{ "frameRate", INTEGER(1, 30), DEFAULT(25), UNIT("fps"), DOC("Frames per second.") },
+	{ "height",    INTEGER(50, 1080), DEFAULT(180), UNIT("px"), DOC("Pixels.") },
+	{ "width",     INTEGER(50, 1920), DEFAULT(320), UNIT("px"), DOC("Pixels.") },
 };
 static const struct shape publish_video_shape = {
 	"PublishVideo", FIELDS(publish_video_fields), .doc = "Video publish parameters.",
 };
 
 static const struct field publish_screen_fields[] = {
-	{ "bitRate",   INTEGER(500, UNLIMITED), DEFAULT(1024), DOC("Bitrate in kbps.") },
+	{ "bitRate",   INTEGER(500, UNLIMITED), DEFAULT(1024), UNIT("kbps"), DOC("Bitrate in kbps.") },
 	{ "codec",     ONE_OF("vp8"), DEFAULT("vp8") },
-	{ "frameRate", INTEGER(1, 30), DEFAULT(10), DOC("Frames per second.") },
-	{ "height",    INTEGER(270, 1080), DEFAULT(720), DOC("Pixels.") },
-	{ "width",     INTEGER(480, 1920), DEFAULT(1280), DOC("Pixels.") },
+	{ "frameRate", INTEGER(1, 30), DEFAULT(10), UNIT("fps"), DOC("Frames per second.") },
+	{ "height",    INTEGER(270, 1080), DEFAULT(720), UNIT("px"), DOC("Pixels.") },
+	{ "width",     INTEGER(480, 1920), DEFAULT(1280), UNIT("px"), DOC("Pixels.") },
 };
 static const struct shape publish_screen_shape = {
 	"PublishScreen", FIELDS(publish_screen_fields), .doc = "Screen-share publish parameters.",
@@ -42,9 +42,9 @@ static const struct shape publish_screen_shape = {
 static const struct field simulcast_layer_fields[] = {
 	{ "rid",                   ONE_OF("f", "h", "q"), FLAGS(FIELD_REQUIRED) },
 	{ "scaleResolutionDownBy", NUMBER(1.0, 12.0), FLAGS(FIELD_REQUIRED) },
-	{ "maxBitrate",            INTEGER(0, 2000), DEFAULT(0), DOC("Bitrate in kbps.") },
+	{ "maxBitrate",            INTEGER(0, 2000), DEFAULT(0), UNIT("kbps"), DOC("Bitrate in kbps.") },
 	{ "maxFramerate",          INTEGER(1, 30), FLAGS(FIELD_REQUIRED),
-	  DOC("Frames per second.") },
+	  UNIT("fps"), DOC("Frames per second.") },
 };
 static const struct shape simulcast_layer_shape = {
 	"SimulcastLayer", FIELDS(simulcast_layer_fields), .doc = "One layer of a simulcast.",
@@ -92,7 +92,7 @@ static const struct field publish_params_fields[] = {
 	{ "screen",    OBJECT(publish_screen_shape), DEFAULT({}) },
 	{ "simulcast", OBJECT(simulcast_shape) },
 };
-static const struct shape publish_params_shape = {
+const struct shape publish_params_shape = {
 	"PublishParams", FIELDS(publish_params_fields), .doc = "What a role publishes.",
 };
 
@@ -100,8 +100,8 @@ static const struct shape publish_params_shape = {
 
 static const struct field subscribe_degradation_fields[] = {
 	{ "packetLossThreshold",       INTEGER(1, 100), DEFAULT(50) },
-	{ "degradeGracePeriodSeconds", INTEGER(1, 10), DEFAULT(1) },
-	{ "recoverGracePeriodSeconds", INTEGER(1, 10), DEFAULT(4) },
+	{ "degradeGracePeriodSeconds", INTEGER(1, 10), DEFAULT(1), UNIT("s") },
+	{ "recoverGracePeriodSeconds", INTEGER(1, 10), DEFAULT(4), UNIT("s") },
 };
 static const struct shape subscribe_degradation_shape = {
 	"SubscribeDegradation", FIELDS(subscribe_degradation_fields),
@@ -116,7 +116,7 @@ static const struct field subscribe_params_fields[] = {
 	  DOC("Roles that can be subscribed to; they need not exist. When it is not supplied: all "
 	      "roles that the template has after the request, in their order.") },
 	{ "maxSubsBitRate",       INTEGER(0, UNLIMITED), DEFAULT(3200),
-	  DOC("Maximum subscribable bitrate in kbps.") },
+	  UNIT("kbps"), DOC("Maximum subscribable bitrate in kbps.") },
 	{ "subscribeDegradation", OBJECT(subscribe_degradation_shape) },
 };
 static const struct shape subscribe_params_shape = {

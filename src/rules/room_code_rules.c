@@ -5,7 +5,9 @@
 
 #include "base/id.h"
 #include "base/text.h"
+#include "rules/import_rules.h"
 #include "rules/media_rules.h"
+#include "rules/role_rules.h"
 
 /* clang-format off */
 
@@ -18,6 +20,15 @@ static const struct text_rule words_text = {
 	.sentence = WORDS_SENTENCE,
 	.shortest = 6,
 	.longest = CODE_WORDS_MOST,
+};
+#define GENERATED_SENTENCE \
+	"must be a code of lower-case letters, of the form abc-defg-hij or abc-def-ghi"
+
+static const struct text_rule generated_code_text = {
+	.characters = "a-z-",
+	.sentence = GENERATED_SENTENCE,
+	.shortest = CODE_OLD_TEXT_SIZE - 1,
+	.longest = CODE_TEXT_SIZE - 1,
 };
 /* The user_id that the code is for, and the one that a user may have. */
 static const struct text_rule person_text = {
@@ -64,6 +75,9 @@ static const struct field metadata_item = { .name = NULL, TEXT(metadata_text) };
 #define STATE_OF_A_ROOM_CODE(flags_) \
 	{ "state",      CODE_STATES, FLAGS(flags_), \
 	  DOC("The first that holds; shown with not_before, expires_at or max_uses.") }
+#define LINK_OF_A_ROOM_CODE(flags_) \
+	{ "join_url",   TEXT(any_text), FLAGS(flags_), DOC("With view=link: where people join with it.") }, \
+	{ "code_hash",  TEXT(any_text), FLAGS(flags_), DOC("With view=link: the code in the log.") }
 /* Members that a client may set, and that answers show when they are set. */
 #define TIMES_OF_A_CODES_LIFE \
 	{ "not_before", TIME(), DOC("The code is valid from this second on.") }, \
@@ -91,13 +105,14 @@ static const struct field room_code_fields[] = {
 	USES_OF_A_ROOM_CODE(0),
 	PERSON_OF_A_CODE,
 	STATE_OF_A_ROOM_CODE(0),
+	LINK_OF_A_ROOM_CODE(0),
 };
 const struct shape room_code_shape = {
 	"RoomCode", FIELDS(room_code_fields),
 	.doc = "An access code bound to one role of one room.",
 };
 
-static schema_rule check_words, check_expiry, check_expiry_of_new;
+static schema_rule check_words, check_expiry, check_expiry_of_new, check_generated, check_imported;
 
 static const struct rule code_patch_rules[] = {
 	{ "expiryOrder", "expires_at is later than not_before.", check_expiry },
@@ -112,6 +127,12 @@ static const struct rule new_code_rules[] = {
 	{ NULL, NULL, NULL },
 };
 
+static const struct rule imported_code_rules[] = {
+	{ "codeForm", "code has one of the two forms of a generated code.", check_generated },
+	{ "codeTimes", IMPORTED_TIMES("created_at", "updated_at"), check_imported },
+	{ NULL, NULL, NULL },
+};
+
 /* `enabled` may be sent back, and is ignored: a new code is enabled. */
 static const struct field new_code_fields[] = {
 	{ "code",       TEXT(words_text), FLAGS(FIELD_SECRET),
@@ -122,14 +143,31 @@ static const struct field new_code_fields[] = {
 	TIMES_OF_A_ROOM_CODE,
 	TIMES_OF_A_CODES_LIFE,
 	{ "expires_in", INTEGER(1, EXPIRES_IN_MOST),
-	  DOC("Instead of expires_at: seconds from created_at.") },
+	  UNIT("s"), DOC("Instead of expires_at: seconds from created_at.") },
 	MAX_USES_OF_A_CODE,
 	USES_OF_A_ROOM_CODE(FIELD_READ_ONLY),
 	PERSON_OF_A_CODE,
 	STATE_OF_A_ROOM_CODE(FIELD_READ_ONLY),
+	LINK_OF_A_ROOM_CODE(FIELD_READ_ONLY),
 };
 const struct shape new_code_shape = {
 	"NewRoomCode", FIELDS(new_code_fields), .rules = new_code_rules, .doc = "A code to be made.",
+};
+
+static const struct field imported_code_fields[] = {
+	{ "code",       TEXT(generated_code_text), FLAGS(FIELD_REQUIRED | FIELD_SECRET) },
+	{ "room_id",    TEXT(any_text), FLAGS(FIELD_REQUIRED),
+	  DOC("Of a room of the account, or of the body.") },
+	{ "role",       TEXT(role_name_text), FLAGS(FIELD_REQUIRED),
+	  DOC("When the template has no such role, the code is one of a deleted role.") },
+	{ "enabled",    BOOLEAN(), FLAGS(FIELD_HIDDEN_DEFAULT), DEFAULT(true),
+	  DOC("Not supplied: true for a new code, and as it is for one that is there.") },
+	{ "created_at", TEXT(any_text), FLAGS(FIELD_HIDDEN_DEFAULT), IMPORTED_CREATION },
+	{ "updated_at", TEXT(any_text), FLAGS(FIELD_HIDDEN_DEFAULT), IMPORTED_UPDATE },
+};
+const struct shape imported_code_shape = {
+	"ImportedRoomCode", FIELDS(imported_code_fields), .rules = imported_code_rules,
+	.doc = "A code as the public service answers it.",
 };
 
 static const struct field code_patch_fields[] = {
@@ -142,6 +180,7 @@ static const struct field code_patch_fields[] = {
 	USES_OF_A_ROOM_CODE(FIELD_READ_ONLY),
 	PERSON_OF_A_CODE,
 	STATE_OF_A_ROOM_CODE(FIELD_READ_ONLY),
+	LINK_OF_A_ROOM_CODE(FIELD_READ_ONLY),
 };
 const struct shape code_patch_shape = {
 	"RoomCodeChange", FIELDS(code_patch_fields), .rules = code_patch_rules,
@@ -150,7 +189,7 @@ const struct shape code_patch_shape = {
 
 static const struct field rotation_fields[] = {
 	{ "grace_seconds", INTEGER(0, GRACE_MOST), DEFAULT(0),
-	  DOC("How long the codes before stay valid; 0: they are disabled.") },
+	  UNIT("s"), DOC("How long the codes before stay valid; 0: they are disabled.") },
 };
 const struct shape rotation_shape = {
 	"RoomCodeRotation", FIELDS(rotation_fields),
@@ -238,6 +277,35 @@ const struct shape token_answer_shape = {
 	"Token", FIELDS(token_answer_fields), .doc = "A token to join a room with.",
 };
 
+static const struct field opened_room_fields[] = {
+	{ "name",        TEXT(any_text), FLAGS(FIELD_REQUIRED) },
+	{ "description", TEXT(any_text), FLAGS(FIELD_REQUIRED) },
+};
+static const struct shape opened_room_shape = {
+	"OpenedRoom", FIELDS(opened_room_fields), .doc = "The room of a code, for a guest.",
+};
+static const struct field opened_role_fields[] = {
+	{ "name",          TEXT(role_name_text), FLAGS(FIELD_REQUIRED) },
+	{ "publishParams", OBJECT(publish_params_shape), FLAGS(FIELD_REQUIRED) },
+};
+static const struct shape opened_role_shape = {
+	"OpenedRole", FIELDS(opened_role_fields), .doc = "The role of a code, for a guest.",
+};
+static const struct field opened_fields[] = {
+	{ "code",       TEXT(room_code_text), FLAGS(FIELD_REQUIRED) },
+	{ "room",       OBJECT(opened_room_shape), FLAGS(FIELD_REQUIRED) },
+	{ "role",       OBJECT(opened_role_shape), FLAGS(FIELD_REQUIRED) },
+	{ "client_url", TEXT(any_text), FLAGS(FIELD_NULLABLE),
+	  DOC("Where a page sends people who join.") },
+	{ "not_before", TEXT(time_text), DOC("Of the code, where it is set.") },
+	{ "expires_at", TEXT(time_text), DOC("Of the code, where it is set.") },
+	{ "opens_at",   TEXT(time_text), DOC("Of the room, where it is set.") },
+	{ "closes_at",  TEXT(time_text), DOC("Of the room, where it is set.") },
+};
+const struct shape opened_shape = {
+	"OpenedByCode", FIELDS(opened_fields), .doc = "What a room code opens.",
+};
+
 /* clang-format on */
 
 static void check_words(struct rule_context *context, const json_t *object)
@@ -246,6 +314,19 @@ static void check_words(struct rule_context *context, const json_t *object)
 
 	if (words.data != NULL && !code_is_words(words))
 		schema_fault(context, "/code", "%s", WORDS_SENTENCE);
+}
+
+static void check_generated(struct rule_context *context, const json_t *object)
+{
+	const struct slice code = text_of_json(json_object_get(object, "code"));
+
+	if (code.data != NULL && !code_is_well_formed(code))
+		schema_fault(context, "/code", "%s", GENERATED_SENTENCE);
+}
+
+static void check_imported(struct rule_context *context, const json_t *object)
+{
+	rule_check_import(context, object, "created_at", "updated_at");
 }
 
 /* 0: the member is not set. */

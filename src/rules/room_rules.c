@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "rules/room_rules.h"
 
+#include "rules/import_rules.h"
 #include "rules/recording_rules.h"
 
 /* clang-format off */
@@ -27,6 +28,7 @@ const struct shape recording_info_shape = {
 static schema_rule check_size, check_window;
 
 static void leave_out_recording(json_t *room);
+static void leave_out_recordings(json_t *room);
 
 static const struct rule room_rules[] = {
 	{ "roomSize", "size is at most 2500 unless large_room is true.", check_size },
@@ -34,45 +36,93 @@ static const struct rule room_rules[] = {
 	{ NULL, NULL, NULL },
 };
 
+/* Members that every body of a room may have. */
+#define BEGIN_OF_A_ROOM \
+	{ "name",                      TEXT(room_name_text), \
+	  FLAGS(FIELD_KEPT | FIELD_HIDDEN_DEFAULT), \
+	  DOC("Unique without regard to case; a version 4 UUID when it is not supplied.") }, \
+	{ "enabled",                   BOOLEAN(), DEFAULT(true) }, \
+	{ "description",               TEXT(description_text), DEFAULT("") }, \
+	{ "customer_id",               TEXT(id_text), FLAGS(FIELD_READ_ONLY), \
+	  DOC("Account identifier of the owner.") }, \
+	{ "recording_source_template", BOOLEAN(), FLAGS(FIELD_HIDDEN_DEFAULT), DEFAULT(true), \
+	  DOC("true while recording_info was not supplied. In a body true makes the room follow its " \
+	      "template (again), and recording_info beside it is ignored.") }
+#define MIDDLE_OF_A_ROOM \
+	{ "template_id",               TEXT(any_text), FLAGS(FIELD_HIDDEN_DEFAULT), \
+	  DOC("The account's default template when it is not supplied.") }, \
+	{ "template",                  TEXT(any_text), FLAGS(FIELD_READ_ONLY), \
+	  DOC("The current name of the template.") }, \
+	{ "region",                    ONE_OF("in", "us", "eu", "auto"), \
+	  FLAGS(FIELD_HIDDEN_DEFAULT), \
+	  MESSAGE("Error: region not supported"), \
+	  DOC("When it is not supplied at creation: the template's settings.region.") }, \
+	{ "large_room",                BOOLEAN(), DEFAULT(false) }, \
+	{ "size",                      INTEGER(0, LARGE_SIZE_MOST), DOC("Peers in the room.") }, \
+	{ "max_duration_seconds",      INTEGER(120, 43200), UNIT("s") }
+#define REST_OF_A_ROOM \
+	{ "customer",                  TEXT(id_text), FLAGS(FIELD_READ_ONLY), \
+	  DOC("Same value as customer_id.") }, \
+	{ "webhook",                   KEPT_OBJECT(), DOC("Kept as it was sent, never called.") }, \
+	{ "polls",                     KEPT_LIST(), DOC("Kept as they were sent.") }, \
+	{ "opens_at",                  TIME(), FLAGS(FIELD_CLEARABLE), \
+	  DOC("Codes are exchanged from this second on; \"\" unsets it.") }, \
+	{ "closes_at",                 TIME(), FLAGS(FIELD_CLEARABLE), \
+	  DOC("Codes are exchanged before this second; \"\" unsets it.") }
+
 static const struct field room_fields[] = {
 	{ "id",                        TEXT(id_text), FLAGS(FIELD_READ_ONLY),
 	  DOC("Room identifier.") },
-	{ "name",                      TEXT(room_name_text),
-	  FLAGS(FIELD_KEPT | FIELD_HIDDEN_DEFAULT),
-	  DOC("Unique without regard to case; a version 4 UUID when it is not supplied.") },
-	{ "enabled",                   BOOLEAN(), DEFAULT(true) },
-	{ "description",               TEXT(description_text), DEFAULT("") },
-	{ "customer_id",               TEXT(id_text), FLAGS(FIELD_READ_ONLY),
-	  DOC("Account identifier of the owner.") },
-	{ "recording_source_template", BOOLEAN(), FLAGS(FIELD_HIDDEN_DEFAULT), DEFAULT(true),
-	  DOC("true while recording_info was not supplied. In a body true makes the room follow its "
-	      "template (again), and recording_info beside it is ignored.") },
+	BEGIN_OF_A_ROOM,
 	{ "recording_info",            OBJECT(recording_info_shape), FLAGS(FIELD_ATOMIC) },
-	{ "template_id",               TEXT(any_text), FLAGS(FIELD_HIDDEN_DEFAULT),
-	  DOC("The account's default template when it is not supplied.") },
-	{ "template",                  TEXT(any_text), FLAGS(FIELD_READ_ONLY),
-	  DOC("The current name of the template.") },
-	{ "region",                    ONE_OF("in", "us", "eu", "auto"),
-	  FLAGS(FIELD_HIDDEN_DEFAULT),
-	  MESSAGE("Error: region not supported"),
-	  DOC("When it is not supplied at creation: the template's settings.region.") },
-	{ "large_room",                BOOLEAN(), DEFAULT(false) },
-	{ "size",                      INTEGER(0, LARGE_SIZE_MOST), DOC("Peers in the room.") },
-	{ "max_duration_seconds",      INTEGER(120, 43200) },
+	MIDDLE_OF_A_ROOM,
 	{ "created_at",                TEXT(time_text), FLAGS(FIELD_READ_ONLY) },
 	{ "updated_at",                TEXT(time_text), FLAGS(FIELD_READ_ONLY) },
-	{ "customer",                  TEXT(id_text), FLAGS(FIELD_READ_ONLY),
-	  DOC("Same value as customer_id.") },
-	{ "webhook",                   KEPT_OBJECT(), DOC("Kept as it was sent, never called.") },
-	{ "polls",                     KEPT_LIST(), DOC("Kept as they were sent.") },
-	{ "opens_at",                  TIME(), FLAGS(FIELD_CLEARABLE),
-	  DOC("Codes are exchanged from this second on; \"\" unsets it.") },
-	{ "closes_at",                 TIME(), FLAGS(FIELD_CLEARABLE),
-	  DOC("Codes are exchanged before this second; \"\" unsets it.") },
+	REST_OF_A_ROOM,
 };
 const struct shape room_shape = {
 	"Room", FIELDS(room_fields), .rules = room_rules, .doc = "A room.",
 	.leave_out = leave_out_recording,
+};
+
+static const struct field room_summary_fields[] = {
+	{ "id",          TEXT(id_text), FLAGS(FIELD_REQUIRED) },
+	{ "name",        TEXT(room_name_text), FLAGS(FIELD_REQUIRED) },
+	{ "enabled",     BOOLEAN(), FLAGS(FIELD_REQUIRED) },
+	{ "template_id", TEXT(id_text), FLAGS(FIELD_REQUIRED) },
+	{ "template",    TEXT(any_text), FLAGS(FIELD_REQUIRED), DOC("Its name.") },
+	{ "updated_at",  TEXT(time_text), FLAGS(FIELD_REQUIRED) },
+};
+const struct shape room_summary_shape = {
+	"RoomSummary", FIELDS(room_summary_fields), .doc = "A room in a list for people.",
+};
+
+static schema_rule check_imported;
+
+/* The rules of a room look at it as it will be. */
+static const struct rule imported_rules[] = {
+	{ "roomTimes", IMPORTED_TIMES("created_at", "updated_at"), check_imported },
+	{ NULL, NULL, NULL },
+};
+
+static const struct field imported_fields[] = {
+	{ "id",                        TEXT(id_text), FLAGS(FIELD_HIDDEN_DEFAULT),
+	  IMPORTED_ID("room") },
+	BEGIN_OF_A_ROOM,
+	{ "recording_info",            OBJECT(recording_info_shape), FLAGS(FIELD_ATOMIC) },
+	{ "recording",                 OBJECT(recording_info_shape), FLAGS(FIELD_ATOMIC),
+	  DOC("Counts as recording_info where that is not supplied.") },
+	MIDDLE_OF_A_ROOM,
+	{ "created_at",                TEXT(any_text), FLAGS(FIELD_HIDDEN_DEFAULT),
+	  IMPORTED_CREATION },
+	{ "updated_at",                TEXT(any_text), FLAGS(FIELD_HIDDEN_DEFAULT), IMPORTED_UPDATE },
+	{ "key",                       ANY(), FLAGS(FIELD_READ_ONLY) },
+	REST_OF_A_ROOM,
+};
+const struct shape imported_room_shape = {
+	"ImportedRoom", FIELDS(imported_fields), .rules = imported_rules,
+	.doc = "A room as the public service answers it.",
+	.leave_out = leave_out_recordings,
 };
 
 /* clang-format on */
@@ -109,4 +159,18 @@ static void leave_out_recording(json_t *room)
 {
 	if (json_is_true(json_object_get(room, "recording_source_template")))
 		json_object_del(room, "recording_info");
+}
+
+/* The same of a room that is imported; of its two members for the recording one counts. */
+static void leave_out_recordings(json_t *room)
+{
+	leave_out_recording(room);
+	if (json_is_true(json_object_get(room, "recording_source_template")) ||
+	    json_is_object(json_object_get(room, "recording_info")))
+		json_object_del(room, "recording");
+}
+
+static void check_imported(struct rule_context *context, const json_t *object)
+{
+	rule_check_import(context, object, "created_at", "updated_at");
 }

@@ -4,6 +4,7 @@
 #include "rules/template_rules.h"
 
 #include "rules/destination_rules.h"
+#include "rules/import_rules.h"
 #include "rules/recording_rules.h"
 #include "rules/role_rules.h"
 
@@ -22,7 +23,7 @@ static const struct shape recording_shape = {
 
 static const struct field room_state_fields[] = {
 	{ "messageInterval",     INTEGER_STEP(5, 3600, 5), DEFAULT(5),
-	  DOC("Interval of room-state messages in seconds.") },
+	  UNIT("s"), DOC("Interval of room-state messages in seconds.") },
 	{ "sendPeerList",        BOOLEAN(), DEFAULT(false),
 	  DOC("true: the peer list is sent, false: only the peer count.") },
 	{ "stopRoomStateOnJoin", BOOLEAN(), DEFAULT(true) },
@@ -50,25 +51,76 @@ const struct shape settings_shape = {
 
 static const struct field role_item = { .name = NULL, OBJECT(role_shape) };
 
+/* Members that every body of a template may have. */
+#define NAME_OF_A_TEMPLATE \
+	{ "name",         TEXT(name_text), FLAGS(FIELD_KEPT | FIELD_HIDDEN_DEFAULT), \
+	  DOC("Unique template name; a version 4 UUID when it is not supplied.") }
+#define OWNER_OF_A_TEMPLATE \
+	{ "customerId",   TEXT(id_text), FLAGS(FIELD_READ_ONLY), \
+	  DOC("Account identifier of the owner.") }
+#define PARTS_OF_A_TEMPLATE \
+	{ "roles",        MAP_OF(role_name_text, role_item), MOST(100), DEFAULT({}), \
+	  DOC("Role name to role.") }, \
+	{ "settings",     OBJECT(settings_shape), DEFAULT({}) }, \
+	{ "destinations", OBJECT(destinations_shape), DEFAULT({}) }
+#define REST_OF_A_TEMPLATE \
+	{ "_id",          TEXT(id_text), FLAGS(FIELD_READ_ONLY), DOC("Same value as id.") }, \
+	{ "customer",     TEXT(id_text), FLAGS(FIELD_READ_ONLY), DOC("Same value as customerId.") }, \
+	{ "plugins",      KEPT_OBJECT(), DOC("Kept as it was sent.") }, \
+	{ "default",      BOOLEAN(), FLAGS(FIELD_WRITE_ONLY), \
+	  DOC("Marks the template as the account default; not supplied: as it is.") }
+
 static const struct field template_fields[] = {
 	{ "id",           TEXT(id_text), FLAGS(FIELD_READ_ONLY), DOC("Template identifier.") },
-	{ "name",         TEXT(name_text), FLAGS(FIELD_KEPT | FIELD_HIDDEN_DEFAULT),
-	  DOC("Unique template name; a version 4 UUID when it is not supplied.") },
-	{ "customerId",   TEXT(id_text), FLAGS(FIELD_READ_ONLY),
-	  DOC("Account identifier of the owner.") },
-	{ "roles",        MAP_OF(role_name_text, role_item), MOST(100), DEFAULT({}),
-	  DOC("Role name to role.") },
-	{ "settings",     OBJECT(settings_shape), DEFAULT({}) },
-	{ "destinations", OBJECT(destinations_shape), DEFAULT({}) },
+	NAME_OF_A_TEMPLATE,
+	OWNER_OF_A_TEMPLATE,
+	PARTS_OF_A_TEMPLATE,
 	{ "createdAt",    TEXT(time_text), FLAGS(FIELD_READ_ONLY) },
 	{ "updatedAt",    TEXT(time_text), FLAGS(FIELD_READ_ONLY) },
-	{ "_id",          TEXT(id_text), FLAGS(FIELD_READ_ONLY), DOC("Same value as id.") },
-	{ "customer",     TEXT(id_text), FLAGS(FIELD_READ_ONLY), DOC("Same value as customerId.") },
-	{ "plugins",      KEPT_OBJECT(), DOC("Kept as it was sent.") },
-	{ "default",      BOOLEAN(), FLAGS(FIELD_WRITE_ONLY),
-	  DOC("Marks the template as the account default; not supplied: as it is.") },
+	REST_OF_A_TEMPLATE,
+};
+static const struct field role_name_item = { .name = NULL, TEXT(role_name_text) };
+static const struct field template_summary_fields[] = {
+	{ "id",        TEXT(id_text), FLAGS(FIELD_REQUIRED) },
+	{ "name",      TEXT(name_text), FLAGS(FIELD_REQUIRED) },
+	{ "default",   BOOLEAN(), FLAGS(FIELD_REQUIRED),
+	  DOC("Rooms that name no template have this one.") },
+	{ "roles",     LIST_OF(role_name_item), FLAGS(FIELD_REQUIRED), DOC("Their names.") },
+	{ "region",    ONE_OF("in", "us", "eu", "auto"), FLAGS(FIELD_REQUIRED) },
+	{ "updatedAt", TEXT(time_text), FLAGS(FIELD_REQUIRED) },
+};
+const struct shape template_summary_shape = {
+	"TemplateSummary", FIELDS(template_summary_fields), .doc = "A template in a list for people.",
 };
 const struct shape template_shape = {
 	"Template", FIELDS(template_fields),
 	.doc = "Roles, settings and destinations for rooms.",
 };
+
+static schema_rule check_imported;
+
+static const struct rule imported_rules[] = {
+	{ "templateTimes", IMPORTED_TIMES("createdAt", "updatedAt"), check_imported },
+	{ NULL, NULL, NULL },
+};
+
+static const struct field imported_fields[] = {
+	{ "id",           TEXT(id_text), FLAGS(FIELD_HIDDEN_DEFAULT), IMPORTED_ID("template") },
+	NAME_OF_A_TEMPLATE,
+	OWNER_OF_A_TEMPLATE,
+	PARTS_OF_A_TEMPLATE,
+	{ "createdAt",    TEXT(any_text), FLAGS(FIELD_HIDDEN_DEFAULT), IMPORTED_CREATION },
+	{ "updatedAt",    TEXT(any_text), FLAGS(FIELD_HIDDEN_DEFAULT), IMPORTED_UPDATE },
+	REST_OF_A_TEMPLATE,
+};
+const struct shape imported_template_shape = {
+	"ImportedTemplate", FIELDS(imported_fields), .rules = imported_rules,
+	.doc = "A template as the public service answers it.",
+};
+
+/* clang-format on */
+
+static void check_imported(struct rule_context *context, const json_t *object)
+{
+	rule_check_import(context, object, "createdAt", "updatedAt");
+}

@@ -4,10 +4,12 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "rules/transfer_rules.h"
 
+#include "rules/key_rules.h"
 #include "rules/media_rules.h"
 #include "rules/room_code_rules.h"
 #include "rules/room_rules.h"
 #include "rules/template_rules.h"
+#include "rules/webhook_rules.h"
 
 /* clang-format off */
 
@@ -19,9 +21,10 @@
 /* ---- the first line and the last ---- */
 
 static const struct field dump_fields[] = {
-	{ "format",  INTEGER(1, 4), REQUIRED,
+	{ "format",  INTEGER(1, 5), REQUIRED,
 	  DOC("Of the lines that follow. 1 was written before version 0.1.0, 2 has no terms of codes, "
-	      "no opening hours of rooms and no lines of words, 3 has no lines of media.") },
+	      "no opening hours of rooms and no lines of words, 3 has no lines of media, 4 has no log and no "
+	      "lines of keys and webhooks.") },
 	{ "program", TEXT(any_text), REQUIRED },
 	{ "made_at", TEXT(time_text), REQUIRED },
 };
@@ -32,9 +35,12 @@ static const struct shape dump_shape = {
 static const struct field end_fields[] = {
 	{ "accounts",  INTEGER(0, UNLIMITED), REQUIRED },
 	{ "media",     INTEGER(0, UNLIMITED), DOC("Absent before format 4.") },
+	{ "keys",      INTEGER(0, UNLIMITED), DOC("Absent before format 5.") },
+	{ "webhooks",  INTEGER(0, UNLIMITED), DOC("Absent before format 5.") },
 	{ "templates", INTEGER(0, UNLIMITED), REQUIRED },
 	{ "rooms",     INTEGER(0, UNLIMITED), REQUIRED },
 	{ "words",     INTEGER(0, UNLIMITED), DOC("Absent before format 3.") },
+	{ "events",    INTEGER(0, UNLIMITED), DOC("Absent before format 5.") },
 };
 static const struct shape end_shape = {
 	"DumpEnd", FIELDS(end_fields),
@@ -59,10 +65,15 @@ static const struct field account_fields[] = {
 	{ "enabled",          BOOLEAN(), REQUIRED },
 	{ "created_at",       TEXT(time_text), REQUIRED },
 	{ "secrets",          LIST_OF(secret_item), MOST(2), REQUIRED, DOC("The older first.") },
+	{ "operator",         BOOLEAN(), DOC("Absent: false.") },
+	{ "log_joins",        BOOLEAN(), DOC("Absent: false.") },
+	{ "client_url",       TEXT(any_text), DOC("Absent: none.") },
 	{ "last_template",    NUMBER_OF_ID(), DOC("In format 1; ignored.") },
 	{ "last_room",        NUMBER_OF_ID(), DOC("In format 1; ignored.") },
 	{ "last_time",        TEXT(time_text), DOC("In format 1; ignored.") },
 	{ "default_template", TEXT(id_text) },
+	{ "last_event",       INTEGER(1, UNLIMITED),
+	  DOC("How far its log goes. Absent: nothing was logged.") },
 };
 static const struct shape account_shape = {
 	"DumpAccount", FIELDS(account_fields),
@@ -105,6 +116,56 @@ static const struct field media_fields[] = {
 };
 static const struct shape media_shape = {
 	"DumpMedia", FIELDS(media_fields), .doc = "What an account has for media servers.",
+};
+
+/* ---- keys ---- */
+
+static const struct field key_fields[] = {
+	{ "id",         TEXT(id_text), REQUIRED },
+	{ "created_at", TEXT(time_text), REQUIRED },
+	{ "digest",     TEXT(secret_text), REQUIRED, DOC("SHA-256 of its secret, as base64url.") },
+	{ "document",   OBJECT(key_shape), REQUIRED, DOC("The key as it could be sent.") },
+};
+static const struct shape key_line_shape = {
+	"DumpKey", FIELDS(key_fields), .doc = "A key; its secret stands nowhere.",
+};
+static const struct field key_item = { .name = NULL, OBJECT(key_line_shape) };
+static const struct field keys_fields[] = {
+	{ "keys", LIST_OF(key_item), REQUIRED, DOC("The oldest first.") },
+};
+static const struct shape keys_shape = { "DumpKeys", FIELDS(keys_fields), .doc = "The keys of an account." };
+
+/* ---- webhooks ---- */
+
+static const struct field former_fields[] = {
+	{ "secret", TEXT(some_text), REQUIRED },
+	{ "until",  TEXT(time_text), REQUIRED },
+};
+static const struct shape former_shape = {
+	"DumpFormerSecret", FIELDS(former_fields), .doc = "A secret that signs until then.",
+};
+static const struct field former_item = { .name = NULL, OBJECT(former_shape) };
+static const struct field webhook_fields[] = {
+	{ "id",              TEXT(id_text), REQUIRED },
+	{ "created_at",      TEXT(time_text), REQUIRED },
+	{ "updated_at",      TEXT(time_text), REQUIRED },
+	{ "position",        INTEGER(0, UNLIMITED), REQUIRED,
+	  DOC("Entries of the log up to it were delivered, or not wanted.") },
+	{ "disabled_reason", ONE_OF("gone", "failing") },
+	{ "former_secrets",  LIST_OF(former_item), MOST(8), REQUIRED },
+	{ "document",        OBJECT(webhook_shape), REQUIRED,
+	  DOC("The webhook as it could be sent, with its secret and the values of its headers.") },
+};
+static const struct shape webhook_line_shape = {
+	"DumpWebhook", FIELDS(webhook_fields), .doc = "A webhook, with its secrets.",
+};
+static const struct field webhook_item = { .name = NULL, OBJECT(webhook_line_shape) };
+static const struct field webhooks_fields[] = {
+	{ "last_webhook", NUMBER_OF_ID(), REQUIRED },
+	{ "webhooks",     LIST_OF(webhook_item), MOST(20), REQUIRED, DOC("The oldest first.") },
+};
+static const struct shape webhooks_shape = {
+	"DumpWebhooks", FIELDS(webhooks_fields), .doc = "The webhooks of an account.",
 };
 
 /* ---- templates ---- */
@@ -200,6 +261,25 @@ static const struct shape dumped_room_shape = {
 	"DumpRoom", FIELDS(room_fields), .doc = "A room; the youngest comes first.",
 };
 
+/* ---- the log ---- */
+
+/* As it was written: what entries say may change with versions. */
+#define KEPT_WHOLE() .kind = KIND_KEPT_OBJECT, MOST((size_t)1 << 20)
+
+static const struct field event_fields[] = {
+	{ "seq",        INTEGER(1, UNLIMITED), REQUIRED },
+	{ "id",         TEXT(any_text), REQUIRED },
+	{ "type",       TEXT(any_text), REQUIRED },
+	{ "timestamp",  TEXT(time_text), REQUIRED },
+	{ "actor",      KEPT_WHOLE(), REQUIRED },
+	{ "request_id", TEXT(any_text), REQUIRED },
+	{ "data",       KEPT_WHOLE(), REQUIRED },
+};
+static const struct shape event_shape = {
+	"DumpEvent", FIELDS(event_fields),
+	.doc = "An entry of the account's log; the oldest that is kept comes first.",
+};
+
 /* ---- words ---- */
 
 static const struct field words_fields[] = {
@@ -217,8 +297,11 @@ static const struct field line_fields[] = {
 	{ "dump",     OBJECT(dump_shape) },
 	{ "account",  OBJECT(account_shape) },
 	{ "media",    OBJECT(media_shape) },
+	{ "keys",     OBJECT(keys_shape) },
+	{ "webhooks", OBJECT(webhooks_shape) },
 	{ "template", OBJECT(dumped_template_shape) },
 	{ "room",     OBJECT(dumped_room_shape) },
+	{ "event",    OBJECT(event_shape) },
 	{ "words",    OBJECT(words_shape) },
 	{ "end",      OBJECT(end_shape) },
 };

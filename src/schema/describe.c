@@ -96,6 +96,14 @@ static void describe_text(json_t *schema, const struct text_rule *rule)
 		object_put(schema, "x-maxBytes", json_integer((json_int_t)rule->longest));
 }
 
+static void describe_free(json_t *schema, const struct field *row)
+{
+	json_t *sentence = json_sprintf("Without %s it %s.", row->free_with, row->text->sentence);
+
+	describe_further(schema, json_string_value(sentence));
+	json_decref(sentence);
+}
+
 static void describe_choice(json_t *schema, const struct field *row, bool is_nullable)
 {
 	json_t *choices = json_array();
@@ -179,7 +187,10 @@ static void describe_kind(json_t *schema, const struct field *row, enum describe
 		break;
 	case KIND_TEXT:
 		set_type(schema, "string", is_nullable);
-		describe_text(schema, row->text);
+		if (row->free_with == NULL)
+			describe_text(schema, row->text);
+		else
+			describe_free(schema, row);
 		break;
 	case KIND_TIME:
 		set_type(schema, "string", is_nullable);
@@ -250,6 +261,8 @@ static json_t *describe_row(const struct field *row, enum describe_form form, bo
 	if (is_sent && is_read_only)
 		return schema;
 	describe_kind(schema, row, form, is_nullable);
+	if (row->unit != NULL)
+		object_put(schema, "x-unit", json_string(row->unit));
 	if (form == DESCRIBE_REQUEST)
 		describe_default(schema, row);
 	return schema;
@@ -377,8 +390,11 @@ json_t *describe_parameters(struct arena *arena, const struct shape *query)
 		json_t *parameter = json_pack("{s:s,s:s}", "name", row->name, "in", "query");
 		json_t *schema = describe_row(row, DESCRIBE_REQUEST, false);
 
-		if (json_object_del(schema, "description") == 0)
-			object_put(parameter, "description", json_string(row->doc));
+		if (json_object_get(schema, "description") != NULL) {
+			object_put(parameter, "description",
+				   json_incref(json_object_get(schema, "description")));
+			json_object_del(schema, "description");
+		}
 		object_put(parameter, "schema", schema);
 		array_put(parameters, parameter);
 	}

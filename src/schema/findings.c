@@ -364,10 +364,29 @@ static json_t *details_of(struct findings *findings, size_t count, size_t skip)
 	return details;
 }
 
+/* Pointers as they are, where details show only the beginning of long names. */
+static json_t *faults_of(struct findings *findings, size_t count, size_t skip)
+{
+	json_t *faults = arena_json(findings->arena, json_array());
+
+	for (size_t i = 0; i < count; i++) {
+		const struct finding *finding = &findings->faults[i];
+		const size_t hidden = finding->pointer.size > skip ? skip : finding->pointer.size;
+
+		array_put(faults,
+			  json_pack("{s:s%, s:s}", "pointer",
+				    hidden < finding->pointer.size ? finding->pointer.data + hidden
+								   : "",
+				    finding->pointer.size - hidden, "message", finding->sentence));
+	}
+	return faults;
+}
+
 bool findings_close(struct findings *findings, enum fault_kind kind, struct fault *fault)
 {
 	size_t kept = findings->fault_count < FINDINGS_FAULT_MOST ? findings->fault_count
 								  : FINDINGS_FAULT_MOST;
+	const size_t skip = kind == FAULT_INVALID_QUERY ? 1 : 0;
 
 	if (kept == 0)
 		return true;
@@ -381,7 +400,8 @@ bool findings_close(struct findings *findings, enum fault_kind kind, struct faul
 		(void)fault_set(fault, kind, "%s", findings->faults[0].message);
 	else
 		(void)fault_set(fault, kind, NULL);
-	fault->details = details_of(findings, kept, kind == FAULT_INVALID_QUERY ? 1 : 0);
+	fault->details = details_of(findings, kept, skip);
+	fault->faults = faults_of(findings, kept, skip);
 	return false;
 }
 

@@ -21,8 +21,8 @@ static json_t *borrow(const json_t *value)
 
 static bool merges(const struct field *row)
 {
-	return (row->kind == KIND_OBJECT && (row->flags & FIELD_ATOMIC) == 0) ||
-	       row->kind == KIND_MAP;
+	return (row->kind == KIND_OBJECT || row->kind == KIND_MAP) &&
+	       (row->flags & FIELD_ATOMIC) == 0;
 }
 
 /* The object at `name` to be patched, created when absent. */

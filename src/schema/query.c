@@ -21,15 +21,25 @@ static json_t *value_of(const struct field *row, struct slice text)
 	return json_stringn(text.data, text.size);
 }
 
-static void take(const struct field *row, struct slice text, const struct place *place,
-		 json_t *query, struct findings *findings)
+static void take(const struct field *row, bool is_free, struct slice text,
+		 const struct place *place, json_t *query, struct findings *findings)
 {
 	json_t *value = arena_json(findings->arena, value_of(row, text));
-	const json_t *checked = value_checked(row, value, place, findings);
+	const json_t *checked = is_free ? value : value_checked(row, value, place, findings);
 
 	assert(checked == NULL || checked == value);
 	if (checked != NULL)
 		object_put(query, row->name, json_incref(value));
+}
+
+/* Whether the row accepts any text, since the parameter that frees it is there too. */
+static bool is_free(const struct field *row, const struct parameter *parameters, size_t n)
+{
+	for (size_t i = 0; row->free_with != NULL && i < n; i++) {
+		if (slice_is(parameters[i].name, row->free_with) && parameters[i].value.size > 0)
+			return true;
+	}
+	return false;
 }
 
 static void take_all(const struct shape *shape, const struct parameter *parameters, size_t n,
@@ -40,13 +50,15 @@ static void take_all(const struct shape *shape, const struct parameter *paramete
 	for (size_t i = 0; i < n; i++) {
 		size_t index = row_named(shape, parameters[i].name);
 		struct place place = place_member(&PLACE_ROOT, parameters[i].name, NULL);
+		const struct field *row = &shape->fields[index];
 
 		if (index == shape->field_count)
 			continue;
 		if ((seen & row_bit(index)) != 0)
 			findings_report(findings, &place, "must not be given twice");
 		else if (parameters[i].value.size > 0)
-			take(&shape->fields[index], parameters[i].value, &place, query, findings);
+			take(row, is_free(row, parameters, n), parameters[i].value, &place, query,
+			     findings);
 		seen |= row_bit(index);
 	}
 }

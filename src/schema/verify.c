@@ -169,6 +169,9 @@ static void verify_member(const struct shape *shape, const struct field *row,
 		verify_standard(row, level);
 	if (row->when_member != NULL)
 		verify_when(shape, row, level);
+	if (row->free_with != NULL)
+		require(shape_field(shape, row->free_with) != NULL && row->kind == KIND_TEXT, level,
+			"no parameter can free it");
 }
 
 static void verify_shape(const struct shape *shape, const struct level *up)

@@ -5,7 +5,12 @@
 
 #include "base/text.h"
 #include "accounts/accounts.h"
+#include "accounts/scopes.h"
 #include "accounts/token.h"
+#include "resources/key_record.h"
+#include "service/session.h"
+
+_Static_assert(ACTOR_ID_MOST == TOKEN_ID_MOST, "the jti of a token is the id of its actor");
 
 /* The text after `Bearer`, in any case, and one or more spaces. */
 static bool take_token(struct slice header, struct slice *token)
@@ -25,52 +30,201 @@ static bool take_token(struct slice header, struct slice *token)
 	return true;
 }
 
-/* By the token that the route takes. */
-static bool verify(struct call *call, const struct roster *roster, struct slice token,
-		   const struct account **account, struct fault *fault)
+static void admit(struct call *call, const struct account *account)
 {
-	const struct environment *environment = call->environment;
-	const int64_t now = clock_now(environment->clock);
+	call->actor.is_operator = account->is_operator;
+	call->account = account->id;
+	memcpy(call->account_text, account->id_text, sizeof call->account_text);
+}
 
-	if (!call->route->takes_app_token)
-		return token_verify(environment->tokens, roster, call->arena, token, now, account,
-				    fault);
+/* ---- keys ---- */
+
+static bool refuse_key(struct fault *fault)
+{
+	return fault_detail(fault, FAULT_UNAUTHORIZED, "invalid key");
+}
+
+/* In a transaction of its own, since the key says whose records the call may see. It brings along the
+ * generation of accounts in a store. */
+static bool find_key(struct call *call, struct slice id, struct api_key *key, bool *is_there,
+		     struct fault *fault)
+{
+	struct store *store = call->environment->store;
+	struct transaction *transaction;
+	bool is_read;
+
+	if (!store_begin(store, STORE_READ, call->arena, &transaction, fault))
+		return false;
+	if (store_has_roster(store))
+		store_of_roster(transaction, STORE_ROSTER_ANY);
+	is_read = api_key_find(transaction, id, STORE_TO_SHOW, key, is_there, fault);
+	store_abandon(transaction);
+	return is_read;
+}
+
+static bool is_valid(const struct api_key *key, int64_t now)
+{
+	return key->expires_at == 0 || now / 1000 < key->expires_at;
+}
+
+static void limit_to_key(struct actor *actor, const struct api_key *key)
+{
+	actor->given = key->scopes;
+	actor->scopes = scopes_with_included(key->scopes);
+	actor->is_limited = true;
+	actor->gives_until = key->expires_at;
+}
+
+/* That its account is there and enabled; it becomes the call's. */
+static bool admit_account_of(struct call *call, const struct api_key *key, struct fault *fault)
+{
+	struct accounts *accounts = call->environment->accounts;
+	const struct roster *roster = accounts_current(accounts);
+	const struct account *account = roster_by_id(roster, &key->stored.account);
+	const bool is_right = account != NULL && account->is_enabled;
+
+	call->roster = roster->generation;
+	if (is_right)
+		admit(call, account);
+	accounts_release(accounts, roster);
+	return is_right || refuse_key(fault);
+}
+
+static bool check_key(struct call *call, struct slice token, struct fault *fault)
+{
+	unsigned char digest[DIGEST_SIZE];
+	struct slice id, secret;
+	struct api_key key;
+	bool is_there;
+
+	if (!api_key_parse(token, &id, &secret))
+		return refuse_key(fault);
+	if (!find_key(call, id, &key, &is_there, fault))
+		return false;
+	digest_sha256(secret, digest);
+	if (!is_there || !digest_equal(digest, key.digest) ||
+	    !is_valid(&key, clock_now(call->environment->clock)))
+		return refuse_key(fault);
+	call->actor = (struct actor){ .kind = ACTOR_KEY, .expires_at = key.expires_at };
+	memcpy(call->actor.id, id.data, id.size);
+	limit_to_key(&call->actor, &key);
+	return admit_account_of(call, &key, fault);
+}
+
+/* ---- tokens ---- */
+
+static bool verify_caller(struct call *call, const struct roster *roster, struct slice token,
+			  enum token_type type, int64_t now, struct fault *fault)
+{
+	struct token_claims claims;
+	struct actor *actor = &call->actor;
+
+	if (!token_verify(call->environment->tokens, roster, call->arena, token, type, now, &claims,
+			  fault))
+		return false;
+	actor->kind = type == TOKEN_SESSION ? ACTOR_SESSION : ACTOR_TOKEN;
+	memcpy(actor->id, claims.id, sizeof actor->id);
+	actor->given = claims.scopes;
+	actor->scopes = claims.is_limited ? scopes_with_included(claims.scopes) : claims.scopes;
+	actor->is_limited = claims.is_limited;
+	actor->expires_at = claims.expires_at;
+	actor->gives_until = claims.gives_until;
+	admit(call, claims.account);
+	return true;
+}
+
+/* What a bearer token, or a cookie, is verified as. */
+enum credential { MANAGEMENT, SESSION, APP };
+
+static bool verify(struct call *call, const struct roster *roster, struct slice token,
+		   enum credential credential, struct fault *fault)
+{
+	const int64_t now = clock_now(call->environment->clock);
+
+	if (credential != APP)
+		return verify_caller(call, roster, token,
+				     credential == SESSION ? TOKEN_SESSION : TOKEN_MANAGEMENT, now,
+				     fault);
 	call->app_token = arena_zero(call->arena, sizeof *call->app_token);
 	if (!token_verify_app(roster, call->arena, token, now, call->app_token, fault))
 		return false;
-	*account = call->app_token->account;
+	admit(call, call->app_token->account);
 	return true;
+}
+
+static bool check_token(struct call *call, struct slice token, enum credential credential,
+			struct fault *fault)
+{
+	struct accounts *accounts = call->environment->accounts;
+	const struct roster *roster = accounts_current(accounts);
+	/* No transaction of the call finds out that another machine has changed the accounts. */
+	const bool looks_first = call->route->access == ROUTE_STATELESS &&
+				 accounts_look(accounts, roster);
+	bool is_right = !looks_first && verify(call, roster, token, credential, fault);
+
+	if (looks_first || (!is_right && accounts_look(accounts, roster))) {
+		accounts_release(accounts, roster);
+		roster = accounts_current(accounts);
+		*fault = FAULT_INITIAL;
+		is_right = verify(call, roster, token, credential, fault);
+	}
+	call->roster = roster->generation;
+	accounts_release(accounts, roster);
+	return is_right;
+}
+
+bool auth_by_bearer(struct call *call, struct slice token, struct fault *fault)
+{
+	return api_key_is_meant(token) ? check_key(call, token, fault)
+				       : check_token(call, token, MANAGEMENT, fault);
+}
+
+/* ---- sessions ---- */
+
+/* The key that the session came from has to be there still. */
+static bool check_key_of_session(struct call *call, struct fault *fault)
+{
+	struct actor *actor = &call->actor;
+	struct api_key key;
+	bool is_there;
+
+	if (actor->id[0] == '\0')
+		return true;
+	if (!find_key(call, slice_of(actor->id), &key, &is_there, fault))
+		return false;
+	if (!is_there || id_compare(&key.stored.account, &call->account) != 0 ||
+	    !is_valid(&key, clock_now(call->environment->clock)))
+		return fault_detail(fault, FAULT_UNAUTHORIZED, "the key of the session is gone");
+	limit_to_key(actor, &key);
+	return true;
+}
+
+static bool check_session(struct call *call, struct slice token, struct fault *fault)
+{
+	/* A call that is run again is checked again. */
+	if (call_find_header(call, "Vary").size == 0) {
+		call_header(call, "Cache-Control", SLICE("no-store"));
+		call_header(call, "Vary", SLICE("Cookie"));
+	}
+	return check_token(call, token, SESSION, fault) && check_key_of_session(call, fault) &&
+	       (call->route->method == METHOD_GET || session_check_header(call, fault));
 }
 
 bool auth_check(struct call *call, struct fault *fault)
 {
-	const struct environment *environment = call->environment;
-	const struct roster *roster;
-	const struct account *account;
+	const bool takes_app_token = call->route->takes_app_token;
 	struct slice token;
-	bool is_right;
 
-	if (call->request.authorization.data == NULL)
+	if (call->request.authorization.data == NULL) {
+		if (!takes_app_token && session_find_cookie(call, &token))
+			return check_session(call, token, fault);
 		return fault_detail(fault, FAULT_UNAUTHORIZED,
 				    "the header Authorization is missing");
+	}
 	if (!take_token(call->request.authorization, &token))
 		return fault_detail(fault, FAULT_UNAUTHORIZED,
 				    "the header Authorization must be: Bearer <%s token>",
-				    call->route->takes_app_token ? "app" : "management");
-	roster = accounts_current(environment->accounts);
-	is_right = verify(call, roster, token, &account, fault);
-	/* Another machine may have changed the accounts. */
-	if (!is_right && accounts_look(environment->accounts, roster)) {
-		accounts_release(environment->accounts, roster);
-		roster = accounts_current(environment->accounts);
-		*fault = FAULT_INITIAL;
-		is_right = verify(call, roster, token, &account, fault);
-	}
-	call->roster = roster->generation;
-	if (is_right) {
-		call->account = account->id;
-		memcpy(call->account_text, account->id_text, sizeof call->account_text);
-	}
-	accounts_release(environment->accounts, roster);
-	return is_right;
+				    takes_app_token ? "app" : "management");
+	return takes_app_token ? check_token(call, token, APP, fault)
+			       : auth_by_bearer(call, token, fault);
 }

@@ -1,4 +1,5 @@
-/* Authentication: finds the account of a request by its bearer token.
+/* Authentication: finds the account and the actor of a request by its bearer token, or key. A key is
+ * read from the store for each request, so that a deleted one is refused at once on every machine.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef SERVICE_AUTH_H
@@ -6,7 +7,12 @@
 
 #include "resources/call.h"
 
-/* Sets call->account, or fails with FAULT_UNAUTHORIZED; the service adds WWW-Authenticate. */
+/* Sets call->account and call->actor, or fails with FAULT_UNAUTHORIZED; the service adds
+ * WWW-Authenticate. A browser's session (service/session.h) counts only where there is no Authorization,
+ * and to change something the request has to have the header Anteroom-Console: FAULT_FORBIDDEN. */
 bool auth_check(struct call *call, struct fault *fault);
+
+/* The same by a management token or a key, whatever the headers say. */
+bool auth_by_bearer(struct call *call, struct slice token, struct fault *fault);
 
 #endif

@@ -11,7 +11,6 @@
 #include "service/router.h"
 
 #define NO_OPERATION SIZE_MAX
-#define BULK_MEMORY_MOST (8 * ARENA_LIMIT)
 
 struct operation {
 	struct call call; /* as it was checked; it is run as a copy */
@@ -55,6 +54,7 @@ static void begin_operation(struct call *call, const json_t *object, struct oper
 	};
 	part->account = call->account;
 	memcpy(part->account_text, call->account_text, sizeof part->account_text);
+	part->actor = call->actor;
 	part->roster = call->roster;
 	part->validates_only = call->validates_only;
 	part->is_part = true;
@@ -162,6 +162,16 @@ static void check_part_body(struct call *call, size_t number, struct call *part,
 	findings_take(&call->findings, place_of(call, number, "/body"), &part->findings);
 }
 
+/* A bulk needs what its operations need. */
+static bool check_scopes(const struct call *call, const struct bulk *bulk, struct fault *fault)
+{
+	unsigned needed = 0;
+
+	for (size_t i = 0; i < bulk->count; i++)
+		needed |= bulk->operations[i].call.route->scopes;
+	return actor_may(&call->actor, needed, fault);
+}
+
 bool bulk_check(struct call *call, json_t *body, bool is_strict, struct fault *fault)
 {
 	struct fault of_table = FAULT_INITIAL;
@@ -187,19 +197,32 @@ bool bulk_check(struct call *call, json_t *body, bool is_strict, struct fault *f
 				is_strict);
 	}
 	call->bulk = bulk;
-	return findings_result(&call->findings, fault);
+	return findings_result(&call->findings, fault) && check_scopes(call, bulk, fault);
 }
 
 /* ---- running ---- */
+
+/* pointer: within the body of the operation; empty: of the operation as a whole. */
+static void add_part(json_t *faults, size_t number, const char *pointer, const char *message)
+{
+	array_put(faults, json_pack("{s:o, s:s}", "pointer",
+				    json_sprintf(pointer[0] == '/' ? "/operations/%zu/body%s"
+								   : "/operations/%zu%s",
+						 number, pointer),
+				    "message", message));
+}
 
 /* The fault of an operation becomes that of the bulk: it says which operation, and where in it. */
 static bool explain(struct call *call, size_t number, struct fault *fault)
 {
 	const json_t *own = fault->details;
 	json_t *details = arena_json(call->arena, json_array());
+	json_t *faults = arena_json(call->arena, json_array());
+	const json_t *parts = arena_json(call->arena, fault_parts(fault));
 	const size_t count = own != NULL ? json_array_size(own) : fault->detail[0] != '\0';
 
 	array_put(details, json_sprintf("/operations/%zu: %s", number, fault->message));
+	add_part(faults, number, "", fault->message);
 	for (size_t i = 0; i < count; i++) {
 		const char *detail = own != NULL ? json_string_value(json_array_get(own, i))
 						 : fault->detail;
@@ -208,15 +231,15 @@ static bool explain(struct call *call, size_t number, struct fault *fault)
 								 : "/operations/%zu: %s",
 						number, detail));
 	}
-	fault->details = details;
-	return false;
-}
+	for (size_t i = 0; i < json_array_size(parts); i++) {
+		const json_t *part = json_array_get(parts, i);
 
-/* Faults that say nothing about an operation. */
-static bool is_of_the_store(enum fault_kind kind)
-{
-	return kind == FAULT_AGAIN || kind == FAULT_UNAVAILABLE || kind == FAULT_DAMAGED ||
-	       kind == FAULT_TOO_LARGE || kind == FAULT_INTERNAL;
+		add_part(faults, number, json_string_value(json_object_get(part, "pointer")),
+			 json_string_value(json_object_get(part, "message")));
+	}
+	fault->details = details;
+	fault->faults = faults;
+	return false;
 }
 
 static struct slice body_of(struct call *part)
@@ -268,22 +291,24 @@ static bool run_operation(struct call *call, struct bulk *bulk, size_t number, s
 
 	part.transaction = call->transaction;
 	part.now = call->now;
+	part.noted = call->noted;
 	for (size_t i = 0; i < ROUTE_PARAMETERS; i++) {
 		if (operation->referred[i] != NO_OPERATION)
 			part.parameters[i] = bulk->operations[operation->referred[i]].id;
 	}
 	call_draw_etag(&part);
 	if (!part.route->run(&part, fault))
-		return is_of_the_store(fault->kind) ? false : explain(call, number, fault);
+		return fault_is_of_the_store(fault->kind) ? false : explain(call, number, fault);
 	/* All times are one time: it is raised, and all is run again. */
 	if (part.now > call->now) {
 		call->least_now = part.now;
 		return fault_set(fault, FAULT_AGAIN, NULL);
 	}
+	call->noted = part.noted;
 	call->codes_made += part.codes_made;
 	if (call->codes_made > BULK_CODES_MOST)
-		return fault_detail(fault, FAULT_INVALID_BODY,
-				    "/operations: makes more than %d codes", BULK_CODES_MOST);
+		return fault_member(fault, FAULT_INVALID_BODY, NULL, "/operations",
+				    "makes more than %d codes", BULK_CODES_MOST);
 	body = body_of(&part);
 	if (operation->is_referred)
 		operation->id = id_of(call, body);
@@ -293,7 +318,7 @@ static bool run_operation(struct call *call, struct bulk *bulk, size_t number, s
 			     "the answer would be larger than %zu MB", CALL_ANSWER_MOST >> 20);
 }
 
-static bool run_all(struct call *call, struct fault *fault)
+bool bulk_run(struct call *call, struct fault *fault)
 {
 	struct bulk *bulk = call->bulk;
 
@@ -308,15 +333,4 @@ static bool run_all(struct call *call, struct fault *fault)
 	}
 	call_part(call, SLICE("]}"));
 	return true;
-}
-
-/* Bulks run one at a time, so one may have more memory than other calls. */
-bool bulk_run(struct call *call, struct fault *fault)
-{
-	bool is_done;
-
-	arena_set_limit(call->arena, BULK_MEMORY_MOST);
-	is_done = run_all(call, fault);
-	arena_set_limit(call->arena, ARENA_LIMIT);
-	return is_done;
 }

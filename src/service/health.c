@@ -4,7 +4,9 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "service/health.h"
 
+#include "service/dispatcher.h"
 #include "service/metrics.h"
+#include "resources/join_log.h"
 #include "resources/kept_usage.h"
 #include "resources/misses.h"
 #include "accounts/token.h"
@@ -183,6 +185,29 @@ static void append_joins(struct buffer *page, const struct metrics *metrics)
 		   "Operations of bulks that were carried out.", metrics_operations(metrics));
 }
 
+/* Without a dispatcher, all are zero. */
+static void append_webhooks(struct buffer *page, const struct environment *environment)
+{
+	static const char deliveries[] = "anteroom_webhook_deliveries_total";
+	struct dispatcher_figures figures = { .pending = 0 };
+
+	if (environment->dispatcher != NULL)
+		dispatcher_figures(environment->dispatcher, &figures);
+	append_one(page, "anteroom_webhook_entries_waiting", "gauge",
+		   "Entries of the log that webhooks are behind.", figures.waiting);
+	append_one(page, "anteroom_webhook_deliveries_pending", "gauge",
+		   "Deliveries of which an attempt failed, and that will be repeated.",
+		   figures.pending);
+	append_one(page, "anteroom_webhook_oldest_pending_seconds", "gauge",
+		   "How long ago the first attempt of the oldest pending delivery was made.",
+		   figures.oldest);
+	begin_metric(page, deliveries, "counter", "Deliveries of webhooks that came to an end.");
+	append_sample(page, deliveries, "", SLICE("outcome=\"delivered\""), figures.delivered);
+	append_sample(page, deliveries, "", SLICE("outcome=\"failed\""), figures.failed);
+	append_one(page, "anteroom_webhook_attempts_failed_total", "counter",
+		   "Attempts of deliveries that failed.", figures.attempts_failed);
+}
+
 /* ---- the store and the guards ---- */
 
 static void append_guards(struct buffer *page, const struct environment *environment)
@@ -203,6 +228,9 @@ static void append_guards(struct buffer *page, const struct environment *environ
 	append_one(page, "anteroom_idempotency_replays_total", "counter",
 		   "Requests with an Idempotency-Key that got the kept answer of an earlier one.",
 		   kept_usage_replays(environment->kept_usage));
+	append_one(page, "anteroom_joins_dropped_total", "counter",
+		   "Joins that the log of an account lacks, since too many waited to be written.",
+		   join_log_dropped(environment->joins));
 }
 
 static void append_journal(struct buffer *page, const struct store_figures *figures)
@@ -286,6 +314,7 @@ bool health_metrics(struct call *call, struct fault *fault)
 		append_joins(&page, environment->metrics);
 	}
 	append_guards(&page, environment);
+	append_webhooks(&page, environment);
 	append_one(&page, "anteroom_store_writable", "gauge",
 		   "1 while the store can write, else 0; 0 also while the disk has no room for the "
 		   "journal's next segment, though writes go on until the present one is full.",
@@ -300,4 +329,13 @@ bool health_metrics(struct call *call, struct fault *fault)
 	}
 	call_header(call, "Content-Type", SLICE("text/plain; version=0.0.4; charset=utf-8"));
 	return call_answer(call, buffer_slice(&page));
+}
+
+bool health_operator_metrics(struct call *call, struct fault *fault)
+{
+	const struct actor *actor = &call->actor;
+
+	if (!actor->is_operator || actor->is_limited)
+		return fault_set(fault, FAULT_FORBIDDEN, "Not an operator");
+	return health_metrics(call, fault);
 }

@@ -69,13 +69,6 @@ static void fingerprint_of(const struct call *call, unsigned char fingerprint[DI
 
 /* ---- what was kept ---- */
 
-/* Faults that say nothing about the request. */
-static bool is_of_the_store(enum fault_kind kind)
-{
-	return kind == FAULT_AGAIN || kind == FAULT_UNAVAILABLE || kind == FAULT_DAMAGED ||
-	       kind == FAULT_TOO_LARGE || kind == FAULT_INTERNAL;
-}
-
 /* The kept answer, or 422. */
 static bool show(struct call *call, const struct kept_answer *kept,
 		 const unsigned char *fingerprint, size_t header_count, struct fault *fault)
@@ -98,7 +91,7 @@ bool idempotency_end(struct call *call, bool is_done, size_t header_count, bool 
 	bool counts;
 
 	*is_replay = false;
-	if (is_of_the_store(fault->kind))
+	if (fault_is_of_the_store(fault->kind))
 		return is_done;
 	if (!kept_answer_find(call, call->key, &kept, &counts, &own)) {
 		*fault = own;

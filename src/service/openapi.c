@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/text.h"
+#include "accounts/scopes.h"
 #include "rules/media_rules.h"
 #include "rules/text_rules.h"
 #include "schema/describe.h"
@@ -36,6 +37,8 @@ static const struct field path_fields[] = {
 	{ "role",        TEXT(role_name_text), DOC("Name of a role of the room's template.") },
 	{ "code",        TEXT(any_text), DOC("A room code.") },
 	{ "backend_id",  TEXT(id_text), DOC("Backend identifier.") },
+	{ "key_id",      TEXT(id_text), DOC("Key identifier.") },
+	{ "webhook_id",  TEXT(id_text), DOC("Webhook identifier.") },
 	{ "kid",         TEXT(kid_text), DOC("Name of a signing key.") },
 	{ "customer_id", TEXT(id_text), DOC("Account identifier.") },
 	{ "kid_hash",    TEXT(kid_hash_text), DOC("SHA-256 of the kid of a signing key.") },
@@ -72,10 +75,16 @@ static void append_path_parameters(struct arena *arena, json_t *parameters, cons
 	}
 }
 
+/* Something that is stored. */
+static bool may_change(const struct route *route)
+{
+	return route->method != METHOD_GET && route->access != ROUTE_STATELESS;
+}
+
 /* Honours an Idempotency-Key. */
 static bool takes_key(const struct route *route)
 {
-	return route->method != METHOD_GET && !route->is_open && !route->takes_app_token;
+	return may_change(route) && !route->is_open && !route->takes_app_token;
 }
 
 static json_t *parameters_of(struct arena *arena, const struct route *route)
@@ -87,12 +96,15 @@ static json_t *parameters_of(struct arena *arena, const struct route *route)
 	    json_array_extend(parameters, describe_parameters(arena, route->query)) != 0)
 		abort();
 	array_put(parameters, openapi_reference("parameters", "RequestId"));
-	if (route->method != METHOD_GET)
+	if (may_change(route) &&
+	    (route->query == NULL || shape_field(route->query, "validate_only") == NULL))
 		array_put(parameters, openapi_reference("parameters", "ValidateOnly"));
 	if (takes_key(route))
 		array_put(parameters, openapi_reference("parameters", "IdempotencyKey"));
 	if (has_checked_body(route))
 		array_put(parameters, openapi_reference("parameters", "Prefer"));
+	if (route->begins_session)
+		array_put(parameters, openapi_reference("parameters", "Console"));
 	if (!route->has_etag)
 		return parameters;
 	array_put(parameters, openapi_reference("parameters", "IfNoneMatch"));
@@ -163,6 +175,12 @@ static json_t *body_of(struct arena *arena, const struct route *route)
 
 /* ---- answers ---- */
 
+/* Part of a list that may be longer. */
+static bool is_page(const struct route *route)
+{
+	return route->is_list && is_reading(route) && route->query != NULL;
+}
+
 static json_t *answer_schema(struct arena *arena, const struct route *route)
 {
 	json_t *item = json_incref(describe_reference(arena, route->answer, DESCRIBE_ANSWER));
@@ -170,9 +188,12 @@ static json_t *answer_schema(struct arena *arena, const struct route *route)
 
 	if (!route->is_list)
 		return item;
+	if (route->summary != NULL)
+		item = json_pack("{s:[o,O]}", "anyOf", item,
+				 describe_reference(arena, route->summary, DESCRIBE_ANSWER));
 	schema = json_pack("{s:s, s:[s], s:{s:{s:s, s:o}}}", "type", "object", "required", "data",
 			   "properties", "data", "type", "array", "items", item);
-	if (route->query == NULL)
+	if (!is_page(route))
 		return schema;
 	/* The page after the last is null. */
 	data = json_object_get(json_object_get(schema, "properties"), "data");
@@ -190,6 +211,11 @@ static json_t *answer_schema(struct arena *arena, const struct route *route)
 			  "The last item of this page: `start` of the next request. Empty when the "
 			  "page is."));
 	return schema;
+}
+
+static bool answers_nothing(const struct route *route)
+{
+	return route->method == METHOD_DELETE || route->begins_session;
 }
 
 static json_t *success_headers(const struct route *route)
@@ -216,11 +242,11 @@ static const char *content_of(const struct route *route)
 static json_t *success_of(struct arena *arena, const struct route *route)
 {
 	json_t *success = json_pack("{s:s, s:o}", "description",
-				    route->method == METHOD_DELETE ? "Done." : "The answer.",
-				    "headers", success_headers(route));
+				    answers_nothing(route) ? "Done." : "The answer.", "headers",
+				    success_headers(route));
 	json_t *schema;
 
-	if (route->method == METHOD_DELETE)
+	if (answers_nothing(route))
 		return success;
 	if (route->answer != NULL)
 		schema = answer_schema(arena, route);
@@ -231,12 +257,6 @@ static json_t *success_of(struct arena *arena, const struct route *route)
 	return success;
 }
 
-/* Part of a list that may be longer. */
-static bool is_page(const struct route *route)
-{
-	return route->is_list && route->query != NULL;
-}
-
 static bool can_fail(const struct route *route, enum fault_kind kind)
 {
 	bool has_body = route->body_kind != BODY_IGNORED;
@@ -244,22 +264,25 @@ static bool can_fail(const struct route *route, enum fault_kind kind)
 
 	if (kind == FAULT_INTERNAL)
 		return true;
-	if (route->access == ROUTE_STATELESS)
+	if (route->access == ROUTE_STATELESS && route->is_open && !route->begins_session)
 		return false;
 	switch (fault_status(kind)) {
 	case 400:
 		return has_body || route->query != NULL || has_path_parameters;
 	case 401:
-		return !route->is_open;
+		return !route->is_open || route->begins_session;
 	case 403:
-		return route->forbidden != NULL;
+		return route->forbidden != NULL || route->scopes != 0;
 	case 404:
 		/* An object that can be disabled is named in the path or in the body. */
-		return has_path_parameters || route->forbidden != NULL;
+		return has_path_parameters ||
+		       (route->forbidden != NULL && route->access != ROUTE_STATELESS);
 	case 409:
 		return route->conflict != NULL;
+	case 410:
+		return route->drops_old;
 	case 412:
-		return (route->has_etag && !is_reading(route)) || route->takes_large_body;
+		return (route->has_etag && !is_reading(route)) || route->has_conditions;
 	case 413:
 		return has_body || is_page(route);
 	case 422:
@@ -271,10 +294,21 @@ static bool can_fail(const struct route *route, enum fault_kind kind)
 	}
 }
 
-static const char *own_doc(const struct route *route, enum fault_kind kind)
+static const char *forbidden_doc(struct arena *arena, const struct route *route)
+{
+	static const char lacks_scope[] = "The caller lacks a scope.";
+
+	if (route->scopes == 0)
+		return route->forbidden;
+	if (route->forbidden == NULL)
+		return lacks_scope;
+	return arena_text(arena, "%s %s", lacks_scope, route->forbidden);
+}
+
+static const char *own_doc(struct arena *arena, const struct route *route, enum fault_kind kind)
 {
 	if (kind == FAULT_FORBIDDEN)
-		return route->forbidden;
+		return forbidden_doc(arena, route);
 	if (kind == FAULT_TOO_LARGE && is_page(route))
 		return "The answer would be larger than 8 MB; a smaller limit helps.";
 	if (kind == FAULT_TOO_LARGE && route->takes_large_body)
@@ -296,8 +330,7 @@ static json_t *responses_of(struct arena *arena, const struct route *route)
 	static const char *const etag[] = { "ETag", NULL };
 	json_t *responses = json_object();
 
-	object_put(responses, route->method == METHOD_DELETE ? "204" : "200",
-		   success_of(arena, route));
+	object_put(responses, answers_nothing(route) ? "204" : "200", success_of(arena, route));
 	if (route->has_etag && is_reading(route))
 		object_put(responses, "304",
 			   json_pack("{s:s, s:o}", "description", "It has not changed.", "headers",
@@ -305,7 +338,7 @@ static json_t *responses_of(struct arena *arena, const struct route *route)
 	for (const enum fault_kind *kind = openapi_error_kinds; *kind != FAULT_NONE; kind++) {
 		if (can_fail(route, *kind))
 			object_put(responses, status_text(arena, *kind),
-				   openapi_error_of(route, *kind, own_doc(route, *kind)));
+				   openapi_error_of(route, *kind, own_doc(arena, route, *kind)));
 	}
 	return responses;
 }
@@ -326,6 +359,22 @@ static void add_rules(json_t *operation, const struct route *route)
 		describe_rule(operation, rule->name, rule->doc);
 }
 
+/* The scopes are those of the caller, whichever of them it has. */
+static json_t *security_of(const struct route *route)
+{
+	json_t *scopes, *security;
+
+	if (route->is_open)
+		return json_array();
+	if (route->takes_app_token)
+		return json_pack("[{s:[]}]", "app");
+	scopes = scopes_list(route->scopes);
+	security = json_pack("[{s:O}, {s:O}, {s:O}]", "management", scopes, "key", scopes,
+			     "session", scopes);
+	json_decref(scopes);
+	return security;
+}
+
 static void add_operation(struct arena *arena, json_t *paths, const struct route *route)
 {
 	json_t *operation = json_pack("{s:s, s:s}", "operationId", route->name, "summary",
@@ -338,10 +387,7 @@ static void add_operation(struct arena *arena, json_t *paths, const struct route
 	if (body != NULL)
 		object_put(operation, "requestBody", body);
 	object_put(operation, "responses", responses_of(arena, route));
-	if (route->is_open)
-		object_put(operation, "security", json_array());
-	if (route->takes_app_token)
-		object_put(operation, "security", json_pack("[{s:[]}]", "app"));
+	object_put(operation, "security", security_of(route));
 	if (json_object_get(paths, route->path) == NULL)
 		object_put(paths, route->path, json_object());
 	object_put(json_object_get(paths, route->path), method, operation);
@@ -360,6 +406,8 @@ static json_t *schemas_of(const struct route *table)
 			describe_components(schemas, route->body, form_of(route->body_kind));
 		if (route->answer != NULL)
 			describe_components(schemas, route->answer, DESCRIBE_ANSWER);
+		if (route->summary != NULL)
+			describe_components(schemas, route->summary, DESCRIBE_ANSWER);
 	}
 	return schemas;
 }
@@ -385,6 +433,10 @@ json_t *openapi_document(struct arena *arena, const struct route *table)
 
 bool openapi_get(struct call *call, struct fault *fault)
 {
+	const struct environment *environment = call->environment;
+
 	(void)fault;
-	return call_answer(call, call->environment->document);
+	call_etag(call, environment->document_etag);
+	return call_not_modified(call, environment->document_etag) ||
+	       call_answer(call, environment->document);
 }

@@ -20,6 +20,9 @@ static const struct {
 	{ "IfNoneMatch", "If-None-Match",
 	  "Entity tags, or *: a read answers 304 when one is current, a write is refused with "
 	  "412." },
+	{ "Console", "Anteroom-Console",
+	  "1: whoever sends it is no page of another origin. Needed to begin a session, and with a "
+	  "session for every method but GET and HEAD; else 403." },
 	{ "IdempotencyKey", "Idempotency-Key",
 	  "1 to 128 visible ASCII characters but \" and \\, in quotes or bare. For 24 hours the same "
 	  "request with the same key is not carried out again and gets the same answer, with "
@@ -46,7 +49,10 @@ static const struct {
 	{ "Idempotency-Replayed",
 	  "Only where the answer is that of an earlier request with this key.", "string",
 	  "^true$" },
-	{ "WWW-Authenticate", "Always the same.", "string", "^Bearer error=\"invalid_token\"$" },
+	{ "WWW-Authenticate",
+	  "Only where the token is at fault (401), or the caller lacks a scope, which it names.",
+	  "string",
+	  "^Bearer error=\"(invalid_token|insufficient_scope\", scope=\"[a-z]+:(read|write))\"$" },
 	{ "Retry-After", "Seconds.", "integer", NULL },
 	{ "Access-Control-Allow-Origin", "Browsers of any origin may call.", "string", "^\\*$" },
 };
@@ -95,7 +101,7 @@ json_t *openapi_headers_of(const struct route *route, const char *const *names)
 
 /* ---- errors ---- */
 
-#define HEADERS_MOST 3
+#define HEADERS_MOST 4
 #define OF_THE_BODY "X-Unknown-Fields", "Preference-Applied"
 
 static const struct {
@@ -109,11 +115,16 @@ static const struct {
 	[FAULT_UNAUTHORIZED] = { "Unauthorized",
 				 "The token is missing or not valid.",
 				 { "WWW-Authenticate" } },
-	[FAULT_FORBIDDEN] = { "Forbidden", "What is named is disabled.", { OF_THE_BODY } },
+	[FAULT_FORBIDDEN] = { "Forbidden",
+			      "What is named is disabled.",
+			      { OF_THE_BODY, "WWW-Authenticate" } },
 	[FAULT_NOT_FOUND] = { "NotFound",
 			      "It does not exist, or it is another account's.",
 			      { OF_THE_BODY } },
 	[FAULT_CONFLICT] = { "Conflict", "It collides with what is there.", { OF_THE_BODY } },
+	[FAULT_GONE] = { "Gone",
+			 "Entries after `after` are gone: they are kept for some time.",
+			 { NULL } },
 	[FAULT_PRECONDITION] = { "PreconditionFailed",
 				 "If-Match or If-None-Match does not allow the write.",
 				 { OF_THE_BODY } },
@@ -137,9 +148,9 @@ static const struct {
 };
 
 const enum fault_kind openapi_error_kinds[] = {
-	FAULT_INVALID_BODY, FAULT_UNAUTHORIZED, FAULT_FORBIDDEN, FAULT_NOT_FOUND,
-	FAULT_CONFLICT,	    FAULT_PRECONDITION, FAULT_TOO_LARGE, FAULT_KEY_REUSED,
-	FAULT_TOO_MANY,	    FAULT_UNAVAILABLE,	FAULT_INTERNAL,	 FAULT_NONE,
+	FAULT_INVALID_BODY, FAULT_UNAUTHORIZED, FAULT_FORBIDDEN, FAULT_NOT_FOUND,  FAULT_CONFLICT,
+	FAULT_GONE,	    FAULT_PRECONDITION, FAULT_TOO_LARGE, FAULT_KEY_REUSED, FAULT_TOO_MANY,
+	FAULT_UNAVAILABLE,  FAULT_INTERNAL,	FAULT_NONE,
 };
 
 static json_t *error_response(const struct route *route, enum fault_kind kind, const char *doc)
@@ -153,7 +164,8 @@ static json_t *error_response(const struct route *route, enum fault_kind kind, c
 /* Described by the route, or only returned by shared routes. */
 static bool is_told_by_route(enum fault_kind kind)
 {
-	return kind == FAULT_FORBIDDEN || kind == FAULT_CONFLICT || kind == FAULT_TOO_MANY;
+	return kind == FAULT_FORBIDDEN || kind == FAULT_GONE || kind == FAULT_CONFLICT ||
+	       kind == FAULT_TOO_MANY;
 }
 
 json_t *openapi_errors(void)
@@ -175,9 +187,22 @@ json_t *openapi_error_of(const struct route *route, enum fault_kind kind, const 
 	return error_response(route, kind, doc);
 }
 
+static json_t *faults_schema(void)
+{
+	return json_pack(
+		"{s:s, s:s, s:{s:s, s:[s,s], s:{s:{s:s,s:s}, s:{s:s,s:s}}}}", "type", "array",
+		"description", "Of a 400: the same as `details`, in parts and in the same order.",
+		"items", "type", "object", "required", "pointer", "message", "properties",
+		"pointer", "type", "string", "description",
+		"The JSON Pointer of the member, the name of the parameter of the query, or "
+		"empty where there is neither.",
+		"message", "type", "string", "description", "What is wrong with it.");
+}
+
 json_t *openapi_error_schema(void)
 {
-	return json_pack("{s:s, s:s, s:[s,s], s:{s:{s:s,s:s}, s:{s:s,s:s}, s:{s:s,s:s,s:{s:s}}}}",
+	return json_pack("{s:s, s:s, s:[s,s], s:{s:{s:s,s:s}, s:{s:s,s:s}, s:{s:s,s:s,s:{s:s}}, "
+			 "s:o}}",
 			 "description", "Every error has this form.", "type", "object", "required",
 			 "code", "message", "properties", "code", "type", "integer", "description",
 			 "The HTTP status.", "message", "type", "string", "description",
@@ -185,22 +210,33 @@ json_t *openapi_error_schema(void)
 			 "More to say: of a bad body one entry a fault, which begins with the JSON "
 			 "Pointer of the member and a colon, of a bad query with the parameter and "
 			 "a colon.",
-			 "items", "type", "string");
+			 "items", "type", "string", "faults", faults_schema());
 }
 
 /* ---- all calls ---- */
 
 json_t *openapi_security_schemes(void)
 {
-	return json_pack("{s:{s:s, s:s, s:s, s:s}, s:{s:s, s:s, s:s, s:s}}", "management", "type",
-			 "http", "scheme", "bearer", "bearerFormat", "JWT", "description",
-			 "A management token: a JWT, HS256 with a secret of the account, with "
-			 "access_key, type \"management\", version 2 and exp; iat and nbf, if they "
-			 "are there, lie at most 60 seconds in the future.",
-			 "app", "type", "http", "scheme", "bearer", "bearerFormat", "JWT",
-			 "description",
-			 "A token for joining: the `token` of createToken, or one that the account "
-			 "signed itself, with type \"app\", room_id, role and user_id.");
+	return json_pack(
+		"{s:{s:s, s:s, s:s, s:s}, s:{s:s, s:s, s:s}, s:{s:s, s:s, s:s, s:s}, "
+		"s:{s:s, s:s, s:s, s:s}}",
+		"management", "type", "http", "scheme", "bearer", "bearerFormat", "JWT",
+		"description",
+		"A management token: a JWT, HS256 with a secret of the account, with "
+		"access_key, type \"management\", version 2 and exp; iat and nbf, if they "
+		"are there, lie at most 60 seconds in the future. It has all scopes, unless "
+		"its claim anteroom_scope names some, with spaces between.",
+		"key", "type", "http", "scheme", "bearer", "description",
+		"A key of the account (createKey), which has the scopes that it was given. A "
+		"scope for writing includes that for reading, and webhooks:write includes "
+		"events:read.",
+		"session", "type", "apiKey", "in", "cookie", "name", "__Host-anteroom",
+		"description",
+		"A session of a browser (beginSession). It counts only where there is no "
+		"Authorization; over plain http the cookie is named anteroom.",
+		"app", "type", "http", "scheme", "bearer", "bearerFormat", "JWT", "description",
+		"A token for joining: the `token` of createToken, or one that the account "
+		"signed itself, with type \"app\", room_id, role and user_id.");
 }
 
 static const char conventions[] =
@@ -209,8 +245,9 @@ static const char conventions[] =
 	"**Rules.** What a schema cannot say has a name: it is a sentence of the description and an "
 	"entry of `x-rules`, of a schema where the body alone shows it, of an operation where the "
 	"query or what is stored is needed. A rule that is broken gives 400. `x-maxBytes` bounds a "
-	"text in UTF-8, where `maxLength` counts characters.\n\n"
-	"**Bodies.** JSON in UTF-8, at most 256 KiB (of a bulk: 1 MiB), whatever the Content-Type says. Duplicate "
+	"text in UTF-8, where `maxLength` counts characters. `x-unit` is the unit of a number: kbps, "
+	"s, ms, px or fps.\n\n"
+	"**Bodies.** JSON in UTF-8, at most 256 KiB (of a bulk or an import: 1 MiB), whatever the Content-Type says. Duplicate "
 	"members, NUL in a text, a lone surrogate, more than 32 levels, trailing bytes and a byte "
 	"order mark are malformed. Where no member is required, an empty body and `null` count as "
 	"`{}`, and an empty array does wherever an object is expected. A member that is `null` counts "
@@ -223,7 +260,7 @@ static const char conventions[] =
 	"empty value counts as absent, a known parameter given twice is 400, and unknown ones are "
 	"ignored. HEAD works wherever GET does; OPTIONS is answered with Allow, for /v2/token with "
 	"Access-Control-Allow-Methods and Access-Control-Allow-Headers.\n\n"
-	"**Order of checks.** 404 for a path that is none and 405; 401; 413 and malformed JSON; "
+	"**Order of checks.** 404 for a path that is none and 405; 401; a scope that the caller lacks (403); 413 and malformed JSON; "
 	"Idempotency-Key (400, 422, or the kept answer); all rules of query and body (400); existence (404); rules that need what is stored (400); "
 	"disabled (403); If-Match and If-None-Match (412); conflicts (409).\n\n"
 	"**Lists.** `start` is a position, exclusive; `limit` in an answer is the one applied; a page "

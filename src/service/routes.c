@@ -3,24 +3,34 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "service/routes.h"
 
+#include "accounts/scopes.h"
 #include "service/health.h"
 #include "resources/backends.h"
+#include "resources/events.h"
+#include "resources/import.h"
 #include "resources/join.h"
+#include "resources/keys.h"
 #include "resources/roles.h"
 #include "resources/room_codes.h"
 #include "resources/rooms.h"
 #include "resources/signing_keys.h"
 #include "resources/templates.h"
+#include "resources/webhooks.h"
 #include "rules/bulk_rules.h"
 #include "rules/destination_rules.h"
+#include "rules/event_rules.h"
+#include "rules/key_rules.h"
+#include "rules/import_rules.h"
 #include "rules/list_rules.h"
 #include "rules/media_rules.h"
 #include "rules/role_rules.h"
 #include "rules/room_code_rules.h"
 #include "rules/room_rules.h"
 #include "rules/template_rules.h"
+#include "rules/webhook_rules.h"
 #include "service/bulk.h"
 #include "service/openapi.h"
+#include "service/session.h"
 #include "service/welcome.h"
 
 #define WHOLE(shape) .body_kind = BODY_WHOLE, .body = &(shape)
@@ -30,6 +40,7 @@
 #define QUERY(shape) .query = &(shape)
 #define ANSWER(shape) .answer = &(shape)
 #define LIST(shape) .answer = &(shape), .is_list = true
+#define SUMMARY(shape) .summary = &(shape)
 #define ETAG .has_etag = true
 #define IN_BULK .is_bulk = true
 #define OPEN_TO_ALL .is_open = true, .is_shared = true
@@ -37,6 +48,7 @@
 #define LIMITED .is_limited = true
 #define PREPARED(function) .prepare = (function)
 #define CONTENT(type) .content_type = (type)
+#define NEEDS(scope) .scopes = SCOPE_BIT(scope)
 #define INTERNAL .is_open = true, .is_internal = true
 #define FORBIDDEN(text) .forbidden = (text)
 #define CONFLICT(text) .conflict = (text)
@@ -65,158 +77,206 @@
 #define BULK_CODES { "bulkCodes", "All operations make at most 10000 codes." }
 #define START_OF_ROOM { "startOfRoom", "start is a code of this room." }
 #define BACKEND_EXISTS { "backendExists", "settings.backend is the name of a backend." }
+#define KEPT_HEADERS { "keptHeaders", "*** as the value of a header stands for the stored value, so there is one." }
+#define NEW_PLACE { "newPlace", \
+	"When the scheme, host or port of url changes, the values of headers are sent again." }
 #define ACTIVE_KEY { "activeKey", "There is an active signing key of config.alg, unless that is HS256." }
 #define TYPE_STAYS { "typeStays", "The type of a backend does not change." }
+#define IMPORTED_ROOM { "importedRoom", \
+	"A room, with what is stored of it, obeys the rules of rooms." }
+#define ROOM_OF_CODE { "roomOfCode", "room_id of a code is that of a room of the account, or of the body." }
 #define START_OF_KEYS { "startOfKeys", "start is the kid of a signing key." }
+#define KEY_EXPIRY { "keyExpiry", "expires_at is in the future." }
+#define KEY_GIFT \
+	"A key, or a token with anteroom_scope, gives no scope that it lacks and no expires_at later than its " \
+	"own end, and leaves keys alone that have a scope that it lacks."
 
 const struct route routes[] = {
 	{ METHOD_POST,   "/v2/templates", ROUTE_WRITE, templates_create, "createTemplate",
+	  NEEDS(TEMPLATES_WRITE),
 	  WHOLE(template_shape), ANSWER(template_shape), ETAG,
 	  RULES(TEMPLATE_SIZE, BACKEND_EXISTS),
 	  DOC("Creates a template; one of that name is overwritten whole.") },
 	{ METHOD_GET,    "/v2/templates", ROUTE_READ, templates_list, "listTemplates",
-	  QUERY(template_list_query), LIST(template_shape),
+	  NEEDS(TEMPLATES_READ),
+	  QUERY(template_list_query), LIST(template_shape), SUMMARY(template_summary_shape),
 	  DOC("Lists templates, newest first.") },
 	{ METHOD_GET,    "/v2/templates/{template_id}", ROUTE_READ, templates_get, "getTemplate",
+	  NEEDS(TEMPLATES_READ),
 	  ANSWER(template_shape), ETAG,
 	  DOC("Retrieves a template.") },
 	{ METHOD_POST,   "/v2/templates/{template_id}", ROUTE_WRITE, templates_update,
-	  "updateTemplate", PARTIAL(template_shape), ANSWER(template_shape), ETAG,
+	  "updateTemplate",
+	  NEEDS(TEMPLATES_WRITE), PARTIAL(template_shape), ANSWER(template_shape), ETAG,
 	  CONFLICT("Another template has this name."),
 	  RULES(TEMPLATE_SIZE, BACKEND_EXISTS),
 	  DOC("Replaces the members that are supplied, each whole; keeps the others.") },
 	{ METHOD_PATCH,  "/v2/templates/{template_id}", ROUTE_WRITE, templates_patch,
-	  "patchTemplate", MERGE(template_shape), ANSWER(template_shape), ETAG,
+	  "patchTemplate",
+	  NEEDS(TEMPLATES_WRITE), MERGE(template_shape), ANSWER(template_shape), ETAG,
 	  CONFLICT("Another template has this name."),
 	  RULES(TEMPLATE_SIZE, BACKEND_EXISTS),
 	  DOC("Merges into a template (JSON Merge Patch).") },
 	{ METHOD_DELETE, "/v2/templates/{template_id}", ROUTE_WRITE, templates_delete,
-	  "deleteTemplate", ETAG,
+	  "deleteTemplate", NEEDS(TEMPLATES_WRITE), ETAG,
 	  CONFLICT("Rooms still use the template."),
 	  DOC("Deletes a template that no room uses.") },
 
 	{ METHOD_GET,    "/v2/templates/{template_id}/settings", ROUTE_READ, settings_get,
-	  "getSettings", ANSWER(settings_shape), ETAG,
+	  "getSettings", NEEDS(TEMPLATES_READ), ANSWER(settings_shape), ETAG,
 	  DOC("Retrieves a template's settings.") },
 	{ METHOD_POST,   "/v2/templates/{template_id}/settings", ROUTE_WRITE, settings_replace,
-	  "replaceSettings", WHOLE(settings_shape), ANSWER(settings_shape), ETAG,
+	  "replaceSettings",
+	  NEEDS(TEMPLATES_WRITE), WHOLE(settings_shape), ANSWER(settings_shape), ETAG,
 	  RULES(TEMPLATE_SIZE, BACKEND_EXISTS),
 	  DOC("Replaces a template's settings.") },
 	{ METHOD_PATCH,  "/v2/templates/{template_id}/settings", ROUTE_WRITE, settings_patch,
-	  "patchSettings", MERGE(settings_shape), ANSWER(settings_shape), ETAG,
+	  "patchSettings",
+	  NEEDS(TEMPLATES_WRITE), MERGE(settings_shape), ANSWER(settings_shape), ETAG,
 	  RULES(TEMPLATE_SIZE, BACKEND_EXISTS),
 	  DOC("Merges into a template's settings (JSON Merge Patch).") },
 	{ METHOD_GET,    "/v2/templates/{template_id}/destinations", ROUTE_READ, destinations_get,
-	  "getDestinations", ANSWER(destinations_shape), ETAG,
+	  "getDestinations", NEEDS(TEMPLATES_READ), ANSWER(destinations_shape), ETAG,
 	  DOC("Retrieves a template's destinations.") },
 	{ METHOD_POST,   "/v2/templates/{template_id}/destinations", ROUTE_WRITE,
-	  destinations_replace, "replaceDestinations", WHOLE(destinations_shape),
+	  destinations_replace, "replaceDestinations",
+	  NEEDS(TEMPLATES_WRITE), WHOLE(destinations_shape),
 	  ANSWER(destinations_shape), ETAG,
 	  RULES(TEMPLATE_SIZE),
 	  DOC("Replaces a template's destinations.") },
 	{ METHOD_PATCH,  "/v2/templates/{template_id}/destinations", ROUTE_WRITE,
-	  destinations_patch, "patchDestinations", MERGE(destinations_shape),
+	  destinations_patch, "patchDestinations",
+	  NEEDS(TEMPLATES_WRITE), MERGE(destinations_shape),
 	  ANSWER(destinations_shape), ETAG,
 	  RULES(TEMPLATE_SIZE),
 	  DOC("Merges into a template's destinations (JSON Merge Patch).") },
 
 	{ METHOD_GET,    "/v2/templates/{template_id}/roles", ROUTE_READ, roles_list, "listRoles",
+	  NEEDS(TEMPLATES_READ),
 	  LIST(role_shape),
 	  DOC("Lists all roles of a template, in template order.") },
 	{ METHOD_GET,    "/v2/templates/{template_id}/roles/{role_name}", ROUTE_READ, roles_get,
-	  "getRole", ANSWER(role_shape), ETAG,
+	  "getRole", NEEDS(TEMPLATES_READ), ANSWER(role_shape), ETAG,
 	  DOC("Retrieves a role.") },
 	{ METHOD_POST,   "/v2/templates/{template_id}/roles/{role_name}", ROUTE_WRITE, roles_put,
-	  "putRole", WHOLE(role_shape), ANSWER(role_shape), ETAG,
+	  "putRole", NEEDS(TEMPLATES_WRITE), WHOLE(role_shape), ANSWER(role_shape), ETAG,
 	  CONFLICT("Another role has this name."),
 	  RULES(TEMPLATE_SIZE, ROLE_COUNT, ROLE_NAME),
 	  DOC("Creates a role or replaces it whole; a name in the body renames it.") },
 	{ METHOD_PATCH,  "/v2/templates/{template_id}/roles/{role_name}", ROUTE_WRITE, roles_patch,
-	  "patchRole", MERGE(role_shape), ANSWER(role_shape), ETAG,
+	  "patchRole", NEEDS(TEMPLATES_WRITE), MERGE(role_shape), ANSWER(role_shape), ETAG,
 	  CONFLICT("Another role has this name."),
 	  RULES(TEMPLATE_SIZE),
 	  DOC("Merges into a role (JSON Merge Patch); a name in the body renames it.") },
 	{ METHOD_DELETE, "/v2/templates/{template_id}/roles/{role_name}", ROUTE_WRITE,
-	  roles_delete, "deleteRole", ETAG,
+	  roles_delete, "deleteRole", NEEDS(TEMPLATES_WRITE), ETAG,
 	  DOC("Deletes a role; its room codes are disabled for good.") },
 
-	{ METHOD_POST,   "/v2/rooms", ROUTE_WRITE, rooms_create, "createRoom", IN_BULK,
+	{ METHOD_POST,   "/v2/rooms", ROUTE_WRITE, rooms_create, "createRoom",
+	  NEEDS(ROOMS_WRITE), IN_BULK,
 	  PARTIAL(room_shape), ANSWER(room_shape), ETAG,
 	  RULES(TEMPLATE_EXISTS, DEFAULT_TEMPLATE),
 	  DOC("Creates a room; one of that name is updated with what is supplied.") },
-	{ METHOD_GET,    "/v2/rooms", ROUTE_READ, rooms_list, "listRooms",
-	  QUERY(room_list_query), LIST(room_shape),
+	{ METHOD_GET,    "/v2/rooms", ROUTE_READ, rooms_list, "listRooms", NEEDS(ROOMS_READ),
+	  QUERY(room_list_query), LIST(room_shape), SUMMARY(room_summary_shape),
 	  DOC("Lists rooms, newest first.") },
-	{ METHOD_GET,    "/v2/rooms/{room_id}", ROUTE_READ, rooms_get, "getRoom",
+	{ METHOD_GET,    "/v2/rooms/{room_id}", ROUTE_READ, rooms_get, "getRoom", NEEDS(ROOMS_READ),
 	  ANSWER(room_shape), ETAG,
 	  DOC("Retrieves a room.") },
-	{ METHOD_POST,   "/v2/rooms/{room_id}", ROUTE_WRITE, rooms_update, "updateRoom", IN_BULK,
+	{ METHOD_POST,   "/v2/rooms/{room_id}", ROUTE_WRITE, rooms_update, "updateRoom",
+	  NEEDS(ROOMS_WRITE), IN_BULK,
 	  PARTIAL(room_shape), ANSWER(room_shape), ETAG,
 	  CONFLICT("Another room has this name."),
 	  RULES(TEMPLATE_EXISTS),
 	  DOC("Changes what is supplied.") },
-	{ METHOD_PATCH,  "/v2/rooms/{room_id}", ROUTE_WRITE, rooms_update, "patchRoom", IN_BULK,
+	{ METHOD_PATCH,  "/v2/rooms/{room_id}", ROUTE_WRITE, rooms_update, "patchRoom",
+	  NEEDS(ROOMS_WRITE), IN_BULK,
 	  PARTIAL(room_shape), ANSWER(room_shape), ETAG,
 	  CONFLICT("Another room has this name."),
 	  RULES(TEMPLATE_EXISTS),
 	  DOC("Changes what is supplied; the same as POST.") },
-	{ METHOD_DELETE, "/v2/rooms/{room_id}", ROUTE_WRITE, rooms_delete, "deleteRoom", IN_BULK, ETAG,
+	{ METHOD_DELETE, "/v2/rooms/{room_id}", ROUTE_WRITE, rooms_delete, "deleteRoom",
+	  NEEDS(ROOMS_WRITE), IN_BULK, ETAG,
 	  DOC("Deletes a room with its codes.") },
 
 	{ METHOD_POST,   "/v2/room-codes/room/{room_id}", ROUTE_READ_FIRST, room_codes_create_all,
-	  "createRoomCodes", IN_BULK, NO_BODY, LIST(room_code_shape),
+	  "createRoomCodes", NEEDS(CODES_WRITE), IN_BULK, NO_BODY, QUERY(code_write_query), LIST(room_code_shape),
 	  FORBIDDEN("Room is disabled."),
 	  DOC("For each role its oldest enabled code, made where there is none.") },
 	{ METHOD_GET,    "/v2/room-codes/room/{room_id}", ROUTE_READ_FIRST, room_codes_list,
-	  "listRoomCodes", QUERY(code_list_query), LIST(room_code_shape),
+	  "listRoomCodes", NEEDS(CODES_READ), QUERY(code_list_query), LIST(room_code_shape),
 	  FORBIDDEN("Room is disabled."),
 	  RULES(START_OF_ROOM),
 	  DOC("Lists the codes of a room, oldest first.") },
 	{ METHOD_POST,   "/v2/room-codes/room/{room_id}/role/{role}", ROUTE_WRITE,
-	  room_codes_create, "createRoomCode", IN_BULK, WHOLE(new_code_shape), ANSWER(room_code_shape),
+	  room_codes_create, "createRoomCode",
+	  NEEDS(CODES_WRITE), IN_BULK, WHOLE(new_code_shape), QUERY(code_write_query), ANSWER(room_code_shape),
 	  FORBIDDEN("Room is disabled."),
 	  CONFLICT("The room has as many codes as it may, or the words are those of a code."),
 	  DOC("Creates a code for one role.") },
 	{ METHOD_POST,   "/v2/room-codes/room/{room_id}/role/{role}/rotate", ROUTE_WRITE,
-	  room_codes_rotate, "rotateRoomCode", IN_BULK, WHOLE(rotation_shape), ANSWER(room_code_shape),
+	  room_codes_rotate, "rotateRoomCode",
+	  NEEDS(CODES_WRITE), IN_BULK, WHOLE(rotation_shape), QUERY(code_write_query), ANSWER(room_code_shape),
 	  FORBIDDEN("Room is disabled."), CONFLICT("The room has as many codes as it may."),
 	  DOC("Creates a plain code for one role; its other enabled plain codes are disabled, or end "
 	      "after a while.") },
 	{ METHOD_POST,   "/v2/room-codes/code", ROUTE_WRITE, room_codes_switch, "switchRoomCode",
-	  WHOLE(code_switch_shape), ANSWER(room_code_shape),
+	  NEEDS(CODES_WRITE),
+	  WHOLE(code_switch_shape), QUERY(code_write_query), ANSWER(room_code_shape),
 	  FORBIDDEN("The role of the code was deleted."),
 	  CONFLICT("The room has as many enabled codes as it may."),
 	  DOC("Enables or disables the code in the body.") },
-	{ METHOD_GET,    "/v2/room-codes/code/{code}", ROUTE_READ, room_codes_get, "getRoomCode",
-	  ANSWER(room_code_shape),
+	{ METHOD_GET,    "/v2/room-codes/code/{code}", ROUTE_READ_FIRST, room_codes_get, "getRoomCode",
+	  NEEDS(CODES_READ),
+	  QUERY(code_view_query), ANSWER(room_code_shape),
 	  DOC("Retrieves a code.") },
+	{ METHOD_GET,    "/v2/room-codes/code/{code}/qr", ROUTE_READ, room_codes_qr, "getRoomCodeQr",
+	  NEEDS(CODES_READ), CONTENT(QR_TYPE),
+	  DOC("The link for joining with a code, as a QR code; 404 where the service was built without.") },
 	{ METHOD_POST,   "/v2/room-codes/code/{code}", ROUTE_WRITE, room_codes_switch_named,
-	  "switchRoomCodeNamed", IN_BULK, WHOLE(code_enabled_shape), ANSWER(room_code_shape),
+	  "switchRoomCodeNamed",
+	  NEEDS(CODES_WRITE), IN_BULK, WHOLE(code_enabled_shape), QUERY(code_write_query), ANSWER(room_code_shape),
 	  FORBIDDEN("The role of the code was deleted."),
 	  CONFLICT("The room has as many enabled codes as it may."),
 	  DOC("Enables or disables a code.") },
 	{ METHOD_PATCH,  "/v2/room-codes/code/{code}", ROUTE_WRITE, room_codes_patch,
-	  "patchRoomCode", IN_BULK, MERGE(code_patch_shape), ANSWER(room_code_shape),
+	  "patchRoomCode",
+	  NEEDS(CODES_WRITE), IN_BULK, MERGE(code_patch_shape), QUERY(code_write_query), ANSWER(room_code_shape),
 	  FORBIDDEN("The role of the code was deleted."),
 	  CONFLICT("The room has as many codes as it may."),
 	  DOC("Merges into a code (JSON Merge Patch).") },
 	{ METHOD_DELETE, "/v2/room-codes/code/{code}", ROUTE_WRITE, room_codes_delete,
-	  "deleteRoomCode", IN_BULK,
+	  "deleteRoomCode", NEEDS(CODES_WRITE), IN_BULK,
 	  DOC("Deletes a code.") },
 
 	{ METHOD_POST,   "/v2/bulk", ROUTE_WRITE, bulk_run, "bulk",
 	  WHOLE(bulk_shape), .check = bulk_check, ANSWER(bulk_answer_shape),
-	  .takes_large_body = true, .is_alone = true,
-	  FORBIDDEN("As of the first operation that fails."),
+	  .takes_large_body = true, .is_alone = true, .has_conditions = true,
+	  FORBIDDEN("The caller lacks a scope that an operation needs; or as of the first operation that fails."),
 	  CONFLICT("As of the first operation that fails."),
 	  RULES(BULK_PATHS, BULK_REFS, BULK_CODES),
 	  DOC("Makes many calls of rooms and room codes in one step: all, or none.") },
+
+	{ METHOD_POST,   "/v2/import", ROUTE_WRITE, import_run, "import",
+	  .scopes = SCOPE_BIT(TEMPLATES_WRITE) | SCOPE_BIT(ROOMS_WRITE) | SCOPE_BIT(CODES_WRITE),
+	  WHOLE(import_shape), .check = import_check, QUERY(import_query), ANSWER(import_answer_shape),
+	  .takes_large_body = true, .is_alone = true,
+	  CONFLICT("Another object has the name, a code is taken, or a room has as many codes as it may."),
+	  TOO_MANY("The account asked for twenty codes of other accounts within a day."),
+	  RULES(TEMPLATE_EXISTS, DEFAULT_TEMPLATE, TEMPLATE_SIZE, BACKEND_EXISTS, IMPORTED_ROOM,
+		ROOM_OF_CODE),
+	  DOC("Takes over templates, rooms and codes that were made elsewhere, with their ids and times: "
+	      "all, or none.") },
 
 	{ METHOD_POST,   "/v2/token", ROUTE_READ_FIRST, join, "createToken",
 	  WHOLE(join_shape), ANSWER(token_answer_shape), OPEN_TO_ALL, LIMITED,
 	  FORBIDDEN("The code, its room or its account is disabled, its role was deleted, it is not the "
 		    "time of the code or of the room, the code was used up, or it is for another user."),
 	  DOC("Exchanges a room code for a token to join with.") },
+	{ METHOD_GET,    "/v2/join/{code}", ROUTE_READ, join_look, "describeCode",
+	  ANSWER(opened_shape), OPEN_TO_ALL, LIMITED,
+	  FORBIDDEN("As of createToken, but for its last reason."),
+	  DOC("What a room code opens. Counts as no use of it.") },
 	{ METHOD_POST,   "/v2/token/join", ROUTE_READ, token_join, "joinBackend",
 	  WHOLE(media_join_shape), ANSWER(media_join_answer_shape), APP_TOKEN, LIMITED,
 	  FORBIDDEN("The room is disabled, or it is not its time; the code of the token is disabled, has "
@@ -224,49 +284,119 @@ const struct route routes[] = {
 	  DOC("Lets the bearer of a token for joining into the room on its media server.") },
 
 	{ METHOD_POST,   "/v2/backends", ROUTE_WRITE, backends_create, "createBackend",
+	  NEEDS(BACKENDS_WRITE),
 	  WHOLE(new_backend_shape), ANSWER(backend_shape),
 	  CONFLICT("Another backend has this name, or there are twenty."),
 	  RULES(ACTIVE_KEY),
 	  DOC("Makes a backend: a media server that people are let into.") },
 	{ METHOD_GET,    "/v2/backends", ROUTE_READ, backends_list, "listBackends",
+	  NEEDS(BACKENDS_WRITE),
 	  QUERY(backend_list_query), LIST(backend_shape),
 	  DOC("Lists backends, newest first.") },
 	{ METHOD_GET,    "/v2/backends/{backend_id}", ROUTE_READ, backends_get, "getBackend",
+	  NEEDS(BACKENDS_WRITE),
 	  ANSWER(backend_shape),
 	  DOC("Retrieves a backend, without its secrets.") },
 	{ METHOD_POST,   "/v2/backends/{backend_id}", ROUTE_WRITE, backends_replace, "replaceBackend",
+	  NEEDS(BACKENDS_WRITE),
 	  WHOLE(backend_shape), ANSWER(backend_shape),
 	  CONFLICT("Another backend has this name, or a template names the one that it had."),
 	  RULES(ACTIVE_KEY, TYPE_STAYS),
 	  DOC("Replaces a backend; keeps secrets that are not supplied.") },
 	{ METHOD_PATCH,  "/v2/backends/{backend_id}", ROUTE_WRITE, backends_patch, "patchBackend",
+	  NEEDS(BACKENDS_WRITE),
 	  MERGE(backend_shape), ANSWER(backend_shape),
 	  CONFLICT("Another backend has this name, or a template names the one that it had."),
 	  RULES(ACTIVE_KEY, TYPE_STAYS),
 	  DOC("Merges into a backend (JSON Merge Patch).") },
 	{ METHOD_DELETE, "/v2/backends/{backend_id}", ROUTE_WRITE, backends_delete, "deleteBackend",
+	  NEEDS(BACKENDS_WRITE),
 	  CONFLICT("A template names the backend."),
 	  DOC("Deletes a backend that no template names.") },
 
+	{ METHOD_POST,   "/v2/webhooks", ROUTE_WRITE, webhooks_create, "createWebhook",
+	  NEEDS(WEBHOOKS_WRITE),
+	  WHOLE(webhook_shape), .check = webhooks_check, ANSWER(shown_webhook_shape),
+	  CONFLICT("There are twenty webhooks."),
+	  RULES(KEPT_HEADERS),
+	  DOC("Makes a webhook, which gets the entries of the log from then on.") },
+	{ METHOD_GET,    "/v2/webhooks", ROUTE_READ, webhooks_list, "listWebhooks",
+	  NEEDS(WEBHOOKS_WRITE),
+	  QUERY(backend_list_query), LIST(shown_webhook_shape),
+	  DOC("Lists webhooks, newest first.") },
+	{ METHOD_GET,    "/v2/webhooks/{webhook_id}", ROUTE_READ, webhooks_get, "getWebhook",
+	  NEEDS(WEBHOOKS_WRITE),
+	  ANSWER(shown_webhook_shape),
+	  DOC("Retrieves a webhook, without its secrets.") },
+	{ METHOD_POST,   "/v2/webhooks/{webhook_id}", ROUTE_WRITE, webhooks_replace, "replaceWebhook",
+	  NEEDS(WEBHOOKS_WRITE),
+	  WHOLE(webhook_shape), .check = webhooks_check, ANSWER(shown_webhook_shape),
+	  RULES(KEPT_HEADERS, NEW_PLACE),
+	  DOC("Replaces a webhook; keeps its secret when none is supplied.") },
+	{ METHOD_PATCH,  "/v2/webhooks/{webhook_id}", ROUTE_WRITE, webhooks_patch, "patchWebhook",
+	  NEEDS(WEBHOOKS_WRITE),
+	  MERGE(webhook_shape), .check = webhooks_check, ANSWER(shown_webhook_shape),
+	  RULES(KEPT_HEADERS, NEW_PLACE),
+	  DOC("Merges into a webhook (JSON Merge Patch); headers are replaced as a whole.") },
+	{ METHOD_DELETE, "/v2/webhooks/{webhook_id}", ROUTE_WRITE, webhooks_delete, "deleteWebhook",
+	  NEEDS(WEBHOOKS_WRITE),
+	  DOC("Deletes a webhook with its deliveries.") },
+	{ METHOD_POST,   "/v2/webhooks/{webhook_id}/rotate", ROUTE_WRITE, webhooks_rotate,
+	  "rotateWebhookSecret",
+	  NEEDS(WEBHOOKS_WRITE), NO_BODY, ANSWER(shown_webhook_shape),
+	  DOC("Gives a webhook a new secret; the one before signs too for 24 hours.") },
+	{ METHOD_POST,   "/v2/webhooks/{webhook_id}/test", ROUTE_WRITE, webhooks_send_test,
+	  "testWebhook",
+	  NEEDS(WEBHOOKS_WRITE), NO_BODY, ANSWER(webhook_test_shape),
+	  DOC("Sends a webhook.test, once, also to a disabled webhook.") },
+	{ METHOD_GET,    "/v2/webhooks/{webhook_id}/deliveries", ROUTE_READ, webhook_deliveries_list,
+	  "listWebhookDeliveries",
+	  NEEDS(WEBHOOKS_WRITE), QUERY(delivery_list_query), LIST(webhook_delivery_shape),
+	  DOC("Lists the deliveries of which an attempt failed, newest first.") },
+
 	{ METHOD_POST,   "/v2/signing-keys", ROUTE_WRITE, signing_keys_create, "createSigningKey",
+	  NEEDS(KEYS_WRITE),
 	  PREPARED(signing_keys_prepare), WHOLE(new_signing_key_shape), ANSWER(signing_key_shape),
 	  CONFLICT("There are four signing keys of this alg."),
 	  TOO_MANY("The account made ten RSA keys in a minute."),
 	  DOC("Makes a signing key: the first of its alg is active, later ones are next.") },
 	{ METHOD_GET,    "/v2/signing-keys", ROUTE_READ, signing_keys_list, "listSigningKeys",
+	  NEEDS(KEYS_WRITE),
 	  QUERY(signing_key_list_query), LIST(signing_key_shape),
 	  RULES(START_OF_KEYS),
 	  DOC("Lists signing keys, newest first.") },
 	{ METHOD_GET,    "/v2/signing-keys/{kid}", ROUTE_READ, signing_keys_get, "getSigningKey",
+	  NEEDS(KEYS_WRITE),
 	  ANSWER(signing_key_shape),
 	  DOC("Retrieves a signing key.") },
 	{ METHOD_DELETE, "/v2/signing-keys/{kid}", ROUTE_WRITE, signing_keys_delete,
-	  "deleteSigningKey", CONFLICT("It is active, and a backend signs with its alg."),
+	  "deleteSigningKey",
+	  NEEDS(KEYS_WRITE), CONFLICT("It is active, and a backend signs with its alg."),
 	  DOC("Deletes a signing key; it is published no more.") },
 	{ METHOD_POST,   "/v2/signing-keys/{kid}/activate", ROUTE_WRITE, signing_keys_activate,
-	  "activateSigningKey", NO_BODY, ANSWER(signing_key_shape),
+	  "activateSigningKey", NEEDS(KEYS_WRITE), NO_BODY, ANSWER(signing_key_shape),
 	  CONFLICT("The key is retired, or younger than verifiers take to see it."),
 	  DOC("Makes a key sign; the one that signed before is retired.") },
+	{ METHOD_POST,   "/v2/keys", ROUTE_WRITE, keys_create, "createKey", NEEDS(KEYS_WRITE),
+	  WHOLE(key_shape), .check = keys_check, ANSWER(made_key_shape),
+	  CONFLICT("There are a hundred keys."),
+	  RULES(KEY_EXPIRY),
+	  DOC("Makes a key; the answer alone shows it. " KEY_GIFT) },
+	{ METHOD_GET,    "/v2/keys", ROUTE_READ, keys_list, "listKeys", NEEDS(KEYS_WRITE),
+	  QUERY(key_list_query), LIST(key_shape),
+	  DOC("Lists keys, newest first.") },
+	{ METHOD_GET,    "/v2/keys/{key_id}", ROUTE_READ, keys_get, "getKey", NEEDS(KEYS_WRITE),
+	  ANSWER(key_shape),
+	  DOC("Retrieves a key, without its secret.") },
+	{ METHOD_PATCH,  "/v2/keys/{key_id}", ROUTE_WRITE, keys_patch, "patchKey",
+	  NEEDS(KEYS_WRITE),
+	  MERGE(key_shape), .check = keys_check, ANSWER(key_shape),
+	  FORBIDDEN(KEY_GIFT), RULES(KEY_EXPIRY),
+	  DOC("Merges into a key (JSON Merge Patch).") },
+	{ METHOD_DELETE, "/v2/keys/{key_id}", ROUTE_WRITE, keys_delete, "deleteKey",
+	  NEEDS(KEYS_WRITE), FORBIDDEN(KEY_GIFT),
+	  DOC("Deletes a key, which is refused from now on.") },
+
 	{ METHOD_GET,    "/v2/jwks/{customer_id}.json", ROUTE_READ, key_set_get, "getKeySet",
 	  ANSWER(key_set_shape), CONTENT("application/jwk-set+json"), OPEN_TO_ALL,
 	  DOC("The public keys of an account; empty where there is no such account.") },
@@ -274,8 +404,28 @@ const struct route routes[] = {
 	  "getKeyPem", CONTENT("application/x-pem-file"), OPEN_TO_ALL,
 	  DOC("A public RSA key, by the SHA-256 of its kid.") },
 
+	{ METHOD_GET,    "/v2/events", ROUTE_READ, events_list, "listEvents", NEEDS(EVENTS_READ),
+	  QUERY(event_list_query), LIST(event_shape), .drops_old = true,
+	  DOC("Lists the log of changes, oldest first; `last` is the seq of the last entry that was looked "
+	      "at, so go on while it rises.") },
+
+	{ METHOD_POST,   "/v2/session", ROUTE_STATELESS, session_begin, "beginSession",
+	  WHOLE(new_session_shape), .check = session_check, .is_open = true, .begins_session = true,
+	  FORBIDDEN("The header Anteroom-Console is missing."),
+	  TOO_MANY("The address failed 20 times in a minute."),
+	  DOC("Begins a session of a browser: the answer sets a cookie.") },
+	{ METHOD_GET,    "/v2/session", ROUTE_STATELESS, session_get, "getSession",
+	  ANSWER(session_shape),
+	  DOC("Who calls, by a session, a token or a key.") },
+	{ METHOD_DELETE, "/v2/session", ROUTE_STATELESS, session_end, "endSession",
+	  FORBIDDEN("The header Anteroom-Console is missing."),
+	  DOC("Ends the session of a browser: the answer clears the cookie.") },
+	{ METHOD_GET,    "/v2/service/metrics", ROUTE_STATELESS, health_operator_metrics,
+	  "getServiceMetrics", CONTENT("text/plain"), FORBIDDEN("The account is no operator."),
+	  DOC("How the whole service is doing, in the text format of Prometheus.") },
+
 	{ METHOD_GET,    "/v2/openapi.json", ROUTE_STATELESS, openapi_get, "getOpenApi",
-	  .is_open = true,
+	  .is_open = true, ETAG,
 	  DOC("This document.") },
 
 	{ METHOD_GET,    "/", ROUTE_STATELESS, welcome_get, "welcome", INTERNAL,

@@ -1,8 +1,8 @@
 /* See service/service.h. The way of a request is one chain, and a refusal ends it at its place:
  *
- *     path and method (404, 405) -> token (401) -> size and JSON (413, 400) -> query and body by the
- *     route's tables (400) -> the handler, inside a transaction: existence (404), rules that need
- *     what is stored (400), disabled (403), conditions (412), conflicts (409)
+ *     path and method (404, 405) -> token (401) -> scope (403) -> size and JSON (413, 400) -> query
+ *     and body by the route's tables (400) -> the handler, inside a transaction: existence (404),
+ *     rules that need what is stored (400), disabled (403), conditions (412), conflicts (409)
  *
  * Errors become bodies here and nowhere else.
  *
@@ -15,13 +15,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/digest.h"
 #include "base/log.h"
+#include "base/memory.h"
 #include "base/text.h"
 #include "service/auth.h"
 #include "service/router.h"
 #include "resources/join.h"
+#include "resources/join_log.h"
 #include "resources/kept_usage.h"
+#include "resources/audit.h"
 #include "rules/list_rules.h"
+#include "service/dispatcher.h"
 #include "service/headers.h"
 #include "service/idempotency.h"
 #include "service/openapi.h"
@@ -38,7 +43,8 @@ struct service {
 	struct environment environment;
 	struct router *router;
 	char *document;
-	struct slice alone; /* the path of the route that is_alone */
+	struct slice *alone; /* the paths of the routes that are is_alone */
+	size_t alone_count;
 	_Atomic uint64_t requests; /* counted up from somewhere: what requests are called */
 };
 
@@ -52,6 +58,8 @@ static void verify_tables(void)
 			schema_verify(route->query);
 		if (route->answer != NULL)
 			schema_verify(route->answer);
+		if (route->summary != NULL)
+			schema_verify(route->summary);
 	}
 }
 
@@ -68,6 +76,20 @@ static char *document_text(void)
 	return text;
 }
 
+static void find_alone(struct service *service)
+{
+	size_t n = 0;
+
+	for (const struct route *route = routes; route->path != NULL; route++)
+		n += route->is_alone;
+	service->alone = memory_check(calloc(n + 1, sizeof *service->alone));
+	service->alone_count = 0;
+	for (const struct route *route = routes; route->path != NULL; route++) {
+		if (route->is_alone)
+			service->alone[service->alone_count++] = slice_of(route->path);
+	}
+}
+
 struct service *service_open(const struct environment *environment)
 {
 	struct service *service = malloc(sizeof *service);
@@ -79,10 +101,8 @@ struct service *service_open(const struct environment *environment)
 	service->document = document_text();
 	service->environment = *environment;
 	service->environment.document = slice_of(service->document);
-	for (const struct route *route = routes; route->path != NULL; route++) {
-		if (route->is_alone)
-			service->alone = slice_of(route->path);
-	}
+	service->environment.document_etag = digest_number(service->environment.document);
+	find_alone(service);
 	service->router = router_open(routes);
 	service->environment.router = service->router;
 	clock_random(environment->clock, &start, sizeof start);
@@ -96,6 +116,7 @@ void service_close(struct service *service)
 		return;
 	router_close(service->router);
 	free(service->document);
+	free(service->alone);
 	free(service);
 }
 
@@ -118,11 +139,17 @@ static bool read_json(struct call *call, json_t **body, struct fault *fault)
 
 static bool read_query(struct call *call, struct slice query, struct fault *fault)
 {
-	if (call->route->query != NULL)
-		return schema_query(call->arena, call->route->query, query, &call->query, fault);
-	if (query.size == 0 || !call_is_for_writing(call))
+	json_t *of_writes;
+
+	if (query.size > 0 && call_is_for_writing(call) &&
+	    !schema_query(call->arena, &write_query, query, &of_writes, fault))
+		return false;
+	if (call->route->query == NULL)
 		return true;
-	return schema_query(call->arena, &write_query, query, &call->query, fault);
+	/* Lists that are read have defaults. */
+	if (query.size == 0 && (call_is_for_writing(call) || !call->route->is_list))
+		return true;
+	return schema_query(call->arena, call->route->query, query, &call->query, fault);
 }
 
 /* Before the query is read in its turn, since an Idempotency-Key is ignored with validate_only. */
@@ -186,6 +213,7 @@ static void begin_again(struct call *call, const struct start *start, struct fau
 	call->answer.part_capacity = 0;
 	call->answer.number = 0;
 	call->refusal = JOIN_NOT_REFUSED;
+	call->link = NULL;
 	call->findings = start->findings;
 	call->account = start->account;
 	memcpy(call->account_text, start->account_text, sizeof call->account_text);
@@ -210,13 +238,19 @@ static bool run_once(struct call *call, enum store_access access, size_t header_
 	call->wants_write = false;
 	if (access == STORE_WRITE)
 		call_draw_etag(call);
+	audit_forget(call);
+	call->joining = NULL;
+	call->test = NULL;
 	is_done = call->route->run(call, fault);
-	if (call->key.data != NULL)
+	/* Who lacks a scope gets no kept answer either. */
+	if (call->key.data != NULL && fault->scope == NULL)
 		is_done = idempotency_end(call, is_done, header_count, &is_replay, fault);
 	if (is_done && access == STORE_WRITE && !call->wants_write && !is_replay &&
-	    !call->validates_only) {
+	    !call->validates_only && audit_write(call, fault)) {
 		is_committed = store_commit(call->transaction, &call->answer.number, fault);
 		kept_usage_end(call, is_committed);
+		if (is_committed && call->test != NULL)
+			dispatcher_test(call->environment->dispatcher, &call->account, call->test);
 		return is_committed;
 	}
 	kept_usage_end(call, false);
@@ -281,6 +315,11 @@ static bool refuse_under_way(struct fault *fault)
 	return false;
 }
 
+static bool check_caller(struct call *call, struct fault *fault)
+{
+	return auth_check(call, fault) && actor_may(&call->actor, call->route->scopes, fault);
+}
+
 /* Every run begins with the call as it was parsed, and with as much memory as the first. */
 static bool run(struct call *call, struct fault *fault)
 {
@@ -314,9 +353,22 @@ static bool run(struct call *call, struct fault *fault)
 		begin_again(call, &start, fault);
 		/* The accounts may be others by now. */
 		if (!call->route->is_open && store_has_roster(call->environment->store) &&
-		    !auth_check(call, fault))
+		    !check_caller(call, fault))
 			return false;
 	}
+}
+
+/* Calls that run one at a time may have more memory than others. */
+static bool run_in_memory(struct call *call, struct fault *fault)
+{
+	bool is_done;
+
+	if (!call->route->is_alone)
+		return run(call, fault);
+	arena_set_limit(call->arena, CALL_ALONE_MEMORY_MOST);
+	is_done = run(call, fault);
+	arena_set_limit(call->arena, ARENA_LIMIT);
+	return is_done;
 }
 
 /* ---- answers ---- */
@@ -332,6 +384,9 @@ static void write_error(struct call *call, const struct fault *fault)
 		json_object_set(body, "details", fault->details);
 	else if (fault->detail[0] != '\0')
 		json_object_set_new(body, "details", json_pack("[s]", fault->detail));
+	/* `details` cannot be taken apart: a name in a pointer may contain ": ". */
+	if (fault_status(fault->kind) == 400 && json_object_get(body, "details") != NULL)
+		object_put(body, "faults", fault_parts(fault));
 	buffer_append_json(&text, body);
 	call->answer.status = fault_status(fault->kind);
 	call_part(call, buffer_slice(&text));
@@ -352,6 +407,11 @@ static void answer_fault(struct call *call, const struct fault *fault)
 			  fault->cause, NULL);
 	if (fault->kind == FAULT_UNAUTHORIZED)
 		call_header(call, "WWW-Authenticate", SLICE("Bearer error=\"invalid_token\""));
+	if (fault->scope != NULL)
+		call_header(call, "WWW-Authenticate",
+			    slice_of(arena_text(call->arena,
+						"Bearer error=\"insufficient_scope\", scope=\"%s\"",
+						fault->scope)));
 	if (retry_after(fault) > 0)
 		call_header(call, "Retry-After",
 			    slice_of(arena_text(call->arena, "%u", retry_after(fault))));
@@ -371,8 +431,8 @@ static bool carry(struct service *service, struct call *call, struct fault *faul
 		return is_found;
 	look_for_validation(call, query);
 	if (!((!call->route->is_limited || join_check_budget(call, fault)) &&
-	      (call->route->is_open || auth_check(call, fault)) && read_json(call, &body, fault) &&
-	      idempotency_read(call, fault)))
+	      (call->route->is_open || check_caller(call, fault)) &&
+	      read_json(call, &body, fault) && idempotency_read(call, fault)))
 		return false;
 	return router_decode(call, fault) && read_query(call, query, fault) &&
 	       check_body(call, body, fault) &&
@@ -383,10 +443,28 @@ static bool carry(struct service *service, struct call *call, struct fault *faul
  * too, which does no harm. */
 bool service_is_alone(const struct service *service, const struct call *call)
 {
-	const struct slice alone = service->alone;
+	const struct slice uri = call->request.uri;
 
-	return call->request.uri.size >= alone.size &&
-	       memcmp(call->request.uri.data, alone.data, alone.size) == 0;
+	for (size_t i = 0; i < service->alone_count; i++) {
+		const struct slice alone = service->alone[i];
+
+		if (uri.size >= alone.size && memcmp(uri.data, alone.data, alone.size) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* A join that was granted or refused, once that is the answer. */
+static void note_joining(const struct call *call)
+{
+	struct joining joining;
+
+	if (call->joining == NULL || call->environment->joins == NULL ||
+	    (call->answer.status != 200 && call->answer.status != 403))
+		return;
+	joining = *call->joining;
+	joining.number = call->answer.number;
+	join_log_add(call->environment->joins, &joining);
 }
 
 void service_answer(struct service *service, struct call *call)
@@ -401,16 +479,17 @@ void service_answer(struct service *service, struct call *call)
 	call->findings.clock = service->environment.clock;
 	headers_identify(call, atomic_fetch_add(&service->requests, 1));
 	if (!carry(service, call, &fault)) {
-		if (!idempotency_replay(call, &fault))
+		if (fault.scope != NULL || !idempotency_replay(call, &fault))
 			answer_fault(call, &fault);
 	} else if (call->route != NULL) {
 		header_count = call->answer.header_count;
-		if (!run(call, &fault)) {
+		if (!run_in_memory(call, &fault)) {
 			call_forget_answer(call, header_count);
 			explain_size(&fault);
 			answer_fault(call, &fault);
 		}
 	}
+	note_joining(call);
 	headers_unknown(call);
 	headers_content(call);
 	arena_serve(served);

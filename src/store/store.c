@@ -162,6 +162,11 @@ bool store_remove(struct transaction *transaction, const struct store_kind *kind
 	return transaction->store->driver->remove(transaction, kind, record, fault);
 }
 
+bool store_has_changes(const struct transaction *transaction)
+{
+	return transaction->has_changes;
+}
+
 uint64_t store_seen(const struct transaction *transaction)
 {
 	return transaction->access == STORE_WRITE ? transaction->number - 1 : transaction->number;

@@ -10,6 +10,8 @@
 
 #include "base/json_text.h"
 #include "base/text.h"
+#include "accounts/scopes.h"
+#include "resources/audit_record.h"
 #include "resources/code_life.h"
 #include "resources/code_words.h"
 #include "resources/default_template.h"
@@ -17,9 +19,12 @@
 #include "resources/garbage.h"
 #include "resources/kept_answer.h"
 #include "resources/kept_usage.h"
+#include "resources/key_record.h"
 #include "resources/media_record.h"
 #include "resources/packed.h"
 #include "resources/room_record.h"
+#include "resources/webhook_record.h"
+#include "resources/room_times.h"
 
 #define PROBLEM_MOST 400
 #define CODES_AT_ONCE 256
@@ -43,7 +48,8 @@ static bool found(const struct subject *subject, const char *format, ...)
 	const char *key = "(a code)";
 	va_list arguments;
 
-	if (subject->kind->naming != STORE_NAME_ANYWHERE) {
+	/* The name of a key is its id, and no secret. */
+	if (subject->kind->naming != STORE_NAME_ANYWHERE || subject->kind == &kind_key) {
 		id_print(&subject->record->id, id);
 		key = arena_text(subject->call->arena, "%s/%s", subject->call->account_text, id);
 	}
@@ -64,12 +70,6 @@ static bool says(const json_t *object, const char *name, struct slice text)
 	struct slice value = text_of_json(json_object_get(object, name));
 
 	return value.data != NULL && slice_equal(value, text);
-}
-
-static void check_time(const struct subject *subject, const struct id *id, int64_t created)
-{
-	if (id_seconds(id) != created / 1000)
-		found(subject, "its id does not begin with the time when it was made");
 }
 
 /* ---- default templates ---- */
@@ -163,7 +163,6 @@ static bool check_template(const struct subject *subject, struct fault *fault)
 		return false;
 	check_texts(subject, &record);
 	check_identities(subject, &record);
-	check_time(subject, &record.id, record.created);
 	return check_assembled(subject, &record, fault) &&
 	       check_named_backend(subject, &record, fault);
 }
@@ -203,6 +202,18 @@ static void check_room_texts(const struct subject *subject, const struct room_re
 		found(subject, "its hidden part is not JSON");
 }
 
+static bool check_room_time(const struct subject *subject, const struct room_record *room,
+			    struct fault *fault)
+{
+	struct room_times times = { 0, 0 };
+
+	if (room_times_cover(&times, &room->id, room->created))
+		return true;
+	return room_times_load(subject->call, &times, fault) &&
+	       (room_times_cover(&times, &room->id, room->created) ||
+		found(subject, "its id begins with another time than the list of rooms expects"));
+}
+
 static bool check_room(const struct subject *subject, struct fault *fault)
 {
 	struct call *call = subject->call;
@@ -219,8 +230,14 @@ static bool check_room(const struct subject *subject, struct fault *fault)
 		found(subject, "its template is not there");
 	if (!slice_equal(text_lower(call->arena, room.name), subject->record->name))
 		found(subject, "it is found by another name");
-	check_time(subject, &room.id, room.created);
-	return true;
+	return check_room_time(subject, &room, fault);
+}
+
+static bool check_room_times(const struct subject *subject, struct fault *fault)
+{
+	struct room_times times;
+
+	return room_times_load(subject->call, &times, fault);
 }
 
 /* ---- codes ---- */
@@ -437,6 +454,44 @@ static bool check_media(const struct subject *subject, struct fault *fault)
 	return true;
 }
 
+static bool check_key(const struct subject *subject, struct fault *fault)
+{
+	struct api_keys keys;
+	struct api_key key;
+	char id[ID_TEXT_SIZE + 1];
+
+	if (!api_key_read(subject->record, &key, fault) ||
+	    !api_keys_load(subject->call, STORE_TO_SHOW, &keys, fault))
+		return false;
+	if (keys.stored.value.data == NULL)
+		found(subject, "the record that counts the keys is missing");
+	id_print(&key.id, id);
+	if (!slice_is(subject->record->name, id))
+		found(subject, "its name is not its id");
+	if (key.scopes == 0 || (key.scopes & ~SCOPES_ALL) != 0)
+		found(subject, "it has no scopes that there are");
+	return true;
+}
+
+/* As many keys as they say, and none above the newest. */
+static bool check_keys(const struct subject *subject, struct fault *fault)
+{
+	struct call *call = subject->call;
+	struct store_record records[API_KEYS_MOST + 1];
+	struct store_page page = { .records = records, .most = API_KEYS_MOST + 1 };
+	struct api_keys keys;
+
+	api_keys_set_page(&page);
+	if (!api_keys_read(subject->record, &keys, fault) ||
+	    !store_page(call->transaction, &kind_key, &page, fault))
+		return false;
+	if (page.count != keys.count)
+		found(subject, "there are not as many keys as it says");
+	if (page.count > 0 && id_compare(&records[0].id, &keys.newest) > 0)
+		found(subject, "a key is newer than the newest one");
+	return true;
+}
+
 static bool check_garbage(const struct subject *subject, struct fault *fault)
 {
 	const struct id *id = &subject->record->id;
@@ -450,7 +505,127 @@ static bool check_garbage(const struct subject *subject, struct fault *fault)
 	return (!is_template && !is_room) || found(subject, "is of a thing that is there");
 }
 
+/* ---- the log ---- */
+
+static bool check_entry(const struct subject *subject, struct fault *fault)
+{
+	struct audit_state state;
+	struct audit_entry entry;
+
+	if (!audit_entry_read(subject->record, &entry, fault) ||
+	    !audit_state_load(subject->call->transaction, STORE_TO_SHOW, &state, fault))
+		return false;
+	if (parsed(subject, entry.actor) == NULL || parsed(subject, entry.data) == NULL)
+		found(subject, "its text is not JSON");
+	return (entry.seq >= state.first && entry.seq <= state.last) ||
+	       found(subject, "its number is not one of the log's, which goes from %llu to %llu",
+		     (unsigned long long)state.first, (unsigned long long)state.last);
+}
+
+static bool check_audit(const struct subject *subject, struct fault *fault)
+{
+	struct audit_state state;
+	struct audit_entry entry;
+
+	if (!audit_state_read(subject->record, &state, fault))
+		return false;
+	for (uint64_t seq = state.first; seq <= state.last; seq++) {
+		struct fault own = FAULT_INITIAL;
+		const struct arena_mark mark = arena_mark(subject->call->arena);
+
+		if (!audit_read(subject->call->transaction, seq, 1, &entry, &own))
+			found(subject, "its entry %llu is missing or cannot be read",
+			      (unsigned long long)seq);
+		arena_release(subject->call->arena, &mark);
+	}
+	return true;
+}
+
+static bool check_queue(const struct subject *subject, struct fault *fault)
+{
+	struct audit_entry entry;
+	struct id account;
+
+	return audit_queued_read(subject->record, &account, &entry, fault);
+}
+
+/* ---- webhooks ---- */
+
+static bool check_webhooks(const struct subject *subject, struct fault *fault)
+{
+	struct call *call = subject->call;
+	struct webhook_position position;
+	struct webhooks webhooks;
+
+	if (!webhooks_read(call->arena, subject->record, &webhooks, fault))
+		return false;
+	for (size_t i = 0; i < webhooks.count; i++) {
+		const struct webhook *webhook = &webhooks.items[i];
+
+		if (parsed(subject, webhook->headers) == NULL)
+			found(subject, "the headers of a webhook are not JSON");
+		if (!webhook_position_load(call->transaction, &webhook->id, STORE_TO_SHOW,
+					   &position, fault))
+			return false;
+		if (position.series != webhook->series)
+			found(subject, "the position of a webhook is missing");
+		if (id_number(&webhook->id) > webhooks.last)
+			found(subject, "a webhook is newer than the newest one");
+	}
+	return true;
+}
+
+/* Whether the webhook is there, or its removal goes on. */
+static bool has_webhook(const struct subject *subject, const struct id *id, bool *has,
+			struct fault *fault)
+{
+	struct webhooks webhooks;
+
+	if (!webhooks_load(subject->call->transaction, STORE_TO_SHOW, &webhooks, fault))
+		return false;
+	*has = webhook_find(&webhooks, id) != NULL;
+	return *has || garbage_has(subject->call, id, has, fault);
+}
+
+static bool check_webhook_position(const struct subject *subject, struct fault *fault)
+{
+	struct webhook_position position;
+	bool has;
+
+	if (!webhook_position_read(subject->record, &position, fault) ||
+	    !has_webhook(subject, &subject->record->id, &has, fault))
+		return false;
+	return has || found(subject, "its webhook is missing");
+}
+
+static bool check_webhook_delivery(const struct subject *subject, struct fault *fault)
+{
+	struct webhook_delivery delivery;
+	bool has;
+
+	if (!webhook_delivery_read(subject->record, &delivery, fault) ||
+	    !has_webhook(subject, &subject->record->parent, &has, fault))
+		return false;
+	if (subject->record->is_on != (delivery.state == DELIVERY_PENDING))
+		found(subject, "its switch is not as its state");
+	return has || found(subject, "its webhook is missing");
+}
+
+static bool check_webhook_account(const struct subject *subject, struct fault *fault)
+{
+	struct webhook_account account;
+
+	return webhook_account_read(subject->record, &account, fault);
+}
+
 /* ---- any record ---- */
+
+/* Of no account: what the whole installation has once. */
+static bool is_of_none(const struct subject *subject)
+{
+	return subject->kind == &kind_queue || subject->kind == &kind_lease ||
+	       subject->kind == &kind_webhook_account;
+}
 
 static void check_account(const struct subject *subject)
 {
@@ -458,7 +633,7 @@ static void check_account(const struct subject *subject)
 	const char *account = subject->call->account_text;
 
 	/* Words stay when their account is deleted. */
-	if (findings->roster == NULL || subject->kind == &kind_words ||
+	if (findings->roster == NULL || subject->kind == &kind_words || is_of_none(subject) ||
 	    roster_by_id(findings->roster, &subject->record->account) != NULL)
 		return;
 	if (findings->unknown_accounts == NULL)
@@ -486,7 +661,17 @@ static const struct {
 	{ &kind_kept_answer, check_kept_answer },
 	{ &kind_kept_usage, check_kept_usage },
 	{ &kind_media, check_media },
+	{ &kind_key, check_key },
+	{ &kind_keys, check_keys },
 	{ &kind_garbage, check_garbage },
+	{ &kind_entry, check_entry },
+	{ &kind_audit, check_audit },
+	{ &kind_queue, check_queue },
+	{ &kind_webhooks, check_webhooks },
+	{ &kind_webhook_position, check_webhook_position },
+	{ &kind_webhook_delivery, check_webhook_delivery },
+	{ &kind_webhook_account, check_webhook_account },
+	{ &kind_room_times, check_room_times },
 };
 
 void record_check(struct survey *survey, const struct store_kind *kind,

@@ -14,11 +14,14 @@ bool transfer_line_begin(struct survey *survey, struct transfer_output *output,
 bool transfer_line_end(struct survey *survey, struct transfer_output *output, struct fault *fault);
 /* default_template: NULL where the account has none. */
 bool transfer_line_account(struct survey *survey, const struct account *account,
-			   const struct id *default_template, struct transfer_output *output,
-			   struct fault *fault);
+			   const struct id *default_template, uint64_t last_event,
+			   struct transfer_output *output, struct fault *fault);
 /* Of the survey's account; nothing where it has none. */
 bool transfer_line_media(struct survey *survey, struct transfer_output *output,
 			 struct fault *fault);
+bool transfer_line_keys(struct survey *survey, struct transfer_output *output, struct fault *fault);
+bool transfer_line_webhooks(struct survey *survey, struct transfer_output *output,
+			    struct fault *fault);
 /* Of the survey's account. What cannot be read is left out (transfer_leave_out). */
 bool transfer_line_template(struct survey *survey, const struct id *id,
 			    struct transfer_output *output, struct fault *fault);
@@ -36,6 +39,10 @@ struct kept_codes {
 bool transfer_line_room(struct survey *survey, const struct id *id, const struct kept_codes *kept,
 			struct transfer_output *output, struct fault *fault);
 
+/* The last number of the account's log. */
+bool transfer_last_event(struct survey *survey, uint64_t *last, struct fault *fault);
+bool transfer_line_events(struct survey *survey, struct transfer_output *output,
+			  struct fault *fault);
 bool transfer_line_words(struct survey *survey, const struct id *account, struct slice words,
 			 struct transfer_output *output, struct fault *fault);
 

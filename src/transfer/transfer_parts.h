@@ -19,10 +19,8 @@ struct id transfer_id(const json_t *object, const char *name);
 int64_t transfer_time(struct transfer_input *input, const char *pointer, const json_t *object,
 		      const char *name);
 
-/* The id of a template or a room. It is a finding unless it begins with the time of creation and is
- * below that of the line before. */
-struct id transfer_check_id(struct transfer_input *input, const char *kind, const json_t *object,
-			    int64_t created);
+/* The id of a template or a room. It is a finding unless it is below that of the line before. */
+struct id transfer_check_id(struct transfer_input *input, const char *kind, const json_t *object);
 
 /* The words become the account's; a finding at `pointer` when they are another account's. */
 bool transfer_claim_words(struct call *call, struct slice words, const char *pointer,
@@ -30,8 +28,15 @@ bool transfer_claim_words(struct call *call, struct slice words, const char *poi
 
 /* The lines of these kinds, at a place where they may come. */
 bool transfer_read_media(struct transfer_input *input, const json_t *object, struct fault *fault);
+bool transfer_read_keys(struct transfer_input *input, const json_t *object, struct fault *fault);
+bool transfer_read_webhooks(struct transfer_input *input, const json_t *object,
+			    struct fault *fault);
 bool transfer_read_template(struct transfer_input *input, const json_t *object,
 			    struct fault *fault);
 bool transfer_read_room(struct transfer_input *input, const json_t *object, struct fault *fault);
+
+bool transfer_read_event(struct transfer_input *input, const json_t *object, struct fault *fault);
+/* The account's log goes as far as this entry; 0: it has none. */
+bool transfer_begin_events(struct transfer_input *input, uint64_t last, struct fault *fault);
 
 #endif

@@ -105,20 +105,21 @@ static bool check_place(const struct transfer_input *input, const char *kind, st
 		return misplaced(fault, "the line \"account\" that this belongs to is missing");
 	if (!input->is_after_account && strcmp(kind, "media") == 0)
 		return misplaced(fault, "media come once, next after the line of their account");
+	if (!input->may_have_keys && strcmp(kind, "keys") == 0)
+		return misplaced(fault, "keys come once, before templates and rooms");
+	if (!input->may_have_webhooks && strcmp(kind, "webhooks") == 0)
+		return misplaced(fault, "webhooks come once, before templates and rooms");
 	if (input->is_at_rooms && strcmp(kind, "template") == 0)
 		return misplaced(fault, "an account's templates come before its rooms");
 	return true;
 }
 
-struct id transfer_check_id(struct transfer_input *input, const char *kind, const json_t *object,
-			    int64_t created)
+struct id transfer_check_id(struct transfer_input *input, const char *kind, const json_t *object)
 {
 	struct findings *findings = &input->call.findings;
 	struct id id = transfer_id(object, "id");
 	const char *pointer = arena_text(input->call.arena, "/%s/id", kind);
 
-	if (id_seconds(&id) != created / 1000)
-		findings_add(findings, pointer, "must begin with the time of created_at");
 	if (input->has_above && id_compare(&id, &input->above) >= 0)
 		findings_add(findings, pointer, "must be older than that of the line before it");
 	return id;
@@ -188,6 +189,18 @@ static struct account *next_account(struct transfer_input *input)
 	return &input->accounts[input->counts.accounts++];
 }
 
+static void read_settings(struct transfer_input *input, const json_t *object,
+			  struct account *account)
+{
+	const struct slice url = transfer_text(object, "client_url");
+	const char *flaw = url.size > 0 ? account_set(account, SLICE("client_url"), url) : NULL;
+
+	if (flaw != NULL)
+		findings_add(&input->call.findings, "/account/client_url", "%s", flaw);
+	account->is_operator = json_is_true(json_object_get(object, "operator"));
+	account->logs_joins = json_is_true(json_object_get(object, "log_joins"));
+}
+
 /* All members of the line but the counters, which go into the store. */
 static bool read_account_file(struct transfer_input *input, const json_t *object,
 			      struct account *account)
@@ -205,6 +218,7 @@ static bool read_account_file(struct transfer_input *input, const json_t *object
 	id_print(&account->id, account->id_text);
 	id_print(&account->access_key, account->access_key_text);
 	read_secrets(input, json_object_get(object, "secrets"), account);
+	read_settings(input, object, account);
 	return check_taken(input, "id", slice_of(account->id_text),
 			   roster_by_id(present, &account->id) != NULL) &&
 	       check_taken(input, "name", name, roster_by_name(present, name) != NULL) &&
@@ -240,6 +254,9 @@ static bool end_account(const struct transfer_input *input, struct fault *fault)
 	if (input->has_default && !input->found_default)
 		return misplaced(fault, "the default_template of the account before this line is "
 					"none of its templates");
+	if (input->event != 0 && input->event != input->last_event)
+		return misplaced(fault,
+				 "the last events of the account before this line are missing");
 	return true;
 }
 
@@ -259,11 +276,12 @@ static bool read_account(struct transfer_input *input, const json_t *object, str
 	*next_account(input) = account;
 	explicit_bzero(&account, sizeof account);
 	input->is_at_rooms = input->has_above = input->found_default = false;
-	input->is_after_account = true;
+	input->is_after_account = input->may_have_keys = input->may_have_webhooks = true;
 	input->has_default = json_object_get(object, "default_template") != NULL;
 	input->default_template = transfer_id(object, "default_template");
-	return !input->has_default ||
-	       default_template_set(call, &input->default_template, true, fault);
+	return transfer_begin_events(input, transfer_number(object, "last_event"), fault) &&
+	       (!input->has_default ||
+		default_template_set(call, &input->default_template, true, NULL, fault));
 }
 
 /* ---- lines ---- */
@@ -310,9 +328,12 @@ static bool read_end(struct transfer_input *input, const json_t *object, struct 
 		return false;
 	if (transfer_number(object, "accounts") != input->counts.accounts ||
 	    transfer_number(object, "media") != input->counts.media ||
+	    transfer_number(object, "keys") != input->counts.keys ||
+	    transfer_number(object, "webhooks") != input->counts.webhooks ||
 	    transfer_number(object, "templates") != input->counts.templates ||
 	    transfer_number(object, "rooms") != input->counts.rooms ||
-	    transfer_number(object, "words") != input->counts.words)
+	    transfer_number(object, "words") != input->counts.words ||
+	    transfer_number(object, "events") != input->counts.events)
 		return misplaced(fault, "the dump's last line counts other lines than came: some "
 					"are missing, or too many");
 	input->has_ended = true;
@@ -326,8 +347,11 @@ static const struct {
 	{ "dump", read_head },
 	{ "account", read_account },
 	{ "media", transfer_read_media },
+	{ "keys", transfer_read_keys },
+	{ "webhooks", transfer_read_webhooks },
 	{ "template", transfer_read_template },
 	{ "room", transfer_read_room },
+	{ "event", transfer_read_event },
 	{ "words", read_words },
 	{ "end", read_end },
 };
@@ -335,6 +359,10 @@ static const struct {
 static bool read_object(struct transfer_input *input, size_t kind, const json_t *object,
 			struct fault *fault)
 {
+	input->may_have_webhooks = input->may_have_keys &&
+				   (strcmp(kinds[kind].name, "media") == 0 ||
+				    strcmp(kinds[kind].name, "keys") == 0);
+	input->may_have_keys = input->is_after_account && strcmp(kinds[kind].name, "media") == 0;
 	input->is_after_account = false;
 	return kinds[kind].read(input, object, fault);
 }
@@ -343,7 +371,7 @@ static bool read_kind(struct transfer_input *input, const json_t *line, struct f
 {
 	if (json_object_size(line) != 1)
 		return misplaced(fault, "a line has one member: dump, account, media, "
-					"template, room, words or end");
+					"keys, webhooks, template, room, event, words or end");
 	for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
 		const json_t *object = json_object_get(line, kinds[i].name);
 

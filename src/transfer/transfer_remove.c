@@ -2,10 +2,13 @@
  * load leaves pages and records in agreement, so that pages have all records.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "resources/audit_record.h"
 #include "resources/garbage.h"
+#include "resources/key_record.h"
 #include "resources/kinds.h"
 #include "resources/rooms.h"
 #include "resources/templates.h"
+#include "resources/webhook_record.h"
 #include "transfer/transfer.h"
 
 static bool remove_rooms(struct call *call, size_t *n, struct fault *fault)
@@ -60,14 +63,81 @@ static bool remove_kept(struct call *call, size_t *n, struct fault *fault)
 	       store_remove(call->transaction, &kind_kept_usage, &usage, fault);
 }
 
-static bool remove_media(struct call *call, struct fault *fault)
+/* The log, the newest entries last. */
+static bool remove_entries(struct call *call, size_t *n, struct fault *fault)
+{
+	struct audit_state state;
+
+	*n = 0;
+	if (!audit_state_load(call->transaction, STORE_TO_CHANGE, &state, fault) ||
+	    state.stored.value.data == NULL)
+		return state.stored.value.data == NULL && fault->kind == FAULT_NONE;
+	for (; state.first <= state.last && *n < PAGE_MOST; state.first++, ++*n) {
+		const struct id id = audit_id_of(state.first);
+		struct store_record entry;
+
+		if (!store_get(call->transaction, &kind_entry, &id, STORE_TO_CHANGE, &entry,
+			       fault) ||
+		    (entry.value.data != NULL &&
+		     !store_remove(call->transaction, &kind_entry, &entry, fault)))
+			return false;
+	}
+	if (*n == 0)
+		return store_remove(call->transaction, &kind_audit, &state.stored, fault);
+	return audit_state_put(call->transaction, &state, fault);
+}
+
+static bool remove_keys(struct call *call, size_t *n, struct fault *fault)
 {
 	const struct id none = { { 0 } };
-	struct store_record media;
+	struct store_record keys[PAGE_MOST], common;
+	struct store_page page = { .records = keys, .most = PAGE_MOST };
 
-	return store_get(call->transaction, &kind_media, &none, STORE_TO_CHANGE, &media, fault) &&
-	       (media.value.data == NULL ||
-		store_remove(call->transaction, &kind_media, &media, fault));
+	api_keys_set_page(&page);
+	if (!store_page(call->transaction, &kind_key, &page, fault) ||
+	    !store_get(call->transaction, &kind_keys, &none, STORE_TO_CHANGE, &common, fault))
+		return false;
+	for (size_t i = 0; i < page.count; i++) {
+		if (!store_remove(call->transaction, &kind_key, &keys[i], fault))
+			return false;
+	}
+	*n = page.count;
+	return common.value.data == NULL ||
+	       store_remove(call->transaction, &kind_keys, &common, fault);
+}
+
+/* Of a kind of which an account has one record. */
+static bool remove_only(struct call *call, const struct store_kind *kind, struct fault *fault)
+{
+	const struct id none = { { 0 } };
+	struct store_record record;
+
+	return store_get(call->transaction, kind, &none, STORE_TO_CHANGE, &record, fault) &&
+	       (record.value.data == NULL || store_remove(call->transaction, kind, &record, fault));
+}
+
+/* What is left of their deliveries becomes garbage, which is removed first of all. */
+static bool remove_webhooks(struct call *call, size_t *n, struct fault *fault)
+{
+	struct webhooks webhooks;
+
+	if (!webhooks_load(call->transaction, STORE_TO_CHANGE, &webhooks, fault))
+		return false;
+	*n = webhooks.count;
+	for (size_t i = 0; i < webhooks.count; i++) {
+		struct webhook_position position;
+
+		if (!webhook_position_load(call->transaction, &webhooks.items[i].id,
+					   STORE_TO_CHANGE, &position, fault) ||
+		    !garbage_add(call, GARBAGE_WEBHOOK, &webhooks.items[i].id, fault) ||
+		    (position.stored.value.data != NULL &&
+		     !store_remove(call->transaction, &kind_webhook_position, &position.stored,
+				   fault)))
+			return false;
+	}
+	return webhooks.stored.value.data == NULL ||
+	       (store_remove(call->transaction, &kind_webhooks, &webhooks.stored, fault) &&
+		webhook_account_remove(call->transaction, fault));
 }
 
 bool transfer_remove_some(struct call *call, bool *is_empty, struct fault *fault)
@@ -90,7 +160,19 @@ bool transfer_remove_some(struct call *call, bool *is_empty, struct fault *fault
 		return false;
 	if (n > 0)
 		return true;
-	if (!remove_media(call, fault))
+	if (!remove_entries(call, &n, fault))
+		return false;
+	if (n > 0)
+		return true;
+	if (!remove_keys(call, &n, fault))
+		return false;
+	if (n > 0)
+		return true;
+	if (!remove_webhooks(call, &n, fault))
+		return false;
+	if (n > 0)
+		return true;
+	if (!remove_only(call, &kind_media, fault) || !remove_only(call, &kind_room_times, fault))
 		return false;
 	if (!store_page(call->transaction, &kind_garbage, &page, fault))
 		return false;

@@ -6,6 +6,7 @@
 #include "resources/code_terms.h"
 #include "resources/code_words.h"
 #include "resources/room_record.h"
+#include "resources/room_times.h"
 #include "transfer/transfer_parts.h"
 
 /* ---- codes ---- */
@@ -28,7 +29,7 @@ static bool check_letters(struct call *call, struct slice letters, const char *p
 	*is_right = code_can_be(letters);
 	if (!*is_right)
 		findings_add(&call->findings, arena_text(call->arena, "%s/code", pointer),
-			     "must be a code (abc-defg-hij), or words for one");
+			     "must be a code (abc-defg-hij or abc-def-ghi), or words for one");
 	if (!code_find(call, letters, STORE_TO_SHOW, &code, &account, &is_taken, fault))
 		return false;
 	if (is_taken)
@@ -267,7 +268,7 @@ bool transfer_read_room(struct transfer_input *input, const json_t *object, stru
 	struct template_record owner;
 
 	input->has_above = input->has_above && input->is_at_rooms;
-	record.id = transfer_check_id(input, "room", object, record.created);
+	record.id = transfer_check_id(input, "room", object);
 	if (!check_room(call, document, record.name, &owner, fault))
 		return false;
 	if (record.follows_template)
@@ -277,5 +278,7 @@ bool transfer_read_room(struct transfer_input *input, const json_t *object, stru
 	input->above = record.id;
 	input->counts.rooms++;
 	return read_codes(input, &owner, &record.id, json_object_get(object, "codes"), fault) &&
-	       findings_result(&call->findings, fault) && room_put(call, &record, fault);
+	       findings_result(&call->findings, fault) &&
+	       room_times_note(call, &record.id, record.created, fault) &&
+	       room_put(call, &record, fault);
 }

@@ -81,7 +81,7 @@ bool transfer_read_template(struct transfer_input *input, const json_t *object, 
 		.rooms_etag = call->etag,
 	};
 
-	record.id = transfer_check_id(input, "template", object, record.created);
+	record.id = transfer_check_id(input, "template", object);
 	if (!check_template_name(call, document, record.name, fault))
 		return false;
 	if (!template_set_all(call, &record, document, NULL, PART_MERGED, fault))

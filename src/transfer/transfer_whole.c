@@ -159,14 +159,20 @@ static bool write_account(struct survey *survey, const struct account *account,
 			  struct transfer_output *output, struct fault *fault)
 {
 	struct id marked;
+	uint64_t last_event;
 	bool is_set;
 
 	survey_of_account(survey, &account->id);
 	return default_template_load(&survey->call, &marked, &is_set, fault) &&
-	       transfer_line_account(survey, account, is_set ? &marked : NULL, output, fault) &&
+	       transfer_last_event(survey, &last_event, fault) &&
+	       transfer_line_account(survey, account, is_set ? &marked : NULL, last_event, output,
+				     fault) &&
 	       transfer_line_media(survey, output, fault) &&
+	       transfer_line_keys(survey, output, fault) &&
+	       transfer_line_webhooks(survey, output, fault) &&
 	       write_pages(survey, &of_templates, output, fault) &&
-	       write_pages(survey, &of_rooms, output, fault);
+	       write_pages(survey, &of_rooms, output, fault) &&
+	       transfer_line_events(survey, output, fault);
 }
 
 static bool write_accounts(struct survey *survey, const struct looking *all,
@@ -332,6 +338,21 @@ static bool salvage_default(struct survey *survey, struct transfer_output *outpu
 		&own, fault);
 }
 
+/* 0: the log is lost, which is reported, or there is none. */
+static bool salvage_last_event(struct survey *survey, struct transfer_output *output,
+			       uint64_t *last, struct fault *fault)
+{
+	struct fault own = FAULT_INITIAL;
+
+	if (transfer_last_event(survey, last, &own))
+		return true;
+	*last = 0;
+	return transfer_leave_out(
+		output,
+		arena_text(survey->call.arena, "log of the account %s", survey->call.account_text),
+		&own, fault);
+}
+
 static bool salvage_all(struct survey *survey, const struct line_kind *kind,
 			const struct keys *keys, const struct kept_codes *codes,
 			struct transfer_output *output, struct fault *fault)
@@ -352,14 +373,20 @@ static bool salvage_account(struct survey *survey, const struct salvage *salvage
 			    struct fault *fault)
 {
 	struct id marked;
+	uint64_t last_event;
 	bool is_set;
 
 	survey_of_account(survey, &account->id);
 	return salvage_default(survey, output, &marked, &is_set, fault) &&
-	       transfer_line_account(survey, account, is_set ? &marked : NULL, output, fault) &&
+	       salvage_last_event(survey, output, &last_event, fault) &&
+	       transfer_line_account(survey, account, is_set ? &marked : NULL, last_event, output,
+				     fault) &&
 	       transfer_line_media(survey, output, fault) &&
+	       transfer_line_keys(survey, output, fault) &&
+	       transfer_line_webhooks(survey, output, fault) &&
 	       salvage_all(survey, &of_templates, &salvage->templates, NULL, output, fault) &&
-	       salvage_all(survey, &of_rooms, &salvage->rooms, &salvage->codes, output, fault);
+	       salvage_all(survey, &of_rooms, &salvage->rooms, &salvage->codes, output, fault) &&
+	       (last_event == 0 || transfer_line_events(survey, output, fault));
 }
 
 static bool salvage_accounts(struct survey *survey, const struct looking *all,

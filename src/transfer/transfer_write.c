@@ -8,12 +8,14 @@
 #include "resources/backends.h"
 #include "resources/code_life.h"
 #include "resources/code_terms.h"
+#include "resources/keys.h"
+#include "resources/kinds.h"
 #include "resources/packed.h"
 #include "resources/room_record.h"
 #include "resources/template_parts.h"
 #include "transfer/transfer_lines.h"
 
-#define FORMAT 4
+#define FORMAT 5
 #define CODES_AT_ONCE 256
 
 static void set(json_t *object, const char *name, json_t *value)
@@ -118,9 +120,12 @@ bool transfer_line_end(struct survey *survey, struct transfer_output *output, st
 
 	set(end, "accounts", number_value(output->counts.accounts));
 	set(end, "media", number_value(output->counts.media));
+	set(end, "keys", number_value(output->counts.keys));
+	set(end, "webhooks", number_value(output->counts.webhooks));
 	set(end, "templates", number_value(output->counts.templates));
 	set(end, "rooms", number_value(output->counts.rooms));
 	set(end, "words", number_value(output->counts.words));
+	set(end, "events", number_value(output->counts.events));
 	return send(survey, output, "end", end, fault);
 }
 
@@ -147,14 +152,6 @@ static json_t *template_value(struct call *call, const struct template_record *r
 	}
 	set(value, "document", json_incref(template_document(call, record)));
 	return value;
-}
-
-/* A load refuses an id that was made by a clock beyond ID_TIME_MAX before that was a limit. */
-static bool check_time(const struct id *id, int64_t created, struct fault *fault)
-{
-	return id_seconds(id) == created / 1000 ||
-	       fault_cause(fault, FAULT_DAMAGED, 0,
-			   "its id does not begin with the time when it was made");
 }
 
 /* Of a damaged store: the backend that the template names may be lost. */
@@ -185,8 +182,7 @@ bool transfer_line_template(struct survey *survey, const struct id *id,
 	struct template_record record;
 	json_t *value;
 
-	if (!template_load(call, id, STORE_TO_SHOW, &record, &own) ||
-	    !check_time(id, record.created, &own))
+	if (!template_load(call, id, STORE_TO_SHOW, &record, &own))
 		return transfer_leave_out(output, transfer_name_of(call, "template", id), &own,
 					  fault);
 	value = template_value(call, &record);
@@ -362,8 +358,7 @@ bool transfer_find_template(struct call *call, const struct id *id, struct templ
 {
 	struct fault own = FAULT_INITIAL;
 
-	return (template_load(call, id, STORE_TO_SHOW, owner, &own) &&
-		check_time(id, owner->created, &own)) ||
+	return template_load(call, id, STORE_TO_SHOW, owner, &own) ||
 	       fault_cause(fault, FAULT_DAMAGED, 0, "it is of the %s, which is lost (%s)",
 			   transfer_name_of(call, "template", id), fault_reason(&own));
 }
@@ -381,7 +376,6 @@ bool transfer_line_room(struct survey *survey, const struct id *id, const struct
 
 	if (!room_find(call, id, STORE_TO_SHOW, &record, &is_there, &own) ||
 	    (!is_there && !packed_missing("room", id_slice(id), &own)) ||
-	    !check_time(id, record.created, &own) ||
 	    !transfer_find_template(call, &record.template_id, &owner, &own))
 		return transfer_leave_out(output, transfer_name_of(call, "room", id), &own, fault);
 	document = room_document(call, &record);
@@ -411,7 +405,7 @@ bool transfer_line_words(struct survey *survey, const struct id *account, struct
 /* ---- accounts ---- */
 
 static json_t *account_value(struct call *call, const struct account *account,
-			     const struct id *default_template)
+			     const struct id *default_template, uint64_t last_event)
 {
 	json_t *value = arena_json(call->arena, json_object());
 	json_t *secrets = json_array();
@@ -429,18 +423,21 @@ static json_t *account_value(struct call *call, const struct account *account,
 	set(value, "enabled", json_boolean(account->is_enabled));
 	set(value, "created_at", time_value(account->created_at));
 	set(value, "secrets", secrets);
+	account_put_settings(account, value);
 	if (default_template != NULL)
 		set(value, "default_template", id_value(default_template));
+	if (last_event > 0)
+		set(value, "last_event", number_value(last_event));
 	return value;
 }
 
 bool transfer_line_account(struct survey *survey, const struct account *account,
-			   const struct id *default_template, struct transfer_output *output,
-			   struct fault *fault)
+			   const struct id *default_template, uint64_t last_event,
+			   struct transfer_output *output, struct fault *fault)
 {
 	output->counts.accounts++;
 	return send(survey, output, "account",
-		    account_value(&survey->call, account, default_template), fault);
+		    account_value(&survey->call, account, default_template, last_event), fault);
 }
 
 /* ---- media ---- */
@@ -501,4 +498,57 @@ bool transfer_line_media(struct survey *survey, struct transfer_output *output, 
 		append(backends, backend_value(call, &media.backends[i]));
 	output->counts.media++;
 	return send(survey, output, "media", value, fault);
+}
+
+/* ---- keys ---- */
+
+static json_t *key_line(struct call *call, const struct api_key *key)
+{
+	json_t *value = json_object();
+
+	set(value, "id", id_value(&key->id));
+	set(value, "created_at", time_value(key->created));
+	set(value, "digest",
+	    text_value(text_base64url(call->arena,
+				      (struct slice){ (const char *)key->digest, DIGEST_SIZE })));
+	set(value, "document", json_incref(key_document(call, key)));
+	return value;
+}
+
+static bool gather_keys(struct call *call, json_t *list, struct fault *fault)
+{
+	struct store_record records[API_KEYS_MOST];
+	struct store_page page = { .order = STORE_OLDEST_FIRST,
+				   .records = records,
+				   .most = API_KEYS_MOST };
+	struct api_key key;
+
+	api_keys_set_page(&page);
+	if (!store_page(call->transaction, &kind_key, &page, fault))
+		return false;
+	for (size_t i = 0; i < page.count; i++) {
+		if (!api_key_read(&records[i], &key, fault))
+			return false;
+		append(list, key_line(call, &key));
+	}
+	return true;
+}
+
+bool transfer_line_keys(struct survey *survey, struct transfer_output *output, struct fault *fault)
+{
+	struct call *call = &survey->call;
+	json_t *value = arena_json(call->arena, json_object());
+	json_t *list = json_array();
+	struct fault own = FAULT_INITIAL;
+
+	set(value, "keys", list);
+	if (!gather_keys(call, list, &own))
+		return transfer_leave_out(
+			output,
+			arena_text(call->arena, "keys of the account %s", call->account_text), &own,
+			fault);
+	if (json_array_size(list) == 0)
+		return true;
+	output->counts.keys++;
+	return send(survey, output, "keys", value, fault);
 }

@@ -14,7 +14,7 @@ export class Client {
 
 	// { status, headers, text, json }; json is undefined where the text is none.
 	send({ method, target, token, headers = {}, body }) {
-		const sent = { ...headers };
+		const sent = { "Anteroom-Console": "1", ...headers };
 
 		if (token) sent.Authorization = `Bearer ${token}`;
 		if (body !== undefined) sent["Content-Length"] = Buffer.byteLength(body);

@@ -37,6 +37,7 @@ function validator(schemas) {
 
 	formats.default(ajv);
 	ajv.addKeyword({ keyword: "x-rules", schemaType: "array" });
+	ajv.addKeyword({ keyword: "x-unit", schemaType: "string" });
 	ajv.addKeyword({
 		keyword: "x-maxBytes",
 		type: "string",

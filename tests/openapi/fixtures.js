@@ -9,6 +9,12 @@ const ROLE = "host";
 // A backend of the account that has the templates.
 export const BACKEND_OF_TEMPLATES = "backend of templates";
 
+// Ids of objects that are imported again and again.
+export const IMPORTED = {
+	template_id: "62bbc84000000000000000a1",
+	room_id: "62bbc84100000000000000b1",
+};
+
 export class Fixtures {
 	constructor(client, tokens) {
 		Object.assign(this, { client, tokens, shared: new Map() });
@@ -17,7 +23,7 @@ export class Fixtures {
 	// The account that an operation is tried with.
 	token(operation) {
 		if (operation.security?.some((one) => "app" in one)) return this.appToken;
-		return /^\/v2\/(rooms|room-codes|token|bulk|backends)/.test(operation.path)
+		return /^\/v2\/(rooms|room-codes|token|bulk|backends|service)/.test(operation.path)
 			? this.tokens.rooms
 			: this.tokens.templates;
 	}
@@ -94,16 +100,37 @@ export class Fixtures {
 		const values = { role: ROLE, role_name: ROLE };
 
 		if (path.startsWith("/v2/templates/")) values.template_id = (await this.template()).id;
-		if (path.startsWith("/v2/rooms/") || /^\/v2\/(room-codes|token)/.test(path))
+		if (path.startsWith("/v2/rooms/") || /^\/v2\/(room-codes|token|join)/.test(path))
 			values.room_id = (await this.room()).id;
-		if (/^\/v2\/(room-codes|token)/.test(path))
+		if (/^\/v2\/(room-codes|token|join)/.test(path))
 			values.code = await this.code(values.room_id);
 		if (path === "/v2/token/join") await this.join();
+		if (path === "/v2/import") await this.imported();
 		if (path.startsWith("/v2/backends")) values.backend_id = await this.backend();
+		if (path.startsWith("/v2/webhooks")) values.webhook_id = await this.webhook();
+		if (path.startsWith("/v2/keys")) values.key_id = (await this.key()).id;
+		if (path === "/v2/session") values.token = this.tokens.templates;
 		if (path.startsWith("/v2/signing-keys")) values.kid = await this.signingKey();
 		if (path.startsWith("/v2/jwks/"))
 			Object.assign(values, await this.publishedKey(path.endsWith(".pem")));
 		return values;
+	}
+
+	// What imports refer to, and a default template.
+	async imported() {
+		const token = this.tokens.templates;
+		const { template_id, room_id } = IMPORTED;
+
+		await this.make(token, "/v2/import", {
+			templates: [{ id: template_id, default: true }],
+			rooms: [{ id: room_id }],
+		});
+		await this.make(token, `/v2/rooms/${room_id}`, {
+			large_room: false,
+			size: 0,
+			opens_at: "",
+			closes_at: "",
+		});
 	}
 
 	livekit() {
@@ -148,12 +175,27 @@ export class Fixtures {
 		return (await this.make(token, "/v2/backends", body)).id;
 	}
 
+	// Those that were made before are deleted: there may be twenty.
+	async webhook(more) {
+		const token = this.tokens.templates;
+		const body = { url: "https://example.org/hook", enabled: false, ...more };
+
+		await this.removeAll(token, "/v2/webhooks", "id");
+		return (await this.make(token, "/v2/webhooks", body)).id;
+	}
+
 	// Those that were made before are deleted: there may be four.
 	async signingKey(alg = "EdDSA") {
 		const token = this.tokens.templates;
 
 		await this.removeAll(token, "/v2/signing-keys", "kid");
 		return (await this.make(token, "/v2/signing-keys", { alg })).kid;
+	}
+
+	// Those that were made before are deleted: there may be a hundred.
+	async key(scopes = ["keys:write"], token = this.tokens.templates) {
+		await this.removeAll(token, "/v2/keys", "id");
+		return this.make(token, "/v2/keys", { name: "a key", scopes });
 	}
 
 	async publishedKey(isRsa) {

@@ -13,8 +13,8 @@
 import { readFileSync } from "node:fs";
 import { isDeepStrictEqual } from "node:util";
 
-import { proveBodies } from "./bodies.js";
-import { BACKEND_OF_TEMPLATES } from "./fixtures.js";
+import { newCode, proveBodies } from "./bodies.js";
+import { BACKEND_OF_TEMPLATES, IMPORTED } from "./fixtures.js";
 import { Proof } from "./proof.js";
 import { proveQuery } from "./queries.js";
 import { proveRefusals } from "./refusals.js";
@@ -40,6 +40,24 @@ for (const [n, operation] of proof.operations.entries()) {
 		"BulkOperation.body": {},
 		"BulkOperation.if_match": "*",
 		"BulkOperation.if_none_match": '"0"',
+		"ImportedTemplate.id": IMPORTED.template_id,
+		"ImportedTemplate.createdAt": "2022-06-29T03:34:30.194Z",
+		"ImportedTemplate.updatedAt": "0001-01-01T00:00:00Z",
+		"ImportedTemplate.default": true,
+		"ImportedRoom.id": IMPORTED.room_id,
+		"ImportedRoom.template_id": IMPORTED.template_id,
+		"ImportedRoom.created_at": "2022-06-29T03:34:30.194Z",
+		"ImportedRoom.updated_at": "2022-06-29T03:34:30+01:00",
+		get "ImportedRoomCode.code"() {
+			return newCode();
+		},
+		"ImportedRoomCode.room_id": IMPORTED.room_id,
+		"ImportedRoomCode.created_at": "2022-06-29T03:34:30.194Z",
+		"ImportedRoomCode.updated_at": "2022-06-29T03:34:30Z",
+		"Webhook.url": "https://example.org/hook",
+		"Webhook.events": ["room.*"],
+		"Webhook.headers": { "X-Of-A-Test": "1" },
+		"Webhook.secret": `whsec_${"A".repeat(32)}`,
 		"NewSigningKey.alg": "ES256",
 		"Settings.backend": BACKEND_OF_TEMPLATES,
 		...Object.fromEntries(
@@ -49,7 +67,7 @@ for (const [n, operation] of proof.operations.entries()) {
 			]),
 		),
 	};
-	const values = new Values(proof.document, { salt: SALTS[n], members });
+	const values = new Values(proof.document, { salt: SALTS[n % SALTS.length], members });
 	const started = Date.now();
 
 	await proveStatuses(proof, operation, values);

@@ -11,15 +11,28 @@ const times = {
 	bad: ["yesterday", "2026-02-30", "2026-01-31T12:00:00", "31.01.2026"],
 };
 
+// Without name_prefix.
+const ids = { good: ["0123456789abcdef01234567"], bad: ["x", "0123456789ABCDEF01234567"] };
+
 // The values of parameters that a rule of the operation, or what is stored, decides on.
 function knownValues(operation, place) {
 	switch (operation.id) {
 		case "listRooms":
-			return { after: times, before: times };
+			return { after: times, before: times, start: ids };
+		case "listTemplates":
+			return { start: ids };
 		case "listRoomCodes":
 			return {
 				start: { good: [place.code], bad: ["abc-defg-hij", "x"] },
 				role: { good: [place.role], bad: [] },
+			};
+		case "listEvents":
+			return {
+				after: { good: ["1000000000"], bad: ["-1", "x", "1.5"] },
+				type: {
+					good: ["room.created", "room.*", "no_such.thing"],
+					bad: ["room", "room.", "*", "room.a.b", "Room.a"],
+				},
 			};
 		case "listSigningKeys":
 			return { start: { good: [place.kid], bad: ["x", "A".repeat(43)] } };

@@ -7,6 +7,8 @@ const CODES_MOST = 100;
 const MISSES_MOST = 20;
 const SIGNING_KEYS_MOST = 4;
 const RSA_KEYS_MOST = 10;
+const KEYS_MOST = 100;
+const WEBHOOKS_MOST = 20;
 
 export async function proveRefusals(proof) {
 	const expect = async (status, id, place, sent) => {
@@ -28,6 +30,12 @@ export async function proveRefusals(proof) {
 	await proveBackends(proof, expect);
 	await proveSigningKeys(proof, expect);
 	await proveKeys(proof);
+	await proveGone(proof);
+	await proveScopes(proof);
+	await proveManyKeys(proof, expect);
+	await proveManyWebhooks(proof, expect);
+	await proveSessions(proof, expect);
+	await proveCodes(proof, expect);
 	await proveMisses(proof, expect);
 	for (const operation of proof.operations) {
 		for (const status of Object.keys(operation.responses)) {
@@ -37,6 +45,20 @@ export async function proveRefusals(proof) {
 				proof.problem(operation, status, "described, but never seen");
 		}
 	}
+}
+
+// The responder keeps entries of its log for a second, and drops a few with each later write.
+async function proveGone(proof) {
+	const operation = proof.operation("listEvents");
+	const until = Date.now() + 20000;
+
+	while (Date.now() < until) {
+		await proof.fixtures.template();
+		const answer = await proof.ask(operation, "after=0", { query: "after=0", place: {} });
+
+		if (answer.status === 410) return;
+	}
+	proof.problem(operation, "after=0", "entries are not dropped");
 }
 
 async function proveTaken(proof, expect) {
@@ -53,6 +75,7 @@ async function proveTaken(proof, expect) {
 
 	await expect(409, "updateTemplate", template, { name: other.name });
 	await expect(409, "patchTemplate", template, { name: other.name });
+	await expect(409, "import", {}, { templates: [{ name: other.name }] });
 	await expect(409, "putRole", template, { name: "b" });
 	await expect(409, "patchRole", template, { name: "b" });
 	await expect(409, "updateRoom", room, { name: taken.name });
@@ -71,6 +94,7 @@ async function proveDisabled(proof, expect) {
 	for (const id of ["createRoomCodes", "listRoomCodes", "createRoomCode", "rotateRoomCode"])
 		await expect(403, id, place);
 	await expect(403, "createToken", {}, { code });
+	await expect(403, "describeCode", { code });
 }
 
 async function proveDeletedRole(proof, expect) {
@@ -203,13 +227,91 @@ async function proveKeys(proof) {
 	}
 }
 
+// With a key that has none of the scopes that the document names.
+async function proveScopes(proof) {
+	const { fixtures } = proof;
+
+	for (const operation of proof.operations) {
+		const named = operation.security?.find((one) => "key" in one)?.key ?? [];
+
+		if (named.length === 0) continue;
+		const place = await fixtures.once(operation);
+		const owner = fixtures.token(operation);
+		const other = named.includes("events:read") ? "rooms:read" : "events:read";
+		const { key } = await fixtures.key([other], owner);
+		const what = "without its scope";
+		const answer = await proof.ask(operation, what, { place, token: key, body: "{}" });
+		const needs = answer.json?.details?.[0].replace("needs ", "");
+
+		if (answer.status !== 403 || !named.includes(needs))
+			proof.problem(operation, what, "is something else", answer);
+	}
+}
+
+async function proveSessions(proof, expect) {
+	const { fixtures } = proof;
+	const ask = async (status, id, request) => {
+		const operation = proof.operation(id);
+		const what = `a session, made to be ${status}`;
+		const answer = await proof.ask(operation, what, { place: {}, ...request });
+
+		if (answer.status !== status) proof.problem(operation, what, "is something else", answer);
+		return answer;
+	};
+	const body = JSON.stringify({ token: fixtures.tokens.templates });
+	const headers = { "Anteroom-Console": "0" };
+	const begun = await ask(204, "beginSession", { body });
+	const [Cookie] = begun.headers["set-cookie"];
+
+	await ask(200, "getSession", { token: undefined, headers: { Cookie } });
+	await ask(403, "beginSession", { body, headers });
+	await ask(403, "endSession", { token: undefined, headers: { ...headers, Cookie } });
+	await ask(403, "getServiceMetrics", { token: fixtures.tokens.templates });
+	for (let n = 0; n < MISSES_MOST; n++)
+		await ask(401, "beginSession", { body: JSON.stringify({ token: "x" }) });
+	await ask(429, "beginSession", { body });
+}
+
+async function proveManyWebhooks(proof, expect) {
+	const { fixtures } = proof;
+	const body = { url: "https://example.org/", enabled: false };
+
+	await fixtures.webhook();
+	for (let n = 1; n < WEBHOOKS_MOST; n++)
+		await fixtures.make(fixtures.tokens.templates, "/v2/webhooks", body);
+	await expect(409, "createWebhook", {}, body);
+}
+
+async function proveManyKeys(proof, expect) {
+	const { fixtures } = proof;
+	const body = { name: "a key", scopes: ["keys:write"] };
+
+	await fixtures.key();
+	for (let n = 1; n < KEYS_MOST; n++) await fixtures.make(fixtures.tokens.templates, "/v2/keys", body);
+	await expect(409, "createKey", {}, body);
+}
+
+// Codes of the other account.
+async function proveCodes(proof, expect) {
+	const { fixtures } = proof;
+	const { id } = await fixtures.room();
+	const code = await fixtures.code(id);
+	const room = { id, template_id: (await fixtures.template()).id };
+	const body = { rooms: [room], room_codes: [{ code, room_id: id, role: "host" }] };
+
+	for (let n = 0; n < MISSES_MOST; n++) await expect(409, "import", {}, body);
+	await expect(429, "import", {}, body);
+}
+
 // The last of all: from now on this address has no token.
 async function proveMisses(proof, expect) {
 	const unknown = { code: "no code" };
 
 	await expect(404, "createToken", {}, unknown);
 	await expect(404, "switchRoomCode", {}, { ...unknown, enabled: true });
-	for (let n = 1; n < MISSES_MOST; n++) await expect(404, "createToken", {}, unknown);
+	await expect(404, "describeCode", unknown);
+	for (let n = 2; n < MISSES_MOST; n++) await expect(404, "createToken", {}, unknown);
 	await expect(429, "createToken", {}, unknown);
 	await expect(429, "joinBackend", {}, {});
+	await expect(429, "describeCode", unknown);
 }

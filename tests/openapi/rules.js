@@ -84,6 +84,31 @@ function* words({ code }) {
 	if (!isWords || /^[a-z]{3}-([a-z]{4}|[a-z]{3})-[a-z]{3}$/.test(code)) yield "/code";
 }
 
+const AHEAD_MOST = 60000;
+
+// Of an object with an id and two times.
+function* times(object, ...members) {
+	const latest = Date.now() + AHEAD_MOST;
+
+	if (object.id && parseInt(object.id.slice(0, 8), 16) * 1000 > latest) yield "/id";
+	for (const name of members) {
+		const value = object[name] ?? "0001-01-01T00:00:00Z";
+		const isTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/.test(value);
+		const time = Date.parse(value);
+
+		if (!isTime || Number.isNaN(time) || time > latest) yield `/${name}`;
+		else if (time < 0 && !value.startsWith("0001-")) yield `/${name}`;
+	}
+}
+
+const templateTimes = (object) => times(object, "createdAt", "updatedAt");
+const roomTimes = (object) => times(object, "created_at", "updated_at");
+const codeTimes = (object) => times(object, "created_at", "updated_at");
+
+function* codeForm({ code }) {
+	if (!/^[a-z]{3}-([a-z]{4}|[a-z]{3})-[a-z]{3}$/.test(code)) yield "/code";
+}
+
 function* refs({ operations }) {
 	const used = new Set();
 
@@ -127,6 +152,46 @@ function* backendSecrets({ type, config }) {
 		if (!(name in (config ?? {}))) yield `/config/${name}`;
 }
 
+function* sessionCredentials({ token, access_key, secret }) {
+	for (const [name, value] of Object.entries({ access_key, secret })) {
+		if ((token != null) === (value != null)) yield `/${name}`;
+	}
+}
+
+function* webhookUrl({ url }) {
+	if (url == null) return;
+	const isRight =
+		/^https:\/\/(\[[^\]@]+\]|[^/?#@:[\]!$&'()*+,;=\s"<>\\^`{|}]+)(:\d{0,5})?([/?][^#\s"<>\\^`{|}]*)?$/i;
+
+	if (!isRight.test(url) || /[^!-~]/.test(url)) yield "/url";
+}
+
+function* webhookEvents({ events }) {
+	for (const [i, event] of (events ?? []).entries()) {
+		if (event !== "*" && !/^[a-z_]+\.([a-z_]+|\*)$/.test(event)) yield `/events/${i}`;
+	}
+}
+
+function* webhookHeaders({ headers }) {
+	const seen = new Set();
+	const ours =
+		/^(content-.*|webhook-.*|proxy-.*|host|user-agent|te|trailer|upgrade|expect|keep-alive|transfer-encoding|connection)$/;
+
+	for (const name of Object.keys(headers ?? {})) {
+		if (ours.test(name.toLowerCase()) || seen.has(name.toLowerCase()))
+			yield `/headers/${name.replace(/~/g, "~0").replace(/\//g, "~1")}`;
+		seen.add(name.toLowerCase());
+	}
+}
+
+function* webhookSecret({ secret }) {
+	if (secret == null) return;
+	const text = /^whsec_([A-Za-z0-9+/]*={0,2})$/.exec(secret)?.[1];
+	const size = text === undefined || text.length % 4 !== 0 ? 0 : Buffer.from(text, "base64").length;
+
+	if (size < 24 || size > 64) yield "/secret";
+}
+
 function* key({ name }, entry) {
 	if (entry !== undefined && name != null && name !== entry) yield "/name";
 }
@@ -142,11 +207,25 @@ const rules = {
 	expiry,
 	expiryOrder,
 	words,
+	templateTimes,
+	roomTimes,
+	codeTimes,
+	codeForm,
 	backendUrl,
 	backendConfig,
 	backendSecrets,
+	sessionCredentials,
+	webhookUrl,
+	webhookEvents,
+	webhookHeaders,
+	webhookSecret,
 	refs,
 	key,
+};
+
+// Rules that look at what comes out of the object and what is stored.
+const ofResults = {
+	ImportedRoomRequest: [{ name: "roomSize" }, { name: "roomWindow" }],
 };
 
 // The names of all rules that a request can break.
@@ -169,7 +248,7 @@ export function* broken(values, schema, value, pointer = "", entry = undefined) 
 			yield* broken(values, seen.items, item, `${pointer}/${i}`);
 		return;
 	}
-	for (const rule of seen["x-rules"] ?? []) {
+	for (const rule of [...(seen["x-rules"] ?? []), ...(ofResults[seen.component] ?? [])]) {
 		if (!rules[rule.name])
 			throw new Error(
 				`${seen.component}: the rule ${rule.name} is not known to the test`,
@@ -192,7 +271,15 @@ export function* broken(values, schema, value, pointer = "", entry = undefined) 
 }
 
 // Bodies that break each rule of a schema at least once, by the component (of requests and patches) that has it.
+const WEBHOOKS = [
+	{ url: "https://example.org/", events: ["room"] },
+	{ url: "ftp://example.org/" },
+	{ url: "https://example.org/", headers: { Host: "x" } },
+	{ url: "https://example.org/", secret: `whsec_${"A".repeat(33)}` },
+];
+
 export const breaking = {
+	Webhook: WEBHOOKS,
 	SimulcastLayers: [
 		{ layers: [{ rid: "h", scaleResolutionDownBy: 1, maxFramerate: 30 }] },
 		{
@@ -232,6 +319,17 @@ export const breaking = {
 		{ size: 2501, large_room: false },
 		{ opens_at: "2030-01-01T00:00:00Z", closes_at: "2030-01-01T00:00:00Z" },
 	],
+	ImportedTemplate: [
+		{ id: "ffbbc84000000000000000a1" },
+		{ createdAt: "yesterday" },
+		{ updatedAt: "2990-01-01T00:00:00Z" },
+		{ createdAt: "1969-12-31T23:59:59Z" },
+	],
+	ImportedRoom: [{ id: "ffbbc84000000000000000a1" }, { created_at: "2022-01-01" }],
+	ImportedRoomCode: [
+		{ code: "abcd-efg-hij", room_id: "x", role: "r" },
+		{ code: "abc-def-ghi", room_id: "x", role: "r", created_at: "x" },
+	],
 	RoomCodeChange: [
 		{ not_before: "2030-01-01T00:00:00Z", expires_at: "2030-01-01T00:00:00Z" },
 	],
@@ -268,4 +366,5 @@ export const needed = new Set(["/config null as object"]);
 // What a member needs beside it, so that no rule forbids what its own schema allows.
 export const beside = {
 	"Room.size": { large_room: true },
+	"ImportedRoom.size": { large_room: true },
 };

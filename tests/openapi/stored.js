@@ -5,6 +5,8 @@
 import { isRefusal } from "./proof.js";
 
 const ABSENT = "0123456789abcdef01234567";
+const PAST = "2020-01-01T00:00:00Z";
+const HOOK = "https://example.org";
 const LONG = "z".repeat(250000);
 
 function roles(count, role = {}) {
@@ -39,6 +41,8 @@ async function requests(fixtures) {
 		backend_id: (await fixtures.make(withoutKeys, "/v2/backends", jitsi)).id,
 	};
 
+	const webhook = { webhook_id: await fixtures.webhook({ url: HOOK, headers: { B: "b" } }) };
+
 	for (let n = 0; n < 4000; n++)
 		streams.hlsDestinations[`a-destination-of-a-long-name-${n}`] = {};
 	const many = { template_id: await fixtures.templateOf(roles(100)) };
@@ -47,6 +51,8 @@ async function requests(fixtures) {
 		{ method: "POST", path: `/v2/room-codes/room/{r${n}}` },
 	]);
 	const bulk = (...operations) => ({ operations });
+	const tooLong = { recording: { upload: { ...upload, location: LONG.repeat(3) } } };
+	const codeOfNoRoom = { code: "abc-defg-hij", room_id: ABSENT, role: "host" };
 
 	return {
 		bulkPaths: [
@@ -61,6 +67,7 @@ async function requests(fixtures) {
 			],
 		],
 		bulkCodes: [["bulk", {}, bulk(...made.flat()), "/operations"]],
+		type: [["listEvents", {}, "type=x", "type"]],
 		times: [["listRooms", {}, "after=x", "after"]],
 		backendExists: [
 			["createTemplate", {}, { settings: { backend: "x" } }, "/settings/backend"],
@@ -68,11 +75,30 @@ async function requests(fixtures) {
 			["patchTemplate", full, { settings: { backend: "x" } }, "/settings/backend"],
 			["replaceSettings", full, { backend: "x" }, "/settings/backend"],
 			["patchSettings", full, { backend: "x" }, "/settings/backend"],
+			[
+				"import",
+				{},
+				{ templates: [{ settings: { backend: "x" } }] },
+				"/templates/0/settings/backend",
+			],
 		],
 		activeKey: [
 			["createBackend", {}, signed, "/config/alg", withoutKeys],
 			["replaceBackend", unsigned, signed, "/config/alg", withoutKeys],
 			["patchBackend", unsigned, { config: { alg: "RS256" } }, "/config/alg", withoutKeys],
+		],
+		keyExpiry: [
+			["createKey", {}, { name: "a", scopes: ["keys:write"], expires_at: PAST }, "/expires_at"],
+			["patchKey", { key_id: (await fixtures.key()).id }, { expires_at: PAST }, "/expires_at"],
+		],
+		keptHeaders: [
+			["createWebhook", {}, { url: HOOK, headers: { A: "***" } }, "/headers/A"],
+			["replaceWebhook", webhook, { url: HOOK, headers: { A: "***" } }, "/headers/A"],
+			["patchWebhook", webhook, { headers: { A: "***" } }, "/headers/A"],
+		],
+		newPlace: [
+			["replaceWebhook", webhook, { url: `${HOOK}.example`, headers: { B: "***" } }, "/headers"],
+			["patchWebhook", webhook, { url: `${HOOK}.example` }, "/headers"],
 		],
 		typeStays: [
 			["replaceBackend", unsigned, { name: "b", ...livekit }, "/type", withoutKeys],
@@ -80,14 +106,29 @@ async function requests(fixtures) {
 		],
 		startOfKeys: [["listSigningKeys", {}, `start=${"A".repeat(43)}`, "start"]],
 		startOfRoom: [["listRoomCodes", room, "start=abc-defg-hij", "start"]],
-		templateExists: ["createRoom", "updateRoom", "patchRoom"].map((id) => [
-			id,
-			room,
-			{ template_id: ABSENT },
-			"/template_id",
-		]),
+		templateExists: [
+			...["createRoom", "updateRoom", "patchRoom"].map((id) => [
+				id,
+				room,
+				{ template_id: ABSENT },
+				"/template_id",
+			]),
+			["import", {}, { rooms: [{ template_id: ABSENT }] }, "/rooms/0/template_id"],
+		],
+		importedRoom: [
+			[
+				"import",
+				{},
+				{ rooms: [{ template_id: full.template_id, size: 2501 }] },
+				"/rooms/0/size",
+			],
+		],
+		roomOfCode: [
+			["import", {}, { room_codes: [codeOfNoRoom] }, "/room_codes/0/room_id"],
+		],
 		defaultTemplate: [
 			["createRoom", {}, {}, "/template_id", await fixtures.withoutDefault()],
+			["import", {}, { rooms: [{}] }, "/rooms/0/template_id"],
 		],
 		roleCount: [["putRole", { ...full, role_name: "another" }, {}, "/roles"]],
 		roleName: [["putRole", { ...full, role_name: "a,b" }, {}, null]],
@@ -100,6 +141,7 @@ async function requests(fixtures) {
 			["patchTemplate", large, { settings: { recording: { upload } } }, "/roles"],
 			["replaceDestinations", large, streams, "/roles"],
 			["patchDestinations", large, streams, "/roles"],
+			["import", {}, { templates: [{ settings: tooLong }] }, "/templates/0/roles"],
 		],
 		result: [
 			[

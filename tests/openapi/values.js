@@ -1,6 +1,7 @@
 // Values that obey a schema: the least, a sample, all members, any.
 //
 // SPDX-License-Identifier: GPL-3.0-or-later
+import { IMPORTED } from "./fixtures.js";
 import { charactersOf, singles } from "./singles.js";
 
 // The n-th sample, and a full one, of components whose members cannot be chosen one by one.
@@ -12,6 +13,8 @@ const backend = () => ({
 	config: samples.BackendConfigRequest(),
 });
 const samples = {
+	ImportedTemplateRequest: () => ({ id: IMPORTED.template_id }),
+	ImportedRoomRequest: () => ({ id: IMPORTED.room_id }),
 	NewBackendRequest: backend,
 	BackendRequest: backend,
 	BackendConfigRequest: () => ({ api_key: "k", api_secret: "s".repeat(32) }),

@@ -295,12 +295,6 @@ static void prefix_of(const struct store_kind *kind, const struct id *parent, bo
 		key_add(prefix, &side, 1);
 }
 
-static bool begins_with(struct slice bytes, struct slice prefix)
-{
-	return bytes.size >= prefix.size &&
-	       (prefix.size == 0 || memcmp(bytes.data, prefix.data, prefix.size) == 0);
-}
-
 /* Makes a key that is above all keys of the prefix and an id. */
 static void after_prefix(struct key *key)
 {
@@ -319,7 +313,7 @@ static bool side_look(struct side *side, const struct store_page *page, struct f
 	if (!btree_at(&side->cursor, &key, &side->name, fault))
 		return false;
 	side->has_next = key.data != NULL && key.size == prefix.size + ID_SIZE &&
-			 begins_with(key, prefix);
+			 slice_begins(key, prefix);
 	if (!side->has_next)
 		return true;
 	memcpy(side->id.bytes, key.data + prefix.size, ID_SIZE);
@@ -436,7 +430,7 @@ static bool page_of_names(struct transaction *transaction, const struct store_ki
 	for (;;) {
 		if (!btree_at(&cursor, &name, &value, fault))
 			return false;
-		page->is_last = name.data == NULL || !begins_with(name, page->prefix);
+		page->is_last = name.data == NULL || !slice_begins(name, page->prefix);
 		if (page->is_last || page_is_full(page, bytes))
 			return true;
 		if (!get_name_indexed(transaction, kind, name, value, &page->records[page->count],
@@ -465,7 +459,7 @@ bool records_have_children(struct transaction *transaction, const struct store_k
 	if (!btree_seek(&cursor, transaction, &tree, id_slice(parent), false, fault) ||
 	    !btree_at(&cursor, &key, &value, fault))
 		return false;
-	*have_children = key.data != NULL && begins_with(key, id_slice(parent));
+	*have_children = key.data != NULL && slice_begins(key, id_slice(parent));
 	return true;
 }
 

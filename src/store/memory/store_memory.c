@@ -285,9 +285,7 @@ static bool is_wanted(const struct transaction *transaction, const struct store_
 	if (id_compare(&version->account, &transaction->account) != 0)
 		return false;
 	if (page->order == STORE_BY_NAME)
-		return name.size >= page->prefix.size &&
-		       (page->prefix.size == 0 ||
-			memcmp(name.data, page->prefix.data, page->prefix.size) == 0) &&
+		return slice_begins(name, page->prefix) &&
 		       (page->after.size == 0 || slice_compare(name, page->after) > 0);
 	return (page->parent == NULL || id_compare(&version->parent, page->parent) == 0) &&
 	       (page->side == STORE_BOTH_SIDES || version->is_on == (page->side == STORE_ON)) &&

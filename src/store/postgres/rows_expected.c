@@ -59,6 +59,16 @@ static void take_own(struct postgres_transaction *own, const struct store_kind *
 	own->base.account = before;
 }
 
+/* STATEMENTS: there is none. */
+static enum statement parents_of(enum statement page)
+{
+	if (page == PAGE_BY_NAME)
+		return PARENTS_OF_PAGE_BY_NAME;
+	if (page == PAGE_SIDE)
+		return PARENTS_OF_PAGE_SIDE;
+	return page == PAGE_ALL ? PARENTS_OF_PAGE_ALL : STATEMENTS;
+}
+
 /* The parent or value of what an earlier item finds; NOTHING: that is not read ahead. */
 static size_t add_led(struct postgres_transaction *own, const struct store_expected *expected,
 		      bool *locks)
@@ -72,11 +82,10 @@ static size_t add_led(struct postgres_transaction *own, const struct store_expec
 		from = base_of(own, base);
 	if (from->finding == STORE_FIND_PAGE) {
 		page_query_make(own, from->kind, from->page, &query);
-		if (query.statement != PAGE_ALL && query.statement != PAGE_SIDE)
+		statement = parents_of(query.statement);
+		if (statement == STATEMENTS)
 			return NOTHING;
-		statement = query.statement == PAGE_ALL ? PARENTS_OF_PAGE_ALL
-							: PARENTS_OF_PAGE_SIDE;
-		query.parameters.count = 5;
+		query.parameters.count = from->page->order == STORE_BY_NAME ? 6 : 5;
 		rows_add_kind(&query.parameters, expected->kind);
 		page_add_side(&query.parameters, from->page);
 		return rows_add(own, statement, &query.parameters);

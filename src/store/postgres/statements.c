@@ -43,6 +43,9 @@
 #define PAGE_BOTH(from, order) \
 	"(" PAGE(from, " AND parent = $6 AND is_on = true", order) ") UNION ALL (" \
 	PAGE(from, " AND parent = $6 AND is_on = false", order) ") ORDER BY id " order " LIMIT $5"
+#define PAGE_OF_NAMES \
+	" FROM record WHERE account = $1 AND kind = $2 AND name > $3" \
+	" AND name >= $4 AND ($5 = '\\x'::bytea OR name < $5) ORDER BY name LIMIT $6"
 #define PARENTS_OF(where) \
 	"SELECT " COLUMNS " FROM record WHERE account = $1 AND kind = $6 AND id IN (SELECT parent FROM (" \
 	"SELECT parent FROM record" PAGE_WHERE where " ORDER BY id DESC LIMIT $5) AS page)"
@@ -93,9 +96,10 @@ const struct statement_text statements[STATEMENTS] = {
 	[PAGE_NAMED_BOTH] = { PAGE_BOTH("named", "DESC"), "bsbblb" },
 	[PAGE_NAMED_BOTH_OLDEST] = { PAGE_BOTH("named", "ASC"), "bsbblb" },
 	/* $3: the name before; $4 and $5: the first name with the prefix, and the first after all with it */
-	[PAGE_BY_NAME] = { "SELECT " COLUMNS " FROM record WHERE account = $1 AND kind = $2 AND name > $3"
-		" AND name >= $4 AND ($5 = '\\x'::bytea OR name < $5) ORDER BY name LIMIT $6", "bsbbbl" },
+	[PAGE_BY_NAME] = { "SELECT " COLUMNS PAGE_OF_NAMES, "bsbbbl" },
 	[PARENTS_OF_PAGE_ALL] = { PARENTS_OF(""), "bsbbls" },
+	[PARENTS_OF_PAGE_BY_NAME] = { "SELECT " COLUMNS " FROM record WHERE account = $1 AND kind = $7 AND id IN"
+		" (SELECT parent FROM (SELECT parent" PAGE_OF_NAMES ") AS page)", "bsbbbls" },
 	[PARENTS_OF_PAGE_SIDE] = { PARENTS_OF(" AND is_on = $7"), "bsbblso" },
 
 	[HAS_CHILDREN] = { "SELECT EXISTS (SELECT 1 FROM record WHERE account = $1 AND kind = $2 AND parent = $3)", "bsb" },

@@ -1,0 +1,15 @@
+/* GET /v2/events: the log of changes, oldest first.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef RESOURCES_EVENTS_H
+#define RESOURCES_EVENTS_H
+
+#include "resources/call.h"
+#include "resources/audit_record.h"
+
+bool events_list(struct call *call, struct fault *fault);
+
+/* Whether a type is the wanted one, or begins as `room.*` says. `*` wants all. */
+bool event_type_matches(struct slice wanted, struct slice type);
+
+#endif

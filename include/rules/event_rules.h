@@ -1,0 +1,11 @@
+/* The entries of the log, as GET /v2/events answers them.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef RULES_EVENT_RULES_H
+#define RULES_EVENT_RULES_H
+
+#include "rules/text_rules.h"
+
+extern const struct shape event_shape;
+
+#endif

@@ -1,0 +1,36 @@
+/* Keys, and the scopes that limit them.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef RULES_KEY_RULES_H
+#define RULES_KEY_RULES_H
+
+#include "rules/text_rules.h"
+
+/* In stored records: a number never gets another meaning. Where several are missing, the first is
+ * named. */
+enum scope {
+	SCOPE_TEMPLATES_READ,
+	SCOPE_TEMPLATES_WRITE,
+	SCOPE_ROOMS_READ,
+	SCOPE_ROOMS_WRITE,
+	SCOPE_CODES_READ,
+	SCOPE_CODES_WRITE,
+	SCOPE_EVENTS_READ,
+	SCOPE_WEBHOOKS_WRITE,
+	SCOPE_BACKENDS_WRITE,
+	SCOPE_KEYS_WRITE,
+	SCOPES
+};
+
+/* "templates:read" and so on, by enum scope; ends with NULL. */
+extern const char *const scope_names[SCOPES + 1];
+
+extern const struct shape key_shape;
+/* The answer to the call that makes a key. */
+extern const struct shape made_key_shape;
+
+/* POST and GET /v2/session. */
+extern const struct shape new_session_shape;
+extern const struct shape session_shape;
+
+#endif

@@ -1,0 +1,135 @@
+/* See delivery/address.h.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "delivery/address.h"
+
+#include <netinet/in.h>
+#include <stddef.h>
+#include <string.h>
+
+#define ADDRESS_SIZE 16 /* of IPv6, in bytes */
+
+struct range {
+	unsigned char bytes[ADDRESS_SIZE];
+	unsigned bits;
+};
+
+/* clang-format off */
+static const struct range not_global_4[] = {
+	{ { 0 }, 8 },			/* this network */
+	{ { 10 }, 8 },			/* private */
+	{ { 100, 64 }, 10 },		/* shared by customers of a provider */
+	{ { 127 }, 8 },			/* loopback */
+	{ { 169, 254 }, 16 },		/* link-local */
+	{ { 172, 16 }, 12 },		/* private */
+	{ { 192, 0, 0 }, 24 },		/* protocol assignments */
+	{ { 192, 0, 2 }, 24 },		/* documentation */
+	{ { 192, 88, 99 }, 24 },	/* relays of 6to4 */
+	{ { 192, 168 }, 16 },		/* private */
+	{ { 198, 18 }, 15 },		/* benchmarks */
+	{ { 198, 51, 100 }, 24 },	/* documentation */
+	{ { 203, 0, 113 }, 24 },	/* documentation */
+	{ { 224 }, 4 },			/* multicast */
+	{ { 240 }, 4 },			/* reserved, broadcast */
+};
+
+/* Global unicast addresses, but for these. */
+static const struct range global_6 = { { 0x20 }, 3 };
+static const struct range not_global_6[] = {
+	{ { 0x20, 0x01, 0x00 }, 23 },		/* protocol assignments; Teredo is below */
+	{ { 0x20, 0x01, 0x0d, 0xb8 }, 32 },	/* documentation */
+	{ { 0x3f, 0xff, 0x00 }, 20 },		/* documentation */
+};
+
+/* Where an IPv6 address has an IPv4 address. */
+static const struct carrier {
+	struct range range;
+	size_t offset;
+	unsigned char mask;	/* each byte is stored combined with it, by exclusive or */
+} carriers[] = {
+	{ { { 0 }, 96 }, 12, 0 },				/* IPv4-compatible; :: and ::1 too */
+	{ { { [10] = 0xff, [11] = 0xff }, 96 }, 12, 0 },	/* IPv4-mapped */
+	{ { { [8] = 0xff, [9] = 0xff }, 96 }, 12, 0 },		/* IPv4-translated */
+	{ { { 0x00, 0x64, 0xff, 0x9b }, 96 }, 12, 0 },		/* NAT64 */
+	{ { { 0x20, 0x02 }, 16 }, 2, 0 },			/* 6to4 */
+	{ { { 0x20, 0x01, 0, 0 }, 32 }, 4, 0 },			/* Teredo: the server */
+	{ { { 0x20, 0x01, 0, 0 }, 32 }, 12, 0xff },		/* Teredo: the client */
+};
+/* clang-format on */
+
+#define COUNT(table) (sizeof(table) / sizeof(table)[0])
+
+static bool is_within(const unsigned char *address, const struct range *range)
+{
+	const size_t whole = range->bits / 8;
+	const unsigned rest = range->bits % 8;
+
+	return memcmp(address, range->bytes, whole) == 0 &&
+	       (rest == 0 || (address[whole] ^ range->bytes[whole]) >> (8 - rest) == 0);
+}
+
+static bool is_within_any(const unsigned char *address, const struct range *ranges, size_t n)
+{
+	while (n > 0 && !is_within(address, &ranges[n - 1]))
+		n--;
+	return n > 0;
+}
+
+static bool is_global_4(const unsigned char *address)
+{
+	return !is_within_any(address, not_global_4, COUNT(not_global_4));
+}
+
+/* An interface identifier of ISATAP, which any prefix may have. */
+static bool is_isatap(const unsigned char *address)
+{
+	static const unsigned char mark[] = { 0x00, 0x00, 0x5e, 0xfe };
+
+	return (address[8] & 0xfd) == 0 && memcmp(&address[9], &mark[1], sizeof mark - 1) == 0;
+}
+
+/* *carries: it has one, and is judged by it. */
+static bool is_global_by_carried(const unsigned char *address, bool *carries)
+{
+	bool is_global = true;
+
+	*carries = false;
+	for (size_t i = 0; i < COUNT(carriers); i++) {
+		unsigned char carried[4];
+
+		if (!is_within(address, &carriers[i].range))
+			continue;
+		for (size_t byte = 0; byte < sizeof carried; byte++)
+			carried[byte] = address[carriers[i].offset + byte] ^ carriers[i].mask;
+		*carries = true;
+		is_global = is_global && is_global_4(carried);
+	}
+	return is_global;
+}
+
+static bool is_global_6(const unsigned char *address)
+{
+	bool carries;
+	const bool is_global = is_global_by_carried(address, &carries);
+
+	if (carries)
+		return is_global;
+	return is_within(address, &global_6) &&
+	       !is_within_any(address, not_global_6, COUNT(not_global_6)) &&
+	       (!is_isatap(address) || is_global_4(&address[12]));
+}
+
+bool address_is_global(const struct sockaddr *address)
+{
+	struct sockaddr_in four;
+	struct sockaddr_in6 six;
+
+	if (address->sa_family == AF_INET) {
+		memcpy(&four, address, sizeof four);
+		return is_global_4((const unsigned char *)&four.sin_addr);
+	}
+	if (address->sa_family != AF_INET6)
+		return false;
+	memcpy(&six, address, sizeof six);
+	return is_global_6((const unsigned char *)&six.sin6_addr);
+}

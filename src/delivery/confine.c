@@ -1,0 +1,83 @@
+/* See delivery/confine.h.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "delivery/confine.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/landlock.h>
+#include <signal.h>
+#include <stddef.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* Sockets of deliveries, of looking up their names, and what libraries open. */
+#define DESCRIPTORS_MOST 512
+
+#define READING (LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR)
+/* All rights of the first version of Landlock. */
+#define EVERYTHING ((LANDLOCK_ACCESS_FS_MAKE_SYM << 1) - 1)
+
+/* Of looking up names (resolv.conf may be a link to /run), of certificates, and of libraries. */
+static const char *const readable[] = {
+	"/etc",
+	"/usr",
+	"/lib",
+	"/lib64",
+	"/dev",
+	"/run/systemd/resolve",
+	"/run/resolvconf",
+	"/run/NetworkManager",
+};
+
+/* A path that is not there needs no permission. */
+static void permit(int rules, const char *path)
+{
+	struct landlock_path_beneath_attr beneath = {
+		.allowed_access = READING,
+		.parent_fd = open(path, O_PATH | O_CLOEXEC),
+	};
+
+	if (beneath.parent_fd < 0)
+		return;
+	(void)syscall(SYS_landlock_add_rule, rules, LANDLOCK_RULE_PATH_BENEATH, &beneath, 0);
+	close(beneath.parent_fd);
+}
+
+/* A kernel without Landlock is no fault. */
+static bool confine_files(void)
+{
+	const struct landlock_ruleset_attr attributes = { .handled_access_fs = EVERYTHING };
+	const long rules = syscall(SYS_landlock_create_ruleset, &attributes, sizeof attributes, 0);
+	bool is_done;
+
+	if (rules < 0)
+		return errno == ENOSYS || errno == EOPNOTSUPP || errno == EPERM;
+	for (size_t i = 0; i < sizeof readable / sizeof readable[0]; i++)
+		permit((int)rules, readable[i]);
+	is_done = syscall(SYS_landlock_restrict_self, (int)rules, 0) == 0;
+	close((int)rules);
+	return is_done;
+}
+
+static bool limit(int resource, rlim_t most)
+{
+	struct rlimit limit;
+
+	if (getrlimit((__rlimit_resource_t)resource, &limit) != 0)
+		return false;
+	if (most < limit.rlim_max)
+		limit.rlim_max = most;
+	limit.rlim_cur = limit.rlim_max;
+	return setrlimit((__rlimit_resource_t)resource, &limit) == 0;
+}
+
+bool confine(void)
+{
+	return prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) == 0 &&
+	       prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && chdir("/") == 0 &&
+	       limit(RLIMIT_NOFILE, DESCRIPTORS_MOST) && limit(RLIMIT_FSIZE, 0) &&
+	       limit(RLIMIT_CORE, 0) && confine_files();
+}

@@ -1,0 +1,246 @@
+/* See delivery/sender.h: the service's side.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "delivery/sender.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "delivery/sender_wire.h"
+
+/* Seconds that a message may take, to a process that does nothing else than to read it. */
+#define SEND_SECONDS 10
+/* Milliseconds from one start to the next. */
+#define START_PAUSE 1000
+
+struct sender {
+	const struct sender_options *options;
+	pid_t process; /* -1: there is none */
+	int socket; /* -1: there is none */
+	bool is_lost; /* to be told */
+	int64_t started; /* clock_monotonic */
+};
+
+/* ---- starting ---- */
+
+/* Nothing of the service comes along: no descriptor but the socket, no environment (a proxy, a file for
+ * keys of TLS), no blocked signal. */
+static int spawn(const char *program, int socket, pid_t *process)
+{
+	char name[] = "anteroom", argument[] = SENDER_ARGUMENT;
+	char *const arguments[] = { name, argument, NULL }, *const environment[] = { NULL };
+	posix_spawn_file_actions_t actions;
+	posix_spawnattr_t attributes;
+	sigset_t none, all;
+	int error;
+
+	sigemptyset(&none);
+	sigfillset(&all);
+	if (posix_spawn_file_actions_init(&actions) != 0 || posix_spawnattr_init(&attributes) != 0)
+		abort();
+	if (posix_spawnattr_setsigmask(&attributes, &none) != 0 ||
+	    posix_spawnattr_setsigdefault(&attributes, &all) != 0 ||
+	    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF) !=
+		    0 ||
+	    posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDWR, 0) != 0 ||
+	    posix_spawn_file_actions_adddup2(&actions, STDIN_FILENO, STDOUT_FILENO) != 0 ||
+	    posix_spawn_file_actions_adddup2(&actions, socket, SENDER_SOCKET) != 0 ||
+	    posix_spawn_file_actions_addclosefrom_np(&actions, SENDER_SOCKET + 1) != 0)
+		abort();
+	error = posix_spawn(process, program, &actions, &attributes, arguments, environment);
+	posix_spawn_file_actions_destroy(&actions);
+	posix_spawnattr_destroy(&attributes);
+	return error;
+}
+
+static bool tell_options(struct sender *sender)
+{
+	const struct sender_options *options = sender->options;
+	struct wire_options wire = {
+		.allows_http = options->allows_http,
+		.allows_private = options->allows_private,
+		.patience = options->patience != 0 ? options->patience : SENDER_PATIENCE * 1000,
+	};
+
+	if (options->authorities != NULL &&
+	    snprintf(wire.authorities, sizeof wire.authorities, "%s", options->authorities) >=
+		    (int)sizeof wire.authorities) {
+		errno = ENAMETOOLONG;
+		return false;
+	}
+	return send(sender->socket, &wire, sizeof wire, MSG_NOSIGNAL) == (ssize_t)sizeof wire;
+}
+
+static bool is_ready(struct sender *sender, struct fault *fault)
+{
+	struct wire_ready ready;
+	ssize_t size;
+
+	do {
+		size = recv(sender->socket, &ready, sizeof ready, 0);
+	} while (size < 0 && errno == EINTR);
+	if (size != (ssize_t)sizeof ready)
+		return fault_cause(fault, FAULT_UNAVAILABLE, size < 0 ? errno : 0,
+				   "the sender of webhooks does not start");
+	return ready.error == 0 || fault_cause(fault, FAULT_UNAVAILABLE, ready.error,
+					       "cannot read %s", sender->options->authorities);
+}
+
+static void stop(struct sender *sender)
+{
+	if (sender->socket >= 0)
+		close(sender->socket);
+	sender->socket = -1;
+	if (sender->process > 0) {
+		(void)kill(sender->process, SIGKILL);
+		while (waitpid(sender->process, NULL, 0) < 0 && errno == EINTR)
+			continue;
+	}
+	sender->process = -1;
+}
+
+static bool start(struct sender *sender, struct fault *fault)
+{
+	const struct timeval patience = { .tv_sec = SEND_SECONDS };
+	const char *program = sender->options->program;
+	int ends[2], error;
+
+	sender->started = clock_monotonic();
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
+		return fault_cause(fault, FAULT_UNAVAILABLE, errno, "no socket can be made");
+	sender->socket = ends[0];
+	error = spawn(program != NULL ? program : "/proc/self/exe", ends[1], &sender->process);
+	close(ends[1]);
+	if (error != 0)
+		sender->process = -1;
+	if (error != 0 ||
+	    setsockopt(ends[0], SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience) != 0 ||
+	    setsockopt(ends[0], SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience) != 0 ||
+	    !tell_options(sender))
+		fault_cause(fault, FAULT_UNAVAILABLE, error != 0 ? error : errno,
+			    "the sender of webhooks does not start");
+	else if (is_ready(sender, fault))
+		return true;
+	stop(sender);
+	return false;
+}
+
+void sender_stop(struct sender *sender)
+{
+	stop(sender);
+	sender->is_lost = true;
+}
+
+bool sender_open(const struct sender_options *options, struct sender **sender, struct fault *fault)
+{
+	*sender = memory_check(malloc(sizeof **sender));
+	**sender = (struct sender){ .options = options, .process = -1, .socket = -1 };
+	if (start(*sender, fault))
+		return true;
+	/* What the administrator has to mend ends the start; of all else, deliveries wait. */
+	if (options->authorities != NULL) {
+		free(*sender);
+		*sender = NULL;
+		return false;
+	}
+	log_event(LOG_LEVEL_ERROR, "webhook_sender_down", "cause", fault_reason(fault), "effect",
+		  "webhooks wait; it is started again", NULL);
+	*fault = FAULT_INITIAL;
+	(*sender)->is_lost = true;
+	return true;
+}
+
+void sender_close(struct sender *sender)
+{
+	if (sender == NULL)
+		return;
+	stop(sender);
+	free(sender);
+}
+
+/* ---- deliveries ---- */
+
+int sender_descriptor(const struct sender *sender)
+{
+	return sender->socket;
+}
+
+static struct iovec vector_of(const void *data, size_t size)
+{
+	return (struct iovec){ (void *)(uintptr_t)data, size };
+}
+
+bool sender_give(struct sender *sender, const struct delivery *delivery)
+{
+	const struct wire_delivery wire = {
+		.number = delivery->number,
+		.url_size = (uint32_t)delivery->url.size,
+		.headers_size = (uint32_t)delivery->headers.size,
+		.body_size = (uint32_t)delivery->body.size,
+	};
+	struct iovec vectors[] = {
+		vector_of(&wire, sizeof wire),
+		vector_of(delivery->url.data, delivery->url.size),
+		vector_of(delivery->headers.data, delivery->headers.size),
+		vector_of(delivery->body.data, delivery->body.size),
+	};
+	const struct msghdr message = {
+		.msg_iov = vectors,
+		.msg_iovlen = sizeof vectors / sizeof vectors[0],
+	};
+	ssize_t size = -1;
+
+	while (sender->socket >= 0 &&
+	       (size = sendmsg(sender->socket, &message, MSG_NOSIGNAL)) < 0 && errno == EINTR)
+		continue;
+	sender->is_lost = sender->is_lost || size < 0;
+	return size >= 0;
+}
+
+static void start_again(struct sender *sender)
+{
+	struct fault fault = FAULT_INITIAL;
+
+	if (clock_monotonic() - sender->started < START_PAUSE)
+		return;
+	stop(sender);
+	if (!start(sender, &fault))
+		log_event(LOG_LEVEL_ERROR, "webhook_sender", "error", fault_reason(&fault),
+			  "effect", "no webhook is delivered until it starts", NULL);
+}
+
+enum sender_news sender_take(struct sender *sender, struct outcome *outcome)
+{
+	ssize_t size = -1;
+
+	if (!sender->is_lost && sender->socket >= 0) {
+		size = recv(sender->socket, outcome, sizeof *outcome, MSG_DONTWAIT);
+		if (size == (ssize_t)sizeof *outcome)
+			return SENDER_OUTCOME;
+		sender->is_lost = size >= 0 || (errno != EAGAIN && errno != EINTR);
+	}
+	if (sender->is_lost) {
+		log_event(LOG_LEVEL_WARNING, "webhook_sender", "error", "the process ended",
+			  "effect", "it is started again, and what it had is sent again", NULL);
+		stop(sender);
+		start_again(sender);
+		sender->is_lost = false;
+		return SENDER_LOST;
+	}
+	if (sender->socket < 0)
+		start_again(sender);
+	return SENDER_NOTHING;
+}

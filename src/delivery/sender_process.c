@@ -1,0 +1,392 @@
+/* See delivery/sender.h: the process. One loop: libcurl's transfers, and the socket to the service.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "delivery/sender.h"
+
+#include <curl/curl.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+#include "delivery/address.h"
+#include "delivery/confine.h"
+#include "delivery/sender_wire.h"
+
+/* Bytes of an answer that are read, its headers included. */
+#define ANSWER_MOST ((size_t)64 << 10)
+/* Milliseconds; libcurl's own times are shorter. */
+#define PAUSE 60000
+
+struct transfer {
+	CURL *curl;
+	struct curl_slist *headers;
+	char *url, *body;
+	uint64_t number;
+	size_t received; /* bytes of the answer */
+	bool is_refused; /* an address was not allowed */
+	bool has_body; /* the headers are whole */
+	bool is_long; /* the answer exceeds ANSWER_MOST */
+	const struct process *process;
+};
+
+struct process {
+	struct wire_options options;
+	struct curl_blob authorities; /* PEM */
+	CURLM *multi;
+	size_t under_way;
+	char message[WIRE_MOST];
+};
+
+/* ---- one transfer ---- */
+
+static size_t pass_over(struct transfer *transfer, size_t size)
+{
+	transfer->received += size;
+	transfer->is_long = transfer->received > ANSWER_MOST;
+	return transfer->is_long ? 0 : size;
+}
+
+static size_t take_header(char *bytes, size_t one, size_t size, void *context)
+{
+	(void)bytes;
+	return pass_over(context, one * size);
+}
+
+static size_t take_body(char *bytes, size_t one, size_t size, void *context)
+{
+	struct transfer *transfer = context;
+
+	(void)bytes;
+	transfer->has_body = true;
+	return pass_over(transfer, one * size);
+}
+
+/* The address that is used, after every look-up. */
+static curl_socket_t open_socket(void *context, curlsocktype purpose, struct curl_sockaddr *address)
+{
+	struct transfer *transfer = context;
+
+	(void)purpose;
+	if (!transfer->process->options.allows_private && !address_is_global(&address->addr)) {
+		transfer->is_refused = true;
+		return CURL_SOCKET_BAD;
+	}
+	return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+}
+
+static bool set_request(const struct transfer *transfer, size_t body_size)
+{
+	CURL *curl = transfer->curl;
+
+	return curl_easy_setopt(curl, CURLOPT_URL, transfer->url) == CURLE_OK &&
+	       curl_easy_setopt(curl, CURLOPT_POST, 1L) == CURLE_OK &&
+	       curl_easy_setopt(curl, CURLOPT_POSTFIELDS, transfer->body) == CURLE_OK &&
+	       curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)body_size) ==
+		       CURLE_OK &&
+	       curl_easy_setopt(curl, CURLOPT_HTTPHEADER, transfer->headers) == CURLE_OK &&
+	       curl_easy_setopt(curl, CURLOPT_USERAGENT, "Anteroom/" PACKAGE_VERSION) == CURLE_OK &&
+	       curl_easy_setopt(curl, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1) ==
+		       CURLE_OK &&
+	       curl_easy_setopt(curl, CURLOPT_PATH_AS_IS, 1L) == CURLE_OK;
+}
+
+/* Without CURLOPT_QUICK_EXIT a transfer whose time is over would wait for its look-up of a name, and
+ * all others with it. */
+static bool set_limits(struct transfer *transfer)
+{
+	const struct process *process = transfer->process;
+	CURL *curl = transfer->curl;
+
+	return curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR,
+				process->options.allows_http ? "http,https" : "https") ==
+		       CURLE_OK &&
+	       curl_easy_setopt(curl, CURLOPT_PROXY, "") == CURLE_OK &&
+	       curl_easy_setopt(curl, CURLOPT_NOPROXY, "*") == CURLE_OK &&
+	       curl_easy_setopt(curl, CURLOPT_DISALLOW_USERNAME_IN_URL, 1L) == CURLE_OK &&
+	       curl_easy_setopt(curl, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2) ==
+		       CURLE_OK &&
+	       (process->authorities.len == 0 ||
+		curl_easy_setopt(curl, CURLOPT_CAINFO_BLOB, &process->authorities) == CURLE_OK) &&
+	       curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, (long)process->options.patience) ==
+		       CURLE_OK &&
+	       curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L) == CURLE_OK &&
+	       curl_easy_setopt(curl, CURLOPT_QUICK_EXIT, 1L) == CURLE_OK &&
+	       curl_easy_setopt(curl, CURLOPT_OPENSOCKETFUNCTION, open_socket) == CURLE_OK &&
+	       curl_easy_setopt(curl, CURLOPT_OPENSOCKETDATA, transfer) == CURLE_OK &&
+	       curl_easy_setopt(curl, CURLOPT_HEADERFUNCTION, take_header) == CURLE_OK &&
+	       curl_easy_setopt(curl, CURLOPT_HEADERDATA, transfer) == CURLE_OK &&
+	       curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, take_body) == CURLE_OK &&
+	       curl_easy_setopt(curl, CURLOPT_WRITEDATA, transfer) == CURLE_OK &&
+	       curl_easy_setopt(curl, CURLOPT_PRIVATE, transfer) == CURLE_OK;
+}
+
+static char *copy(const char *data, size_t size)
+{
+	char *text = memory_check(malloc(size + 1));
+
+	memcpy(text, data, size);
+	text[size] = '\0';
+	return text;
+}
+
+/* Changes the text. */
+static struct curl_slist *list_of(char *lines)
+{
+	/* libcurl would wait a second for the permission to send a large body. */
+	struct curl_slist *list = memory_check(curl_slist_append(NULL, "Expect:"));
+	char *rest = lines, *line;
+
+	while ((line = strsep(&rest, "\n")) != NULL) {
+		if (*line != '\0')
+			list = memory_check(curl_slist_append(list, line));
+	}
+	return list;
+}
+
+static void end(struct process *process, struct transfer *transfer)
+{
+	curl_multi_remove_handle(process->multi, transfer->curl);
+	curl_easy_cleanup(transfer->curl);
+	curl_slist_free_all(transfer->headers);
+	free(transfer->url);
+	free(transfer->body);
+	free(transfer);
+	process->under_way--;
+}
+
+/* ---- outcomes ---- */
+
+/* Texts of our own: what a stranger sent is shown to nobody. */
+static const char *text_of(CURLcode result)
+{
+	/* clang-format off */
+	static const struct { CURLcode result; const char *text; } texts[] = {
+		{ CURLE_UNSUPPORTED_PROTOCOL, "protocol not allowed" },
+		{ CURLE_URL_MALFORMAT, "not a valid url" },
+		{ CURLE_COULDNT_RESOLVE_HOST, "host not found" },
+		{ CURLE_COULDNT_CONNECT, "cannot connect" },
+		{ CURLE_OPERATION_TIMEDOUT, "timed out" },
+		{ CURLE_PEER_FAILED_VERIFICATION, "certificate not trusted" },
+		{ CURLE_SSL_CACERT_BADFILE, "authorities cannot be read" },
+		{ CURLE_SSL_CONNECT_ERROR, "no TLS connection" },
+		{ CURLE_PARTIAL_FILE, "connection closed" },
+		{ CURLE_GOT_NOTHING, "connection closed" },
+		{ CURLE_SEND_ERROR, "connection closed" },
+		{ CURLE_RECV_ERROR, "connection closed" },
+		{ CURLE_WEIRD_SERVER_REPLY, "no HTTP answer" },
+	};
+	/* clang-format on */
+
+	for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+		if (texts[i].result == result)
+			return texts[i].text;
+	}
+	return curl_easy_strerror(result);
+}
+
+/* What exceeds ANSWER_MOST is not read, and the answer is whole without it, unless its headers alone
+ * do. */
+static void describe(const struct transfer *transfer, CURLcode result, struct outcome *outcome)
+{
+	const char *error = "";
+	curl_off_t seconds = 0;
+	long status = 0;
+
+	(void)curl_easy_getinfo(transfer->curl, CURLINFO_RESPONSE_CODE, &status);
+	(void)curl_easy_getinfo(transfer->curl, CURLINFO_RETRY_AFTER, &seconds);
+	outcome->status = (int)status;
+	outcome->retry_after = seconds;
+	if (result == CURLE_COULDNT_CONNECT && transfer->is_refused)
+		error = "address not allowed";
+	else if (transfer->is_long && !transfer->has_body)
+		error = "answer too large";
+	else if (result != CURLE_OK && !transfer->is_long)
+		error = text_of(result);
+	(void)snprintf(outcome->error, sizeof outcome->error, "%s", error);
+}
+
+/* The service is gone when it does not take it. */
+static bool report(const struct outcome *outcome)
+{
+	return send(SENDER_SOCKET, outcome, sizeof *outcome, MSG_NOSIGNAL) ==
+	       (ssize_t)sizeof *outcome;
+}
+
+static bool report_ended(struct process *process)
+{
+	CURLMsg *message;
+	int left;
+
+	while ((message = curl_multi_info_read(process->multi, &left)) != NULL) {
+		struct outcome outcome = { .number = 0 };
+		const CURLcode result = message->data.result;
+		char *context = NULL;
+		struct transfer *transfer;
+
+		if (message->msg != CURLMSG_DONE)
+			continue;
+		(void)curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &context);
+		transfer = (struct transfer *)(void *)context;
+		outcome.number = transfer->number;
+		describe(transfer, result, &outcome);
+		end(process, transfer);
+		if (!report(&outcome))
+			return false;
+	}
+	return true;
+}
+
+/* ---- deliveries ---- */
+
+static bool begin(struct process *process, const struct wire_delivery *wire, const char *bytes)
+{
+	struct transfer *transfer = memory_check(malloc(sizeof *transfer));
+	struct outcome outcome = { .number = wire->number };
+	char *lines = copy(bytes + wire->url_size, wire->headers_size);
+
+	*transfer = (struct transfer){
+		.curl = memory_check(curl_easy_init()),
+		.headers = list_of(lines),
+		.url = copy(bytes, wire->url_size),
+		.body = copy(bytes + wire->url_size + wire->headers_size, wire->body_size),
+		.number = wire->number,
+		.process = process,
+	};
+	free(lines);
+	process->under_way++;
+	if (set_request(transfer, wire->body_size) && set_limits(transfer) &&
+	    curl_multi_add_handle(process->multi, transfer->curl) == CURLM_OK)
+		return true;
+	end(process, transfer);
+	(void)snprintf(outcome.error, sizeof outcome.error, "not a valid url");
+	return report(&outcome);
+}
+
+/* False: the service is gone. */
+static bool take(struct process *process)
+{
+	struct wire_delivery wire;
+	ssize_t size = 0;
+
+	while (process->under_way < SENDER_MOST) {
+		size = recv(SENDER_SOCKET, process->message, sizeof process->message, MSG_DONTWAIT);
+		if (size < 0 && (errno == EAGAIN || errno == EINTR))
+			return true;
+		if (size < (ssize_t)sizeof wire)
+			return false;
+		memcpy(&wire, process->message, sizeof wire);
+		if ((size_t)size != sizeof wire + (size_t)wire.url_size + wire.headers_size +
+					    wire.body_size ||
+		    !begin(process, &wire, process->message + sizeof wire))
+			return false;
+	}
+	return true;
+}
+
+static void work(struct process *process)
+{
+	int running;
+	bool goes_on = true;
+
+	while (goes_on) {
+		struct curl_waitfd service = { .fd = SENDER_SOCKET, .events = CURL_WAIT_POLLIN };
+
+		goes_on =
+			curl_multi_poll(process->multi, &service, process->under_way < SENDER_MOST,
+					PAUSE, NULL) == CURLM_OK &&
+			take(process) && curl_multi_perform(process->multi, &running) == CURLM_OK &&
+			report_ended(process);
+	}
+}
+
+/* ---- the beginning ---- */
+
+/* An end of the service ends this process, by the socket; a signal to all processes of a service does
+ * not. */
+static void ignore_signals(void)
+{
+	static const int ignored[] = { SIGPIPE, SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGUSR2 };
+	const struct sigaction ignore = { .sa_handler = SIG_IGN };
+
+	for (size_t i = 0; i < sizeof ignored / sizeof ignored[0]; i++)
+		(void)sigaction(ignored[i], &ignore, NULL);
+}
+
+/* Returns an errno. */
+static int read_authorities(struct process *process)
+{
+	struct curl_blob *blob = &process->authorities;
+	struct stat status;
+	ssize_t size = -1;
+	int file, error;
+
+	if (process->options.authorities[0] == '\0')
+		return 0;
+	file = open(process->options.authorities, O_RDONLY | O_CLOEXEC);
+	if (file >= 0 && fstat(file, &status) == 0) {
+		blob->data = memory_check(malloc((size_t)status.st_size + 1));
+		size = read(file, blob->data, (size_t)status.st_size);
+	}
+	error = errno;
+	if (file >= 0)
+		close(file);
+	if (size < 0)
+		return error;
+	blob->len = (size_t)size;
+	blob->flags = CURL_BLOB_NOCOPY;
+	return size > 0 ? 0 : EINVAL;
+}
+
+static bool receive_options(struct wire_options *options)
+{
+	ssize_t size;
+
+	do {
+		size = recv(SENDER_SOCKET, options, sizeof *options, 0);
+	} while (size < 0 && errno == EINTR);
+	return size == (ssize_t)sizeof *options;
+}
+
+bool sender_is_built(void)
+{
+	return true;
+}
+
+static bool begin_work(struct process *process)
+{
+	struct wire_ready ready;
+
+	if (!receive_options(&process->options)) {
+		fprintf(stderr, "anteroom %s: is started by the service\n", SENDER_ARGUMENT);
+		return false;
+	}
+	ready.error = read_authorities(process);
+	if (ready.error == 0 && !confine()) {
+		fprintf(stderr, "anteroom %s: %s\n", SENDER_ARGUMENT, strerror(errno));
+		return false;
+	}
+	return send(SENDER_SOCKET, &ready, sizeof ready, MSG_NOSIGNAL) == (ssize_t)sizeof ready &&
+	       ready.error == 0 && curl_global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK;
+}
+
+int sender_run(void)
+{
+	struct process *process = memory_check(calloc(1, sizeof *process));
+	bool is_ready;
+
+	ignore_signals();
+	is_ready = begin_work(process);
+	if (is_ready) {
+		process->multi = memory_check(curl_multi_init());
+		work(process);
+	}
+	/* Look-ups of names may still run in threads: nothing is taken from them. */
+	_exit(is_ready ? EXIT_SUCCESS : EXIT_FAILURE);
+}

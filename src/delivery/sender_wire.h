@@ -1,0 +1,35 @@
+/* The messages between the service and the sender: one packet each, of one program to itself.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef DELIVERY_SENDER_WIRE_H
+#define DELIVERY_SENDER_WIRE_H
+
+#include <limits.h>
+#include <stdint.h>
+
+#include "delivery/sender.h"
+
+/* The sender's end of the socket. */
+#define SENDER_SOCKET 3
+
+/* The first message to the sender. */
+struct wire_options {
+	bool allows_http, allows_private;
+	unsigned patience;
+	char authorities[PATH_MAX]; /* empty: none */
+};
+
+/* The answer to it. */
+struct wire_ready {
+	int error; /* an errno: the authorities cannot be read */
+};
+
+/* Followed by the bytes of the three slices. */
+struct wire_delivery {
+	uint64_t number;
+	uint32_t url_size, headers_size, body_size;
+};
+
+#define WIRE_MOST (sizeof(struct wire_delivery) + SENDER_BYTES_MOST)
+
+#endif

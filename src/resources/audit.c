@@ -1,0 +1,131 @@
+/* See resources/audit.h.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "resources/audit.h"
+
+#include "resources/audit_record.h"
+#include "resources/media_join.h"
+#include "resources/media_record.h"
+
+/* An entry that was noted, the next one, and how many there are from the first on. */
+struct noted {
+	struct noted *next;
+	const char *type;
+	struct slice data;
+};
+
+/* ---- noting ---- */
+
+static void append_member(struct buffer *text, const char *name, struct slice value)
+{
+	buffer_append_text(text, name);
+	buffer_append_string(text, value);
+}
+
+struct slice audit_data_text(struct arena *arena, const struct audit_data *data)
+{
+	struct buffer text = BUFFER_INITIAL(arena);
+
+	append_member(&text, "{\"kind\":", slice_of(data->kind));
+	append_member(&text, ",\"id\":", data->id);
+	append_member(&text, ",\"name\":", data->name);
+	buffer_append_text(&text, ",\"changed\":");
+	changes_write(data->changes, &text);
+	for (size_t i = 0; i < AUDIT_MORE_MOST && data->more[i].name != NULL; i++) {
+		buffer_append_byte(&text, ',');
+		buffer_append_string(&text, slice_of(data->more[i].name));
+		buffer_append_byte(&text, ':');
+		if (data->more[i].is_json)
+			buffer_append(&text, data->more[i].value);
+		else
+			buffer_append_string(&text, data->more[i].value);
+	}
+	buffer_append_byte(&text, '}');
+	return buffer_slice(&text);
+}
+
+void audit_note(struct call *call, const char *type, const struct audit_data *data)
+{
+	struct noted *noted = arena_alloc(call->arena, sizeof *noted);
+
+	*noted = (struct noted){ .type = type, .data = audit_data_text(call->arena, data) };
+	if (call->noted.count++ == 0)
+		call->noted.first = noted;
+	else
+		call->noted.last->next = noted;
+	call->noted.last = noted;
+}
+
+void audit_note_update(struct call *call, const char *type, const struct audit_data *data)
+{
+	if (data->changes->count > 0)
+		audit_note(call, type, data);
+}
+
+void audit_forget(struct call *call)
+{
+	call->noted = (struct notes){ .count = 0 };
+}
+
+/* ---- writing ---- */
+
+struct slice audit_actor_text(struct arena *arena, enum actor_kind kind, struct slice id)
+{
+	static const char *const kinds[] = {
+		[ACTOR_TOKEN] = "token", [ACTOR_KEY] = "key", [ACTOR_SESSION] = "session",
+		[ACTOR_CODE] = "code",	 [ACTOR_CLI] = "cli", [ACTOR_SERVICE] = "service",
+	};
+	struct buffer text = BUFFER_INITIAL(arena);
+
+	append_member(&text, "{\"kind\":", slice_of(kinds[kind]));
+	append_member(&text, ",\"id\":", id);
+	buffer_append_byte(&text, '}');
+	return buffer_slice(&text);
+}
+
+bool audit_put(struct call *call, struct audit_entry *entries, size_t n, struct fault *fault)
+{
+	const struct audit_times times = { call->now, call->environment->log_keep };
+
+	return store_is_shared(call->environment->store)
+		       ? audit_enqueue(call->transaction, call->environment->clock, entries, n,
+				       call->now, fault)
+		       : audit_append(call->transaction, &times, entries, n, fault);
+}
+
+bool audit_write(struct call *call, struct fault *fault)
+{
+	const size_t n = call->noted.count;
+	struct slice actor;
+	struct audit_entry *entries;
+	const struct noted *noted = call->noted.first;
+	char id[UUID_TEXT_SIZE];
+
+	if (n == 0)
+		return true;
+	actor = audit_actor_text(call->arena, call->actor.kind, slice_of(call->actor.id));
+	entries = arena_alloc(call->arena, n * sizeof *entries);
+	for (size_t i = 0; i < n; i++, noted = noted->next) {
+		uuid_make(call->environment->clock, id);
+		entries[i] = (struct audit_entry){
+			.time = call->now,
+			.id = arena_copy(call->arena, slice_of(id)),
+			.type = slice_of(noted->type),
+			.actor = actor,
+			.request_id = slice_of(call->id),
+			.data = noted->data,
+		};
+	}
+	return audit_put(call, entries, n, fault);
+}
+
+bool audit_code_hash(struct call *call, struct slice letters, struct slice *hash,
+		     struct fault *fault)
+{
+	struct media media;
+
+	if (!media_load_lasting(call, &media, fault))
+		return false;
+	*hash = media_code_hash(call->arena, &media, letters);
+	return true;
+}

@@ -1,0 +1,333 @@
+/* See resources/audit_record.h.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "resources/audit_record.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "resources/kinds.h"
+#include "resources/packed.h"
+
+#define VERSION 1
+/* Old entries that one write drops. Each write adds one at least, so the log does not grow. */
+#define DROPPED_MOST 4
+
+const struct id audit_no_account = { { 0 } };
+static const struct id only = { { 0 } };
+
+/* Big-endian, in the last eight bytes. */
+struct id audit_id_of(uint64_t seq)
+{
+	struct id id = { { 0 } };
+
+	for (size_t i = 0; i < sizeof seq; i++)
+		id.bytes[ID_SIZE - 1 - i] = (unsigned char)(seq >> (8 * i));
+	return id;
+}
+
+static uint64_t seq_of(const struct id *id)
+{
+	uint64_t seq = 0;
+
+	for (size_t i = ID_SIZE - sizeof seq; i < ID_SIZE; i++)
+		seq = seq << 8 | id->bytes[i];
+	return seq;
+}
+
+/* ---- entries ---- */
+
+static void put_entry(struct buffer *value, const struct audit_entry *entry)
+{
+	packed_put_number(value, VERSION, 1);
+	packed_put_number(value, (uint64_t)entry->time, 8);
+	packed_put_text(value, entry->id);
+	packed_put_text(value, entry->type);
+	packed_put_text(value, entry->actor);
+	packed_put_text(value, entry->request_id);
+	packed_put_text(value, entry->data);
+}
+
+static bool take_entry(struct packed *reader, struct audit_entry *entry)
+{
+	const bool is_ours = packed_number(reader, 1) == VERSION;
+
+	entry->time = (int64_t)packed_number(reader, 8);
+	entry->id = packed_text(reader);
+	entry->type = packed_text(reader);
+	entry->actor = packed_text(reader);
+	entry->request_id = packed_text(reader);
+	entry->data = packed_text(reader);
+	return is_ours && packed_ended(reader);
+}
+
+bool audit_entry_read(const struct store_record *stored, struct audit_entry *entry,
+		      struct fault *fault)
+{
+	struct packed reader = { .rest = stored->value };
+
+	entry->seq = seq_of(&stored->id);
+	return take_entry(&reader, entry) ||
+	       packed_damaged("log entry", id_slice(&stored->id), fault);
+}
+
+bool audit_read(struct transaction *transaction, uint64_t seq, size_t n,
+		struct audit_entry *entries, struct fault *fault)
+{
+	struct id ids[AUDIT_READ_MOST] = { { { 0 } } };
+	struct store_record records[AUDIT_READ_MOST];
+
+	assert(n > 0 && n <= AUDIT_READ_MOST);
+	for (size_t i = 0; i < n; i++)
+		ids[i] = audit_id_of(seq + i);
+	if (!store_get_several(transaction, &kind_entry, ids, n, records, fault))
+		return false;
+	for (size_t i = 0; i < n; i++) {
+		if (records[i].value.data == NULL)
+			return packed_missing("log entry", id_slice(&ids[i]), fault);
+		if (!audit_entry_read(&records[i], &entries[i], fault))
+			return false;
+	}
+	return true;
+}
+
+/* ---- the state ---- */
+
+bool audit_state_read(const struct store_record *stored, struct audit_state *state,
+		      struct fault *fault)
+{
+	struct packed reader = { .rest = stored->value };
+	bool is_ours;
+
+	*state = (struct audit_state){ .stored = *stored, .first = 1 };
+	if (stored->value.data == NULL)
+		return true;
+	is_ours = packed_number(&reader, 1) == VERSION;
+	state->first = packed_number(&reader, 8);
+	state->last = packed_number(&reader, 8);
+	state->first_time = (int64_t)packed_number(&reader, 8);
+	state->is_watched = packed_number(&reader, 1) != 0;
+	state->is_enabled = packed_number(&reader, 1) != 0;
+	state->secrets = packed_number(&reader, 8);
+	return (is_ours && packed_ended(&reader) && state->first >= 1 &&
+		state->first <= state->last + 1) ||
+	       packed_damaged("log", id_slice(&stored->account), fault);
+}
+
+bool audit_state_load(struct transaction *transaction, enum store_reading reading,
+		      struct audit_state *state, struct fault *fault)
+{
+	struct store_record stored;
+
+	return store_get(transaction, &kind_audit, &only, reading, &stored, fault) &&
+	       audit_state_read(&stored, state, fault);
+}
+
+bool audit_state_put(struct transaction *transaction, const struct audit_state *state,
+		     struct fault *fault)
+{
+	struct buffer value = BUFFER_INITIAL(transaction->arena);
+	struct store_record record = { .id = only };
+
+	packed_put_number(&value, VERSION, 1);
+	packed_put_number(&value, state->first, 8);
+	packed_put_number(&value, state->last, 8);
+	packed_put_number(&value, (uint64_t)state->first_time, 8);
+	packed_put_number(&value, state->is_watched, 1);
+	packed_put_number(&value, state->is_enabled, 1);
+	packed_put_number(&value, state->secrets, 8);
+	record.value = buffer_slice(&value);
+	return store_put(transaction, &kind_audit, &record,
+			 state->stored.value.data == NULL ? NULL : &state->stored, fault);
+}
+
+/* ---- adding and dropping ---- */
+
+static bool is_old(const struct audit_state *state, const struct audit_times *times)
+{
+	return times->keep > 0 && state->first <= state->last &&
+	       state->first_time < times->now - times->keep;
+}
+
+/* The times of entries rise with their numbers but for clocks that differ, so the oldest are in
+ * front. */
+static bool drop_old(struct transaction *transaction, const struct audit_times *times,
+		     struct audit_state *state, struct fault *fault)
+{
+	struct audit_entry entry;
+
+	for (size_t i = 0; i < DROPPED_MOST && is_old(state, times); i++) {
+		const struct id id = audit_id_of(state->first);
+		struct store_record stored;
+
+		if (!store_get(transaction, &kind_entry, &id, STORE_TO_CHANGE, &stored, fault))
+			return false;
+		if (stored.value.data != NULL &&
+		    !store_remove(transaction, &kind_entry, &stored, fault))
+			return false;
+		state->first++;
+		state->first_time = 0;
+		if (state->first > state->last)
+			break;
+		if (!audit_read(transaction, state->first, 1, &entry, fault))
+			return false;
+		state->first_time = entry.time;
+	}
+	return true;
+}
+
+static bool put_numbered(struct transaction *transaction, const struct audit_entry *entry,
+			 struct fault *fault)
+{
+	struct buffer value = BUFFER_INITIAL(transaction->arena);
+	struct store_record record = { .id = audit_id_of(entry->seq) };
+
+	put_entry(&value, entry);
+	record.value = buffer_slice(&value);
+	return store_put(transaction, &kind_entry, &record, NULL, fault);
+}
+
+static bool add(struct transaction *transaction, struct audit_state *state,
+		struct audit_entry *entries, size_t n, struct fault *fault)
+{
+	for (size_t i = 0; i < n; i++) {
+		entries[i].seq = ++state->last;
+		if (state->first == state->last)
+			state->first_time = entries[i].time;
+		if (!put_numbered(transaction, &entries[i], fault))
+			return false;
+	}
+	return true;
+}
+
+bool audit_append(struct transaction *transaction, const struct audit_times *times,
+		  struct audit_entry *entries, size_t n, struct fault *fault)
+{
+	struct audit_state state;
+
+	return audit_state_load(transaction, STORE_TO_CHANGE, &state, fault) &&
+	       drop_old(transaction, times, &state, fault) &&
+	       add(transaction, &state, entries, n, fault) &&
+	       audit_state_put(transaction, &state, fault);
+}
+
+bool audit_restore(struct transaction *transaction, const struct audit_entry *entry,
+		   struct fault *fault)
+{
+	struct audit_state state;
+
+	if (!audit_state_load(transaction, STORE_TO_CHANGE, &state, fault))
+		return false;
+	if (state.first <= state.last)
+		return put_numbered(transaction, entry, fault);
+	state.first = entry->seq;
+	state.first_time = entry->time;
+	return audit_state_put(transaction, &state, fault) &&
+	       put_numbered(transaction, entry, fault);
+}
+
+/* ---- the queue ---- */
+
+/* In the order of time; a random number keeps those of one millisecond apart. */
+static struct id queued_id(const struct clock *clock, int64_t now, size_t i)
+{
+	struct id id;
+
+	clock_random(clock, id.bytes, sizeof id.bytes);
+	for (size_t byte = 0; byte < 6; byte++)
+		id.bytes[byte] = (unsigned char)((uint64_t)now >> (40 - 8 * byte));
+	id.bytes[6] = (unsigned char)(i >> 8);
+	id.bytes[7] = (unsigned char)i;
+	return id;
+}
+
+static bool put_queued(struct transaction *transaction, const struct id *account,
+		       const struct id *id, const struct audit_entry *entry, struct fault *fault)
+{
+	struct buffer value = BUFFER_INITIAL(transaction->arena);
+	struct store_record record = { .id = *id };
+
+	packed_put_id(&value, account);
+	put_entry(&value, entry);
+	record.value = buffer_slice(&value);
+	return store_put(transaction, &kind_queue, &record, NULL, fault);
+}
+
+bool audit_enqueue(struct transaction *transaction, const struct clock *clock,
+		   const struct audit_entry *entries, size_t n, int64_t now, struct fault *fault)
+{
+	const struct id account = transaction->account;
+	bool is_done = true;
+
+	store_of_account(transaction, &audit_no_account);
+	for (size_t i = 0; i < n && is_done; i++) {
+		const struct id id = queued_id(clock, now, i);
+
+		is_done = put_queued(transaction, &account, &id, &entries[i], fault);
+	}
+	store_of_account(transaction, &account);
+	return is_done;
+}
+
+bool audit_queued_read(const struct store_record *stored, struct id *account,
+		       struct audit_entry *entry, struct fault *fault)
+{
+	struct packed reader = { .rest = stored->value };
+
+	*account = packed_id(&reader);
+	entry->seq = 0;
+	return take_entry(&reader, entry) ||
+	       packed_damaged("queued log entry", id_slice(&stored->id), fault);
+}
+
+/* The entries of one account, from records[*i] on, in the order of the queue; they are marked as
+ * done. */
+static bool number_account(struct transaction *transaction, const struct audit_times *times,
+			   const struct store_record *records, size_t n, size_t first,
+			   bool *is_done, struct fault *fault)
+{
+	struct audit_entry entries[AUDIT_READ_MOST], entry;
+	struct id account, other;
+	size_t count = 0;
+
+	if (!audit_queued_read(&records[first], &account, &entry, fault))
+		return false;
+	for (size_t i = first; i < n; i++) {
+		if (!audit_queued_read(&records[i], &other, &entry, fault))
+			return false;
+		if (id_compare(&other, &account) != 0)
+			continue;
+		is_done[i] = true;
+		entries[count++] = entry;
+	}
+	store_of_account(transaction, &account);
+	return audit_append(transaction, times, entries, count, fault);
+}
+
+bool audit_number(struct transaction *transaction, const struct audit_times *times, size_t *n,
+		  struct fault *fault)
+{
+	struct store_record records[AUDIT_READ_MOST];
+	bool is_done[AUDIT_READ_MOST] = { false };
+	struct store_page page = {
+		.order = STORE_OLDEST_FIRST,
+		.records = records,
+		.most = AUDIT_READ_MOST,
+	};
+
+	store_of_account(transaction, &audit_no_account);
+	if (!store_page(transaction, &kind_queue, &page, fault))
+		return false;
+	*n = page.count;
+	for (size_t i = 0; i < page.count; i++) {
+		if (!is_done[i] &&
+		    !number_account(transaction, times, records, page.count, i, is_done, fault))
+			return false;
+	}
+	store_of_account(transaction, &audit_no_account);
+	for (size_t i = 0; i < page.count; i++) {
+		if (!store_remove(transaction, &kind_queue, &records[i], fault))
+			return false;
+	}
+	return true;
+}

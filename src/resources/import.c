@@ -1,0 +1,438 @@
+/* See resources/import.h.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "resources/import.h"
+
+#include "accounts/accounts.h"
+#include "base/text.h"
+#include "resources/audit.h"
+#include "resources/import_codes.h"
+#include "resources/rooms.h"
+#include "resources/templates.h"
+#include "rules/import_rules.h"
+#include "rules/room_code_rules.h"
+#include "rules/room_rules.h"
+#include "rules/template_rules.h"
+
+/* Details of the fault of an import. */
+#define DETAILS_MOST FINDINGS_FAULT_MOST
+
+enum import_kind { IMPORT_TEMPLATES, IMPORT_ROOMS, IMPORT_ROOM_CODES, IMPORT_KINDS };
+
+struct import_object {
+	json_t *body;
+	const struct fault *fault; /* of the check, or else of this run; NULL: none */
+	bool is_checked; /* without a fault */
+};
+
+struct import {
+	struct {
+		struct import_object *objects;
+		size_t count;
+	} lists[IMPORT_KINDS];
+	bool skips;
+};
+
+/* One run. */
+struct import_run {
+	int64_t now; /* the latest time that an object met */
+	struct import_codes codes;
+	json_t *failed; /* the ids of objects that have a fault */
+	size_t created[IMPORT_KINDS], updated[IMPORT_KINDS];
+};
+
+static bool import_template(struct call *call, struct import_codes *codes, bool *is_new,
+			    struct fault *fault)
+{
+	(void)codes;
+	return templates_import(call, is_new, fault);
+}
+
+static bool import_room(struct call *call, struct import_codes *codes, bool *is_new,
+			struct fault *fault)
+{
+	(void)codes;
+	return rooms_import(call, is_new, fault);
+}
+
+static const struct {
+	const char *name;
+	const struct shape *shape;
+	bool (*run)(struct call *call, struct import_codes *codes, bool *is_new,
+		    struct fault *fault);
+	const char *reference; /* the member that may name an object of the body; NULL: none */
+} kinds[IMPORT_KINDS] = {
+	[IMPORT_TEMPLATES] = { "templates", &imported_template_shape, import_template, NULL },
+	[IMPORT_ROOMS] = { "rooms", &imported_room_shape, import_room, "template_id" },
+	[IMPORT_ROOM_CODES] = { "room_codes", &imported_code_shape, import_code, "room_id" },
+};
+
+static const char *place_of(struct call *call, enum import_kind kind, size_t number)
+{
+	return arena_text(call->arena, "/%s/%zu", kinds[kind].name, number);
+}
+
+/* ---- checking ---- */
+
+/* The public service's name of a room's member becomes ours. */
+static void rename_recording(json_t *room)
+{
+	json_t *recording = json_object_get(room, "recording");
+
+	if (recording == NULL)
+		return;
+	json_object_set(room, "recording_info", recording);
+	json_object_del(room, "recording");
+}
+
+/* The faults of one object, as they are told of the whole body. */
+static const struct fault *fault_of(struct call *call, const char *place,
+				    const struct findings *own)
+{
+	struct fault *fault = arena_zero(call->arena, sizeof *fault);
+	struct findings placed;
+
+	findings_open(&placed, call->arena);
+	placed.sent = call->findings.sent;
+	findings_take(&placed, place, own);
+	(void)findings_result(&placed, fault);
+	return fault;
+}
+
+static void check_object(struct call *call, const struct import *import, enum import_kind kind,
+			 size_t number, bool is_strict)
+{
+	struct import_object *object = &import->lists[kind].objects[number];
+	const char *place = place_of(call, kind, number);
+	struct fault unused = FAULT_INITIAL;
+	struct findings own;
+
+	findings_open(&own, call->arena);
+	own.clock = call->findings.clock;
+	if (json_is_array(object->body) && json_array_size(object->body) == 0)
+		object->body = arena_json(call->arena, json_object());
+	if (json_is_object(object->body))
+		(void)schema_check(kinds[kind].shape, object->body, SCHEMA_WHOLE, is_strict, &own,
+				   &unused);
+	else
+		findings_add(&own, "", "must be an object, got %s", schema_kind_of(object->body));
+	object->is_checked = own.fault_count == 0;
+	if (!object->is_checked && import->skips) {
+		object->fault = fault_of(call, place, &own);
+		own.fault_count = 0;
+	}
+	findings_take(&call->findings, place, &own);
+	if (kind == IMPORT_ROOMS)
+		rename_recording(object->body);
+}
+
+/* Takes the objects out of the body: each is checked by itself. */
+static void take_objects(struct call *call, json_t *body, struct import *import)
+{
+	for (enum import_kind kind = 0; kind < IMPORT_KINDS; kind++) {
+		json_t *list = json_object_get(body, kinds[kind].name);
+		const size_t n = json_is_array(list) ? json_array_size(list) : 0;
+
+		import->lists[kind].objects =
+			arena_zero(call->arena, (n + 1) * sizeof *import->lists[kind].objects);
+		import->lists[kind].count = n;
+		if (n == 0)
+			continue;
+		arena_json(call->arena, json_incref(list));
+		for (size_t i = 0; i < n; i++)
+			import->lists[kind].objects[i].body = json_array_get(list, i);
+		object_put(body, kinds[kind].name, json_array());
+	}
+}
+
+bool import_check(struct call *call, json_t *body, bool is_strict, struct fault *fault)
+{
+	struct import *import = arena_zero(call->arena, sizeof *import);
+	struct fault of_table = FAULT_INITIAL;
+
+	import->skips = json_is_true(json_object_get(call->query, "skip_invalid"));
+	findings_keep_order(&call->findings, body);
+	take_objects(call, body, import);
+	(void)schema_check(call->route->body, body, SCHEMA_WHOLE, is_strict, &call->findings,
+			   &of_table);
+	for (enum import_kind kind = 0; kind < IMPORT_KINDS; kind++) {
+		for (size_t i = 0; i < import->lists[kind].count; i++)
+			check_object(call, import, kind, i, is_strict);
+	}
+	call->import = import;
+	return findings_result(&call->findings, fault);
+}
+
+/* ---- faults of a run ---- */
+
+static const char *failed_key(struct call *call, enum import_kind kind, const json_t *id)
+{
+	return arena_text(call->arena, "%s %s", kinds[kind].name, json_string_value(id));
+}
+
+/* An object that refers to one of the body which has a fault has none of its own, where all faults are
+ * told. */
+static bool follows_from_another(struct call *call, const struct import_run *run,
+				 enum import_kind kind, const json_t *body)
+{
+	const json_t *id = kinds[kind].reference == NULL
+				   ? NULL
+				   : json_object_get(body, kinds[kind].reference);
+
+	return id != NULL && json_object_get(run->failed, failed_key(call, kind - 1, id)) != NULL;
+}
+
+/* pointer: within the object; empty: of it as a whole. */
+static void add_part(json_t *faults, const char *place, const char *pointer, const char *message)
+{
+	array_put(faults, json_pack("{s:o, s:s}", "pointer", json_sprintf("%s%s", place, pointer),
+				    "message", message));
+}
+
+/* Its details become those of the whole body. */
+static const struct fault *explained(struct call *call, const char *place, struct fault *own)
+{
+	const json_t *of_own = own->details;
+	const json_t *parts = arena_json(call->arena, fault_parts(own));
+	const size_t n = of_own != NULL ? json_array_size(of_own) : own->detail[0] != '\0';
+	json_t *details = arena_json(call->arena, json_array());
+	json_t *faults = arena_json(call->arena, json_array());
+	struct fault *fault = arena_alloc(call->arena, sizeof *fault);
+
+	for (size_t i = 0; i < n; i++) {
+		const char *detail = of_own != NULL ? json_string_value(json_array_get(of_own, i))
+						    : own->detail;
+
+		array_put(details,
+			  json_sprintf(detail[0] == '/' ? "%s%s" : "%s: %s", place, detail));
+	}
+	for (size_t i = 0; i < json_array_size(parts); i++) {
+		const json_t *part = json_array_get(parts, i);
+
+		add_part(faults, place, json_string_value(json_object_get(part, "pointer")),
+			 json_string_value(json_object_get(part, "message")));
+	}
+	if (n == 0) {
+		array_put(details, json_sprintf("%s: %s", place, own->message));
+		add_part(faults, place, "", own->message);
+	}
+	*fault = *own;
+	fault->details = details;
+	fault->faults = faults;
+	return fault;
+}
+
+static void note_fault(struct call *call, struct import_run *run, enum import_kind kind,
+		       size_t number, struct fault *own)
+{
+	const struct import *import = call->import;
+	struct import_object *object = &import->lists[kind].objects[number];
+	const json_t *id = json_object_get(object->body, "id");
+
+	if (import->skips || !follows_from_another(call, run, kind, object->body))
+		object->fault = explained(call, place_of(call, kind, number), own);
+	if (id != NULL)
+		object_put(run->failed, failed_key(call, kind, id), json_true());
+}
+
+/* The faults of all objects: those of bodies, or, where there is none, the conflicts. */
+static bool tell_faults(struct call *call, struct fault *fault)
+{
+	const struct import *import = call->import;
+	const struct fault *first = NULL;
+	json_t *details = arena_json(call->arena, json_array());
+	json_t *faults = arena_json(call->arena, json_array());
+	size_t n = 0;
+
+	for (enum import_kind kind = 0; kind < IMPORT_KINDS; kind++) {
+		for (size_t i = 0; i < import->lists[kind].count; i++) {
+			const struct fault *own = import->lists[kind].objects[i].fault;
+
+			if (own == NULL || (first != NULL && own->kind != first->kind &&
+					    own->kind != FAULT_INVALID_BODY))
+				continue;
+			if (first == NULL || own->kind != first->kind) {
+				first = own;
+				n = 0;
+				json_array_clear(details);
+				json_array_clear(faults);
+			}
+			n++;
+			json_array_extend(details, own->details);
+			json_array_extend(faults, own->faults);
+		}
+	}
+	if (first == NULL)
+		return true;
+	while (json_array_size(details) > DETAILS_MOST) {
+		json_array_remove(details, DETAILS_MOST);
+		json_array_remove(faults, DETAILS_MOST);
+	}
+	(void)fault_set(fault, first->kind, "%s",
+			n == 1 || first->kind != FAULT_INVALID_BODY ? first->message
+								    : fault_text(first->kind));
+	fault->details = details;
+	fault->faults = faults;
+	return false;
+}
+
+/* ---- the answer ---- */
+
+/* A new reference. */
+static json_t *counts_value(const struct import_run *run, enum import_kind kind)
+{
+	return json_pack("{s:I, s:I}", "created", (json_int_t)run->created[kind], "updated",
+			 (json_int_t)run->updated[kind]);
+}
+
+static json_t *skipped_value(struct call *call)
+{
+	const struct import *import = call->import;
+	json_t *list = json_array();
+
+	for (enum import_kind kind = 0; kind < IMPORT_KINDS; kind++) {
+		for (size_t i = 0; i < import->lists[kind].count; i++) {
+			const struct fault *fault = import->lists[kind].objects[i].fault;
+
+			if (fault == NULL || json_array_size(list) == IMPORT_SKIPPED_MOST)
+				continue;
+			array_put(list,
+				  json_pack("{s:s, s:s, s:O}", "pointer", place_of(call, kind, i),
+					    "message", fault->message, "details", fault->details));
+		}
+	}
+	return list;
+}
+
+static bool answer(struct call *call, const struct import_run *run, struct fault *fault)
+{
+	json_t *body = arena_json(call->arena, json_object());
+	struct buffer text = BUFFER_INITIAL(call->arena);
+
+	for (enum import_kind kind = 0; kind < IMPORT_KINDS; kind++)
+		object_put(body, kinds[kind].name, counts_value(run, kind));
+	object_put(body, "skipped", skipped_value(call));
+	buffer_append_json(&text, body);
+	if (text.size > CALL_ANSWER_MOST)
+		return fault_explain(fault, FAULT_TOO_LARGE, "Too much for one call",
+				     "the answer would be larger than %zu MB",
+				     CALL_ANSWER_MOST >> 20);
+	return call_answer(call, buffer_slice(&text));
+}
+
+/* ---- the log ---- */
+
+static struct slice name_of_account(struct call *call)
+{
+	struct accounts *accounts = call->environment->accounts;
+	const struct roster *roster = accounts_current(accounts);
+	const struct account *account = roster_by_id(roster, &call->account);
+	struct slice name = SLICE("");
+
+	if (account != NULL)
+		name = arena_copy(call->arena, slice_of(account->name));
+	accounts_release(accounts, roster);
+	return name;
+}
+
+/* One entry for all: an import that changed nothing makes none. */
+static void note(struct call *call, const struct import_run *run)
+{
+	struct audit_data data = {
+		.kind = "account",
+		.id = slice_of(call->account_text),
+		.name = name_of_account(call),
+	};
+
+	for (enum import_kind kind = 0; kind < IMPORT_KINDS; kind++) {
+		struct buffer text = BUFFER_INITIAL(call->arena);
+
+		buffer_append_json(&text, arena_json(call->arena, counts_value(run, kind)));
+		data.more[kind] = (struct audit_member){ kinds[kind].name, buffer_slice(&text),
+							 true };
+	}
+	audit_note(call, "account.imported", &data);
+}
+
+/* ---- running ---- */
+
+/* The call of one object: it has the transaction and the time of all. */
+static struct call part_of(const struct call *call, const struct import_run *run, json_t *body)
+{
+	struct call part = *call;
+
+	part.body = body;
+	part.is_part = true;
+	part.now = run->now;
+	part.codes_made = 0;
+	findings_open(&part.findings, call->arena);
+	part.findings.clock = call->findings.clock;
+	part.findings.sent = body;
+	call_draw_etag(&part);
+	return part;
+}
+
+static bool run_object(struct call *call, struct import_run *run, enum import_kind kind,
+		       size_t number, struct fault *fault)
+{
+	struct import_object *object =
+		&((struct import *)call->import)->lists[kind].objects[number];
+	struct call part;
+	struct fault own = FAULT_INITIAL;
+	bool is_new;
+
+	if (!object->is_checked)
+		return true;
+	object->fault = NULL;
+	part = part_of(call, run, object->body);
+	if (kinds[kind].run(&part, &run->codes, &is_new, &own)) {
+		run->created[kind] += is_new;
+		run->updated[kind] += !is_new;
+	} else if (fault_is_of_the_store(own.kind) || own.kind == FAULT_TOO_MANY) {
+		*fault = own;
+		return false;
+	} else {
+		note_fault(call, run, kind, number, &own);
+	}
+	run->now = part.now;
+	return true;
+}
+
+static bool run_all(struct call *call, struct import_run *run, struct fault *fault)
+{
+	const struct import *import = call->import;
+	struct call part;
+
+	for (enum import_kind kind = 0; kind < IMPORT_KINDS; kind++) {
+		for (size_t i = 0; i < import->lists[kind].count; i++) {
+			if (!run_object(call, run, kind, i, fault))
+				return false;
+		}
+	}
+	part = part_of(call, run, NULL);
+	return import_codes_close(&part, &run->codes, fault);
+}
+
+bool import_run(struct call *call, struct fault *fault)
+{
+	struct import_run run = {
+		.codes = IMPORT_CODES_INITIAL,
+		.failed = arena_json(call->arena, json_object()),
+	};
+
+	if (!store_fix_time(call->transaction, call->least_now, &call->now, fault))
+		return false;
+	run.now = call->now;
+	if (!run_all(call, &run, fault))
+		return false;
+	/* All times are one time: it is raised, and all is run again. */
+	if (run.now > call->now) {
+		call->least_now = run.now;
+		return fault_set(fault, FAULT_AGAIN, NULL);
+	}
+	if (!call->import->skips && !tell_faults(call, fault))
+		return false;
+	if (store_has_changes(call->transaction))
+		note(call, &run);
+	return answer(call, &run, fault);
+}

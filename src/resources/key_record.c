@@ -1,0 +1,189 @@
+/* See resources/key_record.h.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "resources/key_record.h"
+
+#include <string.h>
+
+#include "base/text.h"
+#include "accounts/scopes.h"
+#include "resources/expected.h"
+#include "resources/kinds.h"
+#include "resources/packed.h"
+
+#define VERSION 1
+#define PREFIX "ak_"
+#define PREFIX_SIZE (sizeof PREFIX - 1)
+#define SECRET_BYTES 32
+
+/* The parent of all keys, and the id of what they have in common. */
+static const struct id only = { { 0 } };
+
+/* ---- the text ---- */
+
+bool api_key_is_meant(struct slice token)
+{
+	return token.size >= PREFIX_SIZE && memcmp(token.data, PREFIX, PREFIX_SIZE) == 0;
+}
+
+bool api_key_parse(struct slice token, struct slice *id, struct slice *secret)
+{
+	struct id parsed;
+
+	if (token.size != API_KEY_TEXT_SIZE || !api_key_is_meant(token) ||
+	    token.data[PREFIX_SIZE + ID_TEXT_SIZE] != '_')
+		return false;
+	*id = (struct slice){ token.data + PREFIX_SIZE, ID_TEXT_SIZE };
+	*secret = (struct slice){ id->data + ID_TEXT_SIZE + 1, API_KEY_SECRET_SIZE };
+	return id_parse(*id, &parsed);
+}
+
+void api_key_draw(const struct clock *clock, struct api_key *key, char text[API_KEY_TEXT_SIZE + 1])
+{
+	struct arena *arena = arena_open();
+	char bytes[SECRET_BYTES];
+	struct slice secret;
+	char *place = text;
+
+	clock_random(clock, bytes, sizeof bytes);
+	secret = text_base64url(arena, (struct slice){ bytes, sizeof bytes });
+	memcpy(place, PREFIX, PREFIX_SIZE);
+	place += PREFIX_SIZE;
+	id_print(&key->id, place);
+	place += ID_TEXT_SIZE;
+	*place++ = '_';
+	memcpy(place, secret.data, API_KEY_SECRET_SIZE);
+	text[API_KEY_TEXT_SIZE] = '\0';
+	digest_sha256(secret, key->digest);
+	explicit_bzero(bytes, sizeof bytes);
+	arena_close(arena);
+}
+
+/* ---- a key ---- */
+
+static struct slice name_of(struct arena *arena, const struct id *id)
+{
+	char text[ID_TEXT_SIZE + 1];
+
+	id_print(id, text);
+	return arena_copy(arena, slice_of(text));
+}
+
+void api_key_expect(struct expected *expected, struct slice id, enum store_reading reading)
+{
+	expected_named(expected, &kind_key, id, reading);
+}
+
+bool api_key_read(const struct store_record *stored, struct api_key *key, struct fault *fault)
+{
+	struct packed reader = { .rest = stored->value };
+	const bool is_ours = packed_number(&reader, 1) == VERSION;
+	struct slice digest;
+
+	*key = (struct api_key){ .stored = *stored, .id = stored->id };
+	key->created = (int64_t)packed_number(&reader, 8);
+	key->expires_at = (int64_t)packed_number(&reader, 8);
+	key->scopes = (unsigned)packed_number(&reader, 4);
+	digest = packed_bytes(&reader, DIGEST_SIZE);
+	key->name = packed_text(&reader);
+	if (!is_ours || !packed_ended(&reader))
+		return packed_damaged("key", id_slice(&stored->id), fault);
+	memcpy(key->digest, digest.data, DIGEST_SIZE);
+	return true;
+}
+
+bool api_key_find(struct transaction *transaction, struct slice id, enum store_reading reading,
+		  struct api_key *key, bool *is_there, struct fault *fault)
+{
+	struct store_record stored;
+
+	if (!store_get_named(transaction, &kind_key, id, reading, &stored, fault))
+		return false;
+	*is_there = stored.value.data != NULL;
+	return !*is_there || api_key_read(&stored, key, fault);
+}
+
+bool api_key_put(struct call *call, const struct api_key *key, struct fault *fault)
+{
+	struct buffer value = BUFFER_INITIAL(call->arena);
+	struct store_record record = {
+		.id = key->id,
+		.parent = only,
+		.name = name_of(call->arena, &key->id),
+	};
+
+	packed_put_number(&value, VERSION, 1);
+	packed_put_number(&value, (uint64_t)key->created, 8);
+	packed_put_number(&value, (uint64_t)key->expires_at, 8);
+	packed_put_number(&value, key->scopes, 4);
+	buffer_append(&value, (struct slice){ (const char *)key->digest, DIGEST_SIZE });
+	packed_put_text(&value, key->name);
+	record.value = buffer_slice(&value);
+	return store_put(call->transaction, &kind_key, &record,
+			 key->stored.value.data == NULL ? NULL : &key->stored, fault);
+}
+
+void api_keys_set_page(struct store_page *page)
+{
+	page->parent = &only;
+}
+
+/* ---- what they have in common ---- */
+
+void api_keys_expect(struct expected *expected, enum store_reading reading)
+{
+	expected_get(expected, &kind_keys, &only, reading);
+}
+
+bool api_keys_read(const struct store_record *stored, struct api_keys *keys, struct fault *fault)
+{
+	struct packed reader = { .rest = stored->value };
+	const bool is_ours = packed_number(&reader, 1) == VERSION;
+
+	*keys = (struct api_keys){ .stored = *stored };
+	keys->count = packed_number(&reader, 4);
+	keys->newest = packed_id(&reader);
+	return (is_ours && packed_ended(&reader)) ||
+	       packed_damaged("keys", id_slice(&stored->account), fault);
+}
+
+bool api_keys_load(struct call *call, enum store_reading reading, struct api_keys *keys,
+		   struct fault *fault)
+{
+	struct store_record stored;
+
+	*keys = (struct api_keys){ .count = 0 };
+	return store_get(call->transaction, &kind_keys, &only, reading, &stored, fault) &&
+	       (stored.value.data == NULL || api_keys_read(&stored, keys, fault));
+}
+
+bool api_keys_put(struct call *call, const struct api_keys *keys, struct fault *fault)
+{
+	struct buffer value = BUFFER_INITIAL(call->arena);
+	struct store_record record = { .id = only };
+
+	packed_put_number(&value, VERSION, 1);
+	packed_put_number(&value, keys->count, 4);
+	packed_put_id(&value, &keys->newest);
+	record.value = buffer_slice(&value);
+	return store_put(call->transaction, &kind_keys, &record,
+			 keys->stored.value.data == NULL ? NULL : &keys->stored, fault);
+}
+
+void api_keys_count_added(struct api_keys *keys, const struct api_key *key)
+{
+	keys->count++;
+	if (id_compare(&key->id, &keys->newest) > 0)
+		keys->newest = key->id;
+}
+
+struct id api_keys_new_id(struct call *call, const struct api_keys *keys)
+{
+	int64_t seconds = call->now / 1000;
+
+	if (seconds < id_seconds(&keys->newest))
+		seconds = id_seconds(&keys->newest);
+	if (seconds > UINT32_MAX)
+		seconds = UINT32_MAX;
+	return id_make(call->environment->clock, (uint32_t)seconds, id_number(&keys->newest) + 1);
+}

@@ -1,0 +1,46 @@
+/* See resources/public_url.h.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "resources/public_url.h"
+
+#include "accounts/accounts.h"
+#include "base/text.h"
+
+bool public_url_is_secure(const struct call *call)
+{
+	const char *url = call->environment->public_url;
+
+	return url != NULL ? strncmp(url, "https:", 6) == 0
+			   : text_equal_ignoring_case(call->request.https, SLICE("on"));
+}
+
+/* What a host may be made of, with a port: anything else is not the web server's. */
+static bool is_host(struct slice host)
+{
+	static const char bytes[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				    "0123456789.-_:[]";
+
+	for (size_t i = 0; i < host.size; i++) {
+		if (host.data[i] == '\0' || strchr(bytes, host.data[i]) == NULL)
+			return false;
+	}
+	return host.size > 0;
+}
+
+struct slice public_url_of(struct call *call)
+{
+	const struct slice host = is_host(call->request.host) ? call->request.host
+							      : SLICE("localhost");
+	struct buffer url = BUFFER_INITIAL(call->arena);
+
+	if (call->environment->public_url != NULL)
+		return slice_of(call->environment->public_url);
+	buffer_append_text(&url, public_url_is_secure(call) ? "https://" : "http://");
+	buffer_append(&url, host);
+	return buffer_slice(&url);
+}
+
+const char *public_url_client(const struct call *call, const struct account *account)
+{
+	return account->client_url[0] != '\0' ? account->client_url : call->environment->client_url;
+}

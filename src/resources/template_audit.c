@@ -1,0 +1,184 @@
+/* See resources/template_audit.h. Only the parts whose text changed are parsed and compared.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "resources/template_audit.h"
+
+#include "base/text.h"
+#include "resources/audit.h"
+#include "resources/packed.h"
+#include "resources/template_parts.h"
+
+static struct slice id_text(struct call *call, const struct id *id)
+{
+	char text[ID_TEXT_SIZE + 1];
+
+	id_print(id, text);
+	return arena_copy(call->arena, slice_of(text));
+}
+
+/* ---- whole templates ---- */
+
+static struct audit_data template_data(struct call *call, const struct template_record *record)
+{
+	return (struct audit_data){
+		.kind = "template",
+		.id = id_text(call, &record->id),
+		.name = record->name,
+	};
+}
+
+void template_note(struct call *call, const char *type, const struct template_record *record)
+{
+	const struct audit_data data = template_data(call, record);
+
+	audit_note(call, type, &data);
+}
+
+static void find_in_parts(struct call *call, struct changes *changes,
+			  const struct template_record *former,
+			  const struct template_record *record)
+{
+	static const char *const prefixes[PART_COUNT] = {
+		[PART_SETTINGS] = "/settings",
+		[PART_DESTINATIONS] = "/destinations",
+	};
+
+	for (enum template_part part = 0; part < PART_COUNT; part++) {
+		const struct template_part_text *before = &former->parts[part];
+		const struct template_part_text *after = &record->parts[part];
+		const struct slice prefix = slice_of(prefixes[part]);
+
+		if (!slice_equal(before->text, after->text))
+			changes_find(changes, prefix, packed_json(call->arena, before->text),
+				     packed_json(call->arena, after->text), NULL);
+		if (!slice_equal(before->hidden, after->hidden))
+			changes_find_hidden(changes, prefix, template_part_shape(part),
+					    packed_json(call->arena, before->hidden),
+					    packed_json(call->arena, after->hidden));
+	}
+}
+
+static const struct template_role *role_with(const struct template_record *record,
+					     const struct template_role *role)
+{
+	return template_live_role(record, role->identity);
+}
+
+static struct slice role_pointer(struct call *call, struct slice name)
+{
+	struct buffer pointer = BUFFER_INITIAL(call->arena);
+
+	buffer_append_text(&pointer, "/roles");
+	text_pointer(&pointer, name);
+	return buffer_slice(&pointer);
+}
+
+static void find_in_roles(struct call *call, struct changes *changes,
+			  const struct template_record *former,
+			  const struct template_record *record)
+{
+	for (size_t i = 0; i < former->role_count; i++) {
+		const struct template_role *before = &former->roles[i];
+		const struct template_role *after = role_with(record, before);
+		const struct slice pointer = role_pointer(call, before->name);
+
+		if (after == NULL)
+			changes_add(changes, pointer);
+		else if (!slice_equal(before->text, after->text))
+			changes_find(changes, pointer, packed_json(call->arena, before->text),
+				     packed_json(call->arena, after->text), NULL);
+	}
+	for (size_t i = 0; i < record->role_count; i++) {
+		if (role_with(former, &record->roles[i]) == NULL)
+			changes_add(changes, role_pointer(call, record->roles[i].name));
+	}
+}
+
+static void find_plugins(struct call *call, struct changes *changes,
+			 const struct template_record *former, const struct template_record *record)
+{
+	if (slice_equal(former->plugins, record->plugins))
+		return;
+	if (former->plugins.size == 0 || record->plugins.size == 0)
+		changes_add(changes, SLICE("/plugins"));
+	else
+		changes_find(changes, SLICE("/plugins"), packed_json(call->arena, former->plugins),
+			     packed_json(call->arena, record->plugins), NULL);
+}
+
+bool template_note_update(struct call *call, const struct template_record *record,
+			  bool default_changed, struct fault *fault)
+{
+	struct audit_data data = template_data(call, record);
+	struct template_record former;
+	struct changes changes;
+
+	if (!template_read(call, &record->stored, &former, fault))
+		return false;
+	changes_open(&changes, call->arena);
+	if (!slice_equal(former.name, record->name))
+		changes_add(&changes, SLICE("/name"));
+	if (default_changed)
+		changes_add(&changes, SLICE("/default"));
+	find_in_roles(call, &changes, &former, record);
+	find_in_parts(call, &changes, &former, record);
+	find_plugins(call, &changes, &former, record);
+	data.changes = &changes;
+	audit_note_update(call, "template.updated", &data);
+	for (size_t i = 0; i < former.role_count; i++) {
+		if (role_with(record, &former.roles[i]) == NULL)
+			role_note(call, "role.deleted", record, former.roles[i].name);
+	}
+	for (size_t i = 0; i < record->role_count; i++) {
+		if (role_with(&former, &record->roles[i]) == NULL)
+			role_note(call, "role.created", record, record->roles[i].name);
+	}
+	return true;
+}
+
+/* ---- roles ---- */
+
+static struct audit_data role_data(struct call *call, const struct template_record *record,
+				   struct slice role)
+{
+	const struct slice id = id_text(call, &record->id);
+
+	return (struct audit_data){
+		.kind = "role",
+		.id = id,
+		.name = role,
+		.more = { { "template_id", id, false }, { "role", role, false } },
+	};
+}
+
+void role_note(struct call *call, const char *type, const struct template_record *record,
+	       struct slice role)
+{
+	const struct audit_data data = role_data(call, record, role);
+
+	audit_note(call, type, &data);
+}
+
+bool role_note_update(struct call *call, const struct template_record *record, size_t index,
+		      struct fault *fault)
+{
+	const struct template_role *role = &record->roles[index], *before;
+	struct audit_data data = role_data(call, record, role->name);
+	struct template_record former;
+	struct changes changes;
+
+	if (!template_read(call, &record->stored, &former, fault))
+		return false;
+	before = role_with(&former, role);
+	changes_open(&changes, call->arena);
+	changes_find(&changes, SLICE(""), packed_json(call->arena, before->text),
+		     packed_json(call->arena, role->text), NULL);
+	data.changes = &changes;
+	if (slice_equal(before->name, role->name)) {
+		audit_note_update(call, "role.updated", &data);
+		return true;
+	}
+	data.more[2] = (struct audit_member){ "old_role", before->name, false };
+	audit_note(call, "role.renamed", &data);
+	return true;
+}

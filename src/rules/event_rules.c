@@ -1,0 +1,50 @@
+/* See rules/event_rules.h. The service writes entries itself; these tables document them.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "rules/event_rules.h"
+
+/* clang-format off */
+
+static const struct field actor_fields[] = {
+	{ "kind", ONE_OF("token", "key", "session", "code", "cli", "service"), FLAGS(FIELD_REQUIRED) },
+	{ "id",   TEXT(any_text), FLAGS(FIELD_REQUIRED),
+	  DOC("The jti of a token, the id of a key, the hash of a code; may be empty.") },
+};
+static const struct shape actor_shape = {
+	"EventActor", FIELDS(actor_fields), .doc = "Who made the change.",
+};
+
+static const struct field pointer_row = { .name = NULL, .kind = KIND_TEXT, .text = &any_text };
+
+static const struct field data_fields[] = {
+	{ "kind",        TEXT(any_text), FLAGS(FIELD_REQUIRED) },
+	{ "id",          TEXT(any_text), FLAGS(FIELD_REQUIRED) },
+	{ "name",        TEXT(any_text), FLAGS(FIELD_REQUIRED) },
+	{ "changed",     LIST_OF(pointer_row), FLAGS(FIELD_REQUIRED),
+	  DOC("JSON Pointers of the members that differ, the first 100; never their values.") },
+	{ "template_id", TEXT(any_text) },
+	{ "room_id",     TEXT(any_text) },
+	{ "role",        TEXT(any_text) },
+	{ "old_role",    TEXT(any_text), DOC("The name before a role.renamed.") },
+	{ "user_id",     TEXT(any_text) },
+	{ "code_hash",   TEXT(any_text), DOC("The HMAC-SHA256 of a code, under a key of the account.") },
+	{ "reason",      TEXT(any_text), DOC("Why a join was refused.") },
+	{ "count",       INTEGER(0, UNLIMITED), DOC("Codes that one call made for all roles.") },
+};
+static const struct shape data_shape = { "EventData", FIELDS(data_fields) };
+
+static const struct field event_fields[] = {
+	{ "seq",        INTEGER(1, UNLIMITED), FLAGS(FIELD_REQUIRED),
+	  DOC("Its number: from 1, each one more than that of the entry before.") },
+	{ "id",         TEXT(any_text), FLAGS(FIELD_REQUIRED), DOC("A UUID.") },
+	{ "type",       TEXT(any_text), FLAGS(FIELD_REQUIRED), DOC("Such as room.created.") },
+	{ "timestamp",  TEXT(any_text), FLAGS(FIELD_REQUIRED), DOC("The time, with milliseconds.") },
+	{ "actor",      OBJECT(actor_shape), FLAGS(FIELD_REQUIRED) },
+	{ "request_id", TEXT(any_text), FLAGS(FIELD_REQUIRED), DOC("The X-Request-Id of the call.") },
+	{ "data",       OBJECT(data_shape), FLAGS(FIELD_REQUIRED) },
+};
+const struct shape event_shape = {
+	"Event", FIELDS(event_fields), .doc = "An entry of the log: one change.",
+};
+
+/* clang-format on */

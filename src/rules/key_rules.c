@@ -1,0 +1,110 @@
+/* See rules/key_rules.h.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "rules/key_rules.h"
+
+/* clang-format off */
+
+const char *const scope_names[SCOPES + 1] = {
+	[SCOPE_TEMPLATES_READ] = "templates:read",
+	[SCOPE_TEMPLATES_WRITE] = "templates:write",
+	[SCOPE_ROOMS_READ] = "rooms:read",
+	[SCOPE_ROOMS_WRITE] = "rooms:write",
+	[SCOPE_CODES_READ] = "codes:read",
+	[SCOPE_CODES_WRITE] = "codes:write",
+	[SCOPE_EVENTS_READ] = "events:read",
+	[SCOPE_WEBHOOKS_WRITE] = "webhooks:write",
+	[SCOPE_BACKENDS_WRITE] = "backends:write",
+	[SCOPE_KEYS_WRITE] = "keys:write",
+};
+
+static const struct text_rule key_name_text = {
+	.sentence = "must be 1 to 128 characters",
+	.shortest = 1,
+	.longest = 128,
+};
+
+static const struct field scope_item = { .name = NULL, .kind = KIND_CHOICE, .choices = scope_names };
+
+#define MEMBERS_OF_A_KEY \
+	{ "id",         TEXT(id_text), FLAGS(FIELD_READ_ONLY) }, \
+	{ "name",       TEXT(key_name_text), FLAGS(FIELD_REQUIRED | FIELD_KEPT) }, \
+	{ "scopes",     LIST_OF(scope_item), \
+	  FLAGS(FIELD_REQUIRED | FIELD_KEPT | FIELD_UNIQUE | FIELD_NOT_EMPTY), \
+	  DOC("What the key allows. A scope for writing includes that for reading, and webhooks:write " \
+	      "includes events:read.") }, \
+	{ "expires_at", TIME(), DOC("From this second on the key is refused.") }, \
+	{ "created_at", TEXT(time_text), FLAGS(FIELD_READ_ONLY) }
+
+static const struct field key_fields[] = { MEMBERS_OF_A_KEY };
+const struct shape key_shape = {
+	"Key", FIELDS(key_fields), .doc = "A key: a limited bearer token that can be revoked.",
+};
+
+static const struct field made_key_fields[] = {
+	MEMBERS_OF_A_KEY,
+	{ "key", TEXT(some_text), FLAGS(FIELD_READ_ONLY), DOC("The bearer token; shown only here.") },
+};
+const struct shape made_key_shape = {
+	"MadeKey", FIELDS(made_key_fields), .doc = "A key that was made, with its bearer token.",
+};
+
+/* ---- sessions ---- */
+
+static schema_rule check_credentials;
+
+static const struct rule new_session_rules[] = {
+	{ "sessionCredentials", "There is token alone, or access_key and secret.", check_credentials },
+	{ NULL, NULL, NULL },
+};
+static const struct field new_session_fields[] = {
+	{ "access_key", TEXT(any_text), DOC("Of an account; with secret.") },
+	{ "secret",     TEXT(any_text), FLAGS(FIELD_SECRET), DOC("An active secret of the account.") },
+	{ "token",      TEXT(any_text), FLAGS(FIELD_SECRET), DOC("A management token, or a key.") },
+};
+const struct shape new_session_shape = {
+	"NewSession", FIELDS(new_session_fields), .rules = new_session_rules,
+	.doc = "What proves who begins a session.",
+};
+
+static const struct field caller_account_fields[] = {
+	{ "id",   TEXT(id_text), FLAGS(FIELD_REQUIRED) },
+	{ "name", TEXT(some_text), FLAGS(FIELD_REQUIRED) },
+};
+static const struct shape caller_account_shape = {
+	"CallerAccount", FIELDS(caller_account_fields), .doc = "The account of the caller.",
+};
+static const struct field session_fields[] = {
+	{ "account",    OBJECT(caller_account_shape), FLAGS(FIELD_REQUIRED) },
+	{ "scopes",     LIST_OF(scope_item), FLAGS(FIELD_REQUIRED | FIELD_NULLABLE),
+	  DOC("null: all.") },
+	{ "expires_at", TEXT(time_text), FLAGS(FIELD_REQUIRED | FIELD_NULLABLE),
+	  DOC("When the session, token or key ends; null: never.") },
+	{ "operator",   BOOLEAN(), FLAGS(FIELD_REQUIRED),
+	  DOC("May see how the whole service is doing.") },
+	{ "version",    TEXT(some_text), FLAGS(FIELD_REQUIRED), DOC("Of the service.") },
+	{ "public_url", TEXT(some_text), FLAGS(FIELD_REQUIRED),
+	  DOC("Where people reach the service.") },
+	{ "client_url", TEXT(some_text), DOC("Where the join page sends people, where that is set.") },
+	{ "qr", BOOLEAN(), FLAGS(FIELD_REQUIRED), DOC("Whether the service makes QR codes.") },
+};
+const struct shape session_shape = {
+	"Session", FIELDS(session_fields), .doc = "Who calls, and what it may.",
+};
+
+/* clang-format on */
+
+static void check_credentials(struct rule_context *context, const json_t *object)
+{
+	static const char *const pair[] = { "access_key", "secret" };
+	const bool has_token = rule_was_sent(context, "/token");
+
+	for (size_t i = 0; i < sizeof pair / sizeof pair[0]; i++) {
+		const char *pointer = arena_text(rule_arena(context), "/%s", pair[i]);
+
+		if (has_token && json_object_get(object, pair[i]) != NULL)
+			schema_fault(context, pointer, "not together with token");
+		else if (!has_token && !rule_was_sent(context, pointer))
+			schema_fault(context, pointer, "is required");
+	}
+}

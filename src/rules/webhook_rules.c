@@ -1,0 +1,299 @@
+/* See rules/webhook_rules.h.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "rules/webhook_rules.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "rules/list_rules.h"
+
+/* clang-format off */
+
+static const struct text_rule webhook_url_text = {
+	.sentence = "must be 1 to 2048 bytes",
+	.shortest = 1,
+	.longest = 2048,
+	.counts_bytes = true,
+};
+static const struct text_rule description_text = {
+	.sentence = "must be at most 256 characters",
+	.longest = 256,
+};
+static const struct text_rule header_name_text = {
+	.characters = "a-zA-Z0-9!#$%&'*+.^_`|~-",
+	.sentence = "must be 1 to 64 of a-z A-Z 0-9 ! # $ % & ' * + . ^ _ ` | ~ -",
+	.shortest = 1,
+	.longest = 64,
+};
+static const struct text_rule header_value_text = {
+	.characters = "!-~ ",
+	.sentence = "must be 1 to 512 visible ASCII characters, with spaces between them alone",
+	.shortest = 1,
+	.longest = 512,
+	.no_outer_space = true,
+};
+static const struct text_rule secret_of_webhook_text = {
+	.characters = "a-zA-Z0-9+/=_",
+	.sentence = "must be whsec_ and base64 of 24 to 64 bytes",
+	.shortest = 38,
+	.longest = 94,
+};
+
+static schema_rule check_url, check_events, check_headers, check_secret;
+
+static const struct rule webhook_rules[] = {
+	{ "webhookUrl",
+	  "url is a URL of https, without user info and fragment; of http only where the service allows it.",
+	  check_url },
+	{ "webhookEvents",
+	  "events has types such as room.created, beginnings of types such as room.*, or * for all.",
+	  check_events },
+	{ "webhookHeaders",
+	  "Names in headers differ without regard to case, and are none that the service or HTTP sets: "
+	  "content-*, webhook-*, proxy-*, host, user-agent, te, trailer, upgrade, expect, keep-alive, "
+	  "transfer-encoding, connection.",
+	  check_headers },
+	{ "webhookSecret", "secret is whsec_ and base64 of 24 to 64 bytes.", check_secret },
+	{ NULL, NULL, NULL },
+};
+
+static const struct field event_item = { .name = NULL, .kind = KIND_TEXT, .text = &any_text };
+static const struct field header_item = {
+	.name = NULL, .kind = KIND_TEXT, .text = &header_value_text, .flags = FIELD_SECRET,
+};
+
+/* reason: the flags of disabled_reason, which only some answers have. */
+#define WEBHOOK_ROWS(reason) \
+	{ "id",          TEXT(id_text), FLAGS(FIELD_READ_ONLY) }, \
+	{ "url",         TEXT(webhook_url_text), FLAGS(FIELD_REQUIRED | FIELD_KEPT), \
+	  DOC("Where entries of the log are posted to.") }, \
+	{ "events",      LIST_OF(event_item), MOST(50), FLAGS(FIELD_UNIQUE | FIELD_NOT_EMPTY), DEFAULT(["*"]), \
+	  DOC("Types of entries, beginnings of types such as room.*, or * for all.") }, \
+	{ "enabled",     BOOLEAN(), DEFAULT(true), \
+	  DOC("Switching it on begins with what happens from then on.") }, \
+	{ "description", TEXT(description_text), DEFAULT("") }, \
+	{ "headers",     MAP_OF(header_name_text, header_item), MOST(5), FLAGS(FIELD_ATOMIC | FIELD_SECRET), \
+	  DEFAULT({}), \
+	  DOC("Further headers of a delivery. Answers show *** in place of each value; *** in a body keeps " \
+	      "the value.") }, \
+	{ "secret",      TEXT(secret_of_webhook_text), \
+	  FLAGS(FIELD_WRITE_ONLY | FIELD_ECHO | FIELD_SECRET | FIELD_KEPT), \
+	  DOC("whsec_ and base64 of 24 to 64 bytes; made when it is not supplied at first, kept later. Only " \
+	      "the call that sets it answers it.") }, \
+	{ "disabled_reason", ONE_OF("gone", "failing"), FLAGS(reason), \
+	  DOC("Why the service switched the webhook off: an answer of 410, or nothing was delivered.") }, \
+	{ "created_at",  TEXT(time_text), FLAGS(FIELD_READ_ONLY) }, \
+	{ "updated_at",  TEXT(time_text), FLAGS(FIELD_READ_ONLY) },
+
+static const struct field webhook_fields[] = { WEBHOOK_ROWS(FIELD_READ_ONLY) };
+const struct shape webhook_shape = {
+	"Webhook", FIELDS(webhook_fields), .rules = webhook_rules,
+	.doc = "Where entries of the log are posted to, signed by Standard Webhooks 1.0.0.",
+};
+static const struct field shown_webhook_fields[] = { WEBHOOK_ROWS(0) };
+const struct shape shown_webhook_shape = {
+	"ShownWebhook", FIELDS(shown_webhook_fields),
+	.doc = "Where entries of the log are posted to, signed by Standard Webhooks 1.0.0.",
+};
+
+static const struct field test_fields[] = {
+	{ "event_id", TEXT(some_text), FLAGS(FIELD_REQUIRED), DOC("The webhook-id of what is sent.") },
+};
+const struct shape webhook_test_shape = {
+	"WebhookTest", FIELDS(test_fields), .doc = "A webhook.test that is being sent.",
+};
+
+static const struct field delivery_fields[] = {
+	{ "event_id",    TEXT(some_text), FLAGS(FIELD_REQUIRED), DOC("The id of the entry.") },
+	{ "type",        TEXT(some_text), FLAGS(FIELD_REQUIRED) },
+	{ "seq",         INTEGER(1, UNLIMITED), FLAGS(FIELD_REQUIRED), DOC("The number of the entry.") },
+	{ "state",       ONE_OF(DELIVERY_STATES), FLAGS(FIELD_REQUIRED) },
+	{ "attempts",    INTEGER(1, UNLIMITED), FLAGS(FIELD_REQUIRED) },
+	{ "last_status", INTEGER(100, 999), FLAGS(FIELD_NULLABLE), DOC("Of HTTP; null: there was no answer.") },
+	{ "last_error",  TEXT(some_text), FLAGS(FIELD_NULLABLE),
+	  DOC("Why there was no whole answer; null: there was one.") },
+	{ "next_at",     TEXT(time_text), FLAGS(FIELD_NULLABLE), DOC("Of the next attempt, while pending.") },
+};
+const struct shape webhook_delivery_shape = {
+	"WebhookDelivery", FIELDS(delivery_fields), .doc = "A delivery of which an attempt failed.",
+};
+
+static const struct field delivery_list_fields[] = {
+	{ "limit", INTEGER(10, 100), DEFAULT(10), DOC("Items in an answer.") },
+	{ "start", TEXT(id_text), DOC("Where to go on: the `last` of the answer before.") },
+	{ "state", ONE_OF(DELIVERY_STATES), DOC("Deliveries in this state.") },
+};
+const struct shape delivery_list_query = { "DeliveryListQuery", FIELDS(delivery_list_fields) };
+
+/* clang-format on */
+
+/* ---- url ---- */
+
+static bool has_bytes_of_url(struct slice text)
+{
+	for (size_t i = 0; i < text.size; i++) {
+		if (text.data[i] <= ' ' || text.data[i] > '~' ||
+		    strchr("\"#<>\\^`{|}", text.data[i]) != NULL)
+			return false;
+	}
+	return true;
+}
+
+static bool take_scheme(struct slice *rest, const char *scheme)
+{
+	const size_t size = strlen(scheme);
+
+	if (rest->size < size ||
+	    !text_equal_ignoring_case((struct slice){ rest->data, size }, slice_of(scheme)))
+		return false;
+	rest->data += size;
+	rest->size -= size;
+	return true;
+}
+
+static bool parse_port(struct slice text, bool is_https, unsigned *port)
+{
+	int64_t number = is_https ? 443 : 80;
+
+	if (text.size > 0 && (text.size > 5 || text.data[0] == '-' || !text_integer(text, &number)))
+		return false;
+	*port = (unsigned)number;
+	return number >= 1 && number <= 65535;
+}
+
+static bool is_host(struct slice host)
+{
+	if (host.size == 0)
+		return false;
+	if (host.data[0] == '[')
+		return host.size > 2 && host.data[host.size - 1] == ']' &&
+		       memchr(host.data, '@', host.size) == NULL;
+	for (size_t i = 0; i < host.size; i++) {
+		if (strchr("@:[]!$&'()*+,;=", host.data[i]) != NULL)
+			return false;
+	}
+	return true;
+}
+
+bool webhook_url_parse(struct slice text, struct webhook_url *url)
+{
+	struct slice rest = text, authority, port = { "", 0 };
+	size_t size = 0;
+
+	url->is_https = take_scheme(&rest, "https://");
+	if ((!url->is_https && !take_scheme(&rest, "http://")) || !has_bytes_of_url(text))
+		return false;
+	while (size < rest.size && rest.data[size] != '/' && rest.data[size] != '?')
+		size++;
+	authority = (struct slice){ rest.data, size };
+	while (size > 0 && authority.data[size - 1] >= '0' && authority.data[size - 1] <= '9')
+		size--;
+	if (size > 0 && authority.data[size - 1] == ':') {
+		port = (struct slice){ authority.data + size, authority.size - size };
+		authority.size = size - 1;
+	}
+	url->host = authority;
+	return is_host(authority) && parse_port(port, url->is_https, &url->port);
+}
+
+bool webhook_url_same_place(struct slice a, struct slice b)
+{
+	struct webhook_url one, other;
+
+	return webhook_url_parse(a, &one) && webhook_url_parse(b, &other) &&
+	       one.is_https == other.is_https && one.port == other.port &&
+	       text_equal_ignoring_case(one.host, other.host);
+}
+
+static void check_url(struct rule_context *context, const json_t *object)
+{
+	const struct slice text = text_of_json(json_object_get(object, "url"));
+	struct webhook_url url;
+
+	if (text.data != NULL && !webhook_url_parse(text, &url))
+		schema_fault(context, "/url",
+			     "must be a URL of https, without user info and fragment");
+}
+
+/* ---- the others ---- */
+
+static void check_events(struct rule_context *context, const json_t *object)
+{
+	const json_t *events = json_object_get(object, "events"), *event;
+	size_t i;
+
+	json_array_foreach(events, i, event) {
+		const struct slice type = text_of_json(event);
+
+		if (type.data != NULL && !slice_is(type, "*") && !event_type_is_right(type))
+			schema_fault(context, arena_text(rule_arena(context), "/events/%zu", i),
+				     "must be a type such as room.created, a beginning such as "
+				     "room.*, or *");
+	}
+}
+
+/* name: in lower case. */
+static bool is_ours(struct slice name)
+{
+	static const char *const ours[] = {
+		"host",	      "user-agent",	   "te",	 "trailer", "upgrade", "expect",
+		"keep-alive", "transfer-encoding", "connection",
+	};
+	static const char *const beginnings[] = { "content-", "webhook-", "proxy-" };
+
+	for (size_t i = 0; i < sizeof ours / sizeof ours[0]; i++) {
+		if (slice_is(name, ours[i]))
+			return true;
+	}
+	for (size_t i = 0; i < sizeof beginnings / sizeof beginnings[0]; i++) {
+		const size_t size = strlen(beginnings[i]);
+
+		if (name.size >= size && memcmp(name.data, beginnings[i], size) == 0)
+			return true;
+	}
+	return false;
+}
+
+static void check_headers(struct rule_context *context, const json_t *object)
+{
+	struct arena *arena = rule_arena(context);
+	json_t *seen = arena_json(arena, json_object()), *value;
+	const json_t *headers = json_object_get(object, "headers");
+	const char *key;
+
+	json_object_foreach((json_t *)(uintptr_t)headers, key, value) {
+		const struct slice name = text_lower(arena, slice_of(key));
+		struct buffer pointer = BUFFER_INITIAL(arena);
+
+		buffer_append_text(&pointer, "/headers");
+		text_pointer(&pointer, slice_of(key));
+		buffer_append_byte(&pointer, '\0');
+		if (is_ours(name))
+			schema_fault(context, pointer.data, "is a header that the service sets");
+		else if (json_object_getn(seen, name.data, name.size) != NULL)
+			schema_fault(context, pointer.data, "repeats an earlier name");
+		json_object_setn_new(seen, name.data, name.size, json_true());
+	}
+}
+
+bool webhook_secret_bytes(struct arena *arena, struct slice text, struct slice *bytes)
+{
+	const struct slice prefix = SLICE(WEBHOOK_SECRET_PREFIX);
+
+	if (text.size < prefix.size || memcmp(text.data, prefix.data, prefix.size) != 0)
+		return false;
+	text.data += prefix.size;
+	text.size -= prefix.size;
+	return text_base64_decode(arena, text, bytes) && bytes->size >= 24 && bytes->size <= 64;
+}
+
+static void check_secret(struct rule_context *context, const json_t *object)
+{
+	const struct slice text = text_of_json(json_object_get(object, "secret"));
+	struct slice bytes;
+
+	if (text.data != NULL && !webhook_secret_bytes(rule_arena(context), text, &bytes))
+		schema_fault(context, "/secret", "%s", secret_of_webhook_text.sentence);
+}

@@ -1,0 +1,172 @@
+/* See schema/changes.h.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "schema/changes.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+
+/* Members below this depth are compared as a whole: objects that are kept as they were sent may be
+ * nested as deep as their sender likes. */
+#define DEPTH_MOST 16
+
+void changes_open(struct changes *changes, struct arena *arena)
+{
+	*changes = (struct changes){ .arena = arena };
+}
+
+void changes_add(struct changes *changes, struct slice pointer)
+{
+	if (changes->count == changes->capacity) {
+		const size_t capacity = changes->capacity * 2 + 16;
+		struct slice *pointers = arena_alloc(changes->arena, capacity * sizeof *pointers);
+
+		if (changes->count > 0)
+			memcpy(pointers, changes->pointers, changes->count * sizeof *pointers);
+		changes->pointers = pointers;
+		changes->capacity = capacity;
+	}
+	changes->pointers[changes->count++] = pointer;
+}
+
+static struct slice below(struct arena *arena, struct slice prefix, struct slice name)
+{
+	struct buffer pointer = BUFFER_INITIAL(arena);
+
+	buffer_append(&pointer, prefix);
+	text_pointer(&pointer, name);
+	return buffer_slice(&pointer);
+}
+
+static bool is_ignored(const char *const *ignored, const char *name)
+{
+	for (; ignored != NULL && *ignored != NULL; ignored++) {
+		if (strcmp(*ignored, name) == 0)
+			return true;
+	}
+	return false;
+}
+
+static json_t *without_const(const json_t *value)
+{
+	return (json_t *)(uintptr_t)value;
+}
+
+static void find(struct changes *changes, struct slice prefix, const json_t *former,
+		 const json_t *latter, const char *const *ignored, unsigned depth)
+{
+	const char *name;
+	size_t length;
+	json_t *value;
+
+	json_object_keylen_foreach(without_const(former), name, length, value)
+	{
+		const json_t *other = json_object_getn(latter, name, length);
+		const struct slice member = { name, length };
+
+		if (is_ignored(ignored, name) || json_equal(value, other))
+			continue;
+		if (json_is_object(value) && json_is_object(other) && depth < DEPTH_MOST)
+			find(changes, below(changes->arena, prefix, member), value, other, NULL,
+			     depth + 1);
+		else
+			changes_add(changes, below(changes->arena, prefix, member));
+	}
+	json_object_keylen_foreach(without_const(latter), name, length, value)
+	{
+		if (json_object_getn(former, name, length) == NULL && !is_ignored(ignored, name))
+			changes_add(changes,
+				    below(changes->arena, prefix, (struct slice){ name, length }));
+	}
+}
+
+void changes_find(struct changes *changes, struct slice prefix, const json_t *former,
+		  const json_t *latter, const char *const *ignored)
+{
+	find(changes, prefix, former, latter, ignored, 0);
+}
+
+/* ---- hidden members ---- */
+
+static void find_hidden_in(struct changes *changes, struct slice pointer, const struct field *row,
+			   const json_t *former, const json_t *latter);
+
+/* The entries of a map, which are objects. */
+static void find_hidden_entries(struct changes *changes, struct slice prefix,
+				const struct field *item, const json_t *former,
+				const json_t *latter)
+{
+	const char *name;
+	size_t length;
+	json_t *value;
+
+	json_object_keylen_foreach(without_const(former), name, length, value) find_hidden_in(
+		changes, below(changes->arena, prefix, (struct slice){ name, length }), item, value,
+		json_object_getn(latter, name, length));
+	json_object_keylen_foreach(without_const(latter), name, length, value)
+	{
+		if (json_object_getn(former, name, length) == NULL)
+			find_hidden_in(
+				changes,
+				below(changes->arena, prefix, (struct slice){ name, length }), item,
+				NULL, value);
+	}
+}
+
+static void find_hidden_in(struct changes *changes, struct slice pointer, const struct field *row,
+			   const json_t *former, const json_t *latter)
+{
+	if (json_equal(former, latter))
+		return;
+	if ((row->flags & FIELD_WRITE_ONLY) == 0 && row->kind == KIND_OBJECT)
+		changes_find_hidden(changes, pointer, row->shape, former, latter);
+	else if ((row->flags & FIELD_WRITE_ONLY) == 0 && row->kind == KIND_MAP)
+		find_hidden_entries(changes, pointer, row->item, former, latter);
+	else
+		changes_add(changes, pointer);
+}
+
+void changes_find_hidden(struct changes *changes, struct slice prefix, const struct shape *shape,
+			 const json_t *former, const json_t *latter)
+{
+	for (size_t i = 0; i < shape->field_count; i++) {
+		const struct field *row = &shape->fields[i];
+		const json_t *before = json_object_get(former, row->name);
+		const json_t *after = json_object_get(latter, row->name);
+
+		if (before != NULL || after != NULL)
+			find_hidden_in(changes, below(changes->arena, prefix, slice_of(row->name)),
+				       row, before, after);
+	}
+}
+
+/* ---- the text ---- */
+
+static int compare(const void *a, const void *b)
+{
+	const struct slice *first = a, *second = b;
+	const size_t shorter = first->size < second->size ? first->size : second->size;
+	const int order = memcmp(first->data, second->data, shorter);
+
+	return order != 0 ? order : (first->size > second->size) - (first->size < second->size);
+}
+
+void changes_write(struct changes *changes, struct buffer *text)
+{
+	const size_t count = changes == NULL ? 0 : changes->count;
+	size_t written = 0;
+
+	if (count > 0)
+		qsort(changes->pointers, count, sizeof *changes->pointers, compare);
+	buffer_append_byte(text, '[');
+	for (size_t i = 0; i < count && written < CHANGES_MOST; i++) {
+		if (i > 0 && slice_equal(changes->pointers[i], changes->pointers[i - 1]))
+			continue;
+		if (written++ > 0)
+			buffer_append_byte(text, ',');
+		buffer_append_string(text, changes->pointers[i]);
+	}
+	buffer_append_byte(text, ']');
+}

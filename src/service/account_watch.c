@@ -1,0 +1,258 @@
+/* See service/account_watch.h. What was seen is kept in memory too, so that a change of one account
+ * among many costs one transaction.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "service/account_watch.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "accounts/accounts.h"
+#include "base/digest.h"
+#include "base/memory.h"
+#include "resources/audit.h"
+#include "resources/audit_record.h"
+
+/* Accounts that one transaction compares. */
+#define AT_ONCE 64
+#define ENTRIES_MOST 2 /* of an account: its state, its secrets */
+
+struct seen {
+	struct id account;
+	uint64_t secrets;
+	bool is_enabled;
+};
+
+struct account_watch {
+	const struct environment *environment;
+	uint64_t generation; /* of the accounts that were all seen; 0: none */
+	struct seen *seen; /* sorted by account */
+	size_t count, capacity;
+};
+
+struct account_watch *account_watch_open(const struct environment *environment)
+{
+	struct account_watch *watch = memory_check(calloc(1, sizeof *watch));
+
+	watch->environment = environment;
+	return watch;
+}
+
+void account_watch_close(struct account_watch *watch)
+{
+	if (watch == NULL)
+		return;
+	free(watch->seen);
+	free(watch);
+}
+
+/* ---- what is seen of an account ---- */
+
+static uint64_t digest_of_secrets(struct arena *arena, const struct account *account)
+{
+	struct buffer text = BUFFER_INITIAL(arena);
+	unsigned char digest[DIGEST_SIZE];
+	uint64_t number;
+
+	for (size_t i = 0; i < account->secret_count; i++)
+		buffer_append_text(&text, account->secrets[i].text);
+	digest_sha256(buffer_slice(&text), digest);
+	memcpy(&number, digest, sizeof number);
+	return number;
+}
+
+static struct seen see(struct arena *arena, const struct account *account)
+{
+	return (struct seen){
+		.account = account->id,
+		.secrets = digest_of_secrets(arena, account),
+		.is_enabled = account->is_enabled,
+	};
+}
+
+static size_t place_of(const struct account_watch *watch, const struct id *account)
+{
+	size_t low = 0, high = watch->count;
+
+	while (low < high) {
+		const size_t middle = low + (high - low) / 2;
+
+		if (id_compare(&watch->seen[middle].account, account) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static bool is_known(const struct account_watch *watch, const struct seen *seen)
+{
+	const size_t place = place_of(watch, &seen->account);
+
+	return place < watch->count &&
+	       id_compare(&watch->seen[place].account, &seen->account) == 0 &&
+	       watch->seen[place].secrets == seen->secrets &&
+	       watch->seen[place].is_enabled == seen->is_enabled;
+}
+
+static void remember(struct account_watch *watch, const struct seen *seen)
+{
+	const size_t place = place_of(watch, &seen->account);
+
+	if (place < watch->count && id_compare(&watch->seen[place].account, &seen->account) == 0) {
+		watch->seen[place] = *seen;
+		return;
+	}
+	if (watch->count == watch->capacity) {
+		watch->capacity = watch->capacity * 2 + 16;
+		watch->seen =
+			memory_check(realloc(watch->seen, watch->capacity * sizeof *watch->seen));
+	}
+	memmove(&watch->seen[place + 1], &watch->seen[place],
+		(watch->count - place) * sizeof *watch->seen);
+	watch->seen[place] = *seen;
+	watch->count++;
+}
+
+/* ---- entries ---- */
+
+static struct audit_entry entry_of(const struct account_watch *watch, struct arena *arena,
+				   const struct account *account, const char *type,
+				   const char *pointer)
+{
+	const struct clock *clock = watch->environment->clock;
+	struct audit_data data = {
+		.kind = "account",
+		.id = slice_of(account->id_text),
+		.name = slice_of(account->name),
+	};
+	struct changes changes;
+	char id[UUID_TEXT_SIZE];
+
+	changes_open(&changes, arena);
+	changes_add(&changes, slice_of(pointer));
+	data.changes = &changes;
+	uuid_make(clock, id);
+	return (struct audit_entry){
+		.time = clock_now(clock),
+		.id = arena_copy(arena, slice_of(id)),
+		.type = slice_of(type),
+		.actor = audit_actor_text(arena, ACTOR_CLI, SLICE("")),
+		.request_id = SLICE(""),
+		.data = audit_data_text(arena, &data),
+	};
+}
+
+/* Compares one account with its log. An account that is looked at for the first time is as it is. */
+static bool compare(const struct account_watch *watch, struct transaction *transaction,
+		    const struct account *account, const struct seen *seen, bool *is_changed,
+		    struct fault *fault)
+{
+	const struct audit_times times = { clock_now(watch->environment->clock),
+					   watch->environment->log_keep };
+	struct audit_entry entries[ENTRIES_MOST];
+	struct audit_state state;
+	size_t n = 0;
+
+	store_of_account(transaction, &account->id);
+	if (!audit_state_load(transaction, STORE_TO_CHANGE, &state, fault))
+		return false;
+	if (state.is_watched && state.is_enabled != seen->is_enabled)
+		entries[n++] = entry_of(watch, transaction->arena, account,
+					seen->is_enabled ? "account.enabled" : "account.disabled",
+					"/enabled");
+	if (state.is_watched && state.secrets != seen->secrets)
+		entries[n++] = entry_of(watch, transaction->arena, account,
+					"account.secret_rotated", "/secrets");
+	if (n > 0 && !audit_append(transaction, &times, entries, n, fault))
+		return false;
+	if (state.is_watched && n == 0)
+		return true;
+	*is_changed = true;
+	if (!audit_state_load(transaction, STORE_TO_CHANGE, &state, fault))
+		return false;
+	state.is_watched = true;
+	state.is_enabled = seen->is_enabled;
+	state.secrets = seen->secrets;
+	return audit_state_put(transaction, &state, fault);
+}
+
+/* ---- looking ---- */
+
+struct batch {
+	const struct account *accounts[AT_ONCE];
+	struct seen seen[AT_ONCE];
+	size_t count;
+};
+
+static bool compare_all(struct account_watch *watch, struct lease *lease,
+			struct transaction *transaction, const struct batch *batch,
+			bool *is_changed, struct fault *fault)
+{
+	if (!lease_confirm(lease, transaction, fault))
+		return false;
+	for (size_t i = 0; i < batch->count; i++) {
+		if (!compare(watch, transaction, batch->accounts[i], &batch->seen[i], is_changed,
+			     fault))
+			return false;
+	}
+	return true;
+}
+
+/* False: it is to be done again. */
+static bool finish(struct account_watch *watch, struct lease *lease, struct arena *arena,
+		   struct batch *batch)
+{
+	struct transaction *transaction;
+	struct fault fault = FAULT_INITIAL;
+	bool is_done, is_changed = false;
+	uint64_t number;
+
+	if (batch->count == 0)
+		return true;
+	if (!store_begin(watch->environment->store, STORE_WRITE, arena, &transaction, &fault))
+		return false;
+	is_done = compare_all(watch, lease, transaction, batch, &is_changed, &fault);
+	if (is_done && is_changed)
+		is_done = store_commit(transaction, &number, &fault) &&
+			  store_wait(watch->environment->store, number, &fault);
+	else
+		store_abandon(transaction);
+	for (size_t i = 0; is_done && i < batch->count; i++)
+		remember(watch, &batch->seen[i]);
+	batch->count = 0;
+	arena_reset(arena);
+	return is_done;
+}
+
+void account_watch_look(struct account_watch *watch, struct lease *lease)
+{
+	struct accounts *accounts = watch->environment->accounts;
+	const struct roster *roster = accounts_current(accounts);
+	struct arena *arena;
+	struct batch batch = { .count = 0 };
+	bool is_done = true;
+
+	/* Of accounts in a store, others may have changed them. */
+	if (accounts_look(accounts, roster)) {
+		accounts_release(accounts, roster);
+		roster = accounts_current(accounts);
+	}
+	if (roster->generation != watch->generation) {
+		arena = arena_open();
+		for (size_t i = 0; is_done && i < roster->count; i++) {
+			const struct seen seen = see(arena, &roster->accounts[i]);
+
+			if (is_known(watch, &seen))
+				continue;
+			batch.accounts[batch.count] = &roster->accounts[i];
+			batch.seen[batch.count++] = seen;
+			if (batch.count == AT_ONCE)
+				is_done = finish(watch, lease, arena, &batch);
+		}
+		if (is_done && finish(watch, lease, arena, &batch))
+			watch->generation = roster->generation;
+		arena_close(arena);
+	}
+	accounts_release(accounts, roster);
+}

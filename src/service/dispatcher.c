@@ -1,0 +1,631 @@
+/* See service/dispatcher.h. One thread does all: it looks at the logs, fills the sender, takes outcomes
+ * and stores them, and waits for the sender or for the next thing that is due.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "service/dispatcher.h"
+
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/memory.h"
+#include "service/dispatcher_parts.h"
+#include "service/webhook_message.h"
+
+/* Milliseconds between two looks at the logs; of a database, which each look asks. */
+#define LOOK_AFTER 200
+#define LOOK_AFTER_SHARED 500
+/* Milliseconds without anything to do. */
+#define PAUSE 1000
+/* Entries that are read at once: few while they are wanted, many while they are not. */
+#define READ_FEW 8
+#define READ_MANY AUDIT_READ_MOST
+#define TESTS_MOST 64
+/* Milliseconds after which the sender should have said something, at the latest. */
+#define SENDER_SILENT ((int64_t)(SENDER_PATIENCE + 30) * 1000)
+
+const struct schedule schedule_usual = {
+	.seconds = { 0, 5, 5 * 60, 30 * 60, 2 * 3600, 5 * 3600, 10 * 3600, 14 * 3600, 20 * 3600,
+		     24 * 3600 },
+	.count = 10,
+};
+
+/* ---- attempts ---- */
+
+static struct attempt *free_attempt(struct dispatcher *dispatcher)
+{
+	size_t i = 0;
+
+	while (i < SENDER_MOST && dispatcher->attempts[i].state != ATTEMPT_NONE)
+		i++;
+	return i < SENDER_MOST ? &dispatcher->attempts[i] : NULL;
+}
+
+static bool has_room(struct dispatcher *dispatcher, const struct target *target)
+{
+	return target->under_way < AT_ONCE_MOST && free_attempt(dispatcher) != NULL;
+}
+
+/* The number has the place of the attempt, and says which attempt there it is. */
+static void give(struct dispatcher *dispatcher, struct attempt *attempt, struct delivery *delivery)
+{
+	const size_t size = delivery->url.size + delivery->headers.size + delivery->body.size;
+
+	dispatcher->number += SENDER_MOST;
+	delivery->number = dispatcher->number + (uint64_t)(attempt - dispatcher->attempts);
+	attempt->outcome = (struct outcome){ .number = delivery->number };
+	attempt->begun = clock_now(dispatcher->environment->clock);
+	attempt->given = clock_monotonic();
+	attempt->state = ATTEMPT_SENT;
+	dispatcher->under_way++;
+	if (attempt->target != NULL)
+		attempt->target->under_way++;
+	if (size > SENDER_BYTES_MOST) {
+		(void)snprintf(attempt->outcome.error, sizeof attempt->outcome.error,
+			       "entry too large");
+		attempt->state = ATTEMPT_ENDED;
+		dispatcher->under_way--;
+		return;
+	}
+	/* What the sender does not take is lost with it: see lose. */
+	(void)sender_give(dispatcher->sender, delivery);
+}
+
+static void send_entry(struct dispatcher *dispatcher, struct target *target,
+		       const struct webhook *webhook, const struct audit_entry *entry,
+		       struct waiting *waiting)
+{
+	struct attempt *attempt = free_attempt(dispatcher);
+	struct delivery delivery = webhook_message(dispatcher->arena, webhook, &target->account,
+						   entry,
+						   clock_now(dispatcher->environment->clock));
+
+	*attempt = (struct attempt){ .target = target, .seq = entry->seq };
+	(void)snprintf(attempt->event_id, sizeof attempt->event_id, "%.*s", (int)entry->id.size,
+		       entry->id.data);
+	(void)snprintf(attempt->type, sizeof attempt->type, "%.*s", (int)entry->type.size,
+		       entry->type.data);
+	if (waiting != NULL) {
+		attempt->is_repeated = true;
+		attempt->record = waiting->record;
+		waiting->is_under_way = true;
+	}
+	give(dispatcher, attempt, &delivery);
+}
+
+/* ---- filling ---- */
+
+/* The log does not have the entry any more. */
+static void give_up(struct dispatcher *dispatcher, struct target *target, struct waiting *waiting)
+{
+	struct attempt *attempt = free_attempt(dispatcher);
+
+	*attempt = (struct attempt){
+		.state = ATTEMPT_ENDED,
+		.target = target,
+		.is_repeated = true,
+		.record = waiting->record,
+		.seq = waiting->seq,
+	};
+	attempt->outcome.status = 0;
+	(void)snprintf(attempt->outcome.error, sizeof attempt->outcome.error,
+		       "entry is gone from the log");
+	waiting->is_under_way = true;
+	target->under_way++;
+}
+
+static bool repeat_due(struct dispatcher *dispatcher, struct transaction *transaction,
+		       struct target *target, const struct webhook *webhook,
+		       const struct source *source, struct fault *fault)
+{
+	const int64_t now = clock_now(dispatcher->environment->clock);
+
+	for (size_t i = 0; i < target->waiting_count && has_room(dispatcher, target); i++) {
+		struct waiting *waiting = &target->waiting[i];
+		struct audit_entry entry;
+
+		if (waiting->is_under_way || waiting->next > now)
+			continue;
+		if (waiting->seq < source->first || waiting->seq > source->last) {
+			give_up(dispatcher, target, waiting);
+			continue;
+		}
+		if (!audit_read(transaction, waiting->seq, 1, &entry, fault))
+			return false;
+		send_entry(dispatcher, target, webhook, &entry, waiting);
+	}
+	return true;
+}
+
+static bool may_read(const struct target *target, const struct source *source, int64_t now)
+{
+	return target->read < source->last && target->read - target->position < WINDOW - 1 &&
+	       target->waiting_count < WAITING_MOST && target->not_before <= now;
+}
+
+/* False: it has to wait, for room or for its time. */
+static bool take_entry(struct dispatcher *dispatcher, struct target *target,
+		       const struct webhook *webhook, const struct audit_entry *entry)
+{
+	const int64_t since = dispatcher->schedule->seconds[0] * 1000;
+
+	if (target->done[entry->seq % WINDOW]) {
+		target->read = entry->seq;
+		return true;
+	}
+	if (!webhook_wants(dispatcher->arena, webhook, entry)) {
+		target->done[entry->seq % WINDOW] = true;
+		target->read = entry->seq;
+		return true;
+	}
+	target->wants_few = true;
+	target->not_before = since > 0 ? entry->time + since : 0;
+	if (target->not_before > clock_now(dispatcher->environment->clock) ||
+	    !has_room(dispatcher, target))
+		return false;
+	send_entry(dispatcher, target, webhook, entry, NULL);
+	target->read = entry->seq;
+	return true;
+}
+
+static bool read_new(struct dispatcher *dispatcher, struct transaction *transaction,
+		     struct target *target, const struct webhook *webhook,
+		     const struct source *source, struct fault *fault)
+{
+	struct audit_entry entries[READ_MANY];
+	const uint64_t room = WINDOW - 1 - (target->read - target->position);
+	uint64_t n = source->last - target->read;
+	bool goes_on = true;
+
+	if (n > (target->wants_few ? READ_FEW : READ_MANY))
+		n = target->wants_few ? READ_FEW : READ_MANY;
+	if (n > room)
+		n = room;
+	if (!audit_read(transaction, target->read + 1, (size_t)n, entries, fault))
+		return false;
+	target->wants_few = false;
+	for (size_t i = 0; i < n && goes_on; i++)
+		goes_on = take_entry(dispatcher, target, webhook, &entries[i]);
+	return true;
+}
+
+/* Entries that the log dropped before they were reached. */
+static void skip_dropped(struct target *target, const struct source *source)
+{
+	if (source->first > source->last + 1 || target->position + 1 >= source->first)
+		return;
+	memset(target->done, 0, sizeof target->done);
+	target->position = source->first - 1;
+	if (target->read < target->position)
+		target->read = target->position;
+}
+
+/* A log that is shorter than the position was loaded from a dump without it. */
+static void step_back(struct target *target, const struct source *source)
+{
+	if (target->read <= source->last)
+		return;
+	memset(target->done, 0, sizeof target->done);
+	target->read = source->last;
+	if (target->position > source->last)
+		target->position = source->last;
+}
+
+static bool fill_in(struct dispatcher *dispatcher, struct transaction *transaction,
+		    struct target *target, struct source *source, struct fault *fault)
+{
+	const int64_t now = clock_now(dispatcher->environment->clock);
+	const struct webhook *webhook;
+	struct webhooks webhooks;
+	struct audit_state state;
+
+	store_of_account(transaction, &target->account);
+	if (!webhooks_load(transaction, STORE_TO_SHOW, &webhooks, fault) ||
+	    !audit_state_load(transaction, STORE_TO_SHOW, &state, fault))
+		return false;
+	source->first = state.first;
+	source->last = state.last;
+	webhook = webhook_find(&webhooks, &target->id);
+	if (webhook == NULL || !webhook->is_enabled || webhook->series != target->series) {
+		source->change = 0;
+		return true;
+	}
+	skip_dropped(target, source);
+	step_back(target, source);
+	return repeat_due(dispatcher, transaction, target, webhook, source, fault) &&
+	       (!may_read(target, source, now) || !has_room(dispatcher, target) ||
+		read_new(dispatcher, transaction, target, webhook, source, fault));
+}
+
+static bool has_due(const struct target *target, int64_t now)
+{
+	for (size_t i = 0; i < target->waiting_count; i++) {
+		if (!target->waiting[i].is_under_way && target->waiting[i].next <= now)
+			return true;
+	}
+	return false;
+}
+
+/* True: there was something to do. */
+static bool fill(struct dispatcher *dispatcher, struct target *target)
+{
+	const int64_t now = clock_now(dispatcher->environment->clock);
+	struct source *source = dispatcher_source(dispatcher, &target->account);
+	const uint64_t read = target->read;
+	const size_t under_way = target->under_way;
+	struct transaction *transaction;
+	struct fault fault = FAULT_INITIAL;
+
+	if (target->is_stale || source == NULL || !has_room(dispatcher, target) ||
+	    (!may_read(target, source, now) && !has_due(target, now)))
+		return false;
+	if (store_begin(dispatcher->environment->store, STORE_READ, dispatcher->arena, &transaction,
+			&fault)) {
+		(void)fill_in(dispatcher, transaction, target, source, &fault);
+		store_abandon(transaction);
+	}
+	if (fault.kind == FAULT_DAMAGED)
+		log_event(LOG_LEVEL_ERROR, "webhook_entries_not_read", "cause",
+			  fault_reason(&fault), NULL);
+	arena_reset(dispatcher->arena);
+	return target->read != read || target->under_way != under_way;
+}
+
+/* All in turn, so that none takes all the room of the sender. */
+static bool fill_all(struct dispatcher *dispatcher)
+{
+	struct target *first = dispatcher->turn != NULL ? dispatcher->turn : dispatcher->targets;
+	struct target *target = first;
+	bool was_filled = false;
+
+	if (first == NULL || sender_descriptor(dispatcher->sender) < 0)
+		return false;
+	do {
+		was_filled = fill(dispatcher, target) || was_filled;
+		target = target->next != NULL ? target->next : dispatcher->targets;
+	} while (target != first && free_attempt(dispatcher) != NULL);
+	dispatcher->turn = target != first ? target : first->next;
+	return was_filled;
+}
+
+/* ---- tests ---- */
+
+static void free_test(struct test *test)
+{
+	free(test->url);
+	free(test->headers);
+	free(test->body);
+	free(test);
+}
+
+static char *copy(struct slice text)
+{
+	char *bytes = memory_check(malloc(text.size + 1));
+
+	memcpy(bytes, text.data, text.size);
+	bytes[text.size] = '\0';
+	return bytes;
+}
+
+static void lock(struct dispatcher *dispatcher)
+{
+	if (pthread_mutex_lock(&dispatcher->lock) != 0)
+		abort();
+}
+
+static void unlock(struct dispatcher *dispatcher)
+{
+	if (pthread_mutex_unlock(&dispatcher->lock) != 0)
+		abort();
+}
+
+static void wake(const struct dispatcher *dispatcher)
+{
+	if (eventfd_write(dispatcher->wake, 1) != 0)
+		abort();
+}
+
+void dispatcher_test(struct dispatcher *dispatcher, const struct id *account,
+		     const struct webhook_test *sent)
+{
+	const struct audit_entry entry = {
+		.time = sent->time,
+		.id = slice_of(sent->event_id),
+		.type = SLICE("webhook.test"),
+		.actor = sent->actor,
+		.data = SLICE("{}"),
+	};
+	struct test *test;
+	struct delivery delivery;
+	struct arena *arena;
+
+	if (dispatcher == NULL)
+		return;
+	arena = arena_open();
+	delivery = webhook_message(arena, &sent->webhook, account, &entry, sent->time);
+	test = memory_check(malloc(sizeof *test));
+	*test = (struct test){
+		.url = copy(delivery.url),
+		.headers = copy(delivery.headers),
+		.body = copy(delivery.body),
+	};
+	arena_close(arena);
+	lock(dispatcher);
+	if (dispatcher->test_count < TESTS_MOST) {
+		dispatcher->test_count++;
+		*dispatcher->last_test = test;
+		dispatcher->last_test = &test->next;
+		test = NULL;
+	}
+	unlock(dispatcher);
+	if (test != NULL)
+		free_test(test);
+	wake(dispatcher);
+}
+
+static struct test *next_test(struct dispatcher *dispatcher)
+{
+	struct test *test;
+
+	lock(dispatcher);
+	test = dispatcher->tests;
+	if (test != NULL) {
+		dispatcher->tests = test->next;
+		dispatcher->test_count--;
+	}
+	if (dispatcher->tests == NULL)
+		dispatcher->last_test = &dispatcher->tests;
+	unlock(dispatcher);
+	return test;
+}
+
+static void send_tests(struct dispatcher *dispatcher)
+{
+	struct attempt *attempt;
+	struct test *test;
+
+	while (sender_descriptor(dispatcher->sender) >= 0 &&
+	       (attempt = free_attempt(dispatcher)) != NULL &&
+	       (test = next_test(dispatcher)) != NULL) {
+		struct delivery delivery = {
+			.url = slice_of(test->url),
+			.headers = slice_of(test->headers),
+			.body = slice_of(test->body),
+		};
+
+		*attempt = (struct attempt){ .target = NULL };
+		give(dispatcher, attempt, &delivery);
+		free_test(test);
+	}
+}
+
+/* ---- outcomes ---- */
+
+/* The sender is gone: what it had is to be sent again, and was perhaps delivered. */
+static void lose(struct dispatcher *dispatcher)
+{
+	for (size_t i = 0; i < SENDER_MOST; i++) {
+		struct attempt *attempt = &dispatcher->attempts[i];
+		struct target *target = attempt->target;
+		struct waiting *waiting;
+
+		if (attempt->state != ATTEMPT_SENT)
+			continue;
+		dispatcher->under_way--;
+		if (target != NULL) {
+			target->under_way--;
+			target->read = target->position;
+			waiting = attempt->is_repeated ? target_waiting(target, &attempt->record)
+						       : NULL;
+			if (waiting != NULL)
+				waiting->is_under_way = false;
+		}
+		*attempt = (struct attempt){ .state = ATTEMPT_NONE };
+	}
+}
+
+static void end(struct dispatcher *dispatcher, const struct outcome *outcome)
+{
+	struct attempt *attempt = &dispatcher->attempts[outcome->number % SENDER_MOST];
+
+	if (attempt->state != ATTEMPT_SENT || attempt->outcome.number != outcome->number)
+		return;
+	dispatcher->under_way--;
+	attempt->outcome = *outcome;
+	attempt->state = ATTEMPT_ENDED;
+	if (attempt->target == NULL)
+		*attempt = (struct attempt){ .state = ATTEMPT_NONE };
+}
+
+/* A sender that is there, and has said nothing of an attempt for longer than it may take. */
+static void stop_silent_sender(struct dispatcher *dispatcher)
+{
+	const int64_t now = clock_monotonic();
+
+	for (size_t i = 0; i < SENDER_MOST; i++) {
+		const struct attempt *attempt = &dispatcher->attempts[i];
+
+		if (attempt->state == ATTEMPT_SENT && now - attempt->given >= SENDER_SILENT) {
+			sender_stop(dispatcher->sender);
+			return;
+		}
+	}
+}
+
+static void take_outcomes(struct dispatcher *dispatcher)
+{
+	struct outcome outcome;
+	enum sender_news news;
+
+	stop_silent_sender(dispatcher);
+	while ((news = sender_take(dispatcher->sender, &outcome)) != SENDER_NOTHING) {
+		if (news == SENDER_LOST)
+			lose(dispatcher);
+		else
+			end(dispatcher, &outcome);
+	}
+}
+
+/* ---- rounds ---- */
+
+static bool is_ending(struct dispatcher *dispatcher)
+{
+	bool is;
+
+	lock(dispatcher);
+	is = dispatcher->is_ending;
+	unlock(dispatcher);
+	return is;
+}
+
+static void tell_figures(struct dispatcher *dispatcher)
+{
+	const int64_t now = clock_now(dispatcher->environment->clock);
+	uint64_t pending = 0, waiting = 0;
+	int64_t oldest = now;
+
+	for (const struct target *target = dispatcher->targets; target != NULL;
+	     target = target->next) {
+		const struct source *source = dispatcher_source(dispatcher, &target->account);
+
+		pending += target->waiting_count;
+		if (source != NULL && source->last > target->read)
+			waiting += source->last - target->read;
+		for (size_t i = 0; i < target->waiting_count; i++) {
+			if (target->waiting[i].first < oldest)
+				oldest = target->waiting[i].first;
+		}
+	}
+	lock(dispatcher);
+	dispatcher->figures.pending = pending;
+	dispatcher->figures.waiting = waiting;
+	dispatcher->figures.oldest = (uint64_t)((now - oldest) / 1000);
+	unlock(dispatcher);
+}
+
+/* True: there may be more to do at once. */
+static bool do_round(struct dispatcher *dispatcher)
+{
+	const int64_t pause = store_is_shared(dispatcher->environment->store) ? LOOK_AFTER_SHARED
+									      : LOOK_AFTER;
+	const bool has_lease = lease_hold(dispatcher->lease);
+
+	send_tests(dispatcher);
+	take_outcomes(dispatcher);
+	if (!has_lease && dispatcher->had_lease) {
+		/* Another process sends now: not this one too. */
+		sender_stop(dispatcher->sender);
+		dispatcher_forget(dispatcher);
+	}
+	dispatcher->had_lease = has_lease;
+	if (!has_lease)
+		return false;
+	dispatcher_save(dispatcher, false);
+	if (clock_monotonic() - dispatcher->looked >= pause) {
+		dispatcher_look(dispatcher);
+		dispatcher->looked = clock_monotonic();
+		tell_figures(dispatcher);
+	}
+	return fill_all(dispatcher);
+}
+
+/* Milliseconds until the next look, or the next repeated delivery if that is earlier. */
+static int pause_of(struct dispatcher *dispatcher)
+{
+	const int64_t now = clock_now(dispatcher->environment->clock);
+	int64_t pause = dispatcher->source_count > 0 ? LOOK_AFTER : PAUSE;
+
+	for (const struct target *target = dispatcher->targets; target != NULL;
+	     target = target->next) {
+		for (size_t i = 0; i < target->waiting_count; i++) {
+			const struct waiting *waiting = &target->waiting[i];
+
+			if (!waiting->is_under_way && waiting->next - now < pause)
+				pause = waiting->next - now;
+		}
+	}
+	/* What is due and cannot be sent now does not make it run without a pause. */
+	return pause < 10 ? 10 : (int)pause;
+}
+
+static void wait(struct dispatcher *dispatcher)
+{
+	struct pollfd polled[] = {
+		{ .fd = dispatcher->wake, .events = POLLIN },
+		{ .fd = sender_descriptor(dispatcher->sender), .events = POLLIN },
+	};
+	eventfd_t value;
+
+	(void)poll(polled, 2, pause_of(dispatcher));
+	if (polled[0].revents != 0)
+		(void)eventfd_read(dispatcher->wake, &value);
+}
+
+static void *work(void *context)
+{
+	struct dispatcher *dispatcher = context;
+
+	(void)arena_serve(dispatcher->arena);
+	while (!is_ending(dispatcher)) {
+		if (!do_round(dispatcher))
+			wait(dispatcher);
+	}
+	take_outcomes(dispatcher);
+	if (dispatcher->had_lease)
+		dispatcher_save(dispatcher, true);
+	dispatcher_forget(dispatcher);
+	(void)arena_serve(NULL);
+	return NULL;
+}
+
+/* ---- the whole ---- */
+
+struct dispatcher *dispatcher_open(const struct environment *environment, struct lease *lease,
+				   struct sender *sender, const struct schedule *schedule)
+{
+	struct dispatcher *dispatcher = memory_check(calloc(1, sizeof *dispatcher));
+
+	dispatcher->environment = environment;
+	dispatcher->lease = lease;
+	dispatcher->sender = sender;
+	dispatcher->schedule = schedule;
+	dispatcher->arena = arena_open();
+	dispatcher->last_test = &dispatcher->tests;
+	dispatcher->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (dispatcher->wake < 0 || pthread_mutex_init(&dispatcher->lock, NULL) != 0 ||
+	    pthread_create(&dispatcher->thread, NULL, work, dispatcher) != 0)
+		abort();
+	return dispatcher;
+}
+
+void dispatcher_close(struct dispatcher *dispatcher)
+{
+	struct test *test;
+
+	if (dispatcher == NULL)
+		return;
+	lock(dispatcher);
+	dispatcher->is_ending = true;
+	unlock(dispatcher);
+	wake(dispatcher);
+	if (pthread_join(dispatcher->thread, NULL) != 0)
+		abort();
+	while ((test = next_test(dispatcher)) != NULL)
+		free_test(test);
+	close(dispatcher->wake);
+	pthread_mutex_destroy(&dispatcher->lock);
+	arena_close(dispatcher->arena);
+	free(dispatcher->sources);
+	free(dispatcher);
+}
+
+void dispatcher_figures(struct dispatcher *dispatcher, struct dispatcher_figures *figures)
+{
+	lock(dispatcher);
+	*figures = dispatcher->figures;
+	unlock(dispatcher);
+}

@@ -1,0 +1,300 @@
+/* See service/dispatcher_parts.h: what is read of accounts, webhooks and deliveries.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/memory.h"
+#include "resources/kinds.h"
+#include "service/dispatcher_parts.h"
+
+#define PAGE 100
+
+/* ---- targets ---- */
+
+void target_add_waiting(struct target *target, const struct waiting *waiting)
+{
+	if (target->waiting_count == target->waiting_capacity) {
+		target->waiting_capacity = 2 * target->waiting_capacity + 8;
+		target->waiting = memory_check(realloc(
+			target->waiting, target->waiting_capacity * sizeof *target->waiting));
+	}
+	target->waiting[target->waiting_count++] = *waiting;
+	if (waiting->seq > target->position && waiting->seq - target->position < WINDOW)
+		target->done[waiting->seq % WINDOW] = true;
+}
+
+struct waiting *target_waiting(struct target *target, const struct id *record)
+{
+	for (size_t i = 0; i < target->waiting_count; i++) {
+		if (id_compare(&target->waiting[i].record, record) == 0)
+			return &target->waiting[i];
+	}
+	return NULL;
+}
+
+static struct target *find_target(const struct dispatcher *dispatcher, const struct id *account,
+				  const struct webhook *webhook)
+{
+	struct target *target = dispatcher->targets;
+
+	while (target != NULL && (target->is_stale || target->series != webhook->series ||
+				  id_compare(&target->id, &webhook->id) != 0 ||
+				  id_compare(&target->account, account) != 0))
+		target = target->next;
+	return target;
+}
+
+static void free_target(struct target *target)
+{
+	free(target->waiting);
+	free(target);
+}
+
+/* Those that nothing is under way of. */
+static void remove_stale(struct dispatcher *dispatcher)
+{
+	struct target **place = &dispatcher->targets;
+
+	while (*place != NULL) {
+		struct target *target = *place;
+
+		if (!target->is_stale || target->under_way > 0) {
+			place = &target->next;
+			continue;
+		}
+		if (dispatcher->turn == target)
+			dispatcher->turn = NULL;
+		*place = target->next;
+		free_target(target);
+	}
+}
+
+void dispatcher_forget(struct dispatcher *dispatcher)
+{
+	for (size_t i = 0; i < SENDER_MOST; i++) {
+		struct attempt *attempt = &dispatcher->attempts[i];
+
+		if (attempt->target == NULL)
+			continue;
+		dispatcher->under_way -= attempt->state == ATTEMPT_SENT;
+		*attempt = (struct attempt){ .state = ATTEMPT_NONE };
+	}
+	for (struct target *target = dispatcher->targets; target != NULL; target = target->next) {
+		target->is_stale = true;
+		target->under_way = 0;
+	}
+	remove_stale(dispatcher);
+	dispatcher->source_count = 0;
+}
+
+/* ---- one account ---- */
+
+/* The deliveries of the webhook that are pending, the oldest first. */
+static bool load_waiting(struct transaction *transaction, struct target *target,
+			 struct fault *fault)
+{
+	struct store_page page = {
+		.order = STORE_OLDEST_FIRST,
+		.side = STORE_ON,
+		.parent = &target->id,
+		.records = arena_alloc(transaction->arena, PAGE * sizeof *page.records),
+		.most = PAGE,
+	};
+	struct id above;
+
+	do {
+		if (!store_page(transaction, &kind_webhook_delivery, &page, fault))
+			return false;
+		for (size_t i = 0; i < page.count; i++) {
+			struct webhook_delivery delivery;
+			struct waiting waiting = { .record = page.records[i].id };
+
+			if (!webhook_delivery_read(&page.records[i], &delivery, fault))
+				return false;
+			waiting.seq = delivery.seq;
+			waiting.attempts = delivery.attempts;
+			waiting.first = delivery.first;
+			waiting.next = delivery.next;
+			if (delivery.series == target->series)
+				target_add_waiting(target, &waiting);
+		}
+		if (page.count > 0)
+			above = page.records[page.count - 1].id;
+		page.above = &above;
+	} while (!page.is_last && target->waiting_count < 2 * WAITING_MOST);
+	return true;
+}
+
+static bool add_target(struct dispatcher *dispatcher, struct transaction *transaction,
+		       const struct id *account, const struct webhook *webhook, struct fault *fault)
+{
+	struct target *target = memory_check(calloc(1, sizeof *target));
+	struct webhook_position position;
+
+	*target = (struct target){
+		.account = *account,
+		.id = webhook->id,
+		.series = webhook->series,
+	};
+	if (!webhook_position_load(transaction, &webhook->id, STORE_TO_SHOW, &position, fault)) {
+		free_target(target);
+		return false;
+	}
+	if (position.series == webhook->series)
+		target->position = position.seq;
+	target->stored = target->position;
+	target->read = target->position;
+	target->delivered = position.delivered;
+	if (!load_waiting(transaction, target, fault)) {
+		free_target(target);
+		return false;
+	}
+	target->next = dispatcher->targets;
+	dispatcher->targets = target;
+	return true;
+}
+
+static bool load_webhooks(struct dispatcher *dispatcher, struct transaction *transaction,
+			  const struct id *account, struct fault *fault)
+{
+	struct webhooks webhooks;
+
+	store_of_account(transaction, account);
+	if (!webhooks_load(transaction, STORE_TO_SHOW, &webhooks, fault))
+		return false;
+	for (struct target *target = dispatcher->targets; target != NULL; target = target->next) {
+		const struct webhook *webhook = webhook_find(&webhooks, &target->id);
+
+		if (id_compare(&target->account, account) == 0 &&
+		    (webhook == NULL || !webhook->is_enabled || webhook->series != target->series))
+			target->is_stale = true;
+	}
+	for (size_t i = 0; i < webhooks.count; i++) {
+		const struct webhook *webhook = &webhooks.items[i];
+
+		if (webhook->is_enabled && find_target(dispatcher, account, webhook) == NULL &&
+		    !add_target(dispatcher, transaction, account, webhook, fault))
+			return false;
+	}
+	return true;
+}
+
+/* ---- all accounts ---- */
+
+static int compare_sources(const void *a, const void *b)
+{
+	const struct source *one = a, *other = b;
+
+	return id_compare(&one->id, &other->id);
+}
+
+struct source *dispatcher_source(const struct dispatcher *dispatcher, const struct id *account)
+{
+	const struct source wanted = { .id = *account };
+
+	return dispatcher->source_count == 0
+		       ? NULL
+		       : bsearch(&wanted, dispatcher->sources, dispatcher->source_count,
+				 sizeof wanted, compare_sources);
+}
+
+static struct source *add_source(struct dispatcher *dispatcher, const struct id *account)
+{
+	struct source *source = dispatcher_source(dispatcher, account);
+
+	if (source != NULL)
+		return source;
+	if (dispatcher->source_count == dispatcher->source_capacity) {
+		dispatcher->source_capacity = 2 * dispatcher->source_capacity + 8;
+		dispatcher->sources = memory_check(
+			realloc(dispatcher->sources,
+				dispatcher->source_capacity * sizeof *dispatcher->sources));
+	}
+	dispatcher->sources[dispatcher->source_count++] = (struct source){ .id = *account };
+	qsort(dispatcher->sources, dispatcher->source_count, sizeof *dispatcher->sources,
+	      compare_sources);
+	return dispatcher_source(dispatcher, account);
+}
+
+static bool look_at(struct dispatcher *dispatcher, struct transaction *transaction,
+		    const struct webhook_account *account, struct fault *fault)
+{
+	struct source *source = add_source(dispatcher, &account->id);
+	struct audit_state state;
+
+	if (source->change != account->change &&
+	    !load_webhooks(dispatcher, transaction, &account->id, fault))
+		return false;
+	source->change = account->change;
+	source->is_there = true;
+	store_of_account(transaction, &account->id);
+	if (!audit_state_load(transaction, STORE_TO_SHOW, &state, fault))
+		return false;
+	source->first = state.first;
+	source->last = state.last;
+	return true;
+}
+
+static bool look_at_all(struct dispatcher *dispatcher, struct transaction *transaction,
+			struct fault *fault)
+{
+	struct webhook_account accounts[PAGE];
+	struct id after;
+	bool is_first = true, is_last = false;
+	size_t n;
+
+	while (!is_last) {
+		if (!webhook_accounts(transaction, is_first ? NULL : &after, PAGE, accounts, &n,
+				      &is_last, fault))
+			return false;
+		for (size_t i = 0; i < n; i++) {
+			if (!look_at(dispatcher, transaction, &accounts[i], fault))
+				return false;
+		}
+		is_first = n == 0;
+		if (n > 0)
+			after = accounts[n - 1].id;
+		is_last = is_last || n == 0;
+	}
+	return true;
+}
+
+/* Accounts that have no webhooks any more. */
+static void drop_sources(struct dispatcher *dispatcher)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < dispatcher->source_count; i++) {
+		if (dispatcher->sources[i].is_there)
+			dispatcher->sources[kept++] = dispatcher->sources[i];
+	}
+	dispatcher->source_count = kept;
+	for (struct target *target = dispatcher->targets; target != NULL; target = target->next) {
+		if (dispatcher_source(dispatcher, &target->account) == NULL)
+			target->is_stale = true;
+	}
+}
+
+void dispatcher_look(struct dispatcher *dispatcher)
+{
+	struct transaction *transaction;
+	struct fault fault = FAULT_INITIAL;
+	bool is_done;
+
+	for (size_t i = 0; i < dispatcher->source_count; i++)
+		dispatcher->sources[i].is_there = false;
+	if (store_begin(dispatcher->environment->store, STORE_READ, dispatcher->arena, &transaction,
+			&fault)) {
+		is_done = look_at_all(dispatcher, transaction, &fault);
+		store_abandon(transaction);
+		if (is_done)
+			drop_sources(dispatcher);
+	}
+	if (fault.kind == FAULT_DAMAGED)
+		log_event(LOG_LEVEL_ERROR, "webhooks_not_read", "cause", fault_reason(&fault),
+			  NULL);
+	remove_stale(dispatcher);
+	arena_reset(dispatcher->arena);
+}

@@ -1,0 +1,115 @@
+/* The dispatcher's state, of its thread alone.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SERVICE_DISPATCHER_PARTS_H
+#define SERVICE_DISPATCHER_PARTS_H
+
+#include <pthread.h>
+
+#include "service/dispatcher.h"
+
+/* At once, of a webhook. */
+#define AT_ONCE_MOST 4
+/* Deliveries of a webhook that are to be repeated: while there are so many, no new entry is read. */
+#define WAITING_MOST 1000
+/* Entries behind a webhook's position that may be done before it moves on. */
+#define WINDOW 1024
+
+/* A delivery that is to be repeated. */
+struct waiting {
+	struct id record;
+	uint64_t seq;
+	uint32_t attempts;
+	int64_t first, next; /* milliseconds */
+	bool is_under_way;
+};
+
+/* An enabled webhook. */
+struct target {
+	struct target *next;
+	struct id account, id;
+	uint64_t series;
+	uint64_t position; /* as it should be stored: all up to it is done */
+	uint64_t stored; /* as it is stored */
+	uint64_t read; /* entries up to it were looked at */
+	bool done[WINDOW]; /* of the entries behind the position, by seq % WINDOW */
+	int64_t delivered; /* the last time, in milliseconds; 0: never */
+	bool has_delivered; /* since the position was stored */
+	int64_t saved; /* when the position was stored, monotonic */
+	bool wants_few; /* the last entries that were read had some for it */
+	struct waiting *waiting;
+	size_t waiting_count, waiting_capacity;
+	size_t under_way;
+	int64_t not_before; /* of new entries, in milliseconds */
+	bool is_stale; /* to be removed, once nothing of it is under way */
+};
+
+/* An account with webhooks. */
+struct source {
+	struct id id;
+	uint64_t change; /* of its webhooks, as they were read; 0: not yet */
+	uint64_t first, last; /* of its log */
+	bool is_there; /* as of this look */
+};
+
+enum attempt_state { ATTEMPT_NONE, ATTEMPT_SENT, ATTEMPT_ENDED };
+
+/* What the sender has, and then the outcome until it is stored. */
+struct attempt {
+	enum attempt_state state;
+	struct target *target; /* NULL: a test */
+	bool is_repeated; /* of a waiting delivery: */
+	struct id record;
+	uint64_t seq;
+	int64_t begun; /* milliseconds */
+	int64_t given; /* monotonic */
+	char event_id[UUID_TEXT_SIZE], type[64];
+	struct outcome outcome;
+};
+
+/* A test that waits; strings are of malloc. */
+struct test {
+	struct test *next;
+	char *url, *headers, *body;
+};
+
+struct dispatcher {
+	const struct environment *environment;
+	struct lease *lease;
+	struct sender *sender;
+	const struct schedule *schedule;
+	struct arena *arena; /* of one step */
+	struct source *sources; /* sorted by id */
+	size_t source_count, source_capacity;
+	struct target *targets, *turn; /* turn: whose turn it is first */
+	struct attempt attempts[SENDER_MOST];
+	size_t under_way;
+	uint64_t number; /* of the last attempt */
+	int64_t looked; /* at accounts and logs, monotonic */
+	bool had_lease;
+	pthread_t thread;
+	int wake; /* an eventfd */
+	pthread_mutex_t lock; /* of the following */
+	bool is_ending;
+	struct test *tests, **last_test;
+	size_t test_count;
+	struct dispatcher_figures figures;
+};
+
+/* ---- reading: dispatcher_load.c ---- */
+
+/* Looks which accounts have webhooks, what changed of them, and how far their logs go. */
+void dispatcher_look(struct dispatcher *dispatcher);
+/* Forgets everything: this process has the lease no more. */
+void dispatcher_forget(struct dispatcher *dispatcher);
+struct source *dispatcher_source(const struct dispatcher *dispatcher, const struct id *account);
+void target_add_waiting(struct target *target, const struct waiting *waiting);
+struct waiting *target_waiting(struct target *target, const struct id *record);
+
+/* ---- writing: dispatcher_save.c ---- */
+
+/* Stores the outcomes that are there, and positions that moved on; what cannot be stored stays. all: also
+ * positions that moved on little. */
+void dispatcher_save(struct dispatcher *dispatcher, bool all);
+
+#endif

@@ -1,0 +1,238 @@
+/* See service/session.h.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "service/session.h"
+
+#include <stdio.h>
+
+#include "base/text.h"
+#include "accounts/accounts.h"
+#include "accounts/scopes.h"
+#include "accounts/token.h"
+#include "resources/misses.h"
+#include "resources/public_url.h"
+#include "resources/qr.h"
+#include "service/auth.h"
+
+/* ---- the request ---- */
+
+/* __Host-: browsers take it only over https, for this host alone. */
+static const char *cookie_name(const struct call *call)
+{
+	return public_url_is_secure(call) ? "__Host-anteroom" : "anteroom";
+}
+
+bool session_find_cookie(const struct call *call, struct slice *token)
+{
+	const char *name = cookie_name(call);
+	struct slice rest = call->request.cookie;
+
+	while (rest.size > 0) {
+		struct slice value;
+		const struct slice pair = text_split(rest, ';', &rest);
+		const struct slice own = text_split(text_trim(pair, TEXT_BLANKS), '=', &value);
+
+		if (slice_is(own, name) && value.data != NULL) {
+			*token = value;
+			return true;
+		}
+	}
+	return false;
+}
+
+bool session_check_header(const struct call *call, struct fault *fault)
+{
+	return slice_is(call->request.console, "1") ||
+	       fault_set(fault, FAULT_FORBIDDEN, "Missing header Anteroom-Console");
+}
+
+/* ---- the answer ---- */
+
+static void set_cookie(struct call *call, struct slice token, int64_t seconds)
+{
+	call_header(
+		call, "Set-Cookie",
+		slice_of(arena_text(
+			call->arena, "%s=%.*s; Path=/;%s HttpOnly; SameSite=Strict; Max-Age=%lld",
+			cookie_name(call), (int)token.size, token.data,
+			public_url_is_secure(call) ? " Secure;" : "", (long long)seconds)));
+}
+
+/* ---- beginning ---- */
+
+/* The same for all that does not lead to an account, and each is a miss. */
+static bool refuse(struct call *call, struct fault *fault)
+{
+	misses_session_count(call->environment->misses, call->request.address, clock_monotonic());
+	*fault = FAULT_INITIAL;
+	return fault_detail(fault, FAULT_UNAUTHORIZED, "invalid credentials");
+}
+
+static bool check_budget(struct call *call, struct fault *fault)
+{
+	const unsigned seconds = misses_session_wait(call->environment->misses,
+						     call->request.address, clock_monotonic());
+
+	if (seconds == 0)
+		return true;
+	fault_set(fault, FAULT_TOO_MANY, NULL);
+	fault->retry_after = seconds;
+	return false;
+}
+
+/* It takes as long for an unknown account, whose secret is nobody's. */
+static bool has_secret(const struct account *account, struct slice secret)
+{
+	static const char nobodys[] = "-------------------------------------------";
+	bool is_right = false;
+
+	for (size_t i = 0; i < ACCOUNT_SECRETS; i++) {
+		const bool is_active = account != NULL && i < account->secret_count;
+		const bool is_equal = text_equal_secret(
+			slice_of(is_active ? account->secrets[i].text : nobodys), secret);
+
+		is_right = is_right || (is_active && is_equal);
+	}
+	return is_right && account->is_enabled;
+}
+
+/* The current accounts, those that another machine has just changed included. To be released. */
+static const struct roster *current(struct call *call)
+{
+	struct accounts *accounts = call->environment->accounts;
+	const struct roster *roster = accounts_current(accounts);
+
+	if (!accounts_look(accounts, roster))
+		return roster;
+	accounts_release(accounts, roster);
+	return accounts_current(accounts);
+}
+
+/* Signs a session of the call's actor. */
+static void begin(struct call *call, const struct account *account)
+{
+	const int64_t now = clock_now(call->environment->clock);
+	struct token_claims claims = {
+		.account = account,
+		.expires_at = now / 1000 + call->environment->session_seconds,
+		.scopes = call->actor.given,
+		.is_limited = call->actor.is_limited,
+		.gives_until = call->actor.gives_until,
+	};
+
+	if (call->actor.expires_at != 0 && call->actor.expires_at < claims.expires_at)
+		claims.expires_at = call->actor.expires_at;
+	if (call->actor.kind == ACTOR_KEY)
+		(void)snprintf(claims.id, sizeof claims.id, "%s", call->actor.id);
+	set_cookie(call, token_sign_session(call->arena, call->environment->clock, now, &claims),
+		   claims.expires_at - now / 1000);
+}
+
+static bool begin_by_secret(struct call *call, struct fault *fault)
+{
+	const struct roster *roster = current(call);
+	const struct account *account = NULL;
+	struct id access_key;
+	bool is_right;
+
+	if (id_parse(text_of_json(call_member(call, "access_key")), &access_key))
+		account = roster_by_access_key(roster, &access_key);
+	is_right = has_secret(account, text_of_json(call_member(call, "secret")));
+	if (is_right)
+		begin(call, account);
+	accounts_release(call->environment->accounts, roster);
+	return is_right || refuse(call, fault);
+}
+
+static bool begin_by_token(struct call *call, struct slice token, struct fault *fault)
+{
+	const struct roster *roster;
+	const struct account *account;
+
+	if (!auth_by_bearer(call, token, fault))
+		return fault->kind == FAULT_UNAUTHORIZED ? refuse(call, fault) : false;
+	roster = current(call);
+	account = roster_by_id(roster, &call->account);
+	if (account != NULL)
+		begin(call, account);
+	accounts_release(call->environment->accounts, roster);
+	return account != NULL || refuse(call, fault);
+}
+
+bool session_check(struct call *call, json_t *body, bool is_strict, struct fault *fault)
+{
+	call_header(call, "Cache-Control", SLICE("no-store"));
+	return session_check_header(call, fault) && check_budget(call, fault) &&
+	       schema_check(call->route->body, body, SCHEMA_WHOLE, is_strict, &call->findings,
+			    fault);
+}
+
+bool session_begin(struct call *call, struct fault *fault)
+{
+	const struct slice token = text_of_json(call_member(call, "token"));
+
+	return (token.data != NULL ? begin_by_token(call, token, fault)
+				   : begin_by_secret(call, fault)) &&
+	       call_answer_nothing(call);
+}
+
+/* ---- who am I ---- */
+
+static void append_expiry(struct buffer *text, int64_t seconds)
+{
+	char time[TEXT_TIME_SIZE];
+
+	buffer_append_text(text, ",\"expires_at\":");
+	if (seconds == 0) {
+		buffer_append_text(text, "null");
+		return;
+	}
+	text_time_seconds(seconds * 1000, time);
+	buffer_append_string(text, slice_of(time));
+}
+
+static void append_caller(struct call *call, const struct account *account, struct buffer *text)
+{
+	const struct actor *actor = &call->actor;
+	const char *client_url = public_url_client(call, account);
+
+	buffer_append_text(text, "{\"account\":{\"id\":");
+	buffer_append_string(text, slice_of(account->id_text));
+	buffer_append_text(text, ",\"name\":");
+	buffer_append_string(text, slice_of(account->name));
+	buffer_append_text(text, "},\"scopes\":");
+	buffer_append_json(text, actor->is_limited
+					 ? arena_json(call->arena, scopes_list(actor->given))
+					 : arena_json(call->arena, json_null()));
+	append_expiry(text, actor->expires_at);
+	buffer_append_text(text, account->is_operator && !actor->is_limited
+					 ? ",\"operator\":true"
+					 : ",\"operator\":false");
+	buffer_append_text(text, ",\"version\":\"" PACKAGE_VERSION "\",\"public_url\":");
+	buffer_append_string(text, public_url_of(call));
+	if (client_url != NULL) {
+		buffer_append_text(text, ",\"client_url\":");
+		buffer_append_string(text, slice_of(client_url));
+	}
+	buffer_append_text(text, qr_is_there() ? ",\"qr\":true}" : ",\"qr\":false}");
+}
+
+bool session_get(struct call *call, struct fault *fault)
+{
+	struct buffer text = BUFFER_INITIAL(call->arena);
+	const struct roster *roster = accounts_current(call->environment->accounts);
+	const struct account *account = roster_by_id(roster, &call->account);
+
+	if (account != NULL)
+		append_caller(call, account, &text);
+	accounts_release(call->environment->accounts, roster);
+	return account != NULL ? call_answer(call, buffer_slice(&text))
+			       : fault_detail(fault, FAULT_UNAUTHORIZED, "the account is gone");
+}
+
+bool session_end(struct call *call, struct fault *fault)
+{
+	(void)fault;
+	set_cookie(call, SLICE(""), 0);
+	return call_answer_nothing(call);
+}

@@ -1,0 +1,123 @@
+/* See service/webhook_message.h.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "service/webhook_message.h"
+
+#include "base/digest.h"
+#include "base/text.h"
+#include "resources/events.h"
+#include "resources/packed.h"
+
+/* ---- choosing ---- */
+
+static bool is_about(struct arena *arena, const struct audit_entry *entry, const struct id *webhook)
+{
+	const struct slice prefix = SLICE("webhook.");
+	char id[ID_TEXT_SIZE + 1];
+
+	if (entry->type.size < prefix.size ||
+	    memcmp(entry->type.data, prefix.data, prefix.size) != 0)
+		return false;
+	id_print(webhook, id);
+	return slice_is(text_of_json(json_object_get(packed_json(arena, entry->data), "id")), id);
+}
+
+bool webhook_wants(struct arena *arena, const struct webhook *webhook,
+		   const struct audit_entry *entry)
+{
+	struct slice events = webhook->events;
+
+	while (events.data != NULL) {
+		if (event_type_matches(text_split(events, '\n', &events), entry->type))
+			return !is_about(arena, entry, &webhook->id);
+	}
+	return false;
+}
+
+/* ---- the message ---- */
+
+static struct slice body_of(struct arena *arena, const struct id *account,
+			    const struct audit_entry *entry)
+{
+	struct buffer text = BUFFER_INITIAL(arena);
+	char id[ID_TEXT_SIZE + 1], time[TEXT_TIME_SIZE];
+
+	id_print(account, id);
+	text_time_milliseconds(entry->time, time);
+	buffer_append_text(&text, "{\"version\":\"2.0\",\"id\":");
+	buffer_append_string(&text, entry->id);
+	buffer_append_text(&text, ",\"account_id\":");
+	buffer_append_string(&text, slice_of(id));
+	buffer_append_text(&text, ",\"timestamp\":");
+	buffer_append_string(&text, slice_of(time));
+	buffer_append_text(&text, ",\"type\":");
+	buffer_append_string(&text, entry->type);
+	buffer_append_text(&text, ",\"data\":");
+	buffer_append(&text, entry->data);
+	buffer_append_text(&text, ",\"seq\":");
+	buffer_append_integer(&text, (json_int_t)entry->seq);
+	buffer_append_text(&text, ",\"actor\":");
+	buffer_append(&text, entry->actor);
+	buffer_append_byte(&text, '}');
+	return buffer_slice(&text);
+}
+
+static void append_signature(struct buffer *headers, struct slice secret, struct slice text)
+{
+	unsigned char mac[DIGEST_SIZE];
+
+	digest_hmac_sha256(secret, text, mac);
+	buffer_append_text(headers, " v1,");
+	buffer_append(headers,
+		      text_base64(headers->arena, (struct slice){ (const char *)mac, sizeof mac }));
+}
+
+/* One for each valid secret, the present one's first. */
+static void append_signatures(struct buffer *headers, const struct webhook *webhook,
+			      struct slice text, int64_t now)
+{
+	buffer_append_text(headers, "\nwebhook-signature:");
+	append_signature(headers, webhook->secret, text);
+	for (size_t i = 0; i < webhook->former_count; i++) {
+		if (webhook->former[i].until > now)
+			append_signature(headers, webhook->former[i].secret, text);
+	}
+}
+
+static void append_own(struct buffer *headers, struct slice own)
+{
+	json_t *object = packed_json(headers->arena, own), *value;
+	const char *name;
+
+	json_object_foreach(object, name, value) {
+		buffer_append_byte(headers, '\n');
+		buffer_append_text(headers, name);
+		buffer_append_text(headers, ": ");
+		buffer_append(headers, text_of_json(value));
+	}
+}
+
+struct delivery webhook_message(struct arena *arena, const struct webhook *webhook,
+				const struct id *account, const struct audit_entry *entry,
+				int64_t now)
+{
+	struct delivery delivery = {
+		.url = webhook->url,
+		.body = body_of(arena, account, entry),
+	};
+	struct buffer headers = BUFFER_INITIAL(arena), text = BUFFER_INITIAL(arena);
+
+	buffer_append(&text, entry->id);
+	buffer_append_byte(&text, '.');
+	buffer_append_integer(&text, now / 1000);
+	buffer_append_byte(&text, '.');
+	buffer_append(&text, delivery.body);
+	buffer_append_text(&headers, "content-type: application/json\nwebhook-id: ");
+	buffer_append(&headers, entry->id);
+	buffer_append_text(&headers, "\nwebhook-timestamp: ");
+	buffer_append_integer(&headers, now / 1000);
+	append_signatures(&headers, webhook, buffer_slice(&text), now);
+	append_own(&headers, webhook->headers);
+	delivery.headers = buffer_slice(&headers);
+	return delivery;
+}

@@ -1,0 +1,20 @@
+/* What is sent to a webhook: an entry of the log in the envelope of the public service, which is that
+ * of Standard Webhooks 1.0.0 too, and signed by it.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SERVICE_WEBHOOK_MESSAGE_H
+#define SERVICE_WEBHOOK_MESSAGE_H
+
+#include "delivery/sender.h"
+#include "resources/webhook_record.h"
+
+/* Whether the webhook wants the entry: by its `events`, and not one about itself. */
+bool webhook_wants(struct arena *arena, const struct webhook *webhook,
+		   const struct audit_entry *entry);
+
+/* now: milliseconds, of the attempt. What it returns is in the arena or borrowed. */
+struct delivery webhook_message(struct arena *arena, const struct webhook *webhook,
+				const struct id *account, const struct audit_entry *entry,
+				int64_t now);
+
+#endif

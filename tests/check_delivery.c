@@ -1,0 +1,404 @@
+/* The sender of webhooks: which addresses it goes to, and what it makes of the answers of a receiver.
+ * The program is named by $ANTEROOM, else ./anteroom.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include <arpa/inet.h>
+#include <check.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "delivery/address.h"
+#include "delivery/sender.h"
+#include "receiver.h"
+#include "suite.h"
+
+#define PATIENCE 1500 /* milliseconds of a delivery */
+#define WAIT_MOST 20000
+
+/* ---- addresses ---- */
+
+/* clang-format off */
+static const struct { const char *address; bool is_global; } addresses[] = {
+	{ "8.8.8.8", true },
+	{ "0.0.0.0", false }, { "0.255.255.255", false }, { "1.0.0.0", true },
+	{ "9.255.255.255", true }, { "10.0.0.0", false }, { "10.255.255.255", false }, { "11.0.0.0", true },
+	{ "100.63.255.255", true }, { "100.64.0.0", false }, { "100.127.255.255", false }, { "100.128.0.0", true },
+	{ "126.255.255.255", true }, { "127.0.0.1", false }, { "127.255.255.255", false }, { "128.0.0.0", true },
+	{ "169.253.255.255", true }, { "169.254.0.0", false }, { "169.254.169.254", false }, { "169.255.0.0", true },
+	{ "172.15.255.255", true }, { "172.16.0.0", false }, { "172.31.255.255", false }, { "172.32.0.0", true },
+	{ "191.255.255.255", true }, { "192.0.0.0", false }, { "192.0.0.255", false }, { "192.0.1.0", true },
+	{ "192.0.2.1", false }, { "192.0.3.0", true }, { "192.88.98.255", true }, { "192.88.99.1", false },
+	{ "192.167.255.255", true }, { "192.168.0.0", false }, { "192.168.255.255", false }, { "192.169.0.0", true },
+	{ "198.17.255.255", true }, { "198.18.0.0", false }, { "198.19.255.255", false }, { "198.20.0.0", true },
+	{ "198.51.100.7", false }, { "198.51.101.0", true }, { "203.0.113.7", false }, { "203.0.114.0", true },
+	{ "223.255.255.255", true }, { "224.0.0.1", false }, { "239.255.255.255", false },
+	{ "240.0.0.0", false }, { "255.255.255.255", false },
+
+	{ "2600::1", true }, { "2a00:1450::5", true },
+	{ "::", false }, { "::1", false }, { "::2", false },
+	{ "::127.0.0.1", false }, { "::8.8.8.8", true },
+	{ "::ffff:127.0.0.1", false }, { "::ffff:10.1.2.3", false }, { "::ffff:169.254.169.254", false },
+	{ "::ffff:8.8.8.8", true }, { "::ffff:0:192.168.0.1", false }, { "::ffff:0:8.8.8.8", true },
+	{ "64:ff9b::127.0.0.1", false }, { "64:ff9b::a9fe:a9fe", false }, { "64:ff9b::8.8.8.8", true },
+	{ "64:ff9b:1::8.8.8.8", false },
+	{ "2002:7f00:1::", false }, { "2002:a00:1::1", false }, { "2002:808:808::1", true },
+	{ "2001:0:808:808::f7f7:f7f7", true },		/* Teredo by 8.8.8.8 of 8.8.8.8 */
+	{ "2001:0:a00:1::f7f7:f7f7", false },		/* its server is 10.0.0.1 */
+	{ "2001:0:808:808::80ff:fffe", false },		/* its client is 127.0.0.1 */
+	{ "2001:2::1", false }, { "2001:10::1", false }, { "2001:1ff:ffff::1", false }, { "2001:200::1", true },
+	{ "2001:db8::1", false }, { "2001:db9::1", true }, { "3fff::1", false }, { "3fff:fff::1", false },
+	{ "3fff:1000::1", true },
+	{ "2600::5efe:127.0.0.1", false }, { "2600::200:5efe:10.0.0.1", false }, { "2600::5efe:8.8.8.8", true },
+	{ "fc00::1", false }, { "fd12:3456::1", false }, { "fe80::1", false }, { "febf::1", false },
+	{ "fec0::1", false }, { "ff02::1", false }, { "ff0e::1", false },
+	{ "100::1", false }, { "1fff::1", false }, { "4000::1", false }, { "5f00::1", false },
+};
+/* clang-format on */
+
+START_TEST(test_address)
+{
+	const char *text = addresses[_i].address;
+	struct sockaddr_in four = { .sin_family = AF_INET };
+	struct sockaddr_in6 six = { .sin6_family = AF_INET6 };
+	const bool is_four = inet_pton(AF_INET, text, &four.sin_addr) == 1;
+
+	ck_assert_msg(is_four || inet_pton(AF_INET6, text, &six.sin6_addr) == 1, "%s", text);
+	ck_assert_msg(address_is_global(is_four ? (const struct sockaddr *)&four
+						: (const struct sockaddr *)&six) ==
+			      addresses[_i].is_global,
+		      "%s", text);
+}
+END_TEST
+
+START_TEST(test_other_family)
+{
+	const struct sockaddr local = { .sa_family = AF_UNIX };
+
+	ck_assert(!address_is_global(&local));
+}
+END_TEST
+
+/* ---- deliveries ---- */
+
+static const char *program(void)
+{
+	const char *named = getenv("ANTEROOM");
+
+	return named != NULL ? named : "./anteroom";
+}
+
+static struct sender *open_sender(struct sender_options *options)
+{
+	struct fault fault = FAULT_INITIAL;
+	struct sender *sender;
+
+	options->program = program();
+	options->patience = PATIENCE;
+	ck_assert_msg(sender_open(options, &sender, &fault), "%s", fault_reason(&fault));
+	return sender;
+}
+
+static enum sender_news wait_for_news(struct sender *sender, struct outcome *outcome)
+{
+	const int64_t until = clock_monotonic() + WAIT_MOST;
+	enum sender_news news;
+
+	while ((news = sender_take(sender, outcome)) == SENDER_NOTHING &&
+	       clock_monotonic() < until) {
+		struct pollfd polled = { .fd = sender_descriptor(sender), .events = POLLIN };
+
+		(void)poll(&polled, 1, 100);
+	}
+	return news;
+}
+
+static struct outcome deliver(struct sender *sender, const char *url)
+{
+	const struct delivery delivery = {
+		.number = 77,
+		.url = slice_of(url),
+		.headers = SLICE("Content-Type: application/json\nwebhook-id: one\nX-Own: 1"),
+		.body = SLICE("{\"a\":1}"),
+	};
+	struct outcome outcome;
+
+	ck_assert(sender_give(sender, &delivery));
+	ck_assert_int_eq(wait_for_news(sender, &outcome), SENDER_OUTCOME);
+	ck_assert_uint_eq(outcome.number, 77);
+	return outcome;
+}
+
+static const struct {
+	const char *path;
+	int status;
+	int64_t retry_after;
+	const char *error;
+} answers[] = {
+	{ "/200", 200, 0, "" },
+	{ "/204", 204, 0, "" },
+	{ "/410", 410, 0, "" },
+	{ "/500", 500, 0, "" },
+	{ "/429/7", 429, 7, "" },
+	{ "/503/90000", 503, 90000, "" },
+	{ "/redirect", 302, 0, "" },
+	{ "/held", 0, 0, "timed out" },
+	{ "/close", 0, 0, "connection closed" },
+	{ "/middle", 200, 0, "connection closed" },
+	{ "/endless", 200, 0, "" },
+	{ "/trickle", 200, 0, "answer too large" },
+};
+
+START_TEST(test_answer)
+{
+	struct receiver *receiver = receiver_open();
+	struct sender_options options = { .allows_http = true, .allows_private = true };
+	struct sender *sender = open_sender(&options);
+	struct outcome outcome;
+	char url[100], value[100];
+
+	(void)snprintf(url, sizeof url, "http://127.0.0.1:%u%s", receiver_port(receiver),
+		       answers[_i].path);
+	outcome = deliver(sender, url);
+	ck_assert_str_eq(outcome.error, answers[_i].error);
+	ck_assert_int_eq(outcome.status, answers[_i].status);
+	ck_assert_int_eq(outcome.retry_after, answers[_i].retry_after);
+	/* A redirect is not followed. */
+	ck_assert_uint_eq(receiver_count(receiver), 1);
+	ck_assert_str_eq(receiver_request(receiver, 0)->body, "{\"a\":1}");
+	ck_assert(
+		received_header(receiver_request(receiver, 0), "User-Agent", value, sizeof value));
+	ck_assert_str_eq(value, "Anteroom/" PACKAGE_VERSION);
+	ck_assert(received_header(receiver_request(receiver, 0), "Content-Type", value,
+				  sizeof value));
+	ck_assert_str_eq(value, "application/json");
+	sender_close(sender);
+	receiver_close(receiver);
+}
+END_TEST
+
+/* Names and forms of addresses that lead inside; none of them gets a connection. */
+static const char *const insides[] = {
+	"http://127.0.0.1:%u/200",
+	"http://localhost:%u/200",
+	"http://127.1:%u/200",
+	"http://2130706433:%u/200",
+	"http://0x7f000001:%u/200",
+	"http://0177.0.0.1:%u/200",
+	"http://0.0.0.0:%u/200",
+	"http://0:%u/200",
+	"http://[::1]:%u/200",
+	"http://[::]:%u/200",
+	"http://[::ffff:127.0.0.1]:%u/200",
+	"http://[::ffff:7f00:1]:%u/200",
+	"http://[::127.0.0.1]:%u/200",
+	"http://[64:ff9b::7f00:1]:%u/200",
+	"http://[2002:7f00:1::]:%u/200",
+	"http://169.254.169.254:%u/latest/meta-data/",
+	"http://10.0.0.1:%u/200",
+	"http://[fe80::1]:%u/200",
+	"http://[fd00::1]:%u/200",
+};
+
+START_TEST(test_inside)
+{
+	struct receiver *receiver = receiver_open();
+	struct sender_options options = { .allows_http = true };
+	struct sender *sender = open_sender(&options);
+	struct outcome outcome;
+	char url[100];
+
+/* The rows of the table above have one %u each. */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+	(void)snprintf(url, sizeof url, insides[_i], receiver_port(receiver));
+#pragma GCC diagnostic pop
+	outcome = deliver(sender, url);
+	ck_assert_str_eq(outcome.error, "address not allowed");
+	ck_assert_int_eq(outcome.status, 0);
+	ck_assert_uint_eq(receiver_count(receiver), 0);
+	sender_close(sender);
+	receiver_close(receiver);
+}
+END_TEST
+
+static const struct {
+	const char *url, *error;
+} refused[] = {
+	{ "http://127.0.0.1:1/", "protocol not allowed" },
+	{ "ftp://127.0.0.1/", "protocol not allowed" },
+	{ "file:///etc/passwd", "protocol not allowed" },
+	{ "gopher://127.0.0.1/", "protocol not allowed" },
+	{ "https://", "not a valid url" },
+	{ "https://127.0.0.1:1/", "cannot connect" },
+	{ "https://no-such-host.invalid/", "host not found" },
+};
+
+START_TEST(test_refused)
+{
+	struct sender_options options = { .allows_private = true };
+	struct sender *sender = open_sender(&options);
+	const struct outcome outcome = deliver(sender, refused[_i].url);
+
+	ck_assert_str_eq(outcome.error, refused[_i].error);
+	sender_close(sender);
+}
+END_TEST
+
+/* A receiver that does not speak TLS. */
+START_TEST(test_no_tls)
+{
+	struct receiver *receiver = receiver_open();
+	struct sender_options options = { .allows_private = true };
+	struct sender *sender = open_sender(&options);
+	char url[100];
+
+	(void)snprintf(url, sizeof url, "https://127.0.0.1:%u/held", receiver_port(receiver));
+	ck_assert_str_ne(deliver(sender, url).error, "");
+	sender_close(sender);
+	receiver_close(receiver);
+}
+END_TEST
+
+/* As many as there may be, all held by their receiver, and one more that is not. */
+START_TEST(test_many)
+{
+	struct receiver *receiver = receiver_open();
+	struct sender_options options = { .allows_http = true, .allows_private = true };
+	struct sender *sender = open_sender(&options);
+	struct outcome outcome;
+	char held[100], quick[100];
+	bool seen[SENDER_MOST] = { false };
+
+	(void)snprintf(held, sizeof held, "http://127.0.0.1:%u/held", receiver_port(receiver));
+	(void)snprintf(quick, sizeof quick, "http://127.0.0.1:%u/200", receiver_port(receiver));
+	for (unsigned i = 0; i < SENDER_MOST; i++) {
+		const struct delivery delivery = {
+			.number = i,
+			.url = slice_of(i + 1 < SENDER_MOST ? held : quick),
+			.headers = SLICE(""),
+			.body = SLICE("{}"),
+		};
+
+		ck_assert(sender_give(sender, &delivery));
+	}
+	ck_assert_int_eq(wait_for_news(sender, &outcome), SENDER_OUTCOME);
+	ck_assert_uint_eq(outcome.number, SENDER_MOST - 1);
+	ck_assert(receiver_wait(receiver, SENDER_MOST));
+	receiver_release(receiver);
+	for (unsigned i = 0; i + 1 < SENDER_MOST; i++) {
+		ck_assert_int_eq(wait_for_news(sender, &outcome), SENDER_OUTCOME);
+		ck_assert_int_eq(outcome.status, 200);
+		ck_assert(!seen[outcome.number]);
+		seen[outcome.number] = true;
+	}
+	ck_assert_uint_eq(receiver_most_at_once(receiver), SENDER_MOST - 1);
+	sender_close(sender);
+	receiver_close(receiver);
+}
+END_TEST
+
+/* The only child of this process. */
+static pid_t child(void)
+{
+	char path[100], text[100] = "";
+	FILE *file;
+
+	(void)snprintf(path, sizeof path, "/proc/self/task/%d/children", (int)getpid());
+	file = fopen(path, "re");
+	ck_assert_ptr_nonnull(file);
+	ck_assert_ptr_nonnull(fgets(text, sizeof text, file));
+	fclose(file);
+	return (pid_t)strtol(text, NULL, 10);
+}
+
+START_TEST(test_killed)
+{
+	struct receiver *receiver = receiver_open();
+	struct sender_options options = { .allows_http = true, .allows_private = true };
+	struct sender *sender = open_sender(&options);
+	struct outcome outcome;
+	char url[100];
+
+	(void)snprintf(url, sizeof url, "http://127.0.0.1:%u/200", receiver_port(receiver));
+	ck_assert_int_eq(deliver(sender, url).status, 200);
+	ck_assert_int_eq(kill(child(), SIGTERM), 0);
+	ck_assert_int_eq(deliver(sender, url).status, 200);
+	ck_assert_int_eq(kill(child(), SIGKILL), 0);
+	ck_assert_int_eq(wait_for_news(sender, &outcome), SENDER_LOST);
+	while (sender_descriptor(sender) < 0) {
+		(void)poll(NULL, 0, 10);
+		ck_assert_int_eq(sender_take(sender, &outcome), SENDER_NOTHING);
+	}
+	ck_assert_int_eq(deliver(sender, url).status, 200);
+	sender_close(sender);
+	receiver_close(receiver);
+}
+END_TEST
+
+/* It has no descriptor but its socket and what it needs, no environment, and cannot gain rights. */
+START_TEST(test_rights)
+{
+	struct sender_options options = { .allows_http = true };
+	struct sender *sender = open_sender(&options);
+	char path[100], line[200];
+	FILE *file;
+	bool has_no_new = false;
+
+	(void)snprintf(path, sizeof path, "/proc/%d/status", (int)child());
+	file = fopen(path, "re");
+	ck_assert_ptr_nonnull(file);
+	while (fgets(line, sizeof line, file) != NULL)
+		has_no_new = has_no_new || strcmp(line, "NoNewPrivs:\t1\n") == 0;
+	fclose(file);
+	ck_assert(has_no_new);
+	sender_close(sender);
+}
+END_TEST
+
+START_TEST(test_authorities)
+{
+	const struct sender_options options = {
+		.authorities = "/nonexistent/authorities.pem",
+		.program = program(),
+	};
+	struct fault fault = FAULT_INITIAL;
+	struct sender *sender;
+
+	ck_assert(!sender_open(&options, &sender, &fault));
+	ck_assert_ptr_nonnull(strstr(fault_reason(&fault), "/nonexistent/authorities.pem"));
+}
+END_TEST
+
+static void add_sender(Suite *suite)
+{
+	TCase *sent = tcase_create("sender");
+
+	tcase_set_timeout(sent, 60);
+	tcase_add_loop_test(sent, test_answer, 0, ROWS(answers));
+	tcase_add_loop_test(sent, test_inside, 0, ROWS(insides));
+	tcase_add_loop_test(sent, test_refused, 0, ROWS(refused));
+	tcase_add_test(sent, test_no_tls);
+	tcase_add_test(sent, test_many);
+	tcase_add_test(sent, test_killed);
+	tcase_add_test(sent, test_rights);
+	tcase_add_test(sent, test_authorities);
+	suite_add_tcase(suite, sent);
+}
+
+int main(void)
+{
+	Suite *suite = suite_create("delivery");
+	TCase *judged = tcase_create("addresses");
+
+	tcase_add_loop_test(judged, test_address, 0, ROWS(addresses));
+	tcase_add_test(judged, test_other_family);
+	suite_add_tcase(suite, judged);
+	if (sender_is_built())
+		add_sender(suite);
+	return suite_run(suite);
+}

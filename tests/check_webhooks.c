@@ -1,0 +1,844 @@
+/* Webhooks: the calls, and what a receiver gets. The service runs in this process, over a durable store
+ * and with a clock that the tests move; the sender is the program (named by $ANTEROOM, else ./anteroom).
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include <check.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "accounts/accounts.h"
+#include "accounts/token.h"
+#include "base/digest.h"
+#include "base/text.h"
+#include "directory.h"
+#include "receiver.h"
+#include "resources/misses.h"
+#include "rules/webhook_rules.h"
+#include "service/dispatcher.h"
+#include "service/service.h"
+#include "store/gdbm/store_gdbm.h"
+#include "suite.h"
+
+#define WAIT_MOST 30000
+#define MINUTE ((int64_t)60 * 1000)
+#define HOUR (60 * MINUTE)
+
+/* ---- the service ---- */
+
+static _Atomic int64_t moved; /* milliseconds */
+
+static int64_t moved_now(const struct clock *clock)
+{
+	(void)clock;
+	return clock_now(&clock_system) + atomic_load(&moved);
+}
+
+static void move_clock(int64_t milliseconds)
+{
+	atomic_fetch_add(&moved, milliseconds);
+}
+
+static int64_t clock_seconds_passed(void)
+{
+	return atomic_load(&moved) / 1000;
+}
+
+static const struct sender_options *sender_options(void)
+{
+	static struct sender_options options = { .allows_http = true, .allows_private = true };
+	const char *named = getenv("ANTEROOM");
+
+	options.program = named != NULL ? named : "./anteroom";
+	return &options;
+}
+
+static struct {
+	struct arena *arena;
+	char *directory;
+	char path[PATH_MAX];
+	struct account account;
+	struct environment environment;
+	struct clock clock;
+	struct lease *lease;
+	struct sender *sender;
+	struct service *service;
+	struct schedule schedule;
+	struct receiver *receiver;
+} stand;
+
+static void open_service(void)
+{
+	const struct store_options options = {
+		.directory = stand.path,
+		.readers = 4,
+		.creates = true,
+	};
+	struct fault fault = FAULT_INITIAL;
+
+	ck_assert_msg(store_gdbm_open(&options, &stand.environment.store, &fault) &&
+			      sender_open(sender_options(), &stand.sender, &fault),
+		      "%s", fault_reason(&fault));
+	stand.lease = lease_open(stand.environment.store, &stand.clock);
+	stand.environment.dispatcher = dispatcher_open(&stand.environment, stand.lease,
+						       stand.sender, &stand.schedule);
+	stand.service = service_open(&stand.environment);
+}
+
+static void close_service(void)
+{
+	service_close(stand.service);
+	dispatcher_close(stand.environment.dispatcher);
+	sender_close(stand.sender);
+	lease_close(stand.lease);
+	store_close(stand.environment.store);
+}
+
+static void set_up(void)
+{
+	struct fault fault = FAULT_INITIAL;
+
+	atomic_store(&moved, 0);
+	stand.arena = arena_open();
+	stand.directory = directory_make();
+	(void)snprintf(stand.path, sizeof stand.path, "%s/store", stand.directory);
+	stand.clock = (struct clock){ .now = moved_now, .random = clock_system.random };
+	ck_assert(accounts_add(stand.directory, &clock_system, "a", &stand.account, &fault) &&
+		  accounts_open(stand.directory, &stand.environment.accounts, &fault));
+	stand.environment.clock = &stand.clock;
+	stand.environment.tokens = token_memory_open();
+	stand.environment.misses = misses_open(&stand.clock);
+	stand.environment.join_seconds = 3600;
+	stand.environment.log_keep = 90 * 24 * HOUR;
+	stand.environment.allows_http = true;
+	stand.schedule = schedule_usual;
+	stand.receiver = receiver_open();
+	open_service();
+}
+
+static void tear_down(void)
+{
+	close_service();
+	receiver_close(stand.receiver);
+	accounts_close(stand.environment.accounts);
+	token_memory_close(stand.environment.tokens);
+	misses_close(stand.environment.misses);
+	directory_remove(stand.directory);
+	arena_close(stand.arena);
+}
+
+/* ---- calls ---- */
+
+/* The answer is in the arena of the test. */
+static const char *ask(int status, enum method method, const char *path, const char *body)
+{
+	struct arena *own = arena_open();
+	struct call call = { .arena = own };
+	struct buffer header = BUFFER_INITIAL(own), text = BUFFER_INITIAL(stand.arena);
+	struct fault fault = FAULT_INITIAL;
+
+	buffer_append_text(&header, "Bearer ");
+	buffer_append(&header, token_sign_management(own, &clock_system, &stand.account,
+						     clock_now(&stand.clock), 3600));
+	call.request = (struct request){
+		.method = method,
+		.uri = slice_of(path),
+		.body = slice_of(body == NULL ? "" : body),
+		.authorization = buffer_slice(&header),
+		.address = SLICE("192.0.2.1"),
+	};
+	service_answer(stand.service, &call);
+	ck_assert(store_wait(stand.environment.store, call.answer.number, &fault));
+	for (size_t i = 0; i < call.answer.part_count; i++)
+		buffer_append(&text, call.answer.parts[i]);
+	buffer_append_byte(&text, '\0');
+	ck_assert_msg(call.answer.status == status, "%s %s: %d %s", method_name(method), path,
+		      call.answer.status, text.data);
+	arena_close(own);
+	return text.data;
+}
+
+static json_t *parsed(const char *text)
+{
+	json_t *value = arena_json(stand.arena, json_loads(text, 0, NULL));
+
+	ck_assert_ptr_nonnull(value);
+	return value;
+}
+
+static json_t *ask_json(int status, enum method method, const char *path, const char *body)
+{
+	return parsed(ask(status, method, path, body));
+}
+
+static const char *text_at(const json_t *object, const char *name)
+{
+	return json_string_value(json_object_get(object, name));
+}
+
+static const char *path_of(const json_t *webhook, const char *more)
+{
+	return arena_text(stand.arena, "/v2/webhooks/%s%s", text_at(webhook, "id"), more);
+}
+
+static const char *url_of(const char *path)
+{
+	return arena_text(stand.arena, "http://127.0.0.1:%u%s", receiver_port(stand.receiver),
+			  path);
+}
+
+/* A webhook to this path of the receiver; more: further members. */
+static json_t *make(const char *path, const char *more)
+{
+	return ask_json(200, METHOD_POST, "/v2/webhooks",
+			arena_text(stand.arena, "{\"url\":\"%s\"%s}", url_of(path), more));
+}
+
+static void make_rooms(unsigned n)
+{
+	static unsigned made;
+
+	while (n-- > 0)
+		ask(200, METHOD_POST, "/v2/rooms",
+		    arena_text(stand.arena, "{\"name\":\"room-%u\"}", made++));
+}
+
+/* Only rooms are wanted; there is a template that rooms can be of. */
+#define ROOMS ",\"events\":[\"room.*\"]"
+
+static void make_template(void)
+{
+	ask(200, METHOD_POST, "/v2/templates", "{\"name\":\"t\",\"default\":true}");
+}
+
+static bool wait_until(bool (*holds)(const void *), const void *context)
+{
+	const int64_t until = clock_monotonic() + WAIT_MOST;
+
+	while (!holds(context)) {
+		if (clock_monotonic() > until)
+			return false;
+		(void)poll(NULL, 0, 10);
+	}
+	return true;
+}
+
+static const json_t *deliveries(const json_t *webhook, const char *state)
+{
+	const char *path = path_of(webhook, "/deliveries?limit=100&state=");
+
+	return json_object_get(
+		ask_json(200, METHOD_GET, arena_text(stand.arena, "%s%s", path, state), NULL),
+		"data");
+}
+
+struct expected_deliveries {
+	const json_t *webhook;
+	const char *state;
+	size_t n;
+};
+
+static bool are_there(const void *context)
+{
+	const struct expected_deliveries *expected = context;
+
+	return json_array_size(deliveries(expected->webhook, expected->state)) == expected->n;
+}
+
+static void expect_deliveries(const json_t *webhook, const char *state, size_t n)
+{
+	const struct expected_deliveries expected = { webhook, state, n };
+
+	ck_assert_msg(wait_until(are_there, &expected), "%zu of %s: %s", n, state,
+		      ask(200, METHOD_GET, path_of(webhook, "/deliveries?limit=100"), NULL));
+}
+
+static bool all_are_delivered(const void *context)
+{
+	struct dispatcher_figures figures;
+
+	dispatcher_figures(stand.environment.dispatcher, &figures);
+	return figures.delivered >= *(const uint64_t *)context;
+}
+
+static void expect_delivered(uint64_t n)
+{
+	ck_assert(wait_until(all_are_delivered, &n));
+}
+
+/* ---- the calls ---- */
+
+/* clang-format off */
+static const struct { const char *body; int status; const char *answer; } makings[] = {
+	{ "{\"url\":\"https://x.example\"}", 200, "\"events\":[\"*\"],\"enabled\":true,\"description\":\"\",\"headers\":{},\"secret\":\"whsec_" },
+	{ "{\"url\":\"https://x.example:8443/a?b=c\",\"events\":[\"room.*\",\"webhook.updated\"],\"enabled\":false,\"description\":\"d\"}", 200,
+	  "\"events\":[\"room.*\",\"webhook.updated\"],\"enabled\":false,\"description\":\"d\"" },
+	{ "{\"url\":\"https://[2600::1]:443/\"}", 200, "" },
+	{ "{}", 400, "/url: is required" },
+	{ "{\"url\":\"ftp://x.example\"}", 400, "/url: must be a URL of https" },
+	{ "{\"url\":\"https://u:p@x.example\"}", 400, "/url: must be a URL of https" },
+	{ "{\"url\":\"https://x.example/#f\"}", 400, "/url: must be a URL of https" },
+	{ "{\"url\":\"https://\"}", 400, "/url: must be a URL of https" },
+	{ "{\"url\":\"https:///a\"}", 400, "/url: must be a URL of https" },
+	{ "{\"url\":\"https://x.example:0/\"}", 400, "/url: must be a URL of https" },
+	{ "{\"url\":\"https://x.example:65536/\"}", 400, "/url: must be a URL of https" },
+	{ "{\"url\":\"https://x example/\"}", 400, "/url: must be a URL of https" },
+	{ "{\"url\":\"https://x\\r\\nexample/\"}", 400, "/url: must be a URL of https" },
+	{ "{\"url\":\"https://x.example\",\"events\":[]}", 400, "/events: must have at least 1 item" },
+	{ "{\"url\":\"https://x.example\",\"events\":[\"room\"]}", 400, "/events/0: must be a type" },
+	{ "{\"url\":\"https://x.example\",\"events\":[\"*\",\"*\"]}", 400, "/events/1: must not repeat" },
+	{ "{\"url\":\"https://x.example\",\"headers\":{\"Authorization\":\"Bearer x\"}}", 200, "\"headers\":{\"Authorization\":\"***\"}" },
+	{ "{\"url\":\"https://x.example\",\"headers\":{\"X-A\":\"***\"}}", 400, "/headers/X-A: has no value" },
+	{ "{\"url\":\"https://x.example\",\"headers\":{\"X-A\":\"1\",\"x-a\":\"2\"}}", 400, "/headers/x-a: repeats" },
+	{ "{\"url\":\"https://x.example\",\"headers\":{\"Host\":\"1\"}}", 400, "/headers/Host: is a header that" },
+	{ "{\"url\":\"https://x.example\",\"headers\":{\"Webhook-X\":\"1\"}}", 400, "/headers/Webhook-X: is a header that" },
+	{ "{\"url\":\"https://x.example\",\"headers\":{\"content-type\":\"1\"}}", 400, "/headers/content-type: is a header that" },
+	{ "{\"url\":\"https://x.example\",\"headers\":{\"Proxy-Authorization\":\"1\"}}", 400, "/headers/Proxy-Authorization: is" },
+	{ "{\"url\":\"https://x.example\",\"headers\":{\"TE\":\"1\"}}", 400, "/headers/TE: is a header that" },
+	{ "{\"url\":\"https://x.example\",\"headers\":{\"A b\":\"1\"}}", 400, "/headers/A b: its name must be" },
+	{ "{\"url\":\"https://x.example\",\"headers\":{\"A\":\"1\\r\\nB: 2\"}}", 400, "/headers/A: must be 1 to 512 visible" },
+	{ "{\"url\":\"https://x.example\",\"headers\":{\"A\":\"\"}}", 400, "/headers/A: must be 1 to 512 visible" },
+	{ "{\"url\":\"https://x.example\",\"headers\":{\"A\":\"1\",\"B\":\"1\",\"C\":\"1\",\"D\":\"1\",\"E\":\"1\",\"F\":\"1\"}}", 400,
+	  "/headers: must have at most 5 entries" },
+	{ "{\"url\":\"https://x.example\",\"secret\":\"whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3\"}", 200,
+	  "\"secret\":\"whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3\"" },
+	{ "{\"url\":\"https://x.example\",\"secret\":\"whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY=\"}", 400, "/secret: must be whsec_" },
+	{ "{\"url\":\"https://x.example\",\"secret\":\"MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODkwMTIz\"}", 400, "/secret: must be whsec_" },
+	{ "{\"url\":\"https://x.example\",\"secret\":\"whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY-\"}", 400, "/secret: must be whsec_" },
+};
+/* clang-format on */
+
+START_TEST(test_making)
+{
+	const char *answer = ask(makings[_i].status, METHOD_POST, "/v2/webhooks", makings[_i].body);
+
+	ck_assert_msg(strstr(answer, makings[_i].answer) != NULL, "%s", answer);
+}
+END_TEST
+
+START_TEST(test_http_not_allowed)
+{
+	const char *answer;
+
+	stand.environment.allows_http = false;
+	close_service();
+	open_service();
+	answer = ask(400, METHOD_POST, "/v2/webhooks", "{\"url\":\"http://x.example\"}");
+	ck_assert_ptr_nonnull(strstr(answer, "/url: must be a URL of https"));
+	ask(200, METHOD_POST, "/v2/webhooks", "{\"url\":\"https://x.example\"}");
+}
+END_TEST
+
+START_TEST(test_at_most_twenty)
+{
+	const char *path;
+
+	for (unsigned i = 0; i < WEBHOOKS_MOST; i++)
+		make("/200", ",\"enabled\":false");
+	path = path_of(
+		json_array_get(
+			json_object_get(ask_json(200, METHOD_GET, "/v2/webhooks", NULL), "data"),
+			0),
+		"");
+	ck_assert_ptr_nonnull(
+		strstr(ask(409, METHOD_POST, "/v2/webhooks", "{\"url\":\"https://x.example\"}"),
+		       "Too many webhooks"));
+	ask(204, METHOD_DELETE, path, NULL);
+	ask(404, METHOD_GET, path, NULL);
+	ask(404, METHOD_DELETE, path, NULL);
+	make("/200", "");
+}
+END_TEST
+
+/* Secrets are shown once, values of headers never; *** keeps them, not for another place. */
+START_TEST(test_secrets)
+{
+	const json_t *webhook = make("/200", ",\"headers\":{\"X-A\":\"one\",\"X-B\":\"two\"}");
+	const char *path = path_of(webhook, ""), *secret = text_at(webhook, "secret"), *answer;
+	char value[64];
+
+	ck_assert_ptr_nonnull(secret);
+	ck_assert_ptr_null(strstr(ask(200, METHOD_GET, path, NULL), "whsec_"));
+	ck_assert_ptr_null(strstr(ask(200, METHOD_GET, "/v2/webhooks", NULL), "whsec_"));
+	answer = ask(200, METHOD_PATCH, path, "{\"headers\":{\"x-a\":\"***\",\"X-C\":\"three\"}}");
+	ck_assert_ptr_nonnull(strstr(answer, "\"headers\":{\"x-a\":\"***\",\"X-C\":\"***\"}"));
+	ck_assert_ptr_null(strstr(answer, "whsec_"));
+	ck_assert_ptr_nonnull(
+		strstr(ask(400, METHOD_PATCH, path, "{\"headers\":{\"X-B\":\"***\"}}"),
+		       "/headers/X-B: has no value"));
+	answer = ask(400, METHOD_PATCH, path, "{\"url\":\"https://other.example/\"}");
+	ck_assert_ptr_nonnull(strstr(answer, "/headers: send the values again"));
+	ask(400, METHOD_PATCH, path, "{\"url\":null}");
+	ask(400, METHOD_PATCH, path, "{\"secret\":null}");
+	ask(200, METHOD_PATCH, path, arena_text(stand.arena, "{\"url\":\"%s\"}", url_of("/204")));
+	ask(200, METHOD_POST, path_of(webhook, "/test"), NULL);
+	ck_assert(receiver_wait(stand.receiver, 1));
+	ck_assert(received_header(receiver_request(stand.receiver, 0), "X-A", value, sizeof value));
+	ck_assert_str_eq(value, "one");
+	ck_assert(received_header(receiver_request(stand.receiver, 0), "X-C", value, sizeof value));
+	ck_assert_str_eq(value, "three");
+	ask(200, METHOD_PATCH, path,
+	    "{\"url\":\"https://other.example/\",\"headers\":{\"X-A\":\"again\"}}");
+	answer = ask(200, METHOD_PATCH, path,
+		     "{\"secret\":\"whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3\"}");
+	ck_assert_ptr_nonnull(strstr(answer, "MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3"));
+	/* The log tells that they changed, and never what they are. */
+	answer = ask(200, METHOD_GET, "/v2/events?limit=100", NULL);
+	ck_assert_ptr_nonnull(strstr(answer, "\"changed\":[\"/secret\"]"));
+	ck_assert_ptr_nonnull(strstr(answer, "\"changed\":[\"/headers\",\"/url\"]"));
+	ck_assert_ptr_null(strstr(answer, "whsec_"));
+	ck_assert_ptr_null(strstr(answer, "other.example"));
+	ck_assert_ptr_null(strstr(answer, "three"));
+}
+END_TEST
+
+/* ---- deliveries ---- */
+
+/* One signature, by the secret as it was answered. */
+static bool is_signed(const struct received *received, const char *signature, const char *secret)
+{
+	char timestamp[32];
+	unsigned char mac[DIGEST_SIZE];
+	struct slice key, text;
+
+	ck_assert(received_header(received, "webhook-timestamp", timestamp, sizeof timestamp));
+	ck_assert(webhook_secret_bytes(stand.arena, slice_of(secret), &key));
+	text = slice_of(
+		arena_text(stand.arena, "%s.%s.%s", received->id, timestamp, received->body));
+	digest_hmac_sha256(key, text, mac);
+	text = text_base64(stand.arena, (struct slice){ (const char *)mac, sizeof mac });
+	return strncmp(signature, "v1,", 3) == 0 && strlen(signature) == 3 + text.size &&
+	       memcmp(signature + 3, text.data, text.size) == 0;
+}
+
+START_TEST(test_envelope)
+{
+	const json_t *webhook = make("/200", ""), *event, *body;
+	const struct received *received;
+	char value[200];
+
+	make_template();
+	ck_assert(receiver_wait(stand.receiver, 1));
+	received = receiver_request(stand.receiver, 0);
+	body = parsed(received->body);
+	event = json_array_get(
+		json_object_get(ask_json(200, METHOD_GET, "/v2/events?type=template.created", NULL),
+				"data"),
+		0);
+	ck_assert_ptr_nonnull(event);
+	ck_assert_str_eq(received->id, text_at(event, "id"));
+	ck_assert_str_eq(text_at(body, "version"), "2.0");
+	ck_assert_str_eq(text_at(body, "account_id"), stand.account.id_text);
+	ck_assert_uint_eq(json_object_size(body), 8);
+	for (const char *const *name = (const char *const[]){ "id", "type", "timestamp", "seq",
+							      "data", "actor", NULL };
+	     *name != NULL; name++)
+		ck_assert_msg(
+			json_equal(json_object_get(body, *name), json_object_get(event, *name)),
+			"%s", *name);
+	ck_assert(received_header(received, "webhook-signature", value, sizeof value));
+	ck_assert(is_signed(received, value, text_at(webhook, "secret")));
+	ck_assert(received_header(received, "content-type", value, sizeof value));
+	ck_assert_str_eq(value, "application/json");
+	ck_assert(received_header(received, "user-agent", value, sizeof value));
+	ck_assert_str_eq(value, "Anteroom/" PACKAGE_VERSION);
+	expect_deliveries(webhook, "", 0);
+}
+END_TEST
+
+/* What was before the webhook, what it does not want, and what is about itself, is not sent. */
+START_TEST(test_chosen)
+{
+	const json_t *webhook, *other;
+
+	make_template();
+	make_rooms(3);
+	webhook = make("/200", ",\"events\":[\"room.created\",\"webhook.*\"]");
+	ask(200, METHOD_PATCH, path_of(webhook, ""), "{\"description\":\"own\"}");
+	ask(200, METHOD_POST, "/v2/templates", "{\"name\":\"other\"}");
+	other = make("/204", ",\"enabled\":false");
+	make_rooms(1);
+	ck_assert(receiver_wait(stand.receiver, 2));
+	expect_delivered(2);
+	ck_assert_uint_eq(receiver_count(stand.receiver), 2);
+	for (size_t i = 0; i < 2; i++) {
+		const json_t *body = parsed(receiver_request(stand.receiver, i)->body);
+		const json_t *data = json_object_get(body, "data");
+
+		if (strcmp(text_at(body, "type"), "webhook.created") == 0)
+			ck_assert_str_eq(text_at(data, "id"), text_at(other, "id"));
+		else
+			ck_assert_str_eq(text_at(body, "type"), "room.created");
+	}
+}
+END_TEST
+
+START_TEST(test_switched_on)
+{
+	const json_t *webhook = make("/200", ROOMS ",\"enabled\":false");
+
+	make_template();
+	make_rooms(3);
+	ask(200, METHOD_PATCH, path_of(webhook, ""), "{\"enabled\":true}");
+	make_rooms(1);
+	expect_delivered(1);
+	ck_assert_uint_eq(receiver_count(stand.receiver), 1);
+}
+END_TEST
+
+/* All pending deliveries of the webhook had two attempts. */
+static bool is_repeated(const void *context)
+{
+	const json_t *list = deliveries(context, "pending"), *delivery;
+	size_t i;
+
+	json_array_foreach(list, i, delivery) {
+		if (json_integer_value(json_object_get(delivery, "attempts")) != 2)
+			return false;
+	}
+	return true;
+}
+
+START_TEST(test_repeated)
+{
+	const json_t *webhook, *delivery;
+
+	make_template();
+	webhook = make("/flaky/2", ROOMS);
+	make_rooms(1);
+	expect_deliveries(webhook, "pending", 1);
+	delivery = json_array_get(deliveries(webhook, "pending"), 0);
+	ck_assert_str_eq(text_at(delivery, "type"), "room.created");
+	ck_assert_int_eq(json_integer_value(json_object_get(delivery, "attempts")), 1);
+	ck_assert_int_eq(json_integer_value(json_object_get(delivery, "last_status")), 500);
+	ck_assert(json_is_null(json_object_get(delivery, "last_error")));
+	ck_assert(json_is_string(json_object_get(delivery, "next_at")));
+	move_clock(6000);
+	ck_assert(wait_until(is_repeated, webhook));
+	/* Five minutes, and a tenth more at the most. */
+	move_clock(4 * MINUTE);
+	expect_deliveries(webhook, "pending", 1);
+	ck_assert_uint_eq(receiver_count(stand.receiver), 2);
+	move_clock(2 * MINUTE);
+	expect_deliveries(webhook, "delivered", 1);
+	delivery = json_array_get(deliveries(webhook, "delivered"), 0);
+	ck_assert_int_eq(json_integer_value(json_object_get(delivery, "attempts")), 3);
+	ck_assert(json_is_null(json_object_get(delivery, "next_at")));
+	for (size_t i = 0; i < 3; i++)
+		ck_assert_str_eq(receiver_request(stand.receiver, i)->id,
+				 text_at(delivery, "event_id"));
+	expect_deliveries(webhook, "pending", 0);
+	expect_deliveries(webhook, "failed", 0);
+}
+END_TEST
+
+static bool is_disabled(const void *context)
+{
+	const json_t *webhook = ask_json(200, METHOD_GET, path_of((const json_t *)context, ""),
+					 NULL);
+
+	return json_is_false(json_object_get(webhook, "enabled"));
+}
+
+START_TEST(test_gone)
+{
+	const json_t *webhook;
+	const char *answer;
+
+	make_template();
+	webhook = make("/410", ROOMS);
+	make_rooms(1);
+	ck_assert(wait_until(is_disabled, webhook));
+	answer = ask(200, METHOD_GET, path_of(webhook, ""), NULL);
+	ck_assert_ptr_nonnull(strstr(answer, "\"disabled_reason\":\"gone\""));
+	expect_deliveries(webhook, "failed", 1);
+	answer = ask(200, METHOD_GET, "/v2/events?type=webhook.updated", NULL);
+	ck_assert_ptr_nonnull(strstr(answer, "\"actor\":{\"kind\":\"service\",\"id\":\"\"}"));
+	ck_assert_ptr_nonnull(strstr(answer, "\"changed\":[\"/disabled_reason\",\"/enabled\"]"));
+	make_rooms(2);
+	answer = ask(200, METHOD_PATCH, path_of(webhook, ""),
+		     arena_text(stand.arena, "{\"enabled\":true,\"url\":\"%s\"}", url_of("/200")));
+	ck_assert_ptr_null(strstr(answer, "disabled_reason"));
+	make_rooms(1);
+	expect_delivered(1);
+	ck_assert_uint_eq(receiver_count(stand.receiver), 2);
+}
+END_TEST
+
+/* After the last attempt the delivery has failed, and so has a webhook that got nothing meanwhile. */
+START_TEST(test_failing)
+{
+	const json_t *webhook;
+
+	stand.schedule = (struct schedule){ .seconds = { 0, 60, 60 }, .count = 3 };
+	make_template();
+	webhook = make("/500", ROOMS);
+	make_rooms(2);
+	expect_deliveries(webhook, "pending", 2);
+	move_clock(2 * MINUTE);
+	ck_assert(wait_until(is_repeated, webhook));
+	move_clock(2 * MINUTE);
+	ck_assert(wait_until(is_disabled, webhook));
+	expect_deliveries(webhook, "failed", 2);
+	ck_assert_ptr_nonnull(strstr(ask(200, METHOD_GET, path_of(webhook, ""), NULL),
+				     "\"disabled_reason\":\"failing\""));
+	ck_assert_uint_le(receiver_count(stand.receiver), 6);
+}
+END_TEST
+
+/* It got something else meanwhile: only the delivery has failed. */
+START_TEST(test_failed)
+{
+	const json_t *webhook;
+
+	stand.schedule = (struct schedule){ .seconds = { 0, 60 }, .count = 2 };
+	make_template();
+	webhook = make("/500", ROOMS);
+	make_rooms(1);
+	expect_deliveries(webhook, "pending", 1);
+	ask(200, METHOD_PATCH, path_of(webhook, ""),
+	    arena_text(stand.arena, "{\"url\":\"%s\"}", url_of("/200")));
+	move_clock(1000);
+	make_rooms(1);
+	expect_delivered(1);
+	ask(200, METHOD_PATCH, path_of(webhook, ""),
+	    arena_text(stand.arena, "{\"url\":\"%s\"}", url_of("/500")));
+	move_clock(2 * MINUTE);
+	expect_deliveries(webhook, "failed", 1);
+	ck_assert(!is_disabled(webhook));
+}
+END_TEST
+
+START_TEST(test_retry_after)
+{
+	const json_t *webhook;
+
+	make_template();
+	webhook = make("/503/3600", ROOMS);
+	make_rooms(1);
+	expect_deliveries(webhook, "pending", 1);
+	move_clock(10 * MINUTE);
+	expect_deliveries(webhook, "pending", 1);
+	ck_assert_uint_eq(receiver_count(stand.receiver), 1);
+	move_clock(51 * MINUTE);
+	ck_assert(receiver_wait(stand.receiver, 2));
+}
+END_TEST
+
+/* Disabling ends what is pending. */
+START_TEST(test_disabled)
+{
+	const json_t *webhook;
+
+	make_template();
+	webhook = make("/500", ROOMS);
+	make_rooms(3);
+	expect_deliveries(webhook, "pending", 3);
+	ask(200, METHOD_PATCH, path_of(webhook, ""), "{\"enabled\":false}");
+	ck_assert_uint_eq(json_array_size(deliveries(webhook, "failed")), 3);
+	ck_assert_uint_eq(json_array_size(deliveries(webhook, "pending")), 0);
+	ask(200, METHOD_PATCH, path_of(webhook, ""), "{\"enabled\":true}");
+	ck_assert_uint_eq(json_array_size(deliveries(webhook, "failed")), 3);
+	move_clock(HOUR);
+	make_rooms(1);
+	ck_assert(receiver_wait(stand.receiver, 4));
+	expect_deliveries(webhook, "pending", 1);
+	ck_assert_uint_eq(receiver_count(stand.receiver), 4);
+	ask(204, METHOD_DELETE, path_of(webhook, ""), NULL);
+	ask(404, METHOD_GET, path_of(webhook, "/deliveries"), NULL);
+}
+END_TEST
+
+/* A receiver that does not answer delays no other one, and gets four at once. */
+START_TEST(test_slow)
+{
+	make_template();
+	make("/held", ROOMS);
+	make("/200", ROOMS);
+	make_rooms(20);
+	expect_delivered(20);
+	ck_assert_uint_eq(receiver_most_at_once(stand.receiver), 4);
+	receiver_release(stand.receiver);
+	expect_delivered(40);
+	ck_assert_uint_eq(receiver_count(stand.receiver), 40);
+}
+END_TEST
+
+/* An hour without an answer of 2xx: each delivery arrives at last, under one id each. */
+START_TEST(test_hour)
+{
+	const json_t *webhook;
+	size_t repeats = 0;
+
+	make_template();
+	webhook = make("/flaky/4", ROOMS);
+	make_rooms(30);
+	expect_deliveries(webhook, "pending", 30);
+	for (unsigned i = 0; i < 200 && repeats < 4 * 30; i++) {
+		move_clock(MINUTE);
+		(void)poll(NULL, 0, 50);
+		repeats = receiver_count(stand.receiver) - 30;
+	}
+	move_clock(3 * HOUR);
+	expect_deliveries(webhook, "delivered", 30);
+	ck_assert_uint_eq(receiver_count(stand.receiver), 150);
+	ck_assert_int_gt(clock_seconds_passed(), 3600);
+}
+END_TEST
+
+START_TEST(test_test)
+{
+	const json_t *webhook = make("/500", ROOMS ",\"enabled\":false"), *body;
+	const char *id;
+
+	id = text_at(ask_json(200, METHOD_POST, path_of(webhook, "/test"), NULL), "event_id");
+	ck_assert(receiver_wait(stand.receiver, 1));
+	ck_assert_str_eq(receiver_request(stand.receiver, 0)->id, id);
+	body = parsed(receiver_request(stand.receiver, 0)->body);
+	ck_assert_str_eq(text_at(body, "type"), "webhook.test");
+	ck_assert_str_eq(text_at(body, "id"), id);
+	ck_assert_int_eq(json_integer_value(json_object_get(body, "seq")), 0);
+	ck_assert_uint_eq(json_object_size(json_object_get(body, "data")), 0);
+	move_clock(HOUR);
+	expect_deliveries(webhook, "", 0);
+	ck_assert_ptr_null(
+		strstr(ask(200, METHOD_GET, "/v2/events?limit=100", NULL), "webhook.test"));
+	ck_assert_str_eq(ask(200, METHOD_POST, path_of(webhook, "/test?validate_only=true"), NULL),
+			 "{\"valid\":true}");
+	ask(404, METHOD_POST, "/v2/webhooks/000000000000000000000000/test", NULL);
+	ck_assert_uint_eq(receiver_count(stand.receiver), 1);
+}
+END_TEST
+
+START_TEST(test_rotated)
+{
+	const json_t *webhook = make("/200", ROOMS);
+	const char *latter, *path = path_of(webhook, "/rotate");
+	char value[400], *space;
+
+	latter = text_at(ask_json(200, METHOD_POST, path, NULL), "secret");
+	ck_assert_str_ne(latter, text_at(webhook, "secret"));
+	ask(200, METHOD_POST, path_of(webhook, "/test"), NULL);
+	ck_assert(receiver_wait(stand.receiver, 1));
+	ck_assert(received_header(receiver_request(stand.receiver, 0), "webhook-signature", value,
+				  sizeof value));
+	space = strchr(value, ' ');
+	ck_assert_ptr_nonnull(space);
+	*space = '\0';
+	ck_assert(is_signed(receiver_request(stand.receiver, 0), value, latter));
+	ck_assert(is_signed(receiver_request(stand.receiver, 0), space + 1,
+			    text_at(webhook, "secret")));
+	move_clock(24 * HOUR);
+	ask(200, METHOD_POST, path_of(webhook, "/test"), NULL);
+	ck_assert(receiver_wait(stand.receiver, 2));
+	ck_assert(received_header(receiver_request(stand.receiver, 1), "webhook-signature", value,
+				  sizeof value));
+	ck_assert(is_signed(receiver_request(stand.receiver, 1), value, latter));
+}
+END_TEST
+
+/* ---- ends ---- */
+
+/* Whether each of the rooms arrived, once at least. */
+static void expect_all_rooms(size_t n)
+{
+	size_t different = 0;
+
+	for (size_t i = 0; i < receiver_count(stand.receiver); i++) {
+		const char *id = receiver_request(stand.receiver, i)->id;
+		size_t first = 0;
+
+		while (strcmp(receiver_request(stand.receiver, first)->id, id) != 0)
+			first++;
+		different += first == i;
+	}
+	ck_assert_uint_eq(different, n);
+}
+
+/* What is pending, or was never tried, is delivered by the next process, under the same id. */
+START_TEST(test_restart)
+{
+	const json_t *webhook;
+
+	make_template();
+	webhook = make("/flaky/1", ROOMS);
+	make_rooms(10);
+	expect_deliveries(webhook, "pending", 10);
+	make_rooms(10);
+	close_service();
+	move_clock(6000);
+	open_service();
+	move_clock(6000);
+	expect_deliveries(webhook, "delivered", 20);
+	expect_all_rooms(20);
+	ck_assert_uint_eq(receiver_count(stand.receiver), 40);
+}
+END_TEST
+
+static pid_t child(void)
+{
+	char path[100], text[100] = "";
+	FILE *file;
+
+	(void)snprintf(path, sizeof path, "/proc/self/task/%d/children", (int)getpid());
+	file = fopen(path, "re");
+	ck_assert_ptr_nonnull(file);
+	if (fgets(text, sizeof text, file) == NULL)
+		text[0] = '\0';
+	fclose(file);
+	return (pid_t)strtol(text, NULL, 10);
+}
+
+START_TEST(test_sender_killed)
+{
+	make_template();
+	make("/held", ROOMS);
+	make_rooms(10);
+	ck_assert(receiver_wait(stand.receiver, 4));
+	ck_assert_int_eq(kill(child(), SIGKILL), 0);
+	ck_assert(receiver_wait(stand.receiver, 8));
+	receiver_release(stand.receiver);
+	expect_delivered(10);
+	expect_all_rooms(10);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("webhooks");
+	TCase *calls = tcase_create("calls");
+	TCase *sent = tcase_create("deliveries");
+
+	if (!sender_is_built())
+		return 77;
+	tcase_add_checked_fixture(calls, set_up, tear_down);
+	tcase_add_loop_test(calls, test_making, 0, ROWS(makings));
+	tcase_add_test(calls, test_http_not_allowed);
+	tcase_add_test(calls, test_at_most_twenty);
+	tcase_add_test(calls, test_secrets);
+	suite_add_tcase(suite, calls);
+	tcase_add_checked_fixture(sent, set_up, tear_down);
+	tcase_set_timeout(sent, 60);
+	tcase_add_test(sent, test_envelope);
+	tcase_add_test(sent, test_chosen);
+	tcase_add_test(sent, test_switched_on);
+	tcase_add_test(sent, test_repeated);
+	tcase_add_test(sent, test_gone);
+	tcase_add_test(sent, test_failing);
+	tcase_add_test(sent, test_failed);
+	tcase_add_test(sent, test_retry_after);
+	tcase_add_test(sent, test_disabled);
+	tcase_add_test(sent, test_slow);
+	tcase_add_test(sent, test_hour);
+	tcase_add_test(sent, test_test);
+	tcase_add_test(sent, test_rotated);
+	tcase_add_test(sent, test_restart);
+	tcase_add_test(sent, test_sender_killed);
+	suite_add_tcase(suite, sent);
+	return suite_run(suite);
+}

@@ -1,0 +1,167 @@
+#!/bin/sh
+# Moving in: what fetch-100ms writes from a stand-in for the public service (tests/public_service.mjs) is
+# imported over nginx, and links with the old codes go on working.
+set -u
+test=tests/import.sh
+beside=tests/public_service.mjs
+. "${SOURCE_DIR:-$(dirname "$0")/..}/tests/servers.sh"
+for tool in node nginx spawn-fcgi curl; do
+	have $tool || left_out "there is no $tool"
+done
+become_ordinary
+make_scratch
+management=public.management-token
+
+# ---- the public service ----
+
+node "$source/tests/public_service.mjs" $management >port 2>public.log &
+echo $! >public.pid
+note "$scratch/public.pid" TERM
+timeout 20 sh -c 'until [ -s port ]; do :; done' || fail 'the stand-in does not begin'
+public=http://127.0.0.1:$(cat port)
+
+# ---- fetch-100ms ----
+
+# All arguments of curl are noted: the token is not among them.
+mkdir bin && real=$(command -v curl) || exit 1
+{
+	echo '#!/bin/sh'
+	echo "printf '%s\\n' \"\$*\" >>'$scratch/arguments'"
+	echo "exec '$real' \"\$@\""
+} >bin/curl
+chmod +x bin/curl
+
+fetch()
+{
+	PATH="$scratch/bin:$PATH" sh "$source/packaging/import/fetch-100ms" "$@" 2>fetch.log
+}
+
+refuses()
+{
+	wanted=$1
+	shift
+	fetch "$@" && fail "fetch-100ms $*: it is no failure"
+	grep -q "$wanted" fetch.log || fail "fetch-100ms $*: $(cat fetch.log)"
+}
+
+mkdir one two || exit 1
+refuses 'there is no token' --base "$public" one
+refuses 'cannot be read' --base "$public" --token-file nothing one
+refuses 'usage:' --other
+refuses 'not an address' --base ftp://x one
+refuses 'no directory' --base "$public" nowhere
+MANAGEMENT_TOKEN='a b' refuses 'other characters' --base "$public" one
+MANAGEMENT_TOKEN=wrong refuses 'does not accept the token: Token validation error' --base "$public" one
+[ -z "$(ls -A one)" ] || fail "a failure leaves something: $(ls -A one)"
+
+echo $management >token.file
+fetch --base "$public/" --token-file token.file one || fail "fetch-100ms: $(cat fetch.log)"
+for line in 'templates: 130' 'rooms: 150' 'room codes: 565' 'not show, such as disabled ones: 5'; do
+	grep -q "$line" fetch.log || fail "it does not say: $line: $(cat fetch.log)"
+done
+grep -q $management arguments && fail 'the token is an argument of curl'
+: >one/import-0099.json
+MANAGEMENT_TOKEN=$management fetch --base "$public" two || fail "fetch-100ms: $(cat fetch.log)"
+MANAGEMENT_TOKEN=$management fetch --base="$public" one || fail "fetch-100ms: $(cat fetch.log)"
+diff -r one two >/dev/null || fail 'the files differ when it is run again'
+[ -e two/import-0002.json ] || fail 'all is in one file'
+for file in one/import-*.json; do
+	[ "$(wc -c <"$file")" -le 1048576 ] || fail "$file is too large"
+	node -e 'JSON.parse(require("fs").readFileSync(process.argv[1]))' "$file" || fail "$file is no JSON"
+done
+
+# ---- what the manual says ----
+
+# A display behind the comment `import` is run, with the stand-in as the public service.
+sed -n '/^\.\\" import/,/^\.Ed/{/^\./d;s/\\(aq/'"'"'/g;s/\\-/-/g;s/\\e/\\/g;p;}' \
+	"$source/packaging/man/anteroom-fetch-100ms.1" >manual.script
+[ -s manual.script ] || fail 'the manual has no example'
+{
+	echo '#!/bin/sh'
+	echo "exec sh '$source/packaging/import/fetch-100ms' --base '$public' \"\$@\""
+} >bin/fetch-100ms
+chmod +x bin/fetch-100ms
+start_responder manual
+start_nginx manual
+PATH="$scratch/bin:$PATH" MANAGEMENT_TOKEN=$management BASE=$base TOKEN=$token \
+	sh -eu manual.script >manual.answers 2>manual.errors || fail "the example: $(cat manual.errors)"
+grep -q '"rooms":{"created":149,' manual.answers || fail "the example: $(cat manual.answers)"
+end_all
+
+# ---- the import ----
+
+start_responder service
+start_nginx service
+
+# sum MEMBER KIND: of all answers.
+sum()
+{
+	node -e '
+		const [member, kind, ...files] = process.argv.slice(1);
+		const read = (file) => JSON.parse(require("fs").readFileSync(file));
+
+		console.log(files.map((file) => read(file)[kind][member] ?? 0).reduce((a, b) => a + b, 0));
+	' "$1" "$2" answer-*.json
+}
+
+import_all()
+{
+	rm -f answer-*.json
+	for file in one/import-*.json; do
+		status=$(curl -s -o "answer-${file##*/import-}" -w '%{http_code}' -H "Authorization: Bearer $token" \
+			--data-binary "@$file" "$base/v2/import?skip_invalid=true")
+		[ "$status" = 200 ] || fail "$file: status $status: $(cat "answer-${file##*/import-}")"
+	done
+}
+
+import_all
+while read -r member kind number; do
+	[ "$(sum "$member" "$kind")" = "$number" ] ||
+		fail "$kind $member: $(sum "$member" "$kind"), not $number"
+done <<'END'
+created templates 130
+created rooms 149
+created room_codes 562
+updated rooms 0
+length skipped 4
+END
+import_all
+while read -r member kind number; do
+	[ "$(sum "$member" "$kind")" = "$number" ] ||
+		fail "again: $kind $member: $(sum "$member" "$kind"), not $number"
+done <<'END'
+created templates 0
+updated templates 130
+created rooms 0
+updated rooms 149
+created room_codes 0
+updated room_codes 562
+END
+
+# exchange CODE: the status, and the answer in $scratch/joined.
+exchange()
+{
+	curl -s -o joined -w '%{http_code}' -d "{\"code\":\"$1\"}" "$base/v2/token"
+}
+
+# Of the rooms 13 and 15: enabled and disabled codes, one of a role that is gone, and one of a
+# disabled room.
+while read -r code wanted role; do
+	[ "$(exchange "$code")" = "$wanted" ] || fail "$code: $(cat joined)"
+	[ -z "$role" ] || grep -q "\"role\":\"$role\"" joined || fail "$code: $(cat joined)"
+done <<'END'
+naa-uaa-old 200 host
+naa-naaa-new 200 guest
+paa-paaa-new 403
+zmb-zmba-new 403
+aaa-haa-old 404
+END
+curl -s -H "Authorization: Bearer $token" "$base/v2/rooms?limit=100&before=2022-06-29T17:00:00Z" >rooms.json
+node -e '
+	const { data } = JSON.parse(require("fs").readFileSync("rooms.json"));
+	const ids = data.map(({ id }) => id);
+
+	if (data.length !== 19 || ids.join() !== [...ids].sort().reverse().join()) process.exit(1);
+	if (data.some(({ created_at, updated_at }) => created_at !== updated_at)) process.exit(1);
+' || fail "the list of rooms: $(cut -c 1-400 rooms.json)"
+"$program" check --data "$scratch/service" >check.log 2>&1 || fail "check: $(cat check.log)"

@@ -1,0 +1,402 @@
+/* See receiver.h.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "receiver.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+
+#define CONNECTIONS_MOST 256
+#define REQUEST_MOST ((size_t)256 << 10)
+#define WAIT_MOST 30000
+
+struct connection {
+	int descriptor; /* -1: there is none */
+	char *bytes;
+	size_t size;
+	struct received *held; /* waits for its answer */
+};
+
+struct receiver {
+	int listener, wake;
+	unsigned port;
+	pthread_t thread;
+	pthread_mutex_t lock;
+	pthread_cond_t arrived;
+	bool ends, releases;
+	struct received requests[RECEIVED_MOST];
+	size_t count, at_once, most_at_once;
+	struct connection connections[CONNECTIONS_MOST];
+};
+
+static void drop(struct connection *connection)
+{
+	close(connection->descriptor);
+	free(connection->bytes);
+	*connection = (struct connection){ .descriptor = -1 };
+}
+
+static void say(const struct connection *connection, const char *text)
+{
+	size_t size = strlen(text);
+
+	while (size > 0) {
+		ssize_t sent = send(connection->descriptor, text, size, MSG_NOSIGNAL);
+
+		if (sent <= 0)
+			return;
+		text += sent;
+		size -= (size_t)sent;
+	}
+}
+
+static void say_status(const struct connection *connection, int status, const char *header)
+{
+	char text[200];
+
+	(void)snprintf(text, sizeof text, "HTTP/1.1 %d Status\r\nContent-Length: 0\r\n%s\r\n",
+		       status, header);
+	say(connection, text);
+}
+
+/* Until the other end has enough. */
+static void say_endless(const struct connection *connection)
+{
+	char bytes[4096];
+
+	/* As lines, which are headers where headers are expected. */
+	memset(bytes, 'x', sizeof bytes);
+	memcpy(bytes, "X:", 2);
+	memcpy(bytes + sizeof bytes - 2, "\r\n", 2);
+	for (size_t i = 0; i < 4096; i++) {
+		if (send(connection->descriptor, bytes, sizeof bytes, MSG_NOSIGNAL) < 0)
+			return;
+	}
+}
+
+static size_t earlier(const struct receiver *receiver, const struct received *received)
+{
+	size_t n = 0;
+
+	for (const struct received *one = receiver->requests; one < received; one++)
+		n += strcmp(one->id, received->id) == 0;
+	return n;
+}
+
+/* False: the connection ends. */
+static bool answer(struct receiver *receiver, struct connection *connection,
+		   struct received *received)
+{
+	const char *path = received->path;
+	char header[64] = "";
+	unsigned status, n;
+	int fields;
+
+	if (strncmp(path, "/held", 5) == 0 && !receiver->releases) {
+		connection->held = received;
+		receiver->at_once++;
+		if (receiver->at_once > receiver->most_at_once)
+			receiver->most_at_once = receiver->at_once;
+		return true;
+	}
+	if (strncmp(path, "/held", 5) == 0) {
+		say_status(connection, path[5] == '/' ? atoi(path + 6) : 200, "");
+	} else if (strcmp(path, "/middle") == 0) {
+		say(connection, "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf");
+		return false;
+	} else if (strcmp(path, "/close") == 0) {
+		return false;
+	} else if (strcmp(path, "/endless") == 0) {
+		say(connection, "HTTP/1.1 200 OK\r\nContent-Length: 100000000\r\n\r\n");
+		say_endless(connection);
+		return false;
+	} else if (strcmp(path, "/trickle") == 0) {
+		say(connection, "HTTP/1.1 200 OK\r\n");
+		say_endless(connection);
+		return false;
+	} else if (strcmp(path, "/redirect") == 0) {
+		say_status(connection, 302, "Location: /204\r\n");
+	} else if (sscanf(path, "/flaky/%u", &n) == 1) {
+		say_status(connection, earlier(receiver, received) < n ? 500 : 200, "");
+	} else {
+		fields = sscanf(path, "/%u/%u", &status, &n);
+		if (fields == 2)
+			(void)snprintf(header, sizeof header, "Retry-After: %u\r\n", n);
+		say_status(connection, fields >= 1 ? (int)status : 404, header);
+	}
+	return true;
+}
+
+/* ---- requests ---- */
+
+bool received_header(const struct received *received, const char *name, char *value, size_t size)
+{
+	const size_t length = strlen(name);
+	const char *line = received->head;
+
+	while ((line = strstr(line, "\r\n")) != NULL) {
+		line += 2;
+		if (strncasecmp(line, name, length) != 0 || line[length] != ':')
+			continue;
+		line += length + 1;
+		line += strspn(line, " ");
+		(void)snprintf(value, size, "%.*s", (int)strcspn(line, "\r"), line);
+		return true;
+	}
+	return false;
+}
+
+static struct received *keep(struct receiver *receiver, char *bytes, const char *body, size_t size)
+{
+	struct received *received = &receiver->requests[receiver->count];
+	char target[3000] = "";
+
+	received->head = strndup(bytes, (size_t)(body - bytes));
+	received->body = strndup(body, size);
+	(void)sscanf(received->head, "%*s %2999s", target);
+	received->path = strdup(target);
+	if (!received_header(received, "webhook-id", received->id, sizeof received->id))
+		received->id[0] = '\0';
+	receiver->count++;
+	pthread_cond_broadcast(&receiver->arrived);
+	return received;
+}
+
+/* False: the connection ends. */
+static bool take_requests(struct receiver *receiver, struct connection *connection)
+{
+	char *end;
+
+	while (connection->held == NULL && (end = strstr(connection->bytes, "\r\n\r\n")) != NULL) {
+		const char *body = end + 4;
+		const struct received head = { .head = connection->bytes };
+		char length[20] = "0";
+		struct received *received;
+		size_t size, whole;
+
+		(void)received_header(&head, "content-length", length, sizeof length);
+		size = strtoul(length, NULL, 10);
+		whole = (size_t)(body - connection->bytes) + size;
+		if (connection->size < whole)
+			return true;
+		if (receiver->count == RECEIVED_MOST)
+			return false;
+		received = keep(receiver, connection->bytes, body, size);
+		memmove(connection->bytes, connection->bytes + whole, connection->size - whole + 1);
+		connection->size -= whole;
+		if (!answer(receiver, connection, received))
+			return false;
+	}
+	return true;
+}
+
+static bool read_some(struct receiver *receiver, struct connection *connection)
+{
+	ssize_t size = recv(connection->descriptor, connection->bytes + connection->size,
+			    REQUEST_MOST - connection->size - 1, 0);
+
+	if (size <= 0)
+		return false;
+	connection->size += (size_t)size;
+	connection->bytes[connection->size] = '\0';
+	return take_requests(receiver, connection);
+}
+
+static void accept_one(struct receiver *receiver)
+{
+	const int descriptor = accept4(receiver->listener, NULL, NULL, SOCK_CLOEXEC);
+	struct connection *connection = receiver->connections;
+
+	if (descriptor < 0)
+		return;
+	while (connection < receiver->connections + CONNECTIONS_MOST && connection->descriptor >= 0)
+		connection++;
+	if (connection == receiver->connections + CONNECTIONS_MOST)
+		abort();
+	*connection = (struct connection){
+		.descriptor = descriptor,
+		.bytes = calloc(1, REQUEST_MOST),
+	};
+	if (connection->bytes == NULL)
+		abort();
+}
+
+static void release_held(struct receiver *receiver)
+{
+	for (size_t i = 0; i < CONNECTIONS_MOST; i++) {
+		struct connection *connection = &receiver->connections[i];
+		struct received *held = connection->held;
+
+		if (held == NULL || !receiver->releases)
+			continue;
+		connection->held = NULL;
+		receiver->at_once--;
+		if (!answer(receiver, connection, held) || !take_requests(receiver, connection))
+			drop(connection);
+	}
+}
+
+static void forget(struct receiver *receiver, struct connection *connection)
+{
+	receiver->at_once -= connection->held != NULL;
+	drop(connection);
+}
+
+static void *run(void *context)
+{
+	struct receiver *receiver = context;
+
+	pthread_mutex_lock(&receiver->lock);
+	while (!receiver->ends) {
+		struct pollfd polled[CONNECTIONS_MOST + 2] = {
+			{ .fd = receiver->listener, .events = POLLIN },
+			{ .fd = receiver->wake, .events = POLLIN },
+		};
+		eventfd_t value;
+
+		for (size_t i = 0; i < CONNECTIONS_MOST; i++)
+			polled[i + 2] = (struct pollfd){
+				.fd = receiver->connections[i].descriptor,
+				.events = POLLIN,
+			};
+		pthread_mutex_unlock(&receiver->lock);
+		(void)poll(polled, CONNECTIONS_MOST + 2, -1);
+		pthread_mutex_lock(&receiver->lock);
+		if (polled[1].revents != 0)
+			(void)eventfd_read(receiver->wake, &value);
+		release_held(receiver);
+		for (size_t i = 0; i < CONNECTIONS_MOST; i++) {
+			struct connection *connection = &receiver->connections[i];
+
+			if (polled[i + 2].revents != 0 && connection->descriptor >= 0 &&
+			    !read_some(receiver, connection))
+				forget(receiver, connection);
+		}
+		if (polled[0].revents != 0)
+			accept_one(receiver);
+	}
+	pthread_mutex_unlock(&receiver->lock);
+	return NULL;
+}
+
+/* ---- the whole ---- */
+
+struct receiver *receiver_open(void)
+{
+	struct receiver *receiver = calloc(1, sizeof *receiver);
+	struct sockaddr_in address = {
+		.sin_family = AF_INET,
+		.sin_addr.s_addr = htonl(INADDR_LOOPBACK),
+	};
+	socklen_t size = sizeof address;
+
+	if (receiver == NULL)
+		abort();
+	for (size_t i = 0; i < CONNECTIONS_MOST; i++)
+		receiver->connections[i].descriptor = -1;
+	pthread_mutex_init(&receiver->lock, NULL);
+	clock_condition_init(&receiver->arrived);
+	receiver->wake = eventfd(0, EFD_CLOEXEC);
+	receiver->listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (receiver->wake < 0 || receiver->listener < 0 ||
+	    bind(receiver->listener, (struct sockaddr *)&address, size) != 0 ||
+	    listen(receiver->listener, 128) != 0 ||
+	    getsockname(receiver->listener, (struct sockaddr *)&address, &size) != 0)
+		abort();
+	receiver->port = ntohs(address.sin_port);
+	if (pthread_create(&receiver->thread, NULL, run, receiver) != 0)
+		abort();
+	return receiver;
+}
+
+static void wake(struct receiver *receiver)
+{
+	if (eventfd_write(receiver->wake, 1) != 0)
+		abort();
+}
+
+void receiver_close(struct receiver *receiver)
+{
+	pthread_mutex_lock(&receiver->lock);
+	receiver->ends = true;
+	pthread_mutex_unlock(&receiver->lock);
+	wake(receiver);
+	pthread_join(receiver->thread, NULL);
+	for (size_t i = 0; i < CONNECTIONS_MOST; i++) {
+		if (receiver->connections[i].descriptor >= 0)
+			drop(&receiver->connections[i]);
+	}
+	for (size_t i = 0; i < receiver->count; i++) {
+		free(receiver->requests[i].path);
+		free(receiver->requests[i].head);
+		free(receiver->requests[i].body);
+	}
+	close(receiver->listener);
+	close(receiver->wake);
+	pthread_cond_destroy(&receiver->arrived);
+	pthread_mutex_destroy(&receiver->lock);
+	free(receiver);
+}
+
+unsigned receiver_port(const struct receiver *receiver)
+{
+	return receiver->port;
+}
+
+void receiver_release(struct receiver *receiver)
+{
+	pthread_mutex_lock(&receiver->lock);
+	receiver->releases = true;
+	pthread_mutex_unlock(&receiver->lock);
+	wake(receiver);
+}
+
+bool receiver_wait(struct receiver *receiver, size_t n)
+{
+	const int64_t until = clock_monotonic() + WAIT_MOST;
+	bool are_there;
+
+	pthread_mutex_lock(&receiver->lock);
+	while (receiver->count < n && clock_monotonic() < until)
+		clock_wait(&receiver->arrived, &receiver->lock, 100);
+	are_there = receiver->count >= n;
+	pthread_mutex_unlock(&receiver->lock);
+	return are_there;
+}
+
+size_t receiver_count(struct receiver *receiver)
+{
+	size_t count;
+
+	pthread_mutex_lock(&receiver->lock);
+	count = receiver->count;
+	pthread_mutex_unlock(&receiver->lock);
+	return count;
+}
+
+const struct received *receiver_request(struct receiver *receiver, size_t i)
+{
+	return &receiver->requests[i];
+}
+
+size_t receiver_most_at_once(struct receiver *receiver)
+{
+	size_t most;
+
+	pthread_mutex_lock(&receiver->lock);
+	most = receiver->most_at_once;
+	pthread_mutex_unlock(&receiver->lock);
+	return most;
+}

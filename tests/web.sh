@@ -1,0 +1,38 @@
+#!/bin/sh
+# The console and the join page, in Chromium against the program behind nginx: tests/web says how. Needs
+# Chromium, Node, and from npm what tests/web/package.json names; left out where these cannot be had. With
+# WEB=all everything is proved, which takes minutes, and else what people do most. PICTURES=DIRECTORY keeps
+# a picture of each page there.
+set -u
+test=tests/web.sh
+. "${SOURCE_DIR:-$(dirname "$0")/..}/tests/servers.sh"
+
+prove()
+{
+	make_scratch
+	make_pages
+	start_responder service
+	start_nginx service
+	printed=$("$program" account rotate test --data "$scratch/service" 2>&1) || fail "rotate: $printed"
+	ACCESS_KEY=$(say "$printed" | sed -n 's/^access_key: *//p')
+	SECRET=$(say "$printed" | sed -n 's/^secret: *//p')
+	"$program" account set test operator=on --data "$scratch/service" >/dev/null || fail 'account set'
+	TOKEN=$token
+	BASE_URL=$base
+	DATA=$scratch/service
+	ANTEROOM=$program
+	export ACCESS_KEY SECRET TOKEN BASE_URL DATA ANTEROOM
+	timeout 900 node "$PROOF/prove.js" "${WEB:-brief}" || fail 'the pages do not what they should'
+}
+
+if [ -n "${PROOF-}" ]; then
+	prove
+	exit 0
+fi
+have chromium || left_out 'there is no chromium'
+fetch_proof web
+node "$PROOF/node_modules/typescript/bin/tsc" -p "$source/web" || exit 1
+(
+	become_ordinary
+	prove
+)

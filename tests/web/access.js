@@ -1,0 +1,263 @@
+// Whether everybody can use the pages, what they cost, and where they look; the pictures of the manual.
+//
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import {
+	BASE,
+	api,
+	SIZES,
+	accessible,
+	group,
+	make_room,
+	new_page,
+	ok,
+	picture,
+	sign_in,
+} from "./stand.js";
+
+/** Every view, and what has to be there before it is looked at. */
+const views = ({ template, room, codes }) => [
+	["templates", "/console/templates", ".row-link"],
+	["new template", "/console/templates/new", ".cards"],
+	["template", `/console/templates/${template.id}`, ".role-card"],
+	["role", `/console/templates/${template.id}/roles/host`, ".section"],
+	["settings", `/console/templates/${template.id}/settings`, ".section"],
+	["destinations", `/console/templates/${template.id}/destinations`, ".section"],
+	["JSON", `/console/templates/${template.id}/json`, ".code-block"],
+	["rooms", "/console/rooms", ".row-link"],
+	["new room", "/console/rooms/new", ".panel"],
+	["room", `/console/rooms/${room.id}`, ".codes .switch"],
+	["events", "/console/events", ".event-type"],
+	["webhooks", "/console/webhooks", ".list-place > *"],
+	["keys", "/console/keys", ".list-place > *"],
+	["media", "/console/media", "#signing"],
+	["new media server", "/console/media/new", ".panel"],
+	["service", "/console/service", ".chart .stroke"],
+	["join", `/join/${codes.host}`, ".join-form"],
+	["join, viewer", `/join/${codes.viewer}`, ".join-form"],
+	["join, no code", "/join", "#code"],
+];
+
+/** What the manual has a picture of, light or dark. */
+const PICTURED = {
+	templates: "light",
+	template: "dark",
+	role: "light",
+	room: "light",
+	events: "light",
+	service: "dark",
+	join: "light",
+};
+
+/** All views in two sizes, light and dark; a phone that is very narrow; targets to touch. */
+export const all_views = (browser) =>
+	group("all views", async () => {
+		const made = await make_room("All views");
+		const state = await signed_in(browser);
+		for (const [size, options] of Object.entries(SIZES)) {
+			for (const colorScheme of ["light", "dark"]) {
+				const page = await new_page(browser, { ...options, colorScheme, storageState: state });
+				for (const [name, path, wanted] of views(made)) {
+					await page.goto(BASE + path);
+					await page.waitForSelector(wanted, { state: "attached", timeout: 15000 });
+					await accessible(page, `${name}, ${size}, ${colorScheme}`);
+					if (size === "desktop" && PICTURED[name] === colorScheme) await picture(page, name);
+				}
+				await with_dialogs(page, made, `${size}, ${colorScheme}`);
+				await page.context().close();
+			}
+		}
+		const narrow = await new_page(browser, {
+			...SIZES.phone,
+			viewport: { width: 320, height: 640 },
+			storageState: state,
+		});
+		for (const [name, path, wanted] of views(made)) {
+			await narrow.goto(BASE + path);
+			await narrow.waitForSelector(wanted, { state: "attached", timeout: 15000 });
+			const over = await narrow.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+			ok(`no sideways scrolling at 320: ${name}`, over <= 0, over);
+			const small = await narrow.evaluate(() =>
+				[...document.querySelectorAll("button, a.button, select, input")]
+					.filter((one) => one.checkVisibility() && !one.closest(".off-screen, p, li.token"))
+					.map((one) => [one, (one.closest("label") ?? one).getBoundingClientRect()])
+					.filter(([, box]) => box.width > 0 && Math.min(box.width, box.height) < 24)
+					.map(([one]) => one.outerHTML.slice(0, 120)),
+			);
+			ok(`targets of 24 px: ${name}`, small.length === 0, small.join("\n"));
+		}
+		await narrow.context().close();
+	});
+
+/** The same with faults shown and dialogs open. */
+async function with_dialogs(page, { template, room }, name) {
+	await page.goto(`${BASE}/console/templates/${template.id}/roles/host`);
+	await page.waitForSelector(".section");
+	await page.fill("[data-pointer='/priority'] input", "9");
+	await page.keyboard.press("Control+s");
+	await page.waitForSelector(".faults:not([hidden])");
+	await accessible(page, `faults, ${name}`);
+	await page.click("button:text-is('Discard')");
+	await page.goto(`${BASE}/console/rooms/${room.id}`);
+	await page.waitForSelector(".codes .switch");
+	await page.click("button:has-text('New code')");
+	await page.waitForSelector("dialog[open]");
+	await accessible(page, `new code, ${name}`);
+	await page.keyboard.press("Escape");
+	await page.keyboard.press("Control+k");
+	await page.waitForSelector("dialog.palette");
+	await accessible(page, `find, ${name}`);
+	await page.keyboard.press("Escape");
+	await page.click("[aria-label='More for this room']");
+	await page.waitForSelector(":popover-open [role=menuitem]");
+	await accessible(page, `menu, ${name}`);
+	await page.keyboard.press("Escape");
+}
+
+async function signed_in(browser) {
+	const page = await new_page(browser);
+	await sign_in(page);
+	const state = await page.context().storageState();
+	await page.context().close();
+	return state;
+}
+
+/** QR codes: an independent reader reads the very link, light and dark. */
+export const qr_codes = (browser) =>
+	group("QR codes", async () => {
+		const { room, codes } = await make_room("QR codes");
+		const state = await signed_in(browser);
+		// A build without libqrencode has none.
+		if (!(await api("GET", "/v2/session")).qr) return;
+		const directory = mkdtempSync(join(tmpdir(), "qr-"));
+		for (const colorScheme of ["light", "dark"]) {
+			const page = await new_page(browser, { colorScheme, storageState: state });
+			await page.goto(`${BASE}/console/rooms/${room.id}`);
+			await page.waitForSelector(".codes .switch");
+			await page.click("[aria-label='QR code for host']");
+			await page.waitForFunction(() => document.querySelector("img.qr")?.naturalWidth > 0);
+			const file = join(directory, `${colorScheme}.png`);
+			await page.screenshot({ path: file });
+			let read = "";
+			try {
+				read = execFileSync("zbarimg", ["-q", "--raw", file], { encoding: "utf8" }).trim();
+			} catch (error) {
+				if (error.code === "ENOENT") read = "left out";
+			}
+			ok(
+				`a QR code is read, ${colorScheme}`,
+				read === "left out" || read === `${BASE}/join/${codes.host}`,
+				read,
+			);
+			for (const kind of ["SVG", "PNG"]) {
+				const [download] = await Promise.all([
+					page.waitForEvent("download"),
+					page.click(`dialog :text-is("${kind}")`),
+				]);
+				ok(`${kind} is saved`, download.suggestedFilename().endsWith(`.${kind.toLowerCase()}`));
+			}
+			await page.keyboard.press("Escape");
+			await page.click("button:has-text('Print')");
+			await page.waitForFunction(() =>
+				[...document.querySelectorAll(".sheet img")].every((one) => one.naturalWidth > 0),
+			);
+			ok("a sheet with all", (await page.locator(".sheet-card").count()) === 4);
+			await page.emulateMedia({ media: "print" });
+			ok("the sheet prints alone", await page.locator(".side").isHidden());
+			await page.context().close();
+		}
+		rmSync(directory, { recursive: true });
+	});
+
+/** What a page costs that was never opened before, and the second time. */
+export const budgets = (browser) =>
+	group("budgets", async () => {
+		const { codes } = await make_room("Budgets");
+		const state = await signed_in(browser);
+		for (const [name, path, wanted, bytes, count] of [
+			["console", "/console/templates", ".row-link", 75000, 32],
+			["join", `/join/${codes.viewer}`, ".join-form", 30000, 14],
+		]) {
+			const page = await new_page(browser, { ...SIZES.phone, storageState: state });
+			const debug = await page.context().newCDPSession(page);
+			await debug.send("Network.enable");
+			/** @type {Map<string, { url: string, cached?: boolean, size?: number }>} */
+			let seen = new Map();
+			debug.on("Network.responseReceived", ({ requestId, response }) =>
+				seen.set(requestId, {
+					url: response.url,
+					cached: response.fromDiskCache || seen.get(requestId)?.cached,
+				}),
+			);
+			debug.on("Network.requestServedFromCache", ({ requestId }) =>
+				seen.set(requestId, { ...seen.get(requestId), cached: true }),
+			);
+			debug.on("Network.loadingFinished", ({ requestId, encodedDataLength }) => {
+				const one = seen.get(requestId);
+				if (one) one.size = encodedDataLength;
+			});
+			await page.addInitScript(() => {
+				window.shift = 0;
+				window.longest = 0;
+				new PerformanceObserver((list) => {
+					for (const one of list.getEntries()) if (!one.hadRecentInput) window.shift += one.value;
+				}).observe({ type: "layout-shift", buffered: true });
+				new PerformanceObserver((list) => {
+					for (const one of list.getEntries())
+						window.longest = Math.max(window.longest, one.duration);
+				}).observe({ type: "longtask", buffered: true });
+			});
+			const load = async () => {
+				seen = new Map();
+				await page.goto(BASE + path);
+				await page.waitForSelector(wanted);
+				await page.waitForLoadState("networkidle");
+				return [...seen.values()].filter((one) => !one.cached && !one.url.includes("/v2/"));
+			};
+			const first = await load();
+			const size = first.reduce((sum, one) => sum + (one.size ?? 0), 0);
+			console.log(`${name}: ${first.length} files, ${size} bytes`);
+			ok(`${name}: at most ${bytes} bytes`, size <= bytes, size);
+			ok(`${name}: at most ${count} requests`, first.length <= count, first.length);
+			const { shift, longest } = await page.evaluate(() => ({ shift, longest }));
+			ok(`${name}: nothing jumps`, shift < 0.02, shift);
+			ok(`${name}: no long task`, longest < 200, longest);
+			const second = await load();
+			ok(
+				`${name}: the second time only the page`,
+				second.length === 1,
+				second.map((one) => one.url).join(" "),
+			);
+			await page.context().close();
+		}
+	});
+
+/** Without motion, and in colours that somebody else chose. */
+export const preferences = (browser) =>
+	group("preferences", async () => {
+		const { room } = await make_room("Preferences");
+		const state = await signed_in(browser);
+		const page = await new_page(browser, {
+			reducedMotion: "reduce",
+			forcedColors: "active",
+			storageState: state,
+		});
+		await page.goto(`${BASE}/console/rooms/${room.id}`);
+		await page.waitForSelector(".codes .switch");
+		await page.click("button:has-text('New code')");
+		const moving = await page.evaluate(
+			() =>
+				document.getAnimations().filter((one) => one.effect.getComputedTiming().duration > 50)
+					.length,
+		);
+		ok("nothing moves", moving === 0, moving);
+		const border = await page.evaluate(
+			() => getComputedStyle(document.querySelector(".switch")).borderTopWidth,
+		);
+		ok("forced colours leave switches a border", border !== "0px", border);
+		await page.context().close();
+	});

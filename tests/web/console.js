@@ -1,0 +1,654 @@
+// What an administrator does in the console.
+//
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+import http from "node:http";
+import {
+	ACCESS_KEY,
+	BASE,
+	SECRET,
+	TOKEN,
+	api,
+	group,
+	make_room,
+	ok,
+	program,
+	sign_in,
+} from "./stand.js";
+
+const field = (pointer) => `[data-pointer="${pointer}"] input`;
+const fault = (pointer) => `[data-pointer="${pointer}"] .fault:not([hidden])`;
+const button = (words) => `button:text-is("${words}")`;
+const shown = "dialog[open]";
+
+/** Signing in: back to where one wanted to go, nothing for scripts, nothing for other sites. */
+export const signing_in = (page) =>
+	group("signing in", async () => {
+		await page.goto(`${BASE}/console/rooms`);
+		await page.waitForSelector("#secret");
+		ok("signed out leads to sign-in", page.url().includes("sign-in?then=%2Fconsole%2Frooms"));
+		const answers = [];
+		page.on("response", async (response) => {
+			const refused = response.status() === 401 && response.request().method() === "POST";
+			if (refused) answers.push(await response.text());
+		});
+		const wrong = async (key, secret) => {
+			await page.fill("#access_key", key);
+			await page.fill("#secret", secret);
+			await page.keyboard.press("Enter");
+			await page.waitForFunction(() => document.activeElement?.getAttribute("role") === "alert");
+			const told = await page.textContent("[role=alert]:not([hidden])");
+			ok("a wrong secret is told, with the focus on it", told.includes("do not belong together"));
+		};
+		await wrong(ACCESS_KEY, "no");
+		await wrong("unknown", "no");
+		ok("the same bytes", answers.length === 2 && answers[0] === answers[1], answers.join());
+		await page.fill("#access_key", ACCESS_KEY);
+		await page.fill("#secret", SECRET);
+		await page.keyboard.press("Enter");
+		await page.waitForSelector(".row-link, .empty");
+		ok("back to where one wanted to go", page.url() === `${BASE}/console/rooms`, page.url());
+		ok("no cookie for scripts", await page.evaluate(() => document.cookie === ""));
+		const kept = await page.evaluate(() =>
+			[...Object.values(localStorage), ...Object.values(sessionStorage)].join(),
+		);
+		ok("no secret is stored", !kept.includes(SECRET) && !kept.includes("eyJ"), kept);
+		const [cookie] = await page.context().cookies();
+		ok("the cookie is HttpOnly and Strict", cookie.httpOnly && cookie.sameSite === "Strict");
+	});
+
+/** What the cookie cannot do. */
+export const forgery = (page) =>
+	group("forgery", async () => {
+		const status = await page.evaluate(
+			async () => (await fetch("/v2/rooms", { method: "POST", body: "{}" })).status,
+		);
+		ok("a write without the header is refused", status === 403, status);
+		const evil = http.createServer((_, response) => {
+			response.setHeader("Content-Type", "text/html");
+			response.end("<p>another site");
+		});
+		await new Promise((listening) => evil.listen(0, "127.0.0.1", listening));
+		const other = await page.context().newPage();
+		await other.goto(`http://127.0.0.1:${evil.address().port}/`);
+		const tried = await other.evaluate(async (base) => {
+			const one = async (options) => {
+				try {
+					return (await fetch(`${base}/v2/rooms`, { credentials: "include", ...options })).status;
+				} catch {
+					return "blocked";
+				}
+			};
+			const headers = { "Anteroom-Console": "1" };
+			return [await one({}), await one({ method: "POST", body: "{}", headers })];
+		}, BASE);
+		ok("another site neither reads nor writes", tried.join() === "blocked,blocked", tried);
+		await other.close();
+		evil.close();
+		const [{ name, value }] = await page.context().cookies();
+		const as = async (headers) => (await fetch(`${BASE}/v2/templates`, { headers })).status;
+		ok("a token is no cookie", (await as({ Cookie: `${name}=${TOKEN}` })) === 401);
+		ok("a session is no token", (await as({ Authorization: `Bearer ${value}` })) === 401);
+	});
+
+/** A template with its roles; a role whose faults stand at their fields; two who save at once. */
+export const templates = (page) =>
+	group("templates and roles", async () => {
+		const name = "Proof of roles";
+		await page.goto(`${BASE}/console/templates`);
+		await page.waitForSelector(".page");
+		await page.keyboard.press("c");
+		await page.waitForSelector(".cards");
+		await page.fill(field("/name"), "bad/name!");
+		await page.click(button("Create template"));
+		await page.waitForSelector(fault("/name"));
+		await page.fill(field("/name"), name);
+		ok("a fault goes when it is mended", (await page.locator(fault("/name")).count()) === 0);
+		await page.click("text=Webinar");
+		await page.click(button("Create template"));
+		await page.waitForSelector(".role-card");
+		const roles = await page.locator(".role-card h2").allTextContents();
+		ok("made with its roles", roles.join() === "host,speaker,viewer", roles);
+		const id = page.url().split("/").pop();
+
+		await page.goto(`${BASE}/console/templates/new`);
+		await page.fill(field("/name"), name);
+		await page.click(button("Create template"));
+		await page.waitForSelector(fault("/name"));
+		const left = await api("GET", `/v2/templates/${id}`);
+		ok("a name that is taken overwrites nothing", Object.keys(left.roles).length === 3);
+
+		await page.goto(`${BASE}/console/templates/${id}`);
+		await page.click(".role-card a:text-is('speaker')");
+		await page.waitForSelector(".section");
+		await page.fill(field("/publishParams/video/bitRate"), "9000");
+		await page.fill(field("/publishParams/video/frameRate"), "x");
+		await page.fill(field("/priority"), "9");
+		await page.keyboard.press("Control+s");
+		await page.waitForSelector(".faults:not([hidden])");
+		ok("all faults at once", (await page.locator(".faults li").count()) === 3);
+		const focus = await page.evaluate(() => document.activeElement.className);
+		ok("the focus is on the summary", focus === "faults", focus);
+		await page.click(".faults a >> nth=0");
+		const said = await page.evaluate(() => {
+			const input = document.activeElement;
+			const ids = input.getAttribute("aria-describedby").split(" ");
+			return [
+				input.closest("[data-pointer]").dataset.pointer,
+				input.getAttribute("aria-invalid"),
+				ids.map((one) => document.getElementById(one)?.textContent).join(" "),
+			];
+		});
+		const [pointer, invalid, words] = said;
+		ok("a link leads to its field", pointer === "/publishParams/video/bitRate", pointer);
+		ok("the field says what is wrong", invalid === "true" && /30 to 2000/.test(words), words);
+		await page.fill(field("/publishParams/video/bitRate"), "900");
+		await page.fill(field("/publishParams/video/frameRate"), "30");
+		await page.fill(field("/priority"), "2");
+		await page.keyboard.press("Control+s");
+		await page.waitForSelector(".save-bar", { state: "hidden" });
+		const path = `/v2/templates/${id}/roles/speaker`;
+		ok("saved", (await api("GET", path)).publishParams.video.bitRate === 900);
+
+		await api("PATCH", path, { maxPeerCount: 3 });
+		await page.fill(field("/priority"), "4");
+		await page.keyboard.press("Control+s");
+		await page.waitForSelector(`${shown}:has-text("Somebody else saved")`);
+		await page.click(`${shown} ${button("Cancel")}`);
+		ok("Cancel overwrites nothing", (await api("GET", path)).priority === 2);
+		ok("Cancel keeps what was typed", (await page.inputValue(field("/priority"))) === "4");
+		await page.keyboard.press("Control+s");
+		await page.click(`${shown} ${button("Overwrite")}`);
+		await page.waitForSelector(".save-bar", { state: "hidden" });
+		ok("Overwrite writes", (await api("GET", path)).priority === 4);
+
+		await page.fill(field("/priority"), "5");
+		await page.click(".way a >> nth=0");
+		await page.waitForSelector(`${shown}:has-text("Leave without saving")`);
+		await page.click(`${shown} ${button("Cancel")}`);
+		await page.goBack();
+		await page.waitForSelector(`${shown}:has-text("Leave without saving")`);
+		await page.click(`${shown} ${button("Cancel")}`);
+		ok("a link and Back are asked about", page.url().endsWith("/roles/speaker"), page.url());
+		await page.click(`.save-bar ${button("Discard")}`);
+		ok("Discard restores", (await page.inputValue(field("/priority"))) === "4");
+
+		const room = await api("POST", "/v2/rooms", { name: "proof-of-roles", template_id: id });
+		const list = await api("POST", `/v2/room-codes/room/${room.id}`);
+		const { code } = list.data.find((one) => one.role === "speaker");
+		await page.fill(field("/name"), "panel list");
+		await page.keyboard.press("Control+s");
+		await page.waitForURL(/roles\/panel%20list$/);
+		const joined = await api("POST", "/v2/token", { code, user_id: "ann" });
+		ok("a role that is renamed keeps its codes", joined.role === "panel list");
+		await page.click("[aria-label='More for this role']");
+		await page.click(":popover-open [role=menuitem]:has-text('Delete')");
+		await page.waitForSelector(`${shown}:has-text("for good")`);
+		await page.click(`${shown} ${button("Delete role")}`);
+		await page.waitForURL(new RegExp(`templates/${id}$`));
+		await page.waitForSelector(".role-card");
+		ok("a role is deleted", (await page.locator(".role-card").count()) === 2);
+	});
+
+/** Names with what pointers are made of: each fault stands at its field all the same. */
+export const odd_names = (page) =>
+	group("odd names", async () => {
+		const odd = "a: b";
+		const template = await api("POST", "/v2/templates", { name: odd, roles: { [odd]: {} } });
+		await page.goto(`${BASE}/console/templates/${template.id}/roles/${encodeURIComponent(odd)}`);
+		await page.waitForSelector(".section");
+		await page.fill(field("/priority"), "9");
+		await page.keyboard.press("Control+s");
+		await page.waitForSelector(fault("/priority"));
+		ok("a role named with a colon", true);
+		await api("POST", `/v2/templates/${template.id}/destinations`, {
+			rtmpDestinations: { x: { name: "x" }, "a: b": { name: "a: b" } },
+		});
+		await page.goto(`${BASE}/console/templates/${template.id}/destinations`);
+		await page.waitForSelector(".section");
+		const maps = await page.locator("details.entry").count();
+		ok("named destinations are shown", maps === 2, maps);
+		await page.click("details.entry:has-text('a: b') summary");
+		const width = "[data-pointer='/rtmpDestinations/a: b'] [data-kind=integer] input";
+		await page.locator(width).first().fill("x");
+		await page.keyboard.press("Control+s");
+		await page.waitForSelector(".faults:not([hidden])");
+		const at = await page.locator("[data-pointer='/rtmpDestinations/a: b'] .wrong").count();
+		ok("a destination named with a colon", at > 0, await page.textContent(".faults"));
+		await page.click(button("Discard"));
+	});
+
+/** Every member of the document has a control. */
+export const whole_forms = (page) =>
+	group("whole forms", async () => {
+		const { template, room } = await make_room("Whole forms");
+		const doc = await api("GET", "/v2/openapi.json");
+		const follow = (one) => {
+			const inner = (one.anyOf ?? []).find((part) => part.type !== "null") ?? one;
+			if (!inner.$ref) return { ...inner, ...one };
+			return inner.$ref
+				.slice(2)
+				.split("/")
+				.reduce((at, step) => at[step], doc);
+		};
+		const members = (schema, pointer = "") =>
+			Object.entries(follow(schema).properties ?? {}).flatMap(([name, one]) => {
+				const inner = { ...follow(one), ...(one.readOnly ? { readOnly: true } : {}) };
+				if (inner.readOnly) return [];
+				const at = `${pointer}/${name}`;
+				return [at, ...(inner.properties ? members(inner, at) : [])];
+			});
+		const body = (path, method) =>
+			doc.paths[path][method].requestBody.content["application/json"].schema;
+		const at = "/v2/templates/{template_id}";
+		for (const [name, schema, where] of [
+			["role", body(`${at}/roles/{role_name}`, "post"), `templates/${template.id}/roles/host`],
+			["settings", body(`${at}/settings`, "post"), `templates/${template.id}/settings`],
+			["destinations", body(`${at}/destinations`, "post"), `templates/${template.id}/destinations`],
+			["room", body("/v2/rooms/{room_id}", "patch"), `rooms/${room.id}`],
+		]) {
+			await page.goto(`${BASE}/console/${where}`);
+			await page.waitForSelector(".form-root");
+			const there = await page.evaluate(() =>
+				[...document.querySelectorAll("[data-pointer]")].map((one) => one.dataset.pointer),
+			);
+			const missing = members(schema).filter((pointer) => !there.includes(pointer));
+			ok(`every member of the ${name} has a control`, missing.length === 0, missing);
+			ok(`the ${name}: nothing is changed by reading`, await page.locator(".save-bar").isHidden());
+		}
+		// Saved as it was read, a document stays the same.
+		const path = `/v2/templates/${template.id}/roles/host`;
+		const before = JSON.stringify(await api("GET", path));
+		await page.goto(`${BASE}/console/templates/${template.id}/roles/host`);
+		await page.waitForSelector(".section");
+		await page.fill(field("/priority"), "3");
+		await page.keyboard.press("Control+s");
+		await page.waitForSelector(".save-bar", { state: "hidden" });
+		await page.fill(field("/priority"), "1");
+		await page.keyboard.press("Control+s");
+		await page.waitForSelector(".save-bar", { state: "hidden" });
+		ok("a form loses nothing", JSON.stringify(await api("GET", path)) === before);
+	});
+
+/** A room: hours, codes with a life, links, QR codes, switches. */
+export const rooms = (page) =>
+	group("rooms and codes", async () => {
+		const { template } = await make_room("Rooms and codes");
+		await page.goto(`${BASE}/console/rooms/new`);
+		await page.waitForSelector(field("/name"));
+		await page.fill(field("/name"), "proof-of-rooms");
+		await page.selectOption("[data-pointer='/template_id'] select", template.id);
+		await page.click(button("Create room"));
+		await page.waitForSelector(".codes .switch");
+		ok("a code for each role", (await page.locator(".codes tbody tr").count()) === 4);
+		const id = page.url().split("/").pop();
+		await page.click("[aria-label='Copy the link for host']");
+		const link = await page.evaluate(() => navigator.clipboard.readText());
+		ok(
+			"the link is copied",
+			/\/join\/[a-z]{3}-[a-z]{4}-[a-z]{3}$/.test(link) && link.startsWith(BASE),
+			link,
+		);
+		const code = link.split("/").pop();
+
+		const off = page.locator("[aria-label^='Code'][aria-label$='for viewer enabled']");
+		await off.click();
+		await page.waitForSelector(".codes tr.dim");
+		const list = await api("GET", `/v2/room-codes/room/${id}`);
+		const viewer = list.data.find((one) => one.role === "viewer");
+		ok("a code is switched off", viewer.enabled === false);
+		await off.click();
+		await page.waitForSelector(".codes tr.dim", { state: "detached" });
+
+		await page.click(button("New code"));
+		await page.waitForSelector(shown);
+		await page.selectOption(`${shown} [data-pointer='/role'] select`, "speaker");
+		await page.fill(`${shown} ${field("/label")}`, "For the panel");
+		await page.fill(`${shown} ${field("/max_uses")}`, "0");
+		await page.fill(`${shown} ${field("/expires_at")}`, "2020-01-01T10:00");
+		await page.click(`${shown} ${button("Make the code")}`);
+		await page.waitForSelector(`${shown} ${fault("/max_uses")}`);
+		await page.fill(`${shown} ${field("/max_uses")}`, "2");
+		await page.click(`${shown} ${button("Make the code")}`);
+		await page.waitForSelector(`${shown} ${fault("/expires_at")}`);
+		ok("faults of a new code stand at their fields", true);
+		await page.fill(`${shown} ${field("/expires_at")}`, "2099-01-01T10:00");
+		await page.click(`${shown} ${button("Make the code")}`);
+		await page.waitForSelector(shown, { state: "detached" });
+		const words = await page.textContent(".codes tr:has-text('For the panel')");
+		ok("its life is shown", /until .*2099/.test(words) && words.includes("0 of 2 uses"), words);
+		const made = (await api("GET", `/v2/room-codes/room/${id}?label=For%20the%20panel`)).data[0];
+		await page.click(`[aria-label='More for the code ${made.code}']`);
+		await page.click(":popover-open [role=menuitem]:has-text('Change')");
+		await page.waitForSelector(shown);
+		await page.fill(`${shown} ${field("/max_uses")}`, "");
+		await page.fill(`${shown} ${field("/name")}`, "Ann");
+		await page.click(`${shown} ${button("Save")}`);
+		await page.waitForSelector(shown, { state: "detached" });
+		const now = await api("GET", `/v2/room-codes/code/${made.code}`);
+		ok(
+			"what is emptied is unset, and the rest kept",
+			now.max_uses === undefined && now.name === "Ann" && now.expires_at === made.expires_at,
+			JSON.stringify(now),
+		);
+		await page.click(`[aria-label='More for the code ${made.code}']`);
+		await page.click(":popover-open [role=menuitem]:has-text('Delete')");
+		await page.click(`${shown} ${button("Delete code")}`);
+		await page.waitForSelector(".codes tr:has-text('For the panel')", { state: "detached" });
+		await page.click(`[aria-label='More for the code ${code}']`);
+		await page.click(":popover-open [role=menuitem]:has-text('Rotate')");
+		await page.selectOption(`${shown} select`, "3600");
+		await page.click(`${shown} ${button("Rotate")}`);
+		await page.waitForSelector(shown, { state: "detached" });
+		ok(
+			"rotated with a grace",
+			(await api("GET", `/v2/room-codes/code/${code}`)).expires_at !== undefined,
+		);
+
+		await page.fill(field("/opens_at"), "2099-06-01T09:00");
+		await page.fill(field("/closes_at"), "2098-06-01T09:00");
+		await page.keyboard.press("Control+s");
+		await page.waitForSelector(fault("/closes_at"));
+		await page.fill(field("/closes_at"), "2099-06-01T11:00");
+		await page.keyboard.press("Control+s");
+		await page.waitForSelector(".badge:has-text('not open yet')");
+		ok("a room has hours", (await api("GET", `/v2/rooms/${id}`)).opens_at !== undefined);
+		await page.fill(field("/opens_at"), "");
+		await page.fill(field("/closes_at"), "");
+		await page.keyboard.press("Control+s");
+		await page.waitForSelector(".badge:has-text('not open yet')", { state: "detached" });
+		ok("its hours are unset", (await api("GET", `/v2/rooms/${id}`)).opens_at === undefined);
+
+		const more = Array.from({ length: 96 }, () => ({
+			method: "POST",
+			path: `/v2/room-codes/room/${id}/role/host`,
+			body: {},
+		}));
+		await api("POST", "/v2/bulk", { operations: more });
+		await page.click(button("New code"));
+		for (let i = 0; i < 4; i += 1) {
+			await page.waitForSelector(shown);
+			await page.click(`${shown} ${button("Make the code")}`);
+			const done = page.waitForSelector(shown, { state: "detached" });
+			const refused = page.waitForSelector(`${shown} .faults:not([hidden])`);
+			await Promise.any([done, refused]);
+			if (await page.locator(shown).count()) break;
+			await page.click(button("New code"));
+		}
+		const sentence = await page.textContent(`${shown} .faults`);
+		ok("one code too many: the service's sentence", /enabled codes/.test(sentence), sentence);
+		await page.keyboard.press("Escape");
+		await page.click(".labelled-switch input");
+		await page.waitForSelector("text=The room is disabled. Its codes");
+		ok("a disabled room says so", (await api("GET", `/v2/rooms/${id}`)).enabled === false);
+		await page.click(".labelled-switch input");
+		await page.waitForSelector(".codes .switch");
+	});
+
+/** Ctrl K finds templates, rooms and codes. */
+export const palette = (page) =>
+	group("find", async () => {
+		const { codes, room } = await make_room("Findable things");
+		await page.goto(`${BASE}/console/templates`);
+		await page.waitForSelector(".row-link");
+		for (const [typed, kind] of [
+			["Findable", "template"],
+			["findable-", "room"],
+			[codes.host, "code"],
+			[codes.host.replaceAll("-", "").toUpperCase(), "code"],
+		]) {
+			await page.keyboard.press("Control+k");
+			await page.waitForSelector("dialog.palette");
+			await page.fill("dialog.palette input", typed);
+			await page.waitForSelector(`[role=option]:has(.quiet:text-is("${kind}"))`);
+			ok(`finds a ${kind} by ${typed}`, true);
+			if (kind === "code") await page.keyboard.press("Enter");
+			else await page.keyboard.press("Escape");
+		}
+		await page.waitForURL(new RegExp(`rooms/${room.id}`));
+	});
+
+/** The list: search in the address, pages without end. */
+export const lists = (page, count) =>
+	group("lists", async () => {
+		const operations = Array.from({ length: count }, (_, i) => ({
+			method: "POST",
+			path: "/v2/rooms",
+			body: { name: `many-${String(i).padStart(4, "0")}` },
+		}));
+		await api("POST", "/v2/templates", { name: "Many", default: true, roles: { host: {} } });
+		for (let i = 0; i < count; i += 1000) {
+			await api("POST", "/v2/bulk", { operations: operations.slice(i, i + 1000) });
+		}
+		await page.goto(`${BASE}/console/rooms`);
+		await page.waitForSelector(".row-link");
+		await page.keyboard.press("/");
+		await page.keyboard.type("many-00");
+		await page.waitForFunction(() => location.search === "?search=many-00");
+		await page.waitForFunction(() =>
+			[...document.querySelectorAll(".row-name")].every((one) =>
+				one.textContent.startsWith("many-00"),
+			),
+		);
+		ok("only what begins so", (await page.locator(".row-link").count()) > 0);
+		await page.click(".row-link >> nth=0");
+		await page.waitForURL(/rooms\/[0-9a-f]{24}/);
+		await page.goBack();
+		await page.waitForSelector(".row-link");
+		ok("Back keeps the search", (await page.inputValue("input[type=search]")) === "many-00");
+		await page.fill("input[type=search]", "many");
+		await page.waitForFunction(() => location.search === "?search=many");
+		const end = Date.now() + 60000;
+		for (;;) {
+			const state = await page.evaluate(() => {
+				scrollTo(0, document.body.scrollHeight);
+				return document.querySelector(".list-state").textContent;
+			});
+			if (!state.includes("shown") && state.includes("entries")) break;
+			if (Date.now() > end) throw new Error(`the list does not end: ${state}`);
+			await page.waitForTimeout(20);
+		}
+		const names = await page.locator(".row-name").allTextContents();
+		ok(
+			"each once, to the last",
+			names.length === count && new Set(names).size === count,
+			names.length,
+		);
+	});
+
+/** Keys, events, webhooks, media servers. */
+export const keys_and_events = (page) =>
+	group("keys, events, webhooks, media servers", async () => {
+		await page.goto(`${BASE}/console/keys`);
+		await page.click(`${button("New key")} >> nth=0`);
+		await page.click(`${shown} ${button("Make the key")}`);
+		await page.waitForSelector(`${shown} ${fault("/name")}`);
+		await page.fill(`${shown} ${field("/name")}`, "ci");
+		await page.check(`${shown} input[value='rooms:read']`);
+		await page.click(`${shown} ${button("Make the key")}`);
+		await page.waitForSelector(".secret");
+		const key = await page.textContent(".secret");
+		const status = async (path) =>
+			(await fetch(BASE + path, { headers: { Authorization: `Bearer ${key}` } })).status;
+		const found = [await status("/v2/rooms"), await status("/v2/templates")].join();
+		ok("a key has its scopes", found === "200,403", found);
+		await page.click(button("I have stored it"));
+		const limited = await page.context().browser().newPage();
+		await limited.goto(`${BASE}/console/`);
+		await limited.click(button("Token or key"));
+		await limited.fill("#token", key);
+		await limited.click(button("Sign in"));
+		await limited.waitForURL(`${BASE}/console/rooms`);
+		const sections = await limited.locator(".sections a:visible").allTextContents();
+		ok("a limited session sees what it may", sections.join() === "Rooms", sections);
+		await limited.close();
+		await page.click("[aria-label='More for the key ci']");
+		await page.click(":popover-open [role=menuitem]:has-text('Delete')");
+		await page.click(`${shown} ${button("Delete key")}`);
+		await page.waitForSelector("text=No keys yet");
+		ok("a deleted key opens nothing", (await status("/v2/rooms")) === 401);
+
+		await page.goto(`${BASE}/console/events`);
+		await page.waitForSelector(".event-type:has-text('key.deleted')");
+		await make_room("Proof of events");
+		await page.waitForSelector("tr:has-text('room.created'):has-text('Proof-of-events')");
+		ok("events go on by themselves", true);
+		await page.selectOption("#page select", "key.*");
+		await page.waitForFunction(() =>
+			[...document.querySelectorAll(".event-type")].every((one) => /key\./.test(one.textContent)),
+		);
+		ok("events by type", (await page.locator(".event-type").count()) === 2);
+
+		await page.goto(`${BASE}/console/webhooks`);
+		await page.click(`${button("New webhook")} >> nth=0`);
+		await page.fill(`${shown} ${field("/url")}`, "ftp://example.org");
+		await page.click(`${shown} ${button("Make the webhook")}`);
+		await page.waitForSelector(`${shown} ${fault("/url")}`);
+		await page.fill(`${shown} ${field("/url")}`, "https://hooks.example.org/anteroom");
+		await page.click(`${shown} ${button("Make the webhook")}`);
+		await page.waitForSelector(".secret");
+		ok("a webhook's secret is shown", (await page.textContent(".secret")).startsWith("whsec_"));
+		await page.click(button("I have stored it"));
+		await page.waitForURL(/webhooks\/[0-9a-f]{24}/);
+		await page.waitForSelector("#deliveries");
+		await page.click("[aria-label='More for this webhook']");
+		await page.click(":popover-open [role=menuitem]:has-text('New secret')");
+		await page.click(`${shown} ${button("Make a new secret")}`);
+		await page.waitForSelector(".secret");
+		ok("a new secret", (await page.textContent(".secret")).startsWith("whsec_"));
+		await page.click(button("I have stored it"));
+		await page.click("[aria-label='More for this webhook']");
+		await page.click(":popover-open [role=menuitem]:has-text('Delete')");
+		await page.click(`${shown} ${button("Delete webhook")}`);
+		await page.waitForSelector("text=No webhooks yet");
+
+		await page.goto(`${BASE}/console/media`);
+		await page.click(button("New signing key"));
+		await page.selectOption(`${shown} select`, "ES256");
+		await page.click(`${shown} ${button("Make the key")}`);
+		await page.waitForSelector("tr:has-text('ES256') .badge.accent");
+		ok("a signing key is active", true);
+	});
+
+/** For operators: figures that come by themselves, and stop while nobody looks. */
+export const service = (page) =>
+	group("service", async () => {
+		await page.goto(`${BASE}/console/service`);
+		await page.waitForSelector(".notice.ok");
+		await page.waitForFunction(
+			() => document.querySelectorAll(".chart .stroke").length >= 3,
+			null,
+			{ timeout: 15000 },
+		);
+		ok("charts are drawn", true);
+		let asked = 0;
+		page.on("request", (request) => {
+			if (request.url().endsWith("/metrics")) asked += 1;
+		});
+		await page.route("**/v2/service/metrics", (route) => route.abort());
+		await page.waitForSelector(".notice.warn:has-text('Trying again')");
+		await page.unroute("**/v2/service/metrics");
+		await page.waitForSelector(".notice.ok", { timeout: 15000 });
+		ok("it recovers by itself", true);
+		await page.evaluate(() => {
+			Object.defineProperty(document, "visibilityState", { value: "hidden", configurable: true });
+			document.dispatchEvent(new Event("visibilitychange"));
+		});
+		await page.waitForTimeout(2500);
+		asked = 0;
+		await page.waitForTimeout(10000);
+		ok("nothing is asked while nobody looks", asked === 0, asked);
+	});
+
+/** The whole way with the keyboard alone. */
+export const keyboard = (page) =>
+	group("keyboard alone", async () => {
+		const press = async (...keys) => {
+			for (const key of keys) await page.keyboard.press(key);
+		};
+		const focus = () =>
+			page.evaluate(() => {
+				const one = document.activeElement;
+				const words = one.getAttribute("aria-label") ?? one.textContent.trim().slice(0, 30);
+				return `${one.tagName} ${words} ${one.closest("[data-pointer]")?.dataset.pointer ?? ""}`;
+			});
+		const tab_to = async (wanted) => {
+			for (let i = 0; i < 150; i += 1) {
+				await press("Tab");
+				if (wanted.test(await focus())) {
+					const ring = await page.evaluate(() => document.activeElement.matches(":focus-visible"));
+					ok(`the focus is visible: ${wanted}`, ring);
+					return;
+				}
+			}
+			throw new Error(`not reached: ${wanted}, but ${await focus()}`);
+		};
+		await page.goto(`${BASE}/console/`);
+		await page.waitForSelector("#access_key");
+		await page.waitForFunction(() => document.activeElement?.id === "access_key");
+		await page.keyboard.type(ACCESS_KEY);
+		await press("Tab");
+		await page.keyboard.type(SECRET);
+		await press("Enter");
+		await page.waitForSelector(".frame .page");
+		await press("c");
+		await page.waitForSelector(".cards");
+		await tab_to(/^INPUT.*\/name$/);
+		await page.keyboard.type("By keyboard");
+		await press("Enter");
+		await page.waitForSelector(".role-card");
+		await tab_to(/^A host/);
+		await press("Enter");
+		await page.waitForSelector(".section");
+		await tab_to(/video\/bitRate$/);
+		await press("Control+a");
+		await page.keyboard.type("700");
+		await press("ArrowUp", "Control+s");
+		await page.waitForSelector(".save-bar", { state: "hidden" });
+		const template = (await api("GET", "/v2/templates?name=By+keyboard")).data[0];
+		ok("an arrow is a step", template.roles.host.publishParams.video.bitRate === 701);
+		await press("Control+k");
+		await page.waitForSelector("dialog.palette");
+		await page.keyboard.type("New room");
+		await page.waitForFunction(() => document.querySelectorAll("[role=option]").length === 1);
+		await press("Enter");
+		await page.waitForSelector(field("/name"));
+		await tab_to(/^INPUT.*\/name$/);
+		await page.keyboard.type("by-keyboard");
+		await press("Enter");
+		await page.waitForSelector(".codes .switch");
+		await tab_to(/Copy the link/);
+		await press("Enter");
+		await page.waitForFunction(async () => /\/join\//.test(await navigator.clipboard.readText()));
+		ok("a link by keyboard", true);
+		await tab_to(/QR code|More for the code/);
+		const opener = await focus();
+		await press("Enter");
+		await page.waitForSelector("dialog[open], :popover-open");
+		await press("Escape");
+		ok("Escape gives the focus back", (await focus()) === opener, await focus());
+	});
+
+/** The end of a session: signing out, a disabled account. */
+export const signing_out = (page) =>
+	group("signing out", async () => {
+		await page.goto(`${BASE}/console/templates`);
+		await page.waitForSelector(".frame .page");
+		await page.click("[aria-label='Sign out']");
+		await page.waitForSelector("#secret");
+		ok("the cookie is gone", (await page.context().cookies()).length === 0);
+		await sign_in(page);
+		program("account", "disable", "test");
+		await page.waitForTimeout(1500);
+		await page.reload();
+		await page.waitForSelector("#secret");
+		ok("a disabled account leads to sign-in", true);
+		program("account", "enable", "test");
+		let last = 0;
+		for (let i = 0; i < 40 && last !== 429; i += 1) {
+			const body = JSON.stringify({ access_key: ACCESS_KEY, secret: "no" });
+			const headers = { "Anteroom-Console": "1" };
+			last = (await fetch(`${BASE}/v2/session`, { method: "POST", headers, body })).status;
+		}
+		ok("wrong secrets are limited", last === 429, last);
+	});

@@ -1,0 +1,208 @@
+// What a guest does on the join page.
+//
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+import { BASE, accessible, api, group, make_room, new_page, ok, program } from "./stand.js";
+
+const note = (text) => `.device-note:has-text("${text}")`;
+const button = ".join-form button[type=submit]";
+
+/** Notes what a page wishes for of devices, and fails as it is told. */
+function devices_that(fail) {
+	window.wishes = [];
+	const real = navigator.mediaDevices?.getUserMedia.bind(navigator.mediaDevices);
+	if (!real) return;
+	navigator.mediaDevices.getUserMedia = (wish) => {
+		window.wishes.push(wish);
+		if (fail.video && wish.video) return Promise.reject(new DOMException("no", fail.video));
+		if (fail.audio && wish.audio) return Promise.reject(new DOMException("no", fail.audio));
+		return real(wish);
+	};
+	if (fail.denied) navigator.permissions.query = async () => ({ state: "denied" });
+}
+
+/** Opens the page of a code, with devices that fail so. */
+async function join_page(browser, code, fail = {}, options = {}) {
+	const page = await new_page(browser, options);
+	await page.addInitScript(devices_that, fail);
+	await page.goto(`${BASE}/join/${code}`);
+	return page;
+}
+
+const close = (page) => page.context().close();
+
+export const preview = (browser, codes) =>
+	group("preview", async () => {
+		const page = await join_page(browser, codes.host);
+		await page.waitForFunction(() => document.querySelector("video")?.videoWidth > 0);
+		const [wish] = await page.evaluate(() => window.wishes);
+		const { width, height, frameRate } = wish.video;
+		ok(
+			"the role's size is wished for",
+			width.ideal === 1280 && height.ideal === 720 && frameRate.max === 30,
+			JSON.stringify(wish),
+		);
+		ok(
+			"both devices at once",
+			wish.audio && (await page.evaluate(() => window.wishes.length)) === 1,
+		);
+		await page.waitForFunction(
+			() => Number(document.querySelector("[role=meter]").getAttribute("aria-valuenow")) > 5,
+		);
+		ok("the microphone is heard", true);
+		await page.click(".preview button[aria-label^='Camera']");
+		const stopped = await page.evaluate(() => document.querySelector("video").srcObject === null);
+		ok("the camera is switched off", stopped);
+		await page.click(button);
+		ok("a name is asked for", await page.locator("#name-fault").isVisible());
+		await page.fill("#name", "Zoë <b>&");
+		await page.click(button);
+		await page.waitForSelector(".code-block");
+		const token = await page.textContent(".code-block pre");
+		const claims = JSON.parse(Buffer.from(token.split(".")[1], "base64url"));
+		ok("without a client the token is shown", claims.role === "host" && claims.type === "app");
+		await close(page);
+
+		const quiet = await join_page(browser, codes.viewer);
+		await quiet.waitForSelector(".join-form");
+		ok("a viewer is asked for no device", (await quiet.evaluate(() => window.wishes.length)) === 0);
+		await close(quiet);
+		const voice = await join_page(browser, codes.listener);
+		await voice.waitForSelector(".join-form");
+		await voice.waitForFunction(() => window.wishes.length > 0);
+		const asked = await voice.evaluate(() => window.wishes);
+		ok(
+			"a role with a voice is asked for no camera",
+			asked.every((one) => !one.video),
+		);
+		await close(voice);
+	});
+
+/** Every trouble with devices is told, and keeps nobody out. */
+export const troubles = (browser, codes) =>
+	group("troubles with devices", async () => {
+		for (const [name, fail, text] of [
+			["no camera", { video: "NotFoundError" }, "No camera was found"],
+			["camera in use", { video: "NotReadableError" }, "The camera is in use"],
+			[
+				"denied",
+				{ video: "NotAllowedError", audio: "NotAllowedError", denied: true },
+				"does not let this page use the camera",
+			],
+		]) {
+			const page = await join_page(browser, codes.host, fail);
+			await page.waitForSelector(note(text));
+			if (!fail.audio) await page.waitForSelector("[role=meter]:not([hidden])");
+			else ok("denied is told for each", (await page.locator(".device-note .fault").count()) === 2);
+			await accessible(page, `join, ${name}`);
+			await page.fill("#name", "Kofi");
+			await page.click(button);
+			await page.waitForSelector(".code-block");
+			ok(`joins: ${name}`, true);
+			await close(page);
+		}
+	});
+
+/** Codes that are typed, and such as do not open anything. */
+export const codes_told = (browser, codes) =>
+	group("codes", async () => {
+		const page = await join_page(browser, "zzz-zzzz-zzz");
+		await page.waitForSelector("#code-fault:not([hidden])");
+		ok(
+			"an unknown code is told",
+			(await page.textContent("#code-fault")).includes("No room has this code"),
+		);
+		await page.fill("#code", "");
+		await page.locator("#code").pressSequentially(codes.host.replaceAll("-", "").toUpperCase());
+		ok("hyphens come by themselves", (await page.inputValue("#code")) === codes.host);
+		await page.keyboard.press("Enter");
+		await page.waitForSelector(".join-form");
+		ok("a typed code leads in", true);
+		const told = async (code, text) => {
+			await page.goto(`${BASE}/join/${code}`);
+			await page.waitForSelector(`h1:has-text("${text}")`);
+			ok(`told: ${text}`, true);
+		};
+		const { room } = await make_room("Kind words");
+		const at = `/v2/room-codes/room/${room.id}/role/host`;
+		const make = async (body) => (await api("POST", at, body)).code;
+		const off = await make({});
+		await api("POST", `/v2/room-codes/code/${off}`, { enabled: false });
+		await told(off, "does not work at the moment");
+		const used = await make({ max_uses: 1 });
+		await api("POST", "/v2/token", { code: used, user_id: "ann" });
+		await told(used, "was used already");
+		const old = await make({ label: "old" });
+		await api("PATCH", `/v2/room-codes/code/${old}`, { expires_at: "2020-01-01T00:00:00Z" });
+		await told(old, "has ended");
+		await told(await make({ not_before: "2099-01-01T00:00:00Z" }), "You are early");
+		const { codes: shut } = await make_room("Closed room", { closes_at: "2020-01-01T00:00:00Z" });
+		await told(shut.host, "The room has closed");
+		const soon = new Date(Date.now() + 7000).toISOString();
+		const { codes: opening } = await make_room("Opening room", { opens_at: soon });
+		await told(opening.host, "You are early");
+		ok("the time is counted down", /\d\d:\d\d/.test(await page.textContent(".countdown")));
+		await page.waitForSelector(".join-form", { timeout: 20000 });
+		ok("it goes on when the room opens", true);
+		const words = await make({ code: "our-own-words-2" });
+		await page.goto(`${BASE}/join`);
+		await page.locator("#code").pressSequentially(words);
+		await page.keyboard.press("Enter");
+		await page.waitForSelector(".join-form");
+		ok("words of one's own are typed", true);
+		await page.route("**/v2/join/**", (route) =>
+			route.fulfill({
+				status: 429,
+				headers: { "Retry-After": "2" },
+				json: { code: 429, message: "Too many requests" },
+			}),
+		);
+		await page.goto(`${BASE}/join/${codes.host}`);
+		await page.waitForSelector("h1:has-text('Too many tries')");
+		await page.unroute("**/v2/join/**");
+		await page.waitForSelector(".join-form");
+		ok("too many tries: it goes on by itself", true);
+		await close(page);
+		const german = await join_page(browser, codes.host, {}, { locale: "de-DE" });
+		await german.waitForSelector(".join-form button:has-text('Beitreten')");
+		ok("in German", (await german.getAttribute("html", "lang")) === "de");
+		await close(german);
+		const before = JSON.stringify(await api("GET", `/v2/room-codes/code/${codes.host}`));
+		for (let i = 0; i < 1000; i += 1) await (await fetch(`${BASE}/v2/join/${codes.host}`)).text();
+		const after = JSON.stringify(await api("GET", `/v2/room-codes/code/${codes.host}`));
+		ok("to describe a code changes nothing", before === after);
+	});
+
+/** On into the client of the account. */
+export const forwarding = (browser, codes) =>
+	group("on into the client", async () => {
+		program(
+			"account",
+			"set",
+			"test",
+			`client_url=${BASE}/healthz-client#t={token}&r={role}&n={name}&a={audio}&v={video}&i={room_id}&u={user_id}`,
+		);
+		const page = await join_page(browser, codes.host);
+		const seen = [];
+		page.on("request", (request) =>
+			seen.push(`${request.url()} ${request.headers().referer ?? ""}`),
+		);
+		await page.waitForFunction(() => document.querySelector("video")?.videoWidth > 0);
+		await page.click(".preview button[aria-label^='Microphone']");
+		const name = "Zoë <b>&#";
+		await page.fill("#name", name);
+		await page.click(button);
+		await page.waitForURL(/healthz-client/);
+		const got = new URLSearchParams(new URL(page.url()).hash.slice(1));
+		ok("with role and name", got.get("r") === "host" && got.get("n") === name, page.url());
+		ok("with audio and video as chosen", got.get("a") === "0" && got.get("v") === "1");
+		const token = got.get("t");
+		ok(
+			"the token is in no request",
+			token.length > 50 && seen.every((one) => !one.includes(token)),
+		);
+		await page.goBack().catch(() => {});
+		ok("the way back has no token", !page.url().includes(token));
+		await close(page);
+		program("account", "set", "test", "client_url=");
+	});

@@ -1,0 +1,43 @@
+// Proves the console and the join page in a real browser against the real program. `prove.js brief` is
+// what every run of the tests has, `prove.js all` everything.
+//
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+import * as access from "./access.js";
+import * as administrator from "./console.js";
+import * as guest from "./join.js";
+import { BASE, complaints, end, hosts, launch, make_room, new_page, ok, sign_in } from "./stand.js";
+
+const all = process.argv[2] === "all";
+const browser = await launch();
+const page = await new_page(browser);
+const { codes } = await make_room("Guests");
+
+await administrator.signing_in(page);
+await administrator.forgery(page);
+await administrator.templates(page);
+await administrator.rooms(page);
+await guest.preview(browser, codes);
+if (all) {
+	await administrator.odd_names(page);
+	await administrator.whole_forms(page);
+	await administrator.palette(page);
+	await administrator.keys_and_events(page);
+	await guest.troubles(browser, codes);
+	await guest.codes_told(browser, codes);
+	await guest.forwarding(browser, codes);
+	await administrator.service(page);
+	await administrator.lists(page, 3000);
+	await access.qr_codes(browser);
+	await access.all_views(browser);
+	await access.preferences(browser);
+	await access.budgets(browser);
+	await administrator.keyboard(await new_page(browser));
+	const last = await new_page(browser);
+	await sign_in(last);
+	await administrator.signing_out(last);
+}
+ok("no other host is asked", [...hosts].join() === new URL(BASE).host, [...hosts].join());
+ok("nothing is complained of", complaints.length === 0, complaints.join("\n"));
+await browser.close();
+end();

@@ -1,0 +1,188 @@
+// What the checks stand on: a browser, signed-in pages, calls of the service past the browser, and the
+// count of what held.
+//
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+import { execFileSync } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
+import { chromium } from "playwright-core";
+
+/** From tests/web.sh: where the service is, and what opens it. */
+export const {
+	BASE_URL: BASE,
+	ACCESS_KEY,
+	SECRET,
+	TOKEN,
+	PICTURES = "",
+	CHROMIUM = "/usr/bin/chromium",
+} = process.env;
+
+export const SIZES = {
+	desktop: { viewport: { width: 1280, height: 860 } },
+	phone: {
+		viewport: { width: 390, height: 844 },
+		deviceScaleFactor: 2,
+		isMobile: true,
+		hasTouch: true,
+	},
+};
+
+let passed = 0;
+let failed = 0;
+
+/** Counts a check; says so when it does not hold. */
+export function ok(name, holds, more = "") {
+	if (holds) passed += 1;
+	else {
+		failed += 1;
+		console.log(`failed: ${name}${more === "" ? "" : `: ${String(more).slice(0, 500)}`}`);
+	}
+}
+
+/** Runs a group of checks; what it throws is a failure, and the other groups go on. */
+export async function group(name, checks) {
+	const start = Date.now();
+	try {
+		await checks();
+	} catch (error) {
+		ok(name, false, error.stack);
+	}
+	if (process.env.TIMES) console.log(`${name}: ${Date.now() - start} ms`);
+}
+
+export function end() {
+	console.log(`${passed} checks held, ${failed} failed`);
+	process.exitCode = failed === 0 && passed > 0 ? 0 : 1;
+}
+
+export const launch = (more = []) =>
+	chromium.launch({
+		executablePath: CHROMIUM,
+		args: [
+			"--use-fake-device-for-media-stream",
+			"--use-fake-ui-for-media-stream",
+			"--no-sandbox",
+			"--disable-gpu",
+			...more,
+		],
+	});
+
+/** Whom the pages asked, and what they complained of; looked at in the end. */
+export const hosts = new Set();
+export const complaints = [];
+
+/** Notes what a page asks for and complains of. Refused calls are no complaint: checks provoke them. */
+export function watch(page) {
+	page.on("request", (request) => {
+		if (!request.url().startsWith("blob:")) hosts.add(new URL(request.url()).host);
+	});
+	page.on("pageerror", (error) => complaints.push(String(error.stack)));
+	page.on("console", (message) => {
+		const text = message.text();
+		if (/Failed to load resource: the server responded|net::ERR_/.test(text)) return;
+		if (message.type() === "error" || /Content Security|Trusted/.test(text)) complaints.push(text);
+	});
+	return page;
+}
+
+const axe = readFileSync(new URL("node_modules/axe-core/axe.min.js", import.meta.url), "utf8");
+const RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
+
+/** A page of a new context; `state` is that of a signed-in one. */
+export async function new_page(browser, options = {}) {
+	const context = await browser.newContext({
+		...SIZES.desktop,
+		permissions: ["clipboard-read", "clipboard-write", "camera", "microphone"],
+		...options,
+	});
+	// The CSP holds for what the page brings itself; a debugger's script is not its own.
+	await context.addInitScript(axe);
+	return watch(await context.newPage());
+}
+
+export async function sign_in(page, path = "/console/templates") {
+	await page.goto(BASE + path);
+	await page.waitForSelector("#secret");
+	await page.fill("#access_key", ACCESS_KEY);
+	await page.fill("#secret", SECRET);
+	await page.keyboard.press("Enter");
+	await page.waitForSelector(".frame .page");
+}
+
+/** Whether axe finds nothing; the page is told by a name. */
+export async function accessible(page, name) {
+	// What still fades in has not its colours yet.
+	await page.evaluate(() => {
+		const fading = document
+			.getAnimations()
+			.filter((one) => one.effect.getTiming().iterations === 1);
+		return Promise.allSettled(fading.map((one) => one.finished));
+	});
+	const found = await page.evaluate(async (rules) => {
+		const { violations } = await window.axe.run(document, { runOnly: rules });
+		return violations.map((one) => `${one.id}: ${one.nodes.length} × ${one.nodes[0].target}`);
+	}, RULES);
+	ok(`axe: ${name}`, found.length === 0, found.join("\n"));
+	const over = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+	ok(`no sideways scrolling: ${name}`, over <= 0, over);
+}
+
+/** A picture for the manual, where they are wanted: small, and without loss that one sees. */
+export async function picture(page, name) {
+	if (!PICTURES) return;
+	const debug = await page.context().newCDPSession(page);
+	const { width, height } = page.viewportSize();
+	const { data } = await debug.send("Page.captureScreenshot", {
+		format: "webp",
+		quality: 50,
+		clip: { x: 0, y: await page.evaluate(() => scrollY), width, height, scale: 0.75 },
+	});
+	writeFileSync(`${PICTURES}/${name}.webp`, Buffer.from(data, "base64"));
+}
+
+/** A call past the browser, with the management token. */
+export async function api(method, path, body, headers = {}) {
+	const response = await fetch(BASE + path, {
+		method,
+		headers: { Authorization: `Bearer ${TOKEN}`, ...headers },
+		body: body === undefined ? null : JSON.stringify(body),
+	});
+	const text = await response.text();
+	if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`);
+	return text === "" ? null : JSON.parse(text);
+}
+
+/** The program that runs, with the data of the service. */
+export const program = (...words) =>
+	execFileSync(process.env.ANTEROOM, [...words, "--data", process.env.DATA], { encoding: "utf8" });
+
+const HOST = { endRoom: true, removeOthers: true, mute: true, unmute: true, changeRole: true };
+
+/** A template and a room with its codes by role. */
+export async function make_room(name, more = {}) {
+	const template = await api("POST", "/v2/templates", {
+		name,
+		roles: {
+			host: {
+				permissions: HOST,
+				publishParams: { video: { width: 1280, height: 720, bitRate: 1500, frameRate: 30 } },
+			},
+			speaker: { priority: 2 },
+			listener: { priority: 3, publishParams: { allowed: ["audio"] } },
+			viewer: {
+				priority: 4,
+				publishParams: { allowed: [] },
+				subscribeParams: { subscribeToRoles: ["host", "speaker"] },
+			},
+		},
+	});
+	const room = await api("POST", "/v2/rooms", {
+		name: name.replace(/ /g, "-"),
+		template_id: template.id,
+		description: "Once a term",
+		...more,
+	});
+	const list = await api("POST", `/v2/room-codes/room/${room.id}`);
+	const codes = Object.fromEntries(list.data.map((one) => [one.role, one.code]));
+	return { template, room, codes };
+}

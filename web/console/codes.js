@@ -1,0 +1,458 @@
+// The codes of a room: link, QR code, life, state; making, changing, rotating and deleting them.
+//
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+import { address, call, get, openapi, segment } from "../lib/api.js";
+import { announce, h, icon, put } from "../lib/dom.js";
+import { differences, steps } from "../lib/form.js";
+import { body_of, changed, only } from "../lib/schema.js";
+import { ago, count_of, moment, number } from "../lib/text.js";
+import {
+	busy,
+	copy_button,
+	dialog,
+	empty,
+	menu,
+	remove_with,
+	sentence,
+	show_call,
+	toast,
+} from "../lib/ui.js";
+import { maker } from "./editor.js";
+import { print_sheet, qr_dialog } from "./qr.js";
+import { may } from "./session.js";
+
+/**
+ * @typedef {object} Code
+ * @property {string} code
+ * @property {string} room_id
+ * @property {string} role
+ * @property {boolean} enabled
+ * @property {string} created_at
+ * @property {string} join_url
+ * @property {string} [not_before]
+ * @property {string} [expires_at]
+ * @property {number} [max_uses]
+ * @property {number} [uses]
+ * @property {string} [user_id]
+ * @property {string} [name]
+ * @property {string} [label]
+ * @property {Record<string, string>} [metadata]
+ * @property {string} [state]
+ */
+
+const LIMIT = 100;
+/** @type {[string, string][]} */
+const STATES = [
+	["", "All codes"],
+	["active", "Active"],
+	["not_yet_valid", "Not valid yet"],
+	["expired", "Expired"],
+	["used_up", "Used up"],
+	["disabled", "Disabled"],
+	["role_deleted", "Role deleted"],
+];
+const GRACE = /** @type {const} */ ([
+	[0, "stop working at once"],
+	[300, "work for five minutes more"],
+	[3600, "work for an hour more"],
+	[86400, "work for a day more"],
+	[604800, "work for a week more"],
+]);
+// Of the members of a new code, those that are asked for most.
+const USUAL = ["label", "expires_at", "max_uses"];
+
+/** A code of its own in an address. @param {string} code */
+const path_of = (code) => `/v2/room-codes/code/${segment(code)}`;
+
+/**
+ * @param {any} room @param {string[]} roles of its template @param {import("./session.js").Session} who
+ * @param {AbortSignal} signal
+ */
+export async function codes_section(room, roles, who, signal) {
+	const place = h("div.list-place");
+	const head = (/** @type {Child[]} */ ...actions) =>
+		h(
+			"div.toolbar.between",
+			null,
+			h("h2.section-title", { id: "codes" }, "Codes"),
+			h("div.actions", null, actions),
+		);
+	const section = (/** @type {Node[]} */ ...content) =>
+		h("section", { "aria-labelledby": "codes" }, content);
+	if (!room.enabled) {
+		const words = "The room is disabled. Its codes are kept, and work again when it is enabled.";
+		return section(head(), h("p.notice", null, icon("info"), words));
+	}
+	const writing = may("codes:write");
+	/** @type {Code[]} */
+	let codes = [];
+	let start = "";
+	let complete = false;
+	const filter = h(
+		"select",
+		{ "aria-label": "State of the codes", onchange: () => read(true) },
+		STATES.map(([value, words]) => h("option", { value }, words)),
+	);
+	const filter_box = h("div.select.compact", null, filter, icon("down"));
+	const body = h("tbody");
+	const columns = ["Role", "Code", "Link", "Life", "Enabled", ""];
+	const table = h(
+		"table.list.codes",
+		null,
+		h(
+			"thead",
+			null,
+			h(
+				"tr",
+				null,
+				columns.map((name) =>
+					h("th", { scope: "col" }, name || h("span.off-screen", null, "More")),
+				),
+			),
+		),
+		body,
+	);
+	const state = h("p.list-state");
+	const more = h(
+		"button.small",
+		{ type: "button", onclick: () => busy(more, () => read(false)) },
+		"Show more",
+	);
+	const foot = h("div.list-foot", null, state, more);
+	const all = h("button", { type: "button" }, icon("key"), "Codes for all roles");
+	all.addEventListener("click", () =>
+		busy(all, async () => {
+			await call("POST", `/v2/room-codes/room/${room.id}`);
+			await read(true);
+			announce("Every role has a code now.");
+		}),
+	);
+	const making =
+		writing &&
+		roles.length > 0 &&
+		h(
+			"button.primary",
+			{
+				type: "button",
+				"data-create": "",
+				onclick: () => new_code(room, roles, (made) => add(made)),
+			},
+			icon("plus"),
+			"New code",
+		);
+	const printing =
+		who.qr &&
+		h(
+			"button",
+			{
+				type: "button",
+				onclick: () =>
+					print_sheet(
+						room,
+						codes.filter((code) => is_good(code)),
+					),
+			},
+			icon("print"),
+			"Print",
+		);
+
+	/** @param {Code} code @returns {Code} */
+	const linked = (code) => ({
+		...code,
+		join_url: `${who.public_url}/join/${segment(code.code)}`,
+	});
+	/** @param {boolean} fresh from the beginning, instead of one page more */
+	async function read(fresh) {
+		const query = { limit: LIMIT, start: fresh ? "" : start, state: filter.value };
+		const page = await get(address(`/v2/room-codes/room/${room.id}`, query), signal);
+		/** @type {Code[]} */
+		const data = (page.data ?? []).map(linked);
+		codes = fresh ? data : [...codes, ...data];
+		start = page.last;
+		complete = data.length < LIMIT;
+		draw();
+	}
+	/** @param {Code} code */
+	function add(code) {
+		codes = [...codes, linked(code)];
+		draw();
+	}
+	/** Shows what a call answered in the place of what was shown. @param {Code} code */
+	function replace(code) {
+		codes = codes.map((one) => (one.code === code.code ? linked(code) : one));
+		draw();
+	}
+	function draw() {
+		const missing = roles.some((role) => !codes.some((one) => one.role === role && one.enabled));
+		all.hidden = !writing || !complete || !missing || filter.value !== "";
+		more.hidden = complete;
+		filter_box.hidden = codes.length < 8 && filter.value === "";
+		if (codes.length === 0 && filter.value === "") {
+			const text = "A code belongs to one role, and is what people join with.";
+			put(place, empty("key", "No codes yet", text, all));
+			return;
+		}
+		put(body, codes.toSorted((a, b) => Number(b.enabled) - Number(a.enabled)).map(row));
+		const off = codes.filter((one) => !one.enabled).length;
+		const on = `${count_of(codes.length - off, "code")} enabled`;
+		put(state, off > 0 ? `${on}, ${number(off)} disabled` : on, !complete && ", more to show");
+		put(place, table, foot);
+		if (!all.hidden) foot.append(all);
+		else all.remove();
+	}
+
+	/** @param {Code} code */
+	function row(code) {
+		const whose = `for ${code.role}`;
+		const qr =
+			who.qr &&
+			h(
+				"button.plain",
+				{
+					type: "button",
+					"aria-label": `QR code ${whose}`,
+					title: `QR code ${whose}`,
+					onclick: () => qr_dialog(room, code),
+				},
+				icon("qr"),
+			);
+		const notes = [code.label, code.name ?? code.user_id].filter(Boolean).join(" · ");
+		return h(
+			"tr",
+			{ class: is_good(code) ? "" : "dim" },
+			h(
+				"td",
+				{ "data-label": "Role" },
+				h("span.role-name", null, code.role),
+				notes && h("span.note", null, notes),
+			),
+			h(
+				"td",
+				{ "data-label": "Code" },
+				h(
+					"span.code-cell",
+					null,
+					h("code", null, code.code),
+					copy_button(code.code, `Copy the code ${whose}`),
+				),
+			),
+			h(
+				"td",
+				{ "data-label": "Link" },
+				h(
+					"span.code-cell",
+					null,
+					copy_button(code.join_url, `Copy the link ${whose}`, { symbol: "link" }),
+					qr,
+				),
+			),
+			h("td", { "data-label": "Life" }, life_of(code)),
+			h("td", { "data-label": "Enabled" }, flip(code)),
+			h("td.menu-cell", null, menu(`More for the code ${code.code}`, code_actions(code))),
+		);
+	}
+	/** @param {Code} code */
+	function flip(code) {
+		const input = h("input.switch", {
+			type: "checkbox",
+			role: "switch",
+			checked: code.enabled,
+			disabled: !writing,
+			"aria-label": `Code ${code.code} for ${code.role} enabled`,
+		});
+		input.addEventListener("change", async () => {
+			try {
+				const body = { enabled: input.checked };
+				replace((await call("PATCH", path_of(code.code), { body })).data);
+			} catch (error) {
+				input.checked = !input.checked;
+				toast(sentence(error), "bad");
+			}
+			/** @type {HTMLElement | null} */
+			const again = body.querySelector(`[aria-label="${input.getAttribute("aria-label")}"]`);
+			again?.focus();
+		});
+		return input;
+	}
+	/** @param {Code} code */
+	function code_actions(code) {
+		return [
+			{
+				symbol: "open",
+				words: "Open the link",
+				action: () => window.open(code.join_url, "_blank", "noopener"),
+			},
+			writing && { symbol: "pen", words: "Change", action: () => change_code(code, replace) },
+			writing &&
+				roles.includes(code.role) && {
+					symbol: "refresh",
+					words: `Rotate the codes of ${code.role}`,
+					action: () => rotate(code, () => read(true)),
+				},
+			{
+				symbol: "terminal",
+				words: "As a call",
+				action: () => show_call("GET", path_of(code.code)),
+			},
+			writing && {
+				symbol: "trash",
+				words: "Delete",
+				danger: true,
+				action: () => delete_code(code),
+			},
+		];
+	}
+	/** @param {Code} code */
+	function delete_code(code) {
+		return remove_with(
+			{
+				title: `Delete the code ${code.code}?`,
+				text: "Its link stops working for good, and says that no room has this code.",
+				verb: "Delete code",
+			},
+			async () => {
+				await call("DELETE", path_of(code.code));
+				codes = codes.filter((one) => one.code !== code.code);
+				draw();
+			},
+		);
+	}
+
+	await read(true);
+	return section(head(filter_box, printing, making), place);
+}
+
+/** @typedef {import("../lib/dom.js").Child} Child */
+
+/** Whether somebody can join with it now. @param {Code} code */
+const is_good = (code) => code.enabled && (code.state ?? "active") === "active";
+
+/** What ends it, and whether that has come. @param {Code} code */
+function life_of(code) {
+	const words = STATES.find(([value]) => value === code.state)?.[1];
+	const told = !["active", "disabled", undefined].includes(code.state);
+	const parts = [
+		told && words && h("span.badge.off", null, words.toLowerCase()),
+		code.not_before &&
+			Date.parse(code.not_before) > Date.now() &&
+			h("span", null, `from ${moment(code.not_before)}`),
+		code.expires_at &&
+			h(
+				"span",
+				{ title: moment(code.expires_at) },
+				code.state === "expired" ? "" : "until ",
+				moment(code.expires_at),
+			),
+		code.max_uses !== undefined &&
+			h("span", null, `${number(code.uses ?? 0)} of ${count_of(code.max_uses, "use")}`),
+	].filter(Boolean);
+	if (parts.length > 0) return h("span.life", null, parts);
+	return h("span.quiet", null, "made ", ago(code.created_at));
+}
+
+/**
+ * @param {any} room @param {string[]} roles @param {(made: Code) => void} done
+ */
+async function new_code(room, roles, done) {
+	const schema = body_of(await openapi(), "POST /v2/room-codes/room/{}/role/{}");
+	const rest = schema.fields.map(([name]) => name).filter((name) => !USUAL.includes(name));
+	const ordered = only(schema, [...USUAL, ...rest]);
+	/** @type {import("../lib/schema.js").Plain} */
+	const role = {
+		kind: "choice",
+		description: "",
+		unit: "",
+		fallback: undefined,
+		required: true,
+		write_only: false,
+		least: undefined,
+		most: undefined,
+		step: undefined,
+		options: roles,
+		item: null,
+		fields: [],
+		rules: [],
+	};
+	const { element } = maker({
+		schema: { ...ordered, fields: [["role", role], ...ordered.fields] },
+		extras: { folded: rest },
+		verb: "Make the code",
+		async send({ role: of_role, ...body }) {
+			const path = `/v2/room-codes/room/${room.id}/role/${segment(of_role)}`;
+			const made = await call("POST", path, { body });
+			box.close();
+			done(made.data);
+			toast(`A new code for ${of_role}.`);
+		},
+	});
+	const box = dialog("New code", [element], { class: "form-dialog" });
+	box.querySelector("select")?.focus();
+}
+
+/**
+ * What a merge patch has to say so that the one becomes the other; what was emptied is null.
+ * @param {any} before @param {any} now @returns {Record<string, any>}
+ */
+function patch(before, now) {
+	/** @type {Record<string, any>} */
+	const result = {};
+	for (const pointer of differences(before, now)) {
+		const [name = "", entry] = steps(pointer);
+		if (entry === undefined) result[name] = now[name] ?? null;
+		else (result[name] ??= {})[entry] = now[name]?.[entry] ?? null;
+	}
+	return result;
+}
+
+/** @param {Code} code @param {(made: Code) => void} done */
+async function change_code(code, done) {
+	const schema = body_of(await openapi(), "PATCH /v2/room-codes/code/{}");
+	const names = schema.fields.map(([name]) => name).filter((name) => name !== "enabled");
+	const { element, form } = maker({
+		schema: only(schema, names),
+		value: code,
+		verb: "Save",
+		async send(value) {
+			const body = patch(before, value);
+			done((await call("PATCH", path_of(code.code), { body })).data);
+			box.close();
+			toast("Saved.");
+		},
+	});
+	const before = form.read();
+	const box = dialog(`${code.code} – ${code.role}`, [element], { class: "form-dialog" });
+	box.querySelector("input")?.focus();
+}
+
+/** @param {Code} code @param {() => Promise<void>} done */
+async function rotate(code, done) {
+	const schema = body_of(await openapi(), "POST /v2/room-codes/room/{}/role/{}/rotate");
+	const { element } = maker({
+		schema: changed(schema, "grace_seconds", {
+			kind: "choice",
+			unit: "",
+			description: "",
+			options: GRACE.map(([seconds]) => String(seconds)),
+			words: GRACE.map(([, words]) => words),
+			fallback: "0",
+		}),
+		verb: "Rotate",
+		between: h(
+			"p.hint",
+			null,
+			"A new code is made. This is about codes without an end of their own: codes with a life stay as they are.",
+		),
+		async send(value) {
+			const path = `/v2/room-codes/room/${code.room_id}/role/${segment(code.role)}/rotate`;
+			await call("POST", path, { body: { grace_seconds: Number(value.grace_seconds) } });
+			box.close();
+			await done();
+			toast(`${code.role} has a new code.`);
+		},
+	});
+	const label = element.querySelector("label");
+	if (label) put(label, "The codes of now");
+	const box = dialog(`Rotate the codes of ${code.role}`, [element]);
+	box.querySelector("select")?.focus();
+}

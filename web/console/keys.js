@@ -1,0 +1,167 @@
+// The keys of the account: for programs, each with scopes and an end.
+//
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+import { all_of, call, openapi, segment } from "../lib/api.js";
+import { h, icon, put } from "../lib/dom.js";
+import { body_of } from "../lib/schema.js";
+import { ago, count_of, moment } from "../lib/text.js";
+import {
+	busy,
+	copy_button,
+	dialog,
+	empty,
+	menu,
+	page_head,
+	remove_with,
+	secret_dialog,
+	toast,
+} from "../lib/ui.js";
+import { maker } from "./editor.js";
+
+/** @typedef {{ id: string, name: string, scopes: string[], expires_at?: string, created_at: string }} Key */
+
+const PATH = "/v2/keys";
+/** @param {Key} key */
+const path_of = (key) => `${PATH}/${segment(key.id)}`;
+
+/** @type {import("../lib/router.js").Maker} */
+export async function keys_page(_, signal) {
+	const place = h("div.list-place");
+	/** @type {Key[]} */
+	let keys = [];
+	const add = (/** @type {Record<string, any>} */ props) => {
+		const button = h("button.primary", { type: "button", ...props }, icon("plus"), "New key");
+		button.addEventListener("click", () => busy(button, () => new_key(read)));
+		return button;
+	};
+	async function read() {
+		keys = await all_of(PATH, {}, signal);
+		draw();
+	}
+	function draw() {
+		if (keys.length === 0) {
+			const text =
+				"A key lets a program call the service in place of management tokens, with no more than the scopes that it needs.";
+			put(place, empty("key", "No keys yet", text, add({})));
+			return;
+		}
+		const columns = ["Name", "Scopes", "Expires", "Made", ""];
+		const head = columns.map((name) =>
+			h("th", { scope: "col" }, name || h("span.off-screen", null, "More")),
+		);
+		put(
+			place,
+			h(
+				"table.list.things",
+				null,
+				h("thead", null, h("tr", null, head)),
+				h("tbody", null, keys.map(row)),
+			),
+			h("div.list-foot", null, h("p.list-state", null, count_of(keys.length, "key"))),
+		);
+	}
+	/** @param {Key} key */
+	function row(key) {
+		const ended = key.expires_at !== undefined && Date.parse(key.expires_at) <= Date.now();
+		const end = key.expires_at ? moment(key.expires_at) : "never";
+		const actions = menu(`More for the key ${key.name}`, [
+			{ symbol: "pen", words: "Change", action: () => change_key(key, read) },
+			{ symbol: "trash", words: "Delete", danger: true, action: () => delete_key(key) },
+		]);
+		return h(
+			"tr",
+			{ class: ended ? "dim" : "" },
+			h(
+				"td",
+				{ "data-label": "Name" },
+				h("span.row-name", null, key.name),
+				h(
+					"span.note.id",
+					null,
+					h("span.mono", null, `ak_${key.id}`),
+					copy_button(key.id, `Copy the id of ${key.name}`),
+				),
+			),
+			h(
+				"td",
+				{ "data-label": "Scopes" },
+				h(
+					"div.chips",
+					null,
+					key.scopes.map((one) => h("span.chip", null, one)),
+				),
+			),
+			h(
+				"td",
+				{ "data-label": "Expires" },
+				ended ? h("span.badge.off", null, "expired") : h("span.quiet", null, end),
+			),
+			h("td", { "data-label": "Made" }, ago(key.created_at)),
+			h("td.menu-cell", null, actions),
+		);
+	}
+	/** @param {Key} key */
+	const delete_key = (key) =>
+		remove_with(
+			{
+				title: `Delete the key “${key.name}”?`,
+				text: "What uses it is refused from now on, and sessions that came from it end.",
+				verb: "Delete key",
+			},
+			async () => {
+				await call("DELETE", path_of(key));
+				await read();
+			},
+		);
+	await read();
+	const head = page_head({
+		title: "Keys",
+		about: ["For programs, in place of management tokens."],
+		actions: [add({ "data-create": "" })],
+	});
+	return { title: "Keys", element: h("div.page", null, head, place) };
+}
+
+/** @param {() => Promise<void>} done */
+async function new_key(done) {
+	const { element } = maker({
+		schema: body_of(await openapi(), `POST ${PATH}`),
+		verb: "Make the key",
+		async send(body) {
+			const made = await call("POST", PATH, { body });
+			box.close();
+			await done();
+			await secret_dialog(
+				`The key “${made.data.name}”`,
+				"This is shown once: copy it to where it is used. The service keeps only its hash.",
+				made.data.key,
+			);
+		},
+	});
+	const box = dialog("New key", [element], { class: "form-dialog" });
+	box.querySelector("input")?.focus();
+}
+
+/** @param {Key} key @param {() => Promise<void>} done */
+async function change_key(key, done) {
+	const { element, form } = maker({
+		schema: body_of(await openapi(), `PATCH ${PATH}/{}`),
+		value: key,
+		verb: "Save",
+		async send(value) {
+			const names = Object.keys({ ...before, ...value });
+			const changes = names.filter(
+				(name) => JSON.stringify(before[name]) !== JSON.stringify(value[name]),
+			);
+			const body = Object.fromEntries(changes.map((name) => [name, value[name] ?? null]));
+			await call("PATCH", path_of(key), { body });
+			box.close();
+			await done();
+			toast("Saved.");
+		},
+	});
+	const before = form.read();
+	const box = dialog(`The key “${key.name}”`, [element], { class: "form-dialog" });
+	box.querySelector("input")?.focus();
+}

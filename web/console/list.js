@@ -1,0 +1,170 @@
+// A list that is read page by page: what is there is shown at once, and the next page is fetched when
+// its end comes near. The browser leaves out the work for rows that are out of sight
+// (content-visibility), so no row has to be removed.
+//
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+import { address, get } from "../lib/api.js";
+import { announce, h, icon, put } from "../lib/dom.js";
+import { count_of } from "../lib/text.js";
+import { sentence } from "../lib/ui.js";
+
+const LIMIT = 50;
+// How long a pause in typing starts a search.
+const PAUSE = 180;
+
+/** @typedef {{ href: string, cells: (Node | string)[], dim?: boolean }} Row */
+/**
+ * @typedef {object} List
+ * @property {string} path
+ * @property {AbortSignal} signal
+ * @property {URLSearchParams} query of the address of the page
+ * @property {string} search what the search field says
+ * @property {string[]} columns
+ * @property {(one: any) => Row} row
+ * @property {() => HTMLElement} none what is shown when there is nothing at all
+ * @property {{ name: string, control: HTMLSelectElement }[]} [filters] by the name of the parameter
+ */
+
+/** @param {List} what */
+export function list_of(what) {
+	const filters = what.filters ?? [];
+	let start = "";
+	let done = false;
+	let loading = false;
+	let shown = 0;
+	// Counts the searches: the answer of an older one is dropped.
+	let turn = 0;
+	const body = h("tbody");
+	const names = what.columns.map((name) => h("th", { scope: "col" }, name));
+	const table = h("table.list", null, h("thead", null, h("tr", null, names)), body);
+	const state = h("p.list-state");
+	const more = h("button", { type: "button", hidden: true, onclick: () => load() }, "Show more");
+	const place = h("div.list-place", null, table, h("div.list-foot", null, state, more));
+	const input = h("input", {
+		type: "search",
+		placeholder: what.search,
+		"aria-label": what.search,
+		value: what.query.get("search") ?? "",
+		autocomplete: "off",
+		spellcheck: "false",
+	});
+	/** @type {ReturnType<typeof setTimeout> | undefined} */
+	let waiting;
+	input.addEventListener("input", () => {
+		clearTimeout(waiting);
+		waiting = setTimeout(restart, PAUSE);
+	});
+	for (const { name, control } of filters) {
+		control.value = what.query.get(name) ?? "";
+		control.addEventListener("change", restart);
+	}
+
+	const asked = () => Object.fromEntries(filters.map(({ name, control }) => [name, control.value]));
+	const narrowed = () => input.value.trim() !== "" || Object.values(asked()).some(Boolean);
+
+	/** Reads from the beginning, and keeps the search in the address. */
+	function restart() {
+		const here = new URL(location.href);
+		for (const [name, value] of Object.entries({ search: input.value, ...asked() })) {
+			if (value) here.searchParams.set(name, value);
+			else here.searchParams.delete(name);
+		}
+		history.replaceState(null, "", here);
+		turn += 1;
+		start = "";
+		done = false;
+		loading = false;
+		shown = 0;
+		return load();
+	}
+
+	async function load() {
+		if (loading || done) return;
+		loading = true;
+		const mine = turn;
+		const first = start === "";
+		try {
+			const prefix = input.value.trim();
+			const answer = await get(
+				address(what.path, {
+					view: "summary",
+					limit: LIMIT,
+					start,
+					name_prefix: prefix,
+					...asked(),
+				}),
+				what.signal,
+			);
+			if (mine !== turn) return;
+			const data = answer.data ?? [];
+			if (first) put(body);
+			body.append(...data.map(line));
+			shown += data.length;
+			start = answer.last;
+			done = data.length < answer.limit;
+			more.hidden = done;
+			tell(prefix, first);
+			if (shown === 0 && !narrowed()) put(place, what.none());
+		} catch (error) {
+			if (!what.signal.aborted) put(state, sentence(error));
+		} finally {
+			if (mine === turn) {
+				loading = false;
+				// An observer tells of crossings only: asked anew, it tells again when the end is
+				// still in sight.
+				near.unobserve(more);
+				if (!done) near.observe(more);
+			}
+		}
+	}
+
+	/** @param {string} prefix @param {boolean} first */
+	function tell(prefix, first) {
+		const words = count_of(shown, "entry", "entries");
+		const none = prefix ? `Nothing begins with “${prefix}”.` : "Nothing fits.";
+		put(state, shown === 0 ? none : done ? words : `${words} shown`);
+		if (first) announce(state.textContent ?? "");
+	}
+
+	/** @param {any} one */
+	function line(one) {
+		const { href, cells, dim } = what.row(one);
+		const fill = (/** @type {Node | string} */ cell, /** @type {number} */ i) =>
+			h("td", { "data-label": what.columns[i] }, i > 0 ? cell : h("a.row-link", { href }, cell));
+		return h("tr", { class: dim ? "dim" : "" }, cells.map(fill));
+	}
+
+	body.addEventListener("keydown", (event) => {
+		/** @type {Record<string, number>} */
+		const steps = { j: 1, ArrowDown: 1, k: -1, ArrowUp: -1 };
+		const step = steps[event.key];
+		if (step === undefined) return;
+		/** @type {HTMLElement[]} */
+		const links = [...body.querySelectorAll("a.row-link")].filter(
+			(one) => one instanceof HTMLElement,
+		);
+		const to = links[links.findIndex((one) => one === document.activeElement) + step];
+		if (!to) return;
+		event.preventDefault();
+		to.focus();
+	});
+	const near = new IntersectionObserver(
+		(entries) => {
+			if (entries.some((entry) => entry.isIntersecting) && shown > 0) load();
+		},
+		{ rootMargin: "600px" },
+	);
+	const search = h(
+		"div.search",
+		null,
+		icon("search"),
+		input,
+		h("kbd", { "aria-hidden": "true" }, "/"),
+	);
+	const selects = filters.map(({ control }) => h("div.select", null, control, icon("down")));
+	return {
+		element: h("div.list-holder", null, h("div.toolbar", null, search, selects), place),
+		load,
+	};
+}

@@ -1,0 +1,368 @@
+// The console: who is signed in, the frame around the pages, the keys of the keyboard. Pages are fetched
+// when they are first opened, but for the two lists that people begin with.
+//
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+import { Refusal, call } from "../lib/api.js";
+import { announcer, h, icon, put } from "../lib/dom.js";
+import { go, route, show, start } from "../lib/router.js";
+import { dialog, empty, menu, sentence, toast, toast_place } from "../lib/ui.js";
+import { rooms_page } from "./rooms.js";
+import { forget_session, known_session, may, session } from "./session.js";
+import { templates_page } from "./templates.js";
+
+/** @typedef {import("../lib/router.js").Maker} Maker */
+/** @typedef {{ name: string, symbol: string, words: string, key: string, scope: string }} Section */
+
+/** @type {Section[]} */
+const SECTIONS = [
+	{ name: "templates", symbol: "template", words: "Templates", key: "t", scope: "templates:read" },
+	{ name: "rooms", symbol: "room", words: "Rooms", key: "r", scope: "rooms:read" },
+	{ name: "events", symbol: "events", words: "Events", key: "e", scope: "events:read" },
+	{ name: "webhooks", symbol: "webhook", words: "Webhooks", key: "w", scope: "webhooks:write" },
+	{ name: "keys", symbol: "key", words: "Keys", key: "k", scope: "keys:write" },
+	{ name: "media", symbol: "media", words: "Media servers", key: "m", scope: "backends:write" },
+	{ name: "service", symbol: "service", words: "Service", key: "s", scope: "operator" },
+];
+// How many of them a phone shows in its bar; the rest are in a menu.
+const IN_BAR = 3;
+const HINT = "signed-in";
+
+/** @param {Section} section */
+const allowed = (section) =>
+	section.scope === "operator" ? known_session()?.operator === true : may(section.scope);
+
+/** @param {Section} section */
+const section_link = (section) =>
+	h(
+		"a",
+		{ href: `/console/${section.name}`, "data-section": section.name },
+		icon(section.symbol),
+		h("span", null, section.words),
+	);
+
+function frame() {
+	const rest = SECTIONS.slice(IN_BAR);
+	const more = h("div.more-sections");
+	put(
+		document.body,
+		h("a.skip", { href: "#page" }, "Skip to the page"),
+		h(
+			"div.frame",
+			null,
+			h(
+				"header.side",
+				null,
+				h(
+					"a.mark",
+					{ href: "/console/templates" },
+					h("span.door", { "aria-hidden": "true" }),
+					h("span", null, "Anteroom"),
+				),
+				h(
+					"button.find",
+					{ type: "button", "aria-keyshortcuts": "Control+K", onclick: open_palette },
+					icon("search"),
+					h("span", null, "Find"),
+					h("kbd", { "aria-hidden": "true" }, "Ctrl K"),
+				),
+				h("nav.sections", { "aria-label": "Sections" }, SECTIONS.map(section_link)),
+				h(
+					"div.account",
+					null,
+					h("div.who", { id: "account" }),
+					h(
+						"button.plain.square",
+						{ type: "button", "aria-label": "Sign out", title: "Sign out", onclick: sign_out },
+						icon("out"),
+					),
+				),
+			),
+			h("main", { id: "page", tabindex: "-1" }),
+		),
+		h(
+			"nav.tabs",
+			{ "aria-label": "Sections, in short" },
+			SECTIONS.slice(0, IN_BAR).map(section_link),
+			more,
+		),
+		toast_place(),
+		announcer(),
+	);
+	session().then(() => {
+		fill_account();
+		const entries = rest.filter(allowed).map(({ name, symbol, words }) => ({
+			symbol,
+			words,
+			action: () => go(`/console/${name}`),
+		}));
+		const face = [icon("more"), h("span", null, "More")];
+		if (entries.length > 0) put(more, menu("More sections", entries, { face, class: "tab" }));
+	}, ignore);
+}
+
+function ignore() {}
+
+/** What is shown of the account, and which sections it has, is known when the service has answered. */
+function fill_account() {
+	const known = known_session();
+	const place = document.getElementById("account");
+	if (!known || !place) return;
+	put(
+		place,
+		h("strong", null, known.account.name),
+		h("span.mono.small-text", { title: "Account id" }, known.account.id),
+	);
+	for (const section of SECTIONS) {
+		for (const link of document.querySelectorAll(`[data-section="${section.name}"]`)) {
+			/** @type {HTMLElement} */ (link).hidden = !allowed(section);
+		}
+	}
+}
+
+function mark_section() {
+	const here = location.pathname.split("/")[2];
+	for (const link of document.querySelectorAll("[data-section]")) {
+		if (link.getAttribute("data-section") === here) link.setAttribute("aria-current", "page");
+		else link.removeAttribute("aria-current");
+	}
+}
+
+async function sign_out() {
+	try {
+		await call("DELETE", "/v2/session");
+	} catch (error) {
+		// A session that has ended already is signed out, too.
+		if (!(error instanceof Refusal && error.status === 401)) {
+			toast(sentence(error), "bad");
+			return;
+		}
+	}
+	leave("/console/sign-in");
+}
+
+/** Leaves the page for good, whatever is unsaved: nothing of it could be saved. @param {string} to */
+function leave(to) {
+	localStorage.removeItem(HINT);
+	forget_session();
+	location.replace(to);
+}
+
+const here = () => encodeURIComponent(location.pathname + location.search);
+
+async function open_palette() {
+	(await import("./palette.js")).open_palette(
+		SECTIONS.filter(allowed).map(({ name, symbol, words }) => [symbol, words, `/console/${name}`]),
+	);
+}
+
+function show_keys() {
+	/** @type {[string, string][]} */
+	const rows = [
+		["Ctrl K", "find a template, a room, a code or a page"],
+		["/", "search in the list"],
+		["j  k", "the next or the last row of a list"],
+		["c", "make a new one of what is shown"],
+		["Ctrl S", "save"],
+		...SECTIONS.filter(allowed).map(
+			({ key, words }) => /** @type {[string, string]} */ ([`g ${key}`, words]),
+		),
+		["?", "this list"],
+	];
+	const list = rows.map(([key, words]) =>
+		h("div", null, h("dt", null, h("kbd", null, key)), h("dd", null, words)),
+	);
+	dialog("Keys of the keyboard", [h("dl.key-list", null, list)]);
+}
+
+/** @param {EventTarget | null} target */
+const is_field = (target) =>
+	target instanceof HTMLElement && target.matches("input, textarea, select, [contenteditable]");
+
+function listen_to_keys() {
+	let went = 0;
+	document.addEventListener("keydown", (event) => {
+		if (!known_session()) return;
+		if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "k") {
+			event.preventDefault();
+			open_palette();
+			return;
+		}
+		const modified = event.ctrlKey || event.metaKey || event.altKey;
+		if (modified || is_field(event.target) || document.querySelector("dialog[open]")) return;
+		const chosen = SECTIONS.find((section) => section.key === event.key && allowed(section));
+		if (event.timeStamp - went < 1200 && chosen) {
+			went = 0;
+			go(`/console/${chosen.name}`);
+		} else if (event.key === "g") went = event.timeStamp;
+		else if (event.key === "?") show_keys();
+		else {
+			/** @type {Record<string, string>} */
+			const targets = { "/": "input[type=search]", c: "[data-create]" };
+			const wanted = targets[event.key];
+			const found = wanted && document.querySelector(`#page ${wanted}`);
+			if (!(found instanceof HTMLElement)) return;
+			event.preventDefault();
+			if (event.key === "c") found.click();
+			else found.focus();
+		}
+	});
+}
+
+/** The page for what went wrong. @param {unknown} error @returns {import("../lib/router.js").Page} */
+function failed(error) {
+	const missing = error instanceof Refusal && error.status === 404;
+	const title = missing ? "There is nothing here" : "That did not work";
+	const text = missing
+		? "It may have been deleted, or belongs to another account."
+		: sentence(error);
+	const again = h(
+		"button",
+		{ type: "button", onclick: () => show() },
+		icon("refresh"),
+		"Try again",
+	);
+	const home = h("a.button", { href: "/console/templates" }, "To the templates");
+	return {
+		title,
+		element: h(
+			"div.page",
+			null,
+			h("h1.off-screen", { tabindex: "-1" }, title),
+			empty("warning", title, text, h("div.row-of-buttons", null, again, home)),
+		),
+	};
+}
+
+/**
+ * A page that is fetched when it is first opened. After an upgrade its file is gone: the page is loaded
+ * anew then, once.
+ * @param {() => Promise<Maker>} fetched @returns {Maker}
+ */
+const later =
+	(fetched) =>
+	async (...parameters) => {
+		/** @type {Maker} */
+		let maker;
+		try {
+			maker = await fetched();
+		} catch (error) {
+			const last = Number(sessionStorage.getItem("reloaded") ?? 0);
+			if (Date.now() - last < 60000)
+				throw new Error("A part of the console cannot be fetched.", { cause: error });
+			sessionStorage.setItem("reloaded", String(Date.now()));
+			location.reload();
+			await new Promise(ignore);
+			throw error;
+		}
+		return maker(...parameters);
+	};
+
+function add_routes() {
+	const template = later(async () => (await import("./template.js")).template_page);
+	route("/console", async () => {
+		const to = await home();
+		queueMicrotask(() => go(to, { replace: true }));
+		return { title: "Console", element: h("div") };
+	});
+	route(
+		"/console/sign-in",
+		later(async () => (await import("./sign_in.js")).sign_in_page(signed_in)),
+	);
+	route("/console/templates", templates_page);
+	route(
+		"/console/templates/new",
+		later(async () => (await import("./new.js")).new_template_page),
+	);
+	route("/console/templates/:id", template);
+	route("/console/templates/:id/:part", template);
+	route(
+		"/console/templates/:id/roles/:role",
+		later(async () => (await import("./role.js")).role_page),
+	);
+	route("/console/rooms", rooms_page);
+	route(
+		"/console/rooms/new",
+		later(async () => (await import("./new.js")).new_room_page),
+	);
+	route(
+		"/console/rooms/:id",
+		later(async () => (await import("./room.js")).room_page),
+	);
+	route(
+		"/console/events",
+		later(async () => (await import("./events.js")).events_page),
+	);
+	route(
+		"/console/webhooks",
+		later(async () => (await import("./webhooks.js")).webhooks_page),
+	);
+	route(
+		"/console/webhooks/:id",
+		later(async () => (await import("./webhook.js")).webhook_page),
+	);
+	route(
+		"/console/keys",
+		later(async () => (await import("./keys.js")).keys_page),
+	);
+	route(
+		"/console/media",
+		later(async () => (await import("./media.js")).media_page),
+	);
+	route(
+		"/console/media/:id",
+		later(async () => (await import("./media.js")).backend_page),
+	);
+	route(
+		"/console/service",
+		later(async () => (await import("./service.js")).service_page),
+	);
+}
+
+/** The first page that the session may see. */
+async function home() {
+	await session();
+	return `/console/${SECTIONS.find(allowed)?.name ?? "templates"}`;
+}
+
+/** Goes on after signing in, to where somebody wanted to go before. */
+async function signed_in() {
+	await session();
+	localStorage.setItem(HINT, "1");
+	const wanted = new URLSearchParams(location.search).get("then") ?? "";
+	frame();
+	await go(/^\/console\/./.test(wanted) ? wanted : await home(), { replace: true });
+}
+
+async function begin() {
+	add_routes();
+	const at_door = location.pathname === "/console/sign-in";
+	// Whoever was signed in a moment ago most likely is: frame and page do not wait for the answer.
+	const hint = localStorage.getItem(HINT) === "1" && !at_door;
+	const known = session().then(
+		() => true,
+		(error) => {
+			if (error instanceof Refusal && error.status === 401) return false;
+			throw error;
+		},
+	);
+	if (hint) {
+		frame();
+		known.catch(ignore);
+	} else if (await known.catch(() => false)) {
+		localStorage.setItem(HINT, "1");
+		frame();
+	} else {
+		forget_session();
+		if (!at_door) history.replaceState(null, "", `/console/sign-in?then=${here()}`);
+		put(document.body, h("main", { id: "page" }), toast_place(), announcer());
+	}
+	addEventListener("signed-out", () => {
+		if (document.querySelector(".frame")) leave(`/console/sign-in?then=${here()}`);
+	});
+	listen_to_keys();
+	await start(failed, mark_section);
+	performance.mark("ready");
+}
+
+begin();

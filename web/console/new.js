@@ -1,0 +1,137 @@
+// Making a template, and making a room.
+//
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+import { call, openapi } from "../lib/api.js";
+import { h, icon, unique } from "../lib/dom.js";
+import { go } from "../lib/router.js";
+import { body_of, changed, only } from "../lib/schema.js";
+import { page_head } from "../lib/ui.js";
+import { maker } from "./editor.js";
+import { template_names } from "./templates.js";
+
+const MODERATOR = { endRoom: true, removeOthers: true, mute: true, unmute: true, changeRole: true };
+
+/** The roles that a template may begin with. */
+const STARTS = [
+	{
+		symbol: "people",
+		words: "Meeting",
+		roles: { host: { permissions: MODERATOR }, guest: { priority: 2 } },
+	},
+	{
+		symbol: "screen",
+		words: "Webinar",
+		roles: {
+			host: { permissions: MODERATOR },
+			speaker: { priority: 2 },
+			viewer: {
+				priority: 3,
+				publishParams: { allowed: [] },
+				subscribeParams: { subscribeToRoles: ["host", "speaker"] },
+			},
+		},
+	},
+	{
+		symbol: "person",
+		words: "Class",
+		roles: {
+			teacher: { permissions: MODERATOR },
+			student: { priority: 2, publishParams: { allowed: ["audio", "video"] } },
+		},
+	},
+	{ symbol: "template", words: "Empty", roles: {} },
+];
+
+const cancel = (/** @type {string} */ href) => h("a.button", { href }, "Cancel");
+
+/** @type {import("../lib/router.js").Maker} */
+export async function new_template_page() {
+	const schema = only(body_of(await openapi(), "POST /v2/templates"), ["name", "default"]);
+	let start = STARTS[0];
+	const name = unique("start");
+	const cards = STARTS.map((one, i) =>
+		h(
+			"label.card-choice",
+			null,
+			h("input", {
+				type: "radio",
+				name,
+				checked: i === 0,
+				onchange() {
+					start = one;
+				},
+			}),
+			icon(one.symbol),
+			h("strong", null, one.words),
+			h("span.quiet", null, Object.keys(one.roles).join(", ") || "no roles"),
+		),
+	);
+	const label = unique("label");
+	const roles = h(
+		"div.field",
+		null,
+		h("span.label", { id: label }, "Roles to begin with"),
+		h("div.cards", { role: "radiogroup", "aria-labelledby": label }, cards),
+		h("p.hint", null, "Each can be changed, renamed or deleted afterwards."),
+	);
+	const { element } = maker({
+		schema: changed(schema, "default", {
+			fallback: false,
+			description: "Rooms that name no template get this one.",
+		}),
+		verb: "Create template",
+		between: roles,
+		cancel: cancel("/console/templates"),
+		taken: "another template has this name",
+		async send(value) {
+			const body = { ...value, roles: start?.roles };
+			const made = await call("POST", "/v2/templates", { body, create: true });
+			await go(`/console/templates/${made.data.id}`, { force: true });
+		},
+	});
+	const head = page_head({ way: [["Templates", "/console/templates"]], title: "New template" });
+	return {
+		title: "New template",
+		element: h("div.page.narrow", null, head, h("div.panel", null, element)),
+	};
+}
+
+/** @type {import("../lib/router.js").Maker} */
+export async function new_room_page(_, signal) {
+	const [doc, names] = await Promise.all([openapi(), template_names(signal)]);
+	const members = ["name", "description", "template_id", "region", "opens_at", "closes_at"];
+	const schema = only(body_of(doc, "POST /v2/rooms"), members);
+	const first = names.find((one) => one.default) ?? names[0];
+	const { element } = maker({
+		schema: with_templates(schema, names),
+		value: { template_id: first?.id },
+		extras: { folded: ["region", "opens_at", "closes_at"] },
+		verb: "Create room",
+		between: h("p.hint", null, "It gets a code for each role of its template at once."),
+		cancel: cancel("/console/rooms"),
+		taken: "another room has this name",
+		async send(value) {
+			const made = await call("POST", "/v2/rooms", { body: value, create: true });
+			const { id } = made.data;
+			await call("POST", `/v2/room-codes/room/${id}`);
+			await go(`/console/rooms/${id}`, { force: true });
+		},
+	});
+	const head = page_head({ way: [["Rooms", "/console/rooms"]], title: "New room" });
+	return {
+		title: "New room",
+		element: h("div.page.narrow", null, head, h("div.panel", null, element)),
+	};
+}
+
+/**
+ * The schema of a room, with its template as a choice by name.
+ * @param {import("../lib/schema.js").Plain} schema @param {{ id: string, name: string }[]} names
+ */
+export const with_templates = (schema, names) =>
+	changed(schema, "template_id", {
+		kind: "choice",
+		options: names.map((one) => one.id),
+		words: names.map((one) => one.name),
+	});

@@ -1,0 +1,74 @@
+// One role, as a form made of the schema of its call.
+//
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+import { call, get, openapi, segment } from "../lib/api.js";
+import { h } from "../lib/dom.js";
+import { go } from "../lib/router.js";
+import { body_of } from "../lib/schema.js";
+import { menu, page_head, remove_with, show_call, toast } from "../lib/ui.js";
+import { editor } from "./editor.js";
+import { may } from "./session.js";
+
+/** @type {import("../lib/router.js").Maker} */
+export async function role_page({ id = "", role: name = "" }, signal) {
+	const path = `/v2/templates/${segment(id)}/roles/${segment(name)}`;
+	const [doc, own, template] = await Promise.all([
+		openapi(),
+		call("GET", path, { signal }),
+		get(`/v2/templates/${segment(id)}`, signal),
+	]);
+	const edit = editor({
+		schema: body_of(doc, "POST /v2/templates/{}/roles/{}"),
+		path,
+		method: "POST",
+		value: own.data,
+		etag: own.etag,
+		extras: {
+			suggestions: { "/subscribeParams/subscribeToRoles": Object.keys(template.roles) },
+		},
+		saved(answer) {
+			toast(`Saved ${answer.data.name}.`);
+			if (answer.data.name === name) return;
+			const to = `/console/templates/${id}/roles/${segment(answer.data.name)}`;
+			go(to, { replace: true, force: true });
+		},
+	});
+	const remove = () =>
+		remove_with(
+			{
+				title: `Delete the role “${name}”?`,
+				text: "Its codes are disabled in every room, for good. A role of the same name gets new ones.",
+				verb: "Delete role",
+			},
+			async () => {
+				await call("DELETE", path);
+				await go(`/console/templates/${id}`, { force: true });
+			},
+		);
+	const head = page_head({
+		way: [
+			["Templates", "/console/templates"],
+			[template.name, `/console/templates/${id}`],
+		],
+		title: name,
+		badge: h("span.badge", null, "role"),
+		actions: [
+			menu("More for this role", [
+				{ symbol: "terminal", words: "As a call", action: () => show_call("GET", path) },
+				may("templates:write") && {
+					symbol: "trash",
+					words: "Delete",
+					danger: true,
+					action: remove,
+				},
+			]),
+		],
+	});
+	return {
+		title: `${name} – ${template.name}`,
+		leave: edit.leave,
+		unsaved: edit.unsaved,
+		element: h("div.page", null, head, edit.element),
+	};
+}

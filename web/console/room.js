@@ -1,0 +1,153 @@
+// One room: whether people can join, its codes, and what it is.
+//
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+import { call, get, openapi, segment } from "../lib/api.js";
+import { h, icon } from "../lib/dom.js";
+import { go, show } from "../lib/router.js";
+import { body_of, only } from "../lib/schema.js";
+import { ago, moment } from "../lib/text.js";
+import {
+	copy_button,
+	menu,
+	page_head,
+	remove_with,
+	sentence,
+	show_call,
+	toast,
+} from "../lib/ui.js";
+import { codes_section } from "./codes.js";
+import { editor } from "./editor.js";
+import { with_templates } from "./new.js";
+import { may, session } from "./session.js";
+import { template_names } from "./templates.js";
+
+/** What stands first in the form; everything else that a room has follows, folded. */
+const FIRST = [
+	"name",
+	"description",
+	"template_id",
+	"region",
+	"opens_at",
+	"closes_at",
+	"size",
+	"large_room",
+	"max_duration_seconds",
+];
+
+/** @type {import("../lib/router.js").Maker} */
+export async function room_page({ id = "" }, signal) {
+	const path = `/v2/rooms/${segment(id)}`;
+	const who = await session();
+	const readable = may("templates:read");
+	const [own, doc, names] = await Promise.all([
+		call("GET", path, { signal }),
+		openapi(),
+		readable ? template_names(signal) : [],
+	]);
+	const room = own.data;
+	const template = readable ? await get(`/v2/templates/${room.template_id}`, signal) : null;
+	const schema = with_templates(body_of(doc, "PATCH /v2/rooms/{}"), names);
+	const rest = schema.fields.map(([name]) => name).filter((name) => !FIRST.includes(name));
+	const edit = editor({
+		schema: { ...only(schema, [...FIRST, ...rest]), rules: schema.rules },
+		path,
+		method: "PATCH",
+		value: room,
+		etag: own.etag,
+		extras: { folded: rest },
+		// In rooms null leaves a member as it is, and an empty text unsets a time.
+		unset: "",
+		saved() {
+			toast("Saved.");
+			show();
+		},
+	});
+	const head = page_head({
+		way: [["Rooms", "/console/rooms"]],
+		title: room.name,
+		badge: state_of(room),
+		about: [
+			h("span.id", null, h("span.mono", null, room.id), copy_button(room.id, "Copy the id")),
+			h("a", { href: `/console/templates/${room.template_id}` }, icon("template"), room.template),
+			h("span", null, "made ", ago(room.created_at)),
+			hours_of(room),
+		],
+		actions: [may("rooms:write") && enabled_switch(room, path), room_menu(room, path)],
+	});
+	return {
+		title: room.name,
+		leave: edit.leave,
+		unsaved: edit.unsaved,
+		element: h(
+			"div.page",
+			null,
+			head,
+			may("codes:read") &&
+				(await codes_section(room, Object.keys(template?.roles ?? {}), who, signal)),
+			h(
+				"section",
+				{ "aria-labelledby": "about-room" },
+				h("h2.section-title", { id: "about-room" }, "The room"),
+				edit.element,
+			),
+		),
+	};
+}
+
+/** @param {any} room */
+function state_of(room) {
+	const now = Date.now();
+	if (!room.enabled) return h("span.badge.off", null, "disabled");
+	if (room.opens_at && now < Date.parse(room.opens_at))
+		return h("span.badge.off", null, "not open yet");
+	if (room.closes_at && now >= Date.parse(room.closes_at))
+		return h("span.badge.off", null, "closed");
+	return room.opens_at || room.closes_at ? h("span.badge.accent", null, "open") : null;
+}
+
+/** @param {any} room */
+function hours_of({ opens_at, closes_at }) {
+	const parts = [
+		opens_at && `opens ${moment(opens_at)}`,
+		closes_at && `closes ${moment(closes_at)}`,
+	];
+	const words = parts.filter(Boolean).join(", ");
+	return words ? h("span", null, icon("clock"), words) : null;
+}
+
+/** @param {any} room @param {string} path */
+function enabled_switch(room, path) {
+	const input = h("input.switch", { type: "checkbox", role: "switch", checked: room.enabled });
+	input.addEventListener("change", async () => {
+		try {
+			await call("PATCH", path, { body: { enabled: input.checked } });
+			toast(input.checked ? "The room is enabled." : "The room is disabled: nobody can join.");
+			await show();
+		} catch (error) {
+			input.checked = !input.checked;
+			toast(sentence(error), "bad");
+		}
+	});
+	return h("label.labelled-switch", null, input, h("span", null, "Enabled"));
+}
+
+/** @param {any} room @param {string} path */
+function room_menu(room, path) {
+	const remove = () =>
+		remove_with(
+			{
+				title: `Delete “${room.name}”?`,
+				text: "Its codes are gone with it, and links to it stop working.",
+				verb: "Delete room",
+			},
+			async () => {
+				await call("DELETE", path);
+				await go("/console/rooms", { force: true });
+			},
+		);
+	return menu("More for this room", [
+		{ symbol: "terminal", words: "As a call", action: () => show_call("GET", path) },
+		may("rooms:write") && { symbol: "trash", words: "Delete", danger: true, action: remove },
+	]);
+}

@@ -1,0 +1,128 @@
+// Signing in. What is typed goes to the service once and is kept nowhere: the answer is a cookie that no
+// script can read.
+//
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+import { Refusal, call } from "../lib/api.js";
+import { h, icon, put } from "../lib/dom.js";
+import { busy, sentence } from "../lib/ui.js";
+
+/** @typedef {"keys" | "token"} Way */
+
+/** @type {Record<Way, string>} */
+const WRONG = {
+	keys: "This access key and secret do not belong together, or the account is disabled.",
+	token: "This token or key is not valid, or no longer.",
+};
+
+/** @param {() => Promise<void>} done @returns {import("../lib/router.js").Maker} */
+export const sign_in_page = (done) => () => {
+	/** @type {Way} */
+	let way = "keys";
+	const fault = h("p.fault", { role: "alert", tabindex: "-1", hidden: true });
+	const key = h("input.mono", {
+		type: "text",
+		id: "access_key",
+		name: "username",
+		autocomplete: "username",
+		autocapitalize: "none",
+		spellcheck: "false",
+		autofocus: true,
+	});
+	const secret = h("input.mono", {
+		type: "password",
+		id: "secret",
+		name: "password",
+		autocomplete: "current-password",
+	});
+	const token = h("textarea.mono", {
+		id: "token",
+		rows: "4",
+		spellcheck: "false",
+		autocomplete: "off",
+		placeholder: "eyJ… or ak_…",
+	});
+	const field = (
+		/** @type {string} */ words,
+		/** @type {HTMLElement} */ input,
+		/** @type {Node | null} */ hint = null,
+	) => h("div.field", null, h("label.label", { for: input.id }, words), input, hint);
+	const token_hint = h(
+		"p.hint",
+		null,
+		"As ",
+		h("code", null, "anteroom token ACCOUNT"),
+		" prints one, or a key that was made here. What is limited to scopes stays so.",
+	);
+	const fields = h("div.stack");
+	const ways = h("div.segmented", { role: "group", "aria-label": "Sign in with" });
+
+	/** @param {Way} next */
+	function choose(next) {
+		way = next;
+		fault.hidden = true;
+		const button = (/** @type {Way} */ one, /** @type {string} */ words) =>
+			h(
+				"button",
+				{ type: "button", "aria-pressed": String(way === one), onclick: () => choose(one) },
+				words,
+			);
+		put(ways, button("keys", "Access key"), button("token", "Token or key"));
+		if (way === "keys") put(fields, field("Access key", key), field("Secret", secret));
+		else put(fields, field("Management token or key", token, token_hint));
+	}
+
+	const typed = () =>
+		way === "keys"
+			? { access_key: key.value.trim(), secret: secret.value.trim() }
+			: { token: token.value.trim() };
+	const button = h("button.primary.full", { type: "submit" }, "Sign in");
+	const form = h("form.stack", { novalidate: true }, ways, fields, fault, button);
+	form.addEventListener("submit", (event) => {
+		event.preventDefault();
+		fault.hidden = true;
+		busy(button, async () => {
+			try {
+				await call("POST", "/v2/session", { body: typed() });
+			} catch (error) {
+				// A body without one of the members is as wrong as one with a wrong member.
+				const refused = error instanceof Refusal && [400, 401].includes(error.status);
+				put(fault, icon("warning"), h("span", null, refused ? WRONG[way] : sentence(error)));
+				fault.hidden = false;
+				fault.focus();
+				return;
+			}
+			secret.value = "";
+			token.value = "";
+			await done();
+		});
+	});
+	choose("keys");
+	return {
+		title: "Sign in",
+		element: h(
+			"div.sign-in",
+			null,
+			h(
+				"div.sign-in-box",
+				null,
+				h("div.mark", null, h("span.door", { "aria-hidden": "true" }), h("span", null, "Anteroom")),
+				h("h1", { tabindex: "-1" }, "Sign in"),
+				!isSecureContext &&
+					h(
+						"p.notice.warn",
+						null,
+						icon("warning"),
+						"This connection is not encrypted: what you type can be read on the way. Use https.",
+					),
+				form,
+				h(
+					"p.hint.foot",
+					null,
+					"Accounts are made on the server: ",
+					h("code", null, "anteroom account add NAME"),
+				),
+			),
+		),
+	};
+};

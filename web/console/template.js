@@ -1,0 +1,362 @@
+// One template: its roles side by side, settings, destinations, and the whole as JSON.
+//
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+import { Refusal, all_of, call, get, openapi, segment } from "../lib/api.js";
+import { h, icon } from "../lib/dom.js";
+import { go, show } from "../lib/router.js";
+import { body_of, changed, only } from "../lib/schema.js";
+import { ago, label_of } from "../lib/text.js";
+import {
+	code_block,
+	copy_button,
+	dialog,
+	empty,
+	menu,
+	page_head,
+	remove_with,
+	sentence,
+	show_call,
+	toast,
+} from "../lib/ui.js";
+import { editor, maker } from "./editor.js";
+import { may } from "./session.js";
+
+/** @typedef {import("../lib/router.js").Page} Page */
+
+/** @type {[string, string][]} */
+const PARTS = [
+	["roles", "Roles"],
+	["settings", "Settings"],
+	["destinations", "Destinations"],
+	["json", "JSON"],
+];
+// A matrix of more roles than these would be no picture any more.
+const MATRIX = 16;
+
+/** @type {import("../lib/router.js").Maker} */
+export async function template_page({ id = "", part = "roles" }, signal) {
+	const path = `/v2/templates/${segment(id)}`;
+	const [own, marked] = await Promise.all([
+		call("GET", path, { signal }),
+		get("/v2/templates?default=true&view=summary", signal),
+	]);
+	const template = own.data;
+	const is_default = marked.data?.[0]?.id === id;
+	const tabs = PARTS.map(([name, words]) =>
+		h(
+			"a",
+			{
+				href: `/console/templates/${id}/${name}`,
+				"aria-current": name === part ? "page" : null,
+			},
+			words,
+			name === "roles" && h("span.count", null, Object.keys(template.roles).length),
+		),
+	);
+	const head = page_head({
+		way: [["Templates", "/console/templates"]],
+		title: template.name,
+		badge: is_default ? h("span.badge.accent", null, "default") : null,
+		about: [
+			h(
+				"span.id",
+				null,
+				h("span.mono", null, template.id),
+				copy_button(template.id, "Copy the id"),
+			),
+			h("span", null, "updated ", ago(template.updatedAt)),
+		],
+		actions: [
+			h("a.button", { href: `/console/rooms?template_id=${id}` }, icon("room"), "Rooms"),
+			menu("More for this template", actions(template, path, own.etag, is_default)),
+		],
+	});
+	const bar = h("nav.tab-bar", { "aria-label": "Parts of the template" }, tabs);
+	/** @type {Page} */
+	const page = { title: template.name, element: h("div.page", null, head, bar) };
+	if (part === "json") {
+		const text = JSON.stringify(template, null, 2);
+		page.element.append(code_block(text, "The template as JSON", "tall"));
+	} else if (part === "settings" || part === "destinations") {
+		const [doc, value, backends] = await Promise.all([
+			openapi(),
+			call("GET", `${path}/${part}`, { signal }),
+			part === "settings" && may("backends:write") ? all_of("/v2/backends", {}, signal) : null,
+		]);
+		const schema = body_of(doc, `POST /v2/templates/{}/${part}`);
+		const options = backends?.map((/** @type {any} */ one) => one.name);
+		const edit = editor({
+			schema: options ? changed(schema, "backend", { kind: "choice", options }) : schema,
+			path: `${path}/${part}`,
+			method: "POST",
+			value: value.data,
+			etag: value.etag,
+			saved: () => toast("Saved."),
+		});
+		page.element.append(edit.element);
+		page.leave = edit.leave;
+		page.unsaved = edit.unsaved;
+	} else page.element.append(roles(template));
+	return page;
+}
+
+/**
+ * The menu of a template.
+ * @param {any} template @param {string} path @param {string | null} etag @param {boolean} is_default
+ */
+function actions(template, path, etag, is_default) {
+	const writing = may("templates:write");
+	return [
+		writing && { symbol: "pen", words: "Rename", action: () => rename(path, template.name, etag) },
+		writing &&
+			!is_default && {
+				symbol: "star",
+				words: "Make it the default",
+				action: () => make_default(path),
+			},
+		writing && { symbol: "copy", words: "Duplicate", action: () => duplicate(template) },
+		{ symbol: "terminal", words: "As a call", action: () => show_call("GET", path) },
+		writing && {
+			symbol: "trash",
+			words: "Delete",
+			danger: true,
+			action: () =>
+				remove_with(
+					{
+						title: `Delete “${template.name}”?`,
+						text: "The template and its roles are gone for good. One that rooms still use is not deleted.",
+						verb: "Delete template",
+					},
+					async () => {
+						await call("DELETE", path);
+						await go("/console/templates", { force: true });
+					},
+				),
+		},
+	];
+}
+
+/** @param {any} template */
+function roles(template) {
+	const names = Object.keys(template.roles);
+	const add =
+		may("templates:write") &&
+		h(
+			"button.primary",
+			{ type: "button", "data-create": "", onclick: () => add_role(template) },
+			icon("plus"),
+			"New role",
+		);
+	if (names.length === 0) {
+		const text = "Without a role there is no code, and nobody can join.";
+		return h("div.panel.flush", null, empty("people", "No roles yet", text, add || null));
+	}
+	return h(
+		"div",
+		null,
+		h(
+			"div.toolbar.between",
+			null,
+			h(
+				"p.quiet.lead",
+				null,
+				"Roles lose quality in the order of their priority when the network is poor.",
+			),
+			add,
+		),
+		h(
+			"div.role-cards",
+			null,
+			names.map((name) => role_card(template, name)),
+		),
+		names.length > 1 && sight(template),
+	);
+}
+
+/** @type {[string, string, string][]} */
+const MEDIA = [
+	["audio", "mic", "mic-off"],
+	["video", "camera", "camera-off"],
+	["screen", "screen", "screen-off"],
+];
+const STREAMS = /Recording|Streaming/;
+
+/** @param {any} template @param {string} name */
+function role_card(template, name) {
+	const role = template.roles[name];
+	const { allowed, video } = role.publishParams;
+	const heard = role.subscribeParams.subscribeToRoles;
+	const granted = Object.entries(role.permissions).filter(([, value]) => value === true);
+	const rights = granted.map(([key]) => key).filter((key) => !STREAMS.test(key));
+	const streams = granted.length - rights.length;
+	const everyone = Object.keys(template.roles).every((one) => heard.includes(one));
+	const sign = (/** @type {[string, string, string]} */ [kind, on, off]) => {
+		const yes = allowed.includes(kind);
+		const words = `${yes ? "Publishes" : "Does not publish"} ${kind}`;
+		return h(
+			"span",
+			{ class: yes ? "on" : "off", title: words },
+			icon(yes ? on : off),
+			h("span.off-screen", null, words),
+		);
+	};
+	const size = `${video?.width}×${video?.height} · ${video?.frameRate} fps`;
+	const about = allowed.length === 0 ? "watches and listens" : allowed.includes("video") && size;
+	const fact = (/** @type {string} */ title, /** @type {any} */ ...content) =>
+		h("div", null, h("dt", null, title), h("dd", null, content));
+	const people = { "-1": "nobody", 0: "any number" }[String(role.maxPeerCount)];
+	return h(
+		"article.role-card",
+		null,
+		h(
+			"div.role-head",
+			null,
+			h(
+				"h2",
+				null,
+				h("a.stretch", { href: `/console/templates/${template.id}/roles/${segment(name)}` }, name),
+			),
+			h("span.badge", null, `priority ${role.priority}`),
+		),
+		h("div.publishes", null, MEDIA.map(sign), about && h("span.quiet", null, about)),
+		h(
+			"dl.facts",
+			null,
+			fact("Sees and hears", everyone ? "everyone" : heard.join(", ") || "nobody"),
+			fact(
+				"May",
+				rights.map((key) => label_of(key).toLowerCase()).join(", ") || "nothing of others",
+				streams > 0 &&
+					h("span.quiet", null, streams === 3 ? " · record and stream" : " · some streams"),
+			),
+			fact("At a time", people ?? String(role.maxPeerCount)),
+		),
+	);
+}
+
+/** Who sees whom, at one look. @param {any} template */
+function sight(template) {
+	const names = Object.keys(template.roles).slice(0, MATRIX);
+	/** @param {string} from @param {string} to */
+	function cell(from, to) {
+		const sees = template.roles[from].subscribeParams.subscribeToRoles.includes(to);
+		const silent = template.roles[to].publishParams.allowed.length === 0;
+		if (!sees) return h("td", null, h("span.off-screen", null, "no"));
+		const words = silent ? "yes, but it publishes nothing" : "yes";
+		return h(
+			"td",
+			{ class: silent ? "idle" : "yes", title: `${from}: ${words}` },
+			icon(silent ? "dash" : "check"),
+			h("span.off-screen", null, words),
+		);
+	}
+	const corner = h("td", null, h("span.off-screen", null, "sees and hears"));
+	const head = names.map((name) => h("th", { scope: "col" }, name));
+	const rows = names.map((name) =>
+		h(
+			"tr",
+			null,
+			h("th", { scope: "row" }, name),
+			names.map((other) => cell(name, other)),
+		),
+	);
+	return h(
+		"section.sight",
+		{ "aria-labelledby": "sight" },
+		h("h2", { id: "sight" }, "Who sees and hears whom"),
+		h(
+			"div.scroll",
+			{ tabindex: "0", role: "group", "aria-labelledby": "sight" },
+			h(
+				"table.matrix",
+				null,
+				h("thead", null, h("tr", null, corner, head)),
+				h("tbody", null, rows),
+			),
+		),
+		h(
+			"p.hint.legend-line",
+			null,
+			h("span", null, icon("check"), "sees and hears the role above"),
+			h("span", null, icon("dash"), "would, but that role publishes nothing"),
+		),
+	);
+}
+
+/** @param {any} template */
+async function add_role(template) {
+	const schema = only(body_of(await openapi(), "POST /v2/templates/{}/roles/{}"), ["name"]);
+	const { element } = maker({
+		schema: {
+			...schema,
+			fields: schema.fields.map(([name, one]) => [name, { ...one, required: true }]),
+		},
+		verb: "Create role",
+		between: h(
+			"p.hint",
+			null,
+			"Rooms of this template whose codes were made get one for it by themselves.",
+		),
+		taken: "there is a role of this name",
+		async send({ name }) {
+			// Without a name there would be no address to send it to.
+			if (name.trim() === "") {
+				const fault = { pointer: "/name", message: "a role needs a name" };
+				throw new Refusal(400, { message: "", faults: [fault] }, new Headers());
+			}
+			const at = `/templates/${template.id}/roles/${segment(name)}`;
+			await call("POST", `/v2${at}`, { body: {}, create: true });
+			box.close();
+			await go(`/console${at}`);
+		},
+	});
+	const box = dialog("New role", [element]);
+	box.querySelector("input")?.focus();
+}
+
+/** @param {string} path @param {string} name @param {string | null} etag */
+async function rename(path, name, etag) {
+	const { element } = maker({
+		schema: only(body_of(await openapi(), "PATCH /v2/templates/{}"), ["name"]),
+		value: { name },
+		verb: "Rename",
+		taken: "somebody else changed the template meanwhile: close this and look",
+		async send(body) {
+			await call("PATCH", path, { body, etag });
+			box.close();
+			await show();
+		},
+	});
+	const box = dialog("Rename the template", [element]);
+	box.querySelector("input")?.focus();
+}
+
+/** @param {string} path */
+async function make_default(path) {
+	try {
+		await call("POST", path, { body: { default: true } });
+		toast("This is the default now.");
+		await show();
+	} catch (error) {
+		toast(sentence(error), "bad");
+	}
+}
+
+/** Makes a template of the next free name: "Class 2", "Class 3". @param {any} template */
+async function duplicate(template) {
+	const base = template.name.replace(/ \d+$/, "");
+	for (let i = 2; i < 100; i += 1) {
+		const body = { ...template, name: `${base.slice(0, 124)} ${i}` };
+		try {
+			const made = await call("POST", "/v2/templates", { body, create: true });
+			toast("Duplicated.");
+			await go(`/console/templates/${made.data.id}`);
+			return;
+		} catch (error) {
+			if (error instanceof Refusal && error.status === 412) continue;
+			toast(sentence(error), "bad");
+			return;
+		}
+	}
+}

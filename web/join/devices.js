@@ -1,0 +1,303 @@
+// Camera and microphone before the room: a look, a level, a choice of devices. What fails is told in words
+// that say what to do, and keeps nobody from joining.
+//
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+import { announce, h, icon, put, unique } from "../lib/dom.js";
+
+/** @typedef {import("./words.js").Words} Words */
+/** @typedef {"off" | "starting" | "on" | "denied" | "missing" | "busy" | "insecure" | "failed"} State */
+/** @typedef {ReturnType<typeof device>} Device */
+
+const METER_EVERY = 100;
+
+/** @param {unknown} error @returns {State} */
+function state_of(error) {
+	/** @type {Record<string, State>} */
+	const states = {
+		NotAllowedError: "denied",
+		SecurityError: "denied",
+		NotFoundError: "missing",
+		OverconstrainedError: "missing",
+		NotReadableError: "busy",
+		AbortError: "busy",
+	};
+	return states[error instanceof DOMException ? error.name : ""] ?? "failed";
+}
+
+/**
+ * What a role needs of devices, and nothing else: a preview with buttons, fields to choose devices.
+ * @param {any} publish the role's publishParams @param {Words} words
+ */
+export function devices(publish, words) {
+	const { allowed, video } = publish;
+	const camera = allowed.includes("video")
+		? device("camera", words, {
+				width: { ideal: video.width, max: video.width },
+				height: { ideal: video.height, max: video.height },
+				frameRate: { ideal: video.frameRate, max: video.frameRate },
+			})
+		: null;
+	const microphone = allowed.includes("audio")
+		? device("microphone", words, {
+				echoCancellation: true,
+				noiseSuppression: true,
+				autoGainControl: true,
+			})
+		: null;
+	const all = [microphone, camera].filter((one) => one !== null);
+	if (all.length === 0) {
+		return {
+			preview: null,
+			choices: h("p.notice", null, icon("eye"), h("span", null, words.only_watching)),
+			chosen: () => ({ audio: false, video: false }),
+			stop() {},
+		};
+	}
+	const voice = () =>
+		h("div.stage", null, h("div.stage-off", null, icon("mic"), h("p", null, words.only_speaking)));
+	const buttons = all.map((one) => one.button);
+	const preview = h(
+		"div.preview",
+		null,
+		camera?.stage ?? voice(),
+		h("div.stage-bar", null, buttons),
+	);
+	const choices = h(
+		"div.device-choices",
+		null,
+		all.map((one) => one.choice),
+	);
+	const relist = () => {
+		for (const one of all) one.list();
+	};
+	if (isSecureContext && navigator.mediaDevices) {
+		start_all(microphone, camera).then(relist);
+		navigator.mediaDevices.addEventListener("devicechange", relist);
+	} else for (const one of all) one.stop("insecure");
+	return {
+		preview,
+		choices,
+		chosen: () => ({ audio: microphone?.state() === "on", video: camera?.state() === "on" }),
+		stop() {
+			navigator.mediaDevices?.removeEventListener("devicechange", relist);
+			for (const one of all) one.stop("off");
+		},
+	};
+}
+
+/**
+ * Asks for both at once, so that the browser asks once; for each alone when that fails, so that one that
+ * is missing does not take the other with it.
+ * @param {Device | null} microphone @param {Device | null} camera
+ */
+async function start_all(microphone, camera) {
+	const all = [microphone, camera].filter((one) => one !== null);
+	try {
+		const stream = await navigator.mediaDevices.getUserMedia({
+			...(microphone ? { audio: microphone.wish() } : {}),
+			...(camera ? { video: camera.wish() } : {}),
+		});
+		microphone?.take(new MediaStream(stream.getAudioTracks()));
+		camera?.take(new MediaStream(stream.getVideoTracks()));
+	} catch (error) {
+		const state = state_of(error);
+		// Who said no to both is not asked twice more.
+		const alone = all.length === 1 || (state === "denied" && !(await differ()));
+		for (const one of all) {
+			if (alone) one.stop(state);
+			else await one.start();
+		}
+	}
+}
+
+/** Whether the browser lets the page use one of the two. */
+async function differ() {
+	try {
+		const [camera, microphone] = await Promise.all(
+			["camera", "microphone"].map((name) =>
+				navigator.permissions.query({ name: /** @type {PermissionName} */ (name) }),
+			),
+		);
+		return camera?.state !== microphone?.state;
+	} catch {
+		return true;
+	}
+}
+
+/** @param {"camera" | "microphone"} what @param {Words} words @param {MediaTrackConstraints} limits */
+function device(what, words, limits) {
+	const says = words[what];
+	const is_camera = what === "camera";
+	/** @type {State} */
+	let state = "starting";
+	/** @type {MediaStream | null} */
+	let stream = null;
+	let wanted = localStorage.getItem(what) ?? "";
+	const video = h("video.mirrored", {
+		autoplay: true,
+		playsinline: true,
+		"aria-label": words.preview,
+	});
+	video.muted = true;
+	const off_words = h("div.stage-off");
+	const size = h("span.stage-size", { hidden: true });
+	const stage = h("div.stage", null, video, off_words, size);
+	const button = h("button.round", {
+		type: "button",
+		onclick: () => (state === "on" ? stop("off") : start()),
+	});
+	const id = unique(what);
+	const select = h("select", { id });
+	select.addEventListener("change", () => {
+		wanted = select.value;
+		localStorage.setItem(what, wanted);
+		start();
+	});
+	const bar = h("span.level-bar");
+	const meter = h(
+		"div.level",
+		{
+			role: "meter",
+			"aria-label": words.level,
+			"aria-valuemin": "0",
+			"aria-valuemax": "100",
+			"aria-valuenow": "0",
+		},
+		bar,
+	);
+	const note = h("div.device-note", { role: "status" });
+	const choice = h(
+		"div.field",
+		null,
+		h("label.label", { for: id }, says.name),
+		h("div.select", null, select, icon("down")),
+		!is_camera && meter,
+		note,
+	);
+
+	function draw() {
+		const on = state === "on";
+		put(button, icon(is_camera ? (on ? "camera" : "camera-off") : on ? "mic" : "mic-off"));
+		button.setAttribute("aria-label", on ? says.turn_off : says.turn_on);
+		button.title = on ? says.turn_off : says.turn_on;
+		button.classList.toggle("off", !on);
+		video.hidden = !on;
+		size.hidden = !on || size.textContent === "";
+		meter.hidden = !on;
+		off_words.hidden = on;
+		put(
+			off_words,
+			icon(state === "starting" ? "camera" : "camera-off"),
+			h("p", null, trouble()?.[0] ?? (state === "off" ? says.off : says.starting)),
+		);
+		select.disabled = ["denied", "missing", "insecure"].includes(state);
+		tell(trouble());
+	}
+	/** What is wrong, and what helps. @returns {[string, string] | null} */
+	function trouble() {
+		switch (state) {
+			case "denied":
+				return [says.denied, says.denied_help];
+			case "missing":
+				return [says.missing, says.missing_help];
+			case "busy":
+				return [says.busy, says.busy_help];
+			case "failed":
+				return [says.failed, says.failed_help];
+			case "insecure":
+				return [words.insecure, ""];
+			default:
+				return null;
+		}
+	}
+	/** @param {[string, string] | null} told */
+	function tell(told) {
+		if (!told) return put(note);
+		const again = h("button.as-link", { type: "button", onclick: () => start() }, words.try_again);
+		const help = h(
+			"span",
+			null,
+			h("b", null, told[0]),
+			` ${told[1]} `,
+			state !== "insecure" && again,
+		);
+		return put(note, h("p.fault", null, icon("warning"), help));
+	}
+
+	const wish = () => ({ ...limits, ...(wanted ? { deviceId: { ideal: wanted } } : {}) });
+	async function start() {
+		stop("starting");
+		try {
+			const asked = is_camera ? { video: wish() } : { audio: wish() };
+			take(await navigator.mediaDevices.getUserMedia(asked));
+			await list();
+		} catch (error) {
+			stop(state_of(error));
+		}
+	}
+	/** @param {MediaStream} got */
+	function take(got) {
+		stream = got;
+		state = "on";
+		const [track] = got.getTracks();
+		track?.addEventListener("ended", () => stop("missing"));
+		if (is_camera) {
+			const { width, height, frameRate } = track?.getSettings() ?? {};
+			video.srcObject = got;
+			put(size, width && `${width}×${height} · ${Math.round(frameRate ?? 0)} fps`);
+		} else listen(got);
+		draw();
+	}
+	/** @param {State} next */
+	function stop(next) {
+		for (const track of stream?.getTracks() ?? []) track.stop();
+		stream = null;
+		video.srcObject = null;
+		state = next;
+		draw();
+		if (next === "off") announce(says.off);
+	}
+	/** Shows how loud it is, until the stream is another one. @param {MediaStream} got */
+	function listen(got) {
+		const context = new AudioContext();
+		// Some browsers begin with one that is stopped until somebody touches the page.
+		const resume = () => context.resume();
+		resume();
+		addEventListener("pointerdown", resume, { once: true });
+		const analyser = context.createAnalyser();
+		analyser.fftSize = 512;
+		context.createMediaStreamSource(got).connect(analyser);
+		const samples = new Uint8Array(analyser.fftSize);
+		let level = 0;
+		const timer = setInterval(() => {
+			if (stream !== got) {
+				clearInterval(timer);
+				context.close();
+				return;
+			}
+			analyser.getByteTimeDomainData(samples);
+			const peak = samples.reduce((most, one) => Math.max(most, Math.abs(one - 128) / 128), 0);
+			level = Math.min(1, Math.max(peak * 1.6, level * 0.8));
+			bar.style.transform = `scaleX(${level.toFixed(3)})`;
+			meter.setAttribute("aria-valuenow", String(Math.round(level * 100)));
+		}, METER_EVERY);
+	}
+	async function list() {
+		const kind = is_camera ? "videoinput" : "audioinput";
+		const found = (await navigator.mediaDevices.enumerateDevices()).filter(
+			(one) => one.kind === kind,
+		);
+		const chosen = stream?.getTracks()[0]?.getSettings().deviceId ?? wanted;
+		const options = found.map((one, i) =>
+			h(
+				"option",
+				{ value: one.deviceId, selected: one.deviceId === chosen },
+				one.label || says.numbered(i + 1),
+			),
+		);
+		put(select, options.length > 0 ? options : h("option", { value: "" }, says.none));
+	}
+	draw();
+	return { stage, button, choice, wish, start, take, stop, list, state: () => state };
+}

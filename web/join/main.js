@@ -1,0 +1,390 @@
+// The page that people join from: what the code is for, who they are, a look at the camera, a sound from
+// the microphone; then on into the client. It asks for no device that the role does not publish, and keeps
+// nobody out for want of one.
+//
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+import { Refusal, call, segment } from "../lib/api.js";
+import { announce, announcer, h, icon, put } from "../lib/dom.js";
+import { devices } from "./devices.js";
+import { moment, words_of_page } from "./words.js";
+
+/**
+ * @typedef {object} Described
+ * @property {string} code
+ * @property {{ name: string, description: string }} room
+ * @property {{ name: string, publishParams: any }} role
+ * @property {string | null} client_url
+ * @property {string} [expires_at]
+ * @property {string} [closes_at]
+ */
+
+const words = await words_of_page();
+const place = h("main", { id: "page" });
+// A clock that is wrong must not make the page ask all the time.
+const SHORTEST_WAIT = 5;
+const DAY = 86400000;
+
+/** @param {string} title */
+function entitle(title) {
+	document.title = `${title} – Anteroom`;
+}
+
+/** A box in the middle of the page. @param {import("../lib/dom.js").Child[]} content */
+const box = (...content) => h("div.join-box.small-box", null, content);
+
+const LETTERS = /^([a-z]{3})([a-z]{4})([a-z]{3})$/;
+
+/** A code as it is written, of what was typed: in any case, with blanks or without hyphens. @param {string} typed */
+function code_of(typed) {
+	const text = typed.trim().toLowerCase().replace(/\s+/g, "-");
+	return LETTERS.exec(text)?.slice(1).join("-") ?? text;
+}
+
+/** The form where a code is typed. @param {string} [fault] @param {string} [value] */
+function ask(fault = "", value = "") {
+	entitle(words.join);
+	const input = h("input.code-input.mono", {
+		id: "code",
+		type: "text",
+		placeholder: words.code_example,
+		autocomplete: "off",
+		autocapitalize: "none",
+		spellcheck: "false",
+		maxlength: "40",
+		value,
+		"aria-describedby": "code-hint code-fault",
+	});
+	const message = h("p.fault", { id: "code-fault", role: "alert" });
+	const tell = (/** @type {string} */ text) => {
+		put(message, text && icon("warning"), text);
+		message.hidden = text === "";
+	};
+	// Hyphens come by themselves with the tenth letter, and go again when words of one's own go on.
+	let hyphened = false;
+	input.addEventListener("input", () => {
+		tell("");
+		const typed = input.value.toLowerCase();
+		if (input.selectionStart !== typed.length) return;
+		if (LETTERS.test(typed)) {
+			hyphened = true;
+			input.value = code_of(typed);
+		} else if (hyphened && typed.replaceAll("-", "").length > 10) {
+			hyphened = false;
+			input.value = typed.replaceAll("-", "");
+		}
+	});
+	const form = h(
+		"form.join-box.small-box",
+		{ novalidate: true },
+		h("h1", { tabindex: "-1" }, words.join_a_room),
+		h(
+			"div.field",
+			null,
+			h("label.label", { for: "code" }, words.code),
+			input,
+			h("p.hint", { id: "code-hint" }, words.code_hint),
+			message,
+		),
+		h("button.primary.full.big", { type: "submit" }, words.go_on),
+	);
+	form.addEventListener("submit", (event) => {
+		event.preventDefault();
+		const code = code_of(input.value);
+		if (code === "") {
+			tell(words.code_missing);
+			input.focus();
+			return;
+		}
+		history.pushState(null, "", `/join/${segment(code)}`);
+		// Ten letters may be words of one's own after all.
+		describe(code, hyphened ? code.replaceAll("-", "") : "");
+	});
+	tell(fault);
+	put(place, form);
+	input.focus();
+}
+
+/** @param {string} code @param {string} [other] what is tried when no room has the code */
+async function describe(code, other = "") {
+	put(
+		place,
+		h("div.join-box.small-box", { "aria-busy": "true" }, h("p.quiet", null, words.moment)),
+	);
+	try {
+		enter((await call("GET", `/v2/join/${segment(code)}`)).data);
+	} catch (error) {
+		if (other && error instanceof Refusal && error.status === 404) describe(other);
+		else refused(error, code);
+	}
+}
+
+/** Says kindly why somebody cannot join, and what helps. @param {unknown} error @param {string} code */
+function refused(error, code) {
+	const again = () => describe(code);
+	if (!(error instanceof Refusal)) throw error;
+	if (error.status === 404) return ask(words.no_room, code);
+	if (error.status === 429) return wait(error.retry_after || 60, again);
+	if (error.status !== 403) {
+		return stop(words.trouble, error.status === 0 ? words.unreachable : `${error.message}.`, again);
+	}
+	const time = (/** @type {string} */ name) => moment(error.detail(name) ?? "");
+	switch (error.message) {
+		case "Room code has expired":
+			return stop(words.expired_title, words.expired(time("expires_at")));
+		case "Room code was used up":
+			return stop(words.used_up_title, words.used_up);
+		case "Room code is for another user":
+			return stop(words.other_user_title, words.other_user);
+		case "Room code is not valid yet":
+			return wait_until(error.detail("not_before") ?? "", words.not_yet, again);
+		case "Room is not open yet":
+			return wait_until(error.detail("opens_at") ?? "", words.not_open, again);
+		case "Room is closed":
+			return stop(words.closed_title, words.closed(time("closes_at")));
+		case "Role admits nobody":
+			return stop(words.nobody_title, words.nobody);
+		case "Room is disabled":
+		case "room is disabled":
+			return stop(words.off_title, words.room_off, again);
+		default:
+			return stop(words.off_title, words.off, again);
+	}
+}
+
+/** @param {string} title @param {string} text @param {() => void} [again] */
+function stop(title, text, again) {
+	entitle(title);
+	const retry =
+		again &&
+		h("button.primary", { type: "button", onclick: again }, icon("refresh"), words.try_again);
+	const buttons = h(
+		"div.row-of-buttons",
+		null,
+		retry,
+		h("a.button", { href: "/join" }, words.another_code),
+	);
+	show_empty("warning", title, [h("p", null, text), buttons]);
+}
+
+/** @param {string} symbol @param {string} title @param {Node[]} content */
+function show_empty(symbol, title, content) {
+	const heading = h("h1", { tabindex: "-1" }, title);
+	put(place, box(h("div.empty", null, icon(symbol), heading, content)));
+	heading.focus();
+}
+
+/** @param {number} seconds @param {() => void} again */
+function wait(seconds, again) {
+	entitle(words.many_title);
+	const text = h("p", null, words.many(seconds));
+	show_empty("clock", words.many_title, [text]);
+	const timer = setInterval(() => {
+		seconds -= 1;
+		put(text, words.many(seconds));
+		if (seconds > 0) return;
+		clearInterval(timer);
+		again();
+	}, 1000);
+}
+
+/** Waits for a time, and goes on by itself. @param {string} iso @param {(time: string) => string} says @param {() => void} again */
+function wait_until(iso, says, again) {
+	entitle(words.early_title);
+	const rest = h("p.countdown", { role: "timer", "aria-live": "off" });
+	show_empty("clock", words.early_title, [
+		h("p", null, says(moment(iso))),
+		rest,
+		h("p.quiet", null, words.waits),
+	]);
+	const end = Math.max(Date.parse(iso), Date.now() + SHORTEST_WAIT * 1000);
+	const tick = () => {
+		const left = Math.ceil((end - Date.now()) / 1000);
+		if (left > 0) {
+			put(
+				rest,
+				left < 86400 && new Date(left * 1000).toISOString().slice(left < 3600 ? 14 : 11, 19),
+			);
+			return;
+		}
+		clearInterval(timer);
+		again();
+	};
+	const timer = setInterval(tick, 1000);
+	tick();
+}
+
+/** The room is known: a name, devices, and in. @param {Described} what */
+function enter(what) {
+	const { room, role } = what;
+	entitle(room.name);
+	const kinds = ["audio", "video", "screen"].filter((kind) =>
+		role.publishParams.allowed.includes(kind),
+	);
+	const parts = devices(role.publishParams, words);
+	const given = new URLSearchParams(location.search).get("name");
+	const name = h("input", {
+		id: "name",
+		type: "text",
+		autocomplete: "name",
+		maxlength: "64",
+		value: given ?? localStorage.getItem("name") ?? "",
+		placeholder: words.name_example,
+		"aria-describedby": "name-fault",
+	});
+	const fault = h("p.fault", { id: "name-fault", role: "alert", hidden: true });
+	name.addEventListener("input", () => {
+		fault.hidden = true;
+		name.removeAttribute("aria-invalid");
+	});
+	const trouble = h("p.fault", { role: "alert", hidden: true });
+	const button = h("button.primary.full.big", { type: "submit" }, words.join);
+	const end = [what.closes_at, what.expires_at].filter((one) => one !== undefined).sort()[0];
+	const soon = end !== undefined && Date.parse(end) - Date.now() < DAY;
+	const form = h(
+		"form.join-form",
+		{ novalidate: true },
+		h(
+			"div.join-head",
+			null,
+			h("p.eyebrow", null, words.about_to),
+			h("h1", { tabindex: "-1" }, room.name),
+			room.description && h("p.quiet", null, room.description),
+			h(
+				"p.join-role",
+				null,
+				h("span.badge.accent", null, role.name),
+				h("span.quiet", null, words.you_can(kinds), soon && ` ${words.until(moment(end))}`),
+			),
+		),
+		h("div.field", null, h("label.label", { for: "name" }, words.name), name, fault),
+		parts.choices,
+		trouble,
+		button,
+		h("p.hint.foot", null, icon("lock"), words.nothing_sent),
+	);
+	form.addEventListener("submit", async (event) => {
+		event.preventDefault();
+		const text = name.value.trim();
+		if (text === "") {
+			put(fault, icon("warning"), words.name_missing);
+			fault.hidden = false;
+			name.setAttribute("aria-invalid", "true");
+			name.focus();
+			return;
+		}
+		if (button.getAttribute("aria-busy") === "true") return;
+		localStorage.setItem("name", text);
+		button.setAttribute("aria-busy", "true");
+		trouble.hidden = true;
+		try {
+			const { data } = await call("POST", "/v2/token", { body: { code: what.code, name: text } });
+			const chosen = parts.chosen();
+			parts.stop();
+			go_in(what, data, text, chosen);
+		} catch (error) {
+			button.removeAttribute("aria-busy");
+			if (error instanceof Refusal && [403, 404, 429].includes(error.status)) {
+				parts.stop();
+				refused(error, what.code);
+				return;
+			}
+			const known = error instanceof Refusal && error.status > 0;
+			put(
+				trouble,
+				icon("warning"),
+				known ? `${words.trouble}: ${error.message}` : words.unreachable,
+			);
+			trouble.hidden = false;
+		}
+	});
+	put(place, h("div.join-box", { class: parts.preview ? "two" : "one" }, parts.preview, form));
+	announce(`${room.name}, ${words.as(role.name)}. ${words.you_can(kinds)}`);
+	// On a phone the keyboard would cover what the page is about.
+	if (matchMedia("(hover: hover)").matches) name.focus();
+	else place.querySelector("h1")?.focus({ preventScroll: true });
+	performance.mark("ready");
+}
+
+/**
+ * Fills in an address. A link that is the whole address, or its beginning, stays a link.
+ * @param {string} pattern @param {Record<string, string>} values
+ */
+const fill = (pattern, values) =>
+	pattern.replace(/\{([\w.]+)\}/g, (all, key, at) => {
+		const value = values[key];
+		if (value === undefined) return all;
+		return key === "join.link" && at === 0 ? value : encodeURIComponent(value);
+	});
+
+/**
+ * On into the client: the account's, else the media server's own; without either, what one would get.
+ * @param {Described} what @param {any} data the answer of /v2/token @param {string} name
+ * @param {{ audio: boolean, video: boolean }} chosen
+ */
+function go_in(what, data, name, chosen) {
+	const link = data.join?.link;
+	const wanted = what.client_url;
+	if (wanted && (link || !wanted.includes("{join.link}"))) {
+		const to = fill(wanted, {
+			token: data.token,
+			room_id: data.room_id,
+			role: data.role,
+			user_id: data.user_id,
+			name,
+			audio: chosen.audio ? "1" : "0",
+			video: chosen.video ? "1" : "0",
+			"join.link": link ?? "",
+		});
+		location.replace(to);
+	} else if (data.join?.start_link) start_first(data.join);
+	else if (link) location.replace(link);
+	else show_token(what, data, name);
+}
+
+/** A meeting that a moderator has to start before anybody is let in. @param {any} join */
+function start_first(join) {
+	entitle(words.start_title);
+	const first = h(
+		"a.button.primary",
+		{ href: join.start_link, target: "_blank", rel: "noopener" },
+		words.start_link,
+	);
+	const second = h("a.button", { href: join.link }, words.go_in);
+	first.addEventListener("click", () => {
+		first.classList.remove("primary");
+		second.classList.add("primary");
+	});
+	show_empty("room", words.start_title, [
+		h("p", null, words.start),
+		h("div.row-of-buttons", null, first, second),
+	]);
+}
+
+/** @param {Described} what @param {any} data @param {string} name */
+function show_token(what, data, name) {
+	entitle(what.room.name);
+	const text = data.join ? JSON.stringify(data.join, null, 2) : data.token;
+	const copy = h("button", { type: "button" }, icon("copy"), words.copy);
+	copy.addEventListener("click", async () => {
+		await navigator.clipboard?.writeText(text);
+		put(copy, icon("check"), words.copied);
+		announce(words.copied);
+	});
+	put(
+		place,
+		box(
+			h("h1", { tabindex: "-1" }, words.allowed(name)),
+			h("p.quiet", null, words.no_client(what.room.name)),
+			h("div.code-block", null, h("pre", { tabindex: "0" }, text)),
+			copy,
+		),
+	);
+	place.querySelector("h1")?.focus();
+}
+
+put(document.body, place, announcer());
+addEventListener("popstate", () => location.reload());
+const code = decodeURIComponent(location.pathname.split("/")[2] ?? "");
+if (code === "") ask();
+else describe(code);

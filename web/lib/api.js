@@ -1,0 +1,139 @@
+// Calls of the service. The session is a cookie that no script can read; every write carries a header
+// that a page of another site cannot send.
+//
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/** A fault of a body: where it is (JSON Pointer, "" for the whole), and what is wrong there.
+ * @typedef {{ pointer: string, message: string }} Fault */
+/** @typedef {{ body?: any, etag?: string | null, create?: boolean, signal?: AbortSignal }} Options */
+/** @typedef {{ data: any, etag: string | null }} Answer */
+
+/** An answer that is no success, or no answer (status 0). */
+export class Refusal extends Error {
+	/**
+	 * @param {number} status
+	 * @param {{ message?: string, details?: string[], faults?: Fault[] }} body
+	 * @param {Headers} headers
+	 */
+	constructor(status, body, headers) {
+		super(body.message ?? `The service answered ${status}.`);
+		this.status = status;
+		this.details = body.details ?? [];
+		this.faults = body.faults ?? [];
+		this.retry_after = Number(headers.get("retry-after") ?? 0);
+	}
+
+	/**
+	 * The value of a detail such as "expires_at: 2026-11-23T09:00:00Z", or null.
+	 * @param {string} name
+	 */
+	detail(name) {
+		const start = `${name}: `;
+		return this.details.find((one) => one.startsWith(start))?.slice(start.length) ?? null;
+	}
+}
+
+/**
+ * Makes a call and returns the answer; throws a Refusal, or an AbortError. A 401 also raises the
+ * event "signed-out" of the window.
+ * @param {string} method @param {string} path @param {Options} [options] `etag` is sent as If-Match;
+ * `create` refuses to overwrite what has the same name (412)
+ * @returns {Promise<Answer>}
+ */
+export async function call(method, path, options = {}) {
+	/** @type {Record<string, string>} */
+	const headers = {};
+	if (method !== "GET") headers["Anteroom-Console"] = "1";
+	if (options.body !== undefined) headers["Content-Type"] = "application/json";
+	if (options.etag) headers["If-Match"] = options.etag;
+	if (options.create) headers["If-None-Match"] = "*";
+	/** @type {Response} */
+	let response;
+	let text = "";
+	try {
+		response = await fetch(path, {
+			method,
+			headers,
+			signal: options.signal ?? null,
+			cache: "no-store",
+			body: options.body === undefined ? null : JSON.stringify(options.body),
+		});
+		text = await response.text();
+	} catch (error) {
+		if (error instanceof DOMException && error.name === "AbortError") throw error;
+		throw new Refusal(0, { message: "The service cannot be reached" }, new Headers());
+	}
+	const data = parsed(response, text);
+	if (!response.ok) {
+		if (response.status === 401) dispatchEvent(new Event("signed-out"));
+		throw new Refusal(response.status, typeof data === "object" ? data : {}, response.headers);
+	}
+	return { data, etag: response.headers.get("etag") };
+}
+
+/** The body, parsed when it is JSON. @param {Response} response @param {string} text @returns {any} */
+function parsed(response, text) {
+	if (text === "" || !response.headers.get("content-type")?.includes("json")) return text;
+	try {
+		return JSON.parse(text);
+	} catch {
+		return text;
+	}
+}
+
+/** @param {string} path @param {AbortSignal} [signal] */
+export const get = async (path, signal) => (await call("GET", path, signal ? { signal } : {})).data;
+
+/**
+ * The path with a query; members that are empty are left out.
+ * @param {string} path @param {Record<string, string | number | boolean | null | undefined>} query
+ */
+export function address(path, query) {
+	const parameters = new URLSearchParams();
+	for (const [key, value] of Object.entries(query)) {
+		if (value !== null && value !== undefined && value !== "") parameters.set(key, String(value));
+	}
+	const text = parameters.toString();
+	return text === "" ? path : `${path}?${text}`;
+}
+
+/**
+ * All members of a list, page by page, at most `most` of them.
+ * @param {string} path @param {Record<string, any>} query @param {AbortSignal} [signal]
+ * @param {number} [most] @returns {Promise<any[]>}
+ */
+export async function all_of(path, query, signal, most = 5000) {
+	const found = [];
+	let start = "";
+	while (found.length < most) {
+		const page = await get(address(path, { ...query, limit: 100, start }), signal);
+		const data = page.data ?? [];
+		found.push(...data);
+		if (data.length < 100) break;
+		start = page.last;
+	}
+	return found;
+}
+
+/** @type {Promise<any> | null} */
+let described = null;
+
+/** The OpenAPI document of the service, fetched when a form first needs it. */
+export function openapi() {
+	described ??= get_document();
+	return described;
+}
+
+async function get_document() {
+	try {
+		const response = await fetch("/v2/openapi.json");
+		if (!response.ok) throw new Refusal(response.status, {}, response.headers);
+		return await response.json();
+	} catch (error) {
+		described = null;
+		throw error;
+	}
+}
+
+/** A text as one segment of a path. @param {string} text */
+export const segment = (text) => encodeURIComponent(text);

@@ -1,0 +1,149 @@
+// A chart of the last readings: lines in SVG, drawn anew at each reading. A table beside it says the
+// same to a screen reader.
+//
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+import { h, put, s } from "./dom.js";
+import { clock } from "./text.js";
+
+/** @typedef {{ time: number, values: (number | null)[] }} Row null: nothing was measured */
+
+// In units of the picture, which is stretched to the place it gets.
+const WIDTH = 600;
+const HEIGHT = 140;
+const TOP = 8;
+const BOTTOM = 18;
+
+/**
+ * @param {{ title: string, lines: { name: string, filled?: boolean }[],
+ *   format: (value: number) => string, points?: number, least?: number }} what
+ * points: how many readings are kept; least: the smallest top of the scale
+ */
+export function chart({ title, lines, format, points = 90, least = 0 }) {
+	/** @type {Row[]} */
+	const rows = [];
+	const picture = s("svg", {
+		viewBox: `0 0 ${WIDTH} ${HEIGHT}`,
+		preserveAspectRatio: "none",
+		"aria-hidden": "true",
+		class: "plot",
+	});
+	const scale = h("div.chart-scale", { "aria-hidden": "true" });
+	const now = h("div.chart-now");
+	const tip = h("div.chart-tip", { hidden: true });
+	const body = h("tbody");
+	const names = lines.map((line) => h("th", { scope: "col" }, line.name));
+	const head = h("thead", null, h("tr", null, h("th", { scope: "col" }, "Time"), names));
+	const table = h("table.off-screen", null, h("caption", null, title), head, body);
+	const caption = h("figcaption", null, h("span.chart-title", null, title), now);
+	const box = h("div.chart-box", null, picture, scale, tip);
+	const element = h("figure.chart", null, caption, box, table);
+
+	/** @param {number} top @param {number} value */
+	const y = (top, value) => TOP + (HEIGHT - TOP - BOTTOM) * (1 - value / top);
+	/** @param {number} i */
+	const x = (i) => (WIDTH * (i + points - rows.length)) / (points - 1);
+	/** @param {number | null | undefined} value */
+	const words = (value) => (value === null || value === undefined ? "–" : format(value));
+	/** @param {number} k */
+	const dot = (k) => h("i.dot", { class: `line-${k}` });
+
+	/** @param {number} k @param {number} top */
+	function shapes(k, top) {
+		const known = rows
+			.map((row, i) => ({ i, value: row.values[k] ?? null }))
+			.filter((one) => one.value !== null);
+		const first = known[0];
+		const last = known.at(-1);
+		if (!first || !last) return [];
+		let path = "";
+		let before = -1;
+		for (const { i, value } of known) {
+			const joined = i === before + 1 && before >= 0;
+			path += `${joined ? "L" : "M"}${x(i).toFixed(1)} ${y(top, Number(value)).toFixed(1)}`;
+			before = i;
+		}
+		const floor = y(top, 0);
+		const stroke = { d: path, class: `stroke line-${k}`, "vector-effect": "non-scaling-stroke" };
+		return [
+			lines[k]?.filled &&
+				s("path", {
+					d: `${path}L${x(last.i).toFixed(1)} ${floor}L${x(first.i).toFixed(1)} ${floor}Z`,
+					class: `fill line-${k}`,
+				}),
+			s("path", stroke),
+		];
+	}
+
+	function draw() {
+		const highest = Math.max(least, ...rows.flatMap((row) => row.values.map((one) => one ?? 0)));
+		const top = round_up(highest);
+		const rules = [0, 0.5, 1].map((part) => {
+			const at = y(top, top * part);
+			return s("line", { x1: 0, x2: WIDTH, y1: at, y2: at, class: "rule" });
+		});
+		put(
+			picture,
+			rules,
+			lines.map((_, k) => shapes(k, top)),
+		);
+		put(
+			scale,
+			[top, top / 2].map((one) => h("span", null, format(one))),
+			h("span", null, "0"),
+		);
+		const last = rows.at(-1);
+		put(
+			now,
+			lines.map((line, k) =>
+				h("span.legend", null, dot(k), line.name, h("b", null, words(last?.values[k]))),
+			),
+		);
+		put(
+			body,
+			rows.slice(-5).map((row) =>
+				h(
+					"tr",
+					null,
+					h("td", null, clock(row.time)),
+					lines.map((_, k) => h("td", null, words(row.values[k]))),
+				),
+			),
+		);
+	}
+
+	picture.addEventListener("pointermove", (event) => {
+		const place = picture.getBoundingClientRect();
+		const left = /** @type {PointerEvent} */ (event).clientX - place.left;
+		const row = rows[Math.round((left / place.width) * (points - 1)) - points + rows.length];
+		tip.hidden = !row;
+		if (!row) return;
+		put(
+			tip,
+			h("span.quiet", null, clock(row.time)),
+			lines.map((line, k) => h("span", null, dot(k), `${line.name} ${words(row.values[k])}`)),
+		);
+		tip.style.left = `${Math.min(left + 10, place.width - tip.offsetWidth - 4)}px`;
+	});
+	picture.addEventListener("pointerleave", () => {
+		tip.hidden = true;
+	});
+	draw();
+	return {
+		element,
+		/** Adds a reading. @param {(number | null)[]} values one a line */
+		add(values) {
+			rows.push({ time: Date.now(), values });
+			if (rows.length > points) rows.shift();
+			draw();
+		},
+	};
+}
+
+/** The next round number. @param {number} value */
+function round_up(value) {
+	if (value <= 0) return 1;
+	const size = 10 ** Math.floor(Math.log10(value));
+	const step = [1, 2, 2.5, 5, 10].find((one) => one * size >= value * 0.999);
+	return size * (step ?? 10);
+}

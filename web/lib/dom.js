@@ -1,0 +1,105 @@
+// Makes elements. There is no template language and no copy of the page in memory: a page is made
+// once, and what changes is changed in place. Text is always text: nothing here parses HTML.
+//
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/** @typedef {Node | string | number | false | null | undefined} Child */
+/** @typedef {Child | Child[] | Child[][]} Children */
+
+/**
+ * Makes an element: `h("button.primary", { onclick: save, disabled: true }, "Save")`.
+ * A property that begins with "on" is a listener; true is an attribute without a value; false, null
+ * and undefined are no attribute.
+ * @template {keyof HTMLElementTagNameMap} K
+ * @param {K | `${K}.${string}`} tag
+ * @param {Record<string, any> | null} [props]
+ * @param {Children[]} children
+ * @returns {HTMLElementTagNameMap[K]}
+ */
+export function h(tag, props, ...children) {
+	const [name, ...classes] = tag.split(".");
+	const element = document.createElement(/** @type {string} */ (name));
+	if (classes.length > 0) element.className = classes.join(" ");
+	fill(element, props ?? {});
+	append(element, children);
+	return /** @type {any} */ (element);
+}
+
+// These are set as properties: their attributes are only initial values.
+const PROPERTIES = new Set(["value", "checked", "selected", "srcObject"]);
+
+/** @param {Element} element @param {Record<string, any>} props */
+function fill(element, props) {
+	for (const [key, value] of Object.entries(props)) {
+		if (value === false || value === null || value === undefined) continue;
+		if (key.startsWith("on")) element.addEventListener(key.slice(2), value);
+		else if (key === "class") element.classList.add(...String(value).split(" ").filter(Boolean));
+		else if (PROPERTIES.has(key)) /** @type {any} */ (element)[key] = value;
+		else element.setAttribute(key, value === true ? "" : String(value));
+	}
+}
+
+/** @param {Node} parent @param {Children[]} children */
+function append(parent, children) {
+	for (const child of children.flat(4)) {
+		if (child === false || child === null || child === undefined || child === "") continue;
+		parent.appendChild(child instanceof Node ? child : document.createTextNode(String(child)));
+	}
+}
+
+const SVG = "http://www.w3.org/2000/svg";
+
+/**
+ * Makes an element of SVG, as h() does one of HTML.
+ * @param {string} tag @param {Record<string, any> | null} [props] @param {Children[]} children
+ */
+export function s(tag, props, ...children) {
+	const element = /** @type {SVGElement} */ (document.createElementNS(SVG, tag));
+	fill(element, props ?? {});
+	append(element, children);
+	return element;
+}
+
+const sprite = new URL("../icons.svg", import.meta.url).pathname;
+
+/**
+ * Makes one of the icons of icons.svg. Screen readers skip it: the words beside it say what it is.
+ * @param {string} name
+ */
+export function icon(name) {
+	const use = s("use", { href: `${sprite}#${name}` });
+	return s("svg", { class: "icon", "aria-hidden": "true", focusable: "false" }, use);
+}
+
+/**
+ * Replaces all children of an element, and returns it.
+ * @template {Element} E @param {E} element @param {Children[]} children @returns {E}
+ */
+export function put(element, ...children) {
+	element.replaceChildren();
+	append(element, children);
+	return element;
+}
+
+/** Tells a screen reader something without moving the focus. @param {string} text */
+export function announce(text) {
+	const region = document.getElementById("announcer");
+	if (!region) return;
+	// A region that is filled with the text it had is not read again.
+	region.textContent = "";
+	setTimeout(() => {
+		region.textContent = text;
+	}, 50);
+}
+
+/** The region that announce() fills. */
+export const announcer = () =>
+	h("div.off-screen", { id: "announcer", role: "status", "aria-live": "polite" });
+
+let last_id = 0;
+
+/** An id that no other element of the page has. @param {string} prefix */
+export function unique(prefix) {
+	last_id += 1;
+	return `${prefix}-${last_id}`;
+}

@@ -1,0 +1,141 @@
+// Makes the schemas of the OpenAPI document plain: references followed, "or null" taken off, and each
+// one of a few kinds, for each of which there is a control. No member of the interface is named here.
+//
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/**
+ * @typedef {"boolean" | "integer" | "number" | "text" | "time" | "choice" | "choices" | "texts" | "list"
+ *   | "map" | "object" | "json"} Kind
+ *
+ * @typedef {object} Plain
+ * @property {Kind} kind
+ * @property {string} description
+ * @property {string} unit "" for none
+ * @property {any} fallback what the service takes when nothing is sent; undefined for none
+ * @property {boolean} required
+ * @property {boolean} write_only
+ * @property {number | undefined} least
+ * @property {number | undefined} most
+ * @property {number | undefined} step
+ * @property {string[]} options of a choice, or of choices
+ * @property {string[]} [words] what the options are called, where that differs
+ * @property {Plain | null} item of a list, of texts or of a map
+ * @property {[string, Plain][]} fields of an object
+ * @property {string[]} rules sentences that no field can show
+ */
+
+/** @param {any} doc @param {any} schema @returns {any} */
+function follow(doc, schema) {
+	if (schema?.$ref === undefined) return schema;
+	const steps = schema.$ref.slice(2).split("/");
+	return steps.reduce((/** @type {any} */ at, /** @type {string} */ step) => at[step], doc);
+}
+
+/**
+ * The schema itself, with what stands beside a reference or an "or null" preferred to what is there.
+ * @param {any} doc @param {any} schema @returns {any}
+ */
+function without_null(doc, schema) {
+	const alternatives = (schema.anyOf ?? []).filter((/** @type {any} */ one) => one.type !== "null");
+	const target = alternatives.length === 1 ? alternatives[0] : schema;
+	return { ...follow(doc, target), ...schema, anyOf: undefined, $ref: undefined };
+}
+
+/** @param {any} schema @param {any} items @param {any[]} options @returns {Kind} */
+function kind_of(schema, items, options) {
+	const [type] = [schema.type ?? []].flat().filter((one) => one !== "null");
+	if (options.length > 0) return "choice";
+	switch (type) {
+		case "boolean":
+		case "integer":
+		case "number":
+			return type;
+		case "string":
+			return schema.format === "date-time" ? "time" : "text";
+		case "array":
+			if (items?.enum) return "choices";
+			if (items?.type === "string") return "texts";
+			return items?.properties || items?.anyOf ? "list" : "json";
+		case "object":
+			if (schema.properties) return "object";
+			return typeof schema.additionalProperties === "object" ? "map" : "json";
+		default:
+			return "json";
+	}
+}
+
+/** @param {any} doc @param {any} schema @param {boolean} [required] @returns {Plain} */
+export function plain(doc, schema, required = false) {
+	const inner = without_null(doc, schema);
+	const items = inner.items ? without_null(doc, inner.items) : null;
+	const options = (inner.enum ?? []).filter((/** @type {any} */ one) => one !== null);
+	const kind = kind_of(inner, items, options);
+	/** @type {Plain | null} */
+	let item = null;
+	if (kind === "list" || kind === "texts") item = plain(doc, inner.items, true);
+	else if (kind === "map") item = plain(doc, inner.additionalProperties, true);
+	return {
+		kind,
+		description: inner.description ?? "",
+		unit: inner["x-unit"] ?? "",
+		fallback: inner.default,
+		required,
+		write_only: inner.writeOnly === true,
+		least: inner.minimum,
+		most: inner.maximum ?? inner.maxItems ?? inner.maxProperties,
+		step: inner.multipleOf,
+		options: kind === "choices" ? items.enum : options,
+		item,
+		fields: kind === "object" ? fields_of(doc, inner) : [],
+		rules: (inner["x-rules"] ?? []).map((/** @type {any} */ rule) => rule.description),
+	};
+}
+
+/** The members that a body may set. @param {any} doc @param {any} schema @returns {[string, Plain][]} */
+function fields_of(doc, schema) {
+	const required = schema.required ?? [];
+	return Object.entries(schema.properties)
+		.filter(([, value]) => without_null(doc, value).readOnly !== true)
+		.map(([name, value]) => [name, plain(doc, value, required.includes(name))]);
+}
+
+/**
+ * The schema of the body of a call, such as "POST /v2/rooms/{}".
+ * @param {any} doc @param {string} which @returns {Plain}
+ */
+export function body_of(doc, which) {
+	const [method, wanted] = which.split(" ");
+	for (const [path, methods] of Object.entries(doc.paths)) {
+		if (path.replace(/\{[^}]*\}/g, "{}") !== wanted) continue;
+		const body = /** @type {any} */ (methods)[String(method).toLowerCase()]?.requestBody;
+		if (body) return plain(doc, body.content["application/json"].schema);
+	}
+	throw new Error(`The service has no call ${which}.`);
+}
+
+/**
+ * The object with some of its members only, in this order.
+ * @param {Plain} node @param {string[]} names @returns {Plain}
+ */
+export function only(node, names) {
+	const fields = names.map((name) => node.fields.find(([field]) => field === name));
+	return { ...node, rules: [], fields: fields.filter((one) => one !== undefined) };
+}
+
+/**
+ * The object with one of its members changed.
+ * @param {Plain} node @param {string} name @param {Partial<Plain>} change @returns {Plain}
+ */
+export function changed(node, name, change) {
+	return {
+		...node,
+		fields: node.fields.map(([field, one]) => [
+			field,
+			field === name ? { ...one, ...change } : one,
+		]),
+	};
+}
+
+/** @param {Plain} node */
+export const is_scalar = (node) =>
+	["boolean", "integer", "number", "text", "time", "choice"].includes(node.kind);

@@ -1,0 +1,320 @@
+// Pieces that pages share: messages, dialogs, menus, copying, the head of a page.
+//
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+import { Refusal } from "./api.js";
+import { announce, h, icon, put, unique } from "./dom.js";
+
+/** Shows a message for a few seconds. @param {string} text @param {"ok" | "bad"} [mood] */
+export function toast(text, mood = "ok") {
+	const place = document.getElementById("toasts");
+	if (!place) return;
+	const symbol = icon(mood === "ok" ? "check" : "warning");
+	const message = h("div.toast", { class: mood }, symbol, h("span", null, text));
+	place.append(message);
+	// Dialogs are in the top layer of the page; a popover is above them.
+	if (place.matches(":popover-open")) place.hidePopover();
+	place.showPopover();
+	announce(text);
+	setTimeout(
+		() => {
+			message.remove();
+			if (!place.firstChild) place.hidePopover();
+		},
+		mood === "ok" ? 3500 : 9000,
+	);
+}
+
+/** Where toasts are shown. */
+export const toast_place = () => h("div", { id: "toasts", popover: "manual" });
+
+/** What went wrong, as a sentence. @param {unknown} error */
+export function sentence(error) {
+	if (!(error instanceof Refusal)) return error instanceof Error ? error.message : String(error);
+	if (error.status === 429) return `Too many requests. Try again in ${error.retry_after || 1} s.`;
+	const details = error.details.length > 0 ? `: ${error.details.join("; ")}` : "";
+	return `${error.message.replace(/\.$/, "")}${details}.`;
+}
+
+/**
+ * Runs what a button does. The button waits meanwhile, and does not start it twice; what goes wrong
+ * is shown.
+ * @param {HTMLElement} button @param {() => Promise<any>} action
+ */
+export async function busy(button, action) {
+	if (button.getAttribute("aria-busy") === "true") return;
+	button.setAttribute("aria-busy", "true");
+	try {
+		await action();
+	} catch (error) {
+		const left = error instanceof DOMException && error.name === "AbortError";
+		if (!left) toast(sentence(error), "bad");
+	} finally {
+		button.removeAttribute("aria-busy");
+	}
+}
+
+/** @param {string} text */
+async function copy(text) {
+	try {
+		await navigator.clipboard.writeText(text);
+	} catch {
+		// The clipboard is for secure pages only; a selection can be copied on others too.
+		const area = h("textarea", { class: "off-screen", readonly: true, "aria-hidden": "true" });
+		const holder = document.querySelector("dialog[open]") ?? document.body;
+		area.value = text;
+		holder.append(area);
+		area.select();
+		document.execCommand("copy");
+		area.remove();
+	}
+}
+
+/**
+ * A button that copies a text, and says for a moment that it did.
+ * @param {string} text @param {string} label @param {{ symbol?: string, words?: string }} [options]
+ */
+export function copy_button(text, label, { symbol = "copy", words = "" } = {}) {
+	const face = () => [icon(symbol), words];
+	const button = h(
+		"button",
+		{ type: "button", "aria-label": words ? null : label, title: words ? null : label },
+		face(),
+	);
+	if (!words) button.className = "plain";
+	button.addEventListener("click", async () => {
+		button.focus();
+		await copy(text);
+		button.focus();
+		put(button, icon("check"), words && "Copied");
+		announce("Copied");
+		setTimeout(() => put(button, face()), 1400);
+	});
+	return button;
+}
+
+/**
+ * Opens a dialog. The element is the browser's own, which keeps the focus in and gives it back.
+ * @param {string} title @param {(Node | string | null | false)[]} content
+ * @param {{ class?: string, firm?: boolean }} [options] firm: a click beside it does not close it
+ */
+export function dialog(title, content, options = {}) {
+	const id = unique("dialog");
+	const close = h(
+		"button.plain.square",
+		{ type: "button", "aria-label": "Close", onclick: () => element.close() },
+		icon("close"),
+	);
+	const element = h(
+		"dialog",
+		{ "aria-labelledby": id, class: options.class ?? "" },
+		h("div.dialog-head", null, h("h2", { id }, title), close),
+		h("div.dialog-body", null, content),
+	);
+	const opener = document.activeElement;
+	element.addEventListener("click", (event) => {
+		if (event.target === element && !options.firm) element.close();
+	});
+	element.addEventListener("close", () => {
+		element.remove();
+		if (opener instanceof HTMLElement && opener.isConnected) opener.focus();
+	});
+	document.body.append(element);
+	element.showModal();
+	return element;
+}
+
+/**
+ * Asks before something that cannot be undone.
+ * @param {string} title @param {string} text @param {string} verb @returns {Promise<boolean>}
+ */
+export function confirm_with(title, text, verb) {
+	return new Promise((answer) => {
+		let yes = false;
+		const agree = () => {
+			yes = true;
+			box.close();
+		};
+		const box = dialog(title, [
+			h("p", null, text),
+			h(
+				"div.dialog-foot",
+				null,
+				h("button", { type: "button", autofocus: true, onclick: () => box.close() }, "Cancel"),
+				h("button.danger.solid", { type: "button", onclick: agree }, verb),
+			),
+		]);
+		box.addEventListener("close", () => answer(yes));
+	});
+}
+
+/**
+ * Asks, makes the call that deletes, and goes on; what the service refuses is shown.
+ * @param {{ title: string, text: string, verb: string }} question @param {() => Promise<any>} action
+ */
+export async function remove_with({ title, text, verb }, action) {
+	if (!(await confirm_with(title, text, verb))) return;
+	try {
+		await action();
+		toast("Deleted.");
+	} catch (error) {
+		toast(sentence(error), "bad");
+	}
+}
+
+/**
+ * Shows a secret that no later call answers.
+ * @param {string} title @param {string} about @param {string} secret
+ */
+export function secret_dialog(title, about, secret) {
+	const box = dialog(
+		title,
+		[
+			h("p.notice.warn", null, icon("warning"), about),
+			h("div.code-block", null, h("pre", { tabindex: "0", class: "secret" }, secret)),
+			h(
+				"div.dialog-foot",
+				null,
+				copy_button(secret, "Copy", { words: "Copy" }),
+				h("button.primary", { type: "button", onclick: () => box.close() }, "I have stored it"),
+			),
+		],
+		{ firm: true },
+	);
+	return new Promise((done) => box.addEventListener("close", () => done(null)));
+}
+
+/** @typedef {{ symbol: string, words: string, action: () => any, danger?: boolean }} Entry */
+
+/**
+ * A button that opens a menu. Keys: up, down, Home, End, Escape.
+ * @param {string} label @param {(Entry | null | false)[]} entries
+ * @param {{ face?: (Node | string)[], class?: string }} [options] a face instead of the three dots
+ */
+export function menu(label, entries, options = {}) {
+	const id = unique("menu");
+	const items = entries
+		.filter((entry) => entry !== null && entry !== false)
+		.map((entry) =>
+			h(
+				"button",
+				{
+					type: "button",
+					role: "menuitem",
+					tabindex: "-1",
+					class: entry.danger ? "danger" : "",
+					onclick() {
+						list.hidePopover();
+						button.focus();
+						entry.action();
+					},
+				},
+				icon(entry.symbol),
+				h("span", null, entry.words),
+			),
+		);
+	const list = h("div.menu", { id, popover: "auto", role: "menu", "aria-label": label }, items);
+	const button = h(
+		"button",
+		{
+			type: "button",
+			popovertarget: id,
+			"aria-haspopup": "menu",
+			"aria-label": options.face ? null : label,
+			title: options.face ? null : label,
+			class: options.class ?? "plain square",
+		},
+		options.face ?? icon("more"),
+	);
+	list.addEventListener("toggle", (event) => {
+		const open = /** @type {ToggleEvent} */ (event).newState === "open";
+		button.setAttribute("aria-expanded", String(open));
+		if (!open) return;
+		const place = button.getBoundingClientRect();
+		const below = place.bottom + 4 + list.offsetHeight <= innerHeight;
+		const left = Math.min(place.right, innerWidth - 8) - list.offsetWidth;
+		list.style.top = `${below ? place.bottom + 4 : Math.max(8, place.top - 4 - list.offsetHeight)}px`;
+		list.style.left = `${Math.max(8, left)}px`;
+		items[0]?.focus();
+	});
+	list.addEventListener("keydown", (event) => {
+		const at = items.indexOf(/** @type {HTMLButtonElement} */ (document.activeElement));
+		/** @type {Record<string, number>} */
+		const steps = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: -1 };
+		const to = steps[event.key];
+		if (event.key === "Tab") list.hidePopover();
+		if (to === undefined) return;
+		event.preventDefault();
+		items.at(to % items.length)?.focus();
+	});
+	return h("div.menu-holder", null, button, list);
+}
+
+/**
+ * What a page shows where there is nothing yet.
+ * @param {string} symbol @param {string} title @param {string} text @param {Node | null} [action]
+ */
+export const empty = (symbol, title, text, action = null) =>
+	h("div.empty", null, icon(symbol), h("h2", null, title), h("p", null, text), action);
+
+/**
+ * The head of a page.
+ * @param {{ way?: [string, string][], title: string, badge?: Node | null,
+ *   about?: (Node | string | null | false)[], actions?: (Node | null | false)[] }} what
+ * way: the pages above this one, with their addresses
+ */
+export function page_head({ way = [], title, badge = null, about = [], actions = [] }) {
+	const steps = way.map(([text, href], i) => [
+		i > 0 && h("span", { "aria-hidden": "true" }, "/"),
+		h("a", { href }, text),
+	]);
+	return h(
+		"header.page-head",
+		null,
+		way.length > 0 && h("nav.way", { "aria-label": "Breadcrumb" }, steps),
+		h(
+			"div.page-title",
+			null,
+			h("h1", { tabindex: "-1" }, title),
+			badge,
+			actions.length > 0 && h("div.actions", null, actions),
+		),
+		about.length > 0 && h("div.about-line", null, about),
+	);
+}
+
+/** A block of text with a button that copies it. @param {string} text @param {string} label @param {string} [kind] */
+export const code_block = (text, label, kind = "") =>
+	h(
+		"div.code-block",
+		{ class: kind },
+		h("pre", { tabindex: "0", role: "region", "aria-label": label }, text),
+		copy_button(text, `Copy: ${label}`),
+	);
+
+/**
+ * Shows a call as a command for a terminal.
+ * @param {string} method @param {string} path @param {any} [body]
+ */
+export function show_call(method, path, body) {
+	const lines = [
+		`curl -X ${method} "$BASE_URL${path}"`,
+		`-H "Authorization: Bearer $MANAGEMENT_TOKEN"`,
+	];
+	if (body !== undefined) {
+		const quoted = JSON.stringify(body, null, 2).replace(/'/g, "'\\''");
+		lines.push("-H 'Content-Type: application/json'", `-d '${quoted}'`);
+	}
+	dialog(
+		"The same call for a terminal",
+		[
+			h(
+				"p.hint",
+				null,
+				"Set BASE_URL and MANAGEMENT_TOKEN before; a key of this account does as well as a token.",
+			),
+			code_block(lines.join(" \\\n  "), "Command"),
+		],
+		{ class: "wide" },
+	);
+}
