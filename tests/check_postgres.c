@@ -218,6 +218,26 @@ START_TEST(calls_take_as_many_round_trips_as_they_should)
 }
 END_TEST
 
+/* One of sixteen also looks for answers that are too old. */
+START_TEST(keyed_calls_take_two_round_trips)
+{
+	unsigned before;
+
+	make(&one, "/v2/templates", "{\"name\":\"one\",\"roles\":{},\"default\":true}");
+	for (int i = 0; i < 80; i++) {
+		char path[40];
+		struct reply reply;
+
+		(void)snprintf(path, sizeof path, "/v2/rooms key-%d", i);
+		before = relay_flights(CALLS);
+		reply = ask_with_key(METHOD_POST, path, "{}");
+		ck_assert_msg(reply.status == 200, "call %d: %s", i, reply.text);
+		ck_assert_msg(relay_flights(CALLS) - before == 2, "call %d: %u round trips", i,
+			      relay_flights(CALLS) - before);
+	}
+}
+END_TEST
+
 /* ---- clocks ---- */
 
 static int64_t in_an_hour(const struct clock *clock)
@@ -466,6 +486,7 @@ int main(void)
 	tcase_add_checked_fixture(calls, set_up, tear_down);
 	tcase_set_timeout(calls, 60);
 	tcase_add_test(calls, calls_take_as_many_round_trips_as_they_should);
+	tcase_add_test(calls, keyed_calls_take_two_round_trips);
 	tcase_add_test(calls, times_and_ids_rise_where_clocks_differ);
 	tcase_add_loop_test(calls, a_cut_connection_loses_nothing, 0, 2);
 	tcase_add_test(calls, accounts_are_the_same_everywhere);

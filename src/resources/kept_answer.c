@@ -80,19 +80,24 @@ static struct id end_of_old(const struct call *call)
 	return id;
 }
 
+static struct store_page page_of_old(const struct id *end)
+{
+	return (struct store_page){
+		.order = STORE_OLDEST_FIRST,
+		.below = end,
+		.most = REMOVED_MOST,
+	};
+}
+
 static bool remove_old(struct call *call, struct fault *fault)
 {
 	const struct id end = end_of_old(call);
 	struct store_record records[REMOVED_MOST];
-	struct store_page page = {
-		.order = STORE_OLDEST_FIRST,
-		.below = &end,
-		.records = records,
-		.most = REMOVED_MOST,
-	};
+	struct store_page page = page_of_old(&end);
 
 	if (!removes(call))
 		return true;
+	page.records = records;
 	if (!store_page(call->transaction, &kind_kept_answer, &page, fault))
 		return false;
 	for (size_t i = 0; i < page.count; i++) {
@@ -106,7 +111,12 @@ static bool remove_old(struct call *call, struct fault *fault)
 
 void kept_answer_expect(struct expected *expected, struct slice key)
 {
+	const struct id end = end_of_old(expected->call);
+	const struct store_page old = page_of_old(&end);
+
 	expected_named(expected, &kind_kept_answer, key, STORE_TO_CHANGE);
+	if (removes(expected->call))
+		expected_page(expected, &kind_kept_answer, &old);
 	expected_new_id(expected, &kind_kept_answer);
 	kept_usage_expect(expected);
 }
