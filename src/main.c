@@ -43,6 +43,7 @@ static const struct command commands[] = {
 	{ "code add",        "ROOM ROLE",  "makes a code for a role of a room", command_code_add },
 	{ "code list",       "ROOM",       "shows the codes of a room", command_code_list },
 	{ "code show",       "CODE",       "shows all members of a code", command_code_show },
+	{ "code link",       "CODE",       "prints the link with which people join, and with --qr its QR code", command_code_link },
 	{ "code enable",     "CODE",       "accepts a code again", command_code_enable },
 	{ "code disable",    "CODE",       "refuses a code from now on", command_code_disable },
 	{ "code rotate",     "ROOM ROLE",  "replaces the codes of a role by a new one", command_code_rotate },

@@ -82,7 +82,7 @@ done
 
 # Those of a live service have no data directory.
 for command in 'room add' 'room list' 'room show' 'room enable' 'room disable' 'code add' 'code list' \
-	'code show' 'code enable' 'code disable' 'code rotate' 'code delete' 'key add' 'key list' 'key remove'; do
+	'code show' 'code link' 'code enable' 'code disable' 'code rotate' 'code delete' 'key add' 'key list' 'key remove'; do
 	check 0 "Usage: anteroom $command" $command --help
 	check 0 "Usage: anteroom $command" help $command
 	check 2 '--data is no option of this command' $command --data data
@@ -123,6 +123,7 @@ check 2 'room show: ROOM is missing' room show
 check 2 'code add: ROOM is missing' code add
 check 2 'code rotate: ROLE is missing' code rotate x
 check 2 'code delete: CODE is missing' code delete
+check 2 'code link: CODE is missing' code link --qr
 for number in 0 1000001 -1 x; do
 	check 2 '--max-uses must be a whole number from 1 to 1000000' code add x y --max-uses "$number"
 done

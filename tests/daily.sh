@@ -238,6 +238,43 @@ zoes-code  host  true  not_yet_valid  -  -  -  -  red
 END
 run 0 code show zoes-code
 [ "$(sed -n 's/^name  *//p' out)" = 'Zoë & Co' ] || fail "code show: $(cat out)"
+# The link, and as a QR code that is read back where there is a reader: the half blocks as a picture of
+# 4 dots a module (Netpbm's PBM, in which 1 is black).
+prints code link zoes-code <<END
+$ANTEROOM_URL/join/zoes-code
+END
+run 0 code link zoes-code --qr
+[ "$(tail -n 1 out)" = "$ANTEROOM_URL/join/zoes-code" ] || fail "code link --qr: $(cat out)"
+sed '$d' out >qr
+qr_picture()
+{
+	awk '
+	function row(text, i, j, line) {
+		line = ""
+		for (i = 1; i <= length(text); i++)
+			for (j = 0; j < 4; j++)
+				line = line substr(text, i, 1) " "
+		return line
+	}
+	{
+		upper = lower = $0
+		gsub(/ /, "1", upper); gsub(/█|▀/, "0", upper); gsub(/▄/, "1", upper)
+		gsub(/ /, "1", lower); gsub(/█|▄/, "0", lower); gsub(/▀/, "1", lower)
+		upper = row(upper); lower = row(lower)
+		for (j = 0; j < 4; j++) rows[n++] = upper
+		for (j = 0; j < 4; j++) rows[n++] = lower
+		if (length(upper) / 2 > width) width = length(upper) / 2
+	}
+	END {
+		print "P1"; print width, n
+		for (i = 0; i < n; i++) print rows[i]
+	}' qr
+}
+qr_picture >qr.pbm
+if have zbarimg; then
+	zbarimg -q --raw qr.pbm >read 2>err || fail "the QR code cannot be read: $(cat qr)"
+	[ "$(cat read)" = "$ANTEROOM_URL/join/zoes-code" ] || fail "the QR code says $(cat read)"
+fi
 prints code disable open-day-2036 <<'END'
 CODE  ROLE  ENABLED  STATE  EXPIRES AT  USES  MAX USES  USER ID  LABEL
 open-day-2036  guest of honour  false  disabled  TIME  0  3  zoë/1  red\x1b[31m\xc2\x9b
@@ -419,6 +456,9 @@ run 0 code list "$id" --label cut --json
 [ "$(jq length out)" = 1 ] || fail "made twice: $(cat out)"
 code=$(jq -r '.[0].code' out)
 passes cut 'the service answers 502; trying again in 1 s' code delete "$code"
+refuses 1 code link "$code" <<'END'
+anteroom code link: 404 room code not found
+END
 refuses 1 code show "$code" <<'END'
 anteroom code show: 404 room code not found
 END

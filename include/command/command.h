@@ -49,6 +49,7 @@ int command_room_disable(const struct command *command, int argc, char **argv);
 int command_code_add(const struct command *command, int argc, char **argv);
 int command_code_list(const struct command *command, int argc, char **argv);
 int command_code_show(const struct command *command, int argc, char **argv);
+int command_code_link(const struct command *command, int argc, char **argv);
 int command_code_enable(const struct command *command, int argc, char **argv);
 int command_code_disable(const struct command *command, int argc, char **argv);
 int command_code_rotate(const struct command *command, int argc, char **argv);

@@ -1,4 +1,4 @@
-/* anteroom code add, list, show, enable, disable, rotate, delete: calls of a live service.
+/* anteroom code add, list, show, link, enable, disable, rotate, delete: calls of a live service.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "base/text.h"
@@ -7,6 +7,7 @@
 #include "command/service_client.h"
 #include "command/table.h"
 #include "command/thing_command.h"
+#include "resources/qr.h"
 #include "rules/room_code_rules.h"
 
 static const char *const columns[] = {
@@ -182,9 +183,66 @@ static const char *code_path(struct service_client *client, const char *code, st
 	return path.data;
 }
 
+static const char *link_path(struct service_client *client, const char *code)
+{
+	struct buffer path = BUFFER_INITIAL(client->arena);
+
+	buffer_append_text(&path, "/v2/room-codes/code/");
+	text_encode(&path, slice_of(code));
+	buffer_append_text(&path, "?view=link");
+	buffer_append_byte(&path, '\0');
+	return path.data;
+}
+
 int command_code_show(const struct command *command, int argc, char **argv)
 {
 	return thing_command(command, argc, argv, THING_SHOW, code_path, columns);
+}
+
+/* The lines of the QR code that shows `link`, or a fault. */
+static bool qr_of(struct service_client *client, const char *link, struct slice *lines,
+		  struct fault *fault)
+{
+	if (!qr_is_there())
+		return fault_cause(fault, FAULT_INTERNAL, 0,
+				   "this build makes no QR codes: it was configured without "
+				   "libqrencode");
+	return qr_lines(client->arena, slice_of(link), lines) ||
+	       fault_cause(fault, FAULT_INTERNAL, 0, "the link is too long for a QR code");
+}
+
+int command_code_link(const struct command *command, int argc, char **argv)
+{
+	struct client_options options = { 0 };
+	const char *code = NULL, *link = NULL;
+	bool wants_qr = false;
+	const struct option_row rows[] = {
+		{ "qr", NULL, "shows the link as a QR code too", TO_SWITCH(&wants_qr) },
+		CLIENT_ROWS(&options),
+	};
+	enum options_result result = options_parse(command, rows, sizeof rows / sizeof rows[0],
+						   argc, argv, &code);
+	struct fault fault = FAULT_INITIAL;
+	struct slice lines = SLICE("");
+	struct service_client client;
+	struct service_answer answer;
+	bool is_done;
+
+	if (result != OPTIONS_GO)
+		return options_status(result);
+	is_done = service_client_open(command, &options, &client, &fault) &&
+		  service_client_get(&client, link_path(&client, code), &answer, &fault);
+	if (is_done) {
+		link = json_string_value(json_object_get(answer.json, "join_url"));
+		is_done = link != NULL || fault_cause(&fault, FAULT_INTERNAL, 0,
+						      "the service gives no links: it is older "
+						      "than this program");
+	}
+	if (is_done && (!wants_qr || qr_of(&client, link, &lines, &fault)))
+		printf("%.*s%s\n", (int)lines.size, lines.data, link);
+	else
+		is_done = false;
+	return service_client_close(&client, is_done, &fault);
 }
 
 int command_code_enable(const struct command *command, int argc, char **argv)
