@@ -167,10 +167,20 @@ static bool is_of_key_sets(const char *target)
 }
 
 /* Of a success; errors are JSON everywhere. */
+static bool is_of_qr_code(const char *target)
+{
+	const size_t length = strcspn(target, "?");
+
+	return strncmp(target, "/v2/room-codes/code/", 20) == 0 && length >= 23 &&
+	       strncmp(target + length - 3, "/qr", 3) == 0;
+}
+
 static const char *content_type(const struct run *run)
 {
 	if (run->answer.status < 400 && strcmp(run->request.target, "/v2/service/metrics") == 0)
 		return "text/plain; version=0.0.4; charset=utf-8";
+	if (run->answer.status < 400 && is_of_qr_code(run->request.target))
+		return "image/svg+xml";
 	if (run->answer.status >= 400 || !is_of_key_sets(run->request.target))
 		return "application/json; charset=utf-8";
 	return strstr(run->request.target, ".pem") != NULL ? "application/x-pem-file"

@@ -14,6 +14,9 @@ bool public_url_is_secure(const struct call *call)
 			   : text_equal_ignoring_case(call->request.https, SLICE("on"));
 }
 
+/* A name of 253 bytes with a port; a QR code could not hold much more. */
+#define HOST_MOST 259
+
 /* What a host may be made of, with a port: anything else is not the web server's. */
 static bool is_host(struct slice host)
 {
@@ -24,7 +27,7 @@ static bool is_host(struct slice host)
 		if (host.data[i] == '\0' || strchr(bytes, host.data[i]) == NULL)
 			return false;
 	}
-	return host.size > 0;
+	return host.size > 0 && host.size <= HOST_MOST;
 }
 
 struct slice public_url_of(struct call *call)
