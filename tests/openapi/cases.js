@@ -95,7 +95,9 @@ function* members(values, seen, name) {
 
 function* maps(values, seen) {
 	const item = seen.additionalProperties;
-	const least = values.look(item).type === "object" ? {} : "";
+	const form = values.look(item);
+	const shortest = form.minLength > 0 ? values.sample(item) : "";
+	const least = form.type === "object" ? {} : shortest;
 	const entry = (n) => [`${values.salt}${n}`, least];
 	const many = (count) =>
 		Object.fromEntries(Array.from({ length: count }, (_, n) => entry(n)));
