@@ -9,7 +9,9 @@ import { announce, h, icon, put, unique } from "../lib/dom.js";
 /** @typedef {"off" | "starting" | "on" | "denied" | "missing" | "busy" | "insecure" | "failed"} State */
 /** @typedef {ReturnType<typeof device>} Device */
 
-const METER_EVERY = 100;
+// Milliseconds, and samples that last longer at any usual rate: no short sound falls between two looks.
+const METER_EVERY = 80;
+const METER_SAMPLES = 8192;
 
 /** @param {unknown} error @returns {State} */
 function state_of(error) {
@@ -266,7 +268,7 @@ function device(what, words, limits) {
 		resume();
 		addEventListener("pointerdown", resume, { once: true });
 		const analyser = context.createAnalyser();
-		analyser.fftSize = 512;
+		analyser.fftSize = METER_SAMPLES;
 		context.createMediaStreamSource(got).connect(analyser);
 		const samples = new Uint8Array(analyser.fftSize);
 		let level = 0;
