@@ -1,16 +1,17 @@
-/* The driver for tests: one array of versions, sorted by record and by the number of the
+/* The driver for tests: for each kind an array of versions, sorted by record and by the number of the
  * transaction that wrote the version; a removal is a version without a value. A WRITE transaction
- * puts its versions into the array at once: no other transaction sees its number before it is
+ * puts its versions into the arrays at once: no other transaction sees its number before it is
  * durable, and abandoning removes them. Versions are kept until the store is closed. There are no
- * indexes: names and pages are found by going through the records of the kind.
+ * indexes: names and pages are found by going through the records of the kind and the account.
  *
- * `writer` is held from the begin to the end of a WRITE transaction, `lock` while the array or one
+ * `writer` is held from the begin to the end of a WRITE transaction, `lock` while an array or one
  * of the two numbers is used, and never while `writer` is waited for.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "store/memory/store_memory.h"
 
 #include <assert.h>
+#include <limits.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -25,17 +26,27 @@ struct version {
 	bool is_on;
 	struct id account, id, parent;
 	uint64_t number;
+	struct version *written_before; /* by the same transaction, as long as that is open */
 	size_t name_size, value_size;
 	char bytes[]; /* the name, then the value */
+};
+
+struct memory_transaction {
+	struct transaction transaction;
+	struct version *written; /* the last version that is in an array */
+};
+
+struct array {
+	struct version **versions;
+	size_t n;
+	size_t capacity;
 };
 
 struct store_memory {
 	struct store store;
 	pthread_mutex_t writer;
 	pthread_mutex_t lock;
-	struct version **versions;
-	size_t n;
-	size_t capacity;
+	struct array arrays[UCHAR_MAX + 1]; /* by the letter of the kind */
 	uint64_t newest; /* the last committed transaction */
 	atomic_uint_least64_t durable;
 };
@@ -53,18 +64,26 @@ static struct store_memory *memory_of(struct store *store)
 	return (struct store_memory *)store;
 }
 
+static struct memory_transaction *transaction_of(struct transaction *transaction)
+{
+	return (struct memory_transaction *)transaction;
+}
+
 static struct slice name_of(const struct version *version)
 {
 	return (struct slice){ version->bytes, version->name_size };
 }
 
-/* By record, without regard to the number. */
+static struct array *array_of(struct store_memory *memory, char letter)
+{
+	return &memory->arrays[(unsigned char)letter];
+}
+
+/* By record, without regard to the number; both are of one kind. */
 static int compare_records(const struct version *a, const struct version *b)
 {
-	int order = (unsigned char)a->letter - (unsigned char)b->letter;
+	int order = a->is_counter - b->is_counter;
 
-	if (order == 0)
-		order = a->is_counter - b->is_counter;
 	if (order == 0 && a->is_global)
 		return slice_compare(name_of(a), name_of(b));
 	if (order == 0)
@@ -73,16 +92,15 @@ static int compare_records(const struct version *a, const struct version *b)
 }
 
 /* How many versions stand at or before this one. */
-static size_t place_of(const struct store_memory *memory, const struct version *version)
+static size_t place_of(const struct array *array, const struct version *version)
 {
-	size_t low = 0, high = memory->n;
+	size_t low = 0, high = array->n;
 
 	while (low < high) {
 		const size_t middle = low + (high - low) / 2;
-		const int order = compare_records(memory->versions[middle], version);
+		const int order = compare_records(array->versions[middle], version);
 
-		if (order < 0 ||
-		    (order == 0 && memory->versions[middle]->number <= version->number))
+		if (order < 0 || (order == 0 && array->versions[middle]->number <= version->number))
 			low = middle + 1;
 		else
 			high = middle;
@@ -114,34 +132,44 @@ static struct version *version_make(struct transaction *transaction, const struc
 	return version;
 }
 
-/* With the lock held. */
-static void insert(struct store_memory *memory, struct version *version)
+/* Takes a version of the open transaction out of its array, where it is at a place. With the lock held. */
+static void remove_version(struct array *array, size_t place,
+			   struct memory_transaction *transaction)
 {
-	const size_t place = place_of(memory, version);
+	struct version *version = array->versions[place];
+	struct version **link = &transaction->written;
 
-	if (place > 0 && memory->versions[place - 1]->number == version->number &&
-	    compare_records(memory->versions[place - 1], version) == 0) {
-		free(memory->versions[place - 1]);
-		memory->versions[place - 1] = version;
-		return;
-	}
-	if (memory->n == memory->capacity) {
-		memory->capacity = memory->capacity == 0 ? 64 : memory->capacity * 2;
-		memory->versions = memory_check(
-			realloc(memory->versions, memory->capacity * sizeof memory->versions[0]));
-	}
-	memmove(&memory->versions[place + 1], &memory->versions[place],
-		(memory->n - place) * sizeof memory->versions[0]);
-	memory->versions[place] = version;
-	memory->n++;
+	while (*link != version)
+		link = &(*link)->written_before;
+	*link = version->written_before;
+	free(version);
+	array->n--;
+	memmove(&array->versions[place], &array->versions[place + 1],
+		(array->n - place) * sizeof(struct version *));
 }
 
 static void write_version(struct transaction *transaction, struct version *version)
 {
 	struct store_memory *memory = memory_of(transaction->store);
+	struct array *array = array_of(memory, version->letter);
+	size_t place;
 
 	pthread_mutex_lock(&memory->lock);
-	insert(memory, version);
+	place = place_of(array, version);
+	if (place > 0 && array->versions[place - 1]->number == version->number &&
+	    compare_records(array->versions[place - 1], version) == 0)
+		remove_version(array, --place, transaction_of(transaction));
+	if (array->n == array->capacity) {
+		array->capacity = array->capacity == 0 ? 64 : array->capacity * 2;
+		array->versions = memory_check(
+			realloc(array->versions, array->capacity * sizeof(struct version *)));
+	}
+	memmove(&array->versions[place + 1], &array->versions[place],
+		(array->n - place) * sizeof(struct version *));
+	array->versions[place] = version;
+	array->n++;
+	version->written_before = transaction_of(transaction)->written;
+	transaction_of(transaction)->written = version;
 	pthread_mutex_unlock(&memory->lock);
 }
 
@@ -149,13 +177,14 @@ static void write_version(struct transaction *transaction, struct version *versi
 static const struct version *find(struct transaction *transaction, const struct version *wanted)
 {
 	struct store_memory *memory = memory_of(transaction->store);
+	const struct array *array = array_of(memory, wanted->letter);
 	const struct version *version = NULL;
 	size_t place;
 
 	pthread_mutex_lock(&memory->lock);
-	place = place_of(memory, wanted);
-	if (place > 0 && compare_records(memory->versions[place - 1], wanted) == 0)
-		version = memory->versions[place - 1];
+	place = place_of(array, wanted);
+	if (place > 0 && compare_records(array->versions[place - 1], wanted) == 0)
+		version = array->versions[place - 1];
 	pthread_mutex_unlock(&memory->lock);
 	/* A version that a transaction can see stays as it is until the store is closed. */
 	return version == NULL || version->is_removal ? NULL : version;
@@ -180,18 +209,35 @@ static bool give(struct transaction *transaction, const struct version *version,
 	return true;
 }
 
-/* All records of a kind that the transaction sees, in the order of their keys; to be freed. */
+/* All records of a kind that the transaction sees, in the order of their keys; to be freed. Only those
+ * of the transaction's account, but for a kind whose keys are names. */
 static const struct version **all_of(struct transaction *transaction, const struct store_kind *kind,
 				     size_t *n)
 {
 	struct store_memory *memory = memory_of(transaction->store);
-	const struct version **found, *visible = NULL;
+	const bool is_global = kind->naming == STORE_NAME_ANYWHERE;
+	const struct version lowest = {
+		.letter = kind->letter,
+		.is_global = is_global,
+		.account = is_global ? (struct id){ .bytes = { 0 } } : transaction->account,
+	};
+	const struct version **found = NULL, *visible = NULL;
+	const struct array *array = array_of(memory, kind->letter);
+	size_t begin, end;
 
 	*n = 0;
 	pthread_mutex_lock(&memory->lock);
-	found = memory_check(malloc((memory->n + 1) * sizeof(const struct version *)));
-	for (size_t i = 0; i <= memory->n; i++) {
-		const struct version *version = i < memory->n ? memory->versions[i] : NULL;
+	begin = place_of(array, &lowest);
+	for (end = begin; end < array->n; end++) {
+		const struct version *version = array->versions[end];
+
+		if (version->is_counter ||
+		    (!is_global && id_compare(&version->account, &lowest.account) != 0))
+			break;
+	}
+	found = memory_check(malloc((end - begin + 1) * sizeof(const struct version *)));
+	for (size_t i = begin; i <= end; i++) {
+		const struct version *version = i < end ? array->versions[i] : NULL;
 
 		if (visible != NULL &&
 		    (version == NULL || compare_records(visible, version) != 0)) {
@@ -199,8 +245,7 @@ static const struct version **all_of(struct transaction *transaction, const stru
 				found[(*n)++] = visible;
 			visible = NULL;
 		}
-		if (version != NULL && version->letter == kind->letter && !version->is_counter &&
-		    version->number <= transaction->number)
+		if (version != NULL && version->number <= transaction->number)
 			visible = version;
 	}
 	pthread_mutex_unlock(&memory->lock);
@@ -213,7 +258,7 @@ static bool memory_begin(struct store *store, enum store_access access, struct a
 	struct store_memory *memory = memory_of(store);
 
 	(void)fault;
-	*transaction = arena_zero(arena, sizeof **transaction);
+	*transaction = arena_zero(arena, sizeof(struct memory_transaction));
 	(*transaction)->store = store;
 	(*transaction)->arena = arena;
 	(*transaction)->access = access;
@@ -259,8 +304,7 @@ static const struct version *find_named(struct transaction *transaction,
 	}
 	versions = all_of(transaction, kind, &n);
 	for (size_t i = 0; i < n && found == NULL; i++) {
-		if (slice_equal(name_of(versions[i]), name) &&
-		    id_compare(&versions[i]->account, &transaction->account) == 0)
+		if (slice_equal(name_of(versions[i]), name))
 			found = versions[i];
 	}
 	free(versions);
@@ -469,19 +513,16 @@ static bool memory_commit(struct transaction *transaction, uint64_t *number, str
 static void memory_abandon(struct transaction *transaction)
 {
 	struct store_memory *memory = memory_of(transaction->store);
-	size_t kept = 0;
+	struct memory_transaction *own = transaction_of(transaction);
 
 	if (transaction->access == STORE_READ)
 		return;
 	pthread_mutex_lock(&memory->lock);
-	for (size_t i = 0; i < memory->n && transaction->has_changes; i++) {
-		if (memory->versions[i]->number == transaction->number)
-			free(memory->versions[i]);
-		else
-			memory->versions[kept++] = memory->versions[i];
+	while (own->written != NULL) {
+		struct array *array = array_of(memory, own->written->letter);
+
+		remove_version(array, place_of(array, own->written) - 1, own);
 	}
-	if (transaction->has_changes)
-		memory->n = kept;
 	pthread_mutex_unlock(&memory->lock);
 	pthread_mutex_unlock(&memory->writer);
 }
@@ -510,9 +551,11 @@ static void memory_close(struct store *store)
 {
 	struct store_memory *memory = memory_of(store);
 
-	for (size_t i = 0; i < memory->n; i++)
-		free(memory->versions[i]);
-	free(memory->versions);
+	for (size_t i = 0; i <= UCHAR_MAX; i++) {
+		for (size_t n = 0; n < memory->arrays[i].n; n++)
+			free(memory->arrays[i].versions[n]);
+		free(memory->arrays[i].versions);
+	}
 	pthread_mutex_destroy(&memory->lock);
 	pthread_mutex_destroy(&memory->writer);
 	free(memory);
