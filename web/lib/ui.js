@@ -130,9 +130,9 @@ export function dialog(title, content, options = {}) {
  */
 export function confirm_with(title, text, verb) {
 	return new Promise((answer) => {
-		let yes = false;
-		const agree = () => {
-			yes = true;
+		// At once: the event of a closed dialog may come later than the next key.
+		const end = (/** @type {boolean} */ yes) => () => {
+			answer(yes);
 			box.close();
 		};
 		const box = dialog(title, [
@@ -140,11 +140,11 @@ export function confirm_with(title, text, verb) {
 			h(
 				"div.dialog-foot",
 				null,
-				h("button", { type: "button", autofocus: true, onclick: () => box.close() }, "Cancel"),
-				h("button.danger.solid", { type: "button", onclick: agree }, verb),
+				h("button", { type: "button", autofocus: true, onclick: end(false) }, "Cancel"),
+				h("button.danger.solid", { type: "button", onclick: end(true) }, verb),
 			),
 		]);
-		box.addEventListener("close", () => answer(yes));
+		box.addEventListener("close", () => answer(false));
 	});
 }
 
