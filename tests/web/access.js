@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import {
@@ -126,6 +126,12 @@ async function signed_in(browser) {
 	return state;
 }
 
+/** Where a program is; a folder of PATH that this user may not search has none. */
+const found_program = (name) =>
+	process.env.PATH.split(":")
+		.map((folder) => join(folder, name))
+		.find((path) => existsSync(path));
+
 /** QR codes: an independent reader reads the very link, light and dark. */
 export const qr_codes = (browser) =>
 	group("QR codes", async () => {
@@ -133,6 +139,8 @@ export const qr_codes = (browser) =>
 		const state = await signed_in(browser);
 		// A build without libqrencode has none.
 		if (!(await api("GET", "/v2/session")).qr) return;
+		const reader = found_program("zbarimg");
+		if (!reader) console.log("QR codes are not read: there is no zbarimg");
 		const directory = mkdtempSync(join(tmpdir(), "qr-"));
 		for (const colorScheme of ["light", "dark"]) {
 			const page = await new_page(browser, { colorScheme, storageState: state });
@@ -142,17 +150,10 @@ export const qr_codes = (browser) =>
 			await page.waitForFunction(() => document.querySelector("img.qr")?.naturalWidth > 0);
 			const file = join(directory, `${colorScheme}.png`);
 			await page.screenshot({ path: file });
-			let read = "";
-			try {
-				read = execFileSync("zbarimg", ["-q", "--raw", file], { encoding: "utf8" }).trim();
-			} catch (error) {
-				if (error.code === "ENOENT") read = "left out";
+			if (reader) {
+				const read = execFileSync(reader, ["-q", "--raw", file], { encoding: "utf8" }).trim();
+				ok(`a QR code is read, ${colorScheme}`, read === `${BASE}/join/${codes.host}`, read);
 			}
-			ok(
-				`a QR code is read, ${colorScheme}`,
-				read === "left out" || read === `${BASE}/join/${codes.host}`,
-				read,
-			);
 			for (const kind of ["SVG", "PNG"]) {
 				const [download] = await Promise.all([
 					page.waitForEvent("download"),

@@ -26,7 +26,10 @@ if (all) {
 	await guest.troubles(browser, codes);
 	await guest.codes_told(browser, codes);
 	await guest.forwarding(browser, codes);
-	await administrator.service(page);
+	const operator = await new_page(browser);
+	await sign_in(operator);
+	await administrator.service(operator);
+	await operator.context().close();
 	await administrator.lists(page, 3000);
 	await access.qr_codes(browser);
 	await access.all_views(browser);
