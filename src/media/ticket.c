@@ -497,7 +497,7 @@ static const struct {
 				    .peers = true, .expiry = true },
 	[BACKEND_JANUS] = { "janus", make_janus, .any_source = true, .any_guest = true,
 			    .part_of_roles = true, .all_roles = true, .peers = true },
-	[BACKEND_JWT] = { "jwt", make_jwt },
+	[BACKEND_JWT] = { "jwt", make_jwt, .any_source = false },
 };
 
 const char *backend_type_name(enum backend_type type)
