@@ -260,5 +260,11 @@ export const preferences = (browser) =>
 			() => getComputedStyle(document.querySelector(".switch")).borderTopWidth,
 		);
 		ok("forced colours leave switches a border", border !== "0px", border);
+		const outlines = await page.evaluate(() =>
+			[".sections [aria-current]", ".sections a:not([aria-current])"].map(
+				(which) => getComputedStyle(document.querySelector(which)).outlineStyle,
+			),
+		);
+		ok("forced colours show where one is", outlines.join() === "solid,none", outlines);
 		await page.context().close();
 	});

@@ -51,7 +51,7 @@ const words = {
 			: `Sie können ${list(kinds.map((kind) => can[kind] ?? kind))}.`,
 	until: (time) => `Bis ${time}.`,
 	name: "Ihr Name",
-	name_example: "So sehen Sie die anderen",
+	name_example: "Unter diesem Namen sehen andere Sie",
 	name_missing: "Sagen Sie, wer Sie sind.",
 	nothing_sent: "Vor dem Beitreten wird nichts übertragen.",
 	off_now_title: "Dieser Link gilt nicht mehr",
