@@ -327,6 +327,7 @@ static bool exchange_code(struct call *call, struct exchange *exchange,
 static void note(struct call *call, const struct exchange *exchange, bool is_granted)
 {
 	struct joining *joining = arena_alloc(call->arena, sizeof *joining);
+	const struct slice asked = member_text(call, "user_id");
 
 	if (call->wants_write || (!is_granted && call->refusal == JOIN_NOT_REFUSED))
 		return;
@@ -335,7 +336,9 @@ static void note(struct call *call, const struct exchange *exchange, bool is_gra
 		.room = exchange->subject.room.id,
 		.room_name = exchange->subject.room.name,
 		.role = exchange->role,
-		.user_id = is_granted ? exchange->answered_user : exchange->user_id,
+		.user_id = is_granted	    ? exchange->answered_user
+			   : asked.size > 0 ? asked
+					    : exchange->user_id,
 		.code = exchange->code.letters,
 		.request_id = slice_of(call->id),
 		.refusal = is_granted ? JOIN_NOT_REFUSED : call->refusal,
