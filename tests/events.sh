@@ -72,6 +72,10 @@ done
 await 1 '[.type,.actor.kind,.data.kind,.data.user_id,.data.role] | @csv' \
 	'"join.granted","code","join","ann","host"'
 await 1 '[.type,.data.reason] | @csv' '"join.refused","disabled"'
+# A refusal names the person who came, not the one the code is for.
+own=$(api POST "/v2/room-codes/room/$room/role/host" '{"user_id":"bob"}' | jq -r .code)
+curl -sS -o /dev/null -d "{\"code\":\"$own\",\"user_id\":\"eve\"}" "$base/v2/token"
+await 1 '[.type,.data.reason,.data.user_id] | @csv' '"join.refused","other_user","eve"'
 [ "$(entries 'select(.type == "join.granted") | .data.code_hash')" = \
 	"$(entries 'select(.type == "room_code.updated") | .data.code_hash')" ] ||
 	fail 'a join does not name its code as the change of the code does'
@@ -96,6 +100,14 @@ await 1 '[.type,.actor.kind,.request_id] | @csv' '"account.disabled","cli",""'
 await 1 .type account.enabled
 await 1 .type account.secret_rotated
 no_gaps
+
+# Also what happened to an account before the first look at it.
+"$program" account add second --data "$scratch/one" >second || fail 'account add'
+"$program" account rotate second --data "$scratch/one" >/dev/null || fail 'account rotate'
+of_first=$token
+token=$("$program" token second --data "$scratch/one") || fail 'token'
+await 1 '[.type,.actor.kind] | @csv' '"account.secret_rotated","cli"'
+token=$of_first
 
 # ---- killed, again and again ----
 

@@ -143,7 +143,19 @@ static struct audit_entry entry_of(const struct account_watch *watch, struct are
 	};
 }
 
-/* Compares one account with its log. An account that is looked at for the first time is as it is. */
+/* What an account is like when it was just made: enabled, with one secret. */
+static struct seen as_made(struct arena *arena, const struct account *account)
+{
+	struct account made = *account;
+
+	made.is_enabled = true;
+	if (made.secret_count > 1)
+		made.secret_count = 1;
+	return see(arena, &made);
+}
+
+/* Compares one account with its log. An account that is looked at for the first time was made since the
+ * last look, or, at the first look of this process, is as it is. */
 static bool compare(const struct account_watch *watch, struct transaction *transaction,
 		    const struct account *account, const struct seen *seen, bool *is_changed,
 		    struct fault *fault)
@@ -152,11 +164,20 @@ static bool compare(const struct account_watch *watch, struct transaction *trans
 					   watch->environment->log_keep };
 	struct audit_entry entries[ENTRIES_MOST];
 	struct audit_state state;
+	bool is_stored;
 	size_t n = 0;
 
 	store_of_account(transaction, &account->id);
 	if (!audit_state_load(transaction, STORE_TO_CHANGE, &state, fault))
 		return false;
+	is_stored = state.is_watched;
+	if (!is_stored && watch->generation != 0) {
+		const struct seen made = as_made(transaction->arena, account);
+
+		state.is_watched = true;
+		state.is_enabled = made.is_enabled;
+		state.secrets = made.secrets;
+	}
 	if (state.is_watched && state.is_enabled != seen->is_enabled)
 		entries[n++] = entry_of(watch, transaction->arena, account,
 					seen->is_enabled ? "account.enabled" : "account.disabled",
@@ -166,7 +187,7 @@ static bool compare(const struct account_watch *watch, struct transaction *trans
 					"account.secret_rotated", "/secrets");
 	if (n > 0 && !audit_append(transaction, &times, entries, n, fault))
 		return false;
-	if (state.is_watched && n == 0)
+	if (is_stored && n == 0)
 		return true;
 	*is_changed = true;
 	if (!audit_state_load(transaction, STORE_TO_CHANGE, &state, fault))
