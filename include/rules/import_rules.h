@@ -10,6 +10,8 @@
 extern const struct shape import_shape;
 extern const struct shape import_query;
 extern const struct shape import_answer_shape;
+/* How many objects of a kind: in the answer, and in the entry of the log. */
+extern const struct shape import_count_shape;
 
 /* Seconds that an id or a time may lie in the future. */
 #define IMPORT_AHEAD_MOST 60

@@ -3,6 +3,8 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "rules/event_rules.h"
 
+#include "rules/import_rules.h"
+
 /* clang-format off */
 
 static const struct field actor_fields[] = {
@@ -30,6 +32,9 @@ static const struct field data_fields[] = {
 	{ "code_hash",   TEXT(any_text), DOC("The HMAC-SHA256 of a code, under a key of the account.") },
 	{ "reason",      TEXT(any_text), DOC("Why a join was refused.") },
 	{ "count",       INTEGER(0, UNLIMITED), DOC("Codes that one call made for all roles.") },
+	{ "templates",   OBJECT(import_count_shape), DOC("Those of an account.imported.") },
+	{ "rooms",       OBJECT(import_count_shape), DOC("Those of an account.imported.") },
+	{ "room_codes",  OBJECT(import_count_shape), DOC("Those of an account.imported.") },
 };
 static const struct shape data_shape = { "EventData", FIELDS(data_fields) };
 

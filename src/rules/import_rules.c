@@ -35,7 +35,7 @@ static const struct field count_fields[] = {
 	{ "updated", INTEGER(0, UNLIMITED), FLAGS(FIELD_REQUIRED),
 	  DOC("Those that were there, also when nothing about them changed.") },
 };
-static const struct shape count_shape = {
+const struct shape import_count_shape = {
 	"ImportCount", FIELDS(count_fields), .doc = "How many objects were imported.",
 };
 
@@ -51,9 +51,9 @@ static const struct shape skipped_shape = {
 static const struct field skipped_item = { .name = NULL, OBJECT(skipped_shape) };
 
 static const struct field answer_fields[] = {
-	{ "templates",  OBJECT(count_shape), FLAGS(FIELD_REQUIRED) },
-	{ "rooms",      OBJECT(count_shape), FLAGS(FIELD_REQUIRED) },
-	{ "room_codes", OBJECT(count_shape), FLAGS(FIELD_REQUIRED) },
+	{ "templates",  OBJECT(import_count_shape), FLAGS(FIELD_REQUIRED) },
+	{ "rooms",      OBJECT(import_count_shape), FLAGS(FIELD_REQUIRED) },
+	{ "room_codes", OBJECT(import_count_shape), FLAGS(FIELD_REQUIRED) },
 	{ "skipped",    LIST_OF(skipped_item), MOST(IMPORT_SKIPPED_MOST), FLAGS(FIELD_REQUIRED),
 	  DOC("Templates before rooms before codes; the first 1000. Empty without skip_invalid.") },
 };
