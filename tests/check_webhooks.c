@@ -49,9 +49,14 @@ static int64_t clock_seconds_passed(void)
 	return atomic_load(&moved) / 1000;
 }
 
+/* What hangs does so for longer than a test waits. */
 static const struct sender_options *sender_options(void)
 {
-	static struct sender_options options = { .allows_http = true, .allows_private = true };
+	static struct sender_options options = {
+		.allows_http = true,
+		.allows_private = true,
+		.patience = 2 * WAIT_MOST,
+	};
 	const char *named = getenv("ANTEROOM");
 
 	options.program = named != NULL ? named : "./anteroom";
@@ -614,6 +619,66 @@ START_TEST(test_failed)
 }
 END_TEST
 
+static void point_to(const json_t *webhook, const char *path)
+{
+	ask(200, METHOD_PATCH, path_of(webhook, ""),
+	    arena_text(stand.arena, "{\"url\":\"%s\"}", url_of(path)));
+}
+
+static void restart(void)
+{
+	close_service();
+	open_service();
+}
+
+/* Likewise when it was a repeated delivery, and another process sent it. */
+START_TEST(test_failed_elsewhere)
+{
+	const json_t *webhook;
+
+	stand.schedule = (struct schedule){ .seconds = { 0, 60, 600 }, .count = 3 };
+	make_template();
+	webhook = make("/500", ROOMS);
+	make_rooms(1);
+	expect_deliveries(webhook, "pending", 1);
+	move_clock(MINUTE + 10000);
+	ck_assert(receiver_wait(stand.receiver, 2));
+	make_rooms(1);
+	expect_deliveries(webhook, "pending", 2);
+	make("/200", ",\"events\":[\"webhook.updated\"]");
+	point_to(webhook, "/200");
+	/* So the entry of it was looked at, and nothing but the outcome is to be stored later. */
+	expect_delivered(1);
+	restart();
+	move_clock(MINUTE + 10000);
+	expect_deliveries(webhook, "delivered", 1);
+	restart();
+	point_to(webhook, "/500");
+	move_clock(10 * MINUTE);
+	expect_deliveries(webhook, "failed", 1);
+	ck_assert(!is_disabled(webhook));
+}
+END_TEST
+
+/* What was pending when the webhook was switched off is kept no longer than the log. */
+START_TEST(test_removed)
+{
+	const json_t *webhook;
+
+	stand.environment.log_keep = HOUR;
+	make_template();
+	webhook = make("/500", ROOMS);
+	make_rooms(3);
+	expect_deliveries(webhook, "pending", 3);
+	ask(200, METHOD_PATCH, path_of(webhook, ""), "{\"enabled\":false}");
+	ask(200, METHOD_PATCH, path_of(webhook, ""), "{\"enabled\":true}");
+	move_clock(2 * HOUR);
+	make_rooms(2);
+	expect_deliveries(webhook, "pending", 2);
+	expect_deliveries(webhook, "failed", 0);
+}
+END_TEST
+
 START_TEST(test_retry_after)
 {
 	const json_t *webhook;
@@ -666,6 +731,26 @@ START_TEST(test_slow)
 	receiver_release(stand.receiver);
 	expect_delivered(40);
 	ck_assert_uint_eq(receiver_count(stand.receiver), 40);
+}
+END_TEST
+
+/* Nor do all other webhooks of the account, and there is a place left for a test. */
+START_TEST(test_many_slow)
+{
+	const json_t *webhook;
+
+	make_template();
+	for (unsigned i = 0; i < WEBHOOKS_MOST - 1; i++)
+		make("/held", ROOMS);
+	make_rooms(6);
+	ck_assert(receiver_wait(stand.receiver, WEBHOOKS_MOST - 1));
+	webhook = make("/200", ROOMS);
+	make_rooms(6);
+	expect_delivered(6);
+	ask(200, METHOD_POST, path_of(webhook, "/test"), NULL);
+	ck_assert(receiver_wait(stand.receiver, receiver_count(stand.receiver) + 1));
+	ck_assert_uint_le(receiver_most_at_once(stand.receiver), SENDER_MOST / 2);
+	receiver_release(stand.receiver);
 }
 END_TEST
 
@@ -831,9 +916,12 @@ int main(void)
 	tcase_add_test(sent, test_gone);
 	tcase_add_test(sent, test_failing);
 	tcase_add_test(sent, test_failed);
+	tcase_add_test(sent, test_failed_elsewhere);
+	tcase_add_test(sent, test_removed);
 	tcase_add_test(sent, test_retry_after);
 	tcase_add_test(sent, test_disabled);
 	tcase_add_test(sent, test_slow);
+	tcase_add_test(sent, test_many_slow);
 	tcase_add_test(sent, test_hour);
 	tcase_add_test(sent, test_test);
 	tcase_add_test(sent, test_rotated);

@@ -45,9 +45,22 @@ static struct attempt *free_attempt(struct dispatcher *dispatcher)
 	return i < SENDER_MOST ? &dispatcher->attempts[i] : NULL;
 }
 
+/* Whether another delivery of the webhook may begin. A receiver that hangs keeps its place for long, so
+ * webhooks wait for a first place of theirs alone once their account has a few, and no account takes the
+ * last places that are free: however many hang, the others go on. */
 static bool has_room(struct dispatcher *dispatcher, const struct target *target)
 {
-	return target->under_way < AT_ONCE_MOST && free_attempt(dispatcher) != NULL;
+	size_t unused = 0, used = 0;
+
+	for (size_t i = 0; i < SENDER_MOST; i++) {
+		const struct attempt *attempt = &dispatcher->attempts[i];
+
+		unused += attempt->state == ATTEMPT_NONE;
+		used += attempt->state != ATTEMPT_NONE && attempt->target != NULL &&
+			id_compare(&attempt->target->account, &target->account) == 0;
+	}
+	return target->under_way < AT_ONCE_MOST && unused > used &&
+	       (target->under_way == 0 || used < ACCOUNT_FEW);
 }
 
 /* The number has the place of the attempt, and says which attempt there it is. */

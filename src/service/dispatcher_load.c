@@ -147,6 +147,7 @@ static bool add_target(struct dispatcher *dispatcher, struct transaction *transa
 	target->stored = target->position;
 	target->read = target->position;
 	target->delivered = position.delivered;
+	target->stored_delivered = position.delivered;
 	if (!load_waiting(transaction, target, fault)) {
 		free_target(target);
 		return false;

@@ -10,6 +10,8 @@
 
 /* At once, of a webhook. */
 #define AT_ONCE_MOST 4
+/* Deliveries of an account from which on each of its webhooks gets one at a time. */
+#define ACCOUNT_FEW 8
 /* Deliveries of a webhook that are to be repeated: while there are so many, no new entry is read. */
 #define WAITING_MOST 1000
 /* Entries behind a webhook's position that may be done before it moves on. */
@@ -34,6 +36,7 @@ struct target {
 	uint64_t read; /* entries up to it were looked at */
 	bool done[WINDOW]; /* of the entries behind the position, by seq % WINDOW */
 	int64_t delivered; /* the last time, in milliseconds; 0: never */
+	int64_t stored_delivered; /* as it is stored */
 	bool has_delivered; /* since the position was stored */
 	int64_t saved; /* when the position was stored, monotonic */
 	bool wants_few; /* the last entries that were read had some for it */

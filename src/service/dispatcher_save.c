@@ -92,28 +92,39 @@ static struct webhook *present(const struct saving *saving, const struct target 
 	return webhook != NULL && webhook->series == target->series ? webhook : NULL;
 }
 
-static bool remove_old(struct saving *saving, const struct id *webhook, struct fault *fault)
+/* The oldest deliveries of a side; of those that are pending, the ones of a series that ended. */
+static bool remove_old_of(struct saving *saving, const struct target *target, enum store_side side,
+			  struct fault *fault)
 {
 	const int64_t keep = saving->dispatcher->environment->log_keep;
 	struct store_record records[REMOVED_MOST];
 	struct store_page page = {
 		.order = STORE_OLDEST_FIRST,
-		.side = STORE_OFF,
-		.parent = webhook,
+		.side = side,
+		.parent = &target->id,
 		.records = records,
 		.most = REMOVED_MOST,
 	};
+	struct webhook_delivery delivery;
 
-	if (keep <= 0)
-		return true;
 	if (!store_page(saving->transaction, &kind_webhook_delivery, &page, fault))
 		return false;
 	for (size_t i = 0; i < page.count; i++) {
+		if (!webhook_delivery_read(&records[i], &delivery, fault))
+			return false;
 		if ((int64_t)id_seconds(&records[i].id) * 1000 < saving->now - keep &&
+		    (side == STORE_OFF || delivery.series != target->series) &&
 		    !store_remove(saving->transaction, &kind_webhook_delivery, &records[i], fault))
 			return false;
 	}
 	return true;
+}
+
+static bool remove_old(struct saving *saving, const struct target *target, struct fault *fault)
+{
+	return saving->dispatcher->environment->log_keep <= 0 ||
+	       (remove_old_of(saving, target, STORE_OFF, fault) &&
+		remove_old_of(saving, target, STORE_ON, fault));
 }
 
 static bool save_repeated(struct saving *saving, const struct attempt *attempt,
@@ -145,7 +156,7 @@ static bool save_first(struct saving *saving, const struct attempt *attempt,
 	conclude(saving->dispatcher, attempt, saving->now, result);
 	if (result->state == DELIVERY_DELIVERED)
 		return true;
-	return remove_old(saving, &attempt->target->id, fault) &&
+	return remove_old(saving, attempt->target, fault) &&
 	       webhook_delivery_add(saving->transaction, saving->dispatcher->environment->clock,
 				    &attempt->target->id, result, fault);
 }
@@ -197,7 +208,9 @@ static bool save_positions(struct saving *saving, struct fault *fault)
 		struct webhook_position position;
 
 		if (id_compare(&target->account, saving->account) != 0 ||
-		    target->position == target->stored || present(saving, target) == NULL)
+		    (target->position == target->stored &&
+		     target->delivered == target->stored_delivered) ||
+		    present(saving, target) == NULL)
 			continue;
 		if (!webhook_position_load(saving->transaction, &target->id, STORE_TO_CHANGE,
 					   &position, fault))
@@ -315,6 +328,7 @@ static void settle_all(struct saving *saving)
 		if (id_compare(&target->account, saving->account) != 0)
 			continue;
 		target->stored = target->position;
+		target->stored_delivered = target->delivered;
 		target->has_delivered = false;
 		target->saved = clock_monotonic();
 	}
