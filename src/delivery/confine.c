@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -17,6 +18,8 @@
 #define DESCRIPTORS_MOST 512
 
 #define READING (LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR)
+/* Of READING, what a rule for a single file may have. */
+#define READING_FILE LANDLOCK_ACCESS_FS_READ_FILE
 /* All rights of the first version of Landlock. */
 #define EVERYTHING ((LANDLOCK_ACCESS_FS_MAKE_SYM << 1) - 1)
 
@@ -26,7 +29,9 @@ static const char *const readable[] = {
 	"/usr",
 	"/lib",
 	"/lib64",
-	"/dev",
+	"/dev/null",
+	"/dev/random",
+	"/dev/urandom",
 	"/run/systemd/resolve",
 	"/run/resolvconf",
 	"/run/NetworkManager",
@@ -39,9 +44,12 @@ static void permit(int rules, const char *path)
 		.allowed_access = READING,
 		.parent_fd = open(path, O_PATH | O_CLOEXEC),
 	};
+	struct stat status;
 
 	if (beneath.parent_fd < 0)
 		return;
+	if (fstat(beneath.parent_fd, &status) == 0 && !S_ISDIR(status.st_mode))
+		beneath.allowed_access = READING_FILE;
 	(void)syscall(SYS_landlock_add_rule, rules, LANDLOCK_RULE_PATH_BENEATH, &beneath, 0);
 	close(beneath.parent_fd);
 }
@@ -77,7 +85,8 @@ static bool limit(int resource, rlim_t most)
 bool confine(void)
 {
 	return prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) == 0 &&
-	       prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && chdir("/") == 0 &&
+	       prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+	       prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) == 0 && chdir("/") == 0 &&
 	       limit(RLIMIT_NOFILE, DESCRIPTORS_MOST) && limit(RLIMIT_FSIZE, 0) &&
 	       limit(RLIMIT_CORE, 0) && confine_files();
 }
