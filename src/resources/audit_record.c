@@ -10,8 +10,8 @@
 #include "resources/packed.h"
 
 #define VERSION 1
-/* Old entries that one write drops. Each write adds one at least, so the log does not grow. */
-#define DROPPED_MOST 4
+/* Old entries that one write drops besides as many as it adds, so that the log shrinks. */
+#define DROPPED_BESIDES 3
 
 const struct id audit_no_account = { { 0 } };
 static const struct id only = { { 0 } };
@@ -151,12 +151,12 @@ static bool is_old(const struct audit_state *state, const struct audit_times *ti
 
 /* The times of entries rise with their numbers but for clocks that differ, so the oldest are in
  * front. */
-static bool drop_old(struct transaction *transaction, const struct audit_times *times,
+static bool drop_old(struct transaction *transaction, const struct audit_times *times, size_t most,
 		     struct audit_state *state, struct fault *fault)
 {
 	struct audit_entry entry;
 
-	for (size_t i = 0; i < DROPPED_MOST && is_old(state, times); i++) {
+	for (size_t i = 0; i < most && is_old(state, times); i++) {
 		const struct id id = audit_id_of(state->first);
 		struct store_record stored;
 
@@ -206,7 +206,7 @@ bool audit_append(struct transaction *transaction, const struct audit_times *tim
 	struct audit_state state;
 
 	return audit_state_load(transaction, STORE_TO_CHANGE, &state, fault) &&
-	       drop_old(transaction, times, &state, fault) &&
+	       drop_old(transaction, times, n + DROPPED_BESIDES, &state, fault) &&
 	       add(transaction, &state, entries, n, fault) &&
 	       audit_state_put(transaction, &state, fault);
 }

@@ -1,0 +1,136 @@
+/* The log of changes below its calls: how many old entries a write drops.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include <check.h>
+#include <stdlib.h>
+
+#include "accounts/accounts.h"
+#include "directory.h"
+#include "resources/audit_record.h"
+#include "resources/join_log.h"
+#include "resources/kinds.h"
+#include "service/account_watch.h"
+#include "store/memory/store_memory.h"
+#include "suite.h"
+
+#define ACCOUNTS 2
+
+static struct {
+	struct arena *arena;
+	char *directory;
+	struct account accounts[ACCOUNTS];
+	struct environment environment;
+	struct lease *lease;
+} stand;
+
+static void set_up(void)
+{
+	static const char *const names[ACCOUNTS] = { "a", "b" };
+	struct fault fault = FAULT_INITIAL;
+
+	stand.arena = arena_open();
+	stand.directory = directory_make();
+	stand.environment = (struct environment){ .clock = &clock_system };
+	for (size_t i = 0; i < ACCOUNTS; i++)
+		ck_assert(accounts_add(stand.directory, &clock_system, names[i], &stand.accounts[i],
+				       &fault));
+	ck_assert(accounts_open(stand.directory, &stand.environment.accounts, &fault));
+	stand.environment.store = store_memory_open();
+	stand.environment.joins = join_log_open();
+	stand.lease = lease_open(stand.environment.store, &clock_system);
+}
+
+static void tear_down(void)
+{
+	lease_close(stand.lease);
+	join_log_close(stand.environment.joins);
+	store_close(stand.environment.store);
+	accounts_close(stand.environment.accounts);
+	directory_remove(stand.directory);
+	arena_close(stand.arena);
+}
+
+static struct transaction *begin(enum store_access access, size_t account)
+{
+	struct fault fault = FAULT_INITIAL;
+	struct transaction *transaction;
+
+	ck_assert(store_begin(stand.environment.store, access, stand.arena, &transaction, &fault));
+	store_of_account(transaction, &stand.accounts[account].id);
+	return transaction;
+}
+
+static void commit(struct transaction *transaction)
+{
+	struct fault fault = FAULT_INITIAL;
+	uint64_t number;
+
+	ck_assert(store_commit(transaction, &number, &fault));
+	store_flush(stand.environment.store);
+}
+
+static struct audit_state state_of(size_t account)
+{
+	struct transaction *transaction = begin(STORE_READ, account);
+	struct fault fault = FAULT_INITIAL;
+	struct audit_state state;
+
+	ck_assert_msg(audit_state_load(transaction, STORE_TO_SHOW, &state, &fault), "%s",
+		      fault_reason(&fault));
+	store_abandon(transaction);
+	return state;
+}
+
+/* ---- dropping ---- */
+
+#define OLD 300
+#define KEPT 1000
+
+static void append(size_t n, int64_t now)
+{
+	struct transaction *transaction = begin(STORE_WRITE, 0);
+	const struct audit_times times = { now, KEPT };
+	struct audit_entry *entries = arena_zero(stand.arena, n * sizeof *entries);
+	struct fault fault = FAULT_INITIAL;
+
+	for (size_t i = 0; i < n; i++)
+		entries[i] = (struct audit_entry){ .time = now,
+						   .id = SLICE("id"),
+						   .type = SLICE("room.created"),
+						   .actor = SLICE("{}"),
+						   .request_id = SLICE(""),
+						   .data = SLICE("{}") };
+	ck_assert(audit_append(transaction, &times, entries, n, &fault));
+	commit(transaction);
+}
+
+/* However many entries a write adds, the log does not grow while there are old ones. */
+static const struct {
+	size_t added;
+	uint64_t first;
+} droppings[] = {
+	{ 1, 5 },
+	{ 2, 6 },
+	{ 100, 104 },
+	{ OLD, OLD + 1 },
+};
+
+START_TEST(test_dropping)
+{
+	append(OLD, KEPT);
+	append(droppings[_i].added, 3 * KEPT);
+	ck_assert_uint_eq(state_of(0).first, droppings[_i].first);
+	ck_assert_uint_eq(state_of(0).last, OLD + droppings[_i].added);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("log");
+	TCase *tcase = tcase_create("log");
+
+	tcase_add_checked_fixture(tcase, set_up, tear_down);
+	tcase_add_loop_test(tcase, test_dropping, 0, ROWS(droppings));
+	suite_add_tcase(suite, tcase);
+	return suite_run(suite);
+}
