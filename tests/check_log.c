@@ -1,4 +1,5 @@
-/* The log of changes below its calls: how many old entries a write drops.
+/* The log of changes below its calls: how many old entries a write drops, and that a damaged log keeps
+ * no other account from getting its entries.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <check.h>
@@ -81,6 +82,21 @@ static struct audit_state state_of(size_t account)
 	return state;
 }
 
+/* What says how far the account's log goes cannot be read. */
+static void damage(size_t account)
+{
+	struct transaction *transaction = begin(STORE_WRITE, account);
+	const struct store_record record = { .value = SLICE("damaged") };
+	struct store_record stored;
+	struct fault fault = FAULT_INITIAL;
+
+	ck_assert(
+		store_get(transaction, &kind_audit, &record.id, STORE_TO_CHANGE, &stored, &fault) &&
+		store_put(transaction, &kind_audit, &record,
+			  stored.value.data == NULL ? NULL : &stored, &fault));
+	commit(transaction);
+}
+
 /* ---- dropping ---- */
 
 #define OLD 300
@@ -124,6 +140,52 @@ START_TEST(test_dropping)
 }
 END_TEST
 
+/* ---- damage ---- */
+
+static void join(size_t account)
+{
+	const struct joining joining = {
+		.account = stand.accounts[account].id,
+		.room_name = SLICE("room"),
+		.role = SLICE("role"),
+		.user_id = SLICE("user"),
+		.code = SLICE("abc-defg-hij"),
+		.request_id = SLICE(""),
+		.time = clock_now(&clock_system),
+	};
+
+	join_log_add(stand.environment.joins, &joining);
+}
+
+START_TEST(test_joins_despite_damage)
+{
+	const size_t damaged = (size_t)_i, other = ACCOUNTS - 1 - damaged;
+
+	damage(damaged);
+	join(damaged);
+	join(other);
+	join_log_write(stand.environment.joins, &stand.environment);
+	ck_assert_uint_eq(state_of(other).last, 1);
+}
+END_TEST
+
+START_TEST(test_accounts_despite_damage)
+{
+	const size_t damaged = (size_t)_i, other = ACCOUNTS - 1 - damaged;
+	struct account_watch *watch = account_watch_open(&stand.environment);
+	struct fault fault = FAULT_INITIAL;
+
+	account_watch_look(watch, stand.lease);
+	damage(damaged);
+	for (size_t i = 0; i < ACCOUNTS; i++)
+		ck_assert(accounts_set_enabled(stand.directory, stand.accounts[i].name, false, NULL,
+					       &fault));
+	account_watch_look(watch, stand.lease);
+	account_watch_close(watch);
+	ck_assert_uint_eq(state_of(other).last, 1);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("log");
@@ -131,6 +193,8 @@ int main(void)
 
 	tcase_add_checked_fixture(tcase, set_up, tear_down);
 	tcase_add_loop_test(tcase, test_dropping, 0, ROWS(droppings));
+	tcase_add_loop_test(tcase, test_joins_despite_damage, 0, ACCOUNTS);
+	tcase_add_loop_test(tcase, test_accounts_despite_damage, 0, ACCOUNTS);
 	suite_add_tcase(suite, tcase);
 	return suite_run(suite);
 }

@@ -287,7 +287,18 @@ static bool write_some(const struct environment *environment, struct arena *aren
 	return false;
 }
 
-/* Takes what write_some wrote off the list. */
+/* What is damaged in one account does not keep the entries of others from being written: its own are
+ * lost. */
+static bool is_damaged(struct fault *fault)
+{
+	if (fault->kind != FAULT_DAMAGED)
+		return false;
+	log_event(LOG_LEVEL_ERROR, "joins_not_written", "cause", fault_reason(fault), NULL);
+	*fault = FAULT_INITIAL;
+	return true;
+}
+
+/* Takes off the list what write_some wrote. */
 static struct waiting *without_written(struct waiting *list)
 {
 	const struct id account = list->joining.account;
@@ -336,7 +347,8 @@ void join_log_write(struct join_log *joins, const struct environment *environmen
 	if (list == NULL)
 		return;
 	arena = arena_open();
-	while (list != NULL && write_some(environment, arena, list, &fault)) {
+	while (list != NULL &&
+	       (write_some(environment, arena, list, &fault) || is_damaged(&fault))) {
 		list = without_written(list);
 		arena_reset(arena);
 	}

@@ -9,6 +9,7 @@
 
 #include "accounts/accounts.h"
 #include "base/digest.h"
+#include "base/log.h"
 #include "base/memory.h"
 #include "resources/audit.h"
 #include "resources/audit_record.h"
@@ -213,9 +214,15 @@ static bool compare_all(struct account_watch *watch, struct lease *lease,
 	if (!lease_confirm(lease, transaction, fault))
 		return false;
 	for (size_t i = 0; i < batch->count; i++) {
-		if (!compare(watch, transaction, batch->accounts[i], &batch->seen[i], is_changed,
-			     fault))
+		if (compare(watch, transaction, batch->accounts[i], &batch->seen[i], is_changed,
+			    fault))
+			continue;
+		/* A damaged log gets no entry, and the other accounts get theirs. */
+		if (fault->kind != FAULT_DAMAGED)
 			return false;
+		log_event(LOG_LEVEL_ERROR, "accounts_not_compared", "account",
+			  batch->accounts[i]->id_text, "cause", fault_reason(fault), NULL);
+		*fault = FAULT_INITIAL;
 	}
 	return true;
 }
