@@ -18,6 +18,7 @@
 #include "base/text.h"
 #include "directory.h"
 #include "receiver.h"
+#include "resources/kinds.h"
 #include "resources/misses.h"
 #include "rules/webhook_rules.h"
 #include "service/dispatcher.h"
@@ -865,6 +866,68 @@ START_TEST(test_restart)
 }
 END_TEST
 
+/* The log drops an entry whose delivery is under way: the later ones were delivered, and a restart does
+ * not repeat them. */
+START_TEST(test_dropped)
+{
+	const json_t *webhook;
+
+	make_template();
+	webhook = make("/held", ROOMS);
+	make_rooms(1);
+	ck_assert(receiver_wait(stand.receiver, 1));
+	ask(200, METHOD_PATCH, path_of(webhook, ""),
+	    arena_text(stand.arena, "{\"url\":\"%s\"}", url_of("/200")));
+	make_rooms(3);
+	expect_delivered(3);
+	move_clock(91 * 24 * HOUR);
+	make_rooms(1);
+	expect_delivered(4);
+	close_service();
+	open_service();
+	make_rooms(1);
+	ck_assert(receiver_wait(stand.receiver, 6));
+	for (size_t i = 0; i < 6; i++) {
+		for (size_t n = 0; n < i; n++)
+			ck_assert_str_ne(receiver_request(stand.receiver, n)->id,
+					 receiver_request(stand.receiver, i)->id);
+	}
+}
+END_TEST
+
+/* An account's record, which nothing but damage can make of that form. */
+static void put_damaged(struct transaction *transaction, const struct id *account,
+			const struct store_kind *kind, const struct store_record *record)
+{
+	struct fault fault = FAULT_INITIAL;
+
+	store_of_account(transaction, account);
+	ck_assert(store_put(transaction, kind, record, NULL, &fault));
+}
+
+/* Webhooks of another account, which are read first, are damaged. */
+START_TEST(test_damaged)
+{
+	static const struct id none = { { 0 } }, first = { { [ID_SIZE - 1] = 1 } };
+	struct store_record record = { .id = first, .value = { "\1\0\0\0\0\0\0\0\1", 9 } };
+	struct transaction *transaction;
+	struct fault fault = FAULT_INITIAL;
+	uint64_t number;
+
+	ck_assert(store_begin(stand.environment.store, STORE_WRITE, stand.arena, &transaction,
+			      &fault));
+	put_damaged(transaction, &none, &kind_webhook_account, &record);
+	record.id = none;
+	put_damaged(transaction, &first, &kind_webhooks, &record);
+	ck_assert(store_commit(transaction, &number, &fault) &&
+		  store_wait(stand.environment.store, number, &fault));
+	make_template();
+	make("/200", ROOMS);
+	make_rooms(1);
+	ck_assert(receiver_wait(stand.receiver, 1));
+}
+END_TEST
+
 static pid_t child(void)
 {
 	char path[100], text[100] = "";
@@ -926,6 +989,8 @@ int main(void)
 	tcase_add_test(sent, test_test);
 	tcase_add_test(sent, test_rotated);
 	tcase_add_test(sent, test_restart);
+	tcase_add_test(sent, test_dropped);
+	tcase_add_test(sent, test_damaged);
 	tcase_add_test(sent, test_sender_killed);
 	suite_add_tcase(suite, sent);
 	return suite_run(suite);

@@ -211,10 +211,13 @@ static void skip_dropped(struct target *target, const struct source *source)
 {
 	if (source->first > source->last + 1 || target->position + 1 >= source->first)
 		return;
-	memset(target->done, 0, sizeof target->done);
-	target->position = source->first - 1;
-	if (target->read < target->position)
-		target->read = target->position;
+	if (target->read < source->first) {
+		memset(target->done, 0, sizeof target->done);
+		target->position = target->read = source->first - 1;
+	}
+	/* Entries that are kept and done stay so. */
+	while (target->position + 1 < source->first)
+		target->done[++target->position % WINDOW] = false;
 }
 
 /* A log that is shorter than the position was loaded from a dump without it. */
@@ -223,9 +226,9 @@ static void step_back(struct target *target, const struct source *source)
 	if (target->read <= source->last)
 		return;
 	memset(target->done, 0, sizeof target->done);
-	target->read = source->last;
 	if (target->position > source->last)
 		target->position = source->last;
+	target->read = target->position;
 }
 
 static bool fill_in(struct dispatcher *dispatcher, struct transaction *transaction,
@@ -533,6 +536,7 @@ static bool do_round(struct dispatcher *dispatcher)
 		/* Another process sends now: not this one too. */
 		sender_stop(dispatcher->sender);
 		dispatcher_forget(dispatcher);
+		tell_figures(dispatcher);
 	}
 	dispatcher->had_lease = has_lease;
 	if (!has_lease)

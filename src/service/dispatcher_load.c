@@ -238,6 +238,16 @@ static bool look_at(struct dispatcher *dispatcher, struct transaction *transacti
 	return true;
 }
 
+/* What is damaged in one account does not keep the webhooks of others from being read. */
+static bool is_damaged(struct fault *fault)
+{
+	if (fault->kind != FAULT_DAMAGED)
+		return false;
+	log_event(LOG_LEVEL_ERROR, "webhooks_not_read", "cause", fault_reason(fault), NULL);
+	*fault = FAULT_INITIAL;
+	return true;
+}
+
 static bool look_at_all(struct dispatcher *dispatcher, struct transaction *transaction,
 			struct fault *fault)
 {
@@ -251,7 +261,8 @@ static bool look_at_all(struct dispatcher *dispatcher, struct transaction *trans
 				      &is_last, fault))
 			return false;
 		for (size_t i = 0; i < n; i++) {
-			if (!look_at(dispatcher, transaction, &accounts[i], fault))
+			if (!look_at(dispatcher, transaction, &accounts[i], fault) &&
+			    !is_damaged(fault))
 				return false;
 		}
 		is_first = n == 0;
@@ -293,9 +304,7 @@ void dispatcher_look(struct dispatcher *dispatcher)
 		if (is_done)
 			drop_sources(dispatcher);
 	}
-	if (fault.kind == FAULT_DAMAGED)
-		log_event(LOG_LEVEL_ERROR, "webhooks_not_read", "cause", fault_reason(&fault),
-			  NULL);
+	(void)is_damaged(&fault);
 	remove_stale(dispatcher);
 	arena_reset(dispatcher->arena);
 }

@@ -135,8 +135,11 @@ static bool save_repeated(struct saving *saving, const struct attempt *attempt,
 	if (!store_get(saving->transaction, &kind_webhook_delivery, &attempt->record,
 		       STORE_TO_CHANGE, &stored, fault))
 		return false;
-	if (stored.value.data == NULL)
+	if (stored.value.data == NULL) {
+		/* It is gone: nothing is left to repeat. */
+		result->state = DELIVERY_FAILED;
 		return true;
+	}
 	if (!webhook_delivery_read(&stored, result, fault))
 		return false;
 	conclude(saving->dispatcher, attempt, saving->now, result);
@@ -361,7 +364,8 @@ static bool save_account(struct dispatcher *dispatcher, const struct id *account
 	if (fault.kind == FAULT_DAMAGED)
 		log_event(LOG_LEVEL_ERROR, "webhooks_not_written", "cause", fault_reason(&fault),
 			  NULL);
-	return is_saved;
+	/* What is damaged in one account does not keep those of others from being stored. */
+	return is_saved || fault.kind == FAULT_DAMAGED;
 }
 
 static bool is_due(const struct target *target, bool all)
