@@ -52,7 +52,7 @@ void code_make(const struct clock *clock, char text[CODE_TEXT_SIZE]);
  * of the public service, which an import keeps. */
 bool code_is_well_formed(struct slice text);
 
-/* A code of somebody's own words: 6 to 40 of a-z 0-9 -, which begins and ends with a letter or
+/* A code of words that a client chose: 6 to 40 of a-z 0-9 -, which begins and ends with a letter or
  * digit, has no two hyphens together, and has neither the form abc-defg-hij nor abc-def-ghi. */
 #define CODE_WORDS_MOST 40
 bool code_is_words(struct slice text);

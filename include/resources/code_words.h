@@ -1,5 +1,5 @@
 /* Words that clients choose for codes (base/id.h). Each is a record of its own, which says whose they
- * are for ever: nobody else gets them when the code and its room are gone, so that a link that is
+ * are for ever: no other account gets them when the code and its room are gone, so that a link that is
  * about does not lead to strangers.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
@@ -8,7 +8,7 @@
 
 #include "resources/call.h"
 
-/* *account: whose they are. *is_there false: nobody has chosen them. */
+/* *account: whose they are. *is_there false: no account has chosen them. */
 bool words_find(struct call *call, struct slice words, struct id *account, bool *is_there,
 		struct fault *fault);
 /* FAULT_TOO_MANY while the account has asked for too many codes of other accounts. */

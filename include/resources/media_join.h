@@ -27,7 +27,7 @@ const struct backend *media_backend_of(const struct media *media,
 				       const struct template_record *owner);
 /* maxPeerCount is -1. */
 bool media_admits_nobody(struct call *call, const struct template_role *role);
-/* *ticket NULL: the role admits nobody. FAULT_DAMAGED when the key that has to sign is not there. */
+/* *ticket NULL: the role admits no one. FAULT_DAMAGED when the key that has to sign is not there. */
 bool media_join(struct call *call, const struct media *media, const struct backend *backend,
 		const struct admission *admission, json_t **ticket, struct fault *fault);
 

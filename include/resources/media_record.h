@@ -6,7 +6,7 @@
  * published until its time, and does not count from then on; the next write of the record drops it.
  *
  * A backend counts the templates that name it, which the writers of templates do
- * (resources/template_record.h): so nobody has to look for them.
+ * (resources/template_record.h): so no search for them is needed.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef RESOURCES_MEDIA_RECORD_H

@@ -3,7 +3,7 @@
  * calls are refused for a minute.
  *
  * It also counts by account how often a client chose words for a code that another account has: 20
- * times in 24 hours, then its words are refused for 24 hours, so that nobody finds out which words
+ * times in 24 hours, then its words are refused for 24 hours, so that no account finds out which words
  * there are.
  *
  * And it counts the RSA keys that an account makes, which cost much: 10, then none for a minute.

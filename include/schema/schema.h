@@ -96,7 +96,7 @@ struct field {
 	/* Message of the fault when this is the only finding; NULL: the standard message. */
 	const char *message;
 	const char *doc;
-	/* Of a query, KIND_TEXT: any text is accepted beside this parameter. NULL: there is none. */
+	/* Of a query, KIND_TEXT: any text is accepted together with this parameter. NULL: there is none. */
 	const char *free_with;
 	const char *unit;	/* of a number: "kbps", "s", "ms", "px" or "fps"; NULL: none */
 };

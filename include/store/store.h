@@ -317,7 +317,7 @@ bool store_roster(struct store *store, struct arena *arena, uint64_t *generation
 /* The generation that was seen last, by any transaction of this process. */
 uint64_t store_roster_generation(struct store *store);
 
-/* Whether transactions of others run beside a WRITE transaction. */
+/* Whether other transactions run during a WRITE transaction. */
 bool store_is_shared(const struct store *store);
 
 /* Whether a WRITE transaction would be admitted now (readiness). */

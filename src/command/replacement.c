@@ -183,7 +183,7 @@ static int give_one(const char *path, const struct stat *status, int kind, struc
 	return result;
 }
 
-/* From the leaves up: nobody else can reach them before the directory itself is given. */
+/* From the leaves up: no other user can reach them before the directory itself is given. */
 static bool give(const struct replacement *replacement, struct fault *fault)
 {
 	int error;

@@ -1,5 +1,5 @@
 /* Replacing a data directory as a whole, for `restore` and `load --replace`. The new contents are
- * written into a directory beside it, which then takes its name by one rename(2): at every moment
+ * written into a directory next to it, which then takes its name by one rename(2): at every moment
  * the name leads to the old contents or to the new ones.
  *
  * While it is replaced, the old directory is locked, so that no service uses it and no command

@@ -1,6 +1,6 @@
 /* anteroom restore: puts a copy of a backup in the place of a data directory, or where none is yet.
  *
- * Root reads the backup with root's rights and writes into a directory that nobody else can enter;
+ * Root reads the backup with root's rights and writes into a directory that no other user can enter;
  * the copy is given to its owner before it is put in place.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */

@@ -163,7 +163,7 @@ static void end(struct process *process, struct transfer *transfer)
 
 /* ---- outcomes ---- */
 
-/* Texts of our own: what a stranger sent is shown to nobody. */
+/* Texts of our own: what a receiver sent is never shown. */
 static const char *text_of(CURLcode result)
 {
 	/* clang-format off */

@@ -292,7 +292,7 @@ static void let_others(const struct call *call, unsigned agains)
 	(void)poll(NULL, 0, (int)(chance % (1u << agains)));
 }
 
-/* What seemed to be missing or damaged beside the changes of others is so when it is so again. */
+/* What seemed missing or damaged while others were writing is run again, and believed then. */
 static bool is_to_be_run_again(const struct call *call, enum store_access access,
 			       const struct fault *fault, unsigned agains)
 {

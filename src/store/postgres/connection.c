@@ -459,7 +459,7 @@ bool wire_command(struct wire *wire, const char *sql, char state[6])
 
 /* Settings of a session; a server that does not know one goes on without it. Plans always use the
  * indexes: the statements are made for them, and a table that was empty when a statement was
- * planned would be scanned for long afterwards. A large value is compressed by whoever stores it. */
+ * planned would be scanned for long afterwards. A large value is compressed before it is stored. */
 static const char *const settings[] = {
 	"SET idle_in_transaction_session_timeout = '5s'",
 	"SET lock_timeout = '10s'",

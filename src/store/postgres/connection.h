@@ -65,7 +65,7 @@ struct wire {
 	uint64_t slot;
 	uint64_t epoch, last;
 	bool has_slot;
-	struct wire *next; /* for whoever keeps it */
+	struct wire *next; /* the owner's list */
 };
 
 /* The parameters of a statement. What is added lives until the statement is queued. */
