@@ -291,6 +291,10 @@ static void live(struct world *world, struct life *life)
 	done(world, METHOD_POST, NULL, NULL, "/v2/room-codes/room/%s", gone);
 	done(world, METHOD_POST, NULL, NULL, "/v2/room-codes/room/%s/role/host", life->own);
 	done(world, METHOD_POST, NULL, NULL, "/v2/room-codes/room/%s/role/guest", life->own);
+	/* Its place stays empty. */
+	done(world, METHOD_POST, "{\"code\":\"gone-words\"}", NULL,
+	     "/v2/room-codes/room/%s/role/host", life->own);
+	done(world, METHOD_DELETE, NULL, NULL, "/v2/room-codes/code/%s", "gone-words");
 	done(world, METHOD_POST, limited_code, NULL, "/v2/room-codes/room/%s/role/host", life->own);
 	done(world, METHOD_POST, "{\"code\":\"own-words\",\"user_id\":\"u\"}", NULL, "/v2/token");
 	done(world, METHOD_POST, "{\"max_uses\":1,\"label\":\"l\"}", NULL,

@@ -64,7 +64,8 @@ struct token_join {
 	struct slice room_id;
 	struct slice role;
 	struct slice user_id;
-	struct slice code_hash; /* data NULL: the token has no such claim */
+	struct slice code_hash; /* data NULL: the token has no such claim, and no code_place */
+	uint64_t code_place; /* where the room has the code; 0: the token does not say */
 };
 
 /* A token for joining, of any account that signed one. */

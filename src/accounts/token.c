@@ -330,6 +330,14 @@ bool token_verify(struct token_memory *memory, const struct roster *roster, stru
 	return true;
 }
 
+/* 0 for anything that is no place. */
+static uint64_t place_member(const json_t *claims)
+{
+	const json_int_t place = json_integer_value(json_object_get(claims, "code_place"));
+
+	return place > 0 ? (uint64_t)place : 0;
+}
+
 bool token_verify_app(const struct roster *roster, struct arena *arena, struct slice token,
 		      int64_t now, struct app_token *app, struct fault *fault)
 {
@@ -346,6 +354,7 @@ bool token_verify_app(const struct roster *roster, struct arena *arena, struct s
 	if (json_object_get(claims, "code_hash") != NULL &&
 	    !text_member(claims, "code_hash", &app->subject.code_hash))
 		return refuse(fault, "the code_hash of the token must be a string");
+	app->subject.code_place = place_member(claims);
 	app->expires_at = seconds_of(verified.expires);
 	return true;
 }
@@ -418,9 +427,11 @@ struct slice token_sign_join(struct arena *arena, const struct clock *clock,
 						     join->role.data, join->role.size, "user_id",
 						     join->user_id.data, join->user_id.size));
 
-	if (join->code_hash.data != NULL)
+	if (join->code_hash.data != NULL) {
 		object_put(claims, "code_hash",
 			   json_stringn(join->code_hash.data, join->code_hash.size));
+		object_put(claims, "code_place", json_integer((json_int_t)join->code_place));
+	}
 	add_times(claims, clock, now / 1000, expires_at);
 	return sign(arena, older, claims);
 }

@@ -9,6 +9,7 @@
 #include "resources/misses.h"
 #include "accounts/token.h"
 #include "resources/code_life.h"
+#include "resources/expected.h"
 #include "resources/join_log.h"
 #include "resources/media_join.h"
 #include "resources/packed.h"
@@ -54,9 +55,6 @@ static bool miss(const struct call *call, struct fault *fault)
 		return refuse_for(seconds, fault);
 	return fault_set(fault, FAULT_NOT_FOUND, "room code not found");
 }
-
-/* Codes that are looked at together. */
-#define CODES_AT_ONCE 256
 
 /* What is exchanged for a token. */
 struct exchange {
@@ -292,9 +290,11 @@ static bool answer(struct call *call, const struct exchange *exchange,
 
 	id_print(&exchange->subject.room.id, room_id);
 	subject.room_id = slice_of(room_id);
-	if (exchange->backend != NULL)
+	if (exchange->backend != NULL) {
 		subject.code_hash = media_code_hash(call->arena, &exchange->media,
 						    exchange->code.letters);
+		subject.code_place = id_number(&exchange->code.place);
+	}
 	token = token_sign_join(call->arena, call->environment->clock, account, &subject, call->now,
 				exchange->expires_at);
 	text_time_seconds(exchange->expires_at * 1000, expires);
@@ -440,26 +440,25 @@ struct bearer {
 	bool has_code;
 };
 
-/* The code of a hash, among those of the room: only the account's secret leads from one to the other,
- * so all of them are looked at. */
+/* The code is at the place that the token names, or gone. */
 static bool find_code(struct call *call, struct bearer *bearer, struct fault *fault)
 {
-	struct code_page page = { .most = CODES_AT_ONCE };
-	struct id last;
+	const struct token_join *token = &bearer->token->subject;
+	struct exchange *exchange = &bearer->exchange;
+	struct id before;
+	struct code_page page = { .after = &before, .most = 1 };
 
-	do {
-		if (!codes_page(call, &bearer->exchange.subject.room.id, &page, fault))
-			return false;
-		for (size_t i = 0; i < page.count && !bearer->has_code; i++) {
-			const struct slice hash = media_code_hash(
-				call->arena, &bearer->exchange.media, page.codes[i].letters);
-
-			bearer->has_code = slice_equal(hash, bearer->token->subject.code_hash);
-			bearer->exchange.code = page.codes[i];
-			last = page.codes[i].place;
-		}
-		page.after = &last;
-	} while (!page.is_last && !bearer->has_code);
+	if (token->code_place == 0)
+		return true;
+	before = code_place(token->code_place - 1);
+	if (!codes_page(call, &exchange->subject.room.id, &page, fault))
+		return false;
+	if (page.count == 0)
+		return true;
+	exchange->code = page.codes[0];
+	bearer->has_code =
+		slice_equal(media_code_hash(call->arena, &exchange->media, exchange->code.letters),
+			    token->code_hash);
 	return true;
 }
 
@@ -533,10 +532,31 @@ static bool answer_ticket(struct call *call, struct bearer *bearer, struct fault
 	return call_answer(call, buffer_slice(&text));
 }
 
+static void expect_bearer(struct call *call, const struct token_join *token)
+{
+	struct store_page page = { .order = STORE_OLDEST_FIRST, .most = 1 };
+	struct expected expected;
+	struct id room, before;
+
+	if (!expected_open(call, &expected) ||
+	    !room_expect_named(&expected, token->room_id, STORE_TO_SHOW, &room))
+		return;
+	expected_get(&expected, &kind_codes, &room, STORE_TO_SHOW);
+	media_expect(&expected, STORE_TO_SHOW);
+	if (token->code_place > 0) {
+		before = code_place(token->code_place - 1);
+		page.parent = &room;
+		page.above = &before;
+		expected_page(&expected, &kind_code, &page);
+	}
+	expected_tell(&expected);
+}
+
 bool token_join(struct call *call, struct fault *fault)
 {
 	struct bearer bearer = { .token = call->app_token };
 
+	expect_bearer(call, &bearer.token->subject);
 	return find_role(call, &bearer, fault) && check_code(call, &bearer, fault) &&
 	       answer_ticket(call, &bearer, fault);
 }

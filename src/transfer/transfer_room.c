@@ -134,6 +134,16 @@ static void set_role(struct code_reading *reading, const json_t *object, const c
 	make_former(code, transfer_text(deleted, "name"));
 }
 
+/* Tokens refer to a code by its place: it is kept, where the codes of the line are in order. */
+static struct id next_place(struct code_reading *reading, const json_t *object)
+{
+	const uint64_t place = transfer_number(object, "place");
+	uint64_t *last = &reading->codes.last_place;
+
+	*last = place > *last ? place : *last + 1;
+	return code_place(*last);
+}
+
 static bool read_code(struct code_reading *reading, const json_t *object, const char *pointer,
 		      struct fault *fault)
 {
@@ -142,7 +152,7 @@ static bool read_code(struct code_reading *reading, const json_t *object, const 
 	struct code code = {
 		.room = reading->codes.room,
 		.letters = letters,
-		.place = code_place(++reading->codes.last_place),
+		.place = next_place(reading, object),
 		.is_enabled = json_is_true(json_object_get(object, "enabled")),
 		.created = transfer_time(input, pointer, object, "created_at") / 1000,
 		.updated = transfer_time(input, pointer, object, "updated_at") / 1000,

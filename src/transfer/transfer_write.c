@@ -226,6 +226,7 @@ static json_t *code_value(struct call *call, const struct code *code,
 	set(value, "created_at", seconds_value(shown->created));
 	set(value, "updated_at", seconds_value(shown->updated));
 	set_terms(call, value, code);
+	set(value, "place", number_value(id_number(&code->place)));
 	return value;
 }
 
