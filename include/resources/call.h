@@ -195,6 +195,9 @@ struct route {
 	bool drops_old; /* what was there may be gone (410) */
 	bool has_etag; /* conditional requests */
 	bool is_bulk; /* may be an operation of a bulk (service/bulk.h) */
+	/* NULL, or says the record that such an operation looks for first;
+	 * false: none. A bulk reads those of all its operations at once. */
+	bool (*look)(struct call *, struct store_expected *);
 	bool is_alone; /* calls of all such routes run one at a time, and may have more memory */
 	bool has_conditions; /* the body has conditions, so the answer may be 412 */
 	bool is_internal; /* for operators, not part of the interface */

@@ -6,6 +6,7 @@
 
 #include "resources/room_record.h"
 
+bool rooms_create_look(struct call *call, struct store_expected *expected);
 handler rooms_create; /* creates a room, or updates that of the name with the supplied members */
 handler rooms_list;
 handler rooms_get;

@@ -46,17 +46,30 @@ static void expect_owner(struct call *call, struct expected *expected, bool is_n
 			       default_template_expect(expected, STORE_TO_SHOW));
 }
 
+bool rooms_create_look(struct call *call, struct store_expected *expected)
+{
+	const json_t *name = call_member(call, "name");
+
+	*expected = (struct store_expected){
+		.kind = &kind_room,
+		.finding = STORE_FIND_NAME,
+		.reading = STORE_TO_CHANGE,
+	};
+	if (name != NULL)
+		expected->name = text_lower(call->arena, text_of_json(name));
+	return name != NULL;
+}
+
 static void expect_create(struct call *call)
 {
+	struct store_expected named;
 	struct expected expected;
-	const json_t *name = call_member(call, "name");
 	size_t room;
 
 	if (!expected_open(call, &expected))
 		return;
-	if (name != NULL) {
-		room = expected_named(&expected, &kind_room,
-				      text_lower(call->arena, text_of_json(name)), STORE_TO_CHANGE);
+	if (rooms_create_look(call, &named)) {
+		room = expected_named(&expected, named.kind, named.name, named.reading);
 		expected_parent(&expected, &kind_template, room, STORE_TO_SHOW);
 	}
 	expect_owner(call, &expected, true);

@@ -318,11 +318,29 @@ static bool run_operation(struct call *call, struct bulk *bulk, size_t number, s
 			     "the answer would be larger than %zu MB", CALL_ANSWER_MOST >> 20);
 }
 
+/* What the operations look for first, in one round trip to a store that is far away. */
+static void expect_all(struct call *call, struct bulk *bulk)
+{
+	struct store_expected *items;
+	size_t n = 0;
+
+	if (!store_wants_expected(call->transaction))
+		return;
+	items = arena_alloc(call->arena, bulk->count * sizeof *items);
+	for (size_t i = 0; i < bulk->count; i++) {
+		struct call *part = &bulk->operations[i].call;
+
+		n += part->route->look != NULL && part->route->look(part, &items[n]);
+	}
+	store_expect(call->transaction, items, n);
+}
+
 bool bulk_run(struct call *call, struct fault *fault)
 {
 	struct bulk *bulk = call->bulk;
 
 	call->codes_made = 0;
+	expect_all(call, bulk);
 	if (!store_fix_time(call->transaction, call->least_now, &call->now, fault))
 		return false;
 	call->operations = bulk->count;

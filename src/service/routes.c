@@ -173,7 +173,7 @@ const struct route routes[] = {
 	  DOC("Deletes a role; its room codes are disabled for good.") },
 
 	{ METHOD_POST,   "/v2/rooms", ROUTE_WRITE, rooms_create, "createRoom",
-	  NEEDS(ROOMS_WRITE), IN_BULK,
+	  NEEDS(ROOMS_WRITE), IN_BULK, .look = rooms_create_look,
 	  PARTIAL(room_shape), ANSWER(room_shape), ETAG,
 	  RULES(TEMPLATE_EXISTS, DEFAULT_TEMPLATE),
 	  DOC("Creates a room; one of that name is updated with what is supplied.") },

@@ -228,7 +228,12 @@ bool rows_page(struct transaction *transaction, const struct store_kind *kind,
 		return false;
 	page_query_make(own, kind, page, &query);
 	result = rows_add(own, query.statement, &query.parameters);
-	return rows_fly(own, fault) && page_take(own, result, page, fault);
+	if (!rows_fly(own, fault) || !page_take(own, result, page, fault))
+		return false;
+	/* A call of many parts looks again and again for what there is none of. */
+	return own->base.access == STORE_READ || page->count > 0 ||
+	       page_remember(own, &(struct store_expected){ .kind = kind, .page = page }, result,
+			     fault);
 }
 
 bool rows_have_children(struct transaction *transaction, const struct store_kind *kind,
