@@ -93,11 +93,14 @@ lacks()
 		fail "build-deb, not $1: $(cat "$scratch/log")"
 }
 lacks 'dpkg-dev check curl debhelper-compat .* libcurl4-openssl-dev libfcgi-dev .* spawn-fcgi'
-cat >"$scratch/path/dpkg-checkbuilddeps" <<'END'
+# Debian 12 says Unmet, Debian 13 unmet.
+for unmet in Unmet unmet; do
+	cat >"$scratch/path/dpkg-checkbuilddeps" <<END
 #!/bin/sh
-echo 'dpkg-checkbuilddeps: error: Unmet build dependencies: debhelper-compat (= 13) jq libssl-dev (>= 3.0)' >&2
+echo 'dpkg-checkbuilddeps: error: $unmet build dependencies: debhelper-compat (= 13) jq libssl-dev (>= 3.0)' >&2
 exit 1
 END
-chmod 755 "$scratch/path/dpkg-checkbuilddeps"
-lacks 'dpkg-dev debhelper-compat jq libssl-dev'
+	chmod 755 "$scratch/path/dpkg-checkbuilddeps"
+	lacks 'dpkg-dev debhelper-compat jq libssl-dev'
+done
 exit 0
