@@ -20,7 +20,7 @@ former=${FORMER:-2000}
 rounds=${ROUNDS:-3}
 seconds=${SECONDS_EACH:-4}
 wanted=$*
-become_ordinary
+become_ordinary "$@"
 make_scratch
 start_responder neighbours
 start_nginx neighbours

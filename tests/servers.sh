@@ -54,7 +54,7 @@ become_ordinary()
 	(cd "$place" && exec env HOME="$place/temporary" TMPDIR="$place/temporary" \
 		ANTEROOM="$place/anteroom" SOURCE_DIR="$place/source" \
 		setpriv --reuid="$user" --regid="$(id -g nobody)" --clear-groups \
-		sh "$place/source/$test")
+		sh "$place/source/$test" "$@")
 	exit
 }
 
