@@ -27,8 +27,8 @@ Usage: make bench BENCH='OPTION...'
   --rounds N         rounds, of which the median is told; 5 if not given
   --seconds N        of each operation in a round; 2 if not given
   --write-seconds N  of each write; 20 and more brings new files and merges into the figures
-  --only OPERATION   get_role, list10, list100, create, update_role, room, room_codes, token, mix, or
-                     hot (with --store); with :N behind it, only with N connections
+  --only OPERATION   get_role, list10, list100, create, update_role, room, room_codes, token,
+                     token_HS256 (with LiveKit), mix, or hot (with --store); with :N behind it, only with N connections
   --templates N      are stored; 1000 if not given
   --store postgresql over a PostgreSQL made for it, with pgbench instead of the bare disk
   --standby          with --store, with a synchronous standby, on the same disk

@@ -95,9 +95,11 @@ local function make_operations()
 		return room_codes .. (fresh or rooms[1]) .. coded
 	end
 
-	local token, joined = cut("token", "POST", "/v2/token", '{"code":"' .. code .. '"}', code)
-	function operations.token()
-		return token .. codes[random(#codes)] .. joined
+	for _, name in ipairs { "token", "token_HS256" } do
+		local token, joined = cut(name, "POST", "/v2/token", '{"code":"' .. code .. '"}', code)
+		operations[name] = function()
+			return token .. codes[random(#codes)] .. joined
+		end
 	end
 
 	-- 95 % reads.

@@ -2,9 +2,9 @@
 # shellcheck shell=sh disable=SC2015,SC2034,SC2154
 
 operations='get_role:32 list10:32 list100:32 create:1 create:32 update_role:8 room:32 room_codes:8
-	token:32 mix:32'
+	token:32 token_HS256:32 mix:32'
 [ -z "$store" ] || operations='get_role:8 get_role:32 list10:32 list100:32 token:8 token:32 create:8
-	create:32 update_role:8 update_role:32 hot:32 room:32 room_codes:8'
+	create:32 update_role:8 update_role:32 hot:32 room:32 room_codes:8 token_HS256:32'
 chosen=
 for operation in $operations; do
 	case ${only:-$operation} in
@@ -19,6 +19,15 @@ fill ours "$templates"
 serve_store ours
 nginx_for_store ours
 serve_bare
+
+# A LiveKit server, which is the media server of all rooms while it is the default.
+secret=$(od -An -tx1 -N 24 /dev/urandom | tr -d ' \n')
+livekit=$(api ours /v2/backends -d "{\"name\":\"livekit\",\"type\":\"livekit\",\"url\":\"wss://a.example\",
+	\"config\":{\"api_key\":\"bench\",\"api_secret\":\"$secret\"}}" | sed 's/.*"id":"\([^"]*\)".*/\1/')
+set_default()
+{
+	api ours "/v2/backends/$livekit" -X PATCH -d "{\"default\":$1}" >/dev/null
+}
 
 # How many bytes each operation is answered with.
 bytes_of()
@@ -36,13 +45,16 @@ bytes_of()
 			sed 's/.*"id":"\([^"]*\)".*/\1/')
 		api ours "/v2/room-codes/room/$room" -X POST
 		;;
-	token) api ours /v2/token -d "{\"code\":\"$(head -n 1 "$scratch/ours.codes")\"}" ;;
+	token | token_HS256) api ours /v2/token -d "{\"code\":\"$(head -n 1 "$scratch/ours.codes")\"}" ;;
 	esac | wc -c
 }
 bytes="hot=$(bytes_of update_role)"
 for operation in get_role list10 list100 create update_role room room_codes token; do
 	bytes="$bytes $operation=$(bytes_of $operation)"
 done
+set_default true
+bytes="$bytes token_HS256=$(bytes_of token_HS256)"
+set_default false
 
 # The size of the answer to an operation; `mix` has several.
 answer_size()
@@ -59,7 +71,7 @@ part_of()
 	case $1 in
 	list10) say 0.26 ;;
 	list100) say 0.04 ;;
-	token) say 0.40 ;;
+	token | token_HS256) say 0.40 ;;
 	*) say 1 ;;
 	esac
 }
@@ -89,6 +101,7 @@ measure()
 	[ -n "$rate" ] || fail 'pgbench'
 	echo "$1:$2 below $rate - -" >>"$scratch/runs"
 	[ "$1" != room_codes ] || make_rooms ours "$write_seconds"
+	[ "$1" != token_HS256 ] || set_default true
 	if is_write "$1"; then
 		watch_memory ours
 		run ours ours "$1" "$2" "$write_seconds"
@@ -96,6 +109,7 @@ measure()
 	else
 		run ours ours "$1" "$2" "$seconds"
 	fi
+	[ "$1" != token_HS256 ] || set_default false
 	echo "$1:$2 ours $rate $median $late" >>"$scratch/runs"
 }
 
