@@ -18,8 +18,8 @@ bool template_note_update(struct call *call, const struct template_record *recor
 void role_note(struct call *call, const char *type, const struct template_record *record,
 	       struct slice role);
 
-/* The role with the index in the record was changed or renamed. */
-bool role_note_update(struct call *call, const struct template_record *record, size_t index,
-		      struct fault *fault);
+/* The role with the index in the record was changed or renamed; `former` is what it was. */
+void role_note_update(struct call *call, const struct template_record *record, size_t index,
+		      const struct template_role *former);
 
 #endif

@@ -33,6 +33,11 @@ void changes_add(struct changes *changes, struct slice pointer);
 void changes_find(struct changes *changes, struct slice prefix, const json_t *former,
 		  const json_t *latter, const char *const *ignored);
 
+/* The same for objects as texts of one writer. Members that stand in both in the same place and are
+ * written alike are not parsed. The texts have to be valid. */
+void changes_find_in_texts(struct changes *changes, struct slice prefix, struct slice former,
+			   struct slice latter, const char *const *ignored);
+
 /* The same for the members that no answer shows (document_hidden), which `shape` knows. */
 void changes_find_hidden(struct changes *changes, struct slice prefix, const struct shape *shape,
 			 const json_t *former, const json_t *latter);

@@ -179,8 +179,8 @@ static void note_update(struct call *call, const struct backend *former,
 	struct changes changes;
 
 	changes_open(&changes, call->arena);
-	changes_find(&changes, SLICE(""), packed_json(call->arena, backend_text(call, former)),
-		     packed_json(call->arena, backend_text(call, backend)), ignored);
+	changes_find_in_texts(&changes, SLICE(""), backend_text(call, former),
+			      backend_text(call, backend), ignored);
 	changes_find_hidden(
 		&changes, SLICE(""), &backend_shape,
 		document_hidden(call->arena, &backend_shape, backend_document(call, former)),

@@ -103,6 +103,8 @@ static bool save(struct call *call, struct target *target, bool exists, uint64_t
 	struct template_record *record = &target->record;
 	struct slice name = wanted_name(call);
 	bool name_is_taken = is_taken(target, name);
+	const struct template_role former = exists ? record->roles[target->index]
+						   : (struct template_role){ .identity = 0 };
 	const struct template_role *role;
 
 	template_set_role(call, record, target->index, name, document);
@@ -114,10 +116,11 @@ static bool save(struct call *call, struct target *target, bool exists, uint64_t
 	if (name_is_taken)
 		return fault_set(fault, FAULT_CONFLICT, "Overwrite error");
 	role = &record->roles[target->index];
-	if (!template_put(call, record, fault) ||
-	    (exists && !role_note_update(call, record, target->index, fault)))
+	if (!template_put(call, record, fault))
 		return false;
-	if (!exists)
+	if (exists)
+		role_note_update(call, record, target->index, &former);
+	else
 		role_note(call, "role.created", record, role->name);
 	call_etag(call, role->etag);
 	return call_answer(call, role->text);

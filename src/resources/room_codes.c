@@ -669,8 +669,7 @@ static bool note_update(struct call *call, const struct room_subject *subject,
 	if (!code_show(call, &subject->codes, code, &subject->owner, &shown, fault))
 		return false;
 	changes_open(&changes, call->arena);
-	changes_find(&changes, SLICE(""), packed_json(call->arena, before),
-		     packed_json(call->arena, code_text(call, code, &shown)), ignored);
+	changes_find_in_texts(&changes, SLICE(""), before, code_text(call, code, &shown), ignored);
 	return code_note(call, "room_code.updated", code, shown.role, &changes, fault);
 }
 

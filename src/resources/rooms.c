@@ -292,8 +292,7 @@ static void note_update(struct call *call, const struct room_change *change)
 	struct changes changes;
 
 	changes_open(&changes, call->arena);
-	changes_find(&changes, SLICE(""), packed_json(call->arena, former),
-		     packed_json(call->arena, text), ignored);
+	changes_find_in_texts(&changes, SLICE(""), former, text, ignored);
 	if (!slice_equal(change->former.hidden, change->room.hidden))
 		changes_find_hidden(&changes, SLICE(""), &room_shape,
 				    packed_json(call->arena, change->former.hidden),

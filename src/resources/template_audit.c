@@ -49,8 +49,7 @@ static void find_in_parts(struct call *call, struct changes *changes,
 		const struct slice prefix = slice_of(prefixes[part]);
 
 		if (!slice_equal(before->text, after->text))
-			changes_find(changes, prefix, packed_json(call->arena, before->text),
-				     packed_json(call->arena, after->text), NULL);
+			changes_find_in_texts(changes, prefix, before->text, after->text, NULL);
 		if (!slice_equal(before->hidden, after->hidden))
 			changes_find_hidden(changes, prefix, template_part_shape(part),
 					    packed_json(call->arena, before->hidden),
@@ -85,8 +84,7 @@ static void find_in_roles(struct call *call, struct changes *changes,
 		if (after == NULL)
 			changes_add(changes, pointer);
 		else if (!slice_equal(before->text, after->text))
-			changes_find(changes, pointer, packed_json(call->arena, before->text),
-				     packed_json(call->arena, after->text), NULL);
+			changes_find_in_texts(changes, pointer, before->text, after->text, NULL);
 	}
 	for (size_t i = 0; i < record->role_count; i++) {
 		if (role_with(former, &record->roles[i]) == NULL)
@@ -94,16 +92,16 @@ static void find_in_roles(struct call *call, struct changes *changes,
 	}
 }
 
-static void find_plugins(struct call *call, struct changes *changes,
-			 const struct template_record *former, const struct template_record *record)
+static void find_plugins(struct changes *changes, const struct template_record *former,
+			 const struct template_record *record)
 {
 	if (slice_equal(former->plugins, record->plugins))
 		return;
 	if (former->plugins.size == 0 || record->plugins.size == 0)
 		changes_add(changes, SLICE("/plugins"));
 	else
-		changes_find(changes, SLICE("/plugins"), packed_json(call->arena, former->plugins),
-			     packed_json(call->arena, record->plugins), NULL);
+		changes_find_in_texts(changes, SLICE("/plugins"), former->plugins, record->plugins,
+				      NULL);
 }
 
 bool template_note_update(struct call *call, const struct template_record *record,
@@ -122,7 +120,7 @@ bool template_note_update(struct call *call, const struct template_record *recor
 		changes_add(&changes, SLICE("/default"));
 	find_in_roles(call, &changes, &former, record);
 	find_in_parts(call, &changes, &former, record);
-	find_plugins(call, &changes, &former, record);
+	find_plugins(&changes, &former, record);
 	data.changes = &changes;
 	audit_note_update(call, "template.updated", &data);
 	for (size_t i = 0; i < former.role_count; i++) {
@@ -159,26 +157,20 @@ void role_note(struct call *call, const char *type, const struct template_record
 	audit_note(call, type, &data);
 }
 
-bool role_note_update(struct call *call, const struct template_record *record, size_t index,
-		      struct fault *fault)
+void role_note_update(struct call *call, const struct template_record *record, size_t index,
+		      const struct template_role *former)
 {
-	const struct template_role *role = &record->roles[index], *before;
+	const struct template_role *role = &record->roles[index];
 	struct audit_data data = role_data(call, record, role->name);
-	struct template_record former;
 	struct changes changes;
 
-	if (!template_read(call, &record->stored, &former, fault))
-		return false;
-	before = role_with(&former, role);
 	changes_open(&changes, call->arena);
-	changes_find(&changes, SLICE(""), packed_json(call->arena, before->text),
-		     packed_json(call->arena, role->text), NULL);
+	changes_find_in_texts(&changes, SLICE(""), former->text, role->text, NULL);
 	data.changes = &changes;
-	if (slice_equal(before->name, role->name)) {
+	if (slice_equal(former->name, role->name)) {
 		audit_note_update(call, "role.updated", &data);
-		return true;
+		return;
 	}
-	data.more[2] = (struct audit_member){ "old_role", before->name, false };
+	data.more[2] = (struct audit_member){ "old_role", former->name, false };
 	audit_note(call, "role.renamed", &data);
-	return true;
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json_text.h"
 #include "base/text.h"
 
 /* Members below this depth are compared as a whole: objects that are kept as they were sent may be
@@ -86,6 +87,95 @@ void changes_find(struct changes *changes, struct slice prefix, const json_t *fo
 		  const json_t *latter, const char *const *ignored)
 {
 	find(changes, prefix, former, latter, ignored, 0);
+}
+
+/* ---- texts ---- */
+
+/* The size of the member, name and value, that a text begins with. */
+static size_t member_size(struct slice text)
+{
+	bool is_string = false;
+	size_t depth = 0, i;
+
+	for (i = 0; i < text.size; i++) {
+		const char byte = text.data[i];
+
+		if (byte == '"')
+			is_string = !is_string;
+		else if (is_string)
+			i += byte == '\\';
+		else if (byte == '{' || byte == '[')
+			depth++;
+		else if (depth == 0 && (byte == ',' || byte == '}'))
+			break;
+		else if (byte == '}' || byte == ']')
+			depth--;
+	}
+	return i;
+}
+
+/* Skips a member that both begin with, written alike. */
+static bool skip_common_member(struct slice *old, struct slice *new)
+{
+	/* With the comma or bracket after it. */
+	const size_t size = member_size(*old) + 1;
+
+	if (size > old->size || size > new->size || memcmp(old->data, new->data, size) != 0)
+		return false;
+	old->data += size;
+	old->size -= size;
+	new->data += size;
+	new->size -= size;
+	return true;
+}
+
+/* Takes the next member from the members of an object. */
+static struct slice take_member(struct slice *members)
+{
+	const size_t size = member_size(*members);
+	const size_t taken = size < members->size ? size + 1 : size;
+	const struct slice member = { members->data, size };
+
+	members->data += taken;
+	members->size -= taken;
+	return member;
+}
+
+static void append_member(struct buffer *object, struct slice member)
+{
+	if (member.size == 0)
+		return;
+	buffer_append_byte(object, object->size == 0 ? '{' : ',');
+	buffer_append(object, member);
+}
+
+static const json_t *parse(struct changes *changes, struct buffer *object)
+{
+	const json_t *parsed;
+
+	buffer_append_text(object, object->size == 0 ? "{}" : "}");
+	parsed = json_text_read(changes->arena, buffer_slice(object), NULL);
+	if (parsed == NULL)
+		abort();
+	return parsed;
+}
+
+void changes_find_in_texts(struct changes *changes, struct slice prefix, struct slice former,
+			   struct slice latter, const char *const *ignored)
+{
+	struct buffer before = BUFFER_INITIAL(changes->arena);
+	struct buffer after = BUFFER_INITIAL(changes->arena);
+	/* Without the bracket in front. */
+	struct slice old = { former.data + 1, former.size - 1 };
+	struct slice new = { latter.data + 1, latter.size - 1 };
+
+	while (old.size > 0 || new.size > 0) {
+		if (skip_common_member(&old, &new))
+			continue;
+		append_member(&before, take_member(&old));
+		append_member(&after, take_member(&new));
+	}
+	changes_find(changes, prefix, parse(changes, &before), parse(changes, &after), ignored);
 }
 
 /* ---- hidden members ---- */
