@@ -6,6 +6,7 @@
 #include <signal.h>
 
 #include "base/text.h"
+#include "schema/changes.h"
 #include "schema/schema.h"
 #include "suite.h"
 
@@ -883,6 +884,44 @@ START_TEST(a_broken_table_ends_the_process)
 }
 END_TEST
 
+/* ---- changes ---- */
+
+static const struct {
+	const char *former, *latter, *pointers;
+} change_cases[] = {
+	{ "{}", "{}", "[]" },
+	{ "{\"a\":1}", "{\"a\":1}", "[]" },
+	{ "{\"a\":1}", "{\"a\":2}", "[\"/a\"]" },
+	{ "{\"a\":1}", "{\"a\":12}", "[\"/a\"]" },
+	{ "{}", "{\"a\":1}", "[\"/a\"]" },
+	{ "{\"a\":1}", "{}", "[\"/a\"]" },
+	{ "{\"a\":1}", "{\"a\":1,\"b\":2}", "[\"/b\"]" },
+	{ "{\"a\":1,\"b\":2}", "{\"b\":2}", "[\"/a\"]" },
+	{ "{\"a\":1,\"b\":2}", "{\"b\":2,\"a\":1}", "[]" },
+	{ "{\"a\":1,\"skip\":2}", "{\"a\":1,\"skip\":3}", "[]" },
+	{ "{\"a\":{\"b\":1,\"c\":2},\"d\":3}", "{\"a\":{\"b\":1,\"c\":4},\"d\":3}", "[\"/a/c\"]" },
+	{ "{\"a\":[1,{\"b\":2}],\"c\":3}", "{\"a\":[1,{\"b\":4}],\"c\":5}", "[\"/a\",\"/c\"]" },
+	{ "{\"a\":\"x\\\",\\\"b\\\":}\",\"c\":1}", "{\"a\":\"x\\\",\\\"b\\\":}\",\"c\":2}",
+	  "[\"/c\"]" },
+	{ "{\"a\":\"\\\\\",\"c\":\"]\"}", "{\"a\":\"\\\\\",\"c\":\"[\"}", "[\"/c\"]" },
+	{ "{\"a,}\":1,\"b\":\"\"}", "{\"a,}\":2,\"b\":\"\"}", "[\"/a,}\"]" },
+};
+
+START_TEST(changes_of_two_texts_are_found)
+{
+	static const char *const ignored[] = { "skip", NULL };
+	struct buffer text = BUFFER_INITIAL(arena);
+	struct changes changes;
+
+	changes_open(&changes, arena);
+	changes_find_in_texts(&changes, SLICE(""), slice_of(change_cases[_i].former),
+			      slice_of(change_cases[_i].latter), ignored);
+	changes_write(&changes, &text);
+	ck_assert_msg(slice_equal(buffer_slice(&text), slice_of(change_cases[_i].pointers)), "%.*s",
+		      (int)text.size, text.data);
+}
+END_TEST
+
 static Suite *schema_suite(void)
 {
 	Suite *suite = suite_create("schema");
@@ -912,6 +951,7 @@ static Suite *schema_suite(void)
 	tcase_add_loop_test(documents, a_whole_document_is_checked, 0, ROWS(finish_cases));
 	tcase_add_loop_test(documents, hidden_members_are_taken_out_and_put_back, 0,
 			    ROWS(hidden_cases));
+	tcase_add_loop_test(documents, changes_of_two_texts_are_found, 0, ROWS(change_cases));
 	suite_add_tcase(suite, documents);
 
 	tcase_add_loop_test_raise_signal(tables, a_broken_table_ends_the_process, SIGABRT, 0,
