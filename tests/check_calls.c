@@ -16,6 +16,7 @@
 #include "resources/room_record.h"
 #include "service/service.h"
 #include "store_failing.h"
+#include "store/gdbm/store_gdbm.h"
 #include "store/memory/store_memory.h"
 #include "suite.h"
 
@@ -265,6 +266,98 @@ START_TEST(a_read_is_run_ten_times_at_most)
 }
 END_TEST
 
+/* ---- codes of other accounts ---- */
+
+#define ASKED_MOST 20
+#define TAKEN "{\"code\":\"taken-words\"}"
+
+static struct store *open_durable(void)
+{
+	const struct store_options options = {
+		.directory = arena_text(world.arena, "%s/store", world.directory),
+		.readers = 2,
+		.creates = true,
+	};
+	struct fault fault = FAULT_INITIAL;
+	struct store *store;
+
+	ck_assert_msg(store_gdbm_open(&options, &store, &fault), "%s", fault.cause);
+	return store;
+}
+
+/* The path that makes a code of a room of the account. */
+static const char *role_of(const char *account)
+{
+	struct reply reply;
+
+	done(account, METHOD_POST, "/v2/templates", "{\"default\":true,\"roles\":{\"host\":{}}}");
+	reply = done(account, METHOD_POST, "/v2/rooms", "{}");
+	return arena_text(world.arena, "/v2/room-codes/room/%s/role/host", member_of(&reply, "id"));
+}
+
+/* Half of them before a restart, which closes all that a process has in memory. */
+START_TEST(a_restart_does_not_forget_who_asked_for_codes)
+{
+	const char *own;
+
+	store_failing_renew(world.environment.store, open_durable());
+	done("b", METHOD_POST, role_of("b"), TAKEN);
+	own = role_of("a");
+	for (int i = 0; i < 2 * ASKED_MOST; i++) {
+		if (i % (ASKED_MOST / 2) == 0) {
+			service_close(world.service);
+			misses_close(world.environment.misses);
+			/* The directory has one owner. */
+			store_failing_renew(world.environment.store, store_memory_open());
+			store_failing_renew(world.environment.store, open_durable());
+			world.environment.misses = misses_open(&clock_system);
+			world.service = service_open(&world.environment);
+		}
+		ck_assert_int_eq(ask("a", METHOD_POST, own, TAKEN).status,
+				 i < ASKED_MOST ? 409 : 429);
+	}
+	ck_assert_int_eq(ask("a", METHOD_POST, own, "{\"code\":\"free-words\"}").status, 429);
+	done("a", METHOD_POST, own, "{}");
+	done("b", METHOD_POST, role_of("b"), "{\"code\":\"free-words\"}");
+}
+END_TEST
+
+/* Whatever fails of the call or of the count. */
+START_TEST(what_cannot_be_counted_is_not_told)
+{
+	const char *own;
+	struct reply reply;
+	unsigned n = 0;
+
+	done("b", METHOD_POST, role_of("b"), TAKEN);
+	own = role_of("a");
+	do {
+		store_failing_at(world.environment.store, ++n);
+		reply = ask("a", METHOD_POST, own, TAKEN);
+		ck_assert_msg(reply.status == 503 || reply.status == 409, "%u: %s", n, reply.text);
+	} while (reply.status == 503);
+	ck_assert_uint_gt(n, store_failing_calls(world.environment.store));
+	store_failing_at(world.environment.store, 0);
+	for (int i = 1; i < ASKED_MOST; i++)
+		ck_assert_int_eq(ask("a", METHOD_POST, own, TAKEN).status, 409);
+	ck_assert_int_eq(ask("a", METHOD_POST, own, TAKEN).status, 429);
+}
+END_TEST
+
+START_TEST(an_asking_that_is_counted_again_counts_once)
+{
+	const char *own;
+
+	done("b", METHOD_POST, role_of("b"), TAKEN);
+	own = role_of("a");
+	for (int i = 0; i < ASKED_MOST; i++) {
+		store_failing_again(world.environment.store, 0, 2);
+		ck_assert_int_eq(ask("a", METHOD_POST, own, TAKEN).status, 409);
+	}
+	ck_assert_int_eq(ask("a", METHOD_POST, own, TAKEN).status, 429);
+}
+END_TEST
+
 #define BUCKET "\"type\":\"s3\",\"location\":\"bucket\",\"prefix\":\"p\""
 #define OF_SETTINGS "\"credentials\":{\"key\":\"the-key\",\"secretKey\":\"the-secret\"}"
 #define OF_ROOM "\"credentials\":{\"key\":\"the-key\",\"secret\":\"the-secret\"}"
@@ -374,6 +467,9 @@ int main(void)
 	tcase_add_loop_test(again, stored_credentials_are_not_echoed_by_another_run, 0,
 			    ROWS(credentials_rows));
 	tcase_add_test(again, ten_runs_have_the_memory_of_one);
+	tcase_add_test(again, a_restart_does_not_forget_who_asked_for_codes);
+	tcase_add_test(again, what_cannot_be_counted_is_not_told);
+	tcase_add_test(again, an_asking_that_is_counted_again_counts_once);
 	suite_add_tcase(suite, again);
 	return suite_run(suite);
 }

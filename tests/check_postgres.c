@@ -471,6 +471,84 @@ START_TEST(a_name_is_given_once)
 }
 END_TEST
 
+/* ---- codes of other accounts ---- */
+
+#define ASKED_MOST 20
+#define ASKED_AT_ONCE 16
+
+static const char *role_of(const struct account *owner, const char *code)
+{
+	const char *path;
+	struct reply reply;
+
+	reply = responder_ask(&one, owner, kept, METHOD_POST, "/v2/templates",
+			      "{\"default\":true,\"roles\":{\"host\":{}}}", NULL);
+	ck_assert_int_eq(reply.status, 200);
+	reply = responder_ask(&one, owner, kept, METHOD_POST, "/v2/rooms", "{}", NULL);
+	path = arena_text(kept, "/v2/room-codes/room/%s/role/host", member_of(&reply, "id"));
+	if (code != NULL) {
+		reply = responder_ask(&one, owner, kept, METHOD_POST, path, code, NULL);
+		ck_assert_int_eq(reply.status, 200);
+	}
+	return path;
+}
+
+struct asking {
+	const struct responder *responder;
+	const char *path;
+	struct arena *arena;
+	int taken, refused;
+};
+
+static void *ask_for_taken(void *context)
+{
+	struct asking *asking = context;
+
+	for (int i = 0; i < ASKED_MOST / 4; i++) {
+		struct reply reply = responder_ask(asking->responder, &account, asking->arena,
+						   METHOD_POST, asking->path,
+						   "{\"code\":\"taken-words\"}", NULL);
+
+		asking->taken += reply.status == 409;
+		asking->refused += reply.status == 429 && reply.has_retry_after;
+	}
+	return NULL;
+}
+
+/* Asked by two processes at the same time. */
+START_TEST(codes_of_others_are_counted_for_the_account)
+{
+	struct asking askings[ASKED_AT_ONCE];
+	pthread_t threads[ASKED_AT_ONCE];
+	struct fault fault = FAULT_INITIAL;
+	struct account other;
+	const char *own;
+	int taken = 0, refused = 0;
+
+	ck_assert(accounts_add(url, &clock_system, "other", &other, &fault));
+	(void)role_of(&other, "{\"code\":\"taken-words\"}");
+	own = role_of(&account, NULL);
+	for (int i = 0; i < ASKED_AT_ONCE; i++) {
+		askings[i] = (struct asking){ .responder = i % 2 == 0 ? &one : &two,
+					      .path = own,
+					      .arena = arena_open() };
+		ck_assert_int_eq(pthread_create(&threads[i], NULL, ask_for_taken, &askings[i]), 0);
+	}
+	for (int i = 0; i < ASKED_AT_ONCE; i++) {
+		ck_assert_int_eq(pthread_join(threads[i], NULL), 0);
+		arena_close(askings[i].arena);
+		taken += askings[i].taken;
+		refused += askings[i].refused;
+	}
+	ck_assert_int_eq(taken, ASKED_MOST);
+	ck_assert_int_eq(refused, ASKED_AT_ONCE * ASKED_MOST / 4 - ASKED_MOST);
+	ck_assert_int_eq(ask(&two, METHOD_POST, own, "{}").status, 200);
+	responder_close(&two);
+	responder_open(&two, url, &clock_system);
+	ck_assert_int_eq(ask(&two, METHOD_POST, own, "{\"code\":\"free-words\"}").status, 429);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("postgres");
@@ -491,6 +569,7 @@ int main(void)
 	tcase_add_loop_test(calls, a_cut_connection_loses_nothing, 0, 2);
 	tcase_add_test(calls, accounts_are_the_same_everywhere);
 	tcase_add_test(calls, a_name_is_given_once);
+	tcase_add_test(calls, codes_of_others_are_counted_for_the_account);
 	suite_add_tcase(suite, calls);
 	tcase_add_checked_fixture(away, set_up_server, tear_down_server);
 	tcase_set_timeout(away, 60);

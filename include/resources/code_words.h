@@ -11,10 +11,28 @@
 /* *account: whose they are. *is_there false: no account has chosen them. */
 bool words_find(struct call *call, struct slice words, struct id *account, bool *is_there,
 		struct fault *fault);
-/* FAULT_TOO_MANY while the account has asked for too many codes of other accounts. */
-bool words_check_budget(const struct call *call, struct fault *fault);
-/* Counts that it asked for one. */
-void words_count_miss(const struct call *call);
+/* ---- codes of other accounts ----
+ *
+ * An account that has asked for 20 of them within 24 hours gets no code of its choice for 24 hours, so
+ * that none finds out which codes there are. The count is a record of the account. */
+
+struct expected;
+void words_expect_budget(struct expected *expected);
+/* FAULT_TOO_MANY while the account may not choose a code. */
+bool words_check_budget(struct call *call, struct fault *fault);
+/* The call asked for a code of another account, which it refuses. */
+void words_note_asked(struct call *call);
+/* Counts what the call noted, in its transaction. FAULT_TOO_MANY: another call has used up the budget
+ * meanwhile. */
+bool words_count_asked(struct call *call, struct fault *fault);
+/* The same of a call that is refused, in a transaction of its own; then the answer waits for that one. A
+ * fault is to be answered instead: what is not counted is not told either. */
+bool words_count_refused(struct call *call, struct fault *fault);
+
+bool words_check_asked(const struct store_record *stored, struct fault *fault);
+
+/* ---- choosing ---- */
+
 /* They become the call's account's. The caller has looked for them. */
 bool words_claim(struct call *call, struct slice words, struct fault *fault);
 

@@ -22,6 +22,8 @@ extern const struct store_kind kind_code;
 /* Words that a client chose for a code; its name is them. It stays when code and room are gone, so
  * that a link that is about never leads to another account. */
 extern const struct store_kind kind_words;
+/* How often an account asked for codes of others (resources/code_words.h): one record with the id zero. */
+extern const struct store_kind kind_words_asked;
 /* An answer that is kept (resources/kept_answer.h); its name is the Idempotency-Key. How many there
  * are: one record with the id zero. */
 extern const struct store_kind kind_kept_answer;
@@ -55,7 +57,7 @@ extern const struct store_kind kind_webhook_account;
  * zero. */
 extern const struct store_kind kind_room_times;
 
-#define KINDS 22
+#define KINDS 23
 extern const struct store_kind *const all_kinds[KINDS];
 
 #endif

@@ -2,11 +2,7 @@
  * /64) has 20 misses a minute, or 2 while the whole service has more than 2,000 a minute; then its
  * calls are refused for a minute.
  *
- * It also counts by account how often a client chose words for a code that another account has: 20
- * times in 24 hours, then its words are refused for 24 hours, so that no account finds out which words
- * there are.
- *
- * And it counts the RSA keys that an account makes, which cost much: 10, then none for a minute.
+ * It also counts by account the RSA keys that it makes, which cost much: 10, then none for a minute.
  *
  * Tries to begin a session (service/session.h) that fail have a budget of their own by address, of 20 a
  * minute too.
@@ -31,10 +27,8 @@
 #define MISSES_ADDRESS_MOST 20
 #define MISSES_ADDRESS_MOST_UNDER_ATTACK 2
 #define MISSES_SERVICE_MOST 2000
-#define MISSES_WORDS_MOST 20
 #define MISSES_KEYS_MOST 10
 #define MISSES_MINUTE 60000 /* milliseconds */
-#define MISSES_DAY (24 * 60 * (int64_t)MISSES_MINUTE)
 
 struct misses;
 
@@ -49,10 +43,6 @@ unsigned misses_count(struct misses *misses, struct slice address, int64_t now);
 /* The same of sessions: the seconds until the address may try again, and one more failure. */
 unsigned misses_session_wait(struct misses *misses, struct slice address, int64_t now);
 void misses_session_count(struct misses *misses, struct slice address, int64_t now);
-/* The seconds until the account may choose words; 0: now. */
-unsigned misses_words_wait(struct misses *misses, const struct id *account, int64_t now);
-/* Counts words that another account has. */
-void misses_words_count(struct misses *misses, const struct id *account, int64_t now);
 /* The seconds until the account may make an RSA key; 0: now, and n of them are counted (0: none). */
 unsigned misses_keys_count(struct misses *misses, const struct id *account, int64_t now,
 			   unsigned n);

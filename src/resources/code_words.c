@@ -3,11 +3,15 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "resources/code_words.h"
 
+#include "resources/expected.h"
 #include "resources/kinds.h"
-#include "resources/misses.h"
 #include "resources/packed.h"
 
 #define VERSION 1
+#define WORDS_MOST 20
+#define WORDS_DAY (24 * 60 * 60 * (int64_t)1000)
+/* How often a store may say that the count has to be written again. */
+#define WORDS_AGAIN_MOST 10
 
 bool words_find(struct call *call, struct slice words, struct id *account, bool *is_there,
 		struct fault *fault)
@@ -26,23 +30,146 @@ bool words_find(struct call *call, struct slice words, struct id *account, bool 
 	       packed_damaged("words of a code of the account", id_slice(account), fault);
 }
 
-bool words_check_budget(const struct call *call, struct fault *fault)
-{
-	const unsigned seconds = misses_words_wait(call->environment->misses, &call->account,
-						   clock_monotonic());
+/* ---- codes of other accounts ---- */
 
-	if (seconds == 0)
+static const struct id only = { { 0 } };
+
+/* Times in milliseconds since 1970. */
+struct asked {
+	uint32_t count;
+	int64_t began; /* the first one that is counted */
+	int64_t refused_until; /* 0: not refused */
+	struct store_record stored;
+};
+
+static bool read_asked(const struct store_record *stored, struct asked *asked, struct fault *fault)
+{
+	struct packed reader = { .rest = stored->value };
+
+	*asked = (struct asked){ .stored = *stored };
+	if (stored->value.data == NULL)
 		return true;
+	if (packed_number(&reader, 1) == VERSION) {
+		asked->count = (uint32_t)packed_number(&reader, 4);
+		asked->began = (int64_t)packed_number(&reader, 8);
+		asked->refused_until = (int64_t)packed_number(&reader, 8);
+		if (packed_ended(&reader))
+			return true;
+	}
+	return packed_damaged("words asked for by the account", id_slice(&stored->account), fault);
+}
+
+bool words_check_asked(const struct store_record *stored, struct fault *fault)
+{
+	struct asked asked;
+
+	return read_asked(stored, &asked, fault);
+}
+
+/* Whether the account may choose a code. */
+static bool check(struct call *call, enum store_reading reading, struct asked *asked,
+		  struct fault *fault)
+{
+	struct store_record stored;
+
+	if (!store_get(call->transaction, &kind_words_asked, &only, reading, &stored, fault) ||
+	    !read_asked(&stored, asked, fault))
+		return false;
+	if (asked->refused_until > call->now) {
+		fault_detail(fault, FAULT_TOO_MANY,
+			     "too many codes of other accounts were asked for by this account");
+		fault->retry_after = (unsigned)((asked->refused_until - call->now + 999) / 1000);
+		return false;
+	}
+	if (asked->refused_until != 0 || call->now - asked->began >= WORDS_DAY) {
+		asked->count = 0;
+		asked->began = call->now;
+		asked->refused_until = 0;
+	}
+	return true;
+}
+
+void words_expect_budget(struct expected *expected)
+{
+	expected_get(expected, &kind_words_asked, &only, STORE_TO_SHOW);
+}
+
+bool words_check_budget(struct call *call, struct fault *fault)
+{
+	struct asked asked;
+
+	if (!check(call, STORE_TO_SHOW, &asked, fault))
+		return false;
+	if (asked.count + call->words_asked < WORDS_MOST)
+		return true;
+	/* This call alone has used it up. */
 	fault_detail(fault, FAULT_TOO_MANY,
 		     "too many codes of other accounts were asked for by this account");
-	fault->retry_after = seconds;
+	fault->retry_after = (unsigned)(WORDS_DAY / 1000);
 	return false;
 }
 
-void words_count_miss(const struct call *call)
+void words_note_asked(struct call *call)
 {
-	misses_words_count(call->environment->misses, &call->account, clock_monotonic());
+	call->words_asked++;
 }
+
+static bool put_asked(struct call *call, const struct asked *asked, struct fault *fault)
+{
+	struct store_record record = { .id = only };
+	struct buffer value = BUFFER_INITIAL(call->arena);
+
+	packed_put_number(&value, VERSION, 1);
+	packed_put_number(&value, asked->count, 4);
+	packed_put_number(&value, (uint64_t)asked->began, 8);
+	packed_put_number(&value, (uint64_t)asked->refused_until, 8);
+	record.value = buffer_slice(&value);
+	return store_put(call->transaction, &kind_words_asked, &record,
+			 asked->stored.value.data == NULL ? NULL : &asked->stored, fault);
+}
+
+bool words_count_asked(struct call *call, struct fault *fault)
+{
+	struct asked asked;
+
+	if (call->words_asked == 0)
+		return true;
+	if (!check(call, STORE_TO_CHANGE, &asked, fault))
+		return false;
+	asked.count += call->words_asked;
+	if (asked.count >= WORDS_MOST)
+		asked.refused_until = call->now + WORDS_DAY;
+	return put_asked(call, &asked, fault);
+}
+
+static bool count_once(struct call *call, struct fault *fault)
+{
+	if (!store_begin(call->environment->store, STORE_WRITE, call->arena, &call->transaction,
+			 fault))
+		return false;
+	call_of_account(call);
+	if (words_count_asked(call, fault))
+		return store_commit(call->transaction, &call->answer.number, fault);
+	call->answer.number = store_seen(call->transaction);
+	store_abandon(call->transaction);
+	return false;
+}
+
+bool words_count_refused(struct call *call, struct fault *fault)
+{
+	unsigned agains = 0;
+
+	if (call->words_asked == 0)
+		return true;
+	while (!count_once(call, fault)) {
+		if (fault->kind != FAULT_AGAIN || ++agains == WORDS_AGAIN_MOST)
+			return false;
+		*fault = FAULT_INITIAL;
+	}
+	return true;
+}
+
+/* ---- choosing ---- */
 
 bool words_claim(struct call *call, struct slice words, struct fault *fault)
 {

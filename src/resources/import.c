@@ -395,6 +395,7 @@ static bool run_object(struct call *call, struct import_run *run, enum import_ki
 		note_fault(call, run, kind, number, &own);
 	}
 	run->now = part.now;
+	call->words_asked = part.words_asked;
 	return true;
 }
 

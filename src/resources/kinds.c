@@ -36,6 +36,7 @@ const struct store_kind kind_words = {
 	.name = "words of a code",
 	.naming = STORE_NAME_ANYWHERE,
 };
+const struct store_kind kind_words_asked = { .letter = 'o', .name = "words asked for" };
 const struct store_kind kind_kept_answer = {
 	.letter = 'i',
 	.name = "kept answer",
@@ -84,6 +85,7 @@ const struct store_kind *const all_kinds[KINDS] = {
 	&kind_codes,
 	&kind_code,
 	&kind_words,
+	&kind_words_asked,
 	&kind_kept_answer,
 	&kind_kept_usage,
 	&kind_media,

@@ -32,9 +32,7 @@ struct misses {
 	uint64_t total;
 	struct entry entries[GROUPS][WAYS];
 	struct entry sessions[SESSION_GROUPS][WAYS];
-	/* The address is an account: */
-	struct entry words[ACCOUNT_GROUPS][WAYS];
-	struct entry keys[ACCOUNT_GROUPS][WAYS];
+	struct entry keys[ACCOUNT_GROUPS][WAYS]; /* the address is an account */
 };
 
 /* One of the tables. */
@@ -52,11 +50,6 @@ static struct table addresses_of(struct misses *misses)
 static struct table sessions_of(struct misses *misses)
 {
 	return (struct table){ misses, misses->sessions, SESSION_GROUPS };
-}
-
-static struct table words_of(struct misses *misses)
-{
-	return (struct table){ misses, misses->words, ACCOUNT_GROUPS };
 }
 
 static struct table keys_of(struct misses *misses)
@@ -255,31 +248,6 @@ static void address_of_account(const struct id *account, unsigned char address[A
 {
 	memset(address, 0, ADDRESS_SIZE);
 	memcpy(address, account->bytes, ID_SIZE);
-}
-
-unsigned misses_words_wait(struct misses *misses, const struct id *account, int64_t now)
-{
-	unsigned char address[ADDRESS_SIZE];
-	unsigned seconds;
-
-	address_of_account(account, address);
-	pthread_mutex_lock(&misses->lock);
-	seconds = seconds_left(find(words_of(misses), address), now);
-	pthread_mutex_unlock(&misses->lock);
-	return seconds;
-}
-
-void misses_words_count(struct misses *misses, const struct id *account, int64_t now)
-{
-	unsigned char address[ADDRESS_SIZE];
-	struct entry *entry;
-
-	address_of_account(account, address);
-	pthread_mutex_lock(&misses->lock);
-	entry = entry_of(words_of(misses), address, now, MISSES_DAY);
-	if (++entry->count >= MISSES_WORDS_MOST && entry->refused_until == 0)
-		entry->refused_until = now + MISSES_DAY;
-	pthread_mutex_unlock(&misses->lock);
 }
 
 unsigned misses_keys_count(struct misses *misses, const struct id *account, int64_t now, unsigned n)

@@ -297,8 +297,10 @@ static bool run_operation(struct call *call, struct bulk *bulk, size_t number, s
 			part.parameters[i] = bulk->operations[operation->referred[i]].id;
 	}
 	call_draw_etag(&part);
-	if (!part.route->run(&part, fault))
+	if (!part.route->run(&part, fault)) {
+		call->words_asked = part.words_asked;
 		return fault_is_of_the_store(fault->kind) ? false : explain(call, number, fault);
+	}
 	/* All times are one time: it is raised, and all is run again. */
 	if (part.now > call->now) {
 		call->least_now = part.now;

@@ -21,6 +21,7 @@
 #include "base/text.h"
 #include "service/auth.h"
 #include "service/router.h"
+#include "resources/code_words.h"
 #include "resources/join.h"
 #include "resources/join_log.h"
 #include "resources/kept_usage.h"
@@ -240,13 +241,14 @@ static bool run_once(struct call *call, enum store_access access, size_t header_
 		call_draw_etag(call);
 	audit_forget(call);
 	call->joining = NULL;
+	call->words_asked = 0;
 	call->test = NULL;
 	is_done = call->route->run(call, fault);
 	/* Who lacks a scope gets no kept answer either. */
 	if (call->key.data != NULL && fault->scope == NULL)
 		is_done = idempotency_end(call, is_done, header_count, &is_replay, fault);
 	if (is_done && access == STORE_WRITE && !call->wants_write && !is_replay &&
-	    !call->validates_only && audit_write(call, fault)) {
+	    !call->validates_only && words_count_asked(call, fault) && audit_write(call, fault)) {
 		is_committed = store_commit(call->transaction, &call->answer.number, fault);
 		kept_usage_end(call, is_committed);
 		if (is_committed && call->test != NULL)
@@ -454,6 +456,15 @@ bool service_is_alone(const struct service *service, const struct call *call)
 	return false;
 }
 
+/* That a refused call asked for codes of other accounts, before the answer says so. */
+static void count_words(struct call *call, struct fault *fault)
+{
+	struct fault own = FAULT_INITIAL;
+
+	if (!words_count_refused(call, &own))
+		*fault = own;
+}
+
 /* A join that was granted or refused, once that is the answer. */
 static void note_joining(const struct call *call)
 {
@@ -484,6 +495,7 @@ void service_answer(struct service *service, struct call *call)
 	} else if (call->route != NULL) {
 		header_count = call->answer.header_count;
 		if (!run_in_memory(call, &fault)) {
+			count_words(call, &fault);
 			call_forget_answer(call, header_count);
 			explain_size(&fault);
 			answer_fault(call, &fault);

@@ -381,6 +381,11 @@ static bool check_kept_usage(const struct subject *subject, struct fault *fault)
 	return kept_usage_check_record(subject->record, fault);
 }
 
+static bool check_words_asked(const struct subject *subject, struct fault *fault)
+{
+	return words_check_asked(subject->record, fault);
+}
+
 static void check_signing_key(const struct subject *subject, const struct media *media, size_t i)
 {
 	const struct signing_key *key = &media->keys[i];
@@ -658,6 +663,7 @@ static const struct {
 	{ &kind_codes, check_codes },
 	{ &kind_code, check_code },
 	{ &kind_words, check_words },
+	{ &kind_words_asked, check_words_asked },
 	{ &kind_kept_answer, check_kept_answer },
 	{ &kind_kept_usage, check_kept_usage },
 	{ &kind_media, check_media },
