@@ -161,7 +161,9 @@ START_TEST(account_is_disabled_and_enabled)
 
 	ck_assert(accounts_list(directory, &roster, &fault));
 	ck_assert(!roster->accounts[0].is_enabled);
+	ck_assert_int_eq(roster->accounts[0].times_disabled, 1);
 	ck_assert(roster->accounts[1].is_enabled);
+	ck_assert_int_eq(roster->accounts[1].times_disabled, 0);
 	roster_close(roster);
 	ck_assert(accounts_set_enabled(directory, account.id_text, true, &changed, &fault));
 	ck_assert(changed.is_enabled);

@@ -37,6 +37,7 @@ struct account {
 	size_t secret_count; /* 1 or 2 */
 	bool is_operator; /* may see how the service is doing */
 	bool logs_joins;
+	int64_t times_disabled; /* so far; a session ends when it changes */
 	char client_url[CLIENT_URL_MOST + 1]; /* empty: the service's own */
 };
 
@@ -44,7 +45,7 @@ struct account {
  * (on or off), client_url (empty: none). NULL when it was done, else what is wrong, a clause that
  * follows the name. */
 const char *account_set(struct account *account, struct slice name, struct slice value);
-/* Adds these members to what is written of an account, those that are set. */
+/* Adds these members, and times_disabled, to what is written of an account: those that are set. */
 void account_put_settings(const struct account *account, json_t *object);
 
 struct roster {

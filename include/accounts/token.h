@@ -83,7 +83,8 @@ bool token_verify_app(const struct roster *roster, struct arena *arena, struct s
 struct slice token_sign_management(struct arena *arena, const struct clock *clock,
 				   const struct account *account, int64_t now, int64_t seconds);
 
-/* A token of a session. Signed with the younger secret; it ends with it. claims: expires_at, id (of a
+/* A token of a session. Signed with the younger secret; it ends with it, and when the account is
+ * disabled, for good. claims: expires_at, id (of a
  * key, whose scopes are the session's), and scopes and gives_until when is_limited. */
 struct slice token_sign_session(struct arena *arena, const struct clock *clock, int64_t now,
 				const struct token_claims *claims);

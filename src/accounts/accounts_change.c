@@ -217,6 +217,8 @@ bool accounts_set_enabled(const char *directory, const char *which, bool is_enab
 	struct change change;
 	bool is_found = begin_with(&change, directory, which, fault);
 
+	if (change.account.is_enabled && !is_enabled)
+		change.account.times_disabled++;
 	change.account.is_enabled = is_enabled;
 
 	bool is_done = is_found && write_change(&change, changed, fault);

@@ -3,7 +3,7 @@
  *     {"version":1,"accounts":[
  *     {"id":"...","name":"...","access_key":"...","enabled":true,
  *      "created_at":"2026-01-31T12:34:56.789Z","secrets":[{"secret":"...","created_at":"..."}],
- *      "operator":true,"log_joins":true,"client_url":"..."}
+ *      "operator":true,"log_joins":true,"client_url":"...","times_disabled":1}
  *     ]
  *     ,"checksum":"0123abcd"}
  *
@@ -223,10 +223,13 @@ static bool read_settings(const json_t *object, struct account *account)
 	const json_t *operates = json_object_get(object, "operator");
 	const json_t *log_joins = json_object_get(object, "log_joins");
 	const json_t *client_url = json_object_get(object, "client_url");
+	const json_t *times_disabled = json_object_get(object, "times_disabled");
 
+	account->times_disabled = json_integer_value(times_disabled);
 	account->is_operator = json_is_true(operates);
 	account->logs_joins = json_is_true(log_joins);
 	return (operates == NULL || json_is_boolean(operates)) &&
+	       (times_disabled == NULL || account->times_disabled > 0) &&
 	       (log_joins == NULL || json_is_boolean(log_joins)) &&
 	       (client_url == NULL || (json_is_string(client_url) &&
 				       set_client_url(account, text_of_json(client_url)) == NULL));
@@ -433,6 +436,8 @@ void account_put_settings(const struct account *account, json_t *object)
 		object_put(object, "log_joins", json_true());
 	if (account->client_url[0] != '\0')
 		object_put(object, "client_url", json_string(account->client_url));
+	if (account->times_disabled > 0)
+		object_put(object, "times_disabled", json_integer(account->times_disabled));
 }
 
 static json_t *packed_account(const struct account *account)

@@ -295,6 +295,11 @@ static const struct account *verify_caller(const struct roster *roster, struct a
 	if (signer == NULL || !read_scopes(claims, verified, fault))
 		return NULL;
 	verified->type = type;
+	if (is_session && json_integer_value(json_object_get(claims, "times_disabled")) !=
+				  signer->times_disabled) {
+		refuse(fault, "the account was disabled after the session began");
+		return NULL;
+	}
 	read_id(claims, is_session ? "key" : "jti", verified);
 	verified->gives_until = json_integer_value(json_object_get(claims, "gives_until"));
 	return signer;
@@ -411,6 +416,8 @@ struct slice token_sign_session(struct arena *arena, const struct clock *clock, 
 			   json_stringn(scopes.size > 0 ? scopes.data : "", scopes.size));
 		object_put(object, "gives_until", json_integer(claims->gives_until));
 	}
+	if (account->times_disabled > 0)
+		object_put(object, "times_disabled", json_integer(account->times_disabled));
 	add_times(object, clock, now / 1000, claims->expires_at);
 	return sign(arena, &account->secrets[account->secret_count - 1], object);
 }

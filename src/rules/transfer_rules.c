@@ -68,6 +68,7 @@ static const struct field account_fields[] = {
 	{ "operator",         BOOLEAN(), DOC("Absent: false.") },
 	{ "log_joins",        BOOLEAN(), DOC("Absent: false.") },
 	{ "client_url",       TEXT(any_text), DOC("Absent: none.") },
+	{ "times_disabled",   INTEGER(1, UNLIMITED), DOC("Absent: never.") },
 	{ "last_template",    NUMBER_OF_ID(), DOC("In format 1; ignored.") },
 	{ "last_room",        NUMBER_OF_ID(), DOC("In format 1; ignored.") },
 	{ "last_time",        TEXT(time_text), DOC("In format 1; ignored.") },

@@ -199,6 +199,7 @@ static void read_settings(struct transfer_input *input, const json_t *object,
 		findings_add(&input->call.findings, "/account/client_url", "%s", flaw);
 	account->is_operator = json_is_true(json_object_get(object, "operator"));
 	account->logs_joins = json_is_true(json_object_get(object, "log_joins"));
+	account->times_disabled = json_integer_value(json_object_get(object, "times_disabled"));
 }
 
 /* All members of the line but the counters, which go into the store. */
