@@ -19,9 +19,13 @@ prove()
 	"$program" account set test operator=on --data "$scratch/service" >/dev/null || fail 'account set'
 	TOKEN=$token
 	BASE_URL=$base
+	make_certificate
+	ln -s service.sock "$scratch/secure.sock"
+	start_nginx secure "s|listen @LISTEN@;|listen @LISTEN@ ssl; ssl_certificate $scratch/certificate.pem; ssl_certificate_key $scratch/key.pem;|"
+	SECURE_URL=https://127.0.0.1:$port
 	DATA=$scratch/service
 	ANTEROOM=$program
-	export ACCESS_KEY SECRET TOKEN BASE_URL DATA ANTEROOM
+	export ACCESS_KEY SECRET TOKEN BASE_URL SECURE_URL DATA ANTEROOM
 	timeout 900 node "$PROOF/prove.js" "${WEB:-brief}" || fail 'the pages do not what they should'
 }
 
@@ -31,6 +35,7 @@ if [ -n "${PROOF-}" ]; then
 fi
 have chromium || left_out 'there is no chromium'
 fetch_proof web
+cp -R "$source/tests/cases/samples" "$PROOF" && chmod -R a+rX "$PROOF/samples" || exit 1
 node "$PROOF/node_modules/typescript/bin/tsc" -p "$source/web" || exit 1
 (
 	become_ordinary

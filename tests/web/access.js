@@ -132,6 +132,14 @@ const found_program = (name) =>
 		.map((folder) => join(folder, name))
 		.find((path) => existsSync(path));
 
+/** Puts a picture of a file in its place: not every reader of QR codes knows SVG. */
+async function drawn(browser, path) {
+	const page = await browser.newPage();
+	await page.goto(`file://${path}`);
+	await page.screenshot({ path, type: "png" });
+	await page.close();
+}
+
 /** QR codes: an independent reader reads the very link, light and dark. */
 export const qr_codes = (browser) =>
 	group("QR codes", async () => {
@@ -141,6 +149,8 @@ export const qr_codes = (browser) =>
 		if (!(await api("GET", "/v2/session")).qr) return;
 		const reader = found_program("zbarimg");
 		if (!reader) console.log("QR codes are not read: there is no zbarimg");
+		const read_code = (file) =>
+			execFileSync(reader, ["-q", "--raw", file], { encoding: "utf8" }).trim();
 		const directory = mkdtempSync(join(tmpdir(), "qr-"));
 		for (const colorScheme of ["light", "dark"]) {
 			const page = await new_page(browser, { colorScheme, storageState: state });
@@ -151,7 +161,7 @@ export const qr_codes = (browser) =>
 			const file = join(directory, `${colorScheme}.png`);
 			await page.screenshot({ path: file });
 			if (reader) {
-				const read = execFileSync(reader, ["-q", "--raw", file], { encoding: "utf8" }).trim();
+				const read = read_code(file);
 				ok(`a QR code is read, ${colorScheme}`, read === `${BASE}/join/${codes.host}`, read);
 			}
 			for (const kind of ["SVG", "PNG"]) {
@@ -160,6 +170,12 @@ export const qr_codes = (browser) =>
 					page.click(`dialog :text-is("${kind}")`),
 				]);
 				ok(`${kind} is saved`, download.suggestedFilename().endsWith(`.${kind.toLowerCase()}`));
+				if (reader) {
+					const saved = join(directory, download.suggestedFilename());
+					await download.saveAs(saved);
+					if (kind === "SVG") await drawn(browser, saved);
+					ok(`the saved ${kind} is read`, read_code(saved) === `${BASE}/join/${codes.host}`);
+				}
 			}
 			await page.keyboard.press("Escape");
 			await page.click("button:has-text('Print')");

@@ -2,11 +2,13 @@
 //
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+import { readFileSync } from "node:fs";
 import http from "node:http";
 import {
 	ACCESS_KEY,
 	BASE,
 	SECRET,
+	SECURE_URL,
 	TOKEN,
 	api,
 	group,
@@ -14,6 +16,7 @@ import {
 	ok,
 	program,
 	sign_in,
+	stop_service,
 } from "./stand.js";
 
 const field = (pointer) => `[data-pointer="${pointer}"] input`;
@@ -55,6 +58,21 @@ export const signing_in = (page) =>
 		ok("no secret is stored", !kept.includes(SECRET) && !kept.includes("eyJ"), kept);
 		const [cookie] = await page.context().cookies();
 		ok("the cookie is HttpOnly and Strict", cookie.httpOnly && cookie.sameSite === "Strict");
+	});
+
+/** Over https the cookie is for this host alone. */
+export const over_https = (browser) =>
+	group("over https", async () => {
+		const context = await browser.newContext({ ignoreHTTPSErrors: true });
+		const page = await context.newPage();
+		await page.goto(`${SECURE_URL}/console/rooms`);
+		await page.fill("#access_key", ACCESS_KEY);
+		await page.fill("#secret", SECRET);
+		await page.keyboard.press("Enter");
+		await page.waitForSelector(".row-link, .empty");
+		const [{ name, secure, httpOnly }] = await context.cookies();
+		ok("a cookie of this host", name === "__Host-anteroom" && secure && httpOnly, name);
+		await context.close();
 	});
 
 /** What the cookie cannot do. */
@@ -100,11 +118,15 @@ export const templates = (page) =>
 		await page.keyboard.press("c");
 		await page.waitForSelector(".cards");
 		await page.fill(field("/name"), "bad/name!");
+		await page.check(field("/default"));
+		await page.click("text=Webinar");
 		await page.click(button("Create template"));
 		await page.waitForSelector(fault("/name"));
 		await page.fill(field("/name"), name);
 		ok("a fault goes when it is mended", (await page.locator(fault("/name")).count()) === 0);
-		await page.click("text=Webinar");
+		const chosen = await page.textContent(".card-choice:has(:checked) strong");
+		const still = await page.isChecked(field("/default"));
+		ok("all else is kept", chosen === "Webinar" && still, `${chosen} ${still}`);
 		await page.click(button("Create template"));
 		await page.waitForSelector(".role-card");
 		const roles = await page.locator(".role-card h2").allTextContents();
@@ -124,9 +146,28 @@ export const templates = (page) =>
 		await page.fill(field("/publishParams/video/bitRate"), "9000");
 		await page.fill(field("/publishParams/video/frameRate"), "x");
 		await page.fill(field("/priority"), "9");
+		const layers = "/publishParams/simulcast/video/layers";
+		await page.check(`[data-pointer='/publishParams/simulcast'] > .group-head .switch`);
+		await page.check(`[data-pointer='/publishParams/simulcast/video'] > .group-head .switch`);
+		for (const layer of [0, 1]) {
+			await page.click(`[data-pointer='${layers}'] ${button("Add layer")}`);
+			await page.fill(field(`${layers}/${layer}/maxFramerate`), "99");
+		}
+		const refusal = page.waitForResponse((response) => response.status() === 400);
 		await page.keyboard.press("Control+s");
+		const { details } = await (await refusal).json();
 		await page.waitForSelector(".faults:not([hidden])");
-		ok("all faults at once", (await page.locator(".faults li").count()) === 3);
+		const count = await page.locator(".faults li").count();
+		ok("all faults at once", count >= 5 && count === details.length, `${count} ${details}`);
+		const undescribed = await page.evaluate(() =>
+			[...document.querySelectorAll(".fault:not([hidden])")]
+				.filter((one) => !document.querySelector(`[aria-describedby~="${one.id}"]`))
+				.map((one) => one.textContent),
+		);
+		const described = await page.locator(".fault:not([hidden])").count();
+		ok("each stands at its field", described === count && undescribed.length === 0, undescribed);
+		const at_layers = await page.locator(`[data-pointer^='${layers}/'] [aria-invalid=true]`).count();
+		ok("in the layers too", at_layers >= 2, at_layers);
 		const focus = await page.evaluate(() => document.activeElement.className);
 		ok("the focus is on the summary", focus === "faults", focus);
 		await page.click(".faults a >> nth=0");
@@ -145,6 +186,7 @@ export const templates = (page) =>
 		await page.fill(field("/publishParams/video/bitRate"), "900");
 		await page.fill(field("/publishParams/video/frameRate"), "30");
 		await page.fill(field("/priority"), "2");
+		await page.uncheck(`[data-pointer='/publishParams/simulcast'] > .group-head .switch`);
 		await page.keyboard.press("Control+s");
 		await page.waitForSelector(".save-bar", { state: "hidden" });
 		const path = `/v2/templates/${id}/roles/speaker`;
@@ -170,6 +212,12 @@ export const templates = (page) =>
 		await page.waitForSelector(`${shown}:has-text("Leave without saving")`);
 		await page.click(`${shown} ${button("Cancel")}`);
 		ok("a link and Back are asked about", page.url().endsWith("/roles/speaker"), page.url());
+		const asked = page.waitForEvent("dialog");
+		await page.evaluate(() => setTimeout(() => location.reload()));
+		const question = await asked;
+		await question.dismiss();
+		const kept = await page.inputValue(field("/priority"));
+		ok("and so is a reload", question.type() === "beforeunload" && kept === "5", kept);
 		await page.click(`.save-bar ${button("Discard")}`);
 		ok("Discard restores", (await page.inputValue(field("/priority"))) === "4");
 
@@ -202,19 +250,23 @@ export const odd_names = (page) =>
 		await page.waitForSelector(fault("/priority"));
 		ok("a role named with a colon", true);
 		await api("POST", `/v2/templates/${template.id}/destinations`, {
-			rtmpDestinations: { x: { name: "x" }, "a: b": { name: "a: b" } },
+			rtmpDestinations: { "<x>": { name: "<x>" }, "a: b": { name: "a: b" } },
 		});
 		await page.goto(`${BASE}/console/templates/${template.id}/destinations`);
 		await page.waitForSelector(".section");
 		const maps = await page.locator("details.entry").count();
 		ok("named destinations are shown", maps === 2, maps);
-		await page.click("details.entry:has-text('a: b') summary");
-		const width = "[data-pointer='/rtmpDestinations/a: b'] [data-kind=integer] input";
-		await page.locator(width).first().fill("x");
+		for (const name of ["<x>", "a: b"]) {
+			await page.click(`details.entry:has-text("${name}") summary`);
+			const width = `[data-pointer='/rtmpDestinations/${name}'] [data-kind=integer] input`;
+			await page.locator(width).first().fill("x");
+		}
 		await page.keyboard.press("Control+s");
 		await page.waitForSelector(".faults:not([hidden])");
-		const at = await page.locator("[data-pointer='/rtmpDestinations/a: b'] .wrong").count();
-		ok("a destination named with a colon", at > 0, await page.textContent(".faults"));
+		for (const name of ["<x>", "a: b"]) {
+			const at = await page.locator(`[data-pointer='/rtmpDestinations/${name}'] .wrong`).count();
+			ok(`a destination named ${name}`, at === 1, await page.textContent(".faults"));
+		}
 		await page.click(button("Discard"));
 	});
 
@@ -231,13 +283,44 @@ export const whole_forms = (page) =>
 				.split("/")
 				.reduce((at, step) => at[step], doc);
 		};
+		// An entry of each map is named x; each list of objects has one item.
+		const inside = (one) => {
+			if (one.properties) return [one, ""];
+			if (follow(one.items ?? {}).properties) return [one.items, "/0"];
+			if (follow(one.additionalProperties || {}).properties) return [one.additionalProperties, "/x"];
+			return null;
+		};
 		const members = (schema, pointer = "") =>
 			Object.entries(follow(schema).properties ?? {}).flatMap(([name, one]) => {
 				const inner = { ...follow(one), ...(one.readOnly ? { readOnly: true } : {}) };
-				if (inner.readOnly) return [];
+				// The name of an entry is typed once, as its key.
+				if (inner.readOnly || (name === "name" && pointer.endsWith("/x"))) return [];
 				const at = `${pointer}/${name}`;
-				return [at, ...(inner.properties ? members(inner, at) : [])];
+				const more = inside(inner);
+				return [at, ...(more ? members(more[0], at + more[1]) : [])];
 			});
+		/** A document with an entry in each map, and an item in each list of objects. */
+		const filled = (schema) =>
+			Object.fromEntries(
+				Object.entries(follow(schema).properties ?? {}).flatMap(([name, one]) => {
+					const more = inside(follow(one));
+					if (!more) return [];
+					const value = filled(more[0]);
+					return [[name, { "": value, "/0": [value], "/x": { x: value } }[more[1]]]];
+				}),
+			);
+		/** Adds a member to each object that a form has; the schemas are followed once. */
+		const grown = new Set();
+		const grow = (schema) => {
+			const { properties } = follow(schema);
+			if (!properties || grown.has(properties)) return;
+			grown.add(properties);
+			for (const one of Object.values(properties)) {
+				const more = inside(follow(one));
+				if (more) grow(more[0]);
+			}
+			properties.newMember = { type: "integer", minimum: 1, maximum: 9, default: 2 };
+		};
 		const body = (path, method) =>
 			doc.paths[path][method].requestBody.content["application/json"].schema;
 		const at = "/v2/templates/{template_id}";
@@ -249,25 +332,56 @@ export const whole_forms = (page) =>
 		]) {
 			await page.goto(`${BASE}/console/${where}`);
 			await page.waitForSelector(".form-root");
+			ok(`the ${name}: nothing is changed by reading`, await page.locator(".save-bar").isHidden());
+			grow(schema);
+			await page.route("**/v2/openapi.json", (route) => route.fulfill({ json: doc }));
+			const answered = (url) => url.pathname === `/v2/${where}`;
+			await page.route(answered, async (route) => {
+				const response = await route.fetch();
+				await route.fulfill({
+					response,
+					json: { ...(await response.json()), ...filled(schema) },
+				});
+			});
+			await page.reload();
+			await page.waitForSelector(".form-root");
 			const there = await page.evaluate(() =>
 				[...document.querySelectorAll("[data-pointer]")].map((one) => one.dataset.pointer),
 			);
-			const missing = members(schema).filter((pointer) => !there.includes(pointer));
+			const wanted = members(schema);
+			const missing = wanted.filter((pointer) => !there.includes(pointer));
 			ok(`every member of the ${name} has a control`, missing.length === 0, missing);
-			ok(`the ${name}: nothing is changed by reading`, await page.locator(".save-bar").isHidden());
+			const fresh = wanted.filter((pointer) => pointer.endsWith("/newMember")).length;
+			ok(`so has a new one in the ${name}`, fresh > 0, fresh);
+			await page.unrouteAll();
 		}
-		// Saved as it was read, a document stays the same.
-		const path = `/v2/templates/${template.id}/roles/host`;
-		const before = JSON.stringify(await api("GET", path));
-		await page.goto(`${BASE}/console/templates/${template.id}/roles/host`);
-		await page.waitForSelector(".section");
-		await page.fill(field("/priority"), "3");
-		await page.keyboard.press("Control+s");
-		await page.waitForSelector(".save-bar", { state: "hidden" });
-		await page.fill(field("/priority"), "1");
-		await page.keyboard.press("Control+s");
-		await page.waitForSelector(".save-bar", { state: "hidden" });
-		ok("a form loses nothing", JSON.stringify(await api("GET", path)) === before);
+		// Saved as they were read, the samples stay the same to the byte.
+		const sample = (name) =>
+			JSON.parse(readFileSync(new URL(`samples/${name}.json`, import.meta.url), "utf8"));
+		const samples = [
+			["roles/host", sample("role")],
+			["settings", sample("settings")],
+			["destinations", sample("destinations")],
+			["roles/guest", sample("template-sparse").roles.guest],
+		];
+		const bytes = async (path) =>
+			(await fetch(BASE + path, { headers: { Authorization: `Bearer ${TOKEN}` } })).text();
+		await api("POST", `/v2/templates/${template.id}/roles/guest`, {});
+		for (const [where, value] of samples) {
+			const path = `/v2/templates/${template.id}/${where}`;
+			await api("POST", path, value);
+			const before = await bytes(path);
+			await page.goto(`${BASE}/console/templates/${template.id}/${where}`);
+			await page.waitForSelector(".form-root");
+			ok(`${where}: no difference`, await page.locator(".save-bar").isHidden());
+			const saved = page.waitForResponse((one) => one.request().method() === "POST");
+			await page.evaluate(() => {
+				document.querySelector(".save-bar").hidden = false;
+				document.querySelector("form.editor").requestSubmit();
+			});
+			ok(`${where}: saved`, (await saved).status() === 200, await (await saved).text());
+			ok(`${where}: the same bytes`, (await bytes(path)) === before, await bytes(path));
+		}
 	});
 
 /** A room: hours, codes with a life, links, QR codes, switches. */
@@ -290,6 +404,9 @@ export const rooms = (page) =>
 			link,
 		);
 		const code = link.split("/").pop();
+		await page.click("[aria-label='Copy the code for host']");
+		const bare = await page.evaluate(() => navigator.clipboard.readText());
+		ok("the code is copied", bare === code, bare);
 
 		const off = page.locator("[aria-label^='Code'][aria-label$='for viewer enabled']");
 		await off.click();
@@ -529,6 +646,20 @@ export const keys_and_events = (page) =>
 		ok("a signing key is active", true);
 	});
 
+/** Who is no operator sees nothing of the service. */
+export const no_operator = (page) =>
+	group("no operator", async () => {
+		const printed = program("account", "add", "guests");
+		const of = (name) => new RegExp(`^${name}: *(.*)$`, "m").exec(printed)[1];
+		await sign_in(page, "/console/rooms", of("access_key"), of("secret"));
+		const sections = await page.locator(".sections a:visible").allTextContents();
+		ok("no section for the service", sections.length > 3 && !sections.includes("Service"), sections);
+		await page.goto(`${BASE}/console/service`);
+		await page.waitForSelector(".frame .page h1");
+		const nothing = (await page.locator(".chart, .tile").count()) === 0;
+		ok("no page of the service", nothing, await page.textContent("#page"));
+	});
+
 /** For operators: figures that come by themselves, and stop while nobody looks. */
 export const service = (page) =>
 	group("service", async () => {
@@ -545,9 +676,9 @@ export const service = (page) =>
 		page.on("request", (request) => {
 			if (request.url().endsWith("/metrics")) asked += 1;
 		});
-		await page.route("**/v2/service/metrics", (route) => route.abort());
+		const start_again = await stop_service();
 		await page.waitForSelector(".notice.warn:has-text('Trying again')");
-		await page.unroute("**/v2/service/metrics");
+		start_again();
 		await page.waitForSelector(".notice.ok", { timeout: 15000 });
 		ok("it recovers by itself", true);
 		await page.evaluate(() => {
@@ -654,11 +785,24 @@ export const signing_out = (page) =>
 		await page.reload();
 		await page.waitForSelector("#secret");
 		ok("a retired secret leads to sign-in", true);
-		let last = 0;
-		for (let i = 0; i < 40 && last !== 429; i += 1) {
-			const body = JSON.stringify({ access_key: ACCESS_KEY, secret: "no" });
-			const headers = { "Anteroom-Console": "1" };
-			last = (await fetch(`${BASE}/v2/session`, { method: "POST", headers, body })).status;
-		}
-		ok("wrong secrets are limited", last === 429, last);
+		// From an address of its own, which has missed nothing yet.
+		const miss = () =>
+			new Promise((resolve, reject) => {
+				const options = {
+					method: "POST",
+					localAddress: "127.0.0.9",
+					agent: false,
+					headers: { "Anteroom-Console": "1" },
+				};
+				const request = http.request(`${BASE}/v2/session`, options, (response) => {
+					response.resume();
+					resolve(response.statusCode);
+				});
+				request.on("error", reject);
+				request.end(JSON.stringify({ access_key: ACCESS_KEY, secret: "no" }));
+			});
+		const statuses = [];
+		for (let i = 0; i < 21; i += 1) statuses.push(await miss());
+		const right = statuses.lastIndexOf(401) === 19 && statuses.indexOf(429) === 20;
+		ok("the 21st wrong secret in a minute is too many", right, statuses);
 	});

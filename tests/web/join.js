@@ -2,7 +2,19 @@
 //
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-import { BASE, accessible, api, group, make_room, new_page, ok, program } from "./stand.js";
+import {
+	BASE,
+	SECRET,
+	accessible,
+	api,
+	group,
+	launch,
+	logged,
+	make_room,
+	new_page,
+	ok,
+	program,
+} from "./stand.js";
 
 const note = (text) => `.device-note:has-text("${text}")`;
 const button = ".join-form button[type=submit]";
@@ -201,8 +213,26 @@ export const forwarding = (browser, codes) =>
 			"the token is in no request",
 			token.length > 50 && seen.every((one) => !one.includes(token)),
 		);
+		// Both logs are complete when nginx has written what came last.
+		while (!logged().includes("GET /healthz-client")) await fetch(`${BASE}/healthz-client`);
+		ok("no token is in a log", !/eyJ|Bearer/.test(logged()) && !logged().includes(SECRET));
 		await page.goBack().catch(() => {});
 		ok("the way back has no token", !page.url().includes(token));
 		await close(page);
 		program("account", "set", "test", "client_url=");
+	});
+
+/** A page that came over plain http gets no devices: that is told, and joining works. */
+export const plain_http = (codes) =>
+	group("plain http", async () => {
+		const browser = await launch(["--host-resolver-rules=MAP plain.test 127.0.0.1"]);
+		const page = await (await browser.newContext()).newPage();
+		await page.goto(`http://plain.test:${new URL(BASE).port}/join/${codes.host}`);
+		await page.waitForSelector(note("https"));
+		ok("not a secure context", await page.evaluate(() => !isSecureContext));
+		await page.fill("#name", "Kofi");
+		await page.click(button);
+		await page.waitForSelector(".code-block");
+		ok("joins over plain http", true);
+		await browser.close();
 	});

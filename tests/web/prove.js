@@ -26,10 +26,15 @@ if (all) {
 	await guest.troubles(browser, codes);
 	await guest.codes_told(browser, codes);
 	await guest.forwarding(browser, codes);
+	await guest.plain_http(codes);
 	const operator = await new_page(browser);
 	await sign_in(operator);
 	await administrator.service(operator);
 	await operator.context().close();
+	const other = await new_page(browser);
+	await administrator.no_operator(other);
+	await other.context().close();
+	await administrator.over_https(browser);
 	await administrator.lists(page, 3000);
 	await access.qr_codes(browser);
 	await access.all_views(browser);

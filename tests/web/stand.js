@@ -4,7 +4,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 import { execFileSync } from "node:child_process";
-import { readFileSync, writeFileSync } from "node:fs";
+import { openSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
 import { chromium } from "playwright-core";
 
 /** From tests/web.sh: where the service is, and what opens it. */
@@ -13,6 +14,9 @@ export const {
 	ACCESS_KEY,
 	SECRET,
 	TOKEN,
+	SECURE_URL,
+	DATA,
+	ANTEROOM,
 	PICTURES = "",
 	CHROMIUM = "/usr/bin/chromium",
 } = process.env;
@@ -100,11 +104,11 @@ export async function new_page(browser, options = {}) {
 	return watch(await context.newPage());
 }
 
-export async function sign_in(page, path = "/console/templates") {
+export async function sign_in(page, path = "/console/templates", key = ACCESS_KEY, secret = SECRET) {
 	await page.goto(BASE + path);
 	await page.waitForSelector("#secret");
-	await page.fill("#access_key", ACCESS_KEY);
-	await page.fill("#secret", SECRET);
+	await page.fill("#access_key", key);
+	await page.fill("#secret", secret);
 	await page.keyboard.press("Enter");
 	await page.waitForSelector(".frame .page");
 }
@@ -154,7 +158,33 @@ export async function api(method, path, body, headers = {}) {
 
 /** The program that runs, with the data of the service. */
 export const program = (...words) =>
-	execFileSync(process.env.ANTEROOM, [...words, "--data", process.env.DATA], { encoding: "utf8" });
+	execFileSync(ANTEROOM, [...words, "--data", DATA], { encoding: "utf8" });
+
+/** Ends the service behind nginx; what it answers starts it again, as tests/web.sh did. */
+export async function stop_service() {
+	const pid = Number(readFileSync(`${DATA}.responder`, "utf8"));
+	const is_there = () => {
+		try {
+			return process.kill(pid, 0);
+		} catch {
+			return false;
+		}
+	};
+	process.kill(pid, "SIGTERM");
+	while (is_there()) await new Promise((turn) => setImmediate(turn));
+	const log = openSync(`${DATA}.log`, "a");
+	const words = ["-s", `${DATA}.sock`, "-M", "0600", "-P", `${DATA}.responder`, "--"];
+	return () =>
+		execFileSync("spawn-fcgi", [...words, ANTEROOM, "serve", "--data", DATA], {
+			stdio: ["ignore", log, log],
+		});
+}
+
+/** What the service and nginx have logged. */
+export const logged = () =>
+	[`${DATA}.log`, ...["access", "error"].map((name) => `${dirname(DATA)}/nginx-service/${name}.log`)]
+		.map((file) => readFileSync(file, "utf8"))
+		.join("\n");
 
 const HOST = { endRoom: true, removeOthers: true, mute: true, unmute: true, changeRole: true };
 

@@ -9,6 +9,7 @@ import { h, icon, put } from "../lib/dom.js";
 import { quantile, rate, read, sum } from "../lib/metrics.js";
 import { bytes, number } from "../lib/text.js";
 import { page_head, sentence } from "../lib/ui.js";
+import { session } from "./session.js";
 
 /** @typedef {import("../lib/metrics.js").Reading} Reading */
 /** @typedef {import("../lib/metrics.js").Labels} Labels */
@@ -38,7 +39,9 @@ const of_others = (labels) => !/metrics$/.test(labels.route ?? "");
 const status = (digit) => (/** @type {Labels} */ labels) => labels.status?.[0] === digit;
 
 /** @type {import("../lib/router.js").Maker} */
-export function service_page(_, signal) {
+export async function service_page(_, signal) {
+	const { operator } = await session();
+	if (!operator) throw new Error("Operators of the service see this page; your account is none.");
 	const state = h("div.notice", { role: "status" }, "Reading …");
 	const tiles = h("dl.tiles");
 	const body = h("tbody");
