@@ -13,7 +13,11 @@
 #include "database.h"
 #include "directory.h"
 #include "relay.h"
+#include "resources/audit_record.h"
+#include "resources/join_log.h"
+#include "resources/kinds.h"
 #include "responder.h"
+#include "service/keeper.h"
 #include "suite.h"
 
 static char *directory, *url, *relayed;
@@ -549,6 +553,60 @@ START_TEST(codes_of_others_are_counted_for_the_account)
 }
 END_TEST
 
+/* ---- the log ---- */
+
+#define NUMBERED_WITHIN 20000
+
+/* More entries of the account wait than are numbered at once, and its log cannot be read. */
+static void damage_log(struct store *store, const struct id *of)
+{
+	static struct audit_entry entries[AUDIT_READ_MOST + 1];
+	const struct store_record state = { .value = SLICE("damaged") };
+	struct transaction *transaction;
+	struct fault fault = FAULT_INITIAL;
+	uint64_t number;
+
+	for (size_t i = 0; i < AUDIT_READ_MOST + 1; i++)
+		entries[i] = (struct audit_entry){
+			.time = 1,
+			.id = SLICE("id"),
+			.type = SLICE("room.created"),
+			.actor = SLICE("{}"),
+			.request_id = SLICE(""),
+			.data = SLICE("{}"),
+		};
+	ck_assert(store_begin(store, STORE_WRITE, kept, &transaction, &fault));
+	store_of_account(transaction, of);
+	ck_assert(audit_enqueue(transaction, &clock_system, entries, AUDIT_READ_MOST + 1,
+				clock_now(&clock_system), &fault));
+	ck_assert(store_put(transaction, &kind_audit, &state, NULL, &fault));
+	ck_assert(store_commit(transaction, &number, &fault));
+}
+
+START_TEST(a_damaged_log_keeps_no_other_waiting)
+{
+	struct environment *environment = &two.environment;
+	struct lease *lease = lease_open(environment->store, &clock_system);
+	const int64_t until = clock_monotonic() + NUMBERED_WITHIN;
+	struct fault fault = FAULT_INITIAL;
+	struct keeper *keeper;
+	bool is_numbered = false;
+
+	damage_log(environment->store, &account.id);
+	ck_assert(accounts_add(url, &clock_system, "other", &account, &fault));
+	ck_assert_int_eq(ask(&two, METHOD_POST, "/v2/templates", "{}").status, 200);
+	environment->joins = join_log_open();
+	keeper = keeper_open(environment, lease);
+	while (!is_numbered && clock_monotonic() < until)
+		is_numbered = strstr(ask(&two, METHOD_GET, "/v2/events", NULL).text,
+				     "template.created") != NULL;
+	keeper_close(keeper);
+	join_log_close(environment->joins);
+	lease_close(lease);
+	ck_assert(is_numbered);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("postgres");
@@ -570,6 +628,7 @@ int main(void)
 	tcase_add_test(calls, accounts_are_the_same_everywhere);
 	tcase_add_test(calls, a_name_is_given_once);
 	tcase_add_test(calls, codes_of_others_are_counted_for_the_account);
+	tcase_add_test(calls, a_damaged_log_keeps_no_other_waiting);
 	suite_add_tcase(suite, calls);
 	tcase_add_checked_fixture(away, set_up_server, tear_down_server);
 	tcase_set_timeout(away, 60);

@@ -142,10 +142,10 @@ static void number_entries(struct in_process *in_process)
 	struct transaction *transaction;
 	struct fault fault = FAULT_INITIAL;
 	uint64_t number;
-	size_t n;
+	struct audit_numbering numbering = { .left_count = 0 };
 
 	if (!store_begin(store, STORE_WRITE, arena, &transaction, &fault) ||
-	    !audit_number(transaction, &times, &n, &fault) ||
+	    !audit_number(transaction, &times, &numbering, &fault) ||
 	    !store_commit(transaction, &number, &fault))
 		abort();
 	arena_close(arena);

@@ -81,8 +81,23 @@ bool audit_enqueue(struct transaction *transaction, const struct clock *clock,
 /* An entry of the queue, with its account. */
 bool audit_queued_read(const struct store_record *stored, struct id *account,
 		       struct audit_entry *entry, struct fault *fault);
-/* Numbers the oldest entries of the queue, AUDIT_READ_MOST at most; *n: how many. */
-bool audit_number(struct transaction *transaction, const struct audit_times *times, size_t *n,
-		  struct fault *fault);
+
+/* How far the numbering of the queue is. Entries of accounts whose logs are damaged stay in the queue, so
+ * that those of other accounts do not wait for them. */
+struct audit_numbering {
+	struct id above; /* entries up to it were looked at; zero: from the oldest on */
+	const struct id *left; /* accounts whose entries stay */
+	size_t left_count;
+	/* Results. */
+	bool is_last; /* no entry follows */
+	bool has_account; /* account: upon FAULT_DAMAGED, the one whose log is damaged */
+	struct id account;
+};
+
+/* Numbers the next entries of the queue, AUDIT_READ_MOST at most, and sets `above` to the last one. */
+bool audit_number(struct transaction *transaction, const struct audit_times *times,
+		  struct audit_numbering *numbering, struct fault *fault);
+/* Below the ids of entries that are put into the queue from then on. */
+struct id audit_queued_since(int64_t time);
 
 #endif

@@ -228,14 +228,27 @@ bool audit_restore(struct transaction *transaction, const struct audit_entry *en
 
 /* ---- the queue ---- */
 
+static void put_time(struct id *id, int64_t time)
+{
+	for (size_t byte = 0; byte < 6; byte++)
+		id->bytes[byte] = (unsigned char)((uint64_t)time >> (40 - 8 * byte));
+}
+
+struct id audit_queued_since(int64_t time)
+{
+	struct id id = { { 0 } };
+
+	put_time(&id, time);
+	return id;
+}
+
 /* In the order of time; a random number keeps those of one millisecond apart. */
 static struct id queued_id(const struct clock *clock, int64_t now, size_t i)
 {
 	struct id id;
 
 	clock_random(clock, id.bytes, sizeof id.bytes);
-	for (size_t byte = 0; byte < 6; byte++)
-		id.bytes[byte] = (unsigned char)((uint64_t)now >> (40 - 8 * byte));
+	put_time(&id, now);
 	id.bytes[6] = (unsigned char)(i >> 8);
 	id.bytes[7] = (unsigned char)i;
 	return id;
@@ -280,54 +293,95 @@ bool audit_queued_read(const struct store_record *stored, struct id *account,
 	       packed_damaged("queued log entry", id_slice(&stored->id), fault);
 }
 
-/* The entries of one account, from records[*i] on, in the order of the queue; they are marked as
- * done. */
-static bool number_account(struct transaction *transaction, const struct audit_times *times,
-			   const struct store_record *records, size_t n, size_t first,
-			   bool *is_done, struct fault *fault)
+static bool is_left(const struct audit_numbering *numbering, const struct id *account)
 {
-	struct audit_entry entries[AUDIT_READ_MOST], entry;
-	struct id account, other;
+	for (size_t i = 0; i < numbering->left_count; i++) {
+		if (id_compare(&numbering->left[i], account) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* A part of the queue. */
+struct queued {
+	struct store_record records[AUDIT_READ_MOST];
+	struct id accounts[AUDIT_READ_MOST];
+	struct audit_entry entries[AUDIT_READ_MOST];
+	bool is_left[AUDIT_READ_MOST], is_numbered[AUDIT_READ_MOST];
+	size_t count;
+};
+
+static bool read_queued(const struct queued *queued, size_t i, struct audit_numbering *numbering,
+			struct id *account, struct audit_entry *entry, bool *leave,
+			struct fault *fault)
+{
+	struct fault damage = FAULT_INITIAL;
+	const bool is_read = audit_queued_read(&queued->records[i], account, entry, &damage);
+
+	*leave = is_left(numbering, account);
+	if (is_read || *leave)
+		return true;
+	numbering->has_account = true;
+	numbering->account = *account;
+	*fault = damage;
+	return false;
+}
+
+/* The entries of one account, from the first one on, in the order of the queue. */
+static bool number_account(struct transaction *transaction, const struct audit_times *times,
+			   struct queued *queued, size_t first, struct audit_numbering *numbering,
+			   struct fault *fault)
+{
+	struct audit_entry entries[AUDIT_READ_MOST];
 	size_t count = 0;
 
-	if (!audit_queued_read(&records[first], &account, &entry, fault))
-		return false;
-	for (size_t i = first; i < n; i++) {
-		if (!audit_queued_read(&records[i], &other, &entry, fault))
-			return false;
-		if (id_compare(&other, &account) != 0)
+	numbering->has_account = true;
+	numbering->account = queued->accounts[first];
+	for (size_t i = first; i < queued->count; i++) {
+		if (id_compare(&queued->accounts[i], &numbering->account) != 0)
 			continue;
-		is_done[i] = true;
-		entries[count++] = entry;
+		queued->is_numbered[i] = true;
+		entries[count++] = queued->entries[i];
 	}
-	store_of_account(transaction, &account);
+	store_of_account(transaction, &numbering->account);
 	return audit_append(transaction, times, entries, count, fault);
 }
 
-bool audit_number(struct transaction *transaction, const struct audit_times *times, size_t *n,
-		  struct fault *fault)
+bool audit_number(struct transaction *transaction, const struct audit_times *times,
+		  struct audit_numbering *numbering, struct fault *fault)
 {
-	struct store_record records[AUDIT_READ_MOST];
-	bool is_done[AUDIT_READ_MOST] = { false };
+	struct queued *queued = arena_alloc(transaction->arena, sizeof *queued);
 	struct store_page page = {
 		.order = STORE_OLDEST_FIRST,
-		.records = records,
+		.above = &numbering->above,
+		.records = queued->records,
 		.most = AUDIT_READ_MOST,
 	};
 
+	numbering->has_account = false;
 	store_of_account(transaction, &audit_no_account);
 	if (!store_page(transaction, &kind_queue, &page, fault))
 		return false;
-	*n = page.count;
+	queued->count = page.count;
+	numbering->is_last = page.is_last;
 	for (size_t i = 0; i < page.count; i++) {
-		if (!is_done[i] &&
-		    !number_account(transaction, times, records, page.count, i, is_done, fault))
+		queued->is_numbered[i] = false;
+		if (!read_queued(queued, i, numbering, &queued->accounts[i], &queued->entries[i],
+				 &queued->is_left[i], fault))
+			return false;
+	}
+	for (size_t i = 0; i < page.count; i++) {
+		if (!queued->is_left[i] && !queued->is_numbered[i] &&
+		    !number_account(transaction, times, queued, i, numbering, fault))
 			return false;
 	}
 	store_of_account(transaction, &audit_no_account);
 	for (size_t i = 0; i < page.count; i++) {
-		if (!store_remove(transaction, &kind_queue, &records[i], fault))
+		if (!queued->is_left[i] &&
+		    !store_remove(transaction, &kind_queue, &queued->records[i], fault))
 			return false;
 	}
+	if (page.count > 0)
+		numbering->above = queued->records[page.count - 1].id;
 	return true;
 }

@@ -11,7 +11,6 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "base/log.h"
 #include "base/memory.h"
 #include "service/dispatcher_parts.h"
 #include "service/webhook_message.h"
@@ -284,9 +283,7 @@ static bool fill(struct dispatcher *dispatcher, struct target *target)
 		(void)fill_in(dispatcher, transaction, target, source, &fault);
 		store_abandon(transaction);
 	}
-	if (fault.kind == FAULT_DAMAGED)
-		log_event(LOG_LEVEL_ERROR, "webhook_entries_not_read", "cause",
-			  fault_reason(&fault), NULL);
+	damage_log_tell(&dispatcher->damage, "webhook_entries_not_read", &target->account, &fault);
 	arena_reset(dispatcher->arena);
 	return target->read != read || target->under_way != under_way;
 }

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/log.h"
 #include "base/memory.h"
 #include "resources/kinds.h"
 #include "service/dispatcher_parts.h"
@@ -239,11 +238,11 @@ static bool look_at(struct dispatcher *dispatcher, struct transaction *transacti
 }
 
 /* What is damaged in one account does not keep the webhooks of others from being read. */
-static bool is_damaged(struct fault *fault)
+static bool is_damaged(struct dispatcher *dispatcher, const struct id *account, struct fault *fault)
 {
 	if (fault->kind != FAULT_DAMAGED)
 		return false;
-	log_event(LOG_LEVEL_ERROR, "webhooks_not_read", "cause", fault_reason(fault), NULL);
+	damage_log_tell(&dispatcher->damage, "webhooks_not_read", account, fault);
 	*fault = FAULT_INITIAL;
 	return true;
 }
@@ -262,7 +261,7 @@ static bool look_at_all(struct dispatcher *dispatcher, struct transaction *trans
 			return false;
 		for (size_t i = 0; i < n; i++) {
 			if (!look_at(dispatcher, transaction, &accounts[i], fault) &&
-			    !is_damaged(fault))
+			    !is_damaged(dispatcher, &accounts[i].id, fault))
 				return false;
 		}
 		is_first = n == 0;
@@ -304,7 +303,7 @@ void dispatcher_look(struct dispatcher *dispatcher)
 		if (is_done)
 			drop_sources(dispatcher);
 	}
-	(void)is_damaged(&fault);
+	(void)is_damaged(dispatcher, &audit_no_account, &fault);
 	remove_stale(dispatcher);
 	arena_reset(dispatcher->arena);
 }

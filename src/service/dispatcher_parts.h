@@ -6,6 +6,7 @@
 
 #include <pthread.h>
 
+#include "service/damage_log.h"
 #include "service/dispatcher.h"
 
 /* At once, of a webhook. */
@@ -90,6 +91,7 @@ struct dispatcher {
 	uint64_t number; /* of the last attempt */
 	int64_t looked; /* at accounts and logs, monotonic */
 	bool had_lease;
+	struct damage_log damage;
 	pthread_t thread;
 	int wake; /* an eventfd */
 	pthread_mutex_t lock; /* of the following */

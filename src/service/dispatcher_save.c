@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/log.h"
 #include "resources/kinds.h"
 #include "service/dispatcher_parts.h"
 
@@ -361,9 +360,7 @@ static bool save_account(struct dispatcher *dispatcher, const struct id *account
 			settle_all(&saving);
 		arena_reset(dispatcher->arena);
 	} while (!is_saved && fault.kind == FAULT_AGAIN && ++agains < AGAIN_MOST);
-	if (fault.kind == FAULT_DAMAGED)
-		log_event(LOG_LEVEL_ERROR, "webhooks_not_written", "cause", fault_reason(&fault),
-			  NULL);
+	damage_log_tell(&dispatcher->damage, "webhooks_not_written", &kept, &fault);
 	/* What is damaged in one account does not keep those of others from being stored. */
 	return is_saved || fault.kind == FAULT_DAMAGED;
 }

@@ -8,11 +8,11 @@
 #include <stdlib.h>
 
 #include "accounts/accounts.h"
-#include "base/log.h"
 #include "base/memory.h"
 #include "resources/audit_record.h"
 #include "resources/join_log.h"
 #include "service/account_watch.h"
+#include "service/damage_log.h"
 
 /* Milliseconds between two rounds. */
 #define ROUND 250
@@ -23,34 +23,81 @@ struct keeper {
 	const struct environment *environment;
 	struct lease *lease;
 	struct account_watch *watch;
+	struct audit_numbering numbering;
+	struct id *left; /* of the numbering */
+	int64_t left_since; /* clock_monotonic: when the first of them was */
+	struct damage_log damage;
 	pthread_t thread;
 	pthread_mutex_t lock;
 	pthread_cond_t ending;
 	bool is_ending; /* under the lock */
 };
 
+/* Where the next pass over the queue begins: at the oldest entry; but while entries are left, at what may
+ * have come since the last pass, and only once in DAMAGE_TOLD_AFTER at the oldest, with the damaged logs
+ * again. */
+static void begin_pass(struct keeper *keeper)
+{
+	struct audit_numbering *numbering = &keeper->numbering;
+
+	if (numbering->left_count > 0 &&
+	    clock_monotonic() - keeper->left_since < DAMAGE_TOLD_AFTER) {
+		numbering->above = audit_queued_since(clock_now(keeper->environment->clock) -
+						      DAMAGE_TOLD_AFTER);
+		return;
+	}
+	numbering->above = audit_no_account;
+	numbering->left_count = 0;
+}
+
+static void leave_account(struct keeper *keeper)
+{
+	struct audit_numbering *numbering = &keeper->numbering;
+
+	if (numbering->left_count == 0)
+		keeper->left_since = clock_monotonic();
+	keeper->left = memory_check(
+		realloc(keeper->left, (numbering->left_count + 1) * sizeof *keeper->left));
+	keeper->left[numbering->left_count++] = numbering->account;
+	numbering->left = keeper->left;
+}
+
 /* One transaction of audit_number; false when no more is to be done in this round. */
 static bool number_some(struct keeper *keeper)
 {
 	const struct environment *environment = keeper->environment;
 	const struct audit_times times = { clock_now(environment->clock), environment->log_keep };
+	struct audit_numbering *numbering = &keeper->numbering;
 	struct arena *arena = arena_open();
 	struct transaction *transaction;
 	struct fault fault = FAULT_INITIAL;
+	const struct id above = numbering->above;
+	bool is_confirmed = false, is_numbered = false;
 	uint64_t number;
-	size_t n = 0;
 
+	numbering->has_account = false;
 	if (store_begin(environment->store, STORE_WRITE, arena, &transaction, &fault)) {
-		if (lease_confirm(keeper->lease, transaction, &fault) &&
-		    audit_number(transaction, &times, &n, &fault) && n > 0)
-			(void)store_commit(transaction, &number, &fault);
+		is_confirmed = lease_confirm(keeper->lease, transaction, &fault);
+		is_numbered = is_confirmed && audit_number(transaction, &times, numbering, &fault);
+		if (is_numbered && store_has_changes(transaction))
+			is_numbered = store_commit(transaction, &number, &fault);
 		else
 			store_abandon(transaction);
 	}
-	if (fault.kind == FAULT_DAMAGED)
-		log_event(LOG_LEVEL_ERROR, "log_not_numbered", "cause", fault_reason(&fault), NULL);
+	if (!is_numbered)
+		numbering->above = above;
+	if (fault.kind == FAULT_DAMAGED) {
+		damage_log_tell(&keeper->damage, "log_not_numbered",
+				numbering->has_account ? &numbering->account : &audit_no_account,
+				&fault);
+		if (numbering->has_account)
+			leave_account(keeper);
+	}
 	arena_close(arena);
-	return fault.kind == FAULT_NONE && n == AUDIT_READ_MOST;
+	if (is_numbered && numbering->is_last)
+		begin_pass(keeper);
+	return is_numbered ? !numbering->is_last
+			   : fault.kind == FAULT_DAMAGED && numbering->has_account;
 }
 
 static void do_round(struct keeper *keeper, unsigned long round)
@@ -119,5 +166,6 @@ void keeper_close(struct keeper *keeper)
 	account_watch_close(keeper->watch);
 	pthread_cond_destroy(&keeper->ending);
 	pthread_mutex_destroy(&keeper->lock);
+	free(keeper->left);
 	free(keeper);
 }
