@@ -261,6 +261,27 @@ START_TEST(every_answer_is_described)
 }
 END_TEST
 
+/* The pages of the log are none of `start`: they are never null, and go on while `last` rises. */
+START_TEST(pages_are_described)
+{
+	const struct route *route = described_route(_i);
+	const json_t *answers = json_object_get(operation_of(route), "responses");
+	const json_t *data, *members;
+	const char *last;
+
+	if (!route->is_list || route->query == NULL || route->method != METHOD_GET)
+		return;
+	members = json_object_get(answers, "200");
+	members = json_object_get(json_object_get(members, "content"), "application/json");
+	members = json_object_get(json_object_get(members, "schema"), "properties");
+	data = json_object_get(members, "data");
+	last = json_string_value(json_object_get(json_object_get(members, "last"), "description"));
+	ck_assert_int_eq(json_is_array(json_object_get(data, "type")), !route->drops_old);
+	ck_assert_int_eq(json_object_get(data, "description") != NULL, !route->drops_old);
+	ck_assert_ptr_nonnull(strstr(last, route->drops_old ? "`after`" : "`start`"));
+}
+END_TEST
+
 START_TEST(every_refusal_is_described)
 {
 	const struct route *route = described_route(_i);
@@ -513,6 +534,7 @@ int main(void)
 	tcase_add_loop_test(rows, every_parameter_is_described, 0, count);
 	tcase_add_loop_test(rows, every_body_is_described, 0, count);
 	tcase_add_loop_test(rows, every_answer_is_described, 0, count);
+	tcase_add_loop_test(rows, pages_are_described, 0, count);
 	tcase_add_loop_test(rows, every_refusal_is_described, 0, count);
 	tcase_add_loop_test(rows, every_scope_is_named, 0, count);
 	tcase_add_loop_test(rows, every_rule_of_a_route_is_named, 0, count);

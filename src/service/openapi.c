@@ -195,21 +195,27 @@ static json_t *answer_schema(struct arena *arena, const struct route *route)
 			   "properties", "data", "type", "array", "items", item);
 	if (!is_page(route))
 		return schema;
-	/* The page after the last is null. */
-	data = json_object_get(json_object_get(schema, "properties"), "data");
-	object_put(data, "type", json_pack("[s,s]", "array", "null"));
-	object_put(
-		data, "description",
-		json_string("null: an empty page of a request with `start`, even an empty one."));
+	if (!route->drops_old) {
+		/* The page after the last is null. */
+		data = json_object_get(json_object_get(schema, "properties"), "data");
+		object_put(data, "type", json_pack("[s,s]", "array", "null"));
+		object_put(data, "description",
+			   json_string("null: an empty page of a request with `start`, even an "
+				       "empty one."));
+	}
 	array_put(json_object_get(schema, "required"), json_string("limit"));
 	array_put(json_object_get(schema, "required"), json_string("last"));
 	object_put(json_object_get(schema, "properties"), "limit",
 		   json_pack("{s:s, s:s}", "type", "integer", "description", "The limit applied."));
 	object_put(
 		json_object_get(schema, "properties"), "last",
-		json_pack("{s:s, s:s}", "type", "string", "description",
-			  "The last item of this page: `start` of the next request. Empty when the "
-			  "page is."));
+		json_pack(
+			"{s:s, s:s}", "type", "string", "description",
+			route->drops_old
+				? "The seq of the last entry that was looked at: `after` of the "
+				  "next request."
+				: "The last item of this page: `start` of the next request. Empty "
+				  "when the page is."));
 	return schema;
 }
 
