@@ -607,6 +607,26 @@ START_TEST(a_damaged_log_keeps_no_other_waiting)
 }
 END_TEST
 
+/* Milliseconds within which the work of a responder that ends is taken over. */
+#define TAKEN_WITHIN 1500
+
+START_TEST(a_lease_that_is_given_up_is_taken_soon)
+{
+	struct lease *former = lease_open(one.environment.store, &clock_system);
+	struct lease *next = lease_open(two.environment.store, &clock_system);
+	int64_t since;
+
+	ck_assert(lease_hold(former));
+	ck_assert(!lease_hold(next));
+	since = clock_monotonic();
+	lease_close(former);
+	while (!lease_hold(next) && clock_monotonic() - since < 2 * LEASE_LASTS)
+		continue;
+	ck_assert_int_lt(clock_monotonic() - since, TAKEN_WITHIN);
+	lease_close(next);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("postgres");
@@ -629,6 +649,7 @@ int main(void)
 	tcase_add_test(calls, a_name_is_given_once);
 	tcase_add_test(calls, codes_of_others_are_counted_for_the_account);
 	tcase_add_test(calls, a_damaged_log_keeps_no_other_waiting);
+	tcase_add_test(calls, a_lease_that_is_given_up_is_taken_soon);
 	suite_add_tcase(suite, calls);
 	tcase_add_checked_fixture(away, set_up_server, tear_down_server);
 	tcase_set_timeout(away, 60);

@@ -15,6 +15,8 @@
 /* Milliseconds. */
 #define LEASE_LASTS 10000
 #define LEASE_RENEWED_AFTER 3000
+/* Between two questions of a process that does not have it. */
+#define LEASE_ASKED_AFTER 1000
 
 struct lease;
 

@@ -135,14 +135,15 @@ void lease_close(struct lease *lease)
 
 bool lease_hold(struct lease *lease)
 {
-	int64_t begun;
+	int64_t begun, pause;
 
 	if (!store_is_shared(lease->store))
 		return true;
 	if (pthread_mutex_lock(&lease->lock) != 0)
 		abort();
 	begun = clock_monotonic();
-	if (begun - lease->renewed >= LEASE_RENEWED_AFTER || lease->renewed == 0) {
+	pause = lease_is_held(lease) ? LEASE_RENEWED_AFTER : LEASE_ASKED_AFTER;
+	if (begun - lease->renewed >= pause || lease->renewed == 0) {
 		/* The time counts from before the question: the store's clock read it later. */
 		atomic_store(&lease->held_until,
 			     change(lease, LEASE_LASTS) ? begun + LEASE_LASTS : 0);
