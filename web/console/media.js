@@ -277,7 +277,7 @@ async function keys_section(signal) {
 		h(
 			"p.hint.id",
 			null,
-			"Published at ",
+			h("span", null, "Published at"),
 			h("span.mono.break", null, url),
 			copy_button(url, "Copy the address of the keys"),
 		),

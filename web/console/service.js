@@ -107,7 +107,7 @@ export async function service_page(_, signal) {
 			["Records in files", number(sum(now, "anteroom_files_records"))],
 			["On the disk", bytes(sum(now, "anteroom_files_bytes"))],
 			["In memory", bytes(sum(now, "anteroom_overlay_bytes"))],
-			["Wrong codes a minute", number(sum(now, "anteroom_code_misses_per_minute"))],
+			["Wrong codes / min", number(sum(now, "anteroom_code_misses_per_minute"))],
 		];
 		put(
 			tiles,
