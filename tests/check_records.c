@@ -763,7 +763,7 @@ START_TEST(several_come_in_their_order)
 	const struct id ids[] = { made[5].id, id_of(1, 999), made[2].id, made[5].id };
 
 	transaction = begin(STORE_READ);
-	ck_assert(store_get_several(transaction, &named, ids, 4, records, &fault));
+	ck_assert(store_get_several(transaction, &named, NULL, ids, 4, records, &fault));
 	ck_assert(is_same(&named, &records[0], &made[5]) && is_same(&named, &records[2], &made[2]));
 	ck_assert(is_same(&named, &records[3], &made[5]));
 	ck_assert_ptr_null(records[1].value.data);

@@ -52,6 +52,9 @@ bool audit_state_read(const struct store_record *stored, struct audit_state *sta
 /* The state of the transaction's account. */
 bool audit_state_load(struct transaction *transaction, enum store_reading reading,
 		      struct audit_state *state, struct fault *fault);
+/* The records of the states of `n` accounts, for audit_state_read. */
+bool audit_states_get(struct transaction *transaction, const struct id *accounts, size_t n,
+		      struct store_record *stored, struct fault *fault);
 bool audit_state_put(struct transaction *transaction, const struct audit_state *state,
 		     struct fault *fault);
 

@@ -153,6 +153,10 @@ struct store_driver {
 	bool is_shared;
 	bool (*get)(struct transaction *, const struct store_kind *, const struct id *,
 		    enum store_reading, struct store_record *, struct fault *);
+	/* For READ transactions; NULL: they are read one by one. */
+	bool (*get_several)(struct transaction *, const struct store_kind *,
+			    const struct id *accounts, const struct id *ids, size_t n,
+			    struct store_record *, struct fault *);
 	bool (*get_named)(struct transaction *, const struct store_kind *, struct slice name,
 			  enum store_reading, struct store_record *, struct fault *);
 	bool (*page)(struct transaction *, const struct store_kind *, struct store_page *,
@@ -237,10 +241,11 @@ bool store_get_named(struct transaction *transaction, const struct store_kind *k
  * name in store_put or store_commit may say so without looking. */
 bool store_name_is_free(struct transaction *transaction, const struct store_kind *kind,
 			struct slice name, bool *is_free, struct fault *fault);
-/* `n` records by their ids, in their order. */
+/* `n` records by their ids, in their order, to show. accounts: whose each is; NULL: all are the
+ * transaction's. */
 bool store_get_several(struct transaction *transaction, const struct store_kind *kind,
-		       const struct id *ids, size_t n, struct store_record *records,
-		       struct fault *fault);
+		       const struct id *accounts, const struct id *ids, size_t n,
+		       struct store_record *records, struct fault *fault);
 bool store_page(struct transaction *transaction, const struct store_kind *kind,
 		struct store_page *page, struct fault *fault);
 bool store_has_children(struct transaction *transaction, const struct store_kind *kind,

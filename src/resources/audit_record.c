@@ -80,7 +80,7 @@ bool audit_read(struct transaction *transaction, uint64_t seq, size_t n,
 	assert(n > 0 && n <= AUDIT_READ_MOST);
 	for (size_t i = 0; i < n; i++)
 		ids[i] = audit_id_of(seq + i);
-	if (!store_get_several(transaction, &kind_entry, ids, n, records, fault))
+	if (!store_get_several(transaction, &kind_entry, NULL, ids, n, records, fault))
 		return false;
 	for (size_t i = 0; i < n; i++) {
 		if (records[i].value.data == NULL)
@@ -121,6 +121,16 @@ bool audit_state_load(struct transaction *transaction, enum store_reading readin
 
 	return store_get(transaction, &kind_audit, &only, reading, &stored, fault) &&
 	       audit_state_read(&stored, state, fault);
+}
+
+bool audit_states_get(struct transaction *transaction, const struct id *accounts, size_t n,
+		      struct store_record *stored, struct fault *fault)
+{
+	struct id *ids = arena_alloc(transaction->arena, n * sizeof *ids);
+
+	for (size_t i = 0; i < n; i++)
+		ids[i] = only;
+	return store_get_several(transaction, &kind_audit, accounts, ids, n, stored, fault);
 }
 
 bool audit_state_put(struct transaction *transaction, const struct audit_state *state,

@@ -156,7 +156,7 @@ static bool load_owners(struct call *call, const struct store_record *rooms, siz
 		count += j == count;
 	}
 	owners->items = arena_alloc(call->arena, (count + 1) * sizeof *owners->items);
-	if (!store_get_several(call->transaction, &kind_template, ids, count, stored, fault))
+	if (!store_get_several(call->transaction, &kind_template, NULL, ids, count, stored, fault))
 		return false;
 	for (owners->count = 0; owners->count < count; owners->count++) {
 		if (stored[owners->count].value.data == NULL)

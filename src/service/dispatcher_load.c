@@ -219,7 +219,8 @@ static struct source *add_source(struct dispatcher *dispatcher, const struct id 
 }
 
 static bool look_at(struct dispatcher *dispatcher, struct transaction *transaction,
-		    const struct webhook_account *account, struct fault *fault)
+		    const struct webhook_account *account, const struct store_record *log,
+		    struct fault *fault)
 {
 	struct source *source = add_source(dispatcher, &account->id);
 	struct audit_state state;
@@ -229,8 +230,7 @@ static bool look_at(struct dispatcher *dispatcher, struct transaction *transacti
 		return false;
 	source->change = account->change;
 	source->is_there = true;
-	store_of_account(transaction, &account->id);
-	if (!audit_state_load(transaction, STORE_TO_SHOW, &state, fault))
+	if (!audit_state_read(log, &state, fault))
 		return false;
 	source->first = state.first;
 	source->last = state.last;
@@ -247,6 +247,33 @@ static bool is_damaged(struct dispatcher *dispatcher, const struct id *account, 
 	return true;
 }
 
+/* How far the logs go is one question for all of them; for each, when one cannot be read. */
+static bool look_at_page(struct dispatcher *dispatcher, struct transaction *transaction,
+			 const struct webhook_account *accounts, size_t n, struct fault *fault)
+{
+	struct store_record logs[PAGE];
+	struct id ids[PAGE];
+
+	for (size_t i = 0; i < n; i++)
+		ids[i] = accounts[i].id;
+	if (n > 0 && !audit_states_get(transaction, ids, n, logs, fault)) {
+		if (n == 1 || fault->kind != FAULT_DAMAGED)
+			return is_damaged(dispatcher, &accounts[0].id, fault);
+		*fault = FAULT_INITIAL;
+		for (size_t i = 0; i < n; i++) {
+			if (!look_at_page(dispatcher, transaction, &accounts[i], 1, fault))
+				return false;
+		}
+		return true;
+	}
+	for (size_t i = 0; i < n; i++) {
+		if (!look_at(dispatcher, transaction, &accounts[i], &logs[i], fault) &&
+		    !is_damaged(dispatcher, &accounts[i].id, fault))
+			return false;
+	}
+	return true;
+}
+
 static bool look_at_all(struct dispatcher *dispatcher, struct transaction *transaction,
 			struct fault *fault)
 {
@@ -257,13 +284,9 @@ static bool look_at_all(struct dispatcher *dispatcher, struct transaction *trans
 
 	while (!is_last) {
 		if (!webhook_accounts(transaction, is_first ? NULL : &after, PAGE, accounts, &n,
-				      &is_last, fault))
+				      &is_last, fault) ||
+		    !look_at_page(dispatcher, transaction, accounts, n, fault))
 			return false;
-		for (size_t i = 0; i < n; i++) {
-			if (!look_at(dispatcher, transaction, &accounts[i], fault) &&
-			    !is_damaged(dispatcher, &accounts[i].id, fault))
-				return false;
-		}
 		is_first = n == 0;
 		if (n > 0)
 			after = accounts[n - 1].id;

@@ -74,14 +74,23 @@ bool store_name_is_free(struct transaction *transaction, const struct store_kind
 }
 
 bool store_get_several(struct transaction *transaction, const struct store_kind *kind,
-		       const struct id *ids, size_t n, struct store_record *records,
-		       struct fault *fault)
+		       const struct id *accounts, const struct id *ids, size_t n,
+		       struct store_record *records, struct fault *fault)
 {
-	for (size_t i = 0; i < n; i++) {
-		if (!store_get(transaction, kind, &ids[i], STORE_TO_SHOW, &records[i], fault))
-			return false;
+	const struct store_driver *driver = transaction->store->driver;
+	const struct id account = transaction->account;
+	bool is_done = true;
+
+	assert(kind->naming != STORE_NAME_ANYWHERE);
+	if (driver->get_several != NULL && transaction->access == STORE_READ)
+		return driver->get_several(transaction, kind, accounts, ids, n, records, fault);
+	for (size_t i = 0; i < n && is_done; i++) {
+		if (accounts != NULL)
+			transaction->account = accounts[i];
+		is_done = store_get(transaction, kind, &ids[i], STORE_TO_SHOW, &records[i], fault);
 	}
-	return true;
+	transaction->account = account;
+	return is_done;
 }
 
 bool store_page(struct transaction *transaction, const struct store_kind *kind,

@@ -147,6 +147,45 @@ bool rows_get(struct transaction *transaction, const struct store_kind *kind, co
 	return true;
 }
 
+/* One flight for those that are not known yet. */
+bool rows_get_several(struct transaction *transaction, const struct store_kind *kind,
+		      const struct id *accounts, const struct id *ids, size_t n,
+		      struct store_record *records, struct fault *fault)
+{
+	struct postgres_transaction *own = rows_own(transaction);
+	const struct id account = own->base.account;
+	const struct known **known = arena_alloc(own->base.arena, (n + 1) * sizeof *known);
+	size_t *results = arena_alloc(own->base.arena, (n + 1) * sizeof *results);
+	bool is_missing = false;
+
+	if (own->expected_count > 0 && !rows_read_expected(own, fault))
+		return false;
+	for (size_t i = 0; i < n; i++) {
+		own->base.account = accounts != NULL ? accounts[i] : account;
+		known[i] = known_by_id(own, kind, &ids[i], STORE_TO_SHOW);
+		is_missing = is_missing || known[i] == NULL;
+	}
+	own->base.account = account;
+	if (is_missing && !may_read(own, fault))
+		return false;
+	for (size_t i = 0; i < n; i++) {
+		own->base.account = accounts != NULL ? accounts[i] : account;
+		if (known[i] == NULL)
+			results[i] = rows_add_found(own, kind, &ids[i], (struct slice){ 0 },
+						    STORE_TO_SHOW);
+	}
+	own->base.account = account;
+	if (is_missing && !rows_fly(own, fault))
+		return false;
+	for (size_t i = 0; i < n; i++) {
+		if (known[i] != NULL)
+			known_give(known[i], &records[i]);
+		else if (!give_row(own, results[i], &records[i], fault))
+			return false;
+	}
+	return true;
+}
+
 /* The record that has the name now is one that a change of ours gave it. */
 static const struct change *change_to_name(const struct postgres_transaction *own,
 					   const struct store_kind *kind, struct slice name)

@@ -160,6 +160,7 @@ static const struct store_driver postgres_driver = {
 	.expect = rows_expect,
 	.is_shared = true,
 	.get = rows_get,
+	.get_several = rows_get_several,
 	.get_named = rows_get_named,
 	.page = rows_page,
 	.has_children = rows_have_children,

@@ -133,6 +133,9 @@ struct postgres_transaction {
 void rows_expect(struct transaction *transaction, const struct store_expected *expected, size_t n);
 bool rows_get(struct transaction *transaction, const struct store_kind *kind, const struct id *id,
 	      enum store_reading reading, struct store_record *record, struct fault *fault);
+bool rows_get_several(struct transaction *transaction, const struct store_kind *kind,
+		      const struct id *accounts, const struct id *ids, size_t n,
+		      struct store_record *records, struct fault *fault);
 bool rows_get_named(struct transaction *transaction, const struct store_kind *kind,
 		    struct slice name, enum store_reading reading, struct store_record *record,
 		    struct fault *fault);
