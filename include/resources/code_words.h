@@ -26,14 +26,14 @@ void words_note_asked(struct call *call);
  * meanwhile. */
 bool words_count_asked(struct call *call, struct fault *fault);
 /* The same of a call that is refused, in a transaction of its own; then the answer waits for that one. A
- * fault is to be answered instead: what is not counted is not told either. */
+ * fault is answered instead of the refusal: an uncounted call must not tell whether the code is taken. */
 bool words_count_refused(struct call *call, struct fault *fault);
 
 bool words_check_asked(const struct store_record *stored, struct fault *fault);
 
 /* ---- choosing ---- */
 
-/* They become the call's account's. The caller has looked for them. */
+/* Makes the words the account's of the call. The caller has looked whether they are free. */
 bool words_claim(struct call *call, struct slice words, struct fault *fault);
 
 #endif

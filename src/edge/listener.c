@@ -173,9 +173,10 @@ static bool open_inherited(struct listener *listener, struct fault *fault)
 				   "nowhere to listen; say --listen PATH, or start it with a "
 				   "listening socket on descriptor 0 or from systemd");
 	if (socket_option(descriptor, SO_DOMAIN) != AF_UNIX)
-		return fault_cause(fault, FAULT_BAD_REQUEST, 0,
-				   "the listening socket that was passed is not a local one; "
-				   "whoever can connect speaks for nginx, so it has to be");
+		return fault_cause(
+			fault, FAULT_BAD_REQUEST, 0,
+			"the listening socket that was passed is not a local one; "
+			"a program that can connect is believed to be nginx, so it has to be");
 	flags = fcntl(descriptor, F_GETFL);
 	if (flags < 0 || fcntl(descriptor, F_SETFL, flags | O_NONBLOCK) != 0 ||
 	    fcntl(descriptor, F_SETFD, FD_CLOEXEC) != 0)

@@ -231,7 +231,7 @@ static const struct field deleted_role_item = { .name = NULL, OBJECT(deleted_rol
 
 static const struct field due_role_fields[] = {
 	{ "identity", IDENTITY(), REQUIRED },
-	{ "due_at",   TEXT(time_text), REQUIRED, DOC("When its code was made, for whoever looks.") },
+	{ "due_at",   TEXT(time_text), REQUIRED, DOC("The time that its code shows as its creation.") },
 };
 static const struct shape due_role_shape = {
 	"DumpDueRole", FIELDS(due_role_fields),

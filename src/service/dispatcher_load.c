@@ -237,7 +237,7 @@ static bool look_at(struct dispatcher *dispatcher, struct transaction *transacti
 	return true;
 }
 
-/* What is damaged in one account does not keep the webhooks of others from being read. */
+/* Damage in one account does not keep the webhooks of others from being read. */
 static bool is_damaged(struct dispatcher *dispatcher, const struct id *account, struct fault *fault)
 {
 	if (fault->kind != FAULT_DAMAGED)

@@ -361,7 +361,7 @@ static bool save_account(struct dispatcher *dispatcher, const struct id *account
 		arena_reset(dispatcher->arena);
 	} while (!is_saved && fault.kind == FAULT_AGAIN && ++agains < AGAIN_MOST);
 	damage_log_tell(&dispatcher->damage, "webhooks_not_written", &kept, &fault);
-	/* What is damaged in one account does not keep those of others from being stored. */
+	/* Damage in one account does not keep the results of others from being stored. */
 	return is_saved || fault.kind == FAULT_DAMAGED;
 }
 

@@ -21,7 +21,7 @@ static const struct {
 	  "Entity tags, or *: a read answers 304 when one is current, a write is refused with "
 	  "412." },
 	{ "Console", "Anteroom-Console",
-	  "1: whoever sends it is no page of another origin. Needed to begin a session, and with a "
+	  "1: no page of another origin can send it. Needed to begin a session, and with a "
 	  "session for every method but GET and HEAD; else 403." },
 	{ "IdempotencyKey", "Idempotency-Key",
 	  "1 to 128 visible ASCII characters but \" and \\, in quotes or bare. For 24 hours the same "
