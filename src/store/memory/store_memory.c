@@ -26,6 +26,7 @@ struct version {
 	bool is_on;
 	struct id account, id, parent;
 	uint64_t number;
+	uint64_t hash; /* of its record, so that most others are told apart at once; 0 in a key */
 	struct version *written_before; /* by the same transaction, as long as that is open */
 	size_t name_size, value_size;
 	char bytes[]; /* the name, then the value */
@@ -108,6 +109,22 @@ static size_t place_of(const struct array *array, const struct version *version)
 	return low;
 }
 
+/* FNV-1a. */
+static uint64_t hash_of(const struct version *version)
+{
+	const struct slice keys[] = {
+		id_slice(&version->account),
+		version->is_global ? name_of(version) : id_slice(&version->id),
+	};
+	uint64_t hash = UINT64_C(0xcbf29ce484222325);
+
+	for (size_t i = version->is_global ? 1 : 0; i < 2; i++) {
+		for (size_t n = 0; n < keys[i].size; n++)
+			hash = (hash ^ (unsigned char)keys[i].data[n]) * UINT64_C(0x100000001b3);
+	}
+	return hash;
+}
+
 static struct version *version_make(struct transaction *transaction, const struct store_kind *kind,
 				    const struct store_record *record)
 {
@@ -129,6 +146,7 @@ static struct version *version_make(struct transaction *transaction, const struc
 		memcpy(version->bytes, name.data, name.size);
 	if (record->value.size > 0)
 		memcpy(version->bytes + version->name_size, record->value.data, record->value.size);
+	version->hash = hash_of(version);
 	return version;
 }
 
@@ -239,8 +257,8 @@ static const struct version **all_of(struct transaction *transaction, const stru
 	for (size_t i = begin; i <= end; i++) {
 		const struct version *version = i < end ? array->versions[i] : NULL;
 
-		if (visible != NULL &&
-		    (version == NULL || compare_records(visible, version) != 0)) {
+		if (visible != NULL && (version == NULL || visible->hash != version->hash ||
+					compare_records(visible, version) != 0)) {
 			if (!visible->is_removal)
 				found[(*n)++] = visible;
 			visible = NULL;
