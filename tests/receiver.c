@@ -388,7 +388,12 @@ size_t receiver_count(struct receiver *receiver)
 
 const struct received *receiver_request(struct receiver *receiver, size_t i)
 {
-	return &receiver->requests[i];
+	const struct received *request;
+
+	pthread_mutex_lock(&receiver->lock);
+	request = &receiver->requests[i];
+	pthread_mutex_unlock(&receiver->lock);
+	return request;
 }
 
 size_t receiver_most_at_once(struct receiver *receiver)
