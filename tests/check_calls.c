@@ -322,7 +322,7 @@ START_TEST(a_restart_does_not_forget_who_asked_for_codes)
 }
 END_TEST
 
-/* Whatever fails of the call or of the count. */
+/* Each use of the store by the call and by the count fails in turn. */
 START_TEST(what_cannot_be_counted_is_not_told)
 {
 	const char *own;

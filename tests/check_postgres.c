@@ -214,8 +214,8 @@ static void number_entries(void)
 	ck_assert(store_commit(transaction, &number, &fault));
 }
 
-/* The flights since `before`: those that are expected, as soon as they are there. A snapshot ends
- * after the answer. */
+/* The number of flights since `before`. Waits for the expected number, because a snapshot ends after
+ * the answer. */
 static unsigned flights_since(unsigned before, unsigned expected)
 {
 	const int64_t until = clock_monotonic() + FLIGHTS_WITHIN;

@@ -661,7 +661,7 @@ START_TEST(test_failed_elsewhere)
 }
 END_TEST
 
-/* What was pending when the webhook was switched off is kept no longer than the log. */
+/* Deliveries that were pending when the webhook was switched off are kept as long as the log. */
 START_TEST(test_removed)
 {
 	const json_t *webhook;

@@ -45,7 +45,8 @@ struct account {
  * (on or off), client_url (empty: none). NULL when it was done, else what is wrong, a clause that
  * follows the name. */
 const char *account_set(struct account *account, struct slice name, struct slice value);
-/* Adds these members, and times_disabled, to what is written of an account: those that are set. */
+/* Adds these members and times_disabled to the object of an account; members that are not set are left
+ * out. */
 void account_put_settings(const struct account *account, json_t *object);
 
 struct roster {

@@ -37,7 +37,7 @@ static const struct id only = { { 0 } };
 /* Times in milliseconds since 1970. */
 struct asked {
 	uint32_t count;
-	int64_t began; /* the first one that is counted */
+	int64_t began; /* time of the first counted request */
 	int64_t refused_until; /* 0: not refused */
 	struct store_record stored;
 };

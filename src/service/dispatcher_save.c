@@ -91,7 +91,8 @@ static struct webhook *present(const struct saving *saving, const struct target 
 	return webhook != NULL && webhook->series == target->series ? webhook : NULL;
 }
 
-/* The oldest deliveries of a side; of those that are pending, the ones of a series that ended. */
+/* Removes the oldest ended deliveries (STORE_OFF), or the oldest pending ones of a former series
+ * (STORE_ON). */
 static bool remove_old_of(struct saving *saving, const struct target *target, enum store_side side,
 			  struct fault *fault)
 {

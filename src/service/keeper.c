@@ -33,9 +33,9 @@ struct keeper {
 	bool is_ending; /* under the lock */
 };
 
-/* Where the next pass over the queue begins: at the oldest entry; but while entries are left, at what may
- * have come since the last pass, and only once in DAMAGE_TOLD_AFTER at the oldest, with the damaged logs
- * again. */
+/* Sets where the next pass over the queue begins: at the oldest entry. While accounts with damaged logs
+ * are left out, a pass begins at the entries of the last DAMAGE_TOLD_AFTER, and once in that time at the
+ * oldest entry, with the damaged logs again. */
 static void begin_pass(struct keeper *keeper)
 {
 	struct audit_numbering *numbering = &keeper->numbering;

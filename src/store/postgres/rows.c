@@ -147,7 +147,7 @@ bool rows_get(struct transaction *transaction, const struct store_kind *kind, co
 	return true;
 }
 
-/* One flight for those that are not known yet. */
+/* Reads all records that the transaction has not read yet in one flight. */
 bool rows_get_several(struct transaction *transaction, const struct store_kind *kind,
 		      const struct id *accounts, const struct id *ids, size_t n,
 		      struct store_record *records, struct fault *fault)
