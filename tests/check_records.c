@@ -363,6 +363,93 @@ START_TEST(names_are_unique)
 }
 END_TEST
 
+/* Records of all kinds, more than the PostgreSQL driver sends alone. */
+START_TEST(many_records_are_as_they_were_put)
+{
+	static const char names[20][2] = { "a", "b", "c", "d", "e", "f", "g", "h", "i", "j",
+					   "k", "l", "m", "n", "o", "p", "q", "r", "s", "t" };
+	struct store_record records[ROWS(names)], stored;
+	struct fault fault = FAULT_INITIAL;
+	struct transaction *transaction;
+
+	store = drivers[_i].open(directory);
+	transaction = begin(STORE_WRITE);
+	for (int i = 0; i < ROWS(names); i++) {
+		records[i] = record_of((uint64_t)i + 1, names[i]);
+		records[i].is_on = i % 3 == 0;
+		records[i].value = slice_of(names[i]);
+		ck_assert(
+			store_put(transaction, kinds[i % ROWS(kinds)], &records[i], NULL, &fault));
+	}
+	end(transaction);
+	transaction = begin(STORE_READ);
+	for (int i = 0; i < ROWS(names); i++) {
+		stored = get(transaction, kinds[i % ROWS(kinds)], &records[i]);
+		ck_assert(is_same(kinds[i % ROWS(kinds)], &records[i], &stored));
+	}
+	store_abandon(transaction);
+}
+END_TEST
+
+static void put_numbered(const struct store_kind *kind, uint64_t count)
+{
+	struct transaction *transaction = begin(STORE_WRITE);
+
+	for (uint64_t i = 1; i <= count; i++) {
+		const struct store_record record = record_of(i, "");
+
+		put_right(transaction, kind, &record);
+	}
+	end(transaction);
+}
+
+/* Of so many that one transaction removes, another one has removed the last meanwhile. */
+START_TEST(what_is_gone_is_not_removed_again)
+{
+	static const uint64_t counts[] = { 1, 2, 3, 4, 5, 20, 300 };
+	struct transaction *slow, *fast;
+	struct fault fault = FAULT_INITIAL;
+	uint64_t number;
+
+	store = drivers[_i].open(directory);
+	for (int c = 0; drivers[_i].is_shared && c < ROWS(counts); c++) {
+		const struct store_record last = record_of(counts[c], "");
+		bool is_right = true;
+
+		put_numbered(&plain, counts[c]);
+		slow = begin(STORE_WRITE);
+		for (uint64_t i = 1; i <= counts[c]; i++) {
+			const struct store_record record = record_of(i, "");
+
+			ck_assert_ptr_nonnull(get(slow, &plain, &record).value.data);
+		}
+		fast = begin(STORE_WRITE);
+		drop(fast, &plain, &last);
+		end(fast);
+		for (uint64_t i = 1; is_right && i <= counts[c]; i++) {
+			const struct store_record record = record_of(i, ""),
+						  former = get(slow, &plain, &record);
+
+			is_right = store_remove(slow, &plain, &former, &fault);
+		}
+		if (!is_right)
+			store_abandon(slow);
+		else
+			is_right = store_commit(slow, &number, &fault);
+		ck_assert(!is_right);
+		ck_assert_int_eq(fault.kind, FAULT_AGAIN);
+		fault = FAULT_INITIAL;
+		slow = begin(STORE_WRITE);
+		for (uint64_t i = 1; i < counts[c]; i++) {
+			const struct store_record record = record_of(i, "");
+
+			drop(slow, &plain, &record);
+		}
+		end(slow);
+	}
+}
+END_TEST
+
 START_TEST(accounts_and_kinds_do_not_mix)
 {
 	struct store_record record = record_of(1, "one"), found;
@@ -1114,7 +1201,9 @@ int main(void)
 	tcase_add_checked_fixture(all, setup, teardown);
 	tcase_set_timeout(all, 60);
 	tcase_add_loop_test(all, a_record_is_as_it_was_put, 0, n);
+	tcase_add_loop_test(all, many_records_are_as_they_were_put, 0, n);
 	tcase_add_loop_test(all, names_are_unique, 0, n);
+	tcase_add_loop_test(all, what_is_gone_is_not_removed_again, 0, n);
 	tcase_add_loop_test(all, accounts_and_kinds_do_not_mix, 0, n);
 	tcase_add_loop_test(all, each_transaction_sees_its_state, 0, n);
 	tcase_add_loop_test(all, new_ids_rise, 0, n);

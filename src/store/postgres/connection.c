@@ -13,13 +13,6 @@
 #include "base/clock.h"
 #include "base/log.h"
 
-/* Types of PostgreSQL, which every server that speaks its protocol has. */
-#define OID_BOOLEAN 16
-#define OID_BYTEA 17
-#define OID_INT8 20
-#define OID_INT2 21
-#define OID_INT4 23
-
 static void *checked(void *memory)
 {
 	if (memory == NULL)
@@ -104,36 +97,6 @@ void wire_target_close(struct wire_target *target)
 	free(target->keywords);
 	free(target->values);
 	*target = (struct wire_target){ .keywords = NULL };
-}
-
-/* ---- parameters ---- */
-
-void parameters_bytes(struct parameters *parameters, struct slice bytes)
-{
-	const int n = parameters->count++;
-
-	assert(n < PARAMETERS_MOST);
-	parameters->values[n] = bytes.data;
-	parameters->sizes[n] = (int)bytes.size;
-}
-
-void parameters_id(struct parameters *parameters, const struct id *id)
-{
-	parameters_bytes(parameters, id_slice(id));
-}
-
-void parameters_number(struct parameters *parameters, uint64_t number, size_t bytes)
-{
-	char *place = parameters->numbers[parameters->count];
-
-	for (size_t i = 0; i < bytes; i++)
-		place[i] = (char)(unsigned char)(number >> (8 * (bytes - 1 - i)));
-	parameters_bytes(parameters, (struct slice){ place, bytes });
-}
-
-void parameters_null(struct parameters *parameters)
-{
-	parameters_bytes(parameters, (struct slice){ NULL, 0 });
 }
 
 /* ---- waiting ---- */
@@ -341,24 +304,8 @@ static void prepare(struct wire *wire, enum statement statement)
 	char name[16];
 	int n = 0;
 
-	for (; text->types[n] != '\0'; n++) {
-		switch (text->types[n]) {
-		case 'b':
-			types[n] = OID_BYTEA;
-			break;
-		case 's':
-			types[n] = OID_INT2;
-			break;
-		case 'i':
-			types[n] = OID_INT4;
-			break;
-		case 'o':
-			types[n] = OID_BOOLEAN;
-			break;
-		default:
-			types[n] = OID_INT8;
-		}
-	}
+	for (; text->types[n] != '\0'; n++)
+		types[n] = parameter_type(text->types[n]);
 	(void)snprintf(name, sizeof name, "s%d", (int)statement);
 	if (PQsendPrepare(wire->connection, name, text->sql, n, types) == 1)
 		note(wire, statement, true);

@@ -15,12 +15,12 @@
 #include "base/histogram.h"
 #include "base/id.h"
 #include "base/slice.h"
+#include "store/postgres/parameters.h"
 #include "store/postgres/statements.h"
 
 /* Milliseconds. */
 #define WAIT_MOST 10000
 #define WAIT_MOST_PATIENT 600000
-#define PARAMETERS_MOST 9
 
 /* Counts of all connections of a store. */
 struct wire_figures {
@@ -67,22 +67,6 @@ struct wire {
 	bool has_slot;
 	struct wire *next; /* the owner's list */
 };
-
-/* The parameters of a statement. What is added lives until the statement is queued. */
-struct parameters {
-	int count;
-	const char *values[PARAMETERS_MOST];
-	int sizes[PARAMETERS_MOST];
-	char numbers[PARAMETERS_MOST][8];
-};
-
-#define PARAMETERS_INITIAL ((struct parameters){ .count = 0 })
-
-/* data NULL: SQL's NULL */
-void parameters_bytes(struct parameters *parameters, struct slice bytes);
-void parameters_id(struct parameters *parameters, const struct id *id);
-void parameters_number(struct parameters *parameters, uint64_t number, size_t bytes);
-void parameters_null(struct parameters *parameters);
 
 /* Drops the connection, if there is one, and connects again, with the settings of a session but
  * without its slot. FAULT_UNAVAILABLE; FAULT_BAD_REQUEST when the database can be reached but must

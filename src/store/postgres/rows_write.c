@@ -159,6 +159,12 @@ static void guard(struct postgres_transaction *own, const struct change *change)
 	rows_add(own, rows_are_named(change->kind) ? GUARD_NAMED : GUARD, &parameters);
 }
 
+static uint32_t checksum_of(const struct change *change)
+{
+	return rows_checksum(change->kind->letter, &change->record, change->kind->has_parent,
+			     change->kind->has_switch);
+}
+
 static void write_record(struct postgres_transaction *own, const struct change *change)
 {
 	const struct store_kind *kind = change->kind;
@@ -178,9 +184,7 @@ static void write_record(struct postgres_transaction *own, const struct change *
 		parameters_null(&parameters);
 	parameters_bytes(&parameters, record->name);
 	parameters_bytes(&parameters, record->value);
-	parameters_number(&parameters,
-			  rows_checksum(kind->letter, record, kind->has_parent, kind->has_switch),
-			  4);
+	parameters_number(&parameters, checksum_of(change), 4);
 	if (change->is_insertion) {
 		rows_add(own, rows_are_named(kind) ? INSERT_NAMED : INSERT, &parameters);
 		return;
@@ -190,26 +194,126 @@ static void write_record(struct postgres_transaction *own, const struct change *
 	rows_add(own, rows_are_named(kind) ? UPDATE_NAMED : UPDATE, &parameters);
 }
 
+/* ---- groups: several changes in one statement ---- */
+
+/* Larger values go alone, since a group is a copy of its records. */
+#define GROUPED_VALUE_MAX 8192
+/* A statement for two or three records takes the server longer than one for each. */
+#define GROUP_LEAST 4
+
+static bool can_be_grouped(const struct change *change)
+{
+	return !rows_are_named(change->kind) && (change->is_insertion || change->is_removal) &&
+	       change->record.value.size <= GROUPED_VALUE_MAX;
+}
+
+/* Whether the change can be in one group with the first one: both insert, or both remove records of one
+ * kind and account. */
+static bool may_follow(const struct change *first, const struct change *change)
+{
+	if (!can_be_grouped(first) || !can_be_grouped(change) ||
+	    change->is_removal != first->is_removal)
+		return false;
+	return change->is_insertion || (change->kind->letter == first->kind->letter &&
+					id_compare(&change->account, &first->account) == 0);
+}
+
+static void insert_group(struct postgres_transaction *own, const struct change *change, size_t n)
+{
+	static const char types[COLUMNS_OF_RECORD] = { 'b', 's', 'b', 'b', 'o', 'b', 'b', 'i' };
+	static const struct slice none = { NULL, 0 };
+	struct buffer columns[COLUMNS_OF_RECORD];
+	struct parameters parameters = PARAMETERS_INITIAL;
+
+	for (size_t i = 0; i < COLUMNS_OF_RECORD; i++) {
+		columns[i] = BUFFER_INITIAL(own->base.arena);
+		array_begin(&columns[i], types[i], n);
+	}
+	for (size_t i = 0; i < n; i++, change = change->after) {
+		const struct store_kind *kind = change->kind;
+		const struct store_record *record = &change->record;
+
+		array_bytes(&columns[COLUMN_ACCOUNT], id_slice(&change->account));
+		array_number(&columns[COLUMN_KIND], (unsigned char)kind->letter, 2);
+		array_bytes(&columns[COLUMN_ID], id_slice(&record->id));
+		array_bytes(&columns[COLUMN_PARENT],
+			    kind->has_parent ? id_slice(&record->parent) : none);
+		if (kind->has_switch)
+			array_number(&columns[COLUMN_IS_ON], record->is_on, 1);
+		else
+			array_bytes(&columns[COLUMN_IS_ON], none);
+		array_bytes(&columns[COLUMN_NAME], record->name);
+		array_bytes(&columns[COLUMN_VALUE], record->value);
+		array_number(&columns[COLUMN_CHECKSUM], checksum_of(change), 4);
+	}
+	for (size_t i = 0; i < COLUMNS_OF_RECORD; i++)
+		parameters_bytes(&parameters, buffer_slice(&columns[i]));
+	rows_add(own, INSERT_SEVERAL, &parameters);
+}
+
+static void remove_group(struct postgres_transaction *own, const struct change *change, size_t n)
+{
+	struct buffer ids = BUFFER_INITIAL(own->base.arena);
+	struct parameters parameters = PARAMETERS_INITIAL;
+
+	parameters_id(&parameters, &change->account);
+	rows_add_kind(&parameters, change->kind);
+	array_begin(&ids, 'b', n);
+	for (size_t i = 0; i < n; i++, change = change->after)
+		array_bytes(&ids, id_slice(&change->record.id));
+	parameters_bytes(&parameters, buffer_slice(&ids));
+	parameters_number(&parameters, n, 8);
+	rows_add(own, DELETE_SEVERAL, &parameters);
+}
+
+static void add_alone(struct postgres_transaction *own, const struct change *change)
+{
+	struct parameters parameters;
+
+	guard(own, change);
+	if (!change->is_removal) {
+		write_record(own, change);
+		return;
+	}
+	add_key(&parameters, change, change->record.name);
+	rows_add(own, rows_are_named(change->kind) ? DELETE_NAMED : DELETE, &parameters);
+}
+
+static void add_group(struct postgres_transaction *own, const struct change *first, size_t n)
+{
+	const struct change *change = first;
+
+	if (first->is_removal) {
+		remove_group(own, first, n);
+		return;
+	}
+	for (size_t i = 0; i < n; i++, change = change->after)
+		guard(own, change);
+	insert_group(own, first, n);
+}
+
 void rows_add_changes(struct postgres_transaction *own)
 {
-	struct change *change = own->last_change;
-	struct parameters parameters;
+	struct change *change = own->last_change, *end;
+	size_t n;
 
 	while (change != NULL && !change->is_sent && change->before != NULL &&
 	       !change->before->is_sent)
 		change = change->before;
-	for (; change != NULL; change = change->after) {
-		if (change->is_sent)
+	for (; change != NULL && !change->is_sent; change = end) {
+		n = 0;
+		end = change;
+		do {
+			end->is_sent = true;
+			end = end->after;
+			n++;
+		} while (end != NULL && may_follow(change, end));
+		if (n >= GROUP_LEAST) {
+			add_group(own, change, n);
 			continue;
-		guard(own, change);
-		if (change->is_removal) {
-			add_key(&parameters, change, change->record.name);
-			rows_add(own, rows_are_named(change->kind) ? DELETE_NAMED : DELETE,
-				 &parameters);
-		} else {
-			write_record(own, change);
 		}
-		change->is_sent = true;
+		for (; change != end; change = change->after)
+			add_alone(own, change);
 	}
 	own->unsent = 0;
 }

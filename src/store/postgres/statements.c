@@ -111,8 +111,11 @@ const struct statement_text statements[STATEMENTS] = {
 		" (SELECT generation FROM roster)", "bs" },
 
 	[INSERT] = { "INSERT INTO record (" COLUMNS ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8)", "bsbbobbi" },
+	[INSERT_SEVERAL] = { "INSERT INTO record (" COLUMNS ") SELECT * FROM unnest($1, $2, $3, $4, $5, $6, $7, $8)", "BSBBOBBI" },
 	[UPDATE] = { "UPDATE record SET parent = $4, is_on = $5, name = $6, value = $7, checksum = $8" BY_ID, "bsbbobbi" },
 	[DELETE] = { "DELETE FROM record" BY_ID, "bsb" },
+	[DELETE_SEVERAL] = { "WITH gone AS (DELETE FROM record WHERE account = $1 AND kind = $2 AND id = ANY($3) RETURNING 1)"
+		" SELECT 1 / (CASE WHEN count(*) = $4 THEN 1 ELSE 0 END) FROM gone", "bsBl" },
 	[INSERT_NAMED] = { "INSERT INTO named (" COLUMNS ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8)", "bsbbobbi" },
 	[UPDATE_NAMED] = { "UPDATE named SET account = $1, id = $3, parent = $4, is_on = $5, name = $6, value = $7,"
 		" checksum = $8 WHERE kind = $2 AND name = $9", "bsbbobbib" },

@@ -64,8 +64,11 @@ enum statement {
 	NEW_ID,
 	/* Changes. */
 	INSERT,
+	INSERT_SEVERAL,
 	UPDATE,
 	DELETE,
+	/* An error when one of the records is gone. */
+	DELETE_SEVERAL,
 	INSERT_NAMED,
 	UPDATE_NAMED,
 	DELETE_NAMED,
@@ -102,7 +105,7 @@ enum statement {
 
 struct statement_text {
 	const char *sql;
-	/* The type of each parameter: b bytea, s int2, i int4, l int8, o boolean. */
+	/* The type of each parameter, a letter of parameter_type (store/postgres/parameters.h). */
 	const char *types;
 };
 

@@ -1,0 +1,39 @@
+/* The parameters of a statement, in the binary form of PostgreSQL: numbers and arrays are in network
+ * byte order.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef STORE_POSTGRES_PARAMETERS_H
+#define STORE_POSTGRES_PARAMETERS_H
+
+#include "base/arena.h"
+#include "base/id.h"
+#include "base/slice.h"
+
+#define PARAMETERS_MOST 9
+
+/* What is added lives until the statement is queued. */
+struct parameters {
+	int count;
+	const char *values[PARAMETERS_MOST];
+	int sizes[PARAMETERS_MOST];
+	char numbers[PARAMETERS_MOST][8];
+};
+
+#define PARAMETERS_INITIAL ((struct parameters){ .count = 0 })
+
+/* data NULL: SQL's NULL */
+void parameters_bytes(struct parameters *parameters, struct slice bytes);
+void parameters_id(struct parameters *parameters, const struct id *id);
+void parameters_number(struct parameters *parameters, uint64_t number, size_t bytes);
+void parameters_null(struct parameters *parameters);
+
+/* The type with a letter: b bytea, s int2, i int4, l int8, o boolean; B, S, I and O: an array of them. */
+uint32_t parameter_type(char letter);
+
+/* An array with `count` items of the type with a letter, b, s, i or o. */
+void array_begin(struct buffer *array, char letter, size_t count);
+/* Adds an item; data NULL: SQL's NULL. */
+void array_bytes(struct buffer *array, struct slice bytes);
+void array_number(struct buffer *array, uint64_t number, size_t bytes);
+
+#endif
