@@ -1,5 +1,6 @@
 /* The reader of JSON: what it takes, where it says something is wrong, and that it is of one mind
- * with jansson about every text that is one change away from a good one.
+ * with jansson about every text that is one change away from a good one. The writer of JSON: that
+ * jansson reads from it what was written.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <check.h>
@@ -8,6 +9,7 @@
 
 #include "base/arena.h"
 #include "base/json_text.h"
+#include "base/json_writer.h"
 #include "base/text.h"
 #include "json_agree.h"
 #include "suite.h"
@@ -221,6 +223,73 @@ START_TEST(a_real_is_no_integer_that_was_not_written)
 }
 END_TEST
 
+/* ---- the writer ---- */
+
+static const char *const written_texts[] = {
+	"",
+	"plain",
+	"{[,]}",
+	"\"quoted\" \\ / \b\f\n\r\t\x01\x1f",
+	">?~\x7f",
+	"\xc2\x80\xc3\xa4\xdf\xbf",
+	"\xe0\xa0\x80\xe2\x82\xac\xef\xbf\xbf",
+	"\xf0\x90\x80\x80\xf0\x9f\x98\x80\xf4\x8f\xbf\xbf!",
+};
+
+static struct slice written_with(const char *text, bool for_jwt)
+{
+	struct json_writer writer = writer_begin(arena, for_jwt);
+
+	writer_text(&writer, "text", slice_of(text));
+	writer_open(&writer, "object", '{');
+	writer_close(&writer, '}');
+	writer_open(&writer, "list", '[');
+	writer_text(&writer, NULL, slice_of(text));
+	writer_integer(&writer, NULL, INT64_MIN);
+	writer_open(&writer, NULL, '{');
+	writer_flag(&writer, "no", false);
+	writer_flag(&writer, "yes", true);
+	writer_close(&writer, '}');
+	writer_close(&writer, ']');
+	return writer_end(&writer);
+}
+
+START_TEST(jansson_reads_what_was_written)
+{
+	const char *text = written_texts[_i];
+	json_t *expected = arena_json(arena, json_pack("{s:s, s:{}, s:[s, I, {s:b, s:b}]}", "text",
+						       text, "object", "list", text,
+						       (json_int_t)INT64_MIN, "no", 0, "yes", 1));
+
+	for (int for_jwt = 0; for_jwt < 2; for_jwt++) {
+		const struct slice written = written_with(text, for_jwt != 0);
+		json_t *read = arena_json(arena, json_loadb(written.data, written.size, 0, NULL));
+
+		ck_assert_msg(json_equal(read, expected), "%.*s", (int)written.size, written.data);
+	}
+}
+END_TEST
+
+/* Whatever comes before it, and so wherever it stands in base64url. */
+START_TEST(plain_base64_reads_a_payload)
+{
+	struct buffer before = BUFFER_INITIAL(arena);
+
+	for (int i = 0; i < 3; i++) {
+		struct buffer text = BUFFER_INITIAL(arena);
+		struct slice written;
+
+		buffer_append(&text, buffer_slice(&before));
+		buffer_append_text(&text, written_texts[_i]);
+		written = text_base64url(
+			arena, written_with(arena_copy(arena, buffer_slice(&text)).data, true));
+		ck_assert_ptr_null(memchr(written.data, '-', written.size));
+		ck_assert_ptr_null(memchr(written.data, '_', written.size));
+		buffer_append_byte(&before, ' ');
+	}
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("json");
@@ -234,5 +303,7 @@ int main(void)
 	tcase_add_loop_test(cases, a_text_beside_a_good_one_is_judged_as_by_jansson, 0,
 			    ROWS(good_texts));
 	tcase_add_loop_test(cases, a_real_is_no_integer_that_was_not_written, 0, ROWS(reals));
+	tcase_add_loop_test(cases, jansson_reads_what_was_written, 0, ROWS(written_texts));
+	tcase_add_loop_test(cases, plain_base64_reads_a_payload, 0, ROWS(written_texts));
 	return suite_run(suite);
 }

@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "base/clock.h"
+#include "base/json_writer.h"
 #include "media/signing.h"
 
 /* In stored records: a number never gets another meaning. */
@@ -54,8 +55,9 @@ struct ticket_guest {
 	int64_t now, expires; /* seconds since 1970 */
 };
 
-/* {"backend","type","url","room",...}, in the arena; NULL: the key cannot sign. */
-json_t *ticket_make(struct arena *arena, const struct clock *clock,
-		    const struct ticket_server *server, const struct ticket_guest *guest);
+/* Writes the members of a ticket, backend, type, url, room and so on. False: the key cannot sign. */
+bool ticket_write(struct arena *arena, const struct clock *clock,
+		  const struct ticket_server *server, const struct ticket_guest *guest,
+		  struct json_writer *ticket);
 
 #endif

@@ -14,7 +14,8 @@
 struct admission {
 	const struct room_record *room;
 	const struct template_record *owner;
-	const struct template_role *role;
+	struct slice role; /* its name */
+	const json_t *role_document;
 	const struct code *code; /* NULL: none is known */
 	struct slice user_id;
 	bool is_known; /* see media/ticket.h */
@@ -26,10 +27,11 @@ struct admission {
 const struct backend *media_backend_of(const struct media *media,
 				       const struct template_record *owner);
 /* maxPeerCount is -1. */
-bool media_admits_nobody(struct call *call, const struct template_role *role);
-/* *ticket NULL: the role admits no one. FAULT_DAMAGED when the key that has to sign is not there. */
+bool media_admits_nobody(const json_t *role);
+/* Writes the member `join` of the answer; none where the role admits nobody. FAULT_DAMAGED when the key
+ * that has to sign is not there. */
 bool media_join(struct call *call, const struct media *media, const struct backend *backend,
-		const struct admission *admission, json_t **ticket, struct fault *fault);
+		const struct admission *admission, struct json_writer *answer, struct fault *fault);
 
 /* What stands for a code where the code itself may not: hex of HMAC-SHA-256 under the account's
  * secret. */

@@ -28,19 +28,10 @@ struct making {
 	const struct ticket_guest *guest;
 	char jti[UUID_TEXT_SIZE];
 	struct slice person;
-	json_t *ticket;
+	struct json_writer *ticket;
 };
 
 /* ---- parts ---- */
-
-static json_t *text_value(struct slice text)
-{
-	json_t *value = json_stringn(text.data, text.size);
-
-	if (value == NULL)
-		abort();
-	return value;
-}
 
 /* data NULL: it has no such member. */
 static struct slice config_text(const struct making *making, const char *name)
@@ -94,43 +85,28 @@ static struct slice joined(struct arena *arena, const struct slice *parts, size_
 
 /* ---- tokens ---- */
 
-/* ASCII, with the digits of escapes in lower case. */
-static struct slice claims_text(struct arena *arena, const json_t *claims)
+static struct json_writer new_claims(const struct making *making)
 {
-	const struct slice written = jwt_payload(arena, claims);
-	char *text = arena_alloc(arena, written.size + 1);
-
-	for (size_t i = 0; i < written.size; i++) {
-		const bool is_escape = written.data[i] == '\\';
-		const size_t size = !is_escape ? 1 : written.data[i + 1] == 'u' ? 6 : 2;
-
-		for (size_t end = i + size; i < end; i++) {
-			const char byte = written.data[i];
-			const bool is_digit = size == 6 && byte >= 'A' && byte <= 'F';
-
-			text[i] = is_digit ? (char)(byte - 'A' + 'a') : byte;
-		}
-		i--;
-	}
-	return (struct slice){ text, written.size };
+	return writer_begin(making->arena, true);
 }
 
-/* `alg` and, where it is not empty, `kid` name the key. */
-static struct slice header_text(const struct making *making, const char *alg, struct slice kid)
+/* `alg` and, where it is not empty, `kid` name the key. Ends the claims. */
+static struct slice signed_text(const struct making *making, const char *alg, struct slice kid,
+				struct json_writer *claims)
 {
-	json_t *header = arena_json(making->arena,
-				    json_pack("{s:s, s:s}", "alg", alg, "typ", "JWT"));
+	struct json_writer header = new_claims(making);
 
+	writer_text(&header, "alg", slice_of(alg));
+	writer_text(&header, "typ", SLICE("JWT"));
 	if (kid.size > 0)
-		object_put(header, "kid", text_value(kid));
-	return claims_text(making->arena, header);
+		writer_text(&header, "kid", kid);
+	return jwt_signed_text(making->arena, writer_end(&header), writer_end(claims));
 }
 
 static struct slice sign_with_secret(const struct making *making, struct slice secret,
-				     struct slice kid, const json_t *claims)
+				     struct slice kid, struct json_writer *claims)
 {
-	const struct slice text = jwt_signed_text(making->arena, header_text(making, "HS256", kid),
-						  claims_text(making->arena, claims));
+	const struct slice text = signed_text(making, "HS256", kid, claims);
 	unsigned char mac[DIGEST_SIZE];
 
 	digest_hmac_sha256(secret, text, mac);
@@ -138,7 +114,7 @@ static struct slice sign_with_secret(const struct making *making, struct slice s
 }
 
 /* False: the key cannot sign. */
-static bool sign_with_key(const struct making *making, struct slice kid, const json_t *claims,
+static bool sign_with_key(const struct making *making, struct slice kid, struct json_writer *claims,
 			  struct slice *token)
 {
 	const struct ticket_server *server = making->server;
@@ -146,45 +122,37 @@ static bool sign_with_key(const struct making *making, struct slice kid, const j
 
 	if (server->alg == SIGNING_ALGS)
 		return false;
-	text = jwt_signed_text(making->arena,
-			       header_text(making, signing_alg_name(server->alg), kid),
-			       claims_text(making->arena, claims));
+	text = signed_text(making, signing_alg_name(server->alg), kid, claims);
 	if (!signing_sign(making->arena, server->alg, server->private_key, text, &signature))
 		return false;
 	*token = jwt_token(making->arena, text, signature);
 	return true;
 }
 
-static void put_times(const struct making *making, json_t *claims)
+static void put_times(const struct making *making, struct json_writer *claims)
 {
 	const struct ticket_guest *guest = making->guest;
 
-	object_put(claims, "iat", json_integer(guest->now - SECONDS_BACK));
-	object_put(claims, "nbf", json_integer(guest->now - SECONDS_BACK));
-	object_put(claims, "exp", json_integer(guest->expires));
-	object_put(claims, "jti", json_string(making->jti));
-}
-
-static json_t *new_claims(const struct making *making)
-{
-	return arena_json(making->arena, json_object());
+	writer_integer(claims, "iat", guest->now - SECONDS_BACK);
+	writer_integer(claims, "nbf", guest->now - SECONDS_BACK);
+	writer_integer(claims, "exp", guest->expires);
+	writer_text(claims, "jti", slice_of(making->jti));
 }
 
 /* ---- LiveKit ---- */
 
-static json_t *sources_of(const struct ticket_guest *guest)
+static void put_sources(const struct ticket_guest *guest, struct json_writer *claims)
 {
-	json_t *sources = json_array();
-
+	writer_open(claims, "canPublishSources", '[');
 	if (guest->audio)
-		array_put(sources, json_string("microphone"));
+		writer_text(claims, NULL, SLICE("microphone"));
 	if (guest->video)
-		array_put(sources, json_string("camera"));
+		writer_text(claims, NULL, SLICE("camera"));
 	if (guest->screen) {
-		array_put(sources, json_string("screen_share"));
-		array_put(sources, json_string("screen_share_audio"));
+		writer_text(claims, NULL, SLICE("screen_share"));
+		writer_text(claims, NULL, SLICE("screen_share_audio"));
 	}
-	return sources;
+	writer_close(claims, ']');
 }
 
 static struct slice identity_of(const struct making *making)
@@ -197,35 +165,43 @@ static struct slice identity_of(const struct making *making)
 	return hex_of(making->arena, digest, sizeof digest);
 }
 
+static void put_grants(const struct ticket_guest *guest, struct json_writer *claims)
+{
+	writer_open(claims, "video", '{');
+	writer_text(claims, "room", guest->room_id);
+	writer_flag(claims, "roomJoin", true);
+	writer_flag(claims, "canPublish", publishes(guest));
+	/* An empty list would mean all. */
+	if (publishes(guest))
+		put_sources(guest, claims);
+	writer_flag(claims, "canSubscribe", guest->subscribes);
+	writer_flag(claims, "canPublishData", true);
+	if (guest->moderates)
+		writer_flag(claims, "roomAdmin", true);
+	writer_close(claims, '}');
+}
+
 static bool make_livekit(struct making *making)
 {
 	const struct ticket_guest *guest = making->guest;
-	json_t *claims = new_claims(making), *video = json_object(), *attributes = json_object();
-	struct slice token;
+	struct json_writer claims = new_claims(making);
 
-	object_put(claims, "iss", text_value(config_text(making, "api_key")));
-	object_put(claims, "sub", text_value(identity_of(making)));
-	object_put(claims, "name", text_value(text_cut(guest->name, NAME_MOST)));
-	put_times(making, claims);
-	object_put(claims, "attributes", attributes);
-	object_put(attributes, "role", text_value(guest->role));
-	object_put(claims, "video", video);
-	object_put(video, "room", text_value(guest->room_id));
-	object_put(video, "roomJoin", json_true());
-	object_put(video, "canPublish", json_boolean(publishes(guest)));
-	/* An empty list would mean all. */
-	if (publishes(guest))
-		object_put(video, "canPublishSources", sources_of(guest));
-	object_put(video, "canSubscribe", json_boolean(guest->subscribes));
-	object_put(video, "canPublishData", json_true());
-	if (guest->moderates)
-		object_put(video, "roomAdmin", json_true());
-	if (guest->size > 0)
-		object_put(claims, "roomConfig",
-			   json_pack("{s:I}", "maxParticipants", (json_int_t)guest->size));
-	token = sign_with_secret(making, config_text(making, "api_secret"),
-				 (struct slice){ NULL, 0 }, claims);
-	object_put(making->ticket, "token", text_value(token));
+	writer_text(&claims, "iss", config_text(making, "api_key"));
+	writer_text(&claims, "sub", identity_of(making));
+	writer_text(&claims, "name", text_cut(guest->name, NAME_MOST));
+	put_times(making, &claims);
+	writer_open(&claims, "attributes", '{');
+	writer_text(&claims, "role", guest->role);
+	writer_close(&claims, '}');
+	put_grants(guest, &claims);
+	if (guest->size > 0) {
+		writer_open(&claims, "roomConfig", '{');
+		writer_integer(&claims, "maxParticipants", guest->size);
+		writer_close(&claims, '}');
+	}
+	writer_text(making->ticket, "token",
+		    sign_with_secret(making, config_text(making, "api_secret"),
+				     (struct slice){ NULL, 0 }, &claims));
 	return true;
 }
 
@@ -243,25 +219,29 @@ static struct slice host_of(struct arena *arena, struct slice url)
 			  });
 }
 
-static const char *said(bool is_so)
+static struct slice said(bool is_so)
 {
-	return is_so ? "true" : "false";
+	return is_so ? SLICE("true") : SLICE("false");
 }
 
-static json_t *jitsi_context(const struct making *making)
+static void put_context(const struct making *making, struct json_writer *claims)
 {
 	const struct ticket_guest *guest = making->guest;
-	json_t *user = json_object();
 
+	writer_open(claims, "context", '{');
 	/* Its servers take no other types. */
-	object_put(user, "id", text_value(making->person));
-	object_put(user, "name", text_value(guest->name));
-	object_put(user, "affiliation", json_string(guest->moderates ? "owner" : "member"));
-	object_put(user, "moderator", json_string(said(guest->moderates)));
-	return json_pack("{s:o, s:{s:s, s:s, s:s}}", "user", user, "features", "livestreaming",
-			 said(guest->moderates && guest->streams), "recording",
-			 said(guest->moderates && guest->records), "screen-sharing",
-			 said(guest->screen));
+	writer_open(claims, "user", '{');
+	writer_text(claims, "id", making->person);
+	writer_text(claims, "name", guest->name);
+	writer_text(claims, "affiliation", guest->moderates ? SLICE("owner") : SLICE("member"));
+	writer_text(claims, "moderator", said(guest->moderates));
+	writer_close(claims, '}');
+	writer_open(claims, "features", '{');
+	writer_text(claims, "livestreaming", said(guest->moderates && guest->streams));
+	writer_text(claims, "recording", said(guest->moderates && guest->records));
+	writer_text(claims, "screen-sharing", said(guest->screen));
+	writer_close(claims, '}');
+	writer_close(claims, '}');
 }
 
 static bool make_jitsi(struct making *making)
@@ -271,28 +251,29 @@ static bool make_jitsi(struct making *making)
 	const struct slice app_id = config_text(making, "app_id");
 	const struct slice key_id = config_text(making, "key_id");
 	struct slice subject = config_text(making, "subject"), token;
-	json_t *claims = new_claims(making);
+	struct json_writer claims = new_claims(making);
 
 	if (subject.data == NULL)
 		subject = tenant.data != NULL ? tenant
 					      : host_of(making->arena, making->server->url);
-	object_put(claims, "aud", text_value(audience.data != NULL ? audience : app_id));
-	object_put(claims, "iss", text_value(app_id));
-	object_put(claims, "sub", text_value(subject));
-	object_put(claims, "room", text_value(making->guest->room_id));
-	put_times(making, claims);
-	object_put(claims, "context", jitsi_context(making));
+	writer_text(&claims, "aud", audience.data != NULL ? audience : app_id);
+	writer_text(&claims, "iss", app_id);
+	writer_text(&claims, "sub", subject);
+	writer_text(&claims, "room", making->guest->room_id);
+	put_times(making, &claims);
+	put_context(making, &claims);
 	if (slice_is(config_text(making, "alg"), "HS256"))
-		token = sign_with_secret(making, config_text(making, "app_secret"), key_id, claims);
-	else if (!sign_with_key(making, key_id.data != NULL ? key_id : making->server->kid, claims,
+		token = sign_with_secret(making, config_text(making, "app_secret"), key_id,
+					 &claims);
+	else if (!sign_with_key(making, key_id.data != NULL ? key_id : making->server->kid, &claims,
 				&token))
 		return false;
-	object_put(making->ticket, "token", text_value(token));
-	object_put(making->ticket, "link",
-		   text_value(JOINED(making->arena, making->server->url,
-				     tenant.data != NULL ? tenant : SLICE(""),
-				     tenant.data != NULL ? SLICE("/") : SLICE(""),
-				     making->guest->room_id, SLICE("?jwt="), token)));
+	writer_text(making->ticket, "token", token);
+	writer_text(making->ticket, "link",
+		    JOINED(making->arena, making->server->url,
+			   tenant.data != NULL ? tenant : SLICE(""),
+			   tenant.data != NULL ? SLICE("/") : SLICE(""), making->guest->room_id,
+			   SLICE("?jwt="), token));
 	return true;
 }
 
@@ -310,20 +291,19 @@ static struct slice name_of_galene(struct arena *arena, struct slice name)
 	return (struct slice){ text, name.size };
 }
 
-static json_t *permissions_of(const struct ticket_guest *guest)
+static void put_permissions(const struct ticket_guest *guest, struct json_writer *claims)
 {
-	json_t *permissions = json_array();
-
+	writer_open(claims, "permissions", '[');
 	if (guest->moderates)
-		array_put(permissions, json_string("op"));
+		writer_text(claims, NULL, SLICE("op"));
 	if (publishes(guest))
-		array_put(permissions, json_string("present"));
-	array_put(permissions, json_string("message"));
+		writer_text(claims, NULL, SLICE("present"));
+	writer_text(claims, NULL, SLICE("message"));
 	if (guest->moderates)
-		array_put(permissions, json_string("caption"));
+		writer_text(claims, NULL, SLICE("caption"));
 	if (guest->moderates && guest->records)
-		array_put(permissions, json_string("record"));
-	return permissions;
+		writer_text(claims, NULL, SLICE("record"));
+	writer_close(claims, ']');
 }
 
 static struct slice issuer_of(const struct making *making)
@@ -336,24 +316,24 @@ static bool make_galene(struct making *making)
 	const struct slice audience = JOINED(making->arena, making->server->url, SLICE("group/"),
 					     config_text(making, "group"), SLICE("/"),
 					     making->guest->room_id, SLICE("/"));
-	json_t *claims = new_claims(making);
+	struct json_writer claims = new_claims(making);
 	struct slice key, token;
 
-	object_put(claims, "iss", text_value(issuer_of(making)));
-	object_put(claims, "sub", text_value(name_of_galene(making->arena, making->guest->name)));
-	object_put(claims, "aud", text_value(audience));
-	put_times(making, claims);
-	object_put(claims, "permissions", permissions_of(making->guest));
+	writer_text(&claims, "iss", issuer_of(making));
+	writer_text(&claims, "sub", name_of_galene(making->arena, making->guest->name));
+	writer_text(&claims, "aud", audience);
+	put_times(making, &claims);
+	put_permissions(making->guest, &claims);
 	if (slice_is(config_text(making, "alg"), "HS256")) {
 		if (!text_base64url_decode(making->arena, config_text(making, "key"), &key))
 			return false;
-		token = sign_with_secret(making, key, (struct slice){ NULL, 0 }, claims);
-	} else if (!sign_with_key(making, making->server->kid, claims, &token)) {
+		token = sign_with_secret(making, key, (struct slice){ NULL, 0 }, &claims);
+	} else if (!sign_with_key(making, making->server->kid, &claims, &token)) {
 		return false;
 	}
-	object_put(making->ticket, "token", text_value(token));
-	object_put(making->ticket, "link",
-		   text_value(JOINED(making->arena, audience, SLICE("?token="), token)));
+	writer_text(making->ticket, "token", token);
+	writer_text(making->ticket, "link",
+		    JOINED(making->arena, audience, SLICE("?token="), token));
 	return true;
 }
 
@@ -400,7 +380,7 @@ static struct slice create_query(const struct making *making)
 		buffer_append_integer(&query, (guest->seconds_most + 59) / 60);
 	}
 	buffer_append_text(&query, "&record=");
-	buffer_append_text(&query, said(guest->is_recorded));
+	buffer_append(&query, said(guest->is_recorded));
 	return buffer_slice(&query);
 }
 
@@ -417,11 +397,11 @@ static bool make_bigbluebutton(struct making *making)
 	buffer_append_text(&query, "&userID=");
 	text_encode(&query, making->person);
 	buffer_append_text(&query, "&redirect=true");
-	object_put(making->ticket, "link",
-		   text_value(address_of(making, SLICE("join"), buffer_slice(&query))));
+	writer_text(making->ticket, "link",
+		    address_of(making, SLICE("join"), buffer_slice(&query)));
 	if (guest->moderates)
-		object_put(making->ticket, "start_link",
-			   text_value(address_of(making, SLICE("create"), create_query(making))));
+		writer_text(making->ticket, "start_link",
+			    address_of(making, SLICE("create"), create_query(making)));
 	return true;
 }
 
@@ -446,10 +426,8 @@ static bool make_janus(struct making *making)
 {
 	const struct slice room = JOINED(making->arena, SLICE("room="), making->guest->room_id);
 
-	object_put(making->ticket, "token",
-		   text_value(token_of_janus(making, "janus", SLICE(VIDEO_ROOM))));
-	object_put(making->ticket, "room_token",
-		   text_value(token_of_janus(making, VIDEO_ROOM, room)));
+	writer_text(making->ticket, "token", token_of_janus(making, "janus", SLICE(VIDEO_ROOM)));
+	writer_text(making->ticket, "room_token", token_of_janus(making, VIDEO_ROOM, room));
 	return true;
 }
 
@@ -458,19 +436,19 @@ static bool make_janus(struct making *making)
 static bool make_jwt(struct making *making)
 {
 	const struct ticket_guest *guest = making->guest;
-	json_t *claims = new_claims(making);
+	struct json_writer claims = new_claims(making);
 	struct slice token;
 
-	object_put(claims, "iss", text_value(issuer_of(making)));
-	object_put(claims, "aud", text_value(config_text(making, "audience")));
-	object_put(claims, "sub", text_value(making->person));
-	object_put(claims, "name", text_value(guest->name));
-	object_put(claims, "room_id", text_value(guest->room_id));
-	object_put(claims, "role", text_value(guest->role));
-	put_times(making, claims);
-	if (!sign_with_key(making, making->server->kid, claims, &token))
+	writer_text(&claims, "iss", issuer_of(making));
+	writer_text(&claims, "aud", config_text(making, "audience"));
+	writer_text(&claims, "sub", making->person);
+	writer_text(&claims, "name", guest->name);
+	writer_text(&claims, "room_id", guest->room_id);
+	writer_text(&claims, "role", guest->role);
+	put_times(making, &claims);
+	if (!sign_with_key(making, making->server->kid, &claims, &token))
 		return false;
-	object_put(making->ticket, "token", text_value(token));
+	writer_text(making->ticket, "token", token);
 	return true;
 }
 
@@ -505,7 +483,7 @@ const char *backend_type_name(enum backend_type type)
 	return types[type].name;
 }
 
-static json_t *not_enforced(const struct making *making)
+static void put_not_enforced(const struct making *making)
 {
 	const struct ticket_guest *guest = making->guest;
 	const enum backend_type type = making->server->type;
@@ -524,35 +502,35 @@ static json_t *not_enforced(const struct making *making)
 		{ !guest->moderates && types[type].moderation, "moderation" },
 		{ types[type].expiry, "expiry" },
 	};
-	json_t *names = json_array();
 
+	writer_open(making->ticket, "not_enforced", '[');
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
 		if (rows[i].holds)
-			array_put(names, json_string(rows[i].name));
+			writer_text(making->ticket, NULL, slice_of(rows[i].name));
 	}
-	return names;
+	writer_close(making->ticket, ']');
 }
 
-json_t *ticket_make(struct arena *arena, const struct clock *clock,
-		    const struct ticket_server *server, const struct ticket_guest *guest)
+bool ticket_write(struct arena *arena, const struct clock *clock,
+		  const struct ticket_server *server, const struct ticket_guest *guest,
+		  struct json_writer *ticket)
 {
-	struct making making = { .arena = arena, .server = server, .guest = guest };
+	struct making making = { arena, server, guest, .ticket = ticket };
 	char expires[TEXT_TIME_SIZE];
 
 	uuid_make(clock, making.jti);
 	making.person = person_of(&making);
-	making.ticket = arena_json(arena, json_object());
-	object_put(making.ticket, "backend", text_value(server->name));
-	object_put(making.ticket, "type", json_string(types[server->type].name));
-	object_put(making.ticket, "url", text_value(server->url));
-	object_put(making.ticket, "room", text_value(guest->room_id));
+	writer_text(ticket, "backend", server->name);
+	writer_text(ticket, "type", slice_of(types[server->type].name));
+	writer_text(ticket, "url", server->url);
+	writer_text(ticket, "room", guest->room_id);
 	if (!types[server->type].make(&making))
-		return NULL;
+		return false;
 	/* A link of BigBlueButton does not end. */
 	if (!types[server->type].expiry) {
 		text_time_seconds(guest->expires * 1000, expires);
-		object_put(making.ticket, "expires_at", json_string(expires));
+		writer_text(ticket, "expires_at", slice_of(expires));
 	}
-	object_put(making.ticket, "not_enforced", not_enforced(&making));
-	return making.ticket;
+	put_not_enforced(&making);
+	return true;
 }

@@ -61,6 +61,7 @@ struct exchange {
 	struct room_subject subject;
 	struct code code;
 	struct slice role;
+	const json_t *role_document; /* NULL: not decoded yet */
 	struct slice user_id; /* the body's, or the code's; empty: one is made up */
 	struct slice answered_user; /* that one */
 	int64_t expires_at; /* seconds */
@@ -165,15 +166,22 @@ static bool check_terms(struct call *call, const struct exchange *exchange, stru
 	return true;
 }
 
-/* The role's text is read only where the room has opens_at or closes_at. */
-static bool joins_outside_window(const struct call *call, const struct exchange *exchange)
+/* Decoded when it is first asked for: most exchanges do without. */
+static const json_t *role_document(const struct call *call, struct exchange *exchange)
 {
 	const struct template_record *owner = &exchange->subject.owner;
-	const size_t role = template_role_index(owner, exchange->role);
-	const json_t *text = packed_json(call->arena, owner->roles[role].text);
 
+	if (exchange->role_document == NULL)
+		exchange->role_document = packed_json(
+			call->arena, owner->roles[template_role_index(owner, exchange->role)].text);
+	return exchange->role_document;
+}
+
+static bool joins_outside_window(const struct call *call, struct exchange *exchange)
+{
 	return json_is_true(
-		json_object_get(json_object_get(text, "permissions"), "joinOutsideWindow"));
+		json_object_get(json_object_get(role_document(call, exchange), "permissions"),
+				"joinOutsideWindow"));
 }
 
 /* Sets the end of the token, too: it does not outlive the opening hours of the room. */
@@ -254,41 +262,30 @@ static struct slice answered_user(const struct call *call, const struct exchange
 }
 
 /* With `join`, which lets into the room of a media server, where a backend is in effect. */
-static bool add_join(struct call *call, const struct exchange *exchange, struct slice user_id,
-		     json_t *body, struct fault *fault)
+static bool add_join(struct call *call, struct exchange *exchange, struct json_writer *body,
+		     struct fault *fault)
 {
-	const struct template_record *owner = &exchange->subject.owner;
-	const struct code_terms *terms = &exchange->code.terms;
 	const struct admission admission = {
 		.room = &exchange->subject.room,
-		.owner = owner,
-		.role = &owner->roles[template_role_index(owner, exchange->role)],
+		.owner = &exchange->subject.owner,
+		.role = exchange->role,
+		.role_document = role_document(call, exchange),
 		.code = &exchange->code,
-		.user_id = user_id,
-		.is_known = (terms->set & CODE_USER_ID) != 0,
+		.user_id = exchange->answered_user,
+		.is_known = (exchange->code.terms.set & CODE_USER_ID) != 0,
 		.name = member_text(call, "name"),
 		.expires = exchange->expires_at,
 	};
-	json_t *ticket;
 
-	if (exchange->backend == NULL)
-		return true;
-	if (!media_join(call, &exchange->media, exchange->backend, &admission, &ticket, fault))
-		return false;
-	if (ticket != NULL)
-		json_object_set(body, "join", ticket);
-	return true;
+	return media_join(call, &exchange->media, exchange->backend, &admission, body, fault);
 }
 
-static bool answer(struct call *call, const struct exchange *exchange,
-		   const struct account *account, struct fault *fault)
+static bool answer(struct call *call, struct exchange *exchange, const struct account *account,
+		   struct fault *fault)
 {
-	const struct slice user_id = exchange->answered_user;
 	char room_id[ID_TEXT_SIZE + 1], expires[TEXT_TIME_SIZE];
-	struct buffer text = BUFFER_INITIAL(call->arena);
-	struct token_join subject = { .role = exchange->role, .user_id = user_id };
-	struct slice token;
-	json_t *body;
+	struct token_join subject = { .role = exchange->role, .user_id = exchange->answered_user };
+	struct json_writer body = writer_begin(call->arena, false);
 
 	id_print(&exchange->subject.room.id, room_id);
 	subject.room_id = slice_of(room_id);
@@ -297,18 +294,17 @@ static bool answer(struct call *call, const struct exchange *exchange,
 						    exchange->code.letters);
 		subject.code_place = id_number(&exchange->code.place);
 	}
-	token = token_sign_join(call->arena, call->environment->clock, account, &subject, call->now,
-				exchange->expires_at);
 	text_time_seconds(exchange->expires_at * 1000, expires);
-	body = arena_json(call->arena,
-			  json_pack("{s:s%, s:s, s:s%, s:s%, s:s}", "token", token.data, token.size,
-				    "room_id", room_id, "role", exchange->role.data,
-				    exchange->role.size, "user_id", user_id.data, user_id.size,
-				    "expires_at", expires));
-	if (!add_join(call, exchange, user_id, body, fault))
+	writer_text(&body, "token",
+		    token_sign_join(call->arena, call->environment->clock, account, &subject,
+				    call->now, exchange->expires_at));
+	writer_text(&body, "room_id", subject.room_id);
+	writer_text(&body, "role", exchange->role);
+	writer_text(&body, "user_id", exchange->answered_user);
+	writer_text(&body, "expires_at", slice_of(expires));
+	if (exchange->backend != NULL && !add_join(call, exchange, &body, fault))
 		return false;
-	buffer_append_json(&text, body);
-	return call_answer(call, buffer_slice(&text));
+	return call_answer(call, writer_end(&body));
 }
 
 /* An exchange that is counted is a write; all others only read. */
@@ -353,7 +349,7 @@ bool join(struct call *call, struct fault *fault)
 {
 	const struct slice code = code_typed(call, member_text(call, "code"));
 	struct accounts *accounts = call->environment->accounts;
-	struct exchange exchange;
+	struct exchange exchange = { .role_document = NULL };
 	const struct roster *roster;
 	const struct account *account;
 	bool is_done;
@@ -380,14 +376,10 @@ static void add_time(json_t *body, const char *name, int64_t seconds)
 	object_put(body, name, json_string(time));
 }
 
-static bool answer_opened(struct call *call, const struct exchange *exchange,
-			  const char *client_url)
+static bool answer_opened(struct call *call, struct exchange *exchange, const char *client_url)
 {
-	const struct template_record *owner = &exchange->subject.owner;
 	const struct room_record *room = &exchange->subject.room;
 	const struct code_terms *terms = &exchange->code.terms;
-	const size_t role = template_role_index(owner, exchange->role);
-	const json_t *text = packed_json(call->arena, owner->roles[role].text);
 	struct buffer written = BUFFER_INITIAL(call->arena);
 	json_t *body = arena_json(
 		call->arena,
@@ -396,7 +388,8 @@ static bool answer_opened(struct call *call, const struct exchange *exchange,
 			  room->name.data, room->name.size, "description",
 			  json_object_get(room_document(call, room), "description"), "role", "name",
 			  exchange->role.data, exchange->role.size, "publishParams",
-			  json_object_get(text, "publishParams"), "client_url", client_url));
+			  json_object_get(role_document(call, exchange), "publishParams"),
+			  "client_url", client_url));
 
 	if ((terms->set & CODE_NOT_BEFORE) != 0)
 		add_time(body, "not_before", terms->not_before);
@@ -414,7 +407,7 @@ bool join_look(struct call *call, struct fault *fault)
 {
 	const struct slice code = code_typed(call, call->parameters[0]);
 	struct accounts *accounts = call->environment->accounts;
-	struct exchange exchange;
+	struct exchange exchange = { .role_document = NULL };
 	const struct roster *roster;
 	const struct account *account;
 	bool is_done;
@@ -434,11 +427,10 @@ bool join_look(struct call *call, struct fault *fault)
 
 /* ---- with a token for joining ---- */
 
-/* What the token says, and the role as the template has it. */
+/* What the token says, and what it lets into. */
 struct bearer {
 	const struct app_token *token;
 	struct exchange exchange; /* `code` is set when has_code */
-	const struct template_role *role;
 	bool has_code;
 };
 
@@ -501,8 +493,7 @@ static bool find_role(struct call *call, struct bearer *bearer, struct fault *fa
 	role = template_role_index(&exchange->subject.owner, name);
 	if (role == exchange->subject.owner.role_count)
 		return fault_set(fault, FAULT_NOT_FOUND, "role not found");
-	bearer->role = &exchange->subject.owner.roles[role];
-	exchange->role = bearer->role->name;
+	exchange->role = exchange->subject.owner.roles[role].name;
 	if (!exchange->subject.room.is_enabled)
 		return refuse(call, JOIN_ROOM_DISABLED, "Room is disabled", fault);
 	return check_window(call, exchange, fault) && find_backend(call, exchange, fault);
@@ -510,28 +501,26 @@ static bool find_role(struct call *call, struct bearer *bearer, struct fault *fa
 
 static bool answer_ticket(struct call *call, struct bearer *bearer, struct fault *fault)
 {
-	const struct exchange *exchange = &bearer->exchange;
+	struct exchange *exchange = &bearer->exchange;
 	const struct admission admission = {
 		.room = &exchange->subject.room,
 		.owner = &exchange->subject.owner,
-		.role = bearer->role,
+		.role = exchange->role,
+		.role_document = role_document(call, exchange),
 		.code = bearer->has_code ? &exchange->code : NULL,
 		.user_id = bearer->token->subject.user_id,
 		.is_known = !bearer->has_code || (exchange->code.terms.set & CODE_USER_ID) != 0,
 		.name = member_text(call, "name"),
 		.expires = bearer->token->expires_at,
 	};
-	struct buffer text = BUFFER_INITIAL(call->arena);
-	json_t *ticket;
+	struct json_writer body = writer_begin(call->arena, false);
 
-	if (media_admits_nobody(call, bearer->role))
+	if (media_admits_nobody(admission.role_document))
 		return fault_set(fault, FAULT_FORBIDDEN, "Role admits nobody");
 	if (exchange->backend == NULL)
 		return fault_set(fault, FAULT_NOT_FOUND, "No backend");
-	if (!media_join(call, &exchange->media, exchange->backend, &admission, &ticket, fault))
-		return false;
-	buffer_append_json(&text, arena_json(call->arena, json_pack("{s:O}", "join", ticket)));
-	return call_answer(call, buffer_slice(&text));
+	return media_join(call, &exchange->media, exchange->backend, &admission, &body, fault) &&
+	       call_answer(call, writer_end(&body));
 }
 
 static void expect_bearer(struct call *call, const struct token_join *token)

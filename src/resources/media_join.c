@@ -124,20 +124,15 @@ static bool find_key(struct call *call, const struct media *media, struct ticket
 	return true;
 }
 
-static bool admits_nobody(const json_t *role)
+bool media_admits_nobody(const json_t *role)
 {
 	return json_integer_value(json_object_get(role, "maxPeerCount")) < 0;
 }
 
-bool media_admits_nobody(struct call *call, const struct template_role *role)
-{
-	return admits_nobody(packed_json(call->arena, role->text));
-}
-
 bool media_join(struct call *call, const struct media *media, const struct backend *backend,
-		const struct admission *admission, json_t **ticket, struct fault *fault)
+		const struct admission *admission, struct json_writer *answer, struct fault *fault)
 {
-	const json_t *role = packed_json(call->arena, admission->role->text);
+	const json_t *role = admission->role_document;
 	char room_id[ID_TEXT_SIZE + 1];
 	struct ticket_server server = {
 		.type = backend->type,
@@ -149,7 +144,7 @@ bool media_join(struct call *call, const struct media *media, const struct backe
 	struct ticket_guest guest = {
 		.customer_id = slice_of(call->account_text),
 		.room_name = admission->room->name,
-		.role = admission->role->name,
+		.role = admission->role,
 		.user_id = admission->user_id,
 		.name = name_of(admission),
 		.is_known = admission->is_known,
@@ -157,8 +152,7 @@ bool media_join(struct call *call, const struct media *media, const struct backe
 		.expires = least(call->now / 1000 + backend->ttl, admission->expires),
 	};
 
-	*ticket = NULL;
-	if (admits_nobody(role))
+	if (media_admits_nobody(role))
 		return true;
 	if (!find_key(call, media, &server, fault))
 		return false;
@@ -168,7 +162,10 @@ bool media_join(struct call *call, const struct media *media, const struct backe
 	if (!permits(role, "joinOutsideWindow"))
 		guest.expires = least(guest.expires, admission->room->closes_at);
 	read_room(call, admission, &guest);
-	*ticket = ticket_make(call->arena, call->environment->clock, &server, &guest);
-	return *ticket != NULL || packed_damaged("signing key of a backend of the account",
-						 id_slice(&call->account), fault);
+	writer_open(answer, "join", '{');
+	if (!ticket_write(call->arena, call->environment->clock, &server, &guest, answer))
+		return packed_damaged("signing key of a backend of the account",
+				      id_slice(&call->account), fault);
+	writer_close(answer, '}');
+	return true;
 }

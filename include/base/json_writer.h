@@ -1,0 +1,31 @@
+/* Writes a JSON object member by member, as compact text, where no one needs it as a tree.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef BASE_JSON_WRITER_H
+#define BASE_JSON_WRITER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/slice.h"
+
+struct json_writer {
+	struct buffer text;
+	bool for_jwt; /* texts in ASCII, as base/jwt.h says */
+};
+
+/* The outermost object, open. */
+struct json_writer writer_begin(struct arena *arena, bool for_jwt);
+/* Closes it. The text lives as long as the arena's content. */
+struct slice writer_end(struct json_writer *writer);
+
+/* name: of the member; NULL: an item of an array. bracket: { or [, which the other one closes. */
+void writer_open(struct json_writer *writer, const char *name, char bracket);
+void writer_close(struct json_writer *writer, char bracket);
+
+void writer_text(struct json_writer *writer, const char *name, struct slice text); /* UTF-8 */
+void writer_integer(struct json_writer *writer, const char *name, int64_t value);
+void writer_flag(struct json_writer *writer, const char *name, bool value);
+
+#endif

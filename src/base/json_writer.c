@@ -1,0 +1,126 @@
+/* See base/json_writer.h.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "base/json_writer.h"
+
+/* ---- texts in ASCII ---- */
+
+static bool is_plain(unsigned char byte)
+{
+	return byte >= ' ' && byte < '~' && byte != '"' && byte != '\\' && byte != '>' &&
+	       byte != '?';
+}
+
+/* Reads the character at the beginning of *text, and takes it off. */
+static uint32_t take_character(struct slice *text)
+{
+	const unsigned char *at = (const unsigned char *)text->data;
+	uint32_t character = at[0];
+	size_t size = 1;
+
+	if (character >= 0xc0)
+		character &= character < 0xe0 ? 0x1f : character < 0xf0 ? 0x0f : 0x07;
+	for (; size < text->size && (at[size] & 0xc0) == 0x80; size++)
+		character = character << 6 | (at[size] & 0x3f);
+	*text = (struct slice){ text->data + size, text->size - size };
+	return character;
+}
+
+static void append_unit(struct buffer *buffer, uint32_t unit)
+{
+	static const char digits[] = "0123456789abcdef";
+
+	buffer_append(buffer, SLICE("\\u"));
+	for (int shift = 12; shift >= 0; shift -= 4)
+		buffer_append_byte(buffer, digits[unit >> shift & 0xf]);
+}
+
+static void append_escape(struct buffer *buffer, uint32_t character)
+{
+	if (character < 0x10000) {
+		append_unit(buffer, character);
+		return;
+	}
+	character -= 0x10000;
+	append_unit(buffer, 0xd800 | character >> 10);
+	append_unit(buffer, 0xdc00 | (character & 0x3ff));
+}
+
+static void append_ascii(struct buffer *buffer, struct slice text)
+{
+	buffer_append_byte(buffer, '"');
+	while (text.size > 0) {
+		size_t plain = 0;
+
+		while (plain < text.size && is_plain((unsigned char)text.data[plain]))
+			plain++;
+		buffer_append(buffer, (struct slice){ text.data, plain });
+		text = (struct slice){ text.data + plain, text.size - plain };
+		if (text.size > 0)
+			append_escape(buffer, take_character(&text));
+	}
+	buffer_append_byte(buffer, '"');
+}
+
+/* ---- members ---- */
+
+/* What stands before a value. A bracket at the end was just opened: those in texts have a quote behind
+ * them. */
+static struct buffer *begin(struct json_writer *writer, const char *name)
+{
+	struct buffer *text = &writer->text;
+	const char last = text->data[text->size - 1];
+
+	if (last != '{' && last != '[')
+		buffer_append_byte(text, ',');
+	if (name != NULL) {
+		buffer_append_byte(text, '"');
+		buffer_append_text(text, name);
+		buffer_append(text, SLICE("\":"));
+	}
+	return text;
+}
+
+struct json_writer writer_begin(struct arena *arena, bool for_jwt)
+{
+	struct json_writer writer = { BUFFER_INITIAL(arena), for_jwt };
+
+	buffer_append_byte(&writer.text, '{');
+	return writer;
+}
+
+struct slice writer_end(struct json_writer *writer)
+{
+	buffer_append_byte(&writer->text, '}');
+	return buffer_slice(&writer->text);
+}
+
+void writer_open(struct json_writer *writer, const char *name, char bracket)
+{
+	buffer_append_byte(begin(writer, name), bracket);
+}
+
+void writer_close(struct json_writer *writer, char bracket)
+{
+	buffer_append_byte(&writer->text, bracket);
+}
+
+void writer_text(struct json_writer *writer, const char *name, struct slice text)
+{
+	struct buffer *buffer = begin(writer, name);
+
+	if (writer->for_jwt)
+		append_ascii(buffer, text);
+	else
+		buffer_append_string(buffer, text);
+}
+
+void writer_integer(struct json_writer *writer, const char *name, int64_t value)
+{
+	buffer_append_integer(begin(writer, name), value);
+}
+
+void writer_flag(struct json_writer *writer, const char *name, bool value)
+{
+	buffer_append(begin(writer, name), value ? SLICE("true") : SLICE("false"));
+}
