@@ -9,6 +9,9 @@
 
 bool events_list(struct call *call, struct fault *fault);
 
+/* Appends the entry as a JSON object: event_shape's members, in its order. */
+void event_append(struct buffer *text, const struct audit_entry *entry);
+
 /* Whether a type is the wanted one, or begins as `room.*` says. `*` wants all. */
 bool event_type_matches(struct slice wanted, struct slice type);
 

@@ -17,28 +17,33 @@ bool event_type_matches(struct slice wanted, struct slice type)
 	return type.size >= wanted.size && memcmp(type.data, wanted.data, wanted.size) == 0;
 }
 
-/* In the order of the interface. */
-static struct slice event_text(struct call *call, const struct audit_entry *entry)
+void event_append(struct buffer *text, const struct audit_entry *entry)
 {
-	struct buffer text = BUFFER_INITIAL(call->arena);
 	char time[TEXT_TIME_SIZE];
 
 	text_time_milliseconds(entry->time, time);
-	buffer_append_text(&text, "{\"seq\":");
-	buffer_append_integer(&text, (json_int_t)entry->seq);
-	buffer_append_text(&text, ",\"id\":");
-	buffer_append_string(&text, entry->id);
-	buffer_append_text(&text, ",\"type\":");
-	buffer_append_string(&text, entry->type);
-	buffer_append_text(&text, ",\"timestamp\":");
-	buffer_append_string(&text, slice_of(time));
-	buffer_append_text(&text, ",\"actor\":");
-	buffer_append(&text, entry->actor);
-	buffer_append_text(&text, ",\"request_id\":");
-	buffer_append_string(&text, entry->request_id);
-	buffer_append_text(&text, ",\"data\":");
-	buffer_append(&text, entry->data);
-	buffer_append_byte(&text, '}');
+	buffer_append_text(text, "{\"seq\":");
+	buffer_append_integer(text, (json_int_t)entry->seq);
+	buffer_append_text(text, ",\"id\":");
+	buffer_append_string(text, entry->id);
+	buffer_append_text(text, ",\"type\":");
+	buffer_append_string(text, entry->type);
+	buffer_append_text(text, ",\"timestamp\":");
+	buffer_append_string(text, slice_of(time));
+	buffer_append_text(text, ",\"actor\":");
+	buffer_append(text, entry->actor);
+	buffer_append_text(text, ",\"request_id\":");
+	buffer_append_string(text, entry->request_id);
+	buffer_append_text(text, ",\"data\":");
+	buffer_append(text, entry->data);
+	buffer_append_byte(text, '}');
+}
+
+static struct slice event_text(struct call *call, const struct audit_entry *entry)
+{
+	struct buffer text = BUFFER_INITIAL(call->arena);
+
+	event_append(&text, entry);
 	return buffer_slice(&text);
 }
 

@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "base/text.h"
-#include "resources/audit_record.h"
+#include "resources/events.h"
 #include "resources/kinds.h"
 #include "resources/packed.h"
 #include "transfer/transfer_lines.h"
@@ -66,25 +66,11 @@ static bool write_entry(struct survey *survey, struct transfer_output *output,
 	struct arena *arena = survey->call.arena;
 	const struct arena_mark mark = arena_mark(arena);
 	struct buffer text = BUFFER_INITIAL(arena);
-	char time[TEXT_TIME_SIZE];
 	bool is_sent;
 
-	text_time_milliseconds(entry->time, time);
-	buffer_append_text(&text, "{\"event\":{\"seq\":");
-	buffer_append_integer(&text, (json_int_t)entry->seq);
-	buffer_append_text(&text, ",\"id\":");
-	buffer_append_string(&text, entry->id);
-	buffer_append_text(&text, ",\"type\":");
-	buffer_append_string(&text, entry->type);
-	buffer_append_text(&text, ",\"timestamp\":");
-	buffer_append_string(&text, slice_of(time));
-	buffer_append_text(&text, ",\"actor\":");
-	buffer_append(&text, entry->actor);
-	buffer_append_text(&text, ",\"request_id\":");
-	buffer_append_string(&text, entry->request_id);
-	buffer_append_text(&text, ",\"data\":");
-	buffer_append(&text, entry->data);
-	buffer_append_text(&text, "}}");
+	buffer_append_text(&text, "{\"event\":");
+	event_append(&text, entry);
+	buffer_append_byte(&text, '}');
 	output->counts.events++;
 	is_sent = output->line(output, buffer_slice(&text), fault);
 	arena_release(arena, &mark);
