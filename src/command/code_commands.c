@@ -19,20 +19,8 @@ static const char *const columns[] = {
 static const char *role_path(struct service_client *client, const char *room, const char *role,
 			     const char *after, struct fault *fault)
 {
-	struct buffer rest = BUFFER_INITIAL(client->arena);
-
-	buffer_append_text(&rest, "/role/");
-	text_encode(&rest, slice_of(role));
-	buffer_append_text(&rest, after);
-	buffer_append_byte(&rest, '\0');
-	return room_path(client, "/v2/room-codes/room/", room, rest.data, fault);
-}
-
-/* Adds a number to a body; 0: it is left out. */
-static void put_number(json_t *body, const char *name, int64_t number)
-{
-	if (body != NULL && number != 0)
-		object_put(body, name, json_integer(number));
+	return room_path(client, "/v2/room-codes/room/", room,
+			 service_client_path(client, "/role/", role, after), fault);
 }
 
 int command_code_add(const struct command *command, int argc, char **argv)
@@ -63,28 +51,27 @@ int command_code_add(const struct command *command, int argc, char **argv)
 	struct fault fault = FAULT_INITIAL;
 	struct service_client client;
 	struct service_answer answer;
-	json_t *body = NULL;
+	const json_t *body = NULL;
 	bool is_done;
 
 	if (result != OPTIONS_GO)
 		return options_status(result);
 	/* clang-format off */
 	const struct service_member members[] = {
-		{ "code", code },
-		{ "not_before", not_before },
-		{ "expires_at", expires_at },
-		{ "user_id", user_id },
-		{ "name", name },
-		{ "label", label },
+		{ "code", .text = code },
+		{ "not_before", .text = not_before },
+		{ "expires_at", .text = expires_at },
+		{ "expires_in", .number = expires_in },
+		{ "max_uses", .number = max_uses },
+		{ "user_id", .text = user_id },
+		{ "name", .text = name },
+		{ "label", .text = label },
 	};
 	/* clang-format on */
 
 	is_done = service_client_open(command, &options, &client, &fault) &&
 		  (body = service_client_body(&client, members, sizeof members / sizeof members[0],
-					      &fault)) != NULL;
-	put_number(body, "expires_in", expires_in);
-	put_number(body, "max_uses", max_uses);
-	is_done = is_done &&
+					      &fault)) != NULL &&
 		  (path = role_path(&client, operands[0], operands[1], "", &fault)) != NULL &&
 		  service_client_post(&client, path, body, &answer, &fault);
 	if (is_done)
@@ -97,6 +84,7 @@ int command_code_rotate(const struct command *command, int argc, char **argv)
 	struct client_options options = { 0 };
 	const char *operands[2] = { NULL }; /* ROOM, ROLE */
 	const char *path = NULL;
+	struct service_member member;
 	int64_t grace = 0;
 	const struct option_row rows[] = {
 		{ "grace", "DURATION", "how long the codes before stay valid; else not at all",
@@ -109,15 +97,14 @@ int command_code_rotate(const struct command *command, int argc, char **argv)
 	struct fault fault = FAULT_INITIAL;
 	struct service_client client;
 	struct service_answer answer;
-	json_t *body;
+	const json_t *body = NULL;
 	bool is_done;
 
 	if (result != OPTIONS_GO)
 		return options_status(result);
-	is_done = service_client_open(command, &options, &client, &fault);
-	body = arena_json(client.arena, json_object());
-	put_number(body, "grace_seconds", grace);
-	is_done = is_done &&
+	member = (struct service_member){ "grace_seconds", .number = grace };
+	is_done = service_client_open(command, &options, &client, &fault) &&
+		  (body = service_client_body(&client, &member, 1, &fault)) != NULL &&
 		  (path = role_path(&client, operands[0], operands[1], "/rotate", &fault)) !=
 			  NULL &&
 		  service_client_post(&client, path, body, &answer, &fault);
@@ -174,24 +161,8 @@ int command_code_list(const struct command *command, int argc, char **argv)
 
 static const char *code_path(struct service_client *client, const char *code, struct fault *fault)
 {
-	struct buffer path = BUFFER_INITIAL(client->arena);
-
 	(void)fault;
-	buffer_append_text(&path, "/v2/room-codes/code/");
-	text_encode(&path, slice_of(code));
-	buffer_append_byte(&path, '\0');
-	return path.data;
-}
-
-static const char *link_path(struct service_client *client, const char *code)
-{
-	struct buffer path = BUFFER_INITIAL(client->arena);
-
-	buffer_append_text(&path, "/v2/room-codes/code/");
-	text_encode(&path, slice_of(code));
-	buffer_append_text(&path, "?view=link");
-	buffer_append_byte(&path, '\0');
-	return path.data;
+	return service_client_path(client, "/v2/room-codes/code/", code, "");
 }
 
 int command_code_show(const struct command *command, int argc, char **argv)
@@ -231,7 +202,10 @@ int command_code_link(const struct command *command, int argc, char **argv)
 	if (result != OPTIONS_GO)
 		return options_status(result);
 	is_done = service_client_open(command, &options, &client, &fault) &&
-		  service_client_get(&client, link_path(&client, code), &answer, &fault);
+		  service_client_get(
+			  &client,
+			  service_client_path(&client, "/v2/room-codes/code/", code, "?view=link"),
+			  &answer, &fault);
 	if (is_done) {
 		link = json_string_value(json_object_get(answer.json, "join_url"));
 		is_done = link != NULL || fault_cause(&fault, FAULT_INTERNAL, 0,
@@ -257,18 +231,5 @@ int command_code_disable(const struct command *command, int argc, char **argv)
 
 int command_code_delete(const struct command *command, int argc, char **argv)
 {
-	struct client_options options = { 0 };
-	const char *code = NULL;
-	const struct option_row rows[] = { CLIENT_ROWS(&options) };
-	enum options_result result = options_parse(command, rows, sizeof rows / sizeof rows[0],
-						   argc, argv, &code);
-	struct fault fault = FAULT_INITIAL;
-	struct service_client client;
-	bool is_done;
-
-	if (result != OPTIONS_GO)
-		return options_status(result);
-	is_done = service_client_open(command, &options, &client, &fault) &&
-		  service_client_delete(&client, code_path(&client, code, &fault), &fault);
-	return service_client_close(&client, is_done, &fault);
+	return thing_command(command, argc, argv, THING_DELETE, code_path, NULL);
 }

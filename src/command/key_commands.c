@@ -5,6 +5,7 @@
 #include "command/command.h"
 #include "command/service_client.h"
 #include "command/table.h"
+#include "command/thing_command.h"
 
 static const char *const columns[] = { "id", "name", "scopes", "expires_at", "created_at", NULL };
 
@@ -48,8 +49,8 @@ int command_key_add(const struct command *command, int argc, char **argv)
 		return options_status(result);
 	/* clang-format off */
 	const struct service_member members[] = {
-		{ "name", operands[0] },
-		{ "expires_at", expires_at },
+		{ "name", .text = operands[0] },
+		{ "expires_at", .text = expires_at },
 	};
 	/* clang-format on */
 
@@ -87,27 +88,13 @@ int command_key_list(const struct command *command, int argc, char **argv)
 	return service_client_close(&client, is_done, &fault);
 }
 
+static const char *key_path(struct service_client *client, const char *id, struct fault *fault)
+{
+	(void)fault;
+	return service_client_path(client, "/v2/keys/", id, "");
+}
+
 int command_key_remove(const struct command *command, int argc, char **argv)
 {
-	struct client_options options = { 0 };
-	const char *id = NULL;
-	const struct option_row rows[] = { CLIENT_ROWS(&options) };
-	enum options_result result = options_parse(command, rows, sizeof rows / sizeof rows[0],
-						   argc, argv, &id);
-	struct fault fault = FAULT_INITIAL;
-	struct service_client client;
-	struct buffer path;
-	bool is_done;
-
-	if (result != OPTIONS_GO)
-		return options_status(result);
-	is_done = service_client_open(command, &options, &client, &fault);
-	if (is_done) {
-		path = BUFFER_INITIAL(client.arena);
-		buffer_append_text(&path, "/v2/keys/");
-		text_encode(&path, slice_of(id));
-		buffer_append_byte(&path, '\0');
-		is_done = service_client_delete(&client, path.data, &fault);
-	}
-	return service_client_close(&client, is_done, &fault);
+	return thing_command(command, argc, argv, THING_DELETE, key_path, NULL);
 }

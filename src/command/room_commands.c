@@ -41,11 +41,11 @@ int command_room_add(const struct command *command, int argc, char **argv)
 		return options_status(result);
 	/* clang-format off */
 	const struct service_member members[] = {
-		{ "name", name },
-		{ "template_id", template_id },
-		{ "description", description },
-		{ "opens_at", opens_at },
-		{ "closes_at", closes_at },
+		{ "name", .text = name },
+		{ "template_id", .text = template_id },
+		{ "description", .text = description },
+		{ "opens_at", .text = opens_at },
+		{ "closes_at", .text = closes_at },
 	};
 	/* clang-format on */
 

@@ -1,6 +1,6 @@
-/* Calls of a live service by its interface, for the commands for rooms, codes and keys. Every call is sent
- * again when no answer came, when the service is away for a moment (502, 503, 504) and when a request
- * with the same key is under way (409 with Retry-After): three times at most, with pauses of ten
+/* Calls of a live service by its interface, for the commands for rooms, codes and keys. Every call is
+ * sent again when no answer came, when the service is away for a moment (502, 503, 504) and when a
+ * request with the same key is under way (409 with Retry-After): three times at most, with pauses of ten
  * seconds at most together. A write has an Idempotency-Key of its own, the same each time, so it is
  * carried out once.
  *
@@ -49,15 +49,20 @@ struct service_answer {
 	json_t *json; /* the same, an object, or NULL; borrowed */
 };
 
-/* A member of a body; text NULL: it is left out. */
+/* A member of a body, a text or a number; it is left out when `text` is NULL and `number` 0. */
 struct service_member {
 	const char *name;
 	const char *text;
+	int64_t number;
 };
 
 /* A body of these members, in the client's arena; NULL and FAULT_BAD_REQUEST for what is not UTF-8. */
 json_t *service_client_body(struct service_client *client, const struct service_member *members,
 			    size_t n, struct fault *fault);
+
+/* A path: `before`, the text percent-encoded, `after`; in the client's arena. */
+const char *service_client_path(const struct service_client *client, const char *before,
+				const char *text, const char *after);
 
 /* One call. path: with the query, after the URL of the service. body: NULL for none; else the answer is
  * refused unless the service understands all of its members (RFC 7240, handling=strict). The fault has
