@@ -128,6 +128,13 @@ void buffer_append_json(struct buffer *buffer, const json_t *value);
 void buffer_append_integer(struct buffer *buffer, json_int_t value);
 /* Appends a JSON string; `string` is UTF-8. */
 void buffer_append_string(struct buffer *buffer, struct slice string);
+/* Appends a member whose value is a string. label: all before the value, as in `,"name":`. */
+static inline void buffer_append_member(struct buffer *buffer, const char *label,
+					struct slice string)
+{
+	buffer_append_text(buffer, label);
+	buffer_append_string(buffer, string);
+}
 /* The content of the buffer; valid until the next append. */
 struct slice buffer_slice(const struct buffer *buffer);
 

@@ -83,6 +83,11 @@ bool text_real(struct arena *arena, struct slice literal, double *value);
 /* "2026-01-31T12:34:56.789Z" and "2026-01-31T12:34:56Z"; `out` is terminated. */
 void text_time_milliseconds(int64_t time, char out[TEXT_TIME_SIZE]);
 void text_time_seconds(int64_t time, char out[TEXT_TIME_SIZE]);
+/* The same as JSON: new values, and members of an object (buffer_append_member). */
+json_t *json_time_milliseconds(int64_t time);
+json_t *json_time_seconds(int64_t time);
+void buffer_append_time_milliseconds(struct buffer *buffer, const char *label, int64_t time);
+void buffer_append_time_seconds(struct buffer *buffer, const char *label, int64_t time);
 /* RFC 3339 with Z or an offset and any number of decimals (truncated after three), or a date alone
  * (midnight UTC). False for anything else, and for impossible dates. A leap second is the last
  * millisecond of its minute. */
@@ -107,6 +112,8 @@ bool text_equal_secret(struct slice a, struct slice b);
 
 /* The characters of a JSON string, borrowed; data is NULL for NULL or another type. */
 struct slice text_of_json(const json_t *string);
+/* A new JSON string; NULL for what is not UTF-8. */
+json_t *json_of_text(struct slice text);
 
 /* A value as text for a message: JSON of at most 64 characters, truncated with "...". */
 struct slice text_shown(struct arena *arena, const json_t *value);

@@ -339,6 +339,11 @@ bool text_equal_secret(struct slice a, struct slice b)
 
 /* --- JSON strings --- */
 
+json_t *json_of_text(struct slice text)
+{
+	return json_stringn(text.data, text.size);
+}
+
 struct slice text_of_json(const json_t *string)
 {
 	return (struct slice){ json_string_value(string), json_string_length(string) };

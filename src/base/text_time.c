@@ -89,6 +89,38 @@ void text_time_seconds(int64_t time, char out[TEXT_TIME_SIZE])
 	out[20] = '\0';
 }
 
+json_t *json_time_milliseconds(int64_t time)
+{
+	char text[TEXT_TIME_SIZE];
+
+	text_time_milliseconds(time, text);
+	return json_string(text);
+}
+
+json_t *json_time_seconds(int64_t time)
+{
+	char text[TEXT_TIME_SIZE];
+
+	text_time_seconds(time, text);
+	return json_string(text);
+}
+
+void buffer_append_time_milliseconds(struct buffer *buffer, const char *label, int64_t time)
+{
+	char text[TEXT_TIME_SIZE];
+
+	text_time_milliseconds(time, text);
+	buffer_append_member(buffer, label, slice_of(text));
+}
+
+void buffer_append_time_seconds(struct buffer *buffer, const char *label, int64_t time)
+{
+	char text[TEXT_TIME_SIZE];
+
+	text_time_seconds(time, text);
+	buffer_append_member(buffer, label, slice_of(text));
+}
+
 /* A parsed time: whole milliseconds, or between `floor` and the next. */
 struct moment {
 	int64_t floor;

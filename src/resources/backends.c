@@ -25,30 +25,17 @@ static bool find(struct call *call, enum store_reading reading, struct media *me
 
 /* ---- documents ---- */
 
-static json_t *text_value(struct slice text)
-{
-	return json_stringn(text.data, text.size);
-}
-
 json_t *backend_document(struct call *call, const struct backend *backend)
 {
 	json_t *document = arena_json(call->arena, json_object());
 
-	object_put(document, "name", text_value(backend->name));
+	object_put(document, "name", json_of_text(backend->name));
 	object_put(document, "type", json_string(backend_type_name(backend->type)));
-	object_put(document, "url", text_value(backend->url));
+	object_put(document, "url", json_of_text(backend->url));
 	object_put(document, "default", json_boolean(backend->is_default));
 	object_put(document, "ttl", json_integer(backend->ttl));
 	object_put(document, "config", json_incref(packed_json(call->arena, backend->config)));
 	return document;
-}
-
-static json_t *time_value(int64_t milliseconds)
-{
-	char time[TEXT_TIME_SIZE];
-
-	text_time_seconds(milliseconds, time);
-	return json_string(time);
 }
 
 static struct slice backend_text(struct call *call, const struct backend *backend)
@@ -59,8 +46,8 @@ static struct slice backend_text(struct call *call, const struct backend *backen
 
 	id_print(&backend->id, id);
 	object_put(document, "id", json_string(id));
-	object_put(document, "created_at", time_value(backend->created));
-	object_put(document, "updated_at", time_value(backend->updated));
+	object_put(document, "created_at", json_time_seconds(backend->created));
+	object_put(document, "updated_at", json_time_seconds(backend->updated));
 	document_write(&backend_shape, document, (struct slice){ 0 }, false, &text);
 	return buffer_slice(&text);
 }

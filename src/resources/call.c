@@ -8,7 +8,6 @@
 #include "resources/call.h"
 
 #include <assert.h>
-#include <stdlib.h>
 
 #include "base/text.h"
 
@@ -270,8 +269,7 @@ json_t *call_copy_member(json_t *copy, const char *name)
 	json_t *member = json_object_get(copy, name);
 
 	member = member == NULL ? json_object() : json_copy(member);
-	if (json_object_set_new(copy, name, member) != 0)
-		abort();
+	object_put(copy, name, member);
 	return member;
 }
 

@@ -3,8 +3,6 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "resources/code_terms.h"
 
-#include <stdlib.h>
-
 #include "base/text.h"
 #include "resources/packed.h"
 
@@ -17,30 +15,15 @@ static bool has(const struct code_terms *terms, enum code_term term)
 
 /* ---- in an answer ---- */
 
-static void write_time(struct buffer *text, const char *label, int64_t seconds)
-{
-	char time[TEXT_TIME_SIZE];
-
-	text_time_seconds(seconds * 1000, time);
-	buffer_append_text(text, label);
-	buffer_append_string(text, slice_of(time));
-}
-
-static void write_text(struct buffer *text, const char *label, struct slice value)
-{
-	buffer_append_text(text, label);
-	buffer_append_string(text, value);
-}
-
 void code_terms_write(struct call *call, const struct code *code, const struct shown_code *shown,
 		      struct buffer *text)
 {
 	const struct code_terms *terms = &code->terms;
 
 	if (has(terms, CODE_NOT_BEFORE))
-		write_time(text, ",\"not_before\":", terms->not_before);
+		buffer_append_time_seconds(text, ",\"not_before\":", terms->not_before * 1000);
 	if (has(terms, CODE_EXPIRES_AT))
-		write_time(text, ",\"expires_at\":", terms->expires_at);
+		buffer_append_time_seconds(text, ",\"expires_at\":", terms->expires_at * 1000);
 	if (has(terms, CODE_MAX_USES)) {
 		buffer_append_text(text, ",\"max_uses\":");
 		buffer_append_integer(text, terms->max_uses);
@@ -48,59 +31,40 @@ void code_terms_write(struct call *call, const struct code *code, const struct s
 		buffer_append_integer(text, terms->uses);
 	}
 	if (has(terms, CODE_USER_ID))
-		write_text(text, ",\"user_id\":", terms->user_id);
+		buffer_append_member(text, ",\"user_id\":", terms->user_id);
 	if (has(terms, CODE_NAME))
-		write_text(text, ",\"name\":", terms->name);
+		buffer_append_member(text, ",\"name\":", terms->name);
 	if (has(terms, CODE_LABEL))
-		write_text(text, ",\"label\":", terms->label);
+		buffer_append_member(text, ",\"label\":", terms->label);
 	if (has(terms, CODE_METADATA)) {
 		buffer_append_text(text, ",\"metadata\":");
 		buffer_append(text, terms->metadata);
 	}
 	if ((terms->set & LIMITS) != 0)
-		write_text(text, ",\"state\":",
-			   slice_of(code_state_name(code_state(code, shown, call->now))));
+		buffer_append_member(text, ",\"state\":",
+				     slice_of(code_state_name(code_state(code, shown, call->now))));
 }
 
 /* ---- as a document ---- */
-
-static void set(json_t *document, const char *name, json_t *value)
-{
-	if (json_object_set_new(document, name, value) != 0)
-		abort();
-}
-
-static void set_time(json_t *document, const char *name, int64_t seconds)
-{
-	char time[TEXT_TIME_SIZE];
-
-	text_time_seconds(seconds * 1000, time);
-	set(document, name, json_string(time));
-}
-
-static void set_text(json_t *document, const char *name, struct slice value)
-{
-	set(document, name, json_stringn(value.data, value.size));
-}
 
 json_t *code_terms_document(struct call *call, const struct code *code, bool is_enabled)
 {
 	const struct code_terms *terms = &code->terms;
 	json_t *document = arena_json(call->arena, json_object());
 
-	set(document, "enabled", json_boolean(is_enabled));
+	object_put(document, "enabled", json_boolean(is_enabled));
 	if (has(terms, CODE_NOT_BEFORE))
-		set_time(document, "not_before", terms->not_before);
+		object_put(document, "not_before", json_time_seconds(terms->not_before * 1000));
 	if (has(terms, CODE_EXPIRES_AT))
-		set_time(document, "expires_at", terms->expires_at);
+		object_put(document, "expires_at", json_time_seconds(terms->expires_at * 1000));
 	if (has(terms, CODE_MAX_USES))
-		set(document, "max_uses", json_integer(terms->max_uses));
+		object_put(document, "max_uses", json_integer(terms->max_uses));
 	if (has(terms, CODE_USER_ID))
-		set_text(document, "user_id", terms->user_id);
+		object_put(document, "user_id", json_of_text(terms->user_id));
 	if (has(terms, CODE_NAME))
-		set_text(document, "name", terms->name);
+		object_put(document, "name", json_of_text(terms->name));
 	if (has(terms, CODE_LABEL))
-		set_text(document, "label", terms->label);
+		object_put(document, "label", json_of_text(terms->label));
 	if (has(terms, CODE_METADATA))
 		json_object_set(document, "metadata", packed_json(call->arena, terms->metadata));
 	return document;

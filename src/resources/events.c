@@ -19,21 +19,14 @@ bool event_type_matches(struct slice wanted, struct slice type)
 
 void event_append(struct buffer *text, const struct audit_entry *entry)
 {
-	char time[TEXT_TIME_SIZE];
-
-	text_time_milliseconds(entry->time, time);
 	buffer_append_text(text, "{\"seq\":");
 	buffer_append_integer(text, (json_int_t)entry->seq);
-	buffer_append_text(text, ",\"id\":");
-	buffer_append_string(text, entry->id);
-	buffer_append_text(text, ",\"type\":");
-	buffer_append_string(text, entry->type);
-	buffer_append_text(text, ",\"timestamp\":");
-	buffer_append_string(text, slice_of(time));
+	buffer_append_member(text, ",\"id\":", entry->id);
+	buffer_append_member(text, ",\"type\":", entry->type);
+	buffer_append_time_milliseconds(text, ",\"timestamp\":", entry->time);
 	buffer_append_text(text, ",\"actor\":");
 	buffer_append(text, entry->actor);
-	buffer_append_text(text, ",\"request_id\":");
-	buffer_append_string(text, entry->request_id);
+	buffer_append_member(text, ",\"request_id\":", entry->request_id);
 	buffer_append_text(text, ",\"data\":");
 	buffer_append(text, entry->data);
 	buffer_append_byte(text, '}');

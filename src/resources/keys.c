@@ -70,22 +70,14 @@ bool keys_check(struct call *call, json_t *body, bool is_strict, struct fault *f
 
 /* ---- documents ---- */
 
-static void put_time(json_t *document, const char *name, int64_t seconds)
-{
-	char time[TEXT_TIME_SIZE];
-
-	text_time_seconds(seconds * 1000, time);
-	object_put(document, name, json_string(time));
-}
-
 json_t *key_document(struct call *call, const struct api_key *key)
 {
 	json_t *document = arena_json(call->arena, json_object());
 
-	object_put(document, "name", json_stringn(key->name.data, key->name.size));
+	object_put(document, "name", json_of_text(key->name));
 	object_put(document, "scopes", scopes_list(key->scopes));
 	if (key->expires_at != 0)
-		put_time(document, "expires_at", key->expires_at);
+		object_put(document, "expires_at", json_time_seconds(key->expires_at * 1000));
 	return document;
 }
 
@@ -98,7 +90,7 @@ static struct slice key_text(struct call *call, const struct api_key *key, const
 
 	id_print(&key->id, id);
 	object_put(document, "id", json_string(id));
-	put_time(document, "created_at", key->created / 1000);
+	object_put(document, "created_at", json_time_seconds(key->created));
 	if (secret != NULL)
 		object_put(document, "key", json_string(secret));
 	document_write(&made_key_shape, document, (struct slice){ 0 }, false, &text);

@@ -169,8 +169,7 @@ bool list_close(struct list *list, struct fault *fault)
 		buffer_append_text(&end, "]");
 	else
 		buffer_append_text(&end, is_walk(list->call) && !list->is_cut ? "null" : "[]");
-	buffer_append_text(&end, ",\"last\":");
-	buffer_append_string(&end, list->last);
+	buffer_append_member(&end, ",\"last\":", list->last);
 	buffer_append_byte(&end, '}');
 	call_part(list->call, buffer_slice(&end));
 	return true;

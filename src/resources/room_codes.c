@@ -103,12 +103,6 @@ static bool load_room(struct call *call, struct room_subject *subject, struct fa
 
 /* ---- answers ---- */
 
-static void append_member(struct buffer *text, const char *name, struct slice value)
-{
-	buffer_append_text(text, name);
-	buffer_append_string(text, value);
-}
-
 /* A code has no character that a URL would have to escape. */
 static struct slice join_url(struct call *call, struct slice public_url, const struct code *code)
 {
@@ -122,27 +116,25 @@ static struct slice join_url(struct call *call, struct slice public_url, const s
 
 static void write_link(struct call *call, const struct code *code, struct buffer *text)
 {
-	append_member(text, ",\"join_url\":", join_url(call, call->link->public_url, code));
-	append_member(text, ",\"code_hash\":",
-		      media_code_hash(call->arena, &call->link->media, code->letters));
+	buffer_append_member(text, ",\"join_url\":", join_url(call, call->link->public_url, code));
+	buffer_append_member(text, ",\"code_hash\":",
+			     media_code_hash(call->arena, &call->link->media, code->letters));
 }
 
 /* The members of room_code_shape, in its order. */
 static struct slice code_text(struct call *call, const struct code *code,
 			      const struct shown_code *shown)
 {
-	char room[ID_TEXT_SIZE + 1], created[TEXT_TIME_SIZE], updated[TEXT_TIME_SIZE];
+	char room[ID_TEXT_SIZE + 1];
 	struct buffer text = BUFFER_INITIAL(call->arena);
 
 	id_print(&code->room, room);
-	text_time_seconds(shown->created * 1000, created);
-	text_time_seconds(shown->updated * 1000, updated);
-	append_member(&text, "{\"code\":", code->letters);
-	append_member(&text, ",\"room_id\":", slice_of(room));
-	append_member(&text, ",\"role\":", shown->role);
+	buffer_append_member(&text, "{\"code\":", code->letters);
+	buffer_append_member(&text, ",\"room_id\":", slice_of(room));
+	buffer_append_member(&text, ",\"role\":", shown->role);
 	buffer_append_text(&text, shown->is_enabled ? ",\"enabled\":true" : ",\"enabled\":false");
-	append_member(&text, ",\"created_at\":", slice_of(created));
-	append_member(&text, ",\"updated_at\":", slice_of(updated));
+	buffer_append_time_seconds(&text, ",\"created_at\":", shown->created * 1000);
+	buffer_append_time_seconds(&text, ",\"updated_at\":", shown->updated * 1000);
 	if (code->terms.set != 0)
 		code_terms_write(call, code, shown, &text);
 	if (call->link != NULL)

@@ -307,9 +307,7 @@ static void set_document(struct call *call, struct room_change *change)
 
 	room->template_id = change->owner.id;
 	if (json_object_get(change->document, "region") == NULL)
-		json_object_set_new(
-			change->document, "region",
-			json_stringn(change->owner.region.data, change->owner.region.size));
+		object_put(change->document, "region", json_of_text(change->owner.region));
 	room_set_document(call, room, change->document);
 }
 

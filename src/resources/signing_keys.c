@@ -14,15 +14,6 @@
 
 /* ---- the answer ---- */
 
-static void append_time(struct buffer *text, const char *label, int64_t seconds)
-{
-	char time[TEXT_TIME_SIZE];
-
-	text_time_seconds(seconds * 1000, time);
-	buffer_append_text(text, label);
-	buffer_append_string(text, slice_of(time));
-}
-
 static struct slice key_text(struct call *call, const struct signing_key *key)
 {
 	static const char *const states[] = {
@@ -32,15 +23,12 @@ static struct slice key_text(struct call *call, const struct signing_key *key)
 	};
 	struct buffer text = BUFFER_INITIAL(call->arena);
 
-	buffer_append_text(&text, "{\"kid\":");
-	buffer_append_string(&text, key->kid);
-	buffer_append_text(&text, ",\"alg\":");
-	buffer_append_string(&text, slice_of(signing_alg_name(key->alg)));
-	buffer_append_text(&text, ",\"state\":");
-	buffer_append_string(&text, slice_of(states[key->state]));
-	append_time(&text, ",\"created_at\":", key->created / 1000);
+	buffer_append_member(&text, "{\"kid\":", key->kid);
+	buffer_append_member(&text, ",\"alg\":", slice_of(signing_alg_name(key->alg)));
+	buffer_append_member(&text, ",\"state\":", slice_of(states[key->state]));
+	buffer_append_time_seconds(&text, ",\"created_at\":", key->created);
 	if (key->state == KEY_RETIRED)
-		append_time(&text, ",\"retires_at\":", key->retires);
+		buffer_append_time_seconds(&text, ",\"retires_at\":", key->retires * 1000);
 	buffer_append_text(&text, ",\"jwk\":");
 	buffer_append(&text, key->jwk);
 	buffer_append_byte(&text, '}');

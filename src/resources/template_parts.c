@@ -282,8 +282,7 @@ static json_t *names_of_roles(struct call *call, const struct template_record *r
 	json_t *names = arena_json(call->arena, json_array());
 
 	for (size_t i = 0; i < record->role_count; i++)
-		json_array_append_new(names, json_stringn(record->roles[i].name.data,
-							  record->roles[i].name.size));
+		array_put(names, json_of_text(record->roles[i].name));
 	return names;
 }
 
@@ -418,7 +417,7 @@ static void put_roles(struct call *call, struct template_record *record,
 	size_t length;
 
 	json_object_keylen_foreach(call_share(roles), name, length, document)
-		json_array_append_new(names, json_stringn(name, length));
+		array_put(names, json_stringn(name, length));
 	record->roles = arena_zero(call->arena,
 				   (json_object_size(roles) + 1) * sizeof *record->roles);
 	record->role_count = 0;
@@ -482,8 +481,8 @@ json_t *template_document(struct call *call, const struct template_record *recor
 	json_t *document = arena_json(call->arena, json_object());
 	json_t *roles = json_object();
 
-	json_object_set_new(document, "name", json_stringn(record->name.data, record->name.size));
-	json_object_set_new(document, "roles", roles);
+	object_put(document, "name", json_of_text(record->name));
+	object_put(document, "roles", roles);
 	for (size_t i = 0; i < record->role_count; i++)
 		json_object_setn(roles, record->roles[i].name.data, record->roles[i].name.size,
 				 template_role_document(call, &record->roles[i]));

@@ -307,12 +307,6 @@ void template_set_deleted_roles(struct call *call, struct template_record *recor
 
 /* ---- the text ---- */
 
-static void append_member(struct buffer *text, const char *name, const char *value)
-{
-	buffer_append_text(text, name);
-	buffer_append_string(text, slice_of(value));
-}
-
 /* Appends a part and gives where it stands, as an offset: the buffer moves when it grows. */
 static size_t append_part(struct buffer *text, struct slice part)
 {
@@ -328,15 +322,12 @@ static struct slice join(struct call *call, const struct template_record *record
 			 struct slice settings, size_t *offsets)
 {
 	struct buffer text = BUFFER_INITIAL(call->arena);
-	char id[ID_TEXT_SIZE + 1], created[TEXT_TIME_SIZE], updated[TEXT_TIME_SIZE];
+	char id[ID_TEXT_SIZE + 1];
 
 	id_print(&record->id, id);
-	text_time_milliseconds(record->created, created);
-	text_time_milliseconds(record->updated, updated);
-	append_member(&text, "{\"id\":", id);
-	buffer_append_text(&text, ",\"name\":");
-	buffer_append_string(&text, record->name);
-	append_member(&text, ",\"customerId\":", call->account_text);
+	buffer_append_member(&text, "{\"id\":", slice_of(id));
+	buffer_append_member(&text, ",\"name\":", record->name);
+	buffer_append_member(&text, ",\"customerId\":", slice_of(call->account_text));
 	buffer_append_text(&text, ",\"roles\":{");
 	for (size_t i = 0; i < record->role_count; i++) {
 		if (i > 0)
@@ -349,10 +340,10 @@ static struct slice join(struct call *call, const struct template_record *record
 	offsets[record->role_count] = append_part(&text, settings);
 	buffer_append_text(&text, ",\"destinations\":");
 	offsets[record->role_count + 1] = append_part(&text, record->parts[PART_DESTINATIONS].text);
-	append_member(&text, ",\"createdAt\":", created);
-	append_member(&text, ",\"updatedAt\":", updated);
-	append_member(&text, ",\"_id\":", id);
-	append_member(&text, ",\"customer\":", call->account_text);
+	buffer_append_time_milliseconds(&text, ",\"createdAt\":", record->created);
+	buffer_append_time_milliseconds(&text, ",\"updatedAt\":", record->updated);
+	buffer_append_member(&text, ",\"_id\":", slice_of(id));
+	buffer_append_member(&text, ",\"customer\":", slice_of(call->account_text));
 	if (record->plugins.size > 0)
 		buffer_append_text(&text, ",\"plugins\":");
 	offsets[record->role_count + PART_COUNT] = append_part(&text, record->plugins);
@@ -419,13 +410,11 @@ struct slice template_summary(struct call *call, const struct template_record *r
 			      bool is_default)
 {
 	struct buffer text = BUFFER_INITIAL(call->arena);
-	char id[ID_TEXT_SIZE + 1], updated[TEXT_TIME_SIZE];
+	char id[ID_TEXT_SIZE + 1];
 
 	id_print(&record->id, id);
-	text_time_milliseconds(record->updated, updated);
-	append_member(&text, "{\"id\":", id);
-	buffer_append_text(&text, ",\"name\":");
-	buffer_append_string(&text, record->name);
+	buffer_append_member(&text, "{\"id\":", slice_of(id));
+	buffer_append_member(&text, ",\"name\":", record->name);
 	buffer_append_text(&text, is_default ? ",\"default\":true,\"roles\":["
 					     : ",\"default\":false,\"roles\":[");
 	for (size_t i = 0; i < record->role_count; i++) {
@@ -433,9 +422,8 @@ struct slice template_summary(struct call *call, const struct template_record *r
 			buffer_append_byte(&text, ',');
 		buffer_append_string(&text, record->roles[i].name);
 	}
-	buffer_append_text(&text, "],\"region\":");
-	buffer_append_string(&text, record->region);
-	append_member(&text, ",\"updatedAt\":", updated);
+	buffer_append_member(&text, "],\"region\":", record->region);
+	buffer_append_time_milliseconds(&text, ",\"updatedAt\":", record->updated);
 	buffer_append_byte(&text, '}');
 	return buffer_slice(&text);
 }

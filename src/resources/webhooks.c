@@ -42,11 +42,6 @@ static bool find(struct call *call, enum store_reading reading, struct webhooks 
 
 /* ---- documents ---- */
 
-static json_t *text_value(struct slice text)
-{
-	return json_stringn(text.data, text.size);
-}
-
 static json_t *masked(struct call *call, struct slice headers)
 {
 	json_t *stored = packed_json(call->arena, headers), *value;
@@ -63,7 +58,7 @@ static json_t *events_value(struct call *call, struct slice events)
 	json_t *list = arena_json(call->arena, json_array());
 
 	while (events.data != NULL)
-		array_put(list, text_value(text_split(events, '\n', &events)));
+		array_put(list, json_of_text(text_split(events, '\n', &events)));
 	return json_incref(list);
 }
 
@@ -71,20 +66,12 @@ static json_t *document_of(struct call *call, const struct webhook *webhook)
 {
 	json_t *document = arena_json(call->arena, json_object());
 
-	object_put(document, "url", text_value(webhook->url));
+	object_put(document, "url", json_of_text(webhook->url));
 	object_put(document, "events", events_value(call, webhook->events));
 	object_put(document, "enabled", json_boolean(webhook->is_enabled));
-	object_put(document, "description", text_value(webhook->description));
+	object_put(document, "description", json_of_text(webhook->description));
 	object_put(document, "headers", json_incref(masked(call, webhook->headers)));
 	return document;
-}
-
-static json_t *time_value(int64_t milliseconds)
-{
-	char time[TEXT_TIME_SIZE];
-
-	text_time_seconds(milliseconds, time);
-	return json_string(time);
 }
 
 const char *webhook_secret_text(struct arena *arena, struct slice secret)
@@ -115,8 +102,8 @@ static json_t *answer_of(struct call *call, const struct webhook *webhook)
 	object_put(document, "id", json_string(id));
 	if (webhook->end != WEBHOOK_NOT_ENDED)
 		object_put(document, "disabled_reason", json_string(reasons[webhook->end]));
-	object_put(document, "created_at", time_value(webhook->created));
-	object_put(document, "updated_at", time_value(webhook->updated));
+	object_put(document, "created_at", json_time_seconds(webhook->created));
+	object_put(document, "updated_at", json_time_seconds(webhook->updated));
 	return document;
 }
 
@@ -461,8 +448,7 @@ bool webhooks_send_test(struct call *call, struct fault *fault)
 	test->time = call->now;
 	uuid_make(call->environment->clock, test->event_id);
 	call->test = test;
-	buffer_append_text(&text, "{\"event_id\":");
-	buffer_append_string(&text, slice_of(test->event_id));
+	buffer_append_member(&text, "{\"event_id\":", slice_of(test->event_id));
 	buffer_append_byte(&text, '}');
 	return call_answer(call, buffer_slice(&text));
 }
@@ -517,17 +503,17 @@ static struct slice delivery_text(struct call *call, const struct webhook_delive
 	json_t *document = arena_json(call->arena, json_object());
 	struct buffer text = BUFFER_INITIAL(call->arena);
 
-	object_put(document, "event_id", text_value(delivery->event_id));
-	object_put(document, "type", text_value(delivery->type));
+	object_put(document, "event_id", json_of_text(delivery->event_id));
+	object_put(document, "type", json_of_text(delivery->type));
 	object_put(document, "seq", json_integer((json_int_t)delivery->seq));
 	object_put(document, "state", json_string(delivery_states[state]));
 	object_put(document, "attempts", json_integer(delivery->attempts));
 	if (delivery->status != 0)
 		object_put(document, "last_status", json_integer(delivery->status));
 	if (delivery->error.size > 0)
-		object_put(document, "last_error", text_value(delivery->error));
+		object_put(document, "last_error", json_of_text(delivery->error));
 	if (state == DELIVERY_PENDING)
-		object_put(document, "next_at", time_value(delivery->next));
+		object_put(document, "next_at", json_time_seconds(delivery->next));
 	document_write(&webhook_delivery_shape, document, (struct slice){ 0 }, false, &text);
 	return buffer_slice(&text);
 }

@@ -275,8 +275,7 @@ static void add_result(struct call *call, const struct call *part, struct slice 
 	call_part(call, body);
 	text = BUFFER_INITIAL(call->arena);
 	if (etag.size > 0) {
-		buffer_append_text(&text, ",\"etag\":");
-		buffer_append_string(&text, etag);
+		buffer_append_member(&text, ",\"etag\":", etag);
 	}
 	buffer_append_byte(&text, '}');
 	call_part(call, buffer_slice(&text));

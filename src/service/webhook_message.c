@@ -40,18 +40,13 @@ static struct slice body_of(struct arena *arena, const struct id *account,
 			    const struct audit_entry *entry)
 {
 	struct buffer text = BUFFER_INITIAL(arena);
-	char id[ID_TEXT_SIZE + 1], time[TEXT_TIME_SIZE];
+	char id[ID_TEXT_SIZE + 1];
 
 	id_print(account, id);
-	text_time_milliseconds(entry->time, time);
-	buffer_append_text(&text, "{\"version\":\"2.0\",\"id\":");
-	buffer_append_string(&text, entry->id);
-	buffer_append_text(&text, ",\"account_id\":");
-	buffer_append_string(&text, slice_of(id));
-	buffer_append_text(&text, ",\"timestamp\":");
-	buffer_append_string(&text, slice_of(time));
-	buffer_append_text(&text, ",\"type\":");
-	buffer_append_string(&text, entry->type);
+	buffer_append_member(&text, "{\"version\":\"2.0\",\"id\":", entry->id);
+	buffer_append_member(&text, ",\"account_id\":", slice_of(id));
+	buffer_append_time_milliseconds(&text, ",\"timestamp\":", entry->time);
+	buffer_append_member(&text, ",\"type\":", entry->type);
 	buffer_append_text(&text, ",\"data\":");
 	buffer_append(&text, entry->data);
 	buffer_append_text(&text, ",\"seq\":");

@@ -6,7 +6,6 @@
 
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "base/json_text.h"
 #include "base/text.h"
@@ -645,8 +644,7 @@ static void check_account(const struct subject *subject)
 		findings->unknown_accounts = json_object();
 	if (json_object_get(findings->unknown_accounts, account) != NULL)
 		return;
-	if (json_object_set_new(findings->unknown_accounts, account, json_true()) != 0)
-		abort();
+	object_put(findings->unknown_accounts, account, json_true());
 	findings->tell(findings, "account", account,
 		       "the accounts file does not have this account; if a load was cut off, "
 		       "anteroom load removes its records");

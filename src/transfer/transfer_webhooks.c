@@ -52,14 +52,6 @@ static bool find_position(struct call *call, const struct webhook *webhook, uint
 	return true;
 }
 
-static json_t *time_of(int64_t time)
-{
-	char text[TEXT_TIME_SIZE];
-
-	text_time_milliseconds(time, text);
-	return json_string(text);
-}
-
 static json_t *former_of(struct call *call, const struct webhook *webhook)
 {
 	json_t *list = json_array();
@@ -70,7 +62,7 @@ static json_t *former_of(struct call *call, const struct webhook *webhook)
 		object_put(
 			former, "secret",
 			json_string(webhook_secret_text(call->arena, webhook->former[i].secret)));
-		object_put(former, "until", time_of(webhook->former[i].until));
+		object_put(former, "until", json_time_milliseconds(webhook->former[i].until));
 		array_put(list, former);
 	}
 	return list;
@@ -85,8 +77,8 @@ static json_t *webhook_value(struct call *call, const struct webhook *webhook, u
 	object_put(document, "secret",
 		   json_string(webhook_secret_text(call->arena, webhook->secret)));
 	object_put(value, "id", json_string(id));
-	object_put(value, "created_at", time_of(webhook->created));
-	object_put(value, "updated_at", time_of(webhook->updated));
+	object_put(value, "created_at", json_time_milliseconds(webhook->created));
+	object_put(value, "updated_at", json_time_milliseconds(webhook->updated));
 	object_put(value, "position", json_integer((json_int_t)position));
 	if (webhook->end != WEBHOOK_NOT_ENDED)
 		object_put(value, "disabled_reason", json_string(reasons[webhook->end]));

@@ -18,44 +18,11 @@
 #define FORMAT 5
 #define CODES_AT_ONCE 256
 
-static void set(json_t *object, const char *name, json_t *value)
-{
-	if (json_object_set_new(object, name, value) != 0)
-		abort();
-}
-
-static void append(json_t *list, json_t *value)
-{
-	if (json_array_append_new(list, value) != 0)
-		abort();
-}
-
-static json_t *text_value(struct slice text)
-{
-	return json_stringn(text.data, text.size);
-}
-
 static json_t *id_value(const struct id *id)
 {
 	char text[ID_TEXT_SIZE + 1];
 
 	id_print(id, text);
-	return json_string(text);
-}
-
-static json_t *time_value(int64_t milliseconds)
-{
-	char text[TEXT_TIME_SIZE];
-
-	text_time_milliseconds(milliseconds, text);
-	return json_string(text);
-}
-
-static json_t *seconds_value(int64_t seconds)
-{
-	char text[TEXT_TIME_SIZE];
-
-	text_time_seconds(seconds * 1000, text);
 	return json_string(text);
 }
 
@@ -108,9 +75,9 @@ bool transfer_line_begin(struct survey *survey, struct transfer_output *output, 
 {
 	json_t *head = arena_json(survey->call.arena, json_object());
 
-	set(head, "format", json_integer(FORMAT));
-	set(head, "program", json_string("anteroom " PACKAGE_VERSION));
-	set(head, "made_at", time_value(survey->call.now));
+	object_put(head, "format", json_integer(FORMAT));
+	object_put(head, "program", json_string("anteroom " PACKAGE_VERSION));
+	object_put(head, "made_at", json_time_milliseconds(survey->call.now));
 	return send(survey, output, "dump", head, fault);
 }
 
@@ -118,14 +85,14 @@ bool transfer_line_end(struct survey *survey, struct transfer_output *output, st
 {
 	json_t *end = arena_json(survey->call.arena, json_object());
 
-	set(end, "accounts", number_value(output->counts.accounts));
-	set(end, "media", number_value(output->counts.media));
-	set(end, "keys", number_value(output->counts.keys));
-	set(end, "webhooks", number_value(output->counts.webhooks));
-	set(end, "templates", number_value(output->counts.templates));
-	set(end, "rooms", number_value(output->counts.rooms));
-	set(end, "words", number_value(output->counts.words));
-	set(end, "events", number_value(output->counts.events));
+	object_put(end, "accounts", number_value(output->counts.accounts));
+	object_put(end, "media", number_value(output->counts.media));
+	object_put(end, "keys", number_value(output->counts.keys));
+	object_put(end, "webhooks", number_value(output->counts.webhooks));
+	object_put(end, "templates", number_value(output->counts.templates));
+	object_put(end, "rooms", number_value(output->counts.rooms));
+	object_put(end, "words", number_value(output->counts.words));
+	object_put(end, "events", number_value(output->counts.events));
 	return send(survey, output, "end", end, fault);
 }
 
@@ -136,21 +103,21 @@ static json_t *template_value(struct call *call, const struct template_record *r
 	json_t *value = arena_json(call->arena, json_object());
 	json_t *identities = json_object();
 
-	set(value, "id", id_value(&record->id));
-	set(value, "created_at", time_value(record->created));
-	set(value, "updated_at", time_value(record->updated));
-	set(value, "last_identity", number_value(record->last_identity));
-	set(value, "identities", identities);
+	object_put(value, "id", id_value(&record->id));
+	object_put(value, "created_at", json_time_milliseconds(record->created));
+	object_put(value, "updated_at", json_time_milliseconds(record->updated));
+	object_put(value, "last_identity", number_value(record->last_identity));
+	object_put(value, "identities", identities);
 	for (size_t i = 0; i < record->role_count; i++) {
 		const struct template_role *role = &record->roles[i];
 		json_t *identity = json_object();
 
-		set(identity, "identity", number_value(role->identity));
-		set(identity, "added_at", time_value(role->added));
+		object_put(identity, "identity", number_value(role->identity));
+		object_put(identity, "added_at", json_time_milliseconds(role->added));
 		if (json_object_setn_new(identities, role->name.data, role->name.size, identity))
 			abort();
 	}
-	set(value, "document", json_incref(template_document(call, record)));
+	object_put(value, "document", json_incref(template_document(call, record)));
 	return value;
 }
 
@@ -203,13 +170,13 @@ static void set_terms(struct call *call, json_t *value, const struct code *code)
 		return;
 	document = code_terms_document(call, code, false);
 	(void)json_object_del(document, "enabled");
-	set(value, "terms", json_incref(document));
+	object_put(value, "terms", json_incref(document));
 	if ((terms->set & CODE_MAX_USES) != 0)
-		set(value, "uses", number_value(terms->uses));
+		object_put(value, "uses", number_value(terms->uses));
 	if (terms->last_use != 0)
-		set(value, "last_use", time_value(terms->last_use));
+		object_put(value, "last_use", json_time_milliseconds(terms->last_use));
 	if (terms->last_user.size > 0)
-		set(value, "last_user", text_value(terms->last_user));
+		object_put(value, "last_user", json_of_text(terms->last_user));
 }
 
 static json_t *code_value(struct call *call, const struct code *code,
@@ -217,16 +184,16 @@ static json_t *code_value(struct call *call, const struct code *code,
 {
 	json_t *value = json_object();
 
-	set(value, "code", text_value(code->letters));
-	set(value, "enabled", json_boolean(shown->is_enabled));
+	object_put(value, "code", json_of_text(code->letters));
+	object_put(value, "enabled", json_boolean(shown->is_enabled));
 	if (shown->has_role)
-		set(value, "identity", number_value(identity));
+		object_put(value, "identity", number_value(identity));
 	else
-		set(value, "lost_role", text_value(shown->role));
-	set(value, "created_at", seconds_value(shown->created));
-	set(value, "updated_at", seconds_value(shown->updated));
+		object_put(value, "lost_role", json_of_text(shown->role));
+	object_put(value, "created_at", json_time_seconds(shown->created * 1000));
+	object_put(value, "updated_at", json_time_seconds(shown->updated * 1000));
 	set_terms(call, value, code);
-	set(value, "place", number_value(id_number(&code->place)));
+	object_put(value, "place", number_value(id_number(&code->place)));
 	return value;
 }
 
@@ -250,7 +217,7 @@ static bool add_code(struct call *call, const struct code_list *to, const struct
 					  arena_text(call->arena, "a code of the %s",
 						     transfer_name_of(call, "room", &code->room)),
 					  &own, fault);
-	append(to->list, code_value(call, code, &shown, group == NULL ? 0 : group->identity));
+	array_put(to->list, code_value(call, code, &shown, group == NULL ? 0 : group->identity));
 	return true;
 }
 
@@ -314,8 +281,8 @@ static json_t *due_value(const struct due_role *due)
 {
 	json_t *value = json_object();
 
-	set(value, "identity", number_value(due->identity));
-	set(value, "due_at", seconds_value(due->since));
+	object_put(value, "identity", number_value(due->identity));
+	object_put(value, "due_at", json_time_seconds(due->since * 1000));
 	return value;
 }
 
@@ -329,23 +296,23 @@ static bool add_codes(struct call *call, const struct template_record *owner, co
 	struct code_list to = { owner, &codes, output, json_array() };
 	json_t *object = json_object(), *due = json_array();
 
-	set(object, "codes", to.list);
-	set(object, "due_roles", due);
+	object_put(object, "codes", to.list);
+	object_put(object, "due_roles", due);
 	arena_json(call->arena, object);
 	if (!codes_load(call, room, STORE_TO_SHOW, &codes, &own))
 		return transfer_leave_out(output, transfer_name_of(call, "codes of the room", room),
 					  &own, fault);
 	if (codes.stored.value.data == NULL)
 		return true;
-	set(object, "all_asked", json_boolean(codes.was_asked));
-	set(object, "last_identity", number_value(codes.last_seen));
+	object_put(object, "all_asked", json_boolean(codes.was_asked));
+	object_put(object, "last_identity", number_value(codes.last_seen));
 	if (!(kept != NULL ? add_kept(call, &to, kept, fault) : add_pages(call, &to, fault)))
 		return false;
 	for (size_t i = 0; i < codes.due_count; i++) {
 		if (template_live_role(owner, codes.due[i].identity) != NULL)
-			append(due, due_value(&codes.due[i]));
+			array_put(due, due_value(&codes.due[i]));
 	}
-	set(value, "codes", json_incref(object));
+	object_put(value, "codes", json_incref(object));
 	return true;
 }
 
@@ -382,10 +349,10 @@ bool transfer_line_room(struct survey *survey, const struct id *id, const struct
 	document = room_document(call, &record);
 	for (size_t i = 0; i < sizeof not_sent / sizeof not_sent[0]; i++)
 		(void)json_object_del(document, not_sent[i]);
-	set(value, "id", id_value(&record.id));
-	set(value, "created_at", time_value(record.created));
-	set(value, "updated_at", time_value(record.updated));
-	set(value, "document", json_incref(document));
+	object_put(value, "id", id_value(&record.id));
+	object_put(value, "created_at", json_time_milliseconds(record.created));
+	object_put(value, "updated_at", json_time_milliseconds(record.updated));
+	object_put(value, "document", json_incref(document));
 	if (!add_codes(call, &owner, id, kept, output, value, fault))
 		return false;
 	output->counts.rooms++;
@@ -397,8 +364,8 @@ bool transfer_line_words(struct survey *survey, const struct id *account, struct
 {
 	json_t *value = arena_json(survey->call.arena, json_object());
 
-	set(value, "account", id_value(account));
-	set(value, "words", text_value(words));
+	object_put(value, "account", id_value(account));
+	object_put(value, "words", json_of_text(words));
 	output->counts.words++;
 	return send(survey, output, "words", value, fault);
 }
@@ -414,21 +381,22 @@ static json_t *account_value(struct call *call, const struct account *account,
 	for (size_t i = 0; i < account->secret_count; i++) {
 		json_t *secret = json_object();
 
-		set(secret, "secret", json_string(account->secrets[i].text));
-		set(secret, "created_at", time_value(account->secrets[i].created_at));
-		append(secrets, secret);
+		object_put(secret, "secret", json_string(account->secrets[i].text));
+		object_put(secret, "created_at",
+			   json_time_milliseconds(account->secrets[i].created_at));
+		array_put(secrets, secret);
 	}
-	set(value, "id", json_string(account->id_text));
-	set(value, "name", json_string(account->name));
-	set(value, "access_key", json_string(account->access_key_text));
-	set(value, "enabled", json_boolean(account->is_enabled));
-	set(value, "created_at", time_value(account->created_at));
-	set(value, "secrets", secrets);
+	object_put(value, "id", json_string(account->id_text));
+	object_put(value, "name", json_string(account->name));
+	object_put(value, "access_key", json_string(account->access_key_text));
+	object_put(value, "enabled", json_boolean(account->is_enabled));
+	object_put(value, "created_at", json_time_milliseconds(account->created_at));
+	object_put(value, "secrets", secrets);
 	account_put_settings(account, value);
 	if (default_template != NULL)
-		set(value, "default_template", id_value(default_template));
+		object_put(value, "default_template", id_value(default_template));
 	if (last_event > 0)
-		set(value, "last_event", number_value(last_event));
+		object_put(value, "last_event", number_value(last_event));
 	return value;
 }
 
@@ -452,12 +420,13 @@ static json_t *key_value(struct call *call, const struct signing_key *key)
 	};
 	json_t *value = json_object();
 
-	set(value, "alg", json_string(signing_alg_name(key->alg)));
-	set(value, "state", json_string(states[key->state]));
-	set(value, "created_at", time_value(key->created));
+	object_put(value, "alg", json_string(signing_alg_name(key->alg)));
+	object_put(value, "state", json_string(states[key->state]));
+	object_put(value, "created_at", json_time_milliseconds(key->created));
 	if (key->state == KEY_RETIRED)
-		set(value, "retires_at", seconds_value(key->retires));
-	set(value, "private_key", text_value(text_base64url(call->arena, key->private_key)));
+		object_put(value, "retires_at", json_time_seconds(key->retires * 1000));
+	object_put(value, "private_key",
+		   json_of_text(text_base64url(call->arena, key->private_key)));
 	return value;
 }
 
@@ -465,10 +434,10 @@ static json_t *backend_value(struct call *call, const struct backend *backend)
 {
 	json_t *value = json_object();
 
-	set(value, "id", id_value(&backend->id));
-	set(value, "created_at", time_value(backend->created));
-	set(value, "updated_at", time_value(backend->updated));
-	set(value, "document", json_incref(backend_document(call, backend)));
+	object_put(value, "id", id_value(&backend->id));
+	object_put(value, "created_at", json_time_milliseconds(backend->created));
+	object_put(value, "updated_at", json_time_milliseconds(backend->updated));
+	object_put(value, "document", json_incref(backend_document(call, backend)));
 	return value;
 }
 
@@ -480,8 +449,8 @@ bool transfer_line_media(struct survey *survey, struct transfer_output *output, 
 	struct fault own = FAULT_INITIAL;
 	struct media media;
 
-	set(value, "signing_keys", keys);
-	set(value, "backends", backends);
+	object_put(value, "signing_keys", keys);
+	object_put(value, "backends", backends);
 	if (!media_load(call, STORE_TO_SHOW, &media, &own))
 		return transfer_leave_out(
 			output,
@@ -489,14 +458,15 @@ bool transfer_line_media(struct survey *survey, struct transfer_output *output, 
 			&own, fault);
 	if (media.stored.value.data == NULL)
 		return true;
-	set(value, "code_key",
-	    text_value(text_base64url(
-		    call->arena, (struct slice){ (const char *)media.code_key, DIGEST_SIZE })));
+	object_put(
+		value, "code_key",
+		json_of_text(text_base64url(
+			call->arena, (struct slice){ (const char *)media.code_key, DIGEST_SIZE })));
 	for (size_t i = 0; i < media.key_count; i++)
-		append(keys, key_value(call, &media.keys[i]));
-	set(value, "last_backend", number_value(media.last_backend));
+		array_put(keys, key_value(call, &media.keys[i]));
+	object_put(value, "last_backend", number_value(media.last_backend));
 	for (size_t i = 0; i < media.backend_count; i++)
-		append(backends, backend_value(call, &media.backends[i]));
+		array_put(backends, backend_value(call, &media.backends[i]));
 	output->counts.media++;
 	return send(survey, output, "media", value, fault);
 }
@@ -507,12 +477,12 @@ static json_t *key_line(struct call *call, const struct api_key *key)
 {
 	json_t *value = json_object();
 
-	set(value, "id", id_value(&key->id));
-	set(value, "created_at", time_value(key->created));
-	set(value, "digest",
-	    text_value(text_base64url(call->arena,
-				      (struct slice){ (const char *)key->digest, DIGEST_SIZE })));
-	set(value, "document", json_incref(key_document(call, key)));
+	object_put(value, "id", id_value(&key->id));
+	object_put(value, "created_at", json_time_milliseconds(key->created));
+	object_put(value, "digest",
+		   json_of_text(text_base64url(
+			   call->arena, (struct slice){ (const char *)key->digest, DIGEST_SIZE })));
+	object_put(value, "document", json_incref(key_document(call, key)));
 	return value;
 }
 
@@ -530,7 +500,7 @@ static bool gather_keys(struct call *call, json_t *list, struct fault *fault)
 	for (size_t i = 0; i < page.count; i++) {
 		if (!api_key_read(&records[i], &key, fault))
 			return false;
-		append(list, key_line(call, &key));
+		array_put(list, key_line(call, &key));
 	}
 	return true;
 }
@@ -542,7 +512,7 @@ bool transfer_line_keys(struct survey *survey, struct transfer_output *output, s
 	json_t *list = json_array();
 	struct fault own = FAULT_INITIAL;
 
-	set(value, "keys", list);
+	object_put(value, "keys", list);
 	if (!gather_keys(call, list, &own))
 		return transfer_leave_out(
 			output,
