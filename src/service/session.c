@@ -80,16 +80,16 @@ static bool check_budget(struct call *call, struct fault *fault)
 	return false;
 }
 
-/* It takes as long for an unknown account, whose secret is nobody's. */
+/* Compares as many secrets for an unknown account as for any other, so that the time tells nothing. */
 static bool has_secret(const struct account *account, struct slice secret)
 {
-	static const char nobodys[] = "-------------------------------------------";
+	static const char no_secret[] = "-------------------------------------------";
 	bool is_right = false;
 
 	for (size_t i = 0; i < ACCOUNT_SECRETS; i++) {
 		const bool is_active = account != NULL && i < account->secret_count;
 		const bool is_equal = text_equal_secret(
-			slice_of(is_active ? account->secrets[i].text : nobodys), secret);
+			slice_of(is_active ? account->secrets[i].text : no_secret), secret);
 
 		is_right = is_right || (is_active && is_equal);
 	}
@@ -180,15 +180,10 @@ bool session_begin(struct call *call, struct fault *fault)
 
 static void append_expiry(struct buffer *text, int64_t seconds)
 {
-	char time[TEXT_TIME_SIZE];
-
-	buffer_append_text(text, ",\"expires_at\":");
-	if (seconds == 0) {
-		buffer_append_text(text, "null");
-		return;
-	}
-	text_time_seconds(seconds * 1000, time);
-	buffer_append_string(text, slice_of(time));
+	if (seconds == 0)
+		buffer_append_text(text, ",\"expires_at\":null");
+	else
+		buffer_append_time_seconds(text, ",\"expires_at\":", seconds * 1000);
 }
 
 static void append_caller(struct call *call, const struct account *account, struct buffer *text)
@@ -196,10 +191,8 @@ static void append_caller(struct call *call, const struct account *account, stru
 	const struct actor *actor = &call->actor;
 	const char *client_url = public_url_client(call, account);
 
-	buffer_append_text(text, "{\"account\":{\"id\":");
-	buffer_append_string(text, slice_of(account->id_text));
-	buffer_append_text(text, ",\"name\":");
-	buffer_append_string(text, slice_of(account->name));
+	buffer_append_member(text, "{\"account\":{\"id\":", slice_of(account->id_text));
+	buffer_append_member(text, ",\"name\":", slice_of(account->name));
 	buffer_append_text(text, "},\"scopes\":");
 	buffer_append_json(text, actor->is_limited
 					 ? arena_json(call->arena, scopes_list(actor->given))
@@ -211,8 +204,7 @@ static void append_caller(struct call *call, const struct account *account, stru
 	buffer_append_text(text, ",\"version\":\"" PACKAGE_VERSION "\",\"public_url\":");
 	buffer_append_string(text, public_url_of(call));
 	if (client_url != NULL) {
-		buffer_append_text(text, ",\"client_url\":");
-		buffer_append_string(text, slice_of(client_url));
+		buffer_append_member(text, ",\"client_url\":", slice_of(client_url));
 	}
 	buffer_append_text(text, qr_is_there() ? ",\"qr\":true}" : ",\"qr\":false}");
 }
