@@ -37,6 +37,9 @@ uint64_t id_number(const struct id *id);
 /* As memcmp; within an account the order of age. */
 int id_compare(const struct id *a, const struct id *b);
 struct slice id_slice(const struct id *id);
+/* Where `id` is, or belongs, among `count` items of `size` bytes that begin with an id, sorted by it:
+ * the first item that is not below. */
+size_t id_place(const struct id *id, const void *items, size_t count, size_t size);
 
 /* A version 4 UUID (RFC 4122), 36 characters and a terminator. */
 #define UUID_TEXT_SIZE 37

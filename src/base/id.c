@@ -86,6 +86,21 @@ struct slice id_slice(const struct id *id)
 	return (struct slice){ (const char *)id->bytes, ID_SIZE };
 }
 
+size_t id_place(const struct id *id, const void *items, size_t count, size_t size)
+{
+	size_t low = 0, high = count;
+
+	while (low < high) {
+		const size_t middle = low + (high - low) / 2;
+
+		if (memcmp((const char *)items + middle * size, id->bytes, ID_SIZE) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
 void uuid_make(const struct clock *clock, char text[UUID_TEXT_SIZE])
 {
 	static const unsigned char group_sizes[] = { 4, 2, 2, 2, 6 };

@@ -69,17 +69,7 @@ void kept_usage_close(struct kept_usage *usage)
 /* The place of the account, or where it belongs. */
 static size_t place_of(const struct kept_usage *usage, const struct id *account)
 {
-	size_t low = 0, high = usage->count;
-
-	while (low < high) {
-		const size_t middle = low + (high - low) / 2;
-
-		if (id_compare(&usage->entries[middle].account, account) < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return id_place(account, usage->entries, usage->count, sizeof *usage->entries);
 }
 
 /* With the lock held. */

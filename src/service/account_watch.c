@@ -73,17 +73,7 @@ static struct seen see(struct arena *arena, const struct account *account)
 
 static size_t place_of(const struct account_watch *watch, const struct id *account)
 {
-	size_t low = 0, high = watch->count;
-
-	while (low < high) {
-		const size_t middle = low + (high - low) / 2;
-
-		if (id_compare(&watch->seen[middle].account, account) < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return id_place(account, watch->seen, watch->count, sizeof *watch->seen);
 }
 
 static bool is_known(const struct account_watch *watch, const struct seen *seen)

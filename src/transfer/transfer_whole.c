@@ -5,6 +5,7 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <stdlib.h>
 
+#include "base/memory.h"
 #include "resources/default_template.h"
 #include "resources/kinds.h"
 #include "resources/template_record.h"
@@ -43,9 +44,8 @@ static void keys_add(struct keys *keys, const struct id *account, const struct i
 {
 	if (keys->count == keys->capacity) {
 		keys->capacity = keys->capacity * 2 + 64;
-		keys->items = realloc(keys->items, keys->capacity * sizeof *keys->items);
-		if (keys->items == NULL)
-			abort();
+		keys->items =
+			memory_check(realloc(keys->items, keys->capacity * sizeof *keys->items));
 	}
 	keys->items[keys->count++] = (struct owned){ *account, *id };
 }
@@ -272,9 +272,8 @@ static bool visit_code(void *context, const struct store_record *record, struct 
 	kept.letters[code.letters.size] = '\0';
 	if (codes->count == codes->capacity) {
 		codes->capacity = codes->capacity * 2 + 64;
-		codes->items = realloc(codes->items, codes->capacity * sizeof *codes->items);
-		if (codes->items == NULL)
-			abort();
+		codes->items =
+			memory_check(realloc(codes->items, codes->capacity * sizeof *codes->items));
 	}
 	codes->items[codes->count++] = kept;
 	return true;
@@ -302,22 +301,6 @@ static bool gather_codes(struct survey *survey, struct transfer_output *output,
 	if (codes->count > 0)
 		qsort(codes->items, codes->count, sizeof *codes->items, compare_codes);
 	return true;
-}
-
-/* The first key of the account. */
-static size_t keys_find(const struct keys *keys, const struct id *account)
-{
-	size_t low = 0, high = keys->count;
-
-	while (low < high) {
-		const size_t middle = low + (high - low) / 2;
-
-		if (id_compare(&keys->items[middle].account, account) < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
 }
 
 /* *is_set false: the account has no default template, or it is lost, which is reported. */
@@ -359,7 +342,7 @@ static bool salvage_all(struct survey *survey, const struct line_kind *kind,
 {
 	const struct id account = survey->call.account;
 
-	for (size_t i = keys_find(keys, &account);
+	for (size_t i = id_place(&account, keys->items, keys->count, sizeof *keys->items);
 	     i < keys->count && id_compare(&keys->items[i].account, &account) == 0; i++) {
 		if (!kind->write(survey, &keys->items[i].id, codes, output, fault))
 			return false;
