@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "base/memory.h"
 #include "accounts/accounts_file.h"
 #include "store/store.h"
 
@@ -264,40 +265,40 @@ static bool read_first(struct accounts *accounts, struct fault *fault)
 	return read_file(accounts, &mark, fault);
 }
 
+static struct accounts *make_accounts(void)
+{
+	struct accounts *made = memory_check(calloc(1, sizeof *made));
+
+	if (pthread_mutex_init(&made->reading, NULL) != 0 ||
+	    pthread_mutex_init(&made->lock, NULL) != 0)
+		abort();
+	atomic_init(&made->file, -1);
+	return made;
+}
+
+/* Takes the accounts when they were read, else closes them. */
+static bool keep_if_read(struct accounts *made, bool is_read, struct accounts **accounts)
+{
+	if (!is_read)
+		accounts_close(made);
+	*accounts = is_read ? made : NULL;
+	return is_read;
+}
+
 bool accounts_open(const char *directory, struct accounts **accounts, struct fault *fault)
 {
-	struct accounts *opened = calloc(1, sizeof *opened);
+	struct accounts *made = make_accounts();
 
-	*accounts = NULL;
-	if (opened == NULL || pthread_mutex_init(&opened->reading, NULL) != 0 ||
-	    pthread_mutex_init(&opened->lock, NULL) != 0)
-		abort();
-	opened->path = accounts_file_path(directory, ACCOUNTS_FILE);
-	atomic_init(&opened->file, -1);
-	if (!read_first(opened, fault)) {
-		accounts_close(opened);
-		return false;
-	}
-	*accounts = opened;
-	return true;
+	made->path = accounts_file_path(directory, ACCOUNTS_FILE);
+	return keep_if_read(made, read_first(made, fault), accounts);
 }
 
 bool accounts_open_stored(struct store *store, struct accounts **accounts, struct fault *fault)
 {
-	struct accounts *opened = calloc(1, sizeof *opened);
+	struct accounts *made = make_accounts();
 
-	*accounts = NULL;
-	if (opened == NULL || pthread_mutex_init(&opened->reading, NULL) != 0 ||
-	    pthread_mutex_init(&opened->lock, NULL) != 0)
-		abort();
-	opened->store = store;
-	atomic_init(&opened->file, -1);
-	if (!read_stored(opened, fault)) {
-		accounts_close(opened);
-		return false;
-	}
-	*accounts = opened;
-	return true;
+	made->store = store;
+	return keep_if_read(made, read_stored(made, fault), accounts);
 }
 
 void accounts_close(struct accounts *accounts)
