@@ -14,36 +14,32 @@
 /* What changes a code and its group locks the room first; an exchange locks the code alone. */
 #define CODE_ITEM 1
 
-static void expect_code(struct expected *expected, struct slice letters, enum store_reading of_code,
-			enum store_reading of_room)
+static void expect_code(struct call *call, struct slice letters, enum store_reading of_code,
+			enum store_reading of_room, bool with_media)
 {
-	expected_parent(expected, &kind_room, CODE_ITEM, of_room);
-	expected_named(expected, &kind_code, letters, of_code);
-	expected_parent(expected, &kind_template, 0, STORE_TO_SHOW);
-	expected_parent(expected, &kind_codes, CODE_ITEM, of_room);
+	struct expected expected;
+
+	if (!expected_open(call, &expected) || !code_can_be(letters))
+		return;
+	expected_parent(&expected, &kind_room, CODE_ITEM, of_room);
+	expected_named(&expected, &kind_code, letters, of_code);
+	expected_parent(&expected, &kind_template, 0, STORE_TO_SHOW);
+	expected_parent(&expected, &kind_codes, CODE_ITEM, of_room);
+	if (with_media)
+		media_expect_own(&expected, CODE_ITEM);
+	expected_tell(&expected);
 }
 
 void code_expect(struct call *call, struct slice letters, enum store_reading of_code,
 		 enum store_reading of_room)
 {
-	struct expected expected;
-
-	if (!expected_open(call, &expected) || !code_can_be(letters))
-		return;
-	expect_code(&expected, letters, of_code, of_room);
-	expected_tell(&expected);
+	expect_code(call, letters, of_code, of_room, false);
 }
 
 void code_expect_media(struct call *call, struct slice letters, enum store_reading of_code,
 		       enum store_reading of_room)
 {
-	struct expected expected;
-
-	if (!expected_open(call, &expected) || !code_can_be(letters))
-		return;
-	expect_code(&expected, letters, of_code, of_room);
-	media_expect_own(&expected, CODE_ITEM);
-	expected_tell(&expected);
+	expect_code(call, letters, of_code, of_room, true);
 }
 
 bool room_subject_load(struct call *call, enum store_reading reading, struct room_subject *subject,

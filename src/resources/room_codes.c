@@ -609,20 +609,19 @@ bool room_codes_list(struct call *call, struct fault *fault)
 static bool load_by_code(struct call *call, struct slice letters, struct room_subject *subject,
 			 struct code *code, struct fault *fault)
 {
+	const enum store_reading reading = call_reading(call);
 	struct id account;
 	bool is_there;
 
-	if (call_is_writing(call))
-		code_expect_media(call, letters, STORE_TO_CHANGE, STORE_TO_CHANGE);
-	else if (asks_for_link(call))
-		code_expect_media(call, letters, STORE_TO_SHOW, STORE_TO_SHOW);
+	/* The link, and the log of a change, have a hash of the code. */
+	if (call_is_writing(call) || asks_for_link(call))
+		code_expect_media(call, letters, reading, reading);
 	else
-		code_expect(call, letters, STORE_TO_SHOW, STORE_TO_SHOW);
-	if (!code_find(call, letters, call_reading(call), code, &account, &is_there, fault))
+		code_expect(call, letters, reading, reading);
+	if (!code_find(call, letters, reading, code, &account, &is_there, fault))
 		return false;
 	is_there = is_there && id_compare(&account, &call->account) == 0;
-	if (is_there &&
-	    !room_subject_of_code(call, code, call_reading(call), subject, &is_there, fault))
+	if (is_there && !room_subject_of_code(call, code, reading, subject, &is_there, fault))
 		return false;
 	return is_there || fault_set(fault, FAULT_NOT_FOUND, "room code not found");
 }
