@@ -84,6 +84,10 @@ enum options_result { OPTIONS_GO, OPTIONS_DONE, OPTIONS_WRONG, OPTIONS_FAILED };
 enum options_result options_parse(const struct command *command, const struct option_row *rows,
 				  size_t n, int argc, char **argv, const char **operands);
 
+/* The same with an array, which knows how many rows it has. */
+#define OPTIONS_PARSE(command, rows, argc, argv, operands) \
+	options_parse(command, rows, sizeof(rows) / sizeof((rows)[0]), argc, argv, operands)
+
 /* The exit status of a result that is not OPTIONS_GO. */
 int options_status(enum options_result result);
 

@@ -66,8 +66,7 @@ int command_account_add(const struct command *command, int argc, char **argv)
 	const char *directory = NULL;
 	const char *name = NULL;
 	const struct option_row rows[] = { DATA_ROW(&directory) };
-	enum options_result result = options_parse(command, rows, sizeof rows / sizeof rows[0],
-						   argc, argv, &name);
+	enum options_result result = OPTIONS_PARSE(command, rows, argc, argv, &name);
 	struct fault fault = FAULT_INITIAL;
 	struct account account;
 
@@ -137,8 +136,7 @@ int command_account_list(const struct command *command, int argc, char **argv)
 		DATA_ROW(&directory),
 		JSON_ROW(&wants_json),
 	};
-	enum options_result result = options_parse(command, rows, sizeof rows / sizeof rows[0],
-						   argc, argv, NULL);
+	enum options_result result = OPTIONS_PARSE(command, rows, argc, argv, NULL);
 	struct fault fault = FAULT_INITIAL;
 	struct roster *roster;
 
@@ -162,8 +160,7 @@ static int set_enabled(const struct command *command, int argc, char **argv, boo
 	const char *directory = NULL;
 	const char *which = NULL;
 	const struct option_row rows[] = { DATA_ROW(&directory) };
-	enum options_result result = options_parse(command, rows, sizeof rows / sizeof rows[0],
-						   argc, argv, &which);
+	enum options_result result = OPTIONS_PARSE(command, rows, argc, argv, &which);
 	struct fault fault = FAULT_INITIAL;
 
 	if (result != OPTIONS_GO)
@@ -191,8 +188,7 @@ int command_account_set(const struct command *command, int argc, char **argv)
 	const char *directory = NULL;
 	const char *operands[2] = { NULL }; /* ACCOUNT, NAME=VALUE */
 	const struct option_row rows[] = { DATA_ROW(&directory) };
-	enum options_result result = options_parse(command, rows, sizeof rows / sizeof rows[0],
-						   argc, argv, operands);
+	enum options_result result = OPTIONS_PARSE(command, rows, argc, argv, operands);
 	struct fault fault = FAULT_INITIAL;
 	struct slice name, value;
 
@@ -223,8 +219,7 @@ int command_account_rotate(const struct command *command, int argc, char **argv)
 		DATA_ROW(&directory),
 		{ "finish", NULL, "retires the older of two secrets", TO_SWITCH(&is_finish) },
 	};
-	enum options_result result = options_parse(command, rows, sizeof rows / sizeof rows[0],
-						   argc, argv, &which);
+	enum options_result result = OPTIONS_PARSE(command, rows, argc, argv, &which);
 	struct fault fault = FAULT_INITIAL;
 	struct account account;
 
@@ -271,8 +266,7 @@ int command_token(const struct command *command, int argc, char **argv)
 		{ "ttl", "DURATION", "how long it is valid: 90s, 15m, 24h, 7d; 24h if not given",
 		  TO_DURATION(&seconds) },
 	};
-	enum options_result result = options_parse(command, rows, sizeof rows / sizeof rows[0],
-						   argc, argv, &which);
+	enum options_result result = OPTIONS_PARSE(command, rows, argc, argv, &which);
 	struct fault fault = FAULT_INITIAL;
 	const struct account *account;
 	struct roster *roster;

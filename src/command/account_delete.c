@@ -101,7 +101,7 @@ int command_account_delete(const struct command *command, int argc, char **argv)
 		{ "force", NULL, "also an account that is enabled",
 		  TO_SWITCH(&deleting.is_forced) },
 	};
-	enum options_result result = options_parse(command, rows, 3, argc, argv, &deleting.which);
+	enum options_result result = OPTIONS_PARSE(command, rows, argc, argv, &deleting.which);
 	struct fault fault = FAULT_INITIAL;
 
 	if (result != OPTIONS_GO)

@@ -117,7 +117,7 @@ int command_backup(const struct command *command, int argc, char **argv)
 		  "and ends with status 3",
 		  TO_SWITCH(&backup.is_salvage) },
 	};
-	enum options_result result = options_parse(command, rows, 2, argc, argv, &backup.to);
+	enum options_result result = OPTIONS_PARSE(command, rows, argc, argv, &backup.to);
 	struct fault fault = FAULT_INITIAL;
 	const struct identity *owner = geteuid() == 0 ? &backup.owner : NULL;
 	bool was_made = false;

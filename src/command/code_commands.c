@@ -46,8 +46,7 @@ int command_code_add(const struct command *command, int argc, char **argv)
 		JSON_ROW(&options.wants_json),
 		CLIENT_ROWS(&options),
 	};
-	enum options_result result = options_parse(command, rows, sizeof rows / sizeof rows[0],
-						   argc, argv, operands);
+	enum options_result result = OPTIONS_PARSE(command, rows, argc, argv, operands);
 	struct fault fault = FAULT_INITIAL;
 	struct service_client client;
 	struct service_answer answer;
@@ -92,8 +91,7 @@ int command_code_rotate(const struct command *command, int argc, char **argv)
 		JSON_ROW(&options.wants_json),
 		CLIENT_ROWS(&options),
 	};
-	enum options_result result = options_parse(command, rows, sizeof rows / sizeof rows[0],
-						   argc, argv, operands);
+	enum options_result result = OPTIONS_PARSE(command, rows, argc, argv, operands);
 	struct fault fault = FAULT_INITIAL;
 	struct service_client client;
 	struct service_answer answer;
@@ -132,8 +130,7 @@ int command_code_list(const struct command *command, int argc, char **argv)
 		JSON_ROW(&options.wants_json),
 		CLIENT_ROWS(&options),
 	};
-	enum options_result result = options_parse(command, rows, sizeof rows / sizeof rows[0],
-						   argc, argv, &room);
+	enum options_result result = OPTIONS_PARSE(command, rows, argc, argv, &room);
 	struct fault fault = FAULT_INITIAL;
 	struct service_client client;
 	struct buffer filters;
@@ -191,8 +188,7 @@ int command_code_link(const struct command *command, int argc, char **argv)
 		{ "qr", NULL, "shows the link as a QR code too", TO_SWITCH(&wants_qr) },
 		CLIENT_ROWS(&options),
 	};
-	enum options_result result = options_parse(command, rows, sizeof rows / sizeof rows[0],
-						   argc, argv, &code);
+	enum options_result result = OPTIONS_PARSE(command, rows, argc, argv, &code);
 	struct fault fault = FAULT_INITIAL;
 	struct slice lines = SLICE("");
 	struct service_client client;

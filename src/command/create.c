@@ -25,7 +25,7 @@ int command_store_upgrade(const struct command *command, int argc, char **argv)
 {
 	const char *url = NULL;
 	const struct option_row rows[] = { STORE_ROW(&url) };
-	enum options_result result = options_parse(command, rows, 1, argc, argv, NULL);
+	enum options_result result = OPTIONS_PARSE(command, rows, argc, argv, NULL);
 	struct fault fault = FAULT_INITIAL;
 	int version;
 
@@ -46,7 +46,7 @@ int command_store_create(const struct command *command, int argc, char **argv)
 {
 	const char *directory = NULL;
 	const struct option_row rows[] = { DATA_ROW(&directory) };
-	enum options_result result = options_parse(command, rows, 2, argc, argv, NULL);
+	enum options_result result = OPTIONS_PARSE(command, rows, argc, argv, NULL);
 	struct fault fault = FAULT_INITIAL;
 	bool was_made;
 

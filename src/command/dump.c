@@ -208,7 +208,7 @@ int command_dump(const struct command *command, int argc, char **argv)
 		  "with status 3",
 		  TO_SWITCH(&dumping.is_salvage) },
 	};
-	enum options_result result = options_parse(command, rows, 5, argc, argv, NULL);
+	enum options_result result = OPTIONS_PARSE(command, rows, argc, argv, NULL);
 	struct fault fault = FAULT_INITIAL;
 	struct identity owner;
 	bool is_dumped;

@@ -37,8 +37,7 @@ int command_key_add(const struct command *command, int argc, char **argv)
 		JSON_ROW(&options.wants_json),
 		CLIENT_ROWS(&options),
 	};
-	enum options_result result = options_parse(command, rows, sizeof rows / sizeof rows[0],
-						   argc, argv, operands);
+	enum options_result result = OPTIONS_PARSE(command, rows, argc, argv, operands);
 	struct fault fault = FAULT_INITIAL;
 	struct service_client client;
 	struct service_answer answer;
@@ -75,8 +74,7 @@ int command_key_list(const struct command *command, int argc, char **argv)
 		JSON_ROW(&options.wants_json),
 		CLIENT_ROWS(&options),
 	};
-	enum options_result result = options_parse(command, rows, sizeof rows / sizeof rows[0],
-						   argc, argv, NULL);
+	enum options_result result = OPTIONS_PARSE(command, rows, argc, argv, NULL);
 	struct fault fault = FAULT_INITIAL;
 	struct service_client client;
 	bool is_done;

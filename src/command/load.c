@@ -471,7 +471,7 @@ int command_load(const struct command *command, int argc, char **argv)
 		DATA_ROW(&directory),
 		REPLACE_ROW(&replaces),
 	};
-	enum options_result result = options_parse(command, rows, 3, argc, argv, &path);
+	enum options_result result = OPTIONS_PARSE(command, rows, argc, argv, &path);
 	struct fault fault = FAULT_INITIAL;
 	FILE *file;
 	int status;

@@ -79,7 +79,7 @@ int command_restore(const struct command *command, int argc, char **argv)
 		DIRECTORY_ROW(&directory),
 		REPLACE_ROW(&replaces),
 	};
-	enum options_result result = options_parse(command, rows, 2, argc, argv, &backup);
+	enum options_result result = OPTIONS_PARSE(command, rows, argc, argv, &backup);
 	struct fault fault = FAULT_INITIAL;
 	struct replacement replacement = REPLACEMENT_INITIAL;
 	int status;

@@ -29,8 +29,7 @@ int command_room_add(const struct command *command, int argc, char **argv)
 		JSON_ROW(&options.wants_json),
 		CLIENT_ROWS(&options),
 	};
-	enum options_result result = options_parse(command, rows, sizeof rows / sizeof rows[0],
-						   argc, argv, &name);
+	enum options_result result = OPTIONS_PARSE(command, rows, argc, argv, &name);
 	struct fault fault = FAULT_INITIAL;
 	struct service_client client;
 	struct service_answer answer;
@@ -74,8 +73,7 @@ int command_room_list(const struct command *command, int argc, char **argv)
 		JSON_ROW(&options.wants_json),
 		CLIENT_ROWS(&options),
 	};
-	enum options_result result = options_parse(command, rows, sizeof rows / sizeof rows[0],
-						   argc, argv, NULL);
+	enum options_result result = OPTIONS_PARSE(command, rows, argc, argv, NULL);
 	struct fault fault = FAULT_INITIAL;
 	struct service_client client;
 	struct buffer path;

@@ -97,7 +97,7 @@ static enum options_result parse(const struct command *command, int argc, char *
 	};
 	/* clang-format on */
 
-	return options_parse(command, rows, sizeof rows / sizeof rows[0], argc, argv, NULL);
+	return OPTIONS_PARSE(command, rows, argc, argv, NULL);
 }
 
 /* The address of a TCP socket would otherwise become the name of a file. */

@@ -196,7 +196,7 @@ int command_check(const struct command *command, int argc, char **argv)
 		DATA_ROW(&checking.directory),
 		JSON_ROW(&checking.wants_json),
 	};
-	enum options_result result = options_parse(command, rows, 3, argc, argv, NULL);
+	enum options_result result = OPTIONS_PARSE(command, rows, argc, argv, NULL);
 	struct fault fault = FAULT_INITIAL;
 	int status;
 
@@ -350,7 +350,7 @@ int command_stat(const struct command *command, int argc, char **argv)
 		DATA_ROW(&directory),
 		JSON_ROW(&wants_json),
 	};
-	enum options_result result = options_parse(command, rows, 3, argc, argv, NULL);
+	enum options_result result = OPTIONS_PARSE(command, rows, argc, argv, NULL);
 	struct fault fault = FAULT_INITIAL;
 	struct figures figures = { .accounts = 0 };
 
