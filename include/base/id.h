@@ -46,7 +46,6 @@ size_t id_place(const struct id *id, const void *items, size_t count, size_t siz
 void uuid_make(const struct clock *clock, char text[UUID_TEXT_SIZE]);
 
 /* A room code: lower-case letters in groups of 3, 4 and 3, uniformly random; terminated. */
-#define CODE_LETTERS 10
 #define CODE_TEXT_SIZE 13
 /* The same of a code with the middle group of 3, which code_make does not make. */
 #define CODE_OLD_TEXT_SIZE 12

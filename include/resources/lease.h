@@ -27,8 +27,6 @@ void lease_close(struct lease *lease);
 /* Takes or renews the lease when it is time to, in a transaction of its own. True: this process has
  * it. A store that cannot be asked means no. */
 bool lease_hold(struct lease *lease);
-/* Whether this process had the lease when it last asked, and it has not ended since. */
-bool lease_is_held(const struct lease *lease);
 /* In a WRITE transaction: whether this process has the lease until the transaction ends. False without
  * a fault: it has not, and the transaction is to be abandoned. */
 bool lease_confirm(struct lease *lease, struct transaction *transaction, struct fault *fault);

@@ -2,12 +2,14 @@
  * (anteroom load). After that every GET answers the same body, every code is in the same state, and
  * the life of codes goes on as if nothing had happened; only ETags are others.
  *
- * A dump is a line `dump`, then for each account a line `account`, a line `media` where it has
- * any for media servers, a line `keys` where it has keys, one `webhooks` where it has some, its templates and its rooms, the youngest of each first, then a line for each choice of `words` for a code, then a line `end` with
- * counts, so that a truncated dump is recognized. rules/transfer_rules.c says what stands in each. A template and a room stand there
- * as documents that could be sent, with the members that are never answered (credentials, the
- * browser recordings' roles); next to them are members that documents do not show: ids, times, the
- * identities of roles, and of a room all its codes and the roles that are due since a move.
+ * A dump is a line `dump`, then the lines of each account, then a line for each choice of `words` for
+ * a code, then a line `end` with counts, so that a truncated dump is recognized. An account has a line
+ * `account`; where it has any, a line `media` (for media servers), a line `keys` and a line
+ * `webhooks`; its templates and its rooms, the youngest of each first; the entries of its log, oldest
+ * first. rules/transfer_rules.c says what each line contains. A template and a room are documents that
+ * could be sent, with the members that are never answered (credentials, the browser recordings'
+ * roles); next to them are members that documents do not show: ids, times, the identities of roles,
+ * and of a room all its codes and the roles that are due since a move.
  *
  * A dump holds every secret of its accounts.
  *

@@ -123,11 +123,18 @@ static bool change(struct lease *lease, int64_t lasts)
 	return is_held && fault.kind == FAULT_NONE;
 }
 
+/* Whether this process had the lease when it last asked, and it has not ended since. */
+static bool has_lease(const struct lease *lease)
+{
+	return !store_is_shared(lease->store) ||
+	       clock_monotonic() < atomic_load(&lease->held_until);
+}
+
 void lease_close(struct lease *lease)
 {
 	if (lease == NULL)
 		return;
-	if (store_is_shared(lease->store) && lease_is_held(lease))
+	if (store_is_shared(lease->store) && has_lease(lease))
 		(void)change(lease, 0);
 	pthread_mutex_destroy(&lease->lock);
 	free(lease);
@@ -142,7 +149,7 @@ bool lease_hold(struct lease *lease)
 	if (pthread_mutex_lock(&lease->lock) != 0)
 		abort();
 	begun = clock_monotonic();
-	pause = lease_is_held(lease) ? LEASE_RENEWED_AFTER : LEASE_ASKED_AFTER;
+	pause = has_lease(lease) ? LEASE_RENEWED_AFTER : LEASE_ASKED_AFTER;
 	if (begun - lease->renewed >= pause || lease->renewed == 0) {
 		/* The time counts from before the question: the store's clock read it later. */
 		atomic_store(&lease->held_until,
@@ -151,13 +158,7 @@ bool lease_hold(struct lease *lease)
 	}
 	if (pthread_mutex_unlock(&lease->lock) != 0)
 		abort();
-	return lease_is_held(lease);
-}
-
-bool lease_is_held(const struct lease *lease)
-{
-	return !store_is_shared(lease->store) ||
-	       clock_monotonic() < atomic_load(&lease->held_until);
+	return has_lease(lease);
 }
 
 bool lease_confirm(struct lease *lease, struct transaction *transaction, struct fault *fault)

@@ -39,8 +39,8 @@ int64_t rule_now(const struct rule_context *context)
 	return clock_now(context->findings->clock) / 1000;
 }
 
-/* Recursion is as deep as the table. */
-void place_print(const struct place *place, struct buffer *pointer)
+/* Appends the JSON Pointer of the place. Recursion is as deep as the table. */
+static void place_print(const struct place *place, struct buffer *pointer)
 {
 	if (place->up == NULL)
 		return;
@@ -53,8 +53,8 @@ void place_print(const struct place *place, struct buffer *pointer)
 	buffer_append_integer(pointer, (json_int_t)place->index);
 }
 
-/* Copies member names and the number of items, which determine the order of findings, and what is null. Recursion is
- * as deep as the body. */
+/* Copies member names and the number of items, which determine the order of findings, and what is
+ * null. Recursion is as deep as the body. */
 static json_t *outline(const json_t *value)
 {
 	json_t *copy;

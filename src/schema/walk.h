@@ -123,9 +123,6 @@ static inline struct place place_item(const struct place *up, size_t index,
 	return (struct place){ .up = up, .index = index, .is_secret = is_secret_below(up, item) };
 }
 
-/* Appends the JSON Pointer. */
-void place_print(const struct place *place, struct buffer *pointer);
-
 struct rule_context {
 	struct findings *findings;
 	const struct place *place;

@@ -50,8 +50,6 @@ bool transfer_line_words(struct survey *survey, const struct id *account, struct
 bool transfer_find_template(struct call *call, const struct id *id, struct template_record *owner,
 			    struct fault *fault);
 
-/* "room ACCOUNT/ID", in the arena. */
-const char *transfer_name_of(struct call *call, const char *kind, const struct id *id);
 /* True: it has been told, and the dump goes on without it. False: `why` is the fault. */
 bool transfer_leave_out(struct transfer_output *output, const char *what, const struct fault *why,
 			struct fault *fault);

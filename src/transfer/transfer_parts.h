@@ -1,4 +1,4 @@
-/* Shared by the readers of a dump's lines (transfer_read.c, transfer_template.c, transfer_room.c).
+/* Shared by the readers of a dump's lines (transfer_read.c and a file for each kind of line).
  * The objects have been checked by the line's table.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */

@@ -50,7 +50,8 @@ static bool send(struct survey *survey, struct transfer_output *output, const ch
 
 /* ---- things that cannot be read ---- */
 
-const char *transfer_name_of(struct call *call, const char *kind, const struct id *id)
+/* "room ACCOUNT/ID", in the arena. */
+static const char *name_of(struct call *call, const char *kind, const struct id *id)
 {
 	char text[ID_TEXT_SIZE + 1];
 
@@ -137,7 +138,7 @@ static bool keep_backend(struct call *call, const struct template_record *record
 		fault_cause(&own, FAULT_DAMAGED, 0, "it is not there");
 	return transfer_leave_out(output,
 				  arena_text(call->arena, "backend of the %s",
-					     transfer_name_of(call, "template", &record->id)),
+					     name_of(call, "template", &record->id)),
 				  &own, fault);
 }
 
@@ -150,8 +151,7 @@ bool transfer_line_template(struct survey *survey, const struct id *id,
 	json_t *value;
 
 	if (!template_load(call, id, STORE_TO_SHOW, &record, &own))
-		return transfer_leave_out(output, transfer_name_of(call, "template", id), &own,
-					  fault);
+		return transfer_leave_out(output, name_of(call, "template", id), &own, fault);
 	value = template_value(call, &record);
 	if (!keep_backend(call, &record, output, value, fault))
 		return false;
@@ -215,7 +215,7 @@ static bool add_code(struct call *call, const struct code_list *to, const struct
 	if (!code_show(call, to->codes, code, to->owner, &shown, &own))
 		return transfer_leave_out(to->output,
 					  arena_text(call->arena, "a code of the %s",
-						     transfer_name_of(call, "room", &code->room)),
+						     name_of(call, "room", &code->room)),
 					  &own, fault);
 	array_put(to->list, code_value(call, code, &shown, group == NULL ? 0 : group->identity));
 	return true;
@@ -300,8 +300,8 @@ static bool add_codes(struct call *call, const struct template_record *owner, co
 	object_put(object, "due_roles", due);
 	arena_json(call->arena, object);
 	if (!codes_load(call, room, STORE_TO_SHOW, &codes, &own))
-		return transfer_leave_out(output, transfer_name_of(call, "codes of the room", room),
-					  &own, fault);
+		return transfer_leave_out(output, name_of(call, "codes of the room", room), &own,
+					  fault);
 	if (codes.stored.value.data == NULL)
 		return true;
 	object_put(object, "all_asked", json_boolean(codes.was_asked));
@@ -328,7 +328,7 @@ bool transfer_find_template(struct call *call, const struct id *id, struct templ
 
 	return template_load(call, id, STORE_TO_SHOW, owner, &own) ||
 	       fault_cause(fault, FAULT_DAMAGED, 0, "it is of the %s, which is lost (%s)",
-			   transfer_name_of(call, "template", id), fault_reason(&own));
+			   name_of(call, "template", id), fault_reason(&own));
 }
 
 bool transfer_line_room(struct survey *survey, const struct id *id, const struct kept_codes *kept,
@@ -345,7 +345,7 @@ bool transfer_line_room(struct survey *survey, const struct id *id, const struct
 	if (!room_find(call, id, STORE_TO_SHOW, &record, &is_there, &own) ||
 	    (!is_there && !packed_missing("room", id_slice(id), &own)) ||
 	    !transfer_find_template(call, &record.template_id, &owner, &own))
-		return transfer_leave_out(output, transfer_name_of(call, "room", id), &own, fault);
+		return transfer_leave_out(output, name_of(call, "room", id), &own, fault);
 	document = room_document(call, &record);
 	for (size_t i = 0; i < sizeof not_sent / sizeof not_sent[0]; i++)
 		(void)json_object_del(document, not_sent[i]);
