@@ -3,6 +3,7 @@
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <check.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "accounts/accounts.h"
@@ -10,6 +11,7 @@
 #include "resources/audit_record.h"
 #include "resources/join_log.h"
 #include "resources/kinds.h"
+#include "scratch.h"
 #include "service/account_watch.h"
 #include "store/memory/store_memory.h"
 #include "suite.h"
@@ -24,7 +26,7 @@ static struct {
 	struct lease *lease;
 } stand;
 
-static void set_up(void)
+static void set_up_over(struct store *store)
 {
 	static const char *const names[ACCOUNTS] = { "a", "b" };
 	struct fault fault = FAULT_INITIAL;
@@ -36,19 +38,41 @@ static void set_up(void)
 		ck_assert(accounts_add(stand.directory, &clock_system, names[i], &stand.accounts[i],
 				       &fault));
 	ck_assert(accounts_open(stand.directory, &stand.environment.accounts, &fault));
-	stand.environment.store = store_memory_open();
+	stand.environment.store = store;
 	stand.environment.joins = join_log_open();
+}
+
+static void tear_down_over(void)
+{
+	join_log_close(stand.environment.joins);
+	store_close(stand.environment.store);
+	accounts_close(stand.environment.accounts);
+	directory_remove(stand.directory);
+	arena_close(stand.arena);
+}
+
+static void set_up(void)
+{
+	set_up_over(store_memory_open());
 	stand.lease = lease_open(stand.environment.store, &clock_system);
 }
 
 static void tear_down(void)
 {
 	lease_close(stand.lease);
-	join_log_close(stand.environment.joins);
-	store_close(stand.environment.store);
-	accounts_close(stand.environment.accounts);
-	directory_remove(stand.directory);
-	arena_close(stand.arena);
+	tear_down_over();
+}
+
+static void set_up_durable(void)
+{
+	scratch_open();
+	set_up_over(scratch_store());
+}
+
+static void tear_down_durable(void)
+{
+	tear_down_over();
+	scratch_close();
 }
 
 static struct transaction *begin(enum store_access access, size_t account)
@@ -140,6 +164,92 @@ START_TEST(test_dropping)
 }
 END_TEST
 
+/* ---- damaged entries ---- */
+
+#define ENTRIES 12
+
+/* Entries with the numbers 1 to ENTRIES; from `young` on they are not old at 3 * KEPT. */
+static void append_entries(unsigned young)
+{
+	struct transaction *transaction = begin(STORE_WRITE, 0);
+	static struct audit_entry entries[ENTRIES];
+	static char ids[ENTRIES][16];
+	struct fault fault = FAULT_INITIAL;
+
+	for (unsigned i = 0; i < ENTRIES; i++) {
+		const int size = snprintf(ids[i], sizeof ids[i], "entry %u", i + 1);
+
+		/* With its zero, so that scratch_place finds it. */
+		entries[i] = (struct audit_entry){ .time = i + 1 < young ? KEPT : 3 * KEPT,
+						   .id = { ids[i], (size_t)size + 1 },
+						   .type = SLICE("room.created"),
+						   .actor = SLICE("{}"),
+						   .request_id = SLICE(""),
+						   .data = SLICE("{}") };
+	}
+	ck_assert(audit_append(transaction, &(struct audit_times){ KEPT, 0 }, entries, ENTRIES,
+			       &fault));
+	commit(transaction);
+}
+
+/* One bit of each of these entries, in the file that has them. */
+static void damage_entries(unsigned from, unsigned to)
+{
+	char *file, name[16];
+
+	ck_assert(store_gdbm_settle(stand.environment.store, true));
+	store_close(stand.environment.store);
+	file = scratch_file("stack-", ".gdbm");
+	for (unsigned seq = from; seq <= to; seq++) {
+		(void)snprintf(name, sizeof name, "entry %u", seq);
+		file_flip(file, scratch_place(file, name));
+	}
+	stand.environment.store = scratch_store();
+}
+
+static bool can_be_read(uint64_t seq)
+{
+	struct transaction *transaction = begin(STORE_READ, 0);
+	struct audit_entry entry;
+	struct fault fault = FAULT_INITIAL;
+	const bool is_read = audit_read(transaction, seq, 1, &entry, &fault);
+
+	ck_assert(is_read || fault.kind == FAULT_DAMAGED);
+	store_abandon(transaction);
+	return is_read;
+}
+
+/* Each write adds one entry, which is young, and drops up to four. An entry that cannot be read is as old as
+ * the next one that can be, which is looked for among a few. firsts: after each write. */
+static const struct {
+	unsigned young, from, to;
+	uint64_t firsts[3];
+} damages[] = {
+	{ ENTRIES + 1, 1, 1, { 5, 9, 13 } },
+	{ ENTRIES + 1, 3, 3, { 5, 9, 13 } },
+	{ ENTRIES + 1, 5, 5, { 5, 9, 13 } },
+	{ ENTRIES + 1, 4, 6, { 5, 9, 13 } },
+	{ ENTRIES + 1, 1, ENTRIES, { 5, 6, 6 } },
+	{ ENTRIES + 1, ENTRIES, ENTRIES, { 5, 9, 12 } },
+	{ 4, 3, 3, { 3, 3, 3 } },
+	{ 4, 4, 4, { 4, 4, 4 } },
+	{ 4, 3, 5, { 3, 3, 3 } },
+};
+
+START_TEST(test_dropping_damaged)
+{
+	append_entries(damages[_i].young);
+	damage_entries(damages[_i].from, damages[_i].to);
+	for (unsigned i = 0; i < ROWS(damages[_i].firsts); i++) {
+		append(1, 3 * KEPT);
+		ck_assert_uint_eq(state_of(0).first, damages[_i].firsts[i]);
+		ck_assert_uint_eq(state_of(0).last, ENTRIES + 1 + i);
+	}
+	for (uint64_t seq = state_of(0).first; seq <= state_of(0).last; seq++)
+		ck_assert_int_eq(can_be_read(seq), seq < damages[_i].from || seq > damages[_i].to);
+}
+END_TEST
+
 /* ---- damage ---- */
 
 static void join(size_t account)
@@ -195,6 +305,10 @@ int main(void)
 	tcase_add_loop_test(tcase, test_dropping, 0, ROWS(droppings));
 	tcase_add_loop_test(tcase, test_joins_despite_damage, 0, ACCOUNTS);
 	tcase_add_loop_test(tcase, test_accounts_despite_damage, 0, ACCOUNTS);
+	suite_add_tcase(suite, tcase);
+	tcase = tcase_create("damaged entries");
+	tcase_add_checked_fixture(tcase, set_up_durable, tear_down_durable);
+	tcase_add_loop_test(tcase, test_dropping_damaged, 0, ROWS(damages));
 	suite_add_tcase(suite, tcase);
 	return suite_run(suite);
 }

@@ -639,6 +639,44 @@ START_TEST(a_damaged_log_keeps_no_other_waiting)
 }
 END_TEST
 
+/* An entry with a wrong checksum is dropped like others once it is old. */
+START_TEST(an_old_damaged_entry_is_dropped)
+{
+	const struct audit_times early = { 1, 0 }, late = { 1000, 10 };
+	struct fault fault = FAULT_INITIAL;
+	struct audit_state state;
+
+	for (unsigned i = 0; i < 2; i++) {
+		struct transaction *transaction;
+		struct audit_entry entries[3];
+		uint64_t number;
+
+		for (size_t j = 0; j < 3; j++)
+			entries[j] = (struct audit_entry){
+				.time = i == 0 ? early.now : late.now,
+				.id = SLICE("id"),
+				.type = SLICE("room.created"),
+				.actor = SLICE("{}"),
+				.request_id = SLICE(""),
+				.data = SLICE("{}"),
+			};
+		ck_assert(store_begin(one.environment.store, STORE_WRITE, kept, &transaction,
+				      &fault));
+		store_of_account(transaction, &account.id);
+		ck_assert_msg(
+			audit_append(transaction, i == 0 ? &early : &late, entries, 3, &fault) &&
+				audit_state_load(transaction, STORE_TO_SHOW, &state, &fault) &&
+				store_commit(transaction, &number, &fault),
+			"%s", fault_reason(&fault));
+		ck_assert(database_execute(url,
+					   "UPDATE record SET checksum = checksum + 1 "
+					   "WHERE kind = ascii('e') AND get_byte(id, 11) = 2"));
+	}
+	ck_assert_uint_eq(state.first, 4);
+	ck_assert_uint_eq(state.last, 6);
+}
+END_TEST
+
 /* Milliseconds within which the work of a responder that ends is taken over. */
 #define TAKEN_WITHIN 1500
 
@@ -681,6 +719,7 @@ int main(void)
 	tcase_add_test(calls, a_name_is_given_once);
 	tcase_add_test(calls, codes_of_others_are_counted_for_the_account);
 	tcase_add_test(calls, a_damaged_log_keeps_no_other_waiting);
+	tcase_add_test(calls, an_old_damaged_entry_is_dropped);
 	tcase_add_test(calls, a_lease_that_is_given_up_is_taken_soon);
 	suite_add_tcase(suite, calls);
 	tcase_add_checked_fixture(away, set_up_server, tear_down_server);

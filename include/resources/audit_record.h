@@ -70,7 +70,7 @@ struct audit_times {
 };
 
 /* Gives the entries the next numbers of the transaction's account, stores them, and drops a few that
- * are old enough. entries: `seq` is set. */
+ * are old enough, also ones that cannot be read. entries: `seq` is set. */
 bool audit_append(struct transaction *transaction, const struct audit_times *times,
 		  struct audit_entry *entries, size_t n, struct fault *fault);
 

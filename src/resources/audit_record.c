@@ -6,12 +6,15 @@
 #include <assert.h>
 #include <string.h>
 
+#include "base/log.h"
 #include "resources/kinds.h"
 #include "resources/packed.h"
 
 #define VERSION 1
 /* Old entries that one write drops besides as many as it adds, so that the log shrinks. */
 #define DROPPED_BESIDES 3
+/* Entries that are looked at for the time of one that cannot be read. */
+#define LOOKED_AHEAD 8
 
 const struct id audit_no_account = { { 0 } };
 static const struct id only = { { 0 } };
@@ -159,29 +162,63 @@ static bool is_old(const struct audit_state *state, const struct audit_times *ti
 	       state->first_time < times->now - times->keep;
 }
 
+/* Removes the oldest entry, also one that cannot be read: it has no place in any index. */
+static bool drop_first(struct transaction *transaction, const struct audit_state *state,
+		       struct fault *fault)
+{
+	const struct id id = audit_id_of(state->first);
+	struct store_record stored;
+	struct fault damage = FAULT_INITIAL;
+	char account[ID_TEXT_SIZE + 1];
+
+	if (store_get(transaction, &kind_entry, &id, STORE_TO_CHANGE, &stored, &damage))
+		return stored.value.data == NULL ||
+		       store_remove(transaction, &kind_entry, &stored, fault);
+	if (damage.kind != FAULT_DAMAGED) {
+		*fault = damage;
+		return false;
+	}
+	id_print(&transaction->account, account);
+	log_event(LOG_LEVEL_ERROR, "log_entry_damaged", "account", account, "seq",
+		  LOG_NUMBER(state->first), "cause", fault_reason(&damage), "effect",
+		  "it is old, and dropped", NULL);
+	return store_remove(transaction, &kind_entry, &(struct store_record){ .id = id }, fault);
+}
+
+/* Sets the time of the oldest entry. One that cannot be read is as old as the next one that can be, and
+ * when there is none among the next few, as old as the one before it. */
+static bool find_first_time(struct transaction *transaction, int64_t now, struct audit_state *state,
+			    struct fault *fault)
+{
+	for (uint64_t seq = state->first; seq - state->first < LOOKED_AHEAD; seq++) {
+		struct fault damage = FAULT_INITIAL;
+		struct audit_entry entry = { .time = now };
+
+		if (seq > state->last || audit_read(transaction, seq, 1, &entry, &damage)) {
+			state->first_time = entry.time;
+			return true;
+		}
+		if (damage.kind != FAULT_DAMAGED) {
+			*fault = damage;
+			return false;
+		}
+	}
+	return true;
+}
+
 /* The times of entries rise with their numbers but for clocks that differ, so the oldest are in
  * front. */
 static bool drop_old(struct transaction *transaction, const struct audit_times *times, size_t most,
 		     struct audit_state *state, struct fault *fault)
 {
-	struct audit_entry entry;
-
 	for (size_t i = 0; i < most && is_old(state, times); i++) {
-		const struct id id = audit_id_of(state->first);
-		struct store_record stored;
-
-		if (!store_get(transaction, &kind_entry, &id, STORE_TO_CHANGE, &stored, fault))
-			return false;
-		if (stored.value.data != NULL &&
-		    !store_remove(transaction, &kind_entry, &stored, fault))
+		if (!drop_first(transaction, state, fault))
 			return false;
 		state->first++;
-		state->first_time = 0;
 		if (state->first > state->last)
-			break;
-		if (!audit_read(transaction, state->first, 1, &entry, fault))
+			state->first_time = 0;
+		else if (!find_first_time(transaction, times->now, state, fault))
 			return false;
-		state->first_time = entry.time;
 	}
 	return true;
 }
