@@ -9,11 +9,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "delivery/address.h"
 #include "delivery/sender.h"
+#include "names.h"
 #include "receiver.h"
 #include "suite.h"
 
@@ -226,6 +228,138 @@ START_TEST(test_inside)
 }
 END_TEST
 
+/* ---- names ---- */
+
+/* The addresses that a name has at its first look-up and at later ones, the second being by another process.
+ * Nothing gets a connection but the receiver at the public address. error: of each delivery. */
+static const struct {
+	const char *first[NAMES_ADDRESSES_MOST + 1], *later[NAMES_ADDRESSES_MOST + 1];
+	const char *errors[2];
+} namings[] = {
+#define REFUSED "address not allowed"
+	{ { NAMES_PUBLIC }, { NAMES_PUBLIC }, { "", "" } },
+	{ { "127.0.0.1" }, { "10.0.0.1" }, { REFUSED, REFUSED } },
+	{ { "169.254.169.254" }, { "0.0.0.0" }, { REFUSED, REFUSED } },
+	{ { "::1" }, { "::ffff:127.0.0.1" }, { REFUSED, REFUSED } },
+	{ { "64:ff9b::7f00:1" }, { "2002:7f00:1::" }, { REFUSED, REFUSED } },
+	{ { "fe80::1" }, { "fc00::1" }, { REFUSED, REFUSED } },
+	/* The name has another address at the second look-up. */
+	{ { NAMES_PUBLIC }, { "127.0.0.1" }, { "", REFUSED } },
+	{ { NAMES_PUBLIC }, { "::ffff:127.0.0.1" }, { "", REFUSED } },
+	{ { NAMES_PUBLIC }, { "fe80::1", "fc00::1", "10.0.0.1" }, { "", REFUSED } },
+	{ { "127.0.0.1" }, { NAMES_PUBLIC }, { REFUSED, "" } },
+	/* Some of several are inside: another one of them is used. */
+	{ { NAMES_PUBLIC, "127.0.0.1" }, { "127.0.0.1", NAMES_PUBLIC }, { "", "" } },
+	{ { "::1", NAMES_PUBLIC }, { "::ffff:127.0.0.1", NAMES_PUBLIC }, { "", "" } },
+	{ { NAMES_PUBLIC, "10.0.0.1", "::1" }, { "127.0.0.1", "::1" }, { "", REFUSED } },
+};
+
+static bool has_six(const char *const *named)
+{
+	while (*named != NULL && strchr(*named, ':') == NULL)
+		named++;
+	return *named != NULL;
+}
+
+static bool machine_has_six(void)
+{
+	const int six = socket(AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+
+	if (six >= 0)
+		close(six);
+	return six >= 0;
+}
+
+/* False: it is left out. */
+static bool open_names(void)
+{
+	if (names_open())
+		return true;
+	fprintf(stderr, "left out: no namespaces for the names of a test\n");
+	return false;
+}
+
+START_TEST(test_name)
+{
+	const struct sender_options options = { .allows_http = true };
+	struct receiver *inside, *outside;
+	char url[100];
+	size_t reached = 0;
+
+	if (!open_names() ||
+	    ((has_six(namings[_i].first) || has_six(namings[_i].later)) && !machine_has_six()))
+		return;
+	inside = receiver_open();
+	outside = receiver_open_at(NAMES_PUBLIC, receiver_port(inside));
+	names_set(namings[_i].first, namings[_i].later);
+	(void)snprintf(url, sizeof url, "http://name.example:%u/200", receiver_port(inside));
+	for (unsigned i = 0; i < 2; i++) {
+		struct sender_options own = options;
+		struct sender *sender = open_sender(&own);
+		const struct outcome outcome = deliver(sender, url);
+
+		ck_assert_str_eq(outcome.error, namings[_i].errors[i]);
+		reached += outcome.error[0] == '\0';
+		sender_close(sender);
+		ck_assert_uint_eq(names_looked_up(), i + 1);
+	}
+	ck_assert_uint_eq(receiver_count(inside), 0);
+	ck_assert_uint_eq(receiver_count(outside), reached);
+	receiver_close(outside);
+	receiver_close(inside);
+}
+END_TEST
+
+/* The one that is allowed does not answer: the others are not tried instead. */
+START_TEST(test_name_without_answer)
+{
+	static const char *const both[] = { NAMES_PUBLIC, "127.0.0.1", NULL };
+	struct sender_options options = { .allows_http = true };
+	struct receiver *inside;
+	struct sender *sender;
+	char url[100];
+
+	if (!open_names())
+		return;
+	inside = receiver_open();
+	sender = open_sender(&options);
+	names_set(both, both);
+	(void)snprintf(url, sizeof url, "http://name.example:%u/200", receiver_port(inside));
+	ck_assert_str_eq(deliver(sender, url).error, REFUSED);
+	ck_assert_uint_eq(receiver_count(inside), 0);
+	sender_close(sender);
+	receiver_close(inside);
+}
+END_TEST
+
+START_TEST(test_redirect_inside)
+{
+	static const char *const only[] = { NAMES_PUBLIC, NULL };
+	struct sender_options options = { .allows_http = true };
+	struct receiver *inside, *outside;
+	struct sender *sender;
+	struct outcome outcome;
+	char url[100];
+
+	if (!open_names())
+		return;
+	inside = receiver_open();
+	outside = receiver_open_at(NAMES_PUBLIC, 0);
+	sender = open_sender(&options);
+	names_set(only, only);
+	(void)snprintf(url, sizeof url, "http://name.example:%u/redirect/%u",
+		       receiver_port(outside), receiver_port(inside));
+	outcome = deliver(sender, url);
+	ck_assert_str_eq(outcome.error, "");
+	ck_assert_int_eq(outcome.status, 302);
+	ck_assert_uint_eq(receiver_count(outside), 1);
+	ck_assert_uint_eq(receiver_count(inside), 0);
+	sender_close(sender);
+	receiver_close(outside);
+	receiver_close(inside);
+}
+END_TEST
+
 static const struct {
 	const char *url, *error;
 } refused[] = {
@@ -381,6 +515,9 @@ static void add_sender(Suite *suite)
 	tcase_set_timeout(sent, 60);
 	tcase_add_loop_test(sent, test_answer, 0, ROWS(answers));
 	tcase_add_loop_test(sent, test_inside, 0, ROWS(insides));
+	tcase_add_loop_test(sent, test_name, 0, ROWS(namings));
+	tcase_add_test(sent, test_name_without_answer);
+	tcase_add_test(sent, test_redirect_inside);
 	tcase_add_loop_test(sent, test_refused, 0, ROWS(refused));
 	tcase_add_test(sent, test_no_tls);
 	tcase_add_test(sent, test_many);

@@ -128,6 +128,9 @@ static bool answer(struct receiver *receiver, struct connection *connection,
 		return false;
 	} else if (strcmp(path, "/redirect") == 0) {
 		say_status(connection, 302, "Location: /204\r\n");
+	} else if (sscanf(path, "/redirect/%u", &n) == 1) {
+		(void)snprintf(header, sizeof header, "Location: http://127.0.0.1:%u/204\r\n", n);
+		say_status(connection, 302, header);
 	} else if (sscanf(path, "/flaky/%u", &n) == 1) {
 		say_status(connection, earlier(receiver, received) < n ? 500 : 200, "");
 	} else {
@@ -295,14 +298,19 @@ static void *run(void *context)
 
 struct receiver *receiver_open(void)
 {
+	return receiver_open_at("127.0.0.1", 0);
+}
+
+struct receiver *receiver_open_at(const char *text, unsigned port)
+{
 	struct receiver *receiver = calloc(1, sizeof *receiver);
 	struct sockaddr_in address = {
 		.sin_family = AF_INET,
-		.sin_addr.s_addr = htonl(INADDR_LOOPBACK),
+		.sin_port = htons((uint16_t)port),
 	};
 	socklen_t size = sizeof address;
 
-	if (receiver == NULL)
+	if (receiver == NULL || inet_pton(AF_INET, text, &address.sin_addr) != 1)
 		abort();
 	for (size_t i = 0; i < CONNECTIONS_MOST; i++)
 		receiver->connections[i].descriptor = -1;

@@ -11,6 +11,7 @@
  *     /endless            200 and more than anyone reads
  *     /trickle            headers without an end
  *     /redirect           302 to /204
+ *     /redirect/PORT      302 to /204 at this port of 127.0.0.1
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef TESTS_RECEIVER_H
@@ -32,6 +33,8 @@ struct received {
 struct receiver;
 
 struct receiver *receiver_open(void);
+/* At another IPv4 address of this machine, and at this port. */
+struct receiver *receiver_open_at(const char *address, unsigned port);
 void receiver_close(struct receiver *receiver);
 unsigned receiver_port(const struct receiver *receiver);
 
