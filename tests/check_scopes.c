@@ -1,5 +1,5 @@
-/* Every scope against every route, by keys and by limited tokens: what the route table says, beside
- * the table of the interface, which is written here a second time by paths.
+/* Every scope against every call of the OpenAPI document, by keys, limited tokens and sessions: what the
+ * document says, and the table of the interface, which is written here a second time by paths.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <check.h>
@@ -66,21 +66,21 @@ static bool is_below(const char *path, const char *area)
 }
 
 /* The scope that lacks; NULL: none. */
-static const char *lacking(const struct route *route, const char *held)
+static const char *lacking(enum method method, const char *path, const char *held)
 {
 	const char *needed;
 
-	for (size_t i = 0; is_below(route->path, import_path) && i < 3; i++) {
+	for (size_t i = 0; is_below(path, import_path) && i < 3; i++) {
 		if (!includes(held, import_scopes[i]))
 			return import_scopes[i];
 	}
 	for (int i = 0; i < ROWS(areas); i++) {
-		if (!is_below(route->path, areas[i].path))
+		if (!is_below(path, areas[i].path))
 			continue;
-		needed = route->method == METHOD_GET ? areas[i].reads : areas[i].writes;
+		needed = method == METHOD_GET ? areas[i].reads : areas[i].writes;
 		return needed == NULL || includes(held, needed) ? NULL : needed;
 	}
-	ck_abort_msg("%s is in no area", route->path);
+	ck_abort_msg("%s is in no area", path);
 	return NULL;
 }
 
@@ -111,14 +111,22 @@ static const char *token_with(const char *scope)
 	return arena_text(arena, "Bearer %.*s", (int)token.size, token.data);
 }
 
-static struct call ask(enum method method, const char *uri, const char *authorization,
-		       const char *body)
+/* Who asks: a bearer, or the cookie of a session. */
+struct caller {
+	const char *authorization, *cookie;
+};
+
+static struct call ask(enum method method, const char *uri, struct caller caller, const char *body)
 {
 	struct call call = { .arena = arena };
 
 	call.request.method = method;
 	call.request.uri = slice_of(uri);
-	call.request.authorization = slice_of(authorization);
+	if (caller.authorization != NULL)
+		call.request.authorization = slice_of(caller.authorization);
+	if (caller.cookie != NULL)
+		call.request.cookie = slice_of(caller.cookie);
+	call.request.console = SLICE("1");
 	call.request.body = slice_of(body);
 	service_answer(service, &call);
 	return call;
@@ -142,13 +150,26 @@ static const char *header_of(const struct call *call, const char *name)
 static const char *made_key(const char *scope)
 {
 	struct call call =
-		ask(METHOD_POST, "/v2/keys", token_with(NULL),
+		ask(METHOD_POST, "/v2/keys", (struct caller){ token_with(NULL), NULL },
 		    arena_text(arena, "{\"name\":\"%s\",\"scopes\":[\"%s\"]}", scope, scope));
 	const char *key = strstr(body_of(&call), "\"ak_");
 
 	ck_assert_msg(key != NULL, "%s", body_of(&call));
 	store_flush(environment.store);
 	return arena_text(arena, "Bearer %.*s", (int)strcspn(key + 1, "\""), key + 1);
+}
+
+/* The cookie of a session that begins with this bearer. */
+static const char *session_of(const char *authorization)
+{
+	struct call call =
+		ask(METHOD_POST, "/v2/session", (struct caller){ NULL, NULL },
+		    arena_text(arena, "{\"token\":\"%s\"}", authorization + strlen("Bearer ")));
+	const char *cookie;
+
+	ck_assert_int_eq(call.answer.status, 204);
+	cookie = header_of(&call, "Set-Cookie");
+	return arena_text(arena, "%.*s", (int)strcspn(cookie, ";"), cookie);
 }
 
 static void begin(void)
@@ -182,19 +203,67 @@ static void end(void)
 	directory_remove(directory);
 }
 
-/* ---- each route ---- */
+/* ---- each call ---- */
 
-static bool has_caller(const struct route *route)
+/* A call of the document. */
+struct operation {
+	enum method method;
+	const char *path;
+	const json_t *security; /* NULL: it is open */
+};
+
+typedef void visit_operation(const struct operation *operation, const void *context);
+
+static json_t *document(void)
 {
-	return !route->is_open && !route->takes_app_token;
+	struct call call = ask(METHOD_GET, "/v2/openapi.json", (struct caller){ NULL, NULL }, "");
+
+	ck_assert_int_eq(call.answer.status, 200);
+	return arena_json(arena, json_loads(body_of(&call), 0, NULL));
 }
 
-/* A path of the route, to things that are not there. */
-static const char *path_of(const struct route *route)
+/* Returns how many there are. */
+static size_t each_operation(visit_operation *visit, const void *context)
+{
+	json_t *paths = json_object_get(document(), "paths"), *methods, *described;
+	const char *path, *name;
+	size_t n = 0;
+
+	json_object_foreach(paths, path, methods) {
+		json_object_foreach(methods, name, described) {
+			struct operation operation = {
+				.path = path,
+				.security = json_object_get(described, "security"),
+			};
+			struct buffer upper = BUFFER_INITIAL(arena);
+
+			for (const char *at = name; *at != '\0'; at++)
+				buffer_append_byte(&upper, (char)(*at - 'a' + 'A'));
+			operation.method = method_named(buffer_slice(&upper));
+			ck_assert_msg(operation.method != METHOD_OTHER, "%s of %s", name, path);
+			visit(&operation, context);
+			n++;
+		}
+	}
+	return n;
+}
+
+/* The scopes by which the document admits callers of this scheme; NULL: it does not admit them. */
+static const json_t *scopes_for(const struct operation *operation, const char *scheme)
+{
+	const json_t *scopes = NULL;
+
+	for (size_t i = 0; scopes == NULL && i < json_array_size(operation->security); i++)
+		scopes = json_object_get(json_array_get(operation->security, i), scheme);
+	return scopes;
+}
+
+/* A path of the call, to things that are not there. */
+static const char *path_of(const char *pattern)
 {
 	struct buffer path = BUFFER_INITIAL(arena);
 
-	for (const char *at = route->path; *at != '\0'; at++) {
+	for (const char *at = pattern; *at != '\0'; at++) {
 		if (*at != '{') {
 			buffer_append_byte(&path, *at);
 			continue;
@@ -206,21 +275,22 @@ static const char *path_of(const struct route *route)
 	return path.data;
 }
 
-/* What a caller with this scope alone gets: 403 that names the one that lacks, or another answer. */
-static void expect(const struct route *route, const char *scope, const char *authorization)
+/* The answer names the scope that lacks, or is another one. */
+static void expect(const struct operation *operation, const char *scope, const char *missing,
+		   struct caller caller)
 {
-	const char *missing = lacking(route, scope);
-	struct call call = ask(route->method, path_of(route), authorization, "{\"x\":1}");
+	struct call call = ask(operation->method, path_of(operation->path), caller, "{\"x\":1}");
 	const char *body = body_of(&call);
 
 	if (missing == NULL) {
 		ck_assert_msg(strstr(body, "Insufficient scope") == NULL, "%s %s with %s: %s",
-			      method_name(route->method), route->path, scope, body);
+			      method_name(operation->method), operation->path, scope, body);
 		ck_assert_int_ne(call.answer.status, 401);
+		ck_assert_int_ne(call.answer.status, 405);
 		return;
 	}
-	ck_assert_msg(call.answer.status == 403, "%s %s with %s: %d", method_name(route->method),
-		      route->path, scope, call.answer.status);
+	ck_assert_msg(call.answer.status == 403, "%s %s with %s: %d",
+		      method_name(operation->method), operation->path, scope, call.answer.status);
 	ck_assert_str_eq(body,
 			 arena_text(arena,
 				    "{\"code\":403,\"message\":\"Insufficient scope\",\"details\":"
@@ -231,42 +301,115 @@ static void expect(const struct route *route, const char *scope, const char *aut
 		arena_text(arena, "Bearer error=\"insufficient_scope\", scope=\"%s\"", missing));
 }
 
+/* What the document says of the call is what the table of the interface says. */
+static void expect_said(const struct operation *operation, const char *scope)
+{
+	static const char *const schemes[] = { "management", "key", "session" };
+
+	for (int i = 0; i < ROWS(schemes); i++) {
+		const json_t *scopes = scopes_for(operation, schemes[i]), *needed;
+		const char *missing = NULL;
+		size_t at;
+
+		ck_assert_msg(scopes != NULL, "%s: not by %s", operation->path, schemes[i]);
+		json_array_foreach(scopes, at, needed) {
+			if (missing == NULL && !includes(scope, json_string_value(needed)))
+				missing = json_string_value(needed);
+		}
+		ck_assert_pstr_eq(missing, lacking(operation->method, operation->path, scope));
+	}
+}
+
+struct asking {
+	const char *scope;
+	struct caller callers[3];
+	size_t count;
+};
+
+static void ask_operation(const struct operation *operation, const void *context)
+{
+	const struct asking *asking = context;
+	const char *missing;
+
+	/* What needs neither token nor key asks for no scope. */
+	if (scopes_for(operation, "key") == NULL)
+		return;
+	expect_said(operation, asking->scope);
+	missing = lacking(operation->method, operation->path, asking->scope);
+	for (size_t i = 0; i < asking->count; i++)
+		expect(operation, asking->scope, missing, asking->callers[i]);
+}
+
 START_TEST(each_scope_allows_what_it_says)
 {
-	const char *scope = scope_names[_i];
-	const char *limited = token_with(scope);
-	size_t n = 0;
+	const char *scope = scope_names[_i], *limited = token_with(scope);
+	const struct asking asking = {
+		.scope = scope,
+		.callers = { { keys[_i], NULL },
+			     { limited, NULL },
+			     { NULL, session_of(keys[_i]) } },
+		.count = 3,
+	};
 
-	for (const struct route *route = routes; route->path != NULL; route++) {
-		if (!has_caller(route))
-			continue;
-		expect(route, scope, keys[_i]);
-		expect(route, scope, limited);
-		n++;
-	}
-	ck_assert_uint_gt(n, 40);
+	ck_assert_uint_gt(each_operation(ask_operation, &asking), 60);
 }
 END_TEST
 
 START_TEST(no_scope_allows_nothing_that_needs_one)
 {
-	for (const struct route *route = routes; route->path != NULL; route++) {
-		if (has_caller(route))
-			expect(route, "none:none", token_with("none:none"));
-	}
+	const char *limited = token_with("none:none");
+	const struct asking asking = {
+		.scope = "none:none",
+		.callers = { { limited, NULL }, { NULL, session_of(limited) } },
+		.count = 2,
+	};
+
+	(void)each_operation(ask_operation, &asking);
 }
 END_TEST
 
+static void ask_with_all(const struct operation *operation, const void *context)
+{
+	const struct caller *caller = context;
+	struct call call;
+
+	if (scopes_for(operation, "key") == NULL)
+		return;
+	call = ask(operation->method, path_of(operation->path), *caller, "{\"x\":1}");
+	ck_assert_ptr_null(strstr(body_of(&call), "Insufficient scope"));
+}
+
 START_TEST(a_token_without_the_claim_has_all_scopes)
 {
-	for (const struct route *route = routes; route->path != NULL; route++) {
-		struct call call;
+	const struct caller caller = { token_with(NULL), NULL };
 
-		if (!has_caller(route))
-			continue;
-		call = ask(route->method, path_of(route), token_with(NULL), "{\"x\":1}");
-		ck_assert_ptr_null(strstr(body_of(&call), "Insufficient scope"));
-	}
+	(void)each_operation(ask_with_all, &caller);
+}
+END_TEST
+
+/* The route that the document describes, with the same way of admitting callers. */
+static void find_route(const struct operation *operation, const void *context)
+{
+	const struct route *route = routes;
+
+	(void)context;
+	while (route->path != NULL &&
+	       (route->method != operation->method || strcmp(route->path, operation->path) != 0))
+		route++;
+	ck_assert_msg(route->path != NULL, "%s", operation->path);
+	ck_assert_int_eq(scopes_for(operation, "key") != NULL,
+			 !route->is_open && !route->takes_app_token);
+	ck_assert_int_eq(scopes_for(operation, "app") != NULL, route->takes_app_token);
+}
+
+START_TEST(the_document_has_every_route)
+{
+	size_t n = 0;
+
+	/* The others are the operator's, and not of the interface. */
+	for (const struct route *route = routes; route->path != NULL; route++)
+		n += is_below(route->path, "/v2");
+	ck_assert_uint_eq(each_operation(find_route, NULL), n);
 }
 END_TEST
 
@@ -282,5 +425,6 @@ int main(void)
 	tcase_add_loop_test(cases, each_scope_allows_what_it_says, 0, SCOPES);
 	tcase_add_test(cases, no_scope_allows_nothing_that_needs_one);
 	tcase_add_test(cases, a_token_without_the_claim_has_all_scopes);
+	tcase_add_test(cases, the_document_has_every_route);
 	return suite_run(suite);
 }
