@@ -1,0 +1,185 @@
+#!/bin/sh
+# Responders are killed while they deliver webhooks: one over a data directory, and two over one database.
+# Every entry of the log reaches the receiver, under one id each, and nothing stays pending.
+#
+#     deliveries.sh [KILLS]       as many of each; 4 if not given
+set -u
+test=tests/deliveries.sh
+beside=tests/hook_receiver.mjs
+. "${SOURCE_DIR:-$(dirname "$0")/..}/tests/servers.sh"
+. "${SOURCE_DIR:-$(dirname "$0")/..}/tests/database.sh"
+for needed in node nginx spawn-fcgi curl jq; do
+	have $needed || { say "needs $needed" && exit 77; }
+done
+become_ordinary "$@"
+make_scratch
+kills=${1-4}
+# Entries that are made, or deliveries that arrive, between two kills.
+between=5
+# Seconds until everything has arrived.
+patience=90
+# What one second brings; repeats are soon due.
+options='--webhook-allow-http --webhook-allow-private --webhook-schedule 0s,1s,1s,1s,1s,1s,1s,1s'
+
+# api METHOD PATH [BODY]: fails when there is no answer.
+api()
+{
+	printf 'header = "Authorization: Bearer %s"\n' "$token" |
+		curl -sSf --config - --max-time 20 -X "$1" ${3+-d "$3"} "$base$2" 2>>curl.errors
+}
+
+# The id and the number of each entry of what was made, and the id of that.
+entries()
+{
+	after=0
+	while :; do
+		page=$(api GET "/v2/events?limit=100&type=room.created&after=$after") || continue
+		say "$page" | jq -r '.data[] | "\(.id) \(.seq) \(.data.id)"'
+		last=$(say "$page" | jq -r .last)
+		[ "$last" != "$after" ] || return 0
+		after=$last
+	done
+}
+
+# start NAME OPTION...: a responder behind NAME.sock, over what the options say.
+start()
+{
+	name=$1
+	shift
+	rm -f "$name.responder" "$name.sock"
+	# shellcheck disable=SC2086
+	spawn-fcgi -s "$scratch/$name.sock" -M 0600 -P "$scratch/$name.responder" -- \
+		"$program" serve $options "$@" >>"$scratch/$name.log" 2>&1 || fail 'spawn-fcgi'
+}
+
+# Makes rooms by each service in turn, as long as few of them wait to be delivered.
+make_rooms()
+{
+	operation='{"method":"POST","path":"/v2/rooms","body":{}}'
+	while [ ! -e enough ]; do
+		for base in $bases; do
+			[ $(($(lines made) - $(lines taken))) -lt 50 ] || continue
+			api POST /v2/bulk "{\"operations\":[$operation,$operation,$operation]}" |
+				jq -r '.results[]?.body.id // empty'
+		done
+	done
+}
+
+lines()
+{
+	wc -l <"$1"
+}
+
+# Waits until a file has more lines than it had; the writer of it makes them.
+more_lines()
+{
+	wanted=$(($(lines "$1") + between))
+	timeout 60 sh -c "until [ \$(wc -l <'$1') -ge $wanted ]; do sleep 0.02; done" ||
+		fail "nothing more in $1"
+}
+
+# begin_deliveries: a receiver, and a webhook to it.
+begin_deliveries()
+{
+	rm -f enough
+	: >arrived
+	: >taken
+	: >made
+	node "$source/tests/hook_receiver.mjs" arrived taken >port 2>receiver.log &
+	echo $! >receiver.pid
+	note "$scratch/receiver.pid" TERM
+	timeout 20 sh -c 'until [ -s port ]; do sleep 0.02; done' || fail 'the receiver does not begin'
+	api POST /v2/templates '{"default":true}' >template.json || fail 'POST /v2/templates'
+	api POST /v2/webhooks "{\"url\":\"http://127.0.0.1:$(cat port)/\",\"events\":[\"room.*\"]}" \
+		>webhook.json || fail 'POST /v2/webhooks'
+	make_rooms >>made &
+	writer=$!
+}
+
+# What was made has its entries, and these have arrived. Entries may show up after some seconds.
+have_arrived()
+{
+	entries >logged
+	cut -d ' ' -f 3 logged | sort | comm -13 - acknowledged >missing
+	sort -u taken >delivered
+	cut -d ' ' -f 1,2 logged | sort | comm -3 - delivered >undelivered
+	[ ! -s missing ] && [ ! -s undelivered ]
+}
+
+# All has arrived, each entry under one id, and nothing is left to be delivered.
+finish_deliveries()
+{
+	: >enough
+	wait $writer
+	sort made >acknowledged
+	latest=$(($(date +%s) + patience))
+	until have_arrived; do
+		[ "$(date +%s)" -lt $latest ] ||
+			fail "without an entry: $(head missing); not delivered: $(head undelivered)"
+		sleep 0.1
+	done
+	sort -u arrived | cut -d ' ' -f 2 | sort | uniq -d >twice
+	[ ! -s twice ] || fail "entries with two ids: $(cat twice)"
+	for state in pending failed; do
+		tries=0
+		until api GET "/v2/webhooks/$(jq -r .id webhook.json)/deliveries?state=$state" >left &&
+			[ "$(jq '.data // [] | length' left)" = 0 ]; do
+			tries=$((tries + 1))
+			[ $tries -lt 100 ] || fail "$state: $(cat left)"
+			sleep 0.1
+		done
+	done
+	say "$1: $kills kills, $(lines logged) entries, $(lines arrived) deliveries, $(lines taken) of them taken"
+	end TERM receiver.pid
+}
+
+# ---- one responder ----
+
+make_account one
+start one --data "$scratch/one" --wait
+note "$scratch/one.responder" TERM
+start_nginx one
+bases=$base
+begin_deliveries
+killed=0
+while [ $killed -lt "$kills" ]; do
+	more_lines arrived
+	kill -s KILL "$(cat one.responder)"
+	start one --data "$scratch/one" --wait
+	killed=$((killed + 1))
+done
+finish_deliveries 'a data directory'
+end TERM one.responder
+"$program" check --data "$scratch/one" >checked 2>&1 || fail "check: $(cat checked)"
+
+# ---- two responders over a database ----
+
+(find_postgresql) || exit 0
+start_database
+"$program" store create --store "$database" >/dev/null 2>"$scratch/two.log" || fail 'store create'
+"$program" account add test --store "$database" >/dev/null 2>"$scratch/two.log" || fail 'account add'
+token=$("$program" token test --store "$database") || fail token
+for name in two three; do
+	start "$name" --store "$database" --threads 4
+	note "$scratch/$name.responder" TERM
+	start_nginx "$name"
+	[ "$name" = three ] || first=$base
+done
+bases="$first $base"
+begin_deliveries
+killed=0
+name=two
+while [ $killed -lt "$kills" ]; do
+	# The one that sends is among them; when it is killed, the other one takes over 10 s later.
+	[ $((killed % 10)) != 0 ] || more_lines arrived
+	more_lines made
+	kill -s KILL "$(cat "$name.responder")"
+	start "$name" --store "$database" --threads 4
+	killed=$((killed + 1))
+	[ $((killed % 3)) = 0 ] || { [ "$name" = two ] && name=three || name=two; }
+done
+finish_deliveries 'a database'
+end TERM two.responder
+end TERM three.responder
+"$program" check --store "$database" >checked 2>&1 || fail "check: $(cat checked)"
+exit 0
