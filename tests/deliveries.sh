@@ -13,6 +13,9 @@ for needed in node nginx spawn-fcgi curl jq; do
 done
 become_ordinary "$@"
 make_scratch
+unset ANTEROOM_URL ANTEROOM_TOKEN
+"$program" room list 2>libraries
+! grep -q 'configured without libcurl' libraries || { say 'this build has no libcurl' && exit 77; }
 kills=${1-4}
 # Entries that are made, or deliveries that arrive, between two kills.
 between=5
