@@ -80,6 +80,8 @@ struct transport {
 	void (*store_fail)(struct transport *transport, unsigned n);
 	/* How many uses there were since. */
 	unsigned (*store_calls)(struct transport *transport);
+	/* Begins a file of cases with an empty store. NULL: all files share one. */
+	void (*store_renew)(struct transport *transport);
 };
 
 /* Copies into an answer. */

@@ -31,6 +31,12 @@ START_TEST(a_case_goes_as_written)
 }
 END_TEST
 
+static void begin_file(void)
+{
+	if (means->store_renew != NULL)
+		means->store_renew(means);
+}
+
 static Suite *suite_of(const struct case_list *list, const char *name)
 {
 	Suite *suite = suite_create(name);
@@ -43,6 +49,7 @@ static Suite *suite_of(const struct case_list *list, const char *name)
 		while (n < case_list_count(list) && strcmp(case_list_file(list, n), file) == 0)
 			n++;
 		tcase_set_timeout(test, 60);
+		tcase_add_unchecked_fixture(test, begin_file, NULL);
 		tcase_add_loop_test(test, a_case_goes_as_written, (int)first, (int)n);
 		suite_add_tcase(suite, test);
 	}

@@ -272,6 +272,33 @@ static struct store *open_postgres(void)
 	return store;
 }
 
+static void open_service(struct in_process *in_process)
+{
+	in_process->environment.store = store_failing_open(
+		in_process->has_database ? open_postgres() : store_memory_open());
+	in_process->environment.kept_usage = kept_usage_open();
+	in_process->service = service_open(&in_process->environment);
+}
+
+static void close_service(struct in_process *in_process)
+{
+	service_close(in_process->service);
+	kept_usage_close(in_process->environment.kept_usage);
+	store_close(in_process->environment.store);
+}
+
+/* The store in memory goes through all its records for a page: what one file of cases left would slow
+ * down all that follow. The database keeps everything. */
+static void renew_store(struct transport *transport)
+{
+	struct in_process *in_process = in_process_of(transport);
+
+	if (in_process->has_database)
+		return;
+	close_service(in_process);
+	open_service(in_process);
+}
+
 static bool begin(struct in_process *in_process)
 {
 	char problem[256] = "";
@@ -285,26 +312,21 @@ static bool begin(struct in_process *in_process)
 		return false;
 	}
 	in_process->environment.clock = &in_process->clock.clock;
-	in_process->environment.store = store_failing_open(
-		in_process->has_database ? open_postgres() : store_memory_open());
 	in_process->environment.tokens = token_memory_open();
 	in_process->environment.misses = misses_open(&in_process->clock.clock);
-	in_process->environment.kept_usage = kept_usage_open();
 	in_process->environment.join_seconds = 24 * 60 * 60;
 	in_process->environment.session_seconds = 12 * 60 * 60;
 	in_process->environment.signing_key_age = SIGNING_KEY_AGE;
 	in_process->environment.log_keep = LOG_KEPT;
-	in_process->service = service_open(&in_process->environment);
+	open_service(in_process);
 	return true;
 }
 
 static void end(struct in_process *in_process)
 {
-	service_close(in_process->service);
-	kept_usage_close(in_process->environment.kept_usage);
+	close_service(in_process);
 	misses_close(in_process->environment.misses);
 	token_memory_close(in_process->environment.tokens);
-	store_close(in_process->environment.store);
 	if (in_process->environment.accounts != NULL)
 		accounts_close(in_process->environment.accounts);
 	directory_remove(in_process->directory);
@@ -321,6 +343,7 @@ static int run_cases(bool says_again, bool has_database)
 			.clock_advance = move_clock,
 			.store_fail = fail_store,
 			.store_calls = count_store,
+			.store_renew = renew_store,
 		},
 		.clock.clock = { .now = moved_now, .random = clock_system.random },
 		.says_again = says_again,
