@@ -12,11 +12,5 @@ case $("${tool:-false}" --version 2>/dev/null) in
 	;;
 esac
 
-# Prints the files that differ; `clang-format -i FILE` sets them right.
-differing=$(find src include tests -name '*.[ch]' | while read -r file; do
-	"$tool" --dry-run --Werror "$file" 2>/dev/null || echo "$file"
-done)
-test -z "$differing" || {
-	echo "$differing"
-	exit 1
-}
+# Prints the places that differ; `clang-format -i FILE` sets them right.
+find src include tests -name '*.[ch]' -exec "$tool" --dry-run --Werror {} +
