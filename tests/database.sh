@@ -34,6 +34,7 @@ serve_database()
 	note "$scratch/postgres.pid" INT
 	until "$postgresql/pg_isready" -q -h "$scratch/database"; do
 		kill -0 "$(cat "$scratch/postgres.pid")" || fail postgres
+		sleep 0.02
 	done
 }
 
@@ -52,6 +53,7 @@ start_standby()
 	sql 'SELECT pg_reload_conf()' >/dev/null
 	until [ "$(sql 'SELECT sync_state FROM pg_stat_replication')" = sync ]; do
 		kill -0 "$(cat "$scratch/standby.pid")" || fail 'the standby'
+		sleep 0.02
 	done
 }
 
