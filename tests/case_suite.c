@@ -67,9 +67,7 @@ int case_main(struct transport *transport)
 	means = transport;
 	if (cases == NULL)
 		return EXIT_FAILURE;
-	/* A process for each of so many short tests would take most of the time. */
-	setenv("CK_FORK", "no", 0);
-	status = suite_run(suite_of(cases, transport->name));
+	status = suite_run_in_one(suite_of(cases, transport->name));
 	case_list_close(cases);
 	return status;
 }

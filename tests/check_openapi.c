@@ -15,6 +15,7 @@
 static struct arena *arena;
 static json_t *document;
 
+/* Once for all tests, which only read it: to make it takes longer than most of them. */
 static void set_up(void)
 {
 	arena = arena_open();
@@ -529,8 +530,8 @@ int main(void)
 
 	suite_add_tcase(suite, rows);
 	suite_add_tcase(suite, whole);
-	tcase_add_checked_fixture(rows, set_up, tear_down);
-	tcase_add_checked_fixture(whole, set_up, tear_down);
+	tcase_add_unchecked_fixture(rows, set_up, tear_down);
+	tcase_add_unchecked_fixture(whole, set_up, tear_down);
 	tcase_add_loop_test(rows, every_parameter_is_described, 0, count);
 	tcase_add_loop_test(rows, every_body_is_described, 0, count);
 	tcase_add_loop_test(rows, every_answer_is_described, 0, count);
@@ -543,5 +544,5 @@ int main(void)
 	tcase_add_test(whole, every_component_is_used);
 	tcase_add_test(whole, every_number_with_a_unit_names_it);
 	tcase_add_test(whole, no_other_operation_is_described);
-	return suite_run(suite);
+	return suite_run_in_one(suite);
 }

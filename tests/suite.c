@@ -16,3 +16,9 @@ int suite_run(struct Suite *suite)
 	srunner_free(runner);
 	return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }
+
+int suite_run_in_one(struct Suite *suite)
+{
+	setenv("CK_FORK", "no", 0);
+	return suite_run(suite);
+}
