@@ -92,6 +92,10 @@ as_user()
 if [ "$(id -u)" = 0 ] && as_user test -r "$PWD/nginx/quickstart" && as_user test -x "$PWD/build/anteroom"; then
 	chmod 755 "$scratch"
 	install -d -o nobody -g "$(id -g nobody)" "$scratch/four"
+	mkdir -m 700 "$scratch/closed"
+	as_user sh nginx/quickstart --detach --port "$port" --data "$scratch/closed" >"$scratch/other" 2>&1 &&
+		fail 'a user started in a directory of root'
+	grep -q 'which belongs to root; choose another' "$scratch/other" || fail "a user: $(cat "$scratch/other")"
 	start "$scratch/four"
 	as_user sh nginx/quickstart --detach --port 1 --data "$scratch/four" >"$scratch/other" 2>&1 &&
 		fail 'a user started what root runs'
