@@ -24,6 +24,16 @@ plain()
 	LC_ALL=C.UTF-8 sed "s/.$backspace//g" | expand
 }
 
+# What a page calls a section of its own is one: in a browser it is a link.
+check_links()
+{
+	mandoc -Thtml "$page" >"$name.html"
+	grep -o 'href="#[^"]*"' "$name.html" | sed 's/^href="#\(.*\)"$/\1/' | while read -r link; do
+		grep -qF "id=\"$link\"" "$name.html" || say "$link"
+	done >"$name.links"
+	[ ! -s "$name.links" ] || fail "$name has no section $(cat "$name.links")"
+}
+
 # Makes the page as people read it, in NAME.text.
 format()
 {
@@ -34,6 +44,7 @@ format()
 		# Whether other pages are installed is not this page's fault.
 		mandoc -Tlint -W style "$page" 2>&1 | grep -vE 'lacks .* entry|manual not found' >"$name.lint"
 		[ ! -s "$name.lint" ] || fail "mandoc: $(cat "$name.lint")"
+		check_links
 	fi
 	if have groff && have man; then
 		LC_ALL=C.UTF-8 MANWIDTH=80 man --warnings -l "$page" 2>"$name.lint" |
