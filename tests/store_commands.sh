@@ -520,6 +520,13 @@ if test "$(id -u)" -eq 0; then
 	test ! -e roots/one || fail 'dump: a file for an account that is not there'
 	chmod 755 .
 	chown -R nobody data
+	# A copy that the owner cannot make leaves nothing behind.
+	mkdir -m 700 shut shut/empty
+	for copy in new empty; do
+		expect 1 'cannot be written by nobody' backup data "shut/$copy"
+		grep -qF 'cannot be removed' err && fail "backup: $(cat err)"
+	done
+	test "$(ls shut)" = empty || fail 'backup: leaves a directory that the owner cannot reach'
 else
 	user=
 fi

@@ -111,11 +111,21 @@ static int remove_contents(void *context)
 									     : EXIT_FAILURE;
 }
 
+/* The owner may not be able to reach a directory, but has then written nothing into it. */
+static bool has_nothing(const char *path)
+{
+	struct fault fault = FAULT_INITIAL;
+	bool is_empty;
+
+	return data_directory_is_empty(path, &is_empty, &fault) && is_empty;
+}
+
 void child_remove_tree(const struct command *command, const char *path,
 		       const struct identity *owner, bool keeps)
 {
 	struct removal removal = { .path = path, .owner = owner };
-	bool is_removed = child_run(command, remove_contents, &removal) == EXIT_SUCCESS &&
+	bool is_removed = (has_nothing(path) ||
+			   child_run(command, remove_contents, &removal) == EXIT_SUCCESS) &&
 			  (keeps || rmdir(path) == 0);
 
 	if (!is_removed)
