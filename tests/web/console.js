@@ -384,6 +384,56 @@ export const whole_forms = (page) =>
 		}
 	});
 
+/** No hint of a form is in the language of programs, and each one in the table is for a field that is there. */
+export const hints = (page) =>
+	group("hints", async () => {
+		await page.goto(`${BASE}/console/templates/new`);
+		await page.waitForSelector(".cards");
+		const said = await page.evaluate(async () => {
+			const main = document.querySelector("script[type=module]").src;
+			const load = (name) => import(new URL(name, main).href);
+			const [hints, media] = await Promise.all([load("hints.js"), load("media.js")]);
+			const doc = await (await fetch("/v2/openapi.json")).json();
+			const texts = [];
+			const known = new Set();
+			/** The words of a part of a form, and under which names a table could have them. */
+			const walk = (node, subjects, pointer, rules) => {
+				for (const subject of subjects) known.add(subject + pointer);
+				if (pointer) texts.push([subjects[0] + pointer, node.description]);
+				// Those of the whole are not shown: the service names them when they are broken.
+				if (rules) for (const rule of node.rules) texts.push([subjects[0] + pointer, rule]);
+				for (const [name, one] of node.fields) {
+					// The other parts of a template have forms of their own.
+					const apart = subjects[0] === "template" && !["name", "default"].includes(name);
+					if (!apart) walk(one, subjects, `${pointer}/${name}`, true);
+				}
+				if (node.item) walk(node.item, subjects, `${pointer}/*`, true);
+			};
+			for (const [path, methods] of Object.entries(doc.paths)) {
+				for (const [method, { requestBody }] of Object.entries(methods)) {
+					const call = `${method.toUpperCase()} ${path.replace(/\{[^}]*\}/g, "{}")}`;
+					const [, subject] = hints.SUBJECTS.find(([which]) => which.test(call)) ?? [];
+					const { schema } = requestBody?.content["application/json"] ?? {};
+					if (!subject || !schema || /bulk|import/.test(call)) continue;
+					const form = hints.form_for(doc, call);
+					if (subject !== "backend") walk(form, [subject], "");
+					else {
+						for (const type of form.fields.find(([name]) => name === "type")[1].options) {
+							walk(media.form_of_type(doc, call, type), ["backend", type], "");
+						}
+					}
+				}
+			}
+			return { texts, unused: Object.keys(hints.HINTS).filter((one) => !known.has(one)) };
+		});
+		// A name of a member, a value in quotes, and what is said of bodies and answers.
+		const foreign = /[a-z]_[a-z]|[a-z][A-Z]|""|suppl|omit|\bbody\b|\bnull\b|presen|unset|answer|merge|\bpeers?\b|schema/;
+		const strange = said.texts.filter(([, text]) => foreign.test(text));
+		ok("forms have hints", said.texts.length > 100, said.texts.length);
+		ok("hints are for people", strange.length === 0, strange.map((one) => one.join(": ")).join("\n"));
+		ok("each hint has its field", said.unused.length === 0, said.unused.join());
+	});
+
 /** A room: hours, codes with a life, links, QR codes, switches. */
 export const rooms = (page) =>
 	group("rooms and codes", async () => {
@@ -510,6 +560,7 @@ export const palette = (page) =>
 		await page.waitForSelector(".row-link");
 		for (const [typed, kind] of [
 			["Findable", "template"],
+			["findable t", "template"],
 			["findable-", "room"],
 			[codes.host, "code"],
 			[codes.host.replaceAll("-", "").toUpperCase(), "code"],

@@ -21,6 +21,7 @@ await guest.preview(browser, codes);
 if (all) {
 	await administrator.odd_names(page);
 	await administrator.whole_forms(page);
+	await administrator.hints(page);
 	await administrator.palette(page);
 	await administrator.keys_and_events(page);
 	await guest.troubles(browser, codes);

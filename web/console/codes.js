@@ -5,7 +5,7 @@
 import { address, call, get, openapi, segment } from "../lib/api.js";
 import { announce, h, icon, put } from "../lib/dom.js";
 import { differences, steps } from "../lib/form.js";
-import { body_of, changed, only } from "../lib/schema.js";
+import { changed, only } from "../lib/schema.js";
 import { ago, count_of, moment, number } from "../lib/text.js";
 import {
 	busy,
@@ -19,6 +19,7 @@ import {
 	toast,
 } from "../lib/ui.js";
 import { maker } from "./editor.js";
+import { form_for } from "./hints.js";
 import { print_sheet, qr_dialog } from "./qr.js";
 import { may } from "./session.js";
 
@@ -188,6 +189,7 @@ export async function codes_section(room, roles, who, signal) {
 		all.hidden = !writing || !complete || !missing || filter.value !== "";
 		more.hidden = complete;
 		filter_box.hidden = codes.length < 8 && filter.value === "";
+		if (printing) printing.hidden = codes.length === 0;
 		if (codes.length === 0 && filter.value === "") {
 			const text = "A code belongs to one role, and is what people join with.";
 			put(place, empty("key", "No codes yet", text, all));
@@ -355,7 +357,7 @@ function life_of(code) {
  * @param {any} room @param {string[]} roles @param {(made: Code) => void} done
  */
 async function new_code(room, roles, done) {
-	const schema = body_of(await openapi(), "POST /v2/room-codes/room/{}/role/{}");
+	const schema = form_for(await openapi(), "POST /v2/room-codes/room/{}/role/{}");
 	const rest = schema.fields.map(([name]) => name).filter((name) => !USUAL.includes(name));
 	const ordered = only(schema, [...USUAL, ...rest]);
 	/** @type {import("../lib/schema.js").Plain} */
@@ -407,7 +409,7 @@ function patch(before, now) {
 
 /** @param {Code} code @param {(made: Code) => void} done */
 async function change_code(code, done) {
-	const schema = body_of(await openapi(), "PATCH /v2/room-codes/code/{}");
+	const schema = form_for(await openapi(), "PATCH /v2/room-codes/code/{}");
 	const names = schema.fields.map(([name]) => name).filter((name) => name !== "enabled");
 	const { element, form } = maker({
 		schema: only(schema, names),
@@ -427,7 +429,7 @@ async function change_code(code, done) {
 
 /** @param {Code} code @param {() => Promise<void>} done */
 async function rotate(code, done) {
-	const schema = body_of(await openapi(), "POST /v2/room-codes/room/{}/role/{}/rotate");
+	const schema = form_for(await openapi(), "POST /v2/room-codes/room/{}/role/{}/rotate");
 	const { element } = maker({
 		schema: changed(schema, "grace_seconds", {
 			kind: "choice",

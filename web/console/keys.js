@@ -4,7 +4,6 @@
 
 import { all_of, call, openapi, segment } from "../lib/api.js";
 import { h, icon, put } from "../lib/dom.js";
-import { body_of } from "../lib/schema.js";
 import { ago, count_of, moment } from "../lib/text.js";
 import {
 	busy,
@@ -18,6 +17,7 @@ import {
 	toast,
 } from "../lib/ui.js";
 import { maker } from "./editor.js";
+import { form_for } from "./hints.js";
 
 /** @typedef {{ id: string, name: string, scopes: string[], expires_at?: string, created_at: string }} Key */
 
@@ -126,7 +126,7 @@ export async function keys_page(_, signal) {
 /** @param {() => Promise<void>} done */
 async function new_key(done) {
 	const { element } = maker({
-		schema: body_of(await openapi(), `POST ${PATH}`),
+		schema: form_for(await openapi(), `POST ${PATH}`),
 		verb: "Make the key",
 		async send(body) {
 			const made = await call("POST", PATH, { body });
@@ -146,7 +146,7 @@ async function new_key(done) {
 /** @param {Key} key @param {() => Promise<void>} done */
 async function change_key(key, done) {
 	const { element, form } = maker({
-		schema: body_of(await openapi(), `PATCH ${PATH}/{}`),
+		schema: form_for(await openapi(), `PATCH ${PATH}/{}`),
 		value: key,
 		verb: "Save",
 		async send(value) {

@@ -20,6 +20,7 @@ import {
 	toast,
 } from "../lib/ui.js";
 import { editor, maker } from "./editor.js";
+import { form_for, worded } from "./hints.js";
 import { may, session } from "./session.js";
 
 const PATH = "/v2/backends";
@@ -92,7 +93,7 @@ export async function backend_page({ id = "" }, signal) {
 	const path = `${PATH}/${segment(id)}`;
 	const own = await call("GET", path, { signal });
 	const edit = editor({
-		schema: of_type(body_of(doc, `PATCH ${PATH}/{}`), own.data.type),
+		schema: form_of_type(doc, `PATCH ${PATH}/{}`, own.data.type),
 		path,
 		method: "PATCH",
 		value: own.data,
@@ -144,15 +145,18 @@ export async function backend_page({ id = "" }, signal) {
 /** @typedef {import("../lib/schema.js").Plain} Plain */
 
 /**
- * The schema with the members of `config` that a type has: the document says of each which types these are.
- * @param {Plain} schema @param {string} type @returns {Plain}
+ * The form for a media server of a type, with the members of `config` that it has: the document says of each
+ * which types these are.
+ * @param {any} doc @param {string} which is the call @param {string} type @returns {Plain}
  */
-function of_type(schema, type) {
+export function form_of_type(doc, which, type) {
+	const schema = body_of(doc, which);
 	const config = schema.fields.find(([name]) => name === "config")?.[1];
 	if (!config) return schema;
 	const word = new RegExp(`\\b${type}\\b`);
 	const fields = config.fields.filter(([, one]) => word.test(one.description));
-	return changed(schema, "config", { fields, rules: [], description: "" });
+	const own = changed(schema, "config", { fields, rules: [], description: "" });
+	return worded(worded(own, "backend"), type);
 }
 
 /** @param {any} doc @param {[string, string][]} way @returns {import("../lib/router.js").Page} */
@@ -171,7 +175,7 @@ function new_backend(doc, way) {
 				one,
 			);
 		put(kinds, types.map(button));
-		const whole = of_type(schema, type);
+		const whole = form_of_type(doc, `POST ${PATH}`, type);
 		const { element } = maker({
 			schema: { ...whole, fields: whole.fields.filter(([name]) => name !== "type"), rules: [] },
 			verb: "Make the media server",
@@ -287,7 +291,7 @@ async function keys_section(signal) {
 /** @param {() => Promise<void>} done */
 async function new_key(done) {
 	const { element } = maker({
-		schema: body_of(await openapi(), `POST ${KEYS}`),
+		schema: form_for(await openapi(), `POST ${KEYS}`),
 		verb: "Make the key",
 		async send(body) {
 			await call("POST", KEYS, { body });

@@ -5,9 +5,10 @@
 import { call, openapi } from "../lib/api.js";
 import { h, icon, unique } from "../lib/dom.js";
 import { go } from "../lib/router.js";
-import { body_of, changed, only } from "../lib/schema.js";
+import { changed, only } from "../lib/schema.js";
 import { page_head } from "../lib/ui.js";
 import { maker } from "./editor.js";
+import { form_for } from "./hints.js";
 import { template_names } from "./templates.js";
 
 const MODERATOR = { endRoom: true, removeOthers: true, mute: true, unmute: true, changeRole: true };
@@ -47,7 +48,7 @@ const cancel = (/** @type {string} */ href) => h("a.button", { href }, "Cancel")
 
 /** @type {import("../lib/router.js").Maker} */
 export async function new_template_page() {
-	const schema = only(body_of(await openapi(), "POST /v2/templates"), ["name", "default"]);
+	const schema = only(form_for(await openapi(), "POST /v2/templates"), ["name", "default"]);
 	let start = STARTS[0];
 	const name = unique("start");
 	const cards = STARTS.map((one, i) =>
@@ -78,7 +79,7 @@ export async function new_template_page() {
 	const { element } = maker({
 		schema: changed(schema, "default", {
 			fallback: false,
-			description: "Rooms that name no template get this one.",
+			write_only: false,
 		}),
 		verb: "Create template",
 		between: roles,
@@ -101,7 +102,7 @@ export async function new_template_page() {
 export async function new_room_page(_, signal) {
 	const [doc, names] = await Promise.all([openapi(), template_names(signal)]);
 	const members = ["name", "description", "template_id", "region", "opens_at", "closes_at"];
-	const schema = only(body_of(doc, "POST /v2/rooms"), members);
+	const schema = only(form_for(doc, "POST /v2/rooms"), members);
 	const first = names.find((one) => one.default) ?? names[0];
 	const { element } = maker({
 		schema: with_templates(schema, names),

@@ -5,9 +5,9 @@
 import { call, get, openapi, segment } from "../lib/api.js";
 import { h } from "../lib/dom.js";
 import { go } from "../lib/router.js";
-import { body_of } from "../lib/schema.js";
 import { menu, page_head, remove_with, show_call, toast } from "../lib/ui.js";
 import { editor } from "./editor.js";
+import { form_for } from "./hints.js";
 import { may } from "./session.js";
 
 /** @type {import("../lib/router.js").Maker} */
@@ -19,7 +19,7 @@ export async function role_page({ id = "", role: name = "" }, signal) {
 		get(`/v2/templates/${segment(id)}`, signal),
 	]);
 	const edit = editor({
-		schema: body_of(doc, "POST /v2/templates/{}/roles/{}"),
+		schema: form_for(doc, "POST /v2/templates/{}/roles/{}"),
 		path,
 		method: "POST",
 		value: own.data,

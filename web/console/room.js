@@ -5,7 +5,7 @@
 import { call, get, openapi, segment } from "../lib/api.js";
 import { h, icon } from "../lib/dom.js";
 import { go, show } from "../lib/router.js";
-import { body_of, only } from "../lib/schema.js";
+import { only } from "../lib/schema.js";
 import { ago, moment } from "../lib/text.js";
 import {
 	copy_button,
@@ -18,6 +18,7 @@ import {
 } from "../lib/ui.js";
 import { codes_section } from "./codes.js";
 import { editor } from "./editor.js";
+import { form_for } from "./hints.js";
 import { with_templates } from "./new.js";
 import { may, session } from "./session.js";
 import { template_names } from "./templates.js";
@@ -47,7 +48,7 @@ export async function room_page({ id = "" }, signal) {
 	]);
 	const room = own.data;
 	const template = readable ? await get(`/v2/templates/${room.template_id}`, signal) : null;
-	const schema = with_templates(body_of(doc, "PATCH /v2/rooms/{}"), names);
+	const schema = with_templates(form_for(doc, "PATCH /v2/rooms/{}"), names);
 	const rest = schema.fields.map(([name]) => name).filter((name) => !FIRST.includes(name));
 	const edit = editor({
 		schema: { ...only(schema, [...FIRST, ...rest]), rules: schema.rules },

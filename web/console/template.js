@@ -5,7 +5,7 @@
 import { Refusal, all_of, call, get, openapi, segment } from "../lib/api.js";
 import { h, icon } from "../lib/dom.js";
 import { go, show } from "../lib/router.js";
-import { body_of, changed, only } from "../lib/schema.js";
+import { changed, only } from "../lib/schema.js";
 import { ago, label_of } from "../lib/text.js";
 import {
 	code_block,
@@ -20,6 +20,7 @@ import {
 	toast,
 } from "../lib/ui.js";
 import { editor, maker } from "./editor.js";
+import { form_for } from "./hints.js";
 import { may } from "./session.js";
 
 /** @typedef {import("../lib/router.js").Page} Page */
@@ -84,7 +85,7 @@ export async function template_page({ id = "", part = "roles" }, signal) {
 			call("GET", `${path}/${part}`, { signal }),
 			part === "settings" && may("backends:write") ? all_of("/v2/backends", {}, signal) : null,
 		]);
-		const schema = body_of(doc, `POST /v2/templates/{}/${part}`);
+		const schema = form_for(doc, `POST /v2/templates/{}/${part}`);
 		const options = backends?.map((/** @type {any} */ one) => one.name);
 		const edit = editor({
 			schema: options ? changed(schema, "backend", { kind: "choice", options }) : schema,
@@ -286,7 +287,7 @@ function sight(template) {
 
 /** @param {any} template */
 async function add_role(template) {
-	const schema = only(body_of(await openapi(), "POST /v2/templates/{}/roles/{}"), ["name"]);
+	const schema = only(form_for(await openapi(), "POST /v2/templates/{}/roles/{}"), ["name"]);
 	const { element } = maker({
 		schema: {
 			...schema,
@@ -318,7 +319,7 @@ async function add_role(template) {
 /** @param {string} path @param {string} name @param {string | null} etag */
 async function rename(path, name, etag) {
 	const { element } = maker({
-		schema: only(body_of(await openapi(), "PATCH /v2/templates/{}"), ["name"]),
+		schema: only(form_for(await openapi(), "PATCH /v2/templates/{}"), ["name"]),
 		value: { name },
 		verb: "Rename",
 		taken: "somebody else changed the template meanwhile: close this and look",

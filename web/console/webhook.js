@@ -5,7 +5,7 @@
 import { address, call, get, openapi, segment } from "../lib/api.js";
 import { h, icon, put } from "../lib/dom.js";
 import { go, show } from "../lib/router.js";
-import { body_of, only } from "../lib/schema.js";
+import { only } from "../lib/schema.js";
 import { ago, count_of, moment } from "../lib/text.js";
 import {
 	busy,
@@ -21,6 +21,7 @@ import {
 	toast,
 } from "../lib/ui.js";
 import { editor } from "./editor.js";
+import { form_for } from "./hints.js";
 import { PATH, TYPES, badge_of } from "./webhooks.js";
 
 const STATES = /** @type {const} */ ([
@@ -35,7 +36,7 @@ export async function webhook_page({ id = "" }, signal) {
 	const path = `${PATH}/${segment(id)}`;
 	const [own, doc] = await Promise.all([call("GET", path, { signal }), openapi()]);
 	const hook = own.data;
-	const schema = body_of(doc, "PATCH /v2/webhooks/{}");
+	const schema = form_for(doc, "PATCH /v2/webhooks/{}");
 	const names = schema.fields
 		.map(([name]) => name)
 		.filter((name) => name !== "secret" && name !== "enabled");
@@ -160,7 +161,9 @@ async function deliveries_section(path, signal) {
 	const head = h(
 		"tr",
 		null,
-		columns.map((name) => h("th", { scope: "col" }, name)),
+		columns.map((name) =>
+			h("th", { scope: "col", class: name === "Attempts" ? "right" : null }, name),
+		),
 	);
 	const state = h("p.list-state");
 	const table = h("table.list.things", null, h("thead", null, head), body);

@@ -5,10 +5,11 @@
 import { all_of, call, openapi } from "../lib/api.js";
 import { h, icon } from "../lib/dom.js";
 import { go } from "../lib/router.js";
-import { body_of, only } from "../lib/schema.js";
+import { only } from "../lib/schema.js";
 import { ago, count_of } from "../lib/text.js";
 import { busy, dialog, empty, page_head, secret_dialog } from "../lib/ui.js";
 import { maker } from "./editor.js";
+import { form_for } from "./hints.js";
 
 export const PATH = "/v2/webhooks";
 const USUAL = ["url", "events", "description"];
@@ -87,7 +88,7 @@ export async function webhooks_page(_, signal) {
 }
 
 async function new_webhook() {
-	const schema = body_of(await openapi(), `POST ${PATH}`);
+	const schema = form_for(await openapi(), `POST ${PATH}`);
 	const rest = schema.fields.map(([name]) => name).filter((name) => !USUAL.includes(name));
 	const { element } = maker({
 		schema: { ...only(schema, [...USUAL, ...rest]), rules: schema.rules },
