@@ -98,6 +98,7 @@ function frame() {
 		}));
 		const face = [icon("more"), h("span", null, "More")];
 		if (entries.length > 0) put(more, menu("More sections", entries, { face, class: "tab" }));
+		mark_section();
 	}, ignore);
 }
 
@@ -126,6 +127,11 @@ function mark_section() {
 		if (link.getAttribute("data-section") === here) link.setAttribute("aria-current", "page");
 		else link.removeAttribute("aria-current");
 	}
+	// On a narrow screen some sections stand behind a button.
+	const behind = SECTIONS.slice(IN_BAR).some(({ name }) => name === here);
+	const button = document.querySelector(".tabs .tab");
+	if (behind) button?.setAttribute("aria-current", "true");
+	else button?.removeAttribute("aria-current");
 }
 
 async function sign_out() {

@@ -124,10 +124,15 @@ export function open_palette(sections) {
 		const fitting = pages.filter(({ words }) => words.toLowerCase().includes(text.toLowerCase()));
 		if (text === "") return draw(fitting);
 		// One that finds nothing, or may not look, does not keep the others from being shown.
+		// The service tells capitals apart in the names of templates: most begin with one.
+		const capital = text.charAt(0).toUpperCase() + text.slice(1);
 		const found = await Promise.all(
-			[code_of(text, signal), named("template", text, signal), named("room", text, signal)].map(
-				(one) => one.catch(() => []),
-			),
+			[
+				code_of(text, signal),
+				named("template", text, signal),
+				capital === text ? Promise.resolve([]) : named("template", capital, signal),
+				named("room", text, signal),
+			].map((one) => one.catch(() => [])),
 		);
 		if (!signal.aborted) draw([...found.flat(), ...fitting]);
 	}

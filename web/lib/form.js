@@ -137,7 +137,6 @@ function object(place) {
 		write(value) {
 			parts.set_present(value !== undefined && value !== null);
 			for (const [field, one] of members) one.write(value?.[field]);
-			fold.open = hidden.some(([field]) => value?.[field] !== undefined);
 		},
 		show: parts.show,
 		clear() {
