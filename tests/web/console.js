@@ -82,6 +82,11 @@ export const forgery = (page) =>
 			async () => (await fetch("/v2/rooms", { method: "POST", body: "{}" })).status,
 		);
 		ok("a write without the header is refused", status === 403, status);
+		const kept = await page.evaluate(async () => {
+			const one = async (path) => (await fetch(path)).headers.get("Cache-Control");
+			return [await one("/v2/rooms"), await one("/v2/session")].join(" and ");
+		});
+		ok("answers to a cookie are kept nowhere", kept === "no-store and no-store", kept);
 		const evil = http.createServer((_, response) => {
 			response.setHeader("Content-Type", "text/html");
 			response.end("<p>another site");
