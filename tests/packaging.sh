@@ -43,6 +43,25 @@ for part in $included; do
 	grep -q 'an earlier version' "$scratch/root$part" && fail "an upgrade left $part as it was"
 done
 
+# The pages for a browser are whole: what they name is there, compressed too, and nothing of an earlier
+# version beside it.
+pages=$(find "$scratch/root" -path '*/share/anteroom/web')
+[ -n "$pages" ] || fail 'no pages are installed'
+for page in console join; do
+	named=$(sed -n 's/.*\(href\|src\)="\(\/[^"]*\)".*/\2/p' "$pages/$page.html")
+	[ "$(echo "$named" | grep -c .)" -ge 5 ] || fail "$page.html names: $named"
+	for file in "/$page.html" $named; do
+		[ -s "$pages$file" ] || fail "$page.html names $file, which is not installed"
+		gzip -dc "$pages$file.gz" | cmp -s - "$pages$file" || fail "$file.gz is not $file"
+	done
+done
+version=$(find "$pages/web" -mindepth 1 -maxdepth 1)
+[ "$(echo "$version" | grep -c .)" = 1 ] || fail "versions of the pages: $version"
+(cd "$source/web" && find console join lib style -name '*.js' -o -name '*.css') | while read -r file; do
+	cmp -s "$source/web/$file" "$version/$file" || fail "web/$file is not installed"
+	[ -s "$version/$file.gz" ] || fail "web/$file.gz is not installed"
+done || exit 1
+
 # What shells, monitoring and fail2ban take up.
 for file in anteroom/fetch-100ms bash-completion/completions/anteroom zsh/site-functions/_anteroom \
 	doc/anteroom/examples/monitoring/alerts.yml doc/anteroom/examples/monitoring/dashboard.json \

@@ -256,7 +256,7 @@ export const budgets = (browser) =>
 /** Without motion, and in colours that somebody else chose. */
 export const preferences = (browser) =>
 	group("preferences", async () => {
-		const { room } = await make_room("Preferences");
+		const { room } = await make_room("Preferences", { opens_at: "2099-01-01T00:00:00Z" });
 		const state = await signed_in(browser);
 		const page = await new_page(browser, {
 			reducedMotion: "reduce",
@@ -276,6 +276,10 @@ export const preferences = (browser) =>
 			() => getComputedStyle(document.querySelector(".switch")).borderTopWidth,
 		);
 		ok("forced colours leave switches a border", border !== "0px", border);
+		const badge = await page.evaluate(
+			() => getComputedStyle(document.querySelector(".badge")).borderTopStyle,
+		);
+		ok("and badges", badge === "solid", badge);
 		const outlines = await page.evaluate(() =>
 			[".sections [aria-current]", ".sections a:not([aria-current])"].map(
 				(which) => getComputedStyle(document.querySelector(which)).outlineStyle,
