@@ -101,11 +101,12 @@ static const char *token_with(const char *scope)
 						     account.access_key_text, "type", "management",
 						     "version", 2, "exp", (json_int_t)(now + 600),
 						     "anteroom_scope", scope));
-	const struct slice text = jwt_signed_text(arena, SLICE("{\"alg\":\"HS256\"}"),
-						  jwt_payload(arena, claims));
+	struct buffer payload = BUFFER_INITIAL(arena);
 	unsigned char mac[DIGEST_SIZE];
-	struct slice token;
+	struct slice text, token;
 
+	buffer_append_json(&payload, claims);
+	text = jwt_signed_text(arena, SLICE("{\"alg\":\"HS256\"}"), buffer_slice(&payload));
 	digest_hmac_sha256(slice_of(account.secrets[0].text), text, mac);
 	token = jwt_token(arena, text, (struct slice){ (const char *)mac, sizeof mac });
 	return arena_text(arena, "Bearer %.*s", (int)token.size, token.data);

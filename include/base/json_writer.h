@@ -12,7 +12,10 @@
 
 struct json_writer {
 	struct buffer text;
-	bool for_jwt; /* texts in ASCII, as base/jwt.h says */
+	/* For a JSON Web Token: texts in ASCII, in which > ? ~ and DEL are escaped too, so that their
+	 * base64url has neither - nor _. Some browsers' libraries decode the payload as plain base64
+	 * and take each byte for a character. */
+	bool for_jwt;
 };
 
 /* The outermost object, open. */

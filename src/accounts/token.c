@@ -15,6 +15,7 @@
 
 #include "base/digest.h"
 #include "base/json_text.h"
+#include "base/json_writer.h"
 #include "base/jwt.h"
 #include "base/text.h"
 #include "accounts/scopes.h"
@@ -366,60 +367,68 @@ bool token_verify_app(const struct roster *roster, struct arena *arena, struct s
 
 /* --- Signing --- */
 
-static struct slice sign(struct arena *arena, const struct secret *secret, const json_t *claims)
+/* Ends the claims. */
+static struct slice sign(struct arena *arena, const struct secret *secret,
+			 struct json_writer *claims)
 {
-	const struct slice text = jwt_signed_text(arena, SLICE(HEADER), jwt_payload(arena, claims));
+	const struct slice text = jwt_signed_text(arena, SLICE(HEADER), writer_end(claims));
 	unsigned char mac[DIGEST_SIZE];
 
 	digest_hmac_sha256(slice_of(secret->text), text, mac);
 	return jwt_token(arena, text, (struct slice){ (const char *)mac, sizeof mac });
 }
 
-/* Adds the claims that all tokens have. */
-static void add_times(json_t *claims, const struct clock *clock, json_int_t from, json_int_t to)
+/* The claims of a type of token, open. */
+static struct json_writer begin_claims(struct arena *arena, const struct account *account,
+				       const char *type)
+{
+	struct json_writer claims = writer_begin(arena, true);
+
+	writer_text(&claims, "access_key", slice_of(account->access_key_text));
+	writer_text(&claims, "type", slice_of(type));
+	writer_integer(&claims, "version", VERSION);
+	return claims;
+}
+
+/* Adds the claims that all tokens have. Times in seconds. */
+static void add_times(struct json_writer *claims, const struct clock *clock, int64_t from,
+		      int64_t to)
 {
 	char jti[UUID_TEXT_SIZE];
 
 	uuid_make(clock, jti);
-	if (json_object_set_new(claims, "iat", json_integer(from)) != 0 ||
-	    json_object_set_new(claims, "nbf", json_integer(from)) != 0 ||
-	    json_object_set_new(claims, "exp", json_integer(to)) != 0 ||
-	    json_object_set_new(claims, "jti", json_string(jti)) != 0)
-		abort();
+	writer_integer(claims, "iat", from);
+	writer_integer(claims, "nbf", from);
+	writer_integer(claims, "exp", to);
+	writer_text(claims, "jti", slice_of(jti));
 }
 
 struct slice token_sign_management(struct arena *arena, const struct clock *clock,
 				   const struct account *account, int64_t now, int64_t seconds)
 {
 	const struct secret *younger = &account->secrets[account->secret_count - 1];
-	json_t *claims = arena_json(arena, json_pack("{s:s, s:s, s:i}", "access_key",
-						     account->access_key_text, "type", "management",
-						     "version", VERSION));
+	struct json_writer claims = begin_claims(arena, account, "management");
 
-	add_times(claims, clock, now / 1000, now / 1000 + seconds);
-	return sign(arena, younger, claims);
+	add_times(&claims, clock, now / 1000, now / 1000 + seconds);
+	return sign(arena, younger, &claims);
 }
 
 struct slice token_sign_session(struct arena *arena, const struct clock *clock, int64_t now,
-				const struct token_claims *claims)
+				const struct token_claims *session)
 {
-	const struct account *account = claims->account;
-	const struct slice scopes = scopes_text(arena, claims->scopes);
-	json_t *object = arena_json(arena, json_pack("{s:s, s:s, s:i}", "access_key",
-						     account->access_key_text, "type", "session",
-						     "version", VERSION));
+	const struct account *account = session->account;
+	struct json_writer claims = begin_claims(arena, account, "session");
 
-	if (claims->id[0] != '\0') {
-		object_put(object, "key", json_string(claims->id));
-	} else if (claims->is_limited) {
-		object_put(object, "anteroom_scope",
-			   json_stringn(scopes.size > 0 ? scopes.data : "", scopes.size));
-		object_put(object, "gives_until", json_integer(claims->gives_until));
+	if (session->id[0] != '\0') {
+		writer_text(&claims, "key", slice_of(session->id));
+	} else if (session->is_limited) {
+		writer_text(&claims, "anteroom_scope", scopes_text(arena, session->scopes));
+		writer_integer(&claims, "gives_until", session->gives_until);
 	}
 	if (account->times_disabled > 0)
-		object_put(object, "times_disabled", json_integer(account->times_disabled));
-	add_times(object, clock, now / 1000, claims->expires_at);
-	return sign(arena, &account->secrets[account->secret_count - 1], object);
+		writer_integer(&claims, "times_disabled", account->times_disabled);
+	add_times(&claims, clock, now / 1000, session->expires_at);
+	return sign(arena, &account->secrets[account->secret_count - 1], &claims);
 }
 
 struct slice token_sign_join(struct arena *arena, const struct clock *clock,
@@ -427,18 +436,15 @@ struct slice token_sign_join(struct arena *arena, const struct clock *clock,
 			     int64_t now, int64_t expires_at)
 {
 	const struct secret *older = &account->secrets[0];
-	json_t *claims = arena_json(arena, json_pack("{s:s, s:s, s:i, s:s%, s:s%, s:s%}",
-						     "access_key", account->access_key_text, "type",
-						     "app", "version", VERSION, "room_id",
-						     join->room_id.data, join->room_id.size, "role",
-						     join->role.data, join->role.size, "user_id",
-						     join->user_id.data, join->user_id.size));
+	struct json_writer claims = begin_claims(arena, account, "app");
 
+	writer_text(&claims, "room_id", join->room_id);
+	writer_text(&claims, "role", join->role);
+	writer_text(&claims, "user_id", join->user_id);
 	if (join->code_hash.data != NULL) {
-		object_put(claims, "code_hash",
-			   json_stringn(join->code_hash.data, join->code_hash.size));
-		object_put(claims, "code_place", json_integer((json_int_t)join->code_place));
+		writer_text(&claims, "code_hash", join->code_hash);
+		writer_integer(&claims, "code_place", (int64_t)join->code_place);
 	}
-	add_times(claims, clock, now / 1000, expires_at);
-	return sign(arena, older, claims);
+	add_times(&claims, clock, now / 1000, expires_at);
+	return sign(arena, older, &claims);
 }

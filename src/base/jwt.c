@@ -3,44 +3,7 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "base/jwt.h"
 
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-
 #include "base/text.h"
-
-static bool is_plain(char character)
-{
-	return character != '>' && character != '?' && character != '~' && character != '\177';
-}
-
-/* The four characters occur in strings only. */
-static int append_plain(const char *text, size_t size, void *payload)
-{
-	struct buffer *buffer = payload;
-	char escaped[8];
-
-	for (size_t i = 0, end; i < size; i = end) {
-		for (end = i; end < size && is_plain(text[end]); end++)
-			continue;
-		buffer_append(buffer, (struct slice){ text + i, end - i });
-		if (end == size)
-			break;
-		(void)snprintf(escaped, sizeof escaped, "\\u%04X", (unsigned char)text[end++]);
-		buffer_append_text(buffer, escaped);
-	}
-	return 0;
-}
-
-struct slice jwt_payload(struct arena *arena, const json_t *claims)
-{
-	struct buffer payload = BUFFER_INITIAL(arena);
-
-	if (json_dump_callback(claims, append_plain, &payload, JSON_COMPACT | JSON_ENSURE_ASCII) !=
-	    0)
-		abort();
-	return buffer_slice(&payload);
-}
 
 struct slice jwt_signed_text(struct arena *arena, struct slice header, struct slice payload)
 {
