@@ -8,7 +8,7 @@
 #include "base/arena.h"
 #include "base/slice.h"
 
-/* `header.payload`, encoded: what is signed. Both are JSON. */
+/* `header.payload`, encoded: the text that is signed. Both are JSON. */
 struct slice jwt_signed_text(struct arena *arena, struct slice header, struct slice payload);
 
 /* The whole token. */

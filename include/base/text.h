@@ -112,7 +112,7 @@ bool text_equal_secret(struct slice a, struct slice b);
 
 /* The characters of a JSON string, borrowed; data is NULL for NULL or another type. */
 struct slice text_of_json(const json_t *string);
-/* A new JSON string; NULL for what is not UTF-8. */
+/* A new JSON string; NULL: the text is not UTF-8. */
 json_t *json_of_text(struct slice text);
 
 /* A value as text for a message: JSON of at most 64 characters, truncated with "...". */

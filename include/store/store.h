@@ -20,8 +20,8 @@
  *    record or parent that is gone, in store_put, store_remove or store_commit.
  *  - FAULT_UNAVAILABLE: the store cannot read or cannot write. FAULT_TOO_LARGE: the value does not
  *    fit into the arena.
- *  - After a fault a transaction can only be abandoned, but for FAULT_DAMAGED of store_get and
- *    store_get_several: it goes on without what was not read.
+ *  - After a fault a transaction can only be abandoned. After FAULT_DAMAGED of store_get and
+ *    store_get_several the caller may also continue it, without the damaged records.
  *
  * Threads: any number; a transaction belongs to one thread at a time.
  *
@@ -285,8 +285,8 @@ bool store_new_id(struct transaction *transaction, const struct store_kind *kind
 bool store_put(struct transaction *transaction, const struct store_kind *kind,
 	       const struct store_record *record, const struct store_record *former,
 	       struct fault *fault);
-/* record: as this transaction read it to change it. Its children stay. One that is damaged may be given by
- * its id alone if its kind has neither name nor pages. */
+/* record: as this transaction read it to change it. Its children stay. A damaged record is
+ * removed by its id alone, which only kinds without names and pages allow. */
 bool store_remove(struct transaction *transaction, const struct store_kind *kind,
 		  const struct store_record *record, struct fault *fault);
 

@@ -13,7 +13,7 @@
 #define VERSION 1
 /* Old entries that one write drops besides as many as it adds, so that the log shrinks. */
 #define DROPPED_BESIDES 3
-/* Entries that are looked at for the time of one that cannot be read. */
+/* A damaged entry has the time of the next readable one among so many. */
 #define LOOKED_AHEAD 8
 
 const struct id audit_no_account = { { 0 } };
@@ -162,7 +162,7 @@ static bool is_old(const struct audit_state *state, const struct audit_times *ti
 	       state->first_time < times->now - times->keep;
 }
 
-/* Removes the oldest entry, also one that cannot be read: it has no place in any index. */
+/* Removes the oldest entry, also a damaged one: entries are in no index. */
 static bool drop_first(struct transaction *transaction, const struct audit_state *state,
 		       struct fault *fault)
 {
