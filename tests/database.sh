@@ -38,6 +38,16 @@ serve_database()
 	done
 }
 
+# A store in the database, with an account. Sets token.
+make_shared_store()
+{
+	{
+		"$program" store create --store "$database" &&
+			"$program" account add test --store "$database"
+	} >"$scratch/store.log" 2>&1 || fail "a store in the database: $(cat "$scratch/store.log")"
+	token=$("$program" token test --store "$database") || fail token
+}
+
 # start_standby: a standby of it, which confirms each commit from then on.
 start_standby()
 {

@@ -159,9 +159,7 @@ end TERM one.responder
 
 (find_postgresql) || exit 0
 start_database
-"$program" store create --store "$database" >/dev/null 2>"$scratch/two.log" || fail 'store create'
-"$program" account add test --store "$database" >/dev/null 2>"$scratch/two.log" || fail 'account add'
-token=$("$program" token test --store "$database") || fail token
+make_shared_store
 for name in two three; do
 	start "$name" --store "$database" --threads 4
 	note "$scratch/$name.responder" TERM

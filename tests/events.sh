@@ -151,9 +151,7 @@ end TERM one.responder
 
 (find_postgresql) || exit 0
 start_database
-"$program" store create --store "$database" >/dev/null 2>"$scratch/two.log" || fail 'store create'
-"$program" account add test --store "$database" >/dev/null 2>"$scratch/two.log" || fail 'account add'
-token=$("$program" token test --store "$database") || fail token
+make_shared_store
 start_shared()
 {
 	spawn-fcgi -s "$scratch/$1.sock" -M 0600 -P "$scratch/$1.responder" -- \
