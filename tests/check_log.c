@@ -15,6 +15,7 @@
 #include "service/account_watch.h"
 #include "store/memory/store_memory.h"
 #include "suite.h"
+#include "transfer/transfer.h"
 
 #define ACCOUNTS 2
 
@@ -250,6 +251,30 @@ START_TEST(test_dropping_damaged)
 }
 END_TEST
 
+/* Everything that the account has is removed, its damaged entries too. */
+START_TEST(test_removing_damaged)
+{
+	bool is_empty = false;
+
+	append_entries(damages[_i].young);
+	damage_entries(damages[_i].from, damages[_i].to);
+	while (!is_empty) {
+		struct call call = {
+			.environment = &stand.environment,
+			.arena = stand.arena,
+			.account = stand.accounts[0].id,
+			.transaction = begin(STORE_WRITE, 0),
+		};
+		struct fault fault = FAULT_INITIAL;
+
+		ck_assert_msg(transfer_remove_some(&call, &is_empty, &fault), "%s",
+			      fault_reason(&fault));
+		commit(call.transaction);
+	}
+	ck_assert_uint_eq(state_of(0).last, 0);
+}
+END_TEST
+
 /* ---- damage ---- */
 
 static void join(size_t account)
@@ -309,6 +334,7 @@ int main(void)
 	tcase = tcase_create("damaged entries");
 	tcase_add_checked_fixture(tcase, set_up_durable, tear_down_durable);
 	tcase_add_loop_test(tcase, test_dropping_damaged, 0, ROWS(damages));
+	tcase_add_loop_test(tcase, test_removing_damaged, 0, ROWS(damages));
 	suite_add_tcase(suite, tcase);
 	return suite_run(suite);
 }

@@ -928,6 +928,67 @@ START_TEST(test_damaged)
 }
 END_TEST
 
+/* The deliveries of a webhook that have not ended. */
+static size_t page_of_pending(struct transaction *transaction, const json_t *webhook,
+			      struct store_record *records, size_t most)
+{
+	struct id parent;
+	struct store_page page = {
+		.order = STORE_OLDEST_FIRST,
+		.side = STORE_ON,
+		.parent = &parent,
+		.records = records,
+		.most = most,
+	};
+	struct fault fault = FAULT_INITIAL;
+
+	ck_assert(id_parse(slice_of(json_string_value(json_object_get(webhook, "id"))), &parent));
+	store_of_account(transaction, &stand.account.id);
+	ck_assert(store_page(transaction, &kind_webhook_delivery, &page, &fault));
+	return page.count;
+}
+
+static bool are_two_pending(const void *webhook)
+{
+	struct store_record records[2];
+	struct transaction *transaction;
+	struct fault fault = FAULT_INITIAL;
+	size_t count;
+
+	ck_assert(store_begin(stand.environment.store, STORE_READ, stand.arena, &transaction,
+			      &fault));
+	count = page_of_pending(transaction, webhook, records, ROWS(records));
+	store_abandon(transaction);
+	return count == 2;
+}
+
+/* The next one is stored all the same. */
+START_TEST(test_damaged_delivery)
+{
+	struct store_record record;
+	struct transaction *transaction;
+	struct fault fault = FAULT_INITIAL;
+	uint64_t number;
+	const json_t *webhook;
+
+	make_template();
+	webhook = make("/500", ROOMS);
+	make_rooms(1);
+	expect_deliveries(webhook, "pending", 1);
+	ck_assert(store_begin(stand.environment.store, STORE_WRITE, stand.arena, &transaction,
+			      &fault));
+	ck_assert_uint_eq(page_of_pending(transaction, webhook, &record, 1), 1);
+	ck_assert(store_get(transaction, &kind_webhook_delivery, &record.id, STORE_TO_CHANGE,
+			    &record, &fault));
+	record.value.size--;
+	ck_assert(store_put(transaction, &kind_webhook_delivery, &record, &record, &fault));
+	ck_assert(store_commit(transaction, &number, &fault) &&
+		  store_wait(stand.environment.store, number, &fault));
+	make_rooms(1);
+	ck_assert(wait_until(are_two_pending, webhook));
+}
+END_TEST
+
 static pid_t child(void)
 {
 	char path[100], text[100] = "";
@@ -991,6 +1052,7 @@ int main(void)
 	tcase_add_test(sent, test_restart);
 	tcase_add_test(sent, test_dropped);
 	tcase_add_test(sent, test_damaged);
+	tcase_add_test(sent, test_damaged_delivery);
 	tcase_add_test(sent, test_sender_killed);
 	suite_add_tcase(suite, sent);
 	return suite_run(suite);

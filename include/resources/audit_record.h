@@ -57,6 +57,9 @@ bool audit_states_get(struct transaction *transaction, const struct id *accounts
 		      struct store_record *stored, struct fault *fault);
 bool audit_state_put(struct transaction *transaction, const struct audit_state *state,
 		     struct fault *fault);
+/* Removes the oldest entry, also a damaged one, which the log then names. The caller puts the state. */
+bool audit_drop_first(struct transaction *transaction, struct audit_state *state,
+		      struct fault *fault);
 
 /* `n` entries from `seq` on, n at most AUDIT_READ_MOST. FAULT_DAMAGED when one of them is missing. */
 #define AUDIT_READ_MOST 256

@@ -162,15 +162,16 @@ static bool is_old(const struct audit_state *state, const struct audit_times *ti
 	       state->first_time < times->now - times->keep;
 }
 
-/* Removes the oldest entry, also a damaged one: entries are in no index. */
-static bool drop_first(struct transaction *transaction, const struct audit_state *state,
-		       struct fault *fault)
+/* A damaged entry can be removed like others, since entries are in no index. */
+bool audit_drop_first(struct transaction *transaction, struct audit_state *state,
+		      struct fault *fault)
 {
 	const struct id id = audit_id_of(state->first);
 	struct store_record stored;
 	struct fault damage = FAULT_INITIAL;
 	char account[ID_TEXT_SIZE + 1];
 
+	state->first++;
 	if (store_get(transaction, &kind_entry, &id, STORE_TO_CHANGE, &stored, &damage))
 		return stored.value.data == NULL ||
 		       store_remove(transaction, &kind_entry, &stored, fault);
@@ -180,8 +181,8 @@ static bool drop_first(struct transaction *transaction, const struct audit_state
 	}
 	id_print(&transaction->account, account);
 	log_event(LOG_LEVEL_ERROR, "log_entry_damaged", "account", account, "seq",
-		  LOG_NUMBER(state->first), "cause", fault_reason(&damage), "effect",
-		  "it is old, and dropped", NULL);
+		  LOG_NUMBER(state->first - 1), "cause", fault_reason(&damage), "effect",
+		  "it is dropped", NULL);
 	return store_remove(transaction, &kind_entry, &(struct store_record){ .id = id }, fault);
 }
 
@@ -212,9 +213,8 @@ static bool drop_old(struct transaction *transaction, const struct audit_times *
 		     struct audit_state *state, struct fault *fault)
 {
 	for (size_t i = 0; i < most && is_old(state, times); i++) {
-		if (!drop_first(transaction, state, fault))
+		if (!audit_drop_first(transaction, state, fault))
 			return false;
-		state->first++;
 		if (state->first > state->last)
 			state->first_time = 0;
 		else if (!find_first_time(transaction, times->now, state, fault))

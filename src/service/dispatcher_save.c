@@ -120,11 +120,21 @@ static bool remove_old_of(struct saving *saving, const struct target *target, en
 	return true;
 }
 
+/* What is damaged among them stays, and keeps no result from being stored. */
 static bool remove_old(struct saving *saving, const struct target *target, struct fault *fault)
 {
-	return saving->dispatcher->environment->log_keep <= 0 ||
-	       (remove_old_of(saving, target, STORE_OFF, fault) &&
-		remove_old_of(saving, target, STORE_ON, fault));
+	struct fault own = FAULT_INITIAL;
+
+	if (saving->dispatcher->environment->log_keep <= 0 ||
+	    (remove_old_of(saving, target, STORE_OFF, &own) &&
+	     remove_old_of(saving, target, STORE_ON, &own)))
+		return true;
+	damage_log_tell(&saving->dispatcher->damage, "webhook_deliveries_not_removed",
+			saving->account, &own);
+	if (own.kind == FAULT_DAMAGED)
+		return true;
+	*fault = own;
+	return false;
 }
 
 static bool save_repeated(struct saving *saving, const struct attempt *attempt,

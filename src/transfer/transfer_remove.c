@@ -72,14 +72,8 @@ static bool remove_entries(struct call *call, size_t *n, struct fault *fault)
 	if (!audit_state_load(call->transaction, STORE_TO_CHANGE, &state, fault) ||
 	    state.stored.value.data == NULL)
 		return state.stored.value.data == NULL && fault->kind == FAULT_NONE;
-	for (; state.first <= state.last && *n < PAGE_MOST; state.first++, ++*n) {
-		const struct id id = audit_id_of(state.first);
-		struct store_record entry;
-
-		if (!store_get(call->transaction, &kind_entry, &id, STORE_TO_CHANGE, &entry,
-			       fault) ||
-		    (entry.value.data != NULL &&
-		     !store_remove(call->transaction, &kind_entry, &entry, fault)))
+	for (; state.first <= state.last && *n < PAGE_MOST; ++*n) {
+		if (!audit_drop_first(call->transaction, &state, fault))
 			return false;
 	}
 	if (*n == 0)
