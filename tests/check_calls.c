@@ -1,5 +1,5 @@
 /* Calls in process, where a case file cannot say what is to be seen: what the ETags of many calls
- * have in common, and what a call answers that its store wants to be run again.
+ * have in common, what a call answers that its store wants to be run again, and which are deferred.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <check.h>
@@ -14,6 +14,8 @@
 #include "directory.h"
 #include "resources/misses.h"
 #include "resources/room_record.h"
+#include "service/costs.h"
+#include "service/routes.h"
 #include "service/service.h"
 #include "store_failing.h"
 #include "store/gdbm/store_gdbm.h"
@@ -451,16 +453,107 @@ START_TEST(ten_runs_have_the_memory_of_one)
 }
 END_TEST
 
+/* ---- deferred calls ---- */
+
+/* What the calls to one route cost, in microseconds, and whether the next one is deferred. */
+static const struct {
+	int64_t costs[8]; /* up to a -1 */
+	bool is_high;
+} costs_of_calls[] = {
+	{ { -1 }, false },
+	{ { 0, 100, COSTS_HIGH - 1, -1 }, false },
+	{ { 2 * COSTS_HIGH, -1 }, true },
+	{ { 100, 2 * COSTS_HIGH - 1, 100, 100, -1 }, false },
+	{ { COSTS_HIGH, COSTS_HIGH, -1 }, false },
+	{ { 1200, 1200, 1200, -1 }, true },
+	{ { 20000, 10, 10, 10, 10, 10, -1 }, true },
+	{ { 1000, 10, 10, -1 }, false },
+	{ { INT64_MAX, -1 }, true },
+};
+
+START_TEST(costly_calls_make_the_next_one_costly)
+{
+	const struct id account = id_random(&clock_system), other = id_random(&clock_system);
+	struct costs *costs = costs_open();
+
+	for (const int64_t *cost = costs_of_calls[_i].costs; *cost >= 0; cost++)
+		costs_note(costs, &account, &routes[0], *cost);
+	ck_assert_int_eq(costs_are_high(costs, &account, &routes[0]), costs_of_calls[_i].is_high);
+	ck_assert(!costs_are_high(costs, &account, &routes[1]));
+	ck_assert(!costs_are_high(costs, &other, &routes[0]));
+	costs_close(costs);
+}
+END_TEST
+
+/* Whether the call is deferred; in any case it is answered. */
+static bool is_deferred(const char *account, const char *path, const char *body)
+{
+	struct arena *arena = arena_open();
+	struct call call = { .arena = arena, .may_be_deferred = true };
+	bool is_answered;
+
+	call.request = (struct request){
+		.method = METHOD_POST,
+		.uri = slice_of(path),
+		.body = slice_of(body),
+		.authorization = authorization_of(arena, account),
+		.address = SLICE("192.0.2.1"),
+	};
+	is_answered = service_answer(world.service, &call);
+	ck_assert_int_eq(call.is_deferred, !is_answered);
+	if (!is_answered)
+		ck_assert(service_answer(world.service, &call));
+	ck_assert_int_ne(call.answer.status, 0);
+	arena_close(arena);
+	return !is_answered;
+}
+
+START_TEST(calls_of_some_routes_are_always_deferred)
+{
+	ck_assert(is_deferred("a", "/v2/bulk", "{\"operations\":[]}"));
+	ck_assert(is_deferred("a", "/v2/import", "{}"));
+	ck_assert(!is_deferred("a", "/v2/templates", "{}"));
+	ck_assert(!is_deferred("a", "/v2/nowhere", "{}"));
+	ck_assert(!is_deferred("a", "/v2/token", "{\"code\":\"abc-defg-hij\"}"));
+}
+END_TEST
+
+/* A body with so many members that it takes milliseconds. */
+START_TEST(costly_calls_of_an_account_are_deferred)
+{
+	struct buffer body = BUFFER_INITIAL(world.arena);
+	unsigned n = 0;
+
+	buffer_append_text(&body, "{\"name\":\"a\"");
+	for (unsigned i = 0; i < 15000; i++)
+		buffer_append_text(&body, arena_text(world.arena, ",\"m%u\":%u", i, i));
+	buffer_append(&body, (struct slice){ "}", 2 });
+	while (!is_deferred("a", "/v2/templates", body.data))
+		ck_assert_uint_lt(++n, 10);
+	ck_assert_uint_gt(n, 0);
+	ck_assert(is_deferred("a", "/v2/templates", "{}"));
+	ck_assert(!is_deferred("a", "/v2/rooms", "{}"));
+	ck_assert(!is_deferred("b", "/v2/templates", "{}"));
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("calls");
 	TCase *etags = tcase_create("etags"), *again = tcase_create("again");
+	TCase *deferred = tcase_create("deferred");
 
 	tcase_add_checked_fixture(etags, set_up, tear_down);
 	tcase_add_test(etags, etags_tell_nothing_of_other_writes);
 	tcase_add_test(etags, a_rooms_etag_is_a_digest_of_two);
 	tcase_add_test(etags, a_rooms_etag_changes_with_its_templates_name);
 	suite_add_tcase(suite, etags);
+	tcase_add_checked_fixture(deferred, set_up, tear_down);
+	tcase_add_loop_test(deferred, costly_calls_make_the_next_one_costly, 0,
+			    ROWS(costs_of_calls));
+	tcase_add_test(deferred, calls_of_some_routes_are_always_deferred);
+	tcase_add_test(deferred, costly_calls_of_an_account_are_deferred);
+	suite_add_tcase(suite, deferred);
 	tcase_add_checked_fixture(again, set_up, tear_down);
 	tcase_add_test(again, a_call_is_run_ten_times_at_most);
 	tcase_add_test(again, a_read_is_run_ten_times_at_most);

@@ -310,7 +310,8 @@ START_TEST(test_name)
 }
 END_TEST
 
-/* The one that is allowed does not answer: the others are not tried instead. */
+/* Of the two addresses of the name one is allowed, and nobody answers there: the other one is not tried
+ * instead. */
 START_TEST(test_name_without_answer)
 {
 	static const char *const both[] = { NAMES_PUBLIC, "127.0.0.1", NULL };

@@ -581,6 +581,67 @@ START_TEST(a_slow_writer_holds_up_no_flush)
 }
 END_TEST
 
+static const struct client_request request_costly = { "GET", "/costly", NULL, 0, NULL };
+static const struct client_request request_alone = { "GET", "/alone", NULL, 0, NULL };
+
+/* Any number of costly calls leaves the one worker to others; their answers need no flush. */
+START_TEST(deferred_calls_leave_the_workers)
+{
+	enum { CALLS = 5 };
+	struct stand *stand = stand_open(1);
+	int reader = stand_connect(stand);
+	int costly[CALLS];
+	struct client_answer answer;
+
+	gate_shut(&stand->gate, true);
+	for (size_t i = 0; i < CALLS; i++) {
+		costly[i] = stand_connect(stand);
+		ck_assert(client_send(costly[i], &request_costly));
+		stand_answers(reader);
+	}
+	gate_shut(&stand->gate, false);
+	for (size_t i = 0; i < CALLS; i++) {
+		client_receive(costly[i], &answer);
+		ck_assert_int_eq(answer.status, 200);
+		client_forget(&answer);
+		stand_answers(costly[i]);
+		close(costly[i]);
+	}
+	ck_assert_uint_eq(stand->gate.flushes, 0);
+	close(reader);
+	stand_close(stand);
+}
+END_TEST
+
+/* With two threads for deferred calls. */
+START_TEST(calls_that_are_alone_are_handled_one_at_a_time)
+{
+	enum { CALLS = 5 };
+	const struct client_request at_once = { "GET", "/costly/now", NULL, 0, NULL };
+	struct stand *stand = stand_open(8);
+	int other = stand_connect(stand);
+	int alone[CALLS];
+	struct client_answer answer;
+
+	gate_shut(&stand->gate, true);
+	for (size_t i = 0; i < CALLS; i++) {
+		alone[i] = stand_connect(stand);
+		ck_assert(client_send(alone[i], &request_alone));
+		ck_assert(client_ask(other, &at_once, 200));
+	}
+	gate_shut(&stand->gate, false);
+	for (size_t i = 0; i < CALLS; i++) {
+		client_receive(alone[i], &answer);
+		ck_assert_int_eq(answer.status, 200);
+		client_forget(&answer);
+		close(alone[i]);
+	}
+	ck_assert_uint_eq(stand->service.alone_most, 1);
+	close(other);
+	stand_close(stand);
+}
+END_TEST
+
 START_TEST(who_may_have_to_wait)
 {
 	static char bytes[4096];
@@ -677,6 +738,8 @@ static TCase *waiting_case(void)
 	tcase_add_test(tcase, reads_go_on_while_the_disk_works);
 	tcase_add_test(tcase, a_slow_reader_holds_up_nobody);
 	tcase_add_test(tcase, a_slow_writer_holds_up_no_flush);
+	tcase_add_test(tcase, deferred_calls_leave_the_workers);
+	tcase_add_test(tcase, calls_that_are_alone_are_handled_one_at_a_time);
 	tcase_add_test(tcase, who_may_have_to_wait);
 	tcase_add_loop_test(tcase, no_writer_is_forgotten, 0, 3);
 	return tcase;

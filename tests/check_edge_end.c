@@ -34,17 +34,18 @@ static void *stop_in_thread(void *stand)
 	return NULL;
 }
 
-/* Some are with a worker, some parked, some accepted, some still in the queue. */
+/* Some are with a worker, some deferred, some parked, some accepted, some still in the queue. */
 START_TEST(what_has_arrived_is_answered)
 {
 	enum { REQUESTS = 60 };
+	const struct client_request costly = { "GET", "/costly/now", NULL, 0, NULL };
 	struct stand *stand = stand_open_patient(2, PATIENT);
 	int connections[REQUESTS];
 	struct client_answer answer;
 
 	for (size_t i = 0; i < REQUESTS; i++) {
 		connections[i] = stand_connect(stand);
-		ck_assert(client_send(connections[i], &request_write));
+		ck_assert(client_send(connections[i], i % 3 == 0 ? &costly : &request_write));
 	}
 	stand_stop(stand);
 	for (size_t i = 0; i < REQUESTS; i++) {

@@ -295,6 +295,18 @@ START_TEST(operations_are_counted_once_they_are_done)
 }
 END_TEST
 
+START_TEST(deferred_calls_are_counted)
+{
+	struct call call = ask(METHOD_GET, "/nowhere"), page;
+
+	metrics_count(environment.metrics, &call, 0);
+	call.is_deferred = true;
+	metrics_count(environment.metrics, &call, 0);
+	page = ask(METHOD_GET, "/metrics");
+	ck_assert_ptr_nonnull(strstr(body_of(&page), "anteroom_requests_deferred_total 1\n"));
+}
+END_TEST
+
 static const struct {
 	uint64_t microseconds;
 	size_t place;
@@ -389,6 +401,7 @@ int main(void)
 	tcase_add_test(tcase, a_status_that_nobody_knows_is_counted_too);
 	tcase_add_loop_test(tcase, each_refusal_is_counted, JOIN_DISABLED, JOIN_REFUSALS);
 	tcase_add_test(tcase, operations_are_counted_once_they_are_done);
+	tcase_add_test(tcase, deferred_calls_are_counted);
 	tcase_add_loop_test(tcase, a_bound_is_within, 0, ROWS(durations));
 	tcase_add_test(tcase, addresses_do_not_push_each_other_out);
 	tcase_add_test(tcase, calls_at_once_share_the_budget);

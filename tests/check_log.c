@@ -221,7 +221,8 @@ static bool can_be_read(uint64_t seq)
 }
 
 /* Each write adds one entry, which is young, and drops up to four. An entry that cannot be read is as old as
- * the next one that can be, which is looked for among a few. firsts: after each write. */
+ * the next one that can be, which is looked for among a few. firsts: the number of
+ * the oldest entry after each write. */
 static const struct {
 	unsigned young, from, to;
 	uint64_t firsts[3];

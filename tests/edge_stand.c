@@ -140,11 +140,48 @@ static int64_t number_after(struct slice uri, const char *prefix)
 	return number;
 }
 
-static void stub_answer(struct service *service, struct call *call)
+static void await_gate(struct service *service, bool is_alone)
+{
+	struct gate *gate = service->gate;
+
+	pthread_mutex_lock(&gate->lock);
+	service->alone += is_alone;
+	if (service->alone > service->alone_most)
+		service->alone_most = service->alone;
+	while (gate->is_shut)
+		pthread_cond_wait(&gate->changed, &gate->lock);
+	service->alone -= is_alone;
+	pthread_mutex_unlock(&gate->lock);
+}
+
+/* Whether the call is answered now. */
+static bool begin_costly(struct service *service, struct call *call)
+{
+	static const struct route costly = { .path = "/costly" };
+	static const struct route alone = { .path = "/alone", .is_alone = true };
+	const bool is_alone = slice_is(call->request.uri, "/alone");
+
+	if (!is_alone && !slice_is(call->request.uri, "/costly") &&
+	    !slice_is(call->request.uri, "/costly/now"))
+		return true;
+	if (call->is_deferred) {
+		if (!slice_is(call->request.uri, "/costly/now"))
+			await_gate(service, is_alone);
+		return true;
+	}
+	ck_assert(call->may_be_deferred);
+	call->route = is_alone ? &alone : &costly;
+	call->is_deferred = true;
+	return false;
+}
+
+static bool stub_answer(struct service *service, struct call *call)
 {
 	struct answer *answer = &call->answer;
 	struct slice uri = call->request.uri;
 
+	if (!begin_costly(service, call))
+		return false;
 	atomic_fetch_add(&service->calls, 1);
 	answer->parts = arena_alloc(call->arena, 3 * sizeof *answer->parts);
 	answer->is_head = call->request.method == METHOD_HEAD;
@@ -167,6 +204,7 @@ static void stub_answer(struct service *service, struct call *call)
 	} else {
 		answer_echo(call);
 	}
+	return true;
 }
 
 static void stub_settle(struct service *service, struct call *call, enum store_state state)

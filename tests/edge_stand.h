@@ -38,11 +38,15 @@ void gate_await_flush(struct gate *gate);
  * /number/N    the answer waits for the number N
  * /size/N      N bytes, in three parts
  * /status/N    this status
+ * /costly      deferred; answered when the gate is open
+ * /costly/now  deferred
+ * /alone       deferred, one at a time; answered when the gate is open
  * all others   what came: method, Authorization, address, request id, too large, and the body
  */
 struct service {
 	struct gate *gate;
 	atomic_uint calls;
+	unsigned alone, alone_most; /* of /alone, at a time; under the gate's lock */
 };
 
 struct stand {

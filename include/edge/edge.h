@@ -21,11 +21,9 @@ struct edge_options {
 	struct store *store;
 	struct service *service;
 	/* service_answer, service_settle (service/service.h). */
-	void (*answer)(struct service *service, struct call *call);
+	bool (*answer)(struct service *service, struct call *call);
 	void (*settle)(struct service *service, struct call *call, enum store_state state);
-	/* service_is_alone; NULL: none is. */
-	bool (*is_alone)(const struct service *service, const struct call *call);
-	unsigned threads; /* at least 1 */
+	unsigned threads; /* workers; at least 1 */
 	unsigned
 		patience; /* seconds without progress after which a peer is dropped; 0: 5 (receiving), 10 (sending) */
 	bool logs_access; /* one log line per request */
@@ -46,5 +44,7 @@ void edge_close(struct edge *edge);
 
 /* Twice the number of cores, at least 4. */
 unsigned edge_default_threads(void);
+/* How many threads there are besides so many workers, for calls that are deferred: a quarter as many. */
+unsigned edge_deferring_threads(unsigned threads);
 
 #endif

@@ -198,7 +198,8 @@ struct route {
 	/* NULL, or says the record that such an operation looks for first;
 	 * false: none. A bulk reads those of all its operations at once. */
 	bool (*look)(struct call *, struct store_expected *);
-	bool is_alone; /* calls of all such routes run one at a time, and may have more memory */
+	bool is_alone; /* calls of all such routes run one at a time, and may have more memory;
+			* not of a route that is_open */
 	bool has_conditions; /* the body has conditions, so the answer may be 412 */
 	bool is_internal; /* for operators, not part of the interface */
 	/* For the OpenAPI document: a sentence each; NULL: this refusal does not happen here. */
@@ -256,6 +257,8 @@ struct call {
 	struct answer answer;
 	char id[129]; /* X-Request-Id */
 	int64_t started; /* clock_microseconds, for the log and the metrics */
+	bool may_be_deferred; /* see service_answer */
+	bool is_deferred; /* it was */
 };
 
 /* ---- answers; all functions return true ---- */

@@ -28,8 +28,8 @@ const struct backend *media_backend_of(const struct media *media,
 				       const struct template_record *owner);
 /* maxPeerCount is -1. */
 bool media_admits_nobody(const json_t *role);
-/* Writes the member `join` of the answer; none where the role admits nobody. FAULT_DAMAGED when the key
- * that has to sign is not there. */
+/* Writes the member `join` of the answer; writes nothing when the role admits nobody. FAULT_DAMAGED when
+ * the signing key is missing. */
 bool media_join(struct call *call, const struct media *media, const struct backend *backend,
 		const struct admission *admission, struct json_writer *answer, struct fault *fault);
 

@@ -27,6 +27,7 @@ extern const char *const metrics_refusals[JOIN_REFUSALS];
 uint64_t metrics_refused(const struct metrics *metrics, enum join_refusal refusal);
 /* Operations of bulks that were carried out. */
 uint64_t metrics_operations(const struct metrics *metrics);
+uint64_t metrics_deferred(const struct metrics *metrics);
 
 /* The counters of a route; `route` NULL: of requests that match no route. */
 struct metrics_route {

@@ -12,13 +12,15 @@ struct service;
 struct service *service_open(const struct environment *environment);
 void service_close(struct service *service);
 
-/* Whether the call is one of those that the caller handles one at a time (route.is_alone). */
-bool service_is_alone(const struct service *service, const struct call *call);
-/* call: zero except `arena` and `request`, whose slices live as long as the arena's content. Always
- * fills call->answer; a fault becomes its error body. If answer.number is not 0 and store_state()
- * of it is not STORE_DURABLE, the caller parks the call until it is, and then calls service_settle.
+/* call: zero except `arena`, `request` and `may_be_deferred`; the slices live as long as the arena's
+ * content. Fills call->answer; a fault becomes its error body. If answer.number is not 0 and
+ * store_state() of it is not STORE_DURABLE, the caller parks the call until it is, and then calls
+ * service_settle.
+ *
+ * False, only with may_be_deferred: the call is likely to cost much (service/costs.h), or its route
+ * is_alone. It has no answer yet: the caller calls again, for such routes one call at a time.
  * Any thread. */
-void service_answer(struct service *service, struct call *call);
+bool service_answer(struct service *service, struct call *call);
 
 /* After parking: STORE_DURABLE keeps the answer, STORE_FAILED replaces it by a 503. */
 void service_settle(struct service *service, struct call *call, enum store_state state);

@@ -293,8 +293,11 @@ static void stay(const struct serve_options *options, struct program *program)
 	tell_signal(signal_number);
 }
 
-/* Threads besides the workers that have transactions: the keeper, the dispatcher. */
-#define OTHER_THREADS 2
+/* The threads that have transactions: besides the edge's there are the keeper and the dispatcher. */
+static unsigned transaction_threads(const struct serve_options *options)
+{
+	return options->threads + edge_deferring_threads(options->threads) + 2;
+}
 
 static bool open_store(const struct serve_options *options, struct store **store,
 		       struct fault *fault)
@@ -302,7 +305,7 @@ static bool open_store(const struct serve_options *options, struct store **store
 	char *directory = data_directory_store(options->directory);
 	const struct store_options chosen = {
 		.directory = directory,
-		.readers = options->threads + OTHER_THREADS,
+		.readers = transaction_threads(options),
 		.wait = options->waits ? WAIT_MOST : 0,
 		.gives_up = is_told_to_end,
 	};
@@ -312,13 +315,13 @@ static bool open_store(const struct serve_options *options, struct store **store
 	return is_open;
 }
 
-/* One connection a worker; the accounts are in the store too. */
+/* One connection a thread; the accounts are in the store too. */
 static bool open_database(const struct serve_options *options, struct environment *environment,
 			  struct fault *fault)
 {
 	const struct store_postgres_options chosen = {
 		.url = options->directory,
-		.connections = options->threads + OTHER_THREADS,
+		.connections = transaction_threads(options),
 	};
 
 	return store_postgres_open(&chosen, &environment->store, fault) &&
@@ -349,7 +352,6 @@ static bool open_all(const struct serve_options *options, const struct identity 
 		.listener = &program->listener,
 		.answer = service_answer,
 		.settle = service_settle,
-		.is_alone = service_is_alone,
 		.threads = options->threads,
 		.logs_access = options->logs_access,
 	};

@@ -23,10 +23,10 @@
 #include "base/log.h"
 #include "service/metrics.h"
 #include "edge/access_log.h"
+#include "edge/deferred.h"
 #include "edge/fastcgi.h"
 #include "edge/parked.h"
 #include "edge/pool.h"
-#include "edge/turn.h"
 
 /* Seconds without progress after which a peer is dropped. */
 #define RECEIVE_SECONDS 5
@@ -52,7 +52,7 @@
 
 struct edge {
 	struct edge_options options;
-	struct turn *turn;
+	struct deferred *deferred;
 	struct parked *parked;
 	int epoll;
 	int timer; /* rearms the listener */
@@ -232,38 +232,17 @@ struct work {
 	bool is_flusher; /* the result of parked_add; nothing was done since */
 };
 
-/* Answers a request; the exchange stays the worker's unless its answer has to wait. */
-static void answer(struct edge *edge, struct exchange *exchange, struct work *work)
+/* Answers a request in a thread for deferred ones; a worker sends the answer. */
+static void answer_deferred(void *context, struct exchange *exchange)
 {
-	work->exchange = exchange;
-	edge->options.answer(edge->options.service, &exchange->call);
-	if (!is_pending(edge, &exchange->call)) {
-		deliver(edge, exchange);
-		return;
-	}
-	work->exchange = NULL;
-	work->is_flusher = parked_add(edge->parked, exchange);
+	struct edge *edge = context;
+
+	(void)edge->options.answer(edge->options.service, &exchange->call);
+	if (parked_add(edge->parked, exchange))
+		parked_pass_on(edge->parked);
 }
 
-/* Requests that are handled one at a time: this one, if none is being handled, and then those that
- * came meanwhile. */
-static void answer_in_turn(struct edge *edge, struct exchange *exchange, struct work *work)
-{
-	work->exchange = NULL;
-	if (!turn_take(edge->turn, exchange))
-		return;
-	do {
-		if (work->exchange != NULL)
-			pool_give(edge->pool, work->exchange);
-		if (work->is_flusher)
-			parked_pass_on(edge->parked);
-		work->is_flusher = false;
-		answer(edge, exchange, work);
-		exchange = turn_next(edge->turn);
-	} while (exchange != NULL);
-}
-
-/* Handles one request. */
+/* Handles one request; the exchange stays the worker's unless the request or its answer has to wait. */
 static void serve(struct edge *edge, int connection, struct work *work)
 {
 	struct exchange *exchange = work->exchange;
@@ -274,11 +253,16 @@ static void serve(struct edge *edge, int connection, struct work *work)
 		forget(edge, connection);
 		return;
 	}
-	if (edge->options.is_alone != NULL &&
-	    edge->options.is_alone(edge->options.service, &exchange->call))
-		answer_in_turn(edge, exchange, work);
-	else
-		answer(edge, exchange, work);
+	exchange->call.may_be_deferred = true;
+	if (!edge->options.answer(edge->options.service, &exchange->call)) {
+		work->exchange = NULL;
+		deferred_add(edge->deferred, exchange);
+	} else if (is_pending(edge, &exchange->call)) {
+		work->exchange = NULL;
+		work->is_flusher = parked_add(edge->parked, exchange);
+	} else {
+		deliver(edge, exchange);
+	}
 }
 
 /* The next ready descriptor; -1: none. */
@@ -322,6 +306,11 @@ unsigned edge_default_threads(void)
 	long cores = sysconf(_SC_NPROCESSORS_ONLN);
 
 	return cores > 2 ? (unsigned)cores * 2 : 4;
+}
+
+unsigned edge_deferring_threads(unsigned threads)
+{
+	return (threads + 3) / 4;
 }
 
 /* Sized by the limit of open files. */
@@ -382,8 +371,9 @@ bool edge_open(const struct edge_options *options, struct edge **opened, struct 
 	edge->options = *options;
 	edge->epoll = edge->timer = edge->end = edge->emptied = -1;
 	edge->pool = pool_open();
-	edge->turn = turn_open();
-	if (make_table(edge) && make_set(edge) && start_workers(edge)) {
+	edge->deferred = deferred_open(edge_deferring_threads(options->threads), answer_deferred,
+				       edge);
+	if (edge->deferred != NULL && make_table(edge) && make_set(edge) && start_workers(edge)) {
 		*opened = edge;
 		return true;
 	}
@@ -460,7 +450,7 @@ void edge_close(struct edge *edge)
 		return;
 	if (edge->worker_count > 0)
 		stop(edge);
-	turn_close(edge->turn);
+	deferred_close(edge->deferred);
 	pool_close(edge->pool);
 	parked_close(edge->parked);
 	close_if_open(edge->emptied);

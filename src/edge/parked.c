@@ -119,17 +119,27 @@ static bool go_on(struct parked *parked, struct list pending)
 	return must_go_on;
 }
 
+static bool need_flush(const struct list *list)
+{
+	const struct exchange *exchange = list->first;
+
+	while (exchange != NULL && exchange->call.answer.number == 0)
+		exchange = exchange->next;
+	return exchange != NULL;
+}
+
 struct exchange *parked_flush(struct parked *parked, bool *is_flusher)
 {
 	struct list taken = take_waiting(parked), ready = { NULL, NULL }, pending = { NULL, NULL };
 	struct exchange *exchange;
 	bool is_again;
 
-	if (taken.first != NULL)
+	if (need_flush(&taken))
 		store_flush(parked->store);
 	while ((exchange = take_first(&taken)) != NULL) {
 		uint64_t number = exchange->call.answer.number;
-		bool is_pending = store_state(parked->store, number) == STORE_PENDING;
+		bool is_pending = number != 0 &&
+				  store_state(parked->store, number) == STORE_PENDING;
 
 		append(is_pending ? &pending : &ready, exchange);
 	}

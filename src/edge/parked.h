@@ -34,7 +34,8 @@ void parked_close(struct parked *parked);
 /* For an epoll set with EPOLLET: the worker that gets the event calls parked_flush. Never read. */
 int parked_descriptor(const struct parked *parked);
 
-/* Parks an exchange, which the caller no longer owns. True: the caller is now the flusher and must
+/* Parks an exchange, which the caller no longer owns. One whose answer needs no flush (its number is 0) may
+ * be parked too, for a worker to send it. True: the caller is now the flusher and must
  * call parked_flush or parked_pass_on before any long work. */
 bool parked_add(struct parked *parked, struct exchange *exchange);
 

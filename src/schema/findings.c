@@ -53,8 +53,8 @@ static void place_print(const struct place *place, struct buffer *pointer)
 	buffer_append_integer(pointer, (json_int_t)place->index);
 }
 
-/* Copies member names and the number of items, which determine the order of findings, and what is
- * null. Recursion is as deep as the body. */
+/* A copy of objects and arrays in which every other value is true, or null as it was: the names of members
+ * and the numbers of items determine the order of findings. Recursion is as deep as the body. */
 static json_t *outline(const json_t *value)
 {
 	json_t *copy;

@@ -170,7 +170,7 @@ static void append_requests(struct buffer *page, const struct metrics *metrics)
 	}
 }
 
-static void append_joins(struct buffer *page, const struct metrics *metrics)
+static void append_counts(struct buffer *page, const struct metrics *metrics)
 {
 	static const char refusals[] = "anteroom_join_refusals_total";
 
@@ -183,6 +183,9 @@ static void append_joins(struct buffer *page, const struct metrics *metrics)
 			metrics_refused(metrics, i));
 	append_one(page, "anteroom_bulk_operations_total", "counter",
 		   "Operations of bulks that were carried out.", metrics_operations(metrics));
+	append_one(page, "anteroom_requests_deferred_total", "counter",
+		   "Requests handled apart from others, since those before them cost much.",
+		   metrics_deferred(metrics));
 }
 
 /* Without a dispatcher, all are zero. */
@@ -311,7 +314,7 @@ bool health_metrics(struct call *call, struct fault *fault)
 	(void)fault;
 	if (environment->metrics != NULL) {
 		append_requests(&page, environment->metrics);
-		append_joins(&page, environment->metrics);
+		append_counts(&page, environment->metrics);
 	}
 	append_guards(&page, environment);
 	append_webhooks(&page, environment);

@@ -39,6 +39,7 @@ struct metrics {
 	size_t n_processors;
 	_Atomic uint64_t refused[JOIN_REFUSALS];
 	_Atomic uint64_t operations;
+	_Atomic uint64_t deferred;
 	struct row *rows; /* for each processor: its routes, then requests without a route */
 };
 
@@ -102,6 +103,8 @@ void metrics_count(struct metrics *metrics, const struct call *call, int64_t mic
 	if (call->refusal != JOIN_NOT_REFUSED)
 		atomic_fetch_add_explicit(&metrics->refused[call->refusal], 1,
 					  memory_order_relaxed);
+	if (call->is_deferred)
+		atomic_fetch_add_explicit(&metrics->deferred, 1, memory_order_relaxed);
 	if (call->operations > 0 && call->answer.status == 200)
 		atomic_fetch_add_explicit(&metrics->operations, call->operations,
 					  memory_order_relaxed);
@@ -115,6 +118,11 @@ uint64_t metrics_refused(const struct metrics *metrics, enum join_refusal refusa
 uint64_t metrics_operations(const struct metrics *metrics)
 {
 	return atomic_load_explicit(&metrics->operations, memory_order_relaxed);
+}
+
+uint64_t metrics_deferred(const struct metrics *metrics)
+{
+	return atomic_load_explicit(&metrics->deferred, memory_order_relaxed);
 }
 
 bool metrics_read(const struct metrics *metrics, size_t n, struct metrics_route *read)

@@ -20,6 +20,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "service/auth.h"
+#include "service/costs.h"
 #include "service/router.h"
 #include "resources/code_words.h"
 #include "resources/join.h"
@@ -44,8 +45,7 @@ struct service {
 	struct environment environment;
 	struct router *router;
 	char *document;
-	struct slice *alone; /* the paths of the routes that are is_alone */
-	size_t alone_count;
+	struct costs *costs;
 	_Atomic uint64_t requests; /* counted up from somewhere: what requests are called */
 };
 
@@ -77,20 +77,6 @@ static char *document_text(void)
 	return text;
 }
 
-static void find_alone(struct service *service)
-{
-	size_t n = 0;
-
-	for (const struct route *route = routes; route->path != NULL; route++)
-		n += route->is_alone;
-	service->alone = memory_check(calloc(n + 1, sizeof *service->alone));
-	service->alone_count = 0;
-	for (const struct route *route = routes; route->path != NULL; route++) {
-		if (route->is_alone)
-			service->alone[service->alone_count++] = slice_of(route->path);
-	}
-}
-
 struct service *service_open(const struct environment *environment)
 {
 	struct service *service = malloc(sizeof *service);
@@ -103,7 +89,7 @@ struct service *service_open(const struct environment *environment)
 	service->environment = *environment;
 	service->environment.document = slice_of(service->document);
 	service->environment.document_etag = digest_number(service->environment.document);
-	find_alone(service);
+	service->costs = costs_open();
 	service->router = router_open(routes);
 	service->environment.router = service->router;
 	clock_random(environment->clock, &start, sizeof start);
@@ -117,7 +103,7 @@ void service_close(struct service *service)
 		return;
 	router_close(service->router);
 	free(service->document);
-	free(service->alone);
+	costs_close(service->costs);
 	free(service);
 }
 
@@ -420,40 +406,39 @@ static void answer_fault(struct call *call, const struct fault *fault)
 	write_error(call, fault);
 }
 
-static bool carry(struct service *service, struct call *call, struct fault *fault)
+/* Which route it is, and whether the caller may call it. */
+static bool admit(struct service *service, struct call *call, struct slice *query,
+		  struct fault *fault)
 {
-	struct slice query;
-	json_t *body = NULL;
 	bool is_shared;
-	bool is_found = router_find(service->router, call, &query, &is_shared, fault);
+	bool is_found = router_find(service->router, call, query, &is_shared, fault);
 
 	if (is_shared)
 		headers_share(call);
 	if (!is_found || call->route == NULL)
 		return is_found;
-	look_for_validation(call, query);
-	if (!((!call->route->is_limited || join_check_budget(call, fault)) &&
-	      (call->route->is_open || check_caller(call, fault)) &&
-	      read_json(call, &body, fault) && idempotency_read(call, fault)))
-		return false;
-	return router_decode(call, fault) && read_query(call, query, fault) &&
+	look_for_validation(call, *query);
+	return (!call->route->is_limited || join_check_budget(call, fault)) &&
+	       (call->route->is_open || check_caller(call, fault));
+}
+
+/* Everything else before the handler. */
+static bool read_call(struct call *call, struct slice query, struct fault *fault)
+{
+	json_t *body = NULL;
+
+	return read_json(call, &body, fault) && idempotency_read(call, fault) &&
+	       router_decode(call, fault) && read_query(call, query, fault) &&
 	       check_body(call, body, fault) &&
 	       (call->route->prepare == NULL || call->route->prepare(call, fault));
 }
 
-/* Before the router looks at it: another path that begins like that of such a route waits its turn
- * too, which does no harm. */
-bool service_is_alone(const struct service *service, const struct call *call)
+static bool is_to_be_deferred(const struct service *service, const struct call *call)
 {
-	const struct slice uri = call->request.uri;
-
-	for (size_t i = 0; i < service->alone_count; i++) {
-		const struct slice alone = service->alone[i];
-
-		if (uri.size >= alone.size && memcmp(uri.data, alone.data, alone.size) == 0)
-			return true;
-	}
-	return false;
+	return call->may_be_deferred && !call->is_deferred && call->route != NULL &&
+	       !call->route->is_open &&
+	       (call->route->is_alone ||
+		costs_are_high(service->costs, &call->account, call->route));
 }
 
 /* That a refused call asked for codes of other accounts, before the answer says so. */
@@ -478,33 +463,73 @@ static void note_joining(const struct call *call)
 	join_log_add(call->environment->joins, &joining);
 }
 
-void service_answer(struct service *service, struct call *call)
+/* Answers a call that was admitted, or was not. */
+static void answer(struct call *call, bool is_admitted, struct slice query, struct fault *fault)
+{
+	size_t header_count;
+
+	if (!is_admitted || (call->route != NULL && !read_call(call, query, fault))) {
+		if (fault->scope != NULL || !idempotency_replay(call, fault))
+			answer_fault(call, fault);
+	} else if (call->route != NULL) {
+		header_count = call->answer.header_count;
+		if (!run_in_memory(call, fault)) {
+			count_words(call, fault);
+			call_forget_answer(call, header_count);
+			explain_size(fault);
+			answer_fault(call, fault);
+		}
+	}
+	note_joining(call);
+	headers_unknown(call);
+	headers_content(call);
+}
+
+/* When a call was admitted, on both clocks. */
+struct begun {
+	struct id account;
+	int64_t elapsed, processor;
+};
+
+static void note_cost(struct service *service, const struct call *call, const struct begun *begun)
+{
+	int64_t cost = 0;
+
+	/* Reading the thread's clock is a system call. */
+	if (clock_microseconds() - begun->elapsed >= COSTS_HIGH)
+		cost = clock_of_thread() - begun->processor;
+	costs_note(service->costs, &begun->account, call->route, cost);
+}
+
+bool service_answer(struct service *service, struct call *call)
 {
 	struct arena *served = arena_serve(call->arena);
 	struct fault fault = FAULT_INITIAL;
-	size_t header_count;
+	struct slice query = { NULL, 0 };
+	bool is_admitted;
 
 	call->environment = &service->environment;
 	call->answer = (struct answer){ .is_head = call->request.method == METHOD_HEAD };
 	findings_open(&call->findings, call->arena);
 	call->findings.clock = service->environment.clock;
 	headers_identify(call, atomic_fetch_add(&service->requests, 1));
-	if (!carry(service, call, &fault)) {
-		if (fault.scope != NULL || !idempotency_replay(call, &fault))
-			answer_fault(call, &fault);
-	} else if (call->route != NULL) {
-		header_count = call->answer.header_count;
-		if (!run_in_memory(call, &fault)) {
-			count_words(call, &fault);
-			call_forget_answer(call, header_count);
-			explain_size(&fault);
-			answer_fault(call, &fault);
-		}
+	is_admitted = admit(service, call, &query, &fault);
+	if (is_admitted && is_to_be_deferred(service, call)) {
+		call->is_deferred = true;
+		arena_serve(served);
+		return false;
 	}
-	note_joining(call);
-	headers_unknown(call);
-	headers_content(call);
+	if (is_admitted && call->route != NULL && !call->route->is_open) {
+		const struct begun begun = { call->account, clock_microseconds(),
+					     clock_of_thread() };
+
+		answer(call, is_admitted, query, &fault);
+		note_cost(service, call, &begun);
+	} else {
+		answer(call, is_admitted, query, &fault);
+	}
 	arena_serve(served);
+	return true;
 }
 
 void service_settle(struct service *service, struct call *call, enum store_state state)

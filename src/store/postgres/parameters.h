@@ -11,7 +11,7 @@
 
 #define PARAMETERS_MOST 9
 
-/* What is added lives until the statement is queued. */
+/* Added values are borrowed, and have to live until the statement is queued. */
 struct parameters {
 	int count;
 	const char *values[PARAMETERS_MOST];

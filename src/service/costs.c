@@ -1,0 +1,87 @@
+/* See service/costs.h.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "service/costs.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+
+#define ENTRIES 4096
+/* An estimate moves by this part of what it is too low or too high: one call that was interrupted by the
+ * kernel, which counts as its own time, makes no costly route of a cheap one. */
+#define RISE 2
+#define FALL 8
+
+/* An entry is the tag of an account and a route, and the estimate in microseconds. Where two have the same
+ * place, the one that was costly last has it. */
+struct costs {
+	_Atomic uint64_t entries[ENTRIES];
+};
+
+struct costs *costs_open(void)
+{
+	return memory_check(calloc(1, sizeof(struct costs)));
+}
+
+void costs_close(struct costs *costs)
+{
+	free(costs);
+}
+
+/* Ids differ most in their last bytes; the multiplication (Knuth, by the golden ratio) spreads that over
+ * all bits. */
+static uint64_t hash(const struct id *account, const struct route *route)
+{
+	uint64_t last;
+
+	memcpy(&last, account->bytes + sizeof account->bytes - sizeof last, sizeof last);
+	last ^= (uint64_t)(uintptr_t)route;
+	last *= 0x9e3779b97f4a7c15u;
+	last ^= last >> 32;
+	return last * 0x9e3779b97f4a7c15u;
+}
+
+static _Atomic uint64_t *entry_of(struct costs *costs, uint64_t hash)
+{
+	return &costs->entries[hash % ENTRIES];
+}
+
+static bool is_of(uint64_t entry, uint64_t hash)
+{
+	return entry >> 32 == hash >> 32;
+}
+
+static uint32_t estimate_of(uint64_t entry)
+{
+	return (uint32_t)entry;
+}
+
+bool costs_are_high(struct costs *costs, const struct id *account, const struct route *route)
+{
+	const uint64_t of = hash(account, route);
+	const uint64_t entry = atomic_load_explicit(entry_of(costs, of), memory_order_relaxed);
+
+	return is_of(entry, of) && estimate_of(entry) >= COSTS_HIGH;
+}
+
+void costs_note(struct costs *costs, const struct id *account, const struct route *route,
+		int64_t microseconds)
+{
+	const uint64_t of = hash(account, route);
+	_Atomic uint64_t *place = entry_of(costs, of);
+	const uint64_t entry = atomic_load_explicit(place, memory_order_relaxed);
+	const uint32_t cost = microseconds < UINT32_MAX ? (uint32_t)microseconds : UINT32_MAX;
+	uint32_t estimate = is_of(entry, of) ? estimate_of(entry) : 0;
+
+	/* The usual call writes nothing that is shared. */
+	if (cost < COSTS_HIGH && estimate < COSTS_HIGH)
+		return;
+	if (cost >= estimate)
+		estimate += (cost - estimate) / RISE;
+	else
+		estimate -= (estimate - cost) / FALL;
+	atomic_store_explicit(place, (of >> 32 << 32) | estimate, memory_order_relaxed);
+}
