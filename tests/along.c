@@ -171,6 +171,16 @@ static void put_value(struct buffer *text, const struct field *field, uint64_t *
 	case KIND_LIST:
 		put_items(text, field, seed);
 		return;
+	case KIND_KEPT_OBJECT:
+		buffer_append_text(text, "{\"a\":");
+		put_strange(text, seed);
+		buffer_append_byte(text, '}');
+		return;
+	case KIND_KEPT_LIST:
+		buffer_append_byte(text, '[');
+		put_strange(text, seed);
+		buffer_append_byte(text, ']');
+		return;
 	case KIND_ANY:
 		return;
 	}
