@@ -5,7 +5,7 @@
  *     tests/abuser PORT [KIND N]    N of one kind instead
  *
  * A management token is the first line of standard input. `there` is printed when all have been
- * there for two seconds.
+ * there for two seconds, and slow readers alone not before the answer of each has begun.
  *
  * A connection does a thing ten times a second: so often a client can ask and be answered that is
  * 100 ms away. The slow ones send or take some bytes a second, and those with large bodies send two
@@ -86,6 +86,7 @@ struct abuser {
 	size_t sizes[KINDS];
 	struct connection connections[CONNECTIONS_MOST];
 	size_t count;
+	size_t awaited; /* answers that have begun before `there` is printed */
 	int64_t began;
 	unsigned long acts;
 	unsigned long answers[KINDS][STATUSES];
@@ -254,13 +255,23 @@ static int fill(const struct abuser *abuser, struct pollfd *polled, int64_t now)
 	return next > now ? (int)(next - now) : 0;
 }
 
+static bool are_there(const struct abuser *abuser)
+{
+	size_t answered = 0;
+
+	for (size_t i = 0; i < KINDS; i++)
+		for (size_t status = 0; status < STATUSES; status++)
+			answered += abuser->answers[i][status];
+	return answered >= abuser->awaited && clock_monotonic() - abuser->began >= 2000;
+}
+
 static void run(struct abuser *abuser)
 {
 	struct pollfd polled[CONNECTIONS_MOST + 1];
 	bool is_said = false;
 
 	do {
-		if (!is_said && clock_monotonic() - abuser->began >= 2000)
+		if (!is_said && are_there(abuser))
 			is_said = puts("there") >= 0 && fflush(stdout) == 0;
 		if (poll(polled, abuser->count + 1, fill(abuser, polled, clock_monotonic())) < 0)
 			give_up("poll");
@@ -308,6 +319,7 @@ static bool place_one_kind(struct abuser *abuser, const char *name, const char *
 	for (size_t i = 0; i < KINDS; i++) {
 		if (strcmp(kinds[i].name, name) == 0) {
 			place(abuser, &kinds[i], 1);
+			abuser->awaited = kinds[i].take_most > 0 ? abuser->count : 0;
 			return true;
 		}
 	}

@@ -218,7 +218,7 @@ nginx=$(cat nginx-operation/nginx.pid)
 files=$(for worker in $(cat "/proc/$nginx/task/$nginx/children"); do
 	for file in "/proc/$worker/fd"/*; do
 		case $(readlink "$file") in
-		*/temporary/*) stat -L -c %s "$file" ;;
+		*/temporary/*) stat -L -c %s "$file" 2>/dev/null ;;
 		esac
 	done
 done)
