@@ -9,6 +9,7 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "service/service.h"
 
+#include <assert.h>
 #include <poll.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -53,6 +54,7 @@ static void verify_tables(void)
 {
 	schema_verify(&write_query);
 	for (const struct route *route = routes; route->path != NULL; route++) {
+		assert(!route->is_alone || !route->is_open);
 		if (route->body != NULL)
 			schema_verify(route->body);
 		if (route->query != NULL)
