@@ -25,7 +25,7 @@ analyse_with_cppcheck()
 		--enable=warning,performance,portability --suppress=missingIncludeSystem \
 		--suppress=varFuncNullUB --suppress=uninitvar:src/base/id.c \
 		--suppress=autoVariables:src/command/store_commands.c \
-		-I include --include="$build/config.h" -D'_Static_assert(x,y)=' \
+		-I include -I src --include="$build/config.h" -D'_Static_assert(x,y)=' \
 		-D'json_object_keylen_foreach(o,k,n,v)=for ((v)=(o); (v)!=0;)' src
 }
 
@@ -57,7 +57,7 @@ analyse_with_clang_tidy()
 {
 	find src -name '*.c' -print0 | xargs -0 -n 1 -P "$processors" sh -c '
 		clang-tidy --quiet --warnings-as-errors="*" --checks="$1" "$3" \
-			-- -std=c11 -include "$2/config.h" -I include 2>/dev/null
+			-- -std=c11 -include "$2/config.h" -I include -I src 2>/dev/null
 		' tidy "$(echo "$tidy_checks" | tr -d '[:space:]')" "$build"
 }
 
@@ -66,7 +66,7 @@ analyse_with_clang_tidy()
 analyse_with_gcc()
 {
 	find src -name '*.c' -print0 | xargs -0 -n 1 -P "$processors" \
-		gcc -std=c11 -include "$build/config.h" -I include -O1 -fanalyzer \
+		gcc -std=c11 -include "$build/config.h" -I include -I src -O1 -fanalyzer \
 		-Wno-analyzer-use-of-uninitialized-value -Wno-analyzer-malloc-leak \
 		-Wno-analyzer-file-leak -Wno-analyzer-null-argument -Werror -c -o /dev/null
 }

@@ -44,7 +44,7 @@ static const struct range not_global_6[] = {
 /* Where an IPv6 address has an IPv4 address. */
 static const struct carrier {
 	struct range range;
-	size_t offset;
+	unsigned char offset;
 	unsigned char mask;	/* each byte is stored combined with it, by exclusive or */
 } carriers[] = {
 	{ { { 0 }, 96 }, 12, 0 },				/* IPv4-compatible; :: and ::1 too */
