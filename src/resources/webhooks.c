@@ -288,7 +288,7 @@ bool webhook_set(struct call *call, struct webhook *webhook, const struct webhoo
 	webhook->headers = headers_of(call, document, former, &keeps);
 	webhook->is_enabled = enabled == NULL || json_is_true(enabled);
 	webhook->updated = call->now;
-	if (keeps && !webhook_url_same_place(former->url, webhook->url))
+	if (former != NULL && keeps && !webhook_url_same_place(former->url, webhook->url))
 		findings_add(&call->findings, "/headers", "send the values again");
 	if (secret.data != NULL) {
 		(void)webhook_secret_bytes(call->arena, secret, &webhook->secret);

@@ -1,6 +1,7 @@
 /* See service/dispatcher_parts.h: what is read of accounts, webhooks and deliveries.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -225,6 +226,7 @@ static bool look_at(struct dispatcher *dispatcher, struct transaction *transacti
 	struct source *source = add_source(dispatcher, &account->id);
 	struct audit_state state;
 
+	assert(source != NULL);
 	if (source->change != account->change &&
 	    !load_webhooks(dispatcher, transaction, &account->id, fault))
 		return false;

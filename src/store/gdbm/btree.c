@@ -219,8 +219,10 @@ static bool find(struct transaction *transaction, const struct btree *tree, stru
 
 	if (remembers(memory_of(transaction), tree, key)) {
 		*path = memory_of(transaction)->path;
-		return !path->is_there || item_at(&path->nodes[path->depth - 1],
-						  path->nodes[path->depth - 1].place, item);
+		if (!path->is_there)
+			return true;
+		leaf = &path->nodes[path->depth - 1];
+		return item_at(leaf, leaf->place, item) || damaged(tree, leaf->number, fault);
 	}
 	path->is_there = false;
 	if (!go_down(transaction, tree, key, path->nodes, &path->depth, fault))
@@ -506,7 +508,7 @@ bool btree_put(struct transaction *transaction, const struct btree *tree, struct
 	       struct slice value, struct fault *fault)
 {
 	const struct item added = { key, value };
-	struct item present;
+	struct item present = { { NULL, 0 }, { NULL, 0 } };
 	struct btree_path path;
 
 	return find(transaction, tree, key, &path, &present, fault) &&
@@ -555,13 +557,15 @@ bool btree_remove(struct transaction *transaction, const struct btree *tree, str
 	struct item item;
 	struct btree_path path;
 	struct draft draft;
+	unsigned at;
 
 	if (!find(transaction, tree, key, &path, &item, fault))
 		return false;
 	if (!path.is_there)
 		return true;
-	for (unsigned at = path.depth; at-- > 0;) {
-		const struct btree_node *node = &path.nodes[at];
+	at = path.depth;
+	do {
+		const struct btree_node *node = &path.nodes[--at];
 
 		if (!draft_open(tree, node, &draft, fault))
 			return false;
@@ -570,7 +574,7 @@ bool btree_remove(struct transaction *transaction, const struct btree *tree, str
 			break;
 		if (!remove_node(transaction, tree, node->number, fault))
 			return false;
-	}
+	} while (at > 0);
 	if (draft.count == 0)
 		return true;
 	if (draft.number == 0)
@@ -685,11 +689,12 @@ static bool check_items(struct transaction *transaction, const struct btree *tre
 static bool check_reached(struct transaction *transaction, const struct btree *tree,
 			  const struct btree_node *node, struct fault *fault)
 {
-	struct btree_cursor first = { transaction, tree, false, 1, { *node } };
+	struct btree_cursor first = { .transaction = transaction, .tree = tree, .depth = 1 };
 	const struct btree_node *leaf;
 	struct btree_path path;
 	struct item item;
 
+	first.path[0] = *node;
 	if (!walk_down(&first, fault))
 		return false;
 	leaf = &first.path[first.depth - 1];
@@ -713,7 +718,10 @@ bool btree_check(struct transaction *transaction, struct slice key, btree_visit 
 	if (key.size <= 4 || tree.name_size > BTREE_NAME_MAX)
 		return fault_cause(fault, FAULT_DAMAGED, 0, "the key is not that of an index");
 	memcpy(tree.name, key.data, tree.name_size);
-	return read_node(transaction, &tree, decode_32(key.data + tree.name_size), &node, fault) &&
-	       check_items(transaction, &tree, &node, visit, context, fault) &&
+	if (!read_node(transaction, &tree, decode_32(key.data + tree.name_size), &node, fault))
+		return false;
+	if (node.bytes.data == NULL)
+		return damaged(&tree, node.number, fault);
+	return check_items(transaction, &tree, &node, visit, context, fault) &&
 	       check_reached(transaction, &tree, &node, fault);
 }

@@ -171,16 +171,21 @@ static bool put_entry(struct transaction *transaction, const struct store_kind *
 
 /* ---- reading ---- */
 
+/* `name`: of a kind whose key is its name, and lasts as long as the record; others have it stored. */
 static bool get_entry(struct transaction *transaction, const struct store_kind *kind,
-		      const struct key *key, struct store_record *record, struct fault *fault)
+		      const struct key *key, struct slice name, struct store_record *record,
+		      struct fault *fault)
 {
 	struct slice value;
 
 	if (!entry_get(transaction, records_table(kind), key_slice(key), &value, fault))
 		return false;
-	if (value.data != NULL)
-		return record_of_entry(kind, key_slice(key), value, record, fault);
-	*record = (struct store_record){ .is_on = false };
+	if (value.data == NULL || !record_of_entry(kind, key_slice(key), value, record, fault)) {
+		*record = (struct store_record){ .is_on = false };
+		return value.data == NULL;
+	}
+	if (is_global(kind))
+		record->name = name;
 	return true;
 }
 
@@ -192,7 +197,7 @@ bool records_get(struct transaction *transaction, const struct store_kind *kind,
 
 	(void)reading; /* a WRITE transaction is alone */
 	key_by_id(transaction, kind, id, &key);
-	if (!get_entry(transaction, kind, &key, record, fault))
+	if (!get_entry(transaction, kind, &key, SLICE(""), record, fault))
 		return false;
 	/* Also set if there is no such record. */
 	record->id = *id;
@@ -219,15 +224,12 @@ static bool get_indexed(struct transaction *transaction, const struct store_kind
 		key_by_name(kind, name, &key);
 	else
 		key_by_id(transaction, kind, id, &key);
-	if (!get_entry(transaction, kind, &key, record, fault))
+	if (!get_entry(transaction, kind, &key, name, record, fault))
 		return false;
 	if (record->value.data == NULL)
 		return damaged(kind, key_slice(&key), "is missing: an index refers to it", fault);
-	if (is_global(kind)) {
-		record->name = name;
-		if (id_compare(&record->account, &transaction->account) != 0)
-			return damaged(kind, key_slice(&key), "is another account's", fault);
-	}
+	if (is_global(kind) && id_compare(&record->account, &transaction->account) != 0)
+		return damaged(kind, key_slice(&key), "is another account's", fault);
 	return id_compare(&record->id, id) == 0 ||
 	       damaged(kind, key_slice(&key), "has another id than in an index", fault);
 }
@@ -258,11 +260,8 @@ bool records_get_named(struct transaction *transaction, const struct store_kind 
 	(void)reading;
 	if (is_global(kind)) {
 		key_by_name(kind, name, &key);
-		if (!get_entry(transaction, kind, &key, record, fault))
-			return false;
-		if (record->value.data != NULL)
-			record->name = arena_copy(transaction->arena, name);
-		return true;
+		return get_entry(transaction, kind, &key, arena_copy(transaction->arena, name),
+				 record, fault);
 	}
 	*record = (struct store_record){ .is_on = false };
 	tree = tree_of(transaction, kind, NAMES);
@@ -633,7 +632,7 @@ static bool change_key(struct transaction *transaction, const struct store_kind 
 	if (!is_global(kind) || (former != NULL && slice_equal(former->name, record->name)))
 		return true;
 	key_by_name(kind, record->name, &key);
-	if (!get_entry(transaction, kind, &key, &present, fault))
+	if (!get_entry(transaction, kind, &key, record->name, &present, fault))
 		return false;
 	if (present.value.data != NULL)
 		return fault_set(fault, FAULT_AGAIN, NULL);

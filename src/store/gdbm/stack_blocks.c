@@ -28,12 +28,12 @@ bool block_agrees(const struct file_system *files, int file, uint64_t at, uint64
 {
 	const size_t size = end - at < STACK_BLOCK ? (size_t)(end - at) : STACK_BLOCK;
 	char *bytes = memory_check(malloc(size));
-	bool is_right;
+	bool is_right = file_read_all(files, file, bytes, size, (off_t)at);
 
 	/* Refusal is final, so a read that fails is tried once more. */
-	is_right = (file_read_all(files, file, bytes, size, (off_t)at) ||
-		    file_read_all(files, file, bytes, size, (off_t)at)) &&
-		   checksum(0, bytes, size) == expected;
+	if (!is_right)
+		is_right = file_read_all(files, file, bytes, size, (off_t)at);
+	is_right = is_right && checksum(0, bytes, size) == expected;
 	free(bytes);
 	return is_right;
 }
