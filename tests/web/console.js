@@ -728,6 +728,17 @@ export const service = (page) =>
 			{ timeout: 15000 },
 		);
 		ok("charts are drawn", true);
+		const paths = await page.evaluate(async () => {
+			const { chart } = await import(new URL("../lib/chart.js", document.scripts[0].src).href);
+			const lines = [{ name: "one", filled: true }];
+			const drawn = chart({ title: "Gaps", lines, format: String, points: 11 });
+			for (const value of [null, 5, null, 2.5, 5, null]) drawn.add([value]);
+			return [...drawn.element.querySelectorAll("path")].map((one) => one.getAttribute("d"));
+		});
+		const [dot, left, right] = ["360.0 8.0", "480.0 65.0", "540.0 8.0"];
+		const floor = ["V122H360.0Z", "V122H480.0Z"];
+		const wanted = [`M${dot}${floor[0]}M${left}L${right}${floor[1]}`, `M${dot}h0M${left}L${right}`];
+		ok("a chart has gaps where nothing was measured", paths.join() === wanted.join(), paths.join());
 		let asked = 0;
 		page.on("request", (request) => {
 			if (request.url().endsWith("/metrics")) asked += 1;

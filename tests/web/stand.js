@@ -131,9 +131,13 @@ export async function accessible(page, name) {
 	ok(`no sideways scrolling: ${name}`, over <= 0, over);
 }
 
-/** A picture for the manual, where they are wanted: small, and without loss that one sees. */
-export async function picture(page, name) {
+/**
+ * A picture for the manual, where they are wanted: small, and without loss that one sees. `settle` first
+ * waits until the page shows what it is for.
+ */
+export async function picture(page, name, settle) {
 	if (!PICTURES) return;
+	await settle();
 	const debug = await page.context().newCDPSession(page);
 	const { width, height } = page.viewportSize();
 	const { data } = await debug.send("Page.captureScreenshot", {

@@ -50,28 +50,33 @@ export function chart({ title, lines, format, points = 90, least = 0 }) {
 
 	/** @param {number} k @param {number} top */
 	function shapes(k, top) {
-		const known = rows
-			.map((row, i) => ({ i, value: row.values[k] ?? null }))
-			.filter((one) => one.value !== null);
-		const first = known[0];
-		const last = known.at(-1);
-		if (!first || !last) return [];
-		let path = "";
-		let before = -1;
-		for (const { i, value } of known) {
-			const joined = i === before + 1 && before >= 0;
-			path += `${joined ? "L" : "M"}${x(i).toFixed(1)} ${y(top, Number(value)).toFixed(1)}`;
-			before = i;
-		}
+		// What was measured without a gap is one piece; a single reading is a dot.
+		/** @type {string[]} */
+		const pieces = [];
 		const floor = y(top, 0);
-		const stroke = { d: path, class: `stroke line-${k}`, "vector-effect": "non-scaling-stroke" };
+		let area = "";
+		for (let i = 0; i < rows.length; i++) {
+			const from = i;
+			/** @type {string[]} */
+			const places = [];
+			for (; i < rows.length; i++) {
+				const value = rows[i]?.values[k] ?? null;
+				if (value === null) break;
+				places.push(`${x(i).toFixed(1)} ${y(top, value).toFixed(1)}`);
+			}
+			if (places.length === 0) continue;
+			const piece = `M${places.join("L")}`;
+			pieces.push(places.length === 1 ? `${piece}h0` : piece);
+			area += `${piece}V${floor}H${x(from).toFixed(1)}Z`;
+		}
+		if (pieces.length === 0) return [];
 		return [
-			lines[k]?.filled &&
-				s("path", {
-					d: `${path}L${x(last.i).toFixed(1)} ${floor}L${x(first.i).toFixed(1)} ${floor}Z`,
-					class: `fill line-${k}`,
-				}),
-			s("path", stroke),
+			lines[k]?.filled && s("path", { d: area, class: `fill line-${k}` }),
+			s("path", {
+				d: pieces.join(""),
+				class: `stroke line-${k}`,
+				"vector-effect": "non-scaling-stroke",
+			}),
 		];
 	}
 
