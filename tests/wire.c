@@ -348,6 +348,9 @@ static bool instantiate(const struct wire *wire, const char *name, const char *t
 		"-c",
 		"sed -e \"s|@LISTEN@|127.0.0.1:$3|;s|@SOCKET@|$1/anteroom.sock|\" "
 		"-e \"/server unix:/$4\" "
+		/* What a test waits for takes longer under a sanitizer. */
+		"-e \"s|^fastcgi_read_timeout 30s|fastcgi_read_timeout "
+		"$((30 * ${CK_TIMEOUT_MULTIPLIER:-1}))s|\" "
 		"-e 's|@ACCESS_LOG@|access.log|; s|@PAGES@|pages|' -e 's|@PARTS@/||' \"$0\" >\"$1/$2\"",
 		NULL,
 		wire->directory,
