@@ -1,5 +1,5 @@
 /* The program: finds the command in a table and runs it. What a command does and which options it
- * has stands with its function (src/edge); a new one is declared in command/command.h and gets a
+ * has stands with its function (src/command); a new one is declared in command/command.h and gets a
  * row.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */

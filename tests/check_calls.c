@@ -233,6 +233,33 @@ END_TEST
 /* As many as the service allows before it gives up. */
 #define AGAINS 9
 
+/* A page of another origin must be able to read that the disk failed. */
+START_TEST(a_write_that_failed_has_the_headers_of_any_answer)
+{
+	struct arena *arena = arena_open();
+	struct call call = { .arena = arena };
+
+	call.request = (struct request){
+		.method = METHOD_POST,
+		.uri = SLICE("/v2/token"),
+		.body = SLICE("{\"code\":\"abc-defg-hij\"}"),
+		.address = SLICE("192.0.2.1"),
+		.request_id = SLICE("one"),
+	};
+	service_answer(world.service, &call);
+	ck_assert_int_eq(call.answer.status, 404);
+	for (int i = 0; i < 2; i++) {
+		ck_assert(slice_is(header_of(&call, "Access-Control-Allow-Origin"), "*"));
+		ck_assert(slice_is(header_of(&call, "X-Request-Id"), "one"));
+		ck_assert(slice_is(header_of(&call, "Content-Type"),
+				   "application/json; charset=utf-8"));
+		service_settle(&call, STORE_FAILED);
+		ck_assert_int_eq(call.answer.status, 503);
+	}
+	arena_close(arena);
+}
+END_TEST
+
 START_TEST(a_call_is_run_ten_times_at_most)
 {
 	struct reply reply;
@@ -555,6 +582,7 @@ int main(void)
 	tcase_add_test(deferred, costly_calls_of_an_account_are_deferred);
 	suite_add_tcase(suite, deferred);
 	tcase_add_checked_fixture(again, set_up, tear_down);
+	tcase_add_test(again, a_write_that_failed_has_the_headers_of_any_answer);
 	tcase_add_test(again, a_call_is_run_ten_times_at_most);
 	tcase_add_test(again, a_read_is_run_ten_times_at_most);
 	tcase_add_loop_test(again, stored_credentials_are_not_echoed_by_another_run, 0,

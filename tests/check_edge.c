@@ -49,6 +49,7 @@ static const struct exchange_row {
 	{ "GET", "/status/204", 0, NULL, 204, "Status: 204 No Content\r\nX-Stub: here\r\n\r\n", "", 0 },
 	{ "GET", "/status/304", 0, NULL, 304, "Status: 304 Not Modified\r\nX-Stub: here\r\n\r\n", "", 0 },
 	{ "GET", "/status/404", 0, NULL, 404, "Status: 404 Not Found\r\n", "", 0 },
+	{ "GET", "/status/410", 0, NULL, 410, "Status: 410 Gone\r\n", "", 0 },
 	{ "POST", "/echo", CALL_LARGE_BODY_MOST, NULL, 200, "", "2 Bearer first 192.0.2.7 an-id 0 b", 33 + CALL_LARGE_BODY_MOST },
 	{ "POST", "/echo", CALL_LARGE_BODY_MOST, "", 200, "", "2 Bearer first 192.0.2.7 an-id 0 b", 33 + CALL_LARGE_BODY_MOST },
 	{ "POST", "/echo", CALL_LARGE_BODY_MOST + 1, NULL, 200, "", "2 Bearer first 192.0.2.7 an-id 1 ", 0 },

@@ -170,7 +170,7 @@ static bool answer_in_process(struct transport *transport, const struct case_req
 	while (number != 0 && store_state(store, number) == STORE_PENDING)
 		store_flush(store);
 	if (number != 0)
-		service_settle(in_process->service, &call, store_state(store, number));
+		service_settle(&call, store_state(store, number));
 	copy_answer(arena, &call.answer, answer);
 	arena_close(arena);
 	return true;

@@ -207,9 +207,8 @@ static bool stub_answer(struct service *service, struct call *call)
 	return true;
 }
 
-static void stub_settle(struct service *service, struct call *call, enum store_state state)
+static void stub_settle(struct call *call, enum store_state state)
 {
-	(void)service;
 	ck_assert_int_ne(state, STORE_PENDING);
 	if (state == STORE_FAILED)
 		call->answer.status = 503;

@@ -109,7 +109,7 @@ static void settle(struct stand *stand, struct call *call)
 	while (number != 0 && store_state(stand->environment.store, number) == STORE_PENDING)
 		store_flush(stand->environment.store);
 	if (number != 0)
-		service_settle(stand->service, call, store_state(stand->environment.store, number));
+		service_settle(call, store_state(stand->environment.store, number));
 }
 
 static struct slice body_of(struct arena *arena, const struct answer *answer)

@@ -22,7 +22,7 @@ struct edge_options {
 	struct service *service;
 	/* service_answer, service_settle (service/service.h). */
 	bool (*answer)(struct service *service, struct call *call);
-	void (*settle)(struct service *service, struct call *call, enum store_state state);
+	void (*settle)(struct call *call, enum store_state state);
 	unsigned threads; /* workers; at least 1 */
 	unsigned
 		patience; /* seconds without progress after which a peer is dropped; 0: 5 (receiving), 10 (sending) */

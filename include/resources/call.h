@@ -131,6 +131,7 @@ struct answer {
 	int status;
 	struct header headers[ANSWER_HEADERS]; /* Content-Length is the edge's */
 	size_t header_count;
+	size_t standing_count; /* the first ones, which stay whatever becomes of the call */
 	struct slice *parts;
 	size_t part_count;
 	size_t part_capacity;
@@ -286,8 +287,8 @@ bool call_is_writing(const struct call *call);
 enum store_reading call_reading(const struct call *call);
 /* Whether its route is one that may change something: not GET or HEAD. */
 bool call_is_for_writing(const struct call *call);
-/* What stood in the answer before the handler began stays: so many headers. */
-void call_forget_answer(struct call *call, size_t header_count);
+/* The answer is empty again, but for its standing headers. */
+void call_forget_answer(struct call *call);
 /* Sets account_text, and the account of the transaction, from call->account. */
 void call_of_account(struct call *call);
 /* Raises the time of a writing call above `time` (milliseconds), the time of an earlier write,

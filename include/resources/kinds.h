@@ -10,7 +10,8 @@
 /* The account's default template: one record with the id zero. */
 extern const struct store_kind kind_default;
 extern const struct store_kind kind_template;
-/* A role that was deleted; its parent is the template, the number in its id is the role's identity. */
+/* A role that was deleted; its parent is the template, its id holds the role's identity
+ * (deleted_role.c). */
 extern const struct store_kind kind_role;
 /* A room; its parent is the template, its name is in lower case, its switch is `enabled`. */
 extern const struct store_kind kind_room;

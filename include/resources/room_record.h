@@ -24,13 +24,13 @@ struct room_record {
 	struct slice hidden; /* the hidden members of its document as JSON text */
 };
 
-/* That room_load_named will be called, and its template loaded. False: the text is no id. *id (may be
+/* That room_load_by_id will be called, and its template loaded. False: the text is no id. *id (may be
  * NULL): the id. */
 struct expected;
-bool room_expect_named(struct expected *expected, struct slice text, enum store_reading reading,
+bool room_expect_by_id(struct expected *expected, struct slice text, enum store_reading reading,
 		       struct id *id);
 /* The room of an id as a client wrote it. FAULT_NOT_FOUND when the account has no such room. */
-bool room_load_named(struct call *call, struct slice text, enum store_reading reading,
+bool room_load_by_id(struct call *call, struct slice text, enum store_reading reading,
 		     struct room_record *record, struct fault *fault);
 /* *is_there false: none. */
 bool room_find(struct call *call, const struct id *id, enum store_reading reading,

@@ -73,7 +73,7 @@ struct template_record {
 
 /* The template of an id as a client wrote it. FAULT_NOT_FOUND when the account has no such
  * template. */
-bool template_load_named(struct call *call, struct slice text, enum store_reading reading,
+bool template_load_by_id(struct call *call, struct slice text, enum store_reading reading,
 			 struct template_record *record, struct fault *fault);
 /* The template that another record refers to. FAULT_DAMAGED when it is not there. */
 bool template_load(struct call *call, const struct id *id, enum store_reading reading,
@@ -110,6 +110,9 @@ void template_set_deleted_roles(struct call *call, struct template_record *recor
  * /settings and /destinations when their hidden members exceed TEMPLATE_HIDDEN_MOST, at
  * /settings/backend when it names another backend than before, which is not there. */
 bool template_assemble(struct call *call, struct template_record *record, struct fault *fault);
+/* The same for a record that this call changes: it gets the time and the ETag of the call. */
+bool template_assemble_changed(struct call *call, struct template_record *record,
+			       struct fault *fault);
 /* Writes an assembled record, and counts it for the backend that it names. */
 bool template_put(struct call *call, const struct template_record *record, struct fault *fault);
 /* The answer to a write: the text, with the credentials that this request supplied. */

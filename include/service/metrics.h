@@ -6,12 +6,13 @@
 #define SERVICE_METRICS_H
 
 #include "base/histogram.h"
+#include "base/http_status.h"
 #include "resources/call.h"
 
 struct metrics;
 
 /* Known statuses; one more counter is for all others. */
-#define METRICS_STATUSES 15
+#define METRICS_STATUSES HTTP_STATUS_COUNT
 extern const int metrics_statuses[METRICS_STATUSES];
 
 /* `routes` is borrowed and ends with a row whose path is NULL. */

@@ -2,8 +2,9 @@
  * by its id or by its unique name, may have a parent and a switch, and comes in pages in the order
  * of making. Names, pages and ids are the driver's work: the callers know no index and no counter.
  *
- * Drivers: store/gdbm (durable, one machine), store/memory (tests), and in the tests one that fails
- * at the n-th call. One test suite, tests/check_records, runs over all of them.
+ * Drivers: store/gdbm (durable, one machine), store/postgres (several machines), store/memory (tests),
+ * and in the tests one that fails at the n-th call. One test suite, tests/check_records, runs over all
+ * of them.
  *
  * What every driver promises:
  *
@@ -324,7 +325,7 @@ bool store_roster(struct store *store, struct arena *arena, uint64_t *generation
 /* The generation that was seen last, by any transaction of this process. */
 uint64_t store_roster_generation(struct store *store);
 
-/* Whether other transactions run during a WRITE transaction. */
+/* Whether other WRITE transactions run during one. */
 bool store_is_shared(const struct store *store);
 
 /* Whether a WRITE transaction would be admitted now (readiness). */

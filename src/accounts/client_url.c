@@ -9,12 +9,6 @@
 
 #define LINK_PLACE SLICE("{join.link}")
 
-static bool begins_with(struct slice text, struct slice beginning)
-{
-	return text.size >= beginning.size &&
-	       memcmp(text.data, beginning.data, beginning.size) == 0;
-}
-
 static bool is_visible(struct slice url)
 {
 	for (size_t i = 0; i < url.size; i++) {
@@ -27,9 +21,9 @@ static bool is_visible(struct slice url)
 /* Something follows the scheme that is no path yet. */
 static bool has_host(struct slice url)
 {
-	const size_t scheme = begins_with(url, SLICE("https://"))  ? 8
-			      : begins_with(url, SLICE("http://")) ? 7
-								   : 0;
+	const size_t scheme = slice_begins(url, SLICE("https://"))  ? 8
+			      : slice_begins(url, SLICE("http://")) ? 7
+								    : 0;
 
 	return scheme > 0 && url.size > scheme && strchr("/?#:@", url.data[scheme]) == NULL;
 }
@@ -81,7 +75,7 @@ const char *client_url_flaw(struct slice url)
 		return "must have 1 to 512 characters";
 	if (!is_visible(url))
 		return "must be visible ASCII without spaces";
-	if (!has_host(url) && !begins_with(url, LINK_PLACE))
+	if (!has_host(url) && !slice_begins(url, LINK_PLACE))
 		return "must begin with https:// or http:// and a host, or with {join.link}";
 	return flaw_of_places(url);
 }

@@ -8,7 +8,13 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/http_status.h"
 #include "base/text.h"
+
+#define FAULT_KIND(name, status, text) \
+	_Static_assert(HTTP_##status < HTTP_STATUS_COUNT, "base/http_status.h lacks it");
+FAULT_KINDS(FAULT_KIND)
+#undef FAULT_KIND
 
 static const struct {
 	int status;

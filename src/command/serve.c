@@ -386,15 +386,16 @@ static bool open_all(const struct serve_options *options, const struct identity 
 	return edge_open(&edge, &program->edge, fault);
 }
 
-/* Also closes the parts of an incomplete open_all. */
+/* Also closes the parts of an incomplete open_all. The sender, which was opened before the first thread
+ * began, ends with what it sends for. */
 static void close_all(struct program *program)
 {
 	edge_close(program->edge);
 	keeper_close(program->keeper);
+	service_close(program->service);
 	dispatcher_close(program->environment.dispatcher);
 	sender_close(program->sender);
 	lease_close(program->lease);
-	service_close(program->service);
 	metrics_close(program->environment.metrics);
 	join_log_close(program->environment.joins);
 	kept_usage_close(program->environment.kept_usage);

@@ -187,8 +187,7 @@ static void deliver(struct edge *edge, struct exchange *exchange)
 	int connection = exchange->connection;
 
 	if (call->answer.number != 0)
-		edge->options.settle(edge->options.service, call,
-				     store_state(edge->options.store, call->answer.number));
+		edge->options.settle(call, store_state(edge->options.store, call->answer.number));
 	metrics_count(edge->options.metrics, call, clock_microseconds() - call->started);
 	if (edge->options.logs_access)
 		access_log(call);

@@ -20,6 +20,7 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "base/http_status.h"
 #include "base/text.h"
 #include "edge/records.h"
 
@@ -264,21 +265,9 @@ static const char *reason_of(int status)
 		int status;
 		const char *reason;
 	} reasons[] = {
-		{ 200, "OK" },
-		{ 204, "No Content" },
-		{ 304, "Not Modified" },
-		{ 400, "Bad Request" },
-		{ 401, "Unauthorized" },
-		{ 403, "Forbidden" },
-		{ 404, "Not Found" },
-		{ 405, "Method Not Allowed" },
-		{ 409, "Conflict" },
-		{ 412, "Precondition Failed" },
-		{ 413, "Payload Too Large" },
-		{ 422, "Unprocessable Content" },
-		{ 429, "Too Many Requests" },
-		{ 500, "Internal Server Error" },
-		{ 503, "Service Unavailable" },
+#define HTTP_STATUS(status, reason) { status, reason },
+		HTTP_STATUSES(HTTP_STATUS)
+#undef HTTP_STATUS
 	};
 
 	for (size_t i = 0; i < sizeof reasons / sizeof reasons[0]; i++)

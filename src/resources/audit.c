@@ -7,7 +7,7 @@
 #include "resources/media_join.h"
 #include "resources/media_record.h"
 
-/* An entry that was noted, the next one, and how many there are from the first on. */
+/* An entry that was noted, and the next one. */
 struct noted {
 	struct noted *next;
 	const char *type;

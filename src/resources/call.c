@@ -124,9 +124,9 @@ bool call_is_for_writing(const struct call *call)
 	return call->route->method != METHOD_GET && call->route->access != ROUTE_STATELESS;
 }
 
-void call_forget_answer(struct call *call, size_t header_count)
+void call_forget_answer(struct call *call)
 {
-	call->answer.header_count = header_count;
+	call->answer.header_count = call->answer.standing_count;
 	call->answer.part_count = 0;
 	call->answer.size = 0;
 	call->answer.kept = (struct slice){ NULL, 0 };

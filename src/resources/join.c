@@ -486,7 +486,7 @@ static bool find_role(struct call *call, struct bearer *bearer, struct fault *fa
 	const struct slice name = bearer->token->subject.role;
 	size_t role;
 
-	if (!room_load_named(call, bearer->token->subject.room_id, STORE_TO_SHOW,
+	if (!room_load_by_id(call, bearer->token->subject.room_id, STORE_TO_SHOW,
 			     &exchange->subject.room, fault) ||
 	    !room_subject_load(call, STORE_TO_SHOW, &exchange->subject, fault))
 		return false;
@@ -530,7 +530,7 @@ static void expect_bearer(struct call *call, const struct token_join *token)
 	struct id room, before;
 
 	if (!expected_open(call, &expected) ||
-	    !room_expect_named(&expected, token->room_id, STORE_TO_SHOW, &room))
+	    !room_expect_by_id(&expected, token->room_id, STORE_TO_SHOW, &room))
 		return;
 	expected_get(&expected, &kind_codes, &room, STORE_TO_SHOW);
 	media_expect(&expected, STORE_TO_SHOW);

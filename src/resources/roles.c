@@ -19,7 +19,7 @@ struct target {
 
 static bool find(struct call *call, struct target *target, struct fault *fault)
 {
-	if (!template_load_named(call, call->parameters[0], call_reading(call), &target->record,
+	if (!template_load_by_id(call, call->parameters[0], call_reading(call), &target->record,
 				 fault))
 		return false;
 	target->index = template_role_index(&target->record, call->parameters[1]);
@@ -51,7 +51,7 @@ bool roles_list(struct call *call, struct fault *fault)
 {
 	struct template_record record;
 
-	if (!template_load_named(call, call->parameters[0], STORE_TO_SHOW, &record, fault))
+	if (!template_load_by_id(call, call->parameters[0], STORE_TO_SHOW, &record, fault))
 		return false;
 	call_answer(call, SLICE("{\"data\":["));
 	for (size_t i = 0; i < record.role_count; i++) {
@@ -108,9 +108,7 @@ static bool save(struct call *call, struct target *target, bool exists, uint64_t
 	const struct template_role *role;
 
 	template_set_role(call, record, target->index, name, document);
-	record->updated = call->now;
-	record->etag = call->etag;
-	if (!template_assemble(call, record, fault) ||
+	if (!template_assemble_changed(call, record, fault) ||
 	    !call_precondition(call, exists, condition, fault))
 		return false;
 	if (name_is_taken)
@@ -164,9 +162,7 @@ bool roles_delete(struct call *call, struct fault *fault)
 	if (!call_precondition(call, true, target.record.roles[target.index].etag, fault) ||
 	    !template_remove_role(call, &target.record, target.index, fault))
 		return false;
-	target.record.updated = call->now;
-	target.record.etag = call->etag;
 	role_note(call, "role.deleted", &target.record, name);
-	return template_assemble(call, &target.record, fault) &&
+	return template_assemble_changed(call, &target.record, fault) &&
 	       template_put(call, &target.record, fault) && call_answer_nothing(call);
 }

@@ -72,7 +72,7 @@ static void expect_room(struct call *call, enum store_side side, size_t most, st
 
 	if (!expected_open(call, &expected))
 		return;
-	if (!room_expect_named(&expected, call->parameters[0], reading, &id))
+	if (!room_expect_by_id(&expected, call->parameters[0], reading, &id))
 		return;
 	expected_get(&expected, &kind_codes, &id, reading);
 	page.parent = &id;
@@ -96,7 +96,7 @@ static const struct slice no_words = { NULL, 0 };
 /* The room that the path names, enabled. */
 static bool load_room(struct call *call, struct room_subject *subject, struct fault *fault)
 {
-	if (!room_load_named(call, call->parameters[0], call_reading(call), &subject->room, fault))
+	if (!room_load_by_id(call, call->parameters[0], call_reading(call), &subject->room, fault))
 		return false;
 	return subject->room.is_enabled || fault_set(fault, FAULT_FORBIDDEN, "Room is disabled");
 }
@@ -574,7 +574,7 @@ bool room_codes_list(struct call *call, struct fault *fault)
 			    listing.label.data != NULL;
 
 	expect_list(call, &listing);
-	if (!room_load_named(call, call->parameters[0], call_reading(call), &subject.room, fault) ||
+	if (!room_load_by_id(call, call->parameters[0], call_reading(call), &subject.room, fault) ||
 	    !room_subject_load(call, call_reading(call), &subject, fault))
 		return false;
 	if (codes_are_due(&subject.codes, &subject.owner) && subject.room.is_enabled) {

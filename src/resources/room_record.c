@@ -110,7 +110,7 @@ bool room_find_named(struct call *call, struct slice name, enum store_reading re
 	return !*is_there || room_read(call, &stored, record, fault);
 }
 
-bool room_expect_named(struct expected *expected, struct slice text, enum store_reading reading,
+bool room_expect_by_id(struct expected *expected, struct slice text, enum store_reading reading,
 		       struct id *id)
 {
 	struct id parsed;
@@ -124,7 +124,7 @@ bool room_expect_named(struct expected *expected, struct slice text, enum store_
 	return true;
 }
 
-bool room_load_named(struct call *call, struct slice text, enum store_reading reading,
+bool room_load_by_id(struct call *call, struct slice text, enum store_reading reading,
 		     struct room_record *record, struct fault *fault)
 {
 	struct id id;

@@ -85,7 +85,7 @@ static void expect_update(struct call *call)
 
 	if (!expected_open(call, &expected))
 		return;
-	if (!room_expect_named(&expected, call->parameters[0], STORE_TO_CHANGE, NULL))
+	if (!room_expect_by_id(&expected, call->parameters[0], STORE_TO_CHANGE, NULL))
 		return;
 	expect_owner(call, &expected, false);
 	if (name != NULL)
@@ -101,7 +101,7 @@ static void expect_delete(struct call *call)
 
 	if (!expected_open(call, &expected))
 		return;
-	if (!room_expect_named(&expected, call->parameters[0], STORE_TO_CHANGE, &id))
+	if (!room_expect_by_id(&expected, call->parameters[0], STORE_TO_CHANGE, &id))
 		return;
 	expected_get(&expected, &kind_codes, &id, STORE_TO_CHANGE);
 	garbage_expect(&expected, &id);
@@ -385,7 +385,7 @@ bool rooms_update(struct call *call, struct fault *fault)
 	struct room_change change = { .exists = true };
 
 	expect_update(call);
-	return room_load_named(call, call->parameters[0], STORE_TO_CHANGE, &change.former, fault) &&
+	return room_load_by_id(call, call->parameters[0], STORE_TO_CHANGE, &change.former, fault) &&
 	       load_former(call, &change, fault) && save(call, &change, fault);
 }
 
@@ -446,9 +446,9 @@ bool rooms_get(struct call *call, struct fault *fault)
 	struct template_record owner;
 
 	if (expected_open(call, &expected) &&
-	    room_expect_named(&expected, call->parameters[0], STORE_TO_SHOW, NULL))
+	    room_expect_by_id(&expected, call->parameters[0], STORE_TO_SHOW, NULL))
 		expected_tell(&expected);
-	if (!room_load_named(call, call->parameters[0], STORE_TO_SHOW, &room, fault) ||
+	if (!room_load_by_id(call, call->parameters[0], STORE_TO_SHOW, &room, fault) ||
 	    !template_load(call, &room.template_id, STORE_TO_SHOW, &owner, fault))
 		return false;
 	call_etag(call, room_etag(&room, &owner));
@@ -468,7 +468,7 @@ bool rooms_delete(struct call *call, struct fault *fault)
 	struct template_record owner;
 
 	expect_delete(call);
-	if (!room_load_named(call, call->parameters[0], STORE_TO_CHANGE, &room, fault) ||
+	if (!room_load_by_id(call, call->parameters[0], STORE_TO_CHANGE, &room, fault) ||
 	    !template_load(call, &room.template_id, STORE_TO_SHOW, &owner, fault) ||
 	    !call_precondition(call, true, room_etag(&room, &owner), fault))
 		return false;

@@ -241,7 +241,7 @@ bool template_load(struct call *call, const struct id *id, enum store_reading re
 	return is_there || packed_missing("template", id_slice(id), fault);
 }
 
-bool template_load_named(struct call *call, struct slice text, enum store_reading reading,
+bool template_load_by_id(struct call *call, struct slice text, enum store_reading reading,
 			 struct template_record *record, struct fault *fault)
 {
 	struct id id;
@@ -394,6 +394,14 @@ bool template_assemble(struct call *call, struct template_record *record, struct
 	check_hidden(call, "/settings", record->parts[PART_SETTINGS].hidden);
 	check_hidden(call, "/destinations", record->parts[PART_DESTINATIONS].hidden);
 	return check_backend(call, record, fault) && findings_result(&call->findings, fault);
+}
+
+bool template_assemble_changed(struct call *call, struct template_record *record,
+			       struct fault *fault)
+{
+	record->updated = call->now;
+	record->etag = call->etag;
+	return template_assemble(call, record, fault);
 }
 
 struct slice template_answer(struct call *call, const struct template_record *record)

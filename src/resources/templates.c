@@ -96,13 +96,11 @@ static void expect_delete(struct call *call)
 
 /* ---- writing ---- */
 
-/* Joins the text and checks the conditions of the request. */
-static bool check(struct call *call, struct template_record *record, bool exists,
-		  uint64_t condition, struct fault *fault)
+/* Joins the text of what was changed, and checks the conditions of the request. */
+static bool finish(struct call *call, struct template_record *record, bool exists,
+		   uint64_t condition, struct fault *fault)
 {
-	record->updated = call->now;
-	record->etag = call->etag;
-	return template_assemble(call, record, fault) &&
+	return template_assemble_changed(call, record, fault) &&
 	       call_precondition(call, exists, condition, fault);
 }
 
@@ -145,7 +143,7 @@ static bool save(struct call *call, struct template_record *record, bool exists,
 {
 	bool default_changed;
 
-	if (!check(call, record, exists, record->etag, fault) ||
+	if (!finish(call, record, exists, record->etag, fault) ||
 	    (exists && !check_name(call, record, fault)) || !template_put(call, record, fault) ||
 	    !set_default(call, record, &default_changed, fault) ||
 	    !note(call, record, exists, default_changed, fault))
@@ -205,7 +203,7 @@ bool templates_update(struct call *call, struct fault *fault)
 	struct template_record record;
 
 	expect_update(call);
-	if (!template_load_named(call, call->parameters[0], STORE_TO_CHANGE, &record, fault) ||
+	if (!template_load_by_id(call, call->parameters[0], STORE_TO_CHANGE, &record, fault) ||
 	    !document_finish(&template_shape, call->body, &call->findings, fault))
 		return false;
 	set_name(call, &record, call_member(call, "name"));
@@ -218,7 +216,7 @@ bool templates_patch(struct call *call, struct fault *fault)
 	json_t *document;
 
 	expect_update(call);
-	if (!template_load_named(call, call->parameters[0], STORE_TO_CHANGE, &record, fault))
+	if (!template_load_by_id(call, call->parameters[0], STORE_TO_CHANGE, &record, fault))
 		return false;
 	document = template_document(call, &record);
 	document_merge(&template_shape, document, call->body);
@@ -245,7 +243,7 @@ bool templates_delete(struct call *call, struct fault *fault)
 	bool has_rooms;
 
 	expect_delete(call);
-	if (!template_load_named(call, call->parameters[0], STORE_TO_CHANGE, &record, fault) ||
+	if (!template_load_by_id(call, call->parameters[0], STORE_TO_CHANGE, &record, fault) ||
 	    !call_precondition(call, true, record.etag, fault) ||
 	    !store_has_children(call->transaction, &kind_room, &record.id, &has_rooms, fault))
 		return false;
@@ -324,7 +322,7 @@ bool templates_get(struct call *call, struct fault *fault)
 {
 	struct template_record record;
 
-	if (!template_load_named(call, call->parameters[0], call_reading(call), &record, fault))
+	if (!template_load_by_id(call, call->parameters[0], call_reading(call), &record, fault))
 		return false;
 	call_etag(call, record.etag);
 	return call_not_modified(call, record.etag) || call_answer(call, record.text);
@@ -434,7 +432,7 @@ static bool part_get(struct call *call, enum template_part part, struct fault *f
 {
 	struct template_record record;
 
-	if (!template_load_named(call, call->parameters[0], call_reading(call), &record, fault))
+	if (!template_load_by_id(call, call->parameters[0], call_reading(call), &record, fault))
 		return false;
 	call_etag(call, record.parts[part].etag);
 	return call_not_modified(call, record.parts[part].etag) ||
@@ -450,7 +448,7 @@ static bool part_write(struct call *call, enum template_part part, enum part_ori
 	json_t *merged;
 	uint64_t condition;
 
-	if (!template_load_named(call, call->parameters[0], call_reading(call), &record, fault))
+	if (!template_load_by_id(call, call->parameters[0], call_reading(call), &record, fault))
 		return false;
 	condition = record.parts[part].etag;
 	if (origin == PART_MERGED) {
@@ -461,7 +459,7 @@ static bool part_write(struct call *call, enum template_part part, enum part_ori
 		document = merged;
 	}
 	template_set_part(call, &record, part, document, call->body, origin);
-	if (!check(call, &record, true, condition, fault) || !template_put(call, &record, fault) ||
+	if (!finish(call, &record, true, condition, fault) || !template_put(call, &record, fault) ||
 	    !template_note_update(call, &record, false, fault))
 		return false;
 	call_etag(call, record.parts[part].etag);

@@ -149,7 +149,5 @@ json_t *value_checked(const struct field *row, json_t *value, const struct place
 
 /* ", got 9000"; empty for a secret. */
 const char *value_got(struct findings *findings, const struct place *place, const json_t *value);
-/* The JSON type alone: "an array". */
-const char *schema_kind_of(const json_t *value);
 
 #endif

@@ -71,19 +71,18 @@ static void fingerprint_of(const struct call *call, unsigned char fingerprint[DI
 
 /* The kept answer, or 422. */
 static bool show(struct call *call, const struct kept_answer *kept,
-		 const unsigned char *fingerprint, size_t header_count, struct fault *fault)
+		 const unsigned char *fingerprint, struct fault *fault)
 {
 	*fault = FAULT_INITIAL;
 	if (!digest_equal(kept->fingerprint, fingerprint))
 		return fault_set(fault, FAULT_KEY_REUSED, NULL);
-	call_forget_answer(call, header_count);
+	call_forget_answer(call);
 	kept_answer_show(call, kept);
 	kept_usage_count_replay(call->environment->kept_usage);
 	return true;
 }
 
-bool idempotency_end(struct call *call, bool is_done, size_t header_count, bool *is_replay,
-		     struct fault *fault)
+bool idempotency_end(struct call *call, bool is_done, bool *is_replay, struct fault *fault)
 {
 	unsigned char fingerprint[DIGEST_SIZE];
 	struct fault own = FAULT_INITIAL;
@@ -99,7 +98,7 @@ bool idempotency_end(struct call *call, bool is_done, size_t header_count, bool 
 	}
 	fingerprint_of(call, fingerprint);
 	if (counts) {
-		*is_replay = show(call, &kept, fingerprint, header_count, fault);
+		*is_replay = show(call, &kept, fingerprint, fault);
 		return *is_replay;
 	}
 	return is_done && kept_answer_put(call, call->key, fingerprint, &kept, fault);
@@ -107,7 +106,6 @@ bool idempotency_end(struct call *call, bool is_done, size_t header_count, bool 
 
 bool idempotency_replay(struct call *call, struct fault *fault)
 {
-	const size_t header_count = call->answer.header_count;
 	unsigned char fingerprint[DIGEST_SIZE];
 	struct fault own = FAULT_INITIAL;
 	struct kept_answer kept;
@@ -122,7 +120,7 @@ bool idempotency_replay(struct call *call, struct fault *fault)
 	store_of_account(call->transaction, &call->account);
 	if (kept_answer_find(call, call->key, &kept, &counts, &own) && counts) {
 		fingerprint_of(call, fingerprint);
-		is_shown = show(call, &kept, fingerprint, header_count, fault);
+		is_shown = show(call, &kept, fingerprint, fault);
 	}
 	store_abandon(call->transaction);
 	return is_shown;

@@ -16,10 +16,9 @@
 bool idempotency_read(struct call *call, struct fault *fault);
 
 /* After the handler of a call with a key, in its transaction. is_done: what the handler returned.
- * header_count: of the answer before the handler began. Keeps the answer of a call that is done; or
- * makes the kept one the answer, and sets *is_replay: the transaction is abandoned then. */
-bool idempotency_end(struct call *call, bool is_done, size_t header_count, bool *is_replay,
-		     struct fault *fault);
+ * Keeps the answer of a call that is done; or makes the kept one the answer, and sets *is_replay: the
+ * transaction is abandoned then. */
+bool idempotency_end(struct call *call, bool is_done, bool *is_replay, struct fault *fault);
 
 /* For a call whose body or query was refused by *fault: true when a kept answer became the answer.
  * Else the fault may have become FAULT_KEY_REUSED. */

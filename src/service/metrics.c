@@ -12,7 +12,9 @@
 #define CACHE_LINE 64
 
 const int metrics_statuses[METRICS_STATUSES] = {
-	200, 204, 304, 400, 401, 403, 404, 405, 409, 412, 413, 422, 429, 500, 503,
+#define HTTP_STATUS(status, reason) status,
+	HTTP_STATUSES(HTTP_STATUS)
+#undef HTTP_STATUS
 };
 
 const char *const metrics_refusals[JOIN_REFUSALS] = {

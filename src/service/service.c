@@ -177,7 +177,6 @@ struct start {
 	struct findings findings;
 	struct id account;
 	char account_text[ID_TEXT_SIZE + 1];
-	size_t header_count;
 };
 
 static struct start start_of(const struct call *call)
@@ -186,7 +185,6 @@ static struct start start_of(const struct call *call)
 		.mark = arena_mark(call->arena),
 		.findings = call->findings,
 		.account = call->account,
-		.header_count = call->answer.header_count,
 	};
 
 	memcpy(start.account_text, call->account_text, sizeof start.account_text);
@@ -196,7 +194,7 @@ static struct start start_of(const struct call *call)
 /* Releases the memory of the last run, with its answer. */
 static void begin_again(struct call *call, const struct start *start, struct fault *fault)
 {
-	call_forget_answer(call, start->header_count);
+	call_forget_answer(call);
 	call->answer.status = 0;
 	call->answer.parts = NULL;
 	call->answer.part_capacity = 0;
@@ -210,8 +208,7 @@ static void begin_again(struct call *call, const struct start *start, struct fau
 	*fault = FAULT_INITIAL;
 }
 
-static bool run_once(struct call *call, enum store_access access, size_t header_count,
-		     struct fault *fault)
+static bool run_once(struct call *call, enum store_access access, struct fault *fault)
 {
 	bool is_done, is_replay = false, is_committed;
 
@@ -234,7 +231,7 @@ static bool run_once(struct call *call, enum store_access access, size_t header_
 	is_done = call->route->run(call, fault);
 	/* Who lacks a scope gets no kept answer either. */
 	if (call->key.data != NULL && fault->scope == NULL)
-		is_done = idempotency_end(call, is_done, header_count, &is_replay, fault);
+		is_done = idempotency_end(call, is_done, &is_replay, fault);
 	if (is_done && access == STORE_WRITE && !call->wants_write && !is_replay &&
 	    !call->validates_only && words_count_asked(call, fault) && audit_write(call, fault)) {
 		is_committed = store_commit(call->transaction, &call->answer.number, fault);
@@ -250,7 +247,7 @@ static bool run_once(struct call *call, enum store_access access, size_t header_
 		call->answer.number = store_seen(call->transaction);
 	store_abandon(call->transaction);
 	if (is_done && call->validates_only && !call->wants_write) {
-		call_forget_answer(call, header_count);
+		call_forget_answer(call);
 		return call_answer(call, SLICE("{\"valid\":true}"));
 	}
 	return fault->kind == FAULT_NONE;
@@ -326,7 +323,7 @@ static bool run(struct call *call, struct fault *fault)
 	const struct start start = start_of(call);
 
 	for (;;) {
-		if (run_once(call, access, start.header_count, fault)) {
+		if (run_once(call, access, fault)) {
 			if (!call->wants_write)
 				return true;
 			access = STORE_WRITE;
@@ -468,16 +465,16 @@ static void note_joining(const struct call *call)
 /* Answers a call that was admitted, or was not. */
 static void answer(struct call *call, bool is_admitted, struct slice query, struct fault *fault)
 {
-	size_t header_count;
+	const bool is_read = is_admitted && (call->route == NULL || read_call(call, query, fault));
 
-	if (!is_admitted || (call->route != NULL && !read_call(call, query, fault))) {
+	call->answer.standing_count = call->answer.header_count;
+	if (!is_read) {
 		if (fault->scope != NULL || !idempotency_replay(call, fault))
 			answer_fault(call, fault);
 	} else if (call->route != NULL) {
-		header_count = call->answer.header_count;
 		if (!run_in_memory(call, fault)) {
 			count_words(call, fault);
-			call_forget_answer(call, header_count);
+			call_forget_answer(call);
 			explain_size(fault);
 			answer_fault(call, fault);
 		}
@@ -534,15 +531,15 @@ bool service_answer(struct service *service, struct call *call)
 	return true;
 }
 
-void service_settle(struct service *service, struct call *call, enum store_state state)
+void service_settle(struct call *call, enum store_state state)
 {
 	struct fault fault = FAULT_INITIAL;
 
 	if (state == STORE_DURABLE)
 		return;
 	fault_set(&fault, FAULT_UNAVAILABLE, NULL);
-	call->answer = (struct answer){ .is_head = call->answer.is_head };
-	headers_identify(call, atomic_fetch_add(&service->requests, 1));
+	call_forget_answer(call);
+	call->answer.number = 0;
 	answer_fault(call, &fault);
 	headers_content(call);
 }

@@ -15,8 +15,8 @@
  *    each as a whole.
  *  - Pending changes are visible to WRITE transactions only.
  *  - When the disk is full, WRITE transactions are refused before they begin (FAULT_UNAVAILABLE,
- *    retry_after 5), reads go on, and writes resume when there is room. An admitted transaction has
- *    its journal space.
+ *    retry_after 5), reads go on, and writes resume when there is room. One that was admitted and finds
+ *    none at its commit, because others came first, is refused then, whole.
  *  - A failed sync is never repeated, since the kernel may have dropped the pages: writing stops
  *    until the next start, and pending transactions are STORE_FAILED.
  *  - Damaged data is not returned. Values have checksums, which each read verifies; 64 KB blocks of

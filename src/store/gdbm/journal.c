@@ -100,7 +100,7 @@ static bool make_room(struct journal *journal, size_t size, size_t most, struct 
 			pthread_mutex_lock(&journal->lock);
 			continue;
 		}
-		if (journal->accounted == 0 && journal->ahead.file >= 0) {
+		if (journal->ahead.file >= 0) {
 			journal->least_size = size + SEGMENT_HEAD;
 			pthread_cond_signal(&journal->work);
 		}

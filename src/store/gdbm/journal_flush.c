@@ -1,5 +1,5 @@
-/* Flushing: writes pending records and makes them durable. All functions run with `flushing` held,
- * which protects `writing`, `current` and a segment that is being begun; members that others read
+/* Flushing: writes pending records and makes them durable. All functions but those of journal.h, which
+ * take it, run with `flushing` held, which protects `writing`, `current` and a segment that is being begun; members that others read
  * change under the lock.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */

@@ -224,7 +224,7 @@ bool entry_remove(struct transaction *transaction, enum store_table table, struc
 	return change_entry(transaction, table, key, (struct slice){ NULL, 0 }, fault);
 }
 
-static void gdbm_abandon(struct transaction *base)
+static void gdbm_end(struct transaction *base)
 {
 	struct store_gdbm *store = store_gdbm_of(base->store);
 
@@ -264,7 +264,7 @@ static bool gdbm_commit(struct transaction *base, uint64_t *number, struct fault
 	const struct changes *changes = &transaction_of(base)->changes;
 
 	if (!journal_reserve(store->journal, changes->list, changes->n, fault)) {
-		gdbm_abandon(base);
+		gdbm_end(base);
 		return false;
 	}
 	store->last = *number = base->number;
@@ -272,7 +272,7 @@ static bool gdbm_commit(struct transaction *base, uint64_t *number, struct fault
 	journal_append(store->journal, base->number, changes->list, changes->n);
 	if (overlay_size(store->active) >= store->overlay_bytes)
 		store_gdbm_freeze(store);
-	gdbm_abandon(base);
+	gdbm_end(base);
 	return true;
 }
 
@@ -332,7 +332,7 @@ const struct store_driver store_gdbm_driver = {
 	.walk_keys = store_gdbm_walk_keys,
 	.count = store_gdbm_count,
 	.commit = gdbm_commit,
-	.abandon = gdbm_abandon,
+	.abandon = gdbm_end,
 	.state = gdbm_state,
 	.flush = gdbm_flush,
 	.can_write = gdbm_can_write,
