@@ -49,7 +49,7 @@ int command_code_add(const struct command *command, int argc, char **argv)
 	enum options_result result = OPTIONS_PARSE(command, rows, argc, argv, operands);
 	struct fault fault = FAULT_INITIAL;
 	struct service_client client;
-	struct service_answer answer;
+	struct service_reply answer;
 	const json_t *body = NULL;
 	bool is_done;
 
@@ -94,7 +94,7 @@ int command_code_rotate(const struct command *command, int argc, char **argv)
 	enum options_result result = OPTIONS_PARSE(command, rows, argc, argv, operands);
 	struct fault fault = FAULT_INITIAL;
 	struct service_client client;
-	struct service_answer answer;
+	struct service_reply answer;
 	const json_t *body = NULL;
 	bool is_done;
 
@@ -192,7 +192,7 @@ int command_code_link(const struct command *command, int argc, char **argv)
 	struct fault fault = FAULT_INITIAL;
 	struct slice lines = SLICE("");
 	struct service_client client;
-	struct service_answer answer;
+	struct service_reply answer;
 	bool is_done;
 
 	if (result != OPTIONS_GO)

@@ -32,7 +32,7 @@ int command_room_add(const struct command *command, int argc, char **argv)
 	enum options_result result = OPTIONS_PARSE(command, rows, argc, argv, &name);
 	struct fault fault = FAULT_INITIAL;
 	struct service_client client;
-	struct service_answer answer;
+	struct service_reply answer;
 	const json_t *body = NULL;
 	bool is_done;
 

@@ -113,14 +113,14 @@ static bool refuse(struct arena *arena, const struct http_answer *answer, const 
 }
 
 static bool read_answer(struct arena *arena, const struct http_answer *raw,
-			struct service_answer *answer, struct fault *fault)
+			struct service_reply *answer, struct fault *fault)
 {
 	json_t *json = json_loadb(raw->body.data == NULL ? "" : raw->body.data, raw->body.size,
 				  JSON_REJECT_DUPLICATES, NULL);
 
 	if (json != NULL)
 		arena_json(arena, json);
-	*answer = (struct service_answer){ .status = raw->status, .body = raw->body };
+	*answer = (struct service_reply){ .status = raw->status, .body = raw->body };
 	if (raw->status < 200 || raw->status > 299)
 		return refuse(arena, raw, json, fault);
 	if (json_is_object(json))
@@ -197,17 +197,17 @@ static struct http_request new_request(const struct service_client *client, cons
 }
 
 static bool call(struct service_client *client, const struct http_request *request,
-		 struct service_answer *answer, struct fault *fault)
+		 struct service_reply *answer, struct fault *fault)
 {
 	struct http_answer raw;
 
-	*answer = (struct service_answer){ .status = 0 };
+	*answer = (struct service_reply){ .status = 0 };
 	return send_until_answered(client, request, &raw, fault) &&
 	       read_answer(client->arena, &raw, answer, fault);
 }
 
 bool service_client_get(struct service_client *client, const char *path,
-			struct service_answer *answer, struct fault *fault)
+			struct service_reply *answer, struct fault *fault)
 {
 	const struct http_request request = new_request(client, "GET", path);
 
@@ -230,7 +230,7 @@ static struct http_request new_post(const struct service_client *client, const c
 }
 
 bool service_client_post(struct service_client *client, const char *path, const json_t *body,
-			 struct service_answer *answer, struct fault *fault)
+			 struct service_reply *answer, struct fault *fault)
 {
 	const struct http_request request = new_post(client, path, body);
 
@@ -238,7 +238,7 @@ bool service_client_post(struct service_client *client, const char *path, const 
 }
 
 bool service_client_create(struct service_client *client, const char *path, const json_t *body,
-			   struct service_answer *answer, struct fault *fault)
+			   struct service_reply *answer, struct fault *fault)
 {
 	struct http_request request = new_post(client, path, body);
 
@@ -249,7 +249,7 @@ bool service_client_create(struct service_client *client, const char *path, cons
 bool service_client_delete(struct service_client *client, const char *path, struct fault *fault)
 {
 	struct http_request request = new_request(client, "DELETE", path);
-	struct service_answer answer;
+	struct service_reply answer;
 
 	put_key(client->arena, &request);
 	return call(client, &request, &answer, fault);
@@ -265,7 +265,7 @@ struct walk {
 	char last[64]; /* empty before the first page */
 };
 
-static bool get_page(struct walk *walk, struct service_answer *answer, struct fault *fault)
+static bool get_page(struct walk *walk, struct service_reply *answer, struct fault *fault)
 {
 	struct arena *arena = walk->client->arena;
 	struct buffer path = BUFFER_INITIAL(arena);
@@ -278,8 +278,7 @@ static bool get_page(struct walk *walk, struct service_answer *answer, struct fa
 }
 
 /* Asks once more, for a short page, where a page of the usual length is too long to be answered. */
-static bool get_page_that_fits(struct walk *walk, struct service_answer *answer,
-			       struct fault *fault)
+static bool get_page_that_fits(struct walk *walk, struct service_reply *answer, struct fault *fault)
 {
 	struct fault each = FAULT_INITIAL;
 
@@ -296,7 +295,7 @@ static bool get_page_that_fits(struct walk *walk, struct service_answer *answer,
 static bool walk_page(struct walk *walk, service_client_visit *visit, void *context, bool *is_last,
 		      struct fault *fault)
 {
-	struct service_answer answer;
+	struct service_reply answer;
 	const json_t *items;
 	struct slice last;
 	size_t n;

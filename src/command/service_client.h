@@ -43,7 +43,7 @@ bool service_client_open(const struct command *command, const struct client_opti
  * output. Returns the exit status. */
 int service_client_close(struct service_client *client, bool is_done, const struct fault *fault);
 
-struct service_answer {
+struct service_reply {
 	int status; /* 0: there is no answer */
 	struct slice body; /* as it came; data NULL: none */
 	json_t *json; /* the same, an object, or NULL; borrowed */
@@ -68,12 +68,12 @@ const char *service_client_path(const struct service_client *client, const char 
  * refused unless the service understands all of its members (RFC 7240, handling=strict). The fault has
  * the status and the texts of a refusal. The answer lives in the client's arena. */
 bool service_client_get(struct service_client *client, const char *path,
-			struct service_answer *answer, struct fault *fault);
+			struct service_reply *answer, struct fault *fault);
 bool service_client_post(struct service_client *client, const char *path, const json_t *body,
-			 struct service_answer *answer, struct fault *fault);
+			 struct service_reply *answer, struct fault *fault);
 /* As post, but refused when there is a thing of that name already (If-None-Match: *). */
 bool service_client_create(struct service_client *client, const char *path, const json_t *body,
-			   struct service_answer *answer, struct fault *fault);
+			   struct service_reply *answer, struct fault *fault);
 bool service_client_delete(struct service_client *client, const char *path, struct fault *fault);
 
 /* Called with each item of a list. */

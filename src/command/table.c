@@ -159,7 +159,7 @@ static void add_members(struct table *table, const json_t *item)
 	}
 }
 
-void table_print_answer(const struct service_answer *answer, const char *const *members,
+void table_print_answer(const struct service_reply *answer, const char *const *members,
 			bool wants_json)
 {
 	static const char *const of_members[] = { "member", "value", NULL };

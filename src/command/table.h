@@ -11,7 +11,7 @@
 
 /* Prints one thing: as the JSON that came, or as a table with one row; with a row for each of its
  * members when `members` is NULL. */
-void table_print_answer(const struct service_answer *answer, const char *const *members,
+void table_print_answer(const struct service_reply *answer, const char *const *members,
 			bool wants_json);
 
 /* Walks a list and prints it whole (service_client_walk); nothing when there is a fault. */

@@ -6,7 +6,7 @@
 #include "command/table.h"
 
 static bool act(struct service_client *client, enum thing_action action, const char *path,
-		struct service_answer *answer, struct fault *fault)
+		struct service_reply *answer, struct fault *fault)
 {
 	json_t *body;
 
@@ -30,7 +30,7 @@ int thing_command(const struct command *command, int argc, char **argv, enum thi
 		command, rows + first, sizeof rows / sizeof rows[0] - first, argc, argv, &operand);
 	struct fault fault = FAULT_INITIAL;
 	struct service_client client;
-	struct service_answer answer;
+	struct service_reply answer;
 	bool is_done;
 
 	if (result != OPTIONS_GO)

@@ -8,7 +8,7 @@
  * - A reading FCGX_Stream has its next byte at rdNext in its buffer, and reads up to stop (and
  *   wrNext, which is equal for a reader) before it looks for the next record.
  * - FCGX_FClose, called by FCGX_Finish_r, writes nothing once wasFCloseCalled is set: we write the
- *   records ourselves (edge/records.h).
+ *   records ourselves (edge/fastcgi_records.h).
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "edge/fastcgi.h"
@@ -22,7 +22,7 @@
 #include "base/clock.h"
 #include "base/http_status.h"
 #include "base/text.h"
-#include "edge/records.h"
+#include "edge/fastcgi_records.h"
 
 /* An answer of this size fits into the send buffer of a writable connection: a quarter of the
  * kernel's default (net.core.wmem_default). */
@@ -311,7 +311,7 @@ static bool send_answer(const FCGX_Request *request, struct arena *arena,
 {
 	bool has_body = answer->status != 204 && answer->status != 304;
 	bool sends_body = has_body && !answer->is_head;
-	const struct records records = {
+	const struct fastcgi_records records = {
 		.arena = arena,
 		.connection = request->ipcFd,
 		.request_id = (uint16_t)request->requestId,
@@ -322,7 +322,7 @@ static bool send_answer(const FCGX_Request *request, struct arena *arena,
 		.size = sends_body ? answer->size : 0,
 	};
 
-	return records_send(&records);
+	return fastcgi_records_send(&records);
 }
 
 bool fastcgi_may_wait(const struct exchange *exchange)

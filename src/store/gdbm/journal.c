@@ -144,7 +144,7 @@ void journal_figures(struct journal *journal, struct store_figures *figures)
 bool journal_reserve(struct journal *journal, const struct change *changes, size_t n,
 		     struct fault *fault)
 {
-	size_t size = record_padded(records_size(changes, n)) + GROUP_HEAD;
+	size_t size = record_padded(journal_records_size(changes, n)) + GROUP_HEAD;
 
 	if (size > SEGMENT_MOST / 2)
 		return fault_cause(fault, FAULT_TOO_LARGE, 0, "a transaction of %zu bytes", size);
@@ -161,7 +161,7 @@ void journal_append(struct journal *journal, uint64_t number, const struct chang
 {
 	pthread_mutex_lock(&journal->lock);
 	assert(number == journal->appended + 1);
-	records_add(&journal->pending, number, changes, n);
+	journal_records_add(&journal->pending, number, changes, n);
 	journal->appended = number;
 	pthread_mutex_unlock(&journal->lock);
 }
@@ -215,8 +215,8 @@ static void journal_free(struct journal *journal)
 	pthread_mutex_destroy(&journal->lock);
 	free(journal->segments.first);
 	free(journal->spares.first);
-	records_free(&journal->pending);
-	records_free(&journal->writing);
+	journal_records_free(&journal->pending);
+	journal_records_free(&journal->writing);
 	free(journal);
 }
 

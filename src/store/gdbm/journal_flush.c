@@ -100,15 +100,15 @@ static bool segment_change(struct journal *journal)
 static bool part_write(struct journal *journal, const struct part *part)
 {
 	const struct journal_options *options = &journal->options;
-	struct records *records = &journal->writing;
+	struct journal_records *records = &journal->writing;
 	struct segment *segment = &journal->current;
 	const struct group_place place = { segment->used, segment->size, journal->block };
 	struct group_span span;
 	bool had_no_room;
 	int64_t started;
 
-	span = records_group(records, part, &options->installation, journal_durable(journal),
-			     &place);
+	span = journal_records_group(records, part, &options->installation,
+				     journal_durable(journal), &place);
 	if (!file_write_all(options->files, segment->file, span.bytes, span.size,
 			    (off_t)span.offset))
 		return segment_failed(journal, errno, false);
@@ -134,25 +134,25 @@ static bool part_write(struct journal *journal, const struct part *part)
 /* Whether everything that was pending is written; otherwise it is tried again. */
 static bool flush_once(struct journal *journal)
 {
-	struct records *writing = &journal->writing;
+	struct journal_records *writing = &journal->writing;
 
 	pthread_mutex_lock(&journal->lock);
 	if (writing->size == 0) {
-		struct records empty = *writing;
+		struct journal_records empty = *writing;
 
 		*writing = journal->pending;
 		journal->pending = empty;
 	}
 	pthread_mutex_unlock(&journal->lock);
 	while (writing->done < writing->size && !journal_has_failed(journal)) {
-		struct part part = records_that_fit(writing,
-						    journal->current.size - journal->current.used);
+		struct part part = journal_records_that_fit(writing, journal->current.size -
+									     journal->current.used);
 
 		if (part.n == 0 ? !segment_change(journal) : !part_write(journal, &part))
 			return false;
 	}
 	if (!journal_has_failed(journal))
-		records_clear(writing);
+		journal_records_clear(writing);
 	return true;
 }
 

@@ -41,7 +41,7 @@ struct journal {
 	bool is_beginning; /* a flush is making `ahead` the current segment */
 	bool is_closing;
 	uint64_t appended; /* the last number appended */
-	struct records pending;
+	struct journal_records pending;
 	struct segment_list segments;
 	struct segment_list spares; /* no longer needed, not yet renamed */
 
@@ -49,7 +49,7 @@ struct journal {
 	int mark_file;
 	struct journal_mark mark; /* as last written */
 
-	struct records writing; /* protected by `flushing`, like `block` */
+	struct journal_records writing; /* protected by `flushing`, like `block` */
 	char block[SEGMENT_BLOCK]; /* of `current`, where its next group begins */
 
 	struct histogram syncs; /* for the figures, like `written` */

@@ -12,7 +12,7 @@
 /* Larger buffers are freed after use. */
 #define KEPT_MOST ((size_t)1 << 20)
 
-size_t records_size(const struct change *changes, size_t n)
+size_t journal_records_size(const struct change *changes, size_t n)
 {
 	size_t size = RECORD_HEAD;
 
@@ -21,7 +21,7 @@ size_t records_size(const struct change *changes, size_t n)
 	return size;
 }
 
-static void records_grow(struct records *records, size_t size)
+static void journal_records_grow(struct journal_records *records, size_t size)
 {
 	size_t capacity = records->capacity == 0 ? RECORDS_LEAST : records->capacity;
 
@@ -63,18 +63,19 @@ static void record_write(char *record, size_t size, uint64_t number, const struc
 	encode_32(record + 4, record_checksum(record, size));
 }
 
-void records_add(struct records *records, uint64_t number, const struct change *changes, size_t n)
+void journal_records_add(struct journal_records *records, uint64_t number,
+			 const struct change *changes, size_t n)
 {
-	size_t size = records_size(changes, n);
+	size_t size = journal_records_size(changes, n);
 
 	if (records->size == 0)
 		records->size = records->done = SEGMENT_BLOCK + GROUP_HEAD;
-	records_grow(records, records->size + record_padded(size) + SEGMENT_BLOCK);
+	journal_records_grow(records, records->size + record_padded(size) + SEGMENT_BLOCK);
 	record_write(records->bytes + records->size, size, number, changes, n);
 	records->size += record_padded(size);
 }
 
-void records_clear(struct records *records)
+void journal_records_clear(struct journal_records *records)
 {
 	if (records->capacity > KEPT_MOST) {
 		free(records->bytes);
@@ -85,13 +86,13 @@ void records_clear(struct records *records)
 	records->done = 0;
 }
 
-void records_free(struct records *records)
+void journal_records_free(struct journal_records *records)
 {
 	free(records->bytes);
-	*records = (struct records){ .bytes = NULL };
+	*records = (struct journal_records){ .bytes = NULL };
 }
 
-struct part records_that_fit(const struct records *records, size_t room)
+struct part journal_records_that_fit(const struct journal_records *records, size_t room)
 {
 	struct part part = { 0 };
 	const char *bytes = records->bytes;
@@ -112,9 +113,9 @@ struct part records_that_fit(const struct records *records, size_t room)
 	return part;
 }
 
-struct group_span records_group(struct records *records, const struct part *part,
-				const struct installation *installation, uint64_t durable,
-				const struct group_place *place)
+struct group_span journal_records_group(struct journal_records *records, const struct part *part,
+					const struct installation *installation, uint64_t durable,
+					const struct group_place *place)
 {
 	char *head = records->bytes + records->done - GROUP_HEAD, *end;
 	size_t before = place->used % SEGMENT_BLOCK;

@@ -11,7 +11,7 @@
 
 /* Whole records after a gap of SEGMENT_BLOCK + GROUP_HEAD bytes, with SEGMENT_BLOCK spare bytes at
  * the end. */
-struct records {
+struct journal_records {
 	char *bytes;
 	size_t size;
 	size_t capacity;
@@ -19,12 +19,13 @@ struct records {
 };
 
 /* The size of a record of these changes, without padding. */
-size_t records_size(const struct change *changes, size_t n);
+size_t journal_records_size(const struct change *changes, size_t n);
 
-void records_add(struct records *records, uint64_t number, const struct change *changes, size_t n);
+void journal_records_add(struct journal_records *records, uint64_t number,
+			 const struct change *changes, size_t n);
 /* Empties the buffer. */
-void records_clear(struct records *records);
-void records_free(struct records *records);
+void journal_records_clear(struct journal_records *records);
+void journal_records_free(struct journal_records *records);
 
 /* Consecutive records: bytes, count, first and last number. */
 struct part {
@@ -35,7 +36,7 @@ struct part {
 };
 
 /* The records after `done` that fit, with a group head, into `room` bytes. */
-struct part records_that_fit(const struct records *records, size_t room);
+struct part journal_records_that_fit(const struct journal_records *records, size_t room);
 
 /* Where a group will be written: offset and size of the segment. */
 struct group_place {
@@ -57,8 +58,8 @@ struct group_span {
  * its last one is filled with zeros, unless other records follow or the segment ends. What is added
  * overwrites bytes of the buffer that are already written, the gap, or the spare bytes at the
  * end. */
-struct group_span records_group(struct records *records, const struct part *part,
-				const struct installation *installation, uint64_t durable,
-				const struct group_place *place);
+struct group_span journal_records_group(struct journal_records *records, const struct part *part,
+					const struct installation *installation, uint64_t durable,
+					const struct group_place *place);
 
 #endif

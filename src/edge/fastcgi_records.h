@@ -2,8 +2,8 @@
  * in one system call and without copying. libfcgi would copy them through a buffer of 8 KB.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef EDGE_RECORDS_H
-#define EDGE_RECORDS_H
+#ifndef EDGE_FASTCGI_RECORDS_H
+#define EDGE_FASTCGI_RECORDS_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -11,7 +11,7 @@
 #include "base/arena.h"
 #include "base/slice.h"
 
-struct records {
+struct fastcgi_records {
 	struct arena *arena; /* for headers and the list of pieces */
 	int connection; /* blocking */
 	uint16_t request_id;
@@ -23,6 +23,6 @@ struct records {
 };
 
 /* False: the peer has closed the connection or read nothing for SO_SNDTIMEO. */
-bool records_send(const struct records *records);
+bool fastcgi_records_send(const struct fastcgi_records *records);
 
 #endif

@@ -1,7 +1,7 @@
-/* See edge/records.h.
+/* See edge/fastcgi_records.h.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
-#include "edge/records.h"
+#include "edge/fastcgi_records.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -116,7 +116,7 @@ static bool send_all(int connection, struct gathering *rest)
 	return true;
 }
 
-bool records_send(const struct records *records)
+bool fastcgi_records_send(const struct fastcgi_records *records)
 {
 	size_t size = records->head.size + records->size;
 	size_t header_count = (size + CONTENT_MOST - 1) / CONTENT_MOST + 3;
