@@ -17,18 +17,20 @@ struct target {
 	size_t index;
 };
 
-static bool find(struct call *call, struct target *target, struct fault *fault)
+static bool find(struct call *call, enum store_reading reading, struct target *target,
+		 struct fault *fault)
 {
-	if (!template_load_by_id(call, call->parameters[0], call_reading(call), &target->record,
-				 fault))
+	if (!template_load_by_id(call, call->parameters[0], reading, &target->record, fault))
 		return false;
 	target->index = template_role_index(&target->record, call->parameters[1]);
 	return true;
 }
 
-static bool load(struct call *call, struct target *target, struct fault *fault)
+/* The same, but a role that is not there is refused. */
+static bool load(struct call *call, enum store_reading reading, struct target *target,
+		 struct fault *fault)
 {
-	if (!find(call, target, fault))
+	if (!find(call, reading, target, fault))
 		return false;
 	if (target->index == target->record.role_count)
 		return fault_set(fault, FAULT_NOT_FOUND, "role not found");
@@ -40,7 +42,7 @@ bool roles_get(struct call *call, struct fault *fault)
 	struct target target;
 	const struct template_role *role;
 
-	if (!load(call, &target, fault))
+	if (!load(call, STORE_TO_SHOW, &target, fault))
 		return false;
 	role = &target.record.roles[target.index];
 	call_etag(call, role->etag);
@@ -129,7 +131,7 @@ bool roles_put(struct call *call, struct fault *fault)
 	struct target target;
 	bool exists;
 
-	if (!find(call, &target, fault))
+	if (!find(call, STORE_TO_CHANGE, &target, fault))
 		return false;
 	exists = target.index < target.record.role_count;
 	if (!exists && !check_new(call, &target.record, fault))
@@ -143,7 +145,7 @@ bool roles_patch(struct call *call, struct fault *fault)
 	struct target target;
 	json_t *document;
 
-	if (!load(call, &target, fault))
+	if (!load(call, STORE_TO_CHANGE, &target, fault))
 		return false;
 	document = template_role_document(call, &target.record.roles[target.index]);
 	document_merge(&role_shape, document, call->body);
@@ -156,7 +158,7 @@ bool roles_delete(struct call *call, struct fault *fault)
 	struct target target;
 	struct slice name;
 
-	if (!load(call, &target, fault))
+	if (!load(call, STORE_TO_CHANGE, &target, fault))
 		return false;
 	name = target.record.roles[target.index].name;
 	if (!call_precondition(call, true, target.record.roles[target.index].etag, fault) ||

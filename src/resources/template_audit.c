@@ -57,12 +57,6 @@ static void find_in_parts(struct call *call, struct changes *changes,
 	}
 }
 
-static const struct template_role *role_with(const struct template_record *record,
-					     const struct template_role *role)
-{
-	return template_live_role(record, role->identity);
-}
-
 static struct slice role_pointer(struct call *call, struct slice name)
 {
 	struct buffer pointer = BUFFER_INITIAL(call->arena);
@@ -78,7 +72,7 @@ static void find_in_roles(struct call *call, struct changes *changes,
 {
 	for (size_t i = 0; i < former->role_count; i++) {
 		const struct template_role *before = &former->roles[i];
-		const struct template_role *after = role_with(record, before);
+		const struct template_role *after = template_live_role(record, before->identity);
 		const struct slice pointer = role_pointer(call, before->name);
 
 		if (after == NULL)
@@ -87,7 +81,7 @@ static void find_in_roles(struct call *call, struct changes *changes,
 			changes_find_in_texts(changes, pointer, before->text, after->text, NULL);
 	}
 	for (size_t i = 0; i < record->role_count; i++) {
-		if (role_with(former, &record->roles[i]) == NULL)
+		if (template_live_role(former, record->roles[i].identity) == NULL)
 			changes_add(changes, role_pointer(call, record->roles[i].name));
 	}
 }
@@ -124,11 +118,11 @@ bool template_note_update(struct call *call, const struct template_record *recor
 	data.changes = &changes;
 	audit_note_update(call, "template.updated", &data);
 	for (size_t i = 0; i < former.role_count; i++) {
-		if (role_with(record, &former.roles[i]) == NULL)
+		if (template_live_role(record, former.roles[i].identity) == NULL)
 			role_note(call, "role.deleted", record, former.roles[i].name);
 	}
 	for (size_t i = 0; i < record->role_count; i++) {
-		if (role_with(&former, &record->roles[i]) == NULL)
+		if (template_live_role(&former, record->roles[i].identity) == NULL)
 			role_note(call, "role.created", record, record->roles[i].name);
 	}
 	return true;

@@ -322,7 +322,7 @@ bool templates_get(struct call *call, struct fault *fault)
 {
 	struct template_record record;
 
-	if (!template_load_by_id(call, call->parameters[0], call_reading(call), &record, fault))
+	if (!template_load_by_id(call, call->parameters[0], STORE_TO_SHOW, &record, fault))
 		return false;
 	call_etag(call, record.etag);
 	return call_not_modified(call, record.etag) || call_answer(call, record.text);
@@ -432,7 +432,7 @@ static bool part_get(struct call *call, enum template_part part, struct fault *f
 {
 	struct template_record record;
 
-	if (!template_load_by_id(call, call->parameters[0], call_reading(call), &record, fault))
+	if (!template_load_by_id(call, call->parameters[0], STORE_TO_SHOW, &record, fault))
 		return false;
 	call_etag(call, record.parts[part].etag);
 	return call_not_modified(call, record.parts[part].etag) ||
@@ -448,7 +448,7 @@ static bool part_write(struct call *call, enum template_part part, enum part_ori
 	json_t *merged;
 	uint64_t condition;
 
-	if (!template_load_by_id(call, call->parameters[0], call_reading(call), &record, fault))
+	if (!template_load_by_id(call, call->parameters[0], STORE_TO_CHANGE, &record, fault))
 		return false;
 	condition = record.parts[part].etag;
 	if (origin == PART_MERGED) {

@@ -113,16 +113,34 @@ static bool check_key(struct call *call, struct slice token, struct fault *fault
 
 /* ---- tokens ---- */
 
-static bool verify_caller(struct call *call, const struct roster *roster, struct slice token,
-			  enum token_type type, int64_t now, struct fault *fault)
+/* What a bearer token, or a cookie, is verified as. */
+enum credential { MANAGEMENT, SESSION, APP };
+
+/* A person's token for joining, of a route that takes one. */
+static bool verify_app(struct call *call, const struct roster *roster, struct slice token,
+		       int64_t now, struct fault *fault)
 {
+	call->app_token = arena_zero(call->arena, sizeof *call->app_token);
+	if (!token_verify_app(roster, call->arena, token, now, call->app_token, fault))
+		return false;
+	admit(call, call->app_token->account);
+	return true;
+}
+
+static bool verify(struct call *call, const struct roster *roster, struct slice token,
+		   enum credential credential, struct fault *fault)
+{
+	const int64_t now = clock_now(call->environment->clock);
+	const bool is_session = credential == SESSION;
 	struct token_claims claims;
 	struct actor *actor = &call->actor;
 
-	if (!token_verify(call->environment->tokens, roster, call->arena, token, type, now, &claims,
-			  fault))
+	if (credential == APP)
+		return verify_app(call, roster, token, now, fault);
+	if (!token_verify(call->environment->tokens, roster, call->arena, token,
+			  is_session ? TOKEN_SESSION : TOKEN_MANAGEMENT, now, &claims, fault))
 		return false;
-	actor->kind = type == TOKEN_SESSION ? ACTOR_SESSION : ACTOR_TOKEN;
+	actor->kind = is_session ? ACTOR_SESSION : ACTOR_TOKEN;
 	memcpy(actor->id, claims.id, sizeof actor->id);
 	actor->given = claims.scopes;
 	actor->scopes = claims.is_limited ? scopes_with_included(claims.scopes) : claims.scopes;
@@ -130,25 +148,6 @@ static bool verify_caller(struct call *call, const struct roster *roster, struct
 	actor->expires_at = claims.expires_at;
 	actor->gives_until = claims.gives_until;
 	admit(call, claims.account);
-	return true;
-}
-
-/* What a bearer token, or a cookie, is verified as. */
-enum credential { MANAGEMENT, SESSION, APP };
-
-static bool verify(struct call *call, const struct roster *roster, struct slice token,
-		   enum credential credential, struct fault *fault)
-{
-	const int64_t now = clock_now(call->environment->clock);
-
-	if (credential != APP)
-		return verify_caller(call, roster, token,
-				     credential == SESSION ? TOKEN_SESSION : TOKEN_MANAGEMENT, now,
-				     fault);
-	call->app_token = arena_zero(call->arena, sizeof *call->app_token);
-	if (!token_verify_app(roster, call->arena, token, now, call->app_token, fault))
-		return false;
-	admit(call, call->app_token->account);
 	return true;
 }
 
@@ -210,7 +209,8 @@ static bool check_session(struct call *call, struct slice token, struct fault *f
 	       (call->route->method == METHOD_GET || session_check_header(call, fault));
 }
 
-bool auth_check(struct call *call, struct fault *fault)
+/* By what the request has: a session's cookie, or a token or key in Authorization. */
+static bool find_caller(struct call *call, struct fault *fault)
 {
 	const bool takes_app_token = call->route->takes_app_token;
 	struct slice token;
@@ -227,4 +227,10 @@ bool auth_check(struct call *call, struct fault *fault)
 				    takes_app_token ? "app" : "management");
 	return takes_app_token ? check_token(call, token, APP, fault)
 			       : auth_by_bearer(call, token, fault);
+}
+
+bool auth_check(struct call *call, struct fault *fault)
+{
+	return call->route->is_open ||
+	       (find_caller(call, fault) && actor_may(&call->actor, call->route->scopes, fault));
 }

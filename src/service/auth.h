@@ -7,8 +7,9 @@
 
 #include "resources/call.h"
 
-/* Sets call->account and call->actor, or fails with FAULT_UNAUTHORIZED; the service adds
- * WWW-Authenticate. A browser's session (service/session.h) counts only where there is no Authorization,
+/* Whether the caller may call call->route; true for an open one. Sets call->account and call->actor, or
+ * fails with FAULT_UNAUTHORIZED, to which the service adds WWW-Authenticate, or with FAULT_FORBIDDEN: a
+ * scope is missing. A browser's session (service/session.h) counts only where there is no Authorization,
  * and to change something the request has to have the header Anteroom-Console: FAULT_FORBIDDEN. */
 bool auth_check(struct call *call, struct fault *fault);
 

@@ -10,7 +10,6 @@
 #include "service/service.h"
 
 #include <assert.h>
-#include <poll.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,21 +25,14 @@
 #include "resources/code_words.h"
 #include "resources/join.h"
 #include "resources/join_log.h"
-#include "resources/kept_usage.h"
-#include "resources/audit.h"
 #include "rules/list_rules.h"
-#include "service/dispatcher.h"
 #include "service/headers.h"
 #include "service/idempotency.h"
 #include "service/openapi.h"
 #include "service/routes.h"
+#include "service/run.h"
 
 #define UNAVAILABLE_RETRY_AFTER 5
-/* How often a store may say that a call has to be run again. */
-#define AGAIN_MOST 10
-/* Milliseconds after the first time, in which a call is run again, or waits for another one with its
- * key. A database lets it wait for a lock as long. */
-#define AGAIN_UNTIL 10000
 
 struct service {
 	struct environment environment;
@@ -168,90 +160,7 @@ static bool check_body(struct call *call, json_t *body, struct fault *fault)
 			    &call->findings, fault);
 }
 
-/* ---- the handler in its transaction ---- */
-
-/* What a run changes of the call, as it was before the first one. A copy of the whole call would be
- * a hundredth of a read. */
-struct start {
-	struct arena_mark mark;
-	struct findings findings;
-	struct id account;
-	char account_text[ID_TEXT_SIZE + 1];
-};
-
-static struct start start_of(const struct call *call)
-{
-	struct start start = {
-		.mark = arena_mark(call->arena),
-		.findings = call->findings,
-		.account = call->account,
-	};
-
-	memcpy(start.account_text, call->account_text, sizeof start.account_text);
-	return start;
-}
-
-/* Releases the memory of the last run, with its answer. */
-static void begin_again(struct call *call, const struct start *start, struct fault *fault)
-{
-	call_forget_answer(call);
-	call->answer.status = 0;
-	call->answer.parts = NULL;
-	call->answer.part_capacity = 0;
-	call->answer.number = 0;
-	call->refusal = JOIN_NOT_REFUSED;
-	call->link = NULL;
-	call->findings = start->findings;
-	call->account = start->account;
-	memcpy(call->account_text, start->account_text, sizeof call->account_text);
-	arena_release(call->arena, &start->mark);
-	*fault = FAULT_INITIAL;
-}
-
-static bool run_once(struct call *call, enum store_access access, struct fault *fault)
-{
-	bool is_done, is_replay = false, is_committed;
-
-	if (!store_begin(call->environment->store, access, call->arena, &call->transaction, fault))
-		return false;
-	store_of_account(call->transaction, &call->account);
-	if (store_has_roster(call->environment->store))
-		store_of_roster(call->transaction,
-				call->route->is_open ? STORE_ROSTER_ANY : call->roster);
-	call->now = clock_now(call->environment->clock);
-	if (call->now < call->least_now)
-		call->now = call->least_now;
-	call->wants_write = false;
-	if (access == STORE_WRITE)
-		call_draw_etag(call);
-	audit_forget(call);
-	call->joining = NULL;
-	call->words_asked = 0;
-	call->test = NULL;
-	is_done = call->route->run(call, fault);
-	/* Who lacks a scope gets no kept answer either. */
-	if (call->key.data != NULL && fault->scope == NULL)
-		is_done = idempotency_end(call, is_done, &is_replay, fault);
-	if (is_done && access == STORE_WRITE && !call->wants_write && !is_replay &&
-	    !call->validates_only && words_count_asked(call, fault) && audit_write(call, fault)) {
-		is_committed = store_commit(call->transaction, &call->answer.number, fault);
-		kept_usage_end(call, is_committed);
-		if (is_committed && call->test != NULL)
-			dispatcher_test(call->environment->dispatcher, &call->account, call->test);
-		return is_committed;
-	}
-	kept_usage_end(call, false);
-	call->operations = 0;
-	/* A refusal may rest on data that is not durable yet: it waits like an answer. */
-	if (access == STORE_WRITE)
-		call->answer.number = store_seen(call->transaction);
-	store_abandon(call->transaction);
-	if (is_done && call->validates_only && !call->wants_write) {
-		call_forget_answer(call);
-		return call_answer(call, SLICE("{\"valid\":true}"));
-	}
-	return fault->kind == FAULT_NONE;
-}
+/* ---- answers ---- */
 
 /* A body that is too large was refused earlier: here the values that a handler read were too large,
  * unless it says otherwise. */
@@ -267,98 +176,6 @@ static void explain_size(struct fault *fault)
 		       "(limit)",
 		       ARENA_LIMIT >> 20);
 }
-
-/* Two calls that conflict again and again do not run again at the same time. */
-static void let_others(const struct call *call, unsigned agains)
-{
-	uint32_t chance;
-
-	if (agains < 2 || !store_is_shared(call->environment->store))
-		return;
-	clock_random(call->environment->clock, &chance, sizeof chance);
-	(void)poll(NULL, 0, (int)(chance % (1u << agains)));
-}
-
-/* What seemed missing or damaged while others were writing is run again, and believed then. */
-static bool is_to_be_run_again(const struct call *call, enum store_access access,
-			       const struct fault *fault, unsigned agains)
-{
-	return fault->kind == FAULT_AGAIN ||
-	       (fault->kind == FAULT_DAMAGED && access == STORE_WRITE && agains == 0 &&
-		store_is_shared(call->environment->store));
-}
-
-/* Another request with the key has held what this one needs for as long as it may wait. */
-static bool is_under_way(const struct call *call, const struct fault *fault, int64_t waited)
-{
-	return fault->kind == FAULT_AGAIN && call->key.data != NULL && waited >= AGAIN_UNTIL;
-}
-
-static bool refuse_under_way(struct fault *fault)
-{
-	*fault = FAULT_INITIAL;
-	fault_set(fault, FAULT_CONFLICT, "A request with this Idempotency-Key is under way");
-	fault->retry_after = 1;
-	return false;
-}
-
-static bool check_caller(struct call *call, struct fault *fault)
-{
-	return auth_check(call, fault) && actor_may(&call->actor, call->route->scopes, fault);
-}
-
-/* Every run begins with the call as it was parsed, and with as much memory as the first. */
-static bool run(struct call *call, struct fault *fault)
-{
-	const enum route_access route_access = call->route->access;
-	const bool writes = route_access == ROUTE_WRITE || call->key.data != NULL;
-	enum store_access access = writes ? STORE_WRITE : STORE_READ;
-	const int64_t begun = call->key.data != NULL ? clock_monotonic() : 0;
-	int64_t until = 0; /* once it was run again */
-	unsigned agains = 0;
-
-	if (route_access == ROUTE_STATELESS)
-		return call->route->run(call, fault);
-
-	const struct start start = start_of(call);
-
-	for (;;) {
-		if (run_once(call, access, fault)) {
-			if (!call->wants_write)
-				return true;
-			access = STORE_WRITE;
-		} else if (is_under_way(call, fault, clock_monotonic() - begun)) {
-			return refuse_under_way(fault);
-		} else if (!is_to_be_run_again(call, access, fault, agains) ||
-			   ++agains == AGAIN_MOST || (until != 0 && clock_monotonic() > until)) {
-			return false;
-		} else {
-			if (until == 0)
-				until = clock_monotonic() + AGAIN_UNTIL;
-			let_others(call, agains);
-		}
-		begin_again(call, &start, fault);
-		/* The accounts may be others by now. */
-		if (!call->route->is_open && store_has_roster(call->environment->store) &&
-		    !check_caller(call, fault))
-			return false;
-	}
-}
-
-/* Calls that run one at a time may have more memory than others. */
-static bool run_in_memory(struct call *call, struct fault *fault)
-{
-	bool is_done;
-
-	if (!call->route->is_alone)
-		return run(call, fault);
-	arena_set_limit(call->arena, CALL_ALONE_MEMORY_MOST);
-	is_done = run(call, fault);
-	arena_set_limit(call->arena, ARENA_LIMIT);
-	return is_done;
-}
-
-/* ---- answers ---- */
 
 static void write_error(struct call *call, const struct fault *fault)
 {
@@ -418,7 +235,7 @@ static bool admit(struct service *service, struct call *call, struct slice *quer
 		return is_found;
 	look_for_validation(call, *query);
 	return (!call->route->is_limited || join_check_budget(call, fault)) &&
-	       (call->route->is_open || check_caller(call, fault));
+	       auth_check(call, fault);
 }
 
 /* Everything else before the handler. */
@@ -472,7 +289,7 @@ static void answer(struct call *call, bool is_admitted, struct slice query, stru
 		if (fault->scope != NULL || !idempotency_replay(call, fault))
 			answer_fault(call, fault);
 	} else if (call->route != NULL) {
-		if (!run_in_memory(call, fault)) {
+		if (!run_call(call, fault)) {
 			count_words(call, fault);
 			call_forget_answer(call);
 			explain_size(fault);

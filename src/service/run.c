@@ -1,0 +1,207 @@
+/* See service/run.h.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "service/run.h"
+
+#include <poll.h>
+#include <string.h>
+
+#include "resources/audit.h"
+#include "resources/code_words.h"
+#include "resources/kept_usage.h"
+#include "service/auth.h"
+#include "service/dispatcher.h"
+#include "service/idempotency.h"
+
+/* How often a store may say that a call has to be run again. */
+#define AGAIN_MOST 10
+/* Milliseconds after the first time, in which a call is run again, or waits for another one with its
+ * key. A database lets it wait for a lock as long. */
+#define AGAIN_UNTIL 10000
+
+/* What a run changes of the call, as it was before the first one. A copy of the whole call would be
+ * a hundredth of a read. */
+struct start {
+	struct arena_mark mark;
+	struct findings findings;
+	struct id account;
+	char account_text[ID_TEXT_SIZE + 1];
+};
+
+static struct start start_of(const struct call *call)
+{
+	struct start start = {
+		.mark = arena_mark(call->arena),
+		.findings = call->findings,
+		.account = call->account,
+	};
+
+	memcpy(start.account_text, call->account_text, sizeof start.account_text);
+	return start;
+}
+
+/* Releases the memory of the last run, with its answer. */
+static void begin_again(struct call *call, const struct start *start, struct fault *fault)
+{
+	call_forget_answer(call);
+	call->answer.status = 0;
+	call->answer.parts = NULL;
+	call->answer.part_capacity = 0;
+	call->answer.number = 0;
+	call->refusal = JOIN_NOT_REFUSED;
+	call->link = NULL;
+	call->findings = start->findings;
+	call->account = start->account;
+	memcpy(call->account_text, start->account_text, sizeof call->account_text);
+	arena_release(call->arena, &start->mark);
+	*fault = FAULT_INITIAL;
+}
+
+/* ---- one run ---- */
+
+static bool begin(struct call *call, enum store_access access, struct fault *fault)
+{
+	struct store *store = call->environment->store;
+
+	if (!store_begin(store, access, call->arena, &call->transaction, fault))
+		return false;
+	store_of_account(call->transaction, &call->account);
+	if (store_has_roster(store))
+		store_of_roster(call->transaction,
+				call->route->is_open ? STORE_ROSTER_ANY : call->roster);
+	call->now = clock_now(call->environment->clock);
+	if (call->now < call->least_now)
+		call->now = call->least_now;
+	call->wants_write = false;
+	if (access == STORE_WRITE)
+		call_draw_etag(call);
+	audit_forget(call);
+	call->joining = NULL;
+	call->words_asked = 0;
+	call->test = NULL;
+	return true;
+}
+
+static bool commit(struct call *call, struct fault *fault)
+{
+	const bool is_committed = store_commit(call->transaction, &call->answer.number, fault);
+
+	kept_usage_end(call, is_committed);
+	if (is_committed && call->test != NULL)
+		dispatcher_test(call->environment->dispatcher, &call->account, call->test);
+	return is_committed;
+}
+
+static void abandon(struct call *call, enum store_access access)
+{
+	kept_usage_end(call, false);
+	call->operations = 0;
+	/* A refusal may rest on data that is not durable yet: it waits like an answer. */
+	if (access == STORE_WRITE)
+		call->answer.number = store_seen(call->transaction);
+	store_abandon(call->transaction);
+}
+
+static bool run_once(struct call *call, enum store_access access, struct fault *fault)
+{
+	bool is_done, is_replay = false;
+
+	if (!begin(call, access, fault))
+		return false;
+	is_done = call->route->run(call, fault);
+	/* Who lacks a scope gets no kept answer either. */
+	if (call->key.data != NULL && fault->scope == NULL)
+		is_done = idempotency_end(call, is_done, &is_replay, fault);
+	if (is_done && access == STORE_WRITE && !call->wants_write && !is_replay &&
+	    !call->validates_only && words_count_asked(call, fault) && audit_write(call, fault))
+		return commit(call, fault);
+	abandon(call, access);
+	if (is_done && call->validates_only && !call->wants_write) {
+		call_forget_answer(call);
+		return call_answer(call, SLICE("{\"valid\":true}"));
+	}
+	return fault->kind == FAULT_NONE;
+}
+
+/* ---- and again ---- */
+
+/* Two calls that conflict again and again do not run again at the same time. */
+static void let_others(const struct call *call, unsigned agains)
+{
+	uint32_t chance;
+
+	if (agains < 2 || !store_is_shared(call->environment->store))
+		return;
+	clock_random(call->environment->clock, &chance, sizeof chance);
+	(void)poll(NULL, 0, (int)(chance % (1u << agains)));
+}
+
+/* What seemed missing or damaged while others were writing is run again, and believed then. */
+static bool is_to_be_run_again(const struct call *call, enum store_access access,
+			       const struct fault *fault, unsigned agains)
+{
+	return fault->kind == FAULT_AGAIN ||
+	       (fault->kind == FAULT_DAMAGED && access == STORE_WRITE && agains == 0 &&
+		store_is_shared(call->environment->store));
+}
+
+/* Another request with the key has held what this one needs for as long as it may wait. */
+static bool is_under_way(const struct call *call, const struct fault *fault, int64_t waited)
+{
+	return fault->kind == FAULT_AGAIN && call->key.data != NULL && waited >= AGAIN_UNTIL;
+}
+
+static bool refuse_under_way(struct fault *fault)
+{
+	*fault = FAULT_INITIAL;
+	fault_set(fault, FAULT_CONFLICT, "A request with this Idempotency-Key is under way");
+	fault->retry_after = 1;
+	return false;
+}
+
+static bool run_until_done(struct call *call, struct fault *fault)
+{
+	const bool writes = call->route->access == ROUTE_WRITE || call->key.data != NULL;
+	const int64_t begun = call->key.data != NULL ? clock_monotonic() : 0;
+	const struct start start = start_of(call);
+	enum store_access access = writes ? STORE_WRITE : STORE_READ;
+	int64_t until = 0; /* once it was run again */
+	unsigned agains = 0;
+
+	for (;;) {
+		if (run_once(call, access, fault)) {
+			if (!call->wants_write)
+				return true;
+			access = STORE_WRITE;
+		} else if (is_under_way(call, fault, clock_monotonic() - begun)) {
+			return refuse_under_way(fault);
+		} else if (!is_to_be_run_again(call, access, fault, agains) ||
+			   ++agains == AGAIN_MOST || (until != 0 && clock_monotonic() > until)) {
+			return false;
+		} else {
+			if (until == 0)
+				until = clock_monotonic() + AGAIN_UNTIL;
+			let_others(call, agains);
+		}
+		begin_again(call, &start, fault);
+		/* The accounts may be others by now. */
+		if (store_has_roster(call->environment->store) && !auth_check(call, fault))
+			return false;
+	}
+}
+
+bool run_call(struct call *call, struct fault *fault)
+{
+	const struct route *route = call->route;
+	bool is_done;
+
+	if (route->access == ROUTE_STATELESS)
+		return route->run(call, fault);
+	if (!route->is_alone)
+		return run_until_done(call, fault);
+	/* Such calls run one at a time, so each may have more memory. */
+	arena_set_limit(call->arena, CALL_ALONE_MEMORY_MOST);
+	is_done = run_until_done(call, fault);
+	arena_set_limit(call->arena, ARENA_LIMIT);
+	return is_done;
+}
