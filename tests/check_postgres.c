@@ -699,15 +699,18 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("postgres");
-	TCase *calls = tcase_create("calls"), *away = tcase_create("away");
 	const char *none = database_start();
+	Suite *suite;
+	TCase *calls, *away;
 	int status;
 
 	if (none != NULL) {
 		printf("%s\n", none);
 		return 77;
 	}
+	suite = suite_create("postgres");
+	calls = tcase_create("calls");
+	away = tcase_create("away");
 	json_object_seed(0);
 	tcase_add_checked_fixture(calls, set_up, tear_down);
 	tcase_set_timeout(calls, 60);

@@ -81,7 +81,8 @@ static void become_ordinary(void)
 		_exit(126);
 }
 
-static pid_t start(const char *name, char *const arguments[])
+/* arguments: its first one becomes the program's path, by which PostgreSQL finds its other programs. */
+static pid_t start(const char *name, char *arguments[])
 {
 	char *program = joined(programs, name), *log = joined(directory, "log");
 	const pid_t parent = getpid();
@@ -89,6 +90,7 @@ static pid_t start(const char *name, char *const arguments[])
 	int file;
 
 	if (child == 0) {
+		arguments[0] = program;
 		become_ordinary();
 		prctl(PR_SET_PDEATHSIG, SIGQUIT);
 		file = open(log, O_WRONLY | O_CREAT | O_APPEND, 0600);
@@ -105,7 +107,7 @@ static pid_t start(const char *name, char *const arguments[])
 	return child;
 }
 
-static bool run(const char *name, char *const arguments[])
+static bool run(const char *name, char *arguments[])
 {
 	const pid_t child = start(name, arguments);
 	int status = -1;
@@ -177,6 +179,22 @@ static void make_place(const struct server *made)
 	give_away(made->directory);
 }
 
+/* A server that is installed and does not start is no reason to leave tests out. */
+static void give_up(void)
+{
+	char *log = joined(directory, "log"), line[512];
+	FILE *file = fopen(log, "re");
+
+	fprintf(stderr, "PostgreSQL does not start:\n");
+	while (file != NULL && fgets(line, sizeof line, file) != NULL)
+		fputs(line, stderr);
+	if (file != NULL)
+		(void)fclose(file);
+	free(log);
+	database_stop();
+	exit(EXIT_FAILURE);
+}
+
 const char *database_start(void)
 {
 	struct fault fault = FAULT_INITIAL;
@@ -203,10 +221,8 @@ const char *database_start(void)
 	bool is_made = run("initdb", arguments);
 
 	free(data);
-	if (!is_made || !serve(server)) {
-		database_stop();
-		return "the server does not start";
-	}
+	if (!is_made || !serve(server))
+		give_up();
 	return NULL;
 }
 
@@ -256,7 +272,7 @@ bool database_execute(const char *url, const char *sql)
 
 /* ---- a standby ---- */
 
-static void must_run(const char *name, char *const arguments[])
+static void must_run(const char *name, char *arguments[])
 {
 	if (run(name, arguments))
 		return;

@@ -7,7 +7,8 @@
 
 #include <stdbool.h>
 
-/* Starts the server. NULL, or why there can be none: PostgreSQL, or our driver for it, is missing. */
+/* Starts the server. NULL, or why there can be none: PostgreSQL, or our driver for it, is missing. Ends the
+ * program, with the server's log, when PostgreSQL is there and does not start. */
 const char *database_start(void);
 void database_stop(void);
 
