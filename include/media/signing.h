@@ -21,9 +21,6 @@ const char *signing_alg_name(enum signing_alg alg);
 /* False: it is none of them. */
 bool signing_alg_named(struct slice name, enum signing_alg *alg);
 
-/* The size of a kid: SHA-256 as base64url. */
-#define KID_SIZE 43
-
 /* Makes a private key. RSA takes some hundred milliseconds of processor time. */
 struct slice signing_make(struct arena *arena, enum signing_alg alg);
 

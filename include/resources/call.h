@@ -1,7 +1,7 @@
 /* One request: the input, the state of its handling, and the answer; and the row of the route table
  * that governs it. A call belongs to one thread at a time. The edge (or a test) makes it,
  * service_answer (service/service.h) handles it, it may be parked until its transaction is durable,
- * and is then sent. All memory that it refers to is in its arena.
+ * and is then sent. All memory that it refers to lasts as long as its arena's content.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef RESOURCES_CALL_H

@@ -113,16 +113,18 @@ bool code_remove(struct call *call, const struct code *code, struct fault *fault
 
 struct id code_place(uint64_t number);
 
-/* A page of a room's codes, the oldest first. */
+/* Pages of a room's codes, the oldest first. */
 struct code_page {
 	enum store_side side; /* STORE_OFF: former codes */
-	const struct id *after; /* a place; NULL: from the oldest */
 	size_t most;
+	uint64_t
+		after; /* the number of the place after which the page begins (code_place); 0: the oldest */
 	/* Results. */
 	struct code *codes;
 	size_t count;
 	bool is_last;
 };
+/* Reads a page, and sets `after` to its last place: the next call reads the page after it. */
 bool codes_page(struct call *call, const struct id *room, struct code_page *page,
 		struct fault *fault);
 

@@ -23,6 +23,11 @@
 /* In stored records: a number never gets another meaning. */
 enum key_state { KEY_ACTIVE, KEY_NEXT, KEY_RETIRED };
 
+/* "active" and so on. */
+const char *key_state_name(enum key_state state);
+/* Of one of these names. */
+enum key_state key_state_named(struct slice name);
+
 /* Slices are borrowed: from the stored value, or from the call's arena. */
 struct signing_key {
 	enum signing_alg alg;

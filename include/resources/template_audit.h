@@ -9,10 +9,10 @@
 /* type: "template.created" or "template.deleted". */
 void template_note(struct call *call, const char *type, const struct template_record *record);
 
-/* The template was written: an entry for what differs from the stored one, one for each role that is
+/* The template was written: an entry for what differs from the former one, one for each role that is
  * gone, then one for each that came. default_changed: it became the default template, or is it no more. */
-bool template_note_update(struct call *call, const struct template_record *record,
-			  bool default_changed, struct fault *fault);
+void template_note_update(struct call *call, const struct template_record *record,
+			  const struct template_record *former, bool default_changed);
 
 /* type: "role.created" or "role.deleted". */
 void role_note(struct call *call, const char *type, const struct template_record *record,

@@ -1,9 +1,8 @@
 /* The parts of a template, made of JSON documents: settings, destinations, roles, plugins. Each
  * function that sets a part takes a whole document (of a body, or of a stored part merged with a
  * patch), which it does not change, keeps stored members where the rules say so, and sets the text,
- * the hidden members and the ETag in the record. Only deleted roles are stored here; template_put
- * stores the rest. A caller that has to know first whether the template can be stored sets the parts with
- * template_supply, and stores the deleted roles with template_delete_gone.
+ * the hidden members and the ETag in the record. Nothing is stored: once the template may be stored,
+ * template_delete_gone (or template_remove_role) stores that roles are deleted, and template_put the rest.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef RESOURCES_TEMPLATE_PARTS_H
@@ -54,19 +53,17 @@ size_t template_roles_most(void);
 
 /* ---- all ---- */
 
-/* The members of a request's body that say PART_REPLACED: those that are missing stay. */
-bool template_set_supplied(struct call *call, struct template_record *record, struct fault *fault);
-
-/* The same without storing anything. */
-void template_supply(struct call *call, struct template_record *record);
-/* Stores that the roles of `former` which the template has no more are deleted. */
-bool template_delete_gone(struct call *call, struct template_record *record,
-			  const struct template_record *former, struct fault *fault);
+/* Sets the members of the request's body, as PART_REPLACED; those that are missing stay. */
+void template_set_supplied(struct call *call, struct template_record *record);
 
 /* Sets all parts; those that the document does not have get their defaults. sent: the body of the
  * request, or NULL. */
-bool template_set_all(struct call *call, struct template_record *record, const json_t *document,
-		      const json_t *sent, enum part_origin origin, struct fault *fault);
+void template_set_all(struct call *call, struct template_record *record, const json_t *document,
+		      const json_t *sent, enum part_origin origin);
+
+/* Stores that the roles of `former` which the template has no more are deleted. */
+bool template_delete_gone(struct call *call, struct template_record *record,
+			  const struct template_record *former, struct fault *fault);
 
 /* The stored template as a document that may be changed: name, roles and parts. */
 json_t *template_document(struct call *call, const struct template_record *record);

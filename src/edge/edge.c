@@ -109,11 +109,13 @@ static void accept_failed(struct edge *edge, int error)
 
 	if ((said == 0 || now - said >= ACCEPT_SAY_AGAIN) &&
 	    atomic_compare_exchange_strong(&edge->said, &said, now))
-		log_event(
-			LOG_LEVEL_ERROR, "accept", "error", strerror(error), "connections",
-			LOG_NUMBER(atomic_load(&edge->connections)), "consequence",
-			"new connections wait until others end; allow the process more open files",
-			NULL);
+		log_event(LOG_LEVEL_ERROR, "accept", "error", strerror(error), "connections",
+			  LOG_NUMBER(atomic_load(&edge->connections)), "consequence",
+			  error == EMFILE || error == ENFILE
+				  ? "new connections wait until others end; allow the process "
+				    "more open files"
+				  : "new connections wait a moment",
+			  NULL);
 	if (timerfd_settime(edge->timer, 0, &pause, NULL) != 0)
 		abort();
 }
@@ -402,15 +404,17 @@ static bool wait_until_empty(struct edge *edge, int64_t deadline)
 /* After withdrawing a socket of our own, accepts the connections queued on it. */
 static void stop_accepting(struct edge *edge)
 {
+	int error = 0;
+
 	if (listener_withdraw(edge->options.listener))
-		while (accept_one(edge) == 0)
-			continue;
+		while (error == 0 || error == EINTR || error == ECONNABORTED)
+			error = accept_one(edge);
 	(void)epoll_ctl(edge->epoll, EPOLL_CTL_DEL, edge->options.listener->descriptor, NULL);
 }
 
 /* Makes each connection readable, so that workers find its end, or a request that arrived before. A
- * descriptor that was closed and reused meanwhile is not a socket, since the process opens none
- * after the listener has gone. */
+ * descriptor that was closed and reused meanwhile is no connection of ours: the listener has gone. At
+ * worst it is a new connection of the store to its database, which then finds it broken, as any other. */
 static void shut_down_connections(struct edge *edge, int how)
 {
 	for (size_t i = 0; i < edge->open_size; i++)

@@ -12,21 +12,20 @@
 /* ---- a room with its codes ---- */
 
 /* What changes a code and its group locks the room first; an exchange locks the code alone. */
-#define CODE_ITEM 1
-
 static void expect_code(struct call *call, struct slice letters, enum store_reading of_code,
 			enum store_reading of_room, bool with_media)
 {
+	enum { ROOM, CODE }; /* items, in this order */
 	struct expected expected;
 
 	if (!expected_open(call, &expected) || !code_can_be(letters))
 		return;
-	expected_parent(&expected, &kind_room, CODE_ITEM, of_room);
+	expected_parent(&expected, &kind_room, CODE, of_room);
 	expected_named(&expected, &kind_code, letters, of_code);
-	expected_parent(&expected, &kind_template, 0, STORE_TO_SHOW);
-	expected_parent(&expected, &kind_codes, CODE_ITEM, of_room);
+	expected_parent(&expected, &kind_template, ROOM, STORE_TO_SHOW);
+	expected_parent(&expected, &kind_codes, CODE, of_room);
 	if (with_media)
-		media_expect_own(&expected, CODE_ITEM);
+		media_expect_own(&expected, CODE);
 	expected_tell(&expected);
 }
 
@@ -372,10 +371,9 @@ static bool settle_code(struct call *call, struct room_codes *codes, struct code
  * role. */
 static bool settle_codes(struct call *call, struct room_codes *codes, struct fault *fault)
 {
-	const struct id after = code_place(codes->settled);
 	struct code_page page = {
 		.side = STORE_ON,
-		.after = &after,
+		.after = codes->settled,
 		.most = CODES_SETTLED_AT_ONCE,
 	};
 
@@ -387,7 +385,7 @@ static bool settle_codes(struct call *call, struct room_codes *codes, struct fau
 		if (!settle_code(call, codes, &page.codes[i], fault))
 			return false;
 	}
-	codes->settled = page.is_last ? 0 : id_number(&page.codes[page.count - 1].place);
+	codes->settled = page.is_last ? 0 : page.after;
 	return true;
 }
 
@@ -429,8 +427,6 @@ static bool remove_oldest_former(struct call *call, struct room_codes *codes, st
 				return false;
 			--*left;
 		}
-		if (page.count > 0)
-			page.after = &page.codes[page.count - 1].place;
 		page.most = CODES_SETTLED_AT_ONCE;
 	}
 	return true;

@@ -342,11 +342,12 @@ bool code_remove(struct call *call, const struct code *code, struct fault *fault
 bool codes_page(struct call *call, const struct id *room, struct code_page *page,
 		struct fault *fault)
 {
+	const struct id after = code_place(page->after);
 	struct store_page records = {
 		.order = STORE_OLDEST_FIRST,
 		.side = page->side,
 		.parent = room,
-		.above = page->after,
+		.above = page->after == 0 ? NULL : &after,
 		.records = arena_alloc(call->arena, page->most * sizeof *records.records),
 		.most = page->most,
 	};
@@ -359,6 +360,7 @@ bool codes_page(struct call *call, const struct id *room, struct code_page *page
 	for (size_t i = 0; i < records.count; i++) {
 		if (!decode_code(&records.records[i], &page->codes[i], fault))
 			return false;
+		page->after = id_number(&page->codes[i].place);
 	}
 	return true;
 }

@@ -439,12 +439,10 @@ static bool find_code(struct call *call, struct bearer *bearer, struct fault *fa
 {
 	const struct token_join *token = &bearer->token->subject;
 	struct exchange *exchange = &bearer->exchange;
-	struct id before;
-	struct code_page page = { .after = &before, .most = 1 };
+	struct code_page page = { .after = token->code_place - 1, .most = 1 };
 
 	if (token->code_place == 0)
 		return true;
-	before = code_place(token->code_place - 1);
 	if (!codes_page(call, &exchange->subject.room.id, &page, fault))
 		return false;
 	if (page.count == 0)

@@ -11,6 +11,26 @@
 
 static const struct id only = { { 0 } };
 
+static const char *const key_states[] = {
+	[KEY_ACTIVE] = "active",
+	[KEY_NEXT] = "next",
+	[KEY_RETIRED] = "retired",
+};
+
+const char *key_state_name(enum key_state state)
+{
+	return key_states[state];
+}
+
+enum key_state key_state_named(struct slice name)
+{
+	enum key_state state = KEY_ACTIVE;
+
+	while (state < KEY_RETIRED && !slice_is(name, key_states[state]))
+		state++;
+	return state;
+}
+
 /* ---- the stored form ---- */
 
 static void put_key(struct buffer *value, const struct signing_key *key)

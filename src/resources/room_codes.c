@@ -186,14 +186,12 @@ static bool make_lacking(struct call *call, struct room_subject *subject, struct
 	return codes_store(call, codes, &subject->owner, fault);
 }
 
-/* *after: the place before the oldest that an enabled plain code of a role without text can have.
- * False: it is before all places, or not later than *after. */
-static bool skip_to_oldest(const struct room_subject *subject, const struct slice *texts,
-			   struct id *after)
+/* Begins the next page no earlier than where an enabled plain code of a role without text can be. */
+static void skip_to_oldest(const struct room_subject *subject, const struct slice *texts,
+			   struct code_page *page)
 {
 	const struct room_codes *codes = &subject->codes;
 	uint64_t oldest = UINT64_MAX;
-	struct id place;
 
 	for (size_t i = 0; i < codes->group_count; i++) {
 		const struct template_role *role = template_live_role(&subject->owner,
@@ -203,13 +201,8 @@ static bool skip_to_oldest(const struct room_subject *subject, const struct slic
 		    texts[role - subject->owner.roles].data == NULL)
 			oldest = codes->groups[i].oldest;
 	}
-	if (oldest <= 1 || oldest == UINT64_MAX)
-		return false;
-	place = code_place(oldest - 1);
-	if (id_compare(&place, after) <= 0)
-		return false;
-	*after = place;
-	return true;
+	if (oldest != UINT64_MAX && oldest > page->after)
+		page->after = oldest - 1;
 }
 
 /* The text of the oldest enabled plain code of each role, in template order; there is one. */
@@ -218,13 +211,11 @@ static bool gather_oldest(struct call *call, const struct room_subject *subject,
 {
 	const struct template_record *owner = &subject->owner;
 	struct code_page page = { .side = STORE_ON, .most = CODES_AT_ONCE };
-	struct id after = { { 0 } };
 	size_t left = owner->role_count;
 	struct shown_code shown;
 
-	if (skip_to_oldest(subject, texts, &after))
-		page.after = &after;
 	while (left > 0) {
+		skip_to_oldest(subject, texts, &page);
 		if (!codes_page(call, &subject->room.id, &page, fault))
 			return false;
 		for (size_t i = 0; i < page.count; i++) {
@@ -245,11 +236,6 @@ static bool gather_oldest(struct call *call, const struct room_subject *subject,
 		if (left > 0 && page.is_last)
 			return packed_missing("an enabled code of the room",
 					      id_slice(&subject->room.id), fault);
-		if (left > 0) {
-			after = page.codes[page.count - 1].place;
-			skip_to_oldest(subject, texts, &after);
-			page.after = &after;
-		}
 	}
 	return true;
 }
@@ -372,10 +358,9 @@ static bool retire(struct call *call, struct room_codes *codes, const struct cod
 static bool retire_group(struct call *call, struct room_codes *codes,
 			 const struct code_group *group, int64_t grace, struct fault *fault)
 {
-	struct id after = code_place(group->oldest > 0 ? group->oldest - 1 : 0);
 	struct code_page page = {
 		.side = STORE_ON,
-		.after = &after,
+		.after = group->oldest > 0 ? group->oldest - 1 : 0,
 		.most = CODES_SEARCHED_AT_ONCE,
 	};
 
@@ -392,8 +377,6 @@ static bool retire_group(struct call *call, struct room_codes *codes,
 		if (group->enabled > 0 && page.is_last)
 			return packed_missing("an enabled code of the room", id_slice(&codes->room),
 					      fault);
-		if (group->enabled > 0)
-			after = page.codes[page.count - 1].place;
 	}
 	return true;
 }
@@ -417,10 +400,10 @@ static bool make_place(struct call *call, struct room_subject *subject, struct f
 			if (!code_show(call, &subject->codes, code, &subject->owner, &shown, fault))
 				return false;
 			if (shown.has_role)
-				return codes_remove(call, &subject->codes, code, fault);
+				return code_note(call, "room_code.deleted", code, shown.role, NULL,
+						 fault) &&
+				       codes_remove(call, &subject->codes, code, fault);
 		}
-		if (page.count > 0)
-			page.after = &page.codes[page.count - 1].place;
 	} while (!page.is_last);
 	return true;
 }
@@ -455,17 +438,17 @@ bool room_codes_rotate(struct call *call, struct fault *fault)
 
 /* ---- the list ---- */
 
-/* *after: the place of `start`; *is_bounded false: there is no `start`. */
-static bool place_of_start(struct call *call, const struct room_subject *subject, struct id *after,
-			   bool *is_bounded, struct fault *fault)
+/* *after: the number of the place of `start`; 0: there is no `start`. */
+static bool place_of_start(struct call *call, const struct room_subject *subject, uint64_t *after,
+			   struct fault *fault)
 {
 	struct slice start = call_query_text(call, "start");
 	struct id account;
 	struct code code;
 	bool is_there;
 
-	*is_bounded = start.data != NULL;
-	if (!*is_bounded)
+	*after = 0;
+	if (start.data == NULL)
 		return true;
 	if (!code_find(call, start, STORE_TO_SHOW, &code, &account, &is_there, fault))
 		return false;
@@ -473,7 +456,7 @@ static bool place_of_start(struct call *call, const struct room_subject *subject
 	    id_compare(&code.room, &subject->room.id) != 0)
 		return fault_member(fault, FAULT_INVALID_QUERY, NULL, "start",
 				    "must be a code of this room");
-	*after = code.place;
+	*after = id_number(&code.place);
 	return true;
 }
 
@@ -486,8 +469,7 @@ struct listing {
 	struct slice role; /* data NULL: any */
 	bool is_search; /* most of the codes may not be wanted */
 	bool shows_role; /* the template has the role, or a code of the room shows it */
-	bool is_bounded;
-	struct id after;
+	uint64_t after; /* the number of a place: only codes after it */
 };
 
 static bool is_wanted(const struct call *call, const struct code *code,
@@ -513,8 +495,7 @@ static bool add_code(struct call *call, const struct room_subject *subject, cons
 		return false;
 	is_of_role = listing->role.data == NULL || slice_equal(listing->role, shown.role);
 	listing->shows_role = listing->shows_role || is_of_role;
-	if (!is_of_role ||
-	    (listing->is_bounded && id_compare(&code->place, &listing->after) <= 0) ||
+	if (!is_of_role || id_number(&code->place) <= listing->after ||
 	    !is_wanted(call, code, &shown, listing))
 		return true;
 	list_add(&listing->list, code->letters);
@@ -530,7 +511,7 @@ static bool add_codes(struct call *call, const struct room_subject *subject,
 	const bool is_enabled = json_is_true(listing->enabled);
 	struct code_page page = {
 		.side = is_enabled && listing->shows_role ? STORE_ON : STORE_BOTH_SIDES,
-		.after = listing->is_bounded && listing->shows_role ? &listing->after : NULL,
+		.after = listing->shows_role ? listing->after : 0,
 		.most = listing->is_search ? CODES_SEARCHED_AT_ONCE : listing->list.limit,
 	};
 
@@ -541,8 +522,6 @@ static bool add_codes(struct call *call, const struct room_subject *subject,
 			if (!add_code(call, subject, &page.codes[i], listing, fault))
 				return false;
 		}
-		if (page.count > 0)
-			page.after = &page.codes[page.count - 1].place;
 	} while (!page.is_last && !list_is_full(&listing->list));
 	return true;
 }
@@ -584,7 +563,7 @@ bool room_codes_list(struct call *call, struct fault *fault)
 		    !codes_store(call, &subject.codes, &subject.owner, fault))
 			return false;
 	}
-	if (!place_of_start(call, &subject, &listing.after, &listing.is_bounded, fault))
+	if (!place_of_start(call, &subject, &listing.after, fault))
 		return false;
 	if (!subject.room.is_enabled)
 		return fault_set(fault, FAULT_FORBIDDEN, "Room is disabled");
@@ -665,28 +644,25 @@ static bool note_update(struct call *call, const struct room_subject *subject,
 	return code_note(call, "room_code.updated", code, shown.role, &changes, fault);
 }
 
-/* Stores the code as it will be. enables: what the call says of it. A code of a deleted role becomes
+/* Stores the code as it will be. shown: how the former one is shown; enables: what the call says of it. A code of a deleted role becomes
  * a former one, which keeps the time of the deletion. */
 static bool save_code(struct call *call, struct room_subject *subject, const struct code *former,
-		      struct code *code, bool enables, struct fault *fault)
+		      const struct shown_code *shown, struct code *code, bool enables,
+		      struct fault *fault)
 {
-	struct shown_code shown;
-	struct slice before;
+	const struct slice before = code_text(call, former, shown);
 
-	if (!code_show(call, &subject->codes, former, &subject->owner, &shown, fault))
-		return false;
-	before = code_text(call, former, &shown);
-	if (enables && !shown.has_role)
+	if (enables && !shown->has_role)
 		return fault_set(fault, FAULT_FORBIDDEN, "the role of this code was deleted");
 	code->is_enabled = enables;
-	code->updated = enables != shown.is_enabled ? call->now / 1000 : shown.updated;
-	if (!shown.has_role) {
+	code->updated = enables != shown->is_enabled ? call->now / 1000 : shown->updated;
+	if (!shown->has_role) {
 		code->is_former = true;
-		code->role = shown.role;
+		code->role = shown->role;
 	}
 	/* Due codes count too. */
-	if (shown.has_role &&
-	    (code_is_plain(code) != code_is_plain(former) || (enables && !shown.is_enabled)) &&
+	if (shown->has_role &&
+	    (code_is_plain(code) != code_is_plain(former) || (enables && !shown->is_enabled)) &&
 	    (!codes_make_due(call, &subject->codes, &subject->owner, fault) ||
 	     !codes_check_count(subject, former, code, fault)))
 		return false;
@@ -707,7 +683,7 @@ static bool switch_code(struct call *call, struct slice letters, struct fault *f
 		return false;
 	code = former;
 	return (enables == shown.is_enabled ||
-		save_code(call, &subject, &former, &code, enables, fault)) &&
+		save_code(call, &subject, &former, &shown, &code, enables, fault)) &&
 	       answer_code(call, &subject, &code, fault);
 }
 
@@ -739,7 +715,7 @@ bool room_codes_patch(struct call *call, struct fault *fault)
 	code = former;
 	code_terms_read(call, document, &code.terms);
 	return (json_equal(before, document) ||
-		save_code(call, &subject, &former, &code,
+		save_code(call, &subject, &former, &shown, &code,
 			  json_is_true(json_object_get(document, "enabled")), fault)) &&
 	       answer_code(call, &subject, &code, fault);
 }

@@ -16,16 +16,11 @@
 
 static struct slice key_text(struct call *call, const struct signing_key *key)
 {
-	static const char *const states[] = {
-		[KEY_ACTIVE] = "active",
-		[KEY_NEXT] = "next",
-		[KEY_RETIRED] = "retired",
-	};
 	struct buffer text = BUFFER_INITIAL(call->arena);
 
 	buffer_append_member(&text, "{\"kid\":", key->kid);
 	buffer_append_member(&text, ",\"alg\":", slice_of(signing_alg_name(key->alg)));
-	buffer_append_member(&text, ",\"state\":", slice_of(states[key->state]));
+	buffer_append_member(&text, ",\"state\":", slice_of(key_state_name(key->state)));
 	buffer_append_time_seconds(&text, ",\"created_at\":", key->created);
 	if (key->state == KEY_RETIRED)
 		buffer_append_time_seconds(&text, ",\"retires_at\":", key->retires * 1000);

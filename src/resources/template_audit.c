@@ -98,34 +98,30 @@ static void find_plugins(struct changes *changes, const struct template_record *
 				      NULL);
 }
 
-bool template_note_update(struct call *call, const struct template_record *record,
-			  bool default_changed, struct fault *fault)
+void template_note_update(struct call *call, const struct template_record *record,
+			  const struct template_record *former, bool default_changed)
 {
 	struct audit_data data = template_data(call, record);
-	struct template_record former;
 	struct changes changes;
 
-	if (!template_read(call, &record->stored, &former, fault))
-		return false;
 	changes_open(&changes, call->arena);
-	if (!slice_equal(former.name, record->name))
+	if (!slice_equal(former->name, record->name))
 		changes_add(&changes, SLICE("/name"));
 	if (default_changed)
 		changes_add(&changes, SLICE("/default"));
-	find_in_roles(call, &changes, &former, record);
-	find_in_parts(call, &changes, &former, record);
-	find_plugins(&changes, &former, record);
+	find_in_roles(call, &changes, former, record);
+	find_in_parts(call, &changes, former, record);
+	find_plugins(&changes, former, record);
 	data.changes = &changes;
 	audit_note_update(call, "template.updated", &data);
-	for (size_t i = 0; i < former.role_count; i++) {
-		if (template_live_role(record, former.roles[i].identity) == NULL)
-			role_note(call, "role.deleted", record, former.roles[i].name);
+	for (size_t i = 0; i < former->role_count; i++) {
+		if (template_live_role(record, former->roles[i].identity) == NULL)
+			role_note(call, "role.deleted", record, former->roles[i].name);
 	}
 	for (size_t i = 0; i < record->role_count; i++) {
-		if (template_live_role(&former, record->roles[i].identity) == NULL)
+		if (template_live_role(former, record->roles[i].identity) == NULL)
 			role_note(call, "role.created", record, record->roles[i].name);
 	}
-	return true;
 }
 
 /* ---- roles ---- */

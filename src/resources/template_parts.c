@@ -351,7 +351,7 @@ bool template_remove_role(struct call *call, struct template_record *record, siz
 	return deleted_roles_resolve(call, record, fault);
 }
 
-static void drop_gone_names(const json_t *document, const json_t *sent,
+static void drop_gone_names(json_t *document, const json_t *sent,
 			    const struct template_record *former, const json_t *roles)
 {
 	if (role_subscriptions(sent) != NULL)
@@ -433,7 +433,7 @@ static void put_roles(struct call *call, struct template_record *record,
 
 /* ---- all ---- */
 
-void template_supply(struct call *call, struct template_record *record)
+void template_set_supplied(struct call *call, struct template_record *record)
 {
 	const struct template_record former = *record;
 	const json_t *plugins = call_member(call, "plugins"), *roles = call_member(call, "roles");
@@ -450,16 +450,8 @@ void template_supply(struct call *call, struct template_record *record)
 		put_roles(call, record, &former, roles);
 }
 
-bool template_set_supplied(struct call *call, struct template_record *record, struct fault *fault)
-{
-	const struct template_record former = *record;
-
-	template_supply(call, record);
-	return template_delete_gone(call, record, &former, fault);
-}
-
-bool template_set_all(struct call *call, struct template_record *record, const json_t *document,
-		      const json_t *sent, enum part_origin origin, struct fault *fault)
+void template_set_all(struct call *call, struct template_record *record, const json_t *document,
+		      const json_t *sent, enum part_origin origin)
 {
 	const struct template_record former = *record;
 	const json_t *none = arena_json(call->arena, json_object());
@@ -473,7 +465,6 @@ bool template_set_all(struct call *call, struct template_record *record, const j
 	}
 	set_plugins(call, record, json_object_get(document, "plugins"));
 	put_roles(call, record, &former, roles != NULL ? roles : none);
-	return template_delete_gone(call, record, &former, fault);
 }
 
 json_t *template_document(struct call *call, const struct template_record *record)

@@ -6,6 +6,7 @@
 #include <assert.h>
 
 #include "base/text.h"
+#include "resources/expected.h"
 #include "resources/kinds.h"
 #include "resources/media_record.h"
 #include "resources/packed.h"
@@ -146,7 +147,7 @@ static bool decode(struct call *call, struct packed *reader, struct template_rec
 
 	record->roles = arena_alloc(call->arena, (record->role_count + 1) * sizeof *record->roles);
 	roles = arena_alloc(call->arena, (record->role_count + 1) * sizeof *roles);
-	for (size_t i = 0; i < record->role_count; i++) {
+	for (size_t i = 0; i < record->role_count && !reader->is_short; i++) {
 		struct template_role *role = &record->roles[i];
 
 		role->name = packed_text(reader);
@@ -244,19 +245,16 @@ bool template_load(struct call *call, const struct id *id, enum store_reading re
 bool template_load_by_id(struct call *call, struct slice text, enum store_reading reading,
 			 struct template_record *record, struct fault *fault)
 {
+	struct expected expected;
 	struct id id;
 	bool is_there = false;
 	const bool is_id = id_parse(text, &id);
 
 	/* Calls that only read a template read nothing else. */
-	if (is_id && !call_is_writing(call) && store_wants_expected(call->transaction))
-		store_expect(call->transaction,
-			     &(struct store_expected){
-				     .kind = &kind_template,
-				     .finding = STORE_FIND_ID,
-				     .id = &id,
-			     },
-			     1);
+	if (is_id && !call_is_writing(call) && expected_open(call, &expected)) {
+		expected_get(&expected, &kind_template, &id, STORE_TO_SHOW);
+		expected_tell(&expected);
+	}
 	if (is_id && !template_find(call, &id, reading, record, &is_there, fault))
 		return false;
 	return is_there || fault_set(fault, FAULT_NOT_FOUND, "template not found");

@@ -123,31 +123,28 @@ static bool set_default(struct call *call, const struct template_record *record,
 {
 	const json_t *is_default = call_member(call, "default");
 
-	*is_changed = false;
 	return is_default == NULL ||
 	       default_template_set(call, &record->id, json_is_true(is_default), is_changed, fault);
 }
 
-static bool note(struct call *call, const struct template_record *record, bool exists,
-		 bool default_changed, struct fault *fault)
+/* The end of every write of a whole template: checks it, stores it and answers it. former: as it was;
+ * NULL: it is new. */
+static bool save(struct call *call, struct template_record *record,
+		 const struct template_record *former, struct fault *fault)
 {
-	if (exists)
-		return template_note_update(call, record, default_changed, fault);
-	template_note(call, "template.created", record);
-	return true;
-}
+	const bool exists = former != NULL;
+	bool default_changed = false;
 
-/* The end of every write of a whole template: checks it, stores it and answers it. */
-static bool save(struct call *call, struct template_record *record, bool exists,
-		 struct fault *fault)
-{
-	bool default_changed;
-
-	if (!finish(call, record, exists, record->etag, fault) ||
-	    (exists && !check_name(call, record, fault)) || !template_put(call, record, fault) ||
-	    !set_default(call, record, &default_changed, fault) ||
-	    !note(call, record, exists, default_changed, fault))
+	if (!finish(call, record, exists, exists ? former->etag : 0, fault) ||
+	    (exists && !check_name(call, record, fault)) ||
+	    (exists && !template_delete_gone(call, record, former, fault)) ||
+	    !template_put(call, record, fault) ||
+	    !set_default(call, record, &default_changed, fault))
 		return false;
+	if (exists)
+		template_note_update(call, record, former, default_changed);
+	else
+		template_note(call, "template.created", record);
 	call_etag(call, record->etag);
 	if (record->echo.data != NULL)
 		call_keep_instead(call, record->text);
@@ -176,7 +173,7 @@ static struct slice generated_name(struct call *call)
 bool templates_create(struct call *call, struct fault *fault)
 {
 	struct slice name = text_of_json(call_member(call, "name"));
-	struct template_record record;
+	struct template_record record, former;
 	bool is_there = false;
 
 	expect_create(call);
@@ -185,9 +182,11 @@ bool templates_create(struct call *call, struct fault *fault)
 	} else if (!template_find_named(call, name, STORE_TO_CHANGE, &record, &is_there, fault)) {
 		return false;
 	}
-	return (is_there || begin_new(call, name, &record, fault)) &&
-	       template_set_all(call, &record, call->body, call->body, PART_REPLACED, fault) &&
-	       save(call, &record, is_there, fault);
+	if (!is_there && !begin_new(call, name, &record, fault))
+		return false;
+	former = record;
+	template_set_all(call, &record, call->body, call->body, PART_REPLACED);
+	return save(call, &record, is_there ? &former : NULL, fault);
 }
 
 static void set_name(struct call *call, struct template_record *record, const json_t *name)
@@ -200,19 +199,21 @@ static void set_name(struct call *call, struct template_record *record, const js
 
 bool templates_update(struct call *call, struct fault *fault)
 {
-	struct template_record record;
+	struct template_record record, former;
 
 	expect_update(call);
 	if (!template_load_by_id(call, call->parameters[0], STORE_TO_CHANGE, &record, fault) ||
 	    !document_finish(&template_shape, call->body, &call->findings, fault))
 		return false;
+	former = record;
 	set_name(call, &record, call_member(call, "name"));
-	return template_set_supplied(call, &record, fault) && save(call, &record, true, fault);
+	template_set_supplied(call, &record);
+	return save(call, &record, &former, fault);
 }
 
 bool templates_patch(struct call *call, struct fault *fault)
 {
-	struct template_record record;
+	struct template_record record, former;
 	json_t *document;
 
 	expect_update(call);
@@ -222,11 +223,12 @@ bool templates_patch(struct call *call, struct fault *fault)
 	document_merge(&template_shape, document, call->body);
 	if (!document_finish(&template_shape, document, &call->findings, fault))
 		return false;
+	former = record;
 	set_name(call, &record, json_object_get(document, "name"));
 	template_drop_gone_roles(&record, json_object_get(document, "roles"),
 				 call_member(call, "roles"));
-	return template_set_all(call, &record, document, call->body, PART_MERGED, fault) &&
-	       save(call, &record, true, fault);
+	template_set_all(call, &record, document, call->body, PART_MERGED);
+	return save(call, &record, &former, fault);
 }
 
 bool template_remove(struct call *call, const struct template_record *record, struct fault *fault)
@@ -282,7 +284,7 @@ bool templates_import(struct call *call, bool *is_new, struct fault *fault)
 	struct import_origin origin = import_origin(call, "createdAt", "updatedAt");
 	const json_t *name = call_member(call, "name");
 	struct template_record record, former;
-	bool is_there = false, default_changed;
+	bool is_there = false;
 
 	if (origin.has_id &&
 	    !template_find(call, &origin.id, STORE_TO_CHANGE, &record, &is_there, fault))
@@ -293,11 +295,11 @@ bool templates_import(struct call *call, bool *is_new, struct fault *fault)
 	former = record;
 	if (is_there) {
 		set_name(call, &record, name);
-		template_supply(call, &record);
+		template_set_supplied(call, &record);
 		if (origin.has_updated)
 			record.updated = import_updated(&origin, record.created);
-	} else if (!template_set_all(call, &record, call->body, call->body, PART_REPLACED, fault)) {
-		return false;
+	} else {
+		template_set_all(call, &record, call->body, call->body, PART_REPLACED);
 	}
 	/* What the client may have done wrong is found before anything is stored. */
 	if (!template_assemble(call, &record, fault) || !check_name(call, &record, fault))
@@ -313,7 +315,7 @@ bool templates_import(struct call *call, bool *is_new, struct fault *fault)
 		    !template_assemble(call, &record, fault) || !template_put(call, &record, fault))
 			return false;
 	}
-	return set_default(call, &record, &default_changed, fault);
+	return set_default(call, &record, NULL, fault);
 }
 
 /* ---- reading ---- */
@@ -443,14 +445,13 @@ static bool part_write(struct call *call, enum template_part part, enum part_ori
 		       struct fault *fault)
 {
 	const struct shape *shape = template_part_shape(part);
-	struct template_record record;
+	struct template_record record, former;
 	const json_t *document = call->body;
 	json_t *merged;
-	uint64_t condition;
 
 	if (!template_load_by_id(call, call->parameters[0], STORE_TO_CHANGE, &record, fault))
 		return false;
-	condition = record.parts[part].etag;
+	former = record;
 	if (origin == PART_MERGED) {
 		merged = template_part_document(call, &record, part);
 		document_merge(shape, merged, call->body);
@@ -459,9 +460,10 @@ static bool part_write(struct call *call, enum template_part part, enum part_ori
 		document = merged;
 	}
 	template_set_part(call, &record, part, document, call->body, origin);
-	if (!finish(call, &record, true, condition, fault) || !template_put(call, &record, fault) ||
-	    !template_note_update(call, &record, false, fault))
+	if (!finish(call, &record, true, former.parts[part].etag, fault) ||
+	    !template_put(call, &record, fault))
 		return false;
+	template_note_update(call, &record, &former, false);
 	call_etag(call, record.parts[part].etag);
 	if (record.echo.data == NULL)
 		return call_answer(call, record.parts[part].text);

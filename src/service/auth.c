@@ -30,7 +30,7 @@ static bool take_token(struct slice header, struct slice *token)
 	return true;
 }
 
-static void admit(struct call *call, const struct account *account)
+static void take_account(struct call *call, const struct account *account)
 {
 	call->actor.is_operator = account->is_operator;
 	call->account = account->id;
@@ -85,7 +85,7 @@ static bool admit_account_of(struct call *call, const struct api_key *key, struc
 
 	call->roster = roster->generation;
 	if (is_right)
-		admit(call, account);
+		take_account(call, account);
 	accounts_release(accounts, roster);
 	return is_right || refuse_key(fault);
 }
@@ -123,7 +123,7 @@ static bool verify_app(struct call *call, const struct roster *roster, struct sl
 	call->app_token = arena_zero(call->arena, sizeof *call->app_token);
 	if (!token_verify_app(roster, call->arena, token, now, call->app_token, fault))
 		return false;
-	admit(call, call->app_token->account);
+	take_account(call, call->app_token->account);
 	return true;
 }
 
@@ -147,7 +147,7 @@ static bool verify(struct call *call, const struct roster *roster, struct slice 
 	actor->is_limited = claims.is_limited;
 	actor->expires_at = claims.expires_at;
 	actor->gives_until = claims.gives_until;
-	admit(call, claims.account);
+	take_account(call, claims.account);
 	return true;
 }
 
@@ -201,7 +201,7 @@ static bool check_key_of_session(struct call *call, struct fault *fault)
 static bool check_session(struct call *call, struct slice token, struct fault *fault)
 {
 	/* A call that is run again is checked again. */
-	if (call_find_header(call, "Vary").size == 0) {
+	if (call_find_header(call, "Cache-Control").size == 0) {
 		call_header(call, "Cache-Control", SLICE("no-store"));
 		call_header(call, "Vary", SLICE("Cookie"));
 	}

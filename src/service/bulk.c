@@ -340,7 +340,6 @@ bool bulk_run(struct call *call, struct fault *fault)
 {
 	struct bulk *bulk = call->bulk;
 
-	call->codes_made = 0;
 	expect_all(call, bulk);
 	if (!store_fix_time(call->transaction, call->least_now, &call->now, fault))
 		return false;

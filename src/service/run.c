@@ -48,8 +48,6 @@ static void begin_again(struct call *call, const struct start *start, struct fau
 	call->answer.parts = NULL;
 	call->answer.part_capacity = 0;
 	call->answer.number = 0;
-	call->refusal = JOIN_NOT_REFUSED;
-	call->link = NULL;
 	call->findings = start->findings;
 	call->account = start->account;
 	memcpy(call->account_text, start->account_text, sizeof call->account_text);
@@ -72,12 +70,17 @@ static bool begin(struct call *call, enum store_access access, struct fault *fau
 	call->now = clock_now(call->environment->clock);
 	if (call->now < call->least_now)
 		call->now = call->least_now;
-	call->wants_write = false;
 	if (access == STORE_WRITE)
 		call_draw_etag(call);
+	/* What handlers say to those who come after them. */
 	audit_forget(call);
-	call->joining = NULL;
+	call->wants_write = false;
+	call->codes_made = 0;
+	call->operations = 0;
 	call->words_asked = 0;
+	call->refusal = JOIN_NOT_REFUSED;
+	call->link = NULL;
+	call->joining = NULL;
 	call->test = NULL;
 	return true;
 }

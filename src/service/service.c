@@ -1,8 +1,9 @@
 /* See service/service.h. The way of a request is one chain, and a refusal ends it at its place:
  *
- *     path and method (404, 405) -> token (401) -> scope (403) -> size and JSON (413, 400) -> query
- *     and body by the route's tables (400) -> the handler, inside a transaction: existence (404),
- *     rules that need what is stored (400), disabled (403), conditions (412), conflicts (409)
+ *     path and method (404, 405) -> the address's unknown codes (429) -> token (401) -> scope (403) ->
+ *     size and JSON (413, 400) -> Idempotency-Key (400) -> names in the path (400) -> query and body by the
+ *     route's tables (400) -> what the route prepares (429) -> the handler, inside a transaction:
+ *     existence (404), rules that need what is stored (400), disabled (403), conditions (412), conflicts (409)
  *
  * Errors become bodies here and nowhere else.
  *
@@ -13,12 +14,10 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/digest.h"
 #include "base/log.h"
 #include "base/memory.h"
-#include "base/text.h"
 #include "service/auth.h"
 #include "service/costs.h"
 #include "service/router.h"
@@ -73,11 +72,9 @@ static char *document_text(void)
 
 struct service *service_open(const struct environment *environment)
 {
-	struct service *service = malloc(sizeof *service);
+	struct service *service = memory_check(malloc(sizeof *service));
 	uint64_t start;
 
-	if (service == NULL)
-		abort();
 	verify_tables();
 	service->document = document_text();
 	service->environment = *environment;
@@ -322,7 +319,8 @@ bool service_answer(struct service *service, struct call *call)
 	struct arena *served = arena_serve(call->arena);
 	struct fault fault = FAULT_INITIAL;
 	struct slice query = { NULL, 0 };
-	bool is_admitted;
+	struct begun begun;
+	bool is_admitted, has_cost;
 
 	call->environment = &service->environment;
 	call->answer = (struct answer){ .is_head = call->request.method == METHOD_HEAD };
@@ -335,15 +333,12 @@ bool service_answer(struct service *service, struct call *call)
 		arena_serve(served);
 		return false;
 	}
-	if (is_admitted && call->route != NULL && !call->route->is_open) {
-		const struct begun begun = { call->account, clock_microseconds(),
-					     clock_of_thread() };
-
-		answer(call, is_admitted, query, &fault);
+	has_cost = is_admitted && call->route != NULL && !call->route->is_open;
+	if (has_cost)
+		begun = (struct begun){ call->account, clock_microseconds(), clock_of_thread() };
+	answer(call, is_admitted, query, &fault);
+	if (has_cost)
 		note_cost(service, call, &begun);
-	} else {
-		answer(call, is_admitted, query, &fault);
-	}
 	arena_serve(served);
 	return true;
 }

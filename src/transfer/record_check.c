@@ -246,7 +246,6 @@ static bool subtract_codes(const struct subject *subject, struct room_codes *cod
 			   struct fault *fault)
 {
 	struct code_page page = { .most = CODES_AT_ONCE };
-	struct id last;
 
 	do {
 		if (!codes_page(subject->call, &codes->room, &page, fault))
@@ -256,19 +255,18 @@ static bool subtract_codes(const struct subject *subject, struct room_codes *cod
 			const struct code_group *group = code->is_former
 								 ? NULL
 								 : codes_group(codes, code->group);
+			const uint64_t place = id_number(&code->place);
 
-			last = code->place;
-			if (id_number(&last) > codes->last_place)
+			if (place > codes->last_place)
 				found(subject, "the place of a code was never given out");
 			if (!code->is_former && group == NULL)
 				found(subject, "a code has a group that is not there");
 			else if (!codes_count_removed(codes, code, fault))
 				return false;
 			else if (group != NULL && code->is_enabled && code_is_plain(code) &&
-				 id_number(&last) < group->oldest)
+				 place < group->oldest)
 				found(subject, "a code is older than its group says");
 		}
-		page.after = &last;
 	} while (!page.is_last);
 	return true;
 }

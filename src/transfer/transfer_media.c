@@ -5,13 +5,6 @@
 #include "resources/backends.h"
 #include "transfer/transfer_parts.h"
 
-static enum key_state state_named(struct slice name)
-{
-	if (slice_is(name, "active"))
-		return KEY_ACTIVE;
-	return slice_is(name, "next") ? KEY_NEXT : KEY_RETIRED;
-}
-
 /* What the other keys of the account say about this one. */
 static void check_key(struct call *call, const struct media *media, const struct signing_key *key,
 		      const char *pointer)
@@ -30,7 +23,7 @@ static void read_key(struct transfer_input *input, const json_t *object, const c
 {
 	struct call *call = &input->call;
 	struct signing_key key = {
-		.state = state_named(transfer_text(object, "state")),
+		.state = key_state_named(transfer_text(object, "state")),
 		.created = transfer_time(input, pointer, object, "created_at"),
 	};
 

@@ -84,8 +84,7 @@ bool transfer_read_template(struct transfer_input *input, const json_t *object, 
 	record.id = transfer_check_id(input, "template", object);
 	if (!check_template_name(call, document, record.name, fault))
 		return false;
-	if (!template_set_all(call, &record, document, NULL, PART_MERGED, fault))
-		return false;
+	template_set_all(call, &record, document, NULL, PART_MERGED);
 	set_identities(input, object, &record);
 	input->has_above = true;
 	input->above = record.id;

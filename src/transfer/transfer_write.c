@@ -224,7 +224,6 @@ static bool add_code(struct call *call, const struct code_list *to, const struct
 static bool add_pages(struct call *call, const struct code_list *to, struct fault *fault)
 {
 	struct code_page page = { .most = CODES_AT_ONCE };
-	struct id last;
 
 	do {
 		if (!codes_page(call, &to->codes->room, &page, fault))
@@ -232,9 +231,7 @@ static bool add_pages(struct call *call, const struct code_list *to, struct faul
 		for (size_t i = 0; i < page.count; i++) {
 			if (!add_code(call, to, &page.codes[i], fault))
 				return false;
-			last = page.codes[i].place;
 		}
-		page.after = &last;
 	} while (!page.is_last);
 	return true;
 }
@@ -413,15 +410,10 @@ bool transfer_line_account(struct survey *survey, const struct account *account,
 
 static json_t *key_value(struct call *call, const struct signing_key *key)
 {
-	static const char *const states[] = {
-		[KEY_ACTIVE] = "active",
-		[KEY_NEXT] = "next",
-		[KEY_RETIRED] = "retired",
-	};
 	json_t *value = json_object();
 
 	object_put(value, "alg", json_string(signing_alg_name(key->alg)));
-	object_put(value, "state", json_string(states[key->state]));
+	object_put(value, "state", json_string(key_state_name(key->state)));
 	object_put(value, "created_at", json_time_milliseconds(key->created));
 	if (key->state == KEY_RETIRED)
 		object_put(value, "retires_at", json_time_seconds(key->retires * 1000));

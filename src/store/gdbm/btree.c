@@ -199,7 +199,8 @@ static void remember(struct transaction *transaction, const struct btree *tree, 
 {
 	struct btree_memory *memory = memory_of(transaction);
 
-	if (transaction->access == STORE_READ || key.size > sizeof memory->key)
+	assert(key.size <= sizeof memory->key);
+	if (transaction->access == STORE_READ)
 		return;
 	memory->is_valid = true;
 	memory->tree = *tree;
@@ -310,6 +311,9 @@ static void draft_delete(struct draft *draft, size_t place)
 	memmove(&draft->items[place], &draft->items[place + 1],
 		(draft->count - place) * sizeof *draft->items);
 }
+
+static_assert(BTREE_KEY_MAX <= UINT8_MAX && BTREE_VALUE_MAX <= UINT8_MAX,
+	      "the sizes of an item are a byte each");
 
 /* Returns the offset after the item. */
 static size_t item_write(char *bytes, size_t at, const struct item *item)
@@ -541,10 +545,12 @@ static bool shrink(struct transaction *transaction, const struct btree *tree, st
 						? decode_32(root->items[0].value.data)
 						: 0;
 
-		if (number == 0 || !read_node(transaction, tree, number, &child, fault) ||
+		if (number == 0)
+			return damaged(tree, 0, fault);
+		if (!read_node(transaction, tree, number, &child, fault) ||
 		    !draft_open(tree, &child, root, fault) ||
 		    !remove_node(transaction, tree, number, fault))
-			return number != 0 ? false : damaged(tree, 0, fault);
+			return false;
 	}
 	root->number = 0;
 	root->next = next;

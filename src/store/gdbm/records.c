@@ -22,6 +22,7 @@
 #define NUMBER_COUNTED_MOST (ID_NUMBER_MAX / 2)
 
 static_assert(2 + ID_SIZE <= BTREE_NAME_MAX, "the name of a tree fits");
+static_assert(STORE_NAME_MAX <= UINT8_MAX, "the size of a record's name is a byte");
 
 /* ---- keys and values ---- */
 
@@ -81,7 +82,7 @@ static void key_of(const struct transaction *transaction, const struct store_kin
 static bool damaged(const struct store_kind *kind, struct slice key, const char *how,
 		    struct fault *fault)
 {
-	char text[2 * sizeof(struct key) + 1];
+	char text[2 * STORE_KEY_MAX + 1];
 
 	if (is_global(kind))
 		return fault_cause(fault, FAULT_DAMAGED, 0, "a %s %s", kind->name, how);
