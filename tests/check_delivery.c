@@ -135,6 +135,9 @@ static struct outcome deliver(struct sender *sender, const char *url)
 	return outcome;
 }
 
+/* Seconds: any number of at least as many days. */
+#define YEARS ((int64_t)365 * 24 * 60 * 60)
+
 static const struct {
 	const char *path;
 	int status;
@@ -147,6 +150,13 @@ static const struct {
 	{ "/500", 500, 0, "" },
 	{ "/429/7", 429, 7, "" },
 	{ "/503/90000", 503, 90000, "" },
+	{ "/503/0", 503, 0, "" },
+	{ "/503/-7", 503, 0, "" },
+	{ "/503/7s", 503, 0, "" },
+	{ "/503/soon", 503, 0, "" },
+	{ "/503/Thu,_31_Dec_2020_23:59:59_GMT", 503, 0, "" },
+	{ "/503/Fri,_31_Dec_2100_23:59:59_GMT", 503, YEARS, "" },
+	{ "/503/99999999999999999999", 503, YEARS, "" },
 	{ "/redirect", 302, 0, "" },
 	{ "/held", 0, 0, "timed out" },
 	{ "/close", 0, 0, "connection closed" },
@@ -168,7 +178,10 @@ START_TEST(test_answer)
 	outcome = deliver(sender, url);
 	ck_assert_str_eq(outcome.error, answers[_i].error);
 	ck_assert_int_eq(outcome.status, answers[_i].status);
-	ck_assert_int_eq(outcome.retry_after, answers[_i].retry_after);
+	if (answers[_i].retry_after == YEARS)
+		ck_assert_int_ge(outcome.retry_after, YEARS);
+	else
+		ck_assert_int_eq(outcome.retry_after, answers[_i].retry_after);
 	/* A redirect is not followed. */
 	ck_assert_uint_eq(receiver_count(receiver), 1);
 	ck_assert_str_eq(receiver_request(receiver, 0)->body, "{\"a\":1}");

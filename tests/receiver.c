@@ -100,7 +100,7 @@ static bool answer(struct receiver *receiver, struct connection *connection,
 		   struct received *received)
 {
 	const char *path = received->path;
-	char header[64] = "";
+	char header[96] = "", text[64] = "";
 	unsigned status, n;
 	int fields;
 
@@ -134,9 +134,11 @@ static bool answer(struct receiver *receiver, struct connection *connection,
 	} else if (sscanf(path, "/flaky/%u", &n) == 1) {
 		say_status(connection, earlier(receiver, received) < n ? 500 : 200, "");
 	} else {
-		fields = sscanf(path, "/%u/%u", &status, &n);
+		fields = sscanf(path, "/%u/%63s", &status, text);
+		for (char *at = text; *at != '\0'; at++)
+			*at = *at == '_' ? ' ' : *at;
 		if (fields == 2)
-			(void)snprintf(header, sizeof header, "Retry-After: %u\r\n", n);
+			(void)snprintf(header, sizeof header, "Retry-After: %s\r\n", text);
 		say_status(connection, fields >= 1 ? (int)status : 404, header);
 	}
 	return true;

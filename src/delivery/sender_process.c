@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/memory.h"
@@ -191,18 +192,32 @@ static const char *text_of(CURLcode result)
 	return curl_easy_strerror(result);
 }
 
+/* Seconds, as the header says in one way or the other; 0: not, or until a time that is over. Newer versions
+ * of libcurl's own figure end at six hours. */
+static int64_t retry_after(CURL *curl)
+{
+	struct curl_header *header;
+	long long seconds;
+	char *end;
+
+	if (curl_easy_header(curl, "Retry-After", 0, CURLH_HEADER, -1, &header) != CURLHE_OK)
+		return 0;
+	seconds = strtoll(header->value, &end, 10);
+	if (end == header->value || *end != '\0')
+		seconds = (long long)curl_getdate(header->value, NULL) - (long long)time(NULL);
+	return seconds > 0 ? seconds : 0;
+}
+
 /* What exceeds ANSWER_MOST is not read, and the answer is whole without it, unless its headers alone
  * do. */
 static void describe(const struct transfer *transfer, CURLcode result, struct outcome *outcome)
 {
 	const char *error = "";
-	curl_off_t seconds = 0;
 	long status = 0;
 
 	(void)curl_easy_getinfo(transfer->curl, CURLINFO_RESPONSE_CODE, &status);
-	(void)curl_easy_getinfo(transfer->curl, CURLINFO_RETRY_AFTER, &seconds);
 	outcome->status = (int)status;
-	outcome->retry_after = seconds;
+	outcome->retry_after = retry_after(transfer->curl);
 	if (result == CURLE_COULDNT_CONNECT && transfer->is_refused)
 		error = "address not allowed";
 	else if (transfer->is_long && !transfer->has_body)
