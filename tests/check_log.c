@@ -276,7 +276,7 @@ START_TEST(test_removing_damaged)
 }
 END_TEST
 
-/* ---- damage ---- */
+/* ---- joins that cannot be written ---- */
 
 static void join(size_t account)
 {
@@ -292,6 +292,45 @@ static void join(size_t account)
 
 	join_log_add(stand.environment.joins, &joining);
 }
+
+/* Somebody joins while the store is asked, and the disk is full. */
+static bool begin_in_vain(struct store *store, enum store_access access, struct arena *arena,
+			  struct transaction **transaction, struct fault *fault)
+{
+	(void)store;
+	(void)access;
+	(void)arena;
+	(void)transaction;
+	join(0);
+	return fault_set(fault, FAULT_UNAVAILABLE, NULL);
+}
+
+static void flush_nothing(struct store *store)
+{
+	(void)store;
+}
+
+START_TEST(test_joins_are_bounded)
+{
+	static const struct store_driver driver = { .begin = begin_in_vain,
+						    .flush = flush_nothing };
+	struct store full = { .driver = &driver };
+	struct environment environment = stand.environment;
+
+	environment.store = &full;
+	for (size_t i = 0; i < JOIN_LOG_MOST; i++)
+		join(0);
+	for (size_t i = 0; i < 3; i++)
+		join_log_write(stand.environment.joins, &environment);
+	ck_assert_uint_eq(join_log_dropped(stand.environment.joins), 3);
+	join_log_write(stand.environment.joins, &stand.environment);
+	ck_assert_uint_eq(state_of(0).last, JOIN_LOG_MOST);
+	join(0);
+	ck_assert_uint_eq(join_log_dropped(stand.environment.joins), 3);
+}
+END_TEST
+
+/* ---- damage ---- */
 
 START_TEST(test_joins_despite_damage)
 {
@@ -329,6 +368,7 @@ int main(void)
 
 	tcase_add_checked_fixture(tcase, set_up, tear_down);
 	tcase_add_loop_test(tcase, test_dropping, 0, ROWS(droppings));
+	tcase_add_test(tcase, test_joins_are_bounded);
 	tcase_add_loop_test(tcase, test_joins_despite_damage, 0, ACCOUNTS);
 	tcase_add_loop_test(tcase, test_accounts_despite_damage, 0, ACCOUNTS);
 	suite_add_tcase(suite, tcase);

@@ -14,6 +14,7 @@
 
 #include "base/text.h"
 #include "accounts/accounts.h"
+#include "resources/default_template.h"
 #include "resources/misses.h"
 #include "accounts/token.h"
 #include "command/again.h"
@@ -1231,6 +1232,12 @@ START_TEST(what_was_given_up_leaves_nothing)
 		bool is_empty = false;
 
 		call.account = roster->accounts[i].id;
+		/* As after a load that ended between the account's line and its templates'. */
+		ck_assert(store_begin(other.environment.store, STORE_WRITE, arena,
+				      &call.transaction, &fault));
+		call_of_account(&call);
+		ck_assert(default_template_set(&call, &roster->accounts[i].id, true, NULL, &fault));
+		ck_assert(store_commit(call.transaction, &number, &fault));
 		while (!is_empty) {
 			ck_assert(store_begin(other.environment.store, STORE_WRITE, arena,
 					      &call.transaction, &fault));

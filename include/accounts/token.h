@@ -1,6 +1,6 @@
 /* JSON Web Tokens (RFC 7519) with HS256, keyed with the text of an account's secret. Management
- * tokens are verified, and signed for the command line; tokens for joining are only signed: the
- * media servers verify them.
+ * tokens are verified, and signed for the command line; tokens for joining are signed, and verified
+ * when they are exchanged for the way into a media server.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef ACCOUNTS_TOKEN_H

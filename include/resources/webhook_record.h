@@ -12,11 +12,10 @@
 #define RESOURCES_WEBHOOK_RECORD_H
 
 #include "resources/audit_record.h"
+#include "rules/webhook_rules.h"
 #include "store/store.h"
 
-#define WEBHOOKS_MOST 20
-/* Secrets that sign besides the present one, for so many milliseconds each. */
-#define FORMER_SECRETS_MOST 8
+/* Milliseconds for which a former secret signs besides the present one. */
 #define FORMER_SECRET_LASTS ((int64_t)24 * 60 * 60 * 1000)
 
 /* In stored records: a number never gets another meaning. */

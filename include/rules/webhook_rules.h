@@ -13,6 +13,11 @@ extern const struct shape webhook_test_shape;
 extern const struct shape webhook_delivery_shape;
 extern const struct shape delivery_list_query;
 
+/* Of an account. */
+#define WEBHOOKS_MOST 20
+/* Secrets of a webhook that sign besides the present one. */
+#define FORMER_SECRETS_MOST 8
+
 #define DELIVERY_STATES "pending", "delivered", "failed"
 
 /* What an answer shows in place of the value of a header; in a body: the value stays. */

@@ -33,6 +33,7 @@ struct accounts {
 	/* Held while reading the file. */
 	pthread_mutex_t reading;
 	struct file_mark complained; /* the state last reported in the log */
+	uint64_t complained_of; /* the same of accounts in a store: their generation */
 	atomic_int file; /* kept open so that its inode number is not reused; -1: no file */
 	uint64_t generation;
 
@@ -237,16 +238,21 @@ static bool is_current(struct accounts *accounts)
 
 static void read_stored_again(struct accounts *accounts)
 {
+	const uint64_t generation = store_roster_generation(accounts->store);
 	struct fault fault = FAULT_INITIAL;
 
 	if (is_current(accounts))
 		return;
 	if (!read_stored(accounts, &fault)) {
+		if (accounts->complained_of == generation)
+			return;
+		accounts->complained_of = generation;
 		log_event(LOG_LEVEL_ERROR, "accounts_unreadable", "error",
 			  fault.cause[0] != '\0' ? fault.cause : fault.detail, "effect",
 			  "the accounts stay as they were", NULL);
 		return;
 	}
+	accounts->complained_of = 0;
 	log_event(LOG_LEVEL_NOTICE, "accounts_read", "accounts",
 		  LOG_NUMBER(accounts->current->roster->count), NULL);
 }

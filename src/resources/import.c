@@ -235,18 +235,36 @@ static void note_fault(struct call *call, struct import_run *run, enum import_ki
 		object_put(run->failed, failed_key(call, kind, id), json_true());
 }
 
+/* The kinds in the order of the body. */
+static size_t kinds_of_body(const struct call *call, enum import_kind order[IMPORT_KINDS])
+{
+	size_t n = 0;
+	const char *name;
+	json_t *unused;
+
+	json_object_foreach(call_share(call->findings.sent), name, unused) {
+		for (enum import_kind kind = 0; kind < IMPORT_KINDS; kind++) {
+			if (strcmp(name, kinds[kind].name) == 0)
+				order[n++] = kind;
+		}
+	}
+	return n;
+}
+
 /* The faults of all objects: those of bodies, or, where there is none, the conflicts. */
 static bool tell_faults(struct call *call, struct fault *fault)
 {
+	enum import_kind order[IMPORT_KINDS];
+	const size_t kind_count = kinds_of_body(call, order);
 	const struct import *import = call->import;
 	const struct fault *first = NULL;
 	json_t *details = arena_json(call->arena, json_array());
 	json_t *faults = arena_json(call->arena, json_array());
 	size_t n = 0;
 
-	for (enum import_kind kind = 0; kind < IMPORT_KINDS; kind++) {
-		for (size_t i = 0; i < import->lists[kind].count; i++) {
-			const struct fault *own = import->lists[kind].objects[i].fault;
+	for (size_t at = 0; at < kind_count; at++) {
+		for (size_t i = 0; i < import->lists[order[at]].count; i++) {
+			const struct fault *own = import->lists[order[at]].objects[i].fault;
 
 			if (own == NULL || (first != NULL && own->kind != first->kind &&
 					    own->kind != FAULT_INVALID_BODY))

@@ -26,7 +26,7 @@ bool import_codes_close(struct call *call, struct import_codes *codes, struct fa
 	if (!codes->is_open)
 		return true;
 	codes->is_open = false;
-	if (!stored->was_asked && has_code_for_every_role(&codes->subject)) {
+	if (codes->has_come && !stored->was_asked && has_code_for_every_role(&codes->subject)) {
 		stored->was_asked = true;
 		stored->last_seen = codes->subject.owner.last_identity;
 		codes->is_changed = true;
@@ -59,7 +59,7 @@ static bool open_room(struct call *call, struct import_codes *codes, struct faul
 	if (!room_subject_load(call, STORE_TO_CHANGE, subject, fault))
 		return false;
 	codes->is_open = true;
-	codes->is_changed = false;
+	codes->is_changed = codes->has_come = false;
 	codes->stored = 0;
 	return true;
 }
@@ -107,7 +107,7 @@ static bool add(struct call *call, struct import_codes *codes, struct slice lett
 		    !codes_check_count(subject, NULL, &code, fault))
 			return false;
 	}
-	codes->is_changed = true;
+	codes->is_changed = codes->has_come = true;
 	codes->stored++;
 	return codes_put_new(call, &subject->codes, identity, &code, fault);
 }
@@ -179,5 +179,6 @@ bool import_code(struct call *call, struct import_codes *codes, bool *is_new, st
 	if (!slice_equal(shown.role, text_of_json(call_member(call, "role"))))
 		return refuse_code(fault);
 	*is_new = false;
+	codes->has_come = true;
 	return update(call, codes, &code, &shown, fault);
 }

@@ -11,6 +11,7 @@ struct import_codes {
 	struct room_subject subject;
 	bool is_open; /* the subject was read, and */
 	bool is_changed; /* is to be stored */
+	bool has_come; /* a code of it came with the import, or was there as it says */
 	size_t stored; /* codes of it */
 };
 

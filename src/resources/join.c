@@ -123,15 +123,15 @@ static bool check_switches(struct call *call, const struct exchange *exchange,
 			   const struct shown_code *shown, const struct account *account,
 			   struct fault *fault)
 {
+	/* A load that goes on, or was interrupted, has records of an account that is not there. */
+	if (account == NULL)
+		return miss(call, fault);
 	if (!exchange->subject.room.is_enabled)
 		return refuse(call, JOIN_ROOM_DISABLED, "Room is disabled", fault);
 	if (!shown->has_role)
 		return refuse(call, JOIN_ROLE_DELETED, "the role of this code was deleted", fault);
 	if (!shown->is_enabled)
 		return refuse(call, JOIN_DISABLED, "room code is disabled", fault);
-	/* An interrupted load can have left records of an unknown account. */
-	if (account == NULL)
-		return fault_set(fault, FAULT_NOT_FOUND, "room code not found");
 	return account->is_enabled ||
 	       refuse(call, JOIN_ACCOUNT_DISABLED, "account is disabled", fault);
 }
@@ -535,7 +535,7 @@ static void expect_bearer(struct call *call, const struct token_join *token)
 	if (token->code_place > 0) {
 		before = code_place(token->code_place - 1);
 		page.parent = &room;
-		page.above = &before;
+		page.above = token->code_place > 1 ? &before : NULL; /* as codes_page asks */
 		expected_page(&expected, &kind_code, &page);
 	}
 	expected_tell(&expected);

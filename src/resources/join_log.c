@@ -174,7 +174,7 @@ void join_log_add(struct join_log *joins, const struct joining *joining)
 
 	acquire(joins);
 	if (joining->refusal == JOIN_NOT_REFUSED || is_first(joins, joining)) {
-		is_dropped = joins->count == JOIN_LOG_MOST;
+		is_dropped = joins->count >= JOIN_LOG_MOST;
 		if (!is_dropped)
 			append(joins, copy_of(joining));
 		else if (joins->dropped++ > 0)
@@ -197,7 +197,6 @@ static struct waiting *take_all(struct join_log *joins)
 	acquire(joins);
 	all = joins->first;
 	joins->first = joins->last = NULL;
-	joins->count = 0;
 	let_go(joins);
 	return all;
 }
@@ -206,18 +205,16 @@ static struct waiting *take_all(struct join_log *joins)
 static void put_back(struct join_log *joins, struct waiting *list)
 {
 	struct waiting *last = list;
-	size_t n = 1;
 
 	if (list == NULL)
 		return;
-	for (; last->next != NULL; last = last->next)
-		n++;
+	while (last->next != NULL)
+		last = last->next;
 	acquire(joins);
 	last->next = joins->first;
 	if (joins->first == NULL)
 		joins->last = last;
 	joins->first = list;
-	joins->count += n;
 	let_go(joins);
 }
 
@@ -297,49 +294,56 @@ static bool is_damaged(struct fault *fault)
 	return true;
 }
 
+/* Takes an entry off its list. */
+static void forget(struct join_log *joins, struct waiting **place)
+{
+	struct waiting *waiting = *place;
+
+	*place = waiting->next;
+	free(waiting);
+	acquire(joins);
+	joins->count--;
+	let_go(joins);
+}
+
 /* Takes off the list what write_some wrote. */
-static struct waiting *without_written(struct waiting *list)
+static struct waiting *without_written(struct join_log *joins, struct waiting *list)
 {
 	const struct id account = list->joining.account;
 	struct waiting **place = &list;
 	size_t n = 0;
 
 	while (*place != NULL && n < AT_ONCE) {
-		struct waiting *waiting = *place;
-
-		if (is_of(waiting, &account)) {
-			*place = waiting->next;
-			free(waiting);
+		if (is_of(*place, &account)) {
+			forget(joins, place);
 			n++;
 		} else {
-			place = &waiting->next;
+			place = &(*place)->next;
 		}
 	}
 	return list;
 }
 
 /* What was counted and is not durable, as the answer said, did not happen. */
-static struct waiting *without_failed(struct store *store, struct waiting *list)
+static struct waiting *without_failed(struct join_log *joins, struct store *store,
+				      struct waiting *list)
 {
 	struct waiting **place = &list;
 
 	while (*place != NULL) {
-		struct waiting *waiting = *place;
+		const uint64_t number = (*place)->joining.number;
 
-		if (waiting->joining.number != 0 &&
-		    store_state(store, waiting->joining.number) == STORE_FAILED) {
-			*place = waiting->next;
-			free(waiting);
-		} else {
-			place = &waiting->next;
-		}
+		if (number != 0 && store_state(store, number) == STORE_FAILED)
+			forget(joins, place);
+		else
+			place = &(*place)->next;
 	}
 	return list;
 }
 
 void join_log_write(struct join_log *joins, const struct environment *environment)
 {
-	struct waiting *list = without_failed(environment->store, take_all(joins));
+	struct waiting *list = without_failed(joins, environment->store, take_all(joins));
 	struct fault fault = FAULT_INITIAL;
 	struct arena *arena;
 
@@ -348,7 +352,7 @@ void join_log_write(struct join_log *joins, const struct environment *environmen
 	arena = arena_open();
 	while (list != NULL &&
 	       (write_some(environment, arena, list, &fault) || is_damaged(&fault))) {
-		list = without_written(list);
+		list = without_written(joins, list);
 		arena_reset(arena);
 	}
 	arena_close(arena);

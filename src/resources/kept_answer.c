@@ -40,10 +40,10 @@ static struct slice whole_body(struct call *call)
 	const struct answer *answer = &call->answer;
 	struct buffer text = BUFFER_INITIAL(call->arena);
 
-	if (answer->kept.data != NULL)
-		return answer->kept;
 	if (answer->size > KEPT_BODY_MOST)
 		return SLICE("{\"replayed\":true}");
+	if (answer->kept.data != NULL)
+		return answer->kept;
 	for (size_t i = 0; i < answer->part_count; i++)
 		buffer_append(&text, answer->parts[i]);
 	return buffer_slice(&text);

@@ -326,10 +326,10 @@ bool room_codes_create(struct call *call, struct fault *fault)
 	code_terms_read(call, call->body, &code.terms);
 	if (!codes_check_count(&subject, NULL, &code, fault))
 		return false;
-	/* Whether words are taken is told only to whom gets them. */
-	if (call->validates_only && words.data != NULL)
-		return true;
-	return (words.data == NULL || take_words(call, words, fault)) &&
+	/* Whether words are taken is told only to whom gets them: without them the code is drawn. */
+	if (call->validates_only)
+		code.letters = (struct slice){ NULL, 0 };
+	return (code.letters.data == NULL || take_words(call, words, fault)) &&
 	       codes_add(call, &subject.codes, identity, call->now / 1000, &code, fault) &&
 	       codes_store(call, &subject.codes, &subject.owner, fault) &&
 	       code_note(call, "room_code.created", &code, call->parameters[1], NULL, fault) &&

@@ -153,7 +153,7 @@ static const struct field webhook_fields[] = {
 	{ "position",        INTEGER(0, UNLIMITED), REQUIRED,
 	  DOC("Entries of the log up to it were delivered, or not wanted.") },
 	{ "disabled_reason", ONE_OF("gone", "failing") },
-	{ "former_secrets",  LIST_OF(former_item), MOST(8), REQUIRED },
+	{ "former_secrets",  LIST_OF(former_item), MOST(FORMER_SECRETS_MOST), REQUIRED },
 	{ "document",        OBJECT(webhook_shape), REQUIRED,
 	  DOC("The webhook as it could be sent, with its secret and the values of its headers.") },
 };
@@ -163,7 +163,7 @@ static const struct shape webhook_line_shape = {
 static const struct field webhook_item = { .name = NULL, OBJECT(webhook_line_shape) };
 static const struct field webhooks_fields[] = {
 	{ "last_webhook", NUMBER_OF_ID(), REQUIRED },
-	{ "webhooks",     LIST_OF(webhook_item), MOST(20), REQUIRED, DOC("The oldest first.") },
+	{ "webhooks",     LIST_OF(webhook_item), MOST(WEBHOOKS_MOST), REQUIRED, DOC("The oldest first.") },
 };
 static const struct shape webhooks_shape = {
 	"DumpWebhooks", FIELDS(webhooks_fields), .doc = "The webhooks of an account.",

@@ -18,6 +18,8 @@ struct operation {
 	size_t referred[ROUTE_PARAMETERS]; /* the operation that a parameter refers to */
 	bool is_referred;
 	struct slice id; /* of its answer, when it is referred to */
+	struct slice kept; /* see call_keep_instead; data NULL: its body */
+	size_t body; /* of its answer: the index among the parts of the answer */
 };
 
 struct bulk {
@@ -262,7 +264,8 @@ static struct slice id_of(struct call *call, struct slice body)
 	return id.data != NULL ? id : text_of_json(json_object_get(answer, "code"));
 }
 
-static void add_result(struct call *call, const struct call *part, struct slice body, bool is_first)
+static void add_result(struct call *call, struct operation *operation, const struct call *part,
+		       struct slice body, bool is_first)
 {
 	const struct slice etag = call_find_header(part, "ETag");
 	struct buffer text = BUFFER_INITIAL(call->arena);
@@ -272,11 +275,12 @@ static void add_result(struct call *call, const struct call *part, struct slice 
 	if (body.size > 0)
 		buffer_append_text(&text, ",\"body\":");
 	call_part(call, buffer_slice(&text));
+	operation->kept = part->answer.kept;
+	operation->body = call->answer.part_count;
 	call_part(call, body);
 	text = BUFFER_INITIAL(call->arena);
-	if (etag.size > 0) {
+	if (etag.size > 0)
 		buffer_append_member(&text, ",\"etag\":", etag);
-	}
 	buffer_append_byte(&text, '}');
 	call_part(call, buffer_slice(&text));
 }
@@ -313,10 +317,38 @@ static bool run_operation(struct call *call, struct bulk *bulk, size_t number, s
 	body = body_of(&part);
 	if (operation->is_referred)
 		operation->id = id_of(call, body);
-	add_result(call, &part, body, number == 0);
+	add_result(call, operation, &part, body, number == 0);
 	return call->answer.size <= CALL_ANSWER_MOST ||
 	       fault_explain(fault, FAULT_TOO_LARGE, "Too much for one call",
 			     "the answer would be larger than %zu MB", CALL_ANSWER_MOST >> 20);
+}
+
+/* Appends parts of the answer from the index *next on. */
+static void append_parts(struct buffer *text, const struct answer *answer, size_t *next, size_t end)
+{
+	for (; *next < end; ++*next)
+		buffer_append(text, answer->parts[*next]);
+}
+
+/* What a body shows only once is not kept with an Idempotency-Key. */
+static void keep_instead(struct call *call, const struct bulk *bulk)
+{
+	struct buffer text = BUFFER_INITIAL(call->arena);
+	size_t next = 0;
+
+	for (size_t i = 0; i < bulk->count; i++) {
+		const struct operation *operation = &bulk->operations[i];
+
+		if (operation->kept.data == NULL)
+			continue;
+		append_parts(&text, &call->answer, &next, operation->body);
+		buffer_append(&text, operation->kept);
+		next++;
+	}
+	if (next == 0)
+		return;
+	append_parts(&text, &call->answer, &next, call->answer.part_count);
+	call_keep_instead(call, buffer_slice(&text));
 }
 
 /* What the operations look for first, in one round trip to a store that is far away. */
@@ -350,5 +382,7 @@ bool bulk_run(struct call *call, struct fault *fault)
 			return false;
 	}
 	call_part(call, SLICE("]}"));
+	if (call->key.data != NULL)
+		keep_instead(call, bulk);
 	return true;
 }

@@ -413,12 +413,15 @@ static bool subtract_uses(const struct subject *subject, const struct media *med
 				 &page, fault))
 			return false;
 		for (size_t i = 0; i < page.count; i++) {
+			const struct arena_mark mark = arena_mark(subject->call->arena);
+
 			if (!template_find(subject->call, &page.ids[i], STORE_TO_SHOW, &record,
 					   &is_there, fault))
 				return false;
-			backend = media_backend_named(media, record.backend);
-			if (is_there && backend != NULL)
+			backend = is_there ? media_backend_named(media, record.backend) : NULL;
+			if (backend != NULL)
 				backend->uses--;
+			arena_release(subject->call->arena, &mark);
 		}
 	} while (page.count > 0);
 	return true;

@@ -167,7 +167,8 @@ bool transfer_remove_some(struct call *call, bool *is_empty, struct fault *fault
 	if (n > 0)
 		return true;
 	if (!remove_only(call, &kind_media, fault) || !remove_only(call, &kind_room_times, fault) ||
-	    !remove_only(call, &kind_words_asked, fault))
+	    !remove_only(call, &kind_words_asked, fault) ||
+	    !remove_only(call, &kind_default, fault))
 		return false;
 	if (!store_page(call->transaction, &kind_garbage, &page, fault))
 		return false;
