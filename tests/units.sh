@@ -8,6 +8,11 @@ command -v systemd-analyze >/dev/null || {
 	echo 'needs systemd-analyze'
 	exit 77
 }
+# Where systemd was never started, that of Debian 13 would make it.
+[ -d /run/systemd ] || [ "$(id -u)" = 0 ] || {
+	echo 'needs /run/systemd'
+	exit 77
+}
 scratch=$(mktemp -d) || exit 1
 trap 'rm -rf "$scratch"' EXIT
 trap 'exit 1' INT TERM HUP
