@@ -20,13 +20,14 @@ die()
 	exit 1
 }
 
-# need command|module|header NAME PACKAGE: notes the Debian package when NAME is not there.
+# need command|module|header|file NAME PACKAGE: notes the Debian package when NAME is not there.
 need()
 {
 	case $1 in
 	command) command -v "$2" >/dev/null ;;
 	module) pkg-config --exists "$2" 2>/dev/null ;;
 	header) printf '#include <%s>\n' "$2" | cc -E - >/dev/null 2>&1 ;;
+	file) [ -e "$2" ] ;;
 	esac || case " $missing " in
 	*" $3 "*) ;;
 	*) missing="$missing $3" ;;
