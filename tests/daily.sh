@@ -420,6 +420,17 @@ run 0 room list --json --url "$front/"
 rm faults/too-long
 [ "$(jq length out)" = 125 ] || fail "long pages: $(jq length out)"
 
+# logged N: so many requests were logged; nginx may do so after their client has gone.
+logged()
+{
+	waited=0
+	until [ "$(wc -l <front/keys)" -ge "$1" ]; do
+		waited=$((waited + 1))
+		[ $waited -lt 100 ] || return 1
+		sleep 0.1
+	done
+}
+
 # passes FAULT SAID ARGUMENT...: fails because of the fault, says so, and succeeds without it. Each try
 # has the same key.
 passes()
@@ -439,7 +450,7 @@ passes()
 	rm "faults/$fault"
 	wait $pid || fail "$fault: $* fails: $(cat err)"
 	grep -qxF "anteroom $1 $2: $said" err || fail "$fault: $* says $(cat err)"
-	[ "$(sort -u front/keys | wc -l)" = 1 ] && [ "$(wc -l <front/keys)" -gt 1 ] ||
+	logged 2 && [ "$(sort -u front/keys | wc -l)" = 1 ] ||
 		fail "$fault: the keys are $(cat front/keys)"
 }
 
@@ -473,7 +484,7 @@ fails()
 	: >front/keys
 	refuses 1 "$@" --url "$front"
 	rm "faults/$fault"
-	[ "$(wc -l <front/keys)" = "$tries" ] || fail "$fault: $* tried $(wc -l <front/keys) times"
+	logged "$tries" && [ "$(wc -l <front/keys)" = "$tries" ] || fail "$fault: $* tried $(wc -l <front/keys) times"
 }
 
 fails under-way 3 room add x <<'END'
