@@ -86,6 +86,15 @@ sed -n 's/^COPY \([^-].*\) [^ ]*$/\1/p' "$source/packaging/container/Containerfi
 while read -r part; do
 	[ -e "$source/$part" ] || fail "the Containerfile copies $part, which is not there"
 done <"$scratch/copied"
+# So is every folder that the Makefile names, but for the tests.
+for folder in "$source"/*/; do
+	folder=$(basename "$folder")
+	case $folder in
+	tests | build*) continue ;;
+	esac
+	! grep -qE "(^|[[:space:]])$folder/" "$source/Makefile.am" || grep -qx "$folder" "$scratch/copied" ||
+		fail "the Containerfile does not copy $folder"
+done
 
 # Without pkg-config there is one clear message, and no configure that could never work.
 if command -v autoreconf >/dev/null && command -v aclocal >/dev/null; then
