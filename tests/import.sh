@@ -73,7 +73,7 @@ done
 # ---- what the manual says ----
 
 # A display behind the comment `import` is run, with the stand-in as the public service.
-sed -n '/^\.\\" import/,/^\.Ed/{/^\./d;s/\\(aq/'"'"'/g;s/\\-/-/g;s/\\e/\\/g;p;}' \
+sed -n '/^\.\\" import/,/^\.Ed/{/^\./d;s/\\(aq/'"'"'/g;s/\\-/-/g;s/\\e/\\/g;s|/usr/share/anteroom/||;p;}' \
 	"$source/packaging/man/anteroom-fetch-100ms.1" >manual.script
 [ -s manual.script ] || fail 'the manual has no example'
 {
