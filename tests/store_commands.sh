@@ -366,7 +366,8 @@ expect 2 'has files in it, and none of Anteroom' restore copy full --replace
 expect 2 'has files in it, and none of Anteroom' load full a.dump
 expect 2 'lies inside the data directory' restore copy copy
 expect 2 'lies inside the data directory' restore copy copy/x
-expect 2 'has no store' restore full new
+expect 2 'full is no backup, it has no store' restore full new
+expect 2 'the backup none is not there' restore none new
 expect 2 'its parent directory none' restore copy none/new
 test ! -e new || fail 'restore: makes a directory for what is no backup'
 state_of other | grep -v '/lock$' >before

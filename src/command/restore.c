@@ -4,8 +4,10 @@
  * the copy is given to its owner before it is put in place.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "command/child.h"
@@ -32,6 +34,24 @@ static int make_copy(void *context)
 	return EXIT_SUCCESS;
 }
 
+/* Says it of a backup; what a data directory needs would be other advice. */
+static bool check_backup(const char *backup, struct fault *fault)
+{
+	char *store = data_directory_store(backup);
+	struct stat status;
+	bool has_store = stat(store, &status) == 0 || errno != ENOENT;
+
+	free(store);
+	if (stat(backup, &status) != 0 && errno == ENOENT)
+		return fault_cause(fault, FAULT_BAD_REQUEST, 0, "the backup %s is not there",
+				   backup);
+	return has_store ||
+	       fault_cause(fault, FAULT_BAD_REQUEST, 0,
+			   "%s is no backup, it has no store: name a directory that anteroom "
+			   "backup made",
+			   backup);
+}
+
 /* Without a directory, the owner of the backup owns the copy that root makes. */
 static bool begin(const char *backup, const char *directory, bool replaces,
 		  struct replacement *replacement, struct fault *fault)
@@ -39,7 +59,7 @@ static bool begin(const char *backup, const char *directory, bool replaces,
 	struct identity owner;
 
 	if (!data_directory_is_one(backup, fault) || !data_directory_is_one(directory, fault) ||
-	    !data_directory_check(backup, false, &owner, fault) ||
+	    !check_backup(backup, fault) || !data_directory_check(backup, false, &owner, fault) ||
 	    !data_directory_has_store(backup, fault) ||
 	    !data_directory_is_apart(directory, backup, fault) ||
 	    !data_directory_is_apart(backup, directory, fault) ||
