@@ -315,8 +315,7 @@ refuses 1 code delete zoes-code <<'END'
 anteroom code delete: 404 room code not found
 END
 refuses 1 room add lesson-1 <<'END'
-anteroom room add: 412 Precondition failed
-  If-None-Match: it is there already
+anteroom room add: there is a room named "lesson-1" already
 END
 refuses 1 room add 'no blank' --opens-at noon <<'END'
 anteroom room add: 400 Invalid body param

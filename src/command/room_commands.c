@@ -32,7 +32,7 @@ int command_room_add(const struct command *command, int argc, char **argv)
 	enum options_result result = OPTIONS_PARSE(command, rows, argc, argv, &name);
 	struct fault fault = FAULT_INITIAL;
 	struct service_client client;
-	struct service_reply answer;
+	struct service_reply answer = { .status = 0 };
 	const json_t *body = NULL;
 	bool is_done;
 
@@ -52,6 +52,11 @@ int command_room_add(const struct command *command, int argc, char **argv)
 		  (body = service_client_body(&client, members, sizeof members / sizeof members[0],
 					      &fault)) != NULL &&
 		  service_client_create(&client, "/v2/rooms", body, &answer, &fault);
+	/* "Precondition failed" is of no use to who asked for no precondition. */
+	if (!is_done && answer.status == 412 && name != NULL) {
+		fault = FAULT_INITIAL;
+		fault_set(&fault, FAULT_CONFLICT, "there is a room named \"%s\" already", name);
+	}
 	if (is_done)
 		table_print_answer(&answer, columns, options.wants_json);
 	return service_client_close(&client, is_done, &fault);
