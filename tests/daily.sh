@@ -587,6 +587,8 @@ not_found '' 'must begin with https:// or http://: got "x"' --url x --token-file
 not_found '' 'the URL has a scheme, a host' --url "http://user@x" --token-file good
 not_found '' 'the URL has a scheme, a host' --url "http://x/?y" --token-file good
 not_found '' 'the URL has a scheme, a host' --url "http://" --token-file good
+not_found '' 'without /v2: got "http://x/v2/"' --url "http://x/v2/" --token-file good
+not_found '' 'takes the name of a file, and not the token' --url "$service" --token-file "$token"
 : >empty
 not_found '' "empty has no token" --token-file empty
 printf 'a\nX-Other: b\n' >two-lines

@@ -92,6 +92,12 @@ static bool take_token(struct arena *arena, struct slice token, const char *plac
 	return true;
 }
 
+/* The token itself where a file's name belongs, which is not to be shown. */
+static bool looks_like_token(const char *path)
+{
+	return strncmp(path, "eyJ", 3) == 0 || strncmp(path, "ak_", 3) == 0;
+}
+
 static bool take_token_file(struct arena *arena, const char *path, struct client_settings *settings,
 			    struct fault *fault)
 {
@@ -99,6 +105,11 @@ static bool take_token_file(struct arena *arena, const char *path, struct client
 	int file = open(path, O_RDONLY | O_CLOEXEC);
 	bool is_taken;
 
+	if (file < 0 && looks_like_token(path))
+		return fault_cause(
+			fault, FAULT_BAD_REQUEST, 0,
+			"--token-file takes the name of a file, and not the token, which "
+			"others can see there: put it into a file, or into ANTEROOM_TOKEN");
 	if (file < 0)
 		return fault_cause(fault, FAULT_BAD_REQUEST, errno, "cannot open %s", path);
 	is_taken = refuse_others(path, file, fault) && read_file(path, file, &text, fault) &&
@@ -213,6 +224,17 @@ static bool use_file(struct arena *arena, struct client_settings *settings, stru
 
 /* ---- all of it ---- */
 
+/* A path that ends with /v2; a host may have this name. */
+static bool has_version(struct slice url)
+{
+	static const char version[] = "/v2";
+	const size_t size = sizeof version - 1;
+	const char *host = strstr(url.data, "://") + 3;
+	const char *end = url.data + url.size;
+
+	return end - host > (ptrdiff_t)size && memcmp(end - size, version, size) == 0;
+}
+
 static bool check_url(struct arena *arena, struct client_settings *settings, struct fault *fault)
 {
 	struct slice url = slice_of(settings->url);
@@ -229,6 +251,10 @@ static bool check_url(struct arena *arena, struct client_settings *settings, str
 				   "the URL has a scheme, a host and perhaps a port and a path");
 	while (url.size > 0 && url.data[url.size - 1] == '/')
 		url.size--;
+	if (has_version(url))
+		return fault_cause(fault, FAULT_BAD_REQUEST, 0,
+				   "the URL is that of the service, without /v2: got \"%s\"",
+				   settings->url);
 	settings->url = arena_copy(arena, url).data;
 	return true;
 }
