@@ -117,7 +117,7 @@ done
 for mode in 0888 1777 66666 rw- -1; do
 	check 2 '--socket-mode must be an octal mode' serve --data data --socket-mode "$mode"
 done
-check 2 'room list: "x" is too much' room list x
+check 2 'room list: "x" is too much;' room list x
 check 2 'room add: "y" is too much' room add x y
 check 2 'room show: ROOM is missing' room show
 check 2 'code add: ROOM is missing' code add
@@ -147,7 +147,7 @@ second=$(printed id)
 check 0 "$first" account list one
 check 0 "$first" account list --data one
 check 0 'eyJ' token first one
-check 2 '"two" is too much' account list two --data one
+check 2 '"two" is too much: an option names the data already' account list two --data one
 check 2 '--data names the data a second time: got "two"' account list --data one --data two
 check 2 '--store names the data a second time' account list --data one --store postgresql://x/y
 check 2 '"two" is too much' account list two --store postgresql://x/y

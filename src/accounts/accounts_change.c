@@ -289,8 +289,8 @@ static bool add_secret(struct change *change, const struct clock *clock, struct 
 	if (account->secret_count == ACCOUNT_SECRETS)
 		return fault_set(
 			fault, FAULT_CONFLICT,
-			"the account has two secrets already: finish the rotation that was begun, "
-			"which retires the older one");
+			"the account has two secrets already: finish the rotation that was begun "
+			"(account rotate --finish), which retires the older one");
 	account->secrets[account->secret_count++] = new_secret(clock, clock_now(clock));
 	return true;
 }

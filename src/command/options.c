@@ -287,8 +287,10 @@ static bool take_operands(const struct command *command, const struct option_row
 	if (!is_word)
 		list = list_operands(command, false);
 	if (words > list.n) {
-		command_complain(command, "\"%s\" is too much; see anteroom %s --help",
-				 argv[list.n], command->name);
+		command_complain(
+			command, "\"%s\" is too much%s; see anteroom %s --help", argv[list.n],
+			directory != NULL && is_given ? ": an option names the data already" : "",
+			command->name);
 		return false;
 	}
 	for (int i = 0; i < list.n; i++) {
