@@ -215,7 +215,7 @@ grep -qF 'made the directory new' err || fail 'account add: does not say that it
 test -d new/store || fail 'account add: no new directory'
 check 0 "$key" account list --data data
 check 0 "\"access_key\": \"$key\"" account list --json --data data
-"$program" account list --data data --json | grep -qF "$secret" && fail 'account list: shows the secret'
+"$program" account list --data data --json | grep -qF -e "$secret" && fail 'account list: shows the secret'
 for command in 'account disable' 'account enable' 'account rotate' 'account rotate --finish' token; do
 	check 1 'name, id or access key "nobody"; anteroom account list shows all' \
 		$command nobody --data data

@@ -82,12 +82,14 @@ int command_account_add(const struct command *command, int argc, char **argv)
 
 /* ---- list ---- */
 
-static void print_table(const struct roster *roster)
+static void print_table(const struct roster *roster, const char *directory)
 {
 	char time[TEXT_TIME_SIZE];
 
 	if (roster->count == 0) {
-		fprintf(stderr, "There are no accounts; anteroom account add NAME makes one.\n");
+		fprintf(stderr,
+			"There are no accounts in %s; anteroom account add NAME makes one.\n",
+			store_postgres_is_url(directory) ? "the database" : directory);
 		return;
 	}
 	printf("%-24s  %-24s  %-8s  %-7s  %-20s  %s\n", "ID", "ACCESS KEY", "STATE", "SECRETS",
@@ -148,7 +150,7 @@ int command_account_list(const struct command *command, int argc, char **argv)
 	if (wants_json)
 		print_json(roster);
 	else
-		print_table(roster);
+		print_table(roster, directory);
 	roster_close(roster);
 	return command_printed(command);
 }
