@@ -363,6 +363,8 @@ done
 [ "$(is_answered "$token")" = 401 ] || fail 'the second service takes a token of the first'
 expect 200 $base/v2/templates
 [ "$(owner /var/lib/school)" = 'anteroom:anteroom 700' ] || fail "$(ls -ld /var/lib/school)"
+rm /etc/nginx/sites-enabled/school
+systemctl disable --quiet --now school.socket school.service
 
 # ---- fail2ban ----
 
