@@ -19,6 +19,7 @@
 #include "resources/kinds.h"
 #include "responder.h"
 #include "service/keeper.h"
+#include "store/postgres/store_postgres.h"
 #include "suite.h"
 
 static char *directory, *url, *relayed;
@@ -444,6 +445,41 @@ START_TEST(accounts_are_the_same_everywhere)
 }
 END_TEST
 
+/* Milliseconds without an answer after which a connection is lost. */
+#define LOST_AFTER 10000
+
+/* Until it is terminated, which is no success. */
+static void *change_for_long(void *context)
+{
+	(void)context;
+	ck_assert(!database_execute(url, "SELECT FROM roster FOR UPDATE; SELECT pg_sleep(60)"));
+	return NULL;
+}
+
+/* The server ends the wait for the lock before the connection counts as lost. */
+START_TEST(a_change_of_the_accounts_is_told_of_another_one)
+{
+	struct store_roster_change *change;
+	struct fault fault = FAULT_INITIAL;
+	struct slice text;
+	pthread_t other;
+	int64_t start;
+
+	ck_assert_int_eq(pthread_create(&other, NULL, change_for_long, NULL), 0);
+	while (!database_execute(url, "SELECT 1 / count(*) FROM pg_stat_activity"
+				      " WHERE wait_event = 'PgSleep'"))
+		continue;
+	start = clock_monotonic();
+	ck_assert(!store_postgres_roster_begin(url, kept, &change, &text, &fault));
+	ck_assert_int_lt(clock_monotonic() - start, LOST_AFTER);
+	ck_assert_str_eq(fault.cause, "the accounts are being changed by another command");
+	store_postgres_roster_end(change);
+	ck_assert(database_execute(url, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+					" WHERE wait_event = 'PgSleep'"));
+	ck_assert_int_eq(pthread_join(other, NULL), 0);
+}
+END_TEST
+
 #define WRITERS 4
 #define WRITES 40
 
@@ -719,6 +755,7 @@ int main(void)
 	tcase_add_test(calls, times_and_ids_rise_where_clocks_differ);
 	tcase_add_loop_test(calls, a_cut_connection_loses_nothing, 0, 2);
 	tcase_add_test(calls, accounts_are_the_same_everywhere);
+	tcase_add_test(calls, a_change_of_the_accounts_is_told_of_another_one);
 	tcase_add_test(calls, a_name_is_given_once);
 	tcase_add_test(calls, codes_of_others_are_counted_for_the_account);
 	tcase_add_test(calls, a_damaged_log_keeps_no_other_waiting);

@@ -58,6 +58,9 @@ enum store_naming {
 			     * parent, not by id */
 };
 
+/* Milliseconds that a transaction waits for a record which another one has locked; FAULT_AGAIN then. */
+#define STORE_LOCK_MOST 9000
+
 /* The largest name and the largest value, in bytes. */
 #define STORE_NAME_MAX 128
 #define STORE_VALUE_MAX ((size_t)4 << 20)

@@ -16,8 +16,8 @@
 /* How often a store may say that a call has to be run again. */
 #define AGAIN_MOST 10
 /* Milliseconds after the first time, in which a call is run again, or waits for another one with its
- * key. A database lets it wait for a lock as long. */
-#define AGAIN_UNTIL 10000
+ * key. */
+#define AGAIN_UNTIL STORE_LOCK_MOST
 
 /* What a run changes of the call, as it was before the first one. A copy of the whole call would be
  * a hundredth of a read. */
@@ -179,7 +179,7 @@ static bool run_until_done(struct call *call, struct fault *fault)
 		} else if (is_under_way(call, fault, clock_monotonic() - begun)) {
 			return refuse_under_way(fault);
 		} else if (!is_to_be_run_again(call, access, fault, agains) ||
-			   ++agains == AGAIN_MOST || (until != 0 && clock_monotonic() > until)) {
+			   ++agains == AGAIN_MOST || (until != 0 && clock_monotonic() >= until)) {
 			return false;
 		} else {
 			if (until == 0)

@@ -12,6 +12,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "store/store.h"
 
 static void *checked(void *memory)
 {
@@ -404,12 +405,19 @@ bool wire_command(struct wire *wire, const char *sql, char state[6])
 
 /* ---- connecting ---- */
 
+#define TEXT_OF(number) TEXT(number)
+#define TEXT(number) #number
+
+/* The server gives up waiting for a lock before this side gives up waiting for the server, which would
+ * count as a lost connection. */
+_Static_assert(STORE_LOCK_MOST + 1000 <= WAIT_MOST, "a wait for a lock ends in time");
+
 /* Settings of a session; a server that does not know one goes on without it. Plans always use the
  * indexes: the statements are made for them, and a table that was empty when a statement was
  * planned would be scanned for long afterwards. A large value is compressed before it is stored. */
 static const char *const settings[] = {
 	"SET idle_in_transaction_session_timeout = '5s'",
-	"SET lock_timeout = '10s'",
+	"SET lock_timeout = " TEXT_OF(STORE_LOCK_MOST),
 	"SET client_min_messages = warning",
 	"SET plan_cache_mode = force_generic_plan",
 	"SET enable_seqscan = off",
