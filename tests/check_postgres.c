@@ -374,6 +374,60 @@ START_TEST(a_cut_connection_loses_nothing)
 }
 END_TEST
 
+/* ---- connecting ---- */
+
+/* Milliseconds without an answer after which a connection is lost. */
+#define LOST_AFTER 10000
+
+/* As a pooler that is paused. */
+START_TEST(a_login_without_a_server_is_no_connection)
+{
+	const struct store_postgres_options options = { .url = relayed };
+	struct fault fault = FAULT_INITIAL;
+	const int64_t start = clock_monotonic();
+	struct store *store;
+
+	relay_hold(1);
+	ck_assert(!store_postgres_open(&options, &store, &fault));
+	ck_assert_int_eq(fault.kind, FAULT_UNAVAILABLE);
+	ck_assert_int_lt(clock_monotonic() - start, LOST_AFTER);
+	relay_let_go();
+	fault = FAULT_INITIAL;
+	ck_assert_msg(store_postgres_open(&options, &store, &fault), "%s", fault.cause);
+	store_close(store);
+}
+END_TEST
+
+/* What the server answers about synchronous_commit. */
+static const struct {
+	const char *body; /* of a function */
+	enum fault_kind kind;
+} commits[] = {
+	{ "SELECT text 'on'", FAULT_NONE },
+	{ "SELECT NULL::text", FAULT_NONE }, /* it knows no such setting */
+	{ "SELECT text 'off'", FAULT_BAD_REQUEST },
+	{ "SELECT (1 / 0)::text", FAULT_UNAVAILABLE },
+};
+
+START_TEST(who_does_not_say_how_it_commits_is_refused)
+{
+	const char *before_the_system = arena_text(kept, "%s,pg_catalog", url);
+
+	for (int i = 0; i < ROWS(commits); i++) {
+		struct fault fault = FAULT_INITIAL;
+		int version;
+
+		ck_assert(database_execute(
+			url, arena_text(kept,
+					"CREATE OR REPLACE FUNCTION current_setting(text, boolean)"
+					" RETURNS text LANGUAGE sql AS $$ %s $$",
+					commits[i].body)));
+		(void)store_postgres_upgrade(before_the_system, &version, &fault);
+		ck_assert_msg(fault.kind == commits[i].kind, "row %d: %s", i, fault.cause);
+	}
+}
+END_TEST
+
 /* ---- the server is away ---- */
 
 /* A server of the test's own, which is its child. */
@@ -444,9 +498,6 @@ START_TEST(accounts_are_the_same_everywhere)
 	ck_assert_int_eq(ask(&two, METHOD_GET, "/v2/templates", NULL).status, 200);
 }
 END_TEST
-
-/* Milliseconds without an answer after which a connection is lost. */
-#define LOST_AFTER 10000
 
 /* Until it is terminated, which is no success. */
 static void *change_for_long(void *context)
@@ -754,6 +805,8 @@ int main(void)
 	tcase_add_test(calls, keyed_calls_take_two_round_trips);
 	tcase_add_test(calls, times_and_ids_rise_where_clocks_differ);
 	tcase_add_loop_test(calls, a_cut_connection_loses_nothing, 0, 2);
+	tcase_add_test(calls, a_login_without_a_server_is_no_connection);
+	tcase_add_test(calls, who_does_not_say_how_it_commits_is_refused);
 	tcase_add_test(calls, accounts_are_the_same_everywhere);
 	tcase_add_test(calls, a_change_of_the_accounts_is_told_of_another_one);
 	tcase_add_test(calls, a_name_is_given_once);

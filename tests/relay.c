@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "relay.h"
 
+#include <limits.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -24,16 +25,20 @@ struct link {
 	bool client_was_last;
 };
 
+/* As a number of flights. */
+#define NO_HOLD UINT_MAX
+
 static struct {
 	pthread_t thread;
 	pthread_mutex_t lock; /* held for all that follows */
 	char *to;
-	int listener, end;
+	int listener, end, changed;
 	struct link links[CONNECTIONS_MOST];
 	unsigned count;
 	bool cuts, has_cut;
 	enum relay_side cut_side;
 	size_t cut_after;
+	unsigned held_after;
 } relay;
 
 static struct sockaddr_un address_in(const char *directory)
@@ -94,6 +99,14 @@ static size_t allowed(const struct link *link, int side, size_t n)
 	return left < n ? left : n;
 }
 
+/* What is read from this side would be a flight that is held, or an answer to one. */
+static bool is_held(const struct link *link, int side)
+{
+	const bool begins = side == RELAY_FROM_CLIENT && !link->client_was_last;
+
+	return link->flights + begins > relay.held_after;
+}
+
 static void carry(struct link *link, int side)
 {
 	char bytes[4096];
@@ -126,37 +139,46 @@ static void carry(struct link *link, int side)
 
 static void *serve(void *context)
 {
-	static struct pollfd pollers[2 + 2 * CONNECTIONS_MOST];
+	static struct pollfd pollers[3 + 2 * CONNECTIONS_MOST];
 	static struct {
 		unsigned link;
 		int side;
-	} places[2 + 2 * CONNECTIONS_MOST];
+	} places[3 + 2 * CONNECTIONS_MOST];
 
 	(void)context;
 	for (;;) {
-		nfds_t n = 2;
+		nfds_t n = 3;
+		eventfd_t ignored;
 
 		pollers[0] = (struct pollfd){ .fd = relay.end, .events = POLLIN };
 		pollers[1] = (struct pollfd){ .fd = relay.listener, .events = POLLIN };
+		pollers[2] = (struct pollfd){ .fd = relay.changed, .events = POLLIN };
+		pthread_mutex_lock(&relay.lock);
 		for (unsigned i = 0; i < relay.count; i++) {
 			for (int side = 0; side < 2 && relay.links[i].sides[0] >= 0; side++) {
+				if (is_held(&relay.links[i], side))
+					continue;
 				places[n].link = i;
 				places[n].side = side;
 				pollers[n++] = (struct pollfd){ .fd = relay.links[i].sides[side],
 								.events = POLLIN };
 			}
 		}
+		pthread_mutex_unlock(&relay.lock);
 		if (poll(pollers, n, -1) < 0)
 			continue;
 		if (pollers[0].revents != 0)
 			return NULL;
+		if (pollers[2].revents != 0)
+			(void)eventfd_read(relay.changed, &ignored);
 		pthread_mutex_lock(&relay.lock);
 		if (pollers[1].revents != 0)
 			take_client();
-		for (nfds_t i = 2; i < n; i++) {
+		for (nfds_t i = 3; i < n; i++) {
 			struct link *link = &relay.links[places[i].link];
 
-			if (pollers[i].revents != 0 && link->sides[0] >= 0)
+			if (pollers[i].revents != 0 && link->sides[0] >= 0 &&
+			    !is_held(link, places[i].side))
 				carry(link, places[i].side);
 		}
 		pthread_mutex_unlock(&relay.lock);
@@ -170,9 +192,11 @@ void relay_open(const char *directory, const char *to)
 	relay.to = strdup(to);
 	relay.count = 0;
 	relay.cuts = relay.has_cut = false;
+	relay.held_after = NO_HOLD;
+	relay.changed = eventfd(0, EFD_CLOEXEC);
 	relay.listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	relay.end = eventfd(0, EFD_CLOEXEC);
-	if (relay.to == NULL || relay.end < 0 || relay.listener < 0 ||
+	if (relay.to == NULL || relay.end < 0 || relay.changed < 0 || relay.listener < 0 ||
 	    bind(relay.listener, (const struct sockaddr *)&address, sizeof address) != 0 ||
 	    listen(relay.listener, 64) != 0 || pthread_mutex_init(&relay.lock, NULL) != 0 ||
 	    pthread_create(&relay.thread, NULL, serve, NULL) != 0)
@@ -190,6 +214,7 @@ void relay_close(void)
 	}
 	close(relay.listener);
 	close(relay.end);
+	close(relay.changed);
 	pthread_mutex_destroy(&relay.lock);
 	free(relay.to);
 }
@@ -225,4 +250,23 @@ bool relay_has_cut(void)
 	relay.cuts = false;
 	pthread_mutex_unlock(&relay.lock);
 	return has_cut;
+}
+
+static void hold_after(unsigned flights)
+{
+	pthread_mutex_lock(&relay.lock);
+	relay.held_after = flights;
+	pthread_mutex_unlock(&relay.lock);
+	if (eventfd_write(relay.changed, 1) != 0)
+		abort();
+}
+
+void relay_hold(unsigned flights)
+{
+	hold_after(flights);
+}
+
+void relay_let_go(void)
+{
+	hold_after(NO_HOLD);
 }

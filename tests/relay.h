@@ -1,5 +1,5 @@
-/* A relay between libpq and a server on a unix socket: it counts round trips, and cuts a connection
- * at a byte.
+/* A relay between libpq and a server on a unix socket: it counts round trips, cuts a connection
+ * at a byte, and holds connections as a server that does not answer.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef TESTS_RELAY_H
@@ -22,5 +22,11 @@ unsigned relay_flights(unsigned connection);
 void relay_cut_after(enum relay_side side, size_t bytes);
 /* Whether one was cut since then; none will be any more. */
 bool relay_has_cut(void);
+
+/* From now on connections carry only so many flights of the client, and nothing after them; 0: nothing at
+ * all, as when the server is frozen; 1: the login, as a pooler that is paused. */
+void relay_hold(unsigned flights);
+/* What was held goes on. */
+void relay_let_go(void);
 
 #endif

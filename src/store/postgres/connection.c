@@ -372,26 +372,22 @@ void wire_send(struct wire *wire)
 	send_flight(wire);
 }
 
-bool wire_command(struct wire *wire, const char *sql, char state[6])
+/* Sends SQL with a Sync of its own: when it fails, those after it are executed all the same. */
+static void send_alone(struct wire *wire, const char *sql)
 {
-	const int64_t until = deadline(wire);
-	PGresult *result = NULL, *next;
-	bool is_right;
-
-	state[0] = '\0';
-	finish_sent(wire);
-	if (wire->state == WIRE_LOST ||
-	    PQsendQueryParams(wire->connection, sql, 0, NULL, NULL, NULL, NULL, 0) != 1 ||
-	    PQpipelineSync(wire->connection) != 1) {
+	if (wire->state != WIRE_LOST &&
+	    (PQsendQueryParams(wire->connection, sql, 0, NULL, NULL, NULL, NULL, 0) != 1 ||
+	     PQpipelineSync(wire->connection) != 1))
 		wire->state = WIRE_LOST;
-		return false;
-	}
-	result = next_result(wire, until);
-	is_right = result != NULL && (PQresultStatus(result) == PGRES_COMMAND_OK ||
-				      PQresultStatus(result) == PGRES_TUPLES_OK);
-	if (result != NULL)
-		(void)snprintf(state, 6, "%s", state_of(result));
-	PQclear(result);
+}
+
+/* The result of the next SQL that was sent alone; NULL: the connection is lost. */
+static PGresult *read_alone(struct wire *wire, int64_t until)
+{
+	PGresult *result = wire->state == WIRE_LOST ? NULL : next_result(wire, until), *next;
+
+	if (result == NULL)
+		wire->state = WIRE_LOST;
 	while (wire->state != WIRE_LOST && (next = next_result(wire, until)) != NULL)
 		PQclear(next);
 	if (wire->state != WIRE_LOST) {
@@ -400,7 +396,31 @@ bool wire_command(struct wire *wire, const char *sql, char state[6])
 			wire->state = WIRE_LOST;
 		PQclear(next);
 	}
-	return is_right && wire->state != WIRE_LOST;
+	if (wire->state != WIRE_LOST)
+		return result;
+	PQclear(result);
+	return NULL;
+}
+
+static bool is_success(const PGresult *result)
+{
+	return PQresultStatus(result) == PGRES_COMMAND_OK ||
+	       PQresultStatus(result) == PGRES_TUPLES_OK;
+}
+
+bool wire_command(struct wire *wire, const char *sql, char state[6])
+{
+	const int64_t until = deadline(wire);
+	PGresult *result;
+	bool is_right;
+
+	finish_sent(wire);
+	send_alone(wire, sql);
+	result = read_alone(wire, until);
+	is_right = is_success(result);
+	(void)snprintf(state, 6, "%s", state_of(result));
+	PQclear(result);
+	return is_right;
 }
 
 /* ---- connecting ---- */
@@ -425,6 +445,7 @@ static const char *const settings[] = {
 	"SET jit = off",
 	"SET default_toast_compression = lz4",
 };
+#define SETTINGS (sizeof settings / sizeof settings[0])
 
 static void take_notice(void *context, const PGresult *result)
 {
@@ -443,22 +464,44 @@ static bool is_plain_tcp(const struct wire *wire)
 	       !PQsslInUse(wire->connection);
 }
 
-static bool check_session(struct wire *wire, struct fault *fault)
+static bool refuse_weak(const PGresult *result, struct fault *fault)
 {
-	PGresult *result = PQexec(wire->connection,
-				  "SELECT current_setting('synchronous_commit', true)");
-	const char *value = PQresultStatus(result) == PGRES_TUPLES_OK ? PQgetvalue(result, 0, 0)
-								      : "";
-	const bool is_weak = strcmp(value, "off") == 0 || strcmp(value, "local") == 0 ||
-			     strcmp(value, "remote_write") == 0;
+	/* A server that has no such setting shows an empty value. */
+	const char *value = PQgetvalue(result, 0, 0);
 
-	if (is_weak)
-		fault_cause(fault, FAULT_BAD_REQUEST, 0,
-			    "synchronous_commit is %s for this connection: what is acknowledged "
-			    "could be lost. Set it to on for the role or the database",
-			    value);
+	if (strcmp(value, "off") != 0 && strcmp(value, "local") != 0 &&
+	    strcmp(value, "remote_write") != 0)
+		return true;
+	return fault_cause(fault, FAULT_BAD_REQUEST, 0,
+			   "synchronous_commit is %s for this connection: what is acknowledged "
+			   "could be lost. Set it to on for the role or the database",
+			   value);
+}
+
+/* Sets the session, and looks how it commits, in one flight. A pooler may have accepted the login
+ * without having a server. */
+static bool set_session(struct wire *wire, struct fault *fault)
+{
+	const int64_t until = clock_monotonic() + SET_MOST;
+	PGresult *result;
+	bool is_right;
+
+	for (size_t i = 0; i < SETTINGS; i++)
+		send_alone(wire, settings[i]);
+	if (wire->target->is_patient)
+		send_alone(wire, "SET idle_in_transaction_session_timeout = 0");
+	send_alone(wire, "SELECT current_setting('synchronous_commit', true)");
+	for (size_t i = 0; i < SETTINGS + wire->target->is_patient; i++)
+		PQclear(read_alone(wire, until));
+	result = read_alone(wire, until);
+	if (result == NULL)
+		is_right = lost(wire, false, fault);
+	else if (PQresultStatus(result) != PGRES_TUPLES_OK)
+		is_right = unavailable(PQresultErrorMessage(result), fault);
+	else
+		is_right = refuse_weak(result, fault);
 	PQclear(result);
-	return !is_weak;
+	return is_right;
 }
 
 static void drop(struct wire *wire)
@@ -487,17 +530,17 @@ bool wire_reopen(struct wire *wire, struct fault *fault)
 	}
 	atomic_fetch_add_explicit(&target->figures.connects, 1, memory_order_relaxed);
 	PQsetNoticeReceiver(wire->connection, take_notice, wire);
-	for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++)
-		PQclear(PQexec(wire->connection, settings[i]));
-	if (target->is_patient)
-		PQclear(PQexec(wire->connection, "SET idle_in_transaction_session_timeout = 0"));
-	if (!check_session(wire, fault) || PQsetnonblocking(wire->connection, 1) != 0 ||
+	wire->state = WIRE_READY;
+	if (PQsetnonblocking(wire->connection, 1) != 0 ||
 	    PQenterPipelineMode(wire->connection) != 1) {
 		unavailable(PQerrorMessage(wire->connection), fault);
 		drop(wire);
 		return false;
 	}
-	wire->state = WIRE_READY;
+	if (!set_session(wire, fault)) {
+		drop(wire);
+		return false;
+	}
 	if (is_plain_tcp(wire) && !atomic_exchange(&target->told_of_plain_text, true))
 		log_event(LOG_LEVEL_WARNING, "database_without_tls", "host",
 			  PQhost(wire->connection), "remedy", "sslmode=verify-full in the URL",

@@ -2,7 +2,9 @@
  * in order. Only connection.c and what includes this header know libpq.
  *
  * A connection belongs to one thread at a time. No function waits longer than WAIT_MOST for an
- * answer; a connection that does not answer is lost, and is closed without cancelling anything.
+ * answer, or WAIT_MOST_PATIENT where the target is patient; connecting takes at most the URL's
+ * connect_timeout for each address, and SET_MOST. A connection that does not answer is lost, and is
+ * closed without cancelling anything.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef STORE_POSTGRES_CONNECTION_H
@@ -21,6 +23,7 @@
 /* Milliseconds. */
 #define WAIT_MOST 10000
 #define WAIT_MOST_PATIENT 600000
+#define SET_MOST 3000 /* for the settings of a new session */
 
 /* Counts of all connections of a store. */
 struct wire_figures {
