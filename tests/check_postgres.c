@@ -19,6 +19,7 @@
 #include "resources/kinds.h"
 #include "responder.h"
 #include "service/keeper.h"
+#include "store/figures.h"
 #include "store/postgres/store_postgres.h"
 #include "suite.h"
 
@@ -395,6 +396,73 @@ START_TEST(a_login_without_a_server_is_no_connection)
 	fault = FAULT_INITIAL;
 	ck_assert_msg(store_postgres_open(&options, &store, &fault), "%s", fault.cause);
 	store_close(store);
+}
+END_TEST
+
+static uint64_t connects_of(const struct responder *responder)
+{
+	struct store_figures figures = { 0 };
+
+	store_figures(responder->environment.store, &figures);
+	return figures.connects;
+}
+
+#define HELD 3
+
+static void take(const struct responder *responder, struct transaction *held[HELD])
+{
+	struct fault fault = FAULT_INITIAL;
+
+	for (int i = 0; i < HELD; i++)
+		ck_assert_msg(store_begin(responder->environment.store, STORE_READ, kept, &held[i],
+					  &fault),
+			      "%s", fault_reason(&fault));
+}
+
+static void give(struct transaction *held[HELD])
+{
+	for (int i = 0; i < HELD; i++)
+		store_abandon(held[i]);
+}
+
+static void *ask_for_templates(void *context)
+{
+	struct arena *arena = arena_open();
+
+	*(int *)context = responder_ask(&one, &account, arena, METHOD_GET, "/v2/templates", NULL,
+					NULL)
+				  .status;
+	arena_close(arena);
+	return NULL;
+}
+
+/* A call that finds all in use waits for one; no other call notices. */
+START_TEST(a_refused_connection_is_done_without)
+{
+	struct transaction *held[HELD];
+	uint64_t connects;
+	pthread_t asking;
+	int status;
+
+	take(&one, held);
+	/* The watch has its connection. */
+	while (connects_of(&one) < HELD + 1)
+		sched_yield();
+	connects = connects_of(&one);
+	relay_refuse(true);
+	ck_assert_int_eq(pthread_create(&asking, NULL, ask_for_templates, &status), 0);
+	while (relay_refused() == 0)
+		sched_yield();
+	for (int i = 0; i < HELD; i++) {
+		store_abandon(held[i]);
+		ck_assert_int_eq(ask(&one, METHOD_POST, "/v2/templates", "{}").status, 200);
+		ck_assert_int_eq(ask(&one, METHOD_GET, "/readyz", NULL).status, 200);
+	}
+	ck_assert_int_eq(pthread_join(asking, NULL), 0);
+	ck_assert_int_eq(status, 200);
+	take(&one, held);
+	give(held);
+	ck_assert_uint_eq(connects_of(&one), connects);
 }
 END_TEST
 
@@ -806,6 +874,7 @@ int main(void)
 	tcase_add_test(calls, times_and_ids_rise_where_clocks_differ);
 	tcase_add_loop_test(calls, a_cut_connection_loses_nothing, 0, 2);
 	tcase_add_test(calls, a_login_without_a_server_is_no_connection);
+	tcase_add_test(calls, a_refused_connection_is_done_without);
 	tcase_add_test(calls, who_does_not_say_how_it_commits_is_refused);
 	tcase_add_test(calls, accounts_are_the_same_everywhere);
 	tcase_add_test(calls, a_change_of_the_accounts_is_told_of_another_one);

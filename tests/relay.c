@@ -39,6 +39,8 @@ static struct {
 	enum relay_side cut_side;
 	size_t cut_after;
 	unsigned held_after;
+	bool refuses;
+	unsigned refused;
 } relay;
 
 static struct sockaddr_un address_in(const char *directory)
@@ -68,8 +70,9 @@ static int server_socket(void)
 static void take_client(void)
 {
 	const int client = accept4(relay.listener, NULL, NULL, SOCK_CLOEXEC);
-	const int server = client < 0 ? -1 : server_socket();
+	const int server = client < 0 || relay.refuses ? -1 : server_socket();
 
+	relay.refused += client >= 0 && relay.refuses;
 	if (server < 0) {
 		if (client >= 0)
 			close(client);
@@ -193,6 +196,8 @@ void relay_open(const char *directory, const char *to)
 	relay.count = 0;
 	relay.cuts = relay.has_cut = false;
 	relay.held_after = NO_HOLD;
+	relay.refuses = false;
+	relay.refused = 0;
 	relay.changed = eventfd(0, EFD_CLOEXEC);
 	relay.listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	relay.end = eventfd(0, EFD_CLOEXEC);
@@ -269,4 +274,31 @@ void relay_hold(unsigned flights)
 void relay_let_go(void)
 {
 	hold_after(NO_HOLD);
+}
+
+void relay_refuse(bool refuses)
+{
+	pthread_mutex_lock(&relay.lock);
+	relay.refuses = refuses;
+	pthread_mutex_unlock(&relay.lock);
+}
+
+unsigned relay_refused(void)
+{
+	unsigned refused;
+
+	pthread_mutex_lock(&relay.lock);
+	refused = relay.refused;
+	pthread_mutex_unlock(&relay.lock);
+	return refused;
+}
+
+void relay_cut_all(void)
+{
+	pthread_mutex_lock(&relay.lock);
+	for (unsigned i = 0; i < relay.count; i++) {
+		if (relay.links[i].sides[0] >= 0)
+			cut(&relay.links[i]);
+	}
+	pthread_mutex_unlock(&relay.lock);
 }

@@ -23,6 +23,14 @@ void relay_cut_after(enum relay_side side, size_t bytes);
 /* Whether one was cut since then; none will be any more. */
 bool relay_has_cut(void);
 
+/* Whether new connections are closed as they come, as by a server that has too many. */
+void relay_refuse(bool refuses);
+/* How many were, since the relay was opened. */
+unsigned relay_refused(void);
+
+/* Cuts all connections that there are. */
+void relay_cut_all(void);
+
 /* From now on connections carry only so many flights of the client, and nothing after them; 0: nothing at
  * all, as when the server is frozen; 1: the login, as a pooler that is paused. */
 void relay_hold(unsigned flights);

@@ -504,7 +504,7 @@ static bool set_session(struct wire *wire, struct fault *fault)
 	return is_right;
 }
 
-static void drop(struct wire *wire)
+void wire_disconnect(struct wire *wire)
 {
 	forget_results(wire);
 	PQfinish(wire->connection);
@@ -520,12 +520,12 @@ bool wire_reopen(struct wire *wire, struct fault *fault)
 {
 	struct wire_target *target = wire->target;
 
-	drop(wire);
+	wire_disconnect(wire);
 	wire->connection = PQconnectdbParams((const char *const *)target->keywords,
 					     (const char *const *)target->values, 0);
 	if (PQstatus(wire->connection) != CONNECTION_OK) {
 		unavailable(PQerrorMessage(wire->connection), fault);
-		drop(wire);
+		wire_disconnect(wire);
 		return false;
 	}
 	atomic_fetch_add_explicit(&target->figures.connects, 1, memory_order_relaxed);
@@ -534,11 +534,11 @@ bool wire_reopen(struct wire *wire, struct fault *fault)
 	if (PQsetnonblocking(wire->connection, 1) != 0 ||
 	    PQenterPipelineMode(wire->connection) != 1) {
 		unavailable(PQerrorMessage(wire->connection), fault);
-		drop(wire);
+		wire_disconnect(wire);
 		return false;
 	}
 	if (!set_session(wire, fault)) {
-		drop(wire);
+		wire_disconnect(wire);
 		return false;
 	}
 	if (is_plain_tcp(wire) && !atomic_exchange(&target->told_of_plain_text, true))
@@ -550,7 +550,7 @@ bool wire_reopen(struct wire *wire, struct fault *fault)
 
 void wire_close(struct wire *wire)
 {
-	drop(wire);
+	wire_disconnect(wire);
 	free(wire->results);
 	free(wire->sent);
 }

@@ -75,6 +75,8 @@ struct wire {
  * without its slot. FAULT_UNAVAILABLE; FAULT_BAD_REQUEST when the database can be reached but must
  * not be used so. A wire that is all zero but for its target and the state WIRE_LOST is fine. */
 bool wire_reopen(struct wire *wire, struct fault *fault);
+/* Closes the connection; the wire can be opened again. */
+void wire_disconnect(struct wire *wire);
 /* Closes the connection, and frees what the wire has. */
 void wire_close(struct wire *wire);
 

@@ -16,6 +16,7 @@
 #define TAKE_MOST 5000
 #define WATCH_EVERY 500
 #define FIND_OUT_EVERY 200
+#define OPEN_EVERY 1000
 /* So many rounds of the watch are between two commits of it. */
 #define ROUNDS_OF_A_COMMIT 4
 
@@ -26,9 +27,21 @@ static bool refuse(struct fault *fault)
 
 static void set_away(struct store_postgres *store, const char *cause)
 {
-	if (!atomic_exchange(&store->is_away, true))
-		log_event(LOG_LEVEL_ERROR, "database_away", "error", cause, "effect",
-			  "calls are answered with 503 until it is back", NULL);
+	if (atomic_exchange(&store->is_away, true))
+		return;
+	log_event(LOG_LEVEL_ERROR, "database_away", "error", cause, "effect",
+		  "calls are answered with 503 until it is back", NULL);
+	pthread_mutex_lock(&store->lock);
+	pthread_cond_broadcast(&store->given);
+	pthread_mutex_unlock(&store->lock);
+}
+
+/* Makes the watch look at once whether the database is away: a connection that cannot be opened does
+ * not say so, since the server may only have too many. */
+static void doubt(struct store_postgres *store)
+{
+	atomic_store(&store->is_doubted, true);
+	pthread_cond_signal(&store->ending);
 }
 
 static void set_back(struct store_postgres *store)
@@ -99,22 +112,6 @@ static bool connect_again(struct wire *wire, struct fault *fault)
 	return true;
 }
 
-bool connections_reconnect(struct store_postgres *store, struct wire *wire, struct fault *fault)
-{
-	bool is_connected = false;
-
-	pthread_mutex_lock(&store->connecting);
-	if (atomic_load(&store->is_away)) {
-		refuse(fault);
-	} else {
-		is_connected = connect_again(wire, fault);
-		if (!is_connected)
-			set_away(store, fault->cause);
-	}
-	pthread_mutex_unlock(&store->connecting);
-	return is_connected;
-}
-
 bool connections_find_out(struct store_postgres *store, struct wire *wire, uint64_t last,
 			  bool *happened, struct fault *fault)
 {
@@ -131,7 +128,9 @@ bool connections_find_out(struct store_postgres *store, struct wire *wire, uint6
 			*happened = wire->last == last;
 			return true;
 		}
-		set_away(store, ignored.cause);
+		pthread_mutex_lock(&store->lock);
+		doubt(store);
+		pthread_mutex_unlock(&store->lock);
 		wire->state = WIRE_LOST;
 		(void)poll(NULL, 0, FIND_OUT_EVERY);
 	} while (clock_monotonic() < until);
@@ -142,69 +141,139 @@ bool connections_find_out(struct store_postgres *store, struct wire *wire, uint6
 		"stored");
 }
 
-/* ---- taking and giving ---- */
+/* ---- taking and giving; the functions that are static are called with the lock held ---- */
 
-/* NULL with *may_open: the caller opens one. */
-static struct wire *take_idle(struct store_postgres *store, bool *may_open)
+/* A connection more. One is opened at a time: who waits for it is also served by one that is given
+ * back. */
+static bool may_open(const struct store_postgres *store)
 {
-	const int64_t until = clock_monotonic() + TAKE_MOST;
-	struct wire *wire = NULL;
-	int64_t left = TAKE_MOST;
+	return store->count < store->most && !store->is_opening &&
+	       (store->count == 0 || clock_monotonic() >= store->open_from);
+}
 
-	*may_open = false;
-	pthread_mutex_lock(&store->lock);
-	while (store->idle == NULL && store->count >= store->most && left > 0) {
-		clock_wait(&store->given, &store->lock, left);
-		left = until - clock_monotonic();
+static struct wire *remove_first(struct wire **list)
+{
+	struct wire *first = *list;
+
+	*list = first->next;
+	return first;
+}
+
+static struct wire *make_wire(struct store_postgres *store)
+{
+	struct wire *made = calloc(1, sizeof *made);
+
+	if (made == NULL)
+		abort();
+	made->target = &store->target;
+	made->state = WIRE_LOST;
+	return made;
+}
+
+/* Waits until one is idle or another one may be opened, which has the state WIRE_LOST. NULL: the
+ * database is away, or the time is over. */
+static struct wire *take_one(struct store_postgres *store, int64_t until)
+{
+	int64_t now = clock_monotonic(), next;
+
+	while (!atomic_load(&store->is_away) && store->idle == NULL && !may_open(store) &&
+	       now < until) {
+		next = store->open_from > now && store->open_from < until ? store->open_from
+									  : until;
+		clock_wait(&store->given, &store->lock, next - now);
+		now = clock_monotonic();
 	}
-	if (store->idle != NULL) {
-		wire = store->idle;
-		store->idle = wire->next;
-	} else if (store->count < store->most) {
-		store->count++;
-		*may_open = true;
-	}
-	pthread_mutex_unlock(&store->lock);
-	return wire;
+	if (atomic_load(&store->is_away))
+		return NULL;
+	if (store->idle != NULL)
+		return remove_first(&store->idle);
+	if (!may_open(store))
+		return NULL;
+	store->is_opening = true;
+	store->count++;
+	return store->lost == NULL ? make_wire(store) : remove_first(&store->lost);
+}
+
+/* Its slot is taken over when it is connected again. */
+static void keep_lost(struct store_postgres *store, struct wire *wire)
+{
+	wire_disconnect(wire);
+	wire->next = store->lost;
+	store->lost = wire;
+	store->count--;
+	pthread_cond_broadcast(&store->given);
+}
+
+static void refuse_another(struct store_postgres *store, const struct fault *fault)
+{
+	if (!store->is_refused)
+		log_event(LOG_LEVEL_WARNING, "database_connection_refused", "error",
+			  fault_reason(fault), "connections", LOG_NUMBER(store->count), "effect",
+			  "calls wait for these", NULL);
+	store->is_refused = true;
+	store->open_from = clock_monotonic() + OPEN_EVERY;
+	doubt(store);
 }
 
 void connections_give(struct store_postgres *store, struct wire *wire)
 {
 	pthread_mutex_lock(&store->lock);
-	/* After a loss the others are as old, and probably lost too. */
 	if (wire->state == WIRE_LOST) {
-		for (struct wire *other = store->idle; other != NULL; other = other->next)
-			other->state = WIRE_LOST;
+		keep_lost(store, wire);
+		/* The others are as old, and probably lost too. */
+		while (store->idle != NULL)
+			keep_lost(store, remove_first(&store->idle));
+	} else {
+		wire->next = store->idle;
+		store->idle = wire;
+		pthread_cond_signal(&store->given);
 	}
-	wire->next = store->idle;
-	store->idle = wire;
-	pthread_cond_signal(&store->given);
 	pthread_mutex_unlock(&store->lock);
+}
+
+/* Calls wait for the others, where there are any; whether the database is away, the watch finds out. */
+static bool open_one(struct store_postgres *store, struct wire *wire, bool *is_only,
+		     struct fault *fault)
+{
+	bool is_connected;
+
+	pthread_mutex_unlock(&store->lock);
+	is_connected = connect_again(wire, fault);
+	pthread_mutex_lock(&store->lock);
+	store->is_opening = false;
+	pthread_cond_signal(&store->given);
+	if (is_connected) {
+		store->is_refused = false;
+		return true;
+	}
+	keep_lost(store, wire);
+	*is_only = store->count == 0;
+	if (!*is_only) {
+		refuse_another(store, fault);
+		*fault = FAULT_INITIAL;
+	}
+	return false;
 }
 
 bool connections_take(struct store_postgres *store, struct wire **wire, struct fault *fault)
 {
-	bool may_open;
+	const int64_t until = clock_monotonic() + TAKE_MOST;
+	bool is_taken = false, is_only = false;
 
+	pthread_mutex_lock(&store->lock);
+	do {
+		*wire = take_one(store, until);
+		is_taken = *wire != NULL &&
+			   ((*wire)->state != WIRE_LOST || open_one(store, *wire, &is_only, fault));
+	} while (!is_taken && *wire != NULL && !is_only);
+	pthread_mutex_unlock(&store->lock);
+	if (is_only)
+		set_away(store, fault->cause);
+	if (is_taken || is_only)
+		return is_taken;
 	if (atomic_load(&store->is_away))
 		return refuse(fault);
-	*wire = take_idle(store, &may_open);
-	if (*wire == NULL && !may_open)
-		return fault_detail(fault, FAULT_UNAVAILABLE,
-				    "all connections to the database are in use");
-	if (*wire == NULL) {
-		*wire = calloc(1, sizeof **wire);
-		if (*wire == NULL)
-			abort();
-		(*wire)->target = &store->target;
-		(*wire)->state = WIRE_LOST;
-	}
-	if ((*wire)->state == WIRE_LOST && !connections_reconnect(store, *wire, fault)) {
-		(*wire)->state = WIRE_LOST;
-		connections_give(store, *wire);
-		return false;
-	}
-	return true;
+	return fault_detail(fault, FAULT_UNAVAILABLE, "all connections to the database are in use");
 }
 
 /* ---- the watch ---- */
@@ -232,7 +301,8 @@ static bool commit_slot(struct wire *wire, struct fault *fault)
 
 static void watch(struct store_postgres *store, struct wire *wire, unsigned round)
 {
-	const bool commits = round % ROUNDS_OF_A_COMMIT == 0 || atomic_load(&store->is_away);
+	const bool commits = atomic_exchange(&store->is_doubted, false) ||
+			     round % ROUNDS_OF_A_COMMIT == 0 || atomic_load(&store->is_away);
 	struct fault fault = FAULT_INITIAL;
 	bool is_there = false;
 
@@ -263,7 +333,7 @@ static void *keep_watch(void *context)
 
 	do {
 		pthread_mutex_lock(&store->lock);
-		if (!store->ends)
+		if (!store->ends && !atomic_load(&store->is_doubted))
 			clock_wait(&store->ending, &store->lock, WATCH_EVERY);
 		ends = store->ends;
 		pthread_mutex_unlock(&store->lock);
@@ -282,7 +352,6 @@ bool connections_open(struct store_postgres *store, struct fault *fault)
 	struct wire *wire = NULL;
 	bool is_connected;
 
-	pthread_mutex_init(&store->connecting, NULL);
 	pthread_mutex_init(&store->lock, NULL);
 	clock_condition_init(&store->given);
 	clock_condition_init(&store->ending);
@@ -313,14 +382,18 @@ void connections_close(struct store_postgres *store)
 	pthread_mutex_unlock(&store->lock);
 	if (store->has_keeper)
 		pthread_join(store->keeper, NULL);
-	while ((wire = store->idle) != NULL) {
-		store->idle = wire->next;
+	while (store->idle != NULL) {
+		wire = remove_first(&store->idle);
 		remove_slot(wire);
+		wire_close(wire);
+		free(wire);
+	}
+	while (store->lost != NULL) {
+		wire = remove_first(&store->lost);
 		wire_close(wire);
 		free(wire);
 	}
 	pthread_cond_destroy(&store->given);
 	pthread_cond_destroy(&store->ending);
 	pthread_mutex_destroy(&store->lock);
-	pthread_mutex_destroy(&store->connecting);
 }

@@ -18,16 +18,18 @@ struct store_postgres {
 	_Atomic uint64_t newest; /* the last committed transaction of this process */
 	_Atomic uint64_t roster; /* the generation that was seen last */
 	atomic_bool is_away; /* the database */
+	atomic_bool is_doubted; /* the watch is to look at once */
 	atomic_bool is_synchronous; /* some standby has to confirm commits */
-
-	/* Held while one thread connects again, so that not all wait for a database that is away. */
-	pthread_mutex_t connecting;
 
 	pthread_mutex_t lock; /* held for what follows */
 	pthread_cond_t given; /* a connection came back */
 	pthread_cond_t ending;
 	struct wire *idle;
-	unsigned count; /* connections, idle or not */
+	struct wire *lost; /* not connected, with the slots that they had */
+	unsigned count; /* connections: in use, idle, and the one that is being opened */
+	bool is_opening;
+	bool is_refused; /* the last one that was opened in addition to others */
+	int64_t open_from; /* of clock_monotonic; the next one after that */
 	bool ends;
 	bool has_keeper;
 	pthread_t keeper;
@@ -39,8 +41,6 @@ bool connections_open(struct store_postgres *store, struct fault *fault);
 void connections_close(struct store_postgres *store);
 bool connections_take(struct store_postgres *store, struct wire **wire, struct fault *fault);
 void connections_give(struct store_postgres *store, struct wire *wire);
-/* Connects again, and takes the slot of the connection over, or a new one. */
-bool connections_reconnect(struct store_postgres *store, struct wire *wire, struct fault *fault);
 /* After a commit without an answer: whether it happened. FAULT_UNAVAILABLE when that cannot be found
  * out. */
 bool connections_find_out(struct store_postgres *store, struct wire *wire, uint64_t last,
