@@ -466,6 +466,41 @@ START_TEST(a_refused_connection_is_done_without)
 }
 END_TEST
 
+/* Milliseconds; the watch may be about to connect. */
+#define CLOSED_WITHIN 5000
+
+START_TEST(a_store_whose_database_is_frozen_can_be_closed)
+{
+	struct transaction *held[HELD];
+	int64_t start;
+
+	take(&one, held);
+	give(held);
+	relay_hold(0);
+	start = clock_monotonic();
+	responder_close(&one);
+	ck_assert_int_lt(clock_monotonic() - start, CLOSED_WITHIN);
+	relay_let_go();
+	responder_open(&one, relayed, &clock_system);
+}
+END_TEST
+
+START_TEST(a_store_that_is_closed_leaves_no_slots)
+{
+	const char *none = "SELECT 1 / (count(*) = 0)::int FROM session";
+	struct transaction *held[HELD];
+
+	take(&one, held);
+	give(held);
+	ck_assert(!database_execute(url, none));
+	responder_close(&one);
+	responder_close(&two);
+	ck_assert(database_execute(url, none));
+	responder_open(&one, relayed, &clock_system);
+	responder_open(&two, url, &clock_system);
+}
+END_TEST
+
 /* What the server answers about synchronous_commit. */
 static const struct {
 	const char *body; /* of a function */
@@ -875,6 +910,8 @@ int main(void)
 	tcase_add_loop_test(calls, a_cut_connection_loses_nothing, 0, 2);
 	tcase_add_test(calls, a_login_without_a_server_is_no_connection);
 	tcase_add_test(calls, a_refused_connection_is_done_without);
+	tcase_add_test(calls, a_store_whose_database_is_frozen_can_be_closed);
+	tcase_add_test(calls, a_store_that_is_closed_leaves_no_slots);
 	tcase_add_test(calls, who_does_not_say_how_it_commits_is_refused);
 	tcase_add_test(calls, accounts_are_the_same_everywhere);
 	tcase_add_test(calls, a_change_of_the_accounts_is_told_of_another_one);

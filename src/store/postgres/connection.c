@@ -14,6 +14,9 @@
 #include "base/log.h"
 #include "store/store.h"
 
+/* Milliseconds. */
+#define LOOK_EVERY 100
+
 static void *checked(void *memory)
 {
 	if (memory == NULL)
@@ -100,13 +103,32 @@ void wire_target_close(struct wire_target *target)
 	*target = (struct wire_target){ .keywords = NULL };
 }
 
+void wire_target_end(struct wire_target *target, int64_t milliseconds)
+{
+	atomic_store(&target->ends_at, clock_monotonic() + milliseconds);
+}
+
+bool wire_target_is_ended(const struct wire_target *target)
+{
+	return atomic_load(&target->ends_at) != 0;
+}
+
 /* ---- waiting ---- */
 
-/* Waits until the socket can be read, or written where there is something to send. */
-static bool wait_for(PGconn *connection, int64_t until)
+static int64_t time_left(const struct wire *wire, int64_t until)
 {
+	const int64_t ends_at = atomic_load(&wire->target->ends_at);
+
+	return (ends_at != 0 && ends_at < until ? ends_at : until) - clock_monotonic();
+}
+
+/* Waits until the socket can be read, or written where there is something to send; or for a short time,
+ * after which the target may have ended. */
+static bool wait_for(const struct wire *wire, int64_t until)
+{
+	PGconn *connection = wire->connection;
 	const int rest = PQflush(connection);
-	const int64_t left = until - clock_monotonic();
+	const int64_t left = time_left(wire, until);
 	struct pollfd poller = { .fd = PQsocket(connection), .events = POLLIN };
 	int n;
 
@@ -114,10 +136,10 @@ static bool wait_for(PGconn *connection, int64_t until)
 		return false;
 	if (rest > 0)
 		poller.events |= POLLOUT;
-	n = poll(&poller, 1, (int)left);
-	if (n < 0 && errno == EINTR)
+	n = poll(&poller, 1, left < LOOK_EVERY ? (int)left : LOOK_EVERY);
+	if (n == 0 || (n < 0 && errno == EINTR))
 		return true;
-	if (n <= 0)
+	if (n < 0)
 		return false;
 	return (poller.revents & POLLIN) == 0 || PQconsumeInput(connection) == 1;
 }
@@ -126,7 +148,7 @@ static bool wait_for(PGconn *connection, int64_t until)
 static PGresult *next_result(struct wire *wire, int64_t until)
 {
 	while (PQisBusy(wire->connection)) {
-		if (!wait_for(wire->connection, until)) {
+		if (!wait_for(wire, until)) {
 			wire->state = WIRE_LOST;
 			return NULL;
 		}

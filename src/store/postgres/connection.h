@@ -36,12 +36,16 @@ struct wire_target {
 	char **keywords, **values; /* for PQconnectdbParams; end with NULL */
 	bool is_patient; /* a command: answers may take long, and a snapshot may be idle */
 	struct wire_figures figures;
+	_Atomic int64_t ends_at; /* of clock_monotonic; 0: not */
 	atomic_bool told_of_plain_text;
 };
 
 /* FAULT_BAD_REQUEST: the text is no URL, or names a password, or a setting that is refused. */
 bool wire_target_open(const char *url, struct wire_target *target, struct fault *fault);
 void wire_target_close(struct wire_target *target);
+/* From `milliseconds` after now on, nobody waits for an answer of this target any more. Any thread. */
+void wire_target_end(struct wire_target *target, int64_t milliseconds);
+bool wire_target_is_ended(const struct wire_target *target);
 
 enum wire_state {
 	WIRE_READY,

@@ -17,6 +17,7 @@
 #define WATCH_EVERY 500
 #define FIND_OUT_EVERY 200
 #define OPEN_EVERY 1000
+#define CLOSE_MOST 1000
 /* So many rounds of the watch are between two commits of it. */
 #define ROUNDS_OF_A_COMMIT 4
 
@@ -87,15 +88,19 @@ static bool take_slot(struct wire *wire, struct fault *fault)
 	return true;
 }
 
-static void remove_slot(struct wire *wire)
+/* Of this connection and of all in the list, in one flight. */
+static void remove_slots(struct wire *wire, const struct wire *list)
 {
 	struct parameters parameters = PARAMETERS_INITIAL;
 	struct fault ignored = FAULT_INITIAL;
 
-	if (wire->state == WIRE_LOST || !wire->has_slot)
-		return;
-	parameters_number(&parameters, wire->slot, 8);
-	wire_add(wire, SLOT_REMOVE, &parameters);
+	for (const struct wire *one = wire; one != NULL; one = one == wire ? list : one->next) {
+		if (!one->has_slot)
+			continue;
+		parameters = PARAMETERS_INITIAL;
+		parameters_number(&parameters, one->slot, 8);
+		wire_add(wire, SLOT_REMOVE, &parameters);
+	}
 	(void)wire_fly(wire, false, &ignored);
 }
 
@@ -307,7 +312,8 @@ static void watch(struct store_postgres *store, struct wire *wire, unsigned roun
 	bool is_there = false;
 
 	/* One lost connection is no lost database. */
-	for (int attempt = 0; !is_there && attempt < 2; attempt++) {
+	for (int attempt = 0; !is_there && attempt < 2 && !wire_target_is_ended(&store->target);
+	     attempt++) {
 		fault = FAULT_INITIAL;
 		is_there = (wire->state != WIRE_LOST || connect_again(wire, &fault)) &&
 			   (!commits || commit_slot(wire, &fault));
@@ -316,6 +322,8 @@ static void watch(struct store_postgres *store, struct wire *wire, unsigned roun
 	}
 	if (!is_there) {
 		wire->state = WIRE_LOST;
+		if (wire_target_is_ended(&store->target))
+			return;
 		set_away(store, fault.cause[0] != '\0' ? fault.cause : "it cannot be written");
 		return;
 	}
@@ -340,7 +348,8 @@ static void *keep_watch(void *context)
 		if (!ends)
 			watch(store, &wire, round++);
 	} while (!ends);
-	remove_slot(&wire);
+	if (wire.state != WIRE_LOST)
+		remove_slots(&wire, NULL);
 	wire_close(&wire);
 	return NULL;
 }
@@ -372,27 +381,30 @@ bool connections_open(struct store_postgres *store, struct fault *fault)
 	return true;
 }
 
+static void close_all(struct wire *list)
+{
+	while (list != NULL) {
+		struct wire *wire = remove_first(&list);
+
+		wire_close(wire);
+		free(wire);
+	}
+}
+
+/* A database that does not answer keeps slots: they are removed as old ones. */
 void connections_close(struct store_postgres *store)
 {
-	struct wire *wire;
-
+	wire_target_end(&store->target, CLOSE_MOST);
 	pthread_mutex_lock(&store->lock);
 	store->ends = true;
 	pthread_cond_signal(&store->ending);
 	pthread_mutex_unlock(&store->lock);
 	if (store->has_keeper)
 		pthread_join(store->keeper, NULL);
-	while (store->idle != NULL) {
-		wire = remove_first(&store->idle);
-		remove_slot(wire);
-		wire_close(wire);
-		free(wire);
-	}
-	while (store->lost != NULL) {
-		wire = remove_first(&store->lost);
-		wire_close(wire);
-		free(wire);
-	}
+	if (store->idle != NULL && !atomic_load(&store->is_away))
+		remove_slots(store->idle, store->idle->next);
+	close_all(store->idle);
+	close_all(store->lost);
 	pthread_cond_destroy(&store->given);
 	pthread_cond_destroy(&store->ending);
 	pthread_mutex_destroy(&store->lock);
