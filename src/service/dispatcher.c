@@ -73,14 +73,12 @@ static void give(struct dispatcher *dispatcher, struct attempt *attempt, struct 
 	attempt->begun = clock_now(dispatcher->environment->clock);
 	attempt->given = clock_monotonic();
 	attempt->state = ATTEMPT_SENT;
-	dispatcher->under_way++;
 	if (attempt->target != NULL)
 		attempt->target->under_way++;
 	if (size > SENDER_BYTES_MOST) {
 		(void)snprintf(attempt->outcome.error, sizeof attempt->outcome.error,
 			       "entry too large");
 		attempt->state = ATTEMPT_ENDED;
-		dispatcher->under_way--;
 		return;
 	}
 	/* What the sender does not take is lost with it: see lose. */
@@ -428,7 +426,6 @@ static void lose(struct dispatcher *dispatcher)
 
 		if (attempt->state != ATTEMPT_SENT)
 			continue;
-		dispatcher->under_way--;
 		if (target != NULL) {
 			target->under_way--;
 			target->read = target->position;
@@ -447,7 +444,6 @@ static void end(struct dispatcher *dispatcher, const struct outcome *outcome)
 
 	if (attempt->state != ATTEMPT_SENT || attempt->outcome.number != outcome->number)
 		return;
-	dispatcher->under_way--;
 	attempt->outcome = *outcome;
 	attempt->state = ATTEMPT_ENDED;
 	if (attempt->target == NULL)

@@ -76,10 +76,8 @@ void dispatcher_forget(struct dispatcher *dispatcher)
 	for (size_t i = 0; i < SENDER_MOST; i++) {
 		struct attempt *attempt = &dispatcher->attempts[i];
 
-		if (attempt->target == NULL)
-			continue;
-		dispatcher->under_way -= attempt->state == ATTEMPT_SENT;
-		*attempt = (struct attempt){ .state = ATTEMPT_NONE };
+		if (attempt->target != NULL)
+			*attempt = (struct attempt){ .state = ATTEMPT_NONE };
 	}
 	for (struct target *target = dispatcher->targets; target != NULL; target = target->next) {
 		target->is_stale = true;

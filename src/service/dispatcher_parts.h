@@ -87,7 +87,6 @@ struct dispatcher {
 	size_t source_count, source_capacity;
 	struct target *targets, *turn; /* turn: whose turn it is first */
 	struct attempt attempts[SENDER_MOST];
-	size_t under_way;
 	uint64_t number; /* of the last attempt */
 	int64_t looked; /* at accounts and logs, monotonic */
 	bool had_lease;
