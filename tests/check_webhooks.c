@@ -29,6 +29,8 @@
 #define WAIT_MOST 30000
 #define MINUTE ((int64_t)60 * 1000)
 #define HOUR (60 * MINUTE)
+/* Deliveries of a webhook at once, at most. */
+#define AT_ONCE 4
 
 /* ---- the service ---- */
 
@@ -275,6 +277,20 @@ static bool all_are_delivered(const void *context)
 static void expect_delivered(uint64_t n)
 {
 	ck_assert(wait_until(all_are_delivered, &n));
+}
+
+static bool all_have_ended(const void *context)
+{
+	struct dispatcher_figures figures;
+
+	dispatcher_figures(stand.environment.dispatcher, &figures);
+	return figures.delivered + figures.attempts_failed >= *(const uint64_t *)context;
+}
+
+/* So many attempts have an outcome, which is stored. */
+static void expect_ended(uint64_t n)
+{
+	ck_assert(wait_until(all_have_ended, &n));
 }
 
 /* ---- the calls ---- */
@@ -728,7 +744,7 @@ START_TEST(test_slow)
 	make("/200", ROOMS);
 	make_rooms(20);
 	expect_delivered(20);
-	ck_assert_uint_eq(receiver_most_at_once(stand.receiver), 4);
+	ck_assert_uint_eq(receiver_most_at_once(stand.receiver), AT_ONCE);
 	receiver_release(stand.receiver);
 	expect_delivered(40);
 	ck_assert_uint_eq(receiver_count(stand.receiver), 40);
@@ -930,6 +946,11 @@ START_TEST(test_damaged)
 }
 END_TEST
 
+static void id_of(const json_t *webhook, struct id *id)
+{
+	ck_assert(id_parse(slice_of(text_at(webhook, "id")), id));
+}
+
 /* The deliveries of a webhook that have not ended. */
 static size_t page_of_pending(struct transaction *transaction, const json_t *webhook,
 			      struct store_record *records, size_t most)
@@ -944,7 +965,7 @@ static size_t page_of_pending(struct transaction *transaction, const json_t *web
 	};
 	struct fault fault = FAULT_INITIAL;
 
-	ck_assert(id_parse(slice_of(json_string_value(json_object_get(webhook, "id"))), &parent));
+	id_of(webhook, &parent);
 	store_of_account(transaction, &stand.account.id);
 	ck_assert(store_page(transaction, &kind_webhook_delivery, &page, &fault));
 	return page.count;
@@ -964,30 +985,130 @@ static bool are_two_pending(const void *webhook)
 	return count == 2;
 }
 
+static struct transaction *begin_write(void)
+{
+	struct transaction *transaction;
+	struct fault fault = FAULT_INITIAL;
+
+	ck_assert(store_begin(stand.environment.store, STORE_WRITE, stand.arena, &transaction,
+			      &fault));
+	store_of_account(transaction, &stand.account.id);
+	return transaction;
+}
+
+/* Cuts the last byte. */
+static void damage(struct transaction *transaction, const struct store_kind *kind,
+		   const struct id *id)
+{
+	struct fault fault = FAULT_INITIAL;
+	struct store_record record;
+
+	ck_assert(store_get(transaction, kind, id, STORE_TO_CHANGE, &record, &fault));
+	ck_assert_ptr_nonnull(record.value.data);
+	record.value.size--;
+	ck_assert(store_put(transaction, kind, &record, &record, &fault));
+}
+
+static void commit(struct transaction *transaction)
+{
+	struct fault fault = FAULT_INITIAL;
+	uint64_t number;
+
+	ck_assert(store_commit(transaction, &number, &fault) &&
+		  store_wait(stand.environment.store, number, &fault));
+}
+
+/* The oldest ones that have not ended. */
+static void damage_deliveries(const json_t *webhook, size_t n)
+{
+	struct store_record records[AT_ONCE];
+	struct transaction *transaction = begin_write();
+
+	ck_assert_uint_eq(page_of_pending(transaction, webhook, records, n), n);
+	for (size_t i = 0; i < n; i++)
+		damage(transaction, &kind_webhook_delivery, &records[i].id);
+	commit(transaction);
+}
+
+static void damage_position(const json_t *webhook)
+{
+	struct transaction *transaction = begin_write();
+	struct id id;
+
+	id_of(webhook, &id);
+	damage(transaction, &kind_webhook_position, &id);
+	commit(transaction);
+}
+
 /* The next one is stored all the same. */
 START_TEST(test_damaged_delivery)
 {
-	struct store_record record;
-	struct transaction *transaction;
-	struct fault fault = FAULT_INITIAL;
-	uint64_t number;
 	const json_t *webhook;
 
 	make_template();
 	webhook = make("/500", ROOMS);
 	make_rooms(1);
 	expect_deliveries(webhook, "pending", 1);
-	ck_assert(store_begin(stand.environment.store, STORE_WRITE, stand.arena, &transaction,
-			      &fault));
-	ck_assert_uint_eq(page_of_pending(transaction, webhook, &record, 1), 1);
-	ck_assert(store_get(transaction, &kind_webhook_delivery, &record.id, STORE_TO_CHANGE,
-			    &record, &fault));
-	record.value.size--;
-	ck_assert(store_put(transaction, &kind_webhook_delivery, &record, &record, &fault));
-	ck_assert(store_commit(transaction, &number, &fault) &&
-		  store_wait(stand.environment.store, number, &fault));
+	damage_deliveries(webhook, 1);
 	make_rooms(1);
 	ck_assert(wait_until(are_two_pending, webhook));
+}
+END_TEST
+
+/* `damaged` deliveries, and a sound one, are repeated; so many of them as the webhook has places would
+ * hold all. */
+static const struct {
+	size_t damaged;
+	const char *path; /* of the repeat */
+	uint64_t delivered, failed;
+} repeats_of_damaged[] = {
+	{ 1, "/200", 2, 0 },
+	{ AT_ONCE, "/200", AT_ONCE + 1, 0 },
+	{ 1, "/500", 0, 1 },
+	{ AT_ONCE, "/500", 0, AT_ONCE },
+};
+
+/* A repeat of a damaged delivery is the last one, and delays none of the others. */
+START_TEST(test_damaged_repeated)
+{
+	const size_t n = repeats_of_damaged[_i].damaged + 1;
+	const uint64_t delivered = repeats_of_damaged[_i].delivered;
+	struct dispatcher_figures figures;
+	const json_t *webhook;
+
+	make_template();
+	webhook = make("/500", ROOMS);
+	make_rooms((unsigned)n);
+	expect_deliveries(webhook, "pending", n);
+	damage_deliveries(webhook, n - 1);
+	point_to(webhook, repeats_of_damaged[_i].path);
+	move_clock(6000);
+	expect_ended(2 * n);
+	point_to(webhook, "/200");
+	move_clock(6 * MINUTE);
+	make_rooms(1);
+	expect_delivered(delivered > 0 ? delivered + 1 : 2);
+	dispatcher_figures(stand.environment.dispatcher, &figures);
+	ck_assert_uint_eq(figures.failed, repeats_of_damaged[_i].failed);
+	ck_assert(!is_disabled(webhook));
+	ck_assert_uint_eq(receiver_count(stand.receiver), 2 * n + (delivered > 0 ? 1 : 2));
+}
+END_TEST
+
+/* The deliveries of another webhook are stored all the same. */
+START_TEST(test_damaged_position)
+{
+	const json_t *webhook, *other;
+
+	make_template();
+	webhook = make("/200", ROOMS);
+	make_rooms(1);
+	expect_delivered(1);
+	damage_position(webhook);
+	other = make("/500", ROOMS);
+	make_rooms(1);
+	expect_deliveries(other, "pending", 1);
+	expect_delivered(2);
 }
 END_TEST
 
@@ -1024,6 +1145,7 @@ int main(void)
 	Suite *suite = suite_create("webhooks");
 	TCase *calls = tcase_create("calls");
 	TCase *sent = tcase_create("deliveries");
+	TCase *damaged = tcase_create("damage");
 
 	if (!sender_is_built())
 		return 77;
@@ -1053,9 +1175,14 @@ int main(void)
 	tcase_add_test(sent, test_rotated);
 	tcase_add_test(sent, test_restart);
 	tcase_add_test(sent, test_dropped);
-	tcase_add_test(sent, test_damaged);
-	tcase_add_test(sent, test_damaged_delivery);
 	tcase_add_test(sent, test_sender_killed);
 	suite_add_tcase(suite, sent);
+	tcase_add_checked_fixture(damaged, set_up, tear_down);
+	tcase_set_timeout(damaged, 60);
+	tcase_add_test(damaged, test_damaged);
+	tcase_add_test(damaged, test_damaged_delivery);
+	tcase_add_loop_test(damaged, test_damaged_repeated, 0, ROWS(repeats_of_damaged));
+	tcase_add_test(damaged, test_damaged_position);
+	suite_add_tcase(suite, damaged);
 	return suite_run(suite);
 }

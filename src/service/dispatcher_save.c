@@ -91,6 +91,17 @@ static struct webhook *present(const struct saving *saving, const struct target 
 	return webhook != NULL && webhook->series == target->series ? webhook : NULL;
 }
 
+/* Damage is told and passed over, so that the account's other results are stored. False: another fault. */
+static bool pass_over(const struct saving *saving, const char *event, const struct fault *own,
+		      struct fault *fault)
+{
+	damage_log_tell(&saving->dispatcher->damage, event, saving->account, own);
+	if (own->kind == FAULT_DAMAGED)
+		return true;
+	*fault = *own;
+	return false;
+}
+
 /* Removes the oldest ended deliveries (STORE_OFF), or the oldest pending ones of a former series
  * (STORE_ON). */
 static bool remove_old_of(struct saving *saving, const struct target *target, enum store_side side,
@@ -120,38 +131,38 @@ static bool remove_old_of(struct saving *saving, const struct target *target, en
 	return true;
 }
 
-/* What is damaged among them stays, and keeps no result from being stored. */
+/* What is damaged among them stays. */
 static bool remove_old(struct saving *saving, const struct target *target, struct fault *fault)
 {
 	struct fault own = FAULT_INITIAL;
 
-	if (saving->dispatcher->environment->log_keep <= 0 ||
-	    (remove_old_of(saving, target, STORE_OFF, &own) &&
-	     remove_old_of(saving, target, STORE_ON, &own)))
-		return true;
-	damage_log_tell(&saving->dispatcher->damage, "webhook_deliveries_not_removed",
-			saving->account, &own);
-	if (own.kind == FAULT_DAMAGED)
-		return true;
-	*fault = own;
-	return false;
+	return saving->dispatcher->environment->log_keep <= 0 ||
+	       (remove_old_of(saving, target, STORE_OFF, &own) &&
+		remove_old_of(saving, target, STORE_ON, &own)) ||
+	       pass_over(saving, "webhook_deliveries_not_removed", &own, fault);
 }
 
+/* A delivery that is gone or damaged is given up. */
 static bool save_repeated(struct saving *saving, const struct attempt *attempt,
 			  struct webhook_delivery *result, struct fault *fault)
 {
 	struct store_record stored;
+	struct fault own = FAULT_INITIAL;
 
 	if (!store_get(saving->transaction, &kind_webhook_delivery, &attempt->record,
-		       STORE_TO_CHANGE, &stored, fault))
-		return false;
+		       STORE_TO_CHANGE, &stored, &own) ||
+	    (stored.value.data != NULL && !webhook_delivery_read(&stored, result, &own))) {
+		if (!pass_over(saving, "webhook_delivery_given_up", &own, fault))
+			return false;
+		stored.value = (struct slice){ NULL, 0 };
+	}
 	if (stored.value.data == NULL) {
-		/* It is gone: nothing is left to repeat. */
-		result->state = DELIVERY_FAILED;
+		*result = (struct webhook_delivery){
+			.state = is_success(&attempt->outcome) ? DELIVERY_DELIVERED
+							       : DELIVERY_FAILED,
+		};
 		return true;
 	}
-	if (!webhook_delivery_read(&stored, result, fault))
-		return false;
 	conclude(saving->dispatcher, attempt, saving->now, result);
 	return webhook_delivery_put(saving->transaction, result, fault);
 }
@@ -214,11 +225,13 @@ static bool save_attempts(struct saving *saving, struct fault *fault)
 	return !saving->ends_one || webhooks_put(saving->transaction, &saving->webhooks, fault);
 }
 
+/* A damaged position stays, and the webhook goes on. */
 static bool save_positions(struct saving *saving, struct fault *fault)
 {
 	for (const struct target *target = saving->dispatcher->targets; target != NULL;
 	     target = target->next) {
 		struct webhook_position position;
+		struct fault own = FAULT_INITIAL;
 
 		if (id_compare(&target->account, saving->account) != 0 ||
 		    (target->position == target->stored &&
@@ -226,8 +239,11 @@ static bool save_positions(struct saving *saving, struct fault *fault)
 		    present(saving, target) == NULL)
 			continue;
 		if (!webhook_position_load(saving->transaction, &target->id, STORE_TO_CHANGE,
-					   &position, fault))
-			return false;
+					   &position, &own)) {
+			if (!pass_over(saving, "webhook_position_not_written", &own, fault))
+				return false;
+			continue;
+		}
 		position.series = target->series;
 		position.seq = target->position;
 		position.delivered = target->delivered;
