@@ -115,6 +115,9 @@ struct store_page {
 	/* Results. */
 	size_t count;
 	bool is_last; /* no record follows */
+	/* Upon FAULT_DAMAGED, of pages in the order of ids: the record that cannot be read. `count` records
+	 * come before it, and the caller may read on from there. Zero: it is not known which one. */
+	struct id damaged;
 };
 
 /* What a transaction is going to read. */

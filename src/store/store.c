@@ -104,6 +104,7 @@ bool store_page(struct transaction *transaction, const struct store_kind *kind,
 		page->side == STORE_BOTH_SIDES));
 	page->count = 0;
 	page->is_last = false;
+	page->damaged = (struct id){ { 0 } };
 	return transaction->store->driver->page(transaction, kind, page, fault);
 }
 

@@ -391,11 +391,13 @@ static bool page_of_ids(struct transaction *transaction, const struct store_kind
 	while ((side = next_side(sides, n, page->order)) != NULL && !page_is_full(page, bytes)) {
 		struct store_record *record = &page->records[page->count];
 
+		page->damaged = side->id;
 		if (!get_indexed(transaction, kind, &side->id, side->name, record, fault))
 			return false;
 		if (!is_of_side(kind, page, side, record))
 			return damaged(kind, id_slice(&side->id),
 				       "is in an index where it does not belong", fault);
+		page->damaged = (struct id){ { 0 } };
 		page->count++;
 		bytes += record->value.size;
 		if (!btree_step(&side->cursor, fault) || !side_look(side, page, fault))

@@ -102,10 +102,12 @@ bool page_take(struct postgres_transaction *own, size_t result, struct store_pag
 		struct store_record *record = &page->records[page->count];
 
 		if (!rows_read(own->base.arena, own->wire, result, page->count, &letter, record,
-			       fault))
+			       fault) ||
+		    (!rows_are_own(own, &record->account) &&
+		     !rows_damaged(letter, &record->id, "is another account's", fault))) {
+			page->damaged = record->id;
 			return false;
-		if (!rows_are_own(own, &record->account))
-			return rows_damaged(letter, &record->id, "is another account's", fault);
+		}
 		bytes += record->value.size;
 		page->count++;
 	}
