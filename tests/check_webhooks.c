@@ -21,6 +21,7 @@
 #include "resources/kinds.h"
 #include "resources/misses.h"
 #include "rules/webhook_rules.h"
+#include "scratch.h"
 #include "service/dispatcher.h"
 #include "service/service.h"
 #include "store/gdbm/store_gdbm.h"
@@ -1112,6 +1113,63 @@ START_TEST(test_damaged_position)
 }
 END_TEST
 
+enum damage_of { DELIVERY_CUT, DELIVERY_FLIPPED, POSITION_CUT };
+
+/* Two webhooks with three pending deliveries each, and then a room. */
+static const struct {
+	enum damage_of of; /* of the first webhook, but for a bit that is flipped */
+	size_t n; /* damaged deliveries */
+	uint64_t repeated; /* after a restart */
+	uint64_t added; /* deliveries of the room */
+} restarts[] = {
+	{ DELIVERY_CUT, 1, 5, 2 },
+	{ DELIVERY_CUT, 3, 3, 2 },
+	{ DELIVERY_FLIPPED, 1, 5, 0 },
+	{ POSITION_CUT, 0, 3, 1 },
+};
+
+/* Flips a bit of the first delivery in the store's file. A delivery alone has the type before the number of
+ * attempts. */
+static void flip_delivery(void)
+{
+	char *file;
+
+	(void)snprintf(scratch.path, sizeof scratch.path, "%s", stand.path);
+	scratch.arena = stand.arena;
+	file = scratch_file("stack-", ".gdbm");
+	file_flip(file, scratch_place(file, "room.created\1"));
+}
+
+/* Damage of one webhook keeps no other delivery from being repeated, and no other webhook from going on. */
+START_TEST(test_damaged_restart)
+{
+	const json_t *webhooks[2];
+
+	make_template();
+	for (size_t i = 0; i < 2; i++)
+		webhooks[i] = make("/500", ROOMS);
+	make_rooms(3);
+	for (size_t i = 0; i < 2; i++)
+		expect_deliveries(webhooks[i], "pending", 3);
+	for (size_t i = 0; i < 2; i++)
+		point_to(webhooks[i], "/200");
+	if (restarts[_i].of == DELIVERY_CUT)
+		damage_deliveries(webhooks[0], restarts[_i].n);
+	else if (restarts[_i].of == POSITION_CUT)
+		damage_position(webhooks[0]);
+	ck_assert(store_gdbm_settle(stand.environment.store, true));
+	close_service();
+	if (restarts[_i].of == DELIVERY_FLIPPED)
+		flip_delivery();
+	open_service();
+	move_clock(6000);
+	expect_delivered(restarts[_i].repeated);
+	if (restarts[_i].added > 0)
+		make_rooms(1);
+	expect_delivered(restarts[_i].repeated + restarts[_i].added);
+}
+END_TEST
+
 static pid_t child(void)
 {
 	char path[100], text[100] = "";
@@ -1183,6 +1241,7 @@ int main(void)
 	tcase_add_test(damaged, test_damaged_delivery);
 	tcase_add_loop_test(damaged, test_damaged_repeated, 0, ROWS(repeats_of_damaged));
 	tcase_add_test(damaged, test_damaged_position);
+	tcase_add_loop_test(damaged, test_damaged_restart, 0, ROWS(restarts));
 	suite_add_tcase(suite, damaged);
 	return suite_run(suite);
 }

@@ -87,11 +87,52 @@ void dispatcher_forget(struct dispatcher *dispatcher)
 	dispatcher->source_count = 0;
 }
 
+/* ---- damage ---- */
+
+/* Damage is told and passed over, so that everything else is read: true, and the fault is reset. */
+static bool pass_over(struct dispatcher *dispatcher, const char *event, const struct id *account,
+		      struct fault *fault)
+{
+	if (fault->kind != FAULT_DAMAGED)
+		return false;
+	damage_log_tell(&dispatcher->damage, event, account, fault);
+	*fault = FAULT_INITIAL;
+	return true;
+}
+
+static bool is_damaged(struct dispatcher *dispatcher, const struct id *account, struct fault *fault)
+{
+	return pass_over(dispatcher, "webhooks_not_read", account, fault);
+}
+
+static bool pass_over_delivery(struct dispatcher *dispatcher, const struct target *target,
+			       struct fault *fault)
+{
+	return pass_over(dispatcher, "webhook_deliveries_not_read", &target->account, fault);
+}
+
 /* ---- one account ---- */
 
-/* The deliveries of the webhook that are pending, the oldest first. */
-static bool load_waiting(struct transaction *transaction, struct target *target,
-			 struct fault *fault)
+static bool add_delivery(struct dispatcher *dispatcher, struct target *target,
+			 const struct store_record *stored, struct fault *fault)
+{
+	struct webhook_delivery delivery;
+	struct waiting waiting = { .record = stored->id };
+
+	if (!webhook_delivery_read(stored, &delivery, fault))
+		return pass_over_delivery(dispatcher, target, fault);
+	waiting.seq = delivery.seq;
+	waiting.attempts = delivery.attempts;
+	waiting.first = delivery.first;
+	waiting.next = delivery.next;
+	if (delivery.series == target->series)
+		target_add_waiting(target, &waiting);
+	return true;
+}
+
+/* The deliveries of the webhook that are pending, the oldest first, without those that are damaged. */
+static bool load_waiting(struct dispatcher *dispatcher, struct transaction *transaction,
+			 struct target *target, struct fault *fault)
 {
 	struct store_page page = {
 		.order = STORE_OLDEST_FIRST,
@@ -100,28 +141,26 @@ static bool load_waiting(struct transaction *transaction, struct target *target,
 		.records = arena_alloc(transaction->arena, PAGE * sizeof *page.records),
 		.most = PAGE,
 	};
-	struct id above;
+	struct id above = { { 0 } };
+	bool goes_on = true;
 
-	do {
-		if (!store_page(transaction, &kind_webhook_delivery, &page, fault))
+	while (goes_on && target->waiting_count < 2 * WAITING_MOST) {
+		const bool is_read = store_page(transaction, &kind_webhook_delivery, &page, fault);
+
+		if (!is_read && !pass_over_delivery(dispatcher, target, fault))
 			return false;
 		for (size_t i = 0; i < page.count; i++) {
-			struct webhook_delivery delivery;
-			struct waiting waiting = { .record = page.records[i].id };
-
-			if (!webhook_delivery_read(&page.records[i], &delivery, fault))
+			if (!add_delivery(dispatcher, target, &page.records[i], fault))
 				return false;
-			waiting.seq = delivery.seq;
-			waiting.attempts = delivery.attempts;
-			waiting.first = delivery.first;
-			waiting.next = delivery.next;
-			if (delivery.series == target->series)
-				target_add_waiting(target, &waiting);
 		}
-		if (page.count > 0)
+		/* When it is not known which record is damaged, what comes after it cannot be found. */
+		goes_on = is_read ? !page.is_last : id_compare(&page.damaged, &above) > 0;
+		if (!is_read)
+			above = page.damaged;
+		else if (page.count > 0)
 			above = page.records[page.count - 1].id;
 		page.above = &above;
-	} while (!page.is_last && target->waiting_count < 2 * WAITING_MOST);
+	}
 	return true;
 }
 
@@ -146,7 +185,7 @@ static bool add_target(struct dispatcher *dispatcher, struct transaction *transa
 	target->read = target->position;
 	target->delivered = position.delivered;
 	target->stored_delivered = position.delivered;
-	if (!load_waiting(transaction, target, fault)) {
+	if (!load_waiting(dispatcher, transaction, target, fault)) {
 		free_target(target);
 		return false;
 	}
@@ -155,29 +194,41 @@ static bool add_target(struct dispatcher *dispatcher, struct transaction *transa
 	return true;
 }
 
+/* A webhook whose position is damaged is left out, and looked at again after a while. */
 static bool load_webhooks(struct dispatcher *dispatcher, struct transaction *transaction,
-			  const struct id *account, struct fault *fault)
+			  struct source *source, struct fault *fault)
 {
 	struct webhooks webhooks;
+	int64_t again = 0;
 
-	store_of_account(transaction, account);
+	store_of_account(transaction, &source->id);
 	if (!webhooks_load(transaction, STORE_TO_SHOW, &webhooks, fault))
 		return false;
 	for (struct target *target = dispatcher->targets; target != NULL; target = target->next) {
 		const struct webhook *webhook = webhook_find(&webhooks, &target->id);
 
-		if (id_compare(&target->account, account) == 0 &&
+		if (id_compare(&target->account, &source->id) == 0 &&
 		    (webhook == NULL || !webhook->is_enabled || webhook->series != target->series))
 			target->is_stale = true;
 	}
 	for (size_t i = 0; i < webhooks.count; i++) {
 		const struct webhook *webhook = &webhooks.items[i];
 
-		if (webhook->is_enabled && find_target(dispatcher, account, webhook) == NULL &&
-		    !add_target(dispatcher, transaction, account, webhook, fault))
+		if (!webhook->is_enabled || find_target(dispatcher, &source->id, webhook) != NULL ||
+		    add_target(dispatcher, transaction, &source->id, webhook, fault))
+			continue;
+		if (!is_damaged(dispatcher, &source->id, fault))
 			return false;
+		again = clock_monotonic() + DAMAGE_TOLD_AFTER;
 	}
+	source->again = again;
 	return true;
+}
+
+static bool has_to_be_loaded(const struct source *source, const struct webhook_account *account)
+{
+	return source->change != account->change ||
+	       (source->again != 0 && clock_monotonic() >= source->again);
 }
 
 /* ---- all accounts ---- */
@@ -225,8 +276,8 @@ static bool look_at(struct dispatcher *dispatcher, struct transaction *transacti
 	struct audit_state state;
 
 	assert(source != NULL);
-	if (source->change != account->change &&
-	    !load_webhooks(dispatcher, transaction, &account->id, fault))
+	if (has_to_be_loaded(source, account) &&
+	    !load_webhooks(dispatcher, transaction, source, fault))
 		return false;
 	source->change = account->change;
 	source->is_there = true;
@@ -234,16 +285,6 @@ static bool look_at(struct dispatcher *dispatcher, struct transaction *transacti
 		return false;
 	source->first = state.first;
 	source->last = state.last;
-	return true;
-}
-
-/* Damage in one account does not keep the webhooks of others from being read. */
-static bool is_damaged(struct dispatcher *dispatcher, const struct id *account, struct fault *fault)
-{
-	if (fault->kind != FAULT_DAMAGED)
-		return false;
-	damage_log_tell(&dispatcher->damage, "webhooks_not_read", account, fault);
-	*fault = FAULT_INITIAL;
 	return true;
 }
 

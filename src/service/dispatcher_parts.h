@@ -52,6 +52,7 @@ struct target {
 struct source {
 	struct id id;
 	uint64_t change; /* of its webhooks, as they were read; 0: not yet */
+	int64_t again; /* monotonic: when they are read again, since one is damaged; 0: none is */
 	uint64_t first, last; /* of its log */
 	bool is_there; /* as of this look */
 };
