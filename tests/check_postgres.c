@@ -779,16 +779,16 @@ END_TEST
 
 #define NUMBERED_WITHIN 20000
 
-/* More entries of the account wait than are numbered at once, and its log cannot be read. */
-static void damage_log(struct store *store, const struct id *of)
+/* Entries of the account wait, and, where is_damaged is set, its log cannot be read. */
+static void enqueue(struct store *store, const struct id *of, size_t n, bool is_damaged)
 {
-	static struct audit_entry entries[AUDIT_READ_MOST + 1];
+	struct audit_entry *entries = arena_zero(kept, n * sizeof *entries);
 	const struct store_record state = { .value = SLICE("damaged") };
 	struct transaction *transaction;
 	struct fault fault = FAULT_INITIAL;
 	uint64_t number;
 
-	for (size_t i = 0; i < AUDIT_READ_MOST + 1; i++)
+	for (size_t i = 0; i < n; i++)
 		entries[i] = (struct audit_entry){
 			.time = 1,
 			.id = SLICE("id"),
@@ -799,9 +799,9 @@ static void damage_log(struct store *store, const struct id *of)
 		};
 	ck_assert(store_begin(store, STORE_WRITE, kept, &transaction, &fault));
 	store_of_account(transaction, of);
-	ck_assert(audit_enqueue(transaction, &clock_system, entries, AUDIT_READ_MOST + 1,
-				clock_now(&clock_system), &fault));
-	ck_assert(store_put(transaction, &kind_audit, &state, NULL, &fault));
+	ck_assert(audit_enqueue(transaction, &clock_system, entries, n, clock_now(&clock_system),
+				&fault));
+	ck_assert(!is_damaged || store_put(transaction, &kind_audit, &state, NULL, &fault));
 	ck_assert(store_commit(transaction, &number, &fault));
 }
 
@@ -814,7 +814,8 @@ START_TEST(a_damaged_log_keeps_no_other_waiting)
 	struct keeper *keeper;
 	bool is_numbered = false;
 
-	damage_log(environment->store, &account.id);
+	/* More than are numbered at once. */
+	enqueue(environment->store, &account.id, AUDIT_READ_MOST + 1, true);
 	ck_assert(accounts_add(url, &clock_system, "other", &account, &fault));
 	ck_assert_int_eq(ask(&two, METHOD_POST, "/v2/templates", "{}").status, 200);
 	environment->joins = join_log_open();
@@ -826,6 +827,63 @@ START_TEST(a_damaged_log_keeps_no_other_waiting)
 	join_log_close(environment->joins);
 	lease_close(lease);
 	ck_assert(is_numbered);
+}
+END_TEST
+
+static uint64_t last_of(struct store *store, const struct id *of)
+{
+	struct arena *arena = arena_open();
+	struct transaction *transaction;
+	struct fault fault = FAULT_INITIAL;
+	struct audit_state state;
+
+	ck_assert(store_begin(store, STORE_READ, arena, &transaction, &fault));
+	store_of_account(transaction, of);
+	ck_assert(audit_state_load(transaction, STORE_TO_SHOW, &state, &fault));
+	store_abandon(transaction);
+	arena_close(arena);
+	return state.last;
+}
+
+#define QUEUED (2 * AUDIT_READ_MOST)
+
+/* Entries of the queue whose checksum is wrong, by the number in bytes 6 and 7 of their ids. */
+static const struct {
+	const char *which;
+	uint64_t numbered; /* of QUEUED */
+} queue_damages[] = {
+	{ "number = 0", QUEUED - 1 },	  { "number IN (1, 2, 300)", QUEUED - 3 },
+	{ "number = 255", QUEUED - 1 },	  { "number = 511", QUEUED - 1 },
+	{ "number < 256", QUEUED - 256 },
+};
+
+START_TEST(a_damaged_entry_keeps_no_other_waiting)
+{
+	struct environment *environment = &two.environment;
+	const int64_t until = clock_monotonic() + NUMBERED_WITHIN;
+	const uint64_t expected = queue_damages[_i].numbered;
+	struct keeper *keeper;
+	struct lease *lease;
+	uint64_t last = 0;
+
+	enqueue(environment->store, &account.id, QUEUED, false);
+	ck_assert(database_execute(
+		url,
+		arena_text(kept,
+			   "WITH queued AS (SELECT id, get_byte(id, 6) * 256 + get_byte(id, 7) AS "
+			   "number FROM record WHERE kind = ascii('q')) "
+			   "UPDATE record SET checksum = checksum + 1 FROM queued "
+			   "WHERE kind = ascii('q') AND record.id = queued.id AND %s",
+			   queue_damages[_i].which)));
+	lease = lease_open(environment->store, &clock_system);
+	environment->joins = join_log_open();
+	keeper = keeper_open(environment, lease);
+	while (last < expected && clock_monotonic() < until)
+		last = last_of(environment->store, &account.id);
+	keeper_close(keeper);
+	join_log_close(environment->joins);
+	lease_close(lease);
+	ck_assert_uint_eq(last_of(environment->store, &account.id), expected);
 }
 END_TEST
 
@@ -918,6 +976,7 @@ int main(void)
 	tcase_add_test(calls, a_name_is_given_once);
 	tcase_add_test(calls, codes_of_others_are_counted_for_the_account);
 	tcase_add_test(calls, a_damaged_log_keeps_no_other_waiting);
+	tcase_add_loop_test(calls, a_damaged_entry_keeps_no_other_waiting, 0, ROWS(queue_damages));
 	tcase_add_test(calls, an_old_damaged_entry_is_dropped);
 	tcase_add_test(calls, a_lease_that_is_given_up_is_taken_soon);
 	suite_add_tcase(suite, calls);

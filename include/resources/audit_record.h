@@ -98,9 +98,12 @@ struct audit_numbering {
 	bool is_last; /* no entry follows */
 	bool has_account; /* account: upon FAULT_DAMAGED, the one whose log is damaged */
 	struct id account;
+	struct fault
+		damage; /* FAULT_DAMAGED: of an entry that cannot be read, which stays in the queue */
 };
 
-/* Numbers the next entries of the queue, AUDIT_READ_MOST at most, and sets `above` to the last one. */
+/* Numbers the next entries of the queue, AUDIT_READ_MOST at most and those before a damaged one, and sets
+ * `above` to the last one that was looked at. */
 bool audit_number(struct transaction *transaction, const struct audit_times *times,
 		  struct audit_numbering *numbering, struct fault *fault);
 /* Below the ids of entries that are put into the queue from then on. */

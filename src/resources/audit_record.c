@@ -406,9 +406,14 @@ bool audit_number(struct transaction *transaction, const struct audit_times *tim
 	};
 
 	numbering->has_account = false;
+	numbering->damage = FAULT_INITIAL;
 	store_of_account(transaction, &audit_no_account);
-	if (!store_page(transaction, &kind_queue, &page, fault))
+	if (!store_page(transaction, &kind_queue, &page, &numbering->damage) &&
+	    (numbering->damage.kind != FAULT_DAMAGED ||
+	     id_compare(&page.damaged, &audit_no_account) == 0)) {
+		*fault = numbering->damage;
 		return false;
+	}
 	queued->count = page.count;
 	numbering->is_last = page.is_last;
 	for (size_t i = 0; i < page.count; i++) {
@@ -428,7 +433,9 @@ bool audit_number(struct transaction *transaction, const struct audit_times *tim
 		    !store_remove(transaction, &kind_queue, &queued->records[i], fault))
 			return false;
 	}
-	if (page.count > 0)
+	if (numbering->damage.kind == FAULT_DAMAGED)
+		numbering->above = page.damaged;
+	else if (page.count > 0)
 		numbering->above = queued->records[page.count - 1].id;
 	return true;
 }

@@ -86,6 +86,9 @@ static bool number_some(struct keeper *keeper)
 	}
 	if (!is_numbered)
 		numbering->above = above;
+	else
+		damage_log_tell(&keeper->damage, "log_entry_not_numbered", &audit_no_account,
+				&numbering->damage);
 	if (fault.kind == FAULT_DAMAGED) {
 		damage_log_tell(&keeper->damage, "log_not_numbered",
 				numbering->has_account ? &numbering->account : &audit_no_account,
