@@ -887,6 +887,23 @@ START_TEST(a_damaged_entry_keeps_no_other_waiting)
 }
 END_TEST
 
+/* Far more than can be numbered before the keeper ends. */
+#define BACKLOG 20000
+
+START_TEST(the_keeper_ends_despite_a_backlog)
+{
+	struct environment *environment = &two.environment;
+	struct lease *lease = lease_open(environment->store, &clock_system);
+
+	enqueue(environment->store, &account.id, BACKLOG, false);
+	environment->joins = join_log_open();
+	keeper_close(keeper_open(environment, lease));
+	join_log_close(environment->joins);
+	lease_close(lease);
+	ck_assert_uint_lt(last_of(environment->store, &account.id), BACKLOG);
+}
+END_TEST
+
 /* An entry with a wrong checksum is dropped like others once it is old. */
 START_TEST(an_old_damaged_entry_is_dropped)
 {
@@ -977,6 +994,7 @@ int main(void)
 	tcase_add_test(calls, codes_of_others_are_counted_for_the_account);
 	tcase_add_test(calls, a_damaged_log_keeps_no_other_waiting);
 	tcase_add_loop_test(calls, a_damaged_entry_keeps_no_other_waiting, 0, ROWS(queue_damages));
+	tcase_add_test(calls, the_keeper_ends_despite_a_backlog);
 	tcase_add_test(calls, an_old_damaged_entry_is_dropped);
 	tcase_add_test(calls, a_lease_that_is_given_up_is_taken_soon);
 	suite_add_tcase(suite, calls);

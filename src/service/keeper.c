@@ -16,6 +16,8 @@
 
 /* Milliseconds between two rounds. */
 #define ROUND 250
+/* Milliseconds of a round after which it numbers no more: joins and the lease wait meanwhile. */
+#define NUMBERING_MOST 200
 /* Rounds between two looks at the accounts. */
 #define ROUNDS_OF_A_LOOK 4
 
@@ -103,41 +105,56 @@ static bool number_some(struct keeper *keeper)
 			   : fault.kind == FAULT_DAMAGED && numbering->has_account;
 }
 
-static void do_round(struct keeper *keeper, unsigned long round)
-{
-	join_log_write(keeper->environment->joins, keeper->environment);
-	if (!lease_hold(keeper->lease))
-		return;
-	if (store_is_shared(keeper->environment->store)) {
-		while (number_some(keeper))
-			continue;
-	}
-	if (round % ROUNDS_OF_A_LOOK == 0)
-		account_watch_look(keeper->watch, keeper->lease);
-}
-
-static bool wait(struct keeper *keeper)
+/* Waits for so many milliseconds, or until the keeper is ending: true. */
+static bool wait(struct keeper *keeper, int64_t milliseconds)
 {
 	bool is_ending;
 
 	if (pthread_mutex_lock(&keeper->lock) != 0)
 		abort();
-	if (!keeper->is_ending)
-		clock_wait(&keeper->ending, &keeper->lock, ROUND);
+	if (!keeper->is_ending && milliseconds > 0)
+		clock_wait(&keeper->ending, &keeper->lock, milliseconds);
 	is_ending = keeper->is_ending;
 	if (pthread_mutex_unlock(&keeper->lock) != 0)
 		abort();
-	return !is_ending;
+	return is_ending;
+}
+
+/* True: entries are left for the next round. */
+static bool number_queue(struct keeper *keeper)
+{
+	const int64_t until = clock_monotonic() + NUMBERING_MOST;
+
+	while (number_some(keeper)) {
+		if (wait(keeper, 0) || clock_monotonic() >= until)
+			return true;
+	}
+	return false;
+}
+
+/* True: the next round is to begin at once. */
+static bool do_round(struct keeper *keeper, unsigned long round)
+{
+	bool is_behind;
+
+	join_log_write(keeper->environment->joins, keeper->environment);
+	if (!lease_hold(keeper->lease))
+		return false;
+	is_behind = store_is_shared(keeper->environment->store) && number_queue(keeper);
+	if (round % ROUNDS_OF_A_LOOK == 0)
+		account_watch_look(keeper->watch, keeper->lease);
+	return is_behind;
 }
 
 static void *work(void *context)
 {
 	struct keeper *keeper = context;
 	unsigned long round = 0;
+	bool is_behind;
 
 	do {
-		do_round(keeper, round++);
-	} while (wait(keeper));
+		is_behind = do_round(keeper, round++);
+	} while (!wait(keeper, is_behind ? 0 : ROUND));
 	return NULL;
 }
 
