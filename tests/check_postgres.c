@@ -378,7 +378,7 @@ END_TEST
 /* ---- connecting ---- */
 
 /* Milliseconds without an answer after which a connection is lost. */
-#define LOST_AFTER 10000
+#define LOST_AFTER 11000
 
 /* As a pooler that is paused. */
 START_TEST(a_login_without_a_server_is_no_connection)

@@ -59,7 +59,7 @@ enum store_naming {
 };
 
 /* Milliseconds that a transaction waits for a record which another one has locked; FAULT_AGAIN then. */
-#define STORE_LOCK_MOST 9000
+#define STORE_LOCK_MOST 10000
 
 /* The largest name and the largest value, in bytes. */
 #define STORE_NAME_MAX 128

@@ -9,7 +9,7 @@
 #include "base/memory.h"
 
 #define CONNECT_SECONDS 10L
-/* A request with a key that is under way waits 9 s for it; front ends give an answer 30 s. */
+/* A request with a key that is under way waits 10 s for it; front ends give an answer 30 s. */
 #define ANSWER_SECONDS 60L
 
 struct http_client {

@@ -21,7 +21,7 @@
 #include "store/postgres/statements.h"
 
 /* Milliseconds. */
-#define WAIT_MOST 10000
+#define WAIT_MOST 11000
 #define WAIT_MOST_PATIENT 600000
 #define SET_MOST 3000 /* for the settings of a new session */
 
