@@ -98,8 +98,8 @@ struct audit_numbering {
 	bool is_last; /* no entry follows */
 	bool has_account; /* account: upon FAULT_DAMAGED, the one whose log is damaged */
 	struct id account;
-	struct fault
-		damage; /* FAULT_DAMAGED: of an entry that cannot be read, which stays in the queue */
+	/* FAULT_DAMAGED: an entry cannot be read, and stays in the queue. */
+	struct fault damage;
 };
 
 /* Numbers the next entries of the queue, AUDIT_READ_MOST at most and those before a damaged one, and sets
