@@ -602,6 +602,63 @@ START_TEST(accounts_are_the_same_everywhere)
 }
 END_TEST
 
+/* By whom a service is called that has not heard yet what another one did to the account. */
+enum caller { UNCHANGED, ADDED, DISABLED, STRANGER };
+
+static const struct {
+	enum caller caller;
+	const char *path; /* of the second one the call has no transaction */
+	bool is_away; /* the database; else it has closed the connections that were idle */
+	int status;
+} looks[] = {
+	{ UNCHANGED, "/v2/templates", false, 200 }, { UNCHANGED, "/v2/session", false, 200 },
+	{ ADDED, "/v2/templates", false, 200 },	    { ADDED, "/v2/session", false, 200 },
+	{ DISABLED, "/v2/templates", false, 401 },  { DISABLED, "/v2/session", false, 401 },
+	{ STRANGER, "/v2/templates", false, 401 },  { STRANGER, "/v2/session", false, 401 },
+	{ UNCHANGED, "/v2/templates", true, 503 },  { UNCHANGED, "/v2/session", true, 503 },
+	{ ADDED, "/v2/templates", true, 503 },	    { ADDED, "/v2/session", true, 503 },
+	{ DISABLED, "/v2/templates", true, 503 },   { DISABLED, "/v2/session", true, 503 },
+	{ STRANGER, "/v2/templates", true, 503 },   { STRANGER, "/v2/session", true, 503 },
+};
+
+static struct account make_caller(enum caller caller, int row)
+{
+	const char *name = arena_text(kept, "caller %d", row);
+	struct account made = account;
+	struct fault fault = FAULT_INITIAL;
+
+	if (caller == DISABLED)
+		ck_assert(accounts_add(url, &clock_system, name, &made, &fault));
+	ck_assert_int_eq(
+		responder_ask(&one, &made, kept, METHOD_GET, "/v2/templates", NULL, NULL).status,
+		200);
+	if (caller == ADDED)
+		ck_assert(accounts_add(url, &clock_system, name, &made, &fault));
+	if (caller == DISABLED)
+		ck_assert(accounts_set_enabled(url, name, false, NULL, &fault));
+	if (caller == STRANGER)
+		made.secrets[0].text[0] ^= 1;
+	return made;
+}
+
+START_TEST(a_token_is_judged_by_the_accounts_of_now_or_not_at_all)
+{
+	for (int i = 0; i < ROWS(looks); i++) {
+		const struct account caller = make_caller(looks[i].caller, i);
+		struct reply reply;
+
+		relay_refuse(looks[i].is_away);
+		relay_cut_all();
+		reply = responder_ask(&one, &caller, kept, METHOD_GET, looks[i].path, NULL, NULL);
+		ck_assert_msg(reply.status == looks[i].status, "row %d: %d %s", i, reply.status,
+			      reply.text);
+		relay_refuse(false);
+		while (ask(&one, METHOD_GET, "/readyz", NULL).status != 200)
+			sched_yield();
+	}
+}
+END_TEST
+
 /* Until it is terminated, which is no success. */
 static void *change_for_long(void *context)
 {
@@ -989,6 +1046,7 @@ int main(void)
 	tcase_add_test(calls, a_store_that_is_closed_leaves_no_slots);
 	tcase_add_test(calls, who_does_not_say_how_it_commits_is_refused);
 	tcase_add_test(calls, accounts_are_the_same_everywhere);
+	tcase_add_test(calls, a_token_is_judged_by_the_accounts_of_now_or_not_at_all);
 	tcase_add_test(calls, a_change_of_the_accounts_is_told_of_another_one);
 	tcase_add_test(calls, a_name_is_given_once);
 	tcase_add_test(calls, codes_of_others_are_counted_for_the_account);

@@ -345,29 +345,31 @@ static struct file_mark look(struct accounts *accounts)
 }
 
 /* A look that began after this call came serves it too. */
-bool accounts_look(struct accounts *accounts, const struct roster *seen)
+bool accounts_look(struct accounts *accounts, const struct roster *seen, bool *has_changed,
+		   struct fault *fault)
 {
-	struct fault fault = FAULT_INITIAL;
 	uint64_t before, generation;
-	bool has_changed;
+	bool is_done;
 
+	*has_changed = false;
 	if (accounts->store == NULL)
-		return false;
+		return true;
 	before = atomic_load(&accounts->looks_begun);
 	acquire(&accounts->reading);
 	if (atomic_load(&accounts->look_done) <= before) {
 		const uint64_t look = atomic_fetch_add(&accounts->looks_begun, 1) + 1;
 
-		if (store_roster(accounts->store, NULL, &generation, NULL, &fault) &&
+		if (store_roster(accounts->store, NULL, &generation, NULL, fault) &&
 		    (generation == accounts->current->roster->generation ||
-		     read_stored(accounts, &fault)))
+		     read_stored(accounts, fault)))
 			atomic_store(&accounts->look_done, look);
 	}
+	is_done = atomic_load(&accounts->look_done) > before;
 	let_go(&accounts->reading);
 	acquire(&accounts->lock);
-	has_changed = accounts->current->roster->generation != seen->generation;
+	*has_changed = accounts->current->roster->generation != seen->generation;
 	let_go(&accounts->lock);
-	return has_changed;
+	return is_done;
 }
 
 static const struct roster *current_stored(struct accounts *accounts)

@@ -249,10 +249,12 @@ void account_watch_look(struct account_watch *watch, struct lease *lease)
 	const struct roster *roster = accounts_current(accounts);
 	struct arena *arena;
 	struct batch batch = { .count = 0 };
-	bool is_done = true;
+	struct fault ignored = FAULT_INITIAL;
+	bool is_done = true, has_changed;
 
 	/* Of accounts in a store, others may have changed them. */
-	if (accounts_look(accounts, roster)) {
+	(void)accounts_look(accounts, roster, &has_changed, &ignored);
+	if (has_changed) {
 		accounts_release(accounts, roster);
 		roster = accounts_current(accounts);
 	}

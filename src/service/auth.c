@@ -157,15 +157,22 @@ static bool check_token(struct call *call, struct slice token, enum credential c
 	struct accounts *accounts = call->environment->accounts;
 	const struct roster *roster = accounts_current(accounts);
 	/* No transaction of the call finds out that another machine has changed the accounts. */
-	const bool looks_first = call->route->access == ROUTE_STATELESS &&
-				 accounts_look(accounts, roster);
-	bool is_right = !looks_first && verify(call, roster, token, credential, fault);
+	const bool looks_first = call->route->access == ROUTE_STATELESS;
+	struct fault refused = FAULT_INITIAL;
+	bool is_right = !looks_first && verify(call, roster, token, credential, &refused);
+	bool has_changed;
 
-	if (looks_first || (!is_right && accounts_look(accounts, roster))) {
-		accounts_release(accounts, roster);
-		roster = accounts_current(accounts);
-		*fault = FAULT_INITIAL;
-		is_right = verify(call, roster, token, credential, fault);
+	if (!is_right && accounts_look(accounts, roster, &has_changed, fault)) {
+		if (has_changed) {
+			accounts_release(accounts, roster);
+			roster = accounts_current(accounts);
+		}
+		if (has_changed || looks_first) {
+			refused = FAULT_INITIAL;
+			is_right = verify(call, roster, token, credential, &refused);
+		}
+		if (!is_right)
+			*fault = refused;
 	}
 	call->roster = roster->generation;
 	accounts_release(accounts, roster);

@@ -96,16 +96,19 @@ static bool has_secret(const struct account *account, struct slice secret)
 	return is_right && account->is_enabled;
 }
 
-/* The current accounts, those that another machine has just changed included. To be released. */
-static const struct roster *current(struct call *call)
+/* The current accounts, those that another machine has just changed included. To be released. NULL: the
+ * store does not say. */
+static const struct roster *current(struct call *call, struct fault *fault)
 {
 	struct accounts *accounts = call->environment->accounts;
 	const struct roster *roster = accounts_current(accounts);
+	bool has_changed;
+	const bool is_known = accounts_look(accounts, roster, &has_changed, fault);
 
-	if (!accounts_look(accounts, roster))
+	if (is_known && !has_changed)
 		return roster;
 	accounts_release(accounts, roster);
-	return accounts_current(accounts);
+	return is_known ? accounts_current(accounts) : NULL;
 }
 
 /* Signs a session of the call's actor. */
@@ -130,11 +133,13 @@ static void begin(struct call *call, const struct account *account)
 
 static bool begin_by_secret(struct call *call, struct fault *fault)
 {
-	const struct roster *roster = current(call);
+	const struct roster *roster = current(call, fault);
 	const struct account *account = NULL;
 	struct id access_key;
 	bool is_right;
 
+	if (roster == NULL)
+		return false;
 	if (id_parse(text_of_json(call_member(call, "access_key")), &access_key))
 		account = roster_by_access_key(roster, &access_key);
 	is_right = has_secret(account, text_of_json(call_member(call, "secret")));
@@ -151,7 +156,9 @@ static bool begin_by_token(struct call *call, struct slice token, struct fault *
 
 	if (!auth_by_bearer(call, token, fault))
 		return fault->kind == FAULT_UNAUTHORIZED ? refuse(call, fault) : false;
-	roster = current(call);
+	roster = current(call, fault);
+	if (roster == NULL)
+		return false;
 	account = roster_by_id(roster, &call->account);
 	if (account != NULL)
 		begin(call, account);

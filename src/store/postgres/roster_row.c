@@ -27,16 +27,23 @@ bool roster_read(struct store *store, struct arena *arena, uint64_t *generation,
 		 struct fault *fault)
 {
 	struct store_postgres *postgres = (struct store_postgres *)store;
-	struct wire *wire;
-	bool is_read;
+	bool is_read = false, is_lost = true;
 
-	if (!connections_take(postgres, &wire, fault))
-		return false;
-	wire_add(wire, text != NULL ? ROSTER : GENERATION, NULL);
-	is_read = wire_fly(wire, false, fault) && take(wire, 0, arena, generation, text, fault);
-	if (wire->state == WIRE_FAILED)
-		wire->state = WIRE_READY;
-	connections_give(postgres, wire);
+	/* A connection that was idle may have been closed; then the next one is new. */
+	for (int attempt = 0; is_lost && attempt < 2; attempt++) {
+		struct wire *wire;
+
+		*fault = FAULT_INITIAL;
+		if (!connections_take(postgres, &wire, fault))
+			return false;
+		wire_add(wire, text != NULL ? ROSTER : GENERATION, NULL);
+		is_read = wire_fly(wire, false, fault) &&
+			  take(wire, 0, arena, generation, text, fault);
+		is_lost = wire->state == WIRE_LOST;
+		if (wire->state == WIRE_FAILED)
+			wire->state = WIRE_READY;
+		connections_give(postgres, wire);
+	}
 	if (is_read)
 		roster_see(postgres, *generation);
 	return is_read;
