@@ -459,7 +459,7 @@ _Static_assert(STORE_LOCK_MOST + 1000 <= WAIT_MOST, "a wait for a lock ends in t
  * planned would be scanned for long afterwards. A large value is compressed before it is stored. */
 static const char *const settings[] = {
 	"SET idle_in_transaction_session_timeout = '5s'",
-	"SET lock_timeout = " TEXT_OF(STORE_LOCK_MOST),
+	("SET lock_timeout = " TEXT_OF(STORE_LOCK_MOST)),
 	"SET client_min_messages = warning",
 	"SET plan_cache_mode = force_generic_plan",
 	"SET enable_seqscan = off",
