@@ -429,6 +429,33 @@ START_TEST(a_full_disk_refuses_and_then_goes_on)
 }
 END_TEST
 
+/* What could not be written was not acknowledged; what was is still there. */
+START_TEST(a_store_on_a_full_disk_can_be_closed)
+{
+	static struct disk disk;
+	struct store *store = open_on(&disk, 8192);
+	struct store_figures figures = { 0 };
+	unsigned n = 0;
+
+	disk.error = ENOSPC;
+	while (n < 3)
+		scratch_put_durable(store, n++, 1000);
+	disk.failing = 1u << FILE_PWRITE;
+	/* Until an overlay waits to become a file. */
+	for (unsigned more = n; figures.overlays < 2; more++) {
+		(void)scratch_put(store, more, 1000);
+		store_figures(store, &figures);
+	}
+	/* The thread that writes it is the first one to flush. */
+	while (disk.failed == 0)
+		sched_yield();
+	store_close(store);
+	disk.failing = 0;
+	store = open_on(&disk, 8192);
+	scratch_close_and_find(store, n);
+}
+END_TEST
+
 /* The file system may have none although the segment is there already. Each flush that finds no
  * room then waits for 5 ms; only an attempt of the journal's own thread, of which the disk knows
  * too, and the beginning of its next segment may end a wait earlier. On a busy machine it all takes
@@ -648,6 +675,7 @@ int main(void)
 	tcase_add_loop_test(tcase, a_segment_is_written_in_whole_blocks, 0, ROWS(block_sizes));
 	tcase_add_loop_test(tcase, a_full_disk_refuses_and_then_goes_on, 0,
 			    ROWS(full_operations) * ROWS(full_errors));
+	tcase_add_test(tcase, a_store_on_a_full_disk_can_be_closed);
 	tcase_add_test(tcase, who_waits_for_room_does_not_spin);
 	tcase_add_loop_test(tcase, a_failed_sync_stops_writing_for_good, 0, ROWS(sync_operations));
 	tcase_add_test(tcase, a_check_of_a_damaged_journal_says_what_can_be_saved);

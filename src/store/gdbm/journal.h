@@ -31,6 +31,8 @@
 #ifndef STORE_GDBM_JOURNAL_H
 #define STORE_GDBM_JOURNAL_H
 
+#include <stdatomic.h>
+
 #include "store/figures.h"
 #include "store/gdbm/entry_key.h"
 #include "store/gdbm/file.h"
@@ -118,8 +120,9 @@ void journal_append(struct journal *journal, uint64_t number, const struct chang
 
 /* As store_flush. */
 void journal_flush(struct journal *journal);
-/* Flushes until the number is durable. False: it has failed. */
-bool journal_flush_to(struct journal *journal, uint64_t number);
+/* Flushes until the number is durable. False: it has failed, or *is_stopped was set meanwhile, as when
+ * the disk has no room. */
+bool journal_flush_to(struct journal *journal, uint64_t number, const atomic_bool *is_stopped);
 
 /* The first two take no lock. */
 enum store_state journal_state(const struct journal *journal, uint64_t number);

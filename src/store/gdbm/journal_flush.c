@@ -170,9 +170,9 @@ void journal_flush(struct journal *journal)
 	pthread_mutex_unlock(&journal->lock);
 }
 
-bool journal_flush_to(struct journal *journal, uint64_t number)
+bool journal_flush_to(struct journal *journal, uint64_t number, const atomic_bool *is_stopped)
 {
-	while (journal_state(journal, number) == STORE_PENDING)
+	while (journal_state(journal, number) == STORE_PENDING && !atomic_load(is_stopped))
 		journal_flush(journal);
 	return journal_state(journal, number) == STORE_DURABLE;
 }
