@@ -1170,6 +1170,86 @@ START_TEST(test_damaged_restart)
 }
 END_TEST
 
+/* `n` entries of the log, where `before` come before them since the entry `last`. */
+static void damage_entries(uint64_t last, unsigned before, unsigned n)
+{
+	struct transaction *transaction = begin_write();
+
+	for (unsigned i = 1; i <= n; i++) {
+		const struct id id = audit_id_of(last + before + i);
+
+		damage(transaction, &kind_entry, &id);
+	}
+	commit(transaction);
+}
+
+static uint64_t last_entry(void)
+{
+	struct transaction *transaction = begin_write();
+	struct fault fault = FAULT_INITIAL;
+	struct audit_state state;
+
+	ck_assert(audit_state_load(transaction, STORE_TO_SHOW, &state, &fault));
+	store_abandon(transaction);
+	return state.last;
+}
+
+#define ENTRIES 4
+
+static const struct {
+	unsigned before, n; /* of ENTRIES */
+} damaged_entries[] = {
+	{ 0, 1 },
+	{ 1, 2 },
+	{ ENTRIES - 1, 1 },
+	{ 0, ENTRIES },
+};
+
+/* Entries that were never sent. */
+START_TEST(test_damaged_entry)
+{
+	const uint64_t sound = ENTRIES - damaged_entries[_i].n;
+	uint64_t last;
+
+	stand.schedule = (struct schedule){ .seconds = { 60, 60 }, .count = 2 };
+	make_template();
+	make("/200", ROOMS);
+	last = last_entry();
+	make_rooms(ENTRIES);
+	damage_entries(last, damaged_entries[_i].before, damaged_entries[_i].n);
+	move_clock(MINUTE + 1000);
+	expect_delivered(sound);
+	make_rooms(1);
+	move_clock(MINUTE + 1000);
+	expect_delivered(sound + 1);
+	ck_assert_uint_eq(receiver_count(stand.receiver), sound + 1);
+}
+END_TEST
+
+/* Entries whose deliveries are to be repeated; new ones are not delayed, and the webhook stays on. */
+START_TEST(test_damaged_entry_repeated)
+{
+	const unsigned n = damaged_entries[_i].n;
+	const json_t *webhook;
+	uint64_t last;
+
+	make_template();
+	webhook = make("/500", ROOMS);
+	last = last_entry();
+	make_rooms(ENTRIES);
+	expect_deliveries(webhook, "pending", ENTRIES);
+	damage_entries(last, damaged_entries[_i].before, n);
+	point_to(webhook, "/200");
+	move_clock(6000);
+	make_rooms(1);
+	expect_delivered(ENTRIES - n + 1);
+	expect_deliveries(webhook, "failed", n);
+	ck_assert_str_eq(text_at(json_array_get(deliveries(webhook, "failed"), 0), "last_error"),
+			 "entry is damaged");
+	ck_assert(!is_disabled(webhook));
+}
+END_TEST
+
 static pid_t child(void)
 {
 	char path[100], text[100] = "";
@@ -1242,6 +1322,8 @@ int main(void)
 	tcase_add_loop_test(damaged, test_damaged_repeated, 0, ROWS(repeats_of_damaged));
 	tcase_add_test(damaged, test_damaged_position);
 	tcase_add_loop_test(damaged, test_damaged_restart, 0, ROWS(restarts));
+	tcase_add_loop_test(damaged, test_damaged_entry, 0, ROWS(damaged_entries));
+	tcase_add_loop_test(damaged, test_damaged_entry_repeated, 0, ROWS(damaged_entries));
 	suite_add_tcase(suite, damaged);
 	return suite_run(suite);
 }

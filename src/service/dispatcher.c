@@ -109,23 +109,30 @@ static void send_entry(struct dispatcher *dispatcher, struct target *target,
 
 /* ---- filling ---- */
 
-/* The log does not have the entry any more. */
-static void give_up(struct dispatcher *dispatcher, struct target *target, struct waiting *waiting)
+/* The entry cannot be read, which is no fault of the receiver's. */
+static void give_up(struct dispatcher *dispatcher, struct target *target, struct waiting *waiting,
+		    const char *why)
 {
 	struct attempt *attempt = free_attempt(dispatcher);
 
 	*attempt = (struct attempt){
 		.state = ATTEMPT_ENDED,
 		.target = target,
+		.is_given_up = true,
 		.is_repeated = true,
 		.record = waiting->record,
 		.seq = waiting->seq,
 	};
-	attempt->outcome.status = 0;
-	(void)snprintf(attempt->outcome.error, sizeof attempt->outcome.error,
-		       "entry is gone from the log");
+	(void)snprintf(attempt->outcome.error, sizeof attempt->outcome.error, "%s", why);
 	waiting->is_under_way = true;
 	target->under_way++;
+}
+
+/* Of one entry. */
+static bool pass_over(struct dispatcher *dispatcher, const struct target *target,
+		      struct fault *fault)
+{
+	return dispatcher_pass_over(dispatcher, "webhook_entry_not_sent", &target->account, fault);
 }
 
 static bool repeat_due(struct dispatcher *dispatcher, struct transaction *transaction,
@@ -141,12 +148,15 @@ static bool repeat_due(struct dispatcher *dispatcher, struct transaction *transa
 		if (waiting->is_under_way || waiting->next > now)
 			continue;
 		if (waiting->seq < source->first || waiting->seq > source->last) {
-			give_up(dispatcher, target, waiting);
+			give_up(dispatcher, target, waiting, "entry is gone from the log");
 			continue;
 		}
-		if (!audit_read(transaction, waiting->seq, 1, &entry, fault))
+		if (audit_read(transaction, waiting->seq, 1, &entry, fault))
+			send_entry(dispatcher, target, webhook, &entry, waiting);
+		else if (pass_over(dispatcher, target, fault))
+			give_up(dispatcher, target, waiting, "entry is damaged");
+		else
 			return false;
-		send_entry(dispatcher, target, webhook, &entry, waiting);
 	}
 	return true;
 }
@@ -182,6 +192,29 @@ static bool take_entry(struct dispatcher *dispatcher, struct target *target,
 	return true;
 }
 
+/* One entry at a time, so that a damaged one is passed over alone. */
+static bool read_singly(struct dispatcher *dispatcher, struct transaction *transaction,
+			struct target *target, const struct webhook *webhook, uint64_t n,
+			struct fault *fault)
+{
+	bool goes_on = true;
+
+	for (uint64_t i = 0; i < n && goes_on; i++) {
+		const uint64_t seq = target->read + 1;
+		struct audit_entry entry;
+
+		if (audit_read(transaction, seq, 1, &entry, fault)) {
+			goes_on = take_entry(dispatcher, target, webhook, &entry);
+			continue;
+		}
+		if (!pass_over(dispatcher, target, fault))
+			return false;
+		target->done[seq % WINDOW] = true;
+		target->read = seq;
+	}
+	return true;
+}
+
 static bool read_new(struct dispatcher *dispatcher, struct transaction *transaction,
 		     struct target *target, const struct webhook *webhook,
 		     const struct source *source, struct fault *fault)
@@ -195,8 +228,12 @@ static bool read_new(struct dispatcher *dispatcher, struct transaction *transact
 		n = target->wants_few ? READ_FEW : READ_MANY;
 	if (n > room)
 		n = room;
-	if (!audit_read(transaction, target->read + 1, (size_t)n, entries, fault))
-		return false;
+	if (!audit_read(transaction, target->read + 1, (size_t)n, entries, fault)) {
+		if (fault->kind != FAULT_DAMAGED)
+			return false;
+		*fault = FAULT_INITIAL;
+		return read_singly(dispatcher, transaction, target, webhook, n, fault);
+	}
 	target->wants_few = false;
 	for (size_t i = 0; i < n && goes_on; i++)
 		goes_on = take_entry(dispatcher, target, webhook, &entries[i]);

@@ -89,9 +89,8 @@ void dispatcher_forget(struct dispatcher *dispatcher)
 
 /* ---- damage ---- */
 
-/* Damage is told and passed over, so that everything else is read: true, and the fault is reset. */
-static bool pass_over(struct dispatcher *dispatcher, const char *event, const struct id *account,
-		      struct fault *fault)
+bool dispatcher_pass_over(struct dispatcher *dispatcher, const char *event,
+			  const struct id *account, struct fault *fault)
 {
 	if (fault->kind != FAULT_DAMAGED)
 		return false;
@@ -102,13 +101,14 @@ static bool pass_over(struct dispatcher *dispatcher, const char *event, const st
 
 static bool is_damaged(struct dispatcher *dispatcher, const struct id *account, struct fault *fault)
 {
-	return pass_over(dispatcher, "webhooks_not_read", account, fault);
+	return dispatcher_pass_over(dispatcher, "webhooks_not_read", account, fault);
 }
 
 static bool pass_over_delivery(struct dispatcher *dispatcher, const struct target *target,
 			       struct fault *fault)
 {
-	return pass_over(dispatcher, "webhook_deliveries_not_read", &target->account, fault);
+	return dispatcher_pass_over(dispatcher, "webhook_deliveries_not_read", &target->account,
+				    fault);
 }
 
 /* ---- one account ---- */

@@ -63,6 +63,7 @@ enum attempt_state { ATTEMPT_NONE, ATTEMPT_SENT, ATTEMPT_ENDED };
 struct attempt {
 	enum attempt_state state;
 	struct target *target; /* NULL: a test */
+	bool is_given_up; /* there was no attempt, since the entry cannot be read; of a waiting one */
 	bool is_repeated; /* of a waiting delivery: */
 	struct id record;
 	uint64_t seq;
@@ -107,6 +108,9 @@ struct dispatcher {
 void dispatcher_look(struct dispatcher *dispatcher);
 /* Forgets everything: this process has the lease no more. */
 void dispatcher_forget(struct dispatcher *dispatcher);
+/* Tells of damage and resets the fault, so that everything else goes on. False: it is another fault. */
+bool dispatcher_pass_over(struct dispatcher *dispatcher, const char *event,
+			  const struct id *account, struct fault *fault);
 struct source *dispatcher_source(const struct dispatcher *dispatcher, const struct id *account);
 void target_add_waiting(struct target *target, const struct waiting *waiting);
 struct waiting *target_waiting(struct target *target, const struct id *record);

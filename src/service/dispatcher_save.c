@@ -51,13 +51,14 @@ static void conclude(const struct dispatcher *dispatcher, const struct attempt *
 {
 	const struct outcome *outcome = &attempt->outcome;
 
-	delivery->attempts++;
+	delivery->attempts += !attempt->is_given_up;
 	delivery->status = outcome->status;
 	delivery->error = slice_of(outcome->error);
 	delivery->next = 0;
 	if (is_success(outcome)) {
 		delivery->state = DELIVERY_DELIVERED;
-	} else if (is_gone(outcome) || delivery->attempts >= dispatcher->schedule->count) {
+	} else if (attempt->is_given_up || is_gone(outcome) ||
+		   delivery->attempts >= dispatcher->schedule->count) {
 		delivery->state = DELIVERY_FAILED;
 	} else {
 		delivery->state = DELIVERY_PENDING;
@@ -91,15 +92,9 @@ static struct webhook *present(const struct saving *saving, const struct target 
 	return webhook != NULL && webhook->series == target->series ? webhook : NULL;
 }
 
-/* Damage is told and passed over, so that the account's other results are stored. False: another fault. */
-static bool pass_over(const struct saving *saving, const char *event, const struct fault *own,
-		      struct fault *fault)
+static bool pass_over(const struct saving *saving, const char *event, struct fault *fault)
 {
-	damage_log_tell(&saving->dispatcher->damage, event, saving->account, own);
-	if (own->kind == FAULT_DAMAGED)
-		return true;
-	*fault = *own;
-	return false;
+	return dispatcher_pass_over(saving->dispatcher, event, saving->account, fault);
 }
 
 /* Removes the oldest ended deliveries (STORE_OFF), or the oldest pending ones of a former series
@@ -134,12 +129,10 @@ static bool remove_old_of(struct saving *saving, const struct target *target, en
 /* What is damaged among them stays. */
 static bool remove_old(struct saving *saving, const struct target *target, struct fault *fault)
 {
-	struct fault own = FAULT_INITIAL;
-
 	return saving->dispatcher->environment->log_keep <= 0 ||
-	       (remove_old_of(saving, target, STORE_OFF, &own) &&
-		remove_old_of(saving, target, STORE_ON, &own)) ||
-	       pass_over(saving, "webhook_deliveries_not_removed", &own, fault);
+	       (remove_old_of(saving, target, STORE_OFF, fault) &&
+		remove_old_of(saving, target, STORE_ON, fault)) ||
+	       pass_over(saving, "webhook_deliveries_not_removed", fault);
 }
 
 /* A delivery that is gone or damaged is given up. */
@@ -147,12 +140,11 @@ static bool save_repeated(struct saving *saving, const struct attempt *attempt,
 			  struct webhook_delivery *result, struct fault *fault)
 {
 	struct store_record stored;
-	struct fault own = FAULT_INITIAL;
 
 	if (!store_get(saving->transaction, &kind_webhook_delivery, &attempt->record,
-		       STORE_TO_CHANGE, &stored, &own) ||
-	    (stored.value.data != NULL && !webhook_delivery_read(&stored, result, &own))) {
-		if (!pass_over(saving, "webhook_delivery_given_up", &own, fault))
+		       STORE_TO_CHANGE, &stored, fault) ||
+	    (stored.value.data != NULL && !webhook_delivery_read(&stored, result, fault))) {
+		if (!pass_over(saving, "webhook_delivery_given_up", fault))
 			return false;
 		stored.value = (struct slice){ NULL, 0 };
 	}
@@ -185,7 +177,8 @@ static bool save_first(struct saving *saving, const struct attempt *attempt,
 				    &attempt->target->id, result, fault);
 }
 
-/* A 410 ends the webhook; so does a delivery that failed for good, while nothing else was delivered. */
+/* A 410 ends the webhook; so does a delivery whose last attempt failed, while nothing else was
+ * delivered. */
 static bool end_webhook(struct saving *saving, const struct attempt *attempt,
 			const struct webhook_delivery *result, struct fault *fault)
 {
@@ -194,7 +187,8 @@ static bool end_webhook(struct saving *saving, const struct attempt *attempt,
 	struct webhook *webhook = present(saving, attempt->target);
 	struct audit_entry entry;
 
-	if (webhook == NULL || !webhook->is_enabled || result->state != DELIVERY_FAILED ||
+	if (webhook == NULL || !webhook->is_enabled || attempt->is_given_up ||
+	    result->state != DELIVERY_FAILED ||
 	    (!is_gone(&attempt->outcome) && attempt->target->delivered >= result->first))
 		return true;
 	webhook->is_enabled = false;
@@ -231,7 +225,6 @@ static bool save_positions(struct saving *saving, struct fault *fault)
 	for (const struct target *target = saving->dispatcher->targets; target != NULL;
 	     target = target->next) {
 		struct webhook_position position;
-		struct fault own = FAULT_INITIAL;
 
 		if (id_compare(&target->account, saving->account) != 0 ||
 		    (target->position == target->stored &&
@@ -239,8 +232,8 @@ static bool save_positions(struct saving *saving, struct fault *fault)
 		    present(saving, target) == NULL)
 			continue;
 		if (!webhook_position_load(saving->transaction, &target->id, STORE_TO_CHANGE,
-					   &position, &own)) {
-			if (!pass_over(saving, "webhook_position_not_written", &own, fault))
+					   &position, fault)) {
+			if (!pass_over(saving, "webhook_position_not_written", fault))
 				return false;
 			continue;
 		}
@@ -311,7 +304,8 @@ static void count(struct dispatcher *dispatcher, const struct attempt *attempt,
 {
 	if (pthread_mutex_lock(&dispatcher->lock) != 0)
 		abort();
-	dispatcher->figures.attempts_failed += !is_success(&attempt->outcome);
+	dispatcher->figures.attempts_failed += !attempt->is_given_up &&
+					       !is_success(&attempt->outcome);
 	dispatcher->figures.delivered += is_success(&attempt->outcome);
 	dispatcher->figures.failed += result->state == DELIVERY_FAILED;
 	if (pthread_mutex_unlock(&dispatcher->lock) != 0)
