@@ -25,6 +25,7 @@
 #include "service/dispatcher.h"
 #include "service/service.h"
 #include "store/gdbm/store_gdbm.h"
+#include "store_failing.h"
 #include "suite.h"
 
 #define WAIT_MOST 30000
@@ -79,6 +80,7 @@ static struct {
 	struct service *service;
 	struct schedule schedule;
 	struct receiver *receiver;
+	bool may_fail; /* the store is one of store_failing.h */
 } stand;
 
 static void open_service(void)
@@ -93,6 +95,8 @@ static void open_service(void)
 	ck_assert_msg(store_gdbm_open(&options, &stand.environment.store, &fault) &&
 			      sender_open(sender_options(), &stand.sender, &fault),
 		      "%s", fault_reason(&fault));
+	if (stand.may_fail)
+		stand.environment.store = store_failing_open(stand.environment.store);
 	stand.lease = lease_open(stand.environment.store, &stand.clock);
 	stand.environment.dispatcher = dispatcher_open(&stand.environment, stand.lease,
 						       stand.sender, &stand.schedule);
@@ -1250,6 +1254,45 @@ START_TEST(test_damaged_entry_repeated)
 }
 END_TEST
 
+/* ---- a commit of which it is not known whether it happened ---- */
+
+static bool none_is_unknown(const void *store)
+{
+	return store_failing_unknown_left(store) == 0;
+}
+
+/* That of the first attempt, or of the second one. It happened: the delivery is not stored twice, and the
+ * attempt is not counted twice. */
+START_TEST(test_unknown)
+{
+	const json_t *webhook, *delivery;
+
+	stand.may_fail = true;
+	restart();
+	make_template();
+	webhook = make("/held/500", ROOMS);
+	make_rooms(1);
+	ck_assert(receiver_wait(stand.receiver, 1));
+	for (int i = 0; i < 2; i++) {
+		if (i == _i)
+			store_failing_unknown(stand.environment.store, 1);
+		if (i == 0)
+			receiver_release(stand.receiver);
+		else
+			move_clock(6000);
+		ck_assert(wait_until(none_is_unknown, stand.environment.store));
+		expect_ended((uint64_t)i + 1);
+		expect_deliveries(webhook, "pending", 1);
+		delivery = json_array_get(deliveries(webhook, "pending"), 0);
+		ck_assert_int_eq(json_integer_value(json_object_get(delivery, "attempts")), i + 1);
+	}
+	point_to(webhook, "/200");
+	move_clock(6 * MINUTE);
+	expect_deliveries(webhook, "delivered", 1);
+	ck_assert_uint_eq(receiver_count(stand.receiver), 3);
+}
+END_TEST
+
 static pid_t child(void)
 {
 	char path[100], text[100] = "";
@@ -1317,6 +1360,7 @@ int main(void)
 	suite_add_tcase(suite, sent);
 	tcase_add_checked_fixture(damaged, set_up, tear_down);
 	tcase_set_timeout(damaged, 60);
+	tcase_add_loop_test(damaged, test_unknown, 0, 2);
 	tcase_add_test(damaged, test_damaged);
 	tcase_add_test(damaged, test_damaged_delivery);
 	tcase_add_loop_test(damaged, test_damaged_repeated, 0, ROWS(repeats_of_damaged));

@@ -13,6 +13,7 @@ struct store_failing {
 	atomic_uint fails_at;
 	atomic_uint get; /* which of a transaction says again, as often as get_agains says */
 	atomic_uint get_agains, commit_agains;
+	atomic_uint unknown; /* commits */
 };
 
 struct failing_transaction {
@@ -156,7 +157,9 @@ static bool failing_commit(struct transaction *transaction, uint64_t *number, st
 		store_abandon(inner_of(transaction));
 		return false;
 	}
-	return store_commit(inner_of(transaction), number, fault);
+	return store_commit(inner_of(transaction), number, fault) &&
+	       (!is_left(&((struct store_failing *)transaction->store)->unknown) ||
+		fault_detail(fault, FAULT_UNAVAILABLE, "it is not known whether it happened"));
 }
 
 static void failing_abandon(struct transaction *transaction)
@@ -218,6 +221,7 @@ struct store *store_failing_open(struct store *inner)
 	atomic_init(&failing->get, 0);
 	atomic_init(&failing->get_agains, 0);
 	atomic_init(&failing->commit_agains, 0);
+	atomic_init(&failing->unknown, 0);
 	return &failing->store;
 }
 
@@ -244,6 +248,16 @@ void store_failing_again(struct store *store, unsigned n, unsigned times)
 	if (n > 0)
 		atomic_store(&failing->get, n);
 	atomic_store(n > 0 ? &failing->get_agains : &failing->commit_agains, times);
+}
+
+void store_failing_unknown(struct store *store, unsigned times)
+{
+	atomic_store(&((struct store_failing *)store)->unknown, times);
+}
+
+unsigned store_failing_unknown_left(const struct store *store)
+{
+	return atomic_load(&((const struct store_failing *)store)->unknown);
 }
 
 unsigned store_failing_calls(const struct store *store)

@@ -19,6 +19,10 @@ void store_failing_at(struct store *store, unsigned n);
 /* From now on the n-th get of a transaction (n 0: its commit) says FAULT_AGAIN, in so many
  * transactions; 0: in none. For a get and for the commit at the same time, if both were asked for. */
 void store_failing_again(struct store *store, unsigned n, unsigned times);
+/* So many commits from now on happen, and are told as if it were not known; counted down. */
+void store_failing_unknown(struct store *store, unsigned times);
+/* How many of them are left. */
+unsigned store_failing_unknown_left(const struct store *store);
 /* How many calls there were since store_failing_at. */
 unsigned store_failing_calls(const struct store *store);
 

@@ -113,8 +113,11 @@ struct webhook_delivery {
 
 bool webhook_delivery_read(const struct store_record *stored, struct webhook_delivery *delivery,
 			   struct fault *fault);
-/* A new one, of the webhook, which gets stored.id; or one that was read to be changed. */
-bool webhook_delivery_add(struct transaction *transaction, const struct clock *clock,
+/* An id for a new one. */
+bool webhook_delivery_new_id(struct transaction *transaction, const struct clock *clock,
+			     struct id *id, struct fault *fault);
+/* A new one, with this id, of the webhook; or one that was read to be changed. */
+bool webhook_delivery_add(struct transaction *transaction, const struct id *id,
 			  const struct id *webhook, struct webhook_delivery *delivery,
 			  struct fault *fault);
 bool webhook_delivery_put(struct transaction *transaction, const struct webhook_delivery *delivery,

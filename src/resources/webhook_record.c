@@ -304,16 +304,20 @@ static bool put_delivery(struct transaction *transaction, const struct webhook_d
 	return store_put(transaction, &kind_webhook_delivery, &record, former, fault);
 }
 
-bool webhook_delivery_add(struct transaction *transaction, const struct clock *clock,
-			  const struct id *webhook, struct webhook_delivery *delivery,
-			  struct fault *fault)
+bool webhook_delivery_new_id(struct transaction *transaction, const struct clock *clock,
+			     struct id *id, struct fault *fault)
 {
 	int64_t now = clock_now(clock);
 
-	delivery->stored = (struct store_record){ .parent = *webhook };
-	return store_new_id(transaction, &kind_webhook_delivery, clock, &now, &delivery->stored.id,
-			    fault) &&
-	       put_delivery(transaction, delivery, NULL, fault);
+	return store_new_id(transaction, &kind_webhook_delivery, clock, &now, id, fault);
+}
+
+bool webhook_delivery_add(struct transaction *transaction, const struct id *id,
+			  const struct id *webhook, struct webhook_delivery *delivery,
+			  struct fault *fault)
+{
+	delivery->stored = (struct store_record){ .id = *id, .parent = *webhook };
+	return put_delivery(transaction, delivery, NULL, fault);
 }
 
 bool webhook_delivery_put(struct transaction *transaction, const struct webhook_delivery *delivery,

@@ -101,6 +101,7 @@ static void send_entry(struct dispatcher *dispatcher, struct target *target,
 		       entry->type.data);
 	if (waiting != NULL) {
 		attempt->is_repeated = true;
+		attempt->has_record = true;
 		attempt->record = waiting->record;
 		waiting->is_under_way = true;
 	}
@@ -120,6 +121,7 @@ static void give_up(struct dispatcher *dispatcher, struct target *target, struct
 		.target = target,
 		.is_given_up = true,
 		.is_repeated = true,
+		.has_record = true,
 		.record = waiting->record,
 		.seq = waiting->seq,
 	};

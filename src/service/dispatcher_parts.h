@@ -64,7 +64,8 @@ struct attempt {
 	enum attempt_state state;
 	struct target *target; /* NULL: a test */
 	bool is_given_up; /* there was no attempt, since the entry cannot be read; of a waiting one */
-	bool is_repeated; /* of a waiting delivery: */
+	bool is_repeated; /* of a waiting delivery */
+	bool has_record; /* the following is set: of a waiting one, or by the first try to store it */
 	struct id record;
 	uint64_t seq;
 	int64_t begun; /* milliseconds */

@@ -135,33 +135,66 @@ static bool remove_old(struct saving *saving, const struct target *target, struc
 	       pass_over(saving, "webhook_deliveries_not_removed", fault);
 }
 
-/* A delivery that is gone or damaged is given up. */
-static bool save_repeated(struct saving *saving, const struct attempt *attempt,
-			  struct webhook_delivery *result, struct fault *fault)
+/* The delivery is gone or damaged: nothing is left to repeat. */
+static void give_up(const struct attempt *attempt, struct webhook_delivery *result)
+{
+	*result = (struct webhook_delivery){
+		.state = is_success(&attempt->outcome) ? DELIVERY_DELIVERED : DELIVERY_FAILED,
+	};
+}
+
+/* Reads the attempt's delivery. *is_there false: it is gone. A damaged one is given up, and is there. */
+static bool load_delivery(const struct saving *saving, const struct attempt *attempt,
+			  struct webhook_delivery *result, bool *is_there, struct fault *fault)
 {
 	struct store_record stored;
 
+	*is_there = true;
 	if (!store_get(saving->transaction, &kind_webhook_delivery, &attempt->record,
 		       STORE_TO_CHANGE, &stored, fault) ||
 	    (stored.value.data != NULL && !webhook_delivery_read(&stored, result, fault))) {
-		if (!pass_over(saving, "webhook_delivery_given_up", fault))
-			return false;
-		stored.value = (struct slice){ NULL, 0 };
+		give_up(attempt, result);
+		return pass_over(saving, "webhook_delivery_given_up", fault);
 	}
-	if (stored.value.data == NULL) {
-		*result = (struct webhook_delivery){
-			.state = is_success(&attempt->outcome) ? DELIVERY_DELIVERED
-							       : DELIVERY_FAILED,
-		};
+	*is_there = stored.value.data != NULL;
+	return true;
+}
+
+/* Whether the delivery is given up, or has the attempt already: by a commit of which it was not known
+ * whether it happened. */
+static bool is_settled(const struct attempt *attempt, const struct webhook_delivery *delivery)
+{
+	const struct waiting *waiting = target_waiting(attempt->target, &attempt->record);
+
+	return delivery->state != DELIVERY_PENDING ||
+	       (waiting != NULL && delivery->attempts > waiting->attempts);
+}
+
+static bool save_repeated(struct saving *saving, struct attempt *attempt,
+			  struct webhook_delivery *result, struct fault *fault)
+{
+	bool is_there;
+
+	if (!load_delivery(saving, attempt, result, &is_there, fault))
+		return false;
+	if (!is_there)
+		give_up(attempt, result);
+	if (is_settled(attempt, result))
 		return true;
-	}
 	conclude(saving->dispatcher, attempt, saving->now, result);
 	return webhook_delivery_put(saving->transaction, result, fault);
 }
 
-static bool save_first(struct saving *saving, const struct attempt *attempt,
+/* The attempt keeps the id, so that a transaction that is run again stores the same delivery. */
+static bool save_first(struct saving *saving, struct attempt *attempt,
 		       struct webhook_delivery *result, struct fault *fault)
 {
+	bool is_there = false;
+
+	if (attempt->has_record && !load_delivery(saving, attempt, result, &is_there, fault))
+		return false;
+	if (is_there)
+		return true;
 	*result = (struct webhook_delivery){
 		.series = attempt->target->series,
 		.seq = attempt->seq,
@@ -172,9 +205,14 @@ static bool save_first(struct saving *saving, const struct attempt *attempt,
 	conclude(saving->dispatcher, attempt, saving->now, result);
 	if (result->state == DELIVERY_DELIVERED)
 		return true;
-	return remove_old(saving, attempt->target, fault) &&
-	       webhook_delivery_add(saving->transaction, saving->dispatcher->environment->clock,
-				    &attempt->target->id, result, fault);
+	if (!remove_old(saving, attempt->target, fault) ||
+	    (!attempt->has_record &&
+	     !webhook_delivery_new_id(saving->transaction, saving->dispatcher->environment->clock,
+				      &attempt->record, fault)))
+		return false;
+	attempt->has_record = true;
+	return webhook_delivery_add(saving->transaction, &attempt->record, &attempt->target->id,
+				    result, fault);
 }
 
 /* A 410 ends the webhook; so does a delivery whose last attempt failed, while nothing else was
@@ -206,7 +244,7 @@ static bool end_webhook(struct saving *saving, const struct attempt *attempt,
 static bool save_attempts(struct saving *saving, struct fault *fault)
 {
 	for (size_t i = 0; i < SENDER_MOST; i++) {
-		const struct attempt *attempt = &saving->dispatcher->attempts[i];
+		struct attempt *attempt = &saving->dispatcher->attempts[i];
 		struct webhook_delivery *result = &saving->results[i];
 
 		if (!is_of(attempt, saving->account) || present(saving, attempt->target) == NULL)
