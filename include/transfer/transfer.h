@@ -6,10 +6,11 @@
  * a code, then a line `end` with counts, so that a truncated dump is recognized. An account has a line
  * `account`; where it has any, a line `media` (for media servers), a line `keys` and a line
  * `webhooks`; its templates and its rooms, the youngest of each first; the entries of its log, oldest
- * first. rules/transfer_rules.c says what each line contains. A template and a room are documents that
- * could be sent, with the members that are never answered (credentials, the browser recordings'
- * roles); next to them are members that documents do not show: ids, times, the identities of roles,
- * and of a room all its codes and the roles that are due since a move.
+ * first. The line of a room has its oldest CODES_OF_LINE codes; the others follow in lines `codes`,
+ * each of at most as many. rules/transfer_rules.c says what each line contains. A template and a room
+ * are documents that could be sent, with the members that are never answered (credentials, the browser
+ * recordings' roles); next to them are members that documents do not show: ids, times, the identities
+ * of roles, and of a room all its codes and the roles that are due since a move.
  *
  * A dump holds every secret of its accounts.
  *
@@ -20,12 +21,19 @@
 #include "accounts/roster.h"
 #include "transfer/survey.h"
 
-/* The most bytes of a line, and more than any line of ours can have: the longest is that of a room
- * with 127,000 codes, each for a deleted role of its own with a name of 64 characters. */
+/* The most bytes of a code in a line: 16 members of metadata of 40 + 6 * 256 + 6 bytes each, since a
+ * character may be written as \u0001; 6 * (256 + 128 + 128 + 256) for user_id, name, label and the last
+ * user; 480 for the code, its role, its times and numbers, and the names of all members. */
+#define TRANSFER_CODE_MOST ((size_t)16 * 1582 + 6 * 768 + 480)
+
+/* The most bytes of a line. The longest lines that are written are those of CODES_OF_LINE (1,000) such
+ * codes, 30.4 MB, and in the line of a room the room's document, which is at most 3 MB, as no body of a
+ * request is larger than 1 MiB. All other lines are far shorter. The rest is for dumps of formats before
+ * 6: they have all codes of a room in its line. */
 #define TRANSFER_LINE_MOST ((size_t)128 << 20)
 
 struct transfer_counts {
-	uint64_t accounts, media, keys, webhooks, templates, rooms, words, events;
+	uint64_t accounts, media, keys, webhooks, templates, rooms, codes, words, events;
 };
 
 /* ---- out of a store ---- */
@@ -69,6 +77,9 @@ struct transfer_input {
 	bool is_at_rooms; /* no more templates of this account */
 	bool has_above; /* the line before was one of the same kind */
 	struct id above; /* and had this id */
+	bool may_have_codes; /* the line before was that of the room `above` with codes, or had more
+			      * codes of that room */
+	struct id owner; /* the template of the last room */
 	bool has_default;
 	struct id default_template;
 	bool found_default;

@@ -21,10 +21,10 @@
 /* ---- the first line and the last ---- */
 
 static const struct field dump_fields[] = {
-	{ "format",  INTEGER(1, 5), REQUIRED,
+	{ "format",  INTEGER(1, 6), REQUIRED,
 	  DOC("Of the lines that follow. 1 was written before version 0.1.0, 2 has no terms of codes, "
 	      "no opening hours of rooms and no lines of words, 3 has no lines of media, 4 has no log and no "
-	      "lines of keys and webhooks.") },
+	      "lines of keys and webhooks, 5 has no lines of codes.") },
 	{ "program", TEXT(any_text), REQUIRED },
 	{ "made_at", TEXT(time_text), REQUIRED },
 };
@@ -39,6 +39,7 @@ static const struct field end_fields[] = {
 	{ "webhooks",  INTEGER(0, UNLIMITED), DOC("Absent before format 5.") },
 	{ "templates", INTEGER(0, UNLIMITED), REQUIRED },
 	{ "rooms",     INTEGER(0, UNLIMITED), REQUIRED },
+	{ "codes",     INTEGER(1, UNLIMITED), DOC("Lines, not codes. Absent: none.") },
 	{ "words",     INTEGER(0, UNLIMITED), DOC("Absent before format 3.") },
 	{ "events",    INTEGER(0, UNLIMITED), DOC("Absent before format 5.") },
 };
@@ -244,7 +245,8 @@ static const struct field codes_fields[] = {
 	  DOC("Codes of all roles were asked for: roles that are added get one by themselves.") },
 	{ "last_identity", INTEGER(0, UINT32_MAX), REQUIRED,
 	  DOC("The last role of the template that the room's codes know of.") },
-	{ "codes",         LIST_OF(code_item), REQUIRED, DOC("The oldest first.") },
+	{ "codes",         LIST_OF(code_item), REQUIRED,
+	  DOC("The oldest first; those that are too many for a line follow in lines `codes`.") },
 	{ "deleted_roles", LIST_OF(deleted_role_item), DOC("In format 1. Absent: none.") },
 	{ "due_roles",     LIST_OF(due_role_item), DOC("The longest due first. Absent: none.") },
 };
@@ -262,6 +264,16 @@ static const struct field room_fields[] = {
 };
 static const struct shape dumped_room_shape = {
 	"DumpRoom", FIELDS(room_fields), .doc = "A room; the youngest comes first.",
+};
+
+static const struct field more_codes_fields[] = {
+	{ "room_id", TEXT(id_text), REQUIRED, DOC("Of the line `room` or `codes` just before.") },
+	{ "codes",   LIST_OF(code_item), MOST(CODES_OF_LINE), FLAGS(FIELD_REQUIRED | FIELD_NOT_EMPTY),
+	  DOC("The oldest first.") },
+};
+static const struct shape more_codes_shape = {
+	"DumpMoreCodes", FIELDS(more_codes_fields),
+	.doc = "More codes of a room, younger than those in the lines before.",
 };
 
 /* ---- the log ---- */
@@ -304,6 +316,7 @@ static const struct field line_fields[] = {
 	{ "webhooks", OBJECT(webhooks_shape) },
 	{ "template", OBJECT(dumped_template_shape) },
 	{ "room",     OBJECT(dumped_room_shape) },
+	{ "codes",    OBJECT(more_codes_shape) },
 	{ "event",    OBJECT(event_shape) },
 	{ "words",    OBJECT(words_shape) },
 	{ "end",      OBJECT(end_shape) },

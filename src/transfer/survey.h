@@ -7,7 +7,8 @@
 
 #include "resources/call.h"
 
-/* The limit (arena_set_limit) of an arena in which all that a room has is read or written at once. */
+/* The limit (arena_set_limit) of an arena in which a line of a dump is read or written. Formats
+ * before 6 have all codes of a room in one. */
 #define SURVEY_ARENA_MOST ((size_t)2 << 30)
 
 struct survey {

@@ -35,7 +35,8 @@ struct kept_codes {
 	struct kept_code *items; /* from malloc */
 	size_t count, capacity;
 };
-/* kept: where the room's codes are; NULL: in the store's pages. */
+/* The line of the room, and the lines of its codes that it has no space for. kept: where the room's
+ * codes are; NULL: in the store's pages. */
 bool transfer_line_room(struct survey *survey, const struct id *id, const struct kept_codes *kept,
 			struct transfer_output *output, struct fault *fault);
 

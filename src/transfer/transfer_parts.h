@@ -34,6 +34,7 @@ bool transfer_read_webhooks(struct transfer_input *input, const json_t *object,
 bool transfer_read_template(struct transfer_input *input, const json_t *object,
 			    struct fault *fault);
 bool transfer_read_room(struct transfer_input *input, const json_t *object, struct fault *fault);
+bool transfer_read_codes(struct transfer_input *input, const json_t *object, struct fault *fault);
 
 bool transfer_read_event(struct transfer_input *input, const json_t *object, struct fault *fault);
 /* The account's log goes as far as this entry; 0: it has none. */

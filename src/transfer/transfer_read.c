@@ -333,6 +333,7 @@ static bool read_end(struct transfer_input *input, const json_t *object, struct 
 	    transfer_number(object, "webhooks") != input->counts.webhooks ||
 	    transfer_number(object, "templates") != input->counts.templates ||
 	    transfer_number(object, "rooms") != input->counts.rooms ||
+	    transfer_number(object, "codes") != input->counts.codes ||
 	    transfer_number(object, "words") != input->counts.words ||
 	    transfer_number(object, "events") != input->counts.events)
 		return misplaced(fault, "the dump's last line counts other lines than came: some "
@@ -352,6 +353,7 @@ static const struct {
 	{ "webhooks", transfer_read_webhooks },
 	{ "template", transfer_read_template },
 	{ "room", transfer_read_room },
+	{ "codes", transfer_read_codes },
 	{ "event", transfer_read_event },
 	{ "words", read_words },
 	{ "end", read_end },
@@ -365,14 +367,16 @@ static bool read_object(struct transfer_input *input, size_t kind, const json_t 
 				    strcmp(kinds[kind].name, "keys") == 0);
 	input->may_have_keys = input->is_after_account && strcmp(kinds[kind].name, "media") == 0;
 	input->is_after_account = false;
+	input->may_have_codes = input->may_have_codes && strcmp(kinds[kind].name, "codes") == 0;
 	return kinds[kind].read(input, object, fault);
 }
 
 static bool read_kind(struct transfer_input *input, const json_t *line, struct fault *fault)
 {
 	if (json_object_size(line) != 1)
-		return misplaced(fault, "a line has one member: dump, account, media, "
-					"keys, webhooks, template, room, event, words or end");
+		return misplaced(fault,
+				 "a line has one member: dump, account, media, "
+				 "keys, webhooks, template, room, codes, event, words or end");
 	for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
 		const json_t *object = json_object_get(line, kinds[i].name);
 

@@ -134,7 +134,25 @@ static void set_role(struct code_reading *reading, const json_t *object, const c
 	make_former(code, transfer_text(deleted, "name"));
 }
 
-/* Tokens refer to a code by its place: it is kept, where the codes of the line are in order. */
+/* The due roles of the room's line are compared with the codes of that line when these have been read
+ * (read_due); here they are compared with a code of a later line. */
+static void check_not_due(struct code_reading *reading, const struct code *code,
+			  const char *pointer)
+{
+	struct call *call = &reading->input->call;
+	const struct room_codes *codes = &reading->codes;
+	const struct code_group *group = codes_group(codes, code->group);
+
+	for (size_t i = 0; i < codes->due_count && code_is_plain(code) && group != NULL; i++) {
+		if (codes->due[i].identity == group->identity)
+			findings_add(&call->findings,
+				     arena_text(call->arena, "%s/identity", pointer),
+				     "must not be that of a due role of the room's line, which "
+				     "has no code");
+	}
+}
+
+/* Tokens refer to a code by its place: it is kept, where the room's codes are in order. */
 static struct id next_place(struct code_reading *reading, const json_t *object)
 {
 	const uint64_t place = transfer_number(object, "place");
@@ -166,6 +184,7 @@ static bool read_code(struct code_reading *reading, const json_t *object, const 
 	/* A finding, which ends the line. */
 	if (!is_right || (!code.is_former && code.group == 0))
 		return true;
+	check_not_due(reading, &code, pointer);
 	return codes_count_added(&reading->codes, &code, fault) &&
 	       code_put(&input->call, &code, fault);
 }
@@ -192,6 +211,19 @@ static void read_due(struct code_reading *reading, const json_t *list)
 	}
 }
 
+static bool read_list(struct code_reading *reading, const json_t *list, const char *pointer,
+		      struct fault *fault)
+{
+	struct arena *arena = reading->input->call.arena;
+
+	for (size_t i = 0; i < json_array_size(list); i++) {
+		if (!read_code(reading, json_array_get(list, i),
+			       arena_text(arena, "%s/%zu", pointer, i), fault))
+			return false;
+	}
+	return true;
+}
+
 static bool read_codes(struct transfer_input *input, const struct template_record *owner,
 		       const struct id *room, const json_t *object, struct fault *fault)
 {
@@ -212,13 +244,33 @@ static bool read_codes(struct transfer_input *input, const struct template_recor
 	if (reading.codes.last_seen > owner->last_identity)
 		findings_add(&call->findings, "/room/codes/last_identity",
 			     "must not be above the template's");
-	for (size_t i = 0; i < json_array_size(list); i++) {
-		if (!read_code(&reading, json_array_get(list, i),
-			       arena_text(call->arena, "/room/codes/codes/%zu", i), fault))
-			return false;
-	}
+	if (!read_list(&reading, list, "/room/codes/codes", fault))
+		return false;
 	read_due(&reading, json_object_get(object, "due_roles"));
 	return findings_result(&call->findings, fault) && codes_put(call, &reading.codes, fault);
+}
+
+bool transfer_read_codes(struct transfer_input *input, const json_t *object, struct fault *fault)
+{
+	struct call *call = &input->call;
+	const struct id room = transfer_id(object, "room_id");
+	struct code_reading reading = { .input = input };
+	struct template_record owner;
+
+	if (!input->may_have_codes || id_compare(&room, &input->above) != 0) {
+		findings_add(&call->findings, "/codes/room_id",
+			     "must be the room of the line before it, which has codes");
+		return findings_result(&call->findings, fault);
+	}
+	if (!template_load(call, &input->owner, STORE_TO_SHOW, &owner, fault) ||
+	    !codes_load(call, &room, STORE_TO_CHANGE, &reading.codes, fault))
+		return false;
+	reading.owner = &owner;
+	if (!read_list(&reading, json_object_get(object, "codes"), "/codes/codes", fault) ||
+	    !findings_result(&call->findings, fault))
+		return false;
+	input->counts.codes++;
+	return codes_put(call, &reading.codes, fault);
 }
 
 /* ---- rooms ---- */
@@ -286,6 +338,8 @@ bool transfer_read_room(struct transfer_input *input, const json_t *object, stru
 	room_set_document(call, &record, document);
 	input->is_at_rooms = input->has_above = true;
 	input->above = record.id;
+	input->may_have_codes = json_object_get(object, "codes") != NULL;
+	input->owner = record.template_id;
 	input->counts.rooms++;
 	return read_codes(input, &owner, &record.id, json_object_get(object, "codes"), fault) &&
 	       findings_result(&call->findings, fault) &&

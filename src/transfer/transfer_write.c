@@ -1,5 +1,6 @@
 /* The lines of a dump: see transfer/transfer_lines.h. A line is made as one JSON value; members of
- * documents that a load would ignore are left out.
+ * documents that a load would ignore are left out. The codes of a room are read for one line at a
+ * time.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <stdlib.h>
@@ -13,9 +14,10 @@
 #include "resources/packed.h"
 #include "resources/room_record.h"
 #include "resources/template_parts.h"
+#include "rules/transfer_rules.h"
 #include "transfer/transfer_lines.h"
 
-#define FORMAT 5
+#define FORMAT 6
 #define CODES_AT_ONCE 256
 
 static json_t *id_value(const struct id *id)
@@ -31,19 +33,26 @@ static json_t *number_value(uint64_t number)
 	return json_integer((json_int_t)number);
 }
 
-/* Writes {"kind": value} as a line, and releases the values read for it. */
-static bool send(struct survey *survey, struct transfer_output *output, const char *kind,
-		 json_t *value, struct fault *fault)
+/* Writes {"kind": value} as a line. */
+static bool send_line(struct call *call, struct transfer_output *output, const char *kind,
+		      json_t *value, struct fault *fault)
 {
-	struct buffer text = BUFFER_INITIAL(survey->call.arena);
-	bool is_sent;
+	struct buffer text = BUFFER_INITIAL(call->arena);
 
 	buffer_append_text(&text, "{\"");
 	buffer_append_text(&text, kind);
 	buffer_append_text(&text, "\":");
 	buffer_append_json(&text, value);
 	buffer_append_byte(&text, '}');
-	is_sent = output->line(output, buffer_slice(&text), fault);
+	return output->line(output, buffer_slice(&text), fault);
+}
+
+/* The same, and releases the values read for it. */
+static bool send(struct survey *survey, struct transfer_output *output, const char *kind,
+		 json_t *value, struct fault *fault)
+{
+	const bool is_sent = send_line(&survey->call, output, kind, value, fault);
+
 	survey_forget(survey);
 	return is_sent;
 }
@@ -92,6 +101,8 @@ bool transfer_line_end(struct survey *survey, struct transfer_output *output, st
 	object_put(end, "webhooks", number_value(output->counts.webhooks));
 	object_put(end, "templates", number_value(output->counts.templates));
 	object_put(end, "rooms", number_value(output->counts.rooms));
+	if (output->counts.codes > 0)
+		object_put(end, "codes", number_value(output->counts.codes));
 	object_put(end, "words", number_value(output->counts.words));
 	object_put(end, "events", number_value(output->counts.events));
 	return send(survey, output, "end", end, fault);
@@ -197,22 +208,26 @@ static json_t *code_value(struct call *call, const struct code *code,
 	return value;
 }
 
-/* The codes of one room on their way into its line. */
+/* The codes of one room on their way into its lines. */
 struct code_list {
-	const struct template_record *owner;
-	const struct room_codes *codes;
+	struct template_record owner;
+	struct room_codes codes;
+	const struct kept_codes *kept; /* NULL: the codes are in the store's pages */
 	struct transfer_output *output;
-	json_t *list;
+	uint64_t after; /* the place of the last one that was read from a page */
+	size_t next; /* of kept->items */
+	bool is_done; /* no codes are left */
+	json_t *list; /* of the line at hand */
 };
 
 static bool add_code(struct call *call, const struct code_list *to, const struct code *code,
 		     struct fault *fault)
 {
-	const struct code_group *group = codes_group(to->codes, code->group);
+	const struct code_group *group = codes_group(&to->codes, code->group);
 	struct fault own = FAULT_INITIAL;
 	struct shown_code shown;
 
-	if (!code_show(call, to->codes, code, to->owner, &shown, &own))
+	if (!code_show(call, &to->codes, code, &to->owner, &shown, &own))
 		return transfer_leave_out(to->output,
 					  arena_text(call->arena, "a code of the %s",
 						     name_of(call, "room", &code->room)),
@@ -221,18 +236,26 @@ static bool add_code(struct call *call, const struct code_list *to, const struct
 	return true;
 }
 
-static bool add_pages(struct call *call, const struct code_list *to, struct fault *fault)
+static size_t space_of(const struct code_list *to)
 {
-	struct code_page page = { .most = CODES_AT_ONCE };
+	return CODES_OF_LINE - json_array_size(to->list);
+}
 
-	do {
-		if (!codes_page(call, &to->codes->room, &page, fault))
+static bool add_pages(struct call *call, struct code_list *to, struct fault *fault)
+{
+	struct code_page page = { .after = to->after };
+
+	while (!to->is_done && space_of(to) > 0) {
+		page.most = space_of(to) < CODES_AT_ONCE ? space_of(to) : CODES_AT_ONCE;
+		if (!codes_page(call, &to->codes.room, &page, fault))
 			return false;
 		for (size_t i = 0; i < page.count; i++) {
 			if (!add_code(call, to, &page.codes[i], fault))
 				return false;
 		}
-	} while (!page.is_last);
+		to->after = page.after;
+		to->is_done = page.is_last;
+	}
 	return true;
 }
 
@@ -244,14 +267,11 @@ static int compare_room(const struct kept_code *code, const struct id *account,
 	return accounts != 0 ? accounts : id_compare(&code->room, room);
 }
 
-static bool add_kept(struct call *call, const struct code_list *to, const struct kept_codes *kept,
-		     struct fault *fault)
+/* The place of the room's first code. */
+static size_t first_kept(const struct call *call, const struct kept_codes *kept,
+			 const struct id *room)
 {
-	const struct id *room = &to->codes->room;
 	size_t low = 0, high = kept->count;
-	struct code code;
-	struct id account;
-	bool is_there;
 
 	while (low < high) {
 		const size_t middle = low + (high - low) / 2;
@@ -261,11 +281,25 @@ static bool add_kept(struct call *call, const struct code_list *to, const struct
 		else
 			high = middle;
 	}
-	for (; low < kept->count && compare_room(&kept->items[low], &call->account, room) == 0;
-	     low++) {
+	return low;
+}
+
+static bool add_kept(struct call *call, struct code_list *to, struct fault *fault)
+{
+	const struct kept_codes *kept = to->kept;
+	struct code code;
+	struct id account;
+	bool is_there;
+
+	while (space_of(to) > 0) {
 		struct fault own = FAULT_INITIAL;
 
-		if (code_find(call, slice_of(kept->items[low].letters), STORE_TO_SHOW, &code,
+		to->is_done = to->next == kept->count ||
+			      compare_room(&kept->items[to->next], &call->account,
+					   &to->codes.room) != 0;
+		if (to->is_done)
+			break;
+		if (code_find(call, slice_of(kept->items[to->next++].letters), STORE_TO_SHOW, &code,
 			      &account, &is_there, &own)
 			    ? is_there && !add_code(call, to, &code, fault)
 			    : !transfer_leave_out(to->output, "a code", &own, fault))
@@ -283,34 +317,65 @@ static json_t *due_value(const struct due_role *due)
 	return value;
 }
 
-/* Nothing for a room that never had codes. */
-static bool add_codes(struct call *call, const struct template_record *owner, const struct id *room,
-		      const struct kept_codes *kept, struct transfer_output *output, json_t *value,
-		      struct fault *fault)
+/* Reads the codes of the next line. */
+static bool fill(struct call *call, struct code_list *to, struct fault *fault)
+{
+	to->list = arena_json(call->arena, json_array());
+	return to->kept != NULL ? add_kept(call, to, fault) : add_pages(call, to, fault);
+}
+
+/* Nothing for a room that never had codes, and for one whose codes are lost. */
+static bool open_codes(struct call *call, const struct id *room, struct code_list *to,
+		       struct fault *fault)
 {
 	struct fault own = FAULT_INITIAL;
-	struct room_codes codes;
-	struct code_list to = { owner, &codes, output, json_array() };
-	json_t *object = json_object(), *due = json_array();
 
-	object_put(object, "codes", to.list);
-	object_put(object, "due_roles", due);
-	arena_json(call->arena, object);
-	if (!codes_load(call, room, STORE_TO_SHOW, &codes, &own))
-		return transfer_leave_out(output, name_of(call, "codes of the room", room), &own,
-					  fault);
-	if (codes.stored.value.data == NULL)
+	to->is_done = true;
+	if (!codes_load(call, room, STORE_TO_SHOW, &to->codes, &own))
+		return transfer_leave_out(to->output, name_of(call, "codes of the room", room),
+					  &own, fault);
+	to->is_done = to->codes.stored.value.data == NULL;
+	if (!to->is_done && to->kept != NULL)
+		to->next = first_kept(call, to->kept, room);
+	return true;
+}
+
+static bool add_codes(struct call *call, struct code_list *to, json_t *value, struct fault *fault)
+{
+	const struct room_codes *codes = &to->codes;
+	json_t *object, *due;
+
+	if (to->is_done)
 		return true;
-	object_put(object, "all_asked", json_boolean(codes.was_asked));
-	object_put(object, "last_identity", number_value(codes.last_seen));
-	if (!(kept != NULL ? add_kept(call, &to, kept, fault) : add_pages(call, &to, fault)))
+	if (!fill(call, to, fault))
 		return false;
-	for (size_t i = 0; i < codes.due_count; i++) {
-		if (template_live_role(owner, codes.due[i].identity) != NULL)
-			array_put(due, due_value(&codes.due[i]));
+	object = arena_json(call->arena, json_object());
+	due = json_array();
+	object_put(object, "codes", json_incref(to->list));
+	object_put(object, "due_roles", due);
+	object_put(object, "all_asked", json_boolean(codes->was_asked));
+	object_put(object, "last_identity", number_value(codes->last_seen));
+	for (size_t i = 0; i < codes->due_count; i++) {
+		if (template_live_role(&to->owner, codes->due[i].identity) != NULL)
+			array_put(due, due_value(&codes->due[i]));
 	}
 	object_put(value, "codes", json_incref(object));
 	return true;
+}
+
+/* The codes that the line of the room has no space for. */
+static bool send_more(struct call *call, struct code_list *to, struct fault *fault)
+{
+	json_t *value = arena_json(call->arena, json_object());
+
+	if (!fill(call, to, fault))
+		return false;
+	if (json_array_size(to->list) == 0)
+		return true;
+	object_put(value, "room_id", id_value(&to->codes.room));
+	object_put(value, "codes", json_incref(to->list));
+	to->output->counts.codes++;
+	return send_line(call, to->output, "codes", value, fault);
 }
 
 /* Members of room_document that cannot be sent. */
@@ -328,32 +393,50 @@ bool transfer_find_template(struct call *call, const struct id *id, struct templ
 			   name_of(call, "template", id), fault_reason(&own));
 }
 
+static bool send_room(struct call *call, const struct room_record *record, struct code_list *to,
+		      struct fault *fault)
+{
+	json_t *value = arena_json(call->arena, json_object());
+	json_t *document = room_document(call, record);
+
+	for (size_t i = 0; i < sizeof not_sent / sizeof not_sent[0]; i++)
+		(void)json_object_del(document, not_sent[i]);
+	object_put(value, "id", id_value(&record->id));
+	object_put(value, "created_at", json_time_milliseconds(record->created));
+	object_put(value, "updated_at", json_time_milliseconds(record->updated));
+	object_put(value, "document", json_incref(document));
+	if (!add_codes(call, to, value, fault))
+		return false;
+	to->output->counts.rooms++;
+	return send_line(call, to->output, "room", value, fault);
+}
+
 bool transfer_line_room(struct survey *survey, const struct id *id, const struct kept_codes *kept,
 			struct transfer_output *output, struct fault *fault)
 {
 	struct call *call = &survey->call;
-	json_t *value = arena_json(call->arena, json_object());
+	struct code_list to = { .kept = kept, .output = output };
 	struct fault own = FAULT_INITIAL;
 	struct room_record record;
-	struct template_record owner;
-	json_t *document;
-	bool is_there;
+	struct arena_mark mark;
+	bool is_there, is_sent;
 
 	if (!room_find(call, id, STORE_TO_SHOW, &record, &is_there, &own) ||
 	    (!is_there && !packed_missing("room", id_slice(id), &own)) ||
-	    !transfer_find_template(call, &record.template_id, &owner, &own))
+	    !transfer_find_template(call, &record.template_id, &to.owner, &own))
 		return transfer_leave_out(output, name_of(call, "room", id), &own, fault);
-	document = room_document(call, &record);
-	for (size_t i = 0; i < sizeof not_sent / sizeof not_sent[0]; i++)
-		(void)json_object_del(document, not_sent[i]);
-	object_put(value, "id", id_value(&record.id));
-	object_put(value, "created_at", json_time_milliseconds(record.created));
-	object_put(value, "updated_at", json_time_milliseconds(record.updated));
-	object_put(value, "document", json_incref(document));
-	if (!add_codes(call, &owner, id, kept, output, value, fault))
+	if (!open_codes(call, id, &to, fault))
 		return false;
-	output->counts.rooms++;
-	return send(survey, output, "room", value, fault);
+	/* The record, the template and what the codes have in common serve for all lines of the room. */
+	mark = arena_mark(call->arena);
+	is_sent = send_room(call, &record, &to, fault);
+	arena_release(call->arena, &mark);
+	while (is_sent && !to.is_done) {
+		is_sent = send_more(call, &to, fault);
+		arena_release(call->arena, &mark);
+	}
+	survey_forget(survey);
+	return is_sent;
 }
 
 bool transfer_line_words(struct survey *survey, const struct id *account, struct slice words,
