@@ -96,6 +96,27 @@ make_dump()
 	}' >"$3"
 }
 
+# The dump of $1 with one template and one room, which has 2,500 codes of 2 KB each: more than a line and
+# a transaction of load have.
+make_many()
+{
+	make_dump c 1 "$1.one" && awk '
+	/^\{"room"/ {
+		for (metadata = "x"; length(metadata) < 256;)
+			metadata = metadata metadata
+		for (i = 0; i < 8; i++)
+			members = members (i > 0 ? "," : "") "\"m" i "\":\"" metadata "\""
+		for (i = 0; i < 2500; i++)
+			codes = codes sprintf("{\"code\":\"zzz-%c%c%c%c-zzz\",\"enabled\":true,\"identity\":1," \
+				"\"created_at\":\"2026-01-01T00:00:00Z\",\"updated_at\":\"2026-01-01T00:00:00Z\"," \
+				"\"terms\":{\"max_uses\":%d,\"metadata\":{%s}}},", 97 + i / 17576 % 26, 97 + i / 676 % 26, \
+				97 + i / 26 % 26, 97 + i % 26, i + 1, members)
+		at = index($0, "\"codes\":[") + 8
+		$0 = substr($0, 1, at) codes substr($0, at + 1)
+	}
+	{ print }' "$1.one" >"$1"
+}
+
 # All lines of a directory's dump but the first, which has the time.
 dumped()
 {
@@ -278,6 +299,29 @@ if test -c /dev/full; then
 	status=$?
 	test "$status" -eq 1 || fail 'dump: a full disk is no failure'
 fi
+
+# ---- a room with more codes than a line and a transaction have ----
+make_many many.dump
+expect 0 'Loaded 1 accounts, 1 templates, 1 rooms' load many many.dump
+expect 0 '' dump many --output lines.dump
+test "$(grep -c '^{"codes":{"room_id":"6955b900' lines.dump)" = 2 || fail 'dump: the lines of codes'
+grep -qF '"rooms":1,"codes":2,' lines.dump || fail 'dump: the count of lines of codes'
+expect 0 'Loaded 1 accounts, 1 templates, 1 rooms' load many.again lines.dump
+same many many.again
+expect 0 'No damage' check many.again
+expect 0 '' dump many --salvage --output saved.dump
+tail -n +2 lines.dump >first
+tail -n +2 saved.dump | cmp -s - first || fail 'dump --salvage: another dump than without'
+expect 0 '' load many lines.dump --replace
+same many many.again
+head -n 4 lines.dump >cut.dump
+expect 1 'it was cut off' load many.cut cut.dump
+sed 5d lines.dump >gap.dump
+expect 1 'counts other lines than came' load many.cut gap.dump
+sed '5s/"max_uses":1001,/"max_uses":0,/; 5s/"max_uses":2001,/"max_uses":0,/' lines.dump >faulty.dump
+expect 1 'line 5: ' load many.cut faulty.dump
+grep -q '^  /codes/codes/[0-9]*/terms/max_uses: must' err || fail 'load: does not say which code'
+test ! -e many.cut || fail 'load: what was refused left a directory'
 
 # ---- a load that is refused, and one that is killed, leave nothing ----
 sed '2000s/"eu"/"xx"/; 2000s/"name":"t/"name":" t/' b.dump >faulty.dump
