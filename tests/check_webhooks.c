@@ -1117,7 +1117,7 @@ START_TEST(test_damaged_position)
 }
 END_TEST
 
-enum damage_of { DELIVERY_CUT, DELIVERY_FLIPPED, POSITION_CUT };
+enum damage_of { DELIVERY_CUT, DELIVERY_FLIPPED, POSITION_CUT, ACCOUNT_CUT };
 
 /* Two webhooks with three pending deliveries each, and then a room. */
 static const struct {
@@ -1126,10 +1126,8 @@ static const struct {
 	uint64_t repeated; /* after a restart */
 	uint64_t added; /* deliveries of the room */
 } restarts[] = {
-	{ DELIVERY_CUT, 1, 5, 2 },
-	{ DELIVERY_CUT, 3, 3, 2 },
-	{ DELIVERY_FLIPPED, 1, 5, 0 },
-	{ POSITION_CUT, 0, 3, 1 },
+	{ DELIVERY_CUT, 1, 5, 2 }, { DELIVERY_CUT, 3, 3, 2 }, { DELIVERY_FLIPPED, 1, 5, 0 },
+	{ POSITION_CUT, 0, 3, 1 }, { ACCOUNT_CUT, 0, 6, 2 },
 };
 
 /* Flips a bit of the first delivery in the store's file. A delivery alone has the type before the number of
@@ -1142,6 +1140,16 @@ static void flip_delivery(void)
 	scratch.arena = stand.arena;
 	file = scratch_file("stack-", ".gdbm");
 	file_flip(file, scratch_place(file, "room.created\1"));
+}
+
+/* The record that says that the account has webhooks. */
+static void damage_account(void)
+{
+	struct transaction *transaction = begin_write();
+
+	store_of_account(transaction, &audit_no_account);
+	damage(transaction, &kind_webhook_account, &stand.account.id);
+	commit(transaction);
 }
 
 /* Damage of one webhook keeps no other delivery from being repeated, and no other webhook from going on. */
@@ -1161,6 +1169,8 @@ START_TEST(test_damaged_restart)
 		damage_deliveries(webhooks[0], restarts[_i].n);
 	else if (restarts[_i].of == POSITION_CUT)
 		damage_position(webhooks[0]);
+	else if (restarts[_i].of == ACCOUNT_CUT)
+		damage_account();
 	ck_assert(store_gdbm_settle(stand.environment.store, true));
 	close_service();
 	if (restarts[_i].of == DELIVERY_FLIPPED)

@@ -65,6 +65,8 @@ struct webhook_account {
 	struct id id;
 	uint64_t change;
 };
+/* The `change` of an account whose record is damaged: later changes of its webhooks are not seen. */
+#define WEBHOOK_CHANGE_UNKNOWN UINT64_MAX
 bool webhook_accounts(struct transaction *transaction, const struct id *after, size_t most,
 		      struct webhook_account *accounts, size_t *n, bool *is_last,
 		      struct fault *fault);

@@ -147,15 +147,24 @@ bool webhook_accounts(struct transaction *transaction, const struct id *after, s
 		.most = most,
 	};
 
+	struct fault damage = FAULT_INITIAL;
+
 	store_of_account(transaction, &audit_no_account);
-	if (!store_page(transaction, &kind_webhook_account, &page, fault))
+	if (!store_page(transaction, &kind_webhook_account, &page, &damage) &&
+	    (damage.kind != FAULT_DAMAGED || id_compare(&page.damaged, &audit_no_account) == 0)) {
+		*fault = damage;
 		return false;
-	for (size_t i = 0; i < page.count; i++) {
-		if (!webhook_account_read(&page.records[i], &accounts[i], fault))
-			return false;
 	}
-	*n = page.count;
 	*is_last = page.is_last;
+	*n = page.count;
+	for (size_t i = 0; i < page.count; i++) {
+		struct fault own = FAULT_INITIAL;
+
+		if (!webhook_account_read(&page.records[i], &accounts[i], &own))
+			accounts[i].change = WEBHOOK_CHANGE_UNKNOWN;
+	}
+	if (damage.kind == FAULT_DAMAGED)
+		accounts[(*n)++] = (struct webhook_account){ page.damaged, WEBHOOK_CHANGE_UNKNOWN };
 	return true;
 }
 

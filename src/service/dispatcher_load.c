@@ -130,7 +130,7 @@ static bool add_delivery(struct dispatcher *dispatcher, struct target *target,
 	return true;
 }
 
-/* The deliveries of the webhook that are pending, the oldest first, without those that are damaged. */
+/* Reads the webhook's pending deliveries, the oldest first. Damaged deliveries are passed over. */
 static bool load_waiting(struct dispatcher *dispatcher, struct transaction *transaction,
 			 struct target *target, struct fault *fault)
 {
@@ -268,6 +268,15 @@ static struct source *add_source(struct dispatcher *dispatcher, const struct id 
 	return dispatcher_source(dispatcher, account);
 }
 
+static void tell_unseen(struct dispatcher *dispatcher, const struct id *account)
+{
+	struct fault damage = FAULT_INITIAL;
+
+	(void)fault_cause(&damage, FAULT_DAMAGED, 0,
+			  "the record that says when the account's webhooks were changed");
+	damage_log_tell(&dispatcher->damage, "webhook_changes_not_seen", account, &damage);
+}
+
 static bool look_at(struct dispatcher *dispatcher, struct transaction *transaction,
 		    const struct webhook_account *account, const struct store_record *log,
 		    struct fault *fault)
@@ -276,6 +285,8 @@ static bool look_at(struct dispatcher *dispatcher, struct transaction *transacti
 	struct audit_state state;
 
 	assert(source != NULL);
+	if (account->change == WEBHOOK_CHANGE_UNKNOWN)
+		tell_unseen(dispatcher, &account->id);
 	if (has_to_be_loaded(source, account) &&
 	    !load_webhooks(dispatcher, transaction, source, fault))
 		return false;
