@@ -102,8 +102,8 @@ struct audit_numbering {
 	struct fault damage;
 };
 
-/* Numbers the next entries of the queue, AUDIT_READ_MOST at most and those before a damaged one, and sets
- * `above` to the last one that was looked at. */
+/* Numbers the next entries of the queue, at most AUDIT_READ_MOST, and none from a damaged one on. Sets
+ * `above` to the id of the last entry that it numbered, or of the damaged one. */
 bool audit_number(struct transaction *transaction, const struct audit_times *times,
 		  struct audit_numbering *numbering, struct fault *fault);
 /* Below the ids of entries that are put into the queue from then on. */

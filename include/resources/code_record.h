@@ -117,8 +117,8 @@ struct id code_place(uint64_t number);
 struct code_page {
 	enum store_side side; /* STORE_OFF: former codes */
 	size_t most;
-	uint64_t
-		after; /* the number of the place after which the page begins (code_place); 0: the oldest */
+	/* The page begins after the place of this number; 0: with the oldest code. */
+	uint64_t after;
 	/* Results. */
 	struct code *codes;
 	size_t count;

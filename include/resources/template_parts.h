@@ -53,10 +53,10 @@ size_t template_roles_most(void);
 
 /* ---- all ---- */
 
-/* Sets the members of the request's body, as PART_REPLACED; those that are missing stay. */
+/* Replaces the parts that the request's body has (PART_REPLACED), and leaves the others as they are. */
 void template_set_supplied(struct call *call, struct template_record *record);
 
-/* Sets all parts; those that the document does not have get their defaults. sent: the body of the
+/* Sets all parts. A part that the document does not have gets its defaults. sent: the body of the
  * request, or NULL. */
 void template_set_all(struct call *call, struct template_record *record, const json_t *document,
 		      const json_t *sent, enum part_origin origin);

@@ -126,7 +126,7 @@ static bool remove_old_of(struct saving *saving, const struct target *target, en
 	return true;
 }
 
-/* What is damaged among them stays. */
+/* Removes old deliveries of the webhook. A damaged delivery is not removed. */
 static bool remove_old(struct saving *saving, const struct target *target, struct fault *fault)
 {
 	return saving->dispatcher->environment->log_keep <= 0 ||

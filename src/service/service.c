@@ -1,9 +1,12 @@
-/* See service/service.h. The way of a request is one chain, and a refusal ends it at its place:
+/* See service/service.h. A request passes these checks in this order, and the first refusal ends it:
  *
- *     path and method (404, 405) -> the address's unknown codes (429) -> token (401) -> scope (403) ->
- *     size and JSON (413, 400) -> Idempotency-Key (400) -> names in the path (400) -> query and body by the
- *     route's tables (400) -> what the route prepares (429) -> the handler, inside a transaction:
- *     existence (404), rules that need what is stored (400), disabled (403), conditions (412), conflicts (409)
+ *     1. path and method (404, 405)
+ *     2. for calls with a code: how many unknown codes came from the address (429)
+ *     3. token (401), scope (403)
+ *     4. size of the body and its JSON (413, 400), Idempotency-Key (400), names in the path (400)
+ *     5. query and body by the route's tables (400); what the route prepares (429)
+ *     6. the handler, inside a transaction: the record exists (404), rules that compare with stored
+ *        records (400), the room is enabled (403), If-Match and If-None-Match (412), conflicts (409)
  *
  * Errors become bodies here and nowhere else.
  *

@@ -96,8 +96,8 @@ static bool has_secret(const struct account *account, struct slice secret)
 	return is_right && account->is_enabled;
 }
 
-/* The current accounts, those that another machine has just changed included. To be released. NULL: the
- * store does not say. */
+/* Returns the current accounts, including changes that another machine has just made. The caller releases
+ * them. NULL: the store does not answer. */
 static const struct roster *current(struct call *call, struct fault *fault)
 {
 	struct accounts *accounts = call->environment->accounts;

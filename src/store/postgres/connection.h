@@ -43,7 +43,8 @@ struct wire_target {
 /* FAULT_BAD_REQUEST: the text is no URL, or names a password, or a setting that is refused. */
 bool wire_target_open(const char *url, struct wire_target *target, struct fault *fault);
 void wire_target_close(struct wire_target *target);
-/* From `milliseconds` after now on, nobody waits for an answer of this target any more. Any thread. */
+/* Limits all waiting for answers of this target, also that which has begun, to `milliseconds` from now.
+ * Any thread. */
 void wire_target_end(struct wire_target *target, int64_t milliseconds);
 bool wire_target_is_ended(const struct wire_target *target);
 

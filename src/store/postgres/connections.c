@@ -148,8 +148,8 @@ bool connections_find_out(struct store_postgres *store, struct wire *wire, uint6
 
 /* ---- taking and giving; the functions that are static are called with the lock held ---- */
 
-/* A connection more. One is opened at a time: who waits for it is also served by one that is given
- * back. */
+/* Whether a further connection may be opened. Connections are opened one at a time; meanwhile the other
+ * callers wait, and take a connection that is given back. */
 static bool may_open(const struct store_postgres *store)
 {
 	return store->count < store->most && !store->is_opening &&

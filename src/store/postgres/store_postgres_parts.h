@@ -26,10 +26,10 @@ struct store_postgres {
 	pthread_cond_t ending;
 	struct wire *idle;
 	struct wire *lost; /* not connected, with the slots that they had */
-	unsigned count; /* connections: in use, idle, and the one that is being opened */
+	unsigned count; /* connections that are in use, idle or being opened */
 	bool is_opening;
-	bool is_refused; /* the last one that was opened in addition to others */
-	int64_t open_from; /* of clock_monotonic; the next one after that */
+	bool is_refused; /* the server refused the last further connection; this is logged once */
+	int64_t open_from; /* no further connection is opened before this time (clock_monotonic) */
 	bool ends;
 	bool has_keeper;
 	pthread_t keeper;
