@@ -158,7 +158,8 @@ fi
 ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0 $traced "$program" serve --data "$scratch/operation" --listen ./operation.sock --access-log \
 	2>operation.log &
 tries=0
-until responder=$(cat operation/store/lock 2>/dev/null) && [ -S operation.sock ]; do
+# The file is there, and empty, before its number is written.
+until [ -S operation.sock ] && responder=$(cat operation/store/lock 2>/dev/null) && [ -n "$responder" ]; do
 	tries=$((tries + 1))
 	[ $tries -lt 2000 ] || fail 'it does not start'
 	sleep 0.05
