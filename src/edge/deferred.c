@@ -7,10 +7,11 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 
 #include "base/memory.h"
-#include "base/priority.h"
 
+/* As setpriority(2), whose "process" is a thread on Linux. */
 #define DEFERRED_PRIORITY 10
 
 struct deferred {
@@ -52,7 +53,7 @@ static void *run(void *argument)
 {
 	struct deferred *deferred = argument;
 
-	priority_lower(DEFERRED_PRIORITY);
+	setpriority(PRIO_PROCESS, 0, DEFERRED_PRIORITY);
 	pthread_mutex_lock(&deferred->lock);
 	while (!deferred->is_ending) {
 		struct exchange *exchange = take_first(deferred);
