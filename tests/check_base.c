@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <check.h>
 #include <pthread.h>
+#include <sys/resource.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,6 +19,7 @@
 #include "base/id.h"
 #include "base/log.h"
 #include "base/pattern.h"
+#include "base/priority.h"
 #include "base/text.h"
 #include "suite.h"
 
@@ -640,6 +642,30 @@ START_TEST(pattern_is_shared_by_threads)
 }
 END_TEST
 
+/* --- Priorities --- */
+
+static void *lower(void *argument)
+{
+	const int nice = *(const int *)argument;
+
+	priority_lower(nice);
+	return getpriority(PRIO_PROCESS, 0) == nice ? NULL : argument;
+}
+
+START_TEST(priority_is_lowered_for_one_thread)
+{
+	const int before = getpriority(PRIO_PROCESS, 0);
+	int nice = before < 19 ? before + 1 : 19;
+	pthread_t thread;
+	void *failed;
+
+	ck_assert_int_eq(pthread_create(&thread, NULL, lower, &nice), 0);
+	ck_assert_int_eq(pthread_join(thread, &failed), 0);
+	ck_assert_ptr_null(failed);
+	ck_assert_int_eq(getpriority(PRIO_PROCESS, 0), before);
+}
+END_TEST
+
 /* --- Names of directories --- */
 
 static const struct {
@@ -820,6 +846,7 @@ int main(void)
 	tcase_add_test(cases, pattern_gives_mark_and_captures);
 	tcase_add_test(cases, pattern_fills_no_more_captures_than_there_are_places);
 	tcase_add_test(cases, pattern_is_shared_by_threads);
+	tcase_add_test(cases, priority_is_lowered_for_one_thread);
 	tcase_add_loop_test(cases, name_is_in_a_directory, 0, ROWS(names));
 	tcase_add_loop_test(cases, log_line_has_the_time_unless_the_journal_has_it, 0,
 			    ROWS(log_places));

@@ -113,7 +113,8 @@ bool process_harden(struct fault *fault)
 	return true;
 }
 
-#define KEPT_MOST (1 << 20)
+/* Bytes of freed memory that the heap of a thread keeps. */
+#define KEPT_MOST (4 << 20)
 
 #if defined(__GLIBC__)
 void process_keep_memory(void)
@@ -131,9 +132,9 @@ void process_keep_memory(void)
 }
 #endif
 
-#define PIECES 32
+/* More than a heap keeps, in pieces that come from it. */
 #define PIECE ((size_t)64 << 10)
-_Static_assert(KEPT_MOST < PIECES * PIECE, "what is given back has to make the heap shrink");
+#define PIECES (2 * KEPT_MOST / PIECE)
 
 /* Allocates from the thread's own heap, and frees enough to make it shrink. */
 static void *take_and_give_back(void *argument)

@@ -7,11 +7,10 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
-#include <sys/resource.h>
 
 #include "base/memory.h"
+#include "base/priority.h"
 
-/* As setpriority(2), whose "process" is a thread on Linux. */
 #define DEFERRED_PRIORITY 10
 
 struct deferred {
@@ -53,7 +52,7 @@ static void *run(void *argument)
 {
 	struct deferred *deferred = argument;
 
-	setpriority(PRIO_PROCESS, 0, DEFERRED_PRIORITY);
+	priority_lower(DEFERRED_PRIORITY);
 	pthread_mutex_lock(&deferred->lock);
 	while (!deferred->is_ending) {
 		struct exchange *exchange = take_first(deferred);

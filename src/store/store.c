@@ -6,6 +6,7 @@
 
 #include <assert.h>
 
+#include "base/priority.h"
 #include "store/figures.h"
 
 bool store_begin(struct store *store, enum store_access access, struct arena *arena,
@@ -44,6 +45,7 @@ bool store_get(struct transaction *transaction, const struct store_kind *kind, c
 {
 	assert(kind->naming != STORE_NAME_ANYWHERE);
 	assert(reading == STORE_TO_SHOW || transaction->access == STORE_WRITE);
+	priority_yield();
 	return transaction->store->driver->get(transaction, kind, id, reading, record, fault);
 }
 
@@ -161,6 +163,7 @@ bool store_put(struct transaction *transaction, const struct store_kind *kind,
 	       (record->name.size > 0 && record->name.size <= STORE_NAME_MAX));
 	assert(former == NULL || id_compare(&former->id, &record->id) == 0);
 	transaction->has_changes = true;
+	priority_yield();
 	return transaction->store->driver->put(transaction, kind, record, former, fault);
 }
 
@@ -169,6 +172,7 @@ bool store_remove(struct transaction *transaction, const struct store_kind *kind
 {
 	assert(transaction->access == STORE_WRITE);
 	transaction->has_changes = true;
+	priority_yield();
 	return transaction->store->driver->remove(transaction, kind, record, fault);
 }
 

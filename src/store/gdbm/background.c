@@ -4,19 +4,18 @@
 #include "store/gdbm/background_parts.h"
 
 #include <stdlib.h>
-#include <sys/resource.h>
 #include <time.h>
 
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/priority.h"
 #include "store/gdbm/rewrite.h"
 
 /* Frozen overlays that may wait before writes do. */
 #define FROZEN_MOST 1
 #define RETRY_AFTER_SECONDS 5
 #define ADMIT_MILLISECONDS 50
-/* As for setpriority(2): 0 is normal, 19 the lowest. */
 #define FREEZE_PRIORITY 5
 
 void background_note_files(struct background *background)
@@ -63,7 +62,7 @@ static void *freezer_run(void *context)
 {
 	struct background *background = context;
 
-	setpriority(PRIO_PROCESS, 0, FREEZE_PRIORITY);
+	priority_lower(FREEZE_PRIORITY);
 	pthread_mutex_lock(&background->lock);
 	while (!atomic_load(&background->is_stopped)) {
 		bool has_failed = journal_has_failed(background->store->journal);

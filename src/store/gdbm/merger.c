@@ -2,10 +2,10 @@
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <stdlib.h>
-#include <sys/resource.h>
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "base/priority.h"
 #include "store/gdbm/background_parts.h"
 #include "store/gdbm/rewrite.h"
 
@@ -14,7 +14,6 @@
 #endif
 
 #define COLLECT_MILLISECONDS 100
-/* As setpriority(2). */
 #define MERGE_PRIORITY 10
 
 /* Long writing leaves tens of megabytes of free memory in the heap, which glibc returns to the
@@ -200,7 +199,7 @@ void *merger_run(void *context)
 	struct background *background = context;
 	struct store_gdbm *store = background->store;
 
-	setpriority(PRIO_PROCESS, 0, MERGE_PRIORITY);
+	priority_lower(MERGE_PRIORITY);
 	while (!atomic_load(&background->is_stopped)) {
 		bool was_idle, is_all_wanted, is_merged, is_something_left;
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "base/priority.h"
 #include "store/gdbm/merge.h"
 
 /* Interval at which the sync of a directory that could not be opened is tried again. */
@@ -52,6 +53,7 @@ static bool rewrite_add(struct rewrite *rewrite, struct slice key, struct slice 
 	if (atomic_load_explicit(rewrite->is_stopped, memory_order_relaxed))
 		return false;
 	rewrite->written++;
+	priority_yield();
 	return stack_build_add(rewrite->build, key, value, &rewrite->is_broken, rewrite->fault);
 }
 
