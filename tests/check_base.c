@@ -132,7 +132,7 @@ END_TEST
 START_TEST(arena_serves_jansson)
 {
 	json_t *earlier = json_pack("{s:[i, i]}", "kept", 1, 2);
-	struct arena *before = arena_serve(arena);
+	struct arena *before = arena_use_for_json(arena);
 	json_t *root = arena_json(arena,
 				  json_pack("{s:s, s:[i, f, b]}", "a", "text", "b", 1, 1.5, 1));
 
@@ -144,7 +144,7 @@ START_TEST(arena_serves_jansson)
 		json_object_set_new(root, arena_text(arena, "member %d", i), json_array());
 	ck_assert_uint_eq(json_object_size(root), 1001);
 	json_decref(earlier);
-	ck_assert_ptr_eq(arena_serve(before), arena);
+	ck_assert_ptr_eq(arena_use_for_json(before), arena);
 	arena_reset(arena);
 	ck_assert_uint_eq(arena_used(arena), 0);
 
@@ -155,12 +155,12 @@ END_TEST
 
 static void *use_elsewhere(void *root)
 {
-	struct arena *before = arena_serve(arena);
+	struct arena *before = arena_use_for_json(arena);
 
 	ck_assert_ptr_null(before);
 	json_object_set_new(root, "thread", json_string("another"));
 	json_object_clear(root);
-	arena_serve(before);
+	arena_use_for_json(before);
 	arena_reset(arena);
 	return NULL;
 }
@@ -170,16 +170,16 @@ START_TEST(arena_goes_from_thread_to_thread)
 {
 	for (int i = 0; i < 100; i++) {
 		struct arena *other = arena_open();
-		struct arena *before = arena_serve(arena);
+		struct arena *before = arena_use_for_json(arena);
 		json_t *root = arena_json(arena, json_pack("{s:i}", "thread", 1));
 		pthread_t thread;
 
-		ck_assert_ptr_eq(arena_serve(other), arena);
+		ck_assert_ptr_eq(arena_use_for_json(other), arena);
 		ck_assert_int_eq(pthread_create(&thread, NULL, use_elsewhere, root), 0);
 		ck_assert_ptr_nonnull(arena_json(other, json_object()));
 		ck_assert_int_eq(pthread_join(thread, NULL), 0);
 		ck_assert_uint_eq(arena_used(arena), 0);
-		arena_serve(before);
+		arena_use_for_json(before);
 		arena_close(other);
 	}
 }

@@ -82,7 +82,7 @@ static struct transaction *begin(enum store_access access, size_t account)
 	struct transaction *transaction;
 
 	ck_assert(store_begin(stand.environment.store, access, stand.arena, &transaction, &fault));
-	store_of_account(transaction, &stand.accounts[account].id);
+	store_set_account(transaction, &stand.accounts[account].id);
 	return transaction;
 }
 

@@ -855,7 +855,7 @@ static void enqueue(struct store *store, const struct id *of, size_t n, bool is_
 			.data = SLICE("{}"),
 		};
 	ck_assert(store_begin(store, STORE_WRITE, kept, &transaction, &fault));
-	store_of_account(transaction, of);
+	store_set_account(transaction, of);
 	ck_assert(audit_enqueue(transaction, &clock_system, entries, n, clock_now(&clock_system),
 				&fault));
 	ck_assert(!is_damaged || store_put(transaction, &kind_audit, &state, NULL, &fault));
@@ -895,7 +895,7 @@ static uint64_t last_of(struct store *store, const struct id *of)
 	struct audit_state state;
 
 	ck_assert(store_begin(store, STORE_READ, arena, &transaction, &fault));
-	store_of_account(transaction, of);
+	store_set_account(transaction, of);
 	ck_assert(audit_state_load(transaction, STORE_TO_SHOW, &state, &fault));
 	store_abandon(transaction);
 	arena_close(arena);
@@ -984,7 +984,7 @@ START_TEST(an_old_damaged_entry_is_dropped)
 			};
 		ck_assert(store_begin(one.environment.store, STORE_WRITE, kept, &transaction,
 				      &fault));
-		store_of_account(transaction, &account.id);
+		store_set_account(transaction, &account.id);
 		ck_assert_msg(
 			audit_append(transaction, i == 0 ? &early : &late, entries, 3, &fault) &&
 				audit_state_load(transaction, STORE_TO_SHOW, &state, &fault) &&

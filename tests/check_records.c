@@ -141,7 +141,7 @@ static struct transaction *begin_in(struct store *in, enum store_access access)
 	struct transaction *transaction;
 
 	ck_assert(store_begin(in, access, arena, &transaction, &fault));
-	store_of_account(transaction, &account);
+	store_set_account(transaction, &account);
 	return transaction;
 }
 
@@ -1049,7 +1049,7 @@ static bool sample(struct fault *fault)
 
 	if (!store_begin(store, STORE_WRITE, arena, &transaction, fault))
 		return false;
-	store_of_account(transaction, &account);
+	store_set_account(transaction, &account);
 	if (!store_get(transaction, &whole, &gone.id, STORE_TO_CHANGE, &gone, fault) ||
 	    !store_get_named(transaction, &whole, kept.name, STORE_TO_SHOW, &found, fault) ||
 	    !store_page(transaction, &whole, &page, fault) ||
@@ -1146,7 +1146,7 @@ static void *raise_500(void *context)
 
 		if (!store_begin(store, STORE_WRITE, own, &transaction, &fault))
 			abort();
-		store_of_account(transaction, &account);
+		store_set_account(transaction, &account);
 		if (!store_get(transaction, &named, &record.id, STORE_TO_CHANGE, &former, &fault))
 			abort();
 		(void)snprintf(

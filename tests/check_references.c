@@ -54,8 +54,8 @@ static int ask(struct arena *arena, enum method method, const char *path, const 
 		.address = SLICE("192.0.2.1"),
 	};
 	service_answer(world.service, &call);
-	if (call.answer.number != 0)
-		ck_assert(store_wait(world.environment.store, call.answer.number, &fault));
+	if (call.answer.awaited != 0)
+		ck_assert(store_wait(world.environment.store, call.answer.awaited, &fault));
 	for (size_t i = 0; i < call.answer.part_count; i++)
 		buffer_append(&answer, call.answer.parts[i]);
 	buffer_append_byte(&answer, '\0');

@@ -166,7 +166,7 @@ static bool answer_in_process(struct transport *transport, const struct case_req
 	store_failing_again(store, 2, in_process->says_again ? 1 : 0);
 	store_failing_again(store, 0, in_process->says_again ? 1 : 0);
 	service_answer(in_process->service, &call);
-	number = call.answer.number;
+	number = call.answer.awaited;
 	while (number != 0 && store_state(store, number) == STORE_PENDING)
 		store_flush(store);
 	if (number != 0)

@@ -155,8 +155,8 @@ static char *answer_of(struct world *world, const char *name, enum method method
 		.address = SLICE("192.0.2.1"),
 	};
 	service_answer(world->service, &call);
-	if (call.answer.number != 0)
-		ck_assert(store_wait(store, call.answer.number, &unused));
+	if (call.answer.awaited != 0)
+		ck_assert(store_wait(store, call.answer.awaited, &unused));
 	if (call.answer.status / 100 != 2)
 		buffer_append_text(&text, arena_text(arena, "%d ", call.answer.status));
 	for (size_t i = 0; i < call.answer.part_count; i++)

@@ -166,7 +166,7 @@ static const char *ask(int status, enum method method, const char *path, const c
 		.address = SLICE("192.0.2.1"),
 	};
 	service_answer(stand.service, &call);
-	ck_assert(store_wait(stand.environment.store, call.answer.number, &fault));
+	ck_assert(store_wait(stand.environment.store, call.answer.awaited, &fault));
 	for (size_t i = 0; i < call.answer.part_count; i++)
 		buffer_append(&text, call.answer.parts[i]);
 	buffer_append_byte(&text, '\0');
@@ -924,7 +924,7 @@ static void put_damaged(struct transaction *transaction, const struct id *accoun
 {
 	struct fault fault = FAULT_INITIAL;
 
-	store_of_account(transaction, account);
+	store_set_account(transaction, account);
 	ck_assert(store_put(transaction, kind, record, NULL, &fault));
 }
 
@@ -971,7 +971,7 @@ static size_t page_of_pending(struct transaction *transaction, const json_t *web
 	struct fault fault = FAULT_INITIAL;
 
 	id_of(webhook, &parent);
-	store_of_account(transaction, &stand.account.id);
+	store_set_account(transaction, &stand.account.id);
 	ck_assert(store_page(transaction, &kind_webhook_delivery, &page, &fault));
 	return page.count;
 }
@@ -997,7 +997,7 @@ static struct transaction *begin_write(void)
 
 	ck_assert(store_begin(stand.environment.store, STORE_WRITE, stand.arena, &transaction,
 			      &fault));
-	store_of_account(transaction, &stand.account.id);
+	store_set_account(transaction, &stand.account.id);
 	return transaction;
 }
 
@@ -1147,7 +1147,7 @@ static void damage_account(void)
 {
 	struct transaction *transaction = begin_write();
 
-	store_of_account(transaction, &audit_no_account);
+	store_set_account(transaction, &audit_no_account);
 	damage(transaction, &kind_webhook_account, &stand.account.id);
 	commit(transaction);
 }

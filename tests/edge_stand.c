@@ -188,13 +188,13 @@ static bool stub_answer(struct service *service, struct call *call)
 	answer->headers[answer->header_count++] = (struct header){ "X-Stub", SLICE("here") };
 	answer->status = 200;
 	if (slice_is(uri, "/write")) {
-		answer->number = gate_commit(service->gate);
+		answer->awaited = gate_commit(service->gate);
 		add_part(call, SLICE("written"));
 	} else if (number_after(uri, "/write/") > 0) {
-		answer->number = gate_commit(service->gate);
+		answer->awaited = gate_commit(service->gate);
 		answer_bytes(call, (size_t)number_after(uri, "/write/"));
 	} else if (number_after(uri, "/number/") > 0) {
-		answer->number = (uint64_t)number_after(uri, "/number/");
+		answer->awaited = (uint64_t)number_after(uri, "/number/");
 	} else if (number_after(uri, "/size/") >= 0) {
 		answer_bytes(call, (size_t)number_after(uri, "/size/"));
 	} else if (number_after(uri, "/parts/") > 0) {

@@ -104,7 +104,7 @@ struct stand {
 
 static void settle(struct stand *stand, struct call *call)
 {
-	uint64_t number = call->answer.number;
+	uint64_t number = call->answer.awaited;
 
 	while (number != 0 && store_state(stand->environment.store, number) == STORE_PENDING)
 		store_flush(stand->environment.store);

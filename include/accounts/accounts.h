@@ -32,7 +32,7 @@ void accounts_close(struct accounts *accounts);
 
 /* The current accounts, including the change of any command that returned before this call. Costs
  * an fstat(2), and reading the file when it has changed. Accounts in a store are those that the last
- * transaction of this process saw; a transaction that is told their generation (store_of_roster)
+ * transaction of this process saw; a transaction that is told their generation (store_set_roster)
  * finds out whether they are the current ones. If the file cannot be read or is gone, the
  * accounts stay as they were, and the log says so once per state of the file. Never NULL. The
  * roster must be released, and its accounts live until then. */

@@ -4,7 +4,7 @@
  * to one thread at a time; a parked call takes its arena to the thread that sends the answer.
  * Running out of memory aborts.
  *
- * While an arena serves a thread (arena_serve), jansson allocates from it on that thread. Such JSON
+ * While an arena serves a thread (arena_use_for_json), jansson allocates from it on that thread. Such JSON
  * ends with the next reset, whatever its reference counts, so no tree has to be walked. JSON that
  * outlives the call is created while no arena serves. The last reference to a value from an arena
  * is dropped while that arena serves, or never; to a value from malloc, at any time.
@@ -72,7 +72,7 @@ char *arena_text(struct arena *arena, const char *format, ...)
 
 /* Makes jansson allocate from `arena` on this thread (NULL: from malloc). Returns the arena that
  * served before, or NULL, for the caller to restore. */
-struct arena *arena_serve(struct arena *arena);
+struct arena *arena_use_for_json(struct arena *arena);
 
 /* Takes the reference to a new root and returns the same pointer. NULL (out of memory) aborts. */
 json_t *arena_json(struct arena *arena, json_t *root);

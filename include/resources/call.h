@@ -138,7 +138,7 @@ struct answer {
 	size_t size; /* of all parts */
 	bool is_head; /* send the headers alone */
 	struct slice kept; /* see call_keep_instead; data NULL: the body */
-	uint64_t number; /* sent when this number is durable; 0: at once */
+	uint64_t awaited; /* the transaction that is durable before it is sent; 0: none */
 };
 
 struct call;
@@ -282,6 +282,7 @@ bool call_keep_instead(struct call *call, struct slice body);
  * call_write_instead(call);`), and the service runs it again in a WRITE transaction. Not to be
  * called in a WRITE transaction. */
 bool call_write_instead(struct call *call);
+/* Whether it is in a WRITE transaction. */
 bool call_is_writing(const struct call *call);
 /* The reading of records that the call changes if it is a write. */
 enum store_reading call_reading(const struct call *call);

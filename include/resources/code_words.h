@@ -24,10 +24,10 @@ bool words_check_budget(struct call *call, struct fault *fault);
 void words_note_asked(struct call *call);
 /* Counts what the call noted, in its transaction. FAULT_TOO_MANY: another call has used up the budget
  * meanwhile. */
-bool words_count_asked(struct call *call, struct fault *fault);
+bool code_words_count_asked(struct call *call, struct fault *fault);
 /* The same of a call that is refused, in a transaction of its own; then the answer waits for that one. A
  * fault is answered instead of the refusal: an uncounted call must not tell whether the code is taken. */
-bool words_count_refused(struct call *call, struct fault *fault);
+bool code_words_count_refused(struct call *call, struct fault *fault);
 
 bool words_check_asked(const struct store_record *stored, struct fault *fault);
 

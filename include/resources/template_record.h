@@ -71,10 +71,10 @@ struct template_record {
 					 * data NULL: none */
 };
 
-/* The template of an id as a client wrote it. FAULT_NOT_FOUND when the account has no such
- * template. */
-bool template_load_by_id(struct call *call, struct slice text, enum store_reading reading,
-			 struct template_record *record, struct fault *fault);
+/* The template whose id is the first parameter of the path. FAULT_NOT_FOUND when the account has no
+ * such template. */
+bool template_load_from_path(struct call *call, enum store_reading reading,
+			     struct template_record *record, struct fault *fault);
 /* The template that another record refers to. FAULT_DAMAGED when it is not there. */
 bool template_load(struct call *call, const struct id *id, enum store_reading reading,
 		   struct template_record *record, struct fault *fault);
@@ -85,8 +85,8 @@ bool template_find(struct call *call, const struct id *id, enum store_reading re
 bool template_find_named(struct call *call, struct slice name, enum store_reading reading,
 			 struct template_record *record, bool *is_there, struct fault *fault);
 /* The template of a stored record. */
-bool template_read(struct call *call, const struct store_record *stored,
-		   struct template_record *record, struct fault *fault);
+bool template_unpack(struct call *call, const struct store_record *stored,
+		     struct template_record *record, struct fault *fault);
 /* The answer alone, for lists. */
 bool template_read_text(const struct store_record *stored, struct slice *text, struct fault *fault);
 

@@ -13,7 +13,7 @@ struct service *service_open(const struct environment *environment);
 void service_close(struct service *service);
 
 /* call: zero except `arena`, `request`, `started` and `may_be_deferred`, or as the first call left it;
- * the slices live as long as the arena's content. Fills call->answer; a fault becomes its error body. If answer.number is not 0 and
+ * the slices live as long as the arena's content. Fills call->answer; a fault becomes its error body. If answer.awaited is not 0 and
  * store_state() of it is not STORE_DURABLE, the caller parks the call until it is, and then calls
  * service_settle.
  *

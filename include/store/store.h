@@ -212,7 +212,7 @@ struct transaction {
 	enum store_access access;
 	bool has_changes;
 	uint64_t number; /* WRITE: the number it will have; READ: that of the state it sees */
-	uint64_t roster; /* see store_of_roster */
+	uint64_t roster; /* see store_set_roster */
 };
 
 /* The transaction lies in the arena; commit or abandon ends it, also when they fail. */
@@ -220,13 +220,13 @@ bool store_begin(struct store *store, enum store_access access, struct arena *ar
 		 struct transaction **transaction, struct fault *fault);
 
 /* Sets the account of all that follows; a call that begins with a room code knows it only then. */
-void store_of_account(struct transaction *transaction, const struct id *account);
+void store_set_account(struct transaction *transaction, const struct id *account);
 
 /* The generation of the accounts that the caller was admitted with; 0: it does not matter. When the
  * store has another one, the first read sets FAULT_AGAIN. STORE_ROSTER_ANY: the generation is brought
  * along and none is wrong, for a caller that looks for the account afterwards. */
 #define STORE_ROSTER_ANY UINT64_MAX
-void store_of_roster(struct transaction *transaction, uint64_t generation);
+void store_set_roster(struct transaction *transaction, uint64_t generation);
 
 /* ---- reading ----
  *

@@ -369,7 +369,7 @@ struct roster *roster_parse(struct slice text, struct fault *fault)
 	/* The roster is shared, so its JSON must not use the memory limit of the call that happens
 	 * to read it. */
 	struct arena *arena = arena_open();
-	struct arena *served = arena_serve(arena);
+	struct arena *served = arena_use_for_json(arena);
 	struct roster *roster = NULL;
 	struct json_flaw flaw;
 	const json_t *file = json_text_read(arena, text, &flaw);
@@ -381,7 +381,7 @@ struct roster *roster_parse(struct slice text, struct fault *fault)
 			    flaw.line, flaw.column);
 	else
 		roster = read_file(file, text, fault);
-	arena_serve(served);
+	arena_use_for_json(served);
 	arena_close(arena);
 	return roster;
 }

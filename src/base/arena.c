@@ -108,7 +108,7 @@ static void begin_serving(void)
 	json_set_alloc_funcs(take, give_back);
 }
 
-struct arena *arena_serve(struct arena *arena)
+struct arena *arena_use_for_json(struct arena *arena)
 {
 	struct arena *before = serving;
 

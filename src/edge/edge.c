@@ -188,8 +188,8 @@ static void deliver(struct edge *edge, struct exchange *exchange)
 	struct call *call = &exchange->call;
 	int connection = exchange->connection;
 
-	if (call->answer.number != 0)
-		edge->options.settle(call, store_state(edge->options.store, call->answer.number));
+	if (call->answer.awaited != 0)
+		edge->options.settle(call, store_state(edge->options.store, call->answer.awaited));
 	metrics_count(edge->options.metrics, call, clock_microseconds() - call->started);
 	if (edge->options.logs_access)
 		access_log(call);
@@ -222,7 +222,7 @@ static void flush(struct edge *edge)
 
 static bool is_pending(const struct edge *edge, const struct call *call)
 {
-	uint64_t number = call->answer.number;
+	uint64_t number = call->answer.awaited;
 
 	return number != 0 && store_state(edge->options.store, number) == STORE_PENDING;
 }
@@ -255,6 +255,7 @@ static void serve(struct edge *edge, int connection, struct work *work)
 		return;
 	}
 	exchange->call.may_be_deferred = true;
+	/* False: it is likely to cost much, and nothing was done yet. */
 	if (!edge->options.answer(edge->options.service, &exchange->call)) {
 		work->exchange = NULL;
 		deferred_add(edge->deferred, exchange);

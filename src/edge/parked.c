@@ -123,7 +123,7 @@ static bool need_flush(const struct list *list)
 {
 	const struct exchange *exchange = list->first;
 
-	while (exchange != NULL && exchange->call.answer.number == 0)
+	while (exchange != NULL && exchange->call.answer.awaited == 0)
 		exchange = exchange->next;
 	return exchange != NULL;
 }
@@ -137,7 +137,7 @@ struct exchange *parked_flush(struct parked *parked, bool *is_flusher)
 	if (need_flush(&taken))
 		store_flush(parked->store);
 	while ((exchange = take_first(&taken)) != NULL) {
-		uint64_t number = exchange->call.answer.number;
+		uint64_t number = exchange->call.answer.awaited;
 		bool is_pending = number != 0 &&
 				  store_state(parked->store, number) == STORE_PENDING;
 

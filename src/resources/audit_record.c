@@ -319,13 +319,13 @@ bool audit_enqueue(struct transaction *transaction, const struct clock *clock,
 	const struct id account = transaction->account;
 	bool is_done = true;
 
-	store_of_account(transaction, &audit_no_account);
+	store_set_account(transaction, &audit_no_account);
 	for (size_t i = 0; i < n && is_done; i++) {
 		const struct id id = queued_id(clock, now, i);
 
 		is_done = put_queued(transaction, &account, &id, &entries[i], fault);
 	}
-	store_of_account(transaction, &account);
+	store_set_account(transaction, &account);
 	return is_done;
 }
 
@@ -390,7 +390,7 @@ static bool number_account(struct transaction *transaction, const struct audit_t
 		queued->is_numbered[i] = true;
 		entries[count++] = queued->entries[i];
 	}
-	store_of_account(transaction, &numbering->account);
+	store_set_account(transaction, &numbering->account);
 	return audit_append(transaction, times, entries, count, fault);
 }
 
@@ -407,7 +407,7 @@ bool audit_number(struct transaction *transaction, const struct audit_times *tim
 
 	numbering->has_account = false;
 	numbering->damage = FAULT_INITIAL;
-	store_of_account(transaction, &audit_no_account);
+	store_set_account(transaction, &audit_no_account);
 	if (!store_page(transaction, &kind_queue, &page, &numbering->damage) &&
 	    (numbering->damage.kind != FAULT_DAMAGED ||
 	     id_compare(&page.damaged, &audit_no_account) == 0)) {
@@ -427,7 +427,7 @@ bool audit_number(struct transaction *transaction, const struct audit_times *tim
 		    !number_account(transaction, times, queued, i, numbering, fault))
 			return false;
 	}
-	store_of_account(transaction, &audit_no_account);
+	store_set_account(transaction, &audit_no_account);
 	for (size_t i = 0; i < page.count; i++) {
 		if (!queued->is_left[i] &&
 		    !store_remove(transaction, &kind_queue, &queued->records[i], fault))

@@ -140,7 +140,7 @@ enum store_reading call_reading(const struct call *call)
 void call_of_account(struct call *call)
 {
 	id_print(&call->account, call->account_text);
-	store_of_account(call->transaction, &call->account);
+	store_set_account(call->transaction, &call->account);
 }
 
 void call_after(struct call *call, int64_t time)

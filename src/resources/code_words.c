@@ -128,7 +128,7 @@ static bool put_asked(struct call *call, const struct asked *asked, struct fault
 			 asked->stored.value.data == NULL ? NULL : &asked->stored, fault);
 }
 
-bool words_count_asked(struct call *call, struct fault *fault)
+bool code_words_count_asked(struct call *call, struct fault *fault)
 {
 	struct asked asked;
 
@@ -148,14 +148,14 @@ static bool count_once(struct call *call, struct fault *fault)
 			 fault))
 		return false;
 	call_of_account(call);
-	if (words_count_asked(call, fault))
-		return store_commit(call->transaction, &call->answer.number, fault);
-	call->answer.number = store_seen(call->transaction);
+	if (code_words_count_asked(call, fault))
+		return store_commit(call->transaction, &call->answer.awaited, fault);
+	call->answer.awaited = store_seen(call->transaction);
 	store_abandon(call->transaction);
 	return false;
 }
 
-bool words_count_refused(struct call *call, struct fault *fault)
+bool code_words_count_refused(struct call *call, struct fault *fault)
 {
 	unsigned agains = 0;
 

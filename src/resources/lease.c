@@ -53,7 +53,7 @@ static bool read(struct transaction *transaction, struct lease_record *record, s
 	struct packed reader;
 
 	*record = (struct lease_record){ .epoch = 0 };
-	store_of_account(transaction, &audit_no_account);
+	store_set_account(transaction, &audit_no_account);
 	if (!store_get(transaction, &kind_lease, &only, STORE_TO_CHANGE, &record->stored, fault))
 		return false;
 	if (record->stored.value.data == NULL)
@@ -170,7 +170,7 @@ bool lease_confirm(struct lease *lease, struct transaction *transaction, struct 
 	if (!store_is_shared(lease->store))
 		return true;
 	is_read = read(transaction, &record, fault);
-	store_of_account(transaction, &account);
+	store_set_account(transaction, &account);
 	if (!is_read)
 		return false;
 	if (!is_ours(lease, &record) || record.until == 0)

@@ -20,7 +20,7 @@ struct target {
 static bool find(struct call *call, enum store_reading reading, struct target *target,
 		 struct fault *fault)
 {
-	if (!template_load_by_id(call, call->parameters[0], reading, &target->record, fault))
+	if (!template_load_from_path(call, reading, &target->record, fault))
 		return false;
 	target->index = template_role_index(&target->record, call->parameters[1]);
 	return true;
@@ -53,7 +53,7 @@ bool roles_list(struct call *call, struct fault *fault)
 {
 	struct template_record record;
 
-	if (!template_load_by_id(call, call->parameters[0], STORE_TO_SHOW, &record, fault))
+	if (!template_load_from_path(call, STORE_TO_SHOW, &record, fault))
 		return false;
 	call_answer(call, SLICE("{\"data\":["));
 	for (size_t i = 0; i < record.role_count; i++) {

@@ -161,8 +161,8 @@ static bool load_owners(struct call *call, const struct store_record *rooms, siz
 	for (owners->count = 0; owners->count < count; owners->count++) {
 		if (stored[owners->count].value.data == NULL)
 			return packed_missing("template", id_slice(&ids[owners->count]), fault);
-		if (!template_read(call, &stored[owners->count], &owners->items[owners->count],
-				   fault))
+		if (!template_unpack(call, &stored[owners->count], &owners->items[owners->count],
+				     fault))
 			return false;
 	}
 	return true;

@@ -180,8 +180,8 @@ static bool decode_text(struct packed *reader, struct template_record *record)
 	return is_right && packed_ended(reader);
 }
 
-bool template_read(struct call *call, const struct store_record *stored,
-		   struct template_record *record, struct fault *fault)
+bool template_unpack(struct call *call, const struct store_record *stored,
+		     struct template_record *record, struct fault *fault)
 {
 	struct packed reader = { .rest = stored->value };
 
@@ -211,7 +211,7 @@ static bool read_found(struct call *call, const struct store_record *stored,
 		       struct template_record *record, bool *is_there, struct fault *fault)
 {
 	*is_there = stored->value.data != NULL;
-	return !*is_there || template_read(call, stored, record, fault);
+	return !*is_there || template_unpack(call, stored, record, fault);
 }
 
 bool template_find(struct call *call, const struct id *id, enum store_reading reading,
@@ -242,15 +242,15 @@ bool template_load(struct call *call, const struct id *id, enum store_reading re
 	return is_there || packed_missing("template", id_slice(id), fault);
 }
 
-bool template_load_by_id(struct call *call, struct slice text, enum store_reading reading,
-			 struct template_record *record, struct fault *fault)
+bool template_load_from_path(struct call *call, enum store_reading reading,
+			     struct template_record *record, struct fault *fault)
 {
 	struct expected expected;
 	struct id id;
 	bool is_there = false;
-	const bool is_id = id_parse(text, &id);
+	const bool is_id = id_parse(call->parameters[0], &id);
 
-	/* Calls that only read a template read nothing else. */
+	/* Of a GET: all that it reads. Other calls say more (expect_update and others). */
 	if (is_id && !call_is_writing(call) && expected_open(call, &expected)) {
 		expected_get(&expected, &kind_template, &id, STORE_TO_SHOW);
 		expected_tell(&expected);

@@ -185,6 +185,7 @@ bool templates_create(struct call *call, struct fault *fault)
 	if (!is_there && !begin_new(call, name, &record, fault))
 		return false;
 	former = record;
+	/* The whole document is what was sent. */
 	template_set_all(call, &record, call->body, call->body, PART_REPLACED);
 	return save(call, &record, is_there ? &former : NULL, fault);
 }
@@ -202,7 +203,7 @@ bool templates_update(struct call *call, struct fault *fault)
 	struct template_record record, former;
 
 	expect_update(call);
-	if (!template_load_by_id(call, call->parameters[0], STORE_TO_CHANGE, &record, fault) ||
+	if (!template_load_from_path(call, STORE_TO_CHANGE, &record, fault) ||
 	    !document_finish(&template_shape, call->body, &call->findings, fault))
 		return false;
 	former = record;
@@ -217,7 +218,7 @@ bool templates_patch(struct call *call, struct fault *fault)
 	json_t *document;
 
 	expect_update(call);
-	if (!template_load_by_id(call, call->parameters[0], STORE_TO_CHANGE, &record, fault))
+	if (!template_load_from_path(call, STORE_TO_CHANGE, &record, fault))
 		return false;
 	document = template_document(call, &record);
 	document_merge(&template_shape, document, call->body);
@@ -245,7 +246,7 @@ bool templates_delete(struct call *call, struct fault *fault)
 	bool has_rooms;
 
 	expect_delete(call);
-	if (!template_load_by_id(call, call->parameters[0], STORE_TO_CHANGE, &record, fault) ||
+	if (!template_load_from_path(call, STORE_TO_CHANGE, &record, fault) ||
 	    !call_precondition(call, true, record.etag, fault) ||
 	    !store_has_children(call->transaction, &kind_room, &record.id, &has_rooms, fault))
 		return false;
@@ -324,7 +325,7 @@ bool templates_get(struct call *call, struct fault *fault)
 {
 	struct template_record record;
 
-	if (!template_load_by_id(call, call->parameters[0], STORE_TO_SHOW, &record, fault))
+	if (!template_load_from_path(call, STORE_TO_SHOW, &record, fault))
 		return false;
 	call_etag(call, record.etag);
 	return call_not_modified(call, record.etag) || call_answer(call, record.text);
@@ -361,7 +362,7 @@ static bool item_text(struct call *call, const struct filter *filter,
 
 	if (!filter->is_summary)
 		return template_read_text(stored, text, fault);
-	if (!template_read(call, stored, &record, fault))
+	if (!template_unpack(call, stored, &record, fault))
 		return false;
 	*text = template_summary(call, &record, is_default(filter, stored));
 	return true;
@@ -434,7 +435,7 @@ static bool part_get(struct call *call, enum template_part part, struct fault *f
 {
 	struct template_record record;
 
-	if (!template_load_by_id(call, call->parameters[0], STORE_TO_SHOW, &record, fault))
+	if (!template_load_from_path(call, STORE_TO_SHOW, &record, fault))
 		return false;
 	call_etag(call, record.parts[part].etag);
 	return call_not_modified(call, record.parts[part].etag) ||
@@ -449,7 +450,7 @@ static bool part_write(struct call *call, enum template_part part, enum part_ori
 	const json_t *document = call->body;
 	json_t *merged;
 
-	if (!template_load_by_id(call, call->parameters[0], STORE_TO_CHANGE, &record, fault))
+	if (!template_load_from_path(call, STORE_TO_CHANGE, &record, fault))
 		return false;
 	former = record;
 	if (origin == PART_MERGED) {

@@ -149,7 +149,7 @@ bool webhook_accounts(struct transaction *transaction, const struct id *after, s
 
 	struct fault damage = FAULT_INITIAL;
 
-	store_of_account(transaction, &audit_no_account);
+	store_set_account(transaction, &audit_no_account);
 	if (!store_page(transaction, &kind_webhook_account, &page, &damage) &&
 	    (damage.kind != FAULT_DAMAGED || id_compare(&page.damaged, &audit_no_account) == 0)) {
 		*fault = damage;
@@ -177,7 +177,7 @@ static bool put_account(struct transaction *transaction, bool is_there, struct f
 	struct store_record stored, record = { .id = account };
 	bool is_done;
 
-	store_of_account(transaction, &audit_no_account);
+	store_set_account(transaction, &audit_no_account);
 	is_done = store_get(transaction, &kind_webhook_account, &account, STORE_TO_CHANGE, &stored,
 			    fault) &&
 		  (stored.value.data == NULL || webhook_account_read(&stored, &former, fault));
@@ -189,7 +189,7 @@ static bool put_account(struct transaction *transaction, bool is_there, struct f
 				    stored.value.data == NULL ? NULL : &stored, fault);
 	else if (is_done && stored.value.data != NULL)
 		is_done = store_remove(transaction, &kind_webhook_account, &stored, fault);
-	store_of_account(transaction, &account);
+	store_set_account(transaction, &account);
 	return is_done;
 }
 

@@ -158,7 +158,7 @@ static bool compare(const struct account_watch *watch, struct transaction *trans
 	bool is_stored;
 	size_t n = 0;
 
-	store_of_account(transaction, &account->id);
+	store_set_account(transaction, &account->id);
 	if (!audit_state_load(transaction, STORE_TO_CHANGE, &state, fault))
 		return false;
 	is_stored = state.is_watched;

@@ -56,7 +56,7 @@ static bool find_key(struct call *call, struct slice id, struct api_key *key, bo
 	if (!store_begin(store, STORE_READ, call->arena, &transaction, fault))
 		return false;
 	if (store_has_roster(store))
-		store_of_roster(transaction, STORE_ROSTER_ANY);
+		store_set_roster(transaction, STORE_ROSTER_ANY);
 	is_read = api_key_find(transaction, id, STORE_TO_SHOW, key, is_there, fault);
 	store_abandon(transaction);
 	return is_read;

@@ -275,7 +275,7 @@ static bool fill_in(struct dispatcher *dispatcher, struct transaction *transacti
 	struct webhooks webhooks;
 	struct audit_state state;
 
-	store_of_account(transaction, &target->account);
+	store_set_account(transaction, &target->account);
 	if (!webhooks_load(transaction, STORE_TO_SHOW, &webhooks, fault) ||
 	    !audit_state_load(transaction, STORE_TO_SHOW, &state, fault))
 		return false;
@@ -618,7 +618,7 @@ static void *work(void *context)
 {
 	struct dispatcher *dispatcher = context;
 
-	(void)arena_serve(dispatcher->arena);
+	(void)arena_use_for_json(dispatcher->arena);
 	while (!is_ending(dispatcher)) {
 		if (!do_round(dispatcher))
 			wait(dispatcher);
@@ -627,7 +627,7 @@ static void *work(void *context)
 	if (dispatcher->had_lease)
 		dispatcher_save(dispatcher, true);
 	dispatcher_forget(dispatcher);
-	(void)arena_serve(NULL);
+	(void)arena_use_for_json(NULL);
 	return NULL;
 }
 

@@ -201,7 +201,7 @@ static bool load_webhooks(struct dispatcher *dispatcher, struct transaction *tra
 	struct webhooks webhooks;
 	int64_t again = 0;
 
-	store_of_account(transaction, &source->id);
+	store_set_account(transaction, &source->id);
 	if (!webhooks_load(transaction, STORE_TO_SHOW, &webhooks, fault))
 		return false;
 	for (struct target *target = dispatcher->targets; target != NULL; target = target->next) {

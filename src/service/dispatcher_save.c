@@ -292,7 +292,7 @@ static bool save_in(struct saving *saving, struct fault *fault)
 			 saving->dispatcher->arena, &saving->transaction, fault))
 		return false;
 	is_confirmed = lease_confirm(saving->dispatcher->lease, saving->transaction, fault);
-	store_of_account(saving->transaction, saving->account);
+	store_set_account(saving->transaction, saving->account);
 	if (is_confirmed &&
 	    webhooks_load(saving->transaction, STORE_TO_CHANGE, &saving->webhooks, fault) &&
 	    save_attempts(saving, fault) && save_positions(saving, fault)) {

@@ -117,7 +117,7 @@ bool idempotency_replay(struct call *call, struct fault *fault)
 	if (!store_begin(call->environment->store, STORE_READ, call->arena, &call->transaction,
 			 &own))
 		return false;
-	store_of_account(call->transaction, &call->account);
+	store_set_account(call->transaction, &call->account);
 	if (kept_answer_find(call, call->key, &kept, &counts, &own) && counts) {
 		fingerprint_of(call, fingerprint);
 		is_shown = show(call, &kept, fingerprint, fault);

@@ -47,7 +47,7 @@ static void begin_again(struct call *call, const struct start *start, struct fau
 	call->answer.status = 0;
 	call->answer.parts = NULL;
 	call->answer.part_capacity = 0;
-	call->answer.number = 0;
+	call->answer.awaited = 0;
 	call->findings = start->findings;
 	call->account = start->account;
 	memcpy(call->account_text, start->account_text, sizeof call->account_text);
@@ -63,16 +63,16 @@ static bool begin(struct call *call, enum store_access access, struct fault *fau
 
 	if (!store_begin(store, access, call->arena, &call->transaction, fault))
 		return false;
-	store_of_account(call->transaction, &call->account);
+	store_set_account(call->transaction, &call->account);
 	if (store_has_roster(store))
-		store_of_roster(call->transaction,
-				call->route->is_open ? STORE_ROSTER_ANY : call->roster);
+		store_set_roster(call->transaction,
+				 call->route->is_open ? STORE_ROSTER_ANY : call->roster);
 	call->now = clock_now(call->environment->clock);
 	if (call->now < call->least_now)
 		call->now = call->least_now;
 	if (access == STORE_WRITE)
 		call_draw_etag(call);
-	/* What handlers say to those who come after them. */
+	/* What the handler sets for the steps after it, and an earlier run may have set. */
 	audit_forget(call);
 	call->wants_write = false;
 	call->codes_made = 0;
@@ -87,7 +87,7 @@ static bool begin(struct call *call, enum store_access access, struct fault *fau
 
 static bool commit(struct call *call, struct fault *fault)
 {
-	const bool is_committed = store_commit(call->transaction, &call->answer.number, fault);
+	const bool is_committed = store_commit(call->transaction, &call->answer.awaited, fault);
 
 	kept_usage_end(call, is_committed);
 	if (is_committed && call->test != NULL)
@@ -101,7 +101,7 @@ static void abandon(struct call *call, enum store_access access)
 	call->operations = 0;
 	/* A refusal may rest on data that is not durable yet: it waits like an answer. */
 	if (access == STORE_WRITE)
-		call->answer.number = store_seen(call->transaction);
+		call->answer.awaited = store_seen(call->transaction);
 	store_abandon(call->transaction);
 }
 
@@ -116,13 +116,15 @@ static bool run_once(struct call *call, enum store_access access, struct fault *
 	if (call->key.data != NULL && fault->scope == NULL)
 		is_done = idempotency_end(call, is_done, &is_replay, fault);
 	if (is_done && access == STORE_WRITE && !call->wants_write && !is_replay &&
-	    !call->validates_only && words_count_asked(call, fault) && audit_write(call, fault))
+	    !call->validates_only && code_words_count_asked(call, fault) &&
+	    audit_write(call, fault))
 		return commit(call, fault);
 	abandon(call, access);
 	if (is_done && call->validates_only && !call->wants_write) {
 		call_forget_answer(call);
 		return call_answer(call, SLICE("{\"valid\":true}"));
 	}
+	/* Not is_done: the steps after the handler may have failed. */
 	return fault->kind == FAULT_NONE;
 }
 

@@ -11,7 +11,7 @@
 /* Runs the handler of call->route. call: found by the router, admitted (auth_check) and read; its answer
  * has standing headers alone. True: call->answer is complete. False: the call is refused with `fault`;
  * nothing was changed, unless the outcome of the commit is unknown (store/store.h). In both cases
- * call->answer.number says what has to be durable before the answer, or the refusal, is sent. Any thread. */
+ * call->answer.awaited says what has to be durable before the answer, or the refusal, is sent. Any thread. */
 bool run_call(struct call *call, struct fault *fault);
 
 #endif

@@ -231,6 +231,7 @@ static bool admit(struct service *service, struct call *call, struct slice *quer
 
 	if (is_shared)
 		headers_share(call);
+	/* OPTIONS has no route; its answer is complete. */
 	if (!is_found || call->route == NULL)
 		return is_found;
 	look_for_validation(call, *query);
@@ -262,7 +263,7 @@ static void count_words(struct call *call, struct fault *fault)
 {
 	struct fault own = FAULT_INITIAL;
 
-	if (!words_count_refused(call, &own))
+	if (!code_words_count_refused(call, &own))
 		*fault = own;
 }
 
@@ -275,11 +276,12 @@ static void note_joining(const struct call *call)
 	    (call->answer.status != 200 && call->answer.status != 403))
 		return;
 	joining = *call->joining;
-	joining.number = call->answer.number;
+	joining.number = call->answer.awaited;
 	join_log_add(call->environment->joins, &joining);
 }
 
-/* Answers a call that was admitted, or was not. */
+/* Runs a call that was admitted and is right, and writes the error of any other. fault: why it was not
+ * admitted. */
 static void answer(struct call *call, bool is_admitted, struct slice query, struct fault *fault)
 {
 	const bool is_read = is_admitted && (call->route == NULL || read_call(call, query, fault));
@@ -319,7 +321,7 @@ static void note_cost(struct service *service, const struct call *call, const st
 
 bool service_answer(struct service *service, struct call *call)
 {
-	struct arena *served = arena_serve(call->arena);
+	struct arena *served = arena_use_for_json(call->arena);
 	struct fault fault = FAULT_INITIAL;
 	struct slice query = { NULL, 0 };
 	struct begun begun;
@@ -333,7 +335,7 @@ bool service_answer(struct service *service, struct call *call)
 	is_admitted = admit(service, call, &query, &fault);
 	if (is_admitted && is_to_be_deferred(service, call)) {
 		call->is_deferred = true;
-		arena_serve(served);
+		arena_use_for_json(served);
 		return false;
 	}
 	has_cost = is_admitted && call->route != NULL && !call->route->is_open;
@@ -342,7 +344,7 @@ bool service_answer(struct service *service, struct call *call)
 	answer(call, is_admitted, query, &fault);
 	if (has_cost)
 		note_cost(service, call, &begun);
-	arena_serve(served);
+	arena_use_for_json(served);
 	return true;
 }
 
@@ -354,7 +356,7 @@ void service_settle(struct call *call, enum store_state state)
 		return;
 	fault_set(&fault, FAULT_UNAVAILABLE, NULL);
 	call_forget_answer(call);
-	call->answer.number = 0;
+	call->answer.awaited = 0;
 	answer_fault(call, &fault);
 	headers_content(call);
 }

@@ -19,12 +19,12 @@ bool store_begin(struct store *store, enum store_access access, struct arena *ar
 	return true;
 }
 
-void store_of_account(struct transaction *transaction, const struct id *account)
+void store_set_account(struct transaction *transaction, const struct id *account)
 {
 	transaction->account = *account;
 }
 
-void store_of_roster(struct transaction *transaction, uint64_t generation)
+void store_set_roster(struct transaction *transaction, uint64_t generation)
 {
 	transaction->roster = generation;
 }

@@ -158,7 +158,7 @@ static bool check_template(const struct subject *subject, struct fault *fault)
 {
 	struct template_record record;
 
-	if (!template_read(subject->call, subject->record, &record, fault))
+	if (!template_unpack(subject->call, subject->record, &record, fault))
 		return false;
 	check_texts(subject, &record);
 	check_identities(subject, &record);

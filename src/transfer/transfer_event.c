@@ -31,9 +31,9 @@ static bool walk_queue(struct survey *survey, uint64_t *count,
 
 	*count = 0;
 	do {
-		store_of_account(transaction, &audit_no_account);
+		store_set_account(transaction, &audit_no_account);
 		is_done = store_page(transaction, &kind_queue, &page, fault);
-		store_of_account(transaction, &account);
+		store_set_account(transaction, &account);
 		for (size_t i = 0; is_done && i < page.count; i++) {
 			is_done = audit_queued_read(&records[i], &owner, &entry, fault);
 			if (!is_done || id_compare(&owner, &account) != 0)

@@ -394,7 +394,7 @@ bool transfer_read_line(struct transfer_input *input, struct slice text, struct 
 
 	call->environment = &input->environment;
 	call->now = clock_now(input->environment.clock);
-	store_of_account(call->transaction, &call->account);
+	store_set_account(call->transaction, &call->account);
 	call_draw_etag(call);
 	return schema_parse(call->arena, text, &line, fault) &&
 	       schema_check(&transfer_line_shape, line, SCHEMA_WHOLE, true, &call->findings,

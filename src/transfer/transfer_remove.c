@@ -36,7 +36,7 @@ static bool remove_templates(struct call *call, size_t *n, struct fault *fault)
 	if (!store_page(call->transaction, &kind_template, &page, fault))
 		return false;
 	for (size_t i = 0; i < page.count; i++) {
-		if (!template_read(call, &templates[i], &record, fault) ||
+		if (!template_unpack(call, &templates[i], &record, fault) ||
 		    !template_remove(call, &record, fault))
 			return false;
 	}

@@ -159,7 +159,7 @@ static void bench_close(struct bench *bench)
 
 static void flush(struct bench *bench)
 {
-	uint64_t number = bench->call.answer.number;
+	uint64_t number = bench->call.answer.awaited;
 	struct fault fault = FAULT_INITIAL;
 
 	bench->pending = 0;
@@ -171,7 +171,7 @@ static void flush(struct bench *bench)
 static void answer(struct bench *bench)
 {
 	service_answer(bench->service, &bench->call);
-	if (bench->call.answer.number != 0 &&
+	if (bench->call.answer.awaited != 0 &&
 	    ++bench->pending >= (bench->is_measuring ? GROUP : GROUP_FILLING))
 		flush(bench);
 }

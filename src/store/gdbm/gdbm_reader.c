@@ -36,8 +36,9 @@ static enum block_state bytes_state(const struct gdbm_reader *reader, uint64_t a
 }
 
 /* Returns the answer if the bytes on which it is based are verified. */
-static inline enum gdbm_answer rests_on(const struct gdbm_reader *reader, uint64_t at,
-					uint64_t size, enum gdbm_answer answer, uint64_t *block)
+static inline enum gdbm_answer answer_if_verified(const struct gdbm_reader *reader, uint64_t at,
+						  uint64_t size, enum gdbm_answer answer,
+						  uint64_t *block)
 {
 	switch (bytes_state(reader, at, size, block)) {
 	case BLOCK_REFUSED:
@@ -113,13 +114,13 @@ static enum gdbm_answer entry_look(const struct gdbm_reader *reader, const struc
 	/* Most entries extend into a second page: both are fetched at the same time. */
 	__builtin_prefetch(bytes + size);
 	if ((size_t)place->key_size != key.size || memcmp(bytes, key.data, key.size) != 0)
-		return rests_on(reader, (uint64_t)place->at, (uint64_t)place->key_size, GDBM_ABSENT,
-				block);
+		return answer_if_verified(reader, (uint64_t)place->at, (uint64_t)place->key_size,
+					  GDBM_ABSENT, block);
 	*value = (struct slice){ bytes + key.size, (size_t)place->value_size };
 	return GDBM_FOUND;
 }
 
-void gdbm_reader_expect(const struct gdbm_reader *reader, struct slice key)
+void gdbm_reader_prefetch(const struct gdbm_reader *reader, struct slice key)
 {
 	const uint32_t hash = entry_key_order(key);
 	const char *places = places_of(reader, hash);
@@ -164,11 +165,11 @@ enum gdbm_answer gdbm_reader_find(const struct gdbm_reader *reader, struct slice
 		return answer;
 	/* If several blocks are unknown, *block is one of them, and the next search finds the
 	 * others. */
-	answer = rests_on(reader, 0, sizeof(struct gdbm_header), answer, block);
-	answer = rests_on(reader, entry_of(reader, hash), sizeof(off_t), answer, block);
+	answer = answer_if_verified(reader, 0, sizeof(struct gdbm_header), answer, block);
+	answer = answer_if_verified(reader, entry_of(reader, hash), sizeof(off_t), answer, block);
 	if (places == NULL)
 		return answer;
-	return rests_on(reader,
-			(uint64_t)(places - reader->file.data) - sizeof(struct gdbm_bucket_head),
-			reader->bucket_size, answer, block);
+	return answer_if_verified(
+		reader, (uint64_t)(places - reader->file.data) - sizeof(struct gdbm_bucket_head),
+		reader->bucket_size, answer, block);
 }

@@ -1,8 +1,8 @@
 /* Opening, closing and admission of transactions. journal_parts.h describes the shared state.
  *
- * An admitted record must have room. Each record is counted as a group of its own, and is admitted
- * if it and everything pending fit either into the rest of the current segment or into the next
- * one, which is already allocated.
+ * A record is reserved room before it is appended. Each is counted as a group of its own, and there is
+ * room if it and everything pending fit either into the rest of the current segment or into the next one,
+ * which is already allocated.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "store/gdbm/journal.h"
@@ -61,7 +61,7 @@ void journal_fail(struct journal *journal, const char *what, int error)
 
 static bool fits(const struct journal *journal, size_t size)
 {
-	size += journal->accounted;
+	size += journal->reserved;
 	return size <= journal->current.size - journal->current.used ||
 	       (journal->ahead.file >= 0 && size <= journal->ahead.size - journal->ahead.used);
 }
@@ -91,10 +91,10 @@ static bool cannot_go_on(const struct journal *journal)
 static bool make_room(struct journal *journal, size_t size, size_t most, struct fault *fault)
 {
 	while (journal_has_failed(journal) || journal->write_error != 0 ||
-	       journal->accounted > most || !fits(journal, size)) {
+	       journal->reserved > most || !fits(journal, size)) {
 		if (cannot_go_on(journal))
 			return refuse(journal, fault);
-		if (journal->accounted > 0) {
+		if (journal->reserved > 0) {
 			pthread_mutex_unlock(&journal->lock);
 			journal_flush(journal);
 			pthread_mutex_lock(&journal->lock);
@@ -151,7 +151,7 @@ bool journal_reserve(struct journal *journal, const struct change *changes, size
 	pthread_mutex_lock(&journal->lock);
 	if (!make_room(journal, size, SIZE_MAX, fault))
 		return false;
-	journal->accounted += size;
+	journal->reserved += size;
 	pthread_mutex_unlock(&journal->lock);
 	return true;
 }

@@ -1,6 +1,6 @@
-/* Flushing: writes pending records and makes them durable. All functions but those of journal.h, which
- * take it, run with `flushing` held, which protects `writing`, `current` and a segment that is being begun; members that others read
- * change under the lock.
+/* Flushing: writes pending records and makes them durable. The functions of journal.h take the mutex
+ * `flushing`, and all others here run with it held. It protects `writing`, `current` and a segment that is
+ * being begun. Members that other threads read are changed with `lock` held, too.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <errno.h>
@@ -122,7 +122,7 @@ static bool part_write(struct journal *journal, const struct part *part)
 	memcpy(journal->block, span.block, span.used % SEGMENT_BLOCK);
 	pthread_mutex_lock(&journal->lock);
 	segment->used = span.used;
-	journal->accounted -= part->size + part->n * GROUP_HEAD;
+	journal->reserved -= part->size + part->n * GROUP_HEAD;
 	had_no_room = journal->write_error != 0;
 	journal->write_error = 0;
 	pthread_mutex_unlock(&journal->lock);

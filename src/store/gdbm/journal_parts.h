@@ -35,7 +35,7 @@ struct journal {
 	struct segment ahead; /* file -1: being prepared */
 	size_t ahead_size; /* of the next one to be prepared */
 	size_t least_size; /* a waiting record needs this size */
-	size_t accounted; /* bytes that are pending or being written */
+	size_t reserved; /* bytes that are pending or being written */
 	int ahead_error; /* errno, if no segment could be prepared */
 	int write_error; /* errno, if the current group could not be written */
 	bool is_beginning; /* a flush is making `ahead` the current segment */

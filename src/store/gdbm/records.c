@@ -11,7 +11,8 @@
 #include "store/gdbm/entries.h"
 #include "store/gdbm/store_gdbm_parts.h"
 
-/* The first letters of the trees' names. */
+/* The first letters of the trees' names: an account's records of a kind by name, by id (so in the order
+ * in which they were made), and by parent and id. */
 #define NAMES 'n'
 #define MADE 'm'
 #define CHILDREN 'c'
@@ -181,9 +182,12 @@ static bool get_entry(struct transaction *transaction, const struct store_kind *
 
 	if (!entry_get(transaction, records_table(kind), key_slice(key), &value, fault))
 		return false;
-	if (value.data == NULL || !record_of_entry(kind, key_slice(key), value, record, fault)) {
+	*record = (struct store_record){ .is_on = false };
+	if (value.data == NULL)
+		return true;
+	if (!record_of_entry(kind, key_slice(key), value, record, fault)) {
 		*record = (struct store_record){ .is_on = false };
-		return value.data == NULL;
+		return false;
 	}
 	if (is_global(kind))
 		record->name = name;
@@ -196,7 +200,7 @@ bool records_get(struct transaction *transaction, const struct store_kind *kind,
 {
 	struct key key;
 
-	(void)reading; /* a WRITE transaction is alone */
+	(void)reading; /* nothing has to be locked: there is one writer at a time */
 	key_by_id(transaction, kind, id, &key);
 	if (!get_entry(transaction, kind, &key, SLICE(""), record, fault))
 		return false;
@@ -525,7 +529,8 @@ bool records_new_id(struct transaction *transaction, const struct store_kind *ki
 	return counter_write(transaction, &key, &counter, fault);
 }
 
-/* Counts the id of a new record, so that new ids are above it. */
+/* Counts the id of a new record, so that new ids are above it. One that records_new_id made in this
+ * transaction was counted there. */
 static bool count_id(struct transaction *transaction, const struct store_kind *kind,
 		     const struct id *id, struct fault *fault)
 {
@@ -569,10 +574,10 @@ static void place_of(const struct store_kind *kind, char letter, const struct st
 	key_add(&place->key, record->id.bytes, ID_SIZE);
 }
 
-/* from, to: NULL: there is no record. */
-static bool move_place(struct transaction *transaction, const struct store_kind *kind, char letter,
-		       const struct store_record *from, const struct store_record *to,
-		       struct fault *fault)
+/* Changes an index as a record changes. from, to: NULL: there is no record. */
+static bool index_place(struct transaction *transaction, const struct store_kind *kind, char letter,
+			const struct store_record *from, const struct store_record *to,
+			struct fault *fault)
 {
 	const struct slice name = is_global(kind) && to != NULL ? to->name
 								: (struct slice){ NULL, 0 };
@@ -594,9 +599,9 @@ static bool move_place(struct transaction *transaction, const struct store_kind 
 		btree_put(transaction, &tree, key_slice(&target.key), name, fault));
 }
 
-static bool move_name(struct transaction *transaction, const struct store_kind *kind,
-		      const struct store_record *from, const struct store_record *to,
-		      struct fault *fault)
+static bool index_name(struct transaction *transaction, const struct store_kind *kind,
+		       const struct store_record *from, const struct store_record *to,
+		       struct fault *fault)
 {
 	struct btree tree;
 	bool is_new;
@@ -614,13 +619,14 @@ static bool move_name(struct transaction *transaction, const struct store_kind *
 	return from == NULL || btree_remove(transaction, &tree, from->name, fault);
 }
 
-static bool move_record(struct transaction *transaction, const struct store_kind *kind,
-			const struct store_record *from, const struct store_record *to,
-			struct fault *fault)
+/* All indexes. */
+static bool index_record(struct transaction *transaction, const struct store_kind *kind,
+			 const struct store_record *from, const struct store_record *to,
+			 struct fault *fault)
 {
-	return move_name(transaction, kind, from, to, fault) &&
-	       move_place(transaction, kind, MADE, from, to, fault) &&
-	       move_place(transaction, kind, CHILDREN, from, to, fault);
+	return index_name(transaction, kind, from, to, fault) &&
+	       index_place(transaction, kind, MADE, from, to, fault) &&
+	       index_place(transaction, kind, CHILDREN, from, to, fault);
 }
 
 /* For kinds with STORE_NAME_ANYWHERE: verifies that a new name is free, and removes the entry of
@@ -652,7 +658,7 @@ bool records_put(struct transaction *transaction, const struct store_kind *kind,
 	if (former == NULL && kind->has_ids && !count_id(transaction, kind, &record->id, fault))
 		return false;
 	return change_key(transaction, kind, record, former, fault) &&
-	       move_record(transaction, kind, former, record, fault) &&
+	       index_record(transaction, kind, former, record, fault) &&
 	       put_entry(transaction, kind, record, fault);
 }
 
@@ -662,7 +668,7 @@ bool records_remove(struct transaction *transaction, const struct store_kind *ki
 	struct key key;
 
 	key_of(transaction, kind, record, &key);
-	return move_record(transaction, kind, record, NULL, fault) &&
+	return index_record(transaction, kind, record, NULL, fault) &&
 	       entry_remove(transaction, records_table(kind), key_slice(&key), fault);
 }
 
@@ -705,7 +711,7 @@ bool records_check_indexed(struct transaction *transaction, const struct store_k
 {
 	struct store_record named;
 
-	store_of_account(transaction, &record->account);
+	store_set_account(transaction, &record->account);
 	if (!check_counter(transaction, kind, &record->id, fault) ||
 	    !check_place(transaction, kind, MADE, record, fault) ||
 	    !check_place(transaction, kind, CHILDREN, record, fault))

@@ -290,8 +290,8 @@ static bool value_damaged(struct stack_file *file, struct slice key, struct faul
 }
 
 /* Verifies a value with its head; *value: the part after the head. */
-static bool value_read(struct stack_file *file, struct slice key, struct slice found,
-		       struct slice *value, struct fault *fault)
+static bool value_verify(struct stack_file *file, struct slice key, struct slice found,
+			 struct slice *value, struct fault *fault)
 {
 	if (found.size < VALUE_HEAD || found.data[4] != VALUE_FORMAT ||
 	    (found.data[5] != STACK_PUT && found.data[5] != STACK_REMOVAL) ||
@@ -314,16 +314,16 @@ static bool value_copy(struct stack_file *file, struct slice key, struct slice f
 	memory = memory_check(malloc(found.size));
 	memcpy(memory, found.data, found.size);
 	arena_adopt(arena, memory, found.size);
-	return value_read(file, key, (struct slice){ memory, found.size }, value, fault);
+	return value_verify(file, key, (struct slice){ memory, found.size }, value, fault);
 }
 
 /* Bytes of a file that is mostly outside of the processor's caches. */
 #define LARGE_FILE ((uint64_t)64 << 20)
 
-void stack_file_expect(const struct stack_file *file, struct slice key)
+void stack_file_prefetch(const struct stack_file *file, struct slice key)
 {
 	if (file->info.gdbm_size >= LARGE_FILE)
-		gdbm_reader_expect(&file->reader, key);
+		gdbm_reader_prefetch(&file->reader, key);
 }
 
 void stack_file_read_ahead(const struct stack_file *file, uint32_t order, uint64_t *ahead)
@@ -361,6 +361,7 @@ bool stack_file_get(struct stack_file *file, struct slice key, struct arena *are
 
 	*is_there = false;
 	if (!stack_file_is_damaged(file)) {
+		/* Not there, if the block of the filter that says so is right. */
 		if (!stack_index_may_have(file->index, entry_key_hash(key), &block))
 			return block_state(&file->blocks, block) == BLOCK_RIGHT ||
 			       block_verify(file, block, fault);

@@ -1,5 +1,5 @@
-/* Transactions of the durable driver: entries read from a view and changed in the journal and the
- * current overlay. Background work is in background.c, opening in store_gdbm_open.c.
+/* Transactions of the durable driver. Entries are read from a view. Changes are collected in the
+ * transaction; gdbm_commit writes them to the journal and the current overlay. Background work is in background.c, opening in store_gdbm_open.c.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "store/gdbm/inspect.h"
@@ -153,9 +153,9 @@ static bool view_get(const struct view *view, uint64_t number, const struct entr
 	bool is_there;
 
 	*value = (struct slice){ NULL, 0 };
-	/* The oldest file has most entries. */
+	/* Fetched into the cache meanwhile: the oldest file has most entries. */
 	if (view->n_files > 0)
-		stack_file_expect(view->files[view->n_files - 1], bytes);
+		stack_file_prefetch(view->files[view->n_files - 1], bytes);
 	for (size_t i = 0; i < view->n_overlays; i++)
 		if (overlay_get(view->overlays[i], key, number, &stored))
 			return copy_out(stored, arena, value, fault);
