@@ -34,9 +34,9 @@ void parked_close(struct parked *parked);
 /* For an epoll set with EPOLLET: the worker that gets the event calls parked_flush. Never read. */
 int parked_descriptor(const struct parked *parked);
 
-/* Parks an exchange, which the caller no longer owns. One whose answer needs no flush (its number is 0) may
- * be parked too, for a worker to send it. True: the caller is now the flusher and must
- * call parked_flush or parked_pass_on before any long work. */
+/* Parks an exchange, which the caller no longer owns. One whose answer awaits nothing may be parked
+ * too, for a worker to send it. True: the caller is now the flusher and must call parked_flush or
+ * parked_pass_on before any long work. */
 bool parked_add(struct parked *parked, struct exchange *exchange);
 
 /* Leaves the flush to the worker that gets the next event of the descriptor. */

@@ -72,7 +72,7 @@ static bool begin(struct call *call, enum store_access access, struct fault *fau
 		call->now = call->least_now;
 	if (access == STORE_WRITE)
 		call_draw_etag(call);
-	/* What the handler sets for the steps after it, and an earlier run may have set. */
+	/* What an earlier run of the handler may have left for the steps after it. */
 	audit_forget(call);
 	call->wants_write = false;
 	call->codes_made = 0;
@@ -112,7 +112,7 @@ static bool run_once(struct call *call, enum store_access access, struct fault *
 	if (!begin(call, access, fault))
 		return false;
 	is_done = call->route->run(call, fault);
-	/* Who lacks a scope gets no kept answer either. */
+	/* A caller who lacks the scope does not get the kept answer either. */
 	if (call->key.data != NULL && fault->scope == NULL)
 		is_done = idempotency_end(call, is_done, &is_replay, fault);
 	if (is_done && access == STORE_WRITE && !call->wants_write && !is_replay &&

@@ -173,7 +173,8 @@ static bool put_entry(struct transaction *transaction, const struct store_kind *
 
 /* ---- reading ---- */
 
-/* `name`: of a kind whose key is its name, and lasts as long as the record; others have it stored. */
+/* name: of kinds whose key is the name; it has to last as long as the record. Others have the name in the
+ * value. */
 static bool get_entry(struct transaction *transaction, const struct store_kind *kind,
 		      const struct key *key, struct slice name, struct store_record *record,
 		      struct fault *fault)

@@ -361,7 +361,7 @@ bool stack_file_get(struct stack_file *file, struct slice key, struct arena *are
 
 	*is_there = false;
 	if (!stack_file_is_damaged(file)) {
-		/* Not there, if the block of the filter that says so is right. */
+		/* The filter says that the key is not there: believed once its block is verified. */
 		if (!stack_index_may_have(file->index, entry_key_hash(key), &block))
 			return block_state(&file->blocks, block) == BLOCK_RIGHT ||
 			       block_verify(file, block, fault);

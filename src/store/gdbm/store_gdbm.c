@@ -153,7 +153,7 @@ static bool view_get(const struct view *view, uint64_t number, const struct entr
 	bool is_there;
 
 	*value = (struct slice){ NULL, 0 };
-	/* Fetched into the cache meanwhile: the oldest file has most entries. */
+	/* The oldest file has most entries: it is fetched into the cache while the others are searched. */
 	if (view->n_files > 0)
 		stack_file_prefetch(view->files[view->n_files - 1], bytes);
 	for (size_t i = 0; i < view->n_overlays; i++)
