@@ -2,7 +2,8 @@
  *
  * A lower priority alone does not let others run at once: the kernel may leave a thread that becomes
  * ready behind a running one until its next tick, up to 10 milliseconds. So a thread of lower priority
- * also yields by itself, at places that it passes often.
+ * also yields by itself, at places that it passes often. Not too often, though: each time, threads that are
+ * always busy get their whole time slice first, while the one that yields may hold a lock.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef BASE_PRIORITY_H
@@ -13,7 +14,7 @@
 void priority_lower(int nice);
 
 /* Lets threads run that wait for the processor, when the calling one is of lower priority and has not
- * yielded for 50 microseconds. For all other threads it does nothing. May be called with locks held. */
+ * yielded for 400 microseconds. For all other threads it does nothing. May be called with locks held. */
 void priority_yield(void);
 
 #endif

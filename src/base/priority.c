@@ -10,7 +10,7 @@
 
 #include "base/clock.h"
 
-#define MICROSECONDS_AT_ONCE 50
+#define MICROSECONDS_AT_ONCE 400
 
 static _Thread_local bool is_lowered;
 static _Thread_local int64_t yielded; /* of clock_microseconds */
