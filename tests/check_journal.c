@@ -456,6 +456,30 @@ START_TEST(a_store_on_a_full_disk_can_be_closed)
 }
 END_TEST
 
+/* A write that was under way fails; what was acknowledged before is still there. */
+START_TEST(a_process_on_a_full_disk_can_end)
+{
+	static struct disk disk;
+	struct store *store = open_on(&disk, 32768);
+	struct fault fault = FAULT_INITIAL;
+	uint64_t number;
+
+	scratch_put_durable(store, 0, 1000);
+	disk.error = full_errors[_i];
+	disk.failing = 1u << FILE_PWRITE;
+	number = scratch_put(store, 1, 1000);
+	store_flush(store);
+	ck_assert_int_eq(store_state(store, number), STORE_PENDING);
+	store_end_waits(store);
+	ck_assert(!store_wait(store, number, &fault));
+	ck_assert_int_eq(fault.kind, FAULT_UNAVAILABLE);
+	store_close(store);
+	disk.failing = 0;
+	store = open_on(&disk, 32768);
+	scratch_close_and_find(store, 1);
+}
+END_TEST
+
 /* The file system may have none although the segment is there already. Each flush that finds no
  * room then waits for 5 ms; only an attempt of the journal's own thread, of which the disk knows
  * too, and the beginning of its next segment may end a wait earlier. On a busy machine it all takes
@@ -676,6 +700,7 @@ int main(void)
 	tcase_add_loop_test(tcase, a_full_disk_refuses_and_then_goes_on, 0,
 			    ROWS(full_operations) * ROWS(full_errors));
 	tcase_add_test(tcase, a_store_on_a_full_disk_can_be_closed);
+	tcase_add_loop_test(tcase, a_process_on_a_full_disk_can_end, 0, ROWS(full_errors));
 	tcase_add_test(tcase, who_waits_for_room_does_not_spin);
 	tcase_add_loop_test(tcase, a_failed_sync_stops_writing_for_good, 0, ROWS(sync_operations));
 	tcase_add_test(tcase, a_check_of_a_damaged_journal_says_what_can_be_saved);

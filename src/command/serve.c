@@ -390,6 +390,9 @@ static bool open_all(const struct serve_options *options, const struct identity 
  * began, ends with what it sends for. */
 static void close_all(struct program *program)
 {
+	/* A full disk does not keep the process from ending. */
+	if (program->environment.store != NULL)
+		store_end_waits(program->environment.store);
 	edge_close(program->edge);
 	keeper_close(program->keeper);
 	service_close(program->service);

@@ -211,6 +211,12 @@ void store_flush(struct store *store)
 	store->driver->flush(store);
 }
 
+void store_end_waits(struct store *store)
+{
+	if (store->driver->end_waits != NULL)
+		store->driver->end_waits(store);
+}
+
 bool store_wait(struct store *store, uint64_t number, struct fault *fault)
 {
 	while (store_state(store, number) == STORE_PENDING)

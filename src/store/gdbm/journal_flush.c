@@ -159,14 +159,27 @@ static bool flush_once(struct journal *journal)
 void journal_flush(struct journal *journal)
 {
 	bool is_done;
+	int error;
 
 	pthread_mutex_lock(&journal->flushing);
 	is_done = journal_has_failed(journal) || flush_once(journal);
 	pthread_mutex_unlock(&journal->flushing);
 	pthread_mutex_lock(&journal->lock);
 	pthread_cond_broadcast(&journal->room);
-	if (!is_done && !journal_has_failed(journal))
+	error = journal->write_error != 0 ? journal->write_error : journal->ahead_error;
+	if (is_done || !journal->has_no_patience)
+		error = 0;
+	if (!is_done && error == 0 && !journal_has_failed(journal))
 		clock_wait(&journal->room, &journal->lock, ROOM_MILLISECONDS);
+	pthread_mutex_unlock(&journal->lock);
+	if (error != 0)
+		journal_fail(journal, journal->options.directory, error);
+}
+
+void journal_end_waits(struct journal *journal)
+{
+	pthread_mutex_lock(&journal->lock);
+	journal->has_no_patience = true;
 	pthread_mutex_unlock(&journal->lock);
 }
 

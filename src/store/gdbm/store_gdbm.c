@@ -293,6 +293,14 @@ static void gdbm_flush(struct store *base)
 		journal_flush(store->journal);
 }
 
+static void gdbm_end_waits(struct store *base)
+{
+	struct store_gdbm *store = store_gdbm_of(base);
+
+	if (store->journal != NULL)
+		journal_end_waits(store->journal);
+}
+
 static bool gdbm_can_write(struct store *base)
 {
 	struct store_gdbm *store = store_gdbm_of(base);
@@ -335,6 +343,7 @@ const struct store_driver store_gdbm_driver = {
 	.abandon = gdbm_end,
 	.state = gdbm_state,
 	.flush = gdbm_flush,
+	.end_waits = gdbm_end_waits,
 	.can_write = gdbm_can_write,
 	.figures = store_gdbm_figures,
 	.close = gdbm_close,
