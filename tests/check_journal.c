@@ -456,7 +456,7 @@ START_TEST(a_store_on_a_full_disk_can_be_closed)
 }
 END_TEST
 
-/* A write that was under way fails; what was acknowledged before is still there. */
+/* The pending write fails; the write that was acknowledged before is still there. */
 START_TEST(a_process_on_a_full_disk_can_end)
 {
 	static struct disk disk;
@@ -470,7 +470,7 @@ START_TEST(a_process_on_a_full_disk_can_end)
 	number = scratch_put(store, 1, 1000);
 	store_flush(store);
 	ck_assert_int_eq(store_state(store, number), STORE_PENDING);
-	store_end_waits(store);
+	store_stop_retrying(store);
 	ck_assert(!store_wait(store, number, &fault));
 	ck_assert_int_eq(fault.kind, FAULT_UNAVAILABLE);
 	store_close(store);

@@ -1588,7 +1588,7 @@ START_TEST(what_was_given_up_leaves_nothing)
 		/* As after a load that ended between the account's line and its templates'. */
 		ck_assert(store_begin(other.environment.store, STORE_WRITE, arena,
 				      &call.transaction, &fault));
-		call_of_account(&call);
+		call_set_account(&call);
 		ck_assert(default_template_set(&call, &roster->accounts[i].id, true, NULL, &fault));
 		ck_assert(store_commit(call.transaction, &number, &fault));
 		while (!is_empty) {

@@ -9,8 +9,8 @@
 # Where hundreds of megabytes a second pass, nginx and the kernel alone make others wait longer. So
 # neighbours who take that much are compared with those who take a file of the same size from nginx, and
 # neighbours who send 240 KB a request with those who send as much to a path that does not exist: a good
-# client may wait twice as long as beside these. Joins beyond what the site allows are refused by nginx alone, a
-# hundred thousand a second: these neighbours are compared with those who ask nginx for what it does not have.
+# client may wait twice as long as beside these. Nginx alone refuses most joins, a hundred thousand a second:
+# the neighbours who send them are compared with neighbours who ask nginx for a file that does not exist.
 #
 # The neighbours have an account and an address of their own and run where the processors have nothing
 # else to do, as if on other machines.

@@ -2,8 +2,8 @@
  *
  * A lower priority alone does not let others run at once: the kernel may leave a thread that becomes
  * ready behind a running one until its next tick, up to 10 milliseconds. So a thread of lower priority
- * also yields by itself, at places that it passes often. Not too often, though: each time, threads that are
- * always busy get their whole time slice first, while the one that yields may hold a lock.
+ * also yields by itself, at places that it passes often. It does not yield more often than necessary: threads
+ * that are always busy then run for a whole time slice each, and the thread that yielded may hold a lock.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef BASE_PRIORITY_H

@@ -32,8 +32,8 @@ bool process_become(const struct identity *identity, struct fault *fault);
 bool process_forbid_core(void);
 
 /* Keeps up to four megabytes of freed memory per thread. By default glibc returns memory beyond 128 KB, and
- * a template with 100 new roles needs two megabytes: the page faults of each such call, and the changes of the
- * process's mappings, would make the calls of others wait, too. */
+ * a template with 100 new roles needs two megabytes. A call that maps and unmaps memory makes other threads
+ * wait at their page faults. */
 void process_keep_memory(void);
 
 /* To be called before the first request: when glibc first shrinks the heap of a thread it reads a

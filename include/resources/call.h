@@ -138,7 +138,7 @@ struct answer {
 	size_t size; /* of all parts */
 	bool is_head; /* send the headers alone */
 	struct slice kept; /* see call_keep_instead; data NULL: the body */
-	uint64_t awaited; /* the transaction that is durable before it is sent; 0: none */
+	uint64_t awaited; /* the transaction that must be durable before it is sent; 0: none */
 };
 
 struct call;
@@ -291,7 +291,7 @@ bool call_is_for_writing(const struct call *call);
 /* The answer is empty again, but for its standing headers. */
 void call_forget_answer(struct call *call);
 /* Sets account_text, and the account of the transaction, from call->account. */
-void call_of_account(struct call *call);
+void call_set_account(struct call *call);
 /* Raises the time of a writing call above `time` (milliseconds), the time of an earlier write,
  * which may be of the same millisecond, or later when the clock stepped back. The operations of a
  * bulk have one time, which may be that of an earlier one of them. */

@@ -9,19 +9,19 @@
 #include "resources/call.h"
 
 /* *account: whose they are. *is_there false: no account has chosen them. */
-bool words_find(struct call *call, struct slice words, struct id *account, bool *is_there,
-		struct fault *fault);
+bool code_words_find(struct call *call, struct slice words, struct id *account, bool *is_there,
+		     struct fault *fault);
 /* ---- codes of other accounts ----
  *
  * An account that has asked for 20 of them within 24 hours gets no code of its choice for 24 hours, so
  * that none finds out which codes there are. The count is a record of the account. */
 
 struct expected;
-void words_expect_budget(struct expected *expected);
+void code_words_expect_budget(struct expected *expected);
 /* FAULT_TOO_MANY while the account may not choose a code. */
-bool words_check_budget(struct call *call, struct fault *fault);
+bool code_words_check_budget(struct call *call, struct fault *fault);
 /* The call asked for a code of another account, which it refuses. */
-void words_note_asked(struct call *call);
+void code_words_note_asked(struct call *call);
 /* Counts what the call noted, in its transaction. FAULT_TOO_MANY: another call has used up the budget
  * meanwhile. */
 bool code_words_count_asked(struct call *call, struct fault *fault);
@@ -29,11 +29,11 @@ bool code_words_count_asked(struct call *call, struct fault *fault);
  * fault is answered instead of the refusal: an uncounted call must not tell whether the code is taken. */
 bool code_words_count_refused(struct call *call, struct fault *fault);
 
-bool words_check_asked(const struct store_record *stored, struct fault *fault);
+bool code_words_check_asked(const struct store_record *stored, struct fault *fault);
 
 /* ---- choosing ---- */
 
 /* Makes the words the account's of the call. The caller has looked whether they are free. */
-bool words_claim(struct call *call, struct slice words, struct fault *fault);
+bool code_words_claim(struct call *call, struct slice words, struct fault *fault);
 
 #endif

@@ -88,7 +88,8 @@ bool template_find_named(struct call *call, struct slice name, enum store_readin
 bool template_unpack(struct call *call, const struct store_record *stored,
 		     struct template_record *record, struct fault *fault);
 /* The answer alone, for lists. */
-bool template_read_text(const struct store_record *stored, struct slice *text, struct fault *fault);
+bool template_unpack_text(const struct store_record *stored, struct slice *text,
+			  struct fault *fault);
 
 /* The item of a list with view=summary. */
 struct slice template_summary(struct call *call, const struct template_record *record,

@@ -190,7 +190,7 @@ struct store_driver {
 	void (*abandon)(struct transaction *);
 	enum store_state (*state)(struct store *, uint64_t number);
 	void (*flush)(struct store *);
-	void (*end_waits)(struct store *); /* NULL: it never waits for room */
+	void (*stop_retrying)(struct store *); /* NULL: it never retries */
 	bool (*can_write)(struct store *);
 	/* NULL: the accounts are not in the store. */
 	bool (*roster)(struct store *, struct arena *, uint64_t *generation, struct slice *text,
@@ -319,9 +319,9 @@ enum store_state store_state(struct store *store, uint64_t number);
  * some milliseconds when the disk is full. */
 void store_flush(struct store *store);
 
-/* For a process that ends: from now on, what is pending and finds no room on the disk fails, and is not
- * tried again. Nothing can be written after such a failure. Any thread. */
-void store_end_waits(struct store *store);
+/* To be called when the process is about to end. From now on a commit that the disk has no room for fails,
+ * and is not tried again until there is room. Nothing is written after such a failure. Any thread. */
+void store_stop_retrying(struct store *store);
 
 /* Waits until the number is durable: for commands and tests, not for a worker. */
 bool store_wait(struct store *store, uint64_t number, struct fault *fault);

@@ -392,7 +392,7 @@ static void close_all(struct program *program)
 {
 	/* A full disk does not keep the process from ending. */
 	if (program->environment.store != NULL)
-		store_end_waits(program->environment.store);
+		store_stop_retrying(program->environment.store);
 	edge_close(program->edge);
 	keeper_close(program->keeper);
 	service_close(program->service);

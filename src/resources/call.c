@@ -137,7 +137,7 @@ enum store_reading call_reading(const struct call *call)
 	return call_is_writing(call) ? STORE_TO_CHANGE : STORE_TO_SHOW;
 }
 
-void call_of_account(struct call *call)
+void call_set_account(struct call *call)
 {
 	id_print(&call->account, call->account_text);
 	store_set_account(call->transaction, &call->account);

@@ -13,8 +13,8 @@
 /* How often a store may say that the count has to be written again. */
 #define WORDS_AGAIN_MOST 10
 
-bool words_find(struct call *call, struct slice words, struct id *account, bool *is_there,
-		struct fault *fault)
+bool code_words_find(struct call *call, struct slice words, struct id *account, bool *is_there,
+		     struct fault *fault)
 {
 	struct store_record record;
 	struct packed reader;
@@ -59,7 +59,7 @@ static bool read_asked(const struct store_record *stored, struct asked *asked, s
 	return packed_damaged("words asked for by the account", id_slice(&stored->account), fault);
 }
 
-bool words_check_asked(const struct store_record *stored, struct fault *fault)
+bool code_words_check_asked(const struct store_record *stored, struct fault *fault)
 {
 	struct asked asked;
 
@@ -89,12 +89,12 @@ static bool check(struct call *call, enum store_reading reading, struct asked *a
 	return true;
 }
 
-void words_expect_budget(struct expected *expected)
+void code_words_expect_budget(struct expected *expected)
 {
 	expected_get(expected, &kind_words_asked, &only, STORE_TO_SHOW);
 }
 
-bool words_check_budget(struct call *call, struct fault *fault)
+bool code_words_check_budget(struct call *call, struct fault *fault)
 {
 	struct asked asked;
 
@@ -109,7 +109,7 @@ bool words_check_budget(struct call *call, struct fault *fault)
 	return false;
 }
 
-void words_note_asked(struct call *call)
+void code_words_note_asked(struct call *call)
 {
 	call->words_asked++;
 }
@@ -147,7 +147,7 @@ static bool count_once(struct call *call, struct fault *fault)
 	if (!store_begin(call->environment->store, STORE_WRITE, call->arena, &call->transaction,
 			 fault))
 		return false;
-	call_of_account(call);
+	call_set_account(call);
 	if (code_words_count_asked(call, fault))
 		return store_commit(call->transaction, &call->answer.awaited, fault);
 	call->answer.awaited = store_seen(call->transaction);
@@ -171,7 +171,7 @@ bool code_words_count_refused(struct call *call, struct fault *fault)
 
 /* ---- choosing ---- */
 
-bool words_claim(struct call *call, struct slice words, struct fault *fault)
+bool code_words_claim(struct call *call, struct slice words, struct fault *fault)
 {
 	struct buffer value = BUFFER_INITIAL(call->arena);
 	struct store_record record = { .name = words };

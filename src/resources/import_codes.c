@@ -156,7 +156,7 @@ bool import_code(struct call *call, struct import_codes *codes, bool *is_new, st
 	bool is_there, is_left;
 
 	*is_new = true;
-	if ((!call->validates_only && !words_check_budget(call, fault)) ||
+	if ((!call->validates_only && !code_words_check_budget(call, fault)) ||
 	    !open_room(call, codes, fault) ||
 	    !code_find(call, letters, STORE_TO_CHANGE, &code, &account, &is_there, fault))
 		return false;
@@ -166,7 +166,7 @@ bool import_code(struct call *call, struct import_codes *codes, bool *is_new, st
 		/* Whether it is taken is told only to whom gets it. */
 		if (call->validates_only)
 			return true;
-		words_note_asked(call);
+		code_words_note_asked(call);
 		return refuse_code(fault);
 	}
 	if (id_compare(&code.room, &subject->room.id) != 0) {

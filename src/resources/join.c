@@ -95,7 +95,7 @@ static bool find(struct call *call, struct slice code, struct exchange *exchange
 		return false;
 	if (!is_there)
 		return miss(call, fault);
-	call_of_account(call);
+	call_set_account(call);
 	if (!room_subject_of_code(call, &exchange->code, STORE_TO_SHOW, &exchange->subject,
 				  &is_there, fault))
 		return false;

@@ -271,7 +271,7 @@ static bool write_some(const struct environment *environment, struct arena *aren
 
 	if (!store_begin(environment->store, STORE_WRITE, arena, &call.transaction, fault))
 		return false;
-	call_of_account(&call);
+	call_set_account(&call);
 	if (media_load_lasting(&call, &media, fault)) {
 		for (const struct waiting *at = list; at != NULL && n < AT_ONCE; at = at->next) {
 			if (is_of(at, &call.account))

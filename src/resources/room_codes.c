@@ -82,7 +82,7 @@ static void expect_room(struct call *call, enum store_side side, size_t most, st
 	if ((most == 0 && call_is_writing(call)) || asks_for_link(call))
 		media_expect(&expected, STORE_TO_SHOW);
 	if (words.data != NULL) {
-		words_expect_budget(&expected);
+		code_words_expect_budget(&expected);
 		expected_named(&expected, &kind_words, words, STORE_TO_SHOW);
 		expected_named(&expected, &kind_code, words, STORE_TO_SHOW);
 	}
@@ -286,14 +286,14 @@ static bool take_words(struct call *call, struct slice words, struct fault *faul
 	struct id account;
 	bool is_claimed;
 
-	if (!words_check_budget(call, fault) ||
-	    !words_find(call, words, &account, &is_claimed, fault) ||
+	if (!code_words_check_budget(call, fault) ||
+	    !code_words_find(call, words, &account, &is_claimed, fault) ||
 	    !store_get_named(call->transaction, &kind_code, words, STORE_TO_SHOW, &code, fault))
 		return false;
 	if (is_claimed && id_compare(&account, &call->account) != 0)
-		words_note_asked(call);
+		code_words_note_asked(call);
 	else if (code.value.data == NULL)
-		return is_claimed || words_claim(call, words, fault);
+		return is_claimed || code_words_claim(call, words, fault);
 	return fault_set(fault, FAULT_CONFLICT, "Room code already exists");
 }
 

@@ -201,7 +201,7 @@ static bool load_named(struct call *call, struct media *media, struct fault *fau
 {
 	if (!id_parse(call->parameters[0], &call->account))
 		return fault_set(fault, FAULT_NOT_FOUND, "no such path");
-	call_of_account(call);
+	call_set_account(call);
 	return media_load_alone(call, STORE_TO_SHOW, media, fault);
 }
 

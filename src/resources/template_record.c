@@ -196,7 +196,8 @@ bool template_unpack(struct call *call, const struct store_record *stored,
 	return true;
 }
 
-bool template_read_text(const struct store_record *stored, struct slice *text, struct fault *fault)
+bool template_unpack_text(const struct store_record *stored, struct slice *text,
+			  struct fault *fault)
 {
 	struct template_record record;
 	struct packed reader = { .rest = stored->value };

@@ -185,7 +185,7 @@ bool templates_create(struct call *call, struct fault *fault)
 	if (!is_there && !begin_new(call, name, &record, fault))
 		return false;
 	former = record;
-	/* The whole document is what was sent. */
+	/* The body is the whole document: it replaces every part. */
 	template_set_all(call, &record, call->body, call->body, PART_REPLACED);
 	return save(call, &record, is_there ? &former : NULL, fault);
 }
@@ -361,7 +361,7 @@ static bool item_text(struct call *call, const struct filter *filter,
 	struct template_record record;
 
 	if (!filter->is_summary)
-		return template_read_text(stored, text, fault);
+		return template_unpack_text(stored, text, fault);
 	if (!template_unpack(call, stored, &record, fault))
 		return false;
 	*text = template_summary(call, &record, is_default(filter, stored));

@@ -1,5 +1,5 @@
-/* Checks the preconditions of the interface, notes whether a transaction changed something, and
- * calls the driver.
+/* Checks the preconditions of the interface, notes whether a transaction changed something, lets other
+ * threads run when the caller is of lower priority (base/priority.h), and calls the driver.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "store/store.h"
@@ -211,10 +211,10 @@ void store_flush(struct store *store)
 	store->driver->flush(store);
 }
 
-void store_end_waits(struct store *store)
+void store_stop_retrying(struct store *store)
 {
-	if (store->driver->end_waits != NULL)
-		store->driver->end_waits(store);
+	if (store->driver->stop_retrying != NULL)
+		store->driver->stop_retrying(store);
 }
 
 bool store_wait(struct store *store, uint64_t number, struct fault *fault)

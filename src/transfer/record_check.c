@@ -324,7 +324,7 @@ static bool check_claim(const struct subject *subject, const struct code *code, 
 	struct id account;
 	bool is_claimed;
 
-	if (!words_find(subject->call, code->letters, &account, &is_claimed, fault))
+	if (!code_words_find(subject->call, code->letters, &account, &is_claimed, fault))
 		return false;
 	return (is_claimed && id_compare(&account, &subject->record->account) == 0) ||
 	       found(subject, "its words are not the account's");
@@ -359,7 +359,7 @@ static bool check_words(const struct subject *subject, struct fault *fault)
 
 	if (!code_is_words(subject->record->name))
 		return found(subject, "are not words for a code");
-	return words_find(subject->call, subject->record->name, &account, &is_there, fault);
+	return code_words_find(subject->call, subject->record->name, &account, &is_there, fault);
 }
 
 static bool check_kept_answer(const struct subject *subject, struct fault *fault)
@@ -380,7 +380,7 @@ static bool check_kept_usage(const struct subject *subject, struct fault *fault)
 
 static bool check_words_asked(const struct subject *subject, struct fault *fault)
 {
-	return words_check_asked(subject->record, fault);
+	return code_words_check_asked(subject->record, fault);
 }
 
 static void check_signing_key(const struct subject *subject, const struct media *media, size_t i)

@@ -37,7 +37,7 @@ void survey_close(struct survey *survey)
 void survey_of_account(struct survey *survey, const struct id *account)
 {
 	survey->call.account = *account;
-	call_of_account(&survey->call);
+	call_set_account(&survey->call);
 }
 
 void survey_forget(struct survey *survey)

@@ -271,7 +271,7 @@ static bool read_account(struct transfer_input *input, const json_t *object, str
 	if (!read_account_file(input, object, &account))
 		abort();
 	call->account = account.id;
-	call_of_account(call);
+	call_set_account(call);
 	if (!check_empty(input, call, fault) || !findings_result(&call->findings, fault))
 		return false;
 	*next_account(input) = account;
@@ -313,12 +313,12 @@ static bool read_words(struct transfer_input *input, const json_t *object, struc
 	if (!findings_result(&call->findings, fault))
 		return false;
 	call->account = transfer_id(object, "account");
-	call_of_account(call);
+	call_set_account(call);
 	if (!transfer_claim_words(call, words, "/words/words", fault) ||
 	    !findings_result(&call->findings, fault))
 		return false;
 	call->account = last;
-	call_of_account(call);
+	call_set_account(call);
 	input->counts.words++;
 	return true;
 }

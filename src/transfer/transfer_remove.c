@@ -141,7 +141,7 @@ bool transfer_remove_some(struct call *call, bool *is_empty, struct fault *fault
 	size_t n;
 
 	*is_empty = false;
-	call_of_account(call);
+	call_set_account(call);
 	if (!garbage_collect(call, fault) || !remove_rooms(call, &n, fault))
 		return false;
 	if (n > 0)

@@ -46,10 +46,10 @@ bool transfer_claim_words(struct call *call, struct slice words, const char *poi
 	struct id account;
 	bool is_claimed;
 
-	if (!words_find(call, words, &account, &is_claimed, fault))
+	if (!code_words_find(call, words, &account, &is_claimed, fault))
 		return false;
 	if (!is_claimed)
-		return words_claim(call, words, fault);
+		return code_words_claim(call, words, fault);
 	if (id_compare(&account, &call->account) != 0)
 		findings_add(&call->findings, pointer, "its words are those of another account");
 	return true;

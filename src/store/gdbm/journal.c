@@ -1,6 +1,6 @@
 /* Opening, closing and admission of transactions. journal_parts.h describes the shared state.
  *
- * A record is reserved room before it is appended. Each is counted as a group of its own, and there is
+ * Room is reserved for a record before it is appended. Each record is counted as a group of its own, and there is
  * room if it and everything pending fit either into the rest of the current segment or into the next one,
  * which is already allocated.
  *

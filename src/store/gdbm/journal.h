@@ -120,8 +120,8 @@ void journal_append(struct journal *journal, uint64_t number, const struct chang
 
 /* As store_flush. */
 void journal_flush(struct journal *journal);
-/* As store_end_waits. */
-void journal_end_waits(struct journal *journal);
+/* As store_stop_retrying. */
+void journal_stop_retrying(struct journal *journal);
 /* Flushes until the number is durable. False: it has failed, or *is_stopped was set meanwhile, as when
  * the disk has no room. */
 bool journal_flush_to(struct journal *journal, uint64_t number, const atomic_bool *is_stopped);

@@ -167,7 +167,7 @@ void journal_flush(struct journal *journal)
 	pthread_mutex_lock(&journal->lock);
 	pthread_cond_broadcast(&journal->room);
 	error = journal->write_error != 0 ? journal->write_error : journal->ahead_error;
-	if (is_done || !journal->has_no_patience)
+	if (is_done || !journal->has_stopped_retrying)
 		error = 0;
 	if (!is_done && error == 0 && !journal_has_failed(journal))
 		clock_wait(&journal->room, &journal->lock, ROOM_MILLISECONDS);
@@ -176,10 +176,10 @@ void journal_flush(struct journal *journal)
 		journal_fail(journal, journal->options.directory, error);
 }
 
-void journal_end_waits(struct journal *journal)
+void journal_stop_retrying(struct journal *journal)
 {
 	pthread_mutex_lock(&journal->lock);
-	journal->has_no_patience = true;
+	journal->has_stopped_retrying = true;
 	pthread_mutex_unlock(&journal->lock);
 }
 

@@ -40,7 +40,7 @@ struct journal {
 	int write_error; /* errno, if the current group could not be written */
 	bool is_beginning; /* a flush is making `ahead` the current segment */
 	bool is_closing;
-	bool has_no_patience; /* see journal_end_waits */
+	bool has_stopped_retrying; /* see journal_stop_retrying */
 	uint64_t appended; /* the last number appended */
 	struct journal_records pending;
 	struct segment_list segments;

@@ -530,8 +530,8 @@ bool records_new_id(struct transaction *transaction, const struct store_kind *ki
 	return counter_write(transaction, &key, &counter, fault);
 }
 
-/* Counts the id of a new record, so that new ids are above it. One that records_new_id made in this
- * transaction was counted there. */
+/* Counts the id of a new record, so that new ids are above it. An id that records_new_id made in this
+ * transaction is counted already. */
 static bool count_id(struct transaction *transaction, const struct store_kind *kind,
 		     const struct id *id, struct fault *fault)
 {

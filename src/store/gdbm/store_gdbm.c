@@ -1,5 +1,6 @@
 /* Transactions of the durable driver. Entries are read from a view. Changes are collected in the
- * transaction; gdbm_commit writes them to the journal and the current overlay. Background work is in background.c, opening in store_gdbm_open.c.
+ * transaction; gdbm_commit writes them to the journal and the current overlay. Background work is in
+ * background.c, opening in store_gdbm_open.c.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "store/gdbm/inspect.h"
@@ -293,12 +294,12 @@ static void gdbm_flush(struct store *base)
 		journal_flush(store->journal);
 }
 
-static void gdbm_end_waits(struct store *base)
+static void gdbm_stop_retrying(struct store *base)
 {
 	struct store_gdbm *store = store_gdbm_of(base);
 
 	if (store->journal != NULL)
-		journal_end_waits(store->journal);
+		journal_stop_retrying(store->journal);
 }
 
 static bool gdbm_can_write(struct store *base)
@@ -343,7 +344,7 @@ const struct store_driver store_gdbm_driver = {
 	.abandon = gdbm_end,
 	.state = gdbm_state,
 	.flush = gdbm_flush,
-	.end_waits = gdbm_end_waits,
+	.stop_retrying = gdbm_stop_retrying,
 	.can_write = gdbm_can_write,
 	.figures = store_gdbm_figures,
 	.close = gdbm_close,
