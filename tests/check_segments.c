@@ -90,13 +90,11 @@ static void append_one(void)
 	journal_append(journal, ++number, &change, 1);
 }
 
-static const atomic_bool never;
-
 /* One more group, after which nothing before it is needed. */
 static void append(void)
 {
 	append_one();
-	ck_assert(journal_flush_to(journal, number, &never));
+	ck_assert(journal_flush_to(journal, number));
 	journal_drop(journal, number - 1);
 }
 
@@ -282,7 +280,7 @@ START_TEST(a_full_segment_is_not_torn)
 	while (number < base + 30) {
 		for (int i = 0; i < 5; i++)
 			append_one();
-		ck_assert(journal_flush_to(journal, number, &never));
+		ck_assert(journal_flush_to(journal, number));
 	}
 	end = replay(base);
 	ck_assert_uint_eq(visited, number);

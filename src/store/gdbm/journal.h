@@ -31,8 +31,6 @@
 #ifndef STORE_GDBM_JOURNAL_H
 #define STORE_GDBM_JOURNAL_H
 
-#include <stdatomic.h>
-
 #include "store/figures.h"
 #include "store/gdbm/entry_key.h"
 #include "store/gdbm/file.h"
@@ -122,9 +120,8 @@ void journal_append(struct journal *journal, uint64_t number, const struct chang
 void journal_flush(struct journal *journal);
 /* As store_stop_retrying. */
 void journal_stop_retrying(struct journal *journal);
-/* Flushes until the number is durable. False: it has failed, or *is_stopped was set meanwhile, as when
- * the disk has no room. */
-bool journal_flush_to(struct journal *journal, uint64_t number, const atomic_bool *is_stopped);
+/* Flushes until the number is durable. False: it has failed. */
+bool journal_flush_to(struct journal *journal, uint64_t number);
 
 /* The first two take no lock. */
 enum store_state journal_state(const struct journal *journal, uint64_t number);

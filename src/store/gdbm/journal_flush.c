@@ -156,6 +156,14 @@ static bool flush_once(struct journal *journal)
 	return true;
 }
 
+/* The errno because of which nothing is tried again; 0: none. Called with the lock held. */
+static int error_for_good(const struct journal *journal)
+{
+	if (!journal->has_stopped_retrying)
+		return 0;
+	return journal->write_error != 0 ? journal->write_error : journal->ahead_error;
+}
+
 void journal_flush(struct journal *journal)
 {
 	bool is_done;
@@ -166,9 +174,7 @@ void journal_flush(struct journal *journal)
 	pthread_mutex_unlock(&journal->flushing);
 	pthread_mutex_lock(&journal->lock);
 	pthread_cond_broadcast(&journal->room);
-	error = journal->write_error != 0 ? journal->write_error : journal->ahead_error;
-	if (is_done || !journal->has_stopped_retrying)
-		error = 0;
+	error = is_done ? 0 : error_for_good(journal);
 	if (!is_done && error == 0 && !journal_has_failed(journal))
 		clock_wait(&journal->room, &journal->lock, ROOM_MILLISECONDS);
 	pthread_mutex_unlock(&journal->lock);
@@ -183,9 +189,9 @@ void journal_stop_retrying(struct journal *journal)
 	pthread_mutex_unlock(&journal->lock);
 }
 
-bool journal_flush_to(struct journal *journal, uint64_t number, const atomic_bool *is_stopped)
+bool journal_flush_to(struct journal *journal, uint64_t number)
 {
-	while (journal_state(journal, number) == STORE_PENDING && !atomic_load(is_stopped))
+	while (journal_state(journal, number) == STORE_PENDING)
 		journal_flush(journal);
 	return journal_state(journal, number) == STORE_DURABLE;
 }

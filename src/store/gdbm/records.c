@@ -186,10 +186,8 @@ static bool get_entry(struct transaction *transaction, const struct store_kind *
 	*record = (struct store_record){ .is_on = false };
 	if (value.data == NULL)
 		return true;
-	if (!record_of_entry(kind, key_slice(key), value, record, fault)) {
-		*record = (struct store_record){ .is_on = false };
+	if (!record_of_entry(kind, key_slice(key), value, record, fault))
 		return false;
-	}
 	if (is_global(kind))
 		record->name = name;
 	return true;

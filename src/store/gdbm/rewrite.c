@@ -225,11 +225,9 @@ bool rewrite_overlay(struct store_gdbm *store, const atomic_bool *is_stopped, st
 	const struct overlay *overlay = pin.view->overlays[pin.view->n_overlays - 1];
 	number = overlay_last(overlay);
 	/* Only durable transactions may be in files. */
-	if (!journal_flush_to(store->journal, number, is_stopped)) {
+	if (!journal_flush_to(store->journal, number)) {
 		views_unpin(store->views, &pin);
-		if (!atomic_load(is_stopped))
-			fault_cause(fault, FAULT_UNAVAILABLE, 0, "the journal has failed");
-		return false;
+		return fault_cause(fault, FAULT_UNAVAILABLE, 0, "the journal has failed");
 	}
 	entries = overlay_sorted(overlay, number, &n);
 	is_done = overlay_write(&rewrite, pin.view, entries, n, &superseded) &&

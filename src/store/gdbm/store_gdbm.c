@@ -314,6 +314,8 @@ static void gdbm_close(struct store *base)
 {
 	struct store_gdbm *store = store_gdbm_of(base);
 
+	/* The thread that writes overlays to files waits for the journal. */
+	gdbm_stop_retrying(base);
 	background_close(store->background);
 	journal_close(store->journal);
 	views_close(store->views);
