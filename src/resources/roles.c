@@ -11,13 +11,13 @@
 #include "rules/role_rules.h"
 #include "rules/template_rules.h"
 
-/* A template and the role that the path names; index role_count when it has no such role. */
+/* A template and the role that the path names. */
 struct target {
 	struct template_record record;
-	size_t index;
+	size_t index; /* role_count: the template has no such role */
 };
 
-static bool find(struct call *call, enum store_reading reading, struct target *target,
+static bool load(struct call *call, enum store_reading reading, struct target *target,
 		 struct fault *fault)
 {
 	if (!template_load_from_path(call, reading, &target->record, fault))
@@ -26,15 +26,15 @@ static bool find(struct call *call, enum store_reading reading, struct target *t
 	return true;
 }
 
-/* The same, but a role that is not there is refused. */
-static bool load(struct call *call, enum store_reading reading, struct target *target,
-		 struct fault *fault)
+static bool exists(const struct target *target)
 {
-	if (!find(call, reading, target, fault))
-		return false;
-	if (target->index == target->record.role_count)
-		return fault_set(fault, FAULT_NOT_FOUND, "role not found");
-	return true;
+	return target->index < target->record.role_count;
+}
+
+/* Refuses a role that is not there. */
+static bool check_exists(const struct target *target, struct fault *fault)
+{
+	return exists(target) || fault_set(fault, FAULT_NOT_FOUND, "role not found");
 }
 
 bool roles_get(struct call *call, struct fault *fault)
@@ -42,7 +42,7 @@ bool roles_get(struct call *call, struct fault *fault)
 	struct target target;
 	const struct template_role *role;
 
-	if (!load(call, STORE_TO_SHOW, &target, fault))
+	if (!load(call, STORE_TO_SHOW, &target, fault) || !check_exists(&target, fault))
 		return false;
 	role = &target.record.roles[target.index];
 	call_etag(call, role->etag);
@@ -99,26 +99,28 @@ static bool is_taken(const struct target *target, struct slice name)
 
 /* The order of checks is: the rules of the result, the conditions of the request, conflicts.
  * Nothing is stored before all three have passed. */
-static bool save(struct call *call, struct target *target, bool exists, uint64_t condition,
-		 const json_t *document, struct fault *fault)
+static bool save(struct call *call, struct target *target, const json_t *document,
+		 struct fault *fault)
 {
 	struct template_record *record = &target->record;
-	struct slice name = wanted_name(call);
-	bool name_is_taken = is_taken(target, name);
-	const struct template_role former = exists ? record->roles[target->index]
-						   : (struct template_role){ .identity = 0 };
+	const struct slice name = wanted_name(call);
+	const bool name_is_taken = is_taken(target, name);
+	const bool is_update = exists(target);
+	struct template_role former = { .etag = 0 };
 	const struct template_role *role;
 
+	if (is_update)
+		former = record->roles[target->index];
 	template_set_role(call, record, target->index, name, document);
 	if (!template_assemble_changed(call, record, fault) ||
-	    !call_precondition(call, exists, condition, fault))
+	    !call_precondition(call, is_update, former.etag, fault))
 		return false;
 	if (name_is_taken)
 		return fault_set(fault, FAULT_CONFLICT, "Overwrite error");
 	role = &record->roles[target->index];
 	if (!template_put(call, record, fault))
 		return false;
-	if (exists)
+	if (is_update)
 		role_note_update(call, record, target->index, &former);
 	else
 		role_note(call, "role.created", record, role->name);
@@ -129,15 +131,10 @@ static bool save(struct call *call, struct target *target, bool exists, uint64_t
 bool roles_put(struct call *call, struct fault *fault)
 {
 	struct target target;
-	bool exists;
 
-	if (!find(call, STORE_TO_CHANGE, &target, fault))
-		return false;
-	exists = target.index < target.record.role_count;
-	if (!exists && !check_new(call, &target.record, fault))
-		return false;
-	return save(call, &target, exists, exists ? target.record.roles[target.index].etag : 0,
-		    call->body, fault);
+	return load(call, STORE_TO_CHANGE, &target, fault) &&
+	       (exists(&target) || check_new(call, &target.record, fault)) &&
+	       save(call, &target, call->body, fault);
 }
 
 bool roles_patch(struct call *call, struct fault *fault)
@@ -145,12 +142,12 @@ bool roles_patch(struct call *call, struct fault *fault)
 	struct target target;
 	json_t *document;
 
-	if (!load(call, STORE_TO_CHANGE, &target, fault))
+	if (!load(call, STORE_TO_CHANGE, &target, fault) || !check_exists(&target, fault))
 		return false;
 	document = template_role_document(call, &target.record.roles[target.index]);
 	document_merge(&role_shape, document, call->body);
 	return document_finish(&role_shape, document, &call->findings, fault) &&
-	       save(call, &target, true, target.record.roles[target.index].etag, document, fault);
+	       save(call, &target, document, fault);
 }
 
 bool roles_delete(struct call *call, struct fault *fault)
@@ -158,7 +155,7 @@ bool roles_delete(struct call *call, struct fault *fault)
 	struct target target;
 	struct slice name;
 
-	if (!load(call, STORE_TO_CHANGE, &target, fault))
+	if (!load(call, STORE_TO_CHANGE, &target, fault) || !check_exists(&target, fault))
 		return false;
 	name = target.record.roles[target.index].name;
 	if (!call_precondition(call, true, target.record.roles[target.index].etag, fault) ||

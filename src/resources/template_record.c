@@ -208,20 +208,15 @@ bool template_unpack_text(const struct store_record *stored, struct slice *text,
 	return true;
 }
 
-static bool read_found(struct call *call, const struct store_record *stored,
-		       struct template_record *record, bool *is_there, struct fault *fault)
-{
-	*is_there = stored->value.data != NULL;
-	return !*is_there || template_unpack(call, stored, record, fault);
-}
-
 bool template_find(struct call *call, const struct id *id, enum store_reading reading,
 		   struct template_record *record, bool *is_there, struct fault *fault)
 {
 	struct store_record stored;
 
-	return store_get(call->transaction, &kind_template, id, reading, &stored, fault) &&
-	       read_found(call, &stored, record, is_there, fault);
+	if (!store_get(call->transaction, &kind_template, id, reading, &stored, fault))
+		return false;
+	*is_there = stored.value.data != NULL;
+	return !*is_there || template_unpack(call, &stored, record, fault);
 }
 
 bool template_find_named(struct call *call, struct slice name, enum store_reading reading,
@@ -229,8 +224,10 @@ bool template_find_named(struct call *call, struct slice name, enum store_readin
 {
 	struct store_record stored;
 
-	return store_get_named(call->transaction, &kind_template, name, reading, &stored, fault) &&
-	       read_found(call, &stored, record, is_there, fault);
+	if (!store_get_named(call->transaction, &kind_template, name, reading, &stored, fault))
+		return false;
+	*is_there = stored.value.data != NULL;
+	return !*is_there || template_unpack(call, &stored, record, fault);
 }
 
 bool template_load(struct call *call, const struct id *id, enum store_reading reading,

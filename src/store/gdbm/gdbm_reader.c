@@ -91,14 +91,6 @@ size_t gdbm_reader_bucket(const struct gdbm_reader *reader, uint32_t order)
 	return is_inside(reader, (uint64_t)at, reader->bucket_size) ? (size_t)at : 0;
 }
 
-/* The places of the bucket for this hash; NULL: its offset is outside of the file. */
-static const char *places_of(const struct gdbm_reader *reader, uint32_t hash)
-{
-	const size_t bucket = gdbm_reader_bucket(reader, hash);
-
-	return bucket == 0 ? NULL : reader->file.data + bucket + sizeof(struct gdbm_bucket_head);
-}
-
 /* Compares the key at the place; *value is the value after it. A different key is believed only if
  * its block is verified. */
 static enum gdbm_answer entry_look(const struct gdbm_reader *reader, const struct gdbm_place *place,
@@ -111,8 +103,6 @@ static enum gdbm_answer entry_look(const struct gdbm_reader *reader, const struc
 	    !is_inside(reader, (uint64_t)place->at, size))
 		return GDBM_DAMAGED;
 	bytes = reader->file.data + place->at;
-	/* Most entries extend into a second page: both are fetched at the same time. */
-	__builtin_prefetch(bytes + size);
 	if ((size_t)place->key_size != key.size || memcmp(bytes, key.data, key.size) != 0)
 		return answer_if_verified(reader, (uint64_t)place->at, (uint64_t)place->key_size,
 					  GDBM_ABSENT, block);
@@ -120,20 +110,12 @@ static enum gdbm_answer entry_look(const struct gdbm_reader *reader, const struc
 	return GDBM_FOUND;
 }
 
-void gdbm_reader_prefetch(const struct gdbm_reader *reader, struct slice key)
-{
-	const uint32_t hash = entry_key_order(key);
-	const char *places = places_of(reader, hash);
-
-	if (places != NULL)
-		__builtin_prefetch(places +
-				   hash % reader->bucket_places * sizeof(struct gdbm_place));
-}
-
-static enum gdbm_answer bucket_search(const struct gdbm_reader *reader, const char *places,
+/* bucket: its offset. */
+static enum gdbm_answer bucket_search(const struct gdbm_reader *reader, size_t bucket,
 				      uint32_t hash, struct slice key, struct slice *value,
 				      uint64_t *block)
 {
+	const char *places = reader->file.data + bucket + sizeof(struct gdbm_bucket_head);
 	size_t at = hash % reader->bucket_places;
 
 	for (size_t n = reader->bucket_places; n > 0; n--) {
@@ -156,20 +138,18 @@ enum gdbm_answer gdbm_reader_find(const struct gdbm_reader *reader, struct slice
 				  struct slice *value, uint64_t *block)
 {
 	const uint32_t hash = entry_key_order(key);
-	const char *places = places_of(reader, hash);
+	const size_t bucket = gdbm_reader_bucket(reader, hash);
 	enum gdbm_answer answer = GDBM_DAMAGED;
 
-	if (places != NULL)
-		answer = bucket_search(reader, places, hash, key, value, block);
+	if (bucket != 0)
+		answer = bucket_search(reader, bucket, hash, key, value, block);
 	if (answer == GDBM_FOUND)
 		return answer;
 	/* If several blocks are unknown, *block is one of them, and the next search finds the
 	 * others. */
 	answer = answer_if_verified(reader, 0, sizeof(struct gdbm_header), answer, block);
 	answer = answer_if_verified(reader, entry_of(reader, hash), sizeof(off_t), answer, block);
-	if (places == NULL)
+	if (bucket == 0)
 		return answer;
-	return answer_if_verified(
-		reader, (uint64_t)(places - reader->file.data) - sizeof(struct gdbm_bucket_head),
-		reader->bucket_size, answer, block);
+	return answer_if_verified(reader, bucket, reader->bucket_size, answer, block);
 }

@@ -33,9 +33,6 @@ struct gdbm_reader {
 bool gdbm_reader_open(struct gdbm_reader *reader, struct slice file,
 		      const struct stack_blocks *blocks, uint64_t first_block);
 
-/* Prefetches the place of a key that will be looked up soon. */
-void gdbm_reader_prefetch(const struct gdbm_reader *reader, struct slice key);
-
 /* The offset of the bucket for a key of this order (entry_key_order); the keys of a bucket are
  * before it in a file of gdbm_writer's. 0: the offset is outside of the file. */
 size_t gdbm_reader_bucket(const struct gdbm_reader *reader, uint32_t order);

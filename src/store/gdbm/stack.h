@@ -88,9 +88,6 @@ bool stack_file_has_damage(const struct stack_file *file);
 bool stack_file_get(struct stack_file *file, struct slice key, struct arena *arena,
 		    struct slice *value, bool *is_there, struct fault *fault);
 
-/* Prefetches the cache lines that stack_file_get will need first for this key, if the file is
- * large. */
-void stack_file_prefetch(const struct stack_file *file, struct slice key);
 /* Read-ahead for reads in the order of entry_key_order: called before each of them, it makes the
  * kernel read the next FILE_PIECE. *ahead: the progress, 0 at first. */
 void stack_file_read_ahead(const struct stack_file *file, uint32_t order, uint64_t *ahead);

@@ -317,15 +317,6 @@ static bool value_copy(struct stack_file *file, struct slice key, struct slice f
 	return value_verify(file, key, (struct slice){ memory, found.size }, value, fault);
 }
 
-/* Bytes of a file that is mostly outside of the processor's caches. */
-#define LARGE_FILE ((uint64_t)64 << 20)
-
-void stack_file_prefetch(const struct stack_file *file, struct slice key)
-{
-	if (file->info.gdbm_size >= LARGE_FILE)
-		gdbm_reader_prefetch(&file->reader, key);
-}
-
 void stack_file_read_ahead(const struct stack_file *file, uint32_t order, uint64_t *ahead)
 {
 	const struct file_system *files = file->place.files;

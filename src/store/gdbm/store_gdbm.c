@@ -145,45 +145,35 @@ static bool copy_out(struct slice stored, struct arena *arena, struct slice *val
 	return true;
 }
 
-/* Reads the newest value up to the number. */
-static bool view_get(const struct view *view, uint64_t number, const struct entry_key *key,
-		     struct arena *arena, struct slice *value, struct fault *fault)
-{
-	const struct slice bytes = { key->bytes, key->size };
-	struct slice stored;
-	bool is_there;
-
-	*value = (struct slice){ NULL, 0 };
-	/* The oldest file has most entries: it is fetched into the cache while the others are searched. */
-	if (view->n_files > 0)
-		stack_file_prefetch(view->files[view->n_files - 1], bytes);
-	for (size_t i = 0; i < view->n_overlays; i++)
-		if (overlay_get(view->overlays[i], key, number, &stored))
-			return copy_out(stored, arena, value, fault);
-	for (size_t i = 0; i < view->n_files; i++) {
-		if (!stack_file_get(view->files[i], bytes, arena, value, &is_there, fault))
-			return false;
-		if (is_there)
-			return true;
-	}
-	return true;
-}
-
+/* Reads the newest value: the transaction's own, or that of its view, up to its number. */
 bool entry_get(struct transaction *base, enum store_table table, struct slice key,
 	       struct slice *value, struct fault *fault)
 {
-	struct gdbm_transaction *transaction = transaction_of(base);
-	struct store_gdbm *store = store_gdbm_of(base->store);
+	const struct gdbm_transaction *transaction = transaction_of(base);
+	const struct view *view = transaction->pin.view;
 	const struct change *own;
 	struct entry_key entry_key;
+	struct slice bytes, stored;
+	bool is_there;
 
-	entry_key_make(&store->place.installation, table, key, &entry_key);
+	entry_key_make(&store_gdbm_of(base->store)->place.installation, table, key, &entry_key);
 	own = changes_find(&transaction->changes, entry_key.hash, table, key);
 	if (own != NULL) {
 		*value = own->value;
 		return true;
 	}
-	return view_get(transaction->pin.view, base->number, &entry_key, base->arena, value, fault);
+	*value = (struct slice){ NULL, 0 };
+	for (size_t i = 0; i < view->n_overlays; i++)
+		if (overlay_get(view->overlays[i], &entry_key, base->number, &stored))
+			return copy_out(stored, base->arena, value, fault);
+	bytes = (struct slice){ entry_key.bytes, entry_key.size };
+	for (size_t i = 0; i < view->n_files; i++) {
+		if (!stack_file_get(view->files[i], bytes, base->arena, value, &is_there, fault))
+			return false;
+		if (is_there)
+			return true;
+	}
+	return true;
 }
 
 static bool change_entry(struct transaction *base, enum store_table table, struct slice key,
