@@ -295,6 +295,52 @@ START_TEST(a_read_is_run_ten_times_at_most)
 }
 END_TEST
 
+/* The system's clock, but the next draws for a code are zeros, which make the letter a. */
+static struct repeating_clock {
+	struct clock clock;
+	unsigned zeros;
+} repeating;
+
+#define CODE_DRAW 16
+
+static void random_or_zeros(const struct clock *clock, void *bytes, size_t size)
+{
+	clock_random(&clock_system, bytes, size);
+	(void)clock;
+	if (size == CODE_DRAW && repeating.zeros > 0) {
+		memset(bytes, 0, size);
+		repeating.zeros--;
+	}
+}
+
+START_TEST(letters_that_a_code_has_are_drawn_again)
+{
+	static const char same[] = "\"code\":\"aaa-aaaa-aaa\"";
+	struct reply reply;
+	const char *host, *all;
+
+	repeating.clock = (struct clock){ clock_system.now, random_or_zeros };
+	world.environment.clock = &repeating.clock;
+	service_close(world.service);
+	world.service = service_open(&world.environment);
+	done("a", METHOD_POST, "/v2/templates",
+	     "{\"name\":\"x\",\"default\":true,\"roles\":{\"host\":{},\"guest\":{}}}");
+	reply = done("a", METHOD_POST, "/v2/rooms", "{\"name\":\"y\"}");
+	all = arena_text(world.arena, "/v2/room-codes/room/%s", member_of(&reply, "id"));
+	host = arena_text(world.arena, "%s/role/host", all);
+	/* Another one of the same call has them. */
+	repeating.zeros = 2;
+	ck_assert_ptr_null(strstr(done("a", METHOD_POST, all, NULL).text, same));
+	ck_assert_uint_eq(repeating.zeros, 0);
+	repeating.zeros = 1;
+	ck_assert_ptr_nonnull(strstr(done("a", METHOD_POST, host, NULL).text, same));
+	/* A stored one has them. */
+	repeating.zeros = 1;
+	ck_assert_ptr_null(strstr(done("a", METHOD_POST, host, NULL).text, same));
+	ck_assert_uint_eq(repeating.zeros, 0);
+}
+END_TEST
+
 /* ---- codes of other accounts ---- */
 
 #define ASKED_MOST 20
@@ -585,6 +631,7 @@ int main(void)
 	tcase_add_test(again, a_write_that_failed_has_the_headers_of_any_answer);
 	tcase_add_test(again, a_call_is_run_ten_times_at_most);
 	tcase_add_test(again, a_read_is_run_ten_times_at_most);
+	tcase_add_test(again, letters_that_a_code_has_are_drawn_again);
 	tcase_add_loop_test(again, stored_credentials_are_not_echoed_by_another_run, 0,
 			    ROWS(credentials_rows));
 	tcase_add_test(again, ten_runs_have_the_memory_of_one);

@@ -246,10 +246,6 @@ bool store_get(struct transaction *transaction, const struct store_kind *kind, c
 bool store_get_named(struct transaction *transaction, const struct store_kind *kind,
 		     struct slice name, enum store_reading reading, struct store_record *record,
 		     struct fault *fault);
-/* Whether no record has the name. WRITE, for names that are random: a driver that refuses a taken
- * name in store_put or store_commit may say so without looking. */
-bool store_name_is_free(struct transaction *transaction, const struct store_kind *kind,
-			struct slice name, bool *is_free, struct fault *fault);
 /* `n` records by their ids, in their order, to show. accounts: whose each is; NULL: all are the
  * transaction's. */
 bool store_get_several(struct transaction *transaction, const struct store_kind *kind,
@@ -288,8 +284,8 @@ bool store_fix_time(struct transaction *transaction, int64_t least, int64_t *now
 bool store_new_id(struct transaction *transaction, const struct store_kind *kind,
 		  const struct clock *clock, int64_t *now, struct id *id, struct fault *fault);
 /* former: the record as this transaction read it to change it, with the same id; NULL: the record
- * is new. FAULT_AGAIN when another record has the name: the caller looked before, so it is new
- * since. */
+ * is new. FAULT_AGAIN when another record has the name: the next run finds it when it looks first, or
+ * draws another name. */
 bool store_put(struct transaction *transaction, const struct store_kind *kind,
 	       const struct store_record *record, const struct store_record *former,
 	       struct fault *fault);

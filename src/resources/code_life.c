@@ -184,19 +184,13 @@ bool codes_check_count(const struct room_subject *subject, const struct code *fo
 
 /* ---- making and switching codes ---- */
 
-static bool draw_letters(struct call *call, struct slice *letters, struct fault *fault)
+/* Should a code have them already, storing it says FAULT_AGAIN, and the next run draws others. */
+static struct slice draw_letters(struct call *call)
 {
 	char drawn[CODE_TEXT_SIZE];
-	bool is_free;
 
-	do {
-		code_make(call->environment->clock, drawn);
-		if (!store_name_is_free(call->transaction, &kind_code, slice_of(drawn), &is_free,
-					fault))
-			return false;
-	} while (!is_free);
-	*letters = arena_copy(call->arena, slice_of(drawn));
-	return true;
+	code_make(call->environment->clock, drawn);
+	return arena_copy(call->arena, slice_of(drawn));
 }
 
 bool codes_add(struct call *call, struct room_codes *codes, uint32_t identity, int64_t created,
@@ -205,8 +199,9 @@ bool codes_add(struct call *call, struct room_codes *codes, uint32_t identity, i
 	call->codes_made++;
 	code->is_enabled = true;
 	code->created = code->updated = created;
-	return (code->letters.data != NULL || draw_letters(call, &code->letters, fault)) &&
-	       codes_put_new(call, codes, identity, code, fault);
+	if (code->letters.data == NULL)
+		code->letters = draw_letters(call);
+	return codes_put_new(call, codes, identity, code, fault);
 }
 
 bool codes_put_new(struct call *call, struct room_codes *codes, uint32_t identity,

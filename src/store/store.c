@@ -62,19 +62,6 @@ bool store_get_named(struct transaction *transaction, const struct store_kind *k
 						     fault);
 }
 
-bool store_name_is_free(struct transaction *transaction, const struct store_kind *kind,
-			struct slice name, bool *is_free, struct fault *fault)
-{
-	struct store_record record = { .is_on = false };
-
-	assert(transaction->access == STORE_WRITE);
-	if (!transaction->store->driver->is_shared &&
-	    !store_get_named(transaction, kind, name, STORE_TO_SHOW, &record, fault))
-		return false;
-	*is_free = record.value.data == NULL;
-	return true;
-}
-
 bool store_get_several(struct transaction *transaction, const struct store_kind *kind,
 		       const struct id *accounts, const struct id *ids, size_t n,
 		       struct store_record *records, struct fault *fault)
