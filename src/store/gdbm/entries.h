@@ -2,8 +2,7 @@
  * transactions. The records of the store's interface (records.c) and their indexes (btree.c) are
  * made of entries.
  *
- * A value that was read lives as long as the transaction's arena. Keys and values are copied when
- * they are put.
+ * A value that was read lives as long as the transaction's arena. Keys are copied.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef STORE_GDBM_ENTRIES_H
@@ -14,12 +13,13 @@
 /* *value: data NULL if there is no such entry. */
 bool entry_get(struct transaction *transaction, enum store_table table, struct slice key,
 	       struct slice *value, struct fault *fault);
+/* value: it is not copied, so it stays unchanged until the transaction ends; data NULL: the entry is
+ * removed, if there is one. */
+bool entry_change(struct transaction *transaction, enum store_table table, struct slice key,
+		  struct slice value, struct fault *fault);
+/* The same with a copy of the value. */
 bool entry_put(struct transaction *transaction, enum store_table table, struct slice key,
 	       struct slice value, struct fault *fault);
-/* The same without copying the value, which is in the transaction's arena and must not change. */
-bool entry_put_kept(struct transaction *transaction, enum store_table table, struct slice key,
-		    struct slice value, struct fault *fault);
-/* Removes the entry, if there is one. */
 bool entry_remove(struct transaction *transaction, enum store_table table, struct slice key,
 		  struct fault *fault);
 

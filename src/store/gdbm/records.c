@@ -145,8 +145,8 @@ bool record_of_entry(const struct store_kind *kind, struct slice key, struct sli
 	return true;
 }
 
-static bool put_entry(struct transaction *transaction, const struct store_kind *kind,
-		      const struct store_record *record, struct fault *fault)
+static bool record_write(struct transaction *transaction, const struct store_kind *kind,
+			 const struct store_record *record, struct fault *fault)
 {
 	struct buffer value = BUFFER_INITIAL(transaction->arena);
 	struct key key;
@@ -167,17 +167,17 @@ static bool put_entry(struct transaction *transaction, const struct store_kind *
 	}
 	buffer_append(&value, record->value);
 	key_of(transaction, kind, record, &key);
-	return entry_put_kept(transaction, records_table(kind), key_slice(&key),
-			      buffer_slice(&value), fault);
+	return entry_change(transaction, records_table(kind), key_slice(&key), buffer_slice(&value),
+			    fault);
 }
 
 /* ---- reading ---- */
 
 /* name: of kinds whose key is the name; it has to last as long as the record. Others have the name in the
  * value. */
-static bool get_entry(struct transaction *transaction, const struct store_kind *kind,
-		      const struct key *key, struct slice name, struct store_record *record,
-		      struct fault *fault)
+static bool record_read(struct transaction *transaction, const struct store_kind *kind,
+			const struct key *key, struct slice name, struct store_record *record,
+			struct fault *fault)
 {
 	struct slice value;
 
@@ -201,7 +201,7 @@ bool records_get(struct transaction *transaction, const struct store_kind *kind,
 
 	(void)reading; /* nothing has to be locked: there is one writer at a time */
 	key_by_id(transaction, kind, id, &key);
-	if (!get_entry(transaction, kind, &key, SLICE(""), record, fault))
+	if (!record_read(transaction, kind, &key, SLICE(""), record, fault))
 		return false;
 	/* Also set if there is no such record. */
 	record->id = *id;
@@ -228,7 +228,7 @@ static bool get_indexed(struct transaction *transaction, const struct store_kind
 		key_by_name(kind, name, &key);
 	else
 		key_by_id(transaction, kind, id, &key);
-	if (!get_entry(transaction, kind, &key, name, record, fault))
+	if (!record_read(transaction, kind, &key, name, record, fault))
 		return false;
 	if (record->value.data == NULL)
 		return damaged(kind, key_slice(&key), "is missing: an index refers to it", fault);
@@ -264,8 +264,8 @@ bool records_get_named(struct transaction *transaction, const struct store_kind 
 	(void)reading;
 	if (is_global(kind)) {
 		key_by_name(kind, name, &key);
-		return get_entry(transaction, kind, &key, arena_copy(transaction->arena, name),
-				 record, fault);
+		return record_read(transaction, kind, &key, arena_copy(transaction->arena, name),
+				   record, fault);
 	}
 	*record = (struct store_record){ .is_on = false };
 	tree = tree_of(transaction, kind, NAMES);
@@ -523,7 +523,7 @@ bool records_new_id(struct transaction *transaction, const struct store_kind *ki
 	counter.number++;
 	counter.time = time;
 	*id = id_make(clock, (uint32_t)(time / 1000), counter.number);
-	((struct gdbm_transaction *)transaction)->counted =
+	gdbm_transaction_of(transaction)->counted =
 		(struct counted_id){ kind->letter, transaction->account, *id };
 	return counter_write(transaction, &key, &counter, fault);
 }
@@ -537,7 +537,7 @@ static bool count_id(struct transaction *transaction, const struct store_kind *k
 	const bool counts = number <= NUMBER_COUNTED_MOST;
 	/* If the number is not counted, only a later second makes new ids higher. */
 	const int64_t seconds = (int64_t)id_seconds(id) + (counts ? 0 : 1);
-	const struct counted_id *counted = &((struct gdbm_transaction *)transaction)->counted;
+	const struct counted_id *counted = &gdbm_transaction_of(transaction)->counted;
 	struct counter counter, before;
 	struct key key;
 
@@ -640,7 +640,7 @@ static bool change_key(struct transaction *transaction, const struct store_kind 
 	if (!is_global(kind) || (former != NULL && slice_equal(former->name, record->name)))
 		return true;
 	key_by_name(kind, record->name, &key);
-	if (!get_entry(transaction, kind, &key, record->name, &present, fault))
+	if (!record_read(transaction, kind, &key, record->name, &present, fault))
 		return false;
 	if (present.value.data != NULL)
 		return fault_set(fault, FAULT_AGAIN, NULL);
@@ -658,7 +658,7 @@ bool records_put(struct transaction *transaction, const struct store_kind *kind,
 		return false;
 	return change_key(transaction, kind, record, former, fault) &&
 	       index_record(transaction, kind, former, record, fault) &&
-	       put_entry(transaction, kind, record, fault);
+	       record_write(transaction, kind, record, fault);
 }
 
 bool records_remove(struct transaction *transaction, const struct store_kind *kind,

@@ -304,7 +304,7 @@ static bool value_verify(struct stack_file *file, struct slice key, struct slice
 }
 
 /* Copies a value into its own memory, because an arena's further blocks are cleared at the end. */
-static bool value_copy(struct stack_file *file, struct slice key, struct slice found,
+static bool value_take(struct stack_file *file, struct slice key, struct slice found,
 		       struct arena *arena, struct slice *value, struct fault *fault)
 {
 	char *memory;
@@ -362,7 +362,7 @@ bool stack_file_get(struct stack_file *file, struct slice key, struct arena *are
 			return true;
 		if (answer == GDBM_FOUND) {
 			*is_there = true;
-			return value_copy(file, key, found, arena, value, fault);
+			return value_take(file, key, found, arena, value, fault);
 		}
 		if (answer == GDBM_REFUSED)
 			return fault_cause(fault, FAULT_DAMAGED, 0,

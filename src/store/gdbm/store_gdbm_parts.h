@@ -42,7 +42,7 @@ struct store_gdbm {
 	_Atomic uint64_t records_written;
 	_Atomic uint64_t checksum_failures;
 
-	pthread_mutex_t writer; /* held from begin to commit of a WRITE transaction */
+	pthread_mutex_t writer; /* held from begin to the end of a WRITE transaction */
 	struct overlay *active; /* the newest of the current view */
 	uint64_t last; /* the last committed transaction */
 };
@@ -77,6 +77,11 @@ extern const struct store_driver store_gdbm_driver;
 static inline struct store_gdbm *store_gdbm_of(struct store *store)
 {
 	return (struct store_gdbm *)store;
+}
+
+static inline struct gdbm_transaction *gdbm_transaction_of(struct transaction *transaction)
+{
+	return (struct gdbm_transaction *)transaction;
 }
 
 /* The driver's `figures`. */

@@ -1,0 +1,148 @@
+/* See store/gdbm/entries.h. Changes are an array in order of arrival, with a chained hash table.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "store/gdbm/entries.h"
+
+#include <assert.h>
+
+#include "store/gdbm/store_gdbm_parts.h"
+
+#define CHANGES_FIRST 16
+
+/* ---- the changes of a transaction ---- */
+
+static void changes_grow(struct changes *changes, struct arena *arena)
+{
+	struct changes grown = { .n = changes->n, .capacity = 2 * changes->capacity };
+
+	if (changes->capacity == 0)
+		grown.capacity = CHANGES_FIRST;
+	grown.list = arena_alloc(arena, grown.capacity * sizeof *grown.list);
+	grown.hashes = arena_alloc(arena, grown.capacity * sizeof *grown.hashes);
+	grown.chain = arena_alloc(arena, grown.capacity * sizeof *grown.chain);
+	grown.buckets = arena_zero(arena, 2 * grown.capacity * sizeof *grown.buckets);
+	for (size_t i = 0; i < changes->n; i++) {
+		uint32_t *bucket = &grown.buckets[changes->hashes[i] % (2 * grown.capacity)];
+
+		grown.list[i] = changes->list[i];
+		grown.hashes[i] = changes->hashes[i];
+		grown.chain[i] = *bucket;
+		*bucket = (uint32_t)i + 1;
+	}
+	*changes = grown;
+}
+
+static struct change *changes_find(const struct changes *changes, uint64_t hash,
+				   enum store_table table, struct slice key)
+{
+	uint32_t at;
+
+	if (changes->n == 0)
+		return NULL;
+	for (at = changes->buckets[hash % (2 * changes->capacity)]; at != 0;
+	     at = changes->chain[at - 1]) {
+		struct change *change = &changes->list[at - 1];
+
+		if (changes->hashes[at - 1] == hash && change->table == table &&
+		    slice_equal(change->key, key))
+			return change;
+	}
+	return NULL;
+}
+
+static void changes_put(struct changes *changes, struct arena *arena, uint64_t hash,
+			const struct change *change)
+{
+	struct change *place = changes_find(changes, hash, change->table, change->key);
+	uint32_t *bucket;
+
+	if (place != NULL) {
+		place->value = change->value;
+		return;
+	}
+	if (changes->n == changes->capacity)
+		changes_grow(changes, arena);
+	bucket = &changes->buckets[hash % (2 * changes->capacity)];
+	changes->list[changes->n] = *change;
+	changes->list[changes->n].key = arena_copy(arena, change->key);
+	changes->hashes[changes->n] = hash;
+	changes->chain[changes->n] = *bucket;
+	*bucket = (uint32_t)++changes->n;
+}
+
+/* ---- reading and changing ---- */
+
+static bool copy_out(struct slice stored, struct arena *arena, struct slice *value,
+		     struct fault *fault)
+{
+	if (stored.data == NULL)
+		return true;
+	if (!arena_fits(arena, stored.size + 1))
+		return fault_set(fault, FAULT_TOO_LARGE, NULL);
+	*value = arena_copy(arena, stored);
+	return true;
+}
+
+/* Reads the newest value: the transaction's own, or that of its view, up to its number. */
+bool entry_get(struct transaction *base, enum store_table table, struct slice key,
+	       struct slice *value, struct fault *fault)
+{
+	const struct gdbm_transaction *transaction = gdbm_transaction_of(base);
+	const struct view *view = transaction->pin.view;
+	const struct change *own;
+	struct entry_key entry_key;
+	struct slice bytes, stored;
+	bool is_there;
+
+	entry_key_make(&store_gdbm_of(base->store)->place.installation, table, key, &entry_key);
+	own = changes_find(&transaction->changes, entry_key.hash, table, key);
+	if (own != NULL) {
+		*value = own->value;
+		return true;
+	}
+	*value = (struct slice){ NULL, 0 };
+	for (size_t i = 0; i < view->n_overlays; i++)
+		if (overlay_get(view->overlays[i], &entry_key, base->number, &stored))
+			return copy_out(stored, base->arena, value, fault);
+	bytes = (struct slice){ entry_key.bytes, entry_key.size };
+	for (size_t i = 0; i < view->n_files; i++) {
+		if (!stack_file_get(view->files[i], bytes, base->arena, value, &is_there, fault))
+			return false;
+		if (is_there)
+			return true;
+	}
+	return true;
+}
+
+bool entry_change(struct transaction *base, enum store_table table, struct slice key,
+		  struct slice value, struct fault *fault)
+{
+	struct gdbm_transaction *transaction = gdbm_transaction_of(base);
+	struct store_gdbm *store = store_gdbm_of(base->store);
+	const struct change change = { .table = table, .key = key, .value = value };
+	struct entry_key entry_key;
+
+	assert(base->access == STORE_WRITE && key.size <= STORE_KEY_MAX);
+	assert(value.size <= STORE_VALUE_MAX + ENTRY_HEAD_MAX);
+	if (!arena_fits(base->arena, key.size + sizeof(struct changes)))
+		return fault_set(fault, FAULT_TOO_LARGE, NULL);
+	base->has_changes = true;
+	entry_key_make(&store->place.installation, table, key, &entry_key);
+	changes_put(&transaction->changes, base->arena, entry_key.hash, &change);
+	return true;
+}
+
+bool entry_put(struct transaction *transaction, enum store_table table, struct slice key,
+	       struct slice value, struct fault *fault)
+{
+	assert(value.data != NULL);
+	return (arena_fits(transaction->arena, value.size + 1) ||
+		fault_set(fault, FAULT_TOO_LARGE, NULL)) &&
+	       entry_change(transaction, table, key, arena_copy(transaction->arena, value), fault);
+}
+
+bool entry_remove(struct transaction *transaction, enum store_table table, struct slice key,
+		  struct fault *fault)
+{
+	return entry_change(transaction, table, key, (struct slice){ NULL, 0 }, fault);
+}
