@@ -308,7 +308,7 @@ uint64_t store_seen(const struct transaction *transaction);
 bool store_commit(struct transaction *transaction, uint64_t *number, struct fault *fault);
 void store_abandon(struct transaction *transaction);
 
-/* Takes no lock and makes no system call. */
+/* 0: durable. Takes no lock and makes no system call. */
 enum store_state store_state(struct store *store, uint64_t number);
 
 /* Tries once to make all earlier commits durable. Waits for another thread that is doing so, and

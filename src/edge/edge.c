@@ -188,8 +188,7 @@ static void deliver(struct edge *edge, struct exchange *exchange)
 	struct call *call = &exchange->call;
 	int connection = exchange->connection;
 
-	if (call->answer.awaited != 0)
-		edge->options.settle(call, store_state(edge->options.store, call->answer.awaited));
+	edge->options.settle(call, store_state(edge->options.store, call->answer.awaited));
 	metrics_count(edge->options.metrics, call, clock_microseconds() - call->started);
 	if (edge->options.logs_access)
 		access_log(call);
@@ -220,17 +219,10 @@ static void flush(struct edge *edge)
 	}
 }
 
-static bool is_pending(const struct edge *edge, const struct call *call)
-{
-	uint64_t number = call->answer.awaited;
-
-	return number != 0 && store_state(edge->options.store, number) == STORE_PENDING;
-}
-
 /* The state of a worker. */
 struct work {
 	struct exchange *exchange; /* for the next request; may be NULL */
-	bool is_flusher; /* the result of parked_add; nothing was done since */
+	bool owes_flush; /* the result of parked_add */
 };
 
 /* Answers a request in a thread for deferred ones; a worker sends the answer. */
@@ -259,26 +251,21 @@ static void serve(struct edge *edge, int connection, struct work *work)
 	if (!edge->options.answer(edge->options.service, &exchange->call)) {
 		work->exchange = NULL;
 		deferred_add(edge->deferred, exchange);
-	} else if (is_pending(edge, &exchange->call)) {
+	} else if (store_state(edge->options.store, exchange->call.answer.awaited) ==
+		   STORE_PENDING) {
 		work->exchange = NULL;
-		work->is_flusher = parked_add(edge->parked, exchange);
+		work->owes_flush = parked_add(edge->parked, exchange);
 	} else {
 		deliver(edge, exchange);
 	}
 }
 
 /* The next ready descriptor; -1: none. */
-static int next_event(struct edge *edge, struct work *work)
+static int next_event(const struct edge *edge, bool waits)
 {
 	struct epoll_event event;
-	const int n = epoll_wait(edge->epoll, &event, 1, work->is_flusher ? 0 : -1);
 
-	if (work->is_flusher && n == 1)
-		parked_pass_on(edge->parked);
-	else if (work->is_flusher)
-		flush(edge);
-	work->is_flusher = false;
-	return n == 1 ? event.data.fd : -1;
+	return epoll_wait(edge->epoll, &event, 1, waits ? -1 : 0) == 1 ? event.data.fd : -1;
 }
 
 static void *run_worker(void *argument)
@@ -287,7 +274,13 @@ static void *run_worker(void *argument)
 	struct work work = { NULL, false };
 	int ready;
 
-	while ((ready = next_event(edge, &work)) != edge->end) {
+	while ((ready = next_event(edge, !work.owes_flush)) != edge->end) {
+		/* Requests that are ready come first: they may write, too. */
+		if (work.owes_flush && ready >= 0)
+			parked_pass_on(edge->parked);
+		else if (work.owes_flush)
+			flush(edge);
+		work.owes_flush = false;
 		if (ready == edge->options.listener->descriptor)
 			listener_is_ready(edge);
 		else if (ready == edge->timer)

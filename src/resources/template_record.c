@@ -248,7 +248,7 @@ bool template_load_from_path(struct call *call, enum store_reading reading,
 	bool is_there = false;
 	const bool is_id = id_parse(call->parameters[0], &id);
 
-	/* A GET reads nothing else. Other calls say what they read (expect_update and others). */
+	/* What only reads, reads nothing else. Other calls say what they read (expect_update and others). */
 	if (is_id && !call_is_writing(call) && expected_open(call, &expected)) {
 		expected_get(&expected, &kind_template, &id, STORE_TO_SHOW);
 		expected_tell(&expected);

@@ -95,37 +95,43 @@ static bool commit(struct call *call, struct fault *fault)
 	return is_committed;
 }
 
-static void abandon(struct call *call, enum store_access access)
+/* After the handler, whose result is `is_done`: commits, unless nothing is to be stored. */
+static bool end_write(struct call *call, bool is_done, struct fault *fault)
 {
+	bool is_replay = false;
+
+	/* A caller who lacks the scope does not get the kept answer either. */
+	if (call->key.data != NULL && fault->scope == NULL)
+		is_done = idempotency_end(call, is_done, &is_replay, fault);
+	if (is_done && !is_replay && !call->validates_only && code_words_count_asked(call, fault) &&
+	    audit_write(call, fault))
+		return commit(call, fault);
 	kept_usage_end(call, false);
 	call->operations = 0;
 	/* A refusal may rest on data that is not durable yet: it waits like an answer. */
-	if (access == STORE_WRITE)
-		call->answer.awaited = store_seen(call->transaction);
+	call->answer.awaited = store_seen(call->transaction);
 	store_abandon(call->transaction);
+	/* `is_done` would not do: a step after the handler may have failed. */
+	return fault->kind == FAULT_NONE;
 }
 
 static bool run_once(struct call *call, enum store_access access, struct fault *fault)
 {
-	bool is_done, is_replay = false;
+	bool is_done;
 
 	if (!begin(call, access, fault))
 		return false;
 	is_done = call->route->run(call, fault);
-	/* A caller who lacks the scope does not get the kept answer either. */
-	if (call->key.data != NULL && fault->scope == NULL)
-		is_done = idempotency_end(call, is_done, &is_replay, fault);
-	if (is_done && access == STORE_WRITE && !call->wants_write && !is_replay &&
-	    !call->validates_only && code_words_count_asked(call, fault) &&
-	    audit_write(call, fault))
-		return commit(call, fault);
-	abandon(call, access);
-	if (is_done && call->validates_only && !call->wants_write) {
-		call_forget_answer(call);
-		return call_answer(call, SLICE("{\"valid\":true}"));
-	}
-	/* Not is_done: the steps after the handler may have failed. */
-	return fault->kind == FAULT_NONE;
+	if (access == STORE_WRITE)
+		return end_write(call, is_done, fault);
+	store_abandon(call->transaction);
+	return is_done;
+}
+
+static bool answer_valid(struct call *call)
+{
+	call_forget_answer(call);
+	return call_answer(call, SLICE("{\"valid\":true}"));
 }
 
 /* ---- and again ---- */
@@ -141,7 +147,7 @@ static void let_others(const struct call *call, unsigned agains)
 	(void)poll(NULL, 0, (int)(chance % (1u << agains)));
 }
 
-/* What seemed missing or damaged while others were writing is run again, and believed then. */
+/* Damage that is seen while others write may only seem so: the call is run again once. */
 static bool is_to_be_run_again(const struct call *call, enum store_access access,
 			       const struct fault *fault, unsigned agains)
 {
@@ -176,7 +182,7 @@ static bool run_until_done(struct call *call, struct fault *fault)
 	for (;;) {
 		if (run_once(call, access, fault)) {
 			if (!call->wants_write)
-				return true;
+				return !call->validates_only || answer_valid(call);
 			access = STORE_WRITE;
 		} else if (is_under_way(call, fault, clock_monotonic() - begun)) {
 			return refuse_under_way(fault);

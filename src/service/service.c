@@ -258,7 +258,7 @@ static bool is_to_be_deferred(const struct service *service, const struct call *
 		costs_are_high(service->costs, &call->account, call->route));
 }
 
-/* That a refused call asked for codes of other accounts, before the answer says so. */
+/* Counts that a refused call asked for codes of other accounts, before the answer says so. */
 static void count_words(struct call *call, struct fault *fault)
 {
 	struct fault own = FAULT_INITIAL;
@@ -267,7 +267,7 @@ static void count_words(struct call *call, struct fault *fault)
 		*fault = own;
 }
 
-/* A join that was granted or refused, once that is the answer. */
+/* Logs a join that was granted or refused. */
 static void note_joining(const struct call *call)
 {
 	struct joining joining;
@@ -280,9 +280,9 @@ static void note_joining(const struct call *call)
 	join_log_add(call->environment->joins, &joining);
 }
 
-/* Runs a call that was admitted and is right, and writes the error of any other. fault: why it was not
- * admitted. */
-static void answer(struct call *call, bool is_admitted, struct slice query, struct fault *fault)
+/* Reads and runs an admitted call; a refusal becomes an error body. fault: why it was not admitted. */
+static void read_and_run(struct call *call, bool is_admitted, struct slice query,
+			 struct fault *fault)
 {
 	const bool is_read = is_admitted && (call->route == NULL || read_call(call, query, fault));
 
@@ -341,7 +341,7 @@ bool service_answer(struct service *service, struct call *call)
 	has_cost = is_admitted && call->route != NULL && !call->route->is_open;
 	if (has_cost)
 		begun = (struct begun){ call->account, clock_microseconds(), clock_of_thread() };
-	answer(call, is_admitted, query, &fault);
+	read_and_run(call, is_admitted, query, &fault);
 	if (has_cost)
 		note_cost(service, call, &begun);
 	arena_use_for_json(served);
