@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/memory.h"
 #include "base/text.h"
 #include "accounts/accounts.h"
 #include "accounts/accounts_file.h"
@@ -44,16 +45,14 @@ static bool list_stored(const char *url, struct roster **roster, struct fault *f
 
 bool accounts_list(const char *directory, struct roster **roster, struct fault *fault)
 {
-	if (store_postgres_is_url(directory)) {
-		*roster = NULL;
-		return list_stored(directory, roster, fault);
-	}
-
-	char *path = accounts_file_path(directory, ACCOUNTS_FILE);
 	struct opened_file opened = { .file = -1 };
 	bool is_read = true;
+	char *path;
 
 	*roster = NULL;
+	if (store_postgres_is_url(directory))
+		return list_stored(directory, roster, fault);
+	path = accounts_file_path(directory, ACCOUNTS_FILE);
 	if (accounts_file_look(path).error == ENOENT)
 		*roster = roster_empty();
 	else
@@ -122,28 +121,38 @@ static bool replace(const struct change *change, struct slice text, struct fault
 	return accounts_file_replace(change->directory, text, fault);
 }
 
-static bool write_change(struct change *change, struct account *changed, struct fault *fault)
+/* Replaces the accounts from change->place on, `removed` of them, by these. */
+static bool write_accounts(const struct change *change, size_t removed, const struct account *added,
+			   size_t count, struct fault *fault)
 {
-	size_t count = change->roster->count;
-	struct account *accounts = calloc(count + 1, sizeof *accounts);
+	const struct roster *roster = change->roster;
+	const size_t after = change->place + removed;
+	const size_t all = roster->count - removed + count;
+	struct account *accounts = memory_check(calloc(all + 1, sizeof *accounts));
 	struct arena *arena = arena_open();
+	bool is_written;
 
-	if (accounts == NULL)
-		abort();
+	memcpy(accounts, roster->accounts, change->place * sizeof *accounts);
 	if (count > 0)
-		memcpy(accounts, change->roster->accounts, count * sizeof *accounts);
-	accounts[change->place] = change->account;
-	if (change->place == count)
-		count++;
-
-	bool is_written = replace(change, roster_text(arena, accounts, count), fault);
-
+		memcpy(accounts + change->place, added, count * sizeof *accounts);
+	memcpy(accounts + change->place + count, roster->accounts + after,
+	       (roster->count - after) * sizeof *accounts);
+	is_written = replace(change, roster_text(arena, accounts, all), fault);
 	arena_close(arena);
-	explicit_bzero(accounts, count * sizeof *accounts);
+	explicit_bzero(accounts, all * sizeof *accounts);
 	free(accounts);
-	if (is_written && changed != NULL)
-		*changed = change->account;
 	return is_written;
+}
+
+static bool write_change(const struct change *change, struct account *changed, struct fault *fault)
+{
+	const size_t removed = change->place < change->roster->count ? 1 : 0;
+
+	if (!write_accounts(change, removed, &change->account, 1, fault))
+		return false;
+	if (changed != NULL)
+		*changed = change->account;
+	return true;
 }
 
 static void end(struct change *change)
@@ -242,26 +251,6 @@ bool accounts_set(const char *directory, const char *which, struct slice name, s
 	return is_done;
 }
 
-static bool write_without(const struct change *change, struct fault *fault)
-{
-	const struct roster *roster = change->roster;
-	size_t after = roster->count - change->place - 1;
-	struct account *accounts = calloc(roster->count, sizeof *accounts);
-	struct arena *arena = arena_open();
-	bool is_written;
-
-	if (accounts == NULL)
-		abort();
-	memcpy(accounts, roster->accounts, change->place * sizeof *accounts);
-	memcpy(accounts + change->place, roster->accounts + change->place + 1,
-	       after * sizeof *accounts);
-	is_written = replace(change, roster_text(arena, accounts, roster->count - 1), fault);
-	arena_close(arena);
-	explicit_bzero(accounts, roster->count * sizeof *accounts);
-	free(accounts);
-	return is_written;
-}
-
 bool accounts_remove(const char *directory, const struct id *id, struct fault *fault)
 {
 	struct change change;
@@ -277,7 +266,7 @@ bool accounts_remove(const char *directory, const struct id *id, struct fault *f
 				    account->name);
 	if (is_done)
 		change.place = (size_t)(account - change.roster->accounts);
-	is_done = is_done && write_without(&change, fault);
+	is_done = is_done && write_accounts(&change, 1, NULL, 0, fault);
 	end(&change);
 	return is_done;
 }
@@ -326,6 +315,33 @@ bool accounts_finish(const char *directory, const char *which, struct account *c
 	bool is_done = begin_with(&change, directory, which, fault) &&
 		       retire_secret(&change, fault) && write_change(&change, changed, fault);
 
+	end(&change);
+	return is_done;
+}
+
+static bool check_free(const struct roster *roster, const struct account *account,
+		       struct fault *fault)
+{
+	if (roster_by_id(roster, &account->id) == NULL &&
+	    roster_by_name(roster, slice_of(account->name)) == NULL &&
+	    roster_by_access_key(roster, &account->access_key) == NULL)
+		return true;
+	return fault_set(fault, FAULT_CONFLICT,
+			 "there is an account with the id, the name or the access key of %s",
+			 account->name);
+}
+
+bool accounts_restore(const char *directory, const struct account *accounts, size_t count,
+		      struct fault *fault)
+{
+	struct change change;
+	bool is_done = begin(&change, directory, fault);
+
+	for (size_t i = 0; is_done && i < count; i++)
+		is_done = check_free(change.roster, &accounts[i], fault);
+	if (is_done)
+		change.place = change.roster->count;
+	is_done = is_done && write_accounts(&change, 0, accounts, count, fault);
 	end(&change);
 	return is_done;
 }
