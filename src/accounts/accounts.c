@@ -77,11 +77,9 @@ static struct roster *unpin(struct accounts *accounts, const struct roster *rost
 
 static struct roster *make_current(struct accounts *accounts, struct roster *roster)
 {
-	struct pinned_roster *pinned = malloc(sizeof *pinned);
+	struct pinned_roster *pinned = memory_check(malloc(sizeof *pinned));
 	struct pinned_roster *previous = accounts->current;
 
-	if (pinned == NULL)
-		abort();
 	*pinned = (struct pinned_roster){ .next = previous, .roster = roster, .references = 1 };
 	accounts->current = pinned;
 	return previous == NULL ? NULL : unpin(accounts, previous->roster);
@@ -127,13 +125,13 @@ static void settle_if_named(struct accounts *accounts, const struct file_mark *m
 		close(file);
 }
 
-static void replace(struct accounts *accounts, struct roster *roster)
+static void replace(struct accounts *accounts, struct roster *roster, uint64_t generation)
 {
-	roster->generation = ++accounts->generation;
+	struct roster *unused;
+
+	roster->generation = generation;
 	acquire(&accounts->lock);
-
-	struct roster *unused = make_current(accounts, roster);
-
+	unused = make_current(accounts, roster);
 	let_go(&accounts->lock);
 	roster_close(unused);
 }
@@ -162,7 +160,7 @@ static bool read_file(struct accounts *accounts, struct file_mark *mark, struct 
 
 	accounts_file_read(accounts->path, &roster, &opened, fault);
 	if (roster != NULL) {
-		replace(accounts, roster);
+		replace(accounts, roster, ++accounts->generation);
 		warn_of_mode(accounts);
 	}
 	if (opened.file >= 0) {
@@ -208,7 +206,7 @@ static void read_again(struct accounts *accounts)
 static bool read_stored(struct accounts *accounts, struct fault *fault)
 {
 	struct arena *arena = arena_open();
-	struct roster *roster = NULL, *unused;
+	struct roster *roster = NULL;
 	struct slice text;
 	uint64_t generation;
 
@@ -216,14 +214,9 @@ static bool read_stored(struct accounts *accounts, struct fault *fault)
 	if (store_roster(accounts->store, arena, &generation, &text, fault))
 		roster = text.size == 0 ? roster_empty() : roster_parse(text, fault);
 	arena_close(arena);
-	if (roster == NULL)
-		return false;
-	roster->generation = generation;
-	acquire(&accounts->lock);
-	unused = make_current(accounts, roster);
-	let_go(&accounts->lock);
-	roster_close(unused);
-	return true;
+	if (roster != NULL)
+		replace(accounts, roster, generation);
+	return roster != NULL;
 }
 
 static bool is_current(struct accounts *accounts)
@@ -264,7 +257,7 @@ static bool read_first(struct accounts *accounts, struct fault *fault)
 	struct file_mark mark = accounts_file_look(accounts->path);
 
 	if (mark.error == ENOENT) {
-		replace(accounts, roster_empty());
+		replace(accounts, roster_empty(), ++accounts->generation);
 		settle(accounts, &mark, -1);
 		return true;
 	}

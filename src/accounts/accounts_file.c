@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/directory.h"
+#include "base/memory.h"
 
 #define LOCK_FILE "accounts.lock"
 #define NEW_FILE "accounts.json.new"
@@ -24,10 +25,8 @@
 char *accounts_file_path(const char *directory, const char *name)
 {
 	size_t size = strlen(directory) + strlen(name) + 2;
-	char *path = malloc(size);
+	char *path = memory_check(malloc(size));
 
-	if (path == NULL)
-		abort();
 	(void)snprintf(path, size, "%s/%s", directory, name);
 	return path;
 }
@@ -119,9 +118,7 @@ static bool read_text(const char *path, int file, struct file_mark *mark, char *
 				   "restore it from a backup",
 				   path, (long long)SIZE_MOST);
 	*mark = mark_of(&status);
-	*bytes = malloc((size_t)status.st_size + 1);
-	if (*bytes == NULL)
-		abort();
+	*bytes = memory_check(malloc((size_t)status.st_size + 1));
 	return read_all(path, file, *bytes, (size_t)status.st_size, fault);
 }
 
@@ -273,19 +270,6 @@ static bool make_new(const char *path, const struct stat *directory, struct slic
 	return is_written;
 }
 
-static bool sync_names(const char *directory, struct fault *fault)
-{
-	return directory_sync(directory) ||
-	       fault_cause(fault, FAULT_INTERNAL, errno, "cannot sync %s", directory);
-}
-
-static bool rename_new(const char *from, const char *to, struct fault *fault)
-{
-	if (rename(from, to) != 0)
-		return fault_cause(fault, FAULT_INTERNAL, errno, "cannot replace %s", to);
-	return true;
-}
-
 bool accounts_file_replace(const char *directory, struct slice text, struct fault *fault)
 {
 	struct stat status;
@@ -296,11 +280,14 @@ bool accounts_file_replace(const char *directory, struct slice text, struct faul
 	char *path = accounts_file_path(directory, ACCOUNTS_FILE);
 	char *new_path = accounts_file_path(directory, NEW_FILE);
 	bool is_renamed = make_new(new_path, &status, text, fault) &&
-			  rename_new(new_path, path, fault);
+			  (rename(new_path, path) == 0 ||
+			   fault_cause(fault, FAULT_INTERNAL, errno, "cannot replace %s", path));
 
 	if (!is_renamed)
 		(void)unlink(new_path);
 	free(new_path);
 	free(path);
-	return is_renamed && sync_names(directory, fault);
+	return is_renamed &&
+	       (directory_sync(directory) ||
+		fault_cause(fault, FAULT_INTERNAL, errno, "cannot sync %s", directory));
 }
