@@ -22,6 +22,7 @@
 #include <stdlib.h>
 
 #include "base/json_text.h"
+#include "base/memory.h"
 #include "base/text.h"
 #include "base/checksum.h"
 #include "rules/text_rules.h"
@@ -63,10 +64,9 @@ typedef int account_order(const void *a, const void *b);
 static const struct account **sorted(const struct roster *roster, account_order *order)
 {
 	/* Never empty: qsort and bsearch must not get NULL. */
-	const struct account **places = calloc(roster->count + 1, sizeof(const struct account *));
+	const struct account **places =
+		memory_check(calloc(roster->count + 1, sizeof(const struct account *)));
 
-	if (places == NULL)
-		abort();
 	for (size_t i = 0; i < roster->count; i++)
 		places[i] = &roster->accounts[i];
 	qsort(places, roster->count, sizeof *places, order);
@@ -278,15 +278,11 @@ static bool sort_and_compare(struct roster *roster, struct fault *fault)
 
 static struct roster *roster_of(size_t count)
 {
-	struct roster *roster = calloc(1, sizeof *roster);
+	struct roster *roster = memory_check(calloc(1, sizeof *roster));
 
-	if (roster == NULL)
-		abort();
 	roster->generation = 1;
 	roster->count = count;
-	roster->accounts = calloc(count + 1, sizeof *roster->accounts);
-	if (roster->accounts == NULL)
-		abort();
+	roster->accounts = memory_check(calloc(count + 1, sizeof *roster->accounts));
 	return roster;
 }
 
@@ -476,10 +472,8 @@ struct slice roster_text(struct arena *arena, const struct account *accounts, si
 	buffer_append_integer(&text, FILE_VERSION);
 	buffer_append_text(&text, ",\"accounts\":[");
 	for (size_t i = 0; i < count; i++) {
-		json_t *account = packed_account(&accounts[i]);
+		json_t *account = memory_check(packed_account(&accounts[i]));
 
-		if (account == NULL)
-			abort();
 		buffer_append_text(&text, i == 0 ? "\n" : ",\n");
 		buffer_append_json(&text, account);
 		forget_secrets(account);

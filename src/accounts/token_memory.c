@@ -7,6 +7,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
+#include "base/memory.h"
 #include "base/text.h"
 
 #define PLACES 2048
@@ -27,10 +28,8 @@ struct token_memory {
 
 struct token_memory *token_memory_open(void)
 {
-	struct token_memory *memory = calloc(1, sizeof *memory);
+	struct token_memory *memory = memory_check(calloc(1, sizeof *memory));
 
-	if (memory == NULL)
-		abort();
 	for (size_t i = 0; i < PLACES; i++)
 		if (pthread_mutex_init(&memory->places[i].lock, NULL) != 0)
 			abort();

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/memory.h"
 #include "command/child.h"
 #include "command/command.h"
 #include "command/copy.h"
@@ -38,9 +39,7 @@ static bool open_dump(const char *directory, FILE **file, struct fault *fault)
 	opened = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (opened < 0 || unlink(path) != 0)
 		return fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot make %s", path);
-	*file = fdopen(opened, "w+");
-	if (*file == NULL)
-		abort();
+	*file = memory_check(fdopen(opened, "w+"));
 	return true;
 }
 

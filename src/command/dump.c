@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "accounts/accounts.h"
+#include "base/memory.h"
 #include "command/command.h"
 #include "command/data_directory.h"
 #include "command/options.h"
@@ -160,9 +161,7 @@ static bool open_file(struct dumping *dumping, struct fault *fault)
 						     "file, or remove it"
 						   : "--output %s cannot be made",
 				   dumping->path);
-	dumping->file = fdopen(file, "w");
-	if (dumping->file == NULL)
-		abort();
+	dumping->file = memory_check(fdopen(file, "w"));
 	return true;
 }
 

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "accounts/accounts.h"
+#include "base/memory.h"
 #include "command/again.h"
 #include "command/child.h"
 #include "command/command.h"
@@ -120,10 +121,8 @@ static void keep_byte(struct loading *loading, int byte)
 {
 	if (loading->text_size == loading->text_capacity) {
 		size_t capacity = loading->text_capacity * 2 + 4096;
-		char *larger = malloc(capacity);
+		char *larger = memory_check(malloc(capacity));
 
-		if (larger == NULL)
-			abort();
 		if (loading->text_size > 0) {
 			memcpy(larger, loading->text, loading->text_size);
 			explicit_bzero(loading->text, loading->text_size);

@@ -6,6 +6,7 @@
 
 #include "accounts/accounts.h"
 #include "accounts/accounts_file.h"
+#include "base/memory.h"
 #include "command/command.h"
 #include "command/data_directory.h"
 #include "command/options.h"
@@ -55,11 +56,10 @@ static void print_finding(struct checking *checking, const char *file, const cha
 		checking->found++;
 		return;
 	}
-	finding = file != NULL ? json_pack("{s:s, s:s}", "file", file, "problem", problem)
-			       : json_pack("{s:s, s:s, s:s}", "kind", table, "key", key, "problem",
-					   problem);
-	if (finding == NULL)
-		abort();
+	finding = memory_check(file != NULL
+				       ? json_pack("{s:s, s:s}", "file", file, "problem", problem)
+				       : json_pack("{s:s, s:s, s:s}", "kind", table, "key", key,
+						   "problem", problem));
 	printf(checking->found++ == 0 ? "\n    " : ",\n    ");
 	(void)json_dumpf(finding, stdout, 0);
 	json_decref(finding);

@@ -5,6 +5,7 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <stdlib.h>
 
+#include "base/memory.h"
 #include "base/text.h"
 #include "resources/default_template.h"
 #include "resources/kinds.h"
@@ -18,10 +19,8 @@ void transfer_input_open(struct transfer_input *input, struct store *store,
 	*input = (struct transfer_input){
 		.environment = { .clock = clock, .store = store },
 		.present = present,
-		.taken = json_object(),
+		.taken = memory_check(json_object()),
 	};
-	if (input->taken == NULL)
-		abort();
 }
 
 void transfer_input_close(struct transfer_input *input)
@@ -174,10 +173,8 @@ static struct account *next_account(struct transfer_input *input)
 {
 	if (input->counts.accounts == input->capacity) {
 		size_t capacity = input->capacity * 2 + 8;
-		struct account *larger = calloc(capacity, sizeof *larger);
+		struct account *larger = memory_check(calloc(capacity, sizeof *larger));
 
-		if (larger == NULL)
-			abort();
 		if (input->accounts != NULL) {
 			memcpy(larger, input->accounts, input->capacity * sizeof *larger);
 			explicit_bzero(input->accounts, input->capacity * sizeof *larger);
