@@ -70,26 +70,24 @@ struct option_row {
 /* The largest number of rows, not counting --help and --version, which all commands have. */
 #define OPTIONS_MOST 32
 
-/* DONE: help or version was printed; FAILED: printing failed; WRONG: wrong use. Both are
- * reported. */
-enum options_result { OPTIONS_GO, OPTIONS_DONE, OPTIONS_WRONG, OPTIONS_FAILED };
+/* No exit status: the command goes on. */
+#define OPTIONS_GO (-1)
 
-/* operands: receives the command's operands but [DIR]; NULL for an omitted one. May be NULL when the
+/* Returns OPTIONS_GO; else the exit status: help or version was printed, or what was wrong.
+ *
+ * operands: receives the command's operands but [DIR]; NULL for an omitted one. May be NULL when the
  * command has none.
  *
  * A command with an OPTION_DIRECTORY has an operand [DIR] as well. The directory is that of the
  * option, or the URL of an OPTION_URL with the same value; else the operand, if there are more words
  * than those that are required; else ANTEROOM_DATA in the environment; else /var/lib/anteroom, if it
  * exists; else it is missing. */
-enum options_result options_parse(const struct command *command, const struct option_row *rows,
-				  size_t n, int argc, char **argv, const char **operands);
+int options_parse(const struct command *command, const struct option_row *rows, size_t n, int argc,
+		  char **argv, const char **operands);
 
 /* The same with an array, which knows how many rows it has. */
 #define OPTIONS_PARSE(command, rows, argc, argv, operands) \
 	options_parse(command, rows, sizeof(rows) / sizeof((rows)[0]), argc, argv, operands)
-
-/* The exit status of a result that is not OPTIONS_GO. */
-int options_status(enum options_result result);
 
 /* Prints "anteroom 1.2.3" and the licence. */
 void options_print_version(void);

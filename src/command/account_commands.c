@@ -66,12 +66,12 @@ int command_account_add(const struct command *command, int argc, char **argv)
 	const char *directory = NULL;
 	const char *name = NULL;
 	const struct option_row rows[] = { DATA_ROW(&directory) };
-	enum options_result result = OPTIONS_PARSE(command, rows, argc, argv, &name);
+	int status = OPTIONS_PARSE(command, rows, argc, argv, &name);
 	struct fault fault = FAULT_INITIAL;
 	struct account account;
 
-	if (result != OPTIONS_GO)
-		return options_status(result);
+	if (status != OPTIONS_GO)
+		return status;
 	if (!prepare_directory(command, directory, &fault) ||
 	    !accounts_add(directory, &clock_system, name, &account, &fault))
 		return command_failed(command, &fault);
@@ -138,12 +138,12 @@ int command_account_list(const struct command *command, int argc, char **argv)
 		DATA_ROW(&directory),
 		JSON_ROW(&wants_json),
 	};
-	enum options_result result = OPTIONS_PARSE(command, rows, argc, argv, NULL);
+	int status = OPTIONS_PARSE(command, rows, argc, argv, NULL);
 	struct fault fault = FAULT_INITIAL;
 	struct roster *roster;
 
-	if (result != OPTIONS_GO)
-		return options_status(result);
+	if (status != OPTIONS_GO)
+		return status;
 	if (!use_directory(command, directory, false, &fault) ||
 	    !accounts_list(directory, &roster, &fault))
 		return command_failed(command, &fault);
@@ -162,11 +162,11 @@ static int set_enabled(const struct command *command, int argc, char **argv, boo
 	const char *directory = NULL;
 	const char *which = NULL;
 	const struct option_row rows[] = { DATA_ROW(&directory) };
-	enum options_result result = OPTIONS_PARSE(command, rows, argc, argv, &which);
+	int status = OPTIONS_PARSE(command, rows, argc, argv, &which);
 	struct fault fault = FAULT_INITIAL;
 
-	if (result != OPTIONS_GO)
-		return options_status(result);
+	if (status != OPTIONS_GO)
+		return status;
 	if (!use_directory(command, directory, true, &fault) ||
 	    !accounts_set_enabled(directory, which, is_enabled, NULL, &fault))
 		return command_failed(command, &fault);
@@ -190,12 +190,12 @@ int command_account_set(const struct command *command, int argc, char **argv)
 	const char *directory = NULL;
 	const char *operands[2] = { NULL }; /* ACCOUNT, NAME=VALUE */
 	const struct option_row rows[] = { DATA_ROW(&directory) };
-	enum options_result result = OPTIONS_PARSE(command, rows, argc, argv, operands);
+	int status = OPTIONS_PARSE(command, rows, argc, argv, operands);
 	struct fault fault = FAULT_INITIAL;
 	struct slice name, value;
 
-	if (result != OPTIONS_GO)
-		return options_status(result);
+	if (status != OPTIONS_GO)
+		return status;
 	name = text_split(slice_of(operands[1]), '=', &value);
 	if (value.data == NULL) {
 		command_complain(command,
@@ -221,12 +221,12 @@ int command_account_rotate(const struct command *command, int argc, char **argv)
 		DATA_ROW(&directory),
 		{ "finish", NULL, "retires the older of two secrets", TO_SWITCH(&is_finish) },
 	};
-	enum options_result result = OPTIONS_PARSE(command, rows, argc, argv, &which);
+	int status = OPTIONS_PARSE(command, rows, argc, argv, &which);
 	struct fault fault = FAULT_INITIAL;
 	struct account account;
 
-	if (result != OPTIONS_GO)
-		return options_status(result);
+	if (status != OPTIONS_GO)
+		return status;
 	if (!use_directory(command, directory, true, &fault))
 		return command_failed(command, &fault);
 	if (is_finish) {
@@ -268,27 +268,24 @@ int command_token(const struct command *command, int argc, char **argv)
 		{ "ttl", "DURATION", "how long it is valid: 90s, 15m, 24h, 7d; 24h if not given",
 		  TO_DURATION(&seconds) },
 	};
-	enum options_result result = OPTIONS_PARSE(command, rows, argc, argv, &which);
+	int status = OPTIONS_PARSE(command, rows, argc, argv, &which);
 	struct fault fault = FAULT_INITIAL;
 	const struct account *account;
 	struct roster *roster;
-	int status = EXIT_FAILURE;
 
-	if (result != OPTIONS_GO)
-		return options_status(result);
+	if (status != OPTIONS_GO)
+		return status;
 	if (!use_directory(command, directory, false, &fault) ||
 	    !accounts_list(directory, &roster, &fault))
 		return command_failed(command, &fault);
 	account = accounts_find(roster, which, &fault);
-	if (account == NULL)
-		status = command_failed(command, &fault);
-	else if (!account->is_enabled)
-		command_complain(command,
-				 "the account \"%s\" is disabled, so no token of it is accepted; "
-				 "anteroom account enable makes it usable again",
-				 account->name);
-	else
-		status = print_token(command, account, seconds);
+	if (account != NULL && !account->is_enabled)
+		fault_cause(&fault, FAULT_CONFLICT, 0,
+			    "the account \"%s\" is disabled, so no token of it is accepted; "
+			    "anteroom account enable makes it usable again",
+			    account->name);
+	status = fault.kind == FAULT_NONE ? print_token(command, account, seconds)
+					  : command_failed(command, &fault);
 	roster_close(roster);
 	return status;
 }

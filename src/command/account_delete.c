@@ -101,11 +101,11 @@ int command_account_delete(const struct command *command, int argc, char **argv)
 		{ "force", NULL, "also an account that is enabled",
 		  TO_SWITCH(&deleting.is_forced) },
 	};
-	enum options_result result = OPTIONS_PARSE(command, rows, argc, argv, &deleting.which);
+	int status = OPTIONS_PARSE(command, rows, argc, argv, &deleting.which);
 	struct fault fault = FAULT_INITIAL;
 
-	if (result != OPTIONS_GO)
-		return options_status(result);
+	if (status != OPTIONS_GO)
+		return status;
 	if (!delete_account(&deleting, &fault))
 		return command_failed(command, &fault);
 	fprintf(stderr, "The account \"%s\" and everything that it owned are removed.\n",

@@ -116,14 +116,13 @@ int command_backup(const struct command *command, int argc, char **argv)
 		  "and ends with status 3",
 		  TO_SWITCH(&backup.is_salvage) },
 	};
-	enum options_result result = OPTIONS_PARSE(command, rows, argc, argv, &backup.to);
+	int status = OPTIONS_PARSE(command, rows, argc, argv, &backup.to);
 	struct fault fault = FAULT_INITIAL;
 	const struct identity *owner = geteuid() == 0 ? &backup.owner : NULL;
 	bool was_made = false;
-	int status;
 
-	if (result != OPTIONS_GO)
-		return options_status(result);
+	if (status != OPTIONS_GO)
+		return status;
 	child_hold_signals();
 	if (!data_directory_is_one(backup.from, &fault) ||
 	    !data_directory_is_one(backup.to, &fault) ||

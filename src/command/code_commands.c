@@ -46,15 +46,15 @@ int command_code_add(const struct command *command, int argc, char **argv)
 		JSON_ROW(&options.wants_json),
 		CLIENT_ROWS(&options),
 	};
-	enum options_result result = OPTIONS_PARSE(command, rows, argc, argv, operands);
+	const int status = OPTIONS_PARSE(command, rows, argc, argv, operands);
 	struct fault fault = FAULT_INITIAL;
 	struct service_client client;
 	struct service_reply answer;
 	const json_t *body = NULL;
 	bool is_done;
 
-	if (result != OPTIONS_GO)
-		return options_status(result);
+	if (status != OPTIONS_GO)
+		return status;
 	/* clang-format off */
 	const struct service_member members[] = {
 		{ "code", .text = code },
@@ -91,15 +91,15 @@ int command_code_rotate(const struct command *command, int argc, char **argv)
 		JSON_ROW(&options.wants_json),
 		CLIENT_ROWS(&options),
 	};
-	enum options_result result = OPTIONS_PARSE(command, rows, argc, argv, operands);
+	const int status = OPTIONS_PARSE(command, rows, argc, argv, operands);
 	struct fault fault = FAULT_INITIAL;
 	struct service_client client;
 	struct service_reply answer;
 	const json_t *body = NULL;
 	bool is_done;
 
-	if (result != OPTIONS_GO)
-		return options_status(result);
+	if (status != OPTIONS_GO)
+		return status;
 	member = (struct service_member){ "grace_seconds", .number = grace };
 	is_done = service_client_open(command, &options, &client, &fault) &&
 		  (body = service_client_body(&client, &member, 1, &fault)) != NULL &&
@@ -130,14 +130,14 @@ int command_code_list(const struct command *command, int argc, char **argv)
 		JSON_ROW(&options.wants_json),
 		CLIENT_ROWS(&options),
 	};
-	enum options_result result = OPTIONS_PARSE(command, rows, argc, argv, &room);
+	const int status = OPTIONS_PARSE(command, rows, argc, argv, &room);
 	struct fault fault = FAULT_INITIAL;
 	struct service_client client;
 	struct buffer filters;
 	bool is_done;
 
-	if (result != OPTIONS_GO)
-		return options_status(result);
+	if (status != OPTIONS_GO)
+		return status;
 	is_done = service_client_open(command, &options, &client, &fault) &&
 		  (path = room_path(&client, "/v2/room-codes/room/", room, "", &fault)) != NULL;
 	if (is_done) {
@@ -188,15 +188,15 @@ int command_code_link(const struct command *command, int argc, char **argv)
 		{ "qr", NULL, "shows the link as a QR code too", TO_SWITCH(&wants_qr) },
 		CLIENT_ROWS(&options),
 	};
-	enum options_result result = OPTIONS_PARSE(command, rows, argc, argv, &code);
+	const int status = OPTIONS_PARSE(command, rows, argc, argv, &code);
 	struct fault fault = FAULT_INITIAL;
 	struct slice lines = SLICE("");
 	struct service_client client;
 	struct service_reply answer;
 	bool is_done;
 
-	if (result != OPTIONS_GO)
-		return options_status(result);
+	if (status != OPTIONS_GO)
+		return status;
 	is_done = service_client_open(command, &options, &client, &fault) &&
 		  service_client_get(
 			  &client,

@@ -25,12 +25,12 @@ int command_store_upgrade(const struct command *command, int argc, char **argv)
 {
 	const char *url = NULL;
 	const struct option_row rows[] = { STORE_ROW(&url) };
-	enum options_result result = OPTIONS_PARSE(command, rows, argc, argv, NULL);
+	int status = OPTIONS_PARSE(command, rows, argc, argv, NULL);
 	struct fault fault = FAULT_INITIAL;
 	int version;
 
-	if (result != OPTIONS_GO)
-		return options_status(result);
+	if (status != OPTIONS_GO)
+		return status;
 	if (url == NULL) {
 		command_complain(command, "--store is missing: a data directory needs no upgrade");
 		return EXIT_WRONG_USE;
@@ -46,12 +46,12 @@ int command_store_create(const struct command *command, int argc, char **argv)
 {
 	const char *directory = NULL;
 	const struct option_row rows[] = { DATA_ROW(&directory) };
-	enum options_result result = OPTIONS_PARSE(command, rows, argc, argv, NULL);
+	int status = OPTIONS_PARSE(command, rows, argc, argv, NULL);
 	struct fault fault = FAULT_INITIAL;
 	bool was_made;
 
-	if (result != OPTIONS_GO)
-		return options_status(result);
+	if (status != OPTIONS_GO)
+		return status;
 	if (store_postgres_is_url(directory))
 		return create_in_database(command, directory);
 	if (!process_make_directory(directory, NULL, &was_made, &fault) ||

@@ -207,14 +207,13 @@ int command_dump(const struct command *command, int argc, char **argv)
 		  "with status 3",
 		  TO_SWITCH(&dumping.is_salvage) },
 	};
-	enum options_result result = OPTIONS_PARSE(command, rows, argc, argv, NULL);
+	int status = OPTIONS_PARSE(command, rows, argc, argv, NULL);
 	struct fault fault = FAULT_INITIAL;
 	struct identity owner;
 	bool is_dumped;
-	int status;
 
-	if (result != OPTIONS_GO)
-		return options_status(result);
+	if (status != OPTIONS_GO)
+		return status;
 	if (!data_directory_check(dumping.directory, false, &owner, &fault) ||
 	    !check_account(&dumping, &fault) || !open_file(&dumping, &fault))
 		return command_failed(command, &fault);

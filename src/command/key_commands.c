@@ -37,15 +37,15 @@ int command_key_add(const struct command *command, int argc, char **argv)
 		JSON_ROW(&options.wants_json),
 		CLIENT_ROWS(&options),
 	};
-	enum options_result result = OPTIONS_PARSE(command, rows, argc, argv, operands);
+	const int status = OPTIONS_PARSE(command, rows, argc, argv, operands);
 	struct fault fault = FAULT_INITIAL;
 	struct service_client client;
 	struct service_reply answer;
 	json_t *body = NULL;
 	bool is_done;
 
-	if (result != OPTIONS_GO)
-		return options_status(result);
+	if (status != OPTIONS_GO)
+		return status;
 	/* clang-format off */
 	const struct service_member members[] = {
 		{ "name", .text = operands[0] },
@@ -74,13 +74,13 @@ int command_key_list(const struct command *command, int argc, char **argv)
 		JSON_ROW(&options.wants_json),
 		CLIENT_ROWS(&options),
 	};
-	enum options_result result = OPTIONS_PARSE(command, rows, argc, argv, NULL);
+	const int status = OPTIONS_PARSE(command, rows, argc, argv, NULL);
 	struct fault fault = FAULT_INITIAL;
 	struct service_client client;
 	bool is_done;
 
-	if (result != OPTIONS_GO)
-		return options_status(result);
+	if (status != OPTIONS_GO)
+		return status;
 	is_done = service_client_open(command, &options, &client, &fault) &&
 		  table_print_list(&client, "/v2/keys", most, columns, options.wants_json, &fault);
 	return service_client_close(&client, is_done, &fault);

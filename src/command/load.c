@@ -470,13 +470,12 @@ int command_load(const struct command *command, int argc, char **argv)
 		DATA_ROW(&directory),
 		REPLACE_ROW(&replaces),
 	};
-	enum options_result result = OPTIONS_PARSE(command, rows, argc, argv, &path);
+	int status = OPTIONS_PARSE(command, rows, argc, argv, &path);
 	struct fault fault = FAULT_INITIAL;
 	FILE *file;
-	int status;
 
-	if (result != OPTIONS_GO)
-		return options_status(result);
+	if (status != OPTIONS_GO)
+		return status;
 	if ((replaces && !data_directory_is_one(directory, &fault)) ||
 	    !open_dump(path, &file, &fault))
 		return command_failed(command, &fault);

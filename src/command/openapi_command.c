@@ -10,11 +10,11 @@
 
 int command_openapi(const struct command *command, int argc, char **argv)
 {
-	enum options_result result = options_parse(command, NULL, 0, argc, argv, NULL);
+	int status = options_parse(command, NULL, 0, argc, argv, NULL);
 	struct arena *arena;
 
-	if (result != OPTIONS_GO)
-		return options_status(result);
+	if (status != OPTIONS_GO)
+		return status;
 	arena = arena_open();
 	(void)json_dumpf(openapi_document(arena, routes), stdout,
 			 JSON_INDENT(2) | JSON_REAL_PRECISION(15));

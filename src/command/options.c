@@ -308,8 +308,7 @@ static bool take_operands(const struct command *command, const struct option_row
 
 /* For a word with one dash, getopt has put the letter into optopt and may not have moved past the
  * word. For two dashes it has moved, and optopt is 0 or the value of a row. */
-static enum options_result wrong_option(const struct command *command, const char *last,
-					bool is_known)
+static int wrong_option(const struct command *command, const char *last, bool is_known)
 {
 	if (!is_known && (optopt < 0 || optopt > ANSWER_VERSION))
 		command_complain(command,
@@ -322,16 +321,11 @@ static enum options_result wrong_option(const struct command *command, const cha
 					  : "%s is no option of this command, or takes no value; "
 					    "see anteroom %s --help",
 				 last, command->name);
-	return OPTIONS_WRONG;
+	return EXIT_WRONG_USE;
 }
 
-static enum options_result printed(const struct command *command)
-{
-	return command_printed(command) == EXIT_SUCCESS ? OPTIONS_DONE : OPTIONS_FAILED;
-}
-
-enum options_result options_parse(const struct command *command, const struct option_row *rows,
-				  size_t n, int argc, char **argv, const char **operands)
+int options_parse(const struct command *command, const struct option_row *rows, size_t n, int argc,
+		  char **argv, const char **operands)
 {
 	struct option table[OPTIONS_MOST + 3] = { { .name = NULL } };
 	int answer;
@@ -343,23 +337,16 @@ enum options_result options_parse(const struct command *command, const struct op
 			return wrong_option(command, argv[optind - 1], answer == ':');
 		if (answer == ANSWER_HELP || answer == 'h') {
 			print_help(command, rows, n);
-			return printed(command);
+			return command_printed(command);
 		}
 		if (answer == ANSWER_VERSION || answer == 'V') {
 			options_print_version();
-			return printed(command);
+			return command_printed(command);
 		}
 		if (!parse_value(command, &rows[answer], optarg))
-			return OPTIONS_WRONG;
+			return EXIT_WRONG_USE;
 	}
 	if (!take_operands(command, directory_row(rows, n), argc - optind, argv + optind, operands))
-		return OPTIONS_WRONG;
+		return EXIT_WRONG_USE;
 	return OPTIONS_GO;
-}
-
-int options_status(enum options_result result)
-{
-	if (result == OPTIONS_DONE)
-		return EXIT_SUCCESS;
-	return result == OPTIONS_WRONG ? EXIT_WRONG_USE : EXIT_FAILURE;
 }

@@ -99,13 +99,12 @@ int command_restore(const struct command *command, int argc, char **argv)
 		DIRECTORY_ROW(&directory),
 		REPLACE_ROW(&replaces),
 	};
-	enum options_result result = OPTIONS_PARSE(command, rows, argc, argv, &backup);
+	int status = OPTIONS_PARSE(command, rows, argc, argv, &backup);
 	struct fault fault = FAULT_INITIAL;
 	struct replacement replacement = REPLACEMENT_INITIAL;
-	int status;
 
-	if (result != OPTIONS_GO)
-		return options_status(result);
+	if (status != OPTIONS_GO)
+		return status;
 	child_hold_signals();
 	if (begin(backup, directory, replaces, &replacement, &fault))
 		status = restore(command, backup, directory, &replacement);

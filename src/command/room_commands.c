@@ -29,15 +29,15 @@ int command_room_add(const struct command *command, int argc, char **argv)
 		JSON_ROW(&options.wants_json),
 		CLIENT_ROWS(&options),
 	};
-	enum options_result result = OPTIONS_PARSE(command, rows, argc, argv, &name);
+	const int status = OPTIONS_PARSE(command, rows, argc, argv, &name);
 	struct fault fault = FAULT_INITIAL;
 	struct service_client client;
 	struct service_reply answer = { .status = 0 };
 	const json_t *body = NULL;
 	bool is_done;
 
-	if (result != OPTIONS_GO)
-		return options_status(result);
+	if (status != OPTIONS_GO)
+		return status;
 	/* clang-format off */
 	const struct service_member members[] = {
 		{ "name", .text = name },
@@ -78,14 +78,14 @@ int command_room_list(const struct command *command, int argc, char **argv)
 		JSON_ROW(&options.wants_json),
 		CLIENT_ROWS(&options),
 	};
-	enum options_result result = OPTIONS_PARSE(command, rows, argc, argv, NULL);
+	const int status = OPTIONS_PARSE(command, rows, argc, argv, NULL);
 	struct fault fault = FAULT_INITIAL;
 	struct service_client client;
 	struct buffer path;
 	bool is_done;
 
-	if (result != OPTIONS_GO)
-		return options_status(result);
+	if (status != OPTIONS_GO)
+		return status;
 	if (is_enabled && is_disabled) {
 		command_complain(command, "--enabled and --disabled exclude each other");
 		return EXIT_WRONG_USE;

@@ -71,8 +71,8 @@ struct program {
 
 /* ---- options ---- */
 
-static enum options_result parse(const struct command *command, int argc, char **argv,
-				 struct serve_options *options)
+static int parse(const struct command *command, int argc, char **argv,
+		 struct serve_options *options)
 {
 	/* clang-format off */
 	const struct option_row rows[] = {
@@ -431,7 +431,7 @@ int command_serve(const struct command *command, int argc, char **argv)
 		.session_seconds = (int64_t)12 * 60 * 60,
 		.schedule = schedule_usual,
 	};
-	enum options_result result = parse(command, argc, argv, &options);
+	int status = parse(command, argc, argv, &options);
 	struct program program = {
 		.notify = notify_open(),
 		.listener.descriptor = -1,
@@ -439,15 +439,15 @@ int command_serve(const struct command *command, int argc, char **argv)
 	};
 	struct fault fault = FAULT_INITIAL;
 	struct identity identity;
-	int status = EXIT_SUCCESS;
 
-	if (result != OPTIONS_GO)
-		return options_status(result);
+	if (status != OPTIONS_GO)
+		return status;
 	if (options.threads == 0)
 		options.threads = default_threads(options.directory);
 	if (!check_path(&options, &fault) || !check_urls(&options, &fault) ||
 	    !check_user(&options, &identity, &fault))
 		return command_failed(command, &fault);
+	status = EXIT_SUCCESS;
 	if (open_all(&options, &identity, &program, &fault)) {
 		log_event(LOG_LEVEL_NOTICE, "serving", "version", PACKAGE_VERSION, "socket",
 			  options.path, "data", options.directory, "threads",

@@ -196,12 +196,11 @@ int command_check(const struct command *command, int argc, char **argv)
 		DATA_ROW(&checking.directory),
 		JSON_ROW(&checking.wants_json),
 	};
-	enum options_result result = OPTIONS_PARSE(command, rows, argc, argv, NULL);
+	int status = OPTIONS_PARSE(command, rows, argc, argv, NULL);
 	struct fault fault = FAULT_INITIAL;
-	int status;
 
-	if (result != OPTIONS_GO)
-		return options_status(result);
+	if (status != OPTIONS_GO)
+		return status;
 	if (!begin(checking.directory, &fault))
 		return command_failed(command, &fault);
 	data_directory_warn(command, checking.directory);
@@ -350,12 +349,12 @@ int command_stat(const struct command *command, int argc, char **argv)
 		DATA_ROW(&directory),
 		JSON_ROW(&wants_json),
 	};
-	enum options_result result = OPTIONS_PARSE(command, rows, argc, argv, NULL);
+	int status = OPTIONS_PARSE(command, rows, argc, argv, NULL);
 	struct fault fault = FAULT_INITIAL;
 	struct figures figures = { .accounts = 0 };
 
-	if (result != OPTIONS_GO)
-		return options_status(result);
+	if (status != OPTIONS_GO)
+		return status;
 	if (!begin(directory, &fault) || !gather(directory, &figures, &fault))
 		return command_failed(command, &fault);
 	if (wants_json)

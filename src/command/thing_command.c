@@ -26,15 +26,15 @@ int thing_command(const struct command *command, int argc, char **argv, enum thi
 	const struct option_row rows[] = { JSON_ROW(&options.wants_json), CLIENT_ROWS(&options) };
 	/* A deletion prints nothing, so it has no --json, the first row. */
 	const size_t first = action == THING_DELETE ? 1 : 0;
-	enum options_result result = options_parse(
+	const int status = options_parse(
 		command, rows + first, sizeof rows / sizeof rows[0] - first, argc, argv, &operand);
 	struct fault fault = FAULT_INITIAL;
 	struct service_client client;
 	struct service_reply answer;
 	bool is_done;
 
-	if (result != OPTIONS_GO)
-		return options_status(result);
+	if (status != OPTIONS_GO)
+		return status;
 	is_done = service_client_open(command, &options, &client, &fault) &&
 		  (path = path_of(&client, operand, &fault)) != NULL &&
 		  act(&client, action, path, &answer, &fault);
