@@ -15,12 +15,11 @@
 #define PAGE_MOST 100
 #define PAGE_LEAST 10 /* a page of so many is never too long */
 
-bool service_client_open(const struct command *command, const struct client_options *options,
-			 struct service_client *client, struct fault *fault)
+bool service_client_open(struct service_client *client, struct fault *fault)
 {
-	*client = (struct service_client){ .command = command, .arena = arena_open() };
+	client->arena = arena_open();
 	return http_client_open(&client->http, fault) &&
-	       client_settings_find(client->arena, options->url, options->token_file,
+	       client_settings_find(client->arena, client->url, client->token_file,
 				    &client->settings, fault);
 }
 
@@ -166,93 +165,60 @@ const char *service_client_path(const struct service_client *client, const char 
 	return path.data;
 }
 
-static void put_header(struct http_request *request, const char *header)
+const char *service_client_query(const struct service_client *client, const char *path,
+				 const struct service_member *members, size_t n)
 {
-	int n = 0;
+	struct buffer query = BUFFER_INITIAL(client->arena);
 
-	while (request->headers[n] != NULL)
-		n++;
-	request->headers[n] = header;
+	buffer_append_text(&query, path);
+	for (size_t i = 0; i < n; i++) {
+		const long long number = members[i].number;
+
+		text_append_parameter(&query, members[i].name,
+				      number == 0 ? members[i].text
+						  : arena_text(client->arena, "%lld", number));
+	}
+	buffer_append_byte(&query, '\0');
+	return query.data;
 }
 
-static void put_key(struct arena *arena, struct http_request *request)
+bool service_client_call(struct service_client *client, enum service_method method,
+			 const char *path, const json_t *body, struct service_reply *answer,
+			 struct fault *fault)
 {
-	char key[UUID_TEXT_SIZE];
-
-	uuid_make(&clock_system, key);
-	put_header(request, arena_text(arena, "Idempotency-Key: %s", key));
-}
-
-static struct http_request new_request(const struct service_client *client, const char *method,
-				       const char *path)
-{
-	struct http_request request = {
-		.method = method,
-		.url = arena_text(client->arena, "%s%s", client->settings.url, path),
+	static const char *const methods[] = {
+		[SERVICE_GET] = "GET",
+		[SERVICE_POST] = "POST",
+		[SERVICE_CREATE] = "POST",
+		[SERVICE_DELETE] = "DELETE",
 	};
-
-	put_header(&request,
-		   arena_text(client->arena, "Authorization: Bearer %s", client->settings.token));
-	return request;
-}
-
-static bool call(struct service_client *client, const struct http_request *request,
-		 struct service_reply *answer, struct fault *fault)
-{
+	struct arena *arena = client->arena;
+	struct buffer text = BUFFER_INITIAL(arena);
+	struct http_request request = {
+		.method = methods[method],
+		.url = arena_text(arena, "%s%s", client->settings.url, path),
+	};
+	const char **header = request.headers;
+	char key[UUID_TEXT_SIZE];
 	struct http_answer raw;
 
+	*header++ = arena_text(arena, "Authorization: Bearer %s", client->settings.token);
+	if (body != NULL) {
+		buffer_append_json(&text, body);
+		request.body = buffer_slice(&text);
+		*header++ = "Content-Type: application/json";
+		/* An older service would make a code without the limits that it does not know. */
+		*header++ = "Prefer: handling=strict";
+	}
+	if (method != SERVICE_GET) {
+		uuid_make(&clock_system, key);
+		*header++ = arena_text(arena, "Idempotency-Key: %s", key);
+	}
+	if (method == SERVICE_CREATE)
+		*header = "If-None-Match: *";
 	*answer = (struct service_reply){ .status = 0 };
-	return send_until_answered(client, request, &raw, fault) &&
-	       read_answer(client->arena, &raw, answer, fault);
-}
-
-bool service_client_get(struct service_client *client, const char *path,
-			struct service_reply *answer, struct fault *fault)
-{
-	const struct http_request request = new_request(client, "GET", path);
-
-	return call(client, &request, answer, fault);
-}
-
-static struct http_request new_post(const struct service_client *client, const char *path,
-				    const json_t *body)
-{
-	struct http_request request = new_request(client, "POST", path);
-	struct buffer text = BUFFER_INITIAL(client->arena);
-
-	buffer_append_json(&text, body);
-	request.body = buffer_slice(&text);
-	put_header(&request, "Content-Type: application/json");
-	/* An older service would make a code without the limits that it does not know. */
-	put_header(&request, "Prefer: handling=strict");
-	put_key(client->arena, &request);
-	return request;
-}
-
-bool service_client_post(struct service_client *client, const char *path, const json_t *body,
-			 struct service_reply *answer, struct fault *fault)
-{
-	const struct http_request request = new_post(client, path, body);
-
-	return call(client, &request, answer, fault);
-}
-
-bool service_client_create(struct service_client *client, const char *path, const json_t *body,
-			   struct service_reply *answer, struct fault *fault)
-{
-	struct http_request request = new_post(client, path, body);
-
-	put_header(&request, "If-None-Match: *");
-	return call(client, &request, answer, fault);
-}
-
-bool service_client_delete(struct service_client *client, const char *path, struct fault *fault)
-{
-	struct http_request request = new_request(client, "DELETE", path);
-	struct service_reply answer;
-
-	put_key(client->arena, &request);
-	return call(client, &request, &answer, fault);
+	return send_until_answered(client, &request, &raw, fault) &&
+	       read_answer(arena, &raw, answer, fault);
 }
 
 /* ---- lists ---- */
@@ -267,14 +233,14 @@ struct walk {
 
 static bool get_page(struct walk *walk, struct service_reply *answer, struct fault *fault)
 {
-	struct arena *arena = walk->client->arena;
-	struct buffer path = BUFFER_INITIAL(arena);
+	const struct service_member query[] = {
+		{ "limit", .number = walk->page },
+		{ "start", .text = walk->last[0] == '\0' ? NULL : walk->last },
+	};
 
-	buffer_append_text(&path, walk->path);
-	text_append_parameter(&path, "limit", arena_text(arena, "%u", walk->page));
-	text_append_parameter(&path, "start", walk->last[0] == '\0' ? NULL : walk->last);
-	buffer_append_byte(&path, '\0');
-	return service_client_get(walk->client, path.data, answer, fault);
+	return service_client_call(walk->client, SERVICE_GET,
+				   service_client_query(walk->client, walk->path, query, 2), NULL,
+				   answer, fault);
 }
 
 /* Asks once more, for a short page, where a page of the usual length is too long to be answered. */

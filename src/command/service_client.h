@@ -12,12 +12,6 @@
 #include "command/http_client.h"
 #include "command/options.h"
 
-/* The options of all these commands. */
-struct client_options {
-	const char *url, *token_file;
-	bool wants_json;
-};
-
 /* clang-format off */
 #define CLIENT_ROWS(to) \
 	{ "url", "URL", "where the service is; else $ANTEROOM_URL, else client.conf", \
@@ -30,14 +24,16 @@ struct client_options {
 
 struct service_client {
 	const struct command *command;
+	/* The options of all these commands. */
+	const char *url, *token_file;
+	bool wants_json;
 	struct arena *arena; /* of the settings and of all calls */
 	struct http_client *http;
 	struct client_settings settings;
 };
 
-/* To be closed in either case. */
-bool service_client_open(const struct command *command, const struct client_options *options,
-			 struct service_client *client, struct fault *fault);
+/* The caller has set the command and the options. To be closed in either case. */
+bool service_client_open(struct service_client *client, struct fault *fault);
 
 /* Closes, prints the fault, with the details of the service, unless is_done, and flushes standard
  * output. Returns the exit status. */
@@ -49,7 +45,7 @@ struct service_reply {
 	json_t *json; /* the same, an object, or NULL; borrowed */
 };
 
-/* A member of a body, a text or a number; it is left out when `text` is NULL and `number` 0. */
+/* A member of a body or a query, a text or a number; it is left out when `text` is NULL and `number` 0. */
 struct service_member {
 	const char *name;
 	const char *text;
@@ -64,17 +60,19 @@ json_t *service_client_body(struct service_client *client, const struct service_
 const char *service_client_path(const struct service_client *client, const char *before,
 				const char *text, const char *after);
 
+/* A path with a query of these members, in the client's arena. */
+const char *service_client_query(const struct service_client *client, const char *path,
+				 const struct service_member *members, size_t n);
+
+/* create: a POST that is refused when there is a thing of that name already (If-None-Match: *). */
+enum service_method { SERVICE_GET, SERVICE_POST, SERVICE_CREATE, SERVICE_DELETE };
+
 /* One call. path: with the query, after the URL of the service. body: NULL for none; else the answer is
  * refused unless the service understands all of its members (RFC 7240, handling=strict). The fault has
  * the status and the texts of a refusal. The answer lives in the client's arena. */
-bool service_client_get(struct service_client *client, const char *path,
-			struct service_reply *answer, struct fault *fault);
-bool service_client_post(struct service_client *client, const char *path, const json_t *body,
-			 struct service_reply *answer, struct fault *fault);
-/* As post, but refused when there is a thing of that name already (If-None-Match: *). */
-bool service_client_create(struct service_client *client, const char *path, const json_t *body,
-			   struct service_reply *answer, struct fault *fault);
-bool service_client_delete(struct service_client *client, const char *path, struct fault *fault);
+bool service_client_call(struct service_client *client, enum service_method method,
+			 const char *path, const json_t *body, struct service_reply *answer,
+			 struct fault *fault);
 
 /* Called with each item of a list. */
 typedef void service_client_visit(void *context, const json_t *item);

@@ -45,15 +45,6 @@ static struct slice cell_of(struct arena *arena, const json_t *value)
 
 /* ---- rows ---- */
 
-static size_t count(const char *const *members)
-{
-	size_t n = 0;
-
-	while (members[n] != NULL)
-		n++;
-	return n;
-}
-
 static struct slice header_of(struct arena *arena, const char *member)
 {
 	char *header = arena_text(arena, "%s", member);
@@ -88,15 +79,15 @@ static void open_table(struct table *table, const char *const *members, bool wan
 	*table = (struct table){
 		.arena = arena_open(),
 		.members = members,
-		.n = count(members),
 		.wants_json = wants_json,
 	};
-	assert(table->n <= COLUMNS_MOST);
 	table->json = BUFFER_INITIAL(table->arena);
 	table->next = &table->first;
 	header = add_row(table);
-	for (size_t i = 0; i < table->n; i++)
-		set_cell(table, header, i, header_of(table->arena, members[i]));
+	for (; members[table->n] != NULL; table->n++) {
+		assert(table->n < COLUMNS_MOST);
+		set_cell(table, header, table->n, header_of(table->arena, members[table->n]));
+	}
 }
 
 static void add(void *context, const json_t *item)
@@ -159,13 +150,13 @@ static void add_members(struct table *table, const json_t *item)
 	}
 }
 
-void table_print_answer(const struct service_reply *answer, const char *const *members,
-			bool wants_json)
+void table_print_answer(const struct service_client *client, const struct service_reply *answer,
+			const char *const *members)
 {
 	static const char *const of_members[] = { "member", "value", NULL };
 	struct table table;
 
-	if (wants_json) {
+	if (client->wants_json) {
 		print_text(answer->body);
 		printf("\n");
 		return;
@@ -180,12 +171,12 @@ void table_print_answer(const struct service_reply *answer, const char *const *m
 }
 
 bool table_print_list(struct service_client *client, const char *path, unsigned most,
-		      const char *const *members, bool wants_json, struct fault *fault)
+		      const char *const *members, struct fault *fault)
 {
 	struct table table;
 	bool is_walked;
 
-	open_table(&table, members, wants_json);
+	open_table(&table, members, client->wants_json);
 	is_walked = service_client_walk(client, path, most, add, &table, fault);
 	if (is_walked)
 		print_table(&table);

@@ -11,11 +11,11 @@
 
 /* Prints one thing: as the JSON that came, or as a table with one row; with a row for each of its
  * members when `members` is NULL. */
-void table_print_answer(const struct service_reply *answer, const char *const *members,
-			bool wants_json);
+void table_print_answer(const struct service_client *client, const struct service_reply *answer,
+			const char *const *members);
 
 /* Walks a list and prints it whole (service_client_walk); nothing when there is a fault. */
 bool table_print_list(struct service_client *client, const char *path, unsigned most,
-		      const char *const *members, bool wants_json, struct fault *fault);
+		      const char *const *members, struct fault *fault);
 
 #endif
