@@ -122,14 +122,7 @@ void data_directory_warn(const struct command *command, const char *path)
 
 char *data_directory_store(const char *path)
 {
-	static const char name[] = "/store";
-	size_t size = strlen(path) + sizeof name;
-	char *store = malloc(size);
-
-	if (store == NULL)
-		abort();
-	(void)snprintf(store, size, "%s%s", path, name);
-	return store;
+	return accounts_file_path(path, "store");
 }
 
 static bool no_store(const char *path, struct fault *fault)

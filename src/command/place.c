@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/memory.h"
 #include "command/data_directory.h"
 
 /* Milliseconds between two looks at what inotify does not tell. */
@@ -24,10 +25,8 @@ static char *lock_path(const char *directory, bool is_absolute)
 {
 	char here[PATH_MAX] = "";
 	char *store = data_directory_store(directory);
-	char *path = malloc(PATH_MAX);
+	char *path = memory_check(malloc(PATH_MAX));
 
-	if (path == NULL)
-		abort();
 	if (!is_absolute || directory[0] == '/' || getcwd(here, sizeof here) == NULL)
 		here[0] = '\0';
 	if (snprintf(path, PATH_MAX, "%s%s%s/lock", here, here[0] == '\0' ? "" : "/", store) >=
