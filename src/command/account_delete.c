@@ -49,11 +49,6 @@ static bool check_account(struct deleting *deleting, struct id *id, struct fault
 	return is_allowed;
 }
 
-static void show(void *context, uint64_t transactions)
-{
-	progress_show(context, transactions, 0);
-}
-
 static bool remove_records(struct deleting *deleting, struct store *store, const struct id *id,
 			   struct fault *fault)
 {
@@ -61,8 +56,7 @@ static bool remove_records(struct deleting *deleting, struct store *store, const
 		.store = store,
 		.arena = arena_open(),
 		.account = *id,
-		.progress = show,
-		.context = &deleting->progress,
+		.progress = &deleting->progress,
 	};
 	bool is_removed;
 

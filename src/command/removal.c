@@ -39,7 +39,7 @@ bool removal_run(struct removal *removal, struct fault *fault)
 		if (!again_run(remove_piece, &piece, fault))
 			return false;
 		if (removal->progress != NULL)
-			removal->progress(removal->context, ++transactions);
+			progress_show(removal->progress, ++transactions, 0);
 	}
 	return true;
 }

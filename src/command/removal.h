@@ -5,6 +5,7 @@
 #define COMMAND_REMOVAL_H
 
 #include "base/id.h"
+#include "command/progress.h"
 #include "store/store.h"
 
 struct removal {
@@ -12,9 +13,7 @@ struct removal {
 	struct arena *arena; /* of one transaction; reset by each */
 	struct id account;
 	uint64_t last; /* number of the last transaction: to be waited for */
-	/* Called after each transaction; NULL: none. */
-	void (*progress)(void *context, uint64_t transactions);
-	void *context;
+	struct progress *progress; /* of transactions; NULL: it is not shown */
 };
 
 /* Removes everything. After a fault some may be removed, and it can be called again. */
