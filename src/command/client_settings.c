@@ -48,30 +48,19 @@ static bool refuse_others(const char *path, int file, struct fault *fault)
 			   path, (unsigned)mode, path);
 }
 
-/* Returns -1 at the end of a longer file, else what read(2) does. */
-static ssize_t read_some(int file, struct buffer *text)
-{
-	ssize_t got;
-
-	if (text->size > FILE_MOST) {
-		errno = EFBIG;
-		return -1;
-	}
-	do
-		got = read(file, buffer_reserve(text, FILE_MOST), FILE_MOST);
-	while (got < 0 && errno == EINTR);
-	text->size += got > 0 ? (size_t)got : 0;
-	return got;
-}
-
 static bool read_file(const char *path, int file, struct buffer *text, struct fault *fault)
 {
-	ssize_t got;
+	while (text->size <= FILE_MOST) {
+		const ssize_t got = read(file, buffer_reserve(text, FILE_MOST), FILE_MOST);
 
-	do
-		got = read_some(file, text);
-	while (got > 0);
-	return got == 0 || fault_cause(fault, FAULT_BAD_REQUEST, errno, "cannot read %s", path);
+		if (got == 0)
+			return true;
+		if (got > 0)
+			text->size += (size_t)got;
+		else if (errno != EINTR)
+			return fault_cause(fault, FAULT_BAD_REQUEST, errno, "cannot read %s", path);
+	}
+	return fault_cause(fault, FAULT_BAD_REQUEST, EFBIG, "cannot read %s", path);
 }
 
 /* ---- tokens ---- */
