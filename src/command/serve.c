@@ -155,10 +155,7 @@ static bool check_urls(const struct serve_options *options, struct fault *fault)
 /* ---- the process ---- */
 
 /* Signals for an orderly shutdown; FastCGI uses SIGUSR1 for it. */
-static const struct {
-	int number;
-	const char *name;
-} ending_signals[] = { { SIGTERM, "TERM" }, { SIGINT, "INT" }, { SIGUSR1, "USR1" } };
+static const int ending_signals[] = { SIGTERM, SIGINT, SIGUSR1 };
 #define ENDING_SIGNALS (sizeof ending_signals / sizeof ending_signals[0])
 
 /* Signals whose default action would terminate the process, but that are not a request to stop. */
@@ -170,16 +167,7 @@ static void signals_to_wait_for(sigset_t *signals)
 {
 	sigemptyset(signals);
 	for (size_t i = 0; i < ENDING_SIGNALS; i++)
-		sigaddset(signals, ending_signals[i].number);
-}
-
-static const char *signal_name(int number)
-{
-	size_t i = 0;
-
-	while (i + 1 < ENDING_SIGNALS && ending_signals[i].number != number)
-		i++;
-	return ending_signals[i].name;
+		sigaddset(signals, ending_signals[i]);
 }
 
 static bool ignore_signals(void)
@@ -211,7 +199,7 @@ static bool prepare_process(struct fault *fault)
 
 static void tell_signal(int signal_number)
 {
-	log_event(LOG_LEVEL_NOTICE, "stopping", "signal", signal_name(signal_number), NULL);
+	log_event(LOG_LEVEL_NOTICE, "stopping", "signal", sigabbrev_np(signal_number), NULL);
 }
 
 static void take_signal(void)
@@ -233,7 +221,7 @@ static bool is_told_to_end(void)
 	if (sigpending(&pending) != 0)
 		return false;
 	for (size_t i = 0; i < ENDING_SIGNALS; i++)
-		is_told = is_told || sigismember(&pending, ending_signals[i].number) == 1;
+		is_told = is_told || sigismember(&pending, ending_signals[i]) == 1;
 	return is_told;
 }
 
@@ -337,13 +325,6 @@ static bool open_data(const struct serve_options *options, struct environment *e
 	       open_store(options, &environment->store, fault);
 }
 
-/* Before the store and the accounts are opened: the sender has nothing of them. */
-static bool open_sender(const struct serve_options *options, struct program *program,
-			struct fault *fault)
-{
-	return !sender_is_built() || sender_open(&options->sender, &program->sender, fault);
-}
-
 static bool open_all(const struct serve_options *options, const struct identity *identity,
 		     struct program *program, struct fault *fault)
 {
@@ -364,8 +345,10 @@ static bool open_all(const struct serve_options *options, const struct identity 
 	environment->public_url = options->public_url;
 	environment->client_url = options->client_url;
 	environment->allows_http = options->sender.allows_http;
+	/* The sender is opened before the store and the accounts: it has nothing of them. */
 	if (!open_as_root(options, identity, program, fault) || !prepare_process(fault) ||
-	    !open_sender(options, program, fault) || !open_data(options, environment, fault) ||
+	    (sender_is_built() && !sender_open(&options->sender, &program->sender, fault)) ||
+	    !open_data(options, environment, fault) ||
 	    (!store_postgres_is_url(options->directory) &&
 	     !place_open(options->directory, &program->place, fault)))
 		return false;
