@@ -216,7 +216,6 @@ static void start_again(struct sender *sender)
 
 	if (clock_monotonic() - sender->started < START_PAUSE)
 		return;
-	stop(sender);
 	if (!start(sender, &fault))
 		log_event(LOG_LEVEL_ERROR, "webhook_sender", "error", fault_reason(&fault),
 			  "effect", "no webhook is delivered until it starts", NULL);
