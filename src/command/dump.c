@@ -93,23 +93,16 @@ static bool dump(struct dumping *dumping, struct fault *fault)
 	};
 	struct store *store = NULL;
 	struct roster *roster = NULL;
-	bool is_dumped = data_directory_open_store(dumping->directory, options, &store, fault) &&
-			 accounts_list(dumping->directory, &roster, fault) &&
-			 dump_store(dumping, store, roster, fault);
-
-	roster_close(roster);
-	store_close(store);
-	return is_dumped;
-}
-
-static bool dump_all(struct dumping *dumping, struct fault *fault)
-{
 	bool is_dumped;
 
 	if (dumping->is_salvage)
 		dumping->output.lost = tell_lost;
 	progress_begin(&dumping->progress, dumping->command, "templates and rooms written");
-	is_dumped = dump(dumping, fault);
+	is_dumped = data_directory_open_store(dumping->directory, options, &store, fault) &&
+		    accounts_list(dumping->directory, &roster, fault) &&
+		    dump_store(dumping, store, roster, fault);
+	roster_close(roster);
+	store_close(store);
 	progress_end(&dumping->progress);
 	return is_dumped;
 }
@@ -124,7 +117,7 @@ bool salvage_dump(const struct command *command, const char *directory, FILE *fi
 		.file = file,
 		.is_salvage = true,
 	};
-	bool is_dumped = dump_all(&dumping, fault);
+	bool is_dumped = dump(&dumping, fault);
 
 	*lost = dumping.lost;
 	if (is_dumped && (fflush(file) != 0 || ferror(file) != 0))
@@ -217,7 +210,7 @@ int command_dump(const struct command *command, int argc, char **argv)
 	if (!data_directory_check(dumping.directory, false, &owner, &fault) ||
 	    !check_account(&dumping, &fault) || !open_file(&dumping, &fault))
 		return command_failed(command, &fault);
-	is_dumped = data_directory_become(&owner, &fault) && dump_all(&dumping, &fault);
+	is_dumped = data_directory_become(&owner, &fault) && dump(&dumping, &fault);
 	is_dumped = close_file(&dumping, &fault) && is_dumped;
 	if (is_dumped && dumping.lost > 0)
 		command_complain(command,
