@@ -44,23 +44,40 @@ static bool remove_templates(struct call *call, size_t *n, struct fault *fault)
 	return true;
 }
 
-/* The answers kept with Idempotency-Keys, and how many they are. */
-static bool remove_kept(struct call *call, size_t *n, struct fault *fault)
+/* Of a kind of which an account has one record. */
+static bool remove_only(struct call *call, const struct store_kind *kind, struct fault *fault)
 {
 	const struct id none = { { 0 } };
-	struct store_record kept[PAGE_MOST], usage;
-	struct store_page page = { .records = kept, .most = PAGE_MOST };
+	struct store_record record;
 
-	if (!store_page(call->transaction, &kind_kept_answer, &page, fault) ||
-	    !store_get(call->transaction, &kind_kept_usage, &none, STORE_TO_CHANGE, &usage, fault))
+	return store_get(call->transaction, kind, &none, STORE_TO_CHANGE, &record, fault) &&
+	       (record.value.data == NULL || store_remove(call->transaction, kind, &record, fault));
+}
+
+/* Records of a kind, and the one that counts them. page: its bounds. */
+static bool remove_counted(struct call *call, const struct store_kind *kind, struct store_page page,
+			   const struct store_kind *counting, size_t *n, struct fault *fault)
+{
+	struct store_record records[PAGE_MOST];
+
+	page.records = records;
+	page.most = PAGE_MOST;
+	if (!store_page(call->transaction, kind, &page, fault))
 		return false;
 	for (size_t i = 0; i < page.count; i++) {
-		if (!store_remove(call->transaction, &kind_kept_answer, &kept[i], fault))
+		if (!store_remove(call->transaction, kind, &records[i], fault))
 			return false;
 	}
 	*n = page.count;
-	return usage.value.data == NULL ||
-	       store_remove(call->transaction, &kind_kept_usage, &usage, fault);
+	return remove_only(call, counting, fault);
+}
+
+/* The answers kept with Idempotency-Keys. */
+static bool remove_kept(struct call *call, size_t *n, struct fault *fault)
+{
+	const struct store_page page = { .records = NULL };
+
+	return remove_counted(call, &kind_kept_answer, page, &kind_kept_usage, n, fault);
 }
 
 /* The log, the newest entries last. */
@@ -83,31 +100,10 @@ static bool remove_entries(struct call *call, size_t *n, struct fault *fault)
 
 static bool remove_keys(struct call *call, size_t *n, struct fault *fault)
 {
-	const struct id none = { { 0 } };
-	struct store_record keys[PAGE_MOST], common;
-	struct store_page page = { .records = keys, .most = PAGE_MOST };
+	struct store_page page = { .records = NULL };
 
 	api_keys_set_page(&page);
-	if (!store_page(call->transaction, &kind_key, &page, fault) ||
-	    !store_get(call->transaction, &kind_keys, &none, STORE_TO_CHANGE, &common, fault))
-		return false;
-	for (size_t i = 0; i < page.count; i++) {
-		if (!store_remove(call->transaction, &kind_key, &keys[i], fault))
-			return false;
-	}
-	*n = page.count;
-	return common.value.data == NULL ||
-	       store_remove(call->transaction, &kind_keys, &common, fault);
-}
-
-/* Of a kind of which an account has one record. */
-static bool remove_only(struct call *call, const struct store_kind *kind, struct fault *fault)
-{
-	const struct id none = { { 0 } };
-	struct store_record record;
-
-	return store_get(call->transaction, kind, &none, STORE_TO_CHANGE, &record, fault) &&
-	       (record.value.data == NULL || store_remove(call->transaction, kind, &record, fault));
+	return remove_counted(call, &kind_key, page, &kind_keys, n, fault);
 }
 
 /* What is left of their deliveries becomes garbage, which is removed first of all. */
@@ -134,38 +130,29 @@ static bool remove_webhooks(struct call *call, size_t *n, struct fault *fault)
 		webhook_account_remove(call->transaction, fault));
 }
 
+/* Some of the records of a kind; *n: how many. */
+typedef bool remove_step(struct call *call, size_t *n, struct fault *fault);
+
+static remove_step *const steps[] = {
+	remove_rooms, remove_templates, remove_kept, remove_entries, remove_keys, remove_webhooks,
+};
+
 bool transfer_remove_some(struct call *call, bool *is_empty, struct fault *fault)
 {
 	struct store_record garbage;
 	struct store_page page = { .records = &garbage, .most = 1 };
-	size_t n;
+	size_t n = 0;
 
 	*is_empty = false;
 	call_set_account(call);
-	if (!garbage_collect(call, fault) || !remove_rooms(call, &n, fault))
+	if (!garbage_collect(call, fault))
 		return false;
-	if (n > 0)
-		return true;
-	if (!remove_templates(call, &n, fault))
-		return false;
-	if (n > 0)
-		return true;
-	if (!remove_kept(call, &n, fault))
-		return false;
-	if (n > 0)
-		return true;
-	if (!remove_entries(call, &n, fault))
-		return false;
-	if (n > 0)
-		return true;
-	if (!remove_keys(call, &n, fault))
-		return false;
-	if (n > 0)
-		return true;
-	if (!remove_webhooks(call, &n, fault))
-		return false;
-	if (n > 0)
-		return true;
+	for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
+		if (!steps[i](call, &n, fault))
+			return false;
+		if (n > 0)
+			return true;
+	}
 	if (!remove_only(call, &kind_media, fault) || !remove_only(call, &kind_room_times, fault) ||
 	    !remove_only(call, &kind_words_asked, fault) ||
 	    !remove_only(call, &kind_default, fault))
