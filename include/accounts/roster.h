@@ -48,6 +48,8 @@ const char *account_set(struct account *account, struct slice name, struct slice
 /* Adds these members and times_disabled to the object of an account; members that are not set are left
  * out. */
 void account_put_settings(const struct account *account, json_t *object);
+/* All members of the account, secrets included, as a new object. */
+json_t *account_json(const struct account *account);
 
 struct roster {
 	struct account *accounts; /* in order of creation */

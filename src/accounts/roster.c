@@ -436,7 +436,7 @@ void account_put_settings(const struct account *account, json_t *object)
 		object_put(object, "times_disabled", json_integer(account->times_disabled));
 }
 
-static json_t *packed_account(const struct account *account)
+json_t *account_json(const struct account *account)
 {
 	char time[TEXT_TIME_SIZE];
 	json_t *object;
@@ -472,7 +472,7 @@ struct slice roster_text(struct arena *arena, const struct account *accounts, si
 	buffer_append_integer(&text, FILE_VERSION);
 	buffer_append_text(&text, ",\"accounts\":[");
 	for (size_t i = 0; i < count; i++) {
-		json_t *account = memory_check(packed_account(&accounts[i]));
+		json_t *account = memory_check(account_json(&accounts[i]));
 
 		buffer_append_text(&text, i == 0 ? "\n" : ",\n");
 		buffer_append_json(&text, account);
