@@ -30,7 +30,6 @@
 
 /* The record that is checked. */
 struct subject {
-	struct survey *survey;
 	struct call *call;
 	const struct store_kind *kind;
 	const struct store_record *record;
@@ -406,11 +405,7 @@ static bool subtract_uses(const struct subject *subject, const struct media *med
 	bool is_there;
 
 	do {
-		const struct id last = page.count > 0 ? page.ids[page.count - 1]
-						      : (struct id){ { 0 } };
-
-		if (!page_of_ids(subject->call, &kind_template, page.count > 0 ? &last : NULL,
-				 &page, fault))
+		if (!page_of_ids(subject->call, &kind_template, &page, fault))
 			return false;
 		for (size_t i = 0; i < page.count; i++) {
 			const struct arena_mark mark = arena_mark(subject->call->arena);
@@ -682,7 +677,7 @@ static const struct {
 void record_check(struct survey *survey, const struct store_kind *kind,
 		  const struct store_record *record, struct record_findings *findings)
 {
-	const struct subject subject = { survey, &survey->call, kind, record, findings };
+	const struct subject subject = { &survey->call, kind, record, findings };
 	struct fault fault = FAULT_INITIAL;
 
 	survey_of_account(survey, &record->account);

@@ -46,13 +46,13 @@ void survey_forget(struct survey *survey)
 	findings_open(&survey->call.findings, survey->call.arena);
 }
 
-bool page_of_ids(struct call *call, const struct store_kind *kind, const struct id *below,
-		 struct page *page, struct fault *fault)
+bool page_of_ids(struct call *call, const struct store_kind *kind, struct page *page,
+		 struct fault *fault)
 {
 	struct store_record records[PAGE_MOST];
 	struct store_page next = {
 		.order = STORE_NEWEST_FIRST,
-		.below = below,
+		.below = page->count > 0 ? &page->ids[page->count - 1] : NULL,
 		.records = records,
 		.most = PAGE_MOST,
 	};

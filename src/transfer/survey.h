@@ -35,8 +35,8 @@ struct page {
 	size_t count; /* 0: the end */
 };
 
-/* The next ids below this one; NULL: from the youngest. */
-bool page_of_ids(struct call *call, const struct store_kind *kind, const struct id *below,
-		 struct page *page, struct fault *fault);
+/* Reads the next page; the first one into a page without ids. */
+bool page_of_ids(struct call *call, const struct store_kind *kind, struct page *page,
+		 struct fault *fault);
 
 #endif

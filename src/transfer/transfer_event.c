@@ -112,10 +112,7 @@ bool transfer_line_events(struct survey *survey, struct transfer_output *output,
 	uint64_t from, waiting;
 
 	if (!audit_state_load(transaction, STORE_TO_SHOW, &state, &own))
-		return transfer_leave_out(output,
-					  arena_text(survey->call.arena, "log of the account %s",
-						     survey->call.account_text),
-					  &own, fault);
+		return transfer_leave_out_part(&survey->call, output, "log", &own, fault);
 	if (!skip_lost(survey, output, &state, &from, fault))
 		return false;
 	for (uint64_t seq = from; seq <= state.last; seq++) {

@@ -51,8 +51,15 @@ bool transfer_line_words(struct survey *survey, const struct id *account, struct
 bool transfer_find_template(struct call *call, const struct id *id, struct template_record *owner,
 			    struct fault *fault);
 
+/* Writes {"kind": value} as a line, and releases the values read for it. */
+bool transfer_send(struct survey *survey, struct transfer_output *output, const char *kind,
+		   json_t *value, struct fault *fault);
+
 /* True: it has been told, and the dump goes on without it. False: `why` is the fault. */
 bool transfer_leave_out(struct transfer_output *output, const char *what, const struct fault *why,
 			struct fault *fault);
+/* The same of a part of the call's account. */
+bool transfer_leave_out_part(struct call *call, struct transfer_output *output, const char *what,
+			     const struct fault *why, struct fault *fault);
 
 #endif

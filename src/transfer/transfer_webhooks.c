@@ -111,21 +111,14 @@ bool transfer_line_webhooks(struct survey *survey, struct transfer_output *outpu
 {
 	struct call *call = &survey->call;
 	json_t *value = arena_json(call->arena, json_object());
-	struct buffer text = BUFFER_INITIAL(call->arena);
 	struct fault own = FAULT_INITIAL;
 
 	if (!gather(call, value, &own))
-		return transfer_leave_out(
-			output,
-			arena_text(call->arena, "webhooks of the account %s", call->account_text),
-			&own, fault);
+		return transfer_leave_out_part(call, output, "webhooks", &own, fault);
 	if (json_array_size(json_object_get(value, "webhooks")) == 0)
 		return true;
-	buffer_append_text(&text, "{\"webhooks\":");
-	buffer_append_json(&text, value);
-	buffer_append_byte(&text, '}');
 	output->counts.webhooks++;
-	return output->line(output, buffer_slice(&text), fault);
+	return transfer_send(survey, output, "webhooks", value, fault);
 }
 
 /* ---- in ---- */

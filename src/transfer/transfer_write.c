@@ -47,9 +47,8 @@ static bool send_line(struct call *call, struct transfer_output *output, const c
 	return output->line(output, buffer_slice(&text), fault);
 }
 
-/* The same, and releases the values read for it. */
-static bool send(struct survey *survey, struct transfer_output *output, const char *kind,
-		 json_t *value, struct fault *fault)
+bool transfer_send(struct survey *survey, struct transfer_output *output, const char *kind,
+		   json_t *value, struct fault *fault)
 {
 	const bool is_sent = send_line(&survey->call, output, kind, value, fault);
 
@@ -79,6 +78,14 @@ bool transfer_leave_out(struct transfer_output *output, const char *what, const 
 	return true;
 }
 
+bool transfer_leave_out_part(struct call *call, struct transfer_output *output, const char *what,
+			     const struct fault *why, struct fault *fault)
+{
+	return transfer_leave_out(
+		output, arena_text(call->arena, "%s of the account %s", what, call->account_text),
+		why, fault);
+}
+
 /* ---- the first line and the last ---- */
 
 bool transfer_line_begin(struct survey *survey, struct transfer_output *output, struct fault *fault)
@@ -88,7 +95,7 @@ bool transfer_line_begin(struct survey *survey, struct transfer_output *output, 
 	object_put(head, "format", json_integer(FORMAT));
 	object_put(head, "program", json_string("anteroom " PACKAGE_VERSION));
 	object_put(head, "made_at", json_time_milliseconds(survey->call.now));
-	return send(survey, output, "dump", head, fault);
+	return transfer_send(survey, output, "dump", head, fault);
 }
 
 bool transfer_line_end(struct survey *survey, struct transfer_output *output, struct fault *fault)
@@ -105,7 +112,7 @@ bool transfer_line_end(struct survey *survey, struct transfer_output *output, st
 		object_put(end, "codes", number_value(output->counts.codes));
 	object_put(end, "words", number_value(output->counts.words));
 	object_put(end, "events", number_value(output->counts.events));
-	return send(survey, output, "end", end, fault);
+	return transfer_send(survey, output, "end", end, fault);
 }
 
 /* ---- templates ---- */
@@ -167,7 +174,7 @@ bool transfer_line_template(struct survey *survey, const struct id *id,
 	if (!keep_backend(call, &record, output, value, fault))
 		return false;
 	output->counts.templates++;
-	return send(survey, output, "template", value, fault);
+	return transfer_send(survey, output, "template", value, fault);
 }
 
 /* ---- rooms ---- */
@@ -447,46 +454,23 @@ bool transfer_line_words(struct survey *survey, const struct id *account, struct
 	object_put(value, "account", id_value(account));
 	object_put(value, "words", json_of_text(words));
 	output->counts.words++;
-	return send(survey, output, "words", value, fault);
+	return transfer_send(survey, output, "words", value, fault);
 }
 
 /* ---- accounts ---- */
-
-static json_t *account_value(struct call *call, const struct account *account,
-			     const struct id *default_template, uint64_t last_event)
-{
-	json_t *value = arena_json(call->arena, json_object());
-	json_t *secrets = json_array();
-
-	for (size_t i = 0; i < account->secret_count; i++) {
-		json_t *secret = json_object();
-
-		object_put(secret, "secret", json_string(account->secrets[i].text));
-		object_put(secret, "created_at",
-			   json_time_milliseconds(account->secrets[i].created_at));
-		array_put(secrets, secret);
-	}
-	object_put(value, "id", json_string(account->id_text));
-	object_put(value, "name", json_string(account->name));
-	object_put(value, "access_key", json_string(account->access_key_text));
-	object_put(value, "enabled", json_boolean(account->is_enabled));
-	object_put(value, "created_at", json_time_milliseconds(account->created_at));
-	object_put(value, "secrets", secrets);
-	account_put_settings(account, value);
-	if (default_template != NULL)
-		object_put(value, "default_template", id_value(default_template));
-	if (last_event > 0)
-		object_put(value, "last_event", number_value(last_event));
-	return value;
-}
 
 bool transfer_line_account(struct survey *survey, const struct account *account,
 			   const struct id *default_template, uint64_t last_event,
 			   struct transfer_output *output, struct fault *fault)
 {
+	json_t *value = arena_json(survey->call.arena, account_json(account));
+
+	if (default_template != NULL)
+		object_put(value, "default_template", id_value(default_template));
+	if (last_event > 0)
+		object_put(value, "last_event", number_value(last_event));
 	output->counts.accounts++;
-	return send(survey, output, "account",
-		    account_value(&survey->call, account, default_template, last_event), fault);
+	return transfer_send(survey, output, "account", value, fault);
 }
 
 /* ---- media ---- */
@@ -527,10 +511,7 @@ bool transfer_line_media(struct survey *survey, struct transfer_output *output, 
 	object_put(value, "signing_keys", keys);
 	object_put(value, "backends", backends);
 	if (!media_load(call, STORE_TO_SHOW, &media, &own))
-		return transfer_leave_out(
-			output,
-			arena_text(call->arena, "media of the account %s", call->account_text),
-			&own, fault);
+		return transfer_leave_out_part(call, output, "media", &own, fault);
 	if (media.stored.value.data == NULL)
 		return true;
 	object_put(
@@ -543,7 +524,7 @@ bool transfer_line_media(struct survey *survey, struct transfer_output *output, 
 	for (size_t i = 0; i < media.backend_count; i++)
 		array_put(backends, backend_value(call, &media.backends[i]));
 	output->counts.media++;
-	return send(survey, output, "media", value, fault);
+	return transfer_send(survey, output, "media", value, fault);
 }
 
 /* ---- keys ---- */
@@ -589,12 +570,9 @@ bool transfer_line_keys(struct survey *survey, struct transfer_output *output, s
 
 	object_put(value, "keys", list);
 	if (!gather_keys(call, list, &own))
-		return transfer_leave_out(
-			output,
-			arena_text(call->arena, "keys of the account %s", call->account_text), &own,
-			fault);
+		return transfer_leave_out_part(call, output, "keys", &own, fault);
 	if (json_array_size(list) == 0)
 		return true;
 	output->counts.keys++;
-	return send(survey, output, "keys", value, fault);
+	return transfer_send(survey, output, "keys", value, fault);
 }
