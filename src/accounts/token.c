@@ -10,7 +10,6 @@
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/digest.h"
@@ -41,17 +40,13 @@ struct parts {
 /* A third dot stays in the signature, where it is not valid base64url. */
 static bool split(struct slice token, struct parts *parts)
 {
-	const char *end = token.data + token.size;
-	const char *first = token.size == 0 ? NULL : memchr(token.data, '.', token.size);
-	const char *second = first == NULL ? NULL
-					   : memchr(first + 1, '.', (size_t)(end - first - 1));
+	struct slice rest;
 
-	if (second == NULL)
+	parts->header = text_split(token, '.', &rest);
+	parts->payload = text_split(rest, '.', &parts->signature);
+	if (parts->signature.data == NULL)
 		return false;
-	parts->signed_text = (struct slice){ token.data, (size_t)(second - token.data) };
-	parts->header = (struct slice){ token.data, (size_t)(first - token.data) };
-	parts->payload = (struct slice){ first + 1, (size_t)(second - first - 1) };
-	parts->signature = (struct slice){ second + 1, (size_t)(end - second - 1) };
+	parts->signed_text = (struct slice){ token.data, token.size - parts->signature.size - 1 };
 	return true;
 }
 
@@ -60,10 +55,8 @@ static json_t *read_object(struct arena *arena, struct slice encoded)
 {
 	struct slice text;
 
-	if (!text_base64url_decode(arena, encoded, &text))
-		return NULL;
-
-	return json_text_read(arena, text, NULL);
+	return text_base64url_decode(arena, encoded, &text) ? json_text_read(arena, text, NULL)
+							    : NULL;
 }
 
 static bool text_member(const json_t *object, const char *name, struct slice *text)
@@ -181,31 +174,31 @@ static bool read_times(const json_t *claims, struct verified_token *verified, st
 	       read_start(claims, "iat", verified, fault);
 }
 
-static bool read_scopes(const json_t *claims, struct verified_token *verified, struct fault *fault)
+static bool read_scopes(const json_t *claims, struct token_claims *read, struct fault *fault)
 {
 	struct slice scopes;
 
-	verified->is_limited = json_object_get(claims, "anteroom_scope") != NULL;
-	verified->scopes = SCOPES_ALL;
-	if (!verified->is_limited)
+	read->is_limited = json_object_get(claims, "anteroom_scope") != NULL;
+	read->scopes = SCOPES_ALL;
+	if (!read->is_limited)
 		return true;
 	if (!text_member(claims, "anteroom_scope", &scopes))
 		return refuse(fault, "the anteroom_scope of the token must be a string");
-	verified->scopes = scopes_of_text(scopes);
+	read->scopes = scopes_of_text(scopes);
 	return true;
 }
 
 /* What is no string is none. */
-static void read_id(const json_t *claims, const char *name, struct verified_token *verified)
+static void read_id(const json_t *claims, const char *name, struct token_claims *read)
 {
 	struct slice id;
 
-	verified->id[0] = '\0';
+	read->id[0] = '\0';
 	if (!text_member(claims, name, &id))
 		return;
 	id = text_cut(id, TOKEN_ID_MOST);
-	memcpy(verified->id, id.data, id.size);
-	verified->id[id.size] = '\0';
+	memcpy(read->id, id.data, id.size);
+	read->id[id.size] = '\0';
 }
 
 /* Milliseconds of a claim, which may lie beyond all years. */
@@ -282,34 +275,38 @@ static const struct account *verify(const struct roster *roster, struct arena *a
 	return signer;
 }
 
+/* Beyond the year 9999 there is no text of a time. */
+static int64_t seconds_of(double milliseconds)
+{
+	return (int64_t)(fmin(milliseconds, LAST_TIME) / 1000.0);
+}
+
 /* All but the times, as verify. */
 static const struct account *verify_caller(const struct roster *roster, struct arena *arena,
 					   struct slice token, enum token_type type,
 					   struct verified_token *verified, struct fault *fault)
 {
 	const bool is_session = type == TOKEN_SESSION;
+	struct token_claims *read = &verified->claims;
 	json_t *claims = NULL;
 	const struct account *signer = verify(roster, arena, token,
 					      is_session ? "session" : "management", verified,
 					      &claims, fault);
 
-	if (signer == NULL || !read_scopes(claims, verified, fault))
+	if (signer == NULL || !read_scopes(claims, read, fault))
 		return NULL;
 	verified->type = type;
+	read->account = signer;
 	if (is_session && json_integer_value(json_object_get(claims, "times_disabled")) !=
 				  signer->times_disabled) {
 		refuse(fault, "the account was disabled after the session began");
 		return NULL;
 	}
-	read_id(claims, is_session ? "key" : "jti", verified);
-	verified->gives_until = json_integer_value(json_object_get(claims, "gives_until"));
+	read_id(claims, is_session ? "key" : "jti", read);
+	read->expires_at = seconds_of(verified->expires);
+	read->gives_until = is_session ? json_integer_value(json_object_get(claims, "gives_until"))
+				       : read->expires_at;
 	return signer;
-}
-
-/* Beyond the year 9999 there is no text of a time. */
-static int64_t seconds_of(double milliseconds)
-{
-	return (int64_t)(fmin(milliseconds, LAST_TIME) / 1000.0);
 }
 
 bool token_verify(struct token_memory *memory, const struct roster *roster, struct arena *arena,
@@ -327,12 +324,8 @@ bool token_verify(struct token_memory *memory, const struct roster *roster, stru
 		return false;
 	if (!is_recalled)
 		token_memory_keep(memory, token, &verified);
+	*claims = verified.claims;
 	claims->account = signer;
-	claims->expires_at = seconds_of(verified.expires);
-	claims->scopes = verified.scopes;
-	claims->is_limited = verified.is_limited;
-	claims->gives_until = type == TOKEN_SESSION ? verified.gives_until : claims->expires_at;
-	memcpy(claims->id, verified.id, sizeof claims->id);
 	return true;
 }
 

@@ -17,10 +17,7 @@ struct verified_token {
 	struct id account;
 	size_t place; /* index of the account in the roster */
 	enum token_type type;
-	unsigned scopes; /* as struct token_claims has them */
-	bool is_limited;
-	int64_t gives_until; /* of a session */
-	char id[TOKEN_ID_MOST + 1];
+	struct token_claims claims; /* whose account may be gone */
 };
 
 /* True when `token` is in the cache. */
