@@ -71,9 +71,7 @@ struct transfer_input {
 	struct transfer_counts counts; /* of the lines that were read; accounts: of `accounts` */
 	json_t *taken; /* names, ids and access keys of `accounts`, with their indexes */
 	bool has_begun, has_ended;
-	bool is_after_account; /* the line before was that of the account */
-	bool may_have_keys; /* the same, or it was that of its media */
-	bool may_have_webhooks; /* the same, or it was that of its keys */
+	const char *before; /* the kind of the line before; empty: none came */
 	bool is_at_rooms; /* no more templates of this account */
 	bool has_above; /* the line before was one of the same kind */
 	struct id above; /* and had this id */

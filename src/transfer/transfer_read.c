@@ -20,6 +20,7 @@ void transfer_input_open(struct transfer_input *input, struct store *store,
 		.environment = { .clock = clock, .store = store },
 		.present = present,
 		.taken = memory_check(json_object()),
+		.before = "",
 	};
 }
 
@@ -93,6 +94,9 @@ static bool check_place(const struct transfer_input *input, const char *kind, st
 {
 	bool is_head = strcmp(kind, "dump") == 0;
 	bool is_account = strcmp(kind, "account") == 0;
+	bool is_after_account = strcmp(input->before, "account") == 0;
+	bool is_after_media = is_after_account || strcmp(input->before, "media") == 0;
+	bool is_after_keys = is_after_media || strcmp(input->before, "keys") == 0;
 
 	if (!input->has_begun && !is_head)
 		return misplaced(fault, "a dump begins with a line \"dump\": this is none, or its "
@@ -102,11 +106,11 @@ static bool check_place(const struct transfer_input *input, const char *kind, st
 				 "a dump ends with its line \"end\"; load one dump at a time");
 	if (!is_head && !is_account && strcmp(kind, "end") != 0 && input->counts.accounts == 0)
 		return misplaced(fault, "the line \"account\" that this belongs to is missing");
-	if (!input->is_after_account && strcmp(kind, "media") == 0)
+	if (!is_after_account && strcmp(kind, "media") == 0)
 		return misplaced(fault, "media come once, next after the line of their account");
-	if (!input->may_have_keys && strcmp(kind, "keys") == 0)
+	if (!is_after_media && strcmp(kind, "keys") == 0)
 		return misplaced(fault, "keys come once, before templates and rooms");
-	if (!input->may_have_webhooks && strcmp(kind, "webhooks") == 0)
+	if (!is_after_keys && strcmp(kind, "webhooks") == 0)
 		return misplaced(fault, "webhooks come once, before templates and rooms");
 	if (input->is_at_rooms && strcmp(kind, "template") == 0)
 		return misplaced(fault, "an account's templates come before its rooms");
@@ -274,7 +278,6 @@ static bool read_account(struct transfer_input *input, const json_t *object, str
 	*next_account(input) = account;
 	explicit_bzero(&account, sizeof account);
 	input->is_at_rooms = input->has_above = input->found_default = false;
-	input->is_after_account = input->may_have_keys = input->may_have_webhooks = true;
 	input->has_default = json_object_get(object, "default_template") != NULL;
 	input->default_template = transfer_id(object, "default_template");
 	return transfer_begin_events(input, transfer_number(object, "last_event"), fault) &&
@@ -356,18 +359,6 @@ static const struct {
 	{ "end", read_end },
 };
 
-static bool read_object(struct transfer_input *input, size_t kind, const json_t *object,
-			struct fault *fault)
-{
-	input->may_have_webhooks = input->may_have_keys &&
-				   (strcmp(kinds[kind].name, "media") == 0 ||
-				    strcmp(kinds[kind].name, "keys") == 0);
-	input->may_have_keys = input->is_after_account && strcmp(kinds[kind].name, "media") == 0;
-	input->is_after_account = false;
-	input->may_have_codes = input->may_have_codes && strcmp(kinds[kind].name, "codes") == 0;
-	return kinds[kind].read(input, object, fault);
-}
-
 static bool read_kind(struct transfer_input *input, const json_t *line, struct fault *fault)
 {
 	if (json_object_size(line) != 1)
@@ -377,9 +368,14 @@ static bool read_kind(struct transfer_input *input, const json_t *line, struct f
 	for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
 		const json_t *object = json_object_get(line, kinds[i].name);
 
-		if (object != NULL)
-			return check_place(input, kinds[i].name, fault) &&
-			       read_object(input, i, object, fault);
+		if (object == NULL)
+			continue;
+		if (!check_place(input, kinds[i].name, fault))
+			return false;
+		input->before = kinds[i].name;
+		input->may_have_codes = input->may_have_codes &&
+					strcmp(input->before, "codes") == 0;
+		return kinds[i].read(input, object, fault);
 	}
 	return false;
 }
