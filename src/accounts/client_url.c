@@ -5,8 +5,6 @@
 
 #include <string.h>
 
-#include "base/text.h"
-
 #define LINK_PLACE SLICE("{join.link}")
 
 static bool is_visible(struct slice url)

@@ -3,8 +3,6 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "accounts/scopes.h"
 
-#include <stdlib.h>
-
 #include "base/text.h"
 
 static const struct {

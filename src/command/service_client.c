@@ -5,7 +5,6 @@
 
 #include <poll.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "base/id.h"
 #include "base/text.h"

@@ -5,7 +5,6 @@
 
 #include <assert.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "base/text.h"
 

@@ -3,7 +3,6 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "media/ticket.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/digest.h"

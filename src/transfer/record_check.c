@@ -20,7 +20,6 @@
 #include "resources/kept_usage.h"
 #include "resources/key_record.h"
 #include "resources/media_record.h"
-#include "resources/packed.h"
 #include "resources/room_record.h"
 #include "resources/webhook_record.h"
 #include "resources/room_times.h"

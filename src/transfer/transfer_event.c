@@ -2,10 +2,8 @@
  * number get it here, as they would from the service.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
-#include "base/text.h"
 #include "resources/events.h"
 #include "resources/kinds.h"
-#include "resources/packed.h"
 #include "transfer/transfer_lines.h"
 #include "transfer/transfer_parts.h"
 
