@@ -1,33 +1,110 @@
-/* anteroom backup: copies a data directory, in use or not, to one that can be served.
+/* anteroom backup: copies a data directory, in use or not, to one that can be served; and anteroom
+ * restore: puts a copy of a backup in the place of a data directory, or where none is yet.
  *
- * The work is done in a child process, as the owner of the data when root runs it; what it leaves
- * after a failure is removed.
+ * The work is done in a child process; what it leaves after a failure is removed. When root runs it, a
+ * backup is made as the owner of the data. A restore reads the backup with root's rights and writes
+ * into a directory that no other user can enter; the copy is given to its owner before it is put in
+ * place.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <errno.h>
 #include <fcntl.h>
+#include <ftw.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "accounts/accounts.h"
+#include "accounts/accounts_file.h"
 #include "base/memory.h"
 #include "command/child.h"
 #include "command/command.h"
-#include "command/copy.h"
 #include "command/data_directory.h"
 #include "command/options.h"
+#include "command/progress.h"
+#include "command/replacement.h"
 #include "command/salvage.h"
+#include "store/gdbm/inspect.h"
 
-struct backing_up {
+struct copying {
 	const struct command *command;
 	const char *from;
-	const char *to;
+	const char *to; /* an empty directory */
+	/* Of a backup. */
 	bool is_salvage;
 	struct identity owner; /* of `from` */
 };
 
-/* ---- of a damaged store ---- */
+/* ---- copying ---- */
+
+static void watch_progress(void *context, uint64_t done, uint64_t all)
+{
+	progress_show(context, done, all);
+}
+
+/* Copies accounts and store, durably and verified against all checksums. The accounts last, so that an
+ * account with records in the copy is in its accounts file. In the child. */
+static int copy_all(void *context)
+{
+	const struct copying *copying = context;
+	struct progress progress;
+	const struct store_watch watch = { .context = &progress, .progress = watch_progress };
+	char *store = data_directory_store(copying->from);
+	char *store_copy = data_directory_store(copying->to);
+	struct arena *arena = arena_open();
+	struct roster *roster = NULL;
+	struct fault fault = FAULT_INITIAL;
+	bool is_copied;
+
+	progress_begin(&progress, copying->command, "bytes copied");
+	is_copied = accounts_list(copying->from, &roster, &fault) &&
+		    store_gdbm_backup(store, store_copy, NULL, &watch, &fault) &&
+		    accounts_file_replace(copying->to,
+					  roster_text(arena, roster->accounts, roster->count),
+					  &fault);
+	progress_end(&progress);
+	roster_close(roster);
+	arena_close(arena);
+	free(store_copy);
+	free(store);
+	return is_copied ? EXIT_SUCCESS : command_failed(copying->command, &fault);
+}
+
+/* nftw has no context of its own. */
+static struct {
+	unsigned long long files, bytes;
+} counted;
+
+static int count_one(const char *path, const struct stat *status, int kind, struct FTW *place)
+{
+	(void)path;
+	(void)place;
+	if (kind != FTW_F)
+		return 0;
+	counted.files++;
+	counted.bytes += (unsigned long long)status->st_size;
+	return 0;
+}
+
+/* Tells how much is in `to`, which was copied from `from`: "Copied 7 files, 81920 bytes, from ...".
+ * verb: its first word. */
+static void tell_copied(const char *verb, const char *from, const char *to)
+{
+	char name[PROCESS_NAME_SIZE], owner[PROCESS_NAME_SIZE + 32] = "";
+	struct stat status;
+
+	(void)nftw(to, count_one, 8, FTW_PHYS);
+	if (geteuid() == 0 && stat(to, &status) == 0)
+		(void)snprintf(owner, sizeof owner, "; they belong to %s%s",
+			       process_user_name(status.st_uid, name),
+			       status.st_uid == 0 ? ", who cannot serve from them" : "");
+	fprintf(stderr, "%s %llu files, %llu bytes, from %s to %s%s.\n", verb, counted.files,
+		counted.bytes, from, to, owner);
+}
+
+/* ---- backup ---- */
 
 /* The dump contains all secrets, so its file is unlinked at once. */
 static bool open_dump(const char *directory, FILE **file, struct fault *fault)
@@ -43,56 +120,50 @@ static bool open_dump(const char *directory, FILE **file, struct fault *fault)
 	return true;
 }
 
-/* Returns the exit status. */
-static int salvage(const struct command *command, const char *from, const char *to)
+/* Of a damaged store. Returns the exit status. */
+static int salvage(const struct copying *copying)
 {
 	struct fault fault = FAULT_INITIAL;
 	uint64_t lost = 0;
 	FILE *file = NULL;
 	int status;
 
-	if (!open_dump(to, &file, &fault))
-		return command_failed(command, &fault);
-	if (!salvage_dump(command, from, file, &lost, &fault)) {
+	if (!open_dump(copying->to, &file, &fault))
+		return command_failed(copying->command, &fault);
+	if (!salvage_dump(copying->command, copying->from, file, &lost, &fault)) {
 		(void)fclose(file);
-		return command_failed(command, &fault);
+		return command_failed(copying->command, &fault);
 	}
 	rewind(file);
-	status = salvage_load(command, to, file);
+	status = salvage_load(copying->command, copying->to, file);
 	(void)fclose(file);
 	if (status != EXIT_SUCCESS || lost == 0)
 		return status;
-	command_complain(command, "%llu things were lost, %s has all others",
-			 (unsigned long long)lost, to);
+	command_complain(copying->command, "%llu things were lost, %s has all others",
+			 (unsigned long long)lost, copying->to);
 	return EXIT_LOST;
 }
 
-/* ---- the command ---- */
-
-static bool can_write(const struct backing_up *backup, struct fault *fault)
+static bool can_write(const struct copying *copying, struct fault *fault)
 {
 	char name[PROCESS_NAME_SIZE];
 
-	return access(backup->to, R_OK | W_OK | X_OK) == 0 ||
+	return access(copying->to, R_OK | W_OK | X_OK) == 0 ||
 	       fault_cause(fault, FAULT_UNAVAILABLE, errno,
 			   "%s cannot be written by %s, who owns %s and makes the copy: name a "
 			   "directory that is not there yet, in a place that this user can reach",
-			   backup->to, process_user_name(geteuid(), name), backup->from);
+			   copying->to, process_user_name(geteuid(), name), copying->from);
 }
 
 /* In the child. */
-static int make_copy(void *context)
+static int back_up(void *context)
 {
-	const struct backing_up *backup = context;
+	const struct copying *copying = context;
 	struct fault fault = FAULT_INITIAL;
 
-	if (!data_directory_become(&backup->owner, &fault) || !can_write(backup, &fault))
-		return command_failed(backup->command, &fault);
-	if (backup->is_salvage)
-		return salvage(backup->command, backup->from, backup->to);
-	if (!copy_data(backup->command, backup->from, backup->to, &fault))
-		return command_failed(backup->command, &fault);
-	return EXIT_SUCCESS;
+	if (!data_directory_become(&copying->owner, &fault) || !can_write(copying, &fault))
+		return command_failed(copying->command, &fault);
+	return copying->is_salvage ? salvage(copying) : copy_all(context);
 }
 
 static bool check_empty(const char *path, struct fault *fault)
@@ -108,34 +179,114 @@ static bool check_empty(const char *path, struct fault *fault)
 
 int command_backup(const struct command *command, int argc, char **argv)
 {
-	struct backing_up backup = { .command = command };
+	struct copying copying = { .command = command };
 	const struct option_row rows[] = {
-		DIRECTORY_ROW(&backup.from),
+		DIRECTORY_ROW(&copying.from),
 		{ "salvage", NULL,
 		  "of a damaged store, makes a new one of all that can be read; tells what cannot, "
 		  "and ends with status 3",
-		  TO_SWITCH(&backup.is_salvage) },
+		  TO_SWITCH(&copying.is_salvage) },
 	};
-	int status = OPTIONS_PARSE(command, rows, argc, argv, &backup.to);
+	int status = OPTIONS_PARSE(command, rows, argc, argv, &copying.to);
 	struct fault fault = FAULT_INITIAL;
-	const struct identity *owner = geteuid() == 0 ? &backup.owner : NULL;
+	const struct identity *owner = geteuid() == 0 ? &copying.owner : NULL;
 	bool was_made = false;
 
 	if (status != OPTIONS_GO)
 		return status;
 	child_hold_signals();
-	if (!data_directory_is_one(backup.from, &fault) ||
-	    !data_directory_is_one(backup.to, &fault) ||
-	    !data_directory_check(backup.from, false, &backup.owner, &fault) ||
-	    !data_directory_has_store(backup.from, &fault) ||
-	    !data_directory_is_apart(backup.from, backup.to, &fault) ||
-	    !process_make_directory(backup.to, owner, &was_made, &fault) ||
-	    !check_empty(backup.to, &fault))
+	if (!data_directory_is_one(copying.from, &fault) ||
+	    !data_directory_is_one(copying.to, &fault) ||
+	    !data_directory_check(copying.from, false, &copying.owner, &fault) ||
+	    !data_directory_has_store(copying.from, &fault) ||
+	    !data_directory_is_apart(copying.from, copying.to, &fault) ||
+	    !process_make_directory(copying.to, owner, &was_made, &fault) ||
+	    !check_empty(copying.to, &fault))
 		return command_failed(command, &fault);
-	status = child_run(command, make_copy, &backup);
+	status = child_run(command, back_up, &copying);
 	if (status == EXIT_SUCCESS || status == EXIT_LOST)
-		copy_tell("Copied", backup.from, backup.to);
+		tell_copied("Copied", copying.from, copying.to);
 	else
-		child_remove_tree(command, backup.to, owner, !was_made);
+		child_remove_tree(command, copying.to, owner, !was_made);
+	return status;
+}
+
+/* ---- restore ---- */
+
+/* Says it of a backup; what a data directory needs would be other advice. */
+static bool check_backup(const char *backup, struct fault *fault)
+{
+	char *store = data_directory_store(backup);
+	struct stat status;
+	bool has_store = stat(store, &status) == 0 || errno != ENOENT;
+
+	free(store);
+	if (stat(backup, &status) != 0 && errno == ENOENT)
+		return fault_cause(fault, FAULT_BAD_REQUEST, 0, "the backup %s is not there",
+				   backup);
+	return has_store ||
+	       fault_cause(fault, FAULT_BAD_REQUEST, 0,
+			   "%s is no backup, it has no store: name a directory that anteroom "
+			   "backup made",
+			   backup);
+}
+
+/* Without a directory, the owner of the backup owns the copy that root makes. */
+static bool begin(const char *backup, const char *directory, bool replaces,
+		  struct replacement *replacement, struct fault *fault)
+{
+	struct identity owner;
+
+	if (!data_directory_is_one(backup, fault) || !data_directory_is_one(directory, fault) ||
+	    !check_backup(backup, fault) || !data_directory_check(backup, false, &owner, fault) ||
+	    !data_directory_has_store(backup, fault) ||
+	    !data_directory_is_apart(directory, backup, fault) ||
+	    !data_directory_is_apart(backup, directory, fault) ||
+	    !replacement_begin(replacement, directory, replaces, fault))
+		return false;
+	if (!replacement->is_there && geteuid() == 0)
+		replacement->owner = owner;
+	return replacement_stage(replacement, NULL, fault);
+}
+
+static int restore(const struct command *command, const char *backup, const char *directory,
+		   struct replacement *replacement)
+{
+	struct copying copying = { .command = command, .from = backup, .to = replacement->staged };
+	struct fault fault = FAULT_INITIAL;
+	int status = child_run(command, copy_all, &copying);
+
+	if (status != EXIT_SUCCESS)
+		return status;
+	if (!replacement_finish(replacement, &fault))
+		return command_failed(command, &fault);
+	tell_copied("Restored", backup, directory);
+	replacement_tell(replacement);
+	return EXIT_SUCCESS;
+}
+
+int command_restore(const struct command *command, int argc, char **argv)
+{
+	const char *backup;
+	const char *directory = NULL;
+	bool replaces = false;
+	const struct option_row rows[] = {
+		DIRECTORY_ROW(&directory),
+		REPLACE_ROW(&replaces),
+	};
+	int status = OPTIONS_PARSE(command, rows, argc, argv, &backup);
+	struct fault fault = FAULT_INITIAL;
+	struct replacement replacement = REPLACEMENT_INITIAL;
+
+	if (status != OPTIONS_GO)
+		return status;
+	child_hold_signals();
+	if (begin(backup, directory, replaces, &replacement, &fault))
+		status = restore(command, backup, directory, &replacement);
+	else
+		status = command_failed(command, &fault);
+	if (replacement.staged[0] != '\0')
+		child_remove_tree(command, replacement.staged, NULL, false);
+	replacement_end(&replacement);
 	return status;
 }
