@@ -27,25 +27,16 @@ static const char *environment(const char *name)
 
 /* The mode of a pipe or a device says nothing. A file of another user, such as a secret that root
  * mounted into a container, is that user's to protect. */
-static bool is_for_others(int file, mode_t *mode)
+static bool refuse_others(const char *path, int file, struct fault *fault)
 {
 	struct stat status;
 
-	if (fstat(file, &status) != 0 || !S_ISREG(status.st_mode) || status.st_uid != geteuid())
-		return false;
-	*mode = status.st_mode & 07777;
-	return (*mode & (S_IRWXG | S_IRWXO)) != 0;
-}
-
-static bool refuse_others(const char *path, int file, struct fault *fault)
-{
-	mode_t mode;
-
-	if (!is_for_others(file, &mode))
+	if (fstat(file, &status) != 0 || !S_ISREG(status.st_mode) || status.st_uid != geteuid() ||
+	    (status.st_mode & (S_IRWXG | S_IRWXO)) == 0)
 		return true;
 	return fault_cause(fault, FAULT_BAD_REQUEST, 0,
 			   "%s holds a token and others may open it (mode %04o): chmod 600 %s",
-			   path, (unsigned)mode, path);
+			   path, (unsigned)(status.st_mode & 07777), path);
 }
 
 static bool read_file(const char *path, int file, struct buffer *text, struct fault *fault)
