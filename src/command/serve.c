@@ -287,42 +287,31 @@ static unsigned transaction_threads(const struct serve_options *options)
 	return options->threads + edge_deferring_threads(options->threads) + 2;
 }
 
-static bool open_store(const struct serve_options *options, struct store **store,
-		       struct fault *fault)
+static bool open_data(const struct serve_options *options, struct environment *environment,
+		      struct fault *fault)
 {
-	char *directory = data_directory_store(options->directory);
-	const struct store_options chosen = {
-		.directory = directory,
+	/* One connection a thread; the accounts are in the store too. */
+	const struct store_postgres_options database = {
+		.url = options->directory,
+		.connections = transaction_threads(options),
+	};
+	struct store_options files = {
 		.readers = transaction_threads(options),
 		.wait = options->waits ? WAIT_MOST : 0,
 		.gives_up = is_told_to_end,
 	};
-	bool is_open = store_gdbm_open(&chosen, store, fault);
+	char *directory;
+	bool is_open;
 
+	if (store_postgres_is_url(options->directory))
+		return store_postgres_open(&database, &environment->store, fault) &&
+		       accounts_open_stored(environment->store, &environment->accounts, fault);
+	directory = data_directory_store(options->directory);
+	files.directory = directory;
+	is_open = accounts_open(options->directory, &environment->accounts, fault) &&
+		  store_gdbm_open(&files, &environment->store, fault);
 	free(directory);
 	return is_open;
-}
-
-/* One connection a thread; the accounts are in the store too. */
-static bool open_database(const struct serve_options *options, struct environment *environment,
-			  struct fault *fault)
-{
-	const struct store_postgres_options chosen = {
-		.url = options->directory,
-		.connections = transaction_threads(options),
-	};
-
-	return store_postgres_open(&chosen, &environment->store, fault) &&
-	       accounts_open_stored(environment->store, &environment->accounts, fault);
-}
-
-static bool open_data(const struct serve_options *options, struct environment *environment,
-		      struct fault *fault)
-{
-	if (store_postgres_is_url(options->directory))
-		return open_database(options, environment, fault);
-	return accounts_open(options->directory, &environment->accounts, fault) &&
-	       open_store(options, &environment->store, fault);
 }
 
 static bool open_all(const struct serve_options *options, const struct identity *identity,
