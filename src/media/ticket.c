@@ -38,11 +38,6 @@ static struct slice config_text(const struct making *making, const char *name)
 	return text_of_json(json_object_get(making->server->config, name));
 }
 
-static struct slice bytes_slice(const unsigned char *bytes, size_t size)
-{
-	return (struct slice){ (const char *)bytes, size };
-}
-
 static struct slice hex_of(struct arena *arena, const unsigned char *bytes, size_t size)
 {
 	char *text = arena_alloc(arena, 2 * size + 1);
@@ -84,16 +79,11 @@ static struct slice joined(struct arena *arena, const struct slice *parts, size_
 
 /* ---- tokens ---- */
 
-static struct json_writer new_claims(const struct making *making)
-{
-	return writer_begin(making->arena, true);
-}
-
 /* `alg` and, where it is not empty, `kid` name the key. Ends the claims. */
 static struct slice signed_text(const struct making *making, const char *alg, struct slice kid,
 				struct json_writer *claims)
 {
-	struct json_writer header = new_claims(making);
+	struct json_writer header = writer_begin(making->arena, true);
 
 	writer_text(&header, "alg", slice_of(alg));
 	writer_text(&header, "typ", SLICE("JWT"));
@@ -109,7 +99,7 @@ static struct slice sign_with_secret(const struct making *making, struct slice s
 	unsigned char mac[DIGEST_SIZE];
 
 	digest_hmac_sha256(secret, text, mac);
-	return jwt_token(making->arena, text, bytes_slice(mac, sizeof mac));
+	return jwt_token(making->arena, text, (struct slice){ (const char *)mac, sizeof mac });
 }
 
 /* False: the key cannot sign. */
@@ -183,7 +173,7 @@ static void put_grants(const struct ticket_guest *guest, struct json_writer *cla
 static bool make_livekit(struct making *making)
 {
 	const struct ticket_guest *guest = making->guest;
-	struct json_writer claims = new_claims(making);
+	struct json_writer claims = writer_begin(making->arena, true);
 
 	writer_text(&claims, "iss", config_text(making, "api_key"));
 	writer_text(&claims, "sub", identity_of(making));
@@ -250,7 +240,7 @@ static bool make_jitsi(struct making *making)
 	const struct slice app_id = config_text(making, "app_id");
 	const struct slice key_id = config_text(making, "key_id");
 	struct slice subject = config_text(making, "subject"), token;
-	struct json_writer claims = new_claims(making);
+	struct json_writer claims = writer_begin(making->arena, true);
 
 	if (subject.data == NULL)
 		subject = tenant.data != NULL ? tenant
@@ -315,7 +305,7 @@ static bool make_galene(struct making *making)
 	const struct slice audience = JOINED(making->arena, making->server->url, SLICE("group/"),
 					     config_text(making, "group"), SLICE("/"),
 					     making->guest->room_id, SLICE("/"));
-	struct json_writer claims = new_claims(making);
+	struct json_writer claims = writer_begin(making->arena, true);
 	struct slice key, token;
 
 	writer_text(&claims, "iss", issuer_of(making));
@@ -416,7 +406,7 @@ static struct slice token_of_janus(const struct making *making, const char *real
 
 	digest_hmac_sha1(config_text(making, "secret"), text, mac);
 	return JOINED(making->arena, text, SLICE(":"),
-		      text_base64(making->arena, bytes_slice(mac, sizeof mac)));
+		      text_base64(making->arena, (struct slice){ (const char *)mac, sizeof mac }));
 }
 
 #define VIDEO_ROOM "janus.plugin.videoroom"
@@ -435,7 +425,7 @@ static bool make_janus(struct making *making)
 static bool make_jwt(struct making *making)
 {
 	const struct ticket_guest *guest = making->guest;
-	struct json_writer claims = new_claims(making);
+	struct json_writer claims = writer_begin(making->arena, true);
 	struct slice token;
 
 	writer_text(&claims, "iss", issuer_of(making));
