@@ -26,9 +26,9 @@ bool transfer_line_webhooks(struct survey *survey, struct transfer_output *outpu
 bool transfer_line_template(struct survey *survey, const struct id *id,
 			    struct transfer_output *output, struct fault *fault);
 
-/* Codes of rooms that were found by their keys, sorted by account, room and place. */
+/* Codes of rooms that were found by their keys, sorted by these ids. */
 struct kept_code {
-	struct id account, room, place;
+	struct id room, account, place;
 	char letters[CODE_WORDS_MOST + 1];
 };
 struct kept_codes {

@@ -225,10 +225,10 @@ static bool visit_code(void *context, const struct store_record *record, struct 
 static int compare_codes(const void *a, const void *b)
 {
 	const struct kept_code *first = a, *second = b;
-	int order = id_compare(&first->account, &second->account);
+	int order = id_compare(&first->room, &second->room);
 
 	if (order == 0)
-		order = id_compare(&first->room, &second->room);
+		order = id_compare(&first->account, &second->account);
 	return order != 0 ? order : id_compare(&first->place, &second->place);
 }
 

@@ -266,29 +266,16 @@ static bool add_pages(struct call *call, struct code_list *to, struct fault *fau
 	return true;
 }
 
-static int compare_room(const struct kept_code *code, const struct id *account,
-			const struct id *room)
-{
-	const int accounts = id_compare(&code->account, account);
-
-	return accounts != 0 ? accounts : id_compare(&code->room, room);
-}
-
 /* The place of the room's first code. */
 static size_t first_kept(const struct call *call, const struct kept_codes *kept,
 			 const struct id *room)
 {
-	size_t low = 0, high = kept->count;
+	size_t at = id_place(room, kept->items, kept->count, sizeof *kept->items);
 
-	while (low < high) {
-		const size_t middle = low + (high - low) / 2;
-
-		if (compare_room(&kept->items[middle], &call->account, room) < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	while (at < kept->count && id_compare(&kept->items[at].room, room) == 0 &&
+	       id_compare(&kept->items[at].account, &call->account) < 0)
+		at++;
+	return at;
 }
 
 static bool add_kept(struct call *call, struct code_list *to, struct fault *fault)
@@ -302,8 +289,8 @@ static bool add_kept(struct call *call, struct code_list *to, struct fault *faul
 		struct fault own = FAULT_INITIAL;
 
 		to->is_done = to->next == kept->count ||
-			      compare_room(&kept->items[to->next], &call->account,
-					   &to->codes.room) != 0;
+			      id_compare(&kept->items[to->next].room, &to->codes.room) != 0 ||
+			      id_compare(&kept->items[to->next].account, &call->account) != 0;
 		if (to->is_done)
 			break;
 		if (code_find(call, slice_of(kept->items[to->next++].letters), STORE_TO_SHOW, &code,
