@@ -14,50 +14,47 @@
 /* The exit status of `dump --salvage` and `backup --salvage` when some data could not be read. */
 #define EXIT_LOST 3
 
+struct command;
+/* argv[0] is the last word of the name. Returns the exit status. */
+typedef int command_run(const struct command *command, int argc, char **argv);
+
 struct command {
 	const char *name; /* one word or two: "serve", "account add" */
 	/* Its operands ("NAME"), or NULL; several words ("NAME [FILE]") are several operands, those
 	 * in brackets optional. [DIR] is the data directory (command/options.h). */
 	const char *operand;
 	const char *help; /* a clause that follows the name: "makes an account ..." */
-	/* argv[0] is the last word of the name. Returns the exit status. */
-	int (*run)(const struct command *command, int argc, char **argv);
+	command_run *run;
 };
 
-int command_serve(const struct command *command, int argc, char **argv);
-int command_account_add(const struct command *command, int argc, char **argv);
-int command_account_list(const struct command *command, int argc, char **argv);
-int command_account_disable(const struct command *command, int argc, char **argv);
-int command_account_enable(const struct command *command, int argc, char **argv);
-int command_account_rotate(const struct command *command, int argc, char **argv);
-int command_account_set(const struct command *command, int argc, char **argv);
-int command_account_delete(const struct command *command, int argc, char **argv);
-int command_token(const struct command *command, int argc, char **argv);
-int command_store_create(const struct command *command, int argc, char **argv);
-int command_store_upgrade(const struct command *command, int argc, char **argv);
-int command_check(const struct command *command, int argc, char **argv);
-int command_stat(const struct command *command, int argc, char **argv);
-int command_backup(const struct command *command, int argc, char **argv);
-int command_restore(const struct command *command, int argc, char **argv);
-int command_dump(const struct command *command, int argc, char **argv);
-int command_load(const struct command *command, int argc, char **argv);
-int command_room_add(const struct command *command, int argc, char **argv);
-int command_room_list(const struct command *command, int argc, char **argv);
-int command_room_show(const struct command *command, int argc, char **argv);
-int command_room_enable(const struct command *command, int argc, char **argv);
-int command_room_disable(const struct command *command, int argc, char **argv);
-int command_code_add(const struct command *command, int argc, char **argv);
-int command_code_list(const struct command *command, int argc, char **argv);
-int command_code_show(const struct command *command, int argc, char **argv);
-int command_code_link(const struct command *command, int argc, char **argv);
-int command_code_enable(const struct command *command, int argc, char **argv);
-int command_code_disable(const struct command *command, int argc, char **argv);
-int command_code_rotate(const struct command *command, int argc, char **argv);
-int command_code_delete(const struct command *command, int argc, char **argv);
-int command_key_add(const struct command *command, int argc, char **argv);
-int command_key_list(const struct command *command, int argc, char **argv);
-int command_key_remove(const struct command *command, int argc, char **argv);
-int command_openapi(const struct command *command, int argc, char **argv);
+command_run command_serve;
+command_run command_account_add;
+command_run command_account_list;
+command_run command_account_disable;
+command_run command_account_enable;
+command_run command_account_rotate;
+command_run command_account_set;
+command_run command_account_delete;
+command_run command_token;
+command_run command_store_create;
+command_run command_store_upgrade;
+command_run command_check;
+command_run command_stat;
+command_run command_backup;
+command_run command_restore;
+command_run command_dump;
+command_run command_load;
+command_run command_room_add;
+command_run command_room_list;
+command_run command_code_add;
+command_run command_code_list;
+command_run command_code_link;
+command_run command_code_rotate;
+command_run command_key_add;
+command_run command_key_list;
+/* Shows, enables, disables or removes one room, code or key: the command's name says which. */
+command_run command_thing;
+command_run command_openapi;
 
 /* ---- for the implementations ---- */
 

@@ -79,88 +79,63 @@ static const char *path_of_key(struct service_client *client, const char *id, st
 
 enum thing_action { THING_SHOW, THING_ENABLE, THING_DISABLE, THING_DELETE };
 
-static bool act(struct service_client *client, enum thing_action action, const char *path,
-		const char *const *columns, struct fault *fault)
+static const struct thing {
+	const char *command; /* its name */
+	enum thing_action action;
+	const char *(*path_of)(struct service_client *client, const char *operand,
+			       struct fault *fault);
+	const char *const *columns; /* NULL: all members are printed; of a deletion nothing is */
+} things[] = {
+	{ "room show", THING_SHOW, path_of_room, NULL },
+	{ "room enable", THING_ENABLE, path_of_room, room_columns },
+	{ "room disable", THING_DISABLE, path_of_room, room_columns },
+	{ "code show", THING_SHOW, path_of_code, NULL },
+	{ "code enable", THING_ENABLE, path_of_code, code_columns },
+	{ "code disable", THING_DISABLE, path_of_code, code_columns },
+	{ "code delete", THING_DELETE, path_of_code, NULL },
+	{ "key remove", THING_DELETE, path_of_key, NULL },
+};
+
+static bool act(struct service_client *client, const struct thing *thing, const char *path,
+		struct fault *fault)
 {
 	const json_t *body = NULL;
 	struct service_reply answer;
 
-	if (action == THING_DELETE)
+	if (thing->action == THING_DELETE)
 		return service_client_call(client, SERVICE_DELETE, path, NULL, &answer, fault);
-	if (action != THING_SHOW)
+	if (thing->action != THING_SHOW)
 		body = arena_json(client->arena,
-				  json_pack("{s:b}", "enabled", action == THING_ENABLE));
+				  json_pack("{s:b}", "enabled", thing->action == THING_ENABLE));
 	if (!service_client_call(client, body == NULL ? SERVICE_GET : SERVICE_POST, path, body,
 				 &answer, fault))
 		return false;
-	table_print_answer(client, &answer, action == THING_SHOW ? NULL : columns);
+	table_print_answer(client, &answer, thing->columns);
 	return true;
 }
 
-/* The whole command for the thing that the operand names. Prints it as the service answers it: all
- * members when it is shown, else these columns; nothing when it is deleted. */
-static int thing_command(const struct command *command, int argc, char **argv,
-			 enum thing_action action,
-			 const char *(*path_of)(struct service_client *client, const char *operand,
-						struct fault *fault),
-			 const char *const *columns)
+int command_thing(const struct command *command, int argc, char **argv)
 {
 	struct service_client client = { .command = command };
+	const struct thing *thing = things;
 	const char *operand = NULL, *path = NULL;
 	const struct option_row rows[] = { JSON_ROW(&client.wants_json), CLIENT_ROWS(&client) };
-	/* A deletion prints nothing, so it has no --json, the first row. */
-	const size_t first = action == THING_DELETE ? 1 : 0;
-	const int status = options_parse(command, rows + first, COUNT(rows) - first, argc, argv,
-					 &operand);
 	struct fault fault = FAULT_INITIAL;
+	size_t first;
 	bool is_done;
+	int status;
 
+	while (strcmp(thing->command, command->name) != 0)
+		thing++;
+	/* A deletion prints nothing, so it has no --json, the first row. */
+	first = thing->action == THING_DELETE ? 1 : 0;
+	status = options_parse(command, rows + first, COUNT(rows) - first, argc, argv, &operand);
 	if (status != OPTIONS_GO)
 		return status;
 	is_done = service_client_open(&client, &fault) &&
-		  (path = path_of(&client, operand, &fault)) != NULL &&
-		  act(&client, action, path, columns, &fault);
+		  (path = thing->path_of(&client, operand, &fault)) != NULL &&
+		  act(&client, thing, path, &fault);
 	return service_client_close(&client, is_done, &fault);
-}
-
-int command_room_show(const struct command *command, int argc, char **argv)
-{
-	return thing_command(command, argc, argv, THING_SHOW, path_of_room, NULL);
-}
-
-int command_room_enable(const struct command *command, int argc, char **argv)
-{
-	return thing_command(command, argc, argv, THING_ENABLE, path_of_room, room_columns);
-}
-
-int command_room_disable(const struct command *command, int argc, char **argv)
-{
-	return thing_command(command, argc, argv, THING_DISABLE, path_of_room, room_columns);
-}
-
-int command_code_show(const struct command *command, int argc, char **argv)
-{
-	return thing_command(command, argc, argv, THING_SHOW, path_of_code, NULL);
-}
-
-int command_code_enable(const struct command *command, int argc, char **argv)
-{
-	return thing_command(command, argc, argv, THING_ENABLE, path_of_code, code_columns);
-}
-
-int command_code_disable(const struct command *command, int argc, char **argv)
-{
-	return thing_command(command, argc, argv, THING_DISABLE, path_of_code, code_columns);
-}
-
-int command_code_delete(const struct command *command, int argc, char **argv)
-{
-	return thing_command(command, argc, argv, THING_DELETE, path_of_code, NULL);
-}
-
-int command_key_remove(const struct command *command, int argc, char **argv)
-{
-	return thing_command(command, argc, argv, THING_DELETE, path_of_key, NULL);
 }
 
 /* ---- rooms ---- */
