@@ -166,17 +166,11 @@ static bool standard_descriptors_are_open(void)
 	return true;
 }
 
-/* A limit of the size of files is an error of the write that meets it, and no end of the process. */
-static bool pass_over_file_limits(void)
-{
-	const struct sigaction ignore = { .sa_handler = SIG_IGN };
-
-	return sigaction(SIGXFSZ, &ignore, NULL) == 0;
-}
-
 int main(int argc, char **argv)
 {
-	if (!standard_descriptors_are_open() || !process_forbid_core() || !pass_over_file_limits())
+	/* A limit of the size of files is an error of the write that meets it, and no end of the process. */
+	if (!standard_descriptors_are_open() || !process_forbid_core() ||
+	    signal(SIGXFSZ, SIG_IGN) == SIG_ERR)
 		return EXIT_FAILURE;
 	if (argc == 2 && strcmp(argv[1], SENDER_ARGUMENT) == 0)
 		return sender_run();
