@@ -79,17 +79,12 @@ static bool remove_read(struct loading *loading, struct fault *fault)
 {
 	const struct transfer_input *input = &loading->input;
 	struct roster *roster;
+	bool is_removed = accounts_list(loading->directory, &roster, fault);
 
-	if (!accounts_list(loading->directory, &roster, fault))
-		return false;
-	for (uint64_t i = 0; i < input->counts.accounts; i++) {
-		if (!remove_account(loading, roster, &input->accounts[i].id, fault)) {
-			roster_close(roster);
-			return false;
-		}
-	}
+	for (uint64_t i = 0; is_removed && i < input->counts.accounts; i++)
+		is_removed = remove_account(loading, roster, &input->accounts[i].id, fault);
 	roster_close(roster);
-	return store_wait(loading->store, loading->last, fault) &&
+	return is_removed && store_wait(loading->store, loading->last, fault) &&
 	       load_mark_remove(&loading->mark, fault);
 }
 
