@@ -359,16 +359,6 @@ static int read_authorities(struct process *process)
 	return size > 0 ? 0 : EINVAL;
 }
 
-static bool receive_options(struct wire_options *options)
-{
-	ssize_t size;
-
-	do {
-		size = recv(SENDER_SOCKET, options, sizeof *options, 0);
-	} while (size < 0 && errno == EINTR);
-	return size == (ssize_t)sizeof *options;
-}
-
 bool sender_is_built(void)
 {
 	return true;
@@ -376,9 +366,10 @@ bool sender_is_built(void)
 
 static bool begin_work(struct process *process)
 {
+	struct wire_options *options = &process->options;
 	struct wire_ready ready;
 
-	if (!receive_options(&process->options)) {
+	if (recv(SENDER_SOCKET, options, sizeof *options, 0) != (ssize_t)sizeof *options) {
 		fprintf(stderr, "anteroom %s: is started by the service\n", SENDER_ARGUMENT);
 		return false;
 	}
