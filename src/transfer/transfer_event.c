@@ -9,55 +9,6 @@
 
 /* ---- out ---- */
 
-/* Calls `visit` for each entry of the account that waits in the queue; visit may be NULL. */
-static bool walk_queue(struct survey *survey, uint64_t *count,
-		       bool (*visit)(struct survey *survey, struct transfer_output *output,
-				     const struct audit_entry *entry, struct fault *fault),
-		       struct transfer_output *output, uint64_t last, struct fault *fault)
-{
-	struct transaction *transaction = survey->call.transaction;
-	const struct id account = survey->call.account;
-	struct store_record records[AUDIT_READ_MOST];
-	struct store_page page = {
-		.order = STORE_OLDEST_FIRST,
-		.records = records,
-		.most = AUDIT_READ_MOST,
-	};
-	struct id above, owner;
-	struct audit_entry entry;
-	bool is_done = true;
-
-	*count = 0;
-	do {
-		store_set_account(transaction, &audit_no_account);
-		is_done = store_page(transaction, &kind_queue, &page, fault);
-		store_set_account(transaction, &account);
-		for (size_t i = 0; is_done && i < page.count; i++) {
-			is_done = audit_queued_read(&records[i], &owner, &entry, fault);
-			if (!is_done || id_compare(&owner, &account) != 0)
-				continue;
-			entry.seq = last + ++*count;
-			is_done = visit == NULL || visit(survey, output, &entry, fault);
-		}
-		if (is_done && page.count > 0)
-			above = records[page.count - 1].id;
-		page.above = &above;
-	} while (is_done && !page.is_last);
-	return is_done;
-}
-
-bool transfer_last_event(struct survey *survey, uint64_t *last, struct fault *fault)
-{
-	struct audit_state state;
-	uint64_t waiting;
-
-	if (!audit_state_load(survey->call.transaction, STORE_TO_SHOW, &state, fault) ||
-	    !walk_queue(survey, &waiting, NULL, NULL, state.last, fault))
-		return false;
-	*last = state.last + waiting;
-	return true;
-}
-
 static bool write_entry(struct survey *survey, struct transfer_output *output,
 			const struct audit_entry *entry, struct fault *fault)
 {
@@ -73,6 +24,51 @@ static bool write_entry(struct survey *survey, struct transfer_output *output,
 	is_sent = output->line(output, buffer_slice(&text), fault);
 	arena_release(arena, &mark);
 	return is_sent;
+}
+
+/* Writes the entries of the account that wait in the queue. output: NULL, they are only counted. *last:
+ * the number of the last entry before them, and then of all. */
+static bool walk_queue(struct survey *survey, struct transfer_output *output, uint64_t *last,
+		       struct fault *fault)
+{
+	struct transaction *transaction = survey->call.transaction;
+	const struct id account = survey->call.account;
+	struct store_record records[AUDIT_READ_MOST];
+	struct store_page page = {
+		.order = STORE_OLDEST_FIRST,
+		.records = records,
+		.most = AUDIT_READ_MOST,
+	};
+	struct id above, owner;
+	struct audit_entry entry;
+	bool is_done = true;
+
+	do {
+		store_set_account(transaction, &audit_no_account);
+		is_done = store_page(transaction, &kind_queue, &page, fault);
+		store_set_account(transaction, &account);
+		for (size_t i = 0; is_done && i < page.count; i++) {
+			is_done = audit_queued_read(&records[i], &owner, &entry, fault);
+			if (!is_done || id_compare(&owner, &account) != 0)
+				continue;
+			entry.seq = ++*last;
+			is_done = output == NULL || write_entry(survey, output, &entry, fault);
+		}
+		if (is_done && page.count > 0)
+			above = records[page.count - 1].id;
+		page.above = &above;
+	} while (is_done && !page.is_last);
+	return is_done;
+}
+
+bool transfer_last_event(struct survey *survey, uint64_t *last, struct fault *fault)
+{
+	struct audit_state state;
+
+	if (!audit_state_load(survey->call.transaction, STORE_TO_SHOW, &state, fault))
+		return false;
+	*last = state.last;
+	return walk_queue(survey, NULL, last, fault);
 }
 
 /* *from: the entry after the last one that cannot be read, which is told, as those before it are lost:
@@ -107,7 +103,7 @@ bool transfer_line_events(struct survey *survey, struct transfer_output *output,
 	struct transaction *transaction = survey->call.transaction;
 	struct fault own = FAULT_INITIAL;
 	struct audit_state state;
-	uint64_t from, waiting;
+	uint64_t from;
 
 	if (!audit_state_load(transaction, STORE_TO_SHOW, &state, &own))
 		return transfer_leave_out_part(&survey->call, output, "log", &own, fault);
@@ -121,7 +117,7 @@ bool transfer_line_events(struct survey *survey, struct transfer_output *output,
 			return false;
 		survey_forget(survey);
 	}
-	return walk_queue(survey, &waiting, write_entry, output, state.last, fault);
+	return walk_queue(survey, output, &state.last, fault);
 }
 
 /* ---- in ---- */
@@ -136,18 +132,17 @@ static struct slice json_of(struct call *call, const json_t *object, const char 
 
 bool transfer_begin_events(struct transfer_input *input, uint64_t last, struct fault *fault)
 {
-	const struct audit_state state = { .first = last + 1, .last = last };
-	struct audit_state former;
+	struct audit_state state;
 
 	input->last_event = last;
 	input->event = 0;
 	if (last == 0)
 		return true;
-	if (!audit_state_load(input->call.transaction, STORE_TO_CHANGE, &former, fault))
+	if (!audit_state_load(input->call.transaction, STORE_TO_CHANGE, &state, fault))
 		return false;
-	former.first = state.first;
-	former.last = state.last;
-	return audit_state_put(input->call.transaction, &former, fault);
+	state.first = last + 1;
+	state.last = last;
+	return audit_state_put(input->call.transaction, &state, fault);
 }
 
 bool transfer_read_event(struct transfer_input *input, const json_t *object, struct fault *fault)
