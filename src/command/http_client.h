@@ -19,8 +19,8 @@
 struct http_request {
 	const char *method;
 	const char *url;
-	const char
-		*headers[HTTP_HEADERS_MOST]; /* "Name: value"; ends with NULL unless it is full */
+	/* "Name: value"; ends with NULL unless it is full. */
+	const char *headers[HTTP_HEADERS_MOST];
 	struct slice body; /* data NULL: none */
 };
 
