@@ -33,16 +33,12 @@ static bool wrong_value(const struct command *command, const struct option_row *
 static bool parse_text(const struct command *command, const struct option_row *row,
 		       const char *text)
 {
+	if (row->kind != OPTION_TEXT && *row->value.text != NULL)
+		return wrong_value(command, row, text, "names the data a second time");
+	if (row->kind == OPTION_URL && !store_postgres_is_url(text))
+		return wrong_value(command, row, text, "must begin with postgresql://");
 	if (text[0] == '\0')
 		return wrong_value(command, row, text, "must not be empty");
-	*row->value.text = text;
-	return true;
-}
-
-static bool parse_url(const struct command *command, const struct option_row *row, const char *text)
-{
-	if (!store_postgres_is_url(text))
-		return wrong_value(command, row, text, "must begin with postgresql://");
 	*row->value.text = text;
 	return true;
 }
@@ -137,17 +133,14 @@ static bool parse_mode(const struct command *command, const struct option_row *r
 static bool parse_value(const struct command *command, const struct option_row *row,
 			const char *text)
 {
-	if ((row->kind == OPTION_DIRECTORY || row->kind == OPTION_URL) && *row->value.text != NULL)
-		return wrong_value(command, row, text, "names the data a second time");
 	switch (row->kind) {
 	case OPTION_SWITCH:
 		*row->value.is_given = true;
 		return true;
 	case OPTION_TEXT:
 	case OPTION_DIRECTORY:
-		return parse_text(command, row, text);
 	case OPTION_URL:
-		return parse_url(command, row, text);
+		return parse_text(command, row, text);
 	case OPTION_NUMBER:
 		return parse_number(command, row, text);
 	case OPTION_DURATION:
