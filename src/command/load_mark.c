@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/directory.h"
+#include "base/memory.h"
 #include "accounts/accounts_file.h"
 #include "store/postgres/store_postgres.h"
 
@@ -109,10 +110,8 @@ static bool find_stored(struct load_mark *mark, FILE **former, struct fault *fau
 		return false;
 	if (text.data == NULL)
 		return true;
-	*former = tmpfile();
-	if (*former == NULL || fwrite(text.data, 1, text.size, *former) != text.size)
-		return fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot keep the mark");
-	rewind(*former);
+	/* It is only read. */
+	*former = memory_check(fmemopen((char *)(uintptr_t)text.data, text.size, "r"));
 	return true;
 }
 
