@@ -172,10 +172,8 @@ static void signals_to_wait_for(sigset_t *signals)
 
 static bool ignore_signals(void)
 {
-	const struct sigaction ignore = { .sa_handler = SIG_IGN };
-
 	for (size_t i = 0; i < sizeof ignored_signals / sizeof ignored_signals[0]; i++) {
-		if (sigaction(ignored_signals[i], &ignore, NULL) != 0)
+		if (signal(ignored_signals[i], SIG_IGN) == SIG_ERR)
 			return false;
 	}
 	return true;
