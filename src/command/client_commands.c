@@ -163,7 +163,7 @@ int command_room_add(const struct command *command, int argc, char **argv)
 
 	if (status != OPTIONS_GO)
 		return status;
-	/* clang-format off */
+
 	const struct service_member members[] = {
 		{ "name", .text = name },
 		{ "template_id", .text = template_id },
@@ -171,7 +171,6 @@ int command_room_add(const struct command *command, int argc, char **argv)
 		{ "opens_at", .text = opens_at },
 		{ "closes_at", .text = closes_at },
 	};
-	/* clang-format on */
 
 	is_done = service_client_open(&client, &fault) &&
 		  (body = service_client_body(&client, members, COUNT(members), &fault)) != NULL &&
@@ -190,7 +189,7 @@ int command_room_list(const struct command *command, int argc, char **argv)
 {
 	struct service_client client = { .command = command };
 	bool is_enabled = false, is_disabled = false;
-	const char *name = NULL;
+	const char *name = NULL, *enabled = NULL;
 	unsigned most = 0;
 	const struct option_row rows[] = {
 		{ "enabled", NULL, "only enabled rooms", TO_SWITCH(&is_enabled) },
@@ -210,12 +209,13 @@ int command_room_list(const struct command *command, int argc, char **argv)
 		command_complain(command, "--enabled and --disabled exclude each other");
 		return EXIT_WRONG_USE;
 	}
-	/* clang-format off */
+	if (is_enabled || is_disabled)
+		enabled = is_enabled ? "true" : "false";
+
 	const struct service_member query[] = {
 		{ "name", .text = name },
-		{ "enabled", .text = is_enabled ? "true" : is_disabled ? "false" : NULL },
+		{ "enabled", .text = enabled },
 	};
-	/* clang-format on */
 
 	is_done = service_client_open(&client, &fault) &&
 		  table_print_list(&client,
@@ -274,7 +274,7 @@ int command_code_add(const struct command *command, int argc, char **argv)
 
 	if (status != OPTIONS_GO)
 		return status;
-	/* clang-format off */
+
 	const struct service_member members[] = {
 		{ "code", .text = code },
 		{ "not_before", .text = not_before },
@@ -285,7 +285,6 @@ int command_code_add(const struct command *command, int argc, char **argv)
 		{ "name", .text = name },
 		{ "label", .text = label },
 	};
-	/* clang-format on */
 
 	is_done = service_client_open(&client, &fault) &&
 		  post_to_role(&client, operands, "", members, COUNT(members), &fault);
@@ -337,14 +336,13 @@ int command_code_list(const struct command *command, int argc, char **argv)
 
 	if (status != OPTIONS_GO)
 		return status;
-	/* clang-format off */
+
 	const struct service_member query[] = {
 		{ "state", .text = state },
 		{ "role", .text = role },
 		{ "user_id", .text = user_id },
 		{ "label", .text = label },
 	};
-	/* clang-format on */
 
 	is_done = service_client_open(&client, &fault) &&
 		  (path = room_path(&client, "/v2/room-codes/room/", room, "", &fault)) != NULL &&
@@ -438,12 +436,11 @@ int command_key_add(const struct command *command, int argc, char **argv)
 
 	if (status != OPTIONS_GO)
 		return status;
-	/* clang-format off */
+
 	const struct service_member members[] = {
 		{ "name", .text = operands[0] },
 		{ "expires_at", .text = expires_at },
 	};
-	/* clang-format on */
 
 	is_done = service_client_open(&client, &fault) &&
 		  (body = service_client_body(&client, members, COUNT(members), &fault)) != NULL &&
