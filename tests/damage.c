@@ -24,7 +24,7 @@
 #include "store/gdbm/file.h"
 #include "store/gdbm/gdbm_format.h"
 #include "store/gdbm/inspect.h"
-#include "store/gdbm/stack_index_format.h"
+#include "store/gdbm/stack_index.h"
 #include "store/gdbm/store_gdbm.h"
 #include "suite.h"
 #include "store/gdbm/entries.h"

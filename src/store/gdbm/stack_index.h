@@ -26,6 +26,10 @@
 #include "store/gdbm/gdbm_writer.h"
 #include "store/gdbm/stack.h"
 
+/* The size of the head, and of a line of the filter, which is a cache line. */
+#define INDEX_HEAD ((size_t)4096)
+#define FILTER_LINE ((size_t)64)
+
 #define STACK_PUT 1
 #define STACK_REMOVAL 2
 
