@@ -1,7 +1,7 @@
-/* The freezer thread, and the functions that wait for either thread.
+/* The freezer thread, the merger thread, and the functions that wait for either.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
-#include "store/gdbm/background_parts.h"
+#include "store/gdbm/background.h"
 
 #include <stdlib.h>
 #include <time.h>
@@ -10,15 +10,50 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/priority.h"
+#include "store/gdbm/merge_due.h"
 #include "store/gdbm/rewrite.h"
+#include "store/gdbm/scrub.h"
+#include "store/gdbm/throttle.h"
+
+#if defined(__GLIBC__)
+#include <malloc.h>
+#endif
 
 /* Frozen overlays that may wait before writes do. */
 #define FROZEN_MOST 1
 #define RETRY_AFTER_SECONDS 5
 #define ADMIT_MILLISECONDS 50
+#define RETRY_MILLISECONDS 500
+#define COLLECT_MILLISECONDS 100
 #define FREEZE_PRIORITY 5
+#define MERGE_PRIORITY 10
 
-void background_note_files(struct background *background)
+struct background {
+	struct store_gdbm *store;
+	pthread_t freezer;
+	pthread_t merger;
+	atomic_bool is_stopped;
+	_Atomic size_t files; /* in the view */
+
+	pthread_mutex_t lock;
+	pthread_cond_t work; /* for both threads */
+	pthread_cond_t done; /* work was done or has failed */
+	size_t frozen; /* overlays not yet written */
+	struct pace pace; /* of frozen overlays */
+	bool freeze_is_stuck; /* the last attempt failed */
+	bool merge_is_stuck;
+	bool merge_is_idle; /* has checked for work since the last new file */
+	bool merge_is_under_way; /* is checking or merging now */
+	bool is_all_wanted; /* one merge of all files is requested */
+
+	struct scrub scrub; /* these are the merger's */
+	struct throttle throttle;
+	struct merge_limit limit;
+	bool was_hurried; /* and the overlay filled then is not frozen yet */
+};
+
+/* Reads the number of files from the view. Called without the lock. */
+static void note_files(struct background *background)
 {
 	struct pin pin;
 
@@ -27,12 +62,15 @@ void background_note_files(struct background *background)
 	views_unpin(background->store->views, &pin);
 }
 
-void background_log_stuck(const struct background *background, const char *event,
-			  const struct fault *fault)
+/* Logs a warning about work that has failed and will be tried again. */
+static void log_stuck(const struct background *background, const char *event,
+		      const struct fault *fault)
 {
 	log_event(LOG_LEVEL_WARNING, event, "directory", background->store->directory, "error",
 		  fault->cause, NULL);
 }
+
+/* ---- the freezer ---- */
 
 static void freeze_one(struct background *background)
 {
@@ -43,7 +81,7 @@ static void freeze_one(struct background *background)
 	pthread_mutex_unlock(&background->lock);
 	is_done = rewrite_overlay(store, &background->is_stopped, &fault);
 	if (is_done)
-		background_note_files(background);
+		note_files(background);
 	else
 		journal_remove_spares(store->journal);
 	pthread_mutex_lock(&background->lock);
@@ -52,7 +90,7 @@ static void freeze_one(struct background *background)
 		background->merge_is_idle = false;
 		pthread_cond_broadcast(&background->work);
 	} else if (!background->freeze_is_stuck && !atomic_load(&background->is_stopped)) {
-		background_log_stuck(background, "store_file_not_written", &fault);
+		log_stuck(background, "store_file_not_written", &fault);
 	}
 	background->freeze_is_stuck = !is_done;
 	pthread_cond_broadcast(&background->done);
@@ -74,14 +112,231 @@ static void *freezer_run(void *context)
 		if (atomic_load(&background->is_stopped))
 			break;
 		if (has_failed || background->freeze_is_stuck)
-			clock_wait(&background->work, &background->lock,
-				   BACKGROUND_RETRY_MILLISECONDS);
+			clock_wait(&background->work, &background->lock, RETRY_MILLISECONDS);
 		else if (background->frozen == 0)
 			pthread_cond_wait(&background->work, &background->lock);
 	}
 	pthread_mutex_unlock(&background->lock);
 	return NULL;
 }
+
+/* ---- the merger ---- */
+
+/* Long writing leaves tens of megabytes of free memory in the heap, which glibc returns to the
+ * system only if told to. */
+#if defined(__GLIBC__)
+static void memory_give_back(void)
+{
+	malloc_trim(0);
+}
+#else
+static void memory_give_back(void)
+{
+}
+#endif
+
+/* Freezes the current overlay. False: another frozen overlay is waiting; with two, every write
+ * would have to wait. */
+static bool freeze_rest(struct background *background)
+{
+	struct store_gdbm *store = background->store;
+	bool is_free;
+
+	pthread_mutex_lock(&store->writer);
+	pthread_mutex_lock(&background->lock);
+	is_free = background->frozen == 0;
+	pthread_mutex_unlock(&background->lock);
+	if (is_free && !journal_has_failed(store->journal))
+		store_gdbm_freeze(store);
+	pthread_mutex_unlock(&store->writer);
+	return is_free;
+}
+
+/* How fast files are added decides what is due, and whether the memory of an overlay is kept for
+ * the next. When no more are added, the current overlay is frozen and unused memory returned at
+ * once, not after the current merge, which may take minutes. */
+static bool look_at_pace(struct background *background)
+{
+	bool is_hurried;
+
+	pthread_mutex_lock(&background->lock);
+	is_hurried = pace_is_hurried(&background->pace);
+	pthread_mutex_unlock(&background->lock);
+	overlay_memory_keep(background->store->overlay_memory,
+			    is_hurried ? background->store->overlay_bytes : 0);
+	if (is_hurried) {
+		background->was_hurried = true;
+	} else if (background->was_hurried && freeze_rest(background)) {
+		background->was_hurried = false;
+		memory_give_back();
+	}
+	return is_hurried;
+}
+
+/* Takes references to the files that are due; from malloc, or NULL. The view is unpinned at once,
+ * because it keeps overlays in memory that are already files. */
+static struct stack_file **files_take(struct background *background, const struct stack_file *busy,
+				      bool is_all_wanted, struct rewrite_files *order)
+{
+	struct views *views = background->store->views;
+	struct stack_file **files = NULL;
+	struct pin pin;
+
+	views_pin(views, &pin);
+	order->n = merge_due(pin.view, busy, look_at_pace(background), is_all_wanted,
+			     &background->limit);
+	order->is_oldest_among = order->n == pin.view->n_files;
+	if (order->n > 0) {
+		files = memory_check(malloc(order->n * sizeof *files));
+	}
+	for (size_t i = 0; i < order->n; i++) {
+		files[i] = pin.view->files[i];
+		stack_file_hold(files[i]);
+	}
+	views_unpin(views, &pin);
+	order->files = files;
+	return files;
+}
+
+static bool merge_once(struct background *background, const struct stack_file *busy,
+		       bool is_all_wanted);
+
+/* A merge of everything takes minutes, in which hundreds of small files may be added. These are
+ * merged meanwhile, recursively. Each inner merge has newer and fewer entries, so the depth is at
+ * most about ten. */
+static void merge_within(void *context, const struct rewrite_files *order)
+{
+	struct background *background = context;
+	int64_t pause = throttle_merge(&background->throttle, atomic_load(&background->files));
+
+	while (merge_once(background, order->files[0], false))
+		continue;
+	if (pause == 0)
+		return;
+	/* Views that a reader has released are freed now and then, not only after the merge. */
+	views_collect(background->store->views);
+	pthread_mutex_lock(&background->lock);
+	if (!atomic_load(&background->is_stopped))
+		clock_wait(&background->work, &background->lock, pause);
+	pthread_mutex_unlock(&background->lock);
+}
+
+/* Sets whether a merge has failed and will be tried again; fault: the reason, logged once. */
+static void set_stuck(struct background *background, bool is_stuck, const struct fault *fault)
+{
+	pthread_mutex_lock(&background->lock);
+	if (is_stuck && !background->merge_is_stuck)
+		log_stuck(background, "store_files_not_merged", fault);
+	background->merge_is_stuck = is_stuck;
+	pthread_mutex_unlock(&background->lock);
+}
+
+static uint64_t bytes_of(const struct rewrite_files *order)
+{
+	uint64_t bytes = 0;
+
+	for (size_t i = 0; i < order->n; i++)
+		bytes += stack_file_info(order->files[i])->bytes;
+	return bytes;
+}
+
+/* Merges what is due. False: nothing was due, or the merge failed. While a limit is in force, what
+ * is due may not be tried: the merger stays stuck until that has been merged or is not due any
+ * more. */
+static bool merge_once(struct background *background, const struct stack_file *busy,
+		       bool is_all_wanted)
+{
+	struct rewrite_files order = { .pause = merge_within, .context = background };
+	struct stack_file **files = files_take(background, busy, is_all_wanted, &order);
+	const uint64_t bytes = bytes_of(&order);
+	struct fault fault = FAULT_INITIAL;
+	bool is_done;
+
+	if (order.n == 0) {
+		if (busy == NULL && !merge_limit_holds(&background->limit))
+			set_stuck(background, false, NULL);
+		return false;
+	}
+	is_done = rewrite_files(background->store, &order, &background->is_stopped, &fault);
+	for (size_t i = 0; i < order.n; i++)
+		stack_file_release(files[i]);
+	free(files);
+	memory_give_back();
+	note_files(background);
+	if (is_done) {
+		merge_limit_done(&background->limit, bytes);
+	} else if (!atomic_load(&background->is_stopped)) {
+		merge_limit_failed(&background->limit, bytes);
+		set_stuck(background, true, &fault);
+		journal_remove_spares(background->store->journal);
+	}
+	return is_done;
+}
+
+/* Called with the lock held. A requested merge of everything begins when all overlays are files. */
+static bool has_nothing_to_do(const struct background *background)
+{
+	return background->merge_is_stuck ||
+	       (background->merge_is_idle &&
+		(!background->is_all_wanted || background->frozen > 0));
+}
+
+/* Called with the lock held. Waits for the next step of the scrub, or for work. */
+static void merger_wait(struct background *background, bool is_something_left)
+{
+	int64_t left = background->scrub.at - clock_monotonic();
+	/* Checks again when files are no longer added fast. */
+	const bool was_hurried = background->was_hurried || pace_is_hurried(&background->pace);
+
+	if (was_hurried && left > PACE_HURRIED)
+		left = PACE_HURRIED;
+	if (is_something_left && left > COLLECT_MILLISECONDS)
+		left = COLLECT_MILLISECONDS;
+	if (background->merge_is_stuck && left > RETRY_MILLISECONDS)
+		left = RETRY_MILLISECONDS;
+	if (left > 0)
+		clock_wait(&background->work, &background->lock, left);
+	if (was_hurried)
+		background->merge_is_idle = false;
+}
+
+static void *merger_run(void *context)
+{
+	struct background *background = context;
+	struct store_gdbm *store = background->store;
+
+	priority_lower(MERGE_PRIORITY);
+	while (!atomic_load(&background->is_stopped)) {
+		bool was_idle, is_all_wanted, is_merged, is_something_left;
+
+		pthread_mutex_lock(&background->lock);
+		was_idle = background->merge_is_idle && !background->merge_is_stuck;
+		is_all_wanted = background->is_all_wanted && background->frozen == 0;
+		background->merge_is_idle = true;
+		background->merge_is_under_way = true;
+		pthread_mutex_unlock(&background->lock);
+
+		is_merged = !journal_has_failed(store->journal) && (!was_idle || is_all_wanted) &&
+			    merge_once(background, NULL, is_all_wanted);
+		is_something_left = views_collect(store->views);
+		if (!is_merged && clock_monotonic() >= background->scrub.at)
+			scrub_step(&background->scrub, store->views);
+
+		pthread_mutex_lock(&background->lock);
+		background->merge_is_under_way = false;
+		if (is_merged)
+			background->merge_is_idle = false;
+		if (is_all_wanted && !background->merge_is_stuck)
+			background->is_all_wanted = false;
+		pthread_cond_broadcast(&background->done);
+		if (!atomic_load(&background->is_stopped) && has_nothing_to_do(background))
+			merger_wait(background, is_something_left);
+		pthread_mutex_unlock(&background->lock);
+	}
+	return NULL;
+}
+
+/* ---- the store ---- */
 
 void background_frozen(struct background *background)
 {
