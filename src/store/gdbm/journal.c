@@ -1,4 +1,9 @@
-/* Opening, closing and admission of transactions. journal_parts.h describes the shared state.
+/* The journal while it is written: admission, flushing, and the thread that prepares segments.
+ *
+ * Two locks: `flushing` is held while a group is written and synced; `lock`, taken after it,
+ * protects the members that writers, the flushing thread and the journal's thread share, and is
+ * never held during a system call that may block. Records wait in `pending`; a flush moves all of
+ * them to `writing` and writes them as one group, or as two at the end of a segment.
  *
  * Room is reserved for a record before it is appended. Each record is counted as a group of its own, and there is
  * room if it and everything pending fit either into the rest of the current segment or into the next one,
@@ -9,6 +14,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <limits.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -18,14 +24,59 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "store/gdbm/journal_format.h"
-#include "store/gdbm/journal_parts.h"
+#include "store/gdbm/journal_records.h"
+#include "store/gdbm/journal_segment.h"
 
+#define SEGMENT_FIRST ((size_t)1 << 20)
+#define SEGMENT_LARGEST ((size_t)32 << 20)
+#define SEGMENT_LEAST ((size_t)4096)
 /* Bytes of an ordinary transaction, and of what may be pending. */
 #define ORDINARY ((size_t)512 << 10)
 #define PENDING_MOST ((size_t)4 << 20)
 #define RETRY_AFTER_SECONDS 5
 /* While a segment is filled, one or two others are dropped. */
 #define SPARES_MOST 2
+/* Interval of attempts on a full disk. */
+#define RETRY_MILLISECONDS 200
+/* A flush that failed returns after this time, or when there may be room, because its thread may
+ * have other requests to serve. */
+#define ROOM_MILLISECONDS 5
+
+struct journal {
+	struct journal_options options;
+	pthread_t thread;
+	_Atomic uint64_t durable;
+	atomic_bool has_failed;
+	pthread_mutex_t flushing;
+
+	pthread_mutex_t lock;
+	pthread_cond_t room; /* there is room, a flush ended, or an attempt failed */
+	pthread_cond_t work; /* for the journal's thread */
+	struct segment current;
+	struct segment ahead; /* file -1: being prepared */
+	size_t ahead_size; /* of the next one to be prepared */
+	size_t least_size; /* a waiting record needs this size */
+	size_t reserved; /* bytes that are pending or being written */
+	int ahead_error; /* errno, if no segment could be prepared */
+	int write_error; /* errno, if the current group could not be written */
+	bool is_beginning; /* a flush is making `ahead` the current segment */
+	bool is_closing;
+	bool has_stopped_retrying; /* see journal_stop_retrying */
+	uint64_t appended; /* the last number appended */
+	struct journal_records pending;
+	struct segment_list segments;
+	struct segment_list spares; /* no longer needed, not yet renamed */
+
+	/* Protected by `flushing`, also before and after all threads. */
+	int mark_file;
+	struct journal_mark mark; /* as last written */
+
+	struct journal_records writing; /* protected by `flushing`, like `block` */
+	char block[SEGMENT_BLOCK]; /* of `current`, where its next group begins */
+
+	struct histogram syncs; /* for the figures, like `written` */
+	_Atomic uint64_t written;
+};
 
 enum store_state journal_state(const struct journal *journal, uint64_t number)
 {
@@ -58,6 +109,299 @@ void journal_fail(struct journal *journal, const char *what, int error)
 	pthread_cond_broadcast(&journal->work);
 	pthread_mutex_unlock(&journal->lock);
 }
+
+/* The size of the largest segment. */
+static size_t largest(const struct journal *journal)
+{
+	size_t size = journal->options.segment_bytes;
+
+	if (size == 0)
+		return SEGMENT_LARGEST;
+	return size < SEGMENT_LEAST ? SEGMENT_LEAST : size;
+}
+
+static void log_room(const struct journal *journal)
+{
+	log_event(LOG_LEVEL_NOTICE, "journal_has_room", "directory", journal->options.directory,
+		  "consequence", "writes go on", NULL);
+}
+
+/* ---- flushing ---- */
+
+/* The public functions take the mutex `flushing`, and all others here run with it held. It protects
+ * `writing`, `current` and a segment that is being begun. Members that other threads read are changed
+ * with `lock` held, too. */
+
+/* Returns false. Errors that may pass are retried by the journal's thread; all others stop writing,
+ * since a failed write may have written. */
+static bool write_failed(struct journal *journal, const char *what, int error, bool is_broken)
+{
+	if (is_broken || !file_error_passes(error)) {
+		journal_fail(journal, what, error);
+		return false;
+	}
+	pthread_mutex_lock(&journal->lock);
+	if (journal->write_error == 0)
+		log_event(LOG_LEVEL_WARNING, "journal_no_room", "file", what, "error",
+			  strerror(error), "consequence",
+			  "writes are refused; they go on when there is room", NULL);
+	journal->write_error = error;
+	pthread_cond_signal(&journal->work);
+	pthread_mutex_unlock(&journal->lock);
+	return false;
+}
+
+/* The same for the current segment. */
+static bool segment_failed(struct journal *journal, int error, bool is_broken)
+{
+	char path[PATH_MAX];
+
+	segment_path(&journal->options, &journal->current, path);
+	return write_failed(journal, path, error, is_broken);
+}
+
+/* Marks the newest segment before anything in it is acknowledged. */
+static bool mark_newest(struct journal *journal, const struct segment *newest, bool *is_broken)
+{
+	struct journal_mark mark = journal->mark;
+
+	mark.newest = newest->first;
+	mark.size = newest->size;
+	mark.durable = journal_durable(journal);
+	mark.is_clean = false;
+	if (!mark_write(journal->options.files, journal->mark_file, &journal->options.installation,
+			&mark, is_broken))
+		return false;
+	journal->mark = mark;
+	return true;
+}
+
+/* Makes the prepared segment the current one. False: there is none yet, or it failed. */
+static bool segment_change(struct journal *journal)
+{
+	struct segment next, old;
+	char block[SEGMENT_BLOCK];
+	bool is_begun, is_broken = false;
+	int error;
+
+	pthread_mutex_lock(&journal->lock);
+	next = journal->ahead;
+	journal->is_beginning = next.file >= 0;
+	pthread_mutex_unlock(&journal->lock);
+	if (next.file < 0)
+		return false;
+	is_begun = segment_begin(&journal->options, &next, journal_durable(journal) + 1, block,
+				 &is_broken) &&
+		   mark_newest(journal, &next, &is_broken);
+	error = errno;
+	pthread_mutex_lock(&journal->lock);
+	journal->is_beginning = false;
+	journal->ahead = next;
+	old = journal->current;
+	if (is_begun) {
+		journal->current = next;
+		journal->ahead.file = -1;
+		segments_add(&journal->segments, next.first);
+		pthread_cond_signal(&journal->work);
+	}
+	pthread_mutex_unlock(&journal->lock);
+	if (!is_begun)
+		return write_failed(journal, SEGMENT_AHEAD, error, is_broken);
+	memcpy(journal->block, block, sizeof block);
+	if (old.file >= 0)
+		journal->options.files->close(journal->options.files, old.file);
+	return true;
+}
+
+static bool part_write(struct journal *journal, const struct part *part)
+{
+	const struct journal_options *options = &journal->options;
+	struct journal_records *records = &journal->writing;
+	struct segment *segment = &journal->current;
+	const struct group_place place = { segment->used, segment->size, journal->block };
+	struct group_span span;
+	bool had_no_room;
+	int64_t started;
+
+	span = journal_records_group(records, part, &options->installation,
+				     journal_durable(journal), &place);
+	if (!file_write_all(options->files, segment->file, span.bytes, span.size,
+			    (off_t)span.offset))
+		return segment_failed(journal, errno, false);
+	started = clock_microseconds();
+	if (options->files->fdatasync(options->files, segment->file) < 0)
+		return segment_failed(journal, errno, true);
+	atomic_store(&journal->durable, part->last);
+	histogram_add(&journal->syncs, (uint64_t)(clock_microseconds() - started));
+	atomic_fetch_add_explicit(&journal->written, GROUP_HEAD + part->size, memory_order_relaxed);
+	records->done += part->size;
+	memcpy(journal->block, span.block, span.used % SEGMENT_BLOCK);
+	pthread_mutex_lock(&journal->lock);
+	segment->used = span.used;
+	journal->reserved -= part->size + part->n * GROUP_HEAD;
+	had_no_room = journal->write_error != 0;
+	journal->write_error = 0;
+	pthread_mutex_unlock(&journal->lock);
+	if (had_no_room)
+		log_room(journal);
+	return true;
+}
+
+/* Whether everything that was pending is written; otherwise it is tried again. */
+static bool flush_once(struct journal *journal)
+{
+	struct journal_records *writing = &journal->writing;
+
+	pthread_mutex_lock(&journal->lock);
+	if (writing->size == 0) {
+		struct journal_records empty = *writing;
+
+		*writing = journal->pending;
+		journal->pending = empty;
+	}
+	pthread_mutex_unlock(&journal->lock);
+	while (writing->done < writing->size && !journal_has_failed(journal)) {
+		struct part part = journal_records_that_fit(writing, journal->current.size -
+									     journal->current.used);
+
+		if (part.n == 0 ? !segment_change(journal) : !part_write(journal, &part))
+			return false;
+	}
+	if (!journal_has_failed(journal))
+		journal_records_clear(writing);
+	return true;
+}
+
+/* The errno because of which nothing is tried again; 0: none. Called with the lock held. */
+static int error_for_good(const struct journal *journal)
+{
+	if (!journal->has_stopped_retrying)
+		return 0;
+	return journal->write_error != 0 ? journal->write_error : journal->ahead_error;
+}
+
+void journal_flush(struct journal *journal)
+{
+	bool is_done;
+	int error;
+
+	pthread_mutex_lock(&journal->flushing);
+	is_done = journal_has_failed(journal) || flush_once(journal);
+	pthread_mutex_unlock(&journal->flushing);
+	pthread_mutex_lock(&journal->lock);
+	pthread_cond_broadcast(&journal->room);
+	error = is_done ? 0 : error_for_good(journal);
+	if (!is_done && error == 0 && !journal_has_failed(journal))
+		clock_wait(&journal->room, &journal->lock, ROOM_MILLISECONDS);
+	pthread_mutex_unlock(&journal->lock);
+	if (error != 0)
+		journal_fail(journal, journal->options.directory, error);
+}
+
+void journal_stop_retrying(struct journal *journal)
+{
+	pthread_mutex_lock(&journal->lock);
+	journal->has_stopped_retrying = true;
+	pthread_mutex_unlock(&journal->lock);
+}
+
+bool journal_flush_to(struct journal *journal, uint64_t number)
+{
+	while (journal_state(journal, number) == STORE_PENDING)
+		journal_flush(journal);
+	return journal_state(journal, number) == STORE_DURABLE;
+}
+
+/* ---- the journal's thread ---- */
+
+/* Reuses the segment `spare` (0: none) if possible, else makes one. */
+static bool segment_get(const struct journal *journal, uint64_t spare, size_t size,
+			struct segment *segment, bool *is_broken)
+{
+	if (spare != 0 && segment_reuse(&journal->options, spare, size, segment, is_broken))
+		return true;
+	return !*is_broken && segment_make(&journal->options, size, segment, is_broken);
+}
+
+/* Called with the lock held, which it releases meanwhile. */
+static void make_ahead(struct journal *journal)
+{
+	size_t size = journal->ahead_size, whole = largest(journal);
+	uint64_t spare = segments_take(&journal->spares);
+	struct segment segment;
+	bool is_made, is_broken = false;
+	int error;
+
+	if (size < journal->least_size)
+		size = journal->least_size;
+	pthread_mutex_unlock(&journal->lock);
+	is_made = segment_get(journal, spare, size, &segment, &is_broken);
+	error = errno;
+	if (is_broken)
+		journal_fail(journal, SEGMENT_AHEAD, error);
+	pthread_mutex_lock(&journal->lock);
+	if (is_made) {
+		if (journal->ahead_error != 0)
+			log_room(journal);
+		journal->ahead = segment;
+		journal->ahead_error = 0;
+		journal->ahead_size = 2 * size < whole ? 2 * size : whole;
+		journal->least_size = 0;
+	} else {
+		if (journal->ahead_error == 0)
+			log_event(LOG_LEVEL_WARNING, "journal_no_room", "directory",
+				  journal->options.directory, "error", strerror(error),
+				  "consequence",
+				  "writes are refused once the present segment is full; they go on "
+				  "when there is room",
+				  NULL);
+		journal->ahead_error = error;
+		journal->least_size = 0;
+		/* A smaller one may fit. */
+		if (journal->ahead_size > SEGMENT_FIRST)
+			journal->ahead_size /= 2;
+	}
+	pthread_cond_broadcast(&journal->room);
+}
+
+static bool ahead_is_too_small(const struct journal *journal)
+{
+	return journal->ahead.file >= 0 && !journal->is_beginning && !journal->ahead.is_named &&
+	       journal->least_size > journal->ahead.size;
+}
+
+static void *run_thread(void *context)
+{
+	struct journal *journal = context;
+
+	segment_forget(&journal->options);
+	pthread_mutex_lock(&journal->lock);
+	while (!journal->is_closing) {
+		if (journal_has_failed(journal)) {
+			pthread_cond_wait(&journal->work, &journal->lock);
+			continue;
+		}
+		if (ahead_is_too_small(journal))
+			segment_discard(&journal->options, &journal->ahead);
+		if (journal->ahead.file < 0)
+			make_ahead(journal);
+		if (journal->write_error != 0) {
+			pthread_mutex_unlock(&journal->lock);
+			journal_flush(journal);
+			pthread_mutex_lock(&journal->lock);
+		}
+		if (journal->is_closing)
+			break;
+		if (journal->ahead_error != 0 || journal->write_error != 0)
+			clock_wait(&journal->work, &journal->lock, RETRY_MILLISECONDS);
+		else if (journal->ahead.file >= 0 && !ahead_is_too_small(journal))
+			pthread_cond_wait(&journal->work, &journal->lock);
+	}
+	pthread_mutex_unlock(&journal->lock);
+	return NULL;
+}
+
+/* ---- admission ---- */
 
 static bool fits(const struct journal *journal, size_t size)
 {
@@ -111,8 +455,7 @@ static bool make_room(struct journal *journal, size_t size, size_t most, struct 
 
 bool journal_admit(struct journal *journal, struct fault *fault)
 {
-	size_t ordinary = journal_largest(journal) / 2 < ORDINARY ? journal_largest(journal) / 2
-								  : ORDINARY;
+	size_t ordinary = largest(journal) / 2 < ORDINARY ? largest(journal) / 2 : ORDINARY;
 
 	pthread_mutex_lock(&journal->lock);
 	if (!make_room(journal, ordinary, PENDING_MOST, fault))
@@ -166,6 +509,8 @@ void journal_append(struct journal *journal, uint64_t number, const struct chang
 	pthread_mutex_unlock(&journal->lock);
 }
 
+/* ---- removing segments ---- */
+
 /* Removes the oldest spares until `most` are left. */
 static void remove_spares(struct journal *journal, size_t most)
 {
@@ -195,6 +540,8 @@ void journal_remove_spares(struct journal *journal)
 {
 	remove_spares(journal, 0);
 }
+
+/* ---- opening and closing ---- */
 
 static void journal_free(struct journal *journal)
 {
@@ -281,8 +628,7 @@ bool journal_open(const struct journal_options *options, const struct journal_en
 	opened->current = SEGMENT_NONE;
 	opened->ahead = SEGMENT_NONE;
 	opened->mark_file = -1;
-	opened->ahead_size = SEGMENT_FIRST < journal_largest(opened) ? SEGMENT_FIRST
-								     : journal_largest(opened);
+	opened->ahead_size = SEGMENT_FIRST < largest(opened) ? SEGMENT_FIRST : largest(opened);
 	opened->appended = end->last;
 	atomic_init(&opened->durable, end->last);
 	pthread_mutex_init(&opened->lock, NULL);
@@ -294,7 +640,7 @@ bool journal_open(const struct journal_options *options, const struct journal_en
 		journal_free(opened);
 		return false;
 	}
-	error = pthread_create(&opened->thread, NULL, journal_thread, opened);
+	error = pthread_create(&opened->thread, NULL, run_thread, opened);
 	if (error != 0) {
 		journal_free(opened);
 		return fault_cause(fault, FAULT_UNAVAILABLE, error, "cannot start a thread");
