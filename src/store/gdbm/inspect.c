@@ -5,13 +5,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "base/memory.h"
 #include "store/gdbm/inspection.h"
 #include "store/gdbm/journal_format.h"
+#include "store/gdbm/journal_segment.h"
 #include "store/gdbm/stack_index.h"
 
 #define ATTEMPTS 20
@@ -254,13 +254,12 @@ bool store_gdbm_check(const char *directory, const struct file_system *files,
 static void segments_count(const struct inspection *inspection, struct store_stat *stat)
 {
 	const struct file_system *files = inspection->place.files;
-	char name[SEGMENT_NAME_SIZE], path[PATH_MAX];
+	char path[PATH_MAX];
 	off_t size;
 
 	stat->journal_segments = inspection->end.n - inspection->end.superfluous;
 	for (size_t i = inspection->end.superfluous; i < inspection->end.n; i++) {
-		segment_name(inspection->end.segments[i], name);
-		snprintf(path, sizeof path, "%s/%s", inspection->place.directory, name);
+		segment_path(&inspection->journal, inspection->end.segments[i], path);
 		int file = files->open(files, path, O_RDONLY, 0);
 
 		/* A segment that was removed meanwhile is not counted. */

@@ -156,7 +156,7 @@ static bool segment_failed(struct journal *journal, int error, bool is_broken)
 {
 	char path[PATH_MAX];
 
-	segment_path(&journal->options, &journal->current, path);
+	segment_path(&journal->options, journal->current.first, path);
 	return write_failed(journal, path, error, is_broken);
 }
 
@@ -366,7 +366,7 @@ static void make_ahead(struct journal *journal)
 
 static bool ahead_is_too_small(const struct journal *journal)
 {
-	return journal->ahead.file >= 0 && !journal->is_beginning && !journal->ahead.is_named &&
+	return journal->ahead.file >= 0 && !journal->is_beginning && journal->ahead.first == 0 &&
 	       journal->least_size > journal->ahead.size;
 }
 
@@ -548,7 +548,7 @@ static void journal_free(struct journal *journal)
 	const struct file_system *files = journal->options.files;
 
 	/* A named segment stays although it is empty: the mark may name it. */
-	if (journal->ahead.is_named && journal->ahead.file >= 0)
+	if (journal->ahead.first > 0 && journal->ahead.file >= 0)
 		files->close(files, journal->ahead.file);
 	else
 		segment_discard(&journal->options, &journal->ahead);

@@ -10,7 +10,6 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +18,7 @@
 #include "base/memory.h"
 #include "store/gdbm/journal.h"
 #include "store/gdbm/journal_format.h"
+#include "store/gdbm/journal_segment.h"
 
 struct reading {
 	const struct journal_options *options;
@@ -232,13 +232,12 @@ static bool check_head(const struct reading *reading, uint64_t first, const char
 static bool read_segment(struct reading *reading, uint64_t first, struct fault *fault)
 {
 	const struct file_system *files = reading->options->files;
-	char name[SEGMENT_NAME_SIZE], path[PATH_MAX];
+	char path[PATH_MAX];
 	const char *bytes;
 	bool is_segment;
 	size_t size;
 
-	segment_name(first, name);
-	snprintf(path, sizeof path, "%s/%s", reading->options->directory, name);
+	segment_path(reading->options, first, path);
 	if (!file_map_whole(files, path, &bytes, &size))
 		return fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot read %s", path);
 	is_segment = check_head(reading, first, bytes, size, path, fault);

@@ -6,7 +6,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/file.h>
@@ -15,12 +14,12 @@
 #include "base/memory.h"
 #include "store/gdbm/journal_format.h"
 
-void segment_path(const struct journal_options *options, const struct segment *segment, char path[])
+void segment_path(const struct journal_options *options, uint64_t first, char path[PATH_MAX])
 {
 	char name[SEGMENT_NAME_SIZE] = SEGMENT_AHEAD;
 
-	if (segment->is_named)
-		segment_name(segment->first, name);
+	if (first > 0)
+		segment_name(first, name);
 	snprintf(path, PATH_MAX, "%s/%s", options->directory, name);
 }
 
@@ -48,7 +47,7 @@ bool segment_make(const struct journal_options *options, size_t size, struct seg
 	int error;
 
 	*segment = (struct segment){ .size = size, .used = SEGMENT_HEAD };
-	segment_path(options, segment, path);
+	segment_path(options, 0, path);
 	segment->file = files->open(files, path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
 	if (segment->file < 0)
 		return false;
@@ -61,19 +60,17 @@ bool segment_make(const struct journal_options *options, size_t size, struct seg
 }
 
 /* The old name is durably gone before a byte of the segment changes. */
-static bool become_ahead(const struct journal_options *options, uint64_t first,
-			 const struct segment *segment, bool *is_broken)
+static bool become_ahead(const struct journal_options *options, uint64_t first, bool *is_broken)
 {
 	const struct file_system *files = options->files;
-	const struct segment dropped = { .is_named = true, .first = first };
 	int hold = journal_hold(files, options->directory, LOCK_EX | LOCK_NB);
 	char from[PATH_MAX], to[PATH_MAX];
 	bool is_done;
 
 	if (hold < 0)
 		return false;
-	segment_path(options, &dropped, from);
-	segment_path(options, segment, to);
+	segment_path(options, first, from);
+	segment_path(options, 0, to);
 	is_done = files->rename(files, from, to) == 0 &&
 		  file_sync_directory(files, options->directory, is_broken);
 	files->close(files, hold);
@@ -84,16 +81,15 @@ bool segment_reuse(const struct journal_options *options, uint64_t first, size_t
 		   struct segment *segment, bool *is_broken)
 {
 	const struct file_system *files = options->files;
-	const struct segment dropped = { .is_named = true, .first = first };
 	char path[PATH_MAX];
 	off_t there;
 	int error;
 
 	*segment = (struct segment){ .size = size, .used = SEGMENT_HEAD };
-	segment_path(options, &dropped, path);
+	segment_path(options, first, path);
 	segment->file = files->open(files, path, O_WRONLY, 0);
 	if (segment->file >= 0 && files->size(files, segment->file, &there) == 0 &&
-	    there == (off_t)size && become_ahead(options, first, segment, is_broken))
+	    there == (off_t)size && become_ahead(options, first, is_broken))
 		return true;
 	error = errno;
 	segment_discard(options, segment);
@@ -116,20 +112,17 @@ bool segment_begin(const struct journal_options *options, struct segment *segmen
 		   char block[], bool *is_broken)
 {
 	const struct file_system *files = options->files;
-	struct segment named = *segment;
 	char from[PATH_MAX], to[PATH_MAX];
 
 	first_block(options, first, block);
-	if (!segment->is_named) {
-		named.is_named = true;
-		named.first = first;
-		segment_path(options, segment, from);
-		segment_path(options, &named, to);
+	if (segment->first == 0) {
+		segment_path(options, 0, from);
+		segment_path(options, first, to);
 		if (!file_write_all(files, segment->file, block, SEGMENT_BLOCK, 0) ||
 		    !file_sync(files, segment->file, is_broken) ||
 		    files->rename(files, from, to) < 0)
 			return false;
-		*segment = named;
+		segment->first = first;
 	}
 	return file_sync_directory(files, options->directory, is_broken);
 }
@@ -140,7 +133,7 @@ void segment_discard(const struct journal_options *options, struct segment *segm
 
 	if (segment->file < 0)
 		return;
-	segment_path(options, segment, path);
+	segment_path(options, segment->first, path);
 	options->files->close(options->files, segment->file);
 	options->files->unlink(options->files, path);
 	*segment = SEGMENT_NONE;
@@ -150,7 +143,7 @@ void segment_forget(const struct journal_options *options)
 {
 	char path[PATH_MAX];
 
-	segment_path(options, &SEGMENT_NONE, path);
+	segment_path(options, 0, path);
 	options->files->unlink(options->files, path);
 }
 
@@ -179,10 +172,9 @@ uint64_t segments_take_below(struct segment_list *list, uint64_t base)
 
 void segment_remove(const struct journal_options *options, uint64_t first)
 {
-	const struct segment segment = { .is_named = true, .first = first };
 	char path[PATH_MAX];
 
-	segment_path(options, &segment, path);
+	segment_path(options, first, path);
 	if (options->files->unlink(options->files, path) < 0 && errno != ENOENT)
 		log_event(LOG_LEVEL_WARNING, "journal_remove", "file", path, "error",
 			  strerror(errno), NULL);
@@ -202,19 +194,19 @@ bool segments_take_over(const struct journal_options *options, const struct jour
 			struct segment_list *list, struct fault *fault)
 {
 	const struct file_system *files = options->files;
-	struct segment last = { .is_named = true };
 	char path[PATH_MAX];
+	uint64_t last;
 
 	if (end->n == 0)
 		return true;
 	for (size_t i = 0; i < end->n; i++)
 		segments_add(list, end->segments[i]);
-	last.first = list->first[list->n - 1];
-	segment_path(options, &last, path);
+	last = end->segments[end->n - 1];
+	segment_path(options, last, path);
 	if (end->is_torn)
 		log_event(LOG_LEVEL_NOTICE, "journal_tail_cut", "file", path, "offset",
 			  LOG_NUMBER(end->offset), NULL);
-	if (last.first <= end->last)
+	if (last <= end->last)
 		return truncate_tail(options, path, end->offset) ||
 		       fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot cut the tail of %s",
 				   path);

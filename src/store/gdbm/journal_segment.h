@@ -1,5 +1,4 @@
-/* The segments of a journal as files: prepared, begun, truncated, removed. Used by the journal
- * only.
+/* The segments of a journal as files: prepared, begun, truncated, removed.
  *
  * Threads: callers lock.
  *
@@ -7,12 +6,13 @@
 #ifndef STORE_GDBM_JOURNAL_SEGMENT_H
 #define STORE_GDBM_JOURNAL_SEGMENT_H
 
+#include <limits.h>
+
 #include "store/gdbm/journal.h"
 
 struct segment {
 	int file; /* -1: none */
-	bool is_named; /* has the name of its number, not that of a prepared segment */
-	uint64_t first; /* if named */
+	uint64_t first; /* number; 0: it has the name of a prepared segment */
 	size_t size;
 	size_t used;
 };
@@ -25,9 +25,8 @@ struct segment_list {
 	size_t n;
 };
 
-/* The path of a named segment, or of the prepared one. */
-void segment_path(const struct journal_options *options, const struct segment *segment,
-		  char path[]);
+/* The path of the segment with this first number; 0: of the prepared one. */
+void segment_path(const struct journal_options *options, uint64_t first, char path[PATH_MAX]);
 
 /* Prepares a segment: `size` bytes of zeros, synced. False and errno: it is removed; *is_broken as
  * in file_sync. */
