@@ -55,7 +55,9 @@ static void watch_segments(struct file_hooks *hooks, const struct file_call *cal
 static void setup(void)
 {
 	static const struct journal_end start;
+	static const struct journal_mark mark;
 	struct fault fault = FAULT_INITIAL;
+	bool is_broken;
 
 	directory = directory_make();
 	file_hooks_start(&watch.hooks);
@@ -64,6 +66,8 @@ static void setup(void)
 	options = (struct journal_options){ .files = &watch.hooks.files,
 					    .directory = directory,
 					    .segment_bytes = SEGMENT_BYTES };
+	ck_assert(mark_create(options.files, directory, &options.installation, &mark, &is_broken,
+			      &fault));
 	ck_assert(journal_open(&options, &start, &journal, &fault));
 }
 

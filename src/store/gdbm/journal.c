@@ -110,16 +110,6 @@ void journal_fail(struct journal *journal, const char *what, int error)
 	pthread_mutex_unlock(&journal->lock);
 }
 
-/* The size of the largest segment. */
-static size_t largest(const struct journal *journal)
-{
-	size_t size = journal->options.segment_bytes;
-
-	if (size == 0)
-		return SEGMENT_LARGEST;
-	return size < SEGMENT_LEAST ? SEGMENT_LEAST : size;
-}
-
 static void log_room(const struct journal *journal)
 {
 	log_event(LOG_LEVEL_NOTICE, "journal_has_room", "directory", journal->options.directory,
@@ -272,25 +262,18 @@ static bool flush_once(struct journal *journal)
 	return true;
 }
 
-/* The errno because of which nothing is tried again; 0: none. Called with the lock held. */
-static int error_for_good(const struct journal *journal)
-{
-	if (!journal->has_stopped_retrying)
-		return 0;
-	return journal->write_error != 0 ? journal->write_error : journal->ahead_error;
-}
-
 void journal_flush(struct journal *journal)
 {
 	bool is_done;
-	int error;
+	int error = 0; /* because of which nothing is tried again */
 
 	pthread_mutex_lock(&journal->flushing);
 	is_done = journal_has_failed(journal) || flush_once(journal);
 	pthread_mutex_unlock(&journal->flushing);
 	pthread_mutex_lock(&journal->lock);
 	pthread_cond_broadcast(&journal->room);
-	error = is_done ? 0 : error_for_good(journal);
+	if (!is_done && journal->has_stopped_retrying)
+		error = journal->write_error != 0 ? journal->write_error : journal->ahead_error;
 	if (!is_done && error == 0 && !journal_has_failed(journal))
 		clock_wait(&journal->room, &journal->lock, ROOM_MILLISECONDS);
 	pthread_mutex_unlock(&journal->lock);
@@ -314,19 +297,12 @@ bool journal_flush_to(struct journal *journal, uint64_t number)
 
 /* ---- the journal's thread ---- */
 
-/* Reuses the segment `spare` (0: none) if possible, else makes one. */
-static bool segment_get(const struct journal *journal, uint64_t spare, size_t size,
-			struct segment *segment, bool *is_broken)
-{
-	if (spare != 0 && segment_reuse(&journal->options, spare, size, segment, is_broken))
-		return true;
-	return !*is_broken && segment_make(&journal->options, size, segment, is_broken);
-}
-
-/* Called with the lock held, which it releases meanwhile. */
+/* Reuses a spare segment if possible, else makes one. Called with the lock held, which it releases
+ * meanwhile. */
 static void make_ahead(struct journal *journal)
 {
-	size_t size = journal->ahead_size, whole = largest(journal);
+	const struct journal_options *options = &journal->options;
+	size_t size = journal->ahead_size, whole = options->segment_bytes;
 	uint64_t spare = segments_take(&journal->spares);
 	struct segment segment;
 	bool is_made, is_broken = false;
@@ -335,7 +311,8 @@ static void make_ahead(struct journal *journal)
 	if (size < journal->least_size)
 		size = journal->least_size;
 	pthread_mutex_unlock(&journal->lock);
-	is_made = segment_get(journal, spare, size, &segment, &is_broken);
+	is_made = (spare != 0 && segment_reuse(options, spare, size, &segment, &is_broken)) ||
+		  (!is_broken && segment_make(options, size, &segment, &is_broken));
 	error = errno;
 	if (is_broken)
 		journal_fail(journal, SEGMENT_AHEAD, error);
@@ -346,21 +323,19 @@ static void make_ahead(struct journal *journal)
 		journal->ahead = segment;
 		journal->ahead_error = 0;
 		journal->ahead_size = 2 * size < whole ? 2 * size : whole;
-		journal->least_size = 0;
 	} else {
 		if (journal->ahead_error == 0)
 			log_event(LOG_LEVEL_WARNING, "journal_no_room", "directory",
-				  journal->options.directory, "error", strerror(error),
-				  "consequence",
+				  options->directory, "error", strerror(error), "consequence",
 				  "writes are refused once the present segment is full; they go on "
 				  "when there is room",
 				  NULL);
 		journal->ahead_error = error;
-		journal->least_size = 0;
 		/* A smaller one may fit. */
 		if (journal->ahead_size > SEGMENT_FIRST)
 			journal->ahead_size /= 2;
 	}
+	journal->least_size = 0;
 	pthread_cond_broadcast(&journal->room);
 }
 
@@ -455,10 +430,10 @@ static bool make_room(struct journal *journal, size_t size, size_t most, struct 
 
 bool journal_admit(struct journal *journal, struct fault *fault)
 {
-	size_t ordinary = largest(journal) / 2 < ORDINARY ? largest(journal) / 2 : ORDINARY;
+	const size_t half = journal->options.segment_bytes / 2;
 
 	pthread_mutex_lock(&journal->lock);
-	if (!make_room(journal, ordinary, PENDING_MOST, fault))
+	if (!make_room(journal, half < ORDINARY ? half : ORDINARY, PENDING_MOST, fault))
 		return false;
 	pthread_mutex_unlock(&journal->lock);
 	return true;
@@ -581,16 +556,11 @@ static bool mark_found(struct journal *journal, const struct journal_end *end, s
 	journal->mark.size = is_kept ? end->offset : 0;
 	journal->mark.durable = end->last;
 	journal->mark.is_clean = false;
-	if (!options->has_mark &&
-	    !mark_create(options->files, options->directory, &options->installation, &journal->mark,
-			 &is_broken, fault))
-		return false;
 	journal->mark_file = mark_open(options->files, options->directory);
-	if (journal->mark_file >= 0 &&
-	    (!options->has_mark || mark_write(options->files, journal->mark_file,
-					      &options->installation, &journal->mark, &is_broken)))
-		return true;
-	return fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot write %s/" MARK_NAME,
+	return (journal->mark_file >= 0 &&
+		mark_write(options->files, journal->mark_file, &options->installation,
+			   &journal->mark, &is_broken)) ||
+	       fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot write %s/" MARK_NAME,
 			   options->directory);
 }
 
@@ -625,10 +595,16 @@ bool journal_open(const struct journal_options *options, const struct journal_en
 	int error;
 
 	opened->options = *options;
+	if (options->segment_bytes == 0)
+		opened->options.segment_bytes = SEGMENT_LARGEST;
+	else if (options->segment_bytes < SEGMENT_LEAST)
+		opened->options.segment_bytes = SEGMENT_LEAST;
 	opened->current = SEGMENT_NONE;
 	opened->ahead = SEGMENT_NONE;
 	opened->mark_file = -1;
-	opened->ahead_size = SEGMENT_FIRST < largest(opened) ? SEGMENT_FIRST : largest(opened);
+	opened->ahead_size = opened->options.segment_bytes;
+	if (opened->ahead_size > SEGMENT_FIRST)
+		opened->ahead_size = SEGMENT_FIRST;
 	opened->appended = end->last;
 	atomic_init(&opened->durable, end->last);
 	pthread_mutex_init(&opened->lock, NULL);

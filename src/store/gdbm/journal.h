@@ -94,7 +94,7 @@ bool journal_segment_name(const char *name, uint64_t *first);
 void journal_end_describe(const struct journal_end *end, char text[static JOURNAL_TEXT_SIZE]);
 
 /* Continues an undamaged journal: writes the mark, truncates the torn tail, removes an empty last
- * segment, starts the thread. A full disk is a fault only if there is no mark yet. */
+ * segment, starts the thread. The mark exists. A full disk is no fault. */
 bool journal_open(const struct journal_options *options, const struct journal_end *end,
 		  struct journal **journal, struct fault *fault);
 /* Flushes once, ends the thread, marks a clean end if everything is durable. NULL is allowed. */
