@@ -78,7 +78,7 @@ START_TEST(arena_counts_towards_its_limit)
 }
 END_TEST
 
-/* More than it keeps room for; the sanitizer sees any that is lost or released twice. */
+/* The sanitizer sees any that is lost or released twice. */
 START_TEST(arena_lets_go_of_adopted_values)
 {
 	json_t *kept = json_string("kept");

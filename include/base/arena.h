@@ -38,7 +38,6 @@ struct arena_mark {
 	struct block *block;
 	size_t taken, taken_before;
 	struct adopted *adopted;
-	size_t roots_n;
 };
 
 struct arena_mark arena_mark(const struct arena *arena);

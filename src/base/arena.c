@@ -1,6 +1,6 @@
 /* Bump allocation in blocks. The first block survives every reset; the others double in size and
  * are freed. JSON allocated while the arena serves lies in the blocks; other adopted roots are in a
- * vector and are released newest first.
+ * list with adopted memory and are released newest first.
  *
  * Memory that jansson frees is identified by its address: inside a block of the serving arena it
  * stays there, everything else goes to free(). Under AddressSanitizer only the allocated part of a
@@ -40,19 +40,17 @@
 #define ALLOW(place, size) ((void)(place), (void)(size))
 #endif
 
-/* A vector of roots larger than this is not kept for the next call. */
-#define KEPT_ROOTS 256
-
 struct block {
 	struct block *previous;
 	size_t size; /* of bytes[] */
 	alignas(max_align_t) char bytes[];
 };
 
-/* Memory from arena_adopt; the entries themselves lie in the blocks. */
+/* Memory from arena_adopt, or a root from arena_json; the entries themselves lie in the blocks. */
 struct adopted {
 	struct adopted *previous;
 	void *memory;
+	json_t *root;
 };
 
 struct arena {
@@ -61,9 +59,6 @@ struct arena {
 	size_t taken; /* bytes of the newest block */
 	size_t taken_before; /* bytes of the other blocks and of adopted memory */
 	struct adopted *adopted; /* the newest */
-	json_t **roots;
-	size_t roots_n;
-	size_t roots_capacity;
 };
 
 /* The arena that serves this thread. */
@@ -144,7 +139,6 @@ void arena_close(struct arena *arena)
 		return;
 	arena_reset(arena);
 	block_close(arena->block, arena->block->size);
-	free(arena->roots);
 	free(arena);
 }
 
@@ -155,16 +149,15 @@ struct arena_mark arena_mark(const struct arena *arena)
 		.taken = arena->taken,
 		.taken_before = arena->taken_before,
 		.adopted = arena->adopted,
-		.roots_n = arena->roots_n,
 	};
 }
 
 void arena_release(struct arena *arena, const struct arena_mark *mark)
 {
-	while (arena->roots_n > mark->roots_n)
-		json_decref(arena->roots[--arena->roots_n]);
-	for (; arena->adopted != mark->adopted; arena->adopted = arena->adopted->previous)
+	for (; arena->adopted != mark->adopted; arena->adopted = arena->adopted->previous) {
+		json_decref(arena->adopted->root);
 		free(arena->adopted->memory);
+	}
 	while (arena->block != mark->block) {
 		struct block *previous = arena->block->previous;
 
@@ -184,11 +177,6 @@ void arena_reset(struct arena *arena)
 	while (start.block->previous != NULL)
 		start.block = start.block->previous;
 	arena_release(arena, &start);
-	if (arena->roots_capacity > KEPT_ROOTS) {
-		free(arena->roots);
-		arena->roots = NULL;
-		arena->roots_capacity = 0;
-	}
 }
 
 /* The rest of the newest block is given up. Not inlined, so that arena_alloc stays short. */
@@ -244,12 +232,17 @@ void *arena_zero(struct arena *arena, size_t size)
 	return memset(arena_alloc(arena, size), 0, size);
 }
 
-void arena_adopt(struct arena *arena, void *memory, size_t size)
+static void adopt(struct arena *arena, void *memory, json_t *root)
 {
 	struct adopted *adopted = arena_alloc(arena, sizeof *adopted);
 
-	*adopted = (struct adopted){ arena->adopted, memory };
+	*adopted = (struct adopted){ arena->adopted, memory, root };
 	arena->adopted = adopted;
+}
+
+void arena_adopt(struct arena *arena, void *memory, size_t size)
+{
+	adopt(arena, memory, NULL);
 	arena->taken_before += size;
 }
 
@@ -302,15 +295,8 @@ json_t *arena_json(struct arena *arena, json_t *root)
 {
 	if (root == NULL)
 		abort();
-	if (arena == serving)
-		return root;
-	if (arena->roots_n == arena->roots_capacity) {
-		size_t capacity = arena->roots_capacity == 0 ? 32 : 2 * arena->roots_capacity;
-
-		arena->roots = memory_check(realloc(arena->roots, capacity * sizeof *arena->roots));
-		arena->roots_capacity = capacity;
-	}
-	arena->roots[arena->roots_n++] = root;
+	if (arena != serving)
+		adopt(arena, NULL, root);
 	return root;
 }
 
