@@ -27,14 +27,8 @@ struct version {
 	struct id account, id, parent;
 	uint64_t number;
 	uint64_t hash; /* of its record, so that most others are told apart at once; 0 in a key */
-	struct version *written_before; /* by the same transaction, as long as that is open */
 	size_t name_size, value_size;
 	char bytes[]; /* the name, then the value */
-};
-
-struct memory_transaction {
-	struct transaction transaction;
-	struct version *written; /* the last version that is in an array */
 };
 
 struct array {
@@ -63,11 +57,6 @@ struct counter {
 static struct store_memory *memory_of(struct store *store)
 {
 	return (struct store_memory *)store;
-}
-
-static struct memory_transaction *transaction_of(struct transaction *transaction)
-{
-	return (struct memory_transaction *)transaction;
 }
 
 static struct slice name_of(const struct version *version)
@@ -150,33 +139,18 @@ static struct version *version_make(struct transaction *transaction, const struc
 	return version;
 }
 
-/* Takes a version of the open transaction out of its array, where it is at a place. With the lock held. */
-static void remove_version(struct array *array, size_t place,
-			   struct memory_transaction *transaction)
+/* Puts a version into an array, or in the place of one that the same transaction wrote of the record.
+ * With the lock held. */
+static void insert(struct array *array, struct version *version)
 {
-	struct version *version = array->versions[place];
-	struct version **link = &transaction->written;
+	size_t place = place_of(array, version);
 
-	while (*link != version)
-		link = &(*link)->written_before;
-	*link = version->written_before;
-	free(version);
-	array->n--;
-	memmove(&array->versions[place], &array->versions[place + 1],
-		(array->n - place) * sizeof(struct version *));
-}
-
-static void write_version(struct transaction *transaction, struct version *version)
-{
-	struct store_memory *memory = memory_of(transaction->store);
-	struct array *array = array_of(memory, version->letter);
-	size_t place;
-
-	pthread_mutex_lock(&memory->lock);
-	place = place_of(array, version);
 	if (place > 0 && array->versions[place - 1]->number == version->number &&
-	    compare_records(array->versions[place - 1], version) == 0)
-		remove_version(array, --place, transaction_of(transaction));
+	    compare_records(array->versions[place - 1], version) == 0) {
+		free(array->versions[place - 1]);
+		array->versions[place - 1] = version;
+		return;
+	}
 	if (array->n == array->capacity) {
 		array->capacity = array->capacity == 0 ? 64 : array->capacity * 2;
 		array->versions = memory_check(
@@ -186,8 +160,14 @@ static void write_version(struct transaction *transaction, struct version *versi
 		(array->n - place) * sizeof(struct version *));
 	array->versions[place] = version;
 	array->n++;
-	version->written_before = transaction_of(transaction)->written;
-	transaction_of(transaction)->written = version;
+}
+
+static void write_version(struct transaction *transaction, struct version *version)
+{
+	struct store_memory *memory = memory_of(transaction->store);
+
+	pthread_mutex_lock(&memory->lock);
+	insert(array_of(memory, version->letter), version);
 	pthread_mutex_unlock(&memory->lock);
 }
 
@@ -276,7 +256,7 @@ static bool memory_begin(struct store *store, enum store_access access, struct a
 	struct store_memory *memory = memory_of(store);
 
 	(void)fault;
-	*transaction = arena_zero(arena, sizeof(struct memory_transaction));
+	*transaction = arena_zero(arena, sizeof(struct transaction));
 	(*transaction)->store = store;
 	(*transaction)->arena = arena;
 	(*transaction)->access = access;
@@ -528,19 +508,29 @@ static bool memory_commit(struct transaction *transaction, uint64_t *number, str
 	return true;
 }
 
+/* Removes the versions that a transaction wrote. */
+static void forget(struct array *array, uint64_t number)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < array->n; i++) {
+		if (array->versions[i]->number == number)
+			free(array->versions[i]);
+		else
+			array->versions[kept++] = array->versions[i];
+	}
+	array->n = kept;
+}
+
 static void memory_abandon(struct transaction *transaction)
 {
 	struct store_memory *memory = memory_of(transaction->store);
-	struct memory_transaction *own = transaction_of(transaction);
 
 	if (transaction->access == STORE_READ)
 		return;
 	pthread_mutex_lock(&memory->lock);
-	while (own->written != NULL) {
-		struct array *array = array_of(memory, own->written->letter);
-
-		remove_version(array, place_of(array, own->written) - 1, own);
-	}
+	for (size_t i = 0; i <= UCHAR_MAX; i++)
+		forget(&memory->arrays[i], transaction->number);
 	pthread_mutex_unlock(&memory->lock);
 	pthread_mutex_unlock(&memory->writer);
 }
