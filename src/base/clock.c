@@ -8,19 +8,19 @@
 #include <sys/random.h>
 #include <time.h>
 
-static int64_t milliseconds(clockid_t which)
+static int64_t microseconds_of(clockid_t clock)
 {
 	struct timespec time;
 
-	if (clock_gettime(which, &time) != 0)
+	if (clock_gettime(clock, &time) != 0)
 		abort();
-	return (int64_t)time.tv_sec * 1000 + time.tv_nsec / 1000000;
+	return (int64_t)time.tv_sec * 1000000 + time.tv_nsec / 1000;
 }
 
 static int64_t system_now(const struct clock *clock)
 {
 	(void)clock;
-	return milliseconds(CLOCK_REALTIME);
+	return microseconds_of(CLOCK_REALTIME) / 1000;
 }
 
 /* Without random bytes every secret could be guessed, so the process aborts. */
@@ -45,16 +45,7 @@ const struct clock clock_system = { .now = system_now, .random = system_random }
 
 int64_t clock_monotonic(void)
 {
-	return milliseconds(CLOCK_MONOTONIC);
-}
-
-static int64_t microseconds_of(clockid_t clock)
-{
-	struct timespec time;
-
-	if (clock_gettime(clock, &time) != 0)
-		abort();
-	return (int64_t)time.tv_sec * 1000000 + time.tv_nsec / 1000;
+	return clock_microseconds() / 1000;
 }
 
 int64_t clock_microseconds(void)
