@@ -5,8 +5,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <libgen.h>
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 bool directory_sync(const char *path)
@@ -26,22 +26,10 @@ bool directory_sync(const char *path)
 	return is_synced;
 }
 
-/* Keeps the slash of the root. */
-static size_t without_slashes(const char *path, size_t size)
-{
-	while (size > 1 && path[size - 1] == '/')
-		size--;
-	return size;
-}
-
 void directory_of(const char *path, char directory[PATH_MAX])
 {
-	size_t size = without_slashes(path, strlen(path));
+	char changed[PATH_MAX];
 
-	while (size > 0 && path[size - 1] != '/')
-		size--;
-	if (size == 0)
-		(void)snprintf(directory, PATH_MAX, ".");
-	else
-		(void)snprintf(directory, PATH_MAX, "%.*s", (int)without_slashes(path, size), path);
+	(void)snprintf(changed, sizeof changed, "%s", path);
+	(void)snprintf(directory, PATH_MAX, "%s", dirname(changed));
 }
