@@ -51,13 +51,14 @@ __attribute__((format(printf, 3, 0))) static void print(char *text, size_t size,
 	text[kept.size] = '\0';
 }
 
-/* False when an earlier fault holds. */
-static bool begin(struct fault *fault, enum fault_kind kind)
+/* False when an earlier fault holds. message: NULL for the standard one. */
+static bool begin(struct fault *fault, enum fault_kind kind, const char *message)
 {
 	if (fault->kind != FAULT_NONE)
 		return false;
 	*fault = (struct fault){ .kind = kind };
-	(void)snprintf(fault->message, sizeof fault->message, "%s", fault_text(kind));
+	(void)snprintf(fault->message, sizeof fault->message, "%s",
+		       message == NULL ? fault_text(kind) : message);
 	return true;
 }
 
@@ -65,7 +66,7 @@ bool fault_set(struct fault *fault, enum fault_kind kind, const char *message, .
 {
 	va_list arguments;
 
-	if (!begin(fault, kind) || message == NULL)
+	if (!begin(fault, kind, NULL) || message == NULL)
 		return false;
 	va_start(arguments, message);
 	print(fault->message, sizeof fault->message, message, arguments);
@@ -77,7 +78,7 @@ bool fault_detail(struct fault *fault, enum fault_kind kind, const char *detail,
 {
 	va_list arguments;
 
-	if (!begin(fault, kind))
+	if (!begin(fault, kind, NULL))
 		return false;
 	va_start(arguments, detail);
 	print(fault->detail, sizeof fault->detail, detail, arguments);
@@ -90,9 +91,8 @@ bool fault_explain(struct fault *fault, enum fault_kind kind, const char *messag
 {
 	va_list arguments;
 
-	if (!begin(fault, kind))
+	if (!begin(fault, kind, message))
 		return false;
-	(void)snprintf(fault->message, sizeof fault->message, "%s", message);
 	va_start(arguments, detail);
 	print(fault->detail, sizeof fault->detail, detail, arguments);
 	va_end(arguments);
@@ -105,11 +105,9 @@ bool fault_member(struct fault *fault, enum fault_kind kind, const char *message
 	const size_t before = strlen(pointer) + 2;
 	va_list arguments;
 
-	if (!begin(fault, kind))
+	if (!begin(fault, kind, message))
 		return false;
 	assert(before < sizeof fault->detail);
-	if (message != NULL)
-		(void)snprintf(fault->message, sizeof fault->message, "%s", message);
 	(void)snprintf(fault->detail, sizeof fault->detail, "%s: ", pointer);
 	fault->pointer_size = before - 2;
 	va_start(arguments, sentence);
@@ -122,7 +120,7 @@ bool fault_cause(struct fault *fault, enum fault_kind kind, int errno_value, con
 {
 	va_list arguments;
 
-	if (!begin(fault, kind))
+	if (!begin(fault, kind, NULL))
 		return false;
 	va_start(arguments, cause);
 	print(fault->cause, sizeof fault->cause, cause, arguments);
