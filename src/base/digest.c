@@ -11,6 +11,8 @@
 #include <openssl/evp.h>
 #include <openssl/params.h>
 
+#include "base/memory.h"
+
 /* Making a context costs several times what using it does, so each thread has one of each kind. */
 struct contexts {
 	EVP_MD *sha256;
@@ -47,10 +49,8 @@ static struct contexts *make_contexts(void)
 		OSSL_PARAM_construct_end(),
 	};
 	EVP_MAC *hmac = EVP_MAC_fetch(NULL, "HMAC", NULL);
-	struct contexts *contexts = malloc(sizeof *contexts);
+	struct contexts *contexts = memory_check(malloc(sizeof *contexts));
 
-	if (contexts == NULL)
-		abort();
 	*contexts = (struct contexts){
 		.sha256 = EVP_MD_fetch(NULL, name, NULL),
 		.digest = EVP_MD_CTX_new(),

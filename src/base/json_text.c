@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+#include "base/memory.h"
 #include "base/text.h"
 
 struct level {
@@ -49,13 +50,6 @@ static json_t *nothing(struct reader *reader, const char *sentence)
 {
 	(void)flawed(reader, sentence);
 	return NULL;
-}
-
-static json_t *made(json_t *value)
-{
-	if (value == NULL)
-		abort();
-	return value;
 }
 
 static size_t left(const struct reader *reader)
@@ -241,7 +235,7 @@ static json_t *read_literal(struct reader *reader, struct slice literal, json_t 
 static json_t *open_level(struct reader *reader, json_t *value)
 {
 	assert(reader->depth < JSON_TEXT_DEPTH);
-	reader->levels[reader->depth++] = (struct level){ .value = made(value),
+	reader->levels[reader->depth++] = (struct level){ .value = memory_check(value),
 							  .is_object = json_is_object(value) };
 	reader->at++;
 	return value;
@@ -253,7 +247,7 @@ static json_t *read_text(struct reader *reader)
 
 	if (string.data == NULL)
 		return NULL;
-	return made(json_stringn_nocheck(string.data, string.size));
+	return memory_check(json_stringn_nocheck(string.data, string.size));
 }
 
 static json_t *read_number(struct reader *reader)
@@ -268,7 +262,7 @@ static json_t *read_number(struct reader *reader)
 	if (is_real ? !text_real(reader->arena, literal, &real) : !text_integer(literal, &integer))
 		return nothing(reader, "a number that is too large");
 	reader->at += literal.size;
-	return made(is_real ? json_real(real) : json_integer(integer));
+	return memory_check(is_real ? json_real(real) : json_integer(integer));
 }
 
 static json_t *read_value(struct reader *reader)
