@@ -29,19 +29,14 @@ struct line {
 	bool is_full;
 };
 
-/* The levels of syslog(3) in the form that the systemd journal expects. */
-static const char *const level_prefixes[] = {
-	[LOG_LEVEL_ERROR] = "<3>",
-	[LOG_LEVEL_WARNING] = "<4>",
-	[LOG_LEVEL_NOTICE] = "<5>",
-	[LOG_LEVEL_INFO] = "<6>",
-};
-
-static const char *const level_names[] = {
-	[LOG_LEVEL_ERROR] = "error",
-	[LOG_LEVEL_WARNING] = "warning",
-	[LOG_LEVEL_NOTICE] = "notice",
-	[LOG_LEVEL_INFO] = "info",
+static const struct {
+	const char *name;
+	const char *prefix; /* of syslog(3), in the form that the systemd journal expects */
+} levels[] = {
+	[LOG_LEVEL_ERROR] = { "error", "<3>" },
+	[LOG_LEVEL_WARNING] = { "warning", "<4>" },
+	[LOG_LEVEL_NOTICE] = { "notice", "<5>" },
+	[LOG_LEVEL_INFO] = { "info", "<6>" },
 };
 
 static void add(struct line *line, struct slice bytes)
@@ -136,17 +131,17 @@ static bool is_read_by_the_journal(void)
 
 const char *log_prefix(enum log_level level)
 {
-	return is_read_by_the_journal() ? level_prefixes[level] : "";
+	return is_read_by_the_journal() ? levels[level].prefix : "";
 }
 
 static void add_beginning(struct line *line, enum log_level level)
 {
+	const char *prefix = log_prefix(level);
 	char time[TEXT_TIME_SIZE];
 
-	if (is_read_by_the_journal()) {
-		add(line, slice_of(level_prefixes[level]));
+	add(line, slice_of(prefix));
+	if (prefix[0] != '\0')
 		return;
-	}
 	text_time_milliseconds(clock_now(&clock_system), time);
 	add(line, slice_of(time));
 	add(line, SLICE(" "));
@@ -160,9 +155,9 @@ static void write_line(struct line *line)
 
 	memcpy(line->bytes + line->size, ending, strlen(ending));
 	line->size += strlen(ending);
-	do {
+	do
 		written = write(STDERR_FILENO, line->bytes, line->size);
-	} while (written < 0 && errno == EINTR);
+	while (written < 0 && errno == EINTR);
 }
 
 void log_event(enum log_level level, const char *event, ...)
@@ -174,7 +169,7 @@ void log_event(enum log_level level, const char *event, ...)
 	line.size = 0;
 	line.is_full = false;
 	add_beginning(&line, level);
-	add(&line, slice_of(level_names[level]));
+	add(&line, slice_of(levels[level].name));
 	add(&line, SLICE(" "));
 	add(&line, slice_of(event));
 	va_start(pairs, event);
