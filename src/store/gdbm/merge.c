@@ -14,55 +14,40 @@ struct run {
 	size_t at;
 	struct stack_file *file;
 	struct index_cursor cursor;
-	bool reads_keys_only; /* merge_keys_only */
 	uint64_t ahead; /* the end of the read-ahead */
 
-	/* The current entry. */
-	struct slice key;
-	struct slice value;
-	uint32_t order;
-	uint32_t value_size;
-	bool is_removal;
-	bool is_at_end;
+	struct index_entry current;
+	struct slice value; /* of the current entry, if it is an overlay's */
+	bool is_there; /* false: the end */
 };
 
 struct merge {
 	bool is_started;
+	bool reads_keys_only; /* merge_keys_only */
 	size_t n;
 	struct run runs[];
 };
 
-static bool run_next(struct run *run, struct fault *fault)
+static bool run_next(const struct merge *merge, struct run *run, struct fault *fault)
 {
-	struct index_entry entry;
-	bool is_there;
+	const struct overlay_entry *from;
 
-	if (run->file == NULL) {
-		const struct overlay_entry *from = &run->entries[run->at];
-
-		run->is_at_end = run->at == run->n;
-		if (run->is_at_end)
+	if (run->file != NULL) {
+		if (index_cursor_next(&run->cursor, &run->current, &run->is_there, fault))
 			return true;
-		run->at++;
-		run->key = from->key;
-		run->order = from->order;
-		run->value = from->value;
-		run->value_size = (uint32_t)from->value.size;
-		run->is_removal = from->value.data == NULL;
-		return true;
-	}
-	if (!index_cursor_next(&run->cursor, &entry, &is_there, fault)) {
-		if (!run->reads_keys_only)
+		if (!merge->reads_keys_only)
 			stack_file_damage(run->file, "the index");
 		return false;
 	}
-	run->is_at_end = !is_there;
-	if (!is_there)
+	run->is_there = run->at < run->n;
+	if (!run->is_there)
 		return true;
-	run->key = entry.key;
-	run->order = entry.order;
-	run->value_size = entry.value_size;
-	run->is_removal = entry.is_removal;
+	from = &run->entries[run->at++];
+	run->current = (struct index_entry){ .key = from->key,
+					     .order = from->order,
+					     .value_size = (uint32_t)from->value.size,
+					     .is_removal = from->value.data == NULL };
+	run->value = from->value;
 	return true;
 }
 
@@ -84,8 +69,7 @@ struct merge *merge_open(struct overlay *const *overlays, size_t n_overlays, uin
 
 void merge_keys_only(struct merge *merge)
 {
-	for (size_t i = 0; i < merge->n; i++)
-		merge->runs[i].reads_keys_only = true;
+	merge->reads_keys_only = true;
 }
 
 void merge_close(struct merge *merge)
@@ -98,13 +82,13 @@ void merge_close(struct merge *merge)
 static bool start(struct merge *merge, struct fault *fault)
 {
 	for (size_t i = 0; i < merge->n; i++)
-		if (!run_next(&merge->runs[i], fault))
+		if (!run_next(merge, &merge->runs[i], fault))
 			return false;
 	merge->is_started = true;
 	return true;
 }
 
-static int compare(const struct run *a, const struct run *b)
+static int compare(const struct index_entry *a, const struct index_entry *b)
 {
 	return entry_key_compare(a->order, a->key, b->order, b->key);
 }
@@ -112,31 +96,32 @@ static int compare(const struct run *a, const struct run *b)
 bool merge_next(struct merge *merge, struct merge_entry *entry, bool *is_there, struct fault *fault)
 {
 	const struct run *least = NULL;
-	struct run first;
+	struct index_entry first;
 
 	if (!merge->is_started && !start(merge, fault))
 		return false;
 	for (size_t i = 0; i < merge->n; i++)
-		if (!merge->runs[i].is_at_end &&
-		    (least == NULL || compare(&merge->runs[i], least) < 0))
+		if (merge->runs[i].is_there &&
+		    (least == NULL || compare(&merge->runs[i].current, &least->current) < 0))
 			least = &merge->runs[i];
 	*is_there = least != NULL;
 	if (least == NULL)
 		return true;
-	first = *least;
+	first = least->current;
 	*entry = (struct merge_entry){ .key = first.key,
 				       .order = first.order,
 				       .is_removal = first.is_removal,
 				       .run = (size_t)(least - merge->runs),
-				       .value = first.value };
+				       .value = least->value };
 	for (size_t i = entry->run; i < merge->n; i++) {
 		struct run *run = &merge->runs[i];
 
-		if (run->is_at_end || compare(run, &first) != 0)
+		if (!run->is_there || compare(&run->current, &first) != 0)
 			continue;
 		if (i > entry->run)
-			entry->skipped_bytes += stack_entry_bytes(run->key.size, run->value_size);
-		if (!run_next(run, fault))
+			entry->skipped_bytes += stack_entry_bytes(run->current.key.size,
+								  run->current.value_size);
+		if (!run_next(merge, run, fault))
 			return false;
 	}
 	return true;
