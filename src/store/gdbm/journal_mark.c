@@ -19,11 +19,6 @@
 #define SLOTS 2
 #define SIZE_MOST ((size_t)1 << 20)
 
-static void mark_path(const char *directory, char path[PATH_MAX])
-{
-	snprintf(path, PATH_MAX, "%s/" MARK_NAME, directory);
-}
-
 static void slot_write(char slot[SLOT], const struct installation *installation,
 		       const struct journal_mark *mark)
 {
@@ -63,7 +58,7 @@ bool mark_read(const struct file_system *files, const char *directory,
 	bool is_right = false;
 	size_t size;
 
-	mark_path(directory, path);
+	snprintf(path, sizeof path, "%s/" MARK_NAME, directory);
 	if (!file_read_whole(files, path, SIZE_MOST, &bytes, &size))
 		return fault_cause(fault, FAULT_UNAVAILABLE, errno,
 				   "cannot read %s; anteroom-serve(8) says under DAMAGE what to do",
@@ -88,7 +83,7 @@ bool mark_create(const struct file_system *files, const char *directory,
 	char path[PATH_MAX], slots[SLOTS * SLOT] = { 0 };
 	bool is_replaced;
 
-	mark_path(directory, path);
+	snprintf(path, sizeof path, "%s/" MARK_NAME, directory);
 	slot_write(slots + mark->count % SLOTS * SLOT, installation, mark);
 	return file_replace(files, directory, path, slots, sizeof slots, &is_replaced, is_broken) ||
 	       fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot write %s", path);
@@ -98,7 +93,7 @@ int mark_open(const struct file_system *files, const char *directory)
 {
 	char path[PATH_MAX];
 
-	mark_path(directory, path);
+	snprintf(path, sizeof path, "%s/" MARK_NAME, directory);
 	return files->open(files, path, O_WRONLY, 0);
 }
 

@@ -21,11 +21,6 @@
 #define TAIL ((size_t)4)
 #define SIZE_MOST ((size_t)16 << 20)
 
-static void manifest_path(const char *directory, char path[PATH_MAX])
-{
-	snprintf(path, PATH_MAX, "%s/" MANIFEST_NAME, directory);
-}
-
 static void info_read(const char *bytes, struct stack_info *info)
 {
 	*info = (struct stack_info){
@@ -96,7 +91,7 @@ bool manifest_read(const struct file_system *files, const char *directory,
 
 	*manifest = (struct manifest){ 0 };
 	*is_there = false;
-	manifest_path(directory, path);
+	snprintf(path, sizeof path, "%s/" MANIFEST_NAME, directory);
 	if (!file_read_whole(files, path, SIZE_MOST, &bytes, &size)) {
 		if (errno == ENOENT)
 			return true;
@@ -126,7 +121,7 @@ bool manifest_write(const struct file_system *files, const char *directory,
 	for (size_t i = 0; i < manifest->n; i++)
 		info_write(bytes + HEAD + i * INFO_SIZE, &manifest->files[i]);
 	encode_32(bytes + size - TAIL, checksum(0, bytes, size - TAIL));
-	manifest_path(directory, path);
+	snprintf(path, sizeof path, "%s/" MANIFEST_NAME, directory);
 	is_written = file_replace(files, directory, path, bytes, size, is_replaced, is_broken);
 	error = errno;
 	free(bytes);
@@ -140,29 +135,19 @@ void manifest_free(struct manifest *manifest)
 	manifest->n = 0;
 }
 
-struct manifest manifest_copy(const struct manifest *manifest)
+struct manifest manifest_merged(const struct manifest *manifest, size_t first, size_t n,
+				const struct stack_info *info)
 {
-	struct manifest copy = *manifest;
-
-	copy.files = memory_check(malloc((copy.n + 1) * sizeof *copy.files));
-	if (copy.n > 0)
-		memcpy(copy.files, manifest->files, copy.n * sizeof *copy.files);
-	return copy;
-}
-
-void manifest_merge(struct manifest *manifest, size_t first, size_t n,
-		    const struct stack_info *info)
-{
-	size_t added = info == NULL ? 0 : 1, after = manifest->n - first - n;
-	struct stack_info *files =
-		memory_check(malloc((first + added + after + 1) * sizeof *files));
+	struct manifest merged = *manifest;
 
 	assert(first + n <= manifest->n);
-	memcpy(files, manifest->files, first * sizeof *files);
+	merged.files = memory_check(malloc((manifest->n + 1) * sizeof *merged.files));
+	merged.n = 0;
+	for (size_t i = 0; i < first; i++)
+		merged.files[merged.n++] = manifest->files[i];
 	if (info != NULL)
-		files[first] = *info;
-	memcpy(files + first + added, manifest->files + first + n, after * sizeof *files);
-	free(manifest->files);
-	manifest->files = files;
-	manifest->n = first + added + after;
+		merged.files[merged.n++] = *info;
+	for (size_t i = first + n; i < manifest->n; i++)
+		merged.files[merged.n++] = manifest->files[i];
+	return merged;
 }

@@ -33,11 +33,9 @@ bool manifest_read(const struct file_system *files, const char *directory,
 bool manifest_write(const struct file_system *files, const char *directory,
 		    const struct manifest *manifest, bool *is_replaced, bool *is_broken,
 		    struct fault *fault);
-struct manifest manifest_copy(const struct manifest *manifest);
+/* A copy in which one file (NULL: none) stands for n files from index `first` on. */
+struct manifest manifest_merged(const struct manifest *manifest, size_t first, size_t n,
+				const struct stack_info *info);
 void manifest_free(struct manifest *manifest);
-
-/* Replaces n files from index `first` on by one (NULL: by none). */
-void manifest_merge(struct manifest *manifest, size_t first, size_t n,
-		    const struct stack_info *info);
 
 #endif

@@ -29,23 +29,16 @@ struct rewrite {
 	bool is_broken;
 };
 
-static uint64_t id_take(struct store_gdbm *store)
+static bool rewrite_begin(struct rewrite *rewrite, uint64_t most_entries)
 {
+	struct store_gdbm *store = rewrite->store;
 	uint64_t id;
 
 	pthread_mutex_lock(&store->manifest_lock);
 	id = store->manifest.next_id++;
 	pthread_mutex_unlock(&store->manifest_lock);
-	return id;
-}
-
-static bool rewrite_begin(struct rewrite *rewrite, uint64_t most_entries)
-{
-	struct store_gdbm *store = rewrite->store;
-
 	rewrite->arena = arena_open();
-	return stack_build_begin(&store->place, id_take(store), most_entries, &rewrite->build,
-				 rewrite->fault);
+	return stack_build_begin(&store->place, id, most_entries, &rewrite->build, rewrite->fault);
 }
 
 static bool rewrite_add(struct rewrite *rewrite, struct slice key, struct slice value)
@@ -141,14 +134,14 @@ static bool manifest_change(struct rewrite *rewrite, const struct rewrite_files 
 	bool is_done;
 
 	pthread_mutex_lock(&store->manifest_lock);
-	next = manifest_copy(&store->manifest);
+	/* Newer files may have been added since the merge began. */
+	while (merged != NULL &&
+	       store->manifest.files[first].id != stack_file_info(merged->files[0])->id)
+		first++;
+	next = manifest_merged(&store->manifest, first, merged == NULL ? 0 : merged->n,
+			       file == NULL ? NULL : stack_file_info(file));
 	if (merged == NULL)
 		next.number = number;
-	/* Newer files may have been added since the merge began. */
-	while (merged != NULL && next.files[first].id != stack_file_info(merged->files[0])->id)
-		first++;
-	manifest_merge(&next, first, merged == NULL ? 0 : merged->n,
-		       file == NULL ? NULL : stack_file_info(file));
 	is_done = manifest_install(rewrite, &next, file);
 	pthread_mutex_unlock(&store->manifest_lock);
 	return is_done;
