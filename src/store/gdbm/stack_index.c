@@ -239,7 +239,6 @@ struct index_build {
 	struct stack_place place;
 	uint64_t id;
 	char path[PATH_MAX];
-	bool is_done;
 	unsigned char *filter;
 	uint64_t filter_lines;
 	uint64_t entries;
@@ -263,7 +262,6 @@ bool index_build_begin(const struct stack_place *place, uint64_t id, uint64_t mo
 	begun->body.file = files->open(files, begun->path, O_RDWR | O_CREAT | O_TRUNC, 0600);
 	if (begun->body.file < 0) {
 		fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot make %s", begun->path);
-		begun->is_done = true;
 		index_build_close(begun);
 		return false;
 	}
@@ -342,27 +340,21 @@ bool index_build_end(struct index_build *build, const struct gdbm_written *gdbm,
 	if (!pad_append(build, is_broken))
 		return failed(build, fault);
 	filter = INDEX_HEAD + build->body.size;
-	if (!block_append(&build->body, build->filter, build->filter_lines * FILTER_LINE,
-			  is_broken) ||
-	    !block_append(&build->body, gdbm->sums, 4 * gdbm->n_sums, is_broken) ||
-	    !block_end(&build->body) ||
-	    !file_write_all(files, build->body.file, build->body.sums, 4 * build->body.n_sums,
-			    (off_t)(INDEX_HEAD + build->body.size)) ||
-	    !head_write(build, keys_size, filter, info) ||
-	    !file_sync(files, build->body.file, is_broken))
-		return failed(build, fault);
-	build->is_done = true;
-	return true;
+	return (block_append(&build->body, build->filter, build->filter_lines * FILTER_LINE,
+			     is_broken) &&
+		block_append(&build->body, gdbm->sums, 4 * gdbm->n_sums, is_broken) &&
+		block_end(&build->body) &&
+		file_write_all(files, build->body.file, build->body.sums, 4 * build->body.n_sums,
+			       (off_t)(INDEX_HEAD + build->body.size)) &&
+		head_write(build, keys_size, filter, info) &&
+		file_sync(files, build->body.file, is_broken)) ||
+	       failed(build, fault);
 }
 
 void index_build_close(struct index_build *build)
 {
-	const struct file_system *files = build->place.files;
-
 	if (build->body.file >= 0)
-		files->close(files, build->body.file);
-	if (!build->is_done)
-		files->unlink(files, build->path);
+		build->body.files->close(build->body.files, build->body.file);
 	free(build->filter);
 	free(build->body.sums);
 	free(build);

@@ -80,7 +80,7 @@ bool index_build_add(struct index_build *build, struct slice key, uint32_t value
  * superseded. *is_broken as in file_sync. */
 bool index_build_end(struct index_build *build, const struct gdbm_written *gdbm,
 		     struct stack_info *info, bool *is_broken, struct fault *fault);
-/* Frees the build; removes the file unless index_build_end has succeeded. */
+/* Frees the build; the file stays. */
 void index_build_close(struct index_build *build);
 
 #endif
