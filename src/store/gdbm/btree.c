@@ -22,6 +22,7 @@
 #define AT_OFFSETS 7
 #define CHILD_SIZE 4
 
+#define NODE_KEY_MAX (BTREE_NAME_MAX + 4)
 #define LEAF_MOST 1024
 #define INNER_MOST 4096
 #define ENTRY_MOST (2 + 1 + BTREE_KEY_MAX + 1 + BTREE_VALUE_MAX)
@@ -33,26 +34,19 @@ struct item {
 
 /* ---- reading ---- */
 
-struct node_key {
-	char bytes[BTREE_NAME_MAX + 4];
-	size_t size;
-};
-
-static struct slice node_key(const struct btree *tree, uint32_t number, struct node_key *key)
+static struct slice node_key(const struct btree *tree, uint32_t number, char bytes[NODE_KEY_MAX])
 {
-	memcpy(key->bytes, tree->name, tree->name_size);
-	encode_32(key->bytes + tree->name_size, number);
-	key->size = tree->name_size + 4;
-	return (struct slice){ key->bytes, key->size };
+	memcpy(bytes, tree->name, tree->name_size);
+	encode_32(bytes + tree->name_size, number);
+	return (struct slice){ bytes, tree->name_size + 4 };
 }
 
 static bool damaged(const struct btree *tree, uint32_t number, struct fault *fault)
 {
-	char text[2 * sizeof(struct node_key) + 1];
-	struct node_key key;
+	char bytes[NODE_KEY_MAX], text[2 * NODE_KEY_MAX + 1];
+	const struct slice key = node_key(tree, number, bytes);
 
-	node_key(tree, number, &key);
-	text_hex(key.bytes, key.size, text);
+	text_hex(key.data, key.size, text);
 	text[2 * key.size] = '\0';
 	return fault_cause(fault, FAULT_DAMAGED, 0, "%s %s: the node of the index is damaged",
 			   store_table_name(STORE_INDEX), text);
@@ -90,11 +84,11 @@ static bool item_at(const struct btree_node *node, size_t i, struct item *item)
 static bool read_node(struct transaction *transaction, const struct btree *tree, uint32_t number,
 		      struct btree_node *node, struct fault *fault)
 {
-	struct node_key key;
+	char key[NODE_KEY_MAX];
 
 	node->number = number;
 	node->place = 0;
-	if (!entry_get(transaction, STORE_INDEX, node_key(tree, number, &key), &node->bytes, fault))
+	if (!entry_get(transaction, STORE_INDEX, node_key(tree, number, key), &node->bytes, fault))
 		return false;
 	if (node->bytes.data == NULL)
 		return number == 0 || damaged(tree, number, fault);
@@ -105,8 +99,8 @@ static bool read_node(struct transaction *transaction, const struct btree *tree,
 	       damaged(tree, number, fault);
 }
 
-/* Counts the keys of the node that are below this one. */
-static bool keys_below(const struct btree_node *node, struct slice key, size_t *below)
+/* Sets the place to that of the first key of the node that is not below this one. */
+static bool find_place(struct btree_node *node, struct slice key)
 {
 	size_t low = 0, high = node_count(node);
 	struct item item;
@@ -121,65 +115,64 @@ static bool keys_below(const struct btree_node *node, struct slice key, size_t *
 		else
 			high = middle;
 	}
-	*below = low;
+	node->place = (uint32_t)low;
 	return true;
 }
 
-/* In an inner node: finds the last item whose key is not above this one. */
-static bool child_for(const struct btree_node *node, struct slice key, size_t *place)
+/* In an inner node: sets the place to that of the last item whose key is not above this one. */
+static bool find_child(struct btree_node *node, struct slice key)
 {
 	struct item item;
 
-	if (!keys_below(node, key, place))
+	if (!find_place(node, key))
 		return false;
-	if (*place < node_count(node)) {
-		if (!item_at(node, *place, &item))
+	if (node->place < node_count(node)) {
+		if (!item_at(node, node->place, &item))
 			return false;
 		if (slice_compare(item.key, key) == 0)
 			return true;
 	}
-	*place -= *place > 0;
+	node->place -= node->place > 0;
 	return true;
 }
 
-static bool child_at(const struct btree_node *node, uint32_t *number)
+/* 0: the item is damaged. */
+static uint32_t child_number(const struct item *item)
+{
+	return item->value.size == CHILD_SIZE ? decode_32(item->value.data) : 0;
+}
+
+/* Reads the child at the place of an inner node. */
+static bool read_child(struct transaction *transaction, const struct btree *tree,
+		       const struct btree_node *node, struct btree_node *child, struct fault *fault)
 {
 	struct item item;
 
-	if (!item_at(node, node->place, &item) || item.value.size != CHILD_SIZE)
+	if (!item_at(node, node->place, &item) || child_number(&item) == 0)
+		return damaged(tree, node->number, fault);
+	if (!read_node(transaction, tree, child_number(&item), child, fault))
 		return false;
-	*number = decode_32(item.value.data);
-	return *number != 0;
+	return node_level(child) + 1 == node_level(node) || damaged(tree, child->number, fault);
 }
 
 static bool go_down(struct transaction *transaction, const struct btree *tree, struct slice key,
 		    struct btree_node nodes[BTREE_DEPTH], unsigned *depth, struct fault *fault)
 {
-	uint32_t number = 0;
-	size_t place;
+	struct btree_node *node = nodes;
 
-	for (*depth = 0;; ++*depth) {
-		struct btree_node *node = &nodes[*depth];
-
-		if (!read_node(transaction, tree, number, node, fault))
-			return false;
-		if (*depth > 0 && node_level(node) + 1 != node_level(node - 1))
-			return damaged(tree, number, fault);
-		if (node_level(node) == 0)
-			break;
-		if (!child_for(node, key, &place))
-			return damaged(tree, number, fault);
-		node->place = (uint32_t)place;
-		if (!child_at(node, &number))
-			return damaged(tree, node->number, fault);
-	}
-	if (nodes[*depth].bytes.data == NULL)
+	*depth = 0;
+	if (!read_node(transaction, tree, 0, node, fault))
+		return false;
+	if (node->bytes.data == NULL)
 		return true;
-	if (!keys_below(&nodes[*depth], key, &place))
-		return damaged(tree, number, fault);
-	nodes[*depth].place = (uint32_t)place;
-	++*depth;
-	return true;
+	for (; node_level(node) > 0; node++) {
+		if (!find_child(node, key))
+			return damaged(tree, node->number, fault);
+		if (!read_child(transaction, tree, node, node + 1, fault))
+			return false;
+	}
+	*depth = (unsigned)(node - nodes) + 1;
+	return find_place(node, key) || damaged(tree, node->number, fault);
 }
 
 static struct btree_memory *memory_of(struct transaction *transaction)
@@ -331,10 +324,10 @@ static size_t item_write(char *bytes, size_t at, const struct item *item)
 static bool put_node(struct transaction *transaction, const struct btree *tree, uint32_t number,
 		     struct slice bytes, struct fault *fault)
 {
-	struct node_key key;
+	char key[NODE_KEY_MAX];
 
 	memory_of(transaction)->is_valid = false;
-	return entry_put(transaction, STORE_INDEX, node_key(tree, number, &key), bytes, fault);
+	return entry_put(transaction, STORE_INDEX, node_key(tree, number, key), bytes, fault);
 }
 
 /* Writes the items [from, to) of the draft as the node `number`. */
@@ -363,10 +356,10 @@ static bool write_node(struct transaction *transaction, const struct btree *tree
 static bool remove_node(struct transaction *transaction, const struct btree *tree, uint32_t number,
 			struct fault *fault)
 {
-	struct node_key key;
+	char key[NODE_KEY_MAX];
 
 	memory_of(transaction)->is_valid = false;
-	return entry_remove(transaction, STORE_INDEX, node_key(tree, number, &key), fault);
+	return entry_remove(transaction, STORE_INDEX, node_key(tree, number, key), fault);
 }
 
 /* Takes the number of a new node; the root keeps the next one. */
@@ -541,9 +534,7 @@ static bool shrink(struct transaction *transaction, const struct btree *tree, st
 	struct btree_node child;
 
 	while (root->level > 0 && root->count == 1) {
-		const uint32_t number = root->items[0].value.size == CHILD_SIZE
-						? decode_32(root->items[0].value.data)
-						: 0;
+		const uint32_t number = child_number(&root->items[0]);
 
 		if (number == 0)
 			return damaged(tree, 0, fault);
@@ -593,23 +584,16 @@ bool btree_remove(struct transaction *transaction, const struct btree *tree, str
 /* Goes down to the first or last leaf below the current item. */
 static bool walk_down(struct btree_cursor *cursor, struct fault *fault)
 {
-	uint32_t number;
+	struct btree_node *node = &cursor->path[cursor->depth - 1];
 
-	for (;;) {
-		const struct btree_node *node = &cursor->path[cursor->depth - 1];
-		struct btree_node *child = &cursor->path[cursor->depth];
-
-		if (node_level(node) == 0)
-			return true;
-		if (!child_at(node, &number))
-			return damaged(cursor->tree, node->number, fault);
-		if (!read_node(cursor->transaction, cursor->tree, number, child, fault))
+	for (; node_level(node) > 0; node++) {
+		if (!read_child(cursor->transaction, cursor->tree, node, node + 1, fault))
 			return false;
-		if (node_level(child) + 1 != node_level(node))
-			return damaged(cursor->tree, number, fault);
-		child->place = cursor->goes_back ? (uint32_t)node_count(child) - 1 : 0;
+		if (cursor->goes_back)
+			node[1].place = (uint32_t)node_count(node + 1) - 1;
 		cursor->depth++;
 	}
+	return true;
 }
 
 bool btree_step(struct btree_cursor *cursor, struct fault *fault)
@@ -681,12 +665,8 @@ static bool check_items(struct transaction *transaction, const struct btree *tre
 			continue;
 		}
 		at.place = (uint32_t)i;
-		if (!child_at(&at, &child.number))
-			return damaged(tree, node->number, fault);
-		if (!read_node(transaction, tree, child.number, &child, fault))
+		if (!read_child(transaction, tree, &at, &child, fault))
 			return false;
-		if (node_level(&child) + 1 != node_level(node))
-			return damaged(tree, child.number, fault);
 	}
 	return size == node->bytes.size || damaged(tree, node->number, fault);
 }
