@@ -1,16 +1,19 @@
-/* Writes a stack file: the GDBM file and its index, under names that end in `.new`, renamed when
- * both are on disk.
+/* The names of stack files, and writing one: the GDBM file and its index, under names that end in
+ * `.new`, renamed when both are on disk.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/memory.h"
 #include "store/gdbm/gdbm_writer.h"
 #include "store/gdbm/stack_format.h"
 #include "store/gdbm/stack_index.h"
 
+#define PREFIX "stack-"
 /* Bytes that GDBM and the index add to key and value. */
 #define ENTRY_OVERHEAD (VALUE_HEAD + 24 + 8)
 
@@ -24,6 +27,36 @@ struct stack_build {
 	bool is_stamped; /* the stamp has been written, in its order */
 	uint64_t bytes;
 };
+
+void stack_gdbm_name(uint64_t id, char name[STACK_NAME_SIZE])
+{
+	snprintf(name, STACK_NAME_SIZE, PREFIX "%016llx.gdbm", (unsigned long long)id);
+}
+
+void stack_index_name(uint64_t id, char name[STACK_NAME_SIZE])
+{
+	snprintf(name, STACK_NAME_SIZE, PREFIX "%016llx.index", (unsigned long long)id);
+}
+
+void stack_path(const struct stack_place *place, uint64_t id, const char *ending,
+		char path[PATH_MAX])
+{
+	snprintf(path, PATH_MAX, "%s/" PREFIX "%016llx%s", place->directory, (unsigned long long)id,
+		 ending);
+}
+
+bool stack_name_parse(const char *name, uint64_t *id, bool *is_unfinished)
+{
+	static const char *const endings[] = { ".gdbm", ".index", ".gdbm.new", ".index.new" };
+	const char *rest = file_name_number(name, PREFIX, id);
+
+	for (size_t i = 0; rest != NULL && i < sizeof endings / sizeof *endings; i++)
+		if (strcmp(rest, endings[i]) == 0) {
+			*is_unfinished = i >= 2;
+			return true;
+		}
+	return false;
+}
 
 uint64_t stack_entry_bytes(size_t key_size, size_t value_size)
 {
