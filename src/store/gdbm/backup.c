@@ -20,6 +20,7 @@
 #define COPY_BYTES ((size_t)1 << 20)
 #define NAME_SIZE 40
 #define ATTEMPTS 20
+#define WHOLE UINT64_MAX
 
 struct source {
 	int file;
@@ -38,49 +39,34 @@ struct backup {
 	uint64_t all;
 };
 
+/* size: bytes to copy, or WHOLE. */
 static bool source_add(struct backup *backup, const char *name, uint64_t size, struct fault *fault)
 {
 	struct source *source = &backup->sources[backup->n];
 	char path[PATH_MAX];
+	off_t whole = 0;
 
 	snprintf(path, sizeof path, "%s/%s", backup->inspection.place.directory, name);
 	snprintf(source->name, sizeof source->name, "%s", name);
-	source->size = size;
 	source->file = backup->files->open(backup->files, path, O_RDONLY, 0);
 	if (source->file < 0)
 		return fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot open %s", path);
 	backup->n++;
-	backup->all += size;
-	return true;
-}
-
-static bool segment_add(struct backup *backup, size_t i, struct fault *fault)
-{
-	const struct journal_end *end = &backup->inspection.end;
-	char name[SEGMENT_NAME_SIZE];
-	off_t size;
-
-	segment_name(end->segments[i], name);
-	if (!source_add(backup, name, end->offset, fault))
-		return false;
-	if (i + 1 == end->n)
-		return true;
-	struct source *source = &backup->sources[backup->n - 1];
-
-	if (backup->files->size(backup->files, source->file, &size) < 0)
+	if (size == WHOLE && backup->files->size(backup->files, source->file, &whole) < 0)
 		return fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot read %s", name);
-	backup->all += (uint64_t)size - source->size;
-	source->size = (uint64_t)size;
+	source->size = size == WHOLE ? (uint64_t)whole : size;
+	backup->all += source->size;
 	return true;
 }
 
 static bool sources_open(struct backup *backup, struct fault *fault)
 {
 	const struct manifest *manifest = &backup->inspection.manifest;
+	const struct journal_end *end = &backup->inspection.end;
 	char name[STACK_NAME_SIZE];
 
-	backup->sources = memory_check(
-		calloc(2 * manifest->n + backup->inspection.end.n + 1, sizeof *backup->sources));
+	backup->sources =
+		memory_check(calloc(2 * manifest->n + end->n + 1, sizeof *backup->sources));
 	for (size_t i = 0; i < manifest->n; i++) {
 		stack_gdbm_name(manifest->files[i].id, name);
 		if (!source_add(backup, name, manifest->files[i].gdbm_size, fault))
@@ -89,9 +75,11 @@ static bool sources_open(struct backup *backup, struct fault *fault)
 		if (!source_add(backup, name, manifest->files[i].index_size, fault))
 			return false;
 	}
-	for (size_t i = backup->inspection.end.superfluous; i < backup->inspection.end.n; i++)
-		if (!segment_add(backup, i, fault))
+	for (size_t i = end->superfluous; i < end->n; i++) {
+		segment_name(end->segments[i], name);
+		if (!source_add(backup, name, i + 1 < end->n ? WHOLE : end->offset, fault))
 			return false;
+	}
 	return true;
 }
 
@@ -132,9 +120,8 @@ static bool bytes_copy(struct backup *backup, const struct source *source, int t
 	const struct file_system *files = backup->files;
 	char *bytes = memory_check(malloc(COPY_BYTES));
 	bool is_copied = true;
-	uint64_t at;
 
-	for (at = 0; is_copied && at < source->size; at += COPY_BYTES) {
+	for (uint64_t at = 0; is_copied && at < source->size; at += COPY_BYTES) {
 		size_t n = source->size - at < COPY_BYTES ? (size_t)(source->size - at)
 							  : COPY_BYTES;
 
@@ -231,19 +218,21 @@ static bool copy(struct backup *backup, struct fault *fault)
 			      &is_broken, fault);
 }
 
-static void copy_remove(const struct backup *backup)
+static void copy_remove_name(const struct backup *backup, const char *name)
 {
 	char path[PATH_MAX];
 
-	for (size_t i = 0; i < backup->n; i++) {
-		snprintf(path, sizeof path, "%s/%s", backup->to, backup->sources[i].name);
-		backup->files->unlink(backup->files, path);
-	}
-	snprintf(path, sizeof path, "%s/" MARK_NAME, backup->to);
+	snprintf(path, sizeof path, "%s/%s", backup->to, name);
 	backup->files->unlink(backup->files, path);
+}
+
+static void copy_remove(const struct backup *backup)
+{
+	for (size_t i = 0; i < backup->n; i++)
+		copy_remove_name(backup, backup->sources[i].name);
+	copy_remove_name(backup, MARK_NAME);
 	/* The manifest may exist although syncing its name failed. */
-	snprintf(path, sizeof path, "%s/" MANIFEST_NAME, backup->to);
-	backup->files->unlink(backup->files, path);
+	copy_remove_name(backup, MANIFEST_NAME);
 }
 
 bool store_gdbm_backup(const char *directory, const char *to, const struct file_system *files,
