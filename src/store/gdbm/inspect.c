@@ -117,24 +117,18 @@ static void inspection_close(struct inspection *inspection)
 static bool inspection_open(const char *directory, const struct file_system *files,
 			    struct inspection *inspection, struct fault *fault)
 {
-	bool is_open, is_whole;
-	struct fault last;
-	int i = 0;
+	bool is_open = false, is_whole = false;
+	struct fault last = FAULT_INITIAL;
 
-	do {
-		if (i > 0)
-			inspection_close(inspection);
-		*inspection = (struct inspection){ .place = {
-							   .files = files == NULL
-									    ? &file_system_posix
-									    : files,
-							   .directory = directory,
-							   .is_read_only = true,
-						   } };
+	*inspection = (struct inspection){ .files = NULL };
+	for (int i = 0; i < ATTEMPTS && !(is_open && is_whole && is_unchanged(inspection)); i++) {
+		inspection_close(inspection);
+		inspection->place.files = files == NULL ? &file_system_posix : files;
+		inspection->place.directory = directory;
+		inspection->place.is_read_only = true;
 		last = FAULT_INITIAL;
 		is_open = open_once(inspection, &is_whole, &last);
-		i++;
-	} while (i < ATTEMPTS && !(is_open && is_whole && is_unchanged(inspection)));
+	}
 	if (is_open)
 		return true;
 	inspection_close(inspection);
