@@ -145,15 +145,6 @@ bool store_gdbm_lock(const char *directory, int *lock, struct fault *fault)
 	return lock_take(&file_system_posix, &options, lock, fault);
 }
 
-static bool is_unfinished(const char *name)
-{
-	uint64_t id;
-	bool unfinished;
-
-	return strcmp(name, MANIFEST_NAME ".new") == 0 ||
-	       (stack_name_parse(name, &id, &unfinished) && unfinished);
-}
-
 static bool is_named_by(const struct manifest *manifest, uint64_t id)
 {
 	for (size_t i = 0; i < manifest->n; i++)
@@ -178,26 +169,27 @@ static void remove_name(const struct opening *opening, const char *name)
 static bool handle_name(void *context, const char *name)
 {
 	struct opening *opening = context;
-	bool is_ours = true, unfinished;
+	const bool is_read_only = opening->options->is_read_only;
+	bool is_unfinished = false;
 	uint64_t number;
+	const bool is_stack = stack_name_parse(name, &number, &is_unfinished);
 
-	if (is_unfinished(name)) {
-		if (!opening->options->is_read_only)
+	if (is_unfinished || strcmp(name, MANIFEST_NAME ".new") == 0) {
+		if (!is_read_only)
 			remove_name(opening, name);
-	} else if (stack_name_parse(name, &number, &unfinished)) {
+	} else if (is_stack) {
 		opening->has_others = true;
-		if (opening->has_manifest && !opening->options->is_read_only &&
+		if (opening->has_manifest && !is_read_only &&
 		    !is_named_by(&opening->manifest, number))
 			remove_name(opening, name);
 	} else if (journal_segment_name(name, &number)) {
 		opening->has_others = true;
-	} else {
-		is_ours = strcmp(name, MANIFEST_NAME) == 0 || strcmp(name, LOCK_NAME) == 0 ||
-			  strcmp(name, SEGMENT_AHEAD) == 0 || strcmp(name, MARK_NAME) == 0;
-	}
-	if (!is_ours && !opening->options->is_read_only)
+	} else if (!is_read_only && strcmp(name, MANIFEST_NAME) != 0 &&
+		   strcmp(name, LOCK_NAME) != 0 && strcmp(name, SEGMENT_AHEAD) != 0 &&
+		   strcmp(name, MARK_NAME) != 0) {
 		log_event(LOG_LEVEL_NOTICE, "store_foreign_name", "directory",
 			  opening->store->directory, "name", name, NULL);
+	}
 	return true;
 }
 
@@ -324,16 +316,6 @@ static bool journal_read(struct opening *opening, struct fault *fault)
 	return true;
 }
 
-static bool start(struct opening *opening, struct fault *fault)
-{
-	struct store_gdbm *store = opening->store;
-
-	if (opening->options->is_read_only)
-		return true;
-	return journal_open(&opening->journal, &opening->end, &store->journal, fault) &&
-	       background_open(store, &store->background, fault);
-}
-
 static void opening_end(struct opening *opening)
 {
 	for (size_t i = 0; i < opening->n_files; i++)
@@ -379,25 +361,26 @@ static struct store_gdbm *store_make(const struct store_options *options)
 	return store;
 }
 
-static bool open_once(const struct store_options *options, bool is_salvage, struct store **store,
+static bool open_once(const struct store_options *options, bool is_salvage, struct store **opened,
 		      struct fault *fault)
 {
-	struct opening opening = {
-		.options = options,
-		.store = store_make(options),
-		.is_salvage = is_salvage,
-	};
+	struct store_gdbm *store = store_make(options);
+	struct opening opening = { .options = options, .store = store, .is_salvage = is_salvage };
+	const bool is_read_only = options->is_read_only;
 	bool is_open = directory_make(&opening, fault) &&
-		       (options->is_read_only || lock_take(opening.store->place.files, options,
-							   &opening.store->lock_file, fault)) &&
+		       (is_read_only ||
+			lock_take(store->place.files, options, &store->lock_file, fault)) &&
 		       directory_read(&opening, fault) && files_open(&opening, fault) &&
-		       journal_read(&opening, fault) && start(&opening, fault);
+		       journal_read(&opening, fault) &&
+		       (is_read_only ||
+			(journal_open(&opening.journal, &opening.end, &store->journal, fault) &&
+			 background_open(store, &store->background, fault)));
 
 	opening_end(&opening);
 	if (is_open)
-		*store = &opening.store->base;
+		*opened = &store->base;
 	else
-		store_gdbm_driver.close(&opening.store->base);
+		store_gdbm_driver.close(&store->base);
 	return is_open;
 }
 
