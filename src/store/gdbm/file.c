@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define READ_AT_MOST ((size_t)1 << 30)
+#include "base/memory.h"
 
 bool file_write_all(const struct file_system *files, int file, const void *bytes, size_t size,
 		    off_t offset)
@@ -39,8 +39,7 @@ bool file_read_all(const struct file_system *files, int file, void *bytes, size_
 	char *to = bytes;
 
 	while (size > 0) {
-		ssize_t n = files->pread(files, file, to, size < READ_AT_MOST ? size : READ_AT_MOST,
-					 offset);
+		ssize_t n = files->pread(files, file, to, size, offset);
 
 		if (n < 0)
 			return false;
@@ -76,13 +75,10 @@ static bool read_open_file(const struct file_system *files, int file, size_t mos
 		return false;
 	}
 	*size = (size_t)whole;
-	*bytes = malloc(*size + 1);
-	if (*bytes == NULL)
-		return false;
+	*bytes = memory_check(malloc(*size + 1));
 	if (file_read_all(files, file, *bytes, *size, 0))
 		return true;
 	free(*bytes);
-	*bytes = NULL;
 	return false;
 }
 
