@@ -77,11 +77,8 @@ void journal_records_add(struct journal_records *records, uint64_t number,
 
 void journal_records_clear(struct journal_records *records)
 {
-	if (records->capacity > KEPT_MOST) {
-		free(records->bytes);
-		records->bytes = NULL;
-		records->capacity = 0;
-	}
+	if (records->capacity > KEPT_MOST)
+		journal_records_free(records);
 	records->size = 0;
 	records->done = 0;
 }

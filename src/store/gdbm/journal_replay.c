@@ -320,20 +320,6 @@ static bool read_directory(struct reading *reading, struct fault *fault)
 	return read_segments(reading, fault);
 }
 
-static bool read_held(struct reading *reading, struct fault *fault)
-{
-	const struct journal_options *options = reading->options;
-	int hold = journal_hold(options->files, options->directory, LOCK_SH);
-	bool is_read;
-
-	if (hold < 0)
-		return fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot lock %s",
-				   options->directory);
-	is_read = read_directory(reading, fault);
-	options->files->close(options->files, hold);
-	return is_read;
-}
-
 void journal_end_describe(const struct journal_end *end, char text[static JOURNAL_TEXT_SIZE])
 {
 	if (end->is_missing)
@@ -362,6 +348,7 @@ bool journal_replay(const struct journal_options *options, uint64_t base, journa
 				   .context = context,
 				   .end = end,
 				   .next = base + 1 };
+	int hold = -1;
 	bool is_read;
 
 	*end = (struct journal_end){ .last = base };
@@ -369,7 +356,15 @@ bool journal_replay(const struct journal_options *options, uint64_t base, journa
 	if (options->has_mark && !mark_read(options->files, options->directory,
 					    &options->installation, &end->mark, fault))
 		return false;
-	is_read = options->is_live ? read_held(&reading, fault) : read_directory(&reading, fault);
+	if (options->is_live) {
+		hold = journal_hold(options->files, options->directory, LOCK_SH);
+		if (hold < 0)
+			return fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot lock %s",
+					   options->directory);
+	}
+	is_read = read_directory(&reading, fault);
+	if (hold >= 0)
+		options->files->close(options->files, hold);
 	free(reading.changes);
 	return is_read;
 }

@@ -62,17 +62,6 @@ struct overlay {
 	_Atomic(struct node *) *buckets;
 };
 
-static void *chunk_map(size_t size)
-{
-	/* Populated at once, which costs less than page faults: all of it will be written soon. */
-	void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE,
-			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
-
-	if (memory == MAP_FAILED)
-		abort();
-	return memory;
-}
-
 static struct chunk *take_kept(struct overlay_memory *memory)
 {
 	struct chunk *chunk;
@@ -91,8 +80,12 @@ static struct chunk *chunk_take(struct overlay_memory *memory, size_t size)
 {
 	struct chunk *chunk = size == CHUNK_SIZE ? take_kept(memory) : NULL;
 
+	/* Populated at once, which costs less than page faults: all of it will be written soon. */
 	if (chunk == NULL)
-		chunk = chunk_map(size);
+		chunk = mmap(NULL, size, PROT_READ | PROT_WRITE,
+			     MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+	if (chunk == MAP_FAILED)
+		abort();
 	chunk->size = size;
 	return chunk;
 }

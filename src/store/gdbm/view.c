@@ -99,21 +99,15 @@ static struct view_slot *slot_take(struct views *views, struct view *view)
 	return NULL;
 }
 
-static void pin_counted(struct views *views, struct pin *pin)
-{
-	pthread_mutex_lock(&views->lock);
-	pin->slot = NULL;
-	pin->view = atomic_load(&views->current);
-	pin->view->counted++;
-	pthread_mutex_unlock(&views->lock);
-}
-
 void views_pin(struct views *views, struct pin *pin)
 {
 	pin->view = atomic_load(&views->current);
 	pin->slot = slot_take(views, pin->view);
 	if (pin->slot == NULL) {
-		pin_counted(views, pin);
+		pthread_mutex_lock(&views->lock);
+		pin->view = atomic_load(&views->current);
+		pin->view->counted++;
+		pthread_mutex_unlock(&views->lock);
 		return;
 	}
 	for (;;) {

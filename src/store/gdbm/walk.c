@@ -10,16 +10,6 @@
 #include "store/gdbm/records.h"
 #include "store/gdbm/store_gdbm_parts.h"
 
-static struct merge *view_merge(const struct transaction *base)
-{
-	const struct gdbm_transaction *transaction = (const struct gdbm_transaction *)base;
-	const struct view *view = transaction->pin.view;
-
-	assert(base->access == STORE_READ && base->store->driver == &store_gdbm_driver);
-	return merge_open(view->overlays, view->n_overlays, base->number, view->files,
-			  view->n_files);
-}
-
 static bool walk(struct merge *merge, struct arena *arena, bool has_values, entry_visit *visit,
 		 void *context, struct fault *fault)
 {
@@ -45,10 +35,17 @@ static bool walk(struct merge *merge, struct arena *arena, bool has_values, entr
 bool entries_walk(struct transaction *transaction, bool has_values, entry_visit *visit,
 		  void *context, struct fault *fault)
 {
-	struct merge *merge = view_merge(transaction);
+	const struct gdbm_transaction *own = (const struct gdbm_transaction *)transaction;
 	struct arena *arena = arena_open();
+	const struct view *view;
+	struct merge *merge;
 	bool is_done;
 
+	assert(transaction->access == STORE_READ);
+	assert(transaction->store->driver == &store_gdbm_driver);
+	view = own->pin.view;
+	merge = merge_open(view->overlays, view->n_overlays, transaction->number, view->files,
+			   view->n_files);
 	if (!has_values)
 		merge_keys_only(merge);
 	is_done = walk(merge, arena, has_values, visit, context, fault);
