@@ -377,22 +377,10 @@ static struct slice shown_string(struct arena *arena, const json_t *value)
 	return buffer_slice(&buffer);
 }
 
-/* As in an answer, but a real that only looks integral is shown with all its digits. */
-static struct slice shown_real(struct arena *arena, const json_t *value)
-{
-	struct buffer buffer = BUFFER_INITIAL(arena);
-	struct slice shown;
-
-	buffer_append_json(&buffer, value);
-	shown = buffer_slice(&buffer);
-	if (shown.size > 2 && memcmp(shown.data + shown.size - 2, ".0", 2) == 0)
-		return slice_of(arena_text(arena, "%.17g", json_real_value(value)));
-	return shown;
-}
-
 struct slice text_shown(struct arena *arena, const json_t *value)
 {
 	struct buffer buffer = BUFFER_INITIAL(arena);
+	struct slice shown;
 
 	switch (json_typeof(value)) {
 	case JSON_OBJECT:
@@ -402,7 +390,6 @@ struct slice text_shown(struct arena *arena, const json_t *value)
 	case JSON_STRING:
 		return shown_string(arena, value);
 	case JSON_REAL:
-		return shown_real(arena, value);
 	case JSON_INTEGER:
 	case JSON_TRUE:
 	case JSON_FALSE:
@@ -410,7 +397,11 @@ struct slice text_shown(struct arena *arena, const json_t *value)
 		break;
 	}
 	buffer_append_json(&buffer, value);
-	return buffer_slice(&buffer);
+	shown = buffer_slice(&buffer);
+	/* As in an answer, but a real that only looks integral is shown with all its digits. */
+	if (shown.size > 2 && memcmp(shown.data + shown.size - 2, ".0", 2) == 0)
+		return slice_of(arena_text(arena, "%.17g", json_real_value(value)));
+	return shown;
 }
 
 void text_pointer(struct buffer *pointer, struct slice name)
