@@ -57,6 +57,13 @@ bool block_append(struct block_writer *writer, const void *bytes, size_t size, b
 	return true;
 }
 
+bool block_pad(struct block_writer *writer, size_t multiple, bool *is_broken)
+{
+	const size_t over = (size_t)(writer->size % multiple);
+
+	return over == 0 || block_append(writer, NULL, multiple - over, is_broken);
+}
+
 bool block_end(struct block_writer *writer)
 {
 	size_t in_block = (size_t)(writer->size % STACK_BLOCK);

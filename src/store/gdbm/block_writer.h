@@ -24,6 +24,8 @@ struct block_writer {
 
 /* Appends bytes; NULL: zeros. False and errno; *is_broken as in file_sync. */
 bool block_append(struct block_writer *writer, const void *bytes, size_t size, bool *is_broken);
+/* Appends zeros up to a multiple of this size. */
+bool block_pad(struct block_writer *writer, size_t multiple, bool *is_broken);
 /* Writes the last block, which may be shorter. Nothing can be appended after it. */
 bool block_end(struct block_writer *writer);
 

@@ -15,7 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "store/gdbm/block_writer.h"
 #include "base/checksum.h"
 #include "base/encode.h"
 #include "base/memory.h"
@@ -70,16 +69,6 @@ void gdbm_writer_close(struct gdbm_writer *writer)
 	free(writer->out.sums);
 	free(writer->directory);
 	free(writer);
-}
-
-/* ---- bytes ---- */
-
-/* Pads to the start of a block. */
-static bool align(struct gdbm_writer *writer, bool *is_broken)
-{
-	size_t over = (size_t)(writer->out.size % BLOCK);
-
-	return over == 0 || block_append(&writer->out, NULL, BLOCK - over, is_broken);
 }
 
 /* ---- buckets ---- */
@@ -149,11 +138,11 @@ static bool bucket_write(struct gdbm_writer *writer, bool *is_broken)
 	writer->n_waiting -= n;
 	memmove(writer->waiting, writer->waiting + n,
 		writer->n_waiting * sizeof writer->waiting[0]);
-	if (!align(writer, is_broken))
+	if (!block_pad(&writer->out, BLOCK, is_broken))
 		return false;
 	directory_add(writer, bits);
 	return block_append(&writer->out, &bucket, sizeof bucket, is_broken) &&
-	       block_append(&writer->out, NULL, BLOCK - sizeof bucket, is_broken);
+	       block_pad(&writer->out, BLOCK, is_broken);
 }
 
 bool gdbm_writer_add(struct gdbm_writer *writer, struct slice key, struct slice head,
@@ -190,7 +179,8 @@ static bool directory_write(struct gdbm_writer *writer, bool *is_broken)
 			if (!block_append(&writer->out, &bucket->at, sizeof bucket->at, is_broken))
 				return false;
 	}
-	return block_append(&writer->out, NULL, BLOCK, is_broken) && align(writer, is_broken);
+	return block_append(&writer->out, NULL, BLOCK, is_broken) &&
+	       block_pad(&writer->out, BLOCK, is_broken);
 }
 
 /* The header changes the checksum of the first block. */
@@ -218,7 +208,8 @@ static bool header_write(struct gdbm_writer *writer, off_t directory)
 	return file_write_all(out->files, out->file, out->block, BLOCK, 0);
 }
 
-bool gdbm_writer_end(struct gdbm_writer *writer, struct gdbm_written *written, bool *is_broken)
+bool gdbm_writer_end(struct gdbm_writer *writer, const struct block_writer **written,
+		     bool *is_broken)
 {
 	off_t directory;
 
@@ -228,12 +219,8 @@ bool gdbm_writer_end(struct gdbm_writer *writer, struct gdbm_written *written, b
 	if (writer->bits < BITS_LEAST)
 		writer->bits = BITS_LEAST;
 	directory = (off_t)writer->out.size;
-	if (!directory_write(writer, is_broken) || !block_end(&writer->out) ||
-	    !header_write(writer, directory) ||
-	    !file_sync(writer->out.files, writer->out.file, is_broken))
-		return false;
-	*written = (struct gdbm_written){ .size = writer->out.size,
-					  .sums = writer->out.sums,
-					  .n_sums = writer->out.n_sums };
-	return true;
+	*written = &writer->out;
+	return directory_write(writer, is_broken) && block_end(&writer->out) &&
+	       header_write(writer, directory) &&
+	       file_sync(writer->out.files, writer->out.file, is_broken);
 }

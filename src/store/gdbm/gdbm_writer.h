@@ -15,10 +15,8 @@
 #ifndef STORE_GDBM_GDBM_WRITER_H
 #define STORE_GDBM_GDBM_WRITER_H
 
-#include <stdint.h>
-
 #include "base/slice.h"
-#include "store/gdbm/file.h"
+#include "store/gdbm/block_writer.h"
 
 struct gdbm_writer;
 
@@ -33,15 +31,9 @@ void gdbm_writer_close(struct gdbm_writer *writer);
 bool gdbm_writer_add(struct gdbm_writer *writer, struct slice key, struct slice head,
 		     struct slice value, bool *is_broken);
 
-/* The size of the file and the checksums of its blocks (store/gdbm/block_writer.h), which live as
- * long as the writer. */
-struct gdbm_written {
-	uint64_t size;
-	const char *sums;
-	size_t n_sums;
-};
-
-/* Completes and syncs the file. False: as above. */
-bool gdbm_writer_end(struct gdbm_writer *writer, struct gdbm_written *written, bool *is_broken);
+/* Completes and syncs the file. *written: its size and the checksums of its blocks, which live as
+ * long as the writer. False: as above. */
+bool gdbm_writer_end(struct gdbm_writer *writer, const struct block_writer **written,
+		     bool *is_broken);
 
 #endif

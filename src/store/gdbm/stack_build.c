@@ -128,12 +128,12 @@ bool stack_build_add(struct stack_build *build, struct slice key, struct slice v
 static bool files_finish(struct stack_build *build, struct stack_info *info, bool *is_broken,
 			 struct fault *fault)
 {
-	struct gdbm_written written;
+	const struct block_writer *written;
 
 	if ((!build->is_stamped && !stamp_add(build, is_broken)) ||
 	    !gdbm_writer_end(build->writer, &written, is_broken))
 		return build_failed(build, fault);
-	return index_build_end(build->index, &written, info, is_broken, fault);
+	return index_build_end(build->index, written, info, is_broken, fault);
 }
 
 static bool names_finish(struct stack_build *build, struct fault *fault)

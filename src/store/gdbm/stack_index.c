@@ -5,6 +5,7 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "store/gdbm/stack_index.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -24,6 +25,8 @@
  * the filter. */
 #define FILTER_BITS 7
 #define FILTER_BITS_A_KEY 10
+
+static_assert(INDEX_HEAD % FILTER_LINE == 0, "the filter is padded within the body");
 
 struct stack_index {
 	const struct file_system *files;
@@ -296,13 +299,6 @@ bool index_build_add(struct index_build *build, struct slice key, uint32_t value
 	       failed(build, fault);
 }
 
-static bool pad_append(struct index_build *build, bool *is_broken)
-{
-	size_t over = (INDEX_HEAD + build->body.size) % FILTER_LINE;
-
-	return over == 0 || block_append(&build->body, NULL, FILTER_LINE - over, is_broken);
-}
-
 static bool head_write(struct index_build *build, size_t keys_size, size_t filter,
 		       struct stack_info *info)
 {
@@ -327,7 +323,7 @@ static bool head_write(struct index_build *build, size_t keys_size, size_t filte
 	return file_write_all(build->place.files, build->body.file, head, sizeof head, 0);
 }
 
-bool index_build_end(struct index_build *build, const struct gdbm_written *gdbm,
+bool index_build_end(struct index_build *build, const struct block_writer *gdbm,
 		     struct stack_info *info, bool *is_broken, struct fault *fault)
 {
 	const struct file_system *files = build->place.files;
@@ -337,7 +333,7 @@ bool index_build_end(struct index_build *build, const struct gdbm_written *gdbm,
 	info->entries = build->entries;
 	info->removals = build->removals;
 	info->gdbm_size = gdbm->size;
-	if (!pad_append(build, is_broken))
+	if (!block_pad(&build->body, FILTER_LINE, is_broken))
 		return failed(build, fault);
 	filter = INDEX_HEAD + build->body.size;
 	return (block_append(&build->body, build->filter, build->filter_lines * FILTER_LINE,

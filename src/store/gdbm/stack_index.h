@@ -23,7 +23,6 @@
 #define STORE_GDBM_STACK_INDEX_H
 
 #include "store/gdbm/block_writer.h"
-#include "store/gdbm/gdbm_writer.h"
 #include "store/gdbm/stack.h"
 
 /* The size of the head, and of a line of the filter, which is a cache line. */
@@ -78,7 +77,7 @@ bool index_build_add(struct index_build *build, struct slice key, uint32_t value
 		     bool is_removal, bool *is_broken, struct fault *fault);
 /* Completes and syncs the file. gdbm: the finished GDBM file. Sets all of *info except bytes and
  * superseded. *is_broken as in file_sync. */
-bool index_build_end(struct index_build *build, const struct gdbm_written *gdbm,
+bool index_build_end(struct index_build *build, const struct block_writer *gdbm,
 		     struct stack_info *info, bool *is_broken, struct fault *fault);
 /* Frees the build; the file stays. */
 void index_build_close(struct index_build *build);
