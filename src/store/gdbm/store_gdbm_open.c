@@ -30,7 +30,6 @@
 struct opening {
 	const struct store_options *options;
 	struct store_gdbm *store;
-	struct manifest manifest;
 	bool has_manifest;
 	bool has_others; /* journal or stack files */
 	bool is_salvage; /* options->salvage is called for damage */
@@ -100,11 +99,13 @@ static bool lock_wait(const struct file_system *files, const struct store_option
 
 /* The directory may be replaced while it is waited for: then the lock is that of the old one, and
  * is opened again. */
-static bool lock_open(const struct file_system *files, const struct store_options *options,
-		      const char *path, int *lock, struct fault *fault)
+static bool lock_take(const struct file_system *files, const struct store_options *options,
+		      int *lock, struct fault *fault)
 {
-	int file;
+	char path[PATH_MAX], pid[32];
+	int file, n;
 
+	snprintf(path, sizeof path, "%s/" LOCK_NAME, options->directory);
 	for (;;) {
 		file = files->open(files, path, O_RDWR | O_CREAT, 0600);
 		if (file < 0)
@@ -116,22 +117,9 @@ static bool lock_open(const struct file_system *files, const struct store_option
 		files->close(files, file);
 	}
 	*lock = file;
-	return true;
-}
-
-static bool lock_take(const struct file_system *files, const struct store_options *options,
-		      int *lock, struct fault *fault)
-{
-	char path[PATH_MAX], pid[32];
-	int n;
-
-	snprintf(path, sizeof path, "%s/" LOCK_NAME, options->directory);
-	if (!lock_open(files, options, path, lock, fault))
-		return false;
 	n = snprintf(pid, sizeof pid, "%ld\n", (long)getpid());
 	/* The pid is only for the message of lock_refuse. */
-	if (files->ftruncate(files, *lock, 0) < 0 ||
-	    !file_write_all(files, *lock, pid, (size_t)n, 0))
+	if (files->ftruncate(files, file, 0) < 0 || !file_write_all(files, file, pid, (size_t)n, 0))
 		log_event(LOG_LEVEL_WARNING, "store_lock", "file", path, "error", strerror(errno),
 			  NULL);
 	return true;
@@ -180,7 +168,7 @@ static bool handle_name(void *context, const char *name)
 	} else if (is_stack) {
 		opening->has_others = true;
 		if (opening->has_manifest && !is_read_only &&
-		    !is_named_by(&opening->manifest, number))
+		    !is_named_by(&opening->store->manifest, number))
 			remove_name(opening, name);
 	} else if (journal_segment_name(name, &number)) {
 		opening->has_others = true;
@@ -205,12 +193,12 @@ static bool installation_make(struct opening *opening, struct fault *fault)
 				   opening->has_others ? ", but other files of a store: restore it "
 							 "from a backup"
 						       : ": it is no store");
-	clock_random(&clock_system, opening->manifest.installation.bytes, INSTALLATION_SIZE);
-	opening->manifest.next_id = 1;
-	return mark_create(store->place.files, store->directory, &opening->manifest.installation,
+	clock_random(&clock_system, store->manifest.installation.bytes, INSTALLATION_SIZE);
+	store->manifest.next_id = 1;
+	return mark_create(store->place.files, store->directory, &store->manifest.installation,
 			   &empty, &is_broken, fault) &&
-	       manifest_write(store->place.files, store->directory, &opening->manifest,
-			      &is_replaced, &is_broken, fault);
+	       manifest_write(store->place.files, store->directory, &store->manifest, &is_replaced,
+			      &is_broken, fault);
 }
 
 static bool directory_read(struct opening *opening, struct fault *fault)
@@ -218,7 +206,7 @@ static bool directory_read(struct opening *opening, struct fault *fault)
 	struct store_gdbm *store = opening->store;
 	const struct file_system *files = store->place.files;
 
-	if (!manifest_read(files, store->directory, &opening->manifest, &opening->has_manifest,
+	if (!manifest_read(files, store->directory, &store->manifest, &opening->has_manifest,
 			   fault))
 		return false;
 	if (files->list(files, store->directory, handle_name, opening) < 0)
@@ -226,16 +214,18 @@ static bool directory_read(struct opening *opening, struct fault *fault)
 				   store->directory);
 	if (!opening->has_manifest && !installation_make(opening, fault))
 		return false;
-	store->place.installation = opening->manifest.installation;
+	store->place.installation = store->manifest.installation;
 	return true;
 }
 
 static bool files_open(struct opening *opening, struct fault *fault)
 {
-	opening->files = memory_check(calloc(opening->manifest.n + 1, sizeof *opening->files));
-	for (size_t i = 0; i < opening->manifest.n; i++) {
-		if (!stack_file_open(&opening->store->place, &opening->manifest.files[i],
-				     &opening->files[i], fault))
+	const struct store_gdbm *store = opening->store;
+
+	opening->files = memory_check(calloc(store->manifest.n + 1, sizeof *opening->files));
+	for (size_t i = 0; i < store->manifest.n; i++) {
+		if (!stack_file_open(&store->place, &store->manifest.files[i], &opening->files[i],
+				     fault))
 			return false;
 		opening->n_files++;
 	}
@@ -304,13 +294,11 @@ static bool journal_read(struct opening *opening, struct fault *fault)
 								 : opening->options->readers,
 				  store->active, opening->files, opening->n_files);
 	opening->n_files = 0; /* the views have the references now */
-	if (!journal_replay(&opening->journal, opening->manifest.number, replay_visit, store, end,
+	if (!journal_replay(&opening->journal, store->manifest.number, replay_visit, store, end,
 			    fault))
 		return false;
 	if (end->is_damaged && !journal_damaged(opening, fault))
 		return false;
-	store->manifest = opening->manifest;
-	opening->manifest = (struct manifest){ .n = 0 };
 	store->last = end->last;
 	store->read_only_number = end->last;
 	return true;
@@ -321,7 +309,6 @@ static void opening_end(struct opening *opening)
 	for (size_t i = 0; i < opening->n_files; i++)
 		stack_file_release(opening->files[i]);
 	free(opening->files);
-	manifest_free(&opening->manifest);
 	journal_end_free(&opening->end);
 }
 
