@@ -385,6 +385,7 @@ static bool fits(const struct journal *journal, size_t size)
 	       (journal->ahead.file >= 0 && size <= journal->ahead.size - journal->ahead.used);
 }
 
+/* Called with the lock held, which it releases. */
 static bool refuse(struct journal *journal, struct fault *fault)
 {
 	int error = journal->ahead_error != 0 ? journal->ahead_error : journal->write_error;
@@ -405,10 +406,12 @@ static bool cannot_go_on(const struct journal *journal)
 	       journal->write_error != 0;
 }
 
-/* Waits until a record of this size fits and at most `most` bytes are pending; pending records are
- * flushed by the waiting thread. Called with the lock held; refuse releases it. */
-static bool make_room(struct journal *journal, size_t size, size_t most, struct fault *fault)
+/* Waits until a record of this size fits and at most `most` bytes are pending, and reserves `reserved`
+ * bytes; pending records are flushed by the waiting thread. */
+static bool make_room(struct journal *journal, size_t size, size_t most, size_t reserved,
+		      struct fault *fault)
 {
+	pthread_mutex_lock(&journal->lock);
 	while (journal_has_failed(journal) || journal->write_error != 0 ||
 	       journal->reserved > most || !fits(journal, size)) {
 		if (cannot_go_on(journal))
@@ -425,6 +428,8 @@ static bool make_room(struct journal *journal, size_t size, size_t most, struct 
 		}
 		pthread_cond_wait(&journal->room, &journal->lock);
 	}
+	journal->reserved += reserved;
+	pthread_mutex_unlock(&journal->lock);
 	return true;
 }
 
@@ -432,11 +437,7 @@ bool journal_admit(struct journal *journal, struct fault *fault)
 {
 	const size_t half = journal->options.segment_bytes / 2;
 
-	pthread_mutex_lock(&journal->lock);
-	if (!make_room(journal, half < ORDINARY ? half : ORDINARY, PENDING_MOST, fault))
-		return false;
-	pthread_mutex_unlock(&journal->lock);
-	return true;
+	return make_room(journal, half < ORDINARY ? half : ORDINARY, PENDING_MOST, 0, fault);
 }
 
 bool journal_can_write(struct journal *journal)
@@ -466,12 +467,7 @@ bool journal_reserve(struct journal *journal, const struct change *changes, size
 
 	if (size > SEGMENT_MOST / 2)
 		return fault_cause(fault, FAULT_TOO_LARGE, 0, "a transaction of %zu bytes", size);
-	pthread_mutex_lock(&journal->lock);
-	if (!make_room(journal, size, SIZE_MAX, fault))
-		return false;
-	journal->reserved += size;
-	pthread_mutex_unlock(&journal->lock);
-	return true;
+	return make_room(journal, size, SIZE_MAX, size, fault);
 }
 
 void journal_append(struct journal *journal, uint64_t number, const struct change *changes,
