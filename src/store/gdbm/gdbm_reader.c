@@ -15,38 +15,22 @@ static bool is_inside(const struct gdbm_reader *reader, uint64_t at, uint64_t si
 	return at <= reader->file.size && size <= reader->file.size - at;
 }
 
-/* The worst state of the blocks that contain these bytes, which are inside the file; *block is the
- * first block with that state. */
-static enum block_state bytes_state(const struct gdbm_reader *reader, uint64_t at, uint64_t size,
-				    uint64_t *block)
-{
-	const uint64_t first = reader->first_block + at / STACK_BLOCK;
-	const uint64_t last = reader->first_block + (at + size - (size > 0)) / STACK_BLOCK;
-	enum block_state worst = BLOCK_RIGHT;
-
-	for (uint64_t i = first; i <= last && worst != BLOCK_REFUSED; i++) {
-		const enum block_state state = block_state(reader->blocks, i);
-
-		if (state == BLOCK_RIGHT || state == worst)
-			continue;
-		worst = state;
-		*block = i;
-	}
-	return worst;
-}
-
-/* Returns the answer if the bytes on which it is based are verified. */
+/* Returns the answer if the bytes on which it is based, which are inside the file, are verified; else
+ * *block is one that is not. */
 static inline enum gdbm_answer answer_if_verified(const struct gdbm_reader *reader, uint64_t at,
 						  uint64_t size, enum gdbm_answer answer,
 						  uint64_t *block)
 {
-	switch (bytes_state(reader, at, size, block)) {
-	case BLOCK_REFUSED:
-		return GDBM_REFUSED;
-	case BLOCK_UNKNOWN:
-		return answer == GDBM_REFUSED ? answer : GDBM_UNVERIFIED;
-	case BLOCK_RIGHT:
-		break;
+	const uint64_t first = reader->first_block + at / STACK_BLOCK;
+	const uint64_t last = reader->first_block + (at + size - (size > 0)) / STACK_BLOCK;
+
+	for (uint64_t i = first; i <= last && answer != GDBM_REFUSED; i++) {
+		const enum block_state state = block_state(reader->blocks, i);
+
+		if (state == BLOCK_RIGHT)
+			continue;
+		answer = state == BLOCK_REFUSED ? GDBM_REFUSED : GDBM_UNVERIFIED;
+		*block = i;
 	}
 	return answer;
 }
