@@ -199,11 +199,7 @@ static void remember(struct transaction *transaction, const struct btree *tree, 
 	memory->tree = *tree;
 	memory->key_size = key.size;
 	memcpy(memory->key, key.data, key.size);
-	memory->path.depth = path->depth;
-	memory->path.is_there = path->is_there;
-	/* An empty tree has depth 0, but nodes[0].number is used. */
-	memcpy(memory->path.nodes, path->nodes,
-	       (path->depth > 0 ? path->depth : 1) * sizeof *path->nodes);
+	memory->path = *path;
 }
 
 static bool find(struct transaction *transaction, const struct btree *tree, struct slice key,
