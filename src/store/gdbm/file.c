@@ -20,12 +20,10 @@ bool file_write_all(const struct file_system *files, int file, const void *bytes
 	while (size > 0) {
 		ssize_t n = files->pwrite(files, file, from, size, offset);
 
-		if (n < 0)
-			return false;
-		if (n == 0) {
+		if (n == 0)
 			errno = EIO;
+		if (n <= 0)
 			return false;
-		}
 		from += n;
 		size -= (size_t)n;
 		offset += n;
@@ -41,12 +39,10 @@ bool file_read_all(const struct file_system *files, int file, void *bytes, size_
 	while (size > 0) {
 		ssize_t n = files->pread(files, file, to, size, offset);
 
-		if (n < 0)
-			return false;
-		if (n == 0) {
+		if (n == 0)
 			errno = EIO;
+		if (n <= 0)
 			return false;
-		}
 		to += n;
 		size -= (size_t)n;
 		offset += n;
