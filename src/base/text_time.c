@@ -3,7 +3,6 @@
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <assert.h>
-#include <stdio.h>
 
 #include "base/text.h"
 

@@ -10,7 +10,6 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "store/memory/store_memory.h"
 
-#include <assert.h>
 #include <limits.h>
 #include <pthread.h>
 #include <stdatomic.h>
