@@ -253,20 +253,15 @@ static bool memory_begin(struct store *store, enum store_access access, struct a
 			 struct transaction **transaction, struct fault *fault)
 {
 	struct store_memory *memory = memory_of(store);
+	struct transaction *begun = arena_alloc(arena, sizeof *begun);
 
 	(void)fault;
-	*transaction = arena_zero(arena, sizeof(struct transaction));
-	(*transaction)->store = store;
-	(*transaction)->arena = arena;
-	(*transaction)->access = access;
-	if (access == STORE_WRITE) {
+	*begun = (struct transaction){ .store = store, .arena = arena, .access = access };
+	if (access == STORE_WRITE)
 		pthread_mutex_lock(&memory->writer);
-		pthread_mutex_lock(&memory->lock);
-		(*transaction)->number = memory->newest + 1;
-		pthread_mutex_unlock(&memory->lock);
-	} else {
-		(*transaction)->number = atomic_load(&memory->durable);
-	}
+	/* Only the writer changes the newest number. */
+	begun->number = access == STORE_WRITE ? memory->newest + 1 : atomic_load(&memory->durable);
+	*transaction = begun;
 	return true;
 }
 
