@@ -173,31 +173,6 @@ static bool look_at_pace(struct background *background)
 	return is_hurried;
 }
 
-/* Takes references to the files that are due; from malloc, or NULL. The view is unpinned at once,
- * because it keeps overlays in memory that are already files. */
-static struct stack_file **files_take(struct background *background, const struct stack_file *busy,
-				      bool is_all_wanted, struct rewrite_files *order)
-{
-	struct views *views = background->store->views;
-	struct stack_file **files = NULL;
-	struct pin pin;
-
-	views_pin(views, &pin);
-	order->n = merge_due(pin.view, busy, look_at_pace(background), is_all_wanted,
-			     &background->limit);
-	order->is_oldest_among = order->n == pin.view->n_files;
-	if (order->n > 0) {
-		files = memory_check(malloc(order->n * sizeof *files));
-	}
-	for (size_t i = 0; i < order->n; i++) {
-		files[i] = pin.view->files[i];
-		stack_file_hold(files[i]);
-	}
-	views_unpin(views, &pin);
-	order->files = files;
-	return files;
-}
-
 static bool merge_once(struct background *background, const struct stack_file *busy,
 		       bool is_all_wanted);
 
@@ -219,6 +194,29 @@ static void merge_within(void *context, const struct rewrite_files *order)
 	if (!atomic_load(&background->is_stopped))
 		clock_wait(&background->work, &background->lock, pause);
 	pthread_mutex_unlock(&background->lock);
+}
+
+/* Takes references to the files that are due; files from malloc, or NULL. The view is unpinned at once,
+ * because it keeps overlays in memory that are already files. */
+static struct rewrite_files files_take(struct background *background, const struct stack_file *busy,
+				       bool is_all_wanted)
+{
+	struct rewrite_files order = { .pause = merge_within, .context = background };
+	struct views *views = background->store->views;
+	struct pin pin;
+
+	views_pin(views, &pin);
+	order.n = merge_due(pin.view, busy, look_at_pace(background), is_all_wanted,
+			    &background->limit);
+	order.is_oldest_among = order.n == pin.view->n_files;
+	if (order.n > 0)
+		order.files = memory_check(malloc(order.n * sizeof *order.files));
+	for (size_t i = 0; i < order.n; i++) {
+		order.files[i] = pin.view->files[i];
+		stack_file_hold(order.files[i]);
+	}
+	views_unpin(views, &pin);
+	return order;
 }
 
 /* Sets whether a merge has failed and will be tried again; fault: the reason, logged once. */
@@ -246,8 +244,7 @@ static uint64_t bytes_of(const struct rewrite_files *order)
 static bool merge_once(struct background *background, const struct stack_file *busy,
 		       bool is_all_wanted)
 {
-	struct rewrite_files order = { .pause = merge_within, .context = background };
-	struct stack_file **files = files_take(background, busy, is_all_wanted, &order);
+	const struct rewrite_files order = files_take(background, busy, is_all_wanted);
 	const uint64_t bytes = bytes_of(&order);
 	struct fault fault = FAULT_INITIAL;
 	bool is_done;
@@ -259,8 +256,8 @@ static bool merge_once(struct background *background, const struct stack_file *b
 	}
 	is_done = rewrite_files(background->store, &order, &background->is_stopped, &fault);
 	for (size_t i = 0; i < order.n; i++)
-		stack_file_release(files[i]);
-	free(files);
+		stack_file_release(order.files[i]);
+	free(order.files);
 	memory_give_back();
 	note_files(background);
 	if (is_done) {

@@ -18,7 +18,7 @@ bool rewrite_overlay(struct store_gdbm *store, const atomic_bool *is_stopped, st
 
 /* The arguments of a merge. */
 struct rewrite_files {
-	struct stack_file *const *files; /* adjacent, newest first; the caller has references */
+	struct stack_file **files; /* adjacent, newest first; the caller has references */
 	size_t n;
 	bool is_oldest_among; /* the oldest file of all is included: removals are dropped */
 	/* Called from time to time; it may rewrite other files. */
