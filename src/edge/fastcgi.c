@@ -21,6 +21,7 @@
 
 #include "base/clock.h"
 #include "base/http_status.h"
+#include "base/memory.h"
 #include "base/text.h"
 #include "edge/fastcgi_records.h"
 
@@ -66,9 +67,9 @@ bool fastcgi_start(void)
 
 struct exchange *fastcgi_open(void)
 {
-	struct fastcgi *fastcgi = calloc(1, sizeof *fastcgi);
+	struct fastcgi *fastcgi = memory_check(calloc(1, sizeof *fastcgi));
 
-	if (fastcgi == NULL || FCGX_InitRequest(&fastcgi->request, -1, 0) != 0)
+	if (FCGX_InitRequest(&fastcgi->request, -1, 0) != 0)
 		abort();
 	fastcgi->request.ipcFd = -1;
 	fastcgi->exchange.connection = -1;

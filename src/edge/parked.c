@@ -9,6 +9,8 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "base/memory.h"
+
 struct list {
 	struct exchange *first;
 	struct exchange *last;
@@ -45,10 +47,8 @@ static struct exchange *take_first(struct list *list)
 
 struct parked *parked_open(struct store *store)
 {
-	struct parked *parked = calloc(1, sizeof *parked);
+	struct parked *parked = memory_check(calloc(1, sizeof *parked));
 
-	if (parked == NULL)
-		abort();
 	parked->store = store;
 	parked->descriptor = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (parked->descriptor < 0) {

@@ -6,6 +6,8 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "base/memory.h"
+
 /* Each has about 64 KB. */
 #define KEPT_MOST 64
 
@@ -17,10 +19,8 @@ struct pool {
 
 struct pool *pool_open(void)
 {
-	struct pool *pool = calloc(1, sizeof *pool);
+	struct pool *pool = memory_check(calloc(1, sizeof *pool));
 
-	if (pool == NULL)
-		abort();
 	pthread_mutex_init(&pool->lock, NULL);
 	return pool;
 }

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/memory.h"
+
 #define PROCESSORS_MOST 64
 #define CACHE_LINE 64
 
@@ -47,12 +49,10 @@ struct metrics {
 
 struct metrics *metrics_open(const struct route *routes)
 {
-	struct metrics *metrics = calloc(1, sizeof *metrics);
+	struct metrics *metrics = memory_check(calloc(1, sizeof *metrics));
 	long processors = sysconf(_SC_NPROCESSORS_ONLN);
 	size_t size;
 
-	if (metrics == NULL)
-		abort();
 	metrics->routes = routes;
 	while (routes[metrics->n_routes].path != NULL)
 		metrics->n_routes++;
@@ -60,9 +60,7 @@ struct metrics *metrics_open(const struct route *routes)
 	if (metrics->n_processors > PROCESSORS_MOST)
 		metrics->n_processors = PROCESSORS_MOST;
 	size = metrics->n_processors * (metrics->n_routes + 1) * sizeof *metrics->rows;
-	metrics->rows = aligned_alloc(CACHE_LINE, size);
-	if (metrics->rows == NULL)
-		abort();
+	metrics->rows = memory_check(aligned_alloc(CACHE_LINE, size));
 	memset(metrics->rows, 0, size);
 	return metrics;
 }

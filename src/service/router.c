@@ -11,6 +11,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "base/memory.h"
 #include "base/pattern.h"
 #include "base/text.h"
 
@@ -132,13 +133,12 @@ static struct pattern *compile(const struct router *router)
 
 struct router *router_open(const struct route *routes)
 {
-	struct router *router = calloc(1, sizeof *router);
+	struct router *router = memory_check(calloc(1, sizeof *router));
 	size_t n = 0;
 
 	while (routes[n].path != NULL)
 		n++;
-	if (router == NULL || (router->branches = calloc(n, sizeof *router->branches)) == NULL)
-		abort();
+	router->branches = memory_check(calloc(n, sizeof *router->branches));
 	for (size_t i = 0; i < n; i++) {
 		struct branch *branch = branch_of(router, routes[i].path);
 

@@ -12,17 +12,11 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/memory.h"
 #include "store/store.h"
 
 /* Milliseconds. */
 #define LOOK_EVERY 100
-
-static void *checked(void *memory)
-{
-	if (memory == NULL)
-		abort();
-	return memory;
-}
 
 /* ---- the target ---- */
 
@@ -43,8 +37,8 @@ static const struct {
 
 static void set(struct wire_target *target, size_t *n, const char *keyword, const char *value)
 {
-	target->keywords[*n] = checked(strdup(keyword));
-	target->values[*n] = checked(strdup(value));
+	target->keywords[*n] = memory_check(strdup(keyword));
+	target->values[*n] = memory_check(strdup(value));
 	++*n;
 }
 
@@ -55,8 +49,8 @@ static bool take_options(const PQconninfoOption *options, struct wire_target *ta
 
 	while (options[count].keyword != NULL)
 		count++;
-	target->keywords = checked(calloc(count + STANDARDS + 1, sizeof *target->keywords));
-	target->values = checked(calloc(count + STANDARDS + 1, sizeof *target->values));
+	target->keywords = memory_check(calloc(count + STANDARDS + 1, sizeof *target->keywords));
+	target->values = memory_check(calloc(count + STANDARDS + 1, sizeof *target->values));
 	/* The later of two equal keywords wins. */
 	for (size_t i = 0; i < STANDARDS; i++)
 		set(target, &n, standards[i].keyword, standards[i].value);
@@ -242,8 +236,8 @@ static void note(struct wire *wire, enum statement statement, bool is_preparatio
 {
 	if (wire->sent_count == wire->sent_capacity) {
 		wire->sent_capacity = wire->sent_capacity == 0 ? 16 : 2 * wire->sent_capacity;
-		wire->sent =
-			checked(realloc(wire->sent, wire->sent_capacity * sizeof wire->sent[0]));
+		wire->sent = memory_check(
+			realloc(wire->sent, wire->sent_capacity * sizeof wire->sent[0]));
 	}
 	wire->sent[wire->sent_count++] = (struct wire_sent){ statement, is_preparation };
 }
@@ -252,8 +246,8 @@ static void keep_result(struct wire *wire, PGresult *result)
 {
 	if (wire->result_count == wire->result_capacity) {
 		wire->result_capacity = wire->result_capacity == 0 ? 16 : 2 * wire->result_capacity;
-		wire->results =
-			checked(realloc(wire->results, wire->result_capacity * sizeof(PGresult *)));
+		wire->results = memory_check(
+			realloc(wire->results, wire->result_capacity * sizeof(PGresult *)));
 	}
 	wire->results[wire->result_count++] = result;
 }

@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/memory.h"
 #include "store/postgres/store_postgres_parts.h"
 
 /* Milliseconds. */
@@ -166,10 +167,8 @@ static struct wire *remove_first(struct wire **list)
 
 static struct wire *make_wire(struct store_postgres *store)
 {
-	struct wire *made = calloc(1, sizeof *made);
+	struct wire *made = memory_check(calloc(1, sizeof *made));
 
-	if (made == NULL)
-		abort();
 	made->target = &store->target;
 	made->state = WIRE_LOST;
 	return made;

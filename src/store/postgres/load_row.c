@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <stdlib.h>
 
+#include "base/memory.h"
 #include "store/postgres/store_postgres_parts.h"
 
 struct store_load {
@@ -12,11 +13,9 @@ struct store_load {
 
 bool store_postgres_load_begin(const char *url, struct store_load **load, struct fault *fault)
 {
-	struct store_load *begun = calloc(1, sizeof *begun);
+	struct store_load *begun = memory_check(calloc(1, sizeof *begun));
 	bool is_open;
 
-	if (begun == NULL)
-		abort();
 	begun->lock = begun->wire = (struct wire){ .target = &begun->target, .state = WIRE_LOST };
 	*load = NULL;
 	is_open = wire_target_open(url, &begun->target, fault);

@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <stdlib.h>
 
+#include "base/memory.h"
 #include "store/postgres/store_postgres_parts.h"
 
 struct store_roster_change {
@@ -73,9 +74,7 @@ bool store_postgres_roster_begin(const char *url, struct arena *arena,
 	*text = (struct slice){ NULL, 0 };
 	if (!tables_check(url, &version, fault))
 		return false;
-	begun = calloc(1, sizeof *begun);
-	if (begun == NULL)
-		abort();
+	begun = memory_check(calloc(1, sizeof *begun));
 	*change = begun;
 	begun->wire = (struct wire){ .target = &begun->target, .state = WIRE_LOST };
 	if (!wire_target_open(url, &begun->target, fault) || !wire_reopen(&begun->wire, fault))

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "base/memory.h"
 #include "store/figures.h"
 #include "store/postgres/store_postgres_parts.h"
 
@@ -197,9 +198,7 @@ bool store_postgres_open(const struct store_postgres_options *options, struct st
 	*store = NULL;
 	if (!tables_check(options->url, &version, fault))
 		return false;
-	opened = calloc(1, sizeof *opened);
-	if (opened == NULL)
-		abort();
+	opened = memory_check(calloc(1, sizeof *opened));
 	opened->store.driver = &postgres_driver;
 	opened->most = options->connections > 0 ? options->connections : CONNECTIONS_STANDARD;
 	opened->uses_callers_clock = options->uses_callers_clock;
