@@ -106,6 +106,28 @@ static bool give_row(struct postgres_transaction *own, size_t result, struct sto
 	       rows_read(own->base.arena, own->wire, result, 0, &letter, record, fault);
 }
 
+/* Reads the record with the id or, where that is NULL, with the name. */
+static bool read_found(struct postgres_transaction *own, const struct store_kind *kind,
+		       const struct id *id, struct slice name, enum store_reading reading,
+		       struct store_record *record, struct fault *fault)
+{
+	size_t result;
+
+	if (!may_read(own, fault))
+		return false;
+	result = rows_add_found(own, kind, id, name, reading);
+	if (!rows_fly(own, fault))
+		return false;
+	if (own->base.access == STORE_READ)
+		return give_row(own, result, record, fault);
+	if (!known_take_rows(own, result, reading == STORE_TO_CHANGE, fault))
+		return false;
+	if (wire_rows(own->wire, result) == 0)
+		known_add_absent(own, kind, id, name);
+	known_give(own->known, record);
+	return true;
+}
+
 bool rows_get(struct transaction *transaction, const struct store_kind *kind, const struct id *id,
 	      enum store_reading reading, struct store_record *record, struct fault *fault)
 {
@@ -113,37 +135,20 @@ bool rows_get(struct transaction *transaction, const struct store_kind *kind, co
 	const struct store_record wanted = { .id = *id };
 	const struct change *change = change_of(own, kind, &wanted);
 	const struct known *known;
-	size_t result;
 
 	if (change != NULL) {
 		change_give(change, kind, (struct slice){ 0 }, record);
 		return true;
 	}
+	if (!rows_read_expected(own, fault))
+		return false;
 	known = known_by_id(own, kind, id, reading);
-	if (known == NULL && own->expected_count > 0) {
-		if (!rows_read_expected(own, fault))
-			return false;
-		known = known_by_id(own, kind, id, reading);
-	}
-	if (known == NULL && rows_are_new(own, kind->after, id)) {
+	if (known != NULL)
+		known_give(known, record);
+	else if (rows_are_new(own, kind->after, id))
 		*record = (struct store_record){ .is_on = false };
-		return true;
-	}
-	if (known == NULL) {
-		if (!may_read(own, fault))
-			return false;
-		result = rows_add_found(own, kind, id, (struct slice){ 0 }, reading);
-		if (!rows_fly(own, fault))
-			return false;
-		if (own->base.access == STORE_READ)
-			return give_row(own, result, record, fault);
-		if (!known_take_rows(own, result, reading == STORE_TO_CHANGE, fault))
-			return false;
-		if (wire_rows(own->wire, result) == 0)
-			known_add_absent(own, kind, id, (struct slice){ 0 });
-		known = own->known;
-	}
-	known_give(known, record);
+	else
+		return read_found(own, kind, id, (struct slice){ 0 }, reading, record, fault);
 	return true;
 }
 
@@ -158,7 +163,7 @@ bool rows_get_several(struct transaction *transaction, const struct store_kind *
 	size_t *results = arena_alloc(own->base.arena, (n + 1) * sizeof *results);
 	bool is_missing = false;
 
-	if (own->expected_count > 0 && !rows_read_expected(own, fault))
+	if (!rows_read_expected(own, fault))
 		return false;
 	for (size_t i = 0; i < n; i++) {
 		own->base.account = accounts != NULL ? accounts[i] : account;
@@ -212,35 +217,21 @@ bool rows_get_named(struct transaction *transaction, const struct store_kind *ki
 	const struct change *change = rows_are_named(kind) ? change_of(own, kind, &wanted)
 							   : change_to_name(own, kind, name);
 	const struct known *known;
-	size_t result;
 
 	if (change != NULL) {
 		change_give(change, kind, name, record);
 		return true;
 	}
+	if (!rows_read_expected(own, fault))
+		return false;
 	known = known_by_name(own, kind, name, reading);
-	if (known == NULL && own->expected_count > 0) {
-		if (!rows_read_expected(own, fault))
-			return false;
-		known = known_by_name(own, kind, name, reading);
-	}
-	if (known == NULL) {
-		if (!may_read(own, fault))
-			return false;
-		result = rows_add_found(own, kind, NULL, name, reading);
-		if (!rows_fly(own, fault))
-			return false;
-		if (own->base.access == STORE_READ)
-			return give_row(own, result, record, fault);
-		if (!known_take_rows(own, result, reading == STORE_TO_CHANGE, fault))
-			return false;
-		if (wire_rows(own->wire, result) == 0)
-			known_add_absent(own, kind, NULL, name);
-		known = own->known;
-	}
-	known_give(known, record);
+	if (known != NULL)
+		known_give(known, record);
+	else if (!read_found(own, kind, NULL, name, reading, record, fault))
+		return false;
 	/* It was removed, or has another name now. */
-	if (!known->is_absent && !rows_are_named(kind) && change_of(own, kind, record) != NULL)
+	if (record->value.data != NULL && !rows_are_named(kind) &&
+	    change_of(own, kind, record) != NULL)
 		*record = (struct store_record){ .is_on = false };
 	return true;
 }
@@ -255,7 +246,7 @@ bool rows_page(struct transaction *transaction, const struct store_kind *kind,
 	struct page_query query;
 	size_t result;
 
-	if (own->expected_count > 0 && !rows_read_expected(own, fault))
+	if (!rows_read_expected(own, fault))
 		return false;
 	read = rows_are_new(own, kind->after, page->parent) ? &no_records
 							    : page_known(own, kind, page);
@@ -282,7 +273,7 @@ bool rows_have_children(struct transaction *transaction, const struct store_kind
 	const struct known_children *known;
 	size_t result;
 
-	if (own->expected_count > 0 && !rows_read_expected(own, fault))
+	if (!rows_read_expected(own, fault))
 		return false;
 	for (known = own->children; known != NULL; known = known->next) {
 		if (known->letter != kind->letter || id_compare(&known->parent, parent) != 0 ||
@@ -389,7 +380,7 @@ bool rows_new_id(struct transaction *transaction, const struct store_kind *kind,
 	uint64_t number;
 	int64_t seconds;
 
-	if (own->expected_count > 0 && !rows_read_expected(own, fault))
+	if (!rows_read_expected(own, fault))
 		return false;
 	known = take_id(own, kind);
 	if (known == NULL) {

@@ -318,17 +318,19 @@ static size_t place_of_new_id(const struct postgres_transaction *own)
 bool rows_read_expected(struct postgres_transaction *own, struct fault *fault)
 {
 	const size_t n = own->expected_count, new_id = place_of_new_id(own);
-	size_t *results = arena_alloc(own->base.arena, (n + 1) * sizeof *results);
-	bool *locks = arena_alloc(own->base.arena, (n + 1) * sizeof *locks);
 	const bool has_snapshot = own->is_one_flight && n > 1;
 	const bool brings_roster = new_id < n && own->base.roster != 0 && !own->asks_roster;
 	struct chain chain;
+	size_t *results;
+	bool *locks;
 
-	if (own->is_one_flight && is_chain(own, &chain))
-		return read_chain(own, &chain, fault);
-	own->expected_count = 0;
 	if (n == 0)
 		return true;
+	if (own->is_one_flight && is_chain(own, &chain))
+		return read_chain(own, &chain, fault);
+	results = arena_alloc(own->base.arena, n * sizeof *results);
+	locks = arena_alloc(own->base.arena, n * sizeof *locks);
+	own->expected_count = 0;
 	if (brings_roster)
 		rows_await_roster(own, 0, NEW_ID_GENERATION);
 	if (has_snapshot)

@@ -103,7 +103,7 @@ bool page_merge(const struct postgres_transaction *own, const struct store_kind 
 
 /* ---- what is expected (rows_expected.c) ---- */
 
-/* Reads all that is expected in one flight. */
+/* Reads all that is expected in one flight, if that was not done yet. */
 bool rows_read_expected(struct postgres_transaction *own, struct fault *fault);
 /* Add a statement to the flight, and return its result. */
 size_t rows_add_children(struct postgres_transaction *own, const struct store_kind *kind,
