@@ -68,13 +68,14 @@ static bool take_options(const PQconninfoOption *options, struct wire_target *ta
 	return true;
 }
 
-bool wire_target_open(const char *url, struct wire_target *target, struct fault *fault)
+bool wire_target_open(const char *url, bool is_patient, struct wire_target *target,
+		      struct fault *fault)
 {
 	char *error = NULL;
 	PQconninfoOption *options = PQconninfoParse(url, &error);
 	bool is_taken;
 
-	*target = (struct wire_target){ .keywords = NULL };
+	*target = (struct wire_target){ .is_patient = is_patient };
 	if (options == NULL) {
 		fault_cause(fault, FAULT_BAD_REQUEST, 0, "the URL of the store: %s",
 			    error == NULL ? "out of memory" : error);

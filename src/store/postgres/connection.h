@@ -41,7 +41,8 @@ struct wire_target {
 };
 
 /* FAULT_BAD_REQUEST: the text is no URL, or names a password, or a setting that is refused. */
-bool wire_target_open(const char *url, struct wire_target *target, struct fault *fault);
+bool wire_target_open(const char *url, bool is_patient, struct wire_target *target,
+		      struct fault *fault);
 void wire_target_close(struct wire_target *target);
 /* Limits all waiting for answers of this target, also that which has begun, to `milliseconds` from now.
  * Any thread. */

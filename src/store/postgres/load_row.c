@@ -18,9 +18,8 @@ bool store_postgres_load_begin(const char *url, struct store_load **load, struct
 
 	begun->lock = begun->wire = (struct wire){ .target = &begun->target, .state = WIRE_LOST };
 	*load = NULL;
-	is_open = wire_target_open(url, &begun->target, fault);
-	begun->target.is_patient = true;
-	is_open = is_open && wire_reopen(&begun->lock, fault) && wire_reopen(&begun->wire, fault);
+	is_open = wire_target_open(url, true, &begun->target, fault) &&
+		  wire_reopen(&begun->lock, fault) && wire_reopen(&begun->wire, fault);
 	if (is_open) {
 		wire_add(&begun->lock, BEGIN_WRITE, NULL);
 		wire_add(&begun->lock, LOAD_LOCK, NULL);

@@ -77,7 +77,8 @@ bool store_postgres_roster_begin(const char *url, struct arena *arena,
 	begun = memory_check(calloc(1, sizeof *begun));
 	*change = begun;
 	begun->wire = (struct wire){ .target = &begun->target, .state = WIRE_LOST };
-	if (!wire_target_open(url, &begun->target, fault) || !wire_reopen(&begun->wire, fault))
+	if (!wire_target_open(url, false, &begun->target, fault) ||
+	    !wire_reopen(&begun->wire, fault))
 		return false;
 	wire_add(&begun->wire, BEGIN_WRITE, NULL);
 	wire_add(&begun->wire, ROSTER_TO_CHANGE, NULL);

@@ -8,11 +8,6 @@
 
 #include "store/postgres/store_postgres_parts.h"
 
-static inline struct postgres_transaction *rows_own(struct transaction *transaction)
-{
-	return (struct postgres_transaction *)transaction;
-}
-
 /* Of kinds whose names are unique anywhere. They lie in a table of their own. */
 static inline bool rows_are_named(const struct store_kind *kind)
 {

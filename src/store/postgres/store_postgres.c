@@ -15,11 +15,6 @@ static struct store_postgres *postgres_of(struct store *store)
 	return (struct store_postgres *)store;
 }
 
-static struct postgres_transaction *own_of(struct transaction *transaction)
-{
-	return (struct postgres_transaction *)transaction;
-}
-
 static bool postgres_begin(struct store *store, enum store_access access, struct arena *arena,
 			   struct transaction **transaction, struct fault *fault)
 {
@@ -41,16 +36,10 @@ static bool postgres_begin(struct store *store, enum store_access access, struct
 	return true;
 }
 
-static void give_back(struct postgres_transaction *own)
-{
-	connections_give(postgres_of(own->base.store), own->wire);
-	own->wire = NULL;
-}
-
 /* The answer to the end is read before the connection is used again. */
 static void postgres_abandon(struct transaction *transaction)
 {
-	struct postgres_transaction *own = own_of(transaction);
+	struct postgres_transaction *own = rows_own(transaction);
 	struct wire *wire = own->wire;
 
 	if (own->is_open && wire->state != WIRE_LOST) {
@@ -60,7 +49,7 @@ static void postgres_abandon(struct transaction *transaction)
 	}
 	if (wire->state == WIRE_FAILED)
 		wire->state = WIRE_READY;
-	give_back(own);
+	connections_give(postgres_of(transaction->store), wire);
 }
 
 static bool commit_changes(struct postgres_transaction *own, struct fault *fault)
@@ -106,7 +95,7 @@ static bool commit_changes(struct postgres_transaction *own, struct fault *fault
 
 static bool postgres_commit(struct transaction *transaction, uint64_t *number, struct fault *fault)
 {
-	struct postgres_transaction *own = own_of(transaction);
+	struct postgres_transaction *own = rows_own(transaction);
 	struct store_postgres *store = postgres_of(transaction->store);
 	const bool is_committed = own->last_change == NULL || commit_changes(own, fault);
 
@@ -183,12 +172,6 @@ static const struct store_driver postgres_driver = {
 	.close = postgres_close,
 };
 
-static bool open_connections(struct store_postgres *store, bool is_patient, struct fault *fault)
-{
-	store->target.is_patient = is_patient;
-	return connections_open(store, fault);
-}
-
 bool store_postgres_open(const struct store_postgres_options *options, struct store **store,
 			 struct fault *fault)
 {
@@ -202,8 +185,8 @@ bool store_postgres_open(const struct store_postgres_options *options, struct st
 	opened->store.driver = &postgres_driver;
 	opened->most = options->connections > 0 ? options->connections : CONNECTIONS_STANDARD;
 	opened->uses_callers_clock = options->uses_callers_clock;
-	if (wire_target_open(options->url, &opened->target, fault) &&
-	    open_connections(opened, options->is_patient, fault)) {
+	if (wire_target_open(options->url, options->is_patient, &opened->target, fault) &&
+	    connections_open(opened, fault)) {
 		*store = &opened->store;
 		return true;
 	}

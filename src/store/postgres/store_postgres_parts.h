@@ -128,6 +128,11 @@ struct postgres_transaction {
 	size_t unsent;
 };
 
+static inline struct postgres_transaction *rows_own(struct transaction *transaction)
+{
+	return (struct postgres_transaction *)transaction;
+}
+
 /* ---- records (rows.c): functions of the driver ---- */
 
 void rows_expect(struct transaction *transaction, const struct store_expected *expected, size_t n);

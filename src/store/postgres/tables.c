@@ -78,7 +78,7 @@ static bool open_for(const char *url, struct wire_target *target, struct wire *w
 		     struct fault *fault)
 {
 	*wire = (struct wire){ .target = target, .state = WIRE_LOST };
-	return wire_target_open(url, target, fault) && wire_reopen(wire, fault);
+	return wire_target_open(url, false, target, fault) && wire_reopen(wire, fault);
 }
 
 static void close_for(struct wire_target *target, struct wire *wire)
