@@ -363,7 +363,7 @@ void wire_add(struct wire *wire, enum statement statement, const struct paramete
 		wire->state = WIRE_LOST;
 }
 
-static void send_flight(struct wire *wire)
+void wire_send(struct wire *wire)
 {
 	if (wire->state == WIRE_LOST)
 		return;
@@ -375,18 +375,13 @@ static void send_flight(struct wire *wire)
 
 bool wire_fly(struct wire *wire, bool is_repeatable, struct fault *fault)
 {
-	send_flight(wire);
+	wire_send(wire);
 	if (wire->state == WIRE_LOST) {
 		wire->sent_count = 0;
 		wire->is_sent = false;
 		return lost(wire, is_repeatable, fault);
 	}
 	return read_flight(wire, is_repeatable, fault);
-}
-
-void wire_send(struct wire *wire)
-{
-	send_flight(wire);
 }
 
 /* Sends SQL with a Sync of its own: when it fails, those after it are executed all the same. */
@@ -419,25 +414,19 @@ static PGresult *read_alone(struct wire *wire, int64_t until)
 	return NULL;
 }
 
-static bool is_success(const PGresult *result)
-{
-	return PQresultStatus(result) == PGRES_COMMAND_OK ||
-	       PQresultStatus(result) == PGRES_TUPLES_OK;
-}
-
 bool wire_command(struct wire *wire, const char *sql, char state[6])
 {
 	const int64_t until = deadline(wire);
 	PGresult *result;
-	bool is_right;
+	ExecStatusType status;
 
 	finish_sent(wire);
 	send_alone(wire, sql);
 	result = read_alone(wire, until);
-	is_right = is_success(result);
+	status = PQresultStatus(result);
 	(void)snprintf(state, 6, "%s", state_of(result));
 	PQclear(result);
-	return is_right;
+	return status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK;
 }
 
 /* ---- connecting ---- */

@@ -46,12 +46,6 @@ static void doubt(struct store_postgres *store)
 	pthread_cond_signal(&store->ending);
 }
 
-static void set_back(struct store_postgres *store)
-{
-	if (atomic_exchange(&store->is_away, false))
-		log_event(LOG_LEVEL_NOTICE, "database_back", NULL);
-}
-
 /* ---- slots ---- */
 
 static bool add_slot(struct wire *wire, struct fault *fault)
@@ -89,20 +83,20 @@ static bool take_slot(struct wire *wire, struct fault *fault)
 	return true;
 }
 
-/* Of this connection and of all in the list, in one flight. */
-static void remove_slots(struct wire *wire, const struct wire *list)
+/* Of all connections in the list, in one flight of the first. */
+static void remove_slots(struct wire *list)
 {
-	struct parameters parameters = PARAMETERS_INITIAL;
 	struct fault ignored = FAULT_INITIAL;
 
-	for (const struct wire *one = wire; one != NULL; one = one == wire ? list : one->next) {
+	for (const struct wire *one = list; one != NULL; one = one->next) {
+		struct parameters parameters = PARAMETERS_INITIAL;
+
 		if (!one->has_slot)
 			continue;
-		parameters = PARAMETERS_INITIAL;
 		parameters_number(&parameters, one->slot, 8);
-		wire_add(wire, SLOT_REMOVE, &parameters);
+		wire_add(list, SLOT_REMOVE, &parameters);
 	}
-	(void)wire_fly(wire, false, &ignored);
+	(void)wire_fly(list, false, &ignored);
 }
 
 /* That commits of this connection wait for the standby means that this one did. */
@@ -321,12 +315,13 @@ static void watch(struct store_postgres *store, struct wire *wire, unsigned roun
 	}
 	if (!is_there) {
 		wire->state = WIRE_LOST;
-		if (wire_target_is_ended(&store->target))
-			return;
-		set_away(store, fault.cause[0] != '\0' ? fault.cause : "it cannot be written");
+		if (!wire_target_is_ended(&store->target))
+			set_away(store,
+				 fault.cause[0] != '\0' ? fault.cause : "it cannot be written");
 		return;
 	}
-	set_back(store);
+	if (atomic_exchange(&store->is_away, false))
+		log_event(LOG_LEVEL_NOTICE, "database_back", NULL);
 	if (round % ROUNDS_OF_A_COMMIT == 0)
 		atomic_store(&store->is_synchronous, has_standby(wire));
 }
@@ -348,7 +343,7 @@ static void *keep_watch(void *context)
 			watch(store, &wire, round++);
 	} while (!ends);
 	if (wire.state != WIRE_LOST)
-		remove_slots(&wire, NULL);
+		remove_slots(&wire);
 	wire_close(&wire);
 	return NULL;
 }
@@ -357,14 +352,12 @@ static void *keep_watch(void *context)
 
 bool connections_open(struct store_postgres *store, struct fault *fault)
 {
-	struct wire *wire = NULL;
-	bool is_connected;
+	struct wire *wire;
 
 	pthread_mutex_init(&store->lock, NULL);
 	clock_condition_init(&store->given);
 	clock_condition_init(&store->ending);
-	is_connected = connections_take(store, &wire, fault);
-	if (!is_connected)
+	if (!connections_take(store, &wire, fault))
 		return false;
 	atomic_store(&store->is_synchronous, has_standby(wire));
 	if (!atomic_load(&store->is_synchronous) && !store->target.is_patient)
@@ -401,7 +394,7 @@ void connections_close(struct store_postgres *store)
 	if (store->has_keeper)
 		pthread_join(store->keeper, NULL);
 	if (store->idle != NULL && !atomic_load(&store->is_away))
-		remove_slots(store->idle, store->idle->next);
+		remove_slots(store->idle);
 	close_all(store->idle);
 	close_all(store->lost);
 	pthread_cond_destroy(&store->given);
