@@ -20,6 +20,8 @@
 #ifndef STORE_POSTGRES_STORE_POSTGRES_H
 #define STORE_POSTGRES_STORE_POSTGRES_H
 
+#include <string.h>
+
 #include "store/store.h"
 
 struct store_postgres_options {
@@ -30,7 +32,10 @@ struct store_postgres_options {
 };
 
 /* Whether a text begins as a URL of this driver does. */
-bool store_postgres_is_url(const char *text);
+static inline bool store_postgres_is_url(const char *text)
+{
+	return strncmp(text, "postgresql://", 13) == 0 || strncmp(text, "postgres://", 11) == 0;
+}
 
 /* FAULT_BAD_REQUEST: the URL cannot be used, or has a password; the database has no store, or one
  * that this program does not know; this build has no PostgreSQL. FAULT_UNAVAILABLE: the database

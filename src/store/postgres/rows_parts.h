@@ -28,6 +28,13 @@ struct highest_id *rows_highest_id(const struct postgres_transaction *own,
 
 /* ---- what is known (rows_known.c) ---- */
 
+/* The key is not kept. */
+void key_index_add(struct key_index *index, struct arena *arena, char letter, struct slice key,
+		   void *item);
+/* The newest first, with others among them: the caller compares. NULL: none. */
+const struct key_entry *key_index_find(const struct key_index *index, char letter,
+				       struct slice key);
+
 uint32_t rows_checksum(char letter, const struct store_record *record, bool has_parent,
 		       bool has_switch);
 /* Sets FAULT_DAMAGED; false. */

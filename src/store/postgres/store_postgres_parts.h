@@ -6,7 +6,6 @@
 
 #include <pthread.h>
 
-#include "store/postgres/key_index.h"
 #include "store/postgres/connection.h"
 #include "store/postgres/store_postgres.h"
 
@@ -66,6 +65,17 @@ struct known {
 	bool is_locked;
 	bool is_absent; /* by its name, else by its id */
 	struct store_record record;
+};
+
+/* Finds what a transaction remembers by the letter of its kind and a key: an id or a name. A few records
+ * are in as many lists, and 10,000 of a bulk in lists of some hundred. Zero: empty. */
+#define KEY_INDEX_LISTS 64
+struct key_entry {
+	const struct key_entry *next;
+	void *item;
+};
+struct key_index {
+	const struct key_entry *lists[KEY_INDEX_LISTS];
 };
 
 struct known_page {
