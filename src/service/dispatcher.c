@@ -344,23 +344,6 @@ static bool fill_all(struct dispatcher *dispatcher)
 
 /* ---- tests ---- */
 
-static void free_test(struct test *test)
-{
-	free(test->url);
-	free(test->headers);
-	free(test->body);
-	free(test);
-}
-
-static char *copy(struct slice text)
-{
-	char *bytes = memory_check(malloc(text.size + 1));
-
-	memcpy(bytes, text.data, text.size);
-	bytes[text.size] = '\0';
-	return bytes;
-}
-
 static void lock(struct dispatcher *dispatcher)
 {
 	if (pthread_mutex_lock(&dispatcher->lock) != 0)
@@ -389,19 +372,21 @@ void dispatcher_test(struct dispatcher *dispatcher, const struct id *account,
 		.actor = sent->actor,
 		.data = SLICE("{}"),
 	};
-	struct test *test;
+	struct arena *arena, *kept;
 	struct delivery delivery;
-	struct arena *arena;
+	struct test *test;
 
 	if (dispatcher == NULL)
 		return;
 	arena = arena_open();
 	delivery = webhook_message(arena, &sent->webhook, account, &entry, sent->time);
-	test = memory_check(malloc(sizeof *test));
+	kept = arena_open();
+	test = arena_alloc(kept, sizeof *test);
 	*test = (struct test){
-		.url = copy(delivery.url),
-		.headers = copy(delivery.headers),
-		.body = copy(delivery.body),
+		.arena = kept,
+		.delivery.url = arena_copy(kept, delivery.url),
+		.delivery.headers = arena_copy(kept, delivery.headers),
+		.delivery.body = arena_copy(kept, delivery.body),
 	};
 	arena_close(arena);
 	lock(dispatcher);
@@ -413,7 +398,7 @@ void dispatcher_test(struct dispatcher *dispatcher, const struct id *account,
 	}
 	unlock(dispatcher);
 	if (test != NULL)
-		free_test(test);
+		arena_close(test->arena);
 	wake(dispatcher);
 }
 
@@ -441,15 +426,9 @@ static void send_tests(struct dispatcher *dispatcher)
 	while (sender_descriptor(dispatcher->sender) >= 0 &&
 	       (attempt = free_attempt(dispatcher)) != NULL &&
 	       (test = next_test(dispatcher)) != NULL) {
-		struct delivery delivery = {
-			.url = slice_of(test->url),
-			.headers = slice_of(test->headers),
-			.body = slice_of(test->body),
-		};
-
 		*attempt = (struct attempt){ .target = NULL };
-		give(dispatcher, attempt, &delivery);
-		free_test(test);
+		give(dispatcher, attempt, &test->delivery);
+		arena_close(test->arena);
 	}
 }
 
@@ -664,7 +643,7 @@ void dispatcher_close(struct dispatcher *dispatcher)
 	if (pthread_join(dispatcher->thread, NULL) != 0)
 		abort();
 	while ((test = next_test(dispatcher)) != NULL)
-		free_test(test);
+		arena_close(test->arena);
 	close(dispatcher->wake);
 	pthread_mutex_destroy(&dispatcher->lock);
 	arena_close(dispatcher->arena);

@@ -74,10 +74,11 @@ struct attempt {
 	struct outcome outcome;
 };
 
-/* A test that waits; strings are of malloc. */
+/* A test that waits. */
 struct test {
 	struct test *next;
-	char *url, *headers, *body;
+	struct arena *arena; /* has all of it */
+	struct delivery delivery;
 };
 
 struct dispatcher {
