@@ -344,18 +344,6 @@ static bool fill_all(struct dispatcher *dispatcher)
 
 /* ---- tests ---- */
 
-static void lock(struct dispatcher *dispatcher)
-{
-	if (pthread_mutex_lock(&dispatcher->lock) != 0)
-		abort();
-}
-
-static void unlock(struct dispatcher *dispatcher)
-{
-	if (pthread_mutex_unlock(&dispatcher->lock) != 0)
-		abort();
-}
-
 static void wake(const struct dispatcher *dispatcher)
 {
 	if (eventfd_write(dispatcher->wake, 1) != 0)
@@ -389,14 +377,14 @@ void dispatcher_test(struct dispatcher *dispatcher, const struct id *account,
 		.delivery.body = arena_copy(kept, delivery.body),
 	};
 	arena_close(arena);
-	lock(dispatcher);
+	pthread_mutex_lock(&dispatcher->lock);
 	if (dispatcher->test_count < TESTS_MOST) {
 		dispatcher->test_count++;
 		*dispatcher->last_test = test;
 		dispatcher->last_test = &test->next;
 		test = NULL;
 	}
-	unlock(dispatcher);
+	pthread_mutex_unlock(&dispatcher->lock);
 	if (test != NULL)
 		arena_close(test->arena);
 	wake(dispatcher);
@@ -406,7 +394,7 @@ static struct test *next_test(struct dispatcher *dispatcher)
 {
 	struct test *test;
 
-	lock(dispatcher);
+	pthread_mutex_lock(&dispatcher->lock);
 	test = dispatcher->tests;
 	if (test != NULL) {
 		dispatcher->tests = test->next;
@@ -414,7 +402,7 @@ static struct test *next_test(struct dispatcher *dispatcher)
 	}
 	if (dispatcher->tests == NULL)
 		dispatcher->last_test = &dispatcher->tests;
-	unlock(dispatcher);
+	pthread_mutex_unlock(&dispatcher->lock);
 	return test;
 }
 
@@ -503,9 +491,9 @@ static bool is_ending(struct dispatcher *dispatcher)
 {
 	bool is;
 
-	lock(dispatcher);
+	pthread_mutex_lock(&dispatcher->lock);
 	is = dispatcher->is_ending;
-	unlock(dispatcher);
+	pthread_mutex_unlock(&dispatcher->lock);
 	return is;
 }
 
@@ -527,11 +515,11 @@ static void tell_figures(struct dispatcher *dispatcher)
 				oldest = target->waiting[i].first;
 		}
 	}
-	lock(dispatcher);
+	pthread_mutex_lock(&dispatcher->lock);
 	dispatcher->figures.pending = pending;
 	dispatcher->figures.waiting = waiting;
 	dispatcher->figures.oldest = (uint64_t)((now - oldest) / 1000);
-	unlock(dispatcher);
+	pthread_mutex_unlock(&dispatcher->lock);
 }
 
 /* True: there may be more to do at once. */
@@ -636,12 +624,11 @@ void dispatcher_close(struct dispatcher *dispatcher)
 
 	if (dispatcher == NULL)
 		return;
-	lock(dispatcher);
+	pthread_mutex_lock(&dispatcher->lock);
 	dispatcher->is_ending = true;
-	unlock(dispatcher);
+	pthread_mutex_unlock(&dispatcher->lock);
 	wake(dispatcher);
-	if (pthread_join(dispatcher->thread, NULL) != 0)
-		abort();
+	pthread_join(dispatcher->thread, NULL);
 	while ((test = next_test(dispatcher)) != NULL)
 		arena_close(test->arena);
 	close(dispatcher->wake);
@@ -653,7 +640,7 @@ void dispatcher_close(struct dispatcher *dispatcher)
 
 void dispatcher_figures(struct dispatcher *dispatcher, struct dispatcher_figures *figures)
 {
-	lock(dispatcher);
+	pthread_mutex_lock(&dispatcher->lock);
 	*figures = dispatcher->figures;
-	unlock(dispatcher);
+	pthread_mutex_unlock(&dispatcher->lock);
 }

@@ -110,13 +110,11 @@ static bool wait(struct keeper *keeper, int64_t milliseconds)
 {
 	bool is_ending;
 
-	if (pthread_mutex_lock(&keeper->lock) != 0)
-		abort();
+	pthread_mutex_lock(&keeper->lock);
 	if (!keeper->is_ending && milliseconds > 0)
 		clock_wait(&keeper->ending, &keeper->lock, milliseconds);
 	is_ending = keeper->is_ending;
-	if (pthread_mutex_unlock(&keeper->lock) != 0)
-		abort();
+	pthread_mutex_unlock(&keeper->lock);
 	return is_ending;
 }
 
@@ -176,12 +174,11 @@ void keeper_close(struct keeper *keeper)
 {
 	if (keeper == NULL)
 		return;
-	if (pthread_mutex_lock(&keeper->lock) != 0)
-		abort();
+	pthread_mutex_lock(&keeper->lock);
 	keeper->is_ending = true;
-	if (pthread_cond_signal(&keeper->ending) != 0 || pthread_mutex_unlock(&keeper->lock) != 0 ||
-	    pthread_join(keeper->thread, NULL) != 0)
-		abort();
+	pthread_cond_signal(&keeper->ending);
+	pthread_mutex_unlock(&keeper->lock);
+	pthread_join(keeper->thread, NULL);
 	join_log_write(keeper->environment->joins, keeper->environment);
 	account_watch_close(keeper->watch);
 	pthread_cond_destroy(&keeper->ending);
