@@ -20,10 +20,12 @@
 struct branch {
 	const char *path;
 	const struct route *routes[METHODS]; /* by enum method; HEAD is the route of GET */
-	char allow[64];
+	struct slice allow;
+	bool is_shared; /* as all its routes */
 };
 
 struct router {
+	struct arena *arena;
 	struct pattern *pattern;
 	struct branch *branches;
 	size_t n;
@@ -39,9 +41,8 @@ static struct branch *branch_of(struct router *router, const char *path)
 	return &router->branches[router->n++];
 }
 
-static void note_allowed(struct branch *branch)
+static struct slice allowed(struct arena *arena, const struct branch *branch)
 {
-	struct arena *arena = arena_open();
 	struct buffer allow = BUFFER_INITIAL(arena);
 
 	for (size_t i = 0; i < METHODS; i++) {
@@ -51,9 +52,7 @@ static void note_allowed(struct branch *branch)
 		buffer_append_text(&allow, ", ");
 	}
 	buffer_append_text(&allow, "OPTIONS");
-	assert(allow.size < sizeof branch->allow);
-	memcpy(branch->allow, allow.data, allow.size);
-	arena_close(arena);
+	return buffer_slice(&allow);
 }
 
 /* The dot is the only special character in paths. A name in braces matches one segment, or what is
@@ -120,15 +119,11 @@ static int by_path(const void *a, const void *b)
 
 static struct pattern *compile(const struct router *router)
 {
-	struct arena *arena = arena_open();
-	struct buffer expression = BUFFER_INITIAL(arena);
-	struct pattern *pattern;
+	struct buffer expression = BUFFER_INITIAL(router->arena);
 
 	append_branches(&expression, router, 0, router->n, 0);
 	buffer_append_byte(&expression, '\0');
-	pattern = pattern_open(expression.data);
-	arena_close(arena);
-	return pattern;
+	return pattern_open(expression.data);
 }
 
 struct router *router_open(const struct route *routes)
@@ -144,12 +139,14 @@ struct router *router_open(const struct route *routes)
 
 		assert(routes[i].method < METHODS && branch->routes[routes[i].method] == NULL);
 		branch->routes[routes[i].method] = &routes[i];
+		branch->is_shared = routes[i].is_shared;
 		if (routes[i].method == METHOD_GET)
 			branch->routes[METHOD_HEAD] = &routes[i];
 	}
 	qsort(router->branches, router->n, sizeof *router->branches, by_path);
+	router->arena = arena_open();
 	for (size_t i = 0; i < router->n; i++)
-		note_allowed(&router->branches[i]);
+		router->branches[i].allow = allowed(router->arena, &router->branches[i]);
 	router->pattern = compile(router);
 	return router;
 }
@@ -159,27 +156,9 @@ void router_close(struct router *router)
 	if (router == NULL)
 		return;
 	pattern_close(router->pattern);
+	arena_close(router->arena);
 	free(router->branches);
 	free(router);
-}
-
-static bool is_for_all_origins(const struct branch *branch)
-{
-	for (size_t i = 0; i < METHODS; i++) {
-		if (branch->routes[i] != NULL)
-			return branch->routes[i]->is_shared;
-	}
-	return false;
-}
-
-/* The mark is the decimal number of the branch. */
-static size_t branch_number(const char *mark)
-{
-	size_t number = 0;
-
-	for (; *mark != '\0'; mark++)
-		number = number * 10 + (size_t)(*mark - '0');
-	return number;
 }
 
 /* The paths of the public service that only a media server can offer. */
@@ -192,10 +171,10 @@ static const char *const media_paths[] = {
 static bool needs_media(struct slice path)
 {
 	for (size_t i = 0; i < sizeof media_paths / sizeof media_paths[0]; i++) {
-		const size_t size = strlen(media_paths[i]);
+		const struct slice start = slice_of(media_paths[i]);
 
-		if (path.size >= size && memcmp(path.data, media_paths[i], size) == 0 &&
-		    (path.size == size || path.data[size] == '/'))
+		if (slice_begins(path, start) &&
+		    (path.size == start.size || path.data[start.size] == '/'))
 			return true;
 	}
 	return false;
@@ -214,16 +193,16 @@ bool router_find(const struct router *router, struct call *call, struct slice *q
 				 needs_media(path)
 					 ? "not a part of Anteroom: this needs a media server"
 					 : "no such path");
-	branch = &router->branches[branch_number(match.mark)];
-	*is_shared = is_for_all_origins(branch);
+	branch = &router->branches[strtoul(match.mark, NULL, 10)];
+	*is_shared = branch->is_shared;
 	if (call->request.method == METHOD_OPTIONS) {
-		call_header(call, "Allow", slice_of(branch->allow));
+		call_header(call, "Allow", branch->allow);
 		return call_answer_nothing(call);
 	}
 	if (call->request.method >= METHODS || branch->routes[call->request.method] == NULL) {
-		call_header(call, "Allow", slice_of(branch->allow));
-		return fault_detail(fault, FAULT_METHOD_NOT_ALLOWED, "this path allows %s",
-				    branch->allow);
+		call_header(call, "Allow", branch->allow);
+		return fault_detail(fault, FAULT_METHOD_NOT_ALLOWED, "this path allows %.*s",
+				    (int)branch->allow.size, branch->allow.data);
 	}
 	call->route = branch->routes[call->request.method];
 	assert(match.n <= ROUTE_PARAMETERS);
