@@ -47,8 +47,7 @@ static size_t size_before_secret(struct slice path)
 	const struct slice before_code[] = { SLICE("/v2/room-codes/code/"), SLICE("/v2/join/") };
 
 	for (size_t i = 0; i < sizeof before_code / sizeof before_code[0]; i++)
-		if (path.size > before_code[i].size &&
-		    memcmp(path.data, before_code[i].data, before_code[i].size) == 0)
+		if (path.size > before_code[i].size && slice_begins(path, before_code[i]))
 			return before_code[i].size;
 	for (size_t i = 0; i < path.size; i++)
 		if (begins_with_secret((struct slice){ path.data + i, path.size - i }))

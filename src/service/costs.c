@@ -15,8 +15,8 @@
 #define RISE 2
 #define FALL 8
 
-/* An entry is the tag of an account and a route, and the estimate in microseconds. Where two have the same
- * place, the one that was costly last has it. */
+/* An entry is the tag of an account and a route, and in its low 32 bits the estimate in microseconds. Where
+ * two have the same place, the one that was costly last has it. */
 struct costs {
 	_Atomic uint64_t entries[ENTRIES];
 };
@@ -44,37 +44,28 @@ static uint64_t hash(const struct id *account, const struct route *route)
 	return last * 0x9e3779b97f4a7c15u;
 }
 
-static _Atomic uint64_t *entry_of(struct costs *costs, uint64_t hash)
-{
-	return &costs->entries[hash % ENTRIES];
-}
-
 static bool is_of(uint64_t entry, uint64_t hash)
 {
 	return entry >> 32 == hash >> 32;
 }
 
-static uint32_t estimate_of(uint64_t entry)
-{
-	return (uint32_t)entry;
-}
-
 bool costs_are_high(struct costs *costs, const struct id *account, const struct route *route)
 {
 	const uint64_t of = hash(account, route);
-	const uint64_t entry = atomic_load_explicit(entry_of(costs, of), memory_order_relaxed);
+	const uint64_t entry = atomic_load_explicit(&costs->entries[of % ENTRIES],
+						    memory_order_relaxed);
 
-	return is_of(entry, of) && estimate_of(entry) >= COSTS_HIGH;
+	return is_of(entry, of) && (uint32_t)entry >= COSTS_HIGH;
 }
 
 void costs_note(struct costs *costs, const struct id *account, const struct route *route,
 		int64_t microseconds)
 {
 	const uint64_t of = hash(account, route);
-	_Atomic uint64_t *place = entry_of(costs, of);
+	_Atomic uint64_t *place = &costs->entries[of % ENTRIES];
 	const uint64_t entry = atomic_load_explicit(place, memory_order_relaxed);
 	const uint32_t cost = microseconds < UINT32_MAX ? (uint32_t)microseconds : UINT32_MAX;
-	uint32_t estimate = is_of(entry, of) ? estimate_of(entry) : 0;
+	uint32_t estimate = is_of(entry, of) ? (uint32_t)entry : 0;
 
 	/* The usual call writes nothing that is shared. */
 	if (cost < COSTS_HIGH && estimate < COSTS_HIGH)

@@ -12,11 +12,6 @@
 #include "schema/describe.h"
 #include "service/openapi_parts.h"
 
-static bool has_checked_body(const struct route *route)
-{
-	return route->body != NULL;
-}
-
 static bool is_reading(const struct route *route)
 {
 	return route->method == METHOD_GET;
@@ -101,7 +96,7 @@ static json_t *parameters_of(struct arena *arena, const struct route *route)
 		array_put(parameters, openapi_reference("parameters", "ValidateOnly"));
 	if (takes_key(route))
 		array_put(parameters, openapi_reference("parameters", "IdempotencyKey"));
-	if (has_checked_body(route))
+	if (route->body != NULL)
 		array_put(parameters, openapi_reference("parameters", "Prefer"));
 	if (route->begins_session)
 		array_put(parameters, openapi_reference("parameters", "Console"));
@@ -231,7 +226,7 @@ static json_t *success_headers(const struct route *route)
 
 	if (route->has_etag && route->method != METHOD_DELETE)
 		names[n++] = "ETag";
-	if (has_checked_body(route)) {
+	if (route->body != NULL) {
 		names[n++] = "X-Unknown-Fields";
 		names[n++] = "Preference-Applied";
 	}
@@ -240,16 +235,12 @@ static json_t *success_headers(const struct route *route)
 	return openapi_headers_of(route, names);
 }
 
-static const char *content_of(const struct route *route)
-{
-	return route->content_type != NULL ? route->content_type : "application/json";
-}
-
 static json_t *success_of(struct arena *arena, const struct route *route)
 {
 	json_t *success = json_pack("{s:s, s:o}", "description",
 				    answers_nothing(route) ? "Done." : "The answer.", "headers",
 				    success_headers(route));
+	const char *type = route->content_type;
 	json_t *schema;
 
 	if (answers_nothing(route))
@@ -257,9 +248,10 @@ static json_t *success_of(struct arena *arena, const struct route *route)
 	if (route->answer != NULL)
 		schema = answer_schema(arena, route);
 	else
-		schema = json_pack("{s:s}", "type",
-				   route->content_type != NULL ? "string" : "object");
-	object_put(success, "content", json_pack("{s:{s:o}}", content_of(route), "schema", schema));
+		schema = json_pack("{s:s}", "type", type != NULL ? "string" : "object");
+	object_put(
+		success, "content",
+		json_pack("{s:{s:o}}", type != NULL ? type : "application/json", "schema", schema));
 	return success;
 }
 
@@ -324,13 +316,6 @@ static const char *own_doc(struct arena *arena, const struct route *route, enum 
 	return kind == FAULT_CONFLICT ? route->conflict : NULL;
 }
 
-static const char *status_text(struct arena *arena, enum fault_kind kind)
-{
-	if (kind == FAULT_INTERNAL)
-		return "default";
-	return arena_text(arena, "%d", fault_status(kind));
-}
-
 static json_t *responses_of(struct arena *arena, const struct route *route)
 {
 	static const char *const etag[] = { "ETag", NULL };
@@ -343,7 +328,10 @@ static json_t *responses_of(struct arena *arena, const struct route *route)
 				     openapi_headers_of(route, etag)));
 	for (const enum fault_kind *kind = openapi_error_kinds; *kind != FAULT_NONE; kind++) {
 		if (can_fail(route, *kind))
-			object_put(responses, status_text(arena, *kind),
+			object_put(responses,
+				   *kind == FAULT_INTERNAL
+					   ? "default"
+					   : arena_text(arena, "%d", fault_status(*kind)),
 				   openapi_error_of(route, *kind, own_doc(arena, route, *kind)));
 	}
 	return responses;

@@ -210,9 +210,8 @@ static void append_caller(struct call *call, const struct account *account, stru
 					 : ",\"operator\":false");
 	buffer_append_text(text, ",\"version\":\"" PACKAGE_VERSION "\",\"public_url\":");
 	buffer_append_string(text, public_url_of(call));
-	if (client_url != NULL) {
+	if (client_url != NULL)
 		buffer_append_member(text, ",\"client_url\":", slice_of(client_url));
-	}
 	buffer_append_text(text, qr_is_there() ? ",\"qr\":true}" : ",\"qr\":false}");
 }
 

@@ -12,11 +12,9 @@
 
 static bool is_about(struct arena *arena, const struct audit_entry *entry, const struct id *webhook)
 {
-	const struct slice prefix = SLICE("webhook.");
 	char id[ID_TEXT_SIZE + 1];
 
-	if (entry->type.size < prefix.size ||
-	    memcmp(entry->type.data, prefix.data, prefix.size) != 0)
+	if (!slice_begins(entry->type, SLICE("webhook.")))
 		return false;
 	id_print(webhook, id);
 	return slice_is(text_of_json(json_object_get(packed_json(arena, entry->data), "id")), id);
