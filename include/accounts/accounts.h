@@ -38,9 +38,9 @@ void accounts_close(struct accounts *accounts);
  * roster must be released, and its accounts live until then. */
 const struct roster *accounts_current(struct accounts *accounts);
 /* Asks the store for a change that no transaction of this process has brought along yet: before a
- * token is refused. *has_changed: there was one, and accounts_current gives other accounts now. A file
- * needs no such question. False: the store does not say; FAULT_UNAVAILABLE, or as accounts_open. */
-bool accounts_look(struct accounts *accounts, const struct roster *seen, bool *has_changed,
+ * token is refused. *has_changed: there was one, and *roster was released and is the current one now. A
+ * file needs no such question. False: the store does not say; FAULT_UNAVAILABLE, or as accounts_open. */
+bool accounts_look(struct accounts *accounts, const struct roster **roster, bool *has_changed,
 		   struct fault *fault);
 void accounts_release(struct accounts *accounts, const struct roster *roster);
 

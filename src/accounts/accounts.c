@@ -338,7 +338,7 @@ static struct file_mark look(struct accounts *accounts)
 }
 
 /* A look that began after this call came serves it too. */
-bool accounts_look(struct accounts *accounts, const struct roster *seen, bool *has_changed,
+bool accounts_look(struct accounts *accounts, const struct roster **roster, bool *has_changed,
 		   struct fault *fault)
 {
 	uint64_t before, generation;
@@ -360,8 +360,12 @@ bool accounts_look(struct accounts *accounts, const struct roster *seen, bool *h
 	is_done = atomic_load(&accounts->look_done) > before;
 	let_go(&accounts->reading);
 	acquire(&accounts->lock);
-	*has_changed = accounts->current->roster->generation != seen->generation;
+	*has_changed = accounts->current->roster->generation != (*roster)->generation;
 	let_go(&accounts->lock);
+	if (*has_changed) {
+		accounts_release(accounts, *roster);
+		*roster = accounts_current(accounts);
+	}
 	return is_done;
 }
 

@@ -253,11 +253,7 @@ void account_watch_look(struct account_watch *watch, struct lease *lease)
 	bool is_done = true, has_changed;
 
 	/* Of accounts in a store, others may have changed them. */
-	(void)accounts_look(accounts, roster, &has_changed, &ignored);
-	if (has_changed) {
-		accounts_release(accounts, roster);
-		roster = accounts_current(accounts);
-	}
+	(void)accounts_look(accounts, &roster, &has_changed, &ignored);
 	if (roster->generation != watch->generation) {
 		arena = arena_open();
 		for (size_t i = 0; is_done && i < roster->count; i++) {

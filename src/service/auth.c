@@ -162,11 +162,7 @@ static bool check_token(struct call *call, struct slice token, enum credential c
 	bool is_right = !looks_first && verify(call, roster, token, credential, &refused);
 	bool has_changed;
 
-	if (!is_right && accounts_look(accounts, roster, &has_changed, fault)) {
-		if (has_changed) {
-			accounts_release(accounts, roster);
-			roster = accounts_current(accounts);
-		}
+	if (!is_right && accounts_look(accounts, &roster, &has_changed, fault)) {
 		if (has_changed || looks_first) {
 			refused = FAULT_INITIAL;
 			is_right = verify(call, roster, token, credential, &refused);

@@ -103,12 +103,11 @@ static const struct roster *current(struct call *call, struct fault *fault)
 	struct accounts *accounts = call->environment->accounts;
 	const struct roster *roster = accounts_current(accounts);
 	bool has_changed;
-	const bool is_known = accounts_look(accounts, roster, &has_changed, fault);
 
-	if (is_known && !has_changed)
+	if (accounts_look(accounts, &roster, &has_changed, fault))
 		return roster;
 	accounts_release(accounts, roster);
-	return is_known ? accounts_current(accounts) : NULL;
+	return NULL;
 }
 
 /* Signs a session of the call's actor. */
