@@ -3,8 +3,6 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "rules/bulk_rules.h"
 
-#include "base/text.h"
-
 /* clang-format off */
 
 const struct text_rule bulk_ref_text = {

@@ -4,8 +4,6 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "rules/destination_rules.h"
 
-#include <string.h>
-
 /* clang-format off */
 
 /* Sizes, durations, offsets, frame rates. */

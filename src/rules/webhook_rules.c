@@ -3,7 +3,6 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "rules/webhook_rules.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/text.h"

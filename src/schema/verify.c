@@ -2,8 +2,6 @@
  * mistake ends the process before a client meets it. Then makes their plans.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/log.h"

@@ -3,8 +3,6 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "service/bulk.h"
 
-#include <stdlib.h>
-
 #include "base/json_text.h"
 #include "base/text.h"
 #include "rules/bulk_rules.h"

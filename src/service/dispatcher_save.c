@@ -2,9 +2,6 @@
  * transaction.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
-#include <stdlib.h>
-#include <string.h>
-
 #include "resources/kinds.h"
 #include "service/dispatcher_parts.h"
 

@@ -3,8 +3,6 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "service/openapi_parts.h"
 
-#include <string.h>
-
 json_t *openapi_reference(const char *kind, const char *name)
 {
 	return json_pack("{s:o}", "$ref", json_sprintf("#/components/%s/%s", kind, name));

@@ -15,7 +15,6 @@
 
 #include "base/fault.h"
 #include "base/histogram.h"
-#include "base/id.h"
 #include "base/slice.h"
 #include "store/postgres/parameters.h"
 #include "store/postgres/statements.h"

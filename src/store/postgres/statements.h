@@ -5,8 +5,6 @@
 #ifndef STORE_POSTGRES_STATEMENTS_H
 #define STORE_POSTGRES_STATEMENTS_H
 
-#include "store/store.h"
-
 /* The version of the tables that this program makes and uses. */
 #define SCHEMA_VERSION 1
 

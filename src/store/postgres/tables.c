@@ -1,8 +1,6 @@
 /* The tables of a store: making them, and whether this program can use them.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
-#include <stdlib.h>
-
 #include "store/postgres/store_postgres_parts.h"
 
 /* A table that is not there, a column that is not, a table that is there. */
