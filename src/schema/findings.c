@@ -53,6 +53,15 @@ static void place_print(const struct place *place, struct buffer *pointer)
 	buffer_append_integer(pointer, (json_int_t)place->index);
 }
 
+static struct slice pointer_of(struct arena *arena, const struct place *place, const char *rest)
+{
+	struct buffer pointer = BUFFER_INITIAL(arena);
+
+	place_print(place, &pointer);
+	buffer_append_text(&pointer, rest);
+	return buffer_slice(&pointer);
+}
+
 /* A copy of objects and arrays in which every other value is true, or null as it was: the names of members
  * and the numbers of items determine the order of findings. Recursion is as deep as the body. */
 static json_t *outline(const json_t *value)
@@ -101,65 +110,52 @@ static struct finding *next_finding(struct findings *findings)
 	return &findings->faults[findings->fault_count - 1];
 }
 
-static const char *print(struct arena *arena, const char *format, va_list arguments)
-	__attribute__((format(printf, 2, 0)));
+static void add(struct findings *findings, const struct place *place, const char *rest,
+		const char *sentence, va_list arguments) __attribute__((format(printf, 4, 0)));
 
-static const char *print(struct arena *arena, const char *format, va_list arguments)
+/* Adds a finding whose pointer is that of the place and `rest`. */
+static void add(struct findings *findings, const struct place *place, const char *rest,
+		const char *sentence, va_list arguments)
 {
+	struct finding *finding = next_finding(findings);
+	struct slice shown;
 	char text[512];
 
-	(void)vsnprintf(text, sizeof text, format, arguments);
-	return arena_copy(arena, text_cut(slice_of(text), sizeof text - 2)).data;
+	if (finding == NULL)
+		return;
+	(void)vsnprintf(text, sizeof text, sentence, arguments);
+	shown = text_cut(slice_of(text), sizeof text - 2);
+	*finding = (struct finding){
+		.pointer = pointer_of(findings->arena, place, rest),
+		.sentence = arena_copy(findings->arena, shown).data,
+	};
 }
 
 void findings_report(struct findings *findings, const struct place *place, const char *sentence,
 		     ...)
 {
-	struct finding *finding = next_finding(findings);
-	struct buffer pointer = BUFFER_INITIAL(findings->arena);
 	va_list arguments;
 
-	if (finding == NULL)
-		return;
-	place_print(place, &pointer);
 	va_start(arguments, sentence);
-	*finding = (struct finding){
-		.pointer = buffer_slice(&pointer),
-		.sentence = print(findings->arena, sentence, arguments),
-	};
+	add(findings, place, "", sentence, arguments);
 	va_end(arguments);
 }
 
 void schema_fault(struct rule_context *context, const char *pointer, const char *sentence, ...)
 {
-	struct finding *finding = next_finding(context->findings);
-	struct buffer whole = BUFFER_INITIAL(context->findings->arena);
 	va_list arguments;
 
-	if (finding == NULL)
-		return;
-	place_print(context->place, &whole);
-	buffer_append_text(&whole, pointer);
 	va_start(arguments, sentence);
-	*finding = (struct finding){
-		.pointer = buffer_slice(&whole),
-		.sentence = print(context->findings->arena, sentence, arguments),
-	};
+	add(context->findings, context->place, pointer, sentence, arguments);
 	va_end(arguments);
 }
 
 void findings_add(struct findings *findings, const char *pointer, const char *sentence, ...)
 {
-	struct finding *finding = next_finding(findings);
 	va_list arguments;
 
-	if (finding == NULL)
-		return;
 	va_start(arguments, sentence);
-	*finding = (struct finding){
-		.pointer = arena_copy(findings->arena, slice_of(pointer)),
-		.sentence = print(findings->arena, sentence, arguments),
-	};
+	add(findings, &PLACE_ROOT, pointer, sentence, arguments);
 	va_end(arguments);
 }
 
@@ -169,17 +165,23 @@ void findings_message(struct findings *findings, const char *message)
 		findings->faults[0].message = message;
 }
 
-void findings_unknown(struct findings *findings, const struct place *place)
+/* NULL at the limit. */
+static struct slice *next_unknown(struct findings *findings)
 {
-	struct buffer pointer = BUFFER_INITIAL(findings->arena);
-
 	if (findings->unknown_count++ >= FINDINGS_UNKNOWN_MOST)
-		return;
+		return NULL;
 	if (findings->unknown == NULL)
 		findings->unknown = arena_alloc(findings->arena,
 						FINDINGS_UNKNOWN_MOST * sizeof *findings->unknown);
-	place_print(place, &pointer);
-	findings->unknown[findings->unknown_count - 1] = buffer_slice(&pointer);
+	return &findings->unknown[findings->unknown_count - 1];
+}
+
+void findings_unknown(struct findings *findings, const struct place *place)
+{
+	struct slice *unknown = next_unknown(findings);
+
+	if (unknown != NULL)
+		*unknown = pointer_of(findings->arena, place, "");
 }
 
 static struct slice below(struct findings *findings, const char *pointer, struct slice rest)
@@ -200,13 +202,11 @@ void findings_take(struct findings *findings, const char *pointer, const struct 
 		};
 	}
 	for (size_t i = 0; i < piece->unknown_count && i < FINDINGS_UNKNOWN_MOST; i++) {
-		if (findings->unknown_count++ >= FINDINGS_UNKNOWN_MOST)
+		struct slice *unknown = next_unknown(findings);
+
+		if (unknown == NULL)
 			break;
-		if (findings->unknown == NULL)
-			findings->unknown = arena_alloc(
-				findings->arena, FINDINGS_UNKNOWN_MOST * sizeof *findings->unknown);
-		findings->unknown[findings->unknown_count - 1] = below(findings, pointer,
-								       piece->unknown[i]);
+		*unknown = below(findings, pointer, piece->unknown[i]);
 	}
 }
 
@@ -265,18 +265,14 @@ static size_t position(const json_t *within, struct slice segment, const json_t 
 /* Fills the positions along the pointer; returns the value it points to, or NULL. */
 static const json_t *locate(struct finding *finding, const json_t *sent)
 {
-	struct slice rest = finding->pointer;
 	const json_t *within = sent;
+	struct slice rest;
 
 	finding->depth = 0;
-	while (rest.size > 0 && finding->depth < DEPTH_MOST) {
-		struct slice segment = { rest.data + 1, 0 };
-
-		while (segment.size + 1 < rest.size && segment.data[segment.size] != '/')
-			segment.size++;
-		rest = (struct slice){ segment.data + segment.size, rest.size - segment.size - 1 };
-		finding->positions[finding->depth++] = position(within, segment, &within);
-	}
+	(void)text_split(finding->pointer, '/', &rest);
+	while (rest.data != NULL && finding->depth < DEPTH_MOST)
+		finding->positions[finding->depth++] =
+			position(within, text_split(rest, '/', &rest), &within);
 	return within;
 }
 
@@ -284,14 +280,11 @@ bool rule_was_sent(const struct rule_context *context, const char *pointer)
 {
 	const struct findings *findings = context->findings;
 	const json_t *sent = findings->sent != NULL ? findings->sent : findings->body;
-	struct buffer whole = BUFFER_INITIAL(findings->arena);
-	struct finding finding;
-	const json_t *member;
+	struct finding finding = {
+		.pointer = pointer_of(findings->arena, context->place, pointer),
+	};
+	const json_t *member = locate(&finding, sent);
 
-	place_print(context->place, &whole);
-	buffer_append_text(&whole, pointer);
-	finding = (struct finding){ .pointer = buffer_slice(&whole) };
-	member = locate(&finding, sent);
 	return member != NULL && !json_is_null(member);
 }
 
@@ -334,52 +327,36 @@ static void append_segment(struct buffer *text, struct slice segment)
 
 static void append_pointer(struct buffer *text, struct slice pointer)
 {
-	while (pointer.size > 0) {
-		size_t size = 1;
+	struct slice rest;
 
-		while (size < pointer.size && pointer.data[size] != '/')
-			size++;
+	(void)text_split(pointer, '/', &rest);
+	while (rest.data != NULL) {
 		buffer_append_byte(text, '/');
-		append_segment(text, (struct slice){ pointer.data + 1, size - 1 });
-		pointer = (struct slice){ pointer.data + size, pointer.size - size };
+		append_segment(text, text_split(rest, '/', &rest));
 	}
 }
 
-/* skip: bytes to omit at the beginning of each pointer. */
-static json_t *details_of(struct findings *findings, size_t count, size_t skip)
+/* skip: bytes to omit at the beginning of each pointer. The parts have pointers as they are, where details
+ * show only the beginning of long names. */
+static void tell(struct findings *findings, size_t count, size_t skip, struct fault *fault)
 {
 	json_t *details = arena_json(findings->arena, json_array());
-
-	for (size_t i = 0; i < count; i++) {
-		struct buffer text = BUFFER_INITIAL(findings->arena);
-
-		append_pointer(&text, findings->faults[i].pointer);
-		if (text.size > skip)
-			memmove(text.data, text.data + skip, text.size - skip);
-		text.size -= text.size > skip ? skip : text.size;
-		buffer_append_text(&text, ": ");
-		buffer_append_text(&text, findings->faults[i].sentence);
-		array_put(details, json_stringn(text.data, text.size));
-	}
-	return details;
-}
-
-/* Pointers as they are, where details show only the beginning of long names. */
-static json_t *faults_of(struct findings *findings, size_t count, size_t skip)
-{
 	json_t *faults = arena_json(findings->arena, json_array());
 
 	for (size_t i = 0; i < count; i++) {
 		const struct finding *finding = &findings->faults[i];
-		const size_t hidden = finding->pointer.size > skip ? skip : finding->pointer.size;
+		struct buffer text = BUFFER_INITIAL(findings->arena);
 
+		append_pointer(&text, finding->pointer);
+		buffer_append_text(&text, ": ");
+		buffer_append_text(&text, finding->sentence);
+		array_put(details, json_stringn(text.data + skip, text.size - skip));
 		array_put(faults,
-			  json_pack("{s:s%, s:s}", "pointer",
-				    hidden < finding->pointer.size ? finding->pointer.data + hidden
-								   : "",
-				    finding->pointer.size - hidden, "message", finding->sentence));
+			  json_pack("{s:s%, s:s}", "pointer", finding->pointer.data + skip,
+				    finding->pointer.size - skip, "message", finding->sentence));
 	}
-	return faults;
+	fault->details = details;
+	fault->faults = faults;
 }
 
 bool findings_close(struct findings *findings, enum fault_kind kind, struct fault *fault)
@@ -400,8 +377,7 @@ bool findings_close(struct findings *findings, enum fault_kind kind, struct faul
 		(void)fault_set(fault, kind, "%s", findings->faults[0].message);
 	else
 		(void)fault_set(fault, kind, NULL);
-	fault->details = details_of(findings, kept, skip);
-	fault->faults = faults_of(findings, kept, skip);
+	tell(findings, kept, skip, fault);
 	return false;
 }
 
