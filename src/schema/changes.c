@@ -237,10 +237,8 @@ void changes_find_hidden(struct changes *changes, struct slice prefix, const str
 static int compare(const void *a, const void *b)
 {
 	const struct slice *first = a, *second = b;
-	const size_t shorter = first->size < second->size ? first->size : second->size;
-	const int order = memcmp(first->data, second->data, shorter);
 
-	return order != 0 ? order : (first->size > second->size) - (first->size < second->size);
+	return slice_compare(*first, *second);
 }
 
 void changes_write(struct changes *changes, struct buffer *text)

@@ -3,27 +3,22 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "schema/describe.h"
 
+#include <stdarg.h>
 #include <stdlib.h>
 
 static json_t *describe_row(const struct field *row, enum describe_form form, bool is_nullable);
 
-static const char *form_suffix(enum describe_form form)
-{
-	switch (form) {
-	case DESCRIBE_ANSWER:
-		return "";
-	case DESCRIBE_REQUEST:
-		return "Request";
-	case DESCRIBE_PATCH:
-		return "Patch";
-	}
-	return "";
-}
+/* After the name of a shape. */
+static const char *const suffixes[] = {
+	[DESCRIBE_ANSWER] = "",
+	[DESCRIBE_REQUEST] = "Request",
+	[DESCRIBE_PATCH] = "Patch",
+};
 
 static json_t *reference(const struct shape *shape, enum describe_form form)
 {
 	return json_pack("{s:o}", "$ref",
-			 json_sprintf("#/components/schemas/%s%s", shape->name, form_suffix(form)));
+			 json_sprintf("#/components/schemas/%s%s", shape->name, suffixes[form]));
 }
 
 static void set_type(json_t *schema, const char *type, bool is_nullable)
@@ -34,23 +29,31 @@ static void set_type(json_t *schema, const char *type, bool is_nullable)
 		object_put(schema, "type", json_string(type));
 }
 
+static void describe_further(json_t *schema, const char *sentence, ...)
+	__attribute__((format(printf, 2, 3)));
+
 /* Adds a sentence to the description. */
-static void describe_further(json_t *schema, const char *sentence)
+static void describe_further(json_t *schema, const char *sentence, ...)
 {
 	const char *before = json_string_value(json_object_get(schema, "description"));
+	json_t *further;
+	va_list arguments;
 
-	if (before == NULL)
-		object_put(schema, "description", json_string(sentence));
-	else
-		object_put(schema, "description", json_sprintf("%s %s", before, sentence));
+	va_start(arguments, sentence);
+	further = json_vsprintf(sentence, arguments);
+	va_end(arguments);
+	if (before != NULL) {
+		object_put(schema, "description",
+			   json_sprintf("%s %s", before, json_string_value(further)));
+		json_decref(further);
+	} else {
+		object_put(schema, "description", further);
+	}
 }
 
 static void describe_kept(json_t *schema, const struct field *row)
 {
-	json_t *sentence = json_sprintf("At most %zu bytes as compact JSON.", row->most);
-
-	describe_further(schema, json_string_value(sentence));
-	json_decref(sentence);
+	describe_further(schema, "At most %zu bytes as compact JSON.", row->most);
 }
 
 /* ---- single values ---- */
@@ -96,14 +99,6 @@ static void describe_text(json_t *schema, const struct text_rule *rule)
 		object_put(schema, "x-maxBytes", json_integer((json_int_t)rule->longest));
 }
 
-static void describe_free(json_t *schema, const struct field *row)
-{
-	json_t *sentence = json_sprintf("Without %s it %s.", row->free_with, row->text->sentence);
-
-	describe_further(schema, json_string_value(sentence));
-	json_decref(sentence);
-}
-
 static void describe_choice(json_t *schema, const struct field *row, bool is_nullable)
 {
 	json_t *choices = json_array();
@@ -145,17 +140,11 @@ static void describe_map(json_t *schema, const struct field *row, enum describe_
 	/* A null entry is ignored, or removed by a patch. */
 	object_put(schema, "additionalProperties",
 		   describe_row(row->item, form, form != DESCRIBE_ANSWER));
-	if (row->most == 0)
-		return;
-	if (form != DESCRIBE_PATCH) {
-		object_put(schema, "maxProperties", json_integer((json_int_t)row->most));
-		return;
-	}
 	/* A patch may have more entries, since some of them remove or change existing ones. */
-	json_t *sentence = json_sprintf("At most %zu after the merge.", row->most);
-
-	describe_further(schema, json_string_value(sentence));
-	json_decref(sentence);
+	if (row->most != 0 && form == DESCRIBE_PATCH)
+		describe_further(schema, "At most %zu after the merge.", row->most);
+	else if (row->most != 0)
+		object_put(schema, "maxProperties", json_integer((json_int_t)row->most));
 }
 
 static void describe_list(json_t *schema, const struct field *row, enum describe_form form)
@@ -190,7 +179,8 @@ static void describe_kind(json_t *schema, const struct field *row, enum describe
 		if (row->free_with == NULL)
 			describe_text(schema, row->text);
 		else
-			describe_free(schema, row);
+			describe_further(schema, "Without %s it %s.", row->free_with,
+					 row->text->sentence);
 		break;
 	case KIND_TIME:
 		set_type(schema, "string", is_nullable);
@@ -231,18 +221,13 @@ static void describe_kind(json_t *schema, const struct field *row, enum describe
  * fills is described by the row's own text. */
 static void describe_default(json_t *schema, const struct field *row)
 {
-	json_t *sentence;
-
 	if (row->standard == NULL || (row->flags & FIELD_HIDDEN_DEFAULT) != 0)
 		return;
-	if (row->when_member == NULL) {
+	if (row->when_member != NULL)
+		describe_further(schema, "Default where %s is %s: %s.", row->when_member,
+				 row->when_value, row->standard);
+	else
 		object_put(schema, "default", json_loads(row->standard, JSON_DECODE_ANY, NULL));
-		return;
-	}
-	sentence = json_sprintf("Default where %s is %s: %s.", row->when_member, row->when_value,
-				row->standard);
-	describe_further(schema, json_string_value(sentence));
-	json_decref(sentence);
 }
 
 static json_t *describe_row(const struct field *row, enum describe_form form, bool is_nullable)
@@ -310,7 +295,7 @@ void describe_rule(json_t *described, const char *name, const char *sentence)
 {
 	json_t *rules = json_object_get(described, "x-rules");
 
-	describe_further(described, sentence);
+	describe_further(described, "%s", sentence);
 	if (rules == NULL) {
 		rules = json_array();
 		object_put(described, "x-rules", rules);
@@ -333,7 +318,7 @@ static json_t *describe_shape(const struct shape *shape, enum describe_form form
 	json_t *required = json_array();
 
 	if (shape->doc != NULL)
-		describe_further(schema, shape->doc);
+		describe_further(schema, "%s", shape->doc);
 	describe_rules(schema, shape);
 	for (size_t i = 0; i < shape->field_count; i++) {
 		const struct field *row = &shape->fields[i];
@@ -366,7 +351,7 @@ static void describe_below(json_t *components, const struct field *row, enum des
 
 void describe_components(json_t *components, const struct shape *shape, enum describe_form form)
 {
-	json_t *name = json_sprintf("%s%s", shape->name, form_suffix(form));
+	json_t *name = json_sprintf("%s%s", shape->name, suffixes[form]);
 
 	if (json_object_get(components, json_string_value(name)) == NULL) {
 		object_put(components, json_string_value(name), describe_shape(shape, form));
