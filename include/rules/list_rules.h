@@ -13,8 +13,8 @@ extern const struct shape code_list_query;
 extern const struct shape code_view_query;
 extern const struct shape code_write_query;
 extern const struct shape signing_key_list_query;
-extern const struct shape key_list_query;
-extern const struct shape backend_list_query;
+/* Keys, backends, webhooks. */
+extern const struct shape plain_list_query;
 extern const struct shape event_list_query;
 /* A type of log entries, `word.word`, or a beginning of types, `word.*`. */
 bool event_type_is_right(struct slice type);

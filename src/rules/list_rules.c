@@ -86,17 +86,11 @@ const struct shape signing_key_list_query = {
 	"SigningKeyListQuery", FIELDS(signing_key_list_fields),
 };
 
-static const struct field key_list_fields[] = {
+static const struct field plain_list_fields[] = {
 	{ "limit", LIMIT, DEFAULT(10) },
 	{ "start", TEXT(id_text), START },
 };
-const struct shape key_list_query = { "KeyListQuery", FIELDS(key_list_fields) };
-
-static const struct field backend_list_fields[] = {
-	{ "limit", LIMIT, DEFAULT(10) },
-	{ "start", TEXT(id_text), START },
-};
-const struct shape backend_list_query = { "BackendListQuery", FIELDS(backend_list_fields) };
+const struct shape plain_list_query = { "ListQuery", FIELDS(plain_list_fields) };
 
 static schema_rule check_type;
 
