@@ -20,7 +20,5 @@ extern const struct shape event_list_query;
 bool event_type_is_right(struct slice type);
 /* Of all calls that may change something. */
 extern const struct shape write_query;
-/* For routes without parameters. */
-extern const struct shape no_query;
 
 #endif

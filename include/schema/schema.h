@@ -148,8 +148,6 @@ struct shape_plan {
 #define FIELDS(table) .fields = (table), .field_count = sizeof (table) / sizeof (table)[0], \
 	.plan = &(struct shape_plan){ .rows = \
 		(struct row_plan[sizeof (table) / sizeof (table)[0] + 1]){ { .before = 0 } } }
-#define NO_FIELDS() .fields = NULL, .field_count = 0, \
-	.plan = &(struct shape_plan){ .rows = (struct row_plan[1]){ { .before = 0 } } }
 #define BOOLEAN() .kind = KIND_BOOLEAN
 #define INTEGER(least, most_) .kind = KIND_INTEGER, .minimum = (least), .maximum = (most_)
 #define INTEGER_STEP(least, most_, by) INTEGER(least, most_), .step = (by)

@@ -113,8 +113,6 @@ const struct shape event_list_query = {
 static const struct field write_fields[] = { VALIDATE_ONLY };
 const struct shape write_query = { "WriteQuery", FIELDS(write_fields) };
 
-const struct shape no_query = { "NoQuery", NO_FIELDS() };
-
 /* clang-format on */
 
 static void check_times(struct rule_context *context, const json_t *object)

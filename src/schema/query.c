@@ -85,8 +85,6 @@ bool schema_query(struct arena *arena, const struct shape *shape, struct slice q
 
 	findings_open(&findings, arena);
 	*query = arena_json(arena, json_object());
-	if (shape->field_count == 0)
-		return true;
 	if (!text_query(arena, query_string, &parameters, &n, &bad))
 		return fault_detail(fault, FAULT_INVALID_QUERY,
 				    "a bad percent-encoding, a NUL or something that is not UTF-8");
