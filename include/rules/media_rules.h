@@ -22,7 +22,6 @@ const char *backend_default(struct slice type, const char *member);
 /* GET /v2/jwks/{customer_id}.json. */
 extern const struct shape key_set_shape;
 
-extern const struct text_rule kid_text;
 /* SHA-256 of a kid in hexadecimal. */
 extern const struct text_rule kid_hash_text;
 #define SIGNING_ALG_NAMES ONE_OF("ES256", "RS256", "EdDSA")

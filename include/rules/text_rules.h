@@ -10,12 +10,17 @@
 extern const struct text_rule any_text;
 /* Any text that is not empty. */
 extern const struct text_rule some_text;
+/* The same of so many characters at most. */
+extern const struct text_rule any_256_text;
+extern const struct text_rule some_128_text;
+extern const struct text_rule some_256_text;
+extern const struct text_rule url_text;
 /* An id (base/id.h). */
 extern const struct text_rule id_text;
 /* Times in answers. */
 extern const struct text_rule time_text;
-/* The secret of an account: 32 bytes as base64url. */
-extern const struct text_rule secret_text;
+/* 32 bytes as base64url: the secret of an account, the kid of a signing key. */
+extern const struct text_rule bytes_32_text;
 extern const struct text_rule room_code_text; /* abc-defg-hij, or words (base/id.h) */
 
 /* Names of templates and accounts, of roles, of keys of destinations, and of rooms. */

@@ -168,7 +168,7 @@ static bool read_secret(const json_t *object, struct secret *secret)
 {
 	struct slice text = text_member(object, "secret");
 
-	if (text.size != SECRET_TEXT_SIZE || !schema_text_obeys(&secret_text, text))
+	if (text.size != SECRET_TEXT_SIZE || !schema_text_obeys(&bytes_32_text, text))
 		return false;
 	memcpy(secret->text, text.data, text.size);
 	secret->text[text.size] = '\0';

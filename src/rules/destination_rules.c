@@ -14,13 +14,6 @@
 #define DESTINATION_NAME TEXT(destination_name_text), FLAGS(FIELD_KEPT), \
 	DOC("The same as its key, and filled in when missing.")
 
-static const struct text_rule rtmp_url_text = {
-	.sentence = "must be 1 to 2048 bytes",
-	.shortest = 1,
-	.longest = 2048,
-	.counts_bytes = true,
-};
-
 /* ---- browser recordings ---- */
 
 static const struct field browser_thumbnails_fields[] = {
@@ -54,7 +47,7 @@ static const struct field browser_recording_item = {
 
 /* RTMP URLs contain secret stream keys. */
 static const struct field rtmp_url_item = {
-	.name = NULL, TEXT(rtmp_url_text), FLAGS(FIELD_SECRET),
+	.name = NULL, TEXT(url_text), FLAGS(FIELD_SECRET),
 };
 
 static const struct field rtmp_destination_fields[] = {

@@ -18,17 +18,11 @@ const char *const scope_names[SCOPES + 1] = {
 	[SCOPE_KEYS_WRITE] = "keys:write",
 };
 
-static const struct text_rule key_name_text = {
-	.sentence = "must be 1 to 128 characters",
-	.shortest = 1,
-	.longest = 128,
-};
-
 static const struct field scope_item = { .name = NULL, .kind = KIND_CHOICE, .choices = scope_names };
 
 #define MEMBERS_OF_A_KEY \
 	{ "id",         TEXT(id_text), FLAGS(FIELD_READ_ONLY) }, \
-	{ "name",       TEXT(key_name_text), FLAGS(FIELD_REQUIRED | FIELD_KEPT) }, \
+	{ "name",       TEXT(some_128_text), FLAGS(FIELD_REQUIRED | FIELD_KEPT) }, \
 	{ "scopes",     LIST_OF(scope_item), \
 	  FLAGS(FIELD_REQUIRED | FIELD_KEPT | FIELD_UNIQUE | FIELD_NOT_EMPTY), \
 	  DOC("What the key allows. A scope for writing includes that for reading, and webhooks:write " \

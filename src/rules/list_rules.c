@@ -80,7 +80,7 @@ const struct shape code_list_query = { "RoomCodeListQuery", FIELDS(code_list_fie
 
 static const struct field signing_key_list_fields[] = {
 	{ "limit", LIMIT, DEFAULT(10) },
-	{ "start", TEXT(kid_text), START },
+	{ "start", TEXT(bytes_32_text), START },
 };
 const struct shape signing_key_list_query = {
 	"SigningKeyListQuery", FIELDS(signing_key_list_fields),

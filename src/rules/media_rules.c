@@ -9,12 +9,6 @@
 
 /* clang-format off */
 
-const struct text_rule kid_text = {
-	.characters = "a-zA-Z0-9_-",
-	.sentence = "must be 43 of a-z A-Z 0-9 - _",
-	.shortest = 43,
-	.longest = 43,
-};
 const struct text_rule kid_hash_text = {
 	.characters = "0-9a-f",
 	.sentence = "must be 64 lower-case hex digits",
@@ -28,7 +22,7 @@ static const struct field jwk_fields[] = {
 	{ "kty", ONE_OF("EC", "RSA", "OKP"), FLAGS(FIELD_REQUIRED) },
 	{ "use", ONE_OF("sig"), FLAGS(FIELD_REQUIRED) },
 	{ "alg", SIGNING_ALG_NAMES, FLAGS(FIELD_REQUIRED) },
-	{ "kid", TEXT(kid_text), FLAGS(FIELD_REQUIRED) },
+	{ "kid", TEXT(bytes_32_text), FLAGS(FIELD_REQUIRED) },
 	{ "crv", ONE_OF("P-256", "Ed25519") },
 	{ "x",   TEXT(some_text) },
 	{ "y",   TEXT(some_text) },
@@ -41,7 +35,7 @@ static const struct shape jwk_shape = {
 static const struct field jwk_item = { .name = NULL, OBJECT(jwk_shape) };
 
 static const struct field signing_key_fields[] = {
-	{ "kid",        TEXT(kid_text), FLAGS(FIELD_REQUIRED), DOC("The thumbprint (RFC 7638).") },
+	{ "kid",        TEXT(bytes_32_text), FLAGS(FIELD_REQUIRED), DOC("The thumbprint (RFC 7638).") },
 	{ "alg",        SIGNING_ALG_NAMES, FLAGS(FIELD_REQUIRED) },
 	{ "state",      SIGNING_KEY_STATES, FLAGS(FIELD_REQUIRED),
 	  DOC("active: it signs; next: it will; retired: it signs no more. All are published.") },
@@ -71,17 +65,6 @@ const struct shape key_set_shape = {
 
 /* ---- backends ---- */
 
-static const struct text_rule url_text = {
-	.sentence = "must be 1 to 2048 bytes",
-	.shortest = 1,
-	.longest = 2048,
-	.counts_bytes = true,
-};
-static const struct text_rule api_key_text = {
-	.sentence = "must be 1 to 128 characters",
-	.shortest = 1,
-	.longest = 128,
-};
 static const struct text_rule long_secret_text = {
 	.sentence = "must be 32 to 512 characters",
 	.shortest = 32,
@@ -91,11 +74,6 @@ static const struct text_rule short_secret_text = {
 	.sentence = "must be 1 to 512 characters",
 	.shortest = 1,
 	.longest = 512,
-};
-static const struct text_rule claim_text = {
-	.sentence = "must be 1 to 256 characters",
-	.shortest = 1,
-	.longest = 256,
 };
 static const struct text_rule tenant_text = {
 	.characters = "a-z0-9._-",
@@ -113,20 +91,20 @@ static const struct text_rule group_text = {
 #define SECRET FLAGS(FIELD_WRITE_ONLY | FIELD_SECRET)
 
 static const struct field config_fields[] = {
-	{ "api_key",    TEXT(api_key_text), DOC("livekit.") },
+	{ "api_key",    TEXT(some_128_text), DOC("livekit.") },
 	{ "api_secret", TEXT(long_secret_text), SECRET, DOC("livekit.") },
-	{ "app_id",     TEXT(claim_text), DOC("jitsi: iss of a token.") },
-	{ "audience",   TEXT(claim_text), DOC("jitsi, where it is app_id when it is not supplied; jwt: aud.") },
-	{ "subject",    TEXT(claim_text),
+	{ "app_id",     TEXT(some_256_text), DOC("jitsi: iss of a token.") },
+	{ "audience",   TEXT(some_256_text), DOC("jitsi, where it is app_id when it is not supplied; jwt: aud.") },
+	{ "subject",    TEXT(some_256_text),
 	  DOC("jitsi: sub of a token; the tenant, else the host of url, when it is not supplied.") },
-	{ "key_id",     TEXT(claim_text), DOC("jitsi: replaces the kid of a token.") },
+	{ "key_id",     TEXT(some_256_text), DOC("jitsi: replaces the kid of a token.") },
 	{ "tenant",     TEXT(tenant_text), DOC("jitsi.") },
 	{ "group",      TEXT(group_text), DOC("galene; anteroom when it is not supplied.") },
 	{ "alg",        ONE_OF("HS256", "ES256", "RS256", "EdDSA"),
 	  DOC("jitsi: HS256 or RS256; galene: ES256, which is the default, RS256 or HS256; jwt: ES256, RS256 "
 	      "or EdDSA. But for HS256, the active signing key of it signs.") },
 	{ "app_secret", TEXT(long_secret_text), SECRET, DOC("jitsi with HS256.") },
-	{ "key",        TEXT(secret_text), SECRET, DOC("galene with HS256: 32 bytes as base64url.") },
+	{ "key",        TEXT(bytes_32_text), SECRET, DOC("galene with HS256: 32 bytes as base64url.") },
 	{ "secret",     TEXT(short_secret_text), SECRET, DOC("bigbluebutton, janus.") },
 	{ "checksum",   ONE_OF("sha256", "sha384", "sha512"),
 	  DOC("bigbluebutton; sha256 when it is not supplied.") },

@@ -30,21 +30,6 @@ static const struct text_rule generated_code_text = {
 	.shortest = CODE_OLD_TEXT_SIZE - 1,
 	.longest = CODE_TEXT_SIZE - 1,
 };
-/* The user_id that the code is for, and the one that a user may have. */
-static const struct text_rule person_text = {
-	.sentence = "must be 1 to 256 characters",
-	.shortest = 1,
-	.longest = 256,
-};
-static const struct text_rule user_id_text = {
-	.sentence = "must be at most 256 characters",
-	.longest = 256,
-};
-static const struct text_rule person_name_text = {
-	.sentence = "must be 1 to 128 characters",
-	.shortest = 1,
-	.longest = 128,
-};
 static const struct text_rule label_text = {
 	.sentence = "must be at most 128 characters",
 	.longest = 128,
@@ -55,11 +40,7 @@ static const struct text_rule metadata_key_text = {
 	.shortest = 1,
 	.longest = 40,
 };
-static const struct text_rule metadata_text = {
-	.sentence = "must be at most 256 characters",
-	.longest = 256,
-};
-static const struct field metadata_item = { .name = NULL, TEXT(metadata_text) };
+static const struct field metadata_item = { .name = NULL, TEXT(any_256_text) };
 
 /* Members of a room code that a client may send back. */
 #define REST_OF_A_ROOM_CODE \
@@ -85,8 +66,8 @@ static const struct field metadata_item = { .name = NULL, TEXT(metadata_text) };
 #define MAX_USES_OF_A_CODE \
 	{ "max_uses",   INTEGER(1, USES_MOST), DOC("How many exchanges are granted.") }
 #define PERSON_OF_A_CODE \
-	{ "user_id",    TEXT(person_text), DOC("The person that the code is for.") }, \
-	{ "name",       TEXT(person_name_text), DOC("Display name of that person.") }, \
+	{ "user_id",    TEXT(some_256_text), DOC("The person that the code is for.") }, \
+	{ "name",       TEXT(some_128_text), DOC("Display name of that person.") }, \
 	{ "label",      TEXT(label_text) }, \
 	{ "metadata",   MAP_OF(metadata_key_text, metadata_item), MOST(16) }
 
@@ -219,9 +200,9 @@ const struct shape code_enabled_shape = {
 
 static const struct field join_fields[] = {
 	{ "code",    TEXT(any_text), FLAGS(FIELD_REQUIRED) },
-	{ "user_id", TEXT(user_id_text), FLAGS(FIELD_HIDDEN_DEFAULT),
+	{ "user_id", TEXT(any_256_text), FLAGS(FIELD_HIDDEN_DEFAULT),
 	  DOC("A version 4 UUID when it is not supplied or empty.") },
-	{ "name",    TEXT(person_name_text),
+	{ "name",    TEXT(some_128_text),
 	  DOC("As others see the person on a media server, unless the code has a name; user_id when it is "
 	      "not supplied.") },
 };
@@ -251,7 +232,7 @@ static const struct shape join_ticket_shape = {
 };
 
 static const struct field media_join_fields[] = {
-	{ "name", TEXT(person_name_text),
+	{ "name", TEXT(some_128_text),
 	  DOC("As others see the person, unless the code has a name; user_id when it is not supplied.") },
 };
 const struct shape media_join_shape = {
@@ -269,7 +250,7 @@ static const struct field token_answer_fields[] = {
 	  DOC("A JWT, signed with the account's secret.") },
 	{ "room_id",    TEXT(id_text), FLAGS(FIELD_REQUIRED) },
 	{ "role",       TEXT(role_name_text), FLAGS(FIELD_REQUIRED) },
-	{ "user_id",    TEXT(user_id_text), FLAGS(FIELD_REQUIRED) },
+	{ "user_id",    TEXT(any_256_text), FLAGS(FIELD_REQUIRED) },
 	{ "expires_at", TEXT(time_text), FLAGS(FIELD_REQUIRED) },
 	{ "join",       OBJECT(join_ticket_shape), DOC("Where a backend is in effect for the room.") },
 };

@@ -18,6 +18,30 @@ const struct text_rule some_text = {
 	.longest = SIZE_MAX,
 };
 
+const struct text_rule any_256_text = {
+	.sentence = "must be at most 256 characters",
+	.longest = 256,
+};
+
+const struct text_rule some_128_text = {
+	.sentence = "must be 1 to 128 characters",
+	.shortest = 1,
+	.longest = 128,
+};
+
+const struct text_rule some_256_text = {
+	.sentence = "must be 1 to 256 characters",
+	.shortest = 1,
+	.longest = 256,
+};
+
+const struct text_rule url_text = {
+	.sentence = "must be 1 to 2048 bytes",
+	.shortest = 1,
+	.longest = 2048,
+	.counts_bytes = true,
+};
+
 const struct text_rule id_text = {
 	.characters = "0-9a-f",
 	.sentence = "must be an id (24 lower-case hex digits)",
@@ -32,7 +56,7 @@ const struct text_rule time_text = {
 	.longest = 24,
 };
 
-const struct text_rule secret_text = {
+const struct text_rule bytes_32_text = {
 	.characters = "a-zA-Z0-9_-",
 	.sentence = "must be 43 of a-z A-Z 0-9 - _",
 	.shortest = 43,

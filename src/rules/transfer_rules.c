@@ -51,7 +51,7 @@ static const struct shape end_shape = {
 /* ---- accounts ---- */
 
 static const struct field secret_fields[] = {
-	{ "secret",     TEXT(secret_text), FLAGS(FIELD_REQUIRED | FIELD_SECRET) },
+	{ "secret",     TEXT(bytes_32_text), FLAGS(FIELD_REQUIRED | FIELD_SECRET) },
 	{ "created_at", TEXT(time_text), REQUIRED },
 };
 static const struct shape secret_shape = {
@@ -110,7 +110,7 @@ static const struct shape backend_line_shape = {
 static const struct field backend_item = { .name = NULL, OBJECT(backend_line_shape) };
 
 static const struct field media_fields[] = {
-	{ "code_key",     TEXT(secret_text), FLAGS(FIELD_REQUIRED | FIELD_SECRET),
+	{ "code_key",     TEXT(bytes_32_text), FLAGS(FIELD_REQUIRED | FIELD_SECRET),
 	  DOC("Of the hashes of codes, as base64url.") },
 	{ "signing_keys", LIST_OF(signing_key_item), REQUIRED, DOC("The oldest first.") },
 	{ "last_backend", NUMBER_OF_ID(), REQUIRED, DOC("In the id of the last one that was made.") },
@@ -125,7 +125,7 @@ static const struct shape media_shape = {
 static const struct field key_fields[] = {
 	{ "id",         TEXT(id_text), REQUIRED },
 	{ "created_at", TEXT(time_text), REQUIRED },
-	{ "digest",     TEXT(secret_text), REQUIRED, DOC("SHA-256 of its secret, as base64url.") },
+	{ "digest",     TEXT(bytes_32_text), REQUIRED, DOC("SHA-256 of its secret, as base64url.") },
 	{ "document",   OBJECT(key_shape), REQUIRED, DOC("The key as it could be sent.") },
 };
 static const struct shape key_line_shape = {

@@ -34,7 +34,7 @@ static const struct field path_fields[] = {
 	{ "backend_id",  TEXT(id_text), DOC("Backend identifier.") },
 	{ "key_id",      TEXT(id_text), DOC("Key identifier.") },
 	{ "webhook_id",  TEXT(id_text), DOC("Webhook identifier.") },
-	{ "kid",         TEXT(kid_text), DOC("Name of a signing key.") },
+	{ "kid",         TEXT(bytes_32_text), DOC("Name of a signing key.") },
 	{ "customer_id", TEXT(id_text), DOC("Account identifier.") },
 	{ "kid_hash",    TEXT(kid_hash_text), DOC("SHA-256 of the kid of a signing key.") },
 };
