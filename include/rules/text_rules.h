@@ -15,6 +15,8 @@ extern const struct text_rule any_256_text;
 extern const struct text_rule some_128_text;
 extern const struct text_rule some_256_text;
 extern const struct text_rule url_text;
+/* Whether it has only bytes that a URL without a fragment may have (RFC 3986). */
+bool text_may_be_url(struct slice text);
 /* An id (base/id.h). */
 extern const struct text_rule id_text;
 /* Times in answers. */

@@ -63,19 +63,14 @@ const struct shape import_answer_shape = {
 
 /* clang-format on */
 
-/* A time of the year 1 is how the public service writes that there is none. */
-static bool is_unset(struct slice text)
-{
-	return text.size > 5 && memcmp(text.data, "0001-", 5) == 0;
-}
-
-/* Of a member that is there. False: it is no time that is accepted. */
+/* Of a member that is there. False: it is no time that is accepted. A time of the year 1 is how the public
+ * service writes that there is none. */
 static bool parse(const json_t *value, bool *is_set, int64_t *time)
 {
 	const struct slice text = text_of_json(value);
 	int64_t seconds;
 
-	*is_set = !is_unset(text);
+	*is_set = !slice_begins(text, SLICE("0001-"));
 	return text_time_parse(text, time) && (!*is_set || text_time_parse_seconds(text, &seconds));
 }
 

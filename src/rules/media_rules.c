@@ -236,17 +236,6 @@ static bool is_among(struct slice text, const char *const *list)
 	return *list != NULL;
 }
 
-/* What a URL may be made of, without query and fragment (RFC 3986). */
-static bool has_bytes_of_url(struct slice url)
-{
-	for (size_t i = 0; i < url.size; i++) {
-		if (url.data[i] <= ' ' || url.data[i] > '~' ||
-		    strchr("\"#<>?\\^`{|}", url.data[i]) != NULL)
-			return false;
-	}
-	return true;
-}
-
 static bool has_host(struct slice rest)
 {
 	struct slice path;
@@ -262,7 +251,8 @@ static bool url_is_for(struct slice url, size_t type)
 	struct slice scheme, rest;
 	bool has_authority;
 
-	if (colon == NULL || colon == url.data || !has_bytes_of_url(url))
+	if (colon == NULL || colon == url.data || !text_may_be_url(url) ||
+	    memchr(url.data, '?', url.size) != NULL)
 		return false;
 	scheme = (struct slice){ url.data, (size_t)(colon - url.data) };
 	rest = (struct slice){ colon + 1, url.size - scheme.size - 1 };

@@ -3,6 +3,8 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "rules/text_rules.h"
 
+#include <string.h>
+
 #include "base/id.h"
 
 #define NAME_CHARACTERS "a-zA-Z0-9 ._:-"
@@ -41,6 +43,16 @@ const struct text_rule url_text = {
 	.longest = 2048,
 	.counts_bytes = true,
 };
+
+bool text_may_be_url(struct slice text)
+{
+	for (size_t i = 0; i < text.size; i++) {
+		if (text.data[i] <= ' ' || text.data[i] > '~' ||
+		    strchr("\"#<>\\^`{|}", text.data[i]) != NULL)
+			return false;
+	}
+	return true;
+}
 
 const struct text_rule id_text = {
 	.characters = "0-9a-f",

@@ -120,25 +120,13 @@ const struct shape delivery_list_query = { "DeliveryListQuery", FIELDS(delivery_
 
 /* ---- url ---- */
 
-static bool has_bytes_of_url(struct slice text)
+static bool take_scheme(struct slice *rest, struct slice scheme)
 {
-	for (size_t i = 0; i < text.size; i++) {
-		if (text.data[i] <= ' ' || text.data[i] > '~' ||
-		    strchr("\"#<>\\^`{|}", text.data[i]) != NULL)
-			return false;
-	}
-	return true;
-}
-
-static bool take_scheme(struct slice *rest, const char *scheme)
-{
-	const size_t size = strlen(scheme);
-
-	if (rest->size < size ||
-	    !text_equal_ignoring_case((struct slice){ rest->data, size }, slice_of(scheme)))
+	if (rest->size < scheme.size ||
+	    !text_equal_ignoring_case((struct slice){ rest->data, scheme.size }, scheme))
 		return false;
-	rest->data += size;
-	rest->size -= size;
+	rest->data += scheme.size;
+	rest->size -= scheme.size;
 	return true;
 }
 
@@ -171,8 +159,8 @@ bool webhook_url_parse(struct slice text, struct webhook_url *url)
 	struct slice rest = text, authority, port = { "", 0 };
 	size_t size = 0;
 
-	url->is_https = take_scheme(&rest, "https://");
-	if ((!url->is_https && !take_scheme(&rest, "http://")) || !has_bytes_of_url(text))
+	url->is_https = take_scheme(&rest, SLICE("https://"));
+	if ((!url->is_https && !take_scheme(&rest, SLICE("http://"))) || !text_may_be_url(text))
 		return false;
 	while (size < rest.size && rest.data[size] != '/' && rest.data[size] != '?')
 		size++;
@@ -237,9 +225,7 @@ static bool is_ours(struct slice name)
 			return true;
 	}
 	for (size_t i = 0; i < sizeof beginnings / sizeof beginnings[0]; i++) {
-		const size_t size = strlen(beginnings[i]);
-
-		if (name.size >= size && memcmp(name.data, beginnings[i], size) == 0)
+		if (slice_begins(name, slice_of(beginnings[i])))
 			return true;
 	}
 	return false;
@@ -271,7 +257,7 @@ bool webhook_secret_bytes(struct arena *arena, struct slice text, struct slice *
 {
 	const struct slice prefix = SLICE(WEBHOOK_SECRET_PREFIX);
 
-	if (text.size < prefix.size || memcmp(text.data, prefix.data, prefix.size) != 0)
+	if (!slice_begins(text, prefix))
 		return false;
 	text.data += prefix.size;
 	text.size -= prefix.size;
