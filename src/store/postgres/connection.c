@@ -144,7 +144,7 @@ static PGresult *next_result(struct wire *wire, int64_t until)
 {
 	while (PQisBusy(wire->connection)) {
 		if (!wait_for(wire, until)) {
-			wire->state = WIRE_LOST;
+			wire->is_connected = false;
 			return NULL;
 		}
 	}
@@ -196,14 +196,12 @@ static bool take_error(struct wire *wire, const PGresult *result, bool is_repeat
 {
 	const char *state = state_of(result);
 
-	if (wire->state == WIRE_READY)
-		wire->state = WIRE_FAILED;
 	if (state_is_any(state, conflicts)) {
 		atomic_fetch_add_explicit(&wire->target->figures.reruns, 1, memory_order_relaxed);
 		return fault_set(fault, FAULT_AGAIN, NULL);
 	}
 	if (state[0] == '\0' || state_is_any(state, losses)) {
-		wire->state = WIRE_LOST;
+		wire->is_connected = false;
 		if (is_repeatable)
 			return fault_set(fault, FAULT_AGAIN, NULL);
 	}
@@ -212,7 +210,7 @@ static bool take_error(struct wire *wire, const PGresult *result, bool is_repeat
 
 static bool lost(struct wire *wire, bool is_repeatable, struct fault *fault)
 {
-	wire->state = WIRE_LOST;
+	wire->is_connected = false;
 	if (is_repeatable)
 		return fault_set(fault, FAULT_AGAIN, NULL);
 	return fault_cause(fault, FAULT_UNAVAILABLE, 0, "the database does not answer");
@@ -278,7 +276,7 @@ static bool read_one(struct wire *wire, const struct wire_sent *sent, int64_t un
 		keep_result(wire, result);
 	else
 		PQclear(result);
-	while (wire->state != WIRE_LOST && (end = next_result(wire, until)) != NULL)
+	while (wire->is_connected && (end = next_result(wire, until)) != NULL)
 		PQclear(end);
 	return is_right;
 }
@@ -290,9 +288,9 @@ static bool read_flight(struct wire *wire, bool is_repeatable, struct fault *fau
 	bool is_right = true;
 	PGresult *result;
 
-	for (size_t i = 0; i < wire->sent_count && wire->state != WIRE_LOST; i++)
+	for (size_t i = 0; i < wire->sent_count && wire->is_connected; i++)
 		is_right = read_one(wire, &wire->sent[i], until, is_repeatable, fault) && is_right;
-	if (wire->state != WIRE_LOST) {
+	if (wire->is_connected) {
 		result = next_result(wire, until);
 		if (result == NULL || PQresultStatus(result) != PGRES_PIPELINE_SYNC)
 			is_right = lost(wire, is_repeatable, fault);
@@ -300,7 +298,7 @@ static bool read_flight(struct wire *wire, bool is_repeatable, struct fault *fau
 	}
 	wire->sent_count = 0;
 	wire->is_sent = false;
-	return is_right && wire->state != WIRE_LOST;
+	return is_right && wire->is_connected;
 }
 
 /* Reads what an earlier wire_send left. */
@@ -311,7 +309,7 @@ static void finish_sent(struct wire *wire)
 	if (!wire->is_sent)
 		return;
 	if (!read_flight(wire, true, &ignored))
-		wire->state = WIRE_LOST;
+		wire->is_connected = false;
 	forget_results(wire);
 }
 
@@ -328,7 +326,7 @@ static void prepare(struct wire *wire, enum statement statement)
 	if (PQsendPrepare(wire->connection, name, text->sql, n, types) == 1)
 		note(wire, statement, true);
 	else
-		wire->state = WIRE_LOST;
+		wire->is_connected = false;
 }
 
 static bool is_in_flight(const struct wire *wire, enum statement statement)
@@ -350,25 +348,25 @@ void wire_add(struct wire *wire, enum statement statement, const struct paramete
 	finish_sent(wire);
 	if (wire->sent_count == 0)
 		forget_results(wire);
-	if (wire->state == WIRE_LOST)
+	if (!wire->is_connected)
 		return;
 	if (!wire->is_prepared[statement] && !is_in_flight(wire, statement))
 		prepare(wire, statement);
 	(void)snprintf(name, sizeof name, "s%d", (int)statement);
-	if (wire->state != WIRE_LOST &&
+	if (wire->is_connected &&
 	    PQsendQueryPrepared(wire->connection, name, n, n == 0 ? NULL : parameters->values,
 				n == 0 ? NULL : parameters->sizes, binary, 1) == 1)
 		note(wire, statement, false);
 	else
-		wire->state = WIRE_LOST;
+		wire->is_connected = false;
 }
 
 void wire_send(struct wire *wire)
 {
-	if (wire->state == WIRE_LOST)
+	if (!wire->is_connected)
 		return;
 	if (PQpipelineSync(wire->connection) != 1 || PQflush(wire->connection) < 0)
-		wire->state = WIRE_LOST;
+		wire->is_connected = false;
 	wire->is_sent = true;
 	atomic_fetch_add_explicit(&wire->target->figures.flights, 1, memory_order_relaxed);
 }
@@ -376,7 +374,7 @@ void wire_send(struct wire *wire)
 bool wire_fly(struct wire *wire, bool is_repeatable, struct fault *fault)
 {
 	wire_send(wire);
-	if (wire->state == WIRE_LOST) {
+	if (!wire->is_connected) {
 		wire->sent_count = 0;
 		wire->is_sent = false;
 		return lost(wire, is_repeatable, fault);
@@ -387,28 +385,28 @@ bool wire_fly(struct wire *wire, bool is_repeatable, struct fault *fault)
 /* Sends SQL with a Sync of its own: when it fails, those after it are executed all the same. */
 static void send_alone(struct wire *wire, const char *sql)
 {
-	if (wire->state != WIRE_LOST &&
+	if (wire->is_connected &&
 	    (PQsendQueryParams(wire->connection, sql, 0, NULL, NULL, NULL, NULL, 0) != 1 ||
 	     PQpipelineSync(wire->connection) != 1))
-		wire->state = WIRE_LOST;
+		wire->is_connected = false;
 }
 
 /* The result of the next SQL that was sent alone; NULL: the connection is lost. */
 static PGresult *read_alone(struct wire *wire, int64_t until)
 {
-	PGresult *result = wire->state == WIRE_LOST ? NULL : next_result(wire, until), *next;
+	PGresult *result = wire->is_connected ? next_result(wire, until) : NULL, *next;
 
 	if (result == NULL)
-		wire->state = WIRE_LOST;
-	while (wire->state != WIRE_LOST && (next = next_result(wire, until)) != NULL)
+		wire->is_connected = false;
+	while (wire->is_connected && (next = next_result(wire, until)) != NULL)
 		PQclear(next);
-	if (wire->state != WIRE_LOST) {
+	if (wire->is_connected) {
 		next = next_result(wire, until);
 		if (next == NULL || PQresultStatus(next) != PGRES_PIPELINE_SYNC)
-			wire->state = WIRE_LOST;
+			wire->is_connected = false;
 		PQclear(next);
 	}
-	if (wire->state != WIRE_LOST)
+	if (wire->is_connected)
 		return result;
 	PQclear(result);
 	return NULL;
@@ -519,7 +517,7 @@ void wire_disconnect(struct wire *wire)
 	wire->is_sent = false;
 	wire->has_warned = false;
 	memset(wire->is_prepared, 0, sizeof wire->is_prepared);
-	wire->state = WIRE_LOST;
+	wire->is_connected = false;
 }
 
 bool wire_reopen(struct wire *wire, struct fault *fault)
@@ -536,7 +534,7 @@ bool wire_reopen(struct wire *wire, struct fault *fault)
 	}
 	atomic_fetch_add_explicit(&target->figures.connects, 1, memory_order_relaxed);
 	PQsetNoticeReceiver(wire->connection, take_notice, wire);
-	wire->state = WIRE_READY;
+	wire->is_connected = true;
 	if (PQsetnonblocking(wire->connection, 1) != 0 ||
 	    PQenterPipelineMode(wire->connection) != 1) {
 		unavailable(PQerrorMessage(wire->connection), fault);

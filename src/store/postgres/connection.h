@@ -48,16 +48,10 @@ void wire_target_close(struct wire_target *target);
 void wire_target_end(struct wire_target *target, int64_t milliseconds);
 bool wire_target_is_ended(const struct wire_target *target);
 
-enum wire_state {
-	WIRE_READY,
-	WIRE_FAILED, /* the last flight failed: the transaction can only be rolled back */
-	WIRE_LOST /* to be closed */
-};
-
 struct wire {
 	struct wire_target *target;
 	PGconn *connection;
-	enum wire_state state;
+	bool is_connected; /* false: to be opened again, or closed */
 	bool is_prepared[STATEMENTS];
 	bool has_warned; /* SQLSTATE 01000 since it was reset: a commit may be on one machine only */
 	/* The flight: what is queued or not read yet. */
@@ -78,7 +72,7 @@ struct wire {
 
 /* Drops the connection, if there is one, and connects again, with the settings of a session but
  * without its slot. FAULT_UNAVAILABLE; FAULT_BAD_REQUEST when the database can be reached but must
- * not be used so. A wire that is all zero but for its target and the state WIRE_LOST is fine. */
+ * not be used so. A wire that is all zero but for its target is fine. */
 bool wire_reopen(struct wire *wire, struct fault *fault);
 /* Closes the connection; the wire can be opened again. */
 void wire_disconnect(struct wire *wire);

@@ -106,7 +106,7 @@ static bool connect_again(struct wire *wire, struct fault *fault)
 	if (!wire_reopen(wire, fault) || !take_slot(wire, fault))
 		return false;
 	if (wire->has_warned) {
-		wire->state = WIRE_LOST;
+		wire->is_connected = false;
 		return refuse(fault);
 	}
 	return true;
@@ -131,7 +131,7 @@ bool connections_find_out(struct store_postgres *store, struct wire *wire, uint6
 		pthread_mutex_lock(&store->lock);
 		doubt(store);
 		pthread_mutex_unlock(&store->lock);
-		wire->state = WIRE_LOST;
+		wire->is_connected = false;
 		(void)poll(NULL, 0, FIND_OUT_EVERY);
 	} while (clock_monotonic() < until);
 	atomic_fetch_add_explicit(&store->target.figures.unknown, 1, memory_order_relaxed);
@@ -164,11 +164,10 @@ static struct wire *make_wire(struct store_postgres *store)
 	struct wire *made = memory_check(calloc(1, sizeof *made));
 
 	made->target = &store->target;
-	made->state = WIRE_LOST;
 	return made;
 }
 
-/* Waits until one is idle or another one may be opened, which has the state WIRE_LOST. NULL: the
+/* Waits until one is idle or another one may be opened, which is not connected. NULL: the
  * database is away, or the time is over. */
 static struct wire *take_one(struct store_postgres *store, int64_t until)
 {
@@ -216,7 +215,7 @@ static void refuse_another(struct store_postgres *store, const struct fault *fau
 void connections_give(struct store_postgres *store, struct wire *wire)
 {
 	pthread_mutex_lock(&store->lock);
-	if (wire->state == WIRE_LOST) {
+	if (!wire->is_connected) {
 		keep_lost(store, wire);
 		/* The others are as old, and probably lost too. */
 		while (store->idle != NULL)
@@ -262,7 +261,7 @@ bool connections_take(struct store_postgres *store, struct wire **wire, struct f
 	do {
 		*wire = take_one(store, until);
 		is_taken = *wire != NULL &&
-			   ((*wire)->state != WIRE_LOST || open_one(store, *wire, &is_only, fault));
+			   ((*wire)->is_connected || open_one(store, *wire, &is_only, fault));
 	} while (!is_taken && *wire != NULL && !is_only);
 	pthread_mutex_unlock(&store->lock);
 	if (is_only)
@@ -308,13 +307,13 @@ static void watch(struct store_postgres *store, struct wire *wire, unsigned roun
 	for (int attempt = 0; !is_there && attempt < 2 && !wire_target_is_ended(&store->target);
 	     attempt++) {
 		fault = FAULT_INITIAL;
-		is_there = (wire->state != WIRE_LOST || connect_again(wire, &fault)) &&
+		is_there = (wire->is_connected || connect_again(wire, &fault)) &&
 			   (!commits || commit_slot(wire, &fault));
 		if (!is_there)
-			wire->state = WIRE_LOST;
+			wire->is_connected = false;
 	}
 	if (!is_there) {
-		wire->state = WIRE_LOST;
+		wire->is_connected = false;
 		if (!wire_target_is_ended(&store->target))
 			set_away(store,
 				 fault.cause[0] != '\0' ? fault.cause : "it cannot be written");
@@ -329,7 +328,7 @@ static void watch(struct store_postgres *store, struct wire *wire, unsigned roun
 static void *keep_watch(void *context)
 {
 	struct store_postgres *store = context;
-	struct wire wire = { .target = &store->target, .state = WIRE_LOST };
+	struct wire wire = { .target = &store->target };
 	unsigned round = 0;
 	bool ends;
 
@@ -342,7 +341,7 @@ static void *keep_watch(void *context)
 		if (!ends)
 			watch(store, &wire, round++);
 	} while (!ends);
-	if (wire.state != WIRE_LOST)
+	if (wire.is_connected)
 		remove_slots(&wire);
 	wire_close(&wire);
 	return NULL;

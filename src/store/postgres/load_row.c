@@ -16,7 +16,7 @@ bool store_postgres_load_begin(const char *url, struct store_load **load, struct
 	struct store_load *begun = memory_check(calloc(1, sizeof *begun));
 	bool is_open;
 
-	begun->lock = begun->wire = (struct wire){ .target = &begun->target, .state = WIRE_LOST };
+	begun->lock.target = begun->wire.target = &begun->target;
 	*load = NULL;
 	is_open = wire_target_open(url, true, &begun->target, fault) &&
 		  wire_reopen(&begun->lock, fault) && wire_reopen(&begun->wire, fault);

@@ -40,9 +40,7 @@ bool roster_read(struct store *store, struct arena *arena, uint64_t *generation,
 		wire_add(wire, text != NULL ? ROSTER : GENERATION, NULL);
 		is_read = wire_fly(wire, false, fault) &&
 			  take(wire, 0, arena, generation, text, fault);
-		is_lost = wire->state == WIRE_LOST;
-		if (wire->state == WIRE_FAILED)
-			wire->state = WIRE_READY;
+		is_lost = !wire->is_connected;
 		connections_give(postgres, wire);
 	}
 	if (is_read)
@@ -76,7 +74,7 @@ bool store_postgres_roster_begin(const char *url, struct arena *arena,
 		return false;
 	begun = memory_check(calloc(1, sizeof *begun));
 	*change = begun;
-	begun->wire = (struct wire){ .target = &begun->target, .state = WIRE_LOST };
+	begun->wire.target = &begun->target;
 	if (!wire_target_open(url, false, &begun->target, fault) ||
 	    !wire_reopen(&begun->wire, fault))
 		return false;
@@ -105,7 +103,7 @@ bool store_postgres_roster_replace(struct store_roster_change *change, struct sl
 	change->wire.has_warned = false;
 	if (wire_fly(&change->wire, false, &lost) && !change->wire.has_warned)
 		return true;
-	if (change->wire.state == WIRE_LOST || change->wire.has_warned)
+	if (!change->wire.is_connected || change->wire.has_warned)
 		return fault_cause(
 			fault, FAULT_UNAVAILABLE, 0,
 			"the connection to the database broke: it is not known whether the "

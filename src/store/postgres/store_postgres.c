@@ -42,13 +42,10 @@ static void postgres_abandon(struct transaction *transaction)
 	struct postgres_transaction *own = rows_own(transaction);
 	struct wire *wire = own->wire;
 
-	if (own->is_open && wire->state != WIRE_LOST) {
-		wire->state = WIRE_READY;
+	if (own->is_open && wire->is_connected) {
 		wire_add(wire, ROLLBACK, NULL);
 		wire_send(wire);
 	}
-	if (wire->state == WIRE_FAILED)
-		wire->state = WIRE_READY;
 	connections_give(postgres_of(transaction->store), wire);
 }
 
@@ -79,11 +76,11 @@ static bool commit_changes(struct postgres_transaction *own, struct fault *fault
 		/* Without its slot the connection is not used for another commit. */
 		if (wire_affected(wire, slot) != 1) {
 			wire->has_slot = false;
-			wire->state = WIRE_LOST;
+			wire->is_connected = false;
 		}
 		return true;
 	}
-	if (wire->state != WIRE_LOST && !wire->has_warned) {
+	if (wire->is_connected && !wire->has_warned) {
 		*fault = lost;
 		return false;
 	}

@@ -75,7 +75,7 @@ static bool make(struct wire *wire, bool *was_made, struct fault *fault)
 static bool open_for(const char *url, struct wire_target *target, struct wire *wire,
 		     struct fault *fault)
 {
-	*wire = (struct wire){ .target = target, .state = WIRE_LOST };
+	*wire = (struct wire){ .target = target };
 	return wire_target_open(url, false, target, fault) && wire_reopen(wire, fault);
 }
 
