@@ -255,15 +255,11 @@ static json_t *describe_row(const struct field *row, enum describe_form form, bo
 
 static bool may_be_null(const struct field *row, enum describe_form form)
 {
-	switch (form) {
-	case DESCRIBE_ANSWER:
+	const unsigned kept = form == DESCRIBE_PATCH ? FIELD_REQUIRED | FIELD_KEPT : FIELD_REQUIRED;
+
+	if (form == DESCRIBE_ANSWER)
 		return (row->flags & FIELD_NULLABLE) != 0;
-	case DESCRIBE_REQUEST:
-		return (row->flags & FIELD_REQUIRED) == 0;
-	case DESCRIBE_PATCH:
-		return (row->flags & (FIELD_REQUIRED | FIELD_KEPT)) == 0;
-	}
-	return false;
+	return (row->flags & kept) == 0;
 }
 
 static bool is_described(const struct field *row, enum describe_form form)
@@ -277,14 +273,14 @@ static bool is_described(const struct field *row, enum describe_form form)
 static bool is_always_there(const struct shape *shape, const struct field *row,
 			    enum describe_form form)
 {
-	unsigned always = FIELD_REQUIRED;
+	const unsigned always = FIELD_REQUIRED | FIELD_READ_ONLY | FIELD_NULLABLE |
+				FIELD_HIDDEN_DEFAULT;
 	bool is_key = shape->key_member != NULL && strcmp(row->name, shape->key_member) == 0;
 
 	if (form == DESCRIBE_REQUEST)
 		return (row->flags & FIELD_REQUIRED) != 0;
 	if (form == DESCRIBE_PATCH || (row->flags & FIELD_WRITE_ONLY) != 0)
 		return false;
-	always |= FIELD_READ_ONLY | FIELD_NULLABLE | FIELD_HIDDEN_DEFAULT;
 	return is_key || (row->flags & always) != 0 ||
 	       (row->standard != NULL && row->when_member == NULL);
 }

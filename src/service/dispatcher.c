@@ -24,6 +24,8 @@
 #define READ_FEW 8
 #define READ_MANY AUDIT_READ_MOST
 #define TESTS_MOST 64
+/* The event of an entry that is passed over. */
+#define NOT_SENT "webhook_entry_not_sent"
 /* Milliseconds after which the sender should have said something, at the latest. */
 #define SENDER_SILENT ((int64_t)(SENDER_PATIENCE + 30) * 1000)
 
@@ -130,13 +132,6 @@ static void give_up(struct dispatcher *dispatcher, struct target *target, struct
 	target->under_way++;
 }
 
-/* Of one entry. */
-static bool pass_over(struct dispatcher *dispatcher, const struct target *target,
-		      struct fault *fault)
-{
-	return dispatcher_pass_over(dispatcher, "webhook_entry_not_sent", &target->account, fault);
-}
-
 static bool repeat_due(struct dispatcher *dispatcher, struct transaction *transaction,
 		       struct target *target, const struct webhook *webhook,
 		       const struct source *source, struct fault *fault)
@@ -155,7 +150,7 @@ static bool repeat_due(struct dispatcher *dispatcher, struct transaction *transa
 		}
 		if (audit_read(transaction, waiting->seq, 1, &entry, fault))
 			send_entry(dispatcher, target, webhook, &entry, waiting);
-		else if (pass_over(dispatcher, target, fault))
+		else if (dispatcher_pass_over(dispatcher, NOT_SENT, &target->account, fault))
 			give_up(dispatcher, target, waiting, "entry is damaged");
 		else
 			return false;
@@ -209,7 +204,7 @@ static bool read_singly(struct dispatcher *dispatcher, struct transaction *trans
 			goes_on = take_entry(dispatcher, target, webhook, &entry);
 			continue;
 		}
-		if (!pass_over(dispatcher, target, fault))
+		if (!dispatcher_pass_over(dispatcher, NOT_SENT, &target->account, fault))
 			return false;
 		target->done[seq % WINDOW] = true;
 		target->read = seq;

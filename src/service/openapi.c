@@ -135,22 +135,13 @@ static json_t *body_schema(struct arena *arena, const struct route *route)
 	return json_pack("{s:[o,{s:s}]}", "anyOf", schema, "type", "null");
 }
 
-static const char *body_doc(enum route_body kind)
-{
-	switch (kind) {
-	case BODY_PARTIAL:
-		return "A member that is not supplied keeps what is stored; the defaults are for "
-		       "what is new.";
-	case BODY_PATCH:
-		return "A JSON Merge Patch (RFC 7396), whatever the Content-Type.";
-	case BODY_WHOLE:
-		return "A member that is not supplied gets its default.";
-	case BODY_NONE:
-	case BODY_IGNORED:
-		break;
-	}
-	return "Not needed; any object is accepted and ignored.";
-}
+static const char *const body_docs[] = {
+	[BODY_NONE] = "Not needed; any object is accepted and ignored.",
+	[BODY_WHOLE] = "A member that is not supplied gets its default.",
+	[BODY_PARTIAL] = "A member that is not supplied keeps what is stored; the defaults are for "
+			 "what is new.",
+	[BODY_PATCH] = "A JSON Merge Patch (RFC 7396), whatever the Content-Type.",
+};
 
 static json_t *body_of(struct arena *arena, const struct route *route)
 {
@@ -164,7 +155,7 @@ static json_t *body_of(struct arena *arena, const struct route *route)
 		object_put(content, "application/merge-patch+json",
 			   json_pack("{s:O}", "schema", schema));
 	json_decref(schema);
-	return json_pack("{s:s, s:b, s:o}", "description", body_doc(route->body_kind), "required",
+	return json_pack("{s:s, s:b, s:o}", "description", body_docs[route->body_kind], "required",
 			 requires_something(route), "content", content);
 }
 

@@ -46,7 +46,6 @@
 #define OPEN_TO_ALL .is_open = true, .is_shared = true
 #define APP_TOKEN .takes_app_token = true, .is_shared = true
 #define LIMITED .is_limited = true
-#define PREPARED(function) .prepare = (function)
 #define CONTENT(type) .content_type = (type)
 #define NEEDS(scope) .scopes = SCOPE_BIT(scope)
 #define INTERNAL .is_open = true, .is_internal = true
@@ -356,7 +355,7 @@ const struct route routes[] = {
 
 	{ METHOD_POST,   "/v2/signing-keys", ROUTE_WRITE, signing_keys_create, "createSigningKey",
 	  NEEDS(KEYS_WRITE),
-	  PREPARED(signing_keys_prepare), WHOLE(new_signing_key_shape), ANSWER(signing_key_shape),
+	  .prepare = signing_keys_prepare, WHOLE(new_signing_key_shape), ANSWER(signing_key_shape),
 	  CONFLICT("There are four signing keys of this alg."),
 	  TOO_MANY("The account made ten RSA keys in a minute."),
 	  DOC("Makes a signing key: the first of its alg is active, later ones are next.") },

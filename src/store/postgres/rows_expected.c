@@ -45,10 +45,10 @@ static size_t add_own(struct postgres_transaction *own, const struct store_expec
 }
 
 /* Of the account that has the record of a name: it is not there, unless it was read. */
-static void take_own(struct postgres_transaction *own, const struct store_kind *named,
-		     struct slice name, const struct store_expected *expected)
+static void take_own(struct postgres_transaction *own, const struct store_expected *named,
+		     const struct store_expected *expected)
 {
-	const struct known *base = known_by_name(own, named, name, STORE_TO_SHOW);
+	const struct known *base = known_by_name(own, named->kind, named->name, STORE_TO_SHOW);
 	const struct id before = own->base.account;
 
 	if (base == NULL || base->is_absent)
@@ -221,7 +221,7 @@ static bool take_expected(struct postgres_transaction *own, const struct store_e
 	case STORE_FIND_OWN:
 		if (!known_take_rows(own, result, false, fault))
 			return false;
-		take_own(own, base_of(own, expected)->kind, base_of(own, expected)->name, expected);
+		take_own(own, base_of(own, expected), expected);
 		return true;
 	case STORE_FIND_PAGE:
 		return page_remember(own, expected, result, fault);
@@ -299,7 +299,7 @@ static bool read_chain(struct postgres_transaction *own, const struct chain *cha
 	if (own->known == before)
 		known_add_absent(own, chain->child->kind, NULL, chain->child->name);
 	else if (chain->of_account != NULL)
-		take_own(own, chain->child->kind, chain->child->name, chain->of_account);
+		take_own(own, chain->child, chain->of_account);
 	return true;
 }
 

@@ -84,7 +84,6 @@ struct page_query {
 	enum statement statement;
 	struct parameters parameters;
 	char prefix_end[STORE_NAME_MAX];
-	char after[STORE_NAME_MAX + 1];
 };
 
 void page_query_make(const struct postgres_transaction *own, const struct store_kind *kind,
