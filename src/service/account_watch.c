@@ -94,11 +94,7 @@ static void remember(struct account_watch *watch, const struct seen *seen)
 		watch->seen[place] = *seen;
 		return;
 	}
-	if (watch->count == watch->capacity) {
-		watch->capacity = watch->capacity * 2 + 16;
-		watch->seen =
-			memory_check(realloc(watch->seen, watch->capacity * sizeof *watch->seen));
-	}
+	watch->seen = memory_room(watch->seen, watch->count, &watch->capacity, sizeof *watch->seen);
 	memmove(&watch->seen[place + 1], &watch->seen[place],
 		(watch->count - place) * sizeof *watch->seen);
 	watch->seen[place] = *seen;

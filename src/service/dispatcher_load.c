@@ -15,11 +15,8 @@
 
 void target_add_waiting(struct target *target, const struct waiting *waiting)
 {
-	if (target->waiting_count == target->waiting_capacity) {
-		target->waiting_capacity = 2 * target->waiting_capacity + 8;
-		target->waiting = memory_check(realloc(
-			target->waiting, target->waiting_capacity * sizeof *target->waiting));
-	}
+	target->waiting = memory_room(target->waiting, target->waiting_count,
+				      &target->waiting_capacity, sizeof *target->waiting);
 	target->waiting[target->waiting_count++] = *waiting;
 	if (waiting->seq > target->position && waiting->seq - target->position < WINDOW)
 		target->done[waiting->seq % WINDOW] = true;
@@ -256,12 +253,9 @@ static struct source *add_source(struct dispatcher *dispatcher, const struct id 
 
 	if (source != NULL)
 		return source;
-	if (dispatcher->source_count == dispatcher->source_capacity) {
-		dispatcher->source_capacity = 2 * dispatcher->source_capacity + 8;
-		dispatcher->sources = memory_check(
-			realloc(dispatcher->sources,
-				dispatcher->source_capacity * sizeof *dispatcher->sources));
-	}
+	dispatcher->sources = memory_room(dispatcher->sources, dispatcher->source_count,
+					  &dispatcher->source_capacity,
+					  sizeof *dispatcher->sources);
 	dispatcher->sources[dispatcher->source_count++] = (struct source){ .id = *account };
 	qsort(dispatcher->sources, dispatcher->source_count, sizeof *dispatcher->sources,
 	      compare_sources);

@@ -233,21 +233,15 @@ static void forget_results(struct wire *wire)
 
 static void note(struct wire *wire, enum statement statement, bool is_preparation)
 {
-	if (wire->sent_count == wire->sent_capacity) {
-		wire->sent_capacity = wire->sent_capacity == 0 ? 16 : 2 * wire->sent_capacity;
-		wire->sent = memory_check(
-			realloc(wire->sent, wire->sent_capacity * sizeof wire->sent[0]));
-	}
+	wire->sent = memory_room(wire->sent, wire->sent_count, &wire->sent_capacity,
+				 sizeof *wire->sent);
 	wire->sent[wire->sent_count++] = (struct wire_sent){ statement, is_preparation };
 }
 
 static void keep_result(struct wire *wire, PGresult *result)
 {
-	if (wire->result_count == wire->result_capacity) {
-		wire->result_capacity = wire->result_capacity == 0 ? 16 : 2 * wire->result_capacity;
-		wire->results = memory_check(
-			realloc(wire->results, wire->result_capacity * sizeof(PGresult *)));
-	}
+	wire->results = memory_room(wire->results, wire->result_count, &wire->result_capacity,
+				    sizeof *wire->results);
 	wire->results[wire->result_count++] = result;
 }
 
