@@ -11,7 +11,6 @@
 #include <sys/types.h>
 
 #include "command/command.h"
-#include "service/schedule.h"
 
 enum option_kind {
 	OPTION_SWITCH,

@@ -15,7 +15,18 @@
 #include "resources/call.h"
 #include "resources/lease.h"
 #include "resources/webhooks.h"
-#include "service/schedule.h"
+
+#define SCHEDULE_MOST 32
+
+/* When the attempts of a delivery are made: of each one the seconds from the one before, of the first one
+ * from the time of the entry. */
+struct schedule {
+	int64_t seconds[SCHEDULE_MOST];
+	size_t count; /* at least 1 */
+};
+
+/* 0s,5s,5m,30m,2h,5h,10h,14h,20h,24h */
+extern const struct schedule schedule_usual;
 
 struct dispatcher;
 

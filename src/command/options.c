@@ -12,6 +12,7 @@
 
 #include "base/slice.h"
 #include "base/text.h"
+#include "service/dispatcher.h"
 #include "store/postgres/store_postgres.h"
 
 #define HELP_COLUMN 28
@@ -19,7 +20,7 @@
 #define LONGEST_DURATION (3650 * DAY)
 
 /* Results of getopt_long that are not the index of a row. */
-enum answer { ANSWER_HELP = OPTIONS_MOST, ANSWER_VERSION };
+enum { ANSWER_HELP = OPTIONS_MOST, ANSWER_VERSION };
 
 /* ---- values ---- */
 
