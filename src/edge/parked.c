@@ -93,32 +93,6 @@ void parked_pass_on(struct parked *parked)
 		abort();
 }
 
-static struct list take_waiting(struct parked *parked)
-{
-	struct list taken;
-
-	pthread_mutex_lock(&parked->lock);
-	taken = parked->waiting;
-	parked->waiting = (struct list){ NULL, NULL };
-	pthread_mutex_unlock(&parked->lock);
-	return taken;
-}
-
-/* Parks pending exchanges again. Returns whether any are parked; if not, there is no flusher. */
-static bool go_on(struct parked *parked, struct list pending)
-{
-	struct exchange *exchange;
-	bool must_go_on;
-
-	pthread_mutex_lock(&parked->lock);
-	while ((exchange = take_first(&pending)) != NULL)
-		append(&parked->waiting, exchange);
-	must_go_on = parked->waiting.first != NULL;
-	parked->has_flusher = must_go_on;
-	pthread_mutex_unlock(&parked->lock);
-	return must_go_on;
-}
-
 static bool need_flush(const struct list *list)
 {
 	const struct exchange *exchange = list->first;
@@ -130,10 +104,14 @@ static bool need_flush(const struct list *list)
 
 struct exchange *parked_flush(struct parked *parked, bool *is_flusher)
 {
-	struct list taken = take_waiting(parked), ready = { NULL, NULL }, pending = { NULL, NULL };
+	struct list taken, ready = { NULL, NULL }, pending = { NULL, NULL };
 	struct exchange *exchange;
 	bool is_again;
 
+	pthread_mutex_lock(&parked->lock);
+	taken = parked->waiting;
+	parked->waiting = (struct list){ NULL, NULL };
+	pthread_mutex_unlock(&parked->lock);
 	if (need_flush(&taken))
 		store_flush(parked->store);
 	while ((exchange = take_first(&taken)) != NULL) {
@@ -145,7 +123,12 @@ struct exchange *parked_flush(struct parked *parked, bool *is_flusher)
 	}
 	/* Pending transactions are retried after other work. */
 	is_again = pending.first != NULL;
-	*is_flusher = go_on(parked, pending) && !is_again;
+	pthread_mutex_lock(&parked->lock);
+	while ((exchange = take_first(&pending)) != NULL)
+		append(&parked->waiting, exchange);
+	parked->has_flusher = parked->waiting.first != NULL;
+	*is_flusher = parked->has_flusher && !is_again;
+	pthread_mutex_unlock(&parked->lock);
 	if (is_again)
 		parked_pass_on(parked);
 	return ready.first;
