@@ -35,37 +35,14 @@ static const struct {
 };
 #define STANDARDS (sizeof standards / sizeof standards[0])
 
-static void set(struct wire_target *target, size_t *n, const char *keyword, const char *value)
+static bool has_password(const PQconninfoOption *options)
 {
-	target->keywords[*n] = memory_check(strdup(keyword));
-	target->values[*n] = memory_check(strdup(value));
-	++*n;
-}
-
-static bool take_options(const PQconninfoOption *options, struct wire_target *target,
-			 struct fault *fault)
-{
-	size_t n = 0, count = 0;
-
-	while (options[count].keyword != NULL)
-		count++;
-	target->keywords = memory_check(calloc(count + STANDARDS + 1, sizeof *target->keywords));
-	target->values = memory_check(calloc(count + STANDARDS + 1, sizeof *target->values));
-	/* The later of two equal keywords wins. */
-	for (size_t i = 0; i < STANDARDS; i++)
-		set(target, &n, standards[i].keyword, standards[i].value);
-	for (size_t i = 0; i < count; i++) {
-		if (options[i].val == NULL)
-			continue;
-		if (strcmp(options[i].keyword, "password") == 0 ||
-		    strcmp(options[i].keyword, "sslpassword") == 0)
-			return fault_cause(
-				fault, FAULT_BAD_REQUEST, 0,
-				"a password does not belong into the URL, which others can see: "
-				"put it into a password file (~/.pgpass, or PGPASSFILE)");
-		set(target, &n, options[i].keyword, options[i].val);
+	for (; options->keyword != NULL; options++) {
+		if (options->val != NULL && (strcmp(options->keyword, "password") == 0 ||
+					     strcmp(options->keyword, "sslpassword") == 0))
+			return true;
 	}
-	return true;
+	return false;
 }
 
 bool wire_target_open(const char *url, bool is_patient, struct wire_target *target,
@@ -73,29 +50,29 @@ bool wire_target_open(const char *url, bool is_patient, struct wire_target *targ
 {
 	char *error = NULL;
 	PQconninfoOption *options = PQconninfoParse(url, &error);
-	bool is_taken;
+	bool is_right;
 
-	*target = (struct wire_target){ .is_patient = is_patient };
+	*target = (struct wire_target){
+		.url = memory_check(strdup(url)),
+		.is_patient = is_patient,
+	};
 	if (options == NULL) {
 		fault_cause(fault, FAULT_BAD_REQUEST, 0, "the URL of the store: %s",
 			    error == NULL ? "out of memory" : error);
 		PQfreemem(error);
 		return false;
 	}
-	is_taken = take_options(options, target, fault);
+	is_right = !has_password(options) ||
+		   fault_cause(fault, FAULT_BAD_REQUEST, 0,
+			       "a password does not belong into the URL, which others can see: "
+			       "put it into a password file (~/.pgpass, or PGPASSFILE)");
 	PQconninfoFree(options);
-	return is_taken;
+	return is_right;
 }
 
 void wire_target_close(struct wire_target *target)
 {
-	for (size_t i = 0; target->keywords != NULL && target->keywords[i] != NULL; i++) {
-		free(target->keywords[i]);
-		free(target->values[i]);
-	}
-	free(target->keywords);
-	free(target->values);
-	*target = (struct wire_target){ .keywords = NULL };
+	free(target->url);
 }
 
 void wire_target_end(struct wire_target *target, int64_t milliseconds)
@@ -517,10 +494,17 @@ void wire_disconnect(struct wire *wire)
 bool wire_reopen(struct wire *wire, struct fault *fault)
 {
 	struct wire_target *target = wire->target;
+	const char *keywords[STANDARDS + 2] = { NULL }, *values[STANDARDS + 2] = { NULL };
 
+	/* The later of two equal keywords wins, and those of the URL take the place of "dbname". */
+	for (size_t i = 0; i < STANDARDS; i++) {
+		keywords[i] = standards[i].keyword;
+		values[i] = standards[i].value;
+	}
+	keywords[STANDARDS] = "dbname";
+	values[STANDARDS] = target->url;
 	wire_disconnect(wire);
-	wire->connection = PQconnectdbParams((const char *const *)target->keywords,
-					     (const char *const *)target->values, 0);
+	wire->connection = PQconnectdbParams(keywords, values, 1);
 	if (PQstatus(wire->connection) != CONNECTION_OK) {
 		unavailable(PQerrorMessage(wire->connection), fault);
 		wire_disconnect(wire);

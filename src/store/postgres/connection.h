@@ -32,7 +32,7 @@ struct wire_figures {
 
 /* What is needed to connect. */
 struct wire_target {
-	char **keywords, **values; /* for PQconnectdbParams; end with NULL */
+	char *url;
 	bool is_patient; /* a command: answers may take long, and a snapshot may be idle */
 	struct wire_figures figures;
 	_Atomic int64_t ends_at; /* of clock_monotonic; 0: not */

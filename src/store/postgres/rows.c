@@ -84,7 +84,7 @@ void rows_start(struct parameters *parameters, const struct postgres_transaction
 	*parameters = PARAMETERS_INITIAL;
 	if (!rows_are_named(kind))
 		parameters_id(parameters, &own->base.account);
-	parameters_number(parameters, (unsigned char)kind->letter, 2);
+	rows_add_kind(parameters, kind);
 }
 
 void rows_add_kind(struct parameters *parameters, const struct store_kind *kind)

@@ -49,7 +49,7 @@ static bool refuse_newer(int version, struct fault *fault)
 
 static bool make(struct wire *wire, bool *was_made, struct fault *fault)
 {
-	char state[6];
+	char state[6], ignored[6];
 
 	*was_made = wire_command(wire, "BEGIN", state);
 	for (size_t i = 0; *was_made && table_commands[i] != NULL; i++)
@@ -57,18 +57,14 @@ static bool make(struct wire *wire, bool *was_made, struct fault *fault)
 	if (*was_made && wire_command(wire, "COMMIT", state))
 		return true;
 	*was_made = false;
-
-	char why[6];
-
-	memcpy(why, state, sizeof why);
-	(void)wire_command(wire, "ROLLBACK", state);
+	(void)wire_command(wire, "ROLLBACK", ignored);
 	/* Another process may make them at the same time: its names come first. */
-	if (strcmp(why, TABLE_EXISTS) == 0 || strcmp(why, "23505") == 0 ||
-	    strncmp(why, "40", 2) == 0)
+	if (strcmp(state, TABLE_EXISTS) == 0 || strcmp(state, "23505") == 0 ||
+	    strncmp(state, "40", 2) == 0)
 		return true;
 	return fault_cause(fault, FAULT_UNAVAILABLE, 0,
-			   "the tables of the store cannot be made (SQLSTATE %s%s)", why,
-			   strcmp(why, "42501") == 0 ? ": the role may not" : "");
+			   "the tables of the store cannot be made (SQLSTATE %s%s)", state,
+			   strcmp(state, "42501") == 0 ? ": the role may not" : "");
 }
 
 /* Connects for one of the functions below. */
