@@ -224,9 +224,7 @@ static size_t type_named(struct slice name)
 
 static size_t type_of(const json_t *object)
 {
-	const struct slice name = text_of_json(json_object_get(object, "type"));
-
-	return name.data == NULL ? TYPES : type_named(name);
+	return type_named(text_of_json(json_object_get(object, "type")));
 }
 
 static bool is_among(struct slice text, const char *const *list)
@@ -333,19 +331,12 @@ static void check_secrets(struct rule_context *context, const json_t *object)
 	check_required(context, object, true);
 }
 
-static bool is_key_of_galene(struct rule_context *context, struct slice key)
-{
-	struct slice bytes;
-
-	return text_base64url_decode(rule_arena(context), key, &bytes);
-}
-
 static void check_config(struct rule_context *context, const json_t *object)
 {
 	const json_t *config = json_object_get(object, "config");
 	const struct slice key = text_of_json(json_object_get(config, "key"));
 	const size_t type = type_of(object);
-	struct slice alg;
+	struct slice alg, bytes;
 
 	check_required(context, object, false);
 	if (type == TYPES || config == NULL)
@@ -365,7 +356,7 @@ static void check_config(struct rule_context *context, const json_t *object)
 		schema_fault(context, "/config/alg", "must be an alg of the type %s, got \"%.*s\"",
 			     types[type].name, (int)alg.size, alg.data);
 	if (type == type_named(SLICE("galene")) && key.data != NULL &&
-	    !is_key_of_galene(context, key))
+	    !text_base64url_decode(rule_arena(context), key, &bytes))
 		schema_fault(context, "/config/key", "must be 32 bytes as base64url");
 }
 
