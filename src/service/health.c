@@ -49,12 +49,8 @@ static void append_seconds(struct buffer *page, uint64_t microseconds)
 
 static void begin_metric(struct buffer *page, const char *name, const char *type, const char *help)
 {
-	const char *const words[] = {
-		"# HELP ", name, " ", help, "\n# TYPE ", name, " ", type, "\n",
-	};
-
-	for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
-		buffer_append_text(page, words[i]);
+	buffer_append_text(page, arena_text(page->arena, "# HELP %s %s\n# TYPE %s %s\n", name, help,
+					    name, type));
 }
 
 /* `labels`: the text in braces; may be empty. */
