@@ -1031,8 +1031,9 @@ START_TEST(parameters_are_described)
 			 "answer.\",\"schema\":{\"type\":\"integer\",\"format\":\"int64\","
 			 "\"minimum\":10,\"maximum\":100,\"default\":20}}");
 	ck_assert_uint_eq(json_array_size(parameters), 8);
-	ck_assert_str_eq(text_of(describe_reference(arena, &role_shape, DESCRIBE_PATCH)),
-			 REFERENCE("RolePatch"));
+	ck_assert_str_eq(
+		text_of(arena_json(arena, describe_reference(&role_shape, DESCRIBE_PATCH))),
+		REFERENCE("RolePatch"));
 }
 END_TEST
 

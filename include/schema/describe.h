@@ -15,8 +15,8 @@
 
 enum describe_form { DESCRIBE_ANSWER, DESCRIBE_REQUEST, DESCRIBE_PATCH };
 
-/* {"$ref":"#/components/schemas/RoleRequest"}, in the arena. */
-json_t *describe_reference(struct arena *arena, const struct shape *shape, enum describe_form form);
+/* {"$ref":"#/components/schemas/RoleRequest"}; a new reference. */
+json_t *describe_reference(const struct shape *shape, enum describe_form form);
 
 /* Adds the components of this shape and of all shapes below it to `components` (name -> schema),
  * unless they exist. */

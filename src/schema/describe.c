@@ -15,7 +15,7 @@ static const char *const suffixes[] = {
 	[DESCRIBE_PATCH] = "Patch",
 };
 
-static json_t *reference(const struct shape *shape, enum describe_form form)
+json_t *describe_reference(const struct shape *shape, enum describe_form form)
 {
 	return json_pack("{s:o}", "$ref",
 			 json_sprintf("#/components/schemas/%s%s", shape->name, suffixes[form]));
@@ -123,7 +123,7 @@ static enum describe_form form_below(const struct field *row, enum describe_form
 static void describe_object(json_t *schema, const struct field *row, enum describe_form form,
 			    bool is_nullable)
 {
-	json_t *whole = reference(row->shape, form_below(row, form));
+	json_t *whole = describe_reference(row->shape, form_below(row, form));
 
 	if (is_nullable)
 		object_put(schema, "anyOf", json_pack("[o,{s:s}]", whole, "type", "null"));
@@ -355,11 +355,6 @@ void describe_components(json_t *components, const struct shape *shape, enum des
 			describe_below(components, &shape->fields[i], form);
 	}
 	json_decref(name);
-}
-
-json_t *describe_reference(struct arena *arena, const struct shape *shape, enum describe_form form)
-{
-	return arena_json(arena, reference(shape, form));
 }
 
 json_t *describe_parameters(struct arena *arena, const struct shape *query)

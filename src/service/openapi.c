@@ -381,14 +381,14 @@ static bool requires_something(const struct route *route)
 }
 
 /* null counts as {} when no member is required. */
-static json_t *body_schema(struct arena *arena, const struct route *route)
+static json_t *body_schema(const struct route *route)
 {
 	json_t *schema;
 
 	if (route->body == NULL)
 		return json_pack("{s:[s,s], s:s}", "type", "object", "null", "description",
 				 "Ignored.");
-	schema = json_incref(describe_reference(arena, route->body, form_of(route->body_kind)));
+	schema = describe_reference(route->body, form_of(route->body_kind));
 	if (requires_something(route))
 		return schema;
 	return json_pack("{s:[o,{s:s}]}", "anyOf", schema, "type", "null");
@@ -402,13 +402,13 @@ static const char *const body_docs[] = {
 	[BODY_PATCH] = "A JSON Merge Patch (RFC 7396), whatever the Content-Type.",
 };
 
-static json_t *body_of(struct arena *arena, const struct route *route)
+static json_t *body_of(const struct route *route)
 {
 	json_t *schema, *content;
 
 	if (route->body_kind == BODY_IGNORED)
 		return NULL;
-	schema = body_schema(arena, route);
+	schema = body_schema(route);
 	content = json_pack("{s:{s:O}}", "application/json", "schema", schema);
 	if (route->body_kind == BODY_PATCH)
 		object_put(content, "application/merge-patch+json",
@@ -426,16 +426,16 @@ static bool is_page(const struct route *route)
 	return route->is_list && is_reading(route) && route->query != NULL;
 }
 
-static json_t *answer_schema(struct arena *arena, const struct route *route)
+static json_t *answer_schema(const struct route *route)
 {
-	json_t *item = json_incref(describe_reference(arena, route->answer, DESCRIBE_ANSWER));
+	json_t *item = describe_reference(route->answer, DESCRIBE_ANSWER);
 	json_t *schema, *data;
 
 	if (!route->is_list)
 		return item;
 	if (route->summary != NULL)
-		item = json_pack("{s:[o,O]}", "anyOf", item,
-				 describe_reference(arena, route->summary, DESCRIBE_ANSWER));
+		item = json_pack("{s:[o,o]}", "anyOf", item,
+				 describe_reference(route->summary, DESCRIBE_ANSWER));
 	schema = json_pack("{s:s, s:[s], s:{s:{s:s, s:o}}}", "type", "object", "required", "data",
 			   "properties", "data", "type", "array", "items", item);
 	if (!is_page(route))
@@ -485,7 +485,7 @@ static json_t *success_headers(const struct route *route)
 	return headers_of(route, names);
 }
 
-static json_t *success_of(struct arena *arena, const struct route *route)
+static json_t *success_of(const struct route *route)
 {
 	json_t *success = json_pack("{s:s, s:o}", "description",
 				    answers_nothing(route) ? "Done." : "The answer.", "headers",
@@ -496,7 +496,7 @@ static json_t *success_of(struct arena *arena, const struct route *route)
 	if (answers_nothing(route))
 		return success;
 	if (route->answer != NULL)
-		schema = answer_schema(arena, route);
+		schema = answer_schema(route);
 	else
 		schema = json_pack("{s:s}", "type", type != NULL ? "string" : "object");
 	object_put(
@@ -571,7 +571,7 @@ static json_t *responses_of(struct arena *arena, const struct route *route)
 	static const char *const etag[] = { "ETag", NULL };
 	json_t *responses = json_object();
 
-	object_put(responses, answers_nothing(route) ? "204" : "200", success_of(arena, route));
+	object_put(responses, answers_nothing(route) ? "204" : "200", success_of(route));
 	if (route->has_etag && is_reading(route))
 		object_put(responses, "304",
 			   json_pack("{s:s, s:o}", "description", "It has not changed.", "headers",
@@ -625,7 +625,7 @@ static void add_operation(struct arena *arena, json_t *paths, const struct route
 {
 	json_t *operation = json_pack("{s:s, s:s}", "operationId", route->name, "summary",
 				      route->doc);
-	json_t *body = body_of(arena, route);
+	json_t *body = body_of(route);
 	const char *method = text_lower(arena, slice_of(method_name(route->method))).data;
 
 	add_rules(operation, route);
