@@ -1,17 +1,9 @@
 /* Merge patches (RFC 7396), and removing and restoring write-only members. All follow the table.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
-#include <stdlib.h>
-
 #include "schema/walk.h"
 
 static void merge_map(const struct field *row, json_t *target, const json_t *patch);
-
-static void set(json_t *object, const char *name, json_t *value)
-{
-	if (json_object_set_new_nocheck(object, name, value) != 0)
-		abort();
-}
 
 static json_t *borrow(const json_t *value)
 {
@@ -29,7 +21,7 @@ static bool merges(const struct field *row)
 static json_t *object_below(json_t *target, const char *name)
 {
 	if (!json_is_object(json_object_get(target, name)))
-		set(target, name, json_object());
+		object_put(target, name, json_object());
 	return json_object_get(target, name);
 }
 
@@ -39,7 +31,7 @@ static void merge_member(const struct field *row, json_t *target, const char *na
 	if (json_is_null(value))
 		(void)json_object_del(target, name);
 	else if (!merges(row))
-		set(target, name, borrow(value));
+		object_put(target, name, borrow(value));
 	else if (row->kind == KIND_MAP)
 		merge_map(row, object_below(target, name), value);
 	else
@@ -71,10 +63,19 @@ void document_merge(const struct shape *shape, json_t *target, const json_t *pat
 
 static json_t *hidden_of(const struct shape *shape, const json_t *document);
 
+/* Puts what is hidden below, if anything, into the tree, which is made for it when there is none. */
+static void put_hidden(json_t **tree, const char *name, json_t *below)
+{
+	if (below != NULL && *tree == NULL)
+		*tree = json_object();
+	if (below != NULL)
+		object_put(*tree, name, below);
+}
+
 /* A new reference to the value, to a tree of the hidden members below it, or NULL. */
 static json_t *hidden_value(const struct field *row, const json_t *value)
 {
-	json_t *tree;
+	json_t *tree = NULL;
 
 	if ((row->flags & FIELD_WRITE_ONLY) != 0)
 		return borrow(value);
@@ -82,15 +83,9 @@ static json_t *hidden_value(const struct field *row, const json_t *value)
 		return hidden_of(row->shape, value);
 	if (row->kind != KIND_MAP)
 		return NULL;
-	tree = NULL;
-	for (void *i = first_member(value); i != NULL; i = next_member(value, i)) {
-		json_t *below = hidden_value(row->item, json_object_iter_value(i));
-
-		if (below != NULL && tree == NULL)
-			tree = json_object();
-		if (below != NULL)
-			set(tree, json_object_iter_key(i), below);
-	}
+	for (void *i = first_member(value); i != NULL; i = next_member(value, i))
+		put_hidden(&tree, json_object_iter_key(i),
+			   hidden_value(row->item, json_object_iter_value(i)));
 	return tree;
 }
 
@@ -104,12 +99,9 @@ static json_t *hidden_of(const struct shape *shape, const json_t *document)
 		rows &= values_by_row(shape, document, values);
 	while (rows != 0) {
 		size_t i = next_row(&rows);
-		json_t *below = hidden_value(&shape->fields[i], values[i]);
 
-		if (below != NULL && tree == NULL)
-			tree = json_object();
-		if (below != NULL)
-			set(tree, shape->fields[i].name, below);
+		put_hidden(&tree, shape->fields[i].name,
+			   hidden_value(&shape->fields[i], values[i]));
 	}
 	return tree;
 }
@@ -147,6 +139,6 @@ void document_unhide(const struct shape *shape, json_t *document, const json_t *
 		if ((row->flags & FIELD_WRITE_ONLY) == 0)
 			unhide_value(row, value, below);
 		else if (value == NULL)
-			set(document, row->name, borrow(below));
+			object_put(document, row->name, borrow(below));
 	}
 }
