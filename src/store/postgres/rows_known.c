@@ -210,7 +210,7 @@ bool change_is_of(const struct postgres_transaction *own, const struct store_kin
 		  const struct change *change)
 {
 	return change->kind->letter == kind->letter &&
-	       (rows_are_named(kind) || rows_are_own(own, &change->account));
+	       (rows_are_named(kind) || rows_are_own(own, &change->record.account));
 }
 
 /* By its key; of a name, also the change that gave it up. */

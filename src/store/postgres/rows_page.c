@@ -180,7 +180,7 @@ static bool page_wants(const struct postgres_transaction *own, const struct stor
 {
 	const struct store_record *record = &change->record;
 
-	return !change->is_removal && rows_are_own(own, &change->account) &&
+	return !change->is_removal && rows_are_own(own, &change->record.account) &&
 	       (page->parent == NULL || id_compare(&record->parent, page->parent) == 0) &&
 	       (page->side == STORE_BOTH_SIDES || record->is_on == (page->side == STORE_ON)) &&
 	       (page->above == NULL || id_compare(&record->id, page->above) > 0) &&

@@ -16,7 +16,7 @@ static void count_id(struct postgres_transaction *own, const struct change *chan
 	if (highest == NULL) {
 		highest = arena_zero(own->base.arena, sizeof *highest);
 		highest->letter = change->kind->letter;
-		highest->account = change->account;
+		highest->account = change->record.account;
 		highest->next = own->highest_ids;
 		own->highest_ids = highest;
 	}
@@ -70,7 +70,6 @@ static struct change *change_make(struct postgres_transaction *own, const struct
 	struct change *change = arena_zero(own->base.arena, sizeof *change);
 
 	change->kind = kind;
-	change->account = own->base.account;
 	change->record = *record;
 	change->record.account = own->base.account;
 	if (kind->naming == STORE_NO_NAME)
@@ -134,7 +133,7 @@ static void add_key(struct parameters *parameters, const struct change *change, 
 		parameters_bytes(parameters, name);
 		return;
 	}
-	parameters_id(parameters, &change->account);
+	parameters_id(parameters, &change->record.account);
 	rows_add_kind(parameters, change->kind);
 	parameters_id(parameters, &change->record.id);
 }
@@ -146,7 +145,7 @@ static void guard(struct postgres_transaction *own, const struct change *change)
 
 	if (change->needs_parent &&
 	    !rows_are_new(own, change->kind->under, &change->record.parent)) {
-		parameters_id(&parameters, &change->account);
+		parameters_id(&parameters, &change->record.account);
 		rows_add_kind(&parameters, change->kind->under);
 		parameters_id(&parameters, &change->record.parent);
 		rows_add(own, GUARD_PARENT, &parameters);
@@ -155,7 +154,7 @@ static void guard(struct postgres_transaction *own, const struct change *change)
 		return;
 	add_key(&parameters, change, is_renamed ? change->former_name : change->record.name);
 	if (rows_are_named(change->kind))
-		parameters_id(&parameters, &change->account);
+		parameters_id(&parameters, &change->record.account);
 	rows_add(own, rows_are_named(change->kind) ? GUARD_NAMED : GUARD, &parameters);
 }
 
@@ -171,7 +170,7 @@ static void write_record(struct postgres_transaction *own, const struct change *
 	const struct store_record *record = &change->record;
 	struct parameters parameters = PARAMETERS_INITIAL;
 
-	parameters_id(&parameters, &change->account);
+	parameters_id(&parameters, &change->record.account);
 	rows_add_kind(&parameters, kind);
 	parameters_id(&parameters, &record->id);
 	if (kind->has_parent)
@@ -214,8 +213,9 @@ static bool may_follow(const struct change *first, const struct change *change)
 	if (!can_be_grouped(first) || !can_be_grouped(change) ||
 	    change->is_removal != first->is_removal)
 		return false;
-	return change->is_insertion || (change->kind->letter == first->kind->letter &&
-					id_compare(&change->account, &first->account) == 0);
+	return change->is_insertion ||
+	       (change->kind->letter == first->kind->letter &&
+		id_compare(&change->record.account, &first->record.account) == 0);
 }
 
 static void insert_group(struct postgres_transaction *own, const struct change *change, size_t n)
@@ -233,7 +233,7 @@ static void insert_group(struct postgres_transaction *own, const struct change *
 		const struct store_kind *kind = change->kind;
 		const struct store_record *record = &change->record;
 
-		array_bytes(&columns[COLUMN_ACCOUNT], id_slice(&change->account));
+		array_bytes(&columns[COLUMN_ACCOUNT], id_slice(&change->record.account));
 		array_number(&columns[COLUMN_KIND], (unsigned char)kind->letter, 2);
 		array_bytes(&columns[COLUMN_ID], id_slice(&record->id));
 		array_bytes(&columns[COLUMN_PARENT],
@@ -256,7 +256,7 @@ static void remove_group(struct postgres_transaction *own, const struct change *
 	struct buffer ids = BUFFER_INITIAL(own->base.arena);
 	struct parameters parameters = PARAMETERS_INITIAL;
 
-	parameters_id(&parameters, &change->account);
+	parameters_id(&parameters, &change->record.account);
 	rows_add_kind(&parameters, change->kind);
 	array_begin(&ids, 'b', n);
 	for (size_t i = 0; i < n; i++, change = change->after)

@@ -103,7 +103,6 @@ struct known_id {
 struct change {
 	struct change *before, *after;
 	const struct store_kind *kind;
-	struct id account;
 	bool is_insertion, is_removal, is_sent;
 	bool needs_guard, needs_parent;
 	struct slice former_name; /* of a kind whose names are unique anywhere */
