@@ -10,6 +10,8 @@
 #include "service/dispatcher_parts.h"
 
 #define PAGE 100
+/* The event of a delivery that is passed over. */
+#define NOT_READ "webhook_deliveries_not_read"
 
 /* ---- targets ---- */
 
@@ -101,13 +103,6 @@ static bool is_damaged(struct dispatcher *dispatcher, const struct id *account, 
 	return dispatcher_pass_over(dispatcher, "webhooks_not_read", account, fault);
 }
 
-static bool pass_over_delivery(struct dispatcher *dispatcher, const struct target *target,
-			       struct fault *fault)
-{
-	return dispatcher_pass_over(dispatcher, "webhook_deliveries_not_read", &target->account,
-				    fault);
-}
-
 /* ---- one account ---- */
 
 static bool add_delivery(struct dispatcher *dispatcher, struct target *target,
@@ -117,7 +112,7 @@ static bool add_delivery(struct dispatcher *dispatcher, struct target *target,
 	struct waiting waiting = { .record = stored->id };
 
 	if (!webhook_delivery_read(stored, &delivery, fault))
-		return pass_over_delivery(dispatcher, target, fault);
+		return dispatcher_pass_over(dispatcher, NOT_READ, &target->account, fault);
 	waiting.seq = delivery.seq;
 	waiting.attempts = delivery.attempts;
 	waiting.first = delivery.first;
@@ -144,7 +139,8 @@ static bool load_waiting(struct dispatcher *dispatcher, struct transaction *tran
 	while (goes_on && target->waiting_count < 2 * WAITING_MOST) {
 		const bool is_read = store_page(transaction, &kind_webhook_delivery, &page, fault);
 
-		if (!is_read && !pass_over_delivery(dispatcher, target, fault))
+		if (!is_read &&
+		    !dispatcher_pass_over(dispatcher, NOT_READ, &target->account, fault))
 			return false;
 		for (size_t i = 0; i < page.count; i++) {
 			if (!add_delivery(dispatcher, target, &page.records[i], fault))
