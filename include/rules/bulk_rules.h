@@ -10,7 +10,5 @@
 
 extern const struct shape bulk_shape;
 extern const struct shape bulk_answer_shape;
-/* A name by which later operations refer to one. */
-extern const struct text_rule bulk_ref_text;
 
 #endif

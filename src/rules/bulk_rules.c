@@ -5,7 +5,8 @@
 
 /* clang-format off */
 
-const struct text_rule bulk_ref_text = {
+/* A name by which later operations refer to one. */
+static const struct text_rule ref_text = {
 	.characters = "a-z0-9_",
 	.sentence = "must be 1 to 32 of a-z 0-9 _",
 	.shortest = 1,
@@ -25,7 +26,7 @@ static const struct field operation_fields[] = {
 	  DOC("Of a call of rooms or room codes. {REF} as a whole segment stands for the id, or the "
 	      "code, in the answer of the earlier operation with this ref.") },
 	{ "body",          ANY(), FLAGS(FIELD_RAW), DOC("As of the call.") },
-	{ "ref",           TEXT(bulk_ref_text) },
+	{ "ref",           TEXT(ref_text) },
 	{ "if_match",      TEXT(any_text), DOC("If-Match of the call.") },
 	{ "if_none_match", TEXT(any_text), DOC("If-None-Match of the call.") },
 };
