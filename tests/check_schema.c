@@ -683,7 +683,7 @@ START_TEST(one_member_is_written_alone)
 		struct buffer buffer = BUFFER_INITIAL(arena);
 		const json_t *value = rows[i].value == NULL ? NULL : parse(rows[i].value);
 		bool wrote = document_write_member(shape_field(&top_shape, rows[i].name), value,
-						   false, &buffer);
+						   &buffer);
 
 		ck_assert_int_eq(wrote, rows[i].expected != NULL);
 		if (wrote)
@@ -695,8 +695,7 @@ START_TEST(one_member_is_written_alone)
 
 	struct buffer nothing = BUFFER_INITIAL(arena);
 
-	ck_assert(!document_write_member(shape_field(&entry_shape, "mark"), json_true(), true,
-					 &nothing));
+	ck_assert(!document_write_member(shape_field(&entry_shape, "mark"), json_true(), &nothing));
 	ck_assert_uint_eq(nothing.size, 0);
 }
 END_TEST

@@ -271,9 +271,8 @@ bool document_finish(const struct shape *shape, const json_t *document, struct f
  * key: the key of a map's entry (see key_member), else data NULL. */
 void document_write(const struct shape *shape, const json_t *document, struct slice key, bool echo,
 		    struct buffer *buffer);
-/* Writes the value of one member, or its default; false when it has neither. */
-bool document_write_member(const struct field *field, const json_t *value, bool echo,
-			   struct buffer *buffer);
+/* Writes the value of one member, or its default; false when it has neither, or is write-only. */
+bool document_write_member(const struct field *field, const json_t *value, struct buffer *buffer);
 
 /* The write-only members of a document as a sparse tree of the same structure ({} when there are
  * none). A new root, owned by the arena; leaves are shared with the document. */

@@ -280,7 +280,7 @@ static void write_pieces(struct call *call, struct room_record *record, const js
 			record->pieces[n++] = buffer_slice(&piece);
 			piece = BUFFER_INITIAL(call->arena);
 		} else {
-			document_write_member(field, value, false, &piece);
+			document_write_member(field, value, &piece);
 		}
 	}
 	buffer_append_byte(&piece, '}');

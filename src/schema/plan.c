@@ -73,7 +73,7 @@ static void plan_row(const struct shape *shape, size_t i, struct buffer *missing
 		plan->key = i;
 	row_plan->before = missing->size;
 	buffer_append(missing, row_plan->label);
-	if (!document_write_member(row, NULL, false, missing))
+	if (!document_write_member(row, NULL, missing))
 		missing->size = row_plan->before;
 }
 

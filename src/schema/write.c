@@ -150,16 +150,15 @@ static bool has_standard(const struct field *row)
 	       (row->flags & FIELD_HIDDEN_DEFAULT) == 0;
 }
 
-bool document_write_member(const struct field *field, const json_t *value, bool echo,
-			   struct buffer *buffer)
+bool document_write_member(const struct field *field, const json_t *value, struct buffer *buffer)
 {
-	if ((field->flags & FIELD_WRITE_ONLY) != 0 && (!echo || (field->flags & FIELD_ECHO) == 0))
+	if ((field->flags & FIELD_WRITE_ONLY) != 0)
 		return false;
 	if (value != NULL && !json_is_null(value))
-		write_value(field, value, (struct slice){ 0 }, echo, buffer);
+		write_value(field, value, (struct slice){ 0 }, false, buffer);
 	else if ((field->flags & FIELD_NULLABLE) != 0)
 		buffer_append(buffer, SLICE("null"));
-	else if ((field->flags & FIELD_WRITE_ONLY) == 0 && has_standard(field))
+	else if (has_standard(field))
 		write_standard(field, buffer);
 	else
 		return false;
