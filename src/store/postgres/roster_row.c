@@ -44,13 +44,8 @@ bool roster_read(struct store *store, struct arena *arena, uint64_t *generation,
 		connections_give(postgres, wire);
 	}
 	if (is_read)
-		roster_see(postgres, *generation);
+		atomic_store(&postgres->roster, *generation);
 	return is_read;
-}
-
-void roster_see(struct store_postgres *store, uint64_t generation)
-{
-	atomic_store(&store->roster, generation);
 }
 
 uint64_t roster_seen(struct store *store)

@@ -56,7 +56,7 @@ static bool check_roster(struct postgres_transaction *own, struct fault *fault)
 	/* In one row; in others it is NULL. */
 	for (size_t i = 0; i < wire_rows(own->wire, own->roster_result); i++)
 		generation += wire_number(own->wire, own->roster_result, i, own->roster_column);
-	roster_see((struct store_postgres *)own->base.store, generation);
+	atomic_store(&((struct store_postgres *)own->base.store)->roster, generation);
 	return own->base.roster == STORE_ROSTER_ANY || generation == own->base.roster ||
 	       fault_set(fault, FAULT_AGAIN, NULL);
 }
@@ -93,6 +93,42 @@ void rows_add_kind(struct parameters *parameters, const struct store_kind *kind)
 }
 
 /* ---- reading ---- */
+
+/* An absent record is one without a value. */
+static void known_give(const struct known *known, struct store_record *record)
+{
+	*record = (struct store_record){ .is_on = false };
+	if (!known->is_absent)
+		*record = known->record;
+}
+
+/* The record after the change; of a named kind, the one that has the name then. */
+static void change_give(const struct change *change, const struct store_kind *kind,
+			struct slice name, struct store_record *record)
+{
+	*record = (struct store_record){ .is_on = false };
+	if (!change->is_removal &&
+	    (!rows_are_named(kind) || slice_equal(change->record.name, name)))
+		*record = change->record;
+}
+
+static bool has_unsent(const struct postgres_transaction *own, const struct store_kind *kind)
+{
+	const struct change *change = own->last_change;
+
+	while (change != NULL && !change->is_sent && change->kind->letter != kind->letter)
+		change = change->before;
+	return change != NULL && !change->is_sent;
+}
+
+static bool has_changes(const struct postgres_transaction *own, const struct store_kind *kind)
+{
+	const struct change *change = own->last_change;
+
+	while (change != NULL && change->kind->letter != kind->letter)
+		change = change->before;
+	return change != NULL;
+}
 
 /* A READ transaction in a snapshot remembers nothing: it may read all there is, and its arena may be
  * emptied meanwhile. */
@@ -254,7 +290,7 @@ bool rows_page(struct transaction *transaction, const struct store_kind *kind,
 		return true;
 	if (!may_read(own, fault))
 		return false;
-	if (rows_have_unsent(own, kind) && !rows_send_changes(own, fault))
+	if (has_unsent(own, kind) && !rows_send_changes(own, fault))
 		return false;
 	page_query_make(own, kind, page, &query);
 	result = rows_add(own, query.statement, &query.parameters);
@@ -277,14 +313,14 @@ bool rows_have_children(struct transaction *transaction, const struct store_kind
 		return false;
 	for (known = own->children; known != NULL; known = known->next) {
 		if (known->letter != kind->letter || id_compare(&known->parent, parent) != 0 ||
-		    rows_have_changes(own, kind))
+		    has_changes(own, kind))
 			continue;
 		*have_children = known->exist;
 		return true;
 	}
 	if (!may_read(own, fault))
 		return false;
-	if (rows_have_unsent(own, kind) && !rows_send_changes(own, fault))
+	if (has_unsent(own, kind) && !rows_send_changes(own, fault))
 		return false;
 	result = rows_add_children(own, kind, parent);
 	if (!rows_fly(own, fault))

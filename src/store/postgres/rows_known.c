@@ -197,13 +197,6 @@ const struct known *known_by_name(const struct postgres_transaction *own,
 	return NULL;
 }
 
-void known_give(const struct known *known, struct store_record *record)
-{
-	*record = (struct store_record){ .is_on = false };
-	if (!known->is_absent)
-		*record = known->record;
-}
-
 /* ---- our own changes ---- */
 
 bool change_is_of(const struct postgres_transaction *own, const struct store_kind *kind,
@@ -255,31 +248,4 @@ bool rows_are_new(const struct postgres_transaction *own, const struct store_kin
 			return true;
 	}
 	return false;
-}
-
-void change_give(const struct change *change, const struct store_kind *kind, struct slice name,
-		 struct store_record *record)
-{
-	*record = (struct store_record){ .is_on = false };
-	if (change->is_removal || (rows_are_named(kind) && !slice_equal(change->record.name, name)))
-		return;
-	*record = change->record;
-}
-
-bool rows_have_unsent(const struct postgres_transaction *own, const struct store_kind *kind)
-{
-	const struct change *change = own->last_change;
-
-	while (change != NULL && !change->is_sent && change->kind->letter != kind->letter)
-		change = change->before;
-	return change != NULL && !change->is_sent;
-}
-
-bool rows_have_changes(const struct postgres_transaction *own, const struct store_kind *kind)
-{
-	const struct change *change = own->last_change;
-
-	while (change != NULL && change->kind->letter != kind->letter)
-		change = change->before;
-	return change != NULL;
 }

@@ -56,8 +56,6 @@ const struct known *known_by_id(const struct postgres_transaction *own,
 const struct known *known_by_name(const struct postgres_transaction *own,
 				  const struct store_kind *kind, struct slice name,
 				  enum store_reading reading);
-/* An absent record is one without a value. */
-void known_give(const struct known *known, struct store_record *record);
 
 /* ---- the own changes (rows_known.c) ---- */
 
@@ -67,16 +65,10 @@ bool change_is_of(const struct postgres_transaction *own, const struct store_kin
 /* The last change of the record, by its id or, of a named kind, its name; NULL: none. */
 const struct change *change_of(const struct postgres_transaction *own,
 			       const struct store_kind *kind, const struct store_record *record);
-/* The record after the change; of a named kind, the one that has the name then. */
-void change_give(const struct change *change, const struct store_kind *kind, struct slice name,
-		 struct store_record *record);
 /* Whether the record of this kind, after which others come to be (store_kind.after), is new in this
  * transaction: then the database has none of them. */
 bool rows_are_new(const struct postgres_transaction *own, const struct store_kind *kind,
 		  const struct id *id);
-/* Whether changes of the kind were not sent yet, and whether there are any. */
-bool rows_have_unsent(const struct postgres_transaction *own, const struct store_kind *kind);
-bool rows_have_changes(const struct postgres_transaction *own, const struct store_kind *kind);
 
 /* ---- pages (rows_page.c) ---- */
 

@@ -54,7 +54,6 @@ bool tables_check(const char *url, int *version, struct fault *fault);
 
 bool roster_read(struct store *store, struct arena *arena, uint64_t *generation, struct slice *text,
 		 struct fault *fault);
-void roster_see(struct store_postgres *store, uint64_t generation);
 uint64_t roster_seen(struct store *store);
 
 /* ---- transactions ---- */
