@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "base/memory.h"
 #include "service/metrics.h"
 #include "edge/access_log.h"
 #include "edge/deferred.h"
@@ -358,11 +359,9 @@ static bool start_workers(struct edge *edge)
 
 bool edge_open(const struct edge_options *options, struct edge **opened, struct fault *fault)
 {
-	struct edge *edge = calloc(1, sizeof *edge);
+	struct edge *edge = memory_check(calloc(1, sizeof *edge));
 
 	assert(options->threads > 0);
-	if (edge == NULL)
-		abort();
 	edge->options = *options;
 	edge->epoll = edge->timer = edge->end = edge->emptied = -1;
 	edge->pool = pool_open();

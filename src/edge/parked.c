@@ -93,11 +93,16 @@ void parked_pass_on(struct parked *parked)
 		abort();
 }
 
-static bool need_flush(const struct list *list)
+static bool is_pending(const struct parked *parked, const struct exchange *exchange)
+{
+	return store_state(parked->store, exchange->call.answer.awaited) == STORE_PENDING;
+}
+
+static bool need_flush(const struct parked *parked, const struct list *list)
 {
 	const struct exchange *exchange = list->first;
 
-	while (exchange != NULL && exchange->call.answer.awaited == 0)
+	while (exchange != NULL && !is_pending(parked, exchange))
 		exchange = exchange->next;
 	return exchange != NULL;
 }
@@ -112,15 +117,10 @@ struct exchange *parked_flush(struct parked *parked, bool *is_flusher)
 	taken = parked->waiting;
 	parked->waiting = (struct list){ NULL, NULL };
 	pthread_mutex_unlock(&parked->lock);
-	if (need_flush(&taken))
+	if (need_flush(parked, &taken))
 		store_flush(parked->store);
-	while ((exchange = take_first(&taken)) != NULL) {
-		uint64_t number = exchange->call.answer.awaited;
-		bool is_pending = number != 0 &&
-				  store_state(parked->store, number) == STORE_PENDING;
-
-		append(is_pending ? &pending : &ready, exchange);
-	}
+	while ((exchange = take_first(&taken)) != NULL)
+		append(is_pending(parked, exchange) ? &pending : &ready, exchange);
 	/* Pending transactions are retried after other work. */
 	is_again = pending.first != NULL;
 	pthread_mutex_lock(&parked->lock);

@@ -44,7 +44,7 @@ static bool refuse_key(struct fault *fault)
 	return fault_detail(fault, FAULT_UNAUTHORIZED, "invalid key");
 }
 
-/* In a transaction of its own, since the key says whose records the call may see. It brings along the
+/* In a transaction of its own, since the key says whose records the call may see. The read brings along the
  * generation of accounts in a store. */
 static bool find_key(struct call *call, struct slice id, struct api_key *key, bool *is_there,
 		     struct fault *fault)
@@ -75,7 +75,7 @@ static void limit_to_key(struct actor *actor, const struct api_key *key)
 	actor->gives_until = key->expires_at;
 }
 
-/* That its account is there and enabled; it becomes the call's. */
+/* Checks that its account is there and enabled, and makes it the call's. */
 static bool admit_account_of(struct call *call, const struct api_key *key, struct fault *fault)
 {
 	struct accounts *accounts = call->environment->accounts;
@@ -156,7 +156,7 @@ static bool check_token(struct call *call, struct slice token, enum credential c
 {
 	struct accounts *accounts = call->environment->accounts;
 	const struct roster *roster = accounts_current(accounts);
-	/* No transaction of the call finds out that another machine has changed the accounts. */
+	/* Such a call has no transaction, which would find out that another machine has changed the accounts. */
 	const bool looks_first = call->route->access == ROUTE_STATELESS;
 	struct fault refused = FAULT_INITIAL;
 	bool is_right = !looks_first && verify(call, roster, token, credential, &refused);

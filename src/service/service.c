@@ -64,11 +64,9 @@ static void verify_tables(void)
 static char *document_text(void)
 {
 	struct arena *arena = arena_open();
-	char *text = json_dumps(openapi_document(arena, routes),
-				JSON_COMPACT | JSON_REAL_PRECISION(15));
+	char *text = memory_check(json_dumps(openapi_document(arena, routes),
+					     JSON_COMPACT | JSON_REAL_PRECISION(15)));
 
-	if (text == NULL)
-		abort();
 	arena_close(arena);
 	return text;
 }
