@@ -125,7 +125,6 @@ static bool inspection_open(const char *directory, const struct file_system *fil
 		inspection_close(inspection);
 		inspection->place.files = files == NULL ? &file_system_posix : files;
 		inspection->place.directory = directory;
-		inspection->place.is_read_only = true;
 		last = FAULT_INITIAL;
 		is_open = open_once(inspection, &is_whole, &last);
 	}
@@ -452,7 +451,6 @@ static bool file_verify(struct backup *backup, const struct stack_info *info, st
 		.files = backup->files,
 		.directory = backup->to,
 		.installation = backup->inspection.manifest.installation,
-		.is_read_only = true,
 	};
 	struct stack_file *file;
 	bool is_right, is_last = false;

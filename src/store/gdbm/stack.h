@@ -28,7 +28,6 @@ struct stack_place {
 	const struct file_system *files;
 	const char *directory;
 	struct installation installation;
-	bool is_read_only; /* files are never removed */
 	_Atomic uint64_t *checksum_failures; /* incremented, unless NULL */
 };
 

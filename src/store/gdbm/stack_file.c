@@ -145,7 +145,7 @@ void stack_file_release(struct stack_file *file)
 	if (file->opened >= 0)
 		files->close(files, file->opened);
 	stack_index_close(file->index);
-	if (atomic_load(&file->is_retired) && !file->place.is_read_only)
+	if (atomic_load(&file->is_retired))
 		stack_remove(&file->place, file->info.id);
 	free(file->blocks.states);
 	free(file);

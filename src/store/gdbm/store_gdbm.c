@@ -15,7 +15,7 @@
 
 static uint64_t visible_number(const struct store_gdbm *store)
 {
-	return store->journal == NULL ? store->read_only_number : journal_durable(store->journal);
+	return store->journal == NULL ? store->last : journal_durable(store->journal);
 }
 
 /* Pins a view and takes the number up to which a reader sees changes. Nothing up to the number is missing in
@@ -121,7 +121,7 @@ static enum store_state gdbm_state(struct store *base, uint64_t number)
 	struct store_gdbm *store = store_gdbm_of(base);
 
 	if (store->journal == NULL)
-		return number <= store->read_only_number ? STORE_DURABLE : STORE_FAILED;
+		return number <= store->last ? STORE_DURABLE : STORE_FAILED;
 	return journal_state(store->journal, number);
 }
 
@@ -147,6 +147,41 @@ static bool gdbm_can_write(struct store *base)
 
 	return store->journal != NULL && journal_can_write(store->journal) &&
 	       background_can_write(store->background);
+}
+
+static void count_view(const struct view *view, struct store_figures *figures)
+{
+	figures->overlays = view->n_overlays;
+	for (size_t i = 0; i < view->n_overlays; i++)
+		figures->overlay_bytes += overlay_size(view->overlays[i]);
+	figures->files = view->n_files;
+	for (size_t i = 0; i < view->n_files; i++) {
+		const struct stack_info *info = stack_file_info(view->files[i]);
+
+		figures->files_bytes += info->gdbm_size + info->index_size;
+		figures->files_records += info->entries;
+		figures->files_damaged += stack_file_is_not_whole(view->files[i]) ? 1 : 0;
+	}
+}
+
+/* They are read one after the other while the store is in use, so they need not belong to the same
+ * moment. */
+static void gdbm_figures(struct store *base, struct store_figures *figures)
+{
+	struct store_gdbm *store = store_gdbm_of(base);
+	struct pin pin;
+
+	if (store->journal != NULL)
+		journal_figures(store->journal, figures);
+	else
+		figures->durable = store->last;
+	views_pin(store->views, &pin);
+	count_view(pin.view, figures);
+	views_unpin(store->views, &pin);
+	figures->files_written = atomic_load(&store->files_written);
+	figures->files_merged = atomic_load(&store->files_merged);
+	figures->records_written = atomic_load(&store->records_written);
+	figures->checksum_failures = atomic_load(&store->checksum_failures);
 }
 
 static void gdbm_close(struct store *base)
@@ -187,6 +222,6 @@ const struct store_driver store_gdbm_driver = {
 	.flush = gdbm_flush,
 	.stop_retrying = gdbm_stop_retrying,
 	.can_write = gdbm_can_write,
-	.figures = store_gdbm_figures,
+	.figures = gdbm_figures,
 	.close = gdbm_close,
 };

@@ -300,7 +300,6 @@ static bool journal_read(struct opening *opening, struct fault *fault)
 	if (end->is_damaged && !journal_damaged(opening, fault))
 		return false;
 	store->last = end->last;
-	store->read_only_number = end->last;
 	return true;
 }
 
@@ -339,7 +338,6 @@ static struct store_gdbm *store_make(const struct store_options *options)
 	store->directory = memory_check(strdup(options->directory));
 	store->place.files = options->files == NULL ? &file_system_posix : options->files;
 	store->place.directory = store->directory;
-	store->place.is_read_only = options->is_read_only;
 	store->place.checksum_failures = &store->checksum_failures;
 	store->overlay_bytes = options->overlay_bytes == 0 ? OVERLAY_BYTES : options->overlay_bytes;
 	store->lock_file = -1;

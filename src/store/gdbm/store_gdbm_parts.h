@@ -28,7 +28,6 @@ struct store_gdbm {
 	size_t overlay_bytes;
 	struct overlay_memory *overlay_memory;
 	int lock_file; /* -1: read-only */
-	uint64_t read_only_number; /* what a read-only store shows */
 	struct views *views;
 	struct journal *journal; /* NULL: read-only */
 	struct background *background; /* NULL: read-only */
@@ -44,7 +43,7 @@ struct store_gdbm {
 
 	pthread_mutex_t writer; /* held from begin to the end of a WRITE transaction */
 	struct overlay *active; /* the newest of the current view */
-	uint64_t last; /* the last committed transaction */
+	uint64_t last; /* the last committed transaction; read-only: what the store shows */
 };
 
 /* The changes of a transaction; each key once. */
@@ -83,9 +82,6 @@ static inline struct gdbm_transaction *gdbm_transaction_of(struct transaction *t
 {
 	return (struct gdbm_transaction *)transaction;
 }
-
-/* The driver's `figures`. */
-void store_gdbm_figures(struct store *store, struct store_figures *figures);
 
 /* Begins a new overlay, unless the current one is empty. Called with `writer` held. */
 void store_gdbm_freeze(struct store_gdbm *store);
