@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/arena.h"
 #include "base/clock.h"
 #include "base/slice.h"
 
@@ -31,6 +32,8 @@ struct id id_random(const struct clock *clock);
 bool id_parse(struct slice text, struct id *id);
 /* `text` is terminated. */
 void id_print(const struct id *id, char text[ID_TEXT_SIZE + 1]);
+/* The same in the arena. */
+struct slice id_as_text(struct arena *arena, const struct id *id);
 
 uint32_t id_seconds(const struct id *id);
 uint64_t id_number(const struct id *id);
@@ -44,6 +47,8 @@ size_t id_place(const struct id *id, const void *items, size_t count, size_t siz
 /* A version 4 UUID (RFC 4122), 36 characters and a terminator. */
 #define UUID_TEXT_SIZE 37
 void uuid_make(const struct clock *clock, char text[UUID_TEXT_SIZE]);
+/* The same in the arena. */
+struct slice uuid_as_text(struct arena *arena, const struct clock *clock);
 
 /* A room code: lower-case letters in groups of 3, 4 and 3, uniformly random; terminated. */
 #define CODE_TEXT_SIZE 13

@@ -59,6 +59,14 @@ void id_print(const struct id *id, char text[ID_TEXT_SIZE + 1])
 	text[ID_TEXT_SIZE] = '\0';
 }
 
+struct slice id_as_text(struct arena *arena, const struct id *id)
+{
+	char *text = arena_alloc(arena, ID_TEXT_SIZE + 1);
+
+	id_print(id, text);
+	return (struct slice){ text, ID_TEXT_SIZE };
+}
+
 uint32_t id_seconds(const struct id *id)
 {
 	uint32_t seconds;
@@ -118,6 +126,14 @@ void uuid_make(const struct clock *clock, char text[UUID_TEXT_SIZE])
 		group += group_sizes[i];
 	}
 	*text = '\0';
+}
+
+struct slice uuid_as_text(struct arena *arena, const struct clock *clock)
+{
+	char *text = arena_alloc(arena, UUID_TEXT_SIZE);
+
+	uuid_make(clock, text);
+	return (struct slice){ text, UUID_TEXT_SIZE - 1 };
 }
 
 static bool is_hyphen_place(size_t place)

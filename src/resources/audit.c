@@ -99,17 +99,15 @@ bool audit_write(struct call *call, struct fault *fault)
 	struct slice actor;
 	struct audit_entry *entries;
 	const struct noted *noted = call->noted.first;
-	char id[UUID_TEXT_SIZE];
 
 	if (n == 0)
 		return true;
 	actor = audit_actor_text(call->arena, call->actor.kind, slice_of(call->actor.id));
 	entries = arena_alloc(call->arena, n * sizeof *entries);
 	for (size_t i = 0; i < n; i++, noted = noted->next) {
-		uuid_make(call->environment->clock, id);
 		entries[i] = (struct audit_entry){
 			.time = call->now,
-			.id = arena_copy(call->arena, slice_of(id)),
+			.id = uuid_as_text(call->arena, call->environment->clock),
 			.type = slice_of(noted->type),
 			.actor = actor,
 			.request_id = slice_of(call->id),

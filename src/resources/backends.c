@@ -42,10 +42,8 @@ static struct slice backend_text(struct call *call, const struct backend *backen
 {
 	json_t *document = backend_document(call, backend);
 	struct buffer text = BUFFER_INITIAL(call->arena);
-	char id[ID_TEXT_SIZE + 1];
 
-	id_print(&backend->id, id);
-	object_put(document, "id", json_string(id));
+	object_put(document, "id", json_of_text(id_as_text(call->arena, &backend->id)));
 	object_put(document, "created_at", json_time_seconds(backend->created));
 	object_put(document, "updated_at", json_time_seconds(backend->updated));
 	document_write(&backend_shape, document, (struct slice){ 0 }, false, &text);
@@ -144,15 +142,13 @@ static struct id new_id(struct call *call, struct media *media)
 static void note(struct call *call, const char *type, const struct backend *backend,
 		 struct changes *changes)
 {
-	char id[ID_TEXT_SIZE + 1];
 	const struct audit_data data = {
 		.kind = "backend",
-		.id = { id, ID_TEXT_SIZE },
+		.id = id_as_text(call->arena, &backend->id),
 		.name = backend->name,
 		.changes = changes,
 	};
 
-	id_print(&backend->id, id);
 	if (changes != NULL)
 		audit_note_update(call, type, &data);
 	else

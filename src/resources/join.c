@@ -253,12 +253,8 @@ static bool count(struct call *call, struct exchange *exchange, struct fault *fa
 /* A made-up user_id is drawn after the exchange was counted without one. */
 static struct slice answered_user(const struct call *call, const struct exchange *exchange)
 {
-	char generated[UUID_TEXT_SIZE];
-
-	if (exchange->user_id.size > 0)
-		return exchange->user_id;
-	uuid_make(call->environment->clock, generated);
-	return arena_copy(call->arena, slice_of(generated));
+	return exchange->user_id.size > 0 ? exchange->user_id
+					  : uuid_as_text(call->arena, call->environment->clock);
 }
 
 /* With `join`, which lets into the room of a media server, where a backend is in effect. */
@@ -283,12 +279,14 @@ static bool add_join(struct call *call, struct exchange *exchange, struct json_w
 static bool answer(struct call *call, struct exchange *exchange, const struct account *account,
 		   struct fault *fault)
 {
-	char room_id[ID_TEXT_SIZE + 1], expires[TEXT_TIME_SIZE];
-	struct token_join subject = { .role = exchange->role, .user_id = exchange->answered_user };
+	char expires[TEXT_TIME_SIZE];
+	struct token_join subject = {
+		.room_id = id_as_text(call->arena, &exchange->subject.room.id),
+		.role = exchange->role,
+		.user_id = exchange->answered_user,
+	};
 	struct json_writer body = writer_begin(call->arena, false);
 
-	id_print(&exchange->subject.room.id, room_id);
-	subject.room_id = slice_of(room_id);
 	if (exchange->backend != NULL) {
 		subject.code_hash = media_code_hash(call->arena, &exchange->media,
 						    exchange->code.letters);

@@ -223,25 +223,23 @@ static struct audit_entry entry_of(struct call *call, const struct media *media,
 {
 	const bool is_granted = joining->refusal == JOIN_NOT_REFUSED;
 	const struct slice hash = media_code_hash(call->arena, media, joining->code);
-	char room[ID_TEXT_SIZE + 1], id[UUID_TEXT_SIZE];
+	const struct slice room = id_as_text(call->arena, &joining->room);
 	struct audit_data data = {
 		.kind = "join",
-		.id = { room, ID_TEXT_SIZE },
+		.id = room,
 		.name = joining->room_name,
-		.more = { { "room_id", { room, ID_TEXT_SIZE }, false },
+		.more = { { "room_id", room, false },
 			  { "role", joining->role, false },
 			  { "user_id", joining->user_id, false },
 			  { "code_hash", hash, false } },
 	};
 
-	id_print(&joining->room, room);
-	uuid_make(call->environment->clock, id);
 	if (!is_granted)
 		data.more[4] = (struct audit_member){ "reason", slice_of(reasons[joining->refusal]),
 						      false };
 	return (struct audit_entry){
 		.time = joining->time,
-		.id = arena_copy(call->arena, slice_of(id)),
+		.id = uuid_as_text(call->arena, call->environment->clock),
 		.type = slice_of(is_granted ? "join.granted" : "join.refused"),
 		.actor = audit_actor_text(call->arena, ACTOR_CODE, hash),
 		.request_id = joining->request_id,

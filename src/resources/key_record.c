@@ -61,14 +61,6 @@ void api_key_draw(const struct clock *clock, struct api_key *key, char text[API_
 
 /* ---- a key ---- */
 
-static struct slice name_of(struct arena *arena, const struct id *id)
-{
-	char text[ID_TEXT_SIZE + 1];
-
-	id_print(id, text);
-	return arena_copy(arena, slice_of(text));
-}
-
 void api_key_expect(struct expected *expected, struct slice id, enum store_reading reading)
 {
 	expected_named(expected, &kind_key, id, reading);
@@ -109,7 +101,7 @@ bool api_key_put(struct call *call, const struct api_key *key, struct fault *fau
 	struct store_record record = {
 		.id = key->id,
 		.parent = only,
-		.name = name_of(call->arena, &key->id),
+		.name = id_as_text(call->arena, &key->id),
 	};
 
 	packed_put_number(&value, VERSION, 1);

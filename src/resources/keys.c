@@ -86,10 +86,8 @@ static struct slice key_text(struct call *call, const struct api_key *key, const
 {
 	struct buffer text = BUFFER_INITIAL(call->arena);
 	json_t *document = key_document(call, key);
-	char id[ID_TEXT_SIZE + 1];
 
-	id_print(&key->id, id);
-	object_put(document, "id", json_string(id));
+	object_put(document, "id", json_of_text(id_as_text(call->arena, &key->id)));
 	object_put(document, "created_at", json_time_seconds(key->created));
 	if (secret != NULL)
 		object_put(document, "key", json_string(secret));
@@ -108,15 +106,13 @@ void key_set(struct api_key *key, const json_t *document)
 static void note(struct call *call, const char *type, const struct api_key *key,
 		 struct changes *changes)
 {
-	char id[ID_TEXT_SIZE + 1];
 	const struct audit_data data = {
 		.kind = "key",
-		.id = { id, ID_TEXT_SIZE },
+		.id = id_as_text(call->arena, &key->id),
 		.name = key->name,
 		.changes = changes,
 	};
 
-	id_print(&key->id, id);
 	if (changes != NULL)
 		audit_note_update(call, type, &data);
 	else

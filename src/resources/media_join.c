@@ -133,7 +133,6 @@ bool media_join(struct call *call, const struct media *media, const struct backe
 		const struct admission *admission, struct json_writer *answer, struct fault *fault)
 {
 	const json_t *role = admission->role_document;
-	char room_id[ID_TEXT_SIZE + 1];
 	struct ticket_server server = {
 		.type = backend->type,
 		.name = backend->name,
@@ -143,6 +142,7 @@ bool media_join(struct call *call, const struct media *media, const struct backe
 	};
 	struct ticket_guest guest = {
 		.customer_id = slice_of(call->account_text),
+		.room_id = id_as_text(call->arena, &admission->room->id),
 		.room_name = admission->room->name,
 		.role = admission->role,
 		.user_id = admission->user_id,
@@ -156,8 +156,6 @@ bool media_join(struct call *call, const struct media *media, const struct backe
 		return true;
 	if (!find_key(call, media, &server, fault))
 		return false;
-	id_print(&admission->room->id, room_id);
-	guest.room_id = slice_of(room_id);
 	read_role(role, admission->owner, &guest);
 	if (!permits(role, "joinOutsideWindow"))
 		guest.expires = least(guest.expires, admission->room->closes_at);

@@ -125,12 +125,10 @@ static void write_link(struct call *call, const struct code *code, struct buffer
 static struct slice code_text(struct call *call, const struct code *code,
 			      const struct shown_code *shown)
 {
-	char room[ID_TEXT_SIZE + 1];
 	struct buffer text = BUFFER_INITIAL(call->arena);
 
-	id_print(&code->room, room);
 	buffer_append_member(&text, "{\"code\":", code->letters);
-	buffer_append_member(&text, ",\"room_id\":", slice_of(room));
+	buffer_append_member(&text, ",\"room_id\":", id_as_text(call->arena, &code->room));
 	buffer_append_member(&text, ",\"role\":", shown->role);
 	buffer_append_text(&text, shown->is_enabled ? ",\"enabled\":true" : ",\"enabled\":false");
 	buffer_append_time_seconds(&text, ",\"created_at\":", shown->created * 1000);

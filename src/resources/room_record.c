@@ -184,15 +184,12 @@ struct slice room_summary(struct call *call, const struct room_record *record,
 			  const struct template_record *owner)
 {
 	struct buffer text = BUFFER_INITIAL(call->arena);
-	char id[ID_TEXT_SIZE + 1];
 
-	id_print(&record->id, id);
-	buffer_append_member(&text, "{\"id\":", slice_of(id));
+	buffer_append_member(&text, "{\"id\":", id_as_text(call->arena, &record->id));
 	buffer_append_member(&text, ",\"name\":", record->name);
 	buffer_append_text(&text, record->is_enabled ? ",\"enabled\":true,\"template_id\":"
 						     : ",\"enabled\":false,\"template_id\":");
-	id_print(&record->template_id, id);
-	buffer_append_string(&text, slice_of(id));
+	buffer_append_string(&text, id_as_text(call->arena, &record->template_id));
 	buffer_append_member(&text, ",\"template\":", owner->name);
 	buffer_append_time_milliseconds(&text, ",\"updated_at\":", record->updated);
 	buffer_append_byte(&text, '}');

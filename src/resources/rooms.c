@@ -267,17 +267,14 @@ static bool new_id(struct call *call, struct room_change *change, struct fault *
 static void note_room(struct call *call, const char *type, const struct room_record *room,
 		      struct changes *changes)
 {
-	char id[ID_TEXT_SIZE + 1], template_id[ID_TEXT_SIZE + 1];
 	const struct audit_data data = {
 		.kind = "room",
-		.id = { id, ID_TEXT_SIZE },
+		.id = id_as_text(call->arena, &room->id),
 		.name = room->name,
 		.changes = changes,
-		.more = { { "template_id", { template_id, ID_TEXT_SIZE }, false } },
+		.more = { { "template_id", id_as_text(call->arena, &room->template_id), false } },
 	};
 
-	id_print(&room->id, id);
-	id_print(&room->template_id, template_id);
 	if (changes != NULL)
 		audit_note_update(call, type, &data);
 	else
@@ -352,13 +349,10 @@ static bool load_former(struct call *call, struct room_change *change, struct fa
 /* With a generated name, which no other room has. */
 static void begin_new(struct call *call, struct room_change *change)
 {
-	char generated[UUID_TEXT_SIZE];
-
-	uuid_make(call->environment->clock, generated);
 	change->room = (struct room_record){
 		.is_enabled = true,
 		.follows_template = true,
-		.name = arena_copy(call->arena, slice_of(generated)),
+		.name = uuid_as_text(call->arena, call->environment->clock),
 	};
 	change->document = arena_json(call->arena, json_object());
 }

@@ -8,21 +8,13 @@
 #include "resources/packed.h"
 #include "resources/template_parts.h"
 
-static struct slice id_text(struct call *call, const struct id *id)
-{
-	char text[ID_TEXT_SIZE + 1];
-
-	id_print(id, text);
-	return arena_copy(call->arena, slice_of(text));
-}
-
 /* ---- whole templates ---- */
 
 static struct audit_data template_data(struct call *call, const struct template_record *record)
 {
 	return (struct audit_data){
 		.kind = "template",
-		.id = id_text(call, &record->id),
+		.id = id_as_text(call->arena, &record->id),
 		.name = record->name,
 	};
 }
@@ -129,7 +121,7 @@ void template_note_update(struct call *call, const struct template_record *recor
 static struct audit_data role_data(struct call *call, const struct template_record *record,
 				   struct slice role)
 {
-	const struct slice id = id_text(call, &record->id);
+	const struct slice id = id_as_text(call->arena, &record->id);
 
 	return (struct audit_data){
 		.kind = "role",

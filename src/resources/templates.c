@@ -162,14 +162,6 @@ static bool begin_new(struct call *call, struct slice name, struct template_reco
 	return true;
 }
 
-static struct slice generated_name(struct call *call)
-{
-	char generated[UUID_TEXT_SIZE];
-
-	uuid_make(call->environment->clock, generated);
-	return arena_copy(call->arena, slice_of(generated));
-}
-
 bool templates_create(struct call *call, struct fault *fault)
 {
 	struct slice name = text_of_json(call_member(call, "name"));
@@ -178,7 +170,7 @@ bool templates_create(struct call *call, struct fault *fault)
 
 	expect_create(call);
 	if (name.data == NULL) {
-		name = generated_name(call);
+		name = uuid_as_text(call->arena, call->environment->clock);
 	} else if (!template_find_named(call, name, STORE_TO_CHANGE, &record, &is_there, fault)) {
 		return false;
 	}
@@ -275,7 +267,8 @@ static struct template_record new_import(struct call *call, const struct import_
 		.id = origin->id,
 		.created = origin->created,
 		.updated = import_updated(origin, origin->created),
-		.name = name != NULL ? text_of_json(name) : generated_name(call),
+		.name = name != NULL ? text_of_json(name)
+				     : uuid_as_text(call->arena, call->environment->clock),
 		.rooms_etag = call->etag,
 	};
 }

@@ -96,10 +96,8 @@ static json_t *answer_of(struct call *call, const struct webhook *webhook)
 		[WEBHOOK_FAILING] = "failing",
 	};
 	json_t *document = document_of(call, webhook);
-	char id[ID_TEXT_SIZE + 1];
 
-	id_print(&webhook->id, id);
-	object_put(document, "id", json_string(id));
+	object_put(document, "id", json_of_text(id_as_text(call->arena, &webhook->id)));
 	if (webhook->end != WEBHOOK_NOT_ENDED)
 		object_put(document, "disabled_reason", json_string(reasons[webhook->end]));
 	object_put(document, "created_at", json_time_seconds(webhook->created));
@@ -129,13 +127,12 @@ static bool answer(struct call *call, const struct webhook *webhook, bool with_s
 
 /* ---- the log ---- */
 
-static struct audit_data data_of(const struct webhook *webhook, struct changes *changes,
-				 char id[ID_TEXT_SIZE + 1])
+static struct audit_data data_of(struct arena *arena, const struct webhook *webhook,
+				 struct changes *changes)
 {
-	id_print(&webhook->id, id);
 	return (struct audit_data){
 		.kind = "webhook",
-		.id = { id, ID_TEXT_SIZE },
+		.id = id_as_text(arena, &webhook->id),
 		.name = webhook->description,
 		.changes = changes,
 	};
@@ -143,8 +140,7 @@ static struct audit_data data_of(const struct webhook *webhook, struct changes *
 
 static void note(struct call *call, const char *type, const struct webhook *webhook)
 {
-	char id[ID_TEXT_SIZE + 1];
-	const struct audit_data data = data_of(webhook, NULL, id);
+	const struct audit_data data = data_of(call->arena, webhook, NULL);
 
 	audit_note(call, type, &data);
 }
@@ -154,7 +150,6 @@ static void note_update(struct call *call, const struct webhook *former,
 			const struct webhook *webhook)
 {
 	static const char *const ignored[] = { "updated_at", "headers", NULL };
-	char id[ID_TEXT_SIZE + 1];
 	struct changes changes;
 	struct audit_data data;
 
@@ -165,25 +160,23 @@ static void note_update(struct call *call, const struct webhook *former,
 		changes_add(&changes, SLICE("/headers"));
 	if (!text_equal_secret(former->secret, webhook->secret))
 		changes_add(&changes, SLICE("/secret"));
-	data = data_of(webhook, &changes, id);
+	data = data_of(call->arena, webhook, &changes);
 	audit_note_update(call, "webhook.updated", &data);
 }
 
 void webhook_end_entry(struct arena *arena, const struct clock *clock,
 		       const struct webhook *webhook, int64_t now, struct audit_entry *entry)
 {
-	char id[ID_TEXT_SIZE + 1], event[UUID_TEXT_SIZE];
 	struct changes changes;
 	struct audit_data data;
 
 	changes_open(&changes, arena);
 	changes_add(&changes, SLICE("/disabled_reason"));
 	changes_add(&changes, SLICE("/enabled"));
-	data = data_of(webhook, &changes, id);
-	uuid_make(clock, event);
+	data = data_of(arena, webhook, &changes);
 	*entry = (struct audit_entry){
 		.time = now,
-		.id = arena_copy(arena, slice_of(event)),
+		.id = uuid_as_text(arena, clock),
 		.type = SLICE("webhook.updated"),
 		.actor = audit_actor_text(arena, ACTOR_SERVICE, SLICE("")),
 		.request_id = SLICE(""),
