@@ -30,10 +30,8 @@ struct audit_data {
 	struct audit_member more[AUDIT_MORE_MOST]; /* ends with a row without name */
 };
 
-/* Notes one entry. type: "room.created", a literal. */
+/* Notes one entry, but none of an update that changed nothing. type: "room.created", a literal. */
 void audit_note(struct call *call, const char *type, const struct audit_data *data);
-/* The same for an update, which is no change when no member differs. */
-void audit_note_update(struct call *call, const char *type, const struct audit_data *data);
 
 /* Before a run: forgets what the last one noted. */
 void audit_forget(struct call *call);

@@ -16,19 +16,13 @@ struct noted {
 
 /* ---- noting ---- */
 
-static void append_member(struct buffer *text, const char *name, struct slice value)
-{
-	buffer_append_text(text, name);
-	buffer_append_string(text, value);
-}
-
 struct slice audit_data_text(struct arena *arena, const struct audit_data *data)
 {
 	struct buffer text = BUFFER_INITIAL(arena);
 
-	append_member(&text, "{\"kind\":", slice_of(data->kind));
-	append_member(&text, ",\"id\":", data->id);
-	append_member(&text, ",\"name\":", data->name);
+	buffer_append_member(&text, "{\"kind\":", slice_of(data->kind));
+	buffer_append_member(&text, ",\"id\":", data->id);
+	buffer_append_member(&text, ",\"name\":", data->name);
 	buffer_append_text(&text, ",\"changed\":");
 	changes_write(data->changes, &text);
 	for (size_t i = 0; i < AUDIT_MORE_MOST && data->more[i].name != NULL; i++) {
@@ -46,20 +40,17 @@ struct slice audit_data_text(struct arena *arena, const struct audit_data *data)
 
 void audit_note(struct call *call, const char *type, const struct audit_data *data)
 {
-	struct noted *noted = arena_alloc(call->arena, sizeof *noted);
+	struct noted *noted;
 
+	if (data->changes != NULL && data->changes->count == 0)
+		return;
+	noted = arena_alloc(call->arena, sizeof *noted);
 	*noted = (struct noted){ .type = type, .data = audit_data_text(call->arena, data) };
 	if (call->noted.count++ == 0)
 		call->noted.first = noted;
 	else
 		call->noted.last->next = noted;
 	call->noted.last = noted;
-}
-
-void audit_note_update(struct call *call, const char *type, const struct audit_data *data)
-{
-	if (data->changes->count > 0)
-		audit_note(call, type, data);
 }
 
 void audit_forget(struct call *call)
@@ -77,8 +68,8 @@ struct slice audit_actor_text(struct arena *arena, enum actor_kind kind, struct 
 	};
 	struct buffer text = BUFFER_INITIAL(arena);
 
-	append_member(&text, "{\"kind\":", slice_of(kinds[kind]));
-	append_member(&text, ",\"id\":", id);
+	buffer_append_member(&text, "{\"kind\":", slice_of(kinds[kind]));
+	buffer_append_member(&text, ",\"id\":", id);
 	buffer_append_byte(&text, '}');
 	return buffer_slice(&text);
 }

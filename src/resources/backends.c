@@ -149,10 +149,7 @@ static void note(struct call *call, const char *type, const struct backend *back
 		.changes = changes,
 	};
 
-	if (changes != NULL)
-		audit_note_update(call, type, &data);
-	else
-		audit_note(call, type, &data);
+	audit_note(call, type, &data);
 }
 
 static void note_update(struct call *call, const struct backend *former,

@@ -20,10 +20,7 @@ bool code_note(struct call *call, const char *type, const struct code *code, str
 	if (!audit_code_hash(call, code->letters, &data.id, fault))
 		return false;
 	data.more[2] = (struct audit_member){ "code_hash", data.id, false };
-	if (changes != NULL)
-		audit_note_update(call, type, &data);
-	else
-		audit_note(call, type, &data);
+	audit_note(call, type, &data);
 	return true;
 }
 

@@ -113,10 +113,7 @@ static void note(struct call *call, const char *type, const struct api_key *key,
 		.changes = changes,
 	};
 
-	if (changes != NULL)
-		audit_note_update(call, type, &data);
-	else
-		audit_note(call, type, &data);
+	audit_note(call, type, &data);
 }
 
 /* ---- making ---- */

@@ -275,10 +275,7 @@ static void note_room(struct call *call, const char *type, const struct room_rec
 		.more = { { "template_id", id_as_text(call->arena, &room->template_id), false } },
 	};
 
-	if (changes != NULL)
-		audit_note_update(call, type, &data);
-	else
-		audit_note(call, type, &data);
+	audit_note(call, type, &data);
 }
 
 static void note_update(struct call *call, const struct room_change *change)

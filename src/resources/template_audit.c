@@ -105,7 +105,7 @@ void template_note_update(struct call *call, const struct template_record *recor
 	find_in_parts(call, &changes, former, record);
 	find_plugins(&changes, former, record);
 	data.changes = &changes;
-	audit_note_update(call, "template.updated", &data);
+	audit_note(call, "template.updated", &data);
 	for (size_t i = 0; i < former->role_count; i++) {
 		if (template_live_role(record, former->roles[i].identity) == NULL)
 			role_note(call, "role.deleted", record, former->roles[i].name);
@@ -143,16 +143,14 @@ void role_note_update(struct call *call, const struct template_record *record, s
 		      const struct template_role *former)
 {
 	const struct template_role *role = &record->roles[index];
+	const bool is_renamed = !slice_equal(former->name, role->name);
 	struct audit_data data = role_data(call, record, role->name);
 	struct changes changes;
 
 	changes_open(&changes, call->arena);
 	changes_find_in_texts(&changes, SLICE(""), former->text, role->text, NULL);
 	data.changes = &changes;
-	if (slice_equal(former->name, role->name)) {
-		audit_note_update(call, "role.updated", &data);
-		return;
-	}
-	data.more[2] = (struct audit_member){ "old_role", former->name, false };
-	audit_note(call, "role.renamed", &data);
+	if (is_renamed)
+		data.more[2] = (struct audit_member){ "old_role", former->name, false };
+	audit_note(call, is_renamed ? "role.renamed" : "role.updated", &data);
 }

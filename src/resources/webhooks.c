@@ -161,7 +161,7 @@ static void note_update(struct call *call, const struct webhook *former,
 	if (!text_equal_secret(former->secret, webhook->secret))
 		changes_add(&changes, SLICE("/secret"));
 	data = data_of(call->arena, webhook, &changes);
-	audit_note_update(call, "webhook.updated", &data);
+	audit_note(call, "webhook.updated", &data);
 }
 
 void webhook_end_entry(struct arena *arena, const struct clock *clock,
