@@ -7,6 +7,9 @@
 
 #include "store/store.h"
 
+/* The id zero: of records of which an account has one. */
+extern const struct id kind_only_id;
+
 /* The account's default template: one record with the id zero. */
 extern const struct store_kind kind_default;
 extern const struct store_kind kind_template;

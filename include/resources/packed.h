@@ -13,18 +13,26 @@
 #include "base/fault.h"
 #include "base/id.h"
 #include "base/slice.h"
+#include "store/store.h"
 
 /* Writers. */
 void packed_put_number(struct buffer *record, uint64_t value, size_t bytes); /* 1 to 8 */
 void packed_put_text(struct buffer *record, struct slice text);
 void packed_put_id(struct buffer *record, const struct id *id);
+/* Stores the record, with the value that was written, in place of `former`; which is NULL, or has no
+ * value, where there was none. */
+bool packed_store(struct transaction *transaction, const struct store_kind *kind,
+		  struct store_record *record, const struct buffer *value,
+		  const struct store_record *former, struct fault *fault);
 
 /* Readers. */
 struct packed {
 	struct slice rest;
-	bool is_short;
+	bool is_short; /* or a decoder found a value that cannot be: nothing more is read */
 };
 
+/* Of a value that begins with its version, in one byte: another one counts as too short. */
+struct packed packed_open(struct slice value, uint64_t version);
 uint64_t packed_number(struct packed *record, size_t bytes);
 struct slice packed_text(struct packed *record); /* borrowed from the record */
 struct id packed_id(struct packed *record);
@@ -32,6 +40,9 @@ struct slice packed_bytes(struct packed *record, size_t size); /* borrowed from 
 void packed_skip(struct packed *record, size_t bytes);
 /* Everything was there, and nothing is left. */
 bool packed_ended(const struct packed *record);
+/* The same, or else the fault of packed_damaged. */
+bool packed_close(const struct packed *record, const char *what, const struct id *key,
+		  struct fault *fault);
 
 /* Parses a stored JSON object, in the arena. Aborts when it is not one: its checksum was right. */
 json_t *packed_json(struct arena *arena, struct slice text);

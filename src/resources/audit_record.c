@@ -17,7 +17,6 @@
 #define LOOKED_AHEAD 8
 
 const struct id audit_no_account = { { 0 } };
-static const struct id only = { { 0 } };
 
 /* Big-endian, in the last eight bytes. */
 struct id audit_id_of(uint64_t seq)
@@ -51,27 +50,24 @@ static void put_entry(struct buffer *value, const struct audit_entry *entry)
 	packed_put_text(value, entry->data);
 }
 
-static bool take_entry(struct packed *reader, struct audit_entry *entry)
+static void take_entry(struct packed *reader, struct audit_entry *entry)
 {
-	const bool is_ours = packed_number(reader, 1) == VERSION;
-
 	entry->time = (int64_t)packed_number(reader, 8);
 	entry->id = packed_text(reader);
 	entry->type = packed_text(reader);
 	entry->actor = packed_text(reader);
 	entry->request_id = packed_text(reader);
 	entry->data = packed_text(reader);
-	return is_ours && packed_ended(reader);
 }
 
 bool audit_entry_read(const struct store_record *stored, struct audit_entry *entry,
 		      struct fault *fault)
 {
-	struct packed reader = { .rest = stored->value };
+	struct packed reader = packed_open(stored->value, VERSION);
 
 	entry->seq = seq_of(&stored->id);
-	return take_entry(&reader, entry) ||
-	       packed_damaged("log entry", id_slice(&stored->id), fault);
+	take_entry(&reader, entry);
+	return packed_close(&reader, "log entry", &stored->id, fault);
 }
 
 bool audit_read(struct transaction *transaction, uint64_t seq, size_t n,
@@ -99,22 +95,20 @@ bool audit_read(struct transaction *transaction, uint64_t seq, size_t n,
 bool audit_state_read(const struct store_record *stored, struct audit_state *state,
 		      struct fault *fault)
 {
-	struct packed reader = { .rest = stored->value };
-	bool is_ours;
+	struct packed reader = packed_open(stored->value, VERSION);
 
 	*state = (struct audit_state){ .stored = *stored, .first = 1 };
 	if (stored->value.data == NULL)
 		return true;
-	is_ours = packed_number(&reader, 1) == VERSION;
 	state->first = packed_number(&reader, 8);
 	state->last = packed_number(&reader, 8);
 	state->first_time = (int64_t)packed_number(&reader, 8);
 	state->is_watched = packed_number(&reader, 1) != 0;
 	state->is_enabled = packed_number(&reader, 1) != 0;
 	state->secrets = packed_number(&reader, 8);
-	return (is_ours && packed_ended(&reader) && state->first >= 1 &&
-		state->first <= state->last + 1) ||
-	       packed_damaged("log", id_slice(&stored->account), fault);
+	if (state->first < 1 || state->first > state->last + 1)
+		reader.is_short = true;
+	return packed_close(&reader, "log", &stored->account, fault);
 }
 
 bool audit_state_load(struct transaction *transaction, enum store_reading reading,
@@ -122,7 +116,7 @@ bool audit_state_load(struct transaction *transaction, enum store_reading readin
 {
 	struct store_record stored;
 
-	return store_get(transaction, &kind_audit, &only, reading, &stored, fault) &&
+	return store_get(transaction, &kind_audit, &kind_only_id, reading, &stored, fault) &&
 	       audit_state_read(&stored, state, fault);
 }
 
@@ -132,7 +126,7 @@ bool audit_states_get(struct transaction *transaction, const struct id *accounts
 	struct id *ids = arena_alloc(transaction->arena, n * sizeof *ids);
 
 	for (size_t i = 0; i < n; i++)
-		ids[i] = only;
+		ids[i] = kind_only_id;
 	return store_get_several(transaction, &kind_audit, accounts, ids, n, stored, fault);
 }
 
@@ -140,7 +134,7 @@ bool audit_state_put(struct transaction *transaction, const struct audit_state *
 		     struct fault *fault)
 {
 	struct buffer value = BUFFER_INITIAL(transaction->arena);
-	struct store_record record = { .id = only };
+	struct store_record record = { .id = kind_only_id };
 
 	packed_put_number(&value, VERSION, 1);
 	packed_put_number(&value, state->first, 8);
@@ -149,9 +143,7 @@ bool audit_state_put(struct transaction *transaction, const struct audit_state *
 	packed_put_number(&value, state->is_watched, 1);
 	packed_put_number(&value, state->is_enabled, 1);
 	packed_put_number(&value, state->secrets, 8);
-	record.value = buffer_slice(&value);
-	return store_put(transaction, &kind_audit, &record,
-			 state->stored.value.data == NULL ? NULL : &state->stored, fault);
+	return packed_store(transaction, &kind_audit, &record, &value, &state->stored, fault);
 }
 
 /* ---- adding and dropping ---- */
@@ -230,8 +222,7 @@ static bool put_numbered(struct transaction *transaction, const struct audit_ent
 	struct store_record record = { .id = audit_id_of(entry->seq) };
 
 	put_entry(&value, entry);
-	record.value = buffer_slice(&value);
-	return store_put(transaction, &kind_entry, &record, NULL, fault);
+	return packed_store(transaction, &kind_entry, &record, &value, NULL, fault);
 }
 
 static bool add(struct transaction *transaction, struct audit_state *state,
@@ -309,8 +300,7 @@ static bool put_queued(struct transaction *transaction, const struct id *account
 
 	packed_put_id(&value, account);
 	put_entry(&value, entry);
-	record.value = buffer_slice(&value);
-	return store_put(transaction, &kind_queue, &record, NULL, fault);
+	return packed_store(transaction, &kind_queue, &record, &value, NULL, fault);
 }
 
 bool audit_enqueue(struct transaction *transaction, const struct clock *clock,
@@ -336,8 +326,9 @@ bool audit_queued_read(const struct store_record *stored, struct id *account,
 
 	*account = packed_id(&reader);
 	entry->seq = 0;
-	return take_entry(&reader, entry) ||
-	       packed_damaged("queued log entry", id_slice(&stored->id), fault);
+	reader = packed_open(reader.rest, VERSION);
+	take_entry(&reader, entry);
+	return packed_close(&reader, "queued log entry", &stored->id, fault);
 }
 
 static bool is_left(const struct audit_numbering *numbering, const struct id *account)

@@ -47,9 +47,7 @@ bool codes_put(struct call *call, const struct room_codes *codes, struct fault *
 		packed_put_number(&value, codes->due[i].identity, 4);
 		packed_put_number(&value, (uint64_t)codes->due[i].since, 8);
 	}
-	record.value = buffer_slice(&value);
-	return store_put(call->transaction, &kind_codes, &record,
-			 codes->stored.value.data == NULL ? NULL : &codes->stored, fault);
+	return packed_store(call->transaction, &kind_codes, &record, &value, &codes->stored, fault);
 }
 
 static bool decode_groups(struct call *call, struct packed *reader, uint64_t version,
@@ -329,9 +327,7 @@ bool code_put(struct call *call, const struct code *code, struct fault *fault)
 	packed_put_text(&value, code->role);
 	if (code->terms.set != 0)
 		put_terms(&value, &code->terms);
-	record.value = buffer_slice(&value);
-	return store_put(call->transaction, &kind_code, &record,
-			 code->stored.value.data == NULL ? NULL : &code->stored, fault);
+	return packed_store(call->transaction, &kind_code, &record, &value, &code->stored, fault);
 }
 
 bool code_remove(struct call *call, const struct code *code, struct fault *fault)

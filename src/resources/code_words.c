@@ -25,14 +25,11 @@ bool code_words_find(struct call *call, struct slice words, struct id *account, 
 	if (!*is_there)
 		return true;
 	*account = record.account;
-	reader = (struct packed){ .rest = record.value };
-	return (packed_number(&reader, 1) == VERSION && packed_ended(&reader)) ||
-	       packed_damaged("words of a code of the account", id_slice(account), fault);
+	reader = packed_open(record.value, VERSION);
+	return packed_close(&reader, "words of a code of the account", account, fault);
 }
 
 /* ---- codes of other accounts ---- */
-
-static const struct id only = { { 0 } };
 
 /* Times in milliseconds since 1970. */
 struct asked {
@@ -44,19 +41,15 @@ struct asked {
 
 static bool read_asked(const struct store_record *stored, struct asked *asked, struct fault *fault)
 {
-	struct packed reader = { .rest = stored->value };
+	struct packed reader = packed_open(stored->value, VERSION);
 
 	*asked = (struct asked){ .stored = *stored };
 	if (stored->value.data == NULL)
 		return true;
-	if (packed_number(&reader, 1) == VERSION) {
-		asked->count = (uint32_t)packed_number(&reader, 4);
-		asked->began = (int64_t)packed_number(&reader, 8);
-		asked->refused_until = (int64_t)packed_number(&reader, 8);
-		if (packed_ended(&reader))
-			return true;
-	}
-	return packed_damaged("words asked for by the account", id_slice(&stored->account), fault);
+	asked->count = (uint32_t)packed_number(&reader, 4);
+	asked->began = (int64_t)packed_number(&reader, 8);
+	asked->refused_until = (int64_t)packed_number(&reader, 8);
+	return packed_close(&reader, "words asked for by the account", &stored->account, fault);
 }
 
 bool code_words_check_asked(const struct store_record *stored, struct fault *fault)
@@ -72,7 +65,8 @@ static bool check(struct call *call, enum store_reading reading, struct asked *a
 {
 	struct store_record stored;
 
-	if (!store_get(call->transaction, &kind_words_asked, &only, reading, &stored, fault) ||
+	if (!store_get(call->transaction, &kind_words_asked, &kind_only_id, reading, &stored,
+		       fault) ||
 	    !read_asked(&stored, asked, fault))
 		return false;
 	if (asked->refused_until > call->now) {
@@ -91,7 +85,7 @@ static bool check(struct call *call, enum store_reading reading, struct asked *a
 
 void code_words_expect_budget(struct expected *expected)
 {
-	expected_get(expected, &kind_words_asked, &only, STORE_TO_SHOW);
+	expected_get(expected, &kind_words_asked, &kind_only_id, STORE_TO_SHOW);
 }
 
 bool code_words_check_budget(struct call *call, struct fault *fault)
@@ -116,16 +110,15 @@ void code_words_note_asked(struct call *call)
 
 static bool put_asked(struct call *call, const struct asked *asked, struct fault *fault)
 {
-	struct store_record record = { .id = only };
+	struct store_record record = { .id = kind_only_id };
 	struct buffer value = BUFFER_INITIAL(call->arena);
 
 	packed_put_number(&value, VERSION, 1);
 	packed_put_number(&value, asked->count, 4);
 	packed_put_number(&value, (uint64_t)asked->began, 8);
 	packed_put_number(&value, (uint64_t)asked->refused_until, 8);
-	record.value = buffer_slice(&value);
-	return store_put(call->transaction, &kind_words_asked, &record,
-			 asked->stored.value.data == NULL ? NULL : &asked->stored, fault);
+	return packed_store(call->transaction, &kind_words_asked, &record, &value, &asked->stored,
+			    fault);
 }
 
 bool code_words_count_asked(struct call *call, struct fault *fault)
@@ -177,6 +170,5 @@ bool code_words_claim(struct call *call, struct slice words, struct fault *fault
 	struct store_record record = { .name = words };
 
 	packed_put_number(&value, VERSION, 1);
-	record.value = buffer_slice(&value);
-	return store_put(call->transaction, &kind_words, &record, NULL, fault);
+	return packed_store(call->transaction, &kind_words, &record, &value, NULL, fault);
 }

@@ -7,12 +7,10 @@
 #include "resources/kinds.h"
 #include "resources/packed.h"
 
-static const struct id only = { { 0 } };
-
 static bool read(struct call *call, enum store_reading reading, struct store_record *stored,
 		 struct id *id, struct fault *fault)
 {
-	if (!store_get(call->transaction, &kind_default, &only, reading, stored, fault))
+	if (!store_get(call->transaction, &kind_default, &kind_only_id, reading, stored, fault))
 		return false;
 	if (stored->value.data == NULL)
 		return true;
@@ -24,7 +22,7 @@ static bool read(struct call *call, enum store_reading reading, struct store_rec
 
 size_t default_template_expect(struct expected *expected, enum store_reading reading)
 {
-	return expected_get(expected, &kind_default, &only, reading);
+	return expected_get(expected, &kind_default, &kind_only_id, reading);
 }
 
 bool default_template_load(struct call *call, struct id *id, bool *is_set, struct fault *fault)
@@ -40,7 +38,7 @@ bool default_template_load(struct call *call, struct id *id, bool *is_set, struc
 bool default_template_set(struct call *call, const struct id *id, bool is_default, bool *is_changed,
 			  struct fault *fault)
 {
-	const struct store_record record = { .id = only, .value = id_slice(id) };
+	const struct store_record record = { .id = kind_only_id, .value = id_slice(id) };
 	struct store_record stored;
 	struct id present;
 	bool is_set, is_this;

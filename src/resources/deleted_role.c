@@ -55,22 +55,19 @@ bool deleted_role_add(struct call *call, struct template_record *record,
 	packed_put_number(&value, VERSION, 1);
 	packed_put_text(&value, role->name);
 	packed_put_number(&value, (uint64_t)call->now, 8);
-	stored.value = buffer_slice(&value);
 	deleted.count++;
 	template_set_deleted_roles(call, record, &deleted);
-	return store_put(call->transaction, &kind_role, &stored, NULL, fault);
+	return packed_store(call->transaction, &kind_role, &stored, &value, NULL, fault);
 }
 
 static bool decode(const struct store_record *stored, struct deleted_role *role,
 		   struct fault *fault)
 {
-	struct packed reader = { .rest = stored->value };
-	bool is_right = packed_number(&reader, 1) == VERSION;
+	struct packed reader = packed_open(stored->value, VERSION);
 
 	role->name = packed_text(&reader);
 	role->deleted = (int64_t)packed_number(&reader, 8);
-	return (is_right && packed_ended(&reader)) ||
-	       packed_damaged("deleted role", id_slice(&stored->id), fault);
+	return packed_close(&reader, "deleted role", &stored->id, fault);
 }
 
 bool deleted_role_load(struct call *call, const struct id *template_id, uint32_t identity,

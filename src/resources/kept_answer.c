@@ -19,8 +19,7 @@
 bool kept_answer_read(const struct store_record *stored, struct kept_answer *kept,
 		      struct fault *fault)
 {
-	struct packed reader = { .rest = stored->value };
-	const bool is_right = packed_number(&reader, 1) == VERSION;
+	struct packed reader = packed_open(stored->value, VERSION);
 	const struct slice fingerprint = packed_bytes(&reader, DIGEST_SIZE);
 
 	*kept = (struct kept_answer){ .stored = *stored };
@@ -28,8 +27,8 @@ bool kept_answer_read(const struct store_record *stored, struct kept_answer *kep
 	kept->status = (int)packed_number(&reader, 2);
 	kept->etag = packed_text(&reader);
 	kept->body = packed_text(&reader);
-	if (!is_right || !packed_ended(&reader))
-		return packed_damaged("kept answer", id_slice(&stored->id), fault);
+	if (!packed_close(&reader, "kept answer", &stored->id, fault))
+		return false;
 	memcpy(kept->fingerprint, fingerprint.data, DIGEST_SIZE);
 	return true;
 }

@@ -107,26 +107,21 @@ struct day {
 
 static bool decode_day(const struct store_record *stored, struct day *day, struct fault *fault)
 {
-	struct packed reader = { .rest = stored->value };
+	struct packed reader = packed_open(stored->value, VERSION);
 
-	if (packed_number(&reader, 1) != VERSION)
-		return packed_damaged("use of keys", id_slice(&stored->account), fault);
 	day->last = (int64_t)packed_number(&reader, 8);
 	for (size_t i = 0; i < BUCKETS; i++) {
 		day->buckets[i].answers = packed_number(&reader, 4);
 		day->buckets[i].bytes = packed_number(&reader, 8);
 	}
-	return packed_ended(&reader) ||
-	       packed_damaged("use of keys", id_slice(&stored->account), fault);
+	return packed_close(&reader, "use of keys", &stored->account, fault);
 }
 
 static bool read_day(struct call *call, struct day *day, struct fault *fault)
 {
-	const struct id none = { { 0 } };
-
 	*day = (struct day){ .last = 0 };
-	return store_get(call->transaction, &kind_kept_usage, &none, STORE_TO_CHANGE, &day->stored,
-			 fault) &&
+	return store_get(call->transaction, &kind_kept_usage, &kind_only_id, STORE_TO_CHANGE,
+			 &day->stored, fault) &&
 	       (day->stored.value.data == NULL || decode_day(&day->stored, day, fault));
 }
 
@@ -164,7 +159,7 @@ static struct amount sum_of(const struct day *day)
 static bool put_day(struct call *call, const struct day *day, struct fault *fault)
 {
 	struct buffer value = BUFFER_INITIAL(call->arena);
-	struct store_record record = { .is_on = false };
+	struct store_record record = { .id = kind_only_id };
 
 	packed_put_number(&value, VERSION, 1);
 	packed_put_number(&value, (uint64_t)day->last, 8);
@@ -172,9 +167,8 @@ static bool put_day(struct call *call, const struct day *day, struct fault *faul
 		packed_put_number(&value, day->buckets[i].answers, 4);
 		packed_put_number(&value, day->buckets[i].bytes, 8);
 	}
-	record.value = buffer_slice(&value);
-	return store_put(call->transaction, &kind_kept_usage, &record,
-			 day->stored.value.data == NULL ? NULL : &day->stored, fault);
+	return packed_store(call->transaction, &kind_kept_usage, &record, &value, &day->stored,
+			    fault);
 }
 
 /* ---- counting ---- */
@@ -183,7 +177,6 @@ void kept_usage_expect(struct expected *expected)
 {
 	const struct call *call = expected->call;
 	struct kept_usage *usage = call->environment->kept_usage;
-	const struct id none = { { 0 } };
 	bool is_read;
 
 	if (usage == NULL)
@@ -192,7 +185,7 @@ void kept_usage_expect(struct expected *expected)
 	is_read = is_due(entry_of(usage, &call->account), clock_monotonic());
 	pthread_mutex_unlock(&usage->lock);
 	if (is_read)
-		expected_get(expected, &kind_kept_usage, &none, STORE_TO_CHANGE);
+		expected_get(expected, &kind_kept_usage, &kind_only_id, STORE_TO_CHANGE);
 }
 
 /* Adds what was counted here, and the call's own, to the record. */

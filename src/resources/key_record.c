@@ -16,9 +16,6 @@
 #define PREFIX_SIZE (sizeof PREFIX - 1)
 #define SECRET_BYTES 32
 
-/* The parent of all keys, and the id of what they have in common. */
-static const struct id only = { { 0 } };
-
 /* ---- the text ---- */
 
 bool api_key_is_meant(struct slice token)
@@ -68,8 +65,7 @@ void api_key_expect(struct expected *expected, struct slice id, enum store_readi
 
 bool api_key_read(const struct store_record *stored, struct api_key *key, struct fault *fault)
 {
-	struct packed reader = { .rest = stored->value };
-	const bool is_ours = packed_number(&reader, 1) == VERSION;
+	struct packed reader = packed_open(stored->value, VERSION);
 	struct slice digest;
 
 	*key = (struct api_key){ .stored = *stored, .id = stored->id };
@@ -78,8 +74,8 @@ bool api_key_read(const struct store_record *stored, struct api_key *key, struct
 	key->scopes = (unsigned)packed_number(&reader, 4);
 	digest = packed_bytes(&reader, DIGEST_SIZE);
 	key->name = packed_text(&reader);
-	if (!is_ours || !packed_ended(&reader))
-		return packed_damaged("key", id_slice(&stored->id), fault);
+	if (!packed_close(&reader, "key", &stored->id, fault))
+		return false;
 	memcpy(key->digest, digest.data, DIGEST_SIZE);
 	return true;
 }
@@ -100,7 +96,7 @@ bool api_key_put(struct call *call, const struct api_key *key, struct fault *fau
 	struct buffer value = BUFFER_INITIAL(call->arena);
 	struct store_record record = {
 		.id = key->id,
-		.parent = only,
+		.parent = kind_only_id,
 		.name = id_as_text(call->arena, &key->id),
 	};
 
@@ -110,33 +106,29 @@ bool api_key_put(struct call *call, const struct api_key *key, struct fault *fau
 	packed_put_number(&value, key->scopes, 4);
 	buffer_append(&value, (struct slice){ (const char *)key->digest, DIGEST_SIZE });
 	packed_put_text(&value, key->name);
-	record.value = buffer_slice(&value);
-	return store_put(call->transaction, &kind_key, &record,
-			 key->stored.value.data == NULL ? NULL : &key->stored, fault);
+	return packed_store(call->transaction, &kind_key, &record, &value, &key->stored, fault);
 }
 
 void api_keys_set_page(struct store_page *page)
 {
-	page->parent = &only;
+	page->parent = &kind_only_id;
 }
 
 /* ---- what they have in common ---- */
 
 void api_keys_expect(struct expected *expected, enum store_reading reading)
 {
-	expected_get(expected, &kind_keys, &only, reading);
+	expected_get(expected, &kind_keys, &kind_only_id, reading);
 }
 
 bool api_keys_read(const struct store_record *stored, struct api_keys *keys, struct fault *fault)
 {
-	struct packed reader = { .rest = stored->value };
-	const bool is_ours = packed_number(&reader, 1) == VERSION;
+	struct packed reader = packed_open(stored->value, VERSION);
 
 	*keys = (struct api_keys){ .stored = *stored };
 	keys->count = packed_number(&reader, 4);
 	keys->newest = packed_id(&reader);
-	return (is_ours && packed_ended(&reader)) ||
-	       packed_damaged("keys", id_slice(&stored->account), fault);
+	return packed_close(&reader, "keys", &stored->account, fault);
 }
 
 bool api_keys_load(struct call *call, enum store_reading reading, struct api_keys *keys,
@@ -145,21 +137,19 @@ bool api_keys_load(struct call *call, enum store_reading reading, struct api_key
 	struct store_record stored;
 
 	*keys = (struct api_keys){ .count = 0 };
-	return store_get(call->transaction, &kind_keys, &only, reading, &stored, fault) &&
+	return store_get(call->transaction, &kind_keys, &kind_only_id, reading, &stored, fault) &&
 	       (stored.value.data == NULL || api_keys_read(&stored, keys, fault));
 }
 
 bool api_keys_put(struct call *call, const struct api_keys *keys, struct fault *fault)
 {
 	struct buffer value = BUFFER_INITIAL(call->arena);
-	struct store_record record = { .id = only };
+	struct store_record record = { .id = kind_only_id };
 
 	packed_put_number(&value, VERSION, 1);
 	packed_put_number(&value, keys->count, 4);
 	packed_put_id(&value, &keys->newest);
-	record.value = buffer_slice(&value);
-	return store_put(call->transaction, &kind_keys, &record,
-			 keys->stored.value.data == NULL ? NULL : &keys->stored, fault);
+	return packed_store(call->transaction, &kind_keys, &record, &value, &keys->stored, fault);
 }
 
 void api_keys_count_added(struct api_keys *keys, const struct api_key *key)

@@ -3,6 +3,8 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "resources/kinds.h"
 
+const struct id kind_only_id = { { 0 } };
+
 const struct store_kind kind_default = { .letter = 'a', .name = "default template" };
 const struct store_kind kind_template = {
 	.letter = 't',

@@ -25,8 +25,6 @@ struct lease {
 	int64_t renewed; /* clock_monotonic */
 };
 
-static const struct id only = { { 0 } };
-
 /* As it is stored. */
 struct lease_record {
 	struct store_record stored;
@@ -54,32 +52,29 @@ static bool read(struct transaction *transaction, struct lease_record *record, s
 
 	*record = (struct lease_record){ .epoch = 0 };
 	store_set_account(transaction, &audit_no_account);
-	if (!store_get(transaction, &kind_lease, &only, STORE_TO_CHANGE, &record->stored, fault))
+	if (!store_get(transaction, &kind_lease, &kind_only_id, STORE_TO_CHANGE, &record->stored,
+		       fault))
 		return false;
 	if (record->stored.value.data == NULL)
 		return true;
-	reader = (struct packed){ .rest = record->stored.value };
-	if (packed_number(&reader, 1) != VERSION)
-		return packed_damaged("lease", id_slice(&only), fault);
+	reader = packed_open(record->stored.value, VERSION);
 	record->epoch = packed_number(&reader, 8);
 	record->until = (int64_t)packed_number(&reader, 8);
 	record->holder = packed_bytes(&reader, HOLDER_SIZE);
-	return packed_ended(&reader) || packed_damaged("lease", id_slice(&only), fault);
+	return packed_close(&reader, "lease", &kind_only_id, fault);
 }
 
 static bool write(struct lease *lease, struct transaction *transaction,
 		  const struct lease_record *record, struct fault *fault)
 {
 	struct buffer value = BUFFER_INITIAL(transaction->arena);
-	struct store_record changed = { .id = only };
+	struct store_record changed = { .id = kind_only_id };
 
 	packed_put_number(&value, VERSION, 1);
 	packed_put_number(&value, record->epoch, 8);
 	packed_put_number(&value, (uint64_t)record->until, 8);
 	buffer_append(&value, (struct slice){ (const char *)lease->holder, HOLDER_SIZE });
-	changed.value = buffer_slice(&value);
-	return store_put(transaction, &kind_lease, &changed,
-			 record->stored.value.data == NULL ? NULL : &record->stored, fault);
+	return packed_store(transaction, &kind_lease, &changed, &value, &record->stored, fault);
 }
 
 static bool is_ours(const struct lease *lease, const struct lease_record *record)

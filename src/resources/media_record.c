@@ -9,8 +9,6 @@
 
 #define VERSION 1
 
-static const struct id only = { { 0 } };
-
 static const char *const key_states[] = {
 	[KEY_ACTIVE] = "active",
 	[KEY_NEXT] = "next",
@@ -44,7 +42,7 @@ static void put_key(struct buffer *value, const struct signing_key *key)
 	packed_put_text(value, key->private_key);
 }
 
-static bool take_key(struct packed *reader, struct signing_key *key)
+static void take_key(struct packed *reader, struct signing_key *key)
 {
 	const uint64_t alg = packed_number(reader, 1), state = packed_number(reader, 1);
 
@@ -55,7 +53,7 @@ static bool take_key(struct packed *reader, struct signing_key *key)
 	key->kid = packed_text(reader);
 	key->jwk = packed_text(reader);
 	key->private_key = packed_text(reader);
-	return alg < SIGNING_ALGS && state <= KEY_RETIRED;
+	reader->is_short = reader->is_short || alg >= SIGNING_ALGS || state > KEY_RETIRED;
 }
 
 static void put_backend(struct buffer *value, const struct backend *backend)
@@ -73,7 +71,7 @@ static void put_backend(struct buffer *value, const struct backend *backend)
 	packed_put_text(value, backend->config);
 }
 
-static bool take_backend(struct packed *reader, struct backend *backend)
+static void take_backend(struct packed *reader, struct backend *backend)
 {
 	uint64_t type, alg;
 
@@ -90,19 +88,16 @@ static bool take_backend(struct packed *reader, struct backend *backend)
 	backend->name = packed_text(reader);
 	backend->url = packed_text(reader);
 	backend->config = packed_text(reader);
-	return type < BACKEND_TYPES_COUNT && alg <= SIGNING_ALGS;
+	reader->is_short = reader->is_short || type >= BACKEND_TYPES_COUNT || alg > SIGNING_ALGS;
 }
 
-static bool take_backends(struct arena *arena, struct packed *reader, struct media *media)
+static void take_backends(struct arena *arena, struct packed *reader, struct media *media)
 {
-	bool is_right = true;
-
 	media->last_backend = packed_number(reader, 8);
 	media->backend_count = packed_number(reader, 2);
 	media->backends = arena_alloc(arena, (media->backend_count + 1) * sizeof *media->backends);
 	for (size_t i = 0; i < media->backend_count; i++)
-		is_right = take_backend(reader, &media->backends[i]) && is_right;
-	return is_right;
+		take_backend(reader, &media->backends[i]);
 }
 
 static bool is_gone(const struct signing_key *key, int64_t now)
@@ -110,32 +105,30 @@ static bool is_gone(const struct signing_key *key, int64_t now)
 	return key->state == KEY_RETIRED && now / 1000 >= key->retires;
 }
 
-static bool take_keys(struct arena *arena, struct packed *reader, int64_t now, struct media *media)
+static void take_keys(struct arena *arena, struct packed *reader, int64_t now, struct media *media)
 {
 	const size_t n = packed_number(reader, 2);
-	bool is_right = true;
 
 	media->keys = arena_alloc(arena, (n + 1) * sizeof *media->keys);
 	for (size_t i = 0; i < n; i++) {
 		struct signing_key *key = &media->keys[media->key_count];
 
-		is_right = take_key(reader, key) && is_right;
+		take_key(reader, key);
 		media->key_count += !is_gone(key, now);
 	}
-	return is_right;
 }
 
 bool media_read(struct arena *arena, const struct store_record *stored, int64_t now,
 		struct media *media, struct fault *fault)
 {
-	struct packed reader = { .rest = stored->value };
-	const bool is_ours = packed_number(&reader, 1) == VERSION;
+	struct packed reader = packed_open(stored->value, VERSION);
 	const struct slice code_key = packed_bytes(&reader, DIGEST_SIZE);
 
 	*media = (struct media){ .stored = *stored };
-	if (!is_ours || !take_keys(arena, &reader, now, media) ||
-	    !take_backends(arena, &reader, media) || !packed_ended(&reader))
-		return packed_damaged("media", id_slice(&stored->account), fault);
+	take_keys(arena, &reader, now, media);
+	take_backends(arena, &reader, media);
+	if (!packed_close(&reader, "media", &stored->account, fault))
+		return false;
 	memcpy(media->code_key, code_key.data, DIGEST_SIZE);
 	return true;
 }
@@ -151,12 +144,12 @@ void media_begin(struct call *call, struct media *media)
 
 void media_expect(struct expected *expected, enum store_reading reading)
 {
-	expected_get(expected, &kind_media, &only, reading);
+	expected_get(expected, &kind_media, &kind_only_id, reading);
 }
 
 void media_expect_own(struct expected *expected, size_t from)
 {
-	expected_own(expected, &kind_media, from, &only);
+	expected_own(expected, &kind_media, from, &kind_only_id);
 }
 
 bool media_find(struct call *call, enum store_reading reading, struct media *media, bool *is_there,
@@ -164,7 +157,7 @@ bool media_find(struct call *call, enum store_reading reading, struct media *med
 {
 	struct store_record stored;
 
-	if (!store_get(call->transaction, &kind_media, &only, reading, &stored, fault))
+	if (!store_get(call->transaction, &kind_media, &kind_only_id, reading, &stored, fault))
 		return false;
 	*is_there = stored.value.data != NULL;
 	return !*is_there || media_read(call->arena, &stored, call->now, media, fault);
@@ -209,7 +202,7 @@ bool media_load_lasting(struct call *call, struct media *media, struct fault *fa
 bool media_put(struct call *call, const struct media *media, struct fault *fault)
 {
 	struct buffer value = BUFFER_INITIAL(call->arena);
-	struct store_record record = { .id = only };
+	struct store_record record = { .id = kind_only_id };
 
 	packed_put_number(&value, VERSION, 1);
 	buffer_append(&value, (struct slice){ (const char *)media->code_key, DIGEST_SIZE });
@@ -220,9 +213,7 @@ bool media_put(struct call *call, const struct media *media, struct fault *fault
 	packed_put_number(&value, media->backend_count, 2);
 	for (size_t i = 0; i < media->backend_count; i++)
 		put_backend(&value, &media->backends[i]);
-	record.value = buffer_slice(&value);
-	return store_put(call->transaction, &kind_media, &record,
-			 media->stored.value.data == NULL ? NULL : &media->stored, fault);
+	return packed_store(call->transaction, &kind_media, &record, &value, &media->stored, fault);
 }
 
 /* ---- signing keys ---- */

@@ -33,6 +33,24 @@ void packed_put_id(struct buffer *record, const struct id *id)
 	buffer_append(record, id_slice(id));
 }
 
+bool packed_store(struct transaction *transaction, const struct store_kind *kind,
+		  struct store_record *record, const struct buffer *value,
+		  const struct store_record *former, struct fault *fault)
+{
+	const bool is_new = former == NULL || former->value.data == NULL;
+
+	record->value = buffer_slice(value);
+	return store_put(transaction, kind, record, is_new ? NULL : former, fault);
+}
+
+struct packed packed_open(struct slice value, uint64_t version)
+{
+	struct packed record = { .rest = value };
+
+	record.is_short = packed_number(&record, 1) != version;
+	return record;
+}
+
 static struct slice take(struct packed *record, size_t size)
 {
 	struct slice taken = { record->rest.data, size };
@@ -93,6 +111,12 @@ void packed_skip(struct packed *record, size_t bytes)
 bool packed_ended(const struct packed *record)
 {
 	return !record->is_short && record->rest.size == 0;
+}
+
+bool packed_close(const struct packed *record, const char *what, const struct id *key,
+		  struct fault *fault)
+{
+	return packed_ended(record) || packed_damaged(what, id_slice(key), fault);
 }
 
 json_t *packed_json(struct arena *arena, struct slice text)

@@ -43,9 +43,7 @@ bool room_put(struct call *call, const struct room_record *record, struct fault 
 		packed_put_number(&value, (uint64_t)record->opens_at, 8);
 		packed_put_number(&value, (uint64_t)record->closes_at, 8);
 	}
-	stored.value = buffer_slice(&value);
-	return store_put(call->transaction, &kind_room, &stored,
-			 record->stored.value.data == NULL ? NULL : &record->stored, fault);
+	return packed_store(call->transaction, &kind_room, &stored, &value, &record->stored, fault);
 }
 
 static bool decode(struct packed *reader, struct room_record *record)

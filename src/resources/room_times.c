@@ -10,11 +10,9 @@
 
 #define VERSION 1
 
-static const struct id only = { { 0 } };
-
 void room_times_expect(struct expected *expected)
 {
-	expected_get(expected, &kind_room_times, &only, STORE_TO_SHOW);
+	expected_get(expected, &kind_room_times, &kind_only_id, STORE_TO_SHOW);
 }
 
 static bool read(struct call *call, enum store_reading reading, struct store_record *stored,
@@ -23,18 +21,14 @@ static bool read(struct call *call, enum store_reading reading, struct store_rec
 	struct packed reader;
 
 	*times = (struct room_times){ 0, 0 };
-	if (!store_get(call->transaction, &kind_room_times, &only, reading, stored, fault))
+	if (!store_get(call->transaction, &kind_room_times, &kind_only_id, reading, stored, fault))
 		return false;
 	if (stored->value.data == NULL)
 		return true;
-	reader = (struct packed){ .rest = stored->value };
-	if (packed_number(&reader, 1) == VERSION) {
-		times->later = (uint32_t)packed_number(&reader, 4);
-		times->earlier = (uint32_t)packed_number(&reader, 4);
-		if (packed_ended(&reader))
-			return true;
-	}
-	return packed_damaged("times of rooms", id_slice(&call->account), fault);
+	reader = packed_open(stored->value, VERSION);
+	times->later = (uint32_t)packed_number(&reader, 4);
+	times->earlier = (uint32_t)packed_number(&reader, 4);
+	return packed_close(&reader, "times of rooms", &call->account, fault);
 }
 
 bool room_times_load(struct call *call, struct room_times *times, struct fault *fault)
@@ -54,7 +48,7 @@ bool room_times_cover(const struct room_times *times, const struct id *id, int64
 bool room_times_note(struct call *call, const struct id *id, int64_t created, struct fault *fault)
 {
 	const int64_t later = created / 1000 - (int64_t)id_seconds(id);
-	struct store_record record = { .id = only }, stored;
+	struct store_record record = { .id = kind_only_id }, stored;
 	struct buffer value = BUFFER_INITIAL(call->arena);
 	struct room_times times;
 
@@ -71,7 +65,5 @@ bool room_times_note(struct call *call, const struct id *id, int64_t created, st
 	packed_put_number(&value, VERSION, 1);
 	packed_put_number(&value, times.later, 4);
 	packed_put_number(&value, times.earlier, 4);
-	record.value = buffer_slice(&value);
-	return store_put(call->transaction, &kind_room_times, &record,
-			 stored.value.data == NULL ? NULL : &stored, fault);
+	return packed_store(call->transaction, &kind_room_times, &record, &value, &stored, fault);
 }

@@ -8,8 +8,6 @@
 
 #define VERSION 1
 
-static const struct id only = { { 0 } };
-
 /* ---- webhooks ---- */
 
 static void put_webhook(struct buffer *value, const struct webhook *webhook)
@@ -32,7 +30,7 @@ static void put_webhook(struct buffer *value, const struct webhook *webhook)
 	}
 }
 
-static bool take_webhook(struct packed *reader, struct webhook *webhook)
+static void take_webhook(struct packed *reader, struct webhook *webhook)
 {
 	uint64_t end, former;
 
@@ -50,34 +48,30 @@ static bool take_webhook(struct packed *reader, struct webhook *webhook)
 	webhook->secret = packed_text(reader);
 	former = packed_number(reader, 1);
 	if (end > WEBHOOK_FAILING || former > FORMER_SECRETS_MOST)
-		return false;
-	for (size_t i = 0; i < former; i++) {
+		reader->is_short = true;
+	for (size_t i = 0; i < former && !reader->is_short; i++) {
 		webhook->former[i].until = (int64_t)packed_number(reader, 8);
 		webhook->former[i].secret = packed_text(reader);
 	}
 	webhook->former_count = former;
-	return true;
 }
 
 bool webhooks_read(struct arena *arena, const struct store_record *stored,
 		   struct webhooks *webhooks, struct fault *fault)
 {
-	struct packed reader = { .rest = stored->value };
-	bool is_right;
+	struct packed reader = packed_open(stored->value, VERSION);
 
 	*webhooks = (struct webhooks){ .stored = *stored };
 	if (stored->value.data == NULL) {
 		webhooks->items = arena_alloc(arena, sizeof *webhooks->items);
 		return true;
 	}
-	is_right = packed_number(&reader, 1) == VERSION;
 	webhooks->last = packed_number(&reader, 8);
 	webhooks->count = packed_number(&reader, 1);
 	webhooks->items = arena_alloc(arena, (webhooks->count + 1) * sizeof *webhooks->items);
-	for (size_t i = 0; i < webhooks->count && is_right; i++)
-		is_right = take_webhook(&reader, &webhooks->items[i]);
-	return (is_right && packed_ended(&reader)) ||
-	       packed_damaged("webhooks", id_slice(&stored->account), fault);
+	for (size_t i = 0; i < webhooks->count; i++)
+		take_webhook(&reader, &webhooks->items[i]);
+	return packed_close(&reader, "webhooks", &stored->account, fault);
 }
 
 bool webhooks_load(struct transaction *transaction, enum store_reading reading,
@@ -85,7 +79,7 @@ bool webhooks_load(struct transaction *transaction, enum store_reading reading,
 {
 	struct store_record stored;
 
-	return store_get(transaction, &kind_webhooks, &only, reading, &stored, fault) &&
+	return store_get(transaction, &kind_webhooks, &kind_only_id, reading, &stored, fault) &&
 	       webhooks_read(transaction->arena, &stored, webhooks, fault);
 }
 
@@ -93,16 +87,14 @@ static bool put_all(struct transaction *transaction, const struct webhooks *webh
 		    struct fault *fault)
 {
 	struct buffer value = BUFFER_INITIAL(transaction->arena);
-	struct store_record record = { .id = only };
+	struct store_record record = { .id = kind_only_id };
 
 	packed_put_number(&value, VERSION, 1);
 	packed_put_number(&value, webhooks->last, 8);
 	packed_put_number(&value, webhooks->count, 1);
 	for (size_t i = 0; i < webhooks->count; i++)
 		put_webhook(&value, &webhooks->items[i]);
-	record.value = buffer_slice(&value);
-	return store_put(transaction, &kind_webhooks, &record,
-			 webhooks->stored.value.data == NULL ? NULL : &webhooks->stored, fault);
+	return packed_store(transaction, &kind_webhooks, &record, &value, &webhooks->stored, fault);
 }
 
 struct webhook *webhook_find(const struct webhooks *webhooks, const struct id *id)
@@ -128,12 +120,10 @@ void webhook_remove(struct webhooks *webhooks, const struct webhook *webhook)
 bool webhook_account_read(const struct store_record *stored, struct webhook_account *account,
 			  struct fault *fault)
 {
-	struct packed reader = { .rest = stored->value };
-	const bool is_ours = packed_number(&reader, 1) == VERSION;
+	struct packed reader = packed_open(stored->value, VERSION);
 
 	*account = (struct webhook_account){ stored->id, packed_number(&reader, 8) };
-	return (is_ours && packed_ended(&reader)) ||
-	       packed_damaged("account with webhooks", id_slice(&stored->id), fault);
+	return packed_close(&reader, "account with webhooks", &stored->id, fault);
 }
 
 bool webhook_accounts(struct transaction *transaction, const struct id *after, size_t most,
@@ -183,10 +173,9 @@ static bool put_account(struct transaction *transaction, bool is_there, struct f
 		  (stored.value.data == NULL || webhook_account_read(&stored, &former, fault));
 	packed_put_number(&value, VERSION, 1);
 	packed_put_number(&value, former.change + 1, 8);
-	record.value = buffer_slice(&value);
 	if (is_done && is_there)
-		is_done = store_put(transaction, &kind_webhook_account, &record,
-				    stored.value.data == NULL ? NULL : &stored, fault);
+		is_done = packed_store(transaction, &kind_webhook_account, &record, &value, &stored,
+				       fault);
 	else if (is_done && stored.value.data != NULL)
 		is_done = store_remove(transaction, &kind_webhook_account, &stored, fault);
 	store_set_account(transaction, &account);
@@ -209,18 +198,15 @@ bool webhook_account_remove(struct transaction *transaction, struct fault *fault
 bool webhook_position_read(const struct store_record *stored, struct webhook_position *position,
 			   struct fault *fault)
 {
-	struct packed reader = { .rest = stored->value };
-	bool is_ours;
+	struct packed reader = packed_open(stored->value, VERSION);
 
 	*position = (struct webhook_position){ .stored = *stored };
 	if (stored->value.data == NULL)
 		return true;
-	is_ours = packed_number(&reader, 1) == VERSION;
 	position->series = packed_number(&reader, 8);
 	position->seq = packed_number(&reader, 8);
 	position->delivered = (int64_t)packed_number(&reader, 8);
-	return (is_ours && packed_ended(&reader)) ||
-	       packed_damaged("position of a webhook", id_slice(&stored->id), fault);
+	return packed_close(&reader, "position of a webhook", &stored->id, fault);
 }
 
 bool webhook_position_load(struct transaction *transaction, const struct id *webhook,
@@ -243,9 +229,8 @@ bool webhook_position_put(struct transaction *transaction, const struct id *webh
 	packed_put_number(&value, position->series, 8);
 	packed_put_number(&value, position->seq, 8);
 	packed_put_number(&value, (uint64_t)position->delivered, 8);
-	record.value = buffer_slice(&value);
-	return store_put(transaction, &kind_webhook_position, &record,
-			 position->stored.value.data == NULL ? NULL : &position->stored, fault);
+	return packed_store(transaction, &kind_webhook_position, &record, &value, &position->stored,
+			    fault);
 }
 
 bool webhook_position_begin(struct transaction *transaction, const struct webhook *webhook,
@@ -267,8 +252,7 @@ bool webhook_position_begin(struct transaction *transaction, const struct webhoo
 bool webhook_delivery_read(const struct store_record *stored, struct webhook_delivery *delivery,
 			   struct fault *fault)
 {
-	struct packed reader = { .rest = stored->value };
-	const bool is_ours = packed_number(&reader, 1) == VERSION;
+	struct packed reader = packed_open(stored->value, VERSION);
 	const uint64_t state = packed_number(&reader, 1);
 
 	*delivery = (struct webhook_delivery){
@@ -284,8 +268,8 @@ bool webhook_delivery_read(const struct store_record *stored, struct webhook_del
 	delivery->error = packed_text(&reader);
 	delivery->first = (int64_t)packed_number(&reader, 8);
 	delivery->next = (int64_t)packed_number(&reader, 8);
-	return (is_ours && state <= DELIVERY_FAILED && packed_ended(&reader)) ||
-	       packed_damaged("delivery of a webhook", id_slice(&stored->id), fault);
+	reader.is_short = reader.is_short || state > DELIVERY_FAILED;
+	return packed_close(&reader, "delivery of a webhook", &stored->id, fault);
 }
 
 static bool put_delivery(struct transaction *transaction, const struct webhook_delivery *delivery,
@@ -309,8 +293,7 @@ static bool put_delivery(struct transaction *transaction, const struct webhook_d
 	packed_put_text(&value, delivery->error);
 	packed_put_number(&value, (uint64_t)delivery->first, 8);
 	packed_put_number(&value, (uint64_t)delivery->next, 8);
-	record.value = buffer_slice(&value);
-	return store_put(transaction, &kind_webhook_delivery, &record, former, fault);
+	return packed_store(transaction, &kind_webhook_delivery, &record, &value, former, fault);
 }
 
 bool webhook_delivery_new_id(struct transaction *transaction, const struct clock *clock,

@@ -15,15 +15,13 @@
 #include "resources/packed.h"
 #include "rules/webhook_rules.h"
 
-static const struct id only = { { 0 } };
-
 static bool load(struct call *call, enum store_reading reading, struct webhooks *webhooks,
 		 struct fault *fault)
 {
 	struct expected expected;
 
 	if (expected_open(call, &expected)) {
-		expected_get(&expected, &kind_webhooks, &only, reading);
+		expected_get(&expected, &kind_webhooks, &kind_only_id, reading);
 		expected_tell(&expected);
 	}
 	return webhooks_load(call->transaction, reading, webhooks, fault);
