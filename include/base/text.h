@@ -115,6 +115,8 @@ struct slice text_of_json(const json_t *string);
 /* A new JSON string; NULL: the text is not UTF-8. */
 json_t *json_of_text(struct slice text);
 
+/* A value as compact JSON, in the arena. */
+struct slice json_as_text(struct arena *arena, const json_t *value);
 /* A value as text for a message: JSON of at most 64 characters, truncated with "...". */
 struct slice text_shown(struct arena *arena, const json_t *value);
 

@@ -365,6 +365,14 @@ struct slice text_first(struct slice text, size_t n)
 	return (struct slice){ text.data, size };
 }
 
+struct slice json_as_text(struct arena *arena, const json_t *value)
+{
+	struct buffer text = BUFFER_INITIAL(arena);
+
+	buffer_append_json(&text, value);
+	return buffer_slice(&text);
+}
+
 static struct slice shown_string(struct arena *arena, const json_t *value)
 {
 	struct buffer buffer = BUFFER_INITIAL(arena);
@@ -379,7 +387,6 @@ static struct slice shown_string(struct arena *arena, const json_t *value)
 
 struct slice text_shown(struct arena *arena, const json_t *value)
 {
-	struct buffer buffer = BUFFER_INITIAL(arena);
 	struct slice shown;
 
 	switch (json_typeof(value)) {
@@ -396,8 +403,7 @@ struct slice text_shown(struct arena *arena, const json_t *value)
 	case JSON_NULL:
 		break;
 	}
-	buffer_append_json(&buffer, value);
-	shown = buffer_slice(&buffer);
+	shown = json_as_text(arena, value);
 	/* As in an answer, but a real that only looks integral is shown with all its digits. */
 	if (shown.size > 2 && memcmp(shown.data + shown.size - 2, ".0", 2) == 0)
 		return slice_of(arena_text(arena, "%.17g", json_real_value(value)));

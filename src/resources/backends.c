@@ -41,13 +41,11 @@ json_t *backend_document(struct call *call, const struct backend *backend)
 static struct slice backend_text(struct call *call, const struct backend *backend)
 {
 	json_t *document = backend_document(call, backend);
-	struct buffer text = BUFFER_INITIAL(call->arena);
 
 	object_put(document, "id", json_of_text(id_as_text(call->arena, &backend->id)));
 	object_put(document, "created_at", json_time_seconds(backend->created));
 	object_put(document, "updated_at", json_time_seconds(backend->updated));
-	document_write(&backend_shape, document, (struct slice){ 0 }, false, &text);
-	return buffer_slice(&text);
+	return document_as_text(call->arena, &backend_shape, document, (struct slice){ 0 }, false);
 }
 
 static enum backend_type type_named(struct slice name)
@@ -64,7 +62,6 @@ static struct slice config_with_defaults(struct call *call, struct slice type,
 {
 	static const char *const members[] = { "group", "alg", "checksum" };
 	json_t *config = json_object_get(document, "config");
-	struct buffer text = BUFFER_INITIAL(call->arena);
 
 	config = config == NULL ? arena_json(call->arena, json_object()) : call_copy(call, config);
 	for (size_t i = 0; i < sizeof members / sizeof members[0]; i++) {
@@ -73,8 +70,7 @@ static struct slice config_with_defaults(struct call *call, struct slice type,
 		if (standard != NULL && json_object_get(config, members[i]) == NULL)
 			object_put(config, members[i], json_string(standard));
 	}
-	buffer_append_json(&text, config);
-	return buffer_slice(&text);
+	return json_as_text(call->arena, config);
 }
 
 /* The alg of a key of the account. */

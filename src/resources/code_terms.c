@@ -111,7 +111,6 @@ void code_terms_read(struct call *call, const json_t *document, struct code_term
 	const struct code_terms former = *terms;
 	const json_t *expires_in = json_object_get(document, "expires_in");
 	const json_t *metadata = json_object_get(document, "metadata");
-	struct buffer text = BUFFER_INITIAL(call->arena);
 
 	*terms = (struct code_terms){ .set = 0 };
 	read_time(document, "not_before", CODE_NOT_BEFORE, terms, &terms->not_before);
@@ -127,6 +126,5 @@ void code_terms_read(struct call *call, const json_t *document, struct code_term
 	if (metadata == NULL)
 		return;
 	terms->set |= CODE_METADATA;
-	buffer_append_json(&text, metadata);
-	terms->metadata = buffer_slice(&text);
+	terms->metadata = json_as_text(call->arena, metadata);
 }

@@ -325,17 +325,17 @@ static json_t *skipped_value(struct call *call)
 static bool answer(struct call *call, const struct import_run *run, struct fault *fault)
 {
 	json_t *body = arena_json(call->arena, json_object());
-	struct buffer text = BUFFER_INITIAL(call->arena);
+	struct slice text;
 
 	for (enum import_kind kind = 0; kind < IMPORT_KINDS; kind++)
 		object_put(body, kinds[kind].name, counts_value(run, kind));
 	object_put(body, "skipped", skipped_value(call));
-	buffer_append_json(&text, body);
+	text = json_as_text(call->arena, body);
 	if (text.size > CALL_ANSWER_MOST)
 		return fault_explain(fault, FAULT_TOO_LARGE, "Too much for one call",
 				     "the answer would be larger than %zu MB",
 				     CALL_ANSWER_MOST >> 20);
-	return call_answer(call, buffer_slice(&text));
+	return call_answer(call, text);
 }
 
 /* ---- the log ---- */
@@ -363,11 +363,10 @@ static void note(struct call *call, const struct import_run *run)
 	};
 
 	for (enum import_kind kind = 0; kind < IMPORT_KINDS; kind++) {
-		struct buffer text = BUFFER_INITIAL(call->arena);
+		const json_t *counts = arena_json(call->arena, counts_value(run, kind));
 
-		buffer_append_json(&text, arena_json(call->arena, counts_value(run, kind)));
-		data.more[kind] = (struct audit_member){ kinds[kind].name, buffer_slice(&text),
-							 true };
+		data.more[kind] = (struct audit_member){ kinds[kind].name,
+							 json_as_text(call->arena, counts), true };
 	}
 	audit_note(call, "account.imported", &data);
 }

@@ -378,7 +378,6 @@ static bool answer_opened(struct call *call, struct exchange *exchange, const ch
 {
 	const struct room_record *room = &exchange->subject.room;
 	const struct code_terms *terms = &exchange->code.terms;
-	struct buffer written = BUFFER_INITIAL(call->arena);
 	json_t *body = arena_json(
 		call->arena,
 		json_pack("{s:s%, s:{s:s%, s:O}, s:{s:s%, s:O}, s:s?}", "code",
@@ -397,8 +396,7 @@ static bool answer_opened(struct call *call, struct exchange *exchange, const ch
 		add_time(body, "opens_at", room->opens_at);
 	if (room->closes_at != INT64_MAX)
 		add_time(body, "closes_at", room->closes_at);
-	buffer_append_json(&written, body);
-	return call_answer(call, buffer_slice(&written));
+	return call_answer(call, json_as_text(call->arena, body));
 }
 
 bool join_look(struct call *call, struct fault *fault)

@@ -84,15 +84,13 @@ json_t *key_document(struct call *call, const struct api_key *key)
 /* secret: the text of the key, or NULL. */
 static struct slice key_text(struct call *call, const struct api_key *key, const char *secret)
 {
-	struct buffer text = BUFFER_INITIAL(call->arena);
 	json_t *document = key_document(call, key);
 
 	object_put(document, "id", json_of_text(id_as_text(call->arena, &key->id)));
 	object_put(document, "created_at", json_time_seconds(key->created));
 	if (secret != NULL)
 		object_put(document, "key", json_string(secret));
-	document_write(&made_key_shape, document, (struct slice){ 0 }, false, &text);
-	return buffer_slice(&text);
+	return document_as_text(call->arena, &made_key_shape, document, (struct slice){ 0 }, false);
 }
 
 void key_set(struct api_key *key, const json_t *document)

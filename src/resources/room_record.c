@@ -282,34 +282,27 @@ static void write_pieces(struct call *call, struct room_record *record, const js
 	record->pieces[n] = buffer_slice(&piece);
 }
 
-static struct slice written_recording(struct call *call, const json_t *document)
-{
-	const json_t *recording = json_object_get(document, "recording_info");
-	struct buffer text = BUFFER_INITIAL(call->arena);
-
-	if (recording == NULL)
-		return SLICE("");
-	document_write(&recording_info_shape, recording, (struct slice){ 0 }, false, &text);
-	return buffer_slice(&text);
-}
-
 static int64_t time_member(const json_t *document, const char *name, int64_t otherwise)
 {
-	const struct slice text = text_of_json(json_object_get(document, name));
 	int64_t seconds;
 
-	return text.data != NULL && text_time_parse_seconds(text, &seconds) ? seconds : otherwise;
+	return text_time_parse_seconds(text_of_json(json_object_get(document, name)), &seconds)
+		       ? seconds
+		       : otherwise;
 }
 
 void room_set_document(struct call *call, struct room_record *record, json_t *document)
 {
-	struct buffer hidden = BUFFER_INITIAL(call->arena);
+	const json_t *recording = json_object_get(document, "recording_info");
 
 	record->opens_at = time_member(document, "opens_at", INT64_MIN);
 	record->closes_at = time_member(document, "closes_at", INT64_MAX);
 	set_fixed(call, record, document);
 	write_pieces(call, record, document);
-	record->recording = written_recording(call, document);
-	buffer_append_json(&hidden, document_hidden(call->arena, &room_shape, document));
-	record->hidden = buffer_slice(&hidden);
+	record->recording = recording == NULL
+				    ? SLICE("")
+				    : document_as_text(call->arena, &recording_info_shape,
+						       recording, (struct slice){ 0 }, false);
+	record->hidden = json_as_text(call->arena,
+				      document_hidden(call->arena, &room_shape, document));
 }

@@ -137,7 +137,6 @@ static json_t *recording_to_store(struct call *call, const json_t *stored, const
 static void set_recording(struct call *call, struct room_change *change)
 {
 	const json_t *recording = call_member(call, "recording_info");
-	struct buffer echo = BUFFER_INITIAL(call->arena);
 
 	if (json_is_true(call_member(call, "recording_source_template"))) {
 		change->room.follows_template = true;
@@ -147,10 +146,9 @@ static void set_recording(struct call *call, struct room_change *change)
 	if (recording == NULL)
 		return;
 	change->room.follows_template = false;
-	if (json_object_get(upload_of(recording), "credentials") != NULL) {
-		document_write(&recording_info_shape, recording, (struct slice){ 0 }, true, &echo);
-		change->echo = buffer_slice(&echo);
-	}
+	if (json_object_get(upload_of(recording), "credentials") != NULL)
+		change->echo = document_as_text(call->arena, &recording_info_shape, recording,
+						(struct slice){ 0 }, true);
 	json_object_set(change->document, "recording_info",
 			recording_to_store(call,
 					   json_object_get(change->document, "recording_info"),

@@ -31,25 +31,6 @@ static json_t *member_at(const json_t *document, const char *first, const char *
 	return json_object_get(json_object_get(document, first), second);
 }
 
-/* key: the member that repeats the name of a role; echo: with credentials. */
-static struct slice written(struct call *call, const struct shape *shape, const json_t *document,
-			    struct slice key, bool echo)
-{
-	struct buffer text = BUFFER_INITIAL(call->arena);
-
-	document_write(shape, document, key, echo, &text);
-	return buffer_slice(&text);
-}
-
-static struct slice hidden_text(struct call *call, const struct shape *shape,
-				const json_t *document)
-{
-	struct buffer text = BUFFER_INITIAL(call->arena);
-
-	buffer_append_json(&text, document_hidden(call->arena, shape, document));
-	return buffer_slice(&text);
-}
-
 /* ---- stored members that a new document keeps ---- */
 
 json_t *upload_kept_credentials(const json_t *stored, const json_t *upload)
@@ -123,7 +104,8 @@ static struct slice room_recording(struct call *call, const json_t *settings)
 		json_object_set(shown, "enabled", json_object_get(recording, "enabled"));
 	if (upload != NULL)
 		json_object_set(shown, "upload_info", upload);
-	return written(call, &recording_info_shape, shown, (struct slice){ 0 }, false);
+	return document_as_text(call->arena, &recording_info_shape, shown, (struct slice){ 0 },
+				false);
 }
 
 static struct slice region_of(const json_t *settings)
@@ -143,7 +125,8 @@ static void follow_settings(struct call *call, struct template_record *record,
 	const struct slice recording = room_recording(call, settings);
 
 	if (json_object_get(member_at(sent, "recording", "upload"), "credentials") != NULL)
-		record->echo = written(call, &settings_shape, settings, (struct slice){ 0 }, true);
+		record->echo = document_as_text(call->arena, &settings_shape, settings,
+						(struct slice){ 0 }, true);
 	record->region = region_of(settings);
 	record->backend = text_of_json(json_object_get(settings, "backend"));
 	if (!slice_equal(recording, record->recording))
@@ -160,8 +143,8 @@ void template_set_part(struct call *call, struct template_record *record, enum t
 
 	if (origin == PART_REPLACED)
 		document = keep_stored(call, record, part, document);
-	text = written(call, shape, document, (struct slice){ 0 }, false);
-	hidden = hidden_text(call, shape, document);
+	text = document_as_text(call->arena, shape, document, (struct slice){ 0 }, false);
+	hidden = json_as_text(call->arena, document_hidden(call->arena, shape, document));
 	if (!slice_equal(stored->text, text) || !slice_equal(stored->hidden, hidden))
 		stored->etag = call->etag;
 	stored->text = text;
@@ -183,11 +166,9 @@ json_t *template_part_document(struct call *call, const struct template_record *
 /* plugins: as they are kept; NULL or null: none. */
 static void set_plugins(struct call *call, struct template_record *record, const json_t *plugins)
 {
-	struct buffer text = BUFFER_INITIAL(call->arena);
-
-	if (plugins != NULL && !json_is_null(plugins))
-		buffer_append_json(&text, plugins);
-	record->plugins = buffer_slice(&text);
+	record->plugins = plugins == NULL || json_is_null(plugins)
+				  ? SLICE("")
+				  : json_as_text(call->arena, plugins);
 }
 
 /* ---- what a role subscribes to ---- */
@@ -253,7 +234,7 @@ static bool replace_name(json_t *names, struct slice name, const struct slice *o
 
 static void set_role_text(struct call *call, struct template_role *role, const json_t *document)
 {
-	struct slice text = written(call, &role_shape, document, role->name, false);
+	struct slice text = document_as_text(call->arena, &role_shape, document, role->name, false);
 
 	if (!slice_equal(role->text, text))
 		role->etag = call->etag;

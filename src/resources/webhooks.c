@@ -106,13 +106,12 @@ static json_t *answer_of(struct call *call, const struct webhook *webhook)
 static struct slice webhook_text(struct call *call, const struct webhook *webhook, bool with_secret)
 {
 	json_t *document = answer_of(call, webhook);
-	struct buffer text = BUFFER_INITIAL(call->arena);
 
 	if (with_secret)
 		object_put(document, "secret",
 			   json_string(webhook_secret_text(call->arena, webhook->secret)));
-	document_write(&webhook_shape, document, (struct slice){ 0 }, with_secret, &text);
-	return buffer_slice(&text);
+	return document_as_text(call->arena, &webhook_shape, document, (struct slice){ 0 },
+				with_secret);
 }
 
 /* A secret is shown only once: not by a replay. */
@@ -218,7 +217,6 @@ static struct slice headers_of(struct call *call, const json_t *document,
 	json_t *sent = json_object_get(document, "headers"), *value;
 	json_t *stored = former == NULL ? NULL : packed_json(call->arena, former->headers);
 	json_t *headers = arena_json(call->arena, json_object());
-	struct buffer text = BUFFER_INITIAL(call->arena);
 	const char *name;
 
 	*keeps = false;
@@ -237,8 +235,7 @@ static struct slice headers_of(struct call *call, const json_t *document,
 		else
 			json_object_set(headers, name, value);
 	}
-	buffer_append_json(&text, headers);
-	return buffer_slice(&text);
+	return json_as_text(call->arena, headers);
 }
 
 static struct slice events_of(struct call *call, const json_t *document)
@@ -492,7 +489,6 @@ static struct slice delivery_text(struct call *call, const struct webhook_delive
 				  enum delivery_state state)
 {
 	json_t *document = arena_json(call->arena, json_object());
-	struct buffer text = BUFFER_INITIAL(call->arena);
 
 	object_put(document, "event_id", json_of_text(delivery->event_id));
 	object_put(document, "type", json_of_text(delivery->type));
@@ -505,8 +501,8 @@ static struct slice delivery_text(struct call *call, const struct webhook_delive
 		object_put(document, "last_error", json_of_text(delivery->error));
 	if (state == DELIVERY_PENDING)
 		object_put(document, "next_at", json_time_seconds(delivery->next));
-	document_write(&webhook_delivery_shape, document, (struct slice){ 0 }, false, &text);
-	return buffer_slice(&text);
+	return document_as_text(call->arena, &webhook_delivery_shape, document, (struct slice){ 0 },
+				false);
 }
 
 static bool add_deliveries(struct call *call, struct list *list, const void *context,

@@ -144,6 +144,15 @@ static void write_value(const struct field *row, const json_t *value, struct sli
 	}
 }
 
+struct slice document_as_text(struct arena *arena, const struct shape *shape,
+			      const json_t *document, struct slice key, bool echo)
+{
+	struct buffer text = BUFFER_INITIAL(arena);
+
+	document_write(shape, document, key, echo, &text);
+	return buffer_slice(&text);
+}
+
 static bool has_standard(const struct field *row)
 {
 	return row->standard != NULL && row->when_member == NULL &&
