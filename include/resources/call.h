@@ -241,7 +241,7 @@ struct call {
 	bool is_part; /* an operation of a bulk, or an object of an import */
 	int64_t least_now; /* `now` of the next run is not below this */
 	size_t codes_made;
-	unsigned words_asked; /* private to resources/code_words.c */
+	unsigned words_asked; /* codes of other accounts, which it refused (resources/code_words.h) */
 	size_t operations; /* of a bulk that was carried out */
 	enum join_refusal refusal;
 	struct bulk *bulk; /* private to service/bulk.c */

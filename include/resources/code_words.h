@@ -20,10 +20,8 @@ struct expected;
 void code_words_expect_budget(struct expected *expected);
 /* FAULT_TOO_MANY while the account may not choose a code. */
 bool code_words_check_budget(struct call *call, struct fault *fault);
-/* The call asked for a code of another account, which it refuses. */
-void code_words_note_asked(struct call *call);
-/* Counts what the call noted, in its transaction. FAULT_TOO_MANY: another call has used up the budget
- * meanwhile. */
+/* Counts call->words_asked, in the transaction of the call. FAULT_TOO_MANY: another call has used up the
+ * budget meanwhile. */
 bool code_words_count_asked(struct call *call, struct fault *fault);
 /* The same of a call that is refused, in a transaction of its own; then the answer waits for that one. A
  * fault is answered instead of the refusal: an uncounted call must not tell whether the code is taken. */

@@ -103,11 +103,6 @@ bool code_words_check_budget(struct call *call, struct fault *fault)
 	return false;
 }
 
-void code_words_note_asked(struct call *call)
-{
-	call->words_asked++;
-}
-
 static bool put_asked(struct call *call, const struct asked *asked, struct fault *fault)
 {
 	struct store_record record = { .id = kind_only_id };

@@ -166,7 +166,7 @@ bool import_code(struct call *call, struct import_codes *codes, bool *is_new, st
 		/* Whether it is taken is told only to whom gets it. */
 		if (call->validates_only)
 			return true;
-		code_words_note_asked(call);
+		call->words_asked++;
 		return refuse_code(fault);
 	}
 	if (id_compare(&code.room, &subject->room.id) != 0) {

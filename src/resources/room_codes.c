@@ -289,7 +289,7 @@ static bool take_words(struct call *call, struct slice words, struct fault *faul
 	    !store_get_named(call->transaction, &kind_code, words, STORE_TO_SHOW, &code, fault))
 		return false;
 	if (is_claimed && id_compare(&account, &call->account) != 0)
-		code_words_note_asked(call);
+		call->words_asked++;
 	else if (code.value.data == NULL)
 		return is_claimed || code_words_claim(call, words, fault);
 	return fault_set(fault, FAULT_CONFLICT, "Room code already exists");
