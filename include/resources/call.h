@@ -297,6 +297,10 @@ void call_set_account(struct call *call);
  * bulk have one time, which may be that of an earlier one of them. */
 void call_after(struct call *call, int64_t time);
 
+/* An id of the time of the call, or of that of `newest` when it is later: so ids of a list in one record
+ * rise. number: the one of `newest`, and one more. */
+struct id call_new_id(const struct call *call, const struct id *newest, uint64_t number);
+
 /* ---- conditional requests ---- */
 
 /* Draws call->etag, 63 random bits, never 0, before each run that may write. A counter would show

@@ -61,7 +61,5 @@ bool api_keys_read(const struct store_record *stored, struct api_keys *keys, str
 bool api_keys_put(struct call *call, const struct api_keys *keys, struct fault *fault);
 /* Counts a key that is put. */
 void api_keys_count_added(struct api_keys *keys, const struct api_key *key);
-/* An id above all that were given. */
-struct id api_keys_new_id(struct call *call, const struct api_keys *keys);
 
 #endif

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "base/text.h"
+#include "resources/kinds.h"
 #include "resources/lists.h"
 #include "resources/audit.h"
 #include "resources/packed.h"
@@ -122,19 +123,6 @@ static bool check(struct call *call, const struct media *media, const struct bac
 	return true;
 }
 
-static struct id new_id(struct call *call, struct media *media)
-{
-	int64_t seconds = call->now / 1000;
-
-	if (media->backend_count > 0) {
-		const struct backend *youngest = &media->backends[media->backend_count - 1];
-
-		if (seconds < id_seconds(&youngest->id))
-			seconds = id_seconds(&youngest->id);
-	}
-	return id_make(call->environment->clock, (uint32_t)seconds, ++media->last_backend);
-}
-
 static void note(struct call *call, const char *type, const struct backend *backend,
 		 struct changes *changes)
 {
@@ -178,7 +166,8 @@ bool backends_create(struct call *call, struct fault *fault)
 		return false;
 	if (media.backend_count == BACKENDS_MOST)
 		return fault_set(fault, FAULT_CONFLICT, "Too many backends");
-	backend->id = new_id(call, &media);
+	backend->id = call_new_id(call, media.backend_count > 0 ? &backend[-1].id : &kind_only_id,
+				  ++media.last_backend);
 	media.backend_count++;
 	note(call, "backend.created", backend, NULL);
 	return media_put(call, &media, fault) && call_answer(call, backend_text(call, backend));

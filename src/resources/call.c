@@ -149,6 +149,17 @@ void call_after(struct call *call, int64_t time)
 		call->now = time + 1;
 }
 
+struct id call_new_id(const struct call *call, const struct id *newest, uint64_t number)
+{
+	int64_t seconds = call->now / 1000;
+
+	if (seconds < id_seconds(newest))
+		seconds = id_seconds(newest);
+	if (seconds > UINT32_MAX)
+		seconds = UINT32_MAX;
+	return id_make(call->environment->clock, (uint32_t)seconds, number);
+}
+
 void call_draw_etag(struct call *call)
 {
 	do {

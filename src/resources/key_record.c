@@ -158,14 +158,3 @@ void api_keys_count_added(struct api_keys *keys, const struct api_key *key)
 	if (id_compare(&key->id, &keys->newest) > 0)
 		keys->newest = key->id;
 }
-
-struct id api_keys_new_id(struct call *call, const struct api_keys *keys)
-{
-	int64_t seconds = call->now / 1000;
-
-	if (seconds < id_seconds(&keys->newest))
-		seconds = id_seconds(&keys->newest);
-	if (seconds > UINT32_MAX)
-		seconds = UINT32_MAX;
-	return id_make(call->environment->clock, (uint32_t)seconds, id_number(&keys->newest) + 1);
-}

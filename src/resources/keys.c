@@ -137,7 +137,7 @@ bool keys_create(struct call *call, struct fault *fault)
 		return false;
 	if (keys.count >= API_KEYS_MOST)
 		return fault_set(fault, FAULT_CONFLICT, "Too many keys");
-	key.id = api_keys_new_id(call, &keys);
+	key.id = call_new_id(call, &keys.newest, id_number(&keys.newest) + 1);
 	key_set(&key, call->body);
 	api_key_draw(call->environment->clock, &key, text);
 	api_keys_count_added(&keys, &key);

@@ -292,19 +292,6 @@ static bool begin_series(struct call *call, struct webhook *webhook, struct faul
 	return webhook_position_begin(call->transaction, webhook, fault);
 }
 
-static struct id new_id(struct call *call, struct webhooks *webhooks)
-{
-	int64_t seconds = call->now / 1000;
-
-	if (webhooks->count > 0) {
-		const struct webhook *youngest = &webhooks->items[webhooks->count - 1];
-
-		if (seconds < id_seconds(&youngest->id))
-			seconds = id_seconds(&youngest->id);
-	}
-	return id_make(call->environment->clock, (uint32_t)seconds, ++webhooks->last);
-}
-
 bool webhooks_create(struct call *call, struct fault *fault)
 {
 	struct webhooks webhooks;
@@ -319,7 +306,8 @@ bool webhooks_create(struct call *call, struct fault *fault)
 		return false;
 	if (webhooks.count == WEBHOOKS_MOST)
 		return fault_set(fault, FAULT_CONFLICT, "Too many webhooks");
-	webhook->id = new_id(call, &webhooks);
+	webhook->id = call_new_id(call, webhooks.count > 0 ? &webhook[-1].id : &kind_only_id,
+				  ++webhooks.last);
 	webhooks.count++;
 	note(call, "webhook.created", webhook);
 	return begin_series(call, webhook, fault) &&
