@@ -101,7 +101,7 @@ bool webhook_position_begin(struct transaction *transaction, const struct webhoo
 enum delivery_state { DELIVERY_PENDING, DELIVERY_DELIVERED, DELIVERY_FAILED };
 
 struct webhook_delivery {
-	struct store_record stored;
+	struct store_record stored; /* of a new one id and parent, the webhook, alone */
 	enum delivery_state state;
 	uint64_t series;
 	uint64_t seq; /* of the entry */
@@ -118,10 +118,6 @@ bool webhook_delivery_read(const struct store_record *stored, struct webhook_del
 /* An id for a new one. */
 bool webhook_delivery_new_id(struct transaction *transaction, const struct clock *clock,
 			     struct id *id, struct fault *fault);
-/* A new one, with this id, of the webhook; or one that was read to be changed. */
-bool webhook_delivery_add(struct transaction *transaction, const struct id *id,
-			  const struct id *webhook, struct webhook_delivery *delivery,
-			  struct fault *fault);
 bool webhook_delivery_put(struct transaction *transaction, const struct webhook_delivery *delivery,
 			  struct fault *fault);
 

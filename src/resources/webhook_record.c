@@ -272,8 +272,8 @@ bool webhook_delivery_read(const struct store_record *stored, struct webhook_del
 	return packed_close(&reader, "delivery of a webhook", &stored->id, fault);
 }
 
-static bool put_delivery(struct transaction *transaction, const struct webhook_delivery *delivery,
-			 const struct store_record *former, struct fault *fault)
+bool webhook_delivery_put(struct transaction *transaction, const struct webhook_delivery *delivery,
+			  struct fault *fault)
 {
 	struct buffer value = BUFFER_INITIAL(transaction->arena);
 	struct store_record record = {
@@ -293,7 +293,8 @@ static bool put_delivery(struct transaction *transaction, const struct webhook_d
 	packed_put_text(&value, delivery->error);
 	packed_put_number(&value, (uint64_t)delivery->first, 8);
 	packed_put_number(&value, (uint64_t)delivery->next, 8);
-	return packed_store(transaction, &kind_webhook_delivery, &record, &value, former, fault);
+	return packed_store(transaction, &kind_webhook_delivery, &record, &value, &delivery->stored,
+			    fault);
 }
 
 bool webhook_delivery_new_id(struct transaction *transaction, const struct clock *clock,
@@ -302,18 +303,4 @@ bool webhook_delivery_new_id(struct transaction *transaction, const struct clock
 	int64_t now = clock_now(clock);
 
 	return store_new_id(transaction, &kind_webhook_delivery, clock, &now, id, fault);
-}
-
-bool webhook_delivery_add(struct transaction *transaction, const struct id *id,
-			  const struct id *webhook, struct webhook_delivery *delivery,
-			  struct fault *fault)
-{
-	delivery->stored = (struct store_record){ .id = *id, .parent = *webhook };
-	return put_delivery(transaction, delivery, NULL, fault);
-}
-
-bool webhook_delivery_put(struct transaction *transaction, const struct webhook_delivery *delivery,
-			  struct fault *fault)
-{
-	return put_delivery(transaction, delivery, &delivery->stored, fault);
 }

@@ -208,8 +208,9 @@ static bool save_first(struct saving *saving, struct attempt *attempt,
 				      &attempt->record, fault)))
 		return false;
 	attempt->has_record = true;
-	return webhook_delivery_add(saving->transaction, &attempt->record, &attempt->target->id,
-				    result, fault);
+	result->stored.id = attempt->record;
+	result->stored.parent = attempt->target->id;
+	return webhook_delivery_put(saving->transaction, result, fault);
 }
 
 /* A 410 ends the webhook; so does a delivery whose last attempt failed, while nothing else was
