@@ -48,12 +48,10 @@ struct room_subject {
 	struct room_codes codes;
 };
 
-/* That a code will be found, and its room with all that is in a subject. */
+/* That a code will be found, and its room with all that is in a subject. with_media: and the account's
+ * record of media, to be shown. */
 void code_expect(struct call *call, struct slice letters, enum store_reading of_code,
-		 enum store_reading of_room);
-/* The same, and the account's record of media, to be shown. */
-void code_expect_media(struct call *call, struct slice letters, enum store_reading of_code,
-		       enum store_reading of_room);
+		 enum store_reading of_room, bool with_media);
 /* Adds the template and the codes to the room. */
 bool room_subject_load(struct call *call, enum store_reading reading, struct room_subject *subject,
 		       struct fault *fault);

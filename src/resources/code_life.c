@@ -12,8 +12,8 @@
 /* ---- a room with its codes ---- */
 
 /* What changes a code and its group locks the room first; an exchange locks the code alone. */
-static void expect_code(struct call *call, struct slice letters, enum store_reading of_code,
-			enum store_reading of_room, bool with_media)
+void code_expect(struct call *call, struct slice letters, enum store_reading of_code,
+		 enum store_reading of_room, bool with_media)
 {
 	enum { ROOM, CODE }; /* items, in this order */
 	struct expected expected;
@@ -27,18 +27,6 @@ static void expect_code(struct call *call, struct slice letters, enum store_read
 	if (with_media)
 		media_expect_own(&expected, CODE);
 	expected_tell(&expected);
-}
-
-void code_expect(struct call *call, struct slice letters, enum store_reading of_code,
-		 enum store_reading of_room)
-{
-	expect_code(call, letters, of_code, of_room, false);
-}
-
-void code_expect_media(struct call *call, struct slice letters, enum store_reading of_code,
-		       enum store_reading of_room)
-{
-	expect_code(call, letters, of_code, of_room, true);
 }
 
 bool room_subject_load(struct call *call, enum store_reading reading, struct room_subject *subject,

@@ -352,7 +352,7 @@ bool join(struct call *call, struct fault *fault)
 	const struct account *account;
 	bool is_done;
 
-	code_expect_media(call, code, call_reading(call), STORE_TO_SHOW);
+	code_expect(call, code, call_reading(call), STORE_TO_SHOW, true);
 	if (!find(call, code, &exchange, fault) || !find_backend(call, &exchange, fault))
 		return false;
 	roster = accounts_current(accounts);
@@ -408,7 +408,7 @@ bool join_look(struct call *call, struct fault *fault)
 	const struct account *account;
 	bool is_done;
 
-	code_expect(call, code, STORE_TO_SHOW, STORE_TO_SHOW);
+	code_expect(call, code, STORE_TO_SHOW, STORE_TO_SHOW, false);
 	if (!find(call, code, &exchange, fault))
 		return false;
 	roster = accounts_current(accounts);
