@@ -59,6 +59,7 @@ static bool miss(const struct call *call, struct fault *fault)
 /* What is exchanged for a token. */
 struct exchange {
 	struct room_subject subject;
+	bool has_code; /* false: the token for joining names none, or one that is gone */
 	struct code code;
 	struct slice role;
 	const json_t *role_document; /* NULL: not decoded yet */
@@ -95,6 +96,7 @@ static bool find(struct call *call, struct slice code, struct exchange *exchange
 		return false;
 	if (!is_there)
 		return miss(call, fault);
+	exchange->has_code = true;
 	call_set_account(call);
 	if (!room_subject_of_code(call, &exchange->code, STORE_TO_SHOW, &exchange->subject,
 				  &is_there, fault))
@@ -250,14 +252,7 @@ static bool count(struct call *call, struct exchange *exchange, struct fault *fa
 	return code_put(call, &exchange->code, fault);
 }
 
-/* A made-up user_id is drawn after the exchange was counted without one. */
-static struct slice answered_user(const struct call *call, const struct exchange *exchange)
-{
-	return exchange->user_id.size > 0 ? exchange->user_id
-					  : uuid_as_text(call->arena, call->environment->clock);
-}
-
-/* With `join`, which lets into the room of a media server, where a backend is in effect. */
+/* Adds `join`, which lets into the room of a media server. */
 static bool add_join(struct call *call, struct exchange *exchange, struct json_writer *body,
 		     struct fault *fault)
 {
@@ -266,9 +261,9 @@ static bool add_join(struct call *call, struct exchange *exchange, struct json_w
 		.owner = &exchange->subject.owner,
 		.role = exchange->role,
 		.role_document = role_document(call, exchange),
-		.code = &exchange->code,
+		.code = exchange->has_code ? &exchange->code : NULL,
 		.user_id = exchange->answered_user,
-		.is_known = (exchange->code.terms.set & CODE_USER_ID) != 0,
+		.is_known = !exchange->has_code || (exchange->code.terms.set & CODE_USER_ID) != 0,
 		.name = member_text(call, "name"),
 		.expires = exchange->expires_at,
 	};
@@ -315,7 +310,10 @@ static bool exchange_code(struct call *call, struct exchange *exchange,
 		return call_write_instead(call);
 	if (!count(call, exchange, fault))
 		return false;
-	exchange->answered_user = answered_user(call, exchange);
+	/* A made-up user_id is drawn after the exchange was counted without one. */
+	exchange->answered_user = exchange->user_id.size > 0
+					  ? exchange->user_id
+					  : uuid_as_text(call->arena, call->environment->clock);
 	return answer(call, exchange, account, fault);
 }
 
@@ -347,7 +345,7 @@ bool join(struct call *call, struct fault *fault)
 {
 	const struct slice code = code_typed(call, member_text(call, "code"));
 	struct accounts *accounts = call->environment->accounts;
-	struct exchange exchange = { .role_document = NULL };
+	struct exchange exchange = { .has_code = false };
 	const struct roster *roster;
 	const struct account *account;
 	bool is_done;
@@ -403,7 +401,7 @@ bool join_look(struct call *call, struct fault *fault)
 {
 	const struct slice code = code_typed(call, call->parameters[0]);
 	struct accounts *accounts = call->environment->accounts;
-	struct exchange exchange = { .role_document = NULL };
+	struct exchange exchange = { .has_code = false };
 	const struct roster *roster;
 	const struct account *account;
 	bool is_done;
@@ -423,18 +421,10 @@ bool join_look(struct call *call, struct fault *fault)
 
 /* ---- with a token for joining ---- */
 
-/* What the token says, and what it lets into. */
-struct bearer {
-	const struct app_token *token;
-	struct exchange exchange; /* `code` is set when has_code */
-	bool has_code;
-};
-
 /* The code is at the place that the token names, or gone. */
-static bool find_code(struct call *call, struct bearer *bearer, struct fault *fault)
+static bool find_code(struct call *call, struct exchange *exchange, struct fault *fault)
 {
-	const struct token_join *token = &bearer->token->subject;
-	struct exchange *exchange = &bearer->exchange;
+	const struct token_join *token = &call->app_token->subject;
 	struct code_page page = { .after = token->code_place - 1, .most = 1 };
 
 	if (token->code_place == 0)
@@ -444,25 +434,25 @@ static bool find_code(struct call *call, struct bearer *bearer, struct fault *fa
 	if (page.count == 0)
 		return true;
 	exchange->code = page.codes[0];
-	bearer->has_code =
+	exchange->has_code =
 		slice_equal(media_code_hash(call->arena, &exchange->media, exchange->code.letters),
 			    token->code_hash);
 	return true;
 }
 
-static bool check_code(struct call *call, struct bearer *bearer, struct fault *fault)
+static bool check_code(struct call *call, struct exchange *exchange, struct fault *fault)
 {
-	const struct code_terms *terms = &bearer->exchange.code.terms;
+	const struct code_terms *terms = &exchange->code.terms;
 	struct shown_code shown;
 
-	if (bearer->token->subject.code_hash.data == NULL)
+	if (call->app_token->subject.code_hash.data == NULL)
 		return true;
-	if (!find_code(call, bearer, fault))
+	if (!find_code(call, exchange, fault))
 		return false;
-	if (!bearer->has_code)
+	if (!exchange->has_code)
 		return refuse(call, JOIN_DISABLED, "room code not found", fault);
-	if (!code_show(call, &bearer->exchange.subject.codes, &bearer->exchange.code,
-		       &bearer->exchange.subject.owner, &shown, fault))
+	if (!code_show(call, &exchange->subject.codes, &exchange->code, &exchange->subject.owner,
+		       &shown, fault))
 		return false;
 	if (!shown.has_role)
 		return refuse(call, JOIN_ROLE_DELETED, "the role of this code was deleted", fault);
@@ -474,17 +464,15 @@ static bool check_code(struct call *call, struct bearer *bearer, struct fault *f
 	return true;
 }
 
-static bool find_role(struct call *call, struct bearer *bearer, struct fault *fault)
+static bool find_role(struct call *call, struct exchange *exchange, struct fault *fault)
 {
-	struct exchange *exchange = &bearer->exchange;
-	const struct slice name = bearer->token->subject.role;
+	const struct token_join *token = &call->app_token->subject;
 	size_t role;
 
-	if (!room_load_by_id(call, bearer->token->subject.room_id, STORE_TO_SHOW,
-			     &exchange->subject.room, fault) ||
+	if (!room_load_by_id(call, token->room_id, STORE_TO_SHOW, &exchange->subject.room, fault) ||
 	    !room_subject_load(call, STORE_TO_SHOW, &exchange->subject, fault))
 		return false;
-	role = template_role_index(&exchange->subject.owner, name);
+	role = template_role_index(&exchange->subject.owner, token->role);
 	if (role == exchange->subject.owner.role_count)
 		return fault_set(fault, FAULT_NOT_FOUND, "role not found");
 	exchange->role = exchange->subject.owner.roles[role].name;
@@ -493,28 +481,17 @@ static bool find_role(struct call *call, struct bearer *bearer, struct fault *fa
 	return check_window(call, exchange, fault) && find_backend(call, exchange, fault);
 }
 
-static bool answer_ticket(struct call *call, struct bearer *bearer, struct fault *fault)
+static bool answer_ticket(struct call *call, struct exchange *exchange, struct fault *fault)
 {
-	struct exchange *exchange = &bearer->exchange;
-	const struct admission admission = {
-		.room = &exchange->subject.room,
-		.owner = &exchange->subject.owner,
-		.role = exchange->role,
-		.role_document = role_document(call, exchange),
-		.code = bearer->has_code ? &exchange->code : NULL,
-		.user_id = bearer->token->subject.user_id,
-		.is_known = !bearer->has_code || (exchange->code.terms.set & CODE_USER_ID) != 0,
-		.name = member_text(call, "name"),
-		.expires = bearer->token->expires_at,
-	};
 	struct json_writer body = writer_begin(call->arena, false);
 
-	if (media_admits_nobody(admission.role_document))
+	if (media_admits_nobody(role_document(call, exchange)))
 		return fault_set(fault, FAULT_FORBIDDEN, "Role admits nobody");
 	if (exchange->backend == NULL)
 		return fault_set(fault, FAULT_NOT_FOUND, "No backend");
-	return media_join(call, &exchange->media, exchange->backend, &admission, &body, fault) &&
-	       call_answer(call, writer_end(&body));
+	exchange->answered_user = call->app_token->subject.user_id;
+	exchange->expires_at = call->app_token->expires_at;
+	return add_join(call, exchange, &body, fault) && call_answer(call, writer_end(&body));
 }
 
 static void expect_bearer(struct call *call, const struct token_join *token)
@@ -539,9 +516,9 @@ static void expect_bearer(struct call *call, const struct token_join *token)
 
 bool token_join(struct call *call, struct fault *fault)
 {
-	struct bearer bearer = { .token = call->app_token };
+	struct exchange exchange = { .has_code = false };
 
-	expect_bearer(call, &bearer.token->subject);
-	return find_role(call, &bearer, fault) && check_code(call, &bearer, fault) &&
-	       answer_ticket(call, &bearer, fault);
+	expect_bearer(call, &call->app_token->subject);
+	return find_role(call, &exchange, fault) && check_code(call, &exchange, fault) &&
+	       answer_ticket(call, &exchange, fault);
 }
