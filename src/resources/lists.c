@@ -73,6 +73,8 @@ void list_set_page(const struct list *list, struct store_page *page)
 	page->order = list->prefix.data != NULL ? STORE_BY_NAME : STORE_NEWEST_FIRST;
 	page->prefix = list->prefix;
 	page->after = list->after;
+	if (list->is_bounded && page->below == NULL)
+		page->below = &list->start;
 	page->most = list->limit;
 	page->bytes_most = CALL_ANSWER_MOST;
 }

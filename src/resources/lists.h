@@ -43,9 +43,9 @@ void list_add_named(struct list *list, const struct id *id, struct slice name);
 void list_add(struct list *list, struct slice last);
 
 /* Reads records newest first, page by page, and hands them to `add`, until the list is full or no
- * more are left. page: the parent, the side and the bounds; the rest is set here. In the order of
- * names page has nothing, `add` leaves out what other filters do not want, and the list ends after
- * LIST_LOOKED_AT_MOST records too: the next page goes on there. */
+ * more are left. page: the parent, the side, and bounds other than `start`; the rest is set here. In the
+ * order of names page has nothing, `add` leaves out what other filters do not want, and the list ends
+ * after LIST_LOOKED_AT_MOST records too: the next page goes on there. */
 #define LIST_LOOKED_AT_MOST 10000
 typedef bool list_add_records(struct call *call, struct list *list, const void *context,
 			      const struct store_record *records, size_t n, struct fault *fault);

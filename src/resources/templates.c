@@ -60,7 +60,7 @@ static void expect_list(struct call *call, const struct list *list, struct slice
 {
 	const json_t *marked = json_object_get(call->query, "default");
 	struct expected expected;
-	struct store_page page = { .below = list->is_bounded ? &list->start : NULL };
+	struct store_page page = { .count = 0 };
 	size_t mark = 0;
 
 	if (!expected_open(call, &expected))
@@ -413,8 +413,6 @@ bool templates_list(struct call *call, struct fault *fault)
 	if ((filter.marked != NULL || filter.is_summary) &&
 	    !default_template_load(call, &filter.default_template, &filter.has_default, fault))
 		return false;
-	if (list.is_bounded)
-		page.below = &list.start;
 	return (name.data != NULL || json_is_true(filter.marked)
 			? add_one(call, &list, &filter, name, fault)
 			: list_add_pages(&list, &kind_template, &page, add_items, &filter,

@@ -526,8 +526,6 @@ bool webhook_deliveries_list(struct call *call, struct fault *fault)
 		return false;
 	list_open(call, &list);
 	page.parent = &webhook->id;
-	if (list.is_bounded)
-		page.below = &list.start;
 	if (slice_is(wanted, delivery_states[DELIVERY_PENDING]))
 		page.side = STORE_ON;
 	return list_add_pages(&list, &kind_webhook_delivery, &page, add_deliveries, webhook,
