@@ -38,8 +38,6 @@ void api_key_draw(const struct clock *clock, struct api_key *key, char text[API_
 /* ---- the records ---- */
 
 /* Of any account; *is_there false: no key has the id. */
-struct expected;
-void api_key_expect(struct expected *expected, struct slice id, enum store_reading reading);
 bool api_key_find(struct transaction *transaction, struct slice id, enum store_reading reading,
 		  struct api_key *key, bool *is_there, struct fault *fault);
 bool api_key_read(const struct store_record *stored, struct api_key *key, struct fault *fault);
@@ -54,7 +52,6 @@ struct api_keys {
 	struct id newest; /* the last id that was given; zero: none was */
 };
 
-void api_keys_expect(struct expected *expected, enum store_reading reading);
 bool api_keys_load(struct call *call, enum store_reading reading, struct api_keys *keys,
 		   struct fault *fault);
 bool api_keys_read(const struct store_record *stored, struct api_keys *keys, struct fault *fault);

@@ -77,7 +77,7 @@ static void read_time(const json_t *document, const char *name, enum code_term t
 {
 	const struct slice text = text_of_json(json_object_get(document, name));
 
-	if (text.data != NULL && text_time_parse_seconds(text, seconds))
+	if (text_time_parse_seconds(text, seconds))
 		terms->set |= term;
 }
 

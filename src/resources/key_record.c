@@ -7,7 +7,6 @@
 
 #include "base/text.h"
 #include "accounts/scopes.h"
-#include "resources/expected.h"
 #include "resources/kinds.h"
 #include "resources/packed.h"
 
@@ -57,11 +56,6 @@ void api_key_draw(const struct clock *clock, struct api_key *key, char text[API_
 }
 
 /* ---- a key ---- */
-
-void api_key_expect(struct expected *expected, struct slice id, enum store_reading reading)
-{
-	expected_named(expected, &kind_key, id, reading);
-}
 
 bool api_key_read(const struct store_record *stored, struct api_key *key, struct fault *fault)
 {
@@ -115,11 +109,6 @@ void api_keys_set_page(struct store_page *page)
 }
 
 /* ---- what they have in common ---- */
-
-void api_keys_expect(struct expected *expected, enum store_reading reading)
-{
-	expected_get(expected, &kind_keys, &kind_only_id, reading);
-}
 
 bool api_keys_read(const struct store_record *stored, struct api_keys *keys, struct fault *fault)
 {

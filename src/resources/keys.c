@@ -19,7 +19,7 @@ static int64_t expiry_of(const json_t *document)
 	const struct slice text = text_of_json(json_object_get(document, "expires_at"));
 	int64_t seconds;
 
-	return text.data != NULL && text_time_parse_seconds(text, &seconds) ? seconds : 0;
+	return text_time_parse_seconds(text, &seconds) ? seconds : 0;
 }
 
 /* What is no time has its own fault. */
@@ -28,8 +28,7 @@ static bool is_over(const json_t *body, int64_t now)
 	const struct slice text = text_of_json(json_object_get(body, "expires_at"));
 	int64_t seconds;
 
-	return text.data != NULL && text_time_parse_seconds(text, &seconds) &&
-	       seconds <= now / 1000;
+	return text_time_parse_seconds(text, &seconds) && seconds <= now / 1000;
 }
 
 static bool refuse_expiry(struct fault *fault)
@@ -116,15 +115,18 @@ static void note(struct call *call, const char *type, const struct api_key *key,
 
 /* ---- making ---- */
 
-static bool load_to_create(struct call *call, struct api_keys *keys, struct fault *fault)
+/* The record of all keys is read, or the key that the path names, or both. */
+static void expect(struct call *call, bool reads_all, bool reads_one)
 {
 	struct expected expected;
 
-	if (expected_open(call, &expected)) {
-		api_keys_expect(&expected, STORE_TO_CHANGE);
-		expected_tell(&expected);
-	}
-	return api_keys_load(call, STORE_TO_CHANGE, keys, fault);
+	if (!expected_open(call, &expected))
+		return;
+	if (reads_all)
+		expected_get(&expected, &kind_keys, &kind_only_id, STORE_TO_CHANGE);
+	if (reads_one)
+		expected_named(&expected, &kind_key, call->parameters[0], call_reading(call));
+	expected_tell(&expected);
 }
 
 bool keys_create(struct call *call, struct fault *fault)
@@ -133,7 +135,8 @@ bool keys_create(struct call *call, struct fault *fault)
 	char text[API_KEY_TEXT_SIZE + 1];
 	struct api_keys keys;
 
-	if (!load_to_create(call, &keys, fault))
+	expect(call, true, false);
+	if (!api_keys_load(call, STORE_TO_CHANGE, &keys, fault))
 		return false;
 	if (keys.count >= API_KEYS_MOST)
 		return fault_set(fault, FAULT_CONFLICT, "Too many keys");
@@ -173,7 +176,6 @@ bool keys_list(struct call *call, struct fault *fault)
 
 	list_open(call, &list);
 	api_keys_set_page(&page);
-	page.below = list.is_bounded ? &list.start : NULL;
 	if (expected_open(call, &expected)) {
 		list_set_page(&list, &page);
 		expected_page(&expected, &kind_key, &page);
@@ -183,28 +185,22 @@ bool keys_list(struct call *call, struct fault *fault)
 	       list_close(&list, fault);
 }
 
-static bool find(struct call *call, enum store_reading reading, struct api_key *key,
-		 struct fault *fault)
+static bool find(struct call *call, struct api_key *key, struct fault *fault)
 {
 	bool is_there;
 
-	return api_key_find(call->transaction, call->parameters[0], reading, key, &is_there,
-			    fault) &&
+	return api_key_find(call->transaction, call->parameters[0], call_reading(call), key,
+			    &is_there, fault) &&
 	       ((is_there && id_compare(&key->stored.account, &call->account) == 0) ||
 		fault_set(fault, FAULT_NOT_FOUND, "key not found"));
 }
 
 bool keys_get(struct call *call, struct fault *fault)
 {
-	struct expected expected;
 	struct api_key key;
 
-	if (expected_open(call, &expected)) {
-		api_key_expect(&expected, call->parameters[0], STORE_TO_SHOW);
-		expected_tell(&expected);
-	}
-	return find(call, STORE_TO_SHOW, &key, fault) &&
-	       call_answer(call, key_text(call, &key, NULL));
+	expect(call, false, true);
+	return find(call, &key, fault) && call_answer(call, key_text(call, &key, NULL));
 }
 
 /* ---- changing ---- */
@@ -212,21 +208,17 @@ bool keys_get(struct call *call, struct fault *fault)
 /* Of a key that lacks no scope of the caller's. */
 static bool find_to_change(struct call *call, struct api_key *key, struct fault *fault)
 {
-	return find(call, STORE_TO_CHANGE, key, fault) &&
+	return find(call, key, fault) &&
 	       (!call->actor.is_limited || actor_may(&call->actor, key->scopes, fault));
 }
 
 bool keys_patch(struct call *call, struct fault *fault)
 {
 	struct changes changes;
-	struct expected expected;
 	struct api_key key;
 	json_t *former, *document;
 
-	if (expected_open(call, &expected)) {
-		api_key_expect(&expected, call->parameters[0], STORE_TO_CHANGE);
-		expected_tell(&expected);
-	}
+	expect(call, false, true);
 	if (!find_to_change(call, &key, fault))
 		return false;
 	former = key_document(call, &key);
@@ -243,15 +235,10 @@ bool keys_patch(struct call *call, struct fault *fault)
 
 bool keys_delete(struct call *call, struct fault *fault)
 {
-	struct expected expected;
 	struct api_keys keys;
 	struct api_key key;
 
-	if (expected_open(call, &expected)) {
-		api_keys_expect(&expected, STORE_TO_CHANGE);
-		api_key_expect(&expected, call->parameters[0], STORE_TO_CHANGE);
-		expected_tell(&expected);
-	}
+	expect(call, true, true);
 	if (!api_keys_load(call, STORE_TO_CHANGE, &keys, fault) ||
 	    !find_to_change(call, &key, fault))
 		return false;
