@@ -10,12 +10,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
+
 #define WAYS 8
-#define GROUPS 16384
-#define SESSION_GROUPS 2048
-#define ACCOUNT_GROUPS 512
 #define ADDRESS_SIZE 16
 #define PREFIX_SIZE 8 /* of an IPv6 address: its /64 */
+
+/* The groups of a table: of unknown codes, of sessions, and of RSA keys, where the address is an account. */
+struct table {
+	size_t first, count;
+};
+static const struct table codes = { 0, 16384 }, sessions = { 16384, 2048 },
+			  keys = { 16384 + 2048, 512 };
+#define GROUPS (16384 + 2048 + 512)
 
 struct entry {
 	unsigned char address[ADDRESS_SIZE];
@@ -30,38 +37,14 @@ struct misses {
 	int64_t minute_began;
 	unsigned minute_count, last_minute_count;
 	uint64_t total;
-	struct entry entries[GROUPS][WAYS];
-	struct entry sessions[SESSION_GROUPS][WAYS];
-	struct entry keys[ACCOUNT_GROUPS][WAYS]; /* the address is an account */
+	struct entry groups[GROUPS][WAYS]; /* of all tables */
 };
-
-/* One of the tables. */
-struct table {
-	struct misses *misses;
-	struct entry (*groups)[WAYS];
-	size_t n;
-};
-
-static struct table addresses_of(struct misses *misses)
-{
-	return (struct table){ misses, misses->entries, GROUPS };
-}
-
-static struct table sessions_of(struct misses *misses)
-{
-	return (struct table){ misses, misses->sessions, SESSION_GROUPS };
-}
-
-static struct table keys_of(struct misses *misses)
-{
-	return (struct table){ misses, misses->keys, ACCOUNT_GROUPS };
-}
 
 struct misses *misses_open(const struct clock *clock)
 {
-	struct misses *misses = calloc(1, sizeof *misses);
+	struct misses *misses = memory_check(calloc(1, sizeof *misses));
 
-	if (misses == NULL || pthread_mutex_init(&misses->lock, NULL) != 0)
+	if (pthread_mutex_init(&misses->lock, NULL) != 0)
 		abort();
 	clock_random(clock, misses->key, sizeof misses->key);
 	return misses;
@@ -105,18 +88,21 @@ static uint64_t mix(uint64_t value)
 	return value ^ value >> 32;
 }
 
-static struct entry *group_of(struct table table, const unsigned char address[ADDRESS_SIZE])
+static struct entry *group_of(struct misses *misses, struct table table,
+			      const unsigned char address[ADDRESS_SIZE])
 {
-	const uint64_t *key = table.misses->key;
-	uint64_t halves[2];
+	const uint64_t *key = misses->key;
+	uint64_t halves[2], hash;
 
 	memcpy(halves, address, sizeof halves);
-	return table.groups[mix(mix(halves[0] ^ key[0]) ^ halves[1] ^ key[1]) % table.n];
+	hash = mix(mix(halves[0] ^ key[0]) ^ halves[1] ^ key[1]);
+	return misses->groups[table.first + hash % table.count];
 }
 
-static struct entry *find(struct table table, const unsigned char address[ADDRESS_SIZE])
+static struct entry *find(struct misses *misses, struct table table,
+			  const unsigned char address[ADDRESS_SIZE])
 {
-	struct entry *group = group_of(table, address);
+	struct entry *group = group_of(misses, table, address);
 
 	for (size_t i = 0; i < WAYS; i++) {
 		if (group[i].began != 0 && memcmp(group[i].address, address, ADDRESS_SIZE) == 0)
@@ -125,9 +111,10 @@ static struct entry *find(struct table table, const unsigned char address[ADDRES
 	return NULL;
 }
 
-static struct entry *oldest(struct table table, const unsigned char address[ADDRESS_SIZE])
+static struct entry *oldest(struct misses *misses, struct table table,
+			    const unsigned char address[ADDRESS_SIZE])
 {
-	struct entry *group = group_of(table, address);
+	struct entry *group = group_of(misses, table, address);
 	struct entry *entry = &group[0];
 
 	for (size_t i = 1; i < WAYS; i++) {
@@ -138,15 +125,15 @@ static struct entry *oldest(struct table table, const unsigned char address[ADDR
 }
 
 /* The entry of the address, empty when it has none whose time has not passed. */
-static struct entry *entry_of(struct table table, const unsigned char address[ADDRESS_SIZE],
-			      int64_t now, int64_t lasts)
+static struct entry *entry_of(struct misses *misses, struct table table,
+			      const unsigned char address[ADDRESS_SIZE], int64_t now)
 {
-	struct entry *entry = find(table, address);
+	struct entry *entry = find(misses, table, address);
 
 	if (entry == NULL)
-		entry = oldest(table, address);
+		entry = oldest(misses, table, address);
 	if (memcmp(entry->address, address, ADDRESS_SIZE) != 0 ||
-	    (now - entry->began >= lasts && entry->refused_until <= now)) {
+	    (now - entry->began >= MISSES_MINUTE && entry->refused_until <= now)) {
 		memset(entry, 0, sizeof *entry);
 		memcpy(entry->address, address, ADDRESS_SIZE);
 		entry->began = now;
@@ -188,7 +175,7 @@ unsigned misses_wait(struct misses *misses, struct slice address, int64_t now)
 
 	normalise(address, normal);
 	pthread_mutex_lock(&misses->lock);
-	entry = find(addresses_of(misses), normal);
+	entry = find(misses, codes, normal);
 	if (entry != NULL && entry->refused_until == 0 && now - entry->began < MISSES_MINUTE &&
 	    entry->count >= MISSES_ADDRESS_MOST_UNDER_ATTACK && is_under_attack(misses, now))
 		entry->refused_until = now + MISSES_MINUTE;
@@ -210,7 +197,7 @@ unsigned misses_count(struct misses *misses, struct slice address, int64_t now)
 	misses->total++;
 	most = is_under_attack(misses, now) ? MISSES_ADDRESS_MOST_UNDER_ATTACK
 					    : MISSES_ADDRESS_MOST;
-	entry = entry_of(addresses_of(misses), normal, now, MISSES_MINUTE);
+	entry = entry_of(misses, codes, normal, now);
 	seconds = seconds_left(entry, now);
 	entry->count++;
 	if (entry->count >= most && entry->refused_until == 0)
@@ -226,7 +213,7 @@ unsigned misses_session_wait(struct misses *misses, struct slice address, int64_
 
 	normalise(address, normal);
 	pthread_mutex_lock(&misses->lock);
-	seconds = seconds_left(find(sessions_of(misses), normal), now);
+	seconds = seconds_left(find(misses, sessions, normal), now);
 	pthread_mutex_unlock(&misses->lock);
 	return seconds;
 }
@@ -238,27 +225,21 @@ void misses_session_count(struct misses *misses, struct slice address, int64_t n
 
 	normalise(address, normal);
 	pthread_mutex_lock(&misses->lock);
-	entry = entry_of(sessions_of(misses), normal, now, MISSES_MINUTE);
+	entry = entry_of(misses, sessions, normal, now);
 	if (++entry->count >= MISSES_ADDRESS_MOST && entry->refused_until == 0)
 		entry->refused_until = now + MISSES_MINUTE;
 	pthread_mutex_unlock(&misses->lock);
 }
 
-static void address_of_account(const struct id *account, unsigned char address[ADDRESS_SIZE])
-{
-	memset(address, 0, ADDRESS_SIZE);
-	memcpy(address, account->bytes, ID_SIZE);
-}
-
 unsigned misses_keys_count(struct misses *misses, const struct id *account, int64_t now, unsigned n)
 {
-	unsigned char address[ADDRESS_SIZE];
+	unsigned char address[ADDRESS_SIZE] = { 0 };
 	struct entry *entry;
 	unsigned seconds;
 
-	address_of_account(account, address);
+	memcpy(address, account->bytes, ID_SIZE);
 	pthread_mutex_lock(&misses->lock);
-	entry = entry_of(keys_of(misses), address, now, MISSES_MINUTE);
+	entry = entry_of(misses, keys, address, now);
 	seconds = seconds_left(entry, now);
 	if (seconds == 0) {
 		entry->count += n;
