@@ -41,30 +41,15 @@ struct import_run {
 	size_t created[IMPORT_KINDS], updated[IMPORT_KINDS];
 };
 
-static bool import_template(struct call *call, struct import_codes *codes, bool *is_new,
-			    struct fault *fault)
-{
-	(void)codes;
-	return templates_import(call, is_new, fault);
-}
-
-static bool import_room(struct call *call, struct import_codes *codes, bool *is_new,
-			struct fault *fault)
-{
-	(void)codes;
-	return rooms_import(call, is_new, fault);
-}
-
 static const struct {
 	const char *name;
 	const struct shape *shape;
-	bool (*run)(struct call *call, struct import_codes *codes, bool *is_new,
-		    struct fault *fault);
+	bool (*run)(struct call *call, bool *is_new, struct fault *fault); /* NULL: import_code */
 	const char *reference; /* the member that may name an object of the body; NULL: none */
 } kinds[IMPORT_KINDS] = {
-	[IMPORT_TEMPLATES] = { "templates", &imported_template_shape, import_template, NULL },
-	[IMPORT_ROOMS] = { "rooms", &imported_room_shape, import_room, "template_id" },
-	[IMPORT_ROOM_CODES] = { "room_codes", &imported_code_shape, import_code, "room_id" },
+	[IMPORT_TEMPLATES] = { "templates", &imported_template_shape, templates_import, NULL },
+	[IMPORT_ROOMS] = { "rooms", &imported_room_shape, rooms_import, "template_id" },
+	[IMPORT_ROOM_CODES] = { "room_codes", &imported_code_shape, NULL, "room_id" },
 };
 
 static const char *place_of(struct call *call, enum import_kind kind, size_t number)
@@ -392,17 +377,18 @@ static struct call part_of(const struct call *call, const struct import_run *run
 static bool run_object(struct call *call, struct import_run *run, enum import_kind kind,
 		       size_t number, struct fault *fault)
 {
-	struct import_object *object =
-		&((struct import *)call->import)->lists[kind].objects[number];
+	struct import_object *object = &call->import->lists[kind].objects[number];
 	struct call part;
 	struct fault own = FAULT_INITIAL;
-	bool is_new;
+	bool is_new, is_done;
 
 	if (!object->is_checked)
 		return true;
 	object->fault = NULL;
 	part = part_of(call, run, object->body);
-	if (kinds[kind].run(&part, &run->codes, &is_new, &own)) {
+	is_done = kinds[kind].run == NULL ? import_code(&part, &run->codes, &is_new, &own)
+					  : kinds[kind].run(&part, &is_new, &own);
+	if (is_done) {
 		run->created[kind] += is_new;
 		run->updated[kind] += !is_new;
 	} else if (fault_is_of_the_store(own.kind) || own.kind == FAULT_TOO_MANY) {
