@@ -15,17 +15,24 @@ bool expected_open(struct call *call, struct expected *expected)
 	return !call->is_part && store_wants_expected(call->transaction);
 }
 
-static size_t add(struct expected *expected, struct store_expected item)
+/* The next item, which counts when the caller has raised n. */
+static struct store_expected *next(struct expected *expected, const struct store_kind *kind,
+				   enum store_finding finding, enum store_reading reading)
 {
+	struct store_expected *item = &expected->items[expected->n];
+
 	assert(expected->n < EXPECTED_MOST);
-	expected->items[expected->n] = item;
-	return expected->n++;
+	*item = (struct store_expected){ .kind = kind, .finding = finding, .reading = reading };
+	return item;
 }
 
 static const struct id *copied(struct expected *expected, const struct id *id)
 {
-	struct id *copy = arena_alloc(expected->call->arena, sizeof *copy);
+	struct id *copy;
 
+	if (id == NULL)
+		return NULL;
+	copy = arena_alloc(expected->call->arena, sizeof *copy);
 	*copy = *id;
 	return copy;
 }
@@ -33,54 +40,38 @@ static const struct id *copied(struct expected *expected, const struct id *id)
 size_t expected_get(struct expected *expected, const struct store_kind *kind, const struct id *id,
 		    enum store_reading reading)
 {
-	return add(expected, (struct store_expected){
-				     .kind = kind,
-				     .finding = STORE_FIND_ID,
-				     .reading = reading,
-				     .id = copied(expected, id),
-			     });
+	next(expected, kind, STORE_FIND_ID, reading)->id = copied(expected, id);
+	return expected->n++;
 }
 
 size_t expected_named(struct expected *expected, const struct store_kind *kind, struct slice name,
 		      enum store_reading reading)
 {
-	return add(expected, (struct store_expected){
-				     .kind = kind,
-				     .finding = STORE_FIND_NAME,
-				     .reading = reading,
-				     .name = name,
-			     });
+	next(expected, kind, STORE_FIND_NAME, reading)->name = name;
+	return expected->n++;
 }
 
 size_t expected_parent(struct expected *expected, const struct store_kind *kind, size_t from,
 		       enum store_reading reading)
 {
-	return add(expected, (struct store_expected){
-				     .kind = kind,
-				     .finding = STORE_FIND_PARENT,
-				     .reading = reading,
-				     .from = from,
-			     });
+	next(expected, kind, STORE_FIND_PARENT, reading)->from = from;
+	return expected->n++;
 }
 
 size_t expected_value(struct expected *expected, const struct store_kind *kind, size_t from)
 {
-	return add(expected, (struct store_expected){
-				     .kind = kind,
-				     .finding = STORE_FIND_VALUE,
-				     .from = from,
-			     });
+	next(expected, kind, STORE_FIND_VALUE, STORE_TO_SHOW)->from = from;
+	return expected->n++;
 }
 
 size_t expected_own(struct expected *expected, const struct store_kind *kind, size_t from,
 		    const struct id *id)
 {
-	return add(expected, (struct store_expected){
-				     .kind = kind,
-				     .finding = STORE_FIND_OWN,
-				     .from = from,
-				     .id = copied(expected, id),
-			     });
+	struct store_expected *item = next(expected, kind, STORE_FIND_OWN, STORE_TO_SHOW);
+
+	item->from = from;
+	item->id = copied(expected, id);
+	return expected->n++;
 }
 
 size_t expected_page(struct expected *expected, const struct store_kind *kind,
@@ -89,32 +80,24 @@ size_t expected_page(struct expected *expected, const struct store_kind *kind,
 	struct store_page *copy = arena_alloc(expected->call->arena, sizeof *copy);
 
 	*copy = *page;
-	if (page->parent != NULL)
-		copy->parent = copied(expected, page->parent);
-	if (page->above != NULL)
-		copy->above = copied(expected, page->above);
-	if (page->below != NULL)
-		copy->below = copied(expected, page->below);
-	return add(expected, (struct store_expected){
-				     .kind = kind,
-				     .finding = STORE_FIND_PAGE,
-				     .page = copy,
-			     });
+	copy->parent = copied(expected, page->parent);
+	copy->above = copied(expected, page->above);
+	copy->below = copied(expected, page->below);
+	next(expected, kind, STORE_FIND_PAGE, STORE_TO_SHOW)->page = copy;
+	return expected->n++;
 }
 
 void expected_children(struct expected *expected, const struct store_kind *kind,
 		       const struct id *parent)
 {
-	add(expected, (struct store_expected){
-			      .kind = kind,
-			      .finding = STORE_FIND_CHILDREN,
-			      .id = copied(expected, parent),
-		      });
+	next(expected, kind, STORE_FIND_CHILDREN, STORE_TO_SHOW)->id = copied(expected, parent);
+	expected->n++;
 }
 
 void expected_new_id(struct expected *expected, const struct store_kind *kind)
 {
-	add(expected, (struct store_expected){ .kind = kind, .finding = STORE_FIND_NEW_ID });
+	next(expected, kind, STORE_FIND_NEW_ID, STORE_TO_SHOW);
+	expected->n++;
 }
 
 void expected_tell(struct expected *expected)
