@@ -229,18 +229,17 @@ static void expect_list(struct call *call, const struct list *list, const struct
 	expected_tell(&expected);
 }
 
-static bool add_pages(struct list *list, const struct filter *filter, struct fault *fault)
-{
-	struct store_page page = page_of(list, filter);
-
-	return list_add_pages(list, &kind_room, &page, add_rooms, filter, fault);
-}
-
-static bool add_named(struct call *call, struct list *list, const struct filter *filter,
-		      struct slice name, struct fault *fault)
+/* The room of that name, when the query has one; else pages. */
+static bool add_all(struct call *call, struct list *list, const struct filter *filter,
+		    struct slice name, struct fault *fault)
 {
 	struct store_record stored;
+	struct store_page page;
 
+	if (name.data == NULL) {
+		page = page_of(list, filter);
+		return list_add_pages(list, &kind_room, &page, add_rooms, filter, fault);
+	}
 	return store_get_named(call->transaction, &kind_room, text_lower(call->arena, name),
 			       STORE_TO_SHOW, &stored, fault) &&
 	       (stored.value.data == NULL || add_rooms(call, list, filter, &stored, 1, fault));
@@ -259,12 +258,9 @@ bool rooms_list(struct call *call, struct fault *fault)
 	}
 	read_filter(call, &filter);
 	set_bounds(&list, &filter);
-	if (!filter.is_empty)
-		expect_list(call, &list, &filter, name);
-	if (!filter.is_empty && !widen_bounds(call, &list, &filter, fault))
-		return false;
-	if (!filter.is_empty && !(name.data != NULL ? add_named(call, &list, &filter, name, fault)
-						    : add_pages(&list, &filter, fault)))
-		return false;
-	return list_close(&list, fault);
+	if (filter.is_empty)
+		return list_close(&list, fault);
+	expect_list(call, &list, &filter, name);
+	return widen_bounds(call, &list, &filter, fault) &&
+	       add_all(call, &list, &filter, name, fault) && list_close(&list, fault);
 }
