@@ -3,7 +3,7 @@
  * and no entry without its change. A run that is abandoned leaves none.
  *
  * No secret and no code is ever noted: a code is told by its hash under a key of the account
- * (audit_code_hash).
+ * (media_code_hash).
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef RESOURCES_AUDIT_H
@@ -47,9 +47,5 @@ struct slice audit_actor_text(struct arena *arena, enum actor_kind kind, struct 
 
 /* The text of an entry's `data`. */
 struct slice audit_data_text(struct arena *arena, const struct audit_data *data);
-
-/* The hash of a code, in hexadecimal digits. WRITE: the account's key is made where there is none. */
-bool audit_code_hash(struct call *call, struct slice letters, struct slice *hash,
-		     struct fault *fault);
 
 #endif

@@ -4,8 +4,6 @@
 #include "resources/audit.h"
 
 #include "resources/audit_record.h"
-#include "resources/media_join.h"
-#include "resources/media_record.h"
 
 /* An entry that was noted, and the next one. */
 struct noted {
@@ -106,15 +104,4 @@ bool audit_write(struct call *call, struct fault *fault)
 		};
 	}
 	return audit_put(call, entries, n, fault);
-}
-
-bool audit_code_hash(struct call *call, struct slice letters, struct slice *hash,
-		     struct fault *fault)
-{
-	struct media media;
-
-	if (!media_load_lasting(call, &media, fault))
-		return false;
-	*hash = media_code_hash(call->arena, &media, letters);
-	return true;
 }

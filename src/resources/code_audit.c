@@ -3,8 +3,8 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "resources/code_audit.h"
 
-#include "base/text.h"
 #include "resources/audit.h"
+#include "resources/media_join.h"
 
 bool code_note(struct call *call, const char *type, const struct code *code, struct slice role,
 	       struct changes *changes, struct fault *fault)
@@ -16,9 +16,12 @@ bool code_note(struct call *call, const char *type, const struct code *code, str
 		.more = { { "room_id", id_as_text(call->arena, &code->room), false },
 			  { "role", role, false } },
 	};
+	struct media media;
 
-	if (!audit_code_hash(call, code->letters, &data.id, fault))
+	/* The key of the hash is made where there is none. */
+	if (!media_load_lasting(call, &media, fault))
 		return false;
+	data.id = media_code_hash(call->arena, &media, code->letters);
 	data.more[2] = (struct audit_member){ "code_hash", data.id, false };
 	audit_note(call, type, &data);
 	return true;

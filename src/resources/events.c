@@ -32,14 +32,6 @@ void event_append(struct buffer *text, const struct audit_entry *entry)
 	buffer_append_byte(text, '}');
 }
 
-static struct slice event_text(struct call *call, const struct audit_entry *entry)
-{
-	struct buffer text = BUFFER_INITIAL(call->arena);
-
-	event_append(&text, entry);
-	return buffer_slice(&text);
-}
-
 /* The wanted ones among the entries after *seq; *seq: the last one that was looked at. */
 static bool add_entries(struct call *call, struct list *list, const struct audit_state *state,
 			uint64_t *seq, struct fault *fault)
@@ -56,11 +48,14 @@ static bool add_entries(struct call *call, struct list *list, const struct audit
 		if (!audit_read(call->transaction, *seq + 1, n, entries, fault))
 			return false;
 		for (size_t i = 0; i < n && !list_is_full(list); i++) {
+			struct buffer text = BUFFER_INITIAL(call->arena);
+
 			*seq = entries[i].seq;
 			if (wanted.data != NULL && !event_type_matches(wanted, entries[i].type))
 				continue;
 			list_add(list, SLICE(""));
-			call_part(call, event_text(call, &entries[i]));
+			event_append(&text, &entries[i]);
+			call_part(call, buffer_slice(&text));
 		}
 	}
 	return true;

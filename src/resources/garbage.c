@@ -6,7 +6,6 @@
 #include "resources/code_record.h"
 #include "resources/deleted_role.h"
 #include "resources/expected.h"
-#include "resources/packed.h"
 
 /* Children that one call removes. */
 #define REMOVED_MOST 256

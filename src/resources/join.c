@@ -15,7 +15,6 @@
 #include "resources/packed.h"
 #include "resources/public_url.h"
 #include "resources/room_record.h"
-#include "rules/room_code_rules.h"
 
 /* An empty text when it was not supplied. */
 static struct slice member_text(const struct call *call, const char *name)
@@ -364,14 +363,6 @@ bool join(struct call *call, struct fault *fault)
 
 /* ---- what a code opens ---- */
 
-static void add_time(json_t *body, const char *name, int64_t seconds)
-{
-	char time[TEXT_TIME_SIZE];
-
-	text_time_seconds(seconds * 1000, time);
-	object_put(body, name, json_string(time));
-}
-
 static bool answer_opened(struct call *call, struct exchange *exchange, const char *client_url)
 {
 	const struct room_record *room = &exchange->subject.room;
@@ -387,13 +378,13 @@ static bool answer_opened(struct call *call, struct exchange *exchange, const ch
 			  "client_url", client_url));
 
 	if ((terms->set & CODE_NOT_BEFORE) != 0)
-		add_time(body, "not_before", terms->not_before);
+		object_put(body, "not_before", json_time_seconds(terms->not_before * 1000));
 	if ((terms->set & CODE_EXPIRES_AT) != 0)
-		add_time(body, "expires_at", terms->expires_at);
+		object_put(body, "expires_at", json_time_seconds(terms->expires_at * 1000));
 	if (room->opens_at != INT64_MIN)
-		add_time(body, "opens_at", room->opens_at);
+		object_put(body, "opens_at", json_time_seconds(room->opens_at * 1000));
 	if (room->closes_at != INT64_MAX)
-		add_time(body, "closes_at", room->closes_at);
+		object_put(body, "closes_at", json_time_seconds(room->closes_at * 1000));
 	return call_answer(call, json_as_text(call->arena, body));
 }
 

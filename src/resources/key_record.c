@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "accounts/scopes.h"
 #include "resources/kinds.h"
 #include "resources/packed.h"
 

@@ -150,12 +150,6 @@ bool signing_keys_get(struct call *call, struct fault *fault)
 
 /* ---- rotation ---- */
 
-static void retire(const struct call *call, struct signing_key *key)
-{
-	key->state = KEY_RETIRED;
-	key->retires = call->now / 1000 + RETIRED_LASTS;
-}
-
 bool signing_keys_activate(struct call *call, struct fault *fault)
 {
 	struct media media;
@@ -170,8 +164,10 @@ bool signing_keys_activate(struct call *call, struct fault *fault)
 	if (call->now - key->created < call->environment->signing_key_age * 1000)
 		return fault_set(fault, FAULT_CONFLICT, "Signing key is too new");
 	former = media_active_key(&media, key->alg);
-	if (former != NULL)
-		retire(call, former);
+	if (former != NULL) {
+		former->state = KEY_RETIRED;
+		former->retires = call->now / 1000 + RETIRED_LASTS;
+	}
 	key->state = KEY_ACTIVE;
 	note(call, "signing_key.activated", key);
 	return media_put(call, &media, fault) && call_answer(call, key_text(call, key));
@@ -205,10 +201,10 @@ static bool load_named(struct call *call, struct media *media, struct fault *fau
 	return media_load_alone(call, STORE_TO_SHOW, media, fault);
 }
 
-static bool publish(struct call *call, const char *type, struct slice text)
+static bool publish(struct call *call, struct slice text)
 {
 	call_header(call, "Cache-Control", SLICE(PUBLISHED));
-	call_header(call, "Content-Type", slice_of(type));
+	call_header(call, "Content-Type", slice_of(call->route->content_type));
 	return call_answer(call, text);
 }
 
@@ -226,7 +222,7 @@ bool key_set_get(struct call *call, struct fault *fault)
 		buffer_append(&text, media.keys[i].jwk);
 	}
 	buffer_append_text(&text, "]}");
-	return publish(call, call->route->content_type, buffer_slice(&text));
+	return publish(call, buffer_slice(&text));
 }
 
 static bool has_hash(const struct signing_key *key, struct slice hash)
@@ -249,8 +245,7 @@ bool key_pem_get(struct call *call, struct fault *fault)
 		const struct signing_key *key = &media.keys[i];
 
 		if (key->alg == SIGNING_RS256 && has_hash(key, call->parameters[1]))
-			return publish(call, call->route->content_type,
-				       signing_pem(call->arena, key->private_key));
+			return publish(call, signing_pem(call->arena, key->private_key));
 	}
 	return fault_set(fault, FAULT_NOT_FOUND, "signing key not found");
 }
