@@ -39,7 +39,7 @@ struct code {
 	struct store_record stored; /* as it was read; value.data NULL: a new one */
 	struct slice letters;
 	struct id room;
-	struct id place; /* its number says how many codes the room had made before */
+	struct id place; /* id_lowest of second 0; its number says how many codes the room had made before */
 	bool is_former; /* its role is gone for good; what it shows is in `role` and `updated` */
 	bool is_enabled; /* as a call set it */
 	uint32_t group; /* of a code that is not former */
@@ -110,8 +110,6 @@ bool code_find(struct call *call, struct slice letters, enum store_reading readi
 	       struct code *code, struct id *account, bool *is_there, struct fault *fault);
 bool code_put(struct call *call, const struct code *code, struct fault *fault);
 bool code_remove(struct call *call, const struct code *code, struct fault *fault);
-
-struct id code_place(uint64_t number);
 
 /* Pages of a room's codes, the oldest first. */
 struct code_page {

@@ -8,15 +8,22 @@
 
 #include "base/text.h"
 
-struct id id_make(const struct clock *clock, uint32_t seconds, uint64_t number)
+struct id id_lowest(uint32_t seconds, uint64_t number)
 {
-	struct id id;
+	struct id id = { { 0 } };
 
 	assert(number <= ID_NUMBER_MAX);
 	for (int i = 0; i < 4; i++)
 		id.bytes[i] = (unsigned char)(seconds >> (24 - 8 * i));
 	for (int i = 0; i < 5; i++)
 		id.bytes[4 + i] = (unsigned char)(number >> (32 - 8 * i));
+	return id;
+}
+
+struct id id_make(const struct clock *clock, uint32_t seconds, uint64_t number)
+{
+	struct id id = id_lowest(seconds, number);
+
 	clock_random(clock, id.bytes + 9, 3);
 	return id;
 }

@@ -196,7 +196,7 @@ bool codes_put_new(struct call *call, struct room_codes *codes, uint32_t identit
 		   struct code *code, struct fault *fault)
 {
 	code->room = codes->room;
-	code->place = code_place(++codes->last_place);
+	code->place = id_lowest(0, ++codes->last_place);
 	if (!code->is_former)
 		code->group = codes_group_of(call, codes, identity)->number;
 	return codes_count_added(codes, code, fault) && code_put(call, code, fault);

@@ -204,15 +204,6 @@ bool codes_count_removed(struct room_codes *codes, const struct code *code, stru
 
 /* ---- one code ---- */
 
-struct id code_place(uint64_t number)
-{
-	struct id id = { { 0 } };
-
-	for (size_t i = 0; i < 5; i++)
-		id.bytes[4 + i] = (unsigned char)(number >> (32 - 8 * i));
-	return id;
-}
-
 static void put_terms(struct buffer *value, const struct code_terms *terms)
 {
 	packed_put_number(value, terms->set, 1);
@@ -338,7 +329,7 @@ bool code_remove(struct call *call, const struct code *code, struct fault *fault
 bool codes_page(struct call *call, const struct id *room, struct code_page *page,
 		struct fault *fault)
 {
-	const struct id after = code_place(page->after);
+	const struct id after = id_lowest(0, page->after);
 	struct store_page records = {
 		.order = STORE_OLDEST_FIRST,
 		.side = page->side,

@@ -497,7 +497,7 @@ static void expect_bearer(struct call *call, const struct token_join *token)
 	expected_get(&expected, &kind_codes, &room, STORE_TO_SHOW);
 	media_expect(&expected, STORE_TO_SHOW);
 	if (token->code_place > 0) {
-		before = code_place(token->code_place - 1);
+		before = id_lowest(0, token->code_place - 1);
 		page.parent = &room;
 		page.above = token->code_place > 1 ? &before : NULL; /* as codes_page asks */
 		expected_page(&expected, &kind_code, &page);

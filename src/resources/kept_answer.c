@@ -68,15 +68,12 @@ static bool removes(const struct call *call)
 	return call->etag % REMOVES_ONE_OF == 0;
 }
 
-/* The first id of a time that counts; the number follows the four bytes of the time. */
+/* The first id of a time that counts. */
 static struct id end_of_old(const struct call *call)
 {
 	const int64_t seconds = (call->now - KEPT_ANSWER_LASTS) / 1000;
-	struct id id = { { 0 } };
 
-	for (int i = 0; seconds > 0 && i < 4; i++)
-		id.bytes[i] = (unsigned char)(seconds >> (24 - 8 * i));
-	return id;
+	return id_lowest(seconds > 0 ? (uint32_t)seconds : 0, 0);
 }
 
 static struct store_page page_of_old(const struct id *end)

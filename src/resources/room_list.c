@@ -34,16 +34,6 @@ static void bound_below(struct filter *filter, const struct id *bound)
 	filter->has_below = true;
 }
 
-/* The first of all ids with these seconds. */
-static struct id id_of_seconds(int64_t seconds)
-{
-	struct id id = { { 0 } };
-
-	for (size_t i = 0; i < 4; i++)
-		id.bytes[i] = (unsigned char)((uint64_t)seconds >> (24 - 8 * i));
-	return id;
-}
-
 /* Ids hold whole seconds: the bound is the first id of the next second, and the room's own time
  * decides within it. */
 static void bound_before(struct filter *filter)
@@ -57,7 +47,7 @@ static void bound_before(struct filter *filter)
 	}
 	if (seconds > UINT32_MAX)
 		return;
-	bound = id_of_seconds(seconds);
+	bound = id_lowest((uint32_t)seconds, 0);
 	bound_below(filter, &bound);
 }
 
@@ -70,7 +60,7 @@ static void bound_after(struct filter *filter)
 	filter->is_empty = filter->is_empty || seconds > UINT32_MAX;
 	filter->has_above = true;
 	/* The last of the second before. */
-	filter->above = id_of_seconds(seconds - 1);
+	filter->above = id_lowest((uint32_t)(seconds - 1), 0);
 	memset(filter->above.bytes + 4, 0xff, ID_SIZE - 4);
 }
 

@@ -159,7 +159,7 @@ static struct id next_place(struct code_reading *reading, const json_t *object)
 	uint64_t *last = &reading->codes.last_place;
 
 	*last = place > *last ? place : *last + 1;
-	return code_place(*last);
+	return id_lowest(0, *last);
 }
 
 static bool read_code(struct code_reading *reading, const json_t *object, const char *pointer,
