@@ -910,9 +910,8 @@ START_TEST(changes_of_two_texts_are_found)
 {
 	static const char *const ignored[] = { "skip", NULL };
 	struct buffer text = BUFFER_INITIAL(arena);
-	struct changes changes;
+	struct changes changes = CHANGES_INITIAL(arena);
 
-	changes_open(&changes, arena);
 	changes_find_in_texts(&changes, SLICE(""), slice_of(change_cases[_i].former),
 			      slice_of(change_cases[_i].latter), ignored);
 	changes_write(&changes, &text);

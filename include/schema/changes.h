@@ -22,7 +22,7 @@ struct changes {
 	size_t count, capacity;
 };
 
-void changes_open(struct changes *changes, struct arena *arena);
+#define CHANGES_INITIAL(from) ((struct changes){ .arena = (from) })
 
 /* Adds one pointer. */
 void changes_add(struct changes *changes, struct slice pointer);

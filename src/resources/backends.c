@@ -140,9 +140,8 @@ static void note_update(struct call *call, const struct backend *former,
 			const struct backend *backend)
 {
 	static const char *const ignored[] = { "updated_at", NULL };
-	struct changes changes;
+	struct changes changes = CHANGES_INITIAL(call->arena);
 
-	changes_open(&changes, call->arena);
 	changes_find_in_texts(&changes, SLICE(""), backend_text(call, former),
 			      backend_text(call, backend), ignored);
 	changes_find_hidden(

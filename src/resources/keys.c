@@ -214,7 +214,7 @@ static bool find_to_change(struct call *call, struct api_key *key, struct fault 
 
 bool keys_patch(struct call *call, struct fault *fault)
 {
-	struct changes changes;
+	struct changes changes = CHANGES_INITIAL(call->arena);
 	struct api_key key;
 	json_t *former, *document;
 
@@ -227,7 +227,6 @@ bool keys_patch(struct call *call, struct fault *fault)
 	if (!document_finish(&key_shape, document, &call->findings, fault))
 		return false;
 	key_set(&key, document);
-	changes_open(&changes, call->arena);
 	changes_find(&changes, SLICE(""), former, key_document(call, &key), NULL);
 	note(call, "key.updated", &key, &changes);
 	return api_key_put(call, &key, fault) && call_answer(call, key_text(call, &key, NULL));

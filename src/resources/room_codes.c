@@ -630,11 +630,10 @@ static bool note_update(struct call *call, const struct room_subject *subject,
 {
 	static const char *const ignored[] = { "updated_at", NULL };
 	struct shown_code shown;
-	struct changes changes;
+	struct changes changes = CHANGES_INITIAL(call->arena);
 
 	if (!code_show(call, &subject->codes, code, &subject->owner, &shown, fault))
 		return false;
-	changes_open(&changes, call->arena);
 	changes_find_in_texts(&changes, SLICE(""), before, code_text(call, code, &shown), ignored);
 	return code_note(call, "room_code.updated", code, shown.role, &changes, fault);
 }

@@ -281,9 +281,8 @@ static void note_update(struct call *call, const struct room_change *change)
 	static const char *const ignored[] = { "updated_at", NULL };
 	const struct slice former = room_text(call, &change->former, &change->former_owner);
 	const struct slice text = room_text(call, &change->room, &change->owner);
-	struct changes changes;
+	struct changes changes = CHANGES_INITIAL(call->arena);
 
-	changes_open(&changes, call->arena);
 	changes_find_in_texts(&changes, SLICE(""), former, text, ignored);
 	if (!slice_equal(change->former.hidden, change->room.hidden))
 		changes_find_hidden(&changes, SLICE(""), &room_shape,

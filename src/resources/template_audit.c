@@ -94,9 +94,8 @@ void template_note_update(struct call *call, const struct template_record *recor
 			  const struct template_record *former, bool default_changed)
 {
 	struct audit_data data = template_data(call, record);
-	struct changes changes;
+	struct changes changes = CHANGES_INITIAL(call->arena);
 
-	changes_open(&changes, call->arena);
 	if (!slice_equal(former->name, record->name))
 		changes_add(&changes, SLICE("/name"));
 	if (default_changed)
@@ -145,9 +144,8 @@ void role_note_update(struct call *call, const struct template_record *record, s
 	const struct template_role *role = &record->roles[index];
 	const bool is_renamed = !slice_equal(former->name, role->name);
 	struct audit_data data = role_data(call, record, role->name);
-	struct changes changes;
+	struct changes changes = CHANGES_INITIAL(call->arena);
 
-	changes_open(&changes, call->arena);
 	changes_find_in_texts(&changes, SLICE(""), former->text, role->text, NULL);
 	data.changes = &changes;
 	if (is_renamed)

@@ -147,30 +147,26 @@ static void note_update(struct call *call, const struct webhook *former,
 			const struct webhook *webhook)
 {
 	static const char *const ignored[] = { "updated_at", "headers", NULL };
-	struct changes changes;
-	struct audit_data data;
+	struct changes changes = CHANGES_INITIAL(call->arena);
+	const struct audit_data data = data_of(call->arena, webhook, &changes);
 
-	changes_open(&changes, call->arena);
 	changes_find(&changes, SLICE(""), answer_of(call, former), answer_of(call, webhook),
 		     ignored);
 	if (!slice_equal(former->headers, webhook->headers))
 		changes_add(&changes, SLICE("/headers"));
 	if (!text_equal_secret(former->secret, webhook->secret))
 		changes_add(&changes, SLICE("/secret"));
-	data = data_of(call->arena, webhook, &changes);
 	audit_note(call, "webhook.updated", &data);
 }
 
 void webhook_end_entry(struct arena *arena, const struct clock *clock,
 		       const struct webhook *webhook, int64_t now, struct audit_entry *entry)
 {
-	struct changes changes;
-	struct audit_data data;
+	struct changes changes = CHANGES_INITIAL(arena);
+	const struct audit_data data = data_of(arena, webhook, &changes);
 
-	changes_open(&changes, arena);
 	changes_add(&changes, SLICE("/disabled_reason"));
 	changes_add(&changes, SLICE("/enabled"));
-	data = data_of(arena, webhook, &changes);
 	*entry = (struct audit_entry){
 		.time = now,
 		.id = uuid_as_text(arena, clock),

@@ -13,11 +13,6 @@
  * nested as deep as their sender likes. */
 #define DEPTH_MOST 16
 
-void changes_open(struct changes *changes, struct arena *arena)
-{
-	*changes = (struct changes){ .arena = arena };
-}
-
 void changes_add(struct changes *changes, struct slice pointer)
 {
 	if (changes->count == changes->capacity) {

@@ -108,21 +108,18 @@ static struct audit_entry entry_of(const struct account_watch *watch, struct are
 				   const char *pointer)
 {
 	const struct clock *clock = watch->environment->clock;
-	struct audit_data data = {
+	struct changes changes = CHANGES_INITIAL(arena);
+	const struct audit_data data = {
 		.kind = "account",
 		.id = slice_of(account->id_text),
 		.name = slice_of(account->name),
+		.changes = &changes,
 	};
-	struct changes changes;
-	char id[UUID_TEXT_SIZE];
 
-	changes_open(&changes, arena);
 	changes_add(&changes, slice_of(pointer));
-	data.changes = &changes;
-	uuid_make(clock, id);
 	return (struct audit_entry){
 		.time = clock_now(clock),
-		.id = arena_copy(arena, slice_of(id)),
+		.id = uuid_as_text(arena, clock),
 		.type = slice_of(type),
 		.actor = audit_actor_text(arena, ACTOR_CLI, SLICE("")),
 		.request_id = SLICE(""),
