@@ -45,18 +45,6 @@ static const char *const reasons[JOIN_REFUSALS] = {
 	[JOIN_OTHER_USER] = "other_user",
 };
 
-static void acquire(struct join_log *joins)
-{
-	if (pthread_mutex_lock(&joins->lock) != 0)
-		abort();
-}
-
-static void let_go(struct join_log *joins)
-{
-	if (pthread_mutex_unlock(&joins->lock) != 0)
-		abort();
-}
-
 struct join_log *join_log_open(void)
 {
 	struct join_log *joins = memory_check(calloc(1, sizeof *joins));
@@ -91,9 +79,9 @@ uint64_t join_log_dropped(struct join_log *joins)
 
 	if (joins == NULL)
 		return 0;
-	acquire(joins);
+	pthread_mutex_lock(&joins->lock);
 	dropped = joins->dropped;
-	let_go(joins);
+	pthread_mutex_unlock(&joins->lock);
 	return dropped;
 }
 
@@ -172,7 +160,7 @@ void join_log_add(struct join_log *joins, const struct joining *joining)
 {
 	bool is_dropped = false;
 
-	acquire(joins);
+	pthread_mutex_lock(&joins->lock);
 	if (joining->refusal == JOIN_NOT_REFUSED || is_first(joins, joining)) {
 		is_dropped = joins->count >= JOIN_LOG_MOST;
 		if (!is_dropped)
@@ -180,7 +168,7 @@ void join_log_add(struct join_log *joins, const struct joining *joining)
 		else if (joins->dropped++ > 0)
 			is_dropped = false;
 	}
-	let_go(joins);
+	pthread_mutex_unlock(&joins->lock);
 	if (is_dropped)
 		log_event(
 			LOG_LEVEL_WARNING, "joins_dropped", "effect",
@@ -194,10 +182,10 @@ static struct waiting *take_all(struct join_log *joins)
 {
 	struct waiting *all;
 
-	acquire(joins);
+	pthread_mutex_lock(&joins->lock);
 	all = joins->first;
 	joins->first = joins->last = NULL;
-	let_go(joins);
+	pthread_mutex_unlock(&joins->lock);
 	return all;
 }
 
@@ -210,12 +198,12 @@ static void put_back(struct join_log *joins, struct waiting *list)
 		return;
 	while (last->next != NULL)
 		last = last->next;
-	acquire(joins);
+	pthread_mutex_lock(&joins->lock);
 	last->next = joins->first;
 	if (joins->first == NULL)
 		joins->last = last;
 	joins->first = list;
-	let_go(joins);
+	pthread_mutex_unlock(&joins->lock);
 }
 
 static struct audit_entry entry_of(struct call *call, const struct media *media,
@@ -299,9 +287,9 @@ static void forget(struct join_log *joins, struct waiting **place)
 
 	*place = waiting->next;
 	free(waiting);
-	acquire(joins);
+	pthread_mutex_lock(&joins->lock);
 	joins->count--;
-	let_go(joins);
+	pthread_mutex_unlock(&joins->lock);
 }
 
 /* Takes off the list what write_some wrote. */

@@ -141,8 +141,7 @@ bool lease_hold(struct lease *lease)
 
 	if (!store_is_shared(lease->store))
 		return true;
-	if (pthread_mutex_lock(&lease->lock) != 0)
-		abort();
+	pthread_mutex_lock(&lease->lock);
 	begun = clock_monotonic();
 	pause = has_lease(lease) ? LEASE_RENEWED_AFTER : LEASE_ASKED_AFTER;
 	if (begun - lease->renewed >= pause || lease->renewed == 0) {
@@ -151,8 +150,7 @@ bool lease_hold(struct lease *lease)
 			     change(lease, LEASE_LASTS) ? begun + LEASE_LASTS : 0);
 		lease->renewed = begun;
 	}
-	if (pthread_mutex_unlock(&lease->lock) != 0)
-		abort();
+	pthread_mutex_unlock(&lease->lock);
 	return has_lease(lease);
 }
 
