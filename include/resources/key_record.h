@@ -32,8 +32,8 @@ struct api_key {
 bool api_key_is_meant(struct slice token);
 /* False: it is not of that form. */
 bool api_key_parse(struct slice token, struct slice *id, struct slice *secret);
-/* Draws a secret, sets the digest of the key, and writes its text. */
-void api_key_draw(const struct clock *clock, struct api_key *key, char text[API_KEY_TEXT_SIZE + 1]);
+/* Draws a secret, sets the digest of the key, and returns its text. */
+const char *api_key_draw(struct call *call, struct api_key *key);
 
 /* ---- the records ---- */
 

@@ -33,25 +33,17 @@ bool api_key_parse(struct slice token, struct slice *id, struct slice *secret)
 	return id_parse(*id, &parsed);
 }
 
-void api_key_draw(const struct clock *clock, struct api_key *key, char text[API_KEY_TEXT_SIZE + 1])
+const char *api_key_draw(struct call *call, struct api_key *key)
 {
-	struct arena *arena = arena_open();
+	const struct slice id = id_as_text(call->arena, &key->id);
 	char bytes[SECRET_BYTES];
 	struct slice secret;
-	char *place = text;
 
-	clock_random(clock, bytes, sizeof bytes);
-	secret = text_base64url(arena, (struct slice){ bytes, sizeof bytes });
-	memcpy(place, PREFIX, PREFIX_SIZE);
-	place += PREFIX_SIZE;
-	id_print(&key->id, place);
-	place += ID_TEXT_SIZE;
-	*place++ = '_';
-	memcpy(place, secret.data, API_KEY_SECRET_SIZE);
-	text[API_KEY_TEXT_SIZE] = '\0';
-	digest_sha256(secret, key->digest);
+	clock_random(call->environment->clock, bytes, sizeof bytes);
+	secret = text_base64url(call->arena, (struct slice){ bytes, sizeof bytes });
 	explicit_bzero(bytes, sizeof bytes);
-	arena_close(arena);
+	digest_sha256(secret, key->digest);
+	return arena_text(call->arena, PREFIX "%s_%.*s", id.data, (int)secret.size, secret.data);
 }
 
 /* ---- a key ---- */

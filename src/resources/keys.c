@@ -132,8 +132,8 @@ static void expect(struct call *call, bool reads_all, bool reads_one)
 bool keys_create(struct call *call, struct fault *fault)
 {
 	struct api_key key = { .created = call->now };
-	char text[API_KEY_TEXT_SIZE + 1];
 	struct api_keys keys;
+	const char *text;
 
 	expect(call, true, false);
 	if (!api_keys_load(call, STORE_TO_CHANGE, &keys, fault))
@@ -142,7 +142,7 @@ bool keys_create(struct call *call, struct fault *fault)
 		return fault_set(fault, FAULT_CONFLICT, "Too many keys");
 	key.id = call_new_id(call, &keys.newest, id_number(&keys.newest) + 1);
 	key_set(&key, call->body);
-	api_key_draw(call->environment->clock, &key, text);
+	text = api_key_draw(call, &key);
 	api_keys_count_added(&keys, &key);
 	if (!api_keys_put(call, &keys, fault) || !api_key_put(call, &key, fault))
 		return false;
