@@ -345,22 +345,22 @@ struct queued {
 	struct store_record records[AUDIT_READ_MOST];
 	struct id accounts[AUDIT_READ_MOST];
 	struct audit_entry entries[AUDIT_READ_MOST];
-	bool is_left[AUDIT_READ_MOST], is_numbered[AUDIT_READ_MOST];
+	bool is_numbered[AUDIT_READ_MOST];
 	size_t count;
 };
 
-static bool read_queued(const struct queued *queued, size_t i, struct audit_numbering *numbering,
-			struct id *account, struct audit_entry *entry, bool *leave,
+static bool read_queued(struct queued *queued, size_t i, struct audit_numbering *numbering,
 			struct fault *fault)
 {
 	struct fault damage = FAULT_INITIAL;
-	const bool is_read = audit_queued_read(&queued->records[i], account, entry, &damage);
 
-	*leave = is_left(numbering, account);
-	if (is_read || *leave)
+	queued->is_numbered[i] = false;
+	if (audit_queued_read(&queued->records[i], &queued->accounts[i], &queued->entries[i],
+			      &damage) ||
+	    is_left(numbering, &queued->accounts[i]))
 		return true;
 	numbering->has_account = true;
-	numbering->account = *account;
+	numbering->account = queued->accounts[i];
 	*fault = damage;
 	return false;
 }
@@ -408,19 +408,17 @@ bool audit_number(struct transaction *transaction, const struct audit_times *tim
 	queued->count = page.count;
 	numbering->is_last = page.is_last;
 	for (size_t i = 0; i < page.count; i++) {
-		queued->is_numbered[i] = false;
-		if (!read_queued(queued, i, numbering, &queued->accounts[i], &queued->entries[i],
-				 &queued->is_left[i], fault))
+		if (!read_queued(queued, i, numbering, fault))
 			return false;
 	}
 	for (size_t i = 0; i < page.count; i++) {
-		if (!queued->is_left[i] && !queued->is_numbered[i] &&
+		if (!queued->is_numbered[i] && !is_left(numbering, &queued->accounts[i]) &&
 		    !number_account(transaction, times, queued, i, numbering, fault))
 			return false;
 	}
 	store_set_account(transaction, &audit_no_account);
 	for (size_t i = 0; i < page.count; i++) {
-		if (!queued->is_left[i] &&
+		if (queued->is_numbered[i] &&
 		    !store_remove(transaction, &kind_queue, &queued->records[i], fault))
 			return false;
 	}
