@@ -20,23 +20,6 @@
 #include "schema/schema.h"
 #include "store/store.h"
 
-struct accounts;
-struct token_memory;
-struct misses;
-struct metrics;
-struct router;
-struct kept_usage;
-struct join_log;
-struct joining;
-struct counting;
-struct app_token;
-struct code_link;
-struct bulk;
-struct noted;
-struct dispatcher;
-struct webhook_test;
-struct import;
-
 /* Shared by all calls; const after the start, except the objects that their modules guard. */
 struct environment {
 	const struct clock *clock;
@@ -241,7 +224,8 @@ struct call {
 	bool is_part; /* an operation of a bulk, or an object of an import */
 	int64_t least_now; /* `now` of the next run is not below this */
 	size_t codes_made;
-	unsigned words_asked; /* codes of other accounts, which it refused (resources/code_words.h) */
+	unsigned
+		words_asked; /* codes of other accounts, which it refused (resources/code_words.h) */
 	size_t operations; /* of a bulk that was carried out */
 	enum join_refusal refusal;
 	struct bulk *bulk; /* private to service/bulk.c */

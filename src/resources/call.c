@@ -35,17 +35,9 @@ enum method method_named(struct slice name)
 
 enum schema_mode route_mode(const struct route *route)
 {
-	switch (route->body_kind) {
-	case BODY_PARTIAL:
+	if (route->body_kind == BODY_PARTIAL)
 		return SCHEMA_PARTIAL;
-	case BODY_PATCH:
-		return SCHEMA_PATCH;
-	case BODY_IGNORED:
-	case BODY_NONE:
-	case BODY_WHOLE:
-		break;
-	}
-	return SCHEMA_WHOLE;
+	return route->body_kind == BODY_PATCH ? SCHEMA_PATCH : SCHEMA_WHOLE;
 }
 
 void call_part(struct call *call, struct slice bytes)
