@@ -39,8 +39,7 @@ struct code {
 	struct store_record stored; /* as it was read; value.data NULL: a new one */
 	struct slice letters;
 	struct id room;
-	struct id
-		place; /* id_lowest of second 0; its number says how many codes the room had made before */
+	struct id place; /* id_lowest(0, n): n says how many codes the room had made before */
 	bool is_former; /* its role is gone for good; what it shows is in `role` and `updated` */
 	bool is_enabled; /* as a call set it */
 	uint32_t group; /* of a code that is not former */
