@@ -14,8 +14,7 @@ handler room_codes_list;
 handler room_codes_get;
 handler room_codes_qr; /* the link of a code, as SVG */
 #define QR_TYPE "image/svg+xml"
-handler room_codes_switch; /* the code in the body */
-handler room_codes_switch_named; /* the code in the path */
+handler room_codes_switch; /* the code in the path, or else in the body */
 handler room_codes_patch;
 handler room_codes_delete;
 

@@ -89,8 +89,6 @@ static void expect_room(struct call *call, enum store_side side, size_t most, st
 	expected_tell(&expected);
 }
 
-static const struct slice no_words = { NULL, 0 };
-
 /* ---- loading ---- */
 
 /* The room that the path names, enabled. */
@@ -114,13 +112,6 @@ static struct slice join_url(struct call *call, struct slice public_url, const s
 	return buffer_slice(&url);
 }
 
-static void write_link(struct call *call, const struct code *code, struct buffer *text)
-{
-	buffer_append_member(text, ",\"join_url\":", join_url(call, call->link->public_url, code));
-	buffer_append_member(text, ",\"code_hash\":",
-			     media_code_hash(call->arena, &call->link->media, code->letters));
-}
-
 /* The members of room_code_shape, in its order. */
 static struct slice code_text(struct call *call, const struct code *code,
 			      const struct shown_code *shown)
@@ -135,8 +126,13 @@ static struct slice code_text(struct call *call, const struct code *code,
 	buffer_append_time_seconds(&text, ",\"updated_at\":", shown->updated * 1000);
 	if (code->terms.set != 0)
 		code_terms_write(call, code, shown, &text);
-	if (call->link != NULL)
-		write_link(call, code, &text);
+	if (call->link != NULL) {
+		buffer_append_member(
+			&text, ",\"join_url\":", join_url(call, call->link->public_url, code));
+		buffer_append_member(
+			&text, ",\"code_hash\":",
+			media_code_hash(call->arena, &call->link->media, code->letters));
+	}
 	buffer_append_byte(&text, '}');
 	return buffer_slice(&text);
 }
@@ -243,7 +239,7 @@ bool room_codes_create_all(struct call *call, struct fault *fault)
 	struct room_subject subject;
 	struct slice *texts;
 
-	expect_room(call, STORE_ON, CODES_AT_ONCE, no_words);
+	expect_room(call, STORE_ON, CODES_AT_ONCE, (struct slice){ 0 });
 	if (!load_room(call, &subject, fault) ||
 	    !codes_load(call, &subject.room.id, call_reading(call), &subject.codes, fault))
 		return false;
@@ -414,7 +410,7 @@ bool room_codes_rotate(struct call *call, struct fault *fault)
 	struct code_count count, of_role;
 	uint32_t identity;
 
-	expect_room(call, STORE_BOTH_SIDES, 0, no_words);
+	expect_room(call, STORE_BOTH_SIDES, 0, (struct slice){ 0 });
 	if (!load_for_role(call, &subject, &identity, fault))
 		return false;
 	count = codes_count(&subject.codes, &subject.owner);
@@ -533,7 +529,7 @@ static void expect_list(struct call *call, const struct listing *listing)
 	const size_t most = listing->is_search ? CODES_SEARCHED_AT_ONCE : limit;
 
 	expect_room(call, json_is_true(listing->enabled) ? STORE_ON : STORE_BOTH_SIDES,
-		    is_first ? most : 0, no_words);
+		    is_first ? most : 0, (struct slice){ 0 });
 }
 
 bool room_codes_list(struct call *call, struct fault *fault)
@@ -665,8 +661,11 @@ static bool save_code(struct call *call, struct room_subject *subject, const str
 	       note_update(call, subject, code, before, fault);
 }
 
-static bool switch_code(struct call *call, struct slice letters, struct fault *fault)
+bool room_codes_switch(struct call *call, struct fault *fault)
 {
+	const struct slice letters = call->parameters[0].data != NULL
+					     ? call->parameters[0]
+					     : text_of_json(call_member(call, "code"));
 	const bool enables = json_is_true(call_member(call, "enabled"));
 	struct room_subject subject;
 	struct shown_code shown;
@@ -679,16 +678,6 @@ static bool switch_code(struct call *call, struct slice letters, struct fault *f
 	return (enables == shown.is_enabled ||
 		save_code(call, &subject, &former, &shown, &code, enables, fault)) &&
 	       answer_code(call, &subject, &code, fault);
-}
-
-bool room_codes_switch(struct call *call, struct fault *fault)
-{
-	return switch_code(call, text_of_json(call_member(call, "code")), fault);
-}
-
-bool room_codes_switch_named(struct call *call, struct fault *fault)
-{
-	return switch_code(call, call->parameters[0], fault);
 }
 
 bool room_codes_patch(struct call *call, struct fault *fault)
