@@ -103,21 +103,10 @@ bool code_words_check_budget(struct call *call, struct fault *fault)
 	return false;
 }
 
-static bool put_asked(struct call *call, const struct asked *asked, struct fault *fault)
+bool code_words_count_asked(struct call *call, struct fault *fault)
 {
 	struct store_record record = { .id = kind_only_id };
 	struct buffer value = BUFFER_INITIAL(call->arena);
-
-	packed_put_number(&value, VERSION, 1);
-	packed_put_number(&value, asked->count, 4);
-	packed_put_number(&value, (uint64_t)asked->began, 8);
-	packed_put_number(&value, (uint64_t)asked->refused_until, 8);
-	return packed_store(call->transaction, &kind_words_asked, &record, &value, &asked->stored,
-			    fault);
-}
-
-bool code_words_count_asked(struct call *call, struct fault *fault)
-{
 	struct asked asked;
 
 	if (call->words_asked == 0)
@@ -127,7 +116,12 @@ bool code_words_count_asked(struct call *call, struct fault *fault)
 	asked.count += call->words_asked;
 	if (asked.count >= WORDS_MOST)
 		asked.refused_until = call->now + WORDS_DAY;
-	return put_asked(call, &asked, fault);
+	packed_put_number(&value, VERSION, 1);
+	packed_put_number(&value, asked.count, 4);
+	packed_put_number(&value, (uint64_t)asked.began, 8);
+	packed_put_number(&value, (uint64_t)asked.refused_until, 8);
+	return packed_store(call->transaction, &kind_words_asked, &record, &value, &asked.stored,
+			    fault);
 }
 
 static bool count_once(struct call *call, struct fault *fault)

@@ -26,13 +26,15 @@ int64_t import_updated(const struct import_origin *origin, int64_t created)
 	return origin->is_updated ? origin->updated : created;
 }
 
-/* A made id takes its place in lists by the time that the object was made at. */
-static bool make_id(struct call *call, const struct store_kind *kind, struct import_origin *origin,
+bool import_take_id(struct call *call, const struct store_kind *kind, struct import_origin *origin,
 		    struct fault *fault)
 {
 	struct store_record present;
 	struct id made;
 
+	if (origin->has_id)
+		return garbage_finish(call, &origin->id, fault);
+	/* A made id takes its place in lists by the time that the object was made at. */
 	if (!store_new_id(call->transaction, kind, call->environment->clock, &call->now, &made,
 			  fault))
 		return false;
@@ -44,12 +46,4 @@ static bool make_id(struct call *call, const struct store_kind *kind, struct imp
 			return false;
 	} while (present.value.data != NULL);
 	return true;
-}
-
-bool import_take_id(struct call *call, const struct store_kind *kind, struct import_origin *origin,
-		    struct fault *fault)
-{
-	if (origin->has_id)
-		return garbage_finish(call, &origin->id, fault);
-	return make_id(call, kind, origin, fault);
 }

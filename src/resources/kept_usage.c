@@ -66,16 +66,11 @@ void kept_usage_close(struct kept_usage *usage)
 	free(usage);
 }
 
-/* The place of the account, or where it belongs. */
-static size_t place_of(const struct kept_usage *usage, const struct id *account)
-{
-	return id_place(account, usage->entries, usage->count, sizeof *usage->entries);
-}
-
 /* With the lock held. */
 static struct entry *entry_of(struct kept_usage *usage, const struct id *account)
 {
-	const size_t place = place_of(usage, account);
+	const size_t place = id_place(account, usage->entries, usage->count,
+				      sizeof *usage->entries);
 
 	if (place < usage->count && id_compare(&usage->entries[place].account, account) == 0)
 		return &usage->entries[place];

@@ -31,13 +31,6 @@ static bool is_over(const json_t *body, int64_t now)
 	return text_time_parse_seconds(text, &seconds) && seconds <= now / 1000;
 }
 
-static bool refuse_expiry(struct fault *fault)
-{
-	fault_explain(fault, FAULT_FORBIDDEN, "Insufficient scope", "needs an earlier expires_at");
-	fault->scope = scope_names[SCOPE_KEYS_WRITE];
-	return false;
-}
-
 /* Who is limited gives no scope that it lacks, and no key that outlives it. */
 static bool check_gift(const struct call *call, const json_t *body, struct fault *fault)
 {
@@ -50,8 +43,12 @@ static bool check_gift(const struct call *call, const json_t *body, struct fault
 		return true;
 	if (!actor_may(actor, scopes_of_list(json_object_get(body, "scopes")), fault))
 		return false;
-	return !gives_expiry || actor->gives_until == 0 ||
-	       (expires_at != 0 && expires_at <= actor->gives_until) || refuse_expiry(fault);
+	if (!gives_expiry || actor->gives_until == 0 ||
+	    (expires_at != 0 && expires_at <= actor->gives_until))
+		return true;
+	fault_explain(fault, FAULT_FORBIDDEN, "Insufficient scope", "needs an earlier expires_at");
+	fault->scope = scope_names[SCOPE_KEYS_WRITE];
+	return false;
 }
 
 bool keys_check(struct call *call, json_t *body, bool is_strict, struct fault *fault)

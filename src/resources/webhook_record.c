@@ -83,20 +83,6 @@ bool webhooks_load(struct transaction *transaction, enum store_reading reading,
 	       webhooks_read(transaction->arena, &stored, webhooks, fault);
 }
 
-static bool put_all(struct transaction *transaction, const struct webhooks *webhooks,
-		    struct fault *fault)
-{
-	struct buffer value = BUFFER_INITIAL(transaction->arena);
-	struct store_record record = { .id = kind_only_id };
-
-	packed_put_number(&value, VERSION, 1);
-	packed_put_number(&value, webhooks->last, 8);
-	packed_put_number(&value, webhooks->count, 1);
-	for (size_t i = 0; i < webhooks->count; i++)
-		put_webhook(&value, &webhooks->items[i]);
-	return packed_store(transaction, &kind_webhooks, &record, &value, &webhooks->stored, fault);
-}
-
 struct webhook *webhook_find(const struct webhooks *webhooks, const struct id *id)
 {
 	for (size_t i = 0; i < webhooks->count; i++) {
@@ -185,7 +171,17 @@ static bool put_account(struct transaction *transaction, bool is_there, struct f
 bool webhooks_put(struct transaction *transaction, const struct webhooks *webhooks,
 		  struct fault *fault)
 {
-	return put_all(transaction, webhooks, fault) && put_account(transaction, true, fault);
+	struct buffer value = BUFFER_INITIAL(transaction->arena);
+	struct store_record record = { .id = kind_only_id };
+
+	packed_put_number(&value, VERSION, 1);
+	packed_put_number(&value, webhooks->last, 8);
+	packed_put_number(&value, webhooks->count, 1);
+	for (size_t i = 0; i < webhooks->count; i++)
+		put_webhook(&value, &webhooks->items[i]);
+	return packed_store(transaction, &kind_webhooks, &record, &value, &webhooks->stored,
+			    fault) &&
+	       put_account(transaction, true, fault);
 }
 
 bool webhook_account_remove(struct transaction *transaction, struct fault *fault)
