@@ -271,9 +271,9 @@ bool document_finish(const struct shape *shape, const json_t *document, struct f
  * key: the key of a map's entry (see key_member), else data NULL. */
 void document_write(const struct shape *shape, const json_t *document, struct slice key, bool echo,
 		    struct buffer *buffer);
-/* The same as a text of the arena. */
+/* The same as a text of the arena, without a key. */
 struct slice document_as_text(struct arena *arena, const struct shape *shape,
-			      const json_t *document, struct slice key, bool echo);
+			      const json_t *document, bool echo);
 /* Writes the value of one member, or its default; false when it has neither, or is write-only. */
 bool document_write_member(const struct field *field, const json_t *value, struct buffer *buffer);
 

@@ -46,7 +46,7 @@ static struct slice backend_text(struct call *call, const struct backend *backen
 	object_put(document, "id", json_of_text(id_as_text(call->arena, &backend->id)));
 	object_put(document, "created_at", json_time_seconds(backend->created));
 	object_put(document, "updated_at", json_time_seconds(backend->updated));
-	return document_as_text(call->arena, &backend_shape, document, (struct slice){ 0 }, false);
+	return document_as_text(call->arena, &backend_shape, document, false);
 }
 
 static enum backend_type type_named(struct slice name)

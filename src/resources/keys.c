@@ -86,7 +86,7 @@ static struct slice key_text(struct call *call, const struct api_key *key, const
 	object_put(document, "created_at", json_time_seconds(key->created));
 	if (secret != NULL)
 		object_put(document, "key", json_string(secret));
-	return document_as_text(call->arena, &made_key_shape, document, (struct slice){ 0 }, false);
+	return document_as_text(call->arena, &made_key_shape, document, false);
 }
 
 void key_set(struct api_key *key, const json_t *document)

@@ -299,10 +299,9 @@ void room_set_document(struct call *call, struct room_record *record, json_t *do
 	record->closes_at = time_member(document, "closes_at", INT64_MAX);
 	set_fixed(call, record, document);
 	write_pieces(call, record, document);
-	record->recording = recording == NULL
-				    ? SLICE("")
-				    : document_as_text(call->arena, &recording_info_shape,
-						       recording, (struct slice){ 0 }, false);
+	record->recording = recording == NULL ? SLICE("")
+					      : document_as_text(call->arena, &recording_info_shape,
+								 recording, false);
 	record->hidden = json_as_text(call->arena,
 				      document_hidden(call->arena, &room_shape, document));
 }

@@ -83,9 +83,8 @@ static void expect_update(struct call *call)
 	struct expected expected;
 	const json_t *name = call_member(call, "name");
 
-	if (!expected_open(call, &expected))
-		return;
-	if (!room_expect_by_id(&expected, call->parameters[0], STORE_TO_CHANGE, NULL))
+	if (!expected_open(call, &expected) ||
+	    !room_expect_by_id(&expected, call->parameters[0], STORE_TO_CHANGE, NULL))
 		return;
 	expect_owner(call, &expected, false);
 	if (name != NULL)
@@ -99,9 +98,8 @@ static void expect_delete(struct call *call)
 	struct expected expected;
 	struct id id;
 
-	if (!expected_open(call, &expected))
-		return;
-	if (!room_expect_by_id(&expected, call->parameters[0], STORE_TO_CHANGE, &id))
+	if (!expected_open(call, &expected) ||
+	    !room_expect_by_id(&expected, call->parameters[0], STORE_TO_CHANGE, &id))
 		return;
 	expected_get(&expected, &kind_codes, &id, STORE_TO_CHANGE);
 	garbage_expect(&expected, &id);
@@ -148,7 +146,7 @@ static void set_recording(struct call *call, struct room_change *change)
 	change->room.follows_template = false;
 	if (json_object_get(upload_of(recording), "credentials") != NULL)
 		change->echo = document_as_text(call->arena, &recording_info_shape, recording,
-						(struct slice){ 0 }, true);
+						true);
 	json_object_set(change->document, "recording_info",
 			recording_to_store(call,
 					   json_object_get(change->document, "recording_info"),

@@ -104,8 +104,7 @@ static struct slice room_recording(struct call *call, const json_t *settings)
 		json_object_set(shown, "enabled", json_object_get(recording, "enabled"));
 	if (upload != NULL)
 		json_object_set(shown, "upload_info", upload);
-	return document_as_text(call->arena, &recording_info_shape, shown, (struct slice){ 0 },
-				false);
+	return document_as_text(call->arena, &recording_info_shape, shown, false);
 }
 
 static struct slice region_of(const json_t *settings)
@@ -125,8 +124,7 @@ static void follow_settings(struct call *call, struct template_record *record,
 	const struct slice recording = room_recording(call, settings);
 
 	if (json_object_get(member_at(sent, "recording", "upload"), "credentials") != NULL)
-		record->echo = document_as_text(call->arena, &settings_shape, settings,
-						(struct slice){ 0 }, true);
+		record->echo = document_as_text(call->arena, &settings_shape, settings, true);
 	record->region = region_of(settings);
 	record->backend = text_of_json(json_object_get(settings, "backend"));
 	if (!slice_equal(recording, record->recording))
@@ -143,7 +141,7 @@ void template_set_part(struct call *call, struct template_record *record, enum t
 
 	if (origin == PART_REPLACED)
 		document = keep_stored(call, record, part, document);
-	text = document_as_text(call->arena, shape, document, (struct slice){ 0 }, false);
+	text = document_as_text(call->arena, shape, document, false);
 	hidden = json_as_text(call->arena, document_hidden(call->arena, shape, document));
 	if (!slice_equal(stored->text, text) || !slice_equal(stored->hidden, hidden))
 		stored->etag = call->etag;
@@ -234,11 +232,12 @@ static bool replace_name(json_t *names, struct slice name, const struct slice *o
 
 static void set_role_text(struct call *call, struct template_role *role, const json_t *document)
 {
-	struct slice text = document_as_text(call->arena, &role_shape, document, role->name, false);
+	struct buffer text = BUFFER_INITIAL(call->arena);
 
-	if (!slice_equal(role->text, text))
+	document_write(&role_shape, document, role->name, false, &text);
+	if (!slice_equal(role->text, buffer_slice(&text)))
 		role->etag = call->etag;
-	role->text = text;
+	role->text = buffer_slice(&text);
 }
 
 /* The same in every role of the record but the one at `index`. Roles that do not name it keep

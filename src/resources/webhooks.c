@@ -110,8 +110,7 @@ static struct slice webhook_text(struct call *call, const struct webhook *webhoo
 	if (with_secret)
 		object_put(document, "secret",
 			   json_string(webhook_secret_text(call->arena, webhook->secret)));
-	return document_as_text(call->arena, &webhook_shape, document, (struct slice){ 0 },
-				with_secret);
+	return document_as_text(call->arena, &webhook_shape, document, with_secret);
 }
 
 /* A secret is shown only once: not by a replay. */
@@ -485,8 +484,7 @@ static struct slice delivery_text(struct call *call, const struct webhook_delive
 		object_put(document, "last_error", json_of_text(delivery->error));
 	if (state == DELIVERY_PENDING)
 		object_put(document, "next_at", json_time_seconds(delivery->next));
-	return document_as_text(call->arena, &webhook_delivery_shape, document, (struct slice){ 0 },
-				false);
+	return document_as_text(call->arena, &webhook_delivery_shape, document, false);
 }
 
 static bool add_deliveries(struct call *call, struct list *list, const void *context,

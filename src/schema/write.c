@@ -145,11 +145,11 @@ static void write_value(const struct field *row, const json_t *value, struct sli
 }
 
 struct slice document_as_text(struct arena *arena, const struct shape *shape,
-			      const json_t *document, struct slice key, bool echo)
+			      const json_t *document, bool echo)
 {
 	struct buffer text = BUFFER_INITIAL(arena);
 
-	document_write(shape, document, key, echo, &text);
+	document_write(shape, document, (struct slice){ 0 }, echo, &text);
 	return buffer_slice(&text);
 }
 
