@@ -14,7 +14,7 @@ bool event_type_matches(struct slice wanted, struct slice type)
 	if (wanted.size == 0 || wanted.data[wanted.size - 1] != '*')
 		return slice_equal(wanted, type);
 	wanted.size--;
-	return type.size >= wanted.size && memcmp(type.data, wanted.data, wanted.size) == 0;
+	return slice_begins(type, wanted);
 }
 
 void event_append(struct buffer *text, const struct audit_entry *entry)

@@ -70,9 +70,8 @@ static void expect_room(struct call *call, enum store_side side, size_t most, st
 	struct store_page page = { .order = STORE_OLDEST_FIRST, .side = side, .most = most };
 	struct id id;
 
-	if (!expected_open(call, &expected))
-		return;
-	if (!room_expect_by_id(&expected, call->parameters[0], reading, &id))
+	if (!expected_open(call, &expected) ||
+	    !room_expect_by_id(&expected, call->parameters[0], reading, &id))
 		return;
 	expected_get(&expected, &kind_codes, &id, reading);
 	page.parent = &id;

@@ -44,9 +44,7 @@ static void expect_update(struct call *call)
 	const json_t *name = call_member(call, "name");
 	struct id id;
 
-	if (!expected_open(call, &expected))
-		return;
-	if (!id_parse(call->parameters[0], &id))
+	if (!expected_open(call, &expected) || !id_parse(call->parameters[0], &id))
 		return;
 	expected_get(&expected, &kind_template, &id, STORE_TO_CHANGE);
 	if (json_is_string(name))
@@ -82,9 +80,7 @@ static void expect_delete(struct call *call)
 	struct expected expected;
 	struct id id;
 
-	if (!expected_open(call, &expected))
-		return;
-	if (!id_parse(call->parameters[0], &id))
+	if (!expected_open(call, &expected) || !id_parse(call->parameters[0], &id))
 		return;
 	expected_get(&expected, &kind_template, &id, STORE_TO_CHANGE);
 	expected_children(&expected, &kind_room, &id);
