@@ -69,17 +69,9 @@ struct shown_code {
 bool code_show(struct call *call, const struct room_codes *codes, const struct code *code,
 	       const struct template_record *owner, struct shown_code *shown, struct fault *fault);
 
-/* The first that holds at `now`, in milliseconds. */
-enum code_state {
-	CODE_ROLE_DELETED,
-	CODE_DISABLED,
-	CODE_EXPIRED,
-	CODE_USED_UP,
-	CODE_NOT_YET_VALID,
-	CODE_ACTIVE
-};
-enum code_state code_state(const struct code *code, const struct shown_code *shown, int64_t now);
-const char *code_state_name(enum code_state state);
+/* Of "role_deleted", "disabled", "expired", "used_up", "not_yet_valid", "active" the first that holds at
+ * `now`, in milliseconds. */
+const char *code_state(const struct code *code, const struct shown_code *shown, int64_t now);
 
 /* ---- changing codes: the caller stores `codes` ---- */
 

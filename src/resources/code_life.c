@@ -87,35 +87,21 @@ bool code_show(struct call *call, const struct room_codes *codes, const struct c
 	return true;
 }
 
-enum code_state code_state(const struct code *code, const struct shown_code *shown, int64_t now)
+const char *code_state(const struct code *code, const struct shown_code *shown, int64_t now)
 {
 	const struct code_terms *terms = &code->terms;
 
 	if (!shown->has_role)
-		return CODE_ROLE_DELETED;
+		return "role_deleted";
 	if (!shown->is_enabled)
-		return CODE_DISABLED;
+		return "disabled";
 	if ((terms->set & CODE_EXPIRES_AT) != 0 && now / 1000 >= terms->expires_at)
-		return CODE_EXPIRED;
+		return "expired";
 	if ((terms->set & CODE_MAX_USES) != 0 && terms->uses >= terms->max_uses)
-		return CODE_USED_UP;
+		return "used_up";
 	if ((terms->set & CODE_NOT_BEFORE) != 0 && now / 1000 < terms->not_before)
-		return CODE_NOT_YET_VALID;
-	return CODE_ACTIVE;
-}
-
-const char *code_state_name(enum code_state state)
-{
-	static const char *const names[] = {
-		[CODE_ROLE_DELETED] = "role_deleted",
-		[CODE_DISABLED] = "disabled",
-		[CODE_EXPIRED] = "expired",
-		[CODE_USED_UP] = "used_up",
-		[CODE_NOT_YET_VALID] = "not_yet_valid",
-		[CODE_ACTIVE] = "active",
-	};
-
-	return names[state];
+		return "not_yet_valid";
+	return "active";
 }
 
 struct code_count codes_of_role(const struct room_codes *codes, uint32_t identity)

@@ -41,8 +41,8 @@ void code_terms_write(struct call *call, const struct code *code, const struct s
 		buffer_append(text, terms->metadata);
 	}
 	if ((terms->set & LIMITS) != 0)
-		buffer_append_member(text, ",\"state\":",
-				     slice_of(code_state_name(code_state(code, shown, call->now))));
+		buffer_append_member(text,
+				     ",\"state\":", slice_of(code_state(code, shown, call->now)));
 }
 
 /* ---- as a document ---- */

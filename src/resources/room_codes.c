@@ -471,7 +471,7 @@ static bool is_wanted(const struct call *call, const struct code *code,
 	if (listing->enabled != NULL && json_is_true(listing->enabled) != shown->is_enabled)
 		return false;
 	if (listing->state != NULL &&
-	    strcmp(listing->state, code_state_name(code_state(code, shown, call->now))) != 0)
+	    strcmp(listing->state, code_state(code, shown, call->now)) != 0)
 		return false;
 	if (listing->user_id.data != NULL && !slice_equal(listing->user_id, code->terms.user_id))
 		return false;
