@@ -31,9 +31,16 @@ struct packed {
 	bool is_short; /* or a decoder found a value that cannot be: nothing more is read */
 };
 
-/* Of a value that begins with its version, in one byte: another one counts as too short. */
-struct packed packed_open(struct slice value, uint64_t version);
 uint64_t packed_number(struct packed *record, size_t bytes);
+/* Of a value that begins with its version, in one byte: another one counts as too short. */
+static inline struct packed packed_open(struct slice value, uint64_t version)
+{
+	struct packed record = { .rest = value };
+
+	record.is_short = packed_number(&record, 1) != version;
+	return record;
+}
+
 struct slice packed_text(struct packed *record); /* borrowed from the record */
 struct id packed_id(struct packed *record);
 struct slice packed_bytes(struct packed *record, size_t size); /* borrowed from the record */

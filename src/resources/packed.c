@@ -43,14 +43,6 @@ bool packed_store(struct transaction *transaction, const struct store_kind *kind
 	return store_put(transaction, kind, record, is_new ? NULL : former, fault);
 }
 
-struct packed packed_open(struct slice value, uint64_t version)
-{
-	struct packed record = { .rest = value };
-
-	record.is_short = packed_number(&record, 1) != version;
-	return record;
-}
-
 static struct slice take(struct packed *record, size_t size)
 {
 	struct slice taken = { record->rest.data, size };
