@@ -442,6 +442,17 @@ START_TEST(id_holds_time_and_number)
 }
 END_TEST
 
+/* Numbers come from tokens, too, which an account signs as it likes. */
+START_TEST(lowest_id_has_the_last_bits_of_a_number)
+{
+	const struct id id = id_lowest(7, ID_NUMBER_MAX + 3);
+
+	ck_assert_uint_eq(id_seconds(&id), 7);
+	ck_assert_uint_eq(id_number(&id), 2);
+	ck_assert_int_eq(id.bytes[ID_SIZE - 1], 0);
+}
+END_TEST
+
 START_TEST(ids_sort_by_time_then_number)
 {
 	struct id rows[] = {
@@ -836,6 +847,7 @@ int main(void)
 	tcase_add_loop_test(cases, digest_is_that_of_the_standard, 0, ROWS(digests));
 	tcase_add_test(cases, digests_are_compared_whole);
 	tcase_add_test(cases, id_holds_time_and_number);
+	tcase_add_test(cases, lowest_id_has_the_last_bits_of_a_number);
 	tcase_add_test(cases, ids_sort_by_time_then_number);
 	tcase_add_loop_test(cases, id_is_24_lower_case_hex_digits, 0, ROWS(id_texts));
 	tcase_add_test(cases, uuid_is_version_4);

@@ -25,7 +25,7 @@ struct id {
 
 /* seconds: time of creation. number: at most ID_NUMBER_MAX. */
 struct id id_make(const struct clock *clock, uint32_t seconds, uint64_t number);
-/* The lowest of all ids of that time and number. */
+/* The lowest of all ids of that time and number, of which the last 40 bits count. */
 struct id id_lowest(uint32_t seconds, uint64_t number);
 /* Twelve random bytes, for accounts and access keys. */
 struct id id_random(const struct clock *clock);

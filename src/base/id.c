@@ -12,7 +12,6 @@ struct id id_lowest(uint32_t seconds, uint64_t number)
 {
 	struct id id = { { 0 } };
 
-	assert(number <= ID_NUMBER_MAX);
 	for (int i = 0; i < 4; i++)
 		id.bytes[i] = (unsigned char)(seconds >> (24 - 8 * i));
 	for (int i = 0; i < 5; i++)
@@ -24,6 +23,7 @@ struct id id_make(const struct clock *clock, uint32_t seconds, uint64_t number)
 {
 	struct id id = id_lowest(seconds, number);
 
+	assert(number <= ID_NUMBER_MAX);
 	clock_random(clock, id.bytes + 9, 3);
 	return id;
 }
