@@ -174,7 +174,7 @@ struct route {
 	bool begins_session; /* its body proves who calls; the answer is 204 with a cookie */
 	unsigned scopes; /* that the caller needs (accounts/scopes.h) */
 	bool takes_app_token; /* Authorization has a token for joining, not a management token */
-	bool is_shared; /* for browsers of any origin (CORS) */
+	bool is_for_all_origins; /* CORS lets pages of any origin call it */
 	bool is_limited; /* refused while the address has used up its budget of unknown codes */
 	bool drops_old; /* what was there may be gone (410) */
 	bool has_etag; /* conditional requests */
@@ -215,7 +215,7 @@ struct call {
 	struct id account;
 	char account_text[ID_TEXT_SIZE + 1];
 	struct actor actor; /* of a route that is not open */
-	uint64_t roster; /* the generation of the accounts that admitted the call */
+	uint64_t roster_generation; /* the generation of the accounts that admitted the call */
 	struct transaction *transaction;
 	int64_t now; /* the one time of this request, in milliseconds */
 	uint64_t etag; /* of the parts that this run writes; see call_draw_etag */
@@ -230,7 +230,7 @@ struct call {
 	enum join_refusal refusal;
 	struct bulk *bulk; /* private to service/bulk.c */
 	const struct import *import; /* private to resources/import.c */
-	struct slice key; /* Idempotency-Key; data NULL: none */
+	struct slice idempotency_key; /* data NULL: none */
 	struct counting *counting; /* private to resources/kept_usage.c */
 	struct code_link *link; /* private to resources/room_codes.c */
 	struct slice made_key; /* private to resources/signing_keys.c */
@@ -279,7 +279,7 @@ void call_set_account(struct call *call);
 /* Raises the time of a writing call above `time` (milliseconds), the time of an earlier write,
  * which may be of the same millisecond, or later when the clock stepped back. The operations of a
  * bulk have one time, which may be that of an earlier one of them. */
-void call_after(struct call *call, int64_t time);
+void call_raise_time(struct call *call, int64_t time);
 
 /* An id of the time of the call, or of that of `newest` when it is later: so ids of a list in one record
  * rise. number: the one of `newest`, and one more. */

@@ -55,8 +55,8 @@ bool packed_close(const struct packed *record, const char *what, const struct id
 json_t *packed_json(struct arena *arena, struct slice text);
 
 /* The fault of a record that cannot be read: 503, with its kind and key in the log. */
-bool packed_damaged(const char *what, struct slice key, struct fault *fault);
+bool packed_damaged(const char *what, const struct id *key, struct fault *fault);
 /* The same for a missing record that another one refers to. */
-bool packed_missing(const char *what, struct slice key, struct fault *fault);
+bool packed_missing(const char *what, const struct id *key, struct fault *fault);
 
 #endif

@@ -75,9 +75,9 @@ struct template_record {
  * such template. */
 bool template_load_from_path(struct call *call, enum store_reading reading,
 			     struct template_record *record, struct fault *fault);
-/* The template that another record refers to. FAULT_DAMAGED when it is not there. */
-bool template_load(struct call *call, const struct id *id, enum store_reading reading,
-		   struct template_record *record, struct fault *fault);
+/* The template that another record refers to, to show. FAULT_DAMAGED when it is not there. */
+bool template_load(struct call *call, const struct id *id, struct template_record *record,
+		   struct fault *fault);
 /* *is_there false: none. */
 bool template_find(struct call *call, const struct id *id, enum store_reading reading,
 		   struct template_record *record, bool *is_there, struct fault *fault);

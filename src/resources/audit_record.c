@@ -39,7 +39,7 @@ static uint64_t seq_of(const struct id *id)
 
 /* ---- entries ---- */
 
-static void put_entry(struct buffer *value, const struct audit_entry *entry)
+static void pack_entry(struct buffer *value, const struct audit_entry *entry)
 {
 	packed_put_number(value, VERSION, 1);
 	packed_put_number(value, (uint64_t)entry->time, 8);
@@ -50,7 +50,7 @@ static void put_entry(struct buffer *value, const struct audit_entry *entry)
 	packed_put_text(value, entry->data);
 }
 
-static void take_entry(struct packed *reader, struct audit_entry *entry)
+static void unpack_entry(struct packed *reader, struct audit_entry *entry)
 {
 	entry->time = (int64_t)packed_number(reader, 8);
 	entry->id = packed_text(reader);
@@ -66,7 +66,7 @@ bool audit_entry_read(const struct store_record *stored, struct audit_entry *ent
 	struct packed reader = packed_open(stored->value, VERSION);
 
 	entry->seq = seq_of(&stored->id);
-	take_entry(&reader, entry);
+	unpack_entry(&reader, entry);
 	return packed_close(&reader, "log entry", &stored->id, fault);
 }
 
@@ -83,7 +83,7 @@ bool audit_read(struct transaction *transaction, uint64_t seq, size_t n,
 		return false;
 	for (size_t i = 0; i < n; i++) {
 		if (records[i].value.data == NULL)
-			return packed_missing("log entry", id_slice(&ids[i]), fault);
+			return packed_missing("log entry", &ids[i], fault);
 		if (!audit_entry_read(&records[i], &entries[i], fault))
 			return false;
 	}
@@ -221,7 +221,7 @@ static bool put_numbered(struct transaction *transaction, const struct audit_ent
 	struct buffer value = BUFFER_INITIAL(transaction->arena);
 	struct store_record record = { .id = audit_id_of(entry->seq) };
 
-	put_entry(&value, entry);
+	pack_entry(&value, entry);
 	return packed_store(transaction, &kind_entry, &record, &value, NULL, fault);
 }
 
@@ -299,7 +299,7 @@ static bool put_queued(struct transaction *transaction, const struct id *account
 	struct store_record record = { .id = *id };
 
 	packed_put_id(&value, account);
-	put_entry(&value, entry);
+	pack_entry(&value, entry);
 	return packed_store(transaction, &kind_queue, &record, &value, NULL, fault);
 }
 
@@ -327,7 +327,7 @@ bool audit_queued_read(const struct store_record *stored, struct id *account,
 	*account = packed_id(&reader);
 	entry->seq = 0;
 	reader = packed_open(reader.rest, VERSION);
-	take_entry(&reader, entry);
+	unpack_entry(&reader, entry);
 	return packed_close(&reader, "queued log entry", &stored->id, fault);
 }
 

@@ -135,7 +135,7 @@ void call_set_account(struct call *call)
 	store_set_account(call->transaction, &call->account);
 }
 
-void call_after(struct call *call, int64_t time)
+void call_raise_time(struct call *call, int64_t time)
 {
 	if (call_is_writing(call) && (call->is_part ? call->now < time : call->now <= time))
 		call->now = time + 1;

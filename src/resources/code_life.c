@@ -32,8 +32,7 @@ void code_expect(struct call *call, struct slice letters, enum store_reading of_
 bool room_subject_load(struct call *call, enum store_reading reading, struct room_subject *subject,
 		       struct fault *fault)
 {
-	return template_load(call, &subject->room.template_id, STORE_TO_SHOW, &subject->owner,
-			     fault) &&
+	return template_load(call, &subject->room.template_id, &subject->owner, fault) &&
 	       codes_load(call, &subject->room.id, reading, &subject->codes, fault);
 }
 
@@ -47,7 +46,7 @@ bool room_subject_of_code(struct call *call, const struct code *code, enum store
 	if (*is_there)
 		return room_subject_load(call, reading, subject, fault);
 	return garbage_has(call, &code->room, &is_garbage, fault) &&
-	       (is_garbage || packed_missing("room", id_slice(&code->room), fault));
+	       (is_garbage || packed_missing("room", &code->room, fault));
 }
 
 /* ---- the shown code ---- */

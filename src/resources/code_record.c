@@ -120,7 +120,7 @@ bool codes_load(struct call *call, const struct id *room, enum store_reading rea
 	}
 	reader.rest = codes->stored.value;
 	return decode_codes(call, &reader, codes) ||
-	       packed_damaged("codes of the room", id_slice(room), fault);
+	       packed_damaged("codes of the room", room, fault);
 }
 
 struct code_group *codes_group(const struct room_codes *codes, uint32_t number)
@@ -159,7 +159,7 @@ bool code_is_plain(const struct code *code)
 
 bool codes_group_missing(const struct room_codes *codes, struct fault *fault)
 {
-	return packed_missing("group of codes of the room", id_slice(&codes->room), fault);
+	return packed_missing("group of codes of the room", &codes->room, fault);
 }
 
 bool codes_count_added(struct room_codes *codes, const struct code *code, struct fault *fault)
@@ -271,7 +271,7 @@ static bool decode_code(const struct store_record *record, struct code *code, st
 		decode_terms(&reader, &code->terms);
 	return ((version == CODE_VERSION || version == CODE_VERSION_TERMS) &&
 		packed_ended(&reader)) ||
-	       packed_damaged("code of the room", id_slice(&record->parent), fault);
+	       packed_damaged("code of the room", &record->parent, fault);
 }
 
 bool code_can_be(struct slice letters)
@@ -296,7 +296,7 @@ bool code_find(struct call *call, struct slice letters, enum store_reading readi
 	if (!decode_code(&record, code, fault))
 		return false;
 	/* In seconds: a change may be of the same one. */
-	call_after(call, code->updated * 1000 - 1);
+	call_raise_time(call, code->updated * 1000 - 1);
 	return true;
 }
 

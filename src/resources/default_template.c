@@ -15,7 +15,7 @@ static bool read(struct call *call, enum store_reading reading, struct store_rec
 	if (stored->value.data == NULL)
 		return true;
 	if (stored->value.size != ID_SIZE)
-		return packed_damaged("default template", id_slice(&call->account), fault);
+		return packed_damaged("default template", &call->account, fault);
 	memcpy(id->bytes, stored->value.data, ID_SIZE);
 	return true;
 }

@@ -84,7 +84,7 @@ bool deleted_role_load(struct call *call, const struct id *template_id, uint32_t
 			return false;
 	}
 	if (stored.value.data == NULL || id_compare(&stored.parent, template_id) != 0)
-		return packed_missing("deleted role", id_slice(&id), fault);
+		return packed_missing("deleted role", &id, fault);
 	return decode(&stored, role, fault);
 }
 

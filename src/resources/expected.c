@@ -102,7 +102,7 @@ void expected_new_id(struct expected *expected, const struct store_kind *kind)
 
 void expected_tell(struct expected *expected)
 {
-	if (expected->call->key.data != NULL)
-		kept_answer_expect(expected, expected->call->key);
+	if (expected->call->idempotency_key.data != NULL)
+		kept_answer_expect(expected, expected->call->idempotency_key);
 	store_expect(expected->call->transaction, expected->items, expected->n);
 }

@@ -117,8 +117,8 @@ static bool find_key(struct call *call, const struct media *media, struct ticket
 		return true;
 	key = media_active_key(media, server->alg);
 	if (key == NULL)
-		return packed_missing("signing key of a backend of the account",
-				      id_slice(&call->account), fault);
+		return packed_missing("signing key of a backend of the account", &call->account,
+				      fault);
 	server->kid = key->kid;
 	server->private_key = key->private_key;
 	return true;
@@ -162,8 +162,8 @@ bool media_join(struct call *call, const struct media *media, const struct backe
 	read_room(call, admission, &guest);
 	writer_open(answer, "join", '{');
 	if (!ticket_write(call->arena, call->environment->clock, &server, &guest, answer))
-		return packed_damaged("signing key of a backend of the account",
-				      id_slice(&call->account), fault);
+		return packed_damaged("signing key of a backend of the account", &call->account,
+				      fault);
 	writer_close(answer, '}');
 	return true;
 }

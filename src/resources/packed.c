@@ -10,8 +10,6 @@
 #include "base/json_text.h"
 #include "base/text.h"
 
-#define STORED_KEY_SHOWN 100
-
 void packed_put_number(struct buffer *record, uint64_t value, size_t bytes)
 {
 	uint64_t little = htole64(value);
@@ -108,7 +106,7 @@ bool packed_ended(const struct packed *record)
 bool packed_close(const struct packed *record, const char *what, const struct id *key,
 		  struct fault *fault)
 {
-	return packed_ended(record) || packed_damaged(what, id_slice(key), fault);
+	return packed_ended(record) || packed_damaged(what, key, fault);
 }
 
 json_t *packed_json(struct arena *arena, struct slice text)
@@ -120,27 +118,21 @@ json_t *packed_json(struct arena *arena, struct slice text)
 	return object;
 }
 
-static void show_key(struct slice key, char hex[2 * STORED_KEY_SHOWN + 1])
+bool packed_damaged(const char *what, const struct id *key, struct fault *fault)
 {
-	size_t n = key.size < STORED_KEY_SHOWN ? key.size : STORED_KEY_SHOWN;
+	char text[ID_TEXT_SIZE + 1];
 
-	text_hex(key.data, n, hex);
-	hex[2 * n] = '\0';
+	id_print(key, text);
+	return fault_cause(fault, FAULT_DAMAGED, 0, "%s with the key %s cannot be read", what,
+			   text);
 }
 
-bool packed_damaged(const char *what, struct slice key, struct fault *fault)
+bool packed_missing(const char *what, const struct id *key, struct fault *fault)
 {
-	char hex[2 * STORED_KEY_SHOWN + 1];
+	char text[ID_TEXT_SIZE + 1];
 
-	show_key(key, hex);
-	return fault_cause(fault, FAULT_DAMAGED, 0, "%s with the key %s cannot be read", what, hex);
-}
-
-bool packed_missing(const char *what, struct slice key, struct fault *fault)
-{
-	char hex[2 * STORED_KEY_SHOWN + 1];
-
-	show_key(key, hex);
+	id_print(key, text);
 	return fault_cause(fault, FAULT_DAMAGED, 0,
-			   "%s with the key %s is missing: another record refers to it", what, hex);
+			   "%s with the key %s is missing: another record refers to it", what,
+			   text);
 }

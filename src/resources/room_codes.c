@@ -227,8 +227,8 @@ static bool gather_oldest(struct call *call, const struct room_subject *subject,
 			left--;
 		}
 		if (left > 0 && page.is_last)
-			return packed_missing("an enabled code of the room",
-					      id_slice(&subject->room.id), fault);
+			return packed_missing("an enabled code of the room", &subject->room.id,
+					      fault);
 	}
 	return true;
 }
@@ -245,7 +245,7 @@ bool room_codes_create_all(struct call *call, struct fault *fault)
 	/* The first call for a room is the most frequent one, and always makes codes. */
 	if (!subject.codes.was_asked && !call_is_writing(call))
 		return call_write_instead(call);
-	if (!template_load(call, &subject.room.template_id, STORE_TO_SHOW, &subject.owner, fault))
+	if (!template_load(call, &subject.room.template_id, &subject.owner, fault))
 		return false;
 	if (lacks_a_code(&subject)) {
 		if (!call_is_writing(call))
@@ -368,8 +368,7 @@ static bool retire_group(struct call *call, struct room_codes *codes,
 				return false;
 		}
 		if (group->enabled > 0 && page.is_last)
-			return packed_missing("an enabled code of the room", id_slice(&codes->room),
-					      fault);
+			return packed_missing("an enabled code of the room", &codes->room, fault);
 	}
 	return true;
 }

@@ -150,7 +150,7 @@ static bool load_owners(struct call *call, const struct store_record *rooms, siz
 		return false;
 	for (owners->count = 0; owners->count < count; owners->count++) {
 		if (stored[owners->count].value.data == NULL)
-			return packed_missing("template", id_slice(&ids[owners->count]), fault);
+			return packed_missing("template", &ids[owners->count], fault);
 		if (!template_unpack(call, &stored[owners->count], &owners->items[owners->count],
 				     fault))
 			return false;

@@ -80,8 +80,8 @@ bool room_read(struct call *call, const struct store_record *stored, struct room
 		.is_enabled = stored->is_on,
 	};
 	if (!decode(&reader, record))
-		return packed_damaged("room", id_slice(&stored->id), fault);
-	call_after(call, record->updated);
+		return packed_damaged("room", &stored->id, fault);
+	call_raise_time(call, record->updated);
 	return true;
 }
 

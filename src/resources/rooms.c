@@ -199,7 +199,7 @@ static bool load_default(struct call *call, struct template_record *owner, struc
 	if (!default_template_load(call, &id, &is_set, fault))
 		return false;
 	if (is_set)
-		return template_load(call, &id, STORE_TO_SHOW, owner, fault);
+		return template_load(call, &id, owner, fault);
 	return fault_member(fault, FAULT_INVALID_BODY, "Error: no default template", "/template_id",
 			    "is required while no template is the default");
 }
@@ -334,8 +334,7 @@ static bool load_former(struct call *call, struct room_change *change, struct fa
 	change->exists = true;
 	change->room = change->former;
 	change->document = room_document(call, &change->former);
-	return template_load(call, &change->former.template_id, STORE_TO_SHOW,
-			     &change->former_owner, fault);
+	return template_load(call, &change->former.template_id, &change->former_owner, fault);
 }
 
 /* With a generated name, which no other room has. */
@@ -435,7 +434,7 @@ bool rooms_get(struct call *call, struct fault *fault)
 	    room_expect_by_id(&expected, call->parameters[0], STORE_TO_SHOW, NULL))
 		expected_tell(&expected);
 	if (!room_load_by_id(call, call->parameters[0], STORE_TO_SHOW, &room, fault) ||
-	    !template_load(call, &room.template_id, STORE_TO_SHOW, &owner, fault))
+	    !template_load(call, &room.template_id, &owner, fault))
 		return false;
 	call_etag(call, room_etag(&room, &owner));
 	return call_not_modified(call, room_etag(&room, &owner)) ||
@@ -455,7 +454,7 @@ bool rooms_delete(struct call *call, struct fault *fault)
 
 	expect_delete(call);
 	if (!room_load_by_id(call, call->parameters[0], STORE_TO_CHANGE, &room, fault) ||
-	    !template_load(call, &room.template_id, STORE_TO_SHOW, &owner, fault) ||
+	    !template_load(call, &room.template_id, &owner, fault) ||
 	    !call_precondition(call, true, room_etag(&room, &owner), fault))
 		return false;
 	note_room(call, "room.deleted", &room, NULL);

@@ -96,10 +96,9 @@ bool template_put(struct call *call, const struct template_record *record, struc
 	packed_put_text(&value, record->text);
 	if (record->backend.size > 0)
 		packed_put_text(&value, record->backend);
-	stored.value = buffer_slice(&value);
 	return media_use(call, record->former_backend, record->backend, fault) &&
-	       store_put(call->transaction, &kind_template, &stored,
-			 record->stored.value.data == NULL ? NULL : &record->stored, fault);
+	       packed_store(call->transaction, &kind_template, &stored, &value, &record->stored,
+			    fault);
 }
 
 /* What stands before the roles, with their number; true when it is of our version. */
@@ -191,8 +190,8 @@ bool template_unpack(struct call *call, const struct store_record *stored,
 		.name = stored->name,
 	};
 	if (!decode(call, &reader, record))
-		return packed_damaged("template", id_slice(&stored->id), fault);
-	call_after(call, record->updated);
+		return packed_damaged("template", &stored->id, fault);
+	call_raise_time(call, record->updated);
 	return true;
 }
 
@@ -203,7 +202,7 @@ bool template_unpack_text(const struct store_record *stored, struct slice *text,
 	struct packed reader = { .rest = stored->value };
 
 	if (!decode_text(&reader, &record))
-		return packed_damaged("template", id_slice(&stored->id), fault);
+		return packed_damaged("template", &stored->id, fault);
 	*text = record.text;
 	return true;
 }
@@ -230,14 +229,14 @@ bool template_find_named(struct call *call, struct slice name, enum store_readin
 	return !*is_there || template_unpack(call, &stored, record, fault);
 }
 
-bool template_load(struct call *call, const struct id *id, enum store_reading reading,
-		   struct template_record *record, struct fault *fault)
+bool template_load(struct call *call, const struct id *id, struct template_record *record,
+		   struct fault *fault)
 {
 	bool is_there;
 
-	if (!template_find(call, id, reading, record, &is_there, fault))
+	if (!template_find(call, id, STORE_TO_SHOW, record, &is_there, fault))
 		return false;
-	return is_there || packed_missing("template", id_slice(id), fault);
+	return is_there || packed_missing("template", id, fault);
 }
 
 bool template_load_from_path(struct call *call, enum store_reading reading,

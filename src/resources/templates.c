@@ -92,14 +92,6 @@ static void expect_delete(struct call *call)
 
 /* ---- writing ---- */
 
-/* Joins the text of what was changed, and checks the conditions of the request. */
-static bool finish(struct call *call, struct template_record *record, bool exists,
-		   uint64_t condition, struct fault *fault)
-{
-	return template_assemble_changed(call, record, fault) &&
-	       call_precondition(call, exists, condition, fault);
-}
-
 /* Whether another template has the new name of a renamed one. */
 static bool check_name(struct call *call, const struct template_record *record, struct fault *fault)
 {
@@ -131,7 +123,8 @@ static bool save(struct call *call, struct template_record *record,
 	const bool exists = former != NULL;
 	bool default_changed = false;
 
-	if (!finish(call, record, exists, exists ? former->etag : 0, fault) ||
+	if (!template_assemble_changed(call, record, fault) ||
+	    !call_precondition(call, exists, exists ? former->etag : 0, fault) ||
 	    (exists && !check_name(call, record, fault)) ||
 	    (exists && !template_delete_gone(call, record, former, fault)) ||
 	    !template_put(call, record, fault) ||
@@ -388,8 +381,7 @@ static bool add_one(struct call *call, struct list *list, const struct filter *f
 			       STORE_TO_SHOW, &stored, fault))
 			return false;
 		if (stored.value.data == NULL)
-			return packed_missing("template", id_slice(&filter->default_template),
-					      fault);
+			return packed_missing("template", &filter->default_template, fault);
 	}
 	return stored.value.data == NULL || add_items(call, list, filter, &stored, 1, fault);
 }
@@ -448,7 +440,8 @@ static bool part_write(struct call *call, enum template_part part, enum part_ori
 		document = merged;
 	}
 	template_set_part(call, &record, part, document, call->body, origin);
-	if (!finish(call, &record, true, former.parts[part].etag, fault) ||
+	if (!template_assemble_changed(call, &record, fault) ||
+	    !call_precondition(call, true, former.parts[part].etag, fault) ||
 	    !template_put(call, &record, fault))
 		return false;
 	template_note_update(call, &record, &former, false);

@@ -83,7 +83,7 @@ static bool admit_account_of(struct call *call, const struct api_key *key, struc
 	const struct account *account = roster_by_id(roster, &key->stored.account);
 	const bool is_right = account != NULL && account->is_enabled;
 
-	call->roster = roster->generation;
+	call->roster_generation = roster->generation;
 	if (is_right)
 		take_account(call, account);
 	accounts_release(accounts, roster);
@@ -170,7 +170,7 @@ static bool check_token(struct call *call, struct slice token, enum credential c
 		if (!is_right)
 			*fault = refused;
 	}
-	call->roster = roster->generation;
+	call->roster_generation = roster->generation;
 	accounts_release(accounts, roster);
 	return is_right;
 }

@@ -55,7 +55,7 @@ static void begin_operation(struct call *call, const json_t *object, struct oper
 	part->account = call->account;
 	memcpy(part->account_text, call->account_text, sizeof part->account_text);
 	part->actor = call->actor;
-	part->roster = call->roster;
+	part->roster_generation = call->roster_generation;
 	part->validates_only = call->validates_only;
 	part->is_part = true;
 	findings_open(&part->findings, call->arena);
@@ -111,11 +111,11 @@ static bool find_route(struct call *call, size_t number, struct operation *opera
 	struct call *part = &operation->call;
 	struct fault unused = FAULT_INITIAL;
 	struct slice query;
-	bool is_shared;
+	bool is_for_all_origins;
 
 	if (memchr(part->request.uri.data, '?', part->request.uri.size) == NULL &&
 	    part->request.method != METHOD_OPTIONS && part->request.method != METHOD_HEAD &&
-	    router_find(router, part, &query, &is_shared, &unused) && part->route->is_bulk)
+	    router_find(router, part, &query, &is_for_all_origins, &unused) && part->route->is_bulk)
 		return true;
 	part->route = NULL;
 	part->answer = (struct answer){ .status = 0 };
@@ -380,7 +380,7 @@ bool bulk_run(struct call *call, struct fault *fault)
 			return false;
 	}
 	call_part(call, SLICE("]}"));
-	if (call->key.data != NULL)
+	if (call->idempotency_key.data != NULL)
 		keep_instead(call, bulk);
 	return true;
 }

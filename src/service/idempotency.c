@@ -40,7 +40,7 @@ bool idempotency_read(struct call *call, struct fault *fault)
 				     "characters but \" and \\, in quotes or bare",
 				     STORE_NAME_MAX);
 	if (key.size > 0)
-		call->key = key;
+		call->idempotency_key = key;
 	return true;
 }
 
@@ -92,7 +92,7 @@ bool idempotency_end(struct call *call, bool is_done, bool *is_replay, struct fa
 	*is_replay = false;
 	if (fault_is_of_the_store(fault->kind))
 		return is_done;
-	if (!kept_answer_find(call, call->key, &kept, &counts, &own)) {
+	if (!kept_answer_find(call, call->idempotency_key, &kept, &counts, &own)) {
 		*fault = own;
 		return false;
 	}
@@ -101,7 +101,7 @@ bool idempotency_end(struct call *call, bool is_done, bool *is_replay, struct fa
 		*is_replay = show(call, &kept, fingerprint, fault);
 		return *is_replay;
 	}
-	return is_done && kept_answer_put(call, call->key, fingerprint, &kept, fault);
+	return is_done && kept_answer_put(call, call->idempotency_key, fingerprint, &kept, fault);
 }
 
 bool idempotency_replay(struct call *call, struct fault *fault)
@@ -111,14 +111,14 @@ bool idempotency_replay(struct call *call, struct fault *fault)
 	struct kept_answer kept;
 	bool counts = false, is_shown = false;
 
-	if (call->key.data == NULL)
+	if (call->idempotency_key.data == NULL)
 		return false;
 	call->now = clock_now(call->environment->clock);
 	if (!store_begin(call->environment->store, STORE_READ, call->arena, &call->transaction,
 			 &own))
 		return false;
 	store_set_account(call->transaction, &call->account);
-	if (kept_answer_find(call, call->key, &kept, &counts, &own) && counts) {
+	if (kept_answer_find(call, call->idempotency_key, &kept, &counts, &own) && counts) {
 		fingerprint_of(call, fingerprint);
 		is_shown = show(call, &kept, fingerprint, fault);
 	}

@@ -12,7 +12,7 @@
 
 #include "resources/call.h"
 
-/* Sets call->key, for calls that honour one. FAULT_BAD_REQUEST: it is malformed. */
+/* Sets call->idempotency_key, for calls that honour one. FAULT_BAD_REQUEST: it is malformed. */
 bool idempotency_read(struct call *call, struct fault *fault);
 
 /* After the handler of a call with a key, in its transaction. is_done: what the handler returned.

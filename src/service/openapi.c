@@ -102,7 +102,7 @@ static json_t *headers_of(const struct route *route, const char *const *names)
 
 	for (; *names != NULL; names++)
 		object_put(headers, *names, reference("headers", *names));
-	if (route != NULL && route->is_shared)
+	if (route != NULL && route->is_for_all_origins)
 		object_put(headers, origin, reference("headers", origin));
 	return headers;
 }
@@ -180,7 +180,7 @@ static json_t *error_responses(void)
 
 static json_t *error_of(const struct route *route, const struct error *error, const char *doc)
 {
-	if (doc == NULL && !is_told_by_route(error->kind) && !route->is_shared)
+	if (doc == NULL && !is_told_by_route(error->kind) && !route->is_for_all_origins)
 		return reference("responses", error->name);
 	return error_response(route, error, doc);
 }

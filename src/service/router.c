@@ -21,7 +21,7 @@ struct branch {
 	const char *path;
 	const struct route *routes[METHODS]; /* by enum method; HEAD is the route of GET */
 	struct slice allow;
-	bool is_shared; /* as all its routes */
+	bool is_for_all_origins; /* as all its routes */
 };
 
 struct router {
@@ -139,7 +139,7 @@ struct router *router_open(const struct route *routes)
 
 		assert(routes[i].method < METHODS && branch->routes[routes[i].method] == NULL);
 		branch->routes[routes[i].method] = &routes[i];
-		branch->is_shared = routes[i].is_shared;
+		branch->is_for_all_origins = routes[i].is_for_all_origins;
 		if (routes[i].method == METHOD_GET)
 			branch->routes[METHOD_HEAD] = &routes[i];
 	}
@@ -181,20 +181,20 @@ static bool needs_media(struct slice path)
 }
 
 bool router_find(const struct router *router, struct call *call, struct slice *query,
-		 bool *is_shared, struct fault *fault)
+		 bool *is_for_all_origins, struct fault *fault)
 {
 	struct slice path = text_split(call->request.uri, '?', query);
 	struct match match;
 	const struct branch *branch;
 
-	*is_shared = false;
+	*is_for_all_origins = false;
 	if (!pattern_match(router->pattern, path, &match))
 		return fault_set(fault, FAULT_NOT_FOUND,
 				 needs_media(path)
 					 ? "not a part of Anteroom: this needs a media server"
 					 : "no such path");
 	branch = &router->branches[strtoul(match.mark, NULL, 10)];
-	*is_shared = branch->is_shared;
+	*is_for_all_origins = branch->is_for_all_origins;
 	if (call->request.method == METHOD_OPTIONS) {
 		call_header(call, "Allow", branch->allow);
 		return call_answer_nothing(call);

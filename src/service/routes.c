@@ -43,8 +43,8 @@
 #define SUMMARY(shape) .summary = &(shape)
 #define ETAG .has_etag = true
 #define IN_BULK .is_bulk = true
-#define OPEN_TO_ALL .is_open = true, .is_shared = true
-#define APP_TOKEN .takes_app_token = true, .is_shared = true
+#define OPEN_TO_ALL .is_open = true, .is_for_all_origins = true
+#define APP_TOKEN .takes_app_token = true, .is_for_all_origins = true
 #define LIMITED .is_limited = true
 #define CONTENT(type) .content_type = (type)
 #define NEEDS(scope) .scopes = SCOPE_BIT(scope)

@@ -66,7 +66,7 @@ static bool begin(struct call *call, enum store_access access, struct fault *fau
 	store_set_account(call->transaction, &call->account);
 	if (store_has_roster(store))
 		store_set_roster(call->transaction,
-				 call->route->is_open ? STORE_ROSTER_ANY : call->roster);
+				 call->route->is_open ? STORE_ROSTER_ANY : call->roster_generation);
 	call->now = clock_now(call->environment->clock);
 	if (call->now < call->least_now)
 		call->now = call->least_now;
@@ -101,7 +101,7 @@ static bool end_write(struct call *call, bool is_done, struct fault *fault)
 	bool is_replay = false;
 
 	/* A caller who lacks the scope does not get the kept answer either. */
-	if (call->key.data != NULL && fault->scope == NULL)
+	if (call->idempotency_key.data != NULL && fault->scope == NULL)
 		is_done = idempotency_end(call, is_done, &is_replay, fault);
 	if (is_done && !is_replay && !call->validates_only && code_words_count_asked(call, fault) &&
 	    audit_write(call, fault))
@@ -159,7 +159,8 @@ static bool is_to_be_run_again(const struct call *call, enum store_access access
 /* Another request with the key has held what this one needs for as long as it may wait. */
 static bool is_under_way(const struct call *call, const struct fault *fault, int64_t waited)
 {
-	return fault->kind == FAULT_AGAIN && call->key.data != NULL && waited >= AGAIN_UNTIL;
+	return fault->kind == FAULT_AGAIN && call->idempotency_key.data != NULL &&
+	       waited >= AGAIN_UNTIL;
 }
 
 static bool refuse_under_way(struct fault *fault)
@@ -172,8 +173,9 @@ static bool refuse_under_way(struct fault *fault)
 
 static bool run_until_done(struct call *call, struct fault *fault)
 {
-	const bool writes = call->route->access == ROUTE_WRITE || call->key.data != NULL;
-	const int64_t begun = call->key.data != NULL ? clock_monotonic() : 0;
+	const bool writes = call->route->access == ROUTE_WRITE ||
+			    call->idempotency_key.data != NULL;
+	const int64_t begun = call->idempotency_key.data != NULL ? clock_monotonic() : 0;
 	const struct start start = start_of(call);
 	enum store_access access = writes ? STORE_WRITE : STORE_READ;
 	int64_t until = 0; /* once it was run again */

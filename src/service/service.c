@@ -224,10 +224,10 @@ static void answer_fault(struct call *call, const struct fault *fault)
 static bool admit(struct service *service, struct call *call, struct slice *query,
 		  struct fault *fault)
 {
-	bool is_shared;
-	bool is_found = router_find(service->router, call, query, &is_shared, fault);
+	bool is_for_all_origins;
+	bool is_found = router_find(service->router, call, query, &is_for_all_origins, fault);
 
-	if (is_shared)
+	if (is_for_all_origins)
 		headers_share(call);
 	/* OPTIONS has no route; its answer is complete. */
 	if (!is_found || call->route == NULL)

@@ -262,7 +262,7 @@ bool transfer_read_codes(struct transfer_input *input, const json_t *object, str
 			     "must be the room of the line before it, which has codes");
 		return findings_result(&call->findings, fault);
 	}
-	if (!template_load(call, &input->owner, STORE_TO_SHOW, &owner, fault) ||
+	if (!template_load(call, &input->owner, &owner, fault) ||
 	    !codes_load(call, &room, STORE_TO_CHANGE, &reading.codes, fault))
 		return false;
 	reading.owner = &owner;

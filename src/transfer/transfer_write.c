@@ -168,7 +168,7 @@ bool transfer_line_template(struct survey *survey, const struct id *id,
 	struct template_record record;
 	json_t *value;
 
-	if (!template_load(call, id, STORE_TO_SHOW, &record, &own))
+	if (!template_load(call, id, &record, &own))
 		return transfer_leave_out(output, name_of(call, "template", id), &own, fault);
 	value = template_value(call, &record);
 	if (!keep_backend(call, &record, output, value, fault))
@@ -382,7 +382,7 @@ bool transfer_find_template(struct call *call, const struct id *id, struct templ
 {
 	struct fault own = FAULT_INITIAL;
 
-	return template_load(call, id, STORE_TO_SHOW, owner, &own) ||
+	return template_load(call, id, owner, &own) ||
 	       fault_cause(fault, FAULT_DAMAGED, 0, "it is of the %s, which is lost (%s)",
 			   name_of(call, "template", id), fault_reason(&own));
 }
@@ -416,7 +416,7 @@ bool transfer_line_room(struct survey *survey, const struct id *id, const struct
 	bool is_there, is_sent;
 
 	if (!room_find(call, id, STORE_TO_SHOW, &record, &is_there, &own) ||
-	    (!is_there && !packed_missing("room", id_slice(id), &own)) ||
+	    (!is_there && !packed_missing("room", id, &own)) ||
 	    !transfer_find_template(call, &record.template_id, &to.owner, &own))
 		return transfer_leave_out(output, name_of(call, "room", id), &own, fault);
 	if (!open_codes(call, id, &to, fault))

@@ -129,8 +129,7 @@ enum gdbm_answer gdbm_reader_find(const struct gdbm_reader *reader, struct slice
 		answer = bucket_search(reader, bucket, hash, key, value, block);
 	if (answer == GDBM_FOUND)
 		return answer;
-	/* If several blocks are unknown, *block is one of them, and the next search finds the
-	 * others. */
+	/* If several blocks are unknown, *block is one of them; the caller verifies it and searches again. */
 	answer = answer_if_verified(reader, 0, sizeof(struct gdbm_header), answer, block);
 	answer = answer_if_verified(reader, entry_of(reader, hash), sizeof(off_t), answer, block);
 	if (bucket == 0)

@@ -237,7 +237,7 @@ static bool part_write(struct journal *journal, const struct part *part)
 	return true;
 }
 
-/* Whether everything that was pending is written; otherwise it is tried again. */
+/* False: something that was pending is not written, and is tried again. */
 static bool flush_once(struct journal *journal)
 {
 	struct journal_records *writing = &journal->writing;
@@ -385,8 +385,8 @@ static bool fits(const struct journal *journal, size_t size)
 	       (journal->ahead.file >= 0 && size <= journal->ahead.size - journal->ahead.used);
 }
 
-/* Called with the lock held, which it releases. */
-static bool refuse(struct journal *journal, struct fault *fault)
+/* Called with the lock held. */
+static bool unlock_and_refuse(struct journal *journal, struct fault *fault)
 {
 	int error = journal->ahead_error != 0 ? journal->ahead_error : journal->write_error;
 
@@ -415,7 +415,7 @@ static bool make_room(struct journal *journal, size_t size, size_t most, size_t 
 	while (journal_has_failed(journal) || journal->write_error != 0 ||
 	       journal->reserved > most || !fits(journal, size)) {
 		if (cannot_go_on(journal))
-			return refuse(journal, fault);
+			return unlock_and_refuse(journal, fault);
 		if (journal->reserved > 0) {
 			pthread_mutex_unlock(&journal->lock);
 			journal_flush(journal);

@@ -148,12 +148,13 @@ bool record_of_entry(const struct store_kind *kind, struct slice key, struct sli
 static bool record_write(struct transaction *transaction, const struct store_kind *kind,
 			 const struct store_record *record, struct fault *fault)
 {
+	const size_t size = head_size(kind) + 1 + record->name.size + record->value.size;
 	struct buffer value = BUFFER_INITIAL(transaction->arena);
 	struct key key;
 
-	if (!arena_fits(transaction->arena, 2 * (record->value.size + 1)))
+	if (!arena_fits(transaction->arena, size))
 		return fault_set(fault, FAULT_TOO_LARGE, NULL);
-	(void)buffer_reserve(&value, head_size(kind) + 1 + record->name.size + record->value.size);
+	(void)buffer_reserve(&value, size);
 	buffer_append_byte(&value, (char)record->is_on);
 	if (kind->has_parent)
 		buffer_append(&value, id_slice(&record->parent));
