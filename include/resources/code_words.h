@@ -22,7 +22,7 @@ void code_words_expect_budget(struct expected *expected);
 bool code_words_check_budget(struct call *call, struct fault *fault);
 /* Counts call->words_asked, in the transaction of the call. FAULT_TOO_MANY: another call has used up the
  * budget meanwhile. */
-bool code_words_count_asked(struct call *call, struct fault *fault);
+bool code_words_store_asked(struct call *call, struct fault *fault);
 /* The same of a call that is refused, in a transaction of its own; then the answer waits for that one. A
  * fault is answered instead of the refusal: an uncounted call must not tell whether the code is taken. */
 bool code_words_count_refused(struct call *call, struct fault *fault);

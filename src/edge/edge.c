@@ -183,7 +183,7 @@ static void listener_is_ready(struct edge *edge)
 
 /* ---- requests ---- */
 
-/* Sends an answer that need not wait any more. */
+/* Sends an answer whose transaction (answer.awaited) is durable or has failed. */
 static void deliver(struct edge *edge, struct exchange *exchange)
 {
 	struct call *call = &exchange->call;
@@ -199,17 +199,18 @@ static void deliver(struct edge *edge, struct exchange *exchange)
 		abort();
 }
 
+/* Flushes until nothing is parked, or until a peer may make it wait: then another worker goes on. */
 static void flush(struct edge *edge)
 {
 	bool is_flusher = true;
 
 	while (is_flusher) {
-		struct exchange *next = parked_flush(edge->parked, &is_flusher);
+		struct exchange *ready = parked_flush(edge->parked, &is_flusher);
 
-		while (next != NULL) {
-			struct exchange *exchange = next;
+		while (ready != NULL) {
+			struct exchange *exchange = ready;
 
-			next = exchange->next;
+			ready = exchange->next;
 			if (is_flusher && fastcgi_may_wait(exchange)) {
 				parked_pass_on(edge->parked);
 				is_flusher = false;
@@ -239,16 +240,17 @@ static void answer_deferred(void *context, struct exchange *exchange)
 /* Handles one request; the exchange stays the worker's unless the request or its answer has to wait. */
 static void serve(struct edge *edge, int connection, struct work *work)
 {
-	struct exchange *exchange = work->exchange;
+	struct exchange *exchange;
 
-	if (exchange == NULL)
-		exchange = work->exchange = pool_take(edge->pool);
+	if (work->exchange == NULL)
+		work->exchange = pool_take(edge->pool);
+	exchange = work->exchange;
 	if (!fastcgi_receive(exchange, connection)) {
 		forget(edge, connection);
 		return;
 	}
 	exchange->call.may_be_deferred = true;
-	/* False: it is likely to cost much, and nothing was done yet. */
+	/* False: it has no answer yet; a thread for deferred requests makes it. */
 	if (!edge->options.answer(edge->options.service, &exchange->call)) {
 		work->exchange = NULL;
 		deferred_add(edge->deferred, exchange);
@@ -276,7 +278,8 @@ static void *run_worker(void *argument)
 	int ready;
 
 	while ((ready = next_event(edge, !work.owes_flush)) != edge->end) {
-		/* Requests that are ready come first: they may write, too. */
+		/* Requests that are ready come first: they may write, too. If there are none, `ready` is -1,
+		 * since who owes a flush does not wait. */
 		if (work.owes_flush && ready >= 0)
 			parked_pass_on(edge->parked);
 		else if (work.owes_flush)

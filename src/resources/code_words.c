@@ -103,7 +103,7 @@ bool code_words_check_budget(struct call *call, struct fault *fault)
 	return false;
 }
 
-bool code_words_count_asked(struct call *call, struct fault *fault)
+bool code_words_store_asked(struct call *call, struct fault *fault)
 {
 	struct store_record record = { .id = kind_only_id };
 	struct buffer value = BUFFER_INITIAL(call->arena);
@@ -130,7 +130,7 @@ static bool count_once(struct call *call, struct fault *fault)
 			 fault))
 		return false;
 	call_set_account(call);
-	if (code_words_count_asked(call, fault))
+	if (code_words_store_asked(call, fault))
 		return store_commit(call->transaction, &call->answer.awaited, fault);
 	call->answer.awaited = store_seen(call->transaction);
 	store_abandon(call->transaction);

@@ -46,6 +46,7 @@ bool roles_get(struct call *call, struct fault *fault)
 		return false;
 	role = &target.record.roles[target.index];
 	call_etag(call, role->etag);
+	/* 304, or 200. */
 	return call_not_modified(call, role->etag) || call_answer(call, role->text);
 }
 

@@ -632,8 +632,8 @@ static bool note_update(struct call *call, const struct room_subject *subject,
 	return code_note(call, "room_code.updated", code, shown.role, &changes, fault);
 }
 
-/* Stores the code as it will be. shown: how the former one is shown; enables: what the call says of it. A code of a deleted role becomes
- * a former one, which keeps the time of the deletion. */
+/* Stores the code as it will be. shown: how the former one is shown; enables: what the call says of it. A
+ * code of a deleted role becomes a former one, which keeps the time of the deletion. */
 static bool save_code(struct call *call, struct room_subject *subject, const struct code *former,
 		      const struct shown_code *shown, struct code *code, bool enables,
 		      struct fault *fault)

@@ -69,10 +69,9 @@ static void put_role(struct buffer *value, struct slice text, const struct templ
 	put_place(value, text, role->text);
 }
 
-bool template_put(struct call *call, const struct template_record *record, struct fault *fault)
+static struct buffer pack(struct call *call, const struct template_record *record)
 {
 	struct buffer value = BUFFER_INITIAL(call->arena);
-	struct store_record stored = { .id = record->id, .name = record->name };
 
 	packed_put_number(&value, record->backend.size > 0 ? VERSION_BACKEND : VERSION, 1);
 	packed_put_number(&value, (uint64_t)record->created, 8);
@@ -96,8 +95,16 @@ bool template_put(struct call *call, const struct template_record *record, struc
 	packed_put_text(&value, record->text);
 	if (record->backend.size > 0)
 		packed_put_text(&value, record->backend);
+	return value;
+}
+
+bool template_put(struct call *call, const struct template_record *record, struct fault *fault)
+{
+	struct store_record wanted = { .id = record->id, .name = record->name };
+	const struct buffer value = pack(call, record);
+
 	return media_use(call, record->former_backend, record->backend, fault) &&
-	       packed_store(call->transaction, &kind_template, &stored, &value, &record->stored,
+	       packed_store(call->transaction, &kind_template, &wanted, &value, &record->stored,
 			    fault);
 }
 

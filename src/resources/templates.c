@@ -135,6 +135,7 @@ static bool save(struct call *call, struct template_record *record,
 	else
 		template_note(call, "template.created", record);
 	call_etag(call, record->etag);
+	/* Credentials that were sent are shown once: a repeated call gets the text without them. */
 	if (record->echo.data != NULL)
 		call_keep_instead(call, record->text);
 	return call_answer(call, template_answer(call, record));
@@ -166,7 +167,7 @@ bool templates_create(struct call *call, struct fault *fault)
 	if (!is_there && !begin_new(call, name, &record, fault))
 		return false;
 	former = record;
-	/* The body is the whole document: it replaces every part. */
+	/* The body is the whole document, and all that was sent: it replaces every part. */
 	template_set_all(call, &record, call->body, call->body, PART_REPLACED);
 	return save(call, &record, is_there ? &former : NULL, fault);
 }

@@ -103,7 +103,7 @@ static bool end_write(struct call *call, bool is_done, struct fault *fault)
 	/* A caller who lacks the scope does not get the kept answer either. */
 	if (call->idempotency_key.data != NULL && fault->scope == NULL)
 		is_done = idempotency_end(call, is_done, &is_replay, fault);
-	if (is_done && !is_replay && !call->validates_only && code_words_count_asked(call, fault) &&
+	if (is_done && !is_replay && !call->validates_only && code_words_store_asked(call, fault) &&
 	    audit_write(call, fault))
 		return commit(call, fault);
 	kept_usage_end(call, false);

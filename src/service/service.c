@@ -282,68 +282,68 @@ static void note_joining(const struct call *call)
 static void read_and_run(struct call *call, bool is_admitted, struct slice query,
 			 struct fault *fault)
 {
+	/* The answer to OPTIONS, which has no route, is complete. */
 	const bool is_read = is_admitted && (call->route == NULL || read_call(call, query, fault));
 
+	/* Also a refusal by the handler has the headers that the answer has by now. */
 	call->answer.standing_count = call->answer.header_count;
 	if (!is_read) {
+		/* A call that was answered before gets that answer, unless it lacks the scope now. */
 		if (fault->scope != NULL || !idempotency_replay(call, fault))
 			answer_fault(call, fault);
-	} else if (call->route != NULL) {
-		if (!run_call(call, fault)) {
-			count_words(call, fault);
-			call_forget_answer(call);
-			explain_size(fault);
-			answer_fault(call, fault);
-		}
+	} else if (call->route != NULL && !run_call(call, fault)) {
+		count_words(call, fault);
+		call_forget_answer(call);
+		explain_size(fault);
+		answer_fault(call, fault);
 	}
 	note_joining(call);
 	headers_unknown(call);
 	headers_content(call);
 }
 
-/* When a call was admitted, on both clocks. */
-struct begun {
-	struct id account;
-	int64_t elapsed, processor;
-};
-
-static void note_cost(struct service *service, const struct call *call, const struct begun *begun)
+/* The same for an admitted call, whose cost is noted for its account and route. */
+static void read_and_run_measured(struct service *service, struct call *call, struct slice query,
+				  struct fault *fault)
 {
+	const struct id account = call->account;
+	const int64_t began = clock_microseconds(), processor = clock_of_thread();
 	int64_t cost = 0;
 
+	read_and_run(call, true, query, fault);
 	/* Reading the thread's clock is a system call. */
-	if (clock_microseconds() - begun->elapsed >= COSTS_HIGH)
-		cost = clock_of_thread() - begun->processor;
-	costs_note(service->costs, &begun->account, call->route, cost);
+	if (clock_microseconds() - began >= COSTS_HIGH)
+		cost = clock_of_thread() - processor;
+	costs_note(service->costs, &account, call->route, cost);
 }
 
-bool service_answer(struct service *service, struct call *call)
+static void begin_call(struct service *service, struct call *call)
 {
-	struct arena *served = arena_use_for_json(call->arena);
-	struct fault fault = FAULT_INITIAL;
-	struct slice query = { NULL, 0 };
-	struct begun begun;
-	bool is_admitted, has_cost;
-
 	call->environment = &service->environment;
 	call->answer = (struct answer){ .is_head = call->request.method == METHOD_HEAD };
 	findings_open(&call->findings, call->arena);
 	call->findings.clock = service->environment.clock;
 	headers_identify(call, atomic_fetch_add(&service->requests, 1));
+}
+
+bool service_answer(struct service *service, struct call *call)
+{
+	struct arena *before = arena_use_for_json(call->arena);
+	struct fault fault = FAULT_INITIAL;
+	struct slice query = { NULL, 0 };
+	bool is_admitted, is_deferred;
+
+	begin_call(service, call);
 	is_admitted = admit(service, call, &query, &fault);
-	if (is_admitted && is_to_be_deferred(service, call)) {
+	is_deferred = is_admitted && is_to_be_deferred(service, call);
+	if (is_deferred)
 		call->is_deferred = true;
-		arena_use_for_json(served);
-		return false;
-	}
-	has_cost = is_admitted && call->route != NULL && !call->route->is_open;
-	if (has_cost)
-		begun = (struct begun){ call->account, clock_microseconds(), clock_of_thread() };
-	read_and_run(call, is_admitted, query, &fault);
-	if (has_cost)
-		note_cost(service, call, &begun);
-	arena_use_for_json(served);
-	return true;
+	else if (is_admitted && call->route != NULL && !call->route->is_open)
+		read_and_run_measured(service, call, query, &fault);
+	else
+		read_and_run(call, is_admitted, query, &fault);
+	arena_use_for_json(before);
+	return !is_deferred;
 }
 
 void service_settle(struct call *call, enum store_state state)

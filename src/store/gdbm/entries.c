@@ -91,7 +91,7 @@ bool entry_get(struct transaction *base, enum store_table table, struct slice ke
 	const struct view *view = transaction->pin.view;
 	const struct change *own;
 	struct entry_key entry_key;
-	struct slice bytes, stored;
+	struct slice key_in_files, stored;
 	bool is_there;
 
 	entry_key_make(&store_gdbm_of(base->store)->place.installation, table, key, &entry_key);
@@ -100,13 +100,15 @@ bool entry_get(struct transaction *base, enum store_table table, struct slice ke
 		*value = own->value;
 		return true;
 	}
+	/* A removal is found, too, and leaves it as it is. */
 	*value = (struct slice){ NULL, 0 };
 	for (size_t i = 0; i < view->n_overlays; i++)
 		if (overlay_get(view->overlays[i], &entry_key, base->number, &stored))
 			return copy_out(stored, base->arena, value, fault);
-	bytes = (struct slice){ entry_key.bytes, entry_key.size };
+	key_in_files = (struct slice){ entry_key.bytes, entry_key.size };
 	for (size_t i = 0; i < view->n_files; i++) {
-		if (!stack_file_get(view->files[i], bytes, base->arena, value, &is_there, fault))
+		if (!stack_file_get(view->files[i], key_in_files, base->arena, value, &is_there,
+				    fault))
 			return false;
 		if (is_there)
 			return true;
@@ -124,7 +126,7 @@ bool entry_change(struct transaction *base, enum store_table table, struct slice
 
 	assert(base->access == STORE_WRITE && key.size <= STORE_KEY_MAX);
 	assert(value.size <= STORE_VALUE_MAX + ENTRY_HEAD_MAX);
-	if (!arena_fits(base->arena, key.size + sizeof(struct changes)))
+	if (!arena_fits(base->arena, key.size + sizeof change))
 		return fault_set(fault, FAULT_TOO_LARGE, NULL);
 	base->has_changes = true;
 	entry_key_make(&store->place.installation, table, key, &entry_key);

@@ -5,8 +5,8 @@
  * never held during a system call that may block. Records wait in `pending`; a flush moves all of
  * them to `writing` and writes them as one group, or as two at the end of a segment.
  *
- * Room is reserved for a record before it is appended. Each record is counted as a group of its own, and there is
- * room if it and everything pending fit either into the rest of the current segment or into the next one,
+ * Room is reserved for a record before it is appended. Each record is counted as a group of its own, and
+ * there is room if it and everything pending fit either into the rest of the current segment or into the next one,
  * which is already allocated.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
@@ -203,17 +203,36 @@ static bool segment_change(struct journal *journal)
 	return true;
 }
 
-static bool part_write(struct journal *journal, const struct part *part)
+/* What the journal knows of itself, after a group was written. */
+static void note_written(struct journal *journal, const struct record_group *group,
+			 const struct group_span *span)
+{
+	bool had_no_room;
+
+	atomic_fetch_add_explicit(&journal->written, GROUP_HEAD + group->size,
+				  memory_order_relaxed);
+	journal->writing.done += group->size;
+	memcpy(journal->block, span->block, span->used % SEGMENT_BLOCK);
+	pthread_mutex_lock(&journal->lock);
+	journal->current.used = span->used;
+	/* Each record has reserved a head of its own. */
+	journal->reserved -= group->size + group->n * GROUP_HEAD;
+	had_no_room = journal->write_error != 0;
+	journal->write_error = 0;
+	pthread_mutex_unlock(&journal->lock);
+	if (had_no_room)
+		log_room(journal);
+}
+
+static bool group_write(struct journal *journal, const struct record_group *group)
 {
 	const struct journal_options *options = &journal->options;
-	struct journal_records *records = &journal->writing;
-	struct segment *segment = &journal->current;
+	const struct segment *segment = &journal->current;
 	const struct group_place place = { segment->used, segment->size, journal->block };
 	struct group_span span;
-	bool had_no_room;
 	int64_t started;
 
-	span = journal_records_group(records, part, &options->installation,
+	span = journal_records_group(&journal->writing, group, &options->installation,
 				     journal_durable(journal), &place);
 	if (!file_write_all(options->files, segment->file, span.bytes, span.size,
 			    (off_t)span.offset))
@@ -221,19 +240,9 @@ static bool part_write(struct journal *journal, const struct part *part)
 	started = clock_microseconds();
 	if (options->files->fdatasync(options->files, segment->file) < 0)
 		return segment_failed(journal, errno, true);
-	atomic_store(&journal->durable, part->last);
+	atomic_store(&journal->durable, group->last); /* from here on the answers may be sent */
 	histogram_add(&journal->syncs, (uint64_t)(clock_microseconds() - started));
-	atomic_fetch_add_explicit(&journal->written, GROUP_HEAD + part->size, memory_order_relaxed);
-	records->done += part->size;
-	memcpy(journal->block, span.block, span.used % SEGMENT_BLOCK);
-	pthread_mutex_lock(&journal->lock);
-	segment->used = span.used;
-	journal->reserved -= part->size + part->n * GROUP_HEAD;
-	had_no_room = journal->write_error != 0;
-	journal->write_error = 0;
-	pthread_mutex_unlock(&journal->lock);
-	if (had_no_room)
-		log_room(journal);
+	note_written(journal, group, &span);
 	return true;
 }
 
@@ -241,8 +250,10 @@ static bool part_write(struct journal *journal, const struct part *part)
 static bool flush_once(struct journal *journal)
 {
 	struct journal_records *writing = &journal->writing;
+	bool is_done;
 
 	pthread_mutex_lock(&journal->lock);
+	/* Else a rest that could not be written goes first. */
 	if (writing->size == 0) {
 		struct journal_records empty = *writing;
 
@@ -251,10 +262,12 @@ static bool flush_once(struct journal *journal)
 	}
 	pthread_mutex_unlock(&journal->lock);
 	while (writing->done < writing->size && !journal_has_failed(journal)) {
-		struct part part = journal_records_that_fit(writing, journal->current.size -
-									     journal->current.used);
+		struct record_group group = journal_records_that_fit(
+			writing, journal->current.size - journal->current.used);
 
-		if (part.n == 0 ? !segment_change(journal) : !part_write(journal, &part))
+		/* Where nothing fits, the next segment begins. */
+		is_done = group.n == 0 ? segment_change(journal) : group_write(journal, &group);
+		if (!is_done)
 			return false;
 	}
 	if (!journal_has_failed(journal))

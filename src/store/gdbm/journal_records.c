@@ -89,46 +89,47 @@ void journal_records_free(struct journal_records *records)
 	*records = (struct journal_records){ .bytes = NULL };
 }
 
-struct part journal_records_that_fit(const struct journal_records *records, size_t room)
+struct record_group journal_records_that_fit(const struct journal_records *records, size_t room)
 {
-	struct part part = { 0 };
+	struct record_group group = { 0 };
 	const char *bytes = records->bytes;
 	size_t at = records->done;
 
 	while (at < records->size) {
 		size_t size = record_padded(decode_32(bytes + at));
 
-		if (GROUP_HEAD + part.size + size > room)
+		if (GROUP_HEAD + group.size + size > room)
 			break;
-		part.last = decode_64(bytes + at + 8);
-		if (part.n == 0)
-			part.first = part.last;
-		part.size += size;
-		part.n++;
+		group.last = decode_64(bytes + at + 8);
+		if (group.n == 0)
+			group.first = group.last;
+		group.size += size;
+		group.n++;
 		at += size;
 	}
-	return part;
+	return group;
 }
 
-struct group_span journal_records_group(struct journal_records *records, const struct part *part,
+struct group_span journal_records_group(struct journal_records *records,
+					const struct record_group *group,
 					const struct installation *installation, uint64_t durable,
 					const struct group_place *place)
 {
 	char *head = records->bytes + records->done - GROUP_HEAD, *end;
 	size_t before = place->used % SEGMENT_BLOCK;
-	size_t used = place->used + GROUP_HEAD + part->size;
+	size_t used = place->used + GROUP_HEAD + group->size;
 	size_t padding = (SEGMENT_BLOCK - used % SEGMENT_BLOCK) % SEGMENT_BLOCK;
 	struct group_span span = { .bytes = head - before,
 				   .offset = place->used - before,
 				   .used = used };
 
 	encode_32(head, GROUP_MAGIC);
-	encode_32(head + 8, (uint32_t)part->size);
+	encode_32(head + 8, (uint32_t)group->size);
 	encode_32(head + 12, 0);
-	encode_64(head + 16, part->first);
+	encode_64(head + 16, group->first);
 	encode_64(head + 24, durable);
 	encode_32(head + 4, group_head_checksum(installation, head));
-	end = head + GROUP_HEAD + part->size;
+	end = head + GROUP_HEAD + group->size;
 	if (end < records->bytes + records->size || padding > place->size - used)
 		padding = 0;
 	memcpy(span.bytes, place->block, before);

@@ -27,8 +27,8 @@ void journal_records_add(struct journal_records *records, uint64_t number,
 void journal_records_clear(struct journal_records *records);
 void journal_records_free(struct journal_records *records);
 
-/* Consecutive records: bytes, count, first and last number. */
-struct part {
+/* Consecutive records that are written at once: bytes, count, first and last number. */
+struct record_group {
 	size_t size;
 	size_t n;
 	uint64_t first;
@@ -36,7 +36,7 @@ struct part {
 };
 
 /* The records after `done` that fit, with a group head, into `room` bytes. */
-struct part journal_records_that_fit(const struct journal_records *records, size_t room);
+struct record_group journal_records_that_fit(const struct journal_records *records, size_t room);
 
 /* Where a group will be written: offset and size of the segment. */
 struct group_place {
@@ -54,11 +54,12 @@ struct group_span {
 	const char *block; /* the contents of the block at `used` */
 };
 
-/* Makes a group of the part, in whole blocks: its first block begins with what is there already,
+/* Makes the bytes of a group, in whole blocks: its first block begins with what is there already,
  * its last one is filled with zeros, unless other records follow or the segment ends. What is added
  * overwrites bytes of the buffer that are already written, the gap, or the spare bytes at the
  * end. */
-struct group_span journal_records_group(struct journal_records *records, const struct part *part,
+struct group_span journal_records_group(struct journal_records *records,
+					const struct record_group *group,
 					const struct installation *installation, uint64_t durable,
 					const struct group_place *place);
 

@@ -631,9 +631,9 @@ static bool index_record(struct transaction *transaction, const struct store_kin
 
 /* For kinds with STORE_NAME_ANYWHERE: verifies that a new name is free, and removes the entry of
  * the former one. */
-static bool change_key(struct transaction *transaction, const struct store_kind *kind,
-		       const struct store_record *record, const struct store_record *former,
-		       struct fault *fault)
+static bool change_global_name(struct transaction *transaction, const struct store_kind *kind,
+			       const struct store_record *record, const struct store_record *former,
+			       struct fault *fault)
 {
 	struct store_record present;
 	struct key key;
@@ -655,9 +655,10 @@ bool records_put(struct transaction *transaction, const struct store_kind *kind,
 		 const struct store_record *record, const struct store_record *former,
 		 struct fault *fault)
 {
+	/* An id that records_new_id made is counted already; one of a dump or an import is not. */
 	if (former == NULL && kind->has_ids && !count_id(transaction, kind, &record->id, fault))
 		return false;
-	return change_key(transaction, kind, record, former, fault) &&
+	return change_global_name(transaction, kind, record, former, fault) &&
 	       index_record(transaction, kind, former, record, fault) &&
 	       record_write(transaction, kind, record, fault);
 }

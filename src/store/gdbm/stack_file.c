@@ -343,35 +343,39 @@ static bool file_find(struct stack_file *file, struct slice key, struct slice *f
 	}
 }
 
+/* what: "", or a part of it with "of". */
+static bool file_refuse(const struct stack_file *file, const char *what, struct fault *fault)
+{
+	return fault_cause(fault, FAULT_DAMAGED, 0, "%sstack file %llu is damaged", what,
+			   (unsigned long long)file->info.id);
+}
+
 bool stack_file_get(struct stack_file *file, struct slice key, struct arena *arena,
 		    struct slice *value, bool *is_there, struct fault *fault)
 {
 	enum gdbm_answer answer;
 	struct slice found;
-	uint64_t block;
+	uint64_t filter_block;
 
 	*is_there = false;
-	if (!stack_file_is_damaged(file)) {
-		/* The filter says that the key is not there: believed once its block is verified. */
-		if (!stack_index_may_have(file->index, entry_key_hash(key), &block))
-			return block_state(&file->blocks, block) == BLOCK_RIGHT ||
-			       block_verify(file, block, fault);
-		if (!file_find(file, key, &found, &answer, fault))
-			return false;
-		if (answer == GDBM_ABSENT)
-			return true;
-		if (answer == GDBM_FOUND) {
-			*is_there = true;
-			return value_take(file, key, found, arena, value, fault);
-		}
-		if (answer == GDBM_REFUSED)
-			return fault_cause(fault, FAULT_DAMAGED, 0,
-					   "a block of stack file %llu is damaged",
-					   (unsigned long long)file->info.id);
-		stack_file_damage(file, "it refers to what it does not have");
+	if (stack_file_is_damaged(file))
+		return file_refuse(file, "", fault);
+	/* The filter says that the key is not there: believed once its block is verified. */
+	if (!stack_index_may_have(file->index, entry_key_hash(key), &filter_block))
+		return block_state(&file->blocks, filter_block) == BLOCK_RIGHT ||
+		       block_verify(file, filter_block, fault);
+	if (!file_find(file, key, &found, &answer, fault))
+		return false;
+	if (answer == GDBM_ABSENT)
+		return true;
+	if (answer == GDBM_FOUND) {
+		*is_there = true;
+		return value_take(file, key, found, arena, value, fault);
 	}
-	return fault_cause(fault, FAULT_DAMAGED, 0, "stack file %llu is damaged",
-			   (unsigned long long)file->info.id);
+	if (answer == GDBM_REFUSED)
+		return file_refuse(file, "a block of ", fault);
+	stack_file_damage(file, "it refers to what it does not have");
+	return file_refuse(file, "", fault);
 }
 
 bool stack_file_count(struct stack_file *file, uint64_t *n, struct fault *fault)

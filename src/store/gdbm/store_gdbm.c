@@ -56,7 +56,7 @@ static bool gdbm_begin(struct store *base, enum store_access access, struct aren
 	if (access == STORE_WRITE) {
 		pthread_mutex_lock(&store->writer);
 		views_pin(store->views, &begun->pin);
-		begun->base.number = store->last + 1;
+		begun->base.number = store->last + 1; /* its own: it sees all below */
 	} else {
 		begun->base.number = pin_to_read(store, &begun->pin);
 	}
