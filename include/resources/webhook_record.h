@@ -20,6 +20,8 @@
 
 /* In stored records: a number never gets another meaning. */
 enum webhook_end { WEBHOOK_NOT_ENDED, WEBHOOK_GONE, WEBHOOK_FAILING };
+/* What disabled_reason says; "": not ended. */
+extern const char *const webhook_ends[WEBHOOK_FAILING + 1];
 
 /* Slices are borrowed: from the stored value, or from the writer. */
 struct webhook {

@@ -8,6 +8,12 @@
 
 #define VERSION 1
 
+const char *const webhook_ends[] = {
+	[WEBHOOK_NOT_ENDED] = "",
+	[WEBHOOK_GONE] = "gone",
+	[WEBHOOK_FAILING] = "failing",
+};
+
 /* ---- webhooks ---- */
 
 static void put_webhook(struct buffer *value, const struct webhook *webhook)

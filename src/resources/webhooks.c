@@ -89,15 +89,11 @@ json_t *webhook_document(struct call *call, const struct webhook *webhook)
 
 static json_t *answer_of(struct call *call, const struct webhook *webhook)
 {
-	static const char *const reasons[] = {
-		[WEBHOOK_GONE] = "gone",
-		[WEBHOOK_FAILING] = "failing",
-	};
 	json_t *document = document_of(call, webhook);
 
 	object_put(document, "id", json_of_text(id_as_text(call->arena, &webhook->id)));
 	if (webhook->end != WEBHOOK_NOT_ENDED)
-		object_put(document, "disabled_reason", json_string(reasons[webhook->end]));
+		object_put(document, "disabled_reason", json_string(webhook_ends[webhook->end]));
 	object_put(document, "created_at", json_time_seconds(webhook->created));
 	object_put(document, "updated_at", json_time_seconds(webhook->updated));
 	return document;

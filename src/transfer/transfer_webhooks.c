@@ -9,12 +9,6 @@
 #include "transfer/transfer_lines.h"
 #include "transfer/transfer_parts.h"
 
-static const char *const reasons[] = {
-	[WEBHOOK_NOT_ENDED] = "",
-	[WEBHOOK_GONE] = "gone",
-	[WEBHOOK_FAILING] = "failing",
-};
-
 /* ---- out ---- */
 
 static bool find_position(struct call *call, const struct webhook *webhook, uint64_t *seq,
@@ -81,7 +75,7 @@ static json_t *webhook_value(struct call *call, const struct webhook *webhook, u
 	object_put(value, "updated_at", json_time_milliseconds(webhook->updated));
 	object_put(value, "position", json_integer((json_int_t)position));
 	if (webhook->end != WEBHOOK_NOT_ENDED)
-		object_put(value, "disabled_reason", json_string(reasons[webhook->end]));
+		object_put(value, "disabled_reason", json_string(webhook_ends[webhook->end]));
 	object_put(value, "former_secrets", former_of(call, webhook));
 	object_put(value, "document", json_incref(document));
 	return value;
@@ -128,7 +122,7 @@ static enum webhook_end end_named(struct slice name)
 	enum webhook_end end = WEBHOOK_NOT_ENDED;
 
 	for (enum webhook_end i = WEBHOOK_GONE; i <= WEBHOOK_FAILING; i++)
-		end = name.data != NULL && slice_is(name, reasons[i]) ? i : end;
+		end = name.data != NULL && slice_is(name, webhook_ends[i]) ? i : end;
 	return end;
 }
 
