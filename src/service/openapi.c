@@ -394,13 +394,14 @@ static json_t *body_schema(const struct route *route)
 	return json_pack("{s:[o,{s:s}]}", "anyOf", schema, "type", "null");
 }
 
+/* clang-format off */
 static const char *const body_docs[] = {
 	[BODY_NONE] = "Not needed; any object is accepted and ignored.",
 	[BODY_WHOLE] = "A member that is not supplied gets its default.",
-	[BODY_PARTIAL] = "A member that is not supplied keeps what is stored; the defaults are for "
-			 "what is new.",
+	[BODY_PARTIAL] = "A member that is not supplied keeps what is stored; the defaults are for what is new.",
 	[BODY_PATCH] = "A JSON Merge Patch (RFC 7396), whatever the Content-Type.",
 };
+/* clang-format on */
 
 static json_t *body_of(const struct route *route)
 {

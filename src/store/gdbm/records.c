@@ -181,17 +181,18 @@ static bool record_read(struct transaction *transaction, const struct store_kind
 			struct fault *fault)
 {
 	struct slice value;
+	bool is_read;
 
 	if (!entry_get(transaction, records_table(kind), key_slice(key), &value, fault))
 		return false;
 	*record = (struct store_record){ .is_on = false };
 	if (value.data == NULL)
 		return true;
-	if (!record_of_entry(kind, key_slice(key), value, record, fault))
-		return false;
+	is_read = record_of_entry(kind, key_slice(key), value, record, fault);
+	/* Also of a record that cannot be read: the key does not last. */
 	if (is_global(kind))
 		record->name = name;
-	return true;
+	return is_read;
 }
 
 bool records_get(struct transaction *transaction, const struct store_kind *kind,
