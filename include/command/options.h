@@ -72,7 +72,8 @@ struct option_row {
 /* No exit status: the command goes on. */
 #define OPTIONS_GO (-1)
 
-/* Returns OPTIONS_GO; else the exit status: help or version was printed, or what was wrong.
+/* Returns OPTIONS_GO when the command goes on. Otherwise returns the command's exit status: the help or
+ * the version was printed, or a complaint about a wrong word.
  *
  * operands: receives the command's operands but [DIR]; NULL for an omitted one. May be NULL when the
  * command has none.

@@ -1,5 +1,5 @@
-/* anteroom backup: copies a data directory, in use or not, to one that can be served; and anteroom
- * restore: puts a copy of a backup in the place of a data directory, or where none is yet.
+/* `anteroom backup` copies a data directory, in use or not, to a directory that can be served. `anteroom
+ * restore` puts a copy of a backup in the place of a data directory, or where there is none yet.
  *
  * The work is done in a child process; what it leaves after a failure is removed. When root runs it, a
  * backup is made as the owner of the data. A restore reads the backup with root's rights and writes
@@ -88,7 +88,7 @@ static int count_one(const char *path, const struct stat *status, int kind, stru
 	return 0;
 }
 
-/* Tells how much is in `to`, which was copied from `from`: "Copied 7 files, 81920 bytes, from ...".
+/* Prints how much is in `to`, which was copied from `from`: "Copied 7 files, 81920 bytes, from ...".
  * verb: its first word. */
 static void tell_copied(const char *verb, const char *from, const char *to)
 {
@@ -213,7 +213,7 @@ int command_backup(const struct command *command, int argc, char **argv)
 
 /* ---- restore ---- */
 
-/* Says it of a backup; what a data directory needs would be other advice. */
+/* Refuses a directory that is no backup. The advice for a data directory would be another one. */
 static bool check_backup(const char *backup, struct fault *fault)
 {
 	char *store = data_directory_store(backup);

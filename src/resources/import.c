@@ -55,7 +55,7 @@ struct import_run {
 
 /* ---- codes: their room ---- */
 
-/* Every role has a plain code: the room counts as one that was asked for the codes of all. */
+/* Whether every role has a plain code. Such a room counts as one whose codes for all roles were asked for. */
 static bool has_code_for_every_role(const struct room_subject *subject)
 {
 	for (size_t i = 0; i < subject->owner.role_count; i++) {
@@ -65,7 +65,7 @@ static bool has_code_for_every_role(const struct room_subject *subject)
 	return true;
 }
 
-/* Stores what is left; after the last code. */
+/* Stores what the codes of the room have in common, after the last code of the room. */
 static bool close_room(struct call *call, struct import_codes *codes, struct fault *fault)
 {
 	struct room_codes *stored = &codes->subject.codes;
@@ -168,7 +168,7 @@ static bool update_code(struct call *call, struct import_codes *codes, const str
 	struct room_subject *subject = &codes->subject;
 	struct code code = *former;
 
-	/* One that lost its role is never enabled again. */
+	/* A code whose role was deleted is never enabled again. */
 	if (enabled == NULL || !shown->has_role || json_is_true(enabled) == shown->is_enabled)
 		return true;
 	code.is_enabled = json_is_true(enabled);

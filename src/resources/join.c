@@ -58,7 +58,7 @@ static bool miss(const struct call *call, struct fault *fault)
 /* What is exchanged for a token. */
 struct exchange {
 	struct room_subject subject;
-	bool has_code; /* false: the token for joining names none, or one that is gone */
+	bool has_code; /* false: the token for joining names no code, or a code that is gone */
 	struct code code;
 	struct slice role;
 	const json_t *role_document; /* NULL: not decoded yet */

@@ -16,7 +16,8 @@
 #define FALL 8
 
 /* An entry is the tag of an account and a route, and in its low 32 bits the estimate in microseconds. Where
- * two have the same place, the one that was costly last has it. */
+ * two pairs of account and route have the same place, the place is that of the pair whose call was costly
+ * last. */
 struct costs {
 	_Atomic uint64_t entries[ENTRIES];
 };

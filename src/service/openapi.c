@@ -94,7 +94,7 @@ static json_t *headers_component(void)
 	return headers;
 }
 
-/* Of an answer: X-Request-Id, those in `names` (ends with NULL), and the CORS header of a shared route. */
+/* Of an answer: X-Request-Id, those in `names` (ends with NULL), and the CORS header of a route for all origins. */
 static json_t *headers_of(const struct route *route, const char *const *names)
 {
 	static const char origin[] = "Access-Control-Allow-Origin", id[] = "X-Request-Id";
@@ -159,7 +159,7 @@ static json_t *error_response(const struct route *route, const struct error *err
 			 "application/json", "schema", reference("schemas", "Error"));
 }
 
-/* Described by the route, or only returned by shared routes. */
+/* Described by the route, or only returned by routes for all origins. */
 static bool is_told_by_route(enum fault_kind kind)
 {
 	return kind == FAULT_FORBIDDEN || kind == FAULT_GONE || kind == FAULT_CONFLICT ||

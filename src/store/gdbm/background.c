@@ -152,9 +152,9 @@ static bool freeze_rest(struct background *background)
 	return is_free;
 }
 
-/* How fast files are added decides what is due, and whether the memory of an overlay is kept for
- * the next. When no more are added, the current overlay is frozen and unused memory returned at
- * once, not after the current merge, which may take minutes. */
+/* The pace at which files are added decides which merges are due, and whether an overlay's memory is kept
+ * for the next overlay. When no more files are added, the current overlay is frozen and unused memory
+ * returned at once, not after the current merge, which may take minutes. */
 static bool look_at_pace(struct background *background)
 {
 	bool is_hurried;
@@ -238,9 +238,9 @@ static uint64_t bytes_of(const struct rewrite_files *order)
 	return bytes;
 }
 
-/* Merges what is due. False: nothing was due, or the merge failed. While a limit is in force, what
- * is due may not be tried: the merger stays stuck until that has been merged or is not due any
- * more. */
+/* Merges the files that are due. False: no files were due, or the merge failed. After a failure,
+ * merges of as many bytes are not tried for some time (struct merge_limit). The merger counts as stuck until
+ * that time is over and no merge is due. */
 static bool merge_once(struct background *background, const struct stack_file *busy,
 		       bool is_all_wanted)
 {

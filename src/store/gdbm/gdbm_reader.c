@@ -15,8 +15,8 @@ static bool is_inside(const struct gdbm_reader *reader, uint64_t at, uint64_t si
 	return at <= reader->file.size && size <= reader->file.size - at;
 }
 
-/* Returns the answer if the bytes on which it is based, which are inside the file, are verified; else
- * *block is one that is not. */
+/* Returns the answer when all blocks with the bytes that it is based on are verified. Otherwise returns
+ * GDBM_UNVERIFIED or GDBM_REFUSED, and *block is such a block. The bytes are inside the file. */
 static inline enum gdbm_answer answer_if_verified(const struct gdbm_reader *reader, uint64_t at,
 						  uint64_t size, enum gdbm_answer answer,
 						  uint64_t *block)
