@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "store/gdbm/inspect.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -20,6 +21,7 @@
 
 #define ATTEMPTS 20
 #define COPY_BYTES ((size_t)1 << 20)
+/* Of a stack file and of a segment. */
 #define NAME_SIZE 40
 #define WHOLE UINT64_MAX
 
@@ -313,6 +315,9 @@ bool store_gdbm_stat(const char *directory, const struct file_system *files,
 
 /* ---- backup ---- */
 
+static_assert(STACK_NAME_SIZE <= NAME_SIZE && SEGMENT_NAME_SIZE <= NAME_SIZE,
+	      "each name of a file fits");
+
 /* All files are opened before the first byte is copied, because a live store may remove their
  * names. A shared lock on the directory keeps it from reusing segments. The last segment is copied
  * up to its last whole record. */
@@ -358,7 +363,7 @@ static bool sources_open(struct backup *backup, struct fault *fault)
 {
 	const struct manifest *manifest = &backup->inspection.manifest;
 	const struct journal_end *end = &backup->inspection.end;
-	char name[STACK_NAME_SIZE];
+	char name[NAME_SIZE];
 
 	backup->sources =
 		memory_check(calloc(2 * manifest->n + end->n + 1, sizeof *backup->sources));
