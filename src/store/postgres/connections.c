@@ -303,8 +303,8 @@ static void watch(struct store_postgres *store, struct wire *wire, unsigned roun
 	struct fault fault = FAULT_INITIAL;
 	bool is_there = false;
 
-	/* One lost connection is no lost database. */
-	for (int attempt = 0; !is_there && attempt < 2 && !wire_target_is_ended(&store->target);
+	/* A connection that is cut, and the next one, too, are no lost database. */
+	for (int attempt = 0; !is_there && attempt < 3 && !wire_target_is_ended(&store->target);
 	     attempt++) {
 		fault = FAULT_INITIAL;
 		is_there = (wire->is_connected || connect_again(wire, &fault)) &&
