@@ -53,7 +53,7 @@ command_run command_code_rotate;
 command_run command_key_add;
 command_run command_key_list;
 /* Shows, enables, disables or removes one room, code or key: the command's name says which. */
-command_run command_thing;
+command_run command_resource;
 command_run command_openapi;
 
 /* ---- for the implementations ---- */

@@ -77,47 +77,47 @@ static const char *path_of_key(struct service_client *client, const char *id, st
 
 /* ---- show, enable, disable, delete ---- */
 
-enum thing_action { THING_SHOW, THING_ENABLE, THING_DISABLE, THING_DELETE };
+enum resource_action { RESOURCE_SHOW, RESOURCE_ENABLE, RESOURCE_DISABLE, RESOURCE_DELETE };
 
-static const struct thing {
+static const struct resource_command {
 	const char *command; /* its name */
-	enum thing_action action;
+	enum resource_action action;
 	const char *(*path_of)(struct service_client *client, const char *operand,
 			       struct fault *fault);
 	const char *const *columns; /* NULL: all members are printed; of a deletion nothing is */
-} things[] = {
-	{ "room show", THING_SHOW, path_of_room, NULL },
-	{ "room enable", THING_ENABLE, path_of_room, room_columns },
-	{ "room disable", THING_DISABLE, path_of_room, room_columns },
-	{ "code show", THING_SHOW, path_of_code, NULL },
-	{ "code enable", THING_ENABLE, path_of_code, code_columns },
-	{ "code disable", THING_DISABLE, path_of_code, code_columns },
-	{ "code delete", THING_DELETE, path_of_code, NULL },
-	{ "key remove", THING_DELETE, path_of_key, NULL },
+} resource_commands[] = {
+	{ "room show", RESOURCE_SHOW, path_of_room, NULL },
+	{ "room enable", RESOURCE_ENABLE, path_of_room, room_columns },
+	{ "room disable", RESOURCE_DISABLE, path_of_room, room_columns },
+	{ "code show", RESOURCE_SHOW, path_of_code, NULL },
+	{ "code enable", RESOURCE_ENABLE, path_of_code, code_columns },
+	{ "code disable", RESOURCE_DISABLE, path_of_code, code_columns },
+	{ "code delete", RESOURCE_DELETE, path_of_code, NULL },
+	{ "key remove", RESOURCE_DELETE, path_of_key, NULL },
 };
 
-static bool act(struct service_client *client, const struct thing *thing, const char *path,
-		struct fault *fault)
+static bool act(struct service_client *client, const struct resource_command *resource,
+		const char *path, struct fault *fault)
 {
 	const json_t *body = NULL;
 	struct service_reply answer;
 
-	if (thing->action == THING_DELETE)
+	if (resource->action == RESOURCE_DELETE)
 		return service_client_call(client, SERVICE_DELETE, path, NULL, &answer, fault);
-	if (thing->action != THING_SHOW)
-		body = arena_json(client->arena,
-				  json_pack("{s:b}", "enabled", thing->action == THING_ENABLE));
+	if (resource->action != RESOURCE_SHOW)
+		body = arena_json(client->arena, json_pack("{s:b}", "enabled",
+							   resource->action == RESOURCE_ENABLE));
 	if (!service_client_call(client, body == NULL ? SERVICE_GET : SERVICE_POST, path, body,
 				 &answer, fault))
 		return false;
-	table_print_answer(client, &answer, thing->columns);
+	table_print_answer(client, &answer, resource->columns);
 	return true;
 }
 
-int command_thing(const struct command *command, int argc, char **argv)
+int command_resource(const struct command *command, int argc, char **argv)
 {
 	struct service_client client = { .command = command };
-	const struct thing *thing = things;
+	const struct resource_command *resource = resource_commands;
 	const char *operand = NULL, *path = NULL;
 	const struct option_row rows[] = { JSON_ROW(&client.wants_json), CLIENT_ROWS(&client) };
 	struct fault fault = FAULT_INITIAL;
@@ -125,16 +125,16 @@ int command_thing(const struct command *command, int argc, char **argv)
 	bool is_done;
 	int status;
 
-	while (strcmp(thing->command, command->name) != 0)
-		thing++;
-	/* A deletion prints nothing, so it has no --json, the first row. */
-	first = thing->action == THING_DELETE ? 1 : 0;
+	while (strcmp(resource->command, command->name) != 0)
+		resource++;
+	/* A deletion prints nothing, so it has no --json, the first resource. */
+	first = resource->action == RESOURCE_DELETE ? 1 : 0;
 	status = options_parse(command, rows + first, COUNT(rows) - first, argc, argv, &operand);
 	if (status != OPTIONS_GO)
 		return status;
 	is_done = service_client_open(&client, &fault) &&
-		  (path = thing->path_of(&client, operand, &fault)) != NULL &&
-		  act(&client, thing, path, &fault);
+		  (path = resource->path_of(&client, operand, &fault)) != NULL &&
+		  act(&client, resource, path, &fault);
 	return service_client_close(&client, is_done, &fault);
 }
 
