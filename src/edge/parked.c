@@ -21,7 +21,7 @@ struct parked {
 	int descriptor;
 	pthread_mutex_t lock;
 	struct list waiting;
-	bool has_flusher; /* a worker is, or will be, in parked_flush */
+	bool has_flusher; /* a worker is in parked_flush, or will call it: for its own flush or an event */
 };
 
 static void append(struct list *list, struct exchange *exchange)
@@ -111,7 +111,7 @@ struct exchange *parked_flush(struct parked *parked, bool *is_flusher)
 {
 	struct list taken, ready = { NULL, NULL }, pending = { NULL, NULL };
 	struct exchange *exchange;
-	bool is_again;
+	bool has_pending;
 
 	pthread_mutex_lock(&parked->lock);
 	taken = parked->waiting;
@@ -121,15 +121,17 @@ struct exchange *parked_flush(struct parked *parked, bool *is_flusher)
 		store_flush(parked->store);
 	while ((exchange = take_first(&taken)) != NULL)
 		append(is_pending(parked, exchange) ? &pending : &ready, exchange);
-	/* Pending transactions are retried after other work. */
-	is_again = pending.first != NULL;
+	has_pending = pending.first != NULL;
 	pthread_mutex_lock(&parked->lock);
 	while ((exchange = take_first(&pending)) != NULL)
 		append(&parked->waiting, exchange);
 	parked->has_flusher = parked->waiting.first != NULL;
-	*is_flusher = parked->has_flusher && !is_again;
+	*is_flusher = parked->has_flusher;
 	pthread_mutex_unlock(&parked->lock);
-	if (is_again)
+	/* What is pending still is tried again after other work. */
+	if (has_pending) {
+		*is_flusher = false;
 		parked_pass_on(parked);
+	}
 	return ready.first;
 }

@@ -124,10 +124,12 @@ static bool save(struct call *call, struct template_record *record,
 	bool default_changed = false;
 
 	if (!template_assemble_changed(call, record, fault) ||
-	    !call_precondition(call, exists, exists ? former->etag : 0, fault) ||
-	    (exists && !check_name(call, record, fault)) ||
-	    (exists && !template_delete_gone(call, record, former, fault)) ||
-	    !template_put(call, record, fault) ||
+	    !call_precondition(call, exists, exists ? former->etag : 0, fault))
+		return false;
+	if (exists && (!check_name(call, record, fault) ||
+		       !template_delete_gone(call, record, former, fault)))
+		return false;
+	if (!template_put(call, record, fault) ||
 	    !set_default(call, record, &default_changed, fault))
 		return false;
 	if (exists)
@@ -164,9 +166,10 @@ bool templates_create(struct call *call, struct fault *fault)
 	} else if (!template_find_named(call, name, STORE_TO_CHANGE, &record, &is_there, fault)) {
 		return false;
 	}
-	if (!is_there && !begin_new(call, name, &record, fault))
+	if (is_there)
+		former = record;
+	else if (!begin_new(call, name, &record, fault))
 		return false;
-	former = record;
 	/* The body is the whole document, and all that was sent: it replaces every part. */
 	template_set_all(call, &record, call->body, call->body, PART_REPLACED);
 	return save(call, &record, is_there ? &former : NULL, fault);

@@ -95,24 +95,32 @@ static bool commit(struct call *call, struct fault *fault)
 	return is_committed;
 }
 
-/* After the handler, whose result is `is_done`: commits, unless nothing is to be stored. */
+/* Of a refusal, of an answer that was kept, and of a call that is only checked, nothing is stored. */
+static void abandon(struct call *call)
+{
+	kept_usage_end(call, false);
+	call->operations = 0;
+	/* The answer may rest on data that is not durable yet: it waits for them. */
+	call->answer.awaited = store_seen(call->transaction);
+	store_abandon(call->transaction);
+}
+
+/* After the handler, whose result is `is_done`. */
 static bool end_write(struct call *call, bool is_done, struct fault *fault)
 {
-	bool is_replay = false;
+	bool is_replay = false, is_to_be_stored;
 
 	/* A caller who lacks the scope does not get the kept answer either. */
 	if (call->idempotency_key.data != NULL && fault->scope == NULL)
 		is_done = idempotency_end(call, is_done, &is_replay, fault);
-	if (is_done && !is_replay && !call->validates_only && code_words_store_asked(call, fault) &&
-	    audit_write(call, fault))
+	is_to_be_stored = is_done && !is_replay && !call->validates_only;
+	/* The words that it asked for, and what the log says of it. */
+	if (is_to_be_stored)
+		is_done = code_words_store_asked(call, fault) && audit_write(call, fault);
+	if (is_to_be_stored && is_done)
 		return commit(call, fault);
-	kept_usage_end(call, false);
-	call->operations = 0;
-	/* A refusal may rest on data that is not durable yet: it waits like an answer. */
-	call->answer.awaited = store_seen(call->transaction);
-	store_abandon(call->transaction);
-	/* `is_done` would not do: a step after the handler may have failed. */
-	return fault->kind == FAULT_NONE;
+	abandon(call);
+	return is_done;
 }
 
 static bool run_once(struct call *call, enum store_access access, struct fault *fault)

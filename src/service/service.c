@@ -229,7 +229,7 @@ static bool admit(struct service *service, struct call *call, struct slice *quer
 
 	if (is_for_all_origins)
 		headers_share(call);
-	/* OPTIONS has no route; its answer is complete. */
+	/* OPTIONS has no route: its answer is complete. */
 	if (!is_found || call->route == NULL)
 		return is_found;
 	look_for_validation(call, *query);
@@ -278,43 +278,55 @@ static void note_joining(const struct call *call)
 	join_log_add(call->environment->joins, &joining);
 }
 
-/* Reads and runs an admitted call; a refusal becomes an error body. fault: why it was not admitted. */
-static void read_and_run(struct call *call, bool is_admitted, struct slice query,
-			 struct fault *fault)
+static void answer_unread(struct call *call, struct fault *fault)
 {
-	/* The answer to OPTIONS, which has no route, is complete. */
-	const bool is_read = is_admitted && (call->route == NULL || read_call(call, query, fault));
-
-	/* Also a refusal by the handler has the headers that the answer has by now. */
-	call->answer.standing_count = call->answer.header_count;
-	if (!is_read) {
-		/* A call that was answered before gets that answer, unless it lacks the scope now. */
-		if (fault->scope != NULL || !idempotency_replay(call, fault))
-			answer_fault(call, fault);
-	} else if (call->route != NULL && !run_call(call, fault)) {
-		count_words(call, fault);
-		call_forget_answer(call);
-		explain_size(fault);
+	/* A call that was answered before gets that answer, unless it lacks the scope now. */
+	if (fault->scope != NULL || !idempotency_replay(call, fault))
 		answer_fault(call, fault);
-	}
-	note_joining(call);
-	headers_unknown(call);
-	headers_content(call);
 }
 
-/* The same for an admitted call, whose cost is noted for its account and route. */
-static void read_and_run_measured(struct service *service, struct call *call, struct slice query,
-				  struct fault *fault)
+static void answer_refused(struct call *call, struct fault *fault)
+{
+	count_words(call, fault);
+	call_forget_answer(call);
+	explain_size(fault);
+	answer_fault(call, fault);
+}
+
+/* Reads and runs an admitted call. A refusal becomes an error body. */
+static void read_and_run(struct call *call, struct slice query)
+{
+	struct fault fault = FAULT_INITIAL;
+	const bool is_read = read_call(call, query, &fault);
+
+	/* The headers that it has by now stay when the handler refuses it (call_forget_answer). */
+	call->answer.standing_count = call->answer.header_count;
+	if (!is_read)
+		answer_unread(call, &fault);
+	else if (!run_call(call, &fault))
+		answer_refused(call, &fault);
+}
+
+/* The same; notes the cost for the account and the route. */
+static void read_and_run_measured(struct service *service, struct call *call, struct slice query)
 {
 	const struct id account = call->account;
 	const int64_t began = clock_microseconds(), processor = clock_of_thread();
 	int64_t cost = 0;
 
-	read_and_run(call, true, query, fault);
+	read_and_run(call, query);
 	/* Reading the thread's clock is a system call. */
 	if (clock_microseconds() - began >= COSTS_HIGH)
 		cost = clock_of_thread() - processor;
 	costs_note(service->costs, &account, call->route, cost);
+}
+
+/* What all answers get that are complete otherwise. */
+static void finish(struct call *call)
+{
+	note_joining(call);
+	headers_unknown(call);
+	headers_content(call);
 }
 
 static void begin_call(struct service *service, struct call *call)
@@ -331,19 +343,23 @@ bool service_answer(struct service *service, struct call *call)
 	struct arena *before = arena_use_for_json(call->arena);
 	struct fault fault = FAULT_INITIAL;
 	struct slice query = { NULL, 0 };
-	bool is_admitted, is_deferred;
+	bool is_answered = true;
 
 	begin_call(service, call);
-	is_admitted = admit(service, call, &query, &fault);
-	is_deferred = is_admitted && is_to_be_deferred(service, call);
-	if (is_deferred)
-		call->is_deferred = true;
-	else if (is_admitted && call->route != NULL && !call->route->is_open)
-		read_and_run_measured(service, call, query, &fault);
+	if (!admit(service, call, &query, &fault))
+		answer_fault(call, &fault);
+	else if (is_to_be_deferred(service, call))
+		is_answered = false;
+	else if (call->route != NULL && call->route->is_open)
+		read_and_run(call, query);
+	else if (call->route != NULL)
+		read_and_run_measured(service, call, query);
+	if (is_answered)
+		finish(call);
 	else
-		read_and_run(call, is_admitted, query, &fault);
+		call->is_deferred = true;
 	arena_use_for_json(before);
-	return !is_deferred;
+	return is_answered;
 }
 
 void service_settle(struct call *call, enum store_state state)

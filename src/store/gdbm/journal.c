@@ -246,11 +246,11 @@ static bool group_write(struct journal *journal, const struct record_group *grou
 	return true;
 }
 
-/* False: something that was pending is not written, and is tried again. */
-static bool flush_once(struct journal *journal)
+/* Writes what was appended. What cannot be written is left in `writing`. */
+static void flush_once(struct journal *journal)
 {
 	struct journal_records *writing = &journal->writing;
-	bool is_done;
+	bool is_done = true;
 
 	pthread_mutex_lock(&journal->lock);
 	/* Else a rest that could not be written goes first. */
@@ -261,33 +261,33 @@ static bool flush_once(struct journal *journal)
 		journal->pending = empty;
 	}
 	pthread_mutex_unlock(&journal->lock);
-	while (writing->done < writing->size && !journal_has_failed(journal)) {
+	while (is_done && writing->done < writing->size && !journal_has_failed(journal)) {
 		struct record_group group = journal_records_that_fit(
 			writing, journal->current.size - journal->current.used);
 
 		/* Where nothing fits, the next segment begins. */
 		is_done = group.n == 0 ? segment_change(journal) : group_write(journal, &group);
-		if (!is_done)
-			return false;
 	}
-	if (!journal_has_failed(journal))
+	if (writing->done == writing->size)
 		journal_records_clear(writing);
-	return true;
 }
 
 void journal_flush(struct journal *journal)
 {
-	bool is_done;
+	bool has_rest;
 	int error = 0; /* because of which nothing is tried again */
 
 	pthread_mutex_lock(&journal->flushing);
-	is_done = journal_has_failed(journal) || flush_once(journal);
+	if (!journal_has_failed(journal))
+		flush_once(journal);
+	has_rest = journal->writing.size > 0 && !journal_has_failed(journal);
 	pthread_mutex_unlock(&journal->flushing);
 	pthread_mutex_lock(&journal->lock);
 	pthread_cond_broadcast(&journal->room);
-	if (!is_done && journal->has_stopped_retrying)
+	if (has_rest && journal->has_stopped_retrying)
 		error = journal->write_error != 0 ? journal->write_error : journal->ahead_error;
-	if (!is_done && error == 0 && !journal_has_failed(journal))
+	/* The caller tries again, when there may be room. */
+	if (has_rest && error == 0)
 		clock_wait(&journal->room, &journal->lock, ROOM_MILLISECONDS);
 	pthread_mutex_unlock(&journal->lock);
 	if (error != 0)

@@ -13,9 +13,9 @@
 
 /* The first letters of the trees' names: an account's records of a kind by name, by id (so in the order
  * in which they were made), and by parent and id. */
-#define NAMES 'n'
-#define MADE 'm'
-#define CHILDREN 'c'
+#define BY_NAME 'n'
+#define BY_ID 'm'
+#define BY_PARENT 'c'
 
 #define SIDES 2
 #define COUNTER_SIZE (8 + 8)
@@ -270,7 +270,7 @@ bool records_get_named(struct transaction *transaction, const struct store_kind 
 				   record, fault);
 	}
 	*record = (struct store_record){ .is_on = false };
-	tree = tree_of(transaction, kind, NAMES);
+	tree = tree_of(transaction, kind, BY_NAME);
 	if (!btree_get(transaction, &tree, name, &value, fault))
 		return false;
 	return value.data == NULL ||
@@ -383,7 +383,7 @@ static bool page_of_ids(struct transaction *transaction, const struct store_kind
 {
 	struct side sides[SIDES], *side;
 	const struct btree tree = tree_of(transaction, kind,
-					  page->parent != NULL ? CHILDREN : MADE);
+					  page->parent != NULL ? BY_PARENT : BY_ID);
 	size_t n = 0, bytes = 0;
 
 	for (int is_on = 0; is_on < (kind->has_switch ? SIDES : 1); is_on++) {
@@ -416,7 +416,7 @@ static bool page_of_names(struct transaction *transaction, const struct store_ki
 			  struct store_page *page, struct fault *fault)
 {
 	struct btree_cursor cursor;
-	const struct btree tree = tree_of(transaction, kind, NAMES);
+	const struct btree tree = tree_of(transaction, kind, BY_NAME);
 	struct key start = { .size = 0 };
 	struct slice name, value;
 	size_t bytes = 0;
@@ -460,7 +460,7 @@ bool records_have_children(struct transaction *transaction, const struct store_k
 			   const struct id *parent, bool *have_children, struct fault *fault)
 {
 	struct btree_cursor cursor;
-	const struct btree tree = tree_of(transaction, kind, CHILDREN);
+	const struct btree tree = tree_of(transaction, kind, BY_PARENT);
 	struct slice key, value;
 
 	if (!btree_seek(&cursor, transaction, &tree, id_slice(parent), false, fault) ||
@@ -564,14 +564,14 @@ struct place {
 	bool exists;
 };
 
-/* The place of the record (NULL: none) in the index MADE or CHILDREN. */
+/* The place of the record (NULL: none) in the index BY_ID or BY_PARENT. */
 static void place_of(const struct store_kind *kind, char letter, const struct store_record *record,
 		     struct place *place)
 {
-	place->exists = record != NULL && (letter == MADE ? kind->has_pages : kind->has_parent);
+	place->exists = record != NULL && (letter == BY_ID ? kind->has_pages : kind->has_parent);
 	if (!place->exists)
 		return;
-	prefix_of(kind, letter == MADE ? NULL : &record->parent, record->is_on, &place->key);
+	prefix_of(kind, letter == BY_ID ? NULL : &record->parent, record->is_on, &place->key);
 	key_add(&place->key, record->id.bytes, ID_SIZE);
 }
 
@@ -610,7 +610,7 @@ static bool index_name(struct transaction *transaction, const struct store_kind 
 	if (kind->naming != STORE_NAME_IN_ACCOUNT ||
 	    (from != NULL && to != NULL && slice_equal(from->name, to->name)))
 		return true;
-	tree = tree_of(transaction, kind, NAMES);
+	tree = tree_of(transaction, kind, BY_NAME);
 	if (to != NULL) {
 		if (!btree_add(transaction, &tree, to->name, id_slice(&to->id), &is_new, fault))
 			return false;
@@ -626,29 +626,29 @@ static bool index_record(struct transaction *transaction, const struct store_kin
 			 struct fault *fault)
 {
 	return index_name(transaction, kind, from, to, fault) &&
-	       index_place(transaction, kind, MADE, from, to, fault) &&
-	       index_place(transaction, kind, CHILDREN, from, to, fault);
+	       index_place(transaction, kind, BY_ID, from, to, fault) &&
+	       index_place(transaction, kind, BY_PARENT, from, to, fault);
 }
 
-/* For kinds with STORE_NAME_ANYWHERE: verifies that a new name is free, and removes the entry of
- * the former one. */
+/* Of a kind whose key is the name. from: NULL: there is no record. A new name has to be free; the entry of
+ * the former one is removed. */
 static bool change_global_name(struct transaction *transaction, const struct store_kind *kind,
-			       const struct store_record *record, const struct store_record *former,
+			       const struct store_record *from, const struct store_record *to,
 			       struct fault *fault)
 {
 	struct store_record present;
 	struct key key;
 
-	if (!is_global(kind) || (former != NULL && slice_equal(former->name, record->name)))
+	if (from != NULL && slice_equal(from->name, to->name))
 		return true;
-	key_by_name(kind, record->name, &key);
-	if (!record_read(transaction, kind, &key, record->name, &present, fault))
+	key_by_name(kind, to->name, &key);
+	if (!record_read(transaction, kind, &key, to->name, &present, fault))
 		return false;
 	if (present.value.data != NULL)
 		return fault_set(fault, FAULT_AGAIN, NULL);
-	if (former == NULL)
+	if (from == NULL)
 		return true;
-	key_by_name(kind, former->name, &key);
+	key_by_name(kind, from->name, &key);
 	return entry_remove(transaction, STORE_NAMED, key_slice(&key), fault);
 }
 
@@ -659,8 +659,9 @@ bool records_put(struct transaction *transaction, const struct store_kind *kind,
 	/* An id that records_new_id made is counted already; one of a dump or an import is not. */
 	if (former == NULL && kind->has_ids && !count_id(transaction, kind, &record->id, fault))
 		return false;
-	return change_global_name(transaction, kind, record, former, fault) &&
-	       index_record(transaction, kind, former, record, fault) &&
+	if (is_global(kind) && !change_global_name(transaction, kind, former, record, fault))
+		return false;
+	return index_record(transaction, kind, former, record, fault) &&
 	       record_write(transaction, kind, record, fault);
 }
 
@@ -715,8 +716,8 @@ bool records_check_indexed(struct transaction *transaction, const struct store_k
 
 	store_set_account(transaction, &record->account);
 	if (!check_counter(transaction, kind, &record->id, fault) ||
-	    !check_place(transaction, kind, MADE, record, fault) ||
-	    !check_place(transaction, kind, CHILDREN, record, fault))
+	    !check_place(transaction, kind, BY_ID, record, fault) ||
+	    !check_place(transaction, kind, BY_PARENT, record, fault))
 		return false;
 	if (kind->naming != STORE_NAME_IN_ACCOUNT)
 		return true;
@@ -737,15 +738,15 @@ bool records_check_index(struct transaction *transaction, const struct store_kin
 	struct place place = { .exists = false };
 	struct id id;
 
-	if (tree->name_size != 2 + ID_SIZE || key.size < (letter == NAMES ? 1 : ID_SIZE))
+	if (tree->name_size != 2 + ID_SIZE || key.size < (letter == BY_NAME ? 1 : ID_SIZE))
 		return damaged(kind, key, "is a key of an index that is not in use", fault);
 	memcpy(transaction->account.bytes, tree->name + 2, ID_SIZE);
-	if (letter == NAMES)
+	if (letter == BY_NAME)
 		return records_get_named(transaction, kind, key, STORE_TO_SHOW, &record, fault);
 	memcpy(id.bytes, key.data + key.size - ID_SIZE, ID_SIZE);
 	if (!get_indexed(transaction, kind, &id, value, &record, fault))
 		return false;
-	if (letter == MADE || letter == CHILDREN)
+	if (letter == BY_ID || letter == BY_PARENT)
 		place_of(kind, letter, &record, &place);
 	return (place.exists && slice_equal(key_slice(&place.key), key)) ||
 	       damaged(kind, key, "is in an index where it does not belong", fault);

@@ -360,20 +360,24 @@ bool stack_file_get(struct stack_file *file, struct slice key, struct arena *are
 	*is_there = false;
 	if (stack_file_is_damaged(file))
 		return file_refuse(file, "", fault);
-	/* The filter says that the key is not there: believed once its block is verified. */
+	/* That the key is not there, the filter says: it is believed when its block is verified. */
 	if (!stack_index_may_have(file->index, entry_key_hash(key), &filter_block))
 		return block_state(&file->blocks, filter_block) == BLOCK_RIGHT ||
 		       block_verify(file, filter_block, fault);
 	if (!file_find(file, key, &found, &answer, fault))
 		return false;
-	if (answer == GDBM_ABSENT)
-		return true;
-	if (answer == GDBM_FOUND) {
+	switch (answer) {
+	case GDBM_FOUND:
 		*is_there = true;
 		return value_take(file, key, found, arena, value, fault);
-	}
-	if (answer == GDBM_REFUSED)
+	case GDBM_ABSENT:
+		return true;
+	case GDBM_REFUSED:
 		return file_refuse(file, "a block of ", fault);
+	case GDBM_DAMAGED:
+	case GDBM_UNVERIFIED: /* file_find has verified all that it needs */
+		break;
+	}
 	stack_file_damage(file, "it refers to what it does not have");
 	return file_refuse(file, "", fault);
 }

@@ -18,9 +18,9 @@ static uint64_t visible_number(const struct store_gdbm *store)
 	return store->journal == NULL ? store->last : journal_durable(store->journal);
 }
 
-/* Pins a view and takes the number up to which a reader sees changes. Nothing up to the number is missing in
- * the view: the view is still current after the number was taken, and an overlay is in a view before its
- * first change. Nothing in its files is above the number: files have durable changes only. */
+/* Pins a view and takes the number up to which a reader sees changes. When a new overlay began between these
+ * two, the number may be of a change that only that overlay has: then it does so once more. Nothing in the
+ * files is above the number, since they have durable changes only. */
 static uint64_t pin_to_read(struct store_gdbm *store, struct pin *pin)
 {
 	uint64_t number;
@@ -34,36 +34,42 @@ static uint64_t pin_to_read(struct store_gdbm *store, struct pin *pin)
 	}
 }
 
+/* Waits until this is the one writer, which it is until gdbm_end. */
+static uint64_t pin_to_write(struct store_gdbm *store, struct pin *pin)
+{
+	pthread_mutex_lock(&store->writer);
+	views_pin(store->views, pin);
+	return store->last + 1; /* its own number: it sees all below */
+}
+
+/* Waits until there is room for a write. */
+static bool admit_write(struct store_gdbm *store, struct fault *fault)
+{
+	if (store->journal == NULL)
+		return fault_cause(fault, FAULT_UNAVAILABLE, 0, "the store was opened for reading");
+	return background_admit(store->background, fault) && journal_admit(store->journal, fault);
+}
+
 static bool gdbm_begin(struct store *base, enum store_access access, struct arena *arena,
 		       struct transaction **transaction, struct fault *fault)
 {
 	struct store_gdbm *store = store_gdbm_of(base);
 	struct gdbm_transaction *begun;
 
-	if (access == STORE_WRITE) {
-		if (store->journal == NULL)
-			return fault_cause(fault, FAULT_UNAVAILABLE, 0,
-					   "the store was opened for reading");
-		if (!background_admit(store->background, fault) ||
-		    !journal_admit(store->journal, fault))
-			return false;
-	}
+	if (access == STORE_WRITE && !admit_write(store, fault))
+		return false;
 	begun = arena_alloc(arena, sizeof *begun);
 	begun->base = (struct transaction){ .store = base, .arena = arena, .access = access };
 	begun->changes = (struct changes){ .n = 0 };
 	begun->memory.is_valid = false;
 	begun->counted.letter = 0;
-	if (access == STORE_WRITE) {
-		pthread_mutex_lock(&store->writer);
-		views_pin(store->views, &begun->pin);
-		begun->base.number = store->last + 1; /* its own: it sees all below */
-	} else {
-		begun->base.number = pin_to_read(store, &begun->pin);
-	}
+	begun->base.number = access == STORE_WRITE ? pin_to_write(store, &begun->pin)
+						   : pin_to_read(store, &begun->pin);
 	*transaction = &begun->base;
 	return true;
 }
 
+/* Also abandons. */
 static void gdbm_end(struct transaction *base)
 {
 	struct store_gdbm *store = store_gdbm_of(base->store);
@@ -103,11 +109,13 @@ static bool gdbm_commit(struct transaction *base, uint64_t *number, struct fault
 	struct store_gdbm *store = store_gdbm_of(base->store);
 	const struct changes *changes = &gdbm_transaction_of(base)->changes;
 
+	/* This may flush, and wait for the disk. */
 	if (!journal_reserve(store->journal, changes->list, changes->n, fault)) {
 		gdbm_end(base);
 		return false;
 	}
-	store->last = *number = base->number;
+	store->last = base->number;
+	*number = base->number;
 	apply(store, base->number, changes);
 	journal_append(store->journal, base->number, changes->list, changes->n);
 	if (overlay_size(store->active) >= store->overlay_bytes)
