@@ -5,6 +5,7 @@
 #include <check.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -90,6 +91,45 @@ START_TEST(idle_connections_are_served_while_stopping)
 	for (size_t i = 0; i < IDLE; i++)
 		close(idle[i]);
 	close(busy);
+	stand_close(stand);
+}
+END_TEST
+
+/* Milliseconds from the signal: when peers that do not read have been cut. */
+#define STOP_SLOW 1200
+
+/* Its disk is slow, or its handler. */
+START_TEST(what_takes_longer_than_the_end_is_answered)
+{
+	const struct client_request deferred = { "GET", "/costly", NULL, 0, NULL };
+	const struct client_request *const requests[] = { &request_write, &deferred };
+	struct stand *stand = stand_open_patient(2, PATIENT);
+	int connections[ROWS(requests)];
+	int idle = stand_connect(stand);
+	struct client_answer answer;
+	int64_t began;
+	pthread_t closer;
+
+	gate_shut(&stand->gate, true);
+	for (int i = 0; i < ROWS(requests); i++) {
+		connections[i] = stand_connect(stand);
+		ck_assert(client_send(connections[i], requests[i]));
+	}
+	gate_await_flush(&stand->gate);
+	began = clock_monotonic();
+	ck_assert_int_eq(pthread_create(&closer, NULL, stop_in_thread, stand), 0);
+	ck_assert(client_is_closed(idle, 1000 * CLIENT_PATIENCE));
+	while (clock_monotonic() - began < STOP_SLOW)
+		sched_yield();
+	gate_shut(&stand->gate, false);
+	for (int i = 0; i < ROWS(requests); i++) {
+		client_receive(connections[i], &answer);
+		ck_assert_int_eq(answer.status, 200);
+		client_forget(&answer);
+		close(connections[i]);
+	}
+	pthread_join(closer, NULL);
+	close(idle);
 	stand_close(stand);
 }
 END_TEST
@@ -361,6 +401,7 @@ static TCase *end_case(void)
 	tcase_set_timeout(tcase, 60);
 	tcase_add_test(tcase, what_has_arrived_is_answered);
 	tcase_add_test(tcase, idle_connections_are_served_while_stopping);
+	tcase_add_test(tcase, what_takes_longer_than_the_end_is_answered);
 	tcase_add_test(tcase, the_end_waits_for_no_slow_peer);
 	tcase_add_test(tcase, handing_over_loses_nothing);
 	return tcase;

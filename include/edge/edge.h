@@ -34,11 +34,12 @@ struct edge_options {
  * the process are blocked, which workers inherit. The cause of a fault says what is missing. */
 bool edge_open(const struct edge_options *options, struct edge **edge, struct fault *fault);
 
-/* Stops without losing a request and frees everything; takes at most a second plus the time to make
- * parked answers durable. New connections are not accepted, except those queued on a socket of our
+/* Stops without losing a request and frees everything; takes at most a second, or as long as the calls
+ * under way. New connections are not accepted, except those queued on a socket of our
  * own. Every answer closes its connection. Idle connections stay open at first, because nginx may
  * just have sent a request that it would not repeat. When no connection is left, or after 900 ms,
- * the rest is closed; requests that have arrived by then are answered. Called by the thread that
+ * the rest is closed; requests that have arrived by then are answered, but for peers that do not read
+ * what they are sent. Called by the thread that
  * opened the edge. NULL is allowed. */
 void edge_close(struct edge *edge);
 

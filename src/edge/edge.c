@@ -37,10 +37,10 @@
  * list of 100 fits, so that no worker waits while nginx reads it. */
 #define SEND_BUFFER (1 << 20)
 
-/* Milliseconds from the signal until idle connections are closed, and until peers that do not read
- * their answers are. */
+/* Milliseconds from the signal until idle connections are closed; from then on, between two looks for
+ * peers that do not read their answers. */
 #define STOP_IDLE 900
-#define STOP_SLOW 960
+#define STOP_LOOK 60
 
 /* After a failed accept: milliseconds until the next attempt, and until the next log line. */
 #define ACCEPT_PAUSE 100
@@ -50,6 +50,14 @@
  * reserved for the store and the accounts file, or half of all if there are few. */
 #define CONNECTIONS_MOST 65536
 #define DESCRIPTORS_KEPT 256
+
+/* What a connection does. */
+enum stage {
+	STAGE_RECEIVING, /* or nothing */
+	STAGE_ANSWERING, /* its request has arrived */
+	STAGE_SENDING,
+	STAGE_SENDING_LONG, /* during the end: it was sending at the last look, too */
+};
 
 struct edge {
 	struct edge_options options;
@@ -62,6 +70,7 @@ struct edge {
 	atomic_bool is_stopping;
 	atomic_int connections; /* open, or about to be accepted */
 	atomic_uchar *open; /* uses of each descriptor */
+	atomic_uchar *stages; /* of each descriptor: enum stage */
 	size_t open_size;
 	int connections_most;
 	atomic_llong said; /* time of the last log line about accept */
@@ -142,6 +151,7 @@ static bool take_connection(struct edge *edge, int connection)
 	    setsockopt(connection, SOL_SOCKET, SO_SNDTIMEO, &send, sizeof send) != 0 ||
 	    setsockopt(connection, SOL_SOCKET, SO_SNDBUF, &buffer, sizeof buffer) != 0)
 		return false;
+	atomic_store(&edge->stages[connection], STAGE_RECEIVING);
 	atomic_fetch_add(&edge->open[connection], 1);
 	if (watch(edge, EPOLL_CTL_ADD, connection, EPOLLIN | EPOLLONESHOT))
 		return true;
@@ -193,9 +203,13 @@ static void deliver(struct edge *edge, struct exchange *exchange)
 	metrics_count(edge->options.metrics, call, clock_microseconds() - call->started);
 	if (edge->options.logs_access)
 		access_log(call);
-	if (!fastcgi_send(exchange, !atomic_load(&edge->is_stopping)))
+	atomic_store(&edge->stages[connection], STAGE_SENDING);
+	if (!fastcgi_send(exchange, !atomic_load(&edge->is_stopping))) {
 		forget(edge, connection);
-	else if (!watch(edge, EPOLL_CTL_MOD, connection, EPOLLIN | EPOLLONESHOT))
+		return;
+	}
+	atomic_store(&edge->stages[connection], STAGE_RECEIVING);
+	if (!watch(edge, EPOLL_CTL_MOD, connection, EPOLLIN | EPOLLONESHOT))
 		abort();
 }
 
@@ -249,6 +263,7 @@ static void serve(struct edge *edge, int connection, struct work *work)
 		forget(edge, connection);
 		return;
 	}
+	atomic_store(&edge->stages[connection], STAGE_ANSWERING);
 	exchange->call.may_be_deferred = true;
 	/* False: it has no answer yet; a thread for deferred requests makes it. */
 	if (!edge->options.answer(edge->options.service, &exchange->call)) {
@@ -324,7 +339,8 @@ static bool make_table(struct edge *edge)
 	kept = edge->open_size < 2 * DESCRIPTORS_KEPT ? edge->open_size / 2 : DESCRIPTORS_KEPT;
 	edge->connections_most = (int)(edge->open_size - kept);
 	edge->open = calloc(edge->open_size, sizeof *edge->open);
-	return edge->open != NULL;
+	edge->stages = calloc(edge->open_size, sizeof *edge->stages);
+	return edge->open != NULL && edge->stages != NULL;
 }
 
 static bool make_set(struct edge *edge)
@@ -381,7 +397,7 @@ bool edge_open(const struct edge_options *options, struct edge **opened, struct 
 
 /* ---- closing ---- */
 
-/* deadline: of clock_monotonic; -1: none. */
+/* deadline: of clock_monotonic. */
 static bool wait_until_empty(struct edge *edge, int64_t deadline)
 {
 	while (atomic_load(&edge->connections) > 0) {
@@ -389,9 +405,9 @@ static bool wait_until_empty(struct edge *edge, int64_t deadline)
 		int64_t rest = deadline - clock_monotonic();
 		eventfd_t ignored;
 
-		if (deadline >= 0 && rest <= 0)
+		if (rest <= 0)
 			return false;
-		(void)poll(&wait, 1, deadline < 0 ? -1 : (int)rest);
+		(void)poll(&wait, 1, (int)rest);
 		(void)eventfd_read(edge->emptied, &ignored);
 	}
 	return true;
@@ -410,12 +426,26 @@ static void stop_accepting(struct edge *edge)
 
 /* Makes each connection readable, so that workers find its end, or a request that arrived before. A
  * descriptor that was closed and reused meanwhile is no connection of ours: the listener has gone. At
- * worst it is a new connection of the store to its database, which then finds it broken, as any other. */
-static void shut_down_connections(struct edge *edge, int how)
+ * worst it is a new connection of the store to its database, which then finds it broken, as any
+ * other. */
+static void end_receiving(struct edge *edge)
 {
 	for (size_t i = 0; i < edge->open_size; i++)
 		if (atomic_load(&edge->open[i]) > 0)
-			(void)shutdown((int)i, how);
+			(void)shutdown((int)i, SHUT_RD);
+}
+
+/* Cuts the connections that were sending at the last look already: the peer does not read. */
+static void cut_slow_peers(struct edge *edge)
+{
+	for (size_t i = 0; i < edge->open_size; i++) {
+		unsigned char stage = STAGE_SENDING;
+
+		if (atomic_load(&edge->open[i]) > 0 &&
+		    !atomic_compare_exchange_strong(&edge->stages[i], &stage, STAGE_SENDING_LONG) &&
+		    stage == STAGE_SENDING_LONG)
+			(void)shutdown((int)i, SHUT_RDWR);
+	}
 }
 
 static void stop(struct edge *edge)
@@ -425,11 +455,10 @@ static void stop(struct edge *edge)
 	atomic_store(&edge->is_stopping, true);
 	stop_accepting(edge);
 	if (!wait_until_empty(edge, start + STOP_IDLE)) {
-		shut_down_connections(edge, SHUT_RD);
-		if (!wait_until_empty(edge, start + STOP_SLOW)) {
-			shut_down_connections(edge, SHUT_RDWR);
-			(void)wait_until_empty(edge, -1);
-		}
+		end_receiving(edge);
+		do {
+			cut_slow_peers(edge);
+		} while (!wait_until_empty(edge, clock_monotonic() + STOP_LOOK));
 	}
 	if (eventfd_write(edge->end, 1) != 0)
 		abort();
@@ -458,5 +487,6 @@ void edge_close(struct edge *edge)
 	close_if_open(edge->epoll);
 	free(edge->workers);
 	free(edge->open);
+	free(edge->stages);
 	free(edge);
 }
