@@ -260,6 +260,46 @@ START_TEST(a_write_that_failed_has_the_headers_of_any_answer)
 }
 END_TEST
 
+/* A refusal, and what is only checked, stores nothing. */
+static const struct {
+	const char *path;
+	const char *text; /* of the 503 */
+} settled[] = {
+	{ "/v2/templates",
+	  "{\"code\":503,\"message\":\"The store cannot write at the moment\","
+	  "\"details\":[\"the disk failed: it is not known whether this was stored\"]}" },
+	{ "/v2/templates?validate_only=true",
+	  "{\"code\":503,\"message\":\"The store cannot write at the moment\"}" },
+	{ "/v2/templates/6540f2a1b3c4d5e6f7081920",
+	  "{\"code\":503,\"message\":\"The store cannot write at the moment\"}" },
+};
+
+START_TEST(a_write_that_failed_says_what_is_known_of_it)
+{
+	struct arena *arena = arena_open();
+
+	for (int i = 0; i < ROWS(settled); i++) {
+		struct call call = { .arena = arena };
+		struct buffer text = BUFFER_INITIAL(arena);
+
+		call.request = (struct request){
+			.method = METHOD_POST,
+			.uri = slice_of(settled[i].path),
+			.body = SLICE("{}"),
+			.authorization = authorization_of(arena, "a"),
+			.address = SLICE("192.0.2.1"),
+		};
+		service_answer(world.service, &call);
+		service_settle(&call, STORE_FAILED);
+		for (size_t part = 0; part < call.answer.part_count; part++)
+			buffer_append(&text, call.answer.parts[part]);
+		buffer_append_byte(&text, '\0');
+		ck_assert_str_eq(text.data, settled[i].text);
+	}
+	arena_close(arena);
+}
+END_TEST
+
 START_TEST(a_call_is_run_ten_times_at_most)
 {
 	struct reply reply;
@@ -629,6 +669,7 @@ int main(void)
 	suite_add_tcase(suite, deferred);
 	tcase_add_checked_fixture(again, set_up, tear_down);
 	tcase_add_test(again, a_write_that_failed_has_the_headers_of_any_answer);
+	tcase_add_test(again, a_write_that_failed_says_what_is_known_of_it);
 	tcase_add_test(again, a_call_is_run_ten_times_at_most);
 	tcase_add_test(again, a_read_is_run_ten_times_at_most);
 	tcase_add_test(again, letters_that_a_code_has_are_drawn_again);

@@ -13,17 +13,17 @@ struct service *service_open(const struct environment *environment);
 void service_close(struct service *service);
 
 /* call: zero except `arena`, `request`, `started` and `may_be_deferred`, or as the first call left it;
- * the slices live as long as the arena's content. Fills call->answer; a fault becomes its error body. If answer.awaited is not 0 and
- * store_state() of it is not STORE_DURABLE, the caller parks the call until it is, and then calls
- * service_settle.
+ * the slices live as long as the arena's content. Fills call->answer; a fault becomes its error
+ * body. If answer.awaited is not 0 and store_state() of it is not STORE_DURABLE, the caller parks
+ * the call until it is, and then calls service_settle.
  *
  * False, only with may_be_deferred: the call is likely to cost much (service/costs.h), or its route
  * is_alone. It has no answer yet: the caller calls again, for such routes one call at a time.
  * Any thread. */
 bool service_answer(struct service *service, struct call *call);
 
-/* After parking: STORE_DURABLE keeps the answer, STORE_FAILED replaces it by a 503 with the headers that
- * any answer of the call has. */
+/* After parking: STORE_DURABLE keeps the answer, STORE_FAILED replaces it by a 503 with the standing
+ * headers (answer.standing_count). */
 void service_settle(struct call *call, enum store_state state);
 
 #endif

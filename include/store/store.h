@@ -48,7 +48,7 @@ enum store_reading { STORE_TO_SHOW, STORE_TO_CHANGE };
 enum store_state {
 	STORE_PENDING, /* committed, not durable yet */
 	STORE_DURABLE,
-	STORE_FAILED /* will never be durable: answer 503 */
+	STORE_FAILED /* not durable: answer 503. It may be found after a restart */
 };
 
 enum store_naming {

@@ -142,8 +142,8 @@ static const struct error {
 	{ FAULT_TOO_MANY, "TooManyRequests", { "Retry-After" },
 	  "Too many calls, or too many unknown codes." },
 	{ FAULT_UNAVAILABLE, "ServiceUnavailable", { "Retry-After" },
-	  "The store cannot write at the moment, nothing was changed; or, without Retry-After, what was asked "
-	  "for is damaged on the disk." },
+	  "The store cannot write at the moment, and nothing was changed, unless `details` says that this is not "
+	  "known; or, without Retry-After, what was asked for is damaged on the disk." },
 	{ FAULT_INTERNAL, "OtherError", { NULL },
 	  "Anything else, of the same form: 405 with Allow for another method, 409 for an Idempotency-Key whose "
 	  "first request is under way, and what the web server in front answers by itself (400, 403, 408, 413, "

@@ -368,7 +368,12 @@ void service_settle(struct call *call, enum store_state state)
 
 	if (state == STORE_DURABLE)
 		return;
-	fault_set(&fault, FAULT_UNAVAILABLE, NULL);
+	/* What a failed sync was to write may be found after a restart. */
+	if (call->answer.status < 300 && call_is_for_writing(call) && !call->validates_only)
+		fault_detail(&fault, FAULT_UNAVAILABLE,
+			     "the disk failed: it is not known whether this was stored");
+	else
+		fault_set(&fault, FAULT_UNAVAILABLE, NULL);
 	call_forget_answer(call);
 	call->answer.awaited = 0;
 	answer_fault(call, &fault);
