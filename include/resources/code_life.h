@@ -48,8 +48,8 @@ struct room_subject {
 	struct room_codes codes;
 };
 
-/* That a code will be found, and its room with all that is in a subject. with_media: and the account's
- * record of media, to be shown. */
+/* Says (store_expect) that a call reads a code, its room, its template and the room's codes.
+ * with_media: and the account's record of media, to be shown. */
 void code_expect(struct call *call, struct slice letters, enum store_reading of_code,
 		 enum store_reading of_room, bool with_media);
 /* Adds the template and the codes to the room. */
@@ -101,7 +101,7 @@ struct code_count codes_count(const struct room_codes *codes, const struct templ
  * codes have been made. FAULT_CONFLICT. */
 bool codes_check_count(const struct room_subject *subject, const struct code *former,
 		       const struct code *code, struct fault *fault);
-/* Sets that fault: "the room has `most` `what`, the most". */
+/* Sets FAULT_CONFLICT: "the room has `most` `what`, the most". */
 bool codes_refuse_count(struct fault *fault, const char *message, const char *what, int most);
 
 bool codes_are_due(const struct room_codes *codes, const struct template_record *owner);

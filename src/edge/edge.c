@@ -46,9 +46,9 @@
 #define ACCEPT_PAUSE 100
 #define ACCEPT_SAY_AGAIN 10000
 
-/* Descriptors from the first number on are not used for connections, and the second is the number
- * reserved for the store and the accounts file, or half of all if there are few. */
+/* Descriptors from this number on are not used for connections. */
 #define CONNECTIONS_MOST 65536
+/* So many are reserved for the store and the accounts file, or half of all if there are few. */
 #define DESCRIPTORS_KEPT 256
 
 /* What a connection does. */

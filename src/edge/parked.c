@@ -41,7 +41,6 @@ static struct exchange *take_first(struct list *list)
 	if (exchange == NULL)
 		return NULL;
 	list->first = exchange->next;
-	exchange->next = NULL;
 	return exchange;
 }
 

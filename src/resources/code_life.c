@@ -434,7 +434,7 @@ static void move_groups(struct call *call, struct room_codes *codes,
 		const struct template_role *role = template_live_role(from, group->identity);
 		size_t index;
 
-		if (group->identity == 0 || role == NULL)
+		if (role == NULL)
 			continue;
 		index = template_role_index(to, role->name);
 		if (index < to->role_count)

@@ -20,8 +20,9 @@
 #include "resources/room_record.h"
 #include "rules/room_code_rules.h"
 
-/* Codes read at once where it is not known how many are needed; where most of them are not wanted. */
+/* Codes that are read at once where it is not known how many are needed. */
 #define CODES_AT_ONCE 16
+/* The same where most of them may not be wanted. */
 #define CODES_SEARCHED_AT_ONCE 256
 
 /* What a code shows with view=link. */
@@ -42,7 +43,6 @@ static bool open_link(struct call *call, struct fault *fault)
 	struct code_link *link;
 	bool is_there;
 
-	call->link = NULL;
 	if (!asks_for_link(call))
 		return true;
 	link = arena_alloc(call->arena, sizeof *link);
@@ -77,7 +77,7 @@ static void expect_room(struct call *call, enum store_side side, size_t most, st
 	page.parent = &id;
 	if (most > 0)
 		expected_page(&expected, &kind_code, &page);
-	/* Of a new code the log has a hash. */
+	/* The log has a hash of a new code, made with the account's key. */
 	if ((most == 0 && call_is_writing(call)) || asks_for_link(call))
 		media_expect(&expected, STORE_TO_SHOW);
 	if (words.data != NULL) {
@@ -541,9 +541,10 @@ bool room_codes_list(struct call *call, struct fault *fault)
 	};
 	struct room_subject subject;
 
+	/* Of most codes it may not be known before they are read. */
 	listing.is_search = listing.state != NULL || listing.user_id.data != NULL ||
-			    listing.label.data != NULL;
-
+			    listing.label.data != NULL || listing.role.data != NULL ||
+			    listing.enabled != NULL;
 	expect_list(call, &listing);
 	if (!room_load_by_id(call, call->parameters[0], call_reading(call), &subject.room, fault) ||
 	    !room_subject_load(call, call_reading(call), &subject, fault))

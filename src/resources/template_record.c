@@ -108,7 +108,7 @@ bool template_put(struct call *call, const struct template_record *record, struc
 			    fault);
 }
 
-/* What stands before the roles, with their number; true when it is of our version. */
+/* Decodes all before the roles, and their number. False: it is of another version. */
 static bool decode_head(struct packed *reader, struct template_record *record,
 			struct places *places)
 {
@@ -172,7 +172,7 @@ static bool decode(struct call *call, struct packed *reader, struct template_rec
 	return is_right;
 }
 
-/* The same, as far as the text is meant, without a list of the roles. */
+/* Decodes only the text of the answer. */
 static bool decode_text(struct packed *reader, struct template_record *record)
 {
 	struct places places;
@@ -254,7 +254,7 @@ bool template_load_from_path(struct call *call, enum store_reading reading,
 	bool is_there = false;
 	const bool is_id = id_parse(call->parameters[0], &id);
 
-	/* What only reads, reads nothing else. Other calls say what they read (expect_update and others). */
+	/* A GET reads only this record. Writes of whole templates say themselves what they read. */
 	if (is_id && !call_is_writing(call) && expected_open(call, &expected)) {
 		expected_get(&expected, &kind_template, &id, STORE_TO_SHOW);
 		expected_tell(&expected);

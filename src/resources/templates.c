@@ -92,7 +92,7 @@ static void expect_delete(struct call *call)
 
 /* ---- writing ---- */
 
-/* Whether another template has the new name of a renamed one. */
+/* FAULT_CONFLICT: another template has the new name of this one. */
 static bool check_name(struct call *call, const struct template_record *record, struct fault *fault)
 {
 	struct store_record holder;
@@ -115,8 +115,8 @@ static bool set_default(struct call *call, const struct template_record *record,
 	       default_template_set(call, &record->id, json_is_true(is_default), is_changed, fault);
 }
 
-/* The end of every write of a whole template: checks it, stores it and answers it. former: as it was;
- * NULL: it is new. */
+/* The end of templates_create, _update and _patch: checks the template, stores it and answers it.
+ * former: as it was; NULL: it is new. */
 static bool save(struct call *call, struct template_record *record,
 		 const struct template_record *former, struct fault *fault)
 {

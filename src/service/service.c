@@ -41,7 +41,8 @@ struct service {
 	struct router *router;
 	char *document;
 	struct costs *costs;
-	_Atomic uint64_t requests; /* counted up from somewhere: what requests are called */
+	_Atomic uint64_t
+		requests; /* the next one's number, for its X-Request-Id; from a random one on */
 };
 
 static void verify_tables(void)
@@ -131,7 +132,8 @@ static bool read_query(struct call *call, struct slice query, struct fault *faul
 	return schema_query(call->arena, call->route->query, query, &call->query, fault);
 }
 
-/* Before the query is read in its turn, since an Idempotency-Key is ignored with validate_only. */
+/* Before the query is checked in its turn, since the Idempotency-Key, which comes earlier, is ignored
+ * with validate_only. */
 static void look_for_validation(struct call *call, struct slice query)
 {
 	struct fault unused = FAULT_INITIAL;
@@ -321,7 +323,7 @@ static void read_and_run_measured(struct service *service, struct call *call, st
 	costs_note(service->costs, &account, call->route, cost);
 }
 
-/* What all answers get that are complete otherwise. */
+/* Logs a join, and adds the headers that every answer has. */
 static void finish(struct call *call)
 {
 	note_joining(call);

@@ -19,9 +19,8 @@
 #include <malloc.h>
 #endif
 
-/* Frozen overlays that may wait before writes do. */
+/* While more frozen overlays than this wait to become files, writes wait. */
 #define FROZEN_MOST 1
-#define RETRY_AFTER_SECONDS 5
 #define ADMIT_MILLISECONDS 50
 #define RETRY_MILLISECONDS 500
 #define COLLECT_MILLISECONDS 100
@@ -49,7 +48,7 @@ struct background {
 	struct scrub scrub; /* these are the merger's */
 	struct throttle throttle;
 	struct merge_limit limit;
-	bool was_hurried; /* and the overlay filled then is not frozen yet */
+	bool was_hurried; /* files were added fast; the current overlay was not frozen since */
 };
 
 /* Reads the number of files from the view. Called without the lock. */
@@ -155,7 +154,7 @@ static bool freeze_rest(struct background *background)
 /* The pace at which files are added decides which merges are due, and whether an overlay's memory is kept
  * for the next overlay. When no more files are added, the current overlay is frozen and unused memory
  * returned at once, not after the current merge, which may take minutes. */
-static bool look_at_pace(struct background *background)
+static bool adapt_to_pace(struct background *background)
 {
 	bool is_hurried;
 
@@ -196,18 +195,18 @@ static void merge_within(void *context, const struct rewrite_files *order)
 	pthread_mutex_unlock(&background->lock);
 }
 
-/* Takes references to the files that are due; files from malloc, or NULL. The view is unpinned at once,
- * because it keeps overlays in memory that are already files. */
+/* Takes references to the files that are due; files from malloc, or NULL. The view is not pinned for
+ * longer, because it keeps overlays in memory that are already files. */
 static struct rewrite_files files_take(struct background *background, const struct stack_file *busy,
 				       bool is_all_wanted)
 {
 	struct rewrite_files order = { .pause = merge_within, .context = background };
 	struct views *views = background->store->views;
+	const bool is_hurried = adapt_to_pace(background);
 	struct pin pin;
 
 	views_pin(views, &pin);
-	order.n = merge_due(pin.view, busy, look_at_pace(background), is_all_wanted,
-			    &background->limit);
+	order.n = merge_due(pin.view, busy, is_hurried, is_all_wanted, &background->limit);
 	order.is_oldest_among = order.n == pin.view->n_files;
 	if (order.n > 0)
 		order.files = memory_check(malloc(order.n * sizeof *order.files));
@@ -365,10 +364,8 @@ bool background_admit(struct background *background, struct fault *fault)
 	pthread_mutex_unlock(&background->lock);
 	if (is_admitted)
 		return true;
-	fault_cause(fault, FAULT_UNAVAILABLE, 0, "files cannot be written in %s",
-		    background->store->directory);
-	fault->retry_after = RETRY_AFTER_SECONDS;
-	return false;
+	return fault_cause(fault, FAULT_UNAVAILABLE, 0, "files cannot be written in %s",
+			   background->store->directory);
 }
 
 bool background_can_write(struct background *background)

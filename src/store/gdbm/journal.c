@@ -33,7 +33,6 @@
 /* Bytes of an ordinary transaction, and of what may be pending. */
 #define ORDINARY ((size_t)512 << 10)
 #define PENDING_MOST ((size_t)4 << 20)
-#define RETRY_AFTER_SECONDS 5
 /* While a segment is filled, one or two others are dropped. */
 #define SPARES_MOST 2
 /* Interval of attempts on a full disk. */
@@ -67,7 +66,7 @@ struct journal {
 	struct segment_list segments;
 	struct segment_list spares; /* no longer needed, not yet renamed */
 
-	/* Protected by `flushing`, also before and after all threads. */
+	/* Protected by `flushing`; used without it only while there is no other thread. */
 	int mark_file;
 	struct journal_mark mark; /* as last written */
 
@@ -118,7 +117,7 @@ static void log_room(const struct journal *journal)
 
 /* ---- flushing ---- */
 
-/* The public functions take the mutex `flushing`, and all others here run with it held. It protects
+/* journal_flush takes the mutex `flushing`; the static functions here run with it held. It protects
  * `writing`, `current` and a segment that is being begun. Members that other threads read are changed
  * with `lock` held, too. */
 
@@ -246,36 +245,43 @@ static bool group_write(struct journal *journal, const struct record_group *grou
 	return true;
 }
 
-/* Writes what was appended. What cannot be written is left in `writing`. */
-static void flush_once(struct journal *journal)
+/* Writes `writing`. False: some of it is left there, since it cannot be written. */
+static bool write_all(struct journal *journal)
 {
 	struct journal_records *writing = &journal->writing;
-	bool is_done = true;
 
-	pthread_mutex_lock(&journal->lock);
-	/* Else a rest that could not be written goes first. */
-	if (writing->size == 0) {
-		struct journal_records empty = *writing;
-
-		*writing = journal->pending;
-		journal->pending = empty;
-	}
-	pthread_mutex_unlock(&journal->lock);
-	while (is_done && writing->done < writing->size && !journal_has_failed(journal)) {
+	while (writing->done < writing->size) {
 		struct record_group group = journal_records_that_fit(
 			writing, journal->current.size - journal->current.used);
 
 		/* Where nothing fits, the next segment begins. */
-		is_done = group.n == 0 ? segment_change(journal) : group_write(journal, &group);
+		if (journal_has_failed(journal) ||
+		    !(group.n == 0 ? segment_change(journal) : group_write(journal, &group)))
+			return false;
 	}
-	if (writing->done == writing->size)
-		journal_records_clear(writing);
+	journal_records_clear(writing);
+	return true;
+}
+
+/* Writes what the last flush left, and then all that was appended since. */
+static void flush_once(struct journal *journal)
+{
+	struct journal_records empty;
+
+	if (!write_all(journal))
+		return;
+	pthread_mutex_lock(&journal->lock);
+	empty = journal->writing;
+	journal->writing = journal->pending;
+	journal->pending = empty;
+	pthread_mutex_unlock(&journal->lock);
+	(void)write_all(journal);
 }
 
 void journal_flush(struct journal *journal)
 {
 	bool has_rest;
-	int error = 0; /* because of which nothing is tried again */
+	int error = 0; /* else errno: nothing is tried again */
 
 	pthread_mutex_lock(&journal->flushing);
 	if (!journal_has_failed(journal))
@@ -358,6 +364,17 @@ static bool ahead_is_too_small(const struct journal *journal)
 	       journal->least_size > journal->ahead.size;
 }
 
+/* Called with the lock held, which it releases meanwhile: removing a file takes a while. */
+static void discard_ahead(struct journal *journal)
+{
+	struct segment small = journal->ahead;
+
+	journal->ahead = SEGMENT_NONE;
+	pthread_mutex_unlock(&journal->lock);
+	segment_discard(&journal->options, &small);
+	pthread_mutex_lock(&journal->lock);
+}
+
 static void *run_thread(void *context)
 {
 	struct journal *journal = context;
@@ -370,7 +387,7 @@ static void *run_thread(void *context)
 			continue;
 		}
 		if (ahead_is_too_small(journal))
-			segment_discard(&journal->options, &journal->ahead);
+			discard_ahead(journal);
 		if (journal->ahead.file < 0)
 			make_ahead(journal);
 		if (journal->write_error != 0) {
@@ -405,12 +422,11 @@ static bool unlock_and_refuse(struct journal *journal, struct fault *fault)
 
 	pthread_mutex_unlock(&journal->lock);
 	if (journal_has_failed(journal))
-		return fault_cause(fault, FAULT_UNAVAILABLE, 0,
-				   "a sync of the disk failed; restart to write again");
-	fault_cause(fault, FAULT_UNAVAILABLE, error, "no room for the journal in %s",
-		    journal->options.directory);
-	fault->retry_after = RETRY_AFTER_SECONDS;
-	return false;
+		return fault_cause(
+			fault, FAULT_UNAVAILABLE, 0,
+			"a write failed (store_failed in the log); restart to write again");
+	return fault_cause(fault, FAULT_UNAVAILABLE, error, "no room for the journal in %s",
+			   journal->options.directory);
 }
 
 static bool cannot_go_on(const struct journal *journal)

@@ -94,7 +94,7 @@ bool journal_segment_name(const char *name, uint64_t *first);
 void journal_end_describe(const struct journal_end *end, char text[static JOURNAL_TEXT_SIZE]);
 
 /* Continues an undamaged journal: writes the mark, truncates the torn tail, removes an empty last
- * segment, starts the thread. The mark exists. A full disk is no fault. */
+ * segment, starts the thread. The mark file must exist. A full disk is no fault. */
 bool journal_open(const struct journal_options *options, const struct journal_end *end,
 		  struct journal **journal, struct fault *fault);
 /* Flushes once, ends the thread, marks a clean end if everything is durable. NULL is allowed. */
@@ -104,7 +104,7 @@ void journal_close(struct journal *journal);
  * the next segment, or by flushing when too much is pending. Keeps no room for it: of several that
  * were admitted at once, the later ones may wait in journal_reserve. The caller does not hold the
  * writer mutex.
- * FAULT_UNAVAILABLE: the disk is full (retry_after 5), or writing has failed for good. */
+ * FAULT_UNAVAILABLE: the disk is full, or writing has failed for good. */
 bool journal_admit(struct journal *journal, struct fault *fault);
 
 /* Reserves space for a record of these changes, so that journal_append cannot fail. Waits, and
@@ -131,7 +131,8 @@ bool journal_can_write(struct journal *journal);
 /* Sets the figures of the journal. */
 void journal_figures(struct journal *journal, struct store_figures *figures);
 
-/* Stops writing for good after a failed sync and logs it; `what` is the file or directory. */
+/* Stops writing for good, after a write or sync that must not be repeated, and logs it; `what` is the
+ * file or directory. */
 void journal_fail(struct journal *journal, const char *what, int error);
 bool journal_has_failed(const struct journal *journal);
 

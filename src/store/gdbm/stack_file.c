@@ -36,11 +36,7 @@ static struct stack_file *file_make(const struct stack_place *place, const struc
 {
 	struct stack_file *file = memory_check(malloc(sizeof *file));
 
-	*file = (struct stack_file){ .place = *place, .info = *info, .opened = -1 };
-	atomic_init(&file->holders, 1);
-	atomic_init(&file->is_retired, false);
-	atomic_init(&file->is_damaged, false);
-	atomic_init(&file->has_damaged_value, false);
+	*file = (struct stack_file){ .place = *place, .info = *info, .opened = -1, .holders = 1 };
 	return file;
 }
 
@@ -309,6 +305,9 @@ static bool value_take(struct stack_file *file, struct slice key, struct slice f
 {
 	char *memory;
 
+	/* No value is as large: the size, which no checksum of its own has, is damaged. */
+	if (found.size > VALUE_HEAD + STORE_VALUE_MAX + ENTRY_HEAD_MAX)
+		return value_damaged(file, key, fault);
 	if (!arena_fits(arena, found.size))
 		return fault_set(fault, FAULT_TOO_LARGE, NULL);
 	memory = memory_check(malloc(found.size));
@@ -343,7 +342,7 @@ static bool file_find(struct stack_file *file, struct slice key, struct slice *f
 	}
 }
 
-/* what: "", or a part of it with "of". */
+/* what: before "stack file": "", or as "a block of ". */
 static bool file_refuse(const struct stack_file *file, const char *what, struct fault *fault)
 {
 	return fault_cause(fault, FAULT_DAMAGED, 0, "%sstack file %llu is damaged", what,
@@ -360,7 +359,7 @@ bool stack_file_get(struct stack_file *file, struct slice key, struct arena *are
 	*is_there = false;
 	if (stack_file_is_damaged(file))
 		return file_refuse(file, "", fault);
-	/* That the key is not there, the filter says: it is believed when its block is verified. */
+	/* The filter says that the key is not there: this is believed when its block is verified. */
 	if (!stack_index_may_have(file->index, entry_key_hash(key), &filter_block))
 		return block_state(&file->blocks, filter_block) == BLOCK_RIGHT ||
 		       block_verify(file, filter_block, fault);

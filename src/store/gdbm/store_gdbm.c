@@ -18,8 +18,8 @@ static uint64_t visible_number(const struct store_gdbm *store)
 	return store->journal == NULL ? store->last : journal_durable(store->journal);
 }
 
-/* Pins a view and takes the number up to which a reader sees changes. When a new overlay began between these
- * two, the number may be of a change that only that overlay has: then it does so once more. Nothing in the
+/* Pins a view and takes the number up to which a reader sees changes. If a new overlay began in
+ * between, the view may lack changes up to that number, so both steps are repeated. Nothing in the
  * files is above the number, since they have durable changes only. */
 static uint64_t pin_to_read(struct store_gdbm *store, struct pin *pin)
 {
@@ -34,7 +34,7 @@ static uint64_t pin_to_read(struct store_gdbm *store, struct pin *pin)
 	}
 }
 
-/* Waits until this is the one writer, which it is until gdbm_end. */
+/* Takes the writer mutex, which gdbm_end releases, and pins a view; the transaction's number. */
 static uint64_t pin_to_write(struct store_gdbm *store, struct pin *pin)
 {
 	pthread_mutex_lock(&store->writer);
@@ -69,7 +69,7 @@ static bool gdbm_begin(struct store *base, enum store_access access, struct aren
 	return true;
 }
 
-/* Also abandons. */
+/* The driver's abandon, too. */
 static void gdbm_end(struct transaction *base)
 {
 	struct store_gdbm *store = store_gdbm_of(base->store);
