@@ -242,6 +242,36 @@ START_TEST(a_damaged_value_is_not_answered)
 }
 END_TEST
 
+/* The size of a value lies in the bucket, which has no checksum of its own. */
+START_TEST(a_value_that_is_too_large_is_damaged)
+{
+	const unsigned large = 5;
+	struct slice value;
+	struct fault fault;
+	struct store *store = scratch_store();
+	char *file;
+	int opened;
+
+	/* With what precedes it, it has 0x020305 bytes; with another fourth byte of that, more than 16 MB. */
+	scratch_put_durable(store, 7, 0x020305 - 8 - 32);
+	for (unsigned i = 0; i < large; i++)
+		scratch_put_durable(store, 10 + i, STORE_VALUE_MAX - 32);
+	ck_assert(store_gdbm_settle(store, true));
+	store_close(store);
+	file = scratch_file("stack-", ".gdbm");
+	opened = open(file, O_RDWR);
+	ck_assert_int_eq(pwrite(opened, "\1", 1, scratch_place(file, "\5\3\2") + 3), 1);
+	close(opened);
+	store = scratch_store();
+	arena_reset(scratch.arena);
+	arena_set_limit(scratch.arena, 2 * STORE_VALUE_MAX);
+	ck_assert(!scratch_try_get(store, 7, &value, &fault));
+	ck_assert_int_eq(fault.kind, FAULT_DAMAGED);
+	ck_assert(scratch_has(store, 10));
+	store_close(store);
+}
+END_TEST
+
 /* One flipped bit in each of two blocks: all other values are answered, also after a restart, and
  * keys are refused that are absent because of these blocks. */
 START_TEST(a_damaged_block_is_refused_alone)
@@ -657,6 +687,7 @@ int main(void)
 	tcase_add_loop_test(tcase, a_missing_file_is_refused, 0, ROWS(missing));
 	tcase_add_loop_test(tcase, a_file_of_another_installation_is_refused, 0, 2);
 	tcase_add_test(tcase, a_damaged_value_is_not_answered);
+	tcase_add_test(tcase, a_value_that_is_too_large_is_damaged);
 	tcase_add_test(tcase, a_damaged_block_is_refused_alone);
 	tcase_add_loop_test(tcase, a_block_is_verified_once, 0, 2);
 	tcase_add_test(tcase, a_block_that_cannot_be_read_is_damaged);

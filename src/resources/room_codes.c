@@ -541,10 +541,10 @@ bool room_codes_list(struct call *call, struct fault *fault)
 	};
 	struct room_subject subject;
 
-	/* Of most codes it may not be known before they are read. */
+	/* Those that are enabled have a side of the index of their own. */
 	listing.is_search = listing.state != NULL || listing.user_id.data != NULL ||
 			    listing.label.data != NULL || listing.role.data != NULL ||
-			    listing.enabled != NULL;
+			    json_is_false(listing.enabled);
 	expect_list(call, &listing);
 	if (!room_load_by_id(call, call->parameters[0], call_reading(call), &subject.room, fault) ||
 	    !room_subject_load(call, call_reading(call), &subject, fault))
