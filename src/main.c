@@ -168,7 +168,8 @@ static bool standard_descriptors_are_open(void)
 
 int main(int argc, char **argv)
 {
-	/* A limit of the size of files is an error of the write that meets it, and no end of the process. */
+	/* A limit of the size of files is an error of the write that meets it, and no end of the
+	 * process. */
 	if (!standard_descriptors_are_open() || !process_forbid_core() ||
 	    signal(SIGXFSZ, SIG_IGN) == SIG_ERR)
 		return EXIT_FAILURE;

@@ -44,7 +44,8 @@ static bool json_is_compact(const struct case_answer *answer)
 	return true;
 }
 
-/* A detail is "<pointer>: <message>", with the names in the pointer cut; without a pointer, the message. */
+/* A detail is "<pointer>: <message>", with the names in the pointer cut; without a pointer, the
+ * message. */
 static bool says_the_same(const char *detail, const json_t *fault)
 {
 	const char *pointer = json_string_value(json_object_get(fault, "pointer"));

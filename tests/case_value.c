@@ -181,8 +181,8 @@ static struct bytes expand_now(struct scope *scope, bool is_time, const char **e
 		offset = strtoll(*end, &stop, 10);
 		*end = stop;
 	}
-	/* The clock of the service: time(), which is behind it by up to some milliseconds, would say
-	 * the second before at the beginning of one. */
+	/* The clock of the service: time(), which is behind it by up to some milliseconds, would
+	 * say the second before at the beginning of one. */
 	seconds = (time_t)(clock_now(&clock_system) / 1000 + scope->ahead + offset);
 	if (is_time && gmtime_r(&seconds, &parts) != NULL)
 		strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);

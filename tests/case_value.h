@@ -62,8 +62,8 @@ const struct bytes *scope_get(const struct scope *scope, const char *name);
 
 /*
  * The text with its variables replaced: `$name`, `${name}`, `$$` for a dollar, `$now`, `$now+60`
- * and `$now-60` for seconds since 1970, `$when` likewise for RFC 3339.  A dollar before anything else stays.  False, and the
- * unknown name in `missing`, when a variable has no value.
+ * and `$now-60` for seconds since 1970, `$when` likewise for RFC 3339. A dollar before anything
+ * else stays. False, and the unknown name in `missing`, when a variable has no value.
  */
 bool scope_expand(struct scope *scope, const char *text, struct bytes *out, const char **missing);
 

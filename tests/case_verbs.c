@@ -191,7 +191,8 @@ void set_account(struct run *run, const char *suffix, const struct case_account 
 						: bytes_text(&run->pool, account->token));
 }
 
-/* `account fresh|disable|enable|rotate|finish|operator`; a fresh account is A for the rest of the case. */
+/* `account fresh|disable|enable|rotate|finish|operator`; a fresh account is A for the rest of the
+ * case. */
 void verb_account(struct run *run, const char *rest)
 {
 	static const struct {

@@ -482,7 +482,8 @@ START_TEST(a_damaged_value_stops_no_other_merge)
 }
 END_TEST
 
-/* Each time twice as long, up to ten minutes; what is larger than what was done knows of no limit. */
+/* Each time twice as long, up to ten minutes; what is larger than what was done knows of no
+ * limit. */
 START_TEST(what_cannot_be_merged_is_tried_ever_less_often)
 {
 	struct merge_limit limit = MERGE_NO_LIMIT;

@@ -16,7 +16,8 @@
 
 static const struct btree tree = { "test", 4 };
 
-/* The keys that may be in the tree, in order, and the value of each: 0 for a key that is not there. */
+/* The keys that may be in the tree, in order, and the value of each: 0 for a key that is not
+ * there. */
 struct model {
 	struct slice *keys;
 	unsigned *values;
@@ -318,7 +319,8 @@ static bool changes_pass(struct transaction *transaction, const struct model *mo
 	return true;
 }
 
-/* A node that is gone, cut, or has any of its bytes changed: a fault or a right answer, no crash. */
+/* A node that is gone, cut, or has any of its bytes changed: a fault or a right answer, no
+ * crash. */
 START_TEST(damaged_nodes_are_refused)
 {
 	uint64_t seed = 99;

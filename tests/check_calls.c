@@ -544,7 +544,8 @@ static const char *template_of_roles(void)
 	return body.data;
 }
 
-/* A list of rooms reads them and then, one by one, their templates: the last of these says again. */
+/* A list of rooms reads them and then, one by one, their templates: the last of these says
+ * again. */
 START_TEST(ten_runs_have_the_memory_of_one)
 {
 	const char *body = template_of_roles();

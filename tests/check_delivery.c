@@ -1,5 +1,5 @@
-/* The sender of webhooks: which addresses it goes to, and what it makes of the answers of a receiver.
- * The program is named by $ANTEROOM, else ./anteroom.
+/* The sender of webhooks: which addresses it goes to, and what it makes of the answers of a
+ * receiver. The program is named by $ANTEROOM, else ./anteroom.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <arpa/inet.h>
@@ -243,8 +243,9 @@ END_TEST
 
 /* ---- names ---- */
 
-/* The addresses that a name has at its first look-up and at later ones, the second being by another process.
- * Nothing gets a connection but the receiver at the public address. error: of each delivery. */
+/* The addresses that a name has at its first look-up and at later ones, the second being by another
+ * process. Nothing gets a connection but the receiver at the public address. error: of each
+ * delivery. */
 static const struct {
 	const char *first[NAMES_ADDRESSES_MOST + 1], *later[NAMES_ADDRESSES_MOST + 1];
 	const char *errors[2];
@@ -323,8 +324,8 @@ START_TEST(test_name)
 }
 END_TEST
 
-/* Of the two addresses of the name one is allowed, and nobody answers there: the other one is not tried
- * instead. */
+/* Of the two addresses of the name one is allowed, and nobody answers there: the other one is not
+ * tried instead. */
 START_TEST(test_name_without_answer)
 {
 	static const char *const both[] = { NAMES_PUBLIC, "127.0.0.1", NULL };

@@ -229,7 +229,8 @@ struct poster {
 };
 
 /* One connection, kept as nginx would keep it; nothing is sent twice. Between the look at a
- * connection and what is sent on it a web server may take as long as idle ones are kept, no longer. */
+ * connection and what is sent on it a web server may take as long as idle ones are kept, no
+ * longer. */
 static void post(struct poster *poster)
 {
 	const int64_t looked = clock_monotonic();

@@ -210,7 +210,8 @@ static void expect_file(int flags)
 	records_n = 0;
 }
 
-/* Around a bucket (166 places), a block of sums, a sync, and more than the least directory reaches. */
+/* Around a bucket (166 places), a block of sums, a sync, and more than the least directory
+ * reaches. */
 static const struct {
 	size_t n, value_most;
 } sizes[] = {
@@ -251,7 +252,8 @@ START_TEST(hashes_that_begin_alike)
 }
 END_TEST
 
-/* GDBM's hash adds bytes that stand 24 apart: what one gets more and the other less does not show. */
+/* GDBM's hash adds bytes that stand 24 apart: what one gets more and the other less does not
+ * show. */
 static void add_alike(size_t n)
 {
 	for (size_t i = 0; i < n; i++) {

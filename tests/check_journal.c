@@ -321,7 +321,8 @@ static int watch_blocks(struct file_hooks *hooks, struct file_call *call)
 
 static const size_t block_sizes[] = { 1, 500, 3900, 3904, 3912, 4000, 4096, 9000, 60000 };
 
-/* A block of which a part is written has to be read first, where the system does not remember it. */
+/* A block of which a part is written has to be read first, where the system does not remember
+ * it. */
 START_TEST(a_segment_is_written_in_whole_blocks)
 {
 	static struct block_watch watch;
@@ -656,7 +657,8 @@ START_TEST(checksums_are_those_of_crc32c)
 }
 END_TEST
 
-/* However long they are, and wherever they are cut: in pieces of a few bytes there is one way only. */
+/* However long they are, and wherever they are cut: in pieces of a few bytes there is one way
+ * only. */
 START_TEST(checksums_of_many_bytes_are_those_of_their_pieces)
 {
 	unsigned char bytes[5000];

@@ -1,6 +1,6 @@
 /* The reader of JSON: what it takes, where it says something is wrong, and that it is of one mind
- * with jansson about every text that is one change away from a good one. The writer of JSON: jansson
- * reads its text and has to find what was written.
+ * with jansson about every text that is one change away from a good one. The writer of JSON:
+ * jansson reads its text and has to find what was written.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <check.h>
@@ -270,7 +270,8 @@ START_TEST(jansson_reads_what_was_written)
 }
 END_TEST
 
-/* The length of what comes before the payload decides where in a group of four letters it begins. */
+/* The length of what comes before the payload decides where in a group of four letters it
+ * begins. */
 START_TEST(plain_base64_reads_a_payload)
 {
 	struct buffer before = BUFFER_INITIAL(arena);

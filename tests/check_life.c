@@ -35,7 +35,8 @@ struct life {
 	char data[PATH_MAX];
 	char path[108]; /* of the listening socket */
 	int listener;
-	/* How many sockets systemd passes, from descriptor 3 on; NULL: the socket is descriptor 0. */
+	/* How many sockets systemd passes, from descriptor 3 on; NULL: the socket is descriptor
+	 * 0. */
 	const char *passed;
 	rlim_t file_size; /* the most bytes that a file of the program may have; 0: any number */
 	int notify; /* what the program tells systemd comes here */

@@ -1,5 +1,5 @@
-/* The log of changes below its calls: how many old entries a write drops, and that a damaged log keeps
- * no other account from getting its entries.
+/* The log of changes below its calls: how many old entries a write drops, and that a damaged log
+ * keeps no other account from getting its entries.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <check.h>
@@ -220,9 +220,9 @@ static bool can_be_read(uint64_t seq)
 	return is_read;
 }
 
-/* Each write adds one entry, which is young, and drops up to four. An entry that cannot be read is as old as
- * the next one that can be, which is looked for among a few. firsts: the number of
- * the oldest entry after each write. */
+/* Each write adds one entry, which is young, and drops up to four. An entry that cannot be read is
+ * as old as the next one that can be, which is looked for among a few. firsts: the number of the
+ * oldest entry after each write. */
 static const struct {
 	unsigned young, from, to;
 	uint64_t firsts[3];

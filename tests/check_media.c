@@ -1,5 +1,5 @@
-/* Signatures that anyone can verify, and names of keys: the examples of RFC 7638 and RFC 8037, keys of
- * our own that libcrypto verifies by what is published of them.
+/* Signatures that anyone can verify, and names of keys: the examples of RFC 7638 and RFC 8037, keys
+ * of our own that libcrypto verifies by what is published of them.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <check.h>

@@ -322,7 +322,8 @@ START_TEST(every_refusal_is_described)
 }
 END_TEST
 
-/* Who may call: nobody is asked, the bearer of a token for joining, or the holder of these scopes. */
+/* Who may call: nobody is asked, the bearer of a token for joining, or the holder of these
+ * scopes. */
 START_TEST(every_scope_is_named)
 {
 	const struct route *route = described_route(_i);

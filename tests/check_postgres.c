@@ -95,7 +95,8 @@ static const char *make(const struct responder *responder, const char *path, con
 
 static const struct {
 	enum method method;
-	/* With $t, $r, $c and $s: template, room, code, spare room; and an Idempotency-Key behind it. */
+	/* With $t, $r, $c and $s: template, room, code, spare room; and an Idempotency-Key behind
+	 * it. */
 	const char *path;
 	const char *body;
 	int status;
@@ -216,8 +217,8 @@ static void number_entries(void)
 	ck_assert(store_commit(transaction, &number, &fault));
 }
 
-/* The number of flights since `before`. Waits for the expected number, because a snapshot ends after
- * the answer. */
+/* The number of flights since `before`. Waits for the expected number, because a snapshot ends
+ * after the answer. */
 static unsigned flights_since(unsigned before, unsigned expected)
 {
 	const int64_t until = clock_monotonic() + FLIGHTS_WITHIN;
@@ -641,8 +642,8 @@ static struct account make_caller(enum caller caller, int row)
 	return made;
 }
 
-/* Each row has a responder of its own: one whose connections are cut again and again takes the database
- * for away. */
+/* Each row has a responder of its own: one whose connections are cut again and again takes the
+ * database for away. */
 START_TEST(a_token_is_judged_by_the_accounts_of_now_or_not_at_all)
 {
 	for (int i = 0; i < ROWS(looks); i++) {

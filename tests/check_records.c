@@ -103,8 +103,8 @@ static struct store *open_postgres(const char *directory)
 static const struct {
 	const char *name;
 	struct store *(*open)(const char *directory);
-	/* Writers do not wait for each other: a conflict may be told by the commit, ids of abandoned
-	 * transactions and of records that are gone leave gaps. */
+	/* Writers do not wait for each other: a conflict may be told by the commit, ids of
+	 * abandoned transactions and of records that are gone leave gaps. */
 	bool is_shared;
 } drivers[] = {
 	{ "memory", open_memory, false },      { "failing", open_failing, false },

@@ -1,5 +1,6 @@
-/* Every scope against every call of the OpenAPI document, by keys, limited tokens and sessions: what the
- * document says, and the table of the interface, which is written here a second time by paths.
+/* Every scope against every call of the OpenAPI document, by keys, limited tokens and sessions:
+ * what the document says, and the table of the interface, which is written here a second time by
+ * paths.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <check.h>

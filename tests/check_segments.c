@@ -24,7 +24,8 @@
 #define KEY_BYTES ((size_t)8)
 #define GROUPS_MOST 2000
 
-/* Counts the segments that are reused, and the bytes written to one whose new name may be undone. */
+/* Counts the segments that are reused, and the bytes written to one whose new name may be
+ * undone. */
 struct watch {
 	struct file_hooks hooks;
 	_Atomic unsigned reused;
@@ -176,7 +177,8 @@ START_TEST(segments_are_reused)
 	}
 	ck_assert_uint_eq(watch.reused > 0, row->wanted > 0);
 	ck_assert_uint_eq(watch.early, 0);
-	/* What was not reused was removed: besides the two that are kept there is the current one. */
+	/* What was not reused was removed: besides the two that are kept there is the current
+	 * one. */
 	ck_assert_uint_le(segments_there(), 3);
 	journal_close(journal);
 	ck_assert_uint_eq(segments_there(), 1);

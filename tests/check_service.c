@@ -287,8 +287,8 @@ static void close_service(struct in_process *in_process)
 	store_close(in_process->environment.store);
 }
 
-/* The store in memory goes through all its records for a page: what one file of cases left would slow
- * down all that follow. The database keeps everything. */
+/* The store in memory goes through all its records for a page: what one file of cases left would
+ * slow down all that follow. The database keeps everything. */
 static void renew_store(struct transport *transport)
 {
 	struct in_process *in_process = in_process_of(transport);

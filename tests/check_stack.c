@@ -151,7 +151,8 @@ static int watch_ahead(struct file_hooks *hooks, struct file_call *call)
 	return 0;
 }
 
-/* One record is looked for where it lies, without what is around it; who reads all has them come. */
+/* One record is looked for where it lies, without what is around it; who reads all has them
+ * come. */
 START_TEST(a_file_is_read_ahead_by_who_reads_all_of_it)
 {
 	const struct store_watch nobody = { .context = NULL };
@@ -252,7 +253,8 @@ START_TEST(a_value_that_is_too_large_is_damaged)
 	char *file;
 	int opened;
 
-	/* With what precedes it, it has 0x020305 bytes; with another fourth byte of that, more than 16 MB. */
+	/* With what precedes it, it has 0x020305 bytes; with another fourth byte of that, more than
+	 * 16 MB. */
 	scratch_put_durable(store, 7, 0x020305 - 8 - 32);
 	for (unsigned i = 0; i < large; i++)
 		scratch_put_durable(store, 10 + i, STORE_VALUE_MAX - 32);
@@ -307,10 +309,12 @@ START_TEST(a_damaged_block_is_refused_alone)
 			arena_release(scratch.arena, &mark);
 			refused += !is_right;
 		}
-		/* Values of an older file, of which the damaged one is asked first, are among them. */
+		/* Values of an older file, of which the damaged one is asked first, are among
+		 * them. */
 		ck_assert_uint_lt(refused, RECORDS / 100);
 		refused = 0;
-		/* The filter tells of most keys that they are absent, and does not need the blocks. */
+		/* The filter tells of most keys that they are absent, and does not need the
+		 * blocks. */
 		for (unsigned n = RECORDS; n < 6 * RECORDS; n++)
 			refused += !scratch_try_get(store, n, &value, &fault);
 		ck_assert_uint_gt(refused, 0);
@@ -415,7 +419,8 @@ static void filter_clear(const char *index)
 }
 
 /* Where an older file has another answer, the newer file's damage is not taken for an absence: one
- * bit of a key, and of what the filter says of one. The blocks are verified by the request itself. */
+ * bit of a key, and of what the filter says of one. The blocks are verified by the request
+ * itself. */
 START_TEST(an_older_value_is_not_answered_for_a_damaged_newer_one)
 {
 	struct store *store = scratch_store();

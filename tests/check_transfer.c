@@ -477,8 +477,8 @@ static void commit_lines(struct transfer_input *input, struct transfer_input *ma
 	*mark = *input;
 }
 
-/* In one transaction, unless the lines say otherwise. On a fault: *at is the line, and its details are in
- * *said. */
+/* In one transaction, unless the lines say otherwise. On a fault: *at is the line, and its details
+ * are in *said. */
 static bool load(struct world *world, const struct lines *lines, size_t *at, char said[2000])
 {
 	struct store *store = world->environment.store;
@@ -692,7 +692,8 @@ START_TEST(the_life_of_codes_goes_on)
 	other.clock.offset = one.clock.offset;
 	/* host, guest, extra, and the one for `late`, which is due. */
 	compare_codes(life.followed, &dumped, 4);
-	/* extra is in both templates; chief and guest were lost; host and only came with the move. */
+	/* extra is in both templates; chief and guest were lost; host and only came with the
+	 * move. */
 	compare_codes(life.moved, &dumped, 5);
 	compare_codes(life.own, &dumped, 5);
 	both(METHOD_DELETE, NULL, "/v2/templates/", life.one);
@@ -780,7 +781,8 @@ START_TEST(counters_go_on)
 }
 END_TEST
 
-/* The time of the younger account's id never goes back, also when the clock of the new place does. */
+/* The time of the younger account's id never goes back, also when the clock of the new place
+ * does. */
 START_TEST(times_do_not_go_back)
 {
 	struct lines dumped = { .count = 0 };
@@ -893,8 +895,8 @@ static size_t line_of_followed(const struct lines *dumped)
 	return i;
 }
 
-/* Puts `count` codes before those of the room Followed, as formats before 6 have them: all are in the
- * room's line. */
+/* Puts `count` codes before those of the room Followed, as formats before 6 have them: all are in
+ * the room's line. */
 static void fill_codes(struct lines *dumped, unsigned count, enum filling filling)
 {
 	static const char list[] = "\"codes\":[",
@@ -1026,12 +1028,12 @@ static const struct {
 	{ 2 * CODES_OF_LINE + 1, FILL_FULL, 2, false, true },
 };
 
-/* The most bytes of a code in a dump, as transfer/transfer.h computes them, but for words in place of a
- * generated code. */
+/* The most bytes of a code in a dump, as transfer/transfer.h computes them, but for words in place
+ * of a generated code. */
 #define CODE_BYTES_MOST (TRANSFER_CODE_MOST - (40 - 12))
 
-/* All that a room has is dumped again after it was loaded, whether its lines came in one transaction
- * or in several. */
+/* All that a room has is dumped again after it was loaded, whether its lines came in one
+ * transaction or in several. */
 START_TEST(a_room_has_a_line_for_each_thousand_codes)
 {
 	struct lines first = { .count = 0 }, second = { .count = 0 }, third = { .count = 0 };
@@ -1685,8 +1687,8 @@ START_TEST(every_damaged_record_is_found)
 		for (int how = 0; how < 3; how++) {
 			struct counting counting;
 
-			/* Nothing refers to the record that names the default template, and to words
-			 * whose code is gone. */
+			/* Nothing refers to the record that names the default template, and to
+			 * words whose code is gone. */
 			if (how == 0 && ((record->table == STORE_RECORD &&
 					  record->key.data[0] == kind_default.letter) ||
 					 (record->table == STORE_NAMED &&
@@ -1769,7 +1771,8 @@ static struct id made_id(uint32_t seconds, uint64_t number)
 	return id_make(&clock_system, seconds, number);
 }
 
-/* Indexes that lack a record, have it on both sides of the switch, or have one that is not there. */
+/* Indexes that lack a record, have it on both sides of the switch, or have one that is not
+ * there. */
 START_TEST(a_dump_of_lists_that_disagree_fails)
 {
 	struct life life;

@@ -1,5 +1,6 @@
-/* Webhooks: the calls, and what a receiver gets. The service runs in this process, over a durable store
- * and with a clock that the tests move; the sender is the program (named by $ANTEROOM, else ./anteroom).
+/* Webhooks: the calls, and what a receiver gets. The service runs in this process, over a durable
+ * store and with a clock that the tests move; the sender is the program (named by $ANTEROOM, else
+ * ./anteroom).
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <check.h>
@@ -597,7 +598,8 @@ START_TEST(test_gone)
 }
 END_TEST
 
-/* After the last attempt the delivery has failed, and so has a webhook that got nothing meanwhile. */
+/* After the last attempt the delivery has failed, and so has a webhook that got nothing
+ * meanwhile. */
 START_TEST(test_failing)
 {
 	const json_t *webhook;
@@ -887,14 +889,14 @@ START_TEST(test_restart)
 	expect_deliveries(webhook, "pending", 0);
 	expect_all_rooms(20);
 	ck_assert_uint_eq(receiver_count(stand.receiver), 40);
-	/* What failed just before the end, and was not stored, is delivered as at the first attempt, and
-	 * is not listed. */
+	/* What failed just before the end, and was not stored, is delivered as at the first
+	 * attempt, and is not listed. */
 	ck_assert_uint_ge(json_array_size(deliveries(webhook, "delivered")), 10);
 }
 END_TEST
 
-/* The log drops an entry whose delivery is under way: the later ones were delivered, and a restart does
- * not repeat them. */
+/* The log drops an entry whose delivery is under way: the later ones were delivered, and a restart
+ * does not repeat them. */
 START_TEST(test_dropped)
 {
 	const json_t *webhook;
@@ -1064,8 +1066,8 @@ START_TEST(test_damaged_delivery)
 }
 END_TEST
 
-/* `damaged` deliveries, and a sound one, are repeated; so many of them as the webhook has places would
- * hold all. */
+/* `damaged` deliveries, and a sound one, are repeated; so many of them as the webhook has places
+ * would hold all. */
 static const struct {
 	size_t damaged;
 	const char *path; /* of the repeat */
@@ -1134,8 +1136,8 @@ static const struct {
 	{ POSITION_CUT, 0, 3, 1 }, { ACCOUNT_CUT, 0, 6, 2 },
 };
 
-/* Flips a bit of the first delivery in the store's file. A delivery alone has the type before the number of
- * attempts. */
+/* Flips a bit of the first delivery in the store's file. A delivery alone has the type before the
+ * number of attempts. */
 static void flip_delivery(void)
 {
 	char *file;
@@ -1156,7 +1158,8 @@ static void damage_account(void)
 	commit(transaction);
 }
 
-/* Damage of one webhook keeps no other delivery from being repeated, and no other webhook from going on. */
+/* Damage of one webhook keeps no other delivery from being repeated, and no other webhook from
+ * going on. */
 START_TEST(test_damaged_restart)
 {
 	const json_t *webhooks[2];
@@ -1244,7 +1247,8 @@ START_TEST(test_damaged_entry)
 }
 END_TEST
 
-/* Entries whose deliveries are to be repeated; new ones are not delayed, and the webhook stays on. */
+/* Entries whose deliveries are to be repeated; new ones are not delayed, and the webhook stays
+ * on. */
 START_TEST(test_damaged_entry_repeated)
 {
 	const unsigned n = damaged_entries[_i].n;
@@ -1275,8 +1279,8 @@ static bool none_is_unknown(const void *store)
 	return store_failing_unknown_left(store) == 0;
 }
 
-/* That of the first attempt, or of the second one. It happened: the delivery is not stored twice, and the
- * attempt is not counted twice. */
+/* That of the first attempt, or of the second one. It happened: the delivery is not stored twice,
+ * and the attempt is not counted twice. */
 START_TEST(test_unknown)
 {
 	const json_t *webhook, *delivery;

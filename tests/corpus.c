@@ -1,5 +1,5 @@
-/* Runs a fuzz target (tests/fuzz_*.c) on the files that are named, one after the other: what libFuzzer once
- * found goes on being read in every build.
+/* Runs a fuzz target (tests/fuzz_*.c) on the files that are named, one after the other: what
+ * libFuzzer once found goes on being read in every build.
  *
  *     tests/fuzz_json FILE...
  *

@@ -81,7 +81,8 @@ static void become_ordinary(void)
 		_exit(126);
 }
 
-/* arguments: its first one becomes the program's path, by which PostgreSQL finds its other programs. */
+/* arguments: its first one becomes the program's path, by which PostgreSQL finds its other
+ * programs. */
 static pid_t start(const char *name, char *arguments[])
 {
 	char *program = joined(programs, name), *log = joined(directory, "log");

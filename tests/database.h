@@ -7,8 +7,8 @@
 
 #include <stdbool.h>
 
-/* Starts the server. NULL, or why there can be none: PostgreSQL, or our driver for it, is missing. Ends the
- * program, with the server's log, when PostgreSQL is there and does not start. */
+/* Starts the server. NULL, or why there can be none: PostgreSQL, or our driver for it, is missing.
+ * Ends the program, with the server's log, when PostgreSQL is there and does not start. */
 const char *database_start(void);
 void database_stop(void);
 
@@ -18,8 +18,8 @@ void database_restart(void);
 
 /* Makes a standby of the server; when it returns, each commit waits for the standby. */
 void database_add_standby(void);
-/* Kills the server, as when its machine is gone: all its processes at once, with SIGKILL. The standby
- * becomes the server; commits wait for a new standby. */
+/* Kills the server, as when its machine is gone: all its processes at once, with SIGKILL. The
+ * standby becomes the server; commits wait for a new standby. */
 void database_fail_over(void);
 
 /* The URL of a schema of its own, with an empty store in it, or without tables. The caller frees

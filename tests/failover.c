@@ -9,9 +9,9 @@
  *
  *     failover [-r KILLS] [-p KILLS] [-s SEED]
  *
- * -r: so many responders are killed (with SIGKILL) and started again. -p: so many primaries are, with
- * all their processes, while a synchronous standby has all they have acknowledged; it becomes the
- * primary and is given a new standby.
+ * -r: so many responders are killed (with SIGKILL) and started again. -p: so many primaries are,
+ * with all their processes, while a synchronous standby has all they have acknowledged; it becomes
+ * the primary and is given a new standby.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <errno.h>

@@ -39,7 +39,7 @@ struct file_call {
 	int file; /* -1: none */
 	int flags; /* open */
 	const void *bytes; /* pwrite */
-	size_t size; /* pread, pwrite, write_out, will_need; allocate, ftruncate: the size of the file */
+	size_t size; /* pread, pwrite, write_out, will_need; allocate, ftruncate: of the file */
 	off_t offset;
 	bool is_new; /* after open: it was made */
 	bool is_scattered; /* map */

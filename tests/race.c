@@ -216,7 +216,8 @@ static void take_name(struct client *client)
 	pthread_mutex_unlock(&race->mutex);
 }
 
-/* Goes on to the next room for codes when it is time: both make it, by name, and ask for its codes. */
+/* Goes on to the next room for codes when it is time: both make it, by name, and ask for its
+ * codes. */
 static bool enter_room(struct client *client)
 {
 	struct race *race = client->race;

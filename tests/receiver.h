@@ -1,5 +1,5 @@
-/* A receiver of webhooks: an HTTP server on a free port of 127.0.0.1, in a thread of its own. The path
- * of a request says how it answers:
+/* A receiver of webhooks: an HTTP server on a free port of 127.0.0.1, in a thread of its own. The
+ * path of a request says how it answers:
  *
  *     /STATUS             with this status and an empty body: /204
  *     /STATUS/N           the same, with Retry-After: N

@@ -31,8 +31,8 @@ unsigned relay_refused(void);
 /* Cuts all connections that there are. */
 void relay_cut_all(void);
 
-/* From now on connections carry only so many flights of the client, and nothing after them; 0: nothing at
- * all, as when the server is frozen; 1: the login, as a pooler that is paused. */
+/* From now on connections carry only so many flights of the client, and nothing after them; 0:
+ * nothing at all, as when the server is frozen; 1: the login, as a pooler that is paused. */
 void relay_hold(unsigned flights);
 /* What was held goes on. */
 void relay_let_go(void);

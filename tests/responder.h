@@ -22,8 +22,8 @@ struct reply {
 	const char *text; /* the body; in the arena */
 };
 
-/* Asks with a token of the account, of the responder's time; body NULL, key NULL (Idempotency-Key): none.
- * Any thread. */
+/* Asks with a token of the account, of the responder's time; body NULL, key NULL (Idempotency-Key):
+ * none. Any thread. */
 struct reply responder_ask(const struct responder *responder, const struct account *account,
 			   struct arena *arena, enum method method, const char *path,
 			   const char *body, const char *key);

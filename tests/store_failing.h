@@ -17,7 +17,8 @@ void store_failing_renew(struct store *store, struct store *inner);
  * does. The count starts again at 0. */
 void store_failing_at(struct store *store, unsigned n);
 /* From now on the n-th get of a transaction (n 0: its commit) says FAULT_AGAIN, in so many
- * transactions; 0: in none. For a get and for the commit at the same time, if both were asked for. */
+ * transactions; 0: in none. For a get and for the commit at the same time, if both were asked
+ * for. */
 void store_failing_again(struct store *store, unsigned n, unsigned times);
 /* So many commits from now on happen, and are told as if it were not known; counted down. */
 void store_failing_unknown(struct store *store, unsigned times);

@@ -14,8 +14,9 @@ struct Suite;
  * status of a test program. */
 int suite_run(struct Suite *suite);
 
-/* The same in one process, unless CK_FORK says otherwise: for many short tests that start nothing and
- * leave nothing, where a process for each would take most of the time. A crash ends them all. */
+/* The same in one process, unless CK_FORK says otherwise: for many short tests that start nothing
+ * and leave nothing, where a process for each would take most of the time. A crash ends them
+ * all. */
 int suite_run_in_one(struct Suite *suite);
 
 #endif

@@ -35,7 +35,8 @@ static struct wire *wire_of(struct transport *transport)
 
 /* ---- processes ---- */
 
-/* In the child: `input` becomes descriptor 0 and `output` 1, where they are not -1. Ends with us. */
+/* In the child: `input` becomes descriptor 0 and `output` 1, where they are not -1. Ends with
+ * us. */
 static void become(const char *const *arguments, int input, int output)
 {
 	if ((input >= 0 && dup2(input, STDIN_FILENO) < 0) ||

@@ -22,15 +22,15 @@ struct wire {
 	char url[64];
 	int port;
 	pid_t responder;
-	pid_t second; /* another responder over the same database, each answers every other request */
+	pid_t second; /* another one over the same database; they answer in turns */
 	char *store; /* the URL of the database; NULL: a directory */
 	pid_t nginx;
 	CURL *curl;
 	char source[64]; /* the source address of its connections */
 };
 
-/* Starts a database: over it, each wire that begins from here on has two responders behind one nginx.
- * False: there is none, and why is on stderr. The caller calls database_stop(). */
+/* Starts a database: over it, each wire that begins from here on has two responders behind one
+ * nginx. False: there is none, and why is on stderr. The caller calls database_stop(). */
 bool wire_use_database(void);
 
 /* Starts both, with the accounts a and b. Else the exit status for a test program that ends with

@@ -1,7 +1,8 @@
 /* The accounts file, DIR/accounts.json. The service checks it for changes on every request;
  * commands replace it, also while the service runs.
  *
- * Where the store is a database, the accounts are in it: `directory` of the commands is its URL then.
+ * Where the store is a database, the accounts are in it: `directory` of the commands is its URL
+ * then.
  *
  * The file is replaced as a whole, by rename, so a reader sees one state. Commands exclude each
  * other with a lock on DIR/accounts.lock. Both files have mode 0600 and the owner and group of the
@@ -31,15 +32,16 @@ bool accounts_open_stored(struct store *store, struct accounts **accounts, struc
 void accounts_close(struct accounts *accounts);
 
 /* The current accounts, including the change of any command that returned before this call. Costs
- * an fstat(2), and reading the file when it has changed. Accounts in a store are those that the last
- * transaction of this process saw; a transaction that is told their generation (store_set_roster)
- * finds out whether they are the current ones. If the file cannot be read or is gone, the
- * accounts stay as they were, and the log says so once per state of the file. Never NULL. The
- * roster must be released, and its accounts live until then. */
+ * an fstat(2), and reading the file when it has changed. Accounts in a store are those that the
+ * last transaction of this process saw; a transaction that is told their generation
+ * (store_set_roster) finds out whether they are the current ones. If the file cannot be read or is
+ * gone, the accounts stay as they were, and the log says so once per state of the file. Never NULL.
+ * The roster must be released, and its accounts live until then. */
 const struct roster *accounts_current(struct accounts *accounts);
 /* Asks the store for a change that no transaction of this process has brought along yet: before a
- * token is refused. *has_changed: there was one, and *roster was released and is the current one now. A
- * file needs no such question. False: the store does not say; FAULT_UNAVAILABLE, or as accounts_open. */
+ * token is refused. *has_changed: there was one, and *roster was released and is the current one
+ * now. A file needs no such question. False: the store does not say; FAULT_UNAVAILABLE, or as
+ * accounts_open. */
 bool accounts_look(struct accounts *accounts, const struct roster **roster, bool *has_changed,
 		   struct fault *fault);
 void accounts_release(struct accounts *accounts, const struct roster *roster);

@@ -41,12 +41,12 @@ struct account {
 	char client_url[CLIENT_URL_MOST + 1]; /* empty: the service's own */
 };
 
-/* Sets a member by the name and the value that commands and the file have for it: operator, log_joins
- * (on or off), client_url (empty: none). NULL when it was done, else what is wrong, a clause that
- * follows the name. */
+/* Sets a member by the name and the value that commands and the file have for it: operator,
+ * log_joins (on or off), client_url (empty: none). NULL when it was done, else what is wrong, a
+ * clause that follows the name. */
 const char *account_set(struct account *account, struct slice name, struct slice value);
-/* Adds these members and times_disabled to the object of an account; members that are not set are left
- * out. */
+/* Adds these members and times_disabled to the object of an account; members that are not set are
+ * left out. */
 void account_put_settings(const struct account *account, json_t *object);
 /* All members of the account, secrets included, as a new object. */
 json_t *account_json(const struct account *account);

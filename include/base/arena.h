@@ -4,10 +4,10 @@
  * to one thread at a time; a parked call takes its arena to the thread that sends the answer.
  * Running out of memory aborts.
  *
- * While an arena serves a thread (arena_use_for_json), jansson allocates from it on that thread. Such JSON
- * ends with the next reset, whatever its reference counts, so no tree has to be walked. JSON that
- * outlives the call is created while no arena serves. The last reference to a value from an arena
- * is dropped while that arena serves, or never; to a value from malloc, at any time.
+ * While an arena serves a thread (arena_use_for_json), jansson allocates from it on that thread.
+ * Such JSON ends with the next reset, whatever its reference counts, so no tree has to be walked.
+ * JSON that outlives the call is created while no arena serves. The last reference to a value from
+ * an arena is dropped while that arena serves, or never; to a value from malloc, at any time.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef BASE_ARENA_H
@@ -76,7 +76,8 @@ struct arena *arena_use_for_json(struct arena *arena);
 /* Takes the reference to a new root and returns the same pointer. NULL (out of memory) aborts. */
 json_t *arena_json(struct arena *arena, json_t *root);
 
-/* Sets a member, or appends an item; takes the reference to `value`. NULL (out of memory) aborts. */
+/* Sets a member, or appends an item; takes the reference to `value`. NULL (out of memory)
+ * aborts. */
 void object_put(json_t *object, const char *name, json_t *value);
 void array_put(json_t *array, json_t *value);
 

@@ -1,7 +1,7 @@
-/* SHA-256 and HMAC-SHA-256 (FIPS 180-4, RFC 2104); for other servers' protocols also the longer hashes
- * and HMAC-SHA-1. The implementation is libcrypto's, which this
- * module alone includes. Nothing of a key stays behind after a call. Any thread; what a thread
- * needs is made at its first call and freed when it ends. Out of memory aborts.
+/* SHA-256 and HMAC-SHA-256 (FIPS 180-4, RFC 2104); for other servers' protocols also the longer
+ * hashes and HMAC-SHA-1. The implementation is libcrypto's, which this module alone includes.
+ * Nothing of a key stays behind after a call. Any thread; what a thread needs is made at its first
+ * call and freed when it ends. Out of memory aborts.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef BASE_DIGEST_H

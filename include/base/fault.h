@@ -51,7 +51,7 @@ struct fault {
 	unsigned retry_after; /* seconds, for Retry-After; 0: none */
 	char message[200];
 	char detail[300]; /* empty: none */
-	size_t pointer_size; /* bytes of `detail` before ": " that name a member; 0: it names none */
+	size_t pointer_size; /* bytes of `detail` before ": " that name a member; 0: none */
 	char cause[300]; /* for the log alone; empty: none */
 	json_t *details; /* borrowed array of strings (lives in the call's arena), or NULL */
 	const char
@@ -84,8 +84,8 @@ bool fault_member(struct fault *fault, enum fault_kind kind, const char *message
 bool fault_cause(struct fault *fault, enum fault_kind kind, int errno_value, const char *cause, ...)
 	__attribute__((format(printf, 4, 5)));
 
-/* What `details` or `detail` says, in parts: {"pointer","message"} each, the pointer "" where there is
- * none. A new array, or a reference to `faults`. */
+/* What `details` or `detail` says, in parts: {"pointer","message"} each, the pointer "" where there
+ * is none. A new array, or a reference to `faults`. */
 json_t *fault_parts(const struct fault *fault);
 
 /* The cause, or the message of a fault without one: for the log and the command line. */

@@ -42,8 +42,8 @@ uint64_t id_number(const struct id *id);
 /* As memcmp; within an account the order of age. */
 int id_compare(const struct id *a, const struct id *b);
 struct slice id_slice(const struct id *id);
-/* Where `id` is, or belongs, among `count` items of `size` bytes that begin with an id, sorted by it:
- * the first item that is not below. */
+/* Where `id` is, or belongs, among `count` items of `size` bytes that begin with an id, sorted by
+ * it: the first item that is not below. */
 size_t id_place(const struct id *id, const void *items, size_t count, size_t size);
 
 /* A version 4 UUID (RFC 4122), 36 characters and a terminator. */
@@ -57,8 +57,8 @@ struct slice uuid_as_text(struct arena *arena, const struct clock *clock);
 /* The same of a code with the middle group of 3, which code_make does not make. */
 #define CODE_OLD_TEXT_SIZE 12
 void code_make(const struct clock *clock, char text[CODE_TEXT_SIZE]);
-/* False for anything but the forms abc-defg-hij and abc-def-ghi. The other one is that of older codes
- * of the public service, which an import keeps. */
+/* False for anything but the forms abc-defg-hij and abc-def-ghi. The other one is that of older
+ * codes of the public service, which an import keeps. */
 bool code_is_well_formed(struct slice text);
 
 /* A code of words that a client chose: 6 to 40 of a-z 0-9 -, which begins and ends with a letter or

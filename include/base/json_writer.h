@@ -12,9 +12,9 @@
 
 struct json_writer {
 	struct buffer text;
-	/* For a JSON Web Token: texts in ASCII, in which > ? ~ and DEL are escaped too, so that their
-	 * base64url has neither - nor _. Some browsers' libraries decode the payload as plain base64
-	 * and take each byte for a character. */
+	/* For a JSON Web Token: texts in ASCII, in which > ? ~ and DEL are escaped too, so that
+	 * their base64url has neither - nor _. Some browsers' libraries decode the payload as plain
+	 * base64 and take each byte for a character. */
 	bool for_jwt;
 };
 

@@ -14,8 +14,8 @@ static inline void *memory_check(void *memory)
 	return memory;
 }
 
-/* Returns `items`, of `size` bytes each, with room for one more than `count`; moved when there was none.
- * items NULL, *capacity 0: none yet. */
+/* Returns `items`, of `size` bytes each, with room for one more than `count`; moved when there was
+ * none. items NULL, *capacity 0: none yet. */
 static inline void *memory_room(void *items, size_t count, size_t *capacity, size_t size)
 {
 	if (count < *capacity)

@@ -23,8 +23,8 @@ bool text_decode(struct arena *arena, struct slice encoded, enum text_place plac
 /* Appends the text, percent-encoded for a segment of a path and for a query: all but the unreserved
  * characters of RFC 3986, with digits in upper case. */
 void text_encode(struct buffer *encoded, struct slice text);
-/* Appends "?name=value" to an encoded path, or "&name=value" when it has a query; nothing when value
- * is NULL. */
+/* Appends "?name=value" to an encoded path, or "&name=value" when it has a query; nothing when
+ * value is NULL. */
 void text_append_parameter(struct buffer *path, const char *name, const char *value);
 
 /* One name=value of a query string, decoded. `value.data` is NULL without a '='. */
@@ -92,8 +92,8 @@ void buffer_append_time_seconds(struct buffer *buffer, const char *label, int64_
  * (midnight UTC). False for anything else, and for impossible dates. A leap second is the last
  * millisecond of its minute. */
 bool text_time_parse(struct slice text, int64_t *time);
-/* RFC 3339 with T, and Z or an offset, from 1970 to 9999 in UTC, in seconds since 1970; decimals are
- * cut off. False for anything else: a date alone, lower-case letters, a leap second. */
+/* RFC 3339 with T, and Z or an offset, from 1970 to 9999 in UTC, in seconds since 1970; decimals
+ * are cut off. False for anything else: a date alone, lower-case letters, a leap second. */
 bool text_time_parse_seconds(struct slice text, int64_t *seconds);
 /* As text_time_parse, but rounds up: a time between two milliseconds, and a leap second, become the
  * next millisecond, which may be one above the largest time. */

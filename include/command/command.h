@@ -68,8 +68,8 @@ void command_remark(const struct command *command, const char *format, ...)
 /* Prints the details of a fault to stderr, a line each. */
 void command_print_details(const struct fault *fault);
 
-/* Complains with the fault's cause, or else its message, detail and details. Returns the exit status:
- * EXIT_WRONG_USE for FAULT_BAD_REQUEST, else EXIT_FAILURE. */
+/* Complains with the fault's cause, or else its message, detail and details. Returns the exit
+ * status: EXIT_WRONG_USE for FAULT_BAD_REQUEST, else EXIT_FAILURE. */
 int command_failed(const struct command *command, const struct fault *fault);
 
 /* Flushes standard output and returns the exit status, so that a full disk or a closed pipe is a

@@ -72,16 +72,16 @@ struct option_row {
 /* No exit status: the command goes on. */
 #define OPTIONS_GO (-1)
 
-/* Returns OPTIONS_GO when the command goes on. Otherwise returns the command's exit status: the help or
- * the version was printed, or a complaint about a wrong word.
+/* Returns OPTIONS_GO when the command goes on. Otherwise returns the command's exit status: the
+ * help or the version was printed, or a complaint about a wrong word.
  *
- * operands: receives the command's operands but [DIR]; NULL for an omitted one. May be NULL when the
- * command has none.
+ * operands: receives the command's operands but [DIR]; NULL for an omitted one. May be NULL when
+ * the command has none.
  *
  * A command with an OPTION_DIRECTORY has an operand [DIR] as well. The directory is that of the
- * option, or the URL of an OPTION_URL with the same value; else the operand, if there are more words
- * than those that are required; else ANTEROOM_DATA in the environment; else /var/lib/anteroom, if it
- * exists; else it is missing. */
+ * option, or the URL of an OPTION_URL with the same value; else the operand, if there are more
+ * words than those that are required; else ANTEROOM_DATA in the environment; else
+ * /var/lib/anteroom, if it exists; else it is missing. */
 int options_parse(const struct command *command, const struct option_row *rows, size_t n, int argc,
 		  char **argv, const char **operands);
 

@@ -31,9 +31,9 @@ bool process_become(const struct identity *identity, struct fault *fault);
 /* Forbids core dumps, since the process holds secrets. Called by main for every command. */
 bool process_forbid_core(void);
 
-/* Keeps up to four megabytes of freed memory per thread. By default glibc returns memory beyond 128 KB, and
- * a template with 100 new roles needs two megabytes. A call that maps and unmaps memory makes other threads
- * wait at their page faults. */
+/* Keeps up to four megabytes of freed memory per thread. By default glibc returns memory beyond 128
+ * KB, and a template with 100 new roles needs two megabytes. A call that maps and unmaps memory
+ * makes other threads wait at their page faults. */
 void process_keep_memory(void);
 
 /* To be called before the first request: when glibc first shrinks the heap of a thread it reads a

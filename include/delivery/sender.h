@@ -56,18 +56,20 @@ struct sender;
 /* False: this build has no libcurl, and no sender. */
 bool sender_is_built(void);
 
-/* Starts the process. The options are the caller's, as long as the sender is open. FAULT_UNAVAILABLE
- * with a cause: it does not start with a file of authorities, which may not be readable. Without one, it
- * is as if it had ended: the log says so, and sender_take starts it again. */
+/* Starts the process. The options are the caller's, as long as the sender is open.
+ * FAULT_UNAVAILABLE with a cause: it does not start with a file of authorities, which may not be
+ * readable. Without one, it is as if it had ended: the log says so, and sender_take starts it
+ * again. */
 bool sender_open(const struct sender_options *options, struct sender **sender, struct fault *fault);
 /* Ends it; what is under way is lost. NULL is fine. */
 void sender_close(struct sender *sender);
 
-/* Readable when sender_take has something; another one after SENDER_LOST. -1: there is no process. */
+/* Readable when sender_take has something; another one after SENDER_LOST. -1: there is no
+ * process. */
 int sender_descriptor(const struct sender *sender);
 
-/* Hands a delivery over; there are at most SENDER_MOST without an outcome. False: the process does not
- * take it; sender_take says SENDER_LOST next. */
+/* Hands a delivery over; there are at most SENDER_MOST without an outcome. False: the process does
+ * not take it; sender_take says SENDER_LOST next. */
 bool sender_give(struct sender *sender, const struct delivery *delivery);
 
 /* Ends what is under way, at once: sender_take says SENDER_LOST next. */
@@ -76,8 +78,8 @@ void sender_stop(struct sender *sender);
 enum sender_news {
 	SENDER_NOTHING,
 	SENDER_OUTCOME,
-	/* The process is gone: all deliveries without an outcome have none, and may have been made. A new
-	 * process was started; while that fails, at most one start a second is tried. */
+	/* The process is gone: all deliveries without an outcome have none, and may have been made.
+	 * A new process was started; while that fails, at most one start a second is tried. */
 	SENDER_LOST
 };
 

@@ -24,8 +24,8 @@ struct edge_options {
 	bool (*answer)(struct service *service, struct call *call);
 	void (*settle)(struct call *call, enum store_state state);
 	unsigned threads; /* workers; at least 1 */
-	unsigned
-		patience; /* seconds without progress after which a peer is dropped; 0: 5 (receiving), 10 (sending) */
+	/* Seconds without progress, then a peer is dropped; 0: 5 (receiving), 10 (sending). */
+	unsigned patience;
 	bool logs_access; /* one log line per request */
 	struct metrics *metrics; /* counts requests; NULL: none */
 };
@@ -34,18 +34,18 @@ struct edge_options {
  * the process are blocked, which workers inherit. The cause of a fault says what is missing. */
 bool edge_open(const struct edge_options *options, struct edge **edge, struct fault *fault);
 
-/* Stops without losing a request and frees everything; takes at most a second, or as long as the calls
- * under way. New connections are not accepted, except those queued on a socket of our
- * own. Every answer closes its connection. Idle connections stay open at first, because nginx may
- * just have sent a request that it would not repeat. When no connection is left, or after 900 ms,
- * the rest is closed; requests that have arrived by then are answered, but for peers that do not read
- * what they are sent. Called by the thread that
- * opened the edge. NULL is allowed. */
+/* Stops without losing a request and frees everything; takes at most a second, or as long as the
+ * calls under way. New connections are not accepted, except those queued on a socket of our own.
+ * Every answer closes its connection. Idle connections stay open at first, because nginx may just
+ * have sent a request that it would not repeat. When no connection is left, or after 900 ms, the
+ * rest is closed; requests that have arrived by then are answered, but for peers that do not read
+ * what they are sent. Called by the thread that opened the edge. NULL is allowed. */
 void edge_close(struct edge *edge);
 
 /* Twice the number of cores, at least 4. */
 unsigned edge_default_threads(void);
-/* How many threads there are besides so many workers, for calls that are deferred: a quarter as many. */
+/* How many threads there are besides so many workers, for calls that are deferred: a quarter as
+ * many. */
 unsigned edge_deferring_threads(unsigned threads);
 
 #endif

@@ -32,9 +32,9 @@ struct exchange *fastcgi_open(void);
 void fastcgi_close(struct exchange *exchange);
 
 /* Reads one request from a blocking connection into call.request; the rest of the call is zero
- * except call.started. The body is read to its end; at most CALL_LARGE_BODY_MOST bytes of it are kept.
- * False: the peer has closed the connection, was too slow (SO_RCVTIMEO), aborted, or does not speak
- * FastCGI. The connection is closed in this case. */
+ * except call.started. The body is read to its end; at most CALL_LARGE_BODY_MOST bytes of it are
+ * kept. False: the peer has closed the connection, was too slow (SO_RCVTIMEO), aborted, or does not
+ * speak FastCGI. The connection is closed in this case. */
 bool fastcgi_receive(struct exchange *exchange, int connection);
 
 /* Whether fastcgi_send may block: the answer is large, or the peer has not read earlier data. */

@@ -1,8 +1,8 @@
-/* A ticket: what lets one person into one room of one media server, as tokens and links, and what of
- * the role that server cannot hold. anteroom-api(7), JOINING, has the tokens claim by claim.
+/* A ticket: what lets one person into one room of one media server, as tokens and links, and what
+ * of the role that server cannot hold. anteroom-api(7), JOINING, has the tokens claim by claim.
  *
- * A role becomes less on a media server, never more: who may not do all that a moderator there may is
- * none.
+ * A role becomes less on a media server, never more: who may not do all that a moderator there may
+ * is none.
  *
  * Any thread.
  *
@@ -55,7 +55,8 @@ struct ticket_guest {
 	int64_t now, expires; /* seconds since 1970 */
 };
 
-/* Writes the members of a ticket, backend, type, url, room and so on. False: the key cannot sign. */
+/* Writes the members of a ticket, backend, type, url, room and so on. False: the key cannot
+ * sign. */
 bool ticket_write(struct arena *arena, const struct clock *clock,
 		  const struct ticket_server *server, const struct ticket_guest *guest,
 		  struct json_writer *ticket);

@@ -1,6 +1,6 @@
 /* The log of changes. A handler that changes something notes what it did (audit_note); the service
- * writes the entries in the same transaction (audit_write), so that there is no change without its entry
- * and no entry without its change. A run that is abandoned leaves none.
+ * writes the entries in the same transaction (audit_write), so that there is no change without its
+ * entry and no entry without its change. A run that is abandoned leaves none.
  *
  * No secret and no code is ever noted: a code is told by its hash under a key of the account
  * (media_code_hash).

@@ -1,13 +1,13 @@
 /* The log of an account, as it is stored.
  *
- * An entry is a record whose id is its number, `seq`: they have no gaps, so a page of them is read by
- * their ids. How far the numbers go is a record of its own, the log's state. A write that changes
- * something adds its entries, and changes the state, in its own transaction (audit_append).
+ * An entry is a record whose id is its number, `seq`: they have no gaps, so a page of them is read
+ * by their ids. How far the numbers go is a record of its own, the log's state. A write that
+ * changes something adds its entries, and changes the state, in its own transaction (audit_append).
  *
  * In a store that several machines write to, that would make all writes of an account wait for each
- * other. There a write leaves its entries in a queue instead, without a number, and the holder of the
- * lease (resources/lease.h) numbers them after the commit (audit_number). The queue, and the lease, are
- * records of no account: of the account with the id zero.
+ * other. There a write leaves its entries in a queue instead, without a number, and the holder of
+ * the lease (resources/lease.h) numbers them after the commit (audit_number). The queue, and the
+ * lease, are records of no account: of the account with the id zero.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef RESOURCES_AUDIT_RECORD_H
@@ -35,7 +35,7 @@ struct audit_state {
 	struct store_record stored; /* as it was read; value.data NULL: there is none yet */
 	uint64_t first; /* the oldest entry that is kept; last + 1: there is none */
 	uint64_t last; /* 0: there was none */
-	int64_t first_time; /* of the oldest entry that is kept, in milliseconds; 0: there is none */
+	int64_t first_time; /* of the oldest entry that is kept, in milliseconds; 0: none */
 	bool is_watched; /* what is compared with the account is set: */
 	bool is_enabled;
 	uint64_t secrets; /* a digest of the account's secrets */
@@ -57,11 +57,13 @@ bool audit_states_get(struct transaction *transaction, const struct id *accounts
 		      struct store_record *stored, struct fault *fault);
 bool audit_state_put(struct transaction *transaction, const struct audit_state *state,
 		     struct fault *fault);
-/* Removes the oldest entry, also a damaged one, which the log then names. The caller puts the state. */
+/* Removes the oldest entry, also a damaged one, which the log then names. The caller puts the
+ * state. */
 bool audit_drop_first(struct transaction *transaction, struct audit_state *state,
 		      struct fault *fault);
 
-/* `n` entries from `seq` on, n at most AUDIT_READ_MOST. FAULT_DAMAGED when one of them is missing. */
+/* `n` entries from `seq` on, n at most AUDIT_READ_MOST. FAULT_DAMAGED when one of them is
+ * missing. */
 #define AUDIT_READ_MOST 256
 bool audit_read(struct transaction *transaction, uint64_t seq, size_t n,
 		struct audit_entry *entries, struct fault *fault);
@@ -72,8 +74,8 @@ struct audit_times {
 	int64_t keep; /* how long an entry is kept at least; 0: for ever */
 };
 
-/* Gives the entries the next numbers of the transaction's account, stores them, and drops a few that
- * are old enough, also ones that cannot be read. entries: `seq` is set. */
+/* Gives the entries the next numbers of the transaction's account, stores them, and drops a few
+ * that are old enough, also ones that cannot be read. entries: `seq` is set. */
 bool audit_append(struct transaction *transaction, const struct audit_times *times,
 		  struct audit_entry *entries, size_t n, struct fault *fault);
 
@@ -88,8 +90,8 @@ bool audit_enqueue(struct transaction *transaction, const struct clock *clock,
 bool audit_queued_read(const struct store_record *stored, struct id *account,
 		       struct audit_entry *entry, struct fault *fault);
 
-/* How far the numbering of the queue is. Entries of accounts whose logs are damaged stay in the queue, so
- * that those of other accounts do not wait for them. */
+/* How far the numbering of the queue is. Entries of accounts whose logs are damaged stay in the
+ * queue, so that those of other accounts do not wait for them. */
 struct audit_numbering {
 	struct id above; /* entries up to it were looked at; zero: from the oldest on */
 	const struct id *left; /* accounts whose entries stay */
@@ -102,8 +104,8 @@ struct audit_numbering {
 	struct fault damage;
 };
 
-/* Numbers the next entries of the queue, at most AUDIT_READ_MOST, and none from a damaged one on. Sets
- * `above` to the id of the last entry that it numbered, or of the damaged one. */
+/* Numbers the next entries of the queue, at most AUDIT_READ_MOST, and none from a damaged one on.
+ * Sets `above` to the id of the last entry that it numbered, or of the damaged one. */
 bool audit_number(struct transaction *transaction, const struct audit_times *times,
 		  struct audit_numbering *numbering, struct fault *fault);
 /* Below the ids of entries that are put into the queue from then on. */

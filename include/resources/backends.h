@@ -15,8 +15,8 @@ handler backends_delete;
 
 /* The backend as a document that may be changed: as it could be sent, with its secrets. */
 json_t *backend_document(struct call *call, const struct backend *backend);
-/* Sets what a whole document says, which obeys new_backend_shape. is_default moves: the others are it
- * no more. */
+/* Sets what a whole document says, which obeys new_backend_shape. is_default moves: the others are
+ * it no more. */
 void backend_set(struct call *call, struct media *media, struct backend *backend,
 		 const json_t *document);
 

@@ -48,8 +48,8 @@ struct environment {
 #define CALL_LARGE_BODY_MOST ((size_t)1 << 20)
 /* The memory of a call of a route that is_alone, in place of ARENA_LIMIT. */
 #define CALL_ALONE_MEMORY_MOST (8 * ARENA_LIMIT)
-/* The largest answer of a list, a bulk or an import, in bytes. Ten templates fit, as large as they may be
- * (TEMPLATE_TEXT_MOST). */
+/* The largest answer of a list, a bulk or an import, in bytes. Ten templates fit, as large as they
+ * may be (TEMPLATE_TEXT_MOST). */
 #define CALL_ANSWER_MOST ((size_t)8 << 20)
 
 enum method {
@@ -224,8 +224,8 @@ struct call {
 	bool is_part; /* an operation of a bulk, or an object of an import */
 	int64_t least_now; /* `now` of the next run is not below this */
 	size_t codes_made;
-	unsigned
-		words_asked; /* codes of other accounts, which it refused (resources/code_words.h) */
+	/* Codes of other accounts, which it refused (resources/code_words.h). */
+	unsigned words_asked;
 	size_t operations; /* of a bulk that was carried out */
 	enum join_refusal refusal;
 	struct bulk *bulk; /* private to service/bulk.c */
@@ -259,7 +259,8 @@ void call_header(struct call *call, const char *name, struct slice value);
 
 /* The value of a header that was added; empty: there is none. */
 struct slice call_find_header(const struct call *call, const char *name);
-/* An answer that shows a secret only once: this body is kept with an Idempotency-Key in its place. */
+/* An answer that shows a secret only once: this body is kept with an Idempotency-Key in its
+ * place. */
 bool call_keep_instead(struct call *call, struct slice body);
 
 /* For a ROUTE_READ_FIRST handler that has to write: it ends its run (`return
@@ -281,8 +282,8 @@ void call_set_account(struct call *call);
  * bulk have one time, which may be that of an earlier one of them. */
 void call_raise_time(struct call *call, int64_t time);
 
-/* An id of the time of the call, or of that of `newest` when it is later: so ids of a list in one record
- * rise. number: the one of `newest`, and one more. */
+/* An id of the time of the call, or of that of `newest` when it is later: so ids of a list in one
+ * record rise. number: the one of `newest`, and one more. */
 struct id call_new_id(const struct call *call, const struct id *newest, uint64_t number);
 
 /* ---- conditional requests ---- */

@@ -69,14 +69,14 @@ struct shown_code {
 bool code_show(struct call *call, const struct room_codes *codes, const struct code *code,
 	       const struct template_record *owner, struct shown_code *shown, struct fault *fault);
 
-/* Of "role_deleted", "disabled", "expired", "used_up", "not_yet_valid", "active" the first that holds at
- * `now`, in milliseconds. */
+/* Of "role_deleted", "disabled", "expired", "used_up", "not_yet_valid", "active" the first that
+ * holds at `now`, in milliseconds. */
 const char *code_state(const struct code *code, const struct shown_code *shown, int64_t now);
 
 /* ---- changing codes: the caller stores `codes` ---- */
 
-/* Makes an enabled code for the role, with the terms in *code, and with its letters; when these have
- * data NULL, with random ones that no other code has. */
+/* Makes an enabled code for the role, with the terms in *code, and with its letters; when these
+ * have data NULL, with random ones that no other code has. */
 bool codes_add(struct call *call, struct room_codes *codes, uint32_t identity, int64_t created,
 	       struct code *code, struct fault *fault);
 /* Stores a new code whose other members are set: of the role, or a former one. */
@@ -97,8 +97,8 @@ struct code_count codes_of_role(const struct room_codes *codes, uint32_t identit
 /* The same for all roles of the template. */
 struct code_count codes_count(const struct room_codes *codes, const struct template_record *owner);
 
-/* Whether the room may have one code more like this one. former: what it was; NULL: it is new. All due
- * codes have been made. FAULT_CONFLICT. */
+/* Whether the room may have one code more like this one. former: what it was; NULL: it is new. All
+ * due codes have been made. FAULT_CONFLICT. */
 bool codes_check_count(const struct room_subject *subject, const struct code *former,
 		       const struct code *code, struct fault *fault);
 /* Sets FAULT_CONFLICT: "the room has `most` `what`, the most". */

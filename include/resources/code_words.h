@@ -1,6 +1,6 @@
-/* Words that clients choose for codes (base/id.h). Each is a record of its own, which says whose they
- * are for ever: no other account gets them when the code and its room are gone, so that a link that is
- * about does not lead to strangers.
+/* Words that clients choose for codes (base/id.h). Each is a record of its own, which says whose
+ * they are for ever: no other account gets them when the code and its room are gone, so that a link
+ * that is about does not lead to strangers.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef RESOURCES_CODE_WORDS_H
@@ -13,18 +13,19 @@ bool code_words_find(struct call *call, struct slice words, struct id *account, 
 		     struct fault *fault);
 /* ---- codes of other accounts ----
  *
- * An account that has asked for 20 of them within 24 hours gets no code of its choice for 24 hours, so
- * that none finds out which codes there are. The count is a record of the account. */
+ * An account that has asked for 20 of them within 24 hours gets no code of its choice for 24 hours,
+ * so that none finds out which codes there are. The count is a record of the account. */
 
 struct expected;
 void code_words_expect_budget(struct expected *expected);
 /* FAULT_TOO_MANY while the account may not choose a code. */
 bool code_words_check_budget(struct call *call, struct fault *fault);
-/* Counts call->words_asked, in the transaction of the call. FAULT_TOO_MANY: another call has used up the
- * budget meanwhile. */
+/* Counts call->words_asked, in the transaction of the call. FAULT_TOO_MANY: another call has used
+ * up the budget meanwhile. */
 bool code_words_store_asked(struct call *call, struct fault *fault);
-/* The same of a call that is refused, in a transaction of its own; then the answer waits for that one. A
- * fault is answered instead of the refusal: an uncounted call must not tell whether the code is taken. */
+/* The same of a call that is refused, in a transaction of its own; then the answer waits for that
+ * one. A fault is answered instead of the refusal: an uncounted call must not tell whether the code
+ * is taken. */
 bool code_words_count_refused(struct call *call, struct fault *fault);
 
 bool code_words_check_asked(const struct store_record *stored, struct fault *fault);

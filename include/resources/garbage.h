@@ -1,6 +1,7 @@
-/* Children of rooms, templates and webhooks that are deleted: codes, deleted roles, deliveries. A deletion removes a
- * bounded number of them; where more are left, a record says so, and each later call that makes a
- * room or deletes a room, template or webhook of the account removes some more, until the record goes.
+/* Children of rooms, templates and webhooks that are deleted: codes, deleted roles, deliveries. A
+ * deletion removes a bounded number of them; where more are left, a record says so, and each later
+ * call that makes a room or deletes a room, template or webhook of the account removes some more,
+ * until the record goes.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef RESOURCES_GARBAGE_H

@@ -1,6 +1,6 @@
-/* The entries of joins, for accounts that want them (log_joins): who came, and who was refused. They are
- * written to the account's log after the answer, by a thread of the service, so an exchange does not
- * wait for them, and a crash may lose the last ones.
+/* The entries of joins, for accounts that want them (log_joins): who came, and who was refused.
+ * They are written to the account's log after the answer, by a thread of the service, so an
+ * exchange does not wait for them, and a crash may lose the last ones.
  *
  * Refusals of one code for one reason make one entry a minute at most.
  *

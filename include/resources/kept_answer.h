@@ -1,9 +1,10 @@
 /* Answers that are kept with the Idempotency-Key of their request, so that a request that is sent
- * again gets the same answer and is not carried out twice (anteroom-api(7)). Each is a record, found
- * by its key within the account, and written in the transaction of the change that it answers.
+ * again gets the same answer and is not carried out twice (anteroom-api(7)). Each is a record,
+ * found by its key within the account, and written in the transaction of the change that it
+ * answers.
  *
- * A kept answer counts for KEPT_ANSWER_LASTS; later it is removed, with others, by some of the writes
- * that have a key.
+ * A kept answer counts for KEPT_ANSWER_LASTS; later it is removed, with others, by some of the
+ * writes that have a key.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef RESOURCES_KEPT_ANSWER_H
@@ -31,8 +32,8 @@ void kept_answer_expect(struct expected *expected, struct slice key);
 /* *counts false: there is none, or its time has passed. */
 bool kept_answer_find(struct call *call, struct slice key, struct kept_answer *kept, bool *counts,
 		      struct fault *fault);
-/* Keeps the answer of the call, which is complete. former: as kept_answer_find read it, when it does
- * not count. FAULT_TOO_MANY when the account has as many as it may. */
+/* Keeps the answer of the call, which is complete. former: as kept_answer_find read it, when it
+ * does not count. FAULT_TOO_MANY when the account has as many as it may. */
 bool kept_answer_put(struct call *call, struct slice key, const unsigned char *fingerprint,
 		     const struct kept_answer *former, struct fault *fault);
 /* The kept answer becomes that of the call. */

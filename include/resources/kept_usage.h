@@ -1,8 +1,8 @@
-/* How many answers an account keeps (resources/kept_answer.h), and their size. What is kept is counted
- * by the time of day in one record of the account, which forgets what is older than a day. A process
- * counts in memory and adds what it counted to the record with a later write, KEPT_USAGE_PERIOD after
- * the last time: so writes do not wait for each other at that record. What a process counted and did
- * not add when it was killed is not counted.
+/* How many answers an account keeps (resources/kept_answer.h), and their size. What is kept is
+ * counted by the time of day in one record of the account, which forgets what is older than a day.
+ * A process counts in memory and adds what it counted to the record with a later write,
+ * KEPT_USAGE_PERIOD after the last time: so writes do not wait for each other at that record. What
+ * a process counted and did not add when it was killed is not counted.
  *
  * Threads: any.
  *

@@ -1,7 +1,7 @@
 /* A key: a bearer token of an account that is limited to scopes, may end, and can be revoked at any
- * time. Its text is ak_, the id, _ and a secret; only the SHA-256 of the secret is stored. Each key is
- * a record of its own that is found by its id, before its account is known. What they have in common
- * is a second record, which every call that makes or deletes one changes.
+ * time. Its text is ak_, the id, _ and a secret; only the SHA-256 of the secret is stored. Each key
+ * is a record of its own that is found by its id, before its account is known. What they have in
+ * common is a second record, which every call that makes or deletes one changes.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef RESOURCES_KEY_RECORD_H

@@ -26,7 +26,8 @@ extern const struct store_kind kind_code;
 /* Words that a client chose for a code; its name is them. It stays when code and room are gone, so
  * that a link that is about never leads to another account. */
 extern const struct store_kind kind_words;
-/* How often an account asked for codes of others (resources/code_words.h): one record with the id zero. */
+/* How often an account asked for codes of others (resources/code_words.h): one record with the id
+ * zero. */
 extern const struct store_kind kind_words_asked;
 /* An answer that is kept (resources/kept_answer.h); its name is the Idempotency-Key. How many there
  * are: one record with the id zero. */
@@ -34,31 +35,33 @@ extern const struct store_kind kind_kept_answer;
 extern const struct store_kind kind_kept_usage;
 /* What an account has for media servers: one record with the id zero. */
 extern const struct store_kind kind_media;
-/* A key; its name is its id as text, its parent the id zero. What the keys of an account have in common:
- * one record with the id zero. */
+/* A key; its name is its id as text, its parent the id zero. What the keys of an account have in
+ * common: one record with the id zero. */
 extern const struct store_kind kind_key;
 extern const struct store_kind kind_keys;
-/* A room or template that is gone while some of its children are not removed yet; its id is theirs. */
+/* A room or template that is gone while some of its children are not removed yet; its id is
+ * theirs. */
 extern const struct store_kind kind_garbage;
 
-/* An entry of the log (resources/audit_record.h); its id is its number. How far the log goes: one record
- * with the id zero. */
+/* An entry of the log (resources/audit_record.h); its id is its number. How far the log goes: one
+ * record with the id zero. */
 extern const struct store_kind kind_entry;
 extern const struct store_kind kind_audit;
-/* An entry that waits for its number, and who gives the numbers (resources/lease.h): of no account. */
+/* An entry that waits for its number, and who gives the numbers (resources/lease.h): of no
+ * account. */
 extern const struct store_kind kind_queue;
 extern const struct store_kind kind_lease;
 
-/* An account's webhooks (resources/webhook_record.h), with the id zero; how far each is in the log, with
- * its id; its deliveries of which an attempt failed, whose switch is on while they are pending; and, of no
- * account, the accounts that have webhooks, with their id. */
+/* An account's webhooks (resources/webhook_record.h), with the id zero; how far each is in the log,
+ * with its id; its deliveries of which an attempt failed, whose switch is on while they are
+ * pending; and, of no account, the accounts that have webhooks, with their id. */
 extern const struct store_kind kind_webhooks;
 extern const struct store_kind kind_webhook_position;
 extern const struct store_kind kind_webhook_delivery;
 extern const struct store_kind kind_webhook_account;
 
-/* How the times of rooms differ from those of their ids (resources/room_times.h): one record with the id
- * zero. */
+/* How the times of rooms differ from those of their ids (resources/room_times.h): one record with
+ * the id zero. */
 extern const struct store_kind kind_room_times;
 
 #define KINDS 23

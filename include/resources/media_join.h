@@ -1,5 +1,5 @@
-/* The way from an account's backends to a ticket for one person (media/ticket.h): which backend is in
- * effect for a room, and what a role allows there.
+/* The way from an account's backends to a ticket for one person (media/ticket.h): which backend is
+ * in effect for a room, and what a role allows there.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef RESOURCES_MEDIA_JOIN_H
@@ -28,8 +28,8 @@ const struct backend *media_backend_of(const struct media *media,
 				       const struct template_record *owner);
 /* maxPeerCount is -1. */
 bool media_admits_nobody(const json_t *role);
-/* Writes the member `join` of the answer; writes nothing when the role admits nobody. FAULT_DAMAGED when
- * the signing key is missing. */
+/* Writes the member `join` of the answer; writes nothing when the role admits nobody. FAULT_DAMAGED
+ * when the signing key is missing. */
 bool media_join(struct call *call, const struct media *media, const struct backend *backend,
 		const struct admission *admission, struct json_writer *answer, struct fault *fault);
 

@@ -1,9 +1,10 @@
-/* What an account has for media servers: them (backends), its signing keys, and a secret of which the
- * codes' hashes are made. All of it is one record of the account, with the id zero: there are few of each, they refer to
- * each other, and one read gives what a token needs.
+/* What an account has for media servers: them (backends), its signing keys, and a secret of which
+ * the codes' hashes are made. All of it is one record of the account, with the id zero: there are
+ * few of each, they refer to each other, and one read gives what a token needs.
  *
- * A signing key is `active` (it signs; at most one of an alg), `next` or `retired`. A retired one is
- * published until its time, and does not count from then on; the next write of the record drops it.
+ * A signing key is `active` (it signs; at most one of an alg), `next` or `retired`. A retired one
+ * is published until its time, and does not count from then on; the next write of the record drops
+ * it.
  *
  * A backend counts the templates that name it, which the writers of templates do
  * (resources/template_record.h): so no search for them is needed.

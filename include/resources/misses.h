@@ -2,10 +2,11 @@
  * /64) has 20 misses a minute, or 2 while the whole service has more than 2,000 a minute; then its
  * calls are refused for a minute.
  *
- * It also counts by account the RSA keys that it makes, which cost much: 10, then none for a minute.
+ * It also counts by account the RSA keys that it makes, which cost much: 10, then none for a
+ * minute.
  *
- * Tries to begin a session (service/session.h) that fail have a budget of their own by address, of 20 a
- * minute too.
+ * Tries to begin a session (service/session.h) that fail have a budget of their own by address, of
+ * 20 a minute too.
  *
  * The memory is fixed: 5 MB for 131,072 addresses. When more addresses miss within a minute, the
  * oldest entry of a group is replaced; attackers with more addresses are limited by the rate of the
@@ -43,7 +44,8 @@ unsigned misses_count(struct misses *misses, struct slice address, int64_t now);
 /* The same of sessions: the seconds until the address may try again, and one more failure. */
 unsigned misses_session_wait(struct misses *misses, struct slice address, int64_t now);
 void misses_session_count(struct misses *misses, struct slice address, int64_t now);
-/* The seconds until the account may make an RSA key; 0: now, and n of them are counted (0: none). */
+/* The seconds until the account may make an RSA key; 0: now, and n of them are counted (0:
+ * none). */
 unsigned misses_keys_count(struct misses *misses, const struct id *account, int64_t now,
 			   unsigned n);
 /* Misses of the last whole minute, or of the current one if these are more. */

@@ -19,8 +19,8 @@
 void packed_put_number(struct buffer *record, uint64_t value, size_t bytes); /* 1 to 8 */
 void packed_put_text(struct buffer *record, struct slice text);
 void packed_put_id(struct buffer *record, const struct id *id);
-/* Stores the record, with the value that was written, in place of `former`; which is NULL, or has no
- * value, where there was none. */
+/* Stores the record, with the value that was written, in place of `former`; which is NULL, or has
+ * no value, where there was none. */
 bool packed_store(struct transaction *transaction, const struct store_kind *kind,
 		  struct store_record *record, const struct buffer *value,
 		  const struct store_record *former, struct fault *fault);

@@ -6,8 +6,8 @@
 
 #include "resources/call.h"
 
-/* As serve was told (--public-url); else by scheme and host of the request. Without a / at its end; in
- * the arena, or constant. */
+/* As serve was told (--public-url); else by scheme and host of the request. Without a / at its end;
+ * in the arena, or constant. */
 struct slice public_url_of(struct call *call);
 /* Whether that is an address of https. */
 bool public_url_is_secure(const struct call *call);

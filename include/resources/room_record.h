@@ -24,8 +24,8 @@ struct room_record {
 	struct slice hidden; /* the hidden members of its document as JSON text */
 };
 
-/* That room_load_by_id will be called, and its template loaded. False: the text is no id. *id (may be
- * NULL): the id. */
+/* That room_load_by_id will be called, and its template loaded. False: the text is no id. *id (may
+ * be NULL): the id. */
 struct expected;
 bool room_expect_by_id(struct expected *expected, struct slice text, enum store_reading reading,
 		       struct id *id);

@@ -1,4 +1,5 @@
-/* The calls of signing keys, and the public key sets (anteroom-api(7)). Handlers (resources/call.h).
+/* The calls of signing keys, and the public key sets (anteroom-api(7)). Handlers
+ * (resources/call.h).
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef RESOURCES_SIGNING_KEYS_H
@@ -6,8 +7,8 @@
 
 #include "resources/call.h"
 
-/* How old a key must be before it signs, unless serve is told otherwise: as long as verifiers keep a
- * key set, and some minutes more. In seconds. */
+/* How old a key must be before it signs, unless serve is told otherwise: as long as verifiers keep
+ * a key set, and some minutes more. In seconds. */
 #define SIGNING_KEY_AGE 600
 
 /* Before the transaction, and once however often it is run: makes the key that signing_keys_create

@@ -9,8 +9,9 @@
 /* type: "template.created" or "template.deleted". */
 void template_note(struct call *call, const char *type, const struct template_record *record);
 
-/* The template was written: an entry for what differs from the former one, one for each role that is
- * gone, then one for each that came. default_changed: it became the default template, or is it no more. */
+/* The template was written: an entry for what differs from the former one, one for each role that
+ * is gone, then one for each that came. default_changed: it became the default template, or is it
+ * no more. */
 void template_note_update(struct call *call, const struct template_record *record,
 			  const struct template_record *former, bool default_changed);
 

@@ -1,8 +1,9 @@
 /* The parts of a template, made of JSON documents: settings, destinations, roles, plugins. Each
  * function that sets a part takes a whole document (of a body, or of a stored part merged with a
  * patch), which it does not change, keeps stored members where the rules say so, and sets the text,
- * the hidden members and the ETag in the record. Nothing is stored: once the template may be stored,
- * template_delete_gone (or template_remove_role) stores that roles are deleted, and template_put the rest.
+ * the hidden members and the ETag in the record. Nothing is stored: once the template may be
+ * stored, template_delete_gone (or template_remove_role) stores that roles are deleted, and
+ * template_put the rest.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef RESOURCES_TEMPLATE_PARTS_H
@@ -53,7 +54,8 @@ size_t template_roles_most(void);
 
 /* ---- all ---- */
 
-/* Replaces the parts that the request's body has (PART_REPLACED), and leaves the others as they are. */
+/* Replaces the parts that the request's body has (PART_REPLACED), and leaves the others as they
+ * are. */
 void template_set_supplied(struct call *call, struct template_record *record);
 
 /* Sets all parts. A part that the document does not have gets its defaults. sent: the body of the

@@ -26,9 +26,9 @@ handler destinations_get;
 handler destinations_replace;
 handler destinations_patch;
 
-/* The body is that of an imported template (rules/import_rules.h): stores it, unless it is there and the
- * same. The call may have any path. Faults of the client are set before anything is stored. *is_new: the
- * account had none with its id. */
+/* The body is that of an imported template (rules/import_rules.h): stores it, unless it is there
+ * and the same. The call may have any path. Faults of the client are set before anything is stored.
+ * *is_new: the account had none with its id. */
 bool templates_import(struct call *call, bool *is_new, struct fault *fault);
 
 #endif

@@ -1,6 +1,7 @@
-/* What is stored of webhooks: an account's webhooks, one record with their secrets; of each a position,
- * how far it is in the log, and the deliveries of which an attempt failed; and, of no account, one
- * record for each account that has webhooks, so that the dispatcher (service/dispatcher.h) finds them.
+/* What is stored of webhooks: an account's webhooks, one record with their secrets; of each a
+ * position, how far it is in the log, and the deliveries of which an attempt failed; and, of no
+ * account, one record for each account that has webhooks, so that the dispatcher
+ * (service/dispatcher.h) finds them.
  *
  * Each time a webhook is switched on it begins a new series: positions and deliveries of an earlier
  * one count no more.
@@ -61,13 +62,14 @@ void webhook_remove(struct webhooks *webhooks, const struct webhook *webhook);
 
 /* ---- accounts that have, or had, webhooks: records of no account ---- */
 
-/* `n` accounts, in the order of their ids, after `after` (NULL: from the first one), each with a number
- * that differs after each change of its webhooks. */
+/* `n` accounts, in the order of their ids, after `after` (NULL: from the first one), each with a
+ * number that differs after each change of its webhooks. */
 struct webhook_account {
 	struct id id;
 	uint64_t change;
 };
-/* The `change` of an account whose record is damaged: later changes of its webhooks are not seen. */
+/* The `change` of an account whose record is damaged: later changes of its webhooks are not
+ * seen. */
 #define WEBHOOK_CHANGE_UNKNOWN UINT64_MAX
 bool webhook_accounts(struct transaction *transaction, const struct id *after, size_t most,
 		      struct webhook_account *accounts, size_t *n, bool *is_last,

@@ -37,8 +37,8 @@ struct webhook_test {
 	struct slice actor; /* JSON text */
 };
 
-/* What the service switches off by itself: notes it as a change of the service's. entry: without number;
- * in the arena. */
+/* What the service switches off by itself: notes it as a change of the service's. entry: without
+ * number; in the arena. */
 void webhook_end_entry(struct arena *arena, const struct clock *clock,
 		       const struct webhook *webhook, int64_t now, struct audit_entry *entry);
 

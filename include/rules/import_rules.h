@@ -1,5 +1,5 @@
-/* Import: objects of the public service that keep their ids and times. The shapes of the objects are
- * defined next to the shapes whose rows they share.
+/* Import: objects of the public service that keep their ids and times. The shapes of the objects
+ * are defined next to the shapes whose rows they share.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef RULES_IMPORT_RULES_H

@@ -9,7 +9,8 @@
 extern const struct shape template_list_query;
 extern const struct shape room_list_query;
 extern const struct shape code_list_query;
-/* Of the other calls that answer codes: those that read one, and those that may change something. */
+/* Of the other calls that answer codes: those that read one, and those that may change
+ * something. */
 extern const struct shape code_view_query;
 extern const struct shape code_write_query;
 extern const struct shape signing_key_list_query;

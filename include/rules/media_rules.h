@@ -13,7 +13,8 @@ extern const struct shape new_signing_key_shape;
 extern const struct shape new_backend_shape;
 extern const struct shape backend_shape;
 #define BACKEND_TYPES "livekit", "jitsi", "galene", "bigbluebutton", "janus", "jwt"
-/* Whether a member of `config` is for a type of backend, and with an alg (data NULL: the default). */
+/* Whether a member of `config` is for a type of backend, and with an alg (data NULL: the
+ * default). */
 bool backend_has_member(struct slice type, struct slice alg, const char *member);
 /* Whether it is write-only. */
 bool backend_member_is_secret(const char *member);

@@ -7,8 +7,8 @@
 
 #include "rules/text_rules.h"
 
-/* The most codes of a line `codes`. A line `room` has no more either, but in formats before 6, where it
- * has all codes of the room. */
+/* The most codes of a line `codes`. A line `room` has no more either, but in formats before 6,
+ * where it has all codes of the room. */
 #define CODES_OF_LINE 1000
 
 extern const struct shape transfer_line_shape;

@@ -27,9 +27,9 @@ struct changes {
 /* Adds one pointer. */
 void changes_add(struct changes *changes, struct slice pointer);
 
-/* Adds the pointers, below `prefix`, of the members in which two objects as they are answered differ.
- * A member that only one of them has is one pointer. Names in `ignored` (NULL-terminated; NULL: none)
- * are left out at the top. */
+/* Adds the pointers, below `prefix`, of the members in which two objects as they are answered
+ * differ. A member that only one of them has is one pointer. Names in `ignored` (NULL-terminated;
+ * NULL: none) are left out at the top. */
 void changes_find(struct changes *changes, struct slice prefix, const json_t *former,
 		  const json_t *latter, const char *const *ignored);
 
@@ -42,7 +42,8 @@ void changes_find_in_texts(struct changes *changes, struct slice prefix, struct 
 void changes_find_hidden(struct changes *changes, struct slice prefix, const struct shape *shape,
 			 const json_t *former, const json_t *latter);
 
-/* Appends them as a JSON array: sorted by their bytes, each once, the first CHANGES_MOST. NULL: []. */
+/* Appends them as a JSON array: sorted by their bytes, each once, the first CHANGES_MOST. NULL:
+ * []. */
 void changes_write(struct changes *changes, struct buffer *text);
 
 #endif

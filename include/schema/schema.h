@@ -96,7 +96,7 @@ struct field {
 	/* Message of the fault when this is the only finding; NULL: the standard message. */
 	const char *message;
 	const char *doc;
-	/* Of a query, KIND_TEXT: any text is accepted together with this parameter. NULL: there is none. */
+	/* Of a query, KIND_TEXT: with this parameter any text is accepted. NULL: there is none. */
 	const char *free_with;
 	const char *unit;	/* of a number: "kbps", "s", "ms", "px" or "fps"; NULL: none */
 };
@@ -248,8 +248,8 @@ void findings_take(struct findings *findings, const char *pointer, const struct 
 struct arena *rule_arena(struct rule_context *context);
 /* The present time in seconds since 1970; needs findings->clock. */
 int64_t rule_now(const struct rule_context *context);
-/* Whether the body as sent has this member, and not as null. A rule about two members reports the one that was
- * sent. */
+/* Whether the body as sent has this member, and not as null. A rule about two members reports the
+ * one that was sent. */
 bool rule_was_sent(const struct rule_context *context, const char *pointer);
 
 /* True when there are no findings. Else sets FAULT_INVALID_BODY with at most FINDINGS_FAULT_MOST

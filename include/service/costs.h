@@ -1,6 +1,6 @@
-/* What the calls of each account and route cost lately, in processor time, so that those that are likely to
- * cost much can be handled apart from others (edge/deferred.h). An estimate follows what calls cost, upwards
- * faster than downwards: cheap calls in between do not hide costly ones.
+/* What the calls of each account and route cost lately, in processor time, so that those that are
+ * likely to cost much can be handled apart from others (edge/deferred.h). An estimate follows what
+ * calls cost, upwards faster than downwards: cheap calls in between do not hide costly ones.
  *
  * Any thread; without locks.
  *
@@ -13,7 +13,8 @@
 
 #include "base/id.h"
 
-/* Microseconds of processor time from which a call is costly. A list of 100 common templates takes less. */
+/* Microseconds of processor time from which a call is costly. A list of 100 common templates takes
+ * less. */
 #define COSTS_HIGH 500
 
 struct costs;

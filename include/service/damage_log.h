@@ -1,5 +1,5 @@
-/* Tells the log of damage that is met again and again while it lasts: a line for each event and account
- * once a minute. Of one thread.
+/* Tells the log of damage that is met again and again while it lasts: a line for each event and
+ * account once a minute. Of one thread.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef SERVICE_DAMAGE_LOG_H

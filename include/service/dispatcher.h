@@ -1,8 +1,8 @@
-/* The dispatcher of webhooks: a thread that reads the logs of accounts with webhooks, hands what they
- * want to the sender (delivery/sender.h), a few at once for each webhook, and writes how far each is,
- * and the deliveries of which an attempt failed, which it repeats by a schedule. A delivery is made at
- * least once: what has no outcome when the service or the sender ends is made again, under the same
- * webhook-id. No request waits for any of it.
+/* The dispatcher of webhooks: a thread that reads the logs of accounts with webhooks, hands what
+ * they want to the sender (delivery/sender.h), a few at once for each webhook, and writes how far
+ * each is, and the deliveries of which an attempt failed, which it repeats by a schedule. A
+ * delivery is made at least once: what has no outcome when the service or the sender ends is made
+ * again, under the same webhook-id. No request waits for any of it.
  *
  * Where several processes have the store, the holder of the lease (resources/lease.h) does it, and
  * writes under its lease alone.
@@ -18,8 +18,8 @@
 
 #define SCHEDULE_MOST 32
 
-/* When the attempts of a delivery are made: of each one the seconds from the one before, of the first one
- * from the time of the entry. */
+/* When the attempts of a delivery are made: of each one the seconds from the one before, of the
+ * first one from the time of the entry. */
 struct schedule {
 	int64_t seconds[SCHEDULE_MOST];
 	size_t count; /* at least 1 */

@@ -1,6 +1,6 @@
-/* The thread for work that no call waits for: it numbers the entries of the log that wait in the queue,
- * notes changes of accounts by the command line, and writes the entries of joins. Where several
- * processes have the store, only the holder of the lease does the first two.
+/* The thread for work that no call waits for: it numbers the entries of the log that wait in the
+ * queue, notes changes of accounts by the command line, and writes the entries of joins. Where
+ * several processes have the store, only the holder of the lease does the first two.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef SERVICE_KEEPER_H

@@ -12,8 +12,8 @@ struct service;
 struct service *service_open(const struct environment *environment);
 void service_close(struct service *service);
 
-/* call: zero except `arena`, `request`, `started` and `may_be_deferred`, or as the first call left it;
- * the slices live as long as the arena's content. Fills call->answer; a fault becomes its error
+/* call: zero except `arena`, `request`, `started` and `may_be_deferred`, or as the first call left
+ * it; the slices live as long as the arena's content. Fills call->answer; a fault becomes its error
  * body. If answer.awaited is not 0 and store_state() of it is not STORE_DURABLE, the caller parks
  * the call until it is, and then calls service_settle.
  *
@@ -22,8 +22,8 @@ void service_close(struct service *service);
  * Any thread. */
 bool service_answer(struct service *service, struct call *call);
 
-/* After parking: STORE_DURABLE keeps the answer, STORE_FAILED replaces it by a 503 with the standing
- * headers (answer.standing_count). */
+/* After parking: STORE_DURABLE keeps the answer, STORE_FAILED replaces it by a 503 with the
+ * standing headers (answer.standing_count). */
 void service_settle(struct call *call, enum store_state state);
 
 #endif

@@ -30,8 +30,7 @@ struct store_figures {
 	uint64_t round_trips;
 	uint64_t conflicts; /* calls that had to be run again */
 	uint64_t connects; /* connections opened */
-	uint64_t
-		unknown_outcomes; /* commits of which it could not be found out whether they happened */
+	uint64_t unknown_outcomes; /* commits: it was not found out whether they happened */
 	bool is_synchronous; /* a standby has to confirm commits */
 	struct histogram_state commits;
 };

@@ -2,9 +2,9 @@
  * by its id or by its unique name, may have a parent and a switch, and comes in pages in the order
  * of making. Names, pages and ids are the driver's work: the callers know no index and no counter.
  *
- * Drivers: store/gdbm (durable, one machine), store/postgres (several machines), store/memory (tests),
- * and in the tests one that fails at the n-th call. One test suite, tests/check_records, runs over all
- * of them.
+ * Drivers: store/gdbm (durable, one machine), store/postgres (several machines), store/memory
+ * (tests), and in the tests one that fails at the n-th call. One test suite, tests/check_records,
+ * runs over all of them.
  *
  * What every driver promises:
  *
@@ -54,11 +54,13 @@ enum store_state {
 enum store_naming {
 	STORE_NO_NAME,
 	STORE_NAME_IN_ACCOUNT, /* unique among the account's records of the kind */
-	STORE_NAME_ANYWHERE /* unique in the store; such records are found by name and in pages of their
-			     * parent, not by id */
+	/* Unique in the store; such records are found by name and in pages of their parent, not by
+	 * id. */
+	STORE_NAME_ANYWHERE
 };
 
-/* Milliseconds that a transaction waits for a record which another one has locked; FAULT_AGAIN then. */
+/* Milliseconds that a transaction waits for a record which another one has locked; FAULT_AGAIN
+ * then. */
 #define STORE_LOCK_MOST 10000
 
 /* The largest name and the largest value, in bytes. */
@@ -68,7 +70,7 @@ enum store_naming {
 /* A kind of records. The layer above defines its kinds, as constants: drivers store a new kind
  * without a change of their format, and carry records of kinds that this program does not know. */
 struct store_kind {
-	char letter; /* part of the stored keys: it never changes and is never used for another kind */
+	char letter; /* part of the stored keys: it never changes, nor is used for another kind */
 	const char *name; /* for messages: "room" */
 	enum store_naming naming;
 	bool has_ids; /* ids come from store_new_id */
@@ -78,8 +80,8 @@ struct store_kind {
 	/* The kind of the parent when no record may be without it: a parent of this kind is removed
 	 * only after store_has_children in the same transaction. NULL: the callers see to that. */
 	const struct store_kind *under;
-	/* The kind of the parent, or of the record with the same id, when no record comes to be before
-	 * that one. NULL: there is none. */
+	/* The kind of the parent, or of the record with the same id, when no record comes to be
+	 * before that one. NULL: there is none. */
 	const struct store_kind *after;
 };
 
@@ -111,12 +113,14 @@ struct store_page {
 	struct slice prefix, after; /* STORE_BY_NAME: names with this prefix, after this name */
 	struct store_record *records; /* the caller's, `most` of them */
 	size_t most;
-	size_t bytes_most; /* the page ends after the record that exceeds this sum of values; 0: no bound */
+	/* The page ends after the record that exceeds this sum of values; 0: no bound. */
+	size_t bytes_most;
 	/* Results. */
 	size_t count;
 	bool is_last; /* no record follows */
-	/* Upon FAULT_DAMAGED, of pages in the order of ids: the record that cannot be read. `count` records
-	 * come before it, and the caller may read on from there. Zero: it is not known which one. */
+	/* Upon FAULT_DAMAGED, of pages in the order of ids: the record that cannot be read. `count`
+	 * records come before it, and the caller may read on from there. Zero: it is not known
+	 * which one. */
 	struct id damaged;
 };
 
@@ -124,9 +128,9 @@ struct store_page {
 enum store_finding {
 	STORE_FIND_ID,
 	STORE_FIND_NAME,
-	STORE_FIND_PARENT, /* the parent of the record that the item `from` finds; of a page: of each */
+	STORE_FIND_PARENT, /* the parent of what the item `from` finds; of a page: of each */
 	STORE_FIND_VALUE, /* the record whose id is the value of the record that `from` finds */
-	STORE_FIND_OWN, /* the record `id` of the account that has the record that `from` finds by name */
+	STORE_FIND_OWN, /* the record `id` of the account of what `from` finds by name */
 	STORE_FIND_PAGE,
 	STORE_FIND_CHILDREN, /* store_has_children with the parent `id` */
 	STORE_FIND_NEW_ID
@@ -224,8 +228,8 @@ bool store_begin(struct store *store, enum store_access access, struct arena *ar
 void store_set_account(struct transaction *transaction, const struct id *account);
 
 /* The generation of the accounts that the caller was admitted with; 0: it does not matter. When the
- * store has another one, the first read sets FAULT_AGAIN. STORE_ROSTER_ANY: the generation is brought
- * along and none is wrong, for a caller that looks for the account afterwards. */
+ * store has another one, the first read sets FAULT_AGAIN. STORE_ROSTER_ANY: the generation is
+ * brought along and none is wrong, for a caller that looks for the account afterwards. */
 #define STORE_ROSTER_ANY UINT64_MAX
 void store_set_roster(struct transaction *transaction, uint64_t generation);
 
@@ -235,7 +239,8 @@ void store_set_roster(struct transaction *transaction, uint64_t generation);
 
 /* Before the first read: says what will be read, so that a driver can read it at once, and lock in
  * this order. What is named and not read is harmless. A WRITE transaction may read more; of a READ
- * transaction the items are all that it reads, or else it may have to be run again (FAULT_AGAIN). */
+ * transaction the items are all that it reads, or else it may have to be run again
+ * (FAULT_AGAIN). */
 void store_expect(struct transaction *transaction, const struct store_expected *expected, size_t n);
 /* Whether the driver makes use of that. */
 bool store_wants_expected(const struct transaction *transaction);
@@ -274,8 +279,9 @@ bool store_count(struct transaction *transaction, const struct store_kind *const
  *
  * All that is given is copied. */
 
-/* From now on all new ids of the transaction are of one time, *now: that of the store's own clock where
- * it has one, but not before `least`; else *now stays as it is. In milliseconds since 1970. */
+/* From now on all new ids of the transaction are of one time, *now: that of the store's own clock
+ * where it has one, but not before `least`; else *now stays as it is. In milliseconds since
+ * 1970. */
 bool store_fix_time(struct transaction *transaction, int64_t least, int64_t *now,
 		    struct fault *fault);
 /* A new id, above all ids of the account and kind. *now, in milliseconds since 1970, is raised to
@@ -284,8 +290,8 @@ bool store_fix_time(struct transaction *transaction, int64_t least, int64_t *now
 bool store_new_id(struct transaction *transaction, const struct store_kind *kind,
 		  const struct clock *clock, int64_t *now, struct id *id, struct fault *fault);
 /* former: the record as this transaction read it to change it, with the same id; NULL: the record
- * is new. FAULT_AGAIN when another record has the name: the next run finds it when it looks first, or
- * draws another name. */
+ * is new. FAULT_AGAIN when another record has the name: the next run finds it when it looks first,
+ * or draws another name. */
 bool store_put(struct transaction *transaction, const struct store_kind *kind,
 	       const struct store_record *record, const struct store_record *former,
 	       struct fault *fault);
@@ -315,8 +321,9 @@ enum store_state store_state(struct store *store, uint64_t number);
  * some milliseconds when the disk is full. */
 void store_flush(struct store *store);
 
-/* To be called when the process is about to end. From now on a commit that the disk has no room for fails,
- * and is not tried again until there is room. Nothing is written after such a failure. Any thread. */
+/* To be called when the process is about to end. From now on a commit that the disk has no room for
+ * fails, and is not tried again until there is room. Nothing is written after such a failure. Any
+ * thread. */
 void store_stop_retrying(struct store *store);
 
 /* Waits until the number is durable: for commands and tests, not for a worker. */

@@ -2,15 +2,16 @@
  * (anteroom load). After that every GET answers the same body, every code is in the same state, and
  * the life of codes goes on as if nothing had happened; only ETags are others.
  *
- * A dump is a line `dump`, then the lines of each account, then a line for each choice of `words` for
- * a code, then a line `end` with counts, so that a truncated dump is recognized. An account has a line
- * `account`; where it has any, a line `media` (for media servers), a line `keys` and a line
- * `webhooks`; its templates and its rooms, the youngest of each first; the entries of its log, oldest
- * first. The line of a room has its oldest CODES_OF_LINE codes; the others follow in lines `codes`,
- * each of at most as many. rules/transfer_rules.c says what each line contains. A template and a room
- * are documents that could be sent, with the members that are never answered (credentials, the browser
- * recordings' roles); next to them are members that documents do not show: ids, times, the identities
- * of roles, and of a room all its codes and the roles that are due since a move.
+ * A dump is a line `dump`, then the lines of each account, then a line for each choice of `words`
+ * for a code, then a line `end` with counts, so that a truncated dump is recognized. An account has
+ * a line `account`; where it has any, a line `media` (for media servers), a line `keys` and a line
+ * `webhooks`; its templates and its rooms, the youngest of each first; the entries of its log,
+ * oldest first. The line of a room has its oldest CODES_OF_LINE codes; the others follow in lines
+ * `codes`, each of at most as many. rules/transfer_rules.c says what each line contains. A template
+ * and a room are documents that could be sent, with the members that are never answered
+ * (credentials, the browser recordings' roles); next to them are members that documents do not
+ * show: ids, times, the identities of roles, and of a room all its codes and the roles that are due
+ * since a move.
  *
  * A dump holds every secret of its accounts.
  *
@@ -21,15 +22,16 @@
 #include "accounts/roster.h"
 #include "transfer/survey.h"
 
-/* The most bytes of a code in a line: 16 members of metadata of 40 + 6 * 256 + 6 bytes each, since a
- * character may be written as \u0001; 6 * (256 + 128 + 128 + 256) for user_id, name, label and the last
- * user; 480 for the code, its role, its times and numbers, and the names of all members. */
+/* The most bytes of a code in a line: 16 members of metadata of 40 + 6 * 256 + 6 bytes each, since
+ * a character may be written as \u0001; 6 * (256 + 128 + 128 + 256) for user_id, name, label and
+ * the last user; 480 for the code, its role, its times and numbers, and the names of all
+ * members. */
 #define TRANSFER_CODE_MOST ((size_t)16 * 1582 + 6 * 768 + 480)
 
-/* The most bytes of a line. The longest lines that are written are those of CODES_OF_LINE (1,000) such
- * codes, 30.4 MB, and in the line of a room the room's document, which is at most 3 MB, as no body of a
- * request is larger than 1 MiB. All other lines are far shorter. The rest is for dumps of formats before
- * 6: they have all codes of a room in its line. */
+/* The most bytes of a line. The longest lines that are written are those of CODES_OF_LINE (1,000)
+ * such codes, 30.4 MB, and in the line of a room the room's document, which is at most 3 MB, as no
+ * body of a request is larger than 1 MiB. All other lines are far shorter. The rest is for dumps of
+ * formats before 6: they have all codes of a room in its line. */
 #define TRANSFER_LINE_MOST ((size_t)128 << 20)
 
 struct transfer_counts {

@@ -35,7 +35,8 @@ const char *fault_text(enum fault_kind kind)
 	return kinds[kind].text;
 }
 
-/* snprintf may cut within a character, so one byte more is asked for, which shows whether it did. */
+/* snprintf may cut within a character, so one byte more is asked for, which shows whether it
+ * did. */
 __attribute__((format(printf, 3, 0))) static void print(char *text, size_t size, const char *format,
 							va_list arguments)
 {

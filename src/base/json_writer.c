@@ -64,8 +64,8 @@ static void append_ascii(struct buffer *buffer, struct slice text)
 
 /* ---- members ---- */
 
-/* What stands before a value. A bracket at the end was just opened: those in texts have a quote behind
- * them. */
+/* What stands before a value. A bracket at the end was just opened: those in texts have a quote
+ * behind them. */
 static struct buffer *begin(struct json_writer *writer, const char *name)
 {
 	struct buffer *text = &writer->text;

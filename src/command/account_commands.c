@@ -1,5 +1,5 @@
-/* anteroom account add, list, disable, enable, set, rotate, delete; anteroom token. They read or change
- * the accounts file; a running service notices changes by itself.
+/* anteroom account add, list, disable, enable, set, rotate, delete; anteroom token. They read or
+ * change the accounts file; a running service notices changes by itself.
  *
  * Secrets are written to standard output only.
  *
@@ -248,10 +248,10 @@ int command_account_rotate(const struct command *command, int argc, char **argv)
 
 /* ---- delete ---- */
 
-/* The account is disabled first, its records are removed in transactions of bounded size, and the account
- * leaves the accounts file last. So after an interruption the account is still there, disabled, with the
- * records that are not removed yet, and the command can be run again. A store in a directory is locked
- * meanwhile, so the service has to be stopped. */
+/* The account is disabled first, its records are removed in transactions of bounded size, and the
+ * account leaves the accounts file last. So after an interruption the account is still there,
+ * disabled, with the records that are not removed yet, and the command can be run again. A store in
+ * a directory is locked meanwhile, so the service has to be stopped. */
 struct deleting {
 	const struct command *command;
 	const char *directory;

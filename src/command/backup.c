@@ -1,10 +1,11 @@
-/* `anteroom backup` copies a data directory, in use or not, to a directory that can be served. `anteroom
- * restore` puts a copy of a backup in the place of a data directory, or where there is none yet.
+/* `anteroom backup` copies a data directory, in use or not, to a directory that can be served.
+ * `anteroom restore` puts a copy of a backup in the place of a data directory, or where there is
+ * none yet.
  *
- * The work is done in a child process; what it leaves after a failure is removed. When root runs it, a
- * backup is made as the owner of the data. A restore reads the backup with root's rights and writes
- * into a directory that no other user can enter; the copy is given to its owner before it is put in
- * place.
+ * The work is done in a child process; what it leaves after a failure is removed. When root runs
+ * it, a backup is made as the owner of the data. A restore reads the backup with root's rights and
+ * writes into a directory that no other user can enter; the copy is given to its owner before it is
+ * put in place.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <errno.h>
@@ -44,8 +45,8 @@ static void watch_progress(void *context, uint64_t done, uint64_t all)
 	progress_show(context, done, all);
 }
 
-/* Copies accounts and store, durably and verified against all checksums. The accounts last, so that an
- * account with records in the copy is in its accounts file. In the child. */
+/* Copies accounts and store, durably and verified against all checksums. The accounts last, so that
+ * an account with records in the copy is in its accounts file. In the child. */
 static int copy_all(void *context)
 {
 	const struct copying *copying = context;
@@ -88,8 +89,8 @@ static int count_one(const char *path, const struct stat *status, int kind, stru
 	return 0;
 }
 
-/* Prints how much is in `to`, which was copied from `from`: "Copied 7 files, 81920 bytes, from ...".
- * verb: its first word. */
+/* Prints how much is in `to`, which was copied from `from`: "Copied 7 files, 81920 bytes, from
+ * ...". verb: its first word. */
 static void tell_copied(const char *verb, const char *from, const char *to)
 {
 	char name[PROCESS_NAME_SIZE], owner[PROCESS_NAME_SIZE + 32] = "";

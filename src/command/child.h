@@ -8,8 +8,8 @@
 #include "command/command.h"
 #include "command/process.h"
 
-/* From now on SIGINT, SIGTERM and SIGHUP end children alone: to be called before the first step that
- * has to be cleaned up. */
+/* From now on SIGINT, SIGTERM and SIGHUP end children alone: to be called before the first step
+ * that has to be cleaned up. */
 void child_hold_signals(void);
 
 /* Runs `work` in a child process and returns the exit status that it returned. SIGINT, SIGTERM and

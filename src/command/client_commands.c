@@ -44,8 +44,8 @@ static const char *id_of_room(struct service_client *client, const char *name, s
 	return id;
 }
 
-/* The path of a call that names a room: `before`, the room's id, `after`. room: an id, or a name, by
- * which the service is asked. NULL and a fault when there is no such name. */
+/* The path of a call that names a room: `before`, the room's id, `after`. room: an id, or a name,
+ * by which the service is asked. NULL and a fault when there is no such name. */
 static const char *room_path(struct service_client *client, const char *before, const char *room,
 			     const char *after, struct fault *fault)
 {

@@ -23,9 +23,9 @@ struct client_settings {
 	const char *token;
 };
 
-/* url and token_file: the options, NULL when they are not given. The file is read only when something
- * is not set otherwise. The texts live in the arena. FAULT_BAD_REQUEST when something is missing,
- * cannot be read or is wrong; no message has a token. */
+/* url and token_file: the options, NULL when they are not given. The file is read only when
+ * something is not set otherwise. The texts live in the arena. FAULT_BAD_REQUEST when something is
+ * missing, cannot be read or is wrong; no message has a token. */
 bool client_settings_find(struct arena *arena, const char *url, const char *token_file,
 			  struct client_settings *settings, struct fault *fault);
 

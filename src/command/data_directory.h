@@ -14,20 +14,21 @@
 #include "command/process.h"
 #include "store/gdbm/store_gdbm.h"
 
-/* The functions below take the URL of a database in the place of a path too; such a store is made by
- * `store create` alone, and has no owner. */
+/* The functions below take the URL of a database in the place of a path too; such a store is made
+ * by `store create` alone, and has no owner. */
 
 /* For commands, as process_check_directory. *owner: of the directory. */
 bool data_directory_check(const char *path, bool is_written, struct identity *owner,
 			  struct fault *fault);
-/* Whether a directory has nothing in it but a file system's own lost+found. FAULT_BAD_REQUEST when it
- * cannot be read. */
+/* Whether a directory has nothing in it but a file system's own lost+found. FAULT_BAD_REQUEST when
+ * it cannot be read. */
 bool data_directory_is_empty(const char *path, bool *is_empty, struct fault *fault);
 /* FAULT_BAD_REQUEST for the URL of a database, with which the command can do nothing. */
 bool data_directory_is_one(const char *path, struct fault *fault);
 /* FAULT_BAD_REQUEST when a directory has contents, but neither accounts nor a store among them. */
 bool data_directory_is_ours(const char *path, struct fault *fault);
-/* FAULT_BAD_REQUEST when `path`, which need not exist, lies in the directory or is the directory. */
+/* FAULT_BAD_REQUEST when `path`, which need not exist, lies in the directory or is the
+ * directory. */
 bool data_directory_is_apart(const char *directory, const char *path, struct fault *fault);
 /* Changes the user and group of the process if it is root and another user owns the directory. */
 bool data_directory_become(const struct identity *owner, struct fault *fault);

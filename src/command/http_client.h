@@ -1,6 +1,6 @@
-/* A client for HTTP/1.1 and 2, which keeps its connection from one request to the next. It follows no
- * redirect, verifies certificates against those that the system trusts, and uses the proxy that the
- * environment names (http_proxy, https_proxy, no_proxy). The implementation is libcurl's, which
+/* A client for HTTP/1.1 and 2, which keeps its connection from one request to the next. It follows
+ * no redirect, verifies certificates against those that the system trusts, and uses the proxy that
+ * the environment names (http_proxy, https_proxy, no_proxy). The implementation is libcurl's, which
  * http_client.c alone includes; a build without libcurl refuses to open a client. One thread.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
@@ -38,8 +38,8 @@ bool http_client_open(struct http_client **client, struct fault *fault);
 void http_client_close(struct http_client *client);
 
 /* True when an answer came, whatever its status. FAULT_UNAVAILABLE when none came, and the same
- * request may have success later; the request may have been carried out all the same. FAULT_INTERNAL
- * for what stays as it is, such as a certificate that is not trusted. */
+ * request may have success later; the request may have been carried out all the same.
+ * FAULT_INTERNAL for what stays as it is, such as a certificate that is not trusted. */
 bool http_client_send(struct http_client *client, struct arena *arena,
 		      const struct http_request *request, struct http_answer *answer,
 		      struct fault *fault);

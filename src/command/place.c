@@ -19,8 +19,8 @@
 /* Milliseconds between two looks at what inotify does not tell. */
 #define PAUSE 1000
 
-/* is_absolute: from the root, since a relative path follows the working directory when that is renamed. A
- * working directory that cannot be found has to do. */
+/* is_absolute: from the root, since a relative path follows the working directory when that is
+ * renamed. A working directory that cannot be found has to do. */
 static char *lock_path(const char *directory, bool is_absolute)
 {
 	char here[PATH_MAX] = "";

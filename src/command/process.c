@@ -122,8 +122,8 @@ void process_keep_memory(void)
 	/* Setting one of them stops glibc from adapting the other, so both are set. */
 	(void)mallopt(M_TRIM_THRESHOLD, KEPT_MOST);
 	(void)mallopt(M_MMAP_THRESHOLD, KEPT_MOST / 2);
-	/* glibc reads from a file how many processors there are when it makes its second heap, and not the
-	 * ninth: at the start, when it still has all files. */
+	/* glibc reads from a file how many processors there are when it makes its second heap, and
+	 * not the ninth: at the start, when it still has all files. */
 	(void)mallopt(M_ARENA_TEST, 1);
 }
 #else

@@ -255,8 +255,8 @@ static bool open_as_root(const struct serve_options *options, const struct ident
 		process_check_directory(options->directory, true, "", fault));
 }
 
-/* An orderly end would answer from the old directory meanwhile, and write to its successor. What was
- * not acknowledged is lost, as in a crash. */
+/* An orderly end would answer from the old directory meanwhile, and write to its successor. What
+ * was not acknowledged is lost, as in a crash. */
 _Noreturn static void end_at_once(const struct serve_options *options, struct program *program)
 {
 	log_event(LOG_LEVEL_ERROR, "data_moved", "data", options->directory, "error",
@@ -279,7 +279,8 @@ static void stay(const struct serve_options *options, struct program *program)
 	tell_signal(signal_number);
 }
 
-/* The threads that have transactions: besides the edge's there are the keeper and the dispatcher. */
+/* The threads that have transactions: besides the edge's there are the keeper and the
+ * dispatcher. */
 static unsigned transaction_threads(const struct serve_options *options)
 {
 	return options->threads + edge_deferring_threads(options->threads) + 2;
@@ -356,8 +357,8 @@ static bool open_all(const struct serve_options *options, const struct identity 
 	return edge_open(&edge, &program->edge, fault);
 }
 
-/* Also closes the parts of an incomplete open_all. The sender, which was opened before the first thread
- * began, ends with what it sends for. */
+/* Also closes the parts of an incomplete open_all. The sender, which was opened before the first
+ * thread began, ends with what it sends for. */
 static void close_all(struct program *program)
 {
 	/* A full disk does not keep the process from ending. */

@@ -1,8 +1,8 @@
-/* Calls of a live service by its interface, for the commands for rooms, codes and keys. Every call is
- * sent again when no answer came, when the service is away for a moment (502, 503, 504) and when a
- * request with the same key is under way (409 with Retry-After): three times at most, with pauses of ten
- * seconds at most together. A write has an Idempotency-Key of its own, the same each time, so it is
- * carried out once.
+/* Calls of a live service by its interface, for the commands for rooms, codes and keys. Every call
+ * is sent again when no answer came, when the service is away for a moment (502, 503, 504) and when
+ * a request with the same key is under way (409 with Retry-After): three times at most, with pauses
+ * of ten seconds at most together. A write has an Idempotency-Key of its own, the same each time,
+ * so it is carried out once.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef COMMAND_SERVICE_CLIENT_H
@@ -45,14 +45,16 @@ struct service_reply {
 	json_t *json; /* the same, an object, or NULL; borrowed */
 };
 
-/* A member of a body or a query, a text or a number; it is left out when `text` is NULL and `number` 0. */
+/* A member of a body or a query, a text or a number; it is left out when `text` is NULL and
+ * `number` 0. */
 struct service_member {
 	const char *name;
 	const char *text;
 	int64_t number;
 };
 
-/* A body of these members, in the client's arena; NULL and FAULT_BAD_REQUEST for what is not UTF-8. */
+/* A body of these members, in the client's arena; NULL and FAULT_BAD_REQUEST for what is not
+ * UTF-8. */
 json_t *service_client_body(struct service_client *client, const struct service_member *members,
 			    size_t n, struct fault *fault);
 
@@ -67,9 +69,9 @@ const char *service_client_query(const struct service_client *client, const char
 /* create: a POST that is refused when there is a thing of that name already (If-None-Match: *). */
 enum service_method { SERVICE_GET, SERVICE_POST, SERVICE_CREATE, SERVICE_DELETE };
 
-/* One call. path: with the query, after the URL of the service. body: NULL for none; else the answer is
- * refused unless the service understands all of its members (RFC 7240, handling=strict). The fault has
- * the status and the texts of a refusal. The answer lives in the client's arena. */
+/* One call. path: with the query, after the URL of the service. body: NULL for none; else the
+ * answer is refused unless the service understands all of its members (RFC 7240, handling=strict).
+ * The fault has the status and the texts of a refusal. The answer lives in the client's arena. */
 bool service_client_call(struct service_client *client, enum service_method method,
 			 const char *path, const json_t *body, struct service_reply *answer,
 			 struct fault *fault);

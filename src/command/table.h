@@ -1,7 +1,7 @@
 /* What the commands for rooms, codes and keys print: rows with a header above aligned columns, for
  * people, or JSON, for scripts. A column shows one member of each item, under the member's name in
- * capitals; "-" where the item does not have it. The columns are given as a list of members that ends
- * with NULL. One thread.
+ * capitals; "-" where the item does not have it. The columns are given as a list of members that
+ * ends with NULL. One thread.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef COMMAND_TABLE_H

@@ -6,9 +6,10 @@
 
 #include <stdbool.h>
 
-/* From now on the process ends with its parent; gains no right; lets no process of its user look at its
- * memory; writes no file, has few descriptors, and reads no file but those of the system that looking
- * up names and verifying certificates needs, where the kernel has Landlock. False: errno says why not. */
+/* From now on the process ends with its parent; gains no right; lets no process of its user look at
+ * its memory; writes no file, has few descriptors, and reads no file but those of the system that
+ * looking up names and verifying certificates needs, where the kernel has Landlock. False: errno
+ * says why not. */
 bool confine(void);
 
 #endif

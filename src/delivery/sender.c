@@ -36,8 +36,8 @@ struct sender {
 
 /* ---- starting ---- */
 
-/* Nothing of the service comes along: no descriptor but the socket, no environment (a proxy, a file for
- * keys of TLS), no blocked signal. */
+/* Nothing of the service comes along: no descriptor but the socket, no environment (a proxy, a file
+ * for keys of TLS), no blocked signal. */
 static int spawn(const char *program, int socket, pid_t *process)
 {
 	char name[] = "anteroom", argument[] = SENDER_ARGUMENT;

@@ -98,8 +98,8 @@ static bool set_request(const struct transfer *transfer, size_t body_size)
 	       curl_easy_setopt(curl, CURLOPT_PATH_AS_IS, 1L) == CURLE_OK;
 }
 
-/* Without CURLOPT_QUICK_EXIT a transfer whose time is over would wait for its look-up of a name, and
- * all others with it. */
+/* Without CURLOPT_QUICK_EXIT a transfer whose time is over would wait for its look-up of a name,
+ * and all others with it. */
 static bool set_limits(struct transfer *transfer)
 {
 	const struct process *process = transfer->process;
@@ -192,8 +192,8 @@ static const char *text_of(CURLcode result)
 	return curl_easy_strerror(result);
 }
 
-/* Seconds, as the header says in one way or the other; 0: not, or until a time that is over. Newer versions
- * of libcurl's own figure end at six hours. */
+/* Seconds, as the header says in one way or the other; 0: not, or until a time that is over. Newer
+ * versions of libcurl's own figure end at six hours. */
 static int64_t retry_after(CURL *curl)
 {
 	struct curl_header *header;
@@ -208,8 +208,8 @@ static int64_t retry_after(CURL *curl)
 	return seconds > 0 ? seconds : 0;
 }
 
-/* What exceeds ANSWER_MOST is not read, and the answer is whole without it, unless its headers alone
- * do. */
+/* What exceeds ANSWER_MOST is not read, and the answer is whole without it, unless its headers
+ * alone do. */
 static void describe(const struct transfer *transfer, CURLcode result, struct outcome *outcome)
 {
 	const char *error = "";
@@ -323,8 +323,8 @@ static void work(struct process *process)
 
 /* ---- the beginning ---- */
 
-/* An end of the service ends this process, by the socket; a signal to all processes of a service does
- * not. */
+/* An end of the service ends this process, by the socket; a signal to all processes of a service
+ * does not. */
 static void ignore_signals(void)
 {
 	static const int ignored[] = { SIGPIPE, SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGUSR2 };

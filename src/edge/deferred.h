@@ -1,6 +1,6 @@
 /* Deferred calls: those that the service expects to take long (service_answer). A few threads of
- * their own handle them, with a lower priority than the workers, so that any number of them leaves the
- * workers to other calls. Calls of routes that are is_alone are handled one at a time.
+ * their own handle them, with a lower priority than the workers, so that any number of them leaves
+ * the workers to other calls. Calls of routes that are is_alone are handled one at a time.
  *
  * The threads do not send answers: a slow reader would hold up the calls behind it.
  *

@@ -37,8 +37,8 @@
  * list of 100 fits, so that no worker waits while nginx reads it. */
 #define SEND_BUFFER (1 << 20)
 
-/* Milliseconds from the signal until idle connections are closed; from then on, between two looks for
- * peers that do not read their answers. */
+/* Milliseconds from the signal until idle connections are closed; from then on, between two looks
+ * for peers that do not read their answers. */
 #define STOP_IDLE 900
 #define STOP_LOOK 60
 
@@ -213,7 +213,8 @@ static void deliver(struct edge *edge, struct exchange *exchange)
 		abort();
 }
 
-/* Flushes until nothing is parked, or until a peer may make it wait: then another worker goes on. */
+/* Flushes until nothing is parked, or until a peer may make it wait: then another worker goes
+ * on. */
 static void flush(struct edge *edge)
 {
 	bool is_flusher = true;
@@ -251,7 +252,8 @@ static void answer_deferred(void *context, struct exchange *exchange)
 		parked_pass_on(edge->parked);
 }
 
-/* Handles one request; the exchange stays the worker's unless the request or its answer has to wait. */
+/* Handles one request; the exchange stays the worker's unless the request or its answer has to
+ * wait. */
 static void serve(struct edge *edge, int connection, struct work *work)
 {
 	struct exchange *exchange;
@@ -293,8 +295,8 @@ static void *run_worker(void *argument)
 	int ready;
 
 	while ((ready = next_event(edge, !work.owes_flush)) != edge->end) {
-		/* Requests that are ready come first: they may write, too. If there are none, `ready` is -1,
-		 * since who owes a flush does not wait. */
+		/* Requests that are ready come first: they may write, too. If there are none,
+		 * `ready` is -1, since who owes a flush does not wait. */
 		if (work.owes_flush && ready >= 0)
 			parked_pass_on(edge->parked);
 		else if (work.owes_flush)
@@ -425,8 +427,8 @@ static void stop_accepting(struct edge *edge)
 }
 
 /* Makes each connection readable, so that workers find its end, or a request that arrived before. A
- * descriptor that was closed and reused meanwhile is no connection of ours: the listener has gone. At
- * worst it is a new connection of the store to its database, which then finds it broken, as any
+ * descriptor that was closed and reused meanwhile is no connection of ours: the listener has gone.
+ * At worst it is a new connection of the store to its database, which then finds it broken, as any
  * other. */
 static void end_receiving(struct edge *edge)
 {

@@ -15,7 +15,7 @@ struct fastcgi_records {
 	struct arena *arena; /* for headers and the list of pieces */
 	int connection; /* blocking */
 	uint16_t request_id;
-	bool is_last; /* the connection will be closed after this answer, without a request by the peer */
+	bool is_last; /* the connection is closed after this answer, though the peer keeps it */
 	struct slice head;
 	const struct slice *parts; /* of the body */
 	size_t part_count;

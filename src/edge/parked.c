@@ -21,7 +21,8 @@ struct parked {
 	int descriptor;
 	pthread_mutex_t lock;
 	struct list waiting;
-	bool has_flusher; /* a worker is in parked_flush, or will call it: for its own flush or an event */
+	/* A worker is in parked_flush, or will call it: it owes a flush, or gets the event. */
+	bool has_flusher;
 };
 
 static void append(struct list *list, struct exchange *exchange)

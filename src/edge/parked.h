@@ -31,7 +31,8 @@ struct parked *parked_open(struct store *store);
 /* Nothing may be parked. NULL is allowed. */
 void parked_close(struct parked *parked);
 
-/* For an epoll set with EPOLLET: the worker that gets the event calls parked_flush, and does not read it. */
+/* For an epoll set with EPOLLET: the worker that gets the event calls parked_flush, and does not
+ * read it. */
 int parked_descriptor(const struct parked *parked);
 
 /* Parks an exchange, which the caller no longer owns. One whose answer awaits nothing may be parked

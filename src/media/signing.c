@@ -124,7 +124,8 @@ static EVP_PKEY *read_key(enum signing_alg alg, struct slice private_key)
 
 /* ---- keys that a thread keeps ---- */
 
-/* Reading a key costs twenty times what signing with it does, so each thread keeps the last ones. */
+/* Reading a key costs twenty times what signing with it does, so each thread keeps the last
+ * ones. */
 #define KEPT 8
 
 struct kept_key {

@@ -178,8 +178,8 @@ bool audit_drop_first(struct transaction *transaction, struct audit_state *state
 	return store_remove(transaction, &kind_entry, &(struct store_record){ .id = id }, fault);
 }
 
-/* Sets the time of the oldest entry. One that cannot be read is as old as the next one that can be, and
- * when there is none among the next few, as old as the one before it. */
+/* Sets the time of the oldest entry. One that cannot be read is as old as the next one that can be,
+ * and when there is none among the next few, as old as the one before it. */
 static bool find_first_time(struct transaction *transaction, int64_t now, struct audit_state *state,
 			    struct fault *fault)
 {

@@ -1,5 +1,5 @@
-/* See resources/backends.h. A write makes the whole document out of the stored one and the body, with
- * the secrets that the body leaves out, and has all rules look at it.
+/* See resources/backends.h. A write makes the whole document out of the stored one and the body,
+ * with the secrets that the body leaves out, and has all rules look at it.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "resources/backends.h"

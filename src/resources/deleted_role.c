@@ -32,8 +32,8 @@ static struct id role_id(const struct id *template_id, uint32_t identity)
 	return id;
 }
 
-/* As records were found before templates had ids that were made elsewhere: by the number and the random
- * part of the template's id. */
+/* As records were found before templates had ids that were made elsewhere: by the number and the
+ * random part of the template's id. */
 static struct id former_role_id(const struct id *template_id, uint32_t identity)
 {
 	struct id id = *template_id;

@@ -28,8 +28,8 @@ size_t expected_named(struct expected *expected, const struct store_kind *kind, 
 size_t expected_parent(struct expected *expected, const struct store_kind *kind, size_t from,
 		       enum store_reading reading);
 size_t expected_value(struct expected *expected, const struct store_kind *kind, size_t from);
-/* The record `id` of the account of what `from` finds by a name that is unique anywhere, which was added
- * before. To be shown. */
+/* The record `id` of the account of what `from` finds by a name that is unique anywhere, which was
+ * added before. To be shown. */
 size_t expected_own(struct expected *expected, const struct store_kind *kind, size_t from,
 		    const struct id *id);
 size_t expected_page(struct expected *expected, const struct store_kind *kind,

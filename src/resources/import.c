@@ -35,8 +35,8 @@ struct import {
 	bool skips;
 };
 
-/* What the codes of a room have in common, read when the first of them comes, and stored when one of
- * another room does. */
+/* What the codes of a room have in common, read when the first of them comes, and stored when one
+ * of another room does. */
 struct import_codes {
 	struct room_subject subject;
 	bool is_open; /* the subject was read, and */
@@ -55,7 +55,8 @@ struct import_run {
 
 /* ---- codes: their room ---- */
 
-/* Whether every role has a plain code. Such a room counts as one whose codes for all roles were asked for. */
+/* Whether every role has a plain code. Such a room counts as one whose codes for all roles were
+ * asked for. */
 static bool has_code_for_every_role(const struct room_subject *subject)
 {
 	for (size_t i = 0; i < subject->owner.role_count; i++) {
@@ -193,8 +194,8 @@ static bool is_left_over(struct call *call, const struct code *code, bool *is, s
 	return is_there || code_remove(call, code, fault);
 }
 
-/* Stores the code in the body of the call, unless it is there and the same. Faults of the client are set
- * before anything of it is stored. *is_new: there was none. */
+/* Stores the code in the body of the call, unless it is there and the same. Faults of the client
+ * are set before anything of it is stored. *is_new: there was none. */
 static bool import_code(struct call *call, struct import_codes *codes, bool *is_new,
 			struct fault *fault)
 {
@@ -349,8 +350,8 @@ static const char *failed_key(struct call *call, enum import_kind kind, const js
 	return arena_text(call->arena, "%s %s", kinds[kind].name, json_string_value(id));
 }
 
-/* An object that refers to one of the body which has a fault has none of its own, where all faults are
- * told. */
+/* An object that refers to one of the body which has a fault has none of its own, where all faults
+ * are told. */
 static bool follows_from_another(struct call *call, const struct import_run *run,
 				 enum import_kind kind, const json_t *body)
 {

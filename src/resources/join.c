@@ -237,8 +237,8 @@ static bool is_counted(const struct call *call, const struct exchange *exchange)
 	return (exchange->code.terms.set & CODE_MAX_USES) != 0 && !is_retry(call, exchange);
 }
 
-/* The time of the exchange is the clock's, as is that of a retry: the call's is not before that at which
- * the code was changed, and the clock may have stepped back since. */
+/* The time of the exchange is the clock's, as is that of a retry: the call's is not before that at
+ * which the code was changed, and the clock may have stepped back since. */
 static bool count(struct call *call, struct exchange *exchange, struct fault *fault)
 {
 	struct code_terms *terms = &exchange->code.terms;

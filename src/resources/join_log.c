@@ -270,7 +270,8 @@ static bool write_some(const struct environment *environment, struct arena *aren
 	return false;
 }
 
-/* Damage in one account does not keep the entries of others from being written; its own are lost. */
+/* Damage in one account does not keep the entries of others from being written; its own are
+ * lost. */
 static bool is_damaged(struct fault *fault)
 {
 	if (fault->kind != FAULT_DAMAGED)

@@ -16,8 +16,8 @@ struct list {
 	bool is_bounded; /* `start` was given: only items below it */
 	struct id start;
 	struct id read; /* the last record that list_add_pages read */
-	/* In the order of names, `name_prefix`: names with this prefix (data NULL: newest first), after
-	 * this one, as the store has them. */
+	/* In the order of names, `name_prefix`: names with this prefix (data NULL: newest first),
+	 * after this one, as the store has them. */
 	struct slice prefix, after;
 	size_t looked_at, bytes_looked_at; /* records that list_add_pages read, and their values */
 	bool is_cut; /* after so many that there may be more items behind `last` */
@@ -43,9 +43,9 @@ void list_add_named(struct list *list, const struct id *id, struct slice name);
 void list_add(struct list *list, struct slice last);
 
 /* Reads records newest first, page by page, and hands them to `add`, until the list is full or no
- * more are left. page: the parent, the side, and bounds other than `start`; the rest is set here. In the
- * order of names page has nothing, `add` leaves out what other filters do not want, and the list ends
- * after LIST_LOOKED_AT_MOST records too: the next page goes on there. */
+ * more are left. page: the parent, the side, and bounds other than `start`; the rest is set here.
+ * In the order of names page has nothing, `add` leaves out what other filters do not want, and the
+ * list ends after LIST_LOOKED_AT_MOST records too: the next page goes on there. */
 #define LIST_LOOKED_AT_MOST 10000
 typedef bool list_add_records(struct call *call, struct list *list, const void *context,
 			      const struct store_record *records, size_t n, struct fault *fault);
@@ -55,8 +55,8 @@ bool list_add_pages(struct list *list, const struct store_kind *kind, struct sto
 /* What list_add_pages sets of its first page, for store_expect. */
 void list_set_page(const struct list *list, struct store_page *page);
 
-/* Completes the answer. FAULT_TOO_LARGE when it exceeds CALL_ANSWER_MOST: the web server keeps unread
- * answers in temporary files. */
+/* Completes the answer. FAULT_TOO_LARGE when it exceeds CALL_ANSWER_MOST: the web server keeps
+ * unread answers in temporary files. */
 bool list_close(struct list *list, struct fault *fault);
 
 #endif

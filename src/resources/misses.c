@@ -16,7 +16,8 @@
 #define ADDRESS_SIZE 16
 #define PREFIX_SIZE 8 /* of an IPv6 address: its /64 */
 
-/* The groups of a table: of unknown codes, of sessions, and of RSA keys, where the address is an account. */
+/* The groups of a table: of unknown codes, of sessions, and of RSA keys, where the address is an
+ * account. */
 struct table {
 	size_t first, count;
 };

@@ -36,8 +36,8 @@ static bool asks_for_link(const struct call *call)
 	return call_query_text(call, "view").data != NULL;
 }
 
-/* Sets call->link for the codes that are shown from here on. Where the account has no key yet, it is
- * stored first: a call that reads is run again, and call->wants_write says so. */
+/* Sets call->link for the codes that are shown from here on. Where the account has no key yet, it
+ * is stored first: a call that reads is run again, and call->wants_write says so. */
 static bool open_link(struct call *call, struct fault *fault)
 {
 	struct code_link *link;
@@ -179,7 +179,8 @@ static bool make_lacking(struct call *call, struct room_subject *subject, struct
 	return codes_store(call, codes, &subject->owner, fault);
 }
 
-/* Begins the next page no earlier than where an enabled plain code of a role without text can be. */
+/* Begins the next page no earlier than where an enabled plain code of a role without text can
+ * be. */
 static void skip_to_oldest(const struct room_subject *subject, const struct slice *texts,
 			   struct code_page *page)
 {
@@ -319,7 +320,8 @@ bool room_codes_create(struct call *call, struct fault *fault)
 	code_terms_read(call, call->body, &code.terms);
 	if (!codes_check_count(&subject, NULL, &code, fault))
 		return false;
-	/* Whether words are taken is told only to whom gets them: without them the code is drawn. */
+	/* Whether words are taken is told only to whom gets them: without them the code is
+	 * drawn. */
 	if (call->validates_only)
 		code.letters = (struct slice){ NULL, 0 };
 	return (code.letters.data == NULL || take_words(call, words, fault)) &&
@@ -633,8 +635,8 @@ static bool note_update(struct call *call, const struct room_subject *subject,
 	return code_note(call, "room_code.updated", code, shown.role, &changes, fault);
 }
 
-/* Stores the code as it will be. shown: how the former one is shown; enables: what the call says of it. A
- * code of a deleted role becomes a former one, which keeps the time of the deletion. */
+/* Stores the code as it will be. shown: how the former one is shown; enables: what the call says of
+ * it. A code of a deleted role becomes a former one, which keeps the time of the deletion. */
 static bool save_code(struct call *call, struct room_subject *subject, const struct code *former,
 		      const struct shown_code *shown, struct code *code, bool enables,
 		      struct fault *fault)

@@ -249,7 +249,8 @@ static void set_fixed(struct call *call, const struct room_record *record, json_
 				    json_boolean(record->follows_template));
 }
 
-/* Members whose value is the template's end a piece: what follows the colon is put in by room_text. */
+/* Members whose value is the template's end a piece: what follows the colon is put in by
+ * room_text. */
 static bool is_the_templates(const struct field *field)
 {
 	return strcmp(field->name, "recording_info") == 0 || strcmp(field->name, "template") == 0;

@@ -1,5 +1,5 @@
-/* See resources/room_times.h. One record of the account with the id zero; while it is absent, the times
- * are the same.
+/* See resources/room_times.h. One record of the account with the id zero; while it is absent, the
+ * times are the same.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "resources/room_times.h"

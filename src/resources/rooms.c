@@ -225,7 +225,8 @@ static bool find_owner(struct call *call, struct room_change *change, struct fau
 
 /* ---- storing ---- */
 
-/* Names are compared without regard to case, so another spelling of the same name is no conflict. */
+/* Names are compared without regard to case, so another spelling of the same name is no
+ * conflict. */
 static bool check_name(struct call *call, const struct room_change *change, struct fault *fault)
 {
 	struct room_record holder;

@@ -1,5 +1,5 @@
-/* See resources/webhooks.h. A write makes the whole document out of the stored one and the body, with
- * *** for the values of headers that stay, and has all rules look at it.
+/* See resources/webhooks.h. A write makes the whole document out of the stored one and the body,
+ * with *** for the values of headers that stay, and has all rules look at it.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "resources/webhooks.h"

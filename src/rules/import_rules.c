@@ -63,8 +63,8 @@ const struct shape import_answer_shape = {
 
 /* clang-format on */
 
-/* Of a member that is there. False: it is no time that is accepted. A time of the year 1 is how the public
- * service writes that there is none. */
+/* Of a member that is there. False: it is no time that is accepted. A time of the year 1 is how the
+ * public service writes that there is none. */
 static bool parse(const json_t *value, bool *is_set, int64_t *time)
 {
 	const struct slice text = text_of_json(value);

@@ -22,7 +22,8 @@ struct walk {
 	bool is_strict;
 };
 
-/* Where a check_* function returns a value, it is the one to keep: the same, a new reference, or NULL for none. */
+/* Where a check_* function returns a value, it is the one to keep: the same, a new reference, or
+ * NULL for none. */
 static json_t *check_value(struct walk *walk, const struct field *row, const struct place *place,
 			   json_t *value, enum schema_mode mode);
 

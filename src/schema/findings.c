@@ -62,8 +62,9 @@ static struct slice pointer_of(struct arena *arena, const struct place *place, c
 	return buffer_slice(&pointer);
 }
 
-/* A copy of objects and arrays in which every other value is true, or null as it was: the names of members
- * and the numbers of items determine the order of findings. Recursion is as deep as the body. */
+/* A copy of objects and arrays in which every other value is true, or null as it was: the names of
+ * members and the numbers of items determine the order of findings. Recursion is as deep as the
+ * body. */
 static json_t *outline(const json_t *value)
 {
 	json_t *copy;
@@ -336,8 +337,8 @@ static void append_pointer(struct buffer *text, struct slice pointer)
 	}
 }
 
-/* skip: bytes to omit at the beginning of each pointer. The parts have pointers as they are, where details
- * show only the beginning of long names. */
+/* skip: bytes to omit at the beginning of each pointer. The parts have pointers as they are, where
+ * details show only the beginning of long names. */
 static void tell(struct findings *findings, size_t count, size_t skip, struct fault *fault)
 {
 	json_t *details = arena_json(findings->arena, json_array());

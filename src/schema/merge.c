@@ -63,8 +63,8 @@ void document_merge(const struct shape *shape, json_t *target, const json_t *pat
 
 static json_t *hidden_of(const struct shape *shape, const json_t *document);
 
-/* Puts the hidden members of a value, `below` (NULL: it has none), into the tree. *tree: NULL as long as
- * nothing is in it. */
+/* Puts the hidden members of a value, `below` (NULL: it has none), into the tree. *tree: NULL as
+ * long as nothing is in it. */
 static void put_hidden(json_t **tree, const char *name, json_t *below)
 {
 	if (below != NULL && *tree == NULL)

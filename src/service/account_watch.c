@@ -138,8 +138,8 @@ static struct seen as_made(struct arena *arena, const struct account *account)
 	return see(arena, &made);
 }
 
-/* Compares one account with its log. An account that is looked at for the first time was made since the
- * last look, or, at the first look of this process, is as it is. */
+/* Compares one account with its log. An account that is looked at for the first time was made since
+ * the last look, or, at the first look of this process, is as it is. */
 static bool compare(const struct account_watch *watch, struct transaction *transaction,
 		    const struct account *account, const struct seen *seen, bool *is_changed,
 		    struct fault *fault)

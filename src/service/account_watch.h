@@ -1,6 +1,6 @@
-/* Entries of the log for what the command line did to accounts: disabled, enabled, other secrets. Each
- * account's log keeps what was seen of the account last, so a change is noted once, also when it was
- * made while no service ran.
+/* Entries of the log for what the command line did to accounts: disabled, enabled, other secrets.
+ * Each account's log keeps what was seen of the account last, so a change is noted once, also when
+ * it was made while no service ran.
  *
  * One thread.
  *

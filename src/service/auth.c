@@ -44,8 +44,8 @@ static bool refuse_key(struct fault *fault)
 	return fault_detail(fault, FAULT_UNAUTHORIZED, "invalid key");
 }
 
-/* In a transaction of its own, since the key says whose records the call may see. The read brings along the
- * generation of accounts in a store. */
+/* In a transaction of its own, since the key says whose records the call may see. The read brings
+ * along the generation of accounts in a store. */
 static bool find_key(struct call *call, struct slice id, struct api_key *key, bool *is_there,
 		     struct fault *fault)
 {
@@ -156,7 +156,8 @@ static bool check_token(struct call *call, struct slice token, enum credential c
 {
 	struct accounts *accounts = call->environment->accounts;
 	const struct roster *roster = accounts_current(accounts);
-	/* Such a call has no transaction, which would find out that another machine has changed the accounts. */
+	/* Such a call has no transaction, which would find out that another machine has changed the
+	 * accounts. */
 	const bool looks_first = call->route->access == ROUTE_STATELESS;
 	struct fault refused = FAULT_INITIAL;
 	bool is_right = !looks_first && verify(call, roster, token, credential, &refused);

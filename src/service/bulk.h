@@ -1,10 +1,11 @@
-/* POST /v2/bulk: many calls of rooms and room codes in one transaction, all or none (anteroom-api(7)).
+/* POST /v2/bulk: many calls of rooms and room codes in one transaction, all or none
+ * (anteroom-api(7)).
  *
  * bulk_check runs before the transaction begins. It finds the route of each operation with the
- * router of the requests, checks its body by the route's table, and collects all faults. bulk_run is
- * the handler: it runs the handlers of the operations one after the other, each with a call of its
- * own that shares the transaction, the arena and the time of the bulk. An operation that meets a
- * later time than that raises it, and all are run again.
+ * router of the requests, checks its body by the route's table, and collects all faults. bulk_run
+ * is the handler: it runs the handlers of the operations one after the other, each with a call of
+ * its own that shares the transaction, the arena and the time of the bulk. An operation that meets
+ * a later time than that raises it, and all are run again.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef SERVICE_BULK_H

@@ -10,14 +10,14 @@
 #include "base/memory.h"
 
 #define ENTRIES 4096
-/* An estimate moves by this part of what it is too low or too high: one call that was interrupted by the
- * kernel, which counts as its own time, makes no costly route of a cheap one. */
+/* An estimate moves by this part of what it is too low or too high: one call that was interrupted
+ * by the kernel, which counts as its own time, makes no costly route of a cheap one. */
 #define RISE 2
 #define FALL 8
 
-/* An entry is the tag of an account and a route, and in its low 32 bits the estimate in microseconds. Where
- * two pairs of account and route have the same place, the place is that of the pair whose call was costly
- * last. */
+/* An entry is the tag of an account and a route, and in its low 32 bits the estimate in
+ * microseconds. Where two pairs of account and route have the same place, the place is that of the
+ * pair whose call was costly last. */
 struct costs {
 	_Atomic uint64_t entries[ENTRIES];
 };
@@ -32,8 +32,8 @@ void costs_close(struct costs *costs)
 	free(costs);
 }
 
-/* Ids differ most in their last bytes; the multiplication (Knuth, by the golden ratio) spreads that over
- * all bits. */
+/* Ids differ most in their last bytes; the multiplication (Knuth, by the golden ratio) spreads that
+ * over all bits. */
 static uint64_t hash(const struct id *account, const struct route *route)
 {
 	uint64_t last;

@@ -1,5 +1,5 @@
-/* See service/dispatcher.h. One thread does all: it looks at the logs, fills the sender, takes outcomes
- * and stores them, and waits for the sender or for the next thing that is due.
+/* See service/dispatcher.h. One thread does all: it looks at the logs, fills the sender, takes
+ * outcomes and stores them, and waits for the sender or for the next thing that is due.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "service/dispatcher.h"
@@ -46,9 +46,9 @@ static struct attempt *free_attempt(struct dispatcher *dispatcher)
 	return i < SENDER_MOST ? &dispatcher->attempts[i] : NULL;
 }
 
-/* Whether another delivery of the webhook may begin. A receiver that hangs keeps its place for long, so
- * webhooks wait for a first place of theirs alone once their account has a few, and no account takes the
- * last places that are free: however many hang, the others go on. */
+/* Whether another delivery of the webhook may begin. A receiver that hangs keeps its place for
+ * long, so webhooks wait for a first place of theirs alone once their account has a few, and no
+ * account takes the last places that are free: however many hang, the others go on. */
 static bool has_room(struct dispatcher *dispatcher, const struct target *target)
 {
 	size_t unused = 0, used = 0;

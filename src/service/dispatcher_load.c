@@ -146,7 +146,8 @@ static bool load_waiting(struct dispatcher *dispatcher, struct transaction *tran
 			if (!add_delivery(dispatcher, target, &page.records[i], fault))
 				return false;
 		}
-		/* When it is not known which record is damaged, what comes after it cannot be found. */
+		/* When it is not known which record is damaged, what comes after it cannot be
+		 * found. */
 		goes_on = is_read ? !page.is_last : id_compare(&page.damaged, &above) > 0;
 		if (!is_read)
 			above = page.damaged;

@@ -13,7 +13,8 @@
 #define AT_ONCE_MOST 4
 /* Deliveries of an account from which on each of its webhooks gets one at a time. */
 #define ACCOUNT_FEW 8
-/* Deliveries of a webhook that are to be repeated: while there are so many, no new entry is read. */
+/* Deliveries of a webhook that are to be repeated: while there are so many, no new entry is
+ * read. */
 #define WAITING_MOST 1000
 /* Entries behind a webhook's position that may be done before it moves on. */
 #define WINDOW 1024
@@ -63,9 +64,9 @@ enum attempt_state { ATTEMPT_NONE, ATTEMPT_SENT, ATTEMPT_ENDED };
 struct attempt {
 	enum attempt_state state;
 	struct target *target; /* NULL: a test */
-	bool is_given_up; /* there was no attempt, since the entry cannot be read; of a waiting one */
+	bool is_given_up; /* no attempt was made: the entry cannot be read; of a waiting one */
 	bool is_repeated; /* of a waiting delivery */
-	bool has_record; /* the following is set: of a waiting one, or by the first try to store it */
+	bool has_record; /* what follows is set: of a waiting one, or by the first try to store it */
 	struct id record;
 	uint64_t seq;
 	int64_t begun; /* milliseconds */
@@ -110,7 +111,8 @@ struct dispatcher {
 void dispatcher_look(struct dispatcher *dispatcher);
 /* Forgets everything: this process has the lease no more. */
 void dispatcher_forget(struct dispatcher *dispatcher);
-/* Tells of damage and resets the fault, so that everything else goes on. False: it is another fault. */
+/* Tells of damage and resets the fault, so that everything else goes on. False: it is another
+ * fault. */
 bool dispatcher_pass_over(struct dispatcher *dispatcher, const char *event,
 			  const struct id *account, struct fault *fault);
 struct source *dispatcher_source(const struct dispatcher *dispatcher, const struct id *account);
@@ -119,8 +121,8 @@ struct waiting *target_waiting(struct target *target, const struct id *record);
 
 /* ---- writing: dispatcher_save.c ---- */
 
-/* Stores the outcomes that are there, and positions that moved on; what cannot be stored stays. all: also
- * positions that moved on little. */
+/* Stores the outcomes that are there, and positions that moved on; what cannot be stored stays.
+ * all: also positions that moved on little. */
 void dispatcher_save(struct dispatcher *dispatcher, bool all);
 
 #endif

@@ -140,7 +140,8 @@ static void give_up(const struct attempt *attempt, struct webhook_delivery *resu
 	};
 }
 
-/* Reads the attempt's delivery. *is_there false: it is gone. A damaged one is given up, and is there. */
+/* Reads the attempt's delivery. *is_there false: it is gone. A damaged one is given up, and is
+ * there. */
 static bool load_delivery(const struct saving *saving, const struct attempt *attempt,
 			  struct webhook_delivery *result, bool *is_there, struct fault *fault)
 {
@@ -157,8 +158,8 @@ static bool load_delivery(const struct saving *saving, const struct attempt *att
 	return true;
 }
 
-/* Whether the delivery is given up, or has the attempt already: by a commit of which it was not known
- * whether it happened. */
+/* Whether the delivery is given up, or has the attempt already: by a commit of which it was not
+ * known whether it happened. */
 static bool is_settled(const struct attempt *attempt, const struct webhook_delivery *delivery)
 {
 	const struct waiting *waiting = target_waiting(attempt->target, &attempt->record);
@@ -428,8 +429,8 @@ static bool is_due(const struct target *target, bool all)
 	       (target->has_delivered && clock_monotonic() - target->saved >= POSITION_AFTER);
 }
 
-/* Deliveries that succeeded at once need no record: with them alone, the position is all there is to
- * store, and may come later. */
+/* Deliveries that succeeded at once need no record: with them alone, the position is all there is
+ * to store, and may come later. */
 static bool is_simple(const struct attempt *attempt)
 {
 	return !attempt->is_repeated && is_success(&attempt->outcome);

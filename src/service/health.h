@@ -16,8 +16,8 @@ handler health_ready;
 
 /* GET /metrics: the Prometheus text format, version 0.0.4. */
 handler health_metrics;
-/* GET /v2/service/metrics: the same for operators. FAULT_FORBIDDEN for others, and for keys and tokens
- * that are limited to scopes. */
+/* GET /v2/service/metrics: the same for operators. FAULT_FORBIDDEN for others, and for keys and
+ * tokens that are limited to scopes. */
 handler health_operator_metrics;
 
 #endif

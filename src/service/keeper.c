@@ -1,5 +1,5 @@
-/* See service/keeper.h. A step that fails, because the store is away for example, is done again in the
- * next round.
+/* See service/keeper.h. A step that fails, because the store is away for example, is done again in
+ * the next round.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "service/keeper.h"
@@ -35,9 +35,9 @@ struct keeper {
 	bool is_ending; /* under the lock */
 };
 
-/* Sets where the next pass over the queue begins: at the oldest entry. While accounts with damaged logs
- * are left out, a pass begins at the entries of the last DAMAGE_TOLD_AFTER, and once in that time at the
- * oldest entry, with the damaged logs again. */
+/* Sets where the next pass over the queue begins: at the oldest entry. While accounts with damaged
+ * logs are left out, a pass begins at the entries of the last DAMAGE_TOLD_AFTER, and once in that
+ * time at the oldest entry, with the damaged logs again. */
 static void begin_pass(struct keeper *keeper)
 {
 	struct audit_numbering *numbering = &keeper->numbering;

@@ -94,8 +94,8 @@ static json_t *headers_component(void)
 	return headers;
 }
 
-/* Of an answer: X-Request-Id, those in `names` (ends with NULL), and, of a route for all origins, the header
- * of CORS. */
+/* Of an answer: X-Request-Id, those in `names` (ends with NULL), and, of a route for all origins,
+ * the header of CORS. */
 static json_t *headers_of(const struct route *route, const char *const *names)
 {
 	static const char origin[] = "Access-Control-Allow-Origin", id[] = "X-Request-Id";

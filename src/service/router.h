@@ -16,8 +16,8 @@ void router_close(struct router *router);
 
 /* Sets call->route and the parameters, still encoded (see router_decode). FAULT_NOT_FOUND for an
  * unknown path; FAULT_METHOD_NOT_ALLOWED and the header Allow for another method. OPTIONS: true
- * with route NULL and a complete answer (204, Allow). *query: the text after the '?'. *is_for_all_origins:
- * the path is open to browsers of any origin; also set for 405 and OPTIONS. */
+ * with route NULL and a complete answer (204, Allow). *query: the text after the '?'.
+ * *is_for_all_origins: the path is open to browsers of any origin; also set for 405 and OPTIONS. */
 bool router_find(const struct router *router, struct call *call, struct slice *query,
 		 bool *is_for_all_origins, struct fault *fault);
 

@@ -15,7 +15,8 @@
 
 /* How often a store may say that a call has to be run again. */
 #define AGAIN_MOST 10
-/* For so many milliseconds a call is run again, or waits for another one with its Idempotency-Key. */
+/* For so many milliseconds a call is run again, or waits for another one with its
+ * Idempotency-Key. */
 #define AGAIN_UNTIL STORE_LOCK_MOST
 
 /* What a run changes of the call, as it was before the first one. To copy the whole call would take
@@ -94,12 +95,14 @@ static bool commit(struct call *call, struct fault *fault)
 	return is_committed;
 }
 
-/* Ends the transaction of a refusal, of an answer that was kept, or of a call that is only checked. */
+/* Ends the transaction of a refusal, of an answer that was kept, or of a call that is only
+ * checked. */
 static void abandon(struct call *call)
 {
 	kept_usage_end(call, false);
 	call->operations = 0;
-	/* The answer may rest on commits that are not durable yet: it waits for the last that it saw. */
+	/* The answer may rest on commits that are not durable yet: it waits for the last that it
+	 * saw. */
 	call->answer.awaited = store_seen(call->transaction);
 	store_abandon(call->transaction);
 }

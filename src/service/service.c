@@ -1,4 +1,5 @@
-/* See service/service.h. A request passes these checks in this order, and the first refusal ends it:
+/* See service/service.h. A request passes these checks in this order, and the first refusal ends
+ * it:
  *
  *     1. path and method (404, 405)
  *     2. for calls with a code: how many unknown codes came from the address (429)
@@ -6,7 +7,8 @@
  *     4. size of the body and its JSON (413, 400), Idempotency-Key (400), names in the path (400)
  *     5. query and body by the route's tables (400); what the route prepares (429)
  *     6. the handler, inside a transaction: the record exists (404), rules that compare with stored
- *        records (400), the room is enabled (403), If-Match and If-None-Match (412), conflicts (409)
+ *        records (400), the room is enabled (403), If-Match and If-None-Match (412), conflicts
+ *        (409)
  *
  * Errors become bodies here and nowhere else.
  *
@@ -132,8 +134,8 @@ static bool read_query(struct call *call, struct slice query, struct fault *faul
 	return schema_query(call->arena, call->route->query, query, &call->query, fault);
 }
 
-/* Before the query is checked in its turn, since the Idempotency-Key, which comes earlier, is ignored
- * with validate_only. */
+/* Before the query is checked in its turn, since the Idempotency-Key, which comes earlier, is
+ * ignored with validate_only. */
 static void look_for_validation(struct call *call, struct slice query)
 {
 	struct fault unused = FAULT_INITIAL;

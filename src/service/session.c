@@ -80,7 +80,8 @@ static bool check_budget(struct call *call, struct fault *fault)
 	return false;
 }
 
-/* Compares as many secrets for an unknown account as for any other, so that the time tells nothing. */
+/* Compares as many secrets for an unknown account as for any other, so that the time tells
+ * nothing. */
 static bool has_secret(const struct account *account, struct slice secret)
 {
 	static const char no_secret[] = "-------------------------------------------";
@@ -96,8 +97,8 @@ static bool has_secret(const struct account *account, struct slice secret)
 	return is_right && account->is_enabled;
 }
 
-/* Returns the current accounts, including changes that another machine has just made. The caller releases
- * them. NULL: the store does not answer. */
+/* Returns the current accounts, including changes that another machine has just made. The caller
+ * releases them. NULL: the store does not answer. */
 static const struct roster *current(struct call *call, struct fault *fault)
 {
 	struct accounts *accounts = call->environment->accounts;

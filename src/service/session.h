@@ -7,7 +7,8 @@
 
 #include "resources/call.h"
 
-/* Before the table of the body: the header, and the address's budget of failures (FAULT_TOO_MANY). */
+/* Before the table of the body: the header, and the address's budget of failures
+ * (FAULT_TOO_MANY). */
 body_check session_check;
 /* Handlers: POST, GET and DELETE /v2/session. */
 handler session_begin;
@@ -16,7 +17,8 @@ handler session_end;
 
 /* The session's token out of the request's cookies. */
 bool session_find_cookie(const struct call *call, struct slice *token);
-/* FAULT_FORBIDDEN without the header Anteroom-Console: 1, which a page of another origin cannot send. */
+/* FAULT_FORBIDDEN without the header Anteroom-Console: 1, which a page of another origin cannot
+ * send. */
 bool session_check_header(const struct call *call, struct fault *fault);
 
 #endif

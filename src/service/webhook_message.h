@@ -1,5 +1,5 @@
-/* What is sent to a webhook: an entry of the log in the envelope of the public service, which is that
- * of Standard Webhooks 1.0.0 too, and signed by it.
+/* What is sent to a webhook: an entry of the log in the envelope of the public service, which is
+ * that of Standard Webhooks 1.0.0 too, and signed by it.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef SERVICE_WEBHOOK_MESSAGE_H

@@ -26,8 +26,8 @@ static bool write_entry(struct survey *survey, struct transfer_output *output,
 	return is_sent;
 }
 
-/* Writes the entries of the account that wait in the queue. output: NULL, they are only counted. *last:
- * the number of the last entry before them, and then of all. */
+/* Writes the entries of the account that wait in the queue. output: NULL, they are only counted.
+ * *last: the number of the last entry before them, and then of all. */
 static bool walk_queue(struct survey *survey, struct transfer_output *output, uint64_t *last,
 		       struct fault *fault)
 {
@@ -71,8 +71,8 @@ bool transfer_last_event(struct survey *survey, uint64_t *last, struct fault *fa
 	return walk_queue(survey, NULL, last, fault);
 }
 
-/* *from: the entry after the last one that cannot be read, which is told, as those before it are lost:
- * a log has no gaps. */
+/* *from: the entry after the last one that cannot be read, which is told, as those before it are
+ * lost: a log has no gaps. */
 static bool skip_lost(struct survey *survey, struct transfer_output *output,
 		      const struct audit_state *state, uint64_t *from, struct fault *fault)
 {

@@ -134,8 +134,8 @@ static void set_role(struct code_reading *reading, const json_t *object, const c
 	make_former(code, transfer_text(deleted, "name"));
 }
 
-/* The due roles of the room's line are compared with the codes of that line when these have been read
- * (read_due); here they are compared with a code of a later line. */
+/* The due roles of the room's line are compared with the codes of that line when these have been
+ * read (read_due); here they are compared with a code of a later line. */
 static void check_not_due(struct code_reading *reading, const struct code *code,
 			  const char *pointer)
 {

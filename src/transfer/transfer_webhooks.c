@@ -1,5 +1,6 @@
-/* The webhooks of an account in a dump, and back: see transfer/transfer.h. Deliveries are not dumped: a
- * position is that before the oldest one that is pending, so what was to be repeated is sent again.
+/* The webhooks of an account in a dump, and back: see transfer/transfer.h. Deliveries are not
+ * dumped: a position is that before the oldest one that is pending, so what was to be repeated is
+ * sent again.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "base/text.h"

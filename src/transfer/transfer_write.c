@@ -421,7 +421,8 @@ bool transfer_line_room(struct survey *survey, const struct id *id, const struct
 		return transfer_leave_out(output, name_of(call, "room", id), &own, fault);
 	if (!open_codes(call, id, &to, fault))
 		return false;
-	/* The record, the template and what the codes have in common serve for all lines of the room. */
+	/* The record, the template and what the codes have in common serve for all lines of the
+	 * room. */
 	mark = arena_mark(call->arena);
 	is_sent = send_room(call, &record, &to, fault);
 	arena_release(call->arena, &mark);

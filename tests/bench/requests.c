@@ -1,12 +1,13 @@
 /* Requests without a socket: fills data directories for tests/bench/bench.sh, and is what it counts
  * the instructions of.
  *
- *     requests fill DIR TEMPLATES     an account "bench" with so many templates, in files, and prints
- *                                     a spread of what is there: template ID, code CODE
+ *     requests fill DIR TEMPLATES     an account "bench" with so many templates, in files, and
+ *                                     prints a spread of what is there: template ID, code CODE
  *     requests journal DIR BYTES      the same, but all of it still in the journal, so many bytes
  *     requests OPERATION N            N requests (get_role, list10, create, update_role, room,
- *                                     room_codes, token; token_HS256, token_ES256, token_RS256, for a
- *                                     room of LiveKit, or of Galene), each in the function `measured`
+ *                                     room_codes, token; token_HS256, token_ES256, token_RS256, for
+ *                                     a room of LiveKit, or of Galene), each in the function
+ *                                     `measured`
  *
  * TEMPLATE in the environment names the file with the template (tests/bench/template.json), in
  * which NAME stands for the name. Time and chance of the last form are the same in each run.

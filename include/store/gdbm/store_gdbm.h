@@ -14,9 +14,9 @@
  *    synced manifest names that file. A kill or a power failure loses pending transactions only,
  *    each as a whole.
  *  - Pending changes are visible to WRITE transactions only.
- *  - When the disk is full, WRITE transactions are refused before they begin (FAULT_UNAVAILABLE,
- *    retry_after 5), reads go on, and writes resume when there is room. One that was admitted and finds
- *    none at its commit, because others came first, is refused then, whole.
+ *  - When the disk is full, WRITE transactions are refused before they begin (FAULT_UNAVAILABLE),
+ *    reads go on, and writes resume when there is room. One that was admitted and finds none at its
+ *    commit, because others came first, is refused then, whole.
  *  - A failed sync is never repeated, since the kernel may have dropped the pages: writing stops
  *    until the next start, and pending transactions are STORE_FAILED.
  *  - Damaged data is not returned. Values have checksums, which each read verifies; 64 KB blocks of
@@ -67,8 +67,8 @@ struct store_options {
  * creation was interrupted. FAULT_UNAVAILABLE: it cannot be read. */
 bool store_gdbm_find(const char *directory, bool *is_there, struct fault *fault);
 
-/* Takes the lock that a process holds which has the store open, without opening it. FAULT_UNAVAILABLE
- * with the pid of that process. Closing *lock releases it. */
+/* Takes the lock that a process holds which has the store open, without opening it.
+ * FAULT_UNAVAILABLE with the pid of that process. Closing *lock releases it. */
 bool store_gdbm_lock(const char *directory, int *lock, struct fault *fault);
 
 /* Opens a store and replays its journal. FAULT_UNAVAILABLE with a cause that names the file and the

@@ -6,12 +6,12 @@
  * indexes, and what conflicts ends as FAULT_AGAIN. A READ transaction is one statement, or several
  * in one snapshot. A commit that returns is durable: nothing is ever pending.
  *
- * Round trips: what store_expect() names is read in one; the changes of a transaction and its commit
- * are another one.
+ * Round trips: what store_expect() names is read in one; the changes of a transaction and its
+ * commit are another one.
  *
- * Connections: each transaction has one for itself. Each connection owns a row of the table session.
- * A commit whose answer is lost is looked up there: the row says whether it happened. Where that
- * cannot be found out within 10 s, store_commit sets FAULT_UNAVAILABLE with a detail.
+ * Connections: each transaction has one for itself. Each connection owns a row of the table
+ * session. A commit whose answer is lost is looked up there: the row says whether it happened.
+ * Where that cannot be found out within 10 s, store_commit sets FAULT_UNAVAILABLE with a detail.
  *
  * When the database is away, transactions are refused at once (FAULT_UNAVAILABLE), and a thread of
  * the driver tries to reach it twice a second.

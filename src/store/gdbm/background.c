@@ -151,9 +151,9 @@ static bool freeze_rest(struct background *background)
 	return is_free;
 }
 
-/* The pace at which files are added decides which merges are due, and whether an overlay's memory is kept
- * for the next overlay. When no more files are added, the current overlay is frozen and unused memory
- * returned at once, not after the current merge, which may take minutes. */
+/* The pace at which files are added decides which merges are due, and whether an overlay's memory
+ * is kept for the next overlay. When no more files are added, the current overlay is frozen and
+ * unused memory returned at once, not after the current merge, which may take minutes. */
 static bool adapt_to_pace(struct background *background)
 {
 	bool is_hurried;
@@ -195,8 +195,8 @@ static void merge_within(void *context, const struct rewrite_files *order)
 	pthread_mutex_unlock(&background->lock);
 }
 
-/* Takes references to the files that are due; files from malloc, or NULL. The view is not pinned for
- * longer, because it keeps overlays in memory that are already files. */
+/* Takes references to the files that are due; files from malloc, or NULL. The view is not pinned
+ * for longer, because it keeps overlays in memory that are already files. */
 static struct rewrite_files files_take(struct background *background, const struct stack_file *busy,
 				       bool is_all_wanted)
 {
@@ -238,8 +238,8 @@ static uint64_t bytes_of(const struct rewrite_files *order)
 }
 
 /* Merges the files that are due. False: no files were due, or the merge failed. After a failure,
- * merges of as many bytes are not tried for some time (struct merge_limit). The merger counts as stuck until
- * that time is over and no merge is due. */
+ * merges of as many bytes are not tried for some time (struct merge_limit). The merger counts as
+ * stuck until that time is over and no merge is due. */
 static bool merge_once(struct background *background, const struct stack_file *busy,
 		       bool is_all_wanted)
 {

@@ -100,7 +100,8 @@ bool entry_get(struct transaction *base, enum store_table table, struct slice ke
 		*value = own->value;
 		return true;
 	}
-	/* Where there is no entry; a removal is an entry without a value, and older ones do not count. */
+	/* Where there is no entry; a removal is an entry without a value, and older ones do not
+	 * count. */
 	*value = (struct slice){ NULL, 0 };
 	for (size_t i = 0; i < view->n_overlays; i++)
 		if (overlay_get(view->overlays[i], &entry_key, base->number, &stored))

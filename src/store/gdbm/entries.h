@@ -13,8 +13,8 @@
 /* *value: data NULL if there is no such entry. */
 bool entry_get(struct transaction *transaction, enum store_table table, struct slice key,
 	       struct slice *value, struct fault *fault);
-/* value: it is not copied, so it stays unchanged until the transaction ends; data NULL: the entry is
- * removed, if there is one. */
+/* value: it is not copied, so it stays unchanged until the transaction ends; data NULL: the entry
+ * is removed, if there is one. */
 bool entry_change(struct transaction *transaction, enum store_table table, struct slice key,
 		  struct slice value, struct fault *fault);
 /* The same with a copy of the value. */

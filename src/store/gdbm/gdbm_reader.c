@@ -15,8 +15,9 @@ static bool is_inside(const struct gdbm_reader *reader, uint64_t at, uint64_t si
 	return at <= reader->file.size && size <= reader->file.size - at;
 }
 
-/* Returns the answer when all blocks with the bytes that it is based on are verified. Otherwise returns
- * GDBM_UNVERIFIED or GDBM_REFUSED, and *block is such a block. The bytes are inside the file. */
+/* Returns the answer when all blocks with the bytes that it is based on are verified. Otherwise
+ * returns GDBM_UNVERIFIED or GDBM_REFUSED, and *block is such a block. The bytes are inside the
+ * file. */
 static inline enum gdbm_answer answer_if_verified(const struct gdbm_reader *reader, uint64_t at,
 						  uint64_t size, enum gdbm_answer answer,
 						  uint64_t *block)
@@ -129,7 +130,8 @@ enum gdbm_answer gdbm_reader_find(const struct gdbm_reader *reader, struct slice
 		answer = bucket_search(reader, bucket, hash, key, value, block);
 	if (answer == GDBM_FOUND)
 		return answer;
-	/* If several blocks are unknown, *block is one of them; the caller verifies it and searches again. */
+	/* If several blocks are unknown, *block is one of them; the caller verifies it and searches
+	 * again. */
 	answer = answer_if_verified(reader, 0, sizeof(struct gdbm_header), answer, block);
 	answer = answer_if_verified(reader, entry_of(reader, hash), sizeof(off_t), answer, block);
 	if (bucket == 0)

@@ -114,8 +114,8 @@ static void inspection_close(struct inspection *inspection)
 }
 
 /* False: there is no store, or its manifest or journal cannot be read. Damage is described in
- * *inspection; a live directory may seem damaged because it has just changed: only damage that stays
- * counts. */
+ * *inspection; a live directory may seem damaged because it has just changed: only damage that
+ * stays counts. */
 static bool inspection_open(const char *directory, const struct file_system *files,
 			    struct inspection *inspection, struct fault *fault)
 {

@@ -5,9 +5,9 @@
  * never held during a system call that may block. Records wait in `pending`; a flush moves all of
  * them to `writing` and writes them as one group, or as two at the end of a segment.
  *
- * Room is reserved for a record before it is appended. Each record is counted as a group of its own, and
- * there is room if it and everything pending fit either into the rest of the current segment or into the next one,
- * which is already allocated.
+ * Room is reserved for a record before it is appended. Each record is counted as a group of its
+ * own, and there is room if it and everything pending fit either into the rest of the current
+ * segment or into the next one, which is already allocated.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "store/gdbm/journal.h"
@@ -118,8 +118,8 @@ static void log_room(const struct journal *journal)
 /* ---- flushing ---- */
 
 /* journal_flush takes the mutex `flushing`; the static functions here run with it held. It protects
- * `writing`, `current` and a segment that is being begun. Members that other threads read are changed
- * with `lock` held, too. */
+ * `writing`, `current` and a segment that is being begun. Members that other threads read are
+ * changed with `lock` held, too. */
 
 /* Returns false. Errors that may pass are retried by the journal's thread; all others stop writing,
  * since a failed write may have written. */
@@ -435,8 +435,8 @@ static bool cannot_go_on(const struct journal *journal)
 	       journal->write_error != 0;
 }
 
-/* Waits until a record of this size fits and at most `most` bytes are pending, and reserves `reserved`
- * bytes; pending records are flushed by the waiting thread. */
+/* Waits until a record of this size fits and at most `most` bytes are pending, and reserves
+ * `reserved` bytes; pending records are flushed by the waiting thread. */
 static bool make_room(struct journal *journal, size_t size, size_t most, size_t reserved,
 		      struct fault *fault)
 {

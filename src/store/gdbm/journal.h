@@ -100,16 +100,16 @@ bool journal_open(const struct journal_options *options, const struct journal_en
 /* Flushes once, ends the thread, marks a clean end if everything is durable. NULL is allowed. */
 void journal_close(struct journal *journal);
 
-/* Waits until there is room for a transaction of ordinary size (half a segment, at most 512 KB): for
- * the next segment, or by flushing when too much is pending. Keeps no room for it: of several that
- * were admitted at once, the later ones may wait in journal_reserve. The caller does not hold the
- * writer mutex.
+/* Waits until there is room for a transaction of ordinary size (half a segment, at most 512 KB):
+ * for the next segment, or by flushing when too much is pending. Keeps no room for it: of several
+ * that were admitted at once, the later ones may wait in journal_reserve. The caller does not hold
+ * the writer mutex.
  * FAULT_UNAVAILABLE: the disk is full, or writing has failed for good. */
 bool journal_admit(struct journal *journal, struct fault *fault);
 
 /* Reserves space for a record of these changes, so that journal_append cannot fail. Waits, and
- * flushes, if there is no room: the record exceeds the ordinary size, or others came first. Faults as
- * journal_admit. */
+ * flushes, if there is no room: the record exceeds the ordinary size, or others came first. Faults
+ * as journal_admit. */
 bool journal_reserve(struct journal *journal, const struct change *changes, size_t n,
 		     struct fault *fault);
 /* Appends the record, which is pending then. number: the last one + 1. */
@@ -131,8 +131,8 @@ bool journal_can_write(struct journal *journal);
 /* Sets the figures of the journal. */
 void journal_figures(struct journal *journal, struct store_figures *figures);
 
-/* Stops writing for good, after a write or sync that must not be repeated, and logs it; `what` is the
- * file or directory. */
+/* Stops writing for good, after a write or sync that must not be repeated, and logs it; `what` is
+ * the file or directory. */
 void journal_fail(struct journal *journal, const char *what, int error);
 bool journal_has_failed(const struct journal *journal);
 

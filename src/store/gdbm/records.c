@@ -11,8 +11,8 @@
 #include "store/gdbm/entries.h"
 #include "store/gdbm/store_gdbm_parts.h"
 
-/* The first letters of the trees' names: an account's records of a kind by name, by id (so in the order
- * in which they were made), and by parent and id. */
+/* The first letters of the trees' names: an account's records of a kind by name, by id (so in the
+ * order in which they were made), and by parent and id. */
 #define BY_NAME 'n'
 #define BY_ID 'm'
 #define BY_PARENT 'c'
@@ -174,8 +174,8 @@ static bool record_write(struct transaction *transaction, const struct store_kin
 
 /* ---- reading ---- */
 
-/* name: of kinds whose key is the name; it has to last as long as the record. Others have the name in the
- * value. */
+/* name: of kinds whose key is the name; it has to last as long as the record. Others have the name
+ * in the value. */
 static bool record_read(struct transaction *transaction, const struct store_kind *kind,
 			const struct key *key, struct slice name, struct store_record *record,
 			struct fault *fault)
@@ -530,8 +530,8 @@ bool records_new_id(struct transaction *transaction, const struct store_kind *ki
 	return counter_write(transaction, &key, &counter, fault);
 }
 
-/* Counts the id of a new record, so that new ids are above it. An id that records_new_id made in this
- * transaction is counted already. */
+/* Counts the id of a new record, so that new ids are above it. An id that records_new_id made in
+ * this transaction is counted already. */
 static bool count_id(struct transaction *transaction, const struct store_kind *kind,
 		     const struct id *id, struct fault *fault)
 {
@@ -630,8 +630,8 @@ static bool index_record(struct transaction *transaction, const struct store_kin
 	       index_place(transaction, kind, BY_PARENT, from, to, fault);
 }
 
-/* Of a kind whose key is the name. from: NULL: there is no record. A new name has to be free; the entry of
- * the former one is removed. */
+/* Of a kind whose key is the name. from: NULL: there is no record. A new name has to be free; the
+ * entry of the former one is removed. */
 static bool change_global_name(struct transaction *transaction, const struct store_kind *kind,
 			       const struct store_record *from, const struct store_record *to,
 			       struct fault *fault)

@@ -359,7 +359,8 @@ bool stack_file_get(struct stack_file *file, struct slice key, struct arena *are
 	*is_there = false;
 	if (stack_file_is_damaged(file))
 		return file_refuse(file, "", fault);
-	/* The filter says that the key is not there: this is believed when its block is verified. */
+	/* The filter says that the key is not there: this is believed when its block is
+	 * verified. */
 	if (!stack_index_may_have(file->index, entry_key_hash(key), &filter_block))
 		return block_state(&file->blocks, filter_block) == BLOCK_RIGHT ||
 		       block_verify(file, filter_block, fault);

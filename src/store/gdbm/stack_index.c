@@ -1,6 +1,6 @@
-/* Reads an index through one mapping; only verifying reads the file (store/gdbm/stack_blocks.h). Writes
- * keys as they are added, in whole blocks with their checksums; the filter stays in memory until the
- * last key is added; the head is written last.
+/* Reads an index through one mapping; only verifying reads the file (store/gdbm/stack_blocks.h).
+ * Writes keys as they are added, in whole blocks with their checksums; the filter stays in memory
+ * until the last key is added; the head is written last.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "store/gdbm/stack_index.h"
@@ -20,8 +20,8 @@
 #define INDEX_VERSION 2
 #define KEY_HEAD ((size_t)8)
 
-/* A key sets seven of the 512 bits of its line. With ten bits a key, about 15 of 1,000 absent keys pass
- * the filter. */
+/* A key sets seven of the 512 bits of its line. With ten bits a key, about 15 of 1,000 absent keys
+ * pass the filter. */
 #define FILTER_BITS 7
 #define FILTER_BITS_A_KEY 10
 

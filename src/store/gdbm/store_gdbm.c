@@ -1,5 +1,6 @@
-/* Transactions of the durable driver. Their changes are collected (entries.c); gdbm_commit writes them to
- * the journal and the current overlay. Background work is in background.c, opening in store_gdbm_open.c.
+/* Transactions of the durable driver. Their changes are collected (entries.c); gdbm_commit writes
+ * them to the journal and the current overlay. Background work is in background.c, opening in
+ * store_gdbm_open.c.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "store/gdbm/inspect.h"

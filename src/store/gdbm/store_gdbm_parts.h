@@ -2,8 +2,8 @@
  *
  * Locks: while `writer` or `manifest_lock` is held, one lock of the background, the journal or the
  * views may be taken. These are held briefly, and no other lock is taken meanwhile. One is held for
- * long: the journal's `flushing`, over a sync, inside of which its own lock is taken. Who commits while
- * the journal has no room takes it with `writer` held.
+ * long: the journal's `flushing`, over a sync, inside of which its own lock is taken. Who commits
+ * while the journal has no room takes it with `writer` held.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef STORE_GDBM_STORE_GDBM_PARTS_H

@@ -1,8 +1,9 @@
-/* The driver for tests: for each kind an array of versions, sorted by record and by the number of the
- * transaction that wrote the version; a removal is a version without a value. A WRITE transaction
- * puts its versions into the arrays at once: no other transaction sees its number before it is
- * durable, and abandoning removes them. Versions are kept until the store is closed. There are no
- * indexes: names and pages are found by going through the records of the kind and the account.
+/* The driver for tests: for each kind an array of versions, sorted by record and by the number of
+ * the transaction that wrote the version; a removal is a version without a value. A WRITE
+ * transaction puts its versions into the arrays at once: no other transaction sees its number
+ * before it is durable, and abandoning removes them. Versions are kept until the store is closed.
+ * There are no indexes: names and pages are found by going through the records of the kind and the
+ * account.
  *
  * `writer` is held from the begin to the end of a WRITE transaction, `lock` while an array or one
  * of the two numbers is used, and never while `writer` is waited for.
@@ -45,7 +46,8 @@ struct store_memory {
 	atomic_uint_least64_t durable;
 };
 
-/* The highest number that counts when a record brings its own id: imported ids have random numbers. */
+/* The highest number that counts when a record brings its own id: imported ids have random
+ * numbers. */
 #define NUMBER_COUNTED_MOST (ID_NUMBER_MAX / 2)
 
 struct counter {
@@ -138,8 +140,8 @@ static struct version *version_make(struct transaction *transaction, const struc
 	return version;
 }
 
-/* Puts a version into an array, or in the place of one that the same transaction wrote of the record.
- * With the lock held. */
+/* Puts a version into an array, or in the place of one that the same transaction wrote of the
+ * record. With the lock held. */
 static void insert(struct array *array, struct version *version)
 {
 	size_t place = place_of(array, version);
@@ -206,8 +208,8 @@ static bool give(struct transaction *transaction, const struct version *version,
 	return true;
 }
 
-/* All records of a kind that the transaction sees, in the order of their keys; to be freed. Only those
- * of the transaction's account, but for a kind whose keys are names. */
+/* All records of a kind that the transaction sees, in the order of their keys; to be freed. Only
+ * those of the transaction's account, but for a kind whose keys are names. */
 static const struct version **all_of(struct transaction *transaction, const struct store_kind *kind,
 				     size_t *n)
 {

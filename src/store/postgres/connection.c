@@ -94,8 +94,8 @@ static int64_t time_left(const struct wire *wire, int64_t until)
 	return (ends_at != 0 && ends_at < until ? ends_at : until) - clock_monotonic();
 }
 
-/* Waits until the socket can be read, or written where there is something to send; or for a short time,
- * after which the target may have ended. */
+/* Waits until the socket can be read, or written where there is something to send; or for a short
+ * time, after which the target may have ended. */
 static bool wait_for(const struct wire *wire, int64_t until)
 {
 	PGconn *connection = wire->connection;
@@ -144,7 +144,8 @@ static bool state_is_any(const char *state, const char *const *states)
 	return *states != NULL;
 }
 
-/* Serialization, deadlock, unique name, parent, slot of another epoch, gone record, lock timeout. */
+/* Serialization, deadlock, unique name, parent, slot of another epoch, gone record, lock
+ * timeout. */
 static const char *const conflicts[] = { "40001", "40P01", "23505", "23503",
 					 "23502", "22012", "55P03", NULL };
 /* The server ends, the connection breaks, or the server became a standby; a statement that the
@@ -403,8 +404,8 @@ bool wire_command(struct wire *wire, const char *sql, char state[6])
 #define TEXT_OF(number) TEXT(number)
 #define TEXT(number) #number
 
-/* The server gives up waiting for a lock before this side gives up waiting for the server, which would
- * count as a lost connection. */
+/* The server gives up waiting for a lock before this side gives up waiting for the server, which
+ * would count as a lost connection. */
 _Static_assert(STORE_LOCK_MOST + 1000 <= WAIT_MOST, "a wait for a lock ends in time");
 
 /* Settings of a session; a server that does not know one goes on without it. Plans always use the

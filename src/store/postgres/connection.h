@@ -43,8 +43,8 @@ struct wire_target {
 bool wire_target_open(const char *url, bool is_patient, struct wire_target *target,
 		      struct fault *fault);
 void wire_target_close(struct wire_target *target);
-/* Limits all waiting for answers of this target, also that which has begun, to `milliseconds` from now.
- * Any thread. */
+/* Limits all waiting for answers of this target, also that which has begun, to `milliseconds` from
+ * now. Any thread. */
 void wire_target_end(struct wire_target *target, int64_t milliseconds);
 bool wire_target_is_ended(const struct wire_target *target);
 
@@ -53,7 +53,7 @@ struct wire {
 	PGconn *connection;
 	bool is_connected; /* false: to be opened again, or closed */
 	bool is_prepared[STATEMENTS];
-	bool has_warned; /* SQLSTATE 01000 since it was reset: a commit may be on one machine only */
+	bool has_warned; /* SQLSTATE 01000 since it was reset: a commit may be on one machine */
 	/* The flight: what is queued or not read yet. */
 	struct wire_sent {
 		enum statement statement;

@@ -1,8 +1,8 @@
 /* The connections of a store, and the thread that keeps watch. See store_postgres_parts.h.
  *
- * A connection reads only after a commit of its own row of `session`: a server that was killed while
- * a commit waited for its standby shows that commit after a restart, and nobody else has it. What
- * this connection can see lies before its own commit, which the standby has confirmed.
+ * A connection reads only after a commit of its own row of `session`: a server that was killed
+ * while a commit waited for its standby shows that commit after a restart, and nobody else has it.
+ * What this connection can see lies before its own commit, which the standby has confirmed.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <poll.h>
@@ -38,8 +38,8 @@ static void set_away(struct store_postgres *store, const char *cause)
 	pthread_mutex_unlock(&store->lock);
 }
 
-/* Makes the watch look at once whether the database is away: a connection that cannot be opened does
- * not say so, since the server may only have too many. */
+/* Makes the watch look at once whether the database is away: a connection that cannot be opened
+ * does not say so, since the server may only have too many. */
 static void doubt(struct store_postgres *store)
 {
 	atomic_store(&store->is_doubted, true);
@@ -143,8 +143,8 @@ bool connections_find_out(struct store_postgres *store, struct wire *wire, uint6
 
 /* ---- taking and giving; the functions that are static are called with the lock held ---- */
 
-/* Whether a further connection may be opened. Connections are opened one at a time; meanwhile the other
- * callers wait, and take a connection that is given back. */
+/* Whether a further connection may be opened. Connections are opened one at a time; meanwhile the
+ * other callers wait, and take a connection that is given back. */
 static bool may_open(const struct store_postgres *store)
 {
 	return store->count < store->most && !store->is_opening &&
@@ -228,7 +228,8 @@ void connections_give(struct store_postgres *store, struct wire *wire)
 	pthread_mutex_unlock(&store->lock);
 }
 
-/* Calls wait for the others, where there are any; whether the database is away, the watch finds out. */
+/* Calls wait for the others, where there are any; whether the database is away, the watch finds
+ * out. */
 static bool open_one(struct store_postgres *store, struct wire *wire, bool *is_only,
 		     struct fault *fault)
 {

@@ -1,5 +1,5 @@
-/* The parameters of a statement, in the binary form of PostgreSQL: numbers and arrays are in network
- * byte order.
+/* The parameters of a statement, in the binary form of PostgreSQL: numbers and arrays are in
+ * network byte order.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef STORE_POSTGRES_PARAMETERS_H
@@ -27,7 +27,8 @@ void parameters_id(struct parameters *parameters, const struct id *id);
 void parameters_number(struct parameters *parameters, uint64_t number, size_t bytes);
 void parameters_null(struct parameters *parameters);
 
-/* The type with a letter: b bytea, s int2, i int4, l int8, o boolean; B, S, I and O: an array of them. */
+/* The type with a letter: b bytea, s int2, i int4, l int8, o boolean; B, S, I and O: an array of
+ * them. */
 uint32_t parameter_type(char letter);
 
 /* An array with `count` items of the type with a letter, b, s, i or o. */

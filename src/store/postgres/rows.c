@@ -130,8 +130,8 @@ static bool has_changes(const struct postgres_transaction *own, const struct sto
 	return change != NULL;
 }
 
-/* A READ transaction in a snapshot remembers nothing: it may read all there is, and its arena may be
- * emptied meanwhile. */
+/* A READ transaction in a snapshot remembers nothing: it may read all there is, and its arena may
+ * be emptied meanwhile. */
 static bool give_row(struct postgres_transaction *own, size_t result, struct store_record *record,
 		     struct fault *fault)
 {

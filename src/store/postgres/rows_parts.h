@@ -1,6 +1,6 @@
 /* The parts of the records of a transaction: rows.c (reading, new ids, flights), rows_known.c,
- * rows_page.c, rows_expected.c and rows_write.c. All of them work on one transaction, in one thread, and
- * what they return lives in its arena.
+ * rows_page.c, rows_expected.c and rows_write.c. All of them work on one transaction, in one
+ * thread, and what they return lives in its arena.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef STORE_POSTGRES_ROWS_PARTS_H

@@ -206,8 +206,8 @@ static bool can_be_grouped(const struct change *change)
 	       change->record.value.size <= GROUPED_VALUE_MAX;
 }
 
-/* Whether the change can be in one group with the first one: both insert, or both remove records of one
- * kind and account. */
+/* Whether the change can be in one group with the first one: both insert, or both remove records of
+ * one kind and account. */
 static bool may_follow(const struct change *first, const struct change *change)
 {
 	if (!can_be_grouped(first) || !can_be_grouped(change) ||

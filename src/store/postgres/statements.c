@@ -95,7 +95,7 @@ const struct statement_text statements[STATEMENTS] = {
 	[PAGE_NAMED_SIDE_OLDEST] = { PAGE("named", " AND parent = $6 AND is_on = $7", "ASC"), "bsbblbo" },
 	[PAGE_NAMED_BOTH] = { PAGE_BOTH("named", "DESC"), "bsbblb" },
 	[PAGE_NAMED_BOTH_OLDEST] = { PAGE_BOTH("named", "ASC"), "bsbblb" },
-	/* $3: the name before; $4 and $5: the first name with the prefix, and the first after all with it */
+	/* $3: the name before; $4, $5: the first name with the prefix, and the first above these */
 	[PAGE_BY_NAME] = { "SELECT " COLUMNS PAGE_OF_NAMES, "bsbbbl" },
 	[PARENTS_OF_PAGE_ALL] = { PARENTS_OF(""), "bsbbls" },
 	[PARENTS_OF_PAGE_BY_NAME] = { "SELECT " COLUMNS " FROM record WHERE account = $1 AND kind = $7 AND id IN"

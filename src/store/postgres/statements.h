@@ -1,5 +1,5 @@
-/* The SQL of the driver, as prepared statements. No text is made from data: all data are parameters,
- * in binary form.
+/* The SQL of the driver, as prepared statements. No text is made from data: all data are
+ * parameters, in binary form.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef STORE_POSTGRES_STATEMENTS_H
@@ -21,15 +21,15 @@ enum statement {
 	/* Of a kind whose names are unique anywhere: by kind and name. */
 	NAMED,
 	NAMED_TO_CHANGE,
-	/* What a record leads to: its parent; its parent's parent; the id that is its value. The last
-	 * parameters are the kinds of these. */
+	/* What a record leads to: its parent; its parent's parent; the id that is its value. The
+	 * last parameters are the kinds of these. */
 	PARENT_OF_GET,
 	PARENT_OF_FIND,
 	PARENT_OF_NAMED,
 	PARENT_OF_NAMED_TO_CHANGE,
 	GRANDPARENT_OF_NAMED,
-	/* All at once: a record, its parent, the parent of that, and another parent of it, each a row; and
-	 * the generation of the accounts in a row whose kind is NULL. */
+	/* All at once: a record, its parent, the parent of that, and another parent of it, each a
+	 * row; and the generation of the accounts in a row whose kind is NULL. */
 	CHAIN_OF_NAMED,
 	CHAIN_AND_OWN_OF_NAMED,
 	OWN_OF_NAMED,
@@ -70,8 +70,8 @@ enum statement {
 	INSERT_NAMED,
 	UPDATE_NAMED,
 	DELETE_NAMED,
-	/* Lock a record, and are an error when it is gone: what was read unlocked is to be changed, or a
-	 * child is put under it. */
+	/* Lock a record, and are an error when it is gone: what was read unlocked is to be changed,
+	 * or a child is put under it. */
 	GUARD,
 	GUARD_NAMED,
 	GUARD_PARENT,

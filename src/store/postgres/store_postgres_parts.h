@@ -40,8 +40,8 @@ bool connections_open(struct store_postgres *store, struct fault *fault);
 void connections_close(struct store_postgres *store);
 bool connections_take(struct store_postgres *store, struct wire **wire, struct fault *fault);
 void connections_give(struct store_postgres *store, struct wire *wire);
-/* After a commit without an answer: whether it happened. FAULT_UNAVAILABLE when that cannot be found
- * out. */
+/* After a commit without an answer: whether it happened. FAULT_UNAVAILABLE when that cannot be
+ * found out. */
 bool connections_find_out(struct store_postgres *store, struct wire *wire, uint64_t last,
 			  bool *happened, struct fault *fault);
 
@@ -66,8 +66,8 @@ struct known {
 	struct store_record record;
 };
 
-/* Finds what a transaction remembers by the letter of its kind and a key: an id or a name. A few records
- * are in as many lists, and 10,000 of a bulk in lists of some hundred. Zero: empty. */
+/* Finds what a transaction remembers by the letter of its kind and a key: an id or a name. A few
+ * records are in as many lists, and 10,000 of a bulk in lists of some hundred. Zero: empty. */
 #define KEY_INDEX_LISTS 64
 struct key_entry {
 	const struct key_entry *next;
@@ -184,7 +184,8 @@ size_t rows_add(struct postgres_transaction *own, enum statement statement,
 		const struct parameters *parameters);
 bool rows_fly(struct postgres_transaction *own, struct fault *fault);
 
-/* A READ transaction of this thread needed more than it had said: its next one begins a snapshot. */
+/* A READ transaction of this thread needed more than it had said: its next one begins a
+ * snapshot. */
 bool rows_was_surprised(void);
 
 #endif
