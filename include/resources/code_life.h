@@ -44,7 +44,7 @@
 /* A room with its template and with what its codes have in common. */
 struct room_subject {
 	struct room_record room;
-	struct template_record owner;
+	struct template_record template;
 	struct room_codes codes;
 };
 
@@ -67,7 +67,8 @@ struct shown_code {
 	int64_t created, updated; /* seconds since 1970 */
 };
 bool code_show(struct call *call, const struct room_codes *codes, const struct code *code,
-	       const struct template_record *owner, struct shown_code *shown, struct fault *fault);
+	       const struct template_record *template, struct shown_code *shown,
+	       struct fault *fault);
 
 /* Of "role_deleted", "disabled", "expired", "used_up", "not_yet_valid", "active" the first that
  * holds at `now`, in milliseconds. */
@@ -95,7 +96,8 @@ struct code_count {
 };
 struct code_count codes_of_role(const struct room_codes *codes, uint32_t identity);
 /* The same for all roles of the template. */
-struct code_count codes_count(const struct room_codes *codes, const struct template_record *owner);
+struct code_count codes_count(const struct room_codes *codes,
+			      const struct template_record *template);
 
 /* Whether the room may have one code more like this one. former: what it was; NULL: it is new. All
  * due codes have been made. FAULT_CONFLICT. */
@@ -104,23 +106,23 @@ bool codes_check_count(const struct room_subject *subject, const struct code *fo
 /* Sets FAULT_CONFLICT: "the room has `most` `what`, the most". */
 bool codes_refuse_count(struct fault *fault, const char *message, const char *what, int most);
 
-bool codes_are_due(const struct room_codes *codes, const struct template_record *owner);
+bool codes_are_due(const struct room_codes *codes, const struct template_record *template);
 /* Whether codes->due[index] can be due: it is named once and has no code. */
 bool codes_due_is_right(const struct room_codes *codes, size_t index);
 /* Makes the due ones; the caller stores `codes`. */
 bool codes_make_due(struct call *call, struct room_codes *codes,
-		    const struct template_record *owner, struct fault *fault);
+		    const struct template_record *template, struct fault *fault);
 
 /* Writes what the codes have in common, after it settled former codes. */
-bool codes_store(struct call *call, struct room_codes *codes, const struct template_record *owner,
-		 struct fault *fault);
+bool codes_store(struct call *call, struct room_codes *codes,
+		 const struct template_record *template, struct fault *fault);
 
 /* The room moves: roles are compared by name. Reads and writes the room's codes, makes none. */
 bool codes_move(struct call *call, const struct id *room, const struct template_record *from,
 		const struct template_record *to, struct fault *fault);
 /* Turns groups of the room whose roles the template no longer has into groups of lost roles. */
 bool codes_resolve_deleted(struct call *call, const struct id *room,
-			   const struct template_record *owner, struct fault *fault);
+			   const struct template_record *template, struct fault *fault);
 
 /* The room is deleted, and its codes with it: those that are too many for one call are removed by
  * later ones (resources/garbage.h). */

@@ -13,7 +13,7 @@
 /* Who joins; all is borrowed. */
 struct admission {
 	const struct room_record *room;
-	const struct template_record *owner;
+	const struct template_record *template;
 	struct slice role; /* its name */
 	const json_t *role_document;
 	const struct code *code; /* NULL: none is known */
@@ -25,7 +25,7 @@ struct admission {
 
 /* The backend that is in effect for rooms of the template; NULL: none. */
 const struct backend *media_backend_of(const struct media *media,
-				       const struct template_record *owner);
+				       const struct template_record *template);
 /* maxPeerCount is -1. */
 bool media_admits_nobody(const json_t *role);
 /* Writes the member `join` of the answer; writes nothing when the role admits nobody. FAULT_DAMAGED

@@ -47,18 +47,18 @@ bool room_put(struct call *call, const struct room_record *record, struct fault 
 /* Appends the room to the answer, as parts of the record. recording: another text for
  * recording_info, or data NULL. Always true. */
 bool room_answer(struct call *call, const struct room_record *record,
-		 const struct template_record *owner, struct slice recording);
+		 const struct template_record *template, struct slice recording);
 /* The item of a list with view=summary. */
 struct slice room_summary(struct call *call, const struct room_record *record,
-			  const struct template_record *owner);
+			  const struct template_record *template);
 /* The answer as one text. */
 struct slice room_text(struct call *call, const struct room_record *record,
-		       const struct template_record *owner);
+		       const struct template_record *template);
 /* The ETag of the answer: the first 63 bits of SHA-256 over the room's own ETag and the template's
  * rooms_etag, 8 bytes each, big-endian, in this order. Not their XOR or sum: a call that writes
  * both draws one ETag for the two, whose XOR is always 0, and a sum is the same when they are
  * exchanged. */
-uint64_t room_etag(const struct room_record *record, const struct template_record *owner);
+uint64_t room_etag(const struct room_record *record, const struct template_record *template);
 
 /* The room as a document that may be changed, with hidden members, and without recording_info while
  * the room follows its template. */

@@ -35,7 +35,7 @@ int service_client_close(struct service_client *client, bool is_done, const stru
 /* ---- sending again ---- */
 
 /* The service never answers 409 with Retry-After for anything but a key that is under way. */
-static bool is_passing(const struct http_answer *answer)
+static bool is_transient(const struct http_answer *answer)
 {
 	return answer->status == 502 || answer->status == 503 || answer->status == 504 ||
 	       (answer->status == 409 && answer->retry_after > 0);
@@ -59,7 +59,7 @@ static bool send_until_answered(struct service_client *client, const struct http
 		struct fault each = FAULT_INITIAL;
 
 		is_answered = http_client_send(client->http, client->arena, request, answer, &each);
-		passes = is_answered ? is_passing(answer) : each.kind == FAULT_UNAVAILABLE;
+		passes = is_answered ? is_transient(answer) : each.kind == FAULT_UNAVAILABLE;
 		seconds = is_answered && answer->retry_after > 0 ? answer->retry_after : tries;
 		if (!passes || tries == TRIES || seconds > PAUSES_MOST - pauses) {
 			*fault = each;

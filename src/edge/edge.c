@@ -44,7 +44,7 @@
 
 /* After a failed accept: milliseconds until the next attempt, and until the next log line. */
 #define ACCEPT_PAUSE 100
-#define ACCEPT_SAY_AGAIN 10000
+#define ACCEPT_LOG_INTERVAL 10000
 
 /* Descriptors from this number on are not used for connections. */
 #define CONNECTIONS_MOST 65536
@@ -73,7 +73,7 @@ struct edge {
 	atomic_uchar *stages; /* of each descriptor: enum stage */
 	size_t open_size;
 	int connections_most;
-	atomic_llong said; /* time of the last log line about accept */
+	atomic_llong logged_at; /* time of the last log line about accept */
 	struct pool *pool;
 	pthread_t *workers;
 	unsigned worker_count;
@@ -115,10 +115,10 @@ static void accept_failed(struct edge *edge, int error)
 {
 	struct itimerspec pause = { .it_value.tv_nsec = ACCEPT_PAUSE * 1000000L };
 	long long now = clock_monotonic();
-	long long said = atomic_load(&edge->said);
+	long long logged_at = atomic_load(&edge->logged_at);
 
-	if ((said == 0 || now - said >= ACCEPT_SAY_AGAIN) &&
-	    atomic_compare_exchange_strong(&edge->said, &said, now))
+	if ((logged_at == 0 || now - logged_at >= ACCEPT_LOG_INTERVAL) &&
+	    atomic_compare_exchange_strong(&edge->logged_at, &logged_at, now))
 		log_event(LOG_LEVEL_ERROR, "accept", "error", strerror(error), "connections",
 			  LOG_NUMBER(atomic_load(&edge->connections)), "consequence",
 			  error == EMFILE || error == ENFILE
@@ -130,7 +130,7 @@ static void accept_failed(struct edge *edge, int error)
 		abort();
 }
 
-static bool is_passing(int error)
+static bool is_transient(int error)
 {
 	return error == EAGAIN || error == EINTR || error == ECONNABORTED;
 }
@@ -185,7 +185,7 @@ static void listener_is_ready(struct edge *edge)
 {
 	int error = accept_one(edge);
 
-	if (error == 0 || is_passing(error) || atomic_load(&edge->is_stopping))
+	if (error == 0 || is_transient(error) || atomic_load(&edge->is_stopping))
 		arm_listener(edge);
 	else
 		accept_failed(edge, error);

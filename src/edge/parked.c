@@ -11,7 +11,7 @@
 
 #include "base/memory.h"
 
-struct list {
+struct exchange_list {
 	struct exchange *first;
 	struct exchange *last;
 };
@@ -20,12 +20,12 @@ struct parked {
 	struct store *store;
 	int descriptor;
 	pthread_mutex_t lock;
-	struct list waiting;
+	struct exchange_list waiting;
 	/* A worker is in parked_flush, or will call it: it owes a flush, or gets the event. */
 	bool has_flusher;
 };
 
-static void append(struct list *list, struct exchange *exchange)
+static void append(struct exchange_list *list, struct exchange *exchange)
 {
 	exchange->next = NULL;
 	if (list->first == NULL)
@@ -35,7 +35,7 @@ static void append(struct list *list, struct exchange *exchange)
 	list->last = exchange;
 }
 
-static struct exchange *take_first(struct list *list)
+static struct exchange *take_first(struct exchange_list *list)
 {
 	struct exchange *exchange = list->first;
 
@@ -98,7 +98,7 @@ static bool is_pending(const struct parked *parked, const struct exchange *excha
 	return store_state(parked->store, exchange->call.answer.awaited) == STORE_PENDING;
 }
 
-static bool need_flush(const struct parked *parked, const struct list *list)
+static bool need_flush(const struct parked *parked, const struct exchange_list *list)
 {
 	const struct exchange *exchange = list->first;
 
@@ -109,13 +109,13 @@ static bool need_flush(const struct parked *parked, const struct list *list)
 
 struct exchange *parked_flush(struct parked *parked, bool *is_flusher)
 {
-	struct list taken, ready = { NULL, NULL }, pending = { NULL, NULL };
+	struct exchange_list taken, ready = { NULL, NULL }, pending = { NULL, NULL };
 	struct exchange *exchange;
 	bool has_pending;
 
 	pthread_mutex_lock(&parked->lock);
 	taken = parked->waiting;
-	parked->waiting = (struct list){ NULL, NULL };
+	parked->waiting = (struct exchange_list){ NULL, NULL };
 	pthread_mutex_unlock(&parked->lock);
 	if (need_flush(parked, &taken))
 		store_flush(parked->store);

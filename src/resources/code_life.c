@@ -32,7 +32,7 @@ void code_expect(struct call *call, struct slice letters, enum store_reading of_
 bool room_subject_load(struct call *call, enum store_reading reading, struct room_subject *subject,
 		       struct fault *fault)
 {
-	return template_load(call, &subject->room.template_id, &subject->owner, fault) &&
+	return template_load(call, &subject->room.template_id, &subject->template, fault) &&
 	       codes_load(call, &subject->room.id, reading, &subject->codes, fault);
 }
 
@@ -52,7 +52,8 @@ bool room_subject_of_code(struct call *call, const struct code *code, enum store
 /* ---- the shown code ---- */
 
 bool code_show(struct call *call, const struct room_codes *codes, const struct code *code,
-	       const struct template_record *owner, struct shown_code *shown, struct fault *fault)
+	       const struct template_record *template, struct shown_code *shown,
+	       struct fault *fault)
 {
 	const struct code_group *group = codes_group(codes, code->group);
 	const struct template_role *role;
@@ -71,14 +72,14 @@ bool code_show(struct call *call, const struct room_codes *codes, const struct c
 			shown->updated = group->lost_at;
 		return true;
 	}
-	role = template_live_role(owner, group->identity);
+	role = template_live_role(template, group->identity);
 	if (role != NULL) {
 		shown->role = role->name;
 		shown->has_role = true;
 		shown->is_enabled = code->is_enabled;
 		return true;
 	}
-	if (!deleted_role_load(call, &owner->id, group->identity, &deleted, fault))
+	if (!deleted_role_load(call, &template->id, group->identity, &deleted, fault))
 		return false;
 	shown->role = deleted.name;
 	if (code->is_enabled)
@@ -114,12 +115,13 @@ struct code_count codes_of_role(const struct room_codes *codes, uint32_t identit
 	return (struct code_count){ 0, 0, 0 };
 }
 
-struct code_count codes_count(const struct room_codes *codes, const struct template_record *owner)
+struct code_count codes_count(const struct room_codes *codes,
+			      const struct template_record *template)
 {
 	struct code_count sum = { 0, 0, 0 };
 
-	for (size_t i = 0; i < owner->role_count; i++) {
-		struct code_count count = codes_of_role(codes, owner->roles[i].identity);
+	for (size_t i = 0; i < template->role_count; i++) {
+		struct code_count count = codes_of_role(codes, template->roles[i].identity);
 
 		sum.plain += count.plain;
 		sum.enabled += count.enabled;
@@ -139,7 +141,7 @@ bool codes_refuse_count(struct fault *fault, const char *message, const char *wh
 bool codes_check_count(const struct room_subject *subject, const struct code *former,
 		       const struct code *code, struct fault *fault)
 {
-	const struct code_count count = codes_count(&subject->codes, &subject->owner);
+	const struct code_count count = codes_count(&subject->codes, &subject->template);
 	const bool is_plain = code_is_plain(code);
 	const bool was_plain = former != NULL && code_is_plain(former);
 
@@ -204,13 +206,13 @@ bool codes_remove(struct call *call, struct room_codes *codes, const struct code
 
 /* The role with the lowest identity above this one, or NULL: identities rise in the order in which
  * roles were added, the template's own order does not. */
-static const struct template_role *next_added(const struct template_record *owner,
+static const struct template_role *next_added(const struct template_record *template,
 					      uint32_t identity)
 {
 	const struct template_role *next = NULL;
 
-	for (size_t i = 0; i < owner->role_count; i++) {
-		const struct template_role *role = &owner->roles[i];
+	for (size_t i = 0; i < template->role_count; i++) {
+		const struct template_role *role = &template->roles[i];
 
 		if (role->identity > identity && (next == NULL || role->identity < next->identity))
 			next = role;
@@ -218,13 +220,13 @@ static const struct template_role *next_added(const struct template_record *owne
 	return next;
 }
 
-bool codes_are_due(const struct room_codes *codes, const struct template_record *owner)
+bool codes_are_due(const struct room_codes *codes, const struct template_record *template)
 {
 	for (size_t i = 0; i < codes->due_count; i++) {
-		if (template_live_role(owner, codes->due[i].identity) != NULL)
+		if (template_live_role(template, codes->due[i].identity) != NULL)
 			return true;
 	}
-	return codes->was_asked && next_added(owner, codes->last_seen) != NULL;
+	return codes->was_asked && next_added(template, codes->last_seen) != NULL;
 }
 
 bool codes_due_is_right(const struct room_codes *codes, size_t index)
@@ -242,30 +244,30 @@ bool codes_due_is_right(const struct room_codes *codes, size_t index)
 /* Names all roles of the template that are due, in the order in which they became so, and no
  * others. */
 static void gather_due(struct call *call, struct room_codes *codes,
-		       const struct template_record *owner)
+		       const struct template_record *template)
 {
-	size_t most = codes->due_count + owner->role_count + 1;
+	size_t most = codes->due_count + template->role_count + 1;
 	struct due_role *due = arena_alloc(call->arena, most * sizeof *due);
 	const struct template_role *role;
 	size_t n = 0;
 
 	for (size_t i = 0; i < codes->due_count; i++) {
-		if (template_live_role(owner, codes->due[i].identity) != NULL)
+		if (template_live_role(template, codes->due[i].identity) != NULL)
 			due[n++] = codes->due[i];
 	}
-	while (codes->was_asked && (role = next_added(owner, codes->last_seen)) != NULL) {
+	while (codes->was_asked && (role = next_added(template, codes->last_seen)) != NULL) {
 		due[n++] = (struct due_role){ role->identity, role->added / 1000 };
 		codes->last_seen = role->identity;
 	}
-	codes->last_seen = owner->last_identity;
+	codes->last_seen = template->last_identity;
 	codes->due = due;
 	codes->due_count = n;
 }
 
 bool codes_make_due(struct call *call, struct room_codes *codes,
-		    const struct template_record *owner, struct fault *fault)
+		    const struct template_record *template, struct fault *fault)
 {
-	gather_due(call, codes, owner);
+	gather_due(call, codes, template);
 	for (size_t i = 0; i < codes->due_count; i++) {
 		struct code code = { .is_former = false };
 
@@ -288,7 +290,8 @@ static void lose_group(struct code_group *group, struct slice role, int64_t at)
 
 /* Groups of roles that the template does not have any more. */
 static bool lose_deleted(struct call *call, struct room_codes *codes,
-			 const struct template_record *owner, bool *are_lost, struct fault *fault)
+			 const struct template_record *template, bool *are_lost,
+			 struct fault *fault)
 {
 	struct deleted_role deleted;
 
@@ -296,9 +299,9 @@ static bool lose_deleted(struct call *call, struct room_codes *codes,
 	for (size_t i = 0; i < codes->group_count; i++) {
 		struct code_group *group = &codes->groups[i];
 
-		if (group->identity == 0 || template_live_role(owner, group->identity) != NULL)
+		if (group->identity == 0 || template_live_role(template, group->identity) != NULL)
 			continue;
-		if (!deleted_role_load(call, &owner->id, group->identity, &deleted, fault))
+		if (!deleted_role_load(call, &template->id, group->identity, &deleted, fault))
 			return false;
 		lose_group(group, deleted.name, deleted.deleted / 1000);
 		*are_lost = true;
@@ -400,12 +403,12 @@ static bool remove_oldest_former(struct call *call, struct room_codes *codes, st
 	return true;
 }
 
-bool codes_store(struct call *call, struct room_codes *codes, const struct template_record *owner,
-		 struct fault *fault)
+bool codes_store(struct call *call, struct room_codes *codes,
+		 const struct template_record *template, struct fault *fault)
 {
 	bool are_lost;
 
-	if (!lose_deleted(call, codes, owner, &are_lost, fault) ||
+	if (!lose_deleted(call, codes, template, &are_lost, fault) ||
 	    !settle_codes(call, codes, fault) || !remove_oldest_former(call, codes, fault))
 		return false;
 	drop_empty_groups(codes);
@@ -413,13 +416,13 @@ bool codes_store(struct call *call, struct room_codes *codes, const struct templ
 }
 
 bool codes_resolve_deleted(struct call *call, const struct id *room,
-			   const struct template_record *owner, struct fault *fault)
+			   const struct template_record *template, struct fault *fault)
 {
 	struct room_codes codes;
 	bool are_lost;
 
 	if (!codes_load(call, room, STORE_TO_CHANGE, &codes, fault) ||
-	    !lose_deleted(call, &codes, owner, &are_lost, fault))
+	    !lose_deleted(call, &codes, template, &are_lost, fault))
 		return false;
 	return !are_lost || codes_put(call, &codes, fault);
 }

@@ -59,8 +59,8 @@ struct import_run {
  * asked for. */
 static bool has_code_for_every_role(const struct room_subject *subject)
 {
-	for (size_t i = 0; i < subject->owner.role_count; i++) {
-		if (codes_of_role(&subject->codes, subject->owner.roles[i].identity).plain == 0)
+	for (size_t i = 0; i < subject->template.role_count; i++) {
+		if (codes_of_role(&subject->codes, subject->template.roles[i].identity).plain == 0)
 			return false;
 	}
 	return true;
@@ -76,10 +76,10 @@ static bool close_room(struct call *call, struct import_codes *codes, struct fau
 	codes->is_open = false;
 	if (codes->has_come && !stored->was_asked && has_code_for_every_role(&codes->subject)) {
 		stored->was_asked = true;
-		stored->last_seen = codes->subject.owner.last_identity;
+		stored->last_seen = codes->subject.template.last_identity;
 		codes->is_changed = true;
 	}
-	return !codes->is_changed || codes_store(call, stored, &codes->subject.owner, fault);
+	return !codes->is_changed || codes_store(call, stored, &codes->subject.template, fault);
 }
 
 static bool refuse_room(struct fault *fault)
@@ -123,10 +123,10 @@ static bool make_due(struct call *call, struct import_codes *codes, struct fault
 {
 	struct room_subject *subject = &codes->subject;
 
-	if (!codes_are_due(&subject->codes, &subject->owner))
+	if (!codes_are_due(&subject->codes, &subject->template))
 		return true;
 	codes->is_changed = true;
-	return codes_make_due(call, &subject->codes, &subject->owner, fault);
+	return codes_make_due(call, &subject->codes, &subject->template, fault);
 }
 
 static bool add_code(struct call *call, struct import_codes *codes, struct slice letters,
@@ -135,7 +135,7 @@ static bool add_code(struct call *call, struct import_codes *codes, struct slice
 	const struct import_origin origin = import_origin(call, "created_at", "updated_at");
 	struct room_subject *subject = &codes->subject;
 	const struct slice name = text_of_json(call_member(call, "role"));
-	const size_t role = template_role_index(&subject->owner, name);
+	const size_t role = template_role_index(&subject->template, name);
 	uint32_t identity = 0;
 	struct code code = {
 		.letters = letters,
@@ -144,12 +144,12 @@ static bool add_code(struct call *call, struct import_codes *codes, struct slice
 		.updated = import_updated(&origin, origin.created) / 1000,
 	};
 
-	if (role == subject->owner.role_count) {
+	if (role == subject->template.role_count) {
 		code.is_former = true;
 		code.is_enabled = false;
 		code.role = name;
 	} else {
-		identity = subject->owner.roles[role].identity;
+		identity = subject->template.roles[role].identity;
 		/* Due codes come first, and count. */
 		if (!make_due(call, codes, fault) ||
 		    !codes_check_count(subject, NULL, &code, fault))
@@ -225,7 +225,7 @@ static bool import_code(struct call *call, struct import_codes *codes, bool *is_
 			return false;
 		return is_left ? add_code(call, codes, letters, fault) : refuse_code(fault);
 	}
-	if (!code_show(call, &subject->codes, &code, &subject->owner, &shown, fault))
+	if (!code_show(call, &subject->codes, &code, &subject->template, &shown, fault))
 		return false;
 	if (!slice_equal(shown.role, text_of_json(call_member(call, "role"))))
 		return refuse_code(fault);

@@ -80,7 +80,7 @@ static bool find_backend(struct call *call, struct exchange *exchange, struct fa
 	if (!media_find(call, STORE_TO_SHOW, &exchange->media, &is_there, fault))
 		return false;
 	if (is_there)
-		exchange->backend = media_backend_of(&exchange->media, &exchange->subject.owner);
+		exchange->backend = media_backend_of(&exchange->media, &exchange->subject.template);
 	return true;
 }
 
@@ -170,11 +170,12 @@ static bool check_terms(struct call *call, const struct exchange *exchange, stru
 /* Decoded when it is first asked for: most exchanges do without. */
 static const json_t *role_document(const struct call *call, struct exchange *exchange)
 {
-	const struct template_record *owner = &exchange->subject.owner;
+	const struct template_record *template = &exchange->subject.template;
 
 	if (exchange->role_document == NULL)
 		exchange->role_document = packed_json(
-			call->arena, owner->roles[template_role_index(owner, exchange->role)].text);
+			call->arena,
+			template->roles[template_role_index(template, exchange->role)].text);
 	return exchange->role_document;
 }
 
@@ -218,7 +219,7 @@ static bool admit(struct call *call, struct exchange *exchange, const struct acc
 {
 	struct shown_code shown;
 
-	if (!code_show(call, &exchange->subject.codes, &exchange->code, &exchange->subject.owner,
+	if (!code_show(call, &exchange->subject.codes, &exchange->code, &exchange->subject.template,
 		       &shown, fault))
 		return false;
 	exchange->role = shown.role;
@@ -257,7 +258,7 @@ static bool add_join(struct call *call, struct exchange *exchange, struct json_w
 {
 	const struct admission admission = {
 		.room = &exchange->subject.room,
-		.owner = &exchange->subject.owner,
+		.template = &exchange->subject.template,
 		.role = exchange->role,
 		.role_document = role_document(call, exchange),
 		.code = exchange->has_code ? &exchange->code : NULL,
@@ -442,7 +443,7 @@ static bool check_code(struct call *call, struct exchange *exchange, struct faul
 		return false;
 	if (!exchange->has_code)
 		return refuse(call, JOIN_DISABLED, "room code not found", fault);
-	if (!code_show(call, &exchange->subject.codes, &exchange->code, &exchange->subject.owner,
+	if (!code_show(call, &exchange->subject.codes, &exchange->code, &exchange->subject.template,
 		       &shown, fault))
 		return false;
 	if (!shown.has_role)
@@ -463,10 +464,10 @@ static bool find_role(struct call *call, struct exchange *exchange, struct fault
 	if (!room_load_by_id(call, token->room_id, STORE_TO_SHOW, &exchange->subject.room, fault) ||
 	    !room_subject_load(call, STORE_TO_SHOW, &exchange->subject, fault))
 		return false;
-	role = template_role_index(&exchange->subject.owner, token->role);
-	if (role == exchange->subject.owner.role_count)
+	role = template_role_index(&exchange->subject.template, token->role);
+	if (role == exchange->subject.template.role_count)
 		return fault_set(fault, FAULT_NOT_FOUND, "role not found");
-	exchange->role = exchange->subject.owner.roles[role].name;
+	exchange->role = exchange->subject.template.roles[role].name;
 	if (!exchange->subject.room.is_enabled)
 		return refuse(call, JOIN_ROOM_DISABLED, "Room is disabled", fault);
 	return check_window(call, exchange, fault) && find_backend(call, exchange, fault);

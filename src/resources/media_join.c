@@ -7,10 +7,10 @@
 #include "resources/packed.h"
 
 const struct backend *media_backend_of(const struct media *media,
-				       const struct template_record *owner)
+				       const struct template_record *template)
 {
-	return owner->backend.data != NULL ? media_backend_named(media, owner->backend)
-					   : media_default_backend(media);
+	return template->backend.data != NULL ? media_backend_named(media, template->backend)
+					      : media_default_backend(media);
 }
 
 struct slice media_code_hash(struct arena *arena, const struct media *media, struct slice letters)
@@ -56,7 +56,7 @@ static bool moderates(const json_t *role)
 	       permits(role, "changeRole");
 }
 
-static void read_role(const json_t *role, const struct template_record *owner,
+static void read_role(const json_t *role, const struct template_record *template,
 		      struct ticket_guest *guest)
 {
 	const json_t *allowed = member_at(role, "publishParams", "allowed");
@@ -67,8 +67,8 @@ static void read_role(const json_t *role, const struct template_record *owner,
 	guest->screen = has_text(allowed, SLICE("screen"));
 	guest->subscribes = json_array_size(subscribed) > 0;
 	guest->subscribes_to_all = true;
-	for (size_t i = 0; guest->subscribes_to_all && i < owner->role_count; i++)
-		guest->subscribes_to_all = has_text(subscribed, owner->roles[i].name);
+	for (size_t i = 0; guest->subscribes_to_all && i < template->role_count; i++)
+		guest->subscribes_to_all = has_text(subscribed, template->roles[i].name);
 	guest->moderates = moderates(role);
 	guest->records = permits(role, "browserRecording");
 	guest->streams = permits(role, "rtmpStreaming");
@@ -82,7 +82,7 @@ static void read_room(struct call *call, const struct admission *admission,
 {
 	const struct room_record *room = admission->room;
 	const json_t *document = room_document(call, room);
-	const struct slice recording = room->follows_template ? admission->owner->recording
+	const struct slice recording = room->follows_template ? admission->template->recording
 							      : room->recording;
 
 	guest->size = json_integer_value(json_object_get(document, "size"));
@@ -156,7 +156,7 @@ bool media_join(struct call *call, const struct media *media, const struct backe
 		return true;
 	if (!find_key(call, media, &server, fault))
 		return false;
-	read_role(role, admission->owner, &guest);
+	read_role(role, admission->template, &guest);
 	if (!permits(role, "joinOutsideWindow"))
 		guest.expires = least(guest.expires, admission->room->closes_at);
 	read_room(call, admission, &guest);

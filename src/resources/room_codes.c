@@ -141,7 +141,7 @@ static bool answer_code(struct call *call, const struct room_subject *subject,
 {
 	struct shown_code shown;
 
-	if (!code_show(call, &subject->codes, code, &subject->owner, &shown, fault) ||
+	if (!code_show(call, &subject->codes, code, &subject->template, &shown, fault) ||
 	    !open_link(call, fault))
 		return false;
 	return call->wants_write || call_answer(call, code_text(call, code, &shown));
@@ -151,11 +151,12 @@ static bool answer_code(struct call *call, const struct room_subject *subject,
 
 static bool lacks_a_code(const struct room_subject *subject)
 {
-	for (size_t i = 0; i < subject->owner.role_count; i++) {
-		if (codes_of_role(&subject->codes, subject->owner.roles[i].identity).enabled == 0)
+	for (size_t i = 0; i < subject->template.role_count; i++) {
+		if (codes_of_role(&subject->codes, subject->template.roles[i].identity).enabled ==
+		    0)
 			return true;
 	}
-	return !subject->codes.was_asked || codes_are_due(&subject->codes, &subject->owner);
+	return !subject->codes.was_asked || codes_are_due(&subject->codes, &subject->template);
 }
 
 static bool make_lacking(struct call *call, struct room_subject *subject, struct fault *fault)
@@ -163,10 +164,10 @@ static bool make_lacking(struct call *call, struct room_subject *subject, struct
 	struct room_codes *codes = &subject->codes;
 	const size_t made = call->codes_made;
 
-	if (!codes_make_due(call, codes, &subject->owner, fault))
+	if (!codes_make_due(call, codes, &subject->template, fault))
 		return false;
-	for (size_t i = 0; i < subject->owner.role_count; i++) {
-		uint32_t identity = subject->owner.roles[i].identity;
+	for (size_t i = 0; i < subject->template.role_count; i++) {
+		uint32_t identity = subject->template.roles[i].identity;
 		struct code code = { .is_former = false };
 
 		if (codes_of_role(codes, identity).enabled == 0 &&
@@ -176,7 +177,7 @@ static bool make_lacking(struct call *call, struct room_subject *subject, struct
 	codes->was_asked = true;
 	if (call->codes_made > made)
 		codes_note_made(call, &codes->room, call->codes_made - made);
-	return codes_store(call, codes, &subject->owner, fault);
+	return codes_store(call, codes, &subject->template, fault);
 }
 
 /* Begins the next page no earlier than where an enabled plain code of a role without text can
@@ -188,11 +189,11 @@ static void skip_to_oldest(const struct room_subject *subject, const struct slic
 	uint64_t oldest = UINT64_MAX;
 
 	for (size_t i = 0; i < codes->group_count; i++) {
-		const struct template_role *role = template_live_role(&subject->owner,
+		const struct template_role *role = template_live_role(&subject->template,
 								      codes->groups[i].identity);
 
 		if (role != NULL && codes->groups[i].oldest < oldest &&
-		    texts[role - subject->owner.roles].data == NULL)
+		    texts[role - subject->template.roles].data == NULL)
 			oldest = codes->groups[i].oldest;
 	}
 	if (oldest != UINT64_MAX && oldest > page->after)
@@ -203,9 +204,9 @@ static void skip_to_oldest(const struct room_subject *subject, const struct slic
 static bool gather_oldest(struct call *call, const struct room_subject *subject,
 			  struct slice *texts, struct fault *fault)
 {
-	const struct template_record *owner = &subject->owner;
+	const struct template_record *template = &subject->template;
 	struct code_page page = { .side = STORE_ON, .most = CODES_AT_ONCE };
-	size_t left = owner->role_count;
+	size_t left = template->role_count;
 	struct shown_code shown;
 
 	while (left > 0) {
@@ -218,11 +219,11 @@ static bool gather_oldest(struct call *call, const struct room_subject *subject,
 
 			if (!code->is_enabled || !code_is_plain(code))
 				continue;
-			if (!code_show(call, &subject->codes, code, owner, &shown, fault))
+			if (!code_show(call, &subject->codes, code, template, &shown, fault))
 				return false;
-			role = shown.has_role ? template_role_index(owner, shown.role)
-					      : owner->role_count;
-			if (role == owner->role_count || texts[role].data != NULL)
+			role = shown.has_role ? template_role_index(template, shown.role)
+					      : template->role_count;
+			if (role == template->role_count || texts[role].data != NULL)
 				continue;
 			texts[role] = code_text(call, code, &shown);
 			left--;
@@ -246,7 +247,7 @@ bool room_codes_create_all(struct call *call, struct fault *fault)
 	/* The first call for a room is the most frequent one, and always makes codes. */
 	if (!subject.codes.was_asked && !call_is_writing(call))
 		return call_write_instead(call);
-	if (!template_load(call, &subject.room.template_id, &subject.owner, fault))
+	if (!template_load(call, &subject.room.template_id, &subject.template, fault))
 		return false;
 	if (lacks_a_code(&subject)) {
 		if (!call_is_writing(call))
@@ -258,11 +259,11 @@ bool room_codes_create_all(struct call *call, struct fault *fault)
 		return false;
 	if (call->wants_write)
 		return true;
-	texts = arena_zero(call->arena, (subject.owner.role_count + 1) * sizeof *texts);
+	texts = arena_zero(call->arena, (subject.template.role_count + 1) * sizeof *texts);
 	if (!gather_oldest(call, &subject, texts, fault))
 		return false;
 	call_answer(call, SLICE("{\"data\":["));
-	for (size_t i = 0; i < subject.owner.role_count; i++) {
+	for (size_t i = 0; i < subject.template.role_count; i++) {
 		if (i > 0)
 			call_part(call, SLICE(","));
 		call_part(call, texts[i]);
@@ -300,11 +301,11 @@ static bool load_for_role(struct call *call, struct room_subject *subject, uint3
 	if (!load_room(call, subject, fault) ||
 	    !room_subject_load(call, STORE_TO_CHANGE, subject, fault))
 		return false;
-	role = template_role_index(&subject->owner, call->parameters[1]);
-	if (role == subject->owner.role_count)
+	role = template_role_index(&subject->template, call->parameters[1]);
+	if (role == subject->template.role_count)
 		return fault_set(fault, FAULT_NOT_FOUND, "role not found");
-	*identity = subject->owner.roles[role].identity;
-	return codes_make_due(call, &subject->codes, &subject->owner, fault);
+	*identity = subject->template.roles[role].identity;
+	return codes_make_due(call, &subject->codes, &subject->template, fault);
 }
 
 bool room_codes_create(struct call *call, struct fault *fault)
@@ -326,7 +327,7 @@ bool room_codes_create(struct call *call, struct fault *fault)
 		code.letters = (struct slice){ NULL, 0 };
 	return (code.letters.data == NULL || take_words(call, words, fault)) &&
 	       codes_add(call, &subject.codes, identity, call->now / 1000, &code, fault) &&
-	       codes_store(call, &subject.codes, &subject.owner, fault) &&
+	       codes_store(call, &subject.codes, &subject.template, fault) &&
 	       code_note(call, "room_code.created", &code, call->parameters[1], NULL, fault) &&
 	       answer_code(call, &subject, &code, fault);
 }
@@ -381,7 +382,7 @@ static bool make_place(struct call *call, struct room_subject *subject, struct f
 	struct code_page page = { .side = STORE_ON, .most = CODES_SEARCHED_AT_ONCE };
 	struct shown_code shown;
 
-	if (codes_count(&subject->codes, &subject->owner).plain < CODES_MOST)
+	if (codes_count(&subject->codes, &subject->template).plain < CODES_MOST)
 		return true;
 	do {
 		if (!codes_page(call, &subject->room.id, &page, fault))
@@ -391,7 +392,8 @@ static bool make_place(struct call *call, struct room_subject *subject, struct f
 
 			if (code->is_enabled || !code_is_plain(code))
 				continue;
-			if (!code_show(call, &subject->codes, code, &subject->owner, &shown, fault))
+			if (!code_show(call, &subject->codes, code, &subject->template, &shown,
+				       fault))
 				return false;
 			if (shown.has_role)
 				return code_note(call, "room_code.deleted", code, shown.role, NULL,
@@ -413,7 +415,7 @@ bool room_codes_rotate(struct call *call, struct fault *fault)
 	expect_room(call, STORE_BOTH_SIDES, 0, (struct slice){ 0 });
 	if (!load_for_role(call, &subject, &identity, fault))
 		return false;
-	count = codes_count(&subject.codes, &subject.owner);
+	count = codes_count(&subject.codes, &subject.template);
 	of_role = codes_of_role(&subject.codes, identity);
 	if (grace > 0 && count.others + of_role.enabled > CODES_OTHERS_MOST)
 		return codes_refuse_count(fault, "Too many codes", "codes that are not plain",
@@ -425,7 +427,7 @@ bool room_codes_rotate(struct call *call, struct fault *fault)
 			    grace, fault) &&
 	       make_place(call, &subject, fault) &&
 	       codes_add(call, &subject.codes, identity, call->now / 1000, &code, fault) &&
-	       codes_store(call, &subject.codes, &subject.owner, fault) &&
+	       codes_store(call, &subject.codes, &subject.template, fault) &&
 	       code_note(call, "room_code.rotated", &code, call->parameters[1], NULL, fault) &&
 	       answer_code(call, &subject, &code, fault);
 }
@@ -485,7 +487,7 @@ static bool add_code(struct call *call, const struct room_subject *subject, cons
 	struct shown_code shown;
 	bool is_of_role;
 
-	if (!code_show(call, &subject->codes, code, &subject->owner, &shown, fault))
+	if (!code_show(call, &subject->codes, code, &subject->template, &shown, fault))
 		return false;
 	is_of_role = listing->role.data == NULL || slice_equal(listing->role, shown.role);
 	listing->shows_role = listing->shows_role || is_of_role;
@@ -551,11 +553,11 @@ bool room_codes_list(struct call *call, struct fault *fault)
 	if (!room_load_by_id(call, call->parameters[0], call_reading(call), &subject.room, fault) ||
 	    !room_subject_load(call, call_reading(call), &subject, fault))
 		return false;
-	if (codes_are_due(&subject.codes, &subject.owner) && subject.room.is_enabled) {
+	if (codes_are_due(&subject.codes, &subject.template) && subject.room.is_enabled) {
 		if (!call_is_writing(call))
 			return call_write_instead(call);
-		if (!codes_make_due(call, &subject.codes, &subject.owner, fault) ||
-		    !codes_store(call, &subject.codes, &subject.owner, fault))
+		if (!codes_make_due(call, &subject.codes, &subject.template, fault) ||
+		    !codes_store(call, &subject.codes, &subject.template, fault))
 			return false;
 	}
 	if (!place_of_start(call, &subject, &listing.after, fault))
@@ -568,8 +570,8 @@ bool room_codes_list(struct call *call, struct fault *fault)
 		return true;
 	list_begin(call, &listing.list);
 	listing.shows_role = listing.role.data == NULL ||
-			     template_role_index(&subject.owner, listing.role) <
-				     subject.owner.role_count;
+			     template_role_index(&subject.template, listing.role) <
+				     subject.template.role_count;
 	if (!add_codes(call, &subject, &listing, fault))
 		return false;
 	if (!listing.shows_role)
@@ -629,7 +631,7 @@ static bool note_update(struct call *call, const struct room_subject *subject,
 	struct shown_code shown;
 	struct changes changes = CHANGES_INITIAL(call->arena);
 
-	if (!code_show(call, &subject->codes, code, &subject->owner, &shown, fault))
+	if (!code_show(call, &subject->codes, code, &subject->template, &shown, fault))
 		return false;
 	changes_find_in_texts(&changes, SLICE(""), before, code_text(call, code, &shown), ignored);
 	return code_note(call, "room_code.updated", code, shown.role, &changes, fault);
@@ -654,11 +656,11 @@ static bool save_code(struct call *call, struct room_subject *subject, const str
 	/* Due codes count too. */
 	if (shown->has_role &&
 	    (code_is_plain(code) != code_is_plain(former) || (enables && !shown->is_enabled)) &&
-	    (!codes_make_due(call, &subject->codes, &subject->owner, fault) ||
+	    (!codes_make_due(call, &subject->codes, &subject->template, fault) ||
 	     !codes_check_count(subject, former, code, fault)))
 		return false;
 	return codes_replace(call, &subject->codes, former, code, fault) &&
-	       codes_store(call, &subject->codes, &subject->owner, fault) &&
+	       codes_store(call, &subject->codes, &subject->template, fault) &&
 	       note_update(call, subject, code, before, fault);
 }
 
@@ -673,7 +675,7 @@ bool room_codes_switch(struct call *call, struct fault *fault)
 	struct code former, code;
 
 	if (!load_by_code(call, letters, &subject, &former, fault) ||
-	    !code_show(call, &subject.codes, &former, &subject.owner, &shown, fault))
+	    !code_show(call, &subject.codes, &former, &subject.template, &shown, fault))
 		return false;
 	code = former;
 	return (enables == shown.is_enabled ||
@@ -689,7 +691,7 @@ bool room_codes_patch(struct call *call, struct fault *fault)
 	json_t *document, *before;
 
 	if (!load_by_code(call, call->parameters[0], &subject, &former, fault) ||
-	    !code_show(call, &subject.codes, &former, &subject.owner, &shown, fault))
+	    !code_show(call, &subject.codes, &former, &subject.template, &shown, fault))
 		return false;
 	before = code_terms_document(call, &former, shown.is_enabled);
 	document = code_terms_document(call, &former, shown.is_enabled);
@@ -711,9 +713,9 @@ bool room_codes_delete(struct call *call, struct fault *fault)
 	struct code code;
 
 	return load_by_code(call, call->parameters[0], &subject, &code, fault) &&
-	       code_show(call, &subject.codes, &code, &subject.owner, &shown, fault) &&
+	       code_show(call, &subject.codes, &code, &subject.template, &shown, fault) &&
 	       code_note(call, "room_code.deleted", &code, shown.role, NULL, fault) &&
 	       codes_remove(call, &subject.codes, &code, fault) &&
-	       codes_store(call, &subject.codes, &subject.owner, fault) &&
+	       codes_store(call, &subject.codes, &subject.template, fault) &&
 	       call_answer_nothing(call);
 }

@@ -139,14 +139,14 @@ bool room_load_by_id(struct call *call, struct slice text, enum store_reading re
 
 /* Of its answer, in their order. */
 static void take_parts(struct call *call, const struct room_record *record,
-		       const struct template_record *owner, struct slice recording,
+		       const struct template_record *template, struct slice recording,
 		       struct slice parts[PARTS])
 {
 	struct buffer name = BUFFER_INITIAL(call->arena);
 
 	if (recording.data == NULL)
-		recording = record->follows_template ? owner->recording : record->recording;
-	buffer_append_string(&name, owner->name);
+		recording = record->follows_template ? template->recording : record->recording;
+	buffer_append_string(&name, template->name);
 	parts[0] = record->pieces[0];
 	parts[1] = recording;
 	parts[2] = record->pieces[1];
@@ -155,23 +155,23 @@ static void take_parts(struct call *call, const struct room_record *record,
 }
 
 struct slice room_text(struct call *call, const struct room_record *record,
-		       const struct template_record *owner)
+		       const struct template_record *template)
 {
 	struct buffer text = BUFFER_INITIAL(call->arena);
 	struct slice parts[PARTS];
 
-	take_parts(call, record, owner, (struct slice){ 0 }, parts);
+	take_parts(call, record, template, (struct slice){ 0 }, parts);
 	for (size_t i = 0; i < PARTS; i++)
 		buffer_append(&text, parts[i]);
 	return buffer_slice(&text);
 }
 
 bool room_answer(struct call *call, const struct room_record *record,
-		 const struct template_record *owner, struct slice recording)
+		 const struct template_record *template, struct slice recording)
 {
 	struct slice parts[PARTS];
 
-	take_parts(call, record, owner, recording, parts);
+	take_parts(call, record, template, recording, parts);
 	call_answer(call, parts[0]);
 	for (size_t i = 1; i < PARTS; i++)
 		call_part(call, parts[i]);
@@ -179,7 +179,7 @@ bool room_answer(struct call *call, const struct room_record *record,
 }
 
 struct slice room_summary(struct call *call, const struct room_record *record,
-			  const struct template_record *owner)
+			  const struct template_record *template)
 {
 	struct buffer text = BUFFER_INITIAL(call->arena);
 
@@ -188,15 +188,15 @@ struct slice room_summary(struct call *call, const struct room_record *record,
 	buffer_append_text(&text, record->is_enabled ? ",\"enabled\":true,\"template_id\":"
 						     : ",\"enabled\":false,\"template_id\":");
 	buffer_append_string(&text, id_as_text(call->arena, &record->template_id));
-	buffer_append_member(&text, ",\"template\":", owner->name);
+	buffer_append_member(&text, ",\"template\":", template->name);
 	buffer_append_time_milliseconds(&text, ",\"updated_at\":", record->updated);
 	buffer_append_byte(&text, '}');
 	return buffer_slice(&text);
 }
 
-uint64_t room_etag(const struct room_record *record, const struct template_record *owner)
+uint64_t room_etag(const struct room_record *record, const struct template_record *template)
 {
-	const uint64_t both[] = { record->etag, owner->rooms_etag };
+	const uint64_t both[] = { record->etag, template->rooms_etag };
 	unsigned char bytes[2 * 8];
 
 	for (size_t i = 0; i < sizeof bytes; i++)

@@ -26,7 +26,7 @@ struct room_change {
 	struct room_record former; /* when it exists */
 	struct template_record former_owner;
 	struct room_record room;
-	struct template_record owner;
+	struct template_record template;
 	json_t *document;
 	struct slice echo; /* recording_info with the credentials of this request, or none */
 };
@@ -191,7 +191,7 @@ static bool refuse_template(struct call *call, struct fault *fault)
 			    shown.data);
 }
 
-static bool load_default(struct call *call, struct template_record *owner, struct fault *fault)
+static bool load_default(struct call *call, struct template_record *template, struct fault *fault)
 {
 	struct id id;
 	bool is_set;
@@ -199,7 +199,7 @@ static bool load_default(struct call *call, struct template_record *owner, struc
 	if (!default_template_load(call, &id, &is_set, fault))
 		return false;
 	if (is_set)
-		return template_load(call, &id, owner, fault);
+		return template_load(call, &id, template, fault);
 	return fault_member(fault, FAULT_INVALID_BODY, "Error: no default template", "/template_id",
 			    "is required while no template is the default");
 }
@@ -211,14 +211,14 @@ static bool find_owner(struct call *call, struct room_change *change, struct fau
 	bool is_there;
 
 	if (supplied == NULL && change->exists) {
-		change->owner = change->former_owner;
+		change->template = change->former_owner;
 		return true;
 	}
 	if (supplied == NULL)
-		return load_default(call, &change->owner, fault);
+		return load_default(call, &change->template, fault);
 	if (!id_parse(text_of_json(supplied), &id))
 		return refuse_template(call, fault);
-	if (!template_find(call, &id, STORE_TO_SHOW, &change->owner, &is_there, fault))
+	if (!template_find(call, &id, STORE_TO_SHOW, &change->template, &is_there, fault))
 		return false;
 	return is_there || refuse_template(call, fault);
 }
@@ -242,9 +242,9 @@ static bool check_name(struct call *call, const struct room_change *change, stru
 
 static bool move_codes(struct call *call, const struct room_change *change, struct fault *fault)
 {
-	if (!change->exists || id_compare(&change->former_owner.id, &change->owner.id) == 0)
+	if (!change->exists || id_compare(&change->former_owner.id, &change->template.id) == 0)
 		return true;
-	return codes_move(call, &change->room.id, &change->former_owner, &change->owner, fault);
+	return codes_move(call, &change->room.id, &change->former_owner, &change->template, fault);
 }
 
 static bool new_id(struct call *call, struct room_change *change, struct fault *fault)
@@ -279,7 +279,7 @@ static void note_update(struct call *call, const struct room_change *change)
 {
 	static const char *const ignored[] = { "updated_at", NULL };
 	const struct slice former = room_text(call, &change->former, &change->former_owner);
-	const struct slice text = room_text(call, &change->room, &change->owner);
+	const struct slice text = room_text(call, &change->room, &change->template);
 	struct changes changes = CHANGES_INITIAL(call->arena);
 
 	changes_find_in_texts(&changes, SLICE(""), former, text, ignored);
@@ -295,9 +295,9 @@ static void set_document(struct call *call, struct room_change *change)
 {
 	struct room_record *room = &change->room;
 
-	room->template_id = change->owner.id;
+	room->template_id = change->template.id;
 	if (json_object_get(change->document, "region") == NULL)
-		object_put(change->document, "region", json_of_text(change->owner.region));
+		object_put(change->document, "region", json_of_text(change->template.region));
 	room_set_document(call, room, change->document);
 }
 
@@ -324,10 +324,10 @@ static bool save(struct call *call, struct room_change *change, struct fault *fa
 		note_update(call, change);
 	else
 		note_room(call, "room.created", room, NULL);
-	call_etag(call, room_etag(room, &change->owner));
+	call_etag(call, room_etag(room, &change->template));
 	if (change->echo.data != NULL)
-		call_keep_instead(call, room_text(call, room, &change->owner));
-	return room_answer(call, room, &change->owner, change->echo);
+		call_keep_instead(call, room_text(call, room, &change->template));
+	return room_answer(call, room, &change->template, change->echo);
 }
 
 static bool load_former(struct call *call, struct room_change *change, struct fault *fault)
@@ -429,17 +429,17 @@ bool rooms_get(struct call *call, struct fault *fault)
 {
 	struct expected expected;
 	struct room_record room;
-	struct template_record owner;
+	struct template_record template;
 
 	if (expected_open(call, &expected) &&
 	    room_expect_by_id(&expected, call->parameters[0], STORE_TO_SHOW, NULL))
 		expected_tell(&expected);
 	if (!room_load_by_id(call, call->parameters[0], STORE_TO_SHOW, &room, fault) ||
-	    !template_load(call, &room.template_id, &owner, fault))
+	    !template_load(call, &room.template_id, &template, fault))
 		return false;
-	call_etag(call, room_etag(&room, &owner));
-	return call_not_modified(call, room_etag(&room, &owner)) ||
-	       room_answer(call, &room, &owner, (struct slice){ 0 });
+	call_etag(call, room_etag(&room, &template));
+	return call_not_modified(call, room_etag(&room, &template)) ||
+	       room_answer(call, &room, &template, (struct slice){ 0 });
 }
 
 bool room_remove(struct call *call, const struct room_record *room, struct fault *fault)
@@ -451,12 +451,12 @@ bool room_remove(struct call *call, const struct room_record *room, struct fault
 bool rooms_delete(struct call *call, struct fault *fault)
 {
 	struct room_record room;
-	struct template_record owner;
+	struct template_record template;
 
 	expect_delete(call);
 	if (!room_load_by_id(call, call->parameters[0], STORE_TO_CHANGE, &room, fault) ||
-	    !template_load(call, &room.template_id, &owner, fault) ||
-	    !call_precondition(call, true, room_etag(&room, &owner), fault))
+	    !template_load(call, &room.template_id, &template, fault) ||
+	    !call_precondition(call, true, room_etag(&room, &template), fault))
 		return false;
 	note_room(call, "room.deleted", &room, NULL);
 	return garbage_collect(call, fault) && room_remove(call, &room, fault) &&

@@ -343,7 +343,7 @@ static bool check_code(const struct subject *subject, struct fault *fault)
 	if (!is_there)
 		return found(subject, "is not a code");
 	if (!room_subject_of_code(call, &code, STORE_TO_SHOW, &room, &is_there, fault) ||
-	    (is_there && !code_show(call, &room.codes, &code, &room.owner, &shown, fault)))
+	    (is_there && !code_show(call, &room.codes, &code, &room.template, &shown, fault)))
 		return false;
 	if ((code.terms.set & CODE_METADATA) != 0 && parsed(subject, code.terms.metadata) == NULL)
 		found(subject, "its metadata are not JSON");

@@ -11,63 +11,62 @@
 
 /* ---- the changes of a transaction ---- */
 
-static void changes_grow(struct changes *changes, struct arena *arena)
+static void write_set_grow(struct write_set *set, struct arena *arena)
 {
-	struct changes grown = { .n = changes->n, .capacity = 2 * changes->capacity };
+	struct write_set grown = { .n = set->n, .capacity = 2 * set->capacity };
 
-	if (changes->capacity == 0)
+	if (set->capacity == 0)
 		grown.capacity = CHANGES_FIRST;
 	grown.list = arena_alloc(arena, grown.capacity * sizeof *grown.list);
 	grown.hashes = arena_alloc(arena, grown.capacity * sizeof *grown.hashes);
 	grown.chain = arena_alloc(arena, grown.capacity * sizeof *grown.chain);
 	grown.buckets = arena_zero(arena, 2 * grown.capacity * sizeof *grown.buckets);
-	for (size_t i = 0; i < changes->n; i++) {
-		uint32_t *bucket = &grown.buckets[changes->hashes[i] % (2 * grown.capacity)];
+	for (size_t i = 0; i < set->n; i++) {
+		uint32_t *bucket = &grown.buckets[set->hashes[i] % (2 * grown.capacity)];
 
-		grown.list[i] = changes->list[i];
-		grown.hashes[i] = changes->hashes[i];
+		grown.list[i] = set->list[i];
+		grown.hashes[i] = set->hashes[i];
 		grown.chain[i] = *bucket;
 		*bucket = (uint32_t)i + 1;
 	}
-	*changes = grown;
+	*set = grown;
 }
 
-static struct change *changes_find(const struct changes *changes, uint64_t hash,
-				   enum store_table table, struct slice key)
+static struct change *write_set_find(const struct write_set *set, uint64_t hash,
+				     enum store_table table, struct slice key)
 {
 	uint32_t at;
 
-	if (changes->n == 0)
+	if (set->n == 0)
 		return NULL;
-	for (at = changes->buckets[hash % (2 * changes->capacity)]; at != 0;
-	     at = changes->chain[at - 1]) {
-		struct change *change = &changes->list[at - 1];
+	for (at = set->buckets[hash % (2 * set->capacity)]; at != 0; at = set->chain[at - 1]) {
+		struct change *change = &set->list[at - 1];
 
-		if (changes->hashes[at - 1] == hash && change->table == table &&
+		if (set->hashes[at - 1] == hash && change->table == table &&
 		    slice_equal(change->key, key))
 			return change;
 	}
 	return NULL;
 }
 
-static void changes_put(struct changes *changes, struct arena *arena, uint64_t hash,
-			const struct change *change)
+static void write_set_put(struct write_set *set, struct arena *arena, uint64_t hash,
+			  const struct change *change)
 {
-	struct change *place = changes_find(changes, hash, change->table, change->key);
+	struct change *place = write_set_find(set, hash, change->table, change->key);
 	uint32_t *bucket;
 
 	if (place != NULL) {
 		place->value = change->value;
 		return;
 	}
-	if (changes->n == changes->capacity)
-		changes_grow(changes, arena);
-	bucket = &changes->buckets[hash % (2 * changes->capacity)];
-	changes->list[changes->n] = *change;
-	changes->list[changes->n].key = arena_copy(arena, change->key);
-	changes->hashes[changes->n] = hash;
-	changes->chain[changes->n] = *bucket;
-	*bucket = (uint32_t)++changes->n;
+	if (set->n == set->capacity)
+		write_set_grow(set, arena);
+	bucket = &set->buckets[hash % (2 * set->capacity)];
+	set->list[set->n] = *change;
+	set->list[set->n].key = arena_copy(arena, change->key);
+	set->hashes[set->n] = hash;
+	set->chain[set->n] = *bucket;
+	*bucket = (uint32_t)++set->n;
 }
 
 /* ---- reading and changing ---- */
@@ -95,7 +94,7 @@ bool entry_get(struct transaction *base, enum store_table table, struct slice ke
 	bool is_there;
 
 	entry_key_make(&store_gdbm_of(base->store)->place.installation, table, key, &entry_key);
-	own = changes_find(&transaction->changes, entry_key.hash, table, key);
+	own = write_set_find(&transaction->write_set, entry_key.hash, table, key);
 	if (own != NULL) {
 		*value = own->value;
 		return true;
@@ -131,7 +130,7 @@ bool entry_change(struct transaction *base, enum store_table table, struct slice
 		return fault_set(fault, FAULT_TOO_LARGE, NULL);
 	base->has_changes = true;
 	entry_key_make(&store->place.installation, table, key, &entry_key);
-	changes_put(&transaction->changes, base->arena, entry_key.hash, &change);
+	write_set_put(&transaction->write_set, base->arena, entry_key.hash, &change);
 	return true;
 }
 

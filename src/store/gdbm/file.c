@@ -121,7 +121,7 @@ const char *file_name_number(const char *name, const char *prefix, uint64_t *num
 	return name + size + 16;
 }
 
-bool file_error_passes(int error)
+bool file_error_is_transient(int error)
 {
 	return error == ENOSPC || error == EDQUOT || error == EFBIG || error == EMFILE ||
 	       error == ENFILE || error == ENOMEM;
@@ -130,7 +130,7 @@ bool file_error_passes(int error)
 /* The result of a sync; sets *is_broken unless the sync may be repeated. */
 static bool synced(int result, bool *is_broken)
 {
-	if (result != 0 && !file_error_passes(errno))
+	if (result != 0 && !file_error_is_transient(errno))
 		*is_broken = true;
 	return result == 0;
 }

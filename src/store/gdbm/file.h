@@ -85,7 +85,7 @@ const char *file_name_number(const char *name, const char *prefix, uint64_t *num
 
 /* Whether an operation that failed with this errno may succeed later: no space, descriptors or
  * memory. */
-bool file_error_passes(int error);
+bool file_error_is_transient(int error);
 
 /* fsync. False: *is_broken is set if the sync must never be repeated, because the kernel may have
  * dropped the dirty pages and reports that once. */

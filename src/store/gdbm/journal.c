@@ -125,7 +125,7 @@ static void log_room(const struct journal *journal)
  * since a failed write may have written. */
 static bool write_failed(struct journal *journal, const char *what, int error, bool is_broken)
 {
-	if (is_broken || !file_error_passes(error)) {
+	if (is_broken || !file_error_is_transient(error)) {
 		journal_fail(journal, what, error);
 		return false;
 	}

@@ -61,7 +61,7 @@ static bool gdbm_begin(struct store *base, enum store_access access, struct aren
 		return false;
 	begun = arena_alloc(arena, sizeof *begun);
 	begun->base = (struct transaction){ .store = base, .arena = arena, .access = access };
-	begun->changes = (struct changes){ .n = 0 };
+	begun->write_set = (struct write_set){ .n = 0 };
 	begun->memory.is_valid = false;
 	begun->counted.letter = 0;
 	begun->base.number = access == STORE_WRITE ? pin_to_write(store, &begun->pin)
@@ -90,14 +90,14 @@ void store_gdbm_freeze(struct store_gdbm *store)
 		background_frozen(store->background);
 }
 
-static void apply(struct store_gdbm *store, uint64_t number, const struct changes *changes)
+static void apply(struct store_gdbm *store, uint64_t number, const struct write_set *set)
 {
 	struct entry_key key;
 
-	for (size_t i = 0; i < changes->n; i++) {
-		const struct change *change = &changes->list[i];
+	for (size_t i = 0; i < set->n; i++) {
+		const struct change *change = &set->list[i];
 
-		entry_key_remake(changes->hashes[i], change->table, change->key, &key);
+		entry_key_remake(set->hashes[i], change->table, change->key, &key);
 		overlay_put(store->active, &key, number, change->value);
 	}
 }
@@ -108,17 +108,17 @@ static void apply(struct store_gdbm *store, uint64_t number, const struct change
 static bool gdbm_commit(struct transaction *base, uint64_t *number, struct fault *fault)
 {
 	struct store_gdbm *store = store_gdbm_of(base->store);
-	const struct changes *changes = &gdbm_transaction_of(base)->changes;
+	const struct write_set *set = &gdbm_transaction_of(base)->write_set;
 
 	/* This may flush, and wait for the disk. */
-	if (!journal_reserve(store->journal, changes->list, changes->n, fault)) {
+	if (!journal_reserve(store->journal, set->list, set->n, fault)) {
 		gdbm_end(base);
 		return false;
 	}
 	store->last = base->number;
 	*number = base->number;
-	apply(store, base->number, changes);
-	journal_append(store->journal, base->number, changes->list, changes->n);
+	apply(store, base->number, set);
+	journal_append(store->journal, base->number, set->list, set->n);
 	if (overlay_size(store->active) >= store->overlay_bytes)
 		store_gdbm_freeze(store);
 	gdbm_end(base);

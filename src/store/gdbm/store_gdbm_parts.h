@@ -46,8 +46,8 @@ struct store_gdbm {
 	uint64_t last; /* the last committed transaction; read-only: what the store shows */
 };
 
-/* The changes of a transaction; each key once. */
-struct changes {
+/* What a transaction has changed; each key once. */
+struct write_set {
 	struct change *list;
 	uint64_t *hashes;
 	uint32_t *chain; /* index of the next change in the bucket + 1; 0: none */
@@ -66,7 +66,7 @@ struct counted_id {
 struct gdbm_transaction {
 	struct transaction base;
 	struct pin pin;
-	struct changes changes;
+	struct write_set write_set;
 	struct btree_memory memory;
 	struct counted_id counted;
 };
