@@ -2,10 +2,10 @@
  * (anteroom-api(7)). Ids and times are kept.
  *
  * import_check runs before the transaction begins and checks each object by its table. import_run
- * is the handler: it stores one object after the other, templates before rooms before codes. An
- * object is checked against what is stored before anything of it is. So one that has a fault leaves
- * nothing, and the others go on: they are stored (skip_invalid), or their faults are told too, and
- * nothing is stored.
+ * is the handler: it stores one object after the other, templates before rooms before codes. Before
+ * anything of an object is stored, the whole object is checked against what is stored already. So
+ * an object that has a fault leaves nothing, and the import goes on with the others: they are
+ * stored (skip_invalid), or their faults are told too, and nothing is stored.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef RESOURCES_IMPORT_H

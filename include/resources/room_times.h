@@ -1,6 +1,7 @@
-/* How far the times at which an account's rooms were made lie from those that their ids begin with.
- * They are the same but for rooms that were imported with an id and a time of their own. The list
- * of rooms needs it to find rooms by the time, since its pages are in the order of ids.
+/* A room's id begins with a time, which may differ from the time at which the room was made. This
+ * is how far the two lie apart at most among the rooms of an account. They are the same but for
+ * rooms that were imported with an id and a time of their own. The list of rooms needs it to find
+ * rooms by the time, since its pages are in the order of ids.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef RESOURCES_ROOM_TIMES_H

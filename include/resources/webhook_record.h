@@ -1,7 +1,7 @@
-/* What is stored of webhooks: an account's webhooks, one record with their secrets; of each a
- * position, how far it is in the log, and the deliveries of which an attempt failed; and, of no
- * account, one record for each account that has webhooks, so that the dispatcher
- * (service/dispatcher.h) finds them.
+/* The stored records of webhooks. An account has one record with all its webhooks and their
+ * secrets. A webhook has a record with its position, how far it is in the log, and one for each
+ * delivery of which an attempt failed. The dispatcher (service/dispatcher.h) finds the accounts
+ * that have webhooks by records that belong to no account, one for each.
  *
  * Each time a webhook is switched on it begins a new series: positions and deliveries of an earlier
  * one count no more.

@@ -43,8 +43,8 @@ struct service {
 	struct router *router;
 	char *document;
 	struct costs *costs;
-	_Atomic uint64_t
-		requests; /* the next one's number, for its X-Request-Id; from a random one on */
+	/* The number of the next request, for its X-Request-Id; the first one is random. */
+	_Atomic uint64_t requests;
 };
 
 static void verify_tables(void)
