@@ -93,6 +93,24 @@ check_pages()
 	*) fail "$front_end: $script: $(header Cache-Control)" ;;
 	esac
 	expect 'no script' '404 *' GET "${script%.js}"
+	case $front_end in
+	nginx*) check_pages_of_nginx ;;
+	esac
+}
+
+# A page can only be read, and its requests have an id as all others.
+check_pages_of_nginx()
+{
+	for page in / /console/ /join/abc-defg-hij "$script"; do
+		expect "$page with an id" '[23]0[02] *' GET "$page" -H 'X-Request-Id: the-client.2'
+		[ "$(header X-Request-Id)" = the-client.2 ] ||
+			fail "$front_end: $page: X-Request-Id is $(header X-Request-Id)"
+	done
+	for page in /console /console/ /console/rooms/x /join/abc-defg-hij "$script"; do
+		expect "POST of $page" '405 {"code":405,*' POST "$page" -d '{}'
+		[ "$(header Allow)" = 'GET, HEAD' ] ||
+			fail "$front_end: POST of $page allows $(header Allow)"
+	done
 }
 
 check()
