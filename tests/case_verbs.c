@@ -94,15 +94,19 @@ void verb_fill(struct run *run, const char *rest)
 	scope_set(&run->scope, name, filled);
 }
 
-/* `NAME = N TEXT`: the first N bytes of the text, or without the first N when it is negative. */
+/* `NAME = N TEXT`: the first N bytes of the text, or without the first N when it is negative;
+ * `-N-M`: without the last M, too. */
 void verb_cut(struct run *run, const char *rest)
 {
 	const char *name = assigned(run, rest, &rest);
 	const char *number = first_word(&run->pool, rest, &rest);
-	long most = strtol(expanded(run, number).bytes, NULL, 10);
+	char *end;
+	long most = strtol(expanded(run, number).bytes, &end, 10);
+	size_t last = (size_t)labs(strtol(end, NULL, 10));
 	struct bytes text = expanded(run, rest);
 	size_t length = (size_t)labs(most) < text.length ? (size_t)labs(most) : text.length;
 
+	text.length -= last < text.length - length ? last : text.length - length;
 	scope_set(&run->scope, name,
 		  most >= 0 ? bytes_copy(&run->pool, text.bytes, length)
 			    : bytes_copy(&run->pool, text.bytes + length, text.length - length));

@@ -291,6 +291,13 @@ struct id call_new_id(const struct call *call, const struct id *newest, uint64_t
 /* Draws call->etag, 63 random bits, never 0, before each run that may write. A counter would show
  * each account how much the others write, and would repeat numbers after a backup was restored. */
 void call_draw_etag(struct call *call);
+/* The rule of If-Match and If-None-Match, as a sentence: other values can never match. */
+#define CALL_CONDITION_SENTENCE \
+	"must be * or a list of ETags in double quotes, as responses have them, such as \"5f2a\""
+/* Reads such a header: false if it breaks the rule. An empty one becomes absent. */
+bool call_condition_read(struct slice *header);
+/* The same for both headers of a write whose route has an ETag: FAULT_BAD_REQUEST. */
+bool call_read_conditions(struct call *call, struct fault *fault);
 /* Sets the ETag of the answer: `etag` as text in quotes. */
 void call_etag(struct call *call, uint64_t etag);
 /* Reads: true when If-None-Match names this ETag; the answer is then 304, complete. */

@@ -1,8 +1,8 @@
 /* What handlers answer with, and conditional requests.
  *
- * An ETag names the last write that changed what GET shows of a thing. The comparison of If-Match
- * is strong, that of If-None-Match weak (RFC 9110 section 13.1), which for our tags differs only in
- * whether a W/ in front is forgiven.
+ * An ETag names the last write that changed what GET shows of a thing. All of ours are strong; a
+ * proxy that compresses makes W/"x", "x-gzip" or "x-br" of "x". Clients send that back, so it
+ * counts as "x".
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "resources/call.h"
@@ -181,9 +181,24 @@ void call_etag(struct call *call, uint64_t etag)
 	call_header(call, "ETag", etag_text(call, etag));
 }
 
-/* Takes one entity-tag off the front of a list; false at its end, or where it is no list of
- * entity-tags: what cannot be read matches nothing. */
-static bool next_tag(struct slice *list, struct slice *tag, bool *is_weak)
+/* What a proxy adds to the tag of an answer that it compresses. */
+static struct slice without_coding(struct slice tag)
+{
+	static const char *const codings[] = { "-gzip", "-br" };
+
+	for (size_t i = 0; i < sizeof codings / sizeof codings[0]; i++) {
+		const struct slice coding = slice_of(codings[i]);
+
+		if (tag.size > coding.size &&
+		    memcmp(tag.data + tag.size - coding.size, coding.data, coding.size) == 0)
+			return (struct slice){ tag.data, tag.size - coding.size };
+	}
+	return tag;
+}
+
+/* Takes one entity-tag off the front of a list: what is between its quotes. False at the end of the
+ * list, or if no entity-tag follows. */
+static bool next_tag(struct slice *list, struct slice *tag)
 {
 	const char *end;
 
@@ -192,8 +207,7 @@ static bool next_tag(struct slice *list, struct slice *tag, bool *is_weak)
 		list->data++;
 		list->size--;
 	}
-	*is_weak = list->size > 2 && list->data[0] == 'W' && list->data[1] == '/';
-	if (*is_weak) {
+	if (list->size > 2 && list->data[0] == 'W' && list->data[1] == '/') {
 		list->data += 2;
 		list->size -= 2;
 	}
@@ -202,35 +216,67 @@ static bool next_tag(struct slice *list, struct slice *tag, bool *is_weak)
 	end = memchr(list->data + 1, '"', list->size - 1);
 	if (end == NULL)
 		return false;
-	tag->data = list->data;
-	tag->size = (size_t)(end - list->data) + 1;
-	list->data += tag->size;
-	list->size -= tag->size;
+	*tag = (struct slice){ list->data + 1, (size_t)(end - list->data) - 1 };
+	list->size -= tag->size + 2;
+	list->data = end + 1;
 	return true;
 }
 
-/* Whether a field value, `*` or a list of entity-tags, names the current one. */
-static bool names(struct slice list, bool forgives_weak, bool exists, struct slice current)
+/* Whether a field value, `*` or a list of entity-tags, names the ETag, which has quotes. */
+static bool names(struct slice list, bool exists, struct slice etag)
 {
 	struct slice tag;
-	bool is_weak;
 
 	if (!exists)
 		return false;
 	if (slice_is(text_trim(list, TEXT_BLANKS), "*"))
 		return true;
-	while (next_tag(&list, &tag, &is_weak)) {
-		if ((forgives_weak || !is_weak) && slice_equal(tag, current))
+	while (next_tag(&list, &tag)) {
+		tag = without_coding(tag);
+		if (tag.size + 2 == etag.size && memcmp(tag.data, etag.data + 1, tag.size) == 0)
 			return true;
 	}
 	return false;
+}
+
+bool call_condition_read(struct slice *header)
+{
+	const struct slice content = text_trim(*header, TEXT_BLANKS);
+	struct slice list = content, tag;
+
+	if (content.size == 0)
+		*header = (struct slice){ NULL, 0 };
+	return content.size == 0 || slice_is(content, "*") || next_tag(&list, &tag);
+}
+
+static bool read_condition(struct call *call, const char *name, struct slice *header,
+			   struct fault *fault)
+{
+	struct slice shown;
+
+	if (call_condition_read(header))
+		return true;
+	shown = text_is_utf8(*header) ? text_first(*header, 64) : SLICE("bytes that are not UTF-8");
+	return fault_explain(fault, FAULT_BAD_REQUEST, arena_text(call->arena, "Invalid %s", name),
+			     "%s: %s, got %.*s", name, CALL_CONDITION_SENTENCE, (int)shown.size,
+			     shown.data);
+}
+
+bool call_read_conditions(struct call *call, struct fault *fault)
+{
+	struct request *request = &call->request;
+
+	if (!call->route->has_etag || !call_is_for_writing(call))
+		return true;
+	return read_condition(call, "If-Match", &request->if_match, fault) &&
+	       read_condition(call, "If-None-Match", &request->if_none_match, fault);
 }
 
 bool call_not_modified(struct call *call, uint64_t etag)
 {
 	struct slice wanted = call->request.if_none_match;
 
-	if (wanted.data == NULL || !names(wanted, true, true, etag_text(call, etag)))
+	if (wanted.data == NULL || !names(wanted, true, etag_text(call, etag)))
 		return false;
 	call->answer.status = 304;
 	return true;
@@ -241,12 +287,11 @@ bool call_precondition(const struct call *call, bool exists, uint64_t etag, stru
 	const struct request *request = &call->request;
 	struct slice current = exists ? etag_text(call, etag) : (struct slice){ 0 };
 
-	if (request->if_match.data != NULL && !names(request->if_match, false, exists, current))
+	if (request->if_match.data != NULL && !names(request->if_match, exists, current))
 		return fault_detail(fault, FAULT_PRECONDITION,
 				    exists ? "If-Match: it has changed meanwhile; read it again"
 					   : "If-Match: there is no such thing yet");
-	if (request->if_none_match.data != NULL &&
-	    names(request->if_none_match, true, exists, current))
+	if (request->if_none_match.data != NULL && names(request->if_none_match, exists, current))
 		return fault_detail(fault, FAULT_PRECONDITION,
 				    "If-None-Match: it is there already");
 	return true;

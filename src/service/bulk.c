@@ -139,6 +139,16 @@ static bool check_parameters(struct call *call, struct bulk *bulk, size_t number
 	return is_right;
 }
 
+static void check_condition(struct call *call, size_t number, const char *member,
+			    struct slice *condition)
+{
+	const struct slice shown = text_first(*condition, 64);
+
+	if (!call_condition_read(condition))
+		findings_add(&call->findings, place_of(call, number, member), "%s, got %.*s",
+			     CALL_CONDITION_SENTENCE, (int)shown.size, shown.data);
+}
+
 static void check_part_body(struct call *call, size_t number, struct call *part, json_t *sent,
 			    bool is_strict)
 {
@@ -193,6 +203,11 @@ bool bulk_check(struct call *call, json_t *body, bool is_strict, struct fault *f
 		    json_object_get(object, "method") == NULL || !find_route(call, i, operation))
 			continue;
 		(void)check_parameters(call, bulk, i);
+		if (operation->call.route->has_etag) {
+			check_condition(call, i, "/if_match", &operation->call.request.if_match);
+			check_condition(call, i, "/if_none_match",
+					&operation->call.request.if_none_match);
+		}
 		check_part_body(call, i, &operation->call, json_object_get(object, "body"),
 				is_strict);
 	}

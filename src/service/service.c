@@ -4,7 +4,8 @@
  *     1. path and method (404, 405)
  *     2. for calls with a code: how many unknown codes came from the address (429)
  *     3. token (401), scope (403)
- *     4. size of the body and its JSON (413, 400), Idempotency-Key (400), names in the path (400)
+ *     4. size of the body and its JSON (413, 400), Idempotency-Key, If-Match and If-None-Match
+ *        (400), names in the path (400)
  *     5. query and body by the route's tables (400); what the route prepares (429)
  *     6. the handler, inside a transaction: the record exists (404), rules that compare with stored
  *        records (400), the room is enabled (403), If-Match and If-None-Match (412), conflicts
@@ -247,7 +248,7 @@ static bool read_call(struct call *call, struct slice query, struct fault *fault
 	json_t *body = NULL;
 
 	return read_json(call, &body, fault) && idempotency_read(call, fault) &&
-	       router_decode(call, fault) && read_query(call, query, fault) &&
+	       call_read_conditions(call, fault) && router_decode(call, fault) && read_query(call, query, fault) &&
 	       check_body(call, body, fault) &&
 	       (call->route->prepare == NULL || call->route->prepare(call, fault));
 }
