@@ -162,16 +162,20 @@ static void apply_body(struct call *call, struct room_change *change)
 {
 	const json_t *name = call_member(call, "name");
 	const json_t *enabled = call_member(call, "enabled");
+	const bool is_by_id = call->parameters[0].data != NULL;
 
 	for (size_t i = 0; i < sizeof plain_members / sizeof plain_members[0]; i++) {
 		const json_t *value = call_member(call, plain_members[i]);
+		const bool is_null = json_is_null(value);
 
-		if (value != NULL)
-			json_object_set(change->document, plain_members[i], call_share(value));
-		/* A time that is unset. */
-		if (value != NULL && slice_is(text_of_json(value), "") &&
-		    is_clearable(plain_members[i]))
+		/* A body that finds its room by name has null for what it does not set. */
+		if (value == NULL || (is_null && !is_by_id))
+			continue;
+		if (is_null ||
+		    (slice_is(text_of_json(value), "") && is_clearable(plain_members[i])))
 			json_object_del(change->document, plain_members[i]);
+		else
+			json_object_set(change->document, plain_members[i], call_share(value));
 	}
 	if (name != NULL)
 		change->room.name = text_of_json(name);

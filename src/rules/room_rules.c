@@ -66,9 +66,9 @@ static const struct rule room_rules[] = {
 	{ "webhook",                   KEPT_OBJECT(), DOC("Kept as it was sent, never called.") }, \
 	{ "polls",                     KEPT_LIST(), DOC("Kept as they were sent.") }, \
 	{ "opens_at",                  TIME(), FLAGS(FIELD_CLEARABLE), \
-	  DOC("Codes are exchanged from this second on; \"\" unsets it.") }, \
+	  DOC("Codes are exchanged from this second on; \"\", and null in an update by id, unsets it.") }, \
 	{ "closes_at",                 TIME(), FLAGS(FIELD_CLEARABLE), \
-	  DOC("Codes are exchanged before this second; \"\" unsets it.") }
+	  DOC("Codes are exchanged before this second; \"\", and null in an update by id, unsets it.") }
 
 static const struct field room_fields[] = {
 	{ "id",                        TEXT(id_text), FLAGS(FIELD_READ_ONLY),

@@ -59,7 +59,8 @@ static json_t *check_unknown(struct walk *walk, const struct place *place)
 	return NULL;
 }
 
-/* In SCHEMA_PARTIAL document_finish finds out whether a required member is missing. */
+/* In SCHEMA_PARTIAL document_finish finds out whether a required member is missing, and the handler
+ * what null means of a member that can be unset. */
 static json_t *check_null(struct walk *walk, const struct field *row, const struct place *place,
 			  json_t *null, enum schema_mode mode)
 {
@@ -69,7 +70,9 @@ static json_t *check_null(struct walk *walk, const struct field *row, const stru
 		findings_report(walk->findings, place, "cannot be removed");
 		return NULL;
 	}
-	if ((row->flags & FIELD_REQUIRED) != 0 && mode != SCHEMA_PARTIAL)
+	if (mode == SCHEMA_PARTIAL)
+		return (row->flags & FIELD_CLEARABLE) != 0 ? null : NULL;
+	if ((row->flags & FIELD_REQUIRED) != 0)
 		findings_report(walk->findings, place, "is required");
 	return NULL;
 }
