@@ -16,6 +16,7 @@
 #include "base/text.h"
 
 #define METHODS METHOD_OPTIONS /* the number of methods that a route can have */
+#define SEGMENTS_MOST 8 /* of a path, and more than any route has */
 
 struct branch {
 	const char *path;
@@ -180,6 +181,58 @@ static bool needs_media(struct slice path)
 	return false;
 }
 
+/* The path as it may have been meant: with /v2 in front, with single slashes, and not longer than
+ * any path of a route. */
+static struct slice meant(struct arena *arena, struct slice path)
+{
+	struct buffer result = BUFFER_INITIAL(arena);
+	struct slice segment;
+
+	for (size_t n = 0; n < SEGMENTS_MOST && path.size > 0;) {
+		segment = text_split(path, '/', &path);
+		if (segment.size == 0)
+			continue;
+		if (n == 0 && !slice_is(segment, "v2"))
+			buffer_append_text(&result, "/v2");
+		buffer_append_byte(&result, '/');
+		buffer_append(&result, segment);
+		n++;
+	}
+	return buffer_slice(&result);
+}
+
+/* The path of the interface that begins an unknown one, or is what it resembles; NULL if there is
+ * none. */
+static const char *nearest(const struct router *router, struct arena *arena, struct slice path)
+{
+	struct slice candidate = meant(arena, path);
+	struct match match;
+
+	while (candidate.size > 0) {
+		if (pattern_match(router->pattern, candidate, &match))
+			return router->branches[strtoul(match.mark, NULL, 10)].path;
+		do
+			candidate.size--;
+		while (candidate.data[candidate.size] != '/');
+	}
+	return NULL;
+}
+
+static bool refuse_unknown(const struct router *router, struct call *call, struct slice path,
+			   struct fault *fault)
+{
+	const char *near;
+
+	if (needs_media(path))
+		return fault_set(fault, FAULT_NOT_FOUND,
+				 "not a part of Anteroom: this needs a media server");
+	near = nearest(router, call->arena, path);
+	if (near == NULL)
+		return fault_set(fault, FAULT_NOT_FOUND, "no such path");
+	return fault_explain(fault, FAULT_NOT_FOUND, "no such path", "the nearest path is %s",
+			     near);
+}
+
 bool router_find(const struct router *router, struct call *call, struct slice *query,
 		 bool *is_for_all_origins, struct fault *fault)
 {
@@ -189,10 +242,7 @@ bool router_find(const struct router *router, struct call *call, struct slice *q
 
 	*is_for_all_origins = false;
 	if (!pattern_match(router->pattern, path, &match))
-		return fault_set(fault, FAULT_NOT_FOUND,
-				 needs_media(path)
-					 ? "not a part of Anteroom: this needs a media server"
-					 : "no such path");
+		return refuse_unknown(router, call, path, fault);
 	branch = &router->branches[strtoul(match.mark, NULL, 10)];
 	*is_for_all_origins = branch->is_for_all_origins;
 	if (call->request.method == METHOD_OPTIONS) {
