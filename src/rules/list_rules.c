@@ -39,9 +39,9 @@ static const struct field room_list_fields[] = {
 	{ "name",        TEXT(any_text), DOC("The room of this name, without regard to case.") },
 	{ "enabled",     BOOLEAN(), DOC("true: enabled rooms, false: the others.") },
 	{ "template_id", TEXT(any_text), DOC("Rooms of this template.") },
-	{ "after",       TEXT(any_text),
+	{ "after",       TEXT(any_text), FLAGS(FIELD_OFFSET),
 	  DOC("Rooms made then or later: an RFC 3339 time, or a date (midnight UTC).") },
-	{ "before",      TEXT(any_text),
+	{ "before",      TEXT(any_text), FLAGS(FIELD_OFFSET),
 	  DOC("Rooms made then or earlier: an RFC 3339 time, or a date (midnight UTC).") },
 	{ "name_prefix", TEXT(any_text),
 	  DOC("Rooms whose names begin so, without regard to case, in the order of their names' bytes in lower "

@@ -7,6 +7,17 @@
 #include "base/text.h"
 #include "schema/walk.h"
 
+/* Restores the + of an offset that was not percent-encoded ("2026-11-23T09:00:00 01:00"). */
+static json_t *time_of(struct slice text)
+{
+	const size_t offset = sizeof "+01:00" - 1;
+	const size_t at = text.size - offset;
+
+	if (text.size <= offset || text.data[at] != ' ')
+		return json_stringn(text.data, text.size);
+	return json_sprintf("%.*s+%.*s", (int)at, text.data, (int)offset - 1, text.data + at + 1);
+}
+
 /* A text that cannot be converted stays a string, which the row rejects. */
 static json_t *value_of(const struct field *row, struct slice text)
 {
@@ -14,10 +25,13 @@ static json_t *value_of(const struct field *row, struct slice text)
 
 	if (row->kind == KIND_INTEGER && text_integer(text, &integer))
 		return json_integer(integer);
-	if (row->kind == KIND_BOOLEAN && slice_is(text, "true"))
+	/* Python writes True and False. */
+	if (row->kind == KIND_BOOLEAN && (slice_is(text, "true") || slice_is(text, "True")))
 		return json_true();
-	if (row->kind == KIND_BOOLEAN && slice_is(text, "false"))
+	if (row->kind == KIND_BOOLEAN && (slice_is(text, "false") || slice_is(text, "False")))
 		return json_false();
+	if ((row->flags & FIELD_OFFSET) != 0)
+		return time_of(text);
 	return json_stringn(text.data, text.size);
 }
 
@@ -25,8 +39,14 @@ static void take(const struct field *row, bool is_free, struct slice text,
 		 const struct place *place, json_t *query, struct findings *findings)
 {
 	json_t *value = arena_json(findings->arena, value_of(row, text));
-	const json_t *checked = is_free ? value : value_checked(row, value, place, findings);
+	const json_t *checked;
 
+	if (row->kind == KIND_BOOLEAN && !json_is_boolean(value)) {
+		findings_report(findings, place, "must be true or false%s",
+				value_got(findings, place, value));
+		return;
+	}
+	checked = is_free ? value : value_checked(row, value, place, findings);
 	assert(checked == NULL || checked == value);
 	if (checked != NULL)
 		object_put(query, row->name, json_incref(value));
