@@ -14,10 +14,51 @@ static bool is_empty_array(struct slice text)
 	       text_trim((struct slice){ text.data + 1, text.size - 2 }, SPACE).size == 0;
 }
 
+/* What a body that is not JSON looks like; NULL if it is nothing that clients are known to send. */
+static const char *looks_like(struct slice text)
+{
+	static const char is_utf16[] = "the body looks like UTF-16; send UTF-8";
+	static const char is_string[] = "the body is a JSON string with JSON in it; encode it once";
+	static const struct {
+		char start[4];
+		size_t size;
+		const char *sentence;
+	} starts[] = {
+		{ "\xef\xbb\xbf", 3, "the body begins with a byte order mark; leave it out" },
+		{ "\xff\xfe", 2, is_utf16 },
+		{ "\xfe\xff", 2, is_utf16 },
+		{ "{\0", 2, is_utf16 },
+		{ "[\0", 2, is_utf16 },
+		{ "\0{", 2, is_utf16 },
+		{ "\0[", 2, is_utf16 },
+		{ "\x1f\x8b", 2, "the body looks compressed (gzip); send it uncompressed" },
+		{ "\"{", 2, is_string },
+		{ "\"[", 2, is_string },
+		{ "--", 2, "the body looks like a form (multipart/form-data); send JSON" },
+		{ "<", 1, "the body looks like XML or HTML; send JSON" },
+	};
+	static const char of_names[] =
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+		"_.-%+[]";
+	size_t name = 0;
+
+	for (size_t i = 0; i < sizeof starts / sizeof starts[0]; i++) {
+		if (slice_begins(text, (struct slice){ starts[i].start, starts[i].size }))
+			return starts[i].sentence;
+	}
+	while (name < text.size && text.data[name] != '\0' &&
+	       strchr(of_names, text.data[name]) != NULL)
+		name++;
+	return name > 0 && text.data[0] != '[' && name < text.size && text.data[name] == '='
+		       ? "the body looks like a form (application/x-www-form-urlencoded); send JSON"
+		       : NULL;
+}
+
 bool schema_parse(struct arena *arena, struct slice text, json_t **body, struct fault *fault)
 {
 	struct slice content = text_trim(text, SPACE);
 	struct json_flaw flaw;
+	const char *sentence;
 
 	if (content.size == 0 || slice_is(content, "null") || is_empty_array(content)) {
 		*body = arena_json(arena, json_object());
@@ -26,6 +67,7 @@ bool schema_parse(struct arena *arena, struct slice text, json_t **body, struct 
 	*body = json_text_read(arena, text, &flaw);
 	if (*body != NULL)
 		return true;
+	sentence = looks_like(content);
 	return fault_detail(fault, FAULT_MALFORMED, "line %zu, column %zu: %s", flaw.line,
-			    flaw.column, flaw.sentence);
+			    flaw.column, sentence != NULL ? sentence : flaw.sentence);
 }

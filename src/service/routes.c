@@ -424,7 +424,7 @@ const struct route routes[] = {
 
 	{ METHOD_GET,    "/v2/openapi.json", ROUTE_STATELESS, openapi_get, "getOpenApi",
 	  .is_open = true, ETAG,
-	  DOC("This document.") },
+	  DOC("This document. Its ETag is weak (W/) when the web server compresses the response.") },
 
 	{ METHOD_GET,    "/", ROUTE_STATELESS, welcome_get, "welcome", INTERNAL,
 	  DOC("A page for people.") },

@@ -248,8 +248,8 @@ static bool read_call(struct call *call, struct slice query, struct fault *fault
 	json_t *body = NULL;
 
 	return read_json(call, &body, fault) && idempotency_read(call, fault) &&
-	       call_read_conditions(call, fault) && router_decode(call, fault) && read_query(call, query, fault) &&
-	       check_body(call, body, fault) &&
+	       call_read_conditions(call, fault) && router_decode(call, fault) &&
+	       read_query(call, query, fault) && check_body(call, body, fault) &&
 	       (call->route->prepare == NULL || call->route->prepare(call, fault));
 }
 
