@@ -306,7 +306,7 @@ static const struct check_case {
 	{ .body = "{\"entries\":{\"a\":{\"size\":32.5}}}",
 	  "/entries/a/size: must be an integer, got 32.5" },
 	{ .body = "{\"entries\":{\"a\":{\"size\":29.999999999999999999}}}",
-	  "/entries/a/size: must be an integer, got 30.000000000000004" },
+	  "/entries/a/size: must be an integer, with only zeros after the point, got 30" },
 	{ .body = "{\"entries\":{\"a\":{\"size\":\"32\"}}}",
 	  "/entries/a/size: must be an integer, got \"32\"" },
 	{ .body = "{\"entries\":{\"a\":{\"size\":1e20}}}",
@@ -320,7 +320,7 @@ static const struct check_case {
 	{ .body = "{\"big\":-0.0}", NULL, "{\"big\":0}" },
 	{ .body = "{\"big\":9007199254740992.0}",
 	  "/big: must be below 2^53 in size when it is written with a point or an exponent, "
-	  "got 9.00719925474099e15" },
+	  "got 9007199254740992" },
 	{ .body = "{\"inner\":{\"speed\":7}}",
 	  "/inner/speed: must be a multiple of 5 from 5 to 3600, got 7" },
 	{ .body = "{\"inner\":{\"speed\":0}}",

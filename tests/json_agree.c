@@ -29,12 +29,13 @@ static size_t depth_of(json_t *value)
 	return deepest + 1;
 }
 
-static bool same_real(double ours, double theirs)
+/* The same double; its integers below 2^53 are ours as such, and a fraction never is. */
+static bool same_real(json_t *ours, json_t *theirs)
 {
-	if (!(ours < theirs || ours > theirs))
-		return true;
-	return theirs - trunc(theirs) == 0.0 && ours - trunc(ours) != 0.0 &&
-	       fabs(theirs) < 9007199254740992.0;
+	const double value = json_number_value(ours), other = json_real_value(theirs);
+
+	return !(value < other || value > other) &&
+	       (!json_is_integer(ours) || fabs(value) < 9007199254740992.0);
 }
 
 static bool same_value(json_t *ours, json_t *theirs);
@@ -68,6 +69,11 @@ static bool same_items(const json_t *ours, const json_t *theirs)
 
 static bool same_value(json_t *ours, json_t *theirs)
 {
+	if (json_is_real(theirs))
+		return json_is_number(ours) && same_real(ours, theirs);
+	/* jansson reads -0 as 0. */
+	if (json_is_real(ours) && json_is_integer(theirs))
+		return json_integer_value(theirs) == 0 && json_real_value(ours) == 0.0;
 	if (json_typeof(ours) != json_typeof(theirs))
 		return false;
 	switch (json_typeof(ours)) {
@@ -76,7 +82,6 @@ static bool same_value(json_t *ours, json_t *theirs)
 	case JSON_ARRAY:
 		return same_items(ours, theirs);
 	case JSON_REAL:
-		return same_real(json_real_value(ours), json_real_value(theirs));
 	case JSON_STRING:
 	case JSON_INTEGER:
 	case JSON_TRUE:

@@ -71,12 +71,13 @@ void text_hex(const void *bytes, size_t size, char *text);
 /* Decimal digits with an optional '-'. False for anything else and for overflow. */
 bool text_integer(struct slice text, int64_t *value);
 /* The JSON number at the beginning of a text; empty when there is none ("01", "1."). *is_real: it
- * has a point or an exponent. */
+ * has a point or an exponent, or is -0. */
 struct slice text_number(struct slice text, bool *is_real);
-/* Converts a JSON number with a point or an exponent; false when it exceeds a double. If it is not
- * an integer, the result is never integral, however close it is: the nearest double that is not
- * integral is used. */
-bool text_real(struct arena *arena, struct slice literal, double *value);
+/* Whether a double is an integer below 2^53 in size, and not -0: int64_t has the same number. */
+bool real_is_integer(double value);
+/* Converts a JSON number that is a real to the nearest double; false when it exceeds all doubles.
+ * *is_integer: the number itself is one of real_is_integer, not only the double nearest to it. */
+bool text_real(struct arena *arena, struct slice literal, double *value, bool *is_integer);
 
 /* Times are milliseconds since 1970-01-01T00:00:00Z, years 1 to 9999. */
 #define TEXT_TIME_SIZE 25

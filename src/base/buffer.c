@@ -55,21 +55,26 @@ void buffer_append_integer(struct buffer *buffer, json_int_t value)
 	buffer_append(buffer, (struct slice){ at, (size_t)(text + sizeof text - at) });
 }
 
-/* Fifteen digits come back as they were sent; 17, which would preserve any double, show 1.1 as
- * 1.1000000000000001. From 2^53 on doubles do not represent every integer. */
+/* The first of 15, 16 and 17 digits that read back as the same double: 17 preserve any double, but
+ * show 1.1 as 1.1000000000000001, and 15 may round beyond the largest one. From 2^53 on doubles do
+ * not represent every integer. */
 static void append_real(struct buffer *buffer, const json_t *real)
 {
-	double value = json_real_value(real);
+	const double value = json_real_value(real);
+	double read = HUGE_VAL;
 	char text[64];
+	size_t size = 0;
 
-	if (fabs(value) < DOUBLE_EXACT_BELOW && value - trunc(value) == 0.0) {
+	if (real_is_integer(value)) {
 		buffer_append_integer(buffer, (json_int_t)value);
 		return;
 	}
-
-	size_t size = json_dumpb(real, text, sizeof text,
-				 JSON_ENCODE_ANY | JSON_REAL_PRECISION(15));
-
+	for (size_t digits = 15; digits <= 17 && (read < value || read > value); digits++) {
+		size = json_dumpb(real, text, sizeof text - 1,
+				  JSON_ENCODE_ANY | JSON_REAL_PRECISION(digits));
+		text[size] = '\0';
+		read = strtod(text, NULL);
+	}
 	buffer_append(buffer, (struct slice){ text, size });
 }
 

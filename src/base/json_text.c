@@ -22,8 +22,9 @@ struct reader {
 	struct arena *arena;
 	const char *at, *end;
 	const char *sentence; /* of the flaw */
-	struct level levels[JSON_TEXT_DEPTH];
-	size_t depth;
+	struct level *levels; /* `most` */
+	size_t depth, most;
+	const char *too_deep; /* the sentence */
 	/* For strings with escapes. A name must last until its value is read. */
 	struct buffer name, string;
 };
@@ -234,7 +235,7 @@ static json_t *read_literal(struct reader *reader, struct slice literal, json_t 
 /* Empty; filled later. */
 static json_t *open_level(struct reader *reader, json_t *value)
 {
-	assert(reader->depth < JSON_TEXT_DEPTH);
+	assert(reader->depth < reader->most);
 	reader->levels[reader->depth++] = (struct level){ .value = memory_check(value),
 							  .is_object = json_is_object(value) };
 	reader->at++;
@@ -252,25 +253,28 @@ static json_t *read_text(struct reader *reader)
 
 static json_t *read_number(struct reader *reader)
 {
-	bool is_real;
+	bool is_real, is_integer = true;
 	struct slice literal = text_number((struct slice){ reader->at, left(reader) }, &is_real);
-	int64_t integer;
-	double real;
+	int64_t integer = 0;
+	double real = 0;
 
 	if (literal.size == 0)
 		return nothing(reader, "invalid token");
-	if (is_real ? !text_real(reader->arena, literal, &real) : !text_integer(literal, &integer))
+	if (is_real ? !text_real(reader->arena, literal, &real, &is_integer)
+		    : !text_integer(literal, &integer))
 		return nothing(reader, "a number that is too large");
 	reader->at += literal.size;
-	return memory_check(is_real ? json_real(real) : json_integer(integer));
+	if (!is_integer)
+		return memory_check(json_real(real));
+	return memory_check(json_integer(is_real ? (json_int_t)real : integer));
 }
 
 static json_t *read_value(struct reader *reader)
 {
 	char first = next_behind_space(reader);
 
-	if ((first == '{' || first == '[') && reader->depth == JSON_TEXT_DEPTH)
-		return nothing(reader, "nested deeper than 32 levels");
+	if ((first == '{' || first == '[') && reader->depth == reader->most)
+		return nothing(reader, reader->too_deep);
 	switch (first) {
 	case '"':
 		return read_text(reader);
@@ -379,14 +383,41 @@ static struct json_flaw flaw_at(struct slice text, const char *at, const char *s
 	return flaw;
 }
 
-json_t *json_text_read(struct arena *arena, struct slice text, struct json_flaw *flaw)
+static json_t *read_text_object(struct reader *reader, struct arena *arena, struct slice text,
+				struct json_flaw *flaw)
 {
-	struct reader reader = { .arena = arena, .at = text.data, .end = text.data + text.size };
 	json_t *object;
 
-	reader.name = reader.string = BUFFER_INITIAL(arena);
-	object = read_all(&reader);
+	reader->arena = arena;
+	reader->at = text.data;
+	reader->end = text.data + text.size;
+	reader->name = reader->string = BUFFER_INITIAL(arena);
+	object = read_all(reader);
 	if (object == NULL && flaw != NULL)
-		*flaw = flaw_at(text, reader.at, reader.sentence);
+		*flaw = flaw_at(text, reader->at, reader->sentence);
 	return object;
+}
+
+json_t *json_text_read(struct arena *arena, struct slice text, struct json_flaw *flaw)
+{
+	struct level levels[JSON_TEXT_DEPTH];
+	struct reader reader = {
+		.levels = levels,
+		.most = JSON_TEXT_DEPTH,
+		.too_deep = "nested deeper than 32 levels",
+	};
+
+	return read_text_object(&reader, arena, text, flaw);
+}
+
+json_t *json_text_read_stored(struct arena *arena, struct slice text, struct json_flaw *flaw)
+{
+	struct level levels[JSON_TEXT_STORED_DEPTH];
+	struct reader reader = {
+		.levels = levels,
+		.most = JSON_TEXT_STORED_DEPTH,
+		.too_deep = "nested deeper than 64 levels",
+	};
+
+	return read_text_object(&reader, arena, text, flaw);
 }

@@ -7,9 +7,6 @@
 
 #include "base/text.h"
 
-/* The largest double that is not integral is below 2^52. */
-#define DOUBLE_LAST_FRACTION 4503599627370495.5
-
 bool text_integer(struct slice text, int64_t *value)
 {
 	bool is_negative = text.size > 0 && text.data[0] == '-';
@@ -56,7 +53,7 @@ struct slice text_number(struct slice text, bool *is_real)
 	size_t start = text.size > 0 && text.data[0] == '-' ? 1 : 0;
 	size_t end = skip_digits(text, start);
 
-	*is_real = false;
+	*is_real = end == 2 && text.data[0] == '-' && text.data[1] == '0';
 	if (end == start || (end > start + 1 && text.data[start] == '0'))
 		return none;
 	if (end < text.size && text.data[end] == '.') {
@@ -115,22 +112,19 @@ static bool is_integral(struct slice literal)
 									       literal.size - i });
 }
 
-/* The nearest double that is not integral. */
-static double moved_off_integer(double value)
+bool real_is_integer(double value)
 {
-	if (fabs(value) > DOUBLE_LAST_FRACTION)
-		return copysign(DOUBLE_LAST_FRACTION, value);
-	return nextafter(value, HUGE_VAL);
+	return fabs(value) < DOUBLE_EXACT_BELOW && value - trunc(value) == 0.0 &&
+	       !(value == 0.0 && signbit(value));
 }
 
-bool text_real(struct arena *arena, struct slice literal, double *value)
+bool text_real(struct arena *arena, struct slice literal, double *value, bool *is_integer)
 {
-	double real = strtod(arena_copy(arena, literal).data, NULL);
+	const double real = strtod(arena_copy(arena, literal).data, NULL);
+	const bool is_whole = !isinf(real) && real - trunc(real) == 0.0 && is_integral(literal);
 
-	if (isinf(real))
-		return false;
-	if (fabs(real) < DOUBLE_EXACT_BELOW && real - trunc(real) == 0.0 && !is_integral(literal))
-		real = moved_off_integer(real);
-	*value = real;
-	return true;
+	*is_integer = is_whole && real_is_integer(real);
+	/* A fraction below all doubles is 0, never the -0 that is an integer. */
+	*value = is_whole ? real : real + 0.0;
+	return !isinf(real);
 }

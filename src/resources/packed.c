@@ -111,7 +111,7 @@ bool packed_close(const struct packed *record, const char *what, const struct id
 
 json_t *packed_json(struct arena *arena, struct slice text)
 {
-	json_t *object = json_text_read(arena, text, NULL);
+	json_t *object = json_text_read_stored(arena, text, NULL);
 
 	if (object == NULL)
 		abort();

@@ -149,7 +149,7 @@ static const json_t *parse(struct changes *changes, struct buffer *object)
 	const json_t *parsed;
 
 	buffer_append_text(object, object->size == 0 ? "{}" : "}");
-	parsed = json_text_read(changes->arena, buffer_slice(object), NULL);
+	parsed = json_text_read_stored(changes->arena, buffer_slice(object), NULL);
 	if (parsed == NULL)
 		abort();
 	return parsed;

@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <assert.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -56,9 +57,9 @@ static const char *integer_sentence(const struct field *row, struct arena *arena
 			  row->maximum);
 }
 
-/* An integer written with a point or an exponent. */
-static bool real_is_integer(const struct field *row, const json_t *value, const struct place *place,
-			    struct findings *findings, int64_t *integer)
+/* A real of the parser, which makes integers of all integral numbers below 2^53 but -0. */
+static bool check_real(const struct field *row, const json_t *value, const struct place *place,
+		       struct findings *findings, int64_t *integer)
 {
 	double real = json_real_value(value);
 	bool is_exact = real > -DOUBLE_EXACT_BELOW && real < DOUBLE_EXACT_BELOW;
@@ -73,10 +74,11 @@ static bool real_is_integer(const struct field *row, const json_t *value, const 
 		      place, findings);
 		return false;
 	}
-	*integer = (int64_t)real;
-	if (!((double)*integer < real || (double)*integer > real))
+	*integer = 0;
+	if (real == 0.0 && signbit(real))
 		return true;
-	is_no("an integer", value, place, findings);
+	is_no(real_is_integer(real) ? "an integer, with only zeros after the point" : "an integer",
+	      value, place, findings);
 	return false;
 }
 
@@ -89,7 +91,7 @@ static json_t *integer_checked(const struct field *row, json_t *value, const str
 		integer = json_integer_value(value);
 	else if (!json_is_real(value))
 		return is_no("an integer", value, place, findings);
-	else if (!real_is_integer(row, value, place, findings, &integer))
+	else if (!check_real(row, value, place, findings, &integer))
 		return NULL;
 
 	if (integer < row->minimum || integer > row->maximum ||
@@ -109,13 +111,7 @@ static __attribute__((noinline)) json_t *number_as_shown(double real)
 
 	(void)snprintf(text, sizeof text, "%.15g", real);
 	real = strtod(text, NULL);
-	if (real > -DOUBLE_EXACT_BELOW && real < DOUBLE_EXACT_BELOW) {
-		int64_t integer = (int64_t)real;
-
-		if (!((double)integer < real || (double)integer > real))
-			return json_integer(integer);
-	}
-	return json_real(real);
+	return real_is_integer(real) ? json_integer((json_int_t)real) : json_real(real);
 }
 
 static json_t *number_checked(const struct field *row, json_t *value, const struct place *place,

@@ -271,7 +271,7 @@ static struct slice body_of(struct call *part)
 /* The id of a room, or a code. */
 static struct slice id_of(struct call *call, struct slice body)
 {
-	const json_t *answer = json_text_read(call->arena, body, NULL);
+	const json_t *answer = json_text_read_stored(call->arena, body, NULL);
 	const struct slice id = text_of_json(json_object_get(answer, "id"));
 
 	return id.data != NULL ? id : text_of_json(json_object_get(answer, "code"));

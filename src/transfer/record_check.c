@@ -59,7 +59,7 @@ static bool found(const struct subject *subject, const char *format, ...)
 
 static json_t *parsed(const struct subject *subject, struct slice text)
 {
-	return json_text_read(subject->call->arena, text, NULL);
+	return json_text_read_stored(subject->call->arena, text, NULL);
 }
 
 static bool says(const json_t *object, const char *name, struct slice text)

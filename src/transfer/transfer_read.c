@@ -5,6 +5,7 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <stdlib.h>
 
+#include "base/json_text.h"
 #include "base/memory.h"
 #include "base/text.h"
 #include "resources/default_template.h"
@@ -383,14 +384,18 @@ static bool read_kind(struct transfer_input *input, const json_t *line, struct f
 bool transfer_read_line(struct transfer_input *input, struct slice text, struct fault *fault)
 {
 	struct call *call = &input->call;
+	struct json_flaw flaw;
 	json_t *line;
 
 	call->environment = &input->environment;
 	call->now = clock_now(input->environment.clock);
 	store_set_account(call->transaction, &call->account);
 	call_draw_etag(call);
-	return schema_parse(call->arena, text, &line, fault) &&
-	       schema_check(&transfer_line_shape, line, SCHEMA_WHOLE, true, &call->findings,
+	line = json_text_read_stored(call->arena, text, &flaw);
+	if (line == NULL)
+		return fault_detail(fault, FAULT_MALFORMED, "column %zu: %s", flaw.column,
+				    flaw.sentence);
+	return schema_check(&transfer_line_shape, line, SCHEMA_WHOLE, true, &call->findings,
 			    fault) &&
 	       read_kind(input, line, fault);
 }
