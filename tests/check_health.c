@@ -273,7 +273,7 @@ START_TEST(each_refusal_is_counted)
 {
 	struct call call = ask(METHOD_GET, "/nowhere"), page;
 
-	call.refusal = (enum join_refusal)_i;
+	call.run.refusal = (enum join_refusal)_i;
 	metrics_count(environment.metrics, &call, 0);
 	metrics_count(environment.metrics, &call, 0);
 	page = ask(METHOD_GET, "/metrics");
@@ -286,7 +286,7 @@ START_TEST(operations_are_counted_once_they_are_done)
 {
 	struct call call = ask(METHOD_GET, "/nowhere"), page;
 
-	call.operations = 7;
+	call.run.operations = 7;
 	metrics_count(environment.metrics, &call, 0);
 	call.answer.status = 200;
 	metrics_count(environment.metrics, &call, 0);

@@ -33,8 +33,6 @@ struct audit_data {
 /* Notes one entry, but none of an update that changed nothing. type: "room.created", a literal. */
 void audit_note(struct call *call, const char *type, const struct audit_data *data);
 
-/* Before a run: forgets what the last one noted. */
-void audit_forget(struct call *call);
 /* Writes what was noted. */
 bool audit_write(struct call *call, struct fault *fault);
 

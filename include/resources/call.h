@@ -203,6 +203,22 @@ struct notes {
 /* How the body of a route is checked. */
 enum schema_mode route_mode(const struct route *route);
 
+/* What one run of the handler leaves for the steps after it. service/run.c zeroes all of it when a
+ * run begins, so that an earlier run leaves nothing, and a new member needs no line there. */
+struct run {
+	bool wants_write; /* see call_write_instead */
+	size_t codes_made;
+	/* Codes of other accounts, which it refused (resources/code_words.h). */
+	unsigned words_asked;
+	size_t operations; /* of a bulk that was carried out */
+	enum join_refusal refusal;
+	struct code_link *link; /* private to resources/room_codes.c */
+	struct notes noted;
+	const struct joining *joining; /* to be logged after the answer; NULL: nothing is */
+	/* To be sent once the transaction is committed (resources/webhooks.h); NULL: nothing. */
+	const struct webhook_test *test;
+};
+
 struct call {
 	const struct environment *environment;
 	struct arena *arena;
@@ -219,25 +235,15 @@ struct call {
 	struct transaction *transaction;
 	int64_t now; /* the one time of this request, in milliseconds */
 	uint64_t etag; /* of the parts that this run writes; see call_draw_etag */
-	bool wants_write; /* see call_write_instead */
 	bool validates_only; /* what the call would do is abandoned (validate_only) */
 	bool is_part; /* an operation of a bulk, or an object of an import */
 	int64_t least_now; /* `now` of the next run is not below this */
-	size_t codes_made;
-	/* Codes of other accounts, which it refused (resources/code_words.h). */
-	unsigned words_asked;
-	size_t operations; /* of a bulk that was carried out */
-	enum join_refusal refusal;
+	struct run run;
 	struct bulk *bulk; /* private to service/bulk.c */
 	const struct import *import; /* private to resources/import.c */
 	struct slice idempotency_key; /* data NULL: none */
 	struct counting *counting; /* private to resources/kept_usage.c */
-	struct code_link *link; /* private to resources/room_codes.c */
 	struct slice made_key; /* private to resources/signing_keys.c */
-	struct notes noted;
-	const struct joining *joining; /* to be logged after the answer; NULL: nothing is */
-	/* To be sent once the transaction is committed (resources/webhooks.h); NULL: nothing. */
-	const struct webhook_test *test;
 	struct app_token *app_token; /* of a route that takes one (accounts/token.h) */
 	struct answer answer;
 	char id[129]; /* X-Request-Id */

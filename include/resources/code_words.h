@@ -20,7 +20,7 @@ struct expected;
 void code_words_expect_budget(struct expected *expected);
 /* FAULT_TOO_MANY while the account may not choose a code. */
 bool code_words_check_budget(struct call *call, struct fault *fault);
-/* Counts call->words_asked, in the transaction of the call. FAULT_TOO_MANY: another call has used
+/* Counts call->run.words_asked, in the transaction of the call. FAULT_TOO_MANY: another call has used
  * up the budget meanwhile. */
 bool code_words_store_asked(struct call *call, struct fault *fault);
 /* The same of a call that is refused, in a transaction of its own; then the answer waits for that

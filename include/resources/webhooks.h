@@ -29,7 +29,7 @@ bool webhook_set(struct call *call, struct webhook *webhook, const struct webhoo
 /* A secret as it is answered. */
 const char *webhook_secret_text(struct arena *arena, struct slice secret);
 
-/* A webhook.test, to be sent to the webhook (call->test). */
+/* A webhook.test, to be sent to the webhook (call->run.test). */
 struct webhook_test {
 	struct webhook webhook;
 	char event_id[UUID_TEXT_SIZE];

@@ -44,16 +44,11 @@ void audit_note(struct call *call, const char *type, const struct audit_data *da
 		return;
 	noted = arena_alloc(call->arena, sizeof *noted);
 	*noted = (struct noted){ .type = type, .data = audit_data_text(call->arena, data) };
-	if (call->noted.count++ == 0)
-		call->noted.first = noted;
+	if (call->run.noted.count++ == 0)
+		call->run.noted.first = noted;
 	else
-		call->noted.last->next = noted;
-	call->noted.last = noted;
-}
-
-void audit_forget(struct call *call)
-{
-	call->noted = (struct notes){ .count = 0 };
+		call->run.noted.last->next = noted;
+	call->run.noted.last = noted;
 }
 
 /* ---- writing ---- */
@@ -84,10 +79,10 @@ bool audit_put(struct call *call, struct audit_entry *entries, size_t n, struct 
 
 bool audit_write(struct call *call, struct fault *fault)
 {
-	const size_t n = call->noted.count;
+	const size_t n = call->run.noted.count;
 	struct slice actor;
 	struct audit_entry *entries;
-	const struct noted *noted = call->noted.first;
+	const struct noted *noted = call->run.noted.first;
 
 	if (n == 0)
 		return true;

@@ -102,7 +102,7 @@ bool call_keep_instead(struct call *call, struct slice body)
 bool call_write_instead(struct call *call)
 {
 	assert(!call_is_writing(call));
-	call->wants_write = true;
+	call->run.wants_write = true;
 	return true;
 }
 

@@ -171,7 +171,7 @@ static struct slice draw_letters(struct call *call)
 bool codes_add(struct call *call, struct room_codes *codes, uint32_t identity, int64_t created,
 	       struct code *code, struct fault *fault)
 {
-	call->codes_made++;
+	call->run.codes_made++;
 	code->is_enabled = true;
 	code->created = code->updated = created;
 	if (code->letters.data == NULL)

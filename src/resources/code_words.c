@@ -94,7 +94,7 @@ bool code_words_check_budget(struct call *call, struct fault *fault)
 
 	if (!check(call, STORE_TO_SHOW, &asked, fault))
 		return false;
-	if (asked.count + call->words_asked < WORDS_MOST)
+	if (asked.count + call->run.words_asked < WORDS_MOST)
 		return true;
 	/* This call alone has used it up. */
 	fault_detail(fault, FAULT_TOO_MANY,
@@ -109,11 +109,11 @@ bool code_words_store_asked(struct call *call, struct fault *fault)
 	struct buffer value = BUFFER_INITIAL(call->arena);
 	struct asked asked;
 
-	if (call->words_asked == 0)
+	if (call->run.words_asked == 0)
 		return true;
 	if (!check(call, STORE_TO_CHANGE, &asked, fault))
 		return false;
-	asked.count += call->words_asked;
+	asked.count += call->run.words_asked;
 	if (asked.count >= WORDS_MOST)
 		asked.refused_until = call->now + WORDS_DAY;
 	packed_put_number(&value, VERSION, 1);
@@ -141,7 +141,7 @@ bool code_words_count_refused(struct call *call, struct fault *fault)
 {
 	unsigned agains = 0;
 
-	if (call->words_asked == 0)
+	if (call->run.words_asked == 0)
 		return true;
 	while (!count_once(call, fault)) {
 		if (fault->kind != FAULT_AGAIN || ++agains == WORDS_AGAIN_MOST)

@@ -217,7 +217,7 @@ static bool import_code(struct call *call, struct import_codes *codes, bool *is_
 		/* Whether it is taken is told only to whom gets it. */
 		if (call->validates_only)
 			return true;
-		call->words_asked++;
+		call->run.words_asked++;
 		return refuse_code(fault);
 	}
 	if (id_compare(&code.room, &subject->room.id) != 0) {
@@ -561,7 +561,7 @@ static struct call part_of(const struct call *call, const struct import_run *run
 	part.body = body;
 	part.is_part = true;
 	part.now = run->now;
-	part.codes_made = 0;
+	part.run.codes_made = 0;
 	findings_open(&part.findings, call->arena);
 	part.findings.clock = call->findings.clock;
 	part.findings.sent = body;
@@ -593,7 +593,7 @@ static bool run_object(struct call *call, struct import_run *run, enum import_ki
 		note_fault(call, run, kind, number, &own);
 	}
 	run->now = part.now;
-	call->words_asked = part.words_asked;
+	call->run.words_asked = part.run.words_asked;
 	return true;
 }
 

@@ -106,7 +106,7 @@ static bool find(struct call *call, struct slice code, struct exchange *exchange
 static bool refuse(struct call *call, enum join_refusal refusal, const char *message,
 		   struct fault *fault)
 {
-	call->refusal = refusal;
+	call->run.refusal = refusal;
 	return fault_set(fault, FAULT_FORBIDDEN, "%s", message);
 }
 
@@ -115,7 +115,7 @@ static bool refuse_at(struct call *call, enum join_refusal refusal, const char *
 {
 	char time[TEXT_TIME_SIZE];
 
-	call->refusal = refusal;
+	call->run.refusal = refusal;
 	text_time_seconds(seconds * 1000, time);
 	return fault_explain(fault, FAULT_FORBIDDEN, message, "%s: %s", member, time);
 }
@@ -323,7 +323,7 @@ static void note(struct call *call, const struct exchange *exchange, bool is_gra
 	struct joining *joining = arena_alloc(call->arena, sizeof *joining);
 	const struct slice asked = member_text(call, "user_id");
 
-	if (call->wants_write || (!is_granted && call->refusal == JOIN_NOT_REFUSED))
+	if (call->run.wants_write || (!is_granted && call->run.refusal == JOIN_NOT_REFUSED))
 		return;
 	*joining = (struct joining){
 		.account = call->account,
@@ -335,10 +335,10 @@ static void note(struct call *call, const struct exchange *exchange, bool is_gra
 					    : exchange->user_id,
 		.code = exchange->code.letters,
 		.request_id = slice_of(call->id),
-		.refusal = is_granted ? JOIN_NOT_REFUSED : call->refusal,
+		.refusal = is_granted ? JOIN_NOT_REFUSED : call->run.refusal,
 		.time = call->now,
 	};
-	call->joining = joining;
+	call->run.joining = joining;
 }
 
 bool join(struct call *call, struct fault *fault)
@@ -407,7 +407,7 @@ bool join_look(struct call *call, struct fault *fault)
 		  answer_opened(call, &exchange, public_url_client(call, account));
 	accounts_release(accounts, roster);
 	/* Only exchanges are counted. */
-	call->refusal = JOIN_NOT_REFUSED;
+	call->run.refusal = JOIN_NOT_REFUSED;
 	return is_done;
 }
 

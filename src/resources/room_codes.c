@@ -36,8 +36,8 @@ static bool asks_for_link(const struct call *call)
 	return call_query_text(call, "view").data != NULL;
 }
 
-/* Sets call->link for the codes that are shown from here on. Where the account has no key yet, it
- * is stored first: a call that reads is run again, and call->wants_write says so. */
+/* Sets call->run.link for the codes that are shown from here on. Where the account has no key yet, it
+ * is stored first: a call that reads is run again, and call->run.wants_write says so. */
 static bool open_link(struct call *call, struct fault *fault)
 {
 	struct code_link *link;
@@ -55,7 +55,7 @@ static bool open_link(struct call *call, struct fault *fault)
 	} else if (!media_load_lasting(call, &link->media, fault)) {
 		return false;
 	}
-	call->link = link;
+	call->run.link = link;
 	return true;
 }
 
@@ -125,12 +125,12 @@ static struct slice code_text(struct call *call, const struct code *code,
 	buffer_append_time_seconds(&text, ",\"updated_at\":", shown->updated * 1000);
 	if (code->terms.set != 0)
 		code_terms_write(call, code, shown, &text);
-	if (call->link != NULL) {
+	if (call->run.link != NULL) {
 		buffer_append_member(
-			&text, ",\"join_url\":", join_url(call, call->link->public_url, code));
+			&text, ",\"join_url\":", join_url(call, call->run.link->public_url, code));
 		buffer_append_member(
 			&text, ",\"code_hash\":",
-			media_code_hash(call->arena, &call->link->media, code->letters));
+			media_code_hash(call->arena, &call->run.link->media, code->letters));
 	}
 	buffer_append_byte(&text, '}');
 	return buffer_slice(&text);
@@ -144,7 +144,7 @@ static bool answer_code(struct call *call, const struct room_subject *subject,
 	if (!code_show(call, &subject->codes, code, &subject->template, &shown, fault) ||
 	    !open_link(call, fault))
 		return false;
-	return call->wants_write || call_answer(call, code_text(call, code, &shown));
+	return call->run.wants_write || call_answer(call, code_text(call, code, &shown));
 }
 
 /* ---- one code for each role ---- */
@@ -162,7 +162,7 @@ static bool lacks_a_code(const struct room_subject *subject)
 static bool make_lacking(struct call *call, struct room_subject *subject, struct fault *fault)
 {
 	struct room_codes *codes = &subject->codes;
-	const size_t made = call->codes_made;
+	const size_t made = call->run.codes_made;
 
 	if (!codes_make_due(call, codes, &subject->template, fault))
 		return false;
@@ -175,8 +175,8 @@ static bool make_lacking(struct call *call, struct room_subject *subject, struct
 			return false;
 	}
 	codes->was_asked = true;
-	if (call->codes_made > made)
-		codes_note_made(call, &codes->room, call->codes_made - made);
+	if (call->run.codes_made > made)
+		codes_note_made(call, &codes->room, call->run.codes_made - made);
 	return codes_store(call, codes, &subject->template, fault);
 }
 
@@ -257,7 +257,7 @@ bool room_codes_create_all(struct call *call, struct fault *fault)
 	}
 	if (!open_link(call, fault))
 		return false;
-	if (call->wants_write)
+	if (call->run.wants_write)
 		return true;
 	texts = arena_zero(call->arena, (subject.template.role_count + 1) * sizeof *texts);
 	if (!gather_oldest(call, &subject, texts, fault))
@@ -286,7 +286,7 @@ static bool take_words(struct call *call, struct slice words, struct fault *faul
 	    !store_get_named(call->transaction, &kind_code, words, STORE_TO_SHOW, &code, fault))
 		return false;
 	if (is_claimed && id_compare(&account, &call->account) != 0)
-		call->words_asked++;
+		call->run.words_asked++;
 	else if (code.value.data == NULL)
 		return is_claimed || code_words_claim(call, words, fault);
 	return fault_set(fault, FAULT_CONFLICT, "Room code already exists");
@@ -566,7 +566,7 @@ bool room_codes_list(struct call *call, struct fault *fault)
 		return fault_set(fault, FAULT_FORBIDDEN, "Room is disabled");
 	if (!open_link(call, fault))
 		return false;
-	if (call->wants_write)
+	if (call->run.wants_write)
 		return true;
 	list_begin(call, &listing.list);
 	listing.shows_role = listing.role.data == NULL ||

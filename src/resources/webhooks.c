@@ -414,7 +414,7 @@ bool webhooks_send_test(struct call *call, struct fault *fault)
 	test->actor = audit_actor_text(call->arena, call->actor.kind, slice_of(call->actor.id));
 	test->time = call->now;
 	uuid_make(call->environment->clock, test->event_id);
-	call->test = test;
+	call->run.test = test;
 	buffer_append_member(&text, "{\"event_id\":", slice_of(test->event_id));
 	buffer_append_byte(&text, '}');
 	return call_answer(call, buffer_slice(&text));

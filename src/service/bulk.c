@@ -307,14 +307,14 @@ static bool run_operation(struct call *call, struct bulk *bulk, size_t number, s
 
 	part.transaction = call->transaction;
 	part.now = call->now;
-	part.noted = call->noted;
+	part.run.noted = call->run.noted;
 	for (size_t i = 0; i < ROUTE_PARAMETERS; i++) {
 		if (operation->referred[i] != NO_OPERATION)
 			part.parameters[i] = bulk->operations[operation->referred[i]].id;
 	}
 	call_draw_etag(&part);
 	if (!part.route->run(&part, fault)) {
-		call->words_asked = part.words_asked;
+		call->run.words_asked = part.run.words_asked;
 		return fault_is_of_the_store(fault->kind) ? false : explain(call, number, fault);
 	}
 	/* All times are one time: it is raised, and all is run again. */
@@ -322,9 +322,9 @@ static bool run_operation(struct call *call, struct bulk *bulk, size_t number, s
 		call->least_now = part.now;
 		return fault_set(fault, FAULT_AGAIN, NULL);
 	}
-	call->noted = part.noted;
-	call->codes_made += part.codes_made;
-	if (call->codes_made > BULK_CODES_MOST)
+	call->run.noted = part.run.noted;
+	call->run.codes_made += part.run.codes_made;
+	if (call->run.codes_made > BULK_CODES_MOST)
 		return fault_member(fault, FAULT_INVALID_BODY, NULL, "/operations",
 				    "makes more than %d codes", BULK_CODES_MOST);
 	body = body_of(&part);
@@ -388,7 +388,7 @@ bool bulk_run(struct call *call, struct fault *fault)
 	expect_all(call, bulk);
 	if (!store_fix_time(call->transaction, call->least_now, &call->now, fault))
 		return false;
-	call->operations = bulk->count;
+	call->run.operations = bulk->count;
 	call_answer(call, SLICE("{\"results\":["));
 	for (size_t i = 0; i < bulk->count; i++) {
 		if (!run_operation(call, bulk, i, fault))

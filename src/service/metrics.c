@@ -100,13 +100,13 @@ void metrics_count(struct metrics *metrics, const struct call *call, int64_t mic
 	atomic_fetch_add_explicit(&row->statuses[status_index(call->answer.status)], 1,
 				  memory_order_relaxed);
 	histogram_add(&row->durations, microseconds < 0 ? 0 : (uint64_t)microseconds);
-	if (call->refusal != JOIN_NOT_REFUSED)
-		atomic_fetch_add_explicit(&metrics->refused[call->refusal], 1,
+	if (call->run.refusal != JOIN_NOT_REFUSED)
+		atomic_fetch_add_explicit(&metrics->refused[call->run.refusal], 1,
 					  memory_order_relaxed);
 	if (call->is_deferred)
 		atomic_fetch_add_explicit(&metrics->deferred, 1, memory_order_relaxed);
-	if (call->operations > 0 && call->answer.status == 200)
-		atomic_fetch_add_explicit(&metrics->operations, call->operations,
+	if (call->run.operations > 0 && call->answer.status == 200)
+		atomic_fetch_add_explicit(&metrics->operations, call->run.operations,
 					  memory_order_relaxed);
 }
 

@@ -61,6 +61,7 @@ static bool begin(struct call *call, enum store_access access, struct fault *fau
 {
 	struct store *store = call->environment->store;
 
+	call->run = (struct run){ 0 };
 	if (!store_begin(store, access, call->arena, &call->transaction, fault))
 		return false;
 	store_set_account(call->transaction, &call->account);
@@ -72,16 +73,6 @@ static bool begin(struct call *call, enum store_access access, struct fault *fau
 		call->now = call->least_now;
 	if (access == STORE_WRITE)
 		call_draw_etag(call);
-	/* What an earlier run of the handler may have left for the steps after it. */
-	audit_forget(call);
-	call->wants_write = false;
-	call->codes_made = 0;
-	call->operations = 0;
-	call->words_asked = 0;
-	call->refusal = JOIN_NOT_REFUSED;
-	call->link = NULL;
-	call->joining = NULL;
-	call->test = NULL;
 	return true;
 }
 
@@ -90,8 +81,8 @@ static bool commit(struct call *call, struct fault *fault)
 	const bool is_committed = store_commit(call->transaction, &call->answer.awaited, fault);
 
 	kept_usage_end(call, is_committed);
-	if (is_committed && call->test != NULL)
-		dispatcher_test(call->environment->dispatcher, &call->account, call->test);
+	if (is_committed && call->run.test != NULL)
+		dispatcher_test(call->environment->dispatcher, &call->account, call->run.test);
 	return is_committed;
 }
 
@@ -100,7 +91,7 @@ static bool commit(struct call *call, struct fault *fault)
 static void abandon(struct call *call)
 {
 	kept_usage_end(call, false);
-	call->operations = 0;
+	call->run.operations = 0;
 	/* The answer may rest on commits that are not durable yet: it waits for the last that it
 	 * saw. */
 	call->answer.awaited = store_seen(call->transaction);
@@ -193,7 +184,7 @@ static bool run_until_done(struct call *call, struct fault *fault)
 
 	for (;;) {
 		if (run_once(call, access, fault)) {
-			if (!call->wants_write)
+			if (!call->run.wants_write)
 				return !call->validates_only || answer_valid(call);
 			access = STORE_WRITE;
 		} else if (is_under_way(call, fault, clock_monotonic() - begun)) {

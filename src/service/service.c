@@ -275,10 +275,10 @@ static void note_joining(const struct call *call)
 {
 	struct joining joining;
 
-	if (call->joining == NULL || call->environment->joins == NULL ||
+	if (call->run.joining == NULL || call->environment->joins == NULL ||
 	    (call->answer.status != 200 && call->answer.status != 403))
 		return;
-	joining = *call->joining;
+	joining = *call->run.joining;
 	joining.number = call->answer.awaited;
 	join_log_add(call->environment->joins, &joining);
 }
