@@ -10,11 +10,10 @@
 struct import_origin import_origin(const struct call *call, const char *created,
 				   const char *updated)
 {
-	struct import_origin origin = {
-		.has_id = id_parse(text_of_json(call_member(call, "id")), &origin.id),
-		.has_updated = call_member(call, updated) != NULL,
-	};
+	struct import_origin origin = { .has_updated = call_member(call, updated) != NULL };
 
+	/* Not in the initialiser, which may set the id to zero afterwards. */
+	origin.has_id = id_parse(text_of_json(call_member(call, "id")), &origin.id);
 	if (!import_time(call->body, created, &origin.created))
 		origin.created = origin.has_id ? (int64_t)id_seconds(&origin.id) * 1000 : call->now;
 	origin.is_updated = import_time(call->body, updated, &origin.updated);
