@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "base/json_text.h"
+#include "base/text.h"
 
 static size_t larger(size_t a, size_t b)
 {
@@ -38,8 +39,6 @@ static bool same_real(json_t *ours, json_t *theirs)
 	       (!json_is_integer(ours) || fabs(value) < 9007199254740992.0);
 }
 
-static bool same_value(json_t *ours, json_t *theirs);
-
 static bool same_members(json_t *ours, json_t *theirs)
 {
 	void *i = json_object_iter(ours);
@@ -51,7 +50,7 @@ static bool same_members(json_t *ours, json_t *theirs)
 		struct slice other = { json_object_iter_key(j), json_object_iter_key_len(j) };
 
 		if (!slice_equal(name, other) ||
-		    !same_value(json_object_iter_value(i), json_object_iter_value(j)))
+		    !json_same_value(json_object_iter_value(i), json_object_iter_value(j)))
 			return false;
 	}
 	return i == NULL && j == NULL;
@@ -62,12 +61,12 @@ static bool same_items(const json_t *ours, const json_t *theirs)
 	if (json_array_size(ours) != json_array_size(theirs))
 		return false;
 	for (size_t i = 0; i < json_array_size(ours); i++)
-		if (!same_value(json_array_get(ours, i), json_array_get(theirs, i)))
+		if (!json_same_value(json_array_get(ours, i), json_array_get(theirs, i)))
 			return false;
 	return true;
 }
 
-static bool same_value(json_t *ours, json_t *theirs)
+bool json_same_value(json_t *ours, json_t *theirs)
 {
 	if (json_is_real(theirs))
 		return json_is_number(ours) && same_real(ours, theirs);
@@ -92,6 +91,15 @@ static bool same_value(json_t *ours, json_t *theirs)
 	return json_equal(ours, theirs) == 1;
 }
 
+static bool reads_back(struct arena *arena, const json_t *value, json_t *theirs)
+{
+	const struct slice written = json_as_text(arena, value);
+	json_t *read = json_text_read_stored(arena, written, NULL);
+
+	return read != NULL && json_same_value(read, theirs) &&
+	       slice_equal(json_as_text(arena, read), written);
+}
+
 bool json_agrees(struct arena *arena, struct slice text)
 {
 	struct json_flaw flaw = { 0 };
@@ -105,7 +113,8 @@ bool json_agrees(struct arena *arena, struct slice text)
 	if (ours == NULL)
 		agrees = !is_good && flaw.line > 0 && flaw.column > 0 && flaw.sentence != NULL;
 	else
-		agrees = is_good && same_value(ours, theirs);
+		agrees = is_good && json_same_value(ours, theirs) &&
+			 reads_back(arena, ours, theirs);
 	json_decref(theirs);
 	return agrees;
 }

@@ -113,7 +113,7 @@ bool text_equal_secret(struct slice a, struct slice b);
 
 /* The characters of a JSON string, borrowed; data is NULL for NULL or another type. */
 struct slice text_of_json(const json_t *string);
-/* A new JSON string; NULL: the text is not UTF-8. */
+/* A new JSON string. The text is not checked: a stored one that is damaged goes out as it is. */
 json_t *json_of_text(struct slice text);
 
 /* A value as compact JSON, in the arena. */

@@ -217,6 +217,7 @@ struct run {
 	const struct joining *joining; /* to be logged after the answer; NULL: nothing is */
 	/* To be sent once the transaction is committed (resources/webhooks.h); NULL: nothing. */
 	const struct webhook_test *test;
+	const struct fault *damage; /* of what was read (resources/packed.h); NULL: none */
 };
 
 struct call {

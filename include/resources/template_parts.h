@@ -33,7 +33,8 @@ json_t *upload_kept_credentials(const json_t *stored, const json_t *upload);
 
 /* ---- roles ---- */
 
-json_t *template_role_document(struct call *call, const struct template_role *role);
+json_t *template_role_document(struct call *call, const struct template_record *record,
+			       const struct template_role *role);
 
 /* Replaces the role at `index` (role_count: adds one at the end) by this document, under this name,
  * which no other role has. Another name than before renames it, also in what others subscribe to.

@@ -20,6 +20,7 @@ struct changes {
 	struct arena *arena;
 	struct slice *pointers;
 	size_t count, capacity;
+	bool is_damaged; /* a text was no JSON object; it counted as {} */
 };
 
 #define CHANGES_INITIAL(from) ((struct changes){ .arena = (from) })
@@ -34,7 +35,7 @@ void changes_find(struct changes *changes, struct slice prefix, const json_t *fo
 		  const json_t *latter, const char *const *ignored);
 
 /* The same for objects as texts of one writer. Members that stand in both in the same place and are
- * written alike are not parsed. The texts have to be valid. */
+ * written alike are not parsed. Texts that are not valid set is_damaged. */
 void changes_find_in_texts(struct changes *changes, struct slice prefix, struct slice former,
 			   struct slice latter, const char *const *ignored);
 

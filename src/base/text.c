@@ -5,6 +5,8 @@
 
 #include <stdint.h>
 
+#include "base/memory.h"
+
 /* --- UTF-8 --- */
 
 static bool is_continuation(unsigned char byte)
@@ -341,7 +343,7 @@ bool text_equal_secret(struct slice a, struct slice b)
 
 json_t *json_of_text(struct slice text)
 {
-	return json_stringn(text.data, text.size);
+	return memory_check(json_stringn_nocheck(text.data, text.size));
 }
 
 struct slice text_of_json(const json_t *string)

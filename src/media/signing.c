@@ -385,7 +385,7 @@ bool signing_sign(struct arena *arena, enum signing_alg alg, struct slice privat
 	made = arena_alloc(arena, size);
 	if (!(kept->signer == NULL ? sign_text(kept->key, text, made, &size)
 				   : sign_digest(kept->signer, text, made, &size)))
-		abort();
+		return false;
 	*signature = alg == SIGNING_ES256 ? plain_signature(arena, made, size)
 					  : (struct slice){ (const char *)made, size };
 	return true;

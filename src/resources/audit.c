@@ -4,6 +4,7 @@
 #include "resources/audit.h"
 
 #include "resources/audit_record.h"
+#include "resources/packed.h"
 
 /* An entry that was noted, and the next one. */
 struct noted {
@@ -39,7 +40,12 @@ struct slice audit_data_text(struct arena *arena, const struct audit_data *data)
 void audit_note(struct call *call, const char *type, const struct audit_data *data)
 {
 	struct noted *noted;
+	struct id id = { { 0 } };
 
+	if (data->changes != NULL && data->changes->is_damaged) {
+		(void)id_parse(data->id, &id);
+		packed_note(call, data->kind, &id);
+	}
 	if (data->changes != NULL && data->changes->count == 0)
 		return;
 	noted = arena_alloc(call->arena, sizeof *noted);

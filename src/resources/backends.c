@@ -35,7 +35,8 @@ json_t *backend_document(struct call *call, const struct backend *backend)
 	object_put(document, "url", json_of_text(backend->url));
 	object_put(document, "default", json_boolean(backend->is_default));
 	object_put(document, "ttl", json_integer(backend->ttl));
-	object_put(document, "config", json_incref(packed_json(call->arena, backend->config)));
+	object_put(document, "config",
+		   json_incref(packed_json(call, backend->config, "backend", &backend->id)));
 	return document;
 }
 
@@ -75,12 +76,14 @@ static struct slice config_with_defaults(struct call *call, struct slice type,
 }
 
 /* The alg of a key of the account. */
-static enum signing_alg alg_of(struct call *call, struct slice config)
+static enum signing_alg alg_of(struct call *call, const struct backend *backend)
 {
 	enum signing_alg alg = SIGNING_ALGS;
 
 	(void)signing_alg_named(
-		text_of_json(json_object_get(packed_json(call->arena, config), "alg")), &alg);
+		text_of_json(json_object_get(
+			packed_json(call, backend->config, "backend", &backend->id), "alg")),
+		&alg);
 	return alg;
 }
 
@@ -96,7 +99,7 @@ void backend_set(struct call *call, struct media *media, struct backend *backend
 	backend->ttl = ttl == NULL ? strtoll(shape_field(&backend_shape, "ttl")->standard, NULL, 10)
 				   : json_integer_value(ttl);
 	backend->config = config_with_defaults(call, type, document);
-	backend->alg = alg_of(call, backend->config);
+	backend->alg = alg_of(call, backend);
 	backend->is_default = json_is_true(json_object_get(document, "default"));
 	for (size_t i = 0; backend->is_default && i < media->backend_count; i++) {
 		if (&media->backends[i] != backend)
@@ -175,7 +178,7 @@ bool backends_create(struct call *call, struct fault *fault)
 /* Secrets that the body leaves out are kept, as long as they are used. */
 static void keep_secrets(struct call *call, const struct backend *backend, json_t *document)
 {
-	json_t *stored = packed_json(call->arena, backend->config), *value;
+	json_t *stored = packed_json(call, backend->config, "backend", &backend->id), *value;
 	json_t *config = call_copy_member(document, "config");
 	const struct slice type = slice_of(backend_type_name(backend->type));
 	const struct slice alg = text_of_json(json_object_get(config, "alg"));

@@ -66,7 +66,9 @@ json_t *code_terms_document(struct call *call, const struct code *code, bool is_
 	if (has(terms, CODE_LABEL))
 		object_put(document, "label", json_of_text(terms->label));
 	if (has(terms, CODE_METADATA))
-		json_object_set(document, "metadata", packed_json(call->arena, terms->metadata));
+		json_object_set(
+			document, "metadata",
+			packed_json(call, terms->metadata, "code of the room", &code->room));
 	return document;
 }
 

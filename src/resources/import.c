@@ -9,6 +9,7 @@
 #include "resources/code_life.h"
 #include "resources/code_words.h"
 #include "resources/import_origin.h"
+#include "resources/packed.h"
 #include "resources/rooms.h"
 #include "resources/templates.h"
 #include "rules/import_rules.h"
@@ -583,6 +584,7 @@ static bool run_object(struct call *call, struct import_run *run, enum import_ki
 	part = part_of(call, run, object->body);
 	is_done = kinds[kind].run == NULL ? import_code(&part, &run->codes, &is_new, &own)
 					  : kinds[kind].run(&part, &is_new, &own);
+	is_done = packed_sound(&part, is_done, &own);
 	if (is_done) {
 		run->created[kind] += is_new;
 		run->updated[kind] += !is_new;
@@ -609,7 +611,7 @@ static bool run_all(struct call *call, struct import_run *run, struct fault *fau
 		}
 	}
 	part = part_of(call, run, NULL);
-	return close_room(&part, &run->codes, fault);
+	return packed_sound(&part, close_room(&part, &run->codes, fault), fault);
 }
 
 bool import_run(struct call *call, struct fault *fault)

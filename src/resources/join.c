@@ -15,6 +15,7 @@
 #include "resources/packed.h"
 #include "resources/public_url.h"
 #include "resources/room_record.h"
+#include "resources/template_parts.h"
 
 /* An empty text when it was not supplied. */
 static struct slice member_text(const struct call *call, const char *name)
@@ -168,18 +169,18 @@ static bool check_terms(struct call *call, const struct exchange *exchange, stru
 }
 
 /* Decoded when it is first asked for: most exchanges do without. */
-static const json_t *role_document(const struct call *call, struct exchange *exchange)
+static const json_t *role_document(struct call *call, struct exchange *exchange)
 {
 	const struct template_record *template = &exchange->subject.template;
 
 	if (exchange->role_document == NULL)
-		exchange->role_document = packed_json(
-			call->arena,
-			template->roles[template_role_index(template, exchange->role)].text);
+		exchange->role_document = template_role_document(
+			call, template,
+			&template->roles[template_role_index(template, exchange->role)]);
 	return exchange->role_document;
 }
 
-static bool joins_outside_window(const struct call *call, struct exchange *exchange)
+static bool joins_outside_window(struct call *call, struct exchange *exchange)
 {
 	return json_is_true(
 		json_object_get(json_object_get(role_document(call, exchange), "permissions"),
@@ -370,7 +371,7 @@ static bool answer_opened(struct call *call, struct exchange *exchange, const ch
 	const struct code_terms *terms = &exchange->code.terms;
 	json_t *body = arena_json(
 		call->arena,
-		json_pack("{s:s%, s:{s:s%, s:O}, s:{s:s%, s:O}, s:s?}", "code",
+		json_pack("{s:s%, s:{s:s%, s:O?}, s:{s:s%, s:O?}, s:s?}", "code",
 			  exchange->code.letters.data, exchange->code.letters.size, "room", "name",
 			  room->name.data, room->name.size, "description",
 			  json_object_get(room_document(call, room), "description"), "role", "name",

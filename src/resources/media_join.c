@@ -87,9 +87,9 @@ static void read_room(struct call *call, const struct admission *admission,
 
 	guest->size = json_integer_value(json_object_get(document, "size"));
 	guest->seconds_most = json_integer_value(json_object_get(document, "max_duration_seconds"));
-	guest->is_recorded =
-		recording.size > 0 &&
-		json_is_true(json_object_get(packed_json(call->arena, recording), "enabled"));
+	guest->is_recorded = recording.size > 0 &&
+			     json_is_true(json_object_get(
+				     packed_json(call, recording, "room", &room->id), "enabled"));
 }
 
 static int64_t least(int64_t a, int64_t b)
@@ -137,7 +137,7 @@ bool media_join(struct call *call, const struct media *media, const struct backe
 		.type = backend->type,
 		.name = backend->name,
 		.url = backend->url,
-		.config = packed_json(call->arena, backend->config),
+		.config = packed_json(call, backend->config, "backend", &backend->id),
 		.alg = backend->alg,
 	};
 	struct ticket_guest guest = {

@@ -145,7 +145,7 @@ bool roles_patch(struct call *call, struct fault *fault)
 
 	if (!load(call, STORE_TO_CHANGE, &target, fault) || !check_exists(&target, fault))
 		return false;
-	document = template_role_document(call, &target.record.roles[target.index]);
+	document = template_role_document(call, &target.record, &target.record.roles[target.index]);
 	document_merge(&role_shape, document, call->body);
 	return document_finish(&role_shape, document, &call->findings, fault) &&
 	       save(call, &target, document, fault);

@@ -214,10 +214,11 @@ json_t *room_document(struct call *call, const struct room_record *record)
 	buffer_append(&text, record->pieces[1]);
 	buffer_append(&text, SLICE("null"));
 	buffer_append(&text, record->pieces[2]);
-	document = packed_json(call->arena, buffer_slice(&text));
+	document = packed_json(call, buffer_slice(&text), "room", &record->id);
 	if (record->follows_template)
 		json_object_del(document, "recording_info");
-	document_unhide(&room_shape, document, packed_json(call->arena, record->hidden));
+	document_unhide(&room_shape, document,
+			packed_json(call, record->hidden, "room", &record->id));
 	return document;
 }
 

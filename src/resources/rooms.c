@@ -288,9 +288,10 @@ static void note_update(struct call *call, const struct room_change *change)
 
 	changes_find_in_texts(&changes, SLICE(""), former, text, ignored);
 	if (!slice_equal(change->former.hidden, change->room.hidden))
-		changes_find_hidden(&changes, SLICE(""), &room_shape,
-				    packed_json(call->arena, change->former.hidden),
-				    packed_json(call->arena, change->room.hidden));
+		changes_find_hidden(
+			&changes, SLICE(""), &room_shape,
+			packed_json(call, change->former.hidden, "room", &change->room.id),
+			packed_json(call, change->room.hidden, "room", &change->room.id));
 	note_room(call, "room.updated", &change->room, &changes);
 }
 

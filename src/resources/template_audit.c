@@ -43,9 +43,10 @@ static void find_in_parts(struct call *call, struct changes *changes,
 		if (!slice_equal(before->text, after->text))
 			changes_find_in_texts(changes, prefix, before->text, after->text, NULL);
 		if (!slice_equal(before->hidden, after->hidden))
-			changes_find_hidden(changes, prefix, template_part_shape(part),
-					    packed_json(call->arena, before->hidden),
-					    packed_json(call->arena, after->hidden));
+			changes_find_hidden(
+				changes, prefix, template_part_shape(part),
+				packed_json(call, before->hidden, "template", &former->id),
+				packed_json(call, after->hidden, "template", &record->id));
 	}
 }
 

@@ -154,10 +154,10 @@ void template_set_part(struct call *call, struct template_record *record, enum t
 json_t *template_part_document(struct call *call, const struct template_record *record,
 			       enum template_part part)
 {
-	json_t *document = packed_json(call->arena, record->parts[part].text);
+	json_t *document = packed_json(call, record->parts[part].text, "template", &record->id);
 
 	document_unhide(parts[part].shape, document,
-			packed_json(call->arena, record->parts[part].hidden));
+			packed_json(call, record->parts[part].hidden, "template", &record->id));
 	return document;
 }
 
@@ -200,9 +200,10 @@ size_t template_roles_most(void)
 	return roles->most;
 }
 
-json_t *template_role_document(struct call *call, const struct template_role *role)
+json_t *template_role_document(struct call *call, const struct template_record *record,
+			       const struct template_role *role)
 {
-	return packed_json(call->arena, role->text);
+	return packed_json(call, role->text, "template", &record->id);
 }
 
 static size_t index_of_name(const json_t *names, struct slice name)
@@ -251,7 +252,7 @@ static void replace_name_in_others(struct call *call, struct template_record *re
 
 		if (i == index)
 			continue;
-		document = template_role_document(call, role);
+		document = template_role_document(call, record, role);
 		if (replace_name(role_subscriptions(document), name, other))
 			set_role_text(call, role, document);
 	}
@@ -456,11 +457,12 @@ json_t *template_document(struct call *call, const struct template_record *recor
 	object_put(document, "roles", roles);
 	for (size_t i = 0; i < record->role_count; i++)
 		json_object_setn(roles, record->roles[i].name.data, record->roles[i].name.size,
-				 template_role_document(call, &record->roles[i]));
+				 template_role_document(call, record, &record->roles[i]));
 	for (enum template_part part = 0; part < PART_COUNT; part++)
 		json_object_set(document, parts[part].name,
 				template_part_document(call, record, part));
 	if (record->plugins.size > 0)
-		json_object_set(document, "plugins", packed_json(call->arena, record->plugins));
+		json_object_set(document, "plugins",
+				packed_json(call, record->plugins, "template", &record->id));
 	return document;
 }

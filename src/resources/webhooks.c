@@ -40,9 +40,9 @@ static bool find(struct call *call, enum store_reading reading, struct webhooks 
 
 /* ---- documents ---- */
 
-static json_t *masked(struct call *call, struct slice headers)
+static json_t *masked(struct call *call, const struct webhook *webhook)
 {
-	json_t *stored = packed_json(call->arena, headers), *value;
+	json_t *stored = packed_json(call, webhook->headers, "webhook", &webhook->id), *value;
 	json_t *names = arena_json(call->arena, json_object());
 	const char *name;
 
@@ -68,7 +68,7 @@ static json_t *document_of(struct call *call, const struct webhook *webhook)
 	object_put(document, "events", events_value(call, webhook->events));
 	object_put(document, "enabled", json_boolean(webhook->is_enabled));
 	object_put(document, "description", json_of_text(webhook->description));
-	object_put(document, "headers", json_incref(masked(call, webhook->headers)));
+	object_put(document, "headers", json_incref(masked(call, webhook)));
 	return document;
 }
 
@@ -83,7 +83,8 @@ json_t *webhook_document(struct call *call, const struct webhook *webhook)
 {
 	json_t *document = document_of(call, webhook);
 
-	object_put(document, "headers", json_incref(packed_json(call->arena, webhook->headers)));
+	object_put(document, "headers",
+		   json_incref(packed_json(call, webhook->headers, "webhook", &webhook->id)));
 	return document;
 }
 
@@ -206,7 +207,9 @@ static struct slice headers_of(struct call *call, const json_t *document,
 			       const struct webhook *former, bool *keeps)
 {
 	json_t *sent = json_object_get(document, "headers"), *value;
-	json_t *stored = former == NULL ? NULL : packed_json(call->arena, former->headers);
+	json_t *stored = former == NULL
+				 ? NULL
+				 : packed_json(call, former->headers, "webhook", &former->id);
 	json_t *headers = arena_json(call->arena, json_object());
 	const char *name;
 
@@ -410,6 +413,8 @@ bool webhooks_send_test(struct call *call, struct fault *fault)
 
 	if (!find(call, STORE_TO_SHOW, &webhooks, &webhook, fault))
 		return false;
+	/* The message has the headers, and is made when nothing can be answered any more. */
+	(void)packed_json(call, webhook->headers, "webhook", &webhook->id);
 	test->webhook = *webhook;
 	test->actor = audit_actor_text(call->arena, call->actor.kind, slice_of(call->actor.id));
 	test->time = call->now;

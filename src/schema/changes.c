@@ -3,7 +3,6 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "schema/changes.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/json_text.h"
@@ -106,7 +105,7 @@ static size_t member_size(struct slice text)
 		else if (byte == '}' || byte == ']')
 			depth--;
 	}
-	return i;
+	return i < text.size ? i : text.size;
 }
 
 /* Skips a member that both begin with, written alike. */
@@ -150,8 +149,7 @@ static const json_t *parse(struct changes *changes, struct buffer *object)
 
 	buffer_append_text(object, object->size == 0 ? "{}" : "}");
 	parsed = json_text_read_stored(changes->arena, buffer_slice(object), NULL);
-	if (parsed == NULL)
-		abort();
+	changes->is_damaged = changes->is_damaged || parsed == NULL;
 	return parsed;
 }
 
@@ -164,6 +162,9 @@ void changes_find_in_texts(struct changes *changes, struct slice prefix, struct 
 	struct slice old = { former.data + 1, former.size - 1 };
 	struct slice new = { latter.data + 1, latter.size - 1 };
 
+	changes->is_damaged = changes->is_damaged || former.size == 0 || latter.size == 0;
+	if (former.size == 0 || latter.size == 0)
+		return;
 	while (old.size > 0 || new.size > 0) {
 		if (skip_common_member(&old, &new))
 			continue;

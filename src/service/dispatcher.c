@@ -64,8 +64,10 @@ static bool has_room(struct dispatcher *dispatcher, const struct target *target)
 	       (target->under_way == 0 || used < ACCOUNT_FEW);
 }
 
-/* The number has the place of the attempt, and says which attempt there it is. */
-static void give(struct dispatcher *dispatcher, struct attempt *attempt, struct delivery *delivery)
+/* The number has the place of the attempt, and says which attempt there it is. error: NULL, or why
+ * it fails without being sent. */
+static void give(struct dispatcher *dispatcher, struct attempt *attempt, struct delivery *delivery,
+		 const char *error)
 {
 	const size_t size = delivery->url.size + delivery->headers.size + delivery->body.size;
 
@@ -77,9 +79,10 @@ static void give(struct dispatcher *dispatcher, struct attempt *attempt, struct 
 	attempt->state = ATTEMPT_SENT;
 	if (attempt->target != NULL)
 		attempt->target->under_way++;
-	if (size > SENDER_BYTES_MOST) {
-		(void)snprintf(attempt->outcome.error, sizeof attempt->outcome.error,
-			       "entry too large");
+	if (size > SENDER_BYTES_MOST)
+		error = "entry too large";
+	if (error != NULL) {
+		(void)snprintf(attempt->outcome.error, sizeof attempt->outcome.error, "%s", error);
 		attempt->state = ATTEMPT_ENDED;
 		return;
 	}
@@ -92,10 +95,15 @@ static void send_entry(struct dispatcher *dispatcher, struct target *target,
 		       struct waiting *waiting)
 {
 	struct attempt *attempt = free_attempt(dispatcher);
-	struct delivery delivery = webhook_message(dispatcher->arena, webhook, &target->account,
-						   entry,
-						   clock_now(dispatcher->environment->clock));
+	struct fault fault = FAULT_INITIAL;
+	struct delivery delivery;
+	const char *error = NULL;
 
+	if (!webhook_message(dispatcher->arena, webhook, &target->account, entry,
+			     clock_now(dispatcher->environment->clock), &delivery, &fault)) {
+		(void)dispatcher_pass_over(dispatcher, NOT_SENT, &target->account, &fault);
+		error = "entry or headers are damaged";
+	}
 	*attempt = (struct attempt){ .target = target, .seq = entry->seq };
 	(void)snprintf(attempt->event_id, sizeof attempt->event_id, "%.*s", (int)entry->id.size,
 		       entry->id.data);
@@ -107,7 +115,7 @@ static void send_entry(struct dispatcher *dispatcher, struct target *target,
 		attempt->record = waiting->record;
 		waiting->is_under_way = true;
 	}
-	give(dispatcher, attempt, &delivery);
+	give(dispatcher, attempt, &delivery, error);
 }
 
 /* ---- filling ---- */
@@ -355,6 +363,7 @@ void dispatcher_test(struct dispatcher *dispatcher, const struct id *account,
 		.actor = sent->actor,
 		.data = SLICE("{}"),
 	};
+	struct fault fault = FAULT_INITIAL;
 	struct arena *arena, *kept;
 	struct delivery delivery;
 	struct test *test;
@@ -362,7 +371,12 @@ void dispatcher_test(struct dispatcher *dispatcher, const struct id *account,
 	if (dispatcher == NULL)
 		return;
 	arena = arena_open();
-	delivery = webhook_message(arena, &sent->webhook, account, &entry, sent->time);
+	/* The call that asked for the test has read all of it. */
+	if (!webhook_message(arena, &sent->webhook, account, &entry, sent->time, &delivery,
+			     &fault)) {
+		arena_close(arena);
+		return;
+	}
 	kept = arena_open();
 	test = arena_alloc(kept, sizeof *test);
 	*test = (struct test){
@@ -410,7 +424,7 @@ static void send_tests(struct dispatcher *dispatcher)
 	       (attempt = free_attempt(dispatcher)) != NULL &&
 	       (test = next_test(dispatcher)) != NULL) {
 		*attempt = (struct attempt){ .target = NULL };
-		give(dispatcher, attempt, &test->delivery);
+		give(dispatcher, attempt, &test->delivery, NULL);
 		arena_close(test->arena);
 	}
 }

@@ -9,6 +9,7 @@
 #include "resources/audit.h"
 #include "resources/code_words.h"
 #include "resources/kept_usage.h"
+#include "resources/packed.h"
 #include "service/auth.h"
 #include "service/dispatcher.h"
 #include "service/idempotency.h"
@@ -122,7 +123,7 @@ static bool run_once(struct call *call, enum store_access access, struct fault *
 
 	if (!begin(call, access, fault))
 		return false;
-	is_done = call->route->run(call, fault);
+	is_done = packed_sound(call, call->route->run(call, fault), fault);
 	if (access == STORE_WRITE)
 		return end_write(call, is_done, fault);
 	store_abandon(call->transaction);

@@ -5,6 +5,7 @@
 
 #include "base/digest.h"
 #include "base/text.h"
+#include "base/json_text.h"
 #include "resources/events.h"
 #include "resources/packed.h"
 
@@ -17,7 +18,10 @@ static bool is_about(struct arena *arena, const struct audit_entry *entry, const
 	if (!slice_begins(entry->type, SLICE("webhook.")))
 		return false;
 	id_print(webhook, id);
-	return slice_is(text_of_json(json_object_get(packed_json(arena, entry->data), "id")), id);
+	/* Data that cannot be read are found by webhook_message. */
+	return slice_is(text_of_json(json_object_get(
+				json_text_read_stored(arena, entry->data, NULL), "id")),
+			id);
 }
 
 bool webhook_wants(struct arena *arena, const struct webhook *webhook,
@@ -77,10 +81,10 @@ static void append_signatures(struct buffer *headers, const struct webhook *webh
 	}
 }
 
-static void append_own(struct buffer *headers, struct slice own)
+static void append_own(struct buffer *headers, json_t *object)
 {
-	json_t *object = packed_json(headers->arena, own), *value;
 	const char *name;
+	json_t *value;
 
 	json_object_foreach(object, name, value) {
 		buffer_append_byte(headers, '\n');
@@ -90,27 +94,33 @@ static void append_own(struct buffer *headers, struct slice own)
 	}
 }
 
-struct delivery webhook_message(struct arena *arena, const struct webhook *webhook,
-				const struct id *account, const struct audit_entry *entry,
-				int64_t now)
+bool webhook_message(struct arena *arena, const struct webhook *webhook, const struct id *account,
+		     const struct audit_entry *entry, int64_t now, struct delivery *delivery,
+		     struct fault *fault)
 {
-	struct delivery delivery = {
+	const struct id number = audit_id_of(entry->seq);
+	struct buffer headers = BUFFER_INITIAL(arena), text = BUFFER_INITIAL(arena);
+	json_t *own = json_text_read_stored(arena, webhook->headers, NULL);
+
+	*delivery = (struct delivery){
 		.url = webhook->url,
 		.body = body_of(arena, account, entry),
 	};
-	struct buffer headers = BUFFER_INITIAL(arena), text = BUFFER_INITIAL(arena);
-
+	if (own == NULL)
+		return packed_damaged("webhook", &webhook->id, fault);
+	if (json_text_read_stored(arena, delivery->body, NULL) == NULL)
+		return packed_damaged("log entry", &number, fault);
 	buffer_append(&text, entry->id);
 	buffer_append_byte(&text, '.');
 	buffer_append_integer(&text, now / 1000);
 	buffer_append_byte(&text, '.');
-	buffer_append(&text, delivery.body);
+	buffer_append(&text, delivery->body);
 	buffer_append_text(&headers, "content-type: application/json\nwebhook-id: ");
 	buffer_append(&headers, entry->id);
 	buffer_append_text(&headers, "\nwebhook-timestamp: ");
 	buffer_append_integer(&headers, now / 1000);
 	append_signatures(&headers, webhook, buffer_slice(&text), now);
-	append_own(&headers, webhook->headers);
-	delivery.headers = buffer_slice(&headers);
-	return delivery;
+	append_own(&headers, own);
+	delivery->headers = buffer_slice(&headers);
+	return true;
 }

@@ -12,9 +12,10 @@
 bool webhook_wants(struct arena *arena, const struct webhook *webhook,
 		   const struct audit_entry *entry);
 
-/* now: milliseconds, of the attempt. What it returns is in the arena or borrowed. */
-struct delivery webhook_message(struct arena *arena, const struct webhook *webhook,
-				const struct id *account, const struct audit_entry *entry,
-				int64_t now);
+/* now: milliseconds, of the attempt. *delivery is in the arena or borrowed. FAULT_DAMAGED when the
+ * entry or the webhook's headers are not JSON; then there is no delivery. */
+bool webhook_message(struct arena *arena, const struct webhook *webhook, const struct id *account,
+		     const struct audit_entry *entry, int64_t now, struct delivery *delivery,
+		     struct fault *fault);
 
 #endif

@@ -20,6 +20,7 @@
 #include "resources/kept_usage.h"
 #include "resources/key_record.h"
 #include "resources/media_record.h"
+#include "resources/packed.h"
 #include "resources/room_record.h"
 #include "resources/webhook_record.h"
 #include "resources/room_times.h"
@@ -682,7 +683,8 @@ void record_check(struct survey *survey, const struct store_kind *kind,
 	survey_of_account(survey, &record->account);
 	check_account(&subject);
 	for (size_t i = 0; i < sizeof checks / sizeof checks[0]; i++) {
-		if (checks[i].kind == kind && !checks[i].check(&subject, &fault))
+		if (checks[i].kind == kind &&
+		    !packed_sound(&survey->call, checks[i].check(&subject, &fault), &fault))
 			found(&subject, "%s", fault_reason(&fault));
 	}
 	survey_forget(survey);

@@ -43,6 +43,7 @@ void survey_of_account(struct survey *survey, const struct id *account)
 void survey_forget(struct survey *survey)
 {
 	arena_reset(survey->call.arena);
+	survey->call.run = (struct run){ 0 };
 	findings_open(&survey->call.findings, survey->call.arena);
 }
 

@@ -2,8 +2,10 @@
  * number get it here, as they would from the service.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "base/json_text.h"
 #include "resources/events.h"
 #include "resources/kinds.h"
+#include "resources/packed.h"
 #include "transfer/transfer_lines.h"
 #include "transfer/transfer_parts.h"
 
@@ -71,6 +73,16 @@ bool transfer_last_event(struct survey *survey, uint64_t *last, struct fault *fa
 	return walk_queue(survey, NULL, last, fault);
 }
 
+/* Whether its line could be loaded. */
+static bool is_readable(struct arena *arena, const struct audit_entry *entry, struct fault *fault)
+{
+	const struct id id = audit_id_of(entry->seq);
+
+	return (json_text_read_stored(arena, entry->actor, NULL) != NULL &&
+		json_text_read_stored(arena, entry->data, NULL) != NULL) ||
+	       packed_damaged("log entry", &id, fault);
+}
+
 /* *from: the entry after the last one that cannot be read, which is told, as those before it are
  * lost: a log has no gaps. */
 static bool skip_lost(struct survey *survey, struct transfer_output *output,
@@ -82,7 +94,8 @@ static bool skip_lost(struct survey *survey, struct transfer_output *output,
 	for (uint64_t seq = state->first; output->lost != NULL && seq <= state->last; seq++) {
 		struct fault own = FAULT_INITIAL;
 
-		if (!audit_read(survey->call.transaction, seq, 1, &entry, &own)) {
+		if (!audit_read(survey->call.transaction, seq, 1, &entry, &own) ||
+		    !is_readable(survey->call.arena, &entry, &own)) {
 			*from = seq + 1;
 			if (!transfer_leave_out(output,
 						arena_text(survey->call.arena,

@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "resources/default_template.h"
 #include "resources/kinds.h"
+#include "resources/packed.h"
 #include "transfer/transfer_parts.h"
 #include "rules/transfer_rules.h"
 
@@ -395,9 +396,11 @@ bool transfer_read_line(struct transfer_input *input, struct slice text, struct 
 	if (line == NULL)
 		return fault_detail(fault, FAULT_MALFORMED, "column %zu: %s", flaw.column,
 				    flaw.sentence);
-	return schema_check(&transfer_line_shape, line, SCHEMA_WHOLE, true, &call->findings,
-			    fault) &&
-	       read_kind(input, line, fault);
+	return packed_sound(call,
+			    schema_check(&transfer_line_shape, line, SCHEMA_WHOLE, true,
+					 &call->findings, fault) &&
+				    read_kind(input, line, fault),
+			    fault);
 }
 
 bool transfer_read_end(struct transfer_input *input, struct fault *fault)

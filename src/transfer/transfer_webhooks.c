@@ -5,6 +5,7 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "base/text.h"
 #include "resources/kinds.h"
+#include "resources/packed.h"
 #include "resources/webhooks.h"
 #include "rules/webhook_rules.h"
 #include "transfer/transfer_lines.h"
@@ -108,7 +109,7 @@ bool transfer_line_webhooks(struct survey *survey, struct transfer_output *outpu
 	json_t *value = arena_json(call->arena, json_object());
 	struct fault own = FAULT_INITIAL;
 
-	if (!gather(call, value, &own))
+	if (!packed_sound(call, gather(call, value, &own), &own))
 		return transfer_leave_out_part(call, output, "webhooks", &own, fault);
 	if (json_array_size(json_object_get(value, "webhooks")) == 0)
 		return true;

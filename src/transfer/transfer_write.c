@@ -133,7 +133,8 @@ static json_t *template_value(struct call *call, const struct template_record *r
 
 		object_put(identity, "identity", number_value(role->identity));
 		object_put(identity, "added_at", json_time_milliseconds(role->added));
-		if (json_object_setn_new(identities, role->name.data, role->name.size, identity))
+		if (json_object_setn_new_nocheck(identities, role->name.data, role->name.size,
+						 identity) != 0)
 			abort();
 	}
 	object_put(value, "document", json_incref(template_document(call, record)));
@@ -171,6 +172,8 @@ bool transfer_line_template(struct survey *survey, const struct id *id,
 	if (!template_load(call, id, &record, &own))
 		return transfer_leave_out(output, name_of(call, "template", id), &own, fault);
 	value = template_value(call, &record);
+	if (!packed_sound(call, true, &own))
+		return transfer_leave_out(output, name_of(call, "template", id), &own, fault);
 	if (!keep_backend(call, &record, output, value, fault))
 		return false;
 	output->counts.templates++;
@@ -231,15 +234,19 @@ static bool add_code(struct call *call, const struct code_list *to, const struct
 		     struct fault *fault)
 {
 	const struct code_group *group = codes_group(&to->codes, code->group);
+	const uint32_t identity = group == NULL ? 0 : group->identity;
 	struct fault own = FAULT_INITIAL;
 	struct shown_code shown;
+	json_t *value = NULL;
 
-	if (!code_show(call, &to->codes, code, &to->owner, &shown, &own))
+	if (code_show(call, &to->codes, code, &to->owner, &shown, &own))
+		value = arena_json(call->arena, code_value(call, code, &shown, identity));
+	if (!packed_sound(call, value != NULL, &own))
 		return transfer_leave_out(to->output,
 					  arena_text(call->arena, "a code of the %s",
 						     name_of(call, "room", &code->room)),
 					  &own, fault);
-	array_put(to->list, code_value(call, code, &shown, group == NULL ? 0 : group->identity));
+	array_put(to->list, json_incref(value));
 	return true;
 }
 
@@ -387,11 +394,10 @@ bool transfer_find_template(struct call *call, const struct id *id, struct templ
 			   name_of(call, "template", id), fault_reason(&own));
 }
 
-static bool send_room(struct call *call, const struct room_record *record, struct code_list *to,
-		      struct fault *fault)
+static bool send_room(struct call *call, const struct room_record *record, json_t *document,
+		      struct code_list *to, struct fault *fault)
 {
 	json_t *value = arena_json(call->arena, json_object());
-	json_t *document = room_document(call, record);
 
 	for (size_t i = 0; i < sizeof not_sent / sizeof not_sent[0]; i++)
 		(void)json_object_del(document, not_sent[i]);
@@ -412,19 +418,22 @@ bool transfer_line_room(struct survey *survey, const struct id *id, const struct
 	struct code_list to = { .kept = kept, .output = output };
 	struct fault own = FAULT_INITIAL;
 	struct room_record record;
+	json_t *document = NULL;
 	struct arena_mark mark;
 	bool is_there, is_sent;
 
-	if (!room_find(call, id, STORE_TO_SHOW, &record, &is_there, &own) ||
-	    (!is_there && !packed_missing("room", id, &own)) ||
-	    !transfer_find_template(call, &record.template_id, &to.owner, &own))
+	if (room_find(call, id, STORE_TO_SHOW, &record, &is_there, &own) &&
+	    (is_there || packed_missing("room", id, &own)) &&
+	    transfer_find_template(call, &record.template_id, &to.owner, &own))
+		document = room_document(call, &record);
+	if (!packed_sound(call, document != NULL, &own))
 		return transfer_leave_out(output, name_of(call, "room", id), &own, fault);
 	if (!open_codes(call, id, &to, fault))
 		return false;
 	/* The record, the template and what the codes have in common serve for all lines of the
 	 * room. */
 	mark = arena_mark(call->arena);
-	is_sent = send_room(call, &record, &to, fault);
+	is_sent = send_room(call, &record, document, &to, fault);
 	arena_release(call->arena, &mark);
 	while (is_sent && !to.is_done) {
 		is_sent = send_more(call, &to, fault);
@@ -511,6 +520,8 @@ bool transfer_line_media(struct survey *survey, struct transfer_output *output, 
 	object_put(value, "last_backend", number_value(media.last_backend));
 	for (size_t i = 0; i < media.backend_count; i++)
 		array_put(backends, backend_value(call, &media.backends[i]));
+	if (!packed_sound(call, true, &own))
+		return transfer_leave_out_part(call, output, "media", &own, fault);
 	output->counts.media++;
 	return transfer_send(survey, output, "media", value, fault);
 }
