@@ -5,10 +5,12 @@
 #include <pthread.h>
 #include <sys/resource.h>
 #include <stdint.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/arena.h"
@@ -781,6 +783,31 @@ START_TEST(log_line_has_the_time_unless_the_journal_has_it)
 }
 END_TEST
 
+START_TEST(an_abort_says_why)
+{
+	char text[400] = "";
+	int ends[2], status;
+	pid_t child;
+
+	ck_assert_int_eq(pipe(ends), 0);
+	child = fork();
+	ck_assert_int_ge(child, 0);
+	if (child == 0) {
+		set_journal(JOURNAL_UNSET, ends[1]);
+		(void)dup2(ends[1], STDERR_FILENO);
+		ABORT("no reason");
+	}
+	ck_assert_int_eq(waitpid(child, &status, 0), child);
+	ck_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
+	ck_assert_int_gt((int)read(ends[0], text, sizeof text - 1), 0);
+	ck_assert_msg(strstr(text, " error abort reason=\"no reason\" at=tests/check_base.c:") !=
+			      NULL,
+		      "%s", text);
+	close(ends[0]);
+	close(ends[1]);
+}
+END_TEST
+
 static const struct {
 	const char *value;
 	const char *line;
@@ -860,6 +887,7 @@ int main(void)
 	tcase_add_test(cases, pattern_is_shared_by_threads);
 	tcase_add_test(cases, priority_is_lowered_for_one_thread);
 	tcase_add_loop_test(cases, name_is_in_a_directory, 0, ROWS(names));
+	tcase_add_test(cases, an_abort_says_why);
 	tcase_add_loop_test(cases, log_line_has_the_time_unless_the_journal_has_it, 0,
 			    ROWS(log_places));
 	tcase_add_loop_test(cases, log_line_cannot_be_forged, 0, ROWS(log_lines));

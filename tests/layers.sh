@@ -74,6 +74,10 @@ breaches=$(
 			grep -vE "^$owner:" | sed 's/$/ belongs elsewhere/'
 	done
 
+	# An abort of our own says why in the log (ABORT of base/log.h).
+	grep -rnE '(^|[^_[:alnum:]])abort\(\)' src include --include='*.[ch]' |
+		grep -vE '^src/base/(log|clock)\.c:' | sed 's/$/: ABORT says why/'
+
 	find src include tests -name '*.[ch]' \
 		-exec grep -nE '^[[:space:]]*#[[:space:]]*include[[:space:]]*["<].*\.c[">]' /dev/null {} + |
 		sed 's/$/ includes a source/'

@@ -18,6 +18,12 @@ void log_event(enum log_level level, const char *event, ...) __attribute__((sent
 /* "<3>" and so on when stderr is the systemd journal, else "". For lines that are not events. */
 const char *log_prefix(enum log_level level);
 
+/* Ends the process with SIGABRT, for what cannot be and what nothing can go on without (memory);
+ * never for what a client sent or what was stored. The log says why, and where: "abort reason=... at=
+ * src/base/x.c:12". */
+#define ABORT(reason) log_abort((reason), __FILE__, __LINE__)
+_Noreturn void log_abort(const char *reason, const char *file, int line);
+
 /* A number as the text of a pair: LOG_NUMBER(n) lives until the end of the enclosing block. */
 #define LOG_NUMBER_SIZE 24
 const char *log_number(char text[LOG_NUMBER_SIZE], long long value);

@@ -6,11 +6,13 @@
 
 #include <stdlib.h>
 
+#include "base/log.h"
+
 /* Returns `memory`; aborts when it is NULL, since memory is exhausted then. */
 static inline void *memory_check(void *memory)
 {
 	if (memory == NULL)
-		abort();
+		ABORT("no memory");
 	return memory;
 }
 

@@ -46,13 +46,13 @@ struct accounts {
 static void acquire(pthread_mutex_t *mutex)
 {
 	if (pthread_mutex_lock(mutex) != 0)
-		abort();
+		ABORT("a lock failed");
 }
 
 static void let_go(pthread_mutex_t *mutex)
 {
 	if (pthread_mutex_unlock(mutex) != 0)
-		abort();
+		ABORT("a lock failed");
 }
 
 /* --- The current roster; with the lock held --- */
@@ -98,7 +98,7 @@ static void keep_open(struct accounts *accounts, int file)
 	} else if (file >= 0) {
 		while (dup3(file, kept, O_CLOEXEC) < 0)
 			if (errno != EINTR && errno != EBUSY)
-				abort();
+				ABORT("a descriptor could not be replaced");
 		close(file);
 	}
 }
@@ -270,7 +270,7 @@ static struct accounts *make_accounts(void)
 
 	if (pthread_mutex_init(&made->reading, NULL) != 0 ||
 	    pthread_mutex_init(&made->lock, NULL) != 0)
-		abort();
+		ABORT("a lock or thread could not be made");
 	atomic_init(&made->file, -1);
 	return made;
 }

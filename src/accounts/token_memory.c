@@ -7,6 +7,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
+#include "base/log.h"
 #include "base/memory.h"
 #include "base/text.h"
 
@@ -32,7 +33,7 @@ struct token_memory *token_memory_open(void)
 
 	for (size_t i = 0; i < PLACES; i++)
 		if (pthread_mutex_init(&memory->places[i].lock, NULL) != 0)
-			abort();
+			ABORT("a lock or thread could not be made");
 	return memory;
 }
 
@@ -66,13 +67,13 @@ static struct place *place_of(struct token_memory *memory, struct slice token)
 static void acquire(struct place *place)
 {
 	if (pthread_mutex_lock(&place->lock) != 0)
-		abort();
+		ABORT("a lock failed");
 }
 
 static void let_go(struct place *place)
 {
 	if (pthread_mutex_unlock(&place->lock) != 0)
-		abort();
+		ABORT("a lock failed");
 }
 
 bool token_memory_find(struct token_memory *memory, struct slice token,

@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/log.h"
 #include "base/memory.h"
 
 #define FIRST_BLOCK ((size_t)64 << 10)
@@ -118,7 +119,7 @@ struct arena *arena_open(void)
 	struct arena *arena = memory_check(calloc(1, sizeof *arena));
 
 	if (pthread_once(&serving_once, begin_serving) != 0)
-		abort();
+		ABORT("a thread key could not be made");
 	arena->block = block_open(NULL, FIRST_BLOCK);
 	arena->limit = ARENA_LIMIT;
 	return arena;
@@ -195,7 +196,7 @@ static __attribute__((noinline)) void grow(struct arena *arena, size_t size)
 static size_t rounded_up(size_t size)
 {
 	if (size > SIZE_MAX / 2)
-		abort();
+		ABORT("a size is too large");
 	return size == 0 ? ALIGNMENT : (size + ALIGNMENT - 1) & ~(ALIGNMENT - 1);
 }
 
@@ -281,7 +282,7 @@ char *arena_text(struct arena *arena, const char *format, ...)
 	int size = vsnprintf(NULL, 0, format, arguments);
 	va_end(arguments);
 	if (size < 0)
-		abort();
+		ABORT("a format is wrong");
 
 	char *text = arena_alloc(arena, (size_t)size + 1);
 
@@ -294,7 +295,7 @@ char *arena_text(struct arena *arena, const char *format, ...)
 json_t *arena_json(struct arena *arena, json_t *root)
 {
 	if (root == NULL)
-		abort();
+		ABORT("a JSON value could not be made");
 	if (arena != serving)
 		adopt(arena, NULL, root);
 	return root;
@@ -303,11 +304,11 @@ json_t *arena_json(struct arena *arena, json_t *root)
 void object_put(json_t *object, const char *name, json_t *value)
 {
 	if (json_object_set_new(object, name, value) != 0)
-		abort();
+		ABORT("a JSON value could not be changed");
 }
 
 void array_put(json_t *array, json_t *value)
 {
 	if (json_array_append_new(array, value) != 0)
-		abort();
+		ABORT("a JSON value could not be changed");
 }

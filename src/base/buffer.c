@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "base/arena.h"
+#include "base/log.h"
 #include "base/text.h"
 
 #define FIRST_CAPACITY 256
@@ -19,7 +20,7 @@ void buffer_grow(struct buffer *buffer, size_t size)
 	size_t capacity = buffer->capacity < FIRST_CAPACITY ? FIRST_CAPACITY : 2 * buffer->capacity;
 
 	if (size > SIZE_MAX / 4)
-		abort();
+		ABORT("a size is too large");
 	if (capacity < buffer->size + size)
 		capacity = buffer->size + size;
 	if (buffer->data == NULL ||

@@ -4,16 +4,23 @@
 #include "base/clock.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/random.h>
 #include <time.h>
+#include <unistd.h>
+
+#include "base/log.h"
 
 static int64_t microseconds_of(clockid_t clock)
 {
 	struct timespec time;
 
-	if (clock_gettime(clock, &time) != 0)
+	/* Not ABORT: the log would ask for the time. */
+	if (clock_gettime(clock, &time) != 0) {
+		(void)dprintf(STDERR_FILENO, "abort reason=\"the clock cannot be read\"\n");
 		abort();
+	}
 	return (int64_t)time.tv_sec * 1000000 + time.tv_nsec / 1000;
 }
 
@@ -33,7 +40,7 @@ static void system_random(const struct clock *clock, void *bytes, size_t size)
 		ssize_t got = getrandom(place, size, 0);
 
 		if (got < 0 && errno != EINTR)
-			abort();
+			ABORT("no random bytes");
 		if (got > 0) {
 			place += got;
 			size -= (size_t)got;
@@ -78,7 +85,7 @@ void clock_wait(pthread_cond_t *condition, pthread_mutex_t *lock, int64_t millis
 	struct timespec until;
 
 	if (clock_gettime(CLOCK_MONOTONIC, &until) != 0)
-		abort();
+		ABORT("the clock cannot be read");
 	until.tv_sec += (time_t)(milliseconds / 1000);
 	until.tv_nsec += (long)(milliseconds % 1000) * 1000000L;
 	until.tv_sec += until.tv_nsec / 1000000000L;

@@ -11,6 +11,7 @@
 #include <openssl/evp.h>
 #include <openssl/params.h>
 
+#include "base/log.h"
 #include "base/memory.h"
 
 /* Making a context costs several times what using it does, so each thread has one of each kind. */
@@ -38,7 +39,7 @@ static void make_contexts_key(void)
 {
 	if (OPENSSL_init_crypto(OPENSSL_INIT_NO_LOAD_CONFIG, NULL) != 1 ||
 	    pthread_key_create(&contexts_key, free_contexts) != 0)
-		abort();
+		ABORT("a thread key could not be made");
 }
 
 static struct contexts *make_contexts(void)
@@ -59,7 +60,7 @@ static struct contexts *make_contexts(void)
 	if (contexts->sha256 == NULL || contexts->digest == NULL || contexts->mac == NULL ||
 	    EVP_MAC_CTX_set_params(contexts->mac, parameters) != 1 ||
 	    pthread_setspecific(contexts_key, contexts) != 0)
-		abort();
+		ABORT("a thread key could not be made");
 	EVP_MAC_free(hmac);
 	return contexts;
 }
@@ -67,7 +68,7 @@ static struct contexts *make_contexts(void)
 static struct contexts *thread_contexts(void)
 {
 	if (pthread_once(&contexts_once, make_contexts_key) != 0)
-		abort();
+		ABORT("a thread key could not be made");
 
 	struct contexts *contexts = pthread_getspecific(contexts_key);
 
@@ -87,7 +88,7 @@ void digest_sha256(struct slice text, unsigned char digest[DIGEST_SIZE])
 	if (EVP_DigestInit_ex2(contexts->digest, contexts->sha256, NULL) != 1 ||
 	    EVP_DigestUpdate(contexts->digest, text.data, text.size) != 1 ||
 	    EVP_DigestFinal_ex(contexts->digest, digest, &size) != 1 || size != DIGEST_SIZE)
-		abort();
+		ABORT("OpenSSL failed");
 }
 
 uint64_t digest_number(struct slice text)
@@ -114,7 +115,7 @@ void digest_hmac_sha256(struct slice key, struct slice text, unsigned char mac[D
 	    EVP_MAC_update(context, bytes_of(text), text.size) != 1 ||
 	    EVP_MAC_final(context, mac, &size, DIGEST_SIZE) != 1 || size != DIGEST_SIZE ||
 	    EVP_MAC_init(context, bytes_of(IDLE_KEY), IDLE_KEY.size, NULL) != 1)
-		abort();
+		ABORT("OpenSSL failed");
 }
 
 size_t digest_of(enum digest kind, struct slice text, unsigned char digest[DIGEST_SIZE_MOST])
@@ -128,7 +129,7 @@ size_t digest_of(enum digest kind, struct slice text, unsigned char digest[DIGES
 
 	(void)thread_contexts();
 	if (EVP_Q_digest(NULL, names[kind], NULL, text.data, text.size, digest, &size) != 1)
-		abort();
+		ABORT("OpenSSL failed");
 	return size;
 }
 
@@ -140,7 +141,7 @@ void digest_hmac_sha1(struct slice key, struct slice text, unsigned char mac[DIG
 	if (EVP_Q_mac(NULL, "HMAC", NULL, "SHA1", NULL, key.data, key.size, bytes_of(text),
 		      text.size, mac, DIGEST_SHA1_SIZE, &size) == NULL ||
 	    size != DIGEST_SHA1_SIZE)
-		abort();
+		ABORT("OpenSSL failed");
 }
 
 bool digest_equal(const void *digest, const void *other)

@@ -7,8 +7,8 @@
 
 #include <assert.h>
 #include <stdint.h>
-#include <stdlib.h>
 
+#include "base/log.h"
 #include "base/memory.h"
 #include "base/text.h"
 
@@ -313,7 +313,7 @@ static bool read_member(struct reader *reader, struct level *level)
 	if (value == NULL)
 		return false;
 	if (json_object_setn_new_nocheck(level->value, name.data, name.size, value) != 0)
-		abort();
+		ABORT("a JSON value could not be changed");
 	if (json_object_size(level->value) != ++level->count)
 		return flawed_at(reader, start, "a member that is there already");
 	return true;

@@ -188,3 +188,15 @@ const char *log_number(char text[LOG_NUMBER_SIZE], long long value)
 	(void)snprintf(text, LOG_NUMBER_SIZE, "%lld", value);
 	return text;
 }
+
+void log_abort(const char *reason, const char *file, int line)
+{
+	char at[200];
+
+	/* Relative to the build. */
+	while (strncmp(file, "../", 3) == 0)
+		file += 3;
+	(void)snprintf(at, sizeof at, "%s:%d", file, line);
+	log_event(LOG_LEVEL_ERROR, "abort", "reason", reason, "at", at, NULL);
+	abort();
+}

@@ -11,6 +11,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/log.h"
+
 struct pattern {
 	pcre2_code *code;
 	bool is_compiled_to_machine_code;
@@ -27,7 +29,7 @@ static void free_match_data(void *data)
 static void make_match_data_key(void)
 {
 	if (pthread_key_create(&match_data_key, free_match_data) != 0)
-		abort();
+		ABORT("PCRE2 failed");
 }
 
 static pcre2_match_data *thread_match_data(void)
@@ -38,7 +40,7 @@ static pcre2_match_data *thread_match_data(void)
 		return data;
 	data = pcre2_match_data_create(PATTERN_CAPTURES + 1, NULL);
 	if (data == NULL || pthread_setspecific(match_data_key, data) != 0)
-		abort();
+		ABORT("PCRE2 failed");
 	return data;
 }
 
@@ -50,7 +52,7 @@ static _Noreturn void refuse(const char *expression, int error, size_t offset)
 		text[0] = '\0';
 	(void)fprintf(stderr, "pattern \"%s\": %s at offset %zu\n", expression, (char *)text,
 		      offset);
-	abort();
+	ABORT("a pattern is wrong");
 }
 
 struct pattern *pattern_open(const char *expression)
@@ -60,7 +62,7 @@ struct pattern *pattern_open(const char *expression)
 	size_t offset = 0;
 
 	if (pattern == NULL || pthread_once(&match_data_once, make_match_data_key) != 0)
-		abort();
+		ABORT("a pattern is wrong");
 	pattern->code = pcre2_compile((PCRE2_SPTR)expression, PCRE2_ZERO_TERMINATED,
 				      PCRE2_ANCHORED | PCRE2_ENDANCHORED | PCRE2_DOLLAR_ENDONLY |
 					      PCRE2_NEVER_UTF,

@@ -8,6 +8,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "base/log.h"
 #include "base/memory.h"
 #include "base/priority.h"
 
@@ -82,7 +83,7 @@ struct deferred *deferred_open(unsigned threads, deferred_answer *answer, void *
 	assert(threads > 0);
 	if (pthread_mutex_init(&deferred->lock, NULL) != 0 ||
 	    pthread_cond_init(&deferred->changed, NULL) != 0)
-		abort();
+		ABORT("a lock or thread could not be made");
 	deferred->answer = answer;
 	deferred->context = context;
 	deferred->end = &deferred->first;

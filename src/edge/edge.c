@@ -99,7 +99,7 @@ static void count_down(struct edge *edge)
 {
 	if (atomic_fetch_sub(&edge->connections, 1) == 1 && atomic_load(&edge->is_stopping) &&
 	    eventfd_write(edge->emptied, 1) != 0)
-		abort();
+		ABORT("an event could not be written");
 }
 
 /* For a connection that libfcgi has closed. */
@@ -127,7 +127,7 @@ static void accept_failed(struct edge *edge, int error)
 				  : "new connections wait a moment",
 			  NULL);
 	if (timerfd_settime(edge->timer, 0, &pause, NULL) != 0)
-		abort();
+		ABORT("a timer could not be set");
 }
 
 static bool is_transient(int error)
@@ -210,7 +210,7 @@ static void deliver(struct edge *edge, struct exchange *exchange)
 	}
 	atomic_store(&edge->stages[connection], STAGE_RECEIVING);
 	if (!watch(edge, EPOLL_CTL_MOD, connection, EPOLLIN | EPOLLONESHOT))
-		abort();
+		ABORT("a connection could not be watched");
 }
 
 /* Flushes until nothing is parked, or until a peer may make it wait: then another worker goes
@@ -463,7 +463,7 @@ static void stop(struct edge *edge)
 		} while (!wait_until_empty(edge, clock_monotonic() + STOP_LOOK));
 	}
 	if (eventfd_write(edge->end, 1) != 0)
-		abort();
+		ABORT("an event could not be written");
 	for (unsigned i = 0; i < edge->worker_count; i++)
 		pthread_join(edge->workers[i], NULL);
 }

@@ -21,6 +21,7 @@
 
 #include "base/clock.h"
 #include "base/http_status.h"
+#include "base/log.h"
 #include "base/memory.h"
 #include "base/text.h"
 #include "edge/fastcgi_records.h"
@@ -70,7 +71,7 @@ struct exchange *fastcgi_open(void)
 	struct fastcgi *fastcgi = memory_check(calloc(1, sizeof *fastcgi));
 
 	if (FCGX_InitRequest(&fastcgi->request, -1, 0) != 0)
-		abort();
+		ABORT("libfcgi failed");
 	fastcgi->request.ipcFd = -1;
 	fastcgi->exchange.connection = -1;
 	fastcgi->exchange.call.arena = arena_open();

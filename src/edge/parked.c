@@ -9,6 +9,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "base/log.h"
 #include "base/memory.h"
 
 struct exchange_list {
@@ -90,7 +91,7 @@ bool parked_add(struct parked *parked, struct exchange *exchange)
 void parked_pass_on(struct parked *parked)
 {
 	if (eventfd_write(parked->descriptor, 1) != 0)
-		abort();
+		ABORT("an event could not be written");
 }
 
 static bool is_pending(const struct parked *parked, const struct exchange *exchange)

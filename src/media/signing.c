@@ -15,6 +15,7 @@
 #include <openssl/x509.h>
 
 #include "base/digest.h"
+#include "base/log.h"
 #include "base/memory.h"
 #include "base/text.h"
 
@@ -55,7 +56,7 @@ bool signing_alg_named(struct slice name, enum signing_alg *alg)
 static void begin(void)
 {
 	if (OPENSSL_init_crypto(OPENSSL_INIT_NO_LOAD_CONFIG, NULL) != 1)
-		abort();
+		ABORT("OpenSSL failed");
 }
 
 static EVP_PKEY *make(enum signing_alg alg)
@@ -82,7 +83,7 @@ struct slice signing_make(struct arena *arena, enum signing_alg alg)
 	int size;
 
 	if (info == NULL || (size = i2d_PKCS8_PRIV_KEY_INFO(info, &encoded)) <= 0)
-		abort();
+		ABORT("OpenSSL failed");
 	made = arena_copy(arena, (struct slice){ (const char *)encoded, (size_t)size });
 	OPENSSL_clear_free(encoded, (size_t)size);
 	PKCS8_PRIV_KEY_INFO_free(info);
@@ -164,7 +165,7 @@ static void free_kept_keys(void *place)
 static void make_kept_keys_key(void)
 {
 	if (pthread_key_create(&kept_keys_key, free_kept_keys) != 0)
-		abort();
+		ABORT("a thread key could not be made");
 }
 
 static struct kept_keys *kept_keys(void)
@@ -172,12 +173,12 @@ static struct kept_keys *kept_keys(void)
 	struct kept_keys *kept;
 
 	if (pthread_once(&kept_keys_once, make_kept_keys_key) != 0)
-		abort();
+		ABORT("a thread key could not be made");
 	kept = pthread_getspecific(kept_keys_key);
 	if (kept == NULL) {
 		kept = memory_check(calloc(1, sizeof *kept));
 		if (pthread_setspecific(kept_keys_key, kept) != 0)
-			abort();
+			ABORT("a thread key could not be made");
 	}
 	return kept;
 }
@@ -192,7 +193,7 @@ static EVP_PKEY_CTX *make_signer(enum signing_alg alg, EVP_PKEY *key)
 	signer = EVP_PKEY_CTX_new_from_pkey(NULL, key, NULL);
 	if (signer == NULL || EVP_PKEY_sign_init(signer) != 1 ||
 	    EVP_PKEY_CTX_set_signature_md(signer, EVP_sha256()) != 1)
-		abort();
+		ABORT("OpenSSL failed");
 	return signer;
 }
 
@@ -230,13 +231,13 @@ static struct slice number_of(struct arena *arena, const EVP_PKEY *key, const ch
 	size_t size;
 
 	if (EVP_PKEY_get_bn_param(key, name, &number) != 1)
-		abort();
+		ABORT("OpenSSL failed");
 	size = (size_t)BN_num_bytes(number);
 	if (size < least)
 		size = least;
 	bytes = arena_alloc(arena, size + 1);
 	if (BN_bn2binpad(number, bytes, (int)size) < 0)
-		abort();
+		ABORT("OpenSSL failed");
 	BN_free(number);
 	return text_base64url(arena, (struct slice){ (const char *)bytes, size });
 }
@@ -247,7 +248,7 @@ static struct slice octets_of(struct arena *arena, const EVP_PKEY *key)
 	size_t size = sizeof bytes;
 
 	if (EVP_PKEY_get_raw_public_key(key, bytes, &size) != 1)
-		abort();
+		ABORT("OpenSSL failed");
 	return text_base64url(arena, (struct slice){ (const char *)bytes, size });
 }
 
@@ -298,7 +299,7 @@ static struct slice jwk_of(struct arena *arena, enum signing_alg alg, struct sli
 	struct buffer text = BUFFER_INITIAL(arena);
 
 	if (json_object_update_missing(jwk, parsed) != 0)
-		abort();
+		ABORT("OpenSSL failed");
 	buffer_append_json(&text, jwk);
 	return buffer_slice(&text);
 }
@@ -328,7 +329,7 @@ struct slice signing_pem(struct arena *arena, struct slice private_key)
 
 	if (key == NULL || memory == NULL || PEM_write_bio_PUBKEY(memory, key) != 1 ||
 	    (size = BIO_get_mem_data(memory, &text)) <= 0)
-		abort();
+		ABORT("OpenSSL failed");
 	pem = arena_copy(arena, (struct slice){ text, (size_t)size });
 	BIO_free(memory);
 	EVP_PKEY_free(key);
@@ -346,7 +347,7 @@ static struct slice plain_signature(struct arena *arena, const unsigned char *en
 	if (signature == NULL ||
 	    BN_bn2binpad(ECDSA_SIG_get0_r(signature), bytes, EC_SIZE) != EC_SIZE ||
 	    BN_bn2binpad(ECDSA_SIG_get0_s(signature), bytes + EC_SIZE, EC_SIZE) != EC_SIZE)
-		abort();
+		ABORT("OpenSSL failed");
 	ECDSA_SIG_free(signature);
 	return (struct slice){ (const char *)bytes, 2 * EC_SIZE };
 }

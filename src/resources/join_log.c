@@ -50,7 +50,7 @@ struct join_log *join_log_open(void)
 	struct join_log *joins = memory_check(calloc(1, sizeof *joins));
 
 	if (pthread_mutex_init(&joins->lock, NULL) != 0)
-		abort();
+		ABORT("a lock or thread could not be made");
 	return joins;
 }
 

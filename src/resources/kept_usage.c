@@ -7,6 +7,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
+#include "base/log.h"
 #include "base/memory.h"
 #include "resources/expected.h"
 #include "resources/kinds.h"
@@ -53,7 +54,7 @@ struct kept_usage *kept_usage_open(void)
 	struct kept_usage *usage = memory_check(calloc(1, sizeof *usage));
 
 	if (pthread_mutex_init(&usage->lock, NULL) != 0)
-		abort();
+		ABORT("a lock or thread could not be made");
 	return usage;
 }
 

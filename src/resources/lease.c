@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/log.h"
 #include "base/memory.h"
 #include "resources/kinds.h"
 #include "resources/audit_record.h"
@@ -42,7 +43,7 @@ struct lease *lease_open(struct store *store, const struct clock *clock)
 	clock_random(clock, lease->holder, sizeof lease->holder);
 	atomic_init(&lease->held_until, 0);
 	if (pthread_mutex_init(&lease->lock, NULL) != 0)
-		abort();
+		ABORT("a lock or thread could not be made");
 	return lease;
 }
 

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/log.h"
 #include "base/memory.h"
 
 #define WAYS 8
@@ -46,7 +47,7 @@ struct misses *misses_open(const struct clock *clock)
 	struct misses *misses = memory_check(calloc(1, sizeof *misses));
 
 	if (pthread_mutex_init(&misses->lock, NULL) != 0)
-		abort();
+		ABORT("a lock or thread could not be made");
 	clock_random(clock, misses->key, sizeof misses->key);
 	return misses;
 }

@@ -4,7 +4,8 @@
 #include "schema/describe.h"
 
 #include <stdarg.h>
-#include <stdlib.h>
+
+#include "base/log.h"
 
 static json_t *describe_row(const struct field *row, enum describe_form form, bool is_nullable);
 
@@ -128,7 +129,7 @@ static void describe_object(json_t *schema, const struct field *row, enum descri
 	if (is_nullable)
 		object_put(schema, "anyOf", json_pack("[o,{s:s}]", whole, "type", "null"));
 	else if (json_object_update_new(schema, whole) != 0)
-		abort();
+		ABORT("a JSON value could not be changed");
 }
 
 static void describe_map(json_t *schema, const struct field *row, enum describe_form form)

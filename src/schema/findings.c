@@ -6,8 +6,8 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 
+#include "base/log.h"
 #include "base/text.h"
 #include "schema/walk.h"
 
@@ -76,7 +76,7 @@ static json_t *outline(const json_t *value)
 
 			if (json_object_setn_new_nocheck(copy, name.data, name.size,
 							 outline(json_object_iter_value(i))) != 0)
-				abort();
+				ABORT("a JSON value could not be changed");
 		}
 		return copy;
 	}

@@ -36,7 +36,7 @@ static _Noreturn void refuse(const struct level *level, const char *sentence)
 	print_names(level, &names);
 	buffer_append_byte(&names, '\0');
 	log_event(LOG_LEVEL_ERROR, "bad_table", "row", names.data, "reason", sentence, NULL);
-	abort();
+	ABORT("a table is wrong");
 }
 
 static void require(bool condition, const struct level *level, const char *sentence)

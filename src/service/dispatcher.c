@@ -11,6 +11,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "base/log.h"
 #include "base/memory.h"
 #include "service/dispatcher_parts.h"
 #include "service/webhook_message.h"
@@ -350,7 +351,7 @@ static bool fill_all(struct dispatcher *dispatcher)
 static void wake(const struct dispatcher *dispatcher)
 {
 	if (eventfd_write(dispatcher->wake, 1) != 0)
-		abort();
+		ABORT("an event could not be written");
 }
 
 void dispatcher_test(struct dispatcher *dispatcher, const struct id *account,
@@ -623,7 +624,7 @@ struct dispatcher *dispatcher_open(const struct environment *environment, struct
 	dispatcher->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (dispatcher->wake < 0 || pthread_mutex_init(&dispatcher->lock, NULL) != 0 ||
 	    pthread_create(&dispatcher->thread, NULL, work, dispatcher) != 0)
-		abort();
+		ABORT("a lock or thread could not be made");
 	return dispatcher;
 }
 

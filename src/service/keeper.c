@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "accounts/accounts.h"
+#include "base/log.h"
 #include "base/memory.h"
 #include "resources/audit_record.h"
 #include "resources/join_log.h"
@@ -166,7 +167,7 @@ struct keeper *keeper_open(const struct environment *environment, struct lease *
 	clock_condition_init(&keeper->ending);
 	if (pthread_mutex_init(&keeper->lock, NULL) != 0 ||
 	    pthread_create(&keeper->thread, NULL, work, keeper) != 0)
-		abort();
+		ABORT("a lock or thread could not be made");
 	return keeper;
 }
 

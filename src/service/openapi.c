@@ -3,8 +3,7 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "service/openapi.h"
 
-#include <stdlib.h>
-
+#include "base/log.h"
 #include "base/text.h"
 #include "accounts/scopes.h"
 #include "rules/media_rules.h"
@@ -317,7 +316,7 @@ static json_t *path_parameter(struct arena *arena, const char *name, size_t size
 		return json_incref(parameter);
 	}
 	/* A parameter of the route table is not described above. */
-	abort();
+	ABORT("a parameter of the route table is not described");
 }
 
 static void append_path_parameters(struct arena *arena, json_t *parameters, const char *path)
@@ -349,7 +348,7 @@ static json_t *parameters_of(struct arena *arena, const struct route *route)
 	append_path_parameters(arena, parameters, route->path);
 	if (route->query != NULL &&
 	    json_array_extend(parameters, describe_parameters(arena, route->query)) != 0)
-		abort();
+		ABORT("a JSON value could not be changed");
 	array_put(parameters, reference("parameters", "RequestId"));
 	if (may_change(route) &&
 	    (route->query == NULL || shape_field(route->query, "validate_only") == NULL))

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/json_text.h"
+#include "base/log.h"
 #include "base/memory.h"
 #include "base/text.h"
 #include "resources/default_template.h"
@@ -272,7 +273,7 @@ static bool read_account(struct transfer_input *input, const json_t *object, str
 	if (!end_account(input, fault))
 		return false;
 	if (!read_account_file(input, object, &account))
-		abort();
+		ABORT("an account that was checked is not read");
 	call->account = account.id;
 	call_set_account(call);
 	if (!check_empty(input, call, fault) || !findings_result(&call->findings, fault))

@@ -3,8 +3,8 @@
  * time.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
-#include <stdlib.h>
 
+#include "base/log.h"
 #include "base/text.h"
 #include "resources/backends.h"
 #include "resources/code_life.h"
@@ -135,7 +135,7 @@ static json_t *template_value(struct call *call, const struct template_record *r
 		object_put(identity, "added_at", json_time_milliseconds(role->added));
 		if (json_object_setn_new_nocheck(identities, role->name.data, role->name.size,
 						 identity) != 0)
-			abort();
+			ABORT("a JSON value could not be changed");
 	}
 	object_put(value, "document", json_incref(template_document(call, record)));
 	return value;

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
+#include "base/log.h"
 #include "base/memory.h"
 
 /* Bytes for each bucket: what a room code takes, the smallest frequent record. */
@@ -85,7 +86,7 @@ static struct chunk *chunk_take(struct overlay_memory *memory, size_t size)
 		chunk = mmap(NULL, size, PROT_READ | PROT_WRITE,
 			     MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
 	if (chunk == MAP_FAILED)
-		abort();
+		ABORT("no memory");
 	chunk->size = size;
 	return chunk;
 }

@@ -368,7 +368,7 @@ bool connections_open(struct store_postgres *store, struct fault *fault)
 	wire_send(wire);
 	connections_give(store, wire);
 	if (pthread_create(&store->keeper, NULL, keep_watch, store) != 0)
-		abort();
+		ABORT("a lock or thread could not be made");
 	store->has_keeper = true;
 	return true;
 }
