@@ -87,7 +87,8 @@ static const struct {
 	{ "a b~\xc3\xab\xc2\xa0", "a b~\xc3\xab\xc2\xa0" },
 	{ "\x1b[1m\n\x7f",      "\\x1b[1m\\x0a\\x7f" },
 	{ "\xc2\x80\xc2\x9f.",  "\\xc2\\x80\\xc2\\x9f." },
-	{ "\xc2",               "\xc2" },
+	{ "\xc2",               "\\xc2" },
+	{ "\xc3\xab\x9b" "1m",   "\\xc3\\xab\\x9b1m" },
 };
 /* clang-format on */
 
@@ -95,6 +96,29 @@ START_TEST(control_characters_are_shown)
 {
 	ck_assert(slice_is(text_visible(arena, slice_of(visible_texts[_i].text)),
 			   visible_texts[_i].shown));
+}
+END_TEST
+
+/* clang-format off */
+static const struct {
+	const char *json, *shown;
+} visible_jsons[] = {
+	{ "{\n\t\"a\": \"\\u001b\xc3\xab\"}",  "{\n\t\"a\": \"\\u001b\xc3\xab\"}" },
+	{ "[\"\x7f\xc2\x80\xc2\x9f\xc2\xa0\"]",   "[\"\\u007f\\u0080\\u009f\xc2\xa0\"]" },
+	{ "[1]\r\n",                         "[1] \n" },
+};
+/* clang-format on */
+
+START_TEST(json_for_a_terminal_is_the_same_json)
+{
+	const struct slice shown = text_visible_json(arena, slice_of(visible_jsons[_i].json));
+	json_t *before = json_loads(visible_jsons[_i].json, 0, NULL);
+	json_t *after = json_loadb(shown.data, shown.size, 0, NULL);
+
+	ck_assert(slice_is(shown, visible_jsons[_i].shown));
+	ck_assert(json_equal(before, after));
+	json_decref(before);
+	json_decref(after);
 }
 END_TEST
 
@@ -613,6 +637,7 @@ int main(void)
 	tcase_add_loop_test(cases, text_is_decoded_once, 0, ROWS(encoded_texts));
 	tcase_add_test(cases, raw_zero_byte_is_refused);
 	tcase_add_loop_test(cases, control_characters_are_shown, 0, ROWS(visible_texts));
+	tcase_add_loop_test(cases, json_for_a_terminal_is_the_same_json, 0, ROWS(visible_jsons));
 	tcase_add_loop_test(cases, parameter_is_encoded, 0, ROWS(written_parameters));
 	tcase_add_loop_test(cases, query_is_split_then_decoded, 0, ROWS(queries));
 	tcase_add_loop_test(cases, utf8_is_recognised, 0, ROWS(utf8_texts));

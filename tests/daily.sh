@@ -70,6 +70,13 @@ refuses()
 
 # ---- the servers ----
 
+# What a terminal would obey: as JSON escapes, and as JSON lets it stand in a string.
+controls=$(printf '\177\302\233')
+hostile=$(for member in id name code role state template user_id label key join_url scopes '\u001b'; do
+	printf '%s' ",\"$member\":\"x\u001b]0;\u0007${controls}m\""
+done)
+hostile="{${hostile#,}}"
+
 try_front()
 {
 	cat >front/nginx.conf <<-END
@@ -111,6 +118,13 @@ try_front()
 					if (-f $scratch/faults/error-page) { return 404 '<html>'; }
 					if (-f $scratch/faults/controls) {
 						return 400 '{"message":"a\\u001b[1mb","details":["/\\u009b\\u000a"]}';
+					}
+					if (-f $scratch/faults/terminal) {
+						return 200 '{"data":[$hostile],"last":"x",${hostile#?}';
+					}
+					if (-f $scratch/faults/terminal-moved) {
+						add_header Location "https://a$controls" always;
+						return 399 '{}';
 					}
 					if (-f $scratch/faults/too-long) { set \$page "\$page, too long"; }
 					if (\$page = '100, too long') {
@@ -512,6 +526,24 @@ fails controls 1 room list <<'END'
 anteroom room list: 400 a\x1b[1mb
   /\xc2\x9b\x0a
 END
+# Terminals obey none of it, and JSON stays the same JSON.
+: >faults/terminal
+for command in "room list" "room show $id" "code list $id" "code show $code" "code link $code" "key list" \
+	"code add $id host" "code rotate $id host" "room disable $id" "key add x rooms:read"; do
+	run 0 $command --url "$front"
+	grep -qF 'x\x1b]0;' out || fail "$command: does not show what it leaves out: $(cat out)"
+	[ -z "$(LC_ALL=C tr -d '\12\40-\176' <out)" ] || fail "$command: control characters: $(od -c out)"
+	[ "$command" = "code link $code" ] || {
+		run 0 $command --url "$front" --json
+		[ -z "$(LC_ALL=C tr -d '\11\12\40-\176' <out)" ] || fail "$command --json: $(od -c out)"
+		[ "$(jq -c '[.. | .name? // empty | select(length != 9)]' out)" = '[]' ] || fail "$command --json: $(cat out)"
+	}
+done
+rm faults/terminal
+: >faults/terminal-moved
+run 1 room list --url "$front"
+[ -z "$(LC_ALL=C tr -d '\12\40-\176' <err)" ] || fail "an address in a redirect: $(od -c err)"
+rm faults/terminal-moved
 run 1 room list --url http://127.0.0.1:1
 [ "$(grep -c 'no answer: .*; trying again in [12] s$' err)" = 2 ] && [ "$(wc -l <err)" = 3 ] ||
 	fail "nobody there: $(cat err)"

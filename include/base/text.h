@@ -61,9 +61,12 @@ struct slice text_trim(struct slice text, const char *blanks);
 /* Changes ASCII letters only; the result lives in the arena. */
 struct slice text_lower(struct arena *arena, struct slice text);
 bool text_equal_ignoring_case(struct slice a, struct slice b);
-/* A text for a terminal: control characters are shown as \xNN. Returns the text itself where it has
- * none; data is NULL for data that is NULL. */
+/* A text for a terminal: control characters, and all of a text that is not UTF-8 but its ASCII, are
+ * shown as \xNN. Returns the text itself where it has none; data is NULL for data that is NULL. */
 struct slice text_visible(struct arena *arena, struct slice text);
+/* A valid JSON text for a terminal: the same JSON, with the control characters that JSON lets stand
+ * in strings (U+007F to U+009F) as \u00NN, and a blank for a carriage return between values. */
+struct slice text_visible_json(struct arena *arena, struct slice json);
 /* -1 when it is not a hexadecimal digit. */
 int text_hex_value(char digit);
 /* Two lower-case hexadecimal digits per byte; not terminated. */

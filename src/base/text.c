@@ -171,13 +171,17 @@ static size_t control_size(struct slice text)
 	return first == 0xc2 && text.size > 1 && (unsigned char)text.data[1] < 0xa0 ? 2 : 0;
 }
 
+/* Bytes from 0x80 to 0x9f are control characters where a terminal expects Latin-1. */
 struct slice text_visible(struct arena *arena, struct slice text)
 {
+	const bool is_utf8 = text_is_utf8(text);
 	struct buffer visible = BUFFER_INITIAL(arena);
 	size_t controls = 0;
 
 	for (size_t i = 0, size; i < text.size; i += size == 0 ? 1 : size) {
 		size = control_size((struct slice){ text.data + i, text.size - i });
+		if (!is_utf8 && (unsigned char)text.data[i] >= 0x80)
+			size = 1;
 		controls += size;
 		if (size == 0)
 			buffer_append_byte(&visible, text.data[i]);
@@ -186,6 +190,25 @@ struct slice text_visible(struct arena *arena, struct slice text)
 								(unsigned char)text.data[i + j]));
 	}
 	return controls == 0 ? text : buffer_slice(&visible);
+}
+
+struct slice text_visible_json(struct arena *arena, struct slice json)
+{
+	struct buffer visible = BUFFER_INITIAL(arena);
+
+	for (size_t i = 0; i < json.size; i++) {
+		const size_t size = control_size((struct slice){ json.data + i, json.size - i });
+		const char c = json.data[i];
+
+		if (size == 2)
+			buffer_append_text(&visible, arena_text(arena, "\\u00%02x",
+								(unsigned char)json.data[++i]));
+		else if (c == 0x7f)
+			buffer_append_text(&visible, "\\u007f");
+		else
+			buffer_append_byte(&visible, c == '\r' ? ' ' : c);
+	}
+	return buffer_slice(&visible);
 }
 
 /* --- Hexadecimal digits, percent-encoding --- */

@@ -368,6 +368,7 @@ int command_code_link(const struct command *command, int argc, char **argv)
 {
 	struct service_client client = { .command = command };
 	const char *code = NULL, *link = NULL;
+	struct slice shown = SLICE("");
 	bool wants_qr = false;
 	const struct option_row rows[] = {
 		{ "qr", NULL, "shows the link as a QR code too", TO_SWITCH(&wants_qr) },
@@ -393,8 +394,10 @@ int command_code_link(const struct command *command, int argc, char **argv)
 						      "than this program");
 	}
 	is_done = is_done && (!wants_qr || qr_of(&client, link, &lines, &fault));
-	if (is_done)
-		printf("%.*s%s\n", (int)lines.size, lines.data, link);
+	if (is_done) {
+		shown = text_visible(client.arena, slice_of(link));
+		printf("%.*s%.*s\n", (int)lines.size, lines.data, (int)shown.size, shown.data);
+	}
 	return service_client_close(&client, is_done, &fault);
 }
 

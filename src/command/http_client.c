@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "base/text.h"
 
 #define CONNECT_SECONDS 10L
 /* A request with a key that is under way waits 10 s for it; front ends give an answer 30 s. */
@@ -85,11 +86,16 @@ static bool may_pass(CURLcode result)
 	       result == CURLE_RECV_ERROR || result == CURLE_HTTP2 || result == CURLE_HTTP2_STREAM;
 }
 
-static bool no_answer(const struct http_client *client, CURLcode result, struct fault *fault)
+/* The reason may quote what a server sent, such as the names of its certificate. */
+static bool no_answer(const struct http_client *client, struct arena *arena, CURLcode result,
+		      struct fault *fault)
 {
+	const char *reason = client->reason[0] != '\0' ? client->reason
+						       : curl_easy_strerror(result);
+	const struct slice shown = text_visible(arena, slice_of(reason));
+
 	return fault_cause(fault, may_pass(result) ? FAULT_UNAVAILABLE : FAULT_INTERNAL, 0,
-			   "no answer: %s",
-			   client->reason[0] != '\0' ? client->reason : curl_easy_strerror(result));
+			   "no answer: %.*s", (int)shown.size, shown.data);
 }
 
 static void look_at(CURL *curl, struct arena *arena, struct http_answer *answer)
@@ -120,7 +126,7 @@ bool http_client_send(struct http_client *client, struct arena *arena,
 		result = curl_easy_perform(client->curl);
 	curl_slist_free_all(headers);
 	if (result != CURLE_OK)
-		return no_answer(client, result, fault);
+		return no_answer(client, arena, result, fault);
 	look_at(client->curl, arena, answer);
 	answer->body = buffer_slice(&body);
 	return true;

@@ -78,11 +78,14 @@ static struct slice visible(struct arena *arena, const json_t *text)
 	return text_visible(arena, text_of_json(text));
 }
 
-static bool refuse_redirect(const struct http_answer *answer, struct fault *fault)
+static bool refuse_redirect(struct arena *arena, const struct http_answer *answer,
+			    struct fault *fault)
 {
+	const struct slice location = text_visible(arena, slice_of(answer->location));
+
 	return fault_set(fault, FAULT_INTERNAL,
-			 "%d, to %s; redirects are not followed: they would take the token along",
-			 answer->status, answer->location);
+			 "%d, to %.*s; redirects are not followed: they would take the token along",
+			 answer->status, (int)location.size, location.data);
 }
 
 /* The status and the texts of a refusal. */
@@ -93,7 +96,7 @@ static bool refuse(struct arena *arena, const struct http_answer *answer, const 
 	const struct slice message = visible(arena, json_object_get(json, "message"));
 
 	if (answer->location != NULL)
-		return refuse_redirect(answer, fault);
+		return refuse_redirect(arena, answer, fault);
 	if (message.data == NULL)
 		return fault_set(fault, FAULT_INTERNAL,
 				 "%d, and not as the service answers: is the URL right?",

@@ -119,8 +119,10 @@ static void print_row(const struct table *table, const struct row *row)
 	printf("\n");
 }
 
-static void print_text(struct slice text)
+static void print_json(struct arena *arena, struct slice json)
 {
+	const struct slice text = text_visible_json(arena, json);
+
 	(void)fwrite(text.data == NULL ? "" : text.data, 1, text.size, stdout);
 }
 
@@ -128,7 +130,7 @@ static void print_table(const struct table *table)
 {
 	if (table->wants_json) {
 		printf(table->json.size > 0 ? "[\n" : "[");
-		print_text(buffer_slice(&table->json));
+		print_json(table->arena, buffer_slice(&table->json));
 		printf(table->json.size > 0 ? "\n]\n" : "]\n");
 		return;
 	}
@@ -156,7 +158,7 @@ void table_print_answer(const struct service_client *client, const struct servic
 	struct table table;
 
 	if (client->wants_json) {
-		print_text(answer->body);
+		print_json(client->arena, answer->body);
 		printf("\n");
 		return;
 	}
