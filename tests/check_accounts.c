@@ -837,8 +837,15 @@ static void make_link(void)
 	free(target);
 }
 
+static void make_fifo(void)
+{
+	remove_it();
+	ck_assert_int_eq(mkfifo(path, 0600), 0);
+}
+
 static void (*const unreadable[])(void) = {
-	make_garbage, make_other_version, remove_it, make_directory, make_link_to_itself, make_link,
+	make_garbage,	     make_other_version, remove_it, make_directory,
+	make_link_to_itself, make_link,		 make_fifo,
 };
 
 START_TEST(unreadable_file_leaves_the_old_state)
@@ -987,6 +994,36 @@ START_TEST(file_for_others_is_named_in_the_log)
 }
 END_TEST
 
+/* clang-format off */
+static const struct {
+	mode_t mode;
+	bool is_warned;
+} directory_modes[] = {
+	{ 0700, false }, { 0755, false }, { 01777, false }, { 01770, false },
+	{ 0777, true }, { 0770, true }, { 0702, true },
+};
+/* clang-format on */
+
+START_TEST(directory_for_others_is_named_in_the_log)
+{
+	struct accounts *accounts;
+	const char *mode = arena_text(arena, " mode=%04o ", (unsigned)directory_modes[_i].mode);
+	const char *remedy = arena_text(arena, "remedy=\"chmod go-w %s\"", directory);
+	const char *log;
+
+	added("a");
+	ck_assert_int_eq(chmod(directory, directory_modes[_i].mode), 0);
+	begin_log();
+	ck_assert(accounts_open(directory, &accounts, &fault));
+	log = end_log();
+	ck_assert_int_eq(lines_with(log, "warning accounts_for_others "),
+			 directory_modes[_i].is_warned);
+	ck_assert_int_eq(lines_with(log, mode), directory_modes[_i].is_warned);
+	ck_assert_int_eq(lines_with(log, remedy), directory_modes[_i].is_warned);
+	accounts_close(accounts);
+}
+END_TEST
+
 START_TEST(service_does_not_start_on_an_unreadable_file)
 {
 	struct accounts *accounts;
@@ -1083,6 +1120,8 @@ int main(void)
 	tcase_add_loop_test(cases, another_file_is_taken_however_it_comes, 0, ROWS(ways));
 	tcase_add_test(cases, each_unreadable_file_is_named_in_the_log);
 	tcase_add_loop_test(cases, file_for_others_is_named_in_the_log, 0, ROWS(modes));
+	tcase_add_loop_test(cases, directory_for_others_is_named_in_the_log, 0,
+			    ROWS(directory_modes));
 	tcase_add_test(cases, service_does_not_start_on_an_unreadable_file);
 	tcase_add_test(cases, threads_look_on_while_the_file_changes);
 	return suite_run(suite);

@@ -271,9 +271,55 @@ fi
 echo '{' >data/accounts.json
 check 1 'accounts file' account list --data data
 rm data/accounts.json
-mkdir data/accounts.json
-check 1 'the accounts file data/accounts.json is no file' account list --data data
-rmdir data/accounts.json
+# Who may write into the directory can put anything there: nothing waits for the other end of a FIFO.
+for name in accounts.json accounts.lock; do
+	for kind in mkdir mkfifo 'ln -s ../file'; do
+		rm -rf data/$name
+		$kind data/$name
+		for command in 'account list' 'token first' 'account add third'; do
+			case "$name $command" in
+			*lock*list | *lock*token*) continue ;;
+			esac
+			timeout 20 "$program" $command --data data >out 2>err
+			status=$?
+			test "$status" -eq 1 && grep -qF "data/$name is not a regular file" err ||
+				fail "$command: $name made by $kind"
+		done
+	done
+	rm -rf data/$name
+done
+# As does the store, and the load that begins by looking for the mark of a former one.
+check 0 '' store create planted
+for case in 'lock:load planted file' 'manifest:check planted' 'journal.mark:check planted'; do
+	name=${case%%:*}
+	mv planted/store/"$name" kept
+	mkfifo planted/store/"$name"
+	timeout 20 "$program" ${case#*:} >out 2>&1
+	status=$?
+	test "$status" -eq 1 && grep -q "cannot .* planted/store/$name.*No such device" out ||
+		fail "${case#*:}: store/$name is a FIFO"
+	rm planted/store/"$name"
+	mv kept planted/store/"$name"
+done
+mkfifo planted/load.unfinished
+timeout 20 "$program" load planted file >out 2>err
+status=$?
+test "$status" -eq 1 && grep -qF 'planted/load.unfinished is not a regular file' err ||
+	fail 'load: load.unfinished is a FIFO'
+# Others who can write into the directory can replace what is in it, unless it has the sticky bit.
+check 0 'secret: ' account add first --data open
+for mode in 0777 0770 0702; do
+	chmod $mode open
+	"$program" account list --data open >out 2>err
+	status=$?
+	test "$status" -eq 0 && grep -qF "open has mode $mode, so that others than its owner can replace the accounts in it: chmod go-w open" err ||
+		fail "account list: mode $mode of the directory"
+done
+for mode in 1777 0755 0700; do
+	chmod $mode open
+	check 0 first account list --data open
+	test ! -s err || fail "account list: warns of mode $mode of the directory"
+done
 if test -c /dev/full; then
 	for command in 'account list --data new' --help --version 'account --help' 'serve --help' \
 		'token --version'; do

@@ -4,17 +4,20 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <arpa/inet.h>
 #include <check.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "delivery/address.h"
 #include "delivery/sender.h"
+#include "directory.h"
 #include "names.h"
 #include "receiver.h"
 #include "suite.h"
@@ -523,6 +526,23 @@ START_TEST(test_authorities)
 }
 END_TEST
 
+/* Nobody writes into it. */
+START_TEST(test_authorities_in_a_fifo)
+{
+	char *directory = directory_make();
+	char path[PATH_MAX];
+	const struct sender_options options = { .authorities = path, .program = program() };
+	struct fault fault = FAULT_INITIAL;
+	struct sender *sender;
+
+	(void)snprintf(path, sizeof path, "%s/authorities.pem", directory);
+	ck_assert_int_eq(mkfifo(path, 0600), 0);
+	ck_assert(!sender_open(&options, &sender, &fault));
+	ck_assert_ptr_nonnull(strstr(fault_reason(&fault), path));
+	directory_remove(directory);
+}
+END_TEST
+
 static void add_sender(Suite *suite)
 {
 	TCase *sent = tcase_create("sender");
@@ -539,6 +559,7 @@ static void add_sender(Suite *suite)
 	tcase_add_test(sent, test_killed);
 	tcase_add_test(sent, test_rights);
 	tcase_add_test(sent, test_authorities);
+	tcase_add_test(sent, test_authorities_in_a_fifo);
 	suite_add_tcase(suite, sent);
 }
 

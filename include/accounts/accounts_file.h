@@ -37,6 +37,9 @@ bool file_mark_equal(const struct file_mark *a, const struct file_mark *b);
 
 /* True when users other than the owner may read or write the file; sets *mode. */
 bool accounts_file_is_for_others(const char *path, mode_t *mode);
+/* True when users other than the owner may replace the files in the directory: they may write to
+ * it, and it has no sticky bit. Sets *mode. */
+bool accounts_directory_is_for_others(const char *directory, mode_t *mode);
 
 struct opened_file {
 	int file; /* -1: it could not be opened or read */

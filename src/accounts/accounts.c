@@ -136,18 +136,32 @@ static void replace(struct accounts *accounts, struct roster *roster, uint64_t g
 	roster_close(unused);
 }
 
+static void warn_of(const char *path, mode_t mode, const char *remedy)
+{
+	char digits[8], command[PATH_MAX + 16];
+
+	(void)snprintf(digits, sizeof digits, "%04o", (unsigned)mode);
+	(void)snprintf(command, sizeof command, "%s %s", remedy, path);
+	log_event(LOG_LEVEL_WARNING, "accounts_for_others", "file", path, "mode", digits, "remedy",
+		  command, NULL);
+}
+
 /* Refusing the file would stop the service without protecting a secret that was read already. */
 static void warn_of_mode(const struct accounts *accounts)
 {
-	char digits[8], remedy[PATH_MAX + 16];
 	mode_t mode;
 
-	if (!accounts_file_is_for_others(accounts->path, &mode))
-		return;
-	(void)snprintf(digits, sizeof digits, "%04o", (unsigned)mode);
-	(void)snprintf(remedy, sizeof remedy, "chmod 600 %s", accounts->path);
-	log_event(LOG_LEVEL_WARNING, "accounts_for_others", "file", accounts->path, "mode", digits,
-		  "remedy", remedy, NULL);
+	if (accounts_file_is_for_others(accounts->path, &mode))
+		warn_of(accounts->path, mode, "chmod 600");
+}
+
+/* At the start alone: a change of the directory's mode is no change of the file. */
+static void warn_of_directory(const char *directory)
+{
+	mode_t mode;
+
+	if (accounts_directory_is_for_others(directory, &mode))
+		warn_of(directory, mode, "chmod go-w");
 }
 
 /* A file that was read but is not an accounts file need not be read again. One that cannot be
@@ -289,6 +303,7 @@ bool accounts_open(const char *directory, struct accounts **accounts, struct fau
 	struct accounts *made = make_accounts();
 
 	made->path = accounts_file_path(directory, ACCOUNTS_FILE);
+	warn_of_directory(directory);
 	return keep_if_read(made, read_first(made, fault), accounts);
 }
 

@@ -85,6 +85,25 @@ bool accounts_file_is_for_others(const char *path, mode_t *mode)
 	return (*mode & (S_IRWXG | S_IRWXO)) != 0;
 }
 
+bool accounts_directory_is_for_others(const char *directory, mode_t *mode)
+{
+	struct stat status;
+
+	if (stat(directory, &status) != 0 || !S_ISDIR(status.st_mode))
+		return false;
+	*mode = status.st_mode & 07777;
+	return (*mode & (S_IWGRP | S_IWOTH)) != 0 && (*mode & S_ISVTX) == 0;
+}
+
+/* The user who owns the directory may have put anything there. */
+static bool cannot_open(const char *path, const char *remedy, struct fault *fault)
+{
+	if (regular_file_is_missing(errno))
+		return fault_cause(fault, FAULT_INTERNAL, 0, "%s is not a regular file: %s", path,
+				   remedy);
+	return fault_cause(fault, FAULT_INTERNAL, errno, "cannot open %s", path);
+}
+
 /* --- Reading --- */
 
 static bool read_all(const char *path, int file, char *bytes, size_t size, struct fault *fault)
@@ -112,9 +131,9 @@ static bool read_text(const char *path, int file, struct file_mark *mark, char *
 
 	if (fstat(file, &status) != 0)
 		return fault_cause(fault, FAULT_INTERNAL, errno, "cannot read %s", path);
-	if (!S_ISREG(status.st_mode) || status.st_size > SIZE_MOST)
+	if (status.st_size > SIZE_MOST)
 		return fault_cause(fault, FAULT_INTERNAL, 0,
-				   "the accounts file %s is no file, or has more than %lld bytes: "
+				   "the accounts file %s has more than %lld bytes: "
 				   "restore it from a backup",
 				   path, (long long)SIZE_MOST);
 	*mark = mark_of(&status);
@@ -139,9 +158,9 @@ bool accounts_file_read(const char *path, struct roster **roster, struct opened_
 	char *bytes = NULL;
 
 	*roster = NULL;
-	opened->file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	opened->file = regular_file_open(path, O_RDONLY | O_NOFOLLOW, 0);
 	if (opened->file < 0)
-		return fault_cause(fault, FAULT_INTERNAL, errno, "cannot open %s", path);
+		return cannot_open(path, "restore it from a backup", fault);
 	if (read_text(path, opened->file, &opened->mark, &bytes, fault)) {
 		*roster = parse(path, (struct slice){ bytes, (size_t)opened->mark.size }, fault);
 	} else {
@@ -184,7 +203,7 @@ static bool give(int file, const struct stat *directory, const char *path, struc
 static bool take_turn(int file, const struct stat *directory, const char *path, struct fault *fault)
 {
 	if (file < 0)
-		return fault_cause(fault, FAULT_INTERNAL, errno, "cannot open %s", path);
+		return cannot_open(path, "remove it", fault);
 	if (!give(file, directory, path, fault))
 		return false;
 	while (flock(file, LOCK_EX) != 0)
@@ -213,7 +232,7 @@ bool accounts_file_lock(const char *directory, int *lock, struct fault *fault)
 	bool is_locked, has_name = false;
 
 	do {
-		*lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+		*lock = regular_file_open(path, O_RDWR | O_CREAT | O_NOFOLLOW, 0600);
 		is_locked = take_turn(*lock, &status, path, fault);
 		/* The directory may have been replaced meanwhile (anteroom restore). */
 		has_name = is_locked && is_named(*lock, path);

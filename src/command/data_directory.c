@@ -117,6 +117,11 @@ void data_directory_warn(const struct command *command, const char *path)
 			       "%s has mode %04o, so that others than its owner can use the "
 			       "secrets in it: chmod 600 %s",
 			       accounts, (unsigned)mode, accounts);
+	if (!store_postgres_is_url(path) && accounts_directory_is_for_others(path, &mode))
+		command_remark(command,
+			       "%s has mode %04o, so that others than its owner can replace the "
+			       "accounts in it: chmod go-w %s",
+			       path, (unsigned)mode, path);
 	free(accounts);
 }
 

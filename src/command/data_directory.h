@@ -33,7 +33,8 @@ bool data_directory_is_apart(const char *directory, const char *path, struct fau
 /* Changes the user and group of the process if it is root and another user owns the directory. */
 bool data_directory_become(const struct identity *owner, struct fault *fault);
 
-/* Prints a warning if users other than its owner have access to the accounts file. */
+/* Prints a warning if users other than its owner have access to the accounts file, or can replace
+ * it. */
 void data_directory_warn(const struct command *command, const char *path);
 
 /* The path of the store; the caller frees it. */

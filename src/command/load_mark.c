@@ -117,10 +117,19 @@ static bool find_stored(struct load_mark *mark, FILE **former, struct fault *fau
 
 bool load_mark_find(struct load_mark *mark, FILE **former, struct fault *fault)
 {
+	int file;
+
 	if (mark->arena != NULL)
 		return find_stored(mark, former, fault);
-	*former = fopen(mark->path, "re");
-	return *former != NULL || errno == ENOENT || cannot(mark, "read", fault);
+	*former = NULL;
+	file = regular_file_open(mark->path, O_RDONLY | O_NOFOLLOW, 0);
+	if (file < 0 && regular_file_is_missing(errno))
+		return fault_cause(fault, FAULT_UNAVAILABLE, 0, "%s is not a regular file",
+				   mark->path);
+	if (file < 0)
+		return errno == ENOENT || cannot(mark, "read", fault);
+	*former = memory_check(fdopen(file, "r"));
+	return true;
 }
 
 /* An incomplete line belongs to an account without records: they are written after the sync. */

@@ -15,6 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/directory.h"
 #include "base/memory.h"
 #include "delivery/address.h"
 #include "delivery/confine.h"
@@ -344,7 +345,7 @@ static int read_authorities(struct process *process)
 
 	if (process->options.authorities[0] == '\0')
 		return 0;
-	file = open(process->options.authorities, O_RDONLY | O_CLOEXEC);
+	file = regular_file_open(process->options.authorities, O_RDONLY, 0);
 	if (file >= 0 && fstat(file, &status) == 0) {
 		blob->data = memory_check(malloc((size_t)status.st_size + 1));
 		size = read(file, blob->data, (size_t)status.st_size);
