@@ -96,6 +96,81 @@ for folder in "$source"/*/; do
 		fail "the Containerfile does not copy $folder"
 done
 
+# The commands that compose.yaml names, with the layout and the words of the Containerfile, but without an
+# engine: the volume is a directory, which cannot be renamed either, and a container is a process.
+volume=$scratch/volume
+socket=$scratch/socket
+as=
+mkdir "$volume" "$socket" && cp "$build/anteroom" "$scratch/anteroom" || exit 1
+if [ "$(id -u)" = 0 ]; then
+	as="setpriv --reuid=nobody --regid=$(id -g nobody) --clear-groups"
+	chmod 755 "$scratch" "$scratch/anteroom" && chown nobody "$volume" "$socket" || exit 1
+fi
+container=$source/packaging/container
+placed()
+{
+	sed -e "s|/var/lib/anteroom|$volume|g" -e "s|/run/anteroom|$socket|g"
+}
+ANTEROOM_DATA=$(sed -n 's/^ENV ANTEROOM_DATA=//p' "$container/Containerfile" | placed)
+export ANTEROOM_DATA
+volumes=$(sed -n 's/^VOLUME //p' "$container/Containerfile" | placed)
+[ "$volumes" = "$volume" ] && [ "${ANTEROOM_DATA%/*}" = "$volume" ] ||
+	fail "the data, $ANTEROOM_DATA, has to be one level below the volume, $volumes"
+words=$(sed -n 's/^CMD \["serve", \(.*\)\]$/serve \1/p' "$container/Containerfile" | tr -d '",' | placed)
+serving=
+trap '[ -z "$serving" ] || kill "$serving"; rm -rf "$scratch"' EXIT
+PATH=$scratch:$PATH
+docker()
+{
+	shift
+	entry=anteroom
+	case $1 in
+	up | start)
+		# shellcheck disable=SC2086
+		$as anteroom $words 2>>"$scratch/serve.log" &
+		serving=$!
+		until [ -S "$socket/anteroom.sock" ]; do
+			kill -0 "$serving" || return 1
+			sleep 0.1
+		done
+		return
+		;;
+	stop)
+		kill "$serving" && wait "$serving"
+		serving=
+		return
+		;;
+	exec) entry= ;;
+	run) ;;
+	*) return 1 ;;
+	esac
+	while [ "$1" != anteroom ]; do
+		[ "$1" != --entrypoint ] || entry=$2
+		shift
+	done
+	shift
+	$as $entry "$@"
+}
+sed -n 's/^#     \(docker compose .*\)/\1/p' "$container/compose.yaml" | placed >"$scratch/commands"
+[ "$(grep -c . "$scratch/commands")" = 11 ] || fail "compose.yaml names $(cat "$scratch/commands")"
+cd "$scratch" || exit 1
+while read -r command; do
+	eval "$command" >"$scratch/out" 2>"$scratch/log" </dev/null ||
+		fail "$command: $(cat "$scratch/log" "$scratch/out")"
+	case $command in
+	# What is lost after the backup comes back by the restore.
+	*'account add'*) docker compose exec anteroom anteroom account list | cut -d ' ' -f 1 >"$scratch/before" ;;
+	*' rm -r '*/backup)
+		[ -e "$scratch/changed" ] || docker compose run anteroom account add later >"$scratch/changed" 2>&1 || exit 1
+		;;
+	esac
+done <"$scratch/commands"
+docker compose run anteroom account list | cut -d ' ' -f 1 | cmp -s - "$scratch/before" || fail 'what was restored is not what was backed up'
+[ ! -e "$volume/backup" ] && ls -d "$volume"/data.before-* >/dev/null || fail "the volume: $(ls "$volume")"
+kill "$serving" && wait "$serving"
+serving=
+unset ANTEROOM_DATA
+
 # Without pkg-config there is one clear message, and no configure that could never work.
 if command -v autoreconf >/dev/null && command -v aclocal >/dev/null; then
 	mkdir "$scratch/tree" "$scratch/macros" || exit 1
