@@ -5,7 +5,7 @@ set -u
 cd "${SOURCE_DIR:-$(dirname "$0")/..}" || exit 1
 PATH=$PATH:/usr/sbin
 scratch=$(mktemp -d) || exit 1
-trap 'for name in one two three four; do
+trap 'for name in one two three four closed/six; do
 		quickstart --stop --data "$scratch/$name" >/dev/null 2>&1
 	done
 	rm -rf "$scratch"' EXIT
@@ -43,7 +43,7 @@ codes=$(grep -E '^    [a-z]+: [a-z]{3}-[a-z]{4}-[a-z]{3}' "$scratch/one.printed"
 [ "$(grep -cE '^(BASE_URL|(ACCESS_KEY|SECRET)(_B)?|MANAGEMENT_TOKEN)=.' \
 	"$scratch/one/quickstart.env")" = 6 ] || fail 'quickstart.env is not complete'
 grep -E '^(curl |MANAGEMENT_TOKEN=)' "$scratch/one.printed" >"$scratch/calls"
-[ "$(grep -c . "$scratch/calls")" = 5 ] || fail 'no four calls to paste, and where the token is'
+[ "$(grep -c . "$scratch/calls")" = 6 ] || fail 'no five calls to paste, and where the token is'
 [ "$(grep -c eyJ "$scratch/one.printed")" = 1 ] || fail 'the token is not printed once'
 sed 's/^curl /curl -sS --fail-with-body /; s/$/ || exit 1/' "$scratch/calls" >"$scratch/checked"
 sh "$scratch/checked" >"$scratch/answers" 2>&1 || fail "pasted: $(cat "$scratch/answers")"
@@ -69,7 +69,40 @@ quickstart --stop --data "$scratch/two" >/dev/null || fail 'it cannot be stopped
 quickstart --detach --port "$second" --data "$scratch/two" >"$scratch/two.printed" 2>&1 ||
 	fail "after a crash: $(cat "$scratch/two.printed")"
 
+# A responder that crashes is started again, and its end is in the log; not after --stop.
+crash()
+{
+	serving=$(grep -c ' serving ' "$scratch/one/anteroom.log")
+	kill -9 "$(sed 's/.* //' "$scratch/one/responder-1.lock")"
+	tries=0
+	until [ "$(grep -c ' serving ' "$scratch/one/anteroom.log")" -gt "$serving" ]; do
+		tries=$((tries + 1))
+		[ $tries -lt 300 ] || fail "it is not started again: $(tail "$scratch/one/anteroom.log")"
+		sleep 0.1
+	done
+}
+crash
+grep -q ' error responder_ended number=1 status=137 effect="it is started again"' "$scratch/one/anteroom.log" ||
+	fail "the log does not say that the responder crashed: $(cat "$scratch/one/anteroom.log")"
+token=$(sed -n 's/^MANAGEMENT_TOKEN=//p' "$scratch/one/quickstart.env")
+curl -sS --fail-with-body -H "Authorization: Bearer $token" "http://127.0.0.1:$first/v2/templates" >"$scratch/answers" ||
+	fail "after a crash: $(cat "$scratch/answers")"
+# The one that cannot start any more is given up.
+mv "$scratch/one/store" "$scratch/one/away"
+kill -9 "$(sed 's/.* //' "$scratch/one/responder-1.lock")"
+tries=0
+until flock -n "$scratch/one/responder-1.lock" true; do
+	tries=$((tries + 1))
+	[ $tries -lt 600 ] || fail "it is started for ever: $(tail "$scratch/one/anteroom.log")"
+	sleep 0.1
+done
+[ "$(grep -c ' responder_ended .*again"' "$scratch/one/anteroom.log")" = 5 ] &&
+	tail -n 1 "$scratch/one/anteroom.log" | grep -q 'is not started again"$' ||
+	fail "it is not given up: $(tail "$scratch/one/anteroom.log")"
+mv "$scratch/one/away" "$scratch/one/store"
+
 quickstart --stop --data "$scratch/one" >/dev/null || fail 'it cannot be stopped'
+grep -q 'is not started again"$' "$scratch/one/anteroom.log" || fail 'it was started after --stop'
 curl -s -o /dev/null "http://127.0.0.1:$first/" && fail 'nginx runs although it was stopped'
 start "$scratch/one"
 again=$(grep -E '^ .*[a-z]{3}-[a-z]{4}-[a-z]{3}' "$scratch/one.printed")
@@ -83,6 +116,37 @@ done
 quickstart --port nine >/dev/null 2>&1
 [ $? = 2 ] || fail 'a port that is none'
 quickstart --help >/dev/null || fail '--help'
+
+plant_links()
+{
+	mkdir "$scratch/root" "$scratch/root/folder"
+	names=$(cd "$scratch/four" && find . -name program -prune -o ! -path './store/*' ! -path './nginx/web/*' \
+		! -path './nginx/temporary/*' -type f -print && cd nginx && find . -maxdepth 2 -type d -path '*/*' |
+		sed 's|^\.|./nginx|')
+	for name in $names ./quickstart.lock ./quickstart.env.new ./responder.lock ./responder-1.lock ./ready \
+		./nginx ./program ./program/nginx/quickstart ./program/nginx/prepare.sh; do
+		target=$scratch/root/file
+		[ ! -d "$scratch/four/$name" ] || target=$scratch/root/folder
+		echo precious >"$scratch/root/file"
+		chmod 600 "$scratch/root/file"
+		touch -d 2020-01-01 "$scratch/root/file" "$scratch/root/folder"
+		find "$scratch/root" -printf '%p %U %G %m %s %T@ %l\n' >"$scratch/before"
+		as_user sh -c 'cd "$1" && mv "$2" kept 2>/dev/null; ln -s "$3" "$2"' - "$scratch/four" "$name" "$target"
+		timeout 100 sh nginx/quickstart --detach --port "$port" --data "$scratch/four" >"$scratch/other" 2>&1
+		timeout 100 sh nginx/quickstart --stop --data "$scratch/four" >"$scratch/other" 2>&1
+		find "$scratch/root" -printf '%p %U %G %m %s %T@ %l\n' >"$scratch/after"
+		cmp -s "$scratch/before" "$scratch/after" ||
+			fail "a link at $name: $(cat "$scratch/after" "$scratch/other")"
+		[ "$(cat "$scratch/root/file")" = precious ] || fail "a link at $name: $(cat "$scratch/root/file")"
+		as_user sh -c 'cd "$1" && rm -rf "$2" && { [ ! -e kept ] || mv kept "$2"; }' - "$scratch/four" "$name"
+	done
+	# As do programs of its own: root runs none of them.
+	as_user sh -c 'cd "$1" && echo "id -u >>ran" >program/nginx/prepare.sh && echo "id -u >>ran" >quickstart.env &&
+		cp program/nginx/prepare.sh program/nginx/quickstart' - "$scratch/four"
+	quickstart --detach --port "$port" --data "$scratch/four" >"$scratch/other" 2>&1
+	quickstart --stop --data "$scratch/four" >"$scratch/other" 2>&1
+	! grep -qx 0 "$scratch/four/ran" 2>/dev/null || fail "root ran what nobody wrote"
+}
 
 # Root and a user with the same data, in turns. (The user has to be able to read the source.)
 as_user()
@@ -99,12 +163,19 @@ if [ "$(id -u)" = 0 ] && as_user test -r "$PWD/nginx/quickstart" && as_user test
 	start "$scratch/four"
 	as_user sh nginx/quickstart --detach --port 1 --data "$scratch/four" >"$scratch/other" 2>&1 &&
 		fail 'a user started what root runs'
-	grep -q 'of the user root runs with' "$scratch/other" || fail "a user: $(cat "$scratch/other")"
+	grep -q 'it runs already with' "$scratch/other" || fail "a user: $(cat "$scratch/other")"
 	[ "$(grep -c . "$scratch/other")" = 1 ] || fail "a user: $(cat "$scratch/other")"
 	quickstart --stop --data "$scratch/four" >/dev/null || fail 'root cannot stop it'
 	as_user sh nginx/quickstart --detach --port "$port" --data "$scratch/four" >"$scratch/other" 2>&1 ||
 		fail "a user after root: $(cat "$scratch/other")"
-	as_user sh nginx/quickstart --stop --data "$scratch/four" >/dev/null || fail 'a user cannot stop it'
+	quickstart --stop --data "$scratch/four" >/dev/null || fail 'root cannot stop what a user started'
+
+	# The directory belongs to nobody, who puts links under every name that is written or read there. What
+	# they lead to stays as it is, whether root's quickstart starts or says why not.
+	plant_links
+	# A directory that only root can enter.
+	start "$scratch/closed/six"
+	quickstart --stop --data "$scratch/closed/six" >/dev/null || fail 'it cannot be stopped where only root can enter'
 fi
 
 start "$scratch/three" --serve-option --access-log --serve-option=--threads --serve-option 3
