@@ -8,6 +8,7 @@ PATH=$PATH:/usr/sbin:/sbin
 export PATH
 
 missing=
+wanted=
 
 say()
 {
@@ -32,6 +33,16 @@ need()
 	*" $3 "*) ;;
 	*) missing="$missing $3" ;;
 	esac
+}
+
+# want KIND NAME PACKAGE: as need, of what can be done without.
+want()
+{
+	needed=$missing
+	missing=$wanted
+	need "$@"
+	wanted=$missing
+	missing=$needed
 }
 
 need_for_building()
@@ -62,34 +73,60 @@ need_for_running()
 	need command curl curl
 }
 
+# True when this user can be root; sets as_root.
+find_root()
+{
+	as_root=
+	if [ "$(id -u)" != 0 ]; then
+		command -v sudo >/dev/null || return 1
+		as_root='sudo -n'
+		sudo -n true 2>/dev/null || as_root=sudo
+		[ "$as_root" != sudo ] || [ -t 0 ] || return 1
+	fi
+}
+
+# apt_install needed|wanted PACKAGE...: false, with the reason in apt_error, when that fails.
+apt_install()
+{
+	apt_log=$(mktemp) || exit 1
+	$as_root sh -c "$install_script" "$@" >"$apt_log" 2>&1 </dev/null
+	apt_status=$?
+	apt_error=$(grep -E '^(E|dpkg): ' "$apt_log" | head -n 1)
+	rm -f "$apt_log"
+	return $apt_status
+}
+
 # Installs what `need` found missing, or ends with one line that says what to do.
 install_missing()
 {
 	test -n "$missing" || return 0
 	command -v apt-get >/dev/null ||
 		die "missing (by the names of Debian's packages):$missing"
-	if [ "$(id -u)" = 0 ]; then
-		as_root=
-	elif command -v sudo >/dev/null && sudo -n true 2>/dev/null; then
-		as_root='sudo -n'
-	elif command -v sudo >/dev/null && [ -t 0 ]; then
-		as_root=sudo
-	else
-		die "missing; as root: apt-get install$missing"
-	fi
+	find_root || die "missing; as root: apt-get install$missing"
 	say "Installing with apt-get, because it is needed here and missing:$missing"
-	apt_log=$(mktemp) || exit 1
 	# shellcheck disable=SC2086
-	if ! $as_root sh -c "$install_script" install $missing >"$apt_log" 2>&1 </dev/null; then
-		apt_error=$(grep -E '^(E|dpkg): ' "$apt_log" | head -n 1)
-		rm -f "$apt_log"
+	apt_install needed $missing ||
 		die "apt-get could not install$missing: ${apt_error:-no reason given}"
-	fi
-	rm -f "$apt_log"
 	missing=
 }
 
-# Run as root with the packages as arguments. The policy keeps Debian from starting an nginx of its
+# Installs what `want` found missing, as far as this user may and Debian has it, or says what is missing.
+install_wanted()
+{
+	test -n "$wanted" || return 0
+	# Nobody is asked for a password for these.
+	if ! command -v apt-get >/dev/null || ! find_root || [ "$as_root" = sudo ]; then
+		say "Some tests are left out without (as root: apt-get install$wanted)"
+		return
+	fi
+	say "Installing with apt-get, because tests use it:$wanted"
+	# shellcheck disable=SC2086
+	apt_install wanted $wanted || say "apt-get could not install$wanted: ${apt_error:-no reason given}"
+	wanted=
+}
+
+# Run as root with the packages as arguments, after a word that says whether there is success without
+# those that this release of Debian does not have. The policy keeps Debian from starting an nginx of its
 # own on port 80; one that is there already stays as it is.
 # shellcheck disable=SC2016
 install_script='
@@ -108,6 +145,13 @@ case " $* " in
 esac
 export DEBIAN_FRONTEND=noninteractive
 apt-get -q -o DPkg::Lock::Timeout=300 update
+if [ $0 = wanted ]; then
+	for package; do
+		shift
+		! apt-cache show "$package" >/dev/null 2>&1 || set -- "$@" "$package"
+	done
+	[ $# -gt 0 ] || exit 0
+fi
 apt-get -q -y -o DPkg::Lock::Timeout=300 -o Dpkg::Options::=--force-confold \
 	--no-install-recommends install "$@"
 '

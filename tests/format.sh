@@ -3,7 +3,7 @@
 set -u
 cd "${SOURCE_DIR:-$(dirname "$0")/..}" || exit 1
 
-tool=${CLANG_FORMAT-$(command -v clang-format)}
+tool=${CLANG_FORMAT-$(command -v clang-format-14 || command -v clang-format)}
 case $("${tool:-false}" --version 2>/dev/null) in
 *'version 14.'*) ;;
 *)

@@ -148,7 +148,7 @@ end_all
 rm -f operation.sock operation/store/lock
 traced=
 if ldd "$program" | grep -q libtsan; then
-	say 'left out is which files are opened: ThreadSanitizer opens some'
+	say 'which files are opened is looked at in other builds: ThreadSanitizer opens some'
 elif have strace && strace -f -o /dev/null -e inject=prctl:retval=0 true 2>/dev/null; then
 	traced='strace -f -qq -o trace -e trace=%file,connect,prctl -e inject=prctl:retval=0'
 else
