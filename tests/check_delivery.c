@@ -165,7 +165,12 @@ static const struct {
 	{ "/close", 0, 0, "connection closed" },
 	{ "/middle", 200, 0, "connection closed" },
 	{ "/endless", 200, 0, "" },
-	{ "/trickle", 200, 0, "answer too large" },
+	{ "/trickle", 200, 0, "response headers too large" },
+	{ "/wide", 200, 0, "response headers too large" },
+	{ "/other", 0, 0, "no HTTP answer" },
+	{ "/length/x", 200, 0, "no HTTP answer" },
+	{ "/length/99999999999999999999", 200, 0, "" },
+	{ "/length/5", 200, 0, "connection closed" },
 };
 
 START_TEST(test_answer)

@@ -71,15 +71,17 @@ static void say_status(const struct connection *connection, int status, const ch
 	say(connection, text);
 }
 
-/* Until the other end has enough. */
-static void say_endless(const struct connection *connection)
+/* Until the other end has enough; as lines, which are headers where headers are expected, or as one
+ * header. */
+static void say_endless(const struct connection *connection, bool as_lines)
 {
 	char bytes[4096];
 
-	/* As lines, which are headers where headers are expected. */
 	memset(bytes, 'x', sizeof bytes);
-	memcpy(bytes, "X:", 2);
-	memcpy(bytes + sizeof bytes - 2, "\r\n", 2);
+	if (as_lines) {
+		memcpy(bytes, "X:", 2);
+		memcpy(bytes + sizeof bytes - 2, "\r\n", 2);
+	}
 	for (size_t i = 0; i < 4096; i++) {
 		if (send(connection->descriptor, bytes, sizeof bytes, MSG_NOSIGNAL) < 0)
 			return;
@@ -120,11 +122,23 @@ static bool answer(struct receiver *receiver, struct connection *connection,
 		return false;
 	} else if (strcmp(path, "/endless") == 0) {
 		say(connection, "HTTP/1.1 200 OK\r\nContent-Length: 100000000\r\n\r\n");
-		say_endless(connection);
+		say_endless(connection, true);
 		return false;
 	} else if (strcmp(path, "/trickle") == 0) {
 		say(connection, "HTTP/1.1 200 OK\r\n");
-		say_endless(connection);
+		say_endless(connection, true);
+		return false;
+	} else if (strcmp(path, "/wide") == 0) {
+		say(connection, "HTTP/1.1 200 OK\r\nX: ");
+		say_endless(connection, false);
+		return false;
+	} else if (strcmp(path, "/other") == 0) {
+		say(connection, "220 mail.example.org ESMTP\r\n");
+		return false;
+	} else if (strncmp(path, "/length/", 8) == 0) {
+		(void)snprintf(header, sizeof header,
+			       "HTTP/1.1 200 OK\r\nContent-Length: %.40s\r\n\r\n", path + 8);
+		say(connection, header);
 		return false;
 	} else if (strcmp(path, "/redirect") == 0) {
 		say_status(connection, 302, "Location: /204\r\n");

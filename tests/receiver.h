@@ -10,6 +10,9 @@
  *     /close              the end of the connection
  *     /endless            200 and more than anyone reads
  *     /trickle            headers without an end
+ *     /wide               one header without an end
+ *     /other              another protocol than HTTP
+ *     /length/N           200 with Content-Length: N and no body
  *     /redirect           302 to /204
  *     /redirect/PORT      302 to /204 at this port of 127.0.0.1
  *

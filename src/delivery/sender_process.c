@@ -25,6 +25,12 @@
 #define ANSWER_MOST ((size_t)64 << 10)
 /* Milliseconds; libcurl's own times are shorter. */
 #define PAUSE 60000
+/* What a header above libcurl's limit of 100 KiB ends with. */
+#if LIBCURL_VERSION_NUM >= 0x080600
+#define HEADER_TOO_LARGE CURLE_TOO_LARGE
+#else
+#define HEADER_TOO_LARGE CURLE_OUT_OF_MEMORY
+#endif
 
 struct transfer {
 	CURL *curl;
@@ -33,6 +39,7 @@ struct transfer {
 	uint64_t number;
 	size_t received; /* bytes of the answer */
 	bool is_refused; /* an address was not allowed */
+	bool has_socket; /* an address was allowed */
 	bool has_body; /* the headers are whole */
 	bool is_long; /* the answer exceeds ANSWER_MOST */
 	const struct process *process;
@@ -80,6 +87,7 @@ static curl_socket_t open_socket(void *context, curlsocktype purpose, struct cur
 		transfer->is_refused = true;
 		return CURL_SOCKET_BAD;
 	}
+	transfer->has_socket = true;
 	return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
 }
 
@@ -193,6 +201,20 @@ static const char *text_of(CURLcode result)
 	return curl_easy_strerror(result);
 }
 
+/* Some results mean something else once a receiver has been asked: libcurl takes an answer without a
+ * status line for one of HTTP 0.9, a protocol that it was not allowed. */
+static const char *error_of(const struct transfer *transfer, CURLcode result)
+{
+	if (result == CURLE_COULDNT_CONNECT && transfer->is_refused)
+		return "address not allowed";
+	if (!transfer->has_body && transfer->has_socket &&
+	    (transfer->is_long || result == HEADER_TOO_LARGE))
+		return "response headers too large";
+	if (result == CURLE_UNSUPPORTED_PROTOCOL && transfer->has_socket)
+		return "no HTTP answer";
+	return result == CURLE_OK || transfer->is_long ? "" : text_of(result);
+}
+
 /* Seconds, as the header says in one way or the other; 0: not, or until a time that is over. Newer
  * versions of libcurl's own figure end at six hours. */
 static int64_t retry_after(CURL *curl)
@@ -213,19 +235,12 @@ static int64_t retry_after(CURL *curl)
  * alone do. */
 static void describe(const struct transfer *transfer, CURLcode result, struct outcome *outcome)
 {
-	const char *error = "";
 	long status = 0;
 
 	(void)curl_easy_getinfo(transfer->curl, CURLINFO_RESPONSE_CODE, &status);
 	outcome->status = (int)status;
 	outcome->retry_after = retry_after(transfer->curl);
-	if (result == CURLE_COULDNT_CONNECT && transfer->is_refused)
-		error = "address not allowed";
-	else if (transfer->is_long && !transfer->has_body)
-		error = "answer too large";
-	else if (result != CURLE_OK && !transfer->is_long)
-		error = text_of(result);
-	(void)snprintf(outcome->error, sizeof outcome->error, "%s", error);
+	(void)snprintf(outcome->error, sizeof outcome->error, "%s", error_of(transfer, result));
 }
 
 /* The service is gone when it does not take it. */
