@@ -12,7 +12,8 @@
 #include "resources/template_record.h"
 
 /* The origin of a document. A PART_REPLACED one keeps stored credentials and browser recording
- * roles where the rules say so; a PART_MERGED one has them already, or removed them. */
+ * roles where the rules say so; a PART_MERGED one has them already, or removed them, and loses the
+ * credentials of an upload that it moves. */
 enum part_origin { PART_REPLACED, PART_MERGED };
 
 /* ---- settings and destinations ---- */

@@ -33,11 +33,17 @@ static json_t *member_at(const json_t *document, const char *first, const char *
 
 /* ---- stored members that a new document keeps ---- */
 
+/* Whether both are one place. */
+static bool is_same_upload(const json_t *one, const json_t *other)
+{
+	return json_equal(json_object_get(one, "type"), json_object_get(other, "type")) &&
+	       json_equal(json_object_get(one, "location"), json_object_get(other, "location"));
+}
+
 json_t *upload_kept_credentials(const json_t *stored, const json_t *upload)
 {
 	if (upload == NULL || json_object_get(upload, "credentials") != NULL ||
-	    !json_equal(json_object_get(stored, "type"), json_object_get(upload, "type")) ||
-	    !json_equal(json_object_get(stored, "location"), json_object_get(upload, "location")))
+	    !is_same_upload(stored, upload))
 		return NULL;
 	return json_object_get(stored, "credentials");
 }
@@ -55,6 +61,17 @@ static const json_t *keep_credentials(struct call *call, const json_t *stored,
 	json_object_set(call_copy_member(call_copy_member(kept, "recording"), "upload"),
 			"credentials", credentials);
 	return kept;
+}
+
+/* A patch that moves the upload and sends no credentials leaves none: those that are stored are for
+ * the former place. */
+static void drop_credentials(const json_t *stored, const json_t *settings, const json_t *sent)
+{
+	json_t *upload = member_at(settings, "recording", "upload");
+
+	if (json_object_get(member_at(sent, "recording", "upload"), "credentials") == NULL &&
+	    !is_same_upload(member_at(stored, "recording", "upload"), upload))
+		json_object_del(upload, "credentials");
 }
 
 /* A browser recording that does not supply its role keeps that of the stored one of its name. */
@@ -80,15 +97,20 @@ static const json_t *keep_recording_roles(struct call *call, const json_t *store
 }
 
 static const json_t *keep_stored(struct call *call, const struct template_record *record,
-				 enum template_part part, const json_t *document)
+				 enum template_part part, const json_t *document,
+				 const json_t *sent, enum part_origin origin)
 {
 	const json_t *stored;
 
 	if (record->parts[part].hidden.size == 0 || slice_is(record->parts[part].hidden, "{}"))
 		return document;
 	stored = template_part_document(call, record, part);
-	return part == PART_SETTINGS ? keep_credentials(call, stored, document)
-				     : keep_recording_roles(call, stored, document);
+	if (origin == PART_REPLACED)
+		return part == PART_SETTINGS ? keep_credentials(call, stored, document)
+					     : keep_recording_roles(call, stored, document);
+	if (part == PART_SETTINGS)
+		drop_credentials(stored, document, sent);
+	return document;
 }
 
 /* ---- settings and destinations ---- */
@@ -139,8 +161,7 @@ void template_set_part(struct call *call, struct template_record *record, enum t
 	struct template_part_text *stored = &record->parts[part];
 	struct slice text, hidden;
 
-	if (origin == PART_REPLACED)
-		document = keep_stored(call, record, part, document);
+	document = keep_stored(call, record, part, document, sent, origin);
 	text = document_as_text(call->arena, shape, document, false);
 	hidden = json_as_text(call->arena, document_hidden(call->arena, shape, document));
 	if (!slice_equal(stored->text, text) || !slice_equal(stored->hidden, hidden))
