@@ -412,6 +412,10 @@ START_TEST(test_secrets)
 	ck_assert_str_eq(value, "three");
 	ask(200, METHOD_PATCH, path,
 	    "{\"url\":\"https://other.example/\",\"headers\":{\"X-A\":\"again\"}}");
+	/* The same place. */
+	ask(200, METHOD_PATCH, path, "{\"url\":\"HTTPS://Other.example.:443/\"}");
+	answer = ask(400, METHOD_PATCH, path, "{\"url\":\"https://other.example:444/\"}");
+	ck_assert_ptr_nonnull(strstr(answer, "/headers: send the values again"));
 	answer = ask(200, METHOD_PATCH, path,
 		     "{\"secret\":\"whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3\"}");
 	ck_assert_ptr_nonnull(strstr(answer, "MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3"));

@@ -17,6 +17,21 @@ extern const struct text_rule some_256_text;
 extern const struct text_rule url_text;
 /* Whether it has only bytes that a URL without a fragment may have (RFC 3986). */
 bool text_may_be_url(struct slice text);
+
+/* The parts of a URL that decide which server it is of. Slices are borrowed from the URL. */
+struct url_place {
+	struct slice scheme;
+	struct slice host; /* an IPv6 address with its brackets */
+	unsigned port; /* 0: the URL has none, and its scheme no default that is known */
+};
+
+/* False: it is no URL with a host, has user info, or a port that is none. */
+bool url_place_parse(struct slice url, struct url_place *place);
+/* Whether two URLs have the same scheme, host and port, however they write them: without regard to
+ * case, a default port, a dot at the end of a name, and the form of an IPv6 address. Secrets stored
+ * for one of them may be used for the other. False where it cannot be told. */
+bool url_same_place(struct slice a, struct slice b);
+
 /* An id (base/id.h). */
 extern const struct text_rule id_text;
 /* Times in answers. */

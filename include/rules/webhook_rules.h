@@ -30,16 +30,7 @@ extern const struct shape delivery_list_query;
 /* The bytes of a secret as it is sent; false: it is none. */
 bool webhook_secret_bytes(struct arena *arena, struct slice text, struct slice *bytes);
 
-/* The parts of a URL that decide who gets the headers. Slices are borrowed from the URL. */
-struct webhook_url {
-	bool is_https;
-	struct slice host; /* an IPv6 address with its brackets */
-	unsigned port;
-};
-
 /* False: it is no URL for a webhook. */
-bool webhook_url_parse(struct slice text, struct webhook_url *url);
-/* Whether two URLs have the same scheme, host and port. */
-bool webhook_url_same_place(struct slice a, struct slice b);
+bool webhook_url_parse(struct slice text, bool *is_https);
 
 #endif

@@ -175,13 +175,16 @@ bool backends_create(struct call *call, struct fault *fault)
 	return media_put(call, &media, fault) && call_answer(call, backend_text(call, backend));
 }
 
-/* Secrets that the body leaves out are kept, as long as they are used. */
+/* Secrets that the body leaves out are kept, as long as they are used, and for the server that they
+ * were set for: else whoever may change a backend could have them sign for a server of their own. */
 static void keep_secrets(struct call *call, const struct backend *backend, json_t *document)
 {
 	json_t *stored = packed_json(call, backend->config, "backend", &backend->id), *value;
 	json_t *config = call_copy_member(document, "config");
 	const struct slice type = slice_of(backend_type_name(backend->type));
 	const struct slice alg = text_of_json(json_object_get(config, "alg"));
+	const struct slice url = text_of_json(json_object_get(document, "url"));
+	const bool stays = url_same_place(backend->url, url);
 	const json_t *sent = call_member(call, "config");
 	const char *name;
 
@@ -192,9 +195,12 @@ static void keep_secrets(struct call *call, const struct backend *backend, json_
 			/* What was merged, and not sent. */
 			if (json_object_get(sent, name) == NULL)
 				json_object_del(config, name);
-		} else if (json_object_get(config, name) == NULL &&
-			   json_object_get(sent, name) == NULL) {
+		} else if (json_object_get(sent, name) == NULL) {
 			json_object_set(config, name, value);
+			if (!stays)
+				findings_add(&call->findings,
+					     arena_text(call->arena, "/config/%s", name),
+					     "must be sent again when the address changes");
 		}
 	}
 }

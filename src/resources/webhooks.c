@@ -178,12 +178,12 @@ void webhook_end_entry(struct arena *arena, const struct clock *clock,
 bool webhooks_check(struct call *call, json_t *body, bool is_strict, struct fault *fault)
 {
 	struct fault of_table = FAULT_INITIAL;
-	struct webhook_url url;
+	bool is_https;
 
 	findings_keep_order(&call->findings, body);
 	(void)schema_check(call->route->body, body, route_mode(call->route), is_strict,
 			   &call->findings, &of_table);
-	if (webhook_url_parse(text_of_json(json_object_get(body, "url")), &url) && !url.is_https &&
+	if (webhook_url_parse(text_of_json(json_object_get(body, "url")), &is_https) && !is_https &&
 	    !call->environment->allows_http)
 		findings_add(&call->findings, "/url", "must be a URL of https");
 	return findings_result(&call->findings, fault);
@@ -270,7 +270,7 @@ bool webhook_set(struct call *call, struct webhook *webhook, const struct webhoo
 	webhook->headers = headers_of(call, document, former, &keeps);
 	webhook->is_enabled = enabled == NULL || json_is_true(enabled);
 	webhook->updated = call->now;
-	if (former != NULL && keeps && !webhook_url_same_place(former->url, webhook->url))
+	if (former != NULL && keeps && !url_same_place(former->url, webhook->url))
 		findings_add(&call->findings, "/headers", "send the values again");
 	if (secret.data != NULL) {
 		(void)webhook_secret_bytes(call->arena, secret, &webhook->secret);

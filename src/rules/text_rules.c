@@ -3,9 +3,11 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "rules/text_rules.h"
 
+#include <arpa/inet.h>
 #include <string.h>
 
 #include "base/id.h"
+#include "base/text.h"
 
 #define NAME_CHARACTERS "a-zA-Z0-9 ._:-"
 
@@ -52,6 +54,101 @@ bool text_may_be_url(struct slice text)
 			return false;
 	}
 	return true;
+}
+
+/* ---- where a URL leads to ---- */
+
+static unsigned default_port(struct slice scheme)
+{
+	static const struct {
+		const char *scheme;
+		unsigned port;
+	} defaults[] = { { "https", 443 }, { "wss", 443 }, { "http", 80 }, { "ws", 80 } };
+
+	for (size_t i = 0; i < sizeof defaults / sizeof defaults[0]; i++) {
+		if (text_equal_ignoring_case(scheme, slice_of(defaults[i].scheme)))
+			return defaults[i].port;
+	}
+	return 0;
+}
+
+/* An empty port is the default one. */
+static bool parse_port(struct slice text, unsigned *port)
+{
+	int64_t number;
+
+	if (text.size == 0)
+		return true;
+	if (text.size > 5 || text.data[0] == '-' || !text_integer(text, &number) || number < 1 ||
+	    number > 65535)
+		return false;
+	*port = (unsigned)number;
+	return true;
+}
+
+bool url_place_parse(struct slice url, struct url_place *place)
+{
+	const char *colon = url.size == 0 ? NULL : memchr(url.data, ':', url.size);
+	const size_t scheme = colon == NULL ? 0 : (size_t)(colon - url.data);
+	size_t size = 0, digits;
+
+	if (scheme == 0 || url.size < scheme + 3 || memcmp(colon, "://", 3) != 0)
+		return false;
+	place->scheme = (struct slice){ url.data, scheme };
+	place->host = (struct slice){ colon + 3, url.size - scheme - 3 };
+	place->port = default_port(place->scheme);
+	while (size < place->host.size && strchr("/?#", place->host.data[size]) == NULL)
+		size++;
+	digits = size;
+	while (digits > 0 && place->host.data[digits - 1] >= '0' &&
+	       place->host.data[digits - 1] <= '9')
+		digits--;
+	if (digits > 0 && place->host.data[digits - 1] == ':') {
+		if (!parse_port((struct slice){ place->host.data + digits, size - digits },
+				&place->port))
+			return false;
+		size = digits - 1;
+	}
+	place->host.size = size;
+	return size > 0 && memchr(place->host.data, '@', size) == NULL &&
+	       (place->host.data[0] == '[' || memchr(place->host.data, ':', size) == NULL);
+}
+
+/* An IPv6 address in brackets. */
+static bool parse_ipv6(struct slice host, struct in6_addr *address)
+{
+	char text[INET6_ADDRSTRLEN];
+
+	if (host.size < 2 || host.size - 2 >= sizeof text || host.data[0] != '[')
+		return false;
+	memcpy(text, host.data + 1, host.size - 2);
+	text[host.size - 2] = '\0';
+	return inet_pton(AF_INET6, text, address) == 1;
+}
+
+static struct slice without_last_dot(struct slice host)
+{
+	return host.size > 1 && host.data[host.size - 1] == '.'
+		       ? (struct slice){ host.data, host.size - 1 }
+		       : host;
+}
+
+static bool is_same_host(struct slice a, struct slice b)
+{
+	struct in6_addr one, other;
+
+	if (parse_ipv6(a, &one) && parse_ipv6(b, &other))
+		return memcmp(&one, &other, sizeof one) == 0;
+	return text_equal_ignoring_case(without_last_dot(a), without_last_dot(b));
+}
+
+bool url_same_place(struct slice a, struct slice b)
+{
+	struct url_place one, other;
+
+	return slice_equal(a, b) || (url_place_parse(a, &one) && url_place_parse(b, &other) &&
+				     text_equal_ignoring_case(one.scheme, other.scheme) &&
+				     one.port == other.port && is_same_host(one.host, other.host));
 }
 
 const struct text_rule id_text = {

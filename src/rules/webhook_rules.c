@@ -120,76 +120,37 @@ const struct shape delivery_list_query = { "DeliveryListQuery", FIELDS(delivery_
 
 /* ---- url ---- */
 
-static bool take_scheme(struct slice *rest, struct slice scheme)
-{
-	if (rest->size < scheme.size ||
-	    !text_equal_ignoring_case((struct slice){ rest->data, scheme.size }, scheme))
-		return false;
-	rest->data += scheme.size;
-	rest->size -= scheme.size;
-	return true;
-}
-
-static bool parse_port(struct slice text, bool is_https, unsigned *port)
-{
-	int64_t number = is_https ? 443 : 80;
-
-	if (text.size > 0 && (text.size > 5 || text.data[0] == '-' || !text_integer(text, &number)))
-		return false;
-	*port = (unsigned)number;
-	return number >= 1 && number <= 65535;
-}
-
+/* libcurl reads some of these in its own way. */
 static bool is_host(struct slice host)
 {
 	if (host.size == 0)
 		return false;
 	if (host.data[0] == '[')
-		return host.size > 2 && host.data[host.size - 1] == ']' &&
-		       memchr(host.data, '@', host.size) == NULL;
+		return host.size > 2 && host.data[host.size - 1] == ']';
 	for (size_t i = 0; i < host.size; i++) {
-		if (strchr("@:[]!$&'()*+,;=", host.data[i]) != NULL)
+		if (strchr("[]!$&'()*+,;=", host.data[i]) != NULL)
 			return false;
 	}
 	return true;
 }
 
-bool webhook_url_parse(struct slice text, struct webhook_url *url)
+bool webhook_url_parse(struct slice text, bool *is_https)
 {
-	struct slice rest = text, authority, port = { "", 0 };
-	size_t size = 0;
+	struct url_place place;
 
-	url->is_https = take_scheme(&rest, SLICE("https://"));
-	if ((!url->is_https && !take_scheme(&rest, SLICE("http://"))) || !text_may_be_url(text))
+	if (!text_may_be_url(text) || !url_place_parse(text, &place))
 		return false;
-	while (size < rest.size && rest.data[size] != '/' && rest.data[size] != '?')
-		size++;
-	authority = (struct slice){ rest.data, size };
-	while (size > 0 && authority.data[size - 1] >= '0' && authority.data[size - 1] <= '9')
-		size--;
-	if (size > 0 && authority.data[size - 1] == ':') {
-		port = (struct slice){ authority.data + size, authority.size - size };
-		authority.size = size - 1;
-	}
-	url->host = authority;
-	return is_host(authority) && parse_port(port, url->is_https, &url->port);
-}
-
-bool webhook_url_same_place(struct slice a, struct slice b)
-{
-	struct webhook_url one, other;
-
-	return webhook_url_parse(a, &one) && webhook_url_parse(b, &other) &&
-	       one.is_https == other.is_https && one.port == other.port &&
-	       text_equal_ignoring_case(one.host, other.host);
+	*is_https = text_equal_ignoring_case(place.scheme, SLICE("https"));
+	return (*is_https || text_equal_ignoring_case(place.scheme, SLICE("http"))) &&
+	       is_host(place.host);
 }
 
 static void check_url(struct rule_context *context, const json_t *object)
 {
 	const struct slice text = text_of_json(json_object_get(object, "url"));
-	struct webhook_url url;
+	bool is_https;
 
-	if (text.data != NULL && !webhook_url_parse(text, &url))
+	if (text.data != NULL && !webhook_url_parse(text, &is_https))
 		schema_fault(context, "/url",
 			     "must be a URL of https, without user info and fragment");
 }

@@ -80,6 +80,8 @@
 #define NEW_PLACE { "newPlace", \
 	"When the scheme, host or port of url changes, the values of headers are sent again." }
 #define ACTIVE_KEY { "activeKey", "There is an active signing key of config.alg, unless that is HS256." }
+#define NEW_SERVER { "newServer", \
+	"When the scheme, host or port of url changes, the secrets of config are sent again." }
 #define TYPE_STAYS { "typeStays", "The type of a backend does not change." }
 #define IMPORTED_ROOM { "importedRoom", \
 	"A room, with what is stored of it, obeys the rules of rooms." }
@@ -299,13 +301,13 @@ const struct route routes[] = {
 	  NEEDS(BACKENDS_WRITE),
 	  WHOLE(backend_shape), ANSWER(backend_shape),
 	  CONFLICT("Another backend has this name, or a template names the one that it had."),
-	  RULES(ACTIVE_KEY, TYPE_STAYS),
+	  RULES(ACTIVE_KEY, NEW_SERVER, TYPE_STAYS),
 	  DOC("Replaces a backend; keeps secrets that are not supplied.") },
 	{ METHOD_PATCH,  "/v2/backends/{backend_id}", ROUTE_WRITE, backends_patch, "patchBackend",
 	  NEEDS(BACKENDS_WRITE),
 	  MERGE(backend_shape), ANSWER(backend_shape),
 	  CONFLICT("Another backend has this name, or a template names the one that it had."),
-	  RULES(ACTIVE_KEY, TYPE_STAYS),
+	  RULES(ACTIVE_KEY, NEW_SERVER, TYPE_STAYS),
 	  DOC("Merges into a backend (JSON Merge Patch).") },
 	{ METHOD_DELETE, "/v2/backends/{backend_id}", ROUTE_WRITE, backends_delete, "deleteBackend",
 	  NEEDS(BACKENDS_WRITE),
