@@ -26,6 +26,16 @@ static bool has_host(struct slice url)
 	return scheme > 0 && url.size > scheme && strchr("/?#:@", url.data[scheme]) == NULL;
 }
 
+/* The bytes of scheme, host and port of a URL that has_host. */
+static size_t size_of_origin(struct slice url)
+{
+	size_t size = (size_t)((const char *)memchr(url.data, '/', url.size) - url.data) + 2;
+
+	while (size < url.size && strchr("/?#", url.data[size]) == NULL)
+		size++;
+	return size;
+}
+
 static bool is_place(struct slice name)
 {
 	static const char *const places[] = {
@@ -39,9 +49,11 @@ static bool is_place(struct slice name)
 	return false;
 }
 
+/* What a person or a media server chose is in no part of the URL that says who is reached. */
 static const char *flaw_of_places(struct slice url)
 {
 	const char *fragment = memchr(url.data, '#', url.size);
+	const char *const path = url.data + size_of_origin(url);
 	const char *const end = url.data + url.size;
 
 	for (const char *at = url.data; at < end; at++) {
@@ -59,6 +71,11 @@ static const char *flaw_of_places(struct slice url)
 		if (!is_place(name))
 			return "may have {token} {room_id} {role} {user_id} {name} {audio} {video} "
 			       "{join.link} in braces, and nothing else";
+		if (at < path)
+			return "may have nothing in braces in its scheme, host and port";
+		if (slice_is(name, "join.link") && (fragment == NULL || at < fragment))
+			return "may have {join.link} only after a #, or be nothing else: what "
+			       "precedes it is sent to servers, and the link has a token";
 		if (slice_is(name, "token") && (fragment == NULL || at < fragment))
 			return "may have {token} only after a #: what precedes it is sent to "
 			       "servers, which write it to their logs";
@@ -73,8 +90,10 @@ const char *client_url_flaw(struct slice url)
 		return "must have 1 to 512 characters";
 	if (!is_visible(url))
 		return "must be visible ASCII without spaces";
-	if (!has_host(url) && !slice_begins(url, LINK_PLACE))
-		return "must begin with https:// or http:// and a host, or with {join.link}";
+	if (slice_equal(url, LINK_PLACE))
+		return NULL;
+	if (!has_host(url))
+		return "must begin with https:// or http:// and a host, or be {join.link}";
 	return flaw_of_places(url);
 }
 

@@ -307,7 +307,7 @@ function enter(what) {
 }
 
 /**
- * Fills in an address. A link that is the whole address, or its beginning, stays a link.
+ * Fills in an address. A link that is the whole address stays a link.
  * @param {string} pattern @param {Record<string, string>} values
  */
 const fill = (pattern, values) =>
