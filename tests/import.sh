@@ -31,9 +31,14 @@ mkdir bin && real=$(command -v curl) || exit 1
 } >bin/curl
 chmod +x bin/curl
 
+# With lower limits, so that what has no end ends soon.
+script=$scratch/fetch-100ms
+sed 's/^pages_most=10000$/pages_most=40/; s/^wait_most=3600$/wait_most=4/; s/^objects_most=10000$/objects_most=300/' \
+	"$source/packaging/import/fetch-100ms" >"$script"
+
 fetch()
 {
-	PATH="$scratch/bin:$PATH" sh "$source/packaging/import/fetch-100ms" "$@" 2>fetch.log
+	PATH="$scratch/bin:$PATH" timeout 300 sh "$script" "$@" 2>fetch.log
 }
 
 refuses()
@@ -52,7 +57,49 @@ refuses 'not an address' --base ftp://x one
 refuses 'no directory' --base "$public" nowhere
 MANAGEMENT_TOKEN='a b' refuses 'other characters' --base "$public" one
 MANAGEMENT_TOKEN=wrong refuses 'does not accept the token: Token validation error' --base "$public" one
+
+# What is no list ends it, on any page; so does a list without an end, or a wait without an end.
+while read -r way wanted; do
+	MANAGEMENT_TOKEN=$management-$way refuses "$wanted" --base "$public" one
+done <<'END'
+page GET /v2/templates, page 1: the answer is no list
+empty GET /v2/templates, page 1: the answer is no list
+object GET /v2/templates, page 1: the answer is no list
+array GET /v2/templates, page 1: the answer is no list
+string GET /v2/templates, page 1: the answer is no list
+data-object GET /v2/templates, page 1: the answer is no list
+data-text GET /v2/templates, page 1: the answer is no list
+data-number GET /v2/templates, page 1: the answer is no list
+data-false GET /v2/templates, page 1: the answer is no list
+data-items GET /v2/templates, page 1: the answer is no list
+data-lists GET /v2/templates, page 1: the answer is no list
+data-twice GET /v2/templates, page 1: the answer is no list
+data-deep GET /v2/templates, page 1: the answer is no list
+cut GET /v2/templates, page 1: the answer is no list
+two GET /v2/templates, page 1: the answer is no list
+trailing GET /v2/templates, page 1: the answer is no list
+crossed GET /v2/templates, page 1: the answer is no list
+third-page GET /v2/templates, page 3: the answer is no list
+third-object GET /v2/templates, page 3: the answer is no list
+third-no-last GET /v2/templates, page 3: .* goes on, and does not say where
+repeated GET /v2/templates, page 2: .* where an earlier page ended
+circle GET /v2/templates, page 4: .* where an earlier page ended
+endless GET /v2/templates: more than 40 pages
+later GET /v2/templates: .* asks to wait for longer than 4 seconds
+again-later GET /v2/templates: .* asks to wait for longer than 4 seconds
+much-later GET /v2/templates: .* asks to wait for longer than 4 seconds
+END
 [ -z "$(ls -A one)" ] || fail "a failure leaves something: $(ls -A one)"
+
+# Pages that are full are followed, whatever they say of their limit.
+while read -r way number; do
+	MANAGEMENT_TOKEN=$management-$way fetch --base "$public" one || fail "$way: $(cat fetch.log)"
+	grep -q "templates: $number\$" fetch.log || fail "$way: $(cat fetch.log)"
+	rm one/*
+done <<'END'
+no-limit 60
+too-high 300
+END
 
 echo $management >token.file
 fetch --base "$public/" --token-file token.file one || fail "fetch-100ms: $(cat fetch.log)"
@@ -67,7 +114,11 @@ diff -r one two >/dev/null || fail 'the files differ when it is run again'
 [ -e two/import-0002.json ] || fail 'all is in one file'
 for file in one/import-*.json; do
 	[ "$(wc -c <"$file")" -le 1048576 ] || fail "$file is too large"
-	node -e 'JSON.parse(require("fs").readFileSync(process.argv[1]))' "$file" || fail "$file is no JSON"
+	node -e '
+		const body = JSON.parse(require("fs").readFileSync(process.argv[1]));
+
+		if (Object.values(body).flat().length > 300) process.exit(1);
+	' "$file" || fail "$file is no JSON, or has too many objects"
 done
 
 # ---- what the manual says ----

@@ -3,6 +3,8 @@
 //
 //	node public_service.mjs TOKEN
 //
+// A token TOKEN-WAY gets what services answer that are out of order: see `ways`.
+//
 // SPDX-License-Identifier: GPL-3.0-or-later
 import { createServer } from "node:http";
 
@@ -111,11 +113,58 @@ function page(list, key, query, standard) {
 
 let requests = 0;
 
+const id = idOf(1);
+const item = { ...templates[1], destinations: {} };
+const full = (n) => Array.from({ length: 100 }, (_, i) => ({ id: idOf(n * 100 + i), name: `t-${n}-${i}` }));
+const SIGN_IN = "<!doctype html><title>Sign in</title><form></form>";
+// For each way what page `n` (from 0) of the templates is: an object, or a text. Rooms and codes are
+// empty lists, but where the way has them.
+const ways = {
+	page: () => SIGN_IN,
+	empty: () => "",
+	object: () => ({}),
+	array: () => [item],
+	string: () => '"data"',
+	"data-object": () => ({ limit: 100, data: { id }, last: id }),
+	"data-text": () => ({ limit: 100, data: "none", last: "" }),
+	"data-number": () => ({ limit: 100, data: 0, last: "" }),
+	"data-false": () => ({ limit: 100, data: false, last: "" }),
+	"data-items": () => ({ limit: 100, data: [7, "x"], last: "" }),
+	"data-lists": () => ({ limit: 100, data: [[item]], last: "" }),
+	"data-twice": () => `{"data":[],"data":{"id":"${id}"},"last":""}`,
+	"data-deep": () => ({ result: { data: [item] } }),
+	cut: () => '{"limit":100,"data":[{"id":"' + id + '"',
+	two: () => '{"data":null,"last":""}{"data":null,"last":""}',
+	trailing: () => '{"data":null,"last":""} and more',
+	crossed: () => '{"data":[{"id":"x"]}}',
+	"third-page": (n) => (n < 2 ? { limit: 100, data: full(n), last: idOf(n * 100 + 99) } : SIGN_IN),
+	"third-object": (n) => (n < 2 ? { limit: 100, data: full(n), last: idOf(n * 100 + 99) } : {}),
+	"third-no-last": (n) => (n < 2 ? { limit: 100, data: full(n), last: idOf(n * 100 + 99) } : { limit: 100, data: full(n) }),
+	repeated: (n) => ({ limit: 100, data: full(n), last: id }),
+	circle: (n) => ({ limit: 100, data: full(n), last: idOf(n % 3) }),
+	"no-limit": (n) => ({ data: n < 3 ? full(n).slice(0, 20) : null, last: n < 3 ? idOf(n) : "" }),
+	"too-high": (n) => ({ limit: 500, data: n < 3 ? full(n) : [], last: idOf(n) }),
+	endless: (n) => ({ limit: 10, data: full(n).slice(0, 10), last: idOf(n + 1) }),
+};
+let turn = { way: "", pages: 0 };
+
+function answerOutOfOrder(way, pathname) {
+	if (turn.way !== way) turn = { way, pages: 0 };
+	if (way === "again-later") return [429, { code: 429, message: "Too many requests" }, "0"];
+	if (way === "later") return [429, { code: 429, message: "Too many requests" }, "7200"];
+	if (way === "much-later") return [429, { code: 429, message: "Too many requests" }, "99999999999999999999"];
+	if (pathname !== "/v2/templates") return [200, page([], "id", new URLSearchParams(), 10)];
+	return [200, ways[way](turn.pages++)];
+}
+
 function answerTo(request) {
 	const { pathname, searchParams: query } = new URL(request.url, "http://localhost");
 	const codes = /^\/v2\/room-codes\/room\/([0-9a-f]{24})$/.exec(pathname);
 	const room = codes && rooms.find(({ id }) => id === codes[1]);
 
+	const way = request.headers.authorization?.split(`Bearer ${TOKEN}-`)[1];
+
+	if (way in ways || /later$/.test(way)) return answerOutOfOrder(way, pathname);
 	if (request.headers.authorization !== `Bearer ${TOKEN}`)
 		return [401, { code: 401, message: "Token validation error" }];
 	if (++requests % 90 === 0) return [429, { code: 429, message: "Too many requests" }];
@@ -132,13 +181,14 @@ function answerTo(request) {
 }
 
 const server = createServer((request, response) => {
-	const [status, body] = answerTo(request);
+	const [status, body, wait] = answerTo(request);
 	// As it is shown, and as services send it.
-	const text = JSON.stringify(body, null, requests % 2 === 0 ? 4 : 0);
+	const text =
+		typeof body === "string" ? body : JSON.stringify(body, null, requests % 2 === 0 ? 4 : 0);
 
 	response.writeHead(status, {
 		"Content-Type": "application/json",
-		...(status === 429 && { "Retry-After": "1" }),
+		...(status === 429 && { "Retry-After": wait ?? "1" }),
 	});
 	response.end(text);
 });
