@@ -784,6 +784,80 @@ START_TEST(test_many_slow)
 }
 END_TEST
 
+static void use_account(const char *name)
+{
+	struct fault fault = FAULT_INITIAL;
+
+	ck_assert(accounts_add(stand.directory, &clock_system, name, &stand.account, &fault));
+}
+
+/* Tests that hang have a share of the places, as deliveries have: others go on. */
+START_TEST(test_many_tests)
+{
+	const json_t *webhook;
+
+	for (unsigned i = 0; i < WEBHOOKS_MOST; i++) {
+		webhook = make("/held", ROOMS);
+		for (unsigned n = 0; n < 2 * AT_ONCE; n++)
+			ask(200, METHOD_POST, path_of(webhook, "/test"), NULL);
+	}
+	ck_assert(receiver_wait(stand.receiver, SENDER_MOST / 2));
+	use_account("b");
+	make_template();
+	webhook = make("/200", ROOMS);
+	make_rooms(6);
+	expect_delivered(6);
+	ask(200, METHOD_POST, path_of(webhook, "/test"), NULL);
+	ck_assert(receiver_wait(stand.receiver, SENDER_MOST / 2 + 7));
+	ck_assert_uint_eq(receiver_most_at_once(stand.receiver), SENDER_MOST / 2);
+	/* None was dropped. */
+	receiver_release(stand.receiver);
+	ck_assert(receiver_wait(stand.receiver, WEBHOOKS_MOST * 2 * AT_ONCE + 7));
+}
+END_TEST
+
+/* A webhook gets four at once, tests and entries together. */
+START_TEST(test_tests_at_once)
+{
+	const json_t *webhook = make("/held", ROOMS), *other;
+
+	make_template();
+	for (unsigned n = 0; n < 2 * AT_ONCE; n++)
+		ask(200, METHOD_POST, path_of(webhook, "/test"), NULL);
+	make_rooms(2 * AT_ONCE);
+	ck_assert(receiver_wait(stand.receiver, AT_ONCE));
+	other = make("/200", ROOMS);
+	make_rooms(6);
+	expect_delivered(6);
+	ask(200, METHOD_POST, path_of(other, "/test"), NULL);
+	ck_assert(receiver_wait(stand.receiver, AT_ONCE + 7));
+	ck_assert_uint_eq(receiver_most_at_once(stand.receiver), AT_ONCE);
+	receiver_release(stand.receiver);
+	expect_delivered(2 * AT_ONCE + 12);
+	ck_assert(receiver_wait(stand.receiver, 4 * AT_ONCE + 13));
+}
+END_TEST
+
+/* Ten tests a minute, of each webhook; one that is only checked is not counted. */
+START_TEST(test_tests_limited)
+{
+	const json_t *webhook = make("/200", ROOMS), *other = make("/200", ROOMS);
+	const char *answer;
+
+	for (unsigned n = 0; n < MISSES_TESTS_MOST; n++) {
+		ask(200, METHOD_POST, path_of(webhook, "/test?validate_only=true"), NULL);
+		ask(200, METHOD_POST, path_of(webhook, "/test"), NULL);
+	}
+	answer = ask(429, METHOD_POST, path_of(webhook, "/test"), NULL);
+	ck_assert_ptr_nonnull(strstr(answer, "the webhook got 10 tests in a minute"));
+	ask(429, METHOD_POST, path_of(webhook, "/test?validate_only=true"), NULL);
+	ask(200, METHOD_POST, path_of(other, "/test"), NULL);
+	ask(404, METHOD_POST, "/v2/webhooks/000000000000000000000000/test", NULL);
+	ck_assert(receiver_wait(stand.receiver, MISSES_TESTS_MOST + 1));
+	ck_assert_uint_eq(receiver_count(stand.receiver), MISSES_TESTS_MOST + 1);
+}
+END_TEST
+
 /* An hour without an answer of 2xx: each delivery arrives at last, under one id each. */
 START_TEST(test_hour)
 {
@@ -1373,6 +1447,9 @@ int main(void)
 	tcase_add_test(sent, test_disabled);
 	tcase_add_test(sent, test_slow);
 	tcase_add_test(sent, test_many_slow);
+	tcase_add_test(sent, test_many_tests);
+	tcase_add_test(sent, test_tests_at_once);
+	tcase_add_test(sent, test_tests_limited);
 	tcase_add_test(sent, test_hour);
 	tcase_add_test(sent, test_test);
 	tcase_add_test(sent, test_rotated);

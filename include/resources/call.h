@@ -251,6 +251,7 @@ struct call {
 	int64_t started; /* clock_microseconds, for the log and the metrics */
 	bool may_be_deferred; /* see service_answer */
 	bool is_deferred; /* it was */
+	bool is_counted; /* against a limit of its route (misses_tests_count) */
 };
 
 /* ---- answers; all functions return true ---- */

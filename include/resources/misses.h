@@ -3,7 +3,7 @@
  * calls are refused for a minute.
  *
  * It also counts by account the RSA keys that it makes, which cost much: 10, then none for a
- * minute.
+ * minute; and by webhook the tests that are sent to it: likewise.
  *
  * Tries to begin a session (service/session.h) that fail have a budget of their own by address, of
  * 20 a minute too.
@@ -29,6 +29,7 @@
 #define MISSES_ADDRESS_MOST_UNDER_ATTACK 2
 #define MISSES_SERVICE_MOST 2000
 #define MISSES_KEYS_MOST 10
+#define MISSES_TESTS_MOST 10
 #define MISSES_MINUTE 60000 /* milliseconds */
 
 struct misses;
@@ -48,6 +49,9 @@ void misses_session_count(struct misses *misses, struct slice address, int64_t n
  * none). */
 unsigned misses_keys_count(struct misses *misses, const struct id *account, int64_t now,
 			   unsigned n);
+/* The same of a test of a webhook of the account. */
+unsigned misses_tests_count(struct misses *misses, const struct id *account,
+			    const struct id *webhook, int64_t now, unsigned n);
 /* Misses of the last whole minute, or of the current one if these are more. */
 unsigned misses_rate(struct misses *misses, int64_t now);
 /* All misses since misses_open. */

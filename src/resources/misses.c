@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/digest.h"
 #include "base/log.h"
 #include "base/memory.h"
 
@@ -17,14 +18,14 @@
 #define ADDRESS_SIZE 16
 #define PREFIX_SIZE 8 /* of an IPv6 address: its /64 */
 
-/* The groups of a table: of unknown codes, of sessions, and of RSA keys, where the address is an
- * account. */
+/* The groups of a table: of unknown codes, of sessions, of RSA keys, where the address is an account,
+ * and of tests, where it is a hash of an account and its webhook. */
 struct table {
 	size_t first, count;
 };
 static const struct table codes = { 0, 16384 }, sessions = { 16384, 2048 },
-			  keys = { 16384 + 2048, 512 };
-#define GROUPS (16384 + 2048 + 512)
+			  keys = { 16384 + 2048, 512 }, tests = { 16384 + 2048 + 512, 512 };
+#define GROUPS (16384 + 2048 + 512 + 512)
 
 struct entry {
 	unsigned char address[ADDRESS_SIZE];
@@ -233,23 +234,44 @@ void misses_session_count(struct misses *misses, struct slice address, int64_t n
 	pthread_mutex_unlock(&misses->lock);
 }
 
-unsigned misses_keys_count(struct misses *misses, const struct id *account, int64_t now, unsigned n)
+/* Counts what is allowed, up to so many a minute. */
+static unsigned count_allowed(struct misses *misses, struct table table,
+			      const unsigned char address[ADDRESS_SIZE], unsigned most, int64_t now,
+			      unsigned n)
 {
-	unsigned char address[ADDRESS_SIZE] = { 0 };
 	struct entry *entry;
 	unsigned seconds;
 
-	memcpy(address, account->bytes, ID_SIZE);
 	pthread_mutex_lock(&misses->lock);
-	entry = entry_of(misses, keys, address, now);
+	entry = entry_of(misses, table, address, now);
 	seconds = seconds_left(entry, now);
 	if (seconds == 0) {
 		entry->count += n;
-		if (entry->count >= MISSES_KEYS_MOST)
+		if (entry->count >= most)
 			entry->refused_until = entry->began + MISSES_MINUTE;
 	}
 	pthread_mutex_unlock(&misses->lock);
 	return seconds;
+}
+
+unsigned misses_keys_count(struct misses *misses, const struct id *account, int64_t now, unsigned n)
+{
+	unsigned char address[ADDRESS_SIZE] = { 0 };
+
+	memcpy(address, account->bytes, ID_SIZE);
+	return count_allowed(misses, keys, address, MISSES_KEYS_MOST, now, n);
+}
+
+unsigned misses_tests_count(struct misses *misses, const struct id *account,
+			    const struct id *webhook, int64_t now, unsigned n)
+{
+	unsigned char digest[DIGEST_SIZE];
+	char both[2 * ID_SIZE];
+
+	memcpy(both, account->bytes, ID_SIZE);
+	memcpy(both + ID_SIZE, webhook->bytes, ID_SIZE);
+	digest_sha256((struct slice){ both, sizeof both }, digest);
+	return count_allowed(misses, tests, digest, MISSES_TESTS_MOST, now, n);
 }
 
 unsigned misses_rate(struct misses *misses, int64_t now)

@@ -12,6 +12,7 @@
 #include "resources/garbage.h"
 #include "resources/kinds.h"
 #include "resources/lists.h"
+#include "resources/misses.h"
 #include "resources/packed.h"
 #include "rules/webhook_rules.h"
 
@@ -404,6 +405,25 @@ bool webhooks_rotate(struct call *call, struct fault *fault)
 	return webhooks_put(call->transaction, &webhooks, fault) && answer(call, webhook, true);
 }
 
+/* Counts once, also when a store has the call run again. */
+static bool count_test(struct call *call, const struct webhook *webhook, struct fault *fault)
+{
+	struct misses *misses = call->environment->misses;
+	unsigned seconds = 0;
+
+	if (!call->is_counted)
+		seconds = misses_tests_count(misses, &call->account, &webhook->id,
+					     clock_monotonic(), call->validates_only ? 0 : 1);
+	if (seconds > 0) {
+		fault_detail(fault, FAULT_TOO_MANY, "the webhook got %d tests in a minute",
+			     MISSES_TESTS_MOST);
+		fault->retry_after = seconds;
+		return false;
+	}
+	call->is_counted = true;
+	return true;
+}
+
 bool webhooks_send_test(struct call *call, struct fault *fault)
 {
 	struct webhook_test *test = arena_alloc(call->arena, sizeof *test);
@@ -411,7 +431,8 @@ bool webhooks_send_test(struct call *call, struct fault *fault)
 	struct webhooks webhooks;
 	struct webhook *webhook;
 
-	if (!find(call, STORE_TO_SHOW, &webhooks, &webhook, fault))
+	if (!find(call, STORE_TO_SHOW, &webhooks, &webhook, fault) ||
+	    !count_test(call, webhook, fault))
 		return false;
 	/* The message has the headers, and is made when nothing can be answered any more. */
 	(void)packed_json(call, webhook->headers, "webhook", &webhook->id);

@@ -24,7 +24,7 @@
 /* Entries that are read at once: few while they are wanted, many while they are not. */
 #define READ_FEW 8
 #define READ_MANY AUDIT_READ_MOST
-#define TESTS_MOST 64
+#define TESTS_MOST 1024
 /* The event of an entry that is passed over. */
 #define NOT_SENT "webhook_entry_not_sent"
 /* Milliseconds after which the sender should have said something, at the latest. */
@@ -47,22 +47,44 @@ static struct attempt *free_attempt(struct dispatcher *dispatcher)
 	return i < SENDER_MOST ? &dispatcher->attempts[i] : NULL;
 }
 
-/* Whether another delivery of the webhook may begin. A receiver that hangs keeps its place for
- * long, so webhooks wait for a first place of theirs alone once their account has a few, and no
- * account takes the last places that are free: however many hang, the others go on. */
-static bool has_room(struct dispatcher *dispatcher, const struct target *target)
+/* What is used of the places of the sender. */
+struct use {
+	size_t unused; /* by anyone */
+	size_t account, webhook; /* by these, for entries and tests */
+};
+
+static struct use use_of(const struct dispatcher *dispatcher, const struct id *account,
+			 const struct id *webhook)
 {
-	size_t unused = 0, used = 0;
+	struct use use = { .unused = 0 };
 
 	for (size_t i = 0; i < SENDER_MOST; i++) {
 		const struct attempt *attempt = &dispatcher->attempts[i];
 
-		unused += attempt->state == ATTEMPT_NONE;
-		used += attempt->state != ATTEMPT_NONE && attempt->target != NULL &&
-			id_compare(&attempt->target->account, &target->account) == 0;
+		if (attempt->state == ATTEMPT_NONE)
+			use.unused++;
+		else if (id_compare(&attempt->account, account) == 0) {
+			use.account++;
+			use.webhook += id_compare(&attempt->webhook, webhook) == 0;
+		}
 	}
-	return target->under_way < AT_ONCE_MOST && unused > used &&
-	       (target->under_way == 0 || used < ACCOUNT_FEW);
+	return use;
+}
+
+/* No account takes the last places that are free, for entries or for tests: however many of its
+ * receivers hang, the others go on. */
+static bool has_place(const struct use *use)
+{
+	return use->webhook < AT_ONCE_MOST && use->unused > use->account;
+}
+
+/* Whether another delivery of the webhook may begin. A receiver that hangs keeps its place for
+ * long, so webhooks wait for a first place of theirs alone once their account has a few. */
+static bool has_room(const struct dispatcher *dispatcher, const struct target *target)
+{
+	const struct use use = use_of(dispatcher, &target->account, &target->id);
+
+	return has_place(&use) && (use.webhook == 0 || use.account < ACCOUNT_FEW);
 }
 
 /* The number has the place of the attempt, and says which attempt there it is. error: NULL, or why
@@ -105,7 +127,12 @@ static void send_entry(struct dispatcher *dispatcher, struct target *target,
 		(void)dispatcher_pass_over(dispatcher, NOT_SENT, &target->account, &fault);
 		error = "entry or headers are damaged";
 	}
-	*attempt = (struct attempt){ .target = target, .seq = entry->seq };
+	*attempt = (struct attempt){
+		.target = target,
+		.account = target->account,
+		.webhook = target->id,
+		.seq = entry->seq,
+	};
 	(void)snprintf(attempt->event_id, sizeof attempt->event_id, "%.*s", (int)entry->id.size,
 		       entry->id.data);
 	(void)snprintf(attempt->type, sizeof attempt->type, "%.*s", (int)entry->type.size,
@@ -130,6 +157,8 @@ static void give_up(struct dispatcher *dispatcher, struct target *target, struct
 	*attempt = (struct attempt){
 		.state = ATTEMPT_ENDED,
 		.target = target,
+		.account = target->account,
+		.webhook = target->id,
 		.is_given_up = true,
 		.is_repeated = true,
 		.has_record = true,
@@ -354,6 +383,16 @@ static void wake(const struct dispatcher *dispatcher)
 		ABORT("an event could not be written");
 }
 
+/* How many of the account wait; under the lock. */
+static size_t tests_of(const struct dispatcher *dispatcher, const struct id *account)
+{
+	size_t n = 0;
+
+	for (const struct test *test = dispatcher->tests; test != NULL; test = test->next)
+		n += id_compare(&test->account, account) == 0;
+	return n;
+}
+
 void dispatcher_test(struct dispatcher *dispatcher, const struct id *account,
 		     const struct webhook_test *sent)
 {
@@ -382,13 +421,15 @@ void dispatcher_test(struct dispatcher *dispatcher, const struct id *account,
 	test = arena_alloc(kept, sizeof *test);
 	*test = (struct test){
 		.arena = kept,
+		.account = *account,
+		.webhook = sent->webhook.id,
 		.delivery.url = arena_copy(kept, delivery.url),
 		.delivery.headers = arena_copy(kept, delivery.headers),
 		.delivery.body = arena_copy(kept, delivery.body),
 	};
 	arena_close(arena);
 	pthread_mutex_lock(&dispatcher->lock);
-	if (dispatcher->test_count < TESTS_MOST) {
+	if (TESTS_MOST - dispatcher->test_count > tests_of(dispatcher, account)) {
 		dispatcher->test_count++;
 		*dispatcher->last_test = test;
 		dispatcher->last_test = &test->next;
@@ -400,18 +441,24 @@ void dispatcher_test(struct dispatcher *dispatcher, const struct id *account,
 	wake(dispatcher);
 }
 
+/* Takes out the oldest test that has a place; NULL: there is none. */
 static struct test *next_test(struct dispatcher *dispatcher)
 {
-	struct test *test;
+	struct test **at = &dispatcher->tests, *test;
 
 	pthread_mutex_lock(&dispatcher->lock);
-	test = dispatcher->tests;
-	if (test != NULL) {
-		dispatcher->tests = test->next;
-		dispatcher->test_count--;
+	for (; (test = *at) != NULL; at = &test->next) {
+		const struct use use = use_of(dispatcher, &test->account, &test->webhook);
+
+		if (has_place(&use))
+			break;
 	}
-	if (dispatcher->tests == NULL)
-		dispatcher->last_test = &dispatcher->tests;
+	if (test != NULL) {
+		*at = test->next;
+		dispatcher->test_count--;
+		if (*at == NULL)
+			dispatcher->last_test = at;
+	}
 	pthread_mutex_unlock(&dispatcher->lock);
 	return test;
 }
@@ -424,7 +471,10 @@ static void send_tests(struct dispatcher *dispatcher)
 	while (sender_descriptor(dispatcher->sender) >= 0 &&
 	       (attempt = free_attempt(dispatcher)) != NULL &&
 	       (test = next_test(dispatcher)) != NULL) {
-		*attempt = (struct attempt){ .target = NULL };
+		*attempt = (struct attempt){
+			.account = test->account,
+			.webhook = test->webhook,
+		};
 		give(dispatcher, attempt, &test->delivery, NULL);
 		arena_close(test->arena);
 	}
@@ -539,7 +589,6 @@ static bool do_round(struct dispatcher *dispatcher)
 									      : LOOK_AFTER;
 	const bool has_lease = lease_hold(dispatcher->lease);
 
-	send_tests(dispatcher);
 	take_outcomes(dispatcher);
 	if (!has_lease && dispatcher->had_lease) {
 		/* Another process sends now: not this one too. */
@@ -548,9 +597,12 @@ static bool do_round(struct dispatcher *dispatcher)
 		tell_figures(dispatcher);
 	}
 	dispatcher->had_lease = has_lease;
+	if (has_lease)
+		dispatcher_save(dispatcher, false);
+	/* Before entries, which would take all the places that are free. */
+	send_tests(dispatcher);
 	if (!has_lease)
 		return false;
-	dispatcher_save(dispatcher, false);
 	if (clock_monotonic() - dispatcher->looked >= pause) {
 		dispatcher_look(dispatcher);
 		dispatcher->looked = clock_monotonic();
@@ -639,8 +691,10 @@ void dispatcher_close(struct dispatcher *dispatcher)
 	pthread_mutex_unlock(&dispatcher->lock);
 	wake(dispatcher);
 	pthread_join(dispatcher->thread, NULL);
-	while ((test = next_test(dispatcher)) != NULL)
+	while ((test = dispatcher->tests) != NULL) {
+		dispatcher->tests = test->next;
 		arena_close(test->arena);
+	}
 	close(dispatcher->wake);
 	pthread_mutex_destroy(&dispatcher->lock);
 	arena_close(dispatcher->arena);

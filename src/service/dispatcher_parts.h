@@ -64,6 +64,7 @@ enum attempt_state { ATTEMPT_NONE, ATTEMPT_SENT, ATTEMPT_ENDED };
 struct attempt {
 	enum attempt_state state;
 	struct target *target; /* NULL: a test */
+	struct id account, webhook;
 	bool is_given_up; /* no attempt was made: the entry cannot be read; of a waiting one */
 	bool is_repeated; /* of a waiting delivery */
 	bool has_record; /* what follows is set: of a waiting one, or by the first try to store it */
@@ -79,6 +80,7 @@ struct attempt {
 struct test {
 	struct test *next;
 	struct arena *arena; /* has all of it */
+	struct id account, webhook;
 	struct delivery delivery;
 };
 

@@ -348,6 +348,7 @@ const struct route routes[] = {
 	{ METHOD_POST,   "/v2/webhooks/{webhook_id}/test", ROUTE_WRITE, webhooks_send_test,
 	  "testWebhook",
 	  NEEDS(WEBHOOKS_WRITE), NO_BODY, ANSWER(webhook_test_shape),
+	  TOO_MANY("The webhook got ten tests in a minute."),
 	  DOC("Sends a webhook.test, once, also to a disabled webhook.") },
 	{ METHOD_GET,    "/v2/webhooks/{webhook_id}/deliveries", ROUTE_READ, webhook_deliveries_list,
 	  "listWebhookDeliveries",
