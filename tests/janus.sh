@@ -8,7 +8,12 @@ test=tests/janus.sh
 
 # Chromium offers no loopback addresses to a peer; this one is seen nowhere else.
 address=192.0.2.1
-secret=$(head -c 24 /dev/urandom | od -An -v -tx1 | tr -d ' \n')
+random()
+{
+	head -c 24 /dev/urandom | od -An -v -tx1 | tr -d ' \n'
+}
+secret=$(random)
+room_secret=$(random)
 
 begin_network()
 {
@@ -21,12 +26,14 @@ configure_janus()
 {
 	example=$source/packaging/examples/media/janus
 	mkdir janus || exit 1
-	sed "s|/etc/janus|$scratch/janus|; s|SECRET|$secret|" "$example/janus.jcfg" >janus/janus.jcfg &&
+	sed "s|/etc/janus|$scratch/janus|; s|\"SECRET\"|\"$secret\"|; s|\"ADMIN_SECRET\"|\"$(random)\"|" \
+		"$example/janus.jcfg" >janus/janus.jcfg &&
 		sed "s|127.0.0.1|$address|" "$example/janus.transport.websockets.jcfg" \
 			>janus/janus.transport.websockets.jcfg || exit 1
 	for room; do
-		sed "s|ROOM|$room|" "$example/janus.plugin.videoroom.jcfg"
-	done | awk '!/^general/ || !seen++' >janus/janus.plugin.videoroom.jcfg
+		sed "s|\"ROOM_SECRET\"|\"$room_secret\"|; s|\"ADMIN_KEY\"|\"$(random)\"|; s|ROOM\>|$room|" \
+			"$example/janus.plugin.videoroom.jcfg"
+	done | awk '/^general/ { skips = seen++ } !skips; /^}/ { skips = 0 }' >janus/janus.plugin.videoroom.jcfg
 }
 
 start_janus()
@@ -70,8 +77,9 @@ prove()
 	start_nginx service
 	prepare >/dev/null
 	start_janus "$room" "$other"
-	BASE_URL=$base SECRET=$secret
-	export CODES BASE_URL SECRET
+	mkdir recordings || exit 1
+	BASE_URL=$base SECRET=$secret ROOM_SECRET=$room_secret RECORDINGS=$scratch/recordings
+	export CODES BASE_URL SECRET ROOM_SECRET RECORDINGS
 	timeout 120 node "$PROOF/prove.js" || fail 'the rooms'
 }
 

@@ -1,20 +1,24 @@
 // Proves that room codes lead into a room of Janus: a browser that exchanges the code of one role
 // publishes, another one with the code of another role sees its video move, and Janus refuses who
-// comes without a token, with one that has expired, and with that of another room.
+// comes without a token, with one that has expired, and with that of another room. Also that a room of
+// the example is nobody's but the administrator's: only participants watch, a removed one gets nothing
+// more, and tokens for joining neither show, edit or destroy a room nor record in it.
 //
-//	BASE_URL=... CODES='{"host":...,"guest":...,"other":...}' SECRET=... node prove.js
+//	BASE_URL=... CODES='{"host":...,"guest":...,"other":...}' SECRET=... ROOM_SECRET=... RECORDINGS=...
+//	node prove.js
 //
-// SECRET is the one that Janus shares with the service, to sign what has expired.
+// SECRET is the one that Janus shares with the service, to sign what has expired; ROOM_SECRET that of the
+// rooms; RECORDINGS an empty folder in which Janus could write.
 //
 // SPDX-License-Identifier: GPL-3.0-or-later
 import { createHmac } from "node:crypto";
-import { readFileSync } from "node:fs";
+import { readFileSync, readdirSync } from "node:fs";
 import { createServer } from "node:http";
 
 import { chromium } from "playwright-core";
 
 const MILLISECONDS = 30000; // for each step
-const { BASE_URL, CODES, SECRET } = process.env;
+const { BASE_URL, CODES, SECRET, ROOM_SECRET, RECORDINGS } = process.env;
 const codes = JSON.parse(CODES);
 const page = readFileSync(new URL("page.html", import.meta.url));
 const flags = [
@@ -95,6 +99,48 @@ const refusals = {
 };
 for (const [what, join] of Object.entries(refusals))
 	check(what, (await enter(join, false)).came, /^(create|join): (Unauthorized|unauthorized)/i);
+
+// ---- what the tokens do not allow ----
+
+const { room } = guest;
+const recording = { request: "configure", record: true, filename: `${RECORDINGS}/taken` };
+const id = ({ opened }) => opened.evaluate(() => entered.id);
+const ask = ({ opened }, body) => opened.evaluate((one) => request(one), body);
+const alone = await (await open()).evaluate(([one, feed]) => watchAlone(one, feed), [
+	guest,
+	await id(publisher),
+]);
+check("watching without joining", alone, /^join: Unauthorized/);
+for (const [what, more] of Object.entries({
+	edit: { new_description: "mine" },
+	destroy: {},
+	kick: { id: await id(publisher) },
+	moderate: { id: await id(publisher), mid: "0", mute: true },
+	enable_recording: { record: true },
+})) {
+	check(what, await ask(watcher, { request: what, room, ...more }), /^\w+: Missing mandatory element/);
+	check(what, await ask(watcher, { request: what, room, ...more, secret: "other" }), /^\w+: Unauth/);
+}
+check("a new room", await ask(watcher, { request: "create", room: "mine" }), /^create: /);
+check("the list", await ask(watcher, { request: "list" }), /^(?!.*[0-9a-f]{24})/);
+check("to record", await ask(publisher, recording), /"configured":"ok"/);
+
+// Another guest's pictures say how time goes by.
+const clock = await enter(await exchange(codes.guest), false);
+check("another guest", clock.came, /^connected$/);
+const kick = { request: "kick", room, id: await id(watcher), secret: ROOM_SECRET };
+check("the removal", await ask(publisher, kick), /"success"/);
+let more = 1;
+// What is under way still comes.
+for (let tries = 10, received = 0; more !== 0 && tries > 0; tries--) {
+	await clock.opened.evaluate(() => pictures(20));
+	more = (await watcher.opened.evaluate(() => packets())) - received;
+	received += more;
+}
+check("what a removed guest gets", more, /^0$/);
+const again = await watcher.opened.evaluate((one) => watchAgain(one), guest);
+check("a removed guest that watches again", again, /^join: Unauthorized/);
+check("recordings", readdirSync(RECORDINGS).join(), /^$/);
 
 await browser.close();
 server.close();
