@@ -204,6 +204,9 @@ static void check_headers_of_all(struct run *run)
 	} else if (origin != NULL && !is_of_key_sets(run->request.target)) {
 		problem(run, "only /v2/token, /v2/join and /v2/jwks are open to other origins");
 	}
+	if (origin != NULL)
+		check_header_is(run, "Access-Control-Expose-Headers",
+				"Retry-After, X-Request-Id, ETag");
 }
 
 static void check_body_of_all(struct run *run)

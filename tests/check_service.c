@@ -113,6 +113,7 @@ static struct request request_of(const struct case_request *request)
 		.host = header_of(request, "Host"),
 		.https = header_of(request, "HTTPS"),
 		.console = header_of(request, "Anteroom-Console"),
+		.asked_headers = header_of(request, "Access-Control-Request-Headers"),
 		.address = slice_of(request->from),
 	};
 }

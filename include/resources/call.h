@@ -98,6 +98,7 @@ struct request {
 	struct slice host; /* of the address that the client called */
 	struct slice https; /* "on" when the client came by https */
 	struct slice console; /* Anteroom-Console */
+	struct slice asked_headers; /* Access-Control-Request-Headers */
 	struct slice address; /* of the client, as text */
 };
 

@@ -135,6 +135,7 @@ static void read_parameters(struct arena *arena, char **parameters, struct reque
 		{ SLICE("HTTP_HOST"), &request->host },
 		{ SLICE("HTTPS"), &request->https },
 		{ SLICE("HTTP_ANTEROOM_CONSOLE"), &request->console },
+		{ SLICE("HTTP_ACCESS_CONTROL_REQUEST_HEADERS"), &request->asked_headers },
 	};
 
 	for (; *parameters != NULL; parameters++) {

@@ -9,6 +9,7 @@
 
 #define UNKNOWN_MOST 20
 #define UNKNOWN_BYTES_MOST 1024
+#define ALLOWED_HEADERS_MOST 1024
 
 static bool is_request_id(struct slice text)
 {
@@ -90,13 +91,58 @@ void headers_unknown(struct call *call)
 	call_header(call, "X-Unknown-Fields", buffer_slice(&list));
 }
 
+/* ---- other origins ---- */
+
+#define ALWAYS_ALLOWED "content-type, authorization"
+
+/* A name that a browser may ask for, in lower case: a token (RFC 9110), but for `*`, which would
+ * allow others. */
+static bool is_header_name(struct slice name)
+{
+	static const char others[] = "!#$%&'+-.^_`|~";
+
+	for (size_t i = 0; i < name.size; i++) {
+		const char c = name.data[i];
+
+		if (!(c >= 'a' && c <= 'z') && !(c >= '0' && c <= '9') &&
+		    (c == '\0' || strchr(others, c) == NULL))
+			return false;
+	}
+	return name.size > 0;
+}
+
+/* What calls use, and whatever else the browser asks for: tracing adds headers to the calls of a
+ * page. They are named, since a wildcard does not mean the same to all browsers. */
+static struct slice allowed_headers(const struct call *call)
+{
+	struct slice rest = call->request.asked_headers;
+	struct buffer list = BUFFER_INITIAL(call->arena);
+
+	buffer_append_text(&list, ALWAYS_ALLOWED);
+	while (rest.size > 0) {
+		const struct slice part = text_split(rest, ',', &rest);
+		const struct slice name = text_lower(call->arena, text_trim(part, TEXT_BLANKS));
+
+		if (!is_header_name(name) || slice_is(name, "content-type") ||
+		    slice_is(name, "authorization"))
+			continue;
+		if (list.size + name.size > ALLOWED_HEADERS_MOST)
+			break;
+		buffer_append_text(&list, ", ");
+		buffer_append(&list, name);
+	}
+	return buffer_slice(&list);
+}
+
 void headers_share(struct call *call)
 {
 	call_header(call, "Access-Control-Allow-Origin", SLICE("*"));
+	call_header(call, "Access-Control-Expose-Headers",
+		    SLICE("Retry-After, X-Request-Id, ETag"));
 	if (call->request.method != METHOD_OPTIONS)
 		return;
 	call_header(call, "Access-Control-Allow-Methods", call_find_header(call, "Allow"));
-	call_header(call, "Access-Control-Allow-Headers", SLICE("content-type, authorization"));
+	call_header(call, "Access-Control-Allow-Headers", allowed_headers(call));
 }
 
 /* ---- Prefer ---- */
