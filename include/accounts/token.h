@@ -83,10 +83,15 @@ bool token_verify_app(const struct roster *roster, struct arena *arena, struct s
 struct slice token_sign_management(struct arena *arena, const struct clock *clock,
 				   const struct account *account, int64_t now, int64_t seconds);
 
-/* A token of a session. Signed with the younger secret; it ends with it, and when the account is
- * disabled, for good. claims: expires_at, id (of a
- * key, whose scopes are the session's), and scopes and gives_until when is_limited. */
+/* The active secret of the account that signed the token, or NULL. Nothing else is verified. */
+const struct secret *token_signer(const struct account *account, struct arena *arena,
+				  struct slice token);
+
+/* A token of a session. Signed with this secret of the account; it ends with it, with the secret
+ * `with` if that is not NULL, and when the account is disabled, for good. claims: expires_at, id (of
+ * a key, whose scopes are the session's), and scopes and gives_until when is_limited. */
 struct slice token_sign_session(struct arena *arena, const struct clock *clock, int64_t now,
+				const struct secret *secret, const struct secret *with,
 				const struct token_claims *claims);
 
 /* A token for joining. Signed with the older secret, so that verifiers that do not know the new one

@@ -68,10 +68,12 @@ static bool text_member(const json_t *object, const char *name, struct slice *te
 /* Used in place of a missing secret; a signature with it is never accepted. */
 #define IDLE_KEY SLICE("-------------------------------------------")
 
-/* Computes the same number of signatures whether the account exists or not. */
-static bool is_signed_by(const struct account *account, struct slice text, struct slice signature)
+/* The secret that signed, or NULL. Computes the same number of signatures whether the account
+ * exists or not. */
+static const struct secret *signing_secret(const struct account *account, struct slice text,
+					   struct slice signature)
 {
-	bool is_right = false;
+	const struct secret *signer = NULL;
 
 	for (size_t i = 0; i < ACCOUNT_SECRETS; i++) {
 		bool is_active = account != NULL && account->is_enabled &&
@@ -84,9 +86,29 @@ static bool is_signed_by(const struct account *account, struct slice text, struc
 		bool is_equal = digest_equal(mac, signature.data);
 
 		explicit_bzero(mac, sizeof mac);
-		is_right = is_right || (is_active && is_equal);
+		if (signer == NULL && is_active && is_equal)
+			signer = &account->secrets[i];
 	}
-	return is_right;
+	return signer;
+}
+
+/* False when it is no signature. */
+static bool decode_signature(struct arena *arena, const struct parts *parts,
+			     struct slice *signature)
+{
+	return text_base64url_decode(arena, parts->signature, signature) &&
+	       signature->size == DIGEST_SIZE;
+}
+
+const struct secret *token_signer(const struct account *account, struct arena *arena,
+				  struct slice token)
+{
+	struct parts parts;
+	struct slice signature;
+
+	return split(token, &parts) && decode_signature(arena, &parts, &signature)
+		       ? signing_secret(account, parts.signed_text, signature)
+		       : NULL;
 }
 
 /* Returns the account that signed the token, or NULL; *claims: its payload. */
@@ -97,8 +119,7 @@ static const struct account *find_signer(const struct roster *roster, struct are
 	struct slice text;
 	struct id access_key;
 
-	if (!text_base64url_decode(arena, parts->signature, &signature) ||
-	    signature.size != DIGEST_SIZE)
+	if (!decode_signature(arena, parts, &signature))
 		return NULL;
 	*claims = read_object(arena, parts->payload);
 	if (*claims == NULL || !text_member(*claims, "access_key", &text) ||
@@ -107,7 +128,7 @@ static const struct account *find_signer(const struct roster *roster, struct are
 
 	const struct account *account = roster_by_access_key(roster, &access_key);
 
-	return is_signed_by(account, parts->signed_text, signature) ? account : NULL;
+	return signing_secret(account, parts->signed_text, signature) != NULL ? account : NULL;
 }
 
 /* --- Verifying: header and claims --- */
@@ -281,6 +302,22 @@ static int64_t seconds_of(double milliseconds)
 	return (int64_t)(fmin(milliseconds, LAST_TIME) / 1000.0);
 }
 
+/* What else a session says of its account is still so. */
+static bool session_goes_on(const struct account *account, const json_t *claims,
+			    struct fault *fault)
+{
+	const json_t *since = json_object_get(claims, "secret_created_at");
+	bool has_secret = since == NULL;
+
+	if (json_integer_value(json_object_get(claims, "times_disabled")) !=
+	    account->times_disabled)
+		return refuse(fault, "the account was disabled after the session began");
+	for (size_t i = 0; i < account->secret_count; i++)
+		has_secret = has_secret ||
+			     json_integer_value(since) == account->secrets[i].created_at;
+	return has_secret || refuse(fault, "the secret that the session began with is retired");
+}
+
 /* All but the times, as verify. */
 static const struct account *verify_caller(const struct roster *roster, struct arena *arena,
 					   struct slice token, enum token_type type,
@@ -297,11 +334,8 @@ static const struct account *verify_caller(const struct roster *roster, struct a
 		return NULL;
 	verified->type = type;
 	read->account = signer;
-	if (is_session && json_integer_value(json_object_get(claims, "times_disabled")) !=
-				  signer->times_disabled) {
-		refuse(fault, "the account was disabled after the session began");
+	if (is_session && !session_goes_on(signer, claims, fault))
 		return NULL;
-	}
 	read_id(claims, is_session ? "key" : "jti", read);
 	read->expires_at = seconds_of(verified->expires);
 	read->gives_until = is_session ? json_integer_value(json_object_get(claims, "gives_until"))
@@ -407,6 +441,7 @@ struct slice token_sign_management(struct arena *arena, const struct clock *cloc
 }
 
 struct slice token_sign_session(struct arena *arena, const struct clock *clock, int64_t now,
+				const struct secret *secret, const struct secret *with,
 				const struct token_claims *session)
 {
 	const struct account *account = session->account;
@@ -420,8 +455,10 @@ struct slice token_sign_session(struct arena *arena, const struct clock *clock, 
 	}
 	if (account->times_disabled > 0)
 		writer_integer(&claims, "times_disabled", account->times_disabled);
+	if (with != NULL)
+		writer_integer(&claims, "secret_created_at", with->created_at);
 	add_times(&claims, clock, now / 1000, session->expires_at);
-	return sign(arena, &account->secrets[account->secret_count - 1], &claims);
+	return sign(arena, secret, &claims);
 }
 
 struct slice token_sign_join(struct arena *arena, const struct clock *clock,

@@ -80,21 +80,22 @@ static bool check_budget(struct call *call, struct fault *fault)
 	return false;
 }
 
-/* Compares as many secrets for an unknown account as for any other, so that the time tells
- * nothing. */
-static bool has_secret(const struct account *account, struct slice secret)
+/* The account's secret with this text, or NULL. Compares as many secrets for an unknown account as
+ * for any other, so that the time tells nothing. */
+static const struct secret *find_secret(const struct account *account, struct slice secret)
 {
 	static const char no_secret[] = "-------------------------------------------";
-	bool is_right = false;
+	const struct secret *found = NULL;
 
 	for (size_t i = 0; i < ACCOUNT_SECRETS; i++) {
 		const bool is_active = account != NULL && i < account->secret_count;
 		const bool is_equal = text_equal_secret(
 			slice_of(is_active ? account->secrets[i].text : no_secret), secret);
 
-		is_right = is_right || (is_active && is_equal);
+		if (is_active && is_equal)
+			found = &account->secrets[i];
 	}
-	return is_right && account->is_enabled;
+	return found != NULL && account->is_enabled ? found : NULL;
 }
 
 /* Returns the current accounts, including changes that another machine has just made. The caller
@@ -111,8 +112,10 @@ static const struct roster *current(struct call *call, struct fault *fault)
 	return NULL;
 }
 
-/* Signs a session of the call's actor. */
-static void begin(struct call *call, const struct account *account)
+/* Signs a session of the call's actor, with this secret. It ends with the secret `with`, too, if
+ * that is not NULL. */
+static void begin(struct call *call, const struct account *account, const struct secret *secret,
+		  const struct secret *with)
 {
 	const int64_t now = clock_now(call->environment->clock);
 	struct token_claims claims = {
@@ -127,7 +130,9 @@ static void begin(struct call *call, const struct account *account)
 		claims.expires_at = call->actor.expires_at;
 	if (call->actor.kind == ACTOR_KEY)
 		(void)snprintf(claims.id, sizeof claims.id, "%s", call->actor.id);
-	set_cookie(call, token_sign_session(call->arena, call->environment->clock, now, &claims),
+	set_cookie(call,
+		   token_sign_session(call->arena, call->environment->clock, now, secret, with,
+				      &claims),
 		   claims.expires_at - now / 1000);
 }
 
@@ -135,24 +140,26 @@ static bool begin_by_secret(struct call *call, struct fault *fault)
 {
 	const struct roster *roster = current(call, fault);
 	const struct account *account = NULL;
+	const struct secret *secret;
 	struct id access_key;
-	bool is_right;
 
 	if (roster == NULL)
 		return false;
 	if (id_parse(text_of_json(call_member(call, "access_key")), &access_key))
 		account = roster_by_access_key(roster, &access_key);
-	is_right = has_secret(account, text_of_json(call_member(call, "secret")));
-	if (is_right)
-		begin(call, account);
+	secret = find_secret(account, text_of_json(call_member(call, "secret")));
+	if (secret != NULL)
+		begin(call, account, secret, NULL);
 	accounts_release(call->environment->accounts, roster);
-	return is_right || refuse(call, fault);
+	return secret != NULL || refuse(call, fault);
 }
 
 static bool begin_by_token(struct call *call, struct slice token, struct fault *fault)
 {
 	const struct roster *roster;
 	const struct account *account;
+	const struct secret *newest, *signer = NULL;
+	bool is_right;
 
 	if (!auth_by_bearer(call, token, fault))
 		return fault->kind == FAULT_UNAUTHORIZED ? refuse(call, fault) : false;
@@ -160,10 +167,18 @@ static bool begin_by_token(struct call *call, struct slice token, struct fault *
 	if (roster == NULL)
 		return false;
 	account = roster_by_id(roster, &call->account);
-	if (account != NULL)
-		begin(call, account);
+	is_right = account != NULL;
+	if (is_right && call->actor.kind == ACTOR_TOKEN) {
+		/* The accounts may be others by now, and the secret of the token be retired. */
+		signer = token_signer(account, call->arena, token);
+		is_right = signer != NULL;
+	}
+	if (is_right) {
+		newest = &account->secrets[account->secret_count - 1];
+		begin(call, account, newest, signer == newest ? NULL : signer);
+	}
 	accounts_release(call->environment->accounts, roster);
-	return account != NULL || refuse(call, fault);
+	return is_right || refuse(call, fault);
 }
 
 bool session_check(struct call *call, json_t *body, bool is_strict, struct fault *fault)
