@@ -95,7 +95,8 @@ struct slice token_sign_session(struct arena *arena, const struct clock *clock, 
 				const struct token_claims *claims);
 
 /* A token for joining. Signed with the older secret, so that verifiers that do not know the new one
- * yet accept it. now: milliseconds; expires_at: its `exp`, in seconds. */
+ * yet accept it; valid from 10 s before `now` (milliseconds), for those whose clock is behind.
+ * expires_at: its `exp`, in seconds. */
 struct slice token_sign_join(struct arena *arena, const struct clock *clock,
 			     const struct account *account, const struct token_join *join,
 			     int64_t now, int64_t expires_at);
