@@ -67,20 +67,19 @@ struct exchange {
 	struct slice answered_user; /* that one */
 	int64_t expires_at; /* seconds */
 	const struct backend *backend; /* in effect for the room, and a part of: */
-	struct media media; /* not set without a backend */
+	struct media media; /* with has_media: the account has a record of them */
+	bool has_media;
 };
 
 /* ---- what refuses a code ---- */
 
-/* The backend in effect. Most accounts have no media at all. */
-static bool find_backend(struct call *call, struct exchange *exchange, struct fault *fault)
+/* The account's media, and the backend in effect for the room. */
+static bool find_media(struct call *call, struct exchange *exchange, struct fault *fault)
 {
-	bool is_there;
-
 	exchange->backend = NULL;
-	if (!media_find(call, STORE_TO_SHOW, &exchange->media, &is_there, fault))
+	if (!media_find(call, STORE_TO_SHOW, &exchange->media, &exchange->has_media, fault))
 		return false;
-	if (is_there)
+	if (exchange->has_media)
 		exchange->backend = media_backend_of(&exchange->media, &exchange->subject.template);
 	return true;
 }
@@ -276,18 +275,15 @@ static bool answer(struct call *call, struct exchange *exchange, const struct ac
 		   struct fault *fault)
 {
 	char expires[TEXT_TIME_SIZE];
-	struct token_join subject = {
+	const struct token_join subject = {
 		.room_id = id_as_text(call->arena, &exchange->subject.room.id),
 		.role = exchange->role,
 		.user_id = exchange->answered_user,
+		.code_hash = media_code_hash(call->arena, &exchange->media, exchange->code.letters),
+		.code_place = id_number(&exchange->code.place),
 	};
 	struct json_writer body = writer_begin(call->arena, false);
 
-	if (exchange->backend != NULL) {
-		subject.code_hash = media_code_hash(call->arena, &exchange->media,
-						    exchange->code.letters);
-		subject.code_place = id_number(&exchange->code.place);
-	}
 	text_time_seconds(exchange->expires_at * 1000, expires);
 	writer_text(&body, "token",
 		    token_sign_join(call->arena, call->environment->clock, account, &subject,
@@ -301,14 +297,17 @@ static bool answer(struct call *call, struct exchange *exchange, const struct ac
 	return call_answer(call, writer_end(&body));
 }
 
-/* An exchange that is counted is a write; all others only read. */
+/* An exchange that is counted is a write, and so is the first one of an account that has no media
+ * yet, which have the key of the codes' hashes; all others only read. */
 static bool exchange_code(struct call *call, struct exchange *exchange,
 			  const struct account *account, struct fault *fault)
 {
 	if (!admit(call, exchange, account, fault))
 		return false;
-	if (is_counted(call, exchange) && !call_is_writing(call))
+	if ((is_counted(call, exchange) || !exchange->has_media) && !call_is_writing(call))
 		return call_write_instead(call);
+	if (!exchange->has_media && !media_load_lasting(call, &exchange->media, fault))
+		return false;
 	if (!count(call, exchange, fault))
 		return false;
 	/* A made-up user_id is drawn after the exchange was counted without one. */
@@ -352,7 +351,7 @@ bool join(struct call *call, struct fault *fault)
 	bool is_done;
 
 	code_expect(call, code, call_reading(call), STORE_TO_SHOW, true);
-	if (!find(call, code, &exchange, fault) || !find_backend(call, &exchange, fault))
+	if (!find(call, code, &exchange, fault) || !find_media(call, &exchange, fault))
 		return false;
 	roster = accounts_current(accounts);
 	account = roster_by_id(roster, &call->account);
@@ -419,59 +418,76 @@ static bool find_code(struct call *call, struct exchange *exchange, struct fault
 {
 	const struct token_join *token = &call->app_token->subject;
 	struct code_page page = { .after = token->code_place - 1, .most = 1 };
+	const struct code *code = &exchange->code;
 
-	if (token->code_place == 0)
+	if (token->code_place == 0 || !exchange->has_media)
 		return true;
 	if (!codes_page(call, &exchange->subject.room.id, &page, fault))
 		return false;
 	if (page.count == 0)
 		return true;
 	exchange->code = page.codes[0];
+	/* Words that were deleted and made again are another code, at another place. */
 	exchange->has_code =
-		slice_equal(media_code_hash(call->arena, &exchange->media, exchange->code.letters),
+		id_number(&code->place) == token->code_place &&
+		slice_equal(media_code_hash(call->arena, &exchange->media, code->letters),
 			    token->code_hash);
 	return true;
 }
 
-static bool check_code(struct call *call, struct exchange *exchange, struct fault *fault)
+/* The role of the token: of one that names a code, the role of that, under whatever name it has by
+ * now; else, or when the code has none any more, the one of that name. */
+static bool find_role(struct call *call, struct exchange *exchange, const struct shown_code *shown,
+		      struct fault *fault)
 {
-	const struct code_terms *terms = &exchange->code.terms;
-	struct shown_code shown;
+	const struct template_record *template = &exchange->subject.template;
+	const size_t role = template_role_index(
+		template, shown->has_role ? shown->role : call->app_token->subject.role);
 
-	if (call->app_token->subject.code_hash.data == NULL)
-		return true;
-	if (!find_code(call, exchange, fault))
+	if (role == template->role_count)
+		return fault_set(fault, FAULT_NOT_FOUND, "role not found");
+	exchange->role = template->roles[role].name;
+	return true;
+}
+
+static bool find_bearer(struct call *call, struct exchange *exchange, struct shown_code *shown,
+			struct fault *fault)
+{
+	const struct token_join *token = &call->app_token->subject;
+
+	if (!room_load_by_id(call, token->room_id, STORE_TO_SHOW, &exchange->subject.room, fault) ||
+	    !room_subject_load(call, STORE_TO_SHOW, &exchange->subject, fault) ||
+	    !find_media(call, exchange, fault))
 		return false;
+	if (token->code_hash.data != NULL && !find_code(call, exchange, fault))
+		return false;
+	if (exchange->has_code && !code_show(call, &exchange->subject.codes, &exchange->code,
+					     &exchange->subject.template, shown, fault))
+		return false;
+	return find_role(call, exchange, shown, fault);
+}
+
+/* Whether the token still is what the code would be exchanged for. How often the code was used, and
+ * when it begins, is not asked: the token was given for one use. */
+static bool check_code(struct call *call, const struct exchange *exchange,
+		       const struct shown_code *shown, struct fault *fault)
+{
+	const struct token_join *token = &call->app_token->subject;
+	const struct code_terms *terms = &exchange->code.terms;
+
+	if (token->code_hash.data == NULL)
+		return true;
 	if (!exchange->has_code)
 		return refuse(call, JOIN_DISABLED, "room code not found", fault);
-	if (!code_show(call, &exchange->subject.codes, &exchange->code, &exchange->subject.template,
-		       &shown, fault))
-		return false;
-	if (!shown.has_role)
+	if (!shown->has_role)
 		return refuse(call, JOIN_ROLE_DELETED, "the role of this code was deleted", fault);
-	if (!shown.is_enabled)
+	if (!shown->is_enabled)
 		return refuse(call, JOIN_DISABLED, "room code is disabled", fault);
 	if ((terms->set & CODE_EXPIRES_AT) != 0 && call->now / 1000 >= terms->expires_at)
 		return refuse_at(call, JOIN_EXPIRED, "Room code has expired", "expires_at",
 				 terms->expires_at, fault);
-	return true;
-}
-
-static bool find_role(struct call *call, struct exchange *exchange, struct fault *fault)
-{
-	const struct token_join *token = &call->app_token->subject;
-	size_t role;
-
-	if (!room_load_by_id(call, token->room_id, STORE_TO_SHOW, &exchange->subject.room, fault) ||
-	    !room_subject_load(call, STORE_TO_SHOW, &exchange->subject, fault))
-		return false;
-	role = template_role_index(&exchange->subject.template, token->role);
-	if (role == exchange->subject.template.role_count)
-		return fault_set(fault, FAULT_NOT_FOUND, "role not found");
-	exchange->role = exchange->subject.template.roles[role].name;
-	if (!exchange->subject.room.is_enabled)
-		return refuse(call, JOIN_ROOM_DISABLED, "Room is disabled", fault);
-	return check_window(call, exchange, fault) && find_backend(call, exchange, fault);
+	return (terms->set & CODE_USER_ID) == 0 || slice_equal(terms->user_id, token->user_id) ||
+	       refuse(call, JOIN_OTHER_USER, "Room code is for another user", fault);
 }
 
 static bool answer_ticket(struct call *call, struct exchange *exchange, struct fault *fault)
@@ -510,8 +526,13 @@ static void expect_bearer(struct call *call, const struct token_join *token)
 bool token_join(struct call *call, struct fault *fault)
 {
 	struct exchange exchange = { .has_code = false };
+	struct shown_code shown = { .has_role = false };
 
 	expect_bearer(call, &call->app_token->subject);
-	return find_role(call, &exchange, fault) && check_code(call, &exchange, fault) &&
+	if (!find_bearer(call, &exchange, &shown, fault))
+		return false;
+	if (!exchange.subject.room.is_enabled)
+		return refuse(call, JOIN_ROOM_DISABLED, "Room is disabled", fault);
+	return check_window(call, &exchange, fault) && check_code(call, &exchange, &shown, fault) &&
 	       answer_ticket(call, &exchange, fault);
 }
