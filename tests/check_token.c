@@ -782,7 +782,9 @@ START_TEST(join_token_is_signed_with_the_older_secret)
 {
 	const struct account *account = roster_find(roster, "b");
 	struct token_join join = {
-		SLICE("room"), SLICE("ho\"st"), SLICE("J\xc3\xb6rg"), { NULL, 0 }, 0
+		.room_id = SLICE("room"),
+		.role = SLICE("ho\"st"),
+		.user_id = SLICE("J\xc3\xb6rg"),
 	};
 	struct slice token = token_sign_join(arena, &clock_system, account, &join, NOW,
 					     NOW / 1000 + 86400);
@@ -830,7 +832,9 @@ START_TEST(payload_is_read_by_plain_base64)
 	 * places. */
 	for (int before = 0; before < 3; before++) {
 		struct token_join join = {
-			SLICE("room"), SLICE("host"), { padded, 0 }, { NULL, 0 }, 0
+			.room_id = SLICE("room"),
+			.role = SLICE("host"),
+			.user_id = { padded, 0 },
 		};
 		struct buffer read = BUFFER_INITIAL(arena);
 		unsigned bits = 0, n = 0;

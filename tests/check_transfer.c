@@ -1119,7 +1119,7 @@ static struct slice full_terms(struct arena *arena)
 	}
 	buffer_append_text(&text, "}},\"uses\":1000000,\"last_use\":\"2026-01-01T00:00:00.123Z\"");
 	append_long(&text, ",\"last_user\":", 256);
-	buffer_append_byte(&text, '}');
+	buffer_append_text(&text, ",\"last_repeats\":9}");
 	return buffer_slice(&text);
 }
 

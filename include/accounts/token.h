@@ -66,6 +66,7 @@ struct token_join {
 	struct slice user_id;
 	struct slice code_hash; /* data NULL: the token has no such claim, and no code_place */
 	uint64_t code_place; /* where the room has the code; 0: the token does not say */
+	struct slice jti; /* of a token that is signed; data NULL: one is drawn */
 };
 
 /* A token for joining, of any account that signed one. */

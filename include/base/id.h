@@ -48,7 +48,10 @@ size_t id_place(const struct id *id, const void *items, size_t count, size_t siz
 
 /* A version 4 UUID (RFC 4122), 36 characters and a terminator. */
 #define UUID_TEXT_SIZE 37
+#define UUID_SIZE 16
 void uuid_make(const struct clock *clock, char text[UUID_TEXT_SIZE]);
+/* The one with these bits, but for those that every one has. */
+void uuid_print(const unsigned char bits[UUID_SIZE], char text[UUID_TEXT_SIZE]);
 /* The same in the arena. */
 struct slice uuid_as_text(struct arena *arena, const struct clock *clock);
 

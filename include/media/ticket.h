@@ -53,6 +53,7 @@ struct ticket_guest {
 	int64_t size, seconds_most;
 	bool is_recorded;
 	int64_t now, expires; /* seconds since 1970 */
+	struct slice jti; /* a UUID; data NULL: one is drawn */
 };
 
 /* Writes the members of a ticket, backend, type, url, room and so on. False: the key cannot

@@ -17,7 +17,7 @@
 enum code_term {
 	CODE_NOT_BEFORE = 1 << 0,
 	CODE_EXPIRES_AT = 1 << 1,
-	CODE_MAX_USES = 1 << 2, /* max_uses, uses, last_use, last_user */
+	CODE_MAX_USES = 1 << 2, /* max_uses, uses, and the last use */
 	CODE_USER_ID = 1 << 3,
 	CODE_NAME = 1 << 4,
 	CODE_LABEL = 1 << 5,
@@ -31,6 +31,7 @@ struct code_terms {
 	uint32_t max_uses, uses;
 	int64_t last_use; /* the last counted exchange, in milliseconds since 1970; 0: none */
 	struct slice last_user; /* its user_id; empty: it was made up */
+	uint32_t last_repeats; /* how often it was repeated */
 	struct slice user_id, name, label;
 	struct slice metadata; /* the text of a JSON object */
 };

@@ -20,7 +20,8 @@ struct admission {
 	struct slice user_id;
 	bool is_known; /* see media/ticket.h */
 	struct slice name; /* as sent; empty: none */
-	int64_t expires; /* seconds: of the token that the ticket goes with */
+	int64_t since, expires; /* seconds: of the token that the ticket goes with */
+	struct slice jti; /* see media/ticket.h */
 };
 
 /* The backend that is in effect for rooms of the template; NULL: none. */

@@ -419,18 +419,27 @@ static struct json_writer begin_claims(struct arena *arena, const struct account
 	return claims;
 }
 
-/* Adds the claims that all tokens have. Times in seconds. */
+/* Adds the claims that all tokens have. Times in seconds; jti: data NULL: one is drawn. */
 static void add_times(struct json_writer *claims, const struct clock *clock, int64_t from,
-		      int64_t to)
+		      int64_t to, struct slice jti)
 {
-	char jti[UUID_TEXT_SIZE];
+	char drawn[UUID_TEXT_SIZE];
 
-	uuid_make(clock, jti);
+	if (jti.data == NULL) {
+		uuid_make(clock, drawn);
+		jti = slice_of(drawn);
+	}
 	writer_integer(claims, "iat", from);
 	writer_integer(claims, "nbf", from);
 	writer_integer(claims, "exp", to);
-	writer_text(claims, "jti", slice_of(jti));
+	writer_text(claims, "jti", jti);
 }
+
+#define NO_JTI \
+	(struct slice) \
+	{ \
+		NULL, 0 \
+	}
 
 struct slice token_sign_management(struct arena *arena, const struct clock *clock,
 				   const struct account *account, int64_t now, int64_t seconds)
@@ -438,7 +447,7 @@ struct slice token_sign_management(struct arena *arena, const struct clock *cloc
 	const struct secret *younger = &account->secrets[account->secret_count - 1];
 	struct json_writer claims = begin_claims(arena, account, "management");
 
-	add_times(&claims, clock, now / 1000, now / 1000 + seconds);
+	add_times(&claims, clock, now / 1000, now / 1000 + seconds, NO_JTI);
 	return sign(arena, younger, &claims);
 }
 
@@ -459,7 +468,7 @@ struct slice token_sign_session(struct arena *arena, const struct clock *clock, 
 		writer_integer(&claims, "times_disabled", account->times_disabled);
 	if (with != NULL)
 		writer_integer(&claims, "secret_created_at", with->created_at);
-	add_times(&claims, clock, now / 1000, session->expires_at);
+	add_times(&claims, clock, now / 1000, session->expires_at, NO_JTI);
 	return sign(arena, secret, &claims);
 }
 
@@ -477,6 +486,6 @@ struct slice token_sign_join(struct arena *arena, const struct clock *clock,
 		writer_text(&claims, "code_hash", join->code_hash);
 		writer_integer(&claims, "code_place", (int64_t)join->code_place);
 	}
-	add_times(&claims, clock, now / 1000 - SECONDS_BACK, expires_at);
+	add_times(&claims, clock, now / 1000 - SECONDS_BACK, expires_at, join->jti);
 	return sign(arena, older, &claims);
 }

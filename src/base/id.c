@@ -116,13 +116,13 @@ size_t id_place(const struct id *id, const void *items, size_t count, size_t siz
 	return low;
 }
 
-void uuid_make(const struct clock *clock, char text[UUID_TEXT_SIZE])
+void uuid_print(const unsigned char bits[UUID_SIZE], char text[UUID_TEXT_SIZE])
 {
 	static const unsigned char group_sizes[] = { 4, 2, 2, 2, 6 };
-	unsigned char bytes[16];
+	unsigned char bytes[UUID_SIZE];
 	const unsigned char *group = bytes;
 
-	clock_random(clock, bytes, sizeof bytes);
+	memcpy(bytes, bits, sizeof bytes);
 	bytes[6] = (unsigned char)((bytes[6] & 0x0f) | 0x40);
 	bytes[8] = (unsigned char)((bytes[8] & 0x3f) | 0x80);
 	for (size_t i = 0; i < sizeof group_sizes; i++) {
@@ -133,6 +133,14 @@ void uuid_make(const struct clock *clock, char text[UUID_TEXT_SIZE])
 		group += group_sizes[i];
 	}
 	*text = '\0';
+}
+
+void uuid_make(const struct clock *clock, char text[UUID_TEXT_SIZE])
+{
+	unsigned char bits[UUID_SIZE];
+
+	clock_random(clock, bits, sizeof bits);
+	uuid_print(bits, text);
 }
 
 struct slice uuid_as_text(struct arena *arena, const struct clock *clock)

@@ -25,7 +25,7 @@ struct making {
 	struct arena *arena;
 	const struct ticket_server *server;
 	const struct ticket_guest *guest;
-	char jti[UUID_TEXT_SIZE];
+	struct slice jti;
 	struct slice person;
 	struct json_writer *ticket;
 };
@@ -55,7 +55,7 @@ static struct slice person_of(struct making *making)
 		return guest->user_id;
 	buffer_append(&person, guest->user_id);
 	buffer_append_byte(&person, '#');
-	buffer_append(&person, (struct slice){ making->jti, MARK_SIZE });
+	buffer_append(&person, (struct slice){ making->jti.data, MARK_SIZE });
 	return buffer_slice(&person);
 }
 
@@ -125,7 +125,7 @@ static void put_times(const struct making *making, struct json_writer *claims)
 	writer_integer(claims, "iat", guest->now - SECONDS_BACK);
 	writer_integer(claims, "nbf", guest->now - SECONDS_BACK);
 	writer_integer(claims, "exp", guest->expires);
-	writer_text(claims, "jti", slice_of(making->jti));
+	writer_text(claims, "jti", making->jti);
 }
 
 /* ---- LiveKit ---- */
@@ -507,7 +507,7 @@ bool ticket_write(struct arena *arena, const struct clock *clock,
 	struct making making = { arena, server, guest, .ticket = ticket };
 	char expires[TEXT_TIME_SIZE];
 
-	uuid_make(clock, making.jti);
+	making.jti = guest->jti.data != NULL ? guest->jti : uuid_as_text(arena, clock);
 	making.person = person_of(&making);
 	writer_text(ticket, "backend", server->name);
 	writer_text(ticket, "type", slice_of(types[server->type].name));

@@ -8,6 +8,8 @@
 /* A code without terms has the version 1. */
 #define CODE_VERSION 1
 #define CODE_VERSION_TERMS 2
+/* One whose last exchange was repeated. */
+#define CODE_VERSION_REPEATED 3
 /* Version 1 had plain codes alone: no others, and no oldest. */
 #define CODES_VERSION_PLAIN 1
 #define CODES_VERSION 2
@@ -216,6 +218,8 @@ static void put_terms(struct buffer *value, const struct code_terms *terms)
 		packed_put_number(value, terms->uses, 4);
 		packed_put_number(value, (uint64_t)terms->last_use, 8);
 		packed_put_text(value, terms->last_user);
+		if (terms->last_repeats > 0)
+			packed_put_number(value, terms->last_repeats, 1);
 	}
 	if ((terms->set & CODE_USER_ID) != 0)
 		packed_put_text(value, terms->user_id);
@@ -227,7 +231,7 @@ static void put_terms(struct buffer *value, const struct code_terms *terms)
 		packed_put_text(value, terms->metadata);
 }
 
-static void decode_terms(struct packed *reader, struct code_terms *terms)
+static void decode_terms(struct packed *reader, uint64_t version, struct code_terms *terms)
 {
 	terms->set = (unsigned)packed_number(reader, 1);
 	if ((terms->set & CODE_NOT_BEFORE) != 0)
@@ -239,6 +243,8 @@ static void decode_terms(struct packed *reader, struct code_terms *terms)
 		terms->uses = (uint32_t)packed_number(reader, 4);
 		terms->last_use = (int64_t)packed_number(reader, 8);
 		terms->last_user = packed_text(reader);
+		if (version == CODE_VERSION_REPEATED)
+			terms->last_repeats = (uint32_t)packed_number(reader, 1);
 	}
 	if ((terms->set & CODE_USER_ID) != 0)
 		terms->user_id = packed_text(reader);
@@ -267,9 +273,9 @@ static bool decode_code(const struct store_record *record, struct code *code, st
 	code->created = (int64_t)packed_number(&reader, 8);
 	code->updated = (int64_t)packed_number(&reader, 8);
 	code->role = packed_text(&reader);
-	if (version == CODE_VERSION_TERMS)
-		decode_terms(&reader, &code->terms);
-	return ((version == CODE_VERSION || version == CODE_VERSION_TERMS) &&
+	if (version != CODE_VERSION)
+		decode_terms(&reader, version, &code->terms);
+	return (version >= CODE_VERSION && version <= CODE_VERSION_REPEATED &&
 		packed_ended(&reader)) ||
 	       packed_damaged("code of the room", &record->parent, fault);
 }
@@ -300,6 +306,13 @@ bool code_find(struct call *call, struct slice letters, enum store_reading readi
 	return true;
 }
 
+static uint64_t version_of(const struct code_terms *terms)
+{
+	if (terms->last_repeats > 0)
+		return CODE_VERSION_REPEATED;
+	return terms->set == 0 ? CODE_VERSION : CODE_VERSION_TERMS;
+}
+
 bool code_put(struct call *call, const struct code *code, struct fault *fault)
 {
 	struct buffer value = BUFFER_INITIAL(call->arena);
@@ -310,7 +323,7 @@ bool code_put(struct call *call, const struct code *code, struct fault *fault)
 		.name = code->letters,
 	};
 
-	packed_put_number(&value, code->terms.set == 0 ? CODE_VERSION : CODE_VERSION_TERMS, 1);
+	packed_put_number(&value, version_of(&code->terms), 1);
 	packed_put_number(&value, code->is_enabled, 1);
 	packed_put_number(&value, code->group, 4);
 	packed_put_number(&value, (uint64_t)code->created, 8);

@@ -106,6 +106,7 @@ static void read_uses(const json_t *document, const struct code_terms *former,
 	terms->uses = former->uses;
 	terms->last_use = former->last_use;
 	terms->last_user = former->last_user;
+	terms->last_repeats = former->last_repeats;
 }
 
 void code_terms_read(struct call *call, const json_t *document, struct code_terms *terms)

@@ -64,6 +64,9 @@ struct exchange {
 	struct slice role;
 	const json_t *role_document; /* NULL: not decoded yet */
 	struct slice user_id; /* the body's, or the code's; empty: one is made up */
+	int64_t time; /* milliseconds: of the exchange; of one that is repeated, the first time */
+	bool is_retry;
+	struct slice jti; /* of its tokens; data NULL: each has its own */
 	struct slice answered_user; /* that one */
 	int64_t expires_at; /* seconds */
 	const struct backend *backend; /* in effect for the room, and a part of: */
@@ -137,8 +140,9 @@ static bool check_switches(struct call *call, const struct exchange *exchange,
 	       refuse(call, JOIN_ACCOUNT_DISABLED, "account is disabled", fault);
 }
 
-/* Milliseconds in which the last user of a code may repeat the exchange. */
+/* Milliseconds in which the last user of a code may repeat the exchange, and how often. */
 #define RETRY_MOST 10000
+#define REPEATS_MOST 9
 
 /* Repeats the last exchange, whose answer may have been lost. */
 static bool is_retry(const struct call *call, const struct exchange *exchange)
@@ -147,7 +151,24 @@ static bool is_retry(const struct call *call, const struct exchange *exchange)
 	const int64_t since = call->now - terms->last_use;
 
 	return terms->last_use != 0 && since >= -RETRY_MOST && since <= RETRY_MOST &&
-	       exchange->user_id.size > 0 && slice_equal(exchange->user_id, terms->last_user);
+	       terms->last_repeats < REPEATS_MOST && exchange->user_id.size > 0 &&
+	       slice_equal(exchange->user_id, terms->last_user);
+}
+
+static bool is_counted(const struct exchange *exchange)
+{
+	return (exchange->code.terms.set & CODE_MAX_USES) != 0;
+}
+
+/* A retry gets the token of the exchange that it repeats, and so its time. That of one that is
+ * counted is the clock's, as is that of a retry: the call's is not before that at which the code
+ * was changed, and the clock may have stepped back since. */
+static void set_time(struct call *call, struct exchange *exchange)
+{
+	exchange->is_retry = is_counted(exchange) && is_retry(call, exchange);
+	exchange->time = exchange->is_retry	? exchange->code.terms.last_use
+			 : is_counted(exchange) ? clock_now(call->environment->clock)
+						: call->now;
 }
 
 static bool check_terms(struct call *call, const struct exchange *exchange, struct fault *fault)
@@ -159,7 +180,7 @@ static bool check_terms(struct call *call, const struct exchange *exchange, stru
 		return refuse_at(call, JOIN_EXPIRED, "Room code has expired", "expires_at",
 				 terms->expires_at, fault);
 	if ((terms->set & CODE_MAX_USES) != 0 && terms->uses >= terms->max_uses &&
-	    !is_retry(call, exchange))
+	    !exchange->is_retry)
 		return refuse(call, JOIN_USED_UP, "Room code was used up", fault);
 	if ((terms->set & CODE_NOT_BEFORE) != 0 && now < terms->not_before)
 		return refuse_at(call, JOIN_NOT_YET_VALID, "Room code is not valid yet",
@@ -192,7 +213,7 @@ static bool check_window(struct call *call, struct exchange *exchange, struct fa
 	const struct room_record *room = &exchange->subject.room;
 	const int64_t now = call->now / 1000;
 
-	exchange->expires_at = now + call->environment->join_seconds;
+	exchange->expires_at = exchange->time / 1000 + call->environment->join_seconds;
 	if ((room->opens_at <= now && exchange->expires_at <= room->closes_at) ||
 	    joins_outside_window(call, exchange))
 		return true;
@@ -226,6 +247,7 @@ static bool admit(struct call *call, struct exchange *exchange, const struct acc
 	exchange->user_id = (exchange->code.terms.set & CODE_USER_ID) != 0
 				    ? exchange->code.terms.user_id
 				    : member_text(call, "user_id");
+	set_time(call, exchange);
 	return check_switches(call, exchange, &shown, account, fault) &&
 	       check_terms(call, exchange, fault) && check_window(call, exchange, fault) &&
 	       check_user(call, exchange, fault);
@@ -233,22 +255,40 @@ static bool admit(struct call *call, struct exchange *exchange, const struct acc
 
 /* ---- the exchange ---- */
 
-static bool is_counted(const struct call *call, const struct exchange *exchange)
+/* Of an exchange that is counted, the same whenever it is repeated: one exchange does not make
+ * several people. */
+static void set_jti(struct call *call, struct exchange *exchange)
 {
-	return (exchange->code.terms.set & CODE_MAX_USES) != 0 && !is_retry(call, exchange);
+	const struct code *code = &exchange->code;
+	struct buffer use = BUFFER_INITIAL(call->arena);
+	unsigned char mac[DIGEST_SIZE];
+	char text[UUID_TEXT_SIZE];
+
+	packed_put_id(&use, &code->room);
+	packed_put_id(&use, &code->place);
+	packed_put_number(&use, code->terms.uses, 4);
+	packed_put_number(&use, (uint64_t)code->terms.last_use, 8);
+	digest_hmac_sha256((struct slice){ (const char *)exchange->media.code_key, DIGEST_SIZE },
+			   buffer_slice(&use), mac);
+	uuid_print(mac, text);
+	exchange->jti = arena_copy(call->arena, slice_of(text));
 }
 
-/* The time of the exchange is the clock's, as is that of a retry: the call's is not before that at
- * which the code was changed, and the clock may have stepped back since. */
 static bool count(struct call *call, struct exchange *exchange, struct fault *fault)
 {
 	struct code_terms *terms = &exchange->code.terms;
 
-	if (!is_counted(call, exchange))
+	if (!is_counted(exchange))
 		return true;
-	terms->uses++;
-	terms->last_use = clock_now(call->environment->clock);
-	terms->last_user = exchange->user_id;
+	if (exchange->is_retry) {
+		terms->last_repeats++;
+	} else {
+		terms->uses++;
+		terms->last_use = exchange->time;
+		terms->last_user = exchange->user_id;
+		terms->last_repeats = 0;
+	}
+	set_jti(call, exchange);
 	return code_put(call, &exchange->code, fault);
 }
 
@@ -265,7 +305,9 @@ static bool add_join(struct call *call, struct exchange *exchange, struct json_w
 		.user_id = exchange->answered_user,
 		.is_known = !exchange->has_code || (exchange->code.terms.set & CODE_USER_ID) != 0,
 		.name = member_text(call, "name"),
+		.since = exchange->time / 1000,
 		.expires = exchange->expires_at,
+		.jti = exchange->jti,
 	};
 
 	return media_join(call, &exchange->media, exchange->backend, &admission, body, fault);
@@ -281,13 +323,14 @@ static bool answer(struct call *call, struct exchange *exchange, const struct ac
 		.user_id = exchange->answered_user,
 		.code_hash = media_code_hash(call->arena, &exchange->media, exchange->code.letters),
 		.code_place = id_number(&exchange->code.place),
+		.jti = exchange->jti,
 	};
 	struct json_writer body = writer_begin(call->arena, false);
 
 	text_time_seconds(exchange->expires_at * 1000, expires);
 	writer_text(&body, "token",
 		    token_sign_join(call->arena, call->environment->clock, account, &subject,
-				    call->now, exchange->expires_at));
+				    exchange->time, exchange->expires_at));
 	writer_text(&body, "room_id", subject.room_id);
 	writer_text(&body, "role", exchange->role);
 	writer_text(&body, "user_id", exchange->answered_user);
@@ -304,7 +347,7 @@ static bool exchange_code(struct call *call, struct exchange *exchange,
 {
 	if (!admit(call, exchange, account, fault))
 		return false;
-	if ((is_counted(call, exchange) || !exchange->has_media) && !call_is_writing(call))
+	if ((is_counted(exchange) || !exchange->has_media) && !call_is_writing(call))
 		return call_write_instead(call);
 	if (!exchange->has_media && !media_load_lasting(call, &exchange->media, fault))
 		return false;
@@ -533,6 +576,7 @@ bool token_join(struct call *call, struct fault *fault)
 		return false;
 	if (!exchange.subject.room.is_enabled)
 		return refuse(call, JOIN_ROOM_DISABLED, "Room is disabled", fault);
+	exchange.time = call->now;
 	return check_window(call, &exchange, fault) && check_code(call, &exchange, &shown, fault) &&
 	       answer_ticket(call, &exchange, fault);
 }

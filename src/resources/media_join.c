@@ -148,8 +148,9 @@ bool media_join(struct call *call, const struct media *media, const struct backe
 		.user_id = admission->user_id,
 		.name = name_of(admission),
 		.is_known = admission->is_known,
-		.now = call->now / 1000,
-		.expires = least(call->now / 1000 + backend->ttl, admission->expires),
+		.now = admission->since,
+		.expires = least(admission->since + backend->ttl, admission->expires),
+		.jti = admission->jti,
 	};
 
 	if (media_admits_nobody(role))

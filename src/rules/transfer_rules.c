@@ -210,6 +210,7 @@ static const struct field code_fields[] = {
 	{ "uses",       INTEGER(0, UINT32_MAX), DOC("Counted exchanges, where max_uses is set.") },
 	{ "last_use",   TEXT(time_text), DOC("The last of them. Absent: there was none.") },
 	{ "last_user",  TEXT(any_text), DOC("Its user_id; absent: one that was made up.") },
+	{ "last_repeats", INTEGER(0, UINT8_MAX), DOC("How often it was repeated. Absent: never.") },
 	{ "place",      INTEGER(1, ((int64_t)1 << 40) - 1),
 	  DOC("Its number in the room, to which tokens refer. Absent: the next one.") },
 };

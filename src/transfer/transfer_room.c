@@ -69,6 +69,7 @@ static void read_terms(struct transfer_input *input, const json_t *object, const
 	if (json_object_get(object, "last_use") != NULL)
 		code->terms.last_use = transfer_time(input, pointer, object, "last_use");
 	code->terms.last_user = transfer_text(object, "last_user");
+	code->terms.last_repeats = (uint32_t)transfer_number(object, "last_repeats");
 }
 
 /* The deleted roles of a room by their identities, since there may be as many as codes. */

@@ -198,6 +198,8 @@ static void set_terms(struct call *call, json_t *value, const struct code *code)
 		object_put(value, "last_use", json_time_milliseconds(terms->last_use));
 	if (terms->last_user.size > 0)
 		object_put(value, "last_user", json_of_text(terms->last_user));
+	if (terms->last_repeats > 0)
+		object_put(value, "last_repeats", number_value(terms->last_repeats));
 }
 
 static json_t *code_value(struct call *call, const struct code *code,
