@@ -77,8 +77,8 @@ static void expect_room(struct call *call, enum store_side side, size_t most, st
 	page.parent = &id;
 	if (most > 0)
 		expected_page(&expected, &kind_code, &page);
-	/* The log has a hash of a new code, made with the account's key. */
-	if ((most == 0 && call_is_writing(call)) || asks_for_link(call))
+	/* The log and tokens have a hash of a new code, made with the account's key. */
+	if (call_is_writing(call) || asks_for_link(call))
 		media_expect(&expected, STORE_TO_SHOW);
 	if (words.data != NULL) {
 		code_words_expect_budget(&expected);
@@ -163,6 +163,7 @@ static bool make_lacking(struct call *call, struct room_subject *subject, struct
 {
 	struct room_codes *codes = &subject->codes;
 	const size_t made = call->run.codes_made;
+	struct media media;
 
 	if (!codes_make_due(call, codes, &subject->template, fault))
 		return false;
@@ -175,8 +176,12 @@ static bool make_lacking(struct call *call, struct room_subject *subject, struct
 			return false;
 	}
 	codes->was_asked = true;
-	if (call->run.codes_made > made)
+	if (call->run.codes_made > made) {
+		/* Tokens have a hash of their code: its key is there before they are asked for. */
+		if (!media_load_lasting(call, &media, fault))
+			return false;
 		codes_note_made(call, &codes->room, call->run.codes_made - made);
+	}
 	return codes_store(call, codes, &subject->template, fault);
 }
 
