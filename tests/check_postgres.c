@@ -95,8 +95,8 @@ static const char *make(const struct responder *responder, const char *path, con
 
 static const struct {
 	enum method method;
-	/* With $t, $r, $c and $s: template, room, code, spare room; and an Idempotency-Key behind
-	 * it. */
+	/* With $t, $r, $c, $s and $l: template, room, code, spare room, the letters of the code; and
+	 * an Idempotency-Key behind it. */
 	const char *path;
 	const char *body;
 	int status;
@@ -125,6 +125,10 @@ static const struct {
 	{ METHOD_GET, "/v2/room-codes/code/$c", NULL, 200, 1 },
 	{ METHOD_POST, "/v2/token", "{\"code\":\"$c\"}", 200, 1 },
 	{ METHOD_POST, "/v2/token", "{\"code\":\"abc-defg-hij\"}", 404, 1 },
+	/* Ten letters, which may be words or three groups. */
+	{ METHOD_POST, "/v2/token", "{\"code\":\"abcdefghij\"}", 404, 1 },
+	{ METHOD_POST, "/v2/token", "{\"code\":\"$l\"}", 200, 1 },
+	{ METHOD_GET, "/v2/join/$l", NULL, 200, 1 },
 	{ METHOD_GET, "/v2/join/$c", NULL, 200, 1 },
 	{ METHOD_GET, "/v2/backends", NULL, 200, 1 },
 	/* How far the log goes, all its entries, and the end of the snapshot. */
@@ -171,9 +175,9 @@ static const struct {
 	{ METHOD_DELETE, "/v2/rooms/$s", NULL, 204, 2 },
 };
 
-static const char letters[] = "trcs";
+static const char letters[] = "trcsl";
 
-static const char *filled_in(const char *text, const char *const values[4])
+static const char *filled_in(const char *text, const char *const values[5])
 {
 	struct buffer filled = BUFFER_INITIAL(kept);
 
@@ -230,7 +234,7 @@ static unsigned flights_since(unsigned before, unsigned expected)
 
 START_TEST(calls_take_as_many_round_trips_as_they_should)
 {
-	const char *values[4] = { "", "", "", "" };
+	const char *values[5] = { "", "", "", "", "" };
 	struct reply reply;
 	unsigned before, flights;
 
@@ -243,6 +247,7 @@ START_TEST(calls_take_as_many_round_trips_as_they_should)
 	ck_assert_msg(reply.status == 200, "%s", reply.text);
 	values[2] =
 		arena_copy(kept, (struct slice){ strstr(reply.text, "\"code\":\"") + 8, 12 }).data;
+	values[4] = arena_text(kept, "%.3s%.4s%.3s", values[2], values[2] + 4, values[2] + 9);
 	number_entries();
 	for (int i = 0; i < ROWS(trips); i++) {
 		before = relay_flights(CALLS);
@@ -317,7 +322,7 @@ static const struct {
 /* Times and ids, as texts, are in their order. */
 START_TEST(times_and_ids_rise_where_clocks_differ)
 {
-	const char *values[4] = { "", "", "", "" };
+	const char *values[5] = { "", "", "", "", "" };
 	struct reply first, second;
 
 	values[0] = make(&one, "/v2/templates", "{\"name\":\"one\",\"roles\":{\"host\":{}}}");

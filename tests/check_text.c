@@ -4,12 +4,14 @@
 #include <check.h>
 #include <inttypes.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/arena.h"
 #include "base/clock.h"
 #include "base/text.h"
+#include "resources/code_typed.h"
 #include "suite.h"
 
 static struct arena *arena;
@@ -627,6 +629,63 @@ START_TEST(clock_goes_on)
 }
 END_TEST
 
+/* --- Codes as they are typed --- */
+
+/* A text, or a list of texts with how often each comes. */
+static struct slice typed_text(const json_t *row)
+{
+	const json_t *parts = json_array_get(row, 0);
+	struct buffer text = BUFFER_INITIAL(arena);
+
+	if (json_is_string(parts))
+		return text_of_json(parts);
+	for (size_t i = 0; i < json_array_size(parts); i++) {
+		const json_t *part = json_array_get(parts, i);
+
+		for (json_int_t n = json_integer_value(json_array_get(part, 1)); n > 0; n--)
+			buffer_append(&text, text_of_json(json_array_get(part, 0)));
+	}
+	return buffer_slice(&text);
+}
+
+static void check_is(struct slice found, const json_t *wanted, const char *row)
+{
+	const struct slice text = text_of_json(wanted);
+
+	ck_assert_msg(text.data == NULL ? found.data == NULL
+					: found.data != NULL && slice_equal(found, text),
+		      "%s: found %.*s", row, (int)found.size, found.data == NULL ? "" : found.data);
+}
+
+/* tests/typed_codes.jsonl, which the join page is held to, too (tests/typed_codes.sh). A row: the
+ * text; the code; the code that is meant when there is no such one, or, where there is no code,
+ * whether the text counts as a guess. */
+START_TEST(code_is_read_as_it_was_typed)
+{
+	const char *source = getenv("SOURCE_DIR");
+	char *path = arena_text(arena, "%s/tests/typed_codes.jsonl", source == NULL ? "." : source);
+	FILE *file = fopen(path, "r");
+	char *line = NULL;
+	size_t room = 0, rows = 0;
+
+	ck_assert_msg(file != NULL, "cannot open %s", path);
+	while (getline(&line, &room, file) > 0) {
+		json_t *row = json_loads(line, 0, NULL);
+		const struct typed_code typed = code_typed(arena, typed_text(row));
+		const json_t *last = json_array_get(row, 2);
+
+		check_is(typed.code, json_array_get(row, 1), line);
+		check_is(typed.grouped, last, line);
+		ck_assert_msg(typed.is_guess == !json_is_false(last), "%s: is_guess", line);
+		json_decref(row);
+		rows++;
+	}
+	ck_assert_uint_gt(rows, 90);
+	free(line);
+	fclose(file);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("text");
@@ -657,5 +716,6 @@ int main(void)
 	tcase_add_loop_test(cases, value_is_shown_in_64_characters, 0, ROWS(shown_values));
 	tcase_add_test(cases, pointer_escapes_its_names);
 	tcase_add_test(cases, clock_goes_on);
+	tcase_add_test(cases, code_is_read_as_it_was_typed);
 	return suite_run(suite);
 }

@@ -43,6 +43,8 @@ bool text_is_utf8(struct slice text);
 size_t text_utf8_size(struct slice text);
 /* The number of Unicode code points of a UTF-8 text. */
 size_t text_characters(struct slice text);
+/* Reads the character at the beginning of *text, UTF-8 that is not empty, and takes it off. */
+uint32_t text_take_character(struct slice *text);
 /* The longest prefix of at most `most` bytes that ends with a whole character. */
 struct slice text_cut(struct slice text, size_t most);
 /* The first n characters, or all. */

@@ -3,27 +3,14 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "base/json_writer.h"
 
+#include "base/text.h"
+
 /* ---- texts in ASCII ---- */
 
 static bool is_plain(unsigned char byte)
 {
 	return byte >= ' ' && byte < '~' && byte != '"' && byte != '\\' && byte != '>' &&
 	       byte != '?';
-}
-
-/* Reads the character at the beginning of *text, and takes it off. */
-static uint32_t take_character(struct slice *text)
-{
-	const unsigned char *at = (const unsigned char *)text->data;
-	uint32_t character = at[0];
-	size_t size = 1;
-
-	if (character >= 0xc0)
-		character &= character < 0xe0 ? 0x1f : character < 0xf0 ? 0x0f : 0x07;
-	for (; size < text->size && (at[size] & 0xc0) == 0x80; size++)
-		character = character << 6 | (at[size] & 0x3f);
-	*text = (struct slice){ text->data + size, text->size - size };
-	return character;
 }
 
 static void append_unit(struct buffer *buffer, uint32_t unit)
@@ -57,7 +44,7 @@ static void append_ascii(struct buffer *buffer, struct slice text)
 		buffer_append(buffer, (struct slice){ text.data, plain });
 		text = (struct slice){ text.data + plain, text.size - plain };
 		if (text.size > 0)
-			append_escape(buffer, take_character(&text));
+			append_escape(buffer, text_take_character(&text));
 	}
 	buffer_append_byte(buffer, '"');
 }

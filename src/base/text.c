@@ -82,6 +82,20 @@ struct plain text_plain(struct slice text)
 	return plain;
 }
 
+uint32_t text_take_character(struct slice *text)
+{
+	const unsigned char *at = (const unsigned char *)text->data;
+	uint32_t character = at[0];
+	size_t size = 1;
+
+	if (character >= 0xc0)
+		character &= character < 0xe0 ? 0x1f : character < 0xf0 ? 0x0f : 0x07;
+	for (; size < text->size && (at[size] & 0xc0) == 0x80; size++)
+		character = character << 6 | (at[size] & 0x3f);
+	*text = (struct slice){ text->data + size, text->size - size };
+	return character;
+}
+
 size_t text_characters(struct slice text)
 {
 	size_t n = 0;

@@ -1,5 +1,5 @@
 /* See resources/join.h. No account is named by the request: it is the code's. Unknown and malformed
- * codes answer alike and count as misses (resources/misses.h).
+ * codes answer alike, and count as misses (resources/misses.h) unless nothing like a code was sent.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "resources/join.h"
@@ -9,6 +9,7 @@
 #include "resources/misses.h"
 #include "accounts/token.h"
 #include "resources/code_life.h"
+#include "resources/code_typed.h"
 #include "resources/expected.h"
 #include "resources/join_log.h"
 #include "resources/media_join.h"
@@ -23,12 +24,6 @@ static struct slice member_text(const struct call *call, const char *name)
 	const struct slice text = text_of_json(call_member(call, name));
 
 	return text.data == NULL ? SLICE("") : text;
-}
-
-/* A code as it may have been typed: with white space around it, and in capitals. */
-static struct slice code_typed(const struct call *call, struct slice text)
-{
-	return text_lower(call->arena, text_trim(text, " \t\n\v\f\r"));
 }
 
 static bool refuse_for(unsigned seconds, struct fault *fault)
@@ -46,6 +41,11 @@ bool join_check_budget(const struct call *call, struct fault *fault)
 	return seconds == 0 || refuse_for(seconds, fault);
 }
 
+static bool refuse_unknown(struct fault *fault)
+{
+	return fault_set(fault, FAULT_NOT_FOUND, "room code not found");
+}
+
 static bool miss(const struct call *call, struct fault *fault)
 {
 	unsigned seconds = misses_count(call->environment->misses, call->request.address,
@@ -53,7 +53,7 @@ static bool miss(const struct call *call, struct fault *fault)
 
 	if (seconds > 0)
 		return refuse_for(seconds, fault);
-	return fault_set(fault, FAULT_NOT_FOUND, "room code not found");
+	return refuse_unknown(fault);
 }
 
 /* What is exchanged for a token. */
@@ -87,15 +87,24 @@ static bool find_media(struct call *call, struct exchange *exchange, struct faul
 	return true;
 }
 
-/* The code with its room; sets call->account. */
-static bool find(struct call *call, struct slice code, struct exchange *exchange,
+/* The code with its room; sets call->account. with_media: the account's media are read, too. */
+static bool find(struct call *call, struct slice text, bool with_media, struct exchange *exchange,
 		 struct fault *fault)
 {
-	bool is_there;
+	const struct typed_code typed = code_typed(call->arena, text);
+	const struct slice meant[] = { typed.code, typed.grouped };
+	const size_t n = typed.grouped.data == NULL ? 1 : 2;
+	const enum store_reading reading = with_media ? call_reading(call) : STORE_TO_SHOW;
+	bool is_there = false;
 
-	if (!code_find(call, code, call_reading(call), &exchange->code, &call->account, &is_there,
-		       fault))
-		return false;
+	if (typed.code.data == NULL)
+		return typed.is_guess ? miss(call, fault) : refuse_unknown(fault);
+	code_expect(call, meant, n, reading, STORE_TO_SHOW, with_media);
+	for (size_t i = 0; i < n && !is_there; i++) {
+		if (!code_find(call, meant[i], reading, &exchange->code, &call->account, &is_there,
+			       fault))
+			return false;
+	}
 	if (!is_there)
 		return miss(call, fault);
 	exchange->has_code = true;
@@ -386,15 +395,14 @@ static void note(struct call *call, const struct exchange *exchange, bool is_gra
 
 bool join(struct call *call, struct fault *fault)
 {
-	const struct slice code = code_typed(call, member_text(call, "code"));
 	struct accounts *accounts = call->environment->accounts;
 	struct exchange exchange = { .has_code = false };
 	const struct roster *roster;
 	const struct account *account;
 	bool is_done;
 
-	code_expect(call, code, call_reading(call), STORE_TO_SHOW, true);
-	if (!find(call, code, &exchange, fault) || !find_media(call, &exchange, fault))
+	if (!find(call, member_text(call, "code"), true, &exchange, fault) ||
+	    !find_media(call, &exchange, fault))
 		return false;
 	roster = accounts_current(accounts);
 	account = roster_by_id(roster, &call->account);
@@ -434,15 +442,13 @@ static bool answer_opened(struct call *call, struct exchange *exchange, const ch
 
 bool join_look(struct call *call, struct fault *fault)
 {
-	const struct slice code = code_typed(call, call->parameters[0]);
 	struct accounts *accounts = call->environment->accounts;
 	struct exchange exchange = { .has_code = false };
 	const struct roster *roster;
 	const struct account *account;
 	bool is_done;
 
-	code_expect(call, code, STORE_TO_SHOW, STORE_TO_SHOW, false);
-	if (!find(call, code, &exchange, fault))
+	if (!find(call, call->parameters[0], false, &exchange, fault))
 		return false;
 	roster = accounts_current(accounts);
 	account = roster_by_id(roster, &call->account);

@@ -595,7 +595,8 @@ static bool load_by_code(struct call *call, struct slice letters, struct room_su
 	bool is_there;
 
 	/* The link, and the log of a change, have a hash of the code. */
-	code_expect(call, letters, reading, reading, call_is_writing(call) || asks_for_link(call));
+	code_expect(call, &letters, 1, reading, reading,
+		    call_is_writing(call) || asks_for_link(call));
 	if (!code_find(call, letters, reading, code, &account, &is_there, fault))
 		return false;
 	is_there = is_there && id_compare(&account, &call->account) == 0;

@@ -199,7 +199,9 @@ const struct shape code_enabled_shape = {
 };
 
 static const struct field join_fields[] = {
-	{ "code",    TEXT(any_text), FLAGS(FIELD_REQUIRED) },
+	{ "code",    TEXT(any_text), FLAGS(FIELD_REQUIRED),
+	  DOC("As people type and paste it: in capitals, with other dashes or blanks, with quotes or a "
+	      "whole link around it.") },
 	{ "user_id", TEXT(any_256_text), FLAGS(FIELD_HIDDEN_DEFAULT),
 	  DOC("A version 4 UUID when it is not supplied or empty.") },
 	{ "name",    TEXT(some_128_text),

@@ -130,6 +130,22 @@ export const codes_told = (browser, codes) =>
 		await page.keyboard.press("Enter");
 		await page.waitForSelector(".join-form");
 		ok("a typed code leads in", true);
+		for (const pasted of [
+			`Join here: ${BASE}/join/${codes.host}?x=1.`,
+			`\u201c${codes.host.replaceAll("-", "\u2011")}\u201d`,
+		]) {
+			await page.goto(`${BASE}/join`);
+			await page.fill("#code", pasted);
+			await page.keyboard.press("Enter");
+			await page.waitForSelector(".join-form");
+		}
+		ok("a pasted code leads in", true);
+		await page.goto(`${BASE}/join/%E2%80%9C${codes.host}%E2%80%9D`);
+		await page.waitForSelector(".join-form");
+		ok("a code with quotes in the address leads in", true);
+		await page.goto(`${BASE}/join/%ff%fe`);
+		await page.waitForSelector("#code-fault:not([hidden])");
+		ok("an address that is no text is told", true);
 		const told = async (code, text) => {
 			await page.goto(`${BASE}/join/${code}`);
 			await page.waitForSelector(`h1:has-text("${text}")`);

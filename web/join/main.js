@@ -6,6 +6,7 @@
 
 import { Refusal, call, segment } from "../lib/api.js";
 import { announce, announcer, h, icon, put } from "../lib/dom.js";
+import { code_of } from "./code.js";
 import { devices } from "./devices.js";
 import { moment, words_of_page } from "./words.js";
 
@@ -34,11 +35,15 @@ function entitle(title) {
 const box = (...content) => h("div.join-box.small-box", null, content);
 
 const LETTERS = /^([a-z]{3})([a-z]{4})([a-z]{3})$/;
+const GROUPS = /^[a-z]{3}-[a-z]{4}-[a-z]{3}$/;
 
-/** A code as it is written, of what was typed: in any case, with blanks or without hyphens. @param {string} typed */
-function code_of(typed) {
-	const text = typed.trim().toLowerCase().replace(/\s+/g, "-");
-	return LETTERS.exec(text)?.slice(1).join("-") ?? text;
+/** What the address has for a code; an address with a bad escape is shown as it is. @param {string} segment */
+function text_of_address(segment) {
+	try {
+		return decodeURIComponent(segment);
+	} catch {
+		return segment;
+	}
 }
 
 /** The form where a code is typed. @param {string} [fault] @param {string} [value] */
@@ -51,7 +56,6 @@ function ask(fault = "", value = "") {
 		autocomplete: "off",
 		autocapitalize: "none",
 		spellcheck: "false",
-		maxlength: "40",
 		value,
 		"aria-describedby": "code-hint code-fault",
 	});
@@ -68,7 +72,7 @@ function ask(fault = "", value = "") {
 		if (input.selectionStart !== typed.length) return;
 		if (LETTERS.test(typed)) {
 			hyphened = true;
-			input.value = code_of(typed);
+			input.value = typed.replace(LETTERS, "$1-$2-$3");
 		} else if (hyphened && typed.replaceAll("-", "").length > 10) {
 			hyphened = false;
 			input.value = typed.replaceAll("-", "");
@@ -90,23 +94,24 @@ function ask(fault = "", value = "") {
 	);
 	form.addEventListener("submit", (event) => {
 		event.preventDefault();
-		const code = code_of(input.value);
-		if (code === "") {
-			tell(words.code_missing);
+		// The hyphens that came by themselves are not sent: ten letters may be words of one's own after all.
+		const is_typed = !hyphened || !GROUPS.test(input.value);
+		const code = code_of(is_typed ? input.value : input.value.replaceAll("-", ""));
+		if (code === null) {
+			tell(input.value.trim() === "" ? words.code_missing : words.no_room);
 			input.focus();
 			return;
 		}
 		history.pushState(null, "", `/join/${segment(code)}`);
-		// Ten letters may be words of one's own after all.
-		describe(code, hyphened ? code.replaceAll("-", "") : "");
+		describe(code);
 	});
 	tell(fault);
 	put(place, form);
 	input.focus();
 }
 
-/** @param {string} code @param {string} [other] what is tried when no room has the code */
-async function describe(code, other = "") {
+/** @param {string} code */
+async function describe(code) {
 	put(
 		place,
 		h("div.join-box.small-box", { "aria-busy": "true" }, h("p.quiet", null, words.moment)),
@@ -114,8 +119,7 @@ async function describe(code, other = "") {
 	try {
 		enter((await call("GET", `/v2/join/${segment(code)}`)).data);
 	} catch (error) {
-		if (other && error instanceof Refusal && error.status === 404) describe(other);
-		else refused(error, code);
+		refused(error, code);
 	}
 }
 
@@ -385,6 +389,8 @@ function show_token(what, data, name) {
 
 put(document.body, place, announcer());
 addEventListener("popstate", () => location.reload());
-const code = decodeURIComponent(location.pathname.split("/")[2] ?? "");
-if (code === "") ask();
+const asked = text_of_address(location.pathname.split("/")[2] ?? "");
+const code = code_of(asked);
+if (asked === "") ask();
+else if (code === null) ask(words.no_room, asked);
 else describe(code);

@@ -1,0 +1,93 @@
+// A room code as it was typed, pasted or read aloud: people's programs put other dashes, blanks, quotes or a
+// whole link around it. The service reads it by the same rules (src/resources/code_typed.c), and holds ten
+// letters without hyphens for words of one's own first, then for the three groups.
+//
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+// The classes of characters: what is left out, blanks, dashes, quotes and brackets, full stops.
+const LEFT_OUT =
+	/[\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff]/g;
+const BLANKS = /[\t-\r\u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]/g;
+const DASHES = /[\u00ad\u2010-\u2015\u2212]/g;
+const QUOTES =
+	/[\u00ab\u00bb\u2018-\u201f\u2032\u2033\u2039\u203a\u3008-\u3011\u3014-\u301f\uff08\uff09]/g;
+const STOPS = /[\u2026\u3001\u3002]/g;
+// What stands around a word and is no part of it.
+const ENDS = "\"'`()[]{}<>.,;:!?*_#/-";
+
+const GENERATED = /^[a-z]{3}-[a-z]{3,4}-[a-z]{3}$/;
+const WORDS = /^[a-z0-9]+(-[a-z0-9]+)*$/;
+
+/** @param {string} text */
+function fold(text) {
+	return text
+		.replace(LEFT_OUT, "")
+		.replace(BLANKS, " ")
+		.replace(DASHES, "-")
+		.replace(QUOTES, '"')
+		.replace(STOPS, ".")
+		.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
+}
+
+/** @param {string} text */
+function trim(text) {
+	let from = 0;
+	let to = text.length;
+	while (from < to && ENDS.includes(text.charAt(from))) from++;
+	while (from < to && ENDS.includes(text.charAt(to - 1))) to--;
+	return text.slice(from, to);
+}
+
+/** The words, without query and fragment, and without what stands around them. @param {string} folded */
+const words_in = (folded) =>
+	folded.split(" ").map((word) => trim(trim(word).split(/[?#]/, 1)[0] ?? ""));
+
+/** All words with single hyphens between them. @param {string} folded */
+const joined = (folded) =>
+	words_in(folded)
+		.flatMap((word) => word.split("-"))
+		.filter((part) => part !== "")
+		.join("-");
+
+/** @param {string} text */
+const is_code = (text) =>
+	GENERATED.test(text) || (text.length >= 6 && text.length <= 40 && WORDS.test(text));
+
+/** The last segment of the path of a link, if it is a code. @param {string} word @returns {string | null} */
+function code_of_link(word) {
+	const parts = word.split("/");
+	const behind = parts[0]?.endsWith(":") && parts[1] === "" ? 3 : 1;
+	const segment = parts.length > behind ? parts.at(-1) : "";
+	try {
+		const text = decodeURIComponent(segment ?? "");
+		const code = /[/\0]/.test(text) ? "" : joined(fold(text));
+		return is_code(code) ? code : null;
+	} catch {
+		return null;
+	}
+}
+
+/** @param {Set<string>} found */
+const only = (found) => (found.size === 1 ? [...found].join("") : null);
+
+/**
+ * The code in a text: the one of the generated form, else the last part of the link, else all words. Null: no
+ * code can be read out of it, or not just one.
+ * @param {string} text @returns {string | null}
+ */
+export function code_of(text) {
+	const folded = fold(text);
+	const generated = new Set();
+	const linked = new Set();
+	let has_link = false;
+	for (const word of words_in(folded)) {
+		const is_link = word.includes("/");
+		const code = is_link ? code_of_link(word) : GENERATED.test(word) ? word : null;
+		has_link ||= is_link;
+		if (code !== null) (GENERATED.test(code) ? generated : linked).add(code);
+	}
+	if (generated.size > 0) return only(generated);
+	if (has_link) return only(linked);
+	const code = joined(folded);
+	return is_code(code) ? code : null;
+}
