@@ -1055,7 +1055,7 @@ static const struct {
 	  "{\"start\":\"0123456789abcdef01234567\",\"limit\":10}" },
 	{ &template_list_query, "start=x",
 	  "start: must be an id (24 lower-case hex digits), got \"x\"" },
-	{ &template_list_query, "default=yes", "default: must be a boolean, got \"yes\"" },
+	{ &template_list_query, "default=yes", "default: must be true or false, got \"yes\"" },
 	{ &template_list_query, "name=a&name=a", "name: must not be given twice" },
 	{ &room_list_query, "enabled=true&template_id=none&after=2026-01-31&before="
 	  "2026-01-31T12%3A00%3A00%2B01%3A00&name=x",
@@ -1063,7 +1063,7 @@ static const struct {
 	  "\"2026-01-31T12:00:00+01:00\",\"name\":\"x\",\"limit\":10}" },
 	{ &room_list_query, "after=&before=", "{\"limit\":10}" },
 	{ &room_list_query, "before=2026-13-01&after=noon&limit=5&enabled=TRUE",
-	  "limit: must be from 10 to 100, got 5\nenabled: must be a boolean, got \"TRUE\"\n"
+	  "limit: must be from 10 to 100, got 5\nenabled: must be true or false, got \"TRUE\"\n"
 	  "after: must be a time (RFC 3339) or a date, got \"noon\"\n"
 	  "before: must be a time (RFC 3339) or a date, got \"2026-13-01\"" },
 	{ &code_list_query, "", "{\"limit\":20}" },

@@ -212,7 +212,7 @@ static const struct {
 	{ BYTES("\n\n  \"a\""), "line 3, column 3: the top level must be an object", true },
 	{ BYTES("nul"), "line 1, column 1: the top level must be an object", true },
 	{ BYTES("null null"), "line 1, column 1: the top level must be an object", true },
-	{ BYTES("\xef\xbb\xbf{}"), "line 1, column 1: the top level must be an object", true },
+	{ BYTES("\xef\xbb\xbf{}"), "line 1, column 1: the body begins with a byte order mark; leave it out", true },
 	{ BYTES("{\"a\":1,\"a\":2}"), "line 1, column 8: a member that is there already", true },
 	{ BYTES("{\"a\":{\"b\":1,\n\"b\":\"geheim\"}}"),
 	  "line 2, column 1: a member that is there already", true },
@@ -809,7 +809,7 @@ static const struct {
 	{ "open=false&limit=&name&color=", "{\"open\":false,\"limit\":10}", false },
 	{ "limit=9", "limit: must be from 10 to 100, got 9", true },
 	{ "limit=101&open=1&color=pink", "limit: must be from 10 to 100, got 101\n"
-	  "open: must be a boolean, got \"1\"\ncolor: must be one of red, green, got \"pink\"",
+	  "open: must be true or false, got \"1\"\ncolor: must be one of red, green, got \"pink\"",
 	  true },
 	{ "limit=ten", "limit: must be an integer, got \"ten\"", true },
 	{ "limit=10.0", "limit: must be an integer, got \"10.0\"", true },
