@@ -531,6 +531,40 @@ START_TEST(at_most_fifty_faults_and_twenty_unknown_members_are_kept)
 }
 END_TEST
 
+/* A bulk or an import has a body for each of many operations or objects. */
+START_TEST(one_fault_takes_little_memory)
+{
+	struct fault fault = FAULT_INITIAL;
+	struct findings findings;
+	json_t *body;
+	size_t used;
+
+	ck_assert(schema_parse(arena, SLICE("{\"words\":[1]}"), &body, &fault));
+	used = arena_used(arena);
+	findings_open(&findings, arena);
+	ck_assert(!schema_check(&top_shape, body, SCHEMA_WHOLE, false, &findings, &fault));
+	ck_assert_uint_lt(arena_used(arena) - used, 4096);
+}
+END_TEST
+
+START_TEST(where_fewer_faults_are_told_the_walk_ends_earlier)
+{
+	struct fault fault = FAULT_INITIAL;
+	struct findings findings;
+	json_t *body;
+
+	ck_assert(schema_parse(arena, SLICE("{\"words\":[1,2,3,4],\"x\":1}"), &body, &fault));
+	findings_open(&findings, arena);
+	findings.fault_most = 3;
+	ck_assert(!findings_are_full(&findings));
+	ck_assert(!schema_check(&top_shape, body, SCHEMA_WHOLE, false, &findings, &fault));
+	ck_assert(findings_are_full(&findings));
+	ck_assert_uint_eq(json_array_size(fault.details), 3);
+	ck_assert_str_eq(json_string_value(json_array_get(fault.details, 2)),
+			 "/words/2: must be a string, got 3");
+}
+END_TEST
+
 START_TEST(a_long_list_of_different_texts_is_checked_in_no_time)
 {
 	struct buffer text = BUFFER_INITIAL(arena);
@@ -932,6 +966,8 @@ static Suite *schema_suite(void)
 	tcase_add_loop_test(bodies, a_body_is_checked_and_cleaned, 0, ROWS(check_cases));
 	tcase_add_test(bodies, required_members_of_the_top_level);
 	tcase_add_test(bodies, at_most_fifty_faults_and_twenty_unknown_members_are_kept);
+	tcase_add_test(bodies, one_fault_takes_little_memory);
+	tcase_add_test(bodies, where_fewer_faults_are_told_the_walk_ends_earlier);
 	tcase_add_test(bodies, a_long_list_of_different_texts_is_checked_in_no_time);
 	tcase_add_test(bodies, a_repeated_item_is_found);
 	tcase_add_test(bodies, findings_of_handlers_are_sorted_among_the_others);

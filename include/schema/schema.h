@@ -206,7 +206,8 @@ struct findings {
 	struct arena *arena;
 	const struct clock *clock;	/* for rules about the present time; NULL: there are none */
 	const json_t *sent;	/* the body as sent (or its outline): gives the order of faults */
-	size_t fault_count;	/* including faults above FINDINGS_FAULT_MOST, which are not kept */
+	size_t fault_most;	/* FINDINGS_FAULT_MOST, or fewer where fewer are told */
+	size_t fault_count;	/* including faults above fault_most, which are not kept */
 	struct finding *faults;	/* private to schema */
 	const json_t *body;	/* private to schema: the body during the check */
 	size_t unknown_count;	/* including members above FINDINGS_UNKNOWN_MOST, which are not kept */
@@ -243,6 +244,8 @@ void findings_add(struct findings *findings, const char *pointer, const char *se
 	__attribute__((format(printf, 3, 4)));
 /* Keeps the order of the members of a body that will be checked piece by piece. */
 void findings_keep_order(struct findings *findings, const json_t *body);
+/* The limit of faults is reached: what remains need not be checked. */
+bool findings_are_full(const struct findings *findings);
 /* Adds what was found in a piece, which is at `pointer`: faults and unknown members. */
 void findings_take(struct findings *findings, const char *pointer, const struct findings *piece);
 /* For pointers that a rule has to build ("/layers/2/rid"; see text_pointer). */

@@ -17,14 +17,12 @@
 #include "rules/room_rules.h"
 #include "rules/template_rules.h"
 
-/* Details of the fault of an import. */
-#define DETAILS_MOST FINDINGS_FAULT_MOST
-
 enum import_kind { IMPORT_TEMPLATES, IMPORT_ROOMS, IMPORT_ROOM_CODES, IMPORT_KINDS };
 
 struct import_object {
 	json_t *body;
-	const struct fault *fault; /* of the check, or else of this run; NULL: none */
+	/* of the check, or else of this run; NULL: none, or none that is told */
+	const struct fault *fault;
 	bool is_checked; /* without a fault */
 };
 
@@ -34,6 +32,7 @@ struct import {
 		size_t count;
 	} lists[IMPORT_KINDS];
 	bool skips;
+	size_t skipped; /* objects that the check skips */
 };
 
 /* What the codes of a room have in common, read when the first of them comes, and stored when one
@@ -51,6 +50,7 @@ struct import_run {
 	int64_t now; /* the latest time that an object met */
 	struct import_codes codes;
 	json_t *failed; /* the ids of objects that have a fault */
+	size_t fault_count; /* of the objects that failed; when they are skipped, one of each */
 	size_t created[IMPORT_KINDS], updated[IMPORT_KINDS];
 };
 
@@ -266,7 +266,7 @@ static void rename_recording(json_t *room)
 	json_object_del(room, "recording");
 }
 
-/* The faults of one object, as they are told of the whole body. */
+/* The faults of one object, which are in its order, as they are told of the whole body. */
 static const struct fault *fault_of(struct call *call, const char *place,
 				    const struct findings *own)
 {
@@ -274,22 +274,23 @@ static const struct fault *fault_of(struct call *call, const char *place,
 	struct findings placed;
 
 	findings_open(&placed, call->arena);
-	placed.sent = call->findings.sent;
 	findings_take(&placed, place, own);
 	(void)findings_result(&placed, fault);
 	return fault;
 }
 
-static void check_object(struct call *call, const struct import *import, enum import_kind kind,
+static void check_object(struct call *call, struct import *import, enum import_kind kind,
 			 size_t number, bool is_strict)
 {
 	struct import_object *object = &import->lists[kind].objects[number];
-	const char *place = place_of(call, kind, number);
 	struct fault unused = FAULT_INITIAL;
 	struct findings own;
 
 	findings_open(&own, call->arena);
 	own.clock = call->findings.clock;
+	/* Of an object that is not listed it is enough that there is a fault. */
+	if (import->skipped >= IMPORT_SKIPPED_MOST)
+		own.fault_most = 1;
 	if (json_is_array(object->body) && json_array_size(object->body) == 0)
 		object->body = arena_json(call->arena, json_object());
 	if (json_is_object(object->body))
@@ -299,10 +300,12 @@ static void check_object(struct call *call, const struct import *import, enum im
 		findings_add(&own, "", "must be an object, got %s", schema_kind_of(object->body));
 	object->is_checked = own.fault_count == 0;
 	if (!object->is_checked && import->skips) {
-		object->fault = fault_of(call, place, &own);
+		if (import->skipped++ < IMPORT_SKIPPED_MOST)
+			object->fault = fault_of(call, place_of(call, kind, number), &own);
 		own.fault_count = 0;
 	}
-	findings_take(&call->findings, place, &own);
+	if (own.fault_count > 0 || own.unknown_count > 0)
+		findings_take(&call->findings, place_of(call, kind, number), &own);
 	if (kind == IMPORT_ROOMS)
 		rename_recording(object->body);
 }
@@ -337,8 +340,10 @@ bool import_check(struct call *call, json_t *body, bool is_strict, struct fault 
 	(void)schema_check(call->route->body, body, SCHEMA_WHOLE, is_strict, &call->findings,
 			   &of_table);
 	for (enum import_kind kind = 0; kind < IMPORT_KINDS; kind++) {
-		for (size_t i = 0; i < import->lists[kind].count; i++)
-			check_object(call, import, kind, i, is_strict);
+		for (size_t i = 0; i < import->lists[kind].count; i++) {
+			if (!findings_are_full(&call->findings))
+				check_object(call, import, kind, i, is_strict);
+		}
 	}
 	call->import = import;
 	return findings_result(&call->findings, fault);
@@ -403,6 +408,13 @@ static const struct fault *explained(struct call *call, const char *place, struc
 	return fault;
 }
 
+/* No more faults of a run are told. */
+static bool faults_are_full(const struct call *call, const struct import_run *run)
+{
+	return run->fault_count >=
+	       (call->import->skips ? IMPORT_SKIPPED_MOST : FINDINGS_FAULT_MOST);
+}
+
 static void note_fault(struct call *call, struct import_run *run, enum import_kind kind,
 		       size_t number, struct fault *own)
 {
@@ -410,8 +422,11 @@ static void note_fault(struct call *call, struct import_run *run, enum import_ki
 	struct import_object *object = &import->lists[kind].objects[number];
 	const json_t *id = json_object_get(object->body, "id");
 
-	if (import->skips || !follows_from_another(call, run, kind, object->body))
+	if (!faults_are_full(call, run) &&
+	    (import->skips || !follows_from_another(call, run, kind, object->body))) {
 		object->fault = explained(call, place_of(call, kind, number), own);
+		run->fault_count += import->skips ? 1 : json_array_size(object->fault->details);
+	}
 	if (id != NULL)
 		object_put(run->failed, failed_key(call, kind, id), json_true());
 }
@@ -430,6 +445,14 @@ static size_t kinds_of_body(const struct call *call, enum import_kind order[IMPO
 		}
 	}
 	return n;
+}
+
+/* As many as are told. */
+static void append_some(json_t *list, const json_t *more)
+{
+	for (size_t i = 0; i < json_array_size(more) && json_array_size(list) < FINDINGS_FAULT_MOST;
+	     i++)
+		json_array_append(list, json_array_get(more, i));
 }
 
 /* The faults of all objects: those of bodies, or, where there is none, the conflicts. */
@@ -457,16 +480,12 @@ static bool tell_faults(struct call *call, struct fault *fault)
 				json_array_clear(faults);
 			}
 			n++;
-			json_array_extend(details, own->details);
-			json_array_extend(faults, own->faults);
+			append_some(details, own->details);
+			append_some(faults, own->faults);
 		}
 	}
 	if (first == NULL)
 		return true;
-	while (json_array_size(details) > DETAILS_MOST) {
-		json_array_remove(details, DETAILS_MOST);
-		json_array_remove(faults, DETAILS_MOST);
-	}
 	(void)fault_set(fault, first->kind, "%s",
 			n == 1 || first->kind != FAULT_INVALID_BODY ? first->message
 								    : fault_text(first->kind));
@@ -606,6 +625,9 @@ static bool run_all(struct call *call, struct import_run *run, struct fault *fau
 
 	for (enum import_kind kind = 0; kind < IMPORT_KINDS; kind++) {
 		for (size_t i = 0; i < import->lists[kind].count; i++) {
+			/* Nothing is stored then. */
+			if (!import->skips && faults_are_full(call, run))
+				return true;
 			if (!run_object(call, run, kind, i, fault))
 				return false;
 		}

@@ -1,7 +1,7 @@
 /* The findings of one body: collected during the walk, then sorted by position and turned into one
  * fault. The first finding copies the outline of the body, since the walk removes faulty members
  * and findings are sorted in the order of the body as sent. A body without findings costs nothing.
- * The walk ends at FINDINGS_FAULT_MOST.
+ * The walk ends at fault_most.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <stdarg.h>
@@ -21,12 +21,12 @@ struct finding {
 	const char *message;
 	/* The index of the member or item at each level. */
 	size_t depth;
-	size_t positions[DEPTH_MOST];
+	uint32_t positions[DEPTH_MOST];
 };
 
 void findings_open(struct findings *findings, struct arena *arena)
 {
-	*findings = (struct findings){ .arena = arena };
+	*findings = (struct findings){ .arena = arena, .fault_most = FINDINGS_FAULT_MOST };
 }
 
 struct arena *rule_arena(struct rule_context *context)
@@ -95,20 +95,34 @@ void findings_keep_order(struct findings *findings, const json_t *body)
 
 bool findings_are_full(const struct findings *findings)
 {
-	return findings->fault_count >= FINDINGS_FAULT_MOST;
+	return findings->fault_count >= findings->fault_most;
+}
+
+/* The faults have room up to the next power of two: a call may have many bodies, most with one
+ * fault. */
+static void make_room(struct findings *findings, size_t count)
+{
+	struct finding *faults;
+
+	if ((count & (count - 1)) != 0)
+		return;
+	faults = arena_alloc(findings->arena, (count == 0 ? 1 : 2 * count) * sizeof *faults);
+	if (count > 0)
+		memcpy(faults, findings->faults, count * sizeof *faults);
+	findings->faults = faults;
 }
 
 /* NULL at the limit. */
 static struct finding *next_finding(struct findings *findings)
 {
-	if (findings->fault_count++ >= FINDINGS_FAULT_MOST)
+	const size_t count = findings->fault_count++;
+
+	if (count >= findings->fault_most)
 		return NULL;
-	if (findings->faults == NULL)
-		findings->faults = arena_alloc(findings->arena,
-					       FINDINGS_FAULT_MOST * sizeof *findings->faults);
+	make_room(findings, count);
 	if (findings->sent == NULL && findings->body != NULL)
 		findings->sent = arena_json(findings->arena, outline(findings->body));
-	return &findings->faults[findings->fault_count - 1];
+	return &findings->faults[count];
 }
 
 static void add(struct findings *findings, const struct place *place, const char *rest,
@@ -192,7 +206,7 @@ static struct slice below(struct findings *findings, const char *pointer, struct
 
 void findings_take(struct findings *findings, const char *pointer, const struct findings *piece)
 {
-	for (size_t i = 0; i < piece->fault_count && i < FINDINGS_FAULT_MOST; i++) {
+	for (size_t i = 0; i < piece->fault_count && i < piece->fault_most; i++) {
 		struct finding *finding = next_finding(findings);
 
 		if (finding == NULL)
@@ -273,7 +287,7 @@ static const json_t *locate(struct finding *finding, const json_t *sent)
 	(void)text_split(finding->pointer, '/', &rest);
 	while (rest.data != NULL && finding->depth < DEPTH_MOST)
 		finding->positions[finding->depth++] =
-			position(within, text_split(rest, '/', &rest), &within);
+			(uint32_t)position(within, text_split(rest, '/', &rest), &within);
 	return within;
 }
 
@@ -362,8 +376,7 @@ static void tell(struct findings *findings, size_t count, size_t skip, struct fa
 
 bool findings_close(struct findings *findings, enum fault_kind kind, struct fault *fault)
 {
-	size_t kept = findings->fault_count < FINDINGS_FAULT_MOST ? findings->fault_count
-								  : FINDINGS_FAULT_MOST;
+	size_t kept = findings_are_full(findings) ? findings->fault_most : findings->fault_count;
 	const size_t skip = kind == FAULT_INVALID_QUERY ? 1 : 0;
 
 	if (kept == 0)

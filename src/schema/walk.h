@@ -131,8 +131,6 @@ struct rule_context {
 /* Adds one finding, "<pointer>: <sentence>". */
 void findings_report(struct findings *findings, const struct place *place, const char *sentence,
 		     ...) __attribute__((format(printf, 3, 4)));
-/* The limit of findings is reached; the walk may end. */
-bool findings_are_full(const struct findings *findings);
 /* The message of the fault, if the latest finding remains the only one. */
 void findings_message(struct findings *findings, const char *message);
 void findings_unknown(struct findings *findings, const struct place *place);

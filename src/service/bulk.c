@@ -195,7 +195,7 @@ bool bulk_check(struct call *call, json_t *body, bool is_strict, struct fault *f
 	list = json_object_get(body, "operations");
 	bulk->count = json_array_size(list) <= BULK_OPERATIONS_MOST ? json_array_size(list) : 0;
 	bulk->operations = arena_zero(call->arena, (bulk->count + 1) * sizeof *bulk->operations);
-	for (size_t i = 0; i < bulk->count; i++) {
+	for (size_t i = 0; i < bulk->count && !findings_are_full(&call->findings); i++) {
 		struct operation *operation = &bulk->operations[i];
 		const json_t *object = json_array_get(list, i);
 
