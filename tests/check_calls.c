@@ -1,5 +1,6 @@
 /* Calls in process, where a case file cannot say what is to be seen: what the ETags of many calls
- * have in common, what a call answers that its store wants to be run again, and which are deferred.
+ * have in common, what a call answers that its store wants to be run again, which are deferred, and
+ * what the largest bodies cost.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <check.h>
@@ -651,11 +652,79 @@ START_TEST(costly_calls_of_an_account_are_deferred)
 }
 END_TEST
 
+/* ---- large bodies ---- */
+
+/* The calls that may have more memory than others run one at a time, but their answers may wait
+ * together. */
+START_TEST(of_an_import_only_the_answer_waits)
+{
+	struct arena *arena = arena_open();
+	struct call call = { .arena = arena };
+	struct buffer body = BUFFER_INITIAL(world.arena);
+
+	buffer_append_text(&body, "{\"templates\":[{}");
+	for (int i = 0; i < 1000; i++)
+		buffer_append_text(&body, ",{\"roles\":{\"a\":{}}}");
+	buffer_append_text(&body, "]}");
+	call.request = (struct request){
+		.method = METHOD_POST,
+		.uri = SLICE("/v2/import?unheard=1"),
+		.body = buffer_slice(&body),
+		.authorization = authorization_of(world.arena, "a"),
+		.request_id = SLICE("the-client.1"),
+		.address = SLICE("192.0.2.1"),
+	};
+	ck_assert(service_answer(world.service, &call));
+	ck_assert_int_eq(call.answer.status, 200);
+	ck_assert_uint_eq(call.answer.part_count, 1);
+	ck_assert(
+		slice_equal(call.answer.parts[0],
+			    SLICE("{\"templates\":{\"created\":1001,\"updated\":0},"
+				  "\"rooms\":{\"created\":0,\"updated\":0},"
+				  "\"room_codes\":{\"created\":0,\"updated\":0},\"skipped\":[]}")));
+	ck_assert_uint_eq(call.answer.size, call.answer.parts[0].size);
+	ck_assert(slice_is(header_of(&call, "X-Request-Id"), "the-client.1"));
+	ck_assert_uint_lt(arena_used(arena), 64 << 10);
+	arena_close(arena);
+}
+END_TEST
+
+/* What a call is told that needs more memory than it may have. */
+static const struct {
+	enum method method;
+	const char *path, *body, *detail;
+} sizes[] = {
+	{ METHOD_POST, "/v2/templates", "{}", "it takes more than 64 MB of memory" },
+	{ METHOD_GET, "/v2/rooms", NULL,
+	  "it takes more than 64 MB of memory; ask for a smaller page (limit)" },
+	{ METHOD_POST, "/v2/bulk",
+	  "{\"operations\":[{\"method\":\"POST\",\"path\":\"/v2/rooms\"}]}",
+	  "it takes more than 512 MB of memory; make several calls of it" },
+	{ METHOD_POST, "/v2/import", "{\"rooms\":[{}]}",
+	  "it takes more than 512 MB of memory; make several calls of it" },
+};
+
+START_TEST(a_call_that_takes_too_much_memory_is_told_its_limit)
+{
+	struct reply reply;
+
+	store_failing_with(world.environment.store, FAULT_TOO_LARGE);
+	store_failing_at(world.environment.store, 2);
+	reply = ask("a", sizes[_i].method, sizes[_i].path, sizes[_i].body);
+	ck_assert_int_eq(reply.status, 413);
+	ck_assert_str_eq(reply.text,
+			 arena_text(world.arena,
+				    "{\"code\":413,\"message\":\"Too much for one call\","
+				    "\"details\":[\"%s\"]}",
+				    sizes[_i].detail));
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("calls");
 	TCase *etags = tcase_create("etags"), *again = tcase_create("again");
-	TCase *deferred = tcase_create("deferred");
+	TCase *deferred = tcase_create("deferred"), *large = tcase_create("large bodies");
 
 	tcase_add_checked_fixture(etags, set_up, tear_down);
 	tcase_add_test(etags, etags_tell_nothing_of_other_writes);
@@ -668,6 +737,11 @@ int main(void)
 	tcase_add_test(deferred, calls_of_some_routes_are_always_deferred);
 	tcase_add_test(deferred, costly_calls_of_an_account_are_deferred);
 	suite_add_tcase(suite, deferred);
+	tcase_add_checked_fixture(large, set_up, tear_down);
+	tcase_add_test(large, of_an_import_only_the_answer_waits);
+	tcase_add_loop_test(large, a_call_that_takes_too_much_memory_is_told_its_limit, 0,
+			    ROWS(sizes));
+	suite_add_tcase(suite, large);
 	tcase_add_checked_fixture(again, set_up, tear_down);
 	tcase_add_test(again, a_write_that_failed_has_the_headers_of_any_answer);
 	tcase_add_test(again, a_write_that_failed_says_what_is_known_of_it);

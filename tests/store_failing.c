@@ -11,6 +11,7 @@ struct store_failing {
 	struct store *inner;
 	atomic_uint calls;
 	atomic_uint fails_at;
+	atomic_int fails_with;
 	atomic_uint get; /* which of a transaction says again, as often as get_agains says */
 	atomic_uint get_agains, commit_agains;
 	atomic_uint unknown; /* commits */
@@ -37,7 +38,7 @@ static bool call_passes(struct store *store, struct fault *fault)
 	struct store_failing *failing = (struct store_failing *)store;
 
 	if (atomic_fetch_add(&failing->calls, 1) + 1 == atomic_load(&failing->fails_at))
-		return fault_set(fault, FAULT_UNAVAILABLE, NULL);
+		return fault_set(fault, (enum fault_kind)atomic_load(&failing->fails_with), NULL);
 	return true;
 }
 
@@ -218,6 +219,7 @@ struct store *store_failing_open(struct store *inner)
 	failing->inner = inner;
 	atomic_init(&failing->calls, 0);
 	atomic_init(&failing->fails_at, 0);
+	atomic_init(&failing->fails_with, FAULT_UNAVAILABLE);
 	atomic_init(&failing->get, 0);
 	atomic_init(&failing->get_agains, 0);
 	atomic_init(&failing->commit_agains, 0);
@@ -239,6 +241,11 @@ void store_failing_at(struct store *store, unsigned n)
 
 	atomic_store(&failing->calls, 0);
 	atomic_store(&failing->fails_at, n);
+}
+
+void store_failing_with(struct store *store, enum fault_kind kind)
+{
+	atomic_store(&((struct store_failing *)store)->fails_with, (int)kind);
 }
 
 void store_failing_again(struct store *store, unsigned n, unsigned times)

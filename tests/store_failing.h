@@ -16,6 +16,8 @@ void store_failing_renew(struct store *store, struct store *inner);
 /* The n-th call from now on (begin, get, put, remove, commit) fails with FAULT_UNAVAILABLE; 0: none
  * does. The count starts again at 0. */
 void store_failing_at(struct store *store, unsigned n);
+/* What it fails with instead; for the tests of one store. */
+void store_failing_with(struct store *store, enum fault_kind kind);
 /* From now on the n-th get of a transaction (n 0: its commit) says FAULT_AGAIN, in so many
  * transactions; 0: in none. For a get and for the commit at the same time, if both were asked
  * for. */

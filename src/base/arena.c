@@ -1,6 +1,6 @@
-/* Bump allocation in blocks. The first block survives every reset; the others double in size and
- * are freed. JSON allocated while the arena serves lies in the blocks; other adopted roots are in a
- * list with adopted memory and are released newest first.
+/* Bump allocation in blocks. The first block survives every reset; the others double in size, up to
+ * 1 MiB or an eighth of all, and are freed. JSON allocated while the arena serves lies in the
+ * blocks; other adopted roots are in a list with adopted memory and are released newest first.
  *
  * Memory that jansson frees is identified by its address: inside a block of the serving arena it
  * stays there, everything else goes to free(). Under AddressSanitizer only the allocated part of a
@@ -187,6 +187,9 @@ static __attribute__((noinline)) void grow(struct arena *arena, size_t size)
 
 	if (next > LARGEST_BLOCK)
 		next = LARGEST_BLOCK;
+	/* Few blocks, since `holds` looks into one after the other. */
+	if (next < arena->taken_before / 8)
+		next = arena->taken_before / 8;
 	arena->block = block_open(arena->block, size > next ? size : next);
 	arena->taken_before += arena->taken;
 	arena->taken = 0;

@@ -167,17 +167,20 @@ static bool check_body(struct call *call, json_t *body, struct fault *fault)
 
 /* A body that is too large was refused earlier: here the values that a handler read were too large,
  * unless it says otherwise. */
-static void explain_size(struct fault *fault)
+static void explain_size(const struct call *call, struct fault *fault)
 {
+	const bool is_alone = call->route->is_alone;
+
 	if (fault->kind != FAULT_TOO_LARGE)
 		return;
 	(void)snprintf(fault->message, sizeof fault->message, "Too much for one call");
 	if (fault->detail[0] != '\0')
 		return;
-	(void)snprintf(fault->detail, sizeof fault->detail,
-		       "what it reads takes more than %zu MB; of a list, ask for a smaller page "
-		       "(limit)",
-		       ARENA_LIMIT >> 20);
+	(void)snprintf(fault->detail, sizeof fault->detail, "it takes more than %zu MB of memory%s",
+		       (is_alone ? CALL_ALONE_MEMORY_MOST : ARENA_LIMIT) >> 20,
+		       is_alone		      ? "; make several calls of it"
+		       : call->route->is_list ? "; ask for a smaller page (limit)"
+					      : "");
 }
 
 static void write_error(struct call *call, const struct fault *fault)
@@ -294,7 +297,7 @@ static void answer_refused(struct call *call, struct fault *fault)
 {
 	count_words(call, fault);
 	call_forget_answer(call);
-	explain_size(fault);
+	explain_size(call, fault);
 	answer_fault(call, fault);
 }
 
@@ -334,6 +337,33 @@ static void finish(struct call *call)
 	headers_content(call);
 }
 
+/* Of a call that may have more memory than others, only the answer is kept until it is sent, since
+ * the next such call begins meanwhile. */
+static void release_all_but_answer(struct call *call, const struct arena_mark *start)
+{
+	struct answer *answer = &call->answer;
+	struct arena *apart = arena_open();
+	struct buffer body = BUFFER_INITIAL(apart);
+
+	for (size_t i = 0; i < answer->part_count; i++)
+		buffer_append(&body, answer->parts[i]);
+	for (size_t i = 0; i < answer->header_count; i++)
+		answer->headers[i].value = arena_copy(apart, answer->headers[i].value);
+	call->body = NULL;
+	call->query = NULL;
+	call->bulk = NULL;
+	call->import = NULL;
+	findings_open(&call->findings, call->arena);
+	arena_release(call->arena, start);
+	for (size_t i = 0; i < answer->header_count; i++)
+		answer->headers[i].value = arena_copy(call->arena, answer->headers[i].value);
+	answer->kept = (struct slice){ NULL, 0 };
+	answer->parts = NULL;
+	answer->part_count = answer->part_capacity = answer->size = 0;
+	call_part(call, arena_copy(call->arena, buffer_slice(&body)));
+	arena_close(apart);
+}
+
 static void begin_call(struct service *service, struct call *call)
 {
 	call->environment = &service->environment;
@@ -346,6 +376,7 @@ static void begin_call(struct service *service, struct call *call)
 bool service_answer(struct service *service, struct call *call)
 {
 	struct arena *before = arena_use_for_json(call->arena);
+	const struct arena_mark start = arena_mark(call->arena);
 	struct fault fault = FAULT_INITIAL;
 	struct slice query = { NULL, 0 };
 	bool is_answered = true;
@@ -363,6 +394,8 @@ bool service_answer(struct service *service, struct call *call)
 		finish(call);
 	else
 		call->is_deferred = true;
+	if (is_answered && call->route != NULL && call->route->is_alone)
+		release_all_but_answer(call, &start);
 	arena_use_for_json(before);
 	return is_answered;
 }
