@@ -43,8 +43,9 @@ struct environment {
 	uint64_t document_etag;
 };
 
-/* The largest body, in bytes; of a route with takes_large_body, and so of any. */
+/* The largest body, in bytes: of most routes, of those that anyone may call, and of any. */
 #define CALL_BODY_MOST ((size_t)256 << 10)
+#define CALL_OPEN_BODY_MOST ((size_t)8 << 10)
 #define CALL_LARGE_BODY_MOST ((size_t)1 << 20)
 /* The memory of a call of a route that is_alone, in place of ARENA_LIMIT. */
 #define CALL_ALONE_MEMORY_MOST (8 * ARENA_LIMIT)
@@ -164,7 +165,8 @@ struct route {
 	enum route_body body_kind;
 	const struct shape *body;
 	body_check *check; /* NULL: schema_check alone */
-	bool takes_large_body;
+	size_t body_most; /* the largest body in bytes; 0: CALL_BODY_MOST */
+	size_t objects_most; /* items of all lists in the body together; 0: any number */
 	const struct shape *query; /* NULL: no parameters */
 	const struct shape *answer; /* NULL: no body (204), or one of content_type */
 	const struct shape *summary; /* of an item, with view=summary; NULL: there is none */

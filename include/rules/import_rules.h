@@ -15,6 +15,8 @@ extern const struct shape import_count_shape;
 
 /* Seconds that an id or a time may lie in the future. */
 #define IMPORT_AHEAD_MOST 60
+/* Objects of an import: templates, rooms and codes together. */
+#define IMPORT_OBJECTS_MOST 10000
 /* Objects that an answer names as skipped. */
 #define IMPORT_SKIPPED_MOST 1000
 

@@ -135,7 +135,7 @@ static const struct error {
 	{ FAULT_PRECONDITION, "PreconditionFailed", { OF_THE_BODY },
 	  "If-Match or If-None-Match does not allow the write." },
 	{ FAULT_TOO_LARGE, "PayloadTooLarge", { NULL },
-	  "The body is larger than 256 KiB." },
+	  "The body is larger than 256 KiB, or the call takes more than 64 MB of memory." },
 	{ FAULT_KEY_REUSED, "KeyReused", { OF_THE_BODY },
 	  "The Idempotency-Key was used for another request." },
 	{ FAULT_TOO_MANY, "TooManyRequests", { "Retry-After" },
@@ -245,7 +245,8 @@ static const char conventions[] =
 	"query or what is stored is needed. A rule that is broken gives 400. `x-maxBytes` bounds a "
 	"text in UTF-8, where `maxLength` counts characters. `x-unit` is the unit of a number: kbps, "
 	"s, ms, px or fps.\n\n"
-	"**Bodies.** JSON in UTF-8, at most 256 KiB (of a bulk or an import: 1 MiB), whatever the Content-Type says. Duplicate "
+	"**Bodies.** JSON in UTF-8, at most 256 KiB (of a bulk or an import: 1 MiB; of the calls that join or "
+	"begin a session: 8 KiB), whatever the Content-Type says. Duplicate "
 	"members, NUL in a text, a lone surrogate, more than 32 levels, trailing bytes and a byte "
 	"order mark are malformed. Where no member is required, an empty body and `null` count as "
 	"`{}`, and an empty array does wherever an object is expected. A member that is `null` counts "
@@ -560,8 +561,17 @@ static const char *own_doc(struct arena *arena, const struct route *route, enum 
 		return forbidden_doc(arena, route);
 	if (kind == FAULT_TOO_LARGE && is_page(route))
 		return "The answer would be larger than 8 MB; a smaller limit helps.";
-	if (kind == FAULT_TOO_LARGE && route->takes_large_body)
-		return "The body is larger than 1 MiB, or the answer would be larger than 8 MB.";
+	if (kind == FAULT_TOO_LARGE && route->objects_most != 0)
+		return arena_text(
+			arena,
+			"The body is larger than 1 MiB or has more than %zu objects, or the "
+			"call takes more than 512 MB of memory.",
+			route->objects_most);
+	if (kind == FAULT_TOO_LARGE && route->body_most == CALL_LARGE_BODY_MOST)
+		return "The body is larger than 1 MiB, the answer would be larger than 8 MB, or the "
+		       "call takes more than 512 MB of memory.";
+	if (kind == FAULT_TOO_LARGE && route->body_most == CALL_OPEN_BODY_MOST)
+		return "The body is larger than 8 KiB.";
 	if (kind == FAULT_TOO_MANY)
 		return route->too_many;
 	return kind == FAULT_CONFLICT ? route->conflict : NULL;

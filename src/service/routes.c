@@ -37,6 +37,8 @@
 #define PARTIAL(shape) .body_kind = BODY_PARTIAL, .body = &(shape)
 #define MERGE(shape) .body_kind = BODY_PATCH, .body = &(shape)
 #define NO_BODY .body_kind = BODY_NONE
+#define LARGE_BODY .body_most = CALL_LARGE_BODY_MOST
+#define SMALL_BODY .body_most = CALL_OPEN_BODY_MOST
 #define QUERY(shape) .query = &(shape)
 #define ANSWER(shape) .answer = &(shape)
 #define LIST(shape) .answer = &(shape), .is_list = true
@@ -251,7 +253,7 @@ const struct route routes[] = {
 
 	{ METHOD_POST,   "/v2/bulk", ROUTE_WRITE, bulk_run, "bulk",
 	  WHOLE(bulk_shape), .check = bulk_check, ANSWER(bulk_answer_shape),
-	  .takes_large_body = true, .is_alone = true, .has_conditions = true,
+	  LARGE_BODY, .is_alone = true, .has_conditions = true,
 	  FORBIDDEN("The caller lacks a scope that an operation needs; or as of the first operation that fails."),
 	  CONFLICT("As of the first operation that fails."),
 	  RULES(BULK_PATHS, BULK_REFS, BULK_CODES),
@@ -260,7 +262,7 @@ const struct route routes[] = {
 	{ METHOD_POST,   "/v2/import", ROUTE_WRITE, import_run, "import",
 	  .scopes = SCOPE_BIT(TEMPLATES_WRITE) | SCOPE_BIT(ROOMS_WRITE) | SCOPE_BIT(CODES_WRITE),
 	  WHOLE(import_shape), .check = import_check, QUERY(import_query), ANSWER(import_answer_shape),
-	  .takes_large_body = true, .is_alone = true,
+	  LARGE_BODY, .objects_most = IMPORT_OBJECTS_MOST, .is_alone = true,
 	  CONFLICT("Another object has the name, a code is taken, or a room has as many codes as it may."),
 	  TOO_MANY("The account asked for twenty codes of other accounts within a day."),
 	  RULES(TEMPLATE_EXISTS, DEFAULT_TEMPLATE, TEMPLATE_SIZE, BACKEND_EXISTS, IMPORTED_ROOM,
@@ -269,7 +271,7 @@ const struct route routes[] = {
 	      "all, or none.") },
 
 	{ METHOD_POST,   "/v2/token", ROUTE_READ_FIRST, join, "createToken",
-	  WHOLE(join_shape), ANSWER(token_answer_shape), OPEN_TO_ALL, LIMITED,
+	  WHOLE(join_shape), SMALL_BODY, ANSWER(token_answer_shape), OPEN_TO_ALL, LIMITED,
 	  FORBIDDEN("The code, its room or its account is disabled, its role was deleted, it is not the "
 		    "time of the code or of the room, the code was used up, or it is for another user."),
 	  DOC("Exchanges a room code for a token to join with.") },
@@ -278,7 +280,7 @@ const struct route routes[] = {
 	  FORBIDDEN("As of createToken, but for its last reason."),
 	  DOC("What a room code opens. Counts as no use of it.") },
 	{ METHOD_POST,   "/v2/token/join", ROUTE_READ, token_join, "joinBackend",
-	  WHOLE(media_join_shape), ANSWER(media_join_answer_shape), APP_TOKEN, LIMITED,
+	  WHOLE(media_join_shape), SMALL_BODY, ANSWER(media_join_answer_shape), APP_TOKEN, LIMITED,
 	  FORBIDDEN("The room is disabled, or it is not its time; the code of the token is disabled, has "
 		    "expired or is gone, or its role was deleted; the role admits nobody."),
 	  DOC("Lets the bearer of a token for joining into the room on its media server.") },
@@ -411,7 +413,7 @@ const struct route routes[] = {
 	      "at, so go on while it rises.") },
 
 	{ METHOD_POST,   "/v2/session", ROUTE_STATELESS, session_begin, "beginSession",
-	  WHOLE(new_session_shape), .check = session_check, .is_open = true, .begins_session = true,
+	  WHOLE(new_session_shape), SMALL_BODY, .check = session_check, .is_open = true, .begins_session = true,
 	  FORBIDDEN("The header Anteroom-Console is missing."),
 	  TOO_MANY("The address failed 20 times in a minute."),
 	  DOC("Begins a session of a browser: the answer sets a cookie.") },

@@ -105,19 +105,35 @@ void service_close(struct service *service)
 
 /* ---- the body and the query ---- */
 
+/* Whether the lists of a body have together as few items as the route takes. */
+static bool check_objects(const struct route *route, json_t *body, struct fault *fault)
+{
+	size_t n = 0;
+	const char *name;
+	json_t *list;
+
+	if (route->objects_most == 0)
+		return true;
+	json_object_foreach(body, name, list)
+		n += shape_field(route->body, name) != NULL ? json_array_size(list) : 0;
+	return n <= route->objects_most ||
+	       fault_explain(fault, FAULT_TOO_LARGE, "Too many objects",
+			     "must have at most %zu objects, got %zu", route->objects_most, n);
+}
+
 static bool read_json(struct call *call, json_t **body, struct fault *fault)
 {
-	size_t most;
+	const struct route *route = call->route;
+	const size_t most = route->body_most != 0 ? route->body_most : CALL_BODY_MOST;
 
-	if (call->route->body_kind == BODY_IGNORED)
+	if (route->body_kind == BODY_IGNORED)
 		return true;
-	most = call->route->takes_large_body ? CALL_LARGE_BODY_MOST : CALL_BODY_MOST;
 	if (call->request.body_is_too_large || call->request.body.size > most)
 		return fault_detail(fault, FAULT_TOO_LARGE, "a body has at most %zu bytes", most);
 	if (!schema_parse(call->arena, call->request.body, body, fault))
 		return false;
 	call->body = *body;
-	return true;
+	return check_objects(route, *body, fault);
 }
 
 static bool read_query(struct call *call, struct slice query, struct fault *fault)
