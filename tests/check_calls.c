@@ -654,6 +654,86 @@ END_TEST
 
 /* ---- large bodies ---- */
 
+/* The body is `before`, `unit` over and over for half of its size, `between`, `other` for the other
+ * half, and `after`. In a unit # is a number of its own. */
+static const struct {
+	const char *path;
+	const char *before, *unit, *between, *other, *after;
+} bodies[] = {
+	{ "/v2/templates", "{\"destinations\":{\"hlsDestinations\":{\"a\":{\"layers\":[",
+	  "{\"width\":144}", "],\"recording\":{\"layers\":[", "{\"width\":146}", "]}}}}}" },
+	{ "/v2/templates", "{\"roles\":{\"a\":{\"subscribeParams\":{\"subscribeToRoles\":[",
+	  "\"a#\"", "]}},\"b\":{\"subscribeParams\":{\"subscribeToRoles\":[", "\"b#\"", "]}}}}" },
+	{ "/v2/templates", "{", "\"#\":1", ",\"roles\":{", "\"/#\":{}", "}}" },
+	{ "/v2/webhooks", "{\"url\":\"https://a.example/\",\"headers\":{", "\"a#\":\"b\"",
+	  "},\"events\":[", "\"a.#\"", "]}" },
+	{ "/v2/room-codes/code", "{\"metadata\":{", "\"a#\":\"b\"", "},\"x\":[", "{}", "]}" },
+	{ "/v2/bulk", "{\"x\":[", "[]", "],\"operations\":[",
+	  "{\"method\":\"POST\",\"path\":\"/v2/rooms/{a}\",\"ref\":\"a#\",\"body\":{\"name\":1}}",
+	  "]}" },
+	{ "/v2/import", "{", "\"#\":1", ",\"rooms\":[",
+	  "{\"name\":\"a\",\"size\":9,\"enabled\":true}", "]}" },
+	{ "/v2/import?skip_invalid=true", "{", "\"#\":1", ",\"room_codes\":[",
+	  "{\"code\":1,\"room_id\":1,\"role\":1,\"enabled\":1}", "]}" },
+};
+
+static void append_units(struct buffer *body, const char *unit, size_t until, size_t *number)
+{
+	for (bool is_first = true; body->size < until; is_first = false) {
+		if (!is_first)
+			buffer_append_byte(body, ',');
+		for (const char *at = unit; *at != '\0'; at++) {
+			if (*at == '#')
+				buffer_append_integer(body, (json_int_t)++ * number);
+			else
+				buffer_append_byte(body, *at);
+		}
+	}
+}
+
+static const char *body_of_size(int row, size_t size)
+{
+	struct buffer body = BUFFER_INITIAL(world.arena);
+	size_t number = 0;
+
+	buffer_append_text(&body, bodies[row].before);
+	append_units(&body, bodies[row].unit, size / 2, &number);
+	buffer_append_text(&body, bodies[row].between);
+	append_units(&body, bodies[row].other, size, &number);
+	buffer_append_text(&body, bodies[row].after);
+	buffer_append_byte(&body, '\0');
+	return body.data;
+}
+
+/* Microseconds of processor, the least of three calls. */
+static int64_t time_of(int row, size_t size)
+{
+	const char *body = body_of_size(row, size);
+	int64_t least = INT64_MAX;
+
+	for (int i = 0; i < 3; i++) {
+		const int64_t began = clock_of_thread();
+		int64_t took;
+
+		(void)ask("a", METHOD_POST, bodies[row].path, body);
+		took = clock_of_thread() - began;
+		least = took < least ? took : least;
+	}
+	return least;
+}
+
+/* Four times the body takes four times as long; sixteen times, if something in it is compared with
+ * all the others. */
+START_TEST(the_time_of_a_call_grows_as_its_body_does)
+{
+	const size_t size = 60 << 10;
+	const int64_t small = time_of(_i, size), large = time_of(_i, 4 * size);
+
+	ck_assert_msg(large < 8 * small + 10000, "%s %s: %lld and %lld microseconds",
+		      bodies[_i].path, bodies[_i].before, (long long)small, (long long)large);
+}
+END_TEST
+
 /* The calls that may have more memory than others run one at a time, but their answers may wait
  * together. */
 START_TEST(of_an_import_only_the_answer_waits)
@@ -738,6 +818,7 @@ int main(void)
 	tcase_add_test(deferred, costly_calls_of_an_account_are_deferred);
 	suite_add_tcase(suite, deferred);
 	tcase_add_checked_fixture(large, set_up, tear_down);
+	tcase_add_loop_test(large, the_time_of_a_call_grows_as_its_body_does, 0, ROWS(bodies));
 	tcase_add_test(large, of_an_import_only_the_answer_waits);
 	tcase_add_loop_test(large, a_call_that_takes_too_much_memory_is_told_its_limit, 0,
 			    ROWS(sizes));

@@ -638,6 +638,27 @@ START_TEST(a_list_of_layers_has_at_most_a_hundred)
 }
 END_TEST
 
+/* A list that is too long is told so, and not compared with the other. */
+START_TEST(layers_beyond_a_hundred_are_not_compared)
+{
+	for (size_t n = 100; n <= 101; n++) {
+		struct buffer text = BUFFER_INITIAL(arena);
+
+		for (size_t i = 0; i < n; i++)
+			buffer_append_text(&text, i == 0 ? "{\"width\":144}" : ",{\"width\":144}");
+		buffer_append_byte(&text, '\0');
+		ck_assert_str_eq(
+			faults_of(
+				&destinations_shape, SCHEMA_WHOLE,
+				with(HLS("\"layers\":[@],\"recording\":{\"layers\":[{\"width\":146}]}"),
+				     text.data)),
+			n == 100 ? HLS_AT "/recording/layers/0: must agree with one of the "
+					  "destination's layers"
+				 : HLS_AT "/layers: must have at most 100 items, got 101");
+	}
+}
+END_TEST
+
 START_TEST(a_hundred_roles_and_a_description_of_1024_characters_are_the_most)
 {
 	for (size_t n = 100; n <= 101; n++) {
@@ -1109,6 +1130,7 @@ static Suite *rules_suite(void)
 	tcase_add_checked_fixture(bodies, set_up, tear_down);
 	tcase_add_loop_test(bodies, a_body_is_accepted_or_refused, 0, ROWS(body_cases));
 	tcase_add_test(bodies, a_list_of_layers_has_at_most_a_hundred);
+	tcase_add_test(bodies, layers_beyond_a_hundred_are_not_compared);
 	tcase_add_test(bodies, a_hundred_roles_and_a_description_of_1024_characters_are_the_most);
 	tcase_add_test(bodies, a_region_that_is_the_only_fault_gives_its_own_message);
 	tcase_add_test(bodies, the_size_of_a_room_is_looked_at_as_it_will_be);

@@ -48,8 +48,8 @@ bool template_remove_role(struct call *call, struct template_record *record, siz
 
 /* Called before template_set_all for a patch. Removes deleted roles from each subscribeToRoles that
  * the patch does not write. roles: the merged ones, changed in place; sent: those of the patch. */
-void template_drop_gone_roles(const struct template_record *record, json_t *roles,
-			      const json_t *sent);
+void template_drop_gone_roles(struct call *call, const struct template_record *record,
+			      json_t *roles, const json_t *sent);
 
 /* How many roles a template may have (the row of template_shape says so). */
 size_t template_roles_most(void);

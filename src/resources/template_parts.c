@@ -353,28 +353,36 @@ bool template_remove_role(struct call *call, struct template_record *record, siz
 	return deleted_roles_resolve(call, record, fault);
 }
 
-static void drop_gone_names(json_t *document, const json_t *sent,
-			    const struct template_record *former, const json_t *roles)
+static void drop_names(json_t *names, const json_t *gone)
 {
-	if (role_subscriptions(sent) != NULL)
-		return;
-	for (size_t i = 0; i < former->role_count; i++) {
-		struct slice name = former->roles[i].name;
+	for (size_t i = json_array_size(names); i-- > 0;) {
+		const struct slice name = text_of_json(json_array_get(names, i));
 
-		if (json_object_getn(roles, name.data, name.size) == NULL)
-			replace_name(role_subscriptions(document), name, NULL);
+		if (json_object_getn(gone, name.data, name.size) != NULL)
+			json_array_remove(names, i);
 	}
 }
 
-void template_drop_gone_roles(const struct template_record *record, json_t *roles,
-			      const json_t *sent)
+void template_drop_gone_roles(struct call *call, const struct template_record *record,
+			      json_t *roles, const json_t *sent)
 {
+	json_t *gone = arena_json(call->arena, json_object()), *document;
 	const char *name;
 	size_t length;
-	json_t *document;
 
+	for (size_t i = 0; i < record->role_count; i++) {
+		const struct slice former = record->roles[i].name;
+
+		if (json_object_getn(roles, former.data, former.size) == NULL)
+			json_object_setn_new(gone, former.data, former.size, json_true());
+	}
+	if (json_object_size(gone) == 0)
+		return;
 	json_object_keylen_foreach(roles, name, length, document)
-		drop_gone_names(document, json_object_getn(sent, name, length), record, roles);
+	{
+		if (role_subscriptions(json_object_getn(sent, name, length)) == NULL)
+			drop_names(role_subscriptions(document), gone);
+	}
 }
 
 bool template_delete_gone(struct call *call, struct template_record *record,

@@ -211,7 +211,7 @@ bool templates_patch(struct call *call, struct fault *fault)
 		return false;
 	former = record;
 	set_name(call, &record, json_object_get(document, "name"));
-	template_drop_gone_roles(&record, json_object_get(document, "roles"),
+	template_drop_gone_roles(call, &record, json_object_get(document, "roles"),
 				 call_member(call, "roles"));
 	template_set_all(call, &record, document, call->body, PART_MERGED);
 	return save(call, &record, &former, fault);

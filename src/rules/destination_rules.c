@@ -92,7 +92,8 @@ static const struct shape hls_layer_shape = {
 static const struct field hls_layer_item = { .name = NULL, OBJECT(hls_layer_shape) };
 
 /* The API sets no limit; this bounds the work of comparing layers. */
-#define HLS_LAYERS LIST_OF(hls_layer_item), MOST(100)
+#define HLS_LAYERS_MOST 100
+#define HLS_LAYERS LIST_OF(hls_layer_item), MOST(HLS_LAYERS_MOST)
 
 static const struct field hls_thumbnails_offset_item = { .name = NULL, AMOUNT() };
 
@@ -228,37 +229,55 @@ static void check_order(struct rule_context *context, const json_t *object)
 	}
 }
 
-/* A faulty layer (null) agrees with any; it is reported already. */
-static bool agree(const json_t *a, const json_t *b)
+/* The fields of a layer, 0 for those that it does not state: a faulty layer (null), which is
+ * reported already, states none, and so agrees with any. */
+struct layer {
+	json_int_t values[sizeof hls_layer_fields / sizeof hls_layer_fields[0]];
+};
+
+static struct layer layer_of(const json_t *object)
+{
+	struct layer layer;
+
+	for (size_t i = 0; i < hls_layer_shape.field_count; i++)
+		layer.values[i] =
+			json_integer_value(json_object_get(object, hls_layer_fields[i].name));
+	return layer;
+}
+
+static bool agree(const struct layer *a, const struct layer *b)
 {
 	for (size_t i = 0; i < hls_layer_shape.field_count; i++) {
-		const json_t *of_a = json_object_get(a, hls_layer_fields[i].name);
-		const json_t *of_b = json_object_get(b, hls_layer_fields[i].name);
-
-		if (of_a != NULL && of_b != NULL && !json_equal(of_a, of_b))
+		if (a->values[i] != 0 && b->values[i] != 0 && a->values[i] != b->values[i])
 			return false;
 	}
 	return true;
 }
 
-static bool agrees_with_one(const json_t *layer, const json_t *layers)
+static bool agrees_with_one(const json_t *recorded, const struct layer *layers, size_t count)
 {
-	for (size_t i = 0; i < json_array_size(layers); i++) {
-		if (agree(layer, json_array_get(layers, i)))
-			return true;
-	}
-	return false;
+	const struct layer layer = layer_of(recorded);
+	size_t i = 0;
+
+	while (i < count && !agree(&layer, &layers[i]))
+		i++;
+	return i < count;
 }
 
 static void check_subset(struct rule_context *context, const json_t *object)
 {
 	const json_t *layers = json_object_get(object, "layers");
 	const json_t *recorded = json_object_get(json_object_get(object, "recording"), "layers");
+	const size_t count = json_array_size(layers);
+	struct layer destination[HLS_LAYERS_MOST];
 
-	if (json_array_size(layers) == 0)
+	/* Each is compared with each: a list that is too long, which is reported already, is not. */
+	if (count == 0 || count > HLS_LAYERS_MOST || json_array_size(recorded) > HLS_LAYERS_MOST)
 		return;
+	for (size_t i = 0; i < count; i++)
+		destination[i] = layer_of(json_array_get(layers, i));
 	for (size_t i = 0; i < json_array_size(recorded); i++) {
-		if (!agrees_with_one(json_array_get(recorded, i), layers))
+		if (!agrees_with_one(json_array_get(recorded, i), destination, count))
 			schema_fault(context,
 				     arena_text(rule_arena(context), "/recording/layers/%zu", i),
 				     "must agree with one of the destination's layers");

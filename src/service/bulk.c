@@ -24,6 +24,7 @@ struct operation {
 struct bulk {
 	struct operation *operations;
 	size_t count;
+	json_t *refs; /* ref -> the number of its operation */
 };
 
 /* ---- checking ---- */
@@ -85,24 +86,31 @@ static bool answers_id(const struct route *route)
 static bool find_referred(struct call *call, struct bulk *bulk, size_t number, size_t parameter,
 			  struct slice ref)
 {
-	struct operation *operation = &bulk->operations[number];
+	const json_t *found = json_object_getn(bulk->refs, ref.data, ref.size);
+	struct operation *earlier;
 
-	for (size_t i = 0; i < number; i++) {
-		struct operation *earlier = &bulk->operations[i];
+	if (found == NULL)
+		return refuse_path(call, number,
+				   arena_text(call->arena, "no earlier operation has the ref %.*s",
+					      (int)text_first(ref, 64).size, ref.data));
+	earlier = &bulk->operations[json_integer_value(found)];
+	if (earlier->call.route != NULL && !answers_id(earlier->call.route))
+		return refuse_path(
+			call, number,
+			arena_text(call->arena, "the ref %.*s has no id", (int)ref.size, ref.data));
+	earlier->is_referred = true;
+	bulk->operations[number].referred[parameter] = (size_t)json_integer_value(found);
+	return true;
+}
 
-		if (earlier->ref.data == NULL || !slice_equal(earlier->ref, ref))
-			continue;
-		if (earlier->call.route != NULL && !answers_id(earlier->call.route))
-			return refuse_path(call, number,
-					   arena_text(call->arena, "the ref %.*s has no id",
-						      (int)ref.size, ref.data));
-		earlier->is_referred = true;
-		operation->referred[parameter] = i;
-		return true;
-	}
-	return refuse_path(call, number,
-			   arena_text(call->arena, "no earlier operation has the ref %.*s",
-				      (int)text_first(ref, 64).size, ref.data));
+/* Of a ref that is there already, which is a fault, the first operation is meant. */
+static void note_ref(struct bulk *bulk, size_t number)
+{
+	const struct slice ref = bulk->operations[number].ref;
+
+	if (ref.data != NULL && json_object_getn(bulk->refs, ref.data, ref.size) == NULL)
+		json_object_setn_new(bulk->refs, ref.data, ref.size,
+				     json_integer((json_int_t)number));
 }
 
 /* Sets the route and the parameters; those that are references are found later. */
@@ -195,10 +203,13 @@ bool bulk_check(struct call *call, json_t *body, bool is_strict, struct fault *f
 	list = json_object_get(body, "operations");
 	bulk->count = json_array_size(list) <= BULK_OPERATIONS_MOST ? json_array_size(list) : 0;
 	bulk->operations = arena_zero(call->arena, (bulk->count + 1) * sizeof *bulk->operations);
+	bulk->refs = arena_json(call->arena, json_object());
 	for (size_t i = 0; i < bulk->count && !findings_are_full(&call->findings); i++) {
 		struct operation *operation = &bulk->operations[i];
 		const json_t *object = json_array_get(list, i);
 
+		if (i > 0)
+			note_ref(bulk, i - 1);
 		begin_operation(call, object, operation);
 		if (json_object_get(object, "path") == NULL ||
 		    json_object_get(object, "method") == NULL || !find_route(call, i, operation))
