@@ -241,6 +241,7 @@ struct call {
 	uint64_t etag; /* of the parts that this run writes; see call_draw_etag */
 	bool validates_only; /* what the call would do is abandoned (validate_only) */
 	bool is_part; /* an operation of a bulk, or an object of an import */
+	struct template_memo *memo; /* of a part (resources/template_record.h); NULL: none */
 	int64_t least_now; /* `now` of the next run is not below this */
 	struct run run;
 	struct bulk *bulk; /* private to service/bulk.c */

@@ -71,6 +71,13 @@ struct template_record {
 					 * data NULL: none */
 };
 
+/* The template that was read last to be shown: the parts of a call, which are many, mostly read
+ * the same. */
+struct template_memo {
+	bool is_set;
+	struct template_record record;
+};
+
 /* The template whose id is the first parameter of the path. FAULT_NOT_FOUND when the account has no
  * such template. */
 bool template_load_from_path(struct call *call, enum store_reading reading,

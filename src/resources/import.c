@@ -47,6 +47,7 @@ struct import_codes {
 
 /* One run. */
 struct import_run {
+	struct template_memo memo;
 	int64_t now; /* the latest time that an object met */
 	struct import_codes codes;
 	json_t *failed; /* the ids of objects that have a fault */
@@ -574,12 +575,13 @@ static void note(struct call *call, const struct import_run *run)
 /* ---- running ---- */
 
 /* The call of one object: it has the transaction and the time of all. */
-static struct call part_of(const struct call *call, const struct import_run *run, json_t *body)
+static struct call part_of(const struct call *call, struct import_run *run, json_t *body)
 {
 	struct call part = *call;
 
 	part.body = body;
 	part.is_part = true;
+	part.memo = &run->memo;
 	part.now = run->now;
 	part.run.codes_made = 0;
 	findings_open(&part.findings, call->arena);

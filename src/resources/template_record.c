@@ -103,6 +103,8 @@ bool template_put(struct call *call, const struct template_record *record, struc
 	struct store_record wanted = { .id = record->id, .name = record->name };
 	const struct buffer value = pack(call, record);
 
+	if (call->memo != NULL)
+		call->memo->is_set = false;
 	return media_use(call, record->former_backend, record->backend, fault) &&
 	       packed_store(call->transaction, &kind_template, &wanted, &value, &record->stored,
 			    fault);
@@ -217,12 +219,22 @@ bool template_unpack_text(const struct store_record *stored, struct slice *text,
 bool template_find(struct call *call, const struct id *id, enum store_reading reading,
 		   struct template_record *record, bool *is_there, struct fault *fault)
 {
+	struct template_memo *memo = reading == STORE_TO_SHOW ? call->memo : NULL;
 	struct store_record stored;
 
+	if (memo != NULL && memo->is_set && id_compare(&memo->record.id, id) == 0) {
+		*record = memo->record;
+		*is_there = true;
+		return true;
+	}
 	if (!store_get(call->transaction, &kind_template, id, reading, &stored, fault))
 		return false;
 	*is_there = stored.value.data != NULL;
-	return !*is_there || template_unpack(call, &stored, record, fault);
+	if (*is_there && !template_unpack(call, &stored, record, fault))
+		return false;
+	if (memo != NULL && *is_there)
+		*memo = (struct template_memo){ true, *record };
+	return true;
 }
 
 bool template_find_named(struct call *call, struct slice name, enum store_reading reading,

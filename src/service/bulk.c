@@ -6,6 +6,7 @@
 #include "base/json_text.h"
 #include "base/text.h"
 #include "resources/packed.h"
+#include "resources/template_record.h"
 #include "rules/bulk_rules.h"
 #include "service/router.h"
 
@@ -25,6 +26,7 @@ struct bulk {
 	struct operation *operations;
 	size_t count;
 	json_t *refs; /* ref -> the number of its operation */
+	struct template_memo memo; /* of one run */
 };
 
 /* ---- checking ---- */
@@ -320,6 +322,7 @@ static bool run_operation(struct call *call, struct bulk *bulk, size_t number, s
 	part.transaction = call->transaction;
 	part.now = call->now;
 	part.run.noted = call->run.noted;
+	part.memo = &bulk->memo;
 	for (size_t i = 0; i < ROUTE_PARAMETERS; i++) {
 		if (operation->referred[i] != NO_OPERATION)
 			part.parameters[i] = bulk->operations[operation->referred[i]].id;
@@ -397,6 +400,7 @@ bool bulk_run(struct call *call, struct fault *fault)
 {
 	struct bulk *bulk = call->bulk;
 
+	bulk->memo.is_set = false;
 	expect_all(call, bulk);
 	if (!store_fix_time(call->transaction, call->least_now, &call->now, fault))
 		return false;
