@@ -769,6 +769,40 @@ START_TEST(of_an_import_only_the_answer_waits)
 }
 END_TEST
 
+/* How often the store is asked for an import of so many rooms, or a bulk of so many operations. */
+static unsigned store_calls_of(const char *path, const char *before, const char *unit, int n)
+{
+	struct buffer body = BUFFER_INITIAL(world.arena);
+
+	buffer_append_text(&body, before);
+	for (int i = 0; i < n; i++)
+		buffer_append_text(&body, arena_text(world.arena, "%s%s", i == 0 ? "" : ",", unit));
+	buffer_append(&body, (struct slice){ "]}", 3 });
+	store_failing_at(world.environment.store, 0);
+	done("a", METHOD_POST, path, body.data);
+	return store_failing_calls(world.environment.store);
+}
+
+/* path: of what; calls: of each object to the store. */
+static const struct {
+	const char *path, *before, *unit;
+	unsigned calls;
+} repeated[] = {
+	{ "/v2/import", "{\"rooms\":[", "{}", 5 },
+	{ "/v2/bulk", "{\"operations\":[", "{\"method\":\"POST\",\"path\":\"/v2/rooms\"}", 5 },
+};
+
+START_TEST(a_template_is_read_once_for_many_objects)
+{
+	unsigned few, many;
+
+	done("a", METHOD_POST, "/v2/templates", "{\"default\":true}");
+	few = store_calls_of(repeated[_i].path, repeated[_i].before, repeated[_i].unit, 10);
+	many = store_calls_of(repeated[_i].path, repeated[_i].before, repeated[_i].unit, 110);
+	ck_assert_uint_eq((many - few) / 100, repeated[_i].calls);
+}
+END_TEST
+
 /* What a call is told that needs more memory than it may have. */
 static const struct {
 	enum method method;
@@ -820,6 +854,7 @@ int main(void)
 	tcase_add_checked_fixture(large, set_up, tear_down);
 	tcase_add_loop_test(large, the_time_of_a_call_grows_as_its_body_does, 0, ROWS(bodies));
 	tcase_add_test(large, of_an_import_only_the_answer_waits);
+	tcase_add_loop_test(large, a_template_is_read_once_for_many_objects, 0, ROWS(repeated));
 	tcase_add_loop_test(large, a_call_that_takes_too_much_memory_is_told_its_limit, 0,
 			    ROWS(sizes));
 	suite_add_tcase(suite, large);
