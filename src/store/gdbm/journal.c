@@ -55,7 +55,8 @@ struct journal {
 	struct segment ahead; /* file -1: being prepared */
 	size_t ahead_size; /* of the next one to be prepared */
 	size_t least_size; /* a waiting record needs this size */
-	size_t reserved; /* bytes that are pending or being written */
+	size_t reserved; /* bytes that are pending or being written, or */
+	size_t promised; /* reserved for a record that is not appended yet */
 	int ahead_error; /* errno, if no segment could be prepared */
 	int write_error; /* errno, if the current group could not be written */
 	bool is_beginning; /* a flush is making `ahead` the current segment */
@@ -436,28 +437,31 @@ static bool cannot_go_on(const struct journal *journal)
 }
 
 /* Waits until a record of this size fits and at most `most` bytes are pending, and reserves
- * `reserved` bytes; pending records are flushed by the waiting thread. */
+ * `reserved` bytes; pending records are flushed by the waiting thread. What is only promised cannot
+ * be flushed: who waits for that would take the processor from the thread that is about to append
+ * it. */
 static bool make_room(struct journal *journal, size_t size, size_t most, size_t reserved,
 		      struct fault *fault)
 {
 	pthread_mutex_lock(&journal->lock);
 	while (journal_has_failed(journal) || journal->write_error != 0 ||
-	       journal->reserved > most || !fits(journal, size)) {
+	       journal->reserved - journal->promised > most || !fits(journal, size)) {
 		if (cannot_go_on(journal))
 			return unlock_and_refuse(journal, fault);
-		if (journal->reserved > 0) {
+		if (journal->reserved > journal->promised) {
 			pthread_mutex_unlock(&journal->lock);
 			journal_flush(journal);
 			pthread_mutex_lock(&journal->lock);
 			continue;
 		}
-		if (journal->ahead.file >= 0) {
+		if (journal->reserved == 0 && journal->ahead.file >= 0) {
 			journal->least_size = size + SEGMENT_HEAD;
 			pthread_cond_signal(&journal->work);
 		}
 		pthread_cond_wait(&journal->room, &journal->lock);
 	}
 	journal->reserved += reserved;
+	journal->promised += reserved;
 	pthread_mutex_unlock(&journal->lock);
 	return true;
 }
@@ -506,6 +510,8 @@ void journal_append(struct journal *journal, uint64_t number, const struct chang
 	assert(number == journal->appended + 1);
 	journal_records_add(&journal->pending, number, changes, n);
 	journal->appended = number;
+	journal->promised = 0;
+	pthread_cond_broadcast(&journal->room);
 	pthread_mutex_unlock(&journal->lock);
 }
 
