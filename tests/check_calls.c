@@ -568,6 +568,112 @@ START_TEST(ten_runs_have_the_memory_of_one)
 }
 END_TEST
 
+/* ---- bulks and imports give way ---- */
+
+/* What happens beside one of the account "a". */
+static struct {
+	const char *path, *body; /* asked by the account "b" */
+	struct reply taken;
+	bool is_deferred, is_other_deferred;
+} beside;
+
+/* Both ask for the same code. */
+static void take_code(void)
+{
+	beside.taken = ask("b", METHOD_POST, beside.path, beside.body);
+}
+
+static const struct beside_row {
+	const char *path;
+	const char *body; /* @: the id of a room */
+	const char *pointer; /* of the fault */
+} beside_rows[] = {
+	{ "/v2/bulk",
+	  "{\"operations\":[{\"method\":\"POST\",\"path\":\"/v2/room-codes/room/@/role/host\","
+	  "\"body\":" TAKEN "},{\"method\":\"POST\",\"path\":\"/v2/rooms\"}]}",
+	  "/operations/0" },
+	{ "/v2/import",
+	  "{\"room_codes\":[{\"room_id\":\"@\",\"role\":\"host\",\"code\":\"abc-defg-hij\"},"
+	  "{\"room_id\":\"@\",\"role\":\"host\",\"code\":\"abc-defg-hik\"}]}",
+	  "/room_codes/0/code" },
+};
+
+static const char *with_room(const char *body, const char *id)
+{
+	struct buffer text = BUFFER_INITIAL(world.arena);
+
+	for (; *body != '\0'; body++) {
+		if (*body == '@')
+			buffer_append_text(&text, id);
+		else
+			buffer_append_byte(&text, *body);
+	}
+	buffer_append_byte(&text, '\0');
+	return text.data;
+}
+
+/* A code that another account takes after it was put, and before all is committed. */
+START_TEST(a_code_that_is_taken_meanwhile_is_a_conflict)
+{
+	const struct beside_row *row = &beside_rows[_i];
+	struct reply room, reply;
+	const char *body;
+
+	store_failing_renew(world.environment.store, open_durable());
+	role_of("a");
+	role_of("b");
+	room = done("b", METHOD_POST, "/v2/rooms", "{}");
+	beside.path = row->path;
+	beside.body = with_room(row->body, member_of(&room, "id"));
+	room = done("a", METHOD_POST, "/v2/rooms", "{}");
+	body = with_room(row->body, member_of(&room, "id"));
+	store_failing_meanwhile(world.environment.store, 2, take_code);
+	reply = ask("a", METHOD_POST, row->path, body);
+	ck_assert_msg(beside.taken.status == 200, "%s", reply.text);
+	ck_assert_msg(reply.status == 409, "%d %s", reply.status, reply.text);
+	ck_assert_msg(strstr(reply.text, row->pointer) != NULL, "%s", reply.text);
+	ck_assert_int_eq(ask("a", METHOD_POST, row->path, body).status, 409);
+}
+END_TEST
+
+static bool would_be_deferred(const char *account)
+{
+	struct arena *arena = arena_open();
+	struct call call = { .arena = arena, .may_be_deferred = true };
+	bool is_answered;
+
+	call.request = (struct request){
+		.method = METHOD_POST,
+		.uri = SLICE("/v2/rooms"),
+		.authorization = authorization_of(arena, account),
+		.address = SLICE("192.0.2.1"),
+	};
+	is_answered = service_answer(world.service, &call);
+	arena_close(arena);
+	return !is_answered;
+}
+
+static void look_beside(void)
+{
+	beside.is_deferred = would_be_deferred("a");
+	beside.is_other_deferred = would_be_deferred("b");
+}
+
+/* So no worker waits for the end of a bulk. */
+START_TEST(what_would_wait_for_a_bulk_is_deferred)
+{
+	store_failing_renew(world.environment.store, open_durable());
+	role_of("a");
+	role_of("b");
+	store_failing_meanwhile(world.environment.store, 1, look_beside);
+	done("a", METHOD_POST, "/v2/bulk",
+	     "{\"operations\":[{\"method\":\"POST\",\"path\":\"/v2/rooms\"}]}");
+	ck_assert(beside.is_deferred);
+	ck_assert(!beside.is_other_deferred);
+	ck_assert(!would_be_deferred("a"));
+}
+END_TEST
+
 /* ---- deferred calls ---- */
 
 /* What the calls to one route cost, in microseconds, and whether the next one is deferred. */
@@ -850,6 +956,9 @@ int main(void)
 			    ROWS(costs_of_calls));
 	tcase_add_test(deferred, calls_of_some_routes_are_always_deferred);
 	tcase_add_test(deferred, costly_calls_of_an_account_are_deferred);
+	tcase_add_loop_test(deferred, a_code_that_is_taken_meanwhile_is_a_conflict, 0,
+			    ROWS(beside_rows));
+	tcase_add_test(deferred, what_would_wait_for_a_bulk_is_deferred);
 	suite_add_tcase(suite, deferred);
 	tcase_add_checked_fixture(large, set_up, tear_down);
 	tcase_add_loop_test(large, the_time_of_a_call_grows_as_its_body_does, 0, ROWS(bodies));

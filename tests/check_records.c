@@ -6,6 +6,7 @@
 
 #include <check.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -87,6 +88,11 @@ static struct store *open_restless(const char *directory)
 	return open_gdbm_with(directory, 16384, 65536);
 }
 
+static struct store *open_failing_gdbm(const char *directory)
+{
+	return store_failing_open(open_gdbm(directory));
+}
+
 static struct store *open_postgres(const char *directory)
 {
 	char *url = database_store();
@@ -106,10 +112,14 @@ static const struct {
 	/* Writers do not wait for each other: a conflict may be told by the commit, ids of
 	 * abandoned transactions and of records that are gone leave gaps. */
 	bool is_shared;
+	bool gives_way; /* others write while a transaction gives way, if not at any time */
 } drivers[] = {
-	{ "memory", open_memory, false },      { "failing", open_failing, false },
-	{ "gdbm", open_gdbm, false },	       { "gdbm, small bounds", open_restless, false },
-	{ "postgresql", open_postgres, true },
+	{ "memory", open_memory, false, false },
+	{ "failing", open_failing, false, false },
+	{ "gdbm", open_gdbm, false, true },
+	{ "gdbm, small bounds", open_restless, false, true },
+	{ "failing, over gdbm", open_failing_gdbm, false, true },
+	{ "postgresql", open_postgres, true, true },
 };
 
 static bool has_database;
@@ -1055,6 +1065,7 @@ static bool sample(struct fault *fault)
 	    !store_page(transaction, &whole, &page, fault) ||
 	    !store_has_children(transaction, &whole, &kept.parent, &has_children, fault) ||
 	    !store_new_id(transaction, &whole, &ticking, &now, &added.id, fault) ||
+	    !store_give_way(transaction, fault) ||
 	    !store_put(transaction, &whole, &added, NULL, fault) ||
 	    !store_remove(transaction, &whole, &gone, fault)) {
 		store_abandon(transaction);
@@ -1187,6 +1198,241 @@ START_TEST(writers_are_alone)
 }
 END_TEST
 
+/* ---- giving way ---- */
+
+/* A transaction in another thread, with what it is to do and how far it is. */
+struct beside {
+	struct id account;
+	const struct store_kind *kind;
+	struct store_record record; /* put, unless its value is empty */
+	bool looks_first; /* for the record, before the account is set */
+	pthread_t thread;
+	atomic_bool has_begun, has_entered, has_ended;
+	enum fault_kind fault;
+	bool has_found; /* the record, before it put it */
+};
+
+static bool look_for(struct beside *beside, struct transaction *transaction, struct fault *fault)
+{
+	struct store_record found;
+	const bool is_read = beside->kind->naming == STORE_NO_NAME
+				     ? store_get(transaction, beside->kind, &beside->record.id,
+						 STORE_TO_CHANGE, &found, fault)
+				     : store_get_named(transaction, beside->kind,
+						       beside->record.name, STORE_TO_CHANGE, &found,
+						       fault);
+
+	beside->has_found = is_read && found.value.data != NULL;
+	return is_read;
+}
+
+static bool write_beside(struct beside *beside, struct arena *own, struct fault *fault)
+{
+	struct transaction *transaction;
+	uint64_t number;
+
+	if (!store_begin(store, STORE_WRITE, own, &transaction, fault))
+		return false;
+	atomic_store(&beside->has_begun, true);
+	if (beside->looks_first && !look_for(beside, transaction, fault))
+		abort();
+	store_set_account(transaction, &beside->account);
+	atomic_store(&beside->has_entered, true);
+	if (look_for(beside, transaction, fault) &&
+	    (beside->record.value.size == 0 ||
+	     store_put(transaction, beside->kind, &beside->record, NULL, fault)))
+		return store_commit(transaction, &number, fault) &&
+		       store_wait(store, number, fault);
+	store_abandon(transaction);
+	return false;
+}
+
+static void *run_beside(void *context)
+{
+	struct beside *beside = context;
+	struct arena *own = arena_open();
+	struct fault fault = FAULT_INITIAL;
+
+	(void)write_beside(beside, own, &fault);
+	beside->fault = fault.kind;
+	arena_close(own);
+	atomic_store(&beside->has_ended, true);
+	return NULL;
+}
+
+static void start(struct beside *beside)
+{
+	ck_assert_int_eq(pthread_create(&beside->thread, NULL, run_beside, beside), 0);
+}
+
+/* Gives way until the other one is so far; false: a fault. */
+static bool give_way_until(struct transaction *transaction, const atomic_bool *is_so_far,
+			   struct fault *fault)
+{
+	bool is_right = true;
+
+	while (is_right && !atomic_load(is_so_far))
+		is_right = store_give_way(transaction, fault);
+	return is_right;
+}
+
+static struct id other_account(void)
+{
+	return (struct id){ "account two" };
+}
+
+static bool has(const struct store_kind *kind, const struct id *of,
+		const struct store_record *record)
+{
+	const struct id former = account;
+	struct transaction *transaction;
+	bool is_there;
+
+	account = *of;
+	transaction = begin(STORE_READ);
+	is_there = get(transaction, kind, record).value.data != NULL;
+	store_abandon(transaction);
+	account = former;
+	return is_there;
+}
+
+/* Whether the transaction is committed or abandoned, and what a kill would leave meanwhile. */
+START_TEST(others_write_while_one_gives_way)
+{
+	const int driver = _i / 2;
+	const bool commits = _i % 2 == 0;
+	const struct store_record own = record_of(1, "own"), later = record_of(2, "later");
+	struct beside other = { .account = other_account(),
+				.kind = &whole,
+				.record = record_of(3, "other") };
+	struct fault fault = FAULT_INITIAL;
+	struct transaction *transaction;
+
+	if (!drivers[driver].gives_way)
+		return;
+	store = drivers[driver].open(directory);
+	transaction = begin(STORE_WRITE);
+	put_right(transaction, &whole, &own);
+	start(&other);
+	ck_assert(give_way_until(transaction, &other.has_ended, &fault));
+	pthread_join(other.thread, NULL);
+	ck_assert_int_eq(other.fault, FAULT_NONE);
+	ck_assert(has(&whole, &other.account, &other.record));
+	ck_assert(!has(&whole, &account, &own));
+	ck_assert_ptr_nonnull(get(transaction, &whole, &own).value.data);
+	put_right(transaction, &whole, &later);
+	if (commits)
+		end(transaction);
+	else
+		store_abandon(transaction);
+	if (!drivers[driver].is_shared) {
+		store_close(store);
+		store = drivers[driver].open(directory);
+	}
+	ck_assert(has(&whole, &other.account, &other.record));
+	ck_assert(has(&whole, &account, &own) == commits);
+	ck_assert(has(&whole, &account, &later) == commits);
+}
+END_TEST
+
+/* A writer of the same account waits, and then finds all of it. One that has read before it knew the
+ * account has to begin again. Another account's is not held up by either. */
+START_TEST(its_account_waits_while_one_gives_way)
+{
+	const int driver = _i / 2;
+	struct beside same = { .account = account,
+			       .kind = &global,
+			       .record = record_of(1, "code"),
+			       .looks_first = _i % 2 == 1 };
+	struct beside other = { .account = other_account(),
+				.kind = &whole,
+				.record = record_of(3, "other") };
+	struct fault fault = FAULT_INITIAL;
+	struct transaction *transaction;
+
+	if (!drivers[driver].gives_way || drivers[driver].is_shared)
+		return;
+	store = drivers[driver].open(directory);
+	transaction = begin(STORE_WRITE);
+	put_right(transaction, &global, &same.record);
+	same.record.value.size = 0;
+	start(&same);
+	ck_assert(give_way_until(transaction, &same.has_begun, &fault));
+	start(&other);
+	ck_assert(give_way_until(transaction, &other.has_ended, &fault));
+	ck_assert(!atomic_load(&same.has_entered));
+	end(transaction);
+	pthread_join(other.thread, NULL);
+	pthread_join(same.thread, NULL);
+	ck_assert_int_eq(other.fault, FAULT_NONE);
+	ck_assert_int_eq(same.fault, same.looks_first ? FAULT_AGAIN : FAULT_NONE);
+	ck_assert(same.has_found == !same.looks_first);
+}
+END_TEST
+
+/* A name that is unique anywhere, put by both: the one that gave way has to begin again, and then
+ * finds it taken. */
+START_TEST(who_gives_way_is_outdone)
+{
+	struct beside other = { .account = other_account(),
+				.kind = &global,
+				.record = record_of(1, "code") };
+	const struct store_record own = record_of(2, "code");
+	struct fault fault = FAULT_INITIAL;
+	struct transaction *transaction;
+	struct store_record found;
+
+	if (!drivers[_i].gives_way || drivers[_i].is_shared)
+		return;
+	store = drivers[_i].open(directory);
+	transaction = begin(STORE_WRITE);
+	put_right(transaction, &global, &own);
+	start(&other);
+	ck_assert(!give_way_until(transaction, &other.has_ended, &fault));
+	ck_assert_int_eq(fault.kind, FAULT_AGAIN);
+	store_abandon(transaction);
+	pthread_join(other.thread, NULL);
+	ck_assert_int_eq(other.fault, FAULT_NONE);
+	transaction = begin(STORE_WRITE);
+	fault = FAULT_INITIAL;
+	ck_assert(store_get_named(transaction, &global, own.name, STORE_TO_CHANGE, &found, &fault));
+	ck_assert_int_eq(id_compare(&found.account, &other.account), 0);
+	store_abandon(transaction);
+}
+END_TEST
+
+/* As many as they are: each gets its turn, and so does the one that gives way. */
+START_TEST(all_get_their_turn)
+{
+	enum { OTHERS = 8, EACH = 20 };
+	struct beside others[OTHERS];
+	const struct store_record own = record_of(1, "own");
+	struct fault fault = FAULT_INITIAL;
+
+	if (!drivers[_i].gives_way)
+		return;
+	store = drivers[_i].open(directory);
+	for (unsigned round = 0; round < EACH; round++) {
+		struct transaction *transaction = begin(STORE_WRITE);
+
+		(void)get(transaction, &whole, &own);
+		for (unsigned i = 0; i < OTHERS; i++) {
+			others[i] = (struct beside){ .account = other_account(), .kind = &child };
+			others[i].record = record_of(2 + round * OTHERS + i, "");
+			start(&others[i]);
+		}
+		for (unsigned i = 0; i < OTHERS; i++)
+			ck_assert(give_way_until(transaction, &others[i].has_ended, &fault));
+		store_abandon(transaction);
+		for (unsigned i = 0; i < OTHERS; i++) {
+			pthread_join(others[i].thread, NULL);
+			ck_assert_int_eq(others[i].fault, FAULT_NONE);
+			ck_assert(has(&child, &others[i].account, &others[i].record));
+		}
+	}
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("records");
@@ -1214,6 +1460,10 @@ int main(void)
 	tcase_add_loop_test(all, several_come_in_their_order, 0, n);
 	tcase_add_loop_test(all, a_walk_has_each_record_that_stays_once, 0, n);
 	tcase_add_loop_test(all, writers_are_alone, 0, n);
+	tcase_add_loop_test(all, others_write_while_one_gives_way, 0, 2 * n);
+	tcase_add_loop_test(all, its_account_waits_while_one_gives_way, 0, 2 * n);
+	tcase_add_loop_test(all, who_gives_way_is_outdone, 0, n);
+	tcase_add_loop_test(all, all_get_their_turn, 0, n);
 	suite_add_tcase(suite, all);
 	tcase_add_checked_fixture(some, setup, teardown);
 	tcase_set_timeout(some, 60);

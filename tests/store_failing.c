@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "store_failing.h"
 
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 
@@ -15,6 +16,9 @@ struct store_failing {
 	atomic_uint get; /* which of a transaction says again, as often as get_agains says */
 	atomic_uint get_agains, commit_agains;
 	atomic_uint unknown; /* commits */
+	atomic_uint give_way; /* which runs `act`; counted down */
+	void (*act)(void);
+	atomic_bool has_acted;
 };
 
 struct failing_transaction {
@@ -152,6 +156,40 @@ static bool failing_remove(struct transaction *transaction, const struct store_k
 	       store_remove(inner_of(transaction), kind, record, fault);
 }
 
+static void *run_act(void *context)
+{
+	struct store_failing *failing = context;
+
+	failing->act();
+	atomic_store(&failing->has_acted, true);
+	return NULL;
+}
+
+static bool failing_give_way(struct transaction *transaction, struct fault *fault)
+{
+	struct store_failing *failing = (struct store_failing *)transaction->store;
+	bool is_done = call_passes(transaction->store, fault);
+	pthread_t thread;
+
+	if (is_done && is_left(&failing->give_way) && atomic_load(&failing->give_way) == 0) {
+		atomic_store(&failing->has_acted, false);
+		if (pthread_create(&thread, NULL, run_act, failing) != 0)
+			abort();
+		while (is_done && !atomic_load(&failing->has_acted))
+			is_done = store_give_way(inner_of(transaction), fault);
+		pthread_join(thread, NULL);
+	}
+	is_done = is_done && store_give_way(inner_of(transaction), fault);
+	transaction->number = inner_of(transaction)->number;
+	return is_done;
+}
+
+static void failing_enter(struct transaction *transaction, const struct id *account)
+{
+	store_set_account(((struct failing_transaction *)transaction)->inner, account);
+	transaction->number = ((struct failing_transaction *)transaction)->inner->number;
+}
+
 static bool failing_commit(struct transaction *transaction, uint64_t *number, struct fault *fault)
 {
 	if (!commit_passes(transaction, fault)) {
@@ -201,6 +239,8 @@ static const struct store_driver failing_driver = {
 	.new_id = failing_new_id,
 	.put = failing_put,
 	.remove = failing_remove,
+	.give_way = failing_give_way,
+	.enter = failing_enter,
 	.commit = failing_commit,
 	.abandon = failing_abandon,
 	.state = failing_state,
@@ -224,6 +264,8 @@ struct store *store_failing_open(struct store *inner)
 	atomic_init(&failing->get_agains, 0);
 	atomic_init(&failing->commit_agains, 0);
 	atomic_init(&failing->unknown, 0);
+	atomic_init(&failing->give_way, 0);
+	atomic_init(&failing->has_acted, false);
 	return &failing->store;
 }
 
@@ -255,6 +297,14 @@ void store_failing_again(struct store *store, unsigned n, unsigned times)
 	if (n > 0)
 		atomic_store(&failing->get, n);
 	atomic_store(n > 0 ? &failing->get_agains : &failing->commit_agains, times);
+}
+
+void store_failing_meanwhile(struct store *store, unsigned n, void (*act)(void))
+{
+	struct store_failing *failing = (struct store_failing *)store;
+
+	failing->act = act;
+	atomic_store(&failing->give_way, n);
 }
 
 void store_failing_unknown(struct store *store, unsigned times)

@@ -26,6 +26,9 @@ void store_failing_again(struct store *store, unsigned n, unsigned times);
 void store_failing_unknown(struct store *store, unsigned times);
 /* How many of them are left. */
 unsigned store_failing_unknown_left(const struct store *store);
+/* At the n-th store_give_way from now on `act` is run in a thread of its own, and the transaction
+ * gives way until it has returned. The inner store is one whose transactions give way. */
+void store_failing_meanwhile(struct store *store, unsigned n, void (*act)(void));
 /* How many calls there were since store_failing_at. */
 unsigned store_failing_calls(const struct store *store);
 

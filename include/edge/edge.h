@@ -45,7 +45,7 @@ void edge_close(struct edge *edge);
 /* Twice the number of cores, at least 4. */
 unsigned edge_default_threads(void);
 /* How many threads there are besides so many workers, for calls that are deferred: a quarter as
- * many. */
+ * many, and one. */
 unsigned edge_deferring_threads(unsigned threads);
 
 #endif

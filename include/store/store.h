@@ -12,7 +12,8 @@
  *  - A READ transaction sees one consistent state: all that was durable when it began, nothing
  *    else. It waits for no other transaction.
  *  - A WRITE transaction sees everything committed before it, durable or not, and its own changes.
- *    It is alone in what it reads for change (STORE_TO_CHANGE) and in what it writes.
+ *    It is alone in what it reads for change (STORE_TO_CHANGE) and in what it writes; one that gives
+ *    way (store_give_way) is alone in the records of its account until it ends.
  *  - A committed transaction has a number. store_state() says whether it is durable. A refusal may
  *    rest on changes that are not durable yet: it is sent when store_seen() is durable.
  *  - A damaged value is never returned: FAULT_DAMAGED.
@@ -183,6 +184,10 @@ struct store_driver {
 		    const struct store_record *former, struct fault *);
 	bool (*remove)(struct transaction *, const struct store_kind *, const struct store_record *,
 		       struct fault *);
+	/* NULL: writers of different accounts do not wait for each other, or it does not matter. */
+	bool (*give_way)(struct transaction *, struct fault *);
+	/* For WRITE transactions, before the account is set; NULL: nothing is to be done. */
+	void (*enter)(struct transaction *, const struct id *account);
 	/* These three are NULL in drivers for tests. */
 	bool (*walk)(struct transaction *, const struct store_kind *, store_visit *, void *context,
 		     struct fault *);
@@ -224,7 +229,9 @@ struct transaction {
 bool store_begin(struct store *store, enum store_access access, struct arena *arena,
 		 struct transaction **transaction, struct fault *fault);
 
-/* Sets the account of all that follows; a call that begins with a room code knows it only then. */
+/* Sets the account of all that follows; a call that begins with a room code knows it only then. A
+ * WRITE transaction may wait here for one of the account that gives way. If it has read something
+ * before, the next read or change sets FAULT_AGAIN then. */
 void store_set_account(struct transaction *transaction, const struct id *account);
 
 /* The generation of the accounts that the caller was admitted with; 0: it does not matter. When the
@@ -299,6 +306,11 @@ bool store_put(struct transaction *transaction, const struct store_kind *kind,
  * removed by its id alone, which only kinds without names and pages allow. */
 bool store_remove(struct transaction *transaction, const struct store_kind *kind,
 		  const struct store_record *record, struct fault *fault);
+
+/* Between the steps of a long transaction: others that wait to write may do so first, of other
+ * accounts than its own. The caller keeps nothing that it has read of other accounts. FAULT_AGAIN:
+ * one of them has changed what this one has changed, too, such as a name that both took. */
+bool store_give_way(struct transaction *transaction, struct fault *fault);
 
 /* ---- the end of a transaction ---- */
 

@@ -20,7 +20,8 @@ struct deferred {
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	struct exchange *first, **end; /* those that wait */
-	bool has_alone; /* a call of a route that is_alone is being handled */
+	bool has_alone; /* a call of a route that is_alone is being handled, of this account */
+	struct id alone_account;
 	bool is_ending;
 	pthread_t *threads;
 	unsigned count;
@@ -31,13 +32,33 @@ static bool is_alone(const struct exchange *exchange)
 	return exchange->call.route->is_alone;
 }
 
-/* The first that may be handled now; NULL: none. The caller holds the lock. */
-static struct exchange *take_first(struct deferred *deferred)
+static bool writes_for(const struct exchange *exchange, const struct id *account)
+{
+	return call_is_for_writing(&exchange->call) &&
+	       id_compare(&exchange->call.account, account) == 0;
+}
+
+/* One that is alone waits for what its account sent to be written before it, and that waits for the
+ * one that is being handled: it writes in one transaction (store_give_way). */
+static bool has_to_wait(const struct deferred *deferred, const struct exchange *exchange)
+{
+	if (!is_alone(exchange))
+		return deferred->has_alone && writes_for(exchange, &deferred->alone_account);
+	for (const struct exchange *earlier = deferred->first; earlier != exchange;
+	     earlier = earlier->next) {
+		if (writes_for(earlier, &exchange->call.account))
+			return true;
+	}
+	return false;
+}
+
+/* The first that this thread may handle now; NULL: none. The caller holds the lock. */
+static struct exchange *take_first(struct deferred *deferred, bool takes_alone)
 {
 	struct exchange **link = &deferred->first;
 	struct exchange *exchange;
 
-	while (*link != NULL && deferred->has_alone && is_alone(*link))
+	while (*link != NULL && (is_alone(*link) != takes_alone || has_to_wait(deferred, *link)))
 		link = &(*link)->next;
 	exchange = *link;
 	if (exchange == NULL)
@@ -49,29 +70,41 @@ static struct exchange *take_first(struct deferred *deferred)
 	return exchange;
 }
 
-static void *run(void *argument)
+static void run(struct deferred *deferred, bool takes_alone)
 {
-	struct deferred *deferred = argument;
-
 	priority_lower(DEFERRED_PRIORITY);
 	pthread_mutex_lock(&deferred->lock);
 	while (!deferred->is_ending) {
-		struct exchange *exchange = take_first(deferred);
-		bool was_alone;
+		struct exchange *exchange = take_first(deferred, takes_alone);
 
 		if (exchange == NULL) {
 			pthread_cond_wait(&deferred->changed, &deferred->lock);
 			continue;
 		}
-		was_alone = is_alone(exchange);
-		deferred->has_alone = deferred->has_alone || was_alone;
+		if (takes_alone) {
+			deferred->has_alone = true;
+			deferred->alone_account = exchange->call.account;
+		}
 		pthread_mutex_unlock(&deferred->lock);
 		deferred->answer(deferred->context, exchange);
 		pthread_mutex_lock(&deferred->lock);
-		if (was_alone)
+		if (takes_alone)
 			deferred->has_alone = false;
+		/* What it took may have been what others waited for. */
+		pthread_cond_broadcast(&deferred->changed);
 	}
 	pthread_mutex_unlock(&deferred->lock);
+}
+
+static void *run_alone(void *deferred)
+{
+	run(deferred, true);
+	return NULL;
+}
+
+static void *run_others(void *deferred)
+{
+	run(deferred, false);
 	return NULL;
 }
 
@@ -80,7 +113,7 @@ struct deferred *deferred_open(unsigned threads, deferred_answer *answer, void *
 	struct deferred *deferred = memory_check(calloc(1, sizeof *deferred));
 	int error = 0;
 
-	assert(threads > 0);
+	assert(threads > 1);
 	if (pthread_mutex_init(&deferred->lock, NULL) != 0 ||
 	    pthread_cond_init(&deferred->changed, NULL) != 0)
 		ABORT("a lock or thread could not be made");
@@ -89,7 +122,8 @@ struct deferred *deferred_open(unsigned threads, deferred_answer *answer, void *
 	deferred->end = &deferred->first;
 	deferred->threads = memory_check(calloc(threads, sizeof *deferred->threads));
 	while (deferred->count < threads && error == 0) {
-		error = pthread_create(&deferred->threads[deferred->count], NULL, run, deferred);
+		error = pthread_create(&deferred->threads[deferred->count], NULL,
+				       deferred->count == 0 ? run_alone : run_others, deferred);
 		deferred->count += error == 0;
 	}
 	if (error == 0)
@@ -122,6 +156,6 @@ void deferred_add(struct deferred *deferred, struct exchange *exchange)
 	pthread_mutex_lock(&deferred->lock);
 	*deferred->end = exchange;
 	deferred->end = &exchange->next;
-	pthread_cond_signal(&deferred->changed);
+	pthread_cond_broadcast(&deferred->changed);
 	pthread_mutex_unlock(&deferred->lock);
 }

@@ -326,7 +326,7 @@ unsigned edge_default_threads(void)
 
 unsigned edge_deferring_threads(unsigned threads)
 {
-	return (threads + 3) / 4;
+	return (threads + 3) / 4 + 1;
 }
 
 /* Sized by the limit of open files. */

@@ -630,7 +630,8 @@ static bool run_all(struct call *call, struct import_run *run, struct fault *fau
 			/* Nothing is stored then. */
 			if (!import->skips && faults_are_full(call, run))
 				return true;
-			if (!run_object(call, run, kind, i, fault))
+			if (!store_give_way(call->transaction, fault) ||
+			    !run_object(call, run, kind, i, fault))
 				return false;
 		}
 	}

@@ -407,7 +407,8 @@ bool bulk_run(struct call *call, struct fault *fault)
 	call->run.operations = bulk->count;
 	call_answer(call, SLICE("{\"results\":["));
 	for (size_t i = 0; i < bulk->count; i++) {
-		if (!run_operation(call, bulk, i, fault))
+		if (!store_give_way(call->transaction, fault) ||
+		    !run_operation(call, bulk, i, fault))
 			return false;
 	}
 	call_part(call, SLICE("]}"));

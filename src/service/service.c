@@ -44,6 +44,8 @@ struct service {
 	struct router *router;
 	char *document;
 	struct costs *costs;
+	/* account_mark of the account whose call of a route that is_alone is under way; 0: none. */
+	_Atomic uint64_t alone;
 	/* The number of the next request, for its X-Request-Id; the first one is random. */
 	_Atomic uint64_t requests;
 };
@@ -90,6 +92,7 @@ struct service *service_open(const struct environment *environment)
 	service->environment.router = service->router;
 	clock_random(environment->clock, &start, sizeof start);
 	atomic_init(&service->requests, start);
+	atomic_init(&service->alone, 0);
 	return service;
 }
 
@@ -272,11 +275,29 @@ static bool read_call(struct call *call, struct slice query, struct fault *fault
 	       (call->route->prepare == NULL || call->route->prepare(call, fault));
 }
 
+/* Not 0. Two accounts with the same are deferred without need. */
+static uint64_t account_mark(const struct id *account)
+{
+	uint64_t mark;
+
+	memcpy(&mark, account->bytes + sizeof account->bytes - sizeof mark, sizeof mark);
+	return mark | 1;
+}
+
+/* What an account writes beside its own bulk or import would wait for the end of that, in a worker
+ * (store_give_way). */
+static bool would_wait(const struct service *service, const struct call *call)
+{
+	return call_is_for_writing(call) &&
+	       atomic_load_explicit(&service->alone, memory_order_relaxed) ==
+		       account_mark(&call->account);
+}
+
 static bool is_to_be_deferred(const struct service *service, const struct call *call)
 {
 	return call->may_be_deferred && !call->is_deferred && call->route != NULL &&
 	       !call->route->is_open &&
-	       (call->route->is_alone ||
+	       (call->route->is_alone || would_wait(service, call) ||
 		costs_are_high(service->costs, &call->account, call->route));
 }
 
@@ -338,7 +359,11 @@ static void read_and_run_measured(struct service *service, struct call *call, st
 	const int64_t began = clock_microseconds(), processor = clock_of_thread();
 	int64_t cost = 0;
 
+	if (call->route->is_alone)
+		atomic_store(&service->alone, account_mark(&account));
 	read_and_run(call, query);
+	if (call->route->is_alone)
+		atomic_store(&service->alone, 0);
 	/* Reading the thread's clock is a system call. */
 	if (clock_microseconds() - began >= COSTS_HIGH)
 		cost = clock_of_thread() - processor;

@@ -21,6 +21,8 @@ bool store_begin(struct store *store, enum store_access access, struct arena *ar
 
 void store_set_account(struct transaction *transaction, const struct id *account)
 {
+	if (transaction->access == STORE_WRITE && transaction->store->driver->enter != NULL)
+		transaction->store->driver->enter(transaction, account);
 	transaction->account = *account;
 }
 
@@ -161,6 +163,14 @@ bool store_remove(struct transaction *transaction, const struct store_kind *kind
 	transaction->has_changes = true;
 	priority_yield();
 	return transaction->store->driver->remove(transaction, kind, record, fault);
+}
+
+bool store_give_way(struct transaction *transaction, struct fault *fault)
+{
+	const struct store_driver *driver = transaction->store->driver;
+
+	assert(transaction->access == STORE_WRITE);
+	return driver->give_way == NULL || driver->give_way(transaction, fault);
 }
 
 bool store_has_changes(const struct transaction *transaction)

@@ -141,13 +141,13 @@ static bool freeze_rest(struct background *background)
 	struct store_gdbm *store = background->store;
 	bool is_free;
 
-	pthread_mutex_lock(&store->writer);
+	pthread_mutex_lock(&store->turn.mutex);
 	pthread_mutex_lock(&background->lock);
 	is_free = background->frozen == 0;
 	pthread_mutex_unlock(&background->lock);
 	if (is_free && !journal_has_failed(store->journal))
 		store_gdbm_freeze(store);
-	pthread_mutex_unlock(&store->writer);
+	pthread_mutex_unlock(&store->turn.mutex);
 	return is_free;
 }
 

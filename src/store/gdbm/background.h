@@ -25,7 +25,7 @@ void background_frozen(struct background *background);
 
 /* Waits while too many frozen overlays are left to write, and briefly when there are too many
  * files. FAULT_UNAVAILABLE: the freezer cannot continue. The caller does not hold
- * the writer mutex. */
+ * the turn to write. */
 bool background_admit(struct background *background, struct fault *fault);
 bool background_can_write(struct background *background);
 

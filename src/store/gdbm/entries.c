@@ -86,13 +86,16 @@ static bool copy_out(struct slice stored, struct arena *arena, struct slice *val
 bool entry_get(struct transaction *base, enum store_table table, struct slice key,
 	       struct slice *value, struct fault *fault)
 {
-	const struct gdbm_transaction *transaction = gdbm_transaction_of(base);
+	struct gdbm_transaction *transaction = gdbm_transaction_of(base);
 	const struct view *view = transaction->pin.view;
 	const struct change *own;
 	struct entry_key entry_key;
 	struct slice key_in_files, stored;
 	bool is_there;
 
+	if (transaction->is_outdone)
+		return fault_set(fault, FAULT_AGAIN, NULL);
+	transaction->has_read = true;
 	entry_key_make(&store_gdbm_of(base->store)->place.installation, table, key, &entry_key);
 	own = write_set_find(&transaction->write_set, entry_key.hash, table, key);
 	if (own != NULL) {
@@ -126,12 +129,25 @@ bool entry_change(struct transaction *base, enum store_table table, struct slice
 
 	assert(base->access == STORE_WRITE && key.size <= STORE_KEY_MAX);
 	assert(value.size <= STORE_VALUE_MAX + ENTRY_HEAD_MAX);
+	if (transaction->is_outdone)
+		return fault_set(fault, FAULT_AGAIN, NULL);
 	if (!arena_fits(base->arena, key.size + sizeof change))
 		return fault_set(fault, FAULT_TOO_LARGE, NULL);
 	base->has_changes = true;
 	entry_key_make(&store->place.installation, table, key, &entry_key);
 	write_set_put(&transaction->write_set, base->arena, entry_key.hash, &change);
 	return true;
+}
+
+bool write_sets_meet(const struct write_set *one, const struct write_set *other)
+{
+	for (size_t i = 0; i < one->n; i++) {
+		const struct change *change = &one->list[i];
+
+		if (write_set_find(other, one->hashes[i], change->table, change->key) != NULL)
+			return true;
+	}
+	return false;
 }
 
 bool entry_put(struct transaction *transaction, enum store_table table, struct slice key,

@@ -10,6 +10,8 @@
 
 #include "store/gdbm/entry_key.h"
 
+struct write_set;
+
 /* *value: data NULL if there is no such entry. */
 bool entry_get(struct transaction *transaction, enum store_table table, struct slice key,
 	       struct slice *value, struct fault *fault);
@@ -22,6 +24,9 @@ bool entry_put(struct transaction *transaction, enum store_table table, struct s
 	       struct slice value, struct fault *fault);
 bool entry_remove(struct transaction *transaction, enum store_table table, struct slice key,
 		  struct fault *fault);
+
+/* Whether two transactions that have changed these have changed the same entry. */
+bool write_sets_meet(const struct write_set *one, const struct write_set *other);
 
 /* Calls `visit` for each entry that a READ transaction sees, in no particular order, until it
  * returns false and has set the fault. has_values false: values are not read, and their data is

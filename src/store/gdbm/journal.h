@@ -103,7 +103,7 @@ void journal_close(struct journal *journal);
 /* Waits until there is room for a transaction of ordinary size (half a segment, at most 512 KB):
  * for the next segment, or by flushing when too much is pending. Keeps no room for it: of several
  * that were admitted at once, the later ones may wait in journal_reserve. The caller does not hold
- * the writer mutex.
+ * the turn to write.
  * FAULT_UNAVAILABLE: the disk is full, or writing has failed for good. */
 bool journal_admit(struct journal *journal, struct fault *fault);
 

@@ -2,7 +2,7 @@
  * version with the number of its transaction; a reader gets the newest version that is not above
  * its own number.
  *
- * Threads: one writer at a time (the writer mutex) and any number of readers without a lock. An
+ * Threads: one writer at a time (turn.h) and any number of readers without a lock. An
  * overlay only grows; a full one is frozen, and another one begun. Aborts when memory is exhausted.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */

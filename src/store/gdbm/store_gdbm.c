@@ -9,10 +9,14 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "store/gdbm/background.h"
 #include "store/gdbm/entries.h"
 #include "store/gdbm/records.h"
 #include "store/gdbm/store_gdbm_parts.h"
+
+/* Microseconds after which a transaction that gives way does so, when others wait. */
+#define TURN_MOST 5000
 
 static uint64_t visible_number(const struct store_gdbm *store)
 {
@@ -35,12 +39,11 @@ static uint64_t pin_to_read(struct store_gdbm *store, struct pin *pin)
 	}
 }
 
-/* Takes the writer mutex, which gdbm_end releases, and pins a view; the transaction's number. */
+/* In its turn: pins a view; the transaction's own number: it sees all below. */
 static uint64_t pin_to_write(struct store_gdbm *store, struct pin *pin)
 {
-	pthread_mutex_lock(&store->writer);
 	views_pin(store->views, pin);
-	return store->last + 1; /* its own number: it sees all below */
+	return store->last + 1;
 }
 
 /* Waits until there is room for a write. */
@@ -64,10 +67,60 @@ static bool gdbm_begin(struct store *base, enum store_access access, struct aren
 	begun->write_set = (struct write_set){ .n = 0 };
 	begun->memory.is_valid = false;
 	begun->counted.letter = 0;
+	begun->has_read = false;
+	begun->turn_began = 0;
+	begun->has_lent = false;
+	begun->is_outdone = false;
+	if (access == STORE_WRITE)
+		turn_take(&store->turn); /* gdbm_end gives it */
 	begun->base.number = access == STORE_WRITE ? pin_to_write(store, &begun->pin)
 						   : pin_to_read(store, &begun->pin);
 	*transaction = &begun->base;
 	return true;
+}
+
+/* Others had the turn: what they committed is seen from now on. */
+static void renew_view(struct gdbm_transaction *transaction)
+{
+	struct store_gdbm *store = store_gdbm_of(transaction->base.store);
+
+	views_unpin(store->views, &transaction->pin);
+	transaction->memory.is_valid = false;
+	transaction->base.number = pin_to_write(store, &transaction->pin);
+}
+
+/* Lends the turn when it has had it for some time and others wait. Meanwhile its changes are seen by
+ * no other transaction. Those of its account wait (gdbm_enter); any other that changes the same
+ * entry outdoes it (gdbm_commit). */
+static bool gdbm_give_way(struct transaction *base, struct fault *fault)
+{
+	struct gdbm_transaction *transaction = gdbm_transaction_of(base);
+	struct turn *turn = &store_gdbm_of(base->store)->turn;
+	const int64_t now = clock_microseconds();
+
+	if (transaction->turn_began == 0)
+		transaction->turn_began = now;
+	if (now - transaction->turn_began < TURN_MOST || !turn_is_wanted(turn) ||
+	    turn->away != NULL)
+		return true;
+	transaction->has_lent = true;
+	turn_lend(turn, transaction);
+	renew_view(transaction);
+	transaction->turn_began = clock_microseconds();
+	return !transaction->is_outdone || fault_set(fault, FAULT_AGAIN, NULL);
+}
+
+static void gdbm_enter(struct transaction *base, const struct id *account)
+{
+	struct gdbm_transaction *transaction = gdbm_transaction_of(base);
+	struct turn *turn = &store_gdbm_of(base->store)->turn;
+
+	if (!turn_is_lent_by(turn, account))
+		return;
+	turn_leave_to(turn, account);
+	renew_view(transaction);
+	if (transaction->has_read)
+		transaction->is_outdone = true;
 }
 
 /* The driver's abandon, too. */
@@ -77,7 +130,7 @@ static void gdbm_end(struct transaction *base)
 
 	views_unpin(store->views, &gdbm_transaction_of(base)->pin);
 	if (base->access == STORE_WRITE)
-		pthread_mutex_unlock(&store->writer);
+		turn_give(&store->turn, gdbm_transaction_of(base)->has_lent);
 }
 
 void store_gdbm_freeze(struct store_gdbm *store)
@@ -109,12 +162,19 @@ static bool gdbm_commit(struct transaction *base, uint64_t *number, struct fault
 {
 	struct store_gdbm *store = store_gdbm_of(base->store);
 	const struct write_set *set = &gdbm_transaction_of(base)->write_set;
+	struct gdbm_transaction *away = store->turn.away;
 
+	if (gdbm_transaction_of(base)->is_outdone) {
+		gdbm_end(base);
+		return fault_set(fault, FAULT_AGAIN, NULL);
+	}
 	/* This may flush, and wait for the disk. */
 	if (!journal_reserve(store->journal, set->list, set->n, fault)) {
 		gdbm_end(base);
 		return false;
 	}
+	if (away != NULL && write_sets_meet(set, &away->write_set))
+		away->is_outdone = true;
 	store->last = base->number;
 	*number = base->number;
 	apply(store, base->number, set);
@@ -205,7 +265,7 @@ static void gdbm_close(struct store *base)
 	overlay_memory_close(store->overlay_memory);
 	if (store->lock_file >= 0)
 		store->place.files->close(store->place.files, store->lock_file);
-	pthread_mutex_destroy(&store->writer);
+	turn_close(&store->turn);
 	pthread_mutex_destroy(&store->manifest_lock);
 	manifest_free(&store->manifest);
 	free(store->directory);
@@ -222,6 +282,8 @@ const struct store_driver store_gdbm_driver = {
 	.new_id = records_new_id,
 	.put = records_put,
 	.remove = records_remove,
+	.give_way = gdbm_give_way,
+	.enter = gdbm_enter,
 	.walk = store_gdbm_walk,
 	.walk_keys = store_gdbm_walk_keys,
 	.count = store_gdbm_count,

@@ -341,7 +341,7 @@ static struct store_gdbm *store_make(const struct store_options *options)
 	store->place.checksum_failures = &store->checksum_failures;
 	store->overlay_bytes = options->overlay_bytes == 0 ? OVERLAY_BYTES : options->overlay_bytes;
 	store->lock_file = -1;
-	pthread_mutex_init(&store->writer, NULL);
+	turn_open(&store->turn);
 	pthread_mutex_init(&store->manifest_lock, NULL);
 	return store;
 }
@@ -393,9 +393,9 @@ bool store_gdbm_settle(struct store *base, bool is_all_merged)
 {
 	struct store_gdbm *store = store_gdbm_of(base);
 
-	pthread_mutex_lock(&store->writer);
+	pthread_mutex_lock(&store->turn.mutex);
 	store_gdbm_freeze(store);
-	pthread_mutex_unlock(&store->writer);
+	pthread_mutex_unlock(&store->turn.mutex);
 	return background_settle(store->background, is_all_merged);
 }
 

@@ -1,9 +1,9 @@
 /* The state of the durable driver, for its own sources.
  *
- * Locks: while `writer` or `manifest_lock` is held, one lock of the background, the journal or the
+ * Locks: while the turn to write (turn.h) or `manifest_lock` is held, one lock of the background, the journal or the
  * views may be taken. These are held briefly, and no other lock is taken meanwhile. One is held for
  * long: the journal's `flushing`, over a sync, inside of which its own lock is taken. Who commits
- * while the journal has no room takes it with `writer` held.
+ * while the journal has no room takes it while it has the turn.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef STORE_GDBM_STORE_GDBM_PARTS_H
@@ -17,6 +17,7 @@
 #include "store/gdbm/journal.h"
 #include "store/gdbm/manifest.h"
 #include "store/gdbm/store_gdbm.h"
+#include "store/gdbm/turn.h"
 #include "store/gdbm/view.h"
 
 struct background;
@@ -41,7 +42,7 @@ struct store_gdbm {
 	_Atomic uint64_t records_written;
 	_Atomic uint64_t checksum_failures;
 
-	pthread_mutex_t writer; /* held from begin to the end of a WRITE transaction */
+	struct turn turn; /* to write; it protects these two */
 	struct overlay *active; /* the newest of the current view */
 	uint64_t last; /* the last committed transaction; read-only: what the store shows */
 };
@@ -69,6 +70,12 @@ struct gdbm_transaction {
 	struct write_set write_set;
 	struct btree_memory memory;
 	struct counted_id counted;
+	bool has_read;
+	int64_t turn_began; /* clock_microseconds, from the first store_give_way on; 0: none came */
+	bool has_lent; /* the turn, once at least */
+	/* It has read in one state what it would go on to read in another one, or another
+	 * transaction has changed what this one changes: FAULT_AGAIN. */
+	bool is_outdone;
 };
 
 extern const struct store_driver store_gdbm_driver;
@@ -83,7 +90,7 @@ static inline struct gdbm_transaction *gdbm_transaction_of(struct transaction *t
 	return (struct gdbm_transaction *)transaction;
 }
 
-/* Begins a new overlay, unless the current one is empty. Called with `writer` held. */
+/* Begins a new overlay, unless the current one is empty. Called in a turn to write. */
 void store_gdbm_freeze(struct store_gdbm *store);
 
 #endif

@@ -230,7 +230,8 @@ static void view_replace(struct views *views, struct overlay *overlay, size_t n_
 	pthread_mutex_unlock(&views->lock);
 }
 
-/* Does not call views_collect, because the writer mutex is held: the background threads do. */
+/* Does not call views_collect, because others wait for the turn to write (turn.h): the background
+ * threads do. */
 void views_add_overlay(struct views *views, struct overlay *overlay)
 {
 	view_replace(views, overlay, 0, NULL, 0, NULL);
