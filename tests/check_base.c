@@ -308,7 +308,8 @@ START_TEST(fault_has_status_and_standard_text)
 		{ FAULT_UNAUTHORIZED, 401, "Token validation error" },
 		{ FAULT_UNAVAILABLE, 503, "The store cannot write at the moment" },
 		{ FAULT_DAMAGED, 503, "What is stored of this is damaged on the disk" },
-		{ FAULT_AGAIN, 503, "The service is busy" },
+		{ FAULT_AGAIN, 409, "Too busy" },
+		{ FAULT_BUSY, 409, "Too busy" },
 	};
 
 	for (size_t i = 0; i < ROWS(rows); i++) {

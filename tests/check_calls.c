@@ -307,9 +307,9 @@ START_TEST(a_call_is_run_ten_times_at_most)
 
 	store_failing_again(world.environment.store, 0, AGAINS + 1);
 	reply = ask("a", METHOD_POST, "/v2/templates", "{\"name\":\"x\"}");
-	ck_assert_int_eq(reply.status, 503);
-	ck_assert_str_eq(reply.text, "{\"code\":503,\"message\":\"The service is busy\"}");
-	ck_assert(slice_is(reply.retry_after, "5"));
+	ck_assert_int_eq(reply.status, 409);
+	ck_assert_str_eq(reply.text, "{\"code\":409,\"message\":\"Too busy\"}");
+	ck_assert(slice_is(reply.retry_after, "1"));
 	ck_assert_ptr_null(reply.etag.data);
 	reply = done("a", METHOD_GET, "/v2/templates", NULL);
 	ck_assert_ptr_nonnull(strstr(reply.text, "\"data\":[]"));

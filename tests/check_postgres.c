@@ -582,6 +582,127 @@ START_TEST(without_the_database_calls_are_refused_at_once)
 }
 END_TEST
 
+/* ---- one account against the others ---- */
+
+#define CROWD 40
+
+/* What one of many threads asked of the first responder. */
+struct member {
+	const char *path, *body;
+	struct reply reply;
+	struct arena *arena;
+	pthread_t thread;
+};
+
+static void *ask_in_crowd(void *context)
+{
+	struct member *member = context;
+
+	member->reply = responder_ask(&one, &account, member->arena, METHOD_POST, member->path,
+				      member->body, NULL);
+	return NULL;
+}
+
+static void ask_many(struct member *members, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		members[i].arena = arena_open();
+		ck_assert_int_eq(
+			pthread_create(&members[i].thread, NULL, ask_in_crowd, &members[i]), 0);
+	}
+}
+
+/* All are answered with 200, or 409 and when to try again; returns how many with 200. */
+static unsigned count_done(struct member *members, size_t n)
+{
+	unsigned done = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		const struct reply *reply = &members[i].reply;
+
+		pthread_join(members[i].thread, NULL);
+		ck_assert_msg(reply->status == 200 ||
+				      (reply->status == 409 && reply->has_retry_after),
+			      "%d %s", reply->status, reply->text);
+		done += reply->status == 200;
+		arena_close(members[i].arena);
+	}
+	return done;
+}
+
+/* Writes of one account that wait for a lock: others get connections, and most of these are told so
+ * at once; those that wait are done when the lock is free. */
+START_TEST(writes_that_wait_leave_connections_to_others)
+{
+	struct member members[CROWD];
+	struct transaction *holder;
+	struct fault fault = FAULT_INITIAL;
+	struct store_record stored;
+	struct arena *arena = arena_open();
+	const char *path;
+	struct account other;
+	struct id id;
+	int64_t start;
+
+	ck_assert(accounts_add(url, &clock_system, "other", &other, &fault));
+	(void)make(&one, "/v2/templates", "{\"name\":\"t\",\"default\":true}");
+	path = make(&one, "/v2/rooms", "{\"name\":\"held\"}");
+	ck_assert(id_parse(slice_of(path), &id));
+	path = arena_text(kept, "/v2/rooms/%s", path);
+	ck_assert(store_begin(two.environment.store, STORE_WRITE, arena, &holder, &fault));
+	store_set_account(holder, &account.id);
+	ck_assert(store_get(holder, &kind_room, &id, STORE_TO_CHANGE, &stored, &fault));
+	for (size_t i = 0; i < CROWD; i++)
+		members[i] = (struct member){ .path = path, .body = "{\"description\":\"x\"}" };
+	ask_many(members, CROWD);
+	start = clock_monotonic();
+	for (unsigned i = 0; i < 10; i++)
+		ck_assert_int_eq(
+			responder_ask(&one, &other, kept, METHOD_POST, "/v2/templates", "{}", NULL)
+				.status,
+			200);
+	ck_assert_int_lt(clock_monotonic() - start, STORE_LOCK_MOST / 2);
+	store_abandon(holder);
+	arena_close(arena);
+	ck_assert_uint_gt(count_done(members, CROWD), 0);
+	ck_assert_int_eq(ask(&one, METHOD_POST, path, "{\"description\":\"y\"}").status, 200);
+}
+END_TEST
+
+#define BULK_ROOMS 20
+
+/* The bulk changes the rooms in one order, and each of the others changes one. */
+START_TEST(a_bulk_beside_writers_is_never_refused_as_for_a_full_disk)
+{
+	struct member members[CROWD];
+	struct buffer body = BUFFER_INITIAL(kept);
+	const char *paths[BULK_ROOMS];
+
+	(void)make(&one, "/v2/templates", "{\"name\":\"t\",\"default\":true}");
+	buffer_append_text(&body, "{\"operations\":[");
+	for (size_t i = 0; i < BULK_ROOMS; i++) {
+		paths[i] = arena_text(
+			kept, "/v2/rooms/%s",
+			make(&one, "/v2/rooms", arena_text(kept, "{\"name\":\"r%zu\"}", i)));
+		buffer_append_text(&body, arena_text(kept,
+						     "%s{\"method\":\"POST\",\"path\":\"%s\","
+						     "\"body\":{\"description\":\"x\"}}",
+						     i == 0 ? "" : ",", paths[i]));
+	}
+	buffer_append(&body, (struct slice){ "]}", 3 });
+	for (size_t i = 0; i < CROWD; i++) {
+		const bool is_bulk = i % 10 == 5;
+
+		members[i] = (struct member){
+			.path = is_bulk ? "/v2/bulk" : paths[i * 7 % BULK_ROOMS],
+			.body = is_bulk ? body.data : "{\"description\":\"y\"}",
+		};
+	}
+	ask_many(members, CROWD);
+	ck_assert_uint_gt(count_done(members, CROWD), 0);
+}
+END_TEST
+
 /* ---- two responders ---- */
 
 /* Each change of the accounts is seen by the next call of either. */
@@ -1058,6 +1179,8 @@ int main(void)
 	tcase_add_test(calls, a_token_is_judged_by_the_accounts_of_now_or_not_at_all);
 	tcase_add_test(calls, a_change_of_the_accounts_is_told_of_another_one);
 	tcase_add_test(calls, a_name_is_given_once);
+	tcase_add_test(calls, writes_that_wait_leave_connections_to_others);
+	tcase_add_test(calls, a_bulk_beside_writers_is_never_refused_as_for_a_full_disk);
 	tcase_add_test(calls, codes_of_others_are_counted_for_the_account);
 	tcase_add_test(calls, a_damaged_log_keeps_no_other_waiting);
 	tcase_add_loop_test(calls, a_damaged_entry_keeps_no_other_waiting, 0, ROWS(queue_damages));

@@ -7,7 +7,7 @@
  * log alone (paths, errno). Neither ever holds a secret.
  *
  * FAULT_AGAIN is set by a store: the call conflicted with another one and has to be run again.
- * Clients get it only when that happened too often.
+ * Clients get it only when that happened too often. FAULT_BUSY: it is not to be run again at once.
  *
  * The table below has each kind once: name, HTTP status, standard message.
  *
@@ -37,7 +37,8 @@
 	X(INTERNAL, 500, "Internal error") \
 	X(UNAVAILABLE, 503, "The store cannot write at the moment") \
 	X(DAMAGED, 503, "What is stored of this is damaged on the disk") \
-	X(AGAIN, 503, "The service is busy")
+	X(AGAIN, 409, "Too busy") \
+	X(BUSY, 409, "Too busy")
 
 enum fault_kind {
 	FAULT_NONE,

@@ -20,6 +20,7 @@
  *  - Any function may fail with FAULT_AGAIN: the transaction is abandoned and the whole call run
  *    again. A driver whose writers do not wait for each other says so of a name that is taken, or a
  *    record or parent that is gone, in store_put, store_remove or store_commit.
+ *  - FAULT_BUSY: others are in the way, and it is not worth while to run the call again at once.
  *  - FAULT_UNAVAILABLE: the store cannot read or cannot write. FAULT_TOO_LARGE: the value does not
  *    fit into the arena.
  *  - After a fault a transaction can only be abandoned. After FAULT_DAMAGED of store_get and

@@ -155,6 +155,6 @@ json_t *fault_parts(const struct fault *fault)
 
 bool fault_is_of_the_store(enum fault_kind kind)
 {
-	return kind == FAULT_AGAIN || kind == FAULT_UNAVAILABLE || kind == FAULT_DAMAGED ||
-	       kind == FAULT_TOO_LARGE || kind == FAULT_INTERNAL;
+	return kind == FAULT_AGAIN || kind == FAULT_BUSY || kind == FAULT_UNAVAILABLE ||
+	       kind == FAULT_DAMAGED || kind == FAULT_TOO_LARGE || kind == FAULT_INTERNAL;
 }

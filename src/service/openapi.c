@@ -144,8 +144,9 @@ static const struct error {
 	  "The store cannot write at the moment, and nothing was changed, unless `details` says that this is not "
 	  "known; or, without Retry-After, what was asked for is damaged on the disk." },
 	{ FAULT_INTERNAL, "OtherError", { NULL },
-	  "Anything else, of the same form: 405 with Allow for another method, 409 for an Idempotency-Key whose "
-	  "first request is under way, and what the web server in front answers by itself (400, 403, 408, 413, "
+	  "Anything else, of the same form: 405 with Allow for another method, 409 with Retry-After "
+	  "while the first request with an Idempotency-Key is under way, or when too many other calls changed the "
+	  "same things, and nothing was changed (`Too busy`), and what the web server in front answers by itself (400, 403, 408, 413, "
 	  "414, 429, 431, 500 to 505)." },
 };
 /* clang-format on */

@@ -38,6 +38,7 @@
 #include "service/run.h"
 
 #define UNAVAILABLE_RETRY_AFTER 5
+#define BUSY_RETRY_AFTER 1
 
 struct service {
 	struct environment environment;
@@ -224,8 +225,10 @@ static void write_error(struct call *call, const struct fault *fault)
 /* Seconds; a full disk may have room again soon. */
 static unsigned retry_after(const struct fault *fault)
 {
-	if (fault->kind == FAULT_UNAVAILABLE || fault->kind == FAULT_AGAIN)
+	if (fault->kind == FAULT_UNAVAILABLE)
 		return UNAVAILABLE_RETRY_AFTER;
+	if (fault->kind == FAULT_AGAIN || fault->kind == FAULT_BUSY)
+		return BUSY_RETRY_AFTER;
 	return fault->retry_after;
 }
 

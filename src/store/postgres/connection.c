@@ -146,8 +146,9 @@ static bool state_is_any(const char *state, const char *const *states)
 
 /* Serialization, deadlock, unique name, parent, slot of another epoch, gone record, lock
  * timeout. */
-static const char *const conflicts[] = { "40001", "40P01", "23505", "23503",
-					 "23502", "22012", "55P03", NULL };
+#define LOCK_TIMEOUT "55P03"
+static const char *const conflicts[] = { "40001", "40P01", "23505",	 "23503",
+					 "23502", "22012", LOCK_TIMEOUT, NULL };
 /* The server ends, the connection breaks, or the server became a standby; a statement that the
  * server has forgotten, or whose tables have changed, is prepared again with a new connection. */
 static const char *const losses[] = { "08",    "57P01", "57P02", "57P03", "57P05", "25P03",
@@ -176,6 +177,7 @@ static bool take_error(struct wire *wire, const PGresult *result, bool is_repeat
 
 	if (state_is_any(state, conflicts)) {
 		atomic_fetch_add_explicit(&wire->target->figures.reruns, 1, memory_order_relaxed);
+		wire->has_timed_out = wire->has_timed_out || strcmp(state, LOCK_TIMEOUT) == 0;
 		return fault_set(fault, FAULT_AGAIN, NULL);
 	}
 	if (state[0] == '\0' || state_is_any(state, losses)) {

@@ -53,6 +53,7 @@ struct wire {
 	PGconn *connection;
 	bool is_connected; /* false: to be opened again, or closed */
 	bool is_prepared[STATEMENTS];
+	bool has_timed_out; /* a wait for a lock, since it was reset */
 	bool has_warned; /* SQLSTATE 01000 since it was reset: a commit may be on one machine */
 	/* The flight: what is queued or not read yet. */
 	struct wire_sent {

@@ -19,6 +19,11 @@
 #define FIND_OUT_EVERY 200
 #define OPEN_EVERY 1000
 #define CLOSE_MOST 1000
+/* How long it is remembered that writes of an account wait for each other, in vain. */
+#define CROWD_LASTS 1000
+/* One account's writes that wait have this part of the connections, which is about half of the
+ * workers: some connections are for other threads. */
+#define PART_OF_AN_ACCOUNT 3
 /* So many rounds of the watch are between two commits of it. */
 #define ROUNDS_OF_A_COMMIT 4
 
@@ -271,7 +276,63 @@ bool connections_take(struct store_postgres *store, struct wire **wire, struct f
 		return is_taken;
 	if (atomic_load(&store->is_away))
 		return refuse(fault);
-	return fault_detail(fault, FAULT_UNAVAILABLE, "all connections to the database are in use");
+	return fault_set(fault, FAULT_BUSY, NULL);
+}
+
+/* ---- crowds ---- */
+
+static struct crowd *crowd_of(struct store_postgres *store, const struct id *account)
+{
+	return &store->crowds[account->bytes[sizeof account->bytes - 1] % CROWDS];
+}
+
+void crowd_enter(struct store_postgres *store, struct postgres_transaction *own,
+		 const struct id *account)
+{
+	static const struct id none = { { 0 } };
+	const struct crowd *crowd = crowd_of(store, account);
+	unsigned n = 0;
+
+	/* Of several accounts the first counts. */
+	if (own->has_entered || id_compare(account, &none) == 0)
+		return;
+	pthread_mutex_lock(&store->lock);
+	for (const struct postgres_transaction *at = store->writing; at != NULL; at = at->next)
+		n += id_compare(&at->entered, account) == 0;
+	own->waits_briefly = n >= store->most / PART_OF_AN_ACCOUNT;
+	own->is_refused = own->waits_briefly && id_compare(&crowd->account, account) == 0 &&
+			  clock_monotonic() < crowd->until;
+	own->has_entered = true;
+	own->entered = *account;
+	own->next = store->writing;
+	store->writing = own;
+	pthread_mutex_unlock(&store->lock);
+}
+
+void crowd_leave(struct store_postgres *store, struct postgres_transaction *own)
+{
+	struct postgres_transaction **place = &store->writing;
+
+	if (!own->has_entered)
+		return;
+	pthread_mutex_lock(&store->lock);
+	while (*place != own)
+		place = &(*place)->next;
+	*place = own->next;
+	pthread_mutex_unlock(&store->lock);
+}
+
+bool crowd_explain(struct store_postgres *store, struct postgres_transaction *own,
+		   struct fault *fault)
+{
+	if (!own->waits_briefly || !own->wire->has_timed_out || fault->kind != FAULT_AGAIN)
+		return false;
+	pthread_mutex_lock(&store->lock);
+	*crowd_of(store, &own->entered) = (struct crowd){ own->entered,
+							  clock_monotonic() + CROWD_LASTS };
+	pthread_mutex_unlock(&store->lock);
+	*fault = FAULT_INITIAL;
+	return fault_set(fault, FAULT_BUSY, NULL);
 }
 
 /* ---- the watch ---- */

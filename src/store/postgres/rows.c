@@ -30,10 +30,17 @@ void rows_await_roster(struct postgres_transaction *own, size_t result, size_t c
 size_t rows_add(struct postgres_transaction *own, enum statement statement,
 		const struct parameters *parameters)
 {
+	if (own->is_refused)
+		return own->flight++;
 	if (!own->is_open && !own->is_one_flight) {
 		wire_add(own->wire, own->base.access == STORE_WRITE ? BEGIN_WRITE : BEGIN_SNAPSHOT,
 			 NULL);
 		own->is_open = true;
+		own->flight++;
+	}
+	if (own->waits_briefly && !own->is_brief) {
+		wire_add(own->wire, LOCK_BRIEFLY, NULL);
+		own->is_brief = true;
 		own->flight++;
 	}
 	/* In the snapshot, where there is one: nothing may come before its beginning. */
@@ -64,7 +71,11 @@ static bool check_roster(struct postgres_transaction *own, struct fault *fault)
 bool rows_fly(struct postgres_transaction *own, struct fault *fault)
 {
 	own->flight = 0;
-	return wire_fly(own->wire, true, fault) && check_roster(own, fault);
+	if (own->is_refused)
+		return fault_set(fault, FAULT_BUSY, NULL);
+	if (!wire_fly(own->wire, true, fault))
+		return crowd_explain((struct store_postgres *)own->base.store, own, fault);
+	return check_roster(own, fault);
 }
 
 /* A READ transaction that had said what it reads has no snapshot for more. */

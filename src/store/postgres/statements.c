@@ -57,6 +57,7 @@
 const struct statement_text statements[STATEMENTS] = {
 	[BEGIN_WRITE] = { "BEGIN ISOLATION LEVEL READ COMMITTED", "" },
 	[BEGIN_SNAPSHOT] = { "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", "" },
+	[LOCK_BRIEFLY] = { "SET LOCAL lock_timeout = 250", "" },
 	[COMMIT] = { "COMMIT", "" },
 	[ROLLBACK] = { "ROLLBACK", "" },
 

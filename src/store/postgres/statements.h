@@ -11,6 +11,7 @@
 enum statement {
 	BEGIN_WRITE,
 	BEGIN_SNAPSHOT,
+	LOCK_BRIEFLY,
 	COMMIT,
 	ROLLBACK,
 	/* Records, by account, kind and id, or name. */

@@ -32,8 +32,14 @@ static bool postgres_begin(struct store *store, enum store_access access, struct
 		.number = atomic_load(&postgres->newest) + (access == STORE_WRITE ? 1 : 0),
 	};
 	own->wire = wire;
+	wire->has_timed_out = false;
 	*transaction = &own->base;
 	return true;
+}
+
+static void postgres_enter(struct transaction *transaction, const struct id *account)
+{
+	crowd_enter(postgres_of(transaction->store), rows_own(transaction), account);
 }
 
 /* The answer to the end is read before the connection is used again. */
@@ -42,6 +48,7 @@ static void postgres_abandon(struct transaction *transaction)
 	struct postgres_transaction *own = rows_own(transaction);
 	struct wire *wire = own->wire;
 
+	crowd_leave(postgres_of(transaction->store), own);
 	if (own->is_open && wire->is_connected) {
 		wire_add(wire, ROLLBACK, NULL);
 		wire_send(wire);
@@ -58,6 +65,8 @@ static bool commit_changes(struct postgres_transaction *own, struct fault *fault
 	bool happened, is_right;
 	size_t slot;
 
+	if (own->is_refused)
+		return fault_set(fault, FAULT_BUSY, NULL);
 	rows_add_changes(own);
 	parameters_number(&parameters, wire->slot, 8);
 	parameters_number(&parameters, wire->epoch, 8);
@@ -82,7 +91,7 @@ static bool commit_changes(struct postgres_transaction *own, struct fault *fault
 	}
 	if (wire->is_connected && !wire->has_warned) {
 		*fault = lost;
-		return false;
+		return crowd_explain(postgres_of(own->base.store), own, fault);
 	}
 	own->is_open = false;
 	if (!connections_find_out(postgres_of(own->base.store), wire, last, &happened, fault))
@@ -155,6 +164,7 @@ static const struct store_driver postgres_driver = {
 	.new_id = rows_new_id,
 	.put = rows_put,
 	.remove = rows_remove,
+	.enter = postgres_enter,
 	.walk = rows_walk,
 	.walk_keys = rows_walk_keys,
 	.count = rows_count,

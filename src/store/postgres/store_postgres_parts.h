@@ -9,6 +9,11 @@
 #include "store/postgres/connection.h"
 #include "store/postgres/store_postgres.h"
 
+/* Of so many accounts it is known, by the last byte of their ids, that they are crowds. */
+#define CROWDS 64
+
+struct postgres_transaction;
+
 struct store_postgres {
 	struct store store;
 	struct wire_target target;
@@ -25,6 +30,11 @@ struct store_postgres {
 	pthread_cond_t ending;
 	struct wire *idle;
 	struct wire *lost; /* not connected, with the slots that they had */
+	struct postgres_transaction *writing; /* WRITE transactions of accounts */
+	struct crowd {
+		struct id account; /* whose writes wait for each other */
+		int64_t until; /* clock_monotonic */
+	} crowds[CROWDS];
 	unsigned count; /* connections that are in use, idle or being opened */
 	bool is_opening;
 	bool is_refused; /* the server refused the last further connection; this is logged once */
@@ -40,6 +50,15 @@ bool connections_open(struct store_postgres *store, struct fault *fault);
 void connections_close(struct store_postgres *store);
 bool connections_take(struct store_postgres *store, struct wire **wire, struct fault *fault);
 void connections_give(struct store_postgres *store, struct wire *wire);
+/* A WRITE transaction of an account begins. Those of one account leave most of the connections to
+ * others: where many are under way, one more waits only briefly for a lock, and is refused at once
+ * while such waits were in vain (FAULT_BUSY). */
+void crowd_enter(struct store_postgres *store, struct postgres_transaction *own,
+		 const struct id *account);
+void crowd_leave(struct store_postgres *store, struct postgres_transaction *own);
+/* After a flight that failed: FAULT_BUSY in place of FAULT_AGAIN, if it waited briefly. */
+bool crowd_explain(struct store_postgres *store, struct postgres_transaction *own,
+		   struct fault *fault);
 /* After a commit without an answer: whether it happened. FAULT_UNAVAILABLE when that cannot be
  * found out. */
 bool connections_find_out(struct store_postgres *store, struct wire *wire, uint64_t last,
@@ -117,6 +136,12 @@ struct highest_id {
 struct postgres_transaction {
 	struct transaction base;
 	struct wire *wire;
+	struct postgres_transaction *next; /* in store->writing, when it has_entered */
+	bool has_entered;
+	struct id entered; /* the account */
+	bool waits_briefly; /* its account has many others in store->writing */
+	bool is_brief; /* and the server knows */
+	bool is_refused; /* it is not begun */
 	bool is_open; /* on the server */
 	bool is_one_flight, is_over; /* READ: all that is expected is read in one flight */
 	bool asks_roster, awaits_roster; /* for its generation, with the first flight */
