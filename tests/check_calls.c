@@ -330,7 +330,7 @@ START_TEST(a_read_is_run_ten_times_at_most)
 	const char *path = arena_text(world.arena, "/v2/templates/%s", member_of(&reply, "id"));
 
 	store_failing_again(world.environment.store, 1, AGAINS + 1);
-	ck_assert_int_eq(ask("a", METHOD_GET, path, NULL).status, 503);
+	ck_assert_int_eq(ask("a", METHOD_GET, path, NULL).status, 409);
 	store_failing_again(world.environment.store, 1, AGAINS);
 	ck_assert_str_eq(done("a", METHOD_GET, path, NULL).text, reply.text);
 }

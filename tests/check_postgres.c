@@ -537,6 +537,58 @@ START_TEST(who_does_not_say_how_it_commits_is_refused)
 }
 END_TEST
 
+static const struct {
+	const char *mode;
+	bool is_refused;
+} poolers[] = { { "session", false }, { "transaction", true }, { "statement", true } };
+
+/* Whatever is asked of it first: a new store, or one that is there. */
+START_TEST(a_pooler_that_lends_sessions_is_refused_by_name)
+{
+	struct fault faults[2] = { FAULT_INITIAL, FAULT_INITIAL };
+	struct store_postgres_options over = { .connections = 2 };
+	char *host = database_start_pooler(poolers[_i].mode), *pooled;
+	struct store *store;
+	bool was_made;
+
+	if (host == NULL) {
+		printf("without PgBouncer, which is missing\n");
+		return;
+	}
+	pooled = database_url_over(url, host);
+	over.url = pooled;
+	(void)store_postgres_create(pooled, &was_made, &faults[0]);
+	if (store_postgres_open(&over, &store, &faults[1]))
+		store_close(store);
+	database_stop_pooler();
+	free(pooled);
+	free(host);
+	for (size_t i = 0; i < ROWS(faults); i++) {
+		if (poolers[_i].is_refused) {
+			ck_assert_int_eq(faults[i].kind, FAULT_BAD_REQUEST);
+			ck_assert_ptr_nonnull(strstr(faults[i].cause, "PgBouncer"));
+			ck_assert_ptr_nonnull(strstr(faults[i].cause, "pool_mode = session"));
+		} else {
+			ck_assert_msg(faults[i].kind == FAULT_NONE, "%s", faults[i].cause);
+		}
+	}
+}
+END_TEST
+
+START_TEST(a_database_that_is_read_only_is_refused_in_plain_words)
+{
+	const char *read_only = arena_text(kept, "%s%%20-cdefault_transaction_read_only%%3Don",
+					   url);
+	struct fault fault = FAULT_INITIAL;
+	bool was_made;
+
+	ck_assert(!store_postgres_create(read_only, &was_made, &fault));
+	ck_assert_msg(strstr(fault.cause, "can only be read") != NULL, "%s", fault.cause);
+	ck_assert_ptr_nonnull(strstr(fault.cause, "default_transaction_read_only"));
+	ck_assert_ptr_nonnull(strstr(fault.cause, "standby"));
+}
+END_TEST
+
 /* ---- the server is away ---- */
 
 /* A server of the test's own, which is its child. */
@@ -661,7 +713,7 @@ START_TEST(writes_that_wait_leave_connections_to_others)
 			responder_ask(&one, &other, kept, METHOD_POST, "/v2/templates", "{}", NULL)
 				.status,
 			200);
-	ck_assert_int_lt(clock_monotonic() - start, STORE_LOCK_MOST / 2);
+	ck_assert_int_lt(clock_monotonic() - start, STORE_LOCK_MOST / 4);
 	store_abandon(holder);
 	arena_close(arena);
 	ck_assert_uint_gt(count_done(members, CROWD), 0);
@@ -1179,6 +1231,9 @@ int main(void)
 	tcase_add_test(calls, a_token_is_judged_by_the_accounts_of_now_or_not_at_all);
 	tcase_add_test(calls, a_change_of_the_accounts_is_told_of_another_one);
 	tcase_add_test(calls, a_name_is_given_once);
+	tcase_add_loop_test(calls, a_pooler_that_lends_sessions_is_refused_by_name, 0,
+			    ROWS(poolers));
+	tcase_add_test(calls, a_database_that_is_read_only_is_refused_in_plain_words);
 	tcase_add_test(calls, writes_that_wait_leave_connections_to_others);
 	tcase_add_test(calls, a_bulk_beside_writers_is_never_refused_as_for_a_full_disk);
 	tcase_add_test(calls, codes_of_others_are_counted_for_the_account);

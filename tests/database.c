@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "database.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <glob.h>
 #include <grp.h>
@@ -85,7 +86,8 @@ static void become_ordinary(void)
  * programs. */
 static pid_t start(const char *name, char *arguments[])
 {
-	char *program = joined(programs, name), *log = joined(directory, "log");
+	char *program = name[0] == '/' ? joined("", name + 1) : joined(programs, name);
+	char *log = joined(directory, "log");
 	const pid_t parent = getpid();
 	pid_t child = fork();
 	int file;
@@ -269,6 +271,63 @@ bool database_execute(const char *url, const char *sql)
 			      NULL };
 
 	return run("psql", arguments);
+}
+
+/* ---- a pooler ---- */
+
+#define POOLER "/usr/sbin/pgbouncer"
+
+static pid_t pooler = -1;
+
+/* Comes back when it answers. */
+static void await_pooler(char *place)
+{
+	char *ready[] = { "pg_isready", "-q", "-h", place, NULL };
+
+	while (!run("pg_isready", ready)) {
+		if (waitpid(pooler, NULL, WNOHANG) != 0)
+			give_up();
+		(void)poll(NULL, 0, 10);
+	}
+}
+
+char *database_start_pooler(const char *mode)
+{
+	char *place = joined(directory, "pooler"), *settings = joined(place, "settings");
+	char *arguments[] = { "pgbouncer", settings, NULL };
+	FILE *file;
+
+	if (access(POOLER, X_OK) != 0) {
+		free(settings);
+		free(place);
+		return NULL;
+	}
+	if (mkdir(place, 0700) != 0 && errno != EEXIST)
+		abort();
+	file = fopen(settings, "we");
+	if (file == NULL ||
+	    fprintf(file,
+		    "[databases]\npostgres = host=%s user=postgres\n[pgbouncer]\n"
+		    "listen_addr =\nlisten_port = 5432\nunix_socket_dir = %s\nauth_type = any\n"
+		    "ignore_startup_parameters = options\npool_mode = %s\n",
+		    server->directory, place, mode) < 0 ||
+	    fclose(file) != 0)
+		abort();
+	give_away(place);
+	give_away(settings);
+	pooler = start(POOLER, arguments);
+	await_pooler(place);
+	free(settings);
+	return place;
+}
+
+void database_stop_pooler(void)
+{
+	if (pooler < 0)
+		return;
+	kill(pooler, SIGTERM);
+	(void)waitpid(pooler, NULL, 0);
+	pooler = -1;
 }
 
 /* ---- a standby ---- */

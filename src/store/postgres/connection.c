@@ -17,6 +17,8 @@
 
 /* Milliseconds. */
 #define LOOK_EVERY 100
+/* How often it is looked whether a pooler lends sessions. */
+#define POOLER_LOOKS 8
 
 /* ---- the target ---- */
 
@@ -442,6 +444,14 @@ static bool is_plain_tcp(const struct wire *wire)
 	       !PQsslInUse(wire->connection);
 }
 
+/* The number of the server's process, from the row of set_session; 0: it is not known. */
+static int process_of(const PGresult *result)
+{
+	return PQresultStatus(result) == PGRES_TUPLES_OK
+		       ? (int)strtol(PQgetvalue(result, 0, 1), NULL, 10)
+		       : 0;
+}
+
 static bool refuse_weak(const PGresult *result, struct fault *fault)
 {
 	/* A server that has no such setting shows an empty value. */
@@ -458,7 +468,7 @@ static bool refuse_weak(const PGresult *result, struct fault *fault)
 
 /* Sets the session, and looks how it commits, in one flight. A pooler may have accepted the login
  * without having a server. */
-static bool set_session(struct wire *wire, struct fault *fault)
+static bool set_session(struct wire *wire, int *process, struct fault *fault)
 {
 	const int64_t until = clock_monotonic() + SET_MOST;
 	PGresult *result;
@@ -468,7 +478,7 @@ static bool set_session(struct wire *wire, struct fault *fault)
 		send_alone(wire, settings[i]);
 	if (wire->target->is_patient)
 		send_alone(wire, "SET idle_in_transaction_session_timeout = 0");
-	send_alone(wire, "SELECT current_setting('synchronous_commit', true)");
+	send_alone(wire, "SELECT current_setting('synchronous_commit', true), pg_backend_pid()");
 	for (size_t i = 0; i < SETTINGS + wire->target->is_patient; i++)
 		PQclear(read_alone(wire, until));
 	result = read_alone(wire, until);
@@ -478,8 +488,67 @@ static bool set_session(struct wire *wire, struct fault *fault)
 		is_right = unavailable(PQresultErrorMessage(result), fault);
 	else
 		is_right = refuse_weak(result, fault);
+	*process = process_of(result);
 	PQclear(result);
 	return is_right;
+}
+
+/* ---- poolers ---- */
+
+/* Which process of the server executes a statement of this connection now; 0: that is not known. */
+static int process_now(struct wire *wire)
+{
+	PGresult *result;
+	int process;
+
+	send_alone(wire, "SELECT NULL, pg_backend_pid()");
+	result = read_alone(wire, clock_monotonic() + SET_MOST);
+	process = process_of(result);
+	PQclear(result);
+	return process;
+}
+
+/* Whether two connections have, in turn, the sessions of the same processes: a pooler lends them for
+ * a transaction or a statement. One that lends them for as long as a connection lasts may have none
+ * left for the second. */
+static bool shares_sessions(struct wire *wire, struct wire *other)
+{
+	const int own = process_now(wire);
+
+	for (int i = 0; i < POOLER_LOOKS; i++) {
+		const int others = process_now(other);
+
+		if (own == 0 || others == 0)
+			return false;
+		if (others == own || process_now(wire) != own)
+			return true;
+	}
+	return false;
+}
+
+static bool connect_to(struct wire *wire, struct fault *fault);
+
+/* A pooler has told another number than that of the process. Looked at once: it does not change
+ * while this program runs. */
+static bool check_pooler(struct wire *wire, struct fault *fault)
+{
+	struct wire other = { .target = wire->target };
+	struct fault unused = FAULT_INITIAL;
+	bool shares;
+
+	if (atomic_load(&wire->target->has_own_sessions))
+		return true;
+	shares = connect_to(&other, &unused) && shares_sessions(wire, &other);
+	wire_close(&other);
+	if (shares)
+		return fault_cause(
+			fault, FAULT_BAD_REQUEST, 0,
+			"the URL is that of a pooler, such as PgBouncer, in transaction or "
+			"statement mode: what belongs to a connection, prepared statements, "
+			"settings and its row of the table session, would be mixed up. Set "
+			"pool_mode = session there, or name the server itself");
+	atomic_store(&wire->target->has_own_sessions, true);
+	return true;
 }
 
 void wire_disconnect(struct wire *wire)
@@ -494,7 +563,20 @@ void wire_disconnect(struct wire *wire)
 	wire->is_connected = false;
 }
 
-bool wire_reopen(struct wire *wire, struct fault *fault)
+/* In plain words where it is the usual reason. */
+static bool explain_refusal(const char *message, struct fault *fault)
+{
+	if (strstr(message, "session is read-only") == NULL)
+		return unavailable(message, fault);
+	return fault_cause(
+		fault, FAULT_UNAVAILABLE, 0,
+		"the database can only be read: it is a standby, or "
+		"default_transaction_read_only is on. Name the server that can be "
+		"written, or all of them (postgresql://HOST,HOST/NAME), or set it to off "
+		"for the role or the database");
+}
+
+static bool connect_to(struct wire *wire, struct fault *fault)
 {
 	struct wire_target *target = wire->target;
 	const char *keywords[STANDARDS + 2] = { NULL }, *values[STANDARDS + 2] = { NULL };
@@ -509,7 +591,7 @@ bool wire_reopen(struct wire *wire, struct fault *fault)
 	wire_disconnect(wire);
 	wire->connection = PQconnectdbParams(keywords, values, 1);
 	if (PQstatus(wire->connection) != CONNECTION_OK) {
-		unavailable(PQerrorMessage(wire->connection), fault);
+		explain_refusal(PQerrorMessage(wire->connection), fault);
 		wire_disconnect(wire);
 		return false;
 	}
@@ -522,7 +604,19 @@ bool wire_reopen(struct wire *wire, struct fault *fault)
 		wire_disconnect(wire);
 		return false;
 	}
-	if (!set_session(wire, fault)) {
+	return true;
+}
+
+bool wire_reopen(struct wire *wire, struct fault *fault)
+{
+	struct wire_target *target = wire->target;
+	int process;
+
+	if (!connect_to(wire, fault))
+		return false;
+	if (!set_session(wire, &process, fault) ||
+	    (process > 0 && process != PQbackendPID(wire->connection) &&
+	     !check_pooler(wire, fault))) {
 		wire_disconnect(wire);
 		return false;
 	}

@@ -37,6 +37,7 @@ struct wire_target {
 	struct wire_figures figures;
 	_Atomic int64_t ends_at; /* of clock_monotonic; 0: not */
 	atomic_bool told_of_plain_text;
+	atomic_bool has_own_sessions; /* behind a pooler: that was looked at */
 };
 
 /* FAULT_BAD_REQUEST: the text is no URL, or names a password, or a setting that is refused. */
