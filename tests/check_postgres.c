@@ -575,6 +575,19 @@ START_TEST(a_pooler_that_lends_sessions_is_refused_by_name)
 }
 END_TEST
 
+/* As other URLs. */
+START_TEST(the_scheme_may_be_in_upper_case)
+{
+	const char *upper = arena_text(kept, "PostgreSQL%s", strchr(url, ':'));
+	struct fault fault = FAULT_INITIAL;
+	bool was_made;
+
+	ck_assert(store_postgres_is_url(upper));
+	ck_assert_msg(store_postgres_create(upper, &was_made, &fault), "%s", fault.cause);
+	ck_assert(!was_made);
+}
+END_TEST
+
 START_TEST(a_database_that_is_read_only_is_refused_in_plain_words)
 {
 	const char *read_only = arena_text(kept, "%s%%20-cdefault_transaction_read_only%%3Don",
@@ -1233,6 +1246,7 @@ int main(void)
 	tcase_add_test(calls, a_name_is_given_once);
 	tcase_add_loop_test(calls, a_pooler_that_lends_sessions_is_refused_by_name, 0,
 			    ROWS(poolers));
+	tcase_add_test(calls, the_scheme_may_be_in_upper_case);
 	tcase_add_test(calls, a_database_that_is_read_only_is_refused_in_plain_words);
 	tcase_add_test(calls, writes_that_wait_leave_connections_to_others);
 	tcase_add_test(calls, a_bulk_beside_writers_is_never_refused_as_for_a_full_disk);

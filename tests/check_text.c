@@ -289,6 +289,8 @@ END_TEST
 START_TEST(case_is_that_of_ascii_letters)
 {
 	ck_assert(slice_is(text_lower(arena, SLICE("AZaz09[@`{\xc3\x84")), "azaz09[@`{\xc3\x84"));
+	ck_assert(text_begins_ignoring_case(SLICE("WSS://x"), SLICE("wss://")));
+	ck_assert(!text_begins_ignoring_case(SLICE("WSS:/"), SLICE("wss://")));
 	ck_assert(text_equal_ignoring_case(SLICE("Bearer"), SLICE("bEARER")));
 	ck_assert(!text_equal_ignoring_case(SLICE("Bearer"), SLICE("Beare")));
 	ck_assert(!text_equal_ignoring_case(SLICE("@"), SLICE("`")));

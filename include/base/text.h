@@ -63,6 +63,9 @@ struct slice text_trim(struct slice text, const char *blanks);
 /* Changes ASCII letters only; the result lives in the arena. */
 struct slice text_lower(struct arena *arena, struct slice text);
 bool text_equal_ignoring_case(struct slice a, struct slice b);
+bool text_begins_ignoring_case(struct slice text, struct slice prefix);
+/* Whether a URL with a host names no port, or one from 1 to 65535. */
+bool text_url_has_right_port(struct slice url);
 /* A text for a terminal: control characters, and all of a text that is not UTF-8 but its ASCII, are
  * shown as \xNN. Returns the text itself where it has none; data is NULL for data that is NULL. */
 struct slice text_visible(struct arena *arena, struct slice text);

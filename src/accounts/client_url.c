@@ -5,6 +5,9 @@
 
 #include <string.h>
 
+#include "base/text.h"
+
+#define PORT_FLAW "must have a port from 1 to 65535, if any"
 #define LINK_PLACE SLICE("{join.link}")
 
 static bool is_visible(struct slice url)
@@ -19,9 +22,9 @@ static bool is_visible(struct slice url)
 /* Something follows the scheme that is no path yet. */
 static bool has_host(struct slice url)
 {
-	const size_t scheme = slice_begins(url, SLICE("https://"))  ? 8
-			      : slice_begins(url, SLICE("http://")) ? 7
-								    : 0;
+	const size_t scheme = text_begins_ignoring_case(url, SLICE("https://"))	 ? 8
+			      : text_begins_ignoring_case(url, SLICE("http://")) ? 7
+										 : 0;
 
 	return scheme > 0 && url.size > scheme && strchr("/?#:@", url.data[scheme]) == NULL;
 }
@@ -94,6 +97,8 @@ const char *client_url_flaw(struct slice url)
 		return NULL;
 	if (!has_host(url))
 		return "must begin with https:// or http:// and a host, or be {join.link}";
+	if (!text_url_has_right_port(url))
+		return PORT_FLAW;
 	return flaw_of_places(url);
 }
 
@@ -101,6 +106,8 @@ const char *public_url_flaw(struct slice url)
 {
 	if (!is_visible(url) || !has_host(url))
 		return "must begin with https:// or http:// and a host";
+	if (!text_url_has_right_port(url))
+		return PORT_FLAW;
 	if (memchr(url.data, '?', url.size) != NULL || memchr(url.data, '#', url.size) != NULL ||
 	    memchr(url.data, '@', url.size) != NULL)
 		return "must be without query, fragment and user info";

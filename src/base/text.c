@@ -172,6 +172,37 @@ bool text_equal_ignoring_case(struct slice a, struct slice b)
 	return true;
 }
 
+bool text_begins_ignoring_case(struct slice text, struct slice prefix)
+{
+	return text.size >= prefix.size &&
+	       text_equal_ignoring_case((struct slice){ text.data, prefix.size }, prefix);
+}
+
+/* --- URLs --- */
+
+bool text_url_has_right_port(struct slice url)
+{
+	size_t at = 0, end, colon;
+	struct slice port;
+	int64_t number;
+
+	while (at < url.size && strchr("/?#", url.data[at]) == NULL)
+		at++;
+	/* After the scheme and "//"; any other URL has no host. */
+	if (url.size - at < 2 || memcmp(url.data + at, "//", 2) != 0)
+		return true;
+	at += 2;
+	for (end = at; end < url.size && strchr("/?#", url.data[end]) == NULL; end++)
+		continue;
+	for (colon = end; colon > at && strchr(":]@", url.data[colon - 1]) == NULL; colon--)
+		continue;
+	if (colon == at || url.data[colon - 1] != ':' || colon == end)
+		return true;
+	port = (struct slice){ url.data + colon, end - colon };
+	return strchr("+-", port.data[0]) == NULL && port.size <= 5 &&
+	       text_integer(port, &number) && number >= 1 && number <= 65535;
+}
+
 /* --- Terminals --- */
 
 /* How many bytes the control character at the beginning has; 0: it is none. U+0080 to U+009F are

@@ -219,9 +219,9 @@ static bool check_url(struct arena *arena, struct client_settings *settings, str
 {
 	struct slice url = slice_of(settings->url);
 	struct slice rest;
-	bool is_http = strncmp(url.data, "http://", 7) == 0;
+	const bool is_http = text_begins_ignoring_case(url, SLICE("http://"));
 
-	if (!is_http && strncmp(url.data, "https://", 8) != 0)
+	if (!is_http && !text_begins_ignoring_case(url, SLICE("https://")))
 		return fault_cause(fault, FAULT_BAD_REQUEST, 0,
 				   "the URL must begin with https:// or http://: got \"%s\"",
 				   url.data);
@@ -229,6 +229,11 @@ static bool check_url(struct arena *arena, struct client_settings *settings, str
 	if (strpbrk(url.data, "?#@ ") != NULL || rest.size < 2)
 		return fault_cause(fault, FAULT_BAD_REQUEST, 0,
 				   "the URL has a scheme, a host and perhaps a port and a path");
+	if (!text_url_has_right_port(url))
+		return fault_cause(
+			fault, FAULT_BAD_REQUEST, 0,
+			"the URL is wrong: its port is not one from 1 to 65535: got \"%s\"",
+			settings->url);
 	while (url.size > 0 && url.data[url.size - 1] == '/')
 		url.size--;
 	if (has_version(url))

@@ -10,7 +10,7 @@ bool public_url_is_secure(const struct call *call)
 {
 	const char *url = call->environment->public_url;
 
-	return url != NULL ? strncmp(url, "https:", 6) == 0
+	return url != NULL ? text_begins_ignoring_case(slice_of(url), SLICE("https:"))
 			   : text_equal_ignoring_case(call->request.https, SLICE("on"));
 }
 

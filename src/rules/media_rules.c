@@ -65,8 +65,16 @@ const struct shape key_set_shape = {
 
 /* ---- backends ---- */
 
+#define LONG_SECRET \
+	"must be 32 to 512 characters: who has a token can find a shorter one by trying"
+static const struct text_rule livekit_secret_text = {
+	.sentence = LONG_SECRET ", and the pair devkey and secret of livekit-server --dev is known "
+				"to everyone",
+	.shortest = 32,
+	.longest = 512,
+};
 static const struct text_rule long_secret_text = {
-	.sentence = "must be 32 to 512 characters",
+	.sentence = LONG_SECRET,
 	.shortest = 32,
 	.longest = 512,
 };
@@ -92,7 +100,7 @@ static const struct text_rule group_text = {
 
 static const struct field config_fields[] = {
 	{ "api_key",    TEXT(some_128_text), DOC("livekit.") },
-	{ "api_secret", TEXT(long_secret_text), SECRET, DOC("livekit.") },
+	{ "api_secret", TEXT(livekit_secret_text), SECRET, DOC("livekit.") },
 	{ "app_id",     TEXT(some_256_text), DOC("jitsi: iss of a token.") },
 	{ "audience",   TEXT(some_256_text), DOC("jitsi, where it is app_id when it is not supplied; jwt: aud.") },
 	{ "subject",    TEXT(some_256_text),
@@ -234,6 +242,15 @@ static bool is_among(struct slice text, const char *const *list)
 	return *list != NULL;
 }
 
+static bool is_scheme_of(struct slice scheme, size_t type)
+{
+	const char *const *list = types[type].schemes;
+
+	while (*list != NULL && !text_equal_ignoring_case(scheme, slice_of(*list)))
+		list++;
+	return *list != NULL;
+}
+
 static bool has_host(struct slice rest)
 {
 	struct slice path;
@@ -261,7 +278,7 @@ static bool url_is_for(struct slice url, size_t type)
 		return false;
 	if (types[type].schemes == NULL)
 		return true;
-	return has_authority && is_among(scheme, types[type].schemes) && rest.size >= end.size &&
+	return has_authority && is_scheme_of(scheme, type) && rest.size >= end.size &&
 	       memcmp(rest.data + rest.size - end.size, end.data, end.size) == 0;
 }
 
@@ -270,9 +287,13 @@ static void check_url(struct rule_context *context, const json_t *object)
 	const struct slice url = text_of_json(json_object_get(object, "url"));
 	const size_t type = type_of(object);
 
-	if (url.data == NULL || type == TYPES || url_is_for(url, type))
+	if (url.data == NULL || type == TYPES)
 		return;
-	if (types[type].schemes == NULL)
+	if (!text_url_has_right_port(url))
+		schema_fault(context, "/url", "must have a port from 1 to 65535, if any");
+	else if (url_is_for(url, type))
+		return;
+	else if (types[type].schemes == NULL)
 		schema_fault(context, "/url",
 			     "must be a URL without query, fragment and user info");
 	else

@@ -20,7 +20,7 @@
 #ifndef STORE_POSTGRES_STORE_POSTGRES_H
 #define STORE_POSTGRES_STORE_POSTGRES_H
 
-#include <string.h>
+#include "base/text.h"
 
 #include "store/store.h"
 
@@ -34,7 +34,8 @@ struct store_postgres_options {
 /* Whether a text begins as a URL of this driver does. */
 static inline bool store_postgres_is_url(const char *text)
 {
-	return strncmp(text, "postgresql://", 13) == 0 || strncmp(text, "postgres://", 11) == 0;
+	return text_begins_ignoring_case(slice_of(text), SLICE("postgresql://")) ||
+	       text_begins_ignoring_case(slice_of(text), SLICE("postgres://"));
 }
 
 /* FAULT_BAD_REQUEST: the URL cannot be used, or has a password; the database has no store, or one

@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "store/postgres/store_postgres.h"
 #include "store/store.h"
 
 /* Milliseconds. */
@@ -47,17 +48,29 @@ static bool has_password(const PQconninfoOption *options)
 	return false;
 }
 
+/* libpq knows it in lower case alone. */
+static void lower_scheme(char *url)
+{
+	for (; *url != ':'; url++) {
+		if (*url >= 'A' && *url <= 'Z')
+			*url = (char)(*url - 'A' + 'a');
+	}
+}
+
 bool wire_target_open(const char *url, bool is_patient, struct wire_target *target,
 		      struct fault *fault)
 {
 	char *error = NULL;
-	PQconninfoOption *options = PQconninfoParse(url, &error);
+	PQconninfoOption *options;
 	bool is_right;
 
 	*target = (struct wire_target){
 		.url = memory_check(strdup(url)),
 		.is_patient = is_patient,
 	};
+	if (store_postgres_is_url(url))
+		lower_scheme(target->url);
+	options = PQconninfoParse(target->url, &error);
 	if (options == NULL) {
 		fault_cause(fault, FAULT_BAD_REQUEST, 0, "the URL of the store: %s",
 			    error == NULL ? "out of memory" : error);
