@@ -165,8 +165,7 @@ bool codes_check_count(const struct room_subject *subject, const struct code *fo
 
 /* ---- making and switching codes ---- */
 
-/* Should a code have them already, storing it says FAULT_AGAIN, and the next run draws others. */
-static struct slice draw_letters(struct call *call)
+struct slice codes_draw_letters(struct call *call)
 {
 	char drawn[CODE_TEXT_SIZE];
 
@@ -181,7 +180,7 @@ bool codes_add(struct call *call, struct room_codes *codes, uint32_t identity, i
 	code->is_enabled = true;
 	code->created = code->updated = created;
 	if (code->letters.data == NULL)
-		code->letters = draw_letters(call);
+		code->letters = codes_draw_letters(call);
 	return codes_put_new(call, codes, identity, code, fault);
 }
 

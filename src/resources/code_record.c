@@ -301,8 +301,9 @@ bool code_find(struct call *call, struct slice letters, enum store_reading readi
 		return true;
 	if (!decode_code(&record, code, fault))
 		return false;
-	/* In seconds: a change may be of the same one. */
-	call_raise_time(call, code->updated * 1000 - 1);
+	/* In seconds: a change may be of the same one. Another account's code shows in no time. */
+	if (id_compare(account, &call->account) == 0)
+		call_raise_time(call, code->updated * 1000 - 1);
 	return true;
 }
 

@@ -52,6 +52,7 @@ struct import_run {
 	struct import_codes codes;
 	json_t *failed; /* the ids of objects that have a fault */
 	size_t fault_count; /* of the objects that failed; when they are skipped, one of each */
+	json_t *tried; /* the codes that stand for those sent, where the call is only checked */
 	size_t created[IMPORT_KINDS], updated[IMPORT_KINDS];
 };
 
@@ -131,35 +132,61 @@ static bool make_due(struct call *call, struct import_codes *codes, struct fault
 	return codes_make_due(call, &subject->codes, &subject->template, fault);
 }
 
-static bool add_code(struct call *call, struct import_codes *codes, struct slice letters,
-		     struct fault *fault)
+/* Sets all of a new code but its letters, and whether the room may have it: it is looked at like
+ * this whether the code is free or another account's, so that a full room does not tell. */
+static bool prepare_code(struct call *call, struct import_codes *codes, struct code *code,
+			 uint32_t *identity, struct fault *fault)
 {
 	const struct import_origin origin = import_origin(call, "created_at", "updated_at");
 	struct room_subject *subject = &codes->subject;
 	const struct slice name = text_of_json(call_member(call, "role"));
 	const size_t role = template_role_index(&subject->template, name);
-	uint32_t identity = 0;
-	struct code code = {
-		.letters = letters,
+
+	*identity = 0;
+	*code = (struct code){
 		.is_enabled = !json_is_false(call_member(call, "enabled")),
 		.created = origin.created / 1000,
 		.updated = import_updated(&origin, origin.created) / 1000,
 	};
-
 	if (role == subject->template.role_count) {
-		code.is_former = true;
-		code.is_enabled = false;
-		code.role = name;
-	} else {
-		identity = subject->template.roles[role].identity;
-		/* Due codes come first, and count. */
-		if (!make_due(call, codes, fault) ||
-		    !codes_check_count(subject, NULL, &code, fault))
-			return false;
+		code->is_former = true;
+		code->is_enabled = false;
+		code->role = name;
+		return true;
 	}
+	*identity = subject->template.roles[role].identity;
+	/* Due codes come first, and count. */
+	return make_due(call, codes, fault) && codes_check_count(subject, NULL, code, fault);
+}
+
+/* A call that is only checked tells nothing of other accounts' codes, and counts none: what is not
+ * a code of the account gets random letters there, whether it is free or taken. */
+static struct slice try_letters(struct call *call, struct import_run *run, const char *sent)
+{
+	const struct slice letters = codes_draw_letters(call);
+
+	object_put(run->tried, sent, json_of_text(letters));
+	return letters;
+}
+
+/* is_taken: it is another account's. */
+static bool add_code(struct call *call, struct import_run *run, const char *sent, bool is_taken,
+		     struct fault *fault)
+{
+	struct import_codes *codes = &run->codes;
+	uint32_t identity;
+	struct code code;
+
+	if (is_taken && !call->validates_only)
+		call->words_asked++;
+	if (!prepare_code(call, codes, &code, &identity, fault))
+		return false;
+	if (is_taken && !call->validates_only)
+		return refuse_code(fault);
+	code.letters = call->validates_only ? try_letters(call, run, sent) : slice_of(sent);
 	codes->is_changed = codes->has_come = true;
 	codes->stored++;
-	return codes_put_new(call, &subject->codes, identity, &code, fault);
+	return codes_put_new(call, &codes->subject.codes, identity, &code, fault);
 }
 
 /* The code is there, in this room, and of this role. */
@@ -198,10 +225,12 @@ static bool is_left_over(struct call *call, const struct code *code, bool *is, s
 
 /* Stores the code in the body of the call, unless it is there and the same. Faults of the client
  * are set before anything of it is stored. *is_new: there was none. */
-static bool import_code(struct call *call, struct import_codes *codes, bool *is_new,
+static bool import_code(struct call *call, struct import_run *run, bool *is_new,
 			struct fault *fault)
 {
-	const struct slice letters = text_of_json(call_member(call, "code"));
+	const char *sent = json_string_value(call_member(call, "code"));
+	const char *tried = json_string_value(json_object_get(run->tried, sent));
+	struct import_codes *codes = &run->codes;
 	struct room_subject *subject = &codes->subject;
 	struct shown_code shown;
 	struct code code;
@@ -211,21 +240,15 @@ static bool import_code(struct call *call, struct import_codes *codes, bool *is_
 	*is_new = true;
 	if ((!call->validates_only && !code_words_check_budget(call, fault)) ||
 	    !open_room(call, codes, fault) ||
-	    !code_find(call, letters, STORE_TO_CHANGE, &code, &account, &is_there, fault))
+	    !code_find(call, slice_of(tried != NULL ? tried : sent), STORE_TO_CHANGE, &code,
+		       &account, &is_there, fault))
 		return false;
-	if (!is_there)
-		return add_code(call, codes, letters, fault);
-	if (id_compare(&account, &call->account) != 0) {
-		/* Whether it is taken is told only to whom gets it. */
-		if (call->validates_only)
-			return true;
-		call->run.words_asked++;
-		return refuse_code(fault);
-	}
+	if (!is_there || id_compare(&account, &call->account) != 0)
+		return add_code(call, run, sent, is_there, fault);
 	if (id_compare(&code.room, &subject->room.id) != 0) {
 		if (!is_left_over(call, &code, &is_left, fault))
 			return false;
-		return is_left ? add_code(call, codes, letters, fault) : refuse_code(fault);
+		return is_left ? add_code(call, run, sent, false, fault) : refuse_code(fault);
 	}
 	if (!code_show(call, &subject->codes, &code, &subject->template, &shown, fault))
 		return false;
@@ -603,9 +626,11 @@ static bool run_object(struct call *call, struct import_run *run, enum import_ki
 		return true;
 	object->fault = NULL;
 	part = part_of(call, run, object->body);
-	is_done = kinds[kind].run == NULL ? import_code(&part, &run->codes, &is_new, &own)
+	is_done = kinds[kind].run == NULL ? import_code(&part, run, &is_new, &own)
 					  : kinds[kind].run(&part, &is_new, &own);
 	is_done = packed_sound(&part, is_done, &own);
+	/* They count whatever else comes of the call. */
+	call->run.words_asked = part.run.words_asked;
 	if (is_done) {
 		run->created[kind] += is_new;
 		run->updated[kind] += !is_new;
@@ -616,7 +641,6 @@ static bool run_object(struct call *call, struct import_run *run, enum import_ki
 		note_fault(call, run, kind, number, &own);
 	}
 	run->now = part.now;
-	call->run.words_asked = part.run.words_asked;
 	return true;
 }
 
@@ -643,6 +667,7 @@ bool import_run(struct call *call, struct fault *fault)
 {
 	struct import_run run = {
 		.failed = arena_json(call->arena, json_object()),
+		.tried = arena_json(call->arena, json_object()),
 	};
 
 	if (!store_fix_time(call->transaction, call->least_now, &call->now, fault))
