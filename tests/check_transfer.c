@@ -1462,7 +1462,8 @@ static const struct {
 	  false },
 	{ "own-words", "\"code\":\"own-words\"", "\"code\":\"own_words\"", "or words for one",
 	  false },
-	{ "{\"words\"", "gone-words", "gone_words", "/words/words: must be words", false },
+	{ "\"words\":\"gone-words\"", "gone-words", "gone_words", "/words/words: must be words",
+	  false },
 	{ "{\"words\"", "\"account\":\"", "\"account\":\"000000000000000000000000\",\"was\":\"",
 	  "/words/was: is not known", false },
 	{ "{\"room\"", "\"enabled\":false,", "", "/room/document/enabled: is required", false },
@@ -1697,7 +1698,18 @@ START_TEST(accounts_that_are_there_are_refused)
 }
 END_TEST
 
-/* A code is one in the whole installation: another account's stands in the way. */
+/* A code is one in the whole installation: another account's stands in the way, also when it is
+ * gone. */
+static const struct {
+	const struct store_kind *kind;
+	size_t size; /* of the value */
+	const char *words;
+} taken[] = {
+	/* A version, a flag, a group, two times, and the role's name, which is empty. */
+	{ &kind_code, 1 + 1 + 4 + 8 + 8 + 4, "/code: is a code already" },
+	{ &kind_words, 1, ": was a code of another account" },
+};
+
 START_TEST(codes_that_are_taken_are_refused)
 {
 	char value[1 + 1 + 4 + 8 + 8 + 4];
@@ -1718,16 +1730,15 @@ START_TEST(codes_that_are_taken_are_refused)
 	ck_assert_ptr_nonnull(letters);
 	letters += strlen("\"code\":\"");
 	ck_assert(store_begin(other.environment.store, STORE_WRITE, arena, &transaction, &fault));
-	/* A version, a flag, a group, two times, and the role's name, which is empty. */
 	memset(value, 0, sizeof value);
 	value[0] = 1;
-	ck_assert(store_put(transaction, &kind_code,
+	ck_assert(store_put(transaction, taken[_i].kind,
 			    &(const struct store_record){ .name = { letters, 12 },
-							  .value = { value, sizeof value } },
+							  .value = { value, taken[_i].size } },
 			    NULL, &fault));
 	ck_assert(store_commit(transaction, &number, &fault));
 	ck_assert(!load(&other, &dumped, &at, said));
-	ck_assert_msg(strstr(said, "/code: is a code already") != NULL, "%s", said);
+	ck_assert_msg(strstr(said, taken[_i].words) != NULL, "%s", said);
 	ck_assert(memmem(said, strlen(said), letters, 12) == NULL);
 	free_lines(&dumped);
 	arena_close(arena);
@@ -1926,7 +1937,7 @@ START_TEST(every_damaged_record_is_found)
 			struct counting counting;
 
 			/* Nothing refers to the record that names the default template, and to
-			 * words whose code is gone. */
+			 * words and letters whose code is gone. */
 			if (how == 0 && ((record->table == STORE_RECORD &&
 					  record->key.data[0] == kind_default.letter) ||
 					 (record->table == STORE_NAMED &&
@@ -2348,7 +2359,7 @@ static Suite *suite(void)
 	tcase_add_test(transfer, a_faulty_line_is_refused);
 	tcase_add_test(transfer, a_dump_that_is_not_whole_is_refused);
 	tcase_add_test(transfer, accounts_that_are_there_are_refused);
-	tcase_add_test(transfer, codes_that_are_taken_are_refused);
+	tcase_add_loop_test(transfer, codes_that_are_taken_are_refused, 0, ROWS(taken));
 	tcase_add_test(transfer, what_was_given_up_leaves_nothing);
 	tcase_add_test(transfer, lines_are_read_again_in_another_transaction);
 	tcase_add_loop_test(transfer, a_removal_is_run_again_while_the_store_says_so, 0,

@@ -117,16 +117,16 @@ make_many()
 	{ print }' "$1.one" >"$1"
 }
 
-# All lines of a directory's dump but the first, which has the time.
+# All lines of a directory's dump, or of that of the account $2, but the first, which has the time.
 dumped()
 {
-	"$program" dump "$1" 2>/dev/null | tail -n +2
+	"$program" dump "$1" ${2:+--account "$2"} 2>/dev/null | tail -n +2
 }
 
 same()
 {
-	dumped "$1" >first
-	dumped "$2" >second
+	dumped "$1" "${3-}" >first
+	dumped "$2" "${3-}" >second
 	status=0
 	test -s first && cmp -s first second || fail "$1 and $2 do not hold the same"
 }
@@ -455,7 +455,8 @@ test ! -e unmade || fail 'load: leaves a directory when it fails'
 rm -rf other restored restored2 said filled link
 
 # ---- account delete ----
-# Its records go before it does; the other accounts are left alone.
+# Its records go before it does; the other accounts are left alone. Its codes stay its own, in a dump
+# too, and nothing else of it.
 "$program" backup data deleted 2>err
 expect 1 'no account with name' account delete nobody deleted
 expect 1 'the account "account b" is enabled' account delete 'account b' deleted
@@ -465,12 +466,19 @@ expect 0 'The account "account b" and everything that it owned are removed' \
 	account delete 'account b' deleted
 expect 1 'no account with name' account delete 'account b' deleted
 expect 0 'No damage' check deleted
-same piped deleted
+same piped deleted 'account a'
+test "$(dumped deleted | grep -c '^{"words":{"account":"bbbbbbbbbbbbbbbbbbbbbbbb","words":"baa-a')" = 4000 ||
+	fail 'account delete: gives its codes away'
+dumped deleted | grep -v '^{"words"' | grep -q bbbbbbbb && fail 'account delete: leaves more than codes'
+"$program" dump deleted --output gone.dump 2>err
+expect 0 'Loaded 1 accounts, 300' load bereft gone.dump
+same deleted bereft
+rm -rf bereft gone.dump
 expect 0 'accounts                                1' stat deleted
 expect 0 'removed' account delete aaaaaaaaaaaaaaaaaaaaaaaa --force --data deleted
 expect 0 'accounts                                0' stat deleted
 expect 0 'No damage: 0 files with 0 blocks, ' check deleted
-grep -qF ' 0 records' out || fail 'account delete: leaves records'
+grep -qF ' 4600 records' out || fail 'account delete: leaves records, or too few codes'
 # What is killed on the way can be run again: the account is there, and disabled.
 "$program" backup data killed 2>err
 "$program" account delete 'account b' killed --force >out 2>err &
@@ -484,7 +492,7 @@ expect 0 'No damage' check killed
 if "$program" account list killed | grep -qF 'account b'; then
 	expect 0 'removed' account delete 'account b' killed
 fi
-same piped killed
+same piped killed 'account a'
 # In the place of what was deleted, the same can be loaded.
 expect 0 'Loaded 1 accounts, 2000' load killed b.dump
 same data killed

@@ -110,6 +110,7 @@ bool code_can_be(struct slice letters);
 bool code_find(struct call *call, struct slice letters, enum store_reading reading,
 	       struct code *code, struct id *account, bool *is_there, struct fault *fault);
 bool code_put(struct call *call, const struct code *code, struct fault *fault);
+/* The code stays its account's (resources/code_words.h). */
 bool code_remove(struct call *call, const struct code *code, struct fault *fault);
 
 /* Pages of a room's codes, the oldest first. */

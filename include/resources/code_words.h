@@ -1,6 +1,7 @@
-/* Words that clients choose for codes (base/id.h). Each is a record of its own, which says whose
- * they are for ever: no other account gets them when the code and its room are gone, so that a link
- * that is about does not lead to strangers.
+/* Whose codes are when they are gone: no other account gets them by its own words or by an import,
+ * so that a link that is about does not lead to strangers. Words that a client chooses (base/id.h)
+ * have a record of their own, which says so for ever, from when they are chosen. Other codes have it
+ * from when they are removed, and until their account has them again.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef RESOURCES_CODE_WORDS_H
@@ -8,9 +9,10 @@
 
 #include "resources/call.h"
 
-/* *account: whose they are. *is_there false: no account has chosen them. */
+/* *account: whose they are. *is_there false: they are nobody's, or those of a code that is there. */
 bool code_words_find(struct call *call, struct slice words, struct id *account, bool *is_there,
 		     struct fault *fault);
+
 /* ---- codes of other accounts ----
  *
  * An account that has asked for 20 of them within 24 hours gets no code of its choice for 24 hours,
@@ -30,9 +32,15 @@ bool code_words_count_refused(struct call *call, struct fault *fault);
 
 bool code_words_check_asked(const struct store_record *stored, struct fault *fault);
 
-/* ---- choosing ---- */
+/* ---- choosing, and keeping ---- */
 
 /* Makes the words the account's of the call. The caller has looked whether they are free. */
 bool code_words_claim(struct call *call, struct slice words, struct fault *fault);
+/* A code of the account is removed now: it stays the account's. */
+bool code_words_keep(struct call *call, struct slice letters, struct fault *fault);
+/* The account makes a code with letters that are nobody's, or that were kept for it. */
+bool code_words_release(struct call *call, struct slice letters, struct fault *fault);
+/* FAULT_AGAIN when drawn letters are kept for an account. */
+bool code_words_require_free(struct call *call, struct slice letters, struct fault *fault);
 
 #endif

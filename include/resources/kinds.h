@@ -23,8 +23,9 @@ extern const struct store_kind kind_codes;
 /* A code; its name is the code, its parent the room, its switch is off when its role is gone for
  * good. */
 extern const struct store_kind kind_code;
-/* Words that a client chose for a code; its name is them. It stays when code and room are gone, so
- * that a link that is about never leads to another account. */
+/* Whose a code is when code and room are gone, so that a link that is about never leads to another
+ * account; its name is the code. Words that a client chose have the record from the beginning, other
+ * codes from their end. */
 extern const struct store_kind kind_words;
 /* How often an account asked for codes of others (resources/code_words.h): one record with the id
  * zero. */

@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "resources/code_life.h"
 
+#include "resources/code_words.h"
 #include "resources/deleted_role.h"
 #include "resources/expected.h"
 #include "resources/garbage.h"
@@ -165,12 +166,13 @@ bool codes_check_count(const struct room_subject *subject, const struct code *fo
 
 /* ---- making and switching codes ---- */
 
-struct slice codes_draw_letters(struct call *call)
+bool codes_draw_letters(struct call *call, struct slice *letters, struct fault *fault)
 {
 	char drawn[CODE_TEXT_SIZE];
 
 	code_make(call->environment->clock, drawn);
-	return arena_copy(call->arena, slice_of(drawn));
+	*letters = arena_copy(call->arena, slice_of(drawn));
+	return code_words_require_free(call, *letters, fault);
 }
 
 bool codes_add(struct call *call, struct room_codes *codes, uint32_t identity, int64_t created,
@@ -179,8 +181,8 @@ bool codes_add(struct call *call, struct room_codes *codes, uint32_t identity, i
 	call->run.codes_made++;
 	code->is_enabled = true;
 	code->created = code->updated = created;
-	if (code->letters.data == NULL)
-		code->letters = codes_draw_letters(call);
+	if (code->letters.data == NULL && !codes_draw_letters(call, &code->letters, fault))
+		return false;
 	return codes_put_new(call, codes, identity, code, fault);
 }
 

@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "resources/code_record.h"
 
+#include "resources/code_words.h"
 #include "resources/packed.h"
 
 /* A code without terms has the version 1. */
@@ -337,7 +338,8 @@ bool code_put(struct call *call, const struct code *code, struct fault *fault)
 
 bool code_remove(struct call *call, const struct code *code, struct fault *fault)
 {
-	return store_remove(call->transaction, &kind_code, &code->stored, fault);
+	return code_words_keep(call, code->letters, fault) &&
+	       store_remove(call->transaction, &kind_code, &code->stored, fault);
 }
 
 bool codes_page(struct call *call, const struct id *room, struct code_page *page,

@@ -151,7 +151,7 @@ bool code_words_count_refused(struct call *call, struct fault *fault)
 	return true;
 }
 
-/* ---- choosing ---- */
+/* ---- choosing, and keeping ---- */
 
 bool code_words_claim(struct call *call, struct slice words, struct fault *fault)
 {
@@ -160,4 +160,29 @@ bool code_words_claim(struct call *call, struct slice words, struct fault *fault
 
 	packed_put_number(&value, VERSION, 1);
 	return packed_store(call->transaction, &kind_words, &record, &value, NULL, fault);
+}
+
+bool code_words_keep(struct call *call, struct slice letters, struct fault *fault)
+{
+	/* Chosen words have their record already. */
+	return code_is_words(letters) || code_words_claim(call, letters, fault);
+}
+
+bool code_words_release(struct call *call, struct slice letters, struct fault *fault)
+{
+	struct store_record record;
+
+	if (code_is_words(letters))
+		return true;
+	if (!store_get_named(call->transaction, &kind_words, letters, STORE_TO_CHANGE, &record,
+			     fault))
+		return false;
+	return record.value.data == NULL
+		       ? code_words_require_free(call, letters, fault)
+		       : store_remove(call->transaction, &kind_words, &record, fault);
+}
+
+bool code_words_require_free(struct call *call, struct slice letters, struct fault *fault)
+{
+	return store_require_free(call->transaction, &kind_words, letters, fault);
 }

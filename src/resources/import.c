@@ -161,12 +161,13 @@ static bool prepare_code(struct call *call, struct import_codes *codes, struct c
 
 /* A call that is only checked tells nothing of other accounts' codes, and counts none: what is not
  * a code of the account gets random letters there, whether it is free or taken. */
-static struct slice try_letters(struct call *call, struct import_run *run, const char *sent)
+static bool try_letters(struct call *call, struct import_run *run, const char *sent,
+			struct slice *letters, struct fault *fault)
 {
-	const struct slice letters = codes_draw_letters(call);
-
-	object_put(run->tried, sent, json_of_text(letters));
-	return letters;
+	if (!codes_draw_letters(call, letters, fault))
+		return false;
+	object_put(run->tried, sent, json_of_text(*letters));
+	return true;
 }
 
 /* is_taken: it is another account's. */
@@ -178,12 +179,15 @@ static bool add_code(struct call *call, struct import_run *run, const char *sent
 	struct code code;
 
 	if (is_taken && !call->validates_only)
-		call->words_asked++;
+		call->run.words_asked++;
 	if (!prepare_code(call, codes, &code, &identity, fault))
 		return false;
 	if (is_taken && !call->validates_only)
 		return refuse_code(fault);
-	code.letters = call->validates_only ? try_letters(call, run, sent) : slice_of(sent);
+	code.letters = slice_of(sent);
+	if (!(call->validates_only ? try_letters(call, run, sent, &code.letters, fault)
+				   : code_words_release(call, code.letters, fault)))
+		return false;
 	codes->is_changed = codes->has_come = true;
 	codes->stored++;
 	return codes_put_new(call, &codes->subject.codes, identity, &code, fault);
@@ -220,7 +224,7 @@ static bool is_left_over(struct call *call, const struct code *code, bool *is, s
 	if (!room_find(call, &code->room, STORE_TO_SHOW, &room, &is_there, fault))
 		return false;
 	*is = !is_there;
-	return is_there || code_remove(call, code, fault);
+	return is_there || store_remove(call->transaction, &kind_code, &code->stored, fault);
 }
 
 /* Stores the code in the body of the call, unless it is there and the same. Faults of the client
@@ -230,21 +234,24 @@ static bool import_code(struct call *call, struct import_run *run, bool *is_new,
 {
 	const char *sent = json_string_value(call_member(call, "code"));
 	const char *tried = json_string_value(json_object_get(run->tried, sent));
+	const struct slice letters = slice_of(tried != NULL ? tried : sent);
 	struct import_codes *codes = &run->codes;
 	struct room_subject *subject = &codes->subject;
 	struct shown_code shown;
 	struct code code;
 	struct id account;
-	bool is_there, is_left;
+	bool is_there, is_kept = false, is_foreign, is_left;
 
 	*is_new = true;
 	if ((!call->validates_only && !code_words_check_budget(call, fault)) ||
 	    !open_room(call, codes, fault) ||
-	    !code_find(call, slice_of(tried != NULL ? tried : sent), STORE_TO_CHANGE, &code,
-		       &account, &is_there, fault))
+	    !code_find(call, letters, STORE_TO_CHANGE, &code, &account, &is_there, fault) ||
+	    /* In this order: what another call removes meanwhile is found as kept. */
+	    (!is_there && !code_words_find(call, letters, &account, &is_kept, fault)))
 		return false;
-	if (!is_there || id_compare(&account, &call->account) != 0)
-		return add_code(call, run, sent, is_there, fault);
+	is_foreign = (is_there || is_kept) && id_compare(&account, &call->account) != 0;
+	if (!is_there || is_foreign)
+		return add_code(call, run, sent, is_foreign, fault);
 	if (id_compare(&code.room, &subject->room.id) != 0) {
 		if (!is_left_over(call, &code, &is_left, fault))
 			return false;
@@ -663,6 +670,33 @@ static bool run_all(struct call *call, struct import_run *run, struct fault *fau
 	return packed_sound(&part, close_room(&part, &run->codes, fault), fault);
 }
 
+/* The codes, and whose those are that are gone, in one round trip to a store that is far away. */
+static void expect_codes(struct call *call)
+{
+	const struct import *import = call->import;
+	const size_t count = import->lists[IMPORT_ROOM_CODES].count;
+	struct store_expected *items;
+	size_t n = 0;
+
+	if (!store_wants_expected(call->transaction))
+		return;
+	items = arena_zero(call->arena, (2 * count + 1) * sizeof *items);
+	for (size_t i = 0; i < count; i++) {
+		const struct import_object *object = &import->lists[IMPORT_ROOM_CODES].objects[i];
+		const struct slice letters = text_of_json(json_object_get(object->body, "code"));
+
+		if (!object->is_checked)
+			continue;
+		items[n++] = (struct store_expected){ .kind = &kind_code,
+						      .finding = STORE_FIND_NAME,
+						      .name = letters };
+		items[n++] = (struct store_expected){ .kind = &kind_words,
+						      .finding = STORE_FIND_NAME,
+						      .name = letters };
+	}
+	store_expect(call->transaction, items, n);
+}
+
 bool import_run(struct call *call, struct fault *fault)
 {
 	struct import_run run = {
@@ -670,6 +704,7 @@ bool import_run(struct call *call, struct fault *fault)
 		.tried = arena_json(call->arena, json_object()),
 	};
 
+	expect_codes(call);
 	if (!store_fix_time(call->transaction, call->least_now, &call->now, fault))
 		return false;
 	run.now = call->now;

@@ -304,7 +304,7 @@ static const struct field words_fields[] = {
 };
 static const struct shape words_shape = {
 	"DumpWords", FIELDS(words_fields),
-	.doc = "Words that an account once chose for a code; they stay its own.",
+	.doc = "Words that an account once chose for a code, or a code that is gone; they stay its own.",
 };
 
 /* ---- a line ---- */

@@ -317,7 +317,7 @@ static bool check_codes(const struct subject *subject, struct fault *fault)
 	       check_groups(subject, &codes, &owner, fault);
 }
 
-/* The words of a code are its account's. */
+/* The words of a code are its account's; other letters are kept only when the code is gone. */
 static bool check_claim(const struct subject *subject, const struct code *code, struct fault *fault)
 {
 	struct id account;
@@ -325,6 +325,8 @@ static bool check_claim(const struct subject *subject, const struct code *code, 
 
 	if (!code_words_find(subject->call, code->letters, &account, &is_claimed, fault))
 		return false;
+	if (!code_is_words(code->letters))
+		return !is_claimed || found(subject, "is kept for an account as if it were gone");
 	return (is_claimed && id_compare(&account, &subject->record->account) == 0) ||
 	       found(subject, "its words are not the account's");
 }
@@ -348,7 +350,7 @@ static bool check_code(const struct subject *subject, struct fault *fault)
 		return false;
 	if ((code.terms.set & CODE_METADATA) != 0 && parsed(subject, code.terms.metadata) == NULL)
 		found(subject, "its metadata are not JSON");
-	return !code_is_words(code.letters) || check_claim(subject, &code, fault);
+	return check_claim(subject, &code, fault);
 }
 
 static bool check_words(const struct subject *subject, struct fault *fault)
@@ -356,8 +358,8 @@ static bool check_words(const struct subject *subject, struct fault *fault)
 	struct id account;
 	bool is_there;
 
-	if (!code_is_words(subject->record->name))
-		return found(subject, "are not words for a code");
+	if (!code_can_be(subject->record->name))
+		return found(subject, "are not words for a code, nor a code");
 	return code_words_find(subject->call, subject->record->name, &account, &is_there, fault);
 }
 

@@ -22,9 +22,10 @@ int64_t transfer_time(struct transfer_input *input, const char *pointer, const j
 /* The id of a template or a room. It is a finding unless it is below that of the line before. */
 struct id transfer_check_id(struct transfer_input *input, const char *kind, const json_t *object);
 
-/* The words become the account's; a finding at `pointer` when they are another account's. */
-bool transfer_claim_words(struct call *call, struct slice words, const char *pointer,
-			  struct fault *fault);
+/* A code of the account gets the letters; a finding at `pointer` when they are, or were, another
+ * account's. */
+bool transfer_take_letters(struct call *call, struct slice letters, const char *pointer,
+			   struct fault *fault);
 
 /* The lines of these kinds, at a place where they may come. */
 bool transfer_read_media(struct transfer_input *input, const json_t *object, struct fault *fault);

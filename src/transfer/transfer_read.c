@@ -9,6 +9,8 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "resources/code_record.h"
+#include "resources/code_words.h"
 #include "resources/default_template.h"
 #include "resources/kinds.h"
 #include "resources/packed.h"
@@ -298,27 +300,46 @@ static bool read_head(struct transfer_input *input, const json_t *object, struct
 	return true;
 }
 
-/* The account is one of the dump's; words come after all accounts, so another line of this one does
- * not follow. */
+/* Keeps the letters of a code that is gone for their account, which may be gone too; or those of
+ * one that is there, where they are words. */
+static bool keep_letters(struct call *call, struct slice letters, struct fault *fault)
+{
+	static const char at[] = "/words/words";
+	struct id account;
+	struct code code;
+	bool is_there = false;
+
+	if (!code_is_words(letters) &&
+	    !code_find(call, letters, STORE_TO_SHOW, &code, &account, &is_there, fault))
+		return false;
+	if (is_there)
+		findings_add(&call->findings, at, "is a code already");
+	if (is_there)
+		return true;
+	if (!code_words_find(call, letters, &account, &is_there, fault))
+		return false;
+	if (!is_there)
+		return code_words_claim(call, letters, fault);
+	if (id_compare(&account, &call->account) != 0)
+		findings_add(&call->findings, at, "is of another account");
+	return true;
+}
+
+/* Words come after all accounts, so another line of this one does not follow. */
 static bool read_words(struct transfer_input *input, const json_t *object, struct fault *fault)
 {
 	struct call *call = &input->call;
-	const struct slice words = transfer_text(object, "words");
-	const char *key = arena_text(call->arena, "id %s",
-				     json_string_value(json_object_get(object, "account")));
+	const struct slice letters = transfer_text(object, "words");
 	const struct id last = call->account;
 
-	if (json_object_get(input->taken, key) == NULL)
-		findings_add(&call->findings, "/words/account",
-			     "must be an account of an earlier line");
-	if (!code_is_words(words))
-		findings_add(&call->findings, "/words/words", "must be words for a code");
+	if (!code_can_be(letters))
+		findings_add(&call->findings, "/words/words",
+			     "must be words for a code, or a code");
 	if (!findings_result(&call->findings, fault))
 		return false;
 	call->account = transfer_id(object, "account");
 	call_set_account(call);
-	if (!transfer_claim_words(call, words, "/words/words", fault) ||
-	    !findings_result(&call->findings, fault))
+	if (!keep_letters(call, letters, fault) || !findings_result(&call->findings, fault))
 		return false;
 	call->account = last;
 	call_set_account(call);

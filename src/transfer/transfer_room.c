@@ -36,23 +36,26 @@ static bool check_letters(struct call *call, struct slice letters, const char *p
 		findings_add(&call->findings, arena_text(call->arena, "%s/code", pointer),
 			     "is a code already, here or in another room of this store");
 	*is_right = *is_right && !is_taken;
-	return !*is_right || !code_is_words(letters) ||
-	       transfer_claim_words(call, letters, pointer, fault);
+	return !*is_right || transfer_take_letters(call, letters, pointer, fault);
 }
 
-bool transfer_claim_words(struct call *call, struct slice words, const char *pointer,
-			  struct fault *fault)
+bool transfer_take_letters(struct call *call, struct slice letters, const char *pointer,
+			   struct fault *fault)
 {
 	struct id account;
-	bool is_claimed;
+	bool is_kept;
 
-	if (!code_words_find(call, words, &account, &is_claimed, fault))
+	if (!code_words_find(call, letters, &account, &is_kept, fault))
 		return false;
-	if (!is_claimed)
-		return code_words_claim(call, words, fault);
-	if (id_compare(&account, &call->account) != 0)
-		findings_add(&call->findings, pointer, "its words are those of another account");
-	return true;
+	if (is_kept && id_compare(&account, &call->account) != 0) {
+		findings_add(&call->findings, pointer,
+			     code_is_words(letters) ? "its words are those of another account"
+						    : "was a code of another account");
+		return true;
+	}
+	if (code_is_words(letters))
+		return is_kept || code_words_claim(call, letters, fault);
+	return code_words_release(call, letters, fault);
 }
 
 static void read_terms(struct transfer_input *input, const json_t *object, const char *pointer,

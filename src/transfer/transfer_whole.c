@@ -353,12 +353,12 @@ static bool write_damaged(struct writing *writing, struct fault *fault)
 
 /* ---- words ---- */
 
-/* Words of accounts that are gone stay in the store, and out of the dump. */
+/* Those of accounts that are gone too, unless one account alone is wanted. */
 static bool visit_words(void *context, const struct store_record *record, struct fault *fault)
 {
 	const struct writing *writing = context;
 
-	return !is_wanted(writing, &record->account) ||
+	return (writing->only != NULL && !is_wanted(writing, &record->account)) ||
 	       transfer_line_words(writing->survey, &record->account, record->name, writing->output,
 				   fault);
 }
