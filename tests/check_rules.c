@@ -275,7 +275,7 @@ static const struct {
 
 START_TEST(a_choice_holds)
 {
-	static const char *const wrong[] = { "\"x\"", "\"\"", "1", "true", "[]", "\"OPUS\"" };
+	static const char *const wrong[] = { "\"x\"", "\" \"", "1", "true", "[]", "\"OPUS\"" };
 
 	for (size_t i = 0; i < 5 && choice_cases[_i].choices[i] != NULL; i++) {
 		const char *value = arena_text(arena, "\"%s\"", choice_cases[_i].choices[i]);
@@ -443,9 +443,10 @@ static const struct body_case {
 	  "\"createdAt\":5,\"updatedAt\":6,\"settings\":{\"retry\":7},\"default\":true}" },
 	{ .shape = &template_shape, "{\"default\":\"true\"}",
 	  "/default: must be a boolean, got \"true\"" },
-	{ .shape = &template_shape, "{\"name\":\"\"}",
+	{ .shape = &template_shape, "{\"name\":\" \"}",
 	  "/name: must be 1 to 128 of a-z A-Z 0-9 space - . _ : and neither start nor end with a "
-	  "space, got \"\"" },
+	  "space, got \" \"" },
+	{ .shape = &template_shape, "{\"name\":\"\"}" },
 	{ .shape = &template_shape, "{\"name\":null,\"roles\":{\"a\":null}}",
 	  "/name: cannot be removed", SCHEMA_PATCH },
 	{ .shape = &template_shape, "{\"roles\":{\"host\":{\"name\":\"host\"},\"guest\":{}}}" },
@@ -464,7 +465,8 @@ static const struct body_case {
 	{ .shape = &settings_shape, "{\"recording\":null,\"roomState\":{},\"retry\":{\"x\":1}}" },
 	{ .shape = &settings_shape, "{\"roomState\":{\"messageInterval\":12}}",
 	  "/roomState/messageInterval: must be a multiple of 5 from 5 to 3600, got 12" },
-	{ .shape = &settings_shape, UPLOAD(""),
+	{ .shape = &settings_shape, UPLOAD("") },
+	{ .shape = &settings_shape, UPLOAD("\"options\":{}"),
 	  UPLOAD_AT "/type: is required\n" UPLOAD_AT "/location: is required\n"
 	  UPLOAD_AT "/prefix: is required" },
 	{ .shape = &settings_shape,
@@ -581,7 +583,8 @@ static const struct body_case {
 	  "/size: must be from 0 to 20000, got 20001", SCHEMA_PARTIAL },
 	{ .shape = &room_shape, "{\"recording_source_template\":false,\"recording_info\":{\"enabled\":1}}",
 	  "/recording_info/enabled: must be a boolean, got 1", SCHEMA_PARTIAL },
-	{ .shape = &room_shape, ROOM_UPLOAD(""),
+	{ .shape = &room_shape, ROOM_UPLOAD(""), .mode = SCHEMA_PARTIAL },
+	{ .shape = &room_shape, ROOM_UPLOAD("\"options\":{}"),
 	  ROOM_UPLOAD_AT "/type: is required\n" ROOM_UPLOAD_AT "/location: is required",
 	  SCHEMA_PARTIAL },
 	{ .shape = &room_shape,
@@ -956,7 +959,8 @@ static const struct {
 	  "\"minLength\":1,\"maxLength\":64},\"additionalProperties\":{"
 	  OR_NULL("RoleRequest") "},\"maxProperties\":100,\"default\":{}}" },
 	{ "TemplatePatch", "name",
-	  "{\"description\":\"Unique template name; a version 4 UUID when it is not supplied.\","
+	  "{\"description\":\"Unique template name; a version 4 UUID when it is not supplied. "
+	  "\\\"\\\" counts as not supplied.\","
 	  "\"type\":\"string\",\"pattern\":\"^[a-zA-Z0-9._:-]([a-zA-Z0-9 ._:-]*[a-zA-Z0-9._:-])?$\","
 	  "\"minLength\":1,\"maxLength\":128}" },
 	{ "Template", "default", NULL },

@@ -63,7 +63,11 @@ enum field_flag {
 	FIELD_CLEARABLE = 1 << 10,	/* KIND_TIME: "" is accepted, in SCHEMA_PARTIAL null stays; the handler unsets the member */
 	FIELD_RAW = 1 << 11,		/* KIND_ANY: the route's own check looks at it */
 	FIELD_NOT_EMPTY = 1 << 12,	/* the list has at least one item */
-	FIELD_OFFSET = 1 << 13		/* a time in a query: the + of its offset may arrive as a blank */
+	FIELD_OFFSET = 1 << 13,		/* a time in a query: the + of its offset may arrive as a blank */
+	/* "", 0, {} or [] counts as not supplied: some clients send them for what they do not set. */
+	FIELD_ZERO_ABSENT = 1 << 14,
+	/* So does a text of nothing but blanks and characters that nobody sees. */
+	FIELD_BLANK_ABSENT = 1 << 15
 };
 
 struct shape;

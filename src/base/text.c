@@ -57,6 +57,51 @@ bool text_is_utf8(struct slice text)
 	return text_utf8_size(text) == text.size;
 }
 
+/* Of a valid text. */
+static uint32_t character_at(const unsigned char *at, size_t size)
+{
+	uint32_t character = size == 1 ? at[0] : at[0] & (0xffu >> (size + 1));
+
+	for (size_t i = 1; i < size; i++)
+		character = character << 6 | (at[i] & 0x3f);
+	return character;
+}
+
+static bool is_invisible(uint32_t character)
+{
+	/* Rising; first and last of each range. */
+	static const uint32_t ranges[][2] = {
+		{ 0x0000, 0x0020 },   { 0x007f, 0x00a0 },   { 0x00ad, 0x00ad },
+		{ 0x034f, 0x034f },   { 0x061c, 0x061c },   { 0x115f, 0x1160 },
+		{ 0x1680, 0x1680 },   { 0x17b4, 0x17b5 },   { 0x180b, 0x180f },
+		{ 0x2000, 0x200f },   { 0x2028, 0x202f },   { 0x205f, 0x206f },
+		{ 0x2800, 0x2800 },   { 0x3000, 0x3000 },   { 0x3164, 0x3164 },
+		{ 0xfe00, 0xfe0f },   { 0xfeff, 0xfeff },   { 0xffa0, 0xffa0 },
+		{ 0xfff0, 0xfffb },   { 0x1d159, 0x1d159 }, { 0x1d173, 0x1d17a },
+		{ 0xe0000, 0xe0fff },
+	};
+
+	for (size_t i = 0; i < sizeof ranges / sizeof ranges[0]; i++) {
+		if (character <= ranges[i][1])
+			return character >= ranges[i][0];
+	}
+	return false;
+}
+
+bool text_is_blank(struct slice text)
+{
+	const unsigned char *bytes = (const unsigned char *)text.data;
+
+	for (size_t i = 0; i < text.size;) {
+		const size_t size = character_size(bytes + i, text.size - i);
+
+		if (size == 0 || !is_invisible(character_at(bytes + i, size)))
+			return false;
+		i += size;
+	}
+	return true;
+}
+
 /* The role of a byte in a JSON string. */
 enum string_byte { PLAIN, STOPS, ABOVE_ASCII };
 

@@ -66,9 +66,11 @@ static const struct field metadata_item = { .name = NULL, TEXT(any_256_text) };
 #define MAX_USES_OF_A_CODE \
 	{ "max_uses",   INTEGER(1, USES_MOST), DOC("How many exchanges are granted.") }
 #define PERSON_OF_A_CODE \
-	{ "user_id",    TEXT(some_256_text), DOC("The person that the code is for.") }, \
-	{ "name",       TEXT(some_128_text), DOC("Display name of that person.") }, \
-	{ "label",      TEXT(label_text) }, \
+	{ "user_id",    TEXT(some_256_text), FLAGS(FIELD_BLANK_ABSENT), \
+	  DOC("The person that the code is for.") }, \
+	{ "name",       TEXT(some_128_text), FLAGS(FIELD_BLANK_ABSENT), \
+	  DOC("Display name of that person.") }, \
+	{ "label",      TEXT(label_text), FLAGS(FIELD_BLANK_ABSENT) }, \
 	{ "metadata",   MAP_OF(metadata_key_text, metadata_item), MOST(16) }
 
 #define EXPIRES_IN_MOST 315360000
@@ -202,9 +204,9 @@ static const struct field join_fields[] = {
 	{ "code",    TEXT(any_text), FLAGS(FIELD_REQUIRED),
 	  DOC("As people type and paste it: in capitals, with other dashes or blanks, with quotes or a "
 	      "whole link around it.") },
-	{ "user_id", TEXT(any_256_text), FLAGS(FIELD_HIDDEN_DEFAULT),
+	{ "user_id", TEXT(any_256_text), FLAGS(FIELD_HIDDEN_DEFAULT | FIELD_BLANK_ABSENT),
 	  DOC("A version 4 UUID when it is not supplied or empty.") },
-	{ "name",    TEXT(some_128_text),
+	{ "name",    TEXT(some_128_text), FLAGS(FIELD_ZERO_ABSENT | FIELD_BLANK_ABSENT),
 	  DOC("As others see the person on a media server, unless the code has a name; user_id when it is "
 	      "not supplied.") },
 };
@@ -234,7 +236,7 @@ static const struct shape join_ticket_shape = {
 };
 
 static const struct field media_join_fields[] = {
-	{ "name", TEXT(some_128_text),
+	{ "name", TEXT(some_128_text), FLAGS(FIELD_ZERO_ABSENT | FIELD_BLANK_ABSENT),
 	  DOC("As others see the person, unless the code has a name; user_id when it is not supplied.") },
 };
 const struct shape media_join_shape = {

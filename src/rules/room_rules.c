@@ -19,7 +19,7 @@ static const struct text_rule description_text = {
 
 static const struct field recording_info_fields[] = {
 	{ "enabled",     BOOLEAN(), DEFAULT(false) },
-	{ "upload_info", OBJECT(upload_info_shape), FLAGS(FIELD_SECRET) },
+	{ "upload_info", OBJECT(upload_info_shape), FLAGS(FIELD_SECRET | FIELD_ZERO_ABSENT) },
 };
 const struct shape recording_info_shape = {
 	"RecordingInfo", FIELDS(recording_info_fields), .doc = "The recording of a room.",
@@ -39,7 +39,7 @@ static const struct rule room_rules[] = {
 /* Members that every body of a room may have. */
 #define BEGIN_OF_A_ROOM \
 	{ "name",                      TEXT(room_name_text), \
-	  FLAGS(FIELD_KEPT | FIELD_HIDDEN_DEFAULT), \
+	  FLAGS(FIELD_KEPT | FIELD_HIDDEN_DEFAULT | FIELD_ZERO_ABSENT), \
 	  DOC("Unique without regard to case; a version 4 UUID when it is not supplied.") }, \
 	{ "enabled",                   BOOLEAN(), DEFAULT(true) }, \
 	{ "description",               TEXT(description_text), DEFAULT("") }, \
@@ -49,17 +49,18 @@ static const struct rule room_rules[] = {
 	  DOC("true while recording_info was not supplied. In a body true makes the room follow its " \
 	      "template (again), and recording_info beside it is ignored.") }
 #define MIDDLE_OF_A_ROOM \
-	{ "template_id",               TEXT(any_text), FLAGS(FIELD_HIDDEN_DEFAULT), \
+	{ "template_id",               TEXT(any_text), \
+	  FLAGS(FIELD_HIDDEN_DEFAULT | FIELD_ZERO_ABSENT), \
 	  DOC("The account's default template when it is not supplied.") }, \
 	{ "template",                  TEXT(any_text), FLAGS(FIELD_READ_ONLY), \
 	  DOC("The current name of the template.") }, \
 	{ "region",                    ONE_OF("in", "us", "eu", "auto"), \
-	  FLAGS(FIELD_HIDDEN_DEFAULT), \
+	  FLAGS(FIELD_HIDDEN_DEFAULT | FIELD_ZERO_ABSENT), \
 	  MESSAGE("Error: region not supported"), \
 	  DOC("When it is not supplied at creation: the template's settings.region.") }, \
 	{ "large_room",                BOOLEAN(), DEFAULT(false) }, \
 	{ "size",                      INTEGER(0, LARGE_SIZE_MOST), DOC("Peers in the room.") }, \
-	{ "max_duration_seconds",      INTEGER(120, 43200), UNIT("s") }
+	{ "max_duration_seconds",      INTEGER(120, 43200), FLAGS(FIELD_ZERO_ABSENT), UNIT("s") }
 #define REST_OF_A_ROOM \
 	{ "customer",                  TEXT(id_text), FLAGS(FIELD_READ_ONLY), \
 	  DOC("Same value as customer_id.") }, \

@@ -14,7 +14,7 @@
 
 static const struct field recording_fields[] = {
 	{ "enabled", BOOLEAN(), DEFAULT(false), DOC("Enables SFU recording for rooms.") },
-	{ "upload",  OBJECT(upload_shape), FLAGS(FIELD_SECRET),
+	{ "upload",  OBJECT(upload_shape), FLAGS(FIELD_SECRET | FIELD_ZERO_ABSENT),
 	  DOC("Omit it to store recordings with the service.") },
 };
 static const struct shape recording_shape = {
@@ -35,7 +35,7 @@ static const struct shape room_state_shape = {
 };
 
 static const struct field settings_fields[] = {
-	{ "region",    ONE_OF("in", "us", "eu", "auto"), DEFAULT("auto"),
+	{ "region",    ONE_OF("in", "us", "eu", "auto"), FLAGS(FIELD_ZERO_ABSENT), DEFAULT("auto"),
 	  DOC("Default hosting region of rooms.") },
 	{ "recording", OBJECT(recording_shape), FLAGS(FIELD_NULLABLE) },
 	{ "roomState", OBJECT(room_state_shape), DEFAULT({}) },
@@ -53,7 +53,8 @@ static const struct field role_item = { .name = NULL, OBJECT(role_shape) };
 
 /* Members that every body of a template may have. */
 #define NAME_OF_A_TEMPLATE \
-	{ "name",         TEXT(name_text), FLAGS(FIELD_KEPT | FIELD_HIDDEN_DEFAULT), \
+	{ "name",         TEXT(name_text), \
+	  FLAGS(FIELD_KEPT | FIELD_HIDDEN_DEFAULT | FIELD_ZERO_ABSENT), \
 	  DOC("Unique template name; a version 4 UUID when it is not supplied.") }
 #define OWNER_OF_A_TEMPLATE \
 	{ "customerId",   TEXT(id_text), FLAGS(FIELD_READ_ONLY), \

@@ -97,6 +97,26 @@ static void require_members(struct walk *walk, const struct shape *shape, const 
 	}
 }
 
+static bool is_zero(const struct field *row, const json_t *value)
+{
+	if (row->kind == KIND_INTEGER)
+		return json_is_number(value) && !(json_number_value(value) < 0.0) &&
+		       !(json_number_value(value) > 0.0);
+	if (row->kind == KIND_OBJECT)
+		return (json_is_object(value) && json_object_size(value) == 0) ||
+		       (json_is_array(value) && json_array_size(value) == 0);
+	return json_is_string(value) && json_string_length(value) == 0;
+}
+
+/* Not inlined: rare. */
+static __attribute__((noinline)) bool counts_as_absent(const struct field *row, const json_t *value)
+{
+	const struct slice text = text_of_json(value);
+
+	return ((row->flags & FIELD_ZERO_ABSENT) != 0 && is_zero(row, value)) ||
+	       ((row->flags & FIELD_BLANK_ABSENT) != 0 && text.size > 0 && text_is_blank(text));
+}
+
 static json_t *check_member(struct walk *walk, const struct field *row, const struct place *place,
 			    json_t *value, enum schema_mode mode)
 {
@@ -104,6 +124,9 @@ static json_t *check_member(struct walk *walk, const struct field *row, const st
 		return NULL;
 	if (json_is_null(value))
 		return check_null(walk, row, place, value, mode);
+	if ((row->flags & (FIELD_ZERO_ABSENT | FIELD_BLANK_ABSENT)) != 0 &&
+	    counts_as_absent(row, value))
+		return NULL;
 	return check_value(walk, row, place, value, mode_below(row, mode));
 }
 

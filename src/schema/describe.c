@@ -231,6 +231,18 @@ static void describe_default(json_t *schema, const struct field *row)
 		object_put(schema, "default", json_loads(row->standard, JSON_DECODE_ANY, NULL));
 }
 
+static void describe_absent(json_t *schema, const struct field *row)
+{
+	if ((row->flags & FIELD_ZERO_ABSENT) != 0)
+		describe_further(schema, "%s counts as not supplied.",
+				 row->kind == KIND_INTEGER  ? "0"
+				 : row->kind == KIND_OBJECT ? "{}"
+							    : "\"\"");
+	if ((row->flags & FIELD_BLANK_ABSENT) != 0)
+		describe_further(schema, "Nothing but blanks and invisible characters counts as "
+					 "not supplied.");
+}
+
 static json_t *describe_row(const struct field *row, enum describe_form form, bool is_nullable)
 {
 	json_t *schema = json_object();
@@ -251,6 +263,8 @@ static json_t *describe_row(const struct field *row, enum describe_form form, bo
 		object_put(schema, "x-unit", json_string(row->unit));
 	if (form == DESCRIBE_REQUEST)
 		describe_default(schema, row);
+	if (is_sent)
+		describe_absent(schema, row);
 	return schema;
 }
 

@@ -162,6 +162,15 @@ static void verify_member(const struct shape *shape, const struct field *row,
 		"is echoed but not write-only");
 	require((row->flags & FIELD_NULLABLE) == 0 || (row->flags & FIELD_WRITE_ONLY) == 0, level,
 		"is never answered, so it cannot be null");
+	require((row->flags & FIELD_ZERO_ABSENT) == 0 || row->kind == KIND_TEXT ||
+			row->kind == KIND_CHOICE || row->kind == KIND_INTEGER ||
+			row->kind == KIND_OBJECT,
+		level, "has no zero that counts as not supplied");
+	require((row->flags & FIELD_BLANK_ABSENT) == 0 || row->kind == KIND_TEXT, level,
+		"is no text that can be blank");
+	require((row->flags & FIELD_REQUIRED) == 0 ||
+			(row->flags & (FIELD_ZERO_ABSENT | FIELD_BLANK_ABSENT)) == 0,
+		level, "is required, so it cannot count as not supplied");
 	verify_row(row, level);
 	if (row->standard != NULL)
 		verify_standard(row, level);

@@ -9,6 +9,9 @@ const BEYOND = "9223372036854775808";
 const good = (value, what) => ({ value, isValid: true, what });
 const bad = (value, what) => ({ value, isValid: false, what });
 
+// Clients that cannot leave a member out send "" for it.
+const mayBeEmpty = (seen) => seen.description?.includes('"" counts as not supplied') ?? false;
+
 // salt: the character that texts are filled with, where it is accepted.
 export function* singles(seen, salt) {
 	if (seen.enum) yield* choices(seen);
@@ -27,7 +30,7 @@ function* choices(seen) {
 	for (const choice of seen.enum.filter((one) => one !== null)) yield good(choice, choice);
 	yield bad(`${seen.enum[0]}x`, "no choice");
 	yield bad(otherCase(seen.enum[0]), "in the other case");
-	yield bad("", "empty");
+	if (!mayBeEmpty(seen)) yield bad("", "empty");
 }
 
 function* times() {
@@ -91,7 +94,8 @@ export function* texts(seen, salt) {
 	const { minLength: least = 0, maxLength: most = Infinity } = seen;
 
 	yield good(filler.repeat(least), "the shortest");
-	if (least > 0) yield bad(filler.repeat(least - 1), "too short");
+	if (least > 1 || (least > 0 && !mayBeEmpty(seen)))
+		yield bad(filler.repeat(least - 1), "too short");
 	if (most !== Infinity) yield* longest(seen, filler, most);
 	if (least < 3) yield* characterTexts(characters, filler, most);
 	if (seen.pattern) yield* patternBreakers(characters, filler, least, most);
