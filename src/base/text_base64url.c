@@ -8,20 +8,27 @@ static const char base64url_digits[] =
 
 struct slice text_base64url(struct arena *arena, struct slice bytes)
 {
-	char *text = arena_alloc(arena, bytes.size / 3 * 4 + 5);
-	size_t size = 0;
-	uint32_t bits = 0;
-	unsigned held = 0;
+	char *text = arena_alloc(arena, bytes.size / 3 * 4 + 5), *to = text;
+	const unsigned char *from = (const unsigned char *)bytes.data;
+	size_t left = bytes.size;
+	uint32_t bits;
 
-	for (size_t i = 0; i < bytes.size; i++) {
-		bits = bits << 8 | (unsigned char)bytes.data[i];
-		for (held += 8; held >= 6; held -= 6)
-			text[size++] = base64url_digits[bits >> (held - 6) & 63];
+	for (; left >= 3; left -= 3, from += 3) {
+		bits = (uint32_t)from[0] << 16 | (uint32_t)from[1] << 8 | from[2];
+		*to++ = base64url_digits[bits >> 18];
+		*to++ = base64url_digits[bits >> 12 & 63];
+		*to++ = base64url_digits[bits >> 6 & 63];
+		*to++ = base64url_digits[bits & 63];
 	}
-	if (held > 0)
-		text[size++] = base64url_digits[bits << (6 - held) & 63];
-	text[size] = '\0';
-	return (struct slice){ text, size };
+	if (left > 0) {
+		bits = (uint32_t)from[0] << 16 | (left == 2 ? (uint32_t)from[1] << 8 : 0);
+		*to++ = base64url_digits[bits >> 18];
+		*to++ = base64url_digits[bits >> 12 & 63];
+		if (left == 2)
+			*to++ = base64url_digits[bits >> 6 & 63];
+	}
+	*to = '\0';
+	return (struct slice){ text, (size_t)(to - text) };
 }
 
 static int base64url_value(char digit)
