@@ -95,8 +95,8 @@ static const char *make(const struct responder *responder, const char *path, con
 
 static const struct {
 	enum method method;
-	/* With $t, $r, $c, $s and $l: template, room, code, spare room, the letters of the code; and
-	 * an Idempotency-Key behind it. */
+	/* With $t, $r, $c, $s and $l: template, room, code, spare room, the code's letters; and an
+	 * Idempotency-Key behind it. */
 	const char *path;
 	const char *body;
 	int status;

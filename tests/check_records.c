@@ -373,8 +373,8 @@ START_TEST(names_are_unique)
 }
 END_TEST
 
-/* A name that a record of another kind has, also of another account, and one that has been removed in
- * the transaction, or put. */
+/* A name that a record of another kind has, also of another account, and one that has been removed
+ * in the transaction, or put. */
 START_TEST(a_drawn_name_may_have_to_be_free)
 {
 	struct store_record one = record_of(1, "one"), drawn = record_of(2, "two");
@@ -1376,8 +1376,8 @@ START_TEST(others_write_while_one_gives_way)
 }
 END_TEST
 
-/* A writer of the same account waits, and then finds all of it. One that has read before it knew the
- * account has to begin again. Another account's is not held up by either. */
+/* A writer of the same account waits, and then finds all of it. One that has read before it knew
+ * the account has to begin again. Another account's is not held up by either. */
 START_TEST(its_account_waits_while_one_gives_way)
 {
 	const int driver = _i / 2;

@@ -32,8 +32,8 @@ char *database_empty(void);
 char *database_url_of_both(const char *url);
 /* The same URL over another host of libpq: a relay. The caller frees it. */
 char *database_url_over(const char *url, const char *host);
-/* Starts PgBouncer before the server, with this pool_mode; NULL: it is missing. The directory of its
- * socket, for database_url_over; the caller stops it, and frees that. */
+/* Starts PgBouncer before the server, with this pool_mode; NULL: it is missing. The directory of
+ * its socket, for database_url_over; the caller stops it, and frees that. */
 char *database_start_pooler(const char *mode);
 void database_stop_pooler(void);
 /* The directory of the server's socket. */

@@ -89,8 +89,8 @@ const struct secret *token_signer(const struct account *account, struct arena *a
 				  struct slice token);
 
 /* A token of a session. Signed with this secret of the account; it ends with it, with the secret
- * `with` if that is not NULL, and when the account is disabled, for good. claims: expires_at, id (of
- * a key, whose scopes are the session's), and scopes and gives_until when is_limited. */
+ * `with` if that is not NULL, and when the account is disabled, for good. claims: expires_at, id
+ * (of a key, whose scopes are the session's), and scopes and gives_until when is_limited. */
 struct slice token_sign_session(struct arena *arena, const struct clock *clock, int64_t now,
 				const struct secret *secret, const struct secret *with,
 				const struct token_claims *claims);

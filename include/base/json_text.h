@@ -25,9 +25,9 @@ struct json_flaw {
 
 /* Returns the object, which belongs to the arena; or NULL and *flaw (which may be NULL).
  *
- * An integer becomes a JSON_INTEGER, also with a point or an exponent as long as it is below 2^53 in
- * size. Every other number, and -0, becomes the JSON_REAL of the nearest double: so a JSON_REAL of
- * an integral value below 2^53 is a fraction, unless it is -0. */
+ * An integer becomes a JSON_INTEGER, also with a point or an exponent as long as it is below 2^53
+ * in size. Every other number, and -0, becomes the JSON_REAL of the nearest double: so a JSON_REAL
+ * of an integral value below 2^53 is a fraction, unless it is -0. */
 json_t *json_text_read(struct arena *arena, struct slice text, struct json_flaw *flaw);
 /* The same for a text of our own, which has what clients sent within objects that they did not send
  * (a part of a template in the whole, a line of a dump, a result of a bulk): its depth is

@@ -19,8 +19,8 @@ void log_event(enum log_level level, const char *event, ...) __attribute__((sent
 const char *log_prefix(enum log_level level);
 
 /* Ends the process with SIGABRT, for what cannot be and what nothing can go on without (memory);
- * never for what a client sent or what was stored. The log says why, and where: "abort reason=... at=
- * src/base/x.c:12". */
+ * never for what a client sent or what was stored. The log says why, and where: "abort reason=...
+ * at=src/base/x.c:12". */
 #define ABORT(reason) log_abort((reason), __FILE__, __LINE__)
 _Noreturn void log_abort(const char *reason, const char *file, int line);
 

@@ -1,7 +1,7 @@
 /* Whose codes are when they are gone: no other account gets them by its own words or by an import,
  * so that a link that is about does not lead to strangers. Words that a client chooses (base/id.h)
- * have a record of their own, which says so for ever, from when they are chosen. Other codes have it
- * from when they are removed, and until their account has them again.
+ * have a record of their own, which says so for ever, from when they are chosen. Other codes have
+ * it from when they are removed, and until their account has them again.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef RESOURCES_CODE_WORDS_H
@@ -9,7 +9,8 @@
 
 #include "resources/call.h"
 
-/* *account: whose they are. *is_there false: they are nobody's, or those of a code that is there. */
+/* *account: whose they are. *is_there false: they are nobody's, or those of a code that is
+ * there. */
 bool code_words_find(struct call *call, struct slice words, struct id *account, bool *is_there,
 		     struct fault *fault);
 
@@ -22,8 +23,8 @@ struct expected;
 void code_words_expect_budget(struct expected *expected);
 /* FAULT_TOO_MANY while the account may not choose a code. */
 bool code_words_check_budget(struct call *call, struct fault *fault);
-/* Counts call->run.words_asked, in the transaction of the call. FAULT_TOO_MANY: another call has used
- * up the budget meanwhile. */
+/* Counts call->run.words_asked, in the transaction of the call. FAULT_TOO_MANY: another call has
+ * used up the budget meanwhile. */
 bool code_words_store_asked(struct call *call, struct fault *fault);
 /* The same of a call that is refused, in a transaction of its own; then the answer waits for that
  * one. A fault is answered instead of the refusal: an uncounted call must not tell whether the code

@@ -24,8 +24,8 @@ extern const struct store_kind kind_codes;
  * good. */
 extern const struct store_kind kind_code;
 /* Whose a code is when code and room are gone, so that a link that is about never leads to another
- * account; its name is the code. Words that a client chose have the record from the beginning, other
- * codes from their end. */
+ * account; its name is the code. Words that a client chose have the record from the beginning,
+ * other codes from their end. */
 extern const struct store_kind kind_words;
 /* How often an account asked for codes of others (resources/code_words.h): one record with the id
  * zero. */

@@ -60,11 +60,13 @@ enum field_flag {
 	FIELD_KEPT = 1 << 7,		/* a merge patch cannot remove it: null is a fault */
 	FIELD_UNIQUE = 1 << 8,		/* the items of the list (texts, choices) are distinct */
 	FIELD_HIDDEN_DEFAULT = 1 << 9,	/* the handler fills the default, e.g. a generated name */
-	FIELD_CLEARABLE = 1 << 10,	/* KIND_TIME: "" is accepted, in SCHEMA_PARTIAL null stays; the handler unsets the member */
+	/* KIND_TIME: "", and in SCHEMA_PARTIAL null, stay; the handler unsets the member. */
+	FIELD_CLEARABLE = 1 << 10,
 	FIELD_RAW = 1 << 11,		/* KIND_ANY: the route's own check looks at it */
 	FIELD_NOT_EMPTY = 1 << 12,	/* the list has at least one item */
 	FIELD_OFFSET = 1 << 13,		/* a time in a query: the + of its offset may arrive as a blank */
-	/* "", 0, {} or [] counts as not supplied: some clients send them for what they do not set. */
+	/* "", 0, {} or [] counts as not supplied: some clients send them for what they do not
+	 * set. */
 	FIELD_ZERO_ABSENT = 1 << 14,
 	/* So does a text of nothing but blanks and characters that nobody sees. */
 	FIELD_BLANK_ABSENT = 1 << 15

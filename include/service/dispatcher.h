@@ -36,8 +36,9 @@ struct dispatcher *dispatcher_open(const struct environment *environment, struct
 /* Writes what is known, and ends the thread. NULL is fine. */
 void dispatcher_close(struct dispatcher *dispatcher);
 
-/* Sends a test, once, when its account has a place for it. Any thread; it is copied. NULL, or so many
- * that wait that the account's share of 1,024 is used up: does nothing. */
+/* Sends a test, once, as soon as its account has a place. Any thread; it is copied. Does nothing
+ * without a dispatcher, or if the account has used up its share of the 1,024 tests that may
+ * wait. */
 void dispatcher_test(struct dispatcher *dispatcher, const struct id *account,
 		     const struct webhook_test *test);
 

@@ -18,8 +18,8 @@ void service_close(struct service *service);
  * the call until it is, and then calls service_settle.
  *
  * False, only with may_be_deferred: the call is likely to cost much (service/costs.h), or its route
- * is_alone, or it would wait for such a call of its account. It has no answer yet: the caller calls again, for such routes one call at a time.
- * Any thread. */
+ * is_alone, or it would wait for such a call of its account. It has no answer yet: the caller calls
+ * again, for such routes one call at a time. Any thread. */
 bool service_answer(struct service *service, struct call *call);
 
 /* After parking: STORE_DURABLE keeps the answer, STORE_FAILED replaces it by a 503 with the

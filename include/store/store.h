@@ -306,8 +306,8 @@ bool store_new_id(struct transaction *transaction, const struct store_kind *kind
 bool store_put(struct transaction *transaction, const struct store_kind *kind,
 	       const struct store_record *record, const struct store_record *former,
 	       struct fault *fault);
-/* FAULT_AGAIN, now or at the commit, when a record of this kind, whose names are unique anywhere, has
- * the name: for a record of another kind whose name was drawn, and must not be one of these. */
+/* FAULT_AGAIN, now or at the commit, when a record of this kind, whose names are unique anywhere,
+ * has the name: for a record of another kind whose name was drawn, and must not be one of these. */
 bool store_require_free(struct transaction *transaction, const struct store_kind *kind,
 			struct slice name, struct fault *fault);
 /* record: as this transaction read it to change it. Its children stay. A damaged record is

@@ -201,8 +201,8 @@ static const char *text_of(CURLcode result)
 	return curl_easy_strerror(result);
 }
 
-/* Some results mean something else once a receiver has been asked: libcurl takes an answer without a
- * status line for one of HTTP 0.9, a protocol that it was not allowed. */
+/* Some results mean something else once a receiver has been asked: libcurl takes an answer without
+ * a status line for one of HTTP 0.9, a protocol that it was not allowed. */
 static const char *error_of(const struct transfer *transfer, CURLcode result)
 {
 	if (result == CURLE_COULDNT_CONNECT && transfer->is_refused)

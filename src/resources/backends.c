@@ -175,8 +175,9 @@ bool backends_create(struct call *call, struct fault *fault)
 	return media_put(call, &media, fault) && call_answer(call, backend_text(call, backend));
 }
 
-/* Secrets that the body leaves out are kept, as long as they are used, and for the server that they
- * were set for: else whoever may change a backend could have them sign for a server of their own. */
+/* Secrets that the body leaves out are kept, as long as they are used, and for the server that
+ * they were set for: otherwise anyone who may change a backend could have them sign for their own
+ * server. */
 static void keep_secrets(struct call *call, const struct backend *backend, json_t *document)
 {
 	json_t *stored = packed_json(call, backend->config, "backend", &backend->id), *value;

@@ -7,8 +7,8 @@
 #include "resources/deleted_role.h"
 #include "resources/expected.h"
 
-/* Children that one call removes. */
-#define REMOVED_MOST 256
+/* Children that one call removes. For each code it also puts a record (resources/code_words.h). */
+#define REMOVED_MOST 192
 
 static bool remove_deliveries(struct call *call, const struct id *webhook, bool *are_gone,
 			      struct fault *fault)

@@ -157,7 +157,7 @@ static bool check_switches(struct call *call, const struct exchange *exchange,
 static bool is_retry(const struct call *call, const struct exchange *exchange)
 {
 	const struct code_terms *terms = &exchange->code.terms;
-	const int64_t since = call->now - terms->last_use;
+	const int64_t since = clock_now(call->environment->clock) - terms->last_use;
 
 	return terms->last_use != 0 && since >= -RETRY_MOST && since <= RETRY_MOST &&
 	       terms->last_repeats < REPEATS_MOST && exchange->user_id.size > 0 &&

@@ -18,8 +18,8 @@
 #define ADDRESS_SIZE 16
 #define PREFIX_SIZE 8 /* of an IPv6 address: its /64 */
 
-/* The groups of a table: of unknown codes, of sessions, of RSA keys, where the address is an account,
- * and of tests, where it is a hash of an account and its webhook. */
+/* The groups of a table: of unknown codes, of sessions, of RSA keys, where the address is an
+ * account, and of tests, where it is a hash of an account and its webhook. */
 struct table {
 	size_t first, count;
 };

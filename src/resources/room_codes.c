@@ -36,8 +36,8 @@ static bool asks_for_link(const struct call *call)
 	return call_query_text(call, "view").data != NULL;
 }
 
-/* Sets call->run.link for the codes that are shown from here on. Where the account has no key yet, it
- * is stored first: a call that reads is run again, and call->run.wants_write says so. */
+/* Sets call->run.link for the codes that are shown from here on. Where the account has no key yet,
+ * it is stored first: a call that reads is run again, and call->run.wants_write says so. */
 static bool open_link(struct call *call, struct fault *fault)
 {
 	struct code_link *link;
@@ -177,8 +177,9 @@ static bool make_lacking(struct call *call, struct room_subject *subject, struct
 	}
 	codes->was_asked = true;
 	if (call->run.codes_made > made) {
-		/* Tokens have a hash of their code: its key is there before they are asked for. */
-		if (!media_load_lasting(call, &media, fault))
+		/* Tokens have a hash of their code: its key is there before they are asked for. A
+		 * part of a bulk does without: the database would be asked once more. */
+		if (!call->is_part && !media_load_lasting(call, &media, fault))
 			return false;
 		codes_note_made(call, &codes->room, call->run.codes_made - made);
 	}

@@ -272,7 +272,7 @@ static void check_subset(struct rule_context *context, const json_t *object)
 	const size_t count = json_array_size(layers);
 	struct layer destination[HLS_LAYERS_MOST];
 
-	/* Each is compared with each: a list that is too long, which is reported already, is not. */
+	/* Each is compared with each; a list that is too long is reported already. */
 	if (count == 0 || count > HLS_LAYERS_MOST || json_array_size(recorded) > HLS_LAYERS_MOST)
 		return;
 	for (size_t i = 0; i < count; i++)

@@ -31,9 +31,10 @@
 #define LARGE .size = CALL_LARGE_BODY_MOST
 #define UNITS(n) .units_most = (n)
 
-/* The body is `before`, `unit` as often as the size permits, separated by commas, and `after`. With
- * `other`, only half of it is units, and `between` and others follow. In a unit # is a number of its
- * own, $ a code. <t> stands for the id of a template, <r> and <s> for rooms, <c> for a code. */
+/* The body is `before`, `unit` as often as the size permits, separated by commas, and `after`.
+ * With `other`, only half of it is units, and `between` and others follow. In a unit # is a number
+ * of its own, $ a code. <t> stands for the id of a template, <r> and <s> for rooms, <c> for a
+ * code. */
 struct row {
 	const char *name;
 	enum method method;

@@ -89,8 +89,8 @@ static void renew_view(struct gdbm_transaction *transaction)
 	transaction->base.number = pin_to_write(store, &transaction->pin);
 }
 
-/* Lends the turn when it has had it for some time and others wait. Meanwhile its changes are seen by
- * no other transaction. Those of its account wait (gdbm_enter); any other that changes the same
+/* Lends the turn when it has had it for some time and others wait. Meanwhile its changes are seen
+ * by no other transaction. Those of its account wait (gdbm_enter); any other that changes the same
  * entry outdoes it (gdbm_commit). */
 static bool gdbm_give_way(struct transaction *base, struct fault *fault)
 {

@@ -521,9 +521,9 @@ static int process_now(struct wire *wire)
 	return process;
 }
 
-/* Whether two connections have, in turn, the sessions of the same processes: a pooler lends them for
- * a transaction or a statement. One that lends them for as long as a connection lasts may have none
- * left for the second. */
+/* Whether two connections have, in turn, the sessions of the same processes: a pooler lends them
+ * for a transaction or a statement. One that lends them for as long as a connection lasts may have
+ * none left for the second. */
 static bool shares_sessions(struct wire *wire, struct wire *other)
 {
 	const int own = process_now(wire);
