@@ -6,6 +6,7 @@
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "accounts/scopes.h"
 #include "service/openapi.h"
@@ -172,6 +173,8 @@ START_TEST(every_parameter_is_described)
 		expected++;
 	}
 	for (size_t i = 0; route->query != NULL && i < route->query->field_count; i++) {
+		if ((route->query->fields[i].flags & FIELD_UNLISTED) != 0)
+			continue;
 		expect_parameter(route, "query", route->query->fields[i].name);
 		expected++;
 	}
@@ -213,26 +216,51 @@ START_TEST(every_body_is_described)
 	const json_t *body = json_object_get(operation_of(route), "requestBody");
 	const json_t *content = json_object_get(body, "content");
 	const json_t *media = json_object_get(content, "application/json");
-	const char *form = route->body_kind == BODY_PATCH ? "Patch" : "Request";
+	const bool is_update = route->body_kind == BODY_PARTIAL && strchr(route->path, '{') != NULL;
+	const char *form = route->body_kind == BODY_PATCH || is_update ? "Patch" : "Input";
 	bool needs_something = false;
 
-	if (route->body_kind == BODY_IGNORED) {
+	if (route->body == NULL) {
 		ck_assert_ptr_null(body);
 		return;
 	}
+	if (is_update && route->body->is_merged_too)
+		form = "Update";
 	ck_assert_ptr_nonnull(json_object_get(media, "schema"));
 	ck_assert_uint_gt(json_string_length(json_object_get(body, "description")), 0);
 	ck_assert_int_eq(json_object_get(content, "application/merge-patch+json") != NULL,
 			 route->body_kind == BODY_PATCH);
-	if (route->body == NULL)
-		return;
 	ck_assert(refers_to(media, arena_text(arena, "%s%s", route->body->name, form)));
 	for (size_t i = 0; i < route->body->field_count; i++)
 		needs_something |= (route->body->fields[i].flags & FIELD_REQUIRED) != 0;
 	ck_assert_int_eq(json_is_true(json_object_get(body, "required")),
-			 needs_something && route->body_kind != BODY_PATCH);
+			 needs_something && route->body_kind != BODY_PATCH && !is_update);
 }
 END_TEST
+
+static bool may_change(const struct route *route)
+{
+	return route->method != METHOD_GET && route->access != ROUTE_STATELESS;
+}
+
+static const json_t *schema_named(const char *name)
+{
+	return json_object_get(json_object_get(json_object_get(document, "components"), "schemas"),
+			       name);
+}
+
+/* Of what the call itself answers, without what validate_only does. */
+static const json_t *own_schema(const struct route *route)
+{
+	const json_t *answer = json_object_get(
+		json_object_get(json_object_get(operation_of(route), "responses"), "200"),
+		"content");
+	const json_t *media = json_object_iter_value(json_object_iter((json_t *)answer));
+	const json_t *schema = resolved(json_object_get(media, "schema"));
+	const json_t *choices = json_object_get(schema, "oneOf");
+
+	return choices == NULL ? schema : resolved(json_array_get(choices, 0));
+}
 
 START_TEST(every_answer_is_described)
 {
@@ -250,14 +278,16 @@ START_TEST(every_answer_is_described)
 	ck_assert_int_eq(json_object_get(headers, "ETag") != NULL, route->has_etag && !is_deletion);
 	ck_assert_int_eq(json_object_get(headers, "X-Unknown-Fields") != NULL, route->body != NULL);
 	ck_assert_int_eq(media != NULL, !is_deletion);
+	if (is_deletion && may_change(route))
+		ck_assert(refers_to(json_object_get(answers, "200"), "Validation"));
 	if (route->answer == NULL)
 		return;
-	ck_assert(refers_to(media, route->answer->name));
-	if (route->summary != NULL)
-		ck_assert(refers_to(media, route->summary->name));
+	ck_assert_int_eq(refers_to(resolved(json_object_get(media, "schema")), "Validation"),
+			 may_change(route));
+	ck_assert(refers_to(own_schema(route), route->answer->name) ||
+		  own_schema(route) == schema_named(route->answer->name));
 	ck_assert_int_eq(
-		json_object_get(json_object_get(json_object_get(media, "schema"), "properties"),
-				"data") != NULL,
+		json_object_get(json_object_get(own_schema(route), "properties"), "data") != NULL,
 		route->is_list);
 }
 END_TEST
@@ -266,19 +296,15 @@ END_TEST
 START_TEST(pages_are_described)
 {
 	const struct route *route = described_route(_i);
-	const json_t *answers = json_object_get(operation_of(route), "responses");
 	const json_t *data, *members;
 	const char *last;
 
 	if (!route->is_list || route->query == NULL || route->method != METHOD_GET)
 		return;
-	members = json_object_get(answers, "200");
-	members = json_object_get(json_object_get(members, "content"), "application/json");
-	members = json_object_get(json_object_get(members, "schema"), "properties");
+	members = json_object_get(own_schema(route), "properties");
 	data = json_object_get(members, "data");
 	last = json_string_value(json_object_get(json_object_get(members, "last"), "description"));
-	ck_assert_int_eq(json_is_array(json_object_get(data, "type")), !route->drops_old);
-	ck_assert_int_eq(json_object_get(data, "description") != NULL, !route->drops_old);
+	ck_assert_int_eq(json_object_get(data, "anyOf") != NULL, !route->drops_old);
 	ck_assert_ptr_nonnull(strstr(last, route->drops_old ? "`after`" : "`start`"));
 }
 END_TEST
@@ -302,7 +328,7 @@ START_TEST(every_refusal_is_described)
 		{ "413",
 		  route->body_kind != BODY_IGNORED ||
 			  (route->is_list && route->query != NULL && route->method == METHOD_GET) },
-		{ "429", route->is_limited || route->too_many != NULL },
+		{ "429", route->is_limited || route->too_many != NULL || !needs_store },
 		{ "503", needs_store },
 		{ "304", route->has_etag && route->method == METHOD_GET },
 		{ "default", true },
@@ -327,18 +353,22 @@ END_TEST
 START_TEST(every_scope_is_named)
 {
 	const struct route *route = described_route(_i);
-	const json_t *security = json_object_get(operation_of(route), "security");
+	const json_t *operation = operation_of(route);
+	const json_t *security = json_object_get(operation, "security");
 	const json_t *scopes = arena_json(arena, scopes_list(route->scopes));
+	const char *text = json_string_value(json_object_get(operation, "description"));
 
-	if (route->is_open) {
-		ck_assert_uint_eq(json_array_size(security), 0);
-	} else if (route->takes_app_token) {
-		ck_assert_ptr_nonnull(json_object_get(json_array_get(security, 0), "app"));
-	} else {
-		ck_assert(json_equal(json_object_get(json_array_get(security, 0), "management"),
-				     scopes));
-		ck_assert(json_equal(json_object_get(json_array_get(security, 1), "key"), scopes));
+	ck_assert_uint_eq(json_array_size(security), route->is_open	      ? 0
+						     : route->takes_app_token ? 1
+									      : 2);
+	if (route->is_open || route->takes_app_token) {
+		ck_assert_ptr_null(json_object_get(operation, "x-scopes"));
+		return;
 	}
+	ck_assert_ptr_nonnull(json_object_get(json_array_get(security, 0), "bearerAuth"));
+	ck_assert(json_equal(json_object_get(operation, "x-scopes"), scopes));
+	for (size_t i = 0; i < json_array_size(scopes); i++)
+		ck_assert_ptr_nonnull(strstr(text, json_string_value(json_array_get(scopes, i))));
 }
 END_TEST
 
@@ -348,6 +378,7 @@ START_TEST(every_rule_of_a_route_is_named)
 	const json_t *operation = operation_of(route);
 	const struct rule *rule = route->query == NULL ? NULL : route->query->rules;
 	const struct route_rule *stored = route->rules;
+	const char *summary;
 
 	for (; rule != NULL && rule->check != NULL; rule++)
 		ck_assert_msg(has_rule(operation, rule->name, rule->doc), "%s: %s", route->name,
@@ -356,7 +387,10 @@ START_TEST(every_rule_of_a_route_is_named)
 		ck_assert_msg(has_rule(operation, stored->name, stored->doc), "%s: %s", route->name,
 			      stored->name);
 	ck_assert_str_eq(json_string_value(json_object_get(operation, "operationId")), route->name);
-	ck_assert_str_eq(json_string_value(json_object_get(operation, "summary")), route->doc);
+	summary = json_string_value(json_object_get(operation, "summary"));
+	ck_assert(strncmp(route->doc, summary, strlen(summary)) == 0);
+	ck_assert_ptr_nonnull(
+		strstr(json_string_value(json_object_get(operation, "description")), route->doc));
 }
 END_TEST
 
@@ -392,8 +426,11 @@ static void look_at_shape(const struct shape *shape, const char *suffix, size_t 
 		ck_assert_msg(has_rule(schema, "key", "In a map, the name is the same as its key."),
 			      "%s: key", name);
 	for (size_t i = 0; i < shape->field_count; i++) {
-		ck_assert_msg(json_object_get(properties, shape->fields[i].name) != NULL,
-			      "%s: %s is not described", name, shape->fields[i].name);
+		const bool is_sent = (shape->fields[i].flags & FIELD_READ_ONLY) == 0;
+
+		ck_assert_msg((json_object_get(properties, shape->fields[i].name) != NULL) ==
+				      is_sent,
+			      "%s: %s", name, shape->fields[i].name);
 		look_at_row(&shape->fields[i], suffix, rules);
 	}
 }
@@ -403,8 +440,8 @@ START_TEST(every_shape_is_described_with_its_rules)
 	size_t rules = 0;
 
 	for (const struct route *route = routes; route->path != NULL; route++) {
-		if (route->body != NULL && route->body_kind != BODY_PATCH)
-			look_at_shape(route->body, "Request", &rules);
+		if (route->body != NULL && route->body_kind == BODY_WHOLE)
+			look_at_shape(route->body, "Input", &rules);
 	}
 	ck_assert_uint_gt(rules, 10);
 }
@@ -523,6 +560,359 @@ START_TEST(no_other_operation_is_described)
 }
 END_TEST
 
+/* ---- what generators of clients need ---- */
+
+/* Calls `look` with each object of the document, and the keys that lead to it. */
+static void walk(const json_t *part, const char *path,
+		 void (*look)(const json_t *object, const char *path))
+{
+	const char *key;
+	json_t *below;
+	size_t i;
+
+	if (json_is_object(part))
+		look(part, path);
+	json_object_foreach((json_t *)(uintptr_t)part, key, below)
+		walk(below, arena_text(arena, "%s/%s", path, key), look);
+	json_array_foreach(part, i, below)
+		walk(below, arena_text(arena, "%s/%zu", path, i), look);
+}
+
+static bool ends(const char *text, const char *ending)
+{
+	const size_t size = strlen(text), rest = strlen(ending);
+
+	return size >= rest && strcasecmp(text + size - rest, ending) == 0;
+}
+
+/* The members of an object are no keywords. */
+static bool is_names(const char *path)
+{
+	return ends(path, "/properties") || strstr(path, "/examples/") != NULL ||
+	       strstr(path, "x-default") != NULL;
+}
+
+static const json_t *type_of(const json_t *schema)
+{
+	return json_object_get(schema, "type");
+}
+
+/* No word that makes a client send what nobody asked for, or that generators read differently. */
+static void look_for_words(const json_t *object, const char *path)
+{
+	const json_t *choices = json_object_get(object, "anyOf");
+
+	if (is_names(path) ||
+	    strstr(path, "/responses") == path + strlen(path) - strlen("/responses"))
+		return;
+	ck_assert_msg(json_object_get(object, "default") == NULL, "%s: a default", path);
+	ck_assert_msg(!json_is_array(type_of(object)), "%s: a list of types", path);
+	ck_assert_msg(json_object_get(object, "allOf") == NULL, "%s: allOf", path);
+	ck_assert_msg(json_object_get(object, "readOnly") == NULL, "%s: readOnly", path);
+	if (choices == NULL)
+		return;
+	ck_assert_uint_eq(json_array_size(choices), 2);
+	ck_assert_msg(strcmp(json_string_value(type_of(json_array_get(choices, 1))), "null") == 0,
+		      "%s: anyOf without null", path);
+}
+
+START_TEST(no_word_misleads_generators)
+{
+	walk(document, "", look_for_words);
+}
+END_TEST
+
+static bool is_of_answer(const char *name)
+{
+	return !ends(name, "Input") && !ends(name, "Patch") && !ends(name, "Update");
+}
+
+/* Objects have names, and answers may get more members. */
+static void look_for_objects(const json_t *object, const char *path)
+{
+	const char *type = json_string_value(type_of(object));
+	const json_t *more = json_object_get(object, "additionalProperties");
+	const bool is_whole = strncmp(path, "/components/schemas/", 20) == 0 &&
+			      strchr(path + 20, '/') == NULL;
+
+	if (is_names(path) || type == NULL || strcmp(type, "object") != 0)
+		return;
+	ck_assert_msg(is_whole || json_object_get(object, "properties") == NULL,
+		      "%s: an object without a name", path);
+	if (!is_whole)
+		ck_assert_msg(more != NULL, "%s: an object of nothing", path);
+	else if (is_of_answer(path))
+		ck_assert_msg(json_is_true(more), "%s: closed", path);
+	else
+		ck_assert_msg(more == NULL, "%s: %s", path, "not closed, and not open");
+}
+
+START_TEST(objects_are_named_and_answers_are_open)
+{
+	walk(document, "", look_for_objects);
+}
+END_TEST
+
+static void look_for_members(const json_t *object, const char *path)
+{
+	const char *key;
+	json_t *member;
+
+	if (!ends(path, "/properties") || strstr(path, "/examples/") != NULL)
+		return;
+	json_object_foreach((json_t *)(uintptr_t)object, key, member) {
+		const char *text = json_string_value(json_object_get(member, "description"));
+		const json_t *standard = json_object_get(member, "x-default");
+		const json_t *inner = json_array_get(json_object_get(member, "anyOf"), 0);
+		const json_t *format = json_object_get(inner != NULL ? inner : member, "format");
+		const bool is_time = ends(key, "_at") || ends(key, "edAt") || ends(key, "_before");
+
+		ck_assert_msg(key[0] != '_', "%s/%s: twice in other languages", path, key);
+		ck_assert_msg(text != NULL && *text != '\0', "%s/%s: no sentence", path, key);
+		if (standard != NULL && strstr(path, "Input/properties") != NULL)
+			ck_assert_msg(strstr(text, "Default: ") != NULL, "%s/%s: %s", path, key,
+				      text);
+		if (inner != NULL && strstr(path, "Patch/properties") != NULL)
+			ck_assert_msg(strstr(text, "null ") != NULL, "%s/%s: %s", path, key, text);
+		if (is_time)
+			ck_assert_msg(format != NULL &&
+					      strcmp(json_string_value(format), "date-time") == 0,
+				      "%s/%s: no time", path, key);
+		if (strcmp(key, "url") == 0 || ends(key, "_url") || ends(key, "link"))
+			ck_assert_msg(format != NULL &&
+					      strcmp(json_string_value(format), "uri") == 0,
+				      "%s/%s: no uri", path, key);
+	}
+}
+
+START_TEST(every_member_is_told)
+{
+	walk(document, "", look_for_members);
+}
+END_TEST
+
+/* A patch says where null unsets, and what is changed in part is unset where its row says so. */
+START_TEST(updates_have_schemas_of_their_own)
+{
+	static const char *const names[] = { "RoomPatch",     "TemplatePatch",	   "TemplateUpdate",
+					     "SettingsPatch", "DestinationsPatch", "RolePatch",
+					     "RoomCodePatch", "KeyPatch",	   "WebhookPatch",
+					     "BackendPatch" };
+	const json_t *room = json_object_get(schema_named("RoomPatch"), "properties");
+	const char *key;
+	json_t *member;
+
+	for (size_t i = 0; i < ROWS(names); i++) {
+		ck_assert_msg(schema_named(names[i]) != NULL, "%s", names[i]);
+		ck_assert_msg(json_object_get(schema_named(names[i]), "required") == NULL, "%s",
+			      names[i]);
+	}
+	json_object_foreach((json_t *)(uintptr_t)room, key, member)
+		ck_assert_int_eq(json_object_get(member, "anyOf") != NULL,
+				 strcmp(key, "opens_at") == 0 || strcmp(key, "closes_at") == 0);
+}
+END_TEST
+
+/* ---- names ---- */
+
+static bool is_same_name(const char *a, const char *b)
+{
+	for (;; a++, b++) {
+		while (*a == '_' || *a == '-' || *a == ' ')
+			a++;
+		while (*b == '_' || *b == '-' || *b == ' ')
+			b++;
+		if ((*a | 0x20) != (*b | 0x20))
+			return false;
+		if (*a == '\0')
+			return true;
+	}
+}
+
+/* What generators make of the name of an operation, or of a schema. */
+static const char *const made_of_operations[] = {
+	"%s",
+	"%sRequest",
+	"%sRequestBody",
+	"%sRequestContent",
+	"%sReq",
+	"%sBody",
+	"%sJSONBody",
+	"%sJSONRequestBody",
+	"%sInput",
+	"%sResult",
+	"%sResponse",
+	"%sResponses",
+	"%sRes",
+	"%sOK",
+	"%sOutput",
+	"%sParams",
+	"%sParameters",
+	"%sQuery",
+	"%sQueryParams",
+	"%sPathParams",
+	"%sHeaders",
+	"%sData",
+	"%sError",
+	"%sErrors",
+	"%sOptions",
+	"%sArgs",
+	"%sVariables",
+	"%s200Response",
+	"%sDefault",
+	"%sOperationRequest",
+	"New%sRequest",
+	"Parse%sResponse",
+	"%sSuccess",
+	"%sMutationBody",
+	"%sMutationResult",
+	"%sQueryResult",
+	"%sDef",
+	"Api%sRequest",
+};
+static const char *const made_of_schemas[] = {
+	"New%s",  "New%sWithDefaults", "Nullable%s",   "Opt%s",	     "OptNil%s",
+	"%sItem", "%sInner",	       "%sFromJSON",   "%sToJSON",   "instanceOf%s",
+	"%sTest", "%sBuilder",	       "%sStatusCode", "%sWritable", "%sReadable",
+};
+
+static void expect_free(const char *name, const char *of)
+{
+	static const char *const kinds[] = { "schemas", "parameters", "headers", "responses",
+					     "securitySchemes" };
+	const json_t *components = json_object_get(document, "components");
+
+	for (size_t i = 0; i < ROWS(kinds); i++) {
+		json_t *kind = json_object_get(components, kinds[i]), *component;
+		const char *key;
+
+		json_object_foreach(kind, key, component)
+			ck_assert_msg(!is_same_name(name, key), "%s of %s is also one of the %s",
+				      name, of, kinds[i]);
+	}
+}
+
+START_TEST(names_do_not_meet)
+{
+	json_t *schemas = json_object_get(json_object_get(document, "components"), "schemas");
+	json_t *schemes = json_object_get(json_object_get(document, "components"),
+					  "securitySchemes");
+	json_t *schema;
+	const char *name, *other;
+
+	for (size_t i = 0; i < described_routes(); i++) {
+		const char *operation = described_route((int)i)->name;
+
+		for (size_t n = 0; n < ROWS(made_of_operations); n++) {
+			const char *before = strstr(made_of_operations[n], "%s");
+
+			expect_free(arena_text(arena, "%.*s%s%s",
+					       (int)(before - made_of_operations[n]),
+					       made_of_operations[n], operation, before + 2),
+				    operation);
+		}
+	}
+	json_object_foreach(schemas, name, schema) {
+		ck_assert_msg(!ends(name, "Test") && strncmp(name, "New", 3) != 0, "%s", name);
+		for (size_t n = 0; n < ROWS(made_of_schemas); n++) {
+			const char *before = strstr(made_of_schemas[n], "%s");
+
+			expect_free(arena_text(arena, "%.*s%s%s",
+					       (int)(before - made_of_schemas[n]),
+					       made_of_schemas[n], name, before + 2),
+				    name);
+		}
+		json_object_foreach(schemes, other, schema)
+			ck_assert_msg(!is_same_name(name, other), "%s is a scheme too", name);
+		json_object_foreach(schemas, other, schema)
+			ck_assert_msg(name == other || !is_same_name(name, other), "%s and %s",
+				      name, other);
+	}
+	ck_assert_uint_eq(json_object_size(schemes), 2);
+}
+END_TEST
+
+/* ---- tags, examples, links ---- */
+
+static void look_for_examples(const json_t *object, const char *path)
+{
+	const char *schema =
+		json_string_value(json_object_get(json_object_get(object, "schema"), "$ref"));
+
+	if (ends(path, "/application~1json") || ends(path, "/application/json"))
+		ck_assert_msg(json_object_get(object, "examples") != NULL ||
+				      strstr(schema, "/Backend") != NULL,
+			      "%s: no example", path);
+	if (json_object_get(object, "in") != NULL && json_object_get(object, "schema") != NULL)
+		ck_assert_msg(json_object_get(object, "example") != NULL, "%s: no example", path);
+}
+
+START_TEST(bodies_answers_and_parameters_have_examples)
+{
+	walk(document, "", look_for_examples);
+}
+END_TEST
+
+START_TEST(every_operation_has_a_tag_that_is_described)
+{
+	const json_t *operation = operation_of(described_route(_i));
+	const json_t *own = json_object_get(operation, "tags");
+	bool is_known = false;
+	size_t i;
+	const json_t *tag;
+
+	ck_assert_uint_eq(json_array_size(own), 1);
+	json_array_foreach(json_object_get(document, "tags"), i, tag) {
+		ck_assert_uint_gt(json_string_length(json_object_get(tag, "description")), 0);
+		is_known |= json_equal(json_object_get(tag, "name"), json_array_get(own, 0));
+	}
+	ck_assert(is_known);
+}
+END_TEST
+
+static bool is_operation(const char *name)
+{
+	for (size_t i = 0; i < described_routes(); i++) {
+		if (strcmp(described_route((int)i)->name, name) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* Each leads to an operation that takes the parameter, by a member that the answer has. */
+START_TEST(links_lead_somewhere)
+{
+	const struct route *route = described_route(_i), *to;
+	const json_t *answer = json_object_get(json_object_get(operation_of(route), "responses"),
+					       "200");
+	const json_t *links = json_object_get(answer, "links");
+	const char *name, *parameter;
+	json_t *link, *expression;
+
+	ck_assert_int_eq(links != NULL, (strncmp(route->name, "create", 6) == 0 &&
+					 strcmp(route->name, "createToken") != 0 &&
+					 strcmp(route->name, "createRoomCodes") != 0) ||
+						strcmp(route->name, "getRoom") == 0 ||
+						strcmp(route->name, "getRoomCode") == 0 ||
+						strcmp(route->name, "rotateRoomCode") == 0);
+	json_object_foreach((json_t *)(uintptr_t)links, name, link) {
+		const char *target = json_string_value(json_object_get(link, "operationId"));
+
+		ck_assert(is_operation(target));
+		for (to = routes; strcmp(to->name, target) != 0; to++)
+			continue;
+		json_object_foreach(json_object_get(link, "parameters"), parameter, expression) {
+			const char *text = json_string_value(expression);
+
+			ck_assert_ptr_nonnull(parameter_of(operation_of(to), "path", parameter));
+			ck_assert(strncmp(text, "$response.body#/", 16) == 0);
+			ck_assert_ptr_nonnull(json_object_get(
+				json_object_get(own_schema(route), "properties"), text + 16));
+		}
+	}
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("openapi");
@@ -540,6 +930,14 @@ int main(void)
 	tcase_add_loop_test(rows, every_refusal_is_described, 0, count);
 	tcase_add_loop_test(rows, every_scope_is_named, 0, count);
 	tcase_add_loop_test(rows, every_rule_of_a_route_is_named, 0, count);
+	tcase_add_loop_test(rows, every_operation_has_a_tag_that_is_described, 0, count);
+	tcase_add_loop_test(rows, links_lead_somewhere, 0, count);
+	tcase_add_test(whole, no_word_misleads_generators);
+	tcase_add_test(whole, objects_are_named_and_answers_are_open);
+	tcase_add_test(whole, every_member_is_told);
+	tcase_add_test(whole, updates_have_schemas_of_their_own);
+	tcase_add_test(whole, names_do_not_meet);
+	tcase_add_test(whole, bodies_answers_and_parameters_have_examples);
 	tcase_add_test(whole, every_shape_is_described_with_its_rules);
 	tcase_add_test(whole, every_reference_leads_somewhere);
 	tcase_add_test(whole, every_component_is_used);

@@ -169,7 +169,6 @@ struct route {
 	size_t objects_most; /* items of all lists in the body together; 0: any number */
 	const struct shape *query; /* NULL: no parameters */
 	const struct shape *answer; /* NULL: no body (204), or one of content_type */
-	const struct shape *summary; /* of an item, with view=summary; NULL: there is none */
 	const char *content_type; /* NULL: JSON */
 	bool is_list; /* the answer is {"data":[...]} of that shape; with limit and last when
 				 * the route has a query */

@@ -25,9 +25,11 @@ extern const struct shape import_count_shape;
 	DOC("Kept. When the account has a " what_ \
 	    " with it, that is updated; not supplied: one is made.")
 #define IMPORTED_CREATION \
-	DOC("Kept: a time such as 2026-11-23T09:00:00Z. Not supplied: the time of the id, or now.")
+	IN_FORMAT("date-time"), \
+		DOC("Kept: a time such as 2026-11-23T09:00:00Z. Not supplied: the time of the id, or now.")
 #define IMPORTED_UPDATE \
-	DOC("Kept. Of the year 1, or not supplied for a new object: as the time of creation.")
+	IN_FORMAT("date-time"), \
+		DOC("Kept. Of the year 1, or not supplied for a new object: as the time of creation.")
 #define IMPORTED_TIMES(created_, updated_) \
 	created_ " and " updated_ \
 		 " are times from 1970 on, or of the year 1, which counts as not " \

@@ -8,6 +8,9 @@
 
 extern const struct shape template_list_query;
 extern const struct shape room_list_query;
+/* The same without `view`. */
+extern const struct shape template_summaries_query;
+extern const struct shape room_summaries_query;
 extern const struct shape code_list_query;
 /* Of the other calls that answer codes: those that read one, and those that may change
  * something. */

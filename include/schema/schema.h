@@ -69,7 +69,8 @@ enum field_flag {
 	 * set. */
 	FIELD_ZERO_ABSENT = 1 << 14,
 	/* So does a text of nothing but blanks and characters that nobody sees. */
-	FIELD_BLANK_ABSENT = 1 << 15
+	FIELD_BLANK_ABSENT = 1 << 15,
+	FIELD_UNLISTED = 1 << 16	/* of a query: the document has an operation instead */
 };
 
 struct shape;
@@ -82,6 +83,7 @@ struct text_rule {
 	size_t shortest, longest;
 	bool counts_bytes;
 	bool no_outer_space;	/* neither starts nor ends with a space */
+	const char *format, *example;	/* for the OpenAPI document alone; NULL: none */
 };
 
 struct field {
@@ -106,6 +108,11 @@ struct field {
 	/* Of a query, KIND_TEXT: with this parameter any text is accepted. NULL: there is none. */
 	const char *free_with;
 	const char *unit;	/* of a number: "kbps", "s", "ms", "px" or "fps"; NULL: none */
+	/* For the OpenAPI document alone: an example as JSON text, and what a handler, or a rule of
+	 * the shape, requires of a text. NULL: none. */
+	const char *example, *pattern, *format;
+	const char *const *words;	/* NULL-terminated: one of these */
+	const char *component;		/* of a choice: it has a schema of this name */
 };
 
 /* A rule that no row can express. `object` lacks members that are missing, null or faulty, and
@@ -130,6 +137,9 @@ struct shape {
 	/* For an entry of a map: the member that repeats the key ("name"). A different value is a
 	 * fault; document_write always writes the key. */
 	const char *key_member;
+	/* For the OpenAPI document: it is merged by one call and changed in part by another, which
+	 * has a schema of its own (DESCRIBE_UPDATE). */
+	bool is_merged_too;
 	struct shape_plan *plan;	/* private to schema; computed by schema_verify */
 };
 
@@ -180,6 +190,11 @@ struct shape_plan {
 #define MESSAGE(sentence_) .message = (sentence_)
 #define DOC(sentence_) .doc = (sentence_)
 #define UNIT(unit_) .unit = (unit_)
+#define EXAMPLE(...) .example = #__VA_ARGS__
+#define COMPONENT(name_) .component = (name_)
+#define PATTERN(pattern_) .pattern = (pattern_)
+#define IN_FORMAT(format_) .format = (format_)
+#define WORDS(...) .words = (const char *const[]){ __VA_ARGS__, NULL }
 #define FREE_WITH(parameter_) .free_with = (parameter_)
 #define UNLIMITED INT64_MAX
 /* clang-format on */

@@ -13,6 +13,7 @@
 #include "resources/room_record.h"
 #include "resources/room_times.h"
 #include "resources/rooms.h"
+#include "rules/room_rules.h"
 
 struct filter {
 	bool has_template;
@@ -74,7 +75,8 @@ static void read_filter(struct call *call, struct filter *filter)
 	filter->has_after = after.data != NULL && text_time_parse_up(after, &filter->after);
 	filter->has_before = before.data != NULL && text_time_parse(before, &filter->before);
 	filter->enabled = json_object_get(call->query, "enabled");
-	filter->is_summary = call_query_text(call, "view").data != NULL;
+	filter->is_summary = call->route->answer == &room_summary_shape ||
+			     call_query_text(call, "view").data != NULL;
 	filter->has_template = template_id.data != NULL;
 	if (filter->has_template && !id_parse(template_id, &filter->template_id))
 		filter->is_empty = true;

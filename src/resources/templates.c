@@ -395,7 +395,8 @@ bool templates_list(struct call *call, struct fault *fault)
 	struct slice name = call_query_text(call, "name");
 	struct filter filter = {
 		.marked = json_object_get(call->query, "default"),
-		.is_summary = call_query_text(call, "view").data != NULL,
+		.is_summary = call->route->answer == &template_summary_shape ||
+			      call_query_text(call, "view").data != NULL,
 	};
 	struct store_page page = { .count = 0 };
 	struct list list;

@@ -13,6 +13,10 @@ static const struct text_rule ref_text = {
 	.longest = 32,
 };
 
+/* Which methods each path takes is a rule of the route. */
+#define PATH_PATTERN \
+	"^/v2/(rooms(/[^/?]+)?|room-codes/(room/[^/?]+(/role/[^/?]+(/rotate)?)?|code/[^/?]+))/?$"
+
 static schema_rule check_refs;
 
 static const struct rule bulk_rules[] = {
@@ -21,12 +25,14 @@ static const struct rule bulk_rules[] = {
 };
 
 static const struct field operation_fields[] = {
-	{ "method",        TEXT(any_text), FLAGS(FIELD_REQUIRED), DOC("POST, PATCH or DELETE.") },
-	{ "path",          TEXT(any_text), FLAGS(FIELD_REQUIRED),
+	{ "method",        TEXT(any_text), FLAGS(FIELD_REQUIRED), WORDS("POST", "PATCH", "DELETE"),
+	  DOC("Method of the call.") },
+	{ "path",          TEXT(any_text), FLAGS(FIELD_REQUIRED), PATTERN(PATH_PATTERN), EXAMPLE("/v2/rooms"),
 	  DOC("Of a call of rooms or room codes. {REF} as a whole segment stands for the id, or the "
 	      "code, in the answer of the earlier operation with this ref.") },
-	{ "body",          ANY(), FLAGS(FIELD_RAW), DOC("As of the call.") },
-	{ "ref",           TEXT(ref_text) },
+	{ "body",          ANY(), FLAGS(FIELD_RAW), EXAMPLE({"name":"monday"}), DOC("As of the call.") },
+	{ "ref",           TEXT(ref_text),
+	  DOC("A name by which later operations refer to what this one answers.") },
 	{ "if_match",      TEXT(any_text), DOC("If-Match of the call.") },
 	{ "if_none_match", TEXT(any_text), DOC("If-None-Match of the call.") },
 };
@@ -37,20 +43,20 @@ static const struct field operation_item = { .name = NULL, OBJECT(operation_shap
 
 static const struct field bulk_fields[] = {
 	{ "operations", LIST_OF(operation_item), MOST(BULK_OPERATIONS_MOST),
-	  FLAGS(FIELD_REQUIRED | FIELD_NOT_EMPTY) },
+	  FLAGS(FIELD_REQUIRED | FIELD_NOT_EMPTY), DOC("In the order in which they are carried out.") },
 };
 const struct shape bulk_shape = {
-	"Bulk", FIELDS(bulk_fields), .rules = bulk_rules,
+	"BulkOperations", FIELDS(bulk_fields), .rules = bulk_rules,
 	.doc = "Calls that are made in one step, all or none.",
 };
 
 static const struct field result_fields[] = {
-	{ "status", INTEGER(200, 299), FLAGS(FIELD_REQUIRED) },
+	{ "status", INTEGER(200, 299), FLAGS(FIELD_REQUIRED), DOC("HTTP status of the call.") },
 	{ "body",   ANY(), FLAGS(FIELD_RAW), DOC("The answer of the call; absent where it has none.") },
 	{ "etag",   TEXT(any_text), DOC("ETag of the call, where it has one.") },
 };
 static const struct shape result_shape = {
-	"BulkResult", FIELDS(result_fields), .doc = "The answer of one operation.",
+	"BulkOutcome", FIELDS(result_fields), .doc = "The answer of one operation.",
 };
 static const struct field result_item = { .name = NULL, OBJECT(result_shape) };
 

@@ -29,7 +29,7 @@ static const struct field browser_recording_fields[] = {
 	{ "width",           AMOUNT(), UNIT("px"), DOC("Pixels of the recorded screen.") },
 	{ "height",          AMOUNT(), UNIT("px"), DOC("Pixels of the recorded screen.") },
 	{ "maxDuration",     AMOUNT(), UNIT("s"), DOC("Maximum recording duration in seconds.") },
-	{ "thumbnails",      OBJECT(browser_thumbnails_shape) },
+	{ "thumbnails",      OBJECT(browser_thumbnails_shape), DOC("The size of thumbnails.") },
 	{ "presignDuration", AMOUNT(), UNIT("s"), DOC("Validity of pre-signed URLs in seconds.") },
 	{ "role",            TEXT(any_text), FLAGS(FIELD_WRITE_ONLY),
 	  DOC("Names a role, which need not exist.") },
@@ -47,7 +47,8 @@ static const struct field browser_recording_item = {
 
 /* RTMP URLs contain secret stream keys. */
 static const struct field rtmp_url_item = {
-	.name = NULL, TEXT(url_text), FLAGS(FIELD_SECRET),
+	.name = NULL, TEXT(url_text), FLAGS(FIELD_SECRET), IN_FORMAT("uri"),
+	EXAMPLE("rtmp://example.org/live/key"),
 };
 
 static const struct field rtmp_destination_fields[] = {
@@ -98,11 +99,11 @@ static const struct field hls_layer_item = { .name = NULL, OBJECT(hls_layer_shap
 static const struct field hls_thumbnails_offset_item = { .name = NULL, AMOUNT() };
 
 static const struct field hls_thumbnails_fields[] = {
-	{ "enabled", BOOLEAN() },
+	{ "enabled", BOOLEAN(), DOC("Whether there are thumbnails.") },
 	{ "width",   AMOUNT(), UNIT("px"), DOC("Pixels.") },
 	{ "height",  AMOUNT(), UNIT("px"), DOC("Pixels.") },
-	{ "offsets", LIST_OF(hls_thumbnails_offset_item) },
-	{ "fps",     AMOUNT(), UNIT("fps") },
+	{ "offsets", LIST_OF(hls_thumbnails_offset_item), DOC("Times of thumbnails.") },
+	{ "fps",     AMOUNT(), UNIT("fps"), DOC("Frames per second.") },
 };
 static const struct shape hls_thumbnails_shape = {
 	"HlsThumbnails", FIELDS(hls_thumbnails_fields), .doc = "Thumbnails of a recording.",
@@ -120,7 +121,7 @@ static const struct field hls_recording_fields[] = {
 	{ "hlsVod",             BOOLEAN(), DOC("Enables video on demand.") },
 	{ "singleFilePerLayer", BOOLEAN(), DOC("One mp4 file per HLS layer.") },
 	{ "layers",             HLS_LAYERS, DOC("Not supplied: all of the destination's layers.") },
-	{ "thumbnails",         OBJECT(hls_thumbnails_shape) },
+	{ "thumbnails",         OBJECT(hls_thumbnails_shape), DOC("Thumbnails of the recording.") },
 	{ "presignDuration",    AMOUNT(), UNIT("s"), DOC("Validity of pre-signed URLs in seconds.") },
 	{ "enableZipUpload",    BOOLEAN(), DOC("Uploads the recording as a ZIP.") },
 };
@@ -141,14 +142,14 @@ static const struct field hls_destination_fields[] = {
 	{ "name",                    DESTINATION_NAME },
 	{ "maxDuration",             AMOUNT(), UNIT("s"), DOC("Maximum duration in seconds.") },
 	{ "layers",                  HLS_LAYERS, DOC("In descending order.") },
-	{ "playlistType",            ONE_OF("event", "live") },
+	{ "playlistType",            ONE_OF("event", "live"), DOC("Whether the playlist keeps all segments (event) or the last ones (live).") },
 	{ "numPlaylistSegments",     INTEGER(3, 12), FLAGS(FIELD_ZERO_ABSENT),
 	  DEFAULT_WHEN("playlistType", "live", 5),
 	  DOC("Used only for the live playlistType, and filled in only there.") },
 	{ "videoFrameRate",          AMOUNT(), UNIT("fps"), DOC("Frames per second.") },
-	{ "enableMetadataInsertion", BOOLEAN() },
-	{ "enableStaticUrl",         BOOLEAN() },
-	{ "recording",               OBJECT(hls_recording_shape) },
+	{ "enableMetadataInsertion", BOOLEAN(), DOC("Allows metadata in the stream.") },
+	{ "enableStaticUrl",         BOOLEAN(), DOC("Keeps the URL of the stream.") },
+	{ "recording",               OBJECT(hls_recording_shape), DOC("How the stream is recorded.") },
 	STARTS_BY_ITSELF,
 };
 static const struct shape hls_destination_shape = {
@@ -160,9 +161,12 @@ static const struct field hls_destination_item = { .name = NULL, OBJECT(hls_dest
 /* ---- all three ---- */
 
 static const struct field destinations_fields[] = {
-	{ "browserRecordings", MAP_OF(destination_name_text, browser_recording_item) },
-	{ "rtmpDestinations",  MAP_OF(destination_name_text, rtmp_destination_item) },
-	{ "hlsDestinations",   MAP_OF(destination_name_text, hls_destination_item) },
+	{ "browserRecordings", MAP_OF(destination_name_text, browser_recording_item),
+	  DOC("Name to browser recording.") },
+	{ "rtmpDestinations",  MAP_OF(destination_name_text, rtmp_destination_item),
+	  DOC("Name to RTMP destination.") },
+	{ "hlsDestinations",   MAP_OF(destination_name_text, hls_destination_item),
+	  DOC("Name to HLS destination.") },
 	{ "transcriptions",    KEPT_OBJECT(), DOC("Kept as it was sent.") },
 };
 const struct shape destinations_shape = {

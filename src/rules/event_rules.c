@@ -8,7 +8,8 @@
 /* clang-format off */
 
 static const struct field actor_fields[] = {
-	{ "kind", ONE_OF("token", "key", "session", "code", "cli", "service"), FLAGS(FIELD_REQUIRED) },
+	{ "kind", ONE_OF("token", "key", "session", "code", "cli", "service"), FLAGS(FIELD_REQUIRED),
+	  DOC("How the caller was known.") },
 	{ "id",   TEXT(any_text), FLAGS(FIELD_REQUIRED),
 	  DOC("The jti of a token, the id of a key, the hash of a code; may be empty.") },
 };
@@ -19,16 +20,17 @@ static const struct shape actor_shape = {
 static const struct field pointer_row = { .name = NULL, .kind = KIND_TEXT, .text = &any_text };
 
 static const struct field data_fields[] = {
-	{ "kind",        TEXT(any_text), FLAGS(FIELD_REQUIRED) },
-	{ "id",          TEXT(any_text), FLAGS(FIELD_REQUIRED) },
-	{ "name",        TEXT(any_text), FLAGS(FIELD_REQUIRED) },
+	{ "kind",        TEXT(any_text), FLAGS(FIELD_REQUIRED), EXAMPLE("room"), DOC("Kind of the object.") },
+	{ "id",          TEXT(any_text), FLAGS(FIELD_REQUIRED), EXAMPLE("6925c84100000000000000b1"),
+	  DOC("Its identifier.") },
+	{ "name",        TEXT(any_text), FLAGS(FIELD_REQUIRED), EXAMPLE("monday"), DOC("Its name.") },
 	{ "changed",     LIST_OF(pointer_row), FLAGS(FIELD_REQUIRED),
 	  DOC("JSON Pointers of the members that differ, the first 100; never their values.") },
-	{ "template_id", TEXT(any_text) },
-	{ "room_id",     TEXT(any_text) },
-	{ "role",        TEXT(any_text) },
+	{ "template_id", TEXT(any_text), DOC("Template of the object.") },
+	{ "room_id",     TEXT(any_text), DOC("Room of the object.") },
+	{ "role",        TEXT(any_text), DOC("Name of the role.") },
 	{ "old_role",    TEXT(any_text), DOC("The name before a role.renamed.") },
-	{ "user_id",     TEXT(any_text) },
+	{ "user_id",     TEXT(any_text), DOC("The person of a join.") },
 	{ "code_hash",   TEXT(any_text), DOC("The HMAC-SHA256 of a code, under a key of the account.") },
 	{ "reason",      TEXT(any_text), DOC("Why a join was refused.") },
 	{ "count",       INTEGER(0, UNLIMITED), DOC("Codes that one call made for all roles.") },
@@ -36,17 +38,20 @@ static const struct field data_fields[] = {
 	{ "rooms",       OBJECT(import_count_shape), DOC("Those of an account.imported.") },
 	{ "room_codes",  OBJECT(import_count_shape), DOC("Those of an account.imported.") },
 };
-static const struct shape data_shape = { "EventData", FIELDS(data_fields) };
+static const struct shape data_shape = {
+	"EventData", FIELDS(data_fields), .doc = "The object that was changed.",
+};
 
 static const struct field event_fields[] = {
 	{ "seq",        INTEGER(1, UNLIMITED), FLAGS(FIELD_REQUIRED),
 	  DOC("Its number: from 1, each one more than that of the entry before.") },
-	{ "id",         TEXT(any_text), FLAGS(FIELD_REQUIRED), DOC("A UUID.") },
-	{ "type",       TEXT(any_text), FLAGS(FIELD_REQUIRED), DOC("Such as room.created.") },
-	{ "timestamp",  TEXT(any_text), FLAGS(FIELD_REQUIRED), DOC("The time, with milliseconds.") },
-	{ "actor",      OBJECT(actor_shape), FLAGS(FIELD_REQUIRED) },
+	{ "id",         TEXT(any_text), FLAGS(FIELD_REQUIRED), IN_FORMAT("uuid"),
+	  EXAMPLE("0195d3a0-5f6e-7c3b-8a53-2f1d4d7c9e01"), DOC("A UUID.") },
+	{ "type",       TEXT(any_text), FLAGS(FIELD_REQUIRED), EXAMPLE("room.created"), DOC("Such as room.created.") },
+	{ "timestamp",  TEXT(time_text), FLAGS(FIELD_REQUIRED), DOC("The time, with milliseconds.") },
+	{ "actor",      OBJECT(actor_shape), FLAGS(FIELD_REQUIRED), DOC("Who made the change.") },
 	{ "request_id", TEXT(any_text), FLAGS(FIELD_REQUIRED), DOC("The X-Request-Id of the call.") },
-	{ "data",       OBJECT(data_shape), FLAGS(FIELD_REQUIRED) },
+	{ "data",       OBJECT(data_shape), FLAGS(FIELD_REQUIRED), DOC("What changed.") },
 };
 const struct shape event_shape = {
 	"Event", FIELDS(event_fields), .doc = "An entry of the log: one change.",

@@ -16,12 +16,12 @@ static const struct field room_item = { .name = NULL, OBJECT(imported_room_shape
 static const struct field code_item = { .name = NULL, OBJECT(imported_code_shape) };
 
 static const struct field import_fields[] = {
-	{ "templates",  LIST_OF(template_item) },
+	{ "templates",  LIST_OF(template_item), DOC("Each creates a template, or updates the one of its id.") },
 	{ "rooms",      LIST_OF(room_item), DOC("After the templates.") },
 	{ "room_codes", LIST_OF(code_item), DOC("After the rooms.") },
 };
 const struct shape import_shape = {
-	"Import", FIELDS(import_fields), .doc = "Objects as the public service answers them.",
+	"ImportedObjects", FIELDS(import_fields), .doc = "Objects as the public service answers them.",
 };
 
 static const struct field query_fields[] = {
@@ -31,7 +31,7 @@ static const struct field query_fields[] = {
 const struct shape import_query = { "ImportQuery", FIELDS(query_fields) };
 
 static const struct field count_fields[] = {
-	{ "created", INTEGER(0, UNLIMITED), FLAGS(FIELD_REQUIRED) },
+	{ "created", INTEGER(0, UNLIMITED), FLAGS(FIELD_REQUIRED), DOC("Those that were not there.") },
 	{ "updated", INTEGER(0, UNLIMITED), FLAGS(FIELD_REQUIRED),
 	  DOC("Those that were there, also when nothing about them changed.") },
 };
@@ -42,8 +42,8 @@ const struct shape import_count_shape = {
 static const struct field detail_item = { .name = NULL, TEXT(any_text) };
 static const struct field skipped_fields[] = {
 	{ "pointer", TEXT(any_text), FLAGS(FIELD_REQUIRED), DOC("Of the object in the body.") },
-	{ "message", TEXT(any_text), FLAGS(FIELD_REQUIRED) },
-	{ "details", LIST_OF(detail_item), FLAGS(FIELD_REQUIRED) },
+	{ "message", TEXT(any_text), FLAGS(FIELD_REQUIRED), DOC("As of an error.") },
+	{ "details", LIST_OF(detail_item), FLAGS(FIELD_REQUIRED), DOC("As of an error.") },
 };
 static const struct shape skipped_shape = {
 	"SkippedObject", FIELDS(skipped_fields), .doc = "An object that was left out.",
@@ -51,9 +51,9 @@ static const struct shape skipped_shape = {
 static const struct field skipped_item = { .name = NULL, OBJECT(skipped_shape) };
 
 static const struct field answer_fields[] = {
-	{ "templates",  OBJECT(import_count_shape), FLAGS(FIELD_REQUIRED) },
-	{ "rooms",      OBJECT(import_count_shape), FLAGS(FIELD_REQUIRED) },
-	{ "room_codes", OBJECT(import_count_shape), FLAGS(FIELD_REQUIRED) },
+	{ "templates",  OBJECT(import_count_shape), FLAGS(FIELD_REQUIRED), DOC("How many templates.") },
+	{ "rooms",      OBJECT(import_count_shape), FLAGS(FIELD_REQUIRED), DOC("How many rooms.") },
+	{ "room_codes", OBJECT(import_count_shape), FLAGS(FIELD_REQUIRED), DOC("How many codes.") },
 	{ "skipped",    LIST_OF(skipped_item), MOST(IMPORT_SKIPPED_MOST), FLAGS(FIELD_REQUIRED),
 	  DOC("Templates before rooms before codes; the first 1000. Empty without skip_invalid.") },
 };

@@ -18,17 +18,19 @@ const char *const scope_names[SCOPES + 1] = {
 	[SCOPE_KEYS_WRITE] = "keys:write",
 };
 
-static const struct field scope_item = { .name = NULL, .kind = KIND_CHOICE, .choices = scope_names };
+static const struct field scope_item = { .name = NULL, .kind = KIND_CHOICE, .choices = scope_names,
+	COMPONENT("Scope"), DOC("What a call is allowed.") };
 
 #define MEMBERS_OF_A_KEY \
-	{ "id",         TEXT(id_text), FLAGS(FIELD_READ_ONLY) }, \
-	{ "name",       TEXT(some_128_text), FLAGS(FIELD_REQUIRED | FIELD_KEPT) }, \
+	{ "id",         TEXT(id_text), FLAGS(FIELD_READ_ONLY), DOC("Key identifier.") }, \
+	{ "name",       TEXT(some_128_text), FLAGS(FIELD_REQUIRED | FIELD_KEPT), EXAMPLE("calendar"), \
+	  DOC("What the key is for.") }, \
 	{ "scopes",     LIST_OF(scope_item), \
-	  FLAGS(FIELD_REQUIRED | FIELD_KEPT | FIELD_UNIQUE | FIELD_NOT_EMPTY), \
+	  FLAGS(FIELD_REQUIRED | FIELD_KEPT | FIELD_UNIQUE | FIELD_NOT_EMPTY), EXAMPLE(["rooms:write"]), \
 	  DOC("What the key allows. A scope for writing includes that for reading, and webhooks:write " \
 	      "includes events:read.") }, \
 	{ "expires_at", TIME(), DOC("From this second on the key is refused.") }, \
-	{ "created_at", TEXT(time_text), FLAGS(FIELD_READ_ONLY) }
+	{ "created_at", TEXT(time_text), FLAGS(FIELD_READ_ONLY), DOC("Time of creation.") }
 
 static const struct field key_fields[] = { MEMBERS_OF_A_KEY };
 const struct shape key_shape = {
@@ -37,10 +39,12 @@ const struct shape key_shape = {
 
 static const struct field made_key_fields[] = {
 	MEMBERS_OF_A_KEY,
-	{ "key", TEXT(some_text), FLAGS(FIELD_READ_ONLY), DOC("The bearer token; shown only here.") },
+	{ "key", TEXT(some_text),
+	  DOC("The bearer token. Only this answer shows it, and not when it is replayed for its "
+	      "Idempotency-Key.") },
 };
 const struct shape made_key_shape = {
-	"MadeKey", FIELDS(made_key_fields), .doc = "A key that was made, with its bearer token.",
+	"CreatedKey", FIELDS(made_key_fields), .doc = "A key that was made, with its bearer token.",
 };
 
 /* ---- sessions ---- */
@@ -54,22 +58,22 @@ static const struct rule new_session_rules[] = {
 static const struct field new_session_fields[] = {
 	{ "access_key", TEXT(any_text), DOC("Of an account; with secret.") },
 	{ "secret",     TEXT(any_text), FLAGS(FIELD_SECRET), DOC("An active secret of the account.") },
-	{ "token",      TEXT(any_text), FLAGS(FIELD_SECRET), DOC("A management token, or a key.") },
+	{ "token",      TEXT(any_text), FLAGS(FIELD_SECRET), EXAMPLE("ak_..."), DOC("A management token, or a key.") },
 };
 const struct shape new_session_shape = {
-	"NewSession", FIELDS(new_session_fields), .rules = new_session_rules,
+	"Session", FIELDS(new_session_fields), .rules = new_session_rules,
 	.doc = "What proves who begins a session.",
 };
 
 static const struct field caller_account_fields[] = {
-	{ "id",   TEXT(id_text), FLAGS(FIELD_REQUIRED) },
-	{ "name", TEXT(some_text), FLAGS(FIELD_REQUIRED) },
+	{ "id",   TEXT(id_text), FLAGS(FIELD_REQUIRED), DOC("Account identifier.") },
+	{ "name", TEXT(some_text), FLAGS(FIELD_REQUIRED), DOC("Name of the account.") },
 };
 static const struct shape caller_account_shape = {
 	"CallerAccount", FIELDS(caller_account_fields), .doc = "The account of the caller.",
 };
 static const struct field session_fields[] = {
-	{ "account",    OBJECT(caller_account_shape), FLAGS(FIELD_REQUIRED) },
+	{ "account",    OBJECT(caller_account_shape), FLAGS(FIELD_REQUIRED), DOC("Who calls.") },
 	{ "scopes",     LIST_OF(scope_item), FLAGS(FIELD_REQUIRED | FIELD_NULLABLE),
 	  DOC("null: all.") },
 	{ "expires_at", TEXT(time_text), FLAGS(FIELD_REQUIRED | FIELD_NULLABLE),
@@ -77,9 +81,9 @@ static const struct field session_fields[] = {
 	{ "operator",   BOOLEAN(), FLAGS(FIELD_REQUIRED),
 	  DOC("May see how the whole service is doing.") },
 	{ "version",    TEXT(some_text), FLAGS(FIELD_REQUIRED), DOC("Of the service.") },
-	{ "public_url", TEXT(some_text), FLAGS(FIELD_REQUIRED),
+	{ "public_url", TEXT(some_text), FLAGS(FIELD_REQUIRED), IN_FORMAT("uri"), EXAMPLE("https://example.org"),
 	  DOC("Where people reach the service.") },
-	{ "client_url", TEXT(some_text), DOC("Where the join page sends people, where that is set.") },
+	{ "client_url", TEXT(some_text), IN_FORMAT("uri"), DOC("Where the join page sends people, where that is set.") },
 	{ "qr", BOOLEAN(), FLAGS(FIELD_REQUIRED), DOC("Whether the service makes QR codes.") },
 };
 const struct shape session_shape = {

@@ -14,20 +14,21 @@ const struct text_rule kid_hash_text = {
 	.sentence = "must be 64 lower-case hex digits",
 	.shortest = 64,
 	.longest = 64,
+	.example = "5feceb66ffc86f38d952786c6d696c79c2dbc239dd4e91b46729d73a27fb57e9",
 };
 
 /* ---- signing keys ---- */
 
 static const struct field jwk_fields[] = {
-	{ "kty", ONE_OF("EC", "RSA", "OKP"), FLAGS(FIELD_REQUIRED) },
-	{ "use", ONE_OF("sig"), FLAGS(FIELD_REQUIRED) },
-	{ "alg", SIGNING_ALG_NAMES, FLAGS(FIELD_REQUIRED) },
-	{ "kid", TEXT(bytes_32_text), FLAGS(FIELD_REQUIRED) },
-	{ "crv", ONE_OF("P-256", "Ed25519") },
-	{ "x",   TEXT(some_text) },
-	{ "y",   TEXT(some_text) },
-	{ "e",   TEXT(some_text) },
-	{ "n",   TEXT(some_text) },
+	{ "kty", ONE_OF("EC", "RSA", "OKP"), FLAGS(FIELD_REQUIRED), DOC("Key type.") },
+	{ "use", ONE_OF("sig"), FLAGS(FIELD_REQUIRED), DOC("Signatures.") },
+	{ "alg", SIGNING_ALG_NAMES, FLAGS(FIELD_REQUIRED), DOC("How it signs.") },
+	{ "kid", TEXT(bytes_32_text), FLAGS(FIELD_REQUIRED), DOC("The thumbprint (RFC 7638).") },
+	{ "crv", ONE_OF("P-256", "Ed25519"), DOC("Curve, of EC and OKP.") },
+	{ "x",   TEXT(some_text), DOC("Of EC and OKP.") },
+	{ "y",   TEXT(some_text), DOC("Of EC.") },
+	{ "e",   TEXT(some_text), DOC("Exponent, of RSA.") },
+	{ "n",   TEXT(some_text), DOC("Modulus, of RSA.") },
 };
 static const struct shape jwk_shape = {
 	"Jwk", FIELDS(jwk_fields), .doc = "A public key (RFC 7517).",
@@ -36,12 +37,12 @@ static const struct field jwk_item = { .name = NULL, OBJECT(jwk_shape) };
 
 static const struct field signing_key_fields[] = {
 	{ "kid",        TEXT(bytes_32_text), FLAGS(FIELD_REQUIRED), DOC("The thumbprint (RFC 7638).") },
-	{ "alg",        SIGNING_ALG_NAMES, FLAGS(FIELD_REQUIRED) },
+	{ "alg",        SIGNING_ALG_NAMES, FLAGS(FIELD_REQUIRED), DOC("How it signs.") },
 	{ "state",      SIGNING_KEY_STATES, FLAGS(FIELD_REQUIRED),
 	  DOC("active: it signs; next: it will; retired: it signs no more. All are published.") },
-	{ "created_at", TEXT(time_text), FLAGS(FIELD_REQUIRED) },
+	{ "created_at", TEXT(time_text), FLAGS(FIELD_REQUIRED), DOC("Time of creation.") },
 	{ "retires_at", TEXT(time_text), DOC("When a retired key is gone.") },
-	{ "jwk",        OBJECT(jwk_shape), FLAGS(FIELD_REQUIRED) },
+	{ "jwk",        OBJECT(jwk_shape), FLAGS(FIELD_REQUIRED), DOC("Its public part.") },
 };
 const struct shape signing_key_shape = {
 	"SigningKey", FIELDS(signing_key_fields), .doc = "A key that signs tokens for media servers.",
@@ -52,11 +53,11 @@ static const struct field new_signing_key_fields[] = {
 	  DOC("ES256, RS256 with 2048 bits, or EdDSA with Ed25519.") },
 };
 const struct shape new_signing_key_shape = {
-	"NewSigningKey", FIELDS(new_signing_key_fields), .doc = "A signing key to be made.",
+	"SigningKey", FIELDS(new_signing_key_fields), .doc = "A signing key to be made.",
 };
 
 static const struct field key_set_fields[] = {
-	{ "keys", LIST_OF(jwk_item), FLAGS(FIELD_REQUIRED) },
+	{ "keys", LIST_OF(jwk_item), FLAGS(FIELD_REQUIRED), DOC("The keys.") },
 };
 const struct shape key_set_shape = {
 	"KeySet", FIELDS(key_set_fields),
@@ -194,25 +195,27 @@ static const struct rule new_backend_rules[] = {
 };
 
 static const struct field backend_fields[] = {
-	{ "id",         TEXT(id_text), FLAGS(FIELD_READ_ONLY) },
-	{ "name",       TEXT(role_name_text), FLAGS(FIELD_REQUIRED | FIELD_KEPT),
+	{ "id",         TEXT(id_text), FLAGS(FIELD_READ_ONLY), DOC("Backend identifier.") },
+	{ "name",       TEXT(role_name_text), FLAGS(FIELD_REQUIRED | FIELD_KEPT), EXAMPLE("livekit"),
 	  DOC("Unique; templates name a backend by it.") },
 	{ "type",       ONE_OF(BACKEND_TYPES), FLAGS(FIELD_REQUIRED | FIELD_KEPT),
 	  DOC("It cannot change.") },
-	{ "url",        TEXT(url_text), FLAGS(FIELD_REQUIRED | FIELD_KEPT) },
+	{ "url",        TEXT(url_text), FLAGS(FIELD_REQUIRED | FIELD_KEPT), IN_FORMAT("uri"),
+	  EXAMPLE("wss://media.example.org"), DOC("Address of the media server.") },
 	{ "default",    BOOLEAN(), DEFAULT(false),
 	  DOC("In effect for rooms whose template names none; one at most: it moves.") },
 	{ "ttl",        INTEGER(60, 86400), DEFAULT(600), UNIT("s"), DOC("Seconds that a token lives, at most.") },
-	{ "config",     OBJECT(config_shape), DEFAULT({}) },
-	{ "created_at", TEXT(time_text), FLAGS(FIELD_READ_ONLY) },
-	{ "updated_at", TEXT(time_text), FLAGS(FIELD_READ_ONLY) },
+	{ "config",     OBJECT(config_shape), DEFAULT({}), EXAMPLE({"api_key":"devkey"}),
+	  DOC("What the type needs.") },
+	{ "created_at", TEXT(time_text), FLAGS(FIELD_READ_ONLY), DOC("Time of creation.") },
+	{ "updated_at", TEXT(time_text), FLAGS(FIELD_READ_ONLY), DOC("Time of the last change.") },
 };
 const struct shape backend_shape = {
 	"Backend", FIELDS(backend_fields), .rules = backend_rules,
 	.doc = "A media server that people are let into. A secret that is not supplied is kept.",
 };
 const struct shape new_backend_shape = {
-	"NewBackend", FIELDS(backend_fields), .rules = new_backend_rules,
+	"BackendSetup", FIELDS(backend_fields), .rules = new_backend_rules,
 	.doc = "A media server, with its secrets.",
 };
 

@@ -29,8 +29,9 @@ static const struct field upload_fields[] = {
 	{ "type",        UPLOAD_TYPE },
 	{ "location",    TEXT(some_text), FLAGS(FIELD_REQUIRED), DOC("Bucket name.") },
 	{ "prefix",      TEXT(any_text), FLAGS(FIELD_REQUIRED), DOC("Upload prefix path.") },
-	{ "options",     OBJECT(upload_options_shape) },
-	{ "credentials", OBJECT(upload_credentials_shape), CREDENTIALS_FLAGS },
+	{ "options",     OBJECT(upload_options_shape), DOC("Options of the storage.") },
+	{ "credentials", OBJECT(upload_credentials_shape), CREDENTIALS_FLAGS,
+	  DOC("Only the answer to the request that sent them shows them.") },
 };
 const struct shape upload_shape = {
 	"Upload", FIELDS(upload_fields), .doc = "The storage location of recordings.",
@@ -49,8 +50,9 @@ static const struct field upload_info_fields[] = {
 	{ "type",        UPLOAD_TYPE },
 	{ "location",    TEXT(some_text), FLAGS(FIELD_REQUIRED), DOC("Bucket name.") },
 	{ "prefix",      TEXT(any_text), DOC("Upload prefix path.") },
-	{ "options",     OBJECT(upload_options_shape) },
-	{ "credentials", OBJECT(upload_info_credentials_shape), CREDENTIALS_FLAGS },
+	{ "options",     OBJECT(upload_options_shape), DOC("Options of the storage.") },
+	{ "credentials", OBJECT(upload_info_credentials_shape), CREDENTIALS_FLAGS,
+	  DOC("Only the answer to the request that sent them shows them.") },
 };
 const struct shape upload_info_shape = {
 	"UploadInfo", FIELDS(upload_info_fields), .doc = "The storage location of recordings.",

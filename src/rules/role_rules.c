@@ -11,7 +11,7 @@
 
 static const struct field publish_audio_fields[] = {
 	{ "bitRate", INTEGER(16, 128), DEFAULT(32), UNIT("kbps"), DOC("Bitrate in kbps.") },
-	{ "codec",   ONE_OF("opus"), DEFAULT("opus") },
+	{ "codec",   ONE_OF("opus"), DEFAULT("opus"), DOC("Audio codec.") },
 };
 static const struct shape publish_audio_shape = {
 	"PublishAudio", FIELDS(publish_audio_fields), .doc = "Audio publish parameters.",
@@ -19,7 +19,7 @@ static const struct shape publish_audio_shape = {
 
 static const struct field publish_video_fields[] = {
 	{ "bitRate",   INTEGER(30, 2000), DEFAULT(256), UNIT("kbps"), DOC("Bitrate in kbps.") },
-	{ "codec",     ONE_OF("vp8"), DEFAULT("vp8") },
+	{ "codec",     ONE_OF("vp8"), DEFAULT("vp8"), DOC("Video codec.") },
 	{ "frameRate", INTEGER(1, 30), DEFAULT(25), UNIT("fps"), DOC("Frames per second.") },
 	{ "height",    INTEGER(50, 1080), DEFAULT(180), UNIT("px"), DOC("Pixels.") },
 	{ "width",     INTEGER(50, 1920), DEFAULT(320), UNIT("px"), DOC("Pixels.") },
@@ -30,7 +30,7 @@ static const struct shape publish_video_shape = {
 
 static const struct field publish_screen_fields[] = {
 	{ "bitRate",   INTEGER(500, UNLIMITED), DEFAULT(1024), UNIT("kbps"), DOC("Bitrate in kbps.") },
-	{ "codec",     ONE_OF("vp8"), DEFAULT("vp8") },
+	{ "codec",     ONE_OF("vp8"), DEFAULT("vp8"), DOC("Video codec.") },
 	{ "frameRate", INTEGER(1, 30), DEFAULT(10), UNIT("fps"), DOC("Frames per second.") },
 	{ "height",    INTEGER(270, 1080), DEFAULT(720), UNIT("px"), DOC("Pixels.") },
 	{ "width",     INTEGER(480, 1920), DEFAULT(1280), UNIT("px"), DOC("Pixels.") },
@@ -40,8 +40,10 @@ static const struct shape publish_screen_shape = {
 };
 
 static const struct field simulcast_layer_fields[] = {
-	{ "rid",                   ONE_OF("f", "h", "q"), FLAGS(FIELD_REQUIRED) },
-	{ "scaleResolutionDownBy", NUMBER(1.0, 12.0), FLAGS(FIELD_REQUIRED) },
+	{ "rid",                   ONE_OF("f", "h", "q"), FLAGS(FIELD_REQUIRED),
+	  DOC("Full, half or quarter.") },
+	{ "scaleResolutionDownBy", NUMBER(1.0, 12.0), FLAGS(FIELD_REQUIRED),
+	  DOC("What width and height are divided by.") },
 	{ "maxBitrate",            INTEGER(0, 2000), DEFAULT(0), UNIT("kbps"), DOC("Bitrate in kbps.") },
 	{ "maxFramerate",          INTEGER(1, 30), FLAGS(FIELD_REQUIRED),
 	  UNIT("fps"), DOC("Frames per second.") },
@@ -64,7 +66,7 @@ static const struct rule simulcast_rules[] = {
 };
 
 static const struct field simulcast_layers_fields[] = {
-	{ "layers", LIST_OF(simulcast_layer_item), MOST(3) },
+	{ "layers", LIST_OF(simulcast_layer_item), MOST(3), DOC("The largest first.") },
 };
 static const struct shape simulcast_layers_shape = {
 	"SimulcastLayers", FIELDS(simulcast_layers_fields), .rules = simulcast_rules,
@@ -72,25 +74,26 @@ static const struct shape simulcast_layers_shape = {
 };
 
 static const struct field simulcast_fields[] = {
-	{ "video",  OBJECT(simulcast_layers_shape) },
-	{ "screen", OBJECT(simulcast_layers_shape) },
+	{ "video",  OBJECT(simulcast_layers_shape), DOC("Of the camera.") },
+	{ "screen", OBJECT(simulcast_layers_shape), DOC("Of a shared screen.") },
 };
 static const struct shape simulcast_shape = {
 	"Simulcast", FIELDS(simulcast_fields), .doc = "Simulcast, answered as it was sent.",
 };
 
 static const struct field allowed_item = {
-	.name = NULL, ONE_OF("audio", "video", "screen", "simulcast"),
+	.name = NULL, ONE_OF("audio", "video", "screen", "simulcast"), COMPONENT("PublishedMedia"),
+	DOC("What can be published."),
 };
 
 static const struct field publish_params_fields[] = {
 	{ "allowed",   LIST_OF(allowed_item), FLAGS(FIELD_UNIQUE),
 	  DEFAULT(["audio","video","screen"]),
 	  DOC("What the role may publish; an empty list: nothing.") },
-	{ "audio",     OBJECT(publish_audio_shape), DEFAULT({}) },
-	{ "video",     OBJECT(publish_video_shape), DEFAULT({}) },
-	{ "screen",    OBJECT(publish_screen_shape), DEFAULT({}) },
-	{ "simulcast", OBJECT(simulcast_shape) },
+	{ "audio",     OBJECT(publish_audio_shape), DEFAULT({}), DOC("Audio publish parameters.") },
+	{ "video",     OBJECT(publish_video_shape), DEFAULT({}), DOC("Video publish parameters.") },
+	{ "screen",    OBJECT(publish_screen_shape), DEFAULT({}), DOC("Screen-share publish parameters.") },
+	{ "simulcast", OBJECT(simulcast_shape), DOC("Several layers of one stream.") },
 };
 const struct shape publish_params_shape = {
 	"PublishParams", FIELDS(publish_params_fields), .doc = "What a role publishes.",
@@ -99,9 +102,9 @@ const struct shape publish_params_shape = {
 /* ---- subscribeParams ---- */
 
 static const struct field subscribe_degradation_fields[] = {
-	{ "packetLossThreshold",       INTEGER(1, 100), DEFAULT(50) },
-	{ "degradeGracePeriodSeconds", INTEGER(1, 10), DEFAULT(1), UNIT("s") },
-	{ "recoverGracePeriodSeconds", INTEGER(1, 10), DEFAULT(4), UNIT("s") },
+	{ "packetLossThreshold",       INTEGER(1, 100), DEFAULT(50), DOC("Lost packets, in percent.") },
+	{ "degradeGracePeriodSeconds", INTEGER(1, 10), DEFAULT(1), UNIT("s"), DOC("Time until streams are degraded.") },
+	{ "recoverGracePeriodSeconds", INTEGER(1, 10), DEFAULT(4), UNIT("s"), DOC("Time until streams recover.") },
 };
 static const struct shape subscribe_degradation_shape = {
 	"SubscribeDegradation", FIELDS(subscribe_degradation_fields),
@@ -117,7 +120,7 @@ static const struct field subscribe_params_fields[] = {
 	      "roles that the template has after the request, in their order.") },
 	{ "maxSubsBitRate",       INTEGER(0, UNLIMITED), DEFAULT(3200),
 	  UNIT("kbps"), DOC("Maximum subscribable bitrate in kbps.") },
-	{ "subscribeDegradation", OBJECT(subscribe_degradation_shape) },
+	{ "subscribeDegradation", OBJECT(subscribe_degradation_shape), DOC("What happens on a bad connection.") },
 };
 static const struct shape subscribe_params_shape = {
 	"SubscribeParams", FIELDS(subscribe_params_fields), .doc = "What a role subscribes to.",
@@ -153,9 +156,9 @@ static const struct shape permissions_shape = {
 
 static const struct field role_fields[] = {
 	{ "name",            TEXT(role_name_text), FLAGS(FIELD_KEPT), DOC("Alias of the role.") },
-	{ "publishParams",   OBJECT(publish_params_shape), DEFAULT({}) },
-	{ "subscribeParams", OBJECT(subscribe_params_shape), DEFAULT({}) },
-	{ "permissions",     OBJECT(permissions_shape), DEFAULT({}) },
+	{ "publishParams",   OBJECT(publish_params_shape), DEFAULT({}), DOC("What the role publishes.") },
+	{ "subscribeParams", OBJECT(subscribe_params_shape), DEFAULT({}), DOC("What the role subscribes to.") },
+	{ "permissions",     OBJECT(permissions_shape), DEFAULT({}), DOC("What the role may do.") },
 	{ "priority",        INTEGER(1, 5), DEFAULT(1),
 	  DOC("The order in which roles are degraded: 1 is highest, 5 is lowest.") },
 	{ "maxPeerCount",    INTEGER(-1, UNLIMITED), DEFAULT(0),

@@ -48,8 +48,9 @@ static const struct field metadata_item = { .name = NULL, TEXT(any_256_text) };
 	{ "role",       TEXT(role_name_text), FLAGS(FIELD_READ_ONLY), \
 	  DOC("Name of the role the code is for.") }
 #define TIMES_OF_A_ROOM_CODE \
-	{ "created_at", TEXT(time_text), FLAGS(FIELD_READ_ONLY) }, \
-	{ "updated_at", TEXT(time_text), FLAGS(FIELD_READ_ONLY) }
+	{ "created_at", TEXT(time_text), FLAGS(FIELD_READ_ONLY), DOC("Time of creation.") }, \
+	{ "updated_at", TEXT(time_text), FLAGS(FIELD_READ_ONLY), \
+	  DOC("Time of the last change of enabled.") }
 #define USES_OF_A_ROOM_CODE(flags_) \
 	{ "uses",       INTEGER(0, USES_MOST), FLAGS(flags_), \
 	  DOC("Counted exchanges; shown with max_uses. Unsetting max_uses forgets it.") }
@@ -57,7 +58,7 @@ static const struct field metadata_item = { .name = NULL, TEXT(any_256_text) };
 	{ "state",      CODE_STATES, FLAGS(flags_), \
 	  DOC("The first that holds; shown with not_before, expires_at or max_uses.") }
 #define LINK_OF_A_ROOM_CODE(flags_) \
-	{ "join_url",   TEXT(any_text), FLAGS(flags_), DOC("With view=link: where people join with it.") }, \
+	{ "join_url",   TEXT(any_text), FLAGS(flags_), IN_FORMAT("uri"), DOC("With view=link: where people join with it.") }, \
 	{ "code_hash",  TEXT(any_text), FLAGS(flags_), DOC("With view=link: the code in the log.") }
 /* Members that a client may set, and that answers show when they are set. */
 #define TIMES_OF_A_CODES_LIFE \
@@ -70,8 +71,10 @@ static const struct field metadata_item = { .name = NULL, TEXT(any_256_text) };
 	  DOC("The person that the code is for.") }, \
 	{ "name",       TEXT(some_128_text), FLAGS(FIELD_BLANK_ABSENT), \
 	  DOC("Display name of that person.") }, \
-	{ "label",      TEXT(label_text), FLAGS(FIELD_BLANK_ABSENT) }, \
-	{ "metadata",   MAP_OF(metadata_key_text, metadata_item), MOST(16) }
+	{ "label",      TEXT(label_text), FLAGS(FIELD_BLANK_ABSENT), EXAMPLE("for the speakers"), \
+	  DOC("A note for administrators.") }, \
+	{ "metadata",   MAP_OF(metadata_key_text, metadata_item), MOST(16), \
+	  DOC("Texts for your own programs, by name.") }
 
 #define EXPIRES_IN_MOST 315360000
 #define GRACE_MOST 604800
@@ -134,12 +137,13 @@ static const struct field new_code_fields[] = {
 	LINK_OF_A_ROOM_CODE(FIELD_READ_ONLY),
 };
 const struct shape new_code_shape = {
-	"NewRoomCode", FIELDS(new_code_fields), .rules = new_code_rules, .doc = "A code to be made.",
+	"RoomCode", FIELDS(new_code_fields), .rules = new_code_rules, .doc = "A code to be made.",
 };
 
 static const struct field imported_code_fields[] = {
-	{ "code",       TEXT(generated_code_text), FLAGS(FIELD_REQUIRED | FIELD_SECRET) },
-	{ "room_id",    TEXT(any_text), FLAGS(FIELD_REQUIRED),
+	{ "code",       TEXT(generated_code_text), FLAGS(FIELD_REQUIRED | FIELD_SECRET),
+	  EXAMPLE("abc-defg-hij"), DOC("A generated code.") },
+	{ "room_id",    TEXT(any_text), FLAGS(FIELD_REQUIRED), EXAMPLE("6925c84100000000000000b1"),
 	  DOC("Of a room of the account, or of the body.") },
 	{ "role",       TEXT(role_name_text), FLAGS(FIELD_REQUIRED),
 	  DOC("When the template has no such role, the code is one of a deleted role.") },
@@ -156,7 +160,7 @@ const struct shape imported_code_shape = {
 static const struct field code_patch_fields[] = {
 	{ "code",    TEXT(any_text), FLAGS(FIELD_READ_ONLY) },
 	REST_OF_A_ROOM_CODE,
-	{ "enabled", BOOLEAN(), FLAGS(FIELD_KEPT) },
+	{ "enabled", BOOLEAN(), FLAGS(FIELD_KEPT), DOC("Whether the code can be exchanged.") },
 	TIMES_OF_A_ROOM_CODE,
 	TIMES_OF_A_CODES_LIFE,
 	MAX_USES_OF_A_CODE,
@@ -166,7 +170,7 @@ static const struct field code_patch_fields[] = {
 	LINK_OF_A_ROOM_CODE(FIELD_READ_ONLY),
 };
 const struct shape code_patch_shape = {
-	"RoomCodeChange", FIELDS(code_patch_fields), .rules = code_patch_rules,
+	"RoomCode", FIELDS(code_patch_fields), .rules = code_patch_rules,
 	.doc = "Changes of a room code; null unsets a member.",
 };
 
@@ -180,8 +184,8 @@ const struct shape rotation_shape = {
 };
 
 static const struct field code_switch_fields[] = {
-	{ "code",    TEXT(any_text), FLAGS(FIELD_REQUIRED) },
-	{ "enabled", BOOLEAN(), FLAGS(FIELD_REQUIRED) },
+	{ "code",    TEXT(any_text), FLAGS(FIELD_REQUIRED), EXAMPLE("abc-defg-hij"), DOC("A room code.") },
+	{ "enabled", BOOLEAN(), FLAGS(FIELD_REQUIRED), DOC("Whether the code can be exchanged.") },
 	REST_OF_A_ROOM_CODE,
 	TIMES_OF_A_ROOM_CODE,
 };
@@ -190,7 +194,7 @@ const struct shape code_switch_shape = {
 };
 
 static const struct field code_enabled_fields[] = {
-	{ "enabled", BOOLEAN(), FLAGS(FIELD_REQUIRED) },
+	{ "enabled", BOOLEAN(), FLAGS(FIELD_REQUIRED), DOC("Whether the code can be exchanged.") },
 	{ "code",    TEXT(any_text), FLAGS(FIELD_READ_ONLY) },
 	REST_OF_A_ROOM_CODE,
 	TIMES_OF_A_ROOM_CODE,
@@ -201,8 +205,8 @@ const struct shape code_enabled_shape = {
 };
 
 static const struct field join_fields[] = {
-	{ "code",    TEXT(any_text), FLAGS(FIELD_REQUIRED),
-	  DOC("As people type and paste it: in capitals, with other dashes or blanks, with quotes or a "
+	{ "code",    TEXT(any_text), FLAGS(FIELD_REQUIRED), EXAMPLE("abc-defg-hij"),
+	  DOC("A room code, as people type and paste it: in capitals, with other dashes or blanks, with quotes or a "
 	      "whole link around it.") },
 	{ "user_id", TEXT(any_256_text), FLAGS(FIELD_HIDDEN_DEFAULT | FIELD_BLANK_ABSENT),
 	  DOC("A version 4 UUID when it is not supplied or empty.") },
@@ -217,16 +221,18 @@ const struct shape join_shape = {
 static const struct field not_enforced_item = {
 	.name = NULL, ONE_OF("publish.audio", "publish.video", "publish.screen", "subscribe", "max_peers",
 			     "moderation", "expiry"),
+	COMPONENT("NotEnforced"), DOC("What a media server cannot hold."),
 };
 static const struct field join_ticket_fields[] = {
 	{ "backend",      TEXT(any_text), FLAGS(FIELD_REQUIRED), DOC("Its name.") },
-	{ "type",         ONE_OF(BACKEND_TYPES), FLAGS(FIELD_REQUIRED) },
-	{ "url",          TEXT(any_text), FLAGS(FIELD_REQUIRED) },
+	{ "type",         ONE_OF(BACKEND_TYPES), FLAGS(FIELD_REQUIRED), DOC("The kind of media server.") },
+	{ "url",          TEXT(any_text), FLAGS(FIELD_REQUIRED), IN_FORMAT("uri"),
+	  EXAMPLE("wss://media.example.org"), DOC("Address of the media server.") },
 	{ "room",         TEXT(id_text), FLAGS(FIELD_REQUIRED), DOC("The room there.") },
 	{ "token",        TEXT(any_text), DOC("What the media server takes.") },
 	{ "room_token",   TEXT(any_text), DOC("janus: for the room.") },
-	{ "link",         TEXT(any_text), DOC("jitsi, galene, bigbluebutton: where a browser joins.") },
-	{ "start_link",   TEXT(any_text), DOC("bigbluebutton, for moderators: starts the meeting.") },
+	{ "link",         TEXT(any_text), IN_FORMAT("uri"), DOC("jitsi, galene, bigbluebutton: where a browser joins.") },
+	{ "start_link",   TEXT(any_text), IN_FORMAT("uri"), DOC("bigbluebutton, for moderators: starts the meeting.") },
 	{ "expires_at",   TEXT(time_text), DOC("The end of what ends by itself.") },
 	{ "not_enforced", LIST_OF(not_enforced_item), FLAGS(FIELD_REQUIRED),
 	  DOC("What of the role the media server cannot hold.") },
@@ -243,7 +249,7 @@ const struct shape media_join_shape = {
 	"MediaJoin", FIELDS(media_join_fields), .doc = "Who joins with a token.",
 };
 static const struct field media_join_answer_fields[] = {
-	{ "join", OBJECT(join_ticket_shape), FLAGS(FIELD_REQUIRED) },
+	{ "join", OBJECT(join_ticket_shape), FLAGS(FIELD_REQUIRED), DOC("What lets the person in.") },
 };
 const struct shape media_join_answer_shape = {
 	"MediaJoinAnswer", FIELDS(media_join_answer_fields), .doc = "The way into the room of a token.",
@@ -252,10 +258,10 @@ const struct shape media_join_answer_shape = {
 static const struct field token_answer_fields[] = {
 	{ "token",      TEXT(any_text), FLAGS(FIELD_REQUIRED),
 	  DOC("A JWT, signed with the account's secret.") },
-	{ "room_id",    TEXT(id_text), FLAGS(FIELD_REQUIRED) },
-	{ "role",       TEXT(role_name_text), FLAGS(FIELD_REQUIRED) },
-	{ "user_id",    TEXT(any_256_text), FLAGS(FIELD_REQUIRED) },
-	{ "expires_at", TEXT(time_text), FLAGS(FIELD_REQUIRED) },
+	{ "room_id",    TEXT(id_text), FLAGS(FIELD_REQUIRED), DOC("Identifier of the room.") },
+	{ "role",       TEXT(role_name_text), FLAGS(FIELD_REQUIRED), DOC("Name of the role.") },
+	{ "user_id",    TEXT(any_256_text), FLAGS(FIELD_REQUIRED), DOC("The person that the token is for.") },
+	{ "expires_at", TEXT(time_text), FLAGS(FIELD_REQUIRED), DOC("When the token ends.") },
 	{ "join",       OBJECT(join_ticket_shape), DOC("Where a backend is in effect for the room.") },
 };
 const struct shape token_answer_shape = {
@@ -263,24 +269,24 @@ const struct shape token_answer_shape = {
 };
 
 static const struct field opened_room_fields[] = {
-	{ "name",        TEXT(any_text), FLAGS(FIELD_REQUIRED) },
-	{ "description", TEXT(any_text), FLAGS(FIELD_REQUIRED) },
+	{ "name",        TEXT(any_text), FLAGS(FIELD_REQUIRED), DOC("Name of the room.") },
+	{ "description", TEXT(any_text), FLAGS(FIELD_REQUIRED), DOC("Its description.") },
 };
 static const struct shape opened_room_shape = {
 	"OpenedRoom", FIELDS(opened_room_fields), .doc = "The room of a code, for a guest.",
 };
 static const struct field opened_role_fields[] = {
-	{ "name",          TEXT(role_name_text), FLAGS(FIELD_REQUIRED) },
-	{ "publishParams", OBJECT(publish_params_shape), FLAGS(FIELD_REQUIRED) },
+	{ "name",          TEXT(role_name_text), FLAGS(FIELD_REQUIRED), DOC("Name of the role.") },
+	{ "publishParams", OBJECT(publish_params_shape), FLAGS(FIELD_REQUIRED), DOC("What the role may publish.") },
 };
 static const struct shape opened_role_shape = {
 	"OpenedRole", FIELDS(opened_role_fields), .doc = "The role of a code, for a guest.",
 };
 static const struct field opened_fields[] = {
-	{ "code",       TEXT(room_code_text), FLAGS(FIELD_REQUIRED) },
-	{ "room",       OBJECT(opened_room_shape), FLAGS(FIELD_REQUIRED) },
-	{ "role",       OBJECT(opened_role_shape), FLAGS(FIELD_REQUIRED) },
-	{ "client_url", TEXT(any_text), FLAGS(FIELD_NULLABLE),
+	{ "code",       TEXT(room_code_text), FLAGS(FIELD_REQUIRED), DOC("The code.") },
+	{ "room",       OBJECT(opened_room_shape), FLAGS(FIELD_REQUIRED), DOC("Its room.") },
+	{ "role",       OBJECT(opened_role_shape), FLAGS(FIELD_REQUIRED), DOC("Its role.") },
+	{ "client_url", TEXT(any_text), FLAGS(FIELD_NULLABLE), IN_FORMAT("uri"), EXAMPLE("https://example.org/"),
 	  DOC("Where a page sends people who join.") },
 	{ "not_before", TEXT(time_text), DOC("Of the code, where it is set.") },
 	{ "expires_at", TEXT(time_text), DOC("Of the code, where it is set.") },

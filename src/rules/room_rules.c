@@ -18,8 +18,9 @@ static const struct text_rule description_text = {
 };
 
 static const struct field recording_info_fields[] = {
-	{ "enabled",     BOOLEAN(), DEFAULT(false) },
-	{ "upload_info", OBJECT(upload_info_shape), FLAGS(FIELD_SECRET | FIELD_ZERO_ABSENT) },
+	{ "enabled",     BOOLEAN(), DEFAULT(false), DOC("Whether the room is recorded.") },
+	{ "upload_info", OBJECT(upload_info_shape), FLAGS(FIELD_SECRET | FIELD_ZERO_ABSENT),
+	  DOC("Where recordings are stored.") },
 };
 const struct shape recording_info_shape = {
 	"RecordingInfo", FIELDS(recording_info_fields), .doc = "The recording of a room.",
@@ -40,9 +41,12 @@ static const struct rule room_rules[] = {
 #define BEGIN_OF_A_ROOM \
 	{ "name",                      TEXT(room_name_text), \
 	  FLAGS(FIELD_KEPT | FIELD_HIDDEN_DEFAULT | FIELD_ZERO_ABSENT), \
+	  EXAMPLE("monday"), \
 	  DOC("Unique without regard to case; a version 4 UUID when it is not supplied.") }, \
-	{ "enabled",                   BOOLEAN(), DEFAULT(true) }, \
-	{ "description",               TEXT(description_text), DEFAULT("") }, \
+	{ "enabled",                   BOOLEAN(), DEFAULT(true), \
+	  DOC("Whether codes of the room are made and exchanged.") }, \
+	{ "description",               TEXT(description_text), DEFAULT(""), \
+	  DOC("A text for people.") }, \
 	{ "customer_id",               TEXT(id_text), FLAGS(FIELD_READ_ONLY), \
 	  DOC("Account identifier of the owner.") }, \
 	{ "recording_source_template", BOOLEAN(), FLAGS(FIELD_HIDDEN_DEFAULT), DEFAULT(true), \
@@ -51,6 +55,7 @@ static const struct rule room_rules[] = {
 #define MIDDLE_OF_A_ROOM \
 	{ "template_id",               TEXT(any_text), \
 	  FLAGS(FIELD_HIDDEN_DEFAULT | FIELD_ZERO_ABSENT), \
+	  EXAMPLE("6925c84100000000000000a1"), \
 	  DOC("The account's default template when it is not supplied.") }, \
 	{ "template",                  TEXT(any_text), FLAGS(FIELD_READ_ONLY), \
 	  DOC("The current name of the template.") }, \
@@ -58,9 +63,11 @@ static const struct rule room_rules[] = {
 	  FLAGS(FIELD_HIDDEN_DEFAULT | FIELD_ZERO_ABSENT), \
 	  MESSAGE("Error: region not supported"), \
 	  DOC("When it is not supplied at creation: the template's settings.region.") }, \
-	{ "large_room",                BOOLEAN(), DEFAULT(false) }, \
+	{ "large_room",                BOOLEAN(), DEFAULT(false), \
+	  DOC("Allows a size of more than 2500.") }, \
 	{ "size",                      INTEGER(0, LARGE_SIZE_MOST), DOC("Peers in the room.") }, \
-	{ "max_duration_seconds",      INTEGER(120, 43200), FLAGS(FIELD_ZERO_ABSENT), UNIT("s") }
+	{ "max_duration_seconds",      INTEGER(120, 43200), FLAGS(FIELD_ZERO_ABSENT), UNIT("s"), \
+	  DOC("The longest time that a session lasts, in seconds.") }
 #define REST_OF_A_ROOM \
 	{ "customer",                  TEXT(id_text), FLAGS(FIELD_READ_ONLY), \
 	  DOC("Same value as customer_id.") }, \
@@ -75,10 +82,13 @@ static const struct field room_fields[] = {
 	{ "id",                        TEXT(id_text), FLAGS(FIELD_READ_ONLY),
 	  DOC("Room identifier.") },
 	BEGIN_OF_A_ROOM,
-	{ "recording_info",            OBJECT(recording_info_shape), FLAGS(FIELD_ATOMIC) },
+	{ "recording_info",            OBJECT(recording_info_shape), FLAGS(FIELD_ATOMIC),
+	  DOC("How the room is recorded.") },
 	MIDDLE_OF_A_ROOM,
-	{ "created_at",                TEXT(time_text), FLAGS(FIELD_READ_ONLY) },
-	{ "updated_at",                TEXT(time_text), FLAGS(FIELD_READ_ONLY) },
+	{ "created_at",                TEXT(time_text), FLAGS(FIELD_READ_ONLY),
+	  DOC("Time of creation.") },
+	{ "updated_at",                TEXT(time_text), FLAGS(FIELD_READ_ONLY),
+	  DOC("Time of the last change.") },
 	REST_OF_A_ROOM,
 };
 const struct shape room_shape = {
@@ -87,12 +97,12 @@ const struct shape room_shape = {
 };
 
 static const struct field room_summary_fields[] = {
-	{ "id",          TEXT(id_text), FLAGS(FIELD_REQUIRED) },
-	{ "name",        TEXT(room_name_text), FLAGS(FIELD_REQUIRED) },
-	{ "enabled",     BOOLEAN(), FLAGS(FIELD_REQUIRED) },
-	{ "template_id", TEXT(id_text), FLAGS(FIELD_REQUIRED) },
+	{ "id",          TEXT(id_text), FLAGS(FIELD_REQUIRED), DOC("Room identifier.") },
+	{ "name",        TEXT(room_name_text), FLAGS(FIELD_REQUIRED), DOC("Unique without regard to case.") },
+	{ "enabled",     BOOLEAN(), FLAGS(FIELD_REQUIRED), DOC("Whether codes of the room are made and exchanged.") },
+	{ "template_id", TEXT(id_text), FLAGS(FIELD_REQUIRED), DOC("Template identifier.") },
 	{ "template",    TEXT(any_text), FLAGS(FIELD_REQUIRED), DOC("Its name.") },
-	{ "updated_at",  TEXT(time_text), FLAGS(FIELD_REQUIRED) },
+	{ "updated_at",  TEXT(time_text), FLAGS(FIELD_REQUIRED), DOC("Time of the last change.") },
 };
 const struct shape room_summary_shape = {
 	"RoomSummary", FIELDS(room_summary_fields), .doc = "A room in a list for people.",
@@ -110,7 +120,8 @@ static const struct field imported_fields[] = {
 	{ "id",                        TEXT(id_text), FLAGS(FIELD_HIDDEN_DEFAULT),
 	  IMPORTED_ID("room") },
 	BEGIN_OF_A_ROOM,
-	{ "recording_info",            OBJECT(recording_info_shape), FLAGS(FIELD_ATOMIC) },
+	{ "recording_info",            OBJECT(recording_info_shape), FLAGS(FIELD_ATOMIC),
+	  DOC("How the room is recorded.") },
 	{ "recording",                 OBJECT(recording_info_shape), FLAGS(FIELD_ATOMIC),
 	  DOC("Counts as recording_info where that is not supplied.") },
 	MIDDLE_OF_A_ROOM,

@@ -26,7 +26,8 @@ static const struct field room_state_fields[] = {
 	  UNIT("s"), DOC("Interval of room-state messages in seconds.") },
 	{ "sendPeerList",        BOOLEAN(), DEFAULT(false),
 	  DOC("true: the peer list is sent, false: only the peer count.") },
-	{ "stopRoomStateOnJoin", BOOLEAN(), DEFAULT(true) },
+	{ "stopRoomStateOnJoin", BOOLEAN(), DEFAULT(true),
+	  DOC("Stops the messages to a person who joins.") },
 	{ "enabled",             BOOLEAN(), DEFAULT(false),
 	  DOC("Switches room-state sending for roles.") },
 };
@@ -37,9 +38,9 @@ static const struct shape room_state_shape = {
 static const struct field settings_fields[] = {
 	{ "region",    ONE_OF("in", "us", "eu", "auto"), FLAGS(FIELD_ZERO_ABSENT), DEFAULT("auto"),
 	  DOC("Default hosting region of rooms.") },
-	{ "recording", OBJECT(recording_shape), FLAGS(FIELD_NULLABLE) },
-	{ "roomState", OBJECT(room_state_shape), DEFAULT({}) },
-	{ "retry",     ANY(), FLAGS(FIELD_READ_ONLY), DEFAULT({}) },
+	{ "recording", OBJECT(recording_shape), FLAGS(FIELD_NULLABLE), DOC("How rooms are recorded.") },
+	{ "roomState", OBJECT(room_state_shape), DEFAULT({}), DOC("Messages about who is in a room.") },
+	{ "retry",     ANY(), FLAGS(FIELD_READ_ONLY), DEFAULT({}), DOC("An empty object.") },
 	{ "backend",   TEXT(any_text),
 	  DOC("Name of the backend of rooms; the account's default one when it is not supplied.") },
 };
@@ -55,15 +56,16 @@ static const struct field role_item = { .name = NULL, OBJECT(role_shape) };
 #define NAME_OF_A_TEMPLATE \
 	{ "name",         TEXT(name_text), \
 	  FLAGS(FIELD_KEPT | FIELD_HIDDEN_DEFAULT | FIELD_ZERO_ABSENT), \
-	  DOC("Unique template name; a version 4 UUID when it is not supplied.") }
+	  EXAMPLE("lesson"), DOC("Unique template name; a version 4 UUID when it is not supplied.") }
 #define OWNER_OF_A_TEMPLATE \
 	{ "customerId",   TEXT(id_text), FLAGS(FIELD_READ_ONLY), \
 	  DOC("Account identifier of the owner.") }
 #define PARTS_OF_A_TEMPLATE \
 	{ "roles",        MAP_OF(role_name_text, role_item), MOST(100), DEFAULT({}), \
+	  EXAMPLE({"host":{},"guest":{}}), \
 	  DOC("Role name to role.") }, \
-	{ "settings",     OBJECT(settings_shape), DEFAULT({}) }, \
-	{ "destinations", OBJECT(destinations_shape), DEFAULT({}) }
+	{ "settings",     OBJECT(settings_shape), DEFAULT({}), DOC("Settings of its rooms.") }, \
+	{ "destinations", OBJECT(destinations_shape), DEFAULT({}), DOC("Where its rooms are recorded and streamed to.") }
 #define REST_OF_A_TEMPLATE \
 	{ "_id",          TEXT(id_text), FLAGS(FIELD_READ_ONLY), DOC("Same value as id.") }, \
 	{ "customer",     TEXT(id_text), FLAGS(FIELD_READ_ONLY), DOC("Same value as customerId.") }, \
@@ -76,25 +78,26 @@ static const struct field template_fields[] = {
 	NAME_OF_A_TEMPLATE,
 	OWNER_OF_A_TEMPLATE,
 	PARTS_OF_A_TEMPLATE,
-	{ "createdAt",    TEXT(time_text), FLAGS(FIELD_READ_ONLY) },
-	{ "updatedAt",    TEXT(time_text), FLAGS(FIELD_READ_ONLY) },
+	{ "createdAt",    TEXT(time_text), FLAGS(FIELD_READ_ONLY), DOC("Time of creation.") },
+	{ "updatedAt",    TEXT(time_text), FLAGS(FIELD_READ_ONLY), DOC("Time of the last change.") },
 	REST_OF_A_TEMPLATE,
 };
 static const struct field role_name_item = { .name = NULL, TEXT(role_name_text) };
 static const struct field template_summary_fields[] = {
-	{ "id",        TEXT(id_text), FLAGS(FIELD_REQUIRED) },
-	{ "name",      TEXT(name_text), FLAGS(FIELD_REQUIRED) },
+	{ "id",        TEXT(id_text), FLAGS(FIELD_REQUIRED), DOC("Template identifier.") },
+	{ "name",      TEXT(name_text), FLAGS(FIELD_REQUIRED), DOC("Unique template name.") },
 	{ "default",   BOOLEAN(), FLAGS(FIELD_REQUIRED),
 	  DOC("Rooms that name no template have this one.") },
 	{ "roles",     LIST_OF(role_name_item), FLAGS(FIELD_REQUIRED), DOC("Their names.") },
-	{ "region",    ONE_OF("in", "us", "eu", "auto"), FLAGS(FIELD_REQUIRED) },
-	{ "updatedAt", TEXT(time_text), FLAGS(FIELD_REQUIRED) },
+	{ "region",    ONE_OF("in", "us", "eu", "auto"), FLAGS(FIELD_REQUIRED),
+	  DOC("Default hosting region of rooms.") },
+	{ "updatedAt", TEXT(time_text), FLAGS(FIELD_REQUIRED), DOC("Time of the last change.") },
 };
 const struct shape template_summary_shape = {
 	"TemplateSummary", FIELDS(template_summary_fields), .doc = "A template in a list for people.",
 };
 const struct shape template_shape = {
-	"Template", FIELDS(template_fields),
+	"Template", FIELDS(template_fields), .is_merged_too = true,
 	.doc = "Roles, settings and destinations for rooms.",
 };
 

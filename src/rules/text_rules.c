@@ -156,6 +156,7 @@ const struct text_rule id_text = {
 	.sentence = "must be an id (24 lower-case hex digits)",
 	.shortest = 24,
 	.longest = 24,
+	.example = "6925c84100000000000000b1",
 };
 
 const struct text_rule time_text = {
@@ -163,6 +164,8 @@ const struct text_rule time_text = {
 	.sentence = "must be a time",
 	.shortest = 20,
 	.longest = 24,
+	.format = "date-time",
+	.example = "2026-11-23T09:00:00Z",
 };
 
 const struct text_rule bytes_32_text = {
@@ -170,6 +173,7 @@ const struct text_rule bytes_32_text = {
 	.sentence = "must be 43 of a-z A-Z 0-9 - _",
 	.shortest = 43,
 	.longest = 43,
+	.example = "NzbLsXh8uDCcd-6MNwXF4W_7noWXFZAfHkxZsRGC9Xs",
 };
 
 const struct text_rule room_code_text = {
@@ -177,6 +181,7 @@ const struct text_rule room_code_text = {
 	.sentence = "must be a room code",
 	.shortest = 6,
 	.longest = CODE_WORDS_MOST,
+	.example = "abc-defg-hij",
 };
 
 const struct text_rule name_text = {
@@ -186,6 +191,7 @@ const struct text_rule name_text = {
 	.shortest = 1,
 	.longest = 128,
 	.no_outer_space = true,
+	.example = "lesson",
 };
 
 const struct text_rule role_name_text = {
@@ -195,6 +201,7 @@ const struct text_rule role_name_text = {
 	.shortest = 1,
 	.longest = 64,
 	.no_outer_space = true,
+	.example = "host",
 };
 
 const struct text_rule destination_name_text = {
@@ -209,4 +216,5 @@ const struct text_rule room_name_text = {
 	.sentence = "must be 1 to 128 of a-z A-Z 0-9 - . _ :",
 	.shortest = 1,
 	.longest = 128,
+	.example = "monday",
 };

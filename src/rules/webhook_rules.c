@@ -55,14 +55,15 @@ static const struct field header_item = {
 
 /* reason: the flags of disabled_reason, which only some answers have. */
 #define WEBHOOK_ROWS(reason) \
-	{ "id",          TEXT(id_text), FLAGS(FIELD_READ_ONLY) }, \
-	{ "url",         TEXT(url_text), FLAGS(FIELD_REQUIRED | FIELD_KEPT), \
+	{ "id",          TEXT(id_text), FLAGS(FIELD_READ_ONLY), DOC("Webhook identifier.") }, \
+	{ "url",         TEXT(url_text), FLAGS(FIELD_REQUIRED | FIELD_KEPT), IN_FORMAT("uri"), \
+	  EXAMPLE("https://example.org/hook"), \
 	  DOC("Where entries of the log are posted to.") }, \
 	{ "events",      LIST_OF(event_item), MOST(50), FLAGS(FIELD_UNIQUE | FIELD_NOT_EMPTY), DEFAULT(["*"]), \
 	  DOC("Types of entries, beginnings of types such as room.*, or * for all.") }, \
 	{ "enabled",     BOOLEAN(), DEFAULT(true), \
 	  DOC("Switching it on begins with what happens from then on.") }, \
-	{ "description", TEXT(any_256_text), DEFAULT("") }, \
+	{ "description", TEXT(any_256_text), DEFAULT(""), DOC("A text for people.") }, \
 	{ "headers",     MAP_OF(header_name_text, header_item), MOST(5), FLAGS(FIELD_ATOMIC | FIELD_SECRET), \
 	  DEFAULT({}), \
 	  DOC("Further headers of a delivery. Answers show *** in place of each value; *** in a body keeps " \
@@ -73,8 +74,8 @@ static const struct field header_item = {
 	      "the call that sets it answers it.") }, \
 	{ "disabled_reason", ONE_OF("gone", "failing"), FLAGS(reason), \
 	  DOC("Why the service switched the webhook off: an answer of 410, or nothing was delivered.") }, \
-	{ "created_at",  TEXT(time_text), FLAGS(FIELD_READ_ONLY) }, \
-	{ "updated_at",  TEXT(time_text), FLAGS(FIELD_READ_ONLY) },
+	{ "created_at",  TEXT(time_text), FLAGS(FIELD_READ_ONLY), DOC("Time of creation.") }, \
+	{ "updated_at",  TEXT(time_text), FLAGS(FIELD_READ_ONLY), DOC("Time of the last change.") },
 
 static const struct field webhook_fields[] = { WEBHOOK_ROWS(FIELD_READ_ONLY) };
 const struct shape webhook_shape = {
@@ -83,7 +84,7 @@ const struct shape webhook_shape = {
 };
 static const struct field shown_webhook_fields[] = { WEBHOOK_ROWS(0) };
 const struct shape shown_webhook_shape = {
-	"ShownWebhook", FIELDS(shown_webhook_fields),
+	"Webhook", FIELDS(shown_webhook_fields),
 	.doc = "Where entries of the log are posted to, signed by Standard Webhooks 1.0.0.",
 };
 
@@ -91,15 +92,16 @@ static const struct field test_fields[] = {
 	{ "event_id", TEXT(some_text), FLAGS(FIELD_REQUIRED), DOC("The webhook-id of what is sent.") },
 };
 const struct shape webhook_test_shape = {
-	"WebhookTest", FIELDS(test_fields), .doc = "A webhook.test that is being sent.",
+	"TestEvent", FIELDS(test_fields), .doc = "A webhook.test that is being sent.",
 };
 
 static const struct field delivery_fields[] = {
 	{ "event_id",    TEXT(some_text), FLAGS(FIELD_REQUIRED), DOC("The id of the entry.") },
-	{ "type",        TEXT(some_text), FLAGS(FIELD_REQUIRED) },
+	{ "type",        TEXT(some_text), FLAGS(FIELD_REQUIRED), EXAMPLE("room.created"),
+	  DOC("Type of the entry.") },
 	{ "seq",         INTEGER(1, UNLIMITED), FLAGS(FIELD_REQUIRED), DOC("The number of the entry.") },
-	{ "state",       ONE_OF(DELIVERY_STATES), FLAGS(FIELD_REQUIRED) },
-	{ "attempts",    INTEGER(1, UNLIMITED), FLAGS(FIELD_REQUIRED) },
+	{ "state",       ONE_OF(DELIVERY_STATES), FLAGS(FIELD_REQUIRED), DOC("How it stands.") },
+	{ "attempts",    INTEGER(1, UNLIMITED), FLAGS(FIELD_REQUIRED), DOC("Attempts so far.") },
 	{ "last_status", INTEGER(100, 999), FLAGS(FIELD_NULLABLE), DOC("Of HTTP; null: there was no answer.") },
 	{ "last_error",  TEXT(some_text), FLAGS(FIELD_NULLABLE),
 	  DOC("Why there was no whole answer; null: there was one.") },

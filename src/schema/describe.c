@@ -7,27 +7,43 @@
 
 #include "base/log.h"
 
+/* Of all examples. */
+#define EXAMPLE_TIME "2026-11-23T09:00:00Z"
+#define EXAMPLE_END "2036-11-23T09:00:00Z"
+
 static json_t *describe_row(const struct field *row, enum describe_form form, bool is_nullable);
 
-/* After the name of a shape. */
-static const char *const suffixes[] = {
-	[DESCRIBE_ANSWER] = "",
-	[DESCRIBE_REQUEST] = "Request",
-	[DESCRIBE_PATCH] = "Patch",
-};
+json_t *describe_name(const struct shape *shape, enum describe_form form)
+{
+	static const char *const suffixes[] = {
+		[DESCRIBE_ANSWER] = "",
+		[DESCRIBE_REQUEST] = "Input",
+		[DESCRIBE_PATCH] = "Patch",
+		[DESCRIBE_UPDATE] = "Patch",
+	};
+	const bool is_second = form == DESCRIBE_UPDATE && shape->is_merged_too;
+
+	return json_sprintf("%s%s", shape->name, is_second ? "Update" : suffixes[form]);
+}
 
 json_t *describe_reference(const struct shape *shape, enum describe_form form)
 {
-	return json_pack("{s:o}", "$ref",
-			 json_sprintf("#/components/schemas/%s%s", shape->name, suffixes[form]));
+	json_t *name = describe_name(shape, form);
+	json_t *reference = json_pack(
+		"{s:o}", "$ref", json_sprintf("#/components/schemas/%s", json_string_value(name)));
+
+	json_decref(name);
+	return reference;
 }
 
-static void set_type(json_t *schema, const char *type, bool is_nullable)
+json_t *describe_nullable(json_t *schema)
 {
-	if (is_nullable)
-		object_put(schema, "type", json_pack("[s,s]", type, "null"));
-	else
-		object_put(schema, "type", json_string(type));
+	return json_pack("{s:[o,{s:s}]}", "anyOf", schema, "type", "null");
+}
+
+static void set_type(json_t *schema, const char *type)
+{
+	object_put(schema, "type", json_string(type));
 }
 
 static void describe_further(json_t *schema, const char *sentence, ...)
@@ -88,6 +104,10 @@ static json_t *pattern_of(const struct text_rule *rule)
 
 static void describe_text(json_t *schema, const struct text_rule *rule)
 {
+	if (rule->format != NULL) {
+		object_put(schema, "format", json_string(rule->format));
+		return;
+	}
 	if (rule->characters != NULL)
 		object_put(schema, "pattern", pattern_of(rule));
 	if (rule->shortest > 0)
@@ -100,51 +120,58 @@ static void describe_text(json_t *schema, const struct text_rule *rule)
 		object_put(schema, "x-maxBytes", json_integer((json_int_t)rule->longest));
 }
 
-static void describe_choice(json_t *schema, const struct field *row, bool is_nullable)
+static json_t *texts_of(const char *const *text)
 {
-	json_t *choices = json_array();
+	json_t *texts = json_array();
 
-	for (const char *const *choice = row->choices; *choice != NULL; choice++)
-		array_put(choices, json_string(*choice));
-	if (is_nullable)
-		array_put(choices, json_null());
-	object_put(schema, "enum", choices);
+	for (; *text != NULL; text++)
+		array_put(texts, json_string(*text));
+	return texts;
+}
+
+static void describe_text_row(json_t *schema, const struct field *row)
+{
+	if (row->free_with == NULL)
+		describe_text(schema, row->text);
+	if (row->words != NULL)
+		object_put(schema, "enum", texts_of(row->words));
+	if (row->pattern != NULL)
+		object_put(schema, "pattern", json_string(row->pattern));
+	if (row->format != NULL)
+		object_put(schema, "format", json_string(row->format));
 }
 
 /* ---- objects, maps, lists ---- */
 
-/* The form of the values below: lists and atomic objects inside a patch are whole. */
+/* The form of the values below: lists and atomic objects inside a patch are whole, and so is all
+ * that an update has. */
 static enum describe_form form_below(const struct field *row, enum describe_form form)
 {
 	bool is_whole = row->kind == KIND_LIST || (row->flags & FIELD_ATOMIC) != 0;
 
-	return form == DESCRIBE_PATCH && is_whole ? DESCRIBE_REQUEST : form;
+	if (form == DESCRIBE_UPDATE || (form == DESCRIBE_PATCH && is_whole))
+		return DESCRIBE_REQUEST;
+	return form;
 }
 
-static void describe_object(json_t *schema, const struct field *row, enum describe_form form,
-			    bool is_nullable)
+static void describe_object(json_t *schema, const struct field *row, enum describe_form form)
 {
 	json_t *whole = describe_reference(row->shape, form_below(row, form));
 
-	if (is_nullable)
-		object_put(schema, "anyOf", json_pack("[o,{s:s}]", whole, "type", "null"));
-	else if (json_object_update_new(schema, whole) != 0)
+	if (json_object_update_new(schema, whole) != 0)
 		ABORT("a JSON value could not be changed");
 }
 
 static void describe_map(json_t *schema, const struct field *row, enum describe_form form)
 {
-	json_t *names = json_object();
+	json_t *names = json_pack("{s:s}", "type", "string");
 
 	describe_text(names, row->text);
 	object_put(schema, "propertyNames", names);
-	/* A null entry is ignored, or removed by a patch. */
 	object_put(schema, "additionalProperties",
-		   describe_row(row->item, form, form != DESCRIBE_ANSWER));
+		   describe_row(row->item, form, form == DESCRIBE_PATCH));
 	/* A patch may have more entries, since some of them remove or change existing ones. */
-	if (row->most != 0 && form == DESCRIBE_PATCH)
-		describe_further(schema, "At most %zu after the merge.", row->most);
-	else if (row->most != 0)
+	if (row->most != 0 && form != DESCRIBE_PATCH)
 		object_put(schema, "maxProperties", json_integer((json_int_t)row->most));
 }
 
@@ -159,57 +186,61 @@ static void describe_list(json_t *schema, const struct field *row, enum describe
 		object_put(schema, "uniqueItems", json_true());
 }
 
-static void describe_kind(json_t *schema, const struct field *row, enum describe_form form,
-			  bool is_nullable)
+static void describe_choice(json_t *schema, const struct field *row)
+{
+	set_type(schema, "string");
+	object_put(schema, "enum", texts_of(row->choices));
+}
+
+static void describe_kind(json_t *schema, const struct field *row, enum describe_form form)
 {
 	switch (row->kind) {
 	case KIND_BOOLEAN:
-		set_type(schema, "boolean", is_nullable);
+		set_type(schema, "boolean");
 		break;
 	case KIND_INTEGER:
-		set_type(schema, "integer", is_nullable);
+		set_type(schema, "integer");
 		describe_integer(schema, row);
 		break;
 	case KIND_NUMBER:
-		set_type(schema, "number", is_nullable);
+		set_type(schema, "number");
+		object_put(schema, "format", json_string("double"));
 		object_put(schema, "minimum", json_real(row->low));
 		object_put(schema, "maximum", json_real(row->high));
 		break;
 	case KIND_TEXT:
-		set_type(schema, "string", is_nullable);
-		if (row->free_with == NULL)
-			describe_text(schema, row->text);
-		else
-			describe_further(schema, "Without %s it %s.", row->free_with,
-					 row->text->sentence);
+		set_type(schema, "string");
+		describe_text_row(schema, row);
 		break;
 	case KIND_TIME:
-		set_type(schema, "string", is_nullable);
+		set_type(schema, "string");
 		object_put(schema, "format", json_string("date-time"));
 		break;
 	case KIND_CHOICE:
-		set_type(schema, "string", is_nullable);
-		describe_choice(schema, row, is_nullable);
+		if (row->component == NULL)
+			describe_choice(schema, row);
+		else
+			object_put(schema, "$ref",
+				   json_sprintf("#/components/schemas/%s", row->component));
 		break;
 	case KIND_OBJECT:
-		describe_object(schema, row, form, is_nullable);
+		describe_object(schema, row, form);
 		break;
 	case KIND_MAP:
-		set_type(schema, "object", is_nullable);
-		describe_map(schema, row, form);
+		set_type(schema, "object");
+		describe_map(schema, row, form_below(row, form));
 		break;
 	case KIND_LIST:
-		set_type(schema, "array", is_nullable);
+		set_type(schema, "array");
 		describe_list(schema, row, form);
 		break;
 	case KIND_KEPT_OBJECT:
-		set_type(schema, "object", is_nullable);
-		describe_kept(schema, row);
+		set_type(schema, "object");
+		object_put(schema, "additionalProperties", json_true());
 		break;
 	case KIND_KEPT_LIST:
-		set_type(schema, "array", is_nullable);
+		set_type(schema, "array");
 		object_put(schema, "items", json_object());
-		describe_kept(schema, row);
 		break;
 	case KIND_ANY:
 		break;
@@ -218,17 +249,22 @@ static void describe_kind(json_t *schema, const struct field *row, enum describe
 
 /* ---- rows ---- */
 
-/* A default that depends on another member goes into the description; a default that the handler
- * fills is described by the row's own text. */
-static void describe_default(json_t *schema, const struct field *row)
+/* What a member has that was not supplied, as a sentence, and for programs as x-default. */
+static void describe_default(json_t *schema, const struct field *row, enum describe_form form)
 {
+	const bool is_object = row->kind == KIND_OBJECT;
+
 	if (row->standard == NULL || (row->flags & FIELD_HIDDEN_DEFAULT) != 0)
 		return;
-	if (row->when_member != NULL)
+	if (row->when_member != NULL) {
 		describe_further(schema, "Default where %s is %s: %s.", row->when_member,
 				 row->when_value, row->standard);
-	else
-		object_put(schema, "default", json_loads(row->standard, JSON_DECODE_ANY, NULL));
+		return;
+	}
+	object_put(schema, "x-default", json_loads(row->standard, JSON_DECODE_ANY, NULL));
+	if (form == DESCRIBE_REQUEST)
+		describe_further(schema, "Default: %s.",
+				 is_object ? "the defaults of its fields" : row->standard);
 }
 
 static void describe_absent(json_t *schema, const struct field *row)
@@ -243,45 +279,70 @@ static void describe_absent(json_t *schema, const struct field *row)
 					 "not supplied.");
 }
 
-static json_t *describe_row(const struct field *row, enum describe_form form, bool is_nullable)
+static void describe_null(json_t *schema, const struct field *row)
 {
-	json_t *schema = json_object();
-	bool is_sent = form != DESCRIBE_ANSWER;
-	bool is_read_only = (row->flags & FIELD_READ_ONLY) != 0;
+	if (row->standard != NULL && row->when_member == NULL && row->kind != KIND_OBJECT)
+		describe_further(schema, "null restores the default: %s.", row->standard);
+	else
+		describe_further(schema, row->standard != NULL ? "null restores the defaults."
+							       : "null removes it.");
+}
 
+static void describe_words(json_t *schema, const struct field *row, enum describe_form form,
+			   bool is_nullable)
+{
 	if (row->doc != NULL)
 		object_put(schema, "description", json_string(row->doc));
-	if (is_read_only)
-		object_put(schema, "readOnly", json_true());
-	if (is_sent && (row->flags & FIELD_WRITE_ONLY) != 0)
+	if (row->kind == KIND_KEPT_OBJECT || row->kind == KIND_KEPT_LIST)
+		describe_kept(schema, row);
+	if (row->kind == KIND_MAP && row->most != 0 && form_below(row, form) == DESCRIBE_PATCH)
+		describe_further(schema, "At most %zu after the merge.", row->most);
+	if (row->kind == KIND_TEXT && row->free_with != NULL)
+		describe_further(schema, "Without %s it %s.", row->free_with, row->text->sentence);
+	if (form != DESCRIBE_ANSWER)
+		describe_default(schema, row, form);
+	if (form != DESCRIBE_ANSWER)
+		describe_absent(schema, row);
+	if (is_nullable && form != DESCRIBE_ANSWER && row->name != NULL)
+		describe_null(schema, row);
+}
+
+/* Words and extensions stand beside the "or null". */
+static json_t *describe_row(const struct field *row, enum describe_form form, bool is_nullable)
+{
+	json_t *schema = json_object(), *kind = json_object();
+
+	describe_words(schema, row, form, is_nullable);
+	if (form != DESCRIBE_ANSWER && (row->flags & FIELD_WRITE_ONLY) != 0)
 		object_put(schema, "writeOnly", json_true());
-	/* Any value is accepted. */
-	if (is_sent && is_read_only)
-		return schema;
-	describe_kind(schema, row, form, is_nullable);
 	if (row->unit != NULL)
 		object_put(schema, "x-unit", json_string(row->unit));
-	if (form == DESCRIBE_REQUEST)
-		describe_default(schema, row);
-	if (is_sent)
-		describe_absent(schema, row);
+	describe_kind(kind, row, form);
+	if (json_object_update_new(schema, is_nullable ? describe_nullable(kind) : kind) != 0)
+		ABORT("a JSON value could not be changed");
 	return schema;
 }
 
 static bool may_be_null(const struct field *row, enum describe_form form)
 {
-	const unsigned kept = form == DESCRIBE_PATCH ? FIELD_REQUIRED | FIELD_KEPT : FIELD_REQUIRED;
-
-	if (form == DESCRIBE_ANSWER)
+	switch (form) {
+	case DESCRIBE_ANSWER:
 		return (row->flags & FIELD_NULLABLE) != 0;
-	return (row->flags & kept) == 0;
+	case DESCRIBE_PATCH:
+		return (row->flags & (FIELD_REQUIRED | FIELD_KEPT)) == 0;
+	case DESCRIBE_UPDATE:
+		return (row->flags & FIELD_CLEARABLE) != 0;
+	case DESCRIBE_REQUEST:
+		break;
+	}
+	return false;
 }
 
 static bool is_described(const struct field *row, enum describe_form form)
 {
 	bool is_hidden = (row->flags & FIELD_WRITE_ONLY) != 0 && (row->flags & FIELD_ECHO) == 0;
 
-	return form != DESCRIBE_ANSWER || !is_hidden;
+	return form == DESCRIBE_ANSWER ? !is_hidden : (row->flags & FIELD_READ_ONLY) == 0;
 }
 
 /* Whether an answer, or a request, always contains this member. */
@@ -294,7 +355,7 @@ static bool is_always_there(const struct shape *shape, const struct field *row,
 
 	if (form == DESCRIBE_REQUEST)
 		return (row->flags & FIELD_REQUIRED) != 0;
-	if (form == DESCRIBE_PATCH || (row->flags & FIELD_WRITE_ONLY) != 0)
+	if (form != DESCRIBE_ANSWER || (row->flags & FIELD_WRITE_ONLY) != 0)
 		return false;
 	return is_key || (row->flags & always) != 0 ||
 	       (row->standard != NULL && row->when_member == NULL);
@@ -322,6 +383,41 @@ void describe_rules(json_t *described, const struct shape *shape)
 		describe_rule(described, "key", "In a map, the name is the same as its key.");
 }
 
+/* What a body may have and the service ignores: mostly answers that are sent back. */
+static void describe_ignored(json_t *schema, const struct shape *shape)
+{
+	json_t *ignored = json_array();
+
+	for (size_t i = 0; i < shape->field_count; i++) {
+		if ((shape->fields[i].flags & FIELD_READ_ONLY) != 0)
+			array_put(ignored, json_string(shape->fields[i].name));
+	}
+	if (json_array_size(ignored) > 0) {
+		describe_further(schema, "Read-only fields of an answer may be sent back; they are "
+					 "ignored (x-ignored).");
+		object_put(schema, "x-ignored", json_incref(ignored));
+	}
+	json_decref(ignored);
+}
+
+/* `_id` beside `id`: generators make one name of both. */
+static bool is_double(const struct field *row)
+{
+	return row->name[0] == '_';
+}
+
+static void describe_doubles(json_t *schema, const struct shape *shape)
+{
+	for (size_t i = 0; i < shape->field_count; i++) {
+		const struct field *row = &shape->fields[i];
+
+		if (!is_double(row))
+			continue;
+		describe_further(schema, "It also has %s: %s", row->name, row->doc);
+		object_put(schema, "x-doubles", json_pack("{s:s}", row->name, row->name + 1));
+	}
+}
+
 static json_t *describe_shape(const struct shape *shape, enum describe_form form)
 {
 	json_t *schema = json_pack("{s:s}", "type", "object");
@@ -331,10 +427,14 @@ static json_t *describe_shape(const struct shape *shape, enum describe_form form
 	if (shape->doc != NULL)
 		describe_further(schema, "%s", shape->doc);
 	describe_rules(schema, shape);
+	if (form == DESCRIBE_ANSWER)
+		describe_doubles(schema, shape);
+	else
+		describe_ignored(schema, shape);
 	for (size_t i = 0; i < shape->field_count; i++) {
 		const struct field *row = &shape->fields[i];
 
-		if (!is_described(row, form))
+		if (!is_described(row, form) || is_double(row))
 			continue;
 		object_put(properties, row->name, describe_row(row, form, may_be_null(row, form)));
 		if (is_always_there(shape, row, form))
@@ -344,16 +444,22 @@ static json_t *describe_shape(const struct shape *shape, enum describe_form form
 	if (json_array_size(required) > 0)
 		object_put(schema, "required", json_incref(required));
 	json_decref(required);
+	if (form == DESCRIBE_ANSWER)
+		object_put(schema, "additionalProperties", json_true());
 	return schema;
 }
 
 /* Adds the shapes that a row refers to. */
 static void describe_below(json_t *components, const struct field *row, enum describe_form form)
 {
-	bool is_ignored = (row->flags & FIELD_READ_ONLY) != 0 && form != DESCRIBE_ANSWER;
-
-	if (is_ignored || !is_described(row, form))
+	if (!is_described(row, form))
 		return;
+	if (row->component != NULL) {
+		json_t *choice = json_pack("{s:s}", "description", row->doc);
+
+		describe_choice(choice, row);
+		object_put(components, row->component, choice);
+	}
 	if (row->kind == KIND_OBJECT)
 		describe_components(components, row->shape, form_below(row, form));
 	else if (row->kind == KIND_MAP || row->kind == KIND_LIST)
@@ -362,7 +468,7 @@ static void describe_below(json_t *components, const struct field *row, enum des
 
 void describe_components(json_t *components, const struct shape *shape, enum describe_form form)
 {
-	json_t *name = json_sprintf("%s%s", shape->name, suffixes[form]);
+	json_t *name = describe_name(shape, form);
 
 	if (json_object_get(components, json_string_value(name)) == NULL) {
 		object_put(components, json_string_value(name), describe_shape(shape, form));
@@ -372,21 +478,111 @@ void describe_components(json_t *components, const struct shape *shape, enum des
 	json_decref(name);
 }
 
+/* ---- examples ---- */
+
+static json_t *example_of_text(const struct text_rule *rule)
+{
+	static const char letters[] = "abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz";
+	const size_t size = rule->shortest > 4 ? rule->shortest : 4;
+
+	if (rule->example != NULL)
+		return json_string(rule->example);
+	return json_stringn(letters, size < sizeof letters ? size : sizeof letters - 1);
+}
+
+static json_t *example_of_row(const struct field *row, enum describe_form form);
+
+/* Entries under the names of the row's example. */
+static json_t *example_of_map(const struct field *row, enum describe_form form)
+{
+	json_t *example = json_loads(row->example != NULL ? row->example : "{}", 0, NULL), *old;
+	void *next;
+	const char *key;
+
+	json_object_foreach_safe(example, next, key, old) {
+		json_t *entry = example_of_row(row->item, form);
+
+		if (form == DESCRIBE_ANSWER && row->item->shape != NULL &&
+		    row->item->shape->key_member != NULL)
+			object_put(entry, row->item->shape->key_member, json_string(key));
+		object_put(example, key, entry);
+	}
+	return example;
+}
+
+static json_t *example_of_row(const struct field *row, enum describe_form form)
+{
+	const bool has_standard = row->standard != NULL && row->when_member == NULL;
+
+	if (row->kind == KIND_MAP)
+		return example_of_map(row, form_below(row, form));
+	if (row->example != NULL)
+		return json_loads(row->example, JSON_DECODE_ANY, NULL);
+	if (row->kind == KIND_OBJECT)
+		return describe_example(row->shape, form_below(row, form));
+	if (has_standard)
+		return json_loads(row->standard, JSON_DECODE_ANY, NULL);
+	switch (row->kind) {
+	case KIND_BOOLEAN:
+		return json_true();
+	case KIND_INTEGER:
+		return json_integer(row->minimum > 0 ? row->minimum : 0);
+	case KIND_NUMBER:
+		return json_real(row->low);
+	case KIND_TEXT:
+		return row->words != NULL ? json_string(row->words[0]) : example_of_text(row->text);
+	case KIND_TIME:
+		return json_string(form == DESCRIBE_ANSWER ? EXAMPLE_TIME : EXAMPLE_END);
+	case KIND_CHOICE:
+		return json_string(row->choices[0]);
+	case KIND_LIST:
+		return json_pack("[o]", example_of_row(row->item, form_below(row, form)));
+	case KIND_KEPT_LIST:
+		return json_array();
+	case KIND_OBJECT:
+	case KIND_MAP:
+	case KIND_KEPT_OBJECT:
+	case KIND_ANY:
+		break;
+	}
+	return json_object();
+}
+
+json_t *describe_example(const struct shape *shape, enum describe_form form)
+{
+	json_t *example = json_object();
+
+	for (size_t i = 0; i < shape->field_count; i++) {
+		const struct field *row = &shape->fields[i];
+		const bool is_shown = row->example != NULL || is_always_there(shape, row, form);
+
+		if (is_described(row, form) && is_shown && !is_double(row))
+			object_put(example, row->name, example_of_row(row, form));
+	}
+	return example;
+}
+
+/* ---- parameters ---- */
+
 json_t *describe_parameters(struct arena *arena, const struct shape *query)
 {
 	json_t *parameters = arena_json(arena, json_array());
 
 	for (size_t i = 0; i < query->field_count; i++) {
 		const struct field *row = &query->fields[i];
-		json_t *parameter = json_pack("{s:s,s:s}", "name", row->name, "in", "query");
-		json_t *schema = describe_row(row, DESCRIBE_REQUEST, false);
+		json_t *parameter, *schema;
 
+		if ((row->flags & FIELD_UNLISTED) != 0)
+			continue;
+		parameter = json_pack("{s:s,s:s}", "name", row->name, "in", "query");
+		schema = describe_row(row, DESCRIBE_REQUEST, false);
 		if (json_object_get(schema, "description") != NULL) {
 			object_put(parameter, "description",
 				   json_incref(json_object_get(schema, "description")));
 			json_object_del(schema, "description");
 		}
 		object_put(parameter, "schema", schema);
+		object_put(parameter, "example", example_of_row(row, DESCRIBE_REQUEST));
 		array_put(parameters, parameter);
 	}
 	return parameters;

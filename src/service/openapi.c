@@ -19,23 +19,24 @@ static json_t *reference(const char *kind, const char *name)
 /* ---- headers ---- */
 
 static const struct {
-	const char *key, *name, *doc;
+	const char *key, *name, *example, *pattern, *doc; /* pattern NULL: any */
 } request_headers[] = {
-	{ "IfMatch", "If-Match",
+	{ "IfMatch", "If-Match", "\"5f1c0c2a9b3d4e6f\"", NULL,
 	  "Entity tags, or *: the write is refused with 412 when none of them is current." },
-	{ "IfNoneMatch", "If-None-Match",
+	{ "IfNoneMatch", "If-None-Match", "*", NULL,
 	  "Entity tags, or *: a read answers 304 when one is current, a write is refused with "
 	  "412." },
-	{ "Console", "Anteroom-Console",
+	{ "Console", "Anteroom-Console", "1", NULL,
 	  "1: no page of another origin can send it. Needed to begin a session, and with a "
 	  "session for every method but GET and HEAD; else 403." },
-	{ "IdempotencyKey", "Idempotency-Key",
+	{ "IdempotencyKey", "Idempotency-Key", "8e03978e-40d5-43dd-bc93-6894a57f9324",
+	  "^\\x22?[!#-\\[\\]-~]{1,128}\\x22?$",
 	  "1 to 128 visible ASCII characters but \" and \\, in quotes or bare. For 24 hours the same "
 	  "request with the same key is not carried out again and gets the same answer, with "
 	  "Idempotency-Replayed; another request with it is 422." },
-	{ "Prefer", "Prefer",
+	{ "Prefer", "Prefer", "handling=strict", NULL,
 	  "handling=strict (RFC 7240) makes unknown members of the body a fault." },
-	{ "RequestId", "X-Request-Id",
+	{ "RequestId", "X-Request-Id", "7f3a", "^[A-Za-z0-9._-]{1,128}$",
 	  "1 to 128 of A-Z a-z 0-9 . _ -: comes back in the answer and stands in the log. Anything "
 	  "else is replaced." },
 };
@@ -45,8 +46,9 @@ static const struct {
 } answer_headers[] = {
 	{ "X-Request-Id", "The client's own, or a generated one.", "string",
 	  "^[A-Za-z0-9._-]{1,128}$" },
-	{ "ETag", "A strong entity tag: differs whenever the bytes shown differ.", "string",
-	  "^\"[^\"]+\"$" },
+	{ "ETag",
+	  "A strong entity tag: differs whenever the bytes shown differ. None with validate_only.",
+	  "string", "^\"[^\"]+\"$" },
 	{ "X-Unknown-Fields",
 	  "Only where the body had members that are not known: the JSON Pointers of the outermost "
 	  "ones, comma-separated and percent-encoded, at most 20 and 1024 bytes, then `...`.",
@@ -68,16 +70,18 @@ static json_t *header_parameters(void)
 	json_t *parameters = json_object();
 
 	object_put(parameters, "ValidateOnly",
-		   json_pack("{s:s, s:s, s:s, s:{s:s}}", "name", "validate_only", "in", "query",
-			     "description",
+		   json_pack("{s:s, s:s, s:s, s:{s:s}, s:b}", "name", "validate_only", "in",
+			     "query", "description",
 			     "true: all checks are made, and nothing else; the answer is then "
 			     "{\"valid\":true}, with status 200.",
-			     "schema", "type", "boolean"));
+			     "schema", "type", "boolean", "example", false));
 	for (size_t i = 0; i < sizeof request_headers / sizeof request_headers[0]; i++)
 		object_put(parameters, request_headers[i].key,
-			   json_pack("{s:s, s:s, s:s, s:{s:s}}", "name", request_headers[i].name,
-				     "in", "header", "description", request_headers[i].doc,
-				     "schema", "type", "string"));
+			   json_pack("{s:s, s:s, s:s, s:s, s:{s:s, s:s*}}", "name",
+				     request_headers[i].name, "in", "header", "description",
+				     request_headers[i].doc, "example", request_headers[i].example,
+				     "schema", "type", "string", "pattern",
+				     request_headers[i].pattern));
 	return parameters;
 }
 
@@ -118,32 +122,33 @@ static const struct error {
 	enum fault_kind kind;
 	const char *name;
 	const char *headers[HEADERS_MOST];
+	const char *example; /* the message of one */
 	const char *doc;
 } errors[] = {
-	{ FAULT_INVALID_BODY, "BadRequest", { OF_THE_BODY },
+	{ FAULT_INVALID_BODY, "BadRequest", { OF_THE_BODY }, "Invalid body param",
 	  "Malformed JSON, a rule broken, a bad query parameter. All faults of a body at once, at most 50." },
-	{ FAULT_UNAUTHORIZED, "Unauthorized", { "WWW-Authenticate" },
+	{ FAULT_UNAUTHORIZED, "Unauthorized", { "WWW-Authenticate" }, "Invalid token",
 	  "The token is missing or not valid." },
-	{ FAULT_FORBIDDEN, "Forbidden", { OF_THE_BODY, "WWW-Authenticate" },
+	{ FAULT_FORBIDDEN, "Forbidden", { OF_THE_BODY, "WWW-Authenticate" }, "Room is disabled",
 	  "What is named is disabled." },
-	{ FAULT_NOT_FOUND, "NotFound", { OF_THE_BODY },
+	{ FAULT_NOT_FOUND, "NotFound", { OF_THE_BODY }, "Room not found",
 	  "It does not exist, or it is another account's." },
-	{ FAULT_CONFLICT, "Conflict", { OF_THE_BODY },
+	{ FAULT_CONFLICT, "Conflict", { OF_THE_BODY }, "Room name already exists",
 	  "It collides with what is there." },
-	{ FAULT_GONE, "Gone", { NULL },
+	{ FAULT_GONE, "Gone", { NULL }, "Entries are gone",
 	  "Entries after `after` are gone: they are kept for some time." },
-	{ FAULT_PRECONDITION, "PreconditionFailed", { OF_THE_BODY },
+	{ FAULT_PRECONDITION, "PreconditionFailed", { OF_THE_BODY }, "Precondition failed",
 	  "If-Match or If-None-Match does not allow the write." },
-	{ FAULT_TOO_LARGE, "PayloadTooLarge", { NULL },
+	{ FAULT_TOO_LARGE, "PayloadTooLarge", { NULL }, "Payload too large",
 	  "The body is larger than 256 KiB, or the call takes more than 64 MB of memory." },
-	{ FAULT_KEY_REUSED, "KeyReused", { OF_THE_BODY },
+	{ FAULT_KEY_REUSED, "KeyReused", { OF_THE_BODY }, "Idempotency-Key was used for another request",
 	  "The Idempotency-Key was used for another request." },
-	{ FAULT_TOO_MANY, "TooManyRequests", { "Retry-After" },
+	{ FAULT_TOO_MANY, "TooManyRequests", { "Retry-After" }, "Too many requests",
 	  "Too many calls, or too many unknown codes." },
-	{ FAULT_UNAVAILABLE, "ServiceUnavailable", { "Retry-After" },
+	{ FAULT_UNAVAILABLE, "ServiceUnavailable", { "Retry-After" }, "Service unavailable",
 	  "The store cannot write at the moment, and nothing was changed, unless `details` says that this is not "
 	  "known; or, without Retry-After, what was asked for is damaged on the disk." },
-	{ FAULT_INTERNAL, "OtherError", { NULL },
+	{ FAULT_INTERNAL, "OtherError", { NULL }, "Method not allowed",
 	  "Anything else, of the same form: 405 with Allow for another method, 409 with Retry-After "
 	  "while the first request with an Idempotency-Key is under way, or when too many other calls changed the "
 	  "same things, and nothing was changed (`Too busy`), and what the web server in front answers by itself (400, 403, 408, 413, "
@@ -152,12 +157,48 @@ static const struct error {
 /* clang-format on */
 #define ERRORS (sizeof errors / sizeof errors[0])
 
+/* Of a 400 as of a body with one fault. */
+static json_t *error_example(const struct error *error)
+{
+	const int status = error->kind == FAULT_INTERNAL ? 405 : fault_status(error->kind);
+
+	if (error->kind != FAULT_INVALID_BODY)
+		return json_pack("{s:i, s:s, s:[]}", "code", status, "message", error->example,
+				 "details");
+	return json_pack("{s:i, s:s, s:[s], s:[{s:s, s:s}]}", "code", status, "message",
+			 error->example, "details", "/size: must be from 0 to 20000, got -1",
+			 "faults", "pointer", "/size", "message",
+			 "must be from 0 to 20000, got -1");
+}
+
+/* Linters take an object with `type` and `default`, as a backend is one, for a schema. */
+static bool looks_like_schema(const json_t *example)
+{
+	const json_t *items = json_object_get(example, "data");
+	const json_t *item = json_is_array(items) ? json_array_get(items, 0) : example;
+
+	return json_object_get(item, "type") != NULL && json_object_get(item, "default") != NULL;
+}
+
+/* Takes over both. */
+static json_t *content_of(const char *type, json_t *schema, json_t *example)
+{
+	json_t *media = json_pack("{s:o}", "schema", schema);
+
+	if (looks_like_schema(example))
+		json_decref(example);
+	else
+		object_put(media, "examples", json_pack("{s:{s:o}}", "example", "value", example));
+	return json_pack("{s:o}", type, media);
+}
+
 /* doc NULL: the general description. */
 static json_t *error_response(const struct route *route, const struct error *error, const char *doc)
 {
-	return json_pack("{s:s, s:o, s:{s:{s:o}}}", "description", doc != NULL ? doc : error->doc,
+	return json_pack("{s:s, s:o, s:o}", "description", doc != NULL ? doc : error->doc,
 			 "headers", headers_of(route, error->headers), "content",
-			 "application/json", "schema", reference("schemas", "Error"));
+			 content_of("application/json", reference("schemas", "Error"),
+				    error_example(error)));
 }
 
 /* Described by the route, or only returned by routes for all origins. */
@@ -186,56 +227,65 @@ static json_t *error_of(const struct route *route, const struct error *error, co
 	return error_response(route, error, doc);
 }
 
-static json_t *faults_schema(void)
+static json_t *text_schema(const char *doc)
 {
-	return json_pack(
-		"{s:s, s:s, s:{s:s, s:[s,s], s:{s:{s:s,s:s}, s:{s:s,s:s}}}}", "type", "array",
-		"description", "Of a 400: the same as `details`, in parts and in the same order.",
-		"items", "type", "object", "required", "pointer", "message", "properties",
-		"pointer", "type", "string", "description",
-		"The JSON Pointer of the member, the name of the parameter of the query, or "
-		"empty where there is neither.",
-		"message", "type", "string", "description", "What is wrong with it.");
+	return json_pack("{s:s, s:s}", "type", "string", "description", doc);
 }
 
-static json_t *error_schema(void)
+static json_t *open_object(const char *doc, json_t *required, json_t *properties)
 {
-	return json_pack("{s:s, s:s, s:[s,s], s:{s:{s:s,s:s}, s:{s:s,s:s}, s:{s:s,s:s,s:{s:s}}, "
-			 "s:o}}",
-			 "description", "Every error has this form.", "type", "object", "required",
-			 "code", "message", "properties", "code", "type", "integer", "description",
-			 "The HTTP status.", "message", "type", "string", "description",
-			 "One sentence.", "details", "type", "array", "description",
-			 "More to say: of a bad body one entry a fault, which begins with the JSON "
-			 "Pointer of the member and a colon, of a bad query with the parameter and "
-			 "a colon.",
-			 "items", "type", "string", "faults", faults_schema());
+	return json_pack("{s:s, s:s, s:o, s:o, s:b}", "description", doc, "type", "object",
+			 "required", required, "properties", properties, "additionalProperties",
+			 true);
+}
+
+static void add_errors(json_t *schemas)
+{
+	object_put(
+		schemas, "Fault",
+		open_object("One fault of a request.", json_pack("[s,s]", "pointer", "message"),
+			    json_pack("{s:o, s:o}", "pointer",
+				      text_schema("The JSON Pointer of the member, the name of the "
+						  "parameter of the query, or empty where there "
+						  "is neither."),
+				      "message", text_schema("What is wrong with it."))));
+	object_put(
+		schemas, "Error",
+		open_object(
+			"Every error has this form.", json_pack("[s,s]", "code", "message"),
+			json_pack(
+				"{s:{s:s, s:s, s:s}, s:o, s:{s:s, s:s, s:{s:s}}, s:{s:s, s:s, s:o}}",
+				"code", "type", "integer", "format", "int32", "description",
+				"The HTTP status.", "message", text_schema("One sentence."),
+				"details", "type", "array", "description",
+				"More to say: of a bad body one entry a fault, which begins with the "
+				"JSON Pointer of the member and a colon, of a bad query with the "
+				"parameter and a colon.",
+				"items", "type", "string", "faults", "type", "array", "description",
+				"Of a 400: the same as `details`, in parts and in the same order.",
+				"items", reference("schemas", "Fault"))));
 }
 
 /* ---- all calls ---- */
 
+/* One for tokens: generators send the header once for each scheme of bearers. */
 static json_t *security_schemes(void)
 {
 	return json_pack(
-		"{s:{s:s, s:s, s:s, s:s}, s:{s:s, s:s, s:s}, s:{s:s, s:s, s:s, s:s}, "
-		"s:{s:s, s:s, s:s, s:s}}",
-		"management", "type", "http", "scheme", "bearer", "bearerFormat", "JWT",
-		"description",
-		"A management token: a JWT, HS256 with a secret of the account, with "
-		"access_key, type \"management\", version 2 and exp; iat and nbf, if they "
-		"are there, lie at most 60 seconds in the future. It has all scopes, unless "
-		"its claim anteroom_scope names some, with spaces between.",
-		"key", "type", "http", "scheme", "bearer", "description",
-		"A key of the account (createKey), which has the scopes that it was given. A "
-		"scope for writing includes that for reading, and webhooks:write includes "
-		"events:read.",
-		"session", "type", "apiKey", "in", "cookie", "name", "__Host-anteroom",
+		"{s:{s:s, s:s, s:s}, s:{s:s, s:s, s:s, s:s}}", "bearerAuth", "type", "http",
+		"scheme", "bearer", "description",
+		"A management token: a JWT, HS256 with a secret of the account, with access_key, "
+		"type \"management\", version 2 and exp; iat and nbf, if they are there, lie at most "
+		"60 seconds in the future. It has all scopes, unless its claim anteroom_scope names "
+		"some, with spaces between. Or a key of the account (createKey), which has the scopes "
+		"that it was given. A scope for writing includes that for reading, and "
+		"webhooks:write includes events:read. For joinBackend: a token for joining, the "
+		"`token` of createToken, or one that the account signed itself, with type \"app\", "
+		"room_id, role and user_id.",
+		"sessionCookie", "type", "apiKey", "in", "cookie", "name", "__Host-anteroom",
 		"description",
 		"A session of a browser (beginSession). It counts only where there is no "
-		"Authorization; over plain http the cookie is named anteroom.",
-		"app", "type", "http", "scheme", "bearer", "bearerFormat", "JWT", "description",
-		"A token for joining: the `token` of createToken, or one that the account "
-		"signed itself, with type \"app\", room_id, role and user_id.");
+		"Authorization; over plain http the cookie is named anteroom.");
 }
 
 static const char conventions[] =
@@ -268,8 +318,9 @@ static const char conventions[] =
 
 static json_t *information(void)
 {
-	return json_pack("{s:s, s:s, s:s, s:{s:s, s:s}}", "title", "Anteroom", "version",
-			 PACKAGE_VERSION, "description", conventions, "license", "name",
+	return json_pack("{s:s, s:s, s:s, s:{s:s}, s:{s:s, s:s}}", "title", "Anteroom", "version",
+			 PACKAGE_VERSION, "description", conventions, "contact", "name",
+			 "The administrators of this service", "license", "name",
 			 "GPL-3.0-or-later", "identifier", "GPL-3.0-or-later");
 }
 
@@ -278,9 +329,13 @@ static bool is_reading(const struct route *route)
 	return route->method == METHOD_GET;
 }
 
-static enum describe_form form_of(enum route_body kind)
+static enum describe_form form_of(const struct route *route)
 {
-	return kind == BODY_PATCH ? DESCRIBE_PATCH : DESCRIBE_REQUEST;
+	if (route->body_kind == BODY_PATCH)
+		return DESCRIBE_PATCH;
+	return route->body_kind == BODY_PARTIAL && strchr(route->path, '{') != NULL
+		       ? DESCRIBE_UPDATE
+		       : DESCRIBE_REQUEST;
 }
 
 /* ---- parameters ---- */
@@ -291,7 +346,7 @@ static const struct field path_fields[] = {
 	{ "room_id",     TEXT(id_text), DOC("Room identifier.") },
 	{ "role_name",   TEXT(role_name_text), DOC("Name of a role of the template.") },
 	{ "role",        TEXT(role_name_text), DOC("Name of a role of the room's template.") },
-	{ "code",        TEXT(any_text), DOC("A room code.") },
+	{ "code",        TEXT(any_text), EXAMPLE("abc-defg-hij"), DOC("A room code.") },
 	{ "backend_id",  TEXT(id_text), DOC("Backend identifier.") },
 	{ "key_id",      TEXT(id_text), DOC("Key identifier.") },
 	{ "webhook_id",  TEXT(id_text), DOC("Webhook identifier.") },
@@ -373,7 +428,7 @@ static json_t *parameters_of(struct arena *arena, const struct route *route)
 
 static bool requires_something(const struct route *route)
 {
-	if (route->body_kind == BODY_PATCH)
+	if (form_of(route) != DESCRIBE_REQUEST)
 		return false;
 	for (size_t i = 0; route->body != NULL && i < route->body->field_count; i++) {
 		if ((route->body->fields[i].flags & FIELD_REQUIRED) != 0)
@@ -382,41 +437,33 @@ static bool requires_something(const struct route *route)
 	return false;
 }
 
-/* null counts as {} when no member is required. */
-static json_t *body_schema(const struct route *route)
-{
-	json_t *schema;
-
-	if (route->body == NULL)
-		return json_pack("{s:[s,s], s:s}", "type", "object", "null", "description",
-				 "Ignored.");
-	schema = describe_reference(route->body, form_of(route->body_kind));
-	if (requires_something(route))
-		return schema;
-	return json_pack("{s:[o,{s:s}]}", "anyOf", schema, "type", "null");
-}
-
 /* clang-format off */
 static const char *const body_docs[] = {
-	[BODY_NONE] = "Not needed; any object is accepted and ignored.",
 	[BODY_WHOLE] = "A member that is not supplied gets its default.",
-	[BODY_PARTIAL] = "A member that is not supplied keeps what is stored; the defaults are for what is new.",
+	[BODY_PARTIAL] = "A member that is not supplied keeps what is stored, and gets its default where nothing is.",
 	[BODY_PATCH] = "A JSON Merge Patch (RFC 7396), whatever the Content-Type.",
 };
 /* clang-format on */
 
+static json_t *media_of(const struct route *route)
+{
+	return content_of("application/json", describe_reference(route->body, form_of(route)),
+			  describe_example(route->body, form_of(route)));
+}
+
+/* NULL: the call needs none. Where no member is required, a body is not either. */
 static json_t *body_of(const struct route *route)
 {
-	json_t *schema, *content;
+	json_t *content;
 
-	if (route->body_kind == BODY_IGNORED)
+	if (route->body == NULL)
 		return NULL;
-	schema = body_schema(route);
-	content = json_pack("{s:{s:O}}", "application/json", "schema", schema);
-	if (route->body_kind == BODY_PATCH)
-		object_put(content, "application/merge-patch+json",
-			   json_pack("{s:O}", "schema", schema));
-	json_decref(schema);
+	content = media_of(route);
+	if (route->body_kind == BODY_PATCH) {
+		json_t *media = json_object_get(content, "application/json");
+
+		object_put(content, "application/merge-patch+json", json_incref(media));
+	}
 	return json_pack("{s:s, s:b, s:o}", "description", body_docs[route->body_kind], "required",
 			 requires_something(route), "content", content);
 }
@@ -429,42 +476,124 @@ static bool is_page(const struct route *route)
 	return route->is_list && is_reading(route) && route->query != NULL;
 }
 
-static json_t *answer_schema(const struct route *route)
+/* "RoomPage", of a list that has no pages "RoleList", else "Room". */
+static const char *answer_name(struct arena *arena, const struct route *route)
 {
-	json_t *item = describe_reference(route->answer, DESCRIBE_ANSWER);
-	json_t *schema, *data;
+	const char *ending = is_page(route) ? "Page" : route->is_list ? "List" : "";
+
+	return arena_text(arena, "%s%s", route->answer->name, ending);
+}
+
+static json_t *page_example(const struct route *route)
+{
+	json_t *item = describe_example(route->answer, DESCRIBE_ANSWER);
 
 	if (!route->is_list)
 		return item;
-	if (route->summary != NULL)
-		item = json_pack("{s:[o,o]}", "anyOf", item,
-				 describe_reference(route->summary, DESCRIBE_ANSWER));
-	schema = json_pack("{s:s, s:[s], s:{s:{s:s, s:o}}}", "type", "object", "required", "data",
-			   "properties", "data", "type", "array", "items", item);
 	if (!is_page(route))
-		return schema;
-	if (!route->drops_old) {
-		/* The page after the last is null. */
-		data = json_object_get(json_object_get(schema, "properties"), "data");
-		object_put(data, "type", json_pack("[s,s]", "array", "null"));
-		object_put(data, "description",
-			   json_string("null: an empty page of a request with `start`, even an "
-				       "empty one."));
+		return json_pack("{s:[o]}", "data", item);
+	return json_pack("{s:i, s:[o], s:s}", "limit", 10, "data", item, "last",
+			 route->drops_old ? "1" : "6925c84100000000000000b1");
+}
+
+static json_t *items_schema(const struct route *route)
+{
+	json_t *items = json_pack("{s:s, s:o}", "type", "array", "items",
+				  describe_reference(route->answer, DESCRIBE_ANSWER));
+
+	if (!is_page(route) || route->drops_old) {
+		object_put(items, "description", json_string("The items."));
+		return items;
 	}
-	array_put(json_object_get(schema, "required"), json_string("limit"));
-	array_put(json_object_get(schema, "required"), json_string("last"));
-	object_put(json_object_get(schema, "properties"), "limit",
-		   json_pack("{s:s, s:s}", "type", "integer", "description", "The limit applied."));
+	/* The page after the last is null. */
+	items = describe_nullable(items);
 	object_put(
-		json_object_get(schema, "properties"), "last",
-		json_pack(
-			"{s:s, s:s}", "type", "string", "description",
+		items, "description",
+		json_string("null: an empty page of a request with `start`, even an empty one."));
+	return items;
+}
+
+static json_t *list_schema(struct arena *arena, const struct route *route)
+{
+	const char *doc = arena_text(arena, is_page(route) ? "A page of %s." : "All %s.",
+				     arena_text(arena, "%s objects", route->answer->name));
+	json_t *properties = json_pack("{s:o}", "data", items_schema(route));
+
+	if (!is_page(route))
+		return open_object(doc, json_pack("[s]", "data"), properties);
+	object_put(properties, "limit",
+		   json_pack("{s:s, s:s, s:s}", "type", "integer", "format", "int32", "description",
+			     "The limit applied."));
+	object_put(
+		properties, "last",
+		text_schema(
 			route->drops_old
 				? "The seq of the last entry that was looked at: `after` of the "
 				  "next request."
 				: "The last item of this page: `start` of the next request. Empty "
 				  "when the page is."));
-	return schema;
+	return open_object(doc, json_pack("[s,s,s]", "data", "limit", "last"), properties);
+}
+
+/* A kept answer that is large is replayed as this (resources/kept_answer.c). */
+static bool may_be_replayed_short(const struct route *route)
+{
+	return route->body_most == CALL_LARGE_BODY_MOST && takes_key(route);
+}
+
+/* What a call that may change something answers: that, or what validate_only does, by name. */
+static const char *outcome_name(struct arena *arena, const struct route *route)
+{
+	const char *name = answer_name(arena, route);
+
+	if (!may_change(route))
+		return name;
+	return arena_text(arena, "%sOr%s", name,
+			  may_be_replayed_short(route) ? "ReplayOrValidation" : "Validation");
+}
+
+static json_t *outcome_schema(struct arena *arena, const struct route *route)
+{
+	const char *name = answer_name(arena, route);
+	json_t *choices = json_pack("[o, o]", reference("schemas", name),
+				    reference("schemas", "Validation"));
+	const char *doc = arena_text(arena, "%s; with validate_only=true: Validation.", name);
+
+	if (may_be_replayed_short(route)) {
+		array_put(choices, reference("schemas", "Replay"));
+		doc = arena_text(arena,
+				 "%s Replay: for an Idempotency-Key that was used, when the "
+				 "answer then was larger than 512 KiB.",
+				 doc);
+	}
+	return json_pack("{s:s, s:o}", "description", doc, "oneOf", choices);
+}
+
+static void add_validation(json_t *schemas)
+{
+	static const char *const rows[][3] = {
+		{ "Validation", "valid",
+		  "What validate_only answers when the call would be done." },
+		{ "Replay", "replayed",
+		  "That the call was done, when its own answer was not kept." },
+	};
+
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+		object_put(schemas, rows[i][0],
+			   open_object(rows[i][2], json_pack("[s]", rows[i][1]),
+				       json_pack("{s:{s:s, s:s}}", rows[i][1], "type", "boolean",
+						 "description", "Always true.")));
+}
+
+static void add_answers(struct arena *arena, json_t *schemas, const struct route *route)
+{
+	if (route->answer == NULL)
+		return;
+	describe_components(schemas, route->answer, DESCRIBE_ANSWER);
+	if (route->is_list)
+		object_put(schemas, answer_name(arena, route), list_schema(arena, route));
+	if (may_change(route))
+		object_put(schemas, outcome_name(arena, route), outcome_schema(arena, route));
 }
 
 static bool answers_nothing(const struct route *route)
@@ -488,24 +617,98 @@ static json_t *success_headers(const struct route *route)
 	return headers_of(route, names);
 }
 
-static json_t *success_of(const struct route *route)
+/* ---- links ---- */
+
+/* clang-format off */
+/* From what a call answers to a call that takes a member of it. */
+static const struct {
+	const char *from, *to, *parameter, *member;
+} links[] = {
+	{ "createTemplate", "getTemplate", "template_id", "id" },
+	{ "createTemplate", "listRoles", "template_id", "id" },
+	{ "createRoom", "getRoom", "room_id", "id" },
+	{ "createRoom", "createRoomCodes", "room_id", "id" },
+	{ "createRoom", "listRoomCodes", "room_id", "id" },
+	{ "getRoom", "createRoomCodes", "room_id", "id" },
+	{ "getRoom", "listRoomCodes", "room_id", "id" },
+	{ "getRoom", "getTemplate", "template_id", "template_id" },
+	{ "createRoomCode", "getRoomCode", "code", "code" },
+	{ "rotateRoomCode", "getRoomCode", "code", "code" },
+	{ "getRoomCode", "getRoom", "room_id", "room_id" },
+	{ "createBackend", "getBackend", "backend_id", "id" },
+	{ "createWebhook", "getWebhook", "webhook_id", "id" },
+	{ "createWebhook", "listWebhookDeliveries", "webhook_id", "id" },
+	{ "createSigningKey", "getSigningKey", "kid", "kid" },
+	{ "createKey", "getKey", "key_id", "id" },
+};
+/* clang-format on */
+
+/* NULL: none. */
+static json_t *links_of(const struct route *route)
+{
+	json_t *own = NULL;
+
+	for (size_t i = 0; i < sizeof links / sizeof links[0]; i++) {
+		if (strcmp(links[i].from, route->name) != 0)
+			continue;
+		if (own == NULL)
+			own = json_object();
+		object_put(own, links[i].to,
+			   json_pack("{s:s, s:{s:o}}", "operationId", links[i].to, "parameters",
+				     links[i].parameter,
+				     json_sprintf("$response.body#/%s", links[i].member)));
+	}
+	return own;
+}
+
+/* ---- successes ---- */
+
+static json_t *success_content(struct arena *arena, const struct route *route)
+{
+	const char *type = route->content_type;
+
+	if (route->answer != NULL)
+		return content_of(type != NULL ? type : "application/json",
+				  reference("schemas", outcome_name(arena, route)),
+				  page_example(route));
+	if (type != NULL)
+		return json_pack("{s:{s:{s:s}}}", type, "schema", "type", "string");
+	/* Only this document is of no shape. */
+	return content_of("application/json", reference("schemas", "OpenApiDocument"),
+			  json_pack("{s:s}", "openapi", "3.1.0"));
+}
+
+static json_t *success_of(struct arena *arena, const struct route *route)
 {
 	json_t *success = json_pack("{s:s, s:o}", "description",
 				    answers_nothing(route) ? "Done." : "The answer.", "headers",
 				    success_headers(route));
-	const char *type = route->content_type;
-	json_t *schema;
+	json_t *own = links_of(route);
 
-	if (answers_nothing(route))
-		return success;
-	if (route->answer != NULL)
-		schema = answer_schema(route);
-	else
-		schema = json_pack("{s:s}", "type", type != NULL ? "string" : "object");
-	object_put(
-		success, "content",
-		json_pack("{s:{s:o}}", type != NULL ? type : "application/json", "schema", schema));
+	if (!answers_nothing(route))
+		object_put(success, "content", success_content(arena, route));
+	if (own != NULL)
+		object_put(success, "links", own);
 	return success;
+}
+
+/* What validate_only answers where the call itself answers nothing. */
+static json_t *validation_of(const struct route *route)
+{
+	static const char *const none[] = { NULL };
+
+	return json_pack("{s:s, s:o, s:o}", "description",
+			 "With validate_only=true: nothing was done.", "headers",
+			 headers_of(route, none), "content",
+			 content_of("application/json", reference("schemas", "Validation"),
+				    json_pack("{s:b}", "valid", true)));
+}
+
+/* Where nothing else is refused, the web server in front still does so. */
+static bool may_be_too_many(const struct route *route)
+{
+	return route->is_limited || route->too_many != NULL ||
+	       (route->access == ROUTE_STATELESS && route->is_open && !route->begins_session);
 }
 
 static bool can_fail(const struct route *route, enum fault_kind kind)
@@ -516,7 +719,7 @@ static bool can_fail(const struct route *route, enum fault_kind kind)
 	if (kind == FAULT_INTERNAL)
 		return true;
 	if (route->access == ROUTE_STATELESS && route->is_open && !route->begins_session)
-		return false;
+		return kind == FAULT_TOO_MANY;
 	switch (fault_status(kind)) {
 	case 400:
 		return has_body || route->query != NULL || has_path_parameters;
@@ -539,7 +742,7 @@ static bool can_fail(const struct route *route, enum fault_kind kind)
 	case 422:
 		return takes_key(route);
 	case 429:
-		return route->is_limited || route->too_many != NULL;
+		return may_be_too_many(route);
 	default:
 		return true;
 	}
@@ -583,7 +786,9 @@ static json_t *responses_of(struct arena *arena, const struct route *route)
 	static const char *const etag[] = { "ETag", NULL };
 	json_t *responses = json_object();
 
-	object_put(responses, answers_nothing(route) ? "204" : "200", success_of(route));
+	object_put(responses, answers_nothing(route) ? "204" : "200", success_of(arena, route));
+	if (answers_nothing(route) && may_change(route))
+		object_put(responses, "200", validation_of(route));
 	if (route->has_etag && is_reading(route))
 		object_put(responses, "304",
 			   json_pack("{s:s, s:o}", "description", "It has not changed.", "headers",
@@ -617,29 +822,96 @@ static void add_rules(json_t *operation, const struct route *route)
 		describe_rule(operation, rule->name, rule->doc);
 }
 
-/* The scopes are those of the caller, whichever of them it has. */
+/* Who may call, which no scheme says. */
+static void describe_caller(struct arena *arena, json_t *operation, const struct route *route)
+{
+	const char *whole = "Needs no Authorization.";
+
+	if (route->takes_app_token)
+		whole = "Authorization has a token for joining.";
+	else if (route->scopes != 0)
+		whole = arena_text(arena, "Needs the scope %.*s.",
+				   (int)scopes_text(arena, route->scopes).size,
+				   scopes_text(arena, route->scopes).data);
+	else if (!route->is_open)
+		whole = "Needs no scope.";
+	object_put(operation, "description", json_sprintf("%s %s", route->doc, whole));
+	if (!route->is_open && !route->takes_app_token)
+		object_put(operation, "x-scopes", scopes_list(route->scopes));
+}
+
 static json_t *security_of(const struct route *route)
 {
-	json_t *scopes, *security;
-
 	if (route->is_open)
 		return json_array();
 	if (route->takes_app_token)
-		return json_pack("[{s:[]}]", "app");
-	scopes = scopes_list(route->scopes);
-	security = json_pack("[{s:O}, {s:O}, {s:O}]", "management", scopes, "key", scopes,
-			     "session", scopes);
-	json_decref(scopes);
-	return security;
+		return json_pack("[{s:[]}]", "bearerAuth");
+	return json_pack("[{s:[]}, {s:[]}]", "bearerAuth", "sessionCookie");
+}
+
+/* ---- tags ---- */
+
+/* clang-format off */
+/* By the beginning of the path; the first that fits. */
+static const struct tag {
+	const char *path, *name, *doc; /* doc NULL: that of an earlier row */
+} tags[] = {
+	{ "/v2/templates/{template_id}/roles", "Roles", "The roles of a template." },
+	{ "/v2/template", "Templates", "Roles, settings and destinations for rooms." },
+	{ "/v2/room-codes", "Room codes", "What people join with." },
+	{ "/v2/room", "Rooms", "Rooms, each of a template." },
+	{ "/v2/bulk", "Bulk", "Many calls in one." },
+	{ "/v2/import", "Import", "Objects that were made elsewhere." },
+	{ "/v2/token", "Joining", "From a code to a media server." },
+	{ "/v2/join", "Joining", NULL },
+	{ "/v2/backends", "Media servers", "The media servers of an account." },
+	{ "/v2/webhooks", "Webhooks", "Programs that are told of changes." },
+	{ "/v2/signing-keys", "Signing keys", "Key pairs that sign tokens for media servers." },
+	{ "/v2/jwks", "Signing keys", NULL },
+	{ "/v2/keys", "API keys", "Limited bearer tokens." },
+	{ "/v2/events", "Event log", "What was changed, by whom." },
+	{ "/v2/", "Service", "Sessions of browsers, and the service itself." },
+};
+/* clang-format on */
+
+static const char *tag_of(const struct route *route)
+{
+	const struct tag *tag = tags;
+
+	while (strncmp(route->path, tag->path, strlen(tag->path)) != 0)
+		tag++;
+	return tag->name;
+}
+
+static json_t *all_tags(void)
+{
+	json_t *all = json_array();
+
+	for (size_t i = 0; i < sizeof tags / sizeof tags[0]; i++) {
+		if (tags[i].doc != NULL)
+			array_put(all, json_pack("{s:s, s:s}", "name", tags[i].name, "description",
+						 tags[i].doc));
+	}
+	return all;
+}
+
+/* The first sentence. */
+static json_t *summary_of(const struct route *route)
+{
+	const char *end = strstr(route->doc, ". ");
+
+	return end == NULL ? json_string(route->doc)
+			   : json_stringn(route->doc, (size_t)(end + 1 - route->doc));
 }
 
 static void add_operation(struct arena *arena, json_t *paths, const struct route *route)
 {
-	json_t *operation = json_pack("{s:s, s:s}", "operationId", route->name, "summary",
-				      route->doc);
+	json_t *operation = json_pack("{s:s, s:[s], s:o}", "operationId", route->name, "tags",
+				      tag_of(route), "summary", summary_of(route));
 	json_t *body = body_of(route);
 	const char *method = text_lower(arena, slice_of(method_name(route->method))).data;
 
+	describe_caller(arena, operation, route);
 	add_rules(operation, route);
 	object_put(operation, "parameters", parameters_of(arena, route));
 	if (body != NULL)
@@ -653,19 +925,19 @@ static void add_operation(struct arena *arena, json_t *paths, const struct route
 
 /* ---- the document ---- */
 
-static json_t *schemas_of(const struct route *table)
+static json_t *schemas_of(struct arena *arena, const struct route *table)
 {
-	json_t *schemas = json_pack("{s:o}", "Error", error_schema());
+	json_t *schemas = json_pack("{s:{s:s, s:s, s:b}}", "OpenApiDocument", "type", "object",
+				    "description", "This document.", "additionalProperties", true);
 
+	add_errors(schemas);
+	add_validation(schemas);
 	for (const struct route *route = table; route->path != NULL; route++) {
 		if (route->is_internal)
 			continue;
 		if (route->body != NULL)
-			describe_components(schemas, route->body, form_of(route->body_kind));
-		if (route->answer != NULL)
-			describe_components(schemas, route->answer, DESCRIBE_ANSWER);
-		if (route->summary != NULL)
-			describe_components(schemas, route->summary, DESCRIBE_ANSWER);
+			describe_components(schemas, route->body, form_of(route));
+		add_answers(arena, schemas, route);
 	}
 	return schemas;
 }
@@ -678,14 +950,14 @@ json_t *openapi_document(struct arena *arena, const struct route *table)
 		if (!route->is_internal)
 			add_operation(arena, paths, route);
 	}
-	return arena_json(arena,
-			  json_pack("{s:s, s:o, s:[{s:s}], s:[{s:[]}], s:o, s:{s:o, s:o, s:o, s:o, "
-				    "s:o}}",
-				    "openapi", "3.1.0", "info", information(), "servers", "url",
-				    "/", "security", "management", "paths", paths, "components",
-				    "schemas", schemas_of(table), "parameters", header_parameters(),
-				    "headers", headers_component(), "responses", error_responses(),
-				    "securitySchemes", security_schemes()));
+	return arena_json(
+		arena, json_pack("{s:s, s:o, s:[{s:s}], s:o, s:[{s:[]}], s:o, s:{s:o, s:o, s:o, "
+				 "s:o, s:o}}",
+				 "openapi", "3.1.0", "info", information(), "servers", "url", "/",
+				 "tags", all_tags(), "security", "bearerAuth", "paths", paths,
+				 "components", "schemas", schemas_of(arena, table), "parameters",
+				 header_parameters(), "headers", headers_component(), "responses",
+				 error_responses(), "securitySchemes", security_schemes()));
 }
 
 bool openapi_get(struct call *call, struct fault *fault)

@@ -42,7 +42,6 @@
 #define QUERY(shape) .query = &(shape)
 #define ANSWER(shape) .answer = &(shape)
 #define LIST(shape) .answer = &(shape), .is_list = true
-#define SUMMARY(shape) .summary = &(shape)
 #define ETAG .has_etag = true
 #define IN_BULK .is_bulk = true
 #define OPEN_TO_ALL .is_open = true, .is_for_all_origins = true
@@ -102,8 +101,12 @@ const struct route routes[] = {
 	  DOC("Creates a template; one of that name is overwritten whole.") },
 	{ METHOD_GET,    "/v2/templates", ROUTE_READ, templates_list, "listTemplates",
 	  NEEDS(TEMPLATES_READ),
-	  QUERY(template_list_query), LIST(template_shape), SUMMARY(template_summary_shape),
-	  DOC("Lists templates, newest first.") },
+	  QUERY(template_list_query), LIST(template_shape),
+	  DOC("Lists templates, newest first. With view=summary: as listTemplateSummaries.") },
+	{ METHOD_GET,    "/v2/template-summaries", ROUTE_READ, templates_list, "listTemplateSummaries",
+	  NEEDS(TEMPLATES_READ),
+	  QUERY(template_summaries_query), LIST(template_summary_shape),
+	  DOC("Lists templates, newest first, with the fields alone that a list shows to people.") },
 	{ METHOD_GET,    "/v2/templates/{template_id}", ROUTE_READ, templates_get, "getTemplate",
 	  NEEDS(TEMPLATES_READ),
 	  ANSWER(template_shape), ETAG,
@@ -181,8 +184,12 @@ const struct route routes[] = {
 	  RULES(TEMPLATE_EXISTS, DEFAULT_TEMPLATE),
 	  DOC("Creates a room; one of that name is updated with what is supplied.") },
 	{ METHOD_GET,    "/v2/rooms", ROUTE_READ, rooms_list, "listRooms", NEEDS(ROOMS_READ),
-	  QUERY(room_list_query), LIST(room_shape), SUMMARY(room_summary_shape),
-	  DOC("Lists rooms, newest first.") },
+	  QUERY(room_list_query), LIST(room_shape),
+	  DOC("Lists rooms, newest first. With view=summary: as listRoomSummaries.") },
+	{ METHOD_GET,    "/v2/room-summaries", ROUTE_READ, rooms_list, "listRoomSummaries",
+	  NEEDS(ROOMS_READ),
+	  QUERY(room_summaries_query), LIST(room_summary_shape),
+	  DOC("Lists rooms, newest first, with the fields alone that a list shows to people.") },
 	{ METHOD_GET,    "/v2/rooms/{room_id}", ROUTE_READ, rooms_get, "getRoom", NEEDS(ROOMS_READ),
 	  ANSWER(room_shape), ETAG,
 	  DOC("Retrieves a room.") },

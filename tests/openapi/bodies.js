@@ -48,10 +48,11 @@ async function proveBody(proof, operation, values, one, seen) {
 
 	if (!one.isMalformed && proof.document.obeys(operation.body, value) !== one.isValid)
 		return proof.problem(operation, what, "generated as what it is not, says Ajv");
-	const place = await placeFor(proof, operation, isGood);
+	const place = await placeFor(proof, operation, isGood || one.isUnsaid);
 	const body = jsonText(withCode(operation, one.value, place, isGood));
 	const answer = await proof.ask(operation, what, { place, body });
 
+	if (one.isUnsaid) return proveUnsaid(proof, operation, what, answer);
 	// Members of a session go in pairs, so hardly one is accepted alone.
 	const isPaired = operation.id === "beginSession";
 
@@ -67,6 +68,12 @@ async function proveBody(proof, operation, values, one, seen) {
 			`not refused at ${breaks[0]?.pointer ?? one.pointer}`,
 			answer,
 		);
+}
+
+// Either way will do.
+function proveUnsaid(proof, operation, what, answer) {
+	if (answer.status >= 300 && answer.status !== 400)
+		proof.problem(operation, what, "neither taken nor refused", answer);
 }
 
 // What is changed is made anew, so that nothing but this body decides.

@@ -57,8 +57,10 @@ function* otherKinds(seen) {
 			// An empty array counts as an empty object.
 			if (own === "object" && kind === "array" && value.length === 0) continue;
 			const isValid = value === null && seen.isNullable;
+			// Clients are not told to send null, which mostly counts as not supplied.
+			const isUnsaid = value === null && !isValid;
 
-			yield special(value, isValid, `${jsonText(value)} as ${seen.type}`);
+			yield { ...special(value, isValid, `${jsonText(value)} as ${seen.type}`), isUnsaid };
 		}
 	}
 }
@@ -84,9 +86,16 @@ function* objects(values, seen, n) {
 	}
 }
 
+// Members whose texts another member is refused for.
+const elsewhere = new Set(["BulkOperation.method", "BulkOperation.path"]);
+
 function* members(values, seen, name) {
 	const given = values.given(seen, name);
 
+	if (elsewhere.has(`${stem(seen.component)}.${name}`)) {
+		yield* otherKinds(values.look(seen.properties[name]));
+		return yield special(given, true, `given: ${given}`);
+	}
 	for (const below of cases(values, seen.properties[name])) {
 		if (given === undefined || !below.isValid || below.value === null) yield below;
 	}

@@ -24,10 +24,13 @@ function rewrite(schema) {
 	return JSON.parse(JSON.stringify(schema).replaceAll(`"${PREFIX}`, '"anteroom#/$defs/'));
 }
 
-// What an answer may not have: a member that the document does not name.
+// What an answer may not have, though the document leaves room for it: a member that is not named.
 function close(schemas) {
-	for (const [, schema] of parts(schemas)) {
-		if (schema.type === "object" && schema.properties) schema.additionalProperties = false;
+	for (const [path, schema] of parts(schemas)) {
+		if (schema.type !== "object" || !schema.properties || path.endsWith("/properties")) continue;
+		schema.additionalProperties = false;
+		for (const [double, member] of Object.entries(schema["x-doubles"] ?? {}))
+			schema.properties[double] = schema.properties[member];
 	}
 	return schemas;
 }
@@ -38,6 +41,13 @@ function validator(schemas) {
 	formats.default(ajv);
 	ajv.addKeyword({ keyword: "x-rules", schemaType: "array" });
 	ajv.addKeyword({ keyword: "x-unit", schemaType: "string" });
+	ajv.addKeyword({ keyword: "x-ignored", schemaType: "array" });
+	ajv.addKeyword({ keyword: "x-doubles", schemaType: "object" });
+	ajv.addKeyword({ keyword: "x-default" });
+	// Texts that a rule of the schema looks at: see rules.js.
+	ajv.addFormat("uri", true);
+	for (const number of ["int32", "int64", "double"])
+		ajv.addFormat(number, { type: "number", validate: () => true });
 	ajv.addKeyword({
 		keyword: "x-maxBytes",
 		type: "string",
@@ -69,7 +79,26 @@ export class Document {
 				problems.push(`${name}: ${error.message}`);
 			}
 		}
-		return problems.concat(this.#defaultProblems(), this.#ruleProblems());
+		return problems.concat(
+			this.#defaultProblems(),
+			this.#ruleProblems(),
+			this.#exampleProblems(),
+		);
+	}
+
+	// An example of a body, an answer or a parameter obeys its schema.
+	#exampleProblems() {
+		const problems = [];
+
+		for (const [path, part] of parts(this.whole)) {
+			if (path.includes("/examples/") || part.schema === undefined) continue;
+			const values = Object.values(part.examples ?? {}).map((one) => one.value);
+
+			for (const value of "example" in part ? [part.example] : values) {
+				if (!this.obeys(part.schema, value)) problems.push(`${path}: a bad example`);
+			}
+		}
+		return problems;
 	}
 
 	#defaultProblems() {
@@ -78,8 +107,8 @@ export class Document {
 		for (const [path, schema] of parts(this.schemas)) {
 			if (
 				!path.endsWith("/properties") &&
-				"default" in schema &&
-				!this.obeys(schema, schema.default)
+				"x-default" in schema &&
+				!this.obeys(schema, schema["x-default"])
 			)
 				problems.push(`${path}: its default breaks its own schema`);
 		}
@@ -145,7 +174,7 @@ export class Document {
 					query: parameters.filter((parameter) => parameter.in === "query"),
 					body: operation.requestBody?.content["application/json"].schema,
 					isOpen: operation.security?.length === 0,
-					success: Object.keys(operation.responses).find((status) => status < "300"),
+					success: operation.responses["204"] ? "204" : "200",
 				});
 			}
 		}

@@ -22,8 +22,8 @@ export class Fixtures {
 
 	// The account that an operation is tried with.
 	token(operation) {
-		if (operation.security?.some((one) => "app" in one)) return this.appToken;
-		return /^\/v2\/(rooms|room-codes|token|bulk|backends|service)/.test(operation.path)
+		if (operation.id === "joinBackend") return this.appToken;
+		return /^\/v2\/(rooms|room-codes|room-summaries|token|bulk|backends|service)/.test(operation.path)
 			? this.tokens.rooms
 			: this.tokens.templates;
 	}

@@ -48,6 +48,8 @@ for (const [n, operation] of proof.operations.entries()) {
 		"ImportedRoom.template_id": IMPORTED.template_id,
 		"ImportedRoom.created_at": "2022-06-29T03:34:30.194Z",
 		"ImportedRoom.updated_at": "2022-06-29T03:34:30+01:00",
+		"ImportedRoom.opens_at": "2989-01-01T00:00:00Z",
+		"ImportedRoom.closes_at": "2990-01-01T00:00:00Z",
 		get "ImportedRoomCode.code"() {
 			return newCode();
 		},
@@ -58,11 +60,11 @@ for (const [n, operation] of proof.operations.entries()) {
 		"Webhook.events": ["room.*"],
 		"Webhook.headers": { "X-Of-A-Test": "1" },
 		"Webhook.secret": `whsec_${"A".repeat(32)}`,
-		"NewSigningKey.alg": "ES256",
+		"SigningKey.alg": "ES256",
 		"Settings.backend": BACKEND_OF_TEMPLATES,
 		...Object.fromEntries(
 			Object.entries(proof.fixtures.livekit()).flatMap(([name, value]) => [
-				[`NewBackend.${name}`, value],
+				[`BackendSetup.${name}`, value],
 				[`Backend.${name}`, value],
 			]),
 		),

@@ -18,8 +18,10 @@ const ids = { good: ["0123456789abcdef01234567"], bad: ["x", "0123456789ABCDEF01
 function knownValues(operation, place) {
 	switch (operation.id) {
 		case "listRooms":
+		case "listRoomSummaries":
 			return { after: times, before: times, start: ids };
 		case "listTemplates":
+		case "listTemplateSummaries":
 			return { start: ids };
 		case "listRoomCodes":
 			return {

@@ -225,13 +225,13 @@ const rules = {
 
 // Rules that look at what comes out of the object and what is stored.
 const ofResults = {
-	ImportedRoomRequest: [{ name: "roomSize" }, { name: "roomWindow" }],
+	ImportedRoomInput: [{ name: "roomSize" }, { name: "roomWindow" }],
 };
 
 // The names of all rules that a request can break.
 export function namedRules(document) {
 	const components = Object.entries(document.schemas).filter(([name]) =>
-		/(Request|Patch)$/.test(name),
+		/(Input|Patch|Update)$/.test(name),
 	);
 	const described = [...components.map(([, schema]) => schema), ...document.operations()];
 
@@ -321,28 +321,28 @@ export const breaking = {
 	],
 	ImportedTemplate: [
 		{ id: "ffbbc84000000000000000a1" },
-		{ createdAt: "yesterday" },
 		{ updatedAt: "2990-01-01T00:00:00Z" },
 		{ createdAt: "1969-12-31T23:59:59Z" },
 	],
-	ImportedRoom: [{ id: "ffbbc84000000000000000a1" }, { created_at: "2022-01-01" }],
+	ImportedRoom: [
+		{ id: "ffbbc84000000000000000a1" },
+		{ created_at: "2990-01-01T00:00:00Z" },
+	],
 	ImportedRoomCode: [
 		{ code: "abcd-efg-hij", room_id: "x", role: "r" },
-		{ code: "abc-def-ghi", room_id: "x", role: "r", created_at: "x" },
-	],
-	RoomCodeChange: [
-		{ not_before: "2030-01-01T00:00:00Z", expires_at: "2030-01-01T00:00:00Z" },
+		{ code: "abc-def-ghi", room_id: "x", role: "r", created_at: "2990-01-01T00:00:00Z" },
 	],
 	Backend: [
 		{ name: "b", type: "livekit", url: "https://h", config: { api_key: "k" } },
 		{ name: "b", type: "livekit", url: "ws://h", config: { api_key: "k", app_id: "a" } },
 	],
-	NewBackend: [
+	BackendSetup: [
 		{ name: "b", type: "janus", url: "ws://h" },
 		{ name: "b", type: "jwt", url: "x:y", config: { alg: "ES256" } },
 		{ name: "b", type: "janus", url: "ws://u@h", config: { secret: "s" } },
 	],
-	NewRoomCode: [
+	RoomCode: [
+		{ not_before: "2030-01-01T00:00:00Z", expires_at: "2030-01-01T00:00:00Z" },
 		{ expires_at: "2020-01-01T00:00:00Z" },
 		{ not_before: "2990-01-01T00:00:00Z", expires_at: "2989-01-01T00:00:00Z" },
 		{ not_before: "2990-01-01T00:00:00Z", expires_in: 1 },
@@ -350,7 +350,7 @@ export const breaking = {
 		{ code: "two--hyphens" },
 		{ code: "abc-defg-hij" },
 	],
-	Bulk: [
+	BulkOperations: [
 		{
 			operations: [
 				{ method: "POST", path: "/v2/rooms", ref: "a" },

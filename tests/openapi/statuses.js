@@ -27,6 +27,12 @@ export async function proveStatuses(proof, operation, values) {
 	const tooLarge = ["bulk", "import"].includes(operation.id) ? LARGER : LARGE;
 
 	if (can("413")) await expect("413", "a large body", { body: tooLarge });
+	if (operation.parameters.some(({ name }) => name === "validate_only")) {
+		const answer = await expect("200", "validated only", { query: "validate_only=true" });
+
+		if (answer.text !== '{"valid":true}')
+			proof.problem(operation, "validated only", "is something else", answer);
+	}
 	if (can("304")) await proveReading(proof, operation, expect);
 	if (operation.parameters.some(({ name }) => name === "If-Match"))
 		await expect("412", "an old ETag", { headers: { "If-Match": '"0"' } });

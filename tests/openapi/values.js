@@ -10,29 +10,29 @@ const backend = () => ({
 	name: `sample ${backends++}`,
 	type: "livekit",
 	url: "wss://example.org",
-	config: samples.BackendConfigRequest(),
+	config: samples.BackendConfigInput(),
 });
 const samples = {
-	ImportedTemplateRequest: () => ({ id: IMPORTED.template_id }),
-	ImportedRoomRequest: () => ({ id: IMPORTED.room_id }),
-	NewBackendRequest: backend,
-	BackendRequest: backend,
-	BackendConfigRequest: () => ({ api_key: "k", api_secret: "s".repeat(32) }),
+	ImportedTemplateInput: () => ({ id: IMPORTED.template_id }),
+	ImportedRoomInput: () => ({ id: IMPORTED.room_id }),
+	BackendSetupInput: backend,
+	BackendInput: backend,
+	BackendConfigInput: () => ({ api_key: "k", api_secret: "s".repeat(32) }),
 	BackendConfigPatch: () => ({ api_key: "k" }),
-	SimulcastLayerRequest: (n) => ({
+	SimulcastLayerInput: (n) => ({
 		rid: "fhq"[n % 3],
 		scaleResolutionDownBy: n + 1,
 		maxFramerate: 30,
 	}),
 };
 const fulls = {
-	SimulcastLayerRequest: (n) => ({ ...samples.SimulcastLayerRequest(n), maxBitrate: 100 }),
-	HlsLayerRequest: () => ({ width: 640, height: 360, videoBitrate: 500, audioBitrate: 64 }),
+	SimulcastLayerInput: (n) => ({ ...samples.SimulcastLayerInput(n), maxBitrate: 100 }),
+	HlsLayerInput: () => ({ width: 640, height: 360, videoBitrate: 500, audioBitrate: 64 }),
 };
 
-// "Role" of "RoleRequest" and "RolePatch".
+// "Role" of "RoleInput", "RolePatch" and "TemplateUpdate".
 export function stem(component) {
-	return component?.replace(/(Request|Patch)$/, "");
+	return component?.replace(/(Input|Patch|Update)$/, "");
 }
 
 // Numbers from 0 to 1, the same at every run (mulberry32).
@@ -49,7 +49,7 @@ export function source(seed) {
 }
 
 // Members that no rule allows beside all others.
-const apart = { NewRoomCodeRequest: ["expires_in"] };
+const apart = { RoomCodeInput: ["expires_in"] };
 
 // Of a map, the name is the key: so an entry has none of its own.
 function unnamed(entry) {
@@ -69,15 +69,17 @@ export class Values {
 
 	// A schema with what it refers to: its component's name, its type, whether it may be null.
 	look(schema) {
-		const reference = schema.anyOf ? schema.anyOf[0].$ref : schema.$ref;
-		const whole = reference ? this.document.resolve({ $ref: reference }) : schema;
-		const types = [whole.type ?? []].flat();
+		const inner = schema.anyOf?.[0] ?? schema;
+		const whole = inner.$ref ? this.document.resolve(inner) : inner;
+
+		const more = whole.additionalProperties;
 
 		return {
 			...whole,
-			component: reference?.split("/").pop(),
-			type: types.find((type) => type !== "null"),
-			isNullable: schema.anyOf !== undefined || types.includes("null"),
+			// Any members is none that are described.
+			additionalProperties: more === true ? undefined : more,
+			component: inner.$ref?.split("/").pop(),
+			isNullable: schema.anyOf !== undefined,
 		};
 	}
 
@@ -87,7 +89,7 @@ export class Values {
 
 	// The members that a whole object needs: a patch may have to bring them.
 	required(seen) {
-		const whole = seen.component?.replace(/Patch$/, "Request");
+		const whole = seen.component?.replace(/(Patch|Update)$/, "Input");
 
 		return this.document.schemas[whole]?.required ?? seen.required ?? [];
 	}
@@ -151,11 +153,15 @@ export class Values {
 		if (seen.type === "array") return [this.full(seen.items)];
 		if (map) return { [this.name(seen.propertyNames)]: unnamed(this.full(map)) };
 		if (seen.type !== "object") return this.sample(seen, n);
-		return Object.fromEntries(
-			Object.entries(seen.properties ?? {})
+		// Answers that are sent back.
+		const ignored = (seen["x-ignored"] ?? []).map((name) => [name, "whatever it is"]);
+
+		return Object.fromEntries([
+			...ignored,
+			...Object.entries(seen.properties ?? {})
 				.filter(([name]) => !apart[seen.component]?.includes(name))
 				.map(([name, below]) => [name, this.given(seen, name) ?? this.full(below)]),
-		);
+		]);
 	}
 
 	// Any, by a source of numbers.

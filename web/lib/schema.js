@@ -64,6 +64,9 @@ function kind_of(schema, items, options) {
 	}
 }
 
+/** Without what is told to programs: a default stands in its field. @param {string} description */
+const words_of = (description) => description.replace(/ ?(Default: |null (removes|restores) ).*$/, "");
+
 /** @param {any} doc @param {any} schema @param {boolean} [required] @returns {Plain} */
 export function plain(doc, schema, required = false) {
 	const inner = without_null(doc, schema);
@@ -76,9 +79,9 @@ export function plain(doc, schema, required = false) {
 	else if (kind === "map") item = plain(doc, inner.additionalProperties, true);
 	return {
 		kind,
-		description: inner.description ?? "",
+		description: words_of(inner.description ?? ""),
 		unit: inner["x-unit"] ?? "",
-		fallback: inner.default,
+		fallback: inner["x-default"],
 		required,
 		write_only: inner.writeOnly === true,
 		least: inner.minimum,
@@ -95,7 +98,6 @@ export function plain(doc, schema, required = false) {
 function fields_of(doc, schema) {
 	const required = schema.required ?? [];
 	return Object.entries(schema.properties)
-		.filter(([, value]) => without_null(doc, value).readOnly !== true)
 		.map(([name, value]) => [name, plain(doc, value, required.includes(name))]);
 }
 
