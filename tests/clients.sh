@@ -1,0 +1,43 @@
+#!/bin/sh
+# Clients that generators make of the OpenAPI document compile and do an hour's work, against the program
+# behind nginx: tests/clients says what. Needs Node and, from npm, what tests/clients/package.json names;
+# left out where these cannot be had.
+set -u
+test=tests/clients.sh
+. "${SOURCE_DIR:-$(dirname "$0")/..}/tests/servers.sh"
+
+prove()
+{
+	make_scratch
+	start_responder service
+	start_nginx service
+	TOKEN=$token
+	BASE_URL=$base
+	export TOKEN BASE_URL
+	for client in openapi-typescript orval hey-api; do
+		timeout 120 node "$PROOF/out/$client.js" || fail "$client does not do its work"
+	done
+}
+
+# make_client COMMAND...: generates one, and says nothing unless it fails.
+make_client()
+{
+	made=$(cd "$PROOF" && timeout 120 node "node_modules/$1" "$2" "$3" 2>&1) || fail "$1: $made"
+}
+
+if [ -n "${PROOF-}" ]; then
+	prove
+	exit 0
+fi
+fetch_proof clients
+scratch=$PROOF
+"$program" openapi >"$PROOF/printed.json" || fail 'it is not printed'
+make_client openapi-typescript/bin/cli.js printed.json --output=types/schema.ts
+make_client orval/dist/bin/orval.js --config orval.config.cjs
+make_client @hey-api/openapi-ts/bin/run.js -f openapi-ts.config.mjs
+(cd "$PROOF" && node node_modules/typescript/bin/tsc -p .) || fail 'a client does not compile'
+chmod -R a+rX "$PROOF"
+(
+	become_ordinary
+	prove
+)
