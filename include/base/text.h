@@ -39,8 +39,8 @@ bool text_query(struct arena *arena, struct slice query, struct parameter **para
 		struct slice *bad);
 
 bool text_is_utf8(struct slice text);
-/* Whether it has nothing but blanks and characters that nobody sees: controls, zero-width and
- * format characters, fillers, variation selectors. The text is UTF-8. */
+/* Whether it has nothing but blanks and characters nobody sees: controls, zero-width and format
+ * characters, fillers, variation selectors. The text is UTF-8. */
 bool text_is_blank(struct slice text);
 /* The length of the longest valid UTF-8 prefix, in bytes. */
 size_t text_utf8_size(struct slice text);

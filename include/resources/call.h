@@ -242,6 +242,7 @@ struct call {
 	bool is_part; /* an operation of a bulk, or an object of an import */
 	struct template_memo *memo; /* of a part (resources/template_record.h); NULL: none */
 	int64_t least_now; /* `now` of the next run is not below this */
+	bool forgets_codes; /* those that it removes were never seen: they are not kept */
 	struct run run;
 	struct bulk *bulk; /* private to service/bulk.c */
 	const struct import *import; /* private to resources/import.c */

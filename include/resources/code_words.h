@@ -9,8 +9,7 @@
 
 #include "resources/call.h"
 
-/* *account: whose they are. *is_there false: they are nobody's, or those of a code that is
- * there. */
+/* *account: whose they are. *is_there false: they are nobody's, or a code has them. */
 bool code_words_find(struct call *call, struct slice words, struct id *account, bool *is_there,
 		     struct fault *fault);
 

@@ -64,6 +64,7 @@ static bool remove_account(struct loading *loading, const struct roster *roster,
 			   const struct id *account, struct fault *fault)
 {
 	struct removal removal = {
+		.is_of_load = true,
 		.store = loading->store,
 		.arena = loading->arena,
 		.account = *account,

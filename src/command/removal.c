@@ -16,7 +16,9 @@ static bool remove_piece(void *context, struct fault *fault)
 	struct piece *piece = context;
 	struct removal *removal = piece->removal;
 	const struct environment environment = { .clock = &clock_system, .store = removal->store };
-	struct call call = { .environment = &environment, .arena = removal->arena };
+	struct call call = { .environment = &environment,
+			     .arena = removal->arena,
+			     .forgets_codes = removal->is_of_load };
 
 	call.account = removal->account;
 	id_print(&removal->account, call.account_text);

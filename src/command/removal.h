@@ -9,6 +9,7 @@
 #include "store/store.h"
 
 struct removal {
+	bool is_of_load; /* a dump that was given up: nobody has seen its codes, which are not kept */
 	struct store *store;
 	struct arena *arena; /* of one transaction; reset by each */
 	struct id account;
