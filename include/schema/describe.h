@@ -1,5 +1,5 @@
-/* Generates the schemas of the OpenAPI 3.1 document from the tables. Requests and answers differ, so
- * each shape becomes one component per form:
+/* Generates the schemas of the OpenAPI 3.1 document from the tables. Requests and answers differ,
+ * so each shape becomes one component per form:
  *
  *   Role        an answer: has all defaults and no write-only members, and may get more members
  *   RoleInput   a whole body: may omit members, and has no read-only ones

@@ -48,6 +48,8 @@ for (const [n, operation] of proof.operations.entries()) {
 		"ImportedRoom.template_id": IMPORTED.template_id,
 		"ImportedRoom.created_at": "2022-06-29T03:34:30.194Z",
 		"ImportedRoom.updated_at": "2022-06-29T03:34:30+01:00",
+		// One room is imported again and again: what it keeps breaks no rule with what follows.
+		"ImportedRoom.size": 2500,
 		"ImportedRoom.opens_at": "2989-01-01T00:00:00Z",
 		"ImportedRoom.closes_at": "2990-01-01T00:00:00Z",
 		get "ImportedRoomCode.code"() {
