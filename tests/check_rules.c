@@ -919,45 +919,56 @@ static const char *text_of(const json_t *value)
 }
 
 #define REFERENCE(name) "{\"$ref\":\"#/components/schemas/" name "\"}"
-#define OR_NULL(name) "\"anyOf\":[" REFERENCE(name) ",{\"type\":\"null\"}]"
 
 /* clang-format off */
 static const struct {
 	const char *component, *member, *expected;	/* expected NULL: it has no such member */
 } description_cases[] = {
-	{ "PublishVideoRequest", "bitRate",
-	  "{\"description\":\"Bitrate in kbps.\",\"type\":[\"integer\",\"null\"],\"format\":"
-	  "\"int64\",\"minimum\":30,\"maximum\":2000,\"x-unit\":\"kbps\",\"default\":256}" },
+	{ "PublishVideoInput", "bitRate",
+	  "{\"description\":\"Bitrate in kbps. Default: 256.\",\"x-default\":256,\"x-unit\":\"kbps"
+	  "\",\"type\":\"integer\",\"format\":\"int64\",\"minimum\":30,\"maximum\":2000}" },
 	{ "PublishVideo", "bitRate",
-	  "{\"description\":\"Bitrate in kbps.\",\"type\":\"integer\",\"format\":\"int64\","
-	  "\"minimum\":30,\"maximum\":2000,\"x-unit\":\"kbps\"}" },
-	{ "PublishVideoPatch", "codec", "{\"type\":[\"string\",\"null\"],\"enum\":[\"vp8\",null]}" },
-	{ "RoomStateRequest", "messageInterval",
-	  "{\"description\":\"Interval of room-state messages in seconds.\",\"type\":[\"integer\","
-	  "\"null\"],\"format\":\"int64\",\"minimum\":5,\"maximum\":3600,\"multipleOf\":5,"
-	  "\"x-unit\":\"s\",\"default\":5}" },
-	{ "SimulcastLayerRequest", "scaleResolutionDownBy",
-	  "{\"type\":\"number\",\"minimum\":1,\"maximum\":12}" },
+	  "{\"description\":\"Bitrate in kbps.\",\"x-unit\":\"kbps\",\"type\":\"integer\",\"format"
+	  "\":\"int64\",\"minimum\":30,\"maximum\":2000}" },
+	{ "PublishVideoPatch", "codec",
+	  "{\"description\":\"Video codec. null restores the default: \\\"vp8\\\".\",\"x-default\":"
+	  "\"vp8\",\"anyOf\":[{\"type\":\"string\",\"enum\":[\"vp8\"]},{\"type\":\"null\"}]}" },
+	{ "RoomStateInput", "messageInterval",
+	  "{\"description\":\"Interval of room-state messages in seconds. Default: 5.\",\"x-default"
+	  "\":5,\"x-unit\":\"s\",\"type\":\"integer\",\"format\":\"int64\",\"minimum\":5,\"maximum"
+	  "\":3600,\"multipleOf\":5}" },
+	{ "SimulcastLayerInput", "scaleResolutionDownBy",
+	  "{\"description\":\"What width and height are divided by.\",\"type\":\"number\",\"format"
+	  "\":\"double\",\"minimum\":1,\"maximum\":12}" },
 	{ "SimulcastLayersPatch", "layers",
-	  "{\"type\":[\"array\",\"null\"],\"items\":" REFERENCE("SimulcastLayerRequest")
-	  ",\"maxItems\":3}" },
-	{ "SubscribeParamsRequest", "subscribeDegradation",
-	  "{" OR_NULL("SubscribeDegradationRequest") "}" },
-	{ "Settings", "recording", "{" OR_NULL("Recording") "}" },
-	{ "Settings", "roomState", REFERENCE("RoomState") },
+	  "{\"description\":\"The largest first. null removes it.\",\"anyOf\":[{\"type\":\"array\","
+	  "\"items\":" REFERENCE("SimulcastLayerInput") ",\"maxItems\":3},{\"type\":\"null\"}]}" },
+	{ "SubscribeParamsInput", "subscribeDegradation",
+	  "{\"description\":\"What happens on a bad connection.\",\"$ref\":\"#/components/schemas/S"
+	  "ubscribeDegradationInput\"}" },
+	{ "Settings", "recording",
+	  "{\"description\":\"How rooms are recorded.\",\"anyOf\":[" REFERENCE("Recording")
+	  ",{\"type\":\"null\"}]}" },
+	{ "Settings", "roomState",
+	  "{\"description\":\"Messages about who is in a room.\",\"$ref\":\"#/components/schemas/Ro"
+	  "omState\"}" },
 	{ "UploadPatch", "credentials",
-	  "{\"writeOnly\":true," OR_NULL("UploadCredentialsRequest") "}" },
-	{ "Upload", "credentials", REFERENCE("UploadCredentials") },
-	{ "RtmpDestinationRequest", "rtmpUrls",
-	  "{\"description\":\"RTMP URLs to broadcast to.\",\"type\":[\"array\",\"null\"],\"items\":"
-	  "{\"type\":\"string\",\"minLength\":1,\"maxLength\":2048,\"x-maxBytes\":2048},"
-	  "\"maxItems\":3}" },
-	{ "TemplateRequest", "createdAt", "{\"readOnly\":true}" },
-	{ "TemplateRequest", "roles",
-	  "{\"description\":\"Role name to role.\",\"type\":[\"object\",\"null\"],"
-	  "\"propertyNames\":{\"pattern\":\"^[a-zA-Z0-9._:-]([a-zA-Z0-9 ._:-]*[a-zA-Z0-9._:-])?$\","
-	  "\"minLength\":1,\"maxLength\":64},\"additionalProperties\":{"
-	  OR_NULL("RoleRequest") "},\"maxProperties\":100,\"default\":{}}" },
+	  "{\"description\":\"Only the answer to the request that sent them shows them. null remove"
+	  "s it.\",\"writeOnly\":true,\"anyOf\":[" REFERENCE("UploadCredentialsInput")
+	  ",{\"type\":\"null\"}]}" },
+	{ "Upload", "credentials",
+	  "{\"description\":\"Only the answer to the request that sent them shows them.\",\"$ref\":"
+	  "\"#/components/schemas/UploadCredentials\"}" },
+	{ "RtmpDestinationInput", "rtmpUrls",
+	  "{\"description\":\"RTMP URLs to broadcast to.\",\"type\":\"array\",\"items\":{\"type\":"
+	  "\"string\",\"minLength\":1,\"maxLength\":2048,\"x-maxBytes\":2048,\"format\":\"uri\"},\""
+	  "maxItems\":3}" },
+	{ "TemplateInput", "createdAt", NULL },
+	{ "TemplateInput", "roles",
+	  "{\"description\":\"Role name to role. Default: {}.\",\"x-default\":{},\"type\":\"object"
+	  "\",\"propertyNames\":{\"type\":\"string\",\"pattern\":\"^[a-zA-Z0-9._:-]([a-zA-Z0-9 ._:-"
+	  "]*[a-zA-Z0-9._:-])?$\",\"minLength\":1,\"maxLength\":64},\"additionalProperties\":"
+	  REFERENCE("RoleInput") ",\"maxProperties\":100}" },
 	{ "TemplatePatch", "name",
 	  "{\"description\":\"Unique template name; a version 4 UUID when it is not supplied. "
 	  "\\\"\\\" counts as not supplied.\","
@@ -965,9 +976,9 @@ static const struct {
 	  "\"minLength\":1,\"maxLength\":128}" },
 	{ "Template", "default", NULL },
 	{ "BrowserRecording", "role", NULL },
-	{ "HlsLayerRequest", "width",
-	  "{\"description\":\"Pixels.\",\"type\":[\"integer\",\"null\"],\"format\":\"int64\","
-	  "\"minimum\":144,\"maximum\":1920,\"multipleOf\":2,\"x-unit\":\"px\"}" },
+	{ "HlsLayerInput", "width",
+	  "{\"description\":\"Pixels.\",\"x-unit\":\"px\",\"type\":\"integer\",\"format\":\"int64\""
+	  ",\"minimum\":144,\"maximum\":1920,\"multipleOf\":2}" },
 };
 /* clang-format on */
 
@@ -1001,14 +1012,14 @@ START_TEST(what_is_always_there_is_described)
 	static const struct {
 		const char *component, *required; /* NULL: nothing */
 	} rows[] = {
-		{ "SimulcastLayerRequest", "[\"rid\",\"scaleResolutionDownBy\",\"maxFramerate\"]" },
+		{ "SimulcastLayerInput", "[\"rid\",\"scaleResolutionDownBy\",\"maxFramerate\"]" },
 		{ "SimulcastLayer",
 		  "[\"rid\",\"scaleResolutionDownBy\",\"maxBitrate\",\"maxFramerate\"]" },
 		{ "Role", "[\"name\",\"publishParams\",\"subscribeParams\",\"permissions\","
 			  "\"priority\",\"maxPeerCount\"]" },
-		{ "RoleRequest", NULL },
+		{ "RoleInput", NULL },
 		{ "UploadPatch", NULL },
-		{ "UploadRequest", "[\"type\",\"location\",\"prefix\"]" },
+		{ "UploadInput", "[\"type\",\"location\",\"prefix\"]" },
 		{ "Upload", "[\"type\",\"location\",\"prefix\"]" },
 		{ "HlsDestination", "[\"name\"]" },
 		{ "Settings", "[\"region\",\"recording\",\"roomState\",\"retry\"]" },
@@ -1040,7 +1051,7 @@ START_TEST(every_reference_leads_somewhere_and_every_rule_is_named)
 	}
 	ck_assert_uint_gt(found, 50);
 	ck_assert_str_eq(
-		text_of(json_object_get(json_object_get(all, "RoomRequest"), "x-rules")),
+		text_of(json_object_get(json_object_get(all, "RoomInput"), "x-rules")),
 		"[{\"name\":\"roomSize\",\"description\":\"size is at most 2500 unless "
 		"large_room is true.\"},{\"name\":\"roomWindow\",\"description\":\"closes_at "
 		"is later than opens_at.\"}]");
@@ -1053,8 +1064,8 @@ START_TEST(parameters_are_described)
 
 	ck_assert_str_eq(text_of(json_array_get(parameters, 0)),
 			 "{\"name\":\"limit\",\"in\":\"query\",\"description\":\"Items in an "
-			 "answer.\",\"schema\":{\"type\":\"integer\",\"format\":\"int64\","
-			 "\"minimum\":10,\"maximum\":100,\"default\":20}}");
+			 "answer. Default: 20.\",\"schema\":{\"x-default\":20,\"type\":\"integer\","
+			 "\"format\":\"int64\",\"minimum\":10,\"maximum\":100},\"example\":20}");
 	ck_assert_uint_eq(json_array_size(parameters), 8);
 	ck_assert_str_eq(
 		text_of(arena_json(arena, describe_reference(&role_shape, DESCRIBE_PATCH))),

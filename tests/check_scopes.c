@@ -28,7 +28,9 @@ static const struct {
 	const char *reads, *writes; /* NULL: no scope is needed */
 } areas[] = {
 	{ "/v2/templates", "templates:read", "templates:write" },
+	{ "/v2/template-summaries", "templates:read", NULL },
 	{ "/v2/rooms", "rooms:read", "rooms:write" },
+	{ "/v2/room-summaries", "rooms:read", NULL },
 	{ "/v2/room-codes", "codes:read", "codes:write" },
 	{ "/v2/events", "events:read", "events:read" },
 	{ "/v2/webhooks", "webhooks:write", "webhooks:write" },
@@ -211,7 +213,8 @@ static void end(void)
 struct operation {
 	enum method method;
 	const char *path;
-	const json_t *security; /* NULL: it is open */
+	const json_t *scopes; /* that a caller needs; NULL: it is open, or takes a join token */
+	const json_t *security;
 };
 
 typedef void visit_operation(const struct operation *operation, const void *context);
@@ -235,6 +238,7 @@ static size_t each_operation(visit_operation *visit, const void *context)
 		json_object_foreach(methods, name, described) {
 			struct operation operation = {
 				.path = path,
+				.scopes = json_object_get(described, "x-scopes"),
 				.security = json_object_get(described, "security"),
 			};
 			struct buffer upper = BUFFER_INITIAL(arena);
@@ -250,14 +254,15 @@ static size_t each_operation(visit_operation *visit, const void *context)
 	return n;
 }
 
-/* The scopes by which the document admits callers of this scheme; NULL: it does not admit them. */
-static const json_t *scopes_for(const struct operation *operation, const char *scheme)
+/* Whether the document admits callers of this scheme. */
+static bool admits(const struct operation *operation, const char *scheme)
 {
-	const json_t *scopes = NULL;
+	bool is_admitted = false;
 
-	for (size_t i = 0; scopes == NULL && i < json_array_size(operation->security); i++)
-		scopes = json_object_get(json_array_get(operation->security, i), scheme);
-	return scopes;
+	for (size_t i = 0; !is_admitted && i < json_array_size(operation->security); i++)
+		is_admitted = json_object_get(json_array_get(operation->security, i), scheme) !=
+			      NULL;
+	return is_admitted;
 }
 
 /* A path of the call, to things that are not there. */
@@ -306,20 +311,17 @@ static void expect(const struct operation *operation, const char *scope, const c
 /* What the document says of the call is what the table of the interface says. */
 static void expect_said(const struct operation *operation, const char *scope)
 {
-	static const char *const schemes[] = { "management", "key", "session" };
+	const char *missing = NULL;
+	const json_t *needed;
+	size_t at;
 
-	for (int i = 0; i < ROWS(schemes); i++) {
-		const json_t *scopes = scopes_for(operation, schemes[i]), *needed;
-		const char *missing = NULL;
-		size_t at;
-
-		ck_assert_msg(scopes != NULL, "%s: not by %s", operation->path, schemes[i]);
-		json_array_foreach(scopes, at, needed) {
-			if (missing == NULL && !includes(scope, json_string_value(needed)))
-				missing = json_string_value(needed);
-		}
-		ck_assert_pstr_eq(missing, lacking(operation->method, operation->path, scope));
+	ck_assert_msg(admits(operation, "bearerAuth") && admits(operation, "sessionCookie"), "%s",
+		      operation->path);
+	json_array_foreach(operation->scopes, at, needed) {
+		if (missing == NULL && !includes(scope, json_string_value(needed)))
+			missing = json_string_value(needed);
 	}
+	ck_assert_pstr_eq(missing, lacking(operation->method, operation->path, scope));
 }
 
 struct asking {
@@ -334,7 +336,7 @@ static void ask_operation(const struct operation *operation, const void *context
 	const char *missing;
 
 	/* What needs neither token nor key asks for no scope. */
-	if (scopes_for(operation, "key") == NULL)
+	if (operation->scopes == NULL)
 		return;
 	expect_said(operation, asking->scope);
 	missing = lacking(operation->method, operation->path, asking->scope);
@@ -375,7 +377,7 @@ static void ask_with_all(const struct operation *operation, const void *context)
 	const struct caller *caller = context;
 	struct call call;
 
-	if (scopes_for(operation, "key") == NULL)
+	if (operation->scopes == NULL)
 		return;
 	call = ask(operation->method, path_of(operation->path), *caller, "{\"x\":1}");
 	ck_assert_ptr_null(strstr(body_of(&call), "Insufficient scope"));
@@ -399,9 +401,10 @@ static void find_route(const struct operation *operation, const void *context)
 	       (route->method != operation->method || strcmp(route->path, operation->path) != 0))
 		route++;
 	ck_assert_msg(route->path != NULL, "%s", operation->path);
-	ck_assert_int_eq(scopes_for(operation, "key") != NULL,
-			 !route->is_open && !route->takes_app_token);
-	ck_assert_int_eq(scopes_for(operation, "app") != NULL, route->takes_app_token);
+	ck_assert_int_eq(operation->scopes != NULL, !route->is_open && !route->takes_app_token);
+	ck_assert_int_eq(admits(operation, "sessionCookie"), operation->scopes != NULL);
+	ck_assert_int_eq(admits(operation, "bearerAuth"),
+			 operation->scopes != NULL || route->takes_app_token);
 }
 
 START_TEST(the_document_has_every_route)

@@ -1091,12 +1091,12 @@ enum filling {
 	FILL_FULL, /* as long as a code can be, with a generated code */
 };
 
-/* `count` characters that are six bytes each in JSON. */
+/* `count` characters that are six bytes each in JSON, but for one that people see. */
 static void append_long(struct buffer *text, const char *name, size_t count)
 {
 	buffer_append_text(text, name);
-	buffer_append_text(text, "\"");
-	for (size_t i = 0; i < count; i++)
+	buffer_append_text(text, "\"x");
+	for (size_t i = 1; i < count; i++)
 		buffer_append_text(text, "\\u0001");
 	buffer_append_text(text, "\"");
 }
@@ -1289,7 +1289,7 @@ START_TEST(a_room_has_a_line_for_each_thousand_codes)
 		ck_assert_int_eq(strncmp(second.lines[at + i], "{\"codes\":{\"room_id\":\"", 21),
 				 0);
 	if (counted[_i].filling == FILL_FULL) {
-		ck_assert_uint_gt(longest_line(&second), CODES_OF_LINE * (CODE_BYTES_MOST - 50));
+		ck_assert_uint_gt(longest_line(&second), CODES_OF_LINE * (CODE_BYTES_MOST - 150));
 		ck_assert_uint_lt(longest_line(&second), CODES_OF_LINE * CODE_BYTES_MOST + 4096);
 	}
 	ck_assert_uint_lt(CODES_OF_LINE * TRANSFER_CODE_MOST, TRANSFER_LINE_MOST / 2);

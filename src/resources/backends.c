@@ -213,12 +213,12 @@ static bool save(struct call *call, struct media *media, struct backend *backend
 	const struct backend former = *backend;
 	struct backend changed = former;
 
-	if (!slice_is(type, backend_type_name(former.type)))
+	if (!slice_is(type, backend_type_name(former.type))) {
 		findings_add(&call->findings, "/type", "cannot change");
-	else
-		keep_secrets(call, backend, document);
-	if (!findings_result(&call->findings, fault) ||
-	    !document_finish(&new_backend_shape, document, &call->findings, fault))
+		return findings_result(&call->findings, fault);
+	}
+	keep_secrets(call, backend, document);
+	if (!document_finish(&new_backend_shape, document, &call->findings, fault))
 		return false;
 	changed.updated = call->now;
 	backend_set(call, media, &changed, document);

@@ -9,6 +9,7 @@ const SIGNING_KEYS_MOST = 4;
 const RSA_KEYS_MOST = 10;
 const KEYS_MOST = 100;
 const WEBHOOKS_MOST = 20;
+const TESTS_MOST = 10;
 
 export async function proveRefusals(proof) {
 	const expect = async (status, id, place, sent) => {
@@ -277,7 +278,10 @@ async function proveManyWebhooks(proof, expect) {
 	const { fixtures } = proof;
 	const body = { url: "https://example.org/", enabled: false };
 
-	await fixtures.webhook();
+	const place = { webhook_id: await fixtures.webhook() };
+
+	for (let n = 0; n < TESTS_MOST; n++) await expect(200, "testWebhook", place);
+	await expect(429, "testWebhook", place);
 	for (let n = 1; n < WEBHOOKS_MOST; n++)
 		await fixtures.make(fixtures.tokens.templates, "/v2/webhooks", body);
 	await expect(409, "createWebhook", {}, body);

@@ -96,6 +96,16 @@ async function requests(fixtures) {
 			["replaceWebhook", webhook, { url: HOOK, headers: { A: "***" } }, "/headers/A"],
 			["patchWebhook", webhook, { headers: { A: "***" } }, "/headers/A"],
 		],
+		newServer: [
+			[
+				"replaceBackend",
+				unsigned,
+				{ ...jitsi, url: "https://example.net/", config: { ...config, app_secret: undefined } },
+				"/config/app_secret",
+				withoutKeys,
+			],
+			["patchBackend", unsigned, { url: "https://example.net/" }, "/config/app_secret", withoutKeys],
+		],
 		newPlace: [
 			["replaceWebhook", webhook, { url: `${HOOK}.example`, headers: { B: "***" } }, "/headers"],
 			["patchWebhook", webhook, { url: `${HOOK}.example` }, "/headers"],

@@ -76,6 +76,7 @@ export class Values {
 
 		return {
 			...whole,
+			description: schema.description ?? whole.description,
 			// Any members is none that are described.
 			additionalProperties: more === true ? undefined : more,
 			component: inner.$ref?.split("/").pop(),
