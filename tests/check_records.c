@@ -373,47 +373,6 @@ START_TEST(names_are_unique)
 }
 END_TEST
 
-/* A name that a record of another kind has, also of another account, and one that has been removed
- * in the transaction, or put. */
-START_TEST(a_drawn_name_may_have_to_be_free)
-{
-	struct store_record one = record_of(1, "one"), drawn = record_of(2, "two");
-	struct fault fault = FAULT_INITIAL;
-	struct transaction *transaction;
-	uint64_t number;
-
-	store = drivers[_i].open(directory);
-	transaction = begin(STORE_WRITE);
-	ck_assert(store_require_free(transaction, &global, one.name, &fault));
-	put_right(transaction, &global, &one);
-	end(transaction);
-	account = (struct id){ "account two" };
-	for (int is_free = 0; is_free < 2; is_free++) {
-		bool is_done;
-
-		transaction = begin(STORE_WRITE);
-		is_done = store_require_free(transaction, &global, is_free ? drawn.name : one.name,
-					     &fault) &&
-			  store_put(transaction, &whole, &drawn, NULL, &fault);
-		if (is_done)
-			is_done = store_commit(transaction, &number, &fault);
-		else
-			store_abandon(transaction);
-		ck_assert_int_eq(is_done, is_free);
-		ck_assert_int_eq(fault.kind, is_free ? FAULT_NONE : FAULT_AGAIN);
-		fault = FAULT_INITIAL;
-	}
-	account = (struct id){ "account one" };
-	transaction = begin(STORE_WRITE);
-	drop(transaction, &global, &one);
-	ck_assert(store_require_free(transaction, &global, one.name, &fault));
-	put_right(transaction, &global, &one);
-	ck_assert(!store_require_free(transaction, &global, one.name, &fault));
-	ck_assert_int_eq(fault.kind, FAULT_AGAIN);
-	store_abandon(transaction);
-}
-END_TEST
-
 /* Records of all kinds, more than the PostgreSQL driver sends alone. */
 START_TEST(many_records_are_as_they_were_put)
 {
@@ -1490,7 +1449,6 @@ int main(void)
 	tcase_add_loop_test(all, a_record_is_as_it_was_put, 0, n);
 	tcase_add_loop_test(all, many_records_are_as_they_were_put, 0, n);
 	tcase_add_loop_test(all, names_are_unique, 0, n);
-	tcase_add_loop_test(all, a_drawn_name_may_have_to_be_free, 0, n);
 	tcase_add_loop_test(all, what_is_gone_is_not_removed_again, 0, n);
 	tcase_add_loop_test(all, accounts_and_kinds_do_not_mix, 0, n);
 	tcase_add_loop_test(all, each_transaction_sees_its_state, 0, n);

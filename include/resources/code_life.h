@@ -76,9 +76,9 @@ const char *code_state(const struct code *code, const struct shown_code *shown, 
 
 /* ---- changing codes: the caller stores `codes` ---- */
 
-/* Draws letters for a new code. If a code has them already, or had them, FAULT_AGAIN is set here or
- * when the new one is stored, and the next run draws others. */
-bool codes_draw_letters(struct call *call, struct slice *letters, struct fault *fault);
+/* Draws letters for a new code. If a code has them already, storing the new one sets FAULT_AGAIN,
+ * and the next run draws others. */
+struct slice codes_draw_letters(struct call *call);
 /* Makes an enabled code for the role, with the terms in *code, and with its letters; when these
  * have data NULL, with random ones that no other code has. */
 bool codes_add(struct call *call, struct room_codes *codes, uint32_t identity, int64_t created,

@@ -40,7 +40,5 @@ bool code_words_claim(struct call *call, struct slice words, struct fault *fault
 bool code_words_keep(struct call *call, struct slice letters, struct fault *fault);
 /* The account makes a code with letters that are nobody's, or that were kept for it. */
 bool code_words_release(struct call *call, struct slice letters, struct fault *fault);
-/* FAULT_AGAIN when drawn letters are kept for an account. */
-bool code_words_require_free(struct call *call, struct slice letters, struct fault *fault);
 
 #endif

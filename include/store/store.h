@@ -183,9 +183,6 @@ struct store_driver {
 		       int64_t *now, struct id *, struct fault *);
 	bool (*put)(struct transaction *, const struct store_kind *, const struct store_record *,
 		    const struct store_record *former, struct fault *);
-	/* NULL: the name is looked for. */
-	bool (*require_free)(struct transaction *, const struct store_kind *, struct slice name,
-			     struct fault *);
 	bool (*remove)(struct transaction *, const struct store_kind *, const struct store_record *,
 		       struct fault *);
 	/* NULL: writers of different accounts do not wait for each other, or it does not matter. */
@@ -306,10 +303,6 @@ bool store_new_id(struct transaction *transaction, const struct store_kind *kind
 bool store_put(struct transaction *transaction, const struct store_kind *kind,
 	       const struct store_record *record, const struct store_record *former,
 	       struct fault *fault);
-/* FAULT_AGAIN, now or at the commit, when a record of this kind, whose names are unique anywhere,
- * has the name: for a record of another kind whose name was drawn, and must not be one of these. */
-bool store_require_free(struct transaction *transaction, const struct store_kind *kind,
-			struct slice name, struct fault *fault);
 /* record: as this transaction read it to change it. Its children stay. A damaged record is
  * removed by its id alone, which only kinds without names and pages allow. */
 bool store_remove(struct transaction *transaction, const struct store_kind *kind,

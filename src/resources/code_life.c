@@ -166,13 +166,12 @@ bool codes_check_count(const struct room_subject *subject, const struct code *fo
 
 /* ---- making and switching codes ---- */
 
-bool codes_draw_letters(struct call *call, struct slice *letters, struct fault *fault)
+struct slice codes_draw_letters(struct call *call)
 {
 	char drawn[CODE_TEXT_SIZE];
 
 	code_make(call->environment->clock, drawn);
-	*letters = arena_copy(call->arena, slice_of(drawn));
-	return code_words_require_free(call, *letters, fault);
+	return arena_copy(call->arena, slice_of(drawn));
 }
 
 bool codes_add(struct call *call, struct room_codes *codes, uint32_t identity, int64_t created,
@@ -181,8 +180,8 @@ bool codes_add(struct call *call, struct room_codes *codes, uint32_t identity, i
 	call->run.codes_made++;
 	code->is_enabled = true;
 	code->created = code->updated = created;
-	if (code->letters.data == NULL && !codes_draw_letters(call, &code->letters, fault))
-		return false;
+	if (code->letters.data == NULL)
+		code->letters = codes_draw_letters(call);
 	return codes_put_new(call, codes, identity, code, fault);
 }
 

@@ -177,12 +177,6 @@ bool code_words_release(struct call *call, struct slice letters, struct fault *f
 	if (!store_get_named(call->transaction, &kind_words, letters, STORE_TO_CHANGE, &record,
 			     fault))
 		return false;
-	return record.value.data == NULL
-		       ? code_words_require_free(call, letters, fault)
-		       : store_remove(call->transaction, &kind_words, &record, fault);
-}
-
-bool code_words_require_free(struct call *call, struct slice letters, struct fault *fault)
-{
-	return store_require_free(call->transaction, &kind_words, letters, fault);
+	return record.value.data == NULL ||
+	       store_remove(call->transaction, &kind_words, &record, fault);
 }

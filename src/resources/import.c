@@ -161,13 +161,12 @@ static bool prepare_code(struct call *call, struct import_codes *codes, struct c
 
 /* A call that is only checked tells nothing of other accounts' codes, and counts none: what is not
  * a code of the account gets random letters there, whether it is free or taken. */
-static bool try_letters(struct call *call, struct import_run *run, const char *sent,
-			struct slice *letters, struct fault *fault)
+static struct slice try_letters(struct call *call, struct import_run *run, const char *sent)
 {
-	if (!codes_draw_letters(call, letters, fault))
-		return false;
-	object_put(run->tried, sent, json_of_text(*letters));
-	return true;
+	const struct slice letters = codes_draw_letters(call);
+
+	object_put(run->tried, sent, json_of_text(letters));
+	return letters;
 }
 
 /* is_taken: it is another account's. */
@@ -184,9 +183,8 @@ static bool add_code(struct call *call, struct import_run *run, const char *sent
 		return false;
 	if (is_taken && !call->validates_only)
 		return refuse_code(fault);
-	code.letters = slice_of(sent);
-	if (!(call->validates_only ? try_letters(call, run, sent, &code.letters, fault)
-				   : code_words_release(call, code.letters, fault)))
+	code.letters = call->validates_only ? try_letters(call, run, sent) : slice_of(sent);
+	if (!call->validates_only && !code_words_release(call, code.letters, fault))
 		return false;
 	codes->is_changed = codes->has_come = true;
 	codes->stored++;

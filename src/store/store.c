@@ -156,19 +156,6 @@ bool store_put(struct transaction *transaction, const struct store_kind *kind,
 	return transaction->store->driver->put(transaction, kind, record, former, fault);
 }
 
-bool store_require_free(struct transaction *transaction, const struct store_kind *kind,
-			struct slice name, struct fault *fault)
-{
-	const struct store_driver *driver = transaction->store->driver;
-	struct store_record record;
-
-	assert(transaction->access == STORE_WRITE && kind->naming == STORE_NAME_ANYWHERE);
-	if (driver->require_free != NULL)
-		return driver->require_free(transaction, kind, name, fault);
-	return store_get_named(transaction, kind, name, STORE_TO_SHOW, &record, fault) &&
-	       (record.value.data == NULL || fault_set(fault, FAULT_AGAIN, NULL));
-}
-
 bool store_remove(struct transaction *transaction, const struct store_kind *kind,
 		  const struct store_record *record, struct fault *fault)
 {

@@ -112,25 +112,6 @@ bool rows_put(struct transaction *transaction, const struct store_kind *kind,
 	return send_when_many(own, fault);
 }
 
-/* Travels with the next flight, which fails when the name is taken. */
-bool rows_require_free(struct transaction *transaction, const struct store_kind *kind,
-		       struct slice name, struct fault *fault)
-{
-	struct postgres_transaction *own = rows_own(transaction);
-	const struct store_record wanted = { .name = name };
-	const struct change *change = change_of(own, kind, &wanted);
-	struct parameters parameters;
-
-	if (change != NULL)
-		return change->is_removal || fault_set(fault, FAULT_AGAIN, NULL);
-	if (!rows_read_expected(own, fault))
-		return false;
-	rows_start(&parameters, own, kind);
-	parameters_bytes(&parameters, name);
-	rows_add(own, GUARD_FREE, &parameters);
-	return true;
-}
-
 bool rows_remove(struct transaction *transaction, const struct store_kind *kind,
 		 const struct store_record *record, struct fault *fault)
 {

@@ -124,7 +124,6 @@ const struct statement_text statements[STATEMENTS] = {
 	[GUARD] = { "SELECT 1 / count(*) FROM (SELECT 1 FROM record" BY_ID TO_CHANGE ") AS present", "bsb" },
 	[GUARD_NAMED] = { "SELECT 1 / count(*) FROM (SELECT 1 FROM named WHERE kind = $1 AND name = $2"
 		" AND account = $3" TO_CHANGE ") AS present", "sbb" },
-	[GUARD_FREE] = { "SELECT 1 / (1 - count(*)) FROM named WHERE kind = $1 AND name = $2", "sb" },
 	[GUARD_PARENT] = { "SELECT 1 / count(*) FROM (SELECT 1 FROM record" BY_ID " FOR KEY SHARE) AS present", "bsb" },
 
 	[SLOT_SET] = { "UPDATE session SET last = CASE WHEN epoch = $2 THEN $3 END, seen = now() WHERE id = $1", "lll" },

@@ -75,7 +75,6 @@ enum statement {
 	 * or a child is put under it. */
 	GUARD,
 	GUARD_NAMED,
-	GUARD_FREE,
 	GUARD_PARENT,
 	/* The row of the connection in `session`. */
 	SLOT_SET,

@@ -163,7 +163,6 @@ static const struct store_driver postgres_driver = {
 	.fix_time = rows_fix_time,
 	.new_id = rows_new_id,
 	.put = rows_put,
-	.require_free = rows_require_free,
 	.remove = rows_remove,
 	.enter = postgres_enter,
 	.walk = rows_walk,

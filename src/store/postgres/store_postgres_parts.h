@@ -188,8 +188,6 @@ bool rows_new_id(struct transaction *transaction, const struct store_kind *kind,
 bool rows_put(struct transaction *transaction, const struct store_kind *kind,
 	      const struct store_record *record, const struct store_record *former,
 	      struct fault *fault);
-bool rows_require_free(struct transaction *transaction, const struct store_kind *kind,
-		       struct slice name, struct fault *fault);
 bool rows_remove(struct transaction *transaction, const struct store_kind *kind,
 		 const struct store_record *record, struct fault *fault);
 
