@@ -616,7 +616,7 @@ not_found 'url = http://x\ntoken-file = none\n' "cannot open $scratch/xdg/antero
 not_found 'token = a b\n' 'no token: it has to be one word' --url "$service"
 not_found '' "none: No such file" --token-file none
 not_found '' 'must begin with https:// or http://: got "x"' --url x --token-file good
-not_found '' 'its port is not one from 1 to 65535: got "http://x:65536"' --url http://x:65536 --token-file good
+not_found '' 'the URL must have a port from 1 to 65535, if any: got "http://x:65536"' --url http://x:65536 --token-file good
 not_found '' 'without /v2: got "HTTP://x/v2"' --url HTTP://x/v2 --token-file good
 not_found '' 'the URL has a scheme, a host' --url "http://user@x" --token-file good
 not_found '' 'the URL has a scheme, a host' --url "http://x/?y" --token-file good

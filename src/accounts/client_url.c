@@ -7,7 +7,6 @@
 
 #include "base/text.h"
 
-#define PORT_FLAW "must have a port from 1 to 65535, if any"
 #define LINK_PLACE SLICE("{join.link}")
 
 static bool is_visible(struct slice url)
@@ -29,16 +28,6 @@ static bool has_host(struct slice url)
 	return scheme > 0 && url.size > scheme && strchr("/?#:@", url.data[scheme]) == NULL;
 }
 
-/* The bytes of scheme, host and port of a URL that has_host. */
-static size_t size_of_origin(struct slice url)
-{
-	size_t size = (size_t)((const char *)memchr(url.data, '/', url.size) - url.data) + 2;
-
-	while (size < url.size && strchr("/?#", url.data[size]) == NULL)
-		size++;
-	return size;
-}
-
 static bool is_place(struct slice name)
 {
 	static const char *const places[] = {
@@ -56,7 +45,7 @@ static bool is_place(struct slice name)
 static const char *flaw_of_places(struct slice url)
 {
 	const char *fragment = memchr(url.data, '#', url.size);
-	const char *const path = url.data + size_of_origin(url);
+	const struct slice authority = text_url_authority(url);
 	const char *const end = url.data + url.size;
 
 	for (const char *at = url.data; at < end; at++) {
@@ -74,7 +63,7 @@ static const char *flaw_of_places(struct slice url)
 		if (!is_place(name))
 			return "may have {token} {room_id} {role} {user_id} {name} {audio} {video} "
 			       "{join.link} in braces, and nothing else";
-		if (at < path)
+		if (at < authority.data + authority.size)
 			return "may have nothing in braces in its scheme, host and port";
 		if (slice_is(name, "join.link") && (fragment == NULL || at < fragment))
 			return "may have {join.link} only after a #, or be nothing else: what "
@@ -98,7 +87,7 @@ const char *client_url_flaw(struct slice url)
 	if (!has_host(url))
 		return "must begin with https:// or http:// and a host, or be {join.link}";
 	if (!text_url_has_right_port(url))
-		return PORT_FLAW;
+		return TEXT_PORT_SENTENCE;
 	return flaw_of_places(url);
 }
 
@@ -107,7 +96,7 @@ const char *public_url_flaw(struct slice url)
 	if (!is_visible(url) || !has_host(url))
 		return "must begin with https:// or http:// and a host";
 	if (!text_url_has_right_port(url))
-		return PORT_FLAW;
+		return TEXT_PORT_SENTENCE;
 	if (memchr(url.data, '?', url.size) != NULL || memchr(url.data, '#', url.size) != NULL ||
 	    memchr(url.data, '@', url.size) != NULL)
 		return "must be without query, fragment and user info";

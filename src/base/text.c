@@ -225,27 +225,48 @@ bool text_begins_ignoring_case(struct slice text, struct slice prefix)
 
 /* --- URLs --- */
 
-bool text_url_has_right_port(struct slice url)
+struct slice text_url_authority(struct slice url)
 {
-	size_t at = 0, end, colon;
-	struct slice port;
+	size_t start = 0, end;
+
+	while (start < url.size && strchr("/?#", url.data[start]) == NULL)
+		start++;
+	if (url.size - start < 2 || memcmp(url.data + start, "//", 2) != 0)
+		return (struct slice){ NULL, 0 };
+	start += 2;
+	for (end = start; end < url.size && strchr("/?#", url.data[end]) == NULL; end++)
+		continue;
+	return (struct slice){ url.data + start, end - start };
+}
+
+bool text_url_split_port(struct slice authority, struct slice *host, unsigned *port)
+{
+	size_t start = authority.size;
+	struct slice digits;
 	int64_t number;
 
-	while (at < url.size && strchr("/?#", url.data[at]) == NULL)
-		at++;
-	/* After the scheme and "//"; any other URL has no host. */
-	if (url.size - at < 2 || memcmp(url.data + at, "//", 2) != 0)
+	while (start > 0 && strchr(":]@", authority.data[start - 1]) == NULL)
+		start--;
+	*host = authority;
+	*port = 0;
+	if (start == 0 || authority.data[start - 1] != ':')
 		return true;
-	at += 2;
-	for (end = at; end < url.size && strchr("/?#", url.data[end]) == NULL; end++)
-		continue;
-	for (colon = end; colon > at && strchr(":]@", url.data[colon - 1]) == NULL; colon--)
-		continue;
-	if (colon == at || url.data[colon - 1] != ':' || colon == end)
+	host->size = start - 1;
+	digits = (struct slice){ authority.data + start, authority.size - start };
+	if (digits.size == 0)
 		return true;
-	port = (struct slice){ url.data + colon, end - colon };
-	return strchr("+-", port.data[0]) == NULL && port.size <= 5 &&
-	       text_integer(port, &number) && number >= 1 && number <= 65535;
+	if (digits.size > 5 || !text_integer(digits, &number) || number < 1 || number > 65535)
+		return false;
+	*port = (unsigned)number;
+	return true;
+}
+
+bool text_url_has_right_port(struct slice url)
+{
+	struct slice host;
+	unsigned port;
+
+	return text_url_split_port(text_url_authority(url), &host, &port);
 }
 
 /* --- Terminals --- */

@@ -230,10 +230,8 @@ static bool check_url(struct arena *arena, struct client_settings *settings, str
 		return fault_cause(fault, FAULT_BAD_REQUEST, 0,
 				   "the URL has a scheme, a host and perhaps a port and a path");
 	if (!text_url_has_right_port(url))
-		return fault_cause(
-			fault, FAULT_BAD_REQUEST, 0,
-			"the URL is wrong: its port is not one from 1 to 65535: got \"%s\"",
-			settings->url);
+		return fault_cause(fault, FAULT_BAD_REQUEST, 0,
+				   "the URL " TEXT_PORT_SENTENCE ": got \"%s\"", settings->url);
 	while (url.size > 0 && url.data[url.size - 1] == '/')
 		url.size--;
 	if (has_version(url))

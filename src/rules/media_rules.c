@@ -293,7 +293,7 @@ static void check_url(struct rule_context *context, const json_t *object)
 	if (url.data == NULL || type == TYPES)
 		return;
 	if (!text_url_has_right_port(url))
-		schema_fault(context, "/url", "must have a port from 1 to 65535, if any");
+		schema_fault(context, "/url", TEXT_PORT_SENTENCE);
 	else if (url_is_for(url, type))
 		return;
 	else if (types[type].schemes == NULL)

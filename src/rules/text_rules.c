@@ -72,46 +72,20 @@ static unsigned default_port(struct slice scheme)
 	return 0;
 }
 
-/* An empty port is the default one. */
-static bool parse_port(struct slice text, unsigned *port)
-{
-	int64_t number;
-
-	if (text.size == 0)
-		return true;
-	if (text.size > 5 || text.data[0] == '-' || !text_integer(text, &number) || number < 1 ||
-	    number > 65535)
-		return false;
-	*port = (unsigned)number;
-	return true;
-}
-
 bool url_place_parse(struct slice url, struct url_place *place)
 {
-	const char *colon = url.size == 0 ? NULL : memchr(url.data, ':', url.size);
-	const size_t scheme = colon == NULL ? 0 : (size_t)(colon - url.data);
-	size_t size = 0, digits;
+	const struct slice authority = text_url_authority(url);
+	const char *colon = authority.data == NULL ? NULL : memchr(url.data, ':', url.size);
 
-	if (scheme == 0 || url.size < scheme + 3 || memcmp(colon, "://", 3) != 0)
+	if (colon == NULL || colon == url.data || colon + 3 != authority.data ||
+	    !text_url_split_port(authority, &place->host, &place->port))
 		return false;
-	place->scheme = (struct slice){ url.data, scheme };
-	place->host = (struct slice){ colon + 3, url.size - scheme - 3 };
-	place->port = default_port(place->scheme);
-	while (size < place->host.size && strchr("/?#", place->host.data[size]) == NULL)
-		size++;
-	digits = size;
-	while (digits > 0 && place->host.data[digits - 1] >= '0' &&
-	       place->host.data[digits - 1] <= '9')
-		digits--;
-	if (digits > 0 && place->host.data[digits - 1] == ':') {
-		if (!parse_port((struct slice){ place->host.data + digits, size - digits },
-				&place->port))
-			return false;
-		size = digits - 1;
-	}
-	place->host.size = size;
-	return size > 0 && memchr(place->host.data, '@', size) == NULL &&
-	       (place->host.data[0] == '[' || memchr(place->host.data, ':', size) == NULL);
+	place->scheme = (struct slice){ url.data, (size_t)(colon - url.data) };
+	if (place->port == 0)
+		place->port = default_port(place->scheme);
+	return place->host.size > 0 && memchr(place->host.data, '@', place->host.size) == NULL &&
+	       (place->host.data[0] == '[' ||
+		memchr(place->host.data, ':', place->host.size) == NULL);
 }
 
 /* An IPv6 address in brackets. */

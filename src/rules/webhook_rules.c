@@ -153,7 +153,7 @@ static void check_url(struct rule_context *context, const json_t *object)
 	bool is_https;
 
 	if (text.data != NULL && !text_url_has_right_port(text))
-		schema_fault(context, "/url", "must have a port from 1 to 65535, if any");
+		schema_fault(context, "/url", TEXT_PORT_SENTENCE);
 	else if (text.data != NULL && !webhook_url_parse(text, &is_https))
 		schema_fault(context, "/url",
 			     "must be a URL of https, without user info and fragment");
