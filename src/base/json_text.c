@@ -383,41 +383,34 @@ static struct json_flaw flaw_at(struct slice text, const char *at, const char *s
 	return flaw;
 }
 
-static json_t *read_text_object(struct reader *reader, struct arena *arena, struct slice text,
-				struct json_flaw *flaw)
+static json_t *read_nested(struct arena *arena, struct slice text, size_t most,
+			   const char *too_deep, struct json_flaw *flaw)
 {
+	struct level levels[JSON_TEXT_STORED_DEPTH];
+	struct reader reader = {
+		.arena = arena,
+		.at = text.data,
+		.end = text.data + text.size,
+		.levels = levels,
+		.most = most,
+		.too_deep = too_deep,
+	};
 	json_t *object;
 
-	reader->arena = arena;
-	reader->at = text.data;
-	reader->end = text.data + text.size;
-	reader->name = reader->string = BUFFER_INITIAL(arena);
-	object = read_all(reader);
+	reader.name = reader.string = BUFFER_INITIAL(arena);
+	object = read_all(&reader);
 	if (object == NULL && flaw != NULL)
-		*flaw = flaw_at(text, reader->at, reader->sentence);
+		*flaw = flaw_at(text, reader.at, reader.sentence);
 	return object;
 }
 
 json_t *json_text_read(struct arena *arena, struct slice text, struct json_flaw *flaw)
 {
-	struct level levels[JSON_TEXT_DEPTH];
-	struct reader reader = {
-		.levels = levels,
-		.most = JSON_TEXT_DEPTH,
-		.too_deep = "nested deeper than 32 levels",
-	};
-
-	return read_text_object(&reader, arena, text, flaw);
+	return read_nested(arena, text, JSON_TEXT_DEPTH, "nested deeper than 32 levels", flaw);
 }
 
 json_t *json_text_read_stored(struct arena *arena, struct slice text, struct json_flaw *flaw)
 {
-	struct level levels[JSON_TEXT_STORED_DEPTH];
-	struct reader reader = {
-		.levels = levels,
-		.most = JSON_TEXT_STORED_DEPTH,
-		.too_deep = "nested deeper than 64 levels",
-	};
-
-	return read_text_object(&reader, arena, text, flaw);
+	return read_nested(arena, text, JSON_TEXT_STORED_DEPTH, "nested deeper than 64 levels",
+			   flaw);
 }
