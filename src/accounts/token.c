@@ -435,19 +435,13 @@ static void add_times(struct json_writer *claims, const struct clock *clock, int
 	writer_text(claims, "jti", jti);
 }
 
-#define NO_JTI \
-	(struct slice) \
-	{ \
-		NULL, 0 \
-	}
-
 struct slice token_sign_management(struct arena *arena, const struct clock *clock,
 				   const struct account *account, int64_t now, int64_t seconds)
 {
 	const struct secret *younger = &account->secrets[account->secret_count - 1];
 	struct json_writer claims = begin_claims(arena, account, "management");
 
-	add_times(&claims, clock, now / 1000, now / 1000 + seconds, NO_JTI);
+	add_times(&claims, clock, now / 1000, now / 1000 + seconds, (struct slice){ NULL, 0 });
 	return sign(arena, younger, &claims);
 }
 
@@ -468,7 +462,7 @@ struct slice token_sign_session(struct arena *arena, const struct clock *clock, 
 		writer_integer(&claims, "times_disabled", account->times_disabled);
 	if (with != NULL)
 		writer_integer(&claims, "secret_created_at", with->created_at);
-	add_times(&claims, clock, now / 1000, session->expires_at, NO_JTI);
+	add_times(&claims, clock, now / 1000, session->expires_at, (struct slice){ NULL, 0 });
 	return sign(arena, secret, &claims);
 }
 

@@ -57,13 +57,17 @@ bool text_is_utf8(struct slice text)
 	return text_utf8_size(text) == text.size;
 }
 
-/* Of a valid text. */
-static uint32_t character_at(const unsigned char *at, size_t size)
+uint32_t text_take_character(struct slice *text)
 {
-	uint32_t character = size == 1 ? at[0] : at[0] & (0xffu >> (size + 1));
+	const unsigned char *at = (const unsigned char *)text->data;
+	uint32_t character = at[0];
+	size_t size = 1;
 
-	for (size_t i = 1; i < size; i++)
-		character = character << 6 | (at[i] & 0x3f);
+	if (character >= 0xc0)
+		character &= character < 0xe0 ? 0x1f : character < 0xf0 ? 0x0f : 0x07;
+	for (; size < text->size && (at[size] & 0xc0) == 0x80; size++)
+		character = character << 6 | (at[size] & 0x3f);
+	*text = (struct slice){ text->data + size, text->size - size };
 	return character;
 }
 
@@ -90,14 +94,9 @@ static bool is_invisible(uint32_t character)
 
 bool text_is_blank(struct slice text)
 {
-	const unsigned char *bytes = (const unsigned char *)text.data;
-
-	for (size_t i = 0; i < text.size;) {
-		const size_t size = character_size(bytes + i, text.size - i);
-
-		if (size == 0 || !is_invisible(character_at(bytes + i, size)))
+	while (text.size > 0) {
+		if (!is_invisible(text_take_character(&text)))
 			return false;
-		i += size;
 	}
 	return true;
 }
@@ -125,20 +124,6 @@ struct plain text_plain(struct slice text)
 	while (plain.size < text.size && string_bytes[bytes[plain.size]] != STOPS)
 		plain.size++;
 	return plain;
-}
-
-uint32_t text_take_character(struct slice *text)
-{
-	const unsigned char *at = (const unsigned char *)text->data;
-	uint32_t character = at[0];
-	size_t size = 1;
-
-	if (character >= 0xc0)
-		character &= character < 0xe0 ? 0x1f : character < 0xf0 ? 0x0f : 0x07;
-	for (; size < text->size && (at[size] & 0xc0) == 0x80; size++)
-		character = character << 6 | (at[size] & 0x3f);
-	*text = (struct slice){ text->data + size, text->size - size };
-	return character;
 }
 
 size_t text_characters(struct slice text)
