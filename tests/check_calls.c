@@ -574,7 +574,8 @@ END_TEST
 static struct {
 	const char *path, *body; /* asked by the account "b" */
 	struct reply taken;
-	bool is_deferred, is_other_deferred;
+	const char *exchange; /* of a code of "a" that is counted */
+	bool is_deferred, is_other_deferred, is_exchange_deferred;
 } beside;
 
 /* Both ask for the same code. */
@@ -636,7 +637,7 @@ START_TEST(a_code_that_is_taken_meanwhile_is_a_conflict)
 }
 END_TEST
 
-static bool would_be_deferred(const char *account)
+static bool would_be_deferred(const char *account, const char *path, const char *body)
 {
 	struct arena *arena = arena_open();
 	struct call call = { .arena = arena, .may_be_deferred = true };
@@ -644,7 +645,8 @@ static bool would_be_deferred(const char *account)
 
 	call.request = (struct request){
 		.method = METHOD_POST,
-		.uri = SLICE("/v2/rooms"),
+		.uri = slice_of(path),
+		.body = slice_of(body),
 		.authorization = authorization_of(arena, account),
 		.address = SLICE("192.0.2.1"),
 	};
@@ -655,22 +657,33 @@ static bool would_be_deferred(const char *account)
 
 static void look_beside(void)
 {
-	beside.is_deferred = would_be_deferred("a");
-	beside.is_other_deferred = would_be_deferred("b");
+	beside.is_deferred = would_be_deferred("a", "/v2/rooms", "");
+	beside.is_other_deferred = would_be_deferred("b", "/v2/rooms", "");
+	beside.is_exchange_deferred = would_be_deferred("b", "/v2/token", beside.exchange);
 }
 
-/* So no worker waits for the end of a bulk. */
+/* So no worker waits for the end of a bulk; of an exchange, only the handler finds the account. */
 START_TEST(what_would_wait_for_a_bulk_is_deferred)
 {
+	struct reply room, code;
+
 	store_failing_renew(world.environment.store, open_durable());
 	role_of("a");
 	role_of("b");
+	room = done("a", METHOD_POST, "/v2/rooms", "{}");
+	code = done(
+		"a", METHOD_POST,
+		arena_text(world.arena, "/v2/room-codes/room/%s/role/host", member_of(&room, "id")),
+		"{\"max_uses\":2}");
+	beside.exchange = arena_text(world.arena, "{\"code\":\"%s\"}", member_of(&code, "code"));
 	store_failing_meanwhile(world.environment.store, 1, look_beside);
 	done("a", METHOD_POST, "/v2/bulk",
 	     "{\"operations\":[{\"method\":\"POST\",\"path\":\"/v2/rooms\"}]}");
 	ck_assert(beside.is_deferred);
 	ck_assert(!beside.is_other_deferred);
-	ck_assert(!would_be_deferred("a"));
+	ck_assert(beside.is_exchange_deferred);
+	ck_assert(!would_be_deferred("a", "/v2/rooms", ""));
+	ck_assert(!would_be_deferred("b", "/v2/token", beside.exchange));
 }
 END_TEST
 

@@ -41,6 +41,9 @@ struct environment {
 	const struct router *router; /* made by service_open, as the document */
 	struct slice document; /* OpenAPI */
 	uint64_t document_etag;
+	/* run_account_mark (service/run.h) of the account whose call of a route that is_alone is
+	 * under way; 0: none is. */
+	const _Atomic uint64_t *alone;
 };
 
 /* The largest body, in bytes: of most routes, of those that anyone may call, and of any. */

@@ -4,6 +4,7 @@
 #include "service/run.h"
 
 #include <poll.h>
+#include <stdatomic.h>
 #include <string.h>
 
 #include "resources/audit.h"
@@ -173,6 +174,21 @@ static bool refuse_under_way(struct fault *fault)
 	return false;
 }
 
+uint64_t run_account_mark(const struct id *account)
+{
+	uint64_t mark;
+
+	memcpy(&mark, account->bytes + sizeof account->bytes - sizeof mark, sizeof mark);
+	return mark | 1;
+}
+
+bool run_would_wait(const struct call *call)
+{
+	return call->may_be_deferred && !call->is_deferred && call_is_for_writing(call) &&
+	       atomic_load_explicit(call->environment->alone, memory_order_relaxed) ==
+		       run_account_mark(&call->account);
+}
+
 static bool run_until_done(struct call *call, struct fault *fault)
 {
 	const bool writes = call->route->access == ROUTE_WRITE ||
@@ -187,6 +203,9 @@ static bool run_until_done(struct call *call, struct fault *fault)
 		if (run_once(call, access, fault)) {
 			if (!call->run.wants_write)
 				return !call->validates_only || answer_valid(call);
+			if (run_would_wait(call))
+				return true;
+			call->run.wants_write = false;
 			access = STORE_WRITE;
 		} else if (is_under_way(call, fault, clock_monotonic() - begun)) {
 			return refuse_under_way(fault);

@@ -45,8 +45,7 @@ struct service {
 	struct router *router;
 	char *document;
 	struct costs *costs;
-	/* account_mark of the account whose call of a route that is_alone is under way; 0: none. */
-	_Atomic uint64_t alone;
+	_Atomic uint64_t alone; /* as environment.alone, which points to it */
 	/* The number of the next request, for its X-Request-Id; the first one is random. */
 	_Atomic uint64_t requests;
 };
@@ -92,6 +91,7 @@ struct service *service_open(const struct environment *environment)
 	clock_random(environment->clock, &start, sizeof start);
 	atomic_init(&service->requests, start);
 	atomic_init(&service->alone, 0);
+	service->environment.alone = &service->alone;
 	return service;
 }
 
@@ -276,29 +276,11 @@ static bool read_call(struct call *call, struct slice query, struct fault *fault
 	       (call->route->prepare == NULL || call->route->prepare(call, fault));
 }
 
-/* Not 0. Two accounts with the same are deferred without need. */
-static uint64_t account_mark(const struct id *account)
-{
-	uint64_t mark;
-
-	memcpy(&mark, account->bytes + sizeof account->bytes - sizeof mark, sizeof mark);
-	return mark | 1;
-}
-
-/* What an account writes beside its own bulk or import would wait for the end of that, in a worker
- * (store_give_way). */
-static bool would_wait(const struct service *service, const struct call *call)
-{
-	return call_is_for_writing(call) &&
-	       atomic_load_explicit(&service->alone, memory_order_relaxed) ==
-		       account_mark(&call->account);
-}
-
 static bool is_to_be_deferred(const struct service *service, const struct call *call)
 {
 	return call->may_be_deferred && !call->is_deferred && call->route != NULL &&
 	       !call->route->is_open &&
-	       (call->route->is_alone || would_wait(service, call) ||
+	       (call->route->is_alone || run_would_wait(call) ||
 		costs_are_high(service->costs, &call->account, call->route));
 }
 
@@ -361,7 +343,7 @@ static void read_and_run_measured(struct service *service, struct call *call, st
 	int64_t cost = 0;
 
 	if (call->route->is_alone)
-		atomic_store(&service->alone, account_mark(&account));
+		atomic_store(&service->alone, run_account_mark(&account));
 	read_and_run(call, query);
 	if (call->route->is_alone)
 		atomic_store(&service->alone, 0);
@@ -432,6 +414,10 @@ bool service_answer(struct service *service, struct call *call)
 		read_and_run(call, query);
 	else if (call->route != NULL)
 		read_and_run_measured(service, call, query);
+	if (call->run.wants_write) {
+		call->run.wants_write = false;
+		is_answered = false;
+	}
 	if (is_answered)
 		finish(call);
 	else
