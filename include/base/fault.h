@@ -7,7 +7,8 @@
  * log alone (paths, errno). Neither ever holds a secret.
  *
  * FAULT_AGAIN is set by a store: the call conflicted with another one and has to be run again.
- * Clients get it only when that happened too often. FAULT_BUSY: it is not to be run again at once.
+ * Clients get it only when that happened too often. FAULT_BUSY: it conflicted, and running it again
+ * at once would be in vain.
  *
  * The table below has each kind once: name, HTTP status, standard message.
  *

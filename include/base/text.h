@@ -67,13 +67,13 @@ struct slice text_trim(struct slice text, const char *blanks);
 struct slice text_lower(struct arena *arena, struct slice text);
 bool text_equal_ignoring_case(struct slice a, struct slice b);
 bool text_begins_ignoring_case(struct slice text, struct slice prefix);
-/* What a URL has between // and its path, query or fragment: host and port, perhaps with user info in
- * front. data NULL: nothing, since no // follows its scheme. */
+/* What a URL has between // and its path, query or fragment: host and port, perhaps with user info
+ * in front. data NULL if no // follows its scheme. */
 struct slice text_url_authority(struct slice url);
 /* Splits the port off an authority; what remains is the host. *port is 0 if there is none, or an
  * empty one. False if it is not one from 1 to 65535. */
 bool text_url_split_port(struct slice authority, struct slice *host, unsigned *port);
-/* Whether a URL breaks no rule of its port; one without a host or a port does not. */
+/* Whether the port of a URL is one from 1 to 65535, if it has one. */
 bool text_url_has_right_port(struct slice url);
 #define TEXT_PORT_SENTENCE "must have a port from 1 to 65535, if any"
 /* A text for a terminal: control characters, and all of a text that is not UTF-8 but its ASCII, are

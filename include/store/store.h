@@ -12,15 +12,16 @@
  *  - A READ transaction sees one consistent state: all that was durable when it began, nothing
  *    else. It waits for no other transaction.
  *  - A WRITE transaction sees everything committed before it, durable or not, and its own changes.
- *    It is alone in what it reads for change (STORE_TO_CHANGE) and in what it writes; one that gives
- *    way (store_give_way) is alone in the records of its account until it ends.
+ *    It is alone in what it reads for change (STORE_TO_CHANGE) and in what it writes; if it gives
+ *    way (store_give_way), it is alone in the records of its account until it ends.
  *  - A committed transaction has a number. store_state() says whether it is durable. A refusal may
  *    rest on changes that are not durable yet: it is sent when store_seen() is durable.
  *  - A damaged value is never returned: FAULT_DAMAGED.
  *  - Any function may fail with FAULT_AGAIN: the transaction is abandoned and the whole call run
  *    again. A driver whose writers do not wait for each other says so of a name that is taken, or a
  *    record or parent that is gone, in store_put, store_remove or store_commit.
- *  - FAULT_BUSY: others are in the way, and it is not worth while to run the call again at once.
+ *  - FAULT_BUSY: other transactions are in the way, and running the call again at once would be in
+ *    vain.
  *  - FAULT_UNAVAILABLE: the store cannot read or cannot write. FAULT_TOO_LARGE: the value does not
  *    fit into the arena.
  *  - After a fault a transaction can only be abandoned. After FAULT_DAMAGED of store_get and
@@ -185,9 +186,11 @@ struct store_driver {
 		    const struct store_record *former, struct fault *);
 	bool (*remove)(struct transaction *, const struct store_kind *, const struct store_record *,
 		       struct fault *);
-	/* NULL: writers of different accounts do not wait for each other, or it does not matter. */
+	/* NULL: writers of different accounts do not wait for each other, or it does not matter if
+	 * they do. */
 	bool (*give_way)(struct transaction *, struct fault *);
-	/* For WRITE transactions, before the account is set; NULL: nothing is to be done. */
+	/* For WRITE transactions, before the account is set. NULL if the driver does nothing
+	 * then. */
 	void (*enter)(struct transaction *, const struct id *account);
 	/* These three are NULL in drivers for tests. */
 	bool (*walk)(struct transaction *, const struct store_kind *, store_visit *, void *context,
@@ -308,9 +311,9 @@ bool store_put(struct transaction *transaction, const struct store_kind *kind,
 bool store_remove(struct transaction *transaction, const struct store_kind *kind,
 		  const struct store_record *record, struct fault *fault);
 
-/* Between the steps of a long transaction: others that wait to write may do so first, of other
- * accounts than its own. The caller keeps nothing that it has read of other accounts. FAULT_AGAIN:
- * one of them has changed what this one has changed, too, such as a name that both took. */
+/* Between the steps of a long transaction: lets transactions of other accounts that wait to write
+ * go first. The caller keeps nothing that it has read of other accounts. FAULT_AGAIN: one of them
+ * has changed what this transaction has changed too, such as a name that both took. */
 bool store_give_way(struct transaction *transaction, struct fault *fault);
 
 /* ---- the end of a transaction ---- */

@@ -20,8 +20,8 @@ struct deferred {
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	struct exchange *first, **end; /* those that wait */
-	bool has_alone; /* a call of a route that is_alone is being handled, of this account */
-	struct id alone_account;
+	bool has_alone; /* a call of a route that is_alone is being handled: */
+	struct id alone_account; /* of this account */
 	bool is_ending;
 	pthread_t *threads;
 	unsigned count;
@@ -38,8 +38,8 @@ static bool writes_for(const struct exchange *exchange, const struct id *account
 	       id_compare(&exchange->call.account, account) == 0;
 }
 
-/* One that is alone waits for what its account sent to be written before it, and that waits for the
- * one that is being handled: it writes in one transaction (store_give_way). */
+/* What an account writes waits for the end of its bulk or import, which is one transaction
+ * (store_give_way); a bulk or an import waits for what its account sent before it. */
 static bool has_to_wait(const struct deferred *deferred, const struct exchange *exchange)
 {
 	if (!is_alone(exchange))
@@ -90,7 +90,7 @@ static void run(struct deferred *deferred, bool takes_alone)
 		pthread_mutex_lock(&deferred->lock);
 		if (takes_alone)
 			deferred->has_alone = false;
-		/* What it took may have been what others waited for. */
+		/* Others may have waited for this call. */
 		pthread_cond_broadcast(&deferred->changed);
 	}
 	pthread_mutex_unlock(&deferred->lock);

@@ -19,9 +19,9 @@ bool run_would_wait(const struct call *call);
 /* Runs the handler of call->route. call: found by the router, admitted (auth_check) and read; its
  * answer has standing headers alone. True: call->answer is complete, or call->run.wants_write is
  * set: only the handler found the account, and run_would_wait. False: the call is refused with
- * `fault`; nothing was changed, unless the outcome of the commit is unknown (store/store.h). In both
- * cases call->answer.awaited says what has to be durable before the answer, or the refusal, is sent.
- * Any thread. */
+ * `fault`; nothing was changed, unless the outcome of the commit is unknown (store/store.h). In
+ * both cases call->answer.awaited says what has to be durable before the answer, or the refusal, is
+ * sent. Any thread. */
 bool run_call(struct call *call, struct fault *fault);
 
 #endif

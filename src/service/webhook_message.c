@@ -4,8 +4,8 @@
 #include "service/webhook_message.h"
 
 #include "base/digest.h"
-#include "base/text.h"
 #include "base/json_text.h"
+#include "base/text.h"
 #include "resources/events.h"
 #include "resources/packed.h"
 

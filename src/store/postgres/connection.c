@@ -159,9 +159,9 @@ static bool state_is_any(const char *state, const char *const *states)
 	return *states != NULL;
 }
 
+#define LOCK_TIMEOUT "55P03"
 /* Serialization, deadlock, unique name, parent, slot of another epoch, gone record, lock
  * timeout. */
-#define LOCK_TIMEOUT "55P03"
 static const char *const conflicts[] = { "40001", "40P01", "23505",	 "23503",
 					 "23502", "22012", LOCK_TIMEOUT, NULL };
 /* The server ends, the connection breaks, or the server became a standby; a statement that the

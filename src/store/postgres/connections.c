@@ -19,10 +19,10 @@
 #define FIND_OUT_EVERY 200
 #define OPEN_EVERY 1000
 #define CLOSE_MOST 1000
-/* How long it is remembered that writes of an account wait for each other, in vain. */
+/* How long it is remembered that a write of an account has waited for its others in vain. */
 #define CROWD_LASTS 1000
-/* One account's writes that wait have this part of the connections, which is about half of the
- * workers: some connections are for other threads. */
+/* The writes of one account may wait as usual in a third of the connections, which is about half of
+ * the workers: some connections are for other threads. */
 #define PART_OF_AN_ACCOUNT 3
 /* So many rounds of the watch are between two commits of it. */
 #define ROUNDS_OF_A_COMMIT 4

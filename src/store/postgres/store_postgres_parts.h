@@ -9,7 +9,7 @@
 #include "store/postgres/connection.h"
 #include "store/postgres/store_postgres.h"
 
-/* Of so many accounts it is known, by the last byte of their ids, that they are crowds. */
+/* Places for accounts whose writes wait for each other, by the last byte of their ids. */
 #define CROWDS 64
 
 struct postgres_transaction;
