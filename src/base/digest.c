@@ -49,7 +49,7 @@ static struct contexts *make_contexts(void)
 	};
 	if (contexts->sha256 == NULL || contexts->digest == NULL ||
 	    pthread_setspecific(contexts_key, contexts) != 0)
-		ABORT("a thread key could not be made");
+		ABORT("OpenSSL failed");
 	return contexts;
 }
 

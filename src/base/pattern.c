@@ -29,7 +29,7 @@ static void free_match_data(void *data)
 static void make_match_data_key(void)
 {
 	if (pthread_key_create(&match_data_key, free_match_data) != 0)
-		ABORT("PCRE2 failed");
+		ABORT("a thread key could not be made");
 }
 
 static pcre2_match_data *thread_match_data(void)
@@ -62,7 +62,7 @@ struct pattern *pattern_open(const char *expression)
 	size_t offset = 0;
 
 	if (pattern == NULL || pthread_once(&match_data_once, make_match_data_key) != 0)
-		ABORT("a pattern is wrong");
+		ABORT("no memory");
 	pattern->code = pcre2_compile((PCRE2_SPTR)expression, PCRE2_ZERO_TERMINATED,
 				      PCRE2_ANCHORED | PCRE2_ENDANCHORED | PCRE2_DOLLAR_ENDONLY |
 					      PCRE2_NEVER_UTF,

@@ -299,7 +299,7 @@ static struct slice jwk_of(struct arena *arena, enum signing_alg alg, struct sli
 	struct buffer text = BUFFER_INITIAL(arena);
 
 	if (json_object_update_missing(jwk, parsed) != 0)
-		ABORT("OpenSSL failed");
+		ABORT("a JSON value could not be changed");
 	buffer_append_json(&text, jwk);
 	return buffer_slice(&text);
 }
