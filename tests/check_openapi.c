@@ -653,6 +653,27 @@ START_TEST(objects_are_named_and_answers_are_open)
 }
 END_TEST
 
+/* Generated Java refuses null for a list that is required. */
+static void look_for_required_lists(const json_t *object, const char *path)
+{
+	const json_t *properties = json_object_get(object, "properties"), *name;
+	size_t i;
+
+	json_array_foreach((json_t *)(uintptr_t)json_object_get(object, "required"), i, name) {
+		const json_t *member = json_object_get(properties, json_string_value(name));
+		const json_t *kind = type_of(json_array_get(json_object_get(member, "anyOf"), 0));
+
+		ck_assert_msg(kind == NULL || strcmp(json_string_value(kind), "array") != 0,
+			      "%s/%s: required, and may be null", path, json_string_value(name));
+	}
+}
+
+START_TEST(no_list_that_may_be_null_is_required)
+{
+	walk(document, "", look_for_required_lists);
+}
+END_TEST
+
 static void look_for_members(const json_t *object, const char *path)
 {
 	const char *key;
@@ -934,6 +955,7 @@ int main(void)
 	tcase_add_loop_test(rows, links_lead_somewhere, 0, count);
 	tcase_add_test(whole, no_word_misleads_generators);
 	tcase_add_test(whole, objects_are_named_and_answers_are_open);
+	tcase_add_test(whole, no_list_that_may_be_null_is_required);
 	tcase_add_test(whole, every_member_is_told);
 	tcase_add_test(whole, updates_have_schemas_of_their_own);
 	tcase_add_test(whole, names_do_not_meet);

@@ -361,6 +361,15 @@ static bool is_always_there(const struct shape *shape, const struct field *row,
 	       (row->standard != NULL && row->when_member == NULL);
 }
 
+/* Whether generators may count on it. A list that may be null is always there too, but clients in
+ * Java that openapi-generator 7.17 makes refuse null for a list that is required. */
+static bool is_required(const struct shape *shape, const struct field *row, enum describe_form form)
+{
+	const bool is_list = row->kind == KIND_LIST || row->kind == KIND_KEPT_LIST;
+
+	return is_always_there(shape, row, form) && !(is_list && may_be_null(row, form));
+}
+
 /* ---- shapes ---- */
 
 void describe_rule(json_t *described, const char *name, const char *sentence)
@@ -437,7 +446,7 @@ static json_t *describe_shape(const struct shape *shape, enum describe_form form
 		if (!is_described(row, form) || is_double(row))
 			continue;
 		object_put(properties, row->name, describe_row(row, form, may_be_null(row, form)));
-		if (is_always_there(shape, row, form))
+		if (is_required(shape, row, form))
 			array_put(required, json_string(row->name));
 	}
 	object_put(schema, "properties", properties);

@@ -507,9 +507,9 @@ static json_t *items_schema(const struct route *route)
 	}
 	/* The page after the last is null. */
 	items = describe_nullable(items);
-	object_put(
-		items, "description",
-		json_string("null: an empty page of a request with `start`, even an empty one."));
+	object_put(items, "description",
+		   json_string("The items; null: an empty page of a request with `start`, even an "
+			       "empty one. It is always there."));
 	return items;
 }
 
@@ -532,7 +532,11 @@ static json_t *list_schema(struct arena *arena, const struct route *route)
 				  "next request."
 				: "The last item of this page: `start` of the next request. Empty "
 				  "when the page is."));
-	return open_object(doc, json_pack("[s,s,s]", "data", "limit", "last"), properties);
+	/* A list that may be null is not required (schema/describe.c). */
+	return open_object(doc,
+			   route->drops_old ? json_pack("[s,s,s]", "data", "limit", "last")
+					    : json_pack("[s,s]", "limit", "last"),
+			   properties);
 }
 
 /* A kept answer that is large is replayed as this (resources/kept_answer.c). */
