@@ -30,7 +30,7 @@ static const struct {
 	  "1: no page of another origin can send it. Needed to begin a session, and with a "
 	  "session for every method but GET and HEAD; else 403." },
 	{ "IdempotencyKey", "Idempotency-Key", "8e03978e-40d5-43dd-bc93-6894a57f9324",
-	  "^\\x22?[!#-\\[\\]-~]{1,128}\\x22?$",
+	  "^([!#-\\[\\]-~]{1,128}|\\x22[!#-\\[\\]-~]{1,128}\\x22)$",
 	  "1 to 128 visible ASCII characters but \" and \\, in quotes or bare. For 24 hours the same "
 	  "request with the same key is not carried out again and gets the same answer, with "
 	  "Idempotency-Replayed; another request with it is 422." },
@@ -47,8 +47,9 @@ static const struct {
 	{ "X-Request-Id", "The client's own, or a generated one.", "string",
 	  "^[A-Za-z0-9._-]{1,128}$" },
 	{ "ETag",
-	  "A strong entity tag: differs whenever the bytes shown differ. None with validate_only.",
-	  "string", "^\"[^\"]+\"$" },
+	  "A strong entity tag: differs whenever the bytes shown differ. A server that compresses the "
+	  "answer makes it weak, W/\"...\", which If-Match takes too. None with validate_only.",
+	  "string", "^(W/)?\"[^\"]+\"$" },
 	{ "X-Unknown-Fields",
 	  "Only where the body had members that are not known: the JSON Pointers of the outermost "
 	  "ones, comma-separated and percent-encoded, at most 20 and 1024 bytes, then `...`.",
@@ -573,6 +574,16 @@ static json_t *outcome_schema(struct arena *arena, const struct route *route)
 	return json_pack("{s:s, s:o}", "description", doc, "oneOf", choices);
 }
 
+/* Where the other schema requires nothing, what validate_only answers would be of both. */
+static void tell_from_validation(json_t *schemas, const char *name)
+{
+	json_t *schema = json_object_get(schemas, name);
+
+	if (json_object_get(schema, "required") == NULL)
+		object_put(schema, "propertyNames",
+			   json_pack("{s:{s:[s]}}", "not", "enum", "valid"));
+}
+
 static void add_validation(json_t *schemas)
 {
 	static const char *const rows[][3] = {
@@ -596,8 +607,10 @@ static void add_answers(struct arena *arena, json_t *schemas, const struct route
 	describe_components(schemas, route->answer, DESCRIBE_ANSWER);
 	if (route->is_list)
 		object_put(schemas, answer_name(arena, route), list_schema(arena, route));
-	if (may_change(route))
+	if (may_change(route)) {
 		object_put(schemas, outcome_name(arena, route), outcome_schema(arena, route));
+		tell_from_validation(schemas, answer_name(arena, route));
+	}
 }
 
 static bool answers_nothing(const struct route *route)

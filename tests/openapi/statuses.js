@@ -40,7 +40,21 @@ export async function proveStatuses(proof, operation, values) {
 		await expect("412", "is there", { headers: { "If-None-Match": "*" } });
 	if (operation.parameters.some(({ name }) => name === "Prefer"))
 		await proveUnknown(proof, operation, expect);
+	await proveKey(proof, operation, expect);
 	await provePath(proof, operation, expect);
+}
+
+// A key that its pattern does not allow is none.
+async function proveKey(proof, operation, expect) {
+	const key = operation.parameters.find(({ name }) => name === "Idempotency-Key");
+
+	for (const text of key ? ['"half', 'half"', 'a"b', "a\\b"] : []) {
+		const what = `the key ${text}`;
+		const answer = await expect("400", what, { headers: { "Idempotency-Key": text } });
+
+		if (new RegExp(key.schema.pattern, "u").test(text))
+			proof.problem(operation, what, "the document allows it", answer);
+	}
 }
 
 async function proveReading(proof, operation, expect) {
