@@ -880,27 +880,36 @@ START_TEST(of_an_import_only_the_answer_waits)
 }
 END_TEST
 
-/* How often the store is asked for an import of so many rooms, or a bulk of so many operations. */
-static unsigned store_calls_of(const char *path, const char *before, const char *unit, int n)
+/* How often the store is asked for an import of so many rooms, or a bulk of so many operations, the
+ * two kinds in turn. */
+static unsigned store_calls_of(const char *path, const char *before, const char *const *units,
+			       int n)
 {
 	struct buffer body = BUFFER_INITIAL(world.arena);
 
 	buffer_append_text(&body, before);
 	for (int i = 0; i < n; i++)
-		buffer_append_text(&body, arena_text(world.arena, "%s%s", i == 0 ? "" : ",", unit));
+		buffer_append_text(
+			&body, arena_text(world.arena, "%s%s", i == 0 ? "" : ",", units[i % 2]));
 	buffer_append(&body, (struct slice){ "]}", 3 });
 	store_failing_at(world.environment.store, 0);
 	done("a", METHOD_POST, path, body.data);
 	return store_failing_calls(world.environment.store);
 }
 
+#define NEW_ROOM(body) "{\"method\":\"POST\",\"path\":\"/v2/rooms\",\"body\":" body "}"
+#define OF_FIRST "{\"template_id\":\"5f0000000000000000000001\"}"
+#define OF_SECOND "{\"template_id\":\"5f0000000000000000000002\"}"
+
 /* path: of what; calls: of each object to the store, one of them store_give_way. */
 static const struct {
-	const char *path, *before, *unit;
+	const char *path, *before, *units[2];
 	unsigned calls;
 } repeated[] = {
-	{ "/v2/import", "{\"rooms\":[", "{}", 6 },
-	{ "/v2/bulk", "{\"operations\":[", "{\"method\":\"POST\",\"path\":\"/v2/rooms\"}", 6 },
+	{ "/v2/import", "{\"rooms\":[", { "{}", "{}" }, 6 },
+	{ "/v2/import", "{\"rooms\":[", { OF_FIRST, OF_SECOND }, 5 },
+	{ "/v2/bulk", "{\"operations\":[", { NEW_ROOM("{}"), NEW_ROOM("{}") }, 6 },
+	{ "/v2/bulk", "{\"operations\":[", { NEW_ROOM(OF_FIRST), NEW_ROOM(OF_SECOND) }, 5 },
 };
 
 START_TEST(a_template_is_read_once_for_many_objects)
@@ -908,8 +917,11 @@ START_TEST(a_template_is_read_once_for_many_objects)
 	unsigned few, many;
 
 	done("a", METHOD_POST, "/v2/templates", "{\"default\":true}");
-	few = store_calls_of(repeated[_i].path, repeated[_i].before, repeated[_i].unit, 10);
-	many = store_calls_of(repeated[_i].path, repeated[_i].before, repeated[_i].unit, 110);
+	done("a", METHOD_POST, "/v2/import",
+	     "{\"templates\":[{\"id\":\"5f0000000000000000000001\"},"
+	     "{\"id\":\"5f0000000000000000000002\"}]}");
+	few = store_calls_of(repeated[_i].path, repeated[_i].before, repeated[_i].units, 10);
+	many = store_calls_of(repeated[_i].path, repeated[_i].before, repeated[_i].units, 110);
 	ck_assert_uint_eq((many - few) / 100, repeated[_i].calls);
 }
 END_TEST

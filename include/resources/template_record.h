@@ -71,11 +71,13 @@ struct template_record {
 					 * data NULL: none */
 };
 
-/* The template that was read last to be shown: the parts of a call, which are many, mostly read
- * the same. */
+/* The templates that were read last to be shown: the parts of a call, which are many, mostly read
+ * the same few. Zeros: none. */
+#define TEMPLATE_MEMO_MOST 16
+
 struct template_memo {
-	bool is_set;
-	struct template_record record;
+	size_t count; /* how many were read; each takes the place of the oldest */
+	struct template_record records[TEMPLATE_MEMO_MOST];
 };
 
 /* The template whose id is the first parameter of the path. FAULT_NOT_FOUND when the account has no

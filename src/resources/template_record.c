@@ -104,7 +104,7 @@ bool template_put(struct call *call, const struct template_record *record, struc
 	const struct buffer value = pack(call, record);
 
 	if (call->memo != NULL)
-		call->memo->is_set = false;
+		call->memo->count = 0;
 	return media_use(call, record->former_backend, record->backend, fault) &&
 	       packed_store(call->transaction, &kind_template, &wanted, &value, &record->stored,
 			    fault);
@@ -216,14 +216,25 @@ bool template_unpack_text(const struct store_record *stored, struct slice *text,
 	return true;
 }
 
+static bool is_remembered(const struct template_memo *memo, const struct id *id,
+			  struct template_record *record)
+{
+	for (size_t i = 0; i < memo->count && i < TEMPLATE_MEMO_MOST; i++) {
+		if (id_compare(&memo->records[i].id, id) == 0) {
+			*record = memo->records[i];
+			return true;
+		}
+	}
+	return false;
+}
+
 bool template_find(struct call *call, const struct id *id, enum store_reading reading,
 		   struct template_record *record, bool *is_there, struct fault *fault)
 {
 	struct template_memo *memo = reading == STORE_TO_SHOW ? call->memo : NULL;
 	struct store_record stored;
 
-	if (memo != NULL && memo->is_set && id_compare(&memo->record.id, id) == 0) {
-		*record = memo->record;
+	if (memo != NULL && is_remembered(memo, id, record)) {
 		*is_there = true;
 		return true;
 	}
@@ -233,7 +244,7 @@ bool template_find(struct call *call, const struct id *id, enum store_reading re
 	if (*is_there && !template_unpack(call, &stored, record, fault))
 		return false;
 	if (memo != NULL && *is_there)
-		*memo = (struct template_memo){ true, *record };
+		memo->records[memo->count++ % TEMPLATE_MEMO_MOST] = *record;
 	return true;
 }
 

@@ -400,7 +400,7 @@ bool bulk_run(struct call *call, struct fault *fault)
 {
 	struct bulk *bulk = call->bulk;
 
-	bulk->memo.is_set = false;
+	bulk->memo.count = 0;
 	expect_all(call, bulk);
 	if (!store_fix_time(call->transaction, call->least_now, &call->now, fault))
 		return false;
