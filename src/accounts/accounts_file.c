@@ -184,7 +184,8 @@ static bool directory_status(const char *directory, struct stat *status, struct 
 	return true;
 }
 
-/* Changes the owner, unless another user owns the file. */
+/* Changes the owner, unless another user owns the file. The owner of the directory need not belong
+ * to its group: then the file keeps another group, which has no rights in it. */
 static bool give(int file, const struct stat *directory, const char *path, struct fault *fault)
 {
 	struct stat status;
@@ -194,7 +195,8 @@ static bool give(int file, const struct stat *directory, const char *path, struc
 	if (status.st_uid != geteuid() ||
 	    (status.st_uid == directory->st_uid && status.st_gid == directory->st_gid))
 		return true;
-	if (fchown(file, directory->st_uid, directory->st_gid) != 0)
+	if (fchown(file, directory->st_uid, directory->st_gid) != 0 &&
+	    !(errno == EPERM && status.st_uid == directory->st_uid))
 		return fault_cause(fault, FAULT_INTERNAL, errno,
 				   "cannot give %s to the owner of its directory", path);
 	return true;
