@@ -2,7 +2,9 @@
  *
  * The text is folded to ASCII first, and then read word by word. A code of the generated form is
  * the code, if there is only one such; else the last part of a link is, if there is a link; else
- * all words are, with hyphens between them.
+ * all words are, with hyphens between them. What a mail broke at a hyphen is read in one piece, and
+ * where none of this gives a code, the only one of the generated form anywhere in the text is it,
+ * also when it is percent-encoded: links within links are.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "resources/code_typed.h"
@@ -21,19 +23,28 @@ static const struct folding {
 	char to;
 } foldings[] = {
 	{ 0x0085, 0x0085, ' ' },      { 0x00a0, 0x00a0, ' ' },	    { 0x00ab, 0x00ab, QUOTE },
-	{ 0x00ad, 0x00ad, '-' },      { 0x00bb, 0x00bb, QUOTE },    { 0x034f, 0x034f, LEFT_OUT },
+	{ 0x00ad, 0x00ad, '-' },      { 0x00b4, 0x00b4, QUOTE },    { 0x00bb, 0x00bb, QUOTE },
+	{ 0x02b9, 0x02bc, QUOTE },    { 0x02d7, 0x02d7, '-' },	    { 0x034f, 0x034f, LEFT_OUT },
 	{ 0x061c, 0x061c, LEFT_OUT }, { 0x1680, 0x1680, ' ' },	    { 0x180e, 0x180e, LEFT_OUT },
 	{ 0x2000, 0x200a, ' ' },      { 0x200b, 0x200f, LEFT_OUT }, { 0x2010, 0x2015, '-' },
 	{ 0x2018, 0x201f, QUOTE },    { 0x2026, 0x2026, '.' },	    { 0x2028, 0x2029, ' ' },
 	{ 0x202a, 0x202e, LEFT_OUT }, { 0x202f, 0x202f, ' ' },	    { 0x2032, 0x2033, QUOTE },
-	{ 0x2039, 0x203a, QUOTE },    { 0x205f, 0x205f, ' ' },	    { 0x2060, 0x206f, LEFT_OUT },
-	{ 0x2212, 0x2212, '-' },      { 0x3000, 0x3000, ' ' },	    { 0x3001, 0x3002, '.' },
-	{ 0x3008, 0x3011, QUOTE },    { 0x3014, 0x301f, QUOTE },    { 0xfe00, 0xfe0f, LEFT_OUT },
-	{ 0xfeff, 0xfeff, LEFT_OUT }, { 0xff08, 0xff09, QUOTE },
+	{ 0x2039, 0x203a, QUOTE },    { 0x2043, 0x2043, '-' },	    { 0x205f, 0x205f, ' ' },
+	{ 0x2060, 0x206f, LEFT_OUT }, { 0x2212, 0x2212, '-' },	    { 0x3000, 0x3000, ' ' },
+	{ 0x3001, 0x3002, '.' },      { 0x3008, 0x3011, QUOTE },    { 0x3014, 0x301f, QUOTE },
+	{ 0x30fc, 0x30fc, '-' },      { 0xfe00, 0xfe0f, LEFT_OUT }, { 0xfe58, 0xfe58, '-' },
+	{ 0xfe63, 0xfe63, '-' },      { 0xfeff, 0xfeff, LEFT_OUT }, { 0xff70, 0xff70, '-' },
 };
+
+/* What ASCII is written as in the width of East Asian characters. */
+#define WIDE_FIRST 0xff01
+#define WIDE_LAST 0xff5e
+#define WIDE_OFFSET 0xfee0
 
 static char folded_character(uint32_t character)
 {
+	if (character >= WIDE_FIRST && character <= WIDE_LAST)
+		character -= WIDE_OFFSET;
 	if (character >= 'A' && character <= 'Z')
 		return (char)(character - 'A' + 'a');
 	if (character == ' ' || (character >= '\t' && character <= '\r'))
@@ -58,6 +69,29 @@ static struct slice fold(struct arena *arena, struct slice text)
 			buffer_append_byte(&folded, character);
 	}
 	return buffer_slice(&folded);
+}
+
+/* The text as it was before a mail broke its lines: at a hyphen, or behind an equals sign as
+ * quoted-printable does. */
+static struct slice unbroken(struct arena *arena, struct slice text)
+{
+	struct buffer whole = BUFFER_INITIAL(arena);
+
+	for (size_t i = 0; i < text.size; i++) {
+		const char *at = text.data + i;
+		const size_t left = text.size - i;
+		const size_t sign = *at == '=' ? 1 : 0;
+		const size_t end = sign + (left > sign && at[sign] == '\r' ? 1 : 0);
+		const bool is_break = left > end && at[end] == '\n';
+		const char before = i > 0 ? at[-1] : ' ';
+		const char after = left > end + 1 ? at[end + 1] : ' ';
+
+		if (is_break && (sign == 1 || before == '-' || after == '-'))
+			i += end;
+		else
+			buffer_append_byte(&whole, *at);
+	}
+	return buffer_slice(&whole);
 }
 
 /* What stands around a word and is no part of it. */
@@ -156,6 +190,51 @@ static struct slice read_code(struct arena *arena, struct slice folded)
 	return is_code(code) ? code : none;
 }
 
+static bool can_be_in_code(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-';
+}
+
+/* The only code of the generated form that stands between characters that no code, no other alphabet
+ * and no name has. data NULL: there is none, or there are several. */
+static struct slice lone_code(struct slice folded)
+{
+	struct found found = { { NULL, 0 }, false };
+
+	for (size_t i = 0, from = 0; i <= folded.size; i++) {
+		struct slice run;
+
+		if (i < folded.size && (can_be_in_code(folded.data[i]) || folded.data[i] == '_' ||
+					folded.data[i] == OTHER))
+			continue;
+		run = text_trim((struct slice){ folded.data + from, i - from }, "-");
+		if (code_is_well_formed(run))
+			note(&found, run);
+		from = i + 1;
+	}
+	return found.is_doubtful ? (struct slice){ NULL, 0 } : found.code;
+}
+
+/* data NULL: no code can be read out of it. */
+static struct slice find_code(struct arena *arena, struct slice text, struct slice folded)
+{
+	const struct slice code = read_code(arena, folded), whole = unbroken(arena, text);
+	struct slice other;
+
+	if (code_is_well_formed(code))
+		return code;
+	if (whole.size < text.size) {
+		other = read_code(arena, fold(arena, whole));
+		if (other.data != NULL)
+			return other;
+	}
+	if (code.data != NULL)
+		return code;
+	if (!text_decode(arena, whole, TEXT_QUERY, &other))
+		other = whole;
+	return lone_code(fold(arena, other));
+}
+
 /* Ten letters as abc-defg-hij, nine as abc-def-ghi; data NULL: the code has other characters, or is
  * in groups already. */
 static struct slice grouped(struct arena *arena, struct slice code)
@@ -177,11 +256,6 @@ static struct slice grouped(struct arena *arena, struct slice code)
 			       code_is_well_formed(buffer_slice(&groups))
 		       ? buffer_slice(&groups)
 		       : (struct slice){ NULL, 0 };
-}
-
-static bool can_be_in_code(char c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-';
 }
 
 static bool looks_like_code(struct slice folded)
@@ -209,7 +283,7 @@ struct typed_code code_typed(struct arena *arena, struct slice text)
 		return typed;
 	}
 	folded = fold(arena, text);
-	typed.code = read_code(arena, folded);
+	typed.code = find_code(arena, text, folded);
 	if (typed.code.data == NULL)
 		typed.is_guess = looks_like_code(folded);
 	else

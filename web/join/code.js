@@ -8,9 +8,11 @@
 const LEFT_OUT =
 	/[\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff]/g;
 const BLANKS = /[\t-\r\u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]/g;
-const DASHES = /[\u00ad\u2010-\u2015\u2212]/g;
+const DASHES = /[\u00ad\u02d7\u2010-\u2015\u2043\u2212\u30fc\ufe58\ufe63\uff70]/g;
 const QUOTES =
-	/[\u00ab\u00bb\u2018-\u201f\u2032\u2033\u2039\u203a\u3008-\u3011\u3014-\u301f\uff08\uff09]/g;
+	/[\u00ab\u00b4\u00bb\u02b9-\u02bc\u2018-\u201f\u2032\u2033\u2039\u203a\u3008-\u3011\u3014-\u301f]/g;
+// ASCII as it is written in the width of East Asian characters.
+const WIDE = /[\uff01-\uff5e]/g;
 const STOPS = /[\u2026\u3001\u3002]/g;
 // What stands around a word and is no part of it.
 const ENDS = "\"'`()[]{}<>.,;:!?*_#/-";
@@ -21,6 +23,7 @@ const WORDS = /^[a-z0-9]+(-[a-z0-9]+)*$/;
 /** @param {string} text */
 function fold(text) {
 	return text
+		.replace(WIDE, (wide) => String.fromCharCode(wide.charCodeAt(0) - 0xfee0))
 		.replace(LEFT_OUT, "")
 		.replace(BLANKS, " ")
 		.replace(DASHES, "-")
@@ -70,13 +73,52 @@ function code_of_link(word) {
 /** @param {Set<string>} found */
 const only = (found) => (found.size === 1 ? [...found].join("") : null);
 
+/** The text as it was before a mail broke its lines. @param {string} text */
+const unbroken = (text) =>
+	text
+		.replace(/=\r?\n/g, "")
+		.replace(/-(?:\r?\n)+/g, "-")
+		.replace(/\r?\n-/g, "-");
+
+/** @param {string} text */
+function decoded(text) {
+	try {
+		const plain = decodeURIComponent(text.replace(/\+/g, " "));
+		return plain.includes("\0") ? text : plain;
+	} catch {
+		return text;
+	}
+}
+
 /**
- * The code in a text: the one of the generated form, else the last part of the link, else all words. Null: no
+ * The only code of the generated form between characters that no code, no other alphabet and no name has.
+ * @param {string} folded
+ */
+const lone_code = (folded) =>
+	only(
+		new Set(
+			folded
+				.split(/[^a-z0-9_\-\0-\x1f\x7f-\uffff]/)
+				.map((run) => run.replace(/^-+|-+$/g, ""))
+				.filter((run) => GENERATED.test(run)),
+		),
+	);
+
+/**
+ * The code in a text: the one of the generated form, else the last part of the link, else all words; else the
+ * only one of the generated form anywhere, also when it is percent-encoded, as links within links are. Null: no
  * code can be read out of it, or not just one.
  * @param {string} text @returns {string | null}
  */
 export function code_of(text) {
-	const folded = fold(text);
+	const code = read_code(fold(text));
+	if (code !== null && GENERATED.test(code)) return code;
+	const whole = unbroken(text);
+	return read_code(fold(whole)) ?? code ?? lone_code(fold(decoded(whole)));
+}
+
+/** @param {string} folded @returns {string | null} */
+function read_code(folded) {
 	const generated = new Set();
 	const linked = new Set();
 	let has_link = false;
