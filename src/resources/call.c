@@ -246,7 +246,16 @@ bool call_condition_read(struct slice *header)
 
 	if (content.size == 0)
 		*header = (struct slice){ NULL, 0 };
-	return content.size == 0 || slice_is(content, "*") || next_tag(&list, &tag);
+	if (content.size == 0 || slice_is(content, "*"))
+		return true;
+	while (next_tag(&list, &tag)) {
+		list = text_trim(list, TEXT_BLANKS);
+		if (list.size == 0 || text_trim(list, ", \t").size == 0)
+			return true;
+		if (list.data[0] != ',')
+			return false;
+	}
+	return false;
 }
 
 static bool read_condition(struct call *call, const char *name, struct slice *header,
