@@ -195,8 +195,8 @@ static bool can_be_in_code(char c)
 	return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-';
 }
 
-/* The only code of the generated form that stands between characters that no code, no other alphabet
- * and no name has. data NULL: there is none, or there are several. */
+/* The only code of the generated form that stands between characters that no code, no other
+ * alphabet and no name has. data NULL: there is none, or there are several. */
 static struct slice lone_code(struct slice folded)
 {
 	struct found found = { { NULL, 0 }, false };
