@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "service/metrics.h"
-#include "resources/misses.h"
+#include "resources/joining/misses.h"
 #include "accounts/token.h"
 #include "service/routes.h"
 #include "service/service.h"

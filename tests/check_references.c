@@ -11,7 +11,7 @@
 
 #include "base/clock.h"
 #include "accounts/accounts.h"
-#include "resources/misses.h"
+#include "resources/joining/misses.h"
 #include "accounts/token.h"
 #include "directory.h"
 #include "resources/kinds.h"

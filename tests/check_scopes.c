@@ -14,7 +14,7 @@
 #include "accounts/scopes.h"
 #include "accounts/token.h"
 #include "directory.h"
-#include "resources/misses.h"
+#include "resources/joining/misses.h"
 #include "service/routes.h"
 #include "service/service.h"
 #include "store/memory/store_memory.h"

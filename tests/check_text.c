@@ -11,7 +11,7 @@
 #include "base/arena.h"
 #include "base/clock.h"
 #include "base/text.h"
-#include "resources/code_typed.h"
+#include "resources/joining/code_typed.h"
 #include "suite.h"
 
 static struct arena *arena;

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "accounts/token.h"
-#include "resources/misses.h"
+#include "resources/joining/misses.h"
 #include "store/postgres/store_postgres.h"
 
 void responder_open(struct responder *responder, const char *url, const struct clock *clock)

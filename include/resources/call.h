@@ -26,10 +26,11 @@ struct environment {
 	struct store *store;
 	struct accounts *accounts;
 	struct token_memory *tokens; /* verified ones (accounts/token.h), or NULL */
-	struct misses *misses; /* the budget of unknown codes (resources/misses.h) */
+	struct misses *misses; /* the budget of unknown codes (resources/joining/misses.h) */
 	struct metrics *metrics; /* of requests (service/metrics.h), or NULL */
-	struct kept_usage *kept_usage; /* of Idempotency-Keys (resources/kept_usage.h), or NULL */
-	struct join_log *joins; /* entries of joins (resources/join_log.h), or NULL */
+	struct kept_usage
+		*kept_usage; /* of Idempotency-Keys (resources/retries/kept_usage.h), or NULL */
+	struct join_log *joins; /* entries of joins (resources/joining/join_log.h), or NULL */
 	int64_t join_seconds; /* how long a token for joining is valid */
 	int64_t signing_key_age; /* seconds after which a signing key may sign */
 	int64_t log_keep; /* milliseconds for which log entries are kept; 0: for ever */
@@ -37,7 +38,7 @@ struct environment {
 	const char *public_url; /* where the service is reached; NULL: as each request says */
 	const char *client_url; /* of accounts that have none (accounts/client_url.h); NULL: none */
 	bool allows_http; /* webhooks may have a URL of http */
-	struct dispatcher *dispatcher; /* of webhooks (service/dispatcher.h), or NULL */
+	struct dispatcher *dispatcher; /* of webhooks (background/dispatcher.h), or NULL */
 	const struct router *router; /* made by service_open, as the document */
 	struct slice document; /* OpenAPI */
 	uint64_t document_etag;
@@ -213,14 +214,15 @@ enum schema_mode route_mode(const struct route *route);
 struct run {
 	bool wants_write; /* see call_write_instead */
 	size_t codes_made;
-	/* Codes of other accounts, which it refused (resources/code_words.h). */
+	/* Codes of other accounts, which it refused (resources/codes/code_words.h). */
 	unsigned words_asked;
 	size_t operations; /* of a bulk that was carried out */
 	enum join_refusal refusal;
-	struct code_link *link; /* private to resources/room_codes.c */
+	struct code_link *link; /* private to resources/codes/room_codes.c */
 	struct notes noted;
 	const struct joining *joining; /* to be logged after the answer; NULL: nothing is */
-	/* To be sent once the transaction is committed (resources/webhooks.h); NULL: nothing. */
+	/* To be sent once the transaction is committed (resources/events/webhooks.h); NULL:
+	 * nothing. */
 	const struct webhook_test *test;
 	const struct fault *damage; /* of what was read (resources/packed.h); NULL: none */
 };
@@ -243,15 +245,16 @@ struct call {
 	uint64_t etag; /* of the parts that this run writes; see call_draw_etag */
 	bool validates_only; /* what the call would do is abandoned (validate_only) */
 	bool is_part; /* an operation of a bulk, or an object of an import */
-	struct template_memo *memo; /* of a part (resources/template_record.h); NULL: none */
+	struct template_memo
+		*memo; /* of a part (resources/templates/template_record.h); NULL: none */
 	int64_t least_now; /* `now` of the next run is not below this */
 	bool forgets_codes; /* those that it removes were never seen: they are not kept */
 	struct run run;
 	struct bulk *bulk; /* private to service/bulk.c */
-	const struct import *import; /* private to resources/import.c */
+	const struct import *import; /* private to resources/import/import.c */
 	struct slice idempotency_key; /* data NULL: none */
-	struct counting *counting; /* private to resources/kept_usage.c */
-	struct slice made_key; /* private to resources/signing_keys.c */
+	struct counting *counting; /* private to resources/retries/kept_usage.c */
+	struct slice made_key; /* private to resources/media/signing_keys.c */
 	struct app_token *app_token; /* of a route that takes one (accounts/token.h) */
 	struct answer answer;
 	char id[129]; /* X-Request-Id */

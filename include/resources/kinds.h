@@ -27,11 +27,11 @@ extern const struct store_kind kind_code;
  * account; its name is the code. Words that a client chose have the record from the beginning,
  * other codes from their end. */
 extern const struct store_kind kind_words;
-/* How often an account asked for codes of others (resources/code_words.h): one record with the id
- * zero. */
+/* How often an account asked for codes of others (resources/codes/code_words.h): one record with
+ * the id zero. */
 extern const struct store_kind kind_words_asked;
-/* An answer that is kept (resources/kept_answer.h); its name is the Idempotency-Key. How many there
- * are: one record with the id zero. */
+/* An answer that is kept (resources/retries/kept_answer.h); its name is the Idempotency-Key. How
+ * many there are: one record with the id zero. */
 extern const struct store_kind kind_kept_answer;
 extern const struct store_kind kind_kept_usage;
 /* What an account has for media servers: one record with the id zero. */
@@ -44,25 +44,25 @@ extern const struct store_kind kind_keys;
  * theirs. */
 extern const struct store_kind kind_garbage;
 
-/* An entry of the log (resources/audit_record.h); its id is its number. How far the log goes: one
- * record with the id zero. */
+/* An entry of the log (resources/events/audit_record.h); its id is its number. How far the log
+ * goes: one record with the id zero. */
 extern const struct store_kind kind_entry;
 extern const struct store_kind kind_audit;
-/* An entry that waits for its number, and who gives the numbers (resources/lease.h): of no
+/* An entry that waits for its number, and who gives the numbers (background/lease.h): of no
  * account. */
 extern const struct store_kind kind_queue;
 extern const struct store_kind kind_lease;
 
-/* An account's webhooks (resources/webhook_record.h), with the id zero; how far each is in the log,
- * with its id; its deliveries of which an attempt failed, whose switch is on while they are
- * pending; and, of no account, the accounts that have webhooks, with their id. */
+/* An account's webhooks (resources/events/webhook_record.h), with the id zero; how far each is in
+ * the log, with its id; its deliveries of which an attempt failed, whose switch is on while they
+ * are pending; and, of no account, the accounts that have webhooks, with their id. */
 extern const struct store_kind kind_webhooks;
 extern const struct store_kind kind_webhook_position;
 extern const struct store_kind kind_webhook_delivery;
 extern const struct store_kind kind_webhook_account;
 
-/* How the times of rooms differ from those of their ids (resources/room_times.h): one record with
- * the id zero. */
+/* How the times of rooms differ from those of their ids (resources/rooms/room_times.h): one record
+ * with the id zero. */
 extern const struct store_kind kind_room_times;
 
 #define KINDS 23

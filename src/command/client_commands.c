@@ -6,7 +6,7 @@
 #include "command/command.h"
 #include "command/service_client.h"
 #include "command/table.h"
-#include "resources/qr.h"
+#include "resources/codes/qr.h"
 #include "rules/room_code_rules.h"
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])

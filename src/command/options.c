@@ -12,7 +12,7 @@
 
 #include "base/slice.h"
 #include "base/text.h"
-#include "service/dispatcher.h"
+#include "background/dispatcher.h"
 #include "store/postgres/store_postgres.h"
 
 #define HELP_COLUMN 28

@@ -5,7 +5,7 @@
 
 #include <assert.h>
 
-#include "resources/kept_answer.h"
+#include "resources/retries/kept_answer.h"
 
 bool expected_open(struct call *call, struct expected *expected)
 {

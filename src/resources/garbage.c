@@ -3,11 +3,12 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "resources/garbage.h"
 
-#include "resources/code_record.h"
-#include "resources/deleted_role.h"
+#include "resources/codes/code_record.h"
+#include "resources/templates/deleted_role.h"
 #include "resources/expected.h"
 
-/* Children that one call removes. For each code it also puts a record (resources/code_words.h). */
+/* Children that one call removes. For each code it also puts a record
+ * (resources/codes/code_words.h). */
 #define REMOVED_MOST 192
 
 static bool remove_deliveries(struct call *call, const struct id *webhook, bool *are_gone,

@@ -14,7 +14,7 @@
 /* clang-format off */
 
 #define REQUIRED FLAGS(FIELD_REQUIRED)
-/* Numbers of ids (base/id.h), and identities of roles (resources/template_record.h). */
+/* Numbers of ids (base/id.h), and identities of roles (resources/templates/template_record.h). */
 #define NUMBER_OF_ID() INTEGER(0, ((int64_t)1 << 40) - 1)
 #define IDENTITY() INTEGER(1, UINT32_MAX)
 

@@ -6,7 +6,7 @@
 #include "base/json_text.h"
 #include "base/text.h"
 #include "resources/packed.h"
-#include "resources/template_record.h"
+#include "resources/templates/template_record.h"
 #include "rules/bulk_rules.h"
 #include "service/router.h"
 

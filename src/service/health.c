@@ -4,11 +4,11 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "service/health.h"
 
-#include "service/dispatcher.h"
+#include "background/dispatcher.h"
 #include "service/metrics.h"
-#include "resources/join_log.h"
-#include "resources/kept_usage.h"
-#include "resources/misses.h"
+#include "resources/joining/join_log.h"
+#include "resources/retries/kept_usage.h"
+#include "resources/joining/misses.h"
 #include "accounts/token.h"
 #include "store/figures.h"
 

@@ -4,8 +4,8 @@
 #include "service/idempotency.h"
 
 #include "base/text.h"
-#include "resources/kept_answer.h"
-#include "resources/kept_usage.h"
+#include "resources/retries/kept_answer.h"
+#include "resources/retries/kept_usage.h"
 
 /* ---- the key ---- */
 

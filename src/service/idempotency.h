@@ -1,5 +1,6 @@
 /* Idempotency-Key: a request with a key that was seen before gets the answer that was kept with it,
- * or 422 when it is another request (anteroom-api(7)). What is kept is in resources/kept_answer.h.
+ * or 422 when it is another request (anteroom-api(7)). What is kept is in
+ * resources/retries/kept_answer.h.
  *
  * The handler runs first and the key is looked for afterwards, in the same transaction, so that a
  * driver behind a network reads both at once; what the handler did for a request that was carried

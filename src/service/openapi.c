@@ -540,7 +540,7 @@ static json_t *list_schema(struct arena *arena, const struct route *route)
 			   properties);
 }
 
-/* A kept answer that is large is replayed as this (resources/kept_answer.c). */
+/* A kept answer that is large is replayed as this (resources/retries/kept_answer.c). */
 static bool may_be_replayed_short(const struct route *route)
 {
 	return route->body_most == CALL_LARGE_BODY_MOST && takes_key(route);

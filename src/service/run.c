@@ -8,11 +8,11 @@
 #include <string.h>
 
 #include "resources/audit.h"
-#include "resources/code_words.h"
-#include "resources/kept_usage.h"
+#include "resources/codes/code_words.h"
+#include "resources/retries/kept_usage.h"
 #include "resources/packed.h"
 #include "service/auth.h"
-#include "service/dispatcher.h"
+#include "background/dispatcher.h"
 #include "service/idempotency.h"
 
 /* How often a store may say that a call has to be run again. */

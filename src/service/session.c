@@ -9,9 +9,9 @@
 #include "accounts/accounts.h"
 #include "accounts/scopes.h"
 #include "accounts/token.h"
-#include "resources/misses.h"
+#include "resources/joining/misses.h"
 #include "resources/public_url.h"
-#include "resources/qr.h"
+#include "resources/codes/qr.h"
 #include "service/auth.h"
 
 /* ---- the request ---- */

@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "base/json_text.h"
-#include "resources/events.h"
+#include "resources/events/events.h"
 #include "resources/kinds.h"
 #include "resources/packed.h"
 #include "transfer/transfer_lines.h"

@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "base/text.h"
-#include "resources/keys.h"
+#include "resources/access/keys.h"
 #include "transfer/transfer_parts.h"
 
 /* An id is unique among the keys of all accounts. */

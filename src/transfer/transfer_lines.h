@@ -5,8 +5,8 @@
 #ifndef TRANSFER_TRANSFER_LINES_H
 #define TRANSFER_TRANSFER_LINES_H
 
-#include "resources/code_record.h"
-#include "resources/template_record.h"
+#include "resources/codes/code_record.h"
+#include "resources/templates/template_record.h"
 #include "transfer/transfer.h"
 
 bool transfer_line_begin(struct survey *survey, struct transfer_output *output,

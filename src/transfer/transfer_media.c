@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "base/text.h"
-#include "resources/backends.h"
+#include "resources/media/backends.h"
 #include "transfer/transfer_parts.h"
 
 /* What the other keys of the account say about this one. */

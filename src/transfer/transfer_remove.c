@@ -2,13 +2,13 @@
  * load leaves pages and records in agreement, so that pages have all records.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
-#include "resources/audit_record.h"
+#include "resources/events/audit_record.h"
 #include "resources/garbage.h"
-#include "resources/key_record.h"
+#include "resources/access/key_record.h"
 #include "resources/kinds.h"
-#include "resources/rooms.h"
-#include "resources/templates.h"
-#include "resources/webhook_record.h"
+#include "resources/rooms/rooms.h"
+#include "resources/templates/templates.h"
+#include "resources/events/webhook_record.h"
 #include "transfer/transfer.h"
 
 static bool remove_rooms(struct call *call, size_t *n, struct fault *fault)

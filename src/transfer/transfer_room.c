@@ -3,10 +3,10 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <stdio.h>
 
-#include "resources/code_terms.h"
-#include "resources/code_words.h"
-#include "resources/room_record.h"
-#include "resources/room_times.h"
+#include "resources/codes/code_terms.h"
+#include "resources/codes/code_words.h"
+#include "resources/rooms/room_record.h"
+#include "resources/rooms/room_times.h"
 #include "transfer/transfer_parts.h"
 
 /* ---- codes ---- */

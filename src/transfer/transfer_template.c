@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "base/text.h"
-#include "resources/template_parts.h"
+#include "resources/templates/template_parts.h"
 #include "transfer/transfer_parts.h"
 
 static const char *identity_pointer(struct call *call, struct slice name)

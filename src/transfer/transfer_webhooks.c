@@ -6,7 +6,7 @@
 #include "base/text.h"
 #include "resources/kinds.h"
 #include "resources/packed.h"
-#include "resources/webhooks.h"
+#include "resources/events/webhooks.h"
 #include "rules/webhook_rules.h"
 #include "transfer/transfer_lines.h"
 #include "transfer/transfer_parts.h"

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "resources/default_template.h"
+#include "resources/templates/default_template.h"
 #include "resources/kinds.h"
-#include "resources/template_record.h"
+#include "resources/templates/template_record.h"
 #include "transfer/transfer_lines.h"
 
 /* ---- ids, by lists and by keys ---- */

@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 #include "accounts/accounts.h"
-#include "resources/misses.h"
+#include "resources/joining/misses.h"
 #include "accounts/token.h"
 #include "directory.h"
 #include "service/service.h"

@@ -1,5 +1,5 @@
 // A room code as it was typed, pasted or read aloud: people's programs put other dashes, blanks, quotes or a
-// whole link around it. The service reads it by the same rules (src/resources/code_typed.c), and holds ten
+// whole link around it. The service reads it by the same rules (src/resources/joining/code_typed.c), and holds ten
 // letters without hyphens for words of one's own first, then for the three groups.
 //
 // SPDX-License-Identifier: GPL-3.0-or-later

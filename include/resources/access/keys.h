@@ -1,0 +1,21 @@
+/* The calls of keys (anteroom-api(7)). Handlers (resources/call.h).
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef RESOURCES_ACCESS_KEYS_H
+#define RESOURCES_ACCESS_KEYS_H
+
+#include "resources/access/key_record.h"
+
+/* Checks a body, and that the caller has what it gives: FAULT_FORBIDDEN. */
+body_check keys_check;
+handler keys_create;
+handler keys_list;
+handler keys_get;
+handler keys_patch;
+handler keys_delete;
+
+/* The members that a client sends, in the arena; and back into a key. */
+json_t *key_document(struct call *call, const struct api_key *key);
+void key_set(struct api_key *key, const json_t *document);
+
+#endif

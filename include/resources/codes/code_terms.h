@@ -1,0 +1,20 @@
+/* The terms of a room code (resources/codes/code_record.h) as JSON: in answers, and as a document
+ * that a merge patch changes.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef RESOURCES_CODES_CODE_TERMS_H
+#define RESOURCES_CODES_CODE_TERMS_H
+
+#include "resources/codes/code_life.h"
+
+/* Appends the members of an answer that follow updated_at, `state` at call->now last; those that
+ * are not set are left out. */
+void code_terms_write(struct call *call, const struct code *code, const struct shown_code *shown,
+		      struct buffer *text);
+/* A new object of the arena with `enabled` and the terms that a client may set. */
+json_t *code_terms_document(struct call *call, const struct code *code, bool is_enabled);
+/* Sets the terms from such an object, or from the body of a new code, where expires_in counts from
+ * call->now. The count of uses stays as long as max_uses is set. */
+void code_terms_read(struct call *call, const json_t *document, struct code_terms *terms);
+
+#endif

@@ -1,0 +1,23 @@
+/* The calls of backends (anteroom-api(7)). Handlers (resources/call.h).
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef RESOURCES_MEDIA_BACKENDS_H
+#define RESOURCES_MEDIA_BACKENDS_H
+
+#include "resources/media/media_record.h"
+
+handler backends_create;
+handler backends_list;
+handler backends_get;
+handler backends_replace;
+handler backends_patch;
+handler backends_delete;
+
+/* The backend as a document that may be changed: as it could be sent, with its secrets. */
+json_t *backend_document(struct call *call, const struct backend *backend);
+/* Sets what a whole document says, which obeys new_backend_shape. is_default moves: the others are
+ * it no more. */
+void backend_set(struct call *call, struct media *media, struct backend *backend,
+		 const json_t *document);
+
+#endif

@@ -1,0 +1,22 @@
+/* The calls of rooms (anteroom-api(7)). Handlers (resources/call.h).
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef RESOURCES_ROOMS_ROOMS_H
+#define RESOURCES_ROOMS_ROOMS_H
+
+#include "resources/rooms/room_record.h"
+
+bool rooms_create_look(struct call *call, struct store_expected *expected);
+handler rooms_create; /* creates a room, or updates that of the name with the supplied members */
+handler rooms_list;
+handler rooms_get;
+handler rooms_update; /* POST and PATCH are the same */
+handler rooms_delete;
+
+/* The body is that of an imported room (rules/import_rules.h): as templates_import. */
+bool rooms_import(struct call *call, bool *is_new, struct fault *fault);
+
+/* Removes the room and its codes. */
+bool room_remove(struct call *call, const struct room_record *room, struct fault *fault);
+
+#endif

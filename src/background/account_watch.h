@@ -1,0 +1,22 @@
+/* Entries of the log for what the command line did to accounts: disabled, enabled, other secrets.
+ * Each account's log keeps what was seen of the account last, so a change is noted once, also when
+ * it was made while no service ran.
+ *
+ * One thread.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef BACKGROUND_ACCOUNT_WATCH_H
+#define BACKGROUND_ACCOUNT_WATCH_H
+
+#include "resources/call.h"
+#include "background/lease.h"
+
+struct account_watch;
+
+struct account_watch *account_watch_open(const struct environment *environment);
+void account_watch_close(struct account_watch *watch);
+
+/* Compares the accounts with what was seen of them, if they changed since the last call. */
+void account_watch_look(struct account_watch *watch, struct lease *lease);
+
+#endif

@@ -1,0 +1,710 @@
+/* See background/dispatcher.h. One thread does all: it looks at the logs, fills the sender, takes
+ * outcomes and stores them, and waits for the sender or for the next thing that is due.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "background/dispatcher.h"
+
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/memory.h"
+#include "background/dispatcher_parts.h"
+#include "background/webhook_message.h"
+
+/* Milliseconds between two looks at the logs; of a database, which each look asks. */
+#define LOOK_AFTER 200
+#define LOOK_AFTER_SHARED 500
+/* Milliseconds without anything to do. */
+#define PAUSE 1000
+/* Entries that are read at once: few while they are wanted, many while they are not. */
+#define READ_FEW 8
+#define READ_MANY AUDIT_READ_MOST
+#define TESTS_MOST 1024
+/* The event of an entry that is passed over. */
+#define NOT_SENT "webhook_entry_not_sent"
+/* Milliseconds after which the sender should have said something, at the latest. */
+#define SENDER_SILENT ((int64_t)(SENDER_PATIENCE + 30) * 1000)
+
+const struct schedule schedule_usual = {
+	.seconds = { 0, 5, 5 * 60, 30 * 60, 2 * 3600, 5 * 3600, 10 * 3600, 14 * 3600, 20 * 3600,
+		     24 * 3600 },
+	.count = 10,
+};
+
+/* ---- attempts ---- */
+
+static struct attempt *free_attempt(struct dispatcher *dispatcher)
+{
+	size_t i = 0;
+
+	while (i < SENDER_MOST && dispatcher->attempts[i].state != ATTEMPT_NONE)
+		i++;
+	return i < SENDER_MOST ? &dispatcher->attempts[i] : NULL;
+}
+
+/* What is used of the places of the sender. */
+struct use {
+	size_t unused; /* by anyone */
+	size_t account, webhook; /* by these, for entries and tests */
+};
+
+static struct use use_of(const struct dispatcher *dispatcher, const struct id *account,
+			 const struct id *webhook)
+{
+	struct use use = { .unused = 0 };
+
+	for (size_t i = 0; i < SENDER_MOST; i++) {
+		const struct attempt *attempt = &dispatcher->attempts[i];
+
+		if (attempt->state == ATTEMPT_NONE)
+			use.unused++;
+		else if (id_compare(&attempt->account, account) == 0) {
+			use.account++;
+			use.webhook += id_compare(&attempt->webhook, webhook) == 0;
+		}
+	}
+	return use;
+}
+
+/* No account takes the last places that are free, for entries or for tests: however many of its
+ * receivers hang, the others go on. */
+static bool has_place(const struct use *use)
+{
+	return use->webhook < AT_ONCE_MOST && use->unused > use->account;
+}
+
+/* Whether another delivery of the webhook may begin. A receiver that hangs keeps its place for
+ * long, so webhooks wait for a first place of theirs alone once their account has a few. */
+static bool has_room(const struct dispatcher *dispatcher, const struct target *target)
+{
+	const struct use use = use_of(dispatcher, &target->account, &target->id);
+
+	return has_place(&use) && (use.webhook == 0 || use.account < ACCOUNT_FEW);
+}
+
+/* The number has the place of the attempt, and says which attempt there it is. error: NULL, or why
+ * it fails without being sent. */
+static void give(struct dispatcher *dispatcher, struct attempt *attempt, struct delivery *delivery,
+		 const char *error)
+{
+	const size_t size = delivery->url.size + delivery->headers.size + delivery->body.size;
+
+	dispatcher->number += SENDER_MOST;
+	delivery->number = dispatcher->number + (uint64_t)(attempt - dispatcher->attempts);
+	attempt->outcome = (struct outcome){ .number = delivery->number };
+	attempt->begun = clock_now(dispatcher->environment->clock);
+	attempt->given = clock_monotonic();
+	attempt->state = ATTEMPT_SENT;
+	if (attempt->target != NULL)
+		attempt->target->under_way++;
+	if (size > SENDER_BYTES_MOST)
+		error = "entry too large";
+	if (error != NULL) {
+		(void)snprintf(attempt->outcome.error, sizeof attempt->outcome.error, "%s", error);
+		attempt->state = ATTEMPT_ENDED;
+		return;
+	}
+	/* What the sender does not take is lost with it: see lose. */
+	(void)sender_give(dispatcher->sender, delivery);
+}
+
+static void send_entry(struct dispatcher *dispatcher, struct target *target,
+		       const struct webhook *webhook, const struct audit_entry *entry,
+		       struct waiting *waiting)
+{
+	struct attempt *attempt = free_attempt(dispatcher);
+	struct fault fault = FAULT_INITIAL;
+	struct delivery delivery;
+	const char *error = NULL;
+
+	if (!webhook_message(dispatcher->arena, webhook, &target->account, entry,
+			     clock_now(dispatcher->environment->clock), &delivery, &fault)) {
+		(void)dispatcher_pass_over(dispatcher, NOT_SENT, &target->account, &fault);
+		error = "entry or headers are damaged";
+	}
+	*attempt = (struct attempt){
+		.target = target,
+		.account = target->account,
+		.webhook = target->id,
+		.seq = entry->seq,
+	};
+	(void)snprintf(attempt->event_id, sizeof attempt->event_id, "%.*s", (int)entry->id.size,
+		       entry->id.data);
+	(void)snprintf(attempt->type, sizeof attempt->type, "%.*s", (int)entry->type.size,
+		       entry->type.data);
+	if (waiting != NULL) {
+		attempt->is_repeated = true;
+		attempt->has_record = true;
+		attempt->record = waiting->record;
+		waiting->is_under_way = true;
+	}
+	give(dispatcher, attempt, &delivery, error);
+}
+
+/* ---- filling ---- */
+
+/* The entry cannot be read, which is no fault of the receiver's. */
+static void give_up(struct dispatcher *dispatcher, struct target *target, struct waiting *waiting,
+		    const char *why)
+{
+	struct attempt *attempt = free_attempt(dispatcher);
+
+	*attempt = (struct attempt){
+		.state = ATTEMPT_ENDED,
+		.target = target,
+		.account = target->account,
+		.webhook = target->id,
+		.is_given_up = true,
+		.is_repeated = true,
+		.has_record = true,
+		.record = waiting->record,
+		.seq = waiting->seq,
+	};
+	(void)snprintf(attempt->outcome.error, sizeof attempt->outcome.error, "%s", why);
+	waiting->is_under_way = true;
+	target->under_way++;
+}
+
+static bool repeat_due(struct dispatcher *dispatcher, struct transaction *transaction,
+		       struct target *target, const struct webhook *webhook,
+		       const struct source *source, struct fault *fault)
+{
+	const int64_t now = clock_now(dispatcher->environment->clock);
+
+	for (size_t i = 0; i < target->waiting_count && has_room(dispatcher, target); i++) {
+		struct waiting *waiting = &target->waiting[i];
+		struct audit_entry entry;
+
+		if (waiting->is_under_way || waiting->next > now)
+			continue;
+		if (waiting->seq < source->first || waiting->seq > source->last) {
+			give_up(dispatcher, target, waiting, "entry is gone from the log");
+			continue;
+		}
+		if (audit_read(transaction, waiting->seq, 1, &entry, fault))
+			send_entry(dispatcher, target, webhook, &entry, waiting);
+		else if (dispatcher_pass_over(dispatcher, NOT_SENT, &target->account, fault))
+			give_up(dispatcher, target, waiting, "entry is damaged");
+		else
+			return false;
+	}
+	return true;
+}
+
+static bool may_read(const struct target *target, const struct source *source, int64_t now)
+{
+	return target->read < source->last && target->read - target->position < WINDOW - 1 &&
+	       target->waiting_count < WAITING_MOST && target->not_before <= now;
+}
+
+/* False: it has to wait, for room or for its time. */
+static bool take_entry(struct dispatcher *dispatcher, struct target *target,
+		       const struct webhook *webhook, const struct audit_entry *entry)
+{
+	const int64_t since = dispatcher->schedule->seconds[0] * 1000;
+
+	if (target->done[entry->seq % WINDOW]) {
+		target->read = entry->seq;
+		return true;
+	}
+	if (!webhook_wants(dispatcher->arena, webhook, entry)) {
+		target->done[entry->seq % WINDOW] = true;
+		target->read = entry->seq;
+		return true;
+	}
+	target->wants_few = true;
+	target->not_before = since > 0 ? entry->time + since : 0;
+	if (target->not_before > clock_now(dispatcher->environment->clock) ||
+	    !has_room(dispatcher, target))
+		return false;
+	send_entry(dispatcher, target, webhook, entry, NULL);
+	target->read = entry->seq;
+	return true;
+}
+
+/* One entry at a time, so that a damaged one is passed over alone. */
+static bool read_singly(struct dispatcher *dispatcher, struct transaction *transaction,
+			struct target *target, const struct webhook *webhook, uint64_t n,
+			struct fault *fault)
+{
+	bool goes_on = true;
+
+	for (uint64_t i = 0; i < n && goes_on; i++) {
+		const uint64_t seq = target->read + 1;
+		struct audit_entry entry;
+
+		if (audit_read(transaction, seq, 1, &entry, fault)) {
+			goes_on = take_entry(dispatcher, target, webhook, &entry);
+			continue;
+		}
+		if (!dispatcher_pass_over(dispatcher, NOT_SENT, &target->account, fault))
+			return false;
+		target->done[seq % WINDOW] = true;
+		target->read = seq;
+	}
+	return true;
+}
+
+static bool read_new(struct dispatcher *dispatcher, struct transaction *transaction,
+		     struct target *target, const struct webhook *webhook,
+		     const struct source *source, struct fault *fault)
+{
+	struct audit_entry entries[READ_MANY];
+	const uint64_t room = WINDOW - 1 - (target->read - target->position);
+	uint64_t n = source->last - target->read;
+	bool goes_on = true;
+
+	if (n > (target->wants_few ? READ_FEW : READ_MANY))
+		n = target->wants_few ? READ_FEW : READ_MANY;
+	if (n > room)
+		n = room;
+	if (!audit_read(transaction, target->read + 1, (size_t)n, entries, fault)) {
+		if (fault->kind != FAULT_DAMAGED)
+			return false;
+		*fault = FAULT_INITIAL;
+		return read_singly(dispatcher, transaction, target, webhook, n, fault);
+	}
+	target->wants_few = false;
+	for (size_t i = 0; i < n && goes_on; i++)
+		goes_on = take_entry(dispatcher, target, webhook, &entries[i]);
+	return true;
+}
+
+/* Entries that the log dropped before they were reached. */
+static void skip_dropped(struct target *target, const struct source *source)
+{
+	if (source->first > source->last + 1 || target->position + 1 >= source->first)
+		return;
+	if (target->read < source->first) {
+		memset(target->done, 0, sizeof target->done);
+		target->position = target->read = source->first - 1;
+	}
+	/* Entries that are kept and done stay so. */
+	while (target->position + 1 < source->first)
+		target->done[++target->position % WINDOW] = false;
+}
+
+/* A log that is shorter than the position was loaded from a dump without it. */
+static void step_back(struct target *target, const struct source *source)
+{
+	if (target->read <= source->last)
+		return;
+	memset(target->done, 0, sizeof target->done);
+	if (target->position > source->last)
+		target->position = source->last;
+	target->read = target->position;
+}
+
+static bool fill_in(struct dispatcher *dispatcher, struct transaction *transaction,
+		    struct target *target, struct source *source, struct fault *fault)
+{
+	const int64_t now = clock_now(dispatcher->environment->clock);
+	const struct webhook *webhook;
+	struct webhooks webhooks;
+	struct audit_state state;
+
+	store_set_account(transaction, &target->account);
+	if (!webhooks_load(transaction, STORE_TO_SHOW, &webhooks, fault) ||
+	    !audit_state_load(transaction, STORE_TO_SHOW, &state, fault))
+		return false;
+	source->first = state.first;
+	source->last = state.last;
+	webhook = webhook_find(&webhooks, &target->id);
+	if (webhook == NULL || !webhook->is_enabled || webhook->series != target->series) {
+		source->change = 0;
+		return true;
+	}
+	skip_dropped(target, source);
+	step_back(target, source);
+	return repeat_due(dispatcher, transaction, target, webhook, source, fault) &&
+	       (!may_read(target, source, now) || !has_room(dispatcher, target) ||
+		read_new(dispatcher, transaction, target, webhook, source, fault));
+}
+
+static bool has_due(const struct target *target, int64_t now)
+{
+	for (size_t i = 0; i < target->waiting_count; i++) {
+		if (!target->waiting[i].is_under_way && target->waiting[i].next <= now)
+			return true;
+	}
+	return false;
+}
+
+/* True: there was something to do. */
+static bool fill(struct dispatcher *dispatcher, struct target *target)
+{
+	const int64_t now = clock_now(dispatcher->environment->clock);
+	struct source *source = dispatcher_source(dispatcher, &target->account);
+	const uint64_t read = target->read;
+	const size_t under_way = target->under_way;
+	struct transaction *transaction;
+	struct fault fault = FAULT_INITIAL;
+
+	if (target->is_stale || source == NULL || !has_room(dispatcher, target) ||
+	    (!may_read(target, source, now) && !has_due(target, now)))
+		return false;
+	if (store_begin(dispatcher->environment->store, STORE_READ, dispatcher->arena, &transaction,
+			&fault)) {
+		(void)fill_in(dispatcher, transaction, target, source, &fault);
+		store_abandon(transaction);
+	}
+	damage_log_tell(&dispatcher->damage, "webhook_entries_not_read", &target->account, &fault);
+	arena_reset(dispatcher->arena);
+	return target->read != read || target->under_way != under_way;
+}
+
+/* All in turn, so that none takes all the room of the sender. */
+static bool fill_all(struct dispatcher *dispatcher)
+{
+	struct target *first = dispatcher->turn != NULL ? dispatcher->turn : dispatcher->targets;
+	struct target *target = first;
+	bool was_filled = false;
+
+	if (first == NULL || sender_descriptor(dispatcher->sender) < 0)
+		return false;
+	do {
+		was_filled = fill(dispatcher, target) || was_filled;
+		target = target->next != NULL ? target->next : dispatcher->targets;
+	} while (target != first && free_attempt(dispatcher) != NULL);
+	dispatcher->turn = target != first ? target : first->next;
+	return was_filled;
+}
+
+/* ---- tests ---- */
+
+static void wake(const struct dispatcher *dispatcher)
+{
+	if (eventfd_write(dispatcher->wake, 1) != 0)
+		ABORT("an event could not be written");
+}
+
+/* How many of the account wait; under the lock. */
+static size_t tests_of(const struct dispatcher *dispatcher, const struct id *account)
+{
+	size_t n = 0;
+
+	for (const struct test *test = dispatcher->tests; test != NULL; test = test->next)
+		n += id_compare(&test->account, account) == 0;
+	return n;
+}
+
+void dispatcher_test(struct dispatcher *dispatcher, const struct id *account,
+		     const struct webhook_test *sent)
+{
+	const struct audit_entry entry = {
+		.time = sent->time,
+		.id = slice_of(sent->event_id),
+		.type = SLICE("webhook.test"),
+		.actor = sent->actor,
+		.data = SLICE("{}"),
+	};
+	struct fault fault = FAULT_INITIAL;
+	struct arena *arena, *kept;
+	struct delivery delivery;
+	struct test *test;
+
+	if (dispatcher == NULL)
+		return;
+	arena = arena_open();
+	/* The call that asked for the test has read all of it. */
+	if (!webhook_message(arena, &sent->webhook, account, &entry, sent->time, &delivery,
+			     &fault)) {
+		arena_close(arena);
+		return;
+	}
+	kept = arena_open();
+	test = arena_alloc(kept, sizeof *test);
+	*test = (struct test){
+		.arena = kept,
+		.account = *account,
+		.webhook = sent->webhook.id,
+		.delivery.url = arena_copy(kept, delivery.url),
+		.delivery.headers = arena_copy(kept, delivery.headers),
+		.delivery.body = arena_copy(kept, delivery.body),
+	};
+	arena_close(arena);
+	pthread_mutex_lock(&dispatcher->lock);
+	if (TESTS_MOST - dispatcher->test_count > tests_of(dispatcher, account)) {
+		dispatcher->test_count++;
+		*dispatcher->last_test = test;
+		dispatcher->last_test = &test->next;
+		test = NULL;
+	}
+	pthread_mutex_unlock(&dispatcher->lock);
+	if (test != NULL)
+		arena_close(test->arena);
+	wake(dispatcher);
+}
+
+/* Takes out the oldest test that has a place; NULL: there is none. */
+static struct test *next_test(struct dispatcher *dispatcher)
+{
+	struct test **at = &dispatcher->tests, *test;
+
+	pthread_mutex_lock(&dispatcher->lock);
+	for (; (test = *at) != NULL; at = &test->next) {
+		const struct use use = use_of(dispatcher, &test->account, &test->webhook);
+
+		if (has_place(&use))
+			break;
+	}
+	if (test != NULL) {
+		*at = test->next;
+		dispatcher->test_count--;
+		if (*at == NULL)
+			dispatcher->last_test = at;
+	}
+	pthread_mutex_unlock(&dispatcher->lock);
+	return test;
+}
+
+static void send_tests(struct dispatcher *dispatcher)
+{
+	struct attempt *attempt;
+	struct test *test;
+
+	while (sender_descriptor(dispatcher->sender) >= 0 &&
+	       (attempt = free_attempt(dispatcher)) != NULL &&
+	       (test = next_test(dispatcher)) != NULL) {
+		*attempt = (struct attempt){
+			.account = test->account,
+			.webhook = test->webhook,
+		};
+		give(dispatcher, attempt, &test->delivery, NULL);
+		arena_close(test->arena);
+	}
+}
+
+/* ---- outcomes ---- */
+
+/* The sender is gone: what it had is to be sent again, and was perhaps delivered. */
+static void lose(struct dispatcher *dispatcher)
+{
+	for (size_t i = 0; i < SENDER_MOST; i++) {
+		struct attempt *attempt = &dispatcher->attempts[i];
+		struct target *target = attempt->target;
+		struct waiting *waiting;
+
+		if (attempt->state != ATTEMPT_SENT)
+			continue;
+		if (target != NULL) {
+			target->under_way--;
+			target->read = target->position;
+			waiting = attempt->is_repeated ? target_waiting(target, &attempt->record)
+						       : NULL;
+			if (waiting != NULL)
+				waiting->is_under_way = false;
+		}
+		*attempt = (struct attempt){ .state = ATTEMPT_NONE };
+	}
+}
+
+static void end(struct dispatcher *dispatcher, const struct outcome *outcome)
+{
+	struct attempt *attempt = &dispatcher->attempts[outcome->number % SENDER_MOST];
+
+	if (attempt->state != ATTEMPT_SENT || attempt->outcome.number != outcome->number)
+		return;
+	attempt->outcome = *outcome;
+	attempt->state = ATTEMPT_ENDED;
+	if (attempt->target == NULL)
+		*attempt = (struct attempt){ .state = ATTEMPT_NONE };
+}
+
+/* A sender that is there, and has said nothing of an attempt for longer than it may take. */
+static void stop_silent_sender(struct dispatcher *dispatcher)
+{
+	const int64_t now = clock_monotonic();
+
+	for (size_t i = 0; i < SENDER_MOST; i++) {
+		const struct attempt *attempt = &dispatcher->attempts[i];
+
+		if (attempt->state == ATTEMPT_SENT && now - attempt->given >= SENDER_SILENT) {
+			sender_stop(dispatcher->sender);
+			return;
+		}
+	}
+}
+
+static void take_outcomes(struct dispatcher *dispatcher)
+{
+	struct outcome outcome;
+	enum sender_news news;
+
+	stop_silent_sender(dispatcher);
+	while ((news = sender_take(dispatcher->sender, &outcome)) != SENDER_NOTHING) {
+		if (news == SENDER_LOST)
+			lose(dispatcher);
+		else
+			end(dispatcher, &outcome);
+	}
+}
+
+/* ---- rounds ---- */
+
+static bool is_ending(struct dispatcher *dispatcher)
+{
+	bool is;
+
+	pthread_mutex_lock(&dispatcher->lock);
+	is = dispatcher->is_ending;
+	pthread_mutex_unlock(&dispatcher->lock);
+	return is;
+}
+
+static void tell_figures(struct dispatcher *dispatcher)
+{
+	const int64_t now = clock_now(dispatcher->environment->clock);
+	uint64_t pending = 0, waiting = 0;
+	int64_t oldest = now;
+
+	for (const struct target *target = dispatcher->targets; target != NULL;
+	     target = target->next) {
+		const struct source *source = dispatcher_source(dispatcher, &target->account);
+
+		pending += target->waiting_count;
+		if (source != NULL && source->last > target->read)
+			waiting += source->last - target->read;
+		for (size_t i = 0; i < target->waiting_count; i++) {
+			if (target->waiting[i].first < oldest)
+				oldest = target->waiting[i].first;
+		}
+	}
+	pthread_mutex_lock(&dispatcher->lock);
+	dispatcher->figures.pending = pending;
+	dispatcher->figures.waiting = waiting;
+	dispatcher->figures.oldest = (uint64_t)((now - oldest) / 1000);
+	pthread_mutex_unlock(&dispatcher->lock);
+}
+
+/* True: there may be more to do at once. */
+static bool do_round(struct dispatcher *dispatcher)
+{
+	const int64_t pause = store_is_shared(dispatcher->environment->store) ? LOOK_AFTER_SHARED
+									      : LOOK_AFTER;
+	const bool has_lease = lease_hold(dispatcher->lease);
+
+	take_outcomes(dispatcher);
+	if (!has_lease && dispatcher->had_lease) {
+		/* Another process sends now: not this one too. */
+		sender_stop(dispatcher->sender);
+		dispatcher_forget(dispatcher);
+		tell_figures(dispatcher);
+	}
+	dispatcher->had_lease = has_lease;
+	if (has_lease)
+		dispatcher_save(dispatcher, false);
+	/* Before entries, which would take all the places that are free. */
+	send_tests(dispatcher);
+	if (!has_lease)
+		return false;
+	if (clock_monotonic() - dispatcher->looked >= pause) {
+		dispatcher_look(dispatcher);
+		dispatcher->looked = clock_monotonic();
+		tell_figures(dispatcher);
+	}
+	return fill_all(dispatcher);
+}
+
+/* Milliseconds until the next look, or the next repeated delivery if that is earlier. */
+static int pause_of(struct dispatcher *dispatcher)
+{
+	const int64_t now = clock_now(dispatcher->environment->clock);
+	int64_t pause = dispatcher->source_count > 0 ? LOOK_AFTER : PAUSE;
+
+	for (const struct target *target = dispatcher->targets; target != NULL;
+	     target = target->next) {
+		for (size_t i = 0; i < target->waiting_count; i++) {
+			const struct waiting *waiting = &target->waiting[i];
+
+			if (!waiting->is_under_way && waiting->next - now < pause)
+				pause = waiting->next - now;
+		}
+	}
+	/* What is due and cannot be sent now does not make it run without a pause. */
+	return pause < 10 ? 10 : (int)pause;
+}
+
+static void wait(struct dispatcher *dispatcher)
+{
+	struct pollfd polled[] = {
+		{ .fd = dispatcher->wake, .events = POLLIN },
+		{ .fd = sender_descriptor(dispatcher->sender), .events = POLLIN },
+	};
+	eventfd_t value;
+
+	(void)poll(polled, 2, pause_of(dispatcher));
+	if (polled[0].revents != 0)
+		(void)eventfd_read(dispatcher->wake, &value);
+}
+
+static void *work(void *context)
+{
+	struct dispatcher *dispatcher = context;
+
+	(void)arena_use_for_json(dispatcher->arena);
+	while (!is_ending(dispatcher)) {
+		if (!do_round(dispatcher))
+			wait(dispatcher);
+	}
+	take_outcomes(dispatcher);
+	if (dispatcher->had_lease)
+		dispatcher_save(dispatcher, true);
+	dispatcher_forget(dispatcher);
+	(void)arena_use_for_json(NULL);
+	return NULL;
+}
+
+/* ---- the whole ---- */
+
+struct dispatcher *dispatcher_open(const struct environment *environment, struct lease *lease,
+				   struct sender *sender, const struct schedule *schedule)
+{
+	struct dispatcher *dispatcher = memory_check(calloc(1, sizeof *dispatcher));
+
+	dispatcher->environment = environment;
+	dispatcher->lease = lease;
+	dispatcher->sender = sender;
+	dispatcher->schedule = schedule;
+	dispatcher->arena = arena_open();
+	dispatcher->last_test = &dispatcher->tests;
+	dispatcher->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (dispatcher->wake < 0 || pthread_mutex_init(&dispatcher->lock, NULL) != 0 ||
+	    pthread_create(&dispatcher->thread, NULL, work, dispatcher) != 0)
+		ABORT("a lock or thread could not be made");
+	return dispatcher;
+}
+
+void dispatcher_close(struct dispatcher *dispatcher)
+{
+	struct test *test;
+
+	if (dispatcher == NULL)
+		return;
+	pthread_mutex_lock(&dispatcher->lock);
+	dispatcher->is_ending = true;
+	pthread_mutex_unlock(&dispatcher->lock);
+	wake(dispatcher);
+	pthread_join(dispatcher->thread, NULL);
+	while ((test = dispatcher->tests) != NULL) {
+		dispatcher->tests = test->next;
+		arena_close(test->arena);
+	}
+	close(dispatcher->wake);
+	pthread_mutex_destroy(&dispatcher->lock);
+	arena_close(dispatcher->arena);
+	free(dispatcher->sources);
+	free(dispatcher);
+}
+
+void dispatcher_figures(struct dispatcher *dispatcher, struct dispatcher_figures *figures)
+{
+	pthread_mutex_lock(&dispatcher->lock);
+	*figures = dispatcher->figures;
+	pthread_mutex_unlock(&dispatcher->lock);
+}

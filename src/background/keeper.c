@@ -1,0 +1,189 @@
+/* See background/keeper.h. A step that fails, because the store is away for example, is done again
+ * in the next round.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "background/keeper.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "accounts/accounts.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "resources/events/audit_record.h"
+#include "resources/joining/join_log.h"
+#include "background/account_watch.h"
+#include "background/damage_log.h"
+
+/* Milliseconds between two rounds. */
+#define ROUND 250
+/* Milliseconds of a round after which it numbers no more: joins and the lease wait meanwhile. */
+#define NUMBERING_MOST 200
+/* Rounds between two looks at the accounts. */
+#define ROUNDS_OF_A_LOOK 4
+
+struct keeper {
+	const struct environment *environment;
+	struct lease *lease;
+	struct account_watch *watch;
+	struct audit_numbering numbering;
+	struct id *left; /* of the numbering */
+	int64_t left_since; /* clock_monotonic: when the first of them was */
+	struct damage_log damage;
+	pthread_t thread;
+	pthread_mutex_t lock;
+	pthread_cond_t ending;
+	bool is_ending; /* under the lock */
+};
+
+/* Sets where the next pass over the queue begins: at the oldest entry. While accounts with damaged
+ * logs are left out, a pass begins at the entries of the last DAMAGE_TOLD_AFTER, and once in that
+ * time at the oldest entry, with the damaged logs again. */
+static void begin_pass(struct keeper *keeper)
+{
+	struct audit_numbering *numbering = &keeper->numbering;
+
+	if (numbering->left_count > 0 &&
+	    clock_monotonic() - keeper->left_since < DAMAGE_TOLD_AFTER) {
+		numbering->above = audit_queued_since(clock_now(keeper->environment->clock) -
+						      DAMAGE_TOLD_AFTER);
+		return;
+	}
+	numbering->above = audit_no_account;
+	numbering->left_count = 0;
+}
+
+static void leave_account(struct keeper *keeper)
+{
+	struct audit_numbering *numbering = &keeper->numbering;
+
+	if (numbering->left_count == 0)
+		keeper->left_since = clock_monotonic();
+	keeper->left = memory_check(
+		realloc(keeper->left, (numbering->left_count + 1) * sizeof *keeper->left));
+	keeper->left[numbering->left_count++] = numbering->account;
+	numbering->left = keeper->left;
+}
+
+/* One transaction of audit_number; false when no more is to be done in this round. */
+static bool number_some(struct keeper *keeper)
+{
+	const struct environment *environment = keeper->environment;
+	const struct audit_times times = { clock_now(environment->clock), environment->log_keep };
+	struct audit_numbering *numbering = &keeper->numbering;
+	struct arena *arena = arena_open();
+	struct transaction *transaction;
+	struct fault fault = FAULT_INITIAL;
+	const struct id above = numbering->above;
+	bool is_confirmed = false, is_numbered = false;
+	uint64_t number;
+
+	numbering->has_account = false;
+	if (store_begin(environment->store, STORE_WRITE, arena, &transaction, &fault)) {
+		is_confirmed = lease_confirm(keeper->lease, transaction, &fault);
+		is_numbered = is_confirmed && audit_number(transaction, &times, numbering, &fault);
+		if (is_numbered && store_has_changes(transaction))
+			is_numbered = store_commit(transaction, &number, &fault);
+		else
+			store_abandon(transaction);
+	}
+	if (!is_numbered)
+		numbering->above = above;
+	else
+		damage_log_tell(&keeper->damage, "log_entry_not_numbered", &audit_no_account,
+				&numbering->damage);
+	if (fault.kind == FAULT_DAMAGED) {
+		damage_log_tell(&keeper->damage, "log_not_numbered",
+				numbering->has_account ? &numbering->account : &audit_no_account,
+				&fault);
+		if (numbering->has_account)
+			leave_account(keeper);
+	}
+	arena_close(arena);
+	if (is_numbered && numbering->is_last)
+		begin_pass(keeper);
+	return is_numbered ? !numbering->is_last
+			   : fault.kind == FAULT_DAMAGED && numbering->has_account;
+}
+
+/* Waits for so many milliseconds, or until the keeper is ending: true. */
+static bool wait(struct keeper *keeper, int64_t milliseconds)
+{
+	bool is_ending;
+
+	pthread_mutex_lock(&keeper->lock);
+	if (!keeper->is_ending && milliseconds > 0)
+		clock_wait(&keeper->ending, &keeper->lock, milliseconds);
+	is_ending = keeper->is_ending;
+	pthread_mutex_unlock(&keeper->lock);
+	return is_ending;
+}
+
+/* True: entries are left for the next round. */
+static bool number_queue(struct keeper *keeper)
+{
+	const int64_t until = clock_monotonic() + NUMBERING_MOST;
+
+	while (number_some(keeper)) {
+		if (wait(keeper, 0) || clock_monotonic() >= until)
+			return true;
+	}
+	return false;
+}
+
+/* True: the next round is to begin at once. */
+static bool do_round(struct keeper *keeper, unsigned long round)
+{
+	bool is_behind;
+
+	join_log_write(keeper->environment->joins, keeper->environment);
+	if (!lease_hold(keeper->lease))
+		return false;
+	is_behind = store_is_shared(keeper->environment->store) && number_queue(keeper);
+	if (round % ROUNDS_OF_A_LOOK == 0)
+		account_watch_look(keeper->watch, keeper->lease);
+	return is_behind;
+}
+
+static void *work(void *context)
+{
+	struct keeper *keeper = context;
+	unsigned long round = 0;
+	bool is_behind;
+
+	do {
+		is_behind = do_round(keeper, round++);
+	} while (!wait(keeper, is_behind ? 0 : ROUND));
+	return NULL;
+}
+
+struct keeper *keeper_open(const struct environment *environment, struct lease *lease)
+{
+	struct keeper *keeper = memory_check(calloc(1, sizeof *keeper));
+
+	keeper->environment = environment;
+	keeper->lease = lease;
+	keeper->watch = account_watch_open(environment);
+	clock_condition_init(&keeper->ending);
+	if (pthread_mutex_init(&keeper->lock, NULL) != 0 ||
+	    pthread_create(&keeper->thread, NULL, work, keeper) != 0)
+		ABORT("a lock or thread could not be made");
+	return keeper;
+}
+
+void keeper_close(struct keeper *keeper)
+{
+	if (keeper == NULL)
+		return;
+	pthread_mutex_lock(&keeper->lock);
+	keeper->is_ending = true;
+	pthread_cond_signal(&keeper->ending);
+	pthread_mutex_unlock(&keeper->lock);
+	pthread_join(keeper->thread, NULL);
+	join_log_write(keeper->environment->joins, keeper->environment);
+	account_watch_close(keeper->watch);
+	pthread_cond_destroy(&keeper->ending);
+	pthread_mutex_destroy(&keeper->lock);
+	free(keeper->left);
+	free(keeper);
+}

@@ -1,0 +1,173 @@
+/* See background/lease.h. Times are those of the store's clock, where it has one.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "background/lease.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/memory.h"
+#include "resources/kinds.h"
+#include "resources/events/audit_record.h"
+#include "resources/packed.h"
+
+#define VERSION 1
+#define HOLDER_SIZE 16
+
+struct lease {
+	struct store *store;
+	const struct clock *clock;
+	pthread_mutex_t lock; /* of one renewal at a time */
+	unsigned char holder[HOLDER_SIZE]; /* this process */
+	_Atomic int64_t held_until; /* clock_monotonic; 0: not held */
+	int64_t renewed; /* clock_monotonic */
+};
+
+/* As it is stored. */
+struct lease_record {
+	struct store_record stored;
+	uint64_t epoch;
+	int64_t until; /* milliseconds since 1970 */
+	struct slice holder;
+};
+
+struct lease *lease_open(struct store *store, const struct clock *clock)
+{
+	struct lease *lease = memory_check(calloc(1, sizeof *lease));
+
+	lease->store = store;
+	lease->clock = clock;
+	clock_random(clock, lease->holder, sizeof lease->holder);
+	atomic_init(&lease->held_until, 0);
+	if (pthread_mutex_init(&lease->lock, NULL) != 0)
+		ABORT("a lock or thread could not be made");
+	return lease;
+}
+
+static bool read(struct transaction *transaction, struct lease_record *record, struct fault *fault)
+{
+	struct packed reader;
+
+	*record = (struct lease_record){ .epoch = 0 };
+	store_set_account(transaction, &audit_no_account);
+	if (!store_get(transaction, &kind_lease, &kind_only_id, STORE_TO_CHANGE, &record->stored,
+		       fault))
+		return false;
+	if (record->stored.value.data == NULL)
+		return true;
+	reader = packed_open(record->stored.value, VERSION);
+	record->epoch = packed_number(&reader, 8);
+	record->until = (int64_t)packed_number(&reader, 8);
+	record->holder = packed_bytes(&reader, HOLDER_SIZE);
+	return packed_close(&reader, "lease", &kind_only_id, fault);
+}
+
+static bool write(struct lease *lease, struct transaction *transaction,
+		  const struct lease_record *record, struct fault *fault)
+{
+	struct buffer value = BUFFER_INITIAL(transaction->arena);
+	struct store_record changed = { .id = kind_only_id };
+
+	packed_put_number(&value, VERSION, 1);
+	packed_put_number(&value, record->epoch, 8);
+	packed_put_number(&value, (uint64_t)record->until, 8);
+	buffer_append(&value, (struct slice){ (const char *)lease->holder, HOLDER_SIZE });
+	return packed_store(transaction, &kind_lease, &changed, &value, &record->stored, fault);
+}
+
+static bool is_ours(const struct lease *lease, const struct lease_record *record)
+{
+	return record->stored.value.data != NULL &&
+	       memcmp(record->holder.data, lease->holder, HOLDER_SIZE) == 0;
+}
+
+/* lasts: milliseconds; 0: it is given up. *is_held false: another process has it. */
+static bool take(struct lease *lease, struct transaction *transaction, int64_t lasts, bool *is_held,
+		 struct fault *fault)
+{
+	int64_t now = clock_now(lease->clock);
+	struct lease_record record;
+
+	if (!store_fix_time(transaction, 0, &now, fault) || !read(transaction, &record, fault))
+		return false;
+	*is_held = is_ours(lease, &record) || (lasts > 0 && record.until <= now);
+	if (!*is_held)
+		return true;
+	record.epoch += !is_ours(lease, &record);
+	record.until = lasts > 0 ? now + lasts : 0;
+	return write(lease, transaction, &record, fault);
+}
+
+static bool change(struct lease *lease, int64_t lasts)
+{
+	struct arena *arena = arena_open();
+	struct transaction *transaction;
+	struct fault fault = FAULT_INITIAL;
+	bool is_held = false;
+	uint64_t number;
+
+	if (store_begin(lease->store, STORE_WRITE, arena, &transaction, &fault)) {
+		if (take(lease, transaction, lasts, &is_held, &fault) && is_held)
+			is_held = store_commit(transaction, &number, &fault);
+		else
+			store_abandon(transaction);
+	}
+	arena_close(arena);
+	return is_held && fault.kind == FAULT_NONE;
+}
+
+/* Whether this process had the lease when it last asked, and it has not ended since. */
+static bool has_lease(const struct lease *lease)
+{
+	return !store_is_shared(lease->store) ||
+	       clock_monotonic() < atomic_load(&lease->held_until);
+}
+
+void lease_close(struct lease *lease)
+{
+	if (lease == NULL)
+		return;
+	if (store_is_shared(lease->store) && has_lease(lease))
+		(void)change(lease, 0);
+	pthread_mutex_destroy(&lease->lock);
+	free(lease);
+}
+
+bool lease_hold(struct lease *lease)
+{
+	int64_t begun, pause;
+
+	if (!store_is_shared(lease->store))
+		return true;
+	pthread_mutex_lock(&lease->lock);
+	begun = clock_monotonic();
+	pause = has_lease(lease) ? LEASE_RENEWED_AFTER : LEASE_ASKED_AFTER;
+	if (begun - lease->renewed >= pause || lease->renewed == 0) {
+		/* The time counts from before the question: the store's clock read it later. */
+		atomic_store(&lease->held_until,
+			     change(lease, LEASE_LASTS) ? begun + LEASE_LASTS : 0);
+		lease->renewed = begun;
+	}
+	pthread_mutex_unlock(&lease->lock);
+	return has_lease(lease);
+}
+
+bool lease_confirm(struct lease *lease, struct transaction *transaction, struct fault *fault)
+{
+	const struct id account = transaction->account;
+	struct lease_record record;
+	bool is_read;
+
+	if (!store_is_shared(lease->store))
+		return true;
+	is_read = read(transaction, &record, fault);
+	store_set_account(transaction, &account);
+	if (!is_read)
+		return false;
+	if (!is_ours(lease, &record) || record.until == 0)
+		atomic_store(&lease->held_until, 0);
+	return is_ours(lease, &record) && record.until != 0;
+}

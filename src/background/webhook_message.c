@@ -1,0 +1,126 @@
+/* See background/webhook_message.h.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "background/webhook_message.h"
+
+#include "base/digest.h"
+#include "base/json_text.h"
+#include "base/text.h"
+#include "resources/events/events.h"
+#include "resources/packed.h"
+
+/* ---- choosing ---- */
+
+static bool is_about(struct arena *arena, const struct audit_entry *entry, const struct id *webhook)
+{
+	char id[ID_TEXT_SIZE + 1];
+
+	if (!slice_begins(entry->type, SLICE("webhook.")))
+		return false;
+	id_print(webhook, id);
+	/* Data that cannot be read are found by webhook_message. */
+	return slice_is(text_of_json(json_object_get(
+				json_text_read_stored(arena, entry->data, NULL), "id")),
+			id);
+}
+
+bool webhook_wants(struct arena *arena, const struct webhook *webhook,
+		   const struct audit_entry *entry)
+{
+	struct slice events = webhook->events;
+
+	while (events.data != NULL) {
+		if (event_type_matches(text_split(events, '\n', &events), entry->type))
+			return !is_about(arena, entry, &webhook->id);
+	}
+	return false;
+}
+
+/* ---- the message ---- */
+
+static struct slice body_of(struct arena *arena, const struct id *account,
+			    const struct audit_entry *entry)
+{
+	struct buffer text = BUFFER_INITIAL(arena);
+	char id[ID_TEXT_SIZE + 1];
+
+	id_print(account, id);
+	buffer_append_member(&text, "{\"version\":\"2.0\",\"id\":", entry->id);
+	buffer_append_member(&text, ",\"account_id\":", slice_of(id));
+	buffer_append_time_milliseconds(&text, ",\"timestamp\":", entry->time);
+	buffer_append_member(&text, ",\"type\":", entry->type);
+	buffer_append_text(&text, ",\"data\":");
+	buffer_append(&text, entry->data);
+	buffer_append_text(&text, ",\"seq\":");
+	buffer_append_integer(&text, (json_int_t)entry->seq);
+	buffer_append_text(&text, ",\"actor\":");
+	buffer_append(&text, entry->actor);
+	buffer_append_byte(&text, '}');
+	return buffer_slice(&text);
+}
+
+static void append_signature(struct buffer *headers, struct slice secret, struct slice text)
+{
+	unsigned char mac[DIGEST_SIZE];
+
+	digest_hmac_sha256(secret, text, mac);
+	buffer_append_text(headers, " v1,");
+	buffer_append(headers,
+		      text_base64(headers->arena, (struct slice){ (const char *)mac, sizeof mac }));
+}
+
+/* One for each valid secret, the present one's first. */
+static void append_signatures(struct buffer *headers, const struct webhook *webhook,
+			      struct slice text, int64_t now)
+{
+	buffer_append_text(headers, "\nwebhook-signature:");
+	append_signature(headers, webhook->secret, text);
+	for (size_t i = 0; i < webhook->former_count; i++) {
+		if (webhook->former[i].until > now)
+			append_signature(headers, webhook->former[i].secret, text);
+	}
+}
+
+static void append_own(struct buffer *headers, json_t *object)
+{
+	const char *name;
+	json_t *value;
+
+	json_object_foreach(object, name, value) {
+		buffer_append_byte(headers, '\n');
+		buffer_append_text(headers, name);
+		buffer_append_text(headers, ": ");
+		buffer_append(headers, text_of_json(value));
+	}
+}
+
+bool webhook_message(struct arena *arena, const struct webhook *webhook, const struct id *account,
+		     const struct audit_entry *entry, int64_t now, struct delivery *delivery,
+		     struct fault *fault)
+{
+	const struct id number = audit_id_of(entry->seq);
+	struct buffer headers = BUFFER_INITIAL(arena), text = BUFFER_INITIAL(arena);
+	json_t *own = json_text_read_stored(arena, webhook->headers, NULL);
+
+	*delivery = (struct delivery){
+		.url = webhook->url,
+		.body = body_of(arena, account, entry),
+	};
+	if (own == NULL)
+		return packed_damaged("webhook", &webhook->id, fault);
+	if (json_text_read_stored(arena, delivery->body, NULL) == NULL)
+		return packed_damaged("log entry", &number, fault);
+	buffer_append(&text, entry->id);
+	buffer_append_byte(&text, '.');
+	buffer_append_integer(&text, now / 1000);
+	buffer_append_byte(&text, '.');
+	buffer_append(&text, delivery->body);
+	buffer_append_text(&headers, "content-type: application/json\nwebhook-id: ");
+	buffer_append(&headers, entry->id);
+	buffer_append_text(&headers, "\nwebhook-timestamp: ");
+	buffer_append_integer(&headers, now / 1000);
+	append_signatures(&headers, webhook, buffer_slice(&text), now);
+	append_own(&headers, own);
+	delivery->headers = buffer_slice(&headers);
+	return true;
+}

@@ -1,0 +1,246 @@
+/* See resources/access/keys.h.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "resources/access/keys.h"
+
+#include "base/text.h"
+#include "accounts/scopes.h"
+#include "resources/audit.h"
+#include "resources/expected.h"
+#include "resources/access/key_record.h"
+#include "resources/lists.h"
+#include "rules/key_rules.h"
+
+/* ---- the body, and what its sender may give ---- */
+
+/* 0: the key never expires. */
+static int64_t expiry_of(const json_t *document)
+{
+	const struct slice text = text_of_json(json_object_get(document, "expires_at"));
+	int64_t seconds;
+
+	return text_time_parse_seconds(text, &seconds) ? seconds : 0;
+}
+
+/* What is no time has its own fault. */
+static bool is_over(const json_t *body, int64_t now)
+{
+	const struct slice text = text_of_json(json_object_get(body, "expires_at"));
+	int64_t seconds;
+
+	return text_time_parse_seconds(text, &seconds) && seconds <= now / 1000;
+}
+
+/* Who is limited gives no scope that it lacks, and no key that outlives it. */
+static bool check_gift(const struct call *call, const json_t *body, struct fault *fault)
+{
+	const struct actor *actor = &call->actor;
+	const bool gives_expiry = call->route->body_kind != BODY_PATCH ||
+				  json_object_get(body, "expires_at") != NULL;
+	const int64_t expires_at = expiry_of(body);
+
+	if (!actor->is_limited)
+		return true;
+	if (!actor_may(actor, scopes_of_list(json_object_get(body, "scopes")), fault))
+		return false;
+	if (!gives_expiry || actor->gives_until == 0 ||
+	    (expires_at != 0 && expires_at <= actor->gives_until))
+		return true;
+	fault_explain(fault, FAULT_FORBIDDEN, "Insufficient scope", "needs an earlier expires_at");
+	fault->scope = scope_names[SCOPE_KEYS_WRITE];
+	return false;
+}
+
+bool keys_check(struct call *call, json_t *body, bool is_strict, struct fault *fault)
+{
+	struct findings *findings = &call->findings;
+	struct fault of_table = FAULT_INITIAL;
+
+	findings_keep_order(findings, body);
+	(void)schema_check(call->route->body, body, route_mode(call->route), is_strict, findings,
+			   &of_table);
+	if (is_over(body, clock_now(call->environment->clock)))
+		findings_add(findings, "/expires_at", "must be in the future");
+	return findings_result(findings, fault) && check_gift(call, body, fault);
+}
+
+/* ---- documents ---- */
+
+json_t *key_document(struct call *call, const struct api_key *key)
+{
+	json_t *document = arena_json(call->arena, json_object());
+
+	object_put(document, "name", json_of_text(key->name));
+	object_put(document, "scopes", scopes_list(key->scopes));
+	if (key->expires_at != 0)
+		object_put(document, "expires_at", json_time_seconds(key->expires_at * 1000));
+	return document;
+}
+
+/* secret: the text of the key, or NULL. */
+static struct slice key_text(struct call *call, const struct api_key *key, const char *secret)
+{
+	json_t *document = key_document(call, key);
+
+	object_put(document, "id", json_of_text(id_as_text(call->arena, &key->id)));
+	object_put(document, "created_at", json_time_seconds(key->created));
+	if (secret != NULL)
+		object_put(document, "key", json_string(secret));
+	return document_as_text(call->arena, &made_key_shape, document, false);
+}
+
+void key_set(struct api_key *key, const json_t *document)
+{
+	key->name = text_of_json(json_object_get(document, "name"));
+	key->scopes = scopes_of_list(json_object_get(document, "scopes"));
+	key->expires_at = expiry_of(document);
+}
+
+/* changes NULL: it was made or is gone. */
+static void note(struct call *call, const char *type, const struct api_key *key,
+		 struct changes *changes)
+{
+	const struct audit_data data = {
+		.kind = "key",
+		.id = id_as_text(call->arena, &key->id),
+		.name = key->name,
+		.changes = changes,
+	};
+
+	audit_note(call, type, &data);
+}
+
+/* ---- making ---- */
+
+/* The record of all keys is read, or the key that the path names, or both. */
+static void expect(struct call *call, bool reads_all, bool reads_one)
+{
+	struct expected expected;
+
+	if (!expected_open(call, &expected))
+		return;
+	if (reads_all)
+		expected_get(&expected, &kind_keys, &kind_only_id, STORE_TO_CHANGE);
+	if (reads_one)
+		expected_named(&expected, &kind_key, call->parameters[0], call_reading(call));
+	expected_tell(&expected);
+}
+
+bool keys_create(struct call *call, struct fault *fault)
+{
+	struct api_key key = { .created = call->now };
+	struct api_keys keys;
+	const char *text;
+
+	expect(call, true, false);
+	if (!api_keys_load(call, STORE_TO_CHANGE, &keys, fault))
+		return false;
+	if (keys.count >= API_KEYS_MOST)
+		return fault_set(fault, FAULT_CONFLICT, "Too many keys");
+	key.id = call_new_id(call, &keys.newest, id_number(&keys.newest) + 1);
+	key_set(&key, call->body);
+	text = api_key_draw(call, &key);
+	api_keys_count_added(&keys, &key);
+	if (!api_keys_put(call, &keys, fault) || !api_key_put(call, &key, fault))
+		return false;
+	note(call, "key.created", &key, NULL);
+	return call_keep_instead(call, key_text(call, &key, NULL)) &&
+	       call_answer(call, key_text(call, &key, text));
+}
+
+/* ---- reading ---- */
+
+static bool add_keys(struct call *call, struct list *list, const void *context,
+		     const struct store_record *records, size_t n, struct fault *fault)
+{
+	struct api_key key;
+
+	(void)context;
+	for (size_t i = 0; i < n && !list_is_full(list); i++) {
+		if (!api_key_read(&records[i], &key, fault))
+			return false;
+		list_add_item(list, &key.id);
+		call_part(call, key_text(call, &key, NULL));
+	}
+	return true;
+}
+
+bool keys_list(struct call *call, struct fault *fault)
+{
+	struct store_page page = { .order = STORE_NEWEST_FIRST };
+	struct expected expected;
+	struct list list;
+
+	list_open(call, &list);
+	api_keys_set_page(&page);
+	if (expected_open(call, &expected)) {
+		list_set_page(&list, &page);
+		expected_page(&expected, &kind_key, &page);
+		expected_tell(&expected);
+	}
+	return list_add_pages(&list, &kind_key, &page, add_keys, NULL, fault) &&
+	       list_close(&list, fault);
+}
+
+static bool find(struct call *call, struct api_key *key, struct fault *fault)
+{
+	bool is_there;
+
+	return api_key_find(call->transaction, call->parameters[0], call_reading(call), key,
+			    &is_there, fault) &&
+	       ((is_there && id_compare(&key->stored.account, &call->account) == 0) ||
+		fault_set(fault, FAULT_NOT_FOUND, "key not found"));
+}
+
+bool keys_get(struct call *call, struct fault *fault)
+{
+	struct api_key key;
+
+	expect(call, false, true);
+	return find(call, &key, fault) && call_answer(call, key_text(call, &key, NULL));
+}
+
+/* ---- changing ---- */
+
+/* Of a key that lacks no scope of the caller's. */
+static bool find_to_change(struct call *call, struct api_key *key, struct fault *fault)
+{
+	return find(call, key, fault) &&
+	       (!call->actor.is_limited || actor_may(&call->actor, key->scopes, fault));
+}
+
+bool keys_patch(struct call *call, struct fault *fault)
+{
+	struct changes changes = CHANGES_INITIAL(call->arena);
+	struct api_key key;
+	json_t *former, *document;
+
+	expect(call, false, true);
+	if (!find_to_change(call, &key, fault))
+		return false;
+	former = key_document(call, &key);
+	document = key_document(call, &key);
+	document_merge(&key_shape, document, call->body);
+	if (!document_finish(&key_shape, document, &call->findings, fault))
+		return false;
+	key_set(&key, document);
+	changes_find(&changes, SLICE(""), former, key_document(call, &key), NULL);
+	note(call, "key.updated", &key, &changes);
+	return api_key_put(call, &key, fault) && call_answer(call, key_text(call, &key, NULL));
+}
+
+bool keys_delete(struct call *call, struct fault *fault)
+{
+	struct api_keys keys;
+	struct api_key key;
+
+	expect(call, true, true);
+	if (!api_keys_load(call, STORE_TO_CHANGE, &keys, fault) ||
+	    !find_to_change(call, &key, fault))
+		return false;
+	keys.count--;
+	note(call, "key.deleted", &key, NULL);
+	return api_keys_put(call, &keys, fault) &&
+	       store_remove(call->transaction, &kind_key, &key.stored, fault) &&
+	       call_answer_nothing(call);
+}

@@ -1,0 +1,511 @@
+/* See resources/codes/code_life.h.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "resources/codes/code_life.h"
+
+#include "resources/codes/code_words.h"
+#include "resources/templates/deleted_role.h"
+#include "resources/expected.h"
+#include "resources/garbage.h"
+#include "resources/media/media_record.h"
+#include "resources/packed.h"
+
+/* ---- a room with its codes ---- */
+
+/* What changes a code and its group locks the room first; an exchange locks the code alone. */
+void code_expect(struct call *call, const struct slice letters[], size_t n,
+		 enum store_reading of_code, enum store_reading of_room, bool with_media)
+{
+	struct expected expected;
+
+	if (!expected_open(call, &expected))
+		return;
+	for (size_t i = 0; i < n; i++) {
+		const size_t room = expected.n, code = room + 1; /* items, in this order */
+
+		if (!code_can_be(letters[i]))
+			continue;
+		expected_parent(&expected, &kind_room, code, of_room);
+		expected_named(&expected, &kind_code, letters[i], of_code);
+		expected_parent(&expected, &kind_template, room, STORE_TO_SHOW);
+		expected_parent(&expected, &kind_codes, code, of_room);
+		if (with_media)
+			media_expect_own(&expected, code);
+	}
+	if (expected.n > 0)
+		expected_tell(&expected);
+}
+
+bool room_subject_load(struct call *call, enum store_reading reading, struct room_subject *subject,
+		       struct fault *fault)
+{
+	return template_load(call, &subject->room.template_id, &subject->template, fault) &&
+	       codes_load(call, &subject->room.id, reading, &subject->codes, fault);
+}
+
+bool room_subject_of_code(struct call *call, const struct code *code, enum store_reading reading,
+			  struct room_subject *subject, bool *is_there, struct fault *fault)
+{
+	bool is_garbage;
+
+	if (!room_find(call, &code->room, reading, &subject->room, is_there, fault))
+		return false;
+	if (*is_there)
+		return room_subject_load(call, reading, subject, fault);
+	return garbage_has(call, &code->room, &is_garbage, fault) &&
+	       (is_garbage || packed_missing("room", &code->room, fault));
+}
+
+/* ---- the shown code ---- */
+
+bool code_show(struct call *call, const struct room_codes *codes, const struct code *code,
+	       const struct template_record *template, struct shown_code *shown,
+	       struct fault *fault)
+{
+	const struct code_group *group = codes_group(codes, code->group);
+	const struct template_role *role;
+	struct deleted_role deleted;
+
+	*shown = (struct shown_code){ .created = code->created, .updated = code->updated };
+	if (code->is_former) {
+		shown->role = code->role;
+		return true;
+	}
+	if (group == NULL)
+		return codes_group_missing(codes, fault);
+	if (group->identity == 0) {
+		shown->role = group->lost_role;
+		if (code->is_enabled)
+			shown->updated = group->lost_at;
+		return true;
+	}
+	role = template_live_role(template, group->identity);
+	if (role != NULL) {
+		shown->role = role->name;
+		shown->has_role = true;
+		shown->is_enabled = code->is_enabled;
+		return true;
+	}
+	if (!deleted_role_load(call, &template->id, group->identity, &deleted, fault))
+		return false;
+	shown->role = deleted.name;
+	if (code->is_enabled)
+		shown->updated = deleted.deleted / 1000;
+	return true;
+}
+
+const char *code_state(const struct code *code, const struct shown_code *shown, int64_t now)
+{
+	const struct code_terms *terms = &code->terms;
+
+	if (!shown->has_role)
+		return "role_deleted";
+	if (!shown->is_enabled)
+		return "disabled";
+	if ((terms->set & CODE_EXPIRES_AT) != 0 && now / 1000 >= terms->expires_at)
+		return "expired";
+	if ((terms->set & CODE_MAX_USES) != 0 && terms->uses >= terms->max_uses)
+		return "used_up";
+	if ((terms->set & CODE_NOT_BEFORE) != 0 && now / 1000 < terms->not_before)
+		return "not_yet_valid";
+	return "active";
+}
+
+struct code_count codes_of_role(const struct room_codes *codes, uint32_t identity)
+{
+	for (size_t i = 0; i < codes->group_count; i++) {
+		const struct code_group *group = &codes->groups[i];
+
+		if (group->identity == identity)
+			return (struct code_count){ group->count, group->enabled, group->others };
+	}
+	return (struct code_count){ 0, 0, 0 };
+}
+
+struct code_count codes_count(const struct room_codes *codes,
+			      const struct template_record *template)
+{
+	struct code_count sum = { 0, 0, 0 };
+
+	for (size_t i = 0; i < template->role_count; i++) {
+		struct code_count count = codes_of_role(codes, template->roles[i].identity);
+
+		sum.plain += count.plain;
+		sum.enabled += count.enabled;
+		sum.others += count.others;
+	}
+	return sum;
+}
+
+/* ---- the codes that a room may have ---- */
+
+bool codes_refuse_count(struct fault *fault, const char *message, const char *what, int most)
+{
+	return fault_explain(fault, FAULT_CONFLICT, message, "the room has %d %s, the most", most,
+			     what);
+}
+
+bool codes_check_count(const struct room_subject *subject, const struct code *former,
+		       const struct code *code, struct fault *fault)
+{
+	const struct code_count count = codes_count(&subject->codes, &subject->template);
+	const bool is_plain = code_is_plain(code);
+	const bool was_plain = former != NULL && code_is_plain(former);
+
+	if (is_plain && !was_plain && count.plain >= CODES_MOST)
+		return codes_refuse_count(fault, "Too many codes", "codes", CODES_MOST);
+	if (!is_plain && (former == NULL || was_plain) && count.others >= CODES_OTHERS_MOST)
+		return codes_refuse_count(fault, "Too many codes", "codes that are not plain",
+					  CODES_OTHERS_MOST);
+	if (is_plain && code->is_enabled && !(was_plain && former->is_enabled) &&
+	    count.enabled >= CODES_ENABLED_MOST)
+		return codes_refuse_count(fault, "Too many enabled codes", "enabled codes",
+					  CODES_ENABLED_MOST);
+	return true;
+}
+
+/* ---- making and switching codes ---- */
+
+struct slice codes_draw_letters(struct call *call)
+{
+	char drawn[CODE_TEXT_SIZE];
+
+	code_make(call->environment->clock, drawn);
+	return arena_copy(call->arena, slice_of(drawn));
+}
+
+bool codes_add(struct call *call, struct room_codes *codes, uint32_t identity, int64_t created,
+	       struct code *code, struct fault *fault)
+{
+	call->run.codes_made++;
+	code->is_enabled = true;
+	code->created = code->updated = created;
+	if (code->letters.data == NULL)
+		code->letters = codes_draw_letters(call);
+	return codes_put_new(call, codes, identity, code, fault);
+}
+
+bool codes_put_new(struct call *call, struct room_codes *codes, uint32_t identity,
+		   struct code *code, struct fault *fault)
+{
+	code->room = codes->room;
+	code->place = id_lowest(0, ++codes->last_place);
+	if (!code->is_former)
+		code->group = codes_group_of(call, codes, identity)->number;
+	return codes_count_added(codes, code, fault) && code_put(call, code, fault);
+}
+
+bool codes_replace(struct call *call, struct room_codes *codes, const struct code *former,
+		   const struct code *code, struct fault *fault)
+{
+	return codes_count_removed(codes, former, fault) && codes_count_added(codes, code, fault) &&
+	       code_put(call, code, fault);
+}
+
+bool codes_remove(struct call *call, struct room_codes *codes, const struct code *code,
+		  struct fault *fault)
+{
+	return codes_count_removed(codes, code, fault) && code_remove(call, code, fault);
+}
+
+/* ---- due codes ---- */
+
+/* The role with the lowest identity above this one, or NULL: identities rise in the order in which
+ * roles were added, the template's own order does not. */
+static const struct template_role *next_added(const struct template_record *template,
+					      uint32_t identity)
+{
+	const struct template_role *next = NULL;
+
+	for (size_t i = 0; i < template->role_count; i++) {
+		const struct template_role *role = &template->roles[i];
+
+		if (role->identity > identity && (next == NULL || role->identity < next->identity))
+			next = role;
+	}
+	return next;
+}
+
+bool codes_are_due(const struct room_codes *codes, const struct template_record *template)
+{
+	for (size_t i = 0; i < codes->due_count; i++) {
+		if (template_live_role(template, codes->due[i].identity) != NULL)
+			return true;
+	}
+	return codes->was_asked && next_added(template, codes->last_seen) != NULL;
+}
+
+bool codes_due_is_right(const struct room_codes *codes, size_t index)
+{
+	const uint32_t identity = codes->due[index].identity;
+
+	for (size_t i = 0; i < index; i++) {
+		if (codes->due[i].identity == identity)
+			return false;
+	}
+	return codes->was_asked && identity <= codes->last_seen &&
+	       codes_of_role(codes, identity).plain == 0;
+}
+
+/* Names all roles of the template that are due, in the order in which they became so, and no
+ * others. */
+static void gather_due(struct call *call, struct room_codes *codes,
+		       const struct template_record *template)
+{
+	size_t most = codes->due_count + template->role_count + 1;
+	struct due_role *due = arena_alloc(call->arena, most * sizeof *due);
+	const struct template_role *role;
+	size_t n = 0;
+
+	for (size_t i = 0; i < codes->due_count; i++) {
+		if (template_live_role(template, codes->due[i].identity) != NULL)
+			due[n++] = codes->due[i];
+	}
+	while (codes->was_asked && (role = next_added(template, codes->last_seen)) != NULL) {
+		due[n++] = (struct due_role){ role->identity, role->added / 1000 };
+		codes->last_seen = role->identity;
+	}
+	codes->last_seen = template->last_identity;
+	codes->due = due;
+	codes->due_count = n;
+}
+
+bool codes_make_due(struct call *call, struct room_codes *codes,
+		    const struct template_record *template, struct fault *fault)
+{
+	gather_due(call, codes, template);
+	for (size_t i = 0; i < codes->due_count; i++) {
+		struct code code = { .is_former = false };
+
+		if (!codes_add(call, codes, codes->due[i].identity, codes->due[i].since, &code,
+			       fault))
+			return false;
+	}
+	codes->due_count = 0;
+	return true;
+}
+
+/* ---- former codes ---- */
+
+static void lose_group(struct code_group *group, struct slice role, int64_t at)
+{
+	group->identity = 0;
+	group->lost_role = role;
+	group->lost_at = at;
+}
+
+/* Groups of roles that the template does not have any more. */
+static bool lose_deleted(struct call *call, struct room_codes *codes,
+			 const struct template_record *template, bool *are_lost,
+			 struct fault *fault)
+{
+	struct deleted_role deleted;
+
+	*are_lost = false;
+	for (size_t i = 0; i < codes->group_count; i++) {
+		struct code_group *group = &codes->groups[i];
+
+		if (group->identity == 0 || template_live_role(template, group->identity) != NULL)
+			continue;
+		if (!deleted_role_load(call, &template->id, group->identity, &deleted, fault))
+			return false;
+		lose_group(group, deleted.name, deleted.deleted / 1000);
+		*are_lost = true;
+	}
+	return true;
+}
+
+static bool has_lost_codes(const struct room_codes *codes)
+{
+	for (size_t i = 0; i < codes->group_count; i++) {
+		if (codes->groups[i].identity == 0 &&
+		    codes->groups[i].count + codes->groups[i].others > 0)
+			return true;
+	}
+	return false;
+}
+
+/* Its group is that of a lost role: the code becomes a former one. */
+static bool settle_code(struct call *call, struct room_codes *codes, struct code *code,
+			struct fault *fault)
+{
+	const struct code_group *group = codes_group(codes, code->group);
+	const struct code former = *code;
+
+	if (group == NULL)
+		return codes_group_missing(codes, fault);
+	if (group->identity != 0)
+		return true;
+	if (code->is_enabled)
+		code->updated = group->lost_at;
+	code->is_enabled = false;
+	code->is_former = true;
+	code->role = group->lost_role;
+	return codes_replace(call, codes, &former, code, fault);
+}
+
+/* The codes are gone through in a circle, some with each write, while any is in the group of a lost
+ * role. */
+static bool settle_codes(struct call *call, struct room_codes *codes, struct fault *fault)
+{
+	struct code_page page = {
+		.side = STORE_ON,
+		.after = codes->settled,
+		.most = CODES_SETTLED_AT_ONCE,
+	};
+
+	if (!has_lost_codes(codes))
+		return true;
+	if (!codes_page(call, &codes->room, &page, fault))
+		return false;
+	for (size_t i = 0; i < page.count; i++) {
+		if (!settle_code(call, codes, &page.codes[i], fault))
+			return false;
+	}
+	codes->settled = page.is_last ? 0 : page.after;
+	return true;
+}
+
+static void drop_empty_groups(struct room_codes *codes)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < codes->group_count; i++) {
+		if (codes->groups[i].count + codes->groups[i].others > 0)
+			codes->groups[n++] = codes->groups[i];
+	}
+	codes->group_count = n;
+}
+
+/* How many of these former codes go with this write. */
+static uint32_t too_many(uint32_t former)
+{
+	const uint32_t n = former > CODES_FORMER_MOST ? former - CODES_FORMER_MOST : 0;
+
+	return n < CODES_SETTLED_AT_ONCE ? n : CODES_SETTLED_AT_ONCE;
+}
+
+/* Plain codes and the others are counted apart, and come in one order. */
+static bool remove_oldest_former(struct call *call, struct room_codes *codes, struct fault *fault)
+{
+	uint32_t plain = too_many(codes->former_count), others = too_many(codes->former_others);
+	struct code_page page = { .side = STORE_OFF, .most = plain + others };
+
+	while (plain + others > 0 && !page.is_last) {
+		if (!codes_page(call, &codes->room, &page, fault))
+			return false;
+		for (size_t i = 0; i < page.count; i++) {
+			const struct code *code = &page.codes[i];
+			uint32_t *left = code_is_plain(code) ? &plain : &others;
+
+			if (*left == 0)
+				continue;
+			if (!codes_remove(call, codes, code, fault))
+				return false;
+			--*left;
+		}
+		page.most = CODES_SETTLED_AT_ONCE;
+	}
+	return true;
+}
+
+bool codes_store(struct call *call, struct room_codes *codes,
+		 const struct template_record *template, struct fault *fault)
+{
+	bool are_lost;
+
+	if (!lose_deleted(call, codes, template, &are_lost, fault) ||
+	    !settle_codes(call, codes, fault) || !remove_oldest_former(call, codes, fault))
+		return false;
+	drop_empty_groups(codes);
+	return codes_put(call, codes, fault);
+}
+
+bool codes_resolve_deleted(struct call *call, const struct id *room,
+			   const struct template_record *template, struct fault *fault)
+{
+	struct room_codes codes;
+	bool are_lost;
+
+	if (!codes_load(call, room, STORE_TO_CHANGE, &codes, fault) ||
+	    !lose_deleted(call, &codes, template, &are_lost, fault))
+		return false;
+	return !are_lost || codes_put(call, &codes, fault);
+}
+
+/* ---- a room moves ---- */
+
+static void move_groups(struct call *call, struct room_codes *codes,
+			const struct template_record *from, const struct template_record *to)
+{
+	for (size_t i = 0; i < codes->group_count; i++) {
+		struct code_group *group = &codes->groups[i];
+		const struct template_role *role = template_live_role(from, group->identity);
+		size_t index;
+
+		if (role == NULL)
+			continue;
+		index = template_role_index(to, role->name);
+		if (index < to->role_count)
+			group->identity = to->roles[index].identity;
+		else
+			lose_group(group, role->name, call->now / 1000);
+	}
+}
+
+/* A due role stays due where both templates have a role of that name; new roles are due now. */
+static void move_due(struct call *call, struct room_codes *codes,
+		     const struct template_record *from, const struct template_record *to)
+{
+	size_t most = codes->due_count + to->role_count + 1;
+	struct due_role *due = arena_alloc(call->arena, most * sizeof *due);
+	size_t n = 0;
+
+	for (size_t i = 0; i < codes->due_count; i++) {
+		const struct template_role *due_role = template_live_role(from,
+									  codes->due[i].identity);
+		size_t role = due_role == NULL ? to->role_count
+					       : template_role_index(to, due_role->name);
+
+		if (role < to->role_count)
+			due[n++] = (struct due_role){ to->roles[role].identity,
+						      codes->due[i].since };
+	}
+	for (size_t i = 0; codes->was_asked && i < to->role_count; i++) {
+		const struct template_role *role = &to->roles[i];
+
+		if (template_role_index(from, role->name) == from->role_count)
+			due[n++] = (struct due_role){ role->identity, call->now / 1000 };
+	}
+	codes->due = due;
+	codes->due_count = n;
+	codes->last_seen = to->last_identity;
+}
+
+bool codes_move(struct call *call, const struct id *room, const struct template_record *from,
+		const struct template_record *to, struct fault *fault)
+{
+	struct room_codes codes;
+	bool are_lost;
+
+	if (!codes_load(call, room, STORE_TO_CHANGE, &codes, fault) ||
+	    !lose_deleted(call, &codes, from, &are_lost, fault))
+		return false;
+	gather_due(call, &codes, from);
+	move_groups(call, &codes, from, to);
+	move_due(call, &codes, from, to);
+	return codes_store(call, &codes, to, fault);
+}
+
+/* ---- the room is deleted ---- */
+
+bool codes_remove_all(struct call *call, const struct id *room, struct fault *fault)
+{
+	struct room_codes codes;
+
+	if (!codes_load(call, room, STORE_TO_CHANGE, &codes, fault))
+		return false;
+	return codes.stored.value.data == NULL ||
+	       (store_remove(call->transaction, &kind_codes, &codes.stored, fault) &&
+		garbage_add(call, GARBAGE_ROOM, room, fault));
+}

@@ -1,0 +1,133 @@
+/* See resources/codes/code_terms.h.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "resources/codes/code_terms.h"
+
+#include "base/text.h"
+#include "resources/packed.h"
+
+#define LIMITS ((unsigned)(CODE_NOT_BEFORE | CODE_EXPIRES_AT | CODE_MAX_USES))
+
+static bool has(const struct code_terms *terms, enum code_term term)
+{
+	return (terms->set & term) != 0;
+}
+
+/* ---- in an answer ---- */
+
+void code_terms_write(struct call *call, const struct code *code, const struct shown_code *shown,
+		      struct buffer *text)
+{
+	const struct code_terms *terms = &code->terms;
+
+	if (has(terms, CODE_NOT_BEFORE))
+		buffer_append_time_seconds(text, ",\"not_before\":", terms->not_before * 1000);
+	if (has(terms, CODE_EXPIRES_AT))
+		buffer_append_time_seconds(text, ",\"expires_at\":", terms->expires_at * 1000);
+	if (has(terms, CODE_MAX_USES)) {
+		buffer_append_text(text, ",\"max_uses\":");
+		buffer_append_integer(text, terms->max_uses);
+		buffer_append_text(text, ",\"uses\":");
+		buffer_append_integer(text, terms->uses);
+	}
+	if (has(terms, CODE_USER_ID))
+		buffer_append_member(text, ",\"user_id\":", terms->user_id);
+	if (has(terms, CODE_NAME))
+		buffer_append_member(text, ",\"name\":", terms->name);
+	if (has(terms, CODE_LABEL))
+		buffer_append_member(text, ",\"label\":", terms->label);
+	if (has(terms, CODE_METADATA)) {
+		buffer_append_text(text, ",\"metadata\":");
+		buffer_append(text, terms->metadata);
+	}
+	if ((terms->set & LIMITS) != 0)
+		buffer_append_member(text,
+				     ",\"state\":", slice_of(code_state(code, shown, call->now)));
+}
+
+/* ---- as a document ---- */
+
+json_t *code_terms_document(struct call *call, const struct code *code, bool is_enabled)
+{
+	const struct code_terms *terms = &code->terms;
+	json_t *document = arena_json(call->arena, json_object());
+
+	object_put(document, "enabled", json_boolean(is_enabled));
+	if (has(terms, CODE_NOT_BEFORE))
+		object_put(document, "not_before", json_time_seconds(terms->not_before * 1000));
+	if (has(terms, CODE_EXPIRES_AT))
+		object_put(document, "expires_at", json_time_seconds(terms->expires_at * 1000));
+	if (has(terms, CODE_MAX_USES))
+		object_put(document, "max_uses", json_integer(terms->max_uses));
+	if (has(terms, CODE_USER_ID))
+		object_put(document, "user_id", json_of_text(terms->user_id));
+	if (has(terms, CODE_NAME))
+		object_put(document, "name", json_of_text(terms->name));
+	if (has(terms, CODE_LABEL))
+		object_put(document, "label", json_of_text(terms->label));
+	if (has(terms, CODE_METADATA))
+		json_object_set(
+			document, "metadata",
+			packed_json(call, terms->metadata, "code of the room", &code->room));
+	return document;
+}
+
+/* ---- from a document ---- */
+
+static void read_time(const json_t *document, const char *name, enum code_term term,
+		      struct code_terms *terms, int64_t *seconds)
+{
+	const struct slice text = text_of_json(json_object_get(document, name));
+
+	if (text_time_parse_seconds(text, seconds))
+		terms->set |= term;
+}
+
+static void read_text(const json_t *document, const char *name, enum code_term term,
+		      struct code_terms *terms, struct slice *value)
+{
+	const struct slice text = text_of_json(json_object_get(document, name));
+
+	if (text.data == NULL)
+		return;
+	terms->set |= term;
+	*value = text;
+}
+
+static void read_uses(const json_t *document, const struct code_terms *former,
+		      struct code_terms *terms)
+{
+	const json_t *max_uses = json_object_get(document, "max_uses");
+
+	if (max_uses == NULL)
+		return;
+	terms->set |= CODE_MAX_USES;
+	terms->max_uses = (uint32_t)json_integer_value(max_uses);
+	terms->uses = former->uses;
+	terms->last_use = former->last_use;
+	terms->last_user = former->last_user;
+	terms->last_repeats = former->last_repeats;
+}
+
+void code_terms_read(struct call *call, const json_t *document, struct code_terms *terms)
+{
+	const struct code_terms former = *terms;
+	const json_t *expires_in = json_object_get(document, "expires_in");
+	const json_t *metadata = json_object_get(document, "metadata");
+
+	*terms = (struct code_terms){ .set = 0 };
+	read_time(document, "not_before", CODE_NOT_BEFORE, terms, &terms->not_before);
+	read_time(document, "expires_at", CODE_EXPIRES_AT, terms, &terms->expires_at);
+	if (expires_in != NULL) {
+		terms->set |= CODE_EXPIRES_AT;
+		terms->expires_at = call->now / 1000 + json_integer_value(expires_in);
+	}
+	read_uses(document, &former, terms);
+	read_text(document, "user_id", CODE_USER_ID, terms, &terms->user_id);
+	read_text(document, "name", CODE_NAME, terms, &terms->name);
+	read_text(document, "label", CODE_LABEL, terms, &terms->label);
+	if (metadata == NULL)
+		return;
+	terms->set |= CODE_METADATA;
+	terms->metadata = json_as_text(call->arena, metadata);
+}

@@ -1,0 +1,722 @@
+/* The calls of room codes. Those that name a room refuse in this order: room not found, room
+ * disabled, role not found. Calls that show the codes of a room begin reading, and run again as a
+ * write when there is a code to make.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "resources/codes/room_codes.h"
+
+#include "base/text.h"
+#include "resources/codes/code_life.h"
+#include "resources/codes/code_audit.h"
+#include "resources/codes/code_terms.h"
+#include "resources/codes/code_words.h"
+#include "resources/expected.h"
+#include "resources/lists.h"
+#include "resources/joining/media_join.h"
+#include "resources/media/media_record.h"
+#include "resources/packed.h"
+#include "resources/public_url.h"
+#include "resources/codes/qr.h"
+#include "resources/rooms/room_record.h"
+#include "rules/room_code_rules.h"
+
+/* Codes that are read at once where it is not known how many are needed. */
+#define CODES_AT_ONCE 16
+/* The same where most of them may not be wanted. */
+#define CODES_SEARCHED_AT_ONCE 256
+
+/* What a code shows with view=link. */
+struct code_link {
+	struct slice public_url;
+	struct media media; /* has the key of the hash */
+};
+
+static bool asks_for_link(const struct call *call)
+{
+	return call_query_text(call, "view").data != NULL;
+}
+
+/* Sets call->run.link for the codes that are shown from here on. Where the account has no key yet,
+ * it is stored first: a call that reads is run again, and call->run.wants_write says so. */
+static bool open_link(struct call *call, struct fault *fault)
+{
+	struct code_link *link;
+	bool is_there;
+
+	if (!asks_for_link(call))
+		return true;
+	link = arena_alloc(call->arena, sizeof *link);
+	link->public_url = public_url_of(call);
+	if (!call_is_writing(call)) {
+		if (!media_find(call, STORE_TO_SHOW, &link->media, &is_there, fault))
+			return false;
+		if (!is_there)
+			return call_write_instead(call);
+	} else if (!media_load_lasting(call, &link->media, fault)) {
+		return false;
+	}
+	call->run.link = link;
+	return true;
+}
+
+/* ---- what a call reads ---- */
+
+/* The room that the path names, its template and codes, and, with `most`, the first page of them;
+ * and the words of a new code, or data NULL. */
+static void expect_room(struct call *call, enum store_side side, size_t most, struct slice words)
+{
+	const enum store_reading reading = call_reading(call);
+	struct expected expected;
+	struct store_page page = { .order = STORE_OLDEST_FIRST, .side = side, .most = most };
+	struct id id;
+
+	if (!expected_open(call, &expected) ||
+	    !room_expect_by_id(&expected, call->parameters[0], reading, &id))
+		return;
+	expected_get(&expected, &kind_codes, &id, reading);
+	page.parent = &id;
+	if (most > 0)
+		expected_page(&expected, &kind_code, &page);
+	/* The log and tokens have a hash of a new code, made with the account's key. */
+	if (call_is_writing(call) || asks_for_link(call))
+		media_expect(&expected, STORE_TO_SHOW);
+	if (words.data != NULL) {
+		code_words_expect_budget(&expected);
+		expected_named(&expected, &kind_words, words, STORE_TO_SHOW);
+		expected_named(&expected, &kind_code, words, STORE_TO_SHOW);
+	}
+	expected_tell(&expected);
+}
+
+/* ---- loading ---- */
+
+/* The room that the path names, enabled. */
+static bool load_room(struct call *call, struct room_subject *subject, struct fault *fault)
+{
+	if (!room_load_by_id(call, call->parameters[0], call_reading(call), &subject->room, fault))
+		return false;
+	return subject->room.is_enabled || fault_set(fault, FAULT_FORBIDDEN, "Room is disabled");
+}
+
+/* ---- answers ---- */
+
+/* A code has no character that a URL would have to escape. */
+static struct slice join_url(struct call *call, struct slice public_url, const struct code *code)
+{
+	struct buffer url = BUFFER_INITIAL(call->arena);
+
+	buffer_append(&url, public_url);
+	buffer_append_text(&url, "/join/");
+	buffer_append(&url, code->letters);
+	return buffer_slice(&url);
+}
+
+/* The members of room_code_shape, in its order. */
+static struct slice code_text(struct call *call, const struct code *code,
+			      const struct shown_code *shown)
+{
+	struct buffer text = BUFFER_INITIAL(call->arena);
+
+	buffer_append_member(&text, "{\"code\":", code->letters);
+	buffer_append_member(&text, ",\"room_id\":", id_as_text(call->arena, &code->room));
+	buffer_append_member(&text, ",\"role\":", shown->role);
+	buffer_append_text(&text, shown->is_enabled ? ",\"enabled\":true" : ",\"enabled\":false");
+	buffer_append_time_seconds(&text, ",\"created_at\":", shown->created * 1000);
+	buffer_append_time_seconds(&text, ",\"updated_at\":", shown->updated * 1000);
+	if (code->terms.set != 0)
+		code_terms_write(call, code, shown, &text);
+	if (call->run.link != NULL) {
+		buffer_append_member(
+			&text, ",\"join_url\":", join_url(call, call->run.link->public_url, code));
+		buffer_append_member(
+			&text, ",\"code_hash\":",
+			media_code_hash(call->arena, &call->run.link->media, code->letters));
+	}
+	buffer_append_byte(&text, '}');
+	return buffer_slice(&text);
+}
+
+static bool answer_code(struct call *call, const struct room_subject *subject,
+			const struct code *code, struct fault *fault)
+{
+	struct shown_code shown;
+
+	if (!code_show(call, &subject->codes, code, &subject->template, &shown, fault) ||
+	    !open_link(call, fault))
+		return false;
+	return call->run.wants_write || call_answer(call, code_text(call, code, &shown));
+}
+
+/* ---- one code for each role ---- */
+
+static bool lacks_a_code(const struct room_subject *subject)
+{
+	for (size_t i = 0; i < subject->template.role_count; i++) {
+		if (codes_of_role(&subject->codes, subject->template.roles[i].identity).enabled ==
+		    0)
+			return true;
+	}
+	return !subject->codes.was_asked || codes_are_due(&subject->codes, &subject->template);
+}
+
+static bool make_lacking(struct call *call, struct room_subject *subject, struct fault *fault)
+{
+	struct room_codes *codes = &subject->codes;
+	const size_t made = call->run.codes_made;
+
+	if (!codes_make_due(call, codes, &subject->template, fault))
+		return false;
+	for (size_t i = 0; i < subject->template.role_count; i++) {
+		uint32_t identity = subject->template.roles[i].identity;
+		struct code code = { .is_former = false };
+
+		if (codes_of_role(codes, identity).enabled == 0 &&
+		    !codes_add(call, codes, identity, call->now / 1000, &code, fault))
+			return false;
+	}
+	codes->was_asked = true;
+	if (call->run.codes_made > made)
+		codes_note_made(call, &codes->room, call->run.codes_made - made);
+	return codes_store(call, codes, &subject->template, fault);
+}
+
+/* Begins the next page no earlier than where an enabled plain code of a role without text can
+ * be. */
+static void skip_to_oldest(const struct room_subject *subject, const struct slice *texts,
+			   struct code_page *page)
+{
+	const struct room_codes *codes = &subject->codes;
+	uint64_t oldest = UINT64_MAX;
+
+	for (size_t i = 0; i < codes->group_count; i++) {
+		const struct template_role *role = template_live_role(&subject->template,
+								      codes->groups[i].identity);
+
+		if (role != NULL && codes->groups[i].oldest < oldest &&
+		    texts[role - subject->template.roles].data == NULL)
+			oldest = codes->groups[i].oldest;
+	}
+	if (oldest != UINT64_MAX && oldest > page->after)
+		page->after = oldest - 1;
+}
+
+/* The text of the oldest enabled plain code of each role, in template order; there is one. */
+static bool gather_oldest(struct call *call, const struct room_subject *subject,
+			  struct slice *texts, struct fault *fault)
+{
+	const struct template_record *template = &subject->template;
+	struct code_page page = { .side = STORE_ON, .most = CODES_AT_ONCE };
+	size_t left = template->role_count;
+	struct shown_code shown;
+
+	while (left > 0) {
+		skip_to_oldest(subject, texts, &page);
+		if (!codes_page(call, &subject->room.id, &page, fault))
+			return false;
+		for (size_t i = 0; i < page.count; i++) {
+			const struct code *code = &page.codes[i];
+			size_t role;
+
+			if (!code->is_enabled || !code_is_plain(code))
+				continue;
+			if (!code_show(call, &subject->codes, code, template, &shown, fault))
+				return false;
+			role = shown.has_role ? template_role_index(template, shown.role)
+					      : template->role_count;
+			if (role == template->role_count || texts[role].data != NULL)
+				continue;
+			texts[role] = code_text(call, code, &shown);
+			left--;
+		}
+		if (left > 0 && page.is_last)
+			return packed_missing("an enabled code of the room", &subject->room.id,
+					      fault);
+	}
+	return true;
+}
+
+bool room_codes_create_all(struct call *call, struct fault *fault)
+{
+	struct room_subject subject;
+	struct slice *texts;
+
+	expect_room(call, STORE_ON, CODES_AT_ONCE, (struct slice){ 0 });
+	if (!load_room(call, &subject, fault) ||
+	    !codes_load(call, &subject.room.id, call_reading(call), &subject.codes, fault))
+		return false;
+	/* The first call for a room is the most frequent one, and always makes codes. */
+	if (!subject.codes.was_asked && !call_is_writing(call))
+		return call_write_instead(call);
+	if (!template_load(call, &subject.room.template_id, &subject.template, fault))
+		return false;
+	if (lacks_a_code(&subject)) {
+		if (!call_is_writing(call))
+			return call_write_instead(call);
+		if (!make_lacking(call, &subject, fault))
+			return false;
+	}
+	if (!open_link(call, fault))
+		return false;
+	if (call->run.wants_write)
+		return true;
+	texts = arena_zero(call->arena, (subject.template.role_count + 1) * sizeof *texts);
+	if (!gather_oldest(call, &subject, texts, fault))
+		return false;
+	call_answer(call, SLICE("{\"data\":["));
+	for (size_t i = 0; i < subject.template.role_count; i++) {
+		if (i > 0)
+			call_part(call, SLICE(","));
+		call_part(call, texts[i]);
+	}
+	call_part(call, SLICE("]}"));
+	return true;
+}
+
+/* ---- a new code ---- */
+
+/* The words of a new code become the account's, unless a code has them. */
+static bool take_words(struct call *call, struct slice words, struct fault *fault)
+{
+	struct store_record code;
+	struct id account;
+	bool is_claimed;
+
+	if (!code_words_check_budget(call, fault) ||
+	    !code_words_find(call, words, &account, &is_claimed, fault) ||
+	    !store_get_named(call->transaction, &kind_code, words, STORE_TO_SHOW, &code, fault))
+		return false;
+	if (is_claimed && id_compare(&account, &call->account) != 0)
+		call->run.words_asked++;
+	else if (code.value.data == NULL)
+		return is_claimed || code_words_claim(call, words, fault);
+	return fault_set(fault, FAULT_CONFLICT, "Room code already exists");
+}
+
+/* The room and the role that the path names, with all due codes made. */
+static bool load_for_role(struct call *call, struct room_subject *subject, uint32_t *identity,
+			  struct fault *fault)
+{
+	size_t role;
+
+	if (!load_room(call, subject, fault) ||
+	    !room_subject_load(call, STORE_TO_CHANGE, subject, fault))
+		return false;
+	role = template_role_index(&subject->template, call->parameters[1]);
+	if (role == subject->template.role_count)
+		return fault_set(fault, FAULT_NOT_FOUND, "role not found");
+	*identity = subject->template.roles[role].identity;
+	return codes_make_due(call, &subject->codes, &subject->template, fault);
+}
+
+bool room_codes_create(struct call *call, struct fault *fault)
+{
+	const struct slice words = text_of_json(call_member(call, "code"));
+	struct room_subject subject;
+	struct code code = { .letters = words, .is_enabled = true };
+	uint32_t identity;
+
+	expect_room(call, STORE_BOTH_SIDES, 0, words);
+	if (!load_for_role(call, &subject, &identity, fault))
+		return false;
+	code_terms_read(call, call->body, &code.terms);
+	if (!codes_check_count(&subject, NULL, &code, fault))
+		return false;
+	/* Whether words are taken is told only to whom gets them: without them the code is
+	 * drawn. */
+	if (call->validates_only)
+		code.letters = (struct slice){ NULL, 0 };
+	return (code.letters.data == NULL || take_words(call, words, fault)) &&
+	       codes_add(call, &subject.codes, identity, call->now / 1000, &code, fault) &&
+	       codes_store(call, &subject.codes, &subject.template, fault) &&
+	       code_note(call, "room_code.created", &code, call->parameters[1], NULL, fault) &&
+	       answer_code(call, &subject, &code, fault);
+}
+
+/* ---- rotation ---- */
+
+/* Disables the code, or, with `grace`, lets it end by itself. */
+static bool retire(struct call *call, struct room_codes *codes, const struct code *former,
+		   int64_t grace, struct fault *fault)
+{
+	struct code code = *former;
+
+	if (grace == 0) {
+		code.is_enabled = false;
+		code.updated = call->now / 1000;
+	} else {
+		code.terms.set |= CODE_EXPIRES_AT;
+		code.terms.expires_at = call->now / 1000 + grace;
+	}
+	return codes_replace(call, codes, former, &code, fault);
+}
+
+/* Retires the enabled plain codes of the group. */
+static bool retire_group(struct call *call, struct room_codes *codes,
+			 const struct code_group *group, int64_t grace, struct fault *fault)
+{
+	struct code_page page = {
+		.side = STORE_ON,
+		.after = group->oldest > 0 ? group->oldest - 1 : 0,
+		.most = CODES_SEARCHED_AT_ONCE,
+	};
+
+	while (group->enabled > 0) {
+		if (!codes_page(call, &codes->room, &page, fault))
+			return false;
+		for (size_t i = 0; i < page.count; i++) {
+			const struct code *code = &page.codes[i];
+
+			if (code->group == group->number && code->is_enabled &&
+			    code_is_plain(code) && !retire(call, codes, code, grace, fault))
+				return false;
+		}
+		if (group->enabled > 0 && page.is_last)
+			return packed_missing("an enabled code of the room", &codes->room, fault);
+	}
+	return true;
+}
+
+/* When the room has as many plain codes as it may, the oldest disabled one goes. */
+static bool make_place(struct call *call, struct room_subject *subject, struct fault *fault)
+{
+	struct code_page page = { .side = STORE_ON, .most = CODES_SEARCHED_AT_ONCE };
+	struct shown_code shown;
+
+	if (codes_count(&subject->codes, &subject->template).plain < CODES_MOST)
+		return true;
+	do {
+		if (!codes_page(call, &subject->room.id, &page, fault))
+			return false;
+		for (size_t i = 0; i < page.count; i++) {
+			const struct code *code = &page.codes[i];
+
+			if (code->is_enabled || !code_is_plain(code))
+				continue;
+			if (!code_show(call, &subject->codes, code, &subject->template, &shown,
+				       fault))
+				return false;
+			if (shown.has_role)
+				return code_note(call, "room_code.deleted", code, shown.role, NULL,
+						 fault) &&
+				       codes_remove(call, &subject->codes, code, fault);
+		}
+	} while (!page.is_last);
+	return true;
+}
+
+bool room_codes_rotate(struct call *call, struct fault *fault)
+{
+	const int64_t grace = json_integer_value(call_member(call, "grace_seconds"));
+	struct room_subject subject;
+	struct code code = { .is_former = false };
+	struct code_count count, of_role;
+	uint32_t identity;
+
+	expect_room(call, STORE_BOTH_SIDES, 0, (struct slice){ 0 });
+	if (!load_for_role(call, &subject, &identity, fault))
+		return false;
+	count = codes_count(&subject.codes, &subject.template);
+	of_role = codes_of_role(&subject.codes, identity);
+	if (grace > 0 && count.others + of_role.enabled > CODES_OTHERS_MOST)
+		return codes_refuse_count(fault, "Too many codes", "codes that are not plain",
+					  CODES_OTHERS_MOST);
+	if (count.enabled - of_role.enabled >= CODES_ENABLED_MOST)
+		return codes_refuse_count(fault, "Too many enabled codes", "enabled codes",
+					  CODES_ENABLED_MOST);
+	return retire_group(call, &subject.codes, codes_group_of(call, &subject.codes, identity),
+			    grace, fault) &&
+	       make_place(call, &subject, fault) &&
+	       codes_add(call, &subject.codes, identity, call->now / 1000, &code, fault) &&
+	       codes_store(call, &subject.codes, &subject.template, fault) &&
+	       code_note(call, "room_code.rotated", &code, call->parameters[1], NULL, fault) &&
+	       answer_code(call, &subject, &code, fault);
+}
+
+/* ---- the list ---- */
+
+/* *after: the number of the place of `start`; 0: there is no `start`. */
+static bool place_of_start(struct call *call, const struct room_subject *subject, uint64_t *after,
+			   struct fault *fault)
+{
+	struct slice start = call_query_text(call, "start");
+	struct id account;
+	struct code code;
+	bool is_there;
+
+	*after = 0;
+	if (start.data == NULL)
+		return true;
+	if (!code_find(call, start, STORE_TO_SHOW, &code, &account, &is_there, fault))
+		return false;
+	if (!is_there || id_compare(&account, &call->account) != 0 ||
+	    id_compare(&code.room, &subject->room.id) != 0)
+		return fault_member(fault, FAULT_INVALID_QUERY, NULL, "start",
+				    "must be a code of this room");
+	*after = id_number(&code.place);
+	return true;
+}
+
+/* The codes that the query asks for. */
+struct listing {
+	struct list list;
+	const json_t *enabled; /* NULL: both */
+	const char *state; /* NULL: any */
+	struct slice user_id, label; /* data NULL: any */
+	struct slice role; /* data NULL: any */
+	bool is_search; /* most of the codes may not be wanted */
+	bool shows_role; /* the template has the role, or a code of the room shows it */
+	uint64_t after; /* the number of a place: only codes after it */
+};
+
+static bool is_wanted(const struct call *call, const struct code *code,
+		      const struct shown_code *shown, const struct listing *listing)
+{
+	if (listing->enabled != NULL && json_is_true(listing->enabled) != shown->is_enabled)
+		return false;
+	if (listing->state != NULL &&
+	    strcmp(listing->state, code_state(code, shown, call->now)) != 0)
+		return false;
+	if (listing->user_id.data != NULL && !slice_equal(listing->user_id, code->terms.user_id))
+		return false;
+	return listing->label.data == NULL || slice_equal(listing->label, code->terms.label);
+}
+
+static bool add_code(struct call *call, const struct room_subject *subject, const struct code *code,
+		     struct listing *listing, struct fault *fault)
+{
+	struct shown_code shown;
+	bool is_of_role;
+
+	if (!code_show(call, &subject->codes, code, &subject->template, &shown, fault))
+		return false;
+	is_of_role = listing->role.data == NULL || slice_equal(listing->role, shown.role);
+	listing->shows_role = listing->shows_role || is_of_role;
+	if (!is_of_role || id_number(&code->place) <= listing->after ||
+	    !is_wanted(call, code, &shown, listing))
+		return true;
+	list_add(&listing->list, code->letters);
+	call_part(call, code_text(call, code, &shown));
+	return true;
+}
+
+/* Adds codes until the page is full. Only when it is not known whether any code shows the role, the
+ * codes before the page are looked at too. Former codes are never enabled. */
+static bool add_codes(struct call *call, const struct room_subject *subject,
+		      struct listing *listing, struct fault *fault)
+{
+	const bool is_enabled = json_is_true(listing->enabled);
+	struct code_page page = {
+		.side = is_enabled && listing->shows_role ? STORE_ON : STORE_BOTH_SIDES,
+		.after = listing->shows_role ? listing->after : 0,
+		.most = listing->is_search ? CODES_SEARCHED_AT_ONCE : listing->list.limit,
+	};
+
+	do {
+		if (!codes_page(call, &subject->room.id, &page, fault))
+			return false;
+		for (size_t i = 0; i < page.count && !list_is_full(&listing->list); i++) {
+			if (!add_code(call, subject, &page.codes[i], listing, fault))
+				return false;
+		}
+	} while (!page.is_last && !list_is_full(&listing->list));
+	return true;
+}
+
+/* The first page is known when no other one has to be looked for. */
+static void expect_list(struct call *call, const struct listing *listing)
+{
+	const size_t limit = (size_t)json_integer_value(json_object_get(call->query, "limit"));
+	const bool is_first = json_object_get(call->query, "start") == NULL &&
+			      listing->role.data == NULL;
+	const size_t most = listing->is_search ? CODES_SEARCHED_AT_ONCE : limit;
+
+	expect_room(call, json_is_true(listing->enabled) ? STORE_ON : STORE_BOTH_SIDES,
+		    is_first ? most : 0, (struct slice){ 0 });
+}
+
+bool room_codes_list(struct call *call, struct fault *fault)
+{
+	struct listing listing = {
+		.enabled = json_object_get(call->query, "enabled"),
+		.state = json_string_value(json_object_get(call->query, "state")),
+		.user_id = call_query_text(call, "user_id"),
+		.label = call_query_text(call, "label"),
+		.role = call_query_text(call, "role"),
+	};
+	struct room_subject subject;
+
+	/* Those that are enabled have a side of the index of their own. */
+	listing.is_search = listing.state != NULL || listing.user_id.data != NULL ||
+			    listing.label.data != NULL || listing.role.data != NULL ||
+			    json_is_false(listing.enabled);
+	expect_list(call, &listing);
+	if (!room_load_by_id(call, call->parameters[0], call_reading(call), &subject.room, fault) ||
+	    !room_subject_load(call, call_reading(call), &subject, fault))
+		return false;
+	if (codes_are_due(&subject.codes, &subject.template) && subject.room.is_enabled) {
+		if (!call_is_writing(call))
+			return call_write_instead(call);
+		if (!codes_make_due(call, &subject.codes, &subject.template, fault) ||
+		    !codes_store(call, &subject.codes, &subject.template, fault))
+			return false;
+	}
+	if (!place_of_start(call, &subject, &listing.after, fault))
+		return false;
+	if (!subject.room.is_enabled)
+		return fault_set(fault, FAULT_FORBIDDEN, "Room is disabled");
+	if (!open_link(call, fault))
+		return false;
+	if (call->run.wants_write)
+		return true;
+	list_begin(call, &listing.list);
+	listing.shows_role = listing.role.data == NULL ||
+			     template_role_index(&subject.template, listing.role) <
+				     subject.template.role_count;
+	if (!add_codes(call, &subject, &listing, fault))
+		return false;
+	if (!listing.shows_role)
+		return fault_set(fault, FAULT_NOT_FOUND, "role not found");
+	return list_close(&listing.list, fault);
+}
+
+/* ---- by code ---- */
+
+/* Another account's code, and one of a deleted room, counts as unknown. */
+static bool load_by_code(struct call *call, struct slice letters, struct room_subject *subject,
+			 struct code *code, struct fault *fault)
+{
+	const enum store_reading reading = call_reading(call);
+	struct id account;
+	bool is_there;
+
+	/* The link, and the log of a change, have a hash of the code. */
+	code_expect(call, &letters, 1, reading, reading,
+		    call_is_writing(call) || asks_for_link(call));
+	if (!code_find(call, letters, reading, code, &account, &is_there, fault))
+		return false;
+	is_there = is_there && id_compare(&account, &call->account) == 0;
+	if (is_there && !room_subject_of_code(call, code, reading, subject, &is_there, fault))
+		return false;
+	return is_there || fault_set(fault, FAULT_NOT_FOUND, "room code not found");
+}
+
+bool room_codes_get(struct call *call, struct fault *fault)
+{
+	struct room_subject subject;
+	struct code code;
+
+	return load_by_code(call, call->parameters[0], &subject, &code, fault) &&
+	       answer_code(call, &subject, &code, fault);
+}
+
+bool room_codes_qr(struct call *call, struct fault *fault)
+{
+	struct room_subject subject;
+	struct slice svg;
+	struct code code;
+
+	if (!load_by_code(call, call->parameters[0], &subject, &code, fault))
+		return false;
+	if (!qr_is_there())
+		return fault_set(fault, FAULT_NOT_FOUND, "this build makes no QR codes");
+	if (!qr_svg(call->arena, join_url(call, public_url_of(call), &code), &svg))
+		return fault_cause(fault, FAULT_INTERNAL, 0, "no QR code can be made of a link");
+	call_header(call, "Content-Type", SLICE(QR_TYPE));
+	return call_answer(call, svg);
+}
+
+static bool note_update(struct call *call, const struct room_subject *subject,
+			const struct code *code, struct slice before, struct fault *fault)
+{
+	static const char *const ignored[] = { "updated_at", NULL };
+	struct shown_code shown;
+	struct changes changes = CHANGES_INITIAL(call->arena);
+
+	if (!code_show(call, &subject->codes, code, &subject->template, &shown, fault))
+		return false;
+	changes_find_in_texts(&changes, SLICE(""), before, code_text(call, code, &shown), ignored);
+	return code_note(call, "room_code.updated", code, shown.role, &changes, fault);
+}
+
+/* Stores the code as it will be. shown: how the former one is shown; enables: what the call says of
+ * it. A code of a deleted role becomes a former one, which keeps the time of the deletion. */
+static bool save_code(struct call *call, struct room_subject *subject, const struct code *former,
+		      const struct shown_code *shown, struct code *code, bool enables,
+		      struct fault *fault)
+{
+	const struct slice before = code_text(call, former, shown);
+
+	if (enables && !shown->has_role)
+		return fault_set(fault, FAULT_FORBIDDEN, "the role of this code was deleted");
+	code->is_enabled = enables;
+	code->updated = enables != shown->is_enabled ? call->now / 1000 : shown->updated;
+	if (!shown->has_role) {
+		code->is_former = true;
+		code->role = shown->role;
+	}
+	/* Due codes count too. */
+	if (shown->has_role &&
+	    (code_is_plain(code) != code_is_plain(former) || (enables && !shown->is_enabled)) &&
+	    (!codes_make_due(call, &subject->codes, &subject->template, fault) ||
+	     !codes_check_count(subject, former, code, fault)))
+		return false;
+	return codes_replace(call, &subject->codes, former, code, fault) &&
+	       codes_store(call, &subject->codes, &subject->template, fault) &&
+	       note_update(call, subject, code, before, fault);
+}
+
+bool room_codes_switch(struct call *call, struct fault *fault)
+{
+	const struct slice letters = call->parameters[0].data != NULL
+					     ? call->parameters[0]
+					     : text_of_json(call_member(call, "code"));
+	const bool enables = json_is_true(call_member(call, "enabled"));
+	struct room_subject subject;
+	struct shown_code shown;
+	struct code former, code;
+
+	if (!load_by_code(call, letters, &subject, &former, fault) ||
+	    !code_show(call, &subject.codes, &former, &subject.template, &shown, fault))
+		return false;
+	code = former;
+	return (enables == shown.is_enabled ||
+		save_code(call, &subject, &former, &shown, &code, enables, fault)) &&
+	       answer_code(call, &subject, &code, fault);
+}
+
+bool room_codes_patch(struct call *call, struct fault *fault)
+{
+	struct room_subject subject;
+	struct shown_code shown;
+	struct code former, code;
+	json_t *document, *before;
+
+	if (!load_by_code(call, call->parameters[0], &subject, &former, fault) ||
+	    !code_show(call, &subject.codes, &former, &subject.template, &shown, fault))
+		return false;
+	before = code_terms_document(call, &former, shown.is_enabled);
+	document = code_terms_document(call, &former, shown.is_enabled);
+	document_merge(&code_patch_shape, document, call->body);
+	if (!document_finish(&code_patch_shape, document, &call->findings, fault))
+		return false;
+	code = former;
+	code_terms_read(call, document, &code.terms);
+	return (json_equal(before, document) ||
+		save_code(call, &subject, &former, &shown, &code,
+			  json_is_true(json_object_get(document, "enabled")), fault)) &&
+	       answer_code(call, &subject, &code, fault);
+}
+
+bool room_codes_delete(struct call *call, struct fault *fault)
+{
+	struct room_subject subject;
+	struct shown_code shown;
+	struct code code;
+
+	return load_by_code(call, call->parameters[0], &subject, &code, fault) &&
+	       code_show(call, &subject.codes, &code, &subject.template, &shown, fault) &&
+	       code_note(call, "room_code.deleted", &code, shown.role, NULL, fault) &&
+	       codes_remove(call, &subject.codes, &code, fault) &&
+	       codes_store(call, &subject.codes, &subject.template, fault) &&
+	       call_answer_nothing(call);
+}

@@ -1,0 +1,430 @@
+/* See resources/events/audit_record.h.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "resources/events/audit_record.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "resources/kinds.h"
+#include "resources/packed.h"
+
+#define VERSION 1
+/* Old entries that one write drops besides as many as it adds, so that the log shrinks. */
+#define DROPPED_BESIDES 3
+/* A damaged entry has the time of the next readable one among so many. */
+#define LOOKED_AHEAD 8
+
+const struct id audit_no_account = { { 0 } };
+
+/* Big-endian, in the last eight bytes. */
+struct id audit_id_of(uint64_t seq)
+{
+	struct id id = { { 0 } };
+
+	for (size_t i = 0; i < sizeof seq; i++)
+		id.bytes[ID_SIZE - 1 - i] = (unsigned char)(seq >> (8 * i));
+	return id;
+}
+
+static uint64_t seq_of(const struct id *id)
+{
+	uint64_t seq = 0;
+
+	for (size_t i = ID_SIZE - sizeof seq; i < ID_SIZE; i++)
+		seq = seq << 8 | id->bytes[i];
+	return seq;
+}
+
+/* ---- entries ---- */
+
+static void pack_entry(struct buffer *value, const struct audit_entry *entry)
+{
+	packed_put_number(value, VERSION, 1);
+	packed_put_number(value, (uint64_t)entry->time, 8);
+	packed_put_text(value, entry->id);
+	packed_put_text(value, entry->type);
+	packed_put_text(value, entry->actor);
+	packed_put_text(value, entry->request_id);
+	packed_put_text(value, entry->data);
+}
+
+static void unpack_entry(struct packed *reader, struct audit_entry *entry)
+{
+	entry->time = (int64_t)packed_number(reader, 8);
+	entry->id = packed_text(reader);
+	entry->type = packed_text(reader);
+	entry->actor = packed_text(reader);
+	entry->request_id = packed_text(reader);
+	entry->data = packed_text(reader);
+}
+
+bool audit_entry_read(const struct store_record *stored, struct audit_entry *entry,
+		      struct fault *fault)
+{
+	struct packed reader = packed_open(stored->value, VERSION);
+
+	entry->seq = seq_of(&stored->id);
+	unpack_entry(&reader, entry);
+	return packed_close(&reader, "log entry", &stored->id, fault);
+}
+
+bool audit_read(struct transaction *transaction, uint64_t seq, size_t n,
+		struct audit_entry *entries, struct fault *fault)
+{
+	struct id ids[AUDIT_READ_MOST] = { { { 0 } } };
+	struct store_record records[AUDIT_READ_MOST];
+
+	assert(n > 0 && n <= AUDIT_READ_MOST);
+	for (size_t i = 0; i < n; i++)
+		ids[i] = audit_id_of(seq + i);
+	if (!store_get_several(transaction, &kind_entry, NULL, ids, n, records, fault))
+		return false;
+	for (size_t i = 0; i < n; i++) {
+		if (records[i].value.data == NULL)
+			return packed_missing("log entry", &ids[i], fault);
+		if (!audit_entry_read(&records[i], &entries[i], fault))
+			return false;
+	}
+	return true;
+}
+
+/* ---- the state ---- */
+
+bool audit_state_read(const struct store_record *stored, struct audit_state *state,
+		      struct fault *fault)
+{
+	struct packed reader = packed_open(stored->value, VERSION);
+
+	*state = (struct audit_state){ .stored = *stored, .first = 1 };
+	if (stored->value.data == NULL)
+		return true;
+	state->first = packed_number(&reader, 8);
+	state->last = packed_number(&reader, 8);
+	state->first_time = (int64_t)packed_number(&reader, 8);
+	state->is_watched = packed_number(&reader, 1) != 0;
+	state->is_enabled = packed_number(&reader, 1) != 0;
+	state->secrets = packed_number(&reader, 8);
+	if (state->first < 1 || state->first > state->last + 1)
+		reader.is_short = true;
+	return packed_close(&reader, "log", &stored->account, fault);
+}
+
+bool audit_state_load(struct transaction *transaction, enum store_reading reading,
+		      struct audit_state *state, struct fault *fault)
+{
+	struct store_record stored;
+
+	return store_get(transaction, &kind_audit, &kind_only_id, reading, &stored, fault) &&
+	       audit_state_read(&stored, state, fault);
+}
+
+bool audit_states_get(struct transaction *transaction, const struct id *accounts, size_t n,
+		      struct store_record *stored, struct fault *fault)
+{
+	struct id *ids = arena_alloc(transaction->arena, n * sizeof *ids);
+
+	for (size_t i = 0; i < n; i++)
+		ids[i] = kind_only_id;
+	return store_get_several(transaction, &kind_audit, accounts, ids, n, stored, fault);
+}
+
+bool audit_state_put(struct transaction *transaction, const struct audit_state *state,
+		     struct fault *fault)
+{
+	struct buffer value = BUFFER_INITIAL(transaction->arena);
+	struct store_record record = { .id = kind_only_id };
+
+	packed_put_number(&value, VERSION, 1);
+	packed_put_number(&value, state->first, 8);
+	packed_put_number(&value, state->last, 8);
+	packed_put_number(&value, (uint64_t)state->first_time, 8);
+	packed_put_number(&value, state->is_watched, 1);
+	packed_put_number(&value, state->is_enabled, 1);
+	packed_put_number(&value, state->secrets, 8);
+	return packed_store(transaction, &kind_audit, &record, &value, &state->stored, fault);
+}
+
+/* ---- adding and dropping ---- */
+
+static bool is_old(const struct audit_state *state, const struct audit_times *times)
+{
+	return times->keep > 0 && state->first <= state->last &&
+	       state->first_time < times->now - times->keep;
+}
+
+/* A damaged entry can be removed like others, since entries are in no index. */
+bool audit_drop_first(struct transaction *transaction, struct audit_state *state,
+		      struct fault *fault)
+{
+	const struct id id = audit_id_of(state->first);
+	struct store_record stored;
+	struct fault damage = FAULT_INITIAL;
+	char account[ID_TEXT_SIZE + 1];
+
+	state->first++;
+	if (store_get(transaction, &kind_entry, &id, STORE_TO_CHANGE, &stored, &damage))
+		return stored.value.data == NULL ||
+		       store_remove(transaction, &kind_entry, &stored, fault);
+	if (damage.kind != FAULT_DAMAGED) {
+		*fault = damage;
+		return false;
+	}
+	id_print(&transaction->account, account);
+	log_event(LOG_LEVEL_ERROR, "log_entry_damaged", "account", account, "seq",
+		  LOG_NUMBER(state->first - 1), "cause", fault_reason(&damage), "effect",
+		  "it is dropped", NULL);
+	return store_remove(transaction, &kind_entry, &(struct store_record){ .id = id }, fault);
+}
+
+/* Sets the time of the oldest entry. One that cannot be read is as old as the next one that can be,
+ * and when there is none among the next few, as old as the one before it. */
+static bool find_first_time(struct transaction *transaction, int64_t now, struct audit_state *state,
+			    struct fault *fault)
+{
+	for (uint64_t seq = state->first; seq - state->first < LOOKED_AHEAD; seq++) {
+		struct fault damage = FAULT_INITIAL;
+		struct audit_entry entry = { .time = now };
+
+		if (seq > state->last || audit_read(transaction, seq, 1, &entry, &damage)) {
+			state->first_time = entry.time;
+			return true;
+		}
+		if (damage.kind != FAULT_DAMAGED) {
+			*fault = damage;
+			return false;
+		}
+	}
+	return true;
+}
+
+/* The times of entries rise with their numbers but for clocks that differ, so the oldest are in
+ * front. */
+static bool drop_old(struct transaction *transaction, const struct audit_times *times, size_t most,
+		     struct audit_state *state, struct fault *fault)
+{
+	for (size_t i = 0; i < most && is_old(state, times); i++) {
+		if (!audit_drop_first(transaction, state, fault))
+			return false;
+		if (state->first > state->last)
+			state->first_time = 0;
+		else if (!find_first_time(transaction, times->now, state, fault))
+			return false;
+	}
+	return true;
+}
+
+static bool put_numbered(struct transaction *transaction, const struct audit_entry *entry,
+			 struct fault *fault)
+{
+	struct buffer value = BUFFER_INITIAL(transaction->arena);
+	struct store_record record = { .id = audit_id_of(entry->seq) };
+
+	pack_entry(&value, entry);
+	return packed_store(transaction, &kind_entry, &record, &value, NULL, fault);
+}
+
+static bool add(struct transaction *transaction, struct audit_state *state,
+		struct audit_entry *entries, size_t n, struct fault *fault)
+{
+	for (size_t i = 0; i < n; i++) {
+		entries[i].seq = ++state->last;
+		if (state->first == state->last)
+			state->first_time = entries[i].time;
+		if (!put_numbered(transaction, &entries[i], fault))
+			return false;
+	}
+	return true;
+}
+
+bool audit_append(struct transaction *transaction, const struct audit_times *times,
+		  struct audit_entry *entries, size_t n, struct fault *fault)
+{
+	struct audit_state state;
+
+	return audit_state_load(transaction, STORE_TO_CHANGE, &state, fault) &&
+	       drop_old(transaction, times, n + DROPPED_BESIDES, &state, fault) &&
+	       add(transaction, &state, entries, n, fault) &&
+	       audit_state_put(transaction, &state, fault);
+}
+
+bool audit_restore(struct transaction *transaction, const struct audit_entry *entry,
+		   struct fault *fault)
+{
+	struct audit_state state;
+
+	if (!audit_state_load(transaction, STORE_TO_CHANGE, &state, fault))
+		return false;
+	if (state.first <= state.last)
+		return put_numbered(transaction, entry, fault);
+	state.first = entry->seq;
+	state.first_time = entry->time;
+	return audit_state_put(transaction, &state, fault) &&
+	       put_numbered(transaction, entry, fault);
+}
+
+/* ---- the queue ---- */
+
+static void put_time(struct id *id, int64_t time)
+{
+	for (size_t byte = 0; byte < 6; byte++)
+		id->bytes[byte] = (unsigned char)((uint64_t)time >> (40 - 8 * byte));
+}
+
+struct id audit_queued_since(int64_t time)
+{
+	struct id id = { { 0 } };
+
+	put_time(&id, time);
+	return id;
+}
+
+/* In the order of time; a random number keeps those of one millisecond apart. */
+static struct id queued_id(const struct clock *clock, int64_t now, size_t i)
+{
+	struct id id;
+
+	clock_random(clock, id.bytes, sizeof id.bytes);
+	put_time(&id, now);
+	id.bytes[6] = (unsigned char)(i >> 8);
+	id.bytes[7] = (unsigned char)i;
+	return id;
+}
+
+static bool put_queued(struct transaction *transaction, const struct id *account,
+		       const struct id *id, const struct audit_entry *entry, struct fault *fault)
+{
+	struct buffer value = BUFFER_INITIAL(transaction->arena);
+	struct store_record record = { .id = *id };
+
+	packed_put_id(&value, account);
+	pack_entry(&value, entry);
+	return packed_store(transaction, &kind_queue, &record, &value, NULL, fault);
+}
+
+bool audit_enqueue(struct transaction *transaction, const struct clock *clock,
+		   const struct audit_entry *entries, size_t n, int64_t now, struct fault *fault)
+{
+	const struct id account = transaction->account;
+	bool is_done = true;
+
+	store_set_account(transaction, &audit_no_account);
+	for (size_t i = 0; i < n && is_done; i++) {
+		const struct id id = queued_id(clock, now, i);
+
+		is_done = put_queued(transaction, &account, &id, &entries[i], fault);
+	}
+	store_set_account(transaction, &account);
+	return is_done;
+}
+
+bool audit_queued_read(const struct store_record *stored, struct id *account,
+		       struct audit_entry *entry, struct fault *fault)
+{
+	struct packed reader = { .rest = stored->value };
+
+	*account = packed_id(&reader);
+	entry->seq = 0;
+	reader = packed_open(reader.rest, VERSION);
+	unpack_entry(&reader, entry);
+	return packed_close(&reader, "queued log entry", &stored->id, fault);
+}
+
+static bool is_left(const struct audit_numbering *numbering, const struct id *account)
+{
+	for (size_t i = 0; i < numbering->left_count; i++) {
+		if (id_compare(&numbering->left[i], account) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* A part of the queue. */
+struct queued {
+	struct store_record records[AUDIT_READ_MOST];
+	struct id accounts[AUDIT_READ_MOST];
+	struct audit_entry entries[AUDIT_READ_MOST];
+	bool is_numbered[AUDIT_READ_MOST];
+	size_t count;
+};
+
+static bool read_queued(struct queued *queued, size_t i, struct audit_numbering *numbering,
+			struct fault *fault)
+{
+	struct fault damage = FAULT_INITIAL;
+
+	queued->is_numbered[i] = false;
+	if (audit_queued_read(&queued->records[i], &queued->accounts[i], &queued->entries[i],
+			      &damage) ||
+	    is_left(numbering, &queued->accounts[i]))
+		return true;
+	numbering->has_account = true;
+	numbering->account = queued->accounts[i];
+	*fault = damage;
+	return false;
+}
+
+/* The entries of one account, from the first one on, in the order of the queue. */
+static bool number_account(struct transaction *transaction, const struct audit_times *times,
+			   struct queued *queued, size_t first, struct audit_numbering *numbering,
+			   struct fault *fault)
+{
+	struct audit_entry entries[AUDIT_READ_MOST];
+	size_t count = 0;
+
+	numbering->has_account = true;
+	numbering->account = queued->accounts[first];
+	for (size_t i = first; i < queued->count; i++) {
+		if (id_compare(&queued->accounts[i], &numbering->account) != 0)
+			continue;
+		queued->is_numbered[i] = true;
+		entries[count++] = queued->entries[i];
+	}
+	store_set_account(transaction, &numbering->account);
+	return audit_append(transaction, times, entries, count, fault);
+}
+
+bool audit_number(struct transaction *transaction, const struct audit_times *times,
+		  struct audit_numbering *numbering, struct fault *fault)
+{
+	struct queued *queued = arena_alloc(transaction->arena, sizeof *queued);
+	struct store_page page = {
+		.order = STORE_OLDEST_FIRST,
+		.above = &numbering->above,
+		.records = queued->records,
+		.most = AUDIT_READ_MOST,
+	};
+
+	numbering->has_account = false;
+	numbering->damage = FAULT_INITIAL;
+	store_set_account(transaction, &audit_no_account);
+	if (!store_page(transaction, &kind_queue, &page, &numbering->damage) &&
+	    (numbering->damage.kind != FAULT_DAMAGED ||
+	     id_compare(&page.damaged, &audit_no_account) == 0)) {
+		*fault = numbering->damage;
+		return false;
+	}
+	queued->count = page.count;
+	numbering->is_last = page.is_last;
+	for (size_t i = 0; i < page.count; i++) {
+		if (!read_queued(queued, i, numbering, fault))
+			return false;
+	}
+	for (size_t i = 0; i < page.count; i++) {
+		if (!queued->is_numbered[i] && !is_left(numbering, &queued->accounts[i]) &&
+		    !number_account(transaction, times, queued, i, numbering, fault))
+			return false;
+	}
+	store_set_account(transaction, &audit_no_account);
+	for (size_t i = 0; i < page.count; i++) {
+		if (queued->is_numbered[i] &&
+		    !store_remove(transaction, &kind_queue, &queued->records[i], fault))
+			return false;
+	}
+	if (numbering->damage.kind == FAULT_DAMAGED)
+		numbering->above = page.damaged;
+	else if (page.count > 0)
+		numbering->above = queued->records[page.count - 1].id;
+	return true;
+}

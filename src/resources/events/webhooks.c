@@ -1,0 +1,550 @@
+/* See resources/events/webhooks.h. A write makes the whole document out of the stored one and the
+ * body, with *** for the values of headers that stay, and has all rules look at it.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "resources/events/webhooks.h"
+
+#include <strings.h>
+
+#include "base/text.h"
+#include "resources/audit.h"
+#include "resources/expected.h"
+#include "resources/garbage.h"
+#include "resources/kinds.h"
+#include "resources/lists.h"
+#include "resources/joining/misses.h"
+#include "resources/packed.h"
+#include "rules/webhook_rules.h"
+
+static bool load(struct call *call, enum store_reading reading, struct webhooks *webhooks,
+		 struct fault *fault)
+{
+	struct expected expected;
+
+	if (expected_open(call, &expected)) {
+		expected_get(&expected, &kind_webhooks, &kind_only_id, reading);
+		expected_tell(&expected);
+	}
+	return webhooks_load(call->transaction, reading, webhooks, fault);
+}
+
+static bool find(struct call *call, enum store_reading reading, struct webhooks *webhooks,
+		 struct webhook **webhook, struct fault *fault)
+{
+	struct id id;
+
+	if (!load(call, reading, webhooks, fault))
+		return false;
+	*webhook = id_parse(call->parameters[0], &id) ? webhook_find(webhooks, &id) : NULL;
+	return *webhook != NULL || fault_set(fault, FAULT_NOT_FOUND, "webhook not found");
+}
+
+/* ---- documents ---- */
+
+static json_t *masked(struct call *call, const struct webhook *webhook)
+{
+	json_t *stored = packed_json(call, webhook->headers, "webhook", &webhook->id), *value;
+	json_t *names = arena_json(call->arena, json_object());
+	const char *name;
+
+	json_object_foreach(stored, name, value)
+		object_put(names, name, json_string(WEBHOOK_KEPT_VALUE));
+	return names;
+}
+
+static json_t *events_value(struct call *call, struct slice events)
+{
+	json_t *list = arena_json(call->arena, json_array());
+
+	while (events.data != NULL)
+		array_put(list, json_of_text(text_split(events, '\n', &events)));
+	return json_incref(list);
+}
+
+static json_t *document_of(struct call *call, const struct webhook *webhook)
+{
+	json_t *document = arena_json(call->arena, json_object());
+
+	object_put(document, "url", json_of_text(webhook->url));
+	object_put(document, "events", events_value(call, webhook->events));
+	object_put(document, "enabled", json_boolean(webhook->is_enabled));
+	object_put(document, "description", json_of_text(webhook->description));
+	object_put(document, "headers", json_incref(masked(call, webhook)));
+	return document;
+}
+
+const char *webhook_secret_text(struct arena *arena, struct slice secret)
+{
+	const struct slice text = text_base64(arena, secret);
+
+	return arena_text(arena, WEBHOOK_SECRET_PREFIX "%.*s", (int)text.size, text.data);
+}
+
+json_t *webhook_document(struct call *call, const struct webhook *webhook)
+{
+	json_t *document = document_of(call, webhook);
+
+	object_put(document, "headers",
+		   json_incref(packed_json(call, webhook->headers, "webhook", &webhook->id)));
+	return document;
+}
+
+static json_t *answer_of(struct call *call, const struct webhook *webhook)
+{
+	json_t *document = document_of(call, webhook);
+
+	object_put(document, "id", json_of_text(id_as_text(call->arena, &webhook->id)));
+	if (webhook->end != WEBHOOK_NOT_ENDED)
+		object_put(document, "disabled_reason", json_string(webhook_ends[webhook->end]));
+	object_put(document, "created_at", json_time_seconds(webhook->created));
+	object_put(document, "updated_at", json_time_seconds(webhook->updated));
+	return document;
+}
+
+static struct slice webhook_text(struct call *call, const struct webhook *webhook, bool with_secret)
+{
+	json_t *document = answer_of(call, webhook);
+
+	if (with_secret)
+		object_put(document, "secret",
+			   json_string(webhook_secret_text(call->arena, webhook->secret)));
+	return document_as_text(call->arena, &webhook_shape, document, with_secret);
+}
+
+/* A secret is shown only once: not by a replay. */
+static bool answer(struct call *call, const struct webhook *webhook, bool with_secret)
+{
+	if (with_secret)
+		call_keep_instead(call, webhook_text(call, webhook, false));
+	return call_answer(call, webhook_text(call, webhook, with_secret));
+}
+
+/* ---- the log ---- */
+
+static struct audit_data data_of(struct arena *arena, const struct webhook *webhook,
+				 struct changes *changes)
+{
+	return (struct audit_data){
+		.kind = "webhook",
+		.id = id_as_text(arena, &webhook->id),
+		.name = webhook->description,
+		.changes = changes,
+	};
+}
+
+static void note(struct call *call, const char *type, const struct webhook *webhook)
+{
+	const struct audit_data data = data_of(call->arena, webhook, NULL);
+
+	audit_note(call, type, &data);
+}
+
+/* Headers and the secret are told as a whole. */
+static void note_update(struct call *call, const struct webhook *former,
+			const struct webhook *webhook)
+{
+	static const char *const ignored[] = { "updated_at", "headers", NULL };
+	struct changes changes = CHANGES_INITIAL(call->arena);
+	const struct audit_data data = data_of(call->arena, webhook, &changes);
+
+	changes_find(&changes, SLICE(""), answer_of(call, former), answer_of(call, webhook),
+		     ignored);
+	if (!slice_equal(former->headers, webhook->headers))
+		changes_add(&changes, SLICE("/headers"));
+	if (!text_equal_secret(former->secret, webhook->secret))
+		changes_add(&changes, SLICE("/secret"));
+	audit_note(call, "webhook.updated", &data);
+}
+
+void webhook_end_entry(struct arena *arena, const struct clock *clock,
+		       const struct webhook *webhook, int64_t now, struct audit_entry *entry)
+{
+	struct changes changes = CHANGES_INITIAL(arena);
+	const struct audit_data data = data_of(arena, webhook, &changes);
+
+	changes_add(&changes, SLICE("/disabled_reason"));
+	changes_add(&changes, SLICE("/enabled"));
+	*entry = (struct audit_entry){
+		.time = now,
+		.id = uuid_as_text(arena, clock),
+		.type = SLICE("webhook.updated"),
+		.actor = audit_actor_text(arena, ACTOR_SERVICE, SLICE("")),
+		.request_id = SLICE(""),
+		.data = audit_data_text(arena, &data),
+	};
+}
+
+/* ---- writing ---- */
+
+bool webhooks_check(struct call *call, json_t *body, bool is_strict, struct fault *fault)
+{
+	struct fault of_table = FAULT_INITIAL;
+	bool is_https;
+
+	findings_keep_order(&call->findings, body);
+	(void)schema_check(call->route->body, body, route_mode(call->route), is_strict,
+			   &call->findings, &of_table);
+	if (webhook_url_parse(text_of_json(json_object_get(body, "url")), &is_https) && !is_https &&
+	    !call->environment->allows_http)
+		findings_add(&call->findings, "/url", "must be a URL of https");
+	return findings_result(&call->findings, fault);
+}
+
+/* The value of a stored header, by its name in any case. */
+static json_t *stored_header(json_t *stored, const char *name)
+{
+	const char *other;
+	json_t *value;
+
+	json_object_foreach(stored, other, value) {
+		if (strcasecmp(other, name) == 0)
+			return value;
+	}
+	return NULL;
+}
+
+/* Those of the document, with the stored values of those that stay; *keeps: there is one. */
+static struct slice headers_of(struct call *call, const json_t *document,
+			       const struct webhook *former, bool *keeps)
+{
+	json_t *sent = json_object_get(document, "headers"), *value;
+	json_t *stored = former == NULL
+				 ? NULL
+				 : packed_json(call, former->headers, "webhook", &former->id);
+	json_t *headers = arena_json(call->arena, json_object());
+	const char *name;
+
+	*keeps = false;
+	json_object_foreach(sent, name, value) {
+		struct buffer pointer = BUFFER_INITIAL(call->arena);
+
+		if (slice_is(text_of_json(value), WEBHOOK_KEPT_VALUE)) {
+			value = stored_header(stored, name);
+			*keeps = *keeps || value != NULL;
+		}
+		buffer_append_text(&pointer, "/headers");
+		text_pointer(&pointer, slice_of(name));
+		buffer_append_byte(&pointer, '\0');
+		if (value == NULL)
+			findings_add(&call->findings, pointer.data, "has no value that could stay");
+		else
+			json_object_set(headers, name, value);
+	}
+	return json_as_text(call->arena, headers);
+}
+
+static struct slice events_of(struct call *call, const json_t *document)
+{
+	const json_t *events = json_object_get(document, "events"), *event;
+	struct buffer text = BUFFER_INITIAL(call->arena);
+	size_t i;
+
+	if (events == NULL)
+		return SLICE("*");
+	json_array_foreach(events, i, event) {
+		if (i > 0)
+			buffer_append_byte(&text, '\n');
+		buffer_append(&text, text_of_json(event));
+	}
+	return buffer_slice(&text);
+}
+
+static void make_secret(struct call *call, struct webhook *webhook)
+{
+	char *bytes = arena_alloc(call->arena, WEBHOOK_SECRET_SIZE);
+
+	clock_random(call->environment->clock, bytes, WEBHOOK_SECRET_SIZE);
+	webhook->secret = (struct slice){ bytes, WEBHOOK_SECRET_SIZE };
+}
+
+bool webhook_set(struct call *call, struct webhook *webhook, const struct webhook *former,
+		 const json_t *document, struct fault *fault)
+{
+	const json_t *enabled = json_object_get(document, "enabled");
+	const struct slice description = text_of_json(json_object_get(document, "description"));
+	const struct slice secret = text_of_json(json_object_get(document, "secret"));
+	bool keeps;
+
+	webhook->url = text_of_json(json_object_get(document, "url"));
+	webhook->description = description.data == NULL ? SLICE("") : description;
+	webhook->events = events_of(call, document);
+	webhook->headers = headers_of(call, document, former, &keeps);
+	webhook->is_enabled = enabled == NULL || json_is_true(enabled);
+	webhook->updated = call->now;
+	if (former != NULL && keeps && !url_same_place(former->url, webhook->url))
+		findings_add(&call->findings, "/headers", "send the values again");
+	if (secret.data != NULL) {
+		(void)webhook_secret_bytes(call->arena, secret, &webhook->secret);
+		webhook->former_count = 0;
+	}
+	return findings_result(&call->findings, fault);
+}
+
+static bool begin_series(struct call *call, struct webhook *webhook, struct fault *fault)
+{
+	webhook->series++;
+	webhook->end = WEBHOOK_NOT_ENDED;
+	return webhook_position_begin(call->transaction, webhook, fault);
+}
+
+bool webhooks_create(struct call *call, struct fault *fault)
+{
+	struct webhooks webhooks;
+	struct webhook *webhook;
+
+	if (!load(call, STORE_TO_CHANGE, &webhooks, fault))
+		return false;
+	webhook = &webhooks.items[webhooks.count];
+	*webhook = (struct webhook){ .created = call->now };
+	make_secret(call, webhook);
+	if (!webhook_set(call, webhook, NULL, call->body, fault))
+		return false;
+	if (webhooks.count == WEBHOOKS_MOST)
+		return fault_set(fault, FAULT_CONFLICT, "Too many webhooks");
+	webhook->id = call_new_id(call, webhooks.count > 0 ? &webhook[-1].id : &kind_only_id,
+				  ++webhooks.last);
+	webhooks.count++;
+	note(call, "webhook.created", webhook);
+	return begin_series(call, webhook, fault) &&
+	       webhooks_put(call->transaction, &webhooks, fault) && answer(call, webhook, true);
+}
+
+static bool save(struct call *call, struct webhooks *webhooks, struct webhook *webhook,
+		 const json_t *document, struct fault *fault)
+{
+	const struct webhook former = *webhook;
+	const bool sets_secret = call_member(call, "secret") != NULL;
+
+	if (!document_finish(&webhook_shape, document, &call->findings, fault) ||
+	    !webhook_set(call, webhook, &former, document, fault))
+		return false;
+	if (webhook->is_enabled && !former.is_enabled && !begin_series(call, webhook, fault))
+		return false;
+	note_update(call, &former, webhook);
+	return webhooks_put(call->transaction, webhooks, fault) &&
+	       answer(call, webhook, sets_secret);
+}
+
+bool webhooks_replace(struct call *call, struct fault *fault)
+{
+	struct webhooks webhooks;
+	struct webhook *webhook;
+
+	return find(call, STORE_TO_CHANGE, &webhooks, &webhook, fault) &&
+	       save(call, &webhooks, webhook, call->body, fault);
+}
+
+bool webhooks_patch(struct call *call, struct fault *fault)
+{
+	struct webhooks webhooks;
+	struct webhook *webhook;
+	json_t *document;
+
+	if (!find(call, STORE_TO_CHANGE, &webhooks, &webhook, fault))
+		return false;
+	document = document_of(call, webhook);
+	document_merge(&webhook_shape, document, call->body);
+	return save(call, &webhooks, webhook, document, fault);
+}
+
+static bool remove_position(struct call *call, const struct id *webhook, struct fault *fault)
+{
+	struct webhook_position position;
+
+	return webhook_position_load(call->transaction, webhook, STORE_TO_CHANGE, &position,
+				     fault) &&
+	       (position.stored.value.data == NULL ||
+		store_remove(call->transaction, &kind_webhook_position, &position.stored, fault));
+}
+
+bool webhooks_delete(struct call *call, struct fault *fault)
+{
+	struct webhooks webhooks;
+	struct webhook *webhook;
+	struct id id;
+
+	if (!find(call, STORE_TO_CHANGE, &webhooks, &webhook, fault))
+		return false;
+	id = webhook->id;
+	note(call, "webhook.deleted", webhook);
+	webhook_remove(&webhooks, webhook);
+	return remove_position(call, &id, fault) &&
+	       garbage_add(call, GARBAGE_WEBHOOK, &id, fault) &&
+	       webhooks_put(call->transaction, &webhooks, fault) && call_answer_nothing(call);
+}
+
+/* The former secret signs on for a while; the oldest one goes when there are too many. */
+static void keep_former(struct call *call, struct webhook *webhook)
+{
+	size_t n = 1;
+
+	for (size_t i = 0; i < webhook->former_count && n < FORMER_SECRETS_MOST; i++) {
+		if (webhook->former[i].until > call->now)
+			n++;
+		else
+			break;
+	}
+	memmove(&webhook->former[1], &webhook->former[0], (n - 1) * sizeof webhook->former[0]);
+	webhook->former[0].until = call->now + FORMER_SECRET_LASTS;
+	webhook->former[0].secret = webhook->secret;
+	webhook->former_count = n;
+}
+
+bool webhooks_rotate(struct call *call, struct fault *fault)
+{
+	struct webhooks webhooks;
+	struct webhook *webhook, former;
+
+	if (!find(call, STORE_TO_CHANGE, &webhooks, &webhook, fault))
+		return false;
+	former = *webhook;
+	keep_former(call, webhook);
+	make_secret(call, webhook);
+	webhook->updated = call->now;
+	note_update(call, &former, webhook);
+	return webhooks_put(call->transaction, &webhooks, fault) && answer(call, webhook, true);
+}
+
+/* Counts once, also when a store has the call run again. */
+static bool count_test(struct call *call, const struct webhook *webhook, struct fault *fault)
+{
+	struct misses *misses = call->environment->misses;
+	unsigned seconds = 0;
+
+	if (!call->is_counted)
+		seconds = misses_tests_count(misses, &call->account, &webhook->id,
+					     clock_monotonic(), call->validates_only ? 0 : 1);
+	if (seconds > 0) {
+		fault_detail(fault, FAULT_TOO_MANY, "the webhook got %d tests in a minute",
+			     MISSES_TESTS_MOST);
+		fault->retry_after = seconds;
+		return false;
+	}
+	call->is_counted = true;
+	return true;
+}
+
+bool webhooks_send_test(struct call *call, struct fault *fault)
+{
+	struct webhook_test *test = arena_alloc(call->arena, sizeof *test);
+	struct buffer text = BUFFER_INITIAL(call->arena);
+	struct webhooks webhooks;
+	struct webhook *webhook;
+
+	if (!find(call, STORE_TO_SHOW, &webhooks, &webhook, fault) ||
+	    !count_test(call, webhook, fault))
+		return false;
+	/* The message has the headers, and is made when nothing can be answered any more. */
+	(void)packed_json(call, webhook->headers, "webhook", &webhook->id);
+	test->webhook = *webhook;
+	test->actor = audit_actor_text(call->arena, call->actor.kind, slice_of(call->actor.id));
+	test->time = call->now;
+	uuid_make(call->environment->clock, test->event_id);
+	call->run.test = test;
+	buffer_append_member(&text, "{\"event_id\":", slice_of(test->event_id));
+	buffer_append_byte(&text, '}');
+	return call_answer(call, buffer_slice(&text));
+}
+
+/* ---- reading ---- */
+
+bool webhooks_get(struct call *call, struct fault *fault)
+{
+	struct webhooks webhooks;
+	struct webhook *webhook;
+
+	return find(call, STORE_TO_SHOW, &webhooks, &webhook, fault) &&
+	       call_answer(call, webhook_text(call, webhook, false));
+}
+
+bool webhooks_list(struct call *call, struct fault *fault)
+{
+	struct webhooks webhooks;
+	struct list list;
+
+	list_open(call, &list);
+	if (!load(call, STORE_TO_SHOW, &webhooks, fault))
+		return false;
+	for (size_t i = webhooks.count; i-- > 0 && !list_is_full(&list);) {
+		const struct webhook *webhook = &webhooks.items[i];
+
+		if (list.is_bounded && id_compare(&webhook->id, &list.start) >= 0)
+			continue;
+		list_add_item(&list, &webhook->id);
+		call_part(call, webhook_text(call, webhook, false));
+	}
+	return list_close(&list, fault);
+}
+
+/* ---- deliveries ---- */
+
+static const char *const delivery_states[] = { DELIVERY_STATES };
+
+/* What is pending ends with the series: nothing writes that for each of them at that time. */
+static enum delivery_state state_of(const struct webhook *webhook,
+				    const struct webhook_delivery *delivery)
+{
+	if (delivery->state == DELIVERY_PENDING &&
+	    (!webhook->is_enabled || delivery->series != webhook->series))
+		return DELIVERY_FAILED;
+	return delivery->state;
+}
+
+static struct slice delivery_text(struct call *call, const struct webhook_delivery *delivery,
+				  enum delivery_state state)
+{
+	json_t *document = arena_json(call->arena, json_object());
+
+	object_put(document, "event_id", json_of_text(delivery->event_id));
+	object_put(document, "type", json_of_text(delivery->type));
+	object_put(document, "seq", json_integer((json_int_t)delivery->seq));
+	object_put(document, "state", json_string(delivery_states[state]));
+	object_put(document, "attempts", json_integer(delivery->attempts));
+	if (delivery->status != 0)
+		object_put(document, "last_status", json_integer(delivery->status));
+	if (delivery->error.size > 0)
+		object_put(document, "last_error", json_of_text(delivery->error));
+	if (state == DELIVERY_PENDING)
+		object_put(document, "next_at", json_time_seconds(delivery->next));
+	return document_as_text(call->arena, &webhook_delivery_shape, document, false);
+}
+
+static bool add_deliveries(struct call *call, struct list *list, const void *context,
+			   const struct store_record *records, size_t n, struct fault *fault)
+{
+	const struct webhook *webhook = context;
+	const struct slice wanted = call_query_text(call, "state");
+	struct webhook_delivery delivery;
+
+	for (size_t i = 0; i < n && !list_is_full(list); i++) {
+		enum delivery_state state;
+
+		if (!webhook_delivery_read(&records[i], &delivery, fault))
+			return false;
+		state = state_of(webhook, &delivery);
+		if (wanted.data != NULL && !slice_is(wanted, delivery_states[state]))
+			continue;
+		list_add_item(list, &records[i].id);
+		call_part(call, delivery_text(call, &delivery, state));
+	}
+	return true;
+}
+
+bool webhook_deliveries_list(struct call *call, struct fault *fault)
+{
+	const struct slice wanted = call_query_text(call, "state");
+	struct store_page page = { .side = STORE_BOTH_SIDES };
+	struct webhooks webhooks;
+	struct webhook *webhook;
+	struct list list;
+
+	if (!find(call, STORE_TO_SHOW, &webhooks, &webhook, fault))
+		return false;
+	list_open(call, &list);
+	page.parent = &webhook->id;
+	if (slice_is(wanted, delivery_states[DELIVERY_PENDING]))
+		page.side = STORE_ON;
+	return list_add_pages(&list, &kind_webhook_delivery, &page, add_deliveries, webhook,
+			      fault) &&
+	       list_close(&list, fault);
+}

@@ -1,0 +1,721 @@
+/* See resources/import/import.h.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "resources/import/import.h"
+
+#include "accounts/accounts.h"
+#include "base/text.h"
+#include "resources/audit.h"
+#include "resources/codes/code_life.h"
+#include "resources/codes/code_words.h"
+#include "resources/import_origin.h"
+#include "resources/packed.h"
+#include "resources/rooms/rooms.h"
+#include "resources/templates/templates.h"
+#include "rules/import_rules.h"
+#include "rules/room_code_rules.h"
+#include "rules/room_rules.h"
+#include "rules/template_rules.h"
+
+enum import_kind { IMPORT_TEMPLATES, IMPORT_ROOMS, IMPORT_ROOM_CODES, IMPORT_KINDS };
+
+struct import_object {
+	json_t *body;
+	/* of the check, or else of this run; NULL: none, or none that is told */
+	const struct fault *fault;
+	bool is_checked; /* without a fault */
+};
+
+struct import {
+	struct {
+		struct import_object *objects;
+		size_t count;
+	} lists[IMPORT_KINDS];
+	bool skips;
+	size_t skipped; /* objects that the check skips */
+};
+
+/* What the codes of a room have in common, read when the first of them comes, and stored when one
+ * of another room does. */
+struct import_codes {
+	struct room_subject subject;
+	bool is_open; /* the subject was read, and */
+	bool is_changed; /* is to be stored */
+	bool has_come; /* a code of it came with the import, or was there as it says */
+	size_t stored; /* codes of it */
+};
+
+/* One run. */
+struct import_run {
+	struct template_memo memo;
+	int64_t now; /* the latest time that an object met */
+	struct import_codes codes;
+	json_t *failed; /* the ids of objects that have a fault */
+	size_t fault_count; /* of the objects that failed; when they are skipped, one of each */
+	json_t *tried; /* the codes that stand for those sent, where the call is only checked */
+	size_t created[IMPORT_KINDS], updated[IMPORT_KINDS];
+};
+
+/* ---- codes: their room ---- */
+
+/* Whether every role has a plain code. Such a room counts as one whose codes for all roles were
+ * asked for. */
+static bool has_code_for_every_role(const struct room_subject *subject)
+{
+	for (size_t i = 0; i < subject->template.role_count; i++) {
+		if (codes_of_role(&subject->codes, subject->template.roles[i].identity).plain == 0)
+			return false;
+	}
+	return true;
+}
+
+/* Stores what the codes of the room have in common, after the last code of the room. */
+static bool close_room(struct call *call, struct import_codes *codes, struct fault *fault)
+{
+	struct room_codes *stored = &codes->subject.codes;
+
+	if (!codes->is_open)
+		return true;
+	codes->is_open = false;
+	if (codes->has_come && !stored->was_asked && has_code_for_every_role(&codes->subject)) {
+		stored->was_asked = true;
+		stored->last_seen = codes->subject.template.last_identity;
+		codes->is_changed = true;
+	}
+	return !codes->is_changed || codes_store(call, stored, &codes->subject.template, fault);
+}
+
+static bool refuse_room(struct fault *fault)
+{
+	return fault_member(fault, FAULT_INVALID_BODY, NULL, "/room_id",
+			    "must be a room of this account, or of the body");
+}
+
+static bool open_room(struct call *call, struct import_codes *codes, struct fault *fault)
+{
+	struct room_subject *subject = &codes->subject;
+	struct id id;
+	bool is_there;
+
+	if (!id_parse(text_of_json(call_member(call, "room_id")), &id))
+		return refuse_room(fault);
+	if (codes->is_open && codes->stored < CODES_SETTLED_AT_ONCE &&
+	    id_compare(&id, &subject->room.id) == 0)
+		return true;
+	if (!close_room(call, codes, fault) ||
+	    !room_find(call, &id, STORE_TO_CHANGE, &subject->room, &is_there, fault))
+		return false;
+	if (!is_there)
+		return refuse_room(fault);
+	if (!room_subject_load(call, STORE_TO_CHANGE, subject, fault))
+		return false;
+	codes->is_open = true;
+	codes->is_changed = codes->has_come = false;
+	codes->stored = 0;
+	return true;
+}
+
+/* ---- codes: one of them ---- */
+
+static bool refuse_code(struct fault *fault)
+{
+	return fault_member(fault, FAULT_CONFLICT, "Room code already exists", "/code", "is taken");
+}
+
+static bool make_due(struct call *call, struct import_codes *codes, struct fault *fault)
+{
+	struct room_subject *subject = &codes->subject;
+
+	if (!codes_are_due(&subject->codes, &subject->template))
+		return true;
+	codes->is_changed = true;
+	return codes_make_due(call, &subject->codes, &subject->template, fault);
+}
+
+/* Sets all of a new code but its letters, and whether the room may have it: it is looked at like
+ * this whether the code is free or another account's, so that a full room does not tell. */
+static bool prepare_code(struct call *call, struct import_codes *codes, struct code *code,
+			 uint32_t *identity, struct fault *fault)
+{
+	const struct import_origin origin = import_origin(call, "created_at", "updated_at");
+	struct room_subject *subject = &codes->subject;
+	const struct slice name = text_of_json(call_member(call, "role"));
+	const size_t role = template_role_index(&subject->template, name);
+
+	*identity = 0;
+	*code = (struct code){
+		.is_enabled = !json_is_false(call_member(call, "enabled")),
+		.created = origin.created / 1000,
+		.updated = import_updated(&origin, origin.created) / 1000,
+	};
+	if (role == subject->template.role_count) {
+		code->is_former = true;
+		code->is_enabled = false;
+		code->role = name;
+		return true;
+	}
+	*identity = subject->template.roles[role].identity;
+	/* Due codes come first, and count. */
+	return make_due(call, codes, fault) && codes_check_count(subject, NULL, code, fault);
+}
+
+/* A call that is only checked tells nothing of other accounts' codes, and counts none: what is not
+ * a code of the account gets random letters there, whether it is free or taken. */
+static struct slice try_letters(struct call *call, struct import_run *run, const char *sent)
+{
+	const struct slice letters = codes_draw_letters(call);
+
+	object_put(run->tried, sent, json_of_text(letters));
+	return letters;
+}
+
+/* is_taken: it is another account's. */
+static bool add_code(struct call *call, struct import_run *run, const char *sent, bool is_taken,
+		     struct fault *fault)
+{
+	struct import_codes *codes = &run->codes;
+	uint32_t identity;
+	struct code code;
+
+	if (is_taken && !call->validates_only)
+		call->run.words_asked++;
+	if (!prepare_code(call, codes, &code, &identity, fault))
+		return false;
+	if (is_taken && !call->validates_only)
+		return refuse_code(fault);
+	code.letters = call->validates_only ? try_letters(call, run, sent) : slice_of(sent);
+	if (!call->validates_only && !code_words_release(call, code.letters, fault))
+		return false;
+	codes->is_changed = codes->has_come = true;
+	codes->stored++;
+	return codes_put_new(call, &codes->subject.codes, identity, &code, fault);
+}
+
+/* The code is there, in this room, and of this role. */
+static bool update_code(struct call *call, struct import_codes *codes, const struct code *former,
+			const struct shown_code *shown, struct fault *fault)
+{
+	const struct import_origin origin = import_origin(call, "created_at", "updated_at");
+	const json_t *enabled = call_member(call, "enabled");
+	struct room_subject *subject = &codes->subject;
+	struct code code = *former;
+
+	/* A code whose role was deleted is never enabled again. */
+	if (enabled == NULL || !shown->has_role || json_is_true(enabled) == shown->is_enabled)
+		return true;
+	code.is_enabled = json_is_true(enabled);
+	code.updated = origin.has_updated ? import_updated(&origin, code.created * 1000) / 1000
+					  : call->now / 1000;
+	if (code.is_enabled &&
+	    (!make_due(call, codes, fault) || !codes_check_count(subject, former, &code, fault)))
+		return false;
+	codes->is_changed = true;
+	return codes_replace(call, &subject->codes, former, &code, fault);
+}
+
+/* A code of a room that is deleted is removed some time, or now. */
+static bool is_left_over(struct call *call, const struct code *code, bool *is, struct fault *fault)
+{
+	struct room_record room;
+	bool is_there;
+
+	if (!room_find(call, &code->room, STORE_TO_SHOW, &room, &is_there, fault))
+		return false;
+	*is = !is_there;
+	return is_there || store_remove(call->transaction, &kind_code, &code->stored, fault);
+}
+
+/* Stores the code in the body of the call, unless it is there and the same. Faults of the client
+ * are set before anything of it is stored. *is_new: there was none. */
+static bool import_code(struct call *call, struct import_run *run, bool *is_new,
+			struct fault *fault)
+{
+	const char *sent = json_string_value(call_member(call, "code"));
+	const char *tried = json_string_value(json_object_get(run->tried, sent));
+	const struct slice letters = slice_of(tried != NULL ? tried : sent);
+	struct import_codes *codes = &run->codes;
+	struct room_subject *subject = &codes->subject;
+	struct shown_code shown;
+	struct code code;
+	struct id account;
+	bool is_there, is_kept = false, is_foreign, is_left;
+
+	*is_new = true;
+	if ((!call->validates_only && !code_words_check_budget(call, fault)) ||
+	    !open_room(call, codes, fault) ||
+	    !code_find(call, letters, STORE_TO_CHANGE, &code, &account, &is_there, fault) ||
+	    /* In this order: what another call removes meanwhile is found as kept. */
+	    (!is_there && !code_words_find(call, letters, &account, &is_kept, fault)))
+		return false;
+	is_foreign = (is_there || is_kept) && id_compare(&account, &call->account) != 0;
+	if (!is_there || is_foreign)
+		return add_code(call, run, sent, is_foreign, fault);
+	if (id_compare(&code.room, &subject->room.id) != 0) {
+		if (!is_left_over(call, &code, &is_left, fault))
+			return false;
+		return is_left ? add_code(call, run, sent, false, fault) : refuse_code(fault);
+	}
+	if (!code_show(call, &subject->codes, &code, &subject->template, &shown, fault))
+		return false;
+	if (!slice_equal(shown.role, text_of_json(call_member(call, "role"))))
+		return refuse_code(fault);
+	*is_new = false;
+	codes->has_come = true;
+	return update_code(call, codes, &code, &shown, fault);
+}
+
+/* ---- the kinds ---- */
+
+static const struct {
+	const char *name;
+	const struct shape *shape;
+	bool (*run)(struct call *call, bool *is_new, struct fault *fault); /* NULL: import_code */
+	const char *reference; /* the member that may name an object of the body; NULL: none */
+} kinds[IMPORT_KINDS] = {
+	[IMPORT_TEMPLATES] = { "templates", &imported_template_shape, templates_import, NULL },
+	[IMPORT_ROOMS] = { "rooms", &imported_room_shape, rooms_import, "template_id" },
+	[IMPORT_ROOM_CODES] = { "room_codes", &imported_code_shape, NULL, "room_id" },
+};
+
+static const char *place_of(struct call *call, enum import_kind kind, size_t number)
+{
+	return arena_text(call->arena, "/%s/%zu", kinds[kind].name, number);
+}
+
+/* ---- checking ---- */
+
+/* The public service's name of a room's member becomes ours. */
+static void rename_recording(json_t *room)
+{
+	json_t *recording = json_object_get(room, "recording");
+
+	if (recording == NULL)
+		return;
+	json_object_set(room, "recording_info", recording);
+	json_object_del(room, "recording");
+}
+
+/* The faults of one object, which are in its order, as they are told of the whole body. */
+static const struct fault *fault_of(struct call *call, const char *place,
+				    const struct findings *own)
+{
+	struct fault *fault = arena_zero(call->arena, sizeof *fault);
+	struct findings placed;
+
+	findings_open(&placed, call->arena);
+	findings_take(&placed, place, own);
+	(void)findings_result(&placed, fault);
+	return fault;
+}
+
+static void check_object(struct call *call, struct import *import, enum import_kind kind,
+			 size_t number, bool is_strict)
+{
+	struct import_object *object = &import->lists[kind].objects[number];
+	struct fault unused = FAULT_INITIAL;
+	struct findings own;
+
+	findings_open(&own, call->arena);
+	own.clock = call->findings.clock;
+	/* Of an object that is not listed it is enough that there is a fault. */
+	if (import->skipped >= IMPORT_SKIPPED_MOST)
+		own.fault_most = 1;
+	if (json_is_array(object->body) && json_array_size(object->body) == 0)
+		object->body = arena_json(call->arena, json_object());
+	if (json_is_object(object->body))
+		(void)schema_check(kinds[kind].shape, object->body, SCHEMA_WHOLE, is_strict, &own,
+				   &unused);
+	else
+		findings_add(&own, "", "must be an object, got %s", schema_kind_of(object->body));
+	object->is_checked = own.fault_count == 0;
+	if (!object->is_checked && import->skips) {
+		if (import->skipped++ < IMPORT_SKIPPED_MOST)
+			object->fault = fault_of(call, place_of(call, kind, number), &own);
+		own.fault_count = 0;
+	}
+	if (own.fault_count > 0 || own.unknown_count > 0)
+		findings_take(&call->findings, place_of(call, kind, number), &own);
+	if (kind == IMPORT_ROOMS)
+		rename_recording(object->body);
+}
+
+/* Takes the objects out of the body: each is checked by itself. */
+static void take_objects(struct call *call, json_t *body, struct import *import)
+{
+	for (enum import_kind kind = 0; kind < IMPORT_KINDS; kind++) {
+		json_t *list = json_object_get(body, kinds[kind].name);
+		const size_t n = json_is_array(list) ? json_array_size(list) : 0;
+
+		import->lists[kind].objects =
+			arena_zero(call->arena, (n + 1) * sizeof *import->lists[kind].objects);
+		import->lists[kind].count = n;
+		if (n == 0)
+			continue;
+		arena_json(call->arena, json_incref(list));
+		for (size_t i = 0; i < n; i++)
+			import->lists[kind].objects[i].body = json_array_get(list, i);
+		object_put(body, kinds[kind].name, json_array());
+	}
+}
+
+bool import_check(struct call *call, json_t *body, bool is_strict, struct fault *fault)
+{
+	struct import *import = arena_zero(call->arena, sizeof *import);
+	struct fault of_table = FAULT_INITIAL;
+
+	import->skips = json_is_true(json_object_get(call->query, "skip_invalid"));
+	findings_keep_order(&call->findings, body);
+	take_objects(call, body, import);
+	(void)schema_check(call->route->body, body, SCHEMA_WHOLE, is_strict, &call->findings,
+			   &of_table);
+	for (enum import_kind kind = 0; kind < IMPORT_KINDS; kind++) {
+		for (size_t i = 0; i < import->lists[kind].count; i++) {
+			if (!findings_are_full(&call->findings))
+				check_object(call, import, kind, i, is_strict);
+		}
+	}
+	call->import = import;
+	return findings_result(&call->findings, fault);
+}
+
+/* ---- faults of a run ---- */
+
+static const char *failed_key(struct call *call, enum import_kind kind, const json_t *id)
+{
+	return arena_text(call->arena, "%s %s", kinds[kind].name, json_string_value(id));
+}
+
+/* An object that refers to one of the body which has a fault has none of its own, where all faults
+ * are told. */
+static bool follows_from_another(struct call *call, const struct import_run *run,
+				 enum import_kind kind, const json_t *body)
+{
+	const json_t *id = kinds[kind].reference == NULL
+				   ? NULL
+				   : json_object_get(body, kinds[kind].reference);
+
+	return id != NULL && json_object_get(run->failed, failed_key(call, kind - 1, id)) != NULL;
+}
+
+/* pointer: within the object; empty: of it as a whole. */
+static void add_part(json_t *faults, const char *place, const char *pointer, const char *message)
+{
+	array_put(faults, json_pack("{s:o, s:s}", "pointer", json_sprintf("%s%s", place, pointer),
+				    "message", message));
+}
+
+/* Its details become those of the whole body. */
+static const struct fault *explained(struct call *call, const char *place, struct fault *own)
+{
+	const json_t *of_own = own->details;
+	const json_t *parts = arena_json(call->arena, fault_parts(own));
+	const size_t n = of_own != NULL ? json_array_size(of_own) : own->detail[0] != '\0';
+	json_t *details = arena_json(call->arena, json_array());
+	json_t *faults = arena_json(call->arena, json_array());
+	struct fault *fault = arena_alloc(call->arena, sizeof *fault);
+
+	for (size_t i = 0; i < n; i++) {
+		const char *detail = of_own != NULL ? json_string_value(json_array_get(of_own, i))
+						    : own->detail;
+
+		array_put(details,
+			  json_sprintf(detail[0] == '/' ? "%s%s" : "%s: %s", place, detail));
+	}
+	for (size_t i = 0; i < json_array_size(parts); i++) {
+		const json_t *part = json_array_get(parts, i);
+
+		add_part(faults, place, json_string_value(json_object_get(part, "pointer")),
+			 json_string_value(json_object_get(part, "message")));
+	}
+	if (n == 0) {
+		array_put(details, json_sprintf("%s: %s", place, own->message));
+		add_part(faults, place, "", own->message);
+	}
+	*fault = *own;
+	fault->details = details;
+	fault->faults = faults;
+	return fault;
+}
+
+/* No more faults of a run are told. */
+static bool faults_are_full(const struct call *call, const struct import_run *run)
+{
+	return run->fault_count >=
+	       (call->import->skips ? IMPORT_SKIPPED_MOST : FINDINGS_FAULT_MOST);
+}
+
+static void note_fault(struct call *call, struct import_run *run, enum import_kind kind,
+		       size_t number, struct fault *own)
+{
+	const struct import *import = call->import;
+	struct import_object *object = &import->lists[kind].objects[number];
+	const json_t *id = json_object_get(object->body, "id");
+
+	if (!faults_are_full(call, run) &&
+	    (import->skips || !follows_from_another(call, run, kind, object->body))) {
+		object->fault = explained(call, place_of(call, kind, number), own);
+		run->fault_count += import->skips ? 1 : json_array_size(object->fault->details);
+	}
+	if (id != NULL)
+		object_put(run->failed, failed_key(call, kind, id), json_true());
+}
+
+/* The kinds in the order of the body. */
+static size_t kinds_of_body(const struct call *call, enum import_kind order[IMPORT_KINDS])
+{
+	size_t n = 0;
+	const char *name;
+	json_t *unused;
+
+	json_object_foreach(call_share(call->findings.sent), name, unused) {
+		for (enum import_kind kind = 0; kind < IMPORT_KINDS; kind++) {
+			if (strcmp(name, kinds[kind].name) == 0)
+				order[n++] = kind;
+		}
+	}
+	return n;
+}
+
+/* As many as are told. */
+static void append_some(json_t *list, const json_t *more)
+{
+	for (size_t i = 0; i < json_array_size(more) && json_array_size(list) < FINDINGS_FAULT_MOST;
+	     i++)
+		json_array_append(list, json_array_get(more, i));
+}
+
+/* The faults of all objects: those of bodies, or, where there is none, the conflicts. */
+static bool tell_faults(struct call *call, struct fault *fault)
+{
+	enum import_kind order[IMPORT_KINDS];
+	const size_t kind_count = kinds_of_body(call, order);
+	const struct import *import = call->import;
+	const struct fault *first = NULL;
+	json_t *details = arena_json(call->arena, json_array());
+	json_t *faults = arena_json(call->arena, json_array());
+	size_t n = 0;
+
+	for (size_t at = 0; at < kind_count; at++) {
+		for (size_t i = 0; i < import->lists[order[at]].count; i++) {
+			const struct fault *own = import->lists[order[at]].objects[i].fault;
+
+			if (own == NULL || (first != NULL && own->kind != first->kind &&
+					    own->kind != FAULT_INVALID_BODY))
+				continue;
+			if (first == NULL || own->kind != first->kind) {
+				first = own;
+				n = 0;
+				json_array_clear(details);
+				json_array_clear(faults);
+			}
+			n++;
+			append_some(details, own->details);
+			append_some(faults, own->faults);
+		}
+	}
+	if (first == NULL)
+		return true;
+	(void)fault_set(fault, first->kind, "%s",
+			n == 1 || first->kind != FAULT_INVALID_BODY ? first->message
+								    : fault_text(first->kind));
+	fault->details = details;
+	fault->faults = faults;
+	return false;
+}
+
+/* ---- the answer ---- */
+
+/* A new reference. */
+static json_t *counts_value(const struct import_run *run, enum import_kind kind)
+{
+	return json_pack("{s:I, s:I}", "created", (json_int_t)run->created[kind], "updated",
+			 (json_int_t)run->updated[kind]);
+}
+
+static json_t *skipped_value(struct call *call)
+{
+	const struct import *import = call->import;
+	json_t *list = json_array();
+
+	for (enum import_kind kind = 0; kind < IMPORT_KINDS; kind++) {
+		for (size_t i = 0; i < import->lists[kind].count; i++) {
+			const struct fault *fault = import->lists[kind].objects[i].fault;
+
+			if (fault == NULL || json_array_size(list) == IMPORT_SKIPPED_MOST)
+				continue;
+			array_put(list,
+				  json_pack("{s:s, s:s, s:O}", "pointer", place_of(call, kind, i),
+					    "message", fault->message, "details", fault->details));
+		}
+	}
+	return list;
+}
+
+static bool answer(struct call *call, const struct import_run *run, struct fault *fault)
+{
+	json_t *body = arena_json(call->arena, json_object());
+	struct slice text;
+
+	for (enum import_kind kind = 0; kind < IMPORT_KINDS; kind++)
+		object_put(body, kinds[kind].name, counts_value(run, kind));
+	object_put(body, "skipped", skipped_value(call));
+	text = json_as_text(call->arena, body);
+	if (text.size > CALL_ANSWER_MOST)
+		return fault_explain(fault, FAULT_TOO_LARGE, "Too much for one call",
+				     "the answer would be larger than %zu MB",
+				     CALL_ANSWER_MOST >> 20);
+	return call_answer(call, text);
+}
+
+/* ---- the log ---- */
+
+static struct slice name_of_account(struct call *call)
+{
+	struct accounts *accounts = call->environment->accounts;
+	const struct roster *roster = accounts_current(accounts);
+	const struct account *account = roster_by_id(roster, &call->account);
+	struct slice name = SLICE("");
+
+	if (account != NULL)
+		name = arena_copy(call->arena, slice_of(account->name));
+	accounts_release(accounts, roster);
+	return name;
+}
+
+/* One entry for all: an import that changed nothing makes none. */
+static void note(struct call *call, const struct import_run *run)
+{
+	struct audit_data data = {
+		.kind = "account",
+		.id = slice_of(call->account_text),
+		.name = name_of_account(call),
+	};
+
+	for (enum import_kind kind = 0; kind < IMPORT_KINDS; kind++) {
+		const json_t *counts = arena_json(call->arena, counts_value(run, kind));
+
+		data.more[kind] = (struct audit_member){ kinds[kind].name,
+							 json_as_text(call->arena, counts), true };
+	}
+	audit_note(call, "account.imported", &data);
+}
+
+/* ---- running ---- */
+
+/* The call of one object: it has the transaction and the time of all. */
+static struct call part_of(const struct call *call, struct import_run *run, json_t *body)
+{
+	struct call part = *call;
+
+	part.body = body;
+	part.is_part = true;
+	part.memo = &run->memo;
+	part.now = run->now;
+	part.run.codes_made = 0;
+	findings_open(&part.findings, call->arena);
+	part.findings.clock = call->findings.clock;
+	part.findings.sent = body;
+	call_draw_etag(&part);
+	return part;
+}
+
+static bool run_object(struct call *call, struct import_run *run, enum import_kind kind,
+		       size_t number, struct fault *fault)
+{
+	struct import_object *object = &call->import->lists[kind].objects[number];
+	struct call part;
+	struct fault own = FAULT_INITIAL;
+	bool is_new, is_done;
+
+	if (!object->is_checked)
+		return true;
+	object->fault = NULL;
+	part = part_of(call, run, object->body);
+	is_done = kinds[kind].run == NULL ? import_code(&part, run, &is_new, &own)
+					  : kinds[kind].run(&part, &is_new, &own);
+	is_done = packed_sound(&part, is_done, &own);
+	/* They count whatever else comes of the call. */
+	call->run.words_asked = part.run.words_asked;
+	if (is_done) {
+		run->created[kind] += is_new;
+		run->updated[kind] += !is_new;
+	} else if (fault_is_of_the_store(own.kind) || own.kind == FAULT_TOO_MANY) {
+		*fault = own;
+		return false;
+	} else {
+		note_fault(call, run, kind, number, &own);
+	}
+	run->now = part.now;
+	return true;
+}
+
+static bool run_all(struct call *call, struct import_run *run, struct fault *fault)
+{
+	const struct import *import = call->import;
+	struct call part;
+
+	for (enum import_kind kind = 0; kind < IMPORT_KINDS; kind++) {
+		for (size_t i = 0; i < import->lists[kind].count; i++) {
+			/* Nothing is stored then. */
+			if (!import->skips && faults_are_full(call, run))
+				return true;
+			if (!store_give_way(call->transaction, fault) ||
+			    !run_object(call, run, kind, i, fault))
+				return false;
+		}
+	}
+	part = part_of(call, run, NULL);
+	return packed_sound(&part, close_room(&part, &run->codes, fault), fault);
+}
+
+/* The codes, and whose those are that are gone, in one round trip to a store that is far away. */
+static void expect_codes(struct call *call)
+{
+	const struct import *import = call->import;
+	const size_t count = import->lists[IMPORT_ROOM_CODES].count;
+	struct store_expected *items;
+	size_t n = 0;
+
+	if (!store_wants_expected(call->transaction))
+		return;
+	items = arena_zero(call->arena, (2 * count + 1) * sizeof *items);
+	for (size_t i = 0; i < count; i++) {
+		const struct import_object *object = &import->lists[IMPORT_ROOM_CODES].objects[i];
+		const struct slice letters = text_of_json(json_object_get(object->body, "code"));
+
+		if (!object->is_checked)
+			continue;
+		items[n++] = (struct store_expected){ .kind = &kind_code,
+						      .finding = STORE_FIND_NAME,
+						      .name = letters };
+		items[n++] = (struct store_expected){ .kind = &kind_words,
+						      .finding = STORE_FIND_NAME,
+						      .name = letters };
+	}
+	store_expect(call->transaction, items, n);
+}
+
+bool import_run(struct call *call, struct fault *fault)
+{
+	struct import_run run = {
+		.failed = arena_json(call->arena, json_object()),
+		.tried = arena_json(call->arena, json_object()),
+	};
+
+	expect_codes(call);
+	if (!store_fix_time(call->transaction, call->least_now, &call->now, fault))
+		return false;
+	run.now = call->now;
+	if (!run_all(call, &run, fault))
+		return false;
+	/* All times are one time: it is raised, and all is run again. */
+	if (run.now > call->now) {
+		call->least_now = run.now;
+		return fault_set(fault, FAULT_AGAIN, NULL);
+	}
+	if (!call->import->skips && !tell_faults(call, fault))
+		return false;
+	if (store_has_changes(call->transaction))
+		note(call, &run);
+	return answer(call, &run, fault);
+}

@@ -1,0 +1,589 @@
+/* See resources/joining/join.h. No account is named by the request: it is the code's. Unknown and
+ * malformed codes answer alike, and count as misses (resources/joining/misses.h) unless nothing
+ * like a code was sent.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "resources/joining/join.h"
+
+#include "base/text.h"
+#include "accounts/accounts.h"
+#include "resources/joining/misses.h"
+#include "accounts/token.h"
+#include "resources/codes/code_life.h"
+#include "resources/joining/code_typed.h"
+#include "resources/expected.h"
+#include "resources/joining/join_log.h"
+#include "resources/joining/media_join.h"
+#include "resources/packed.h"
+#include "resources/public_url.h"
+#include "resources/rooms/room_record.h"
+#include "resources/templates/template_parts.h"
+
+/* An empty text when it was not supplied. */
+static struct slice member_text(const struct call *call, const char *name)
+{
+	const struct slice text = text_of_json(call_member(call, name));
+
+	return text.data == NULL ? SLICE("") : text;
+}
+
+static bool refuse_for(unsigned seconds, struct fault *fault)
+{
+	fault_detail(fault, FAULT_TOO_MANY, "too many unknown codes from this address");
+	fault->retry_after = seconds;
+	return false;
+}
+
+bool join_check_budget(const struct call *call, struct fault *fault)
+{
+	unsigned seconds = misses_wait(call->environment->misses, call->request.address,
+				       clock_monotonic());
+
+	return seconds == 0 || refuse_for(seconds, fault);
+}
+
+static bool refuse_unknown(struct fault *fault)
+{
+	return fault_set(fault, FAULT_NOT_FOUND, "room code not found");
+}
+
+static bool miss(const struct call *call, struct fault *fault)
+{
+	unsigned seconds = misses_count(call->environment->misses, call->request.address,
+					clock_monotonic());
+
+	if (seconds > 0)
+		return refuse_for(seconds, fault);
+	return refuse_unknown(fault);
+}
+
+/* What is exchanged for a token. */
+struct exchange {
+	struct room_subject subject;
+	bool has_code; /* false: the token for joining names no code, or a code that is gone */
+	struct code code;
+	struct slice role;
+	const json_t *role_document; /* NULL: not decoded yet */
+	struct slice user_id; /* the body's, or the code's; empty: one is made up */
+	int64_t time; /* milliseconds: of the exchange; of one that is repeated, the first time */
+	bool is_retry;
+	struct slice jti; /* of its tokens; data NULL: each has its own */
+	struct slice answered_user; /* that one */
+	int64_t expires_at; /* seconds */
+	const struct backend *backend; /* in effect for the room, and a part of: */
+	struct media media; /* with has_media: the account has a record of them */
+	bool has_media;
+};
+
+/* ---- what refuses a code ---- */
+
+/* The account's media, and the backend in effect for the room. */
+static bool find_media(struct call *call, struct exchange *exchange, struct fault *fault)
+{
+	exchange->backend = NULL;
+	if (!media_find(call, STORE_TO_SHOW, &exchange->media, &exchange->has_media, fault))
+		return false;
+	if (exchange->has_media)
+		exchange->backend = media_backend_of(&exchange->media, &exchange->subject.template);
+	return true;
+}
+
+/* The code with its room; sets call->account. with_media: the account's media are read, too. */
+static bool find(struct call *call, struct slice text, bool with_media, struct exchange *exchange,
+		 struct fault *fault)
+{
+	const struct typed_code typed = code_typed(call->arena, text);
+	const struct slice meant[] = { typed.code, typed.grouped };
+	const size_t n = typed.grouped.data == NULL ? 1 : 2;
+	const enum store_reading reading = with_media ? call_reading(call) : STORE_TO_SHOW;
+	bool is_there = false;
+
+	if (typed.code.data == NULL)
+		return typed.is_guess ? miss(call, fault) : refuse_unknown(fault);
+	code_expect(call, meant, n, reading, STORE_TO_SHOW, with_media);
+	for (size_t i = 0; i < n && !is_there; i++) {
+		if (!code_find(call, meant[i], reading, &exchange->code, &call->account, &is_there,
+			       fault))
+			return false;
+	}
+	if (!is_there)
+		return miss(call, fault);
+	exchange->has_code = true;
+	call_set_account(call);
+	if (!room_subject_of_code(call, &exchange->code, STORE_TO_SHOW, &exchange->subject,
+				  &is_there, fault))
+		return false;
+	return is_there || miss(call, fault);
+}
+
+static bool refuse(struct call *call, enum join_refusal refusal, const char *message,
+		   struct fault *fault)
+{
+	call->run.refusal = refusal;
+	return fault_set(fault, FAULT_FORBIDDEN, "%s", message);
+}
+
+static bool refuse_at(struct call *call, enum join_refusal refusal, const char *message,
+		      const char *member, int64_t seconds, struct fault *fault)
+{
+	char time[TEXT_TIME_SIZE];
+
+	call->run.refusal = refusal;
+	text_time_seconds(seconds * 1000, time);
+	return fault_explain(fault, FAULT_FORBIDDEN, message, "%s: %s", member, time);
+}
+
+static bool check_switches(struct call *call, const struct exchange *exchange,
+			   const struct shown_code *shown, const struct account *account,
+			   struct fault *fault)
+{
+	/* A load that goes on, or was interrupted, has records of an account that is not there. */
+	if (account == NULL)
+		return miss(call, fault);
+	if (!exchange->subject.room.is_enabled)
+		return refuse(call, JOIN_ROOM_DISABLED, "Room is disabled", fault);
+	if (!shown->has_role)
+		return refuse(call, JOIN_ROLE_DELETED, "the role of this code was deleted", fault);
+	if (!shown->is_enabled)
+		return refuse(call, JOIN_DISABLED, "room code is disabled", fault);
+	return account->is_enabled ||
+	       refuse(call, JOIN_ACCOUNT_DISABLED, "account is disabled", fault);
+}
+
+/* Milliseconds in which the last user of a code may repeat the exchange, and how often. */
+#define RETRY_MOST 10000
+#define REPEATS_MOST 9
+
+/* Repeats the last exchange, whose answer may have been lost. */
+static bool is_retry(const struct call *call, const struct exchange *exchange)
+{
+	const struct code_terms *terms = &exchange->code.terms;
+	const int64_t since = clock_now(call->environment->clock) - terms->last_use;
+
+	return terms->last_use != 0 && since >= -RETRY_MOST && since <= RETRY_MOST &&
+	       terms->last_repeats < REPEATS_MOST && exchange->user_id.size > 0 &&
+	       slice_equal(exchange->user_id, terms->last_user);
+}
+
+static bool is_counted(const struct exchange *exchange)
+{
+	return (exchange->code.terms.set & CODE_MAX_USES) != 0;
+}
+
+/* A retry gets the token of the exchange that it repeats, and so its time. That of one that is
+ * counted is the clock's, as is that of a retry: the call's is not before that at which the code
+ * was changed, and the clock may have stepped back since. */
+static void set_time(struct call *call, struct exchange *exchange)
+{
+	exchange->is_retry = is_counted(exchange) && is_retry(call, exchange);
+	exchange->time = exchange->is_retry	? exchange->code.terms.last_use
+			 : is_counted(exchange) ? clock_now(call->environment->clock)
+						: call->now;
+}
+
+static bool check_terms(struct call *call, const struct exchange *exchange, struct fault *fault)
+{
+	const struct code_terms *terms = &exchange->code.terms;
+	const int64_t now = call->now / 1000;
+
+	if ((terms->set & CODE_EXPIRES_AT) != 0 && now >= terms->expires_at)
+		return refuse_at(call, JOIN_EXPIRED, "Room code has expired", "expires_at",
+				 terms->expires_at, fault);
+	if ((terms->set & CODE_MAX_USES) != 0 && terms->uses >= terms->max_uses &&
+	    !exchange->is_retry)
+		return refuse(call, JOIN_USED_UP, "Room code was used up", fault);
+	if ((terms->set & CODE_NOT_BEFORE) != 0 && now < terms->not_before)
+		return refuse_at(call, JOIN_NOT_YET_VALID, "Room code is not valid yet",
+				 "not_before", terms->not_before, fault);
+	return true;
+}
+
+/* Decoded when it is first asked for: most exchanges do without. */
+static const json_t *role_document(struct call *call, struct exchange *exchange)
+{
+	const struct template_record *template = &exchange->subject.template;
+
+	if (exchange->role_document == NULL)
+		exchange->role_document = template_role_document(
+			call, template,
+			&template->roles[template_role_index(template, exchange->role)]);
+	return exchange->role_document;
+}
+
+static bool joins_outside_window(struct call *call, struct exchange *exchange)
+{
+	return json_is_true(
+		json_object_get(json_object_get(role_document(call, exchange), "permissions"),
+				"joinOutsideWindow"));
+}
+
+/* Sets the end of the token, too: it does not outlive the opening hours of the room. */
+static bool check_window(struct call *call, struct exchange *exchange, struct fault *fault)
+{
+	const struct room_record *room = &exchange->subject.room;
+	const int64_t now = call->now / 1000;
+
+	exchange->expires_at = exchange->time / 1000 + call->environment->join_seconds;
+	if ((room->opens_at <= now && exchange->expires_at <= room->closes_at) ||
+	    joins_outside_window(call, exchange))
+		return true;
+	if (now < room->opens_at)
+		return refuse_at(call, JOIN_NOT_OPEN, "Room is not open yet", "opens_at",
+				 room->opens_at, fault);
+	if (now >= room->closes_at)
+		return refuse_at(call, JOIN_CLOSED, "Room is closed", "closes_at", room->closes_at,
+				 fault);
+	exchange->expires_at = room->closes_at;
+	return true;
+}
+
+static bool check_user(struct call *call, const struct exchange *exchange, struct fault *fault)
+{
+	const struct slice supplied = member_text(call, "user_id");
+
+	return supplied.size == 0 || slice_equal(supplied, exchange->user_id) ||
+	       refuse(call, JOIN_OTHER_USER, "Room code is for another user", fault);
+}
+
+static bool admit(struct call *call, struct exchange *exchange, const struct account *account,
+		  struct fault *fault)
+{
+	struct shown_code shown;
+
+	if (!code_show(call, &exchange->subject.codes, &exchange->code, &exchange->subject.template,
+		       &shown, fault))
+		return false;
+	exchange->role = shown.role;
+	exchange->user_id = (exchange->code.terms.set & CODE_USER_ID) != 0
+				    ? exchange->code.terms.user_id
+				    : member_text(call, "user_id");
+	set_time(call, exchange);
+	return check_switches(call, exchange, &shown, account, fault) &&
+	       check_terms(call, exchange, fault) && check_window(call, exchange, fault) &&
+	       check_user(call, exchange, fault);
+}
+
+/* ---- the exchange ---- */
+
+/* Of an exchange that is counted, the same whenever it is repeated: one exchange does not make
+ * several people. */
+static void set_jti(struct call *call, struct exchange *exchange)
+{
+	const struct code *code = &exchange->code;
+	struct buffer use = BUFFER_INITIAL(call->arena);
+	unsigned char mac[DIGEST_SIZE];
+	char text[UUID_TEXT_SIZE];
+
+	packed_put_id(&use, &code->room);
+	packed_put_id(&use, &code->place);
+	packed_put_number(&use, code->terms.uses, 4);
+	packed_put_number(&use, (uint64_t)code->terms.last_use, 8);
+	digest_hmac_sha256((struct slice){ (const char *)exchange->media.code_key, DIGEST_SIZE },
+			   buffer_slice(&use), mac);
+	uuid_print(mac, text);
+	exchange->jti = arena_copy(call->arena, slice_of(text));
+}
+
+static bool count(struct call *call, struct exchange *exchange, struct fault *fault)
+{
+	struct code_terms *terms = &exchange->code.terms;
+
+	if (!is_counted(exchange))
+		return true;
+	if (exchange->is_retry) {
+		terms->last_repeats++;
+	} else {
+		terms->uses++;
+		terms->last_use = exchange->time;
+		terms->last_user = exchange->user_id;
+		terms->last_repeats = 0;
+	}
+	set_jti(call, exchange);
+	return code_put(call, &exchange->code, fault);
+}
+
+/* Adds `join`, which lets into the room of a media server. */
+static bool add_join(struct call *call, struct exchange *exchange, struct json_writer *body,
+		     struct fault *fault)
+{
+	const struct admission admission = {
+		.room = &exchange->subject.room,
+		.template = &exchange->subject.template,
+		.role = exchange->role,
+		.role_document = role_document(call, exchange),
+		.code = exchange->has_code ? &exchange->code : NULL,
+		.user_id = exchange->answered_user,
+		.is_known = !exchange->has_code || (exchange->code.terms.set & CODE_USER_ID) != 0,
+		.name = member_text(call, "name"),
+		.since = exchange->time / 1000,
+		.expires = exchange->expires_at,
+		.jti = exchange->jti,
+	};
+
+	return media_join(call, &exchange->media, exchange->backend, &admission, body, fault);
+}
+
+static bool answer(struct call *call, struct exchange *exchange, const struct account *account,
+		   struct fault *fault)
+{
+	char expires[TEXT_TIME_SIZE];
+	const struct token_join subject = {
+		.room_id = id_as_text(call->arena, &exchange->subject.room.id),
+		.role = exchange->role,
+		.user_id = exchange->answered_user,
+		.code_hash = media_code_hash(call->arena, &exchange->media, exchange->code.letters),
+		.code_place = id_number(&exchange->code.place),
+		.jti = exchange->jti,
+	};
+	struct json_writer body = writer_begin(call->arena, false);
+
+	text_time_seconds(exchange->expires_at * 1000, expires);
+	writer_text(&body, "token",
+		    token_sign_join(call->arena, call->environment->clock, account, &subject,
+				    exchange->time, exchange->expires_at));
+	writer_text(&body, "room_id", subject.room_id);
+	writer_text(&body, "role", exchange->role);
+	writer_text(&body, "user_id", exchange->answered_user);
+	writer_text(&body, "expires_at", slice_of(expires));
+	if (exchange->backend != NULL && !add_join(call, exchange, &body, fault))
+		return false;
+	return call_answer(call, writer_end(&body));
+}
+
+/* An exchange that is counted is a write, and so is the first one of an account that has no media
+ * yet, which have the key of the codes' hashes; all others only read. */
+static bool exchange_code(struct call *call, struct exchange *exchange,
+			  const struct account *account, struct fault *fault)
+{
+	if (!admit(call, exchange, account, fault))
+		return false;
+	if ((is_counted(exchange) || !exchange->has_media) && !call_is_writing(call))
+		return call_write_instead(call);
+	if (!exchange->has_media && !media_load_lasting(call, &exchange->media, fault))
+		return false;
+	if (!count(call, exchange, fault))
+		return false;
+	/* A made-up user_id is drawn after the exchange was counted without one. */
+	exchange->answered_user = exchange->user_id.size > 0
+					  ? exchange->user_id
+					  : uuid_as_text(call->arena, call->environment->clock);
+	return answer(call, exchange, account, fault);
+}
+
+/* What the log says of the exchange, where the account wants it to. */
+static void note(struct call *call, const struct exchange *exchange, bool is_granted)
+{
+	struct joining *joining = arena_alloc(call->arena, sizeof *joining);
+	const struct slice asked = member_text(call, "user_id");
+
+	if (call->run.wants_write || (!is_granted && call->run.refusal == JOIN_NOT_REFUSED))
+		return;
+	*joining = (struct joining){
+		.account = call->account,
+		.room = exchange->subject.room.id,
+		.room_name = exchange->subject.room.name,
+		.role = exchange->role,
+		.user_id = is_granted	    ? exchange->answered_user
+			   : asked.size > 0 ? asked
+					    : exchange->user_id,
+		.code = exchange->code.letters,
+		.request_id = slice_of(call->id),
+		.refusal = is_granted ? JOIN_NOT_REFUSED : call->run.refusal,
+		.time = call->now,
+	};
+	call->run.joining = joining;
+}
+
+bool join(struct call *call, struct fault *fault)
+{
+	struct accounts *accounts = call->environment->accounts;
+	struct exchange exchange = { .has_code = false };
+	const struct roster *roster;
+	const struct account *account;
+	bool is_done;
+
+	if (!find(call, member_text(call, "code"), true, &exchange, fault) ||
+	    !find_media(call, &exchange, fault))
+		return false;
+	roster = accounts_current(accounts);
+	account = roster_by_id(roster, &call->account);
+	is_done = exchange_code(call, &exchange, account, fault);
+	if (account != NULL && account->is_enabled && account->logs_joins)
+		note(call, &exchange, is_done);
+	accounts_release(accounts, roster);
+	return is_done;
+}
+
+/* ---- what a code opens ---- */
+
+static bool answer_opened(struct call *call, struct exchange *exchange, const char *client_url)
+{
+	const struct room_record *room = &exchange->subject.room;
+	const struct code_terms *terms = &exchange->code.terms;
+	json_t *body = arena_json(
+		call->arena,
+		json_pack("{s:s%, s:{s:s%, s:O?}, s:{s:s%, s:O?}, s:s?}", "code",
+			  exchange->code.letters.data, exchange->code.letters.size, "room", "name",
+			  room->name.data, room->name.size, "description",
+			  json_object_get(room_document(call, room), "description"), "role", "name",
+			  exchange->role.data, exchange->role.size, "publishParams",
+			  json_object_get(role_document(call, exchange), "publishParams"),
+			  "client_url", client_url));
+
+	if ((terms->set & CODE_NOT_BEFORE) != 0)
+		object_put(body, "not_before", json_time_seconds(terms->not_before * 1000));
+	if ((terms->set & CODE_EXPIRES_AT) != 0)
+		object_put(body, "expires_at", json_time_seconds(terms->expires_at * 1000));
+	if (room->opens_at != INT64_MIN)
+		object_put(body, "opens_at", json_time_seconds(room->opens_at * 1000));
+	if (room->closes_at != INT64_MAX)
+		object_put(body, "closes_at", json_time_seconds(room->closes_at * 1000));
+	return call_answer(call, json_as_text(call->arena, body));
+}
+
+bool join_look(struct call *call, struct fault *fault)
+{
+	struct accounts *accounts = call->environment->accounts;
+	struct exchange exchange = { .has_code = false };
+	const struct roster *roster;
+	const struct account *account;
+	bool is_done;
+
+	if (!find(call, call->parameters[0], false, &exchange, fault))
+		return false;
+	roster = accounts_current(accounts);
+	account = roster_by_id(roster, &call->account);
+	is_done = admit(call, &exchange, account, fault) &&
+		  answer_opened(call, &exchange, public_url_client(call, account));
+	accounts_release(accounts, roster);
+	/* Only exchanges are counted. */
+	call->run.refusal = JOIN_NOT_REFUSED;
+	return is_done;
+}
+
+/* ---- with a token for joining ---- */
+
+/* The code is at the place that the token names, or gone. */
+static bool find_code(struct call *call, struct exchange *exchange, struct fault *fault)
+{
+	const struct token_join *token = &call->app_token->subject;
+	struct code_page page = { .after = token->code_place - 1, .most = 1 };
+	const struct code *code = &exchange->code;
+
+	if (token->code_place == 0 || !exchange->has_media)
+		return true;
+	if (!codes_page(call, &exchange->subject.room.id, &page, fault))
+		return false;
+	if (page.count == 0)
+		return true;
+	exchange->code = page.codes[0];
+	/* Words that were deleted and made again are another code, at another place. */
+	exchange->has_code =
+		id_number(&code->place) == token->code_place &&
+		slice_equal(media_code_hash(call->arena, &exchange->media, code->letters),
+			    token->code_hash);
+	return true;
+}
+
+/* The role of the token: of one that names a code, the role of that, under whatever name it has by
+ * now; else, or when the code has none any more, the one of that name. */
+static bool find_role(struct call *call, struct exchange *exchange, const struct shown_code *shown,
+		      struct fault *fault)
+{
+	const struct template_record *template = &exchange->subject.template;
+	const size_t role = template_role_index(
+		template, shown->has_role ? shown->role : call->app_token->subject.role);
+
+	if (role == template->role_count)
+		return fault_set(fault, FAULT_NOT_FOUND, "role not found");
+	exchange->role = template->roles[role].name;
+	return true;
+}
+
+static bool find_bearer(struct call *call, struct exchange *exchange, struct shown_code *shown,
+			struct fault *fault)
+{
+	const struct token_join *token = &call->app_token->subject;
+
+	if (!room_load_by_id(call, token->room_id, STORE_TO_SHOW, &exchange->subject.room, fault) ||
+	    !room_subject_load(call, STORE_TO_SHOW, &exchange->subject, fault) ||
+	    !find_media(call, exchange, fault))
+		return false;
+	if (token->code_hash.data != NULL && !find_code(call, exchange, fault))
+		return false;
+	if (exchange->has_code && !code_show(call, &exchange->subject.codes, &exchange->code,
+					     &exchange->subject.template, shown, fault))
+		return false;
+	return find_role(call, exchange, shown, fault);
+}
+
+/* Whether the token still is what the code would be exchanged for. How often the code was used, and
+ * when it begins, is not asked: the token was given for one use. */
+static bool check_code(struct call *call, const struct exchange *exchange,
+		       const struct shown_code *shown, struct fault *fault)
+{
+	const struct token_join *token = &call->app_token->subject;
+	const struct code_terms *terms = &exchange->code.terms;
+
+	if (token->code_hash.data == NULL)
+		return true;
+	if (!exchange->has_code)
+		return refuse(call, JOIN_DISABLED, "room code not found", fault);
+	if (!shown->has_role)
+		return refuse(call, JOIN_ROLE_DELETED, "the role of this code was deleted", fault);
+	if (!shown->is_enabled)
+		return refuse(call, JOIN_DISABLED, "room code is disabled", fault);
+	if ((terms->set & CODE_EXPIRES_AT) != 0 && call->now / 1000 >= terms->expires_at)
+		return refuse_at(call, JOIN_EXPIRED, "Room code has expired", "expires_at",
+				 terms->expires_at, fault);
+	return (terms->set & CODE_USER_ID) == 0 || slice_equal(terms->user_id, token->user_id) ||
+	       refuse(call, JOIN_OTHER_USER, "Room code is for another user", fault);
+}
+
+static bool answer_ticket(struct call *call, struct exchange *exchange, struct fault *fault)
+{
+	struct json_writer body = writer_begin(call->arena, false);
+
+	if (media_admits_nobody(role_document(call, exchange)))
+		return fault_set(fault, FAULT_FORBIDDEN, "Role admits nobody");
+	if (exchange->backend == NULL)
+		return fault_set(fault, FAULT_NOT_FOUND, "No backend");
+	exchange->answered_user = call->app_token->subject.user_id;
+	exchange->expires_at = call->app_token->expires_at;
+	return add_join(call, exchange, &body, fault) && call_answer(call, writer_end(&body));
+}
+
+static void expect_bearer(struct call *call, const struct token_join *token)
+{
+	struct store_page page = { .order = STORE_OLDEST_FIRST, .most = 1 };
+	struct expected expected;
+	struct id room, before;
+
+	if (!expected_open(call, &expected) ||
+	    !room_expect_by_id(&expected, token->room_id, STORE_TO_SHOW, &room))
+		return;
+	expected_get(&expected, &kind_codes, &room, STORE_TO_SHOW);
+	media_expect(&expected, STORE_TO_SHOW);
+	if (token->code_place > 0) {
+		before = id_lowest(0, token->code_place - 1);
+		page.parent = &room;
+		page.above = token->code_place > 1 ? &before : NULL; /* as codes_page asks */
+		expected_page(&expected, &kind_code, &page);
+	}
+	expected_tell(&expected);
+}
+
+bool token_join(struct call *call, struct fault *fault)
+{
+	struct exchange exchange = { .has_code = false };
+	struct shown_code shown = { .has_role = false };
+
+	expect_bearer(call, &call->app_token->subject);
+	if (!find_bearer(call, &exchange, &shown, fault))
+		return false;
+	if (!exchange.subject.room.is_enabled)
+		return refuse(call, JOIN_ROOM_DISABLED, "Room is disabled", fault);
+	exchange.time = call->now;
+	return check_window(call, &exchange, fault) && check_code(call, &exchange, &shown, fault) &&
+	       answer_ticket(call, &exchange, fault);
+}

@@ -1,0 +1,348 @@
+/* See resources/joining/join_log.h.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "resources/joining/join_log.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/digest.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "resources/audit.h"
+#include "resources/events/audit_record.h"
+#include "resources/joining/media_join.h"
+#include "resources/media/media_record.h"
+
+/* Entries of one transaction. */
+#define AT_ONCE 256
+/* Refusals that are remembered in a minute; a power of two, which is filled to a half. */
+#define REMEMBERED 16384
+#define MINUTE 60000
+
+struct waiting {
+	struct waiting *next;
+	struct joining joining; /* slices: in `text` */
+	char text[];
+};
+
+struct join_log {
+	pthread_mutex_t lock;
+	struct waiting *first, *last;
+	size_t count;
+	uint64_t dropped;
+	int64_t minute; /* of the refusals below */
+	uint64_t refusals[REMEMBERED]; /* hashes; 0: free */
+	size_t refusal_count;
+};
+
+static const char *const reasons[JOIN_REFUSALS] = {
+	[JOIN_DISABLED] = "disabled",	      [JOIN_ROOM_DISABLED] = "room_disabled",
+	[JOIN_ROLE_DELETED] = "role_deleted", [JOIN_EXPIRED] = "expired",
+	[JOIN_USED_UP] = "used_up",	      [JOIN_NOT_YET_VALID] = "not_yet_valid",
+	[JOIN_NOT_OPEN] = "not_open",	      [JOIN_CLOSED] = "closed",
+	[JOIN_OTHER_USER] = "other_user",
+};
+
+struct join_log *join_log_open(void)
+{
+	struct join_log *joins = memory_check(calloc(1, sizeof *joins));
+
+	if (pthread_mutex_init(&joins->lock, NULL) != 0)
+		ABORT("a lock or thread could not be made");
+	return joins;
+}
+
+static void free_list(struct waiting *waiting)
+{
+	while (waiting != NULL) {
+		struct waiting *next = waiting->next;
+
+		free(waiting);
+		waiting = next;
+	}
+}
+
+void join_log_close(struct join_log *joins)
+{
+	if (joins == NULL)
+		return;
+	free_list(joins->first);
+	pthread_mutex_destroy(&joins->lock);
+	free(joins);
+}
+
+uint64_t join_log_dropped(struct join_log *joins)
+{
+	uint64_t dropped;
+
+	if (joins == NULL)
+		return 0;
+	pthread_mutex_lock(&joins->lock);
+	dropped = joins->dropped;
+	pthread_mutex_unlock(&joins->lock);
+	return dropped;
+}
+
+/* ---- adding ---- */
+
+static uint64_t hash_of(const struct joining *joining)
+{
+	unsigned char digest[DIGEST_SIZE];
+	uint64_t hash;
+
+	digest_sha256(joining->code, digest);
+	memcpy(&hash, digest, sizeof hash);
+	hash += (uint64_t)joining->refusal;
+	return hash == 0 ? 1 : hash;
+}
+
+/* Whether the refusal is the first of its code and reason in this minute. With the lock held. */
+static bool is_first(struct join_log *joins, const struct joining *joining)
+{
+	const uint64_t hash = hash_of(joining);
+	size_t place = (size_t)hash % REMEMBERED;
+
+	if (joins->minute != joining->time / MINUTE) {
+		joins->minute = joining->time / MINUTE;
+		memset(joins->refusals, 0, sizeof joins->refusals);
+		joins->refusal_count = 0;
+	}
+	while (joins->refusals[place] != 0 && joins->refusals[place] != hash)
+		place = (place + 1) % REMEMBERED;
+	if (joins->refusals[place] == hash || joins->refusal_count == REMEMBERED / 2)
+		return false;
+	joins->refusals[place] = hash;
+	joins->refusal_count++;
+	return true;
+}
+
+static struct slice keep(char **at, struct slice text)
+{
+	const struct slice kept = { *at, text.size };
+
+	if (text.size > 0)
+		memcpy(*at, text.data, text.size);
+	*at += text.size;
+	return kept;
+}
+
+static struct waiting *copy_of(const struct joining *joining)
+{
+	const size_t size = joining->room_name.size + joining->role.size + joining->user_id.size +
+			    joining->code.size + joining->request_id.size;
+	struct waiting *waiting = memory_check(malloc(sizeof *waiting + size));
+	char *at = waiting->text;
+
+	waiting->next = NULL;
+	waiting->joining = *joining;
+	waiting->joining.room_name = keep(&at, joining->room_name);
+	waiting->joining.role = keep(&at, joining->role);
+	waiting->joining.user_id = keep(&at, joining->user_id);
+	waiting->joining.code = keep(&at, joining->code);
+	waiting->joining.request_id = keep(&at, joining->request_id);
+	return waiting;
+}
+
+/* With the lock held. */
+static void append(struct join_log *joins, struct waiting *waiting)
+{
+	if (joins->first == NULL)
+		joins->first = waiting;
+	else
+		joins->last->next = waiting;
+	joins->last = waiting;
+	joins->count++;
+}
+
+void join_log_add(struct join_log *joins, const struct joining *joining)
+{
+	bool is_dropped = false;
+
+	pthread_mutex_lock(&joins->lock);
+	if (joining->refusal == JOIN_NOT_REFUSED || is_first(joins, joining)) {
+		is_dropped = joins->count >= JOIN_LOG_MOST;
+		if (!is_dropped)
+			append(joins, copy_of(joining));
+		else if (joins->dropped++ > 0)
+			is_dropped = false;
+	}
+	pthread_mutex_unlock(&joins->lock);
+	if (is_dropped)
+		log_event(
+			LOG_LEVEL_WARNING, "joins_dropped", "effect",
+			"the logs of accounts lack some of their joins: too many wait to be written",
+			NULL);
+}
+
+/* ---- writing ---- */
+
+static struct waiting *take_all(struct join_log *joins)
+{
+	struct waiting *all;
+
+	pthread_mutex_lock(&joins->lock);
+	all = joins->first;
+	joins->first = joins->last = NULL;
+	pthread_mutex_unlock(&joins->lock);
+	return all;
+}
+
+/* In front of those that came meanwhile. */
+static void put_back(struct join_log *joins, struct waiting *list)
+{
+	struct waiting *last = list;
+
+	if (list == NULL)
+		return;
+	while (last->next != NULL)
+		last = last->next;
+	pthread_mutex_lock(&joins->lock);
+	last->next = joins->first;
+	if (joins->first == NULL)
+		joins->last = last;
+	joins->first = list;
+	pthread_mutex_unlock(&joins->lock);
+}
+
+static struct audit_entry entry_of(struct call *call, const struct media *media,
+				   const struct joining *joining)
+{
+	const bool is_granted = joining->refusal == JOIN_NOT_REFUSED;
+	const struct slice hash = media_code_hash(call->arena, media, joining->code);
+	const struct slice room = id_as_text(call->arena, &joining->room);
+	struct audit_data data = {
+		.kind = "join",
+		.id = room,
+		.name = joining->room_name,
+		.more = { { "room_id", room, false },
+			  { "role", joining->role, false },
+			  { "user_id", joining->user_id, false },
+			  { "code_hash", hash, false } },
+	};
+
+	if (!is_granted)
+		data.more[4] = (struct audit_member){ "reason", slice_of(reasons[joining->refusal]),
+						      false };
+	return (struct audit_entry){
+		.time = joining->time,
+		.id = uuid_as_text(call->arena, call->environment->clock),
+		.type = slice_of(is_granted ? "join.granted" : "join.refused"),
+		.actor = audit_actor_text(call->arena, ACTOR_CODE, hash),
+		.request_id = joining->request_id,
+		.data = audit_data_text(call->arena, &data),
+	};
+}
+
+static bool is_of(const struct waiting *waiting, const struct id *account)
+{
+	return id_compare(&waiting->joining.account, account) == 0;
+}
+
+/* Those of the first one's account, AT_ONCE at most, in one transaction. */
+static bool write_some(const struct environment *environment, struct arena *arena,
+		       const struct waiting *list, struct fault *fault)
+{
+	struct call call = {
+		.environment = environment,
+		.arena = arena,
+		.account = list->joining.account,
+		.now = clock_now(environment->clock),
+	};
+	struct audit_entry *entries = arena_alloc(arena, AT_ONCE * sizeof *entries);
+	struct media media;
+	uint64_t number;
+	size_t n = 0;
+
+	if (!store_begin(environment->store, STORE_WRITE, arena, &call.transaction, fault))
+		return false;
+	call_set_account(&call);
+	if (media_load_lasting(&call, &media, fault)) {
+		for (const struct waiting *at = list; at != NULL && n < AT_ONCE; at = at->next) {
+			if (is_of(at, &call.account))
+				entries[n++] = entry_of(&call, &media, &at->joining);
+		}
+		if (audit_put(&call, entries, n, fault))
+			return store_commit(call.transaction, &number, fault);
+	}
+	store_abandon(call.transaction);
+	return false;
+}
+
+/* Damage in one account does not keep the entries of others from being written; its own are
+ * lost. */
+static bool is_damaged(struct fault *fault)
+{
+	if (fault->kind != FAULT_DAMAGED)
+		return false;
+	log_event(LOG_LEVEL_ERROR, "joins_not_written", "cause", fault_reason(fault), NULL);
+	*fault = FAULT_INITIAL;
+	return true;
+}
+
+/* Takes an entry off its list. */
+static void forget(struct join_log *joins, struct waiting **place)
+{
+	struct waiting *waiting = *place;
+
+	*place = waiting->next;
+	free(waiting);
+	pthread_mutex_lock(&joins->lock);
+	joins->count--;
+	pthread_mutex_unlock(&joins->lock);
+}
+
+/* Takes off the list what write_some wrote. */
+static struct waiting *without_written(struct join_log *joins, struct waiting *list)
+{
+	const struct id account = list->joining.account;
+	struct waiting **place = &list;
+	size_t n = 0;
+
+	while (*place != NULL && n < AT_ONCE) {
+		if (is_of(*place, &account)) {
+			forget(joins, place);
+			n++;
+		} else {
+			place = &(*place)->next;
+		}
+	}
+	return list;
+}
+
+/* What was counted and is not durable, as the answer said, did not happen. */
+static struct waiting *without_failed(struct join_log *joins, struct store *store,
+				      struct waiting *list)
+{
+	struct waiting **place = &list;
+
+	while (*place != NULL) {
+		const uint64_t number = (*place)->joining.number;
+
+		if (number != 0 && store_state(store, number) == STORE_FAILED)
+			forget(joins, place);
+		else
+			place = &(*place)->next;
+	}
+	return list;
+}
+
+void join_log_write(struct join_log *joins, const struct environment *environment)
+{
+	struct waiting *list = without_failed(joins, environment->store, take_all(joins));
+	struct fault fault = FAULT_INITIAL;
+	struct arena *arena;
+
+	if (list == NULL)
+		return;
+	arena = arena_open();
+	while (list != NULL &&
+	       (write_some(environment, arena, list, &fault) || is_damaged(&fault))) {
+		list = without_written(joins, list);
+		arena_reset(arena);
+	}
+	arena_close(arena);
+	put_back(joins, list);
+	store_flush(environment->store);
+}

@@ -1,0 +1,170 @@
+/* See resources/joining/media_join.h.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "resources/joining/media_join.h"
+
+#include "base/text.h"
+#include "resources/packed.h"
+
+const struct backend *media_backend_of(const struct media *media,
+				       const struct template_record *template)
+{
+	return template->backend.data != NULL ? media_backend_named(media, template->backend)
+					      : media_default_backend(media);
+}
+
+struct slice media_code_hash(struct arena *arena, const struct media *media, struct slice letters)
+{
+	unsigned char mac[DIGEST_SIZE];
+	char *text = arena_alloc(arena, 2 * DIGEST_SIZE);
+
+	digest_hmac_sha256((struct slice){ (const char *)media->code_key, DIGEST_SIZE }, letters,
+			   mac);
+	text_hex(mac, sizeof mac, text);
+	return (struct slice){ text, 2 * DIGEST_SIZE };
+}
+
+/* ---- the role ---- */
+
+static json_t *member_at(const json_t *document, const char *first, const char *second)
+{
+	return json_object_get(json_object_get(document, first), second);
+}
+
+static bool has_text(const json_t *list, struct slice text)
+{
+	for (size_t i = 0; i < json_array_size(list); i++) {
+		if (slice_equal(text_of_json(json_array_get(list, i)), text))
+			return true;
+	}
+	return false;
+}
+
+static bool permits(const json_t *role, const char *name)
+{
+	return json_is_true(member_at(role, "permissions", name));
+}
+
+/* One switch of a media server gives all that moderators may, so a role has to have all of it. */
+static bool moderates(const json_t *role)
+{
+	const json_t *own = member_at(role, "permissions", "moderator");
+
+	if (own != NULL)
+		return json_is_true(own);
+	return permits(role, "endRoom") && permits(role, "removeOthers") && permits(role, "mute") &&
+	       permits(role, "changeRole");
+}
+
+static void read_role(const json_t *role, const struct template_record *template,
+		      struct ticket_guest *guest)
+{
+	const json_t *allowed = member_at(role, "publishParams", "allowed");
+	const json_t *subscribed = member_at(role, "subscribeParams", "subscribeToRoles");
+
+	guest->audio = has_text(allowed, SLICE("audio"));
+	guest->video = has_text(allowed, SLICE("video"));
+	guest->screen = has_text(allowed, SLICE("screen"));
+	guest->subscribes = json_array_size(subscribed) > 0;
+	guest->subscribes_to_all = true;
+	for (size_t i = 0; guest->subscribes_to_all && i < template->role_count; i++)
+		guest->subscribes_to_all = has_text(subscribed, template->roles[i].name);
+	guest->moderates = moderates(role);
+	guest->records = permits(role, "browserRecording");
+	guest->streams = permits(role, "rtmpStreaming");
+	guest->has_most_peers = json_integer_value(json_object_get(role, "maxPeerCount")) > 0;
+}
+
+/* ---- the room ---- */
+
+static void read_room(struct call *call, const struct admission *admission,
+		      struct ticket_guest *guest)
+{
+	const struct room_record *room = admission->room;
+	const json_t *document = room_document(call, room);
+	const struct slice recording = room->follows_template ? admission->template->recording
+							      : room->recording;
+
+	guest->size = json_integer_value(json_object_get(document, "size"));
+	guest->seconds_most = json_integer_value(json_object_get(document, "max_duration_seconds"));
+	guest->is_recorded = recording.size > 0 &&
+			     json_is_true(json_object_get(
+				     packed_json(call, recording, "room", &room->id), "enabled"));
+}
+
+static int64_t least(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
+static struct slice name_of(const struct admission *admission)
+{
+	const struct code *code = admission->code;
+
+	if (code != NULL && (code->terms.set & CODE_NAME) != 0)
+		return code->terms.name;
+	return admission->name.size > 0 ? admission->name : admission->user_id;
+}
+
+/* ---- the ticket ---- */
+
+static bool find_key(struct call *call, const struct media *media, struct ticket_server *server,
+		     struct fault *fault)
+{
+	const struct signing_key *key;
+
+	if (server->alg == SIGNING_ALGS)
+		return true;
+	key = media_active_key(media, server->alg);
+	if (key == NULL)
+		return packed_missing("signing key of a backend of the account", &call->account,
+				      fault);
+	server->kid = key->kid;
+	server->private_key = key->private_key;
+	return true;
+}
+
+bool media_admits_nobody(const json_t *role)
+{
+	return json_integer_value(json_object_get(role, "maxPeerCount")) < 0;
+}
+
+bool media_join(struct call *call, const struct media *media, const struct backend *backend,
+		const struct admission *admission, struct json_writer *answer, struct fault *fault)
+{
+	const json_t *role = admission->role_document;
+	struct ticket_server server = {
+		.type = backend->type,
+		.name = backend->name,
+		.url = backend->url,
+		.config = packed_json(call, backend->config, "backend", &backend->id),
+		.alg = backend->alg,
+	};
+	struct ticket_guest guest = {
+		.customer_id = slice_of(call->account_text),
+		.room_id = id_as_text(call->arena, &admission->room->id),
+		.room_name = admission->room->name,
+		.role = admission->role,
+		.user_id = admission->user_id,
+		.name = name_of(admission),
+		.is_known = admission->is_known,
+		.now = admission->since,
+		.expires = least(admission->since + backend->ttl, admission->expires),
+		.jti = admission->jti,
+	};
+
+	if (media_admits_nobody(role))
+		return true;
+	if (!find_key(call, media, &server, fault))
+		return false;
+	read_role(role, admission->template, &guest);
+	if (!permits(role, "joinOutsideWindow"))
+		guest.expires = least(guest.expires, admission->room->closes_at);
+	read_room(call, admission, &guest);
+	writer_open(answer, "join", '{');
+	if (!ticket_write(call->arena, call->environment->clock, &server, &guest, answer))
+		return packed_damaged("signing key of a backend of the account", &call->account,
+				      fault);
+	writer_close(answer, '}');
+	return true;
+}

@@ -1,0 +1,297 @@
+/* See resources/joining/misses.h. A table has groups of WAYS entries. A hash with a random key
+ * selects the group of an address, so that a client cannot choose addresses that share one. An
+ * entry is free when its time has passed.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "resources/joining/misses.h"
+
+#include <arpa/inet.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/digest.h"
+#include "base/log.h"
+#include "base/memory.h"
+
+#define WAYS 8
+#define ADDRESS_SIZE 16
+#define PREFIX_SIZE 8 /* of an IPv6 address: its /64 */
+
+/* The groups of a table: of unknown codes, of sessions, of RSA keys, where the address is an
+ * account, and of tests, where it is a hash of an account and its webhook. */
+struct table {
+	size_t first, count;
+};
+static const struct table codes = { 0, 16384 }, sessions = { 16384, 2048 },
+			  keys = { 16384 + 2048, 512 }, tests = { 16384 + 2048 + 512, 512 };
+#define GROUPS (16384 + 2048 + 512 + 512)
+
+struct entry {
+	unsigned char address[ADDRESS_SIZE];
+	int64_t began; /* start of the counted minute; 0: never used */
+	int64_t refused_until; /* 0: not refused */
+	unsigned count;
+};
+
+struct misses {
+	pthread_mutex_t lock;
+	uint64_t key[2];
+	int64_t minute_began;
+	unsigned minute_count, last_minute_count;
+	uint64_t total;
+	struct entry groups[GROUPS][WAYS]; /* of all tables */
+};
+
+struct misses *misses_open(const struct clock *clock)
+{
+	struct misses *misses = memory_check(calloc(1, sizeof *misses));
+
+	if (pthread_mutex_init(&misses->lock, NULL) != 0)
+		ABORT("a lock or thread could not be made");
+	clock_random(clock, misses->key, sizeof misses->key);
+	return misses;
+}
+
+void misses_close(struct misses *misses)
+{
+	if (misses == NULL)
+		return;
+	pthread_mutex_destroy(&misses->lock);
+	free(misses);
+}
+
+/* Normalises an address: IPv4, also when written as IPv6, or the /64 of an IPv6 address. All other
+ * texts, as from a unix socket, are one address. */
+static void normalise(struct slice text, unsigned char address[ADDRESS_SIZE])
+{
+	static const unsigned char mapped[12] = { [10] = 0xff, [11] = 0xff };
+	char terminated[INET6_ADDRSTRLEN] = "";
+
+	memset(address, 0, ADDRESS_SIZE);
+	if (text.size >= sizeof terminated)
+		return;
+	if (text.size > 0)
+		memcpy(terminated, text.data, text.size);
+	if (inet_pton(AF_INET, terminated, address + sizeof mapped) == 1) {
+		memcpy(address, mapped, sizeof mapped);
+		return;
+	}
+	if (inet_pton(AF_INET6, terminated, address) == 1 &&
+	    memcmp(address, mapped, sizeof mapped) != 0)
+		memset(address + PREFIX_SIZE, 0, ADDRESS_SIZE - PREFIX_SIZE);
+}
+
+static uint64_t mix(uint64_t value)
+{
+	value ^= value >> 32;
+	value *= 0xd6e8feb86659fd93u;
+	value ^= value >> 32;
+	value *= 0xd6e8feb86659fd93u;
+	return value ^ value >> 32;
+}
+
+static struct entry *group_of(struct misses *misses, struct table table,
+			      const unsigned char address[ADDRESS_SIZE])
+{
+	const uint64_t *key = misses->key;
+	uint64_t halves[2], hash;
+
+	memcpy(halves, address, sizeof halves);
+	hash = mix(mix(halves[0] ^ key[0]) ^ halves[1] ^ key[1]);
+	return misses->groups[table.first + hash % table.count];
+}
+
+static struct entry *find(struct misses *misses, struct table table,
+			  const unsigned char address[ADDRESS_SIZE])
+{
+	struct entry *group = group_of(misses, table, address);
+
+	for (size_t i = 0; i < WAYS; i++) {
+		if (group[i].began != 0 && memcmp(group[i].address, address, ADDRESS_SIZE) == 0)
+			return &group[i];
+	}
+	return NULL;
+}
+
+static struct entry *oldest(struct misses *misses, struct table table,
+			    const unsigned char address[ADDRESS_SIZE])
+{
+	struct entry *group = group_of(misses, table, address);
+	struct entry *entry = &group[0];
+
+	for (size_t i = 1; i < WAYS; i++) {
+		if (group[i].began < entry->began)
+			entry = &group[i];
+	}
+	return entry;
+}
+
+/* The entry of the address, empty when it has none whose time has not passed. */
+static struct entry *entry_of(struct misses *misses, struct table table,
+			      const unsigned char address[ADDRESS_SIZE], int64_t now)
+{
+	struct entry *entry = find(misses, table, address);
+
+	if (entry == NULL)
+		entry = oldest(misses, table, address);
+	if (memcmp(entry->address, address, ADDRESS_SIZE) != 0 ||
+	    (now - entry->began >= MISSES_MINUTE && entry->refused_until <= now)) {
+		memset(entry, 0, sizeof *entry);
+		memcpy(entry->address, address, ADDRESS_SIZE);
+		entry->began = now;
+	}
+	return entry;
+}
+
+static void turn_minute(struct misses *misses, int64_t now)
+{
+	if (now - misses->minute_began < MISSES_MINUTE)
+		return;
+	misses->last_minute_count = now - misses->minute_began < 2 * MISSES_MINUTE
+					    ? misses->minute_count
+					    : 0;
+	misses->minute_count = 0;
+	misses->minute_began = now;
+}
+
+static bool is_under_attack(struct misses *misses, int64_t now)
+{
+	turn_minute(misses, now);
+	return misses->minute_count > MISSES_SERVICE_MOST ||
+	       misses->last_minute_count > MISSES_SERVICE_MOST;
+}
+
+/* entry NULL: no misses. */
+static unsigned seconds_left(const struct entry *entry, int64_t now)
+{
+	if (entry == NULL || entry->refused_until <= now)
+		return 0;
+	return (unsigned)((entry->refused_until - now + 999) / 1000);
+}
+
+unsigned misses_wait(struct misses *misses, struct slice address, int64_t now)
+{
+	unsigned char normal[ADDRESS_SIZE];
+	struct entry *entry;
+	unsigned seconds;
+
+	normalise(address, normal);
+	pthread_mutex_lock(&misses->lock);
+	entry = find(misses, codes, normal);
+	if (entry != NULL && entry->refused_until == 0 && now - entry->began < MISSES_MINUTE &&
+	    entry->count >= MISSES_ADDRESS_MOST_UNDER_ATTACK && is_under_attack(misses, now))
+		entry->refused_until = now + MISSES_MINUTE;
+	seconds = seconds_left(entry, now);
+	pthread_mutex_unlock(&misses->lock);
+	return seconds;
+}
+
+unsigned misses_count(struct misses *misses, struct slice address, int64_t now)
+{
+	unsigned char normal[ADDRESS_SIZE];
+	struct entry *entry;
+	unsigned most, seconds;
+
+	normalise(address, normal);
+	pthread_mutex_lock(&misses->lock);
+	turn_minute(misses, now);
+	misses->minute_count++;
+	misses->total++;
+	most = is_under_attack(misses, now) ? MISSES_ADDRESS_MOST_UNDER_ATTACK
+					    : MISSES_ADDRESS_MOST;
+	entry = entry_of(misses, codes, normal, now);
+	seconds = seconds_left(entry, now);
+	entry->count++;
+	if (entry->count >= most && entry->refused_until == 0)
+		entry->refused_until = now + MISSES_MINUTE;
+	pthread_mutex_unlock(&misses->lock);
+	return seconds;
+}
+
+unsigned misses_session_wait(struct misses *misses, struct slice address, int64_t now)
+{
+	unsigned char normal[ADDRESS_SIZE];
+	unsigned seconds;
+
+	normalise(address, normal);
+	pthread_mutex_lock(&misses->lock);
+	seconds = seconds_left(find(misses, sessions, normal), now);
+	pthread_mutex_unlock(&misses->lock);
+	return seconds;
+}
+
+void misses_session_count(struct misses *misses, struct slice address, int64_t now)
+{
+	unsigned char normal[ADDRESS_SIZE];
+	struct entry *entry;
+
+	normalise(address, normal);
+	pthread_mutex_lock(&misses->lock);
+	entry = entry_of(misses, sessions, normal, now);
+	if (++entry->count >= MISSES_ADDRESS_MOST && entry->refused_until == 0)
+		entry->refused_until = now + MISSES_MINUTE;
+	pthread_mutex_unlock(&misses->lock);
+}
+
+/* Counts what is allowed, up to so many a minute. */
+static unsigned count_allowed(struct misses *misses, struct table table,
+			      const unsigned char address[ADDRESS_SIZE], unsigned most, int64_t now,
+			      unsigned n)
+{
+	struct entry *entry;
+	unsigned seconds;
+
+	pthread_mutex_lock(&misses->lock);
+	entry = entry_of(misses, table, address, now);
+	seconds = seconds_left(entry, now);
+	if (seconds == 0) {
+		entry->count += n;
+		if (entry->count >= most)
+			entry->refused_until = entry->began + MISSES_MINUTE;
+	}
+	pthread_mutex_unlock(&misses->lock);
+	return seconds;
+}
+
+unsigned misses_keys_count(struct misses *misses, const struct id *account, int64_t now, unsigned n)
+{
+	unsigned char address[ADDRESS_SIZE] = { 0 };
+
+	memcpy(address, account->bytes, ID_SIZE);
+	return count_allowed(misses, keys, address, MISSES_KEYS_MOST, now, n);
+}
+
+unsigned misses_tests_count(struct misses *misses, const struct id *account,
+			    const struct id *webhook, int64_t now, unsigned n)
+{
+	unsigned char digest[DIGEST_SIZE];
+	char both[2 * ID_SIZE];
+
+	memcpy(both, account->bytes, ID_SIZE);
+	memcpy(both + ID_SIZE, webhook->bytes, ID_SIZE);
+	digest_sha256((struct slice){ both, sizeof both }, digest);
+	return count_allowed(misses, tests, digest, MISSES_TESTS_MOST, now, n);
+}
+
+unsigned misses_rate(struct misses *misses, int64_t now)
+{
+	unsigned rate;
+
+	pthread_mutex_lock(&misses->lock);
+	turn_minute(misses, now);
+	rate = misses->minute_count > misses->last_minute_count ? misses->minute_count
+								: misses->last_minute_count;
+	pthread_mutex_unlock(&misses->lock);
+	return rate;
+}
+
+uint64_t misses_total(struct misses *misses)
+{
+	uint64_t total;
+
+	pthread_mutex_lock(&misses->lock);
+	total = misses->total;
+	pthread_mutex_unlock(&misses->lock);
+	return total;
+}

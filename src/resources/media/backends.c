@@ -1,0 +1,296 @@
+/* See resources/media/backends.h. A write makes the whole document out of the stored one and the
+ * body, with the secrets that the body leaves out, and has all rules look at it.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "resources/media/backends.h"
+
+#include <stdlib.h>
+
+#include "base/text.h"
+#include "resources/kinds.h"
+#include "resources/lists.h"
+#include "resources/audit.h"
+#include "resources/packed.h"
+#include "rules/media_rules.h"
+
+static bool find(struct call *call, enum store_reading reading, struct media *media,
+		 struct backend **backend, struct fault *fault)
+{
+	struct id id;
+
+	if (!media_load_alone(call, reading, media, fault))
+		return false;
+	*backend = id_parse(call->parameters[0], &id) ? media_backend(media, &id) : NULL;
+	return *backend != NULL || fault_set(fault, FAULT_NOT_FOUND, "backend not found");
+}
+
+/* ---- documents ---- */
+
+json_t *backend_document(struct call *call, const struct backend *backend)
+{
+	json_t *document = arena_json(call->arena, json_object());
+
+	object_put(document, "name", json_of_text(backend->name));
+	object_put(document, "type", json_string(backend_type_name(backend->type)));
+	object_put(document, "url", json_of_text(backend->url));
+	object_put(document, "default", json_boolean(backend->is_default));
+	object_put(document, "ttl", json_integer(backend->ttl));
+	object_put(document, "config",
+		   json_incref(packed_json(call, backend->config, "backend", &backend->id)));
+	return document;
+}
+
+static struct slice backend_text(struct call *call, const struct backend *backend)
+{
+	json_t *document = backend_document(call, backend);
+
+	object_put(document, "id", json_of_text(id_as_text(call->arena, &backend->id)));
+	object_put(document, "created_at", json_time_seconds(backend->created));
+	object_put(document, "updated_at", json_time_seconds(backend->updated));
+	return document_as_text(call->arena, &backend_shape, document, false);
+}
+
+static enum backend_type type_named(struct slice name)
+{
+	enum backend_type type = BACKEND_LIVEKIT;
+
+	while (type < BACKEND_JWT && !slice_is(name, backend_type_name(type)))
+		type++;
+	return type;
+}
+
+static struct slice config_with_defaults(struct call *call, struct slice type,
+					 const json_t *document)
+{
+	static const char *const members[] = { "group", "alg", "checksum" };
+	json_t *config = json_object_get(document, "config");
+
+	config = config == NULL ? arena_json(call->arena, json_object()) : call_copy(call, config);
+	for (size_t i = 0; i < sizeof members / sizeof members[0]; i++) {
+		const char *standard = backend_default(type, members[i]);
+
+		if (standard != NULL && json_object_get(config, members[i]) == NULL)
+			object_put(config, members[i], json_string(standard));
+	}
+	return json_as_text(call->arena, config);
+}
+
+/* The alg of a key of the account. */
+static enum signing_alg alg_of(struct call *call, const struct backend *backend)
+{
+	enum signing_alg alg = SIGNING_ALGS;
+
+	(void)signing_alg_named(
+		text_of_json(json_object_get(
+			packed_json(call, backend->config, "backend", &backend->id), "alg")),
+		&alg);
+	return alg;
+}
+
+void backend_set(struct call *call, struct media *media, struct backend *backend,
+		 const json_t *document)
+{
+	const struct slice type = text_of_json(json_object_get(document, "type"));
+	const json_t *ttl = json_object_get(document, "ttl");
+
+	backend->name = text_of_json(json_object_get(document, "name"));
+	backend->type = type_named(type);
+	backend->url = text_of_json(json_object_get(document, "url"));
+	backend->ttl = ttl == NULL ? strtoll(shape_field(&backend_shape, "ttl")->standard, NULL, 10)
+				   : json_integer_value(ttl);
+	backend->config = config_with_defaults(call, type, document);
+	backend->alg = alg_of(call, backend);
+	backend->is_default = json_is_true(json_object_get(document, "default"));
+	for (size_t i = 0; backend->is_default && i < media->backend_count; i++) {
+		if (&media->backends[i] != backend)
+			media->backends[i].is_default = false;
+	}
+}
+
+/* ---- writing ---- */
+
+/* Of what is stored: a backend that signs needs a key, and has a name of its own. */
+static bool check(struct call *call, const struct media *media, const struct backend *former,
+		  const struct backend *backend, struct fault *fault)
+{
+	const struct backend *holder = media_backend_named(media, backend->name);
+
+	if (backend->alg != SIGNING_ALGS && media_active_key(media, backend->alg) == NULL)
+		findings_add(&call->findings, "/config/alg", "no active signing key");
+	if (!findings_result(&call->findings, fault))
+		return false;
+	if (holder != NULL && holder != former)
+		return fault_set(fault, FAULT_CONFLICT, "Overwrite error");
+	if (former != NULL && former->uses > 0 && !slice_equal(former->name, backend->name))
+		return fault_set(fault, FAULT_CONFLICT, "Backend is in use");
+	return true;
+}
+
+static void note(struct call *call, const char *type, const struct backend *backend,
+		 struct changes *changes)
+{
+	const struct audit_data data = {
+		.kind = "backend",
+		.id = id_as_text(call->arena, &backend->id),
+		.name = backend->name,
+		.changes = changes,
+	};
+
+	audit_note(call, type, &data);
+}
+
+static void note_update(struct call *call, const struct backend *former,
+			const struct backend *backend)
+{
+	static const char *const ignored[] = { "updated_at", NULL };
+	struct changes changes = CHANGES_INITIAL(call->arena);
+
+	changes_find_in_texts(&changes, SLICE(""), backend_text(call, former),
+			      backend_text(call, backend), ignored);
+	changes_find_hidden(
+		&changes, SLICE(""), &backend_shape,
+		document_hidden(call->arena, &backend_shape, backend_document(call, former)),
+		document_hidden(call->arena, &backend_shape, backend_document(call, backend)));
+	note(call, "backend.updated", backend, &changes);
+}
+
+bool backends_create(struct call *call, struct fault *fault)
+{
+	struct media media;
+	struct backend *backend;
+
+	if (!media_load_alone(call, STORE_TO_CHANGE, &media, fault))
+		return false;
+	backend = &media.backends[media.backend_count];
+	*backend = (struct backend){ .created = call->now, .updated = call->now };
+	backend_set(call, &media, backend, call->body);
+	if (!check(call, &media, NULL, backend, fault))
+		return false;
+	if (media.backend_count == BACKENDS_MOST)
+		return fault_set(fault, FAULT_CONFLICT, "Too many backends");
+	backend->id = call_new_id(call, media.backend_count > 0 ? &backend[-1].id : &kind_only_id,
+				  ++media.last_backend);
+	media.backend_count++;
+	note(call, "backend.created", backend, NULL);
+	return media_put(call, &media, fault) && call_answer(call, backend_text(call, backend));
+}
+
+/* Secrets that the body leaves out are kept, as long as they are used, and for the server that
+ * they were set for: otherwise anyone who may change a backend could have them sign for their own
+ * server. */
+static void keep_secrets(struct call *call, const struct backend *backend, json_t *document)
+{
+	json_t *stored = packed_json(call, backend->config, "backend", &backend->id), *value;
+	json_t *config = call_copy_member(document, "config");
+	const struct slice type = slice_of(backend_type_name(backend->type));
+	const struct slice alg = text_of_json(json_object_get(config, "alg"));
+	const struct slice url = text_of_json(json_object_get(document, "url"));
+	const bool stays = url_same_place(backend->url, url);
+	const json_t *sent = call_member(call, "config");
+	const char *name;
+
+	json_object_foreach(stored, name, value) {
+		if (!backend_member_is_secret(name))
+			continue;
+		if (!backend_has_member(type, alg, name)) {
+			/* What was merged, and not sent. */
+			if (json_object_get(sent, name) == NULL)
+				json_object_del(config, name);
+		} else if (json_object_get(sent, name) == NULL) {
+			json_object_set(config, name, value);
+			if (!stays)
+				findings_add(&call->findings,
+					     arena_text(call->arena, "/config/%s", name),
+					     "must be sent again when the address changes");
+		}
+	}
+}
+
+static bool save(struct call *call, struct media *media, struct backend *backend, json_t *document,
+		 struct fault *fault)
+{
+	const struct slice type = text_of_json(json_object_get(document, "type"));
+	const struct backend former = *backend;
+	struct backend changed = former;
+
+	if (!slice_is(type, backend_type_name(former.type))) {
+		findings_add(&call->findings, "/type", "cannot change");
+		return findings_result(&call->findings, fault);
+	}
+	keep_secrets(call, backend, document);
+	if (!document_finish(&new_backend_shape, document, &call->findings, fault))
+		return false;
+	changed.updated = call->now;
+	backend_set(call, media, &changed, document);
+	if (!check(call, media, backend, &changed, fault))
+		return false;
+	*backend = changed;
+	note_update(call, &former, backend);
+	return media_put(call, media, fault) && call_answer(call, backend_text(call, backend));
+}
+
+bool backends_replace(struct call *call, struct fault *fault)
+{
+	struct media media;
+	struct backend *backend;
+
+	return find(call, STORE_TO_CHANGE, &media, &backend, fault) &&
+	       save(call, &media, backend, call_copy(call, call->body), fault);
+}
+
+bool backends_patch(struct call *call, struct fault *fault)
+{
+	struct media media;
+	struct backend *backend;
+	json_t *document;
+
+	if (!find(call, STORE_TO_CHANGE, &media, &backend, fault))
+		return false;
+	document = backend_document(call, backend);
+	document_merge(&backend_shape, document, call->body);
+	return save(call, &media, backend, document, fault);
+}
+
+bool backends_delete(struct call *call, struct fault *fault)
+{
+	struct media media;
+	struct backend *backend;
+
+	if (!find(call, STORE_TO_CHANGE, &media, &backend, fault))
+		return false;
+	if (backend->uses > 0)
+		return fault_set(fault, FAULT_CONFLICT, "Backend is in use");
+	note(call, "backend.deleted", backend, NULL);
+	media_remove_backend(&media, backend);
+	return media_put(call, &media, fault) && call_answer_nothing(call);
+}
+
+/* ---- reading ---- */
+
+bool backends_get(struct call *call, struct fault *fault)
+{
+	struct media media;
+	struct backend *backend;
+
+	return find(call, STORE_TO_SHOW, &media, &backend, fault) &&
+	       call_answer(call, backend_text(call, backend));
+}
+
+bool backends_list(struct call *call, struct fault *fault)
+{
+	struct media media;
+	struct list list;
+
+	list_open(call, &list);
+	if (!media_load_alone(call, STORE_TO_SHOW, &media, fault))
+		return false;
+	for (size_t i = media.backend_count; i-- > 0 && !list_is_full(&list);) {
+		const struct backend *backend = &media.backends[i];
+
+		if (list.is_bounded && id_compare(&backend->id, &list.start) >= 0)
+			continue;
+		list_add_item(&list, &backend->id);
+		call_part(call, backend_text(call, backend));
+	}
+	return list_close(&list, fault);
+}

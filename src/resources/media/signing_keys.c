@@ -1,0 +1,251 @@
+/* See resources/media/signing_keys.h.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "resources/media/signing_keys.h"
+
+#include "base/text.h"
+#include "resources/lists.h"
+#include "resources/audit.h"
+#include "resources/media/media_record.h"
+#include "resources/joining/misses.h"
+
+/* Seconds in which a retired key is still published: as long as a token lives, and a minute. */
+#define RETIRED_LASTS (24 * 60 * 60 + 60)
+
+/* ---- the answer ---- */
+
+static struct slice key_text(struct call *call, const struct signing_key *key)
+{
+	struct buffer text = BUFFER_INITIAL(call->arena);
+
+	buffer_append_member(&text, "{\"kid\":", key->kid);
+	buffer_append_member(&text, ",\"alg\":", slice_of(signing_alg_name(key->alg)));
+	buffer_append_member(&text, ",\"state\":", slice_of(key_state_name(key->state)));
+	buffer_append_time_seconds(&text, ",\"created_at\":", key->created);
+	if (key->state == KEY_RETIRED)
+		buffer_append_time_seconds(&text, ",\"retires_at\":", key->retires * 1000);
+	buffer_append_text(&text, ",\"jwk\":");
+	buffer_append(&text, key->jwk);
+	buffer_append_byte(&text, '}');
+	return buffer_slice(&text);
+}
+
+/* ---- making ---- */
+
+static enum signing_alg wanted_alg(const struct call *call)
+{
+	enum signing_alg alg = SIGNING_ES256;
+
+	(void)signing_alg_named(text_of_json(call_member(call, "alg")), &alg);
+	return alg;
+}
+
+bool signing_keys_prepare(struct call *call, struct fault *fault)
+{
+	const enum signing_alg alg = wanted_alg(call);
+	struct misses *misses = call->environment->misses;
+	unsigned seconds = 0;
+
+	if (alg == SIGNING_RS256)
+		seconds = misses_keys_count(misses, &call->account, clock_monotonic(),
+					    call->validates_only ? 0 : 1);
+	if (seconds > 0) {
+		fault_detail(fault, FAULT_TOO_MANY, "the account made %d RSA keys in a minute",
+			     MISSES_KEYS_MOST);
+		fault->retry_after = seconds;
+		return false;
+	}
+	if (!call->validates_only)
+		call->made_key = signing_make(call->arena, alg);
+	return true;
+}
+
+static void note(struct call *call, const char *type, const struct signing_key *key)
+{
+	const struct audit_data data = {
+		.kind = "signing_key",
+		.id = key->kid,
+		.name = slice_of(signing_alg_name(key->alg)),
+	};
+
+	audit_note(call, type, &data);
+}
+
+static bool add_key(struct call *call, struct media *media, enum signing_alg alg,
+		    struct fault *fault)
+{
+	struct signing_key *key = &media->keys[media->key_count];
+	const bool is_first = media_count_keys(media, alg) == 0;
+
+	*key = (struct signing_key){
+		.alg = alg,
+		.state = is_first ? KEY_ACTIVE : KEY_NEXT,
+		.created = call->now,
+		.private_key = call->made_key,
+	};
+	if (!signing_describe(call->arena, alg, key->private_key, &key->kid, &key->jwk))
+		return fault_set(fault, FAULT_INTERNAL, NULL);
+	media->key_count++;
+	note(call, "signing_key.created", key);
+	return media_put(call, media, fault) && call_answer(call, key_text(call, key));
+}
+
+bool signing_keys_create(struct call *call, struct fault *fault)
+{
+	const enum signing_alg alg = wanted_alg(call);
+	struct media media;
+
+	if (!media_load_alone(call, STORE_TO_CHANGE, &media, fault))
+		return false;
+	if (media_count_keys(&media, alg) >= SIGNING_KEYS_MOST)
+		return fault_set(fault, FAULT_CONFLICT, "Too many signing keys");
+	return call->validates_only || add_key(call, &media, alg, fault);
+}
+
+/* ---- reading ---- */
+
+bool signing_keys_list(struct call *call, struct fault *fault)
+{
+	const struct slice start = call_query_text(call, "start");
+	struct media media;
+	struct list list;
+	size_t i;
+
+	list_begin(call, &list);
+	if (!media_load_alone(call, STORE_TO_SHOW, &media, fault))
+		return false;
+	i = media.key_count;
+	if (start.data != NULL) {
+		const struct signing_key *key = media_key(&media, start);
+
+		if (key == NULL)
+			return fault_member(fault, FAULT_INVALID_QUERY, NULL, "start",
+					    "must be the kid of a signing key");
+		i = (size_t)(key - media.keys);
+	}
+	while (i-- > 0 && !list_is_full(&list)) {
+		list_add(&list, media.keys[i].kid);
+		call_part(call, key_text(call, &media.keys[i]));
+	}
+	return list_close(&list, fault);
+}
+
+static bool find(struct call *call, enum store_reading reading, struct media *media,
+		 struct signing_key **key, struct fault *fault)
+{
+	if (!media_load_alone(call, reading, media, fault))
+		return false;
+	*key = media_key(media, call->parameters[0]);
+	return *key != NULL || fault_set(fault, FAULT_NOT_FOUND, "signing key not found");
+}
+
+bool signing_keys_get(struct call *call, struct fault *fault)
+{
+	struct media media;
+	struct signing_key *key;
+
+	return find(call, STORE_TO_SHOW, &media, &key, fault) &&
+	       call_answer(call, key_text(call, key));
+}
+
+/* ---- rotation ---- */
+
+bool signing_keys_activate(struct call *call, struct fault *fault)
+{
+	struct media media;
+	struct signing_key *key, *former;
+
+	if (!find(call, STORE_TO_CHANGE, &media, &key, fault))
+		return false;
+	if (key->state == KEY_RETIRED)
+		return fault_set(fault, FAULT_CONFLICT, "Signing key is retired");
+	if (key->state == KEY_ACTIVE)
+		return call_answer(call, key_text(call, key));
+	if (call->now - key->created < call->environment->signing_key_age * 1000)
+		return fault_set(fault, FAULT_CONFLICT, "Signing key is too new");
+	former = media_active_key(&media, key->alg);
+	if (former != NULL) {
+		former->state = KEY_RETIRED;
+		former->retires = call->now / 1000 + RETIRED_LASTS;
+	}
+	key->state = KEY_ACTIVE;
+	note(call, "signing_key.activated", key);
+	return media_put(call, &media, fault) && call_answer(call, key_text(call, key));
+}
+
+bool signing_keys_delete(struct call *call, struct fault *fault)
+{
+	struct media media;
+	struct signing_key *key;
+
+	if (!find(call, STORE_TO_CHANGE, &media, &key, fault))
+		return false;
+	if (key->state == KEY_ACTIVE && media_signs(&media, key->alg))
+		return fault_set(fault, FAULT_CONFLICT, "Signing key is active");
+	note(call, "signing_key.deleted", key);
+	media_remove_key(&media, key);
+	return media_put(call, &media, fault) && call_answer_nothing(call);
+}
+
+/* ---- what everyone may read ---- */
+
+/* Verifiers keep a key set so long, in seconds; SIGNING_KEY_AGE is longer. */
+#define PUBLISHED "public, max-age=300"
+
+/* The account is the path's, and need not be there. False: the text is no id. */
+static bool load_named(struct call *call, struct media *media, struct fault *fault)
+{
+	if (!id_parse(call->parameters[0], &call->account))
+		return fault_set(fault, FAULT_NOT_FOUND, "no such path");
+	call_set_account(call);
+	return media_load_alone(call, STORE_TO_SHOW, media, fault);
+}
+
+static bool publish(struct call *call, struct slice text)
+{
+	call_header(call, "Cache-Control", SLICE(PUBLISHED));
+	call_header(call, "Content-Type", slice_of(call->route->content_type));
+	return call_answer(call, text);
+}
+
+bool key_set_get(struct call *call, struct fault *fault)
+{
+	struct buffer text = BUFFER_INITIAL(call->arena);
+	struct media media;
+
+	if (!load_named(call, &media, fault))
+		return false;
+	buffer_append_text(&text, "{\"keys\":[");
+	for (size_t i = 0; i < media.key_count; i++) {
+		if (i > 0)
+			buffer_append_byte(&text, ',');
+		buffer_append(&text, media.keys[i].jwk);
+	}
+	buffer_append_text(&text, "]}");
+	return publish(call, buffer_slice(&text));
+}
+
+static bool has_hash(const struct signing_key *key, struct slice hash)
+{
+	unsigned char digest[DIGEST_SIZE];
+	char text[2 * DIGEST_SIZE];
+
+	digest_sha256(key->kid, digest);
+	text_hex(digest, sizeof digest, text);
+	return slice_equal(hash, (struct slice){ text, sizeof text });
+}
+
+bool key_pem_get(struct call *call, struct fault *fault)
+{
+	struct media media;
+
+	if (!load_named(call, &media, fault))
+		return false;
+	for (size_t i = 0; i < media.key_count; i++) {
+		const struct signing_key *key = &media.keys[i];
+
+		if (key->alg == SIGNING_RS256 && has_hash(key, call->parameters[1]))
+			return publish(call, signing_pem(call->arena, key->private_key));
+	}
+	return fault_set(fault, FAULT_NOT_FOUND, "signing key not found");
+}

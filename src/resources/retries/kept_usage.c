@@ -1,0 +1,289 @@
+/* See resources/retries/kept_usage.h.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "resources/retries/kept_usage.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "base/log.h"
+#include "base/memory.h"
+#include "resources/expected.h"
+#include "resources/kinds.h"
+#include "resources/packed.h"
+
+#define VERSION 1
+/* A day in pieces of ten minutes, and the one that has begun. */
+#define BUCKETS 145
+#define BUCKET_MILLISECONDS 600000
+/* Bytes that are added at once, however short the time is. */
+#define BYTES_ADDED ((uint64_t)4 << 20)
+
+struct amount {
+	uint64_t answers, bytes;
+};
+
+/* An account that has sent keys to this process. */
+struct entry {
+	struct id account;
+	struct amount stored; /* of the day, as the record said last */
+	struct amount counted; /* here, and not in the record yet */
+	struct amount adding; /* of `counted`, by the call that adds it now */
+	int64_t added; /* clock_monotonic; when it was added last */
+	bool is_known; /* the record was read */
+	bool is_adding;
+};
+
+struct kept_usage {
+	pthread_mutex_t lock;
+	struct entry *entries; /* sorted by account */
+	size_t count, capacity;
+	_Atomic uint64_t replays;
+};
+
+/* What a call has counted. */
+struct counting {
+	struct amount own;
+	bool adds;
+	struct amount sum; /* of the record that it wrote */
+};
+
+struct kept_usage *kept_usage_open(void)
+{
+	struct kept_usage *usage = memory_check(calloc(1, sizeof *usage));
+
+	if (pthread_mutex_init(&usage->lock, NULL) != 0)
+		ABORT("a lock or thread could not be made");
+	return usage;
+}
+
+void kept_usage_close(struct kept_usage *usage)
+{
+	if (usage == NULL)
+		return;
+	pthread_mutex_destroy(&usage->lock);
+	free(usage->entries);
+	free(usage);
+}
+
+/* With the lock held. */
+static struct entry *entry_of(struct kept_usage *usage, const struct id *account)
+{
+	const size_t place = id_place(account, usage->entries, usage->count,
+				      sizeof *usage->entries);
+
+	if (place < usage->count && id_compare(&usage->entries[place].account, account) == 0)
+		return &usage->entries[place];
+	if (usage->count == usage->capacity) {
+		usage->capacity = usage->capacity * 2 + 16;
+		usage->entries = memory_check(
+			realloc(usage->entries, usage->capacity * sizeof *usage->entries));
+	}
+	memmove(&usage->entries[place + 1], &usage->entries[place],
+		(usage->count - place) * sizeof *usage->entries);
+	usage->entries[place] = (struct entry){ .account = *account };
+	usage->count++;
+	return &usage->entries[place];
+}
+
+static bool is_due(const struct entry *entry, int64_t now)
+{
+	return !entry->is_adding && (!entry->is_known || now - entry->added >= KEPT_USAGE_PERIOD ||
+				     entry->counted.bytes >= BYTES_ADDED);
+}
+
+/* ---- the record ---- */
+
+struct day {
+	struct store_record stored;
+	int64_t last; /* the number of the last bucket */
+	struct amount buckets[BUCKETS]; /* the last one is that number's */
+};
+
+static bool decode_day(const struct store_record *stored, struct day *day, struct fault *fault)
+{
+	struct packed reader = packed_open(stored->value, VERSION);
+
+	day->last = (int64_t)packed_number(&reader, 8);
+	for (size_t i = 0; i < BUCKETS; i++) {
+		day->buckets[i].answers = packed_number(&reader, 4);
+		day->buckets[i].bytes = packed_number(&reader, 8);
+	}
+	return packed_close(&reader, "use of keys", &stored->account, fault);
+}
+
+static bool read_day(struct call *call, struct day *day, struct fault *fault)
+{
+	*day = (struct day){ .last = 0 };
+	return store_get(call->transaction, &kind_kept_usage, &kind_only_id, STORE_TO_CHANGE,
+			 &day->stored, fault) &&
+	       (day->stored.value.data == NULL || decode_day(&day->stored, day, fault));
+}
+
+bool kept_usage_check_record(const struct store_record *stored, struct fault *fault)
+{
+	struct day day;
+
+	return decode_day(stored, &day, fault);
+}
+
+/* The buckets move until the last one is the present one; a clock that stepped back moves none. */
+static void move_day(struct day *day, int64_t now)
+{
+	const int64_t last = now / BUCKET_MILLISECONDS;
+	const int64_t by = last - day->last;
+
+	if (by <= 0)
+		return;
+	for (int64_t i = 0; i < BUCKETS; i++)
+		day->buckets[i] = i + by < BUCKETS ? day->buckets[i + by] : (struct amount){ 0, 0 };
+	day->last = last;
+}
+
+static struct amount sum_of(const struct day *day)
+{
+	struct amount sum = { 0, 0 };
+
+	for (size_t i = 0; i < BUCKETS; i++) {
+		sum.answers += day->buckets[i].answers;
+		sum.bytes += day->buckets[i].bytes;
+	}
+	return sum;
+}
+
+static bool put_day(struct call *call, const struct day *day, struct fault *fault)
+{
+	struct buffer value = BUFFER_INITIAL(call->arena);
+	struct store_record record = { .id = kind_only_id };
+
+	packed_put_number(&value, VERSION, 1);
+	packed_put_number(&value, (uint64_t)day->last, 8);
+	for (size_t i = 0; i < BUCKETS; i++) {
+		packed_put_number(&value, day->buckets[i].answers, 4);
+		packed_put_number(&value, day->buckets[i].bytes, 8);
+	}
+	return packed_store(call->transaction, &kind_kept_usage, &record, &value, &day->stored,
+			    fault);
+}
+
+/* ---- counting ---- */
+
+void kept_usage_expect(struct expected *expected)
+{
+	const struct call *call = expected->call;
+	struct kept_usage *usage = call->environment->kept_usage;
+	bool is_read;
+
+	if (usage == NULL)
+		return;
+	pthread_mutex_lock(&usage->lock);
+	is_read = is_due(entry_of(usage, &call->account), clock_monotonic());
+	pthread_mutex_unlock(&usage->lock);
+	if (is_read)
+		expected_get(expected, &kind_kept_usage, &kind_only_id, STORE_TO_CHANGE);
+}
+
+/* Adds what was counted here, and the call's own, to the record. */
+static bool add_to_record(struct call *call, struct counting *counting, struct amount adding,
+			  struct fault *fault)
+{
+	struct amount *present;
+	struct day day;
+
+	if (!read_day(call, &day, fault))
+		return false;
+	move_day(&day, call->now);
+	present = &day.buckets[BUCKETS - 1];
+	present->answers += adding.answers + counting->own.answers;
+	present->bytes += adding.bytes + counting->own.bytes;
+	counting->sum = sum_of(&day);
+	return put_day(call, &day, fault);
+}
+
+static bool refuse(struct fault *fault)
+{
+	fault_detail(
+		fault, FAULT_TOO_MANY,
+		"Idempotency-Key: the account has %llu keys or %llu MB of answers of the last 24 "
+		"hours",
+		(unsigned long long)KEPT_ANSWERS_MOST,
+		(unsigned long long)(KEPT_ANSWER_BYTES_MOST >> 20));
+	fault->retry_after = BUCKET_MILLISECONDS / 1000;
+	return false;
+}
+
+bool kept_usage_add(struct call *call, size_t bytes, struct fault *fault)
+{
+	struct kept_usage *usage = call->environment->kept_usage;
+	struct counting *counting = arena_zero(call->arena, sizeof *counting);
+	struct amount adding;
+	struct entry *entry;
+	bool is_full;
+
+	if (usage == NULL)
+		return true;
+	counting->own = (struct amount){ 1, bytes };
+	call->counting = counting;
+	pthread_mutex_lock(&usage->lock);
+	entry = entry_of(usage, &call->account);
+	counting->adds = is_due(entry, clock_monotonic());
+	if (counting->adds) {
+		entry->is_adding = true;
+		entry->adding = entry->counted;
+		entry->counted = (struct amount){ 0, 0 };
+	}
+	adding = entry->adding;
+	is_full = entry->stored.answers + entry->counted.answers + adding.answers >=
+			  KEPT_ANSWERS_MOST ||
+		  entry->stored.bytes + entry->counted.bytes + adding.bytes + bytes >
+			  KEPT_ANSWER_BYTES_MOST;
+	pthread_mutex_unlock(&usage->lock);
+	if (!counting->adds)
+		return !is_full || refuse(fault);
+	if (!add_to_record(call, counting, adding, fault))
+		return false;
+	return (counting->sum.answers <= KEPT_ANSWERS_MOST &&
+		counting->sum.bytes <= KEPT_ANSWER_BYTES_MOST) ||
+	       refuse(fault);
+}
+
+void kept_usage_end(struct call *call, bool is_committed)
+{
+	struct kept_usage *usage = call->environment->kept_usage;
+	const struct counting *counting = call->counting;
+	struct entry *entry;
+
+	call->counting = NULL;
+	if (counting == NULL)
+		return;
+	pthread_mutex_lock(&usage->lock);
+	entry = entry_of(usage, &call->account);
+	if (counting->adds) {
+		entry->is_adding = false;
+		if (is_committed) {
+			entry->stored = counting->sum;
+			entry->is_known = true;
+			entry->added = clock_monotonic();
+		} else {
+			entry->counted.answers += entry->adding.answers;
+			entry->counted.bytes += entry->adding.bytes;
+		}
+		entry->adding = (struct amount){ 0, 0 };
+	} else if (is_committed) {
+		entry->counted.answers += counting->own.answers;
+		entry->counted.bytes += counting->own.bytes;
+	}
+	pthread_mutex_unlock(&usage->lock);
+}
+
+void kept_usage_count_replay(struct kept_usage *usage)
+{
+	if (usage != NULL)
+		atomic_fetch_add_explicit(&usage->replays, 1, memory_order_relaxed);
+}
+
+uint64_t kept_usage_replays(struct kept_usage *usage)
+{
+	return usage == NULL ? 0 : atomic_load_explicit(&usage->replays, memory_order_relaxed);
+}

@@ -1,0 +1,309 @@
+/* See resources/rooms/room_record.h.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "resources/rooms/room_record.h"
+
+#include "base/digest.h"
+#include "base/text.h"
+#include "resources/expected.h"
+#include "resources/kinds.h"
+#include "resources/packed.h"
+#include "rules/room_rules.h"
+
+/* A room without opens_at and closes_at has the version 1. */
+#define VERSION 1
+#define VERSION_WINDOW 2
+#define PIECES 3
+
+/* ---- the stored form ---- */
+
+bool room_put(struct call *call, const struct room_record *record, struct fault *fault)
+{
+	struct buffer value = BUFFER_INITIAL(call->arena);
+	struct store_record stored = {
+		.id = record->id,
+		.parent = record->template_id,
+		.is_on = record->is_enabled,
+		.name = text_lower(call->arena, record->name),
+	};
+
+	const bool has_window = record->opens_at != INT64_MIN || record->closes_at != INT64_MAX;
+
+	packed_put_number(&value, has_window ? VERSION_WINDOW : VERSION, 1);
+	packed_put_number(&value, (uint64_t)record->created, 8);
+	packed_put_number(&value, (uint64_t)record->updated, 8);
+	packed_put_number(&value, record->etag, 8);
+	packed_put_number(&value, record->follows_template, 1);
+	packed_put_text(&value, record->name);
+	packed_put_text(&value, record->recording);
+	packed_put_text(&value, record->hidden);
+	for (size_t i = 0; i < PIECES; i++)
+		packed_put_text(&value, record->pieces[i]);
+	if (has_window) {
+		packed_put_number(&value, (uint64_t)record->opens_at, 8);
+		packed_put_number(&value, (uint64_t)record->closes_at, 8);
+	}
+	return packed_store(call->transaction, &kind_room, &stored, &value, &record->stored, fault);
+}
+
+static bool decode(struct packed *reader, struct room_record *record)
+{
+	const uint64_t version = packed_number(reader, 1);
+
+	record->created = (int64_t)packed_number(reader, 8);
+	record->updated = (int64_t)packed_number(reader, 8);
+	record->etag = packed_number(reader, 8);
+	record->follows_template = packed_number(reader, 1) != 0;
+	record->name = packed_text(reader);
+	record->recording = packed_text(reader);
+	record->hidden = packed_text(reader);
+	for (size_t i = 0; i < PIECES; i++)
+		record->pieces[i] = packed_text(reader);
+	record->opens_at = INT64_MIN;
+	record->closes_at = INT64_MAX;
+	if (version == VERSION_WINDOW) {
+		record->opens_at = (int64_t)packed_number(reader, 8);
+		record->closes_at = (int64_t)packed_number(reader, 8);
+	}
+	return (version == VERSION || version == VERSION_WINDOW) && packed_ended(reader);
+}
+
+bool room_read(struct call *call, const struct store_record *stored, struct room_record *record,
+	       struct fault *fault)
+{
+	struct packed reader = { .rest = stored->value };
+
+	*record = (struct room_record){
+		.stored = *stored,
+		.id = stored->id,
+		.template_id = stored->parent,
+		.is_enabled = stored->is_on,
+	};
+	if (!decode(&reader, record))
+		return packed_damaged("room", &stored->id, fault);
+	call_raise_time(call, record->updated);
+	return true;
+}
+
+bool room_find(struct call *call, const struct id *id, enum store_reading reading,
+	       struct room_record *record, bool *is_there, struct fault *fault)
+{
+	struct store_record stored;
+
+	if (!store_get(call->transaction, &kind_room, id, reading, &stored, fault))
+		return false;
+	*is_there = stored.value.data != NULL;
+	return !*is_there || room_read(call, &stored, record, fault);
+}
+
+bool room_find_named(struct call *call, struct slice name, enum store_reading reading,
+		     struct room_record *record, bool *is_there, struct fault *fault)
+{
+	struct store_record stored;
+
+	if (!store_get_named(call->transaction, &kind_room, text_lower(call->arena, name), reading,
+			     &stored, fault))
+		return false;
+	*is_there = stored.value.data != NULL;
+	return !*is_there || room_read(call, &stored, record, fault);
+}
+
+bool room_expect_by_id(struct expected *expected, struct slice text, enum store_reading reading,
+		       struct id *id)
+{
+	struct id parsed;
+
+	if (!id_parse(text, &parsed))
+		return false;
+	if (id != NULL)
+		*id = parsed;
+	expected_parent(expected, &kind_template,
+			expected_get(expected, &kind_room, &parsed, reading), STORE_TO_SHOW);
+	return true;
+}
+
+bool room_load_by_id(struct call *call, struct slice text, enum store_reading reading,
+		     struct room_record *record, struct fault *fault)
+{
+	struct id id;
+	bool is_there = false;
+
+	if (id_parse(text, &id) && !room_find(call, &id, reading, record, &is_there, fault))
+		return false;
+	return is_there || fault_set(fault, FAULT_NOT_FOUND, "room not found");
+}
+
+/* ---- the answer ---- */
+
+#define PARTS 5
+
+/* Of its answer, in their order. */
+static void take_parts(struct call *call, const struct room_record *record,
+		       const struct template_record *template, struct slice recording,
+		       struct slice parts[PARTS])
+{
+	struct buffer name = BUFFER_INITIAL(call->arena);
+
+	if (recording.data == NULL)
+		recording = record->follows_template ? template->recording : record->recording;
+	buffer_append_string(&name, template->name);
+	parts[0] = record->pieces[0];
+	parts[1] = recording;
+	parts[2] = record->pieces[1];
+	parts[3] = buffer_slice(&name);
+	parts[4] = record->pieces[2];
+}
+
+struct slice room_text(struct call *call, const struct room_record *record,
+		       const struct template_record *template)
+{
+	struct buffer text = BUFFER_INITIAL(call->arena);
+	struct slice parts[PARTS];
+
+	take_parts(call, record, template, (struct slice){ 0 }, parts);
+	for (size_t i = 0; i < PARTS; i++)
+		buffer_append(&text, parts[i]);
+	return buffer_slice(&text);
+}
+
+bool room_answer(struct call *call, const struct room_record *record,
+		 const struct template_record *template, struct slice recording)
+{
+	struct slice parts[PARTS];
+
+	take_parts(call, record, template, recording, parts);
+	call_answer(call, parts[0]);
+	for (size_t i = 1; i < PARTS; i++)
+		call_part(call, parts[i]);
+	return true;
+}
+
+struct slice room_summary(struct call *call, const struct room_record *record,
+			  const struct template_record *template)
+{
+	struct buffer text = BUFFER_INITIAL(call->arena);
+
+	buffer_append_member(&text, "{\"id\":", id_as_text(call->arena, &record->id));
+	buffer_append_member(&text, ",\"name\":", record->name);
+	buffer_append_text(&text, record->is_enabled ? ",\"enabled\":true,\"template_id\":"
+						     : ",\"enabled\":false,\"template_id\":");
+	buffer_append_string(&text, id_as_text(call->arena, &record->template_id));
+	buffer_append_member(&text, ",\"template\":", template->name);
+	buffer_append_time_milliseconds(&text, ",\"updated_at\":", record->updated);
+	buffer_append_byte(&text, '}');
+	return buffer_slice(&text);
+}
+
+uint64_t room_etag(const struct room_record *record, const struct template_record *template)
+{
+	const uint64_t both[] = { record->etag, template->rooms_etag };
+	unsigned char bytes[2 * 8];
+
+	for (size_t i = 0; i < sizeof bytes; i++)
+		bytes[i] = (unsigned char)(both[i / 8] >> (56 - i % 8 * 8));
+	return digest_number((struct slice){ (const char *)bytes, sizeof bytes });
+}
+
+json_t *room_document(struct call *call, const struct room_record *record)
+{
+	struct buffer text = BUFFER_INITIAL(call->arena);
+	json_t *document;
+
+	buffer_append(&text, record->pieces[0]);
+	buffer_append(&text, record->follows_template ? SLICE("null") : record->recording);
+	buffer_append(&text, record->pieces[1]);
+	buffer_append(&text, SLICE("null"));
+	buffer_append(&text, record->pieces[2]);
+	document = packed_json(call, buffer_slice(&text), "room", &record->id);
+	if (record->follows_template)
+		json_object_del(document, "recording_info");
+	document_unhide(&room_shape, document,
+			packed_json(call, record->hidden, "room", &record->id));
+	return document;
+}
+
+/* Texts of ours are valid UTF-8. */
+static void set_text(json_t *document, const char *name, const char *value)
+{
+	json_object_set_new_nocheck(document, name, json_string_nocheck(value));
+}
+
+/* The members that are the service's. */
+static void set_fixed(struct call *call, const struct room_record *record, json_t *document)
+{
+	char id[ID_TEXT_SIZE + 1], time[TEXT_TIME_SIZE];
+
+	id_print(&record->id, id);
+	set_text(document, "id", id);
+	id_print(&record->template_id, id);
+	set_text(document, "template_id", id);
+	set_text(document, "customer_id", call->account_text);
+	set_text(document, "customer", call->account_text);
+	text_time_milliseconds(record->created, time);
+	set_text(document, "created_at", time);
+	text_time_milliseconds(record->updated, time);
+	set_text(document, "updated_at", time);
+	json_object_set_new_nocheck(document, "name",
+				    json_stringn_nocheck(record->name.data, record->name.size));
+	json_object_set_new_nocheck(document, "enabled", json_boolean(record->is_enabled));
+	json_object_set_new_nocheck(document, "recording_source_template",
+				    json_boolean(record->follows_template));
+}
+
+/* Members whose value is the template's end a piece: what follows the colon is put in by
+ * room_text. */
+static bool is_the_templates(const struct field *field)
+{
+	return strcmp(field->name, "recording_info") == 0 || strcmp(field->name, "template") == 0;
+}
+
+static void write_pieces(struct call *call, struct room_record *record, const json_t *document)
+{
+	struct buffer piece = BUFFER_INITIAL(call->arena);
+	size_t n = 0;
+
+	buffer_append_byte(&piece, '{');
+	for (size_t i = 0; i < room_shape.field_count; i++) {
+		const struct field *field = &room_shape.fields[i];
+		const json_t *value = json_object_get(document, field->name);
+
+		if (!is_the_templates(field) && value == NULL && field->standard == NULL)
+			continue;
+		if (i > 0)
+			buffer_append_byte(&piece, ',');
+		buffer_append_string(&piece, slice_of(field->name));
+		buffer_append_byte(&piece, ':');
+		if (is_the_templates(field)) {
+			record->pieces[n++] = buffer_slice(&piece);
+			piece = BUFFER_INITIAL(call->arena);
+		} else {
+			document_write_member(field, value, &piece);
+		}
+	}
+	buffer_append_byte(&piece, '}');
+	record->pieces[n] = buffer_slice(&piece);
+}
+
+static int64_t time_member(const json_t *document, const char *name, int64_t otherwise)
+{
+	int64_t seconds;
+
+	return text_time_parse_seconds(text_of_json(json_object_get(document, name)), &seconds)
+		       ? seconds
+		       : otherwise;
+}
+
+void room_set_document(struct call *call, struct room_record *record, json_t *document)
+{
+	const json_t *recording = json_object_get(document, "recording_info");
+
+	record->opens_at = time_member(document, "opens_at", INT64_MIN);
+	record->closes_at = time_member(document, "closes_at", INT64_MAX);
+	set_fixed(call, record, document);
+	write_pieces(call, record, document);
+	record->recording = recording == NULL ? SLICE("")
+					      : document_as_text(call->arena, &recording_info_shape,
+								 recording, false);
+	record->hidden = json_as_text(call->arena,
+				      document_hidden(call->arena, &room_shape, document));
+}

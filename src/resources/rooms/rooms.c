@@ -1,0 +1,469 @@
+/* See resources/rooms/rooms.h. A write makes the room's document as it will be, has the rules look
+ * at it, finds its template, and stores: the lists a room is in, its name and its codes follow from
+ * the difference between what it was and what it is.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "resources/rooms/rooms.h"
+
+#include "base/text.h"
+#include "resources/codes/code_life.h"
+#include "resources/templates/default_template.h"
+#include "resources/expected.h"
+#include "resources/garbage.h"
+#include "resources/import_origin.h"
+#include "resources/kinds.h"
+#include "resources/audit.h"
+#include "resources/packed.h"
+#include "resources/rooms/room_record.h"
+#include "resources/rooms/room_times.h"
+#include "resources/templates/template_parts.h"
+#include "rules/room_rules.h"
+
+/* A room on its way: what it was, what it will be. */
+struct room_change {
+	bool exists;
+	bool name_is_free; /* a new room's name was looked up */
+	struct room_record former; /* when it exists */
+	struct template_record former_owner;
+	struct room_record room;
+	struct template_record template;
+	json_t *document;
+	struct slice echo; /* recording_info with the credentials of this request, or none */
+};
+
+/* ---- what a call reads ---- */
+
+/* The template that the body names; else, for a new room, the default one. */
+static void expect_owner(struct call *call, struct expected *expected, bool is_new)
+{
+	const json_t *supplied = call_member(call, "template_id");
+	struct id id;
+
+	if (supplied != NULL && id_parse(text_of_json(supplied), &id))
+		expected_get(expected, &kind_template, &id, STORE_TO_SHOW);
+	if (supplied == NULL && is_new)
+		expected_value(expected, &kind_template,
+			       default_template_expect(expected, STORE_TO_SHOW));
+}
+
+bool rooms_create_look(struct call *call, struct store_expected *expected)
+{
+	const json_t *name = call_member(call, "name");
+
+	*expected = (struct store_expected){
+		.kind = &kind_room,
+		.finding = STORE_FIND_NAME,
+		.reading = STORE_TO_CHANGE,
+	};
+	if (name != NULL)
+		expected->name = text_lower(call->arena, text_of_json(name));
+	return name != NULL;
+}
+
+static void expect_create(struct call *call)
+{
+	struct store_expected named;
+	struct expected expected;
+	size_t room;
+
+	if (!expected_open(call, &expected))
+		return;
+	if (rooms_create_look(call, &named)) {
+		room = expected_named(&expected, named.kind, named.name, named.reading);
+		expected_parent(&expected, &kind_template, room, STORE_TO_SHOW);
+	}
+	expect_owner(call, &expected, true);
+	garbage_expect(&expected, NULL);
+	expected_new_id(&expected, &kind_room);
+	expected_tell(&expected);
+}
+
+static void expect_update(struct call *call)
+{
+	struct expected expected;
+	const json_t *name = call_member(call, "name");
+
+	if (!expected_open(call, &expected) ||
+	    !room_expect_by_id(&expected, call->parameters[0], STORE_TO_CHANGE, NULL))
+		return;
+	expect_owner(call, &expected, false);
+	if (name != NULL)
+		expected_named(&expected, &kind_room, text_lower(call->arena, text_of_json(name)),
+			       STORE_TO_SHOW);
+	expected_tell(&expected);
+}
+
+static void expect_delete(struct call *call)
+{
+	struct expected expected;
+	struct id id;
+
+	if (!expected_open(call, &expected) ||
+	    !room_expect_by_id(&expected, call->parameters[0], STORE_TO_CHANGE, &id))
+		return;
+	expected_get(&expected, &kind_codes, &id, STORE_TO_CHANGE);
+	garbage_expect(&expected, &id);
+	expected_tell(&expected);
+}
+
+/* ---- the document as it will be ---- */
+
+/* Members that are taken over as they were supplied. */
+static const char *const plain_members[] = {
+	"description", "region", "large_room", "size",	    "max_duration_seconds",
+	"webhook",     "polls",	 "opens_at",   "closes_at",
+};
+
+static const json_t *upload_of(const json_t *recording)
+{
+	return json_object_get(recording, "upload_info");
+}
+
+/* The recording that was sent, with the stored credentials where it keeps them. */
+static json_t *recording_to_store(struct call *call, const json_t *stored, const json_t *sent)
+{
+	json_t *credentials = upload_kept_credentials(upload_of(stored), upload_of(sent));
+	json_t *recording;
+
+	if (credentials == NULL)
+		return call_share(sent);
+	recording = call_copy(call, sent);
+	json_object_set(call_copy_member(recording, "upload_info"), "credentials", credentials);
+	return recording;
+}
+
+static void set_recording(struct call *call, struct room_change *change)
+{
+	const json_t *recording = call_member(call, "recording_info");
+
+	if (json_is_true(call_member(call, "recording_source_template"))) {
+		change->room.follows_template = true;
+		json_object_del(change->document, "recording_info");
+		return;
+	}
+	if (recording == NULL)
+		return;
+	change->room.follows_template = false;
+	if (json_object_get(upload_of(recording), "credentials") != NULL)
+		change->echo = document_as_text(call->arena, &recording_info_shape, recording,
+						true);
+	json_object_set(change->document, "recording_info",
+			recording_to_store(call,
+					   json_object_get(change->document, "recording_info"),
+					   recording));
+}
+
+static bool is_clearable(const char *member)
+{
+	return (shape_field(&room_shape, member)->flags & FIELD_CLEARABLE) != 0;
+}
+
+static void apply_body(struct call *call, struct room_change *change)
+{
+	const json_t *name = call_member(call, "name");
+	const json_t *enabled = call_member(call, "enabled");
+	const bool is_by_id = call->parameters[0].data != NULL;
+
+	for (size_t i = 0; i < sizeof plain_members / sizeof plain_members[0]; i++) {
+		const json_t *value = call_member(call, plain_members[i]);
+		const bool is_null = json_is_null(value);
+
+		/* A body that finds its room by name has null for what it does not set. */
+		if (value == NULL || (is_null && !is_by_id))
+			continue;
+		if (is_null ||
+		    (slice_is(text_of_json(value), "") && is_clearable(plain_members[i])))
+			json_object_del(change->document, plain_members[i]);
+		else
+			json_object_set(change->document, plain_members[i], call_share(value));
+	}
+	if (name != NULL)
+		change->room.name = text_of_json(name);
+	if (enabled != NULL)
+		change->room.is_enabled = json_is_true(enabled);
+	set_recording(call, change);
+}
+
+/* ---- its template ---- */
+
+static bool refuse_template(struct call *call, struct fault *fault)
+{
+	struct slice shown = text_shown(call->arena, call_member(call, "template_id"));
+
+	return fault_member(fault, FAULT_INVALID_BODY, "Error: template not found", "/template_id",
+			    "must be a template of this account, got %.*s", (int)shown.size,
+			    shown.data);
+}
+
+static bool load_default(struct call *call, struct template_record *template, struct fault *fault)
+{
+	struct id id;
+	bool is_set;
+
+	if (!default_template_load(call, &id, &is_set, fault))
+		return false;
+	if (is_set)
+		return template_load(call, &id, template, fault);
+	return fault_member(fault, FAULT_INVALID_BODY, "Error: no default template", "/template_id",
+			    "is required while no template is the default");
+}
+
+static bool find_owner(struct call *call, struct room_change *change, struct fault *fault)
+{
+	const json_t *supplied = call_member(call, "template_id");
+	struct id id;
+	bool is_there;
+
+	if (supplied == NULL && change->exists) {
+		change->template = change->former_owner;
+		return true;
+	}
+	if (supplied == NULL)
+		return load_default(call, &change->template, fault);
+	if (!id_parse(text_of_json(supplied), &id))
+		return refuse_template(call, fault);
+	if (!template_find(call, &id, STORE_TO_SHOW, &change->template, &is_there, fault))
+		return false;
+	return is_there || refuse_template(call, fault);
+}
+
+/* ---- storing ---- */
+
+/* Names are compared without regard to case, so another spelling of the same name is no
+ * conflict. */
+static bool check_name(struct call *call, const struct room_change *change, struct fault *fault)
+{
+	struct room_record holder;
+	bool is_there;
+
+	if (change->exists ? text_equal_ignoring_case(change->former.name, change->room.name)
+			   : change->name_is_free)
+		return true;
+	if (!room_find_named(call, change->room.name, STORE_TO_SHOW, &holder, &is_there, fault))
+		return false;
+	return !is_there || fault_set(fault, FAULT_CONFLICT, "Overwrite error");
+}
+
+static bool move_codes(struct call *call, const struct room_change *change, struct fault *fault)
+{
+	if (!change->exists || id_compare(&change->former_owner.id, &change->template.id) == 0)
+		return true;
+	return codes_move(call, &change->room.id, &change->former_owner, &change->template, fault);
+}
+
+static bool new_id(struct call *call, struct room_change *change, struct fault *fault)
+{
+	if (change->exists)
+		return true;
+	if (!garbage_collect(call, fault) ||
+	    !store_new_id(call->transaction, &kind_room, call->environment->clock, &call->now,
+			  &change->room.id, fault))
+		return false;
+	change->room.created = call->now;
+	return true;
+}
+
+/* ---- the log ---- */
+
+static void note_room(struct call *call, const char *type, const struct room_record *room,
+		      struct changes *changes)
+{
+	const struct audit_data data = {
+		.kind = "room",
+		.id = id_as_text(call->arena, &room->id),
+		.name = room->name,
+		.changes = changes,
+		.more = { { "template_id", id_as_text(call->arena, &room->template_id), false } },
+	};
+
+	audit_note(call, type, &data);
+}
+
+static void note_update(struct call *call, const struct room_change *change)
+{
+	static const char *const ignored[] = { "updated_at", NULL };
+	const struct slice former = room_text(call, &change->former, &change->former_owner);
+	const struct slice text = room_text(call, &change->room, &change->template);
+	struct changes changes = CHANGES_INITIAL(call->arena);
+
+	changes_find_in_texts(&changes, SLICE(""), former, text, ignored);
+	if (!slice_equal(change->former.hidden, change->room.hidden))
+		changes_find_hidden(
+			&changes, SLICE(""), &room_shape,
+			packed_json(call, change->former.hidden, "room", &change->room.id),
+			packed_json(call, change->room.hidden, "room", &change->room.id));
+	note_room(call, "room.updated", &change->room, &changes);
+}
+
+/* What is stored of the document, and of the template. */
+static void set_document(struct call *call, struct room_change *change)
+{
+	struct room_record *room = &change->room;
+
+	room->template_id = change->template.id;
+	if (json_object_get(change->document, "region") == NULL)
+		object_put(change->document, "region", json_of_text(change->template.region));
+	room_set_document(call, room, change->document);
+}
+
+/* The order of checks is: the rules of the result, the template, the conditions of the request,
+ * conflicts. */
+static bool save(struct call *call, struct room_change *change, struct fault *fault)
+{
+	struct room_record *room = &change->room;
+	uint64_t condition = change->exists ? room_etag(&change->former, &change->former_owner) : 0;
+
+	apply_body(call, change);
+	if (!document_finish(&room_shape, change->document, &call->findings, fault) ||
+	    !find_owner(call, change, fault) ||
+	    !call_precondition(call, change->exists, condition, fault) ||
+	    !new_id(call, change, fault))
+		return false;
+	room->updated = call->now;
+	room->etag = call->etag;
+	set_document(call, change);
+	if (!check_name(call, change, fault) || !move_codes(call, change, fault) ||
+	    !room_put(call, room, fault))
+		return false;
+	if (change->exists)
+		note_update(call, change);
+	else
+		note_room(call, "room.created", room, NULL);
+	call_etag(call, room_etag(room, &change->template));
+	if (change->echo.data != NULL)
+		call_keep_instead(call, room_text(call, room, &change->template));
+	return room_answer(call, room, &change->template, change->echo);
+}
+
+static bool load_former(struct call *call, struct room_change *change, struct fault *fault)
+{
+	change->exists = true;
+	change->room = change->former;
+	change->document = room_document(call, &change->former);
+	return template_load(call, &change->former.template_id, &change->former_owner, fault);
+}
+
+/* With a generated name, which no other room has. */
+static void begin_new(struct call *call, struct room_change *change)
+{
+	change->room = (struct room_record){
+		.is_enabled = true,
+		.follows_template = true,
+		.name = uuid_as_text(call->arena, call->environment->clock),
+	};
+	change->document = arena_json(call->arena, json_object());
+}
+
+bool rooms_create(struct call *call, struct fault *fault)
+{
+	const json_t *name = call_member(call, "name");
+	struct room_change change = { .exists = false };
+	bool is_there = false;
+
+	expect_create(call);
+	if (name != NULL && !room_find_named(call, text_of_json(name), STORE_TO_CHANGE,
+					     &change.former, &is_there, fault))
+		return false;
+	if (is_there)
+		return load_former(call, &change, fault) && save(call, &change, fault);
+	change.name_is_free = true;
+	begin_new(call, &change);
+	return save(call, &change, fault);
+}
+
+bool rooms_update(struct call *call, struct fault *fault)
+{
+	struct room_change change = { .exists = true };
+
+	expect_update(call);
+	return room_load_by_id(call, call->parameters[0], STORE_TO_CHANGE, &change.former, fault) &&
+	       load_former(call, &change, fault) && save(call, &change, fault);
+}
+
+/* ---- import ---- */
+
+static bool is_same(const struct room_record *room, const struct room_record *former)
+{
+	for (size_t i = 0; i < sizeof room->pieces / sizeof room->pieces[0]; i++) {
+		if (!slice_equal(room->pieces[i], former->pieces[i]))
+			return false;
+	}
+	return slice_equal(room->recording, former->recording) &&
+	       slice_equal(room->hidden, former->hidden) &&
+	       room->follows_template == former->follows_template;
+}
+
+bool rooms_import(struct call *call, bool *is_new, struct fault *fault)
+{
+	struct import_origin origin = import_origin(call, "created_at", "updated_at");
+	struct room_change change = { .exists = false };
+	struct room_record *room = &change.room;
+
+	if (origin.has_id &&
+	    !room_find(call, &origin.id, STORE_TO_CHANGE, &change.former, &change.exists, fault))
+		return false;
+	*is_new = !change.exists;
+	if (change.exists && !load_former(call, &change, fault))
+		return false;
+	if (!change.exists) {
+		begin_new(call, &change);
+		room->created = origin.created;
+	}
+	apply_body(call, &change);
+	/* What the client may have done wrong is found before anything is stored. */
+	if (!document_finish(&room_shape, change.document, &call->findings, fault) ||
+	    !find_owner(call, &change, fault) || !check_name(call, &change, fault))
+		return false;
+	if (!change.exists || origin.has_updated)
+		room->updated = import_updated(&origin, room->created);
+	set_document(call, &change);
+	if (change.exists && is_same(room, &change.former))
+		return true;
+	if (!change.exists && !import_take_id(call, &kind_room, &origin, fault))
+		return false;
+	if (change.exists && !origin.has_updated)
+		room->updated = call->now;
+	room->id = origin.id;
+	room->etag = call->etag;
+	set_document(call, &change);
+	return room_times_note(call, &room->id, room->created, fault) &&
+	       move_codes(call, &change, fault) && room_put(call, room, fault);
+}
+
+bool rooms_get(struct call *call, struct fault *fault)
+{
+	struct expected expected;
+	struct room_record room;
+	struct template_record template;
+
+	if (expected_open(call, &expected) &&
+	    room_expect_by_id(&expected, call->parameters[0], STORE_TO_SHOW, NULL))
+		expected_tell(&expected);
+	if (!room_load_by_id(call, call->parameters[0], STORE_TO_SHOW, &room, fault) ||
+	    !template_load(call, &room.template_id, &template, fault))
+		return false;
+	call_etag(call, room_etag(&room, &template));
+	return call_not_modified(call, room_etag(&room, &template)) ||
+	       room_answer(call, &room, &template, (struct slice){ 0 });
+}
+
+bool room_remove(struct call *call, const struct room_record *room, struct fault *fault)
+{
+	return codes_remove_all(call, &room->id, fault) &&
+	       store_remove(call->transaction, &kind_room, &room->stored, fault);
+}
+
+bool rooms_delete(struct call *call, struct fault *fault)
+{
+	struct room_record room;
+	struct template_record template;
+
+	expect_delete(call);
+	if (!room_load_by_id(call, call->parameters[0], STORE_TO_CHANGE, &room, fault) ||
+	    !template_load(call, &room.template_id, &template, fault) ||
+	    !call_precondition(call, true, room_etag(&room, &template), fault))
+		return false;
+	note_room(call, "room.deleted", &room, NULL);
+	return garbage_collect(call, fault) && room_remove(call, &room, fault) &&
+	       call_answer_nothing(call);
+}

@@ -1,0 +1,172 @@
+/* See resources/templates/deleted_role.h.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "resources/templates/deleted_role.h"
+
+#include "base/digest.h"
+#include "resources/codes/code_life.h"
+#include "resources/expected.h"
+#include "resources/kinds.h"
+#include "resources/packed.h"
+
+#define VERSION 1
+/* Of one call. */
+#define ROOMS_VISITED 8
+#define ROLES_REMOVED 256
+
+static void set_identity(struct id *id, uint32_t identity)
+{
+	for (size_t i = 0; i < 4; i++)
+		id->bytes[i] = (unsigned char)(identity >> (24 - 8 * i));
+}
+
+/* Unique in the account: the identity, and a digest of the template's id. */
+static struct id role_id(const struct id *template_id, uint32_t identity)
+{
+	unsigned char digest[DIGEST_SIZE];
+	struct id id;
+
+	digest_sha256(id_slice(template_id), digest);
+	memcpy(id.bytes, digest, sizeof id.bytes);
+	set_identity(&id, identity);
+	return id;
+}
+
+/* As records were found before templates had ids that were made elsewhere: by the number and the
+ * random part of the template's id. */
+static struct id former_role_id(const struct id *template_id, uint32_t identity)
+{
+	struct id id = *template_id;
+
+	set_identity(&id, identity);
+	return id;
+}
+
+bool deleted_role_add(struct call *call, struct template_record *record,
+		      const struct template_role *role, struct fault *fault)
+{
+	struct deleted_roles deleted = template_deleted_roles(record);
+	struct buffer value = BUFFER_INITIAL(call->arena);
+	struct store_record stored = {
+		.id = role_id(&record->id, role->identity),
+		.parent = record->id,
+	};
+
+	packed_put_number(&value, VERSION, 1);
+	packed_put_text(&value, role->name);
+	packed_put_number(&value, (uint64_t)call->now, 8);
+	deleted.count++;
+	template_set_deleted_roles(call, record, &deleted);
+	return packed_store(call->transaction, &kind_role, &stored, &value, NULL, fault);
+}
+
+static bool decode(const struct store_record *stored, struct deleted_role *role,
+		   struct fault *fault)
+{
+	struct packed reader = packed_open(stored->value, VERSION);
+
+	role->name = packed_text(&reader);
+	role->deleted = (int64_t)packed_number(&reader, 8);
+	return packed_close(&reader, "deleted role", &stored->id, fault);
+}
+
+bool deleted_role_load(struct call *call, const struct id *template_id, uint32_t identity,
+		       struct deleted_role *role, struct fault *fault)
+{
+	struct id id = role_id(template_id, identity);
+	struct store_record stored;
+
+	if (!store_get(call->transaction, &kind_role, &id, STORE_TO_SHOW, &stored, fault))
+		return false;
+	if (stored.value.data == NULL) {
+		id = former_role_id(template_id, identity);
+		if (!store_get(call->transaction, &kind_role, &id, STORE_TO_SHOW, &stored, fault))
+			return false;
+	}
+	if (stored.value.data == NULL || id_compare(&stored.parent, template_id) != 0)
+		return packed_missing("deleted role", &id, fault);
+	return decode(&stored, role, fault);
+}
+
+void deleted_roles_expect(struct expected *expected, const struct id *template_id)
+{
+	const struct store_page page = {
+		.order = STORE_OLDEST_FIRST,
+		.parent = template_id,
+		.most = ROLES_REMOVED,
+	};
+
+	expected_page(expected, &kind_role, &page);
+}
+
+bool deleted_roles_remove(struct call *call, const struct id *template_id, int64_t deleted_before,
+			  size_t most, size_t *removed, struct fault *fault)
+{
+	struct store_page page = {
+		.order = STORE_OLDEST_FIRST,
+		.parent = template_id,
+		.records = arena_alloc(call->arena, most * sizeof *page.records),
+		.most = most,
+	};
+	struct deleted_role role;
+
+	*removed = 0;
+	if (!store_page(call->transaction, &kind_role, &page, fault))
+		return false;
+	for (size_t i = 0; i < page.count; i++) {
+		if (!decode(&page.records[i], &role, fault))
+			return false;
+		if (role.deleted >= deleted_before)
+			continue;
+		++*removed;
+		if (!store_remove(call->transaction, &kind_role, &page.records[i], fault))
+			return false;
+	}
+	return true;
+}
+
+static bool resolve_in_rooms(struct call *call, const struct template_record *record,
+			     const struct store_page *page, struct fault *fault)
+{
+	for (size_t i = 0; i < page->count; i++) {
+		if (!codes_resolve_deleted(call, &page->records[i].id, record, fault))
+			return false;
+	}
+	return true;
+}
+
+bool deleted_roles_resolve(struct call *call, struct template_record *record, struct fault *fault)
+{
+	struct deleted_roles deleted = template_deleted_roles(record);
+	static const struct id no_room = { { 0 } };
+	struct store_record rooms[ROOMS_VISITED];
+	struct store_page page = {
+		.order = STORE_OLDEST_FIRST,
+		.parent = &record->id,
+		.above = id_compare(&deleted.last_room, &no_room) == 0 ? NULL : &deleted.last_room,
+		.records = rooms,
+		.most = ROOMS_VISITED,
+	};
+	size_t removed;
+
+	if (deleted.count <= DELETED_ROLES_KEPT)
+		return true;
+	if (deleted.round_began == 0)
+		deleted.round_began = call->now;
+	if (!store_page(call->transaction, &kind_room, &page, fault) ||
+	    !resolve_in_rooms(call, record, &page, fault))
+		return false;
+	if (page.is_last) {
+		if (!deleted_roles_remove(call, &record->id, deleted.round_began, ROLES_REMOVED,
+					  &removed, fault))
+			return false;
+		deleted.count -= (uint32_t)removed;
+		/* The next round visits its first room in a later call. */
+		deleted.round_began = call->now + 1;
+		deleted.last_room = (struct id){ { 0 } };
+	} else {
+		deleted.last_room = page.records[page.count - 1].id;
+	}
+	template_set_deleted_roles(call, record, &deleted);
+	return true;
+}

@@ -1,0 +1,168 @@
+/* See resources/templates/roles.h. A role is a slice of its template's text: reading one is finding
+ * it, writing one replaces its slice (template_parts.h).
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "resources/templates/roles.h"
+
+#include "base/text.h"
+#include "resources/templates/template_audit.h"
+#include "resources/templates/template_parts.h"
+#include "resources/templates/template_record.h"
+#include "rules/role_rules.h"
+#include "rules/template_rules.h"
+
+/* A template and the role that the path names. */
+struct target {
+	struct template_record record;
+	size_t index; /* role_count: the template has no such role */
+};
+
+static bool load(struct call *call, enum store_reading reading, struct target *target,
+		 struct fault *fault)
+{
+	if (!template_load_from_path(call, reading, &target->record, fault))
+		return false;
+	target->index = template_role_index(&target->record, call->parameters[1]);
+	return true;
+}
+
+static bool exists(const struct target *target)
+{
+	return target->index < target->record.role_count;
+}
+
+/* Refuses a role that is not there. */
+static bool check_exists(const struct target *target, struct fault *fault)
+{
+	return exists(target) || fault_set(fault, FAULT_NOT_FOUND, "role not found");
+}
+
+bool roles_get(struct call *call, struct fault *fault)
+{
+	struct target target;
+	const struct template_role *role;
+
+	if (!load(call, STORE_TO_SHOW, &target, fault) || !check_exists(&target, fault))
+		return false;
+	role = &target.record.roles[target.index];
+	call_etag(call, role->etag);
+	/* 304, or 200. */
+	return call_not_modified(call, role->etag) || call_answer(call, role->text);
+}
+
+bool roles_list(struct call *call, struct fault *fault)
+{
+	struct template_record record;
+
+	if (!template_load_from_path(call, STORE_TO_SHOW, &record, fault))
+		return false;
+	call_answer(call, SLICE("{\"data\":["));
+	for (size_t i = 0; i < record.role_count; i++) {
+		if (i > 0)
+			call_part(call, SLICE(","));
+		call_part(call, record.roles[i].text);
+	}
+	call_part(call, SLICE("]}"));
+	return true;
+}
+
+/* ---- writing ---- */
+
+/* What the role will be called: the body's name renames, or names a new one. */
+static struct slice wanted_name(const struct call *call)
+{
+	const struct slice name = text_of_json(call_member(call, "name"));
+
+	return name.data == NULL ? call->parameters[1] : name;
+}
+
+/* What only the stored template can tell: a name of the path that the call would make, and room for
+ * one more. */
+static bool check_new(struct call *call, const struct template_record *record, struct fault *fault)
+{
+	size_t most = template_roles_most();
+
+	if (call_member(call, "name") == NULL &&
+	    !schema_text_obeys(&role_name_text, call->parameters[1]))
+		return fault_set(fault, FAULT_BAD_REQUEST, "the role name in the path %s",
+				 role_name_text.sentence);
+	if (record->role_count >= most)
+		findings_add(&call->findings, "/roles", "must be at most %zu roles", most);
+	return findings_result(&call->findings, fault);
+}
+
+static bool is_taken(const struct target *target, struct slice name)
+{
+	size_t holder = template_role_index(&target->record, name);
+
+	return holder < target->record.role_count && holder != target->index;
+}
+
+/* The order of checks is: the rules of the result, the conditions of the request, conflicts.
+ * Nothing is stored before all three have passed. */
+static bool save(struct call *call, struct target *target, const json_t *document,
+		 struct fault *fault)
+{
+	struct template_record *record = &target->record;
+	const struct slice name = wanted_name(call);
+	const bool name_is_taken = is_taken(target, name);
+	const bool is_update = exists(target);
+	struct template_role former = { .etag = 0 };
+	const struct template_role *role;
+
+	if (is_update)
+		former = record->roles[target->index];
+	template_set_role(call, record, target->index, name, document);
+	if (!template_assemble_changed(call, record, fault) ||
+	    !call_precondition(call, is_update, former.etag, fault))
+		return false;
+	if (name_is_taken)
+		return fault_set(fault, FAULT_CONFLICT, "Overwrite error");
+	role = &record->roles[target->index];
+	if (!template_put(call, record, fault))
+		return false;
+	if (is_update)
+		role_note_update(call, record, target->index, &former);
+	else
+		role_note(call, "role.created", record, role->name);
+	call_etag(call, role->etag);
+	return call_answer(call, role->text);
+}
+
+bool roles_put(struct call *call, struct fault *fault)
+{
+	struct target target;
+
+	return load(call, STORE_TO_CHANGE, &target, fault) &&
+	       (exists(&target) || check_new(call, &target.record, fault)) &&
+	       save(call, &target, call->body, fault);
+}
+
+bool roles_patch(struct call *call, struct fault *fault)
+{
+	struct target target;
+	json_t *document;
+
+	if (!load(call, STORE_TO_CHANGE, &target, fault) || !check_exists(&target, fault))
+		return false;
+	document = template_role_document(call, &target.record, &target.record.roles[target.index]);
+	document_merge(&role_shape, document, call->body);
+	return document_finish(&role_shape, document, &call->findings, fault) &&
+	       save(call, &target, document, fault);
+}
+
+bool roles_delete(struct call *call, struct fault *fault)
+{
+	struct target target;
+	struct slice name;
+
+	if (!load(call, STORE_TO_CHANGE, &target, fault) || !check_exists(&target, fault))
+		return false;
+	name = target.record.roles[target.index].name;
+	if (!call_precondition(call, true, target.record.roles[target.index].etag, fault) ||
+	    !template_remove_role(call, &target.record, target.index, fault))
+		return false;
+	role_note(call, "role.deleted", &target.record, name);
+	return template_assemble_changed(call, &target.record, fault) &&
+	       template_put(call, &target.record, fault) && call_answer_nothing(call);
+}

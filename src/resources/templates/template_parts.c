@@ -1,0 +1,497 @@
+/* See resources/templates/template_parts.h.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "resources/templates/template_parts.h"
+
+#include <assert.h>
+
+#include "base/text.h"
+#include "resources/templates/deleted_role.h"
+#include "resources/packed.h"
+#include "rules/destination_rules.h"
+#include "rules/role_rules.h"
+#include "rules/room_rules.h"
+#include "rules/template_rules.h"
+
+static const struct {
+	const char *name;
+	const struct shape *shape;
+} parts[PART_COUNT] = {
+	[PART_SETTINGS] = { "settings", &settings_shape },
+	[PART_DESTINATIONS] = { "destinations", &destinations_shape },
+};
+
+const struct shape *template_part_shape(enum template_part part)
+{
+	return parts[part].shape;
+}
+
+static json_t *member_at(const json_t *document, const char *first, const char *second)
+{
+	return json_object_get(json_object_get(document, first), second);
+}
+
+/* ---- stored members that a new document keeps ---- */
+
+/* Whether both are one place. */
+static bool is_same_upload(const json_t *one, const json_t *other)
+{
+	return json_equal(json_object_get(one, "type"), json_object_get(other, "type")) &&
+	       json_equal(json_object_get(one, "location"), json_object_get(other, "location"));
+}
+
+json_t *upload_kept_credentials(const json_t *stored, const json_t *upload)
+{
+	if (upload == NULL || json_object_get(upload, "credentials") != NULL ||
+	    !is_same_upload(stored, upload))
+		return NULL;
+	return json_object_get(stored, "credentials");
+}
+
+static const json_t *keep_credentials(struct call *call, const json_t *stored,
+				      const json_t *settings)
+{
+	json_t *credentials = upload_kept_credentials(member_at(stored, "recording", "upload"),
+						      member_at(settings, "recording", "upload"));
+	json_t *kept;
+
+	if (credentials == NULL)
+		return settings;
+	kept = call_copy(call, settings);
+	json_object_set(call_copy_member(call_copy_member(kept, "recording"), "upload"),
+			"credentials", credentials);
+	return kept;
+}
+
+/* A patch that moves the upload and sends no credentials leaves none: those that are stored are for
+ * the former place. */
+static void drop_credentials(const json_t *stored, const json_t *settings, const json_t *sent)
+{
+	json_t *upload = member_at(settings, "recording", "upload");
+
+	if (json_object_get(member_at(sent, "recording", "upload"), "credentials") == NULL &&
+	    !is_same_upload(member_at(stored, "recording", "upload"), upload))
+		json_object_del(upload, "credentials");
+}
+
+/* A browser recording that does not supply its role keeps that of the stored one of its name. */
+static const json_t *keep_recording_roles(struct call *call, const json_t *stored,
+					  const json_t *destinations)
+{
+	const json_t *former = json_object_get(stored, "browserRecordings");
+	const char *name;
+	json_t *recording, *kept = NULL, *recordings = NULL;
+
+	json_object_foreach(json_object_get(destinations, "browserRecordings"), name, recording) {
+		json_t *role = member_at(former, name, "role");
+
+		if (role == NULL || json_object_get(recording, "role") != NULL)
+			continue;
+		if (kept == NULL) {
+			kept = call_copy(call, destinations);
+			recordings = call_copy_member(kept, "browserRecordings");
+		}
+		json_object_set(call_copy_member(recordings, name), "role", role);
+	}
+	return kept == NULL ? destinations : kept;
+}
+
+static const json_t *keep_stored(struct call *call, const struct template_record *record,
+				 enum template_part part, const json_t *document,
+				 const json_t *sent, enum part_origin origin)
+{
+	const json_t *stored;
+
+	if (record->parts[part].hidden.size == 0 || slice_is(record->parts[part].hidden, "{}"))
+		return document;
+	stored = template_part_document(call, record, part);
+	if (origin == PART_REPLACED)
+		return part == PART_SETTINGS ? keep_credentials(call, stored, document)
+					     : keep_recording_roles(call, stored, document);
+	if (part == PART_SETTINGS)
+		drop_credentials(stored, document, sent);
+	return document;
+}
+
+/* ---- settings and destinations ---- */
+
+/* The recording as rooms show it that follow their template, with the names of a room's members. */
+static struct slice room_recording(struct call *call, const json_t *settings)
+{
+	const json_t *recording = json_object_get(settings, "recording");
+	json_t *upload = json_object_get(recording, "upload");
+	json_t *shown = arena_json(call->arena, json_object());
+
+	if (json_object_get(recording, "enabled") != NULL)
+		json_object_set(shown, "enabled", json_object_get(recording, "enabled"));
+	if (upload != NULL)
+		json_object_set(shown, "upload_info", upload);
+	return document_as_text(call->arena, &recording_info_shape, shown, false);
+}
+
+static struct slice region_of(const json_t *settings)
+{
+	const json_t *region = json_object_get(settings, "region");
+	struct slice standard = slice_of(shape_field(&settings_shape, "region")->standard);
+
+	if (region != NULL)
+		return text_of_json(region);
+	return (struct slice){ standard.data + 1, standard.size - 2 }; /* without its quotes */
+}
+
+/* The members of the record that follow from the settings. */
+static void follow_settings(struct call *call, struct template_record *record,
+			    const json_t *settings, const json_t *sent)
+{
+	const struct slice recording = room_recording(call, settings);
+
+	if (json_object_get(member_at(sent, "recording", "upload"), "credentials") != NULL)
+		record->echo = document_as_text(call->arena, &settings_shape, settings, true);
+	record->region = region_of(settings);
+	record->backend = text_of_json(json_object_get(settings, "backend"));
+	if (!slice_equal(recording, record->recording))
+		record->rooms_etag = call->etag;
+	record->recording = recording;
+}
+
+void template_set_part(struct call *call, struct template_record *record, enum template_part part,
+		       const json_t *document, const json_t *sent, enum part_origin origin)
+{
+	const struct shape *shape = parts[part].shape;
+	struct template_part_text *stored = &record->parts[part];
+	struct slice text, hidden;
+
+	document = keep_stored(call, record, part, document, sent, origin);
+	text = document_as_text(call->arena, shape, document, false);
+	hidden = json_as_text(call->arena, document_hidden(call->arena, shape, document));
+	if (!slice_equal(stored->text, text) || !slice_equal(stored->hidden, hidden))
+		stored->etag = call->etag;
+	stored->text = text;
+	stored->hidden = hidden;
+	if (part == PART_SETTINGS)
+		follow_settings(call, record, document, sent);
+}
+
+json_t *template_part_document(struct call *call, const struct template_record *record,
+			       enum template_part part)
+{
+	json_t *document = packed_json(call, record->parts[part].text, "template", &record->id);
+
+	document_unhide(parts[part].shape, document,
+			packed_json(call, record->parts[part].hidden, "template", &record->id));
+	return document;
+}
+
+/* plugins: as they are kept; NULL or null: none. */
+static void set_plugins(struct call *call, struct template_record *record, const json_t *plugins)
+{
+	record->plugins = plugins == NULL || json_is_null(plugins)
+				  ? SLICE("")
+				  : json_as_text(call->arena, plugins);
+}
+
+/* ---- what a role subscribes to ---- */
+
+/* subscribeParams.subscribeToRoles of a role, or NULL. */
+static json_t *role_subscriptions(const json_t *role)
+{
+	return member_at(role, "subscribeParams", "subscribeToRoles");
+}
+
+/* The role, or, where it does not say what it subscribes to, a copy that subscribes to `names`: all
+ * roles that the template has after the request. */
+static const json_t *fill_subscriptions(struct call *call, const json_t *role, json_t *names)
+{
+	json_t *filled;
+
+	if (role_subscriptions(role) != NULL)
+		return role;
+	filled = call_copy(call, role);
+	json_object_set(call_copy_member(filled, "subscribeParams"), "subscribeToRoles", names);
+	return filled;
+}
+
+/* ---- roles ---- */
+
+size_t template_roles_most(void)
+{
+	const struct field *roles = shape_field(&template_shape, "roles");
+
+	assert(roles != NULL && roles->most > 0);
+	return roles->most;
+}
+
+json_t *template_role_document(struct call *call, const struct template_record *record,
+			       const struct template_role *role)
+{
+	return packed_json(call, role->text, "template", &record->id);
+}
+
+static size_t index_of_name(const json_t *names, struct slice name)
+{
+	size_t i = 0;
+
+	while (i < json_array_size(names) &&
+	       !slice_equal(text_of_json(json_array_get(names, i)), name))
+		i++;
+	return i;
+}
+
+/* Takes a name out of a list, or puts another in its place, unless that is in the list already.
+ * Says whether the list changed. */
+static bool replace_name(json_t *names, struct slice name, const struct slice *other)
+{
+	size_t i = index_of_name(names, name);
+
+	if (i == json_array_size(names))
+		return false;
+	if (other == NULL || index_of_name(names, *other) < json_array_size(names))
+		json_array_remove(names, i);
+	else
+		json_array_set_new(names, i, json_stringn(other->data, other->size));
+	return true;
+}
+
+static void set_role_text(struct call *call, struct template_role *role, const json_t *document)
+{
+	struct buffer text = BUFFER_INITIAL(call->arena);
+
+	document_write(&role_shape, document, role->name, false, &text);
+	if (!slice_equal(role->text, buffer_slice(&text)))
+		role->etag = call->etag;
+	role->text = buffer_slice(&text);
+}
+
+/* The same in every role of the record but the one at `index`. Roles that do not name it keep
+ * their bytes. */
+static void replace_name_in_others(struct call *call, struct template_record *record, size_t index,
+				   struct slice name, const struct slice *other)
+{
+	for (size_t i = 0; i < record->role_count; i++) {
+		struct template_role *role = &record->roles[i];
+		json_t *document;
+
+		if (i == index)
+			continue;
+		document = template_role_document(call, record, role);
+		if (replace_name(role_subscriptions(document), name, other))
+			set_role_text(call, role, document);
+	}
+}
+
+static json_t *names_of_roles(struct call *call, const struct template_record *record)
+{
+	json_t *names = arena_json(call->arena, json_array());
+
+	for (size_t i = 0; i < record->role_count; i++)
+		array_put(names, json_of_text(record->roles[i].name));
+	return names;
+}
+
+/* Roles with room for one more, so that a new one can be added in place. */
+static void make_room_for_role(struct call *call, struct template_record *record)
+{
+	struct template_role *roles = arena_zero(call->arena,
+						 (record->role_count + 1) * sizeof *roles);
+
+	if (record->role_count > 0)
+		memcpy(roles, record->roles, record->role_count * sizeof *roles);
+	record->roles = roles;
+}
+
+/* The role with another name of its own in the list that it subscribes to. */
+static const json_t *renamed_in_list(struct call *call, const json_t *role, struct slice former,
+				     const struct slice *name)
+{
+	const json_t *names = role_subscriptions(role);
+	json_t *renamed, *parameters;
+
+	if (index_of_name(names, former) == json_array_size(names))
+		return role;
+	renamed = call_copy(call, role);
+	parameters = call_copy_member(renamed, "subscribeParams");
+	replace_name(call_copy_member(parameters, "subscribeToRoles"), former, name);
+	return renamed;
+}
+
+void template_set_role(struct call *call, struct template_record *record, size_t index,
+		       struct slice name, const json_t *document)
+{
+	struct template_role *role;
+	struct slice former;
+
+	if (index == record->role_count) {
+		make_room_for_role(call, record);
+		record->roles[index].identity = ++record->last_identity;
+		record->roles[index].added = call->now;
+		record->roles[index].name = name;
+		record->role_count++;
+	}
+	role = &record->roles[index];
+	former = role->name;
+	role->name = arena_copy(call->arena, name);
+	if (!slice_equal(former, name)) {
+		replace_name_in_others(call, record, index, former, &role->name);
+		/* Also in a list that was sent: a client reads the role, changes its name, and
+		 * sends it back. */
+		document = renamed_in_list(call, document, former, &role->name);
+	}
+	set_role_text(call, role, fill_subscriptions(call, document, names_of_roles(call, record)));
+}
+
+bool template_remove_role(struct call *call, struct template_record *record, size_t index,
+			  struct fault *fault)
+{
+	struct template_role gone = record->roles[index];
+
+	if (!deleted_role_add(call, record, &gone, fault))
+		return false;
+	record->role_count--;
+	memmove(&record->roles[index], &record->roles[index + 1],
+		(record->role_count - index) * sizeof gone);
+	replace_name_in_others(call, record, record->role_count, gone.name, NULL);
+	return deleted_roles_resolve(call, record, fault);
+}
+
+static void drop_names(json_t *names, const json_t *gone)
+{
+	for (size_t i = json_array_size(names); i-- > 0;) {
+		const struct slice name = text_of_json(json_array_get(names, i));
+
+		if (json_object_getn(gone, name.data, name.size) != NULL)
+			json_array_remove(names, i);
+	}
+}
+
+void template_drop_gone_roles(struct call *call, const struct template_record *record,
+			      json_t *roles, const json_t *sent)
+{
+	json_t *gone = arena_json(call->arena, json_object()), *document;
+	const char *name;
+	size_t length;
+
+	for (size_t i = 0; i < record->role_count; i++) {
+		const struct slice former = record->roles[i].name;
+
+		if (json_object_getn(roles, former.data, former.size) == NULL)
+			json_object_setn_new(gone, former.data, former.size, json_true());
+	}
+	if (json_object_size(gone) == 0)
+		return;
+	json_object_keylen_foreach(roles, name, length, document)
+	{
+		if (role_subscriptions(json_object_getn(sent, name, length)) == NULL)
+			drop_names(role_subscriptions(document), gone);
+	}
+}
+
+bool template_delete_gone(struct call *call, struct template_record *record,
+			  const struct template_record *former, struct fault *fault)
+{
+	bool are_gone = false;
+
+	for (size_t i = 0; i < former->role_count; i++) {
+		const struct template_role *role = &former->roles[i];
+
+		if (template_live_role(record, role->identity) != NULL)
+			continue;
+		are_gone = true;
+		if (!deleted_role_add(call, record, role, fault))
+			return false;
+	}
+	return !are_gone || deleted_roles_resolve(call, record, fault);
+}
+
+/* "compare by role name: same name, the codes stay": the identity stays. */
+static struct template_role role_named(struct template_record *record,
+				       const struct template_record *former, struct slice name,
+				       int64_t now)
+{
+	size_t i = template_role_index(former, name);
+
+	if (i < former->role_count)
+		return former->roles[i];
+	return (struct template_role){
+		.name = name,
+		.identity = ++record->last_identity,
+		.added = now,
+	};
+}
+
+/* Makes the roles anew; those of `former` keep their identities. */
+static void put_roles(struct call *call, struct template_record *record,
+		      const struct template_record *former, const json_t *roles)
+{
+	json_t *names = arena_json(call->arena, json_array()), *document;
+	const char *name;
+	size_t length;
+
+	json_object_keylen_foreach(call_share(roles), name, length, document)
+		array_put(names, json_stringn(name, length));
+	record->roles = arena_zero(call->arena,
+				   (json_object_size(roles) + 1) * sizeof *record->roles);
+	record->role_count = 0;
+	json_object_keylen_foreach(call_share(roles), name, length, document)
+	{
+		struct slice key = arena_copy(call->arena, (struct slice){ name, length });
+		struct template_role *role = &record->roles[record->role_count++];
+
+		*role = role_named(record, former, key, call->now);
+		set_role_text(call, role, fill_subscriptions(call, document, names));
+	}
+}
+
+/* ---- all ---- */
+
+void template_set_supplied(struct call *call, struct template_record *record)
+{
+	const struct template_record former = *record;
+	const json_t *plugins = call_member(call, "plugins"), *roles = call_member(call, "roles");
+
+	for (enum template_part part = 0; part < PART_COUNT; part++) {
+		const json_t *document = call_member(call, parts[part].name);
+
+		if (document != NULL)
+			template_set_part(call, record, part, document, document, PART_REPLACED);
+	}
+	if (plugins != NULL)
+		set_plugins(call, record, plugins);
+	if (roles != NULL)
+		put_roles(call, record, &former, roles);
+}
+
+void template_set_all(struct call *call, struct template_record *record, const json_t *document,
+		      const json_t *sent, enum part_origin origin)
+{
+	const struct template_record former = *record;
+	const json_t *none = arena_json(call->arena, json_object());
+	const json_t *roles = json_object_get(document, "roles");
+
+	for (enum template_part part = 0; part < PART_COUNT; part++) {
+		const json_t *member = json_object_get(document, parts[part].name);
+
+		template_set_part(call, record, part, member != NULL ? member : none,
+				  json_object_get(sent, parts[part].name), origin);
+	}
+	set_plugins(call, record, json_object_get(document, "plugins"));
+	put_roles(call, record, &former, roles != NULL ? roles : none);
+}
+
+json_t *template_document(struct call *call, const struct template_record *record)
+{
+	json_t *document = arena_json(call->arena, json_object());
+	json_t *roles = json_object();
+
+	object_put(document, "name", json_of_text(record->name));
+	object_put(document, "roles", roles);
+	for (size_t i = 0; i < record->role_count; i++)
+		json_object_setn(roles, record->roles[i].name.data, record->roles[i].name.size,
+				 template_role_document(call, record, &record->roles[i]));
+	for (enum template_part part = 0; part < PART_COUNT; part++)
+		json_object_set(document, parts[part].name,
+				template_part_document(call, record, part));
+	if (record->plugins.size > 0)
+		json_object_set(document, "plugins",
+				packed_json(call, record->plugins, "template", &record->id));
+	return document;
+}

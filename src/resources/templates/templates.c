@@ -1,0 +1,487 @@
+/* See resources/templates/templates.h. A write loads the record, sets the parts that change
+ * (template_parts.h), joins the text, checks the conditions of the request and stores, in this
+ * order: a faulty result is reported rather than a failed condition.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "resources/templates/templates.h"
+
+#include "base/text.h"
+#include "resources/templates/default_template.h"
+#include "resources/templates/deleted_role.h"
+#include "resources/expected.h"
+#include "resources/garbage.h"
+#include "resources/import_origin.h"
+#include "resources/kinds.h"
+#include "resources/lists.h"
+#include "resources/media/media_record.h"
+#include "resources/packed.h"
+#include "resources/templates/template_audit.h"
+#include "resources/templates/template_parts.h"
+#include "resources/templates/template_record.h"
+#include "rules/template_rules.h"
+
+/* ---- what a call reads ---- */
+
+static void expect_create(struct call *call)
+{
+	struct expected expected;
+	const json_t *name = call_member(call, "name");
+
+	if (!expected_open(call, &expected))
+		return;
+	if (name != NULL)
+		expected_named(&expected, &kind_template, text_of_json(name), STORE_TO_CHANGE);
+	expected_new_id(&expected, &kind_template);
+	if (call_member(call, "default") != NULL)
+		default_template_expect(&expected, STORE_TO_CHANGE);
+	expected_tell(&expected);
+}
+
+/* The template is locked before the mark of the default one, by every call. */
+static void expect_update(struct call *call)
+{
+	struct expected expected;
+	const json_t *name = call_member(call, "name");
+	struct id id;
+
+	if (!expected_open(call, &expected) || !id_parse(call->parameters[0], &id))
+		return;
+	expected_get(&expected, &kind_template, &id, STORE_TO_CHANGE);
+	if (json_is_string(name))
+		expected_named(&expected, &kind_template, text_of_json(name), STORE_TO_SHOW);
+	if (call_member(call, "default") != NULL)
+		default_template_expect(&expected, STORE_TO_CHANGE);
+	expected_tell(&expected);
+}
+
+static void expect_list(struct call *call, const struct list *list, struct slice name)
+{
+	const json_t *marked = json_object_get(call->query, "default");
+	struct expected expected;
+	struct store_page page = { .count = 0 };
+	size_t mark = 0;
+
+	if (!expected_open(call, &expected))
+		return;
+	list_set_page(list, &page);
+	if (marked != NULL || call_query_text(call, "view").data != NULL)
+		mark = default_template_expect(&expected, STORE_TO_SHOW);
+	if (name.data != NULL)
+		expected_named(&expected, &kind_template, name, STORE_TO_SHOW);
+	else if (json_is_true(marked))
+		expected_value(&expected, &kind_template, mark);
+	else
+		expected_page(&expected, &kind_template, &page);
+	expected_tell(&expected);
+}
+
+static void expect_delete(struct call *call)
+{
+	struct expected expected;
+	struct id id;
+
+	if (!expected_open(call, &expected) || !id_parse(call->parameters[0], &id))
+		return;
+	expected_get(&expected, &kind_template, &id, STORE_TO_CHANGE);
+	expected_children(&expected, &kind_room, &id);
+	garbage_expect(&expected, NULL);
+	deleted_roles_expect(&expected, &id);
+	default_template_expect(&expected, STORE_TO_CHANGE);
+	expected_tell(&expected);
+}
+
+/* ---- writing ---- */
+
+/* FAULT_CONFLICT: another template has the new name of this one. */
+static bool check_name(struct call *call, const struct template_record *record, struct fault *fault)
+{
+	struct store_record holder;
+
+	if (slice_equal(record->stored.name, record->name))
+		return true;
+	if (!store_get_named(call->transaction, &kind_template, record->name, STORE_TO_SHOW,
+			     &holder, fault))
+		return false;
+	return holder.value.data == NULL || fault_set(fault, FAULT_CONFLICT, "Overwrite error");
+}
+
+/* Makes it the default template, or takes that from it, as the body says. */
+static bool set_default(struct call *call, const struct template_record *record, bool *is_changed,
+			struct fault *fault)
+{
+	const json_t *is_default = call_member(call, "default");
+
+	return is_default == NULL ||
+	       default_template_set(call, &record->id, json_is_true(is_default), is_changed, fault);
+}
+
+/* The end of templates_create, _update and _patch: checks the template, stores it and answers it.
+ * former: as it was; NULL: it is new. */
+static bool save(struct call *call, struct template_record *record,
+		 const struct template_record *former, struct fault *fault)
+{
+	const bool exists = former != NULL;
+	bool default_changed = false;
+
+	if (!template_assemble_changed(call, record, fault) ||
+	    !call_precondition(call, exists, exists ? former->etag : 0, fault))
+		return false;
+	if (exists && (!check_name(call, record, fault) ||
+		       !template_delete_gone(call, record, former, fault)))
+		return false;
+	if (!template_put(call, record, fault) ||
+	    !set_default(call, record, &default_changed, fault))
+		return false;
+	if (exists)
+		template_note_update(call, record, former, default_changed);
+	else
+		template_note(call, "template.created", record);
+	call_etag(call, record->etag);
+	/* Credentials that were sent are shown once: a repeated call gets the text without them. */
+	if (record->echo.data != NULL)
+		call_keep_instead(call, record->text);
+	return call_answer(call, template_answer(call, record));
+}
+
+static bool begin_new(struct call *call, struct slice name, struct template_record *record,
+		      struct fault *fault)
+{
+	*record = (struct template_record){ .name = name, .rooms_etag = call->etag };
+	if (!store_new_id(call->transaction, &kind_template, call->environment->clock, &call->now,
+			  &record->id, fault))
+		return false;
+	record->created = call->now;
+	return true;
+}
+
+bool templates_create(struct call *call, struct fault *fault)
+{
+	struct slice name = text_of_json(call_member(call, "name"));
+	struct template_record record, former;
+	bool is_there = false;
+
+	expect_create(call);
+	if (name.data == NULL) {
+		name = uuid_as_text(call->arena, call->environment->clock);
+	} else if (!template_find_named(call, name, STORE_TO_CHANGE, &record, &is_there, fault)) {
+		return false;
+	}
+	if (is_there)
+		former = record;
+	else if (!begin_new(call, name, &record, fault))
+		return false;
+	/* The body is the whole document, and all that was sent: it replaces every part. */
+	template_set_all(call, &record, call->body, call->body, PART_REPLACED);
+	return save(call, &record, is_there ? &former : NULL, fault);
+}
+
+static void set_name(struct call *call, struct template_record *record, const json_t *name)
+{
+	if (name == NULL || slice_equal(text_of_json(name), record->name))
+		return;
+	record->name = text_of_json(name);
+	record->rooms_etag = call->etag;
+}
+
+bool templates_update(struct call *call, struct fault *fault)
+{
+	struct template_record record, former;
+
+	expect_update(call);
+	if (!template_load_from_path(call, STORE_TO_CHANGE, &record, fault) ||
+	    !document_finish(&template_shape, call->body, &call->findings, fault))
+		return false;
+	former = record;
+	set_name(call, &record, call_member(call, "name"));
+	template_set_supplied(call, &record);
+	return save(call, &record, &former, fault);
+}
+
+bool templates_patch(struct call *call, struct fault *fault)
+{
+	struct template_record record, former;
+	json_t *document;
+
+	expect_update(call);
+	if (!template_load_from_path(call, STORE_TO_CHANGE, &record, fault))
+		return false;
+	document = template_document(call, &record);
+	document_merge(&template_shape, document, call->body);
+	if (!document_finish(&template_shape, document, &call->findings, fault))
+		return false;
+	former = record;
+	set_name(call, &record, json_object_get(document, "name"));
+	template_drop_gone_roles(call, &record, json_object_get(document, "roles"),
+				 call_member(call, "roles"));
+	template_set_all(call, &record, document, call->body, PART_MERGED);
+	return save(call, &record, &former, fault);
+}
+
+bool template_remove(struct call *call, const struct template_record *record, struct fault *fault)
+{
+	return media_use(call, record->backend, (struct slice){ NULL, 0 }, fault) &&
+	       store_remove(call->transaction, &kind_template, &record->stored, fault) &&
+	       garbage_add(call, GARBAGE_TEMPLATE, &record->id, fault) &&
+	       default_template_set(call, &record->id, false, NULL, fault);
+}
+
+bool templates_delete(struct call *call, struct fault *fault)
+{
+	struct template_record record;
+	bool has_rooms;
+
+	expect_delete(call);
+	if (!template_load_from_path(call, STORE_TO_CHANGE, &record, fault) ||
+	    !call_precondition(call, true, record.etag, fault) ||
+	    !store_has_children(call->transaction, &kind_room, &record.id, &has_rooms, fault))
+		return false;
+	if (has_rooms)
+		return fault_set(fault, FAULT_CONFLICT, "rooms still use this template");
+	template_note(call, "template.deleted", &record);
+	return garbage_collect(call, fault) && template_remove(call, &record, fault) &&
+	       call_answer_nothing(call);
+}
+
+/* ---- import ---- */
+
+static bool is_same(const struct template_record *record, const struct template_record *former)
+{
+	for (size_t i = 0; i < PART_COUNT; i++) {
+		if (!slice_equal(record->parts[i].hidden, former->parts[i].hidden))
+			return false;
+	}
+	return slice_equal(record->text, former->text);
+}
+
+static struct template_record new_import(struct call *call, const struct import_origin *origin,
+					 const json_t *name)
+{
+	return (struct template_record){
+		.id = origin->id,
+		.created = origin->created,
+		.updated = import_updated(origin, origin->created),
+		.name = name != NULL ? text_of_json(name)
+				     : uuid_as_text(call->arena, call->environment->clock),
+		.rooms_etag = call->etag,
+	};
+}
+
+bool templates_import(struct call *call, bool *is_new, struct fault *fault)
+{
+	struct import_origin origin = import_origin(call, "createdAt", "updatedAt");
+	const json_t *name = call_member(call, "name");
+	struct template_record record, former;
+	bool is_there = false;
+
+	if (origin.has_id &&
+	    !template_find(call, &origin.id, STORE_TO_CHANGE, &record, &is_there, fault))
+		return false;
+	*is_new = !is_there;
+	if (!is_there)
+		record = new_import(call, &origin, name);
+	former = record;
+	if (is_there) {
+		set_name(call, &record, name);
+		template_set_supplied(call, &record);
+		if (origin.has_updated)
+			record.updated = import_updated(&origin, record.created);
+	} else {
+		template_set_all(call, &record, call->body, call->body, PART_REPLACED);
+	}
+	/* What the client may have done wrong is found before anything is stored. */
+	if (!template_assemble(call, &record, fault) || !check_name(call, &record, fault))
+		return false;
+	if (!is_there || !is_same(&record, &former)) {
+		if (!is_there && !import_take_id(call, &kind_template, &origin, fault))
+			return false;
+		if (!origin.has_updated && is_there)
+			record.updated = call->now;
+		record.id = origin.id;
+		record.etag = call->etag;
+		if (!template_delete_gone(call, &record, &former, fault) ||
+		    !template_assemble(call, &record, fault) || !template_put(call, &record, fault))
+			return false;
+	}
+	return set_default(call, &record, NULL, fault);
+}
+
+/* ---- reading ---- */
+
+bool templates_get(struct call *call, struct fault *fault)
+{
+	struct template_record record;
+
+	if (!template_load_from_path(call, STORE_TO_SHOW, &record, fault))
+		return false;
+	call_etag(call, record.etag);
+	return call_not_modified(call, record.etag) || call_answer(call, record.text);
+}
+
+/* ---- the list, with its filters: a name, or the default template ---- */
+
+struct filter {
+	bool has_default; /* the account has a default template: */
+	struct id default_template;
+	const json_t *marked; /* the query's `default`; NULL: not supplied */
+	bool is_summary;
+};
+
+static bool is_default(const struct filter *filter, const struct store_record *record)
+{
+	return filter->has_default && id_compare(&filter->default_template, &record->id) == 0;
+}
+
+static bool is_wanted(const struct list *list, const struct filter *filter,
+		      const struct store_record *record)
+{
+	return (filter->marked == NULL ||
+		json_is_true(filter->marked) == is_default(filter, record)) &&
+	       (!list->is_bounded || id_compare(&record->id, &list->start) < 0) &&
+	       list_wants_name(list, record->name);
+}
+
+/* A summary is made of the head of the record: the text of the answer is not parsed. */
+static bool item_text(struct call *call, const struct filter *filter,
+		      const struct store_record *stored, struct slice *text, struct fault *fault)
+{
+	struct template_record record;
+
+	if (!filter->is_summary)
+		return template_unpack_text(stored, text, fault);
+	if (!template_unpack(call, stored, &record, fault))
+		return false;
+	*text = template_summary(call, &record, is_default(filter, stored));
+	return true;
+}
+
+static bool add_items(struct call *call, struct list *list, const void *context,
+		      const struct store_record *records, size_t n, struct fault *fault)
+{
+	struct slice text;
+
+	for (size_t i = 0; i < n && !list_is_full(list); i++) {
+		if (!is_wanted(list, context, &records[i]))
+			continue;
+		if (!item_text(call, context, &records[i], &text, fault))
+			return false;
+		list_add_named(list, &records[i].id, records[i].name);
+		call_part(call, text);
+	}
+	return true;
+}
+
+/* With a name, or for the default template, there is at most one item. */
+static bool add_one(struct call *call, struct list *list, const struct filter *filter,
+		    struct slice name, struct fault *fault)
+{
+	struct store_record stored = { .is_on = false };
+
+	if (name.data != NULL) {
+		if (!store_get_named(call->transaction, &kind_template, name, STORE_TO_SHOW,
+				     &stored, fault))
+			return false;
+	} else if (filter->has_default) {
+		if (!store_get(call->transaction, &kind_template, &filter->default_template,
+			       STORE_TO_SHOW, &stored, fault))
+			return false;
+		if (stored.value.data == NULL)
+			return packed_missing("template", &filter->default_template, fault);
+	}
+	return stored.value.data == NULL || add_items(call, list, filter, &stored, 1, fault);
+}
+
+bool templates_list(struct call *call, struct fault *fault)
+{
+	struct slice name = call_query_text(call, "name");
+	struct filter filter = {
+		.marked = json_object_get(call->query, "default"),
+		.is_summary = call->route->answer == &template_summary_shape ||
+			      call_query_text(call, "view").data != NULL,
+	};
+	struct store_page page = { .count = 0 };
+	struct list list;
+
+	list_open(call, &list);
+	expect_list(call, &list, name);
+	if ((filter.marked != NULL || filter.is_summary) &&
+	    !default_template_load(call, &filter.default_template, &filter.has_default, fault))
+		return false;
+	return (name.data != NULL || json_is_true(filter.marked)
+			? add_one(call, &list, &filter, name, fault)
+			: list_add_pages(&list, &kind_template, &page, add_items, &filter,
+					 fault)) &&
+	       list_close(&list, fault);
+}
+
+/* ---- settings and destinations on their own ---- */
+
+static bool part_get(struct call *call, enum template_part part, struct fault *fault)
+{
+	struct template_record record;
+
+	if (!template_load_from_path(call, STORE_TO_SHOW, &record, fault))
+		return false;
+	call_etag(call, record.parts[part].etag);
+	return call_not_modified(call, record.parts[part].etag) ||
+	       call_answer(call, record.parts[part].text);
+}
+
+static bool part_write(struct call *call, enum template_part part, enum part_origin origin,
+		       struct fault *fault)
+{
+	const struct shape *shape = template_part_shape(part);
+	struct template_record record, former;
+	const json_t *document = call->body;
+	json_t *merged;
+
+	if (!template_load_from_path(call, STORE_TO_CHANGE, &record, fault))
+		return false;
+	former = record;
+	if (origin == PART_MERGED) {
+		merged = template_part_document(call, &record, part);
+		document_merge(shape, merged, call->body);
+		if (!document_finish(shape, merged, &call->findings, fault))
+			return false;
+		document = merged;
+	}
+	template_set_part(call, &record, part, document, call->body, origin);
+	if (!template_assemble_changed(call, &record, fault) ||
+	    !call_precondition(call, true, former.parts[part].etag, fault) ||
+	    !template_put(call, &record, fault))
+		return false;
+	template_note_update(call, &record, &former, false);
+	call_etag(call, record.parts[part].etag);
+	if (record.echo.data == NULL)
+		return call_answer(call, record.parts[part].text);
+	return call_keep_instead(call, record.parts[part].text) && call_answer(call, record.echo);
+}
+
+bool settings_get(struct call *call, struct fault *fault)
+{
+	return part_get(call, PART_SETTINGS, fault);
+}
+
+bool settings_replace(struct call *call, struct fault *fault)
+{
+	return part_write(call, PART_SETTINGS, PART_REPLACED, fault);
+}
+
+bool settings_patch(struct call *call, struct fault *fault)
+{
+	return part_write(call, PART_SETTINGS, PART_MERGED, fault);
+}
+
+bool destinations_get(struct call *call, struct fault *fault)
+{
+	return part_get(call, PART_DESTINATIONS, fault);
+}
+
+bool destinations_replace(struct call *call, struct fault *fault)
+{
+	return part_write(call, PART_DESTINATIONS, PART_REPLACED, fault);
+}
+
+bool destinations_patch(struct call *call, struct fault *fault)
+{
+	return part_write(call, PART_DESTINATIONS, PART_MERGED, fault);
+}
