@@ -20,7 +20,7 @@
 #include "service/service.h"
 #include "store_failing.h"
 #include "store/gdbm/store_gdbm.h"
-#include "store/memory/store_memory.h"
+#include "store_memory.h"
 #include "suite.h"
 
 /* Two accounts, "a" and "b". The arena keeps what a test was answered. */

@@ -13,7 +13,7 @@
 #include "resources/kinds.h"
 #include "scratch.h"
 #include "background/account_watch.h"
-#include "store/memory/store_memory.h"
+#include "store_memory.h"
 #include "suite.h"
 #include "transfer/transfer.h"
 

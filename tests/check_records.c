@@ -16,7 +16,7 @@
 #include "store/gdbm/btree.h"
 #include "store/gdbm/entries.h"
 #include "store/gdbm/store_gdbm.h"
-#include "store/memory/store_memory.h"
+#include "store_memory.h"
 #include "store/postgres/store_postgres.h"
 #include "store_failing.h"
 #include "suite.h"

@@ -17,7 +17,7 @@
 #include "resources/joining/misses.h"
 #include "service/routes.h"
 #include "service/service.h"
-#include "store/memory/store_memory.h"
+#include "store_memory.h"
 #include "suite.h"
 
 /* ---- the table ---- */

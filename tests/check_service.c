@@ -26,7 +26,7 @@
 #include "directory.h"
 #include "service/service.h"
 #include "store_failing.h"
-#include "store/memory/store_memory.h"
+#include "store_memory.h"
 #include "store/postgres/store_postgres.h"
 #include "suite.h"
 

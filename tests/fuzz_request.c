@@ -19,7 +19,7 @@
 #include "directory.h"
 #include "service/routes.h"
 #include "service/service.h"
-#include "store/memory/store_memory.h"
+#include "store_memory.h"
 #include "store_failing.h"
 #include "suite.h"
 

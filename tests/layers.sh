@@ -10,7 +10,6 @@ rooms='
 base          base
 schema        base schema
 store         base store
-store/memory  base store store/memory
 store/gdbm    base store store/gdbm
 store/postgres base store store/postgres
 rules         base schema rules

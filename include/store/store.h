@@ -2,9 +2,9 @@
  * by its id or by its unique name, may have a parent and a switch, and comes in pages in the order
  * of making. Names, pages and ids are the driver's work: the callers know no index and no counter.
  *
- * Drivers: store/gdbm (durable, one machine), store/postgres (several machines), store/memory
- * (tests), and in the tests one that fails at the n-th call. One test suite, tests/check_records,
- * runs over all of them.
+ * Drivers: store/gdbm (durable, one machine), store/postgres (several machines), and in the tests
+ * one in memory and one that fails at the n-th call. One test suite, tests/check_records, runs over
+ * all of them.
  *
  * What every driver promises:
  *

@@ -9,7 +9,7 @@
  * of the two numbers is used, and never while `writer` is waited for.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
-#include "store/memory/store_memory.h"
+#include "store_memory.h"
 
 #include <limits.h>
 #include <pthread.h>

@@ -2,8 +2,8 @@
  * kept after the store is closed.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef STORE_MEMORY_STORE_MEMORY_H
-#define STORE_MEMORY_STORE_MEMORY_H
+#ifndef TESTS_STORE_MEMORY_H
+#define TESTS_STORE_MEMORY_H
 
 #include "store/store.h"
 
