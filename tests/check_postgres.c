@@ -123,6 +123,8 @@ static const struct {
 	{ METHOD_GET, "/v2/room-codes/room/$r", NULL, 200, 1 },
 	{ METHOD_POST, "/v2/room-codes/room/$r", "{}", 200, 1 },
 	{ METHOD_GET, "/v2/room-codes/code/$c", NULL, 200, 1 },
+	/* The first exchange of the account makes the key of the codes' hashes. */
+	{ METHOD_POST, "/v2/token", "{\"code\":\"$c\"}", 200, 3 },
 	{ METHOD_POST, "/v2/token", "{\"code\":\"$c\"}", 200, 1 },
 	{ METHOD_POST, "/v2/token", "{\"code\":\"abc-defg-hij\"}", 404, 1 },
 	/* Ten letters, which may be words or three groups. */
