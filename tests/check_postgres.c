@@ -554,7 +554,7 @@ START_TEST(a_pooler_that_lends_sessions_is_refused_by_name)
 	bool was_made;
 
 	if (host == NULL) {
-		printf("without PgBouncer, which is missing\n");
+		printf("left out: a pooler (PgBouncer is not installed)\n");
 		return;
 	}
 	pooled = database_url_over(url, host);
