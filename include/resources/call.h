@@ -28,8 +28,8 @@ struct environment {
 	struct token_memory *tokens; /* verified ones (accounts/token.h), or NULL */
 	struct misses *misses; /* the budget of unknown codes (resources/joining/misses.h) */
 	struct metrics *metrics; /* of requests (service/metrics.h), or NULL */
-	struct kept_usage
-		*kept_usage; /* of Idempotency-Keys (resources/retries/kept_usage.h), or NULL */
+	/* Of Idempotency-Keys (resources/retries/kept_usage.h), or NULL. */
+	struct kept_usage *kept_usage;
 	struct join_log *joins; /* entries of joins (resources/joining/join_log.h), or NULL */
 	int64_t join_seconds; /* how long a token for joining is valid */
 	int64_t signing_key_age; /* seconds after which a signing key may sign */
@@ -245,8 +245,8 @@ struct call {
 	uint64_t etag; /* of the parts that this run writes; see call_draw_etag */
 	bool validates_only; /* what the call would do is abandoned (validate_only) */
 	bool is_part; /* an operation of a bulk, or an object of an import */
-	struct template_memo
-		*memo; /* of a part (resources/templates/template_record.h); NULL: none */
+	/* Of a part (resources/templates/template_record.h); NULL: none. */
+	struct template_memo *memo;
 	int64_t least_now; /* `now` of the next run is not below this */
 	bool forgets_codes; /* those that it removes were never seen: they are not kept */
 	struct run run;
