@@ -1,8 +1,8 @@
 #!/bin/sh
-# The console and the join page, in Chromium against the program behind nginx: tests/web says how. Needs
-# Chromium, Node, and from npm what tests/web/package.json names; left out where these cannot be had. With
-# WEB=all everything is proved, which takes minutes, and else what people do most. PICTURES=DIRECTORY keeps
-# a picture of each page there.
+# Tests the console and the join page in Chromium, against the program behind nginx, with the scripts of
+# tests/web. Needs Chromium, Node and the npm packages of tests/web/package.json; skipped without them.
+# WEB=all runs all groups, which takes minutes, instead of the most important ones. PICTURES=DIRECTORY
+# stores a picture of each page there.
 set -u
 test=tests/web.sh
 . "${SOURCE_DIR:-$(dirname "$0")/..}/tests/servers.sh"
@@ -26,7 +26,7 @@ prove()
 	DATA=$scratch/service
 	ANTEROOM=$program
 	export ACCESS_KEY SECRET TOKEN BASE_URL SECURE_URL DATA ANTEROOM
-	timeout 900 node "$PROOF/prove.js" "${WEB:-brief}" || fail 'the pages do not what they should'
+	timeout 900 node "$PROOF/prove.js" "${WEB:-brief}" || fail 'checks of the pages failed'
 }
 
 if [ -n "${PROOF-}" ]; then

@@ -1,10 +1,10 @@
 #!/bin/sh
-# Makes the pages as a web server serves them: sh web/build.sh SOURCE TARGET
+# Builds the pages that a web server serves: sh web/build.sh SOURCE TARGET
 #
-# The files of SOURCE (the folder of this script) go to TARGET/web/VERSION, where VERSION is a hash of all
-# of them: a browser may keep what has such an address for ever. The two pages, TARGET/console.html and
-# TARGET/join.html, name the files with it, and name those beforehand that a page needs at once. Each file
-# has a compressed one beside it.
+# Copies the files of SOURCE (the folder of this script) to TARGET/web/VERSION. VERSION is a hash of all
+# files, so browsers can cache these addresses for ever. The two pages, TARGET/console.html and
+# TARGET/join.html, link to the files and preload the modules that they need immediately. Next to each file
+# is a compressed copy.
 #
 # SPDX-License-Identifier: GPL-3.0-or-later
 set -eu
@@ -23,14 +23,14 @@ files=$(find console join lib style icons.svg mark.svg -type f ! -name '.*' | so
 version=$(sha256sum $files console.html.in join.html.in | sha256sum | cut -c 1-10)
 cd - >/dev/null
 
-# imports FILE: the modules that it imports at once, from the top of SOURCE.
+# imports FILE: prints the modules that FILE imports statically, as paths below SOURCE.
 imports()
 {
 	sed -n 's/^\(import .*\|} \)\{0,1\}from "\(.*\)";$/\2/p; s/^import "\(.*\)";$/\1/p' "$from/$1" |
 		sed -e "s|^\./|${1%/*}/|" -e 's|^\.\./||'
 }
 
-# preloads FILE: lines for a page, of all modules that come with this one.
+# preloads FILE: prints the preload links for all modules that FILE imports, directly or not.
 preloads()
 {
 	known=$1

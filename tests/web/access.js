@@ -1,4 +1,4 @@
-// Whether everybody can use the pages, what they cost, and where they look; the pictures of the manual.
+// Accessibility, page sizes and preferences of the pages; takes the pictures of the manual.
 //
 // SPDX-License-Identifier: GPL-3.0-or-later
 
@@ -19,7 +19,7 @@ import {
 	sign_in,
 } from "./stand.js";
 
-/** Every view, and what has to be there before it is looked at. */
+/** Every view, and the element that must exist before it is checked. */
 const views = ({ template, room, codes }) => [
 	["templates", "/console/templates", ".row-link"],
 	["new template", "/console/templates/new", ".cards"],
@@ -42,7 +42,7 @@ const views = ({ template, room, codes }) => [
 	["join, no code", "/join", "#code"],
 ];
 
-/** What the manual has a picture of, light or dark. */
+/** The views that the manual has a picture of, light or dark. */
 const PICTURED = {
 	templates: "light",
 	template: "dark",
@@ -53,7 +53,7 @@ const PICTURED = {
 	join: "light",
 };
 
-/** Waits until the preview moves and its buttons have their colours. */
+/** Waits until the preview plays and its buttons have their colours. */
 const preview_moves = (page) =>
 	page.waitForFunction(
 		() =>
@@ -61,7 +61,7 @@ const preview_moves = (page) =>
 			document.getAnimations().every((one) => one.playState !== "running"),
 	);
 
-/** Makes calls, more and fewer in turn, until the charts have a minute's readings. */
+/** Sends requests at a varying rate until the charts have a minute of readings. */
 async function charts_fill(page, { template }) {
 	for (let reading = 0; reading < 30; reading++) {
 		const calls = 10 + Math.round(8 * Math.sin(reading / 4));
@@ -79,7 +79,7 @@ async function charts_fill(page, { template }) {
 
 const SETTLED = { join: preview_moves, service: charts_fill };
 
-/** All views in two sizes, light and dark; a phone that is very narrow; targets to touch. */
+/** All views in two sizes, light and dark; a very narrow phone; the sizes of touch targets. */
 export const all_views = (browser) =>
 	group("all views", async () => {
 		const made = await make_room("All views");
@@ -120,7 +120,7 @@ export const all_views = (browser) =>
 		await narrow.context().close();
 	});
 
-/** The same with faults shown and dialogs open. */
+/** The same with errors shown and dialogs open. */
 async function with_dialogs(page, { template, room }, name) {
 	await page.goto(`${BASE}/console/templates/${template.id}/roles/host`);
 	await page.waitForSelector(".section");
@@ -139,7 +139,7 @@ async function with_dialogs(page, { template, room }, name) {
 	await page.waitForSelector("dialog.palette");
 	await accessible(page, `find, ${name}`);
 	await page.keyboard.press("Escape");
-	await page.click("[aria-label='More for this room']");
+	await page.click("[aria-label='Room actions']");
 	await page.waitForSelector(":popover-open [role=menuitem]");
 	await accessible(page, `menu, ${name}`);
 	await page.keyboard.press("Escape");
@@ -153,13 +153,13 @@ async function signed_in(browser) {
 	return state;
 }
 
-/** Where a program is; a folder of PATH that this user may not search has none. */
+/** Returns the path of a program; skips folders of PATH that this user may not search. */
 const found_program = (name) =>
 	process.env.PATH.split(":")
 		.map((folder) => join(folder, name))
 		.find((path) => existsSync(path));
 
-/** Puts a picture of a file in its place: not every reader of QR codes knows SVG. */
+/** Replaces an SVG file with a PNG picture of it: not every QR code reader knows SVG. */
 async function drawn(browser, path) {
 	const page = await browser.newPage();
 	await page.goto(`file://${path}`);
@@ -167,12 +167,12 @@ async function drawn(browser, path) {
 	await page.close();
 }
 
-/** QR codes: an independent reader reads the very link, light and dark. */
+/** QR codes: an independent reader reads the join link, light and dark. */
 export const qr_codes = (browser) =>
 	group("QR codes", async () => {
 		const { room, codes } = await make_room("QR codes");
 		const state = await signed_in(browser);
-		// A build without libqrencode has none.
+		// A build without libqrencode has no QR codes.
 		if (!(await api("GET", "/v2/session")).qr) return;
 		const reader = found_program("zbarimg");
 		if (!reader) console.log("QR codes are not read: there is no zbarimg");
@@ -194,7 +194,7 @@ export const qr_codes = (browser) =>
 			for (const kind of ["SVG", "PNG"]) {
 				const [download] = await Promise.all([
 					page.waitForEvent("download"),
-					page.click(`dialog :text-is("${kind}")`),
+					page.click(`dialog [aria-label="Download ${kind}"]`),
 				]);
 				ok(`${kind} is saved`, download.suggestedFilename().endsWith(`.${kind.toLowerCase()}`));
 				if (reader) {
@@ -205,7 +205,7 @@ export const qr_codes = (browser) =>
 				}
 			}
 			await page.keyboard.press("Escape");
-			await page.click("button:has-text('Print')");
+			await page.click("button:has-text('Print QR codes')");
 			await page.waitForFunction(() =>
 				[...document.querySelectorAll(".sheet img")].every((one) => one.naturalWidth > 0),
 			);
@@ -217,7 +217,7 @@ export const qr_codes = (browser) =>
 		rmSync(directory, { recursive: true });
 	});
 
-/** What a page costs that was never opened before, and the second time. */
+/** The size of a page when it is first opened, and the second time. */
 export const budgets = (browser) =>
 	group("budgets", async () => {
 		const { codes } = await make_room("Budgets");
@@ -280,7 +280,7 @@ export const budgets = (browser) =>
 		}
 	});
 
-/** Without motion, and in colours that somebody else chose. */
+/** Reduced motion and forced colours. */
 export const preferences = (browser) =>
 	group("preferences", async () => {
 		const { room } = await make_room("Preferences", { opens_at: "2099-01-01T00:00:00Z" });
@@ -312,6 +312,6 @@ export const preferences = (browser) =>
 				(which) => getComputedStyle(document.querySelector(which)).outlineStyle,
 			),
 		);
-		ok("forced colours show where one is", outlines.join() === "solid,none", outlines);
+		ok("forced colours show the current section", outlines.join() === "solid,none", outlines);
 		await page.context().close();
 	});

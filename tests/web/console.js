@@ -1,4 +1,4 @@
-// What an administrator does in the console.
+// The console, as an administrator uses it.
 //
 // SPDX-License-Identifier: GPL-3.0-or-later
 
@@ -24,7 +24,7 @@ const fault = (pointer) => `[data-pointer="${pointer}"] .fault:not([hidden])`;
 const button = (words) => `button:text-is("${words}")`;
 const shown = "dialog[open]";
 
-/** Signing in: back to where one wanted to go, nothing for scripts, nothing for other sites. */
+/** Signing in: returns to the page that was opened; scripts and other sites get no secret. */
 export const signing_in = (page) =>
 	group("signing in", async () => {
 		await page.goto(`${BASE}/console/rooms`);
@@ -41,7 +41,7 @@ export const signing_in = (page) =>
 			await page.keyboard.press("Enter");
 			await page.waitForFunction(() => document.activeElement?.getAttribute("role") === "alert");
 			const told = await page.textContent("[role=alert]:not([hidden])");
-			ok("a wrong secret is told, with the focus on it", told.includes("do not belong together"));
+			ok("a wrong secret is told, with the focus on it", told.includes("access key or the secret is wrong"));
 		};
 		await wrong(ACCESS_KEY, "no");
 		await wrong("unknown", "no");
@@ -60,7 +60,7 @@ export const signing_in = (page) =>
 		ok("the cookie is HttpOnly and Strict", cookie.httpOnly && cookie.sameSite === "Strict");
 	});
 
-/** Over https the cookie is for this host alone. */
+/** Over HTTPS the cookie is valid for this host only. */
 export const over_https = (browser) =>
 	group("over https", async () => {
 		const context = await browser.newContext({ ignoreHTTPSErrors: true });
@@ -75,7 +75,7 @@ export const over_https = (browser) =>
 		await context.close();
 	});
 
-/** What the cookie cannot do. */
+/** Requests that the cookie does not allow. */
 export const forgery = (page) =>
 	group("forgery", async () => {
 		const status = await page.evaluate(
@@ -114,7 +114,7 @@ export const forgery = (page) =>
 		ok("a session is no token", (await as({ Authorization: `Bearer ${value}` })) === 401);
 	});
 
-/** A template with its roles; a role whose faults stand at their fields; two who save at once. */
+/** A template with its roles; a role with errors at its fields; two people who save the same role. */
 export const templates = (page) =>
 	group("templates and roles", async () => {
 		const name = "Proof of roles";
@@ -200,14 +200,14 @@ export const templates = (page) =>
 		await api("PATCH", path, { maxPeerCount: 3 });
 		await page.fill(field("/priority"), "4");
 		await page.keyboard.press("Control+s");
-		await page.waitForSelector(`${shown}:has-text("Somebody else saved")`);
+		await page.waitForSelector(`${shown}:has-text("Someone else has changed")`);
 		await page.click(`${shown} ${button("Cancel")}`);
 		ok("Cancel overwrites nothing", (await api("GET", path)).priority === 2);
 		ok("Cancel keeps what was typed", (await page.inputValue(field("/priority"))) === "4");
 		await page.keyboard.press("Control+s");
-		await page.click(`${shown} ${button("Overwrite")}`);
+		await page.click(`${shown} ${button("Replace their changes")}`);
 		await page.waitForSelector(".save-bar", { state: "hidden" });
-		ok("Overwrite writes", (await api("GET", path)).priority === 4);
+		ok("Replace their changes writes", (await api("GET", path)).priority === 4);
 
 		await page.fill(field("/priority"), "5");
 		await page.click(".way a >> nth=0");
@@ -234,16 +234,16 @@ export const templates = (page) =>
 		await page.waitForURL(/roles\/panel%20list$/);
 		const joined = await api("POST", "/v2/token", { code, user_id: "ann" });
 		ok("a role that is renamed keeps its codes", joined.role === "panel list");
-		await page.click("[aria-label='More for this role']");
+		await page.click("[aria-label='Role actions']");
 		await page.click(":popover-open [role=menuitem]:has-text('Delete')");
-		await page.waitForSelector(`${shown}:has-text("for good")`);
+		await page.waitForSelector(`${shown}:has-text("cannot be enabled again")`);
 		await page.click(`${shown} ${button("Delete role")}`);
 		await page.waitForURL(new RegExp(`templates/${id}$`));
 		await page.waitForSelector(".role-card");
 		ok("a role is deleted", (await page.locator(".role-card").count()) === 2);
 	});
 
-/** Names with what pointers are made of: each fault stands at its field all the same. */
+/** Names with characters of JSON Pointers: each error is shown at its field. */
 export const odd_names = (page) =>
 	group("odd names", async () => {
 		const odd = "a: b";
@@ -275,7 +275,7 @@ export const odd_names = (page) =>
 		await page.click(button("Discard"));
 	});
 
-/** Every member of the document has a control. */
+/** Every field of the OpenAPI document has a control. */
 export const whole_forms = (page) =>
 	group("whole forms", async () => {
 		const { template, room } = await make_room("Whole forms");
@@ -288,7 +288,7 @@ export const whole_forms = (page) =>
 				.split("/")
 				.reduce((at, step) => at[step], doc);
 		};
-		// An entry of each map is named x; each list of objects has one item.
+		// Each map has an entry named x; each list of objects has one item.
 		const inside = (one) => {
 			if (one.properties) return [one, ""];
 			if (follow(one.items ?? {}).properties) return [one.items, "/0"];
@@ -298,13 +298,13 @@ export const whole_forms = (page) =>
 		const members = (schema, pointer = "") =>
 			Object.entries(follow(schema).properties ?? {}).flatMap(([name, one]) => {
 				const inner = { ...follow(one), ...(one.readOnly ? { readOnly: true } : {}) };
-				// The name of an entry is typed once, as its key.
+				// The key of an entry is its name.
 				if (inner.readOnly || (name === "name" && pointer.endsWith("/x"))) return [];
 				const at = `${pointer}/${name}`;
 				const more = inside(inner);
 				return [at, ...(more ? members(more[0], at + more[1]) : [])];
 			});
-		/** A document with an entry in each map, and an item in each list of objects. */
+		/** Returns a value with an entry in each map and an item in each list of objects. */
 		const filled = (schema) =>
 			Object.fromEntries(
 				Object.entries(follow(schema).properties ?? {}).flatMap(([name, one]) => {
@@ -314,7 +314,7 @@ export const whole_forms = (page) =>
 					return [[name, { "": value, "/0": [value], "/x": { x: value } }[more[1]]]];
 				}),
 			);
-		/** Adds a member to each object that a form has; the schemas are followed once. */
+		/** Adds a field to each object of a form; each schema is visited once. */
 		const grown = new Set();
 		const grow = (schema) => {
 			const { properties } = follow(schema);
@@ -360,7 +360,7 @@ export const whole_forms = (page) =>
 			ok(`so has a new one in the ${name}`, fresh > 0, fresh);
 			await page.unrouteAll();
 		}
-		// Saved as they were read, the samples stay the same to the byte.
+		// Saving a sample unchanged does not change a byte.
 		const sample = (name) =>
 			JSON.parse(readFileSync(new URL(`samples/${name}.json`, import.meta.url), "utf8"));
 		const samples = [
@@ -389,7 +389,7 @@ export const whole_forms = (page) =>
 		}
 	});
 
-/** No hint of a form is in the language of programs, and each one in the table is for a field that is there. */
+/** Each hint and each rule of the tables belongs to a field or a rule of the API. */
 export const hints = (page) =>
 	group("hints", async () => {
 		await page.goto(`${BASE}/console/templates/new`);
@@ -399,20 +399,18 @@ export const hints = (page) =>
 			const load = (name) => import(new URL(name, main).href);
 			const [hints, media] = await Promise.all([load("hints.js"), load("media.js")]);
 			const doc = await (await fetch("/v2/openapi.json")).json();
-			const texts = [];
 			const known = new Set();
-			/** The words of a part of a form, and under which names a table could have them. */
-			const walk = (node, subjects, pointer, rules) => {
+			const rules = new Set();
+			/** Collects the keys that the tables can have for a part of a form. */
+			const walk = (node, subjects, pointer) => {
 				for (const subject of subjects) known.add(subject + pointer);
-				if (pointer) texts.push([subjects[0] + pointer, node.description]);
-				// Those of the whole are not shown: the service names them when they are broken.
-				if (rules) for (const rule of node.rules) texts.push([subjects[0] + pointer, rule]);
+				for (const rule of node.rules) rules.add(rule);
 				for (const [name, one] of node.fields) {
-					// The other parts of a template have forms of their own.
+					// The other parts of a template have their own forms.
 					const apart = subjects[0] === "template" && !["name", "default"].includes(name);
-					if (!apart) walk(one, subjects, `${pointer}/${name}`, true);
+					if (!apart) walk(one, subjects, `${pointer}/${name}`);
 				}
-				if (node.item) walk(node.item, subjects, `${pointer}/*`, true);
+				if (node.item) walk(node.item, subjects, `${pointer}/*`);
 			};
 			for (const [path, methods] of Object.entries(doc.paths)) {
 				for (const [method, { requestBody }] of Object.entries(methods)) {
@@ -429,17 +427,19 @@ export const hints = (page) =>
 					}
 				}
 			}
-			return { texts, unused: Object.keys(hints.HINTS).filter((one) => !known.has(one)) };
+			const unused = (table, used) => Object.keys(table).filter((one) => !used.has(one));
+			return {
+				fields: known.size,
+				hints: unused(hints.HINTS, known),
+				rules: Object.values(hints.RULES).filter((one) => !rules.has(one)),
+			};
 		});
-		// A name of a member, a value in quotes, and what is said of bodies and answers.
-		const foreign = /[a-z]_[a-z]|[a-z][A-Z]|""|suppl|omit|\bbody\b|\bnull\b|presen|unset|answer|merge|\bpeers?\b|schema/;
-		const strange = said.texts.filter(([, text]) => foreign.test(text));
-		ok("forms have hints", said.texts.length > 100, said.texts.length);
-		ok("hints are for people", strange.length === 0, strange.map((one) => one.join(": ")).join("\n"));
-		ok("each hint has its field", said.unused.length === 0, said.unused.join());
+		ok("forms have fields", said.fields > 100, said.fields);
+		ok("each hint has its field", said.hints.length === 0, said.hints.join());
+		ok("each rule is one of the API", said.rules.length === 0, said.rules.join("\n"));
 	});
 
-/** A room: hours, codes with a life, links, QR codes, switches. */
+/** A room: opening times, codes with limits, links, QR codes, switches. */
 export const rooms = (page) =>
 	group("rooms and codes", async () => {
 		const { template } = await make_room("Rooms and codes");
@@ -451,7 +451,7 @@ export const rooms = (page) =>
 		await page.waitForSelector(".codes .switch");
 		ok("a code for each role", (await page.locator(".codes tbody tr").count()) === 4);
 		const id = page.url().split("/").pop();
-		await page.click("[aria-label='Copy the link for host']");
+		await page.click("[aria-label='Copy join link for host']");
 		const link = await page.evaluate(() => navigator.clipboard.readText());
 		ok(
 			"the link is copied",
@@ -459,11 +459,11 @@ export const rooms = (page) =>
 			link,
 		);
 		const code = link.split("/").pop();
-		await page.click("[aria-label='Copy the code for host']");
+		await page.click("[aria-label='Copy code for host']");
 		const bare = await page.evaluate(() => navigator.clipboard.readText());
 		ok("the code is copied", bare === code, bare);
 
-		const off = page.locator("[aria-label^='Code'][aria-label$='for viewer enabled']");
+		const off = page.locator("[aria-label^='Code'][aria-label$='(viewer)']");
 		await off.click();
 		await page.waitForSelector(".codes tr.dim");
 		const list = await api("GET", `/v2/room-codes/room/${id}`);
@@ -478,20 +478,20 @@ export const rooms = (page) =>
 		await page.fill(`${shown} ${field("/label")}`, "For the panel");
 		await page.fill(`${shown} ${field("/max_uses")}`, "0");
 		await page.fill(`${shown} ${field("/expires_at")}`, "2020-01-01T10:00");
-		await page.click(`${shown} ${button("Make the code")}`);
+		await page.click(`${shown} ${button("Create code")}`);
 		await page.waitForSelector(`${shown} ${fault("/max_uses")}`);
 		await page.fill(`${shown} ${field("/max_uses")}`, "2");
-		await page.click(`${shown} ${button("Make the code")}`);
+		await page.click(`${shown} ${button("Create code")}`);
 		await page.waitForSelector(`${shown} ${fault("/expires_at")}`);
 		ok("faults of a new code stand at their fields", true);
 		await page.fill(`${shown} ${field("/expires_at")}`, "2099-01-01T10:00");
-		await page.click(`${shown} ${button("Make the code")}`);
+		await page.click(`${shown} ${button("Create code")}`);
 		await page.waitForSelector(shown, { state: "detached" });
 		const words = await page.textContent(".codes tr:has-text('For the panel')");
-		ok("its life is shown", /until .*2099/.test(words) && words.includes("0 of 2 uses"), words);
+		ok("its life is shown", /Until .*2099/.test(words) && words.includes("0 of 2 uses"), words);
 		const made = (await api("GET", `/v2/room-codes/room/${id}?label=For%20the%20panel`)).data[0];
-		await page.click(`[aria-label='More for the code ${made.code}']`);
-		await page.click(":popover-open [role=menuitem]:has-text('Change')");
+		await page.click(`[aria-label='Actions for code ${made.code}']`);
+		await page.click(":popover-open [role=menuitem]:has-text('Edit')");
 		await page.waitForSelector(shown);
 		await page.fill(`${shown} ${field("/max_uses")}`, "");
 		await page.fill(`${shown} ${field("/name")}`, "Ann");
@@ -503,14 +503,14 @@ export const rooms = (page) =>
 			now.max_uses === undefined && now.name === "Ann" && now.expires_at === made.expires_at,
 			JSON.stringify(now),
 		);
-		await page.click(`[aria-label='More for the code ${made.code}']`);
+		await page.click(`[aria-label='Actions for code ${made.code}']`);
 		await page.click(":popover-open [role=menuitem]:has-text('Delete')");
 		await page.click(`${shown} ${button("Delete code")}`);
 		await page.waitForSelector(".codes tr:has-text('For the panel')", { state: "detached" });
-		await page.click(`[aria-label='More for the code ${code}']`);
+		await page.click(`[aria-label='Actions for code ${code}']`);
 		await page.click(":popover-open [role=menuitem]:has-text('Rotate')");
 		await page.selectOption(`${shown} select`, "3600");
-		await page.click(`${shown} ${button("Rotate")}`);
+		await page.click(`${shown} ${button("Rotate codes")}`);
 		await page.waitForSelector(shown, { state: "detached" });
 		ok(
 			"rotated with a grace",
@@ -523,12 +523,12 @@ export const rooms = (page) =>
 		await page.waitForSelector(fault("/closes_at"));
 		await page.fill(field("/closes_at"), "2099-06-01T11:00");
 		await page.keyboard.press("Control+s");
-		await page.waitForSelector(".badge:has-text('not open yet')");
+		await page.waitForSelector(".badge:has-text('Not open yet')");
 		ok("a room has hours", (await api("GET", `/v2/rooms/${id}`)).opens_at !== undefined);
 		await page.fill(field("/opens_at"), "");
 		await page.fill(field("/closes_at"), "");
 		await page.keyboard.press("Control+s");
-		await page.waitForSelector(".badge:has-text('not open yet')", { state: "detached" });
+		await page.waitForSelector(".badge:has-text('Not open yet')", { state: "detached" });
 		ok("its hours are unset", (await api("GET", `/v2/rooms/${id}`)).opens_at === undefined);
 
 		const more = Array.from({ length: 96 }, () => ({
@@ -540,7 +540,7 @@ export const rooms = (page) =>
 		await page.click(button("New code"));
 		for (let i = 0; i < 4; i += 1) {
 			await page.waitForSelector(shown);
-			await page.click(`${shown} ${button("Make the code")}`);
+			await page.click(`${shown} ${button("Create code")}`);
 			const done = page.waitForSelector(shown, { state: "detached" });
 			const refused = page.waitForSelector(`${shown} .faults:not([hidden])`);
 			await Promise.any([done, refused]);
@@ -551,7 +551,7 @@ export const rooms = (page) =>
 		ok("one code too many: the service's sentence", /enabled codes/.test(sentence), sentence);
 		await page.keyboard.press("Escape");
 		await page.click(".labelled-switch input");
-		await page.waitForSelector("text=The room is disabled. Its codes");
+		await page.waitForSelector("text=This room is disabled, so its codes");
 		ok("a disabled room says so", (await api("GET", `/v2/rooms/${id}`)).enabled === false);
 		await page.click(".labelled-switch input");
 		await page.waitForSelector(".codes .switch");
@@ -564,24 +564,24 @@ export const palette = (page) =>
 		await page.goto(`${BASE}/console/templates`);
 		await page.waitForSelector(".row-link");
 		for (const [typed, kind] of [
-			["Findable", "template"],
-			["findable t", "template"],
-			["findable-", "room"],
-			[codes.host, "code"],
-			[codes.host.replaceAll("-", "").toUpperCase(), "code"],
+			["Findable", "Template"],
+			["findable t", "Template"],
+			["findable-", "Room"],
+			[codes.host, "Code"],
+			[codes.host.replaceAll("-", "").toUpperCase(), "Code"],
 		]) {
 			await page.keyboard.press("Control+k");
 			await page.waitForSelector("dialog.palette");
 			await page.fill("dialog.palette input", typed);
 			await page.waitForSelector(`[role=option]:has(.quiet:text-is("${kind}"))`);
-			ok(`finds a ${kind} by ${typed}`, true);
-			if (kind === "code") await page.keyboard.press("Enter");
+			ok(`${kind} found by ${typed}`, true);
+			if (kind === "Code") await page.keyboard.press("Enter");
 			else await page.keyboard.press("Escape");
 		}
 		await page.waitForURL(new RegExp(`rooms/${room.id}`));
 	});
 
-/** The list: search in the address, pages without end. */
+/** The list: the search in the address, page after page. */
 export const lists = (page, count) =>
 	group("lists", async () => {
 		const operations = Array.from({ length: count }, (_, i) => ({
@@ -615,7 +615,7 @@ export const lists = (page, count) =>
 			() => {
 				scrollTo(0, document.body.scrollHeight);
 				const told = document.querySelector(".list-state").textContent;
-				return told.includes("entries") && !told.includes("shown");
+				return told.includes("rooms") && !told.includes("First");
 			},
 			null,
 			{ polling: 20, timeout: 60000 },
@@ -628,36 +628,36 @@ export const lists = (page, count) =>
 		);
 	});
 
-/** Keys, events, webhooks, media servers. */
+/** API keys, events, webhooks, media servers. */
 export const keys_and_events = (page) =>
 	group("keys, events, webhooks, media servers", async () => {
 		await page.goto(`${BASE}/console/keys`);
-		await page.click(`${button("New key")} >> nth=0`);
-		await page.click(`${shown} ${button("Make the key")}`);
+		await page.click(`${button("New API key")} >> nth=0`);
+		await page.click(`${shown} ${button("Create API key")}`);
 		await page.waitForSelector(`${shown} ${fault("/name")}`);
 		await page.fill(`${shown} ${field("/name")}`, "ci");
 		await page.check(`${shown} input[value='rooms:read']`);
-		await page.click(`${shown} ${button("Make the key")}`);
+		await page.click(`${shown} ${button("Create API key")}`);
 		await page.waitForSelector(".secret");
 		const key = await page.textContent(".secret");
 		const status = async (path) =>
 			(await fetch(BASE + path, { headers: { Authorization: `Bearer ${key}` } })).status;
 		const found = [await status("/v2/rooms"), await status("/v2/templates")].join();
 		ok("a key has its scopes", found === "200,403", found);
-		await page.click(button("I have stored it"));
+		await page.click(button("I have saved it"));
 		const limited = await page.context().browser().newPage();
 		await limited.goto(`${BASE}/console/`);
-		await limited.click(button("Token or key"));
+		await limited.click(button("Token or API key"));
 		await limited.fill("#token", key);
 		await limited.click(button("Sign in"));
 		await limited.waitForURL(`${BASE}/console/rooms`);
 		const sections = await limited.locator(".sections a:visible").allTextContents();
 		ok("a limited session sees what it may", sections.join() === "Rooms", sections);
 		await limited.close();
-		await page.click("[aria-label='More for the key ci']");
+		await page.click("[aria-label='Actions for API key ci']");
 		await page.click(":popover-open [role=menuitem]:has-text('Delete')");
-		await page.click(`${shown} ${button("Delete key")}`);
-		await page.waitForSelector("text=No keys yet");
+		await page.click(`${shown} ${button("Delete API key")}`);
+		await page.waitForSelector("text=No API keys yet");
 		ok("a deleted key opens nothing", (await status("/v2/rooms")) === 401);
 
 		await page.goto(`${BASE}/console/events`);
@@ -674,22 +674,22 @@ export const keys_and_events = (page) =>
 		await page.goto(`${BASE}/console/webhooks`);
 		await page.click(`${button("New webhook")} >> nth=0`);
 		await page.fill(`${shown} ${field("/url")}`, "ftp://example.org");
-		await page.click(`${shown} ${button("Make the webhook")}`);
+		await page.click(`${shown} ${button("Create webhook")}`);
 		await page.waitForSelector(`${shown} ${fault("/url")}`);
 		await page.fill(`${shown} ${field("/url")}`, "https://hooks.example.org/anteroom");
-		await page.click(`${shown} ${button("Make the webhook")}`);
+		await page.click(`${shown} ${button("Create webhook")}`);
 		await page.waitForSelector(".secret");
 		ok("a webhook's secret is shown", (await page.textContent(".secret")).startsWith("whsec_"));
-		await page.click(button("I have stored it"));
+		await page.click(button("I have saved it"));
 		await page.waitForURL(/webhooks\/[0-9a-f]{24}/);
 		await page.waitForSelector("#deliveries");
-		await page.click("[aria-label='More for this webhook']");
-		await page.click(":popover-open [role=menuitem]:has-text('New secret')");
-		await page.click(`${shown} ${button("Make a new secret")}`);
+		await page.click("[aria-label='Webhook actions']");
+		await page.click(":popover-open [role=menuitem]:has-text('Rotate secret')");
+		await page.click(`${shown} ${button("Rotate secret")}`);
 		await page.waitForSelector(".secret");
 		ok("a new secret", (await page.textContent(".secret")).startsWith("whsec_"));
-		await page.click(button("I have stored it"));
-		await page.click("[aria-label='More for this webhook']");
+		await page.click(button("I have saved it"));
+		await page.click("[aria-label='Webhook actions']");
 		await page.click(":popover-open [role=menuitem]:has-text('Delete')");
 		await page.click(`${shown} ${button("Delete webhook")}`);
 		await page.waitForSelector("text=No webhooks yet");
@@ -697,12 +697,12 @@ export const keys_and_events = (page) =>
 		await page.goto(`${BASE}/console/media`);
 		await page.click(button("New signing key"));
 		await page.selectOption(`${shown} select`, "ES256");
-		await page.click(`${shown} ${button("Make the key")}`);
+		await page.click(`${shown} ${button("Create signing key")}`);
 		await page.waitForSelector("tr:has-text('ES256') .badge.accent");
 		ok("a signing key is active", true);
 	});
 
-/** Who is no operator sees nothing of the service. */
+/** An account that is not an operator does not see the page of the service. */
 export const no_operator = (page) =>
 	group("no operator", async () => {
 		const printed = program("account", "add", "guests");
@@ -716,7 +716,7 @@ export const no_operator = (page) =>
 		ok("no page of the service", nothing, await page.textContent("#page"));
 	});
 
-/** For operators: figures that come by themselves, and stop while nobody looks. */
+/** The page of the service: it updates itself, and stops while it is not visible. */
 export const service = (page) =>
 	group("service", async () => {
 		await page.clock.install();
@@ -744,7 +744,7 @@ export const service = (page) =>
 			if (request.url().endsWith("/metrics")) asked += 1;
 		});
 		const start_again = await stop_service();
-		await page.waitForSelector(".notice.warn:has-text('Trying again')");
+		await page.waitForSelector(".notice.warn:has-text('Retrying')");
 		start_again();
 		await page.waitForSelector(".notice.ok", { timeout: 15000 });
 		ok("it recovers by itself", true);
@@ -758,7 +758,7 @@ export const service = (page) =>
 		ok("nothing is asked while nobody looks", asked === 0, asked);
 	});
 
-/** The whole way with the keyboard alone. */
+/** Signing in, creating a template and a room, copying a link: with the keyboard alone. */
 export const keyboard = (page) =>
 	group("keyboard alone", async () => {
 		const press = async (...keys) => {
@@ -815,11 +815,11 @@ export const keyboard = (page) =>
 		await page.keyboard.type("by-keyboard");
 		await press("Enter");
 		await page.waitForSelector(".codes .switch");
-		await tab_to(/Copy the link/);
+		await tab_to(/Copy join link/);
 		await press("Enter");
 		await page.waitForFunction(async () => /\/join\//.test(await navigator.clipboard.readText()));
 		ok("a link by keyboard", true);
-		await tab_to(/QR code|More for the code/);
+		await tab_to(/QR code|Actions for code/);
 		const opener = await focus();
 		await press("Enter");
 		await page.waitForSelector("dialog[open], :popover-open");
@@ -852,7 +852,7 @@ export const signing_out = (page) =>
 		await page.reload();
 		await page.waitForSelector("#secret");
 		ok("a retired secret leads to sign-in", true);
-		// From an address of its own, which has missed nothing yet.
+		// From another address, which has had no failed request yet.
 		const miss = () =>
 			new Promise((resolve, reject) => {
 				const options = {

@@ -1,4 +1,4 @@
-// What a guest does on the join page.
+// The join page, as a guest uses it.
 //
 // SPDX-License-Identifier: GPL-3.0-or-later
 
@@ -19,7 +19,7 @@ import {
 const note = (text) => `.device-note:has-text("${text}")`;
 const button = ".join-form button[type=submit]";
 
-/** Notes what a page wishes for of devices, and fails as it is told. */
+/** Records which devices a page requests, and lets the requests fail as `fail` says. */
 function devices_that(fail) {
 	window.wishes = [];
 	const real = navigator.mediaDevices?.getUserMedia.bind(navigator.mediaDevices);
@@ -33,7 +33,7 @@ function devices_that(fail) {
 	if (fail.denied) navigator.permissions.query = async () => ({ state: "denied" });
 }
 
-/** Opens the page of a code, with devices that fail so. */
+/** Opens the page of a code, with devices that fail as `fail` says. */
 async function join_page(browser, code, fail = {}, options = {}) {
 	const page = await new_page(browser, options);
 	await page.addInitScript(devices_that, fail);
@@ -62,7 +62,7 @@ export const preview = (browser, codes) =>
 			() => Number(document.querySelector("[role=meter]").getAttribute("aria-valuenow")) > 5,
 		);
 		ok("the microphone is heard", true);
-		await page.click(".preview button[aria-label^='Camera']");
+		await page.click(".preview button[aria-label^='Turn camera']");
 		const stopped = await page.evaluate(() => document.querySelector("video").srcObject === null);
 		ok("the camera is switched off", stopped);
 		await page.click(button);
@@ -90,16 +90,16 @@ export const preview = (browser, codes) =>
 		await close(voice);
 	});
 
-/** Every trouble with devices is told, and keeps nobody out. */
+/** Every problem with a device is shown, and the guest can still join. */
 export const troubles = (browser, codes) =>
 	group("troubles with devices", async () => {
 		for (const [name, fail, text] of [
-			["no camera", { video: "NotFoundError" }, "No camera was found"],
-			["camera in use", { video: "NotReadableError" }, "The camera is in use"],
+			["no camera", { video: "NotFoundError" }, "No camera found"],
+			["camera in use", { video: "NotReadableError" }, "Your camera is in use"],
 			[
 				"denied",
 				{ video: "NotAllowedError", audio: "NotAllowedError", denied: true },
-				"does not let this page use the camera",
+				"is blocking the camera",
 			],
 		]) {
 			const page = await join_page(browser, codes.host, fail);
@@ -115,7 +115,7 @@ export const troubles = (browser, codes) =>
 		}
 	});
 
-/** Codes that are typed, and such as do not open anything. */
+/** Codes that are typed or pasted, and codes that people cannot join with. */
 export const codes_told = (browser, codes) =>
 	group("codes", async () => {
 		const page = await join_page(browser, "zzz-zzzz-zzz");
@@ -156,16 +156,16 @@ export const codes_told = (browser, codes) =>
 		const make = async (body) => (await api("POST", at, body)).code;
 		const off = await make({});
 		await api("POST", `/v2/room-codes/code/${off}`, { enabled: false });
-		await told(off, "does not work at the moment");
+		await told(off, "is not active");
 		const used = await make({ max_uses: 1 });
 		await api("POST", "/v2/token", { code: used, user_id: "ann" });
-		await told(used, "was used already");
+		await told(used, "has already been used");
 		const old = await make({ label: "old" });
 		await api("PATCH", `/v2/room-codes/code/${old}`, { expires_at: "2020-01-01T00:00:00Z" });
-		await told(old, "has ended");
+		await told(old, "has expired");
 		await told(await make({ not_before: "2099-01-01T00:00:00Z" }), "You are early");
 		const { codes: shut } = await make_room("Closed room", { closes_at: "2020-01-01T00:00:00Z" });
-		await told(shut.host, "The room has closed");
+		await told(shut.host, "This room is closed");
 		const soon = new Date(Date.now() + 7000).toISOString();
 		const { codes: opening } = await make_room("Opening room", { opens_at: soon });
 		await told(opening.host, "You are early");
@@ -186,7 +186,7 @@ export const codes_told = (browser, codes) =>
 			}),
 		);
 		await page.goto(`${BASE}/join/${codes.host}`);
-		await page.waitForSelector("h1:has-text('Too many tries')");
+		await page.waitForSelector("h1:has-text('Too many attempts')");
 		await page.unroute("**/v2/join/**");
 		await page.waitForSelector(".join-form");
 		ok("too many tries: it goes on by itself", true);
@@ -201,7 +201,7 @@ export const codes_told = (browser, codes) =>
 		ok("to describe a code changes nothing", before === after);
 	});
 
-/** On into the client of the account. */
+/** Opens the client application of the account. */
 export const forwarding = (browser, codes) =>
 	group("on into the client", async () => {
 		program(
@@ -216,7 +216,7 @@ export const forwarding = (browser, codes) =>
 			seen.push(`${request.url()} ${request.headers().referer ?? ""}`),
 		);
 		await page.waitForFunction(() => document.querySelector("video")?.videoWidth > 0);
-		await page.click(".preview button[aria-label^='Microphone']");
+		await page.click(".preview button[aria-label^='Turn microphone']");
 		const name = "Zoë <b>&#";
 		await page.fill("#name", name);
 		await page.click(button);
@@ -229,7 +229,7 @@ export const forwarding = (browser, codes) =>
 			"the token is in no request",
 			token.length > 50 && seen.every((one) => !one.includes(token)),
 		);
-		// Both logs are complete when nginx has written what came last.
+		// Both logs are complete once nginx has logged the last request.
 		while (!logged().includes("GET /healthz-client")) await fetch(`${BASE}/healthz-client`);
 		ok("no token is in a log", !/eyJ|Bearer/.test(logged()) && !logged().includes(SECRET));
 		await page.goBack().catch(() => {});
@@ -238,13 +238,13 @@ export const forwarding = (browser, codes) =>
 		program("account", "set", "test", "client_url=");
 	});
 
-/** A page that came over plain http gets no devices: that is told, and joining works. */
+/** A page over plain HTTP gets no devices: it says so, and joining works. */
 export const plain_http = (codes) =>
 	group("plain http", async () => {
 		const browser = await launch(["--host-resolver-rules=MAP plain.test 127.0.0.1"]);
 		const page = await (await browser.newContext()).newPage();
 		await page.goto(`http://plain.test:${new URL(BASE).port}/join/${codes.host}`);
-		await page.waitForSelector(note("https"));
+		await page.waitForSelector(note("HTTPS"));
 		ok("not a secure context", await page.evaluate(() => !isSecureContext));
 		await page.fill("#name", "Kofi");
 		await page.click(button);

@@ -1,5 +1,5 @@
-// Proves the console and the join page in a real browser against the real program. `prove.js brief` is
-// what every run of the tests has, `prove.js all` everything.
+// Tests the console and the join page in a real browser against the real program. `prove.js brief` runs the
+// groups of `make check`, `prove.js all` runs all groups.
 //
 // SPDX-License-Identifier: GPL-3.0-or-later
 
@@ -46,7 +46,7 @@ if (all) {
 	await sign_in(last);
 	await administrator.signing_out(last);
 }
-ok("no other host is asked", [...hosts].join() === new URL(BASE).host, [...hosts].join());
-ok("nothing is complained of", complaints.length === 0, complaints.join("\n"));
+ok("no request to another host", [...hosts].join() === new URL(BASE).host, [...hosts].join());
+ok("no complaint on the console", complaints.length === 0, complaints.join("\n"));
 await browser.close();
 end();

@@ -1,5 +1,5 @@
-// What the checks stand on: a browser, signed-in pages, calls of the service past the browser, and the
-// count of what held.
+// Helpers of the tests: the browser, signed-in pages, API requests outside the browser, and the number of
+// checks that passed.
 //
 // SPDX-License-Identifier: GPL-3.0-or-later
 
@@ -8,7 +8,7 @@ import { openSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { chromium } from "playwright-core";
 
-/** From tests/web.sh: where the service is, and what opens it. */
+/** Set by tests/web.sh: the addresses of the service and the credentials. */
 export const {
 	BASE_URL: BASE,
 	ACCESS_KEY,
@@ -34,7 +34,7 @@ export const SIZES = {
 let passed = 0;
 let failed = 0;
 
-/** Counts a check; says so when it does not hold. */
+/** Counts a check, and prints it if it fails. */
 export function ok(name, holds, more = "") {
 	if (holds) passed += 1;
 	else {
@@ -43,7 +43,7 @@ export function ok(name, holds, more = "") {
 	}
 }
 
-/** Runs a group of checks; what it throws is a failure, and the other groups go on. */
+/** Runs a group of checks. An exception counts as a failure; the other groups still run. */
 export async function group(name, checks) {
 	const start = Date.now();
 	try {
@@ -55,7 +55,7 @@ export async function group(name, checks) {
 }
 
 export function end() {
-	console.log(`${passed} checks held, ${failed} failed`);
+	console.log(`${passed} checks passed, ${failed} failed`);
 	process.exitCode = failed === 0 && passed > 0 ? 0 : 1;
 }
 
@@ -71,11 +71,11 @@ export const launch = (more = []) =>
 		],
 	});
 
-/** Whom the pages asked, and what they complained of; looked at in the end. */
+/** The hosts that the pages sent requests to, and the errors on their consoles; checked at the end. */
 export const hosts = new Set();
 export const complaints = [];
 
-/** Notes what a page asks for and complains of. Refused calls are no complaint: checks provoke them. */
+/** Records the requests and errors of a page. Error responses do not count: the checks provoke them. */
 export function watch(page) {
 	page.on("request", (request) => {
 		if (!request.url().startsWith("blob:")) hosts.add(new URL(request.url()).host);
@@ -92,14 +92,14 @@ export function watch(page) {
 const axe = readFileSync(new URL("node_modules/axe-core/axe.min.js", import.meta.url), "utf8");
 const RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
 
-/** A page of a new context; `state` is that of a signed-in one. */
+/** Opens a page in a new context; `options.storageState` can be that of a signed-in page. */
 export async function new_page(browser, options = {}) {
 	const context = await browser.newContext({
 		...SIZES.desktop,
 		permissions: ["clipboard-read", "clipboard-write", "camera", "microphone"],
 		...options,
 	});
-	// The CSP holds for what the page brings itself; a debugger's script is not its own.
+	// The Content-Security-Policy does not apply to scripts that the debugger adds.
 	await context.addInitScript(axe);
 	return watch(await context.newPage());
 }
@@ -113,9 +113,9 @@ export async function sign_in(page, path = "/console/templates", key = ACCESS_KE
 	await page.waitForSelector(".frame .page");
 }
 
-/** Whether axe finds nothing; the page is told by a name. */
+/** Checks that axe finds no violations; `name` is for the output. */
 export async function accessible(page, name) {
-	// What still fades in has not its colours yet.
+	// Wait for animations: elements that fade in do not have their final colours.
 	await page.evaluate(() => {
 		const fading = document
 			.getAnimations()
@@ -132,8 +132,8 @@ export async function accessible(page, name) {
 }
 
 /**
- * A picture for the manual, where they are wanted: small, and without loss that one sees. `settle` first
- * waits until the page shows what it is for.
+ * Takes a small picture for the manual if PICTURES is set. `settle` first waits until the page shows its
+ * content.
  */
 export async function picture(page, name, settle) {
 	if (!PICTURES) return;
@@ -148,7 +148,7 @@ export async function picture(page, name, settle) {
 	writeFileSync(`${PICTURES}/${name}.webp`, Buffer.from(data, "base64"));
 }
 
-/** A call past the browser, with the management token. */
+/** Sends an API request outside the browser, with the management token. */
 export async function api(method, path, body, headers = {}) {
 	const response = await fetch(BASE + path, {
 		method,
@@ -160,11 +160,11 @@ export async function api(method, path, body, headers = {}) {
 	return text === "" ? null : JSON.parse(text);
 }
 
-/** The program that runs, with the data of the service. */
+/** Runs a command of the program with the data directory of the service. */
 export const program = (...words) =>
 	execFileSync(ANTEROOM, [...words, "--data", DATA], { encoding: "utf8" });
 
-/** Ends the service behind nginx; what it answers starts it again, as tests/web.sh did. */
+/** Stops the service behind nginx; returns a function that starts it again, as tests/web.sh did. */
 export async function stop_service() {
 	const pid = Number(readFileSync(`${DATA}.responder`, "utf8"));
 	const is_there = () => {
@@ -184,7 +184,7 @@ export async function stop_service() {
 		});
 }
 
-/** What the service and nginx have logged. */
+/** Returns the logs of the service and of nginx. */
 export const logged = () =>
 	[`${DATA}.log`, ...["access", "error"].map((name) => `${dirname(DATA)}/nginx-service/${name}.log`)]
 		.map((file) => readFileSync(file, "utf8"))
@@ -192,7 +192,7 @@ export const logged = () =>
 
 const HOST = { endRoom: true, removeOthers: true, mute: true, unmute: true, changeRole: true };
 
-/** A template and a room with its codes by role. */
+/** Creates a template and a room; returns them with the room's codes by role. */
 export async function make_room(name, more = {}) {
 	const template = await api("POST", "/v2/templates", {
 		name,

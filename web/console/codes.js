@@ -1,4 +1,4 @@
-// The codes of a room: link, QR code, life, state; making, changing, rotating and deleting them.
+// The codes of a room: join link, QR code, validity and state; creates, edits, rotates and deletes codes.
 //
 // SPDX-License-Identifier: GPL-3.0-or-later
 
@@ -54,16 +54,16 @@ const STATES = [
 	["role_deleted", "Role deleted"],
 ];
 const GRACE = /** @type {const} */ ([
-	[0, "stop working at once"],
-	[300, "work for five minutes more"],
-	[3600, "work for an hour more"],
-	[86400, "work for a day more"],
-	[604800, "work for a week more"],
+	[0, "Stop working now"],
+	[300, "Keep working for 5 minutes"],
+	[3600, "Keep working for 1 hour"],
+	[86400, "Keep working for 1 day"],
+	[604800, "Keep working for 1 week"],
 ]);
-// Of the members of a new code, those that are asked for most.
+// The fields that people fill in most often; the others are folded.
 const USUAL = ["label", "expires_at", "max_uses"];
 
-/** A code of its own in an address. @param {string} code */
+/** Returns the API path of a code. @param {string} code */
 const path_of = (code) => `/v2/room-codes/code/${segment(code)}`;
 
 /**
@@ -76,13 +76,13 @@ export async function codes_section(room, roles, who, signal) {
 		h(
 			"div.toolbar.between",
 			null,
-			h("h2.section-title", { id: "codes" }, "Codes"),
+			h("h2.section-title", { id: "codes" }, "Room codes"),
 			h("div.actions", null, actions),
 		);
 	const section = (/** @type {Node[]} */ ...content) =>
 		h("section", { "aria-labelledby": "codes" }, content);
 	if (!room.enabled) {
-		const words = "The room is disabled. Its codes are kept, and work again when it is enabled.";
+		const words = "This room is disabled, so its codes do not work. They work again when you enable the room.";
 		return section(head(), h("p.notice", null, icon("info"), words));
 	}
 	const writing = may("codes:write");
@@ -92,12 +92,12 @@ export async function codes_section(room, roles, who, signal) {
 	let complete = false;
 	const filter = h(
 		"select",
-		{ "aria-label": "State of the codes", onchange: () => read(true) },
+		{ "aria-label": "Filter codes by state", onchange: () => read(true) },
 		STATES.map(([value, words]) => h("option", { value }, words)),
 	);
 	const filter_box = h("div.select.compact", null, filter, icon("down"));
 	const body = h("tbody");
-	const columns = ["Role", "Code", "Link", "Life", "Enabled", ""];
+	const columns = ["Role", "Code", "Link", "Validity", "Enabled", ""];
 	const table = h(
 		"table.list.codes",
 		null,
@@ -108,7 +108,7 @@ export async function codes_section(room, roles, who, signal) {
 				"tr",
 				null,
 				columns.map((name) =>
-					h("th", { scope: "col" }, name || h("span.off-screen", null, "More")),
+					h("th", { scope: "col" }, name || h("span.off-screen", null, "Actions")),
 				),
 			),
 		),
@@ -121,7 +121,7 @@ export async function codes_section(room, roles, who, signal) {
 		"Show more",
 	);
 	const foot = h("div.list-foot", null, state, more);
-	const all = h("button", { type: "button" }, icon("key"), "Codes for all roles");
+	const all = h("button", { type: "button" }, icon("key"), "Create codes for all roles");
 	all.addEventListener("click", () =>
 		busy(all, async () => {
 			await call("POST", `/v2/room-codes/room/${room.id}`);
@@ -155,7 +155,7 @@ export async function codes_section(room, roles, who, signal) {
 					),
 			},
 			icon("print"),
-			"Print",
+			"Print QR codes",
 		);
 
 	/** @param {Code} code @returns {Code} */
@@ -163,7 +163,7 @@ export async function codes_section(room, roles, who, signal) {
 		...code,
 		join_url: `${who.public_url}/join/${segment(code.code)}`,
 	});
-	/** @param {boolean} fresh from the beginning, instead of one page more */
+	/** @param {boolean} fresh true to load from the start, false to load the next page */
 	async function read(fresh) {
 		const query = { limit: LIMIT, start: fresh ? "" : start, state: filter.value };
 		const page = await get(address(`/v2/room-codes/room/${room.id}`, query), signal);
@@ -179,7 +179,7 @@ export async function codes_section(room, roles, who, signal) {
 		codes = [...codes, linked(code)];
 		draw();
 	}
-	/** Shows what a call answered in the place of what was shown. @param {Code} code */
+	/** Replaces a row with the code that a request returned. @param {Code} code */
 	function replace(code) {
 		codes = codes.map((one) => (one.code === code.code ? linked(code) : one));
 		draw();
@@ -191,14 +191,14 @@ export async function codes_section(room, roles, who, signal) {
 		filter_box.hidden = codes.length < 8 && filter.value === "";
 		if (printing) printing.hidden = codes.length === 0;
 		if (codes.length === 0 && filter.value === "") {
-			const text = "A code belongs to one role, and is what people join with.";
+			const text = "People join with a code. Each code is for one role of this room.";
 			put(place, empty("key", "No codes yet", text, all));
 			return;
 		}
 		put(body, codes.toSorted((a, b) => Number(b.enabled) - Number(a.enabled)).map(row));
 		const off = codes.filter((one) => !one.enabled).length;
 		const on = `${count_of(codes.length - off, "code")} enabled`;
-		put(state, off > 0 ? `${on}, ${number(off)} disabled` : on, !complete && ", more to show");
+		put(state, off > 0 ? `${on}, ${number(off)} disabled` : on, !complete && ", more below");
 		put(place, table, foot);
 		if (!all.hidden) foot.append(all);
 		else all.remove();
@@ -206,15 +206,15 @@ export async function codes_section(room, roles, who, signal) {
 
 	/** @param {Code} code */
 	function row(code) {
-		const whose = `for ${code.role}`;
+		const qr_label = `QR code for ${code.role}`;
 		const qr =
 			who.qr &&
 			h(
 				"button.plain",
 				{
 					type: "button",
-					"aria-label": `QR code ${whose}`,
-					title: `QR code ${whose}`,
+					"aria-label": qr_label,
+					title: qr_label,
 					onclick: () => qr_dialog(room, code),
 				},
 				icon("qr"),
@@ -236,7 +236,7 @@ export async function codes_section(room, roles, who, signal) {
 					"span.code-cell",
 					null,
 					h("code", null, code.code),
-					copy_button(code.code, `Copy the code ${whose}`),
+					copy_button(code.code, `Copy code for ${code.role}`),
 				),
 			),
 			h(
@@ -245,13 +245,13 @@ export async function codes_section(room, roles, who, signal) {
 				h(
 					"span.code-cell",
 					null,
-					copy_button(code.join_url, `Copy the link ${whose}`, { symbol: "link" }),
+					copy_button(code.join_url, `Copy join link for ${code.role}`, { symbol: "link" }),
 					qr,
 				),
 			),
-			h("td", { "data-label": "Life" }, life_of(code)),
+			h("td", { "data-label": "Validity" }, validity_of(code)),
 			h("td", { "data-label": "Enabled" }, flip(code)),
-			h("td.menu-cell", null, menu(`More for the code ${code.code}`, code_actions(code))),
+			h("td.menu-cell", null, menu(`Actions for code ${code.code}`, code_actions(code))),
 		);
 	}
 	/** @param {Code} code */
@@ -261,7 +261,7 @@ export async function codes_section(room, roles, who, signal) {
 			role: "switch",
 			checked: code.enabled,
 			disabled: !writing,
-			"aria-label": `Code ${code.code} for ${code.role} enabled`,
+			"aria-label": `Code ${code.code} (${code.role})`,
 		});
 		input.addEventListener("change", async () => {
 			try {
@@ -282,24 +282,24 @@ export async function codes_section(room, roles, who, signal) {
 		return [
 			{
 				symbol: "open",
-				words: "Open the link",
+				words: "Open join page",
 				action: () => window.open(code.join_url, "_blank", "noopener"),
 			},
-			writing && { symbol: "pen", words: "Change", action: () => change_code(code, replace) },
+			writing && { symbol: "pen", words: "Edit", action: () => change_code(code, replace) },
 			writing &&
 				roles.includes(code.role) && {
 					symbol: "refresh",
-					words: `Rotate the codes of ${code.role}`,
+					words: `Rotate codes for ${code.role}`,
 					action: () => rotate(code, () => read(true)),
 				},
 			{
 				symbol: "terminal",
-				words: "As a call",
+				words: "Show API request",
 				action: () => show_call("GET", path_of(code.code)),
 			},
 			writing && {
 				symbol: "trash",
-				words: "Delete",
+				words: "Delete code",
 				danger: true,
 				action: () => delete_code(code),
 			},
@@ -309,8 +309,9 @@ export async function codes_section(room, roles, who, signal) {
 	function delete_code(code) {
 		return remove_with(
 			{
-				title: `Delete the code ${code.code}?`,
-				text: "Its link stops working for good, and says that no room has this code.",
+				kind: "Code",
+				title: `Delete code ${code.code}?`,
+				text: "Its join link stops working: people who open it are told that no room has this code. This cannot be undone.",
 				verb: "Delete code",
 			},
 			async () => {
@@ -327,30 +328,30 @@ export async function codes_section(room, roles, who, signal) {
 
 /** @typedef {import("../lib/dom.js").Child} Child */
 
-/** Whether somebody can join with it now. @param {Code} code */
+/** Returns true if people can join with the code now. @param {Code} code */
 const is_good = (code) => code.enabled && (code.state ?? "active") === "active";
 
-/** What ends it, and whether that has come. @param {Code} code */
-function life_of(code) {
+/** Returns the cell with the limits of a code and its state. @param {Code} code */
+function validity_of(code) {
 	const words = STATES.find(([value]) => value === code.state)?.[1];
 	const told = !["active", "disabled", undefined].includes(code.state);
 	const parts = [
-		told && words && h("span.badge.off", null, words.toLowerCase()),
+		told && words && h("span.badge.off", null, words),
 		code.not_before &&
 			Date.parse(code.not_before) > Date.now() &&
-			h("span", null, `from ${moment(code.not_before)}`),
+			h("span", null, `From ${moment(code.not_before)}`),
 		code.expires_at &&
 			h(
 				"span",
 				{ title: moment(code.expires_at) },
-				code.state === "expired" ? "" : "until ",
+				code.state === "expired" ? "" : "Until ",
 				moment(code.expires_at),
 			),
 		code.max_uses !== undefined &&
 			h("span", null, `${number(code.uses ?? 0)} of ${count_of(code.max_uses, "use")}`),
 	].filter(Boolean);
 	if (parts.length > 0) return h("span.life", null, parts);
-	return h("span.quiet", null, "made ", ago(code.created_at));
+	return h("span.quiet", null, "No expiry, created ", ago(code.created_at));
 }
 
 /**
@@ -379,13 +380,13 @@ async function new_code(room, roles, done) {
 	const { element } = maker({
 		schema: { ...ordered, fields: [["role", role], ...ordered.fields] },
 		extras: { folded: rest },
-		verb: "Make the code",
+		verb: "Create code",
 		async send({ role: of_role, ...body }) {
 			const path = `/v2/room-codes/room/${room.id}/role/${segment(of_role)}`;
 			const made = await call("POST", path, { body });
 			box.close();
 			done(made.data);
-			toast(`A new code for ${of_role}.`);
+			toast(`Code for ${of_role} created.`);
 		},
 	});
 	const box = dialog("New code", [element], { class: "form-dialog" });
@@ -393,7 +394,7 @@ async function new_code(room, roles, done) {
 }
 
 /**
- * What a merge patch has to say so that the one becomes the other; what was emptied is null.
+ * Returns the merge patch from one value to the other; an emptied field is null.
  * @param {any} before @param {any} now @returns {Record<string, any>}
  */
 function patch(before, now) {
@@ -419,11 +420,11 @@ async function change_code(code, done) {
 			const body = patch(before, value);
 			done((await call("PATCH", path_of(code.code), { body })).data);
 			box.close();
-			toast("Saved.");
+			toast("Code saved.");
 		},
 	});
 	const before = form.read();
-	const box = dialog(`${code.code} – ${code.role}`, [element], { class: "form-dialog" });
+	const box = dialog(`Edit code ${code.code} (${code.role})`, [element], { class: "form-dialog" });
 	box.querySelector("input")?.focus();
 }
 
@@ -439,22 +440,20 @@ async function rotate(code, done) {
 			words: GRACE.map(([, words]) => words),
 			fallback: "0",
 		}),
-		verb: "Rotate",
+		verb: "Rotate codes",
 		between: h(
 			"p.hint",
 			null,
-			"A new code is made. This is about codes without an end of their own: codes with a life stay as they are.",
+			"Creates a new code for this role and retires its current ones. Codes that have a start, an expiry or a use limit, or that are for one person, are not affected.",
 		),
 		async send(value) {
 			const path = `/v2/room-codes/room/${code.room_id}/role/${segment(code.role)}/rotate`;
 			await call("POST", path, { body: { grace_seconds: Number(value.grace_seconds) } });
 			box.close();
 			await done();
-			toast(`${code.role} has a new code.`);
+			toast(`New code for ${code.role} created.`);
 		},
 	});
-	const label = element.querySelector("label");
-	if (label) put(label, "The codes of now");
-	const box = dialog(`Rotate the codes of ${code.role}`, [element]);
+	const box = dialog(`Rotate codes for ${code.role}`, [element]);
 	box.querySelector("select")?.focus();
 }

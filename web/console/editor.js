@@ -1,5 +1,5 @@
-// A form with its bar: how much was changed, save, discard; and what happens when somebody else has
-// saved the same thing meanwhile.
+// A form with a bar that counts the changes and has the buttons to save and discard them. If someone else
+// has saved the same object, the editor asks before it replaces their changes.
 //
 // SPDX-License-Identifier: GPL-3.0-or-later
 
@@ -14,21 +14,28 @@ import { busy, confirm_with, show_call } from "../lib/ui.js";
  * @typedef {object} Edited
  * @property {Plain} schema of the body
  * @property {string} path
- * @property {"POST" | "PATCH"} method POST replaces, PATCH sends what was changed
- * @property {any} value as it was answered
+ * @property {"POST" | "PATCH"} method POST replaces the object, PATCH sends only the changed fields
+ * @property {any} value as the server returned it
  * @property {string | null} etag
  * @property {import("../lib/form.js").Extras} [extras]
- * @property {any} [unset] what a PATCH sends for a member that was emptied; null where it is not given
+ * @property {any} [unset] value that a PATCH sends for an emptied field; null by default
  * @property {(answer: import("../lib/api.js").Answer) => void} saved
  */
 
 /**
- * The members that were changed; a member that was emptied has the value `unset`.
+ * Returns the changed fields; an emptied field has the value `unset`.
  * @param {any} before @param {any} now @param {any} unset
  */
 function patch_of(before, now, unset) {
 	const names = new Set(differences(before, now).map((pointer) => String(steps(pointer)[0])));
 	return Object.fromEntries([...names].map((name) => [name, now[name] ?? unset]));
+}
+
+/** Returns the label of the field at a pointer. @param {Plain} schema @param {string} pointer */
+function label_at(schema, pointer) {
+	const name = steps(pointer).at(-1) ?? "";
+	const own = schema.fields.find(([field]) => pointer === `/${field}`)?.[1].label;
+	return own ?? label_of(name);
 }
 
 /** @param {Edited} what */
@@ -50,11 +57,11 @@ export function editor(what) {
 		"button.plain",
 		{
 			type: "button",
-			"aria-label": "As a call",
+			"aria-label": "Show API request",
 			onclick: () => show_call(what.method, what.path, body()),
 		},
 		icon("terminal"),
-		h("span.wide-only", null, "As a call"),
+		h("span.wide-only", null, "Show API request"),
 	);
 	const discard = h("button", { type: "button" }, "Discard");
 	const bar = h(
@@ -68,8 +75,8 @@ export function editor(what) {
 	function look() {
 		const changed = differences(kept, form.read());
 		bar.hidden = changed.length === 0;
-		const names = changed.slice(0, 3).map((one) => label_of(steps(one).at(-1) ?? ""));
-		const rest = changed.length > 3 ? " …" : "";
+		const names = changed.slice(0, 3).map((one) => label_at(what.schema, one));
+		const rest = changed.length > 3 ? "…" : "";
 		put(
 			words,
 			h("strong", null, count_of(changed.length, "change")),
@@ -90,9 +97,9 @@ export function editor(what) {
 			if (!(error instanceof Refusal)) throw error;
 			if (error.status === 412) {
 				const overwrite = await confirm_with(
-					"Somebody else saved this meanwhile",
-					"Overwrite what they saved with what you see here? With Cancel, your changes stay in the form, unsaved.",
-					"Overwrite",
+					"Someone else has changed this",
+					"Saving now replaces their changes with yours. If you cancel, your changes stay in the form, unsaved.",
+					"Replace their changes",
 				);
 				if (overwrite) await send(null);
 			} else if (error.status === 400 || error.status === 409) {
@@ -119,11 +126,11 @@ export function editor(what) {
 			event.preventDefault();
 			element.requestSubmit();
 		} else if (event.key === "Enter" && target instanceof HTMLInputElement) {
-			// A form of this length is saved on purpose only.
+			// Enter does not submit: the form is too long to be saved by accident.
 			if (target.type !== "checkbox") event.preventDefault();
 		}
 	});
-	// Ctrl S also works when the focus is elsewhere on the page.
+	// Ctrl S also works if the focus is elsewhere on the page.
 	const shortcut = (/** @type {KeyboardEvent} */ event) => {
 		if (!element.isConnected) document.removeEventListener("keydown", shortcut);
 		else if ((event.ctrlKey || event.metaKey) && event.key === "s" && !event.defaultPrevented) {
@@ -138,15 +145,16 @@ export function editor(what) {
 		unsaved: () => !bar.hidden,
 		leave: async () =>
 			bar.hidden ||
-			confirm_with("Leave without saving?", "What you changed here is lost.", "Leave"),
+			confirm_with("Leave without saving?", "Your changes on this page will be lost.", "Leave page"),
 	};
 }
 
 /**
- * A short form that makes something: all its faults at its fields, and a name that is taken at the name.
+ * A short form that creates something. It shows each error at its field; a name that is already taken (412)
+ * is an error of the field "name".
  * @param {{ schema: Plain, value?: any, extras?: import("../lib/form.js").Extras, verb: string,
  *   between?: Node | null, cancel?: HTMLElement, send: (value: any) => Promise<any>, taken?: string }} what
- * `send` makes the call and what follows it; `taken`: the fault of a 412
+ * `send` sends the request and continues with the response; `taken` is the message for a 412
  */
 export function maker(what) {
 	const form = form_of(what.schema, what.value ?? {}, what.extras ?? {});
@@ -161,7 +169,7 @@ export function maker(what) {
 			} catch (error) {
 				if (!(error instanceof Refusal) || error.status === 401 || error.status === 0) throw error;
 				if (error.status === 412) {
-					form.show("", [{ pointer: "/name", message: what.taken ?? "is taken" }]);
+					form.show("", [{ pointer: "/name", message: what.taken ?? "is already taken" }]);
 				} else {
 					const told = error.faults.length === 0 && error.details.length > 0;
 					const message = told ? `${error.message}: ${error.details.join("; ")}` : error.message;

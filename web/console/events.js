@@ -1,5 +1,5 @@
-// The log of the account: what was changed, by whom, when. The newest entries come first; new ones appear
-// by themselves.
+// The event log of the account: what changed, who changed it, and when. The newest events come first; new
+// events appear automatically.
 //
 // SPDX-License-Identifier: GPL-3.0-or-later
 
@@ -22,19 +22,19 @@ import { busy, code_block, dialog, empty, page_head, sentence } from "../lib/ui.
 const PATH = "/v2/events";
 const EVERY = 4000;
 const PAGE = 50;
-// The service looks at no more entries than these for one answer.
+// The server examines at most this many events per request.
 const LOOKED_AT = 10000;
 
-/** Offered as filters; any other type can be in the address. @type {[string, string][]} */
+/** The filters on offer; the address can contain any other type. @type {[string, string][]} */
 const TYPES = [
 	["", "All events"],
 	["template.*", "Templates"],
 	["role.*", "Roles"],
 	["room.*", "Rooms"],
-	["room_code.*", "Codes"],
-	["join.*", "Joining"],
+	["room_code.*", "Room codes"],
+	["join.*", "Joins"],
 	["webhook.*", "Webhooks"],
-	["key.*", "Keys"],
+	["key.*", "API keys"],
 	["backend.*", "Media servers"],
 	["signing_key.*", "Signing keys"],
 	["account.*", "Account"],
@@ -49,8 +49,8 @@ async function page_after(after, type, limit, signal) {
 }
 
 /**
- * The `seq` of the newest entry and of the oldest one that is kept. No call says the newest: it is found
- * digit by digit, each with one round of calls at the same time.
+ * Returns the `seq` of the newest event and of the oldest kept event. No endpoint returns the newest `seq`:
+ * it is found digit by digit, with parallel requests for each digit.
  * @param {AbortSignal} signal
  */
 async function ends_of(signal) {
@@ -58,23 +58,23 @@ async function ends_of(signal) {
 	const oldest = first.data?.[0]?.seq ?? 0;
 	let newest = Number(first.last);
 	if ((first.data ?? []).length < 10) return { oldest, newest };
-	const goes_on = async (/** @type {number} */ after) =>
+	const has_more = async (/** @type {number} */ after) =>
 		(await page_after(after, "", 10, signal)).data.length > 0;
 	let step = 10;
-	while (await goes_on(newest + step)) step *= 10;
+	while (await has_more(newest + step)) step *= 10;
 	for (step /= 10; step >= 1; step /= 10) {
 		const base = newest;
 		const found = await Promise.all(
-			[1, 2, 3, 4, 5, 6, 7, 8, 9].map((digit) => goes_on(base + digit * step)),
+			[1, 2, 3, 4, 5, 6, 7, 8, 9].map((digit) => has_more(base + digit * step)),
 		);
 		newest = base + (found.lastIndexOf(true) + 1) * step;
 	}
-	// One is left: the last for which something follows.
-	return { oldest, newest: (await goes_on(newest)) ? newest + 1 : newest };
+	// If an event follows, it is the newest.
+	return { oldest, newest: (await has_more(newest)) ? newest + 1 : newest };
 }
 
 /**
- * The entries from `after` on, up to and with `until`, oldest first.
+ * Returns the events after `after` up to and including `until`, oldest first.
  * @param {number} after @param {number} until @param {string} type @param {AbortSignal} signal
  */
 async function between(after, until, type, signal) {
@@ -97,12 +97,12 @@ export async function events_page(_, signal, query) {
 	const options = known ? TYPES : [...TYPES, /** @type {[string, string]} */ ([type, type])];
 	const filter = h(
 		"select",
-		{ "aria-label": "Type", onchange: () => choose(filter.value) },
+		{ "aria-label": "Event type", onchange: () => choose(filter.value) },
 		options.map(([value, words]) => h("option", { value, selected: value === type }, words)),
 	);
 	const going = h("input.switch", { type: "checkbox", role: "switch", checked: true });
 	const body = h("tbody", { id: "events" });
-	const columns = ["Time", "Event", "What", "By"];
+	const columns = ["Time", "Event", "Object", "By"];
 	const head = h(
 		"tr",
 		null,
@@ -119,7 +119,7 @@ export async function events_page(_, signal, query) {
 	const place = h("div.list-place", null, table, foot);
 
 	let { oldest, newest } = await ends_of(signal);
-	// The oldest entry that was looked at: what comes before it has not been.
+	// The oldest event examined so far.
 	let reached = newest + 1;
 	let shown = 0;
 
@@ -136,7 +136,7 @@ export async function events_page(_, signal, query) {
 		await older();
 	}
 
-	/** Looks further back until a page is full, or the beginning is reached. */
+	/** Loads older events until a page is full or the oldest kept event is reached. */
 	async function older() {
 		let span = PAGE;
 		let found = 0;
@@ -148,11 +148,11 @@ export async function events_page(_, signal, query) {
 				body.append(...entries.reverse().map(row));
 				found += entries.length;
 				reached = after + 1;
-				// What is rare is looked for in larger and larger pieces.
+				// Rare types are searched for in larger and larger steps.
 				span = Math.min(span * 4, LOOKED_AT);
 			}
 		} catch (error) {
-			// The oldest entries go while somebody looks at them.
+			// The oldest events can expire while they are being read.
 			if (!(error instanceof Refusal && error.status === 410)) throw error;
 			reached = oldest;
 		}
@@ -162,12 +162,13 @@ export async function events_page(_, signal, query) {
 
 	function draw() {
 		more.hidden = reached <= oldest;
-		put(state, count_of(shown, "entry", "entries"), more.hidden ? "" : " shown");
+		put(state, count_of(shown, "event"), more.hidden ? "" : " shown");
 		const nothing = shown === 0 && more.hidden;
 		const text = type
-			? "No kept entry is of this type."
-			: "Every change of this account is written here: what, by whom, and when.";
-		put(place, nothing ? empty("events", "Nothing here yet", text) : [table, foot]);
+			? "No events of this type are kept."
+			: "Every change in this account is recorded here: what changed, who changed it, and when.";
+		const title = type ? "No matching events" : "No events yet";
+		put(place, nothing ? empty("events", title, text) : [table, foot]);
 	}
 
 	/** @type {ReturnType<typeof setTimeout> | undefined} */
@@ -186,11 +187,11 @@ export async function events_page(_, signal, query) {
 					body.prepend(...rows);
 					shown += rows.length;
 					draw();
-					announce(count_of(rows.length, "new entry", "new entries"));
+					announce(count_of(rows.length, "new event"));
 				}
 			} catch (error) {
 				if (signal.aborted) return;
-				put(state, sentence(error), " Trying again.");
+				put(state, sentence(error), " Retrying…");
 			}
 		}
 		timer = setTimeout(follow, EVERY);
@@ -206,7 +207,7 @@ export async function events_page(_, signal, query) {
 	timer = setTimeout(follow, EVERY);
 	const page = page_head({
 		title: "Events",
-		about: ["What was changed in this account, the newest first."],
+		about: ["Changes in this account, newest first."],
 		actions: [h("label.labelled-switch", null, going, h("span", null, "Live"))],
 	});
 	const bar = h("div.toolbar", null, h("div.select", null, filter, icon("down")));
@@ -228,13 +229,15 @@ const SYMBOLS = {
 };
 /** @type {Record<string, string>} */
 const ACTORS = {
-	cli: "command line",
-	code: "a guest",
-	service: "the service",
-	session: "the console",
+	cli: "Command line",
+	code: "Guest",
+	key: "API key",
+	service: "Anteroom",
+	session: "Console",
+	token: "Management token",
 };
 
-/** Where the thing is shown, when it is still there. @param {Entry} entry */
+/** Returns the page of the object; null if it has none or was deleted. @param {Entry} entry */
 function target_of({ type, data }) {
 	const [kind, verb] = type.split(".");
 	if (verb === "deleted") return null;
@@ -282,11 +285,11 @@ function row(entry) {
 				{
 					type: "button",
 					class: bad ? "bad" : "",
-					title: "The whole entry",
+					title: "Show details",
 					onclick: () =>
 						dialog(
-							`Entry ${entry.seq}`,
-							[code_block(JSON.stringify(entry, null, 2), "The entry")],
+							`Event ${entry.seq}`,
+							[code_block(JSON.stringify(entry, null, 2), "Event")],
 							{
 								class: "wide",
 							},
@@ -298,7 +301,7 @@ function row(entry) {
 		),
 		h(
 			"td",
-			{ "data-label": "What" },
+			{ "data-label": "Object" },
 			href ? h("a.row-name", { href }, words) : h("span.row-name", null, words),
 			changed && h("span.note.mono", null, changed, rest > 0 && ` +${rest}`),
 			data.reason && h("span.note", null, data.reason.replace(/_/g, " ")),

@@ -1,14 +1,15 @@
-// What the forms say below their fields. The OpenAPI document speaks to programs: of members, bodies and
-// of what is supplied. People who fill in a form read these words instead; a member without any here has
-// what the document says. A form works without this table, for each member that a service may have.
+// Hints of the forms, and names of fields. The descriptions of the OpenAPI document are written for
+// programmers; these sentences are for the people who fill in a form. A field without a hint here shows its
+// description, so forms also work with fields that this table does not know.
 //
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 import { body_of } from "../lib/schema.js";
+import { choice_name } from "../lib/text.js";
 
 /** @typedef {import("../lib/schema.js").Plain} Plain */
 
-/** What a form is about, by the path of its call; the first that fits.
+/** The subject of a form, by the path of its endpoint; the first match counts.
  * @type {[RegExp, string][]} */
 export const SUBJECTS = [
 	[/\/room-codes\//, "code"],
@@ -22,164 +23,193 @@ export const SUBJECTS = [
 	[/\/templates(\/\{\})?$/, "template"],
 ];
 
-/** By subject and pointer, where * is each item or entry; "" for a field that says enough by its label.
+/** Labels that differ by form, by subject and pointer. @type {Record<string, string>} */
+const LABELS = {
+	"backend/default": "Default media server",
+	"code/name": "Display name",
+};
+
+/** Hints by subject and pointer, where * is each item or entry; "" if the label is enough.
  * @type {Record<string, string>} */
 export const HINTS = {
-	"code/code": "Instead of letters by chance. Words can be guessed: limit the uses or the time.",
-	"code/not_before": "Nobody gets in with it before.",
-	"code/expires_at": "Nobody gets in with it from then on.",
-	"code/expires_in": "Counted from now; instead of “Expires”.",
-	"code/max_uses": "How many times people can join with it. Empty: any number.",
-	"code/user_id": "How your application calls the one person who may use it.",
-	"code/name": "How that person is called in the room.",
-	"code/label": "A note for administrators. Guests do not see it.",
-	"code/metadata": "Up to 16 notes for your own programs.",
+	"code/code":
+		"Leave empty for a random code. A custom code can be guessed, so give it an expiry or a use limit.",
+	"code/not_before": "The code does not work before this time.",
+	"code/expires_at": "The code stops working at this time.",
+	"code/expires_in": "Counted from now. Use this or “Expires”, not both.",
+	"code/max_uses": "How many times the code can be used. Leave empty for no limit.",
+	"code/user_id": "The ID of the one person who may use the code, as your application knows it.",
+	"code/name": "Shown to others in the room.",
+	"code/label": "A note for administrators; guests do not see it.",
+	"code/metadata": "Up to 16 values for your own programs.",
 
-	"key/scopes": "Writing includes reading; webhooks:write includes events:read.",
-	"key/expires_at": "It is refused from then on.",
+	"key/scopes": "A write scope includes the read scope, and webhooks:write includes events:read.",
+	"key/expires_at": "The key stops working at this time. Leave empty for no expiry.",
 
-	"backend/name": "Templates choose it by this name.",
-	"backend/default": "For rooms whose template chooses none. The former default is one no more.",
-	"backend/ttl": "How long people have to connect with what they got when they joined.",
-	"backend/config/key_id": "Instead of the id of the signing key.",
-	"backend/config/alg": "All but HS256 sign with the account's active signing key of that kind.",
-	"livekit/url": "Begins with wss:// or ws://.",
+	"backend/name": "Templates refer to the media server by this name.",
+	"backend/default":
+		"Used for rooms whose template names no media server. Replaces the current default.",
+	"backend/ttl": "How long people have to connect after they join.",
+	"backend/config/key_id": "Sent as kid, in place of the signing key's own ID.",
+	"backend/config/alg":
+		"HS256 signs with a shared secret, all others with the account's active signing key for that algorithm.",
+	"livekit/url": "Starts with wss:// or ws://.",
 	"livekit/config/api_key": "",
 	"livekit/config/api_secret": "",
-	"jitsi/url": "Begins with https:// and ends with a slash.",
-	"jitsi/config/app_id": "As the server's configuration has it.",
-	"jitsi/config/audience": "Whom tokens are for. Empty: the App ID.",
-	"jitsi/config/subject": "Empty: the tenant, else the host of the URL.",
-	"jitsi/config/tenant": "Only where one server serves several.",
-	"jitsi/config/app_secret": "Only for HS256.",
-	"galene/url": "Begins with https:// or http:// and ends with a slash.",
-	"galene/config/group": "The group that the rooms are in. Empty: anteroom.",
-	"galene/config/key": "Only for HS256: 32 bytes as base64url.",
-	"bigbluebutton/url": "Begins with https:// and ends with /bigbluebutton/.",
-	"bigbluebutton/config/secret": "The server's shared secret.",
-	"bigbluebutton/config/checksum": "As the server expects it; sha256 is usual.",
-	"janus/url": "Begins with wss:// or ws://.",
-	"janus/config/secret": "The server's secret for signed tokens.",
-	"jwt/config/audience": "Whom tokens are for, as your server checks it.",
+	"jitsi/url": "Starts with https:// and ends with a slash.",
+	"jitsi/config/app_id": "The app_id in the Prosody configuration.",
+	"jitsi/config/audience": "Leave empty to use the app ID.",
+	"jitsi/config/subject":
+		"Leave empty to use the tenant or, without one, the host name of the URL.",
+	"jitsi/config/tenant": "Only for a server with several tenants.",
+	"jitsi/config/app_secret": "Only with HS256.",
+	"galene/url": "Starts with https:// or http:// and ends with a slash.",
+	"galene/config/group": "The Galene group that contains the rooms. Leave empty for “anteroom”.",
+	"galene/config/key": "Only with HS256: 32 bytes in base64url.",
+	"bigbluebutton/url": "Starts with https:// and ends with /bigbluebutton/.",
+	"bigbluebutton/config/secret": "The shared secret of the server; “bbb-conf --secret” prints it.",
+	"bigbluebutton/config/checksum": "Usually sha256.",
+	"janus/url": "Starts with wss:// or ws://.",
+	"janus/config/secret": "The token_auth_secret in janus.jcfg.",
+	"jwt/config/audience": "The audience (aud) that your server expects.",
 
-	"room/name": "No other room has it, in capitals or not. Empty: a name by chance.",
+	"room/name":
+		"Must be unique; upper and lower case count as the same. Leave empty for a generated name.",
 	"room/recording_source_template":
-		"The room records as its template says, and not as is said here.",
-	"room/recording_info": "How this room records, whatever its template says.",
+		"Use the recording settings of the template and ignore the ones below.",
+	"room/recording_info": "Recording settings of this room, used instead of the template's.",
 	"room/recording_info/upload_info": "Where recordings are stored.",
 	"room/recording_info/upload_info/location": "The name of the bucket.",
-	"room/recording_info/upload_info/prefix": "A folder in the bucket.",
+	"room/recording_info/upload_info/prefix": "The folder in the bucket.",
 	"room/recording_info/upload_info/options": "",
-	"room/recording_info/upload_info/credentials/key": "The id of the access key.",
-	"room/template_id": "It says which roles there are.",
-	"room/region": "A new room has its template's unless one is chosen.",
-	"room/size": "How many people there can be; above 2500 only in a large room.",
-	"room/webhook": "Kept for your application; nothing is sent there.",
-	"room/polls": "Kept for your application.",
-	"room/opens_at": "People can join from then on. Empty: at any time.",
-	"room/closes_at": "People can join until then. Empty: it never closes.",
+	"room/recording_info/upload_info/credentials/key": "The access key ID.",
+	"room/template_id": "Defines the roles of the room.",
+	"room/region": "Leave it unset to use the template's region.",
+	"room/size": "How many people the room holds. More than 2,500 needs a large room.",
+	"room/webhook": "Stored for your application. Anteroom does not call it.",
+	"room/polls": "Stored for your application.",
+	"room/opens_at": "People can join from this time. Leave empty for no start.",
+	"room/closes_at": "People can join until this time. Leave empty for no end.",
 
-	"template/name": "No other template has it. Empty: a name by chance.",
-	"template/default": "Rooms get it that are made without a choice.",
+	"template/name": "Must be unique. Leave empty for a generated name.",
+	"template/default": "Used for new rooms that name no template.",
 
 	"role/name": "",
-	"role/publishParams/allowed": "Nothing chosen: it only sees and hears.",
+	"role/publishParams/allowed": "Select nothing for a role that only watches and listens.",
 	"role/publishParams/audio/bitRate": "",
 	"role/publishParams/video/bitRate": "",
 	"role/publishParams/screen/bitRate": "",
-	"role/publishParams/simulcast": "Sent in several sizes, for slow connections too.",
-	"role/publishParams/simulcast/video": "The largest layer first.",
-	"role/publishParams/simulcast/screen": "The largest layer first.",
+	"role/publishParams/simulcast":
+		"Send the video in several sizes, so that people on slow connections can watch.",
+	"role/publishParams/simulcast/video": "Largest layer first.",
+	"role/publishParams/simulcast/screen": "Largest layer first.",
 	"role/publishParams/simulcast/video/layers/*/maxBitrate": "",
 	"role/publishParams/simulcast/screen/layers/*/maxBitrate": "",
-	"role/subscribeParams": "What a role sees and hears.",
+	"role/subscribeParams": "Whom this role sees and hears.",
 	"role/subscribeParams/subscribeToRoles":
-		"None: it sees and hears nobody. Roles that are still to be made can be named too.",
-	"role/subscribeParams/maxSubsBitRate": "The most that it receives at a time.",
+		"Leave empty for nobody. You can name roles that do not exist yet.",
+	"role/subscribeParams/maxSubsBitRate": "The total bitrate that a person with this role receives.",
 	"role/subscribeParams/subscribeDegradation":
-		"What happens on a bad connection. Screens are then sent in several sizes too.",
-	"role/permissions/sendRoomState": "Learn how many people are there, and who.",
+		"Lower the quality when packets are lost. Also turns on simulcast for screens.",
+	"role/permissions/sendRoomState": "Get messages about how many people are in the room, and who.",
 	"role/permissions/joinOutsideWindow": "Join before the room opens and after it has closed.",
+	"role/permissions/pollRead": "Not set: the field is left out, and your client decides.",
+	"role/permissions/pollWrite": "Not set: the field is left out, and your client decides.",
 	"role/permissions/moderator":
-		"Moderate on a media server. Not set: who may end the room, remove others, mute them and change roles.",
-	"role/priority": "The lower, the longer it keeps its quality on a bad connection.",
-	"role/maxPeerCount": "How many people can have it at a time. 0: any number, -1: nobody.",
+		"Not set: a role that may end the room, remove and mute others and change roles is a moderator.",
+	"role/priority": "1 is the highest: such a role keeps its quality longest on a poor connection.",
+	"role/maxPeerCount":
+		"How many people can have this role at the same time. 0 is no limit, -1 lets nobody join.",
 
-	"settings/region": "Where new rooms are hosted.",
+	"settings/region": "The region of new rooms.",
 	"settings/recording": "How rooms are recorded.",
-	"settings/recording/enabled": "The media server records the rooms.",
-	"settings/recording/upload": "Where recordings go. Off: they stay with the media server.",
+	"settings/recording/enabled": "Let the media server record rooms.",
+	"settings/recording/upload": "Where recordings are stored. Off: they stay on the media server.",
 	"settings/recording/upload/location": "The name of the bucket.",
-	"settings/recording/upload/prefix": "A folder in the bucket.",
+	"settings/recording/upload/prefix": "The folder in the bucket.",
 	"settings/recording/upload/options": "",
-	"settings/recording/upload/credentials/key": "The id of the access key.",
-	"settings/roomState": "Messages that tell who is in a room, or how many.",
-	"settings/roomState/messageInterval": "The time between two of them.",
-	"settings/roomState/sendPeerList": "On: who is there. Off: only how many.",
-	"settings/roomState/enabled": "Sent to roles that may receive them.",
-	"settings/backend": "The media server of the rooms. Not set: the account's default.",
+	"settings/recording/upload/credentials/key": "The access key ID.",
+	"settings/roomState": "Messages about who is in a room.",
+	"settings/roomState/messageInterval": "The time between two messages.",
+	"settings/roomState/sendPeerList":
+		"On: messages list the participants. Off: they give only the number.",
+	"settings/roomState/enabled": "Send messages to roles that are allowed to receive them.",
+	"settings/backend": "Leave it unset to use the account's default media server.",
 
-	"destinations/browserRecordings/*": "A browser joins the room and records what it shows.",
+	"destinations/browserRecordings/*": "A browser joins the room and records what it sees.",
 	"destinations/browserRecordings/*/width": "",
 	"destinations/browserRecordings/*/height": "",
 	"destinations/browserRecordings/*/maxDuration": "",
-	"destinations/browserRecordings/*/presignDuration": "How long links to recordings work.",
-	"destinations/browserRecordings/*/role": "The role that the recording browser joins with.",
-	"destinations/browserRecordings/*/autoStart": "Starts with the first person.",
-	"destinations/browserRecordings/*/autoStopTimeout": "After the last person has left.",
-	"destinations/rtmpDestinations/*": "The room is streamed to other services.",
+	"destinations/browserRecordings/*/presignDuration": "",
+	"destinations/browserRecordings/*/role": "The role that the browser joins with.",
+	"destinations/browserRecordings/*/autoStart": "Starts when the first person joins.",
+	"destinations/browserRecordings/*/autoStopTimeout": "Time after the last person has left.",
+	"destinations/rtmpDestinations/*": "Streams the room to services such as a video platform.",
 	"destinations/rtmpDestinations/*/maxDuration": "",
-	"destinations/rtmpDestinations/*/rtmpUrls": "Where the stream is sent.",
-	"destinations/rtmpDestinations/*/recordingEnabled": "Recorded too. Streams stay the same.",
-	"destinations/rtmpDestinations/*/autoStart": "Starts with the first person.",
-	"destinations/rtmpDestinations/*/autoStopTimeout": "After the last person has left.",
-	"destinations/hlsDestinations/*": "The room is streamed to a large audience.",
+	"destinations/rtmpDestinations/*/rtmpUrls": "Up to 3 URLs that receive the stream.",
+	"destinations/rtmpDestinations/*/recordingEnabled": "Also record the stream.",
+	"destinations/rtmpDestinations/*/autoStart": "Starts when the first person joins.",
+	"destinations/rtmpDestinations/*/autoStopTimeout": "Time after the last person has left.",
+	"destinations/hlsDestinations/*": "Streams the room to a large audience.",
 	"destinations/hlsDestinations/*/maxDuration": "",
-	"destinations/hlsDestinations/*/layers": "The largest first. Empty fields are left to the encoder.",
+	"destinations/hlsDestinations/*/layers":
+		"Largest layer first. The encoder chooses the values you leave empty.",
 	"destinations/hlsDestinations/*/layers/*": "",
 	"destinations/hlsDestinations/*/layers/*/videoBitrate": "",
 	"destinations/hlsDestinations/*/layers/*/audioBitrate": "",
-	"destinations/hlsDestinations/*/numPlaylistSegments": "Only for live playlists. Empty: 5.",
+	"destinations/hlsDestinations/*/numPlaylistSegments":
+		"Only for live playlists; 5 if you leave it empty.",
 	"destinations/hlsDestinations/*/recording": "How the stream is recorded.",
-	"destinations/hlsDestinations/*/recording/hlsVod": "People can watch it later.",
+	"destinations/hlsDestinations/*/recording/hlsVod": "Lets people watch the recording later.",
 	"destinations/hlsDestinations/*/recording/singleFilePerLayer": "One MP4 file for each layer.",
-	"destinations/hlsDestinations/*/recording/layers": "None: all layers of the stream.",
+	"destinations/hlsDestinations/*/recording/layers":
+		"Leave empty to record all layers of the stream.",
 	"destinations/hlsDestinations/*/recording/layers/*": "",
 	"destinations/hlsDestinations/*/recording/layers/*/videoBitrate": "",
 	"destinations/hlsDestinations/*/recording/layers/*/audioBitrate": "",
-	"destinations/hlsDestinations/*/recording/presignDuration": "How long links to recordings work.",
-	"destinations/hlsDestinations/*/recording/enableZipUpload": "Stored as one ZIP file.",
-	"destinations/hlsDestinations/*/autoStart": "Starts with the first person.",
-	"destinations/hlsDestinations/*/autoStopTimeout": "After the last person has left.",
-	"destinations/transcriptions": "Kept for your application.",
+	"destinations/hlsDestinations/*/recording/presignDuration": "",
+	"destinations/hlsDestinations/*/recording/enableZipUpload": "Stores the recording as a ZIP file.",
+	"destinations/hlsDestinations/*/autoStart": "Starts when the first person joins.",
+	"destinations/hlsDestinations/*/autoStopTimeout": "Time after the last person has left.",
+	"destinations/transcriptions": "Stored for your application.",
 
-	"webhook/url": "Changes are reported there. Begins with https://.",
-	"webhook/events": "Kinds of changes, such as room.created; room.* is all of rooms, and * is everything.",
-	"webhook/enabled": "Switched on again, it reports what happens from then on.",
-	"webhook/headers": "Up to 5, sent with each report. *** is a stored value: what is left so is kept.",
-	"webhook/secret": "Your program checks reports with it. Empty: one is made, and shown once.",
+	"webhook/url": "Where events are sent. Starts with https://.",
+	"webhook/events":
+		"Event types such as room.created. Use room.* for all room events, * for all events.",
+	"webhook/enabled":
+		"When you enable it again, it gets events from then on, not the ones it missed.",
+	"webhook/headers":
+		"Up to 5 extra headers for each delivery. A value shown as *** is stored; leave it as it is to keep it.",
+	"webhook/secret":
+		"Your program verifies deliveries with it. Leave empty to generate one; it is shown only once.",
 };
 
-/** Rules between fields, as the document words them, and for people.
+/** Rules between fields: the sentence of the OpenAPI document, and the one for people.
  * @type {Record<string, string>} */
 export const RULES = {
 	"The rids of the layers come in the order f, h, q, each at most once; the first is f.":
-		"The layers are named f, h and q, in this order.",
+		"Use the layers f, h and q in this order, each at most once, starting with f.",
 	"scaleResolutionDownBy is 1 in the first layer and grows from each layer to the next.":
-		"“Scale down by” is 1 in the first layer and larger in each next one.",
+		"“Scale resolution down by” is 1 in the first layer and increases with each further layer.",
 	"From one layer to the next neither width x height nor videoBitrate grows, each compared with the nearest earlier layer that states it.":
-		"No layer is larger than the one before it, or has a higher video bitrate.",
+		"Each layer is at most as large as the one before it, and its video bitrate at most as high.",
 	"Each of recording.layers agrees with one of layers in every field that both state; without layers, any list is accepted.":
-		"Recorded layers are among the layers of the stream.",
+		"You can record only layers of the stream.",
 	"Where both sides are given, the shorter is at most 1080 and the longer at least 192.":
-		"Of width and height, the shorter is at most 1080 px and the longer at least 192 px.",
+		"The shorter side is at most 1080 px, the longer side at least 192 px.",
 };
 
-/** @param {Plain} node @param {string} subject @param {string} [pointer] @returns {Plain} */
+/**
+ * Returns the schema with labels, hints and names of choices for people.
+ * @param {Plain} node @param {string} subject @param {string} [pointer] @returns {Plain}
+ */
 export function worded(node, subject, pointer = "") {
 	const inner = `${pointer}/*`;
+	const field = pointer.slice(pointer.lastIndexOf("/") + 1);
 	return {
 		...node,
+		label: LABELS[subject + pointer] ?? node.label,
+		words: node.options.map((option) => choice_name(field, option)),
 		description: HINTS[subject + pointer] ?? node.description,
 		rules: node.rules.map((rule) => RULES[rule] ?? rule),
 		item: node.item && worded(node.item, subject, inner),
@@ -188,7 +218,7 @@ export function worded(node, subject, pointer = "") {
 }
 
 /**
- * The form for the body of a call, such as "POST /v2/rooms/{}", in words for people.
+ * Returns the form for the body of an endpoint such as "POST /v2/rooms/{}", in words for people.
  * @param {any} doc @param {string} which
  */
 export function form_for(doc, which) {

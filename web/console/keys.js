@@ -1,4 +1,4 @@
-// The keys of the account: for programs, each with scopes and an end.
+// The API keys of the account, each with scopes and an expiry.
 //
 // SPDX-License-Identifier: GPL-3.0-or-later
 
@@ -31,7 +31,7 @@ export async function keys_page(_, signal) {
 	/** @type {Key[]} */
 	let keys = [];
 	const add = (/** @type {Record<string, any>} */ props) => {
-		const button = h("button.primary", { type: "button", ...props }, icon("plus"), "New key");
+		const button = h("button.primary", { type: "button", ...props }, icon("plus"), "New API key");
 		button.addEventListener("click", () => busy(button, () => new_key(read)));
 		return button;
 	};
@@ -42,13 +42,13 @@ export async function keys_page(_, signal) {
 	function draw() {
 		if (keys.length === 0) {
 			const text =
-				"A key lets a program call the service in place of management tokens, with no more than the scopes that it needs.";
-			put(place, empty("key", "No keys yet", text, add({})));
+				"An API key lets a program call the API with only the scopes you choose. Create one for each program.";
+			put(place, empty("key", "No API keys yet", text, add({})));
 			return;
 		}
-		const columns = ["Name", "Scopes", "Expires", "Made", ""];
+		const columns = ["Name", "Scopes", "Expires", "Created", ""];
 		const head = columns.map((name) =>
-			h("th", { scope: "col" }, name || h("span.off-screen", null, "More")),
+			h("th", { scope: "col" }, name || h("span.off-screen", null, "Actions")),
 		);
 		put(
 			place,
@@ -58,15 +58,15 @@ export async function keys_page(_, signal) {
 				h("thead", null, h("tr", null, head)),
 				h("tbody", null, keys.map(row)),
 			),
-			h("div.list-foot", null, h("p.list-state", null, count_of(keys.length, "key"))),
+			h("div.list-foot", null, h("p.list-state", null, count_of(keys.length, "API key"))),
 		);
 	}
 	/** @param {Key} key */
 	function row(key) {
 		const ended = key.expires_at !== undefined && Date.parse(key.expires_at) <= Date.now();
-		const end = key.expires_at ? moment(key.expires_at) : "never";
-		const actions = menu(`More for the key ${key.name}`, [
-			{ symbol: "pen", words: "Change", action: () => change_key(key, read) },
+		const end = key.expires_at ? moment(key.expires_at) : "Never";
+		const actions = menu(`Actions for API key ${key.name}`, [
+			{ symbol: "pen", words: "Edit", action: () => change_key(key, read) },
 			{ symbol: "trash", words: "Delete", danger: true, action: () => delete_key(key) },
 		]);
 		return h(
@@ -80,7 +80,7 @@ export async function keys_page(_, signal) {
 					"span.note.id",
 					null,
 					h("span.mono", null, `ak_${key.id}`),
-					copy_button(key.id, `Copy the id of ${key.name}`),
+					copy_button(key.id, `Copy ID of ${key.name}`),
 				),
 			),
 			h(
@@ -95,9 +95,9 @@ export async function keys_page(_, signal) {
 			h(
 				"td",
 				{ "data-label": "Expires" },
-				ended ? h("span.badge.off", null, "expired") : h("span.quiet", null, end),
+				ended ? h("span.badge.off", null, "Expired") : h("span.quiet", null, end),
 			),
-			h("td", { "data-label": "Made" }, ago(key.created_at)),
+			h("td", { "data-label": "Created" }, ago(key.created_at)),
 			h("td.menu-cell", null, actions),
 		);
 	}
@@ -105,9 +105,10 @@ export async function keys_page(_, signal) {
 	const delete_key = (key) =>
 		remove_with(
 			{
-				title: `Delete the key “${key.name}”?`,
-				text: "What uses it is refused from now on, and sessions that came from it end.",
-				verb: "Delete key",
+				kind: "API key",
+				title: `Delete API key “${key.name}”?`,
+				text: "Programs that use it lose access immediately, and console sessions opened with it end. This cannot be undone.",
+				verb: "Delete API key",
 			},
 			async () => {
 				await call("DELETE", path_of(key));
@@ -116,30 +117,30 @@ export async function keys_page(_, signal) {
 		);
 	await read();
 	const head = page_head({
-		title: "Keys",
-		about: ["For programs, in place of management tokens."],
+		title: "API keys",
+		about: ["For programs that call the API."],
 		actions: [add({ "data-create": "" })],
 	});
-	return { title: "Keys", element: h("div.page", null, head, place) };
+	return { title: "API keys", element: h("div.page", null, head, place) };
 }
 
 /** @param {() => Promise<void>} done */
 async function new_key(done) {
 	const { element } = maker({
 		schema: form_for(await openapi(), `POST ${PATH}`),
-		verb: "Make the key",
+		verb: "Create API key",
 		async send(body) {
 			const made = await call("POST", PATH, { body });
 			box.close();
 			await done();
 			await secret_dialog(
-				`The key “${made.data.name}”`,
-				"This is shown once: copy it to where it is used. The service keeps only its hash.",
+				`API key “${made.data.name}” created`,
+				"Copy the key now: it is not shown again. Anteroom stores only a hash of it.",
 				made.data.key,
 			);
 		},
 	});
-	const box = dialog("New key", [element], { class: "form-dialog" });
+	const box = dialog("New API key", [element], { class: "form-dialog" });
 	box.querySelector("input")?.focus();
 }
 
@@ -158,10 +159,10 @@ async function change_key(key, done) {
 			await call("PATCH", path_of(key), { body });
 			box.close();
 			await done();
-			toast("Saved.");
+			toast("API key saved.");
 		},
 	});
 	const before = form.read();
-	const box = dialog(`The key “${key.name}”`, [element], { class: "form-dialog" });
+	const box = dialog(`Edit API key “${key.name}”`, [element], { class: "form-dialog" });
 	box.querySelector("input")?.focus();
 }

@@ -1,6 +1,6 @@
-// A list that is read page by page: what is there is shown at once, and the next page is fetched when
-// its end comes near. The browser leaves out the work for rows that are out of sight
-// (content-visibility), so no row has to be removed.
+// A list that is loaded page by page: rows are shown as soon as they arrive, and the next page is fetched
+// when the user scrolls near the end. The browser does not render rows that are out of sight
+// (content-visibility), so rows stay in the document.
 //
 // SPDX-License-Identifier: GPL-3.0-or-later
 
@@ -10,7 +10,7 @@ import { count_of } from "../lib/text.js";
 import { sentence } from "../lib/ui.js";
 
 const LIMIT = 50;
-// How long a pause in typing starts a search.
+// Milliseconds without typing after which a search starts.
 const PAUSE = 180;
 
 /** @typedef {{ href: string, cells: (Node | string)[], dim?: boolean }} Row */
@@ -19,10 +19,11 @@ const PAUSE = 180;
  * @property {string} path
  * @property {AbortSignal} signal
  * @property {URLSearchParams} query of the address of the page
- * @property {string} search what the search field says
+ * @property {string} noun what the list contains, in the singular
+ * @property {string} search label of the search field
  * @property {string[]} columns
  * @property {(one: any) => Row} row
- * @property {() => HTMLElement} none what is shown when there is nothing at all
+ * @property {() => HTMLElement} none what an empty list shows
  * @property {{ name: string, control: HTMLSelectElement }[]} [filters] by the name of the parameter
  */
 
@@ -33,7 +34,7 @@ export function list_of(what) {
 	let done = false;
 	let loading = false;
 	let shown = 0;
-	// Counts the searches: the answer of an older one is dropped.
+	// Counts the searches: the response to an older one is dropped.
 	let turn = 0;
 	const body = h("tbody");
 	const names = what.columns.map((name) => h("th", { scope: "col" }, name));
@@ -63,7 +64,7 @@ export function list_of(what) {
 	const asked = () => Object.fromEntries(filters.map(({ name, control }) => [name, control.value]));
 	const narrowed = () => input.value.trim() !== "" || Object.values(asked()).some(Boolean);
 
-	/** Reads from the beginning, and keeps the search in the address. */
+	/** Loads the list from the start, and stores the search in the address. */
 	function restart() {
 		const here = new URL(location.href);
 		for (const [name, value] of Object.entries({ search: input.value, ...asked() })) {
@@ -111,7 +112,7 @@ export function list_of(what) {
 		} finally {
 			if (mine === turn) {
 				loading = false;
-				// An observer tells of crossings only: asked anew, it tells again when the end is
+				// An observer reports only crossings. Observing again makes it report an end that is
 				// still in sight.
 				near.unobserve(more);
 				if (!done) near.observe(more);
@@ -121,9 +122,11 @@ export function list_of(what) {
 
 	/** @param {string} prefix @param {boolean} first */
 	function tell(prefix, first) {
-		const words = count_of(shown, "entry", "entries");
-		const none = prefix ? `Nothing begins with “${prefix}”.` : "Nothing fits.";
-		put(state, shown === 0 ? none : done ? words : `${words} shown`);
+		const words = count_of(shown, what.noun);
+		const none = prefix
+			? `No ${what.noun} has a name that starts with “${prefix}”.`
+			: `No ${what.noun}s match these filters.`;
+		put(state, shown === 0 ? none : done ? words : `First ${words}`);
 		if (first) announce(state.textContent ?? "");
 	}
 

@@ -1,5 +1,5 @@
-// The console: who is signed in, the frame around the pages, the keys of the keyboard. Pages are fetched
-// when they are first opened, but for the two lists that people begin with.
+// The console: the session, the frame around the pages, the keyboard shortcuts. A page is fetched when it
+// is first opened, except for the two lists that people start with.
 //
 // SPDX-License-Identifier: GPL-3.0-or-later
 
@@ -20,11 +20,11 @@ const SECTIONS = [
 	{ name: "rooms", symbol: "room", words: "Rooms", key: "r", scope: "rooms:read" },
 	{ name: "events", symbol: "events", words: "Events", key: "e", scope: "events:read" },
 	{ name: "webhooks", symbol: "webhook", words: "Webhooks", key: "w", scope: "webhooks:write" },
-	{ name: "keys", symbol: "key", words: "Keys", key: "k", scope: "keys:write" },
+	{ name: "keys", symbol: "key", words: "API keys", key: "k", scope: "keys:write" },
 	{ name: "media", symbol: "media", words: "Media servers", key: "m", scope: "backends:write" },
 	{ name: "service", symbol: "service", words: "Service", key: "s", scope: "operator" },
 ];
-// How many of them a phone shows in its bar; the rest are in a menu.
+// The number of sections in the bar of a phone; the rest are in a menu.
 const IN_BAR = 3;
 const HINT = "signed-in";
 
@@ -46,7 +46,7 @@ function frame() {
 	const more = h("div.more-sections");
 	put(
 		document.body,
-		h("a.skip", { href: "#page" }, "Skip to the page"),
+		h("a.skip", { href: "#page" }, "Skip to content"),
 		h(
 			"div.frame",
 			null,
@@ -63,10 +63,10 @@ function frame() {
 					"button.find",
 					{ type: "button", "aria-keyshortcuts": "Control+K", onclick: open_palette },
 					icon("search"),
-					h("span", null, "Find"),
+					h("span", null, "Search"),
 					h("kbd", { "aria-hidden": "true" }, "Ctrl K"),
 				),
-				h("nav.sections", { "aria-label": "Sections" }, SECTIONS.map(section_link)),
+				h("nav.sections", { "aria-label": "Main navigation" }, SECTIONS.map(section_link)),
 				h(
 					"div.account",
 					null,
@@ -82,7 +82,7 @@ function frame() {
 		),
 		h(
 			"nav.tabs",
-			{ "aria-label": "Sections, in short" },
+			{ "aria-label": "Quick navigation" },
 			SECTIONS.slice(0, IN_BAR).map(section_link),
 			more,
 		),
@@ -104,7 +104,7 @@ function frame() {
 
 function ignore() {}
 
-/** What is shown of the account, and which sections it has, is known when the service has answered. */
+/** Shows the account and its sections, both known once the service has responded. */
 function fill_account() {
 	const known = known_session();
 	const place = document.getElementById("account");
@@ -112,7 +112,7 @@ function fill_account() {
 	put(
 		place,
 		h("strong", null, known.account.name),
-		h("span.mono.small-text", { title: "Account id" }, known.account.id),
+		h("span.mono.small-text", { title: "Account ID" }, known.account.id),
 	);
 	for (const section of SECTIONS) {
 		for (const link of document.querySelectorAll(`[data-section="${section.name}"]`)) {
@@ -127,7 +127,7 @@ function mark_section() {
 		if (link.getAttribute("data-section") === here) link.setAttribute("aria-current", "page");
 		else link.removeAttribute("aria-current");
 	}
-	// On a narrow screen some sections stand behind a button.
+	// On a narrow screen some sections are in a menu.
 	const behind = SECTIONS.slice(IN_BAR).some(({ name }) => name === here);
 	const button = document.querySelector(".tabs .tab");
 	if (behind) button?.setAttribute("aria-current", "true");
@@ -138,7 +138,7 @@ async function sign_out() {
 	try {
 		await call("DELETE", "/v2/session");
 	} catch (error) {
-		// A session that has ended already is signed out, too.
+		// A session that has already ended is signed out too.
 		if (!(error instanceof Refusal && error.status === 401)) {
 			toast(sentence(error), "bad");
 			return;
@@ -147,7 +147,7 @@ async function sign_out() {
 	leave("/console/sign-in");
 }
 
-/** Leaves the page for good, whatever is unsaved: nothing of it could be saved. @param {string} to */
+/** Leaves the page without asking: after the session no change can be saved. @param {string} to */
 function leave(to) {
 	localStorage.removeItem(HINT);
 	forget_session();
@@ -165,20 +165,20 @@ async function open_palette() {
 function show_keys() {
 	/** @type {[string, string][]} */
 	const rows = [
-		["Ctrl K", "find a template, a room, a code or a page"],
-		["/", "search in the list"],
-		["j  k", "the next or the last row of a list"],
-		["c", "make a new one of what is shown"],
-		["Ctrl S", "save"],
+		["Ctrl K", "Search templates, rooms, codes and pages"],
+		["/", "Search this list"],
+		["j  k", "Next or previous row"],
+		["c", "Create a new item"],
+		["Ctrl S", "Save changes"],
 		...SECTIONS.filter(allowed).map(
-			({ key, words }) => /** @type {[string, string]} */ ([`g ${key}`, words]),
+			({ key, words }) => /** @type {[string, string]} */ ([`g ${key}`, `Go to ${words}`]),
 		),
-		["?", "this list"],
+		["?", "Show this list"],
 	];
 	const list = rows.map(([key, words]) =>
 		h("div", null, h("dt", null, h("kbd", null, key)), h("dd", null, words)),
 	);
-	dialog("Keys of the keyboard", [h("dl.key-list", null, list)]);
+	dialog("Keyboard shortcuts", [h("dl.key-list", null, list)]);
 }
 
 /** @param {EventTarget | null} target */
@@ -215,12 +215,12 @@ function listen_to_keys() {
 	});
 }
 
-/** The page for what went wrong. @param {unknown} error @returns {import("../lib/router.js").Page} */
+/** Returns the page for an error. @param {unknown} error @returns {import("../lib/router.js").Page} */
 function failed(error) {
 	const missing = error instanceof Refusal && error.status === 404;
-	const title = missing ? "There is nothing here" : "That did not work";
+	const title = missing ? "Not found" : "Something went wrong";
 	const text = missing
-		? "It may have been deleted, or belongs to another account."
+		? "It may have been deleted, or it belongs to another account."
 		: sentence(error);
 	const again = h(
 		"button",
@@ -228,7 +228,7 @@ function failed(error) {
 		icon("refresh"),
 		"Try again",
 	);
-	const home = h("a.button", { href: "/console/templates" }, "To the templates");
+	const home = h("a.button", { href: "/console/templates" }, "Go to templates");
 	return {
 		title,
 		element: h(
@@ -241,8 +241,8 @@ function failed(error) {
 }
 
 /**
- * A page that is fetched when it is first opened. After an upgrade its file is gone: the page is loaded
- * anew then, once.
+ * Returns the maker of a page that is fetched when it is first opened. After an upgrade of the server its
+ * file no longer exists; the browser then reloads the console, once.
  * @param {() => Promise<Maker>} fetched @returns {Maker}
  */
 const later =
@@ -255,7 +255,10 @@ const later =
 		} catch (error) {
 			const last = Number(sessionStorage.getItem("reloaded") ?? 0);
 			if (Date.now() - last < 60000)
-				throw new Error("A part of the console cannot be fetched.", { cause: error });
+				throw new Error(
+					"Part of the console could not be loaded. Check your connection, then reload the page.",
+					{ cause: error },
+				);
 			sessionStorage.setItem("reloaded", String(Date.now()));
 			location.reload();
 			await new Promise(ignore);
@@ -325,13 +328,13 @@ function add_routes() {
 	);
 }
 
-/** The first page that the session may see. */
+/** Returns the path of the first page that the session may see. */
 async function home() {
 	await session();
 	return `/console/${SECTIONS.find(allowed)?.name ?? "templates"}`;
 }
 
-/** Goes on after signing in, to where somebody wanted to go before. */
+/** Opens the page that the user wanted before signing in. */
 async function signed_in() {
 	await session();
 	localStorage.setItem(HINT, "1");
@@ -343,7 +346,7 @@ async function signed_in() {
 async function begin() {
 	add_routes();
 	const at_door = location.pathname === "/console/sign-in";
-	// Whoever was signed in a moment ago most likely is: frame and page do not wait for the answer.
+	// A user who was signed in recently probably still is, so frame and page do not wait for the response.
 	const hint = localStorage.getItem(HINT) === "1" && !at_door;
 	const known = session().then(
 		() => true,

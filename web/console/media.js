@@ -1,4 +1,4 @@
-// The media servers of the account (backends), and the keys that sign for them.
+// The media servers of the account (`backend` in the API) and its signing keys.
 //
 // SPDX-License-Identifier: GPL-3.0-or-later
 
@@ -6,7 +6,7 @@ import { all_of, call, openapi, segment } from "../lib/api.js";
 import { h, icon, put } from "../lib/dom.js";
 import { go, show } from "../lib/router.js";
 import { body_of, changed } from "../lib/schema.js";
-import { ago } from "../lib/text.js";
+import { ago, choice_name } from "../lib/text.js";
 import {
 	busy,
 	copy_button,
@@ -37,7 +37,7 @@ export async function media_page(_, signal) {
 			"New media server",
 		);
 	const text =
-		"A media server of yours (LiveKit, Jitsi Meet, Galene, BigBlueButton, Janus): who joins a room gets a token or a link for it.";
+		"A media server carries the audio and video. Add your LiveKit, Jitsi Meet, Galene, BigBlueButton or Janus server, and people who join a room get a token or link for it.";
 	const rows = backends.map((one) =>
 		h(
 			"tr",
@@ -52,11 +52,11 @@ export async function media_page(_, signal) {
 						"span.name-cell",
 						null,
 						h("span.row-name", null, one.name),
-						one.default && h("span.badge.accent", null, "default"),
+						one.default && h("span.badge.accent", null, "Default"),
 					),
 				),
 			),
-			h("td", { "data-label": "Type" }, one.type),
+			h("td", { "data-label": "Type" }, choice_name("type", one.type)),
 			h("td", { "data-label": "URL" }, h("span.quiet.break", null, one.url)),
 			h("td", { "data-label": "Updated" }, ago(one.updated_at)),
 		),
@@ -99,16 +99,17 @@ export async function backend_page({ id = "" }, signal) {
 		value: own.data,
 		etag: own.etag,
 		saved() {
-			toast("Saved.");
+			toast("Media server saved.");
 			show();
 		},
 	});
 	const remove = () =>
 		remove_with(
 			{
-				title: `Delete “${own.data.name}”?`,
-				text: "Who joins from now on gets nothing for it. One that a template names is not deleted.",
-				verb: "Delete",
+				kind: "Media server",
+				title: `Delete media server “${own.data.name}”?`,
+				text: "People who join from now on are no longer let into it. A media server that a template uses cannot be deleted.",
+				verb: "Delete media server",
 			},
 			async () => {
 				await call("DELETE", path);
@@ -118,19 +119,19 @@ export async function backend_page({ id = "" }, signal) {
 	const head = page_head({
 		way,
 		title: own.data.name,
-		badge: h("span.badge", null, own.data.type),
+		badge: h("span.badge", null, choice_name("type", own.data.type)),
 		about: [
 			h(
 				"span.id",
 				null,
 				h("span.mono", null, own.data.id),
-				copy_button(own.data.id, "Copy the id"),
+				copy_button(own.data.id, "Copy ID"),
 			),
 		],
 		actions: [
-			menu("More for this media server", [
-				{ symbol: "terminal", words: "As a call", action: () => show_call("GET", path) },
-				{ symbol: "trash", words: "Delete", danger: true, action: remove },
+			menu("Media server actions", [
+				{ symbol: "terminal", words: "Show API request", action: () => show_call("GET", path) },
+				{ symbol: "trash", words: "Delete media server", danger: true, action: remove },
 			]),
 		],
 	});
@@ -145,9 +146,9 @@ export async function backend_page({ id = "" }, signal) {
 /** @typedef {import("../lib/schema.js").Plain} Plain */
 
 /**
- * The form for a media server of a type, with the members of `config` that it has: the document says of each
- * which types these are.
- * @param {any} doc @param {string} which is the call @param {string} type @returns {Plain}
+ * Returns the form for a media server of a type, with the fields of `config` that the type has: the OpenAPI
+ * document names the types of each field.
+ * @param {any} doc @param {string} which the endpoint @param {string} type @returns {Plain}
  */
 export function form_of_type(doc, which, type) {
 	const schema = body_of(doc, which);
@@ -172,13 +173,13 @@ function new_backend(doc, way) {
 			h(
 				"button",
 				{ type: "button", "aria-pressed": String(one === type), onclick: () => choose(one) },
-				one,
+				choice_name("type", one),
 			);
 		put(kinds, types.map(button));
 		const whole = form_of_type(doc, `POST ${PATH}`, type);
 		const { element } = maker({
 			schema: { ...whole, fields: whole.fields.filter(([name]) => name !== "type"), rules: [] },
-			verb: "Make the media server",
+			verb: "Add media server",
 			cancel: h("a.button", { href: "/console/media" }, "Cancel"),
 			async send(body) {
 				const made = await call("POST", PATH, { body: { ...body, type } });
@@ -200,11 +201,11 @@ async function keys_section(signal) {
 	async function read() {
 		const keys = await all_of(KEYS, {}, signal);
 		const text =
-			"Media servers check tokens with their public parts. Jitsi with RS256, Galene and others need one.";
-		const head = ["Key", "State", "Made", ""].map((name) =>
-			h("th", { scope: "col" }, name || h("span.off-screen", null, "More")),
+			"Media servers verify tokens with the public part of a signing key. You need one for Galene, for Jitsi Meet with RS256, and for other servers that take a JWT.";
+		const head = ["Key", "State", "Created", ""].map((name) =>
+			h("th", { scope: "col" }, name || h("span.off-screen", null, "Actions")),
 		);
-		if (keys.length === 0) put(place, empty("key", "No signing keys", text));
+		if (keys.length === 0) put(place, empty("key", "No signing keys yet", text));
 		else
 			put(
 				place,
@@ -222,7 +223,7 @@ async function keys_section(signal) {
 		const activate = async () => {
 			try {
 				await call("POST", `${path}/activate`);
-				toast("It signs from now on.");
+				toast("Signing key activated.");
 				await read();
 			} catch (error) {
 				toast(sentence(error), "bad");
@@ -231,9 +232,10 @@ async function keys_section(signal) {
 		const remove = () =>
 			remove_with(
 				{
-					title: "Delete the signing key?",
-					text: "Tokens that it signed are refused by media servers as soon as they read the keys anew.",
-					verb: "Delete key",
+					kind: "Signing key",
+					title: `Delete signing key ${key.alg}?`,
+					text: "Media servers reject tokens signed with it as soon as they reload the public keys. This cannot be undone.",
+					verb: "Delete signing key",
 				},
 				async () => {
 					await call("DELETE", path);
@@ -252,15 +254,15 @@ async function keys_section(signal) {
 			h(
 				"td",
 				{ "data-label": "State" },
-				h("span.badge", { class: key.state === "active" ? "accent" : "" }, key.state),
+				h("span.badge", { class: key.state === "active" ? "accent" : "" }, choice_name("state", key.state)),
 			),
-			h("td", { "data-label": "Made" }, ago(key.created_at)),
+			h("td", { "data-label": "Created" }, ago(key.created_at)),
 			h(
 				"td.menu-cell",
 				null,
-				menu(`More for the key ${key.kid}`, [
-					key.state === "next" && { symbol: "check", words: "Make it sign", action: activate },
-					{ symbol: "trash", words: "Delete", danger: true, action: remove },
+				menu(`Actions for signing key ${key.kid}`, [
+					key.state === "next" && { symbol: "check", words: "Activate", action: activate },
+					{ symbol: "trash", words: "Delete signing key", danger: true, action: remove },
 				]),
 			),
 		);
@@ -281,9 +283,9 @@ async function keys_section(signal) {
 		h(
 			"p.hint.id",
 			null,
-			h("span", null, "Published at"),
+			h("span", null, "Public keys:"),
 			h("span.mono.break", null, url),
-			copy_button(url, "Copy the address of the keys"),
+			copy_button(url, "Copy the URL of the public keys"),
 		),
 	);
 }
@@ -292,7 +294,7 @@ async function keys_section(signal) {
 async function new_key(done) {
 	const { element } = maker({
 		schema: form_for(await openapi(), `POST ${KEYS}`),
-		verb: "Make the key",
+		verb: "Create signing key",
 		async send(body) {
 			await call("POST", KEYS, { body });
 			box.close();

@@ -1,4 +1,4 @@
-// Making a template, and making a room.
+// The pages that create a template and a room.
 //
 // SPDX-License-Identifier: GPL-3.0-or-later
 
@@ -13,7 +13,7 @@ import { template_names } from "./templates.js";
 
 const MODERATOR = { endRoom: true, removeOthers: true, mute: true, unmute: true, changeRole: true };
 
-/** The roles that a template may begin with. */
+/** Sets of roles that a new template can start with. */
 const STARTS = [
 	{
 		symbol: "people",
@@ -41,7 +41,7 @@ const STARTS = [
 			student: { priority: 2, publishParams: { allowed: ["audio", "video"] } },
 		},
 	},
-	{ symbol: "template", words: "Empty", roles: {} },
+	{ symbol: "template", words: "Blank", roles: {} },
 ];
 
 const cancel = (/** @type {string} */ href) => h("a.button", { href }, "Cancel");
@@ -65,16 +65,16 @@ export async function new_template_page() {
 			}),
 			icon(one.symbol),
 			h("strong", null, one.words),
-			h("span.quiet", null, Object.keys(one.roles).join(", ") || "no roles"),
+			h("span.quiet", null, Object.keys(one.roles).join(", ") || "No roles"),
 		),
 	);
 	const label = unique("label");
 	const roles = h(
 		"div.field",
 		null,
-		h("span.label", { id: label }, "Roles to begin with"),
+		h("span.label", { id: label }, "Starting roles"),
 		h("div.cards", { role: "radiogroup", "aria-labelledby": label }, cards),
-		h("p.hint", null, "Each can be changed, renamed or deleted afterwards."),
+		h("p.hint", null, "You can change, rename or delete them later."),
 	);
 	const { element } = maker({
 		schema: changed(schema, "default", {
@@ -84,7 +84,7 @@ export async function new_template_page() {
 		verb: "Create template",
 		between: roles,
 		cancel: cancel("/console/templates"),
-		taken: "another template has this name",
+		taken: "another template already has this name",
 		async send(value) {
 			const body = { ...value, roles: start?.roles };
 			const made = await call("POST", "/v2/templates", { body, create: true });
@@ -109,9 +109,9 @@ export async function new_room_page(_, signal) {
 		value: { template_id: first?.id },
 		extras: { folded: ["region", "opens_at", "closes_at"] },
 		verb: "Create room",
-		between: h("p.hint", null, "It gets a code for each role of its template at once."),
+		between: h("p.hint", null, "The room gets a code for each role of its template."),
 		cancel: cancel("/console/rooms"),
-		taken: "another room has this name",
+		taken: "another room already has this name",
 		async send(value) {
 			const made = await call("POST", "/v2/rooms", { body: value, create: true });
 			const { id } = made.data;
@@ -127,7 +127,7 @@ export async function new_room_page(_, signal) {
 }
 
 /**
- * The schema of a room, with its template as a choice by name.
+ * Returns the schema of a room with the template as a choice by name.
  * @param {import("../lib/schema.js").Plain} schema @param {{ id: string, name: string }[]} names
  */
 export const with_templates = (schema, names) =>

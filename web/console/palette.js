@@ -1,4 +1,4 @@
-// Finds anything by a few letters: pages, templates, rooms, or a code that somebody reads out.
+// Searches pages, templates and rooms by the first letters of their names, and codes.
 //
 // SPDX-License-Identifier: GPL-3.0-or-later
 
@@ -8,18 +8,18 @@ import { go } from "../lib/router.js";
 import { dialog } from "../lib/ui.js";
 import { may } from "./session.js";
 
-// Three, four and three letters, with or without hyphens; three, three and three; or words of one's own.
+// Generated codes: groups of 3, 3 or 4, and 3 letters, with or without hyphens. Then custom codes.
 const LETTERS = /^([a-z]{3})[- ]?([a-z]{3,4})[- ]?([a-z]{3})$/i;
-const WORDS = /^(?=.{6,40}$)[a-z0-9]+(-[a-z0-9]+)*$/i;
+const CUSTOM = /^(?=.{6,40}$)[a-z0-9]+(-[a-z0-9]+)*$/i;
 const MOST = 5;
 
-/** @typedef {{ symbol: string, words: string, href: string, kind: string }} Found */
+/** @typedef {{ symbol: string, words: string, href: string, kind: string }} Found kind: name for people */
 
-/** The code that a text may be. @param {string} text */
+/** Returns the code that a text may be, or null. @param {string} text */
 function code_in(text) {
 	const letters = LETTERS.exec(text);
 	if (letters) return letters.slice(1).join("-").toLowerCase();
-	return WORDS.test(text) ? text.toLowerCase() : null;
+	return CUSTOM.test(text) ? text.toLowerCase() : null;
 }
 
 /** @param {string} text @param {AbortSignal} signal @returns {Promise<Found[]>} */
@@ -28,7 +28,7 @@ async function code_of(text, signal) {
 	if (!code || !may("codes:read")) return [];
 	const found = await get(`/v2/room-codes/code/${segment(code)}`, signal);
 	const words = `${found.code} – ${found.role}`;
-	return [{ symbol: "key", words, href: `/console/rooms/${found.room_id}`, kind: "code" }];
+	return [{ symbol: "key", words, href: `/console/rooms/${found.room_id}`, kind: "Code" }];
 }
 
 /**
@@ -43,7 +43,7 @@ async function named(kind, text, signal) {
 		symbol: kind,
 		words: one.name,
 		href: `/console/${kind}s/${one.id}`,
-		kind,
+		kind: kind === "room" ? "Room" : "Template",
 	}));
 }
 
@@ -65,9 +65,9 @@ export function open_palette(sections) {
 	const list = h("div.palette-list", {
 		role: "listbox",
 		id: "palette-list",
-		"aria-label": "Found",
+		"aria-label": "Results",
 	});
-	const label = "Find a template, a room, a code or a page";
+	const label = "Search templates, rooms, codes and pages";
 	const input = h("input", {
 		type: "text",
 		role: "combobox",
@@ -75,12 +75,12 @@ export function open_palette(sections) {
 		"aria-controls": "palette-list",
 		"aria-autocomplete": "list",
 		"aria-label": label,
-		placeholder: "Find a template, a room, a code …",
+		placeholder: "Search templates, rooms, codes…",
 		autocomplete: "off",
 		spellcheck: "false",
 	});
 	const none = h("p.quiet.palette-none", { role: "status" });
-	const box = dialog("Find", [h("div.palette-input", null, icon("search"), input), list, none], {
+	const box = dialog("Search", [h("div.palette-input", null, icon("search"), input), list, none], {
 		class: "palette",
 	});
 
@@ -97,7 +97,7 @@ export function open_palette(sections) {
 			),
 		);
 		put(list, rows);
-		put(none, rows.length === 0 && "Nothing found.");
+		put(none, rows.length === 0 && "No results.");
 		none.hidden = rows.length > 0;
 		point(0);
 	}
@@ -123,8 +123,8 @@ export function open_palette(sections) {
 		const text = input.value.trim();
 		const fitting = pages.filter(({ words }) => words.toLowerCase().includes(text.toLowerCase()));
 		if (text === "") return draw(fitting);
-		// One that finds nothing, or may not look, does not keep the others from being shown.
-		// The service tells capitals apart in the names of templates: most begin with one.
+		// A search that fails, or that the session may not do, does not hide the other results.
+		// Names of templates are case-sensitive, and most start with a capital.
 		const capital = text.charAt(0).toUpperCase() + text.slice(1);
 		const found = await Promise.all(
 			[

@@ -1,4 +1,5 @@
-// QR codes of links: one large to show, and a sheet with all to print. The service draws them.
+// QR codes of join links: a large one to show, and a page to print with all of them. The service draws
+// them.
 //
 // SPDX-License-Identifier: GPL-3.0-or-later
 
@@ -8,19 +9,19 @@ import { copy_button, dialog } from "../lib/ui.js";
 
 /** @typedef {import("./codes.js").Code} Code */
 
-// In pixels: large enough for a poster.
+// Pixels of a side, enough for a poster.
 const PNG = 1024;
 
 /** @param {Code} code */
 const picture_of = (code) =>
 	h("img.qr", {
 		src: `/v2/room-codes/code/${segment(code.code)}/qr`,
-		alt: `QR code of ${code.join_url}`,
+		alt: `QR code for ${code.join_url}`,
 		width: "264",
 		height: "264",
 	});
 
-/** A name for a file. @param {any} room @param {Code} code */
+/** Returns a file name without an ending. @param {any} room @param {Code} code */
 const file_of = (room, code) => `${room.name}-${code.role}`.replace(/[^\w.-]+/g, "-");
 
 /** @param {any} room @param {Code} code */
@@ -29,7 +30,11 @@ export function qr_dialog(room, code) {
 	const name = file_of(room, code);
 	const png = h(
 		"button",
-		{ type: "button", onclick: () => save_png(picture, `${name}.png`) },
+		{
+			type: "button",
+			"aria-label": "Download PNG",
+			onclick: () => save_png(picture, `${name}.png`),
+		},
 		icon("download"),
 		"PNG",
 	);
@@ -44,7 +49,12 @@ export function qr_dialog(room, code) {
 			"div.row-of-buttons",
 			null,
 			copy_button(code.join_url, "Copy link", { symbol: "link", words: "Copy link" }),
-			h("a.button", { href: picture.src, download: `${name}.svg` }, icon("download"), "SVG"),
+			h(
+				"a.button",
+				{ href: picture.src, download: `${name}.svg`, "aria-label": "Download SVG" },
+				icon("download"),
+				"SVG",
+			),
 			png,
 		),
 	);
@@ -68,7 +78,7 @@ function save_png(picture, name) {
 	});
 }
 
-/** One card for each code. @param {any} room @param {Code[]} codes */
+/** Shows a page to print, with a card for each code. @param {any} room @param {Code[]} codes */
 export function print_sheet(room, codes) {
 	const cards = codes.map((code) =>
 		h(
@@ -87,9 +97,9 @@ export function print_sheet(room, codes) {
 		icon("print"),
 		"Print",
 	);
-	const none = h("p.quiet", null, "No code can be joined with at the moment.");
+	const none = h("p.quiet", null, "There are no active codes to print.");
 	dialog(
-		`Sheet for ${room.name}`,
+		`QR codes for ${room.name}`,
 		[
 			cards.length > 0 ? h("div.sheet", null, cards) : none,
 			h("div.dialog-foot", null, cards.length > 0 && button),

@@ -1,4 +1,4 @@
-// One role, as a form made of the schema of its call.
+// One role, as a form generated from the schema of its endpoint.
 //
 // SPDX-License-Identifier: GPL-3.0-or-later
 
@@ -28,7 +28,7 @@ export async function role_page({ id = "", role: name = "" }, signal) {
 			suggestions: { "/subscribeParams/subscribeToRoles": Object.keys(template.roles) },
 		},
 		saved(answer) {
-			toast(`Saved ${answer.data.name}.`);
+			toast(`Role ${answer.data.name} saved.`);
 			if (answer.data.name === name) return;
 			const to = `/console/templates/${id}/roles/${segment(answer.data.name)}`;
 			go(to, { replace: true, force: true });
@@ -37,8 +37,9 @@ export async function role_page({ id = "", role: name = "" }, signal) {
 	const remove = () =>
 		remove_with(
 			{
-				title: `Delete the role “${name}”?`,
-				text: "Its codes are disabled in every room, for good. A role of the same name gets new ones.",
+				kind: "Role",
+				title: `Delete role “${name}”?`,
+				text: "Its codes stop working in every room and cannot be enabled again, even if you add a role with the same name.",
 				verb: "Delete role",
 			},
 			async () => {
@@ -52,13 +53,13 @@ export async function role_page({ id = "", role: name = "" }, signal) {
 			[template.name, `/console/templates/${id}`],
 		],
 		title: name,
-		badge: h("span.badge", null, "role"),
+		badge: h("span.badge", null, "Role"),
 		actions: [
-			menu("More for this role", [
-				{ symbol: "terminal", words: "As a call", action: () => show_call("GET", path) },
+			menu("Role actions", [
+				{ symbol: "terminal", words: "Show API request", action: () => show_call("GET", path) },
 				may("templates:write") && {
 					symbol: "trash",
-					words: "Delete",
+					words: "Delete role",
 					danger: true,
 					action: remove,
 				},

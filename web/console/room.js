@@ -1,11 +1,11 @@
-// One room: whether people can join, its codes, and what it is.
+// One room: its state, codes and settings.
 //
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 import { call, get, openapi, segment } from "../lib/api.js";
 import { h, icon } from "../lib/dom.js";
 import { go, show } from "../lib/router.js";
-import { only } from "../lib/schema.js";
+import { changed, only } from "../lib/schema.js";
 import { ago, moment } from "../lib/text.js";
 import {
 	copy_button,
@@ -23,7 +23,7 @@ import { with_templates } from "./new.js";
 import { may, session } from "./session.js";
 import { template_names } from "./templates.js";
 
-/** What stands first in the form; everything else that a room has follows, folded. */
+/** The first fields of the form; the others follow, folded. */
 const FIRST = [
 	"name",
 	"description",
@@ -48,7 +48,9 @@ export async function room_page({ id = "" }, signal) {
 	]);
 	const room = own.data;
 	const template = readable ? await get(`/v2/templates/${room.template_id}`, signal) : null;
-	const schema = with_templates(form_for(doc, "PATCH /v2/rooms/{}"), names);
+	const whole = with_templates(form_for(doc, "PATCH /v2/rooms/{}"), names);
+	// The hint applies only to new rooms.
+	const schema = changed(whole, "region", { description: "" });
 	const rest = schema.fields.map(([name]) => name).filter((name) => !FIRST.includes(name));
 	const edit = editor({
 		schema: { ...only(schema, [...FIRST, ...rest]), rules: schema.rules },
@@ -57,10 +59,10 @@ export async function room_page({ id = "" }, signal) {
 		value: room,
 		etag: own.etag,
 		extras: { folded: rest },
-		// In rooms null leaves a member as it is, and an empty text unsets a time.
+		// For rooms, null leaves a field unchanged, and an empty string unsets a time.
 		unset: "",
 		saved() {
-			toast("Saved.");
+			toast("Room saved.");
 			show();
 		},
 	});
@@ -69,9 +71,9 @@ export async function room_page({ id = "" }, signal) {
 		title: room.name,
 		badge: state_of(room),
 		about: [
-			h("span.id", null, h("span.mono", null, room.id), copy_button(room.id, "Copy the id")),
+			h("span.id", null, h("span.mono", null, room.id), copy_button(room.id, "Copy ID")),
 			h("a", { href: `/console/templates/${room.template_id}` }, icon("template"), room.template),
-			h("span", null, "made ", ago(room.created_at)),
+			h("span", null, "Created ", ago(room.created_at)),
 			hours_of(room),
 		],
 		actions: [may("rooms:write") && enabled_switch(room, path), room_menu(room, path)],
@@ -89,7 +91,7 @@ export async function room_page({ id = "" }, signal) {
 			h(
 				"section",
 				{ "aria-labelledby": "about-room" },
-				h("h2.section-title", { id: "about-room" }, "The room"),
+				h("h2.section-title", { id: "about-room" }, "Room settings"),
 				edit.element,
 			),
 		),
@@ -99,21 +101,21 @@ export async function room_page({ id = "" }, signal) {
 /** @param {any} room */
 function state_of(room) {
 	const now = Date.now();
-	if (!room.enabled) return h("span.badge.off", null, "disabled");
+	if (!room.enabled) return h("span.badge.off", null, "Disabled");
 	if (room.opens_at && now < Date.parse(room.opens_at))
-		return h("span.badge.off", null, "not open yet");
+		return h("span.badge.off", null, "Not open yet");
 	if (room.closes_at && now >= Date.parse(room.closes_at))
-		return h("span.badge.off", null, "closed");
-	return room.opens_at || room.closes_at ? h("span.badge.accent", null, "open") : null;
+		return h("span.badge.off", null, "Closed");
+	return room.opens_at || room.closes_at ? h("span.badge.accent", null, "Open") : null;
 }
 
 /** @param {any} room */
 function hours_of({ opens_at, closes_at }) {
 	const parts = [
-		opens_at && `opens ${moment(opens_at)}`,
-		closes_at && `closes ${moment(closes_at)}`,
+		opens_at && `Opens ${moment(opens_at)}`,
+		closes_at && `Closes ${moment(closes_at)}`,
 	];
-	const words = parts.filter(Boolean).join(", ");
+	const words = parts.filter(Boolean).join(" · ");
 	return words ? h("span", null, icon("clock"), words) : null;
 }
 
@@ -123,7 +125,7 @@ function enabled_switch(room, path) {
 	input.addEventListener("change", async () => {
 		try {
 			await call("PATCH", path, { body: { enabled: input.checked } });
-			toast(input.checked ? "The room is enabled." : "The room is disabled: nobody can join.");
+			toast(input.checked ? "Room enabled." : "Room disabled. Nobody can join it now.");
 			await show();
 		} catch (error) {
 			input.checked = !input.checked;
@@ -138,8 +140,9 @@ function room_menu(room, path) {
 	const remove = () =>
 		remove_with(
 			{
-				title: `Delete “${room.name}”?`,
-				text: "Its codes are gone with it, and links to it stop working.",
+				kind: "Room",
+				title: `Delete room “${room.name}”?`,
+				text: "This deletes the room and its codes, and every join link to it stops working. It cannot be undone.",
 				verb: "Delete room",
 			},
 			async () => {
@@ -147,8 +150,8 @@ function room_menu(room, path) {
 				await go("/console/rooms", { force: true });
 			},
 		);
-	return menu("More for this room", [
-		{ symbol: "terminal", words: "As a call", action: () => show_call("GET", path) },
-		may("rooms:write") && { symbol: "trash", words: "Delete", danger: true, action: remove },
+	return menu("Room actions", [
+		{ symbol: "terminal", words: "Show API request", action: () => show_call("GET", path) },
+		may("rooms:write") && { symbol: "trash", words: "Delete room", danger: true, action: remove },
 	]);
 }

@@ -23,16 +23,17 @@ const filter = (label, options) =>
 
 /** @type {import("../lib/router.js").Maker} */
 export async function rooms_page(_, signal, query) {
-	const state = filter("State", [
+	const state = filter("Status", [
 		["", "All rooms"],
 		["true", "Enabled"],
 		["false", "Disabled"],
 	]);
 	const template = filter("Template", [["", "Any template"]]);
 	const wanted = query.get("template_id") ?? "";
-	if (wanted) template.append(h("option", { value: wanted }, "One template"));
+	if (wanted) template.append(h("option", { value: wanted }, "Selected template"));
 	const list = list_of({
 		path: "/v2/rooms",
+		noun: "room",
 		signal,
 		query,
 		search: "Search rooms by name",
@@ -49,7 +50,7 @@ export async function rooms_page(_, signal, query) {
 					"span.name-cell",
 					null,
 					h("span.row-name", null, one.name),
-					!one.enabled && h("span.badge.off", null, "disabled"),
+					!one.enabled && h("span.badge.off", null, "Disabled"),
 				),
 				h("span", null, one.template),
 				ago(one.updated_at),
@@ -59,11 +60,11 @@ export async function rooms_page(_, signal, query) {
 			empty(
 				"room",
 				"No rooms yet",
-				"A room has a template, and a code for each of its roles.",
+				"A room is where people meet. It gets its roles from a template, and people join it with a code.",
 				new_room() || null,
 			),
 	});
-	// The names are for the filter only: the list does not wait for them.
+	// Only the filter needs the names, so the list does not wait for them.
 	if (may("templates:read")) {
 		template_names(signal)
 			.then((names) => {

@@ -1,5 +1,4 @@
-// How the service is doing, for those who run it: its metrics, read every two seconds while the page is
-// in sight.
+// The state of the service for operators: its metrics, read every two seconds while the page is visible.
 //
 // SPDX-License-Identifier: GPL-3.0-or-later
 
@@ -7,7 +6,7 @@ import { get } from "../lib/api.js";
 import { chart } from "../lib/chart.js";
 import { h, icon, put } from "../lib/dom.js";
 import { quantile, rate, read, sum } from "../lib/metrics.js";
-import { bytes, number } from "../lib/text.js";
+import { bytes, count_of, number } from "../lib/text.js";
 import { page_head, sentence } from "../lib/ui.js";
 import { session } from "./session.js";
 
@@ -33,7 +32,7 @@ function span(seconds) {
 const per_second = (value) =>
 	value >= 10 || value === 0 ? number(Math.round(value)) : value.toFixed(1);
 
-/** What this page itself asks is not shown. @param {Labels} labels */
+/** Leaves out the requests of this page itself. @param {Labels} labels */
 const of_others = (labels) => !/metrics$/.test(labels.route ?? "");
 /** @param {string} digit */
 const status = (digit) => (/** @type {Labels} */ labels) => labels.status?.[0] === digit;
@@ -41,22 +40,26 @@ const status = (digit) => (/** @type {Labels} */ labels) => labels.status?.[0] =
 /** @type {import("../lib/router.js").Maker} */
 export async function service_page(_, signal) {
 	const { operator } = await session();
-	if (!operator) throw new Error("Operators of the service see this page; your account is none.");
-	const state = h("div.notice", { role: "status" }, "Reading …");
+	if (!operator) {
+		throw new Error(
+			"Only operators can see this page. To make your account an operator, run: anteroom account set ACCOUNT operator=on",
+		);
+	}
+	const state = h("div.notice", { role: "status" }, "Loading…");
 	const tiles = h("dl.tiles");
 	const body = h("tbody");
 	const least = 0.001;
 	const asked = chart({
-		title: "Requests a second",
-		lines: [{ name: "reads", filled: true }, { name: "writes" }, { name: "joins" }],
+		title: "Requests per second",
+		lines: [{ name: "Reads", filled: true }, { name: "Writes" }, { name: "Joins" }],
 		format: per_second,
 		least: 1,
 	});
 	const quantiles = [{ name: "p50", filled: true }, { name: "p99" }];
-	const times = chart({ title: "Time to answer", lines: quantiles, format: span, least });
-	const syncs = chart({ title: "Journal sync", lines: quantiles, format: span, least });
+	const times = chart({ title: "Response time", lines: quantiles, format: span, least });
+	const syncs = chart({ title: "Journal sync time", lines: quantiles, format: span, least });
 	const refused = chart({
-		title: "Refused a second",
+		title: "Error responses per second",
 		lines: [{ name: "4xx", filled: true }, { name: "5xx" }],
 		format: per_second,
 		least: 1,
@@ -80,7 +83,7 @@ export async function service_page(_, signal) {
 			if (signal.aborted) return;
 			failures += 1;
 			state.className = "notice warn";
-			put(state, icon("warning"), h("span", null, `${sentence(error)} Trying again.`));
+			put(state, icon("warning"), h("span", null, `${sentence(error)} Retrying…`));
 		}
 		timer = setTimeout(tick, Math.min(EVERY * 2 ** failures, LONGEST));
 	}
@@ -92,11 +95,11 @@ export async function service_page(_, signal) {
 		const damaged = sum(now, "anteroom_files_damaged");
 		const good = !stopped && damaged === 0;
 		const words = stopped
-			? "The store cannot write: is the disk full?"
+			? "The store cannot write. Check the free space on its disk."
 			: damaged > 0
-				? `${number(damaged)} damaged files: run anteroom check.`
-				: "Everything works: the store writes, and no damage was found.";
-		// A status that is written anew every two seconds would be read aloud as often.
+				? `${count_of(damaged, "damaged file")}. Run “anteroom check” on the server.`
+				: "Healthy. The store accepts writes, and no damage was found.";
+		// Screen readers read a status aloud each time it is written, so it is written only when it changes.
 		if (state.textContent !== words)
 			put(state, icon(good ? "check" : "warning"), h("span", null, words));
 		state.className = good ? "notice ok" : "notice warn";
@@ -104,10 +107,10 @@ export async function service_page(_, signal) {
 		const facts = [
 			["Requests", number(sum(now, REQUESTS))],
 			["Transactions", number(sum(now, "anteroom_transactions_total"))],
-			["Records in files", number(sum(now, "anteroom_files_records"))],
-			["On the disk", bytes(sum(now, "anteroom_files_bytes"))],
-			["In memory", bytes(sum(now, "anteroom_overlay_bytes"))],
-			["Wrong codes / min", number(sum(now, "anteroom_code_misses_per_minute"))],
+			["Stored records", number(sum(now, "anteroom_files_records"))],
+			["Size on disk", bytes(sum(now, "anteroom_files_bytes"))],
+			["Buffered in memory", bytes(sum(now, "anteroom_overlay_bytes"))],
+			["Unknown codes per minute", number(sum(now, "anteroom_code_misses_per_minute"))],
 		];
 		put(
 			tiles,
@@ -130,7 +133,7 @@ export async function service_page(_, signal) {
 	const seen = () => document.visibilityState === "visible" && tick();
 	document.addEventListener("visibilitychange", seen);
 	tick();
-	const columns = ["Call", "Answered", "Refused", "p99 now"];
+	const columns = ["Endpoint", "Responses", "Errors", "p99 now"];
 	const head = columns.map((name, i) =>
 		h("th", { scope: "col", class: i > 0 ? "right" : "" }, name),
 	);
@@ -143,11 +146,11 @@ export async function service_page(_, signal) {
 		element: h(
 			"div.page",
 			null,
-			page_head({ title: "Service", about: ["Read every two seconds, kept in this page only."] }),
+			page_head({ title: "Service", about: ["Updated every 2 seconds. Charts start when you open this page."] }),
 			state,
 			tiles,
 			h("div.charts", null, asked.element, times.element, syncs.element, refused.element),
-			h("h2.section-title", null, "Calls since the start"),
+			h("h2.section-title", null, "Requests by endpoint since the service started"),
 			h(
 				"div.list-place",
 				null,
@@ -157,7 +160,7 @@ export async function service_page(_, signal) {
 	};
 }
 
-/** The calls that were made most, each with its answers. @param {Reading} was @param {Reading} now */
+/** Returns rows for the busiest endpoints, with their responses. @param {Reading} was @param {Reading} now */
 function calls(was, now) {
 	/** @type {Map<string, { route: string, method: string, count: number, faults: number }>} */
 	const found = new Map();
@@ -174,14 +177,14 @@ function calls(was, now) {
 		const slowest = quantile(was, now, TIMES, 0.99, own);
 		const name = [
 			h("span.method", null, method),
-			h("span.mono.break", null, route || "(no route)"),
+			h("span.mono.break", null, route || "(unknown path)"),
 		];
 		return h(
 			"tr",
 			null,
-			h("td", { "data-label": "Call" }, name),
-			h("td.right", { "data-label": "Answered" }, number(count)),
-			h("td.right", { "data-label": "Refused" }, faults > 0 ? number(faults) : "–"),
+			h("td", { "data-label": "Endpoint" }, name),
+			h("td.right", { "data-label": "Responses" }, number(count)),
+			h("td.right", { "data-label": "Errors" }, faults > 0 ? number(faults) : "–"),
 			h("td.right", { "data-label": "p99 now" }, slowest === null ? "–" : span(slowest)),
 		);
 	});

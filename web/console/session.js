@@ -1,4 +1,4 @@
-// Who is signed in. Pages ask here for what the session may do; the service decides.
+// The session of the console. It tells the pages what to offer; the service alone decides what is allowed.
 //
 // SPDX-License-Identifier: GPL-3.0-or-later
 
@@ -7,13 +7,13 @@ import { get } from "../lib/api.js";
 /**
  * @typedef {object} Session
  * @property {{ id: string, name: string }} account
- * @property {string[] | null} scopes null: all
+ * @property {string[] | null} scopes null for all
  * @property {string | null} expires_at
  * @property {boolean} operator
  * @property {string} version
  * @property {string} public_url
  * @property {string} [client_url]
- * @property {boolean} qr whether the service makes QR codes
+ * @property {boolean} qr true if the service draws QR codes
  */
 
 /** @type {Promise<Session> | null} */
@@ -21,7 +21,7 @@ let asked = null;
 /** @type {Session | null} */
 let known = null;
 
-/** Asks once, and answers from memory then. @returns {Promise<Session>} */
+/** Fetches the session once; later calls return the same promise. @returns {Promise<Session>} */
 export function session() {
 	asked ??= get("/v2/session").then((answer) => {
 		known = answer;
@@ -30,7 +30,7 @@ export function session() {
 	return asked;
 }
 
-/** The session, as far as it is known already. */
+/** Returns the session, or null if it has not been fetched. */
 export const known_session = () => known;
 
 export function forget_session() {
@@ -38,7 +38,7 @@ export function forget_session() {
 	known = null;
 }
 
-/** Whether the session has a scope; every write scope has its read scope. @param {string} scope */
+/** Returns true if the session has a scope; a write scope includes its read scope. @param {string} scope */
 export function may(scope) {
 	if (!known?.scopes) return true;
 	const writing = scope.replace(/:read$/, ":write");

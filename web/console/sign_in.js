@@ -1,5 +1,5 @@
-// Signing in. What is typed goes to the service once and is kept nowhere: the answer is a cookie that no
-// script can read.
+// Signing in. The credentials are sent to the service once and stored nowhere: the response sets a cookie
+// that no script can read.
 //
 // SPDX-License-Identifier: GPL-3.0-or-later
 
@@ -11,8 +11,8 @@ import { busy, sentence } from "../lib/ui.js";
 
 /** @type {Record<Way, string>} */
 const WRONG = {
-	keys: "This access key and secret do not belong together, or the account is disabled.",
-	token: "This token or key is not valid, or no longer.",
+	keys: "The access key or the secret is wrong, or the account is disabled.",
+	token: "This token or API key is invalid or has expired.",
 };
 
 /** @param {() => Promise<void>} done @returns {import("../lib/router.js").Maker} */
@@ -50,9 +50,9 @@ export const sign_in_page = (done) => () => {
 	const token_hint = h(
 		"p.hint",
 		null,
-		"As ",
+		"Run ",
 		h("code", null, "anteroom token ACCOUNT"),
-		" prints one, or a key that was made here. What is limited to scopes stays so.",
+		" to print a token, or paste an API key. If it is limited to scopes, so is this session.",
 	);
 	const fields = h("div.stack");
 	const ways = h("div.segmented", { role: "group", "aria-label": "Sign in with" });
@@ -67,9 +67,9 @@ export const sign_in_page = (done) => () => {
 				{ type: "button", "aria-pressed": String(way === one), onclick: () => choose(one) },
 				words,
 			);
-		put(ways, button("keys", "Access key"), button("token", "Token or key"));
+		put(ways, button("keys", "Access key"), button("token", "Token or API key"));
 		if (way === "keys") put(fields, field("Access key", key), field("Secret", secret));
-		else put(fields, field("Management token or key", token, token_hint));
+		else put(fields, field("Management token or API key", token, token_hint));
 	}
 
 	const typed = () =>
@@ -85,7 +85,7 @@ export const sign_in_page = (done) => () => {
 			try {
 				await call("POST", "/v2/session", { body: typed() });
 			} catch (error) {
-				// A body without one of the members is as wrong as one with a wrong member.
+				// A missing field (400) gets the same message as a wrong one (401).
 				const refused = error instanceof Refusal && [400, 401].includes(error.status);
 				put(fault, icon("warning"), h("span", null, refused ? WRONG[way] : sentence(error)));
 				fault.hidden = false;
@@ -113,13 +113,13 @@ export const sign_in_page = (done) => () => {
 						"p.notice.warn",
 						null,
 						icon("warning"),
-						"This connection is not encrypted: what you type can be read on the way. Use https.",
+						"This connection is not encrypted, so others can read what you type. Use HTTPS.",
 					),
 				form,
 				h(
 					"p.hint.foot",
 					null,
-					"Accounts are made on the server: ",
+					"No account yet? Create one on the server: ",
 					h("code", null, "anteroom account add NAME"),
 				),
 			),

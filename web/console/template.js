@@ -1,4 +1,4 @@
-// One template: its roles side by side, settings, destinations, and the whole as JSON.
+// One template: its roles side by side, its settings and destinations, and the template as JSON.
 //
 // SPDX-License-Identifier: GPL-3.0-or-later
 
@@ -32,7 +32,7 @@ const PARTS = [
 	["destinations", "Destinations"],
 	["json", "JSON"],
 ];
-// A matrix of more roles than these would be no picture any more.
+// The most roles of the matrix; with more it would be unreadable.
 const MATRIX = 16;
 
 /** @type {import("../lib/router.js").Maker} */
@@ -58,27 +58,27 @@ export async function template_page({ id = "", part = "roles" }, signal) {
 	const head = page_head({
 		way: [["Templates", "/console/templates"]],
 		title: template.name,
-		badge: is_default ? h("span.badge.accent", null, "default") : null,
+		badge: is_default ? h("span.badge.accent", null, "Default") : null,
 		about: [
 			h(
 				"span.id",
 				null,
 				h("span.mono", null, template.id),
-				copy_button(template.id, "Copy the id"),
+				copy_button(template.id, "Copy ID"),
 			),
-			h("span", null, "updated ", ago(template.updatedAt)),
+			h("span", null, "Updated ", ago(template.updatedAt)),
 		],
 		actions: [
 			h("a.button", { href: `/console/rooms?template_id=${id}` }, icon("room"), "Rooms"),
-			menu("More for this template", actions(template, path, own.etag, is_default)),
+			menu("Template actions", actions(template, path, own.etag, is_default)),
 		],
 	});
-	const bar = h("nav.tab-bar", { "aria-label": "Parts of the template" }, tabs);
+	const bar = h("nav.tab-bar", { "aria-label": "Template sections" }, tabs);
 	/** @type {Page} */
 	const page = { title: template.name, element: h("div.page", null, head, bar) };
 	if (part === "json") {
 		const text = JSON.stringify(template, null, 2);
-		page.element.append(code_block(text, "The template as JSON", "tall"));
+		page.element.append(code_block(text, "Template as JSON", "tall"));
 	} else if (part === "settings" || part === "destinations") {
 		const [doc, value, backends] = await Promise.all([
 			openapi(),
@@ -93,7 +93,7 @@ export async function template_page({ id = "", part = "roles" }, signal) {
 			method: "POST",
 			value: value.data,
 			etag: value.etag,
-			saved: () => toast("Saved."),
+			saved: () => toast(part === "settings" ? "Settings saved." : "Destinations saved."),
 		});
 		page.element.append(edit.element);
 		page.leave = edit.leave;
@@ -103,7 +103,7 @@ export async function template_page({ id = "", part = "roles" }, signal) {
 }
 
 /**
- * The menu of a template.
+* Returns the entries of a template's menu.
  * @param {any} template @param {string} path @param {string | null} etag @param {boolean} is_default
  */
 function actions(template, path, etag, is_default) {
@@ -113,20 +113,21 @@ function actions(template, path, etag, is_default) {
 		writing &&
 			!is_default && {
 				symbol: "star",
-				words: "Make it the default",
+				words: "Make default",
 				action: () => make_default(path),
 			},
 		writing && { symbol: "copy", words: "Duplicate", action: () => duplicate(template) },
-		{ symbol: "terminal", words: "As a call", action: () => show_call("GET", path) },
+		{ symbol: "terminal", words: "Show API request", action: () => show_call("GET", path) },
 		writing && {
 			symbol: "trash",
-			words: "Delete",
+			words: "Delete template",
 			danger: true,
 			action: () =>
 				remove_with(
 					{
-						title: `Delete “${template.name}”?`,
-						text: "The template and its roles are gone for good. One that rooms still use is not deleted.",
+						kind: "Template",
+						title: `Delete template “${template.name}”?`,
+						text: "This deletes the template and its roles, and cannot be undone. A template that rooms still use cannot be deleted.",
 						verb: "Delete template",
 					},
 					async () => {
@@ -150,7 +151,8 @@ function roles(template) {
 			"New role",
 		);
 	if (names.length === 0) {
-		const text = "Without a role there is no code, and nobody can join.";
+		const text =
+			"A role defines what people can do in a room. Rooms of this template have no codes until you add one.";
 		return h("div.panel.flush", null, empty("people", "No roles yet", text, add || null));
 	}
 	return h(
@@ -162,7 +164,7 @@ function roles(template) {
 			h(
 				"p.quiet.lead",
 				null,
-				"Roles lose quality in the order of their priority when the network is poor.",
+				"On a poor connection, roles with a higher priority number lose quality first.",
 			),
 			add,
 		),
@@ -203,10 +205,10 @@ function role_card(template, name) {
 		);
 	};
 	const size = `${video?.width}×${video?.height} · ${video?.frameRate} fps`;
-	const about = allowed.length === 0 ? "watches and listens" : allowed.includes("video") && size;
+	const about = allowed.length === 0 ? "Watches and listens only" : allowed.includes("video") && size;
 	const fact = (/** @type {string} */ title, /** @type {any} */ ...content) =>
 		h("div", null, h("dt", null, title), h("dd", null, content));
-	const people = { "-1": "nobody", 0: "any number" }[String(role.maxPeerCount)];
+	const people = { "-1": "Nobody can join", 0: "No limit" }[String(role.maxPeerCount)];
 	return h(
 		"article.role-card",
 		null,
@@ -218,33 +220,38 @@ function role_card(template, name) {
 				null,
 				h("a.stretch", { href: `/console/templates/${template.id}/roles/${segment(name)}` }, name),
 			),
-			h("span.badge", null, `priority ${role.priority}`),
+			h("span.badge", null, `Priority ${role.priority}`),
 		),
 		h("div.publishes", null, MEDIA.map(sign), about && h("span.quiet", null, about)),
 		h(
 			"dl.facts",
 			null,
-			fact("Sees and hears", everyone ? "everyone" : heard.join(", ") || "nobody"),
+			fact("Sees and hears", everyone ? "Everyone" : heard.join(", ") || "Nobody"),
 			fact(
-				"May",
-				rights.map((key) => label_of(key).toLowerCase()).join(", ") || "nothing of others",
+				"Permissions",
+				rights.map((key, i) => (i > 0 ? label_of(key).toLowerCase() : label_of(key))).join(", ") ||
+					"None",
 				streams > 0 &&
-					h("span.quiet", null, streams === 3 ? " · record and stream" : " · some streams"),
+					h(
+						"span.quiet",
+						null,
+						streams === 3 ? " · recording and streaming" : " · some recording or streaming",
+					),
 			),
-			fact("At a time", people ?? String(role.maxPeerCount)),
+			fact("Limit", people ?? String(role.maxPeerCount)),
 		),
 	);
 }
 
-/** Who sees whom, at one look. @param {any} template */
+/** Returns the table of who sees and hears whom. @param {any} template */
 function sight(template) {
 	const names = Object.keys(template.roles).slice(0, MATRIX);
 	/** @param {string} from @param {string} to */
 	function cell(from, to) {
 		const sees = template.roles[from].subscribeParams.subscribeToRoles.includes(to);
 		const silent = template.roles[to].publishParams.allowed.length === 0;
-		if (!sees) return h("td", null, h("span.off-screen", null, "no"));
-		const words = silent ? "yes, but it publishes nothing" : "yes";
+		if (!sees) return h("td", null, h("span.off-screen", null, "No"));
+		const words = silent ? "Yes, but that role publishes nothing" : "Yes";
 		return h(
 			"td",
 			{ class: silent ? "idle" : "yes", title: `${from}: ${words}` },
@@ -252,7 +259,7 @@ function sight(template) {
 			h("span.off-screen", null, words),
 		);
 	}
-	const corner = h("td", null, h("span.off-screen", null, "sees and hears"));
+	const corner = h("td", null, h("span.off-screen", null, "Role sees and hears"));
 	const head = names.map((name) => h("th", { scope: "col" }, name));
 	const rows = names.map((name) =>
 		h(
@@ -279,8 +286,8 @@ function sight(template) {
 		h(
 			"p.hint.legend-line",
 			null,
-			h("span", null, icon("check"), "sees and hears the role above"),
-			h("span", null, icon("dash"), "would, but that role publishes nothing"),
+			h("span", null, icon("check"), "Sees and hears the role in this column"),
+			h("span", null, icon("dash"), "Subscribed, but that role publishes nothing"),
 		),
 	);
 }
@@ -297,13 +304,13 @@ async function add_role(template) {
 		between: h(
 			"p.hint",
 			null,
-			"Rooms of this template whose codes were made get one for it by themselves.",
+			"Rooms of this template that already have codes get one for the new role automatically.",
 		),
-		taken: "there is a role of this name",
+		taken: "a role with this name already exists",
 		async send({ name }) {
-			// Without a name there would be no address to send it to.
+			// The name is part of the path of the request.
 			if (name.trim() === "") {
-				const fault = { pointer: "/name", message: "a role needs a name" };
+				const fault = { pointer: "/name", message: "enter a name" };
 				throw new Refusal(400, { message: "", faults: [fault] }, new Headers());
 			}
 			const at = `/templates/${template.id}/roles/${segment(name)}`;
@@ -322,14 +329,14 @@ async function rename(path, name, etag) {
 		schema: only(form_for(await openapi(), "PATCH /v2/templates/{}"), ["name"]),
 		value: { name },
 		verb: "Rename",
-		taken: "somebody else changed the template meanwhile: close this and look",
+		taken: "someone else has changed this template; close this dialog and check",
 		async send(body) {
 			await call("PATCH", path, { body, etag });
 			box.close();
 			await show();
 		},
 	});
-	const box = dialog("Rename the template", [element]);
+	const box = dialog("Rename template", [element]);
 	box.querySelector("input")?.focus();
 }
 
@@ -337,21 +344,21 @@ async function rename(path, name, etag) {
 async function make_default(path) {
 	try {
 		await call("POST", path, { body: { default: true } });
-		toast("This is the default now.");
+		toast("This is now the default template.");
 		await show();
 	} catch (error) {
 		toast(sentence(error), "bad");
 	}
 }
 
-/** Makes a template of the next free name: "Class 2", "Class 3". @param {any} template */
+/** Copies a template under the next free name: "Class 2", "Class 3". @param {any} template */
 async function duplicate(template) {
 	const base = template.name.replace(/ \d+$/, "");
 	for (let i = 2; i < 100; i += 1) {
 		const body = { ...template, name: `${base.slice(0, 124)} ${i}` };
 		try {
 			const made = await call("POST", "/v2/templates", { body, create: true });
-			toast("Duplicated.");
+			toast("Template duplicated.");
 			await go(`/console/templates/${made.data.id}`);
 			return;
 		} catch (error) {

@@ -4,7 +4,7 @@
 
 import { all_of } from "../lib/api.js";
 import { h, icon } from "../lib/dom.js";
-import { ago } from "../lib/text.js";
+import { ago, choice_name } from "../lib/text.js";
 import { empty, page_head } from "../lib/ui.js";
 import { list_of } from "./list.js";
 import { may, session } from "./session.js";
@@ -28,6 +28,7 @@ const chips = (roles) =>
 export async function templates_page(_, signal, query) {
 	const list = list_of({
 		path: "/v2/templates",
+		noun: "template",
 		signal,
 		query,
 		search: "Search templates by name",
@@ -39,10 +40,10 @@ export async function templates_page(_, signal, query) {
 					"span.name-cell",
 					null,
 					h("span.row-name", null, one.name),
-					one.default && h("span.badge.accent", null, "default"),
+					one.default && h("span.badge.accent", null, "Default"),
 				),
 				chips(one.roles),
-				h("span.quiet", null, one.region),
+				h("span.quiet", null, choice_name("region", one.region)),
 				ago(one.updatedAt),
 			],
 		}),
@@ -50,7 +51,7 @@ export async function templates_page(_, signal, query) {
 			empty(
 				"template",
 				"No templates yet",
-				"A template says which roles people have in a room, and what each may publish, see and do.",
+				"A template defines the roles in a room: what each role can publish, whom it sees and hears, and what it is allowed to do. Create one before your first room.",
 				new_template() || null,
 			),
 	});
@@ -60,7 +61,7 @@ export async function templates_page(_, signal, query) {
 }
 
 /**
- * Summaries of templates, for choosing one: the newest of them, where there are very many.
+ * Returns summaries of the templates to choose from: at most the first 1,000.
  * @param {AbortSignal} [signal]
  */
 export const template_names = (signal) =>

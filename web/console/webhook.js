@@ -1,4 +1,4 @@
-// One webhook: whether it sends, the deliveries that failed or wait, a test, its secret, and its form.
+// One webhook: its switch, its deliveries, the test event, its secret and its settings.
 //
 // SPDX-License-Identifier: GPL-3.0-or-later
 
@@ -26,9 +26,9 @@ import { PATH, TYPES, badge_of } from "./webhooks.js";
 
 const STATES = /** @type {const} */ ([
 	["", "All deliveries"],
-	["pending", "Waiting"],
+	["pending", "Pending"],
 	["failed", "Failed"],
-	["delivered", "Delivered later"],
+	["delivered", "Delivered after a retry"],
 ]);
 
 /** @type {import("../lib/router.js").Maker} */
@@ -48,17 +48,17 @@ export async function webhook_page({ id = "" }, signal) {
 		etag: own.etag,
 		extras: { suggestions: { "/events": TYPES } },
 		saved() {
-			toast("Saved.");
+			toast("Webhook saved.");
 			show();
 		},
 	});
 	const title = hook.description || new URL(hook.url).host;
 	const deliveries = await deliveries_section(path, signal);
-	const test = h("button", { type: "button" }, icon("send"), "Send a test");
+	const test = h("button", { type: "button" }, icon("send"), "Send test event");
 	test.addEventListener("click", () =>
 		busy(test, async () => {
 			await call("POST", `${path}/test`);
-			toast("A test is on its way.");
+			toast("Sending a test event…");
 			await deliveries.read();
 		}),
 	);
@@ -67,25 +67,26 @@ export async function webhook_page({ id = "" }, signal) {
 		title,
 		badge: badge_of(hook),
 		about: [
-			h("span.id", null, h("span.mono", null, hook.id), copy_button(hook.id, "Copy the id")),
+			h("span.id", null, h("span.mono", null, hook.id), copy_button(hook.id, "Copy ID")),
 			h("span.break", null, hook.url),
-			h("span", null, "made ", ago(hook.created_at)),
+			h("span", null, "Created ", ago(hook.created_at)),
 		],
 		actions: [
 			enabled_switch(hook, path),
 			test,
-			menu("More for this webhook", [
-				{ symbol: "refresh", words: "New secret", action: () => rotate(path) },
-				{ symbol: "terminal", words: "As a call", action: () => show_call("GET", path) },
+			menu("Webhook actions", [
+				{ symbol: "refresh", words: "Rotate secret", action: () => rotate(path) },
+				{ symbol: "terminal", words: "Show API request", action: () => show_call("GET", path) },
 				{
 					symbol: "trash",
-					words: "Delete",
+					words: "Delete webhook",
 					danger: true,
 					action: () =>
 						remove_with(
 							{
-								title: `Delete “${title}”?`,
-								text: "Nothing is sent to it any more, and what waits is dropped. The events stay in the log.",
+								kind: "Webhook",
+								title: `Delete webhook “${title}”?`,
+								text: "It receives no more events, and pending deliveries are dropped. The events stay in the event log.",
 								verb: "Delete webhook",
 							},
 							async () => {
@@ -109,7 +110,7 @@ export async function webhook_page({ id = "" }, signal) {
 			h(
 				"section",
 				{ "aria-labelledby": "about-hook" },
-				h("h2.section-title", { id: "about-hook" }, "The webhook"),
+				h("h2.section-title", { id: "about-hook" }, "Webhook settings"),
 				edit.element,
 			),
 		),
@@ -122,7 +123,11 @@ function enabled_switch(hook, path) {
 	input.addEventListener("change", async () => {
 		try {
 			await call("PATCH", path, { body: { enabled: input.checked } });
-			toast(input.checked ? "It sends what happens from now on." : "It sends nothing any more.");
+			toast(
+				input.checked
+					? "Webhook enabled. It receives events from now on."
+					: "Webhook disabled. It receives no more events.",
+			);
 			await show();
 		} catch (error) {
 			input.checked = !input.checked;
@@ -135,14 +140,18 @@ function enabled_switch(hook, path) {
 /** @param {string} path */
 async function rotate(path) {
 	const agreed = await confirm_with(
-		"Make a new secret?",
-		"For 24 hours both secrets sign, so that your program can change over.",
-		"Make a new secret",
+		"Rotate the secret?",
+		"For the next 24 hours, deliveries are signed with both the new and the old secret, so that you can update your program.",
+		"Rotate secret",
 	);
 	if (!agreed) return;
 	try {
 		const made = await call("POST", `${path}/rotate`);
-		await secret_dialog("The new secret", "This is shown once.", made.data.secret);
+		await secret_dialog(
+			"New webhook secret",
+			"Copy the secret now: it is not shown again.",
+			made.data.secret,
+		);
 	} catch (error) {
 		toast(sentence(error), "bad");
 	}
@@ -152,12 +161,12 @@ async function rotate(path) {
 async function deliveries_section(path, signal) {
 	const filter = h(
 		"select",
-		{ "aria-label": "State of the deliveries" },
+		{ "aria-label": "Filter deliveries by state" },
 		STATES.map(([value, words]) => h("option", { value }, words)),
 	);
 	const place = h("div.list-place");
 	const body = h("tbody");
-	const columns = ["Event", "State", "Attempts", "Last answer", "Next attempt"];
+	const columns = ["Event", "State", "Attempts", "Last response", "Next attempt"];
 	const head = h(
 		"tr",
 		null,
@@ -176,17 +185,17 @@ async function deliveries_section(path, signal) {
 		put(body, data.map(row));
 		put(state, count_of(data.length, "delivery", "deliveries"));
 		const text =
-			"Deliveries stand here of which an attempt failed. What arrives at once leaves no trace.";
+			"A delivery is listed here when an attempt fails. Deliveries that succeed at the first attempt are not listed.";
 		if (data.length > 0) put(place, table, h("div.list-foot", null, state));
-		else put(place, empty("check", "Nothing failed", text));
+		else put(place, empty("check", "No failed deliveries", text));
 	}
 	/** @param {any} one */
 	function row(one) {
 		/** @type {Record<string, [string, string]>} */
 		const moods = {
-			pending: ["clock", "waiting"],
-			failed: ["warning", "failed"],
-			delivered: ["check", "delivered"],
+			pending: ["clock", "Pending"],
+			failed: ["warning", "Failed"],
+			delivered: ["check", "Delivered"],
 		};
 		const [symbol, words] = moods[one.state] ?? ["info", one.state];
 		return h(
@@ -211,7 +220,7 @@ async function deliveries_section(path, signal) {
 			h("td.right", { "data-label": "Attempts" }, one.attempts),
 			h(
 				"td",
-				{ "data-label": "Last answer" },
+				{ "data-label": "Last response" },
 				[one.last_status || null, one.last_error].filter(Boolean).join(" · ") || "–",
 			),
 			h(
@@ -223,7 +232,7 @@ async function deliveries_section(path, signal) {
 	}
 	const refresh = h(
 		"button.plain.square",
-		{ type: "button", "aria-label": "Read again", title: "Read again" },
+		{ type: "button", "aria-label": "Refresh", title: "Refresh" },
 		icon("refresh"),
 	);
 	refresh.addEventListener("click", () => busy(refresh, read));

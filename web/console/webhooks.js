@@ -1,4 +1,4 @@
-// The list of webhooks, and making one.
+// The list of webhooks, and the dialog that creates one.
 //
 // SPDX-License-Identifier: GPL-3.0-or-later
 
@@ -13,15 +13,15 @@ import { form_for } from "./hints.js";
 
 export const PATH = "/v2/webhooks";
 const USUAL = ["url", "events", "description"];
-/** Suggested to choose from. */
+/** Event types that the form suggests. */
 export const TYPES = ["*", "template.*", "role.*", "room.*", "room_code.*", "join.*", "account.*"];
 
-/** Why a webhook sends nothing. @param {any} hook */
+/** Returns the badge of a disabled webhook, or null. @param {any} hook */
 export function badge_of(hook) {
 	if (hook.enabled) return null;
 	/** @type {Record<string, string>} */
-	const reasons = { gone: "switched off: gone", failing: "switched off: failing" };
-	return h("span.badge.off", null, reasons[hook.disabled_reason] ?? "off");
+	const reasons = { gone: "Disabled: receiver gone", failing: "Disabled: failing" };
+	return h("span.badge.off", null, reasons[hook.disabled_reason] ?? "Disabled");
 }
 
 /** @type {import("../lib/router.js").Maker} */
@@ -33,15 +33,15 @@ export async function webhooks_page(_, signal) {
 		return button;
 	};
 	const text =
-		"A webhook sends the events of this account to an address of yours, signed, and again until they arrive.";
-	const head = ["Address", "Events", "Made"].map((name) => h("th", { scope: "col" }, name));
+		"A webhook sends the events of this account to your URL. Each delivery is signed, and retried if it fails.";
+	const head = ["URL", "Events", "Created"].map((name) => h("th", { scope: "col" }, name));
 	const rows = hooks.map((hook) =>
 		h(
 			"tr",
 			{ class: hook.enabled ? "" : "dim" },
 			h(
 				"td",
-				{ "data-label": "Address" },
+				{ "data-label": "URL" },
 				h(
 					"a.row-link",
 					{ href: `/console/webhooks/${hook.id}` },
@@ -58,7 +58,7 @@ export async function webhooks_page(_, signal) {
 					hook.events.slice(0, 4).map((/** @type {string} */ one) => h("span.chip", null, one)),
 				),
 			),
-			h("td", { "data-label": "Made" }, ago(hook.created_at)),
+			h("td", { "data-label": "Created" }, ago(hook.created_at)),
 		),
 	);
 	const list = h(
@@ -94,13 +94,13 @@ async function new_webhook() {
 		schema: { ...only(schema, [...USUAL, ...rest]), rules: schema.rules },
 		value: { events: ["*"] },
 		extras: { folded: rest, suggestions: { "/events": TYPES } },
-		verb: "Make the webhook",
+		verb: "Create webhook",
 		async send(body) {
 			const made = await call("POST", PATH, { body });
 			box.close();
 			await secret_dialog(
-				"The secret of the webhook",
-				"This is shown once: your program checks the signatures with it.",
+				"Webhook secret",
+				"Copy the secret now: it is not shown again. Your program verifies signatures with it.",
 				made.data.secret,
 			);
 			await go(`/console/webhooks/${made.data.id}`);

@@ -1,20 +1,20 @@
-// A room code as it was typed, pasted or read aloud: people's programs put other dashes, blanks, quotes or a
-// whole link around it. The service reads it by the same rules (src/resources/joining/code_typed.c), and holds ten
-// letters without hyphens for words of one's own first, then for the three groups.
+// Reads a room code as people type, paste or dictate it, with other dashes, spaces, quotes or a whole link
+// around it. The service follows the same rules (src/resources/joining/code_typed.c); it looks up ten letters
+// without hyphens first as a custom code, then as the three groups of a generated code.
 //
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-// The classes of characters: what is left out, blanks, dashes, quotes and brackets, full stops.
+// Character classes: ignored characters, spaces, dashes, quotes and brackets, full stops.
 const LEFT_OUT =
 	/[\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff]/g;
 const BLANKS = /[\t-\r\u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]/g;
 const DASHES = /[\u00ad\u02d7\u2010-\u2015\u2043\u2212\u30fc\ufe58\ufe63\uff70]/g;
 const QUOTES =
 	/[\u00ab\u00b4\u00bb\u02b9-\u02bc\u2018-\u201f\u2032\u2033\u2039\u203a\u3008-\u3011\u3014-\u301f]/g;
-// ASCII as it is written in the width of East Asian characters.
+// ASCII characters in full width.
 const WIDE = /[\uff01-\uff5e]/g;
 const STOPS = /[\u2026\u3001\u3002]/g;
-// What stands around a word and is no part of it.
+// Characters around a word that are not part of it.
 const ENDS = "\"'`()[]{}<>.,;:!?*_#/-";
 
 const GENERATED = /^[a-z]{3}-[a-z]{3,4}-[a-z]{3}$/;
@@ -41,11 +41,11 @@ function trim(text) {
 	return text.slice(from, to);
 }
 
-/** The words, without query and fragment, and without what stands around them. @param {string} folded */
+/** Returns the words without query, fragment and surrounding characters. @param {string} folded */
 const words_in = (folded) =>
 	folded.split(" ").map((word) => trim(trim(word).split(/[?#]/, 1)[0] ?? ""));
 
-/** All words with single hyphens between them. @param {string} folded */
+/** Joins all words with single hyphens. @param {string} folded */
 const joined = (folded) =>
 	words_in(folded)
 		.flatMap((word) => word.split("-"))
@@ -56,7 +56,7 @@ const joined = (folded) =>
 const is_code = (text) =>
 	GENERATED.test(text) || (text.length >= 6 && text.length <= 40 && WORDS.test(text));
 
-/** The last segment of the path of a link, if it is a code. @param {string} word @returns {string | null} */
+/** Returns the last path segment of a link if it is a code, else null. @param {string} word @returns {string | null} */
 function code_of_link(word) {
 	const parts = word.split("/");
 	const behind = parts[0]?.endsWith(":") && parts[1] === "" ? 3 : 1;
@@ -73,7 +73,7 @@ function code_of_link(word) {
 /** @param {Set<string>} found */
 const only = (found) => (found.size === 1 ? [...found].join("") : null);
 
-/** The text as it was before a mail broke its lines. @param {string} text */
+/** Undoes the line breaks that mail programs insert. @param {string} text */
 const unbroken = (text) =>
 	text
 		.replace(/=\r?\n/g, "")
@@ -91,7 +91,8 @@ function decoded(text) {
 }
 
 /**
- * The only code of the generated form between characters that no code, no other alphabet and no name has.
+ * Returns the generated code in a text if there is exactly one, else null. The characters around it must be
+ * spaces or ASCII punctuation except hyphen and underscore.
  * @param {string} folded
  */
 const lone_code = (folded) =>
@@ -105,9 +106,9 @@ const lone_code = (folded) =>
 	);
 
 /**
- * The code in a text: the one of the generated form, else the last part of the link, else all words; else the
- * only one of the generated form anywhere, also when it is percent-encoded, as links within links are. Null: no
- * code can be read out of it, or not just one.
+ * Returns the code in a text: a generated code, else the last part of the link, else all words joined; else a
+ * generated code anywhere in the text, also percent-encoded as in a link within a link. Returns null if there
+ * is no code or more than one.
  * @param {string} text @returns {string | null}
  */
 export function code_of(text) {

@@ -1,5 +1,5 @@
-// Camera and microphone before the room: a look, a level, a choice of devices. What fails is told in words
-// that say what to do, and keeps nobody from joining.
+// Camera and microphone before joining: preview, level, choice of devices. If a device fails, the page says
+// what to do, and the guest can still join.
 //
 // SPDX-License-Identifier: GPL-3.0-or-later
 
@@ -9,7 +9,7 @@ import { announce, h, icon, put, unique } from "../lib/dom.js";
 /** @typedef {"off" | "starting" | "on" | "denied" | "missing" | "busy" | "insecure" | "failed"} State */
 /** @typedef {ReturnType<typeof device>} Device */
 
-// Milliseconds, and samples that last longer at any usual rate: no short sound falls between two looks.
+// Milliseconds between two readings. The samples cover more time at any usual rate, so no sound is missed.
 const METER_EVERY = 80;
 const METER_SAMPLES = 8192;
 
@@ -28,7 +28,7 @@ function state_of(error) {
 }
 
 /**
- * What a role needs of devices, and nothing else: a preview with buttons, fields to choose devices.
+ * Creates the controls for the devices that a role publishes with: a preview with buttons, and device choices.
  * @param {any} publish the role's publishParams @param {Words} words
  */
 export function devices(publish, words) {
@@ -89,8 +89,8 @@ export function devices(publish, words) {
 }
 
 /**
- * Asks for both at once, so that the browser asks once; for each alone when that fails, so that one that
- * is missing does not take the other with it.
+ * Requests both together, so that the browser prompts only once, and each separately if that fails, so that
+ * one missing device does not block the other.
  * @param {Device | null} microphone @param {Device | null} camera
  */
 async function start_all(microphone, camera) {
@@ -104,7 +104,7 @@ async function start_all(microphone, camera) {
 		camera?.take(new MediaStream(stream.getVideoTracks()));
 	} catch (error) {
 		const state = state_of(error);
-		// Who said no to both is not asked twice more.
+		// A user who denied both is not asked again.
 		const alone = all.length === 1 || (state === "denied" && !(await differ()));
 		for (const one of all) {
 			if (alone) one.stop(state);
@@ -113,7 +113,7 @@ async function start_all(microphone, camera) {
 	}
 }
 
-/** Whether the browser lets the page use one of the two. */
+/** Returns true if the browser allows one of the two devices, or if that is unknown. */
 async function differ() {
 	try {
 		const [camera, microphone] = await Promise.all(
@@ -196,7 +196,7 @@ function device(what, words, limits) {
 		select.disabled = ["denied", "missing", "insecure"].includes(state);
 		tell(trouble());
 	}
-	/** What is wrong, and what helps. @returns {[string, string] | null} */
+	/** Returns the problem and a remedy, or null. @returns {[string, string] | null} */
 	function trouble() {
 		switch (state) {
 			case "denied":
@@ -260,10 +260,10 @@ function device(what, words, limits) {
 		draw();
 		if (next === "off") announce(says.off);
 	}
-	/** Shows how loud it is, until the stream is another one. @param {MediaStream} got */
+	/** Shows the microphone level until the stream changes. @param {MediaStream} got */
 	function listen(got) {
 		const context = new AudioContext();
-		// Some browsers begin with one that is stopped until somebody touches the page.
+		// In some browsers the context is suspended until the user touches the page.
 		const resume = () => context.resume();
 		resume();
 		addEventListener("pointerdown", resume, { once: true });

@@ -1,6 +1,5 @@
-// The page that people join from: what the code is for, who they are, a look at the camera, a sound from
-// the microphone; then on into the client. It asks for no device that the role does not publish, and keeps
-// nobody out for want of one.
+// The join page: shows the room, asks for a name, previews camera and microphone, then opens the client. It
+// asks only for devices that the role publishes with, and guests can join without them.
 //
 // SPDX-License-Identifier: GPL-3.0-or-later
 
@@ -22,7 +21,7 @@ import { moment, words_of_page } from "./words.js";
 
 const words = await words_of_page();
 const place = h("main", { id: "page" });
-// A clock that is wrong must not make the page ask all the time.
+// Seconds; limits the requests if the device's clock is wrong.
 const SHORTEST_WAIT = 5;
 const DAY = 86400000;
 
@@ -31,13 +30,13 @@ function entitle(title) {
 	document.title = `${title} – Anteroom`;
 }
 
-/** A box in the middle of the page. @param {import("../lib/dom.js").Child[]} content */
+/** Creates a box in the middle of the page. @param {import("../lib/dom.js").Child[]} content */
 const box = (...content) => h("div.join-box.small-box", null, content);
 
 const LETTERS = /^([a-z]{3})([a-z]{4})([a-z]{3})$/;
 const GROUPS = /^[a-z]{3}-[a-z]{4}-[a-z]{3}$/;
 
-/** What the address has for a code; an address with a bad escape is shown as it is. @param {string} segment */
+/** Decodes the code in the address; an invalid escape is left as it is. @param {string} segment */
 function text_of_address(segment) {
 	try {
 		return decodeURIComponent(segment);
@@ -46,7 +45,7 @@ function text_of_address(segment) {
 	}
 }
 
-/** The form where a code is typed. @param {string} [fault] @param {string} [value] */
+/** Shows the form for a code. @param {string} [fault] @param {string} [value] */
 function ask(fault = "", value = "") {
 	entitle(words.join);
 	const input = h("input.code-input.mono", {
@@ -64,7 +63,7 @@ function ask(fault = "", value = "") {
 		put(message, text && icon("warning"), text);
 		message.hidden = text === "";
 	};
-	// Hyphens come by themselves with the tenth letter, and go again when words of one's own go on.
+	// Hyphens are inserted at the tenth letter, and removed if a longer custom code follows.
 	let hyphened = false;
 	input.addEventListener("input", () => {
 		tell("");
@@ -94,7 +93,7 @@ function ask(fault = "", value = "") {
 	);
 	form.addEventListener("submit", (event) => {
 		event.preventDefault();
-		// The hyphens that came by themselves are not sent: ten letters may be words of one's own after all.
+		// Inserted hyphens are not sent: ten letters can also be a custom code.
 		const is_typed = !hyphened || !GROUPS.test(input.value);
 		const code = code_of(is_typed ? input.value : input.value.replaceAll("-", ""));
 		if (code === null) {
@@ -123,7 +122,7 @@ async function describe(code) {
 	}
 }
 
-/** Says kindly why somebody cannot join, and what helps. @param {unknown} error @param {string} code */
+/** Shows why the guest cannot join, and what helps. @param {unknown} error @param {string} code */
 function refused(error, code) {
 	const again = () => describe(code);
 	if (!(error instanceof Refusal)) throw error;
@@ -192,7 +191,7 @@ function wait(seconds, again) {
 	}, 1000);
 }
 
-/** Waits for a time, and goes on by itself. @param {string} iso @param {(time: string) => string} says @param {() => void} again */
+/** Waits until a time, then continues. @param {string} iso @param {(time: string) => string} says @param {() => void} again */
 function wait_until(iso, says, again) {
 	entitle(words.early_title);
 	const rest = h("p.countdown", { role: "timer", "aria-live": "off" });
@@ -218,7 +217,7 @@ function wait_until(iso, says, again) {
 	tick();
 }
 
-/** The room is known: a name, devices, and in. @param {Described} what */
+/** Shows the form to join a room: name and devices. @param {Described} what */
 function enter(what) {
 	const { room, role } = what;
 	entitle(room.name);
@@ -304,14 +303,14 @@ function enter(what) {
 	});
 	put(place, h("div.join-box", { class: parts.preview ? "two" : "one" }, parts.preview, form));
 	announce(`${room.name}, ${words.as(role.name)}. ${words.you_can(kinds)}`);
-	// On a phone the keyboard would cover what the page is about.
+	// On a phone, the keyboard would cover the page.
 	if (matchMedia("(hover: hover)").matches) name.focus();
 	else place.querySelector("h1")?.focus({ preventScroll: true });
 	performance.mark("ready");
 }
 
 /**
- * Fills in an address. A link that is the whole address stays a link.
+ * Replaces the placeholders of a URL. A {join.link} at the start is inserted unencoded.
  * @param {string} pattern @param {Record<string, string>} values
  */
 const fill = (pattern, values) =>
@@ -322,8 +321,9 @@ const fill = (pattern, values) =>
 	});
 
 /**
- * On into the client: the account's, else the media server's own; without either, what one would get.
- * @param {Described} what @param {any} data the answer of /v2/token @param {string} name
+ * Opens the client application: the account's, else the media server's. Without either, shows what a client
+ * would receive.
+ * @param {Described} what @param {any} data the response of /v2/token @param {string} name
  * @param {{ audio: boolean, video: boolean }} chosen
  */
 function go_in(what, data, name, chosen) {
@@ -346,7 +346,7 @@ function go_in(what, data, name, chosen) {
 	else show_token(what, data, name);
 }
 
-/** A meeting that a moderator has to start before anybody is let in. @param {any} join */
+/** Shows the links of a meeting that a moderator must start first. @param {any} join */
 function start_first(join) {
 	entitle(words.start_title);
 	const first = h(

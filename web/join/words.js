@@ -1,12 +1,12 @@
-// Chooses the language of the join page: the first of the browser's that there is, else English. A
-// language is one file in words/ and a line here.
+// Chooses the language of the join page: the first language of the browser that has a file, or English. To
+// add a language, add a file in words/ and a line here.
 //
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 /** @typedef {typeof import("./words/en.js").default} Words */
 
 /** @type {Record<string, () => Promise<{ default: Words }>>} */
-const LANGUAGES = {
+export const LANGUAGES = {
 	en: () => import("./words/en.js"),
 	de: () => import("./words/de.js"),
 };
@@ -24,5 +24,5 @@ export async function words_of_page() {
 
 const format = new Intl.DateTimeFormat(language, { dateStyle: "full", timeStyle: "short" });
 
-/** A time for people, in their language and time zone. @param {string} iso */
+/** Returns a time in the language and time zone of the user. @param {string} iso */
 export const moment = (iso) => format.format(new Date(iso));

@@ -1,14 +1,14 @@
-// Calls of the service. The session is a cookie that no script can read; every write carries a header
-// that a page of another site cannot send.
+// Requests to the service. The session is a cookie that no script can read; every write has a header that
+// a page of another site cannot send.
 //
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-/** A fault of a body: where it is (JSON Pointer, "" for the whole), and what is wrong there.
+/** An error in a body: its place (JSON Pointer, "" for the whole body) and its message.
  * @typedef {{ pointer: string, message: string }} Fault */
 /** @typedef {{ body?: any, etag?: string | null, create?: boolean, signal?: AbortSignal }} Options */
 /** @typedef {{ data: any, etag: string | null }} Answer */
 
-/** An answer that is no success, or no answer (status 0). */
+/** An error response, or a request without a response (status 0). */
 export class Refusal extends Error {
 	/**
 	 * @param {number} status
@@ -16,7 +16,7 @@ export class Refusal extends Error {
 	 * @param {Headers} headers
 	 */
 	constructor(status, body, headers) {
-		super(body.message ?? `The service answered ${status}.`);
+		super(body.message ?? `The server responded with status ${status}.`);
 		this.status = status;
 		this.details = body.details ?? [];
 		this.faults = body.faults ?? [];
@@ -24,7 +24,7 @@ export class Refusal extends Error {
 	}
 
 	/**
-	 * The value of a detail such as "expires_at: 2026-11-23T09:00:00Z", or null.
+	 * Returns the value of a detail such as "expires_at: 2026-11-23T09:00:00Z", or null.
 	 * @param {string} name
 	 */
 	detail(name) {
@@ -34,10 +34,10 @@ export class Refusal extends Error {
 }
 
 /**
- * Makes a call and returns the answer; throws a Refusal, or an AbortError. A 401 also raises the
- * event "signed-out" of the window.
+ * Sends a request and returns the response; throws a Refusal or an AbortError. A 401 also dispatches the
+ * event "signed-out" on the window.
  * @param {string} method @param {string} path @param {Options} [options] `etag` is sent as If-Match;
- * `create` refuses to overwrite what has the same name (412)
+ * `create` fails with 412 if an object with the same name exists
  * @returns {Promise<Answer>}
  */
 export async function call(method, path, options = {}) {
@@ -61,7 +61,8 @@ export async function call(method, path, options = {}) {
 		text = await response.text();
 	} catch (error) {
 		if (error instanceof DOMException && error.name === "AbortError") throw error;
-		throw new Refusal(0, { message: "The service cannot be reached" }, new Headers());
+		const message = "The server could not be reached. Check your connection and try again";
+		throw new Refusal(0, { message }, new Headers());
 	}
 	const data = parsed(response, text);
 	if (!response.ok) {
@@ -71,7 +72,7 @@ export async function call(method, path, options = {}) {
 	return { data, etag: response.headers.get("etag") };
 }
 
-/** The body, parsed when it is JSON. @param {Response} response @param {string} text @returns {any} */
+/** Returns the body, parsed if it is JSON. @param {Response} response @param {string} text @returns {any} */
 function parsed(response, text) {
 	if (text === "" || !response.headers.get("content-type")?.includes("json")) return text;
 	try {
@@ -85,7 +86,7 @@ function parsed(response, text) {
 export const get = async (path, signal) => (await call("GET", path, signal ? { signal } : {})).data;
 
 /**
- * The path with a query; members that are empty are left out.
+ * Returns the path with a query; empty values are left out.
  * @param {string} path @param {Record<string, string | number | boolean | null | undefined>} query
  */
 export function address(path, query) {
@@ -98,7 +99,7 @@ export function address(path, query) {
 }
 
 /**
- * All members of a list, page by page, at most `most` of them.
+ * Returns all items of a list, loaded page by page, at most `most`.
  * @param {string} path @param {Record<string, any>} query @param {AbortSignal} [signal]
  * @param {number} [most] @returns {Promise<any[]>}
  */
@@ -118,7 +119,7 @@ export async function all_of(path, query, signal, most = 5000) {
 /** @type {Promise<any> | null} */
 let described = null;
 
-/** The OpenAPI document of the service, fetched when a form first needs it. */
+/** Returns the OpenAPI document of the service, fetched once. */
 export function openapi() {
 	described ??= get_document();
 	return described;
@@ -135,5 +136,5 @@ async function get_document() {
 	}
 }
 
-/** A text as one segment of a path. @param {string} text */
+/** Encodes a text as one segment of a path. @param {string} text */
 export const segment = (text) => encodeURIComponent(text);

@@ -1,14 +1,14 @@
-// A chart of the last readings: lines in SVG, drawn anew at each reading. A table beside it says the
-// same to a screen reader.
+// A chart of the last readings: lines in SVG, redrawn at each reading. Screen readers read a table with the
+// same values.
 //
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 import { h, put, s } from "./dom.js";
 import { clock } from "./text.js";
 
-/** @typedef {{ time: number, values: (number | null)[] }} Row null: nothing was measured */
+/** @typedef {{ time: number, values: (number | null)[] }} Row null if nothing was measured */
 
-// In units of the picture, which is stretched to the place it gets.
+// Units of the viewBox, which is stretched to the size of the element.
 const WIDTH = 600;
 const HEIGHT = 140;
 const TOP = 8;
@@ -17,7 +17,7 @@ const BOTTOM = 18;
 /**
  * @param {{ title: string, lines: { name: string, filled?: boolean }[],
  *   format: (value: number) => string, points?: number, least?: number }} what
- * points: how many readings are kept; least: the smallest top of the scale
+ * points: number of readings kept; least: the smallest maximum of the scale
  */
 export function chart({ title, lines, format, points = 90, least = 0 }) {
 	/** @type {Row[]} */
@@ -50,7 +50,7 @@ export function chart({ title, lines, format, points = 90, least = 0 }) {
 
 	/** @param {number} k @param {number} top */
 	function shapes(k, top) {
-		// What was measured without a gap is one piece; a single reading is a dot.
+		// Readings without a gap form one line; a single reading is a dot.
 		/** @type {string[]} */
 		const pieces = [];
 		const floor = y(top, 0);
@@ -136,7 +136,7 @@ export function chart({ title, lines, format, points = 90, least = 0 }) {
 	draw();
 	return {
 		element,
-		/** Adds a reading. @param {(number | null)[]} values one a line */
+		/** Adds a reading. @param {(number | null)[]} values one for each line */
 		add(values) {
 			rows.push({ time: Date.now(), values });
 			if (rows.length > points) rows.shift();
@@ -145,7 +145,7 @@ export function chart({ title, lines, format, points = 90, least = 0 }) {
 	};
 }
 
-/** The next round number. @param {number} value */
+/** Returns the next round number. @param {number} value */
 function round_up(value) {
 	if (value <= 0) return 1;
 	const size = 10 ** Math.floor(Math.log10(value));

@@ -1,5 +1,5 @@
-// The controls of a form that hold one value: text, number, time, switch, choice, tokens, JSON. Each
-// stands under the JSON Pointer by which the service names its faults.
+// The controls of a form that hold one value: text, number, time, switch, choice, tokens, JSON. Each has
+// the JSON Pointer by which the service names its errors.
 //
 // SPDX-License-Identifier: GPL-3.0-or-later
 
@@ -11,25 +11,25 @@ import { label_of } from "./text.js";
  * @typedef {object} Control
  * @property {HTMLElement} element
  * @property {string} label
- * @property {() => any} read undefined: the member is not sent
- * @property {(value: any) => void} write undefined: the member is not there
- * @property {(step: string) => Control | null} child the control of a member or an item
- * @property {(text: string) => void} show shows a fault
- * @property {() => void} clear removes the faults
+ * @property {() => any} read returns undefined if the field is not sent
+ * @property {(value: any) => void} write takes undefined if the field is absent
+ * @property {(step: string) => Control | null} child returns the control of a field or an item
+ * @property {(text: string) => void} show shows an error
+ * @property {() => void} clear removes the errors
  * @property {() => void} focus
- * @property {boolean} [listed] its children are numbered
+ * @property {boolean} [listed] true if the children are numbered
  */
 
 /** @typedef {{ node: Plain, name: string, pointer: string, label?: string }} Place */
 
-/** Opens what is folded around an element. @param {Element} element */
+/** Opens the folded sections around an element. @param {Element} element */
 export function reveal(element) {
 	for (let at = element.parentElement; at; at = at.parentElement) {
 		if (at instanceof HTMLDetailsElement) at.open = true;
 	}
 }
 
-/** A line for faults: one fault, or several in a row. @param {string} id */
+/** Creates a line that shows one or more errors. @param {string} id */
 export function fault_line(id) {
 	/** @type {string[]} */
 	let texts = [];
@@ -50,35 +50,35 @@ export function fault_line(id) {
 	};
 }
 
-/** What is said below a field. @param {Plain} node */
+/** Returns the text below a field. @param {Plain} node */
 function hint_of(node) {
 	const parts = [];
-	// A sentence that only repeats the unit is left out: the unit stands in the field.
+	// The field shows the unit, so a sentence that only repeats it is left out.
 	const repeats = node.unit !== "" && node.description.split(" ").length < 4;
 	if (node.description && !repeats) parts.push(node.description);
 	if (node.kind === "integer" || node.kind === "number") {
-		const multiple = node.step ? `, a multiple of ${node.step}` : "";
+		const multiple = node.step ? `, in steps of ${node.step}` : "";
 		if (node.least !== undefined && node.most !== undefined) {
-			parts.push(`${node.least} to ${node.most}${multiple}`);
-		} else if (node.least !== undefined && node.least > 0) parts.push(`${node.least} or more`);
+			parts.push(`From ${node.least} to ${node.most}${multiple}.`);
+		} else if (node.least !== undefined && node.least > 0) parts.push(`At least ${node.least}.`);
 	}
 	if (node.kind === "time") parts.push("In the time zone of this device.");
-	if (node.kind === "json") parts.push("As JSON.");
-	if (node.write_only) parts.push("Stored, and not shown again.");
+	if (node.kind === "json") parts.push("JSON.");
+	if (node.write_only) parts.push("Not shown again once saved.");
 	return parts.join(" ");
 }
 
 /**
- * The frame of a field: label, control, hint and fault, tied together for screen readers.
+ * Creates the frame of a field: label, control, hint and error, linked for screen readers.
  * @param {Place} place @param {HTMLElement} input takes the focus @param {HTMLElement} [body]
  */
-function frame({ node, name, pointer, label = label_of(name) }, input, body = input) {
+function frame({ node, name, pointer, label = node.label ?? label_of(name) }, input, body = input) {
 	const id = unique("field");
 	const hint_text = hint_of(node);
 	const hint = hint_text ? h("p.hint", { id: `${id}-hint` }, hint_text) : null;
 	const fault = fault_line(`${id}-fault`);
 	const grouped = input.getAttribute("role") === "group";
-	const required = node.required && h("span.required", { "aria-hidden": "true" }, "required");
+	const required = node.required && h("span.required", { "aria-hidden": "true" }, "Required");
 	const title = grouped
 		? h("span.label", { id: `${id}-label` }, label)
 		: h("label.label", { for: id }, label, required);
@@ -136,7 +136,7 @@ function text(place) {
 	};
 }
 
-/** Up and Down step, with Shift by ten. @param {Place} place @returns {Control} */
+/** The up and down arrows change the value by one step, with Shift by ten. @param {Place} place @returns {Control} */
 function number(place) {
 	const { node } = place;
 	const natural = node.kind === "integer" && (node.least ?? -1) >= 0;
@@ -144,7 +144,7 @@ function number(place) {
 		type: "text",
 		inputmode: natural ? "numeric" : "decimal",
 		autocomplete: "off",
-		placeholder: node.fallback === undefined ? "not set" : String(node.fallback),
+		placeholder: node.fallback === undefined ? "Not set" : String(node.fallback),
 	});
 	const unit = node.unit && h("span.unit", { "aria-hidden": "true" }, node.unit);
 	const around = frame(place, input, unit ? h("div.with-unit", null, input, unit) : input);
@@ -165,7 +165,7 @@ function number(place) {
 			const typed = input.value.trim();
 			const value = Number(typed);
 			if (typed === "") return undefined;
-			// What is no number is sent as it was typed: the service says what is wrong with it.
+			// An invalid number is sent as typed: the service reports the error.
 			return Number.isFinite(value) ? value : typed;
 		},
 		write(value) {
@@ -174,7 +174,7 @@ function number(place) {
 	};
 }
 
-/** A time of the service in the form of the browser's field, and back. @param {string} iso */
+/** Converts a time of the API to the format of the browser's field. @param {string} iso */
 function local_time(iso) {
 	const at = new Date(iso);
 	return new Date(at.getTime() - at.getTimezoneOffset() * 60000).toISOString().slice(0, 19);
@@ -188,7 +188,7 @@ function time(place) {
 	return {
 		...around,
 		read() {
-			// One that is typed by half has no value: the service shall refuse it, not ignore it.
+			// An incomplete time has no value: send it so that the service rejects it instead of ignoring it.
 			if (input.validity.badInput) return "incomplete";
 			if (input.value === "") return undefined;
 			return new Date(input.value).toISOString().replace(/\.\d+/, "");
@@ -218,7 +218,7 @@ function boolean(place) {
 
 /** A boolean that may be absent. @param {Place} place @returns {Control} */
 function three_way(place) {
-	const node = { ...place.node, options: ["true", "false"], words: ["On", "Off"] };
+	const node = { ...place.node, options: ["true", "false"], words: ["Yes", "No"] };
 	const select = choice({ ...place, node });
 	return {
 		...select,
@@ -248,7 +248,7 @@ function choice(place) {
 		read: () => (select.value === "" ? undefined : select.value),
 		write(value) {
 			const wanted = value ?? node.fallback ?? (node.required ? node.options[0] : "");
-			// A value that is not offered is kept all the same.
+			// A value that is not among the options is kept.
 			if (wanted !== "" && !node.options.includes(wanted)) {
 				select.append(h("option", { value: wanted }, wanted));
 			}
@@ -257,7 +257,7 @@ function choice(place) {
 	};
 }
 
-/** The only value that there is. @param {Place} place @returns {Control} */
+/** Shows the only possible value. @param {Place} place @returns {Control} */
 function fixed(place) {
 	const { node } = place;
 	const output = h("output.only", null, String(node.options[0]));
@@ -278,7 +278,7 @@ function choices(place) {
 	const boxes = node.options.map((option) => h("input", { type: "checkbox", value: option }));
 	const labels = node.options.map((option, i) => {
 		const symbol = CHOICE_ICONS[option];
-		return h("label.choice", null, boxes[i], symbol && icon(symbol), h("span", null, option));
+		return h("label.choice", null, boxes[i], symbol && icon(symbol), h("span", null, node.words?.[i] ?? option));
 	});
 	const group = h("div.choices", { role: "group" }, labels);
 	const around = frame(place, group);
@@ -299,7 +299,7 @@ function choices(place) {
 }
 
 /**
- * Texts as tokens in one box: Enter or a comma adds one, Backspace takes the last.
+ * Shows texts as tokens in one box: Enter or a comma adds a token, Backspace removes the last.
  * @param {Place} place @param {string[]} suggestions @returns {Control}
  */
 function texts(place, suggestions) {
@@ -310,7 +310,7 @@ function texts(place, suggestions) {
 		type: "text",
 		autocomplete: "off",
 		spellcheck: "false",
-		placeholder: "Add",
+		placeholder: "Add…",
 	});
 	const tokens = h("ul.tokens", { "aria-label": label_of(place.name) });
 	const box = h("div.token-box", null, tokens, input);
@@ -385,7 +385,7 @@ function texts(place, suggestions) {
 	};
 }
 
-/** Anything that has no rows in the schema. @param {Place} place @returns {Control} */
+/** Any value without a known kind, as JSON. @param {Place} place @returns {Control} */
 function json(place) {
 	const input = h("textarea.mono", { rows: "3", spellcheck: "false", autocomplete: "off" });
 	const around = frame(place, input);
@@ -408,7 +408,7 @@ function json(place) {
 }
 
 /**
- * The control for a value that has no parts of its own.
+ * Returns the control for a single value.
  * @param {Place} place @param {string[]} suggestions for texts @returns {Control}
  */
 export function single(place, suggestions) {

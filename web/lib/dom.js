@@ -1,5 +1,5 @@
-// Makes elements. There is no template language and no copy of the page in memory: a page is made
-// once, and what changes is changed in place. Text is always text: nothing here parses HTML.
+// Creates elements. There is no template language and no virtual DOM: a page is created once, and changes
+// are made in place. Text is always text: nothing here parses HTML.
 //
 // SPDX-License-Identifier: GPL-3.0-or-later
 
@@ -7,9 +7,9 @@
 /** @typedef {Child | Child[] | Child[][]} Children */
 
 /**
- * Makes an element: `h("button.primary", { onclick: save, disabled: true }, "Save")`.
- * A property that begins with "on" is a listener; true is an attribute without a value; false, null
- * and undefined are no attribute.
+ * Creates an element: `h("button.primary", { onclick: save, disabled: true }, "Save")`.
+ * A property that begins with "on" is a listener; true sets an attribute without a value; false, null
+ * and undefined set no attribute.
  * @template {keyof HTMLElementTagNameMap} K
  * @param {K | `${K}.${string}`} tag
  * @param {Record<string, any> | null} [props]
@@ -25,7 +25,7 @@ export function h(tag, props, ...children) {
 	return /** @type {any} */ (element);
 }
 
-// These are set as properties: their attributes are only initial values.
+// Set as properties, because their attributes are only initial values.
 const PROPERTIES = new Set(["value", "checked", "selected", "srcObject"]);
 
 /** @param {Element} element @param {Record<string, any>} props */
@@ -50,7 +50,7 @@ function append(parent, children) {
 const SVG = "http://www.w3.org/2000/svg";
 
 /**
- * Makes an element of SVG, as h() does one of HTML.
+ * Creates an SVG element, as h() creates an HTML element.
  * @param {string} tag @param {Record<string, any> | null} [props] @param {Children[]} children
  */
 export function s(tag, props, ...children) {
@@ -63,7 +63,7 @@ export function s(tag, props, ...children) {
 const sprite = new URL("../icons.svg", import.meta.url).pathname;
 
 /**
- * Makes one of the icons of icons.svg. Screen readers skip it: the words beside it say what it is.
+ * Creates one of the icons of icons.svg. Screen readers skip it and read the text next to it.
  * @param {string} name
  */
 export function icon(name) {
@@ -81,24 +81,24 @@ export function put(element, ...children) {
 	return element;
 }
 
-/** Tells a screen reader something without moving the focus. @param {string} text */
+/** Makes screen readers read a text without moving the focus. @param {string} text */
 export function announce(text) {
 	const region = document.getElementById("announcer");
 	if (!region) return;
-	// A region that is filled with the text it had is not read again.
+	// Screen readers skip a region whose text does not change.
 	region.textContent = "";
 	setTimeout(() => {
 		region.textContent = text;
 	}, 50);
 }
 
-/** The region that announce() fills. */
+/** Creates the region that announce() fills. */
 export const announcer = () =>
 	h("div.off-screen", { id: "announcer", role: "status", "aria-live": "polite" });
 
 let last_id = 0;
 
-/** An id that no other element of the page has. @param {string} prefix */
+/** Returns an ID that no other element of the page has. @param {string} prefix */
 export function unique(prefix) {
 	last_id += 1;
 	return `${prefix}-${last_id}`;

@@ -1,5 +1,5 @@
-// Makes a form of a schema: objects, lists and maps of the controls of controls.js. The rules stay with
-// the service: nothing is refused here, and each fault that it names is shown where it belongs.
+// Creates a form from a schema: objects, lists and maps of the controls of controls.js. Only the service
+// checks values; the form shows each error that it reports at the field.
 //
 // SPDX-License-Identifier: GPL-3.0-or-later
 
@@ -12,7 +12,7 @@ import { label_of } from "./text.js";
 /** @typedef {import("./controls.js").Control} Control */
 /** @typedef {import("./api.js").Fault} Fault */
 /** @typedef {{ suggestions?: Record<string, string[]>, folded?: string[] }} Extras suggestions by
- *   pointer; the members of the root that are folded away */
+ *   pointer; the folded fields of the root */
 /** @typedef {{ node: Plain, name: string, pointer: string, depth: number, extras: Extras }} Place */
 
 /** @param {Place} place @returns {Control} */
@@ -29,10 +29,10 @@ function control(place) {
 	}
 }
 
-/** A name as a step of a JSON Pointer. @param {string} name */
+/** Escapes a name for a JSON Pointer. @param {string} name */
 const step_of = (name) => name.replace(/~/g, "~0").replace(/\//g, "~1");
 
-/** The steps of a JSON Pointer. @param {string} pointer */
+/** Splits a JSON Pointer into its steps. @param {string} pointer */
 export const steps = (pointer) =>
 	pointer
 		.split("/")
@@ -40,7 +40,7 @@ export const steps = (pointer) =>
 		.map((step) => step.replace(/~1/g, "/").replace(/~0/g, "~"));
 
 /**
- * The frame of what has parts: a title, what it is for, faults, and the parts.
+ * Creates the frame of a value with parts: title, hint, errors and parts.
  * @param {Place} place @param {(Node | string | null | false)[]} about @param {Node[]} parts
  */
 function group({ name, pointer, depth }, about, parts) {
@@ -77,7 +77,7 @@ function group({ name, pointer, depth }, about, parts) {
 	};
 }
 
-/** Tells a screen reader and the eye what holds between members. @param {string[]} rules */
+/** Lists the rules between fields. @param {string[]} rules */
 const sentences = (rules) =>
 	rules.length > 0 &&
 	h(
@@ -86,7 +86,7 @@ const sentences = (rules) =>
 		rules.map((rule) => h("li", null, rule)),
 	);
 
-/** A width comes before its height, and what cannot be changed comes last. @param {[string, Plain][]} fields */
+/** Puts the width before the height, and fields that cannot be changed last. @param {[string, Plain][]} fields */
 function ordered(fields) {
 	const weight = (/** @type {[string, Plain]} */ [name, node]) => {
 		if (node.kind === "choice" && node.options.length === 1) return 3;
@@ -113,7 +113,7 @@ function object(place) {
 	const folded = depth === 0 ? (extras.folded ?? []) : [];
 	const shown = [...members].filter(([field]) => !folded.includes(field));
 	const hidden = [...members].filter(([field]) => folded.includes(field));
-	const fold = h("details.fold", null, h("summary", null, icon("next"), "More"));
+	const fold = h("details.fold", null, h("summary", null, icon("next"), "More options"));
 	fold.append(...hidden.map(([, one]) => one.element));
 	put(
 		fields,
@@ -151,7 +151,7 @@ function object(place) {
 	};
 }
 
-/** An object without a frame: the form itself, or an item of a list. @param {Place} place @param {HTMLElement} fields */
+/** Creates an object without a frame: the form itself, or an item of a list. @param {Place} place @param {HTMLElement} fields */
 function bare({ node, depth, pointer }, fields) {
 	const fault = fault_line(unique("fault"));
 	const rules = node.rules.filter(is_news);
@@ -173,10 +173,10 @@ function bare({ node, depth, pointer }, fields) {
 	};
 }
 
-/** That a name is its key cannot be broken here: a name is typed once. @param {string} rule */
+/** Leaves out the rule that a name equals its key: the form has one field for both. @param {string} rule */
 const is_news = (rule) => !/name is the same as its key/.test(rule);
 
-/** An object with a title, and a switch when it may be absent. @param {Place} place @param {HTMLElement} fields */
+/** Creates an object with a title, and with a switch if it may be absent. @param {Place} place @param {HTMLElement} fields */
 function titled(place, fields) {
 	const { node, depth } = place;
 	const optional = !node.required && node.fallback === undefined;
@@ -216,7 +216,7 @@ function titled(place, fields) {
 	};
 }
 
-/** Items one below the other, with buttons to move and remove them. @param {Place} place @returns {Control} */
+/** Creates a list of items with buttons to move and remove them. @param {Place} place @returns {Control} */
 function list(place) {
 	const { node, name, pointer, depth, extras } = place;
 	const item = /** @type {Plain} */ (node.item);
@@ -248,7 +248,7 @@ function list(place) {
 		draw();
 		around.changed();
 	}
-	/** Pointers have the place in the list: what has moved is made anew. @param {Control[]} next */
+	/** Pointers contain the index, so the items are created again. @param {Control[]} next */
 	function rearrange(next) {
 		const values = next.map((one) => one.read());
 		items = [];
@@ -311,13 +311,14 @@ function list(place) {
 	};
 }
 
-/** "RTMP destinations" is "RTMP destination", "Browser recordings" "browser recording". @param {string} label */
+/** Returns "RTMP destination" for "RTMP destinations", and "browser recording" for "Browser recordings".
+ * @param {string} label */
 function one_of(label) {
 	const lower = /^[A-Z][a-z]/.test(label);
 	return (lower ? label.charAt(0).toLowerCase() + label.slice(1) : label).replace(/s$/, "");
 }
 
-/** Things with names: each name with an object. @param {Place} place @returns {Control} */
+/** Creates a map from names to objects. @param {Place} place @returns {Control} */
 function map(place) {
 	const { node, name, pointer, depth, extras } = place;
 	const item = /** @type {Plain} */ (node.item);
@@ -346,7 +347,7 @@ function map(place) {
 	/** @param {string} key @param {any} value */
 	function append(key, value) {
 		const id = unique("key");
-		const title = h("span.entry-name", null, key || "New");
+		const title = h("span.entry-name", null, key || "Unnamed");
 		const input = h("input", {
 			id,
 			type: "text",
@@ -354,7 +355,7 @@ function map(place) {
 			autocomplete: "off",
 			spellcheck: "false",
 		});
-		// The name is the key: a second field for it could only contradict it.
+		// The key is the name, so the field "name" is left out.
 		const inner = { ...item, fields: item.fields.filter(([field]) => field !== "name") };
 		const at = { node: inner, name: "", pointer: `${pointer}/${step_of(key)}`, extras };
 		const made = control({ ...at, depth: depth + 1 });
@@ -377,7 +378,7 @@ function map(place) {
 			change();
 			add.focus();
 		});
-		input.addEventListener("input", () => put(title, input.value || "New"));
+		input.addEventListener("input", () => put(title, input.value || "Unnamed"));
 		entries.push({ key: input, value: made, box });
 	}
 	return {
@@ -408,7 +409,7 @@ function map(place) {
 	};
 }
 
-/** Names with a text each: two fields in a row. @param {Place} place @returns {Control} */
+/** Creates a map from names to texts: two fields in a row. @param {Place} place @returns {Control} */
 function pairs(place) {
 	const { node, name, pointer } = place;
 	/** @type {{ key: HTMLInputElement, value: HTMLInputElement, row: HTMLElement, fault: ReturnType<fault_line> }[]} */
@@ -449,7 +450,7 @@ function pairs(place) {
 			});
 		const remove = h(
 			"button.plain",
-			{ type: "button", "aria-label": `Remove ${key || "the row"}` },
+			{ type: "button", "aria-label": `Remove ${key || "this row"}` },
 			icon("trash"),
 		);
 		const entry = { key: field("Name", key), value: field("Value", value), row: h("div"), fault };
@@ -516,8 +517,8 @@ function pairs(place) {
 }
 
 /**
- * The control that a pointer names, or the nearest one around it; the way to it in words; and the
- * steps for which there is no control.
+ * Finds the control of a pointer, or the nearest control around it; returns it with the labels on the way
+ * and the steps that have no control.
  * @param {Control} root @param {string} pointer
  */
 function find(root, pointer) {
@@ -539,7 +540,7 @@ function find(root, pointer) {
 }
 
 /**
- * A form for a schema. Its elements fire "input" and "change" when a person changes something.
+ * Creates a form for a schema. Its elements fire "input" and "change" when the user changes a value.
  * @param {Plain} node @param {any} value @param {Extras} [extras]
  */
 export function form_of(node, value, extras = {}) {
@@ -575,17 +576,17 @@ export function form_of(node, value, extras = {}) {
 		},
 		clear,
 		/**
-		 * Shows each fault at its field, or at the nearest control around it, and all of them above.
-		 * @param {string} message of the answer, for when it names no faults @param {Fault[]} faults
+		 * Shows each error at its field, or at the nearest control around it, and all errors at the top.
+		 * @param {string} message shown if there is no list of errors @param {Fault[]} faults
 		 */
 		show(message, faults) {
 			root.clear();
 			const lines = faults.map(line);
 			const title =
 				faults.length > 1
-					? `${faults.length} things to correct`
+					? `${faults.length} problems to fix`
 					: faults.length === 1
-						? "One thing to correct"
+						? "1 problem to fix"
 						: message;
 			put(summary, h("h2", null, icon("warning"), title), lines.length > 0 && h("ul", null, lines));
 			summary.hidden = false;
@@ -596,7 +597,7 @@ export function form_of(node, value, extras = {}) {
 }
 
 /**
- * The pointers at which two values differ.
+ * Returns the pointers at which two values differ.
  * @param {any} a @param {any} b @param {string} [pointer] @returns {string[]}
  */
 export function differences(a, b, pointer = "") {

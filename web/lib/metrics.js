@@ -1,4 +1,4 @@
-// Reads the text format of Prometheus, and takes rates and quantiles out of two readings.
+// Reads the text format of Prometheus, and computes rates and quantiles from two readings.
 //
 // SPDX-License-Identifier: GPL-3.0-or-later
 
@@ -28,21 +28,21 @@ export function read(text) {
 
 const any = () => true;
 
-/** The sum over the chosen series. @param {Reading} reading @param {string} name @param {Which} [which] */
+/** Returns the sum of the chosen series. @param {Reading} reading @param {string} name @param {Which} [which] */
 export const sum = (reading, name, which = any) =>
 	(reading.series.get(name) ?? [])
 		.filter((one) => which(one.labels))
 		.reduce((total, one) => total + one.value, 0);
 
 /**
- * How much a counter grew in a second.
+ * Returns the increase of a counter per second.
  * @param {Reading} before @param {Reading} now @param {string} name @param {Which} [which]
  */
 export const rate = (before, now, name, which) =>
 	Math.max(0, sum(now, name, which) - sum(before, name, which)) / (now.time - before.time);
 
 /**
- * A quantile of what a histogram counted between two readings, in seconds; null when nothing happened.
+ * Returns a quantile of a histogram between two readings, in seconds; null if it counted nothing.
  * @param {Reading} before @param {Reading} now @param {string} name @param {number} q
  * @param {Which} [which]
  */

@@ -1,4 +1,4 @@
-// Leads from an address to a page. A page is made by a function; going elsewhere aborts its calls.
+// Shows the page for an address. A function makes the page; leaving the page aborts its requests.
 //
 // SPDX-License-Identifier: GPL-3.0-or-later
 
@@ -8,8 +8,8 @@ import { h, put } from "./dom.js";
  * @typedef {object} Page
  * @property {string} title
  * @property {HTMLElement} element
- * @property {() => boolean | Promise<boolean>} [leave] asks about unsaved changes; false: stay
- * @property {() => boolean} [unsaved] whether a reload would lose something
+ * @property {() => boolean | Promise<boolean>} [leave] asks about unsaved changes; false to stay
+ * @property {() => boolean} [unsaved] true if a reload would lose changes
  * @property {() => void} [gone] called when the page is left
  */
 /** @typedef {(parameters: Record<string, string>, signal: AbortSignal, query: URLSearchParams) =>
@@ -38,7 +38,7 @@ export function route(pattern, maker) {
 }
 
 /**
- * Goes to an address of the console, unless the present page has something unsaved and is kept.
+ * Goes to an address of the console, unless the user decides to stay on a page with unsaved changes.
  * @param {string} to @param {{ replace?: boolean, force?: boolean }} [options]
  */
 export async function go(to, options = {}) {
@@ -48,7 +48,7 @@ export async function go(to, options = {}) {
 	await show();
 }
 
-/** Makes the page of the present address, anew if it is shown already. */
+/** Shows the page of the current address; creates it again if it is already shown. */
 export async function show() {
 	going.abort();
 	going = new AbortController();
@@ -92,12 +92,12 @@ async function make(signal) {
 		);
 		return await maker(parameters, signal, new URLSearchParams(location.search));
 	}
-	throw new Error("There is no such page.");
+	throw new Error("This page does not exist.");
 }
 
 /**
- * Shows the first page, and follows links, Back and Forward from then on.
- * @param {(error: unknown) => Page} error makes the page for what a maker throws
+ * Shows the first page, then follows links, Back and Forward.
+ * @param {(error: unknown) => Page} error makes the page for an error that a maker throws
  * @param {(path: string) => void} shown
  */
 export function start(error, shown) {
@@ -106,7 +106,7 @@ export function start(error, shown) {
 	addEventListener("popstate", async () => {
 		const to = location.pathname + location.search;
 		if (page?.leave && page.unsaved?.()) {
-			// The address is put back while the question is asked.
+			// Restores the address while the user is asked.
 			history.pushState(null, "", shown_at);
 			if (!(await page.leave())) return;
 			history.replaceState(null, "", to);

@@ -1,5 +1,5 @@
-// Makes the schemas of the OpenAPI document plain: references followed, "or null" taken off, and each
-// one of a few kinds, for each of which there is a control. No member of the interface is named here.
+// Simplifies the schemas of the OpenAPI document: follows references, removes "or null", and gives each
+// schema one of a few kinds, each with a control. The code names no field of the API.
 //
 // SPDX-License-Identifier: GPL-3.0-or-later
 
@@ -10,18 +10,19 @@
  * @typedef {object} Plain
  * @property {Kind} kind
  * @property {string} description
- * @property {string} unit "" for none
- * @property {any} fallback what the service takes when nothing is sent; undefined for none
+ * @property {string | undefined} [label] replaces the label of the name
+ * @property {string} unit "" if there is none
+ * @property {any} fallback the default; undefined if there is none
  * @property {boolean} required
  * @property {boolean} write_only
  * @property {number | undefined} least
  * @property {number | undefined} most
  * @property {number | undefined} step
  * @property {string[]} options of a choice, or of choices
- * @property {string[]} [words] what the options are called, where that differs
+ * @property {string[]} [words] names of the options
  * @property {Plain | null} item of a list, of texts or of a map
  * @property {[string, Plain][]} fields of an object
- * @property {string[]} rules sentences that no field can show
+ * @property {string[]} rules sentences on rules between fields
  */
 
 /** @param {any} doc @param {any} schema @returns {any} */
@@ -32,7 +33,7 @@ function follow(doc, schema) {
 }
 
 /**
- * The schema itself, with what stands beside a reference or an "or null" preferred to what is there.
+ * Returns the schema without its reference and "or null". Members next to the reference take precedence.
  * @param {any} doc @param {any} schema @returns {any}
  */
 function without_null(doc, schema) {
@@ -64,7 +65,7 @@ function kind_of(schema, items, options) {
 	}
 }
 
-/** Without what is told to programs: a default stands in its field. @param {string} description */
+/** Removes sentences for programs: the field itself shows the default. @param {string} description */
 const words_of = (description) => description.replace(/ ?(Default: |null (removes|restores) ).*$/, "");
 
 /** @param {any} doc @param {any} schema @param {boolean} [required] @returns {Plain} */
@@ -94,7 +95,7 @@ export function plain(doc, schema, required = false) {
 	};
 }
 
-/** The members that a body may set. @param {any} doc @param {any} schema @returns {[string, Plain][]} */
+/** Returns the fields that a body may set. @param {any} doc @param {any} schema @returns {[string, Plain][]} */
 function fields_of(doc, schema) {
 	const required = schema.required ?? [];
 	return Object.entries(schema.properties)
@@ -102,7 +103,7 @@ function fields_of(doc, schema) {
 }
 
 /**
- * The schema of the body of a call, such as "POST /v2/rooms/{}".
+ * Returns the schema of the body of an endpoint such as "POST /v2/rooms/{}".
  * @param {any} doc @param {string} which @returns {Plain}
  */
 export function body_of(doc, which) {
@@ -112,11 +113,11 @@ export function body_of(doc, which) {
 		const body = /** @type {any} */ (methods)[String(method).toLowerCase()]?.requestBody;
 		if (body) return plain(doc, body.content["application/json"].schema);
 	}
-	throw new Error(`The service has no call ${which}.`);
+	throw new Error(`This version of the service does not have ${which}.`);
 }
 
 /**
- * The object with some of its members only, in this order.
+ * Returns the object with only the named fields, in this order.
  * @param {Plain} node @param {string[]} names @returns {Plain}
  */
 export function only(node, names) {
@@ -125,7 +126,7 @@ export function only(node, names) {
 }
 
 /**
- * The object with one of its members changed.
+ * Returns the object with one of its fields changed.
  * @param {Plain} node @param {string} name @param {Partial<Plain>} change @returns {Plain}
  */
 export function changed(node, name, change) {

@@ -1,9 +1,10 @@
-// Pieces that pages share: messages, dialogs, menus, copying, the head of a page.
+// Parts that the pages share: toasts, dialogs, menus, copy buttons, the head of a page.
 //
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 import { Refusal } from "./api.js";
 import { announce, h, icon, put, unique } from "./dom.js";
+import { count_of } from "./text.js";
 
 /** Shows a message for a few seconds. @param {string} text @param {"ok" | "bad"} [mood] */
 export function toast(text, mood = "ok") {
@@ -12,7 +13,7 @@ export function toast(text, mood = "ok") {
 	const symbol = icon(mood === "ok" ? "check" : "warning");
 	const message = h("div.toast", { class: mood }, symbol, h("span", null, text));
 	place.append(message);
-	// Dialogs are in the top layer of the page; a popover is above them.
+	// Open dialogs are in the top layer of the page; showing the popover again puts it above them.
 	if (place.matches(":popover-open")) place.hidePopover();
 	place.showPopover();
 	announce(text);
@@ -25,20 +26,22 @@ export function toast(text, mood = "ok") {
 	);
 }
 
-/** Where toasts are shown. */
+/** Creates the element that shows toasts. */
 export const toast_place = () => h("div", { id: "toasts", popover: "manual" });
 
-/** What went wrong, as a sentence. @param {unknown} error */
+/** Returns an error as a sentence. @param {unknown} error */
 export function sentence(error) {
 	if (!(error instanceof Refusal)) return error instanceof Error ? error.message : String(error);
-	if (error.status === 429) return `Too many requests. Try again in ${error.retry_after || 1} s.`;
+	if (error.status === 429) {
+		return `Too many requests. Try again in ${count_of(error.retry_after || 1, "second")}.`;
+	}
 	const details = error.details.length > 0 ? `: ${error.details.join("; ")}` : "";
 	return `${error.message.replace(/\.$/, "")}${details}.`;
 }
 
 /**
- * Runs what a button does. The button waits meanwhile, and does not start it twice; what goes wrong
- * is shown.
+ * Runs the action of a button. While it runs, the button is marked as busy and does not start it again.
+ * Errors are shown as a toast.
  * @param {HTMLElement} button @param {() => Promise<any>} action
  */
 export async function busy(button, action) {
@@ -59,7 +62,7 @@ async function copy(text) {
 	try {
 		await navigator.clipboard.writeText(text);
 	} catch {
-		// The clipboard is for secure pages only; a selection can be copied on others too.
+		// Only secure pages can use the clipboard; on others, a selection can be copied.
 		const area = h("textarea", { class: "off-screen", readonly: true, "aria-hidden": "true" });
 		const holder = document.querySelector("dialog[open]") ?? document.body;
 		area.value = text;
@@ -71,7 +74,7 @@ async function copy(text) {
 }
 
 /**
- * A button that copies a text, and says for a moment that it did.
+ * Creates a button that copies a text and confirms it for a moment.
  * @param {string} text @param {string} label @param {{ symbol?: string, words?: string }} [options]
  */
 export function copy_button(text, label, { symbol = "copy", words = "" } = {}) {
@@ -94,9 +97,9 @@ export function copy_button(text, label, { symbol = "copy", words = "" } = {}) {
 }
 
 /**
- * Opens a dialog. The element is the browser's own, which keeps the focus in and gives it back.
+ * Opens a dialog. It is the browser's own element, which keeps the focus inside; closing restores the focus.
  * @param {string} title @param {(Node | string | null | false)[]} content
- * @param {{ class?: string, firm?: boolean }} [options] firm: a click beside it does not close it
+ * @param {{ class?: string, firm?: boolean }} [options] firm: a click outside does not close it
  */
 export function dialog(title, content, options = {}) {
 	const id = unique("dialog");
@@ -130,7 +133,7 @@ export function dialog(title, content, options = {}) {
  */
 export function confirm_with(title, text, verb) {
 	return new Promise((answer) => {
-		// At once: the event of a closed dialog may come later than the next key.
+		// Answer before closing: the close event may arrive after the next key.
 		const end = (/** @type {boolean} */ yes) => () => {
 			answer(yes);
 			box.close();
@@ -149,21 +152,23 @@ export function confirm_with(title, text, verb) {
 }
 
 /**
- * Asks, makes the call that deletes, and goes on; what the service refuses is shown.
- * @param {{ title: string, text: string, verb: string }} question @param {() => Promise<any>} action
+ * Asks for confirmation, runs the action that deletes, and says that the object is deleted. Errors are shown
+ * as a toast.
+ * @param {{ kind: string, title: string, text: string, verb: string }} question kind of the object, such as "Room"
+ * @param {() => Promise<any>} action
  */
-export async function remove_with({ title, text, verb }, action) {
+export async function remove_with({ kind, title, text, verb }, action) {
 	if (!(await confirm_with(title, text, verb))) return;
 	try {
 		await action();
-		toast("Deleted.");
+		toast(`${kind} deleted.`);
 	} catch (error) {
 		toast(sentence(error), "bad");
 	}
 }
 
 /**
- * Shows a secret that no later call answers.
+ * Shows a secret that no later request returns.
  * @param {string} title @param {string} about @param {string} secret
  */
 export function secret_dialog(title, about, secret) {
@@ -176,7 +181,7 @@ export function secret_dialog(title, about, secret) {
 				"div.dialog-foot",
 				null,
 				copy_button(secret, "Copy", { words: "Copy" }),
-				h("button.primary", { type: "button", onclick: () => box.close() }, "I have stored it"),
+				h("button.primary", { type: "button", onclick: () => box.close() }, "I have saved it"),
 			),
 		],
 		{ firm: true },
@@ -187,9 +192,9 @@ export function secret_dialog(title, about, secret) {
 /** @typedef {{ symbol: string, words: string, action: () => any, danger?: boolean }} Entry */
 
 /**
- * A button that opens a menu. Keys: up, down, Home, End, Escape.
+ * Creates a button that opens a menu. Keys: up, down, Home, End, Escape.
  * @param {string} label @param {(Entry | null | false)[]} entries
- * @param {{ face?: (Node | string)[], class?: string }} [options] a face instead of the three dots
+ * @param {{ face?: (Node | string)[], class?: string }} [options] face: replaces the three dots
  */
 export function menu(label, entries, options = {}) {
 	const id = unique("menu");
@@ -251,17 +256,17 @@ export function menu(label, entries, options = {}) {
 }
 
 /**
- * What a page shows where there is nothing yet.
+ * Creates the content of an empty list.
  * @param {string} symbol @param {string} title @param {string} text @param {Node | null} [action]
  */
 export const empty = (symbol, title, text, action = null) =>
 	h("div.empty", null, icon(symbol), h("h2", null, title), h("p", null, text), action);
 
 /**
- * The head of a page.
+ * Creates the head of a page.
  * @param {{ way?: [string, string][], title: string, badge?: Node | null,
  *   about?: (Node | string | null | false)[], actions?: (Node | null | false)[] }} what
- * way: the pages above this one, with their addresses
+ * way: names and addresses of the pages above this one
  */
 export function page_head({ way = [], title, badge = null, about = [], actions = [] }) {
 	const steps = way.map(([text, href], i) => [
@@ -283,17 +288,17 @@ export function page_head({ way = [], title, badge = null, about = [], actions =
 	);
 }
 
-/** A block of text with a button that copies it. @param {string} text @param {string} label @param {string} [kind] */
+/** Creates a block of text with a button that copies it. @param {string} text @param {string} label @param {string} [kind] */
 export const code_block = (text, label, kind = "") =>
 	h(
 		"div.code-block",
 		{ class: kind },
 		h("pre", { tabindex: "0", role: "region", "aria-label": label }, text),
-		copy_button(text, `Copy: ${label}`),
+		copy_button(text, `Copy ${label.charAt(0).toLowerCase()}${label.slice(1)}`),
 	);
 
 /**
- * Shows a call as a command for a terminal.
+ * Shows a request as a command for a terminal.
  * @param {string} method @param {string} path @param {any} [body]
  */
 export function show_call(method, path, body) {
@@ -306,12 +311,12 @@ export function show_call(method, path, body) {
 		lines.push("-H 'Content-Type: application/json'", `-d '${quoted}'`);
 	}
 	dialog(
-		"The same call for a terminal",
+		"API request",
 		[
 			h(
 				"p.hint",
 				null,
-				"Set BASE_URL and MANAGEMENT_TOKEN before; a key of this account does as well as a token.",
+				"Set BASE_URL and MANAGEMENT_TOKEN first. An API key works in place of the token.",
 			),
 			code_block(lines.join(" \\\n  "), "Command"),
 		],
