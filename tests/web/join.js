@@ -90,6 +90,51 @@ export const preview = (browser, codes) =>
 		await close(voice);
 	});
 
+/** Every language has each text of the page. */
+export const languages = (browser, codes) =>
+	group("languages", async () => {
+		const page = await join_page(browser, codes.viewer);
+		await page.waitForSelector(".join-form");
+		const found = await page.evaluate(async () => {
+			const main = document.querySelector("script[type=module]").src;
+			const { LANGUAGES } = await import(new URL("words.js", main).href);
+			/** The members with their types; functions are called, so that their texts count too. */
+			const texts = (words, name = "") =>
+				Object.entries(words).flatMap(([key, one]) => {
+					if (typeof one === "object") return texts(one, `${key}.`);
+					const list = [["audio"], ["audio", "video", "screen"], []];
+					const said = typeof one === "string" ? [one] : list.map((kinds) => one(kinds));
+					const bad = said.some((text) => text.trim() === "" || text.includes("undefined"));
+					return [[`${name}${key}: ${bad ? "no text" : typeof one}`, said.join("|")]];
+				});
+			const all = Object.entries(LANGUAGES).map(async ([language, load]) => {
+				const { default: words } = await load();
+				return [language, texts(words)];
+			});
+			return Promise.all(all);
+		});
+		const [[first, english], ...others] = found;
+		ok("languages: English is the first", first === "en" && others.length > 0, first);
+		for (const [language, texts] of [[first, english], ...others]) {
+			const names = texts.map(([name]) => name);
+			const wanted = english.map(([name]) => name);
+			const differ = [...wanted, ...names].filter(
+				(one) => !names.includes(one) || !wanted.includes(one) || one.endsWith("no text"),
+			);
+			ok(`${language} is complete`, differ.length === 0, differ.join());
+		}
+		for (const [language, texts] of others) {
+			// These are the same word in both languages, or an example.
+			const same = texts.filter(
+				([name, text]) =>
+					english.some(([other, said]) => other === name && said === text) &&
+					!/^code|^camera\.numbered/.test(name),
+			);
+			ok(`${language} is translated`, same.length === 0, same.join());
+		}
+		await close(page);
+	});
+
 /** Every problem with a device is shown, and the guest can still join. */
 export const troubles = (browser, codes) =>
 	group("troubles with devices", async () => {

@@ -18,6 +18,7 @@ await administrator.forgery(page);
 await administrator.templates(page);
 await administrator.rooms(page);
 await guest.preview(browser, codes);
+await guest.languages(browser, codes);
 if (all) {
 	await administrator.odd_names(page);
 	await administrator.whole_forms(page);
