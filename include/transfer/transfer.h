@@ -4,7 +4,7 @@
  *
  * A dump is a line `dump`, then the lines of each account, then a line `words` for each choice of
  * words for a code, and for each code that is gone and stays with its account, which may be gone
- * too, then a line `end` with counts, so that a truncated dump is recognized. An account has a line
+ * too, then a line `end` with counts, so that a truncated dump is recognised. An account has a line
  * `account`; where it has any, a line `media` (for media servers), a line `keys` and a line
  * `webhooks`; its templates and its rooms, the youngest of each first; the entries of its log,
  * oldest first. The line of a room has its oldest CODES_OF_LINE codes; the others follow in lines

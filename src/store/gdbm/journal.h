@@ -17,7 +17,7 @@
  * first.
  *
  * A segment of the largest size that is no longer needed is reused as `journal.new`, so that each
- * byte is written once. Numbers rise, so its old groups are recognized. Two such spares are kept
+ * byte is written once. Numbers rise, so its old groups are recognised. Two such spares are kept
  * until the journal is closed or the disk is full. A reader of a live directory prevents the reuse
  * by a lock (journal_hold).
  *
