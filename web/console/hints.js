@@ -26,6 +26,8 @@ export const SUBJECTS = [
 /** Labels that differ by form, by subject and pointer. @type {Record<string, string>} */
 const LABELS = {
 	"backend/default": "Default media server",
+	"backend/type": "The type cannot be changed.",
+	"backend/url": "The URL of the media server.",
 	"code/name": "Display name",
 };
 
@@ -75,17 +77,25 @@ export const HINTS = {
 
 	"room/name":
 		"Must be unique; upper and lower case count as the same. Leave empty for a generated name.",
+	"room/description": "Shown on the join page.",
+	"room/enabled": "Nobody can join a disabled room.",
 	"room/recording_source_template":
 		"Use the recording settings of the template and ignore the ones below.",
 	"room/recording_info": "Recording settings of this room, used instead of the template's.",
+	"room/recording_info/enabled": "Record this room.",
 	"room/recording_info/upload_info": "Where recordings are stored.",
 	"room/recording_info/upload_info/location": "The name of the bucket.",
 	"room/recording_info/upload_info/prefix": "The folder in the bucket.",
 	"room/recording_info/upload_info/options": "",
+	"room/recording_info/upload_info/options/region": "The region of the bucket.",
+	"room/recording_info/upload_info/credentials": "Not shown again once saved.",
+	"room/recording_info/upload_info/credentials/secret": "",
 	"room/recording_info/upload_info/credentials/key": "The access key ID.",
 	"room/template_id": "Defines the roles of the room.",
 	"room/region": "Leave it unset to use the template's region.",
 	"room/size": "How many people the room holds. More than 2,500 needs a large room.",
+	"room/large_room": "Allows more than 2,500 people.",
+	"room/max_duration_seconds": "The longest time that a session may last.",
 	"room/webhook": "Stored for your application. Anteroom does not call it.",
 	"room/polls": "Stored for your application.",
 	"room/opens_at": "People can join from this time. Leave empty for no start.",
@@ -103,6 +113,16 @@ export const HINTS = {
 		"Send the video in several sizes, so that people on slow connections can watch.",
 	"role/publishParams/simulcast/video": "Largest layer first.",
 	"role/publishParams/simulcast/screen": "Largest layer first.",
+	"role/publishParams/simulcast/video/layers": "",
+	"role/publishParams/simulcast/video/layers/*/rid":
+		"f, h and q: full, half and quarter resolution.",
+	"role/publishParams/simulcast/video/layers/*/scaleResolutionDownBy":
+		"Width and height are divided by this number.",
+	"role/publishParams/simulcast/screen/layers": "",
+	"role/publishParams/simulcast/screen/layers/*/rid":
+		"f, h and q: full, half and quarter resolution.",
+	"role/publishParams/simulcast/screen/layers/*/scaleResolutionDownBy":
+		"Width and height are divided by this number.",
 	"role/publishParams/simulcast/video/layers/*/maxBitrate": "",
 	"role/publishParams/simulcast/screen/layers/*/maxBitrate": "",
 	"role/subscribeParams": "Whom this role sees and hears.",
@@ -111,6 +131,17 @@ export const HINTS = {
 	"role/subscribeParams/maxSubsBitRate": "The total bitrate that a person with this role receives.",
 	"role/subscribeParams/subscribeDegradation":
 		"Lower the quality when packets are lost. Also turns on simulcast for screens.",
+	"role/subscribeParams/subscribeDegradation/packetLossThreshold": "",
+	"role/subscribeParams/subscribeDegradation/degradeGracePeriodSeconds":
+		"Time with high packet loss before the quality is reduced.",
+	"role/subscribeParams/subscribeDegradation/recoverGracePeriodSeconds":
+		"Time with low packet loss before the quality is restored.",
+	"role/permissions/endRoom": "End the room for everyone.",
+	"role/permissions/removeOthers": "",
+	"role/permissions/mute": "",
+	"role/permissions/unmute": "",
+	"role/permissions/changeRole": "",
+	"role/permissions/browserRecording": "",
 	"role/permissions/sendRoomState": "Get messages about how many people are in the room, and who.",
 	"role/permissions/joinOutsideWindow": "Join before the room opens and after it has closed.",
 	"role/permissions/pollRead": "Not set: the field is left out, and your client decides.",
@@ -128,11 +159,15 @@ export const HINTS = {
 	"settings/recording/upload/location": "The name of the bucket.",
 	"settings/recording/upload/prefix": "The folder in the bucket.",
 	"settings/recording/upload/options": "",
+	"settings/recording/upload/options/region": "The region of the bucket.",
+	"settings/recording/upload/credentials": "Not shown again once saved.",
+	"settings/recording/upload/credentials/secretKey": "",
 	"settings/recording/upload/credentials/key": "The access key ID.",
 	"settings/roomState": "Messages about who is in a room.",
 	"settings/roomState/messageInterval": "The time between two messages.",
 	"settings/roomState/sendPeerList":
 		"On: messages list the participants. Off: they give only the number.",
+	"settings/roomState/stopRoomStateOnJoin": "",
 	"settings/roomState/enabled": "Send messages to roles that are allowed to receive them.",
 	"settings/backend": "Leave it unset to use the account's default media server.",
 
@@ -159,6 +194,9 @@ export const HINTS = {
 	"destinations/hlsDestinations/*/layers/*/audioBitrate": "",
 	"destinations/hlsDestinations/*/numPlaylistSegments":
 		"Only for live playlists; 5 if you leave it empty.",
+	"destinations/hlsDestinations/*/playlistType": "",
+	"destinations/hlsDestinations/*/enableMetadataInsertion": "",
+	"destinations/hlsDestinations/*/enableStaticUrl": "Keep the same URL for every stream.",
 	"destinations/hlsDestinations/*/recording": "How the stream is recorded.",
 	"destinations/hlsDestinations/*/recording/hlsVod": "Lets people watch the recording later.",
 	"destinations/hlsDestinations/*/recording/singleFilePerLayer": "One MP4 file for each layer.",
@@ -169,11 +207,15 @@ export const HINTS = {
 	"destinations/hlsDestinations/*/recording/layers/*/audioBitrate": "",
 	"destinations/hlsDestinations/*/recording/presignDuration": "",
 	"destinations/hlsDestinations/*/recording/enableZipUpload": "Stores the recording as a ZIP file.",
+	"destinations/hlsDestinations/*/recording/thumbnails/enabled":
+		"Create thumbnails of the recording.",
+	"destinations/hlsDestinations/*/recording/thumbnails/offsets": "",
 	"destinations/hlsDestinations/*/autoStart": "Starts when the first person joins.",
 	"destinations/hlsDestinations/*/autoStopTimeout": "Time after the last person has left.",
 	"destinations/transcriptions": "Stored for your application.",
 
 	"webhook/url": "Where events are sent. Starts with https://.",
+	"webhook/description": "Shown in the console as the name of the webhook.",
 	"webhook/events":
 		"Event types such as room.created. Use room.* for all room events, * for all events.",
 	"webhook/enabled":
