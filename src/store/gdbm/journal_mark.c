@@ -61,8 +61,7 @@ bool mark_read(const struct file_system *files, const char *directory,
 	snprintf(path, sizeof path, "%s/" MARK_NAME, directory);
 	if (!file_read_whole(files, path, SIZE_MOST, &bytes, &size))
 		return fault_cause(fault, FAULT_UNAVAILABLE, errno,
-				   "cannot read %s; anteroom-serve(8) says under DAMAGE what to do",
-				   path);
+				   "cannot read %s; see DATA DAMAGE in anteroom-serve(8)", path);
 	for (size_t i = 0; i < SLOTS && size >= (i + 1) * SLOT; i++) {
 		if (!slot_read(bytes + i * SLOT, installation, &each) ||
 		    (is_right && each.count < mark->count))
@@ -71,9 +70,8 @@ bool mark_read(const struct file_system *files, const char *directory,
 		is_right = true;
 	}
 	free(bytes);
-	return is_right ||
-	       fault_cause(fault, FAULT_UNAVAILABLE, 0,
-			   "%s is damaged; anteroom-serve(8) says under DAMAGE what to do", path);
+	return is_right || fault_cause(fault, FAULT_UNAVAILABLE, 0,
+				       "%s is damaged; see DATA DAMAGE in anteroom-serve(8)", path);
 }
 
 bool mark_create(const struct file_system *files, const char *directory,

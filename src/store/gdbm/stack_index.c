@@ -58,7 +58,7 @@ static unsigned filter_bit(uint64_t hash, unsigned i)
 static bool damaged(const char *path, struct fault *fault)
 {
 	return fault_cause(fault, FAULT_UNAVAILABLE, 0,
-			   "%s is damaged; anteroom-serve(8) says under DAMAGE what to do", path);
+			   "%s is damaged; see DATA DAMAGE in anteroom-serve(8)", path);
 }
 
 /* Reads the offsets of the parts. False: they contradict each other or the manifest. */
