@@ -198,8 +198,8 @@ name_of()
 	update_role) say 'update a role' ;;
 	hot) say 'update one of 8' ;;
 	room) say 'create a room' ;;
-	room_codes) say 'codes of a fresh room' ;;
-	token) say 'a code for a token' ;;
+	room_codes) say 'codes of a new room' ;;
+	token) say 'exchange a code' ;;
 	token_HS256) say 'a code, and LiveKit' ;;
 	token_ES256) say 'a code, and ES256' ;;
 	token_RS256) say 'a code, and RS256' ;;

@@ -131,7 +131,7 @@ figure()
 
 below=disk
 [ -z "$store" ] || below=pgbench
-printf 'operation\tconnections\tbytes\ta second\tbare\tratio\tmedian ms\tp99 ms\tbare p99\t%s\tceiling\tof it\n' \
+printf 'operation\tconnections\tbytes\tper second\tbare\tratio\tmedian ms\tp99 ms\tbare p99\t%s\tceiling\tof it\n' \
 	$below >"$scratch/table"
 for operation in $chosen; do
 	ours=$(figure "$operation" ours 3) bare=$(figure "$operation" bare 3)
