@@ -1,12 +1,12 @@
 #!/bin/sh
-# Moving in: what fetch-100ms writes from a stand-in for the public service (tests/public_service.mjs) is
-# imported over nginx, and links with the old codes go on working.
+# Importing from 100ms: the output of fetch-100ms from a stand-in for 100ms (tests/public_service.mjs) is
+# imported through nginx, and links with the old codes continue to work.
 set -u
 test=tests/import.sh
 beside=tests/public_service.mjs
 . "${SOURCE_DIR:-$(dirname "$0")/..}/tests/servers.sh"
 for tool in node nginx spawn-fcgi curl; do
-	have $tool || left_out "there is no $tool"
+	have $tool || left_out "$tool is not installed"
 done
 become_ordinary
 make_scratch
@@ -17,12 +17,12 @@ management=public.management-token
 node "$source/tests/public_service.mjs" $management >port 2>public.log &
 echo $! >public.pid
 note "$scratch/public.pid" TERM
-timeout 20 sh -c 'until [ -s port ]; do :; done' || fail 'the stand-in does not begin'
+timeout 20 sh -c 'until [ -s port ]; do :; done' || fail 'the stand-in does not start'
 public=http://127.0.0.1:$(cat port)
 
 # ---- fetch-100ms ----
 
-# All arguments of curl are noted: the token is not among them.
+# Records all arguments of curl: the token must not be among them.
 mkdir bin && real=$(command -v curl) || exit 1
 {
 	echo '#!/bin/sh'
@@ -31,7 +31,7 @@ mkdir bin && real=$(command -v curl) || exit 1
 } >bin/curl
 chmod +x bin/curl
 
-# With lower limits, so that what has no end ends soon.
+# With lower limits, so that endless lists end soon.
 script=$scratch/fetch-100ms
 sed 's/^pages_most=10000$/pages_most=40/; s/^wait_most=3600$/wait_most=4/; s/^objects_most=10000$/objects_most=300/' \
 	"$source/packaging/import/fetch-100ms" >"$script"
@@ -45,43 +45,43 @@ refuses()
 {
 	wanted=$1
 	shift
-	fetch "$@" && fail "fetch-100ms $*: it is no failure"
+	fetch "$@" && fail "fetch-100ms $*: it succeeds"
 	grep -q "$wanted" fetch.log || fail "fetch-100ms $*: $(cat fetch.log)"
 }
 
 mkdir one two || exit 1
-refuses 'there is no token' --base "$public" one
-refuses 'cannot be read' --base "$public" --token-file nothing one
+refuses 'no token: set' --base "$public" one
+refuses 'cannot read nothing' --base "$public" --token-file nothing one
 refuses 'usage:' --other
-refuses 'not an address' --base ftp://x one
-refuses 'no directory' --base "$public" nowhere
-MANAGEMENT_TOKEN='a b' refuses 'other characters' --base "$public" one
+refuses 'not an http or https URL' --base ftp://x one
+refuses 'nowhere is not a directory' --base "$public" nowhere
+MANAGEMENT_TOKEN='a b' refuses 'characters other than' --base "$public" one
 MANAGEMENT_TOKEN=wrong refuses 'does not accept the token: Token validation error' --base "$public" one
 
-# What is no list ends it, on any page; so does a list without an end, or a wait without an end.
+# A response that is not a list is an error on any page, and so are an endless list and an endless delay.
 while read -r way wanted; do
 	MANAGEMENT_TOKEN=$management-$way refuses "$wanted" --base "$public" one
 done <<'END'
-page GET /v2/templates, page 1: the answer is no list
-empty GET /v2/templates, page 1: the answer is no list
-object GET /v2/templates, page 1: the answer is no list
-array GET /v2/templates, page 1: the answer is no list
-string GET /v2/templates, page 1: the answer is no list
-data-object GET /v2/templates, page 1: the answer is no list
-data-text GET /v2/templates, page 1: the answer is no list
-data-number GET /v2/templates, page 1: the answer is no list
-data-false GET /v2/templates, page 1: the answer is no list
-data-items GET /v2/templates, page 1: the answer is no list
-data-lists GET /v2/templates, page 1: the answer is no list
-data-twice GET /v2/templates, page 1: the answer is no list
-data-deep GET /v2/templates, page 1: the answer is no list
-cut GET /v2/templates, page 1: the answer is no list
-two GET /v2/templates, page 1: the answer is no list
-trailing GET /v2/templates, page 1: the answer is no list
-crossed GET /v2/templates, page 1: the answer is no list
-third-page GET /v2/templates, page 3: the answer is no list
-third-object GET /v2/templates, page 3: the answer is no list
-third-no-last GET /v2/templates, page 3: .* goes on, and does not say where
+page GET /v2/templates, page 1: the response is not a list
+empty GET /v2/templates, page 1: the response is not a list
+object GET /v2/templates, page 1: the response is not a list
+array GET /v2/templates, page 1: the response is not a list
+string GET /v2/templates, page 1: the response is not a list
+data-object GET /v2/templates, page 1: the response is not a list
+data-text GET /v2/templates, page 1: the response is not a list
+data-number GET /v2/templates, page 1: the response is not a list
+data-false GET /v2/templates, page 1: the response is not a list
+data-items GET /v2/templates, page 1: the response is not a list
+data-lists GET /v2/templates, page 1: the response is not a list
+data-twice GET /v2/templates, page 1: the response is not a list
+data-deep GET /v2/templates, page 1: the response is not a list
+cut GET /v2/templates, page 1: the response is not a list
+two GET /v2/templates, page 1: the response is not a list
+trailing GET /v2/templates, page 1: the response is not a list
+crossed GET /v2/templates, page 1: the response is not a list
+third-page GET /v2/templates, page 3: the response is not a list
+third-object GET /v2/templates, page 3: the response is not a list
+third-no-last GET /v2/templates, page 3: .* continues, but does not say where
 repeated GET /v2/templates, page 2: .* where an earlier page ended
 circle GET /v2/templates, page 4: .* where an earlier page ended
 endless GET /v2/templates: more than 40 pages
@@ -89,9 +89,9 @@ later GET /v2/templates: .* asks to wait for longer than 4 seconds
 again-later GET /v2/templates: .* asks to wait for longer than 4 seconds
 much-later GET /v2/templates: .* asks to wait for longer than 4 seconds
 END
-[ -z "$(ls -A one)" ] || fail "a failure leaves something: $(ls -A one)"
+[ -z "$(ls -A one)" ] || fail "a failure leaves files: $(ls -A one)"
 
-# Pages that are full are followed, whatever they say of their limit.
+# Full pages are followed, whatever limit they report.
 while read -r way number; do
 	MANAGEMENT_TOKEN=$management-$way fetch --base "$public" one || fail "$way: $(cat fetch.log)"
 	grep -q "templates: $number\$" fetch.log || fail "$way: $(cat fetch.log)"
@@ -103,7 +103,7 @@ END
 
 echo $management >token.file
 fetch --base "$public/" --token-file token.file one || fail "fetch-100ms: $(cat fetch.log)"
-for line in 'templates: 130' 'rooms: 150' 'room codes: 565' 'not show, such as disabled ones: 5'; do
+for line in 'templates: 130' 'rooms: 150' 'room codes: 565' 'not return, such as disabled rooms: 5'; do
 	grep -q "$line" fetch.log || fail "it does not say: $line: $(cat fetch.log)"
 done
 grep -q $management arguments && fail 'the token is an argument of curl'
@@ -111,19 +111,19 @@ grep -q $management arguments && fail 'the token is an argument of curl'
 MANAGEMENT_TOKEN=$management fetch --base "$public" two || fail "fetch-100ms: $(cat fetch.log)"
 MANAGEMENT_TOKEN=$management fetch --base="$public" one || fail "fetch-100ms: $(cat fetch.log)"
 diff -r one two >/dev/null || fail 'the files differ when it is run again'
-[ -e two/import-0002.json ] || fail 'all is in one file'
+[ -e two/import-0002.json ] || fail 'everything is in one file'
 for file in one/import-*.json; do
 	[ "$(wc -c <"$file")" -le 1048576 ] || fail "$file is too large"
 	node -e '
 		const body = JSON.parse(require("fs").readFileSync(process.argv[1]));
 
 		if (Object.values(body).flat().length > 300) process.exit(1);
-	' "$file" || fail "$file is no JSON, or has too many objects"
+	' "$file" || fail "$file is not JSON, or has too many objects"
 done
 
 # ---- what the manual says ----
 
-# A display behind the comment `import` is run, with the stand-in as the public service.
+# Runs the display after the comment `import`, with the stand-in as 100ms.
 sed -n '/^\.\\" import/,/^\.Ed/{/^\./d;s/\\(aq/'"'"'/g;s/\\-/-/g;s/\\e/\\/g;s|/usr/share/anteroom/||;p;}' \
 	"$source/packaging/man/anteroom-fetch-100ms.1" >manual.script
 [ -s manual.script ] || fail 'the manual has no example'
@@ -144,7 +144,7 @@ end_all
 start_responder service
 start_nginx service
 
-# sum MEMBER KIND: of all answers.
+# sum MEMBER KIND: prints the sum over all responses.
 sum()
 {
 	node -e '
@@ -189,13 +189,13 @@ created room_codes 0
 updated room_codes 562
 END
 
-# exchange CODE: the status, and the answer in $scratch/joined.
+# exchange CODE: prints the status, and writes the response to $scratch/joined.
 exchange()
 {
 	curl -s -o joined -w '%{http_code}' -d "{\"code\":\"$1\"}" "$base/v2/token"
 }
 
-# Of the rooms 13 and 15: enabled and disabled codes, one of a role that is gone, and one of a
+# From the rooms 13 and 15: enabled and disabled codes, a code of a deleted role, and a code of a
 # disabled room.
 while read -r code wanted role; do
 	[ "$(exchange "$code")" = "$wanted" ] || fail "$code: $(cat joined)"
