@@ -1,9 +1,9 @@
-# What nginx/quickstart and tests/run do before they can begin, read in by both with `.`: find out
-# what is missing, install it, configure a build directory. The caller sets `program` (its name, for
-# messages) and works in the top folder of the source tree.
+# Functions that nginx/quickstart and tests/run source with `.`: find missing packages, install them, and
+# configure a build directory. The caller sets `program` (its name, for messages) and works in the top
+# folder of the source tree.
 # shellcheck shell=sh
 
-# Where Debian keeps nginx; not everybody's PATH has it.
+# Debian installs nginx there, and not every user's PATH has it.
 PATH=$PATH:/usr/sbin:/sbin
 export PATH
 
@@ -21,7 +21,7 @@ die()
 	exit 1
 }
 
-# need command|module|header|file NAME PACKAGE: notes the Debian package when NAME is not there.
+# need command|module|header|file NAME PACKAGE: adds the Debian package to missing if NAME does not exist.
 need()
 {
 	case $1 in
@@ -35,7 +35,7 @@ need()
 	esac
 }
 
-# want KIND NAME PACKAGE: as need, of what can be done without.
+# want KIND NAME PACKAGE: adds the package to wanted if NAME, which is optional, does not exist.
 want()
 {
 	needed=$missing
@@ -73,7 +73,7 @@ need_for_running()
 	need command curl curl
 }
 
-# True when this user can be root; sets as_root.
+# True if this user can become root; sets as_root.
 find_root()
 {
 	as_root=
@@ -85,7 +85,8 @@ find_root()
 	fi
 }
 
-# apt_install needed|wanted PACKAGE...: false, with the reason in apt_error, when that fails.
+# apt_install needed|wanted PACKAGE...: installs the packages. False if that fails, with the reason in
+# apt_error.
 apt_install()
 {
 	apt_log=$(mktemp) || exit 1
@@ -96,38 +97,38 @@ apt_install()
 	return $apt_status
 }
 
-# Installs what `need` found missing, or ends with one line that says what to do.
+# Installs the packages in missing, or exits with one line that says what to do.
 install_missing()
 {
 	test -n "$missing" || return 0
 	command -v apt-get >/dev/null ||
-		die "missing (by the names of Debian's packages):$missing"
-	find_root || die "missing; as root: apt-get install$missing"
-	say "Installing with apt-get, because it is needed here and missing:$missing"
+		die "missing Debian packages:$missing"
+	find_root || die "missing packages; as root, run: apt-get install$missing"
+	say "Installing missing packages with apt-get:$missing"
 	# shellcheck disable=SC2086
 	apt_install needed $missing ||
-		die "apt-get could not install$missing: ${apt_error:-no reason given}"
+		die "apt-get cannot install$missing: ${apt_error:-no reason given}"
 	missing=
 }
 
-# Installs what `want` found missing, as far as this user may and Debian has it, or says what is missing.
+# Installs the packages in wanted if this user can and Debian has them, or prints which are missing.
 install_wanted()
 {
 	test -n "$wanted" || return 0
-	# Nobody is asked for a password for these.
+	# These packages are not worth asking for a password.
 	if ! command -v apt-get >/dev/null || ! find_root || [ "$as_root" = sudo ]; then
-		say "Some tests are left out without (as root: apt-get install$wanted)"
+		say "Some tests will be skipped; to run them, as root: apt-get install$wanted"
 		return
 	fi
-	say "Installing with apt-get, because tests use it:$wanted"
+	say "Installing packages for tests with apt-get:$wanted"
 	# shellcheck disable=SC2086
-	apt_install wanted $wanted || say "apt-get could not install$wanted: ${apt_error:-no reason given}"
+	apt_install wanted $wanted || say "apt-get cannot install$wanted: ${apt_error:-no reason given}"
 	wanted=
 }
 
-# Run as root with the packages as arguments, after a word that says whether there is success without
-# those that this release of Debian does not have. The policy keeps Debian from starting an nginx of its
-# own on port 80; one that is there already stays as it is.
+# Runs as root. The arguments are the packages, after the word needed or wanted: wanted packages that this
+# release of Debian does not have are skipped. The policy prevents Debian from starting a new nginx on
+# port 80; an existing nginx is not changed.
 # shellcheck disable=SC2016
 install_script='
 policy=/usr/sbin/policy-rc.d
@@ -136,7 +137,7 @@ if [ ! -e $policy ]; then
 	trap "exit 1" HUP INT TERM
 	printf "#!/bin/sh\nexit 101\n" >$policy && chmod 755 $policy
 fi
-# The package of PostgreSQL would make and start a cluster of its own.
+# The PostgreSQL package would create and start a cluster.
 cluster=/etc/postgresql-common/createcluster.conf
 case " $* " in
 *" postgresql "*)
@@ -156,8 +157,8 @@ apt-get -q -y -o DPkg::Lock::Timeout=300 -o Dpkg::Options::=--force-confold \
 	--no-install-recommends install "$@"
 '
 
-# configure_in DIRECTORY ARGUMENT...: makes DIRECTORY, below the source tree or an absolute path, a
-# configured build directory, unless it is one. Writes to standard output what the tools have to say.
+# configure_in DIRECTORY ARGUMENT...: configures DIRECTORY, below the source tree or an absolute path, as a
+# build directory, unless it is one already. Writes the output of the tools to standard output.
 configure_in()
 {
 	directory=$1
@@ -165,10 +166,10 @@ configure_in()
 	mkdir -p "$directory" || return 1
 	test -f "$directory/Makefile" && return 0
 	if command -v automake >/dev/null; then
-		# Two that start at once must not write the same files.
+		# Two processes must not write the same files.
 		(flock 9 && autoreconf -i) 2>&1 9<configure.ac || return 1
 	fi
-	# A relative path lets the tree be moved.
+	# With a relative path, the tree can be moved.
 	case $directory in
 	/*) to_source=$PWD ;;
 	*) to_source=$(printf '%s\n' "$directory" | sed 's|[^/][^/]*|..|g') ;;
