@@ -1,5 +1,5 @@
--- The part of Prosody's site for Jitsi Meet behind Anteroom: see anteroom-jitsi(7). In place of SECRET
--- stands that of the backend. Older releases have token_affiliation from jitsi-contrib/prosody-plugins.
+-- The part of Prosody's site for Jitsi Meet with Anteroom: see anteroom-jitsi(7). Replace SECRET by the
+-- secret of the backend. Older releases need token_affiliation from jitsi-contrib/prosody-plugins.
 VirtualHost "meet.example.org"
     authentication = "token"
     app_id = "anteroom"

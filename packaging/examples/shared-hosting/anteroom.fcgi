@@ -1,9 +1,9 @@
 #!/bin/sh
-# What Apache's mod_fcgid starts, with the listening socket on descriptor 0. See README beside it.
+# The program that Apache's mod_fcgid starts, with the listening socket as descriptor 0. See README.
 #
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-# Not every host passes HOME on.
+# Not every host passes HOME to the program.
 home=${HOME:-$(eval "echo ~$(id -un)")}
-# mod_fcgid starts the next process before the one that it replaces has ended.
+# mod_fcgid starts a new process before the old one has exited.
 exec "$home/bin/anteroom" serve --wait --data "$home/anteroom"

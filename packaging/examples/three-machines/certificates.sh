@@ -1,7 +1,7 @@
 #!/bin/sh
-# Makes in the current directory an authority of one's own (ca.crt, ca.key), and a certificate with its
-# key for each machine: it is a server and a client of the others, and also has the name `anteroom`, under
-# which the balancer asks for any of them. Keep ca.key off the machines.
+# Creates a certificate authority (ca.crt, ca.key) in the current directory, and a certificate with its key
+# for each machine, valid as server and as client. Each certificate also has the name `anteroom`, which
+# the balancer uses for all machines. Keep ca.key off the machines.
 #
 #     sh certificates.sh NAME=ADDRESS...
 #
