@@ -1,11 +1,12 @@
 #!/bin/sh
-# What a good client notices of 200 bad connections: nothing, or at most twice the time. A real nginx;
-# one client reads a template 200 times a second, alone and beside tests/abuser, which says what the bad
-# ones do and how fast. Its 99th percentile may double. So may that of one who asks again at once,
-# thousands of times a second, who keeps the processors awake for himself and is served in half the time
-# (below a millisecond nothing is measured of him). Alone and beside take turns, five times, and the lowest
-# of each are compared: what else the machine does comes and goes, and only adds. Meanwhile a school of
-# 200 joins at once.
+# What a normal client notices of 200 misbehaving connections: at most twice the latency. With a real
+# nginx, one client reads a template 200 times a second, alone and next to tests/abuser, which describes
+# what the misbehaving clients do and how often. The 99th percentile of the client may double. So may the
+# 99th percentile of a client that sends its next request immediately, thousands of times a second, which
+# keeps the processors awake and is therefore served in half the time (differences below a millisecond do
+# not count). Runs alone and next to the abuser alternate, five times, and the lowest values are
+# compared, because other work on the machine can only add to them. At the same time, a school of 200
+# people joins at once.
 set -u
 test=tests/abuse.sh
 . "${SOURCE_DIR:-$(dirname "$0")/..}/tests/servers.sh"
@@ -25,7 +26,7 @@ post()
 	curl --config authorized -sS --max-time 120 -d "$2" "$base$1" || fail "$1"
 }
 
-# member NAME: of the answer on standard input, the first of that name.
+# member NAME: prints the first value with this name in the response on standard input.
 member()
 {
 	sed -n "s/^[^}]*\"$1\":\"\\([^\"]*\\)\".*/\\1/p"
@@ -35,7 +36,7 @@ id=$(post /v2/templates '{"name":"good","default":true,"roles":{"host":{}}}' | m
 room=$(post /v2/rooms '{}' | member id)
 code=$(post "/v2/room-codes/room/$room" '' | member code)
 [ -n "$code" ] || fail 'no room code'
-# Ten large templates make a list of a megabyte, for those who are slow to read it.
+# Ten large templates make a list of a megabyte, for the clients that read slowly.
 i=0
 while [ $i -lt 100 ]; do
 	roles="${roles+$roles,}\"role$i\":{}"
@@ -46,31 +47,31 @@ while [ $i -lt 110 ]; do
 	i=$((i + 1))
 done
 
-# percentiles: of the times in microseconds on standard input, the 50th and the 99th.
+# percentiles: prints the 50th and the 99th percentile of the times in microseconds on standard input.
 percentiles()
 {
 	sort -n | awk '{ all[NR] = $1 } END { print all[int(NR * 0.5)], all[int(NR * 0.99)] }'
 }
 
-# ask N [OPTION...]: a good client, so many times.
+# ask N [OPTION...]: a normal client that sends N requests.
 ask()
 {
 	n=$1
 	shift
 	curl --config authorized -sS --max-time 600 "$@" -o /dev/null \
 		-w '%{http_code} %{time_starttransfer}\n' "$base/v2/templates/$id?[1-$n]" >durations 2>&1
-	grep -v '^200 ' durations | head -n 3 | grep . && fail 'the good client was not served'
+	grep -v '^200 ' durations | head -n 3 | grep . && fail 'the normal client was not served'
 	awk '{ print int($2 * 1000000) }' durations | percentiles
 }
 
-# measure FILE: both, a line more in FILE and in FILE-hurried.
+# measure FILE: measures both clients, and adds a line to FILE and to FILE-hurried.
 measure()
 {
 	ask 500 --rate 200/s >>"$1"
 	ask 2000 >>"$1-hurried"
 }
 
-# A school behind one address, at nine o'clock.
+# A school behind one address, when lessons begin.
 join()
 {
 	curl -sS --interface 127.0.0.3 --max-time 120 --parallel --parallel-max 200 \
@@ -79,7 +80,7 @@ join()
 	[ "$(grep -c '^200$' joined)" = 200 ] || fail "joining: $(sort joined | uniq -c)"
 }
 
-# start_abuse [KIND N]: the bad ones come, and go when descriptor 4 is closed.
+# start_abuse [KIND N]: starts the misbehaving clients, which exit when descriptor 4 is closed.
 start_abuse()
 {
 	rm -f hold
@@ -92,7 +93,7 @@ start_abuse()
 	tries=0
 	until grep -q there abusers; do
 		tries=$((tries + 1))
-		[ $tries -lt 4000 ] || fail 'the bad ones do not come'
+		[ $tries -lt 4000 ] || fail 'the misbehaving clients do not connect'
 		sleep 0.05
 	done
 }
@@ -100,25 +101,26 @@ start_abuse()
 end_abuse()
 {
 	exec 4>&-
-	wait $abuser || fail 'the bad ones failed'
+	wait $abuser || fail 'the misbehaving clients failed'
 }
 
-# were KIND STATUSES: what a kind was answered, by pattern.
+# were KIND STATUSES: checks the statuses that a kind of client got, by pattern.
 were()
 {
 	answers=$(sed -n "s/^$1//p" abusers)
 	# shellcheck disable=SC2254
 	case $answers in
 	$2) ;;
-	*) fail "$1 were answered$answers" ;;
+	*) fail "$1 got$answers" ;;
 	esac
 }
 
-# They did most of what they meant to; else the good client was not beside them.
+# Checks that the misbehaving clients sent most of their requests; otherwise the comparison means
+# nothing.
 were_active()
 {
 	awk '/^did / { right = 10 * $2 >= 9 * $4 } END { exit !right }' abusers ||
-		fail "the bad ones were kept from it: $(grep '^did ' abusers)"
+		fail "the misbehaving clients were hindered: $(grep '^did ' abusers)"
 }
 
 # lowest COLUMN FILE
@@ -127,7 +129,7 @@ lowest()
 	cut -d' ' -f"$1" "$2" | sort -n | head -n 1
 }
 
-# True when the good client noticed nothing.
+# True if the normal client was not affected.
 compare()
 {
 	for what in alone beside; do
@@ -160,7 +162,7 @@ compare()
 		[ "$(lowest 2 beside-hurried)" -le $((2 * limit)) ]
 }
 
-# From one address so many requests may be under way, and no more; others do not notice.
+# One address can have that many simultaneous requests and no more; other clients are not affected.
 crowd()
 {
 	start_abuse slow-bodies 1100
@@ -173,8 +175,8 @@ crowd()
 if ulimit -n 4096 2>/dev/null; then
 	crowd
 else
-	say 'too few files may be open: the crowd was left out'
+	say 'the limit of open files is too low: the crowd was skipped'
 fi
 
-# The machine may have had something else to do throughout: then it is tried again.
-compare || compare || compare || fail 'the good client noticed'
+# If the machine was busy with other work, the comparison is repeated.
+compare || compare || compare || fail 'the normal client was affected'

@@ -1,8 +1,8 @@
 #!/bin/sh
-# Static analysis: cppcheck, clang-tidy and gcc -fanalyzer over all sources, each with the checks that
-# are chosen here. A finding fails. What a machine lacks is named and left out, and the exit status is 77
-# then. The one argument is a build directory that was configured (its config.h is needed); the default
-# is build/check.
+# Static analysis of all sources with cppcheck, clang-tidy and gcc -fanalyzer, each with the checks
+# selected here. Any finding is a failure. Tools that are not installed are named and skipped, and the
+# exit status is then 77. The only argument is a configured build directory, whose config.h is needed;
+# the default is build/check.
 set -u
 cd "${SOURCE_DIR:-$(dirname "$0")/..}" || exit 1
 build=${1-build/check}
@@ -18,9 +18,9 @@ missing=
 processors=$(nproc)
 libpq=$(sed -n 's|^POSTGRESQL_CFLAGS = *||p' "$build/Makefile")
 
-# clang-tidy and gcc look at one file at a time. This tells them what every function that sets a fault
-# returns, so that they do not go on where the program does not. Statements that leave the value out are
-# then statements without effect.
+# clang-tidy and gcc look at one file at a time. These definitions tell them what each function that sets
+# a fault returns, so that they do not follow paths that the program never takes. Statements that ignore
+# the value then have no effect.
 for name in set detail explain member cause; do
 	echo "#define fault_$name(...) ((void)(fault_$name)(__VA_ARGS__), false)"
 done >"$scratch/returns.h"
@@ -28,16 +28,16 @@ printf '#include "%s"\n' "$(cd "$build" && pwd)/config.h" base/fault.h "$scratch
 	>"$scratch/before.h"
 options="-std=c11 -I include -I src -Wno-unused-value $libpq"
 
-# Prints the sources without the one that defines those functions.
+# Prints the sources, except the one that defines those functions.
 sources()
 {
 	find src -name '*.c' ! -path src/base/fault.c -print0
 }
 
-# What it does not know is left out where it says so: that NULL is a pointer in C (varFuncNullUB, of all
-# calls that log), that an array is filled by the callee (uninitvar), that a pointer to a local may be
-# held by a struct that dies with it (autoVariables). Headers of the system are not read, so the one
-# loop of jansson's that is no word of C is made one.
+# Suppressed where cppcheck is wrong: it does not know that NULL is a pointer in C (varFuncNullUB, in all
+# calls that log), that the callee fills an array (uninitvar), or that a pointer to a local variable may
+# be in a struct with the same lifetime (autoVariables). It does not read system headers, so the one loop
+# macro of jansson is defined here.
 analyse_with_cppcheck()
 {
 	cppcheck -j "$processors" --quiet --error-exitcode=1 --inline-suppr --std=c11 \
@@ -48,19 +48,19 @@ analyse_with_cppcheck()
 		-D'json_object_keylen_foreach(o,k,n,v)=for ((v)=(o); (v)!=0;)' src
 }
 
-# All of bugprone, cert, the analyser, and performance, but for:
+# All checks of bugprone, cert, the analyser and performance, except:
 #   easily-swappable-parameters, branch-clone, narrowing-conversions, assignment-in-if-condition
-#                                  matters of taste, or of -Wconversion
-#   reserved-identifier, dcl37, dcl51  _GNU_SOURCE of config.h
+#                                  matters of taste, or covered by -Wconversion
+#   reserved-identifier, dcl37, dcl51  _GNU_SOURCE in config.h
 #   macro-parentheses              the words of our tables
 #   sizeof-expression              arrays of pointers
-#   misplaced-widening-cast, implicit-widening  sums of 64 bits made arguments of printf; constants
-#   err33, dcl16, DeprecatedOrUnsafe  snprintf whose cut is meant; lower-case suffixes; memcpy_s
-#   not-null-terminated-result     slices are not terminated
-#   no-int-to-ptr                  a const that an interface of C lacks
-#   UnixAPI                        calloc of nothing
-#   NonNullParam, CallAndMessage   it does not know that a slice with a size has bytes, nor that an enum
-#                                  is inside its table; UBSan looks at both
+#   misplaced-widening-cast, implicit-widening  64-bit sums as arguments of printf; constants
+#   err33, dcl16, DeprecatedOrUnsafe  intended truncation by snprintf; lower-case suffixes; memcpy_s
+#   not-null-terminated-result     slices are not null-terminated
+#   no-int-to-ptr                  a const that a C interface lacks
+#   UnixAPI                        calloc of size 0
+#   NonNullParam, CallAndMessage   it does not know that a slice with a size has bytes, or that an enum is
+#                                  inside its table; UBSan checks both
 tidy_checks='-*,bugprone-*,cert-*,clang-analyzer-*,performance-*,misc-redundant-expression,
 	misc-misplaced-const,-bugprone-easily-swappable-parameters,-bugprone-branch-clone,
 	-bugprone-narrowing-conversions,-bugprone-reserved-identifier,-bugprone-macro-parentheses,
@@ -80,8 +80,8 @@ analyse_with_clang_tidy()
 		' tidy "$(echo "$tidy_checks" | tr -d '[:space:]')" "$scratch/before.h" "$options"
 }
 
-# Those of its checks that gcc 12 carries out well for C: what is freed twice or used afterwards, and
-# what signal handlers do. The others lose their way where a value is set through a pointer.
+# The checks that work well for C in gcc 12: double free, use after free, and signal handlers. The others
+# fail if a value is set through a pointer.
 analyse_with_gcc()
 {
 	# shellcheck disable=SC2086 # several options
@@ -108,6 +108,6 @@ analyse()
 analyse cppcheck cppcheck analyse_with_cppcheck
 analyse clang-tidy clang-tidy analyse_with_clang_tidy
 analyse 'gcc -fanalyzer' gcc analyse_with_gcc
-[ -z "$missing" ] || echo "left out is what needs$missing"
+[ -z "$missing" ] || echo "left out: analysis that needs$missing"
 [ -z "$missing" ] || [ $failed = 1 ] || exit 77
 exit $failed

@@ -1,6 +1,6 @@
 #!/bin/sh
-# What the command line answers: a table of command lines, exit statuses and words of the message.
-# ANTEROOM names the program (./anteroom if not set).
+# Command lines with their exit statuses and messages, as a table. ANTEROOM names the program (default:
+# ./anteroom).
 set -u
 program=${ANTEROOM:-./anteroom}
 case $program in /*) ;; *) program=$PWD/$program ;; esac
@@ -21,8 +21,8 @@ fail()
 	failed=1
 }
 
-# check STATUS WORDS ARGUMENT...: the words have to be on stdout when the status is 0 (no words: it is
-# empty), else on stderr, and then stdout is empty.
+# check STATUS WORDS ARGUMENT...: if the status is 0, stdout must contain the words (or be empty if there
+# are no words); otherwise stderr must contain them, and stdout must be empty.
 check()
 {
 	expected=$1
@@ -41,7 +41,7 @@ check()
 	fi
 }
 
-# The value that follows a word in what was printed last.
+# Prints the value after a word in the last output.
 printed()
 {
 	sed -n "s/^$1: //p" out
@@ -67,7 +67,7 @@ check 0 'anteroom account rotate' account --help
 check 0 'anteroom ' --version
 for command in serve 'account add' 'account list' 'account disable' 'account enable' 'account set' \
 	'account rotate' 'account delete' token 'store create' check stat backup restore dump load; do
-	# Two words are two arguments.
+	# Unquoted, because two words are two arguments.
 	check 0 "Usage: anteroom $command" $command --help
 	check 0 "Usage: anteroom $command" $command -h
 	check 0 "Usage: anteroom $command" help $command
@@ -80,7 +80,7 @@ for command in serve 'account add' 'account list' 'account disable' 'account ena
 	check 2 '--data must not be empty' $command --data ''
 done
 
-# Those of a live service have no data directory.
+# The commands for a running service have no data directory.
 for command in 'room add' 'room list' 'room show' 'room enable' 'room disable' 'code add' 'code list' \
 	'code show' 'code link' 'code enable' 'code disable' 'code rotate' 'code delete' 'key add' 'key list' 'key remove'; do
 	check 0 "Usage: anteroom $command" $command --help
@@ -91,7 +91,7 @@ for command in 'room add' 'room list' 'room show' 'room enable' 'room disable' '
 done
 
 # ---- wrong use ----
-# A machine with the package has a directory that is taken then.
+# A machine with the package installed has a directory that these commands would use.
 if ! test -e /var/lib/anteroom; then
 	check 2 'serve: DIR is missing: name the directory in which the data lies, say --data DIR, or set ANTEROOM_DATA' serve
 	check 2 'account add: DIR is missing' account add x
@@ -137,7 +137,7 @@ done
 check 2 'takes no value' serve --data data --access-log=yes
 
 # ---- where the data lies ----
-# DIR and --data DIR, then the environment, then the package's directory.
+# DIR and --data DIR, then the environment, then the directory of the package.
 "$program" store create one 2>err
 "$program" store create --data two 2>err
 "$program" account add first one >out 2>err
@@ -236,7 +236,7 @@ test "$(printed secret)" != "$secret" || fail 'account rotate: the same secret'
 check 1 'two secrets' account rotate first --data data
 check 0 '' account rotate first --finish --data data
 check 1 'one secret' account rotate first --finish --data data
-# Others who can read the accounts file are warned of, by each command that uses it.
+# If other users can read the accounts file, each command that uses it prints a warning.
 for command in 'account list --data data' 'token first --data data' 'account disable first --data data' \
 	'account enable first --data data' 'account rotate first --data data' \
 	'account rotate first --finish --data data' 'account add mode --data data' 'check data'; do
@@ -254,7 +254,7 @@ done
 chmod 600 data/accounts.json
 check 0 first account list --data data
 test ! -s err || fail 'account list: warns of mode 0600'
-# What only reads works where nothing can be written, and who owns it is not what is said else.
+# Commands that only read work where nothing can be written, and do not report the owner instead.
 if unshare -rm true 2>/dev/null; then
 	for command in 'account list' 'token first' 'account add third'; do
 		# shellcheck disable=SC2016
@@ -273,7 +273,8 @@ fi
 echo '{' >data/accounts.json
 check 1 'accounts file' account list --data data
 rm data/accounts.json
-# Who may write into the directory can put anything there: nothing waits for the other end of a FIFO.
+# Anyone who can write to the directory can put anything there: no command waits for the other end of a
+# FIFO.
 for name in accounts.json accounts.lock; do
 	for kind in mkdir mkfifo 'ln -s ../file'; do
 		rm -rf data/$name
@@ -290,7 +291,7 @@ for name in accounts.json accounts.lock; do
 	done
 	rm -rf data/$name
 done
-# As does the store, and the load that begins by looking for the mark of a former one.
+# The same in the store, and for load, which first looks for the mark of an earlier load.
 check 0 '' store create planted
 for case in 'lock:load planted file' 'manifest:check planted' 'journal.mark:check planted'; do
 	name=${case%%:*}
@@ -308,7 +309,7 @@ timeout 20 "$program" load planted file >out 2>err
 status=$?
 test "$status" -eq 1 && grep -qF 'planted/load.unfinished is not a regular file' err ||
 	fail 'load: load.unfinished is a FIFO'
-# Others who can write into the directory can replace what is in it, unless it has the sticky bit.
+# Others who can write to the directory can replace its contents, unless it has the sticky bit.
 check 0 'secret: ' account add first --data open
 for mode in 0777 0770 0702; do
 	chmod $mode open
@@ -358,7 +359,7 @@ check 2 'the data directory none is not there' serve --listen ./socket $user
 unset ANTEROOM_DATA
 test ! -e socket || fail 'serve: leaves its socket behind'
 
-# Who may not is told who may, by name.
+# If the user has no access, the error names the user who has.
 if test "$(id -u)" -eq 0; then
 	mkdir -m 700 theirs
 	chown nobody theirs

@@ -1,7 +1,7 @@
 #!/bin/sh
-# Clients that generators make of the OpenAPI document compile and do an hour's work, against the program
-# behind nginx: tests/clients says what. Needs Node and, from npm, what tests/clients/package.json names;
-# left out where these cannot be had.
+# Clients that generators create from the OpenAPI document compile and do an hour's work, with the
+# program behind nginx: tests/clients describes it. Needs Node and the npm packages in
+# tests/clients/package.json; skipped if they cannot be installed.
 set -u
 test=tests/clients.sh
 . "${SOURCE_DIR:-$(dirname "$0")/..}/tests/servers.sh"
@@ -19,7 +19,7 @@ prove()
 	done
 }
 
-# make_client COMMAND...: generates one, and says nothing unless it fails.
+# make_client COMMAND...: generates a client, quietly unless that fails.
 make_client()
 {
 	made=$(cd "$PROOF" && timeout 120 node "node_modules/$1" "$2" "$3" 2>&1) || fail "$1: $made"
@@ -31,7 +31,7 @@ if [ -n "${PROOF-}" ]; then
 fi
 fetch_proof clients
 scratch=$PROOF
-"$program" openapi >"$PROOF/printed.json" || fail 'it is not printed'
+"$program" openapi >"$PROOF/printed.json" || fail 'the document is not printed'
 make_client openapi-typescript/bin/cli.js printed.json --output=types/schema.ts
 make_client orval/dist/bin/orval.js --config orval.config.cjs
 make_client @hey-api/openapi-ts/bin/run.js -f openapi-ts.config.mjs

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Completion in bash and zsh: each command and each option that the help names is offered, and nothing
-# else, and a value is completed by its kind. The functions are called as the shells call them.
+# Completion in bash and zsh: every command and option in the help is offered, and nothing else, and
+# values are completed by kind. The functions are called as the shells call them.
 set -u
 test=tests/completion.sh
 source=$(cd "${SOURCE_DIR:-$(dirname "$0")/..}" && pwd) || exit 1
@@ -19,7 +19,7 @@ fail()
 	exit 1
 }
 
-# offered WORD...: what the shell in $shell offers for the last word, a line each.
+# offered WORD...: prints what the shell in $shell offers for the last word, one per line.
 offered()
 {
 	case $shell in
@@ -39,8 +39,8 @@ _anteroom
 [[ ${#COMPREPLY[@]} -eq 0 ]] || printf '%s\n' "${COMPREPLY[@]}"
 END
 
-# The functions of zsh's own system that are called print what they are given: options and operands as
-# specifications, of which the names are taken.
+# These replace functions of zsh's completion system and print their arguments: options and operands as
+# specifications, from which the names are taken.
 cat >ask.zsh <<'END'
 _call_program() { shift; "$@" }
 _describe() { print -l -- ${${(P)@[-1]}%%:*} }

@@ -1,5 +1,5 @@
 #!/bin/sh
-# The fuzz targets on the inputs in tests/corpus.
+# Runs the fuzz targets on the inputs in tests/corpus.
 set -u
 source=${SOURCE_DIR:-$(dirname "$0")/..}
 for target in accounts body journal json request token; do

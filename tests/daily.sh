@@ -1,8 +1,7 @@
 #!/bin/sh
-# The commands for rooms and codes of a live service, through a real nginx: what they print and their
-# exit statuses, where they find the service and the token, lists of several pages, and requests that are
-# sent again. A second nginx in front makes what can go wrong on the way: it does what the files in
-# faults/ say.
+# The commands for rooms and codes of a running service, through a real nginx: their output and exit
+# statuses, where they find the service and the token, lists of several pages, and repeated requests. A
+# second nginx in front causes the faults that the files in faults/ ask for.
 set -u
 test=tests/daily.sh
 . "${SOURCE_DIR:-$(dirname "$0")/..}/tests/servers.sh"
@@ -31,14 +30,14 @@ run()
 	[ $status = "$expected_status" ] || fail "$*: status $status: $(cat out err)"
 }
 
-# Ids, generated codes and times differ from run to run, and how wide their columns are.
+# IDs, generated codes and times, and therefore the widths of their columns, differ from run to run.
 same()
 {
 	sed -E 's/[0-9a-f]{24}/ID/g; s/\b[a-z]{3}-[a-z]{4}-[a-z]{3}\b/CODE/g
 		s/[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]+Z/TIME/g; s/  +/  /g'
 }
 
-# must_be WHAT GOT: it is what is expected on standard input.
+# must_be WHAT GOT: compares GOT with standard input.
 must_be()
 {
 	cat >expected
@@ -52,7 +51,7 @@ and not
 $(cat expected)"
 }
 
-# prints ARGUMENT...: what is expected on standard input, and nothing on stderr.
+# prints ARGUMENT...: the command prints what is on standard input, and nothing on stderr.
 prints()
 {
 	run 0 "$@" </dev/null
@@ -60,7 +59,8 @@ prints()
 	[ ! -s err ] || fail "$* says $(cat err)"
 }
 
-# refuses STATUS ARGUMENT...: saying what is expected on standard input, printing nothing.
+# refuses STATUS ARGUMENT...: the command prints what is on standard input on stderr, and nothing on
+# stdout.
 refuses()
 {
 	run "$@" </dev/null
@@ -70,7 +70,8 @@ refuses()
 
 # ---- the servers ----
 
-# What a terminal would obey: as JSON escapes, and as JSON lets it stand in a string.
+# Control characters that a terminal would obey, as JSON escapes, and as allowed unescaped in a JSON
+# string.
 controls=$(printf '\177\302\233')
 hostile=$(for member in id name code role state template user_id label key join_url scopes '\u001b'; do
 	printf '%s' ",\"$member\":\"x\u001b]0;\u0007${controls}m\""
@@ -133,7 +134,7 @@ try_front()
 					if (-f $scratch/faults/cut) { return 418; }
 					proxy_pass $service;
 				}
-				# The request arrives, and its answer is lost.
+				# The request arrives, and its response is lost.
 				location @cut {
 					mirror /mirrored;
 					proxy_pass http://127.0.0.1:1;
@@ -230,7 +231,7 @@ run 0 room list --name Lesson-2 --json
 
 # ---- codes ----
 
-# This one to the blank.
+# Compared exactly, including spaces.
 run 0 code add lesson-1 'guest of honour' --code open-day-2036 --max-uses 3 --user-id 'zoë/1' \
 	--label "$(printf 'red\033[31m\302\233')" --expires-at 2036-11-23T12:00:00Z
 cat >expected <<'END'
@@ -252,8 +253,8 @@ zoes-code  host  true  not_yet_valid  -  -  -  -  red
 END
 run 0 code show zoes-code
 [ "$(sed -n 's/^name  *//p' out)" = 'Zoë & Co' ] || fail "code show: $(cat out)"
-# The link, and as a QR code that is read back where there is a reader: the half blocks as a picture of
-# 4 dots a module (Netpbm's PBM, in which 1 is black).
+# The link, and the QR code, which is read back if a reader is installed: the half blocks become a
+# picture with 4 dots per module (Netpbm's PBM, in which 1 is black).
 prints code link zoes-code <<END
 $ANTEROOM_URL/join/zoes-code
 END
@@ -433,7 +434,7 @@ run 0 room list --json --url "$front/"
 rm faults/too-long
 [ "$(jq length out)" = 125 ] || fail "long pages: $(jq length out)"
 
-# logged N: so many requests were logged; nginx may do so after their client has gone.
+# logged N: waits until N requests are logged; nginx may log them after the client has disconnected.
 logged()
 {
 	waited=0
@@ -444,8 +445,8 @@ logged()
 	done
 }
 
-# passes FAULT SAID ARGUMENT...: fails because of the fault, says so, and succeeds without it. Each try
-# has the same key.
+# passes FAULT SAID ARGUMENT...: the command first fails because of the fault, reports it, and then
+# succeeds without the fault. Each attempt has the same idempotency key.
 passes()
 {
 	fault=$1
@@ -473,7 +474,7 @@ passes silent 'no answer: Empty reply from server; trying again in 1 s' room lis
 grep -qx 'GET -' front/keys || fail "a key with GET: $(cat front/keys)"
 run 0 room show lesson-1 --json
 id=$(jq -r .id out)
-# Here the first try is carried out, so that only the kept answer makes a success of the second.
+# Here the first attempt is carried out, so the second one succeeds only because the response was stored.
 passes cut 'the service answers 502; trying again in 1 s' room add while-cut
 passes cut 'the service answers 502; trying again in 1 s' code add "$id" host --label cut
 run 0 code list "$id" --label cut --json
@@ -487,7 +488,7 @@ refuses 1 code show "$code" <<'END'
 anteroom code show: 404 room code not found
 END
 
-# fails FAULT TRIES ARGUMENT...: in vain, saying what is expected on standard input.
+# fails FAULT TRIES ARGUMENT...: the command fails and prints what is on standard input.
 fails()
 {
 	fault=$1
@@ -526,7 +527,7 @@ fails controls 1 room list <<'END'
 anteroom room list: 400 a\x1b[1mb
   /\xc2\x9b\x0a
 END
-# Terminals obey none of it, and JSON stays the same JSON.
+# No control characters reach the terminal, and the JSON is the same JSON.
 : >faults/terminal
 for command in "room list" "room show $id" "code list $id" "code show $code" "code link $code" "key list" \
 	"code add $id host" "code rotate $id host" "room disable $id" "key add x rooms:read"; do
@@ -567,7 +568,8 @@ say "$missing" | must_be 'no URL' err
 run 2 room list --url "$service"
 grep -q 'there is no token: say --token-file FILE, set ANTEROOM_TOKEN, or' err || fail "no token: $(cat err)"
 
-# found CONFIGURATION ENVIRONMENT ARGUMENT...: all other places are wrong, so it fails if they count.
+# found CONFIGURATION ENVIRONMENT ARGUMENT...: all other places are wrong, so the command fails if it
+# uses them.
 found()
 {
 	# shellcheck disable=SC2059
@@ -597,7 +599,7 @@ chmod 644 pipe
 found '' "ANTEROOM_URL=$service" --token-file pipe
 wait
 
-# not_found CONFIGURATION WORDS ARGUMENT...: wrong use.
+# not_found CONFIGURATION WORDS ARGUMENT...: a usage error.
 not_found()
 {
 	# shellcheck disable=SC2059
@@ -630,7 +632,7 @@ not_found '' "two-lines is no token: it has to be one word" --token-file two-lin
 head -c 70000 /dev/zero | tr '\0' x >large
 not_found '' "cannot read large: File too large" --token-file large
 
-# Files with a token that others may open.
+# Token files that other users can read.
 chmod 640 good
 not_found '' 'good holds a token and others may open it (mode 0640): chmod 600' --url "$service" --token-file good
 chmod 600 good
@@ -641,7 +643,7 @@ grep -q 'client.conf holds a token and others may open it (mode 0604)' err || fa
 say "token-file = good" >xdg/anteroom/client.conf
 run 0 room list --url "$service" --limit 1
 
-# Without XDG_CONFIG_HOME, or with a relative one, the file is below HOME.
+# Without XDG_CONFIG_HOME, or if it is relative, the file is below HOME.
 printf 'url = %s\ntoken-file = %s\n' "$service" "$scratch/good" >home/.config/anteroom/client.conf
 XDG_CONFIG_HOME=xdg
 run 0 room list --limit 1

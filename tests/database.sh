@@ -1,9 +1,9 @@
-# A PostgreSQL server for shell tests: in $scratch/database, on a unix socket alone. To be read after
-# tests/servers.sh, when the script is an ordinary user's. Sets $database, the URL of it. What it has
-# acknowledged may be lost with the machine, unless $durable is set.
+# A PostgreSQL server for shell tests, in $scratch/database, on a Unix socket only. Source it after
+# tests/servers.sh, once the script runs as an ordinary user. Sets $database to its URL. Unless $durable
+# is set, acknowledged data can be lost if the machine crashes.
 # shellcheck shell=sh disable=SC2034,SC2154
 
-# The directory of PostgreSQL's programs; the test is skipped when there is none.
+# Finds the directory of PostgreSQL's programs; skips the test if there is none.
 find_postgresql()
 {
 	for postgres in /usr/lib/postgresql/*/bin/postgres; do
@@ -38,7 +38,7 @@ serve_database()
 	done
 }
 
-# A store in the database, with an account. Sets token.
+# Creates a store in the database, with an account. Sets token.
 make_shared_store()
 {
 	{
@@ -48,7 +48,7 @@ make_shared_store()
 	token=$("$program" token test --store "$database") || fail token
 }
 
-# start_standby: a standby of it, which confirms each commit from then on.
+# start_standby: starts a standby, which confirms each commit from then on.
 start_standby()
 {
 	mkdir "$scratch/standby" || exit 1

@@ -1,6 +1,6 @@
 #!/bin/sh
-# The commands with --store: making the tables, accounts, tokens, dump and load both ways, check, stat,
-# and what is refused.
+# The commands with --store: creating the tables, accounts, tokens, dump and load in both directions,
+# check, stat, and errors.
 set -u
 test=tests/database_commands.sh
 . "${SOURCE_DIR:-$(dirname "$0")/..}/tests/servers.sh"
@@ -9,7 +9,7 @@ make_scratch
 . "$source/tests/database.sh"
 start_database
 
-# refused WORDS COMMAND...: it fails, and says so.
+# refused WORDS COMMAND...: the command fails and prints the words.
 refused()
 {
 	words=$1
@@ -47,20 +47,20 @@ refused 'is disabled' token one --store "$database"
 works account enable one --store "$database"
 works token one --store "$database"
 
-# A directory with something in it goes to the database and back, and nothing changes.
+# The data of a directory is loaded into the database and back, and does not change.
 "$program" account add two --data "$scratch/data" >/dev/null 2>&1 || fail 'account add'
 works dump "$scratch/data" --output "$scratch/first"
 works load --store "$database" "$scratch/first"
 grep -q 'Loaded 1 accounts' "$scratch/out.log" || fail 'load'
 refused 'there is an account\|is in use\|taken' load --store "$database" "$scratch/first"
 works dump --store "$database" --account two --output "$scratch/second"
-# The first line has the time.
+# The first line contains the time.
 sed 1d "$scratch/first" >"$scratch/first.rest"
 sed 1d "$scratch/second" | cmp -s - "$scratch/first.rest" || fail 'the dumps differ'
 works load "$scratch/data2" "$scratch/second"
 works check --store "$database"
 
-# A room with more codes than a line of a dump has.
+# A room with more codes than fit into a line of a dump.
 awk 'BEGIN {
 	time = "\"2026-01-01T00:00:00.000Z\""
 	id = "6955b9000000000001000000"
@@ -104,7 +104,7 @@ works check --store "$database"
 works stat --store "$database" --json
 [ "$(sql 'SELECT count(*) FROM load')" = 1 ] || fail 'a load left its mark'
 
-# An account goes with all that it owns; others stay.
+# Deleting an account deletes everything it owns; other accounts stay.
 refused 'is enabled' account delete two --store "$database"
 works account delete two --force --store "$database"
 refused 'no account with name' token two --store "$database"
@@ -113,13 +113,13 @@ works token one --store "$database"
 refused 'names the data a second time' check --store "$database" --data "$scratch/data"
 refused 'this is for data directories' load --store "$database" --replace "$scratch/second"
 
-# Damage is found.
+# Damage is detected.
 sql "INSERT INTO record (account, kind, id, name, value, checksum) VALUES
 	('\\x000000000000000000000001', 116, '\\x000000000000000000000002', 'x', 'y', 5)"
 "$program" check --store "$database" >"$scratch/out.log" 2>&1 && fail 'damage is not found'
 sql 'DELETE FROM record WHERE checksum = 5'
 
-# A newer store, and the tables of somebody else.
+# A store of a newer version, and tables of another program.
 sql 'UPDATE installation SET version = 99'
 refused 'knows no version above' serve --listen "$scratch/none.sock" --store "$database"
 refused 'knows no version above' store create --store "$database"

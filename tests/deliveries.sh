@@ -1,8 +1,8 @@
 #!/bin/sh
-# Responders are killed while they deliver webhooks: one over a data directory, and two over one database.
-# Every entry of the log reaches the receiver, under one id each, and nothing stays pending.
+# Responders are killed while they deliver webhooks: one with a data directory, and two with one database.
+# Every event reaches the receiver under one ID, and nothing stays pending.
 #
-#     deliveries.sh [KILLS]       as many of each; 4 if not given
+#     deliveries.sh [KILLS]       as many kills of each; default: 4
 set -u
 test=tests/deliveries.sh
 beside=tests/hook_receiver.mjs
@@ -17,21 +17,21 @@ unset ANTEROOM_URL ANTEROOM_TOKEN
 "$program" room list 2>libraries
 ! grep -q 'configured without libcurl' libraries || { say 'this build has no libcurl' && exit 77; }
 kills=${1-4}
-# Entries that are made, or deliveries that arrive, between two kills.
+# Events created, or deliveries received, between two kills.
 between=5
-# Seconds until everything has arrived.
+# Seconds until everything must have arrived.
 patience=90
-# What one second brings; repeats are soon due.
+# Deliveries in one second, with a schedule of short delays.
 options='--webhook-allow-http --webhook-allow-private --webhook-schedule 0s,1s,1s,1s,1s,1s,1s,1s'
 
-# api METHOD PATH [BODY]: fails when there is no answer.
+# api METHOD PATH [BODY]: fails if there is no response.
 api()
 {
 	printf 'header = "Authorization: Bearer %s"\n' "$token" |
 		curl -sSf --config - --max-time 20 -X "$1" ${3+-d "$3"} "$base$2" 2>>curl.errors
 }
 
-# The id and the number of each entry of what was made, and the id of that.
+# Prints the ID and the number of each event of a created object, and the ID of the object.
 entries()
 {
 	after=0
@@ -44,7 +44,7 @@ entries()
 	done
 }
 
-# start NAME OPTION...: a responder behind NAME.sock, over what the options say.
+# start NAME OPTION...: starts a responder behind NAME.sock, with the store given by the options.
 start()
 {
 	name=$1
@@ -55,7 +55,7 @@ start()
 		"$program" serve $options "$@" >>"$scratch/$name.log" 2>&1 || fail 'spawn-fcgi'
 }
 
-# Makes rooms by each service in turn, as long as few of them wait to be delivered.
+# Creates rooms with each service in turn, as long as only a few events wait to be delivered.
 make_rooms()
 {
 	operation='{"method":"POST","path":"/v2/rooms","body":{}}'
@@ -73,15 +73,15 @@ lines()
 	wc -l <"$1"
 }
 
-# Waits until a file has more lines than it had; the writer of it makes them.
+# Waits until the writer of a file has added lines to it.
 more_lines()
 {
 	wanted=$(($(lines "$1") + between))
 	timeout 60 sh -c "until [ \$(wc -l <'$1') -ge $wanted ]; do sleep 0.02; done" ||
-		fail "nothing more in $1"
+		fail "no new lines in $1"
 }
 
-# begin_deliveries: a receiver, and a webhook to it.
+# begin_deliveries: starts a receiver, and creates a webhook for it.
 begin_deliveries()
 {
 	rm -f enough
@@ -91,7 +91,7 @@ begin_deliveries()
 	node "$source/tests/hook_receiver.mjs" arrived taken >port 2>receiver.log &
 	echo $! >receiver.pid
 	note "$scratch/receiver.pid" TERM
-	timeout 20 sh -c 'until [ -s port ]; do sleep 0.02; done' || fail 'the receiver does not begin'
+	timeout 20 sh -c 'until [ -s port ]; do sleep 0.02; done' || fail 'the receiver does not start'
 	api POST /v2/templates '{"default":true}' >template.json || fail 'POST /v2/templates'
 	api POST /v2/webhooks "{\"url\":\"http://127.0.0.1:$(cat port)/\",\"events\":[\"room.*\"]}" \
 		>webhook.json || fail 'POST /v2/webhooks'
@@ -99,7 +99,7 @@ begin_deliveries()
 	writer=$!
 }
 
-# What was made has its entries, and these have arrived. Entries may show up after some seconds.
+# All created objects have their events, and these have arrived. Events may appear after some seconds.
 have_arrived()
 {
 	entries >logged
@@ -109,7 +109,7 @@ have_arrived()
 	[ ! -s missing ] && [ ! -s undelivered ]
 }
 
-# All has arrived, each entry under one id, and nothing is left to be delivered.
+# Everything has arrived, each event under one ID, and no delivery is pending.
 finish_deliveries()
 {
 	: >enough
@@ -171,7 +171,7 @@ begin_deliveries
 killed=0
 name=two
 while [ $killed -lt "$kills" ]; do
-	# The one that sends is among them; when it is killed, the other one takes over 10 s later.
+	# The sending responder is among them; after it is killed, the other one takes over 10 s later.
 	[ $((killed % 10)) != 0 ] || more_lines arrived
 	more_lines made
 	kill -s KILL "$(cat "$name.responder")"

@@ -1,7 +1,7 @@
 #!/bin/sh
-# The log of changes over real responders: the entries of joins and of what the command line does to
-# accounts, killed processes, and two responders over one database, of which one is killed. Every change
-# that was acknowledged has its entry, no number is missing, and anteroom check finds nothing.
+# The event log with real responders: events of joins and of changes to accounts by the command line,
+# killed processes, and two responders with one database, of which one is killed. Every acknowledged
+# change has its event, no number is missing, and anteroom check finds no damage.
 set -u
 test=tests/events.sh
 . "${SOURCE_DIR:-$(dirname "$0")/..}/tests/servers.sh"
@@ -19,7 +19,7 @@ api()
 		curl -sS --config - --max-time 20 -X "$1" ${3+-d "$3"} "$base$2"
 }
 
-# The types of all entries, in their order, with a filter of jq for each.
+# Prints the types of all events, in order, with a jq filter for each.
 entries()
 {
 	after=0
@@ -32,7 +32,7 @@ entries()
 	done
 }
 
-# await N FILTER PATTERN: until N entries match; entries may show up two seconds late.
+# await N FILTER PATTERN: waits until N events match; events may appear two seconds late.
 await()
 {
 	tries=0
@@ -61,7 +61,7 @@ make_room()
 }
 make_room
 
-# Nothing of joins is logged unless the account wants it.
+# Joins are logged only if the account enables it.
 curl -sS -o /dev/null -d "{\"code\":\"$code\"}" "$base/v2/token"
 "$program" account set test log_joins=on --data "$scratch/one" >/dev/null || fail 'account set'
 curl -sS -o /dev/null -d "{\"code\":\"$code\",\"user_id\":\"ann\"}" "$base/v2/token"
@@ -72,7 +72,7 @@ done
 await 1 '[.type,.actor.kind,.data.kind,.data.user_id,.data.role] | @csv' \
 	'"join.granted","code","join","ann","host"'
 await 1 '[.type,.data.reason] | @csv' '"join.refused","disabled"'
-# A refusal names the person who came, not the one the code is for.
+# A rejection names the person who tried to join, not the person the code is for.
 own=$(api POST "/v2/room-codes/room/$room/role/host" '{"user_id":"bob"}' | jq -r .code)
 curl -sS -o /dev/null -d "{\"code\":\"$own\",\"user_id\":\"eve\"}" "$base/v2/token"
 await 1 '[.type,.data.reason,.data.user_id] | @csv' '"join.refused","other_user","eve"'
@@ -81,11 +81,11 @@ await 1 '[.type,.data.reason,.data.user_id] | @csv' '"join.refused","other_user"
 	fail 'a join does not name its code as the change of the code does'
 entries . | grep -q "$code" && fail 'the log has a code'
 
-# What the command line does is noticed while the service runs, and once.
+# Changes by the command line are noticed while the service runs, and only once.
 "$program" account disable test --data "$scratch/one" 2>/dev/null || fail 'account disable'
 sleep_for_watch()
 {
-	# The thread looks every second; nothing else can be asked while the account is disabled.
+	# The thread checks every second; no request can show it while the account is disabled.
 	tries=0
 	until grep -q 'account.disabled' dumped 2>/dev/null || [ $tries = 100 ]; do
 		"$program" dump --data "$scratch/one" >dumped 2>/dev/null
@@ -101,7 +101,7 @@ await 1 .type account.enabled
 await 1 .type account.secret_rotated
 no_gaps
 
-# Also what happened to an account before the first look at it.
+# The same for changes to an account before the first check.
 "$program" account add second --data "$scratch/one" >second || fail 'account add'
 "$program" account rotate second --data "$scratch/one" >/dev/null || fail 'account rotate'
 of_first=$token
@@ -170,7 +170,7 @@ for base in $bases $bases $bases; do
 done >made
 await 6 .type template.created
 no_gaps
-# One of them has the lease: the other goes on numbering when it is killed.
+# One of them has the lease; when it is killed, the other one continues the numbering.
 kill -s KILL "$(cat two.responder)"
 for _ in 1 2 3; do
 	api POST /v2/templates '{}' | jq -r '.id // empty'

@@ -1,5 +1,5 @@
 #!/bin/sh
-# The layout of every C file is the one of .clang-format. Skipped where that tool is not installed.
+# Every C file has the layout of .clang-format. Skipped if that tool is not installed.
 set -u
 cd "${SOURCE_DIR:-$(dirname "$0")/..}" || exit 1
 
@@ -12,11 +12,11 @@ case $("${tool:-false}" --version 2>/dev/null) in
 	;;
 esac
 
-# Comments, which that tool does not break, have 100 columns as well, but for tables and samples.
+# Comments, which clang-format does not break, are limited to 100 columns too, except tables and samples.
 find src include tests -name '*.[ch]' | while read -r file; do
 	expand -t 8 "$file" | awk -v file="$file" '
 		length > 100 && /^ *(\/\*|\*)/ && !/^ \*    / { print file ":" NR ": a comment of " length " columns" }'
 done | grep . && exit 1
 
-# Prints the places that differ; `clang-format -i FILE` sets them right.
+# Prints the places that differ; `clang-format -i FILE` corrects them.
 find src include tests -name '*.[ch]' -exec "$tool" --dry-run --Werror {} +

@@ -1,8 +1,8 @@
 #!/bin/sh
-# Anteroom behind each front end that the README names, with the example site of the tree, all as an
-# ordinary user: nginx with spawn-fcgi, nginx with TLS and HTTP/2, lighttpd and mod_fcgid, which start
-# the program themselves, and Apache's mod_proxy_fcgi. Through each a template is made and read, and
-# what front ends like to spoil is looked at. A front end that is not installed is named and left out.
+# Anteroom behind each web server in the README, with the example sites of the tree, all as an ordinary
+# user: nginx with spawn-fcgi, nginx with TLS and HTTP/2, lighttpd and mod_fcgid, which start the program
+# themselves, and Apache's mod_proxy_fcgi. For each, the test creates and reads a template, and checks
+# what web servers often get wrong. A web server that is not installed is named and skipped.
 set -u
 test=tests/front_ends.sh
 . "${SOURCE_DIR:-$(dirname "$0")/..}/tests/servers.sh"
@@ -20,7 +20,7 @@ done
 
 # ---- what each has to let through ----
 
-# call METHOD PATH [ARGUMENT...]: prints the status, a space and the body; headers go to headers.
+# call METHOD PATH [ARGUMENT...]: prints the status, a space and the body; writes the headers to headers.
 call()
 {
 	method=$1
@@ -51,19 +51,19 @@ header()
 	tr -d '\r' <headers | sed -n "s/^$1: *//Ip"
 }
 
-# A file of N bytes of JSON, most of them in an unknown member.
+# Prints N bytes of JSON, most of them in an unknown field.
 body_of()
 {
 	printf '{"x":"%*s"}' $(($1 - 8)) ''
 }
 
-# N letters.
+# Prints N letters.
 letters()
 {
 	printf "%$1s" '' | tr ' ' x
 }
 
-# The pages for a browser.
+# Checks the pages for browsers.
 check_pages()
 {
 	expect 'the way to the console' '302 *' GET /
@@ -81,7 +81,7 @@ check_pages()
 		esac
 		[ "$(header Cache-Control)" = no-cache ] || fail "$front_end: $page: $(header Cache-Control)"
 	done
-	grep -q 'join/main.js' body || fail "$front_end: /join is not the page to join from"
+	grep -q 'join/main.js' body || fail "$front_end: /join is not the join page"
 	script=$(sed -n 's|.*src="\(/web/[^"]*\)".*|\1|p' body)
 	expect 'a script' '200 //*' GET "$script"
 	case $(header Content-Type) in
@@ -98,7 +98,7 @@ check_pages()
 	esac
 }
 
-# A page can only be read, and its requests have an id as all others.
+# Pages are read-only, and their responses have a request ID like all others.
 check_pages_of_nginx()
 {
 	for page in / /console/ /join/abc-defg-hij "$script"; do
@@ -121,7 +121,7 @@ check()
 	id=$(sed -n 's/^{"id":"\([0-9a-f]*\)".*/\1/p' body)
 	expect 'reading it' "200 {\"id\":\"$id\",\"name\":\"made\",*" GET "/v2/templates/$id" \
 		-H 'X-Request-Id: the-client.1'
-	[ "$(header X-Request-Id)" = the-client.1 ] || fail "$front_end: X-Request-Id is lost"
+	[ "$(header X-Request-Id)" = the-client.1 ] || fail "$front_end: X-Request-Id is missing"
 	etag=$(header ETag)
 	expect '304' '304 ' GET "/v2/templates/$id" -H "If-None-Match: $etag"
 	expect '412' '412 {"code":412,*' PATCH "/v2/templates/$id" -d '{}' -H 'If-Match: "none"'
@@ -144,7 +144,7 @@ check()
 		-d '{"name":"pieces"}'
 	body_of 262144 >large
 	expect 'a large body' '200 *' POST /v2/templates --data-binary @large
-	[ "$(header X-Unknown-Fields)" = /x ] || fail "$front_end: X-Unknown-Fields is lost"
+	[ "$(header X-Unknown-Fields)" = /x ] || fail "$front_end: X-Unknown-Fields is missing"
 	body_of 262145 >large
 	expect 'a body that is too large' '413 *' POST /v2/templates --data-binary @large
 	expect 'a body too large in pieces' '413 *' POST /v2/templates --data-binary @large \
@@ -152,7 +152,7 @@ check()
 	body_of 8193 >small
 	expect 'a body too large for joining' '413 *' POST /v2/token --data-binary @small
 	[ "$(header Access-Control-Allow-Origin)" = '*' ] || fail "$front_end: no CORS with 413"
-	# Elsewhere it is the responder that refuses these, and it first looks at who calls.
+	# Otherwise the responder rejects these, after it has checked the token.
 	case $front_end in
 	nginx*)
 		for path in /v2/token/join /v2/session; do
@@ -160,7 +160,7 @@ check()
 		done
 		;;
 	esac
-	# Of what is larger, each says what it does instead.
+	# The web servers handle larger headers differently.
 	case $front_end in
 	shared*) long=8000 together='200 *' ;;
 	Apache*) long=16000 together='200 *' ;;
@@ -177,7 +177,7 @@ check()
 	token=wrong expect 'a wrong token' '401 {"code":401,*' GET /v2/templates
 	case $(header WWW-Authenticate) in
 	Bearer*) ;;
-	*) fail "$front_end: WWW-Authenticate is lost" ;;
+	*) fail "$front_end: WWW-Authenticate is missing" ;;
 	esac
 	case $front_end in
 	shared* | *HTTP/2) expect 'the metrics' '404 *' GET /metrics ;;
@@ -200,7 +200,7 @@ check()
 	check_pages
 }
 
-# logs_no_code LOG...: whoever reads a code in a log can join.
+# logs_no_code LOG...: checks that the logs contain no codes, because a code is enough to join.
 logs_no_code()
 {
 	cat "$@" >all.logs || fail "$front_end: no log"
@@ -215,7 +215,7 @@ if have nginx && have spawn-fcgi; then
 	start_nginx nginx
 	check 'nginx with spawn-fcgi'
 
-	# The installed site with the lines for TLS that it holds as comments.
+	# The installed site with the TLS lines that are comments in it.
 	if have openssl; then
 		make_certificate
 		end QUIT nginx-nginx/nginx.pid
@@ -232,7 +232,7 @@ if have nginx && have spawn-fcgi; then
 		[ "$(curl -sS --http2 --cacert certificate.pem -o /dev/null -w '%{http_version}' \
 			"$base/v2/templates")" = 2 ] || fail 'no HTTP/2'
 		curl -sS --tls-max 1.1 --cacert certificate.pem "$base/" >/dev/null 2>&1 &&
-			fail 'TLS 1.1 is spoken'
+			fail 'TLS 1.1 is accepted'
 	fi
 	end_all
 	logs_no_code nginx-nginx/*.log nginx.log
@@ -243,7 +243,7 @@ fi
 try_lighttpd()
 {
 	{
-		# As in Debian's own file, what the site has to undo.
+		# Settings of Debian's own file that the site must override.
 		cat <<'END'
 server.modules = ( "mod_access" )
 url.access-deny = ( "~", ".inc" )
@@ -281,7 +281,7 @@ fi
 
 # ---- Apache ----
 
-# The server's own part, as ordinary user; the site follows.
+# The configuration of the server for an ordinary user; the site follows.
 apache_own_part()
 {
 	printf 'ServerRoot "%s"\nPidFile apache.pid\nErrorLog apache.log\nMutex file:%s\n' \
@@ -364,7 +364,8 @@ if have apache2 && [ -e $modules/mod_fcgid.so ]; then
 	end_all
 	logs_no_code apache.log
 
-	# Where the host allows more processes, further ones end and say why; the first goes on.
+	# If the host allows more processes, the additional ones exit with a reason, and the first one
+	# continues.
 	start_on_port try_fcgid 4
 	note "$scratch/apache.pid" TERM
 	expect 'the first' '200 *' GET /v2/templates
@@ -376,4 +377,4 @@ if have apache2 && [ -e $modules/mod_fcgid.so ]; then
 	end_all
 fi
 
-[ -z "$missing" ] || { say "left out is what needs$missing" && exit 77; }
+[ -z "$missing" ] || { say "left out: web servers that need$missing" && exit 77; }

@@ -1,13 +1,13 @@
 #!/bin/sh
 # Fuzzing, in a build directory that was configured with --enable-fuzzers (built with `make fuzzers`):
 #
-#     sh tests/fuzz.sh DIRECTORY SECONDS [TARGET...]    each target for so long
-#     sh tests/fuzz.sh DIRECTORY --long [TARGET...]     each until ten minutes found no new edge, at
-#                                                       least twenty minutes
+#     sh tests/fuzz.sh DIRECTORY SECONDS [TARGET...]    runs each target for this time
+#     sh tests/fuzz.sh DIRECTORY --long [TARGET...]     runs each target until it has found no new edge for
+#                                                       ten minutes, but at least for twenty minutes
 #
-# A target begins with the seeds in tests/corpus and with what earlier runs left in DIRECTORY/corpus,
-# where it adds to. What it finds, a crash or an input that takes 20 seconds, is DIRECTORY/found-*, ends
-# the target and fails.
+# A target begins with the seeds in tests/corpus and with the inputs in DIRECTORY/corpus, which earlier runs
+# have added and to which it adds. A crash, or an input that takes 20 seconds, is written to
+# DIRECTORY/found-*, stops the target and is a failure.
 set -u
 [ $# -ge 2 ] || {
 	sed -n 's/^#     //p' "$0" >&2
@@ -19,9 +19,9 @@ shift 2
 cd "${SOURCE_DIR:-$(dirname "$0")/..}" || exit 1
 [ $# -gt 0 ] || set -- accounts body journal json request token
 
-# run TARGET SECONDS: the log goes to DIRECTORY/fuzz-TARGET.log. What is made along the tables is long from
-# the start. Leaks are looked for at the end, not after each input that keeps something, as a store does:
-# that took four fifths of the time.
+# run TARGET SECONDS: writes the log to DIRECTORY/fuzz-TARGET.log. Targets that create data from the
+# tables begin with long inputs. Leaks are checked at the end, not after each input that keeps memory, as
+# a store does: that took four fifths of the time.
 run()
 {
 	mkdir -p "$directory/corpus/$1"
@@ -37,14 +37,14 @@ run()
 	exit 1
 }
 
-# edges TARGET: in all, at the end of the last run.
+# edges TARGET: prints the total number of edges at the end of the last run.
 edges()
 {
 	sed -n 's/^#[0-9]*[[:space:]]*DONE *cov: \([0-9]*\) .*/\1/p' "$directory/fuzz-$1.log" | tail -n 1
 }
 
-# What a run before has found is no news, though what hangs on the order of inputs may take its time
-# to be found again.
+# Edges that an earlier run found are not new, although some of them depend on the order of inputs and
+# take a while to be found again.
 run_long()
 {
 	run "$1" 600

@@ -1,14 +1,14 @@
 #!/bin/sh
-# What README, README.Debian and anteroom-serve(8) print for administrators, done on bare systems of Debian
-# that are booted, with systemd as their first process: the package is built and installed, then the site,
-# the first call, a certificate by ACME, backups, a restore and an upgrade under load, fail2ban, removal.
-# Commands are taken out of the manual where it has them, so that what is printed is what is run. The
-# systems have a network of their own, with nobody else in it. Needs root, debootstrap, systemd-nspawn and
-# Debian's mirror, and takes some three minutes a release.
+# Carries out what README, README.Debian and anteroom-serve(8) tell administrators to do, on bare Debian
+# systems that are booted with systemd: builds and installs the package, then tests the site, a first request,
+# a certificate by ACME, backups, a restore and an upgrade under load, fail2ban, and removal. The commands are
+# taken from the manual where it has them, so that the printed commands are the ones that run. The systems
+# have a separate network without other machines. Needs root, debootstrap, systemd-nspawn and Debian's mirror,
+# and takes about three minutes per release.
 #
 #     sh tests/installed.sh [RELEASE...]      bookworm and trixie
 #
-# MIRROR in the environment is another mirror than Debian's own.
+# Set MIRROR in the environment to use another mirror than Debian's own.
 set -u
 cd "${SOURCE_DIR:-$(dirname "$0")/..}" || exit 1
 
@@ -45,7 +45,8 @@ clean_up()
 	rm -rf --one-file-system "$scratch"
 }
 
-# in_root NAME COMMAND...: in the directory of that name, which is not booted; what it prints goes to the log.
+# in_root NAME COMMAND...: runs the command in the directory of that name, which is not booted; its
+# output goes to the log.
 in_root()
 {
 	root=$scratch/$1
@@ -58,12 +59,12 @@ in_root()
 	return $status
 }
 
-# boot NAME: starts the system in the directory of that name, in a control group of its own, and waits until
-# it is up. $init is its first process as seen from here.
+# boot NAME: starts the system in the directory of that name, in a separate control group, and waits
+# until it is up. Sets init to the pid of its first process in this system.
 boot()
 {
 	booted=$1
-	# What follows sees control groups of the second version alone, whatever this machine has.
+	# The new system sees only control groups of version 2, whatever this machine has.
 	unshare --mount --propagation private sh -c '
 		umount -l -R /sys/fs/cgroup 2>/dev/null
 		mount -t cgroup2 cgroup2 /sys/fs/cgroup && mkdir "/sys/fs/cgroup/$1" &&
@@ -88,7 +89,7 @@ boot()
 	}
 }
 
-# inside COMMAND...: in the booted system.
+# inside COMMAND...: runs the command in the booted system.
 inside()
 {
 	timeout 900 nsenter --target "${init%% *}" --all env --chdir=/ -i HOME=/root LC_ALL=C.UTF-8 TERM=dumb \
@@ -121,13 +122,13 @@ fail()
 	exit 1
 }
 
-# with_readme LINE: is printed there as a line of its own.
+# with_readme LINE: checks that README.Debian prints the line as a command.
 with_readme()
 {
 	grep -qxF "    $1" /usr/share/doc/anteroom/README.Debian || fail "README.Debian does not print: $1"
 }
 
-# printed BEGINNING: the display of anteroom-serve(8) that begins so.
+# printed BEGINNING: prints the display of anteroom-serve(8) that begins with this text.
 printed()
 {
 	zcat /usr/share/man/man8/anteroom-serve.8.gz | awk -v beginning="$1" '
@@ -137,7 +138,7 @@ printed()
 		END { exit !found }' || fail "anteroom-serve(8) does not print: $1"
 }
 
-# status ARGUMENT...: of a call with the token; the body goes to body.
+# status ARGUMENT...: prints the status of a request with the token; the body goes to body.
 status()
 {
 	printf 'header = "Authorization: Bearer %s"\n' "$token" |
@@ -168,8 +169,8 @@ count_rooms()
 	anteroom stat | sed -n 's/^rooms *//p'
 }
 
-# Two clients make rooms until stop_load; what they were answered is in answers-1 and answers-2. Not by
-# HTTP/2: when nginx is reloaded, the curl of Debian 12 takes its GOAWAY for an error.
+# Two clients create rooms until stop_load, and write the statuses to answers-1 and answers-2. They do
+# not use HTTP/2, because the curl of Debian 12 takes the GOAWAY of a reloading nginx for an error.
 start_load()
 {
 	rm -f enough
@@ -189,7 +190,7 @@ stop_load()
 	: >enough
 	wait
 	answered=$(cat answers-1 answers-2 | grep -c '^200$')
-	[ "$answered" -gt 20 ] || fail "$1: hardly anything was answered"
+	[ "$answered" -gt 20 ] || fail "$1: too few responses"
 }
 
 reload_nginx()
@@ -276,7 +277,7 @@ certbot renew --force-renewal --no-random-sleep-on-renew >log 2>&1 || fail "cert
 sleep 1
 served=$(openssl s_client -connect 127.0.0.1:443 -servername rooms.example.org </dev/null 2>/dev/null |
 	openssl x509 -noout -serial)
-[ "$served" = "$(openssl x509 -noout -serial <$live/cert.pem)" ] || fail 'nginx serves the certificate of before'
+[ "$served" = "$(openssl x509 -noout -serial <$live/cert.pem)" ] || fail 'nginx serves the previous certificate'
 
 # ---- backups ----
 
@@ -291,9 +292,9 @@ back_up()
 run-parts --test /etc/cron.daily | grep -q anteroom-backup || fail 'cron would not run the backup'
 back_up || fail "backup: $(cat log)"
 expect 200 $base/v2/rooms -d '{"name":"second"}'
-# A directory of a backup that was cut short.
+# A directory of an interrupted backup.
 mkdir -p /var/backups/anteroom.new/store || exit 1
-back_up || fail "after one that was cut short: $(cat log)"
+back_up || fail "after an interrupted backup: $(cat log)"
 back_up || fail "the third: $(cat log)"
 [ "$(cd /var/backups && echo anteroom.*)" = 'anteroom.1 anteroom.2' ] || fail "backups: $(ls /var/backups)"
 for copy in 1 2; do
@@ -306,7 +307,7 @@ expect 200 $base/v2/rooms -d '{"name":"after-the-backup"}'
 before=$(owner /var/lib/anteroom)
 start_load
 printed 'systemctl stop anteroom.socket' | sed 's|BACKUP|/var/backups/anteroom.1|' >command
-[ "$(grep -c . command)" = 3 ] || fail "to restore: $(cat command)"
+[ "$(grep -c . command)" = 3 ] || fail "the restore commands: $(cat command)"
 sh -e ./command >log 2>&1 || fail "restore: $(cat log)"
 stop_load restore
 cat answers-1 answers-2 | grep -vxE '200|502' && fail 'during the restore'
@@ -314,12 +315,12 @@ is_up 'after the restore'
 [ "$(owner /var/lib/anteroom)" = "$before" ] || fail "after the restore: $(owner /var/lib/anteroom)"
 for name in first second; do
 	expect 200 "$base/v2/rooms?name=$name"
-	grep -q "\"name\":\"$name\"" body || fail "the room $name is gone: $(cat body)"
+	grep -q "\"name\":\"$name\"" body || fail "the room $name is missing: $(cat body)"
 done
 expect 200 "$base/v2/rooms?name=after-the-backup"
-! grep -q '"name":"after' body || fail "what is newer than the backup is there: $(cat body)"
+! grep -q '"name":"after' body || fail "data newer than the backup exists: $(cat body)"
 anteroom check >log 2>&1 || fail "after the restore: $(cat log)"
-ls -d /var/lib/anteroom.before-* >/dev/null || fail 'what was there before is gone'
+ls -d /var/lib/anteroom.before-* >/dev/null || fail 'the previous data is missing'
 
 # ---- an upgrade under load, a restart, a rotation of the logs ----
 
@@ -337,7 +338,7 @@ logrotate -f /etc/logrotate.d/nginx || fail 'logrotate'
 stop_load upgrade
 grep -vx 200 answers-1 answers-2 && fail 'the upgrade lost requests'
 [ "$(count_rooms)" = $((rooms + answered)) ] || fail "$rooms rooms and $answered more are $(count_rooms)"
-echo "$answered rooms were made during the upgrade"
+echo "$answered rooms were created during the upgrade"
 cmp $site site || fail 'the upgrade changed the site'
 [ -s /var/log/nginx/anteroom.log.1 ] && [ -e /var/log/nginx/anteroom.log ] || fail "$(ls /var/log/nginx)"
 
@@ -360,7 +361,7 @@ until [ "$(is_answered "$school")" = 200 ]; do
 	[ $tries -lt 100 ] || fail "the second service: $(cat body)"
 	sleep 0.1
 done
-[ "$(is_answered "$token")" = 401 ] || fail 'the second service takes a token of the first'
+[ "$(is_answered "$token")" = 401 ] || fail 'the second service accepts a token of the first'
 expect 200 $base/v2/templates
 [ "$(owner /var/lib/school)" = 'anteroom:anteroom 700' ] || fail "$(ls -ld /var/lib/school)"
 rm /etc/nginx/sites-enabled/school
@@ -371,7 +372,7 @@ systemctl disable --quiet --now school.socket school.service
 examples=/usr/share/doc/anteroom/examples/fail2ban
 cp $examples/filter.conf /etc/fail2ban/filter.d/anteroom.conf
 cp $examples/jail.conf /etc/fail2ban/jail.d/anteroom.conf
-# As jail.conf says of Debian 12.
+# As jail.conf says for Debian 12.
 ! grep -q '^12' /etc/debian_version ||
 	sed -i -e 's/^#\(\[sshd\]\)/\1/' -e 's/^#\(backend\)/\1/' /etc/fail2ban/jail.d/anteroom.conf
 systemctl restart fail2ban
@@ -381,7 +382,7 @@ until fail2ban-client status anteroom >log 2>&1; do
 	[ $tries -lt 100 ] || fail "fail2ban: $(cat log; journalctl -u fail2ban --no-pager -n 5)"
 	sleep 0.1
 done
-# Another machine: fail2ban never bans the addresses of its own.
+# From another machine, because fail2ban never bans the addresses of its own machine.
 {
 	ip netns add guesser && ip link add web type veth peer name guesser netns guesser &&
 		ip address add 192.0.2.1/24 dev web && ip link set web up &&
@@ -403,7 +404,7 @@ done
 tries=0
 while [ "$(guess 1)" != 000 ]; do
 	tries=$((tries + 1))
-	[ $tries -lt 100 ] || fail "who is banned is answered: $(grep -E 'ERROR|NOTICE' /var/log/fail2ban.log)"
+	[ $tries -lt 100 ] || fail "a banned client gets responses: $(grep -E 'ERROR|NOTICE' /var/log/fail2ban.log)"
 	sleep 0.1
 done
 expect 200 $base/v2/templates
@@ -411,7 +412,7 @@ expect 200 $base/v2/templates
 # ---- away with it ----
 
 apt remove -y anteroom >log 2>&1 || fail "$(tail log)"
-[ -s /var/lib/anteroom/accounts.json ] || fail 'removal took the data'
+[ -s /var/lib/anteroom/accounts.json ] || fail 'removing the package deleted the data'
 systemctl restart nginx || fail 'nginx does not start without the package'
 expect 502 $base/v2/templates
 apt install -y ./newer/anteroom_*.deb >log 2>&1 || fail "$(tail log)"
@@ -435,14 +436,14 @@ walk()
 	debootstrap --variant=minbase --include=ca-certificates,cron,dbus,iproute2,logrotate,netbase,systemd-sysv \
 		"$release" "$scratch/$release" "${MIRROR:-http://deb.debian.org/debian}" >"$scratch/log" 2>&1 || {
 		tail -n 3 "$scratch/log"
-		say "tests/installed.sh: no system of $release can be made here"
+		say "tests/installed.sh: cannot create a system of $release here"
 		exit 77
 	}
 	cp /etc/resolv.conf "$scratch/$release/etc/" || exit 1
 	printf '127.0.0.1 localhost rooms.example.org\n::1 localhost\n' >"$scratch/$release/etc/hosts" || exit 1
 
-	# The package, by an ordinary user in a system of its own. What the tests need is not installed, and
-	# the tests are not run: tests/releases.sh does that.
+	# Builds the package as an ordinary user in a separate system. The packages for tests are not
+	# installed, and the tests are not run; tests/releases.sh does that.
 	build=$release-build
 	cp -a "$scratch/$release" "$scratch/$build" && mkdir "$scratch/$build/source" || exit 1
 	git ls-files -z | tar --null -T - -c | tar -x -C "$scratch/$build/source" || exit 1
@@ -455,7 +456,7 @@ walk()
 	[ -n "$install" ] || return 1
 	in_root "$build" sh -c "$install -q -y" || return 1
 	in_root "$build" sh -c "$as_builder" || return 1
-	# The next version: the same with a greater number.
+	# The next version: the same with a higher number.
 	in_root "$build" sh -ec 'cd /home/builder; dpkg-deb -R anteroom_*.deb next; mkdir newer
 		sed -i "s/^Version: .*/&.1/" next/DEBIAN/control; dpkg-deb --root-owner-group -b next newer' ||
 		return 1
@@ -464,14 +465,14 @@ walk()
 		cp "$scratch/$build/home/builder"/anteroom_*.deb "$scratch/steps.sh" "$scratch/$release/root" &&
 		cp "$scratch/$build/home/builder/newer"/*.deb "$scratch/$release/root/newer" || exit 1
 	rm -rf --one-file-system "${scratch:?}/$build"
-	# The booted system has no way out: what apt will install is fetched before, and the programs around
-	# Anteroom are installed. None of them is started.
+	# The booted system cannot reach other machines, so the packages that apt will install are
+	# downloaded first, and the programs around Anteroom are installed. None of them is started.
 	in_root "$release" sh -c 'printf "#!/bin/sh\nexit 101\n" >/usr/sbin/policy-rc.d &&
 		chmod 755 /usr/sbin/policy-rc.d && apt-get -q update &&
 		apt-get -q -y --no-install-recommends install certbot curl fail2ban nftables openssl pebble \
 			python3-systemd &&
 		apt-get -q -y --download-only install /root/anteroom_*.deb && rm /usr/sbin/policy-rc.d' || return 1
-	# On Debian 12 it could not start; what is printed says what to do.
+	# On Debian 12 it cannot start; jail.conf says what to do.
 	rm -f "$scratch/$release"/etc/systemd/system/*.wants/fail2ban.service
 	boot "$release" || return 1
 	inside sh /root/steps.sh >"$scratch/log" 2>&1 || return 1

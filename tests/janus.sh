@@ -1,12 +1,12 @@
 #!/bin/sh
-# Codes lead into a real room: Janus, and two Chromium browsers that see each other. tests/janus says
-# how. Needs Janus and Chromium of Debian, Node, from npm what tests/janus/package.json names, and a
-# network of its own (unshare); left out where these cannot be had.
+# Codes lead into a real room: Janus, and two Chromium browsers that see each other. tests/janus
+# describes it. Needs Janus and Chromium from Debian, Node, the npm packages in tests/janus/package.json,
+# and a separate network (unshare); skipped if these are not available.
 set -u
 test=tests/janus.sh
 . "${SOURCE_DIR:-$(dirname "$0")/..}/tests/servers.sh"
 
-# Chromium offers no loopback addresses to a peer; this one is seen nowhere else.
+# Chromium does not offer loopback addresses to a peer; this address exists only in the separate network.
 address=192.0.2.1
 random()
 {
@@ -21,7 +21,7 @@ begin_network()
 		ip address add $address/24 dev media && ip link set media up && ip link set peer up
 }
 
-# configure_janus ROOM...: as in the example.
+# configure_janus ROOM...: configures Janus as in the example.
 configure_janus()
 {
 	example=$source/packaging/examples/media/janus
@@ -47,14 +47,14 @@ start_janus()
 	done
 }
 
-# ask PATH BODY: prints what is at $3 of the answer.
+# ask PATH BODY FILTER: prints the part of the response that FILTER selects.
 ask()
 {
 	curl -sS -H "Authorization: Bearer $token" -d "$2" "$base$1" >answer || fail "$1"
 	jq -er "$3" answer || fail "$1: $(cat answer)"
 }
 
-# What the service needs, and the codes of two rooms.
+# The service with its data, and the codes of two rooms.
 prepare()
 {
 	ask /v2/backends "$(jq -n --arg url "ws://$address:8188/" --arg secret "$secret" \
@@ -93,9 +93,9 @@ if [ -n "${PROOF-}" ]; then
 	IN_OWN_NETWORK=yes exec $own_network sh "$0"
 fi
 for tool in janus chromium ip unshare jq; do
-	have $tool || left_out "there is no $tool"
+	have $tool || left_out "$tool is not installed"
 done
-$own_network true 2>/dev/null || left_out 'unshare cannot make a network here'
+$own_network true 2>/dev/null || left_out 'unshare cannot create a network here'
 fetch_proof janus
 (
 	become_ordinary

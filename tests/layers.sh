@@ -1,10 +1,10 @@
 #!/bin/sh
-# Which room may include which: every arrow points down. Also which file may know a library, and
-# that every source is in Makefile.am. Prints each breach as file:line.
+# Checks which room may include which (every arrow points down), which file may use which library, and
+# that every source is in Makefile.am. Prints each violation as file:line.
 set -u
 cd "${SOURCE_DIR:-$(dirname "$0")/..}" || exit 1
 
-# room: the rooms whose headers its files may include. A driver of the store is a room of its own; the
+# room: the rooms whose headers its files may include. A driver of the store is a separate room; the
 # folders of resources/ are one room.
 rooms='
 base          base
@@ -25,7 +25,7 @@ command       base store store/gdbm store/postgres rules accounts delivery resou
 main          base delivery command
 '
 
-# third-party header: the one file that may include it
+# third-party header: the only file that may include it
 libraries='
 fcgiapp\.h      src/edge/fastcgi\.c
 fcgi_.*\.h      no-file
@@ -77,7 +77,7 @@ breaches=$(
 			grep -vE "^$owner:" | sed 's/$/ belongs elsewhere/'
 	done
 
-	# An abort of our own says why in the log (ABORT of base/log.h).
+	# Our own aborts log the reason (ABORT of base/log.h).
 	grep -rnE '(^|[^_[:alnum:]])abort\(\)' src include --include='*.[ch]' |
 		grep -vE '^src/base/(log|clock)\.c:' | sed 's/$/: ABORT says why/'
 
@@ -85,14 +85,16 @@ breaches=$(
 		-exec grep -nE '^[[:space:]]*#[[:space:]]*include[[:space:]]*["<].*\.c[">]' /dev/null {} + |
 		sed 's/$/ includes a source/'
 
-	# include/ has the headers that other rooms use, and tests use; src/ those of one room.
+	# include/ has the headers that other rooms and tests use; src/ has those that only one room
+	# uses.
 	find src -name '*.h' | sed 's|^src/||' | while read -r header; do
 		grep -rlE "^[[:space:]]*#[[:space:]]*include[[:space:]]*\"$header\"" src include |
 			grep -vE "^(src|include)/${header%/*}/" |
 			sed "s|\$|: $header is private to its room|"
 	done
 
-	# What both pages use knows neither, and nothing takes text for HTML or code.
+	# The files that both pages share do not import either page, and no text is interpreted as HTML
+	# or code.
 	grep -nE '(from|import\() ?"\.\./(console|join)/' web/lib/*.js | sed 's/$/: web\/lib imports a page/'
 	grep -rnE 'innerHTML|outerHTML|insertAdjacentHTML|document\.write|DOMParser|\beval\(|new Function|[( ]style:|style=' \
 		web --include='*.js' --include='*.in' | sed 's/$/: banned/'
@@ -102,7 +104,7 @@ breaches=$(
 		grep -qE "(^|[[:space:]])$file([[:space:]]|\$)" Makefile.am || echo "$file: not in Makefile.am"
 	done
 
-	# A test program is listed by its own name.
+	# A test program is listed by its name.
 	find src include tests -name '*.[ch]' | while read -r file; do
 		grep -qE "(^|[[:space:]])${file%.*}(\.${file##*.})?([[:space:]]|\$)" Makefile.am ||
 			echo "$file: not in Makefile.am"

@@ -1,12 +1,11 @@
 #!/bin/sh
-# The manual pages: the formatters have nothing to say about them, each option of the program is in
-# them and no other, each metric that they name is there, and what stands in their examples is run as
-# printed and prints what the page says.
+# The manual pages: the formatters do not complain, the pages describe every option of the program and no
+# other, every metric that they name exists, and their examples run as printed and print what the page says.
 #
-# A display (.Bd) behind the comment `run` is run, with all others of its page in one shell; with a
-# word behind it only where that command exists, which reach-service does where the program can call a
-# service. One behind the comment `prints` is what the displays since the last one print, where "..." is
-# any text.
+# A display (.Bd) after the comment `run` is run, together with all others of its page in one shell. With a
+# word after `run`, it is run only if that command exists; the command reach-service exists if the program
+# can reach a service. A display after the comment `prints` is the output of the displays since the previous
+# one; "..." in it is any text.
 set -u
 test=tests/manual.sh
 . "${SOURCE_DIR:-$(dirname "$0")/..}/tests/servers.sh"
@@ -24,7 +23,7 @@ plain()
 	LC_ALL=C.UTF-8 sed "s/.$backspace//g" | expand
 }
 
-# What a page calls a section of its own is one: in a browser it is a link.
+# Checks that every section the page refers to exists; in a browser the references are links.
 check_links()
 {
 	mandoc -Thtml "$page" >"$name.html"
@@ -34,14 +33,14 @@ check_links()
 	[ ! -s "$name.links" ] || fail "$name has no section $(cat "$name.links")"
 }
 
-# Makes the page as people read it, in NAME.text.
+# Formats the page as people read it, into NAME.text.
 format()
 {
 	page=$1
 	name=$(basename "$page")
 	if have mandoc; then
 		mandoc -Tascii "$page" | plain >"$name.text"
-		# Whether other pages are installed is not this page's fault.
+		# Whether other pages are installed does not matter.
 		mandoc -Tlint -W style "$page" 2>&1 | grep -vE 'lacks .* entry|manual not found' >"$name.lint"
 		[ ! -s "$name.lint" ] || fail "mandoc: $(cat "$name.lint")"
 		check_links
@@ -49,7 +48,7 @@ format()
 	if have groff && have man; then
 		LC_ALL=C.UTF-8 MANWIDTH=80 man --warnings -l "$page" 2>"$name.warnings" |
 			plain >"$name.groff"
-		# groff 1.23 tells of lines of one long name, which have no space to make wider.
+		# groff 1.23 warns about lines of one long name, which have no space to stretch.
 		grep -v ': cannot adjust line$' "$name.warnings" >"$name.lint"
 		[ ! -s "$name.lint" ] || fail "man: $(cat "$name.lint")"
 		[ -s "$name.text" ] || cp "$name.groff" "$name.text"
@@ -59,8 +58,8 @@ format()
 
 # ---- what stands in the examples ----
 
-# Makes of a page NAME.script, which runs its examples and writes what each prints into NAME.N, and
-# NAME.N.expected beside it.
+# Extracts from a page NAME.script, which runs its examples and writes the output of each to NAME.N, and
+# NAME.N.expected.
 extract()
 {
 	name=$(basename "$1")
@@ -98,7 +97,7 @@ extract()
 	' "$1"
 }
 
-# Each line of an example must come out of the formatter as it is run.
+# Checks that the formatter prints each line of an example as it is run.
 check_printed()
 {
 	sed 's/^[[:space:]]*//' "$1.text" >"$1.lines"
@@ -108,7 +107,7 @@ check_printed()
 	[ ! -s "$1.missing" ] || fail "$1: not printed as it is run: $(cat "$1.missing")"
 }
 
-# matches TEXT EXPECTED: line by line; blanks count once, "..." is anything.
+# matches TEXT EXPECTED: compares line by line; spaces count as one, "..." is any text.
 matches()
 {
 	awk '
@@ -125,7 +124,7 @@ matches()
 	' "$2" "$1"
 }
 
-# A new HOME for examples, with a service that runs on its directory anteroom.
+# Creates a new HOME for examples, with a service that uses its directory anteroom.
 serve_at_home()
 {
 	new_home
@@ -147,7 +146,7 @@ new_home()
 	rm -rf home && mkdir home || exit 1
 }
 
-# Runs the examples of a page with the program under its own name.
+# Runs the examples of a page, with the program under its own name.
 run_examples()
 {
 	name=$(basename "$1")
@@ -181,7 +180,8 @@ $(cat "${expected%.expected}")"
 
 # ---- what the program says of itself ----
 
-# Each long option in the help of a command is in a page. All of them are collected in options.all.
+# Checks that a page has each long option in the help of a command, and collects the options in
+# options.all.
 check_options()
 {
 	page=$1
@@ -190,15 +190,15 @@ check_options()
 	cat options.help >>options.all
 	grep -vE '^(help|version)$' options.help | while read -r option; do
 		sed 's/\\-/-/g' "$page" | grep -qE "^\.(It |Op )?Fl -$option( |\$)" ||
-			fail "$(basename "$page") does not know $* --$option"
+			fail "$(basename "$page") does not have $* --$option"
 	done || exit 1
 }
 
-# And the page has no other.
+# Checks that the page has no other option.
 check_no_other_option()
 {
 	sed 's/\\-/-/g' "$1" | grep -oE 'Fl -[a-z-]+' | while read -r _ option; do
-		grep -qx -- "${option#-}" options.all || fail "$(basename "$1"): what is -$option?"
+		grep -qx -- "${option#-}" options.all || fail "$(basename "$1"): unknown option -$option"
 	done || exit 1
 }
 
@@ -209,7 +209,7 @@ check_commands()
 		>commands.help
 	while read -r command; do
 		grep -q "^\.Cm $command\( \|\$\)" "$pages/anteroom.1" ||
-			fail "anteroom.1 does not know $command"
+			fail "anteroom.1 does not have $command"
 		# shellcheck disable=SC2086
 		[ "$command" = serve ] || check_options "$pages/anteroom.1" $command
 	done <commands.help
@@ -223,7 +223,7 @@ check_metrics()
 {
 	curl -sS -o metrics "$base/metrics" || fail 'no metrics'
 	grep -oE 'anteroom_[a-z_]+' "$pages/anteroom-serve.8" | while read -r metric; do
-		grep -q "^# TYPE $metric " metrics || fail "there is no metric $metric"
+		grep -q "^# TYPE $metric " metrics || fail "the metric $metric does not exist"
 	done || exit 1
 }
 
@@ -235,7 +235,7 @@ serve_at_home
 if have nginx && ! "$program" room list --url none 2>&1 | grep -q 'without libcurl'; then
 	start_nginx home/anteroom
 else
-	left_out="$left_out anteroom.1, rooms and codes (needs nginx, and libcurl when it is built)"
+	left_out="$left_out anteroom.1, rooms and codes (needs nginx, and a build with libcurl)"
 fi
 run_examples "$pages/anteroom.1"
 new_home
@@ -251,7 +251,7 @@ if have nginx && have spawn-fcgi && have jq; then
 	check_metrics
 	run_examples "$pages/anteroom-api.7"
 	if have openssl; then
-		# Each with an account of its own, since each has a default backend.
+		# Each page has a separate account, because each has a default backend.
 		for page in "$pages"/anteroom-[!as]*.7; do
 			account=$(basename "$page" .7)
 			"$program" account add "$account" --data "$scratch/nginx" >/dev/null 2>&1 &&

@@ -1,7 +1,6 @@
 #!/bin/sh
-# What lets people into the rooms of media servers, recomputed by programs of others: tests/media says
-# how. Needs Node and, from npm, what tests/media/package.json names; left out where these cannot be
-# had.
+# The tokens and links for media servers, recomputed by other programs: tests/media describes it. Needs
+# Node and the npm packages in tests/media/package.json; skipped if they cannot be installed.
 set -u
 test=tests/media.sh
 . "${SOURCE_DIR:-$(dirname "$0")/..}/tests/servers.sh"
@@ -14,7 +13,7 @@ prove()
 	TOKEN=$token
 	BASE_URL=$base
 	export TOKEN BASE_URL
-	timeout 300 node "$PROOF/prove.js" || fail 'a token is not what it should be'
+	timeout 300 node "$PROOF/prove.js" || fail 'a token is wrong'
 }
 
 if [ -n "${PROOF-}" ]; then

@@ -1,7 +1,7 @@
 #!/bin/sh
-# What is there for monitoring: the alert rules and their cases are run by promtool, the dashboard has the
-# form that Grafana expects, and each metric that either of them names is on the page of a service. Each
-# check is also given something wrong, which it has to refuse.
+# The files for monitoring: promtool runs the alert rules and their cases, the dashboard has the form
+# that Grafana expects, and a service has every metric that they name. Each check also gets wrong input,
+# which it must reject.
 set -u
 test=tests/monitoring.sh
 . "${SOURCE_DIR:-$(dirname "$0")/..}/tests/servers.sh"
@@ -15,7 +15,7 @@ cp "$source"/packaging/examples/monitoring/* "$scratch" || exit 1
 
 # ---- the dashboard's form ----
 
-# The part of Grafana's format that the dashboard uses. Prints what is wrong.
+# The part of Grafana's format that the dashboard uses. Prints the errors.
 cat >form.jq <<'END'
 def source: .datasource == {type: "prometheus", uid: "${datasource}"};
 def overlap($a; $b): $a.x < $b.x + $b.w and $b.x < $a.x + $a.w and
@@ -78,13 +78,13 @@ start_nginx monitoring
 curl -sS -o body -H "Authorization: Bearer $token" "$base/v2/templates" || fail 'a request'
 curl -sS --fail -o page "$base/metrics" || fail 'no metrics'
 
-# metrics_of FILE: the metrics that it names, as the types of the page name them.
+# metrics_of FILE: prints the metrics that it names, as in the TYPE lines of the metrics page.
 metrics_of()
 {
 	grep -oE 'anteroom_[a-z_]+' "$1" | sed -E 's/_(bucket|sum|count)$//' | sort -u
 }
 
-# unknown_in FILE: those that are not on the page.
+# unknown_in FILE: prints the metrics that are not on the page.
 unknown_in()
 {
 	metrics_of "$1" | while read -r metric; do
@@ -95,15 +95,15 @@ unknown_in()
 for file in dashboard.json alerts.yml; do
 	[ "$(metrics_of $file | grep -c .)" -ge 6 ] || fail "$file names no metrics"
 	unknown=$(unknown_in $file)
-	[ -z "$unknown" ] || fail "$file names what is not on the page: $unknown"
+	[ -z "$unknown" ] || fail "$file names metrics that are not on the page: $unknown"
 	sed 's/anteroom_store_writable/anteroom_store_writeable/' $file >changed
 	[ -n "$(unknown_in changed)" ] || fail "an unknown metric in $file is not noticed"
 done
-# And the dashboard shows all there are.
+# The dashboard shows all metrics.
 sed -n 's/^# TYPE \([^ ]*\) .*/\1/p' page | sort >there
 metrics_of dashboard.json | comm -13 - there >not.shown
 [ ! -s not.shown ] || fail "the dashboard does not show $(cat not.shown)"
-# The labels too.
+# The labels exist too.
 jq -r '.panels[].targets[]?.expr' dashboard.json | grep -oE 'by \([a-z, ]+\)|[a-z]+=~' |
 	sed 's/^by//; s/=~//' | tr -cs 'a-z' '\n' | grep . | sort -u | grep -vx instance |
 	while read -r label; do
@@ -151,10 +151,10 @@ s/_per_minute > 100/_per_minute >= 100/
 s/_per_minute > 100/_per_minute > 2000/
 END
 
-# Prometheus understands the expressions of the dashboard.
+# Prometheus accepts the expressions of the dashboard.
 {
 	printf 'groups:\n- name: dashboard\n  rules:\n'
-	# A text of JSON is one of YAML.
+	# A JSON text is also a YAML text.
 	# shellcheck disable=SC2016
 	jq -r '[.panels[].targets[]?.expr | gsub("\\$__rate_interval"; "5m") | gsub("\\$instance"; ".*")]
 		| to_entries[] | "  - record: shown_\(.key)\n    expr: \(.value | @json)"' dashboard.json

@@ -1,23 +1,24 @@
 #!/bin/sh
-# What a good client notices of eight neighbours who ask for what costs the most, as fast as they are
-# answered: no more than of eight who ask for one template each. A real nginx; one client reads a
-# template 200 times a second, in turns beside eight ordinary neighbours and beside eight of each kind
-# below. For each kind the lowest of the 99th percentiles counts, since what else the machine does only
-# adds; it may be three times that of the ordinary ones, or 2 ms where that is more: half a tick of the
-# kernel, until which a thread may wait for another one.
+# What a normal client notices of eight neighbours that send the most expensive requests as fast as they are
+# answered: no more than of eight neighbours that request one template each. With a real nginx, one client reads
+# a template 200 times a second, alternately next to eight ordinary neighbours and next to eight of each kind
+# below. For each kind the lowest of the 99th percentiles counts, because other work on the machine can only add
+# to it. It may be three times that of the ordinary neighbours, or 2 ms if that is more: half a tick of the
+# kernel, for which a thread may have to wait for another one.
 #
-# Where hundreds of megabytes a second pass, nginx and the kernel alone make others wait longer. So
-# neighbours who take that much are compared with those who take a file of the same size from nginx, and
-# neighbours who send 240 KB a request with those who send as much to a path that does not exist: a good
-# client may wait twice as long as beside these. Nginx alone refuses most joins, a hundred thousand a second,
-# and keeps the processors as busy as with the file: those who send them are compared with it, too.
+# If hundreds of megabytes per second are transferred, nginx and the kernel alone delay other clients. So
+# neighbours with large responses are compared with neighbours that get a file of the same size from nginx, and
+# neighbours that send 240 KB per request with neighbours that send as much to a path that does not exist: a
+# normal client may wait twice as long as next to these. nginx itself rejects most join requests, a hundred
+# thousand per second, and uses as much processor time for them as for the file, so the neighbours that send
+# them are compared with the file too.
 #
-# The neighbours have an account and an address of their own and run where the processors have nothing
-# else to do, as if on other machines.
+# The neighbours have their own account and address, and run when the processors have nothing else to do, as if
+# they were on other machines.
 #
-#     sh tests/neighbours.sh [KIND...]    these kinds alone
+#     sh tests/neighbours.sh [KIND...]    only these kinds
 #
-# By environment: FORMER, how many codes the neighbours' room had whose roles are gone (2000); ROUNDS (3);
+# Environment: FORMER, the number of codes of deleted roles in the neighbours' room (2000); ROUNDS (3);
 # SECONDS_EACH (4).
 set -u
 test=tests/neighbours.sh
@@ -38,7 +39,7 @@ printf 'header = "Authorization: Bearer %s"\n' "$token" >good
 other=$("$program" token other --data "$scratch/neighbours") || fail 'token'
 printf 'header = "Authorization: Bearer %s"\n' "$other" >other
 
-# as WHO METHOD PATH [BODY-FILE]: a call that has to be right; prints its answer.
+# as WHO METHOD PATH [BODY-FILE]: sends a request that must succeed, and prints the response.
 as()
 {
 	curl --config "$1" -sS --fail-with-body --max-time 600 -X "$2" \
@@ -46,18 +47,18 @@ as()
 		fail "$2 $3 by $1"
 }
 
-# names N PREFIX: an object with so many empty objects, as JSON.
+# names N PREFIX: prints a JSON object with N empty objects.
 names()
 {
 	jq -nc --arg prefix "$2" "[range($1) | {(\$prefix + tostring): {}}] | add"
 }
 
-# What the good client reads, and the ordinary neighbours.
+# The template of the normal client, and the data of the ordinary neighbours.
 echo '{"name":"good","roles":{"host":{},"guest":{}}}' >small
 good_id=$(as good POST /v2/templates small | jq -r .id)
 ordinary_id=$(as other POST /v2/templates small | jq -r .id)
 
-# A room with many codes of roles that are gone. A hundred come and go at a time.
+# A room with many codes of deleted roles. A hundred roles are created and deleted at a time.
 names 100 first >hundred.1
 names 100 second >hundred.2
 for n in 1 2; do
@@ -81,7 +82,7 @@ printf '{"template_id":"%s"}' "$ordinary_id" >move.2
 printf '{"code":"%s"}' "$code" >join
 printf '{"code":"%s","enabled":true}' "$code" >enable
 
-# Templates as large as they may be: a hundred of them are an answer of 50 MB.
+# Templates of the maximum size: a hundred of them are a response of 50 MB.
 jq -nc '{roles: (reduce range(100) as $n ({}; . + {("role\($n)"): {subscribeParams:
 	{subscribeToRoles: [range(99) | "role\(.)"]}}}))}' >large
 largest=$(wc -c <large)
@@ -91,11 +92,11 @@ while [ $i -lt 100 ]; do
 	i=$((i + 1))
 done
 
-# What such a page has, as a file.
+# Such a page as a file.
 mkdir -p "$scratch/pages/web"
 as other GET "/v2/templates?limit=10" >"$scratch/pages/web/page"
 
-# Bodies that are costly to refuse.
+# Bodies that are expensive to reject.
 jq -nc '{roles: {r: {subscribeParams: {subscribeToRoles: [range(110000) | 1]}}}}' >faults
 jq -nc '{name: "unknown", ("x" * 240000): 1}' >unknown
 awk 'BEGIN { while (i++ < 100000) printf "["; printf "\n" }' >deep
@@ -120,7 +121,7 @@ function request()
 end
 END
 
-# kind NAME METHOD PATH [BODY-FILE...]: one of the table below.
+# kind NAME METHOD PATH [BODY-FILE...]: a kind of neighbour of the table below.
 kind()
 {
 	name=$1
@@ -146,7 +147,7 @@ kind()
 		-w '%{http_code} %{time_starttransfer}\n' \
 		"$base/v2/templates/$good_id?[1-$((seconds * 200))]" >durations 2>&1
 	wait $neighbours || fail "$name: $(cat "wrk.$name")"
-	grep -v '^200 ' durations | head -n 3 | grep . && fail "$name: the good client was not served"
+	grep -v '^200 ' durations | head -n 3 | grep . && fail "$name: the normal client was not served"
 	grep -q '^Requests/sec: *0\.00' "wrk.$name" && fail "$name: the neighbours did nothing"
 	awk '{ print int($2 * 1000000) }' durations | sort -n |
 		awk '{ all[NR] = $1 } END { print all[int(NR * 0.5)], all[int(NR * 0.99)] }' >>"times.$name"
@@ -176,7 +177,7 @@ turn()
 	kind digits POST /v2/templates digits
 }
 
-say "a large template is made with $largest bytes"
+say "a large template takes $largest bytes to create"
 kinds=
 round=1
 while [ $round -le "$rounds" ]; do
@@ -192,7 +193,7 @@ lowest()
 
 limit=$((3 * $(lowest 2 ordinary)))
 [ $limit -ge 2000 ] || limit=2000
-# twice NAME: of its 99th percentile, or what all may have where that is more.
+# twice NAME: prints twice its 99th percentile, or the limit for all if that is more.
 twice()
 {
 	double=$(($(lowest 2 "$1") * 2))
@@ -204,7 +205,7 @@ bad=
 for name in $kinds; do
 	say "$name: median $(lowest 1 "$name"), 99th percentile $(lowest 2 "$name") microseconds," \
 		"$(sed -n 's/^Requests.sec: *//p' "wrk.$name") requests a second," \
-		"$(sed -n 's/^ *Non-2xx.*: *//p' "wrk.$name" | grep . || echo 0) refused"
+		"$(sed -n 's/^ *Non-2xx.*: *//p' "wrk.$name" | grep . || echo 0) rejected"
 	case $name in
 	file | body) ;;
 	join | small-page | all-codes) [ "$(lowest 2 "$name")" -le "$(twice file)" ] || bad="$bad $name" ;;

@@ -1,7 +1,7 @@
 #!/bin/sh
-# The OpenAPI document against a validator and against the program behind nginx: tests/openapi says
-# how. Needs Node and, from npm, what tests/openapi/package.json names; left out where these cannot be
-# had.
+# The OpenAPI document, checked with a validator and against the program behind nginx: tests/openapi
+# describes it. Needs Node and the npm packages in tests/openapi/package.json; skipped if they cannot be
+# installed.
 set -u
 test=tests/openapi.sh
 . "${SOURCE_DIR:-$(dirname "$0")/..}/tests/servers.sh"
@@ -17,7 +17,7 @@ prove()
 	TOKEN_B=$("$program" token other --data "$scratch/service") || fail 'token'
 	BASE_URL=$base
 	PRINTED=$scratch/printed.json
-	"$program" openapi >"$PRINTED" || fail 'it is not printed'
+	"$program" openapi >"$PRINTED" || fail 'the document is not printed'
 	export TOKEN TOKEN_B BASE_URL PRINTED
 	timeout 900 node "$PROOF/prove.js" || fail 'the document and the program differ'
 }

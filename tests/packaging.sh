@@ -1,5 +1,6 @@
 #!/bin/sh
-# What packagers do: install, over an earlier installation too, make `configure`, make a package.
+# The work of packagers: installing, also over an earlier installation, `configure`, and building a
+# package.
 set -u
 source=$(cd "${SOURCE_DIR:-$(dirname "$0")/..}" && pwd) || exit 1
 build=$(cd "$(dirname "${ANTEROOM:-build/anteroom}")" && pwd) || exit 1
@@ -20,7 +21,7 @@ install_data()
 		fail "make install-data: $(tail -n 3 "$scratch/log")"
 }
 
-# A site of one's own outlives an upgrade, and what is Anteroom's in it is there and comes new.
+# Your own site survives an upgrade, and the installed files that it includes exist and are replaced.
 install_data
 site=$(find "$scratch/root" -path '*/share/anteroom/nginx/site.conf')
 [ -n "$site" ] || fail 'no site to copy is installed'
@@ -31,20 +32,20 @@ for part in $included; do
 	cp "$scratch/root$part" "$scratch/before"
 	echo '# of an earlier version' >"$scratch/root$part"
 	grep -nE '^[[:space:]]*#?(listen|server_name|ssl_)' "$scratch/before" &&
-		fail "$part has what a site of one's own would change"
+		fail "$part has settings that a site must be able to change"
 done
 mkdir -p "$scratch/root/etc/nginx/conf.d" || exit 1
 own=$scratch/root/etc/nginx/conf.d/anteroom.conf
 sed 's/server_name localhost;/server_name rooms.example.org;/' "$site" >"$own"
 cp "$own" "$scratch/own"
 install_data
-cmp "$own" "$scratch/own" || fail "an upgrade changed a site of one's own"
+cmp "$own" "$scratch/own" || fail "an upgrade changed the copied site"
 for part in $included; do
 	grep -q 'an earlier version' "$scratch/root$part" && fail "an upgrade left $part as it was"
 done
 
-# The pages for a browser are whole: what they name is there, compressed too, and nothing of an earlier
-# version beside it.
+# The pages for browsers are complete: the files that they load exist, also compressed, and no file of an
+# earlier version is left.
 pages=$(find "$scratch/root" -path '*/share/anteroom/web')
 [ -n "$pages" ] || fail 'no pages are installed'
 for page in console join; do
@@ -62,14 +63,14 @@ version=$(find "$pages/web" -mindepth 1 -maxdepth 1)
 	[ -s "$version/$file.gz" ] || fail "web/$file.gz is not installed"
 done || exit 1
 
-# What shells, monitoring and fail2ban take up.
+# The files for shells, monitoring and fail2ban.
 for file in anteroom/fetch-100ms bash-completion/completions/anteroom zsh/site-functions/_anteroom \
 	doc/anteroom/examples/monitoring/alerts.yml doc/anteroom/examples/monitoring/dashboard.json \
 	doc/anteroom/examples/monitoring/prometheus.yml doc/anteroom/examples/fail2ban/filter.conf \
 	doc/anteroom/examples/fail2ban/jail.conf doc/anteroom/examples/three-machines/patroni.yml; do
 	[ -n "$(find "$scratch/root" -path "*/share/$file" -size +0)" ] || fail "$file is not installed"
 done
-# And each file of packaging/ is in the tarball, by itself or with its folder.
+# Each file of packaging/ is in the tarball, individually or with its folder.
 (cd "$source" && find packaging -type f ! -name site.conf ! -name '*.service') | while read -r file; do
 	named=$file
 	until grep -qE "(^|[[:space:]])$named([[:space:]]|\$)" "$source/Makefile.am"; do
@@ -80,13 +81,13 @@ done
 	done
 done || exit 1
 
-# What the containers are made of is there too.
+# So are the files that the containers are built from.
 sed -n 's/^COPY \([^-].*\) [^ ]*$/\1/p' "$source/packaging/container/Containerfile" | tr ' ' '\n' >"$scratch/copied"
 [ "$(grep -c . "$scratch/copied")" -ge 5 ] || fail 'the Containerfile copies nothing'
 while read -r part; do
-	[ -e "$source/$part" ] || fail "the Containerfile copies $part, which is not there"
+	[ -e "$source/$part" ] || fail "the Containerfile copies $part, which does not exist"
 done <"$scratch/copied"
-# So is every folder that the Makefile names, but for the tests.
+# So is every folder in the Makefile, except the tests.
 for folder in "$source"/*/; do
 	folder=$(basename "$folder")
 	case $folder in
@@ -96,8 +97,9 @@ for folder in "$source"/*/; do
 		fail "the Containerfile does not copy $folder"
 done
 
-# The commands that compose.yaml names, with the layout and the words of the Containerfile, but without an
-# engine: the volume is a directory, which cannot be renamed either, and a container is a process.
+# Runs the commands in compose.yaml, with the layout and the settings of the Containerfile, but without a
+# container engine: the volume is a directory, which cannot be renamed either, and a container is a
+# process.
 volume=$scratch/volume
 socket=$scratch/socket
 as=
@@ -115,7 +117,7 @@ ANTEROOM_DATA=$(sed -n 's/^ENV ANTEROOM_DATA=//p' "$container/Containerfile" | p
 export ANTEROOM_DATA
 volumes=$(sed -n 's/^VOLUME //p' "$container/Containerfile" | placed)
 [ "$volumes" = "$volume" ] && [ "${ANTEROOM_DATA%/*}" = "$volume" ] ||
-	fail "the data, $ANTEROOM_DATA, has to be one level below the volume, $volumes"
+	fail "the data, $ANTEROOM_DATA, must be one level below the volume, $volumes"
 words=$(sed -n 's/^CMD \["serve", \(.*\)\]$/serve \1/p' "$container/Containerfile" | tr -d '",' | placed)
 serving=
 trap '[ -z "$serving" ] || kill "$serving"; rm -rf "$scratch"' EXIT
@@ -158,14 +160,14 @@ while read -r command; do
 	eval "$command" >"$scratch/out" 2>"$scratch/log" </dev/null ||
 		fail "$command: $(cat "$scratch/log" "$scratch/out")"
 	case $command in
-	# What is lost after the backup comes back by the restore.
+	# Data that is lost after the backup comes back with the restore.
 	*'account add'*) docker compose exec anteroom anteroom account list | cut -d ' ' -f 1 >"$scratch/before" ;;
 	*' rm -r '*/backup)
 		[ -e "$scratch/changed" ] || docker compose run anteroom account add later >"$scratch/changed" 2>&1 || exit 1
 		;;
 	esac
 done <"$scratch/commands"
-docker compose run anteroom account list | cut -d ' ' -f 1 | cmp -s - "$scratch/before" || fail 'what was restored is not what was backed up'
+docker compose run anteroom account list | cut -d ' ' -f 1 | cmp -s - "$scratch/before" || fail 'the restored data differs from the backup'
 [ ! -e "$volume/backup" ] && ls -d "$volume"/data.before-* >/dev/null || fail "the volume: $(ls "$volume")"
 kill "$serving" && wait "$serving"
 serving=
@@ -176,13 +178,13 @@ if command -v autoreconf >/dev/null && command -v aclocal >/dev/null; then
 	mkdir "$scratch/tree" "$scratch/macros" || exit 1
 	cp -R "$source/configure.ac" "$source/Makefile.am" "$source/m4" "$scratch/tree" || exit 1
 	(cd "$scratch/tree" && ACLOCAL_PATH='' ACLOCAL="aclocal --system-acdir=$scratch/macros" \
-		autoreconf -i >"$scratch/log" 2>&1) && fail 'autoreconf does without pkg-config'
+		autoreconf -i >"$scratch/log" 2>&1) && fail 'autoreconf succeeds without pkg-config'
 	grep -q 'error: pkg-config is missing.*apt-get install pkg-config' "$scratch/log" ||
 		fail "autoreconf without pkg-config: $(cat "$scratch/log")"
-	[ ! -e "$scratch/tree/configure" ] || fail 'a configure was made without pkg-config'
+	[ ! -e "$scratch/tree/configure" ] || fail 'configure was created without pkg-config'
 fi
 
-# What a package lacks is named at once, before anything is done, in words for apt-get.
+# Packages that are missing for the build are named before anything is done, as arguments for apt-get.
 mkdir "$scratch/path" || exit 1
 : >"$scratch/anteroom-1.tar.gz"
 for command in sh cat dirname basename sed tr mktemp rm; do
@@ -191,12 +193,12 @@ done
 lacks()
 {
 	(cd "$scratch" && PATH=$scratch/path sh "$source/packaging/build-deb" anteroom-1.tar.gz) \
-		>"$scratch/log" 2>&1 && fail 'build-deb does without what it needs'
+		>"$scratch/log" 2>&1 && fail 'build-deb does not need its dependencies'
 	grep -q "^build-deb: missing; as root: apt-get install $1\$" "$scratch/log" ||
 		fail "build-deb, not $1: $(cat "$scratch/log")"
 }
 lacks 'dpkg-dev check curl debhelper-compat .* libcurl4-openssl-dev libfcgi-dev .* spawn-fcgi'
-# Debian 12 says Unmet, Debian 13 unmet.
+# Debian 12 writes Unmet, Debian 13 unmet.
 for unmet in Unmet unmet; do
 	cat >"$scratch/path/dpkg-checkbuilddeps" <<END
 #!/bin/sh

@@ -1,11 +1,11 @@
 #!/bin/sh
-# The README's commands on bare releases of Debian: makes a minimal system of each with debootstrap,
-# copies the source there, and runs `sh tests/run` and `sh tests/quickstart.sh` in it, as root. Needs
-# root, debootstrap and Debian's mirror, and takes some ten minutes a release.
+# Runs the commands of README on bare Debian releases: creates a minimal system of each with debootstrap, copies
+# the source there, and runs `sh tests/run` and `sh tests/quickstart.sh` in it as root. Needs root, debootstrap
+# and Debian's mirror, and takes about ten minutes per release.
 #
 #     sh tests/releases.sh [RELEASE...]      bookworm and trixie
 #
-# MIRROR in the environment is another mirror than Debian's own.
+# Set MIRROR in the environment to use another mirror than Debian's own.
 set -u
 cd "${SOURCE_DIR:-$(dirname "$0")/..}" || exit 1
 [ "$(id -u)" = 0 ] || { echo "tests/releases.sh: needs root" && exit 77; }
@@ -34,7 +34,7 @@ for release; do
 	debootstrap --variant=minbase "$release" "$scratch/$release" \
 		"${MIRROR:-http://deb.debian.org/debian}" >"$scratch/log" 2>&1 || {
 		tail -n 3 "$scratch/log"
-		echo "tests/releases.sh: no system of $release can be made here"
+		echo "tests/releases.sh: cannot create a system of $release here"
 		exit 77
 	}
 	mount -t proc proc "$scratch/$release/proc" && mount --bind /dev "$scratch/$release/dev" || exit 1

@@ -1,6 +1,6 @@
-# Web servers for tests, each with a configuration, files and free ports of its own. To be read by a
-# script that has set $test, its name. Everything lies in $scratch, which is removed at the end with
-# whatever was started; a server that the machine lacks is no failure.
+# Web servers for tests, each with its own configuration, files and free ports. A script sources this
+# file after it has set $test to its name. Everything is in $scratch, which is deleted at the end, after
+# all started servers have been stopped. A server that is not installed is not a failure.
 # shellcheck shell=sh disable=SC2034
 
 PATH=$PATH:/usr/sbin:/sbin
@@ -35,8 +35,8 @@ have()
 	command -v "$1" >/dev/null
 }
 
-# Root does not serve: then everything is done by nobody, with copies that nobody can read; among them
-# are $helper, a program that a test may have beside it, and $beside, a file of the tree.
+# Root cannot serve, so the user nobody does everything, with copies that nobody can read. These include
+# $helper, a program that a test may need, and $beside, a file of the tree.
 become_ordinary()
 {
 	[ "$(id -u)" = 0 ] || return 0
@@ -67,7 +67,7 @@ make_scratch()
 	cd "$scratch" || exit 1
 }
 
-# The next port at which nobody answers (7 is curl's word for that).
+# Finds the next port on which nothing listens (curl then exits with 7).
 next_port()
 {
 	while :; do
@@ -78,8 +78,9 @@ next_port()
 	done
 }
 
-# start_on_port COMMAND...: runs it with the next free port in $port until it does not say that the
-# port is taken after all. It makes its configuration, and comes back when the server listens.
+# start_on_port COMMAND...: runs the command with the next free port in $port, and again if it reports
+# that the port is in use after all. The command writes its configuration, and returns when the server
+# listens.
 start_on_port()
 {
 	next_port
@@ -90,13 +91,13 @@ start_on_port()
 	base=http://127.0.0.1:$port
 }
 
-# Notes a process, by the file with its pid, to be ended with a signal.
+# Registers a process, by the file with its pid, to be stopped with a signal.
 note()
 {
 	pids="$2 $1 $pids"
 }
 
-# end SIGNAL FILE: ends one and waits until it is gone.
+# end SIGNAL FILE: stops a process and waits until it has exited.
 end()
 {
 	[ -s "$2" ] || return 0
@@ -118,8 +119,8 @@ end_all()
 	pids=
 }
 
-# start_responder NAME [OPTION...]: a responder with data of its own in NAME/, behind the socket
-# NAME.sock, which spawn-fcgi keeps for it. Sets token.
+# start_responder NAME [OPTION...]: starts a responder with its own data in NAME/, behind the socket
+# NAME.sock, which spawn-fcgi holds. Sets token.
 start_responder()
 {
 	make_account "$1"
@@ -138,8 +139,8 @@ make_account()
 	token=$("$program" token test --data "$scratch/$1") || fail 'token'
 }
 
-# start_nginx NAME [SED-SCRIPT]: the site of the tree, or the one that $site names, before the socket
-# NAME.sock, changed by a script for sed, on a port of its own.
+# start_nginx NAME [SED-SCRIPT]: starts nginx on a free port with the site of the tree, or the site in
+# $site, for the socket NAME.sock. A sed script can change the site.
 start_nginx()
 {
 	mkdir -p "$scratch/nginx-$1/temporary"
@@ -148,8 +149,8 @@ start_nginx()
 	note "$scratch/nginx-$1/nginx.pid" QUIT
 }
 
-# fill_in FROM TO NAME [SED-SCRIPT]: a part of the site. The script may leave the places @LISTEN@,
-# @PORT@ and @NEXT_PORT@.
+# fill_in FROM TO NAME [SED-SCRIPT]: writes a part of the site. The script can contain @LISTEN@, @PORT@
+# and @NEXT_PORT@.
 fill_in()
 {
 	sed -e "${4-}" -e "s|@LISTEN@|127.0.0.1:$port|" -e "s|@SOCKET@|$scratch/$3.sock|" \
@@ -157,9 +158,9 @@ fill_in()
 		-e 's|@ACCESS_LOG@|access.log|' -e 's|@PARTS@/||' -e "s|@PAGES@|$scratch/pages|" "$1" >"$2"
 }
 
-# A script for sed that makes the installed site one with TLS, as its comment says, with the certificate
-# and the key in $scratch: HTTPS on the port of 127.0.0.1, HTTP on that of 127.0.0.4, metrics on that of
-# 127.0.0.3.
+# A sed script that enables TLS in the installed site, as its comment describes, with the certificate and
+# the key in $scratch: HTTPS on the port of 127.0.0.1, HTTP on the port of 127.0.0.4, metrics on the port
+# of 127.0.0.3.
 with_tls()
 {
 	cat <<END
@@ -175,7 +176,7 @@ s|/var/www/html|$scratch/www|
 END
 }
 
-# The pages for a browser, where the site for nginx has them in tests.
+# Builds the pages for browsers, where the site for nginx has them in tests.
 make_pages()
 {
 	sh "$source/web/build.sh" "$source/web" "$scratch/pages" || fail 'the pages'
@@ -204,12 +205,12 @@ left_out()
 	exit 77
 }
 
-# fetch_proof FOLDER: copies a folder of tests with what it needs from npm to $PROOF. By whoever started the
-# test, before root is given up.
+# fetch_proof FOLDER: copies a folder of tests, with the npm packages it needs, to $PROOF. The user who
+# started the test does this, before root privileges are dropped.
 fetch_proof()
 {
 	for tool in node npm nginx spawn-fcgi curl; do
-		have $tool || left_out "there is no $tool"
+		have $tool || left_out "$tool is not installed"
 	done
 	proof=$(mktemp -d) || exit 1
 	trap 'rm -rf "$proof"' EXIT
@@ -217,7 +218,7 @@ fetch_proof()
 	cp "$source/tests/$1"/*.* "$proof" || exit 1
 	if ! (cd "$proof" && npm ci --prefer-offline --ignore-scripts --no-audit --no-fund \
 		--fetch-retries=0 --fetch-timeout=20000 >npm.log 2>&1); then
-		# What is wrong with our own two files is no reason to leave the test out.
+		# Errors in our own two files are no reason to skip the test.
 		grep -E 'EUSAGE|EJSONPARSE|EINTEGRITY' "$proof/npm.log" >&2 && exit 1
 		left_out "npm: $(grep -m 1 -i error "$proof/npm.log")"
 	fi

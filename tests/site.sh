@@ -1,7 +1,7 @@
 #!/bin/sh
-# The site for nginx that is installed: the public server over IPv4 and IPv6, the server for metrics and
-# health checks beside it, ACME, the same with TLS, the limits of IPv6 clients, and what the filter for
-# fail2ban finds in its log.
+# The installed site for nginx: the public server over IPv4 and IPv6, the separate server for metrics and
+# health checks, ACME, the same with TLS, the limits for IPv6 clients, and what the fail2ban filter finds
+# in the log.
 set -u
 test=tests/site.sh
 . "${SOURCE_DIR:-$(dirname "$0")/..}/tests/servers.sh"
@@ -17,8 +17,8 @@ ipv6=yes
 grep -qs ' lo$' /proc/net/if_inet6 || ipv6=no
 [ $ipv6 = yes ] || left_out="$left_out, IPv6 (this machine has none)"
 
-# The public server on a port of 127.0.0.1 and ::1, that for metrics on the next one. Behind a proxy, as
-# which the test speaks for clients of any address.
+# The public server uses a port of 127.0.0.1 and ::1, the server for metrics the next port. The site is
+# behind a proxy, so that the test can use any client address.
 places="s|listen 80;|listen @LISTEN@;|
 s|listen \\[::\\]:80;|listen [::1]:@PORT@;|
 s|listen 127.0.0.1:9765|listen 127.0.0.1:@NEXT_PORT@|
@@ -29,7 +29,7 @@ s|^.*without TLS\$|&\\
 [ $ipv6 = yes ] || places="/listen \\[/d
 $places"
 
-# expect STATUS URL [ARGUMENT...]: the body goes to body, the headers to headers.
+# expect STATUS URL [ARGUMENT...]: writes the body to body, and the headers to headers.
 expect()
 {
 	status=$1
@@ -40,7 +40,7 @@ expect()
 	[ "$got" = "$status" ] || fail "$url: $got, not $status: $(head -c 300 body)"
 }
 
-# check_operation BASE: the server for metrics and health checks.
+# check_operation BASE: checks the server for metrics and health checks.
 check_operation()
 {
 	expect 200 "$1/healthz"
@@ -53,7 +53,7 @@ check_operation()
 	done
 }
 
-# check_public BASE: has the calls, and nothing of the metrics, also for this machine.
+# check_public BASE: checks that the public server has the API but no metrics, even for this machine.
 hidden='/healthz /readyz /metrics /metrics/ /metrics?x /%6detrics //metrics /./metrics /v2/../metrics'
 check_public()
 {
@@ -92,21 +92,21 @@ curl -sS --max-time 5 --interface 127.0.0.1 "http://127.0.0.2:$((port + 1))/metr
 
 # ---- the limits count an IPv6 /64 as one client ----
 
-# join ADDRESS N: so many calls at once for a token; prints how many were let through.
+# join ADDRESS N: sends N join requests at once, and prints how many were accepted.
 join()
 {
 	curl -sS --max-time 120 -o /dev/null -w '%{http_code}\n' -d '{}' -H "X-Real-IP: $1" \
 		"$base/v2/token?[1-$2]" | grep -c '^400$'
 }
 
-# 200 at once are let through, and 50 more a second.
+# 200 at once are accepted, and 50 more per second.
 while read -r first second same; do
-	[ "$(join "$first" 1500)" -lt 1500 ] || fail "$first: calls for a token are not limited"
+	[ "$(join "$first" 1500)" -lt 1500 ] || fail "$first: join requests are not limited"
 	let_through=$(join "$second" 250)
 	case $same in
 	same) [ "$let_through" -lt 200 ] ;;
 	other) [ "$let_through" -ge 200 ] ;;
-	esac || fail "$second after $first: $let_through of 250 are let through, but it is the $same client"
+	esac || fail "$second after $first: $let_through of 250 are accepted, but it is the $same client"
 done <<'END'
 2001:db8::1 2001:db8::ffff:2 same
 2001:db8:1:2:3:4:5:6 2001:db8:1:2:ffff:ffff:ffff:ffff same
@@ -160,7 +160,7 @@ until grep -E '^(198\.51\.100\.|2001:db8::[89] )' nginx-site/access.log >lines &
 done
 sort -o expected expected
 
-# As fail2ban does: the time is cut out before the expressions are applied.
+# Like fail2ban, remove the time before the expressions are applied.
 filter=$source/packaging/examples/fail2ban/filter.conf
 sed -n 's/^failregex = //p; s/^            ^/^/p' "$filter" |
 	sed 's/<ADDR>/[0-9a-f.:]+/; s/\\s/ /g; s/\\S/[^ ]/g' >expressions
@@ -183,7 +183,7 @@ end_all
 make_certificate
 start_responder tls
 mkdir nginx-tls && cp -R nginx-site/temporary nginx-tls || exit 1
-# With what the manual says for a load balancer.
+# With the location that the manual has for a load balancer.
 start_nginx tls "$(with_tls)
 s|^.*ssl_protocols.*|&\\
 	location = /readyz { allow 127.0.0.1; deny all; fastcgi_pass anteroom; }|"

@@ -1,7 +1,7 @@
 #!/bin/sh
-# check, stat, backup, dump, load and openapi as the program has them: over a directory that is
-# stopped, that is live, that is damaged, and one whose load was killed. ANTEROOM names the program
-# (./anteroom if not set).
+# check, stat, backup, dump, load and openapi, with a directory of a stopped service, of a running
+# service, a damaged directory, and one whose load was killed. ANTEROOM names the program (default:
+# ./anteroom).
 set -u
 program=${ANTEROOM:-./anteroom}
 case $program in /*) ;; *) program=$PWD/$program ;; esac
@@ -31,7 +31,7 @@ fail()
 	failed=1
 }
 
-# expect STATUS WORDS ARGUMENT...: the words, if any, have to be on stdout or stderr.
+# expect STATUS WORDS ARGUMENT...: stdout or stderr must contain the words, if there are any.
 expect()
 {
 	expected=$1
@@ -43,15 +43,15 @@ expect()
 	test -z "$words" || cat out err | grep -qF -e "$words" || fail "$*: does not say: $words"
 }
 
-# as_json ARGUMENT...: what is on stdout begins and ends as an object does.
+# as_json ARGUMENT...: stdout begins and ends like a JSON object.
 as_json()
 {
 	"$program" "$@" >out 2>err
 	test "$(head -c 1 out)" = '{' && test "$(tail -n 1 out)" = '}' || fail "$*: no JSON object"
 }
 
-# A dump of one account: template 1 to $2, a room and two codes for each, the youngest first. $1 is
-# the account's hex digit, and a letter of its codes.
+# Prints a dump of one account: templates 1 to $2, a room and two codes for each, the newest first. $1 is
+# a hex digit for the account, and a letter for its codes.
 make_dump()
 {
 	awk -v digit="$1" -v n="$2" '
@@ -96,8 +96,8 @@ make_dump()
 	}' >"$3"
 }
 
-# The dump of $1 with one template and one room, which has 2,500 codes of 2 KB each: more than a line and
-# a transaction of load have.
+# Prints the dump of account $1 with one template and one room, which has 2,500 codes of 2 KB each: more
+# than fit into a line or into a transaction of load.
 make_many()
 {
 	make_dump c 1 "$1.one" && awk '
@@ -117,7 +117,8 @@ make_many()
 	{ print }' "$1.one" >"$1"
 }
 
-# All lines of a directory's dump, or of that of the account $2, but the first, which has the time.
+# Prints all lines of the dump of a directory, or of the account $2, except the first, which contains the
+# time.
 dumped()
 {
 	"$program" dump "$1" ${2:+--account "$2"} 2>/dev/null | tail -n +2
@@ -138,7 +139,7 @@ mkdir full empty
 : >full/file
 
 # ---- wrong use ----
-# A machine with the package has a directory that is taken then.
+# A machine with the package installed has a directory that these commands would use.
 if ! test -e /var/lib/anteroom; then
 	for command in 'store create' check stat dump load backup; do
 		expect 2 'DIR is missing' $command
@@ -167,20 +168,20 @@ if test "$(id -u)" -eq 0; then
 	chmod 755 .
 fi
 
-# own DIRECTORY: the data is its user's whom serve becomes.
+# own DIRECTORY: gives the data to the user that serve runs as.
 own()
 {
 	test -z "$user" || chown -R nobody "$1"
 }
 
-# Each file, but for the lock of the accounts file.
+# Lists all files and their checksums, except the lock of the accounts file.
 state_of()
 {
 	find "$1" ! -name accounts.lock | sort
 	find "$1" -type f ! -name accounts.lock -exec cksum {} + | sort
 }
 
-# lost STORE: a directory new/ with an account, whose store is as STORE says.
+# lost STORE: creates a directory new/ with an account whose store is missing or damaged as STORE says.
 lost()
 {
 	rm -rf new
@@ -222,8 +223,8 @@ for store in missing empty half-made; do
 	expect 1 'the data directory new has a store already' store create new
 	expect 0 '' account add b --data new
 done
-# Whoever is killed between making the store and writing the accounts has left a store alone, or half a
-# store alone.
+# A process that is killed between creating the store and writing the accounts leaves only a store, or
+# half a store.
 for store in empty half-made whole; do
 	lost $store
 	rm new/accounts.json
@@ -234,7 +235,7 @@ for store in empty half-made whole; do
 	expect 0 'Loaded 1 accounts, 300' load new a.dump
 	expect 0 'accounts                                1' stat new
 done
-# Where files of a store are, but no manifest, nothing is made over them.
+# If there are files of a store, but no manifest, nothing is created over them.
 rm new/store/manifest
 expect 1 'other files of a store: restore it from a backup' dump new
 expect 1 'has a store already' store create new
@@ -333,7 +334,7 @@ expect 1 'it was cut off' load again cut.dump
 expect 0 'No damage' check again
 dumped again >second
 tail -n +2 dumped | cmp -s - second || fail 'load: what was refused left something'
-# The end of the dump does not come until the process is gone.
+# The dump does not end until the process has exited.
 mkfifo pipe
 "$program" load again pipe 2>err &
 loader=$!
@@ -366,7 +367,7 @@ expect 2 'is not empty' backup data full
 expect 2 'is not empty' backup data copy
 expect 1 'none/copy' backup data none/copy
 
-# It says what it did, lies outside of what it copies, and leaves nothing when it fails.
+# It prints what it did, its destination is outside of the source, and it leaves nothing if it fails.
 expect 0 'Copied ' backup data said
 grep -qE '^Copied [0-9]+ files, [0-9]+ bytes, from data to said' err ||
 	fail 'backup: does not say how much it copied, and where'
@@ -387,7 +388,7 @@ test ! -e unfinished || fail 'backup: leaves a directory when it fails'
 test -d filled && test -z "$(ls filled)" || fail 'backup: leaves files when it fails'
 
 # ---- restore ----
-# Into a new directory, an empty one, and over another, which is kept under another name.
+# To a new directory, to an empty one, and over another, which is kept under another name.
 expect 0 'Restored ' restore copy restored
 same data restored
 test "$(stat -c %a restored)" = 700 || fail 'restore: the mode of a new directory'
@@ -441,7 +442,7 @@ if test -n "$user"; then
 		fail 'load --replace: does not keep the owner'
 	rm -rf served* theirs
 fi
-# A load into a new place is seen whole or not at all.
+# A load to a new directory is visible either completely or not at all.
 expect 0 'What was there before is in' load other a.dump --replace
 expect 0 'templates                             300' stat other
 same piped other
@@ -455,8 +456,8 @@ test ! -e unmade || fail 'load: leaves a directory when it fails'
 rm -rf other restored restored2 said filled link
 
 # ---- account delete ----
-# Its records go before it does; the other accounts are left alone. Its codes stay its own, in a dump
-# too, and nothing else of it.
+# The account is deleted after its records; other accounts are not affected. Only its codes stay
+# reserved, also in a dump.
 "$program" backup data deleted 2>err
 expect 1 'no account with name' account delete nobody deleted
 expect 1 'the account "account b" is enabled' account delete 'account b' deleted
@@ -479,7 +480,7 @@ expect 0 'removed' account delete aaaaaaaaaaaaaaaaaaaaaaaa --force --data delete
 expect 0 'accounts                                0' stat deleted
 expect 0 'No damage: 0 files with 0 blocks, ' check deleted
 grep -qF ' 4600 records' out || fail 'account delete: leaves records, or too few codes'
-# What is killed on the way can be run again: the account is there, and disabled.
+# An interrupted deletion can be repeated: the account still exists, and is disabled.
 "$program" backup data killed 2>err
 "$program" account delete 'account b' killed --force >out 2>err &
 deleting=$!
@@ -493,7 +494,7 @@ if "$program" account list killed | grep -qF 'account b'; then
 	expect 0 'removed' account delete 'account b' killed
 fi
 same piped killed 'account a'
-# In the place of what was deleted, the same can be loaded.
+# The deleted account can be loaded again.
 expect 0 'Loaded 1 accounts, 2000' load killed b.dump
 same data killed
 rm -rf deleted killed
@@ -506,7 +507,7 @@ as_json check copy --json
 grep -qF '"damaged": true' out || fail 'check --json: no damage'
 expect 1 'damaged' dump copy
 grep -qF -e --salvage err || fail 'dump: does not say how to save what can be read'
-# What came before the damage.
+# The data before the damage.
 "$program" dump copy --salvage --output rest >out 2>err
 status=$?
 test "$status" -eq 3 || fail 'dump --salvage: the status'
@@ -526,7 +527,7 @@ status=$?
 test "$status" -eq 0 || fail 'dump --salvage: of a sound store'
 tail -n +2 out >second
 dumped data | cmp -s - second || fail 'dump --salvage: of a sound store, has something else'
-# A byte in 64 of a GDBM file, whose values and blocks have checksums.
+# One byte in 64 of a GDBM file, whose values and blocks have checksums.
 make_dump c 20000 c.dump
 expect 0 'Loaded' load large c.dump
 file=$(ls large/store/stack-*.gdbm | tail -n 1)
@@ -558,7 +559,7 @@ grep -qE '[a-z]{3}-[a-z]{4}-[a-z]{3}' out && fail 'check: shows a code'
 # ---- a live directory ----
 if test "$(id -u)" -eq 0; then
 	user='--user nobody'
-	# Root works as the owner of a directory, who has to be able to reach it.
+	# Root works as the owner of a directory, who must be able to reach it.
 	mkdir -m 700 closed
 	cp -R copy closed/data
 	chown -R nobody closed/data
@@ -573,7 +574,7 @@ if test "$(id -u)" -eq 0; then
 	test ! -e roots/one || fail 'dump: a file for an account that is not there'
 	chmod 755 .
 	chown -R nobody data
-	# A copy that the owner cannot make leaves nothing behind.
+	# A copy that the owner cannot create leaves nothing behind.
 	mkdir -m 700 shut shut/empty
 	for copy in new empty; do
 		expect 1 'cannot be written by nobody' backup data "shut/$copy"
@@ -621,7 +622,7 @@ wait "$server"
 server=
 
 # ---- a directory that goes away ends the service, which has nothing to answer ----
-# moved WORDS COMMAND...: what the log has to say after the command.
+# moved WORDS COMMAND...: the log must contain the words after the command.
 moved()
 {
 	rm -rf moving* roof*
@@ -655,13 +656,13 @@ replace()
 }
 moved replace
 expect 0 'No damage' check roof/moving
-# Who waited for the lock of the former directory gets that of the new one.
+# A process that waited for the lock of the previous directory gets the lock of the new one.
 successor()
 {
 	# shellcheck disable=SC2086
 	"$program" serve --wait --data roof/moving --listen ./waiting.socket $user 2>waiting &
 	second=$!
-	# It is not to be seen by an ordinary user.
+	# An ordinary user must not be able to see it.
 	while test -n "$user" && ! ls -l "/proc/$second/fd" 2>/dev/null | grep -q store/lock; do
 		kill -0 "$second" || break
 	done

@@ -1,10 +1,10 @@
 #!/bin/sh
-# The join page reads a code as the service does: each row of tests/typed_codes.jsonl, to which
-# tests/check_text holds the service. Left out where there is no Node.
+# The join page reads codes like the service: it is checked with each row of tests/typed_codes.jsonl, as
+# tests/check_text checks the service. Skipped if Node is not installed.
 set -u
 source=$(cd "${SOURCE_DIR:-$(dirname "$0")/..}" && pwd) || exit 1
 command -v node >/dev/null || {
-	echo 'tests/typed_codes.sh: left out: there is no node'
+	echo 'tests/typed_codes.sh: left out: node is not installed'
 	exit 77
 }
 node --input-type=module - "$source" <<'EOF'

@@ -1,6 +1,6 @@
 #!/bin/sh
-# The units for systemd: they are understood, and the service is as closed as promised (an exposure of
-# at most 3.0). Nothing is started: systemd-analyze reads files.
+# The systemd units: systemd accepts them, and the service is as restricted as promised (an exposure of
+# at most 3.0). Nothing is started: systemd-analyze only reads files.
 set -u
 test=tests/units.sh
 source=$(cd "${SOURCE_DIR:-$(dirname "$0")/..}" && pwd) || exit 1
@@ -8,7 +8,7 @@ command -v systemd-analyze >/dev/null || {
 	echo 'needs systemd-analyze'
 	exit 77
 }
-# Where systemd was never started, that of Debian 13 would make it.
+# If systemd was never started, systemd-analyze of Debian 13 would create this directory.
 [ -d /run/systemd ] || [ "$(id -u)" = 0 ] || {
 	echo 'needs /run/systemd'
 	exit 77
@@ -23,7 +23,7 @@ fail()
 	exit 1
 }
 
-# A program that the unit names has to be there for it to be verified.
+# The program in the unit must exist for the verification.
 mkdir "$scratch/bin" && ln -s "$(command -v env)" "$scratch/bin/anteroom" &&
 	cp "$source/packaging/systemd/anteroom.socket" "$scratch" &&
 	sed "s|@bindir@|$scratch/bin|" "$source/packaging/systemd/anteroom.service.in" \
@@ -36,7 +36,7 @@ complaints=$(systemd-analyze verify --man=no --recursive-errors=no ./anteroom.se
 exposure=$(systemd-analyze security --offline=true --threshold=30 ./anteroom.service 2>&1) ||
 	fail "$exposure"
 echo "$exposure" | tail -n 1
-# Over a database of several machines it speaks to the network, and no more.
+# With the database of several machines, it needs the network and nothing else.
 mkdir anteroom.service.d && sed "s|/usr/bin|$scratch/bin|" \
 	"$source/packaging/examples/three-machines/database.conf" >anteroom.service.d/database.conf || exit 1
 complaints=$(SYSTEMD_UNIT_PATH="$scratch:" systemd-analyze verify --man=no --recursive-errors=no \

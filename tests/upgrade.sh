@@ -1,8 +1,8 @@
 #!/bin/sh
-# An upgrade of the program under load loses nothing. One listening socket, which this script holds as
-# systemd would, a real nginx in front, clients that make templates without a pause; meanwhile one
-# process after the other is started with --wait and the one before told to end. Every answer has to be
-# 200, and what was acknowledged has to be there. HANDOVERS names how often; 5 if it does not.
+# An upgrade of the program under load loses nothing. This script holds a listening socket, as systemd
+# would; behind a real nginx, clients create templates without a pause. Meanwhile one process after the
+# other is started with --wait, and the previous one is stopped. Every response must be 200, and all
+# acknowledged templates must exist. HANDOVERS sets the number of handovers (default: 5).
 set -u
 test=tests/upgrade.sh
 . "${SOURCE_DIR:-$(dirname "$0")/..}/tests/servers.sh"
@@ -11,7 +11,7 @@ for needed in nginx spawn-fcgi curl; do
 done
 handovers=${HANDOVERS:-5}
 
-# Started again by spawn-fcgi, with the socket as standard input.
+# Starts this script again with spawn-fcgi, with the socket as standard input.
 if [ "${1-}" != held ]; then
 	become_ordinary
 	make_scratch
@@ -26,7 +26,7 @@ port=$(($$ % 20000 + 20000))
 trap end_all EXIT
 trap 'exit 1' INT TERM HUP
 
-# serve N [OPTION]: the N-th process.
+# serve N [OPTION]: starts the N-th process.
 serve()
 {
 	number=$1
@@ -36,7 +36,7 @@ serve()
 	note "$scratch/responder-$number" TERM
 }
 
-# load N: a client that makes templates until there is a file `enough`.
+# load N: a client that creates templates until the file `enough` exists.
 load()
 {
 	while [ ! -e enough ]; do
@@ -59,7 +59,7 @@ for client in 1 2 3 4; do
 	clients="${clients-} $!"
 done
 
-# The next handover begins when the load goes on with the one that took over.
+# The next handover begins when the new process has answered requests.
 i=0
 while [ $i -lt "$handovers" ]; do
 	seen=$(count '^200$')
@@ -81,10 +81,10 @@ wait $clients
 
 made=$(count '^200$')
 lost=$(count -v '^200$')
-say "$handovers handovers, $made templates made, $lost requests lost"
+say "$handovers handovers, $made templates created, $lost requests lost"
 [ "$lost" = 0 ] || fail "$(cat statuses-* | sort | uniq -c)"
 there=$("$program" stat "$scratch/upgrade" | sed -n 's/^templates *//p')
-[ "$there" = "$made" ] || fail "$made were acknowledged, $there are there"
+[ "$there" = "$made" ] || fail "$made were acknowledged, $there exist"
 grep -L 'notice stopped' "$scratch"/upgrade-*.log | grep -v "upgrade-$handovers.log" &&
 	fail 'one did not end in good order'
 exit 0

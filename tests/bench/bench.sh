@@ -1,9 +1,10 @@
 #!/bin/sh
-# How fast it is (`make bench`): the main operations over a private nginx with the site of this tree,
-# beside a bare libfcgi responder that answers as many bytes behind a bare nginx, in the same run.
-# --help names the options; with them also what it costs as more is stored (--scaling), and the
-# instructions of a request (--instructions), or the table over a throwaway PostgreSQL (--store). Everything is made in a directory of TMPDIR: its disk is
-# the one measured. PROGRAMS names the directory of the programs that belong to this.
+# Performance (`make bench`): the main operations through a private nginx with the site of this tree,
+# compared in the same run with a bare libfcgi responder that returns as many bytes behind a bare nginx.
+# --help lists the options, including the cost of more stored data (--scaling), the instructions per
+# request (--instructions), and the table with a temporary PostgreSQL (--store). All data is in a
+# directory of TMPDIR, whose disk is measured. PROGRAMS names the directory of the programs that this
+# script uses.
 set -u
 test=tests/bench/bench.sh
 . "${SOURCE_DIR:-$(dirname "$0")/../..}/tests/servers.sh"
@@ -47,7 +48,7 @@ wrong()
 	exit 2
 }
 
-# The value of an option that wants a number, or some.
+# Prints the value of an option that needs a number, or several.
 numbers()
 {
 	case ${2:-none} in
@@ -88,7 +89,7 @@ for needed in $needs; do
 	have "$needed" || { say "needs $needed, which is not installed" && exit 77; }
 done
 
-# Root does not serve; the numbers are the same for anybody.
+# Root cannot serve; the numbers are the same for any user.
 if [ "$(id -u)" = 0 ]; then
 	have setpriv || { say "needs setpriv to stop being root" && exit 77; }
 	place=$(mktemp -d) || exit 1

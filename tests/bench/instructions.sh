@@ -1,5 +1,5 @@
-# The instructions of a request without a socket: router, token, store and answer. Counted by callgrind,
-# so that they are the same each time, to a percent. Read by tests/bench/bench.sh.
+# The instructions per request without a socket: router, token, store and response. callgrind counts
+# them, so that they are reproducible to one percent. tests/bench/bench.sh sources this file.
 # shellcheck shell=sh disable=SC2154
 
 n=500

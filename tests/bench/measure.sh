@@ -1,8 +1,8 @@
-# What tests/bench/table.sh and tests/bench/scaling.sh measure with: responders with filled stores, one
-# run of wrk, the memory of a process, medians. Read by tests/bench/bench.sh.
+# Functions for tests/bench/table.sh and tests/bench/scaling.sh: responders with filled stores, runs of
+# wrk, the memory of a process, medians. tests/bench/bench.sh sources this file.
 # shellcheck shell=sh disable=SC2015,SC2034,SC2154
 
-# What is told to people while it goes on.
+# Prints progress for the user.
 progress()
 {
 	say "$*" >&2
@@ -10,8 +10,8 @@ progress()
 
 # ---- responders ----
 
-# fill NAME TEMPLATES: a data directory NAME with an account and so many templates. NAME.ids and
-# NAME.codes are a spread of what is in it.
+# fill NAME TEMPLATES: creates a data directory NAME with an account and this many templates. NAME.ids
+# and NAME.codes contain a sample of its IDs and codes.
 fill()
 {
 	mkdir "$scratch/$1" &&
@@ -19,12 +19,12 @@ fill()
 	sed -n 's/^template //p' "$scratch/$1.made" >"$scratch/$1.ids"
 	sed -n 's/^code //p' "$scratch/$1.made" >"$scratch/$1.codes"
 	head -n 8 "$scratch/$1.ids" >"$scratch/$1.hot"
-	# For the bare responder, which does not mind.
+	# For the bare responder, which ignores it.
 	say 000000000000000000000000 >"$scratch/$1.rooms"
 	"$program" token bench --data "$scratch/$1" >"$scratch/$1.token" || fail 'token'
 }
 
-# serve NAME PROGRAM [ARGUMENT...]: on the socket NAME.sock.
+# serve NAME PROGRAM [ARGUMENT...]: starts the program on the socket NAME.sock.
 serve()
 {
 	served=$1
@@ -35,7 +35,7 @@ serve()
 	note "$scratch/$served.responder" TERM
 }
 
-# serve_store NAME: the program, on a data directory that was filled, or on the database.
+# serve_store NAME: starts the program with a filled data directory or the database.
 serve_store()
 {
 	if [ -n "$store" ]; then
@@ -45,7 +45,7 @@ serve_store()
 	fi
 }
 
-# What the directory NAME has goes into a database made for it, with one of pgbench beside it.
+# Loads the data of the directory NAME into a new database, next to a database for pgbench.
 fill_database()
 {
 	durable=on
@@ -61,14 +61,16 @@ fill_database()
 	} >"$scratch/fill.log" 2>&1 || fail 'the database cannot be filled'
 }
 
-# run_pgbench CONNECTIONS SECONDS OPTION: transactions a second; -S selects a row, -N updates one.
+# run_pgbench CONNECTIONS SECONDS OPTION: prints transactions per second; -S selects a row, -N updates
+# one.
 run_pgbench()
 {
 	pgbench -n -M prepared "$3" -c "$1" -j "$1" -T "$2" -h "$scratch/database" -U postgres \
 		pgbench 2>"$scratch/pgbench.log" | sed -n 's/^tps = \([0-9]*\).*/\1/p'
 }
 
-# The site as it is shipped, but for the limit of joining by address: here all calls come from one.
+# The site as shipped, except for the limit on join requests per address: here all requests come from one
+# address.
 nginx_for_store()
 {
 	start_nginx "$1" '/^[[:space:]]*limit_req zone=/d'
@@ -85,7 +87,7 @@ serve_bare()
 	echo "$base" >"$scratch/bare.url"
 }
 
-# api NAME PATH [ARGUMENT...]: curl, with a token of the store NAME.
+# api NAME PATH [ARGUMENT...]: runs curl with a token for the store NAME.
 api()
 {
 	url=$(cat "$scratch/$1.url")$2
@@ -97,9 +99,9 @@ api()
 
 # ---- runs ----
 
-# run WHO STORE OPERATION CONNECTIONS SECONDS: what wrk says of an operation at the site WHO, with the
-# ids of STORE: sets rate (a second), median and late (the 99th percentile), in milliseconds.
-# $sizes_of_answers holds for the bare responder, $collect names a file for the ids of what is made.
+# run WHO STORE OPERATION CONNECTIONS SECONDS: runs wrk with an operation on the site WHO, with the IDs
+# of STORE: sets rate (per second), median and late (the 99th percentile), in milliseconds.
+# $sizes_of_answers applies to the bare responder; $collect names a file for the IDs of created objects.
 run()
 {
 	threads=2
@@ -118,10 +120,10 @@ run()
 	rate=$3 median=$4 late=$5
 	[ "$6" = 0 ] || fail "$1: $6 answers were errors, at $asked"
 	[ "$7" = 0 ] || fail "$1: all rooms were used up"
-	[ "$rate" -gt 0 ] || fail "$1: nothing was answered"
+	[ "$rate" -gt 0 ] || fail "$1: no responses"
 }
 
-# make_rooms STORE SECONDS: rooms without codes, more than so many seconds of room_codes use up.
+# make_rooms STORE SECONDS: creates rooms without codes, more than room_codes uses in this time.
 make_rooms()
 {
 	rm -f "$scratch/$1.rooms.new"
@@ -139,14 +141,14 @@ is_write()
 	esac
 }
 
-# metric NAME METRIC: what the responder says of itself.
+# metric NAME METRIC: prints a metric of the responder.
 metric()
 {
 	curl -s "$(cat "$scratch/$1.url")/metrics" |
 		awk -v name="anteroom_$2" '$1 == name { print $2 }'
 }
 
-# The private memory of a process, in KB.
+# Prints the private memory of a process, in KB.
 memory_of()
 {
 	while read -r word value _; do
@@ -154,8 +156,8 @@ memory_of()
 	done <"/proc/$(cat "$scratch/$1.responder")/status"
 }
 
-# watch_memory NAME: notes the most that it has, looked at ten times a second, until it is told to
-# stop; then $scratch/NAME.memory has it.
+# watch_memory NAME: records the maximum memory, checked ten times a second, until it is stopped; then
+# $scratch/NAME.memory contains it.
 watch_memory()
 {
 	rm -f "$scratch/watch.end"
@@ -176,7 +178,7 @@ unwatch_memory()
 
 # ---- tables ----
 
-# Of numbers, one a line: the middle one.
+# Prints the median of numbers, one per line.
 middle()
 {
 	sort -n | awk '{ all[NR] = $1 } END { print all[int((NR + 1) / 2)] }'
@@ -207,7 +209,7 @@ name_of()
 	esac
 }
 
-# The machine that was measured.
+# Prints a description of the machine.
 machine()
 {
 	say "$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1), $(nproc) cores that the load" \
@@ -215,7 +217,8 @@ machine()
 		"$(nginx -v 2>&1 | sed 's|.*: ||')"
 }
 
-# lay_out FILE: a table of tabs for people: the first column to the left, the others to the right.
+# lay_out FILE: prints a tab-separated table for people: the first column left-aligned, the others
+# right-aligned.
 lay_out()
 {
 	awk -F '\t' '

@@ -1,20 +1,20 @@
-# What the operations cost as more is stored, how much memory the responder has for itself, and how soon
-# it answers after its start (`make bench-scaling`). The sizes take turns in each round. A store of at
-# most 10,000 templates is put back before each run of writes, which would make another one of it; the
-# larger ones just grow. Read by tests/bench/bench.sh.
+# The cost of the operations as more data is stored, the private memory of the responder, and the time
+# from its start to the first response (`make bench-scaling`). The sizes alternate in each round. A store
+# of at most 10,000 templates is restored before each run of writes, which would otherwise change its
+# size noticeably; larger stores just grow. tests/bench/bench.sh sources this file.
 # shellcheck shell=sh disable=SC2015,SC2034,SC2154
 
-# operation:connections:what it may cost at most, as a multiple of the smallest store
+# operation:connections:the maximum cost, as a multiple of the smallest store
 reads='get_role:32:1.25 list10:32:1.5 list100:32:2 token:32:1.25'
 writes='create:32:1.25 room_codes:8:1.25'
 put_back_most=10000
 journal_bytes=16777216
 starts=5
-# Runs of writes in which memory is looked at, if not told otherwise; and how long it is waited after.
+# The default number of runs of writes during which memory is measured, and the time to wait afterwards.
 [ "$write_seconds" != "$seconds" ] || write_seconds=20
 pause=10
 
-# choose ROW...: those that were asked for.
+# choose ROW...: prints the requested rows.
 choose()
 {
 	for row in "$@"; do
@@ -35,8 +35,8 @@ for size in $sizes; do
 	[ "$size" -gt $put_back_most ] || cp -R "$scratch/$size" "$scratch/$size.kept" || exit 1
 	serve_store "$size"
 	nginx_for_store "$size"
-	# The files into the system's cache, and most of them into the process, which maps them: what
-	# a page costs that is touched for the first time is not meant.
+	# Reads the files into the system's cache, and most of them into the process, which maps them:
+	# the cost of the first access to a page is not to be measured.
 	cat "$scratch/$size/store"/stack-* >/dev/null
 	run "$size" "$size" list100 32 $((size / 50000 + 1))
 done
@@ -50,8 +50,8 @@ put_back()
 	serve_store "$1"
 }
 
-# signal_others SIGNAL TEMPLATES: to the responders of the other sizes. They stand still while one is
-# measured: left to themselves they merge what was written last, and take the disk and a processor.
+# signal_others SIGNAL TEMPLATES: sends the signal to the responders of the other sizes. They are stopped
+# while one is measured: otherwise they would merge recent writes, and use the disk and a processor.
 signal_others()
 {
 	for other in $sizes; do
@@ -60,7 +60,7 @@ signal_others()
 }
 
 : >"$scratch/runs"
-# measure ROW...: a round of these operations.
+# measure ROW...: runs a round of these operations.
 measure()
 {
 	for row in "$@"; do
@@ -85,7 +85,7 @@ for rows in "$reads" "$writes"; do
 	done
 done
 
-# rate_of OPERATION TEMPLATES: the median over the rounds.
+# rate_of OPERATION TEMPLATES: prints the median over the rounds.
 rate_of()
 {
 	awk -v o="$1" -v s="$2" '$1 == o && $2 == s { print $3 }' "$scratch/runs" | middle
@@ -137,7 +137,7 @@ tell_memory()
 
 # ---- the start ----
 
-# time_start DIRECTORY: milliseconds to the first answer.
+# time_start DIRECTORY: prints the milliseconds to the first response.
 time_start()
 {
 	"$programs/start" "$program" "$1" 2>"$scratch/start.log" || fail "start: $1"
@@ -169,7 +169,7 @@ tell_start()
 }
 
 : >"$results" || fail "cannot write $results"
-# tell TABLE: computes it, shows it, adds it to the results.
+# tell TABLE: computes and prints the table, and adds it to the results.
 tell()
 {
 	"tell_$1" >"$scratch/table"

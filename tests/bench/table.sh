@@ -1,4 +1,4 @@
-# The table of `make bench`. Read by tests/bench/bench.sh.
+# The table of `make bench`. tests/bench/bench.sh sources this file.
 # shellcheck shell=sh disable=SC2015,SC2034,SC2154
 
 operations='get_role:32 list10:32 list100:32 create:1 create:32 update_role:8 room:32 room_codes:8
@@ -29,7 +29,7 @@ set_default()
 	api ours "/v2/backends/$livekit" -X PATCH -d "{\"default\":$1}" >/dev/null
 }
 
-# How many bytes each operation is answered with.
+# The size of each operation's response in bytes.
 bytes_of()
 {
 	id=$(head -n 1 "$scratch/ours.ids")
@@ -56,7 +56,7 @@ set_default true
 bytes="$bytes token_HS256=$(bytes_of token_HS256)"
 set_default false
 
-# The size of the answer to an operation; `mix` has several.
+# Prints the size of the response to an operation; `mix` has several.
 answer_size()
 {
 	for one in $bytes; do
@@ -64,8 +64,8 @@ answer_size()
 	done
 }
 
-# Which part of a transaction of pgbench an operation should at least be worth, where more is read than
-# one row.
+# Prints the fraction of pgbench transactions that an operation should reach, if it reads more than one
+# row.
 part_of()
 {
 	case $1 in
@@ -76,7 +76,7 @@ part_of()
 	esac
 }
 
-# below OPERATION CONNECTIONS: what lies below us could do, a second; - where that is nothing.
+# below OPERATION CONNECTIONS: prints the rate of the layer below us, per second; - if there is none.
 below()
 {
 	if [ -n "$store" ] && is_write "$1"; then
@@ -90,14 +90,14 @@ below()
 	fi
 }
 
-# measure OPERATION CONNECTIONS: one round of one operation; a line each into $scratch/runs.
+# measure OPERATION CONNECTIONS: runs one round of one operation; adds a line for each to $scratch/runs.
 measure()
 {
 	sizes_of_answers=$bytes
 	run bare ours "$1" "$2" "$seconds"
 	sizes_of_answers=
 	echo "$1:$2 bare $rate $median $late" >>"$scratch/runs"
-	rate=$(below "$1" "$2") || fail 'what lies below'
+	rate=$(below "$1" "$2") || fail 'the layer below'
 	[ -n "$rate" ] || fail 'pgbench'
 	echo "$1:$2 below $rate - -" >>"$scratch/runs"
 	[ "$1" != room_codes ] || make_rooms ours "$write_seconds"
@@ -123,7 +123,7 @@ while [ "$round" -le "$rounds" ]; do
 	round=$((round + 1))
 done
 
-# figure OPERATION WHO FIELD: the median over the rounds.
+# figure OPERATION WHO FIELD: prints the median over the rounds.
 figure()
 {
 	awk -v o="$1" -v w="$2" -v f="$3" '$1 == o && $2 == w { print $f }' "$scratch/runs" | middle
