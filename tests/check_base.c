@@ -375,6 +375,12 @@ static void print_digest(const unsigned char digest[DIGEST_SIZE], char text[2 * 
 		snprintf(text + 2 * i, 3, "%02x", digest[i]);
 }
 
+#define K_16 "kkkkkkkkkkkkkkkk"
+#define K_64 K_16 K_16 K_16 K_16
+#define AA_10 "\xaa\xaa\xaa\xaa\xaa\xaa\xaa\xaa\xaa\xaa"
+#define AA_40 AA_10 AA_10 AA_10 AA_10
+#define AA_131 AA_40 AA_40 AA_40 AA_10 "\xaa"
+
 static const struct {
 	const char *key; /* NULL: SHA-256 alone */
 	const char *text, *digest;
@@ -383,6 +389,12 @@ static const struct {
 	{ NULL, "abc", "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad" },
 	{ "Jefe", "what do ya want for nothing?",
 	  "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843" },
+	{ "", "", "b613679a0814d9ec772f95d778c35fc5ff1697c493715653c6c712144292c5ad" },
+	/* A key of one block, which is taken as it is, and longer ones, which are hashed. */
+	{ K_64, "text", "0414bb1d8c0c4556cdb2028727b16610ae377b1a194b6db1f853d4297f2329bc" },
+	{ K_64 "k", "text", "5b69580123e3d7e788b7e8352ac37a3247b911c5ec0837147b74109a6382d3f5" },
+	{ AA_131, "Test Using Larger Than Block-Size Key - Hash Key First",
+	  "60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54" },
 };
 
 /* Twice: the contexts of a thread are used again. */

@@ -92,37 +92,34 @@ uint64_t digest_number(struct slice text)
 
 #define BLOCK_SIZE 64
 
-/* The digest of a block, which is the key with `pad` in each byte, and of the text. */
-static void digest_padded(const unsigned char key[BLOCK_SIZE], unsigned char pad, struct slice text,
-			  unsigned char digest[DIGEST_SIZE])
+static void apply_pad(unsigned char block[BLOCK_SIZE], unsigned char pad)
 {
-	const struct contexts *contexts = thread_contexts();
-	unsigned char block[BLOCK_SIZE];
-	unsigned size = 0;
-
 	for (size_t i = 0; i < BLOCK_SIZE; i++)
-		block[i] = key[i] ^ pad;
-	if (EVP_DigestInit_ex2(contexts->digest, contexts->sha256, NULL) != 1 ||
-	    EVP_DigestUpdate(contexts->digest, block, sizeof block) != 1 ||
-	    EVP_DigestUpdate(contexts->digest, text.data, text.size) != 1 ||
-	    EVP_DigestFinal_ex(contexts->digest, digest, &size) != 1 || size != DIGEST_SIZE)
-		ABORT("OpenSSL failed");
-	explicit_bzero(block, sizeof block);
+		block[i] ^= pad;
 }
 
 /* RFC 2104. OpenSSL's own keeps a copy of the key in its context until it gets another one, so that
  * it would have to be given one more key each time, and takes a third longer. */
 void digest_hmac_sha256(struct slice key, struct slice text, unsigned char mac[DIGEST_SIZE])
 {
-	unsigned char whole[BLOCK_SIZE] = { 0 }, inner[DIGEST_SIZE];
+	const struct contexts *contexts = thread_contexts();
+	unsigned char block[BLOCK_SIZE + DIGEST_SIZE] = { 0 }; /* the key; the inner digest */
+	unsigned size = 0;
 
 	if (key.size > BLOCK_SIZE)
-		digest_sha256(key, whole);
+		digest_sha256(key, block);
 	else if (key.size > 0)
-		memcpy(whole, key.data, key.size);
-	digest_padded(whole, 0x36, text, inner);
-	digest_padded(whole, 0x5c, (struct slice){ (const char *)inner, sizeof inner }, mac);
-	explicit_bzero(whole, sizeof whole);
+		memcpy(block, key.data, key.size);
+	apply_pad(block, 0x36);
+	if (EVP_DigestInit_ex2(contexts->digest, contexts->sha256, NULL) != 1 ||
+	    EVP_DigestUpdate(contexts->digest, block, BLOCK_SIZE) != 1 ||
+	    EVP_DigestUpdate(contexts->digest, text.data, text.size) != 1 ||
+	    EVP_DigestFinal_ex(contexts->digest, block + BLOCK_SIZE, &size) != 1 ||
+	    size != DIGEST_SIZE)
+		ABORT("OpenSSL failed");
+	apply_pad(block, 0x36 ^ 0x5c);
+	digest_sha256((struct slice){ (const char *)block, sizeof block }, mac);
+	explicit_bzero(block, sizeof block);
 }
 
 size_t digest_of(enum digest kind, struct slice text, unsigned char digest[DIGEST_SIZE_MOST])
