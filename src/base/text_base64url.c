@@ -3,30 +3,33 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "base/text.h"
 
+#include <endian.h>
+
 static const char base64url_digits[] =
 	"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
 struct slice text_base64url(struct arena *arena, struct slice bytes)
 {
 	char *text = arena_alloc(arena, bytes.size / 3 * 4 + 5), *to = text;
-	const unsigned char *from = (const unsigned char *)bytes.data;
+	const char *from = bytes.data;
 	size_t left = bytes.size;
 	uint32_t bits;
 
-	for (; left >= 3; left -= 3, from += 3) {
-		bits = (uint32_t)from[0] << 16 | (uint32_t)from[1] << 8 | from[2];
-		*to++ = base64url_digits[bits >> 18];
-		*to++ = base64url_digits[bits >> 12 & 63];
-		*to++ = base64url_digits[bits >> 6 & 63];
-		*to++ = base64url_digits[bits & 63];
+	/* Reads four bytes at once, and encodes three of them. */
+	for (; left >= sizeof bits; left -= 3, from += 3) {
+		memcpy(&bits, from, sizeof bits);
+		bits = be32toh(bits);
+		*to++ = base64url_digits[bits >> 26];
+		*to++ = base64url_digits[bits >> 20 & 63];
+		*to++ = base64url_digits[bits >> 14 & 63];
+		*to++ = base64url_digits[bits >> 8 & 63];
 	}
-	if (left > 0) {
-		bits = (uint32_t)from[0] << 16 | (left == 2 ? (uint32_t)from[1] << 8 : 0);
-		*to++ = base64url_digits[bits >> 18];
-		*to++ = base64url_digits[bits >> 12 & 63];
-		if (left == 2)
-			*to++ = base64url_digits[bits >> 6 & 63];
-	}
+	bits = 0;
+	if (left > 0)
+		memcpy(&bits, from, left);
+	bits = be32toh(bits);
+	for (size_t i = 0; left > 0 && i <= left; i++)
+		*to++ = base64url_digits[bits >> (26 - 6 * i) & 63];
 	*to = '\0';
 	return (struct slice){ text, (size_t)(to - text) };
 }
