@@ -344,6 +344,51 @@ START_TEST(plain_base64_reads_a_payload)
 }
 END_TEST
 
+/* A text of a token with this byte at this place, among letters. */
+static struct slice token_with(size_t size, size_t place, char byte)
+{
+	struct json_writer writer = writer_begin(arena, true);
+	char text[17];
+
+	memset(text, 'a', sizeof text);
+	text[place] = byte;
+	writer_text(&writer, NULL, (struct slice){ text, size });
+	return writer_end(&writer);
+}
+
+START_TEST(a_token_escapes_each_such_byte_at_each_place)
+{
+	const int byte = _i;
+	const bool is_escaped = byte < 0x20 || byte == 0x7f || strchr("\"\\>?~", byte) != NULL;
+	const char *shown = arena_text(arena, is_escaped ? "\\u%04x" : "%c", byte);
+
+	for (size_t size = 1; size <= 17; size++) {
+		for (size_t place = 0; place < size; place++)
+			ck_assert(
+				slice_is(token_with(size, place, (char)byte),
+					 arena_text(arena, "{\"%.*s%s%.*s\"}", (int)place,
+						    "aaaaaaaaaaaaaaaaa", shown,
+						    (int)(size - place - 1), "aaaaaaaaaaaaaaaaa")));
+	}
+}
+END_TEST
+
+START_TEST(a_plain_text_is_written_as_it_is)
+{
+	for (int named = 0; named < 2; named++) {
+		const char *name = named != 0 ? "token" : NULL;
+		struct json_writer plain = writer_begin(arena, false);
+		struct json_writer text = writer_begin(arena, false);
+
+		for (int i = 0; i < 2; i++) {
+			writer_plain(&plain, name, SLICE("eyJ-._Q"));
+			writer_text(&text, name, SLICE("eyJ-._Q"));
+		}
+		ck_assert(slice_equal(writer_end(&plain), writer_end(&text)));
+	}
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("json");
@@ -359,6 +404,8 @@ int main(void)
 			    ROWS(good_texts));
 	tcase_add_loop_test(cases, a_real_is_no_integer_that_was_not_written, 0, ROWS(reals));
 	tcase_add_loop_test(cases, a_real_is_written_so_that_it_reads_back, 0, ROWS(reals));
+	tcase_add_loop_test(cases, a_token_escapes_each_such_byte_at_each_place, 0, 0x80);
+	tcase_add_test(cases, a_plain_text_is_written_as_it_is);
 	tcase_add_loop_test(cases, jansson_reads_what_was_written, 0, ROWS(written_texts));
 	tcase_add_loop_test(cases, plain_base64_reads_a_payload, 0, ROWS(written_texts));
 	return suite_run(suite);

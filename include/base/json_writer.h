@@ -28,6 +28,9 @@ void writer_open(struct json_writer *writer, const char *name, char bracket);
 void writer_close(struct json_writer *writer, char bracket);
 
 void writer_text(struct json_writer *writer, const char *name, struct slice text); /* UTF-8 */
+/* A text of our own, in an alphabet without anything to escape: a token. The text is not searched
+ * for such characters, so it must not be one of a client. */
+void writer_plain(struct json_writer *writer, const char *name, struct slice text);
 void writer_integer(struct json_writer *writer, const char *name, int64_t value);
 void writer_flag(struct json_writer *writer, const char *name, bool value);
 

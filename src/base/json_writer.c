@@ -7,11 +7,15 @@
 
 /* ---- texts in ASCII ---- */
 
-static bool is_plain(unsigned char byte)
-{
-	return byte >= ' ' && byte < '~' && byte != '"' && byte != '\\' && byte != '>' &&
-	       byte != '?';
-}
+#define EIGHT 1, 1, 1, 1, 1, 1, 1, 1
+#define THIRTY_TWO EIGHT, EIGHT, EIGHT, EIGHT
+/* clang-format off */
+static const bool is_escaped[256] = {
+	THIRTY_TWO, /* control characters */
+	['"'] = 1, ['>'] = 1, ['?'] = 1, ['\\'] = 1, ['~'] = 1, [0x7f] = 1,
+	[0x80] = THIRTY_TWO, THIRTY_TWO, THIRTY_TWO, THIRTY_TWO, /* above ASCII */
+};
+/* clang-format on */
 
 static void append_unit(struct buffer *buffer, uint32_t unit)
 {
@@ -39,7 +43,7 @@ static void append_ascii(struct buffer *buffer, struct slice text)
 	while (text.size > 0) {
 		size_t plain = 0;
 
-		while (plain < text.size && is_plain((unsigned char)text.data[plain]))
+		while (plain < text.size && !is_escaped[(unsigned char)text.data[plain]])
 			plain++;
 		buffer_append(buffer, (struct slice){ text.data, plain });
 		text = (struct slice){ text.data + plain, text.size - plain };
@@ -56,15 +60,20 @@ static void append_ascii(struct buffer *buffer, struct slice text)
 static struct buffer *begin(struct json_writer *writer, const char *name)
 {
 	struct buffer *text = &writer->text;
-	const char last = text->data[text->size - 1];
+	const size_t size = name == NULL ? 0 : strlen(name);
+	char *to = buffer_reserve(text, size + 4);
+	const char last = to[-1];
 
 	if (last != '{' && last != '[')
-		buffer_append_byte(text, ',');
+		*to++ = ',';
 	if (name != NULL) {
-		buffer_append_byte(text, '"');
-		buffer_append_text(text, name);
-		buffer_append(text, SLICE("\":"));
+		*to++ = '"';
+		memcpy(to, name, size);
+		to += size;
+		*to++ = '"';
+		*to++ = ':';
 	}
+	text->size = (size_t)(to - text->data);
 	return text;
 }
 
@@ -100,6 +109,15 @@ void writer_text(struct json_writer *writer, const char *name, struct slice text
 		append_ascii(buffer, text);
 	else
 		buffer_append_string(buffer, text);
+}
+
+void writer_plain(struct json_writer *writer, const char *name, struct slice text)
+{
+	struct buffer *buffer = begin(writer, name);
+
+	buffer_append_byte(buffer, '"');
+	buffer_append(buffer, text);
+	buffer_append_byte(buffer, '"');
 }
 
 void writer_integer(struct json_writer *writer, const char *name, int64_t value)

@@ -188,9 +188,9 @@ static bool make_livekit(struct making *making)
 		writer_integer(&claims, "maxParticipants", guest->size);
 		writer_close(&claims, '}');
 	}
-	writer_text(making->ticket, "token",
-		    sign_with_secret(making, config_text(making, "api_secret"),
-				     (struct slice){ NULL, 0 }, &claims));
+	writer_plain(making->ticket, "token",
+		     sign_with_secret(making, config_text(making, "api_secret"),
+				      (struct slice){ NULL, 0 }, &claims));
 	return true;
 }
 
@@ -257,7 +257,7 @@ static bool make_jitsi(struct making *making)
 	else if (!sign_with_key(making, key_id.data != NULL ? key_id : making->server->kid, &claims,
 				&token))
 		return false;
-	writer_text(making->ticket, "token", token);
+	writer_plain(making->ticket, "token", token);
 	writer_text(making->ticket, "link",
 		    JOINED(making->arena, making->server->url,
 			   tenant.data != NULL ? tenant : SLICE(""),
@@ -320,7 +320,7 @@ static bool make_galene(struct making *making)
 	} else if (!sign_with_key(making, making->server->kid, &claims, &token)) {
 		return false;
 	}
-	writer_text(making->ticket, "token", token);
+	writer_plain(making->ticket, "token", token);
 	writer_text(making->ticket, "link",
 		    JOINED(making->arena, audience, SLICE("?token="), token));
 	return true;
@@ -437,7 +437,7 @@ static bool make_jwt(struct making *making)
 	put_times(making, &claims);
 	if (!sign_with_key(making, making->server->kid, &claims, &token))
 		return false;
-	writer_text(making->ticket, "token", token);
+	writer_plain(making->ticket, "token", token);
 	return true;
 }
 

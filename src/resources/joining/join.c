@@ -338,9 +338,9 @@ static bool answer(struct call *call, struct exchange *exchange, const struct ac
 	struct json_writer body = writer_begin(call->arena, false);
 
 	text_time_seconds(exchange->expires_at * 1000, expires);
-	writer_text(&body, "token",
-		    token_sign_join(call->arena, call->environment->clock, account, &subject,
-				    exchange->time, exchange->expires_at));
+	writer_plain(&body, "token",
+		     token_sign_join(call->arena, call->environment->clock, account, &subject,
+				     exchange->time, exchange->expires_at));
 	writer_text(&body, "room_id", subject.room_id);
 	writer_text(&body, "role", exchange->role);
 	writer_text(&body, "user_id", exchange->answered_user);
