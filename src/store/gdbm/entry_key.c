@@ -125,13 +125,12 @@ bool entry_key_parse(struct slice entry_key, enum store_table *table, struct sli
 uint32_t entry_key_order(struct slice entry_key)
 {
 	uint32_t value = 0x238f13afU * (uint32_t)entry_key.size;
-	size_t i;
+	int shift = 0; /* i * 5 % 24 */
 
-	for (i = 0; i < entry_key.size; i++) {
-		/* Sign extension depends on the platform's char; GDBM hashes the same way. */
-		uint32_t byte = (uint32_t)entry_key.data[i];
-
-		value = (value + (byte << (i * 5 % 24))) & 0x7fffffff;
+	/* Sign extension depends on the platform's char; GDBM hashes the same way. */
+	for (size_t i = 0; i < entry_key.size; i++) {
+		value += (uint32_t)entry_key.data[i] << shift;
+		shift += shift < 19 ? 5 : 5 - 24;
 	}
 	return (1103515243U * value + 12345U) & 0x7fffffff;
 }
