@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,6 +20,7 @@
 #include "directory.h"
 #include "file_hooks.h"
 #include "scratch.h"
+#include "store/gdbm/entries.h"
 #include "store/gdbm/journal.h"
 #include "store/gdbm/journal_format.h"
 #include "suite.h"
@@ -297,6 +299,124 @@ START_TEST(a_record_larger_than_a_segment_has_one_of_its_own)
 	store = scratch_store_with(small_segments);
 	ck_assert(scratch_has(store, 1) && scratch_has(store, 2) && scratch_has(store, 3));
 	store_close(store);
+}
+END_TEST
+
+/* Milliseconds; only a test that fails waits as long. */
+#define PATIENCE 20000
+/* Bytes of a record that fits no segment. */
+#define LARGE 3000000
+
+/* Another transaction writes key `n` while a segment of at least `size` bytes is being made, which
+ * then fails if `error` is set. */
+struct meanwhile {
+	struct file_hooks hooks;
+	struct store *store;
+	size_t size;
+	unsigned n;
+	int error;
+	pthread_t thread;
+	bool has_begun;
+	pthread_mutex_t lock;
+	pthread_cond_t ended;
+	bool has_ended; /* durably */
+	bool was_in_time; /* before the segment was there */
+};
+
+static void *write_meanwhile(void *context)
+{
+	struct meanwhile *meanwhile = context;
+	struct arena *arena = arena_open();
+	struct slice value = slice_of(arena_text(arena, "value %u", meanwhile->n));
+	struct slice key = slice_of(arena_text(arena, "key %u", meanwhile->n));
+	struct fault fault = FAULT_INITIAL;
+	struct transaction *transaction;
+	uint64_t number;
+
+	value.size++;
+	if (!store_begin(meanwhile->store, STORE_WRITE, arena, &transaction, &fault) ||
+	    !entry_put(transaction, STORE_RECORD, key, value, &fault) ||
+	    !store_commit(transaction, &number, &fault) ||
+	    !store_wait(meanwhile->store, number, &fault))
+		abort();
+	arena_close(arena);
+	pthread_mutex_lock(&meanwhile->lock);
+	meanwhile->has_ended = true;
+	pthread_cond_signal(&meanwhile->ended);
+	pthread_mutex_unlock(&meanwhile->lock);
+	return NULL;
+}
+
+static int write_before_allocation(struct file_hooks *hooks, struct file_call *call)
+{
+	struct meanwhile *meanwhile = (struct meanwhile *)hooks;
+	const int64_t until = clock_monotonic() + PATIENCE;
+
+	if (call->operation != FILE_ALLOCATE || call->size < meanwhile->size)
+		return 0;
+	if (meanwhile->has_begun)
+		return meanwhile->error;
+	meanwhile->has_begun = pthread_create(&meanwhile->thread, NULL, write_meanwhile,
+					      meanwhile) == 0;
+	pthread_mutex_lock(&meanwhile->lock);
+	while (!meanwhile->has_ended && clock_monotonic() < until)
+		clock_wait(&meanwhile->ended, &meanwhile->lock, PATIENCE);
+	meanwhile->was_in_time = meanwhile->has_ended;
+	pthread_mutex_unlock(&meanwhile->lock);
+	return meanwhile->error;
+}
+
+/* The key that is written meanwhile; 2 is that of the large record itself. */
+static const struct large {
+	unsigned n;
+	int error;
+	enum fault_kind fault;
+} large[] = {
+	{ 3, 0, FAULT_NONE },
+	{ 2, 0, FAULT_AGAIN },
+	{ 3, ENOSPC, FAULT_UNAVAILABLE },
+};
+
+START_TEST(others_write_while_a_large_segment_is_made)
+{
+	static struct meanwhile meanwhile;
+	const struct large *row = &large[_i];
+	struct store_options options = { .files = &meanwhile.hooks.files, .segment_bytes = 65536 };
+	struct transaction *transaction;
+	struct fault fault = FAULT_INITIAL;
+	char *value = arena_zero(scratch.arena, LARGE);
+	enum fault_kind kind = FAULT_NONE;
+	uint64_t number;
+
+	snprintf(value, LARGE, "value 2");
+	file_hooks_start(&meanwhile.hooks);
+	meanwhile.hooks.before = write_before_allocation;
+	meanwhile.size = LARGE;
+	meanwhile.n = row->n;
+	meanwhile.error = row->error;
+	pthread_mutex_init(&meanwhile.lock, NULL);
+	clock_condition_init(&meanwhile.ended);
+	meanwhile.store = scratch_store_with(options);
+	scratch_put_durable(meanwhile.store, 1, 100);
+	ck_assert(store_begin(meanwhile.store, STORE_WRITE, scratch.arena, &transaction, &fault));
+	ck_assert(entry_put(transaction, STORE_RECORD, scratch_key(2),
+			    (struct slice){ value, LARGE }, &fault));
+	ck_assert(store_give_way(transaction, &fault));
+	if (!store_commit(transaction, &number, &fault) ||
+	    !store_wait(meanwhile.store, number, &fault))
+		kind = fault.kind;
+	ck_assert(meanwhile.has_begun);
+	pthread_join(meanwhile.thread, NULL);
+	ck_assert(meanwhile.was_in_time);
+	ck_assert_int_eq(kind, row->fault);
+	meanwhile.error = 0;
+	scratch_put_durable(meanwhile.store, 4, 100);
+	store_close(meanwhile.store);
+	meanwhile.store = scratch_store();
+	ck_assert(scratch_has(meanwhile.store, row->n));
+	ck_assert(scratch_has(meanwhile.store, 1) && scratch_has(meanwhile.store, 4));
+	ck_assert(scratch_has(meanwhile.store, 2) == (row->fault != FAULT_UNAVAILABLE));
+	store_close(meanwhile.store);
 }
 END_TEST
 
@@ -697,6 +817,7 @@ int main(void)
 	tcase_add_test(tcase, segments_follow_each_other);
 	tcase_add_test(tcase, a_missing_segment_is_refused);
 	tcase_add_test(tcase, a_record_larger_than_a_segment_has_one_of_its_own);
+	tcase_add_loop_test(tcase, others_write_while_a_large_segment_is_made, 0, ROWS(large));
 	tcase_add_loop_test(tcase, a_segment_is_written_in_whole_blocks, 0, ROWS(block_sizes));
 	tcase_add_loop_test(tcase, a_full_disk_refuses_and_then_goes_on, 0,
 			    ROWS(full_operations) * ROWS(full_errors));

@@ -359,10 +359,16 @@ static void make_ahead(struct journal *journal)
 	pthread_cond_broadcast(&journal->room);
 }
 
+/* Whether nothing that is reserved needs `ahead`, which may then be replaced by a larger one. */
+static bool current_has_all(const struct journal *journal)
+{
+	return journal->reserved <= journal->current.size - journal->current.used;
+}
+
 static bool ahead_is_too_small(const struct journal *journal)
 {
 	return journal->ahead.file >= 0 && !journal->is_beginning && journal->ahead.first == 0 &&
-	       journal->least_size > journal->ahead.size;
+	       journal->least_size > journal->ahead.size && current_has_all(journal);
 }
 
 /* Called with the lock held, which it releases meanwhile: removing a file takes a while. */
@@ -416,6 +422,24 @@ static bool fits(const struct journal *journal, size_t size)
 	       (journal->ahead.file >= 0 && size <= journal->ahead.size - journal->ahead.used);
 }
 
+/* Whether the prepared segment is too small for a record of this size, even if all before it were
+ * flushed. */
+static bool needs_larger(const struct journal *journal, size_t size)
+{
+	return journal->ahead.file >= 0 && size > journal->ahead.size - journal->ahead.used &&
+	       current_has_all(journal);
+}
+
+/* Asks for a segment that takes a record of this size after all that is reserved. Others write into
+ * the rest of it while the next one is made. Called with the lock held. */
+static void want_larger(struct journal *journal, size_t size)
+{
+	size += journal->reserved + SEGMENT_HEAD + journal->options.segment_bytes / 8;
+	if (journal->least_size < size)
+		journal->least_size = size;
+	pthread_cond_signal(&journal->work);
+}
+
 /* Called with the lock held. */
 static bool unlock_and_refuse(struct journal *journal, struct fault *fault)
 {
@@ -448,15 +472,13 @@ static bool make_room(struct journal *journal, size_t size, size_t most, size_t 
 	       journal->reserved - journal->promised > most || !fits(journal, size)) {
 		if (cannot_go_on(journal))
 			return unlock_and_refuse(journal, fault);
-		if (journal->reserved > journal->promised) {
+		if (needs_larger(journal, size)) {
+			want_larger(journal, size);
+		} else if (journal->reserved > journal->promised) {
 			pthread_mutex_unlock(&journal->lock);
 			journal_flush(journal);
 			pthread_mutex_lock(&journal->lock);
 			continue;
-		}
-		if (journal->reserved == 0 && journal->ahead.file >= 0) {
-			journal->least_size = size + SEGMENT_HEAD;
-			pthread_cond_signal(&journal->work);
 		}
 		pthread_cond_wait(&journal->room, &journal->lock);
 	}
@@ -493,10 +515,35 @@ void journal_figures(struct journal *journal, struct store_figures *figures)
 	pthread_mutex_unlock(&journal->lock);
 }
 
+/* Of a record and the head of a group. */
+static size_t size_to_reserve(const struct change *changes, size_t n)
+{
+	return record_padded(journal_records_size(changes, n)) + GROUP_HEAD;
+}
+
+bool journal_fits(struct journal *journal, const struct change *changes, size_t n)
+{
+	const size_t size = size_to_reserve(changes, n);
+	bool is_so;
+
+	pthread_mutex_lock(&journal->lock);
+	is_so = fits(journal, size);
+	pthread_mutex_unlock(&journal->lock);
+	return is_so;
+}
+
+bool journal_prepare(struct journal *journal, const struct change *changes, size_t n,
+		     struct fault *fault)
+{
+	const size_t size = size_to_reserve(changes, n);
+
+	return size > SEGMENT_MOST / 2 || make_room(journal, size, SIZE_MAX, 0, fault);
+}
+
 bool journal_reserve(struct journal *journal, const struct change *changes, size_t n,
 		     struct fault *fault)
 {
-	size_t size = record_padded(journal_records_size(changes, n)) + GROUP_HEAD;
+	const size_t size = size_to_reserve(changes, n);
 
 	if (size > SEGMENT_MOST / 2)
 		return fault_cause(fault, FAULT_TOO_LARGE, 0, "a transaction of %zu bytes", size);

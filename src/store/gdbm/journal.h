@@ -107,6 +107,12 @@ void journal_close(struct journal *journal);
  * FAULT_UNAVAILABLE: the disk is full, or writing has failed for good. */
 bool journal_admit(struct journal *journal, struct fault *fault);
 
+/* Whether a record of these changes would fit now. */
+bool journal_fits(struct journal *journal, const struct change *changes, size_t n);
+/* Waits until it would, as when a larger segment has to be made; others may append meanwhile. Keeps
+ * no room for it. Faults as journal_admit. The caller does not hold the turn to write. */
+bool journal_prepare(struct journal *journal, const struct change *changes, size_t n,
+		     struct fault *fault);
 /* Reserves space for a record of these changes, so that journal_append cannot fail. Waits, and
  * flushes, if there is no room: the record exceeds the ordinary size, or others came first. Faults
  * as journal_admit. */

@@ -110,6 +110,24 @@ static bool gdbm_give_way(struct transaction *base, struct fault *fault)
 	return !transaction->is_outdone || fault_set(fault, FAULT_AGAIN, NULL);
 }
 
+/* A larger segment may have to be made, which takes a while: the turn is lent meanwhile. */
+static bool prepare_journal(struct gdbm_transaction *transaction, struct fault *fault)
+{
+	struct store_gdbm *store = store_gdbm_of(transaction->base.store);
+	const struct write_set *set = &transaction->write_set;
+	bool is_prepared;
+
+	if (transaction->turn_began == 0 || store->turn.away != NULL ||
+	    journal_fits(store->journal, set->list, set->n))
+		return true;
+	transaction->has_lent = true;
+	turn_lend_to_all(&store->turn, transaction);
+	is_prepared = journal_prepare(store->journal, set->list, set->n, fault);
+	turn_take_back(&store->turn);
+	renew_view(transaction);
+	return is_prepared;
+}
+
 static void gdbm_enter(struct transaction *base, const struct id *account)
 {
 	struct gdbm_transaction *transaction = gdbm_transaction_of(base);
@@ -160,11 +178,16 @@ static void apply(struct store_gdbm *store, uint64_t number, const struct write_
  * transaction is in two overlays. */
 static bool gdbm_commit(struct transaction *base, uint64_t *number, struct fault *fault)
 {
+	struct gdbm_transaction *transaction = gdbm_transaction_of(base);
 	struct store_gdbm *store = store_gdbm_of(base->store);
-	const struct write_set *set = &gdbm_transaction_of(base)->write_set;
-	struct gdbm_transaction *away = store->turn.away;
+	const struct write_set *set = &transaction->write_set;
+	struct gdbm_transaction *away;
 
-	if (gdbm_transaction_of(base)->is_outdone) {
+	if (!prepare_journal(transaction, fault)) {
+		gdbm_end(base);
+		return false;
+	}
+	if (transaction->is_outdone) {
 		gdbm_end(base);
 		return fault_set(fault, FAULT_AGAIN, NULL);
 	}
@@ -173,6 +196,7 @@ static bool gdbm_commit(struct transaction *base, uint64_t *number, struct fault
 		gdbm_end(base);
 		return false;
 	}
+	away = store->turn.away;
 	if (away != NULL && write_sets_meet(set, &away->write_set))
 		away->is_outdone = true;
 	store->last = base->number;

@@ -3,7 +3,8 @@
  * Locks: while the turn to write (turn.h) or `manifest_lock` is held, one lock of the background,
  * the journal or the views may be taken. These are held briefly, and no other lock is taken
  * meanwhile. One is held for long: the journal's `flushing`, over a sync, inside of which its own
- * lock is taken. A transaction that commits while the journal has no room takes it in its turn.
+ * lock is taken. A transaction that commits while the journal has no room takes it in its turn,
+ * unless it gives way: then it lends the turn until there is room.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef STORE_GDBM_STORE_GDBM_PARTS_H

@@ -4,6 +4,7 @@
 #include "store/gdbm/turn.h"
 
 #include <assert.h>
+#include <limits.h>
 
 #include "store/gdbm/store_gdbm_parts.h"
 
@@ -68,6 +69,20 @@ void turn_lend(struct turn *turn, struct gdbm_transaction *transaction)
 		pthread_cond_wait(&turn->due, &turn->mutex);
 	turn->away = NULL;
 	pthread_cond_broadcast(&turn->returned);
+}
+
+void turn_lend_to_all(struct turn *turn, struct gdbm_transaction *transaction)
+{
+	assert(turn->away == NULL);
+	turn->away = transaction;
+	turn->lent = UINT_MAX;
+	pthread_mutex_unlock(&turn->mutex);
+}
+
+void turn_take_back(struct turn *turn)
+{
+	pthread_mutex_lock(&turn->mutex);
+	turn->away = NULL;
 }
 
 bool turn_is_lent_by(const struct turn *turn, const struct id *account)

@@ -36,11 +36,16 @@ void turn_take(struct turn *turn);
 /* has_lent: whether the transaction that ends had lent it. */
 void turn_give(struct turn *turn, bool has_lent);
 
-/* The caller of these has the turn. */
+/* The caller of these has the turn, but for turn_take_back. No transaction lends it while another
+ * one is away. */
 
 bool turn_is_wanted(const struct turn *turn);
-/* Returns when it is the transaction's turn again. */
+/* Lends it to those that wait. Returns when it is the transaction's turn again. */
 void turn_lend(struct turn *turn, struct gdbm_transaction *transaction);
+/* Lends the turn to all that want it, until the transaction takes it back. Meanwhile the caller may
+ * wait for something else. */
+void turn_lend_to_all(struct turn *turn, struct gdbm_transaction *transaction);
+void turn_take_back(struct turn *turn);
 /* Whether a transaction of the account has lent the turn, so that the account's records must not be
  * used. */
 bool turn_is_lent_by(const struct turn *turn, const struct id *account);
