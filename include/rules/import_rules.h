@@ -17,6 +17,9 @@ extern const struct shape import_count_shape;
 #define IMPORT_AHEAD_MOST 60
 /* Objects of an import: templates, rooms and codes together. */
 #define IMPORT_OBJECTS_MOST 10000
+/* Bytes of the records that an import puts: one transaction, for whose commit others wait. Enough
+ * for 10,000 templates with a role of defaults each. */
+#define IMPORT_STORED_MOST ((size_t)16 << 20)
 /* Objects that an answer names as skipped. */
 #define IMPORT_SKIPPED_MOST 1000
 

@@ -225,6 +225,7 @@ struct transaction {
 	struct id account; /* whose records are read and written */
 	enum store_access access;
 	bool has_changes;
+	size_t put_bytes; /* see store_put_bytes */
 	uint64_t number; /* WRITE: the number it will have; READ: that of the state it sees */
 	uint64_t roster; /* see store_set_roster */
 };
@@ -320,6 +321,9 @@ bool store_give_way(struct transaction *transaction, struct fault *fault);
 
 /* Whether it would change something. */
 bool store_has_changes(const struct transaction *transaction);
+
+/* The values that were put, one on top of another too. */
+size_t store_put_bytes(const struct transaction *transaction);
 
 /* The number of the youngest transaction whose changes this one could see. */
 uint64_t store_seen(const struct transaction *transaction);

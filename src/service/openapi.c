@@ -785,8 +785,9 @@ static const char *own_doc(struct arena *arena, const struct route *route, enum 
 	if (kind == FAULT_TOO_LARGE && route->objects_most != 0)
 		return arena_text(
 			arena,
-			"The body is larger than 1 MiB or has more than %zu objects, or the "
-			"call takes more than 512 MB of memory.",
+			"The body is larger than 1 MiB, has more than %zu objects or such that "
+			"take more than 16 MB as they are stored, or the call takes more than "
+			"512 MB of memory.",
 			route->objects_most);
 	if (kind == FAULT_TOO_LARGE && route->body_most == CALL_LARGE_BODY_MOST)
 		return "The body is larger than 1 MiB, the answer would be larger than 8 MB, or the "

@@ -152,6 +152,7 @@ bool store_put(struct transaction *transaction, const struct store_kind *kind,
 	       (record->name.size > 0 && record->name.size <= STORE_NAME_MAX));
 	assert(former == NULL || id_compare(&former->id, &record->id) == 0);
 	transaction->has_changes = true;
+	transaction->put_bytes += record->value.size;
 	priority_yield();
 	return transaction->store->driver->put(transaction, kind, record, former, fault);
 }
@@ -176,6 +177,11 @@ bool store_give_way(struct transaction *transaction, struct fault *fault)
 bool store_has_changes(const struct transaction *transaction)
 {
 	return transaction->has_changes;
+}
+
+size_t store_put_bytes(const struct transaction *transaction)
+{
+	return transaction->put_bytes;
 }
 
 uint64_t store_seen(const struct transaction *transaction)

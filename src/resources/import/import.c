@@ -649,6 +649,16 @@ static bool run_object(struct call *call, struct import_run *run, enum import_ki
 	return true;
 }
 
+/* A commit is one step, for which all others wait: so it is bounded, too. */
+static bool check_size(const struct call *call, struct fault *fault)
+{
+	return store_put_bytes(call->transaction) <= IMPORT_STORED_MOST ||
+	       fault_detail(fault, FAULT_TOO_LARGE,
+			    "the objects take more than %zu MB as they are stored; import fewer at "
+			    "a time",
+			    IMPORT_STORED_MOST >> 20);
+}
+
 static bool run_all(struct call *call, struct import_run *run, struct fault *fault)
 {
 	const struct import *import = call->import;
@@ -660,7 +670,7 @@ static bool run_all(struct call *call, struct import_run *run, struct fault *fau
 			if (!import->skips && faults_are_full(call, run))
 				return true;
 			if (!store_give_way(call->transaction, fault) ||
-			    !run_object(call, run, kind, i, fault))
+			    !run_object(call, run, kind, i, fault) || !check_size(call, fault))
 				return false;
 		}
 	}
