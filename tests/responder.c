@@ -13,7 +13,8 @@
 
 void responder_open(struct responder *responder, const char *url, const struct clock *clock)
 {
-	const struct store_postgres_options options = { .url = url, .connections = 16 };
+	const struct store_postgres_options options = { .url = url,
+							.connections = RESPONDER_CONNECTIONS };
 	struct environment *environment = &responder->environment;
 	struct fault fault = FAULT_INITIAL;
 

@@ -7,6 +7,9 @@
 #include "accounts/accounts.h"
 #include "service/service.h"
 
+/* Of a responder to the database, at most. */
+#define RESPONDER_CONNECTIONS 16
+
 struct responder {
 	struct environment environment;
 	struct service *service;

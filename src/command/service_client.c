@@ -34,7 +34,8 @@ int service_client_close(struct service_client *client, bool is_done, const stru
 
 /* ---- sending again ---- */
 
-/* The service never answers 409 with Retry-After for anything but a key that is under way. */
+/* A 409 with Retry-After is of a key that is under way, or of a service that is too busy: nothing
+ * was changed. */
 static bool is_transient(const struct http_answer *answer)
 {
 	return answer->status == 502 || answer->status == 503 || answer->status == 504 ||

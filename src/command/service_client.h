@@ -1,8 +1,8 @@
 /* Calls of a live service by its interface, for the commands for rooms, codes and keys. Every call
- * is sent again when no answer came, when the service is away for a moment (502, 503, 504) and when
- * a request with the same key is under way (409 with Retry-After): three times at most, with pauses
- * of ten seconds at most together. A write has an Idempotency-Key of its own, the same each time,
- * so it is carried out once.
+ * is sent again when no answer came, when the service is away for a moment (502, 503, 504), too
+ * busy, or has a request with the same key under way (409 with Retry-After): three times at most,
+ * with pauses of ten seconds at most together. A write has an Idempotency-Key of its own, the same
+ * each time, so it is carried out once.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef COMMAND_SERVICE_CLIENT_H

@@ -418,9 +418,6 @@ bool wire_command(struct wire *wire, const char *sql, char state[6])
 
 /* ---- connecting ---- */
 
-#define TEXT_OF(number) TEXT(number)
-#define TEXT(number) #number
-
 /* The server gives up waiting for a lock before this side gives up waiting for the server, which
  * would count as a lost connection. */
 _Static_assert(STORE_LOCK_MOST + 1000 <= WAIT_MOST, "a wait for a lock ends in time");

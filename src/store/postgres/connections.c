@@ -19,11 +19,16 @@
 #define FIND_OUT_EVERY 200
 #define OPEN_EVERY 1000
 #define CLOSE_MOST 1000
-/* How long it is remembered that a write of an account has waited for its others in vain. */
+/* For so long after a write has waited for a lock in vain, its account's writes may not wait beyond
+ * their part, and are refused where that is in use; and for so long where all that wait have waited
+ * longer than the others may. */
 #define CROWD_LASTS 1000
+#define CROWD_IS_KNOWN (STORE_LOCK_MOST + 2000)
 /* The writes of one account may wait as usual in a third of the connections, which is about half of
- * the workers: some connections are for other threads. */
+ * the workers: some connections are for other threads. Where the writes of all have so many, each
+ * account may have one; and none where they have half of the connections. */
 #define PART_OF_AN_ACCOUNT 3
+#define PART_OF_ALL 2
 /* So many rounds of the watch are between two commits of it. */
 #define ROUNDS_OF_A_COMMIT 4
 
@@ -281,29 +286,55 @@ bool connections_take(struct store_postgres *store, struct wire **wire, struct f
 
 /* ---- crowds ---- */
 
+/* Where it is remembered that writes of the account waited in vain; a place for it otherwise. */
 static struct crowd *crowd_of(struct store_postgres *store, const struct id *account)
 {
-	return &store->crowds[account->bytes[sizeof account->bytes - 1] % CROWDS];
+	struct crowd *oldest = store->crowds;
+
+	for (struct crowd *crowd = store->crowds; crowd < store->crowds + CROWDS; crowd++) {
+		if (id_compare(&crowd->account, account) == 0)
+			return crowd;
+		if (crowd->timed_out < oldest->timed_out)
+			oldest = crowd;
+	}
+	return oldest;
+}
+
+/* has_fresh: one of those that may wait as usual has not done so for long. */
+static bool crowd_is_stuck(struct store_postgres *store, const struct id *account, bool has_fresh)
+{
+	const struct crowd *crowd = crowd_of(store, account);
+
+	return id_compare(&crowd->account, account) == 0 &&
+	       clock_monotonic() < crowd->timed_out + (has_fresh ? CROWD_LASTS : CROWD_IS_KNOWN);
 }
 
 void crowd_enter(struct store_postgres *store, struct postgres_transaction *own,
 		 const struct id *account)
 {
 	static const struct id none = { { 0 } };
-	const struct crowd *crowd = crowd_of(store, account);
-	unsigned n = 0;
+	unsigned n = 0, waiting = 0;
+	bool has_fresh = false;
 
 	/* Of several accounts the first counts. */
 	if (own->has_entered || id_compare(account, &none) == 0)
 		return;
-	pthread_mutex_lock(&store->lock);
-	for (const struct postgres_transaction *at = store->writing; at != NULL; at = at->next)
-		n += id_compare(&at->entered, account) == 0;
-	own->waits_briefly = n >= store->most / PART_OF_AN_ACCOUNT;
-	own->is_refused = own->waits_briefly && id_compare(&crowd->account, account) == 0 &&
-			  clock_monotonic() < crowd->until;
 	own->has_entered = true;
 	own->entered = *account;
+	own->entered_at = clock_monotonic();
+	pthread_mutex_lock(&store->lock);
+	for (const struct postgres_transaction *at = store->writing; at != NULL; at = at->next) {
+		const bool is_ours = id_compare(&at->entered, account) == 0;
+
+		n += is_ours;
+		waiting += !at->waits_briefly;
+		has_fresh = has_fresh || (is_ours && !at->waits_briefly &&
+					  own->entered_at - at->entered_at <= LOCK_BRIEF_MOST);
+	}
+	own->waits_briefly = n >= store->most / PART_OF_AN_ACCOUNT ||
+			     (n > 0 && waiting >= store->most / PART_OF_AN_ACCOUNT) ||
+			     waiting >= store->most / PART_OF_ALL;
+	own->is_refused = own->waits_briefly && crowd_is_stuck(store, account, has_fresh);
 	own->next = store->writing;
 	store->writing = own;
 	pthread_mutex_unlock(&store->lock);
@@ -319,18 +350,15 @@ void crowd_leave(struct store_postgres *store, struct postgres_transaction *own)
 	while (*place != own)
 		place = &(*place)->next;
 	*place = own->next;
+	if (own->wire->has_timed_out)
+		*crowd_of(store, &own->entered) = (struct crowd){ own->entered, clock_monotonic() };
 	pthread_mutex_unlock(&store->lock);
 }
 
-bool crowd_explain(struct store_postgres *store, struct postgres_transaction *own,
-		   struct fault *fault)
+bool crowd_explain(const struct postgres_transaction *own, struct fault *fault)
 {
 	if (!own->waits_briefly || !own->wire->has_timed_out || fault->kind != FAULT_AGAIN)
 		return false;
-	pthread_mutex_lock(&store->lock);
-	*crowd_of(store, &own->entered) = (struct crowd){ own->entered,
-							  clock_monotonic() + CROWD_LASTS };
-	pthread_mutex_unlock(&store->lock);
 	*fault = FAULT_INITIAL;
 	return fault_set(fault, FAULT_BUSY, NULL);
 }

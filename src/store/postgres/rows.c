@@ -74,7 +74,7 @@ bool rows_fly(struct postgres_transaction *own, struct fault *fault)
 	if (own->is_refused)
 		return fault_set(fault, FAULT_BUSY, NULL);
 	if (!wire_fly(own->wire, true, fault))
-		return crowd_explain((struct store_postgres *)own->base.store, own, fault);
+		return crowd_explain(own, fault);
 	return check_roster(own, fault);
 }
 

@@ -57,7 +57,7 @@
 const struct statement_text statements[STATEMENTS] = {
 	[BEGIN_WRITE] = { "BEGIN ISOLATION LEVEL READ COMMITTED", "" },
 	[BEGIN_SNAPSHOT] = { "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", "" },
-	[LOCK_BRIEFLY] = { "SET LOCAL lock_timeout = 250", "" },
+	[LOCK_BRIEFLY] = { "SET LOCAL lock_timeout = " TEXT_OF(LOCK_BRIEF_MOST), "" },
 	[COMMIT] = { "COMMIT", "" },
 	[ROLLBACK] = { "ROLLBACK", "" },
 

@@ -8,6 +8,13 @@
 /* The version of the tables that this program makes and uses. */
 #define SCHEMA_VERSION 1
 
+/* Milliseconds that LOCK_BRIEFLY leaves a transaction to wait for each lock. */
+#define LOCK_BRIEF_MOST 250
+
+/* A number as text. */
+#define TEXT_OF(number) TEXT(number)
+#define TEXT(number) #number
+
 enum statement {
 	BEGIN_WRITE,
 	BEGIN_SNAPSHOT,

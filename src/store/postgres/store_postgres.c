@@ -91,7 +91,7 @@ static bool commit_changes(struct postgres_transaction *own, struct fault *fault
 	}
 	if (wire->is_connected && !wire->has_warned) {
 		*fault = lost;
-		return crowd_explain(postgres_of(own->base.store), own, fault);
+		return crowd_explain(own, fault);
 	}
 	own->is_open = false;
 	if (!connections_find_out(postgres_of(own->base.store), wire, last, &happened, fault))

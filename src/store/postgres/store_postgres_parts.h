@@ -9,7 +9,7 @@
 #include "store/postgres/connection.h"
 #include "store/postgres/store_postgres.h"
 
-/* Places for accounts whose writes wait for each other, by the last byte of their ids. */
+/* Accounts whose writes wait for each other, at most so many at a time. */
 #define CROWDS 64
 
 struct postgres_transaction;
@@ -33,7 +33,7 @@ struct store_postgres {
 	struct postgres_transaction *writing; /* WRITE transactions of accounts */
 	struct crowd {
 		struct id account; /* whose writes wait for each other */
-		int64_t until; /* clock_monotonic */
+		int64_t timed_out; /* clock_monotonic, when one has waited in vain */
 	} crowds[CROWDS];
 	unsigned count; /* connections that are in use, idle or being opened */
 	bool is_opening;
@@ -50,15 +50,14 @@ bool connections_open(struct store_postgres *store, struct fault *fault);
 void connections_close(struct store_postgres *store);
 bool connections_take(struct store_postgres *store, struct wire **wire, struct fault *fault);
 void connections_give(struct store_postgres *store, struct wire *wire);
-/* A WRITE transaction of an account begins. Those of one account leave most of the connections to
- * others: where many are under way, one more waits only briefly for a lock, and is refused at once
- * while such waits were in vain (FAULT_BUSY). */
+/* A WRITE transaction of an account begins. Those that wait for locks leave connections to others:
+ * where many of one account, or of all, are under way, one more waits only briefly for a lock, and
+ * is refused at once while such waits are in vain (FAULT_BUSY). */
 void crowd_enter(struct store_postgres *store, struct postgres_transaction *own,
 		 const struct id *account);
 void crowd_leave(struct store_postgres *store, struct postgres_transaction *own);
 /* After a flight that failed: FAULT_BUSY in place of FAULT_AGAIN, if it waited briefly. */
-bool crowd_explain(struct store_postgres *store, struct postgres_transaction *own,
-		   struct fault *fault);
+bool crowd_explain(const struct postgres_transaction *own, struct fault *fault);
 /* After a commit without an answer: whether it happened. FAULT_UNAVAILABLE when that cannot be
  * found out. */
 bool connections_find_out(struct store_postgres *store, struct wire *wire, uint64_t last,
@@ -139,7 +138,8 @@ struct postgres_transaction {
 	struct postgres_transaction *next; /* in store->writing, when it has_entered */
 	bool has_entered;
 	struct id entered; /* the account */
-	bool waits_briefly; /* its account has many others in store->writing */
+	int64_t entered_at; /* clock_monotonic */
+	bool waits_briefly; /* for a lock: there are many others in store->writing */
 	bool is_brief; /* and the server knows */
 	bool is_refused; /* it is not begun */
 	bool is_open; /* on the server */
