@@ -97,6 +97,7 @@ struct field {
 	const struct shape *shape;		/* KIND_OBJECT */
 	const struct field *item;		/* KIND_MAP, KIND_LIST */
 	size_t most;				/* limit of items of a map or list, or of bytes of a kept value; 0: none */
+	size_t deepest;				/* levels of a kept value; 0: as many as the body may have */
 	/* The default as JSON text; NULL: none. "{}" for an object: its own defaults. */
 	const char *standard;
 	/* DEFAULT_WHEN: the default applies only when this choice of the same object has this
@@ -179,6 +180,7 @@ struct shape_plan {
 #define KEPT_BYTES_MOST ((size_t)16 << 10)
 #define KEPT_OBJECT() .kind = KIND_KEPT_OBJECT, MOST(KEPT_BYTES_MOST)
 #define KEPT_LIST() .kind = KIND_KEPT_LIST, MOST(KEPT_BYTES_MOST)
+#define DEEPEST(levels) .deepest = (levels)
 #define ANY() .kind = KIND_ANY
 #define MOST(n) .most = (n)
 #define FLAGS(bits) .flags = (bits)

@@ -4,6 +4,8 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "rules/destination_rules.h"
 
+#include "base/json_text.h"
+
 /* clang-format off */
 
 /* Sizes, durations, offsets, frame rates. */
@@ -160,6 +162,9 @@ static const struct field hls_destination_item = { .name = NULL, OBJECT(hls_dest
 
 /* ---- all three ---- */
 
+/* Two more levels are those of a template with its destinations, which can be sent as one body. */
+#define TRANSCRIPTIONS_LEVELS (JSON_TEXT_DEPTH - 2)
+
 static const struct field destinations_fields[] = {
 	{ "browserRecordings", MAP_OF(destination_name_text, browser_recording_item),
 	  DOC("Name to browser recording.") },
@@ -167,7 +172,7 @@ static const struct field destinations_fields[] = {
 	  DOC("Name to RTMP destination.") },
 	{ "hlsDestinations",   MAP_OF(destination_name_text, hls_destination_item),
 	  DOC("Name to HLS destination.") },
-	{ "transcriptions",    KEPT_OBJECT(), DOC("Kept as it was sent.") },
+	{ "transcriptions",    KEPT_OBJECT(), DEEPEST(TRANSCRIPTIONS_LEVELS), DOC("Kept as it was sent.") },
 };
 const struct shape destinations_shape = {
 	"Destinations", FIELDS(destinations_fields), .doc = "The destinations of a template.",

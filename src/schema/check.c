@@ -293,16 +293,45 @@ static json_t *object_of(struct walk *walk, const struct place *place, json_t *v
 	return wrong_kind(walk, place, "an object", value);
 }
 
+/* Of compact JSON: a single value has none. */
+static size_t levels_of(struct slice text)
+{
+	size_t levels = 0, most = 0;
+	bool is_in_string = false;
+
+	for (size_t i = 0; i < text.size; i++) {
+		const char c = text.data[i];
+
+		if (c == '"')
+			is_in_string = !is_in_string;
+		else if (is_in_string)
+			i += c == '\\';
+		else if (c == '{' || c == '[')
+			levels++;
+		else if (c == '}' || c == ']')
+			levels--;
+		if (levels > most)
+			most = levels;
+	}
+	return most;
+}
+
 static json_t *check_kept(struct walk *walk, const struct field *row, const struct place *place,
 			  json_t *value)
 {
 	struct buffer text = BUFFER_INITIAL(walk->findings->arena);
 
 	buffer_append_json(&text, value);
-	if (text.size <= row->most)
+	if (text.size > row->most) {
+		findings_report(walk->findings, place,
+				"must be at most %zu bytes as compact JSON, got %zu", row->most,
+				text.size);
+		return NULL;
+	}
+	if (row->deepest == 0 || levels_of(buffer_slice(&text)) <= row->deepest)
 		return value;
-	findings_report(walk->findings, place, "must be at most %zu bytes as compact JSON, got %zu",
-			row->most, text.size);
+	findings_report(walk->findings, place, "must be nested at most %zu deep, got %zu",
+			row->deepest, levels_of(buffer_slice(&text)));
 	return NULL;
 }
 

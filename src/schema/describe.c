@@ -71,6 +71,8 @@ static void describe_further(json_t *schema, const char *sentence, ...)
 static void describe_kept(json_t *schema, const struct field *row)
 {
 	describe_further(schema, "At most %zu bytes as compact JSON.", row->most);
+	if (row->deepest != 0)
+		describe_further(schema, "Nested at most %zu deep.", row->deepest);
 }
 
 /* ---- single values ---- */
