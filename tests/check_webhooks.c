@@ -415,7 +415,10 @@ START_TEST(test_secrets)
 	ask(200, METHOD_PATCH, path,
 	    "{\"url\":\"https://other.example/\",\"headers\":{\"X-A\":\"again\"}}");
 	/* The same place. */
-	ask(200, METHOD_PATCH, path, "{\"url\":\"HTTPS://Other.example.:443/\"}");
+	ask(200, METHOD_PATCH, path, "{\"url\":\"HTTPS://Other.example:443/\"}");
+	/* Others. */
+	answer = ask(400, METHOD_PATCH, path, "{\"url\":\"https://other.example./\"}");
+	ck_assert_ptr_nonnull(strstr(answer, "/headers: send the values again"));
 	answer = ask(400, METHOD_PATCH, path, "{\"url\":\"https://other.example:444/\"}");
 	ck_assert_ptr_nonnull(strstr(answer, "/headers: send the values again"));
 	answer = ask(200, METHOD_PATCH, path,

@@ -28,8 +28,8 @@ struct url_place {
 /* False: it is no URL with a host, has user info, or a port that is none. */
 bool url_place_parse(struct slice url, struct url_place *place);
 /* Whether two URLs have the same scheme, host and port, however they write them: without regard to
- * case, a default port, a dot at the end of a name, and the form of an IPv6 address. Secrets stored
- * for one of them may be used for the other. False where it cannot be told. */
+ * case, a default port, and the form of an IPv6 address. Secrets stored for one of them may be used
+ * for the other. False where it cannot be told, as with a dot at the end of a name. */
 bool url_same_place(struct slice a, struct slice b);
 
 /* An id (base/id.h). */

@@ -100,20 +100,15 @@ static bool parse_ipv6(struct slice host, struct in6_addr *address)
 	return inet_pton(AF_INET6, text, address) == 1;
 }
 
-static struct slice without_last_dot(struct slice host)
-{
-	return host.size > 1 && host.data[host.size - 1] == '.'
-		       ? (struct slice){ host.data, host.size - 1 }
-		       : host;
-}
-
+/* A dot at the end makes another host: without it, a resolver may add a domain of its own
+ * (resolv.conf(5), search). */
 static bool is_same_host(struct slice a, struct slice b)
 {
 	struct in6_addr one, other;
 
 	if (parse_ipv6(a, &one) && parse_ipv6(b, &other))
 		return memcmp(&one, &other, sizeof one) == 0;
-	return text_equal_ignoring_case(without_last_dot(a), without_last_dot(b));
+	return text_equal_ignoring_case(a, b);
 }
 
 bool url_same_place(struct slice a, struct slice b)
