@@ -8,6 +8,10 @@
 #include "base/arena.h"
 #include "base/slice.h"
 
+/* How far the start of what is signed for others lies back, in seconds: their clocks may be
+ * behind. */
+#define JWT_SECONDS_BACK 10
+
 /* `header.payload`, encoded: the text that is signed. Both are JSON. */
 struct slice jwt_signed_text(struct arena *arena, struct slice header, struct slice payload);
 

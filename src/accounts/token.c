@@ -22,8 +22,6 @@
 
 #define HEADER "{\"alg\":\"HS256\",\"typ\":\"JWT\"}"
 #define VERSION 2
-/* Clocks of those who verify a token for joining may be behind. */
-#define SECONDS_BACK 10
 /* How far nbf and iat may be in the future, since clocks differ. exp has no leeway. */
 #define LEEWAY_MILLISECONDS 60000.0
 /* The years 1 and 9999, beyond which there is no text of a time. */
@@ -480,6 +478,6 @@ struct slice token_sign_join(struct arena *arena, const struct clock *clock,
 		writer_text(&claims, "code_hash", join->code_hash);
 		writer_integer(&claims, "code_place", (int64_t)join->code_place);
 	}
-	add_times(&claims, clock, now / 1000 - SECONDS_BACK, expires_at, join->jti);
+	add_times(&claims, clock, now / 1000 - JWT_SECONDS_BACK, expires_at, join->jti);
 	return sign(arena, older, &claims);
 }

@@ -10,8 +10,6 @@
 #include "base/jwt.h"
 #include "base/text.h"
 
-/* Clocks of media servers may be behind. */
-#define SECONDS_BACK 10
 /* LiveKit's limits, in bytes. */
 #define IDENTITY_MOST 256
 #define NAME_MOST 256
@@ -122,8 +120,8 @@ static void put_times(const struct making *making, struct json_writer *claims)
 {
 	const struct ticket_guest *guest = making->guest;
 
-	writer_integer(claims, "iat", guest->now - SECONDS_BACK);
-	writer_integer(claims, "nbf", guest->now - SECONDS_BACK);
+	writer_integer(claims, "iat", guest->now - JWT_SECONDS_BACK);
+	writer_integer(claims, "nbf", guest->now - JWT_SECONDS_BACK);
 	writer_integer(claims, "exp", guest->expires);
 	writer_text(claims, "jti", making->jti);
 }
