@@ -411,6 +411,71 @@ START_TEST(impossible_nodes_are_refused)
 }
 END_TEST
 
+/* A leaf whose keys do not ascend, and that is split between two of them. */
+START_TEST(a_leaf_out_of_order_is_not_split)
+{
+	char name[] = "test\0\0\0\0", bytes[4096], added[BTREE_KEY_MAX];
+	const size_t count = 6, key_size = BTREE_KEY_MAX;
+	struct store *store = scratch_store();
+	struct transaction *transaction = begin(store, STORE_WRITE);
+	struct fault fault = FAULT_INITIAL;
+	size_t at = 7 + 2 * count;
+
+	memset(bytes, 'x', sizeof bytes);
+	memset(added, 'w', sizeof added);
+	bytes[0] = 0;
+	encode_32(bytes + 1, 7);
+	encode_16(bytes + 5, (uint16_t)count);
+	for (size_t n = 0; n < count; n++) {
+		encode_16(bytes + 7 + 2 * n, (uint16_t)at);
+		bytes[at] = (char)key_size;
+		bytes[at + 1 + key_size] = 1;
+		at += 1 + key_size + 1 + 1;
+	}
+	ck_assert(entry_put(transaction, STORE_INDEX, (struct slice){ name, 8 },
+			    (struct slice){ bytes, at }, &fault));
+	for (char c = 'a'; c < 'c' && fault.kind == FAULT_NONE; c++) {
+		added[0] = c;
+		(void)btree_put(transaction, &tree, (struct slice){ added, key_size }, SLICE("v"),
+				&fault);
+	}
+	ck_assert_int_eq(fault.kind, FAULT_DAMAGED);
+	store_abandon(transaction);
+	store_close(store);
+}
+END_TEST
+
+/* Names that no record may have: what reads one may put it again, or look for its place in a
+ * tree. */
+START_TEST(a_record_with_an_impossible_name_is_refused)
+{
+	static const unsigned char sizes[] = { 0, STORE_NAME_MAX + 1, UINT8_MAX };
+	static const struct store_kind kind = {
+		.letter = 'z',
+		.name = "thing",
+		.naming = STORE_NAME_IN_ACCOUNT,
+	};
+	const char key[1 + 2 * ID_SIZE] = { 'z' };
+	char bytes[512] = { 0 };
+	struct store *store = scratch_store();
+	struct store_record record;
+
+	for (int i = 0; i < ROWS(sizes); i++) {
+		struct transaction *transaction = begin(store, STORE_WRITE);
+		struct fault fault = FAULT_INITIAL;
+
+		bytes[1] = (char)sizes[i];
+		ck_assert(entry_put(transaction, STORE_RECORD, (struct slice){ key, sizeof key },
+				    (struct slice){ bytes, sizeof bytes }, &fault));
+		ck_assert(!store_get(transaction, &kind, &(struct id){ { 0 } }, STORE_TO_CHANGE,
+				     &record, &fault));
+		ck_assert_int_eq(fault.kind, FAULT_DAMAGED);
+		store_abandon(transaction);
+	}
+	store_close(store);
+}
+END_TEST
+
 static bool visit_any(void *context, const struct btree *of, struct slice key, struct slice value,
 		      struct fault *fault)
 {
@@ -461,6 +526,8 @@ int main(void)
 	tcase_add_loop_test(tests, nothing_stays_of_an_empty_tree, 0, 2);
 	tcase_add_test(tests, damaged_nodes_are_refused);
 	tcase_add_loop_test(tests, impossible_nodes_are_refused, 0, ROWS(impossible_nodes));
+	tcase_add_test(tests, a_leaf_out_of_order_is_not_split);
+	tcase_add_test(tests, a_record_with_an_impossible_name_is_refused);
 	tcase_add_test(tests, node_that_is_its_own_child_is_refused);
 	suite_add_tcase(suite, tests);
 	return suite_run(suite);

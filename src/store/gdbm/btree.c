@@ -434,6 +434,10 @@ static bool insert(struct transaction *transaction, const struct btree *tree,
 			return write_node(transaction, tree, draft, draft->number, 0, draft->count,
 					  fault);
 		right = place_of_split(draft, place);
+		/* A separator is made of keys that ascend. */
+		if (draft->level == 0 &&
+		    slice_compare(draft->items[right - 1].key, draft->items[right].key) >= 0)
+			return damaged(tree, draft->number, fault);
 		item.key = draft->level > 0
 				   ? draft->items[right].key
 				   : separator(&draft->items[right - 1], &draft->items[right]);

@@ -106,7 +106,7 @@ bool record_of_key(const struct store_kind *kind, struct slice key, struct store
 		return false;
 	if (is_global(kind)) {
 		record->name = (struct slice){ key.data + 1, key.size - 1 };
-		return true;
+		return record->name.size <= STORE_NAME_MAX;
 	}
 	if (key.size != 1 + 2 * (size_t)ID_SIZE)
 		return false;
@@ -138,6 +138,8 @@ bool record_of_entry(const struct store_kind *kind, struct slice key, struct sli
 		if (left == 0 || left - 1 < (unsigned char)*at)
 			return damaged(kind, key, "cannot be read", fault);
 		record->name = (struct slice){ at + 1, (unsigned char)*at };
+		if (record->name.size == 0 || record->name.size > STORE_NAME_MAX)
+			return damaged(kind, key, "cannot be read", fault);
 		at += 1 + record->name.size;
 		left -= 1 + record->name.size;
 	}
