@@ -44,16 +44,9 @@ command_run command_backup;
 command_run command_restore;
 command_run command_dump;
 command_run command_load;
-command_run command_room_add;
-command_run command_room_list;
-command_run command_code_add;
-command_run command_code_list;
+/* The commands for rooms, codes and keys of a live service: the command's name says which. */
+command_run command_client;
 command_run command_code_link;
-command_run command_code_rotate;
-command_run command_key_add;
-command_run command_key_list;
-/* Shows, enables, disables or removes one room, code or key: the command's name says which. */
-command_run command_resource;
 command_run command_openapi;
 
 /* ---- for the implementations ---- */

@@ -1,4 +1,4 @@
-/* anteroom room, code and key: calls of a live service.
+/* anteroom room, code and key: calls of a live service, a row each.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "base/id.h"
@@ -22,17 +22,133 @@ static const char *const key_columns[] = {
 	"id", "name", "scopes", "expires_at", "created_at", NULL,
 };
 
-/* ---- paths, in the client's arena ---- */
+/* ---- the rows ---- */
 
-/* NULL and a fault when there is none. */
-static const char *id_of_room(struct service_client *client, const char *name, struct fault *fault)
+#define SENT_MOST 8
+
+/* A member of the body, or of the query of a list, and where its value is from: an option, a
+ * constant, or else the operand that has the place of the member. */
+struct sent {
+	const char *name;
+	struct option_row option;
+	const char *constant; /* true or false; of a switch, when it is given */
+	bool is_list; /* its value is a list with commas between the items */
+};
+
+/* clang-format off */
+#define OPERAND                            .option = { .name = NULL }
+#define TEXT_OPTION(word, takes, does)     .option = { word, takes, does, .kind = OPTION_TEXT }
+#define DURATION_OPTION(word, takes, does) .option = { word, takes, does, .kind = OPTION_DURATION }
+#define SWITCH_OPTION(word, does)          .option = { word, NULL, does, .kind = OPTION_SWITCH }
+#define ON                                 .constant = "true"
+#define OFF                                .constant = "false"
+
+static const struct client_command {
+	const char *name; /* the command's */
+	enum service_method method;
+	/* Operands stand in braces, in their order. {ROOM}, an id or a name, becomes the id. */
+	const char *path;
+	const char *const *columns; /* NULL: all members are printed; of a deletion nothing is */
+	bool is_list; /* of several pages */
+	const char *secret; /* a member of the answer that the service never shows again */
+	struct sent sent[SENT_MOST + 1];
+} client_commands[] = {
+	{ "room add", SERVICE_CREATE, "/v2/rooms", room_columns, .sent = {
+		{ "name", OPERAND },
+		{ "template_id", TEXT_OPTION("template", "ID", "of a template; else the account's default template") },
+		{ "description", TEXT_OPTION("description", "TEXT", "what the room is for") },
+		{ "opens_at", TEXT_OPTION("opens-at", "TIME", "as in 2026-11-23T09:00:00Z; nobody can join before") },
+		{ "closes_at", TEXT_OPTION("closes-at", "TIME", "nobody can join from this time on") } } },
+	{ "room list", SERVICE_GET, "/v2/rooms", room_columns, .is_list = true, .sent = {
+		{ "enabled", SWITCH_OPTION("enabled", "only enabled rooms"), ON },
+		{ "enabled", SWITCH_OPTION("disabled", "only disabled rooms"), OFF },
+		{ "name", TEXT_OPTION("name", "NAME", "only the room of this name") } } },
+	{ "room show", SERVICE_GET, "/v2/rooms/{ROOM}", .columns = NULL },
+	{ "room enable", SERVICE_POST, "/v2/rooms/{ROOM}", room_columns, .sent = { { "enabled", ON } } },
+	{ "room disable", SERVICE_POST, "/v2/rooms/{ROOM}", room_columns, .sent = { { "enabled", OFF } } },
+
+	{ "code add", SERVICE_POST, "/v2/room-codes/room/{ROOM}/role/{ROLE}", code_columns, .sent = {
+		{ "expires_in", DURATION_OPTION("expires-in", "DURATION", "how long it is valid: 90s, 15m, 24h, 7d") },
+		{ "expires_at", TEXT_OPTION("expires-at", "TIME", "until when it is valid, as in 2026-11-23T09:00:00Z") },
+		{ "not_before", TEXT_OPTION("not-before", "TIME", "from when on it is valid") },
+		{ "max_uses", .option = { "max-uses", "N", "how many tokens are given for it", OPTION_NUMBER, .least = 1, .most = USES_MOST } },
+		{ "user_id", TEXT_OPTION("user-id", "ID", "of the person that it is for") },
+		{ "name", TEXT_OPTION("name", "NAME", "of the person that it is for") },
+		{ "label", TEXT_OPTION("label", "TEXT", "by which a list can be filtered") },
+		{ "code", TEXT_OPTION("code", "WORDS", "instead of a random code") } } },
+	{ "code list", SERVICE_GET, "/v2/room-codes/room/{ROOM}", code_columns, .is_list = true, .sent = {
+		{ "state", TEXT_OPTION("state", "STATE", "active, disabled, expired, used_up, not_yet_valid, role_deleted") },
+		{ "role", TEXT_OPTION("role", "ROLE", "only codes for this role") },
+		{ "user_id", TEXT_OPTION("user-id", "ID", "only codes for this person") },
+		{ "label", TEXT_OPTION("label", "TEXT", "only codes with this label") } } },
+	{ "code show", SERVICE_GET, "/v2/room-codes/code/{CODE}", .columns = NULL },
+	{ "code enable", SERVICE_POST, "/v2/room-codes/code/{CODE}", code_columns, .sent = { { "enabled", ON } } },
+	{ "code disable", SERVICE_POST, "/v2/room-codes/code/{CODE}", code_columns, .sent = { { "enabled", OFF } } },
+	{ "code rotate", SERVICE_POST, "/v2/room-codes/room/{ROOM}/role/{ROLE}/rotate", code_columns, .sent = {
+		{ "grace_seconds", DURATION_OPTION("grace", "DURATION", "how long the codes before stay valid; else not at all") } } },
+	{ "code delete", SERVICE_DELETE, "/v2/room-codes/code/{CODE}", .columns = NULL },
+
+	{ "key add", SERVICE_POST, "/v2/keys", .secret = "key", .sent = {
+		{ "name", OPERAND },
+		{ "scopes", OPERAND, .is_list = true },
+		{ "expires_at", TEXT_OPTION("expires-at", "TIME", "until when it is valid, as in 2026-11-23T09:00:00Z") } } },
+	{ "key list", SERVICE_GET, "/v2/keys", key_columns, .is_list = true },
+	{ "key remove", SERVICE_DELETE, "/v2/keys/{KEY}", .columns = NULL },
+};
+/* clang-format on */
+
+/* ---- options ---- */
+
+/* What the command line says of a member. */
+struct said {
+	const char *text;
+	int64_t seconds;
+	unsigned number;
+	bool is_given;
+};
+
+static struct option_row option_to(const struct sent *sent, struct said *said)
+{
+	struct option_row option = sent->option;
+
+	if (option.kind == OPTION_SWITCH)
+		option.value.is_given = &said->is_given;
+	else if (option.kind == OPTION_DURATION)
+		option.value.seconds = &said->seconds;
+	else if (option.kind == OPTION_NUMBER)
+		option.value.number = &said->number;
+	else
+		option.value.text = &said->text;
+	return option;
+}
+
+static struct service_member member_of(const struct sent *sent, const struct said *said,
+				       const char *operand)
+{
+	struct service_member member = { .name = sent->name, .text = said->text };
+
+	member.number = said->seconds != 0 ? said->seconds : said->number;
+	if (sent->constant != NULL && (said->is_given || sent->option.name == NULL))
+		member.text = sent->constant;
+	if (sent->constant == NULL && sent->option.name == NULL)
+		member.text = operand;
+	return member;
+}
+
+/* ---- calls ---- */
+
+/* room: an id, or a name, by which the service is asked. NULL and a fault when there is none. */
+static const char *id_of_room(struct service_client *client, const char *room, struct fault *fault)
 {
 	/* The least limit that there is. */
-	const struct service_member query[] = { { "name", .text = name },
+	const struct service_member query[] = { { "name", .text = room },
 						{ "limit", .number = 10 } };
 	struct service_reply answer;
+	struct id ignored;
 	const char *id;
 
+	if (id_parse(slice_of(room), &ignored))
+		return room;
 	if (!service_client_call(client, SERVICE_GET,
 				 service_client_query(client, "/v2/rooms", query, COUNT(query)),
 				 NULL, &answer, fault))
@@ -40,335 +156,180 @@ static const char *id_of_room(struct service_client *client, const char *name, s
 	id = json_string_value(
 		json_object_get(json_array_get(json_object_get(answer.json, "data"), 0), "id"));
 	if (id == NULL)
-		fault_set(fault, FAULT_NOT_FOUND, "there is no room named \"%s\"", name);
+		fault_set(fault, FAULT_NOT_FOUND, "there is no room named \"%s\"", room);
 	return id;
 }
 
-/* The path of a call that names a room: `before`, the room's id, `after`. room: an id, or a name,
- * by which the service is asked. NULL and a fault when there is no such name. */
-static const char *room_path(struct service_client *client, const char *before, const char *room,
-			     const char *after, struct fault *fault)
+/* A row's path with the operands in it. NULL and a fault when there is no such room. */
+static const char *path_with(struct service_client *client, const char *path,
+			     const char *const *operands, struct fault *fault)
 {
-	struct id ignored;
-	const char *id = id_parse(slice_of(room), &ignored) ? room
-							    : id_of_room(client, room, fault);
+	struct buffer text = BUFFER_INITIAL(client->arena);
+	struct slice rest = slice_of(path);
 
-	return id == NULL ? NULL : arena_text(client->arena, "%s%s%s", before, id, after);
+	for (;;) {
+		const char *operand;
+
+		buffer_append(&text, text_split(rest, '{', &rest));
+		if (rest.data == NULL)
+			break;
+		operand = *operands++;
+		if (slice_is(text_split(rest, '}', &rest), "ROOM"))
+			operand = id_of_room(client, operand, fault);
+		if (operand == NULL)
+			return NULL;
+		text_encode(&text, slice_of(operand));
+	}
+	buffer_append_byte(&text, '\0');
+	return text.data;
 }
 
-static const char *path_of_room(struct service_client *client, const char *room,
-				struct fault *fault)
+static json_t *value_of(const struct sent *sent, const struct service_member *member)
 {
-	return room_path(client, "/v2/rooms/", room, "", fault);
+	struct slice rest;
+	json_t *list;
+
+	if (member->text == NULL)
+		return json_integer(member->number);
+	if (sent->constant != NULL)
+		return json_boolean(strcmp(member->text, "true") == 0);
+	if (!sent->is_list)
+		return json_string(member->text);
+	list = json_array();
+	rest = slice_of(member->text);
+	while (rest.size > 0) {
+		const struct slice item = text_split(rest, ',', &rest);
+
+		array_put(list, json_stringn(item.data, item.size));
+	}
+	return list;
 }
 
-static const char *path_of_code(struct service_client *client, const char *code,
-				struct fault *fault)
+/* Of a POST. */
+static bool make_body(struct service_client *client, const struct client_command *row,
+		      const struct service_member *members, const json_t **body,
+		      struct fault *fault)
 {
-	(void)fault;
-	return service_client_path(client, "/v2/room-codes/code/", code, "");
-}
+	json_t *object = arena_json(client->arena, json_object());
 
-static const char *path_of_key(struct service_client *client, const char *id, struct fault *fault)
-{
-	(void)fault;
-	return service_client_path(client, "/v2/keys/", id, "");
-}
+	for (size_t i = 0; row->sent[i].name != NULL; i++) {
+		const struct service_member *member = &members[i];
 
-/* ---- show, enable, disable, delete ---- */
-
-enum resource_action { RESOURCE_SHOW, RESOURCE_ENABLE, RESOURCE_DISABLE, RESOURCE_DELETE };
-
-static const struct resource_command {
-	const char *command; /* its name */
-	enum resource_action action;
-	const char *(*path_of)(struct service_client *client, const char *operand,
-			       struct fault *fault);
-	const char *const *columns; /* NULL: all members are printed; of a deletion nothing is */
-} resource_commands[] = {
-	{ "room show", RESOURCE_SHOW, path_of_room, NULL },
-	{ "room enable", RESOURCE_ENABLE, path_of_room, room_columns },
-	{ "room disable", RESOURCE_DISABLE, path_of_room, room_columns },
-	{ "code show", RESOURCE_SHOW, path_of_code, NULL },
-	{ "code enable", RESOURCE_ENABLE, path_of_code, code_columns },
-	{ "code disable", RESOURCE_DISABLE, path_of_code, code_columns },
-	{ "code delete", RESOURCE_DELETE, path_of_code, NULL },
-	{ "key remove", RESOURCE_DELETE, path_of_key, NULL },
-};
-
-static bool act(struct service_client *client, const struct resource_command *resource,
-		const char *path, struct fault *fault)
-{
-	const json_t *body = NULL;
-	struct service_reply answer;
-
-	if (resource->action == RESOURCE_DELETE)
-		return service_client_call(client, SERVICE_DELETE, path, NULL, &answer, fault);
-	if (resource->action != RESOURCE_SHOW)
-		body = arena_json(client->arena, json_pack("{s:b}", "enabled",
-							   resource->action == RESOURCE_ENABLE));
-	if (!service_client_call(client, body == NULL ? SERVICE_GET : SERVICE_POST, path, body,
-				 &answer, fault))
-		return false;
-	table_print_answer(client, &answer, resource->columns);
+		if (member->text != NULL && !text_is_utf8(slice_of(member->text)))
+			return fault_cause(fault, FAULT_BAD_REQUEST, 0, "the %s %s not UTF-8",
+					   member->name, row->sent[i].is_list ? "are" : "is");
+		if (member->text != NULL || member->number != 0)
+			object_put(object, member->name, value_of(&row->sent[i], member));
+	}
+	*body = object;
 	return true;
 }
 
-int command_resource(const struct command *command, int argc, char **argv)
+static bool call_and_print(struct service_client *client, const struct client_command *row,
+			   const char *path, const struct service_member *members,
+			   struct fault *fault)
+{
+	const bool has_body = row->method == SERVICE_POST || row->method == SERVICE_CREATE;
+	struct service_reply answer = { .status = 0 };
+	const json_t *body = NULL;
+
+	if (has_body && !make_body(client, row, members, &body, fault))
+		return false;
+	if (!service_client_call(client, row->method, path, body, &answer, fault)) {
+		/* "Precondition failed" is of no use to who asked for no precondition. */
+		if (row->method == SERVICE_CREATE && answer.status == 412 &&
+		    members[0].text != NULL) {
+			*fault = FAULT_INITIAL;
+			fault_set(fault, FAULT_CONFLICT, "there is a room named \"%s\" already",
+				  members[0].text);
+		}
+		return false;
+	}
+	if (row->method != SERVICE_DELETE)
+		table_print_answer(client, &answer, row->columns);
+	if (row->secret != NULL && json_object_get(answer.json, row->secret) != NULL)
+		command_remark(client->command, "the %s is shown only now: keep it safe",
+			       row->secret);
+	return true;
+}
+
+/* ---- the commands ---- */
+
+int command_client(const struct command *command, int argc, char **argv)
 {
 	struct service_client client = { .command = command };
-	const struct resource_command *resource = resource_commands;
-	const char *operand = NULL, *path = NULL;
-	const struct option_row rows[] = { JSON_ROW(&client.wants_json), CLIENT_ROWS(&client) };
+	const struct client_command *row = client_commands;
+	const char *operands[SENT_MOST] = { NULL };
+	struct said said[SENT_MOST] = { { .text = NULL } };
+	struct service_member members[SENT_MOST];
+	unsigned most = 0;
+	const struct option_row common[] = {
+		LIMIT_ROW(&most),
+		JSON_ROW(&client.wants_json),
+		CLIENT_ROWS(&client),
+	};
+	struct option_row options[SENT_MOST + COUNT(common)];
 	struct fault fault = FAULT_INITIAL;
-	size_t first;
+	const char *path = NULL;
+	size_t n = 0, sent, first;
 	bool is_done;
 	int status;
 
-	while (strcmp(resource->command, command->name) != 0)
-		resource++;
-	/* A deletion prints nothing, so it has no --json, the first resource. */
-	first = resource->action == RESOURCE_DELETE ? 1 : 0;
-	status = options_parse(command, rows + first, COUNT(rows) - first, argc, argv, &operand);
+	while (strcmp(row->name, command->name) != 0)
+		row++;
+	for (sent = 0; row->sent[sent].name != NULL; sent++)
+		if (row->sent[sent].option.name != NULL)
+			options[n++] = option_to(&row->sent[sent], &said[sent]);
+	/* Only a list has --limit; a deletion prints nothing, so it has no --json. */
+	first = row->is_list ? 0 : row->method == SERVICE_DELETE ? 2 : 1;
+	memcpy(&options[n], &common[first], sizeof common - first * sizeof common[0]);
+	status = options_parse(command, options, n + COUNT(common) - first, argc, argv, operands);
 	if (status != OPTIONS_GO)
 		return status;
-	is_done = service_client_open(&client, &fault) &&
-		  (path = resource->path_of(&client, operand, &fault)) != NULL &&
-		  act(&client, resource, path, &fault);
-	return service_client_close(&client, is_done, &fault);
-}
-
-/* ---- rooms ---- */
-
-int command_room_add(const struct command *command, int argc, char **argv)
-{
-	struct service_client client = { .command = command };
-	const char *name = NULL, *template_id = NULL, *description = NULL;
-	const char *opens_at = NULL, *closes_at = NULL;
-	const struct option_row rows[] = {
-		{ "template", "ID", "of a template; else the account's default template",
-		  TO_TEXT(&template_id) },
-		{ "description", "TEXT", "what the room is for", TO_TEXT(&description) },
-		{ "opens-at", "TIME", "as in 2026-11-23T09:00:00Z; nobody can join before",
-		  TO_TEXT(&opens_at) },
-		{ "closes-at", "TIME", "nobody can join from this time on", TO_TEXT(&closes_at) },
-		JSON_ROW(&client.wants_json),
-		CLIENT_ROWS(&client),
-	};
-	const int status = OPTIONS_PARSE(command, rows, argc, argv, &name);
-	struct fault fault = FAULT_INITIAL;
-	struct service_reply answer = { .status = 0 };
-	const json_t *body = NULL;
-	bool is_done;
-
-	if (status != OPTIONS_GO)
-		return status;
-
-	const struct service_member members[] = {
-		{ "name", .text = name },
-		{ "template_id", .text = template_id },
-		{ "description", .text = description },
-		{ "opens_at", .text = opens_at },
-		{ "closes_at", .text = closes_at },
-	};
-
-	is_done = service_client_open(&client, &fault) &&
-		  (body = service_client_body(&client, members, COUNT(members), &fault)) != NULL &&
-		  service_client_call(&client, SERVICE_CREATE, "/v2/rooms", body, &answer, &fault);
-	/* "Precondition failed" is of no use to who asked for no precondition. */
-	if (!is_done && answer.status == 412 && name != NULL) {
-		fault = FAULT_INITIAL;
-		fault_set(&fault, FAULT_CONFLICT, "there is a room named \"%s\" already", name);
+	for (size_t i = 0; i < sent; i++) {
+		members[i] = member_of(&row->sent[i], &said[i], operands[i]);
+		if (i > 0 && strcmp(members[i].name, members[i - 1].name) == 0 &&
+		    members[i].text != NULL && members[i - 1].text != NULL) {
+			command_complain(command, "--%s and --%s exclude each other",
+					 row->sent[i - 1].option.name, row->sent[i].option.name);
+			return EXIT_WRONG_USE;
+		}
 	}
-	if (is_done)
-		table_print_answer(&client, &answer, room_columns);
-	return service_client_close(&client, is_done, &fault);
-}
-
-int command_room_list(const struct command *command, int argc, char **argv)
-{
-	struct service_client client = { .command = command };
-	bool is_enabled = false, is_disabled = false;
-	const char *name = NULL, *enabled = NULL;
-	unsigned most = 0;
-	const struct option_row rows[] = {
-		{ "enabled", NULL, "only enabled rooms", TO_SWITCH(&is_enabled) },
-		{ "disabled", NULL, "only disabled rooms", TO_SWITCH(&is_disabled) },
-		{ "name", "NAME", "only the room of this name", TO_TEXT(&name) },
-		LIMIT_ROW(&most),
-		JSON_ROW(&client.wants_json),
-		CLIENT_ROWS(&client),
-	};
-	const int status = OPTIONS_PARSE(command, rows, argc, argv, NULL);
-	struct fault fault = FAULT_INITIAL;
-	bool is_done;
-
-	if (status != OPTIONS_GO)
-		return status;
-	if (is_enabled && is_disabled) {
-		command_complain(command, "--enabled and --disabled exclude each other");
-		return EXIT_WRONG_USE;
-	}
-	if (is_enabled || is_disabled)
-		enabled = is_enabled ? "true" : "false";
-
-	const struct service_member query[] = {
-		{ "name", .text = name },
-		{ "enabled", .text = enabled },
-	};
-
 	is_done = service_client_open(&client, &fault) &&
-		  table_print_list(&client,
-				   service_client_query(&client, "/v2/rooms", query, COUNT(query)),
-				   most, room_columns, &fault);
+		  (path = path_with(&client, row->path, operands, &fault)) != NULL &&
+		  (row->is_list
+			   ? table_print_list(&client,
+					      service_client_query(&client, path, members, sent),
+					      most, row->columns, &fault)
+			   : call_and_print(&client, row, path, members, &fault));
 	return service_client_close(&client, is_done, &fault);
 }
 
-/* ---- codes ---- */
-
-/* Posts the members to a role of a room (the operands ROOM and ROLE), and prints the code. */
-static bool post_to_role(struct service_client *client, const char *const operands[2],
-			 const char *after, const struct service_member *members, size_t n,
-			 struct fault *fault)
+/* The link, below its QR code where that is wanted. */
+static bool print_link(struct service_client *client, const json_t *code, bool wants_qr,
+		       struct fault *fault)
 {
-	const json_t *body = service_client_body(client, members, n, fault);
-	struct service_reply answer;
-	const char *path;
+	const char *link = json_string_value(json_object_get(code, "join_url"));
+	struct slice lines = SLICE(""), shown;
 
-	if (body == NULL)
-		return false;
-	path = room_path(client, "/v2/room-codes/room/", operands[0],
-			 service_client_path(client, "/role/", operands[1], after), fault);
-	if (path == NULL || !service_client_call(client, SERVICE_POST, path, body, &answer, fault))
-		return false;
-	table_print_answer(client, &answer, code_columns);
-	return true;
-}
-
-int command_code_add(const struct command *command, int argc, char **argv)
-{
-	struct service_client client = { .command = command };
-	const char *operands[2] = { NULL }; /* ROOM, ROLE */
-	const char *expires_at = NULL, *not_before = NULL, *user_id = NULL, *name = NULL;
-	const char *label = NULL, *code = NULL;
-	int64_t expires_in = 0;
-	unsigned max_uses = 0;
-	const struct option_row rows[] = {
-		{ "expires-in", "DURATION", "how long it is valid: 90s, 15m, 24h, 7d",
-		  TO_DURATION(&expires_in) },
-		{ "expires-at", "TIME", "until when it is valid, as in 2026-11-23T09:00:00Z",
-		  TO_TEXT(&expires_at) },
-		{ "not-before", "TIME", "from when on it is valid", TO_TEXT(&not_before) },
-		{ "max-uses", "N", "how many tokens are given for it",
-		  TO_NUMBER(&max_uses, 1, USES_MOST) },
-		{ "user-id", "ID", "of the person that it is for", TO_TEXT(&user_id) },
-		{ "name", "NAME", "of the person that it is for", TO_TEXT(&name) },
-		{ "label", "TEXT", "by which a list can be filtered", TO_TEXT(&label) },
-		{ "code", "WORDS", "instead of a random code", TO_TEXT(&code) },
-		JSON_ROW(&client.wants_json),
-		CLIENT_ROWS(&client),
-	};
-	const int status = OPTIONS_PARSE(command, rows, argc, argv, operands);
-	struct fault fault = FAULT_INITIAL;
-	bool is_done;
-
-	if (status != OPTIONS_GO)
-		return status;
-
-	const struct service_member members[] = {
-		{ "code", .text = code },
-		{ "not_before", .text = not_before },
-		{ "expires_at", .text = expires_at },
-		{ "expires_in", .number = expires_in },
-		{ "max_uses", .number = max_uses },
-		{ "user_id", .text = user_id },
-		{ "name", .text = name },
-		{ "label", .text = label },
-	};
-
-	is_done = service_client_open(&client, &fault) &&
-		  post_to_role(&client, operands, "", members, COUNT(members), &fault);
-	return service_client_close(&client, is_done, &fault);
-}
-
-int command_code_rotate(const struct command *command, int argc, char **argv)
-{
-	struct service_client client = { .command = command };
-	const char *operands[2] = { NULL }; /* ROOM, ROLE */
-	struct service_member member = { "grace_seconds", .number = 0 };
-	const struct option_row rows[] = {
-		{ "grace", "DURATION", "how long the codes before stay valid; else not at all",
-		  TO_DURATION(&member.number) },
-		JSON_ROW(&client.wants_json),
-		CLIENT_ROWS(&client),
-	};
-	const int status = OPTIONS_PARSE(command, rows, argc, argv, operands);
-	struct fault fault = FAULT_INITIAL;
-	bool is_done;
-
-	if (status != OPTIONS_GO)
-		return status;
-	is_done = service_client_open(&client, &fault) &&
-		  post_to_role(&client, operands, "/rotate", &member, 1, &fault);
-	return service_client_close(&client, is_done, &fault);
-}
-
-int command_code_list(const struct command *command, int argc, char **argv)
-{
-	struct service_client client = { .command = command };
-	const char *room = NULL, *state = NULL, *role = NULL, *user_id = NULL, *label = NULL;
-	const char *path = NULL;
-	unsigned most = 0;
-	const struct option_row rows[] = {
-		{ "state", "STATE",
-		  "active, disabled, expired, used_up, not_yet_valid, role_deleted",
-		  TO_TEXT(&state) },
-		{ "role", "ROLE", "only codes for this role", TO_TEXT(&role) },
-		{ "user-id", "ID", "only codes for this person", TO_TEXT(&user_id) },
-		{ "label", "TEXT", "only codes with this label", TO_TEXT(&label) },
-		LIMIT_ROW(&most),
-		JSON_ROW(&client.wants_json),
-		CLIENT_ROWS(&client),
-	};
-	const int status = OPTIONS_PARSE(command, rows, argc, argv, &room);
-	struct fault fault = FAULT_INITIAL;
-	bool is_done;
-
-	if (status != OPTIONS_GO)
-		return status;
-
-	const struct service_member query[] = {
-		{ "state", .text = state },
-		{ "role", .text = role },
-		{ "user_id", .text = user_id },
-		{ "label", .text = label },
-	};
-
-	is_done = service_client_open(&client, &fault) &&
-		  (path = room_path(&client, "/v2/room-codes/room/", room, "", &fault)) != NULL &&
-		  table_print_list(&client,
-				   service_client_query(&client, path, query, COUNT(query)), most,
-				   code_columns, &fault);
-	return service_client_close(&client, is_done, &fault);
-}
-
-/* The lines of the QR code that shows `link`, or a fault. */
-static bool qr_of(struct service_client *client, const char *link, struct slice *lines,
-		  struct fault *fault)
-{
-	if (!qr_is_there())
+	if (link == NULL)
+		return fault_cause(fault, FAULT_INTERNAL, 0,
+				   "the service gives no links: it is older than this program");
+	if (wants_qr && !qr_is_there())
 		return fault_cause(fault, FAULT_INTERNAL, 0,
 				   "this build makes no QR codes: it was configured without "
 				   "libqrencode");
-	return qr_lines(client->arena, slice_of(link), lines) ||
-	       fault_cause(fault, FAULT_INTERNAL, 0, "the link is too long for a QR code");
+	if (wants_qr && !qr_lines(client->arena, slice_of(link), &lines))
+		return fault_cause(fault, FAULT_INTERNAL, 0, "the link is too long for a QR code");
+	shown = text_visible(client->arena, slice_of(link));
+	printf("%.*s%.*s\n", (int)lines.size, lines.data, (int)shown.size, shown.data);
+	return true;
 }
 
 int command_code_link(const struct command *command, int argc, char **argv)
 {
 	struct service_client client = { .command = command };
-	const char *code = NULL, *link = NULL;
-	struct slice shown = SLICE("");
+	const char *code = NULL, *path = NULL;
 	bool wants_qr = false;
 	const struct option_row rows[] = {
 		{ "qr", NULL, "shows the link as a QR code too", TO_SWITCH(&wants_qr) },
@@ -376,102 +337,15 @@ int command_code_link(const struct command *command, int argc, char **argv)
 	};
 	const int status = OPTIONS_PARSE(command, rows, argc, argv, &code);
 	struct fault fault = FAULT_INITIAL;
-	struct slice lines = SLICE("");
 	struct service_reply answer;
 	bool is_done;
 
 	if (status != OPTIONS_GO)
 		return status;
 	is_done = service_client_open(&client, &fault) &&
-		  service_client_call(
-			  &client, SERVICE_GET,
-			  service_client_path(&client, "/v2/room-codes/code/", code, "?view=link"),
-			  NULL, &answer, &fault);
-	if (is_done) {
-		link = json_string_value(json_object_get(answer.json, "join_url"));
-		is_done = link != NULL || fault_cause(&fault, FAULT_INTERNAL, 0,
-						      "the service gives no links: it is older "
-						      "than this program");
-	}
-	is_done = is_done && (!wants_qr || qr_of(&client, link, &lines, &fault));
-	if (is_done) {
-		shown = text_visible(client.arena, slice_of(link));
-		printf("%.*s%.*s\n", (int)lines.size, lines.data, (int)shown.size, shown.data);
-	}
-	return service_client_close(&client, is_done, &fault);
-}
-
-/* ---- keys ---- */
-
-/* Adds the names, which commas separate. */
-static bool put_scopes(json_t *body, const char *names, struct fault *fault)
-{
-	json_t *scopes = json_array();
-	struct slice rest = slice_of(names);
-
-	object_put(body, "scopes", scopes);
-	if (!text_is_utf8(rest))
-		return fault_cause(fault, FAULT_BAD_REQUEST, 0, "the scopes are not UTF-8");
-	while (rest.size > 0) {
-		const struct slice name = text_split(rest, ',', &rest);
-
-		array_put(scopes, json_stringn(name.data, name.size));
-	}
-	return true;
-}
-
-int command_key_add(const struct command *command, int argc, char **argv)
-{
-	struct service_client client = { .command = command };
-	const char *operands[2] = { NULL }; /* NAME, SCOPES */
-	const char *expires_at = NULL;
-	const struct option_row rows[] = {
-		{ "expires-at", "TIME", "until when it is valid, as in 2026-11-23T09:00:00Z",
-		  TO_TEXT(&expires_at) },
-		JSON_ROW(&client.wants_json),
-		CLIENT_ROWS(&client),
-	};
-	const int status = OPTIONS_PARSE(command, rows, argc, argv, operands);
-	struct fault fault = FAULT_INITIAL;
-	struct service_reply answer;
-	json_t *body = NULL;
-	bool is_done;
-
-	if (status != OPTIONS_GO)
-		return status;
-
-	const struct service_member members[] = {
-		{ "name", .text = operands[0] },
-		{ "expires_at", .text = expires_at },
-	};
-
-	is_done = service_client_open(&client, &fault) &&
-		  (body = service_client_body(&client, members, COUNT(members), &fault)) != NULL &&
-		  put_scopes(body, operands[1], &fault) &&
-		  service_client_call(&client, SERVICE_POST, "/v2/keys", body, &answer, &fault);
-	if (is_done)
-		table_print_answer(&client, &answer, NULL);
-	if (is_done && json_object_get(answer.json, "key") != NULL)
-		command_remark(command, "the key is shown only now: keep it safe");
-	return service_client_close(&client, is_done, &fault);
-}
-
-int command_key_list(const struct command *command, int argc, char **argv)
-{
-	struct service_client client = { .command = command };
-	unsigned most = 0;
-	const struct option_row rows[] = {
-		LIMIT_ROW(&most),
-		JSON_ROW(&client.wants_json),
-		CLIENT_ROWS(&client),
-	};
-	const int status = OPTIONS_PARSE(command, rows, argc, argv, NULL);
-	struct fault fault = FAULT_INITIAL;
-	bool is_done;
-
-	if (status != OPTIONS_GO)
-		return status;
-	is_done = service_client_open(&client, &fault) &&
-		  table_print_list(&client, "/v2/keys", most, key_columns, &fault);
+		  (path = path_with(&client, "/v2/room-codes/code/{CODE}?view=link", &code,
+				    &fault)) != NULL &&
+		  service_client_call(&client, SERVICE_GET, path, NULL, &answer, &fault) &&
+		  print_link(&client, answer.json, wants_qr, &fault);
 	return service_client_close(&client, is_done, &fault);
 }

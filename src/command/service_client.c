@@ -134,40 +134,6 @@ static bool read_answer(struct arena *arena, const struct http_answer *raw,
 
 /* ---- calls ---- */
 
-json_t *service_client_body(struct service_client *client, const struct service_member *members,
-			    size_t n, struct fault *fault)
-{
-	json_t *body = arena_json(client->arena, json_object());
-
-	for (size_t i = 0; i < n; i++) {
-		const struct service_member *member = &members[i];
-
-		if (member->number != 0)
-			object_put(body, member->name, json_integer(member->number));
-		if (member->text == NULL)
-			continue;
-		if (!text_is_utf8(slice_of(member->text))) {
-			fault_cause(fault, FAULT_BAD_REQUEST, 0, "the %s is not UTF-8",
-				    member->name);
-			return NULL;
-		}
-		object_put(body, member->name, json_string(member->text));
-	}
-	return body;
-}
-
-const char *service_client_path(const struct service_client *client, const char *before,
-				const char *text, const char *after)
-{
-	struct buffer path = BUFFER_INITIAL(client->arena);
-
-	buffer_append_text(&path, before);
-	text_encode(&path, slice_of(text));
-	buffer_append_text(&path, after);
-	buffer_append_byte(&path, '\0');
-	return path.data;
-}
-
 const char *service_client_query(const struct service_client *client, const char *path,
 				 const struct service_member *members, size_t n)
 {

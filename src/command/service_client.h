@@ -53,15 +53,6 @@ struct service_member {
 	int64_t number;
 };
 
-/* A body of these members, in the client's arena; NULL and FAULT_BAD_REQUEST for what is not
- * UTF-8. */
-json_t *service_client_body(struct service_client *client, const struct service_member *members,
-			    size_t n, struct fault *fault);
-
-/* A path: `before`, the text percent-encoded, `after`; in the client's arena. */
-const char *service_client_path(const struct service_client *client, const char *before,
-				const char *text, const char *after);
-
 /* A path with a query of these members, in the client's arena. */
 const char *service_client_query(const struct service_client *client, const char *path,
 				 const struct service_member *members, size_t n);
