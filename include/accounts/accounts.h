@@ -78,5 +78,8 @@ bool accounts_list(const char *directory, struct roster **roster, struct fault *
 /* As roster_find; NULL and FAULT_NOT_FOUND when there is none. */
 const struct account *accounts_find(const struct roster *roster, const char *which,
 				    struct fault *fault);
+/* A copy of one account, with its secrets. FAULT_NOT_FOUND when there is none. */
+bool accounts_get(const char *directory, const char *which, struct account *found,
+		  struct fault *fault);
 
 #endif

@@ -45,11 +45,10 @@ struct account {
  * log_joins (on or off), client_url (empty: none). NULL when it was done, else what is wrong, a
  * clause that follows the name. */
 const char *account_set(struct account *account, struct slice name, struct slice value);
-/* Adds these members and times_disabled to the object of an account; members that are not set are
- * left out. */
-void account_put_settings(const struct account *account, json_t *object);
 /* All members of the account, secrets included, as a new object. */
 json_t *account_json(const struct account *account);
+/* The same, with the number of secrets in their place. */
+json_t *account_summary(const struct account *account);
 
 struct roster {
 	struct account *accounts; /* in order of creation */
@@ -65,6 +64,8 @@ struct roster {
  * not an accounts file, its checksum is wrong, or two accounts share an id, a name or an access
  * key. */
 struct roster *roster_parse(struct slice text, struct fault *fault);
+/* The same of the text in a store, which is empty before the first account. */
+struct roster *roster_parse_stored(struct slice text, struct fault *fault);
 /* A roster without accounts. */
 struct roster *roster_empty(void);
 void roster_close(struct roster *roster);

@@ -30,8 +30,7 @@ struct command {
 command_run command_serve;
 command_run command_account_add;
 command_run command_account_list;
-command_run command_account_disable;
-command_run command_account_enable;
+command_run command_account_switch; /* account enable, account disable */
 command_run command_account_rotate;
 command_run command_account_set;
 command_run command_account_delete;

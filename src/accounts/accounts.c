@@ -226,7 +226,7 @@ static bool read_stored(struct accounts *accounts, struct fault *fault)
 
 	arena_set_limit(arena, SIZE_MAX);
 	if (store_roster(accounts->store, arena, &generation, &text, fault))
-		roster = text.size == 0 ? roster_empty() : roster_parse(text, fault);
+		roster = roster_parse_stored(text, fault);
 	arena_close(arena);
 	if (roster != NULL)
 		replace(accounts, roster, generation);

@@ -23,24 +23,16 @@ struct change {
 	size_t place; /* index in the roster; its count for a new account */
 };
 
-/* Of the text in a database, which is empty before the first account. */
-static bool parse_stored(struct slice text, struct roster **roster, struct fault *fault)
-{
-	*roster = text.size == 0 ? roster_empty() : roster_parse(text, fault);
-	return *roster != NULL;
-}
-
 static bool list_stored(const char *url, struct roster **roster, struct fault *fault)
 {
 	struct arena *arena = arena_open();
 	struct slice text;
-	bool is_read;
 
 	arena_set_limit(arena, SIZE_MAX);
-	is_read = store_postgres_roster(url, arena, &text, fault) &&
-		  parse_stored(text, roster, fault);
+	if (store_postgres_roster(url, arena, &text, fault))
+		*roster = roster_parse_stored(text, fault);
 	arena_close(arena);
-	return is_read;
+	return *roster != NULL;
 }
 
 bool accounts_list(const char *directory, struct roster **roster, struct fault *fault)
@@ -76,18 +68,30 @@ const struct account *accounts_find(const struct roster *roster, const char *whi
 	return account;
 }
 
+bool accounts_get(const char *directory, const char *which, struct account *found,
+		  struct fault *fault)
+{
+	const struct account *account = NULL;
+	struct roster *roster;
+
+	if (accounts_list(directory, &roster, fault))
+		account = accounts_find(roster, which, fault);
+	if (account != NULL)
+		*found = *account;
+	roster_close(roster);
+	return account != NULL;
+}
+
 static bool begin_stored(struct change *change, struct fault *fault)
 {
 	struct arena *arena = arena_open();
 	struct slice text;
-	bool has_begun;
 
 	arena_set_limit(arena, SIZE_MAX);
-	has_begun = store_postgres_roster_begin(change->directory, arena, &change->database, &text,
-						fault) &&
-		    parse_stored(text, &change->roster, fault);
+	if (store_postgres_roster_begin(change->directory, arena, &change->database, &text, fault))
+		change->roster = roster_parse_stored(text, fault);
 	arena_close(arena);
-	return has_begun;
+	return change->roster != NULL;
 }
 
 static bool begin(struct change *change, const char *directory, struct fault *fault)

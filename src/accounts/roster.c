@@ -382,6 +382,11 @@ struct roster *roster_parse(struct slice text, struct fault *fault)
 	return roster;
 }
 
+struct roster *roster_parse_stored(struct slice text, struct fault *fault)
+{
+	return text.size == 0 ? roster_empty() : roster_parse(text, fault);
+}
+
 struct roster *roster_empty(void)
 {
 	struct fault fault = FAULT_INITIAL;
@@ -424,8 +429,16 @@ static json_t *packed_secrets(const struct account *account)
 	return list;
 }
 
-void account_put_settings(const struct account *account, json_t *object)
+/* Takes the reference of `secrets`. Settings that are not set are left out. */
+static json_t *packed_account(const struct account *account, json_t *secrets)
 {
+	char time[TEXT_TIME_SIZE];
+	json_t *object;
+
+	text_time_milliseconds(account->created_at, time);
+	object = json_pack("{s:s, s:s, s:s, s:b, s:s, s:o}", "id", account->id_text, "name",
+			   account->name, "access_key", account->access_key_text, "enabled",
+			   account->is_enabled, "created_at", time, "secrets", secrets);
 	if (account->is_operator)
 		object_put(object, "operator", json_true());
 	if (account->logs_joins)
@@ -434,20 +447,17 @@ void account_put_settings(const struct account *account, json_t *object)
 		object_put(object, "client_url", json_string(account->client_url));
 	if (account->times_disabled > 0)
 		object_put(object, "times_disabled", json_integer(account->times_disabled));
+	return object;
 }
 
 json_t *account_json(const struct account *account)
 {
-	char time[TEXT_TIME_SIZE];
-	json_t *object;
+	return packed_account(account, packed_secrets(account));
+}
 
-	text_time_milliseconds(account->created_at, time);
-	object = json_pack("{s:s, s:s, s:s, s:b, s:s, s:o}", "id", account->id_text, "name",
-			   account->name, "access_key", account->access_key_text, "enabled",
-			   account->is_enabled, "created_at", time, "secrets",
-			   packed_secrets(account));
-	account_put_settings(account, object);
-	return object;
+json_t *account_summary(const struct account *account)
+{
+	return packed_account(account, json_integer((json_int_t)account->secret_count));
 }
 
 /* See read_secret. */

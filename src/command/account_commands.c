@@ -84,7 +84,7 @@ int command_account_add(const struct command *command, int argc, char **argv)
 
 /* ---- list ---- */
 
-static void print_table(const struct roster *roster, const char *directory)
+static void print_roster(const struct roster *roster, const char *directory)
 {
 	char time[TEXT_TIME_SIZE];
 
@@ -109,24 +109,12 @@ static void print_table(const struct roster *roster, const char *directory)
 	}
 }
 
-static void print_json(const struct roster *roster)
+static void print_roster_json(const struct roster *roster)
 {
 	json_t *list = json_array();
-	char time[TEXT_TIME_SIZE];
 
-	for (size_t i = 0; i < roster->count; i++) {
-		const struct account *account = &roster->accounts[i];
-
-		json_t *object;
-
-		text_time_milliseconds(account->created_at, time);
-		object = json_pack("{s:s, s:s, s:s, s:b, s:I, s:s}", "id", account->id_text, "name",
-				   account->name, "access_key", account->access_key_text, "enabled",
-				   account->is_enabled, "secrets",
-				   (json_int_t)account->secret_count, "created_at", time);
-		account_put_settings(account, object);
-		array_put(list, object);
-	}
+	for (size_t i = 0; i < roster->count; i++)
+		array_put(list, account_summary(&roster->accounts[i]));
 	(void)json_dumpf(list, stdout, JSON_INDENT(2));
 	printf("\n");
 	json_decref(list);
@@ -150,17 +138,18 @@ int command_account_list(const struct command *command, int argc, char **argv)
 	    !accounts_list(directory, &roster, &fault))
 		return command_failed(command, &fault);
 	if (wants_json)
-		print_json(roster);
+		print_roster_json(roster);
 	else
-		print_table(roster, directory);
+		print_roster(roster, directory);
 	roster_close(roster);
 	return command_printed(command);
 }
 
 /* ---- disable, enable ---- */
 
-static int set_enabled(const struct command *command, int argc, char **argv, bool is_enabled)
+int command_account_switch(const struct command *command, int argc, char **argv)
 {
+	const bool is_enabled = strcmp(command->name, "account enable") == 0;
 	const char *directory = NULL;
 	const char *which = NULL;
 	const struct option_row rows[] = { DATA_ROW(&directory) };
@@ -173,16 +162,6 @@ static int set_enabled(const struct command *command, int argc, char **argv, boo
 	    !accounts_set_enabled(directory, which, is_enabled, NULL, &fault))
 		return command_failed(command, &fault);
 	return EXIT_SUCCESS;
-}
-
-int command_account_disable(const struct command *command, int argc, char **argv)
-{
-	return set_enabled(command, argc, argv, false);
-}
-
-int command_account_enable(const struct command *command, int argc, char **argv)
-{
-	return set_enabled(command, argc, argv, true);
 }
 
 /* ---- set ---- */
@@ -248,113 +227,72 @@ int command_account_rotate(const struct command *command, int argc, char **argv)
 
 /* ---- delete ---- */
 
-/* The account is disabled first, its records are removed in transactions of bounded size, and the
- * account leaves the accounts file last. So after an interruption the account is still there,
- * disabled, with the records that are not removed yet, and the command can be run again. A store in
- * a directory is locked meanwhile, so the service has to be stopped. */
-struct deleting {
-	const struct command *command;
-	const char *directory;
-	const char *which;
-	bool is_forced;
-	char name[ACCOUNT_NAME_MOST + 1];
+static bool remove_records(const struct command *command, struct store *store,
+			   const struct id *account, struct fault *fault)
+{
 	struct progress progress;
-};
-
-static bool check_account(struct deleting *deleting, struct id *id, struct fault *fault)
-{
-	const struct account *account;
-	struct roster *roster;
-	bool is_allowed;
-
-	if (!accounts_list(deleting->directory, &roster, fault))
-		return false;
-	account = accounts_find(roster, deleting->which, fault);
-	is_allowed = account != NULL && (!account->is_enabled || deleting->is_forced);
-	if (account != NULL && !is_allowed)
-		fault_set(fault, FAULT_CONFLICT,
-			  "the account \"%s\" is enabled: see that nobody needs it, and disable it "
-			  "first (anteroom account disable), or say --force",
-			  account->name);
-	if (is_allowed) {
-		*id = account->id;
-		memcpy(deleting->name, account->name, sizeof deleting->name);
-	}
-	roster_close(roster);
-	return is_allowed;
-}
-
-static bool remove_records(struct deleting *deleting, struct store *store, const struct id *id,
-			   struct fault *fault)
-{
 	struct removal removal = {
 		.store = store,
 		.arena = arena_open(),
-		.account = *id,
-		.progress = &deleting->progress,
+		.account = *account,
+		.progress = &progress,
 	};
 	bool is_removed;
 
-	progress_begin(&deleting->progress, deleting->command, "transactions of removals");
+	progress_begin(&progress, command, "transactions of removals");
 	is_removed = removal_run(&removal, fault) && store_wait(store, removal.last, fault);
-	progress_end(&deleting->progress);
+	progress_end(&progress);
 	arena_close(removal.arena);
 	return is_removed;
 }
 
-static bool delete_account(struct deleting *deleting, struct fault *fault)
-{
-	struct store *store = NULL;
-	struct identity owner;
-	struct id id;
-	bool is_deleted;
-
-	if (!data_directory_check(deleting->directory, true, &owner, fault) ||
-	    !data_directory_become(&owner, fault) || !check_account(deleting, &id, fault) ||
-	    !data_directory_open_store(deleting->directory, (struct store_options){ 0 }, &store,
-				       fault))
-		return false;
-	is_deleted = accounts_set_enabled(deleting->directory, deleting->which, false, NULL,
-					  fault) &&
-		     remove_records(deleting, store, &id, fault) &&
-		     accounts_remove(deleting->directory, &id, fault);
-	store_close(store);
-	return is_deleted;
-}
-
+/* The account is disabled first, its records are removed in transactions of bounded size, and the
+ * account leaves the accounts file last. So after an interruption the account is still there,
+ * disabled, with the records that are not removed yet, and the command can be run again. A store in
+ * a directory is locked meanwhile, so the service has to be stopped. */
 int command_account_delete(const struct command *command, int argc, char **argv)
 {
-	struct deleting deleting = { .command = command };
+	const char *directory = NULL;
+	const char *which = NULL;
+	bool is_forced = false;
 	const struct option_row rows[] = {
-		DATA_ROW(&deleting.directory),
-		{ "force", NULL, "also an account that is enabled",
-		  TO_SWITCH(&deleting.is_forced) },
+		DATA_ROW(&directory),
+		{ "force", NULL, "also an account that is enabled", TO_SWITCH(&is_forced) },
 	};
-	int status = OPTIONS_PARSE(command, rows, argc, argv, &deleting.which);
+	int status = OPTIONS_PARSE(command, rows, argc, argv, &which);
 	struct fault fault = FAULT_INITIAL;
+	struct store *store = NULL;
+	struct identity owner;
+	struct account account;
+	bool is_deleted;
 
 	if (status != OPTIONS_GO)
 		return status;
-	if (!delete_account(&deleting, &fault))
+	if (!data_directory_check(directory, true, &owner, &fault) ||
+	    !data_directory_become(&owner, &fault) ||
+	    !accounts_get(directory, which, &account, &fault))
+		return command_failed(command, &fault);
+	explicit_bzero(account.secrets, sizeof account.secrets);
+	if (account.is_enabled && !is_forced)
+		fault_set(&fault, FAULT_CONFLICT,
+			  "the account \"%s\" is enabled: see that nobody needs it, and disable it "
+			  "first (anteroom account disable), or say --force",
+			  account.name);
+	is_deleted = fault.kind == FAULT_NONE &&
+		     data_directory_open_store(directory, (struct store_options){ 0 }, &store,
+					       &fault) &&
+		     accounts_set_enabled(directory, which, false, NULL, &fault) &&
+		     remove_records(command, store, &account.id, &fault) &&
+		     accounts_remove(directory, &account.id, &fault);
+	store_close(store);
+	if (!is_deleted)
 		return command_failed(command, &fault);
 	fprintf(stderr, "The account \"%s\" and everything that it owned are removed.\n",
-		deleting.name);
+		account.name);
 	return EXIT_SUCCESS;
 }
 
 /* ---- token ---- */
-
-static int print_token(const struct command *command, const struct account *account,
-		       int64_t seconds)
-{
-	struct arena *arena = arena_open();
-	struct slice token = token_sign_management(arena, &clock_system, account,
-						   clock_now(&clock_system), seconds);
-
-	printf("%.*s\n", (int)token.size, token.data);
-	arena_close(arena);
-	return command_printed(command);
-}
 
 int command_token(const struct command *command, int argc, char **argv)
 {
@@ -368,22 +306,28 @@ int command_token(const struct command *command, int argc, char **argv)
 	};
 	int status = OPTIONS_PARSE(command, rows, argc, argv, &which);
 	struct fault fault = FAULT_INITIAL;
-	const struct account *account;
-	struct roster *roster;
+	struct account account;
+	struct arena *arena;
+	struct slice token;
 
 	if (status != OPTIONS_GO)
 		return status;
 	if (!use_directory(command, directory, false, &fault) ||
-	    !accounts_list(directory, &roster, &fault))
+	    !accounts_get(directory, which, &account, &fault))
 		return command_failed(command, &fault);
-	account = accounts_find(roster, which, &fault);
-	if (account != NULL && !account->is_enabled)
+	if (!account.is_enabled) {
 		fault_cause(&fault, FAULT_CONFLICT, 0,
 			    "the account \"%s\" is disabled, so no token of it is accepted; "
 			    "anteroom account enable makes it usable again",
-			    account->name);
-	status = fault.kind == FAULT_NONE ? print_token(command, account, seconds)
-					  : command_failed(command, &fault);
-	roster_close(roster);
-	return status;
+			    account.name);
+		explicit_bzero(&account, sizeof account);
+		return command_failed(command, &fault);
+	}
+	arena = arena_open();
+	token = token_sign_management(arena, &clock_system, &account, clock_now(&clock_system),
+				      seconds);
+	printf("%.*s\n", (int)token.size, token.data);
+	arena_close(arena);
+	explicit_bzero(&account, sizeof account);
+	return command_printed(command);
 }

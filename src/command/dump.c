@@ -30,7 +30,7 @@ struct dumping {
 	struct progress progress;
 };
 
-static bool write_line(struct transfer_output *output, struct slice line, struct fault *fault)
+static bool write_dump_line(struct transfer_output *output, struct slice line, struct fault *fault)
 {
 	struct dumping *dumping = (struct dumping *)output;
 
@@ -50,32 +50,6 @@ static void tell_lost(struct transfer_output *output, const char *what, const ch
 	dumping->lost++;
 }
 
-/* *only: the requested account, or NULL for all. */
-static bool find_account(const struct dumping *dumping, const struct roster *roster,
-			 const struct account **only, struct fault *fault)
-{
-	*only = NULL;
-	if (dumping->account == NULL)
-		return true;
-	*only = accounts_find(roster, dumping->account, fault);
-	return *only != NULL;
-}
-
-static bool dump_store(struct dumping *dumping, struct store *store, const struct roster *roster,
-		       struct fault *fault)
-{
-	const struct account *only;
-	struct survey survey;
-	bool is_dumped;
-
-	if (!find_account(dumping, roster, &only, fault) ||
-	    !survey_open(store, &clock_system, &survey, fault))
-		return false;
-	is_dumped = transfer_write(&survey, roster, only, &dumping->output, fault);
-	survey_close(&survey);
-	return is_dumped;
-}
-
 static void tell_lost_file(void *context, const char *file, const char *what)
 {
 	struct dumping *dumping = context;
@@ -84,15 +58,17 @@ static void tell_lost_file(void *context, const char *file, const char *what)
 }
 
 /* The store is opened first: an account with records in it is in the accounts file by then. */
-static bool dump(struct dumping *dumping, struct fault *fault)
+static bool dump_all(struct dumping *dumping, struct fault *fault)
 {
 	const struct store_options options = {
 		.is_read_only = true,
 		.salvage = dumping->is_salvage ? tell_lost_file : NULL,
 		.salvage_context = dumping,
 	};
+	const struct account *only = NULL;
 	struct store *store = NULL;
 	struct roster *roster = NULL;
+	struct survey survey;
 	bool is_dumped;
 
 	if (dumping->is_salvage)
@@ -100,7 +76,13 @@ static bool dump(struct dumping *dumping, struct fault *fault)
 	progress_begin(&dumping->progress, dumping->command, "templates and rooms written");
 	is_dumped = data_directory_open_store(dumping->directory, options, &store, fault) &&
 		    accounts_list(dumping->directory, &roster, fault) &&
-		    dump_store(dumping, store, roster, fault);
+		    (dumping->account == NULL ||
+		     (only = accounts_find(roster, dumping->account, fault)) != NULL) &&
+		    survey_open(store, &clock_system, &survey, fault);
+	if (is_dumped) {
+		is_dumped = transfer_write(&survey, roster, only, &dumping->output, fault);
+		survey_close(&survey);
+	}
 	roster_close(roster);
 	store_close(store);
 	progress_end(&dumping->progress);
@@ -111,13 +93,13 @@ bool salvage_dump(const struct command *command, const char *directory, FILE *fi
 		  struct fault *fault)
 {
 	struct dumping dumping = {
-		.output.line = write_line,
+		.output.line = write_dump_line,
 		.command = command,
 		.directory = directory,
 		.file = file,
 		.is_salvage = true,
 	};
-	bool is_dumped = dump(&dumping, fault);
+	bool is_dumped = dump_all(&dumping, fault);
 
 	*lost = dumping.lost;
 	if (is_dumped && (fflush(file) != 0 || ferror(file) != 0))
@@ -127,20 +109,7 @@ bool salvage_dump(const struct command *command, const char *directory, FILE *fi
 
 /* ---- output ---- */
 
-/* Before the file is created, so that a mistyped name leaves no file. */
-static bool check_account(const struct dumping *dumping, struct fault *fault)
-{
-	const struct account *only;
-	struct roster *roster = NULL;
-	bool is_there = dumping->account == NULL ||
-			(accounts_list(dumping->directory, &roster, fault) &&
-			 find_account(dumping, roster, &only, fault));
-
-	roster_close(roster);
-	return is_there;
-}
-
-static bool open_file(struct dumping *dumping, struct fault *fault)
+static bool open_output(struct dumping *dumping, struct fault *fault)
 {
 	int file;
 
@@ -159,7 +128,7 @@ static bool open_file(struct dumping *dumping, struct fault *fault)
 }
 
 /* Flushes; a file is also synced. */
-static bool close_file(struct dumping *dumping, struct fault *fault)
+static bool close_output(struct dumping *dumping, struct fault *fault)
 {
 	bool is_written = fflush(dumping->file) == 0 && ferror(dumping->file) == 0 &&
 			  (dumping->path == NULL || fsync(fileno(dumping->file)) == 0);
@@ -171,22 +140,9 @@ static bool close_file(struct dumping *dumping, struct fault *fault)
 	return is_written;
 }
 
-/* The process may have stopped being root since the file was created. */
-static void remove_file(const struct dumping *dumping, const struct command *command)
-{
-	char name[PROCESS_NAME_SIZE];
-
-	if (dumping->path != NULL && unlink(dumping->path) != 0)
-		command_complain(command,
-				 "--output %s is not whole and cannot be removed by %s: %s; "
-				 "remove it",
-				 dumping->path, process_user_name(geteuid(), name),
-				 strerror(errno));
-}
-
 int command_dump(const struct command *command, int argc, char **argv)
 {
-	struct dumping dumping = { .output.line = write_line, .command = command };
+	struct dumping dumping = { .output.line = write_dump_line, .command = command };
 	const struct option_row rows[] = {
 		DATA_ROW(&dumping.directory),
 		{ "account", "ACCOUNT", "one account alone, by its name, id or access key",
@@ -202,23 +158,34 @@ int command_dump(const struct command *command, int argc, char **argv)
 	};
 	int status = OPTIONS_PARSE(command, rows, argc, argv, NULL);
 	struct fault fault = FAULT_INITIAL;
+	char name[PROCESS_NAME_SIZE];
+	struct account account;
 	struct identity owner;
 	bool is_dumped;
 
 	if (status != OPTIONS_GO)
 		return status;
+	/* The account is looked for first, so that a mistyped name leaves no file. */
 	if (!data_directory_check(dumping.directory, false, &owner, &fault) ||
-	    !check_account(&dumping, &fault) || !open_file(&dumping, &fault))
+	    (dumping.account != NULL &&
+	     !accounts_get(dumping.directory, dumping.account, &account, &fault)) ||
+	    !open_output(&dumping, &fault))
 		return command_failed(command, &fault);
-	is_dumped = data_directory_become(&owner, &fault) && dump(&dumping, &fault);
-	is_dumped = close_file(&dumping, &fault) && is_dumped;
+	explicit_bzero(&account, sizeof account);
+	is_dumped = data_directory_become(&owner, &fault) && dump_all(&dumping, &fault);
+	is_dumped = close_output(&dumping, &fault) && is_dumped;
 	if (is_dumped && dumping.lost > 0)
 		command_complain(command,
 				 "%llu things were lost, the dump has all others and can be loaded",
 				 (unsigned long long)dumping.lost);
 	if (is_dumped)
 		return dumping.lost > 0 ? EXIT_LOST : EXIT_SUCCESS;
-	remove_file(&dumping, command);
+	/* The process may have stopped being root since the file was created. */
+	if (dumping.path != NULL && unlink(dumping.path) != 0)
+		command_complain(command,
+				 "--output %s is not whole and cannot be removed by %s: %s; "
+				 "remove it",
+				 dumping.path, process_user_name(geteuid(), name), strerror(errno));
 	status = command_failed(command, &fault);
 	if (fault.kind == FAULT_DAMAGED && !dumping.is_salvage)
 		command_complain(command,
