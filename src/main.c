@@ -70,23 +70,18 @@ static int words_of(const struct command *command, int argc, char **argv)
 	return argc > 2 && strcmp(argv[2], space + 1) == 0 ? 2 : 0;
 }
 
-static bool begins_with_word(const struct command *command, const char *word)
-{
-	size_t size = strlen(word);
-
-	return strncmp(command->name, word, size) == 0 && command->name[size] == ' ';
-}
-
-/* word: only the commands that begin with it; NULL: all. Returns how many there are. */
+/* word: only the commands that begin with it; empty: all. Returns how many there are. */
 static size_t print_commands(FILE *out, const char *word)
 {
+	const size_t size = strlen(word);
 	size_t n = 0;
 
 	for (size_t i = 0; i < COMMANDS; i++) {
 		const struct command *command = &commands[i];
 		const char *operand = command->operand == NULL ? "" : command->operand;
 
-		if (word != NULL && !begins_with_word(command, word))
+		if (strncmp(command->name, word, size) != 0 ||
+		    (size > 0 && command->name[size] != ' '))
 			continue;
 		if (n++ == 0)
 			fprintf(out, "Usage: anteroom COMMAND [OPTION]...\n\n");
@@ -98,16 +93,16 @@ static size_t print_commands(FILE *out, const char *word)
 	return n;
 }
 
-/* group: the first word, or NULL; rest: the second, or NULL. */
-static int refuse(const char *group, const char *rest)
+/* group: the first word, or empty; rest: the second, or NULL. */
+static int refuse_command(const char *group, const char *rest)
 {
-	if (group == NULL)
+	if (group[0] == '\0')
 		fprintf(stderr, "anteroom: say which command\n\n");
 	else
 		fprintf(stderr, "anteroom: there is no command \"%s%s%s\"\n\n", group,
 			rest == NULL ? "" : " ", rest == NULL ? "" : rest);
-	if (group == NULL || print_commands(stderr, group) == 0)
-		(void)print_commands(stderr, NULL);
+	if (print_commands(stderr, group) == 0)
+		(void)print_commands(stderr, "");
 	return EXIT_WRONG_USE;
 }
 
@@ -117,7 +112,7 @@ static bool is_one_of(const char *word, const char *brief, const char *whole)
 }
 
 /* argv: the words that follow `help`. */
-static int help(int argc, char **argv)
+static int run_help(int argc, char **argv)
 {
 	char option[] = "--help";
 
@@ -129,26 +124,26 @@ static int help(int argc, char **argv)
 			return commands[i].run(&commands[i], 2,
 					       (char *[]){ argv[words - 1], option, NULL });
 	}
-	if (argc < 2 && print_commands(stdout, argc == 0 ? NULL : argv[0]) > 0)
+	if (argc < 2 && print_commands(stdout, argc == 0 ? "" : argv[0]) > 0)
 		return command_printed(NULL);
-	return refuse(argv[0], argc > 1 ? argv[1] : NULL);
+	return refuse_command(argv[0], argc > 1 ? argv[1] : NULL);
 }
 
 /* No command was found: asked for help, or wrong use. */
-static int explain(int argc, char **argv)
+static int explain_use(int argc, char **argv)
 {
 	const char *last = argc < 2 ? "" : argv[argc > 2 ? 2 : 1];
-	const char *group = argc < 2 || argv[1][0] == '-' ? NULL : argv[1];
+	const char *group = argc < 2 || argv[1][0] == '-' ? "" : argv[1];
 
 	if (argc > 1 && strcmp(argv[1], "help") == 0)
-		return help(argc - 2, argv + 2);
+		return run_help(argc - 2, argv + 2);
 	if (is_one_of(last, "-V", "--version")) {
 		options_print_version();
 		return command_printed(NULL);
 	}
 	if (is_one_of(last, "-h", "--help") && print_commands(stdout, group) > 0)
 		return command_printed(NULL);
-	return refuse(group, argc > 2 ? argv[2] : NULL);
+	return refuse_command(group, argc > 2 ? argv[2] : NULL);
 }
 
 /* A file or a socket must never get the number of a standard descriptor that happens to be closed:
@@ -181,5 +176,5 @@ int main(int argc, char **argv)
 		if (words > 0)
 			return commands[i].run(&commands[i], argc - words, argv + words);
 	}
-	return explain(argc, argv);
+	return explain_use(argc, argv);
 }

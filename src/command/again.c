@@ -7,20 +7,10 @@
 
 #include "base/clock.h"
 
-/* Two commands that conflict again and again do not run again at the same time. */
-static void let_others(unsigned agains)
-{
-	uint32_t chance;
-
-	if (agains < 2 || agains == AGAIN_MOST)
-		return;
-	clock_random(&clock_system, &chance, sizeof chance);
-	(void)poll(NULL, 0, (int)(chance % (1u << agains)));
-}
-
 bool again_run(again_step *step, void *context, struct fault *fault)
 {
 	struct fault each = FAULT_INITIAL;
+	uint32_t chance;
 
 	for (unsigned i = 0; i < AGAIN_MOST; i++) {
 		each = FAULT_INITIAL;
@@ -28,7 +18,11 @@ bool again_run(again_step *step, void *context, struct fault *fault)
 			return true;
 		if (each.kind != FAULT_AGAIN)
 			break;
-		let_others(i + 1);
+		/* Two commands that conflict again and again do not run again at the same time. */
+		if (i > 0 && i + 1 < AGAIN_MOST) {
+			clock_random(&clock_system, &chance, sizeof chance);
+			(void)poll(NULL, 0, (int)(chance % (2u << i)));
+		}
 	}
 	if (fault->kind == FAULT_NONE)
 		*fault = each;

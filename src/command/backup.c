@@ -107,30 +107,23 @@ static void tell_copied(const char *verb, const char *from, const char *to)
 
 /* ---- backup ---- */
 
-/* The dump contains all secrets, so its file is unlinked at once. */
-static bool open_dump(const char *directory, FILE **file, struct fault *fault)
-{
-	char path[PATH_MAX];
-	int opened;
-
-	(void)snprintf(path, sizeof path, "%s/salvage.dump", directory);
-	opened = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-	if (opened < 0 || unlink(path) != 0)
-		return fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot make %s", path);
-	*file = memory_check(fdopen(opened, "w+"));
-	return true;
-}
-
 /* Of a damaged store. Returns the exit status. */
-static int salvage(const struct copying *copying)
+static int salvage_copy(const struct copying *copying)
 {
 	struct fault fault = FAULT_INITIAL;
 	uint64_t lost = 0;
-	FILE *file = NULL;
-	int status;
+	char path[PATH_MAX];
+	FILE *file;
+	int status, opened;
 
-	if (!open_dump(copying->to, &file, &fault))
+	/* The dump contains all secrets, so its file is unlinked at once. */
+	(void)snprintf(path, sizeof path, "%s/salvage.dump", copying->to);
+	opened = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (opened < 0 || unlink(path) != 0) {
+		fault_cause(&fault, FAULT_UNAVAILABLE, errno, "cannot make %s", path);
 		return command_failed(copying->command, &fault);
+	}
+	file = memory_check(fdopen(opened, "w+"));
 	if (!salvage_dump(copying->command, copying->from, file, &lost, &fault)) {
 		(void)fclose(file);
 		return command_failed(copying->command, &fault);
@@ -145,29 +138,26 @@ static int salvage(const struct copying *copying)
 	return EXIT_LOST;
 }
 
-static bool can_write(const struct copying *copying, struct fault *fault)
-{
-	char name[PROCESS_NAME_SIZE];
-
-	return access(copying->to, R_OK | W_OK | X_OK) == 0 ||
-	       fault_cause(fault, FAULT_UNAVAILABLE, errno,
-			   "%s cannot be written by %s, who owns %s and makes the copy: name a "
-			   "directory that is not there yet, in a place that this user can reach",
-			   copying->to, process_user_name(geteuid(), name), copying->from);
-}
-
 /* In the child. */
 static int back_up(void *context)
 {
 	const struct copying *copying = context;
 	struct fault fault = FAULT_INITIAL;
+	char name[PROCESS_NAME_SIZE];
 
-	if (!data_directory_become(&copying->owner, &fault) || !can_write(copying, &fault))
+	if (!data_directory_become(&copying->owner, &fault))
 		return command_failed(copying->command, &fault);
-	return copying->is_salvage ? salvage(copying) : copy_all(context);
+	if (access(copying->to, R_OK | W_OK | X_OK) != 0) {
+		fault_cause(&fault, FAULT_UNAVAILABLE, errno,
+			    "%s cannot be written by %s, who owns %s and makes the copy: name a "
+			    "directory that is not there yet, in a place that this user can reach",
+			    copying->to, process_user_name(geteuid(), name), copying->from);
+		return command_failed(copying->command, &fault);
+	}
+	return copying->is_salvage ? salvage_copy(copying) : copy_all(context);
 }
 
-static bool check_empty(const char *path, struct fault *fault)
+static bool check_destination(const char *path, struct fault *fault)
 {
 	bool is_empty;
 
@@ -202,7 +192,7 @@ int command_backup(const struct command *command, int argc, char **argv)
 	    !data_directory_has_store(copying.from, &fault) ||
 	    !data_directory_is_apart(copying.from, copying.to, &fault) ||
 	    !process_make_directory(copying.to, owner, &was_made, &fault) ||
-	    !check_empty(copying.to, &fault))
+	    !check_destination(copying.to, &fault))
 		return command_failed(command, &fault);
 	status = child_run(command, back_up, &copying);
 	if (status == EXIT_SUCCESS || status == EXIT_LOST)
@@ -233,8 +223,8 @@ static bool check_backup(const char *backup, struct fault *fault)
 }
 
 /* Without a directory, the owner of the backup owns the copy that root makes. */
-static bool begin(const char *backup, const char *directory, bool replaces,
-		  struct replacement *replacement, struct fault *fault)
+static bool begin_restore(const char *backup, const char *directory, bool replaces,
+			  struct replacement *replacement, struct fault *fault)
 {
 	struct identity owner;
 
@@ -250,8 +240,8 @@ static bool begin(const char *backup, const char *directory, bool replaces,
 	return replacement_stage(replacement, NULL, fault);
 }
 
-static int restore(const struct command *command, const char *backup, const char *directory,
-		   struct replacement *replacement)
+static int restore_copy(const struct command *command, const char *backup, const char *directory,
+			struct replacement *replacement)
 {
 	struct copying copying = { .command = command, .from = backup, .to = replacement->staged };
 	struct fault fault = FAULT_INITIAL;
@@ -282,8 +272,8 @@ int command_restore(const struct command *command, int argc, char **argv)
 	if (status != OPTIONS_GO)
 		return status;
 	child_hold_signals();
-	if (begin(backup, directory, replaces, &replacement, &fault))
-		status = restore(command, backup, directory, &replacement);
+	if (begin_restore(backup, directory, replaces, &replacement, &fault))
+		status = restore_copy(command, backup, directory, &replacement);
 	else
 		status = command_failed(command, &fault);
 	if (replacement.staged[0] != '\0')

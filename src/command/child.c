@@ -17,7 +17,7 @@
 static const int ending_signals[] = { SIGINT, SIGTERM, SIGHUP };
 #define ENDING_SIGNALS (sizeof ending_signals / sizeof ending_signals[0])
 
-static void fill(sigset_t *signals)
+static void fill_signals(sigset_t *signals)
 {
 	sigemptyset(signals);
 	sigaddset(signals, SIGCHLD);
@@ -29,12 +29,12 @@ void child_hold_signals(void)
 {
 	sigset_t signals;
 
-	fill(&signals);
+	fill_signals(&signals);
 	(void)sigprocmask(SIG_BLOCK, &signals, NULL);
 }
 
 /* Passes ending signals on until the child has ended. */
-static int wait_for(const struct command *command, pid_t child, const sigset_t *signals)
+static int wait_for_child(const struct command *command, pid_t child, const sigset_t *signals)
 {
 	int status = 0, signal_number;
 
@@ -49,22 +49,14 @@ static int wait_for(const struct command *command, pid_t child, const sigset_t *
 	return EXIT_FAILURE;
 }
 
-/* Signals that arrived while the child ended must not end the caller once they are unblocked. */
-static void drop_pending(const sigset_t *signals)
-{
-	const struct timespec at_once = { .tv_sec = 0 };
-
-	while (sigtimedwait(signals, NULL, &at_once) > 0)
-		continue;
-}
-
 int child_run(const struct command *command, int (*work)(void *context), void *context)
 {
+	const struct timespec at_once = { .tv_sec = 0 };
 	sigset_t signals, former;
 	pid_t child;
 	int status;
 
-	fill(&signals);
+	fill_signals(&signals);
 	(void)fflush(NULL);
 	(void)sigprocmask(SIG_BLOCK, &signals, &former);
 	child = fork();
@@ -79,15 +71,18 @@ int child_run(const struct command *command, int (*work)(void *context), void *c
 		(void)fflush(NULL);
 		_exit(status);
 	}
-	status = wait_for(command, child, &signals);
-	drop_pending(&signals);
+	status = wait_for_child(command, child, &signals);
+	/* Signals that arrived while the child ended must not end the caller once they are
+	 * unblocked. */
+	while (sigtimedwait(&signals, NULL, &at_once) > 0)
+		continue;
 	(void)sigprocmask(SIG_SETMASK, &former, NULL);
 	return status;
 }
 
 /* ---- removing ---- */
 
-struct removal {
+struct tree {
 	const char *path;
 	const struct identity *owner;
 };
@@ -102,32 +97,26 @@ static int remove_one(const char *path, const struct stat *status, int kind, str
 
 static int remove_contents(void *context)
 {
-	const struct removal *removal = context;
+	const struct tree *tree = context;
 	struct fault fault = FAULT_INITIAL;
 
-	if (removal->owner != NULL && !data_directory_become(removal->owner, &fault))
+	if (tree->owner != NULL && !data_directory_become(tree->owner, &fault))
 		return EXIT_FAILURE;
-	return nftw(removal->path, remove_one, 8, FTW_DEPTH | FTW_PHYS) == 0 ? EXIT_SUCCESS
-									     : EXIT_FAILURE;
-}
-
-/* The owner may not be able to reach a directory, but has then written nothing into it. */
-static bool has_nothing(const char *path)
-{
-	struct fault fault = FAULT_INITIAL;
-	bool is_empty;
-
-	return data_directory_is_empty(path, &is_empty, &fault) && is_empty;
+	return nftw(tree->path, remove_one, 8, FTW_DEPTH | FTW_PHYS) == 0 ? EXIT_SUCCESS
+									  : EXIT_FAILURE;
 }
 
 void child_remove_tree(const struct command *command, const char *path,
 		       const struct identity *owner, bool keeps)
 {
-	struct removal removal = { .path = path, .owner = owner };
-	bool is_removed = (has_nothing(path) ||
-			   child_run(command, remove_contents, &removal) == EXIT_SUCCESS) &&
-			  (keeps || rmdir(path) == 0);
+	struct tree tree = { .path = path, .owner = owner };
+	struct fault fault = FAULT_INITIAL;
+	bool is_empty = false, is_removed;
 
+	/* The owner may not be able to reach a directory, but has then written nothing into it. */
+	is_removed = data_directory_is_empty(path, &is_empty, &fault) && is_empty;
+	is_removed = is_removed || child_run(command, remove_contents, &tree) == EXIT_SUCCESS;
+	is_removed = is_removed && (keeps || rmdir(path) == 0);
 	if (!is_removed)
 		command_complain(command, "%s is not whole and cannot be removed; remove it", path);
 }

@@ -184,7 +184,7 @@ static const char *path_with(struct service_client *client, const char *path,
 	return text.data;
 }
 
-static json_t *value_of(const struct sent *sent, const struct service_member *member)
+static json_t *json_of_member(const struct sent *sent, const struct service_member *member)
 {
 	struct slice rest;
 	json_t *list;
@@ -219,7 +219,7 @@ static bool make_body(struct service_client *client, const struct client_command
 			return fault_cause(fault, FAULT_BAD_REQUEST, 0, "the %s %s not UTF-8",
 					   member->name, row->sent[i].is_list ? "are" : "is");
 		if (member->text != NULL || member->number != 0)
-			object_put(object, member->name, value_of(&row->sent[i], member));
+			object_put(object, member->name, json_of_member(&row->sent[i], member));
 	}
 	*body = object;
 	return true;

@@ -16,7 +16,7 @@
 #define FILE_MOST 65536
 
 /* NULL: not set, or empty. */
-static const char *environment(const char *name)
+static const char *environment_text(const char *name)
 {
 	const char *value = getenv(name);
 
@@ -39,7 +39,7 @@ static bool refuse_others(const char *path, int file, struct fault *fault)
 			   path, (unsigned)(status.st_mode & 07777), path);
 }
 
-static bool read_file(const char *path, int file, struct buffer *text, struct fault *fault)
+static bool read_settings_file(const char *path, int file, struct buffer *text, struct fault *fault)
 {
 	while (text->size <= FILE_MOST) {
 		const ssize_t got = read(file, buffer_reserve(text, FILE_MOST), FILE_MOST);
@@ -57,8 +57,8 @@ static bool read_file(const char *path, int file, struct buffer *text, struct fa
 /* ---- tokens ---- */
 
 /* What else could be in a header would be another header. */
-static bool take_token(struct arena *arena, struct slice token, const char *place,
-		       struct client_settings *settings, struct fault *fault)
+static bool take_token_text(struct arena *arena, struct slice token, const char *place,
+			    struct client_settings *settings, struct fault *fault)
 {
 	token = text_trim(token, TEXT_BLANKS "\r\n");
 	for (size_t i = 0; i < token.size; i++)
@@ -92,8 +92,9 @@ static bool take_token_file(struct arena *arena, const char *path, struct client
 			"others can see there: put it into a file, or into ANTEROOM_TOKEN");
 	if (file < 0)
 		return fault_cause(fault, FAULT_BAD_REQUEST, errno, "cannot open %s", path);
-	is_taken = refuse_others(path, file, fault) && read_file(path, file, &text, fault) &&
-		   take_token(arena, buffer_slice(&text), path, settings, fault);
+	is_taken = refuse_others(path, file, fault) &&
+		   read_settings_file(path, file, &text, fault) &&
+		   take_token_text(arena, buffer_slice(&text), path, settings, fault);
 	close(file);
 	return is_taken;
 }
@@ -103,8 +104,8 @@ static bool take_token_file(struct arena *arena, const char *path, struct client
 /* NULL: there is no home. A relative XDG_CONFIG_HOME is ignored, as its specification wants it. */
 static const char *settings_path(struct arena *arena)
 {
-	const char *directory = environment("XDG_CONFIG_HOME");
-	const char *home = environment("HOME");
+	const char *directory = environment_text("XDG_CONFIG_HOME");
+	const char *home = environment_text("HOME");
 
 	if (directory != NULL && directory[0] == '/')
 		return arena_text(arena, "%s/" FILE_NAME, directory);
@@ -117,7 +118,7 @@ struct lines {
 };
 
 /* False: the line is none of this file's. */
-static bool take_line(struct arena *arena, struct slice line, struct lines *lines)
+static bool take_settings_line(struct arena *arena, struct slice line, struct lines *lines)
 {
 	struct slice value;
 	struct slice name = text_trim(text_split(line, '=', &value), TEXT_BLANKS);
@@ -140,54 +141,15 @@ static bool take_line(struct arena *arena, struct slice line, struct lines *line
 	return true;
 }
 
-static bool take_lines(struct arena *arena, const char *path, int file, struct lines *lines,
-		       struct fault *fault)
-{
-	struct buffer text = BUFFER_INITIAL(arena);
-	struct slice rest;
-
-	if (!read_file(path, file, &text, fault))
-		return false;
-	rest = buffer_slice(&text);
-	for (int number = 1; rest.data != NULL; number++)
-		if (!take_line(arena, text_trim(text_split(rest, '\n', &rest), TEXT_BLANKS "\r"),
-			       lines))
-			return fault_cause(fault, FAULT_BAD_REQUEST, 0,
-					   "%s, line %d: a line is url = URL, token-file = FILE "
-					   "or token = TOKEN",
-					   path, number);
-	return lines->token == NULL || refuse_others(path, file, fault);
-}
-
-/* A relative path is one beside client.conf. */
-static const char *beside(struct arena *arena, const char *path, const char *file)
-{
-	char directory[PATH_MAX];
-
-	if (file[0] == '/')
-		return file;
-	directory_of(path, directory);
-	return arena_text(arena, "%s/%s", directory, file);
-}
-
-static bool use_lines(struct arena *arena, const char *path, const struct lines *lines,
-		      struct client_settings *settings, struct fault *fault)
-{
-	if (settings->url == NULL)
-		settings->url = lines->url;
-	if (settings->token != NULL)
-		return true;
-	if (lines->token != NULL)
-		return take_token(arena, slice_of(lines->token), path, settings, fault);
-	return lines->token_file == NULL ||
-	       take_token_file(arena, beside(arena, path, lines->token_file), settings, fault);
-}
-
-static bool use_file(struct arena *arena, struct client_settings *settings, struct fault *fault)
+static bool use_settings_file(struct arena *arena, struct client_settings *settings,
+			      struct fault *fault)
 {
 	const char *path = settings_path(arena);
+	struct buffer text = BUFFER_INITIAL(arena);
 	struct lines lines = { 0 };
-	bool is_used;
+	char directory[PATH_MAX];
+	struct slice rest;
+	bool is_read;
 	int file;
 
 	if (path == NULL)
@@ -196,10 +158,34 @@ static bool use_file(struct arena *arena, struct client_settings *settings, stru
 	if (file < 0)
 		return errno == ENOENT || errno == ENOTDIR ||
 		       fault_cause(fault, FAULT_BAD_REQUEST, errno, "cannot open %s", path);
-	is_used = take_lines(arena, path, file, &lines, fault) &&
-		  use_lines(arena, path, &lines, settings, fault);
+	is_read = read_settings_file(path, file, &text, fault);
+	rest = buffer_slice(&text);
+	for (int number = 1; is_read && rest.data != NULL; number++) {
+		const struct slice line = text_split(rest, '\n', &rest);
+
+		is_read = take_settings_line(arena, text_trim(line, TEXT_BLANKS "\r"), &lines) ||
+			  fault_cause(fault, FAULT_BAD_REQUEST, 0,
+				      "%s, line %d: a line is url = URL, token-file = FILE "
+				      "or token = TOKEN",
+				      path, number);
+	}
+	is_read = is_read && (lines.token == NULL || refuse_others(path, file, fault));
 	close(file);
-	return is_used;
+	if (!is_read)
+		return false;
+	if (settings->url == NULL)
+		settings->url = lines.url;
+	if (settings->token != NULL)
+		return true;
+	if (lines.token != NULL)
+		return take_token_text(arena, slice_of(lines.token), path, settings, fault);
+	if (lines.token_file == NULL)
+		return true;
+	/* A relative path is one beside client.conf. */
+	directory_of(path, directory);
+	if (lines.token_file[0] != '/')
+		lines.token_file = arena_text(arena, "%s/%s", directory, lines.token_file);
+	return take_token_file(arena, lines.token_file, settings, fault);
 }
 
 /* ---- all of it ---- */
@@ -215,7 +201,8 @@ static bool has_version(struct slice url)
 	return end - host > (ptrdiff_t)size && memcmp(end - size, version, size) == 0;
 }
 
-static bool check_url(struct arena *arena, struct client_settings *settings, struct fault *fault)
+static bool check_service_url(struct arena *arena, struct client_settings *settings,
+			      struct fault *fault)
 {
 	struct slice url = slice_of(settings->url);
 	struct slice rest;
@@ -242,8 +229,22 @@ static bool check_url(struct arena *arena, struct client_settings *settings, str
 	return true;
 }
 
-static bool is_complete(const struct client_settings *settings, struct fault *fault)
+bool client_settings_find(struct arena *arena, const char *url, const char *token_file,
+			  struct client_settings *settings, struct fault *fault)
 {
+	const char *token = environment_text("ANTEROOM_TOKEN");
+
+	*settings = (struct client_settings){ .url = url };
+	if (settings->url == NULL)
+		settings->url = environment_text("ANTEROOM_URL");
+	if (token_file != NULL
+		    ? !take_token_file(arena, token_file, settings, fault)
+		    : token != NULL && !take_token_text(arena, slice_of(token), "ANTEROOM_TOKEN",
+							settings, fault))
+		return false;
+	if ((settings->url == NULL || settings->token == NULL) &&
+	    !use_settings_file(arena, settings, fault))
+		return false;
 	if (settings->url == NULL)
 		return fault_cause(fault, FAULT_BAD_REQUEST, 0,
 				   "where is the service? Say --url URL, set ANTEROOM_URL, or "
@@ -253,22 +254,5 @@ static bool is_complete(const struct client_settings *settings, struct fault *fa
 				   "there is no token: say --token-file FILE, set ANTEROOM_TOKEN, "
 				   "or write the line token-file = FILE into "
 				   "~/.config/anteroom/client.conf; anteroom token prints one");
-	return true;
-}
-
-bool client_settings_find(struct arena *arena, const char *url, const char *token_file,
-			  struct client_settings *settings, struct fault *fault)
-{
-	const char *token = environment("ANTEROOM_TOKEN");
-
-	*settings = (struct client_settings){ .url = url };
-	if (settings->url == NULL)
-		settings->url = environment("ANTEROOM_URL");
-	if (token_file != NULL ? !take_token_file(arena, token_file, settings, fault)
-			       : token != NULL && !take_token(arena, slice_of(token),
-							      "ANTEROOM_TOKEN", settings, fault))
-		return false;
-	if ((settings->url == NULL || settings->token == NULL) && !use_file(arena, settings, fault))
-		return false;
-	return is_complete(settings, fault) && check_url(arena, settings, fault);
+	return check_service_url(arena, settings, fault);
 }

@@ -140,21 +140,19 @@ static bool no_store(const char *path, struct fault *fault)
 		path);
 }
 
-static bool cannot_reach(const char *store, struct fault *fault)
-{
-	char name[PROCESS_NAME_SIZE];
-
-	return fault_cause(fault, FAULT_BAD_REQUEST, errno, "%s cannot reach %s",
-			   process_user_name(geteuid(), name), store);
-}
-
 static bool find_store(const char *path, bool *is_there, struct fault *fault)
 {
 	char *store = data_directory_store(path);
+	char name[PROCESS_NAME_SIZE];
 	struct stat status;
-	bool is_found = stat(store, &status) == 0 ? store_gdbm_find(store, is_there, fault)
-						  : errno == ENOENT || cannot_reach(store, fault);
+	bool is_found;
 
+	if (stat(store, &status) == 0)
+		is_found = store_gdbm_find(store, is_there, fault);
+	else
+		is_found = errno == ENOENT ||
+			   fault_cause(fault, FAULT_BAD_REQUEST, errno, "%s cannot reach %s",
+				       process_user_name(geteuid(), name), store);
 	free(store);
 	return is_found;
 }
@@ -168,30 +166,18 @@ bool data_directory_has_store(const char *path, struct fault *fault)
 	return find_store(path, &is_there, fault) && (is_there || no_store(path, fault));
 }
 
-/* Independent of the umask. The second of two concurrent processes waits and finds the store. */
-static bool make_or_find(const char *path, struct fault *fault)
+static bool make_store(const char *path, struct fault *fault)
 {
-	char *directory = data_directory_store(path);
-	const struct store_options options = {
-		.directory = directory,
+	struct store_options options = {
 		.readers = 1,
 		.wait = WAIT_FOR_ANOTHER,
 		.creates = true,
 	};
-	mode_t mask = umask(077);
+	char name[PROCESS_NAME_SIZE], *directory;
 	struct store *store = NULL;
-	bool is_made = store_gdbm_open(&options, &store, fault);
-
-	store_close(store);
-	umask(mask);
-	free(directory);
-	return is_made;
-}
-
-static bool make_store(const char *path, struct fault *fault)
-{
-	char name[PROCESS_NAME_SIZE];
 	struct identity owner;
+	bool is_made;
+	mode_t mask;
 
 	if (!data_directory_check(path, false, &owner, fault) ||
 	    !data_directory_become(&owner, fault))
@@ -202,7 +188,15 @@ static bool make_store(const char *path, struct fault *fault)
 			"the data directory %s belongs to %s, who alone can make its store; "
 			"use sudo",
 			path, process_user_name(owner.user, name));
-	return make_or_find(path, fault);
+	options.directory = directory = data_directory_store(path);
+	/* Independent of the umask. The second of two concurrent processes waits and finds the
+	 * store. */
+	mask = umask(077);
+	is_made = store_gdbm_open(&options, &store, fault);
+	store_close(store);
+	umask(mask);
+	free(directory);
+	return is_made;
 }
 
 bool data_directory_create_store(const char *path, struct fault *fault)

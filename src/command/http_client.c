@@ -18,7 +18,7 @@ struct http_client {
 	char reason[CURL_ERROR_SIZE]; /* of the last request */
 };
 
-static size_t take(char *bytes, size_t one, size_t size, void *context)
+static size_t take_answer(char *bytes, size_t one, size_t size, void *context)
 {
 	struct buffer *body = context;
 
@@ -68,7 +68,7 @@ static bool set_options(struct http_client *client, const struct http_request *r
 	       curl_easy_setopt(curl, CURLOPT_PATH_AS_IS, 1L) == CURLE_OK &&
 	       curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers) == CURLE_OK &&
 	       curl_easy_setopt(curl, CURLOPT_USERAGENT, "anteroom/" PACKAGE_VERSION) == CURLE_OK &&
-	       curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, take) == CURLE_OK &&
+	       curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, take_answer) == CURLE_OK &&
 	       curl_easy_setopt(curl, CURLOPT_WRITEDATA, body) == CURLE_OK &&
 	       curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT, CONNECT_SECONDS) == CURLE_OK &&
 	       curl_easy_setopt(curl, CURLOPT_TIMEOUT, ANSWER_SECONDS) == CURLE_OK &&
@@ -98,20 +98,6 @@ static bool no_answer(const struct http_client *client, struct arena *arena, CUR
 			   "no answer: %.*s", (int)shown.size, shown.data);
 }
 
-static void look_at(CURL *curl, struct arena *arena, struct http_answer *answer)
-{
-	curl_off_t seconds = 0;
-	char *location = NULL;
-	long status = 0;
-
-	(void)curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
-	(void)curl_easy_getinfo(curl, CURLINFO_RETRY_AFTER, &seconds);
-	(void)curl_easy_getinfo(curl, CURLINFO_REDIRECT_URL, &location);
-	answer->status = (int)status;
-	answer->retry_after = seconds;
-	answer->location = location == NULL ? NULL : arena_text(arena, "%s", location);
-}
-
 bool http_client_send(struct http_client *client, struct arena *arena,
 		      const struct http_request *request, struct http_answer *answer,
 		      struct fault *fault)
@@ -119,6 +105,9 @@ bool http_client_send(struct http_client *client, struct arena *arena,
 	struct buffer body = BUFFER_INITIAL(arena);
 	struct curl_slist *headers = NULL;
 	CURLcode result = CURLE_FAILED_INIT;
+	curl_off_t seconds = 0;
+	char *location = NULL;
+	long status = 0;
 
 	for (int i = 0; i < HTTP_HEADERS_MOST && request->headers[i] != NULL; i++)
 		headers = memory_check(curl_slist_append(headers, request->headers[i]));
@@ -127,7 +116,14 @@ bool http_client_send(struct http_client *client, struct arena *arena,
 	curl_slist_free_all(headers);
 	if (result != CURLE_OK)
 		return no_answer(client, arena, result, fault);
-	look_at(client->curl, arena, answer);
-	answer->body = buffer_slice(&body);
+	(void)curl_easy_getinfo(client->curl, CURLINFO_RESPONSE_CODE, &status);
+	(void)curl_easy_getinfo(client->curl, CURLINFO_RETRY_AFTER, &seconds);
+	(void)curl_easy_getinfo(client->curl, CURLINFO_REDIRECT_URL, &location);
+	*answer = (struct http_answer){
+		.status = (int)status,
+		.retry_after = seconds,
+		.body = buffer_slice(&body),
+		.location = location == NULL ? NULL : arena_text(arena, "%s", location),
+	};
 	return true;
 }

@@ -131,7 +131,7 @@ static void keep_byte(struct loading *loading, int byte)
 }
 
 /* Appends a line to the batch. *is_there: false at the end. */
-static bool next_line(struct loading *loading, bool *is_there, struct fault *fault)
+static bool next_dump_line(struct loading *loading, bool *is_there, struct fault *fault)
 {
 	size_t begin = loading->text_size;
 	int byte = 0;
@@ -186,7 +186,7 @@ static bool read_kept(struct loading *loading, size_t line, struct fault *fault)
 }
 
 /* A step (command/again.h): all lines of the batch in a transaction of their own. */
-static bool read_again(void *context, struct fault *fault)
+static bool read_batch_again(void *context, struct fault *fault)
 {
 	struct loading *loading = context;
 	const uint64_t newest = loading->line_number;
@@ -207,11 +207,11 @@ static bool read_again(void *context, struct fault *fault)
 	return fault->kind == FAULT_NONE;
 }
 
-static bool commit_again(void *context, struct fault *fault)
+static bool commit_batch_again(void *context, struct fault *fault)
 {
 	struct loading *loading = context;
 
-	return read_again(loading, fault) && commit_batch(loading, fault);
+	return read_batch_again(loading, fault) && commit_batch(loading, fault);
 }
 
 static bool end_batch(struct loading *loading, struct fault *fault)
@@ -223,7 +223,7 @@ static bool end_batch(struct loading *loading, struct fault *fault)
 	if (!commit_batch(loading, &each)) {
 		if (each.kind != FAULT_AGAIN)
 			*fault = each;
-		if (each.kind != FAULT_AGAIN || !again_run(commit_again, loading, fault))
+		if (each.kind != FAULT_AGAIN || !again_run(commit_batch_again, loading, fault))
 			return false;
 	}
 	loading->batch_lines = 0;
@@ -231,18 +231,18 @@ static bool end_batch(struct loading *loading, struct fault *fault)
 	return true;
 }
 
-static bool read_line(struct loading *loading, struct fault *fault)
+static bool read_dump_line(struct loading *loading, struct fault *fault)
 {
 	struct fault each = FAULT_INITIAL;
 
 	if (loading->batch_lines == 1) {
 		loading->batch_mark = loading->input;
-		if (!again_run(read_again, loading, fault))
+		if (!again_run(read_batch_again, loading, fault))
 			return false;
 	} else if (!read_kept(loading, loading->batch_lines - 1, &each)) {
 		if (each.kind != FAULT_AGAIN)
 			*fault = each;
-		if (each.kind != FAULT_AGAIN || !again_run(read_again, loading, fault))
+		if (each.kind != FAULT_AGAIN || !again_run(read_batch_again, loading, fault))
 			return false;
 	}
 	progress_show(&loading->progress, loading->line_number, 0);
@@ -251,13 +251,13 @@ static bool read_line(struct loading *loading, struct fault *fault)
 	return end_batch(loading, fault);
 }
 
-static bool read_all(struct loading *loading, struct fault *fault)
+static bool read_dump(struct loading *loading, struct fault *fault)
 {
 	bool is_there = true;
 
 	while (is_there) {
-		if (!next_line(loading, &is_there, fault) ||
-		    (is_there && !read_line(loading, fault)))
+		if (!next_dump_line(loading, &is_there, fault) ||
+		    (is_there && !read_dump_line(loading, fault)))
 			return false;
 	}
 	return transfer_read_end(&loading->input, fault) && end_batch(loading, fault) &&
@@ -267,7 +267,7 @@ static bool read_all(struct loading *loading, struct fault *fault)
 /* ---- loading ---- */
 
 /* Prints the line number and all details. */
-static void complain(const struct loading *loading, const struct fault *fault)
+static void complain_of_line(const struct loading *loading, const struct fault *fault)
 {
 	const char *sentence = fault_reason(fault);
 
@@ -281,7 +281,7 @@ static void complain(const struct loading *loading, const struct fault *fault)
 }
 
 /* The failure came after the accounts file was replaced. */
-static bool is_visible(const struct loading *loading, const struct fault *why)
+static bool is_load_visible(const struct loading *loading, const struct fault *why)
 {
 	const struct transfer_input *input = &loading->input;
 	struct fault unused = FAULT_INITIAL;
@@ -295,13 +295,13 @@ static bool is_visible(const struct loading *loading, const struct fault *why)
 	return is_there;
 }
 
-static void give_up(struct loading *loading, const struct fault *why)
+static void give_up_load(struct loading *loading, const struct fault *why)
 {
 	struct fault fault = FAULT_INITIAL;
 
 	progress_end(&loading->progress);
-	complain(loading, why);
-	if (is_visible(loading, why)) {
+	complain_of_line(loading, why);
+	if (is_load_visible(loading, why)) {
 		command_complain(loading->command,
 				 "everything was loaded, but may be gone after a power cut");
 		return;
@@ -320,21 +320,11 @@ static void give_up(struct loading *loading, const struct fault *why)
 				 fault_reason(&fault));
 }
 
-static bool load_lines(struct loading *loading, struct fault *fault)
+static int load_dump(struct loading *loading)
 {
 	const struct transfer_input *input = &loading->input;
-
-	if (!load_mark_make(&loading->mark, fault) || !read_all(loading, fault))
-		return false;
-	loading->line_number = 0;
-	return accounts_restore(loading->directory, input->accounts, (size_t)input->counts.accounts,
-				fault);
-}
-
-static int load(struct loading *loading)
-{
 	struct fault fault = FAULT_INITIAL;
-	bool was_made;
+	bool was_made, is_loaded;
 
 	if (!data_directory_prepare(loading->directory, &was_made, &fault) ||
 	    !data_directory_open_store(loading->directory, (struct store_options){ 0 },
@@ -344,39 +334,24 @@ static int load(struct loading *loading)
 		return command_failed(loading->command, &fault);
 	transfer_input_open(&loading->input, loading->store, &clock_system, loading->present);
 	progress_begin(&loading->progress, loading->command, "lines loaded");
-	if (!load_lines(loading, &fault)) {
-		give_up(loading, &fault);
+	is_loaded = load_mark_make(&loading->mark, &fault) && read_dump(loading, &fault);
+	if (is_loaded) {
+		loading->line_number = 0;
+		is_loaded = accounts_restore(loading->directory, input->accounts,
+					     (size_t)input->counts.accounts, &fault);
+	}
+	if (!is_loaded) {
+		give_up_load(loading, &fault);
 		return EXIT_FAILURE;
 	}
 	progress_end(&loading->progress);
 	if (!load_mark_remove(&loading->mark, &fault))
 		return command_failed(loading->command, &fault);
 	fprintf(stderr, "Loaded %llu accounts, %llu templates, %llu rooms.\n",
-		(unsigned long long)loading->input.counts.accounts,
-		(unsigned long long)loading->input.counts.templates,
-		(unsigned long long)loading->input.counts.rooms);
+		(unsigned long long)input->counts.accounts,
+		(unsigned long long)input->counts.templates,
+		(unsigned long long)input->counts.rooms);
 	return EXIT_SUCCESS;
-}
-
-static void end(struct loading *loading)
-{
-	if (loading->input.taken != NULL)
-		transfer_input_close(&loading->input);
-	store_close(loading->store);
-	roster_close(loading->present);
-	arena_close(loading->arena);
-	load_mark_close(&loading->mark);
-	if (loading->text_capacity > 0)
-		explicit_bzero(loading->text, loading->text_capacity);
-	free(loading->text);
-}
-
-static bool open_dump(const char *path, FILE **file, struct fault *fault)
-{
-	*file = path == NULL ? stdin : fopen(path, "re");
-	if (*file == NULL)
-		return fault_cause(fault, FAULT_BAD_REQUEST, errno, "cannot open %s", path);
-	return true;
 }
 
 int salvage_load(const struct command *command, const char *directory, FILE *file)
@@ -391,8 +366,16 @@ int salvage_load(const struct command *command, const char *directory, FILE *fil
 
 	arena_set_limit(loading.arena, SURVEY_ARENA_MOST);
 	load_mark_open(&loading.mark, directory);
-	status = load(&loading);
-	end(&loading);
+	status = load_dump(&loading);
+	if (loading.input.taken != NULL)
+		transfer_input_close(&loading.input);
+	store_close(loading.store);
+	roster_close(loading.present);
+	arena_close(loading.arena);
+	load_mark_close(&loading.mark);
+	if (loading.text_capacity > 0)
+		explicit_bzero(loading.text, loading.text_capacity);
+	free(loading.text);
 	return status;
 }
 
@@ -472,9 +455,13 @@ int command_load(const struct command *command, int argc, char **argv)
 
 	if (status != OPTIONS_GO)
 		return status;
-	if ((replaces && !data_directory_is_one(directory, &fault)) ||
-	    !open_dump(path, &file, &fault))
+	if (replaces && !data_directory_is_one(directory, &fault))
 		return command_failed(command, &fault);
+	file = path == NULL ? stdin : fopen(path, "re");
+	if (file == NULL) {
+		fault_cause(&fault, FAULT_BAD_REQUEST, errno, "cannot open %s", path);
+		return command_failed(command, &fault);
+	}
 	status = replaces ? load_and_replace(command, directory, file)
 			  : load_into(command, directory, file);
 	if (path != NULL)

@@ -40,19 +40,19 @@ void load_mark_close(struct load_mark *mark)
 		arena_close(mark->arena);
 }
 
-static bool sync_names(const char *directory, struct fault *fault)
+static bool sync_directory(const char *directory, struct fault *fault)
 {
 	return directory_sync(directory) ||
 	       fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot sync %s", directory);
 }
 
-static bool cannot(const struct load_mark *mark, const char *what, struct fault *fault)
+static bool cannot_use_mark(const struct load_mark *mark, const char *what, struct fault *fault)
 {
 	return fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot %s %s", what, mark->path);
 }
 
 /* The mark in a database. */
-static bool write_stored(struct load_mark *mark, struct fault *fault)
+static bool write_stored_mark(struct load_mark *mark, struct fault *fault)
 {
 	struct slice text = buffer_slice(&mark->text);
 
@@ -64,12 +64,12 @@ bool load_mark_make(struct load_mark *mark, struct fault *fault)
 	if (mark->arena != NULL) {
 		/* There is something to remove when the load is given up. */
 		mark->file = open("/dev/null", O_WRONLY | O_CLOEXEC);
-		return write_stored(mark, fault);
+		return write_stored_mark(mark, fault);
 	}
 	mark->file = open(mark->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (mark->file < 0)
-		return cannot(mark, "write", fault);
-	return sync_names(mark->directory, fault);
+		return cannot_use_mark(mark, "write", fault);
+	return sync_directory(mark->directory, fault);
 }
 
 bool load_mark_name(struct load_mark *mark, const struct transfer_input *input, struct fault *fault)
@@ -84,11 +84,11 @@ bool load_mark_name(struct load_mark *mark, const struct transfer_input *input, 
 		if (mark->arena != NULL)
 			buffer_append(&mark->text, (struct slice){ line, sizeof line });
 		else if (write(mark->file, line, sizeof line) != (ssize_t)sizeof line)
-			return cannot(mark, "write", fault);
+			return cannot_use_mark(mark, "write", fault);
 	}
 	if (mark->arena != NULL)
-		return write_stored(mark, fault);
-	return fsync(mark->file) == 0 || cannot(mark, "write", fault);
+		return write_stored_mark(mark, fault);
+	return fsync(mark->file) == 0 || cannot_use_mark(mark, "write", fault);
 }
 
 bool load_mark_remove(const struct load_mark *mark, struct fault *fault)
@@ -96,11 +96,11 @@ bool load_mark_remove(const struct load_mark *mark, struct fault *fault)
 	if (mark->arena != NULL)
 		return store_postgres_load_mark(mark->load, (struct slice){ NULL, 0 }, fault);
 	if (unlink(mark->path) != 0)
-		return cannot(mark, "remove", fault);
-	return sync_names(mark->directory, fault);
+		return cannot_use_mark(mark, "remove", fault);
+	return sync_directory(mark->directory, fault);
 }
 
-static bool find_stored(struct load_mark *mark, FILE **former, struct fault *fault)
+static bool find_stored_mark(struct load_mark *mark, FILE **former, struct fault *fault)
 {
 	struct slice text;
 
@@ -120,39 +120,32 @@ bool load_mark_find(struct load_mark *mark, FILE **former, struct fault *fault)
 	int file;
 
 	if (mark->arena != NULL)
-		return find_stored(mark, former, fault);
+		return find_stored_mark(mark, former, fault);
 	*former = NULL;
 	file = regular_file_open(mark->path, O_RDONLY | O_NOFOLLOW, 0);
 	if (file < 0 && regular_file_is_missing(errno))
 		return fault_cause(fault, FAULT_UNAVAILABLE, 0, "%s is not a regular file",
 				   mark->path);
 	if (file < 0)
-		return errno == ENOENT || cannot(mark, "read", fault);
+		return errno == ENOENT || cannot_use_mark(mark, "read", fault);
 	*former = memory_check(fdopen(file, "r"));
-	return true;
-}
-
-/* An incomplete line belongs to an account without records: they are written after the sync. */
-static bool read_lines(FILE *former, load_mark_visit *visit, void *context, struct fault *fault)
-{
-	char line[ID_TEXT_SIZE + 2];
-	struct id account;
-
-	while (fgets(line, sizeof line, former) != NULL) {
-		if (id_parse((struct slice){ line, strcspn(line, "\n") }, &account) &&
-		    !visit(context, &account, fault))
-			return false;
-	}
 	return true;
 }
 
 bool load_mark_read(const struct load_mark *mark, FILE *former, load_mark_visit *visit,
 		    void *context, struct fault *fault)
 {
-	bool is_read = read_lines(former, visit, context, fault);
+	char line[ID_TEXT_SIZE + 2];
+	struct id account;
+	bool is_read = true;
 
+	/* An incomplete line belongs to an account without records: they are written after the
+	 * sync. */
+	while (is_read && fgets(line, sizeof line, former) != NULL)
+		if (id_parse((struct slice){ line, strcspn(line, "\n") }, &account))
+			is_read = visit(context, &account, fault);
 	if (is_read && ferror(former) != 0)
-		is_read = cannot(mark, "read", fault);
+		is_read = cannot_use_mark(mark, "read", fault);
 	fclose(former);
 	return is_read;
 }

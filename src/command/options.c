@@ -189,19 +189,6 @@ void options_print_version(void)
 
 /* ---- parsing ---- */
 
-static void make_table(struct option table[OPTIONS_MOST + 3], const struct option_row *rows,
-		       size_t n)
-{
-	assert(n <= OPTIONS_MOST);
-	for (size_t i = 0; i < n; i++) {
-		table[i].name = rows[i].name;
-		table[i].has_arg = rows[i].argument == NULL ? no_argument : required_argument;
-		table[i].val = (int)i;
-	}
-	table[n] = (struct option){ .name = "help", .val = ANSWER_HELP };
-	table[n + 1] = (struct option){ .name = "version", .val = ANSWER_VERSION };
-}
-
 #define OPERANDS_MOST 4
 #define DIRECTORY_OPERAND "[DIR]"
 #define DEFAULT_DIRECTORY "/var/lib/anteroom"
@@ -324,7 +311,14 @@ int options_parse(const struct command *command, const struct option_row *rows, 
 	struct option table[OPTIONS_MOST + 3] = { { .name = NULL } };
 	int answer;
 
-	make_table(table, rows, n);
+	assert(n <= OPTIONS_MOST);
+	for (size_t i = 0; i < n; i++) {
+		table[i].name = rows[i].name;
+		table[i].has_arg = rows[i].argument == NULL ? no_argument : required_argument;
+		table[i].val = (int)i;
+	}
+	table[n] = (struct option){ .name = "help", .val = ANSWER_HELP };
+	table[n + 1] = (struct option){ .name = "version", .val = ANSWER_VERSION };
 	opterr = 0;
 	while ((answer = getopt_long(argc, argv, ":hV", table, NULL)) != -1) {
 		if (answer == '?' || answer == ':')

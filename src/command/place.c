@@ -36,23 +36,10 @@ static char *lock_path(const char *directory, bool is_absolute)
 	return path;
 }
 
-/* Without inotify (a limit of the system), the look once a second has to do. */
-static void watch(struct place *place, const char *directory)
-{
-	char *store = data_directory_store(directory);
-
-	place->notifications = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
-	if (place->notifications >= 0) {
-		(void)inotify_add_watch(place->notifications, directory,
-					IN_MOVE_SELF | IN_DELETE_SELF);
-		(void)inotify_add_watch(place->notifications, store, IN_MOVE_SELF | IN_DELETE_SELF);
-	}
-	free(store);
-}
-
 bool place_open(const char *directory, struct place *place, struct fault *fault)
 {
 	struct stat status;
+	char *store;
 
 	*place = PLACE_INITIAL;
 	place->lock = lock_path(directory, true);
@@ -66,7 +53,15 @@ bool place_open(const char *directory, struct place *place, struct fault *fault)
 				   place->lock);
 	place->device = status.st_dev;
 	place->inode = status.st_ino;
-	watch(place, directory);
+	/* Without inotify (a limit of the system), the look once a second has to do. */
+	store = data_directory_store(directory);
+	place->notifications = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+	if (place->notifications >= 0) {
+		(void)inotify_add_watch(place->notifications, directory,
+					IN_MOVE_SELF | IN_DELETE_SELF);
+		(void)inotify_add_watch(place->notifications, store, IN_MOVE_SELF | IN_DELETE_SELF);
+	}
+	free(store);
 	return true;
 }
 
@@ -89,22 +84,6 @@ static bool is_in_place(const struct place *place)
 	return status.st_dev == place->device && status.st_ino == place->inode;
 }
 
-static void forget_notifications(const struct place *place)
-{
-	char bytes[4096];
-
-	while (place->notifications >= 0 && read(place->notifications, bytes, sizeof bytes) > 0)
-		continue;
-}
-
-static bool take_signal(const sigset_t *signals, int *signal_number)
-{
-	const struct timespec at_once = { .tv_sec = 0 };
-
-	*signal_number = sigtimedwait(signals, NULL, &at_once);
-	return *signal_number > 0;
-}
-
 bool place_wait(const struct place *place, const sigset_t *signals, int *signal_number)
 {
 	/* It only ends the poll; -1 is ignored there. */
@@ -113,13 +92,17 @@ bool place_wait(const struct place *place, const sigset_t *signals, int *signal_
 		{ .fd = arrival, .events = POLLIN },
 		{ .fd = place->notifications, .events = POLLIN },
 	};
-	bool is_told;
+	const struct timespec at_once = { .tv_sec = 0 };
+	char notifications[4096];
 
-	while (!(is_told = take_signal(signals, signal_number)) && is_in_place(place)) {
+	while ((*signal_number = sigtimedwait(signals, NULL, &at_once)) <= 0 &&
+	       is_in_place(place)) {
 		(void)poll(watched, 2, PAUSE);
-		forget_notifications(place);
+		while (place->notifications >= 0 &&
+		       read(place->notifications, notifications, sizeof notifications) > 0)
+			continue;
 	}
 	if (arrival >= 0)
 		close(arrival);
-	return is_told;
+	return *signal_number > 0;
 }

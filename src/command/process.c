@@ -161,7 +161,7 @@ bool process_try_memory(struct fault *fault)
 }
 
 /* Independent of the umask. */
-static bool make(const char *path)
+static bool make_directory(const char *path)
 {
 	mode_t former = umask(077);
 	bool is_made = mkdir(path, 0700) == 0;
@@ -173,7 +173,7 @@ static bool make(const char *path)
 }
 
 /* Only the directory that we created, not a replacement by another user. */
-static bool give(const char *path, const struct identity *owner)
+static bool give_directory(const char *path, const struct identity *owner)
 {
 	int directory = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	struct stat made;
@@ -195,13 +195,13 @@ bool process_make_directory(const char *path, const struct identity *owner, bool
 {
 	char parent[PATH_MAX];
 
-	*was_made = make(path);
+	*was_made = make_directory(path);
 	if (!*was_made && errno == EEXIST)
 		return true;
 	if (!*was_made)
 		return fault_cause(fault, FAULT_UNAVAILABLE, errno,
 				   "the directory %s cannot be made", path);
-	if (owner != NULL && !give(path, owner))
+	if (owner != NULL && !give_directory(path, owner))
 		return fault_cause(fault, FAULT_UNAVAILABLE, errno,
 				   "the directory %s cannot be given to its owner", path);
 	/* The directory is durable only when its entry in the parent is. */

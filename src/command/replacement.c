@@ -26,7 +26,7 @@
 /* ---- looking ---- */
 
 /* Without links, and without slashes at its end. The directory itself may be missing. */
-static bool resolve(const char *path, char resolved[PATH_MAX], struct fault *fault)
+static bool resolve_path(const char *path, char resolved[PATH_MAX], struct fault *fault)
 {
 	char parent[PATH_MAX], real_parent[PATH_MAX];
 	const char *end = path + strlen(path);
@@ -70,8 +70,8 @@ static bool refuse_mounted(const char *path, struct fault *fault)
 			   path);
 }
 
-static bool check_there(struct replacement *replacement, const struct stat *status, bool replaces,
-			struct fault *fault)
+static bool check_present(struct replacement *replacement, const struct stat *status, bool replaces,
+			  struct fault *fault)
 {
 	const char *path = replacement->path;
 	char name[PROCESS_NAME_SIZE];
@@ -98,7 +98,7 @@ static bool check_there(struct replacement *replacement, const struct stat *stat
 	return true;
 }
 
-static bool lock(struct replacement *replacement, struct fault *fault)
+static bool lock_present(struct replacement *replacement, struct fault *fault)
 {
 	char *store = data_directory_store(replacement->path);
 	bool is_there = access(store, F_OK) == 0;
@@ -125,7 +125,7 @@ bool replacement_begin(struct replacement *replacement, const char *path, bool r
 		.store_lock = -1,
 		.accounts_lock = -1,
 	};
-	if (!resolve(path, replacement->path, fault))
+	if (!resolve_path(path, replacement->path, fault))
 		return false;
 	if (stat(replacement->path, &status) != 0)
 		return errno == ENOENT || fault_cause(fault, FAULT_BAD_REQUEST, errno,
@@ -133,8 +133,8 @@ bool replacement_begin(struct replacement *replacement, const char *path, bool r
 	replacement->is_there = true;
 	replacement->owner = (struct identity){ .user = status.st_uid, .group = status.st_gid };
 	replacement->mode = status.st_mode & 07777;
-	return check_there(replacement, &status, replaces, fault) &&
-	       (replacement->is_empty || lock(replacement, fault));
+	return check_present(replacement, &status, replaces, fault) &&
+	       (replacement->is_empty || lock_present(replacement, fault));
 }
 
 /* ---- the new contents ---- */
@@ -166,7 +166,7 @@ bool replacement_stage(struct replacement *replacement, const struct identity *o
 /* nftw has no context of its own. */
 static struct identity new_owner;
 
-static int give_one(const char *path, const struct stat *status, int kind, struct FTW *place)
+static int give_to_owner(const char *path, const struct stat *status, int kind, struct FTW *place)
 {
 	int file, result = 0;
 
@@ -184,12 +184,12 @@ static int give_one(const char *path, const struct stat *status, int kind, struc
 }
 
 /* From the leaves up: no other user can reach them before the directory itself is given. */
-static bool give(const struct replacement *replacement, struct fault *fault)
+static bool give_staged(const struct replacement *replacement, struct fault *fault)
 {
 	int error;
 
 	new_owner = replacement->owner;
-	error = nftw(replacement->staged, give_one, 8, FTW_DEPTH | FTW_PHYS);
+	error = nftw(replacement->staged, give_to_owner, 8, FTW_DEPTH | FTW_PHYS);
 	if (error != 0)
 		return fault_cause(fault, FAULT_UNAVAILABLE, error,
 				   "%s cannot be given to its owner", replacement->staged);
@@ -224,7 +224,7 @@ static void name_former(struct replacement *replacement)
 }
 
 /* Where the file system cannot exchange two names, there is a moment without a directory. */
-static bool exchange(struct replacement *replacement)
+static bool exchange_directories(struct replacement *replacement)
 {
 	int error;
 
@@ -252,12 +252,12 @@ bool replacement_finish(struct replacement *replacement, struct fault *fault)
 	char parent[PATH_MAX];
 	bool is_swapped;
 
-	if (!give(replacement, fault))
+	if (!give_staged(replacement, fault))
 		return false;
 	if (!replacement->is_empty)
 		name_former(replacement);
 	is_swapped = replacement->is_empty ? rename(replacement->staged, replacement->path) == 0
-					   : exchange(replacement);
+					   : exchange_directories(replacement);
 	if (!is_swapped && errno == EBUSY)
 		return refuse_mounted(replacement->path, fault);
 	if (!is_swapped)

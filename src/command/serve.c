@@ -71,8 +71,8 @@ struct program {
 
 /* ---- options ---- */
 
-static int parse(const struct command *command, int argc, char **argv,
-		 struct serve_options *options)
+static int parse_serve_options(const struct command *command, int argc, char **argv,
+			       struct serve_options *options)
 {
 	/* clang-format off */
 	const struct option_row rows[] = {
@@ -112,8 +112,8 @@ static bool check_path(const struct serve_options *options, struct fault *fault)
 			   options->path);
 }
 
-static bool check_user(const struct serve_options *options, struct identity *identity,
-		       struct fault *fault)
+static bool check_serving_user(const struct serve_options *options, struct identity *identity,
+			       struct fault *fault)
 {
 	bool is_root = geteuid() == 0;
 
@@ -170,22 +170,16 @@ static void signals_to_wait_for(sigset_t *signals)
 		sigaddset(signals, ending_signals[i]);
 }
 
-static bool ignore_signals(void)
-{
-	for (size_t i = 0; i < sizeof ignored_signals / sizeof ignored_signals[0]; i++) {
-		if (signal(ignored_signals[i], SIG_IGN) == SIG_ERR)
-			return false;
-	}
-	return true;
-}
-
 /* Before the first thread: settings that threads inherit, and calls that are not thread-safe. */
 static bool prepare_process(struct fault *fault)
 {
+	bool is_set = true;
 	sigset_t signals;
 
+	for (size_t i = 0; i < sizeof ignored_signals / sizeof ignored_signals[0]; i++)
+		is_set = is_set && signal(ignored_signals[i], SIG_IGN) != SIG_ERR;
 	signals_to_wait_for(&signals);
-	if (!ignore_signals() || pthread_sigmask(SIG_BLOCK, &signals, NULL) != 0)
+	if (!is_set || pthread_sigmask(SIG_BLOCK, &signals, NULL) != 0)
 		return fault_cause(fault, FAULT_UNAVAILABLE, errno, "signals cannot be set up");
 	if (!fastcgi_start())
 		return fault_cause(fault, FAULT_UNAVAILABLE, errno, "libfcgi does not start");
@@ -200,7 +194,7 @@ static void tell_signal(int signal_number)
 	log_event(LOG_LEVEL_NOTICE, "stopping", "signal", sigabbrev_np(signal_number), NULL);
 }
 
-static void take_signal(void)
+static void take_ending_signal(void)
 {
 	sigset_t signals;
 	int signal_number = 0;
@@ -313,8 +307,8 @@ static bool open_data(const struct serve_options *options, struct environment *e
 	return is_open;
 }
 
-static bool open_all(const struct serve_options *options, const struct identity *identity,
-		     struct program *program, struct fault *fault)
+static bool open_program(const struct serve_options *options, const struct identity *identity,
+			 struct program *program, struct fault *fault)
 {
 	struct environment *environment = &program->environment;
 	struct edge_options edge = {
@@ -359,7 +353,7 @@ static bool open_all(const struct serve_options *options, const struct identity 
 
 /* Also closes the parts of an incomplete open_all. The sender, which was opened before the first
  * thread began, ends with what it sends for. */
-static void close_all(struct program *program)
+static void close_program(struct program *program)
 {
 	/* A full disk does not keep the process from ending. */
 	if (program->environment.store != NULL)
@@ -402,7 +396,7 @@ int command_serve(const struct command *command, int argc, char **argv)
 		.session_seconds = (int64_t)12 * 60 * 60,
 		.schedule = schedule_usual,
 	};
-	int status = parse(command, argc, argv, &options);
+	int status = parse_serve_options(command, argc, argv, &options);
 	struct program program = {
 		.notify = notify_open(),
 		.listener.descriptor = -1,
@@ -416,10 +410,10 @@ int command_serve(const struct command *command, int argc, char **argv)
 	if (options.threads == 0)
 		options.threads = default_threads(options.directory);
 	if (!check_path(&options, &fault) || !check_urls(&options, &fault) ||
-	    !check_user(&options, &identity, &fault))
+	    !check_serving_user(&options, &identity, &fault))
 		return command_failed(command, &fault);
 	status = EXIT_SUCCESS;
-	if (open_all(&options, &identity, &program, &fault)) {
+	if (open_program(&options, &identity, &program, &fault)) {
 		log_event(LOG_LEVEL_NOTICE, "serving", "version", PACKAGE_VERSION, "socket",
 			  options.path, "data", options.directory, "threads",
 			  LOG_NUMBER(options.threads), NULL);
@@ -428,11 +422,11 @@ int command_serve(const struct command *command, int argc, char **argv)
 		notify_tell(program.notify, "STOPPING=1");
 	} else if (options.waits && is_told_to_end()) {
 		/* Stopped while waiting for another process: other faults do not matter. */
-		take_signal();
+		take_ending_signal();
 	} else {
 		status = command_failed(command, &fault);
 	}
-	close_all(&program);
+	close_program(&program);
 	if (status == EXIT_SUCCESS)
 		log_event(LOG_LEVEL_NOTICE, "stopped", NULL);
 	return status;

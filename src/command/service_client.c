@@ -42,13 +42,6 @@ static bool is_transient(const struct http_answer *answer)
 	       (answer->status == 409 && answer->retry_after > 0);
 }
 
-static void pause_before_trying(const struct service_client *client, const char *why,
-				int64_t seconds)
-{
-	command_remark(client->command, "%s; trying again in %lld s", why, (long long)seconds);
-	(void)poll(NULL, 0, (int)(1000 * seconds));
-}
-
 static bool send_until_answered(struct service_client *client, const struct http_request *request,
 				struct http_answer *answer, struct fault *fault)
 {
@@ -68,7 +61,9 @@ static bool send_until_answered(struct service_client *client, const struct http
 		}
 		pauses += seconds;
 		(void)snprintf(status, sizeof status, "the service answers %d", answer->status);
-		pause_before_trying(client, is_answered ? status : fault_reason(&each), seconds);
+		command_remark(client->command, "%s; trying again in %lld s",
+			       is_answered ? status : fault_reason(&each), (long long)seconds);
+		(void)poll(NULL, 0, (int)(1000 * seconds));
 	}
 }
 
@@ -79,25 +74,21 @@ static struct slice visible(struct arena *arena, const json_t *text)
 	return text_visible(arena, text_of_json(text));
 }
 
-static bool refuse_redirect(struct arena *arena, const struct http_answer *answer,
-			    struct fault *fault)
-{
-	const struct slice location = text_visible(arena, slice_of(answer->location));
-
-	return fault_set(fault, FAULT_INTERNAL,
-			 "%d, to %.*s; redirects are not followed: they would take the token along",
-			 answer->status, (int)location.size, location.data);
-}
-
 /* The status and the texts of a refusal. */
-static bool refuse(struct arena *arena, const struct http_answer *answer, const json_t *json,
-		   struct fault *fault)
+static bool refuse_answer(struct arena *arena, const struct http_answer *answer, const json_t *json,
+			  struct fault *fault)
 {
 	const json_t *details = json_object_get(json, "details");
 	const struct slice message = visible(arena, json_object_get(json, "message"));
 
-	if (answer->location != NULL)
-		return refuse_redirect(arena, answer, fault);
+	if (answer->location != NULL) {
+		const struct slice location = text_visible(arena, slice_of(answer->location));
+
+		return fault_set(fault, FAULT_INTERNAL,
+				 "%d, to %.*s; redirects are not followed: they would take the "
+				 "token along",
+				 answer->status, (int)location.size, location.data);
+	}
 	if (message.data == NULL)
 		return fault_set(fault, FAULT_INTERNAL,
 				 "%d, and not as the service answers: is the URL right?",
@@ -124,7 +115,7 @@ static bool read_answer(struct arena *arena, const struct http_answer *raw,
 		arena_json(arena, json);
 	*answer = (struct service_reply){ .status = raw->status, .body = raw->body };
 	if (raw->status < 200 || raw->status > 299)
-		return refuse(arena, raw, json, fault);
+		return refuse_answer(arena, raw, json, fault);
 	if (json_is_object(json))
 		answer->json = json;
 	return answer->json != NULL || raw->status == 204 ||
@@ -192,15 +183,14 @@ bool service_client_call(struct service_client *client, enum service_method meth
 
 /* ---- lists ---- */
 
-struct walk {
+struct list_walk {
 	struct service_client *client;
 	const char *path;
 	unsigned page; /* items of a page */
-	unsigned most, seen;
 	char last[64]; /* empty before the first page */
 };
 
-static bool get_page(struct walk *walk, struct service_reply *answer, struct fault *fault)
+static bool get_page(struct list_walk *walk, struct service_reply *answer, struct fault *fault)
 {
 	const struct service_member query[] = {
 		{ "limit", .number = walk->page },
@@ -213,7 +203,8 @@ static bool get_page(struct walk *walk, struct service_reply *answer, struct fau
 }
 
 /* Asks once more, for a short page, where a page of the usual length is too long to be answered. */
-static bool get_page_that_fits(struct walk *walk, struct service_reply *answer, struct fault *fault)
+static bool get_page_that_fits(struct list_walk *walk, struct service_reply *answer,
+			       struct fault *fault)
 {
 	struct fault each = FAULT_INITIAL;
 
@@ -227,51 +218,36 @@ static bool get_page_that_fits(struct walk *walk, struct service_reply *answer, 
 	return false;
 }
 
-static bool walk_page(struct walk *walk, service_client_visit *visit, void *context, bool *is_last,
-		      struct fault *fault)
-{
-	struct service_reply answer;
-	const json_t *items;
-	struct slice last;
-	size_t n;
-
-	if (!get_page_that_fits(walk, &answer, fault))
-		return false;
-	items = json_object_get(answer.json, "data");
-	n = json_array_size(items);
-	for (size_t i = 0; i < n && (walk->most == 0 || walk->seen < walk->most); i++) {
-		visit(context, json_array_get(items, i));
-		walk->seen++;
-	}
-	*is_last = n < walk->page || walk->seen == walk->most;
-	last = text_of_json(json_object_get(answer.json, "last"));
-	if (!*is_last && (last.size == 0 || last.size >= sizeof walk->last))
-		return fault_set(fault, FAULT_INTERNAL, "%d, but no list: is the URL right?",
-				 answer.status);
-	(void)snprintf(walk->last, sizeof walk->last, "%.*s", (int)last.size,
-		       last.data == NULL ? "" : last.data);
-	return true;
-}
-
-static unsigned page_for(unsigned most)
-{
-	if (most == 0 || most > PAGE_MOST)
-		return PAGE_MOST;
-	return most < PAGE_LEAST ? PAGE_LEAST : most;
-}
-
 bool service_client_walk(struct service_client *client, const char *path, unsigned most,
 			 service_client_visit *visit, void *context, struct fault *fault)
 {
-	struct walk walk = { .client = client, .path = path, .most = most, .page = page_for(most) };
+	struct list_walk walk = { .client = client, .path = path, .page = PAGE_MOST };
 	bool is_last = false;
+	unsigned seen = 0;
 
+	if (most > 0 && most < PAGE_MOST)
+		walk.page = most < PAGE_LEAST ? PAGE_LEAST : most;
 	while (!is_last) {
 		struct arena_mark mark = arena_mark(client->arena);
+		struct service_reply answer;
+		const json_t *items;
+		struct slice last;
+		size_t n;
 
 		/* A fault has details in the arena. */
-		if (!walk_page(&walk, visit, context, &is_last, fault))
+		if (!get_page_that_fits(&walk, &answer, fault))
 			return false;
+		items = json_object_get(answer.json, "data");
+		n = json_array_size(items);
+		for (size_t i = 0; i < n && (most == 0 || seen < most); i++, seen++)
+			visit(context, json_array_get(items, i));
+		is_last = n < walk.page || seen == most;
+		last = text_of_json(json_object_get(answer.json, "last"));
+		if (!is_last && (last.size == 0 || last.size >= sizeof walk.last))
+			return fault_set(fault, FAULT_INTERNAL,
+					 "%d, but no list: is the URL right?", answer.status);
+		(void)snprintf(walk.last, sizeof walk.last, "%.*s", (int)last.size,
+			       last.data == NULL ? "" : last.data);
 		arena_release(client->arena, &mark);
 	}
 	return true;

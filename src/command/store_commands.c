@@ -19,18 +19,6 @@
 
 /* ---- store create, store upgrade ---- */
 
-static int create_in_database(const struct command *command, const char *url)
-{
-	struct fault fault = FAULT_INITIAL;
-	bool was_made;
-
-	if (!store_postgres_create(url, &was_made, &fault))
-		return command_failed(command, &fault);
-	if (!was_made)
-		command_remark(command, "the database has a store already; nothing was changed");
-	return EXIT_SUCCESS;
-}
-
 int command_store_upgrade(const struct command *command, int argc, char **argv)
 {
 	const char *url = NULL;
@@ -62,8 +50,14 @@ int command_store_create(const struct command *command, int argc, char **argv)
 
 	if (status != OPTIONS_GO)
 		return status;
-	if (store_postgres_is_url(directory))
-		return create_in_database(command, directory);
+	if (store_postgres_is_url(directory)) {
+		if (!store_postgres_create(directory, &was_made, &fault))
+			return command_failed(command, &fault);
+		if (!was_made)
+			command_remark(command,
+				       "the database has a store already; nothing was changed");
+		return EXIT_SUCCESS;
+	}
 	if (!process_make_directory(directory, NULL, &was_made, &fault) ||
 	    !data_directory_create_store(directory, &fault))
 		return command_failed(command, &fault);
@@ -74,7 +68,7 @@ int command_store_create(const struct command *command, int argc, char **argv)
 
 /* ---- check ---- */
 
-static bool begin(const char *directory, struct fault *fault)
+static bool begin_reading(const char *directory, struct fault *fault)
 {
 	struct identity owner;
 
@@ -136,7 +130,7 @@ static void tell_record(struct record_findings *findings, const char *kind, cons
 	print_finding(checking, NULL, kind, key, problem);
 }
 
-static void check_progress(void *context, uint64_t done, uint64_t all)
+static void show_progress(void *context, uint64_t done, uint64_t all)
 {
 	struct checking *checking = context;
 
@@ -148,7 +142,7 @@ static bool check_files(struct checking *checking, struct fault *fault)
 	const struct store_watch watch = {
 		.context = checking,
 		.damage = tell_file,
-		.progress = check_progress,
+		.progress = show_progress,
 	};
 	char *store = data_directory_store(checking->directory);
 	bool is_checked;
@@ -160,7 +154,7 @@ static bool check_files(struct checking *checking, struct fault *fault)
 	return is_checked;
 }
 
-static bool visit(void *context, const struct store_record *record, struct fault *fault)
+static bool check_one_record(void *context, const struct store_record *record, struct fault *fault)
 {
 	struct checking *checking = context;
 
@@ -186,7 +180,7 @@ static bool check_kinds(struct checking *checking, struct fault *fault)
 		checking->all += counts[i];
 	for (int i = 0; i < KINDS; i++) {
 		checking->kind = all_kinds[i];
-		if (!store_walk(transaction, checking->kind, visit, checking, fault))
+		if (!store_walk(transaction, checking->kind, check_one_record, checking, fault))
 			return false;
 	}
 	/* A database checks its indexes itself. */
@@ -257,7 +251,7 @@ int command_check(const struct command *command, int argc, char **argv)
 
 	if (status != OPTIONS_GO)
 		return status;
-	if (!begin(checking.directory, &fault))
+	if (!begin_reading(checking.directory, &fault))
 		return command_failed(command, &fault);
 	data_directory_warn(command, checking.directory);
 	if (checking.wants_json)
@@ -279,36 +273,28 @@ struct figures {
 	uint64_t counts[KINDS];
 };
 
-static bool count(const char *directory, struct figures *figures, struct fault *fault)
+static bool gather_figures(const char *directory, struct figures *figures, struct fault *fault)
 {
+	char *path = data_directory_store(directory);
 	struct arena *arena = arena_open();
 	struct transaction *transaction;
+	struct roster *roster = NULL;
 	struct store *store = NULL;
-	bool is_counted = data_directory_open_store(directory, read_only, &store, fault) &&
-			  store_begin(store, STORE_READ, arena, &transaction, fault);
+	bool is_gathered = accounts_list(directory, &roster, fault) &&
+			   data_directory_open_store(directory, read_only, &store, fault) &&
+			   store_begin(store, STORE_READ, arena, &transaction, fault);
 
-	if (is_counted) {
-		is_counted = store_count(transaction, all_kinds, KINDS, figures->counts, fault);
+	if (is_gathered) {
+		figures->accounts = roster->count;
+		is_gathered = store_count(transaction, all_kinds, KINDS, figures->counts, fault);
 		store_abandon(transaction);
 	}
 	store_close(store);
-	arena_close(arena);
-	return is_counted;
-}
-
-static bool gather(const char *directory, struct figures *figures, struct fault *fault)
-{
-	char *store = data_directory_store(directory);
-	struct roster *roster = NULL;
-	bool is_gathered = accounts_list(directory, &roster, fault) &&
-			   count(directory, figures, fault) &&
-			   (store_postgres_is_url(directory) ||
-			    store_gdbm_stat(store, NULL, &figures->store, fault));
-
-	if (roster != NULL)
-		figures->accounts = roster->count;
+	is_gathered = is_gathered && (store_postgres_is_url(directory) ||
+				      store_gdbm_stat(path, NULL, &figures->store, fault));
 	roster_close(roster);
-	free(store);
+	arena_close(arena);
+	free(path);
 	return is_gathered;
 }
 
@@ -327,7 +313,7 @@ static void print_figure(const char *name, uint64_t figure)
 }
 
 /* The other kinds are in the JSON output. */
-static void print_table(const struct figures *figures)
+static void print_figures(const struct figures *figures)
 {
 	const struct store_stat *store = &figures->store;
 
@@ -353,16 +339,7 @@ static void print_table(const struct figures *figures)
 	}
 }
 
-static json_t *packed_file(const struct store_stat_file *file)
-{
-	char name[17];
-
-	(void)snprintf(name, sizeof name, "%016llx", (unsigned long long)file->id);
-	return json_pack("{s:s, s:I, s:I, s:I}", "id", name, "records", (json_int_t)file->entries,
-			 "removals", (json_int_t)file->removals, "bytes", (json_int_t)file->bytes);
-}
-
-static void print_json(const struct figures *figures)
+static void print_figures_json(const struct figures *figures)
 {
 	const struct store_stat *store = &figures->store;
 	json_t *records = json_object(), *files = json_array(), *object;
@@ -370,8 +347,16 @@ static void print_json(const struct figures *figures)
 	for (int i = 0; i < KINDS; i++)
 		object_put(records, all_kinds[i]->name,
 			   json_integer((json_int_t)figures->counts[i]));
-	for (size_t i = 0; i < store->n_files; i++)
-		array_put(files, packed_file(&store->files[i]));
+	for (size_t i = 0; i < store->n_files; i++) {
+		const struct store_stat_file *file = &store->files[i];
+		char name[17];
+
+		(void)snprintf(name, sizeof name, "%016llx", (unsigned long long)file->id);
+		array_put(files,
+			  json_pack("{s:s, s:I, s:I, s:I}", "id", name, "records",
+				    (json_int_t)file->entries, "removals",
+				    (json_int_t)file->removals, "bytes", (json_int_t)file->bytes));
+	}
 	object = json_pack(
 		"{s:I, s:I, s:I, s:I, s:I, s:{s:I, s:I}, s:I, s:I, s:o, s:o}", "accounts",
 		(json_int_t)figures->accounts, "templates",
@@ -401,12 +386,12 @@ int command_stat(const struct command *command, int argc, char **argv)
 
 	if (status != OPTIONS_GO)
 		return status;
-	if (!begin(directory, &fault) || !gather(directory, &figures, &fault))
+	if (!begin_reading(directory, &fault) || !gather_figures(directory, &figures, &fault))
 		return command_failed(command, &fault);
 	if (wants_json)
-		print_json(&figures);
+		print_figures_json(&figures);
 	else
-		print_table(&figures);
+		print_figures(&figures);
 	free(figures.store.files);
 	return command_printed(command);
 }

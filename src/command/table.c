@@ -11,18 +11,18 @@
 #define COLUMNS_MOST 10
 
 /* Rows for people, or JSON. */
-struct table {
+struct printed_table {
 	struct arena *arena;
 	const char *const *members;
 	size_t n; /* columns */
 	bool wants_json;
 	struct buffer json; /* the items, separated by commas */
-	struct row *first, **next;
+	struct table_row *first, **next;
 	size_t widths[COLUMNS_MOST]; /* characters */
 };
 
-struct row {
-	struct row *next;
+struct table_row {
+	struct table_row *next;
 	struct slice cells[COLUMNS_MOST];
 };
 
@@ -53,16 +53,17 @@ static struct slice header_of(struct arena *arena, const char *member)
 	return slice_of(header);
 }
 
-static struct row *add_row(struct table *table)
+static struct table_row *add_row(struct printed_table *table)
 {
-	struct row *row = arena_zero(table->arena, sizeof *row);
+	struct table_row *row = arena_zero(table->arena, sizeof *row);
 
 	*table->next = row;
 	table->next = &row->next;
 	return row;
 }
 
-static void set_cell(struct table *table, struct row *row, size_t column, struct slice cell)
+static void set_cell(struct printed_table *table, struct table_row *row, size_t column,
+		     struct slice cell)
 {
 	size_t width = text_characters(cell);
 
@@ -71,11 +72,11 @@ static void set_cell(struct table *table, struct row *row, size_t column, struct
 		table->widths[column] = width;
 }
 
-static void open_table(struct table *table, const char *const *members, bool wants_json)
+static void open_table(struct printed_table *table, const char *const *members, bool wants_json)
 {
-	struct row *header;
+	struct table_row *header;
 
-	*table = (struct table){
+	*table = (struct printed_table){
 		.arena = arena_open(),
 		.members = members,
 		.wants_json = wants_json,
@@ -89,10 +90,10 @@ static void open_table(struct table *table, const char *const *members, bool wan
 	}
 }
 
-static void add(void *context, const json_t *item)
+static void add_item(void *context, const json_t *item)
 {
-	struct table *table = context;
-	struct row *row;
+	struct printed_table *table = context;
+	struct table_row *row;
 
 	if (table->wants_json) {
 		if (table->json.size > 0)
@@ -108,46 +109,30 @@ static void add(void *context, const json_t *item)
 
 /* ---- printing ---- */
 
-static void print_row(const struct table *table, const struct row *row)
-{
-	for (size_t i = 0; i < table->n; i++) {
-		const struct slice cell = row->cells[i];
-		const size_t gap = table->widths[i] - text_characters(cell) + 2;
-
-		printf("%.*s%*s", (int)cell.size, cell.data, i + 1 < table->n ? (int)gap : 0, "");
-	}
-	printf("\n");
-}
-
-static void print_json(struct arena *arena, struct slice json)
+static void print_visible_json(struct arena *arena, struct slice json)
 {
 	const struct slice text = text_visible_json(arena, json);
 
 	(void)fwrite(text.data == NULL ? "" : text.data, 1, text.size, stdout);
 }
 
-static void print_table(const struct table *table)
+static void print_items(const struct printed_table *table)
 {
 	if (table->wants_json) {
 		printf(table->json.size > 0 ? "[\n" : "[");
-		print_json(table->arena, buffer_slice(&table->json));
+		print_visible_json(table->arena, buffer_slice(&table->json));
 		printf(table->json.size > 0 ? "\n]\n" : "]\n");
 		return;
 	}
-	for (const struct row *row = table->first; row != NULL; row = row->next)
-		print_row(table, row);
-}
+	for (const struct table_row *row = table->first; row != NULL; row = row->next) {
+		for (size_t i = 0; i < table->n; i++) {
+			const struct slice cell = row->cells[i];
+			const size_t gap = table->widths[i] - text_characters(cell) + 2;
 
-static void add_members(struct table *table, const json_t *item)
-{
-	const char *name;
-	json_t *value;
-
-	json_object_foreach((json_t *)item, name, value) {
-		struct row *row = add_row(table);
-
-		set_cell(table, row, 0, text_visible(table->arena, slice_of(name)));
-		set_cell(table, row, 1, cell_of(table->arena, value));
+			printf("%.*s%*s", (int)cell.size, cell.data,
+			       i + 1 < table->n ? (int)gap : 0, "");
+		}
+		printf("\n");
 	}
 }
 
@@ -155,32 +140,40 @@ void table_print_answer(const struct service_client *client, const struct servic
 			const char *const *members)
 {
 	static const char *const of_members[] = { "member", "value", NULL };
-	struct table table;
+	struct printed_table table;
+	const char *name;
+	json_t *value;
 
 	if (client->wants_json) {
-		print_json(client->arena, answer->body);
+		print_visible_json(client->arena, answer->body);
 		printf("\n");
 		return;
 	}
 	open_table(&table, members == NULL ? of_members : members, false);
-	if (members == NULL)
-		add_members(&table, answer->json);
-	else
-		add(&table, answer->json);
-	print_table(&table);
+	if (members != NULL) {
+		add_item(&table, answer->json);
+	} else {
+		json_object_foreach(answer->json, name, value) {
+			struct table_row *row = add_row(&table);
+
+			set_cell(&table, row, 0, text_visible(table.arena, slice_of(name)));
+			set_cell(&table, row, 1, cell_of(table.arena, value));
+		}
+	}
+	print_items(&table);
 	arena_close(table.arena);
 }
 
 bool table_print_list(struct service_client *client, const char *path, unsigned most,
 		      const char *const *members, struct fault *fault)
 {
-	struct table table;
+	struct printed_table table;
 	bool is_walked;
 
 	open_table(&table, members, client->wants_json);
-	is_walked = service_client_walk(client, path, most, add, &table, fault);
+	is_walked = service_client_walk(client, path, most, add_item, &table, fault);
 	if (is_walked)
-		print_table(&table);
+		print_items(&table);
 	arena_close(table.arena);
 	return is_walked;
 }
