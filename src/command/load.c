@@ -214,18 +214,24 @@ static bool commit_batch_again(void *context, struct fault *fault)
 	return read_batch_again(loading, fault) && commit_batch(loading, fault);
 }
 
+/* After a first try that failed. */
+static bool try_again(struct loading *loading, const struct fault *first, again_step *step,
+		      struct fault *fault)
+{
+	if (first->kind == FAULT_AGAIN)
+		return again_run(step, loading, fault);
+	*fault = *first;
+	return false;
+}
+
 static bool end_batch(struct loading *loading, struct fault *fault)
 {
 	struct fault each = FAULT_INITIAL;
 
 	if (loading->transaction == NULL)
 		return true;
-	if (!commit_batch(loading, &each)) {
-		if (each.kind != FAULT_AGAIN)
-			*fault = each;
-		if (each.kind != FAULT_AGAIN || !again_run(commit_batch_again, loading, fault))
-			return false;
-	}
+	if (!commit_batch(loading, &each) && !try_again(loading, &each, commit_batch_again, fault))
+		return false;
 	loading->batch_lines = 0;
 	loading->text_size = 0;
 	return true;
@@ -239,11 +245,9 @@ static bool read_dump_line(struct loading *loading, struct fault *fault)
 		loading->batch_mark = loading->input;
 		if (!again_run(read_batch_again, loading, fault))
 			return false;
-	} else if (!read_kept(loading, loading->batch_lines - 1, &each)) {
-		if (each.kind != FAULT_AGAIN)
-			*fault = each;
-		if (each.kind != FAULT_AGAIN || !again_run(read_batch_again, loading, fault))
-			return false;
+	} else if (!read_kept(loading, loading->batch_lines - 1, &each) &&
+		   !try_again(loading, &each, read_batch_again, fault)) {
+		return false;
 	}
 	progress_show(&loading->progress, loading->line_number, 0);
 	if (loading->batch_lines < BATCH_LINES && arena_used(loading->arena) < BATCH_BYTES)
